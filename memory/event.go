@@ -1,0 +1,67 @@
+package memory
+
+import "time"
+
+// Event is something that happened to what is remembered. Events may arrive twice and late: applying them
+// in any order ends in the same log.
+type Event interface{ isEvent() }
+
+type (
+	// Posted is a message as it is now: just sent, or after an edit. Of two versions the one edited last
+	// stays.
+	Posted struct{ Message Message }
+
+	// Edited is an edit that tells the new text only. One that overtakes its message waits for it.
+	Edited struct {
+		Guild   GuildID
+		Channel ChannelID
+		ID      MessageID
+		Content string
+		At      time.Time
+	}
+
+	// Deleted removes messages for good: one that arrives later under a deleted id is dropped.
+	Deleted struct {
+		Guild   GuildID
+		Channel ChannelID
+		IDs     []MessageID
+	}
+
+	// GuildSeen is a guild's whole structure. Channels it doesn't list become unplaced, threads of channels
+	// it lists excepted.
+	GuildSeen struct{ Guild Guild }
+
+	// ChannelSeen is a channel that is new, has changed, or that messages are about to be imported into.
+	ChannelSeen struct{ Channel Channel }
+
+	// ChannelGone makes a channel and its threads unplaced.
+	ChannelGone struct {
+		Guild   GuildID
+		Channel ChannelID
+	}
+
+	// RoleSeen is a role that is new or has changed.
+	RoleSeen struct {
+		Guild GuildID
+		Role  Role
+	}
+
+	// RoleGone is a role that was removed.
+	RoleGone struct {
+		Guild GuildID
+		Role  RoleID
+	}
+
+	// PersonSeen is what is known of somebody now. Empty names and unknown roles leave what was known.
+	PersonSeen struct{ Person Person }
+)
+
+func (Posted) isEvent()      {}
+func (Edited) isEvent()      {}
+func (Deleted) isEvent()     {}
+func (GuildSeen) isEvent()   {}
+func (ChannelSeen) isEvent() {}
+func (ChannelGone) isEvent() {}
+func (RoleSeen) isEvent()    {}
+func (RoleGone) isEvent()    {}
+func (PersonSeen) isEvent()  {}

@@ -1,0 +1,104 @@
+package memory
+
+import "time"
+
+// Permissions is a set of Discord's permission bits.
+type Permissions uint64
+
+// The permissions that decide who may read what. https://discord.com/developers/docs/topics/permissions
+const (
+	Administrator      Permissions = 1 << 3
+	ViewChannel        Permissions = 1 << 10
+	ReadMessageHistory Permissions = 1 << 16
+	Connect            Permissions = 1 << 20
+)
+
+// Has reports whether p holds every permission of q.
+func (p Permissions) Has(q Permissions) bool { return p&q == q }
+
+// Guild is the structure of a Discord server, as far as it decides who may read what. A Guild that a store
+// hands out is shared: treat it as read-only.
+type Guild struct {
+	ID       GuildID
+	Name     string
+	Owner    UserID
+	Roles    []Role // with @everyone, whose id is the guild's
+	Channels []Channel
+}
+
+// Role is a role of a guild.
+type Role struct {
+	ID          RoleID
+	Name        string
+	Permissions Permissions
+	Bot         UserID // the one bot that the role belongs to; 0 for the roles that people can have
+}
+
+// ChannelKind is what a channel is, as far as it matters to who may read it.
+type ChannelKind uint8
+
+const (
+	TextChannel     ChannelKind = iota // text and announcements
+	VoiceChannel                       // voice and stage: reading also needs CONNECT
+	ForumChannel                       // forum and media: holds posts, which are public threads
+	CategoryChannel                    // groups channels; never decides anything
+	PublicThread                       // with the parent's overwrites
+	PrivateThread                      // for those invited
+	DirectChannel                      // direct messages
+	LocalChannel                       // imported or spoken in a terminal: read at the command line only
+)
+
+// IsThread reports whether the channel lives in a parent, whose overwrites and age restriction are its own.
+func (k ChannelKind) IsThread() bool { return k == PublicThread || k == PrivateThread }
+
+// Channel is a place where messages are written.
+type Channel struct {
+	ID         ChannelID
+	Guild      GuildID
+	Parent     ChannelID // a thread's channel; else the category
+	Kind       ChannelKind
+	Name       string
+	AgeLimited bool // Discord's nsfw
+	Overwrites []Overwrite
+	// Unplaced is set while Discord hasn't told us of the channel, or has told us that it is gone. What was
+	// said there may be read at the command line only.
+	Unplaced bool
+}
+
+// Overwrite changes the permissions of a role or of one person in one channel.
+type Overwrite struct {
+	Role  RoleID // or
+	User  UserID
+	Allow Permissions
+	Deny  Permissions
+}
+
+// Person is somebody of a guild, by the names they go by.
+type Person struct {
+	ID         UserID
+	Guild      GuildID
+	Username   string
+	Name       string // display name, the same in every guild
+	Nick       string // in this guild
+	Bot        bool
+	Roles      []RoleID
+	RolesKnown bool   // whether Roles is what they have, rather than unknown
+	Data       string // what they told about themselves
+}
+
+// DisplayName is the name the guild sees.
+func (p Person) DisplayName() string {
+	switch {
+	case p.Nick != "":
+		return p.Nick
+	case p.Name != "":
+		return p.Name
+	}
+	return p.Username
+}
+
+// Presence is how much and when somebody last wrote, within some channels.
+type Presence struct {
+	Messages int
+	Last     time.Time
+}

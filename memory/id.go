@@ -1,0 +1,44 @@
+package memory
+
+import (
+	"strconv"
+	"time"
+)
+
+// Ids are Discord snowflakes: 42 bits of milliseconds since 2015, then 22 bits that tell apart what
+// happened in the same millisecond. Each kind of thing has a type of its own, so that a channel's id can't
+// be passed where a person's is wanted. Zero means "none".
+type (
+	GuildID   int64
+	ChannelID int64
+	RoleID    int64
+	UserID    int64
+	MessageID int64
+)
+
+const (
+	// DirectGuild is the guild of direct messages, which belong to none.
+	DirectGuild GuildID = 0
+	// LocalGuild is the guild of what Discord doesn't know: recall sets and the terminal's conversations.
+	LocalGuild GuildID = 1
+)
+
+// discordEpoch is the first millisecond of 2015, from which snowflakes count.
+const discordEpoch = 1420070400000
+
+// Time is when the message was sent, to the millisecond, in UTC.
+func (id MessageID) Time() time.Time {
+	return time.UnixMilli(int64(id)>>22 + discordEpoch).UTC()
+}
+
+// FirstMessageID is the smallest id that a message sent at t can have. Times before 2015 give negative ids,
+// which keep their order.
+func FirstMessageID(t time.Time) MessageID {
+	return MessageID((t.UnixMilli() - discordEpoch) << 22)
+}
+
+func (id GuildID) String() string   { return strconv.FormatInt(int64(id), 10) }
+func (id ChannelID) String() string { return strconv.FormatInt(int64(id), 10) }
+func (id RoleID) String() string    { return strconv.FormatInt(int64(id), 10) }
+func (id UserID) String() string    { return strconv.FormatInt(int64(id), 10) }
+func (id MessageID) String() string { return strconv.FormatInt(int64(id), 10) }

@@ -1,0 +1,74 @@
+package memory
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Kind says who speaks in a message.
+type Kind uint8
+
+const (
+	FromMember  Kind = iota // a person
+	FromBot                 // another bot
+	FromWebhook             // a webhook
+	FromHark                // Hark's own answer: kept for the session it belongs to, never recalled elsewhere
+	FromSystem              // a notice of Discord's: somebody joined, a message was pinned
+)
+
+// Message is one message as logged. Its time is in its id.
+type Message struct {
+	ID       MessageID
+	Guild    GuildID
+	Channel  ChannelID
+	Author   UserID
+	Kind     Kind
+	Content  string // valid UTF-8 without NUL; see Clean
+	Files    []File
+	Edited   time.Time // of the version at hand; zero if never edited
+	ReplyTo  MessageID // in the same channel
+	Mentions []UserID
+	Starred  bool // marked important by a member
+	Tokens   int  // of Text, as the store counted them; 0 until stored
+}
+
+// File is an attachment as it is remembered: its name and what its sender wrote about it, never its URL,
+// which expires.
+type File struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+// Time is when the message was sent.
+func (m Message) Time() time.Time { return m.ID.Time() }
+
+// Text is what is indexed, embedded and shown: the content, then a bracketed line for each file.
+func (m Message) Text() string {
+	if len(m.Files) == 0 {
+		return m.Content
+	}
+	var b strings.Builder
+	b.WriteString(m.Content)
+	for _, f := range m.Files {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("[file: ")
+		b.WriteString(f.Name)
+		if f.Description != "" {
+			b.WriteString(": ")
+			b.WriteString(f.Description)
+		}
+		b.WriteByte(']')
+	}
+	return b.String()
+}
+
+// Clean makes s storable and changes nothing else: bytes that aren't UTF-8 become U+FFFD, NUL goes.
+func Clean(s string) string {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+		return s
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+}

@@ -1,0 +1,135 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrNotFound says that the store holds nothing under the id or name asked for.
+var ErrNotFound = errors.New("not found")
+
+// Store keeps what was said. Every implementation passes memorytest.Run.
+//
+//   - Apply is durable: when it returns nil, the events survive the death of the process. It applies all of
+//     them or none, is safe to repeat, and may be called from several goroutines, whose batches it joins.
+//   - A message can be found by full text once Apply has returned, and by its vector once an Indexer has been
+//     there.
+//   - What was deleted is not in any answer of the store that begins after Apply has returned.
+//   - Reads don't wait for writes. Slices and pointers handed out may be shared: treat them as read-only.
+type Store interface {
+	Apply(ctx context.Context, events ...Event) error
+
+	// Guilds lists the guilds known, LocalGuild included if anything is in it, by id.
+	Guilds(ctx context.Context) ([]GuildID, error)
+	// Guild is a guild's structure with all its channels; ErrNotFound if it was never seen.
+	Guild(ctx context.Context, id GuildID) (*Guild, error)
+	// People are all persons known in a guild, by id.
+	People(ctx context.Context, guild GuildID) ([]Person, error)
+	// Presence tells of those of users who have written in scope how much and when last, however long ago:
+	// scope's times are not applied.
+	Presence(ctx context.Context, scope Scope, users []UserID) (map[UserID]Presence, error)
+
+	// Messages are those of ids that exist in the channel, by id.
+	Messages(ctx context.Context, channel ChannelID, ids []MessageID) ([]Message, error)
+	// Around is the stretch of a channel round each of ids: up to before messages that precede it, itself,
+	// and up to after that follow; ids needn't exist. One slice in order of id, each message once.
+	Around(ctx context.Context, channel ChannelID, ids []MessageID, before, after int) ([]Message, error)
+
+	// FullText are the best limit messages in scope that hold at least one of terms (as text.Terms makes
+	// them), best first. It never fails for what the terms are.
+	FullText(ctx context.Context, scope Scope, terms []string, limit int) ([]TextHit, error)
+	// Frequencies tells how many messages scope's guilds hold, and for each of terms how many hold it; a
+	// count above limit may be given as limit.
+	Frequencies(ctx context.Context, scope Scope, terms []string, limit int) (messages int, counts []int, err error)
+	// Nearest are the limit segments with messages in scope whose vectors are nearest to vector, nearest
+	// first. ErrNoVectors if none of the segments has one in the space in use.
+	Nearest(ctx context.Context, scope Scope, vector []float32, limit int) ([]VectorHit, error)
+
+	// Trace is how an answer came about, by the answer's id; ErrNotFound if none was kept.
+	Trace(ctx context.Context, channel ChannelID, answer MessageID) (Trace, error)
+	// KeepTrace stores a trace under its answer. The answer is deleted with any of its sources.
+	KeepTrace(ctx context.Context, t Trace) error
+
+	Queue
+	Close() error
+}
+
+// Queue is the durable queue of segments whose vectors are missing or out of date, oldest first. A segment
+// is out of date from the commit that changed it on, in the same transaction.
+type Queue interface {
+	// Pending are at most limit segments to embed in the space in use.
+	Pending(ctx context.Context, limit int) ([]Segment, error)
+	// Embedded stores the vectors of segments as Pending gave them, one for each. A vector of a segment
+	// that has changed meanwhile is dropped: the segment is still pending.
+	Embedded(ctx context.Context, segments []Segment, vectors [][]float32) error
+	// Wake receives after a commit that made segments pending.
+	Wake() <-chan struct{}
+}
+
+// ErrNoVectors says that nothing has been embedded yet in the space in use, so that only full text can find.
+var ErrNoVectors = errors.New("no vectors yet")
+
+// Scope is where and when to look. The zero Scope holds nothing.
+type Scope struct {
+	Channels []ChannelID // only these; those that don't exist are passed over
+	Since    time.Time   // inclusive; zero: from the beginning
+	Until    time.Time   // exclusive; zero: to the end
+}
+
+// TextHit is a message found by full text.
+type TextHit struct {
+	Channel ChannelID
+	ID      MessageID
+	Score   float64 // BM25 as the store computes it, higher is better; only its order means anything
+}
+
+// VectorHit is a segment found by its vector.
+type VectorHit struct {
+	Channel    ChannelID
+	Messages   []MessageID // of the segment, those in scope, by id
+	Similarity float64     // cosine, in [-1, 1]
+}
+
+// Segment is a run of messages of one conversation in a channel, the unit that is embedded.
+type Segment struct {
+	ID       int64
+	Channel  ChannelID
+	Version  int64 // grows with each change of the segment's text
+	Messages []Message
+}
+
+// Trace is all that went into one answer. It holds ids and numbers, no text: what was said is in the
+// messages it points to, and goes with them.
+type Trace struct {
+	Guild    GuildID       `json:"guild"`
+	Channel  ChannelID     `json:"channel"`
+	Answer   MessageID     `json:"answer"`
+	Parts    []MessageID   `json:"parts,omitempty"` // further messages, where the answer didn't fit into one
+	Question MessageID     `json:"question"`
+	Asker    UserID        `json:"asker"`
+	Model    string        `json:"model,omitempty"` // empty when the answer was extractive
+	Recalled []TraceHit    `json:"recalled"`        // best first
+	Sections []TraceUse    `json:"sections"`        // in the prompt's order
+	Search   time.Duration `json:"search"`
+	Total    time.Duration `json:"total"`
+}
+
+// TraceHit is a message that was recalled.
+type TraceHit struct {
+	Channel   ChannelID `json:"channel"`
+	Message   MessageID `json:"message"`
+	Relevance float64   `json:"relevance"` // in [0, 1]
+	Why       []string  `json:"why"`
+	Number    int       `json:"number,omitempty"` // the [n] it had in the prompt; 0 if it was dropped
+	Cited     bool      `json:"cited,omitempty"`
+	// Context marks a message that wasn't found but was sent along with one that was.
+	Context bool `json:"context,omitempty"`
+}
+
+// TraceUse is what a section of the prompt used.
+type TraceUse struct {
+	Section string `json:"section"`
+	Tokens  int    `json:"tokens"`
+	Dropped int    `json:"dropped,omitempty"` // items left out
+}

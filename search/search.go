@@ -1,0 +1,48 @@
+package search
+
+import (
+	"time"
+
+	"hark/memory"
+)
+
+// Query is a question, and what is known about where it was asked.
+type Query struct {
+	Text     string
+	Now      time.Time // when it is asked: what was said later isn't found
+	Asker    memory.UserID
+	Mentions []memory.UserID // people the question mentions or replies to; Hark isn't one of them
+	Scope    memory.Scope    // what the answer's readers may read; see Readable
+	Skip     []memory.MessageID
+	Limit    int // hits wanted; 0 means DefaultLimit
+}
+
+// Result is what was recalled.
+type Result struct {
+	Hits   []Hit         // best first
+	People []Participant // at most MaxPeople: asked about, then the asker, then authors of hits
+	// TextOnly is set when there were no vectors to search, so that only full text found anything.
+	TextOnly bool
+}
+
+// Hit is a recalled message with what makes it understandable.
+type Hit struct {
+	Message   memory.Message
+	Excerpt   []memory.Message // Message and its neighbours in the channel, oldest first
+	Relevance float64          // in [0, 1]; above 0.8 it most likely answers the question
+	Why       []Reason
+}
+
+// Reason is something that spoke for a hit.
+type Reason struct {
+	Kind   string  // "words", "around", "author", "time", "answers", "meaning", …
+	Detail string  // the words, the name, the date: what a person would want to see; may be empty
+	Weight float64 // its part of the score
+}
+
+// Participant is somebody the context should introduce.
+type Participant struct {
+	Person   memory.Person
+	Presence memory.Presence // within the query's scope only
+	Main     bool            // the asker, and whoever the question mentions, names or replies to
+}
