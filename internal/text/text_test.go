@@ -1,0 +1,92 @@
+package text
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestTerms(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"plain words, stemmed", "Running agencies", "run agenc"},
+		{"stop words go", "What did you do with the dog?", "dog"},
+		{"irregular forms meet", "she went, they bought; children", "go buy child"},
+		{"possessives and negations", "Caroline's dog isn’t y'all's", "carolin dog yall"},
+		{"accents", "Café crème in Łódź and São Paulo", "cafe creme łodz sao paulo"},
+		{"compatibility forms", "ｆｕｌｌ ｗｉｄｔｈ", "full width"},
+		{"numbers and units", "a 5K in 25:50", "5k 25 50"},
+		{"snake and dotted names", "max_tokens os.Exit", "max token os exit"},
+		{"Chinese by characters and pairs", "今天天气", "今 天 今天 天 天天 气 天气"},
+		{"Japanese next to Latin", "Goを書く", "go を 書 を書 く 書く"},
+		{"Hangul stays composed", "한국", "한 국 한국"},
+		{"Thai marks stay with their letter", "ที่นี่", "ที่ นี่ ที่นี่"},
+		{"mentions and time stamps go", "<@123> saw <#45> at <t:1618953630:R> <@&9>", "see"},
+		{"a custom emoji's name stays", "<a:party_parrot:123>", "parti parrot"},
+		{"angle brackets that are no tag", "a < b and c > dog <", "b c dog"},
+		{"nothing", "?! … 🎉", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := strings.Join(Terms(c.text), " "); got != c.want {
+				t.Errorf("Terms(%q) = %q, want %q", c.text, got, c.want)
+			}
+		})
+	}
+}
+
+func TestQueryTermsAreOnceAndInPairs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{"dogs and a dog", "dog"},
+		{"今天", "今天"},
+		{"猫", "猫"},
+		{"the 猫 and 天天天", "猫 天天"},
+	} {
+		if got := strings.Join(QueryTerms(c.text), " "); got != c.want {
+			t.Errorf("QueryTerms(%q) = %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	if got := strings.Join(Words("When did Mel's 友達 run?"), " "); got != "when did mel 友達 run" {
+		t.Errorf("got %q", got)
+	}
+	if !IsStopWord("the") || IsStopWord("dog") || Stem("dogs") != "dog" {
+		t.Error("stop words or stems are off")
+	}
+}
+
+// Whatever the text, every query term finds it, and no term is long, empty or torn.
+func FuzzTerms(f *testing.F) {
+	for _, s := range []string{"", "hello", "今天天气 abc'd", "e" + strings.Repeat("\u0301", 1000),
+		strings.Repeat("x", 4000), "<:a:1><@!", "ที่\u0e31", "don''t '", "İstanbul ß ﬁ", "\xff\xfe", "’s"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		terms := Terms(s)
+		for _, term := range terms {
+			if term == "" || utf8.RuneCountInString(term) > 2*maxTerm || strings.ContainsAny(term, " \"\x00\n") {
+				t.Errorf("bad term %q", term)
+			}
+			if utf8.ValidString(s) && !utf8.ValidString(term) {
+				t.Errorf("torn term %q", term)
+			}
+		}
+		for _, q := range QueryTerms(s) {
+			if !slices.Contains(terms, q) {
+				t.Errorf("query term %q doesn't find its own text %q", q, s)
+			}
+		}
+	})
+}
+
+func BenchmarkTerms(b *testing.B) {
+	const s = "I went to a support group yesterday and it was so powerful, then Caroline's friends made dinner."
+	for b.Loop() {
+		Terms(s)
+	}
+}
