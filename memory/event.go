@@ -8,10 +8,11 @@ type Event interface{ isEvent() }
 
 type (
 	// Posted is a message as it is now: just sent, or after an edit. Of two versions the one edited last
-	// stays.
+	// stays. Its channel, if it was never seen, is unplaced.
 	Posted struct{ Message Message }
 
-	// Edited is an edit that tells the new text only. One that overtakes its message waits for it.
+	// Edited is an edit that tells the new text only: the rest stays that of the newest Posted. One that
+	// overtakes its message waits for it.
 	Edited struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -27,11 +28,22 @@ type (
 		IDs     []MessageID
 	}
 
+	// Named keeps what a message is called outside Discord, as in the file it was imported from. A name
+	// stands for one message of its channel and a message has one name: the first given of either stays.
+	// It goes with its message: a deleted one has none and gets none.
+	Named struct {
+		Channel ChannelID
+		ID      MessageID
+		Name    string
+	}
+
 	// GuildSeen is a guild's whole structure. Channels it doesn't list become unplaced, threads of channels
 	// it lists excepted.
 	GuildSeen struct{ Guild Guild }
 
 	// ChannelSeen is a channel that is new, has changed, or that messages are about to be imported into.
+	// With Unplaced set it tells only what an old file says, so it changes nothing of a channel that was
+	// seen before; of one known merely by its messages it fills in everything.
 	ChannelSeen struct{ Channel Channel }
 
 	// ChannelGone makes a channel and its threads unplaced.
@@ -52,13 +64,14 @@ type (
 		Role  RoleID
 	}
 
-	// PersonSeen is what is known of somebody now. Empty names and unknown roles leave what was known.
+	// PersonSeen is what is known of somebody now. Empty texts and unknown roles leave what was known.
 	PersonSeen struct{ Person Person }
 )
 
 func (Posted) isEvent()      {}
 func (Edited) isEvent()      {}
 func (Deleted) isEvent()     {}
+func (Named) isEvent()       {}
 func (GuildSeen) isEvent()   {}
 func (ChannelSeen) isEvent() {}
 func (ChannelGone) isEvent() {}

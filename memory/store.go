@@ -36,6 +36,11 @@ type Store interface {
 	// and up to after that follow; ids needn't exist. One slice in order of id, each message once.
 	Around(ctx context.Context, channel ChannelID, ids []MessageID, before, after int) ([]Message, error)
 
+	// MessageNamed is the message of the channel that Named gave the name to; ErrNotFound if there is none.
+	MessageNamed(ctx context.Context, channel ChannelID, name string) (MessageID, error)
+	// NameOf are the names of those of ids that have one.
+	NameOf(ctx context.Context, channel ChannelID, ids []MessageID) (map[MessageID]string, error)
+
 	// FullText are the best limit messages in scope that hold at least one of terms (as text.Terms makes
 	// them), best first. It never fails for what the terms are.
 	FullText(ctx context.Context, scope Scope, terms []string, limit int) ([]TextHit, error)
