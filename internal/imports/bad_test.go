@@ -1,0 +1,128 @@
+package imports
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func TestBadFilesAreToldWhatToDo(t *testing.T) {
+	t.Parallel()
+	export := exportHead + exportMessages
+	long := strings.Repeat("long ", maxItem/4)
+	packed := zip(manyLines(50))
+	flipped := []byte(packed)
+	flipped[len(flipped)-6] ^= 1
+	broken := []byte(zip(export))
+	for i := 60; i < 80; i++ {
+		broken[i] ^= 0x55
+	}
+	for name, c := range map[string]struct {
+		file  string
+		want  []string
+		least int // messages kept
+	}{
+		"empty":               {"", []string{"empty", "--format Json"}, 0},
+		"blank":               {" \n\uFEFF\n", []string{"not JSON"}, 0},
+		"empty gzip":          {zip(""), []string{"empty"}, 0},
+		"text":                {"hello there\n", []string{"not JSON", "recall set"}, 0},
+		"binary":              {"PK\x03\x04\x00\x00", []string{"NUL"}, 0},
+		"HTML":                {"<!DOCTYPE html>\n<html>", []string{"HTML", "--format Json"}, 0},
+		"CSV":                 {"AuthorID,Author,Date,Content,Attachments,Reactions\n\"1\",\"a\"", []string{"CSV", "--format Json"}, 0},
+		"CSV with quotes":     {"\"AuthorID\",\"Author\",\"Date\",\"Content\"\n", []string{"CSV"}, 0},
+		"plain text export":   {"==============\nGuild: Harbour\nChannel: dock\n", []string{"plain text", "--format Json"}, 0},
+		"UTF-16":              {"\xFF\xFE{\x00", []string{"UTF-16", "UTF-8"}, 0},
+		"array":               {`[{"id":"1"}]`, []string{"another kind", "recall set"}, 0},
+		"other object":        {`{"name":"x","type":"personal_chat","messages":[]}`, []string{"another kind"}, 0},
+		"other keys":          {`{"a":{"b":[1,{}]},"c":2}`, []string{"another kind"}, 0},
+		"endless other":       {`{"a":"` + long[:peekSize] + `"}`, []string{"another kind"}, 0},
+		"broken object":       {`{"a":}`, []string{"not JSON"}, 0},
+		"broken key":          {`{a:1}`, []string{"not JSON"}, 0},
+		"broken rest":         {`{"a":[1,}`, []string{"not JSON"}, 0},
+		"broken end":          {`{"a":1]`, []string{"not JSON"}, 0},
+		"cut at once":         {`{"ch`, []string{"cut off before it shows", "import the file again"}, 0},
+		"gzip header cut":     {packed[:5], []string{"cut off at its very start"}, 0},
+		"gzip header only":    {packed[:10], []string{"cut off at its very start"}, 0},
+		"gzip of nothing":     {"\x1f\x8b\xff\xff\xff\xff\xff\xff\xff\xff\xff", []string{"gzip file is damaged"}, 0},
+		"gzip cut":            {packed[:len(packed)-9], []string{"cut off in line", "kept"}, 40},
+		"gzip sum wrong":      {string(flipped), []string{"damaged in line 51", "kept"}, 50},
+		"gzip broken":         {string(broken), []string{"kept"}, 0},
+		"set cut":             {line(nil) + line(nil)[:40], []string{"cut off in line 2", "kept"}, 1},
+		"set broken":          {line(nil) + "{oops}\n" + line(nil), []string{"line 2 is not JSON", "correct it"}, 1},
+		"set with NUL":        {line(nil) + "{\"type\":\x00}\n", []string{"line 2", "NUL"}, 1},
+		"long line":           {line(nil) + line(map[string]any{"text": long}), []string{"in line 2", "longer than 16 MiB"}, 1},
+		"export cut in head":  {export[:150], []string{"cut off after message 0"}, 0},
+		"export cut at colon": {`{"guild":{"id":"1"},"channel":`, []string{"cut off"}, 0},
+		"export cut in item":  {export[:len(export)-200], []string{"cut off after message 1", "kept"}, 1},
+		"export cut in list":  {exportHead + `{"id":"1"},`, []string{"cut off after message 1"}, 1},
+		"export cut at end":   {strings.TrimSpace(export)[:len(strings.TrimSpace(export))-1], []string{"cut off after message 2"}, 2},
+		"export cut in rest":  {`{"guild":{"id":"1"},"date":[{"a"`, []string{"cut off"}, 0},
+		"export damaged":      {exportHead + `{"id":"1"},{"id" "2"}]}`, []string{"not JSON after message 1", "kept"}, 1},
+		"export with NUL":     {exportHead + "{\"id\":\"1\"},\x00]}", []string{"NUL", "after message 1"}, 1},
+		"export with more":    {export + export, []string{"goes on after the end"}, 2},
+		"export with rubbish": {export + "}", []string{"not JSON after message 2"}, 2},
+		"no guild":            {`{"channel":{"id":"1"},"messages":[]}`, []string{"guild and channel before"}, 0},
+		"no ids":              {`{"guild":{"name":"x"},"channel":{"id":"1"},"messages":[]}`, []string{"no ids", "export the channel again"}, 0},
+		"messages no list":    {`{"guild":{"id":"1"},"channel":{"id":"1"},"messages":{}}`, []string{"another kind"}, 0},
+		"messages cut":        {`{"guild":{"id":"1"},"channel":{"id":"1"},"messages":`, []string{"cut off"}, 0},
+		"long export message": {exportHead + `{"id":"1"},{"id":"2","content":"` + long + `"}]}`, []string{"after message 1", "longer than 16 MiB"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf()
+			sum, err := Read(t.Context(), strings.NewReader(c.file), s, s.apply, nil)
+			if err == nil {
+				t.Fatalf("no error; %+v", sum)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q lacks %q", err, want)
+				}
+			}
+			if sum.Messages < c.least {
+				t.Errorf("kept %d messages, want %d", sum.Messages, c.least)
+			}
+		})
+	}
+}
+
+func TestDirectoryIsRefused(t *testing.T) {
+	t.Parallel()
+	dir, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	s := newShelf()
+	if _, err := Read(t.Context(), dir, s, s.apply, nil); err == nil || !strings.Contains(err.Error(), "directory") {
+		t.Error(err)
+	}
+	path := filepath.Join(t.TempDir(), "set.txt")
+	if err := os.WriteFile(path, []byte(set), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if sum, err := Read(t.Context(), file, s, s.apply, nil); err != nil || sum.Messages != 3 {
+		t.Error(sum, err)
+	}
+}
+
+func TestAFailingDiskIsNamed(t *testing.T) {
+	t.Parallel()
+	disk := errors.New("the disk is gone")
+	for _, before := range []string{"", set, exportHead} {
+		s := newShelf()
+		_, err := Read(t.Context(), io.MultiReader(strings.NewReader(before), iotest.ErrReader(disk)), s, s.apply, nil)
+		if !errors.Is(err, disk) {
+			t.Errorf("after %d bytes: %v", len(before), err)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"hark/memory"
+)
+
+const (
+	batchEvents = 500
+	batchBytes  = 4 << 20
+	// maxSeen bounds the memory that keeping count of people and channels takes: beyond it they are told,
+	// and counted, again.
+	maxSeen = 100_000
+)
+
+// batch gathers events until they are worth a transaction.
+type batch struct {
+	known  Known
+	emit   func([]memory.Event) error
+	read   func() // tells the progress
+	told   *seen
+	sum    Summary
+	events []memory.Event
+	posts  []post
+	bytes  int
+	failed bool // the fault lay with what is known or with emit, not with the file
+}
+
+// post is a message on its way. Those of recall sets have a name, and get their final id when the batch is
+// full.
+type post struct {
+	memory.Message
+	name    string
+	answers []string // names of what it replies to
+}
+
+// seen remembers who and where was told already.
+type seen struct {
+	channels map[memory.ChannelID]bool
+	people   map[personKey]bool
+	known    map[memory.GuildID]map[memory.UserID]memory.Person
+}
+
+type personKey struct {
+	guild memory.GuildID
+	user  memory.UserID
+}
+
+func newSeen() *seen {
+	return &seen{
+		channels: map[memory.ChannelID]bool{},
+		people:   map[personKey]bool{},
+		known:    map[memory.GuildID]map[memory.UserID]memory.Person{},
+	}
+}
+
+func (b *batch) channel(c memory.Channel) {
+	if b.told.channels[c.ID] {
+		return
+	}
+	if len(b.told.channels) >= maxSeen {
+		clear(b.told.channels)
+	}
+	b.told.channels[c.ID] = true
+	b.sum.Channels++
+	b.events = append(b.events, memory.ChannelSeen{Channel: c})
+}
+
+// person tells of somebody once, and only what isn't known yet: a file is older than what Discord says.
+func (b *batch) person(ctx context.Context, p memory.Person) error {
+	key := personKey{p.Guild, p.ID}
+	if p.ID == 0 || b.told.people[key] {
+		return nil
+	}
+	known, err := b.knownPeople(ctx, p.Guild)
+	if err != nil {
+		return err
+	}
+	if len(b.told.people) >= maxSeen {
+		clear(b.told.people)
+	}
+	b.told.people[key] = true
+	b.sum.People++
+	if k, ok := known[p.ID]; ok {
+		if k.DisplayName() != "" {
+			return nil
+		}
+		p.Bot = k.Bot
+	}
+	b.events = append(b.events, memory.PersonSeen{Person: p})
+	return nil
+}
+
+func (b *batch) knownPeople(ctx context.Context, guild memory.GuildID) (map[memory.UserID]memory.Person, error) {
+	if known, ok := b.told.known[guild]; ok {
+		return known, nil
+	}
+	people, err := b.known.People(ctx, guild)
+	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		b.failed = true
+		return nil, fmt.Errorf("people of guild %s: %w", guild, err)
+	}
+	known := make(map[memory.UserID]memory.Person, len(people))
+	for _, p := range people {
+		known[p.ID] = p
+	}
+	b.told.known[guild] = known
+	return known, nil
+}
+
+// post adds a message and passes the batch on once it is full.
+func (b *batch) post(ctx context.Context, p post) error {
+	b.posts = append(b.posts, p)
+	b.bytes += len(p.Content)
+	weight := 1
+	if p.name != "" {
+		weight = 2
+	}
+	if len(b.events)+len(b.posts)*weight < batchEvents && b.bytes < batchBytes {
+		return nil
+	}
+	return b.flush(ctx)
+}
+
+// skip counts a message that can't be read.
+func (b *batch) skip(why string) {
+	b.sum.Skipped++
+	if b.sum.FirstSkipped == "" {
+		b.sum.FirstSkipped = why
+	}
+}
+
+// flush passes on what has been gathered.
+func (b *batch) flush(ctx context.Context) error {
+	if ctx.Err() != nil || len(b.events)+len(b.posts) == 0 {
+		return ctx.Err()
+	}
+	if err := b.settle(ctx); err != nil {
+		b.failed = true
+		return err
+	}
+	for _, p := range b.posts {
+		b.events = append(b.events, memory.Posted{Message: p.Message})
+		if p.name != "" {
+			b.events = append(b.events, memory.Named{Channel: p.Channel, ID: p.ID, Name: p.name})
+		}
+	}
+	if err := b.emit(b.events); err != nil {
+		b.failed = true
+		return err
+	}
+	b.sum.Messages += len(b.posts)
+	clear(b.events)
+	clear(b.posts)
+	b.events, b.posts, b.bytes = b.events[:0], b.posts[:0], 0
+	b.read()
+	return nil
+}

@@ -1,0 +1,79 @@
+package imports
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"hark/memory"
+)
+
+// stream makes up a file as it is read.
+type stream struct {
+	next func(i int) string
+	left int64
+	i    int
+	buf  []byte
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	for len(s.buf) == 0 {
+		if s.left <= 0 {
+			return 0, io.EOF
+		}
+		piece := s.next(s.i)
+		s.i++
+		s.left -= int64(len(piece))
+		s.buf = append(s.buf, piece...)
+	}
+	n := copy(p, s.buf)
+	s.buf = s.buf[n:]
+	return n, nil
+}
+
+func TestBigFilesTakeLittleMemory(t *testing.T) {
+	size := int64(20 << 20)
+	if os.Getenv("HARK_LONG") != "" {
+		size = 1 << 30
+	}
+	text := strings.Repeat("The tide table hangs beside the door. ", 6)
+	setLine := func(i int) string {
+		return fmt.Sprintf(`{"type":"message","channel":"c%d","id":"m%d","author":"A%d","time":"2024-05-01T10:%02d:%02dZ","text":"%s"}`+"\n",
+			i%50, i, i%1000, i/60%60, i%60, text)
+	}
+	exported := func(i int) string {
+		return fmt.Sprintf(`{"id":"%d","type":"Default","content":"%s","author":{"id":"%d","name":"A%d"}},`, i+1, text, i%1000+1, i%1000)
+	}
+	export := io.MultiReader(strings.NewReader(exportHead), &stream{next: exported, left: size}, strings.NewReader(`{"id":"9000000000"}]}`))
+	for name, file := range map[string]io.Reader{"recall set": &stream{next: setLine, left: size}, "export": export} {
+		t.Run(name, func(t *testing.T) {
+			runtime.GC()
+			known := newShelf() // stays empty, so that only the reader's own memory shows
+			var stats runtime.MemStats
+			var peak uint64
+			var posts, batches int
+			sum, err := Read(t.Context(), file, known, func(events []memory.Event) error {
+				for _, e := range events {
+					if _, ok := e.(memory.Posted); ok {
+						posts++
+					}
+				}
+				if batches++; batches%50 == 0 {
+					runtime.ReadMemStats(&stats)
+					peak = max(peak, stats.HeapInuse)
+				}
+				return nil
+			}, nil)
+			if err != nil || sum.Messages != posts || int64(posts) < size/1000 {
+				t.Fatalf("%+v, %d posts, %v", sum, posts, err)
+			}
+			t.Logf("%d MiB, %d messages, at most %.1f MiB of heap", size>>20, posts, float64(peak)/(1<<20))
+			if peak == 0 || peak > 64<<20 {
+				t.Errorf("%d bytes of heap in use", peak)
+			}
+		})
+	}
+}

@@ -1,0 +1,270 @@
+package imports
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"hark/memory"
+)
+
+// The parts of an export that are kept, as DiscordChatExporter writes them. Its URLs expire and its roles
+// are those of long ago, so they are not.
+type (
+	exportGuild struct {
+		ID text `json:"id"`
+	}
+	exportChannel struct {
+		ID     text `json:"id"`
+		Type   text `json:"type"`
+		Parent text `json:"categoryId"` // of a thread: its channel
+		Name   text `json:"name"`
+	}
+	exportUser struct {
+		ID            text `json:"id"`
+		Name          text `json:"name"`
+		Nickname      text `json:"nickname"` // in the guild; else the display name
+		Discriminator text `json:"discriminator"`
+		IsBot         bool `json:"isBot"`
+	}
+	exportBody struct {
+		Content     text `json:"content"`
+		Attachments []struct {
+			FileName text `json:"fileName"`
+		} `json:"attachments"`
+		Embeds []struct {
+			Title       text `json:"title"`
+			Description text `json:"description"`
+			Fields      []struct {
+				Name  text `json:"name"`
+				Value text `json:"value"`
+			} `json:"fields"`
+		} `json:"embeds"`
+		Stickers []struct {
+			Name text `json:"name"`
+		} `json:"stickers"`
+	}
+	exportMessage struct {
+		exportBody
+		ID        text         `json:"id"`
+		Type      text         `json:"type"`
+		Edited    text         `json:"timestampEdited"`
+		IsPinned  bool         `json:"isPinned"`
+		Author    exportUser   `json:"author"`
+		Mentions  []exportUser `json:"mentions"`
+		Forwarded exportBody   `json:"forwardedMessage"`
+		Reference struct {
+			Type    text `json:"type"`
+			Message text `json:"messageId"`
+			Channel text `json:"channelId"`
+		} `json:"reference"`
+	}
+)
+
+// export is an export being read.
+type export struct {
+	dec     *json.Decoder
+	limit   *counter
+	b       *batch
+	guild   *exportGuild
+	channel *exportChannel
+	place   memory.Channel // where the messages go, once both are known
+	count   int            // of messages met
+}
+
+func readExport(ctx context.Context, src *source, b *batch) error {
+	limit := &counter{r: src}
+	e := &export{dec: json.NewDecoder(limit), limit: limit, b: b}
+	if err := e.object(ctx); err != nil {
+		return err
+	}
+	_, err := e.token()
+	switch {
+	case err == nil:
+		return fmt.Errorf("the file goes on after the end of its export %s: make it one file for each export; what was read so far is kept", e.where())
+	case errors.Is(err, io.EOF):
+		return nil
+	}
+	return e.fault(err)
+}
+
+// object reads the whole export.
+func (e *export) object(ctx context.Context) error {
+	if _, err := e.token(); err != nil {
+		return e.fault(err)
+	}
+	for e.more() {
+		key, err := e.token()
+		if err != nil {
+			return e.fault(err)
+		}
+		switch key {
+		case "guild":
+			err = e.decode(&e.guild)
+		case "channel":
+			err = e.decode(&e.channel)
+		case "messages":
+			err = e.messages(ctx)
+		default:
+			err = e.skip()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := e.token(); err != nil {
+		return e.fault(err)
+	}
+	return nil
+}
+
+func (e *export) messages(ctx context.Context) error {
+	if err := e.locate(); err != nil {
+		return err
+	}
+	if start, err := e.token(); err != nil {
+		return e.fault(err)
+	} else if start != json.Delim('[') {
+		return errOther
+	}
+	e.b.channel(e.place)
+	for e.more() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var m exportMessage
+		if err := e.decode(&m); err != nil {
+			return err
+		}
+		e.count++
+		if err := e.message(ctx, m); err != nil {
+			return err
+		}
+	}
+	if _, err := e.token(); err != nil {
+		return e.fault(err)
+	}
+	return nil
+}
+
+// locate tells where the messages belong. Discord hasn't confirmed it, so they are unplaced.
+func (e *export) locate() error {
+	if e.guild == nil || e.channel == nil {
+		return errors.New("the file doesn't say its guild and channel before its messages: " + expected)
+	}
+	guild, known := snowflake(e.guild.ID)
+	channel, ok := snowflake(e.channel.ID)
+	if !ok || !known && e.guild.ID != "0" {
+		return errors.New("the export has no ids of its guild and channel: export the channel again with DiscordChatExporter")
+	}
+	parent, _ := snowflake(e.channel.Parent)
+	e.place = memory.Channel{
+		ID: memory.ChannelID(channel), Guild: memory.GuildID(guild), Parent: memory.ChannelID(parent),
+		Kind: channelKinds[e.channel.Type], Name: string(e.channel.Name), Unplaced: true,
+	}
+	if e.place.Guild == memory.DirectGuild {
+		e.place.Kind, e.place.Parent = memory.DirectChannel, 0
+	}
+	return nil
+}
+
+func (e *export) message(ctx context.Context, m exportMessage) error {
+	id, ok := snowflake(m.ID)
+	if !ok {
+		e.b.skip(fmt.Sprintf("message %d (before byte %d) has no id", e.count, e.dec.InputOffset()))
+		return nil
+	}
+	p := post{Message: memory.Message{
+		ID: memory.MessageID(id), Guild: e.place.Guild, Channel: e.place.ID, Kind: m.kind(),
+		Content: m.text(), Files: m.files(), ReplyTo: e.replyTo(m), Starred: m.IsPinned,
+	}}
+	if at, err := time.Parse(time.RFC3339, string(m.Edited)); err == nil {
+		p.Edited = at.UTC()
+	}
+	author, _ := snowflake(m.Author.ID)
+	p.Author = memory.UserID(author)
+	for _, u := range append([]exportUser{m.Author}, m.Mentions...) {
+		if err := e.b.person(ctx, u.person(e.place.Guild)); err != nil {
+			return err
+		}
+	}
+	for _, u := range m.Mentions {
+		if user, ok := snowflake(u.ID); ok {
+			p.Mentions = append(p.Mentions, memory.UserID(user))
+		}
+	}
+	return e.b.post(ctx, p)
+}
+
+// replyTo is the message that m replies to, if it is in the same channel.
+func (e *export) replyTo(m exportMessage) memory.MessageID {
+	channel, ok := snowflake(m.Reference.Channel)
+	if ok && memory.ChannelID(channel) != e.place.ID || m.Reference.Type == "Forward" || m.kind() == memory.FromSystem {
+		return 0
+	}
+	id, _ := snowflake(m.Reference.Message)
+	return memory.MessageID(id)
+}
+
+// kind tells who speaks. Modern accounts are exported with the discriminator 0000 like webhooks, but only
+// webhooks are bots as well.
+func (m exportMessage) kind() memory.Kind {
+	switch {
+	case !spoken[m.Type]:
+		return memory.FromSystem
+	case m.Author.IsBot && m.Author.Discriminator == "0000":
+		return memory.FromWebhook
+	case m.Author.IsBot:
+		return memory.FromBot
+	}
+	return memory.FromMember
+}
+
+// text is what m says: its content, else what it forwards or embeds; then its stickers.
+func (m exportMessage) text() string {
+	parts := []string{string(m.Content)}
+	if m.Content == "" {
+		parts = m.embeds()
+	}
+	if m.Forwarded.Content != "" {
+		parts = append(parts, string(m.Forwarded.Content))
+	} else {
+		parts = append(parts, m.Forwarded.embeds()...)
+	}
+	for _, s := range append(m.Stickers, m.Forwarded.Stickers...) {
+		parts = append(parts, "[sticker: "+string(s.Name)+"]")
+	}
+	return joinLines(parts)
+}
+
+func (b exportBody) embeds() []string {
+	var parts []string
+	for _, e := range b.Embeds {
+		parts = append(parts, string(e.Title), string(e.Description))
+		for _, f := range e.Fields {
+			parts = append(parts, strings.TrimPrefix(string(f.Name+": "+f.Value), ": "))
+		}
+	}
+	return parts
+}
+
+func (m exportMessage) files() []memory.File {
+	var files []memory.File
+	for _, a := range append(m.Attachments, m.Forwarded.Attachments...) {
+		files = append(files, memory.File{Name: string(a.FileName)})
+	}
+	return files
+}
+
+func (u exportUser) person(guild memory.GuildID) memory.Person {
+	id, _ := snowflake(u.ID)
+	p := memory.Person{ID: memory.UserID(id), Guild: guild, Username: string(u.Name), Bot: u.IsBot}
+	if u.Nickname != u.Name {
+		p.Nick = string(u.Nickname)
+	}
+	return p
+}

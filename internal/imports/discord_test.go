@@ -1,0 +1,158 @@
+package imports
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/memory"
+)
+
+const exportHead = `{
+  "guild": {"id": "5001", "name": "Harbour", "iconUrl": "https://cdn.example/icon.png"},
+  "channel": {"id": "5002", "type": "GuildTextChat", "categoryId": "5003", "category": "Talk", "name": "dock", "topic": null},
+  "dateRange": {"after": null, "before": null},
+  "exportedAt": "2024-06-01T10:00:00.123+02:00",
+  "messages": [`
+
+const exportMessages = `
+    {
+      "id": "1000000000000000001", "type": "Default", "timestamp": "2023-08-04T00:00:00+00:00", "timestampEdited": null,
+      "callEndedTimestamp": null, "isPinned": true, "content": "The crane is fixed, @Ben.",
+      "author": {"id": "71", "name": "ada", "discriminator": "0000", "nickname": "Ada L.", "color": null, "isBot": false, "roles": [], "avatarUrl": "https://cdn.example/a.png"},
+      "attachments": [{"id": "9", "url": "https://cdn.example/crane.jpg", "fileName": "crane.jpg", "fileSizeBytes": 100}],
+      "embeds": [], "stickers": [], "reactions": [{"emoji": {"id": "", "name": "x"}, "count": 1}],
+      "mentions": [{"id": "72", "name": "ben", "discriminator": "0000", "nickname": "ben", "isBot": false}], "inlineEmojis": []
+    },
+    {
+      "id": "1000000000000000002", "type": "Reply", "timestampEdited": "2023-08-04T01:00:00.5+02:00", "content": "Good news",
+      "author": {"id": "72", "name": "ben", "discriminator": "0000", "nickname": "ben", "isBot": false},
+      "mentions": [], "reference": {"type": "Default", "messageId": "1000000000000000001", "channelId": "5002", "guildId": "5001"}
+    }
+  ],
+  "messageCount": 2
+}
+`
+
+func TestExportBecomesEvents(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	sum := s.read(t, exportHead+exportMessages)
+	if want := (Summary{Kind: DiscordExport, Channels: 1, People: 2, Messages: 2}); sum != want {
+		t.Errorf("got %+v, want %+v", sum, want)
+	}
+	wantChannel := memory.Channel{ID: 5002, Guild: 5001, Parent: 5003, Name: "dock", Unplaced: true}
+	if got := s.channels[5002]; !reflect.DeepEqual(got, wantChannel) {
+		t.Errorf("channel %+v", got)
+	}
+	for id, want := range map[memory.UserID]memory.Person{
+		71: {ID: 71, Guild: 5001, Username: "ada", Nick: "Ada L."},
+		72: {ID: 72, Guild: 5001, Username: "ben"},
+	} {
+		if got := s.people[id]; !reflect.DeepEqual(got, want) {
+			t.Errorf("person %+v, want %+v", got, want)
+		}
+	}
+	want := []memory.Message{
+		{
+			ID: 1000000000000000001, Guild: 5001, Channel: 5002, Author: 71, Content: "The crane is fixed, @Ben.",
+			Files: []memory.File{{Name: "crane.jpg"}}, Mentions: []memory.UserID{72}, Starred: true,
+		},
+		{
+			ID: 1000000000000000002, Guild: 5001, Channel: 5002, Author: 72, Content: "Good news",
+			Edited: time.Date(2023, 8, 3, 23, 0, 0, 5e8, time.UTC), ReplyTo: 1000000000000000001,
+		},
+	}
+	if got := s.contents(); !reflect.DeepEqual(got, want) {
+		t.Errorf("messages\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+func TestExportedMessage(t *testing.T) {
+	t.Parallel()
+	const bot = `"author":{"id":"9","name":"b","discriminator":"1234","isBot":true},`
+	const hook = `"author":{"id":"9","name":"b","discriminator":"0000","isBot":true},`
+	for name, c := range map[string]struct {
+		fields string
+		want   memory.Message
+	}{
+		"bot":             {bot + `"content":"x"`, memory.Message{Author: 9, Kind: memory.FromBot, Content: "x"}},
+		"webhook":         {hook + `"content":"x"`, memory.Message{Author: 9, Kind: memory.FromWebhook, Content: "x"}},
+		"joined":          {`"type":"GuildMemberJoin","content":"Joined the server."`, memory.Message{Kind: memory.FromSystem, Content: "Joined the server."}},
+		"pinned":          {`"type":"ChannelPinnedMessage","content":"Pinned a message.","reference":{"messageId":"5"}`, memory.Message{Kind: memory.FromSystem, Content: "Pinned a message."}},
+		"unnamed notice":  {`"type":"46","content":"x"`, memory.Message{Kind: memory.FromSystem, Content: "x"}},
+		"command":         {`"type":"20","content":"x"`, memory.Message{Content: "x"}},
+		"only a file":     {`"content":"","attachments":[{"fileName":"a.png"},{"fileName":"b.png"}]`, memory.Message{Files: []memory.File{{Name: "a.png"}, {Name: "b.png"}}}},
+		"sticker":         {`"content":"hi","stickers":[{"id":"1","name":"Wave"}]`, memory.Message{Content: "hi\n[sticker: Wave]"}},
+		"only an embed":   {bot + `"content":"","embeds":[{"title":"Build","description":"passed","fields":[{"name":"on","value":"main"},{"name":"","value":"now"}]}]`, memory.Message{Author: 9, Kind: memory.FromBot, Content: "Build\npassed\non: main\nnow"}},
+		"content + embed": {`"content":"see","embeds":[{"title":"Page"}]`, memory.Message{Content: "see"}},
+		"forwarded":       {`"content":"","reference":{"type":"Forward","messageId":"5","channelId":"5002"},"forwardedMessage":{"content":"meet at six","attachments":[{"fileName":"map.png"}],"stickers":[{"name":"Sun"}]}`, memory.Message{Content: "meet at six\n[sticker: Sun]", Files: []memory.File{{Name: "map.png"}}}},
+		"forwarded embed": {`"content":"","forwardedMessage":{"embeds":[{"title":"T"}]}`, memory.Message{Content: "T"}},
+		"reply elsewhere": {`"type":"Reply","content":"x","reference":{"messageId":"5","channelId":"6"}`, memory.Message{Content: "x"}},
+		"bad edit time":   {`"content":"x","timestampEdited":"soon"`, memory.Message{Content: "x"}},
+		"bad field":       {`"content":"x","isPinned":"yes","mentions":{"id":3},"attachments":7`, memory.Message{Content: "x"}},
+		"NUL and bidi":    {`"content":"a\u0000b\u202e"`, memory.Message{Content: "ab\u202e"}},
+		"bad UTF-8":       {"\"content\":\"a\xff\"", memory.Message{Content: "a\uFFFD"}},
+		"combining marks": {`"content":"` + strings.Repeat("\u0301", 100_000) + `"`, memory.Message{Content: strings.Repeat("\u0301", 100_000)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf()
+			s.read(t, exportHead+`{"id":"77",`+c.fields+`}]}`)
+			c.want.ID, c.want.Guild, c.want.Channel = 77, 5001, 5002
+			if got := s.contents(); len(got) != 1 || !reflect.DeepEqual(got[0], c.want) {
+				t.Errorf("got %.300v\nwant %.300v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestExportedChannel(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]memory.ChannelKind{
+		"GuildTextChat": memory.TextChannel, "GuildNews": memory.TextChannel, "GuildVoiceChat": memory.VoiceChannel,
+		"GuildStageVoice": memory.VoiceChannel, "GuildForum": memory.ForumChannel, "GuildPublicThread": memory.PublicThread,
+		"GuildNewsThread": memory.PublicThread, "GuildPrivateThread": memory.PrivateThread, "GuildSomethingNew": memory.TextChannel,
+	} {
+		s := newShelf()
+		s.read(t, fmt.Sprintf(`{"guild":{"id":"1"},"channel":{"id":2,"type":%q,"categoryId":null},"messages":[]}`, kind))
+		if got := s.channels[2]; got.Kind != want || !got.Unplaced || got.Guild != 1 {
+			t.Errorf("%s: %+v", kind, got)
+		}
+	}
+	for _, kind := range []string{"DirectTextChat", "DirectGroupTextChat"} {
+		s := newShelf()
+		s.read(t, `{"channel":{"id":"2","type":"`+kind+`","categoryId":"0","name":"ada"},"guild":{"id":"0","name":"Direct Messages"},"messages":[{"id":"3","content":"x"}]}`)
+		want := memory.Channel{ID: 2, Guild: memory.DirectGuild, Kind: memory.DirectChannel, Name: "ada", Unplaced: true}
+		if got := s.channels[2]; !reflect.DeepEqual(got, want) || s.contents()[0].Guild != memory.DirectGuild {
+			t.Errorf("%s: %+v", kind, got)
+		}
+	}
+}
+
+func TestExportSkipsMessagesWithoutId(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{`{"content":"x"}`, `{"id":"abc"}`, `{"id":"-4"}`, `{"id":"0"}`, `{"id":null}`, `7`, `null`} {
+		s := newShelf()
+		sum := s.read(t, exportHead+`{"id":"1","content":"a"},`+bad+`,{"id":"2","content":"b"}]}`)
+		if sum.Messages != 2 || sum.Skipped != 1 || !strings.HasPrefix(sum.FirstSkipped, "message 2 (before byte ") {
+			t.Errorf("%s: %+v", bad, sum)
+		}
+	}
+}
+
+func TestImportReplacesNoNames(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	s.people[71] = memory.Person{ID: 71, Guild: 5001, Username: "ada", Nick: "Captain"}
+	s.people[72] = memory.Person{ID: 72, Guild: 5001, Bot: true}
+	s.read(t, exportHead+exportMessages)
+	if got := s.people[71].Nick; got != "Captain" {
+		t.Errorf("the old name %q replaced a newer one", got)
+	}
+	if got := s.people[72]; got.Username != "ben" || !got.Bot {
+		t.Errorf("what wasn't known became %+v", got)
+	}
+}

@@ -1,0 +1,81 @@
+// Package imports turns files of conversations into memory's events: channel exports of DiscordChatExporter
+// as JSON, and recall sets.
+//
+// It promises that a file of any size is read in bounded memory, that reading one twice is reading it once,
+// that an import changes nothing Discord has told since, and that a file that breaks off keeps what it held
+// up to there. What a file is shows in its content, never in its name.
+package imports
+
+import (
+	"context"
+	"io"
+
+	"hark/memory"
+)
+
+// Kind is what a file holds.
+type Kind string
+
+// The kinds of file that can be read.
+const (
+	DiscordExport Kind = "DiscordChatExporter export"
+	RecallSet     Kind = "recall set"
+)
+
+// Summary is what a file held. Messages that were there twice count twice.
+type Summary struct {
+	Kind         Kind
+	Channels     int
+	People       int
+	Messages     int
+	Questions    int    // of a recall set; they are not imported
+	Skipped      int    // messages that could not be read
+	FirstSkipped string // where the first of them is and what it lacks; empty if none was skipped
+}
+
+// Known is what reading needs to know of what is remembered already, so that an import neither gives one id
+// to two messages nor replaces newer names by older. A memory.Store is one.
+type Known interface {
+	MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error)
+	NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error)
+	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+}
+
+// Read reads a file, plain or gzipped, and passes its events on in batches of about 500, each of which is
+// to be applied before emit returns: channels and people come before what was said there. The slice is
+// reused after emit has returned. progress, if not nil, is told now and then how many bytes of r have been
+// read.
+//
+// A file that is damaged or of another kind gives an error that says what to do; the Summary tells what
+// was emitted before. Single messages without an id or a time are skipped and counted.
+func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Event) error, progress func(bytes int64)) (Summary, error) {
+	src, err := open(r)
+	if err != nil {
+		return Summary{}, err
+	}
+	kind, err := detect(src)
+	if err != nil {
+		return Summary{}, err
+	}
+	b := &batch{known: known, emit: emit, told: newSeen(), read: func() {
+		if progress != nil {
+			progress(src.raw.n)
+		}
+	}}
+	b.sum.Kind = kind
+	if kind == DiscordExport {
+		err = readExport(ctx, src, b)
+	} else {
+		err = readSet(ctx, src, b)
+	}
+	if ctx.Err() != nil {
+		return b.sum, ctx.Err()
+	}
+	if b.failed {
+		return b.sum, err
+	}
+	if flushed := b.flush(ctx); flushed != nil {
+		return b.sum, flushed
+	}
+	return b.sum, err
+}

@@ -1,0 +1,268 @@
+package imports
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/memory"
+
+	"pgregory.net/rapid"
+)
+
+// line is a message line of a set.
+func line(fields map[string]any) string {
+	m := map[string]any{"type": "message", "channel": "c", "id": "m1", "author": "Ada", "time": "2024-05-01T10:00:00Z", "text": "hello"}
+	maps.Copy(m, fields)
+	b, _ := json.Marshal(m)
+	return string(b) + "\n"
+}
+
+func manyLines(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(line(map[string]any{"id": fmt.Sprint("m", i), "author": fmt.Sprint("A", i%3), "text": fmt.Sprint("word", i)}))
+	}
+	return b.String()
+}
+
+func TestSetBecomesEvents(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	s.read(t, set)
+	channel := ChannelID("trip")
+	want := memory.Channel{ID: channel, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: "trip"}
+	if got := s.channels[channel]; !reflect.DeepEqual(got, want) {
+		t.Errorf("channel %+v", got)
+	}
+	if got := s.people[UserID("Ada")]; got.Username != "Ada" || got.Guild != memory.LocalGuild {
+		t.Errorf("person %+v", got)
+	}
+	all := s.contents()
+	if len(all) != 3 {
+		t.Fatalf("%d messages", len(all))
+	}
+	// The notice is of 08:05 UTC, so it comes first; the other two share a millisecond and keep their order.
+	for i, want := range []struct {
+		name, text string
+		kind       memory.Kind
+		author     memory.UserID
+		at         string
+	}{
+		{"D1:3", "Ben left.", memory.FromSystem, 0, "2024-05-01T08:05:00Z"},
+		{"D1:1", "The ferry leaves at noon.", memory.FromMember, UserID("Ada"), "2024-05-01T10:00:00Z"},
+		{"D1:2", "I packed the tent.", memory.FromMember, UserID("Ben"), "2024-05-01T10:00:00Z"},
+	} {
+		m := all[i]
+		if m.Content != want.text || m.Kind != want.kind || m.Author != want.author || m.Guild != memory.LocalGuild ||
+			m.Time().Format(time.RFC3339) != want.at || s.names[place{channel, m.ID}] != want.name {
+			t.Errorf("message %d: %+v, want %+v", i, m, want)
+		}
+	}
+}
+
+func TestSetResolvesReplies(t *testing.T) {
+	t.Parallel()
+	file := line(map[string]any{"id": "1", "reply_to": []string{"1"}}) +
+		line(map[string]any{"id": "2", "reply_to": []string{"1"}}) +
+		line(map[string]any{"id": "3", "reply_to": []string{"4", "gone", "2"}}) +
+		line(map[string]any{"id": "4", "channel": "other", "reply_to": []string{"1"}})
+	for name, files := range map[string][]string{"one batch": {file}, "each by itself": strings.SplitAfter(strings.TrimSpace(file), "\n"), "twice": {file, file}} {
+		s := newShelf()
+		for _, f := range files {
+			s.read(t, f)
+		}
+		id := func(name string) memory.MessageID { return s.placed[called{ChannelID("c"), name}] }
+		for name, want := range map[string]memory.MessageID{"1": 0, "2": id("1"), "3": id("2")} {
+			if got := s.messages[place{ChannelID("c"), id(name)}].ReplyTo; got != want {
+				t.Errorf("%s: %s replies to %d, want %d", name, name, got, want)
+			}
+		}
+		if got := s.messages[place{ChannelID("other"), s.placed[called{ChannelID("other"), "4"}]}].ReplyTo; got != 0 {
+			t.Errorf("%s: a reply into another channel: %d", name, got)
+		}
+	}
+}
+
+// twins are n ids that want the same place in a millisecond.
+func twins(n int) []string {
+	at := time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)
+	first, _ := messageID(at, "t0:5")
+	names := []string{"t0:5"}
+	for i := 1; len(names) < n; i++ {
+		name := fmt.Sprintf("t%d:5", i)
+		if id, _ := messageID(at, name); id == first {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func TestIdsThatFallTogetherLoseNoMessage(t *testing.T) {
+	t.Parallel()
+	names := twins(4)
+	var lines []string
+	for _, n := range names {
+		lines = append(lines, line(map[string]any{"id": n, "text": "I am " + n}))
+	}
+	filler := manyLines(600) // pushes the twins into batches of their own
+	rapid.Check(t, func(t *rapid.T) {
+		order := rapid.Permutation(lines).Draw(t, "order")
+		again := rapid.Permutation(lines).Draw(t, "again")
+		between := rapid.SampledFrom([]string{"", filler}).Draw(t, "between")
+		s := newShelf()
+		for _, file := range []string{strings.Join(order, between), strings.Join(again, between)} {
+			if _, err := Read(t.Context(), strings.NewReader(file), s, s.apply, nil); err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range names {
+				m, ok := s.messages[place{ChannelID("c"), s.placed[called{ChannelID("c"), n}]}]
+				if !ok || m.Content != "I am "+n {
+					t.Fatalf("%s became %q", n, m.Content)
+				}
+			}
+			want := len(names)
+			if between != "" {
+				want += 600
+			}
+			if len(s.messages) != want {
+				t.Fatalf("%d messages, want %d", len(s.messages), want)
+			}
+		}
+	})
+}
+
+func TestSetIsTheSameInAnyOrder(t *testing.T) {
+	t.Parallel()
+	lines := strings.SplitAfter(strings.TrimSuffix(manyLines(800), "\n"), "\n")
+	lines[len(lines)-1] += "\n"
+	a, b := newShelf(), newShelf()
+	a.read(t, strings.Join(lines, ""))
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	b.read(t, strings.Join(lines, "")+lines[0])
+	if !reflect.DeepEqual(a.messages, b.messages) || !reflect.DeepEqual(a.names, b.names) {
+		t.Error("the order of lines matters")
+	}
+	if !slices.IsSorted(a.order) {
+		t.Error("messages of one millisecond don't keep the file's order")
+	}
+}
+
+func TestIds(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2024, 5, 1, 10, 0, 0, 7e6, time.UTC)
+	id, err := messageID(at, "D2:17")
+	if err != nil || !id.Time().Equal(at) {
+		t.Errorf("%d lies at %s, %v", id, id.Time(), err)
+	}
+	if got := int64(id) & lowMask >> hashBits; got != 17 {
+		t.Errorf("number %d", got)
+	}
+	if end := memory.FirstMessageID(at) + lowMask; nextID(end) != memory.FirstMessageID(at) {
+		t.Error("the last id of a millisecond isn't followed by its first")
+	}
+	if nextID(-1) == 0 || nextID(lowMask) != 1 {
+		t.Error("0 is given away")
+	}
+	for _, name := range []string{"", "x", "99999999999999999999999999999999999"} {
+		if n := trailingNumber(name); n < 0 {
+			t.Errorf("%q has %d", name, n)
+		}
+	}
+	if ChannelID("a") == ChannelID("b") || ChannelID("a") <= 0 || int64(UserID("a")) == int64(ChannelID("a")) {
+		t.Error("ids of names")
+	}
+	// 2015's first millisecond, where an id can be 0.
+	epoch := time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 5000 {
+		if id, err := messageID(epoch, fmt.Sprint("x", i, ":0")); err != nil || id == 0 {
+			t.Fatal(id, err)
+		}
+	}
+}
+
+func TestSetSkipsWhatItCannotPlace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ line, why string }{
+		"no id":         {line(map[string]any{"id": ""}), "line 2 has no id"},
+		"no channel":    {line(map[string]any{"channel": nil}), "line 2 has no channel"},
+		"no time":       {line(map[string]any{"time": "yesterday"}), "line 2 has no time of the form 2024-05-31T12:00:00Z"},
+		"far time":      {line(map[string]any{"time": "1805-01-01T00:00:00Z"}), "line 2 has a time 1805-01-01T00:00:00Z outside of 1946 to 2083"},
+		"other type":    {line(map[string]any{"type": "reaction"}), "line 2 is neither a message nor a question"},
+		"a number":      {"17\n", "line 2 is neither a message nor a question"},
+		"id is a table": {line(map[string]any{"id": []int{1}}), "line 2 has no id"},
+	} {
+		s := newShelf()
+		sum := s.read(t, line(nil)+c.line+line(map[string]any{"id": "m2"})+c.line)
+		if sum.Messages != 2 || sum.Skipped != 2 || sum.FirstSkipped != c.why {
+			t.Errorf("%s: %+v", name, sum)
+		}
+	}
+}
+
+func TestSetKeepsStrangeText(t *testing.T) {
+	t.Parallel()
+	marks := "a" + strings.Repeat("\u0301", 100_000)
+	for name, c := range map[string]struct{ line, text string }{
+		"combining marks": {line(map[string]any{"text": marks}), marks},
+		"bidi controls":   {line(map[string]any{"text": "\u202Eabc\u2066"}), "\u202Eabc\u2066"},
+		"escaped NUL":     {line(map[string]any{"text": "a\x00b"}), "ab"},
+		"invalid UTF-8":   {strings.Replace(line(nil), "hello", "h\xffllo", 1), "h\uFFFDllo"},
+		"lone surrogate":  {strings.Replace(line(nil), "hello", `h\ud800`, 1), "h\uFFFD"},
+		"empty":           {line(map[string]any{"text": ""}), ""},
+		"number as id":    {line(map[string]any{"id": 12}), "hello"},
+	} {
+		s := newShelf()
+		s.read(t, c.line)
+		if all := s.contents(); len(all) != 1 || all[0].Content != c.text {
+			t.Errorf("%s: %d messages", name, len(all))
+		}
+	}
+}
+
+func TestReadSet(t *testing.T) {
+	t.Parallel()
+	got, err := ReadSet(strings.NewReader(zip(set) + zip(line(map[string]any{"id": "r", "reply_to": []any{"m0", 5}, "thread": "t"}))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Messages) != 4 || len(got.Questions) != 1 {
+		t.Fatalf("%d messages, %d questions", len(got.Messages), len(got.Questions))
+	}
+	wantQuestion := SetQuestion{
+		Channel: "trip", ID: "q1", Text: "When does the ferry leave?", Category: "time", Evidence: []string{"D1:1"},
+		Time: time.Date(2024, 5, 2, 0, 0, 0, 0, time.UTC),
+	}
+	if !reflect.DeepEqual(got.Questions[0], wantQuestion) {
+		t.Errorf("question %+v", got.Questions[0])
+	}
+	wantMessage := SetMessage{
+		Channel: "c", ID: "r", Author: "Ada", Text: "hello", ReplyTo: []string{"m0", "5"}, Thread: "t",
+		Time: time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC),
+	}
+	if !reflect.DeepEqual(got.Messages[3], wantMessage) {
+		t.Errorf("message %+v", got.Messages[3])
+	}
+}
+
+func TestReadSetRefusesWhatIsNotWhole(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"":                          "empty",
+		exportHead + exportMessages: "holds no questions",
+		line(nil) + line(map[string]any{"id": ""}):               "line 2 has no id",
+		line(nil) + `{"type":"question","channel":"c","id":"q"}`: "line 2 has no time",
+		strings.TrimSuffix(line(nil), "}\n"):                     "cut off",
+		"\xFE\xFF" + set:                                         "UTF-16",
+	} {
+		if _, err := ReadSet(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", file, err, want)
+		}
+	}
+}
