@@ -72,3 +72,7 @@ func Clean(s string) string {
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
+
+// Recalled reports whether what k says can be found later: what people, other bots and webhooks said can;
+// Hark's own answers and Discord's notices are in the log, but neither indexed nor part of a segment.
+func (k Kind) Recalled() bool { return k == FromMember || k == FromBot || k == FromWebhook }

@@ -1,0 +1,294 @@
+package sqlite
+
+import (
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// event is an event with what can be worked out before its turn to be written.
+type event struct {
+	memory.Event
+	message memory.Message // of Posted: cleaned, with its tokens
+	terms   string         // of Posted: what full text holds of it
+}
+
+// prepare checks and cleans events, so that only the file itself can make applying them fail.
+func (s *Store) prepare(events []memory.Event) ([]event, error) {
+	prepared := make([]event, len(events))
+	for i, e := range events {
+		prepared[i].Event = e
+		switch e := e.(type) {
+		case memory.Posted:
+			if e.Message.ID == 0 || e.Message.Channel == 0 {
+				return nil, fmt.Errorf("log a message: it has no id or no channel")
+			}
+			prepared[i].message = s.clean(e.Message)
+			prepared[i].terms = indexTerms(prepared[i].message)
+		case memory.Edited:
+			e.Content = memory.Clean(e.Content)
+			prepared[i].Event = e
+		}
+	}
+	return prepared, nil
+}
+
+func (s *Store) clean(m memory.Message) memory.Message {
+	m.Content = memory.Clean(m.Content)
+	if len(m.Files) > 0 {
+		files := make([]memory.File, len(m.Files))
+		for i, f := range m.Files {
+			files[i] = memory.File{Name: memory.Clean(f.Name), Description: memory.Clean(f.Description)}
+		}
+		m.Files = files
+	}
+	m.Tokens = s.options.Tokens(m.Text())
+	return m
+}
+
+// indexTerms is what full text holds of m: a hash of each term, separated by spaces.
+func indexTerms(m memory.Message) string {
+	if !m.Kind.Recalled() {
+		return ""
+	}
+	terms := text.Terms(m.Text())
+	for i, term := range terms {
+		terms[i] = hashTerm(term)
+	}
+	return strings.Join(terms, " ")
+}
+
+var termEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// hashTerm is 40 bits of a term's FNV-1a hash in letters and digits: short, the same on every machine, and
+// one token whatever the term is made of.
+func hashTerm(term string) string {
+	h := fnv.New64a()
+	h.Write([]byte(term))
+	sum := h.Sum64()
+	sum ^= sum >> 32
+	return termEncoding.EncodeToString([]byte{byte(sum >> 32), byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
+}
+
+// apply writes one event.
+func (t *transaction) apply(e *event) error {
+	switch v := e.Event.(type) {
+	case memory.Posted:
+		return t.post(e.message, e.terms)
+	case memory.Edited:
+		return t.edit(v)
+	case memory.Deleted:
+		for _, id := range v.IDs {
+			if err := t.delete(v.Channel, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	case memory.Named:
+		return t.name(v)
+	case memory.PersonSeen:
+		return t.seePerson(v.Person)
+	}
+	return t.applyStructure(e.Event)
+}
+
+// post logs a message, or its newer version.
+func (t *transaction) post(m memory.Message, terms string) error {
+	if gone, err := t.isDeleted(m.Channel, m.ID); gone || err != nil {
+		return err
+	}
+	c, err := t.channel(m.Guild, m.Channel)
+	if err != nil {
+		return err
+	}
+	t.changed.newest = max(t.changed.newest, m.ID)
+	old, row, err := t.stored(c, m.ID)
+	if err != nil {
+		return err
+	}
+	if row != 0 {
+		return t.replace(c, row, old, m)
+	}
+	var edited int64
+	var content string
+	early, err := found(t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content", m.Channel, m.ID).Scan(&edited, &content))
+	if err != nil {
+		return err
+	}
+	if early && newer(edited, content, millis(m.Edited), m.Content) {
+		m.Content, m.Edited = content, fromMillis(edited)
+		m.Tokens = t.store.options.Tokens(m.Text())
+		terms = indexTerms(m)
+	}
+	return t.insert(c, m, terms)
+}
+
+// newer reports whether the version edited at a with text x comes after the one edited at b with text y. Two
+// texts of the same moment can't be told apart but must have an order.
+func newer(a int64, x string, b int64, y string) bool {
+	return a > b || a == b && x > y
+}
+
+func (t *transaction) insert(c *channel, m memory.Message, terms string) error {
+	segment := int64(0)
+	if m.Kind.Recalled() {
+		var err error
+		if segment, err = t.join(c, m); err != nil {
+			return err
+		}
+		t.count(m, c.no, 1)
+	}
+	row := c.next
+	c.next++
+	extra, err := encodeExtra(m)
+	if err != nil {
+		return err
+	}
+	err = t.exec(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, starred, tokens, segment, content, extra)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, c.no, int64(m.ID), int64(m.Author), int(m.Kind), int64(m.ReplyTo),
+		millis(m.Edited), m.Starred, m.Tokens, segment, m.Content, extra)
+	if err != nil || terms == "" {
+		return err
+	}
+	return t.exec("INSERT INTO fulltext (rowid, content) VALUES (?, ?)", row, terms)
+}
+
+// replace puts m in the place of an older version of itself.
+func (t *transaction) replace(c *channel, row int64, old storedMessage, m memory.Message) error {
+	if !newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content) {
+		return nil
+	}
+	extra, err := encodeExtra(m)
+	if err != nil {
+		return err
+	}
+	m.Kind, m.Author = old.Kind, old.Author // who said it doesn't change
+	err = t.exec(`UPDATE message SET reply_to = ?, edited = ?, starred = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
+		int64(m.ReplyTo), millis(m.Edited), m.Starred, m.Tokens, m.Content, extra, row)
+	if err != nil || m.Text() == old.Text() {
+		return err
+	}
+	if err := t.reindex(row, old.Message, m); err != nil {
+		return err
+	}
+	if old.segment != 0 {
+		t.segment(old.segment, c.no).torn = true
+	}
+	return t.dropAnswers(m.Channel, m.ID)
+}
+
+// reindex puts what full text holds of one version in the place of another.
+func (t *transaction) reindex(row int64, old, new memory.Message) error {
+	if terms := indexTerms(old); terms != "" {
+		if err := t.exec("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", row, terms); err != nil {
+			return err
+		}
+	}
+	if terms := indexTerms(new); terms != "" {
+		return t.exec("INSERT INTO fulltext (rowid, content) VALUES (?, ?)", row, terms)
+	}
+	return nil
+}
+
+// edit changes the text of a message, or keeps the change for when the message comes.
+func (t *transaction) edit(e memory.Edited) error {
+	if gone, err := t.isDeleted(e.Channel, e.ID); gone || err != nil {
+		return err
+	}
+	c, err := t.channel(e.Guild, e.Channel)
+	if err != nil {
+		return err
+	}
+	old, row, err := t.stored(c, e.ID)
+	if err != nil {
+		return err
+	}
+	if row == 0 {
+		return t.exec(`INSERT INTO early_edit (channel, id, edited, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
+			DO UPDATE SET edited = ?3, content = ?4 WHERE ?3 > edited OR ?3 = edited AND ?4 > content`,
+			int64(e.Channel), int64(e.ID), millis(e.At), e.Content)
+	}
+	m := old.Message
+	m.Content, m.Edited = e.Content, e.At
+	m.Tokens = t.store.options.Tokens(m.Text())
+	return t.replace(c, row, old, m)
+}
+
+// delete removes a message for good, whether it is there or yet to come.
+func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID) error {
+	if err := t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channelID), int64(id)); err != nil {
+		return err
+	}
+	for _, query := range []string{"DELETE FROM early_edit WHERE channel = ? AND id = ?", "DELETE FROM called WHERE channel = ? AND id = ?"} {
+		if err := t.exec(query, int64(channelID), int64(id)); err != nil {
+			return err
+		}
+	}
+	if err := t.dropTrace(channelID, id); err != nil {
+		return err
+	}
+	if err := t.dropAnswers(channelID, id); err != nil {
+		return err
+	}
+	c, err := t.knownChannel(channelID)
+	if c == nil || err != nil {
+		return err
+	}
+	old, row, err := t.stored(c, id)
+	if row == 0 || err != nil {
+		return err
+	}
+	return t.remove(c, row, old)
+}
+
+// remove takes a stored message out of everything made of it.
+func (t *transaction) remove(c *channel, row int64, old storedMessage) error {
+	if err := t.reindex(row, old.Message, memory.Message{}); err != nil {
+		return err
+	}
+	if err := t.exec("DELETE FROM message WHERE row = ?", row); err != nil {
+		return err
+	}
+	c.tail = nil
+	if old.segment == 0 {
+		return nil
+	}
+	t.count(old.Message, c.no, -1)
+	change := t.segment(old.segment, c.no)
+	change.size--
+	change.torn = true
+	return nil
+}
+
+func (t *transaction) isDeleted(channel memory.ChannelID, id memory.MessageID) (bool, error) {
+	var one int
+	return found(t.row("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", int64(channel), int64(id)).Scan(&one))
+}
+
+// name keeps what a message is called.
+func (t *transaction) name(e memory.Named) error {
+	if gone, err := t.isDeleted(e.Channel, e.ID); gone || err != nil {
+		return err
+	}
+	return t.exec(`INSERT OR IGNORE INTO called SELECT ?1, ?2, ?3 WHERE NOT EXISTS
+		(SELECT 1 FROM called WHERE channel = ?1 AND name = ?3)`, int64(e.Channel), int64(e.ID), memory.Clean(e.Name))
+}
+
+// extra is what few messages have.
+type extra struct {
+	Files    []memory.File   `json:"files,omitempty"`
+	Mentions []memory.UserID `json:"mentions,omitempty"`
+}
+
+func encodeExtra(m memory.Message) (any, error) {
+	if len(m.Files) == 0 && len(m.Mentions) == 0 {
+		return nil, nil
+	}
+	b, err := json.Marshal(extra{m.Files, m.Mentions})
+	return string(b), err
+}

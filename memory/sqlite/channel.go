@@ -1,0 +1,268 @@
+package sqlite
+
+import (
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"hark/memory"
+)
+
+// channel is what the writer knows of a channel it writes to.
+type channel struct {
+	no   int64
+	next int64 // row of the next message
+	// tail are the channel's last messages that lie in segments, oldest first, at most memory.LookBack; nil
+	// if they must be read first.
+	tail []memory.Placed
+}
+
+// Rows: see migrations.
+const (
+	channelBits  = 20 // of a channel's number in its guild
+	sequenceBits = 28 // of a message's in its channel
+	segmentBits  = 40 // of a segment's in its guild
+)
+
+// guildOf is the guild number of a channel number.
+func guildOf(no int64) int64 { return no >> channelBits }
+
+// channel is the channel with that id, made if it isn't known yet.
+func (t *transaction) channel(guild memory.GuildID, id memory.ChannelID) (*channel, error) {
+	c, err := t.knownChannel(id)
+	if c != nil || err != nil {
+		return c, err
+	}
+	if err := t.addChannel(memory.Channel{ID: id, Guild: guild, Kind: kindIn(guild), Unplaced: true}); err != nil {
+		return nil, err
+	}
+	return t.knownChannel(id)
+}
+
+// kindIn is the kind of a channel of which only its guild is known.
+func kindIn(guild memory.GuildID) memory.ChannelKind {
+	switch guild {
+	case memory.DirectGuild:
+		return memory.DirectChannel
+	case memory.LocalGuild:
+		return memory.LocalChannel
+	}
+	return memory.TextChannel
+}
+
+// knownChannel is the channel with that id, or nil.
+func (t *transaction) knownChannel(id memory.ChannelID) (*channel, error) {
+	w := &t.store.writer
+	if c, ok := w.channels[id]; ok {
+		return c, nil
+	}
+	c := &channel{}
+	ok, err := found(t.row("SELECT no FROM channel WHERE id = ?", int64(id)).Scan(&c.no))
+	if !ok || err != nil {
+		return nil, err
+	}
+	first, end := c.no<<sequenceBits, (c.no+1)<<sequenceBits
+	if err := t.row("SELECT coalesce(max(row), ?1) + 1 FROM message WHERE row >= ?1 AND row < ?2", first, end).Scan(&c.next); err != nil {
+		return nil, err
+	}
+	if w.channels == nil {
+		w.channels = map[memory.ChannelID]*channel{}
+	}
+	w.channels[id] = c
+	return c, nil
+}
+
+// addChannel stores a channel that isn't known yet.
+func (t *transaction) addChannel(c memory.Channel) error {
+	t.changed.structure = true
+	guild, err := t.guildNo(c.Guild)
+	if err != nil {
+		return err
+	}
+	var no int64
+	err = t.row("SELECT coalesce(max(no), ?1) + 1 FROM channel WHERE no >= ?1 AND no < ?2",
+		guild<<channelBits, (guild+1)<<channelBits).Scan(&no)
+	if err != nil {
+		return err
+	}
+	overwrites, err := json.Marshal(c.Overwrites)
+	if err != nil {
+		return err
+	}
+	return t.exec(`INSERT INTO channel (no, id, guild, parent, kind, name, age_limited, unplaced, overwrites) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		no, int64(c.ID), int64(c.Guild), int64(c.Parent), int(c.Kind), memory.Clean(c.Name), c.AgeLimited, c.Unplaced, string(overwrites))
+}
+
+// guildNo is the guild's number, given out now if it has none.
+func (t *transaction) guildNo(id memory.GuildID) (int64, error) {
+	if no, ok := t.store.writer.guildNos[id]; ok {
+		return no, nil
+	}
+	var no int64
+	ok, err := found(t.row("SELECT no FROM guild WHERE id = ?", int64(id)).Scan(&no))
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		t.changed.structure = true
+		if err := t.row("INSERT INTO guild (id) VALUES (?) RETURNING no", int64(id)).Scan(&no); err != nil {
+			return 0, err
+		}
+	}
+	if t.store.writer.guildNos == nil {
+		t.store.writer.guildNos = map[memory.GuildID]int64{}
+	}
+	t.store.writer.guildNos[id] = no
+	return no, nil
+}
+
+// join puts m into the segment it continues, or into a new one.
+func (t *transaction) join(c *channel, m memory.Message) (int64, error) {
+	before, inOrder, err := t.before(c, m.ID)
+	if err != nil {
+		return 0, err
+	}
+	id := memory.Join(m, before)
+	if id == 0 {
+		if id, err = t.newSegment(guildOf(c.no)); err != nil {
+			return 0, err
+		}
+	}
+	change := t.segment(id, c.no)
+	if change.first == 0 && change.last == 0 {
+		change.first, change.last = m.ID, m.ID
+	}
+	change.first, change.last = min(change.first, m.ID), max(change.last, m.ID)
+	change.size++
+	if !inOrder {
+		c.tail = nil
+		return id, nil
+	}
+	c.follow(m, id)
+	return id, nil
+}
+
+// before are the messages in segments before id, and whether none comes after it.
+func (t *transaction) before(c *channel, id memory.MessageID) (before []memory.Placed, inOrder bool, err error) {
+	if c.tail == nil {
+		if c.tail, err = t.readBefore(c.no, 1<<62); err != nil {
+			return nil, false, err
+		}
+	}
+	if n := len(c.tail); n == 0 || c.tail[n-1].ID < id {
+		return c.tail, true, nil
+	}
+	before, err = t.readBefore(c.no, id)
+	return before, false, err
+}
+
+func (t *transaction) readBefore(no int64, id memory.MessageID) ([]memory.Placed, error) {
+	placed := make([]memory.Placed, 0, memory.LookBack)
+	sizes := map[int64]int{}
+	err := t.each(func(scan func(...any) error) error {
+		var p memory.Placed
+		if err := scan(&p.ID, &p.Author, &p.Segment); err != nil {
+			return err
+		}
+		placed = append(placed, p)
+		return nil
+	}, "SELECT id, author, segment FROM message WHERE channel = ? AND id < ? AND segment <> 0 ORDER BY id DESC LIMIT ?", no, int64(id), memory.LookBack)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(placed)
+	for i, p := range placed {
+		if _, ok := sizes[p.Segment]; !ok {
+			var size int
+			if _, err := found(t.row("SELECT size FROM segment WHERE id = ?", p.Segment).Scan(&size)); err != nil {
+				return nil, err
+			}
+			if change, ok := t.segments[p.Segment]; ok {
+				size += change.size // not written yet
+			}
+			sizes[p.Segment] = size
+		}
+		placed[i].Size = sizes[p.Segment]
+	}
+	return placed, nil
+}
+
+// follow notes that m came last and lies in segment.
+func (c *channel) follow(m memory.Message, segment int64) {
+	size := 1
+	for i := range c.tail {
+		if c.tail[i].Segment == segment {
+			c.tail[i].Size++
+			size = c.tail[i].Size
+		}
+	}
+	if len(c.tail) == memory.LookBack {
+		copy(c.tail, c.tail[1:])
+		c.tail = c.tail[:len(c.tail)-1]
+	}
+	c.tail = append(c.tail, memory.Placed{ID: m.ID, Author: m.Author, Segment: segment, Size: size})
+}
+
+func (t *transaction) newSegment(guild int64) (int64, error) {
+	w := &t.store.writer
+	last, ok := w.segments[guild]
+	if !ok {
+		if err := t.row("SELECT coalesce(max(id), ?1) FROM segment WHERE id >= ?1 AND id < ?2",
+			guild<<segmentBits, (guild+1)<<segmentBits).Scan(&last); err != nil {
+			return 0, err
+		}
+	}
+	if w.segments == nil {
+		w.segments = map[int64]int64{}
+	}
+	w.segments[guild] = last + 1
+	return last + 1, nil
+}
+
+// storedMessage is a message with what the file alone knows of it.
+type storedMessage struct {
+	memory.Message
+	segment int64
+}
+
+// stored is the message as it is in the file, and its row; 0 if it isn't there.
+func (t *transaction) stored(c *channel, id memory.MessageID) (storedMessage, int64, error) {
+	var row int64
+	var m storedMessage
+	var edited int64
+	var extra sql.NullString
+	ok, err := found(t.row(`SELECT m.row, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.segment, m.content, m.extra, c.id, c.guild
+		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, int64(id)).
+		Scan(&row, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.Starred, &m.Tokens, &m.segment, &m.Content, &extra, &m.Channel, &m.Guild))
+	if !ok || err != nil {
+		return m, 0, err
+	}
+	m.ID, m.Edited = id, fromMillis(edited)
+	return m, row, decodeExtra(extra, &m.Message)
+}
+
+func decodeExtra(s sql.NullString, m *memory.Message) error {
+	if !s.Valid {
+		return nil
+	}
+	var e extra
+	err := json.Unmarshal([]byte(s.String), &e)
+	m.Files, m.Mentions = e.Files, e.Mentions
+	return err
+}
+
+// millis is t in milliseconds, 0 for the zero time.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func fromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

@@ -1,0 +1,224 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hark/memory"
+)
+
+// FullText implements memory.Store.
+func (s *Store) FullText(ctx context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error) {
+	match := matchAny(terms)
+	var hits []memory.TextHit
+	if match == "" || limit <= 0 {
+		return nil, nil
+	}
+	for _, r := range s.ranges(scope) {
+		found, err := s.fullText(ctx, r, scope, match, limit)
+		if err != nil {
+			return nil, fmt.Errorf("search the full text: %w", err)
+		}
+		hits = append(hits, found...)
+	}
+	slices.SortStableFunc(hits, func(a, b memory.TextHit) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return 0
+	})
+	return hits[:min(limit, len(hits))], nil
+}
+
+func (s *Store) fullText(ctx context.Context, r rowRange, scope memory.Scope, match string, limit int) ([]memory.TextHit, error) {
+	since, until := s.bounds(scope)
+	var query strings.Builder
+	query.WriteString("SELECT m.channel, m.id, -f.score FROM (SELECT fulltext.rowid AS row, bm25(fulltext) AS score FROM fulltext")
+	if since != nil || until != nil {
+		query.WriteString(" CROSS JOIN message t ON t.row = fulltext.rowid")
+	}
+	query.WriteString(" WHERE fulltext MATCH ?")
+	r.where(&query, "fulltext.rowid")
+	args := []any{match}
+	for _, bound := range []struct {
+		sql string
+		id  *memory.MessageID
+	}{{" AND t.id >= ?", since}, {" AND t.id < ?", until}} {
+		if bound.id != nil {
+			query.WriteString(bound.sql)
+			args = append(args, int64(*bound.id))
+		}
+	}
+	query.WriteString(" ORDER BY bm25(fulltext) LIMIT ?) f JOIN message m ON m.row = f.row ORDER BY f.score, m.id DESC")
+	rows, err := s.read.QueryContext(ctx, query.String(), append(args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	ids := s.nos.ids
+	s.mu.RUnlock()
+	var hits []memory.TextHit
+	return hits, eachRow(rows, func(scan func(...any) error) error {
+		var no int64
+		var hit memory.TextHit
+		if err := scan(&no, &hit.ID, &hit.Score); err != nil {
+			return err
+		}
+		hit.Channel = ids[no]
+		hits = append(hits, hit)
+		return nil
+	})
+}
+
+// Frequencies implements memory.Store.
+func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error) {
+	counts = make([]int, len(terms))
+	for _, r := range s.ranges(scope) {
+		r.only = nil // the whole guild
+		r.first = guildOf(r.first) << channelBits
+		r.last = r.first | (1<<channelBits - 1)
+		var n int
+		if err := s.read.QueryRowContext(ctx, "SELECT coalesce(sum(messages), 0) FROM channel WHERE no BETWEEN ? AND ?", r.first, r.last).Scan(&n); err != nil {
+			return 0, nil, fmt.Errorf("count messages: %w", err)
+		}
+		messages += n
+		for i, term := range terms {
+			var query strings.Builder
+			query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ?")
+			r.where(&query, "rowid")
+			query.WriteString(" LIMIT ?)")
+			if err := s.read.QueryRowContext(ctx, query.String(), matchAny([]string{term}), limit).Scan(&n); err != nil {
+				return 0, nil, fmt.Errorf("count a term: %w", err)
+			}
+			counts[i] = min(limit, counts[i]+n)
+		}
+	}
+	return messages, counts, nil
+}
+
+// matchAny is the FTS5 expression for messages with at least one of terms.
+func matchAny(terms []string) string {
+	hashes := make([]string, len(terms))
+	for i, term := range terms {
+		hashes[i] = hashTerm(term)
+	}
+	return strings.Join(hashes, " OR ")
+}
+
+// rowRange is the part of a scope that lies in one guild.
+type rowRange struct {
+	first, last int64   // channel numbers
+	only        []int64 // of them; nil if all
+}
+
+// where appends the condition that column is the row of a message in the range.
+func (r rowRange) where(query *strings.Builder, column string) {
+	fmt.Fprintf(query, " AND %s BETWEEN %d AND %d", column, r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1))
+	if len(r.only) < 2 {
+		return
+	}
+	fmt.Fprintf(query, " AND %s >> %d IN (", column, sequenceBits)
+	for i, no := range r.only {
+		if i > 0 {
+			query.WriteByte(',')
+		}
+		query.WriteString(strconv.FormatInt(no, 10))
+	}
+	query.WriteByte(')')
+}
+
+// ranges is scope as ranges of rows, one for each guild.
+func (s *Store) ranges(scope memory.Scope) []rowRange {
+	var ranges []rowRange
+	for _, no := range s.channelNos(scope) {
+		if n := len(ranges); n > 0 && guildOf(ranges[n-1].first) == guildOf(no) {
+			ranges[n-1].last = no
+			ranges[n-1].only = append(ranges[n-1].only, no)
+			continue
+		}
+		ranges = append(ranges, rowRange{first: no, last: no, only: []int64{no}})
+	}
+	return ranges
+}
+
+// bounds are scope's times as ids, nil where they exclude nothing.
+func (s *Store) bounds(scope memory.Scope) (since, until *memory.MessageID) {
+	if !scope.Since.IsZero() {
+		id := firstAt(scope.Since)
+		since = &id
+	}
+	if !scope.Until.IsZero() {
+		s.mu.RLock()
+		newest := s.newest
+		s.mu.RUnlock()
+		if id := firstAt(scope.Until); id <= newest {
+			until = &id
+		}
+	}
+	return since, until
+}
+
+// firstAt is the smallest id of a message that isn't before t: ids count whole milliseconds.
+func firstAt(t time.Time) memory.MessageID {
+	return memory.FirstMessageID(t.Add(time.Millisecond - 1).Truncate(time.Millisecond))
+}
+
+// inScope reports whether a message's time lies within scope.
+func inScope(scope memory.Scope, id memory.MessageID) bool {
+	return (scope.Since.IsZero() || id >= firstAt(scope.Since)) && (scope.Until.IsZero() || id < firstAt(scope.Until))
+}
+
+// rebuildFullText makes full text again from the messages.
+func (t *transaction) rebuildFullText(progress func(done, total int)) error {
+	if err := t.exec("INSERT INTO fulltext (fulltext) VALUES ('delete-all')"); err != nil {
+		return err
+	}
+	var total int
+	if err := t.row("SELECT count(*) FROM message").Scan(&total); err != nil {
+		return err
+	}
+	const page = 500
+	for done, after := 0, int64(-1); done < total; {
+		type indexed struct {
+			row   int64
+			terms string
+		}
+		var read []indexed
+		err := t.each(func(scan func(...any) error) error {
+			var m memory.Message
+			var row int64
+			var extra nullString
+			if err := scan(&row, &m.Kind, &m.Content, &extra); err != nil {
+				return err
+			}
+			if err := decodeExtra(extra, &m); err != nil {
+				return err
+			}
+			read = append(read, indexed{row, indexTerms(m)})
+			return nil
+		}, "SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?", after, page)
+		if err != nil || len(read) == 0 {
+			return err
+		}
+		for _, m := range read {
+			after = m.row
+			if m.terms == "" {
+				continue
+			}
+			if err := t.exec("INSERT INTO fulltext (rowid, content) VALUES (?, ?)", m.row, m.terms); err != nil {
+				return err
+			}
+		}
+		if done += len(read); progress != nil {
+			progress(done, total)
+		}
+	}
+	return nil
+}

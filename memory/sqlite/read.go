@@ -1,0 +1,111 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"hark/memory"
+)
+
+type nullString = sql.NullString
+
+const messageColumns = "id, author, kind, reply_to, edited, starred, tokens, content, extra"
+
+// scanMessage reads messageColumns.
+func scanMessage(scan func(...any) error, m *memory.Message) error {
+	var edited int64
+	var extra nullString
+	if err := scan(&m.ID, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.Starred, &m.Tokens, &m.Content, &extra); err != nil {
+		return err
+	}
+	m.Edited = fromMillis(edited)
+	return decodeExtra(extra, m)
+}
+
+// place is a channel's guild and number.
+func (s *Store) place(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	no, ok = s.nos.of[id]
+	return s.nos.guilds[no], no, ok
+}
+
+// Messages implements memory.Store.
+func (s *Store) Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
+	return s.messages(ctx, channel, "id IN (SELECT value FROM json_each(?)) ORDER BY id", jsonOf(ids))
+}
+
+// messages are those of a channel that a condition holds for.
+func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string, args ...any) ([]memory.Message, error) {
+	guild, no, ok := s.place(channel)
+	if !ok {
+		return nil, nil
+	}
+	rows, err := s.read.QueryContext(ctx, "SELECT "+messageColumns+" FROM message WHERE channel = ? AND "+where, append([]any{no}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read messages of channel %d: %w", channel, err)
+	}
+	var messages []memory.Message
+	err = eachRow(rows, func(scan func(...any) error) error {
+		m := memory.Message{Guild: guild, Channel: channel}
+		err := scanMessage(scan, &m)
+		messages = append(messages, m)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read messages of channel %d: %w", channel, err)
+	}
+	return messages, nil
+}
+
+// Around implements memory.Store.
+func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+	// The rows round each id are found in the index alone and read once, however the stretches overlap.
+	return s.messages(ctx, channel, `row IN (
+		SELECT b.row FROM json_each(?2) j JOIN message b ON b.row IN
+			(SELECT row FROM message WHERE channel = ?1 AND id < j.value ORDER BY id DESC LIMIT ?3)
+		UNION SELECT a.row FROM json_each(?2) j JOIN message a ON a.row IN
+			(SELECT row FROM message WHERE channel = ?1 AND id > j.value ORDER BY id LIMIT ?4)
+		UNION SELECT row FROM message WHERE channel = ?1 AND id IN (SELECT value FROM json_each(?2))) ORDER BY id`,
+		jsonOf(ids), before, after)
+}
+
+// MessageNamed implements memory.Store.
+func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
+	var id memory.MessageID
+	ok, err := found(s.read.QueryRowContext(ctx, "SELECT id FROM called WHERE channel = ? AND name = ?", int64(channel), memory.Clean(name)).Scan(&id))
+	if err == nil && !ok {
+		err = memory.ErrNotFound
+	}
+	if err != nil {
+		return 0, fmt.Errorf("message %q of channel %d: %w", name, channel, err)
+	}
+	return id, nil
+}
+
+// NameOf implements memory.Store.
+func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error) {
+	names := map[memory.MessageID]string{}
+	rows, err := s.read.QueryContext(ctx, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", int64(channel), jsonOf(ids))
+	if err != nil {
+		return nil, fmt.Errorf("read the names of messages: %w", err)
+	}
+	return names, eachRow(rows, func(scan func(...any) error) error {
+		var id memory.MessageID
+		var name string
+		err := scan(&id, &name)
+		names[id] = name
+		return err
+	})
+}
+
+func jsonOf[T ~int64](ids []T) string {
+	b, err := json.Marshal(slices.Clone(ids))
+	if err != nil {
+		panic(err) // integers always have a JSON
+	}
+	return string(b)
+}

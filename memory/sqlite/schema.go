@@ -1,0 +1,170 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// migrations take an empty file to the present schema, one version each. They are never changed once
+// released: what must change is a new one.
+//
+// Rows of messages are numbered guild << 48 | channel << 28 | sequence, and segments guild << 40 | sequence,
+// where guild and channel are small numbers of the file's own: a guild or a channel is one range, which full
+// text searches without looking at anything else.
+var migrations = []string{`
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE guild (
+  no      INTEGER PRIMARY KEY,
+  id      INTEGER NOT NULL UNIQUE,
+  name    TEXT NOT NULL DEFAULT '',
+  owner   INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE role (
+  guild       INTEGER NOT NULL,
+  id          INTEGER NOT NULL,
+  name        TEXT NOT NULL,
+  permissions INTEGER NOT NULL,
+  bot         INTEGER NOT NULL,
+  PRIMARY KEY (guild, id)
+) WITHOUT ROWID;
+CREATE TABLE channel (
+  no          INTEGER PRIMARY KEY, -- guild.no << 20 | number in the guild
+  id          INTEGER NOT NULL UNIQUE,
+  guild       INTEGER NOT NULL,
+  parent      INTEGER NOT NULL,
+  kind        INTEGER NOT NULL,
+  name        TEXT NOT NULL,
+  age_limited INTEGER NOT NULL,
+  unplaced    INTEGER NOT NULL,
+  overwrites  TEXT NOT NULL,
+  messages    INTEGER NOT NULL DEFAULT 0 -- that full text holds
+);
+CREATE TABLE person (
+  guild    INTEGER NOT NULL,
+  id       INTEGER NOT NULL,
+  username TEXT NOT NULL,
+  name     TEXT NOT NULL,
+  nick     TEXT NOT NULL,
+  bot      INTEGER NOT NULL,
+  roles    TEXT, -- NULL while unknown
+  data     TEXT NOT NULL,
+  PRIMARY KEY (guild, id)
+) WITHOUT ROWID;
+
+CREATE TABLE message (
+  row      INTEGER PRIMARY KEY,
+  channel  INTEGER NOT NULL, -- channel.no
+  id       INTEGER NOT NULL,
+  author   INTEGER NOT NULL,
+  kind     INTEGER NOT NULL,
+  reply_to INTEGER NOT NULL,
+  edited   INTEGER NOT NULL, -- milliseconds, 0 if never
+  starred  INTEGER NOT NULL,
+  tokens   INTEGER NOT NULL,
+  segment  INTEGER NOT NULL, -- 0 if in none
+  content  TEXT NOT NULL,
+  extra    TEXT             -- files and mentions
+);
+CREATE UNIQUE INDEX message_id ON message (channel, id);
+CREATE TABLE early_edit ( -- of messages that haven't come yet
+  channel INTEGER NOT NULL, -- the id
+  id      INTEGER NOT NULL,
+  edited  INTEGER NOT NULL,
+  content TEXT NOT NULL,
+  PRIMARY KEY (channel, id)
+) WITHOUT ROWID;
+CREATE TABLE tombstone ( -- of messages that were deleted
+  channel INTEGER NOT NULL, -- the id
+  id      INTEGER NOT NULL,
+  PRIMARY KEY (channel, id)
+) WITHOUT ROWID;
+CREATE TABLE called ( -- what messages are called outside Discord
+  channel INTEGER NOT NULL, -- the id
+  id      INTEGER NOT NULL,
+  name    TEXT NOT NULL,
+  PRIMARY KEY (channel, id)
+) WITHOUT ROWID;
+CREATE INDEX called_name ON called (channel, name);
+CREATE TABLE presence (
+  channel  INTEGER NOT NULL, -- channel.no
+  author   INTEGER NOT NULL,
+  messages INTEGER NOT NULL,
+  last     INTEGER NOT NULL, -- id of the last message
+  PRIMARY KEY (channel, author)
+) WITHOUT ROWID;
+
+-- Terms are hashes, so that only message holds words. The text isn't stored again. Positions are kept although
+-- nobody asks for them: without them FTS5 would count terms in message.content, where it finds no hashes.
+CREATE VIRTUAL TABLE fulltext USING fts5 (content, content='message', content_rowid='row',
+  tokenize='ascii');
+INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', 1);
+
+CREATE TABLE segment (
+  id      INTEGER PRIMARY KEY, -- guild.no << 40 | sequence
+  channel INTEGER NOT NULL,    -- channel.no
+  first   INTEGER NOT NULL,    -- its messages lie in [first, last]
+  last    INTEGER NOT NULL,
+  size    INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  pending INTEGER NOT NULL     -- 1 while its vector is missing or out of date
+);
+CREATE INDEX segment_pending ON segment (id) WHERE pending = 1;
+CREATE TABLE vector (
+  segment INTEGER PRIMARY KEY,
+  steps   BLOB NOT NULL -- int8 a dimension
+);
+
+CREATE TABLE trace (
+  channel INTEGER NOT NULL, -- the id
+  answer  INTEGER NOT NULL,
+  body    TEXT NOT NULL,
+  PRIMARY KEY (channel, answer)
+) WITHOUT ROWID;
+CREATE TABLE trace_source (
+  channel        INTEGER NOT NULL, -- the source's
+  id             INTEGER NOT NULL,
+  answer_channel INTEGER NOT NULL,
+  answer         INTEGER NOT NULL,
+  PRIMARY KEY (channel, id, answer_channel, answer)
+) WITHOUT ROWID;
+CREATE INDEX trace_source_answer ON trace_source (answer_channel, answer);
+`}
+
+// migrate brings the schema up to date.
+func migrate(ctx context.Context, db *sql.Conn) error {
+	var version int
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	if version > len(migrations) {
+		return fmt.Errorf("the database is of version %d, made by a newer Hark than this one, which knows %d: use the newer Hark", version, len(migrations))
+	}
+	for ; version < len(migrations); version++ {
+		if err := migrateOne(ctx, db, version); err != nil {
+			return fmt.Errorf("migrate the database to version %d: %w", version+1, err)
+		}
+	}
+	return nil
+}
+
+func migrateOne(ctx context.Context, db *sql.Conn, version int) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	// Another process may have migrated while this one waited for the lock.
+	var now int
+	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&now); err != nil || now > version {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, migrations[version]); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version+1)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,168 @@
+// Package sqlite keeps what was said in one SQLite file. The file is the truth: what is held in memory (the
+// structure of the guilds, the vectors ready to be searched by chromem-go) is made from it and can be thrown
+// away at any time. Only message.content holds words; full text holds hashes of them, and deleting takes both
+// out of the file's pages (secure_delete), not only out of sight.
+//
+// Several processes may have the file open: each notices the others' commits before its next one.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+
+	_ "modernc.org/sqlite" // registers the driver
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// Options say how a store is opened.
+type Options struct {
+	// Space is where the vectors that will be stored lie. When it isn't the one of the file's vectors, these
+	// are dropped and every segment is pending.
+	Space memory.Space
+	// Tokens counts the tokens of a message's text; nil leaves Message.Tokens 0.
+	Tokens func(string) int
+	// Progress, if not nil, is told of long work at opening: done of total messages.
+	Progress func(done, total int)
+}
+
+// Store is a memory.Store in a file.
+type Store struct {
+	writeDB *sql.DB
+	write   *sql.Conn // writeDB's only connection, used by whoever holds the turn
+	read    *sql.DB
+	options Options
+	writer  writer
+	wake    chan struct{}
+
+	mu            sync.RWMutex                     // guards what follows
+	guilds        map[memory.GuildID]*memory.Guild // replaced, never changed
+	nos           numbers                          // replaced, never changed
+	people        map[memory.GuildID][]memory.Person
+	peopleVersion int
+	newest        memory.MessageID // nothing that can be found is newer
+
+	vectors vectors
+}
+
+// FileName is the database's name in the data directory.
+const FileName = "hark.db"
+
+// Open opens the store in dir, which is made if it isn't there, readable by its owner only.
+func Open(ctx context.Context, dir string, o Options) (*Store, error) {
+	if o.Tokens == nil {
+		o.Tokens = func(string) int { return 0 }
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data directory: %w", err)
+	}
+	path := filepath.Join(dir, FileName)
+	if err := makePrivate(path); err != nil {
+		return nil, err
+	}
+	s := &Store{options: o, wake: make(chan struct{}, 1)}
+	if err := s.open(ctx, path); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, explain(err)), s.Close())
+	}
+	return s, nil
+}
+
+// makePrivate makes sure that the database exists and that only its owner can read it.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	return f.Close()
+}
+
+func (s *Store) open(ctx context.Context, path string) (err error) {
+	const common = "_pragma=busy_timeout(10000)&_pragma=secure_delete(1)&_pragma=temp_store(2)"
+	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
+	if s.writeDB, err = sql.Open("sqlite", file+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(1)&_pragma=cache_size(-16000)&"+common); err != nil {
+		return err
+	}
+	if s.write, err = s.writeDB.Conn(ctx); err != nil {
+		return err
+	}
+	if s.read, err = sql.Open("sqlite", file+"?_pragma=query_only(1)&_pragma=mmap_size(268435456)&_pragma=cache_size(-4000)&"+common); err != nil {
+		return err
+	}
+	s.read.SetMaxOpenConns(4)
+	s.read.SetMaxIdleConns(4)
+	if err := migrate(ctx, s.write); err != nil {
+		return err
+	}
+	s.writer.turn = make(chan struct{}, 1)
+	if err := s.reload(ctx, s.write); err != nil {
+		return err
+	}
+	if err := s.checkTerms(ctx); err != nil {
+		return err
+	}
+	return s.useSpace(ctx)
+}
+
+// Close closes the file. It waits for nobody: cancel what is running first.
+func (s *Store) Close() error {
+	var errs []error
+	if s.read != nil {
+		errs = append(errs, s.read.Close())
+	}
+	if s.write != nil {
+		errs = append(errs, s.writer.close(), s.write.Close())
+	}
+	if s.writeDB != nil {
+		errs = append(errs, s.writeDB.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// checkTerms makes full text again if it was made by other rules than today's.
+func (s *Store) checkTerms(ctx context.Context) error {
+	version := fmt.Sprint(text.Version)
+	var stored string
+	err := s.read.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'terms'").Scan(&stored)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if stored == version {
+		return nil
+	}
+	return s.writing(ctx, func(t *transaction) error {
+		if err := t.rebuildFullText(s.options.Progress); err != nil {
+			return err
+		}
+		return t.exec("INSERT OR REPLACE INTO meta VALUES ('terms', ?)", version)
+	})
+}
+
+// useSpace drops the vectors of another space.
+func (s *Store) useSpace(ctx context.Context) error {
+	space := s.options.Space
+	name := fmt.Sprintf("%s/%d/%d", space.Name, space.Version, space.Dimensions)
+	var stored string
+	err := s.read.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'space'").Scan(&stored)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if stored == name {
+		return nil
+	}
+	return s.writing(ctx, func(t *transaction) error {
+		if err := t.exec("DELETE FROM vector"); err != nil {
+			return err
+		}
+		if err := t.exec("UPDATE segment SET pending = 1"); err != nil {
+			return err
+		}
+		return t.exec("INSERT OR REPLACE INTO meta VALUES ('space', ?)", name)
+	})
+}

@@ -1,0 +1,127 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"hark/memory"
+)
+
+// KeepTrace implements memory.Store.
+func (s *Store) KeepTrace(ctx context.Context, trace memory.Trace) error {
+	return s.writing(ctx, func(t *transaction) error { return t.keepTrace(trace) })
+}
+
+func (t *transaction) keepTrace(trace memory.Trace) error {
+	body, err := json.Marshal(trace)
+	if err != nil {
+		return err
+	}
+	if gone, err := t.isDeleted(trace.Channel, trace.Answer); gone || err != nil {
+		return err
+	}
+	if err := t.exec("INSERT OR REPLACE INTO trace (channel, answer, body) VALUES (?, ?, ?)", int64(trace.Channel), int64(trace.Answer), string(body)); err != nil {
+		return err
+	}
+	lost := false
+	for _, source := range sources(trace) {
+		gone, err := t.isDeleted(source.Channel, source.Message)
+		if err != nil {
+			return err
+		}
+		lost = lost || gone
+		if err := t.exec("INSERT OR IGNORE INTO trace_source VALUES (?, ?, ?, ?)", int64(source.Channel), int64(source.Message),
+			int64(trace.Channel), int64(trace.Answer)); err != nil {
+			return err
+		}
+	}
+	if lost { // a source was deleted while the answer was being written
+		return t.deleteAnswer(trace)
+	}
+	return nil
+}
+
+// sources are the messages that a trace's answer was made from: all that the model was shown.
+func sources(trace memory.Trace) []memory.TraceHit {
+	var used []memory.TraceHit
+	for _, hit := range trace.Recalled {
+		if hit.Number > 0 || hit.Context {
+			used = append(used, hit)
+		}
+	}
+	if trace.Question != 0 {
+		used = append(used, memory.TraceHit{Channel: trace.Channel, Message: trace.Question})
+	}
+	return used
+}
+
+// Trace implements memory.Store.
+func (s *Store) Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error) {
+	var trace memory.Trace
+	var body []byte
+	ok, err := found(s.read.QueryRowContext(ctx, "SELECT body FROM trace WHERE channel = ? AND answer = ?", int64(channel), int64(answer)).Scan(&body))
+	if err == nil && !ok {
+		err = memory.ErrNotFound
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &trace)
+	}
+	if err != nil {
+		return trace, fmt.Errorf("trace of answer %d: %w", answer, err)
+	}
+	return trace, nil
+}
+
+// dropAnswers deletes the answers that were made from a message.
+func (t *transaction) dropAnswers(channel memory.ChannelID, id memory.MessageID) error {
+	var traces []memory.Trace
+	err := t.each(func(scan func(...any) error) error {
+		var body []byte
+		var trace memory.Trace
+		if err := scan(&body); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(body, &trace); err != nil {
+			return err
+		}
+		traces = append(traces, trace)
+		return nil
+	}, `SELECT t.body FROM trace_source s JOIN trace t ON t.channel = s.answer_channel AND t.answer = s.answer
+		WHERE s.channel = ? AND s.id = ?`, int64(channel), int64(id))
+	if err != nil {
+		return err
+	}
+	for _, trace := range traces {
+		if err := t.deleteAnswer(trace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteAnswer deletes the messages of an answer, and with the first of them its trace.
+func (t *transaction) deleteAnswer(trace memory.Trace) error {
+	if err := t.delete(trace.Channel, trace.Answer); err != nil {
+		return err
+	}
+	for _, part := range trace.Parts {
+		if err := t.delete(trace.Channel, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropTrace deletes the trace of an answer.
+func (t *transaction) dropTrace(channel memory.ChannelID, answer memory.MessageID) error {
+	for _, query := range []string{
+		"DELETE FROM trace WHERE channel = ?1 AND answer = ?2",
+		"DELETE FROM trace_source WHERE answer_channel = ?1 AND answer = ?2",
+	} {
+		if err := t.exec(query, int64(channel), int64(answer)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,277 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/philippgille/chromem-go"
+
+	"hark/memory"
+)
+
+// vectors are the guilds' vectors that are loaded for searching: a cache of the file's.
+type vectors struct {
+	mu     sync.Mutex
+	guilds map[int64]*index // by guild number
+}
+
+// index holds a guild's vectors. chromem-go finds the nearest of all; what they belong to is kept here.
+type index struct {
+	load sync.Once
+	err  error
+
+	mu         sync.RWMutex
+	collection *chromem.Collection
+	channels   map[int64]int64 // channel number by segment
+}
+
+// guild is the index of a guild, empty until it is loaded.
+func (v *vectors) guild(no int64) *index {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.guilds == nil {
+		v.guilds = map[int64]*index{}
+	}
+	x, ok := v.guilds[no]
+	if !ok {
+		x = &index{}
+		v.guilds[no] = x
+	}
+	return x
+}
+
+// drop forgets all that is loaded.
+func (v *vectors) drop() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.guilds = nil
+}
+
+// loaded are the indexes that exist already, of the guilds that segments lie in.
+func (v *vectors) loaded(segment int64) *index {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.guilds[segment>>segmentBits]
+}
+
+// remove takes segments out of what is loaded.
+func (v *vectors) remove(segments []int64) {
+	for _, id := range segments {
+		if x := v.loaded(id); x != nil {
+			x.remove(id)
+		}
+	}
+}
+
+// put brings what is loaded up to date with what was stored.
+func (v *vectors) put(stored []storedVector) error {
+	for _, s := range stored {
+		if x := v.loaded(s.segment); x != nil {
+			if err := x.put(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (x *index) put(s storedVector) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.collection == nil { // being loaded, or failed to: the file has it
+		return nil
+	}
+	return x.add(context.Background(), s)
+}
+
+func (x *index) add(ctx context.Context, s storedVector) error {
+	x.channels[s.segment] = s.channel
+	return x.collection.AddDocument(ctx, chromem.Document{ID: strconv.FormatInt(s.segment, 10), Embedding: dequantise(s.steps)})
+}
+
+func (x *index) remove(segment int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, ok := x.channels[segment]; !ok {
+		return
+	}
+	delete(x.channels, segment)
+	// With nil maps the ids count; the only error is that of having neither.
+	_ = x.collection.Delete(context.Background(), nil, nil, strconv.FormatInt(segment, 10))
+}
+
+// noEmbedding is given to chromem-go in the place of its default, which would send text to a host.
+func noEmbedding(context.Context, string) ([]float32, error) {
+	return nil, errors.New("vectors are made elsewhere")
+}
+
+// fill reads the guild's vectors. It holds the lock, so that what is stored meanwhile waits and isn't missed.
+func (x *index) fill(ctx context.Context, s *Store, guild int64) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	collection, err := chromem.NewDB().CreateCollection("segments", nil, noEmbedding)
+	if err != nil {
+		return err
+	}
+	x.collection, x.channels = collection, map[int64]int64{}
+	rows, err := s.read.QueryContext(ctx, `SELECT v.segment, s.channel, v.steps FROM vector v JOIN segment s ON s.id = v.segment
+		WHERE v.segment >= ? AND v.segment < ?`, guild<<segmentBits, (guild+1)<<segmentBits)
+	if err != nil {
+		return err
+	}
+	return eachRow(rows, func(scan func(...any) error) error {
+		var v storedVector
+		if err := scan(&v.segment, &v.channel, &v.steps); err != nil {
+			return err
+		}
+		return x.add(ctx, v)
+	})
+}
+
+// index is a guild's index, loaded.
+func (s *Store) index(guild int64) (*index, error) {
+	x := s.vectors.guild(guild)
+	// Whoever comes first loads it for all, so its giving up must not be everybody's.
+	x.load.Do(func() { x.err = x.fill(context.Background(), s, guild) })
+	if x.err != nil {
+		s.vectors.drop()
+		return nil, fmt.Errorf("load the vectors: %w", x.err)
+	}
+	return x, nil
+}
+
+// near is a segment and how near it is.
+type near struct {
+	segment    int64
+	similarity float32
+}
+
+// nearest are the limit segments of channels nearest to vector. chromem-go knows no channels, so it is asked
+// for more until enough of what it gave is in them.
+func (x *index) nearest(ctx context.Context, vector []float32, channels map[int64]bool, limit int) ([]near, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	count := x.collection.Count()
+	for n := min(count, 2*limit); n > 0; n = min(count, 4*n) {
+		results, err := x.collection.QueryEmbedding(ctx, vector, n, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil { // then the results are only some
+			return nil, err
+		}
+		var found []near
+		for _, r := range results {
+			id, _ := strconv.ParseInt(r.ID, 10, 64)
+			if channels[x.channels[id]] {
+				found = append(found, near{id, r.Similarity})
+			}
+		}
+		if len(found) >= limit || n == count {
+			sortNearest(found) // equals come in any order
+			return found[:min(limit, len(found))], nil
+		}
+	}
+	return nil, nil
+}
+
+func sortNearest(found []near) {
+	slices.SortFunc(found, func(a, b near) int {
+		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(b.segment, a.segment))
+	})
+}
+
+// Nearest implements memory.Store.
+func (s *Store) Nearest(ctx context.Context, scope memory.Scope, vector []float32, limit int) ([]memory.VectorHit, error) {
+	if err := s.checkVector(vector); err != nil || vector == nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
+	nos := s.channelNos(scope)
+	channels := map[int64]bool{}
+	guilds := map[int64]bool{}
+	for _, no := range nos {
+		channels[no], guilds[guildOf(no)] = true, true
+	}
+	var found []near
+	some := false
+	for _, guild := range slices.Sorted(maps.Keys(guilds)) {
+		x, err := s.index(guild)
+		if err != nil {
+			return nil, err
+		}
+		// Segments of which nothing lies within scope's times fall out later: take some in their stead.
+		nearest, err := x.nearest(ctx, vector, channels, s.wanted(scope, limit))
+		if err != nil {
+			return nil, fmt.Errorf("search the vectors: %w", err)
+		}
+		some = some || x.collection.Count() > 0
+		found = append(found, nearest...)
+	}
+	if !some {
+		return nil, memory.ErrNoVectors
+	}
+	sortNearest(found)
+	return s.vectorHits(ctx, scope, found, limit)
+}
+
+// wanted is how many segments to find so that limit are left within scope's times.
+func (s *Store) wanted(scope memory.Scope, limit int) int {
+	if since, until := s.bounds(scope); since != nil || until != nil {
+		return 1 << 30
+	}
+	return limit
+}
+
+// vectorHits reads the messages of segments from the file, which has the last word on what exists.
+func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, found []near, limit int) ([]memory.VectorHit, error) {
+	s.mu.RLock()
+	ids := s.nos.ids
+	s.mu.RUnlock()
+	const page = 200
+	var hits []memory.VectorHit
+	for len(found) > 0 && len(hits) < limit {
+		n := min(page, len(found))
+		some := map[int64]*memory.VectorHit{}
+		segments := make([]int64, n)
+		for i, f := range found[:n] {
+			segments[i] = f.segment
+		}
+		rows, err := s.read.QueryContext(ctx, `SELECT s.id, s.channel, m.id FROM segment s JOIN message m
+			ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id
+			WHERE s.id IN (SELECT value FROM json_each(?)) ORDER BY m.id`, jsonOf(segments))
+		if err != nil {
+			return nil, fmt.Errorf("read the segments found: %w", err)
+		}
+		err = eachRow(rows, func(scan func(...any) error) error {
+			var segment, no int64
+			var id memory.MessageID
+			if err := scan(&segment, &no, &id); err != nil || !inScope(scope, id) {
+				return err
+			}
+			hit, ok := some[segment]
+			if !ok {
+				hit = &memory.VectorHit{Channel: ids[no]}
+				some[segment] = hit
+			}
+			hit.Messages = append(hit.Messages, id)
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read the segments found: %w", err)
+		}
+		for _, f := range found[:n] {
+			if hit, ok := some[f.segment]; ok && len(hits) < limit {
+				hit.Similarity = float64(f.similarity)
+				hits = append(hits, *hit)
+			}
+		}
+		found = found[n:]
+	}
+	return hits, nil
+}

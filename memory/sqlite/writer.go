@@ -1,0 +1,262 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	sqlitedriver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"hark/memory"
+)
+
+// writer lets one goroutine write at a time, and lets that one take along what the others are waiting to
+// have written: whoever gets the turn commits the batches of all in one transaction. Nothing runs in the
+// background.
+type writer struct {
+	turn chan struct{} // holds a token while somebody writes
+
+	mu      sync.Mutex
+	waiting []*batch
+
+	// What follows is used by the holder of turn only.
+	version    int64 // PRAGMA data_version after the last transaction: another means somebody else wrote
+	channels   map[memory.ChannelID]*channel
+	guildNos   map[memory.GuildID]int64
+	segments   map[int64]int64 // last segment id by guild number
+	statements map[string]*sql.Stmt
+}
+
+// batch is the work of one Apply.
+type batch struct {
+	events []event
+	done   chan error // buffered: gets the outcome once
+}
+
+// maxCommit bounds the events of one transaction, so that nobody waits long for a turn.
+const maxCommit = 2000
+
+// Apply implements memory.Store.
+func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
+	prepared, err := s.prepare(events)
+	if err != nil || len(prepared) == 0 {
+		return err
+	}
+	b := &batch{events: prepared, done: make(chan error, 1)}
+	s.writer.mu.Lock()
+	s.writer.waiting = append(s.writer.waiting, b)
+	s.writer.mu.Unlock()
+	for {
+		select {
+		case err := <-b.done:
+			return err
+		case s.writer.turn <- struct{}{}:
+			s.commitWaiting()
+			<-s.writer.turn
+		case <-ctx.Done():
+			if s.writer.withdraw(b) {
+				return ctx.Err()
+			}
+			return <-b.done
+		}
+	}
+}
+
+// withdraw takes b back unless it is being committed already.
+func (w *writer) withdraw(b *batch) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, other := range w.waiting {
+		if other == b {
+			w.waiting = append(w.waiting[:i], w.waiting[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// take is the next batches to commit together.
+func (w *writer) take() []*batch {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, events := 0, 0
+	for n < len(w.waiting) && (n == 0 || events+len(w.waiting[n].events) <= maxCommit) {
+		events += len(w.waiting[n].events)
+		n++
+	}
+	taken := w.waiting[:n:n]
+	w.waiting = w.waiting[n:]
+	return taken
+}
+
+// commitWaiting commits some of what is waiting. The caller holds the turn. The transaction is nobody's in
+// particular, so that one caller's giving up doesn't undo the others' work.
+func (s *Store) commitWaiting() {
+	batches := s.writer.take()
+	if len(batches) == 0 {
+		return
+	}
+	err := s.transact(context.Background(), func(t *transaction) error {
+		for _, b := range batches {
+			for i := range b.events {
+				if err := t.apply(&b.events[i]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	for _, b := range batches {
+		b.done <- err
+	}
+}
+
+// writing runs f in a transaction of its own.
+func (s *Store) writing(ctx context.Context, f func(*transaction) error) error {
+	select {
+	case s.writer.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.writer.turn }()
+	return s.transact(ctx, f)
+}
+
+// transact runs f in a transaction and lets readers see what came of it. The caller holds the turn.
+func (s *Store) transact(ctx context.Context, f func(*transaction) error) error {
+	var done *transaction
+	err := s.tryTransact(ctx, func(t *transaction) error {
+		done = t
+		return f(t)
+	})
+	if err == nil {
+		err = s.publish(done.changed)
+	}
+	if err != nil {
+		s.writer.forget() // what it knew may not have been committed
+		return fmt.Errorf("write to the database: %w", explain(err))
+	}
+	return nil
+}
+
+func (s *Store) tryTransact(ctx context.Context, f func(*transaction) error) (err error) {
+	t := &transaction{ctx: ctx, store: s}
+	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			t.ctx = context.WithoutCancel(ctx)
+			err = errors.Join(err, t.exec("ROLLBACK"))
+		}
+	}()
+	if err := t.noticeOthers(); err != nil {
+		return err
+	}
+	if err := f(t); err != nil {
+		return err
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	return t.exec("COMMIT")
+}
+
+// noticeOthers throws away what is held in memory if another process has written.
+func (t *transaction) noticeOthers() error {
+	var version int64
+	if err := t.row("PRAGMA data_version").Scan(&version); err != nil {
+		return err
+	}
+	s := t.store
+	if s.writer.version == version {
+		return nil
+	}
+	s.writer.forget()
+	s.writer.version = version
+	s.vectors.drop()
+	return s.reload(t.ctx, s.write)
+}
+
+// close closes the statements.
+func (w *writer) close() error {
+	var errs []error
+	for _, s := range w.statements {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// forget drops what the writer holds in memory; it is read again when needed.
+func (w *writer) forget() {
+	w.channels, w.guildNos, w.segments = nil, nil, nil
+	w.version = 0
+}
+
+// changes is what a transaction changed that readers hold in memory.
+type changes struct {
+	structure bool                    // guilds, roles or channels
+	people    map[memory.GuildID]bool // guilds with people who changed
+	removed   []int64                 // segments that have no vector now
+	stored    []storedVector          // new vectors
+	pending   bool
+	newest    memory.MessageID
+}
+
+// publish brings what readers hold in memory up to date after a commit.
+func (s *Store) publish(c changes) error {
+	s.vectors.remove(c.removed)
+	if err := s.vectors.put(c.stored); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.newest = max(s.newest, c.newest)
+	if len(c.people) > 0 {
+		s.peopleVersion++
+		for guild := range c.people {
+			delete(s.people, guild)
+		}
+	}
+	s.mu.Unlock()
+	if c.pending {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+	if !c.structure {
+		return nil
+	}
+	return s.reload(context.Background(), s.write)
+}
+
+// explain says what to do about an error of SQLite's.
+func explain(err error) error {
+	var e *sqlitedriver.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	advice := ""
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		advice = "the disk is full: make room, nothing that was stored is lost"
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		advice = "the file or its directory can't be written: check their owner and permissions"
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		advice = "another process holds the database: stop it or wait"
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		advice = "the file is damaged or not a database of Hark's: restore a backup"
+	default:
+		return err
+	}
+	return fmt.Errorf("%s: %w", advice, err)
+}
+
+// placeholders is "?, ?, …" for n values.
+func placeholders(n int) string {
+	return strings.TrimSuffix(strings.Repeat("?, ", n), ", ")
+}
