@@ -1,0 +1,93 @@
+package embed
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"hark/memory"
+)
+
+func builtin(t testing.TB, texts ...string) [][]float32 {
+	t.Helper()
+	vectors, err := Builtin{}.Embed(t.Context(), memory.ForStorage, texts)
+	if err != nil || len(vectors) != len(texts) {
+		t.Fatalf("Embed gave %d vectors for %d texts and the error %v", len(vectors), len(texts), err)
+	}
+	return vectors
+}
+
+func cosine(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+func TestBuiltinRanksWhatIsAboutTheSameFirst(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ question, near, far string }{
+		{"When is the deadline of the project?", "the project's deadline is on Friday", "we had pasta for dinner"},
+		{"who likes painting", "I painted a sunrise last year", "the server is down again"},
+		{"migrating the datbase", "database migration is planned for May", "the weather will be bad"},
+		{"今天天气怎么样", "昨天的天气很好", "我喜欢吃苹果"},
+		{"Gehaltsabrechnung", "die Gehaltsabrechnungen sind da", "der Zug ist spät"},
+	} {
+		v := builtin(t, c.question, c.near, c.far)
+		if near, far := cosine(v[0], v[1]), cosine(v[0], v[2]); near <= far+0.05 {
+			t.Errorf("%q: %.2f to %q, %.2f to %q", c.question, near, c.near, far, c.far)
+		}
+	}
+}
+
+func TestBuiltinIsDeterministicAndNormalised(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("many different words and the same words again, ", 100)
+	a, b := builtin(t, "one", long, "", "?!"), builtin(t, "one", long, "", "?!")
+	for i := range a {
+		if !slices.Equal(a[i], b[i]) {
+			t.Errorf("text %d gives two vectors", i)
+		}
+	}
+	for i, v := range a[:2] {
+		if len(v) != (Builtin{}).Space().Dimensions || math.Abs(cosine(v, v)-1) > 1e-5 {
+			t.Errorf("vector %d has %d dimensions and the length² %v", i, len(v), cosine(v, v))
+		}
+	}
+	if a[2] != nil || a[3] != nil {
+		t.Error("a text without words has a vector")
+	}
+}
+
+// The vectors in people's files must stay comparable: if this fails, Space's Version must grow.
+func TestBuiltinVectorsStayAsTheyWere(t *testing.T) {
+	t.Parallel()
+	v := builtin(t, "The quick brown fox jumps over the lazy dog, 42 times.")[0]
+	var sum float64
+	for i, x := range v {
+		sum += float64(x) * float64(i%7+1)
+	}
+	if was := 11.032705; math.Abs(sum-was) > 1e-4 {
+		t.Errorf("the checksum is %.6f and was %.6f", sum, was)
+	}
+}
+
+func FuzzBuiltin(f *testing.F) {
+	for _, s := range []string{"", "a", "hello world", "今天", strings.Repeat("é", 3000), "\xff", "e\u0301\u0301"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		v := builtin(t, s)[0]
+		if v != nil && math.Abs(cosine(v, v)-1) > 1e-4 {
+			t.Errorf("length² of %q is %v", s, cosine(v, v))
+		}
+	})
+}
+
+func BenchmarkBuiltin(b *testing.B) {
+	s := strings.Repeat("I went to a support group yesterday and it was so powerful. ", 6)
+	for b.Loop() {
+		hashed(s)
+	}
+}
