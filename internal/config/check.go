@@ -1,0 +1,76 @@
+package config
+
+import (
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// check notes every value that is of its type but can't be used.
+func (s *settings) check(c *Config) {
+	if c.Web.Listen == "off" {
+		c.Web.Listen = ""
+	}
+	const (
+		address  = `an address that begins with http:// or https://`
+		positive = "a number above 0"
+		lasting  = `a time above 0, such as "30m"`
+	)
+	s.want(c.Data != "", "data", `a directory, such as "./data"`)
+	s.want(c.Discord.APIURL == "" || isHTTP(c.Discord.APIURL), "discord.api_url", address+", or nothing")
+	s.want(isHTTP(c.LLM.BaseURL), "llm.base_url", address)
+	s.want(c.LLM.MaxTokens > 0, "llm.max_tokens", positive)
+	t := c.LLM.Temperature
+	s.want(t == nil || *t >= 0 && *t <= 2, "llm.temperature", "a number from 0 to 2")
+	s.want(c.LLM.Timeout.Duration > 0, "llm.timeout", lasting)
+	s.want(isHTTP(c.Embedding.BaseURL), "embedding.base_url", address)
+	s.want(c.Embedding.Dimensions >= 0, "embedding.dimensions", "a number above 0, or 0 for the model's own")
+	s.want(c.Memory.SessionGap.Duration > 0, "memory.session_gap", lasting)
+	s.wantOneOf(c.Builder.Layout, "builder.layout", "sections", "plain", "chat")
+	s.want(c.Builder.MaxTokens > 0, "builder.max_tokens", positive)
+	s.want(c.Builder.MaxContextChars >= 0, "builder.max_context_chars", "a number above 0, or 0 for no limit")
+	s.want(isZone(c.Answer.Timezone), "answer.timezone", `the IANA name of a time zone, such as "UTC" or "Europe/Berlin"`)
+	s.wantOneOf(c.Log.Level, "log.level", "debug", "info", "warn", "error")
+	s.wantOneOf(c.Log.Format, "log.format", "auto", "text", "json")
+	s.want(c.Web.Listen == "" || isListen(c.Web.Listen), "web.listen",
+		`a host and port, such as "127.0.0.1:8765", or "off"`)
+}
+
+// want notes what a key should be. The value itself stays out of the message: an address may hold a password.
+func (s *settings) want(ok bool, key, what string) {
+	if !ok {
+		s.problem(s.from[key], "%s wants %s", key, what)
+	}
+}
+
+func (s *settings) wantOneOf(value, key string, known ...string) {
+	if slices.Contains(known, value) {
+		return
+	}
+	what := strconv.Quote(known[0])
+	for _, k := range known[1 : len(known)-1] {
+		what += ", " + strconv.Quote(k)
+	}
+	s.want(false, key, what+" or "+strconv.Quote(known[len(known)-1]))
+}
+
+func isHTTP(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+func isZone(name string) bool {
+	_, err := time.LoadLocation(name)
+	return name != "" && err == nil
+}
+
+func isListen(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}

@@ -1,0 +1,175 @@
+// Package config reads what the operator decides: one TOML file, overridden key by key by the environment.
+// What it returns has been checked, so that nobody else needs to: every value is of its type and in its range.
+// A key or variable that Hark doesn't know is an error, never ignored; a secret never prints itself.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// DefaultFile is read when no file is named. It needn't exist.
+const DefaultFile = "config.toml"
+
+// Config is every setting. The tags are its documentation: Example is made from them.
+type Config struct {
+	Data      string    `toml:"data" help:"Where everything is kept: one directory, created if need be. Back it up and keep it private."`
+	Discord   Discord   `toml:"discord" help:"The bot's account at Discord."`
+	LLM       LLM       `toml:"llm" help:"The model that writes answers: any server that speaks OpenAI's protocol."`
+	Embedding Embedding `toml:"embedding" help:"What finds messages by their meaning. The built-in embedder needs no server and sends nothing anywhere."`
+	Memory    Memory    `toml:"memory" help:"What is remembered."`
+	Builder   Builder   `toml:"builder" help:"How what was recalled is laid out for the model."`
+	Answer    Answer    `toml:"answer" help:"How Hark answers."`
+	Log       Log       `toml:"log" help:"What Hark tells its operator, on standard error. Neither messages nor secrets are ever logged."`
+	Web       Web       `toml:"web" help:"The address for health checks."`
+}
+
+// Discord is how Hark reaches Discord.
+type Discord struct {
+	Token  Secret `toml:"token" help:"The bot's token, from the Bot page of the developer portal. Better kept in HARK_DISCORD_TOKEN, or in the file that HARK_DISCORD_TOKEN_FILE names."`
+	APIURL string `toml:"api_url" help:"Where Discord's API is, for those behind a proxy. Empty: at Discord."`
+}
+
+// LLM is the model that writes answers.
+type LLM struct {
+	BaseURL     string   `toml:"base_url" help:"The server, up to and including /v1. Ollama: http://localhost:11434/v1. Nothing is sent there while no model is named."`
+	APIKey      Secret   `toml:"api_key" help:"The server's key. Empty: none is sent."`
+	Model       string   `toml:"model" help:"The model's name, as the server knows it. Empty: no model; Hark answers by quoting what it recalled."`
+	MaxTokens   int      `toml:"max_tokens" help:"The longest answer, in tokens."`
+	Temperature *float64 `toml:"temperature" help:"How freely the model writes, from 0 to 2. Left out: as the server likes." example:"0.7"`
+	Timeout     Duration `toml:"timeout" help:"How long a request to the model may take."`
+}
+
+// Embedding is the model that turns texts into vectors.
+type Embedding struct {
+	BaseURL        string `toml:"base_url" help:"The server, up to and including /v1. Nothing is sent there while no model is named."`
+	APIKey         Secret `toml:"api_key" help:"The server's key. Empty: none is sent."`
+	Model          string `toml:"model" help:"The embedding model's name, as the server knows it. Empty: the built-in embedder."`
+	Dimensions     int    `toml:"dimensions" help:"The vectors' length, for models that offer several. 0: the model's own."`
+	QueryPrefix    string `toml:"query_prefix" help:"What the model wants before a question, such as \"query: \"."`
+	DocumentPrefix string `toml:"document_prefix" help:"What the model wants before a text that is to be found, such as \"passage: \"."`
+}
+
+// Memory is what is remembered and how it is cut.
+type Memory struct {
+	LogBots    bool     `toml:"log_bots" help:"Whether other bots' messages are remembered."`
+	SessionGap Duration `toml:"session_gap" help:"A channel silent for this long begins a new session: what was said before then is recalled, not continued."`
+}
+
+// Builder is the layout and size of prompts.
+type Builder struct {
+	Layout          string `toml:"layout" help:"The prompt's form: \"sections\", \"plain\" or \"chat\"."`
+	MaxTokens       int    `toml:"max_tokens" help:"The longest prompt, in tokens. Together with llm.max_tokens it must fit the model's window."`
+	MaxContextChars int    `toml:"max_context_chars" help:"The most characters of recalled history in a prompt. 0: only max_tokens limits it."`
+}
+
+// Answer is how Hark answers.
+type Answer struct {
+	Persona  string `toml:"persona" help:"Who Hark is and how it speaks, in your own words. Empty: helpful and plain."`
+	Timezone string `toml:"timezone" help:"The zone of the times that Hark speaks of, by its IANA name, such as \"Europe/Berlin\"."`
+}
+
+// Location is the time zone. Load has seen that it exists.
+func (a Answer) Location() *time.Location {
+	zone, err := time.LoadLocation(a.Timezone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}
+
+// Log is how much is logged and in which form.
+type Log struct {
+	Level  string `toml:"level" help:"The least that is logged: \"debug\", \"info\", \"warn\" or \"error\"."`
+	Format string `toml:"format" help:"\"text\" for people, \"json\" for machines, \"auto\" for text on a terminal and JSON elsewhere."`
+}
+
+// Web is the HTTP server for health checks.
+type Web struct {
+	Listen string `toml:"listen" help:"The host and port that serve /healthz and /readyz. \"off\" or empty: nowhere."`
+}
+
+// Duration is a time.Duration that is written as "90s" or "1h30m".
+type Duration struct{ time.Duration }
+
+// Default is what holds where nothing else is said.
+func Default() Config {
+	const openAI = "https://api.openai.com/v1"
+	return Config{
+		Data:      "./data",
+		LLM:       LLM{BaseURL: openAI, MaxTokens: 1000, Timeout: Duration{time.Minute}},
+		Embedding: Embedding{BaseURL: openAI},
+		Memory:    Memory{SessionGap: Duration{30 * time.Minute}},
+		Builder:   Builder{Layout: "sections", MaxTokens: 4000},
+		Answer:    Answer{Timezone: "UTC"},
+		Log:       Log{Level: "info", Format: "auto"},
+		Web:       Web{Listen: "127.0.0.1:8765"},
+	}
+}
+
+// Load reads the file at path and then the environment, which env looks up as os.LookupEnv does. With path
+// empty it is the file that HARK_CONFIG names, or else DefaultFile if that exists. The error tells all that is
+// wrong, a line each. Load can't see variables it doesn't ask for: CheckEnv finds the misspelt ones.
+func Load(path string, env func(string) (string, bool)) (Config, error) {
+	c := Default()
+	s := settings{fields: fieldsOf(&c), from: map[string]string{}}
+	if err := s.readFile(path, env); err != nil {
+		return Config{}, err
+	}
+	s.readEnv(env)
+	if len(s.problems) == 0 {
+		s.check(&c)
+	}
+	if err := errors.Join(s.problems...); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+// settings is a configuration while it is read.
+type settings struct {
+	fields   []field
+	from     map[string]string // by key: the position or variable that set it
+	problems []error
+}
+
+func (s *settings) problem(where, format string, args ...any) {
+	if where != "" {
+		where += ": "
+	}
+	s.problems = append(s.problems, fmt.Errorf(where+format, args...))
+}
+
+// set gives a field a value, or notes why it can't.
+func (s *settings) set(f field, value any, where string) {
+	if !f.set(value) {
+		s.problem(where, "%s wants %s", f.key, f.wants())
+		return
+	}
+	s.from[f.key] = where
+}
+
+func (s *settings) readFile(path string, env func(string) (string, bool)) error {
+	named := path != ""
+	if !named {
+		path, named = lookup(env, "HARK_CONFIG")
+	}
+	if !named {
+		path = DefaultFile
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if !named {
+			return nil
+		}
+		return fmt.Errorf("read configuration: %w; name a file that exists, or none to go by the defaults", err)
+	}
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	s.parse(path, data)
+	return nil
+}

@@ -1,0 +1,282 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var update = flag.Bool("update", false, "write config.example.toml afresh")
+
+// environ is an environment for Load.
+func environ(pairs ...string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1], true
+			}
+		}
+		return "", false
+	}
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func load(t *testing.T, text string, env ...string) Config {
+	t.Helper()
+	c, err := Load(write(t, "config.toml", text), environ(env...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestExampleIsTheFileAndLoadsToTheDefaults(t *testing.T) {
+	t.Parallel()
+	const path = "../../config.example.toml"
+	if *update {
+		if err := os.WriteFile(path, []byte(Example()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != Example() {
+		t.Fatal("config.example.toml isn't what the code says: go test ./internal/config -update")
+	}
+	c, err := Load(path, environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(c, Default()) {
+		t.Fatalf("the example loads to\n%+v\nand the defaults are\n%+v", c, Default())
+	}
+	for _, f := range fieldsOf(&c) {
+		_, key, _ := strings.Cut(f.key, ".")
+		if key == "" {
+			key = f.key
+		}
+		if !strings.Contains(string(text), "\n"+key+" = ") && !strings.Contains(string(text), "\n# "+key+" = ") {
+			t.Errorf("%s isn't in the example", f.key)
+		}
+		if f.help == "" {
+			t.Errorf("%s has no help", f.key)
+		}
+	}
+	for line := range strings.Lines(string(text)) {
+		if len(line) > 101 {
+			t.Errorf("a line of %d characters: %s", len(line), line)
+		}
+	}
+}
+
+func TestFileSetsEveryKey(t *testing.T) {
+	t.Parallel()
+	got := load(t, `
+data = "/srv/hark"
+web = { listen = "off" }
+builder.layout = "chat"
+builder.max_tokens = 8_000
+builder.max_context_chars = 2000
+
+[discord]
+token = " abc "
+api_url = "http://127.0.0.1:1"
+[llm]
+base_url = "http://localhost:11434/v1"
+api_key = "k"
+model = "qwen3"
+max_tokens = 77
+temperature = 1
+timeout = "1m30s"
+[embedding]
+base_url = "http://localhost/v1"
+api_key = "e"
+model = "nomic"
+dimensions = 256
+query_prefix = "q: "
+document_prefix = "d: "
+[memory]
+log_bots = true
+session_gap = "1h"
+[answer]
+persona = """
+Be kind.
+"""
+timezone = "Asia/Tokyo"
+[log]
+level = "debug"
+format = "json"
+`)
+	warm := 1.0
+	want := Config{
+		Data:      "/srv/hark",
+		Discord:   Discord{NewSecret("abc"), "http://127.0.0.1:1"},
+		LLM:       LLM{"http://localhost:11434/v1", NewSecret("k"), "qwen3", 77, &warm, Duration{90 * time.Second}},
+		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
+		Memory:    Memory{true, Duration{time.Hour}},
+		Builder:   Builder{"chat", 8000, 2000},
+		Answer:    Answer{"Be kind.\n", "Asia/Tokyo"},
+		Log:       Log{"debug", "json"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if zone := got.Answer.Location().String(); zone != "Asia/Tokyo" {
+		t.Errorf("location %s", zone)
+	}
+	if zone := (Answer{Timezone: "Nowhere"}).Location(); zone != time.UTC {
+		t.Errorf("location %s of a zone that isn't", zone)
+	}
+}
+
+func TestEveryKeyHasAVariableThatGoesBeforeTheFile(t *testing.T) {
+	t.Parallel()
+	values := map[string]string{
+		"discord.api_url": "https://a", "llm.base_url": "https://b", "embedding.base_url": "https://c",
+		"builder.layout": "plain", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text",
+		"web.listen": "[::1]:80", "llm.temperature": "0.5", "memory.log_bots": "true",
+	}
+	file := write(t, "config.toml", Example())
+	for _, f := range fieldsOf(new(Config)) {
+		value := values[f.key]
+		switch f.to.(type) {
+		case *int:
+			value = "42"
+		case *Duration:
+			value = "42m"
+		}
+		if value == "" {
+			value = "something"
+		}
+		c, err := Load(file, environ(f.env(), value))
+		if err != nil {
+			t.Errorf("%s: %v", f.env(), err)
+			continue
+		}
+		all := fieldsOf(&c)
+		s := settings{fields: all}
+		got := reflect.ValueOf(all[s.find(f.key)].to).Elem().Interface()
+		d := Default()
+		s.fields = fieldsOf(&d)
+		if reflect.DeepEqual(got, reflect.ValueOf(s.fields[s.find(f.key)].to).Elem().Interface()) {
+			t.Errorf("%s=%s left %s at its default", f.env(), value, f.key)
+		}
+		if err := CheckEnv([]string{f.env() + "=" + value}); err != nil {
+			t.Errorf("CheckEnv: %v", err)
+		}
+	}
+}
+
+func TestWhichFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if c, err := Load("", environ()); err != nil || !reflect.DeepEqual(c, Default()) {
+		t.Fatalf("with no file: %+v, %v", c, err)
+	}
+	for _, load := range []func() (Config, error){
+		func() (Config, error) { return Load("gone.toml", environ()) },
+		func() (Config, error) { return Load("", environ("HARK_CONFIG", "gone.toml")) },
+	} {
+		if _, err := load(); err == nil || !strings.Contains(err.Error(), "gone.toml") {
+			t.Errorf("a named file that is missing: %v", err)
+		}
+	}
+	if _, err := Load(dir, environ()); err == nil {
+		t.Error("a directory was read as a file")
+	}
+	named := write(t, "other.toml", `data = "named"`)
+	if err := os.WriteFile(DefaultFile, []byte(`data = "default"`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path string
+		env  []string
+		want string
+	}{
+		{"", nil, "default"},
+		{"", []string{"HARK_CONFIG", ""}, "default"},
+		{"", []string{"HARK_CONFIG", named}, "named"},
+		{DefaultFile, []string{"HARK_CONFIG", named}, "default"},
+		{"", []string{"HARK_DATA", "environment"}, "environment"},
+		{"", []string{"HARK_DATA", ""}, "default"},
+	} {
+		got, err := Load(c.path, environ(c.env...))
+		if err != nil || got.Data != c.want {
+			t.Errorf("Load(%q) with %v: data %q, %v; want %q", c.path, c.env, got.Data, err, c.want)
+		}
+	}
+}
+
+func TestSecretsFromFiles(t *testing.T) {
+	t.Parallel()
+	file := write(t, "config.toml", "[llm]\napi_key = \"from the configuration\"")
+	secret := write(t, "secret", "hunter2\r\n")
+	c, err := Load(file, environ("HARK_LLM_API_KEY_FILE", secret, "HARK_DISCORD_TOKEN_FILE", secret, "HARK_LLM_API_KEY", ""))
+	if err != nil || c.LLM.APIKey.Reveal() != "hunter2" || c.Discord.Token.Reveal() != "hunter2" {
+		t.Errorf("%q, %q, %v", c.LLM.APIKey.Reveal(), c.Discord.Token.Reveal(), err)
+	}
+	for _, c := range []struct {
+		env  []string
+		want string
+	}{
+		{[]string{"HARK_LLM_API_KEY", "a", "HARK_LLM_API_KEY_FILE", secret},
+			"HARK_LLM_API_KEY and HARK_LLM_API_KEY_FILE are both set; unset one of them"},
+		{[]string{"HARK_LLM_API_KEY_FILE", "/nowhere/key"},
+			"HARK_LLM_API_KEY_FILE: read secret: open /nowhere/key: no such file or directory"},
+		{[]string{"HARK_DISCORD_TOKEN_FILE", write(t, "empty", "\n")}, "is empty; put the secret into it"},
+	} {
+		_, err := Load(file, environ(c.env...))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v", c.env, err)
+		}
+	}
+}
+
+// Whatever is in a file, reading it ends, and each problem has its position.
+func FuzzParse(f *testing.F) {
+	f.Add(Example())
+	f.Add("[llm]\nmodel = {a = [1, {b = 2}]}\n\"a.b\" = 1979-05-27\n[[web]]\n")
+	f.Add("\ufeffdata.x.\"\" = '''\n'''")
+	f.Add("llm = { timeout = '1', web.x = { y = 1 } }\n[discord.token]\na = 1")
+	position := regexp.MustCompile(`^hark\.toml:[1-9][0-9]*:[1-9][0-9]*: `)
+	f.Fuzz(func(t *testing.T, text string) {
+		c := Default()
+		s := settings{fields: fieldsOf(&c), from: map[string]string{}}
+		s.parse("hark.toml", []byte(text))
+		for _, problem := range s.problems {
+			if !position.MatchString(problem.Error()) {
+				t.Errorf("no position: %v", problem)
+			}
+		}
+	})
+}
+
+// A string from the environment arrives as it is, whatever the file says.
+func TestAnyTextPassesThroughTheEnvironment(t *testing.T) {
+	t.Parallel()
+	file := write(t, "config.toml", Example())
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringN(1, 40, -1).Draw(t, "persona")
+		c, err := Load(file, environ("HARK_ANSWER_PERSONA", text))
+		if err != nil || c.Answer.Persona != text {
+			t.Fatalf("%q: %v", c.Answer.Persona, err)
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// others are the variables that are Hark's without being settings.
+func others() []string {
+	return []string{"HARK_CONFIG", "HARK_LONG", "HARK_DISCORD_OPENAPI"}
+}
+
+// lookup is a variable's value. An empty variable is as good as none: that is what an unset one becomes on
+// its way through a compose file.
+func lookup(env func(string) (string, bool), name string) (string, bool) {
+	value, _ := env(name)
+	return value, value != ""
+}
+
+// readEnv takes settings from the variables that are named after them.
+func (s *settings) readEnv(env func(string) (string, bool)) {
+	for _, f := range s.fields {
+		text, given := lookup(env, f.env())
+		if f.secret() {
+			if path, ok := lookup(env, f.env()+"_FILE"); ok {
+				if given {
+					s.problem("", "%s and %[1]s_FILE are both set; unset one of them", f.env())
+					continue
+				}
+				text, given = s.readSecret(f.env()+"_FILE", path)
+			}
+		}
+		if given && !utf8.ValidString(text) {
+			s.problem(f.env(), "%s wants text in UTF-8", f.key)
+		} else if given {
+			s.set(f, f.fromText(text), f.env())
+		}
+	}
+}
+
+func (s *settings) readSecret(variable, path string) (string, bool) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		s.problem(variable, "read secret: %w", err)
+		return "", false
+	}
+	text := strings.TrimSpace(string(data))
+	if text == "" {
+		s.problem(variable, "%s is empty; put the secret into it", path)
+	}
+	return text, text != ""
+}
+
+// CheckEnv finds, in an environment as os.Environ gives it, variables that are meant for Hark and that
+// nothing reads.
+func CheckEnv(environ []string) error {
+	known := others()
+	for _, f := range fieldsOf(new(Config)) {
+		known = append(known, f.env())
+		if f.secret() {
+			known = append(known, f.env()+"_FILE")
+		}
+	}
+	var problems []error
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "HARK_") || slices.Contains(known, name) || isKubernetes(name) {
+			continue
+		}
+		problems = append(problems, fmt.Errorf("%s is not a variable of Hark's; did you mean %s?", name, nearestVariable(name, known)))
+	}
+	return errors.Join(problems...)
+}
+
+// nearestVariable compares variables as the keys they would be, so that their sections count.
+func nearestVariable(name string, known []string) string {
+	key := func(name string) string {
+		return strings.ToLower(strings.Replace(strings.TrimPrefix(name, "HARK_"), "_", ".", 1))
+	}
+	keys := make([]string, len(known))
+	for i, k := range known {
+		keys[i] = key(k)
+	}
+	return known[slices.Index(keys, nearest(key(name), keys))]
+}
+
+// isKubernetes reports whether a variable is one of those that Kubernetes gives each container for a service
+// named "hark".
+func isKubernetes(name string) bool {
+	return name == "HARK_PORT" || strings.HasPrefix(name, "HARK_PORT_") || strings.HasPrefix(name, "HARK_SERVICE_")
+}

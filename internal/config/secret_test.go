@@ -1,0 +1,65 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/rs/zerolog"
+)
+
+func TestSecretsDoNotShow(t *testing.T) {
+	t.Parallel()
+	const word = "hunter2"
+	c := Default()
+	c.Discord.Token = NewSecret(word)
+	hidden := struct{ inner Secret }{c.Discord.Token}
+	var out bytes.Buffer
+	for _, verb := range "vsqxXdobeEfgGtTpcU" {
+		for _, flags := range []string{"", "+", "#", "020", "-20.3"} {
+			format := "%" + flags + string(verb) + "\n"
+			fmt.Fprintf(&out, format, c.Discord.Token)
+			fmt.Fprintf(&out, format, &c.Discord.Token)
+			fmt.Fprintf(&out, format, c)
+			fmt.Fprintf(&out, format, hidden)
+			fmt.Fprintf(&out, format, []Secret{c.Discord.Token})
+		}
+	}
+	log := zerolog.New(&out)
+	log.Info().Any("a", c).Any("b", c.Discord.Token).Stringer("c", c.Discord.Token).Any("d", hidden).
+		Str("e", c.Discord.Token.String()).Interface("f", map[string]Secret{"x": c.Discord.Token}).Msg("")
+	slog.New(slog.NewTextHandler(&out, nil)).Info("", "a", c, "b", c.Discord.Token)
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("", "a", c, "b", c.Discord.Token)
+	if err := json.NewEncoder(&out).Encode(c); err != nil {
+		t.Fatal(err)
+	}
+	if err := toml.NewEncoder(&out).Encode(c); err != nil {
+		t.Fatal(err)
+	}
+	seen := strings.ToLower(out.String())
+	for _, form := range []string{word, fmt.Sprintf("%x", word), fmt.Sprintf("% x", word), fmt.Sprint([]byte(word))} {
+		if strings.Contains(seen, form) {
+			t.Errorf("%q shows in %s", form, seen)
+		}
+	}
+	for _, want := range []string{"[set]", "[not set]"} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("nothing says %s", want)
+		}
+	}
+}
+
+func TestSecret(t *testing.T) {
+	t.Parallel()
+	s := NewSecret("hunter2")
+	if !s.IsSet() || s.Reveal() != "hunter2" || s.String() != "[set]" {
+		t.Errorf("%v, %q", s, s.Reveal())
+	}
+	if none := NewSecret(""); none.IsSet() || none.Reveal() != "" || none != (Secret{}) || none.String() != "[not set]" {
+		t.Errorf("%v, %q", none, none.Reveal())
+	}
+}
