@@ -1,0 +1,234 @@
+package arch
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "hark/"
+
+// rules says for each package which others of Hark it may import, besides the leaves, in files that aren't
+// tests. The imports run against the data: memory ← search ← builder ← internal/answer ← bot ← cmd/hark.
+var rules = map[string][]string{
+	"memory":               {},
+	"memory/sqlite":        {"memory"},
+	"memory/memorytest":    {"memory"},
+	"search":               {"memory"},
+	"builder":              {"memory", "search"},
+	"internal/answer":      {"memory", "search", "builder"},
+	"internal/llm":         {"memory", "builder"},
+	"internal/embed":       {"memory"},
+	"internal/imports":     {"memory"},
+	"internal/eval":        {"memory", "memory/sqlite", "search", "builder", "internal/imports"},
+	"internal/config":      {},
+	"internal/text":        {},
+	"internal/tokens":      {},
+	"internal/arch":        {},
+	"internal/covercheck":  {},
+	"internal/discordtest": {},
+	"internal/llmtest":     {},
+	"internal/web":         besides("bot", "cmd/hark"),
+	"bot":                  besides("cmd/hark"),
+	"cmd/hark":             besides(),
+}
+
+// leaves import nothing of Hark, and anything may import them.
+var leaves = []string{"internal/text", "internal/tokens"}
+
+// fakes are for tests.
+var fakes = []string{"memory/memorytest", "internal/discordtest", "internal/llmtest"}
+
+// doors says which packages may import a library, in tests as well: what it speaks stops there.
+var doors = map[string][]string{
+	"github.com/bwmarrin/discordgo":      {"bot", "internal/discordtest"},
+	"github.com/sashabaranov/go-openai":  {"internal/llm"},
+	"modernc.org/sqlite":                 {"memory/sqlite"},
+	"github.com/philippgille/chromem-go": {"memory/sqlite"},
+}
+
+// besides is a rule that forbids the packages named and allows all others.
+func besides(packages ...string) []string { return append([]string{"*"}, packages...) }
+
+func allows(rule []string, pkg string) bool {
+	if len(rule) > 0 && rule[0] == "*" {
+		return !slices.Contains(rule[1:], pkg)
+	}
+	return slices.Contains(rule, pkg)
+}
+
+// source is a Go file: its package's path in the module, and what it imports.
+type source struct {
+	pkg     string
+	test    bool
+	imports []string
+}
+
+// violations says what s imports and mustn't.
+func violations(s source) []string {
+	rule, known := rules[s.pkg]
+	if !known {
+		return []string{fmt.Sprintf("%s has no line in rules: decide what it may import", s.pkg)}
+	}
+	var found []string
+	for _, imported := range s.imports {
+		if why := forbidden(s, rule, imported); why != "" {
+			found = append(found, fmt.Sprintf("%s imports %s: %s", s.pkg, imported, why))
+		}
+	}
+	return found
+}
+
+func forbidden(s source, rule []string, imported string) string {
+	for library, allowed := range doors {
+		inside := imported == library || strings.HasPrefix(imported, library+"/")
+		if inside && !slices.Contains(allowed, s.pkg) {
+			return "only " + strings.Join(allowed, " and ") + " may"
+		}
+	}
+	pkg, ours := strings.CutPrefix(imported, module)
+	switch {
+	case !ours || s.test || slices.Contains(leaves, pkg):
+		return ""
+	case slices.Contains(fakes, pkg):
+		return "only tests may"
+	case !allows(rule, pkg):
+		return "the imports run the other way"
+	}
+	return ""
+}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, s := range sources(t, "../..") {
+		seen[s.pkg] = true
+		for _, v := range violations(s) {
+			t.Error(v)
+		}
+	}
+	for _, pkg := range []string{"memory", "search", "internal/config", "internal/arch"} {
+		if !seen[pkg] {
+			t.Errorf("%s wasn't looked at", pkg)
+		}
+	}
+}
+
+// sources reads the imports of every Go file of the module, whatever system it is for.
+func sources(t *testing.T, root string) []source {
+	t.Helper()
+	var list []source
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if name != root && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		s := source{pkg: filepath.ToSlash(relative), test: strings.HasSuffix(name, "_test.go")}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, imported)
+		}
+		list = append(list, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestViolationsAreFound(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pkg, imported string
+		test, wrong   bool
+	}{
+		{"memory", "hark/search", false, true},
+		{"memory", "hark/memory/sqlite", false, true},
+		{"memory", "hark/internal/text", false, false},
+		{"memory/sqlite", "hark/memory", false, false},
+		{"memory/sqlite", "hark/search", false, true},
+		{"memory/sqlite", "modernc.org/sqlite/lib", false, false},
+		{"memory/sqlite", "hark/memory/memorytest", true, false},
+		{"memory/sqlite", "hark/memory/memorytest", false, true},
+		{"search", "hark/memory/sqlite", false, true},
+		{"search", "hark/memory/sqlite", true, false},
+		{"search", "hark/builder", false, true},
+		{"builder", "hark/internal/answer", false, true},
+		{"builder", "hark/search", false, false},
+		{"internal/answer", "hark/internal/llm", false, true},
+		{"internal/answer", "hark/bot", false, true},
+		{"internal/answer", "github.com/bwmarrin/discordgo", false, true},
+		{"internal/answer", "github.com/bwmarrin/discordgo", true, true},
+		{"internal/answer", "github.com/sashabaranov/go-openai", true, true},
+		{"internal/llm", "github.com/sashabaranov/go-openai", false, false},
+		{"internal/llm", "hark/internal/llmtest", true, false},
+		{"internal/llm", "hark/internal/llmtest", false, true},
+		{"internal/config", "hark/memory", false, true},
+		{"internal/text", "hark/memory", false, true},
+		{"internal/eval", "hark/memory/sqlite", false, false},
+		{"internal/eval", "modernc.org/sqlite", false, true},
+		{"internal/eval", "hark/bot", false, true},
+		{"internal/imports", "hark/memory", false, false},
+		{"internal/web", "hark/bot", false, true},
+		{"internal/web", "hark/search", false, false},
+		{"internal/discordtest", "github.com/bwmarrin/discordgo", false, false},
+		{"internal/discordtest", "hark/bot", false, true},
+		{"bot", "hark/internal/answer", false, false},
+		{"bot", "hark/cmd/hark", false, true},
+		{"bot", "hark/internal/discordtest", false, true},
+		{"bot", "github.com/philippgille/chromem-go", false, true},
+		{"cmd/hark", "hark/bot", false, false},
+		{"cmd/hark", "github.com/bwmarrin/discordgo", false, true},
+		{"cmd/hark", "hark/internal/llmtest", false, true},
+		{"cmd/hark", "modernc.org/sqliteish", false, false},
+		{"stray", "fmt", false, true},
+	} {
+		found := violations(source{c.pkg, c.test, []string{"fmt", c.imported}})
+		if got := len(found) > 0; got != c.wrong {
+			t.Errorf("%s importing %s (in a test: %t): found %q", c.pkg, c.imported, c.test, found)
+		}
+	}
+}
+
+// Each rule names packages that there are rules for, so that a misspelt one can't allow or forbid nothing.
+func TestRulesNamePackages(t *testing.T) {
+	t.Parallel()
+	for pkg, rule := range rules {
+		for _, name := range rule {
+			if _, known := rules[name]; !known && name != "*" {
+				t.Errorf("the rule for %s names %s, which has none", pkg, name)
+			}
+		}
+	}
+	for _, name := range slices.Concat(leaves, fakes) {
+		if _, known := rules[name]; !known {
+			t.Errorf("%s has no rule", name)
+		}
+	}
+}

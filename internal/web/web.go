@@ -1,0 +1,120 @@
+// Package web tells machines whether Hark is well. GET /healthz is 200 as long as the process can answer at all;
+// GET /readyz is 200 while Hark does its work, and otherwise 503 with the reasons, a sentence a line. Nothing
+// that was said by anybody is served here.
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	readLimit  = 5 * time.Second // for a request's head, and for a check in all
+	stopLimit  = 2 * time.Second // for requests being answered when Run is told to stop
+	idleLimit  = time.Minute
+	maxHeader  = 8 << 10 // bytes
+	maxReasons = 8 << 10 // bytes of an answer that Check reads
+)
+
+// Server answers on one address.
+type Server struct {
+	listener net.Listener
+	handler  http.Handler
+}
+
+// Listen binds the address, a host and port, and serves nothing until Run. Whoever has no use for Run calls
+// Close. NotReady is asked at each request, from several goroutines, and returns why Hark isn't ready: sentences,
+// none if it is.
+func Listen(address string, notReady func() []string) (*Server, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for health checks: %w; set web.listen to a free address, or to \"off\"", err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if reasons := notReady(); len(reasons) > 0 {
+			reply(w, http.StatusServiceUnavailable, reasons...)
+			return
+		}
+		reply(w, http.StatusOK, "ready")
+	})
+	return &Server{listener, mux}, nil
+}
+
+// Addr is the address bound, with the port that was chosen where 0 was asked for.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Close gives up the address of a server that isn't run.
+func (s *Server) Close() error { return s.listener.Close() }
+
+// Run serves until ctx is done, lets the requests under way finish, and returns nil; or what broke.
+func (s *Server) Run(ctx context.Context) error {
+	server := http.Server{Handler: s.handler, ReadHeaderTimeout: readLimit, ReadTimeout: readLimit,
+		IdleTimeout: idleLimit, MaxHeaderBytes: maxHeader}
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+		defer cancel()
+		if server.Shutdown(last) != nil {
+			_ = server.Close() // what is still under way has had its time
+		}
+	})
+	err := server.Serve(s.listener)
+	if !stop() {
+		<-stopped
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("serve health checks: %w", err)
+}
+
+func reply(w http.ResponseWriter, status int, lines ...string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, strings.Join(lines, "\n")+"\n") // whoever hung up doesn't want it
+}
+
+// Check asks the server at address, as it was given to Listen, whether it is alive.
+func Check(ctx context.Context, address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("check health: %w; web.listen must be a host and port", err)
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost" // a server on every address is also there
+	}
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	url := "http://" + net.JoinHostPort(host, port) + "/healthz"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return fmt.Errorf("check health: %w", err)
+	}
+	// No proxy, whatever the environment says: the server is this machine's.
+	transport := &http.Transport{DisableKeepAlives: true}
+	defer transport.CloseIdleConnections()
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return fmt.Errorf("check health: %w; is Hark running?", err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxReasons))
+	if err != nil {
+		return fmt.Errorf("check health: read the answer: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("check health: %s: %s", response.Status, strings.TrimSpace(string(body)))
+	}
+	return nil
+}
