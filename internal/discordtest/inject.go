@@ -1,0 +1,151 @@
+package discordtest
+
+import (
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+// Fault is how a REST call goes wrong. Make one with the functions below.
+type Fault struct {
+	status  int
+	carried bool // whether the call is carried out all the same
+	hang    bool
+	header  map[string]string
+	body    string
+}
+
+// RateLimited answers 429 as Discord does, to be tried again after d.
+func RateLimited(d time.Duration) Fault {
+	after := fmt.Sprintf("%.3f", d.Seconds())
+	return Fault{status: 429, header: map[string]string{"Content-Type": "application/json", "Retry-After": after,
+		"X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": after, "X-RateLimit-Scope": "user"},
+		body: `{"message": "You are being rate limited.", "code": 0, "retry_after": ` + after + `, "global": false}`}
+}
+
+// Banned answers 429 as Cloudflare does, in HTML, after too many refused requests.
+func Banned() Fault {
+	return Fault{status: 429, header: map[string]string{"Content-Type": "text/html", "Retry-After": "1"},
+		body: "<!doctype html><title>Access denied | discord.com used Cloudflare to restrict access</title>"}
+}
+
+// BadGateway answers 502 without having done anything.
+func BadGateway() Fault { return Fault{status: 502, body: "<html>502 Bad Gateway</html>"} }
+
+// DoneButBadGateway carries the call out and answers 502: who tries again does it twice.
+func DoneButBadGateway() Fault {
+	return Fault{status: 502, carried: true, body: "<html>502 Bad Gateway</html>"}
+}
+
+// ServerError answers 500 without having done anything.
+func ServerError() Fault {
+	return Fault{status: 500, header: map[string]string{"Content-Type": "application/json"},
+		body: `{"message": "500: Internal Server Error", "code": 0}`}
+}
+
+// Malformed carries the call out and answers 200 with JSON that breaks off.
+func Malformed() Fault {
+	return Fault{status: 200, carried: true, header: map[string]string{"Content-Type": "application/json"},
+		body: `{"id": "12`}
+}
+
+// Hang holds the call up until Release, then goes on as if nothing had been.
+func Hang() Fault { return Fault{hang: true} }
+
+// Injection is a fault that waits for its calls.
+type Injection struct {
+	s              *Server
+	method, path   string
+	left, hits     int
+	fault          Fault
+	release        chan struct{}
+	releasedBefore bool
+}
+
+// Inject lets the next n calls of a route go wrong: "POST /channels/*/messages", where * stands for one segment.
+// Of several that fit, the first injected has the first calls.
+func (s *Server) Inject(route string, n int, f Fault) *Injection {
+	s.tb.Helper()
+	method, pattern, found := strings.Cut(route, " ")
+	if _, err := path.Match(pattern, ""); !found || err != nil {
+		s.tb.Fatalf("discordtest: route %q is no method and path", route)
+	}
+	inj := &Injection{s: s, method: method, path: pattern, left: n, fault: f, release: make(chan struct{})}
+	s.change(func() { s.injections = append(s.injections, inj) })
+	return inj
+}
+
+// Hits is how many calls have met the fault.
+func (i *Injection) Hits() int { return i.s.count(&i.hits) }
+
+// WaitHits returns once n calls have met the fault.
+func (i *Injection) WaitHits(n int) {
+	i.s.tb.Helper()
+	i.s.WaitFor(fmt.Sprintf("%d calls of %s %s", n, i.method, i.path), func() bool { return i.Hits() >= n })
+}
+
+// Release lets the calls go on that Hang holds up, and those that would be.
+func (i *Injection) Release() {
+	i.s.change(func() {
+		if !i.releasedBefore {
+			close(i.release)
+		}
+		i.releasedBefore = true
+	})
+}
+
+// injected is the fault that this call meets, if any.
+func (s *Server) injected(c *call) *Injection {
+	var met *Injection
+	s.change(func() {
+		for _, i := range s.injections {
+			fits, _ := path.Match(i.path, c.path)
+			if i.left > 0 && i.method == c.r.Method && fits {
+				i.left--
+				i.hits++
+				met = i
+				return
+			}
+		}
+	})
+	return met
+}
+
+func (i *Injection) status() int { return i.fault.status }
+
+// before reports whether the call is carried out.
+func (i *Injection) before(s *Server, w http.ResponseWriter, r *http.Request) bool {
+	switch {
+	case i.fault.hang:
+		select {
+		case <-i.release:
+			return true
+		case <-r.Context().Done():
+		case <-s.done:
+		}
+		return false
+	case i.fault.carried:
+		return true
+	}
+	i.write(w)
+	return false
+}
+
+// after reports whether the fault has answered in place of the handler.
+func (i *Injection) after(w http.ResponseWriter) bool {
+	if !i.fault.carried {
+		return false
+	}
+	i.write(w)
+	return true
+}
+
+func (i *Injection) write(w http.ResponseWriter) {
+	for k, v := range i.fault.header {
+		w.Header().Set(k, v)
+	}
+	w.WriteHeader(i.fault.status)
+	w.Write([]byte(i.fault.body))
+}

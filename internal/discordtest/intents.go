@@ -1,0 +1,67 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Intents is what a gateway session asks to be told of.
+type Intents int
+
+// The intents that the fake knows.
+const (
+	Guilds         Intents = 1 << 0
+	Members        Intents = 1 << 1
+	Presences      Intents = 1 << 8
+	GuildMessages  Intents = 1 << 9
+	DirectMessages Intents = 1 << 12
+	MessageContent Intents = 1 << 15
+
+	// Privileged are those that have to be switched on in the developer portal.
+	Privileged = Members | Presences | MessageContent
+
+	knownIntents Intents = 1<<26 - 1
+)
+
+// applicationFlags say in the application's flags which privileged intents are on, for a bot in few guilds.
+func (i Intents) applicationFlags() int {
+	var f int
+	for intent, flag := range map[Intents]int{Presences: 1 << 13, Members: 1 << 15, MessageContent: 1 << 19} {
+		if i&intent != 0 {
+			f |= flag
+		}
+	}
+	return f
+}
+
+func messageIntent(c *channel) Intents {
+	if c.Type == Direct {
+		return DirectMessages
+	}
+	return GuildMessages
+}
+
+// readable is the message as a bot with these intents gets it: without MessageContent only its own words, those
+// that mention it, and direct messages.
+func (s *Server) readable(m *stored, i Intents) Message {
+	seen := m.clone()
+	mentioned := slices.ContainsFunc(m.Mentions, func(u User) bool { return u.ID == s.Bot.ID })
+	if i&MessageContent != 0 || m.Author.ID == s.Bot.ID || m.GuildID == 0 || mentioned {
+		if seen.Referenced != nil && i&MessageContent == 0 && seen.Referenced.Author.ID != s.Bot.ID && m.GuildID != 0 {
+			blanked := seen.Referenced.blank()
+			seen.Referenced = &blanked
+		}
+		return seen
+	}
+	return seen.blank()
+}
+
+func (m Message) blank() Message {
+	m.Content = ""
+	m.Attachments, m.Embeds, m.Components = []Attachment{}, []json.RawMessage{}, []json.RawMessage{}
+	if m.Referenced != nil {
+		r := m.Referenced.blank()
+		m.Referenced = &r
+	}
+	return m
+}

@@ -1,0 +1,370 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Interaction is one use of a command, a button or a menu, and what the bot made of it.
+type Interaction struct {
+	ID    ID
+	Token string
+
+	s        *Server
+	channel  *channel
+	user     ID
+	source   *stored // the message a component belongs to
+	kind     int     // 2 command, 3 component, 4 autocomplete, 5 modal
+	answered bool
+	response Response
+	original *stored
+	follows  []*stored
+	meta     json.RawMessage
+}
+
+// Response is the callback that answered an interaction.
+type Response struct {
+	Type      int             // 4 message, 5 deferred, 6 deferred update, 7 update, 8 autocomplete, 9 modal
+	Ephemeral bool            // only the user sees it
+	Data      json.RawMessage // as sent
+}
+
+// Deferred reports whether the bot has only said that it will answer.
+func (r Response) Deferred() bool { return r.Type == 5 || r.Type == 6 }
+
+// Discord's numbers for kinds of commands and options. A message is no option: the number is the fake's own.
+const (
+	slashCommand, userCommand, messageCommand                               = 1, 2, 3
+	messageOption, userOption, channelOption, roleOption, mentionableOption = 0, 6, 7, 8, 9
+)
+
+const (
+	answerWithin = 3 * time.Second
+	tokenLife    = 15 * time.Minute
+)
+
+// Opt is an option given to a slash command: a string, a number, a boolean or an ID.
+type Opt struct {
+	Name  string
+	Value any
+}
+
+// Slash uses a slash command, which the bot must have registered, with options as it was registered with. A
+// subcommand follows the name after a space: "memory forget".
+func (s *Server) Slash(channelID, user ID, name string, options ...Opt) *Interaction {
+	s.tb.Helper()
+	return s.command(channelID, user, slashCommand, name, options, 0, 2)
+}
+
+// Complete asks for the choices that go with what has been typed so far: the last option is the one in focus.
+func (s *Server) Complete(channelID, user ID, name string, options ...Opt) *Interaction {
+	s.tb.Helper()
+	return s.command(channelID, user, slashCommand, name, options, 0, 4)
+}
+
+// MessageAction uses a message command, from the menu of a message.
+func (s *Server) MessageAction(m Message, user ID, name string) *Interaction {
+	s.tb.Helper()
+	return s.command(m.ChannelID, user, messageCommand, name, nil, m.ID, 2)
+}
+
+// UserAction uses a user command, from the menu of a person.
+func (s *Server) UserAction(channelID, target, user ID, name string) *Interaction {
+	s.tb.Helper()
+	return s.command(channelID, user, userCommand, name, nil, target, 2)
+}
+
+func (s *Server) command(channelID, user ID, kind int, name string, options []Opt, target ID, itype int) *Interaction {
+	s.tb.Helper()
+	var i *Interaction
+	s.change(func() {
+		c := s.channel(channelID)
+		first, subs, _ := strings.Cut(name, " ")
+		if kind != slashCommand {
+			first, subs = name, ""
+		}
+		cmd := s.registered(c.GuildID, first, kind)
+		data := object{"id": cmd.ID, "name": cmd.Name, "type": cmd.Type}
+		if c.GuildID != 0 {
+			data["guild_id"] = c.GuildID
+		}
+		resolved := object{}
+		if target != 0 {
+			data["target_id"] = target
+			s.resolve(c, resolved, map[int]int{userCommand: userOption, messageCommand: messageOption}[kind], target)
+		}
+		if kind == slashCommand {
+			data["options"] = s.fill(c, cmd.Options, strings.Fields(subs), options, itype == 4, resolved)
+		}
+		if len(resolved) > 0 {
+			data["resolved"] = resolved
+		}
+		i = s.begin(c, user, itype)
+		i.meta = meta(object{"id": i.ID, "type": 2, "user": s.users[user], "authorizing_integration_owners": object{"0": c.GuildID}})
+		s.tell(i, data)
+	})
+	return i
+}
+
+// registered is the command of that name, the guild's own before the global one.
+func (s *Server) registered(g ID, name string, kind int) *command {
+	s.tb.Helper()
+	for _, where := range []ID{g, 0} {
+		for _, c := range s.commands[where] {
+			if c.Name == name && c.Type == kind {
+				return c
+			}
+		}
+	}
+	s.tb.Fatalf("discordtest: no command %q of type %d is registered", name, kind)
+	return nil
+}
+
+// fill makes the options as Discord sends them, subcommands around them.
+func (s *Server) fill(c *channel, declared []commandOption, subs []string, given []Opt, typing bool, resolved object) []object {
+	s.tb.Helper()
+	if len(subs) > 0 {
+		d := s.declared(declared, subs[0])
+		return []object{{"name": d.Name, "type": d.Type, "options": s.fill(c, d.Options, subs[1:], given, typing, resolved)}}
+	}
+	filled := []object{}
+	for n, o := range given {
+		d := s.declared(declared, o.Name)
+		x := object{"name": o.Name, "type": d.Type, "value": o.Value}
+		if id, ok := o.Value.(ID); ok {
+			s.resolve(c, resolved, d.Type, id)
+		}
+		if typing && n == len(given)-1 {
+			x["focused"] = true
+		}
+		filled = append(filled, x)
+	}
+	for _, d := range declared {
+		if d.Required && !typing && !slices.ContainsFunc(given, func(o Opt) bool { return o.Name == d.Name }) {
+			s.tb.Fatalf("discordtest: option %q is required", d.Name)
+		}
+	}
+	return filled
+}
+
+func (s *Server) declared(options []commandOption, name string) commandOption {
+	s.tb.Helper()
+	i := slices.IndexFunc(options, func(o commandOption) bool { return o.Name == name })
+	if i < 0 {
+		s.tb.Fatalf("discordtest: no option %q is registered", name)
+	}
+	return options[i]
+}
+
+// resolve adds what an option of that type points to.
+func (s *Server) resolve(c *channel, resolved object, kind int, id ID) {
+	s.tb.Helper()
+	add := func(group string, what any) {
+		m, _ := resolved[group].(object)
+		if m == nil {
+			m = object{}
+			resolved[group] = m
+		}
+		m[id.String()] = what
+	}
+	g := s.guilds[c.GuildID]
+	switch {
+	case kind == messageOption:
+		add("messages", s.mustFind(c, id).clone())
+	case kind == userOption || kind == mentionableOption && s.users[id] != nil:
+		add("users", *s.users[id])
+		if g != nil && g.members[id] != nil {
+			add("members", g.members[id].withoutUser())
+		}
+	case kind == channelOption:
+		add("channels", s.channel(id).clone())
+	case kind == roleOption || kind == mentionableOption:
+		add("roles", *s.role(g, id))
+	}
+}
+
+// Click uses a button, or a menu with the values chosen, of a message of the bot's. It must be there and enabled.
+func (s *Server) Click(m Message, user ID, customID string, values ...string) *Interaction {
+	s.tb.Helper()
+	var i *Interaction
+	s.change(func() {
+		c := s.channel(m.ChannelID)
+		source := s.anyMessage(c, m.ID)
+		component := s.component(source, customID)
+		data := object{"custom_id": customID, "component_type": component.Type, "id": component.ID}
+		if component.Type != 2 {
+			data["values"] = values
+		}
+		i = s.begin(c, user, 3)
+		i.source = source
+		i.meta = meta(object{"id": i.ID, "type": 3, "user": s.users[user], "interacted_message_id": m.ID,
+			"authorizing_integration_owners": object{"0": c.GuildID}})
+		s.tell(i, data)
+	})
+	return i
+}
+
+// Submit sends the modal that the interaction was answered with, by the fields' custom ids.
+func (i *Interaction) Submit(fields map[string]string) *Interaction {
+	i.s.tb.Helper()
+	var next *Interaction
+	i.s.change(func() {
+		var modal struct {
+			CustomID string `json:"custom_id"`
+		}
+		if i.response.Type != 9 || json.Unmarshal(i.response.Data, &modal) != nil {
+			i.s.tb.Fatalf("discordtest: the interaction was not answered with a modal")
+		}
+		rows := []object{}
+		for id, value := range fields {
+			rows = append(rows, object{"type": 1, "components": []object{{"type": 4, "custom_id": id, "value": value}}})
+		}
+		data := object{"custom_id": modal.CustomID, "components": rows}
+		next = i.s.begin(i.channel, i.user, 5)
+		next.source = i.source
+		next.meta = meta(object{"id": next.ID, "type": 5, "user": i.s.users[i.user],
+			"authorizing_integration_owners":  object{"0": i.channel.GuildID},
+			"triggering_interaction_metadata": i.meta})
+		i.s.tell(next, data)
+	})
+	return next
+}
+
+// begin makes the interaction; tell sends it.
+func (s *Server) begin(c *channel, user ID, kind int) *Interaction {
+	s.tb.Helper()
+	if s.users[user] == nil {
+		s.tb.Fatalf("discordtest: there is no user %d", user)
+	}
+	id := s.clock.nextID()
+	i := &Interaction{ID: id, Token: "token-of-" + id.String(), s: s, channel: c, user: user, kind: kind}
+	s.interactions[i.Token] = i
+	return i
+}
+
+func (s *Server) tell(i *Interaction, data object) {
+	c := i.channel
+	payload := object{"id": i.ID, "application_id": s.AppID, "type": i.kind, "data": data, "token": i.Token,
+		"version": 1, "channel_id": c.ID, "channel": c.clone(), "locale": "en-US", "entitlements": []any{},
+		"app_permissions": s.permissions(c, s.Bot.ID), "authorizing_integration_owners": object{"0": c.GuildID},
+		"context": 0, "attachment_size_limit": 10 << 20}
+	if i.source != nil {
+		payload["message"] = i.source.clone()
+	}
+	if g := s.guilds[c.GuildID]; g != nil {
+		payload["guild_id"], payload["guild_locale"] = c.GuildID, "en-US"
+		payload["guild"] = object{"id": g.ID, "locale": "en-US", "features": []string{}}
+		payload["member"] = struct {
+			Member
+			Permissions Permissions `json:"permissions"`
+		}{*s.member(g, i.user), s.permissions(c, i.user)}
+	} else {
+		payload["user"], payload["context"] = s.users[i.user], 1
+	}
+	s.emit(event{name: "INTERACTION_CREATE", payload: payload})
+}
+
+// Wait returns once the bot has answered, be it by deferring.
+func (i *Interaction) Wait() Response {
+	i.s.tb.Helper()
+	var r Response
+	i.s.WaitFor("an answer to interaction "+i.ID.String(), func() bool {
+		i.s.mu.Lock()
+		defer i.s.mu.Unlock()
+		r = i.response
+		return i.answered
+	})
+	return r
+}
+
+// WaitMessage returns the message that answers the interaction, once it is there and no longer deferred.
+func (i *Interaction) WaitMessage() Sent {
+	i.s.tb.Helper()
+	var m Sent
+	i.s.WaitFor("a message in answer to interaction "+i.ID.String(), func() bool {
+		i.s.mu.Lock()
+		defer i.s.mu.Unlock()
+		if i.original == nil || i.original.Flags&Loading != 0 {
+			return false
+		}
+		m = i.original.sent()
+		return true
+	})
+	return m
+}
+
+// FollowUps are the messages that followed the answer, with those that are gone.
+func (i *Interaction) FollowUps() []Sent {
+	i.s.mu.Lock()
+	defer i.s.mu.Unlock()
+	var ms []Sent
+	for _, m := range i.follows {
+		ms = append(ms, m.sent())
+	}
+	return ms
+}
+
+func meta(o object) json.RawMessage {
+	b, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // an object of the fake's own
+	}
+	return b
+}
+
+type component struct {
+	Type     int    `json:"type"`
+	ID       int    `json:"id"`
+	CustomID string `json:"custom_id"`
+	Disabled bool   `json:"disabled"`
+}
+
+// component finds a component of a message by its custom id, however deep it is.
+func (s *Server) component(m *stored, customID string) component {
+	s.tb.Helper()
+	var find func(raws []json.RawMessage) *component
+	find = func(raws []json.RawMessage) *component {
+		for _, raw := range raws {
+			var c struct {
+				component
+				Components []json.RawMessage `json:"components"`
+				Accessory  json.RawMessage   `json:"accessory"`
+			}
+			if json.Unmarshal(raw, &c) != nil {
+				continue
+			}
+			if c.CustomID == customID && !c.Disabled {
+				return &c.component
+			}
+			inner := c.Components
+			if c.Accessory != nil {
+				inner = append(slices.Clone(inner), c.Accessory)
+			}
+			if found := find(inner); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	found := find(m.Components)
+	if found == nil {
+		s.tb.Fatalf("discordtest: message %d has no enabled component %q", m.ID, customID)
+		return component{}
+	}
+	return *found
+}
+
+// anyMessage is a message of the channel, or one that only somebody sees there.
+func (s *Server) anyMessage(c *channel, id ID) *stored {
+	s.tb.Helper()
+	for _, i := range s.interactions {
+		for _, m := range append([]*stored{i.original}, i.follows...) {
+			if m != nil && m.ID == id && !m.deleted {
+				return m
+			}
+		}
+	}
+	return s.mustFind(c, id)
+}

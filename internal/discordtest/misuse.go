@@ -1,0 +1,55 @@
+package discordtest
+
+import "fmt"
+
+// Misuse is a kind of thing that a bot must not do.
+type Misuse string
+
+// What the fake reports. Everything but Unlocked and Pings is refused by Discord as well.
+const (
+	TooLong        Misuse = "content over 2,000 characters"
+	Empty          Misuse = "empty message"
+	Unlocked       Misuse = "allowed_mentions not locked"
+	Pings          Misuse = "ping that nobody allowed"
+	MixedMentions  Misuse = "allowed_mentions contradict themselves"
+	EmbedsTooLong  Misuse = "embeds over 6,000 characters"
+	BadNonce       Misuse = "nonce over 25 characters"
+	Late           Misuse = "interaction answered after 3 seconds"
+	AnsweredTwice  Misuse = "interaction answered twice"
+	ExpiredToken   Misuse = "interaction token used after 15 minutes"
+	Unacknowledged Misuse = "interaction followed up before it was answered"
+	BadRequest     Misuse = "request that is no valid one"
+	Deviation      Misuse = "deviation from Discord's OpenAPI document"
+	GatewayMisuse  Misuse = "gateway misuse"
+)
+
+// Report is one misuse that was seen.
+type Report struct {
+	Kind   Misuse
+	Detail string
+}
+
+// Allow says that the test expects these misuses: they are still refused and recorded, but don't fail it.
+func (s *Server) Allow(kinds ...Misuse) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range kinds {
+		s.allowed[k] = true
+	}
+}
+
+// Misuses are the misuses seen so far, in order.
+func (s *Server) Misuses() []Report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Report(nil), s.misuses...)
+}
+
+// misuse records and reports what the bot did. The lock is held.
+func (s *Server) misuse(kind Misuse, format string, args ...any) {
+	r := Report{kind, fmt.Sprintf(format, args...)}
+	s.misuses = append(s.misuses, r)
+	if !s.closed && !s.allowed[kind] {
+		s.tb.Errorf("discordtest: %s: %s", r.Kind, r.Detail)
+	}
+}

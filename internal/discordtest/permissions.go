@@ -1,0 +1,86 @@
+package discordtest
+
+import "slices"
+
+// all is every permission that Discord has.
+const all Permissions = 1<<53 - 1
+
+// Permissions is what a member may do in a channel, by Discord's rules. In direct messages it is everything that
+// matters, and for somebody outside of the guild nothing.
+func (s *Server) Permissions(channelID, userID ID) Permissions {
+	s.tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.permissions(s.channel(channelID), userID)
+}
+
+func (s *Server) permissions(c *channel, user ID) Permissions {
+	if c.Type == Direct {
+		if user == s.Bot.ID || slices.ContainsFunc(c.Recipients, func(u User) bool { return u.ID == user }) {
+			return all &^ Administrator
+		}
+		return 0
+	}
+	g := s.guilds[c.GuildID]
+	if g == nil || g.members[user] == nil {
+		return 0
+	}
+	base := g.base(user)
+	if base.Has(Administrator) {
+		return all
+	}
+	place := c
+	if c.Type.IsThread() {
+		place = s.channels[*c.ParentID]
+	}
+	p := overwritten(base, place.Overwrites, g, user)
+	if c.Type == PrivateThread && !slices.Contains(c.Invited, user) && !p.Has(ManageThreads) {
+		return 0
+	}
+	if !p.Has(ViewChannel) {
+		return 0
+	}
+	return p
+}
+
+// base is what the member's roles allow anywhere in the guild.
+func (g *guild) base(user ID) Permissions {
+	if user == g.Owner.ID {
+		return all
+	}
+	var p Permissions
+	for _, r := range g.roles {
+		if r.ID == g.ID || slices.Contains(g.members[user].Roles, r.ID) {
+			p |= r.Permissions
+		}
+	}
+	return p
+}
+
+// overwritten applies a channel's overwrites in Discord's order: @everyone's, then what the roles deny together,
+// then what they allow together, then the member's own.
+func overwritten(p Permissions, overwrites []Overwrite, g *guild, user ID) Permissions {
+	var deny, allow Permissions
+	var own Overwrite
+	for _, o := range overwrites {
+		switch {
+		case o.ID == g.ID:
+			p = p&^o.Deny | o.Allow
+		case o.Type == 1 && o.ID == user:
+			own = o
+		case o.Type == 0 && slices.Contains(g.members[user].Roles, o.ID):
+			deny |= o.Deny
+			allow |= o.Allow
+		}
+	}
+	p = p&^deny | allow
+	return p&^own.Deny | own.Allow
+}
+
+// sendPermission is what writing in the channel needs.
+func (t ChannelType) sendPermission() Permissions {
+	if t.IsThread() {
+		return SendMessagesInThreads
+	}
+	return SendMessages
+}

@@ -1,0 +1,280 @@
+package discordtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Request is one REST call as it came in.
+type Request struct {
+	Method string
+	Path   string // without /api/v9
+	Body   []byte // of a multipart request its payload_json
+	Status int    // answered; 0 while it is held up
+}
+
+// Requests are the calls so far, in order of arrival.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// call is a request on its way through the fake.
+type call struct {
+	r     *http.Request
+	path  string
+	body  []byte
+	files []*multipart.FileHeader
+}
+
+// reply is what a handler answers: a body for JSON, or none.
+type reply struct {
+	status int
+	body   any
+}
+
+type handler func(*call) reply
+
+func ok(body any) reply { return reply{http.StatusOK, body} }
+
+func none() reply { return reply{status: http.StatusNoContent} }
+
+// refuse is an error as Discord words it.
+func refuse(status, code int, message string) reply {
+	return reply{status, object{"code": code, "message": message}}
+}
+
+// invalid is code 50035 with the field at fault.
+func invalid(field, code, message string) reply {
+	return reply{http.StatusBadRequest, object{"code": 50035, "message": "Invalid Form Body", "errors": object{
+		field: object{"_errors": []object{{"code": code, "message": message}}}}}}
+}
+
+var (
+	missingAccess     = refuse(http.StatusForbidden, 50001, "Missing Access")
+	missingPermission = refuse(http.StatusForbidden, 50013, "Missing Permissions")
+	unknownChannel    = refuse(http.StatusNotFound, 10003, "Unknown Channel")
+	unknownGuild      = refuse(http.StatusNotFound, 10004, "Unknown Guild")
+	unknownMember     = refuse(http.StatusNotFound, 10007, "Unknown Member")
+	unknownMessage    = refuse(http.StatusNotFound, 10008, "Unknown Message")
+	unknownUser       = refuse(http.StatusNotFound, 10013, "Unknown User")
+)
+
+var version = regexp.MustCompile(`^/api(/v\d+)?`)
+
+// public are the paths that need no token of the bot's.
+var public = regexp.MustCompile(`^/(gateway|interactions/[^/]+/[^/]+/callback|webhooks/[^/]+/[^/]+(/.*)?)$`)
+
+// serveREST takes a call through what a test injected, the checks of what was sent, the handler, and the checks of
+// what is answered.
+func (s *Server) serveREST(w http.ResponseWriter, r *http.Request) {
+	c := &call{r: r, path: version.ReplaceAllString(r.URL.Path, "")}
+	n := s.record(c)
+	inj := s.injected(c)
+	if inj != nil && !inj.before(s, w, r) {
+		s.finish(n, inj.status())
+		return
+	}
+	answer := s.handle(c, n)
+	if inj != nil && inj.after(w) {
+		s.finish(n, inj.status())
+		return
+	}
+	s.finish(n, answer.status)
+	s.write(w, answer)
+}
+
+// record reads the request. Its number is the one it has in Requests.
+func (s *Server) record(c *call) int {
+	readErr := c.read()
+	n := 0
+	s.change(func() {
+		if readErr != nil {
+			s.misuse(BadRequest, "%s %s: %v", c.r.Method, c.path, readErr)
+		}
+		n = len(s.requests)
+		s.requests = append(s.requests, Request{Method: c.r.Method, Path: c.path, Body: c.body})
+	})
+	return n
+}
+
+func (s *Server) finish(n, status int) { s.change(func() { s.requests[n].Status = status }) }
+
+func (c *call) read() error {
+	kind, _, _ := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
+	if kind == "multipart/form-data" {
+		if err := c.r.ParseMultipartForm(32 << 20); err != nil {
+			return fmt.Errorf("read the form: %w", err)
+		}
+		c.body = []byte(c.r.FormValue("payload_json"))
+		for _, files := range c.r.MultipartForm.File {
+			c.files = append(c.files, files...)
+		}
+		return nil
+	}
+	var err error
+	if c.body, err = io.ReadAll(c.r.Body); err != nil {
+		return fmt.Errorf("read the body: %w", err)
+	}
+	return nil
+}
+
+// handle answers the call by the rules.
+func (s *Server) handle(c *call, n int) (answer reply) {
+	s.tb.Helper()
+	s.change(func() {
+		if !public.MatchString(c.path) && c.r.Header.Get("Authorization") != "Bot "+s.Token {
+			answer = refuse(http.StatusUnauthorized, 0, "401: Unauthorized")
+			return
+		}
+		if len(c.body) > 0 && !json.Valid(c.body) {
+			s.misuse(BadRequest, "%s %s: the body is not JSON", c.r.Method, c.path)
+			answer = refuse(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
+			return
+		}
+		known := len(s.misuses)
+		if complaint := s.schema.request(c.r.Method, c.path, c.body); complaint != "" {
+			s.misuse(Deviation, "request %s %s: %s", c.r.Method, c.path, complaint)
+		}
+		answer = s.route(c)
+		if answer.status < 400 && len(s.misuses) > known && s.misuses[known].Kind == Deviation {
+			answer = invalid("_", "INVALID", "The request is not one of Discord's.")
+		}
+		if complaint := s.schema.response(c.r.Method, c.path, answer); complaint != "" {
+			s.misuse(Deviation, "answer %d to %s %s: %s", answer.status, c.r.Method, c.path, complaint)
+		}
+	})
+	return answer
+}
+
+// route finds the handler and runs it.
+func (s *Server) route(c *call) reply {
+	c.r.URL.Path, c.r.URL.RawPath = c.path, ""
+	h := &carrier{call: c}
+	s.rest.ServeHTTP(h, c.r)
+	if h.answer.status == 0 {
+		s.misuse(BadRequest, "%s %s: no such route", c.r.Method, c.path)
+		return refuse(http.StatusNotFound, 0, "404: Not Found")
+	}
+	return h.answer
+}
+
+// carrier takes a call through http.ServeMux, which only knows ResponseWriters.
+type carrier struct {
+	call   *call
+	answer reply
+	header http.Header
+}
+
+func (h *carrier) Header() http.Header {
+	if h.header == nil {
+		h.header = http.Header{}
+	}
+	return h.header
+}
+func (h *carrier) Write(b []byte) (int, error) { return len(b), nil }
+func (h *carrier) WriteHeader(int)             {}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, h := range s.table() {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			c := w.(*carrier)
+			c.call.r = r
+			c.answer = h(c.call)
+		})
+	}
+	return mux
+}
+
+func (s *Server) table() map[string]handler {
+	return map[string]handler{
+		"GET /gateway":                 s.getGateway,
+		"GET /gateway/bot":             s.getGatewayBot,
+		"GET /users/{user}":            s.getUser,
+		"POST /users/@me/channels":     s.postDirectChannel,
+		"GET /users/@me/guilds":        s.getMyGuilds,
+		"GET /applications/@me":        s.getApplication,
+		"GET /oauth2/applications/@me": s.getApplication,
+
+		"GET /guilds/{guild}":                s.getGuild,
+		"GET /guilds/{guild}/roles":          s.getRoles,
+		"GET /guilds/{guild}/channels":       s.getChannels,
+		"GET /guilds/{guild}/members":        s.getMembers,
+		"GET /guilds/{guild}/members/{user}": s.getMember,
+		"GET /guilds/{guild}/threads/active": s.getActiveThreads,
+
+		"GET /channels/{channel}":                       s.getChannel,
+		"GET /channels/{channel}/messages":              s.getMessages,
+		"POST /channels/{channel}/messages":             s.postMessage,
+		"GET /channels/{channel}/messages/{message}":    s.getMessage,
+		"PATCH /channels/{channel}/messages/{message}":  s.patchMessage,
+		"DELETE /channels/{channel}/messages/{message}": s.deleteMessage,
+		"POST /channels/{channel}/typing":               s.postTyping,
+
+		"GET /applications/{app}/commands":                             s.getCommands,
+		"PUT /applications/{app}/commands":                             s.putCommands,
+		"POST /applications/{app}/commands":                            s.postCommand,
+		"DELETE /applications/{app}/commands/{command}":                s.deleteCommand,
+		"GET /applications/{app}/guilds/{guild}/commands":              s.getCommands,
+		"PUT /applications/{app}/guilds/{guild}/commands":              s.putCommands,
+		"POST /applications/{app}/guilds/{guild}/commands":             s.postCommand,
+		"DELETE /applications/{app}/guilds/{guild}/commands/{command}": s.deleteCommand,
+
+		"POST /interactions/{id}/{token}/callback":          s.postCallback,
+		"POST /webhooks/{app}/{token}":                      s.postFollowUp,
+		"GET /webhooks/{app}/{token}/messages/{message}":    s.getFollowUp,
+		"PATCH /webhooks/{app}/{token}/messages/{message}":  s.patchFollowUp,
+		"DELETE /webhooks/{app}/{token}/messages/{message}": s.deleteFollowUp,
+	}
+}
+
+// write sends the answer with the headers by which Discord tells of its rate limits.
+func (s *Server) write(w http.ResponseWriter, answer reply) {
+	h := w.Header()
+	h.Set("X-RateLimit-Limit", "50")
+	h.Set("X-RateLimit-Remaining", "49")
+	h.Set("X-RateLimit-Reset-After", "1.000")
+	h.Set("X-RateLimit-Bucket", "fake")
+	if answer.body == nil {
+		w.WriteHeader(answer.status)
+		return
+	}
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(answer.body); err != nil {
+		panic(err) // a body of the fake's own
+	}
+	h.Set("Content-Type", "application/json")
+	w.WriteHeader(answer.status)
+	w.Write(b.Bytes())
+}
+
+// id is the snowflake in the path, 0 if it is none.
+func (c *call) id(name string) ID { return parseID(c.r.PathValue(name)) }
+
+// decode reads the body; an error says what is wrong with it.
+func (c *call) decode(v any) error {
+	if err := json.Unmarshal(c.body, v); err != nil {
+		return fmt.Errorf("read the body: %w", err)
+	}
+	return nil
+}
+
+// badBody reports a body that can't be read and refuses it.
+func (s *Server) badBody(c *call, err error) reply {
+	s.misuse(BadRequest, "%s %s: %v", c.r.Method, c.path, err)
+	field := "_"
+	if name, _, found := strings.Cut(err.Error(), "struct field ."); found {
+		field = name
+	}
+	return invalid(field, "BASE_TYPE_BAD", err.Error())
+}

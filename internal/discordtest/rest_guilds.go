@@ -1,0 +1,178 @@
+package discordtest
+
+import (
+	"slices"
+	"strconv"
+)
+
+func (s *Server) getGateway(*call) reply { return ok(object{"url": s.gatewayURL()}) }
+
+func (s *Server) getGatewayBot(*call) reply {
+	return ok(object{"url": s.gatewayURL(), "shards": 1, "session_start_limit": object{
+		"total": 1000, "remaining": 1000 - s.gateway.identifies, "reset_after": 86400000, "max_concurrency": 1}})
+}
+
+func (s *Server) getUser(c *call) reply {
+	if c.r.PathValue("user") == "@me" {
+		return ok(struct {
+			User
+			MFA      bool   `json:"mfa_enabled"`
+			Locale   string `json:"locale"`
+			Verified bool   `json:"verified"`
+		}{s.Bot, true, "en-US", true})
+	}
+	u := s.users[c.id("user")]
+	if u == nil {
+		return unknownUser
+	}
+	return ok(*u)
+}
+
+func (s *Server) postDirectChannel(c *call) reply {
+	var b struct {
+		RecipientID ID `json:"recipient_id"`
+	}
+	if err := c.decode(&b); err != nil {
+		return s.badBody(c, err)
+	}
+	if s.users[b.RecipientID] == nil {
+		return invalid("recipient_id", "USER_INVALID", "Unknown user")
+	}
+	return ok(s.channelObject(s.directChannel(b.RecipientID)))
+}
+
+func (s *Server) getMyGuilds(*call) reply {
+	gs := []object{}
+	for _, g := range s.sortedGuilds() {
+		gs = append(gs, object{"id": g.ID, "name": g.Name, "icon": nil, "banner": nil, "owner": false,
+			"permissions": g.base(s.Bot.ID), "features": []string{}})
+	}
+	return ok(gs)
+}
+
+func (s *Server) getApplication(*call) reply {
+	owner := User{ID: s.AppID + 1, Username: "self-hoster", Discriminator: "0"}
+	flags := s.intents.applicationFlags()
+	return ok(object{"id": s.AppID, "name": s.Bot.Username, "icon": nil, "description": "", "type": nil,
+		"verify_key": "00", "flags": flags, "flags_new": strconv.Itoa(flags), "redirect_uris": []string{},
+		"interactions_endpoint_url": nil, "role_connections_verification_url": nil, "owner": owner,
+		"approximate_guild_count": len(s.guilds), "approximate_user_install_count": 0,
+		"approximate_user_authorization_count": 0, "explicit_content_filter": 0, "team": nil,
+		"eligible_oauth2_scopes": []string{}, "bot_public": true, "bot": s.Bot})
+}
+
+// visit is the guild if the bot is in it.
+func (s *Server) visit(c *call) (*guild, *reply) {
+	g := s.guilds[c.id("guild")]
+	if g == nil {
+		return nil, &unknownGuild
+	}
+	return g, nil
+}
+
+func (s *Server) getGuild(c *call) reply {
+	g, refused := s.visit(c)
+	if refused != nil {
+		return *refused
+	}
+	o := s.guildObject(g)
+	if c.r.URL.Query().Get("with_counts") == "true" {
+		o["approximate_member_count"], o["approximate_presence_count"] = len(g.members), 1
+	}
+	return ok(o)
+}
+
+func (s *Server) getRoles(c *call) reply {
+	g, refused := s.visit(c)
+	if refused != nil {
+		return *refused
+	}
+	return ok(g.roles)
+}
+
+func (s *Server) getChannels(c *call) reply {
+	g, refused := s.visit(c)
+	if refused != nil {
+		return *refused
+	}
+	cs := []any{}
+	for _, id := range g.channels {
+		if ch := s.channels[id]; !ch.Type.IsThread() {
+			cs = append(cs, s.channelObject(ch))
+		}
+	}
+	return ok(cs)
+}
+
+func (s *Server) getActiveThreads(c *call) reply {
+	g, refused := s.visit(c)
+	if refused != nil {
+		return *refused
+	}
+	threads := []any{}
+	for _, id := range g.channels {
+		ch := s.channels[id]
+		if ch.Type.IsThread() && !ch.Thread.Archived && s.permissions(ch, s.Bot.ID).Has(ViewChannel) {
+			threads = append(threads, s.channelObject(ch))
+		}
+	}
+	return ok(object{"threads": threads, "members": []any{}, "has_more": false})
+}
+
+func (s *Server) getMembers(c *call) reply {
+	g, refused := s.visit(c)
+	if refused != nil {
+		return *refused
+	}
+	if s.intents&Members == 0 {
+		return missingAccess
+	}
+	q := c.r.URL.Query()
+	limit, after := 1, parseID(q.Get("after"))
+	if q.Has("limit") {
+		var err error
+		if limit, err = strconv.Atoi(q.Get("limit")); err != nil || limit < 1 || limit > 1000 {
+			s.misuse(BadRequest, "GET %s: limit=%q is not from 1 to 1,000", c.path, q.Get("limit"))
+			return invalid("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 1000.")
+		}
+	}
+	page := slices.DeleteFunc(g.sortedMembers(), func(m *Member) bool { return m.User.ID <= after })
+	return ok(page[:min(limit, len(page))])
+}
+
+func (s *Server) getMember(c *call) reply {
+	g, refused := s.visit(c)
+	if refused != nil {
+		return *refused
+	}
+	m := g.members[c.id("user")]
+	if m == nil {
+		return unknownMember
+	}
+	return ok(*m)
+}
+
+func (s *Server) getChannel(c *call) reply {
+	ch, refused := s.reach(c, 0)
+	if refused != nil {
+		return *refused
+	}
+	return ok(s.channelObject(ch))
+}
+
+// channelObject is the channel in the form REST has for its kind.
+func (s *Server) channelObject(c *channel) any { return c.clone() }
+
+// guildObject is a guild without its channels and members.
+func (s *Server) guildObject(g *guild) object {
+	return object{"id": g.ID, "name": g.Name, "icon": nil, "description": nil, "home_header": nil, "splash": nil,
+		"discovery_splash": nil, "features": []string{}, "banner": nil, "owner_id": g.Owner.ID, "application_id": nil,
+		"region": "deprecated", "afk_channel_id": nil, "afk_timeout": 300, "system_channel_id": nil,
+		"system_channel_flags": 0, "widget_enabled": false, "widget_channel_id": nil, "verification_level": 1,
+		"roles": slices.Clone(g.roles), "default_message_notifications": 1, "mfa_level": 0, "explicit_content_filter": 0,
+		"max_presences": nil, "max_members": 500000, "max_stage_video_channel_users": 50, "max_video_channel_users": 25,
+		"vanity_url_code": nil, "premium_tier": 0, "premium_subscription_count": 0, "preferred_locale": "en-US",
+		"rules_channel_id": nil, "safety_alerts_channel_id": nil, "public_updates_channel_id": nil,
+		"premium_progress_bar_enabled": false, "premium_progress_bar_enabled_user_updated_at": nil, "nsfw": false,
+		"nsfw_level": 0, "emojis": []any{}, "stickers": []any{}, "incidents_data": nil}
+}

@@ -1,0 +1,258 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// messageBody is what POST and PATCH of messages have in common.
+type messageBody struct {
+	Content      *string           `json:"content"`
+	Embeds       []json.RawMessage `json:"embeds"`
+	Components   []json.RawMessage `json:"components"`
+	Allowed      *allowedMentions  `json:"allowed_mentions"`
+	Flags        int               `json:"flags"`
+	Nonce        json.RawMessage   `json:"nonce"`
+	EnforceNonce bool              `json:"enforce_nonce"`
+	Attachments  []Attachment      `json:"attachments"`
+	Stickers     []ID              `json:"sticker_ids"`
+	Reference    *struct {
+		MessageID       ID    `json:"message_id"`
+		FailIfNotExists *bool `json:"fail_if_not_exists"`
+	} `json:"message_reference"`
+}
+
+// reach is the channel if it is there and the bot has all of the permissions in it.
+func (s *Server) reach(c *call, need Permissions) (*channel, *reply) {
+	ch := s.channels[c.id("channel")]
+	if ch == nil {
+		return nil, &unknownChannel
+	}
+	p := s.permissions(ch, s.Bot.ID)
+	if !p.Has(ViewChannel) {
+		return nil, &missingAccess
+	}
+	if !p.Has(need) {
+		return nil, &missingPermission
+	}
+	return ch, nil
+}
+
+// getMessages is history: newest first, at most 100. Without ReadMessageHistory Discord answers with an empty list
+// rather than with an error, and in voice channels CONNECT is needed as well.
+func (s *Server) getMessages(c *call) reply {
+	ch, refused := s.reach(c, 0)
+	if refused != nil {
+		return *refused
+	}
+	p := s.permissions(ch, s.Bot.ID)
+	if (ch.Type == Voice || ch.Type == Stage) && !p.Has(Connect) {
+		return missingAccess
+	}
+	q := c.r.URL.Query()
+	limit := 50
+	if q.Has("limit") {
+		var err error
+		if limit, err = strconv.Atoi(q.Get("limit")); err != nil || limit < 1 || limit > 100 {
+			s.misuse(BadRequest, "GET %s: limit=%q is not from 1 to 100", c.path, q.Get("limit"))
+			return invalid("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.")
+		}
+	}
+	page := []Message{}
+	if !p.Has(ReadMessageHistory) {
+		return ok(page)
+	}
+	there := slices.DeleteFunc(slices.Clone(ch.messages), func(m *stored) bool { return m.deleted || m.Flags&Ephemeral != 0 })
+	for _, m := range slice(there, limit, parseID(q.Get("before")), parseID(q.Get("after")), parseID(q.Get("around"))) {
+		page = append(page, s.readable(m, s.intents))
+	}
+	slices.Reverse(page)
+	return ok(page)
+}
+
+// slice cuts a page out of messages that are in order of their ids.
+func slice(ms []*stored, limit int, before, after, around ID) []*stored {
+	from := func(id ID) int {
+		i, _ := slices.BinarySearchFunc(ms, id, func(m *stored, id ID) int { return int(min(max(m.ID-id, -1), 1)) })
+		return i
+	}
+	switch {
+	case around != 0:
+		at := from(around)
+		lo := max(0, at-limit/2)
+		return ms[lo:min(len(ms), lo+limit)]
+	case after != 0:
+		lo := from(after + 1)
+		return ms[lo:min(len(ms), lo+limit)]
+	case before != 0:
+		hi := from(before)
+		return ms[max(0, hi-limit):hi]
+	}
+	return ms[max(0, len(ms)-limit):]
+}
+
+func (s *Server) getMessage(c *call) reply {
+	ch, refused := s.reach(c, ReadMessageHistory)
+	if refused != nil {
+		return *refused
+	}
+	_, m := s.find(ch, c.id("message"))
+	if m == nil || m.Flags&Ephemeral != 0 {
+		return unknownMessage
+	}
+	return ok(s.readable(m, s.intents))
+}
+
+// nonceLife is how long a nonce is remembered.
+const nonceLife = 5 * time.Minute
+
+func (s *Server) postMessage(c *call) reply {
+	ch, refused := s.reach(c, 0)
+	if refused != nil {
+		return *refused
+	}
+	p := s.permissions(ch, s.Bot.ID)
+	if ch.Type == Category || ch.Type == Forum || ch.Type == Media {
+		s.misuse(BadRequest, "POST %s: nobody can write in a channel of type %d", c.path, ch.Type)
+		return refuse(400, 50008, "Cannot send messages in a non-text channel")
+	}
+	if !p.Has(ch.Type.sendPermission()) || len(c.files) > 0 && !p.Has(AttachFiles) {
+		return missingPermission
+	}
+	var b messageBody
+	if err := c.decode(&b); err != nil {
+		return s.badBody(c, err)
+	}
+	if bad := s.check(c, ch, &b, true); bad != nil {
+		return *bad
+	}
+	nonce := nonceText(b.Nonce)
+	if first := s.nonces[nonce]; nonce != "" && b.EnforceNonce && first != nil && s.clock.now.Sub(first.ID.Time()) < nonceLife {
+		return ok(first.clone())
+	}
+	m, bad := s.compose(c, ch, &b, p)
+	if bad != nil {
+		return *bad
+	}
+	m.Nonce = nonce
+	s.nonces[nonce] = m
+	s.post(ch, m)
+	return ok(m.clone())
+}
+
+// compose makes the bot's message from a body that has passed the checks.
+func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) (*stored, *reply) {
+	text := ""
+	if b.Content != nil {
+		text = strings.TrimSpace(*b.Content)
+	}
+	m := s.newMessage(ch, s.Bot.ID, text)
+	m.Embeds, m.Components, m.Flags = s.fillEmbeds(b.Embeds), s.fillComponents(b.Components), b.Flags&(1<<2|1<<12|Ephemeral)
+	m.bodies = []json.RawMessage{c.body}
+	for i, f := range c.files {
+		WithFile(f.Filename, describe(b.Attachments, i))(s, m)
+	}
+	if b.Reference != nil {
+		_, to := s.find(ch, b.Reference.MessageID)
+		switch {
+		case !p.Has(ReadMessageHistory):
+			return nil, new(refuse(400, 160002, "Cannot reply without permission to read message history"))
+		case to != nil:
+			replying(b.Reference.MessageID)(s, m)
+			m.loud = b.Allowed == nil || b.Allowed.RepliedUser
+			s.readMentions(m)
+		case b.Reference.FailIfNotExists == nil || *b.Reference.FailIfNotExists:
+			return nil, new(invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message"))
+		}
+	}
+	s.ping(c, m, b.Allowed, p)
+	return m, nil
+}
+
+func describe(as []Attachment, i int) string {
+	for _, a := range as {
+		if int(a.ID) == i {
+			return a.Description
+		}
+	}
+	return ""
+}
+
+func (s *Server) patchMessage(c *call) reply {
+	ch, refused := s.reach(c, 0)
+	if refused != nil {
+		return *refused
+	}
+	_, m := s.find(ch, c.id("message"))
+	switch {
+	case m == nil:
+		return unknownMessage
+	case m.Author.ID != s.Bot.ID:
+		return refuse(403, 50005, "Cannot edit a message authored by another user")
+	}
+	return s.amend(c, ch, m)
+}
+
+// amend applies an edit of the bot's to its own message.
+func (s *Server) amend(c *call, ch *channel, m *stored) reply {
+	var b messageBody
+	if err := c.decode(&b); err != nil {
+		return s.badBody(c, err)
+	}
+	if bad := s.checkEdit(c, ch, m, &b); bad != nil {
+		return *bad
+	}
+	s.applyEdit(c, ch, m, &b)
+	return ok(m.clone())
+}
+
+// applyEdit changes what an edit that has passed the checks names.
+func (s *Server) applyEdit(c *call, ch *channel, m *stored, b *messageBody) {
+	m.bodies = append(m.bodies, c.body)
+	if b.Embeds != nil {
+		m.Embeds = s.fillEmbeds(b.Embeds)
+	}
+	if b.Components != nil {
+		m.Components = s.fillComponents(b.Components)
+	}
+	text := m.Content
+	if b.Content != nil {
+		text = strings.TrimSpace(*b.Content)
+	}
+	s.rewrite(m, text)
+	m.Flags &^= Loading
+	if m.Flags&Ephemeral == 0 {
+		s.emitMessage("MESSAGE_UPDATE", ch, m)
+	}
+}
+
+func (s *Server) deleteMessage(c *call) reply {
+	ch, refused := s.reach(c, 0)
+	if refused != nil {
+		return *refused
+	}
+	_, m := s.find(ch, c.id("message"))
+	if m == nil {
+		return unknownMessage
+	}
+	if m.Author.ID != s.Bot.ID && !s.permissions(ch, s.Bot.ID).Has(ManageMessages) {
+		return missingPermission
+	}
+	s.remove(ch, m)
+	return none()
+}
+
+func (s *Server) postTyping(c *call) reply {
+	ch, refused := s.reach(c, 0)
+	if refused != nil {
+		return *refused
+	}
+	if !s.permissions(ch, s.Bot.ID).Has(ch.Type.sendPermission()) {
+		return missingPermission
+	}
+	s.typing[ch.ID]++
+	return none()
+}

@@ -1,0 +1,211 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// allowedMentions is who a message may ping.
+type allowedMentions struct {
+	Parse       *[]string `json:"parse"`
+	Users       []ID      `json:"users"`
+	Roles       []ID      `json:"roles"`
+	RepliedUser bool      `json:"replied_user"`
+}
+
+// locked reports whether nobody is pinged that isn't named one by one.
+func (a *allowedMentions) locked() bool { return a != nil && a.Parse != nil && len(*a.Parse) == 0 }
+
+func (a *allowedMentions) parses(what string) bool {
+	return a == nil || a.Parse != nil && slices.Contains(*a.Parse, what)
+}
+
+// check asserts what Discord asks of a message, and that its mentions are locked, which is Hark's own rule.
+// whole says that it is a new message rather than an edit.
+func (s *Server) check(c *call, ch *channel, b *messageBody, whole bool) *reply {
+	if bad := s.checkContent(c, b, whole); bad != nil {
+		return bad
+	}
+	if bad := s.checkEmbeds(c, b.Embeds); bad != nil {
+		return bad
+	}
+	return s.checkMentions(c, b, whole)
+}
+
+func (s *Server) checkContent(c *call, b *messageBody, whole bool) *reply {
+	text := ""
+	if b.Content != nil {
+		text = *b.Content
+	}
+	if n := utf8.RuneCountInString(text); n > 2000 { // Discord counts code points
+		s.misuse(TooLong, "%s %s: %d characters", c.r.Method, c.path, n)
+		return new(invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length."))
+	}
+	bare := strings.TrimSpace(text) == "" && len(b.Embeds) == 0 && len(c.files) == 0 && len(b.Stickers) == 0 &&
+		len(b.Components) == 0
+	if whole && bare {
+		s.misuse(Empty, "%s %s", c.r.Method, c.path)
+		return new(refuse(400, 50006, "Cannot send an empty message"))
+	}
+	if n := utf8.RuneCountInString(nonceText(b.Nonce)); n > 25 {
+		s.misuse(BadNonce, "%s %s: %d characters", c.r.Method, c.path, n)
+		return new(invalid("nonce", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length."))
+	}
+	return nil
+}
+
+// nonceText is a nonce as text, whether it came as a string or as a number.
+func nonceText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return string(raw)
+	}
+	return text
+}
+
+// checkEdit is check for an edit, which may leave out what stays as it is.
+func (s *Server) checkEdit(c *call, ch *channel, m *stored, b *messageBody) *reply {
+	if bad := s.check(c, ch, b, false); bad != nil {
+		return bad
+	}
+	text, embeds, components := m.Content, len(m.Embeds), len(m.Components)
+	if b.Content != nil {
+		text = strings.TrimSpace(*b.Content)
+	}
+	if b.Embeds != nil {
+		embeds = len(b.Embeds)
+	}
+	if b.Components != nil {
+		components = len(b.Components)
+	}
+	if text == "" && embeds+components+len(m.Attachments)+len(c.files) == 0 {
+		s.misuse(Empty, "%s %s", c.r.Method, c.path)
+		return new(refuse(400, 50006, "Cannot send an empty message"))
+	}
+	return nil
+}
+
+func (s *Server) checkEmbeds(c *call, embeds []json.RawMessage) *reply {
+	total := 0
+	for _, raw := range embeds {
+		var e struct {
+			Title       string `json:"title"`
+			Description string `json:"description"`
+			Footer      struct{ Text string }
+			Author      struct{ Name string }
+			Fields      []struct{ Name, Value string }
+		}
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return new(s.badBody(c, err))
+		}
+		for _, f := range e.Fields {
+			total += utf8.RuneCountInString(f.Name) + utf8.RuneCountInString(f.Value)
+		}
+		total += utf8.RuneCountInString(e.Title + e.Description + e.Footer.Text + e.Author.Name)
+	}
+	if total > 6000 {
+		s.misuse(EmbedsTooLong, "%s %s: %d characters", c.r.Method, c.path, total)
+		return new(invalid("embeds", "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000"))
+	}
+	return nil
+}
+
+func (s *Server) checkMentions(c *call, b *messageBody, whole bool) *reply {
+	a := b.Allowed
+	if !a.locked() && (whole || b.Content != nil) {
+		s.misuse(Unlocked, `%s %s: allowed_mentions has to be there with "parse":[]`, c.r.Method, c.path)
+	}
+	if a == nil {
+		return nil
+	}
+	if a.Parse != nil && (a.parses("users") && len(a.Users) > 0 || a.parses("roles") && len(a.Roles) > 0) {
+		s.misuse(MixedMentions, "%s %s: parse beside a list of the same kind", c.r.Method, c.path)
+		return new(invalid("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
+			"parse: and a list of the same kind are mutually exclusive."))
+	}
+	return nil
+}
+
+// ping works out whom a new message really notifies, and reports everybody who wasn't named for it.
+func (s *Server) ping(c *call, m *stored, a *allowedMentions, p Permissions) {
+	for _, u := range m.Mentions {
+		replied := m.loud && m.Referenced != nil && m.Referenced.Author.ID == u.ID
+		if a != nil && (slices.Contains(a.Users, u.ID) || replied && a.RepliedUser) {
+			m.pinged = append(m.pinged, u.ID)
+		} else if a.parses("users") {
+			s.pingUnasked(c, m, u.ID)
+		}
+	}
+	for _, r := range m.MentionRoles {
+		can := p.Has(MentionEveryone) || s.role(s.guilds[m.GuildID], r).Mentionable
+		if a != nil && slices.Contains(a.Roles, r) && can {
+			m.pinged = append(m.pinged, r)
+		} else if a.parses("roles") && can {
+			s.pingUnasked(c, m, r)
+		}
+	}
+	m.MentionEveryone = m.MentionEveryone && a.parses("everyone")
+	if m.MentionEveryone {
+		s.pingUnasked(c, m, m.GuildID)
+	}
+}
+
+func (s *Server) pingUnasked(c *call, m *stored, id ID) {
+	m.pinged = append(m.pinged, id)
+	s.misuse(Pings, "%s %s: notifies %d", c.r.Method, c.path, id)
+}
+
+// fillEmbeds adds what Discord fills in.
+func (s *Server) fillEmbeds(embeds []json.RawMessage) []json.RawMessage {
+	filled := []json.RawMessage{}
+	for _, e := range embeds {
+		filled = append(filled, withField(e, "type", "rich"))
+	}
+	return filled
+}
+
+// fillComponents numbers components, as Discord does with those that came without an id.
+func (s *Server) fillComponents(components []json.RawMessage) []json.RawMessage {
+	n := 0
+	return numbered(components, &n)
+}
+
+func numbered(components []json.RawMessage, n *int) []json.RawMessage {
+	filled := []json.RawMessage{}
+	for _, c := range components {
+		*n++
+		c = withField(c, "id", *n)
+		var inner struct {
+			Components []json.RawMessage `json:"components"`
+		}
+		if json.Unmarshal(c, &inner) == nil && inner.Components != nil {
+			c = setField(c, "components", numbered(inner.Components, n))
+		}
+		filled = append(filled, c)
+	}
+	return filled
+}
+
+// withField sets a field of a JSON object unless it is there.
+func withField(raw json.RawMessage, name string, value any) json.RawMessage {
+	var o map[string]json.RawMessage
+	if json.Unmarshal(raw, &o) != nil || o[name] != nil {
+		return raw
+	}
+	return setField(raw, name, value)
+}
+
+func setField(raw json.RawMessage, name string, value any) json.RawMessage {
+	var o map[string]any
+	if json.Unmarshal(raw, &o) != nil {
+		return raw
+	}
+	o[name] = value
+	b, err := json.Marshal(o)
+	if err != nil {
+		return raw
+	}
+	return b
+}

@@ -1,0 +1,308 @@
+package discordtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// stored is a message in the fake's own books.
+type stored struct {
+	Message
+	versions []string
+	deleted  bool
+	bodies   []json.RawMessage
+	pinged   []ID
+	sentBy   ID   // whose doing it is: the account behind it, also for a webhook's message
+	loud     bool // a reply that mentions whom it replies to
+}
+
+// Saying is something more about a message that is said.
+type Saying func(*Server, *stored)
+
+// ReplyTo makes the message a reply; its author is mentioned, as Discord does unless told not to.
+func ReplyTo(id ID) Saying {
+	return func(s *Server, m *stored) {
+		replying(id)(s, m)
+		m.loud = true
+		s.readMentions(m)
+	}
+}
+
+// QuietReplyTo makes the message a reply that mentions nobody.
+func QuietReplyTo(id ID) Saying { return replying(id) }
+
+func replying(id ID) Saying {
+	return func(s *Server, m *stored) {
+		m.Type = 19
+		m.Reference = &Reference{MessageID: id, ChannelID: m.ChannelID, GuildID: m.GuildID}
+		if _, to := s.find(s.channels[m.ChannelID], id); to != nil {
+			original := to.clone()
+			original.Referenced = nil
+			m.Referenced = &original
+		}
+	}
+}
+
+// WithFile attaches a file of that name, with what its sender wrote about it.
+func WithFile(name, description string) Saying {
+	return func(s *Server, m *stored) {
+		id := s.clock.nextID()
+		url := "https://cdn.discordapp.com/attachments/" + m.ChannelID.String() + "/" + id.String() + "/" + name + "?ex=0"
+		m.Attachments = append(m.Attachments, Attachment{ID: id, Filename: name, Description: description, Size: 1000,
+			URL: url, ProxyURL: url})
+	}
+}
+
+// WithEmbed adds an embed, given as JSON.
+func WithEmbed(embed string) Saying {
+	return func(_ *Server, m *stored) { m.Embeds = append(m.Embeds, json.RawMessage(embed)) }
+}
+
+// WithNonce sets the nonce that the author's client sent.
+func WithNonce(nonce string) Saying { return func(_ *Server, m *stored) { m.Nonce = nonce } }
+
+// ViaWebhook says it through a webhook: under any name, by nobody who is a member.
+func ViaWebhook(name string) Saying {
+	return func(s *Server, m *stored) {
+		id := s.clock.nextID()
+		m.WebhookID = id
+		m.Author = User{ID: id, Username: name, Discriminator: "0000", Bot: true}
+	}
+}
+
+// AsNotice makes it one of Discord's own notices, by type: 7 that somebody joined, 6 that a message was pinned.
+func AsNotice(messageType int) Saying { return func(_ *Server, m *stored) { m.Type = messageType } }
+
+// Say sends a message. Who is mentioned is read from the text. It isn't asked whether the author may: what is
+// said was said, by a moderator's slip or before the permissions changed.
+func (s *Server) Say(channelID, author ID, text string, more ...Saying) Message {
+	s.tb.Helper()
+	var m *stored
+	s.change(func() {
+		c := s.channel(channelID)
+		m = s.newMessage(c, author, text)
+		for _, o := range more {
+			o(s, m)
+		}
+		s.post(c, m)
+	})
+	return m.clone()
+}
+
+// DM sends a direct message to the bot and returns it; its ChannelID is where an answer goes.
+func (s *Server) DM(author ID, text string, more ...Saying) Message {
+	s.tb.Helper()
+	var id ID
+	s.change(func() {
+		if s.users[author] == nil {
+			s.tb.Fatalf("discordtest: there is no user %d", author)
+		}
+		id = s.directChannel(author).ID
+	})
+	return s.Say(id, author, text, more...)
+}
+
+// Edit changes a message's text, as its author does.
+func (s *Server) Edit(channelID, messageID ID, text string) Message {
+	s.tb.Helper()
+	var m *stored
+	s.change(func() {
+		c := s.channel(channelID)
+		m = s.mustFind(c, messageID)
+		s.rewrite(m, text)
+		s.emitMessage("MESSAGE_UPDATE", c, m)
+	})
+	return m.clone()
+}
+
+// EditBriefly changes a message's text and tells of it with the id, the text and the time only, as Discord's
+// documents allow for updates.
+func (s *Server) EditBriefly(channelID, messageID ID, text string) {
+	s.tb.Helper()
+	s.change(func() {
+		c := s.channel(channelID)
+		m := s.mustFind(c, messageID)
+		s.rewrite(m, text)
+		s.emit(event{name: "MESSAGE_UPDATE", intents: messageIntent(c), channel: c, payload: object{"id": m.ID,
+			"channel_id": c.ID, "guild_id": c.GuildID, "content": text, "edited_timestamp": m.EditedTimestamp}})
+	})
+}
+
+// Unfurl adds the preview of a link, given as JSON: an update without any edit.
+func (s *Server) Unfurl(channelID, messageID ID, embed string) {
+	s.tb.Helper()
+	s.change(func() {
+		c := s.channel(channelID)
+		m := s.mustFind(c, messageID)
+		m.Embeds = append(m.Embeds, json.RawMessage(embed))
+		s.emitMessage("MESSAGE_UPDATE", c, m)
+	})
+}
+
+// Delete deletes a message.
+func (s *Server) Delete(channelID, messageID ID) {
+	s.tb.Helper()
+	s.change(func() {
+		c := s.channel(channelID)
+		s.remove(c, s.mustFind(c, messageID))
+	})
+}
+
+// BulkDelete deletes messages in one event.
+func (s *Server) BulkDelete(channelID ID, messageIDs ...ID) {
+	s.tb.Helper()
+	s.change(func() {
+		c := s.channel(channelID)
+		for _, id := range messageIDs {
+			s.mustFind(c, id).deleted = true
+		}
+		payload := object{"ids": messageIDs, "channel_id": channelID}
+		if c.GuildID != 0 {
+			payload["guild_id"] = c.GuildID
+		}
+		s.emit(event{name: "MESSAGE_DELETE_BULK", intents: messageIntent(c), channel: c, payload: payload})
+	})
+}
+
+// Messages are the messages there are in a channel, oldest first: the truth.
+func (s *Server) Messages(channelID ID) []Message {
+	s.tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ms []Message
+	for _, m := range s.channel(channelID).messages {
+		if !m.deleted {
+			ms = append(ms, m.clone())
+		}
+	}
+	return ms
+}
+
+// Sent are the bot's messages in a channel, oldest first, with those that are gone.
+func (s *Server) Sent(channelID ID) []Sent {
+	s.tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ms []Sent
+	for _, m := range s.channel(channelID).messages {
+		if m.Author.ID == s.Bot.ID {
+			ms = append(ms, m.sent())
+		}
+	}
+	return ms
+}
+
+// Typing is how often the bot has shown that it types in the channel.
+func (s *Server) Typing(channelID ID) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.typing[channelID]
+}
+
+func (m *stored) sent() Sent {
+	return Sent{Message: m.clone(), Versions: slices.Clone(m.versions), Deleted: m.deleted, Bodies: slices.Clone(m.bodies),
+		Pinged: slices.Clone(m.pinged)}
+}
+
+func (s *Server) newMessage(c *channel, author ID, text string) *stored {
+	s.tb.Helper()
+	u := s.users[author]
+	if u == nil {
+		s.tb.Fatalf("discordtest: there is no user %d", author)
+	}
+	m := &stored{sentBy: author, Message: Message{ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *u,
+		Timestamp: timestamp(s.clock.now), Attachments: []Attachment{}, Embeds: []json.RawMessage{},
+		Components: []json.RawMessage{}, Mentions: []User{}, MentionRoles: []ID{}}}
+	m.Content = text
+	s.readMentions(m)
+	return m
+}
+
+// post files the message and tells the bot of it.
+func (s *Server) post(c *channel, m *stored) {
+	m.versions = []string{m.Content}
+	c.messages = append(c.messages, m)
+	c.LastMessageID = &m.ID
+	s.emitMessage("MESSAGE_CREATE", c, m)
+}
+
+func (s *Server) rewrite(m *stored, text string) {
+	at := timestamp(s.clock.now)
+	m.Content, m.EditedTimestamp = text, &at
+	m.versions = append(m.versions, text)
+	s.readMentions(m)
+}
+
+func (s *Server) remove(c *channel, m *stored) {
+	m.deleted = true
+	payload := object{"id": m.ID, "channel_id": c.ID}
+	if c.GuildID != 0 {
+		payload["guild_id"] = c.GuildID
+	}
+	s.emit(event{name: "MESSAGE_DELETE", intents: messageIntent(c), channel: c, payload: payload})
+}
+
+var mention = regexp.MustCompile(`<@(!|&)?(\d+)>`)
+
+// readMentions fills in whom the text mentions, and whom a reply does.
+func (s *Server) readMentions(m *stored) {
+	m.Mentions, m.MentionRoles = []User{}, []ID{}
+	if m.loud && m.Referenced != nil {
+		m.addMention(m.Referenced.Author)
+	}
+	for _, found := range mention.FindAllStringSubmatch(m.Content, -1) {
+		id := parseID(found[2])
+		if u := s.users[id]; u != nil && found[1] != "&" {
+			m.addMention(*u)
+		}
+		if g := s.guilds[m.GuildID]; g != nil && found[1] == "&" && !slices.Contains(m.MentionRoles, id) &&
+			slices.ContainsFunc(g.roles, func(r Role) bool { return r.ID == id }) {
+			m.MentionRoles = append(m.MentionRoles, id)
+		}
+	}
+	m.MentionEveryone = mentionsEveryone(m.Content) && m.GuildID != 0 &&
+		s.permissions(s.channels[m.ChannelID], m.sentBy).Has(MentionEveryone)
+}
+
+func mentionsEveryone(text string) bool {
+	return strings.Contains(text, "@everyone") || strings.Contains(text, "@here")
+}
+
+func (m *stored) addMention(u User) {
+	if !slices.ContainsFunc(m.Mentions, func(x User) bool { return x.ID == u.ID }) {
+		m.Mentions = append(m.Mentions, u)
+	}
+}
+
+// find is the message if it is there, and its place in the channel.
+func (s *Server) find(c *channel, id ID) (int, *stored) {
+	i, ok := slices.BinarySearchFunc(c.messages, id, func(m *stored, id ID) int { return cmp.Compare(m.ID, id) })
+	if !ok || c.messages[i].deleted {
+		return i, nil
+	}
+	return i, c.messages[i]
+}
+
+func (s *Server) mustFind(c *channel, id ID) *stored {
+	s.tb.Helper()
+	_, m := s.find(c, id)
+	if m == nil {
+		s.tb.Fatalf("discordtest: there is no message %d in channel %d", id, c.ID)
+	}
+	return m
+}
+
+// directChannel is the bot's channel with the user, made if need be.
+func (s *Server) directChannel(user ID) *channel {
+	for _, c := range s.channels {
+		if c.Type == Direct && c.Recipients[0].ID == user {
+			return c
+		}
+	}
+	c := &channel{Channel: Channel{ID: s.clock.nextID(), Type: Direct, Recipients: []User{*s.users[user]}}}
+	s.channels[c.ID] = c
+	return c
+}

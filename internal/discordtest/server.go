@@ -1,0 +1,189 @@
+package discordtest
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// Server is one fake Discord with one bot account. All methods may be called from any goroutine, but those that
+// wait or that take ids must be called from the test's own, because they end the test when they can't go on.
+type Server struct {
+	URL   string // of the server, to be given as discord.api_url
+	Token string // the bot's, without the "Bot " that goes before it
+	Bot   User
+	AppID ID
+
+	tb       testing.TB
+	http     *httptest.Server
+	rest     http.Handler
+	client   *http.Transport
+	schema   *openAPI
+	patience time.Duration
+	gateways sync.WaitGroup
+	done     chan struct{} // closed when the server goes
+
+	mu           sync.Mutex
+	changed      chan struct{} // closed at every change, then made anew
+	closed       bool
+	clock        clock
+	intents      Intents // switched on in the developer portal
+	heartbeat    time.Duration
+	guilds       map[ID]*guild
+	users        map[ID]*User
+	channels     map[ID]*channel
+	commands     map[ID][]*command // by guild; 0 for the global ones
+	interactions map[string]*Interaction
+	nonces       map[string]*stored
+	typing       map[ID]int
+	gateway      gateway
+	injections   []*Injection
+	allowed      map[Misuse]bool
+	misuses      []Report
+	requests     []Request
+}
+
+// Option changes the server that New makes.
+type Option func(*Server)
+
+// WithoutIntents switches privileged intents off in the portal: asking for one closes the gateway with 4014, and
+// without MessageContent others' words are blanked over REST too.
+func WithoutIntents(i Intents) Option { return func(s *Server) { s.intents &^= i } }
+
+// WithTime sets the fake's clock, which otherwise starts at the present.
+func WithTime(t time.Time) Option { return func(s *Server) { s.clock.now = t } }
+
+// WithHeartbeat sets the interval at which clients are told to send heartbeats; Discord's is about 41 s.
+func WithHeartbeat(d time.Duration) Option { return func(s *Server) { s.heartbeat = d } }
+
+// WithPatience sets how long waiting methods wait in real time before they fail the test; 30 s otherwise.
+func WithPatience(d time.Duration) Option { return func(s *Server) { s.patience = d } }
+
+// New starts a fake Discord on loopback and stops it when the test ends.
+func New(tb testing.TB, opts ...Option) *Server {
+	tb.Helper()
+	s := &Server{
+		tb:           tb,
+		patience:     30 * time.Second,
+		heartbeat:    41250 * time.Millisecond,
+		done:         make(chan struct{}),
+		changed:      make(chan struct{}),
+		clock:        clock{now: time.Now().Truncate(time.Millisecond)},
+		intents:      Privileged,
+		guilds:       map[ID]*guild{},
+		users:        map[ID]*User{},
+		channels:     map[ID]*channel{},
+		commands:     map[ID][]*command{},
+		interactions: map[string]*Interaction{},
+		nonces:       map[string]*stored{},
+		typing:       map[ID]int{},
+		allowed:      map[Misuse]bool{},
+	}
+	s.gateway.sessions = map[string]*session{}
+	for _, o := range opts {
+		o(s)
+	}
+	s.Bot = User{ID: s.clock.nextID(), Username: "hark", Discriminator: "0", Bot: true}
+	s.users[s.Bot.ID] = &s.Bot
+	s.AppID = s.Bot.ID
+	s.Token = base64.RawURLEncoding.EncodeToString([]byte(s.Bot.ID.String())) + ".Fake00.0000000000000000000000000000000"
+	s.schema = loadOpenAPI(tb)
+	s.rest = s.routes()
+	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	s.URL = s.http.URL
+	s.client = &http.Transport{}
+	tb.Cleanup(s.close)
+	return s
+}
+
+// Client speaks to the fake wherever it is asked to speak to Discord, and to nobody else.
+func (s *Server) Client() *http.Client { return &http.Client{Transport: redirect{s}} }
+
+// Dialer opens websockets to the fake and to nobody else.
+func (s *Server) Dialer() *websocket.Dialer {
+	own := s.http.Listener.Addr().String()
+	return &websocket.Dialer{NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if addr != own {
+			return nil, fmt.Errorf("dial %s: the fake Discord is at %s", addr, own)
+		}
+		var d net.Dialer
+		return d.DialContext(ctx, network, addr)
+	}}
+}
+
+// Now is the fake's time, which stands still until Advance.
+func (s *Server) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clock.now
+}
+
+// Advance moves the fake's time on: interactions grow late, nonces are forgotten, ids grow.
+func (s *Server) Advance(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock.now = s.clock.now.Add(d)
+	s.notify()
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if websocket.IsWebSocketUpgrade(r) {
+		s.serveGateway(w, r)
+		return
+	}
+	s.serveREST(w, r)
+}
+
+func (s *Server) close() {
+	s.mu.Lock()
+	s.closed = true
+	close(s.done)
+	s.closeConnections()
+	s.notify()
+	s.mu.Unlock()
+	s.client.CloseIdleConnections()
+	s.http.CloseClientConnections()
+	s.http.Close()
+	s.gateways.Wait()
+}
+
+// notify wakes everything that waits for a change. The lock is held.
+func (s *Server) notify() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// redirect sends requests for Discord's hosts to the fake.
+type redirect struct{ s *Server }
+
+func (t redirect) RoundTrip(r *http.Request) (*http.Response, error) {
+	own, err := url.Parse(t.s.URL)
+	if err != nil {
+		return nil, err
+	}
+	if r.URL.Host != own.Host && !isDiscord(r.URL.Hostname()) {
+		return nil, fmt.Errorf("%s %s: a bot under test speaks to Discord only", r.Method, r.URL.Host)
+	}
+	r = r.Clone(r.Context())
+	r.URL.Scheme, r.URL.Host, r.Host = own.Scheme, own.Host, ""
+	return t.s.client.RoundTrip(r)
+}
+
+func isDiscord(host string) bool {
+	for _, d := range []string{"discord.com", "discordapp.com", "discord.gg"} {
+		if host == d || strings.HasSuffix(host, "."+d) {
+			return true
+		}
+	}
+	return false
+}

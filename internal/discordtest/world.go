@@ -1,0 +1,335 @@
+package discordtest
+
+import (
+	"maps"
+	"slices"
+)
+
+// Guild is what a test needs to know of a guild it added.
+type Guild struct {
+	ID      ID
+	Name    string
+	Owner   User
+	BotRole Role // the managed role that came with the bot
+}
+
+type guild struct {
+	Guild
+	roles       []Role
+	members     map[ID]*Member
+	channels    []ID
+	unavailable bool
+}
+
+type channel struct {
+	Channel
+	messages []*stored
+}
+
+// change runs f with the lock held and tells those who wait.
+func (s *Server) change(f func()) {
+	s.tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+	s.notify()
+}
+
+// AddGuild makes a guild with an owner, with @everyone and the bot's role at Everyday, and with the bot in it.
+func (s *Server) AddGuild(name string) Guild {
+	s.tb.Helper()
+	g := &guild{members: map[ID]*Member{}}
+	s.change(func() {
+		g.ID, g.Name = s.clock.nextID(), name
+		g.Owner = *s.account(User{Username: "owner-of-" + g.ID.String()})
+		g.BotRole = Role{ID: s.clock.nextID(), Name: s.Bot.Username, Permissions: Everyday, Position: 1, Managed: true,
+			Tags: &RoleTags{BotID: s.Bot.ID}}
+		g.roles = []Role{{ID: g.ID, Name: "@everyone", Permissions: Everyday}, g.BotRole}
+		s.guilds[g.ID] = g
+		s.join(g, s.users[g.Owner.ID])
+		s.join(g, s.users[s.Bot.ID], g.BotRole.ID)
+		s.emit(event{name: "GUILD_CREATE", intents: Guilds, payload: s.guildCreate(g)})
+	})
+	return g.Guild
+}
+
+// RemoveGuild takes the bot out of the guild, as a kick does.
+func (s *Server) RemoveGuild(id ID) {
+	s.tb.Helper()
+	s.change(func() {
+		g := s.guild(id)
+		for _, c := range g.channels {
+			delete(s.channels, c)
+		}
+		delete(s.guilds, id)
+		s.emit(event{name: "GUILD_DELETE", intents: Guilds, payload: object{"id": id}})
+	})
+}
+
+// Outage makes the guild unavailable, as Discord does when it has trouble; with over it comes back.
+func (s *Server) Outage(id ID, over bool) {
+	s.tb.Helper()
+	s.change(func() {
+		g := s.guild(id)
+		g.unavailable = !over
+		if over {
+			s.emit(event{name: "GUILD_CREATE", intents: Guilds, payload: s.guildCreate(g)})
+			return
+		}
+		s.emit(event{name: "GUILD_DELETE", intents: Guilds, payload: object{"id": id, "unavailable": true}})
+	})
+}
+
+// AddRole makes a role above those there are.
+func (s *Server) AddRole(guildID ID, name string, allow Permissions) Role {
+	s.tb.Helper()
+	var r Role
+	s.change(func() {
+		g := s.guild(guildID)
+		r = Role{ID: s.clock.nextID(), Name: name, Permissions: allow, Position: len(g.roles)}
+		g.roles = append(g.roles, r)
+		s.emit(event{name: "GUILD_ROLE_CREATE", intents: Guilds, payload: object{"guild_id": guildID, "role": r}})
+	})
+	return r
+}
+
+// UpdateRole changes a role.
+func (s *Server) UpdateRole(guildID, roleID ID, edit func(*Role)) {
+	s.tb.Helper()
+	s.change(func() {
+		r := s.role(s.guild(guildID), roleID)
+		edit(r)
+		s.emit(event{name: "GUILD_ROLE_UPDATE", intents: Guilds, payload: object{"guild_id": guildID, "role": *r}})
+	})
+}
+
+// RemoveRole removes a role, and its overwrites with it, as Discord does.
+func (s *Server) RemoveRole(guildID, roleID ID) {
+	s.tb.Helper()
+	s.change(func() {
+		g := s.guild(guildID)
+		s.role(g, roleID)
+		g.roles = slices.DeleteFunc(g.roles, func(r Role) bool { return r.ID == roleID })
+		for _, m := range g.members {
+			m.Roles = slices.DeleteFunc(slices.Clone(m.Roles), func(r ID) bool { return r == roleID })
+		}
+		for _, id := range g.channels {
+			c := s.channels[id]
+			c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites), func(o Overwrite) bool { return o.ID == roleID })
+		}
+		s.emit(event{name: "GUILD_ROLE_DELETE", intents: Guilds, payload: object{"guild_id": guildID, "role_id": roleID}})
+	})
+}
+
+// AddMember puts a user into a guild. A user without an id is a new account; one who is in another guild already
+// joins this one as well.
+func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
+	s.tb.Helper()
+	s.change(func() {
+		g := s.guild(guildID)
+		for _, r := range roles {
+			s.role(g, r)
+		}
+		account := s.account(u)
+		u = *account
+		m := s.join(g, account, roles...)
+		s.emit(event{name: "GUILD_MEMBER_ADD", intents: Members, payload: withGuild{g.ID, m}.member()})
+	})
+	return u
+}
+
+// UpdateMember changes a member: the nickname, the roles.
+func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
+	s.tb.Helper()
+	s.change(func() {
+		g := s.guild(guildID)
+		m := s.member(g, userID)
+		m.Roles = slices.Clone(m.Roles)
+		edit(m)
+		for _, r := range m.Roles {
+			s.role(g, r)
+		}
+		s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: Members, payload: withGuild{g.ID, m}.member()})
+	})
+}
+
+// RemoveMember takes somebody out of a guild. Their messages stay.
+func (s *Server) RemoveMember(guildID, userID ID) {
+	s.tb.Helper()
+	s.change(func() {
+		g := s.guild(guildID)
+		m := s.member(g, userID)
+		delete(g.members, userID)
+		s.emit(event{name: "GUILD_MEMBER_REMOVE", intents: Members, payload: object{"guild_id": guildID, "user": m.User}})
+	})
+}
+
+// AddChannel makes a channel, a category or a thread.
+func (s *Server) AddChannel(guildID ID, c Channel) Channel {
+	s.tb.Helper()
+	s.change(func() {
+		g := s.guild(guildID)
+		if c.ID == 0 {
+			c.ID = s.clock.nextID()
+		}
+		c.GuildID, c.Position = guildID, len(g.channels)
+		if c.Type.IsThread() {
+			s.makeThread(g, &c)
+		}
+		s.channels[c.ID] = &channel{Channel: c.clone()}
+		g.channels = append(g.channels, c.ID)
+		s.emitChannel("CREATE", s.channels[c.ID])
+	})
+	return c
+}
+
+func (s *Server) makeThread(g *guild, c *Channel) {
+	s.tb.Helper()
+	if c.ParentID == nil {
+		s.tb.Fatalf("discordtest: thread %q needs a ParentID", c.Name)
+	}
+	s.channel(*c.ParentID)
+	if c.OwnerID == 0 {
+		c.OwnerID = g.Owner.ID
+	}
+	if !slices.Contains(c.Invited, c.OwnerID) {
+		c.Invited = append(slices.Clone(c.Invited), c.OwnerID)
+	}
+	now, none, members := timestamp(s.clock.now), 0, len(c.Invited)
+	c.Thread = &ThreadMetadata{ArchiveTimestamp: &now, AutoArchiveDuration: 1440}
+	c.MessageCount, c.TotalSent, c.MemberCount = &none, &none, &members
+}
+
+// UpdateChannel changes a channel: its name, its parent, whether it is age-restricted, who is in a thread.
+func (s *Server) UpdateChannel(id ID, edit func(*Channel)) {
+	s.tb.Helper()
+	s.change(func() {
+		c := s.channel(id)
+		before := c.clone()
+		edit(&before)
+		c.Channel = before
+		s.emitChannel("UPDATE", c)
+	})
+}
+
+// SetOverwrite adds an overwrite to a channel, or replaces the one for the same role or member.
+func (s *Server) SetOverwrite(channelID ID, o Overwrite) {
+	s.tb.Helper()
+	s.UpdateChannel(channelID, func(c *Channel) {
+		c.Overwrites = slices.DeleteFunc(c.Overwrites, func(x Overwrite) bool { return x.ID == o.ID })
+		c.Overwrites = append(c.Overwrites, o)
+	})
+}
+
+// RemoveChannel deletes a channel and the threads in it.
+func (s *Server) RemoveChannel(id ID) {
+	s.tb.Helper()
+	s.change(func() {
+		c := s.channel(id)
+		g := s.guild(c.GuildID)
+		for _, other := range slices.Clone(g.channels) {
+			if o := s.channels[other]; o.Type.IsThread() && *o.ParentID == id {
+				s.dropChannel(g, o)
+			}
+		}
+		s.dropChannel(g, c)
+	})
+}
+
+func (s *Server) dropChannel(g *guild, c *channel) {
+	s.emitChannel("DELETE", c)
+	delete(s.channels, c.ID)
+	g.channels = slices.DeleteFunc(g.channels, func(id ID) bool { return id == c.ID })
+}
+
+// emitChannel tells of a channel; a thread only where the bot can see it.
+func (s *Server) emitChannel(what string, c *channel) {
+	e := event{name: "CHANNEL_" + what, intents: Guilds, payload: c.clone()}
+	if c.Type.IsThread() {
+		e.name, e.channel = "THREAD_"+what, c
+		if what == "DELETE" {
+			e.payload = object{"id": c.ID, "guild_id": c.GuildID, "parent_id": c.ParentID, "type": c.Type}
+		}
+	}
+	s.emit(e)
+}
+
+// account finds the user or makes the account.
+func (s *Server) account(u User) *User {
+	if known := s.users[u.ID]; known != nil {
+		return known
+	}
+	if u.ID == 0 {
+		u.ID = s.clock.nextID()
+	}
+	if u.Discriminator == "" {
+		u.Discriminator = "0"
+	}
+	s.users[u.ID] = &u
+	return &u
+}
+
+func (s *Server) join(g *guild, u *User, roles ...ID) *Member {
+	if roles == nil {
+		roles = []ID{}
+	}
+	m := &Member{User: u, Roles: roles, JoinedAt: timestamp(s.clock.now)}
+	g.members[u.ID] = m
+	return m
+}
+
+func (s *Server) guild(id ID) *guild {
+	s.tb.Helper()
+	g := s.guilds[id]
+	if g == nil {
+		s.tb.Fatalf("discordtest: there is no guild %d", id)
+	}
+	return g
+}
+
+func (s *Server) channel(id ID) *channel {
+	s.tb.Helper()
+	c := s.channels[id]
+	if c == nil {
+		s.tb.Fatalf("discordtest: there is no channel %d", id)
+	}
+	return c
+}
+
+func (s *Server) role(g *guild, id ID) *Role {
+	s.tb.Helper()
+	i := slices.IndexFunc(g.roles, func(r Role) bool { return r.ID == id })
+	if i < 0 {
+		s.tb.Fatalf("discordtest: there is no role %d in guild %d", id, g.ID)
+	}
+	return &g.roles[i]
+}
+
+func (s *Server) member(g *guild, id ID) *Member {
+	s.tb.Helper()
+	m := g.members[id]
+	if m == nil {
+		s.tb.Fatalf("discordtest: there is no member %d in guild %d", id, g.ID)
+	}
+	return m
+}
+
+// sortedGuilds are the guilds the bot is in, oldest first.
+func (s *Server) sortedGuilds() []*guild {
+	ids := slices.Sorted(maps.Keys(s.guilds))
+	gs := make([]*guild, len(ids))
+	for i, id := range ids {
+		gs[i] = s.guilds[id]
+	}
+	return gs
+}
+
+// sortedMembers are a guild's members, the oldest accounts first.
+func (g *guild) sortedMembers() []*Member {
+	ids := slices.Sorted(maps.Keys(g.members))
+	ms := make([]*Member, len(ids))
+	for i, id := range ids {
+		ms[i] = g.members[id]
+	}
+	return ms
+}
