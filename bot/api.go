@@ -1,0 +1,137 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"hark/memory"
+)
+
+// allowedMentions goes with everything that is sent: nothing Hark says pings anybody. An empty list is not
+// the same as none, which would ping everybody named.
+type allowedMentions struct {
+	Parse       []string `json:"parse"`
+	Users       []string `json:"users"`
+	Roles       []string `json:"roles"`
+	RepliedUser bool     `json:"replied_user"`
+}
+
+var nobody = allowedMentions{Parse: []string{}, Users: []string{}, Roles: []string{}}
+
+type reference struct {
+	MessageID       string `json:"message_id"`
+	ChannelID       string `json:"channel_id"`
+	FailIfNotExists bool   `json:"fail_if_not_exists"`
+}
+
+type messageCreate struct {
+	Content         string          `json:"content"`
+	Nonce           string          `json:"nonce"`
+	EnforceNonce    bool            `json:"enforce_nonce"`
+	AllowedMentions allowedMentions `json:"allowed_mentions"`
+	Reference       *reference      `json:"message_reference,omitempty"`
+}
+
+type messageEdit struct {
+	Content         string          `json:"content"`
+	AllowedMentions allowedMentions `json:"allowed_mentions"`
+}
+
+// Discord's codes for requests that can't succeed. https://discord.com/developers/docs/topics/opcodes-and-status-codes
+const (
+	codeReplyNeedsHistory = 160002
+)
+
+// thread sends the parts of the answer to one question into its channel.
+type thread struct {
+	client   *client
+	channel  memory.ChannelID
+	question memory.MessageID
+	// purpose tells apart the nonces of different messages about one question.
+	purpose string
+	bare    bool // a reply was refused, so that the parts are sent without
+}
+
+func (t *thread) typing(ctx context.Context) error {
+	address := discordgo.EndpointChannelTyping(t.channel.String())
+	return t.client.call(ctx, "POST", address, address, nil, nil)
+}
+
+func (t *thread) create(ctx context.Context, part int, content string) (posted, error) {
+	m := messageCreate{
+		Content:         content,
+		Nonce:           nonce(t.purpose, t.question, part),
+		EnforceNonce:    true,
+		AllowedMentions: nobody,
+	}
+	if part == 0 && !t.bare {
+		m.Reference = &reference{MessageID: t.question.String(), ChannelID: t.channel.String()}
+	}
+	address := discordgo.EndpointChannelMessages(t.channel.String())
+	p, err := t.send(ctx, "POST", address, address, m)
+	if code(err) == codeReplyNeedsHistory && m.Reference != nil {
+		t.bare = true
+		return t.create(ctx, part, content)
+	}
+	return p, wrap(err, "answer in channel", t.channel)
+}
+
+func (t *thread) edit(ctx context.Context, id memory.MessageID, content string) (posted, error) {
+	p, err := t.send(ctx, "PATCH", t.address(id), t.bucket(), messageEdit{content, nobody})
+	return p, wrap(err, "edit the answer in channel", t.channel)
+}
+
+func (t *thread) remove(ctx context.Context, id memory.MessageID) error {
+	err := t.client.call(ctx, "DELETE", t.address(id), t.bucket(), nil, nil)
+	return wrap(err, "take back a part of the answer in channel", t.channel)
+}
+
+func (t *thread) address(id memory.MessageID) string {
+	return discordgo.EndpointChannelMessage(t.channel.String(), id.String())
+}
+
+func (t *thread) bucket() string {
+	return discordgo.EndpointChannelMessage(t.channel.String(), "")
+}
+
+func (t *thread) send(ctx context.Context, method, address, bucket string, body any) (posted, error) {
+	var m struct {
+		ID      snowflake `json:"id"`
+		Content string    `json:"content"`
+		Edited  time.Time `json:"edited_timestamp"`
+	}
+	if err := t.client.call(ctx, method, address, bucket, body, &m); err != nil {
+		return posted{}, err
+	}
+	return posted{id: memory.MessageID(m.ID), content: memory.Clean(m.Content), edited: m.Edited}, nil
+}
+
+// nonce names a part of an answer in at most 25 characters, the same whenever it is sent again.
+func nonce(purpose string, question memory.MessageID, part int) string {
+	return purpose + strconv.FormatInt(int64(question), 36) + "-" + strconv.Itoa(part)
+}
+
+// wrap says what was attempted. A request refused for good is errGone as well.
+func wrap(err error, doing string, channel memory.ChannelID) error {
+	if err == nil {
+		return nil
+	}
+	if s := status(err); s >= 400 && s < 500 {
+		return fmt.Errorf("%s %d: %w: HTTP %d, code %d", doing, channel, errGone, s, code(err))
+	}
+	return fmt.Errorf("%s %d: %w", doing, channel, err)
+}
+
+// me is the bot's own user.
+func (c *client) me(ctx context.Context) (memory.UserID, error) {
+	var u wireUser
+	address := discordgo.EndpointUser("@me")
+	if err := c.call(ctx, "GET", address, discordgo.EndpointUsers, nil, &u); err != nil {
+		return 0, err
+	}
+	return memory.UserID(u.ID), nil
+}

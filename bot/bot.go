@@ -1,0 +1,269 @@
+// Package bot is the Discord door: it logs what is said, in the order in which Discord tells it, and answers
+// who asks.
+//
+//   - An event that was taken in is in the log, or the process died. Handlers only put events into a queue;
+//     one goroutine converts and commits them. A log that fails delays that and nothing else; an event that
+//     can't be read is passed over and logged by its id.
+//   - A question is answered after its own message is committed, and so after all that was said before it.
+//     How long an answer takes delays no logging.
+//   - Hark's own messages are logged by the code that sends them, once they are what they will stay: the
+//     gateway's account of them, with every edit of an answer being written, is ignored. Their deletion isn't.
+//   - Nothing that is sent pings anybody. What is sent again is the same message.
+//
+// Nobody else imports discordgo.
+package bot
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/gorilla/websocket"
+	"github.com/rs/zerolog"
+
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// Config is what a Bot needs to know. The zero value of a field means what its comment says.
+type Config struct {
+	Token   string // of the bot, with or without "Bot " before it
+	APIURL  string // stands for https://discord.com, which is the default; a proxy's or a test server's address
+	LogBots bool   // whether other bots' and webhooks' messages are logged
+	Client  *http.Client
+	Dialer  *websocket.Dialer
+	Now     func() time.Time // default time.Now
+}
+
+// Log is where events go; memory.Store is one.
+type Log interface {
+	Apply(ctx context.Context, events ...memory.Event) error
+	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
+}
+
+// Answerer answers questions. An error with a method Sentence() string says what members are told; what
+// others say is kept from them.
+type Answerer interface {
+	// Answer calls stream, from the goroutine it is called in, with the whole text so far, as often as it
+	// grows. With an error it may return the part of an answer that it came to.
+	Answer(ctx context.Context, q answer.Question, stream func(text string)) (answer.Answer, error)
+	Recall(ctx context.Context, q answer.Question) (answer.Recalled, error)
+	Keep(ctx context.Context, t memory.Trace) error
+}
+
+// Bot is a connection to Discord, kept up as long as Run runs.
+type Bot struct {
+	cfg     Config
+	base    *url.URL
+	rest    *client
+	memory  Log
+	answers Answerer
+	log     zerolog.Logger
+	now     func() time.Time
+	timing  timing
+
+	queue    *queue
+	pump     *pump
+	commands *commands
+	self     memory.UserID // set before anything is taken in
+	state    atomic.Pointer[error]
+}
+
+// timing is how long things take at most, or are apart.
+type timing struct {
+	pace     time.Duration // between requests that show an answer being written
+	typing   time.Duration // between signs of typing
+	answer   time.Duration // an answer, at most
+	command  time.Duration // a command's answer: Discord's 15 minutes, less a margin
+	retry    time.Duration // before a second attempt at something; doubled for each further one
+	reach    int           // attempts to reach Discord before giving up at the start
+	open     time.Duration // opening a connection
+	grace    time.Duration // answers go on for after Run's context has ended
+	unwind   time.Duration // an Answerer has to return after that
+	farewell time.Duration // requests go on for after Run's context has ended
+	drain    time.Duration // the log is written for after Run's context has ended
+}
+
+var usual = timing{
+	pace:     1200 * time.Millisecond,
+	typing:   8 * time.Second,
+	answer:   10 * time.Minute,
+	command:  14 * time.Minute,
+	retry:    500 * time.Millisecond,
+	reach:    3,
+	open:     30 * time.Second,
+	grace:    2 * time.Second,
+	unwind:   time.Second,
+	farewell: 7 * time.Second,
+	drain:    9 * time.Second,
+}
+
+// New returns a Bot that hasn't connected yet. It checks the configuration only.
+func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, error) {
+	token := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(cfg.Token), "Bot "))
+	if token == "" || strings.ContainsAny(token, " \t\r\n") {
+		return nil, ErrNoToken
+	}
+	base, err := parseBase(cfg.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Token = "Bot " + token
+	b := &Bot{
+		cfg: cfg, base: base, memory: log, answers: answers, log: logger, now: cfg.Now,
+		timing: usual, queue: newQueue(),
+	}
+	if b.now == nil {
+		b.now = time.Now
+	}
+	b.setState(errNotYet)
+	session, err := b.session()
+	if err != nil {
+		return nil, err
+	}
+	b.rest = &client{session: session}
+	return b, nil
+}
+
+var (
+	errNotYet  = errors.New("not connected to Discord yet")
+	errLost    = errors.New("the connection to Discord is lost; connecting again")
+	errStopped = errors.New("stopped")
+)
+
+// Ready is nil while Discord is connected and the log can be written, and else says what is wrong.
+func (b *Bot) Ready() error {
+	if err := *b.state.Load(); err != nil {
+		return err
+	}
+	if b.pump.failing() != nil {
+		return errors.New("the log can't be written; what is said meanwhile is kept in memory")
+	}
+	return nil
+}
+
+// Waiting is how many events are taken in and not yet in the log.
+func (b *Bot) Waiting() int { return b.queue.len() }
+
+func (b *Bot) setState(err error) { b.state.Store(&err) }
+
+// Run connects, logs and answers until ctx ends, and then returns nil after at most ten seconds, with all
+// that was taken in logged and no answer left half-written without saying so. It returns before that only
+// with ErrToken, ErrIntents, ErrShards or, if Discord couldn't be reached at the start, ErrUnreachable. It
+// can be called once.
+func (b *Bot) Run(ctx context.Context) error {
+	b.rest.backoff = b.timing.retry
+	self, err := b.introduce(ctx)
+	if err != nil || ctx.Err() != nil {
+		b.setState(errStopped)
+		return err
+	}
+	b.self = self
+	above := context.WithoutCancel(ctx)
+	work, stopWork := context.WithCancel(above)
+	last, stopLast := context.WithCancel(above)
+	drain, stopDrain := context.WithCancel(above)
+	defer stopWork()
+	defer stopLast()
+	defer stopDrain()
+
+	desk := newDesk(func(a *ask) { b.reply(work, last, a) }, func(a *ask) { b.refuse(last, a) })
+	b.pump = &pump{
+		queue: b.queue, log: b.memory, convert: newConverter(self, b.cfg.LogBots), ask: desk.put,
+		logger: b.log, retry: b.timing.retry,
+	}
+	b.commands = newCommands(b)
+	var writer, helper sync.WaitGroup
+	writer.Go(func() {
+		if left := b.pump.run(drain); left > 0 {
+			b.log.Error().Int("events", left).Msg("stopped with events that the log didn't take")
+		}
+	})
+	helper.Go(func() { b.commands.run(work) })
+
+	stop := sync.OnceFunc(func() {
+		b.setState(errStopped)
+		b.queue.stopIntake()
+		time.AfterFunc(b.timing.grace, stopWork)
+		time.AfterFunc(b.timing.farewell, stopLast)
+		time.AfterFunc(b.timing.drain, stopDrain)
+		if dropped := desk.close(); dropped > 0 {
+			b.log.Warn().Int("questions", dropped).Msg("stopped before questions were answered")
+		}
+	})
+	defer context.AfterFunc(ctx, stop)()
+	err = b.stayConnected(ctx)
+	stop()
+	desk.wait(last)
+	stopWork()
+	helper.Wait()
+	b.queue.close()
+	writer.Wait()
+	return err
+}
+
+// introduce learns who we are, and with that whether Discord can be reached and takes the token.
+func (b *Bot) introduce(ctx context.Context) (memory.UserID, error) {
+	for attempt, wait := 1, b.timing.retry; ; attempt, wait = attempt+1, 2*wait {
+		self, err := b.rest.me(ctx)
+		if err == nil {
+			return self, nil
+		}
+		if ctx.Err() != nil {
+			return 0, nil
+		}
+		if final(err) != nil || errors.Is(err, ErrToken) {
+			return 0, err
+		}
+		if attempt == b.timing.reach {
+			return 0, unreachable(err)
+		}
+		if sleep(ctx, wait) != nil {
+			return 0, nil
+		}
+	}
+}
+
+// session is a discordgo session that talks to the configured address, and leaves retrying and logging to us.
+func (b *Bot) session() (*discordgo.Session, error) {
+	s, err := discordgo.New(b.cfg.Token)
+	if err != nil {
+		return nil, err
+	}
+	httpClient := http.Client{}
+	if b.cfg.Client != nil {
+		httpClient = *b.cfg.Client
+	}
+	if httpClient.Timeout == 0 {
+		httpClient.Timeout = requestTimeout
+	}
+	if httpClient.Transport == nil {
+		httpClient.Transport = http.DefaultTransport
+	}
+	httpClient.Transport = &proxy{base: b.base, next: httpClient.Transport}
+	s.Client = &httpClient
+	s.LogLevel = -1 // discordgo's own log goes to standard error, with message text in it at some levels
+	s.ShouldRetryOnRateLimit = false
+	s.ShouldReconnectOnError = false
+	s.StateEnabled = false
+	s.SyncEvents = true
+	s.Identify.Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages |
+		discordgo.IntentDirectMessages | discordgo.IntentMessageContent
+	return s, nil
+}
+
+func (b *Bot) thread(a *ask, purpose string) *thread {
+	return &thread{client: b.rest, channel: a.channel, question: a.id, purpose: purpose}
+}
+
+// refuse says that there are too many questions.
+func (b *Bot) refuse(last context.Context, a *ask) {
+	d := newDelivery(b.thread(a, "b"), b.timing.pace, b.timing.typing)
+	b.post(last, d, a, layout(tooMany, "", piece.String))
+}

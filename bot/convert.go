@@ -1,0 +1,168 @@
+package bot
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"strings"
+
+	"hark/memory"
+)
+
+// rememberedPeople bounds how many people and direct channels are known not to be news. Telling the log
+// again of one that fell out does no harm.
+const rememberedPeople = 1 << 14
+
+// rawEvent is an event of the gateway, as it came.
+type rawEvent struct {
+	kind string // MESSAGE_CREATE, …
+	data json.RawMessage
+}
+
+// converted is what an event means.
+type converted struct {
+	events []memory.Event
+	ask    *ask
+	// merge is a guild whose channels the event doesn't tell.
+	merge *memory.Guild
+}
+
+// converter turns events of the gateway into those of memory. It is used by one goroutine.
+type converter struct {
+	self    memory.UserID
+	logBots bool
+	seed    maphash.Seed
+	known   map[any]uint64 // hashes of people and channels told already
+}
+
+func newConverter(self memory.UserID, logBots bool) *converter {
+	return &converter{self: self, logBots: logBots, seed: maphash.MakeSeed(), known: map[any]uint64{}}
+}
+
+// convert never panics: an event that can't be read is an error that names it, and says no more of it than
+// its kind and id.
+func (c *converter) convert(e rawEvent) (out converted, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out = converted{}
+			err = fmt.Errorf("convert %s %d: %s", e.kind, eventID(e.data), panicked("read", r))
+		}
+	}()
+	read, ok := readers[e.kind]
+	if !ok {
+		return converted{}, nil
+	}
+	if err := read(c, e.data, &out); err != nil {
+		return c.unreadable(e), fmt.Errorf("convert %s %d: %w", e.kind, eventID(e.data), err)
+	}
+	return out, nil
+}
+
+// unreadable is what follows from an event that can't be read: of a channel whose state isn't known nothing
+// may be recalled.
+func (c *converter) unreadable(e rawEvent) converted {
+	var v struct {
+		ID    snowflake `json:"id"`
+		Guild snowflake `json:"guild_id"`
+	}
+	about := strings.HasPrefix(e.kind, "CHANNEL_") || strings.HasPrefix(e.kind, "THREAD_")
+	if !about || json.Unmarshal(e.data, &v) != nil || v.ID == 0 {
+		return converted{}
+	}
+	return converted{events: []memory.Event{memory.ChannelGone{
+		Guild: memory.GuildID(v.Guild), Channel: memory.ChannelID(v.ID)}}}
+}
+
+// readers are the kinds of events that matter.
+var readers = map[string]func(*converter, json.RawMessage, *converted) error{
+	"MESSAGE_CREATE":      reader((*converter).messageCreate),
+	"MESSAGE_UPDATE":      reader((*converter).messageUpdate),
+	"MESSAGE_DELETE":      reader((*converter).messageDelete),
+	"MESSAGE_DELETE_BULK": reader((*converter).messageDelete),
+	"GUILD_CREATE":        reader((*converter).guildCreate),
+	"GUILD_UPDATE":        reader((*converter).guildUpdate),
+	"CHANNEL_CREATE":      reader((*converter).channelSeen),
+	"CHANNEL_UPDATE":      reader((*converter).channelSeen),
+	"CHANNEL_DELETE":      reader((*converter).channelGone),
+	"THREAD_CREATE":       reader((*converter).channelSeen),
+	"THREAD_UPDATE":       reader((*converter).channelSeen),
+	"THREAD_DELETE":       reader((*converter).channelGone),
+	"THREAD_LIST_SYNC":    reader((*converter).threadsSeen),
+	"GUILD_ROLE_CREATE":   reader((*converter).roleSeen),
+	"GUILD_ROLE_UPDATE":   reader((*converter).roleSeen),
+	"GUILD_ROLE_DELETE":   reader((*converter).roleGone),
+	"GUILD_MEMBER_ADD":    reader((*converter).memberSeen),
+	"GUILD_MEMBER_UPDATE": reader((*converter).memberSeen),
+	"INTERACTION_CREATE":  reader((*converter).interaction),
+}
+
+func reader[T any](read func(*converter, *T, *converted) error) func(*converter, json.RawMessage, *converted) error {
+	return func(c *converter, data json.RawMessage, out *converted) error {
+		var v T
+		if err := json.Unmarshal(data, &v); err != nil {
+			return plainJSONError(err)
+		}
+		return read(c, &v, out)
+	}
+}
+
+// plainJSONError leaves the values out of err: they may be what somebody wrote.
+func plainJSONError(err error) error {
+	if wrong, ok := err.(*json.UnmarshalTypeError); ok {
+		return fmt.Errorf("the field %s isn't of the kind expected", wrong.Field)
+	}
+	return fmt.Errorf("not the JSON expected")
+}
+
+// eventID is the id in an event, as well as it can be made out.
+func eventID(data json.RawMessage) int64 {
+	var v struct {
+		ID snowflake `json:"id"`
+	}
+	_ = json.Unmarshal(data, &v)
+	return int64(v.ID)
+}
+
+// personKey is apart for what is told with and without a member, so that the two don't take turns as news.
+type personKey struct {
+	guild  memory.GuildID
+	user   memory.UserID
+	member bool
+}
+
+// person tells the log of somebody, if there is anything new about them.
+func (c *converter) person(out *converted, guild memory.GuildID, u *wireUser, m *wireMember) {
+	if u == nil || u.ID == 0 {
+		return
+	}
+	p := memory.Person{
+		ID:       memory.UserID(u.ID),
+		Guild:    guild,
+		Username: memory.Clean(u.Username),
+		Name:     memory.Clean(u.GlobalName),
+		Bot:      u.Bot,
+	}
+	if m != nil && guild != memory.DirectGuild {
+		p.Nick = memory.Clean(m.Nick)
+		p.RolesKnown = m.Roles != nil
+		for _, r := range m.Roles {
+			p.Roles = append(p.Roles, memory.RoleID(r))
+		}
+	}
+	if c.news(personKey{guild, p.ID, m != nil}, fmt.Sprintf("%q", []any{p.Username, p.Name, p.Nick, p.Bot, p.RolesKnown, p.Roles})) {
+		out.events = append(out.events, memory.PersonSeen{Person: p})
+	}
+}
+
+// news reports whether what is known under key has changed, and remembers it.
+func (c *converter) news(key any, value string) bool {
+	hash := maphash.String(c.seed, value)
+	if old, ok := c.known[key]; ok && old == hash {
+		return false
+	}
+	if len(c.known) >= rememberedPeople {
+		clear(c.known)
+	}
+	c.known[key] = hash
+	return true
+}

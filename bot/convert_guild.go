@@ -1,0 +1,182 @@
+package bot
+
+import "hark/memory"
+
+func (c *converter) guildCreate(g *wireGuild, out *converted) error {
+	if g.Unavailable || g.ID == 0 {
+		return nil
+	}
+	guild := guildOf(g)
+	for _, list := range [][]*wireChannel{g.Channels, g.Threads} {
+		for _, w := range list {
+			if ch, ok := channelOf(w, guild.ID); ok {
+				guild.Channels = append(guild.Channels, ch)
+			}
+		}
+	}
+	out.events = append(out.events, memory.GuildSeen{Guild: guild})
+	for _, m := range g.Members {
+		if m != nil {
+			c.person(out, guild.ID, m.User, m)
+		}
+	}
+	return nil
+}
+
+// guildUpdate tells everything but the channels.
+func (c *converter) guildUpdate(g *wireGuild, out *converted) error {
+	if !g.Unavailable && g.ID != 0 {
+		guild := guildOf(g)
+		out.merge = &guild
+	}
+	return nil
+}
+
+// merged is update with the channels that stored has.
+func merged(update memory.Guild, stored *memory.Guild) memory.Guild {
+	update.Channels = nil
+	for _, ch := range stored.Channels {
+		if !ch.Unplaced {
+			update.Channels = append(update.Channels, ch)
+		}
+	}
+	return update
+}
+
+func (c *converter) channelSeen(w *wireChannel, out *converted) error {
+	ch, ok := channelOf(w, memory.GuildID(w.Guild))
+	if !ok {
+		return c.channelGone(w, out)
+	}
+	out.events = append(out.events, memory.ChannelSeen{Channel: ch})
+	return nil
+}
+
+func (c *converter) channelGone(w *wireChannel, out *converted) error {
+	out.events = append(out.events, memory.ChannelGone{
+		Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.ID)})
+	return nil
+}
+
+func (c *converter) threadsSeen(sync *wireGuildThreads, out *converted) error {
+	for _, w := range sync.Threads {
+		if ch, ok := channelOf(w, memory.GuildID(sync.Guild)); ok {
+			out.events = append(out.events, memory.ChannelSeen{Channel: ch})
+		}
+	}
+	return nil
+}
+
+type wireGuildThreads struct {
+	Guild   snowflake      `json:"guild_id"`
+	Threads []*wireChannel `json:"threads"`
+}
+
+type wireGuildRole struct {
+	Guild  snowflake `json:"guild_id"`
+	Role   *wireRole `json:"role"`
+	RoleID snowflake `json:"role_id"`
+}
+
+func (c *converter) roleSeen(w *wireGuildRole, out *converted) error {
+	if w.Role != nil {
+		out.events = append(out.events, memory.RoleSeen{Guild: memory.GuildID(w.Guild), Role: roleOf(w.Role)})
+	}
+	return nil
+}
+
+func (c *converter) roleGone(w *wireGuildRole, out *converted) error {
+	out.events = append(out.events, memory.RoleGone{
+		Guild: memory.GuildID(w.Guild), Role: memory.RoleID(w.RoleID)})
+	return nil
+}
+
+type wireGuildMember struct {
+	Guild snowflake `json:"guild_id"`
+	wireMember
+}
+
+func (c *converter) memberSeen(w *wireGuildMember, out *converted) error {
+	c.person(out, memory.GuildID(w.Guild), w.User, &w.wireMember)
+	return nil
+}
+
+func guildOf(g *wireGuild) memory.Guild {
+	guild := memory.Guild{
+		ID:    memory.GuildID(g.ID),
+		Name:  memory.Clean(g.Name),
+		Owner: memory.UserID(g.Owner),
+	}
+	for _, r := range g.Roles {
+		if r != nil {
+			guild.Roles = append(guild.Roles, roleOf(r))
+		}
+	}
+	return guild
+}
+
+func roleOf(r *wireRole) memory.Role {
+	role := memory.Role{
+		ID:          memory.RoleID(r.ID),
+		Name:        memory.Clean(r.Name),
+		Permissions: memory.Permissions(r.Permissions),
+	}
+	if r.Tags != nil {
+		role.Bot = memory.UserID(r.Tags.Bot)
+	}
+	return role
+}
+
+// kinds are the channels that messages are written in, and categories. What isn't listed stays unknown to
+// the log, so that nothing said there is ever recalled.
+// https://discord.com/developers/docs/resources/channel#channel-object-channel-types
+var kinds = map[int]memory.ChannelKind{
+	0:  memory.TextChannel,
+	1:  memory.DirectChannel,
+	2:  memory.VoiceChannel,
+	4:  memory.CategoryChannel,
+	5:  memory.TextChannel,  // announcements
+	10: memory.PublicThread, // of announcements
+	11: memory.PublicThread,
+	12: memory.PrivateThread,
+	13: memory.VoiceChannel, // stage
+	15: memory.ForumChannel,
+	16: memory.ForumChannel, // media
+}
+
+// The types of overwrites.
+const (
+	overwriteRole   = 0
+	overwriteMember = 1
+)
+
+func channelOf(w *wireChannel, guild memory.GuildID) (memory.Channel, bool) {
+	if w == nil {
+		return memory.Channel{}, false
+	}
+	kind, ok := kinds[w.Type]
+	if !ok || w.ID == 0 {
+		return memory.Channel{}, false
+	}
+	ch := memory.Channel{
+		ID:         memory.ChannelID(w.ID),
+		Guild:      guild,
+		Parent:     memory.ChannelID(w.Parent),
+		Kind:       kind,
+		Name:       memory.Clean(w.Name),
+		AgeLimited: w.NSFW,
+	}
+	for _, o := range w.Overwrites {
+		ow := memory.Overwrite{Allow: memory.Permissions(o.Allow), Deny: memory.Permissions(o.Deny)}
+		switch o.Type {
+		case overwriteRole:
+			ow.Role = memory.RoleID(o.ID)
+		case overwriteMember:
+			ow.User = memory.UserID(o.ID)
+		default:
+			return memory.Channel{}, false
+		}
+		ch.Overwrites = append(ch.Overwrites, ow)
+	}
+	return ch, true
+}

@@ -1,0 +1,173 @@
+package bot
+
+import (
+	"strings"
+
+	"hark/memory"
+)
+
+// The types of messages that somebody wrote; all others are notices of Discord's.
+// https://discord.com/developers/docs/resources/message#message-object-message-types
+const (
+	typeDefault     = 0
+	typeReply       = 19
+	typeChatCommand = 20
+	typeMenuCommand = 23
+)
+
+// typeForward is the type of reference that a forwarded message has.
+const typeForward = 1
+
+func (c *converter) messageCreate(w *wireMessage, out *converted) error {
+	c.message(w, out)
+	out.ask = c.question(w)
+	return nil
+}
+
+// messageUpdate is an edit, or something about the message that isn't: an embed that was resolved, a pin.
+// One that doesn't tell the whole message tells the new text only.
+func (c *converter) messageUpdate(w *wireMessage, out *converted) error {
+	kind := c.kindOf(w)
+	whole := w.Author != nil && w.Content != nil && w.Type != nil && w.Mentions != nil && w.Attachments != nil
+	if whole || !c.logged(kind) {
+		c.message(w, out)
+		return nil
+	}
+	if w.Content != nil && !w.Edited.IsZero() && w.ID != 0 {
+		out.events = append(out.events, memory.Edited{
+			Guild:   memory.GuildID(w.Guild),
+			Channel: memory.ChannelID(w.Channel),
+			ID:      memory.MessageID(w.ID),
+			Content: memory.Clean(*w.Content),
+			At:      w.Edited,
+		})
+	}
+	return nil
+}
+
+// messageDelete is one message deleted or several.
+func (c *converter) messageDelete(w *wireDelete, out *converted) error {
+	gone := memory.Deleted{Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel)}
+	if w.ID != 0 {
+		gone.IDs = append(gone.IDs, memory.MessageID(w.ID))
+	}
+	for _, id := range w.IDs {
+		gone.IDs = append(gone.IDs, memory.MessageID(id))
+	}
+	if len(gone.IDs) > 0 {
+		out.events = append(out.events, gone)
+	}
+	return nil
+}
+
+// interaction tells who used a command: their roles decide what they may read.
+func (c *converter) interaction(w *wireInteraction, out *converted) error {
+	if w.Member != nil {
+		c.person(out, memory.GuildID(w.Guild), w.Member.User, w.Member)
+	}
+	return nil
+}
+
+// message logs a message as it is now. Hark's own aren't taken from here: the gateway tells of every edit of
+// an answer that is being written, and the log shall have what it became. Whoever sends it logs it.
+func (c *converter) message(w *wireMessage, out *converted) {
+	kind := c.kindOf(w)
+	if w.ID == 0 || w.Author == nil || !c.logged(kind) {
+		return
+	}
+	guild := memory.GuildID(w.Guild)
+	m := memory.Message{
+		ID:      memory.MessageID(w.ID),
+		Guild:   guild,
+		Channel: memory.ChannelID(w.Channel),
+		Author:  memory.UserID(w.Author.ID),
+		Kind:    kind,
+		Content: said(w),
+		Files:   files(w),
+		Edited:  w.Edited,
+	}
+	if r := w.Reference; r != nil && typeOf(w) == typeReply && r.Type != typeForward && r.Channel == w.Channel {
+		m.ReplyTo = memory.MessageID(r.Message)
+	}
+	if guild == memory.DirectGuild && c.news(m.Channel, "") {
+		out.events = append(out.events, memory.ChannelSeen{Channel: memory.Channel{
+			ID: m.Channel, Guild: guild, Kind: memory.DirectChannel}})
+	}
+	c.person(out, guild, w.Author, w.Member)
+	for _, u := range w.Mentions {
+		if u != nil {
+			m.Mentions = append(m.Mentions, memory.UserID(u.ID))
+			c.person(out, guild, u, u.Member)
+		}
+	}
+	out.events = append(out.events, memory.Posted{Message: m})
+}
+
+// logged reports whether what the gateway tells of messages of a kind is logged.
+func (c *converter) logged(kind memory.Kind) bool {
+	switch kind {
+	case memory.FromHark:
+		return false
+	case memory.FromBot, memory.FromWebhook:
+		return c.logBots
+	}
+	return true
+}
+
+func (c *converter) kindOf(w *wireMessage) memory.Kind {
+	switch t := typeOf(w); {
+	case w.Author != nil && memory.UserID(w.Author.ID) == c.self:
+		return memory.FromHark
+	case w.Webhook != 0:
+		return memory.FromWebhook
+	case w.Author != nil && w.Author.Bot:
+		return memory.FromBot
+	case t != typeDefault && t != typeReply && t != typeChatCommand && t != typeMenuCommand:
+		return memory.FromSystem
+	}
+	return memory.FromMember
+}
+
+func typeOf(w *wireMessage) int {
+	if w.Type == nil {
+		return typeDefault
+	}
+	return *w.Type
+}
+
+// said is the text of a message: what was typed, what was forwarded, a poll's question, a sticker's name.
+func said(w *wireMessage) string {
+	var lines []string
+	add := func(prefix, text, suffix string) {
+		if text != "" {
+			lines = append(lines, prefix+memory.Clean(text)+suffix)
+		}
+	}
+	if w.Content != nil {
+		add("", *w.Content, "")
+	}
+	for i := range w.Snapshots {
+		add("[forwarded] ", said(&w.Snapshots[i].Message), "")
+	}
+	if w.Poll != nil {
+		add("", w.Poll.Question.Text, "")
+		for _, a := range w.Poll.Answers {
+			add("- ", a.Media.Text, "")
+		}
+	}
+	for _, s := range w.Stickers {
+		add("[sticker: ", s.Name, "]")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func files(w *wireMessage) []memory.File {
+	var all []memory.File
+	for _, a := range w.Attachments {
+		all = append(all, memory.File{Name: memory.Clean(a.Filename), Description: memory.Clean(a.Description)})
+	}
+	for i := range w.Snapshots {
+		all = append(all, files(&w.Snapshots[i].Message)...)
+	}
+	return all
+}

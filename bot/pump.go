@@ -1,0 +1,238 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hark/memory"
+)
+
+const (
+	// batchItems is how many items at most go to the log in one transaction.
+	batchItems = 256
+	// longestRetry bounds the pause between attempts to write a log that fails.
+	longestRetry = 10 * time.Second
+)
+
+// item is something for the log, in its order.
+type item struct {
+	raw    *rawEvent       // an event of the gateway, or
+	events []memory.Event  // what we did ourselves
+	logged chan<- struct{} // closed once it is committed; may be nil
+}
+
+// queue holds what isn't logged yet. It has no bound: a store that is down for a while loses nothing as long
+// as there is memory.
+type queue struct {
+	mu     sync.Mutex
+	items  []item
+	busy   int  // items taken and not yet committed
+	deaf   bool // takes no more from the gateway
+	closed bool // takes nothing any more
+	wake   chan struct{}
+}
+
+func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+
+// put appends an item, and reports whether the queue took it.
+func (q *queue) put(it item) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.deaf && it.raw != nil {
+		return false
+	}
+	q.items = append(q.items, it)
+	q.signal()
+	return true
+}
+
+// len is how many items aren't committed.
+func (q *queue) len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.items) + q.busy
+}
+
+// stopIntake refuses further events of the gateway.
+func (q *queue) stopIntake() {
+	q.mu.Lock()
+	q.deaf = true
+	q.mu.Unlock()
+}
+
+// close refuses everything; what is held can still be taken.
+func (q *queue) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.signal()
+	q.mu.Unlock()
+}
+
+// take returns the next items, at most batchItems of them, or nil when the queue is closed and empty or ctx
+// has ended. What was taken before counts as committed.
+func (q *queue) take(ctx context.Context) []item {
+	for {
+		q.mu.Lock()
+		n := min(len(q.items), batchItems)
+		batch := q.items[:n:n]
+		q.items, q.busy = q.items[n:], n
+		closed := q.closed
+		q.mu.Unlock()
+		if n > 0 {
+			return batch
+		}
+		if closed {
+			return nil
+		}
+		select {
+		case <-q.wake:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// signal is called with mu held.
+func (q *queue) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// pump writes the queue to the log: one goroutine, so that events stay in order.
+type pump struct {
+	queue   *queue
+	log     Log
+	convert *converter
+	ask     func(*ask) // called once the question is committed
+	logger  zerolog.Logger
+	retry   time.Duration // before the second attempt to write; doubled for each further one
+
+	mu     sync.Mutex
+	outage error // why the log can't be written; nil while it can
+}
+
+// run writes until the queue is closed and empty, or ctx ends. It returns how many items weren't written.
+func (p *pump) run(ctx context.Context) (left int) {
+	for {
+		batch := p.queue.take(ctx)
+		if batch == nil || p.write(ctx, batch) != nil {
+			return p.queue.len()
+		}
+	}
+}
+
+// write converts and commits a batch. The only error is that of ctx.
+func (p *pump) write(ctx context.Context, batch []item) error {
+	var out commit
+	for _, it := range batch {
+		if it.raw == nil {
+			out.events = append(out.events, it.events...)
+		} else if err := p.read(ctx, *it.raw, &out); err != nil {
+			return err
+		}
+		if it.logged != nil {
+			out.logged = append(out.logged, it.logged)
+		}
+	}
+	return p.flush(ctx, &out)
+}
+
+// commit is what goes to the log together, and what waits for that.
+type commit struct {
+	events []memory.Event
+	asks   []*ask
+	logged []chan<- struct{}
+}
+
+func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
+	c, err := p.convert.convert(raw)
+	if err != nil {
+		p.logger.Error().Err(err).Str("event", raw.kind).Int("bytes", len(raw.data)).Msg("passed over an event")
+	}
+	if c.merge != nil {
+		if err := p.merge(ctx, *c.merge, out); err != nil {
+			return err
+		}
+	}
+	out.events = append(out.events, c.events...)
+	if c.ask != nil {
+		out.asks = append(out.asks, c.ask)
+	}
+	return nil
+}
+
+// merge adds to a guild the channels that it has in the log, once all before it is there.
+func (p *pump) merge(ctx context.Context, update memory.Guild, out *commit) error {
+	if err := p.flush(ctx, out); err != nil {
+		return err
+	}
+	return p.insist(ctx, func() error {
+		stored, err := p.log.Guild(ctx, update.ID)
+		if errors.Is(err, memory.ErrNotFound) {
+			return nil // GUILD_CREATE will tell all
+		}
+		if err == nil {
+			out.events = append(out.events, memory.GuildSeen{Guild: merged(update, stored)})
+		}
+		return err
+	})
+}
+
+// flush commits out, tells those who wait for it, and empties it.
+func (p *pump) flush(ctx context.Context, out *commit) error {
+	if len(out.events) > 0 {
+		err := p.insist(ctx, func() error { return p.log.Apply(ctx, out.events...) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, logged := range out.logged {
+		close(logged)
+	}
+	for _, a := range out.asks {
+		p.ask(a)
+	}
+	*out = commit{}
+	return nil
+}
+
+// insist repeats do until it succeeds or ctx ends.
+func (p *pump) insist(ctx context.Context, do func() error) error {
+	for wait := p.retry; ; wait = min(2*wait, longestRetry) {
+		err := do()
+		p.note(err)
+		if err == nil {
+			return nil
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// note keeps whether the log can be written, and logs when that changes.
+func (p *pump) note(err error) {
+	p.mu.Lock()
+	before := p.outage
+	p.outage = err
+	p.mu.Unlock()
+	switch {
+	case err != nil && before == nil:
+		p.logger.Error().Err(err).Int("waiting", p.queue.len()).Msg("the log can't be written; trying on")
+	case err == nil && before != nil:
+		p.logger.Info().Int("waiting", p.queue.len()).Msg("the log can be written again")
+	}
+}
+
+// failing is why the log can't be written; nil while it can.
+func (p *pump) failing() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.outage
+}

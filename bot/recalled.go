@@ -1,0 +1,76 @@
+package bot
+
+import (
+	"fmt"
+	"strings"
+
+	"hark/internal/answer"
+	"hark/memory"
+	"hark/search"
+)
+
+// showRecalled is what /context shows: what was recalled, best first, as much as a message holds. Names of
+// people and channels and times are left to the reader's Discord, which knows them best.
+func showRecalled(q answer.Question, r answer.Recalled) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "What I'd remember for “%s”:", plain(q.Text, 100))
+	if len(r.Result.Hits) == 0 {
+		b.WriteString("\nNothing that you may read here.")
+	}
+	note := ""
+	if r.Result.TextOnly {
+		note = "\n-# Found by words only: the meaning of what was said is still being indexed."
+	}
+	for i, h := range r.Result.Hits {
+		line := showHit(h)
+		rest := fmt.Sprintf("\n-# and %d more", len(r.Result.Hits)-i)
+		if units(b.String())+units(line)+units(rest)+units(note) > messageLimit {
+			b.WriteString(rest)
+			break
+		}
+		b.WriteString(line)
+	}
+	b.WriteString(note)
+	return b.String()
+}
+
+func showHit(h search.Hit) string {
+	m := h.Message
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s %.2f · <@%d>", mark(h.Relevance), h.Relevance, m.Author)
+	if url := jumpURL(m.Guild, m.Channel, m.ID); url != "" {
+		if m.Guild != memory.DirectGuild {
+			fmt.Fprintf(&b, " · <#%d>", m.Channel)
+		}
+		fmt.Fprintf(&b, " · <t:%d:f> · [jump](<%s>)", m.Time().Unix(), url)
+	} else {
+		b.WriteString(" · " + m.Time().Format("2 Jan 2006"))
+	}
+	fmt.Fprintf(&b, "\n> %s", plain(m.Text(), 160))
+	if len(h.Why) > 0 {
+		b.WriteString("\n-# " + plain(reasons(h.Why), 120))
+	}
+	return b.String()
+}
+
+// mark says at a glance how relevant a hit is; the limits are the builder's.
+func mark(relevance float64) string {
+	switch {
+	case relevance > 0.8:
+		return "🔥"
+	case relevance > 0.6:
+		return "📝"
+	}
+	return "💡"
+}
+
+func reasons(why []search.Reason) string {
+	said := make([]string, len(why))
+	for i, r := range why {
+		said[i] = r.Kind
+		if r.Detail != "" {
+			said[i] += ": " + r.Detail
+		}
+	}
+	return strings.Join(said, "; ")
+}

@@ -1,0 +1,181 @@
+package bot
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+const (
+	askMe = "Hi! Ask me something about what was said here: mention me with a question, like \"<@%d> when is the meeting?\". " +
+		"`/context` shows only you what I'd remember for it."
+	tooMany     = "I'm still busy with other questions in this channel; please ask again in a moment."
+	restarting  = "I'm being restarted. Please ask again in a minute."
+	wentWrong   = "Something went wrong on my side. Please try again; if it keeps happening, tell whoever runs me this code: %s"
+	interrupted = "-# ⚠️ Interrupted: %s"
+)
+
+// outcome is what an Answerer came to.
+type outcome struct {
+	answer answer.Answer
+	err    error
+}
+
+// reply answers one question: it shows the answer while it is being written, and logs what it became. When
+// work ends the answer is cut short, and says so; requests go on until last ends.
+func (b *Bot) reply(work, last context.Context, a *ask) {
+	d := newDelivery(b.thread(a, "a"), b.timing.pace, b.timing.typing)
+	if a.text == "" {
+		b.post(last, d, a, layout(fmt.Sprintf(askMe, b.self), "", piece.String))
+		return
+	}
+	limit, cancel := context.WithTimeout(work, b.timing.answer)
+	defer cancel()
+	writing, written := context.WithCancel(limit)
+	came := make(chan outcome, 1)
+	go func() {
+		defer written()
+		came <- b.consult(limit, a, d.stream)
+	}()
+	gone := d.run(last, writing.Done())
+	if gone != nil {
+		cancel()
+	}
+	got := b.await(limit, came)
+	if err := work.Err(); err != nil && got.err != nil {
+		got.err = err
+	}
+	if gone != nil {
+		b.log.Warn().Err(gone).Int64("question", int64(a.id)).Msg("gave up an answer")
+		b.record(last, d, a)
+		return
+	}
+	b.conclude(last, d, a, got)
+}
+
+// await is what came of a question. Once ctx has ended an Answerer has a moment to come to an end as well.
+func (b *Bot) await(ctx context.Context, came <-chan outcome) outcome {
+	select {
+	case got := <-came:
+		return got
+	case <-ctx.Done():
+	}
+	select {
+	case got := <-came:
+		return got
+	case <-time.After(b.timing.unwind):
+		return outcome{err: ctx.Err()}
+	}
+}
+
+func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got outcome) {
+	defer func() {
+		if r := recover(); r != nil {
+			got = outcome{err: errors.New(panicked("answer", r))}
+		}
+	}()
+	q := answer.Question{
+		ID: a.id, Guild: a.guild, Channel: a.channel, Asker: a.asker, Name: a.name,
+		Text: a.text, Mentions: a.mentions, ReplyTo: a.replyTo, Now: b.now(),
+	}
+	got.answer, got.err = b.answers.Answer(ctx, q, stream)
+	return got
+}
+
+// conclude brings what Discord shows to what the answer became, logs that, and keeps how it came about.
+func (b *Bot) conclude(last context.Context, d *delivery, a *ask, got outcome) {
+	if got.err == nil && strings.TrimSpace(got.answer.Text) == "" {
+		got.err = errors.New("the answer is empty")
+	}
+	text := got.answer.Text
+	if strings.TrimSpace(text) == "" {
+		text = d.latest()
+	}
+	tail := footer(got.answer.Sources, b.now())
+	if got.err != nil {
+		why := b.sentence(a, got.err)
+		tail = fmt.Sprintf(interrupted, why)
+		if strings.TrimSpace(text) == "" {
+			text, tail = why, ""
+		}
+	}
+	link := func(p piece) string { return linkSources(p, got.answer.Sources) }
+	if !b.post(last, d, a, layout(text, tail, link)) {
+		return
+	}
+	if t := got.answer.Trace; got.err == nil || t.Asker != 0 {
+		b.keep(last, d, t)
+	}
+}
+
+// post shows contents and logs them, and reports whether any of it is in Discord and in the log.
+func (b *Bot) post(last context.Context, d *delivery, a *ask, contents []string) bool {
+	if err := d.finish(last, contents); err != nil {
+		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't show an answer")
+	}
+	return b.record(last, d, a)
+}
+
+// record logs our answer, and returns once that is committed.
+func (b *Bot) record(last context.Context, d *delivery, a *ask) bool {
+	logged := make(chan struct{})
+	if len(d.parts) == 0 || !b.queue.put(item{events: b.ours(d, a), logged: logged}) {
+		return false
+	}
+	select {
+	case <-logged:
+		return true
+	case <-last.Done():
+		return false
+	}
+}
+
+// ours is our answer for the log, as Discord has it.
+func (b *Bot) ours(d *delivery, a *ask) []memory.Event {
+	var events []memory.Event
+	for i, p := range d.parts {
+		m := memory.Message{
+			ID: p.id, Guild: a.guild, Channel: a.channel, Author: b.self, Kind: memory.FromHark,
+			Content: p.content, Edited: p.edited,
+		}
+		if i == 0 {
+			m.ReplyTo = a.id
+		}
+		events = append(events, memory.Posted{Message: m})
+	}
+	return events
+}
+
+func (b *Bot) keep(last context.Context, d *delivery, t memory.Trace) {
+	t.Answer, t.Parts = d.parts[0].id, nil
+	for _, p := range d.parts[1:] {
+		t.Parts = append(t.Parts, p.id)
+	}
+	if err := b.answers.Keep(last, t); err != nil {
+		b.log.Error().Err(err).Int64("answer", int64(t.Answer)).Msg("couldn't keep how an answer came about")
+	}
+}
+
+// sentence is what a member is told about err. What it has no sentence for is logged under a code.
+func (b *Bot) sentence(a *ask, err error) string {
+	var told interface{ Sentence() string }
+	switch {
+	case errors.As(err, &told):
+		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't answer")
+		return told.Sentence()
+	case errors.Is(err, context.Canceled):
+		return restarting
+	}
+	code := traceCode()
+	b.log.Error().Err(err).Str("code", code).Int64("question", int64(a.id)).Msg("couldn't answer")
+	return fmt.Sprintf(wentWrong, code)
+}
+
+// traceCode is a code short enough to be told to somebody, under which the log has what went wrong.
+func traceCode() string { return strings.ToLower(rand.Text()[:8]) }

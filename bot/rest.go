@@ -1,0 +1,179 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+const (
+	requestTimeout = 20 * time.Second
+	// attempts is how often a request is made whose failure says nothing about the next.
+	attempts = 5
+	// blindWait is how long to wait after a rate limit that doesn't say how long.
+	blindWait = 5 * time.Second
+)
+
+// client makes requests to Discord. Unlike discordgo's own calls every wait ends with the context, the ones
+// for a rate limit too.
+type client struct {
+	session *discordgo.Session
+	backoff time.Duration // before the second attempt; doubled for each further one
+}
+
+// call makes a request and decodes the answer into into, unless that is nil. bucket is what Discord limits
+// the rate by; at most one request of a bucket is under way.
+func (c *client) call(ctx context.Context, method, address, bucket string, body, into any) error {
+	wait := c.backoff
+	for attempt := 1; ; {
+		if err := c.free(ctx, bucket); err != nil {
+			return err
+		}
+		answer, err := c.session.RequestWithBucketID(method, address, body, bucket,
+			discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false))
+		if err == nil {
+			return decode(answer, into)
+		}
+		pause := wait
+		var limited *discordgo.RateLimitError
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &limited):
+			pause = limited.RetryAfter
+		case final(err) != nil:
+			return final(err)
+		case !passing(err) || attempt == attempts:
+			return redact(err)
+		default:
+			attempt++
+			wait *= 2
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// free waits until the bucket lets a request through. discordgo would sleep without looking at the context.
+func (c *client) free(ctx context.Context, name string) error {
+	bucket := c.session.Ratelimiter.GetBucket(name)
+	for {
+		bucket.Lock()
+		wait := c.session.Ratelimiter.GetWaitTime(bucket, 1)
+		bucket.Unlock()
+		if wait <= 0 {
+			return ctx.Err()
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// passing reports whether a request that failed with err may succeed later: Discord or the way to it is
+// troubled, rather than the request wrong.
+func passing(err error) bool {
+	s := status(err)
+	return s == 0 || s >= 500 || s == http.StatusRequestTimeout
+}
+
+func decode(answer []byte, into any) error {
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(answer, into); err != nil {
+		return fmt.Errorf("decode Discord's answer: %w", err)
+	}
+	return nil
+}
+
+// redact leaves out of err what mustn't be logged: addresses, which may hold an interaction's token.
+func redact(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// proxy sends discordgo's requests, whose addresses are globals of that package, to base, and gives every
+// rate limit the form that discordgo understands.
+type proxy struct {
+	base *url.URL // in place of https://discord.com
+	next http.RoundTripper
+}
+
+var apiSuffix = regexp.MustCompile(`/api(/v[0-9]+)?$`)
+
+// parseBase reads the address that stands for https://discord.com. It may end in /api or /api/vN, as
+// addresses of Discord's API do.
+func parseBase(address string) (*url.URL, error) {
+	if address == "" {
+		address = discordgo.EndpointDiscord
+	}
+	base, err := url.Parse(address)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, fmt.Errorf("discord.api_url is %q: give an address like https://discord.com", address)
+	}
+	path := strings.TrimRight(base.Path, "/")
+	base.Path, base.RawQuery, base.Fragment = apiSuffix.ReplaceAllString(path, ""), "", ""
+	return base, nil
+}
+
+// RoundTrip implements http.RoundTripper.
+func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.URL.Scheme, r.URL.Host, r.Host = p.base.Scheme, p.base.Host, p.base.Host
+	r.URL.Path = p.base.Path + r.URL.Path
+	r.URL.RawPath = ""
+	answer, err := p.next.RoundTrip(r)
+	if err != nil || answer.StatusCode != http.StatusTooManyRequests {
+		return answer, err
+	}
+	return understood(answer)
+}
+
+// understood rewrites a 429 that isn't Discord's JSON, as Cloudflare sends them.
+func understood(answer *http.Response) (*http.Response, error) {
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	answer.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	var limit struct {
+		RetryAfter *float64 `json:"retry_after"`
+	}
+	if json.Unmarshal(body, &limit) != nil || limit.RetryAfter == nil {
+		wait := blindWait.Seconds()
+		if s, err := strconv.ParseFloat(answer.Header.Get("Retry-After"), 64); err == nil && s >= 0 {
+			wait = s
+		}
+		body = fmt.Appendf(nil, `{"retry_after":%g}`, wait)
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	answer.ContentLength = int64(len(body))
+	return answer, nil
+}

@@ -1,0 +1,162 @@
+package bot
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"time"
+
+	"hark/memory"
+)
+
+// What Discord sends, as far as it is used. The structs are our own because discordgo's don't tell a missing
+// field from an empty one, which matters: an edit without an author isn't one by nobody.
+
+// snowflake is an id, a string in Discord's JSON; null and "" are 0.
+type snowflake int64
+
+func (s *snowflake) UnmarshalJSON(b []byte) error {
+	b = bytes.Trim(b, `"`)
+	if len(b) == 0 || string(b) == "null" {
+		return nil
+	}
+	n, err := strconv.ParseInt(string(b), 10, 64)
+	if err != nil || n < 0 {
+		return fmt.Errorf("%.30q is no id", b)
+	}
+	*s = snowflake(n)
+	return nil
+}
+
+// permissions is a set of bits, a string in Discord's JSON.
+type permissions memory.Permissions
+
+func (p *permissions) UnmarshalJSON(b []byte) error {
+	b = bytes.Trim(b, `"`)
+	n, err := strconv.ParseUint(string(b), 10, 64)
+	if err != nil {
+		return fmt.Errorf("%.30q is no set of permissions", b)
+	}
+	*p = permissions(n)
+	return nil
+}
+
+type wireUser struct {
+	ID         snowflake   `json:"id"`
+	Username   string      `json:"username"`
+	GlobalName string      `json:"global_name"`
+	Bot        bool        `json:"bot"`
+	Member     *wireMember `json:"member"` // where the user is one of a message's mentions
+}
+
+type wireMember struct {
+	User  *wireUser   `json:"user"`
+	Nick  string      `json:"nick"`
+	Roles []snowflake `json:"roles"`
+}
+
+type wireMessage struct {
+	ID          snowflake     `json:"id"`
+	Channel     snowflake     `json:"channel_id"`
+	Guild       snowflake     `json:"guild_id"`
+	Type        *int          `json:"type"`
+	Author      *wireUser     `json:"author"`
+	Member      *wireMember   `json:"member"`
+	Content     *string       `json:"content"`
+	Edited      time.Time     `json:"edited_timestamp"`
+	Webhook     snowflake     `json:"webhook_id"`
+	Mentions    []*wireUser   `json:"mentions"`
+	Attachments []wireFile    `json:"attachments"`
+	Stickers    []wireSticker `json:"sticker_items"`
+	Poll        *wirePoll     `json:"poll"`
+	Reference   *struct {
+		Type    int       `json:"type"`
+		Message snowflake `json:"message_id"`
+		Channel snowflake `json:"channel_id"`
+	} `json:"message_reference"`
+	Referenced *wireMessage `json:"referenced_message"`
+	Snapshots  []struct {
+		Message wireMessage `json:"message"`
+	} `json:"message_snapshots"`
+}
+
+type wireFile struct {
+	Filename    string `json:"filename"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+}
+
+type wireSticker struct {
+	Name string `json:"name"`
+}
+
+type wirePoll struct {
+	Question wirePollText `json:"question"`
+	Answers  []struct {
+		Media wirePollText `json:"poll_media"`
+	} `json:"answers"`
+}
+
+type wirePollText struct {
+	Text string `json:"text"`
+}
+
+type wireDelete struct {
+	ID      snowflake   `json:"id"`
+	IDs     []snowflake `json:"ids"`
+	Channel snowflake   `json:"channel_id"`
+	Guild   snowflake   `json:"guild_id"`
+}
+
+type wireGuild struct {
+	ID          snowflake      `json:"id"`
+	Name        string         `json:"name"`
+	Owner       snowflake      `json:"owner_id"`
+	Unavailable bool           `json:"unavailable"`
+	Roles       []*wireRole    `json:"roles"`
+	Channels    []*wireChannel `json:"channels"`
+	Threads     []*wireChannel `json:"threads"`
+	Members     []*wireMember  `json:"members"`
+}
+
+type wireRole struct {
+	ID          snowflake   `json:"id"`
+	Name        string      `json:"name"`
+	Permissions permissions `json:"permissions"`
+	Tags        *struct {
+		Bot snowflake `json:"bot_id"`
+	} `json:"tags"`
+}
+
+type wireChannel struct {
+	ID         snowflake `json:"id"`
+	Guild      snowflake `json:"guild_id"`
+	Parent     snowflake `json:"parent_id"`
+	Type       int       `json:"type"`
+	Name       string    `json:"name"`
+	NSFW       bool      `json:"nsfw"`
+	Overwrites []struct {
+		ID    snowflake   `json:"id"`
+		Type  int         `json:"type"`
+		Allow permissions `json:"allow"`
+		Deny  permissions `json:"deny"`
+	} `json:"permission_overwrites"`
+}
+
+type wireInteraction struct {
+	ID          snowflake   `json:"id"`
+	Application snowflake   `json:"application_id"`
+	Type        int         `json:"type"`
+	Token       string      `json:"token"`
+	Guild       snowflake   `json:"guild_id"`
+	Channel     snowflake   `json:"channel_id"`
+	Member      *wireMember `json:"member"`
+	User        *wireUser   `json:"user"`
+	Data        struct {
+		Name    string `json:"name"`
+		Options []struct {
+			Name  string `json:"name"`
+			Value any    `json:"value"`
+		} `json:"options"`
+	} `json:"data"`
+}
