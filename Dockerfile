@@ -1,0 +1,27 @@
+# Two stages: the first compiles Hark, the second holds it and nothing else, not even a shell.
+FROM golang:1.26-bookworm AS build
+WORKDIR /src
+# The modules first, so that they are fetched again only when they change.
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+ARG VERSION=dev
+# Static, so that it runs where there is no C library; the time zones are compiled in (cmd/hark imports time/tzdata).
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/hark ./cmd/hark
+# The final stage has no command to make a directory with.
+RUN mkdir -p /out/data && chmod 0700 /out/data
+
+# Brings the certificates of the public authorities, for Discord and the model, and /tmp.
+FROM gcr.io/distroless/static-debian12
+COPY --from=build /out/hark /hark
+COPY --from=build --chown=65532:65532 /out/data /data
+# A number, so that Kubernetes can see that it isn't root.
+USER 65532:65532
+# Where config.toml is looked for.
+WORKDIR /
+ENV HARK_DATA=/data
+VOLUME /data
+HEALTHCHECK --interval=30s --timeout=10s --start-period=15s --retries=3 CMD ["/hark", "healthcheck"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["/hark"]
+CMD ["run", "--wait"]
