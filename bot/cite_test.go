@@ -1,0 +1,82 @@
+package bot
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+func TestLinkSources(t *testing.T) {
+	t.Parallel()
+	sources := []answer.Source{
+		{Number: 1, Guild: 7, Channel: 8, Message: 9},
+		{Number: 2, Guild: memory.DirectGuild, Channel: 5, Message: 6},
+		{Number: 3, Guild: memory.LocalGuild, Channel: 5, Message: 6},
+	}
+	for _, tt := range []struct {
+		p    piece
+		want string
+	}{
+		{piece{body: "Friday [1]."}, `Friday [\[1\]](<https://discord.com/channels/7/8/9>).`},
+		{piece{body: "[1][2]"}, `[\[1\]](<https://discord.com/channels/7/8/9>)[\[2\]](<https://discord.com/channels/@me/5/6>)`},
+		{piece{body: "local [3], unknown [4]"}, "local [3], unknown [4]"},
+		{piece{body: "`a[1]` b[1]"}, "`a[1]` b[\\[1\\]](<https://discord.com/channels/7/8/9>)"},
+		{piece{body: "```\na[1]\n```[1]"}, "```\na[1]\n```[\\[1\\]](<https://discord.com/channels/7/8/9>)"},
+		{piece{open: "```go\n", body: "a[1]\n", shut: "```"}, "```go\na[1]\n```"},
+		{piece{body: "[1](https://elsewhere)"}, "[1](https://elsewhere)"},
+		{piece{body: "one `odd\nnext [1]"}, "one `odd\nnext [\\[1\\]](<https://discord.com/channels/7/8/9>)"},
+	} {
+		if got := linkSources(tt.p, sources); got != tt.want {
+			t.Errorf("%q:\n got %s\nwant %s", tt.p, got, tt.want)
+		}
+	}
+}
+
+func TestFooter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
+	july := time.Date(2026, 7, 24, 23, 0, 0, 0, time.UTC)
+	if got := footer(nil, now); got != "" {
+		t.Errorf("without sources: %q", got)
+	}
+	got := footer([]answer.Source{
+		{Number: 1, Author: "Jane", Place: "general", Time: july},
+		{Number: 2, Author: "**Eve** <@&1>\n-# [x](http://e.org)", Time: july.AddDate(-1, 0, 0)},
+		{Number: 3, Author: "\u202eevil" + strings.Repeat("n", 100), Place: "a_b", Time: july},
+	}, now)
+	want := `-# Sources: [1] Jane, #general, 24 Jul · ` +
+		`[2] \*\*Eve\*\* \<\@&1\> -# \[x\]\(http\://e.or…, 24 Jul 2025 · ` +
+		`[3] evil` + strings.Repeat("n", 27) + `…, #a\_b, 24 Jul`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := footer(make([]answer.Source, 8), now); !strings.HasSuffix(got, " · and 3 more") || strings.Contains(got, "\n") {
+		t.Errorf("with eight sources: %s", got)
+	}
+}
+
+func TestFooterFitsOrGoesIntoAMessageOfItsOwn(t *testing.T) {
+	t.Parallel()
+	if got := layout("text", "-# tail", piece.String); len(got) != 1 || got[0] != "text\n-# tail" {
+		t.Errorf("a short text: %q", got)
+	}
+	if got := layout(strings.Repeat("a", 1995), "-# tail", piece.String); len(got) != 2 || got[1] != "-# tail" {
+		t.Errorf("a full message: %d messages", len(got))
+	}
+	if got := layout("```\nopen", "-# tail", piece.String); len(got) != 1 || got[0] != "```\nopen\n```\n-# tail" {
+		t.Errorf("an open code block: %q", got)
+	}
+	if got := layout(strings.Repeat(" ", 5000), "", piece.String); len(got) != 0 {
+		t.Errorf("blank messages, which Discord refuses: %d", len(got))
+	}
+	worst := make([]answer.Source, 9)
+	for i := range worst {
+		worst[i] = answer.Source{Number: 999, Author: strings.Repeat("*", 99), Place: strings.Repeat("👨‍👩‍👧‍👦", 99)}
+	}
+	if n := units(footer(worst, time.Now())); n > messageLimit {
+		t.Errorf("a footer of %d units", n)
+	}
+}
