@@ -65,8 +65,8 @@ func (s *Server) putCommands(c *call) reply {
 		return *refused
 	}
 	var raws []json.RawMessage
-	if err := c.decode(&raws); err != nil {
-		return s.badBody(c, err)
+	if bad := s.read(c, &raws); bad != nil {
+		return *bad
 	}
 	if len(raws) > 100 {
 		s.misuse(BadRequest, "PUT %s: %d commands, and 100 are allowed", c.path, len(raws))
@@ -87,6 +87,9 @@ func (s *Server) putCommands(c *call) reply {
 func (s *Server) postCommand(c *call) reply {
 	if refused := s.ownApp(c); refused != nil {
 		return *refused
+	}
+	if bad := s.checkOdd(c); bad != nil {
+		return *bad
 	}
 	g := c.id("guild")
 	cmd, err := s.parseCommand(g, c.body)

@@ -172,7 +172,12 @@ func (o *openAPI) response(method, path string, answer reply) string {
 		}
 		return ""
 	}
-	body, err := json.Marshal(answer.body)
+	told := answer.body
+	if e, isObject := told.(object); isObject && answer.status >= 400 {
+		// Discord's field errors have words for codes; its document says numbers.
+		told = object{"code": e["code"], "message": e["message"]}
+	}
+	body, err := json.Marshal(told)
 	if err != nil {
 		return err.Error()
 	}

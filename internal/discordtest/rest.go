@@ -34,6 +34,7 @@ type call struct {
 	path  string
 	body  []byte
 	files []*multipart.FileHeader
+	odd   bool // isn't what Discord's document describes
 }
 
 // reply is what a handler answers: a body for JSON, or none.
@@ -141,14 +142,11 @@ func (s *Server) handle(c *call, n int) (answer reply) {
 			answer = refuse(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
 			return
 		}
-		known := len(s.misuses)
 		if complaint := s.schema.request(c.r.Method, c.path, c.body); complaint != "" {
 			s.misuse(Deviation, "request %s %s: %s", c.r.Method, c.path, complaint)
+			c.odd = true
 		}
 		answer = s.route(c)
-		if answer.status < 400 && len(s.misuses) > known && s.misuses[known].Kind == Deviation {
-			answer = invalid("_", "INVALID", "The request is not one of Discord's.")
-		}
 		if complaint := s.schema.response(c.r.Method, c.path, answer); complaint != "" {
 			s.misuse(Deviation, "answer %d to %s %s: %s", answer.status, c.r.Method, c.path, complaint)
 		}
@@ -267,6 +265,23 @@ func (c *call) decode(v any) error {
 		return fmt.Errorf("read the body: %w", err)
 	}
 	return nil
+}
+
+// read decodes the body and refuses one that isn't Discord's.
+func (s *Server) read(c *call, v any) *reply {
+	if err := c.decode(v); err != nil {
+		return new(s.badBody(c, err))
+	}
+	return s.checkOdd(c)
+}
+
+// checkOdd refuses what the document doesn't describe. It comes after the checks that know more exactly what is
+// wrong.
+func (s *Server) checkOdd(c *call) *reply {
+	if !c.odd {
+		return nil
+	}
+	return new(invalid("_", "INVALID", "The request is not what the document describes."))
 }
 
 // badBody reports a body that can't be read and refuses it.

@@ -32,13 +32,13 @@ func (s *Server) postDirectChannel(c *call) reply {
 	var b struct {
 		RecipientID ID `json:"recipient_id"`
 	}
-	if err := c.decode(&b); err != nil {
-		return s.badBody(c, err)
+	if bad := s.read(c, &b); bad != nil {
+		return *bad
 	}
 	if s.users[b.RecipientID] == nil {
 		return invalid("recipient_id", "USER_INVALID", "Unknown user")
 	}
-	return ok(s.channelObject(s.directChannel(b.RecipientID)))
+	return ok(s.directChannel(b.RecipientID).clone())
 }
 
 func (s *Server) getMyGuilds(*call) reply {
@@ -98,7 +98,7 @@ func (s *Server) getChannels(c *call) reply {
 	cs := []any{}
 	for _, id := range g.channels {
 		if ch := s.channels[id]; !ch.Type.IsThread() {
-			cs = append(cs, s.channelObject(ch))
+			cs = append(cs, ch.clone())
 		}
 	}
 	return ok(cs)
@@ -113,7 +113,7 @@ func (s *Server) getActiveThreads(c *call) reply {
 	for _, id := range g.channels {
 		ch := s.channels[id]
 		if ch.Type.IsThread() && !ch.Thread.Archived && s.permissions(ch, s.Bot.ID).Has(ViewChannel) {
-			threads = append(threads, s.channelObject(ch))
+			threads = append(threads, ch.clone())
 		}
 	}
 	return ok(object{"threads": threads, "members": []any{}, "has_more": false})
@@ -157,11 +157,8 @@ func (s *Server) getChannel(c *call) reply {
 	if refused != nil {
 		return *refused
 	}
-	return ok(s.channelObject(ch))
+	return ok(ch.clone())
 }
-
-// channelObject is the channel in the form REST has for its kind.
-func (s *Server) channelObject(c *channel) any { return c.clone() }
 
 // guildObject is a guild without its channels and members.
 func (s *Server) guildObject(g *guild) object {

@@ -59,6 +59,9 @@ func originalID(i *Interaction) ID {
 // respond does what the callback says.
 func (s *Server) respond(c *call, i *Interaction, kind int, b *messageBody) *reply {
 	component := i.source != nil
+	if bad := s.checkOdd(c); bad != nil && kind != 4 && kind != 7 {
+		return bad
+	}
 	switch {
 	case kind == 4 && i.kind != 4:
 		if bad := s.check(c, i.channel, b, true); bad != nil {

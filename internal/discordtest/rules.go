@@ -31,7 +31,10 @@ func (s *Server) check(c *call, ch *channel, b *messageBody, whole bool) *reply 
 	if bad := s.checkEmbeds(c, b.Embeds); bad != nil {
 		return bad
 	}
-	return s.checkMentions(c, b, whole)
+	if bad := s.checkMentions(c, b, whole); bad != nil {
+		return bad
+	}
+	return s.checkOdd(c)
 }
 
 func (s *Server) checkContent(c *call, b *messageBody, whole bool) *reply {
