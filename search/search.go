@@ -1,3 +1,8 @@
+// Package search finds the messages and the people that matter to a question, among what the readers of the
+// answer may read.
+//
+// Whatever it returns lies in the query's scope, and Readable says what that may be: nothing outside it is
+// looked at, counted or told of.
 package search
 
 import (
@@ -6,15 +11,22 @@ import (
 	"hark/memory"
 )
 
+// DefaultLimit is how many hits are found when a query doesn't say.
+const DefaultLimit = 40
+
+// MaxPeople bounds the participants of a result.
+const MaxPeople = 10
+
 // Query is a question, and what is known about where it was asked.
 type Query struct {
 	Text     string
 	Now      time.Time // when it is asked: what was said later isn't found
 	Asker    memory.UserID
-	Mentions []memory.UserID // people the question mentions or replies to; Hark isn't one of them
-	Scope    memory.Scope    // what the answer's readers may read; see Readable
-	Skip     []memory.MessageID
-	Limit    int // hits wanted; 0 means DefaultLimit
+	Mentions []memory.UserID    // people the question mentions or replies to; Hark isn't one of them
+	Guilds   []memory.GuildID   // whose people the question may name
+	Scope    memory.Scope       // what the answer's readers may read; see Readable
+	Skip     []memory.MessageID // messages that must not be found: the question, and what is shown anyway
+	Limit    int                // hits wanted; 0 means DefaultLimit
 }
 
 // Result is what was recalled.

@@ -1,0 +1,106 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Indexer gives segments their vectors: it takes them from a queue, has them embedded, and puts the vectors
+// back. While the embedder is down they wait in the queue, and recall goes on by full text.
+type Indexer struct {
+	Queue    Queue
+	Embedder Embedder
+	// Failed, if not nil, is told of each failure and of how long the next try waits.
+	Failed func(err error, wait time.Duration)
+}
+
+const (
+	indexBatch = 64 // segments embedded at a time
+	firstWait  = time.Second
+	longWait   = 5 * time.Minute
+)
+
+// Run indexes what is pending, and what becomes so, until ctx is done; then it returns nil.
+func (x *Indexer) Run(ctx context.Context) error {
+	for wait := firstWait; ctx.Err() == nil; {
+		n, err := x.step(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			if x.Failed != nil {
+				x.Failed(err, wait)
+			}
+			if !sleep(ctx, wait) {
+				return nil
+			}
+			wait = min(2*wait, longWait)
+		case n > 0:
+			wait = firstWait
+		default:
+			select {
+			case <-x.Queue.Wake():
+			case <-ctx.Done():
+			}
+		}
+	}
+	return nil
+}
+
+// Drain indexes what is pending, tells progress how many segments it has done, and returns when nothing is
+// left or at the first error.
+func (x *Indexer) Drain(ctx context.Context, progress func(done int)) error {
+	for done := 0; ; {
+		n, err := x.step(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
+		if done += n; progress != nil {
+			progress(done)
+		}
+	}
+}
+
+// step indexes one batch and tells how many segments it held.
+func (x *Indexer) step(ctx context.Context) (int, error) {
+	segments, err := x.Queue.Pending(ctx, indexBatch)
+	if err != nil || len(segments) == 0 {
+		return 0, err
+	}
+	texts := make([]string, len(segments))
+	for i, s := range segments {
+		texts[i] = s.Text()
+	}
+	vectors, err := x.Embedder.Embed(ctx, ForStorage, texts)
+	if err != nil {
+		return 0, fmt.Errorf("embed %d segments: %w", len(segments), err)
+	}
+	if err := x.Queue.Embedded(ctx, segments, vectors); err != nil {
+		return 0, err
+	}
+	return len(segments), nil
+}
+
+// Text is what of a segment is embedded: the text of its messages, a line each.
+func (s Segment) Text() string {
+	var b strings.Builder
+	for _, m := range s.Messages {
+		b.WriteString(m.Text())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// sleep waits for d and reports whether ctx was still alive at the end.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

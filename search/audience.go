@@ -1,0 +1,227 @@
+package search
+
+import (
+	"slices"
+
+	"hark/memory"
+)
+
+// Place is where an answer will be read.
+type Place struct {
+	Channel memory.ChannelID
+	// Viewer is set when only this person will see the answer.
+	Viewer memory.UserID
+	// Operator is set at the command line, where whoever holds the files reads the answer.
+	Operator bool
+}
+
+// People tells what is known of a person of the guild; false if nothing is.
+type People func(memory.UserID) (memory.Person, bool)
+
+// Readable are the channels of g from which an answer at p may be made: those that everybody who can read the
+// answer can read, with their past. When anything about a channel is unknown, it isn't among them.
+//
+// Let R be the place and C a channel. It is decided by looking for a counterexample among everybody whom R's and
+// C's rules can tell apart: @everyone alone, with one or with two roles, and each person with an overwrite of
+// their own. Two roles suffice, since a counterexample needs one that opens R and one that closes C.
+func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
+	a := audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{}}
+	for i := range g.Channels {
+		a.channels[g.Channels[i].ID] = &g.Channels[i]
+	}
+	at := a.channels[p.Channel]
+	if at == nil {
+		return nil
+	}
+	var readable []memory.ChannelID
+	for i := range g.Channels {
+		if a.mayUse(at, &g.Channels[i], p) {
+			readable = append(readable, g.Channels[i].ID)
+		}
+	}
+	return readable
+}
+
+// audience is a guild being looked at.
+type audience struct {
+	guild    *memory.Guild
+	people   People
+	channels map[memory.ChannelID]*memory.Channel
+}
+
+// mayUse reports whether what was said in c may be used in an answer at p, which is in the channel at.
+func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
+	if at.Kind == memory.DirectChannel || at.Kind == memory.LocalChannel || c.Kind == memory.DirectChannel || c.Kind == memory.LocalChannel {
+		return at.ID == c.ID
+	}
+	if p.Operator && at.Unplaced {
+		return at.ID == c.ID
+	}
+	r, source := a.rules(at), a.rules(c)
+	if r == nil || source == nil || source.AgeLimited && !r.AgeLimited {
+		return false
+	}
+	if c.Kind == memory.PrivateThread && c.ID != at.ID {
+		return false
+	}
+	if p.Viewer != 0 {
+		return a.viewerMayRead(p.Viewer, r, source)
+	}
+	return a.allMayRead(r, source)
+}
+
+// rules is the channel whose overwrites and age restriction c has: a thread's parent. It is nil if c or its
+// parent is unknown.
+func (a *audience) rules(c *memory.Channel) *memory.Channel {
+	if c.Unplaced || c.Kind == memory.CategoryChannel {
+		return nil
+	}
+	if !c.Kind.IsThread() {
+		return c
+	}
+	if parent := a.channels[c.Parent]; parent != nil && !parent.Unplaced && !parent.Kind.IsThread() {
+		return parent
+	}
+	return nil
+}
+
+// reading is what reading a channel's past takes.
+func reading(c *memory.Channel) memory.Permissions {
+	if c.Kind == memory.VoiceChannel {
+		return memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
+	}
+	return memory.ViewChannel | memory.ReadMessageHistory
+}
+
+// viewerMayRead reports whether one person may read c. Somebody whose roles are unknown may read what
+// everybody else at r may.
+func (a *audience) viewerMayRead(id memory.UserID, r, c *memory.Channel) bool {
+	person, ok := a.people(id)
+	if id == a.guild.Owner {
+		return true
+	}
+	if !ok || !person.RolesKnown {
+		return a.allMayRead(r, c)
+	}
+	return a.permissions(person.Roles, id, c).Has(reading(c))
+}
+
+// allMayRead reports whether everybody who can view r can read c.
+func (a *audience) allMayRead(r, c *memory.Channel) bool {
+	everyone := slices.ContainsFunc(a.guild.Roles, func(role memory.Role) bool { return role.ID == memory.RoleID(a.guild.ID) })
+	if !everyone { // the guild's structure isn't known
+		return false
+	}
+	passes := func(roles []memory.RoleID, user memory.UserID) bool {
+		return !a.permissions(roles, user, r).Has(memory.ViewChannel) || a.permissions(roles, user, c).Has(reading(c))
+	}
+	roles := a.distinctRoles(r, c)
+	if !eachSet(roles, func(set []memory.RoleID) bool { return passes(set, 0) }) {
+		return false
+	}
+	for _, user := range usersOf(r, c) {
+		person, ok := a.people(user)
+		switch {
+		case user == a.guild.Owner || ok && person.Bot:
+		case ok && person.RolesKnown:
+			if !passes(person.Roles, user) {
+				return false
+			}
+		default:
+			if !eachSet(roles, func(set []memory.RoleID) bool { return passes(set, user) }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// distinctRoles are the roles that people can have and that make a difference in r or c.
+func (a *audience) distinctRoles(r, c *memory.Channel) []memory.RoleID {
+	const deciding = memory.Administrator | memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
+	var base memory.Permissions
+	for _, role := range a.guild.Roles {
+		if role.ID == memory.RoleID(a.guild.ID) {
+			base = role.Permissions
+		}
+	}
+	var roles []memory.RoleID
+	for _, role := range a.guild.Roles {
+		if role.ID == memory.RoleID(a.guild.ID) || role.Bot != 0 {
+			continue
+		}
+		if role.Permissions&^base&deciding != 0 || hasOverwrite(r, role.ID) || hasOverwrite(c, role.ID) {
+			roles = append(roles, role.ID)
+		}
+	}
+	return roles
+}
+
+func hasOverwrite(c *memory.Channel, role memory.RoleID) bool {
+	return slices.ContainsFunc(c.Overwrites, func(o memory.Overwrite) bool { return o.Role == role && o.User == 0 })
+}
+
+// usersOf are the people with an overwrite of their own in r or c.
+func usersOf(r, c *memory.Channel) []memory.UserID {
+	var users []memory.UserID
+	for _, overwrites := range [][]memory.Overwrite{r.Overwrites, c.Overwrites} {
+		for _, o := range overwrites {
+			if o.User != 0 && !slices.Contains(users, o.User) {
+				users = append(users, o.User)
+			}
+		}
+	}
+	return users
+}
+
+// eachSet calls f for no role, each role and each two roles, until it returns false; it reports whether it
+// never did.
+func eachSet(roles []memory.RoleID, f func([]memory.RoleID) bool) bool {
+	if !f(nil) {
+		return false
+	}
+	for i, first := range roles {
+		if !f([]memory.RoleID{first}) {
+			return false
+		}
+		for _, second := range roles[:i] {
+			if !f([]memory.RoleID{first, second}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// permissions are those of somebody with roles (@everyone goes without saying) in c, in Discord's order: the
+// roles' own; then, of the channel's overwrites, @everyone's, all roles' denials, all roles' grants, and the
+// person's. https://discord.com/developers/docs/topics/permissions
+func (a *audience) permissions(roles []memory.RoleID, user memory.UserID, c *memory.Channel) memory.Permissions {
+	everyone := memory.RoleID(a.guild.ID)
+	var p memory.Permissions
+	for _, role := range a.guild.Roles {
+		if role.ID == everyone || slices.Contains(roles, role.ID) {
+			p |= role.Permissions
+		}
+	}
+	if p.Has(memory.Administrator) || user != 0 && user == a.guild.Owner {
+		return ^memory.Permissions(0)
+	}
+	var deny, allow, ownDeny, ownAllow memory.Permissions
+	for _, o := range c.Overwrites {
+		switch {
+		case o.User != 0:
+			if o.User == user {
+				ownDeny, ownAllow = o.Deny, o.Allow
+			}
+		case o.Role == everyone:
+			p = p&^o.Deny | o.Allow
+		case slices.Contains(roles, o.Role):
+			deny |= o.Deny
+			allow |= o.Allow
+		}
+	}
+	p = p&^deny | allow
+	p = p&^ownDeny | ownAllow
+	return p
+}

@@ -1,0 +1,159 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// Log is what the engine asks of the store. See memory.Store.
+type Log interface {
+	FullText(ctx context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error)
+	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error)
+	Nearest(ctx context.Context, scope memory.Scope, vector []float32, limit int) ([]memory.VectorHit, error)
+	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
+}
+
+// Directory knows people.
+type Directory interface {
+	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
+}
+
+// Engine recalls.
+type Engine struct {
+	log      Log
+	people   Directory
+	embedder memory.Embedder
+}
+
+// New is an engine over a log, the people in it, and the embedder of the log's vectors.
+func New(log Log, people Directory, embedder memory.Embedder) *Engine {
+	return &Engine{log: log, people: people, embedder: embedder}
+}
+
+const (
+	textCandidates   = 200   // messages found by full text
+	vectorCandidates = 20    // segments found by their vector
+	reach            = 8     // messages before and after a candidate that are scored with it
+	countLimit       = 20000 // a term in so many messages is as common as can be
+	maxTerms         = 16    // of a question, the rarest
+)
+
+// Search finds what matters to q. An embedder that fails or has nothing stored yet costs only what vectors
+// would have added.
+func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
+	if q.Limit <= 0 {
+		q.Limit = DefaultLimit
+	}
+	if !q.Now.IsZero() && (q.Scope.Until.IsZero() || q.Now.Before(q.Scope.Until)) {
+		q.Scope.Until = q.Now
+	}
+	known, err := e.known(ctx, q.Guilds)
+	if err != nil {
+		return Result{}, fmt.Errorf("search: %w", err)
+	}
+	question, err := e.understand(ctx, q, known)
+	if err != nil {
+		return Result{}, fmt.Errorf("search: %w", err)
+	}
+	pool, textOnly, err := e.candidates(ctx, q, question)
+	if err != nil {
+		return Result{}, fmt.Errorf("search: %w", err)
+	}
+	scored := pool.score(question)
+	result := Result{Hits: pool.hits(q, scored), TextOnly: textOnly}
+	result.People, err = e.participants(ctx, q, question, result.Hits, known)
+	if err != nil {
+		return Result{}, fmt.Errorf("search: %w", err)
+	}
+	return result, nil
+}
+
+// understand works out what q asks for.
+func (e *Engine) understand(ctx context.Context, q Query, known people) (question, error) {
+	asked := question{scope: q.Scope, named: known.namedIn(q.Text)}
+	asked.dates = datesIn(q.Text, q.Now)
+	terms := text.QueryTerms(q.Text)
+	asked.all = terms
+	if rest := without(terms, known.terms(asked.named)); len(rest) > 0 {
+		terms = rest
+	}
+	n, counts, err := e.log.Frequencies(ctx, q.Scope, terms, countLimit)
+	if err != nil {
+		return asked, err
+	}
+	for i, t := range terms {
+		// https://en.wikipedia.org/wiki/Okapi_BM25, with the 1 that keeps it positive
+		idf := math.Log(1 + (float64(n)-float64(counts[i])+0.5)/(float64(counts[i])+0.5))
+		asked.terms = append(asked.terms, weighted{term: t, idf: idf, count: counts[i]})
+	}
+	slices.SortStableFunc(asked.terms, func(a, b weighted) int { return cmp.Compare(b.idf, a.idf) })
+	asked.terms = asked.terms[:min(maxTerms, len(asked.terms))]
+	for _, t := range asked.terms {
+		asked.idf += t.idf
+	}
+	return asked, nil
+}
+
+// without is list less what is in gone.
+func without(list, gone []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(gone, s) })
+}
+
+// candidates fetches what may be relevant, with its surroundings.
+func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *pool, textOnly bool, err error) {
+	p = newPool(q.Skip)
+	terms := make([]string, len(asked.terms))
+	for i, t := range asked.terms {
+		terms[i] = t.term
+	}
+	hits, err := e.log.FullText(ctx, q.Scope, terms, textCandidates)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, hit := range hits {
+		p.want(hit.Channel, hit.ID)
+	}
+	near, err := e.nearest(ctx, q)
+	textOnly = errors.Is(err, memory.ErrNoVectors)
+	if err != nil && !textOnly {
+		return nil, false, err
+	}
+	for _, hit := range near {
+		for _, id := range hit.Messages {
+			p.want(hit.Channel, id)
+			p.similarity[id] = max(p.similarity[id], hit.Similarity)
+		}
+	}
+	for _, channel := range p.channels() {
+		stretch, err := e.log.Around(ctx, channel, p.wanted[channel], reach, reach)
+		if err != nil {
+			return nil, false, err
+		}
+		p.add(stretch, q.Scope)
+	}
+	return p, textOnly, nil
+}
+
+// nearest finds segments by the question's vector. An embedder that can't be reached is as one that has
+// embedded nothing.
+func (e *Engine) nearest(ctx context.Context, q Query) ([]memory.VectorHit, error) {
+	vectors, err := e.embedder.Embed(ctx, memory.ForSearch, []string{q.Text})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, memory.ErrNoVectors
+	}
+	if vectors[0] == nil {
+		return nil, nil
+	}
+	return e.log.Nearest(ctx, q.Scope, vectors[0], vectorCandidates)
+}
