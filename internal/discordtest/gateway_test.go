@@ -1,8 +1,15 @@
 package discordtest_test
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/gorilla/websocket"
 
 	"hark/internal/discordtest"
 )
@@ -14,26 +21,393 @@ func TestConnectAndHear(t *testing.T) {
 	b := connect(t, discord)
 	said := discord.Say(c.ID, ana.ID, "hello")
 	discord.Edit(c.ID, said.ID, "hello there")
+	discord.EditBriefly(c.ID, said.ID, "hello you")
 	discord.Delete(c.ID, said.ID)
+	two := []discordtest.ID{discord.Say(c.ID, ana.ID, "one").ID, discord.Say(c.ID, ana.ID, "two").ID}
+	discord.BulkDelete(c.ID, two...)
+	discord.DM(ana.ID, "psst")
+	got := b.waitHeard(t, 10)
+	want := []string{"ready", "guild Garden", "create hello", "update hello there", "update hello you",
+		"delete " + said.ID.String(), "create one", "create two", "bulk 2", "create psst"}
+	if !slices.Equal(got, want) {
+		t.Errorf("heard %q, want %q", got, want)
+	}
+	if m := discord.Messages(c.ID); len(m) != 0 {
+		t.Errorf("deleted messages are there: %v", m)
+	}
+}
+
+func TestWhatDiscordgoReads(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t)
+	g, c, ana := place(discord)
+	b := connect(t, discord)
+	got := make(chan *discordgo.MessageCreate, 3)
+	b.AddHandler(func(_ *discordgo.Session, m *discordgo.MessageCreate) { got <- m })
+	first := discord.Say(c.ID, ana.ID, "a cat", discordtest.WithFile("cat.png", "my cat"), discordtest.WithNonce("77"))
+	discord.Say(c.ID, ana.ID, discord.Bot.Mention()+" look", discordtest.ReplyTo(first.ID))
+	discord.Say(c.ID, ana.ID, "news", discordtest.ViaWebhook("paper"))
+	m := <-got
+	if m.GuildID != g.ID.String() || m.Member == nil || m.Author.Username != "ana" || m.Attachments[0].Filename != "cat.png" {
+		t.Errorf("message %+v", m.Message)
+	}
+	if m = <-got; m.ReferencedMessage.Content != "a cat" || len(m.Mentions) != 2 || m.Type != discordgo.MessageTypeReply {
+		t.Errorf("reply %+v", m.Message)
+	}
+	if m = <-got; m.WebhookID == "" || m.Member != nil || m.Author.Username != "paper" {
+		t.Errorf("webhook's %+v", m.Message)
+	}
+	guild, err := b.State.Guild(g.ID.String())
+	if err != nil || len(guild.Roles) != 2 || len(guild.Channels) != 1 || guild.OwnerID != g.Owner.ID.String() {
+		t.Errorf("guild %+v, %v", guild, err)
+	}
+}
+
+// TestDropIsResumed says three things: one before the connection breaks, one as it breaks and one while the bot is
+// away. It hears each once, in order, then RESUMED.
+func TestDropIsResumed(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t)
+	_, c, ana := place(discord)
+	b := connect(t, discord)
+	discord.DropAfter(1)
+	for _, text := range []string{"one", "two", "three"} {
+		discord.Say(c.ID, ana.ID, text)
+	}
+	got := b.waitHeard(t, 6)
+	want := []string{"ready", "guild Garden", "create one", "create two", "create three", "resumed"}
+	if !slices.Equal(got, want) {
+		t.Errorf("heard %q, want %q", got, want)
+	}
+	if i, r := discord.Identifies(), discord.Resumes(); i != 1 || r != 1 {
+		t.Errorf("%d identifies and %d resumes, want one each", i, r)
+	}
+}
+
+func TestRefusedResumeLosesTheGap(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t)
+	_, c, ana := place(discord)
+	b := connect(t, discord)
+	discord.RefuseResumes(1)
+	discord.Drop()
+	discord.Say(c.ID, ana.ID, "in the gap")
+	discord.WaitFor("a new session", func() bool { return discord.Identifies() == 2 })
+	discord.WaitReady()
+	discord.Say(c.ID, ana.ID, "after")
 	got := b.waitHeard(t, 5)
-	want := []string{"ready", "guild Garden", "create hello", "update hello there", "delete " + said.ID.String()}
+	want := []string{"ready", "guild Garden", "ready", "guild Garden", "create after"}
+	if !slices.Equal(got, want) {
+		t.Errorf("heard %q, want %q", got, want)
+	}
+	page, err := b.ChannelMessages(c.ID.String(), 100, "", "", "")
+	if err != nil || len(page) != 2 || page[1].Content != "in the gap" {
+		t.Errorf("REST has %v, %v, want the gap as well", page, err)
+	}
+}
+
+func TestReconnectAndInvalidSession(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name                string
+		act                 func(*discordtest.Server)
+		identifies, resumes int
+	}{
+		{"op 7", (*discordtest.Server).AskReconnect, 1, 1},
+		{"op 9", func(s *discordtest.Server) { s.Invalidate(false) }, 2, 0},
+		{"op 9, resumable", func(s *discordtest.Server) { s.Invalidate(true) }, 2, 0}, // discordgo identifies anew
+		{"4000", func(s *discordtest.Server) { s.CloseWith(4000) }, 1, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			discord := discordtest.New(t)
+			_, c, ana := place(discord)
+			b := connect(t, discord)
+			before := len(b.waitHeard(t, 2))
+			test.act(discord)
+			discord.WaitFor("the session to go on", func() bool {
+				return discord.Identifies() == test.identifies && discord.Resumes() == test.resumes
+			})
+			discord.Say(c.ID, ana.ID, "again")
+			discord.WaitFor("the bot to hear again", func() bool { return slices.Contains(b.heard()[before:], "create again") })
+		})
+	}
+}
+
+// closed opens a session that the gateway closes, and returns the code.
+func closeCode(t *testing.T, discord *discordtest.Server, first any) int {
+	t.Helper()
+	ws := dial(t, discord)
+	if err := ws.WriteJSON(first); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		_, _, err := ws.ReadMessage()
+		if closed := (*websocket.CloseError)(nil); errors.As(err, &closed) {
+			return closed.Code
+		}
+		if err != nil {
+			t.Fatalf("read: %v", err)
+		}
+	}
+}
+
+func dial(t *testing.T, discord *discordtest.Server) *websocket.Conn {
+	t.Helper()
+	ws, _, err := discord.Dialer().Dial("ws"+strings.TrimPrefix(discord.URL, "http")+"/?v=9&encoding=json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	return ws
+}
+
+func op(op int, d map[string]any) map[string]any { return map[string]any{"op": op, "d": d} }
+
+func TestCloseCodes(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		code int
+		send func(token string) any
+	}{
+		{"wrong token", 4004, func(string) any { return op(2, map[string]any{"token": "Bot wrong", "intents": 1}) }},
+		{"wrong token in a resume", 4004, func(string) any { return op(6, map[string]any{"token": "wrong", "seq": 1}) }},
+		{"switched-off intent", 4014, func(token string) any { return op(2, map[string]any{"token": token, "intents": 1 << 15}) }},
+		{"no such intent", 4013, func(token string) any { return op(2, map[string]any{"token": token, "intents": 1 << 30}) }},
+		{"not identified", 4003, func(string) any { return op(3, nil) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			discord := discordtest.New(t, discordtest.WithoutIntents(discordtest.MessageContent))
+			if got := closeCode(t, discord, test.send(discord.Token)); got != test.code {
+				t.Errorf("closed with %d, want %d", got, test.code)
+			}
+		})
+	}
+}
+
+func TestMisuseOfTheGateway(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		code int // 0: the connection stays
+		send func(guild discordtest.ID) any
+	}{
+		{"not JSON's form", 4002, func(discordtest.ID) any { return "hello" }},
+		{"identify of another form", 4002, func(discordtest.ID) any { return op(2, map[string]any{"token": 5}) }},
+		{"unknown opcode", 4001, func(discordtest.ID) any { return op(42, nil) }},
+		{"no guild", 0, func(discordtest.ID) any { return op(8, map[string]any{"guild_id": []string{}}) }},
+		{"all members without the intent", 0, func(g discordtest.ID) any {
+			return op(8, map[string]any{"guild_id": g, "query": "", "limit": 0})
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			rec, discord := recorded(t)
+			g, _, _ := place(discord)
+			ws := dial(t, discord)
+			identified := op(2, map[string]any{"token": discord.Token, "intents": 1})
+			if test.name != "identify of another form" {
+				if err := ws.WriteJSON(identified); err != nil {
+					t.Fatal(err)
+				}
+				discord.WaitReady()
+			}
+			if err := ws.WriteJSON(test.send(g.ID)); err != nil {
+				t.Fatal(err)
+			}
+			discord.WaitFor("a report", func() bool { return len(discord.Misuses()) > 0 })
+			rec.expect(t, discordtest.GatewayMisuse)
+			for test.code != 0 {
+				_, _, err := ws.ReadMessage()
+				if err == nil {
+					continue
+				}
+				if !websocket.IsCloseError(err, test.code) {
+					t.Errorf("closed with %v, want %d", err, test.code)
+				}
+				break
+			}
+		})
+	}
+}
+
+// TestDiscordgoLooksAliveWithAWrongToken is why a bot has to look for the code itself.
+func TestDiscordgoIsClosedWith4004(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t)
+	b := newBot(t, discord)
+	b.Identify.Token, b.ShouldReconnectOnError = "Bot wrong", false
+	if err := b.Open(); !websocket.IsCloseError(err, 4004) {
+		t.Errorf("open: %v, want close code 4004", err)
+	}
+	if _, err := b.User("@me"); err != nil {
+		t.Errorf("the right token over REST: %v", err)
+	}
+	b.Token = "Bot wrong"
+	_, err := b.User("@me")
+	if refused := (*discordgo.RESTError)(nil); !errors.As(err, &refused) || refused.Response.StatusCode != 401 {
+		t.Errorf("a wrong token over REST: %v, want 401", err)
+	}
+}
+
+func TestDuplicatesAndReordering(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t)
+	_, c, ana := place(discord)
+	b := connect(t, discord)
+	discord.Duplicate(1)
+	discord.Say(c.ID, ana.ID, "twice")
+	var id string
+	discord.Reorder(func() {
+		said := discord.Say(c.ID, ana.ID, "first")
+		discord.Edit(c.ID, said.ID, "second")
+		discord.Delete(c.ID, said.ID)
+		id = said.ID.String()
+	}, 2, 1, 0, 1)
+	got := b.waitHeard(t, 8)[2:]
+	want := []string{"create twice", "create twice", "delete " + id, "update second", "create first", "update second"}
 	if !slices.Equal(got, want) {
 		t.Errorf("heard %q, want %q", got, want)
 	}
 }
 
-func TestSend(t *testing.T) {
+// TestIntents compares what is told with and without Message Content.
+func TestIntents(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t, discordtest.WithoutIntents(discordtest.MessageContent))
+	_, c, ana := place(discord)
+	b := newBot(t, discord)
+	b.Identify.Intents &^= discordgo.IntentsMessageContent | discordgo.IntentsDirectMessages
+	b.open(t)
+	discord.Say(c.ID, ana.ID, "not for the bot", discordtest.WithFile("a.png", ""))
+	discord.Say(c.ID, ana.ID, discord.Bot.Mention()+" for the bot")
+	discord.DM(ana.ID, "no intent for this")
+	discord.Say(c.ID, ana.ID, "the end")
+	got := b.waitHeard(t, 5)[2:]
+	want := []string{"create ", "create " + discord.Bot.Mention() + " for the bot", "create "}
+	if !slices.Equal(got, want) {
+		t.Errorf("heard %q, want %q", got, want)
+	}
+	page, err := b.ChannelMessages(c.ID.String(), 100, "", "", "")
+	if err != nil || len(page) != 3 || page[2].Content != "" || len(page[2].Attachments) != 0 || page[1].Content == "" {
+		t.Errorf("REST has %+v, %v", page, err)
+	}
+	if _, err := b.Application("@me"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOnlyWhatTheBotCanSee: no events from a channel that is closed to it, nor from a private thread it isn't in.
+func TestOnlyWhatTheBotCanSee(t *testing.T) {
 	t.Parallel()
 	discord := discordtest.New(t)
-	_, c, _ := place(discord)
+	g, c, ana := place(discord)
+	closed := discord.AddChannel(g.ID, discordtest.Channel{Name: "staff",
+		Overwrites: []discordtest.Overwrite{discordtest.ForRole(g.ID, 0, discordtest.ViewChannel)}})
+	thread := discord.AddChannel(g.ID, discordtest.Channel{Name: "private", Type: discordtest.PrivateThread, ParentID: &c.ID})
 	b := connect(t, discord)
-	body := plain("once")
-	body["nonce"], body["enforce_nonce"] = "n-1", true
-	discord.Inject("POST /channels/*/messages", 2, discordtest.DoneButBadGateway())
-	if err := b.post(c.ID, body); err != nil {
+	discord.Say(closed.ID, ana.ID, "secret")
+	discord.Say(thread.ID, ana.ID, "secret")
+	discord.SetOverwrite(closed.ID, discordtest.ForRole(g.BotRole.ID, discordtest.ViewChannel, 0))
+	discord.UpdateChannel(thread.ID, func(c *discordtest.Channel) { c.Invited = append(c.Invited, discord.Bot.ID) })
+	discord.Say(closed.ID, ana.ID, "now")
+	discord.Say(thread.ID, ana.ID, "here")
+	got := b.waitHeard(t, 4)[2:]
+	if want := []string{"create now", "create here"}; !slices.Equal(got, want) {
+		t.Errorf("heard %q, want %q", got, want)
+	}
+}
+
+func TestRequestMembers(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t)
+	g, _, ana := place(discord)
+	for n := range 1500 {
+		discord.AddMember(g.ID, discordtest.User{Username: fmt.Sprintf("member-%d", n)})
+	}
+	b := connect(t, discord)
+	chunks := make(chan *discordgo.GuildMembersChunk, 8)
+	b.AddHandler(func(_ *discordgo.Session, c *discordgo.GuildMembersChunk) { chunks <- c })
+	if err := b.RequestGuildMembers(g.ID.String(), "", 0, "n", false); err != nil {
 		t.Fatal(err)
 	}
-	if sent := discord.Sent(c.ID); len(sent) != 1 || sent[0].Content != "once" {
-		t.Errorf("sent %+v, want one message", sent)
+	one, two := <-chunks, <-chunks
+	if len(one.Members) != 1000 || len(two.Members) != 503 || two.ChunkIndex != 1 || two.ChunkCount != 2 || two.Nonce != "n" {
+		t.Errorf("chunks of %d and %d members, %+v", len(one.Members), len(two.Members), two)
+	}
+	if err := b.RequestGuildMembersList(g.ID.String(), []string{ana.ID.String(), "5"}, 0, "", false); err != nil {
+		t.Fatal(err)
+	}
+	if some := <-chunks; len(some.Members) != 1 || some.Members[0].User.Username != "ana" || len(some.NotFound) != 1 {
+		t.Errorf("chunk %+v", some)
+	}
+}
+
+func TestHeartbeats(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t, discordtest.WithHeartbeat(10*time.Millisecond))
+	b := connect(t, discord)
+	discord.AskHeartbeat()
+	discord.WaitFor("a heartbeat", func() bool { return discord.Heartbeats() > 3 })
+	if discord.Identifies() != 1 {
+		t.Errorf("%d identifies: the acks don't arrive", discord.Identifies())
+	}
+	_ = b
+}
+
+// TestStructure makes every change of a guild and looks at what discordgo makes of it.
+func TestStructure(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t)
+	b := connect(t, discord)
+	seen := make(chan string, 64)
+	b.AddHandler(func(_ *discordgo.Session, e *discordgo.Event) { seen <- e.Type })
+	g, c, ana := place(discord)
+	r := discord.AddRole(g.ID, "team", 0)
+	discord.UpdateRole(g.ID, r.ID, func(r *discordtest.Role) { r.Permissions = discordtest.ManageMessages })
+	discord.UpdateMember(g.ID, ana.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, r.ID) })
+	discord.SetOverwrite(c.ID, discordtest.ForRole(r.ID, 0, discordtest.ViewChannel))
+	if p := discord.Permissions(c.ID, ana.ID); p.Has(discordtest.ViewChannel) {
+		t.Errorf("permissions %b hold what an overwrite denies", p)
+	}
+	thread := discord.AddChannel(g.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &c.ID})
+	discord.UpdateChannel(thread.ID, func(c *discordtest.Channel) { c.Thread.Archived = true })
+	discord.RemoveRole(g.ID, r.ID)
+	if p := discord.Permissions(c.ID, ana.ID); !p.Has(discordtest.ViewChannel) {
+		t.Errorf("permissions %b don't get back what a removed role denied", p)
+	}
+	discord.RemoveChannel(c.ID)
+	discord.RemoveMember(g.ID, ana.ID)
+	discord.Outage(g.ID, false)
+	discord.Outage(g.ID, true)
+	discord.RemoveGuild(g.ID)
+	for _, want := range []string{"GUILD_CREATE", "CHANNEL_CREATE", "GUILD_MEMBER_ADD", "GUILD_ROLE_CREATE",
+		"GUILD_ROLE_UPDATE", "GUILD_MEMBER_UPDATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE",
+		"GUILD_ROLE_DELETE", "THREAD_DELETE", "CHANNEL_DELETE", "GUILD_MEMBER_REMOVE", "GUILD_DELETE", "GUILD_CREATE",
+		"GUILD_DELETE"} {
+		if got := <-seen; got != want {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestClosingEndsTheSession: after close code 1000 Discord doesn't resume.
+func TestClosingEndsTheSession(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t)
+	place(discord)
+	b := connect(t, discord)
+	b.waitHeard(t, 2)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Open(); err != nil {
+		t.Fatal(err)
+	}
+	discord.WaitReady()
+	if i, r := discord.Identifies(), discord.Resumes(); i != 2 || r != 0 {
+		t.Errorf("%d identifies and %d resumes, want 2 and 0", i, r)
 	}
 }
