@@ -1,0 +1,104 @@
+package arch
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hark/internal/config"
+)
+
+// pages are the documents of the project, by their paths from its root.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+		names, err := filepath.Glob(filepath.Join("../..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			relative, err := filepath.Rel("../..", name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[relative] = read(t, relative)
+		}
+	}
+	if len(texts) < 6 {
+		t.Fatalf("only %d documents found", len(texts))
+	}
+	return texts
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
+	for name, text := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join("../..", filepath.Dir(name), m[1])); err != nil {
+				t.Errorf("%s: a link leads nowhere: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestDocumentsNameRealSettings(t *testing.T) {
+	t.Parallel()
+	variable := regexp.MustCompile(`\bHARK_[A-Z_]+\b`)
+	for name, text := range pages(t) {
+		if err := config.CheckEnv(variable.FindAllString(text, -1)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The number in the invite link is the sum of the permissions listed, and these are Discord's bits.
+func TestInviteLinkHasThePermissionsListed(t *testing.T) {
+	t.Parallel()
+	// https://discord.com/developers/docs/topics/permissions
+	bits := map[string]uint64{"View Channels": 1 << 10, "Send Messages": 1 << 11, "Read Message History": 1 << 16,
+		"Send Messages in Threads": 1 << 38}
+	readme := read(t, "README.md")
+	sum := uint64(0)
+	for name, bit := range bits {
+		if !strings.Contains(readme, "| "+name+" | "+strconv.FormatUint(bit, 10)+" |") {
+			t.Errorf("the README doesn't list %s as %d", name, bit)
+		}
+		sum += bit
+	}
+	if want := "&permissions=" + strconv.FormatUint(sum, 10) + "\n"; !strings.Contains(readme, want) {
+		t.Errorf("the invite link doesn't have %s", want)
+	}
+}
+
+func TestEveryPackageIsInTheArchitecture(t *testing.T) {
+	t.Parallel()
+	text := read(t, "docs/architecture.md")
+	for pkg := range rules {
+		if !strings.Contains(text, "`"+pkg+"`") {
+			t.Errorf("docs/architecture.md doesn't say what %s does", pkg)
+		}
+	}
+}
+
+// What a contributor is told to run is what is run to check a change.
+func TestChecksRunTheCommandOfTheReadme(t *testing.T) {
+	t.Parallel()
+	const command = "go test ./..."
+	if !strings.Contains(read(t, "README.md"), "\n```sh\n"+command+"\n```\n") {
+		t.Errorf("the README doesn't tell to run %s", command)
+	}
+	if !regexp.MustCompile(`(?m)^(env -u HARK_LONG )?go test \./\.\.\.$`).MatchString(read(t, ".ci/run")) {
+		t.Errorf(".ci/run doesn't run %s", command)
+	}
+	if info, err := os.Stat("../../.ci/run"); err != nil || info.Mode()&0o111 == 0 {
+		t.Errorf(".ci/run can't be executed: %v", err)
+	}
+}
