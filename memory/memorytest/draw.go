@@ -1,0 +1,182 @@
+package memorytest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"hark/memory"
+
+	"pgregory.net/rapid"
+)
+
+// The world of random operations: few places and people, so that operations meet.
+var (
+	channels = []memory.ChannelID{general, staff, thread, local}
+	authors  = []memory.UserID{ada, ben, 503, 504}
+	words    = []string{"ferry", "noon", "harbour", "tomatoes", "printer", "chess", "flat", "the", "東京", "雨", "🎉", "running", "O'Brien", "\"AND\""}
+)
+
+const (
+	slots    = 24 // messages that a channel can have
+	versions = 5  // of each
+)
+
+// slotID is of the n-th message of a channel: in bursts, some in the same millisecond.
+func slotID(n int) memory.MessageID {
+	at := began.Add(time.Duration(n-n/4%2)*40*time.Second + time.Duration(n/6)*20*time.Minute)
+	return memory.FirstMessageID(at) + memory.MessageID(n)
+}
+
+func guildOf(channel memory.ChannelID) memory.GuildID {
+	if channel == local {
+		return memory.LocalGuild
+	}
+	return guild
+}
+
+// version is the v-th version of a message: what can change depends on v alone, what can't on the message.
+func version(channel memory.ChannelID, slot, v int) memory.Message {
+	m := memory.Message{
+		ID: slotID(slot), Guild: guildOf(channel), Channel: channel, Author: authors[slot*7/3%len(authors)],
+		Content: content(channel, slot, v),
+	}
+	m.Kind = map[memory.UserID]memory.Kind{503: memory.FromBot, 504: memory.FromWebhook}[m.Author]
+	if slot%5 == 4 {
+		m.ReplyTo = slotID(slot - 3)
+	}
+	if v > 0 {
+		m.Edited = began.Add(24*time.Hour + time.Duration(v)*time.Second)
+	}
+	if mix := slot + v; mix%3 == 0 {
+		m.Files = []memory.File{{Name: fmt.Sprintf("chess%d.png", v)}}
+		m.Mentions = []memory.UserID{authors[v%len(authors)]}
+		m.Starred = v%2 == 1
+	}
+	return m
+}
+
+func content(channel memory.ChannelID, slot, v int) string {
+	n := int(channel)*31 + slot*17 + v*5
+	var some []string
+	for i := range n%4 + v%2 {
+		some = append(some, words[(n/3+i*i+i*v)%len(words)])
+	}
+	return strings.Join(some, " ")
+}
+
+// drawSlot is often one of a few, so that much happens to them.
+func drawSlot(t *rapid.T) (memory.ChannelID, int) {
+	if rapid.Bool().Draw(t, "one of few") {
+		return rapid.SampledFrom(channels[:2]).Draw(t, "channel"), rapid.IntRange(0, 2).Draw(t, "slot")
+	}
+	return rapid.SampledFrom(channels).Draw(t, "channel"), rapid.IntRange(0, slots-1).Draw(t, "slot")
+}
+
+// drawMessageEvent is something that happens to a message.
+func drawMessageEvent(t *rapid.T) memory.Event {
+	channel, slot := drawSlot(t)
+	v := rapid.IntRange(0, versions-1).Draw(t, "version")
+	m := version(channel, slot, v)
+	switch rapid.IntRange(0, 9).Draw(t, "event") {
+	case 0:
+		ids := []memory.MessageID{m.ID}
+		if rapid.Bool().Draw(t, "two") {
+			ids = append(ids, slotID(rapid.IntRange(0, slots-1).Draw(t, "second")))
+		}
+		return memory.Deleted{Guild: m.Guild, Channel: channel, IDs: ids}
+	case 1, 2:
+		if v > 0 {
+			return memory.Edited{Guild: m.Guild, Channel: channel, ID: m.ID, Content: m.Content, At: m.Edited}
+		}
+	}
+	return memory.Posted{Message: m}
+}
+
+// drawStructureEvent is something that happens to a guild, or to somebody in it.
+func drawStructureEvent(t *rapid.T) memory.Event {
+	channel := rapid.SampledFrom([]memory.ChannelID{general, staff, thread}).Draw(t, "channel")
+	switch rapid.IntRange(0, 5).Draw(t, "structure") {
+	case 0:
+		return memory.GuildSeen{Guild: drawGuild(t)}
+	case 1:
+		return memory.ChannelSeen{Channel: drawChannel(t, channel)}
+	case 2:
+		return memory.ChannelGone{Guild: guild, Channel: channel}
+	case 3:
+		return memory.RoleSeen{Guild: guild, Role: drawRole(t)}
+	case 4:
+		return memory.RoleGone{Guild: guild, Role: drawRole(t).ID}
+	}
+	p := memory.Person{
+		ID: rapid.SampledFrom(authors).Draw(t, "who"), Guild: rapid.SampledFrom([]memory.GuildID{guild, memory.LocalGuild}).Draw(t, "guild"),
+		Username: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "username"), Name: rapid.SampledFrom([]string{"", "A"}).Draw(t, "name"),
+		Nick: rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "nick"), Data: rapid.SampledFrom([]string{"", "d"}).Draw(t, "data"),
+		RolesKnown: rapid.Bool().Draw(t, "known"), Bot: rapid.Bool().Draw(t, "bot"),
+	}
+	if p.RolesKnown {
+		p.Roles = []memory.RoleID{drawRole(t).ID}
+	}
+	return memory.PersonSeen{Person: p}
+}
+
+func drawGuild(t *rapid.T) memory.Guild {
+	g := memory.Guild{ID: guild, Name: rapid.SampledFrom([]string{"Town", "City"}).Draw(t, "name"), Owner: ada}
+	g.Roles = []memory.Role{{ID: 900, Name: "@everyone"}, drawRole(t)}
+	for _, id := range []memory.ChannelID{general, staff, thread} {
+		if rapid.Bool().Draw(t, "listed") {
+			c := drawChannel(t, id)
+			c.Unplaced = false
+			g.Channels = append(g.Channels, c)
+		}
+	}
+	return g
+}
+
+func drawChannel(t *rapid.T, id memory.ChannelID) memory.Channel {
+	c := memory.Channel{
+		ID: id, Guild: guild, Name: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "name"), AgeLimited: rapid.Bool().Draw(t, "aged"),
+		Unplaced: rapid.Bool().Draw(t, "unplaced"),
+	}
+	if id == thread {
+		c.Kind, c.Parent = memory.PublicThread, general
+	} else if rapid.Bool().Draw(t, "closed") {
+		c.Overwrites = []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel}, {User: ben, Allow: memory.ViewChannel}}
+	}
+	return c
+}
+
+func drawRole(t *rapid.T) memory.Role {
+	return memory.Role{
+		ID:   rapid.SampledFrom([]memory.RoleID{951, 952}).Draw(t, "role"),
+		Name: rapid.SampledFrom([]string{"crew", "guests"}).Draw(t, "role name"), Permissions: memory.Connect,
+	}
+}
+
+// drawScope is of some channels, and now and then of a time.
+func drawScope(t *rapid.T) memory.Scope {
+	scope := memory.Scope{Channels: rapid.SliceOfNDistinct(rapid.SampledFrom(append(channels, nowhere)), 0, 4, rapid.ID).Draw(t, "scope")}
+	bound := func(name string) time.Time {
+		at := slotID(rapid.IntRange(0, slots-1).Draw(t, name)).Time()
+		return at.Add(rapid.SampledFrom([]time.Duration{0, 1, -1, time.Second}).Draw(t, name+" moved"))
+	}
+	if rapid.IntRange(0, 3).Draw(t, "since?") == 0 {
+		scope.Since = bound("since")
+	}
+	if rapid.IntRange(0, 3).Draw(t, "until?") == 0 {
+		scope.Until = bound("until")
+	}
+	return scope
+}
+
+func drawWords(t *rapid.T) []string {
+	return rapid.SliceOfN(rapid.SampledFrom(append(words, "zeppelin")), 1, 3).Draw(t, "words")
+}
+
+func drawIDs(t *rapid.T) []memory.MessageID {
+	var ids []memory.MessageID
+	for _, n := range rapid.SliceOfN(rapid.IntRange(-2, slots+1), 0, 6).Draw(t, "ids") {
+		ids = append(ids, slotID(n)+memory.MessageID(n%2))
+	}
+	return ids
+}

@@ -1,0 +1,76 @@
+// Package memorytest is the suite that every memory.Store passes.
+//
+// Run holds a store to what memory.Store, memory.Queue and memory.Event promise: first each promise by itself,
+// named by a sentence, then all of them together, in random operations beside a naive model that keeps
+// everything in maps. Reopen does the same across closing and opening again. A store that passes both can
+// take the place of any other.
+package memorytest
+
+import (
+	"os"
+	"testing"
+
+	"hark/memory"
+)
+
+// Run checks the stores that open returns. Each call of open is to give an empty store of its own, whose
+// space in use is that of Embedder. The suite closes them.
+func Run(t *testing.T, open func(t testing.TB) memory.Store) {
+	for _, p := range promises() {
+		t.Run(p.says, func(t *testing.T) {
+			t.Parallel()
+			p.check(start(t, open(t)))
+		})
+	}
+	t.Run("events in any order end in the same log", func(t *testing.T) {
+		t.Parallel()
+		checkOrders(t, open)
+	})
+	t.Run("random operations end as in the model", func(t *testing.T) {
+		t.Parallel()
+		repeat(func() { checkRandom(t, open, nil) })
+	})
+}
+
+// Reopen checks that stores are after closing what they were before. Each new dir is to become an empty
+// store of the space of Embedder; the same dir again is to be opened as it was left.
+func Reopen(t *testing.T, open func(t testing.TB, dir string) memory.Store) {
+	t.Run("what was applied is there after closing and opening", func(t *testing.T) {
+		t.Parallel()
+		checkReopened(t, open)
+	})
+	t.Run("random operations and reopenings end as in the model", func(t *testing.T) {
+		t.Parallel()
+		var dir string
+		first := func(t testing.TB) memory.Store {
+			dir = t.TempDir()
+			return open(t, dir)
+		}
+		repeat(func() { checkRandom(t, first, func(t testing.TB) memory.Store { return open(t, dir) }) })
+	})
+}
+
+// repeat runs a property once, or, where long tests are asked for, ten times.
+func repeat(property func()) {
+	times := 1
+	if os.Getenv("HARK_LONG") != "" {
+		times = 10
+	}
+	for range times {
+		property()
+	}
+}
+
+// promise is one sentence that every store keeps.
+type promise struct {
+	says  string
+	check func(*trial)
+}
+
+func promises() []promise {
+	var all []promise
+	for _, group := range [][]promise{logPromises, structurePromises, namePromises, searchPromises, queuePromises, tracePromises, concurrencyPromises} {
+		all = append(all, group...)
+	}
+	return all
+}

@@ -1,0 +1,108 @@
+package memorytest
+
+import (
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"hark/memory"
+)
+
+// bugEnv names the bug that the naive store is to have in a process that is expected to fail.
+const bugEnv = "MEMORYTEST_BUG"
+
+func TestNaiveStorePasses(t *testing.T) {
+	t.Parallel()
+	bug := os.Getenv(bugEnv)
+	Run(t, func(testing.TB) memory.Store { return newNaive(bug, nil) })
+	var mu sync.Mutex
+	states := map[string]*naiveState{}
+	Reopen(t, func(_ testing.TB, dir string) memory.Store {
+		mu.Lock()
+		defer mu.Unlock()
+		s := newNaive(bug, states[dir])
+		states[dir] = s.naiveState
+		return s
+	})
+}
+
+// bugs are what a store could get wrong, each with a part of the name of a test that must catch it.
+var bugs = map[string]string{
+	"brings the deleted back":             "a delete that overtakes its message wins",
+	"forgets deletes of what isn't there": "a delete that overtakes its message wins",
+	"lets the last version win":           "an older version never replaces a newer",
+	"takes an edit for a whole version":   "an edit of the text leaves the rest",
+	"loses early edits":                   "an edit that overtakes its message waits for it",
+	"forgets files":                       "a message comes back as it was logged",
+	"applies half a batch":                "a batch is applied wholly or not at all",
+	"shows half a batch":                  "readers see whole batches only",
+	"looks one too far back":              "a stretch of a channel",
+	"keeps names of the deleted":          "a deleted message has no name and gets none",
+	"renames messages":                    "of two names or two messages the first given stays",
+	"keeps answers without sources":       "an answer is deleted with any of its sources",
+	"lets imports change channels":        "an import changes nothing of a channel that was seen",
+	"adds to a guild's roles":             "a guild seen again replaces roles",
+	"forgets names":                       "what is learned of a person adds to what was known",
+	"counts the whole guild's presence":   "presence is of the scope's channels only",
+	"counts frequencies in scope only":    "frequencies are of the whole guild",
+	"ignores Until":                       "a scope begins at Since and ends before Until",
+	"begins after Since":                  "a scope begins at Since and ends before Until",
+	"leaks another channel":               "full text finds the messages in scope",
+	"wants all terms":                     "full text finds the messages in scope",
+	"gives worst first":                   "random operations end as in the model",
+	"ignores the limit":                   "full text finds the messages in scope",
+	"gives segments whole":                "the nearest segments are in scope",
+	"gives segments without a message":    "the nearest segments are in scope",
+	"gives farthest first":                "the nearest segment is the one that speaks of it",
+	"keeps vectors of the deleted":        "a vector that a deleted text went into goes with it",
+	"takes stale vectors":                 "a vector of a segment that has changed meanwhile is dropped",
+	"forgets to embed changes":            "a segment is pending from the commit that changed it",
+	"never wakes":                         "a segment is pending from the commit that changed it",
+	"loses a message":                     "every message lies in exactly one segment",
+	"forgets deletes when closed":         "what was applied is there after closing and opening",
+	"forgets vectors when closed":         "what was applied is there after closing and opening",
+}
+
+func TestEveryBugIsCaught(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(bugEnv) != "" {
+		t.Skip("this is the process with the bug")
+	}
+	for bug, name := range bugs {
+		t.Run(bug, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestNaiveStorePasses$", "-rapid.checks=40", "-rapid.shrinktime=1ns", "-rapid.nofailfile")
+			cmd.Env = append(os.Environ(), bugEnv+"="+bug)
+			out, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) {
+				t.Fatalf("the suite passed a store that %s: %v", bug, err)
+			}
+			failed := "--- FAIL: TestNaiveStorePasses/" + strings.ReplaceAll(name, " ", "_")
+			if !strings.Contains(string(out), failed) {
+				t.Errorf("%q didn't fail:\n%s", name, out)
+			}
+		})
+	}
+}
+
+func TestEmbedderRanks(t *testing.T) {
+	t.Parallel()
+	vectors, err := Embedder{}.Embed(t.Context(), memory.ForSearch, append([]string{"when does the ferry leave the harbour?", "🎉", ""}, topics...))
+	if err != nil || len(vectors) != len(topics)+3 || vectors[1] != nil || vectors[2] != nil {
+		t.Fatalf("%d vectors, %v", len(vectors), err)
+	}
+	question := vectors[0]
+	if len(question) != (Embedder{}).Space().Dimensions || math.Abs(cosine(question, question)-1) > 1e-6 {
+		t.Errorf("%d dimensions, length %f", len(question), cosine(question, question))
+	}
+	for i := range topics[1:] {
+		if near, far := cosine(question, vectors[3]), cosine(question, vectors[4+i]); near < far+0.2 {
+			t.Errorf("%q is at %.2f, %q at %.2f", topics[0], near, topics[i+1], far)
+		}
+	}
+}

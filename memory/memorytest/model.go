@@ -1,0 +1,295 @@
+package memorytest
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// place is where a message is.
+type place struct {
+	channel memory.ChannelID
+	id      memory.MessageID
+}
+
+// entry is what was heard of a message: the newest whole version, the newest edit, and whether it was deleted.
+type entry struct {
+	posted  *memory.Message
+	edit    *memory.Edited
+	deleted bool
+}
+
+// model keeps everything in maps and answers every question by looking at all of it.
+type model struct {
+	entries  map[place]*entry
+	names    map[place]string
+	traces   map[place]memory.Trace
+	guilds   map[memory.GuildID]*memory.Guild // without channels
+	channels map[memory.ChannelID]*memory.Channel
+	seen     map[memory.ChannelID]bool // told of by more than a message
+	people   map[memory.GuildID]map[memory.UserID]memory.Person
+}
+
+func newModel() *model {
+	return &model{
+		entries:  map[place]*entry{},
+		names:    map[place]string{},
+		traces:   map[place]memory.Trace{},
+		guilds:   map[memory.GuildID]*memory.Guild{},
+		channels: map[memory.ChannelID]*memory.Channel{},
+		seen:     map[memory.ChannelID]bool{},
+		people:   map[memory.GuildID]map[memory.UserID]memory.Person{},
+	}
+}
+
+func (m *model) apply(events ...memory.Event) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case memory.Posted:
+			m.post(e.Message)
+		case memory.Edited:
+			m.edit(e)
+		case memory.Deleted:
+			for _, id := range e.IDs {
+				m.delete(place{e.Channel, id})
+			}
+		case memory.Named:
+			m.name(e)
+		default:
+			m.applyStructure(e)
+		}
+	}
+}
+
+func (m *model) entry(at place) *entry {
+	if m.entries[at] == nil {
+		m.entries[at] = &entry{}
+	}
+	return m.entries[at]
+}
+
+func (m *model) post(message memory.Message) {
+	at := place{message.Channel, message.ID}
+	e := m.entry(at)
+	if e.deleted {
+		return
+	}
+	m.meet(message.Guild, message.Channel)
+	m.changing(at, func() {
+		if e.posted == nil || message.Edited.After(e.posted.Edited) {
+			e.posted = &message
+		}
+	})
+}
+
+func (m *model) edit(edit memory.Edited) {
+	at := place{edit.Channel, edit.ID}
+	e := m.entry(at)
+	if e.deleted {
+		return
+	}
+	m.meet(edit.Guild, edit.Channel)
+	m.changing(at, func() {
+		if e.edit == nil || edit.At.After(e.edit.At) {
+			e.edit = &edit
+		}
+	})
+}
+
+// changing deletes the answers made from a message if change changes its text.
+func (m *model) changing(at place, change func()) {
+	before, was := m.message(at)
+	change()
+	if after, _ := m.message(at); was && after.Text() != before.Text() {
+		m.dropAnswers(at)
+	}
+}
+
+// message is the message as it is now; false if there is none.
+func (m *model) message(at place) (memory.Message, bool) {
+	e := m.entries[at]
+	if e == nil || e.deleted || e.posted == nil {
+		return memory.Message{}, false
+	}
+	message := *e.posted
+	if e.edit != nil && e.edit.At.After(message.Edited) {
+		message.Content, message.Edited = e.edit.Content, e.edit.At
+	}
+	return message, true
+}
+
+func (m *model) delete(at place) {
+	m.entry(at).deleted = true
+	delete(m.names, at)
+	delete(m.traces, at)
+	m.dropAnswers(at)
+}
+
+func (m *model) name(n memory.Named) {
+	at := place{n.Channel, n.ID}
+	if m.entry(at).deleted || m.names[at] != "" {
+		return
+	}
+	if _, taken := m.named(n.Channel, n.Name); !taken {
+		m.names[at] = n.Name
+	}
+}
+
+func (m *model) named(channel memory.ChannelID, name string) (memory.MessageID, bool) {
+	for at, n := range m.names {
+		if at.channel == channel && n == name {
+			return at.id, true
+		}
+	}
+	return 0, false
+}
+
+// keepTrace keeps a trace, unless a source of it or the answer was deleted meanwhile.
+func (m *model) keepTrace(t memory.Trace) {
+	at := place{t.Channel, t.Answer}
+	if m.entry(at).deleted {
+		return
+	}
+	m.traces[at] = t
+	for _, s := range sources(t) {
+		if m.entry(s).deleted {
+			m.dropAnswer(t)
+			return
+		}
+	}
+}
+
+func (m *model) dropAnswers(source place) {
+	for _, t := range maps.Clone(m.traces) {
+		if slices.Contains(sources(t), source) {
+			m.dropAnswer(t)
+		}
+	}
+}
+
+func (m *model) dropAnswer(t memory.Trace) {
+	delete(m.traces, place{t.Channel, t.Answer})
+	for _, id := range append([]memory.MessageID{t.Answer}, t.Parts...) {
+		if at := (place{t.Channel, id}); !m.entry(at).deleted {
+			m.delete(at)
+		}
+	}
+}
+
+// sources are the messages that an answer was made from.
+func sources(t memory.Trace) []place {
+	var all []place
+	if t.Question != 0 {
+		all = append(all, place{t.Channel, t.Question})
+	}
+	for _, hit := range t.Recalled {
+		if hit.Number > 0 || hit.Context {
+			all = append(all, place{hit.Channel, hit.Message})
+		}
+	}
+	return all
+}
+
+// log is a channel's messages by id.
+func (m *model) log(channel memory.ChannelID) []memory.Message {
+	var all []memory.Message
+	for at := range m.entries {
+		if message, ok := m.message(at); ok && at.channel == channel {
+			all = append(all, message)
+		}
+	}
+	slices.SortFunc(all, func(a, b memory.Message) int { return compare(a.ID, b.ID) })
+	return all
+}
+
+func (m *model) around(channel memory.ChannelID, ids []memory.MessageID, before, after int) []memory.Message {
+	log := m.log(channel)
+	wanted := map[memory.MessageID]bool{}
+	for _, id := range ids {
+		first, found := slices.BinarySearchFunc(log, id, func(m memory.Message, id memory.MessageID) int { return compare(m.ID, id) })
+		end := first
+		if found {
+			end++
+		}
+		for _, message := range log[max(0, first-before):min(len(log), end+after)] {
+			wanted[message.ID] = true
+		}
+	}
+	return slices.DeleteFunc(log, func(m memory.Message) bool { return !wanted[m.ID] })
+}
+
+// inScope are the messages in scope that can be recalled, in no order.
+func (m *model) inScope(scope memory.Scope) []memory.Message {
+	var all []memory.Message
+	for at := range m.entries {
+		message, ok := m.message(at)
+		if ok && message.Kind.Recalled() && slices.Contains(scope.Channels, at.channel) && within(scope, message.Time()) {
+			all = append(all, message)
+		}
+	}
+	return all
+}
+
+func within(scope memory.Scope, at time.Time) bool {
+	return (scope.Since.IsZero() || !at.Before(scope.Since)) && (scope.Until.IsZero() || at.Before(scope.Until))
+}
+
+func (m *model) presence(scope memory.Scope, users []memory.UserID) map[memory.UserID]memory.Presence {
+	present := map[memory.UserID]memory.Presence{}
+	for _, message := range m.inScope(memory.Scope{Channels: scope.Channels}) {
+		if slices.Contains(users, message.Author) {
+			p := present[message.Author]
+			p.Messages++
+			if message.Time().After(p.Last) {
+				p.Last = message.Time()
+			}
+			present[message.Author] = p
+		}
+	}
+	return present
+}
+
+// fullText are the messages in scope that hold at least one of terms.
+func (m *model) fullText(scope memory.Scope, terms []string) map[place]bool {
+	found := map[place]bool{}
+	for _, message := range m.inScope(scope) {
+		if slices.ContainsFunc(text.Terms(message.Text()), func(t string) bool { return slices.Contains(terms, t) }) {
+			found[place{message.Channel, message.ID}] = true
+		}
+	}
+	return found
+}
+
+// frequencies counts in the whole of scope's guilds.
+func (m *model) frequencies(scope memory.Scope, terms []string) (messages int, counts []int) {
+	guilds := map[memory.GuildID]bool{}
+	for _, id := range scope.Channels {
+		if c := m.channels[id]; c != nil {
+			guilds[c.Guild] = true
+		}
+	}
+	counts = make([]int, len(terms))
+	var whole memory.Scope
+	for id, c := range m.channels {
+		if guilds[c.Guild] {
+			whole.Channels = append(whole.Channels, id)
+		}
+	}
+	for i, term := range terms {
+		counts[i] = len(m.fullText(whole, []string{term}))
+	}
+	return len(m.inScope(whole)), counts
+}
+
+func compare[T ~int64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

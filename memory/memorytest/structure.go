@@ -1,0 +1,134 @@
+package memorytest
+
+import (
+	"hark/memory"
+)
+
+// town is a guild with two channels and a thread.
+func town() memory.Guild {
+	return memory.Guild{
+		ID: guild, Name: "Town", Owner: ada,
+		Roles: []memory.Role{{ID: 900, Name: "@everyone", Permissions: memory.ViewChannel}, {ID: 950, Name: "crew", Permissions: 1 << 63, Bot: hark}},
+		Channels: []memory.Channel{
+			{ID: general, Guild: guild, Parent: 910, Name: "general"},
+			{ID: staff, Guild: guild, Kind: memory.VoiceChannel, Name: "staff", AgeLimited: true, Overwrites: []memory.Overwrite{
+				{Role: 900, Deny: memory.ViewChannel}, {User: ben, Allow: memory.ViewChannel | memory.Connect},
+			}},
+			{ID: thread, Guild: guild, Parent: general, Kind: memory.PrivateThread, Name: "thread"},
+		},
+	}
+}
+
+var structurePromises = []promise{
+	{"a guild comes back as it was seen", func(t *trial) {
+		t.apply(memory.GuildSeen{Guild: town()})
+		t.same("the guild", normal(t.guild(guild)), normal(town()))
+		if _, err := t.store.Guild(t.ctx, 12345); !notFound(err) {
+			t.Fatalf("an unknown guild: %v", err)
+		}
+	}},
+	{"a guild seen again replaces roles and unplaces the channels it no longer lists, but for threads of those it lists", func(t *trial) {
+		t.apply(memory.GuildSeen{Guild: town()})
+		next := town()
+		next.Name, next.Owner = "City", ben
+		next.Roles = next.Roles[:1]
+		next.Channels = next.Channels[:1]
+		t.apply(memory.GuildSeen{Guild: next})
+		got := t.guild(guild)
+		t.same("name, owner and roles", normal(memory.Guild{Name: got.Name, Owner: got.Owner, Roles: got.Roles}),
+			normal(memory.Guild{Name: "City", Owner: ben, Roles: next.Roles}))
+		for id, unplaced := range map[memory.ChannelID]bool{general: false, staff: true, thread: false} {
+			t.same("unplaced", t.channel(guild, id).Unplaced, unplaced)
+		}
+		next.Channels = town().Channels[1:2]
+		t.apply(memory.GuildSeen{Guild: next})
+		t.same("the thread of an unlisted channel is unplaced", t.channel(guild, thread).Unplaced, true)
+		t.same("a channel listed again is not", t.channel(guild, staff).Unplaced, false)
+	}},
+	{"a channel that is gone is unplaced with its threads, until it is seen again", func(t *trial) {
+		t.apply(memory.GuildSeen{Guild: town()}, memory.ChannelGone{Guild: guild, Channel: general})
+		t.same("the channel", t.channel(guild, general).Unplaced, true)
+		t.same("its thread", t.channel(guild, thread).Unplaced, true)
+		t.same("another", t.channel(guild, staff).Unplaced, false)
+		t.apply(memory.ChannelSeen{Channel: town().Channels[0]})
+		t.same("seen again", t.channel(guild, general), town().Channels[0])
+	}},
+	{"a channel known only by its messages is unplaced", func(t *trial) {
+		t.post(said(staff, id(1), ada, "first"))
+		c := t.channel(guild, staff)
+		if !c.Unplaced || c.Guild != guild {
+			t.Fatalf("it is %+v", c)
+		}
+	}},
+	{"an import changes nothing of a channel that was seen", func(t *trial) {
+		t.apply(memory.GuildSeen{Guild: town()})
+		old := memory.Channel{ID: general, Guild: guild, Name: "old name", Kind: memory.VoiceChannel, Unplaced: true}
+		t.apply(memory.ChannelSeen{Channel: old})
+		t.same("the channel", t.channel(guild, general), town().Channels[0])
+		t.apply(memory.ChannelGone{Guild: guild, Channel: general}, memory.ChannelSeen{Channel: old})
+		gone := town().Channels[0]
+		gone.Unplaced = true
+		t.same("the channel that is gone", t.channel(guild, general), gone)
+	}},
+	{"an import fills in a channel that is unknown, and what Discord tells replaces that", func(t *trial) {
+		t.post(said(staff, id(1), ada, "first"))
+		file := memory.Channel{ID: staff, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "from a file", Unplaced: true}
+		t.apply(memory.ChannelSeen{Channel: file})
+		t.same("the channel", t.channel(guild, staff), file)
+		t.apply(memory.ChannelSeen{Channel: town().Channels[1]})
+		t.same("as Discord says", t.channel(guild, staff), town().Channels[1])
+	}},
+	{"roles come, change and go", func(t *trial) {
+		t.apply(memory.GuildSeen{Guild: town()})
+		t.apply(memory.RoleSeen{Guild: guild, Role: memory.Role{ID: 950, Name: "captains", Permissions: memory.Administrator}},
+			memory.RoleSeen{Guild: guild, Role: memory.Role{ID: 960, Name: "guests"}})
+		t.apply(memory.RoleGone{Guild: guild, Role: 900}, memory.RoleGone{Guild: guild, Role: 999})
+		want := []memory.Role{{ID: 950, Name: "captains", Permissions: memory.Administrator}, {ID: 960, Name: "guests"}}
+		t.same("the roles", normal(t.guild(guild)).Roles, want)
+	}},
+	{"what is learned of a person adds to what was known", func(t *trial) {
+		full := memory.Person{
+			ID: ada, Guild: guild, Username: "ada", Name: "Ada", Nick: "Captain", Roles: []memory.RoleID{950, 900},
+			RolesKnown: true, Data: "Builds boats.",
+		}
+		t.apply(memory.PersonSeen{Person: full}, memory.PersonSeen{Person: memory.Person{ID: ben, Guild: guild, Bot: true}})
+		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Name: "Ada L."}})
+		full.Name = "Ada L."
+		t.same("the people", t.people(guild), []memory.Person{full, {ID: ben, Guild: guild, Bot: true}})
+		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, RolesKnown: true}})
+		got := t.people(guild)[0]
+		if !got.RolesKnown || len(got.Roles) != 0 {
+			t.Fatalf("known to have no roles, has %v", got.Roles)
+		}
+		t.same("another guild", t.people(901), []memory.Person(nil))
+	}},
+}
+
+var namePromises = []promise{
+	{"a name finds its message and a message its name, in their channel only", func(t *trial) {
+		t.post(said(general, id(1), ada, "one"), said(staff, id(1), ada, "one"), said(general, id(2), ben, "two"))
+		t.apply(memory.Named{Channel: general, ID: id(1), Name: "D1:1"}, memory.Named{Channel: staff, ID: id(1), Name: "D1:2"})
+		t.same("by name", t.named(general, "D1:1"), id(1))
+		t.same("by a name of another channel", t.named(general, "D1:2"), memory.MessageID(0))
+		t.same("names", t.names(general, id(1), id(2), id(3)), map[memory.MessageID]string{id(1): "D1:1"})
+		if _, err := t.store.MessageNamed(t.ctx, general, "nobody"); !notFound(err) {
+			t.Fatalf("an unknown name: %v", err)
+		}
+	}},
+	{"of two names or two messages the first given stays", func(t *trial) {
+		t.post(said(general, id(1), ada, "one"), said(general, id(2), ada, "two"))
+		t.apply(memory.Named{Channel: general, ID: id(1), Name: "a"})
+		t.apply(memory.Named{Channel: general, ID: id(1), Name: "b"}, memory.Named{Channel: general, ID: id(2), Name: "a"})
+		t.same("names", t.names(general, id(1), id(2)), map[memory.MessageID]string{id(1): "a"})
+		t.same("a", t.named(general, "a"), id(1))
+		t.same("b", t.named(general, "b"), memory.MessageID(0))
+	}},
+	{"a deleted message has no name and gets none", func(t *trial) {
+		t.post(said(general, id(1), ada, "one"))
+		t.apply(memory.Named{Channel: general, ID: id(1), Name: "a"})
+		t.delete(general, id(1))
+		t.same("its name", t.names(general, id(1)), map[memory.MessageID]string{})
+		t.apply(memory.Named{Channel: general, ID: id(1), Name: "a"})
+		t.same("named again", t.named(general, "a"), memory.MessageID(0))
+	}},
+}

@@ -1,0 +1,88 @@
+package memorytest
+
+import (
+	"time"
+
+	"hark/memory"
+)
+
+// answered posts a source, a question and an answer in two parts, and keeps the trace.
+func (t *trial) answered() memory.Trace {
+	t.Helper()
+	source, aside := said(staff, id(1), ben, "the ferry leaves at noon"), said(staff, id(2), ben, "see you")
+	question := said(general, id(10), ada, "when does the ferry leave?")
+	answer, part := said(general, id(11), hark, "At noon [1]"), said(general, id(12), hark, "says Ben.")
+	answer.Kind, part.Kind = memory.FromHark, memory.FromHark
+	t.post(source, aside, question, answer, part)
+	trace := memory.Trace{
+		Guild: guild, Channel: general, Answer: answer.ID, Parts: []memory.MessageID{part.ID}, Question: question.ID, Asker: ada,
+		Model: "toy", Search: time.Millisecond, Total: time.Second,
+		Recalled: []memory.TraceHit{
+			{Channel: staff, Message: source.ID, Relevance: 0.9, Why: []string{"words"}, Number: 1, Cited: true},
+			{Channel: staff, Message: aside.ID, Relevance: 0.1, Why: []string{"around"}},
+		},
+		Sections: []memory.TraceUse{{Section: "history", Tokens: 20, Dropped: 1}},
+	}
+	t.keep(trace)
+	return trace
+}
+
+// answerGone fails the test unless the answer is gone with its trace.
+func (t *trial) answerGone(trace memory.Trace) {
+	t.Helper()
+	t.same("the answer", t.messages(trace.Channel, append(trace.Parts, trace.Answer)...), []memory.Message(nil))
+	if _, ok := t.trace(trace.Channel, trace.Answer); ok {
+		t.Fatalf("the trace is still there")
+	}
+}
+
+var tracePromises = []promise{
+	{"a trace is kept under its answer", func(t *trial) {
+		trace := t.answered()
+		got, _ := t.trace(general, trace.Answer)
+		t.same("the trace", got, trace)
+		trace.Model = "another"
+		t.keep(trace)
+		got, _ = t.trace(general, trace.Answer)
+		t.same("the trace kept again", got, trace)
+		if _, err := t.store.Trace(t.ctx, staff, trace.Answer); !notFound(err) {
+			t.Fatalf("in another channel: %v", err)
+		}
+	}},
+	{"an answer is deleted with any of its sources", func(t *trial) {
+		trace := t.answered()
+		t.delete(staff, id(2)) // wasn't shown to the model
+		if _, ok := t.trace(general, trace.Answer); !ok {
+			t.Fatalf("it went with a message that it wasn't made from")
+		}
+		t.delete(staff, id(1))
+		t.answerGone(trace)
+	}},
+	{"an answer is deleted with its question", func(t *trial) {
+		trace := t.answered()
+		t.delete(general, trace.Question)
+		t.answerGone(trace)
+	}},
+	{"an answer is deleted when the text of a source changes", func(t *trial) {
+		trace := t.answered()
+		t.apply(memory.Edited{Guild: guild, Channel: staff, ID: id(1), Content: "the ferry leaves at two", At: began.Add(time.Hour)})
+		t.answerGone(trace)
+	}},
+	{"a trace goes with its answer", func(t *trial) {
+		trace := t.answered()
+		t.delete(general, trace.Answer)
+		if _, ok := t.trace(general, trace.Answer); ok {
+			t.Fatalf("the trace is still there")
+		}
+	}},
+	{"an answer whose source went while it was written is deleted when its trace comes", func(t *trial) {
+		trace := t.answered()
+		t.delete(staff, id(1))
+		again := said(general, id(20), hark, "At noon")
+		again.Kind = memory.FromHark
+		t.post(again)
+		trace.Answer, trace.Parts = again.ID, nil
+		t.keep(trace)
+		t.answerGone(trace)
+	}},
+}

@@ -1,0 +1,278 @@
+package memorytest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// Where and who the promises are about.
+const (
+	guild   memory.GuildID   = 900
+	general memory.ChannelID = 911
+	staff   memory.ChannelID = 912
+	thread  memory.ChannelID = 913 // of general
+	local   memory.ChannelID = 921
+	nowhere memory.ChannelID = 999 // no message is ever there
+
+	ada  memory.UserID = 501
+	ben  memory.UserID = 502
+	hark memory.UserID = 509
+)
+
+// began is when everything here begins.
+var began = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// fataler is what testing.T and rapid.T have in common.
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// trial is a store under test. Its methods fail the test where the store fails.
+type trial struct {
+	fataler
+	ctx   context.Context
+	store memory.Store
+}
+
+func start(t *testing.T, store memory.Store) *trial {
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return &trial{fataler: t, ctx: t.Context(), store: store}
+}
+
+// id is of a message sent so many seconds after the beginning.
+func id(seconds int) memory.MessageID {
+	return memory.FirstMessageID(began.Add(time.Duration(seconds)*time.Second)) + 1
+}
+
+// said is a plain message.
+func said(channel memory.ChannelID, id memory.MessageID, author memory.UserID, content string) memory.Message {
+	m := memory.Message{ID: id, Guild: guild, Channel: channel, Author: author, Content: content}
+	if channel == local {
+		m.Guild = memory.LocalGuild
+	}
+	return m
+}
+
+// edited is m after an edit so many minutes after the beginning.
+func edited(m memory.Message, minutes int, content string) memory.Message {
+	m.Content, m.Edited = content, began.Add(time.Duration(minutes)*time.Minute)
+	return m
+}
+
+func (t *trial) apply(events ...memory.Event) {
+	t.Helper()
+	if err := t.store.Apply(t.ctx, events...); err != nil {
+		t.Fatalf("Apply(%+v): %v", events, err)
+	}
+}
+
+func (t *trial) post(messages ...memory.Message) {
+	t.Helper()
+	events := make([]memory.Event, len(messages))
+	for i, m := range messages {
+		events[i] = memory.Posted{Message: m}
+	}
+	t.apply(events...)
+}
+
+func (t *trial) delete(channel memory.ChannelID, ids ...memory.MessageID) {
+	t.Helper()
+	t.apply(memory.Deleted{Guild: guild, Channel: channel, IDs: ids})
+}
+
+// messages are as the store has them, but for tokens, which are its own affair.
+func (t *trial) messages(channel memory.ChannelID, ids ...memory.MessageID) []memory.Message {
+	t.Helper()
+	got, err := t.store.Messages(t.ctx, channel, ids)
+	if err != nil {
+		t.Fatalf("Messages(%d, %v): %v", channel, ids, err)
+	}
+	return plain(got)
+}
+
+func (t *trial) around(channel memory.ChannelID, ids []memory.MessageID, before, after int) []memory.Message {
+	t.Helper()
+	got, err := t.store.Around(t.ctx, channel, ids, before, after)
+	if err != nil {
+		t.Fatalf("Around(%d, %v): %v", channel, ids, err)
+	}
+	return plain(got)
+}
+
+// find are the messages found by the words of a question.
+func (t *trial) find(scope memory.Scope, question string) []memory.MessageID {
+	t.Helper()
+	hits, err := t.store.FullText(t.ctx, scope, text.QueryTerms(question), 100)
+	if err != nil {
+		t.Fatalf("FullText(%q): %v", question, err)
+	}
+	var ids []memory.MessageID
+	for _, h := range hits {
+		ids = append(ids, h.ID)
+	}
+	return ids
+}
+
+// nearest are the segments nearest to a question; none if there are no vectors.
+func (t *trial) nearest(scope memory.Scope, question string, limit int) []memory.VectorHit {
+	t.Helper()
+	hits, err := t.store.Nearest(t.ctx, scope, embed(question), limit)
+	if err != nil && !errors.Is(err, memory.ErrNoVectors) {
+		t.Fatalf("Nearest(%q): %v", question, err)
+	}
+	return hits
+}
+
+func (t *trial) pending() []memory.Segment {
+	t.Helper()
+	segments, err := t.store.Pending(t.ctx, 1000)
+	if err != nil {
+		t.Fatalf("Pending: %v", err)
+	}
+	return segments
+}
+
+func (t *trial) embedded(segments []memory.Segment) {
+	t.Helper()
+	vectors := make([][]float32, len(segments))
+	for i, s := range segments {
+		vectors[i] = embedSegment(s.Messages)
+	}
+	if err := t.store.Embedded(t.ctx, segments, vectors); err != nil {
+		t.Fatalf("Embedded: %v", err)
+	}
+}
+
+// embedAll embeds what is pending.
+func (t *trial) embedAll() {
+	t.Helper()
+	t.embedded(t.pending())
+	if left := t.pending(); len(left) > 0 {
+		t.Fatalf("%d segments are pending after all were embedded", len(left))
+	}
+}
+
+func (t *trial) guild(id memory.GuildID) memory.Guild {
+	t.Helper()
+	g, err := t.store.Guild(t.ctx, id)
+	if err != nil {
+		t.Fatalf("Guild(%d): %v", id, err)
+	}
+	return *g
+}
+
+// channel is the channel as its guild lists it.
+func (t *trial) channel(guild memory.GuildID, id memory.ChannelID) memory.Channel {
+	t.Helper()
+	for _, c := range t.guild(guild).Channels {
+		if c.ID == id {
+			return c
+		}
+	}
+	t.Fatalf("guild %d doesn't list channel %d", guild, id)
+	return memory.Channel{}
+}
+
+func (t *trial) people(guild memory.GuildID) []memory.Person {
+	t.Helper()
+	people, err := t.store.People(t.ctx, guild)
+	if err != nil {
+		t.Fatalf("People(%d): %v", guild, err)
+	}
+	return people
+}
+
+func (t *trial) trace(channel memory.ChannelID, answer memory.MessageID) (memory.Trace, bool) {
+	t.Helper()
+	trace, err := t.store.Trace(t.ctx, channel, answer)
+	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		t.Fatalf("Trace(%d): %v", answer, err)
+	}
+	return trace, err == nil
+}
+
+func (t *trial) names(channel memory.ChannelID, ids ...memory.MessageID) map[memory.MessageID]string {
+	t.Helper()
+	names, err := t.store.NameOf(t.ctx, channel, ids)
+	if err != nil {
+		t.Fatalf("NameOf: %v", err)
+	}
+	return names
+}
+
+func (t *trial) named(channel memory.ChannelID, name string) memory.MessageID {
+	t.Helper()
+	id, err := t.store.MessageNamed(t.ctx, channel, name)
+	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		t.Fatalf("MessageNamed(%q): %v", name, err)
+	}
+	return id
+}
+
+// same fails the test unless got is want. Empty slices and maps are as good as nil.
+func (t *trial) same(what string, got, want any) {
+	t.Helper()
+	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
+	if k := w.Kind(); (k == reflect.Slice || k == reflect.Map) && g.Len() == 0 && w.Len() == 0 {
+		return
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s:\n got %s\nwant %s", what, show(got), show(want))
+	}
+}
+
+func show(v any) string {
+	value := reflect.ValueOf(v)
+	if value.Kind() != reflect.Slice {
+		return fmt.Sprintf("%+v", v)
+	}
+	s := fmt.Sprintf("%d", value.Len())
+	for i := range value.Len() {
+		s += fmt.Sprintf("\n     %+v", value.Index(i))
+	}
+	return s
+}
+
+// plain takes off what two stores may differ in.
+func plain(messages []memory.Message) []memory.Message {
+	messages = slices.Clone(messages)
+	for i := range messages {
+		m := &messages[i]
+		m.Tokens = 0
+		if !m.Edited.IsZero() {
+			m.Edited = m.Edited.UTC()
+		} else {
+			m.Edited = time.Time{}
+		}
+		if len(m.Files) == 0 {
+			m.Files = nil
+		}
+		if len(m.Mentions) == 0 {
+			m.Mentions = nil
+		}
+	}
+	return messages
+}
+
+func idsOf(messages []memory.Message) []memory.MessageID {
+	var ids []memory.MessageID
+	for _, m := range messages {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+func in(channels ...memory.ChannelID) memory.Scope { return memory.Scope{Channels: channels} }
