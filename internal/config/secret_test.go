@@ -46,9 +46,15 @@ func TestSecretsDoNotShow(t *testing.T) {
 			t.Errorf("%q shows in %s", form, seen)
 		}
 	}
-	for _, want := range []string{"[set]", "[not set]"} {
-		if !strings.Contains(seen, want) {
-			t.Errorf("nothing says %s", want)
+	for _, verb := range "vsqxXd" {
+		if got := fmt.Sprintf("%+"+string(verb)+"|%#"+string(verb), c.Discord.Token, c.LLM.APIKey); got != "[set]|[not set]" {
+			t.Errorf("%%%c prints %s", verb, got)
+		}
+	}
+	for name, marshal := range map[string]func(any) ([]byte, error){"JSON": json.Marshal, "TOML": toml.Marshal} {
+		got, err := marshal(map[string]Secret{"a": c.Discord.Token, "b": c.LLM.APIKey})
+		if err != nil || !strings.Contains(string(got), "[set]") || !strings.Contains(string(got), "[not set]") {
+			t.Errorf("%s is %s, %v", name, got, err)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func run(profile io.Reader, source fs.FS, strict []string, least float64, out io
 		if !slices.Contains(strict, name) {
 			continue
 		}
-		if c.total == 0 || c.percent() < least {
+		if c.percent() < least {
 			short++
 			fmt.Fprintf(out, "        should be at least %.1f%%\n", least)
 		}
