@@ -44,7 +44,7 @@ func newBot(t testing.TB, discord *discordtest.Server) *bot {
 	return b
 }
 
-// connect opens the session and closes it with the test.
+// connect opens the session. It ends with the fake: Close would sleep for a second in every test.
 func connect(t testing.TB, discord *discordtest.Server) *bot {
 	t.Helper()
 	b := newBot(t, discord)
@@ -61,7 +61,6 @@ func (b *bot) open(t testing.TB) {
 		b.Lock()
 		b.ShouldReconnectOnError = false
 		b.Unlock()
-		b.Close()
 	})
 	b.discord.WaitReady()
 }
@@ -70,7 +69,7 @@ func (b *bot) hear(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.told = append(b.told, fmt.Sprintf(format, args...))
-	b.discord.Advance(0) // wakes who waits
+	b.discord.Poke()
 }
 
 func (b *bot) heard() []string {

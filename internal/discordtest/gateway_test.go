@@ -42,11 +42,16 @@ func TestWhatDiscordgoReads(t *testing.T) {
 	discord := discordtest.New(t)
 	g, c, ana := place(discord)
 	b := connect(t, discord)
-	got := make(chan *discordgo.MessageCreate, 3)
+	got := make(chan *discordgo.MessageCreate, 5)
+	updated := make(chan *discordgo.MessageUpdate, 1)
+	b.AddHandler(func(_ *discordgo.Session, m *discordgo.MessageUpdate) { updated <- m })
 	b.AddHandler(func(_ *discordgo.Session, m *discordgo.MessageCreate) { got <- m })
 	first := discord.Say(c.ID, ana.ID, "a cat", discordtest.WithFile("cat.png", "my cat"), discordtest.WithNonce("77"))
 	discord.Say(c.ID, ana.ID, discord.Bot.Mention()+" look", discordtest.ReplyTo(first.ID))
 	discord.Say(c.ID, ana.ID, "news", discordtest.ViaWebhook("paper"))
+	discord.Say(c.ID, ana.ID, "", discordtest.AsNotice(7))
+	quiet := discord.Say(c.ID, ana.ID, "quietly", discordtest.QuietReplyTo(first.ID))
+	discord.Unfurl(c.ID, quiet.ID, `{"type":"link","title":"a preview"}`)
 	m := <-got
 	if m.GuildID != g.ID.String() || m.Member == nil || m.Author.Username != "ana" || m.Attachments[0].Filename != "cat.png" {
 		t.Errorf("message %+v", m.Message)
@@ -56,6 +61,15 @@ func TestWhatDiscordgoReads(t *testing.T) {
 	}
 	if m = <-got; m.WebhookID == "" || m.Member != nil || m.Author.Username != "paper" {
 		t.Errorf("webhook's %+v", m.Message)
+	}
+	if m = <-got; m.Type != discordgo.MessageTypeGuildMemberJoin {
+		t.Errorf("notice %+v", m.Message)
+	}
+	if m = <-got; m.ReferencedMessage.ID != first.ID.String() || len(m.Mentions) != 0 {
+		t.Errorf("quiet reply %+v", m.Message)
+	}
+	if u := <-updated; len(u.Embeds) != 1 || u.EditedTimestamp != nil || u.Content != "quietly" {
+		t.Errorf("preview %+v", u.Message)
 	}
 	guild, err := b.State.Guild(g.ID.String())
 	if err != nil || len(guild.Roles) != 2 || len(guild.Channels) != 1 || guild.OwnerID != g.Owner.ID.String() {
@@ -134,7 +148,7 @@ func TestReconnectAndInvalidSession(t *testing.T) {
 	}
 }
 
-// closed opens a session that the gateway closes, and returns the code.
+// closeCode opens a session that the gateway closes, and returns the code.
 func closeCode(t *testing.T, discord *discordtest.Server, first any) int {
 	t.Helper()
 	ws := dial(t, discord)
@@ -233,7 +247,7 @@ func TestMisuseOfTheGateway(t *testing.T) {
 	}
 }
 
-// TestDiscordgoLooksAliveWithAWrongToken is why a bot has to look for the code itself.
+// TestDiscordgoIsClosedWith4004 is why a bot has to look for the code itself.
 func TestDiscordgoIsClosedWith4004(t *testing.T) {
 	t.Parallel()
 	discord := discordtest.New(t)
@@ -282,16 +296,18 @@ func TestIntents(t *testing.T) {
 	b.Identify.Intents &^= discordgo.IntentsMessageContent | discordgo.IntentsDirectMessages
 	b.open(t)
 	discord.Say(c.ID, ana.ID, "not for the bot", discordtest.WithFile("a.png", ""))
-	discord.Say(c.ID, ana.ID, discord.Bot.Mention()+" for the bot")
+	secret := discord.Say(c.ID, ana.ID, "secret")
+	discord.Say(c.ID, ana.ID, discord.Bot.Mention()+" for the bot", discordtest.ReplyTo(secret.ID))
 	discord.DM(ana.ID, "no intent for this")
 	discord.Say(c.ID, ana.ID, "the end")
-	got := b.waitHeard(t, 5)[2:]
-	want := []string{"create ", "create " + discord.Bot.Mention() + " for the bot", "create "}
+	got := b.waitHeard(t, 6)[2:]
+	want := []string{"create ", "create ", "create " + discord.Bot.Mention() + " for the bot", "create "}
 	if !slices.Equal(got, want) {
 		t.Errorf("heard %q, want %q", got, want)
 	}
 	page, err := b.ChannelMessages(c.ID.String(), 100, "", "", "")
-	if err != nil || len(page) != 3 || page[2].Content != "" || len(page[2].Attachments) != 0 || page[1].Content == "" {
+	if err != nil || len(page) != 4 || page[3].Content != "" || len(page[3].Attachments) != 0 || page[1].Content == "" ||
+		page[1].ReferencedMessage.Content != "" {
 		t.Errorf("REST has %+v, %v", page, err)
 	}
 	if _, err := b.Application("@me"); err != nil {
@@ -348,13 +364,12 @@ func TestRequestMembers(t *testing.T) {
 func TestHeartbeats(t *testing.T) {
 	t.Parallel()
 	discord := discordtest.New(t, discordtest.WithHeartbeat(10*time.Millisecond))
-	b := connect(t, discord)
+	connect(t, discord)
 	discord.AskHeartbeat()
 	discord.WaitFor("a heartbeat", func() bool { return discord.Heartbeats() > 3 })
 	if discord.Identifies() != 1 {
 		t.Errorf("%d identifies: the acks don't arrive", discord.Identifies())
 	}
-	_ = b
 }
 
 // TestStructure makes every change of a guild and looks at what discordgo makes of it.

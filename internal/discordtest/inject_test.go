@@ -179,3 +179,16 @@ func TestTheClientSpeaksToDiscordOnly(t *testing.T) {
 		t.Errorf("status %d", a.StatusCode)
 	}
 }
+
+func TestTime(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2025, 7, 24, 12, 30, 0, 0, time.UTC)
+	discord := discordtest.New(t, discordtest.WithTime(start))
+	_, c, ana := place(discord)
+	one, two := discord.Say(c.ID, ana.ID, "one"), discord.Say(c.ID, ana.ID, "two")
+	discord.Advance(time.Hour)
+	three := discord.Say(c.ID, ana.ID, "three")
+	if !one.ID.Time().Equal(start) || two.ID <= one.ID || !three.ID.Time().Equal(start.Add(time.Hour)) || !discord.Now().Equal(three.ID.Time()) {
+		t.Errorf("said at %v, %v and %v", one.ID.Time(), two.ID.Time(), three.ID.Time())
+	}
+}

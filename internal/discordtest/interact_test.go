@@ -216,3 +216,47 @@ func TestMisuseOfInteractions(t *testing.T) {
 		})
 	}
 }
+
+func TestDeferredUpdateAndEphemeralFollowUp(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t)
+	_, c, ana := place(discord)
+	r := newREST(t, discord)
+	body := plain("Pick")
+	body["components"] = []map[string]any{{"type": 1, "components": []map[string]any{
+		{"type": 3, "custom_id": "menu", "options": []map[string]any{{"label": "a", "value": "a"}}}}},
+		{"type": 14}, {"type": 17, "components": []map[string]any{{"type": 10, "content": "boxed"}}},
+		{"type": 9, "components": []map[string]any{{"type": 10, "content": "beside"}},
+			"accessory": map[string]any{"type": 2, "style": 1, "label": "b", "custom_id": "b"}}}
+	r.want(200, 0, "POST", "/channels/"+c.ID.String()+"/messages", body)
+	i := discord.Click(discord.Sent(c.ID)[0].Message, ana.ID, "menu", "a")
+	r.want(200, 0, "POST", callback(i)+"?with_response=true", map[string]any{"type": 6})
+	if !i.Wait().Deferred() {
+		t.Errorf("response %+v, want it deferred", i.Wait())
+	}
+	hidden := plain("only you")
+	hidden["flags"] = discordtest.Ephemeral
+	r.want(200, 0, "POST", followUp(discord, i), hidden)
+	r.want(204, 0, "DELETE", followUp(discord, i)+"/messages/"+i.FollowUps()[0].ID.String(), nil)
+	r.want(200, 0, "PATCH", followUp(discord, i)+"/messages/@original", plain("Picked"))
+	if ms := discord.Messages(c.ID); len(ms) != 1 || ms[0].Content != "Picked" {
+		t.Errorf("messages %+v", ms)
+	}
+	r.want(404, 10015, "POST", "/webhooks/"+discord.AppID.String()+"/unknown", plain("a"))
+	r.want(404, 10062, "POST", "/interactions/5/unknown/callback", message("a"))
+}
+
+func TestInteractionInADirectMessage(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t)
+	_, _, ana := place(discord)
+	commands(t, discord)
+	b := connect(t, discord)
+	seen := make(chan *discordgo.InteractionCreate, 1)
+	b.AddHandler(func(_ *discordgo.Session, i *discordgo.InteractionCreate) { seen <- i })
+	discord.Slash(discord.DM(ana.ID, "hi").ChannelID, ana.ID, "memory forget")
+	if i := <-seen; i.User == nil || i.User.ID != ana.ID.String() || i.Member != nil || i.GuildID != "" ||
+		i.ApplicationCommandData().Options[0].Name != "forget" {
+		t.Errorf("interaction %+v", i.Interaction)
+	}
+}

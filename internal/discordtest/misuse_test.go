@@ -103,6 +103,9 @@ func TestMisuseOfMessages(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			rec, discord := recorded(t)
+			if test.kind == discordtest.Deviation && !discord.Validating() {
+				t.Skip("Discord's OpenAPI document is not there")
+			}
 			g, c, ana := place(discord)
 			discord.SetOverwrite(c.ID, discordtest.ForMember(discord.Bot.ID, discordtest.MentionEveryone, 0))
 			role := discord.AddRole(g.ID, "team", 0)

@@ -109,14 +109,36 @@ func (s *Server) getActiveThreads(c *call) reply {
 	if refused != nil {
 		return *refused
 	}
-	threads := []any{}
+	return s.threads(g, func(ch *channel) bool { return !ch.Thread.Archived })
+}
+
+// getArchived lists a channel's archived threads; the private ones, which ManageThreads opens, or the others.
+func (s *Server) getArchived(kind ChannelType) handler {
+	return func(c *call) reply {
+		need := ReadMessageHistory
+		if kind == PrivateThread {
+			need |= ManageThreads
+		}
+		parent, refused := s.reach(c, need)
+		if refused != nil {
+			return *refused
+		}
+		return s.threads(s.guilds[parent.GuildID], func(ch *channel) bool {
+			return ch.Thread.Archived && *ch.ParentID == parent.ID && ch.Type == kind
+		})
+	}
+}
+
+// threads are the guild's threads of some kind that the bot can see.
+func (s *Server) threads(g *guild, wanted func(*channel) bool) reply {
+	found := []any{}
 	for _, id := range g.channels {
 		ch := s.channels[id]
-		if ch.Type.IsThread() && !ch.Thread.Archived && s.permissions(ch, s.Bot.ID).Has(ViewChannel) {
-			threads = append(threads, ch.clone())
+		if ch.Type.IsThread() && wanted(ch) && s.permissions(ch, s.Bot.ID).Has(ViewChannel) {
+			found = append(found, ch.clone())
 		}
 	}
-	return ok(object{"threads": threads, "members": []any{}, "has_more": false})
+	return ok(object{"threads": found, "members": []any{}, "has_more": false})
 }
 
 func (s *Server) getMembers(c *call) reply {

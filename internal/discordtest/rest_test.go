@@ -83,6 +83,8 @@ func TestEveryAnswerIsDiscords(t *testing.T) {
 		discord.AddChannel(g.ID, discordtest.Channel{Name: "other", Type: kind})
 	}
 	thread := discord.AddChannel(g.ID, discordtest.Channel{Name: "a thread", Type: discordtest.PublicThread, ParentID: &c.ID})
+	old := discord.AddChannel(g.ID, discordtest.Channel{Name: "an old one", Type: discordtest.PublicThread, ParentID: &c.ID})
+	discord.UpdateChannel(old.ID, func(c *discordtest.Channel) { c.Thread.Archived = true })
 	discord.SetOverwrite(c.ID, discordtest.ForMember(ana.ID, 0, discordtest.AttachFiles))
 	said := discord.Say(c.ID, ana.ID, "see <@"+discord.Bot.ID.String()+">", discordtest.WithFile("a.png", "a cat"))
 	discord.Say(c.ID, ana.ID, "and", discordtest.ReplyTo(said.ID))
@@ -96,11 +98,17 @@ func TestEveryAnswerIsDiscords(t *testing.T) {
 		"/guilds/" + g.ID.String() + "/members?limit=10", "/guilds/" + g.ID.String() + "/threads/active",
 		"/guilds/" + g.ID.String() + "/members/" + ana.ID.String(), "/channels/" + c.ID.String(),
 		"/channels/" + thread.ID.String(), "/channels/" + direct.ChannelID.String(),
+		"/channels/" + c.ID.String() + "/threads/archived/public",
 		"/channels/" + c.ID.String() + "/messages", "/channels/" + c.ID.String() + "/messages/" + said.ID.String(),
 		"/applications/" + discord.AppID.String() + "/commands",
 		"/applications/" + discord.AppID.String() + "/guilds/" + g.ID.String() + "/commands"} {
 		r.want(200, 0, "GET", path, nil)
 	}
+	if body := r.want(200, 0, "GET", "/channels/"+c.ID.String()+"/threads/archived/public", nil); !strings.Contains(body, "an old one") ||
+		strings.Contains(body, "a thread") {
+		t.Errorf("archived threads: %s", body)
+	}
+	r.want(403, 50013, "GET", "/channels/"+c.ID.String()+"/threads/archived/private", nil)
 	r.want(200, 0, "POST", "/users/@me/channels", map[string]any{"recipient_id": ana.ID})
 	r.want(204, 0, "POST", "/channels/"+c.ID.String()+"/typing", nil)
 	r.want(200, 0, "POST", "/channels/"+thread.ID.String()+"/messages", plain("in the thread"))
@@ -318,5 +326,66 @@ func TestMisuseOfCommands(t *testing.T) {
 				t.Errorf("misuses %v, commands %v", discord.Misuses(), discord.Commands(0))
 			}
 		})
+	}
+}
+
+func TestLimitsOfPages(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t, discordtest.WithoutIntents(discordtest.Members))
+	g, c, _ := place(discord)
+	discord.Allow(discordtest.BadRequest)
+	r := newREST(t, discord)
+	for _, limit := range []string{"0", "101", "x"} {
+		r.want(400, 50035, "GET", "/channels/"+c.ID.String()+"/messages?limit="+limit, nil)
+	}
+	if n := len(discord.Misuses()); n != 3 {
+		t.Errorf("%d misuses, want 3", n)
+	}
+	r.want(403, 50001, "GET", "/guilds/"+g.ID.String()+"/members?limit=10", nil)
+}
+
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t)
+	g, c, ana := place(discord)
+	allow, deny := discord.AddRole(g.ID, "allow", 0), discord.AddRole(g.ID, "deny", 0)
+	admin := discord.AddMember(g.ID, discordtest.User{Username: "admin"}, discord.AddRole(g.ID, "admin", discordtest.Administrator).ID)
+	view := discordtest.ViewChannel
+	roles := func(ids ...discordtest.ID) func(*discordtest.Member) {
+		return func(m *discordtest.Member) { m.Roles = ids }
+	}
+	for _, test := range []struct {
+		name       string
+		roles      []discordtest.ID
+		overwrites []discordtest.Overwrite
+		want       bool
+	}{
+		{"nothing said", nil, nil, true},
+		{"everyone denied", nil, []discordtest.Overwrite{discordtest.ForRole(g.ID, 0, view)}, false},
+		{"a role allowed", []discordtest.ID{allow.ID}, []discordtest.Overwrite{discordtest.ForRole(g.ID, 0, view),
+			discordtest.ForRole(allow.ID, view, 0)}, true},
+		{"allow beats deny among roles", []discordtest.ID{allow.ID, deny.ID}, []discordtest.Overwrite{
+			discordtest.ForRole(allow.ID, view, 0), discordtest.ForRole(deny.ID, 0, view)}, true},
+		{"a role denied", []discordtest.ID{deny.ID}, []discordtest.Overwrite{discordtest.ForRole(deny.ID, 0, view)}, false},
+		{"the member beats roles", []discordtest.ID{deny.ID}, []discordtest.Overwrite{discordtest.ForRole(deny.ID, 0, view),
+			discordtest.ForMember(ana.ID, view, 0)}, true},
+	} {
+		discord.UpdateMember(g.ID, ana.ID, roles(test.roles...))
+		discord.UpdateChannel(c.ID, func(c *discordtest.Channel) { c.Overwrites = test.overwrites })
+		if got := discord.Permissions(c.ID, ana.ID).Has(view); got != test.want {
+			t.Errorf("%s: ana can view: %t, want %t", test.name, got, test.want)
+		}
+		for _, u := range []discordtest.User{admin, g.Owner} {
+			if !discord.Permissions(c.ID, u.ID).Has(view) {
+				t.Errorf("%s: %s can't view", test.name, u.Username)
+			}
+		}
+	}
+	if p := discord.Permissions(c.ID, 5); p != 0 {
+		t.Errorf("a stranger may %b", p)
+	}
+	direct := discord.DM(ana.ID, "hi").ChannelID
+	if !discord.Permissions(direct, ana.ID).Has(view) || discord.Permissions(direct, admin.ID) != 0 {
+		t.Error("direct messages are for the two alone")
 	}
 }

@@ -169,10 +169,18 @@ func (s *Server) fillEmbeds(embeds []json.RawMessage) []json.RawMessage {
 	return filled
 }
 
-// fillComponents numbers components, as Discord does with those that came without an id.
+// fillComponents adds what Discord fills in: numbers for components without an id, and defaults.
 func (s *Server) fillComponents(components []json.RawMessage) []json.RawMessage {
 	n := 0
 	return numbered(components, &n)
+}
+
+// componentDefaults are what Discord answers where a component left something out, by its type: menus,
+// separators and containers.
+var componentDefaults = map[int]object{
+	3: {"min_values": 1, "max_values": 1}, 5: {"min_values": 1, "max_values": 1}, 6: {"min_values": 1, "max_values": 1},
+	7: {"min_values": 1, "max_values": 1}, 8: {"min_values": 1, "max_values": 1},
+	14: {"spacing": 1, "divider": true}, 17: {"accent_color": nil, "spoiler": false},
 }
 
 func numbered(components []json.RawMessage, n *int) []json.RawMessage {
@@ -181,10 +189,21 @@ func numbered(components []json.RawMessage, n *int) []json.RawMessage {
 		*n++
 		c = withField(c, "id", *n)
 		var inner struct {
+			Type       int               `json:"type"`
 			Components []json.RawMessage `json:"components"`
+			Accessory  json.RawMessage   `json:"accessory"`
 		}
-		if json.Unmarshal(c, &inner) == nil && inner.Components != nil {
+		if json.Unmarshal(c, &inner) != nil {
+			continue // the document has found fault with it
+		}
+		for name, value := range componentDefaults[inner.Type] {
+			c = withField(c, name, value)
+		}
+		if inner.Components != nil {
 			c = setField(c, "components", numbered(inner.Components, n))
+		}
+		for _, a := range numbered([]json.RawMessage{inner.Accessory}, n) {
+			c = setField(c, "accessory", a)
 		}
 		filled = append(filled, c)
 	}

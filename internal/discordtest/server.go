@@ -136,6 +136,9 @@ func (s *Server) Advance(d time.Duration) {
 	s.notify()
 }
 
+// Validating reports whether Discord's OpenAPI document is at hand.
+func (s *Server) Validating() bool { return s.schema != nil }
+
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if websocket.IsWebSocketUpgrade(r) {
 		s.serveGateway(w, r)

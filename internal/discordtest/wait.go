@@ -6,7 +6,8 @@ import (
 )
 
 // WaitFor returns once ok does, which is asked again after every change of the fake's, and fails the test when
-// that takes longer than the server's patience. ok may call any method but those that wait.
+// that takes longer than the server's patience. ok may call any method but those that wait. If it looks at
+// something outside of the fake, call Poke when that changes.
 func (s *Server) WaitFor(what string, ok func() bool) {
 	s.tb.Helper()
 	timeout := time.NewTimer(s.patience)
@@ -25,6 +26,9 @@ func (s *Server) WaitFor(what string, ok func() bool) {
 		}
 	}
 }
+
+// Poke lets those who wait ask again.
+func (s *Server) Poke() { s.change(func() {}) }
 
 // WaitReady returns once a bot is connected and has been told of every guild.
 func (s *Server) WaitReady() {
