@@ -106,15 +106,18 @@ var usual = timing{
 
 // New returns a Bot that hasn't connected yet. It checks the configuration only.
 func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, error) {
-	token := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(cfg.Token), "Bot "))
-	if token == "" || strings.ContainsAny(token, " \t\r\n") {
+	token := strings.Fields(cfg.Token)
+	if len(token) > 0 && token[0] == "Bot" {
+		token = token[1:]
+	}
+	if len(token) != 1 {
 		return nil, ErrNoToken
 	}
 	base, err := parseBase(cfg.APIURL)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Token = "Bot " + token
+	cfg.Token = "Bot " + token[0]
 	b := &Bot{
 		cfg: cfg, base: base, memory: log, answers: answers, log: logger, now: cfg.Now,
 		timing: usual, queue: newQueue(),

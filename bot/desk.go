@@ -29,7 +29,7 @@ type desk struct {
 	work   sync.WaitGroup
 }
 
-// line is the questions of a channel.
+// line is what waits in a channel behind the question being answered.
 type line struct {
 	waiting []*ask
 	refused bool // that there are too many was said
@@ -59,9 +59,9 @@ func (d *desk) put(a *ask) {
 	l := d.lines[a.channel]
 	switch {
 	case l == nil:
-		l = &line{waiting: []*ask{a}}
+		l = &line{}
 		d.lines[a.channel] = l
-		d.work.Go(func() { d.serve(a.channel, l) })
+		d.work.Go(func() { d.serve(a, l) })
 	case len(l.waiting) < waitingQuestions:
 		l.waiting = append(l.waiting, a)
 	case !l.refused:
@@ -70,9 +70,9 @@ func (d *desk) put(a *ask) {
 	}
 }
 
-// serve answers a channel's questions until none is left.
-func (d *desk) serve(channel memory.ChannelID, l *line) {
-	for a := d.next(channel, l); a != nil; a = d.next(channel, l) {
+// serve answers a and then the questions that have come meanwhile, until none is left.
+func (d *desk) serve(a *ask, l *line) {
+	for channel := a.channel; a != nil; a = d.next(channel, l) {
 		d.seats <- struct{}{}
 		d.answer(a)
 		<-d.seats

@@ -33,7 +33,8 @@ type client struct {
 }
 
 // call makes a request and decodes the answer into into, unless that is nil. bucket is what Discord limits
-// the rate by; at most one request of a bucket is under way.
+// the rate by; at most one request of a bucket is under way. It may be made several times: a request must
+// mean the same when it is repeated.
 func (c *client) call(ctx context.Context, method, address, bucket string, body, into any) error {
 	wait := c.backoff
 	for attempt := 1; ; {
@@ -43,7 +44,10 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 		answer, err := c.session.RequestWithBucketID(method, address, body, bucket,
 			discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false))
 		if err == nil {
-			return decode(answer, into)
+			err = decode(answer, into)
+		}
+		if err == nil {
+			return nil
 		}
 		pause := wait
 		var limited *discordgo.RateLimitError

@@ -1,0 +1,342 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+const patience = 30 * time.Second
+
+// notebook is a Log that keeps events, and can be held or made to fail.
+type notebook struct {
+	mu      sync.Mutex
+	events  []memory.Event
+	calls   int
+	fails   error
+	held    chan struct{} // Apply waits for it, unless nil
+	changed chan struct{}
+}
+
+func newNotebook() *notebook { return &notebook{changed: make(chan struct{})} }
+
+func (n *notebook) Apply(ctx context.Context, events ...memory.Event) error {
+	n.mu.Lock()
+	held := n.held
+	n.mu.Unlock()
+	if held != nil {
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.calls++
+	close(n.changed)
+	n.changed = make(chan struct{})
+	if n.fails != nil {
+		return n.fails
+	}
+	n.events = append(n.events, events...)
+	return nil
+}
+
+func (n *notebook) Guild(_ context.Context, id memory.GuildID) (*memory.Guild, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, e := range slices.Backward(n.events) {
+		if g, ok := e.(memory.GuildSeen); ok && g.Guild.ID == id {
+			return &g.Guild, nil
+		}
+	}
+	return nil, memory.ErrNotFound
+}
+
+func (n *notebook) fail(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.fails = err
+}
+
+// hold makes Apply wait until the function returned is called.
+func (n *notebook) hold() (release func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	held := make(chan struct{})
+	n.held = held
+	return sync.OnceFunc(func() {
+		n.mu.Lock()
+		n.held = nil
+		n.mu.Unlock()
+		close(held)
+	})
+}
+
+// said is what happened to messages, in order: "ana: text", "edit: text", "delete 2", "hark: text".
+func (n *notebook) said() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var lines []string
+	for _, e := range n.events {
+		switch e := e.(type) {
+		case memory.Posted:
+			who := "them"
+			if e.Message.Kind == memory.FromHark {
+				who = "hark"
+			}
+			lines = append(lines, who+": "+e.Message.Content)
+		case memory.Edited:
+			lines = append(lines, "edit: "+e.Content)
+		case memory.Deleted:
+			lines = append(lines, fmt.Sprintf("delete %d", len(e.IDs)))
+		}
+	}
+	return lines
+}
+
+// wait returns once ok holds; it is asked after every Apply.
+func (n *notebook) wait(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		n.mu.Lock()
+		changed := n.changed
+		n.mu.Unlock()
+		if ok() {
+			return
+		}
+		select {
+		case <-changed:
+		case <-late:
+			t.Fatalf("waited in vain for %s; the log has:\n%s", what, strings.Join(n.said(), "\n"))
+		}
+	}
+}
+
+func (n *notebook) waitSaid(t *testing.T, line string) {
+	t.Helper()
+	n.wait(t, line, func() bool { return slices.Contains(n.said(), line) })
+}
+
+// find is the last event of type E that satisfies match.
+func find[E memory.Event](n *notebook, match func(E) bool) (E, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, e := range slices.Backward(n.events) {
+		if e, ok := e.(E); ok && match(e) {
+			return e, true
+		}
+	}
+	var none E
+	return none, false
+}
+
+// oracle is an Answerer that does what a test tells it to.
+type oracle struct {
+	answer func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error)
+	recall func(ctx context.Context, q answer.Question) (answer.Recalled, error)
+
+	mu     sync.Mutex
+	asked  []answer.Question
+	kept   []memory.Trace
+	change chan struct{}
+}
+
+func (o *oracle) Answer(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
+	o.mu.Lock()
+	o.asked = append(o.asked, q)
+	o.mu.Unlock()
+	return o.answer(ctx, q, stream)
+}
+
+func (o *oracle) Recall(ctx context.Context, q answer.Question) (answer.Recalled, error) {
+	o.mu.Lock()
+	o.asked = append(o.asked, q)
+	o.mu.Unlock()
+	return o.recall(ctx, q)
+}
+
+func (o *oracle) Keep(_ context.Context, t memory.Trace) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept = append(o.kept, t)
+	close(o.change)
+	o.change = make(chan struct{})
+	return nil
+}
+
+func (o *oracle) questions() []answer.Question {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.asked)
+}
+
+// traces returns the traces kept once there are n.
+func (o *oracle) traces(t *testing.T, n int) []memory.Trace {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		o.mu.Lock()
+		kept, change := slices.Clone(o.kept), o.change
+		o.mu.Unlock()
+		if len(kept) >= n {
+			return kept
+		}
+		select {
+		case <-change:
+		case <-late:
+			t.Fatalf("waited in vain for %d traces, have %d", n, len(kept))
+		}
+	}
+}
+
+// says answers every question with text.
+func says(text string) func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+	return func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
+		stream(text)
+		return answer.Answer{Text: text}, nil
+	}
+}
+
+// scene is a Bot running on a fake Discord with one guild.
+type scene struct {
+	discord *discordtest.Server
+	guild   discordtest.Guild
+	channel discordtest.ID
+	ana, bo discordtest.User
+	log     *notebook
+	oracle  *oracle
+	out     *journal
+	bot     *Bot
+	cancel  context.CancelFunc
+	ended   chan error
+}
+
+// journal is what was logged for people to read.
+type journal struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+var _ io.Writer = (*journal)(nil)
+
+// quick is timing for tests: no waits that no test is about.
+func quick() timing {
+	t := usual
+	t.pace, t.retry, t.unwind = time.Millisecond, time.Millisecond, 50*time.Millisecond
+	t.grace, t.farewell = 50*time.Millisecond, 5*time.Second
+	return t
+}
+
+// set makes a scene whose bot isn't running yet.
+func set(t *testing.T, options ...discordtest.Option) *scene {
+	t.Helper()
+	d := discordtest.New(t, options...)
+	s := &scene{discord: d, log: newNotebook(), out: &journal{}, ended: make(chan error, 1),
+		oracle: &oracle{answer: says("Friday"), change: make(chan struct{})}}
+	s.guild = d.AddGuild("Garden")
+	s.channel = d.AddChannel(s.guild.ID, discordtest.Channel{Name: "general"}).ID
+	s.ana = d.AddMember(s.guild.ID, discordtest.User{Username: "ana"})
+	s.bo = d.AddMember(s.guild.ID, discordtest.User{Username: "bo"})
+	return s.with(t, Config{Token: d.Token})
+}
+
+// with gives the scene a bot of that configuration.
+func (s *scene) with(t *testing.T, cfg Config) *scene {
+	t.Helper()
+	cfg.Client, cfg.Dialer, cfg.Now = s.discord.Client(), s.discord.Dialer(), s.discord.Now
+	if cfg.APIURL == "" {
+		cfg.APIURL = s.discord.URL
+	}
+	b, err := New(cfg, s.log, s.oracle, zerolog.New(s.out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.timing = quick()
+	s.bot = b
+	return s
+}
+
+// run runs the bot until the test ends or stop is called.
+func (s *scene) run(t *testing.T) *scene {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	ended := s.ended
+	go func() { ended <- s.bot.Run(ctx) }()
+	t.Cleanup(func() {
+		if err := s.stop(t); err != nil {
+			t.Errorf("Run: %v", err)
+		}
+		if t.Failed() {
+			t.Logf("logged:\n%s", s.out)
+		}
+	})
+	return s
+}
+
+// ready waits until the bot is connected and has logged the guild.
+func (s *scene) ready(t *testing.T) *scene {
+	t.Helper()
+	s.discord.WaitReady()
+	s.log.wait(t, "the guild", func() bool {
+		_, ok := find(s.log, func(e memory.GuildSeen) bool { return e.Guild.ID == memory.GuildID(s.guild.ID) })
+		return ok
+	})
+	return s
+}
+
+// stop stops the bot and returns what Run returned, once.
+func (s *scene) stop(t *testing.T) error {
+	t.Helper()
+	s.cancel()
+	select {
+	case err := <-s.ended:
+		s.ended <- nil
+		return err
+	case <-time.After(patience):
+		t.Fatal("Run doesn't return")
+		return nil
+	}
+}
+
+// ask asks Hark in the channel and returns the question.
+func (s *scene) ask(text string) discordtest.Message {
+	return s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" "+text)
+}
+
+// answered waits for a message of the bot's that reads text, and whose logging is done.
+func (s *scene) answered(t *testing.T, channel discordtest.ID, text string) discordtest.Sent {
+	t.Helper()
+	m := s.discord.WaitSent(channel, func(m discordtest.Sent) bool { return m.Content == text })
+	s.log.waitSaid(t, "hark: "+text)
+	return m
+}
+
+var errDown = errors.New("no space left on device")
