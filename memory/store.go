@@ -44,7 +44,7 @@ type Store interface {
 	// FullText are the best limit messages in scope that hold at least one of terms (as text.Terms makes
 	// them), best first. It never fails for what the terms are.
 	FullText(ctx context.Context, scope Scope, terms []string, limit int) ([]TextHit, error)
-	// Frequencies tells how many messages scope's guilds hold, and for each of terms how many hold it; a
+	// Frequencies tells how many messages that can be recalled scope's guilds hold, and for each of terms how many hold it; a
 	// count above limit may be given as limit.
 	Frequencies(ctx context.Context, scope Scope, terms []string, limit int) (messages int, counts []int, err error)
 	// Nearest are the limit segments with messages in scope whose vectors are nearest to vector, nearest
@@ -53,7 +53,8 @@ type Store interface {
 
 	// Trace is how an answer came about, by the answer's id; ErrNotFound if none was kept.
 	Trace(ctx context.Context, channel ChannelID, answer MessageID) (Trace, error)
-	// KeepTrace stores a trace under its answer. The answer is deleted with any of its sources.
+	// KeepTrace stores a trace under its answer. The answer is deleted with any of its sources, which are the
+	// question and the hits that have a Number or are Context, and when the text of one of them changes.
 	KeepTrace(ctx context.Context, t Trace) error
 
 	Queue
