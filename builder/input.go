@@ -1,0 +1,58 @@
+package builder
+
+import (
+	"time"
+
+	"hark/memory"
+)
+
+// Input is what a prompt is made of. Content, names and data are as members wrote them: the builder
+// neutralises what could be taken for the prompt's own structure.
+type Input struct {
+	Now     time.Time // in the guild's zone, which all times are shown in
+	Persona string    // who answers, in the admin's words; empty: the layout's own sentence
+
+	PreviousContext []string      // summaries of earlier sessions, oldest first: the newest are kept
+	Participants    []Participant // in the order they are shown: the first are kept
+	History         []Item        // in any order: shown and kept by relevance, equals as given
+	Lore            []string      // what the guild was told to remember: the first are kept
+	Session         []Turn        // oldest first: the newest are kept
+	Query           Turn          // the question
+}
+
+// Participant is somebody the prompt introduces.
+type Participant struct {
+	ID         memory.UserID
+	Name       string
+	LastActive time.Time // zero: left out
+	Data       string    // what is known about them; empty: left out
+	Main       bool      // the asker, and whoever the question is about
+}
+
+// Item is a recalled message with the neighbours that make it understandable.
+type Item struct {
+	Relevance float64 // in [0, 1], calibrated
+	Channel   string  // its name, where it isn't the one that the answer is read in
+	Lines     []Line  // in order of time
+	Hit       int     // the index in Lines of the message that was found
+}
+
+// Line is a message of an item.
+type Line struct {
+	Message memory.MessageID
+	Author  memory.UserID
+	Time    time.Time
+	Content string
+	Tokens  int // of Content, as stored with it; 0: it is counted
+	Starred bool
+}
+
+// Turn is a message of the session going on.
+type Turn struct {
+	Speaker string // the name; empty: User or Assistant
+	Role    string // RoleUser or RoleAssistant; empty: RoleUser
+	Author  memory.UserID
+	Time    time.Time // zero: left out
+	Content string
+	Tokens  int // of Content, as stored with it; 0: it is counted
+}

@@ -1,0 +1,99 @@
+package builder
+
+import (
+	"strings"
+
+	"hark/memory"
+)
+
+// The roles of a prompt's messages.
+const (
+	RoleSystem    = "system"
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+)
+
+// Message overhead, in tokens: what a chat model adds to each message, and to begin its answer. OpenAI's
+// models add three and one, and three.
+const (
+	messageOverhead = 4
+	promptOverhead  = 3
+)
+
+// ChatMessage is one message to a model.
+type ChatMessage struct {
+	Role    string
+	Content string
+}
+
+// Prompt is what a model gets.
+type Prompt struct {
+	Messages []ChatMessage
+	Numbers  []Number // of the history items shown, in order; none without Options.Citations
+	Report   Report
+
+	layout Layout
+}
+
+// Number says what a [n] of a prompt stands for.
+type Number struct {
+	N       int              // from 1
+	Item    int              // the index in Input.History
+	Message memory.MessageID // the one that was found
+}
+
+// Shown is a history line that is in a prompt.
+type Shown struct {
+	Message  memory.MessageID
+	Fraction float64 // of its content, in characters: 1 unless it was cut
+}
+
+// Report says what a prompt's budget went to.
+type Report struct {
+	Sections  []SectionReport // in the order of the prompt
+	Tokens    int             // of all messages with their overhead: at least what they have, at most MaxTokens
+	MaxTokens int
+}
+
+// SectionReport is a section's part of the budget, in tokens, and what became of its items.
+type SectionReport struct {
+	Type     SectionType
+	Title    string
+	Tokens   int // used, its title included
+	Floor    int // kept free for it before sections of higher priority may have more than theirs
+	Ceiling  int
+	Included int // items in the prompt
+	Cut      int // of those, the ones that aren't there in full
+	Dropped  int // items left out
+}
+
+// SectionType says what a section holds.
+type SectionType string
+
+// The sections, in the order of the prompt.
+const (
+	SectionSystem          SectionType = "system_prompt"
+	SectionPreviousContext SectionType = "previous_context"
+	SectionParticipants    SectionType = "participants"
+	SectionHistory         SectionType = "history"
+	SectionLore            SectionType = "lore"
+	SectionSession         SectionType = "current_session"
+	SectionQuery           SectionType = "current_query"
+	SectionInstruction     SectionType = "instruction"
+)
+
+// String is the whole prompt as the model gets it, the system message first. In the chat layout a line with
+// its role stands above each message.
+func (p Prompt) String() string {
+	var b strings.Builder
+	for i, m := range p.Messages {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		if p.layout == LayoutChat {
+			b.WriteString("[" + m.Role + "]\n")
+		}
+		b.WriteString(m.Content)
+	}
+	return b.String()
+}
