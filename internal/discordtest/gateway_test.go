@@ -415,6 +415,7 @@ func TestClosingEndsTheSession(t *testing.T) {
 	place(discord)
 	b := connect(t, discord)
 	b.waitHeard(t, 2)
+	discord.WaitFor("a heartbeat; without one discordgo reconnects after Close", func() bool { return discord.Heartbeats() > 0 })
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -424,5 +425,36 @@ func TestClosingEndsTheSession(t *testing.T) {
 	discord.WaitReady()
 	if i, r := discord.Identifies(), discord.Resumes(); i != 2 || r != 0 {
 		t.Errorf("%d identifies and %d resumes, want 2 and 0", i, r)
+	}
+}
+
+// TestNoAckBeforeReady: an ack between hello and READY would lock discordgo up for good.
+func TestNoAckBeforeReady(t *testing.T) {
+	t.Parallel()
+	discord := discordtest.New(t)
+	place(discord)
+	ws := dial(t, discord)
+	for _, frame := range []any{op(1, nil), op(2, map[string]any{"token": "Bot " + discord.Token, "intents": 1})} {
+		if err := ws.WriteJSON(frame); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"10 ", "0 READY", "0 GUILD_CREATE", "11 "} {
+		var got struct {
+			Op int    `json:"op"`
+			T  string `json:"t"`
+		}
+		if err := ws.ReadJSON(&got); err != nil {
+			t.Fatal(err)
+		}
+		if s := fmt.Sprintf("%d %s", got.Op, got.T); s != want {
+			t.Errorf("got %q, want %q", s, want)
+		}
+	}
+	if err := ws.WriteJSON(op(2, map[string]any{"token": discord.Token})); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ws.ReadMessage(); !websocket.IsCloseError(err, 4005) {
+		t.Errorf("identified twice: %v, want close code 4005", err)
 	}
 }
