@@ -1,0 +1,174 @@
+// Package llmtest is a fake model server on the loopback interface that speaks OpenAI's protocol: chat, streamed
+// and whole, tool calls in pieces, the list of models, and embeddings that really rank. It says what it was
+// scripted to say and fails the way real servers do: cut streams, errors in mid-answer, limits, pages of HTML,
+// vectors too few or not numbers. It never sleeps: a slow reply is held until the test lets it go. A request
+// that a real server would refuse gets its 400 and fails the test.
+package llmtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+)
+
+// TB is what a Server needs of a test.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Errorf(format string, args ...any)
+}
+
+// Option changes how a Server is set up.
+type Option func(*Server)
+
+// Key makes the server refuse, with 401, requests that don't bear the key.
+func Key(key string) Option { return func(s *Server) { s.key = key } }
+
+// Models are the models that the server lists and knows; others get 404. Without it, it knows any model and
+// lists "test-model".
+func Models(names ...string) Option { return func(s *Server) { s.models = names } }
+
+// NoModelList makes GET /models answer 404, as some servers do.
+func NoModelList() Option { return func(s *Server) { s.noList = true } }
+
+// Dimensions is the length of the vectors where a request doesn't ask for one. Without it, 64.
+func Dimensions(n int) Option { return func(s *Server) { s.dimensions = n } }
+
+// Server is a fake model server. Its methods may be called while it serves.
+type Server struct {
+	tb         TB
+	http       *httptest.Server
+	key        string
+	models     []string
+	noList     bool
+	dimensions int
+
+	mu       sync.Mutex
+	queue    []Reply
+	answer   func(Request) Reply
+	faults   []Fault
+	requests []Request
+	closing  chan struct{}
+}
+
+// New starts a server that stops, letting go of whatever is held, when the test ends.
+func New(tb TB, options ...Option) *Server {
+	tb.Helper()
+	s := &Server{tb: tb, dimensions: 64, closing: make(chan struct{})}
+	for _, o := range options {
+		o(s)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/chat/completions", s.chat)
+	mux.HandleFunc("POST /v1/embeddings", s.embeddings)
+	mux.HandleFunc("GET /v1/models", s.list)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, http.StatusNotFound, "unknown_url", "Invalid URL ("+r.Method+" "+r.URL.Path+")")
+	})
+	s.http = httptest.NewServer(mux)
+	tb.Cleanup(func() {
+		close(s.closing)
+		s.http.Close()
+	})
+	return s
+}
+
+// URL is the base URL to configure, ending in /v1.
+func (s *Server) URL() string { return s.http.URL + "/v1" }
+
+// Queue appends replies for the chat calls to come, in order.
+func (s *Server) Queue(replies ...Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = append(s.queue, replies...)
+}
+
+// Answer sets what replies to chat calls when the queue is empty. It may be called from several goroutines.
+func (s *Server) Answer(f func(Request) Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = f
+}
+
+// QueueEmbeddings appends faults for the embedding calls to come, in order. When none are left, all is well.
+func (s *Server) QueueEmbeddings(faults ...Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, faults...)
+}
+
+// Requests are those received so far, the refused ones among them.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// accept reads and records a request, and refuses it if a real server would.
+func (s *Server) accept(w http.ResponseWriter, r *http.Request) (Request, bool) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return Request{}, false
+	}
+	req := Request{Method: r.Method, Path: r.URL.Path, Header: r.Header.Clone(), Body: body}
+	if r.Method == http.MethodPost {
+		err = json.Unmarshal(body, &req)
+	}
+	s.mu.Lock()
+	s.requests = append(s.requests, req)
+	s.mu.Unlock()
+	if s.key != "" && r.Header.Get("Authorization") != "Bearer "+s.key {
+		writeError(w, http.StatusUnauthorized, "invalid_api_key",
+			"Incorrect API key provided: "+r.Header.Get("Authorization"))
+		return req, false
+	}
+	if err == nil {
+		err = req.check()
+	}
+	if err != nil {
+		s.tb.Errorf("llmtest: %s %s: %v", r.Method, r.URL.Path, err)
+		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		return req, false
+	}
+	if r.Method == http.MethodPost && s.models != nil && !slices.Contains(s.models, req.Model) {
+		writeError(w, http.StatusNotFound, "model_not_found", fmt.Sprintf("The model `%s` does not exist", req.Model))
+		return req, false
+	}
+	return req, true
+}
+
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	if _, ok := s.accept(w, r); !ok {
+		return
+	}
+	if s.noList {
+		writeError(w, http.StatusNotFound, "unknown_url", "Invalid URL (GET /v1/models)")
+		return
+	}
+	type model struct {
+		ID     string `json:"id"`
+		Object string `json:"object"`
+	}
+	data := []model{}
+	for _, name := range s.models {
+		data = append(data, model{name, "model"})
+	}
+	if s.models == nil {
+		data = append(data, model{"test-model", "model"})
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": data})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v) // a client that is gone needs no answer
+}
+
+func writeError(w http.ResponseWriter, status int, code, message string) {
+	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": code, "code": code}})
+}
