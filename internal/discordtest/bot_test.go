@@ -17,7 +17,6 @@ type bot struct {
 
 	mu   sync.Mutex
 	told []string // "MESSAGE_CREATE 12: text"
-	wake func()
 }
 
 const wanted = discordgo.IntentsGuilds | discordgo.IntentsGuildMessages | discordgo.IntentsDirectMessages |

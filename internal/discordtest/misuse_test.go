@@ -50,7 +50,7 @@ func recorded(t *testing.T, opts ...discordtest.Option) (*recorder, *discordtest
 	return r, s
 }
 
-// fatal runs f and returns what it ended the test with.
+// fatalOf runs f and returns what it ended the test with.
 func (r *recorder) fatalOf(f func()) string {
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()
