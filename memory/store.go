@@ -44,8 +44,8 @@ type Store interface {
 	// FullText are the best limit messages in scope that hold at least one of terms (as text.Terms makes
 	// them), best first. It never fails for what the terms are.
 	FullText(ctx context.Context, scope Scope, terms []string, limit int) ([]TextHit, error)
-	// Frequencies tells how many messages that can be recalled scope's guilds hold, and for each of terms how many hold it; a
-	// count above limit may be given as limit.
+	// Frequencies tells how many messages that can be recalled scope's guilds hold, and for each of terms how
+	// many hold it; a count above limit may be given as limit.
 	Frequencies(ctx context.Context, scope Scope, terms []string, limit int) (messages int, counts []int, err error)
 	// Nearest are the limit segments with messages in scope whose vectors are nearest to vector, nearest
 	// first. ErrNoVectors if none of the segments has one in the space in use.
@@ -129,7 +129,7 @@ type TraceHit struct {
 	Why       []string  `json:"why"`
 	Number    int       `json:"number,omitempty"` // the [n] it had in the prompt; 0 if it was dropped
 	Cited     bool      `json:"cited,omitempty"`
-	// Context marks a message that wasn't found but was sent along with one that was.
+	// Context marks a message that the model was shown, under a number of its own or not.
 	Context bool `json:"context,omitempty"`
 }
 

@@ -50,11 +50,11 @@ func Reopen(t *testing.T, open func(t testing.TB, dir string) memory.Store) {
 	})
 }
 
-// repeat runs a property once, or, where long tests are asked for, ten times.
+// repeat runs a property once, or, where long tests are asked for, three times.
 func repeat(property func()) {
 	times := 1
 	if os.Getenv("HARK_LONG") != "" {
-		times = 10
+		times = 3
 	}
 	for range times {
 		property()
