@@ -33,12 +33,12 @@ import (
 
 // Config is what a Bot needs to know. The zero value of a field means what its comment says.
 type Config struct {
-	Token   string // of the bot, with or without "Bot " before it
-	APIURL  string // stands for https://discord.com, which is the default; a proxy's or a test server's address
-	LogBots bool   // whether other bots' and webhooks' messages are logged
-	Client  *http.Client
-	Dialer  *websocket.Dialer
-	Now     func() time.Time // default time.Now
+	Token   string            // of the bot, with or without "Bot " before it
+	APIURL  string            // stands for https://discord.com, which is the default; a proxy's or a test server's address
+	LogBots bool              // whether other bots' and webhooks' messages are logged
+	Client  *http.Client      // for requests; its Transport gets them addressed to APIURL
+	Dialer  *websocket.Dialer // of the gateway; its NetDialContext is used
+	Now     func() time.Time  // default time.Now
 }
 
 // Log is where events go; memory.Store is one.
@@ -126,11 +126,7 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 		b.now = time.Now
 	}
 	b.setState(errNotYet)
-	session, err := b.session()
-	if err != nil {
-		return nil, err
-	}
-	b.rest = &client{session: session}
+	b.rest = &client{session: b.session()}
 	return b, nil
 }
 
@@ -234,11 +230,8 @@ func (b *Bot) introduce(ctx context.Context) (memory.UserID, error) {
 }
 
 // session is a discordgo session that talks to the configured address, and leaves retrying and logging to us.
-func (b *Bot) session() (*discordgo.Session, error) {
-	s, err := discordgo.New(b.cfg.Token)
-	if err != nil {
-		return nil, err
-	}
+func (b *Bot) session() *discordgo.Session {
+	s, _ := discordgo.New(b.cfg.Token) // its error is always nil
 	httpClient := http.Client{}
 	if b.cfg.Client != nil {
 		httpClient = *b.cfg.Client
@@ -258,7 +251,7 @@ func (b *Bot) session() (*discordgo.Session, error) {
 	s.SyncEvents = true
 	s.Identify.Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages |
 		discordgo.IntentDirectMessages | discordgo.IntentMessageContent
-	return s, nil
+	return s
 }
 
 func (b *Bot) thread(a *ask, purpose string) *thread {

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,14 @@ import (
 	"hark/search"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// Each bot sleeps for a second when it stops, in discordgo's Close.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func TestMentionGetsOneReply(t *testing.T) {
 	t.Parallel()
@@ -465,7 +473,6 @@ func TestTokenResetWhileRunning(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.bot.Run(t.Context()) }()
 	s.ready(t)
-	s.discord.Inject("GET /gateway", 100, discordtest.ServerError())
 	s.discord.Token = "another"
 	s.discord.CloseWith(4000)
 	if err := <-ended; !errors.Is(err, ErrToken) {

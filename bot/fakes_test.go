@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -228,13 +227,16 @@ type scene struct {
 
 // journal is what was logged for people to read.
 type journal struct {
-	mu   sync.Mutex
-	text strings.Builder
+	mu      sync.Mutex
+	text    strings.Builder
+	changed chan struct{}
 }
 
 func (j *journal) Write(p []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	close(j.changed)
+	j.changed = make(chan struct{})
 	return j.text.Write(p)
 }
 
@@ -244,7 +246,23 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-var _ io.Writer = (*journal)(nil)
+func (j *journal) wait(t *testing.T, what string) {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		j.mu.Lock()
+		changed := j.changed
+		j.mu.Unlock()
+		if strings.Contains(j.String(), what) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-late:
+			t.Fatalf("waited in vain for %q in the journal:\n%s", what, j)
+		}
+	}
+}
 
 // quick is timing for tests: no waits that no test is about.
 func quick() timing {
@@ -258,7 +276,7 @@ func quick() timing {
 func set(t *testing.T, options ...discordtest.Option) *scene {
 	t.Helper()
 	d := discordtest.New(t, options...)
-	s := &scene{discord: d, log: newNotebook(), out: &journal{}, ended: make(chan error, 1),
+	s := &scene{discord: d, log: newNotebook(), out: &journal{changed: make(chan struct{})}, ended: make(chan error, 1),
 		oracle: &oracle{answer: says("Friday"), change: make(chan struct{})}}
 	s.guild = d.AddGuild("Garden")
 	s.channel = d.AddChannel(s.guild.ID, discordtest.Channel{Name: "general"}).ID

@@ -18,6 +18,10 @@ import (
 // Discord allows 1,000.
 const longestReconnect = 2 * time.Minute
 
+// settling is how long discordgo is left alone after a connection has ended: its reader and its heartbeat may
+// both find that out and close the session, and the second must not close the next connection.
+const settling = 100 * time.Millisecond
+
 var errHung = errors.New("the gateway doesn't get to its first event")
 
 // stayConnected keeps a connection to the gateway until ctx ends, or one of the final errors.
@@ -34,10 +38,7 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 	wait, failures, everUp := b.timing.retry, 0, false
 	for ctx.Err() == nil {
 		if l == nil {
-			var err error
-			if l, err = b.newLink(); err != nil {
-				return err
-			}
+			l = b.newLink()
 		}
 		err := l.open(ctx, b.timing.open)
 		if end := final(err); end != nil {
@@ -65,7 +66,7 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 			}
 		}
 		b.log.Warn().AnErr("why", redact(err)).Dur("wait", wait).Msg("not connected to Discord; connecting again")
-		_ = sleep(ctx, wait/2+rand.N(wait/2+1))
+		_ = sleep(ctx, settling+wait/2+rand.N(wait/2+1))
 		wait = min(2*wait, longestReconnect)
 	}
 	return nil
@@ -98,11 +99,8 @@ type link struct {
 	conns []net.Conn
 }
 
-func (b *Bot) newLink() (*link, error) {
-	s, err := b.session()
-	if err != nil {
-		return nil, err
-	}
+func (b *Bot) newLink() *link {
+	s := b.session()
 	l := &link{session: s, down: make(chan struct{}, 1)}
 	s.Dialer = l.dialer(b.cfg.Dialer)
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.Event) { b.receive(l, e) })
@@ -112,7 +110,7 @@ func (b *Bot) newLink() (*link, error) {
 		default:
 		}
 	})
-	return l, nil
+	return l
 }
 
 // receive is called with each event of the gateway, in order. It must not wait.
@@ -209,9 +207,6 @@ func (l *link) dialer(base *websocket.Dialer) *websocket.Dialer {
 	dial := d.NetDialContext
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: requestTimeout}).DialContext
-		if plain := d.NetDial; plain != nil {
-			dial = func(_ context.Context, network, address string) (net.Conn, error) { return plain(network, address) }
-		}
 	}
 	d.NetDialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)

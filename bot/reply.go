@@ -93,6 +93,9 @@ func (b *Bot) conclude(last context.Context, d *delivery, a *ask, got outcome) {
 	if got.err == nil && strings.TrimSpace(got.answer.Text) == "" {
 		got.err = errors.New("the answer is empty")
 	}
+	if away := got.answer.Away; away != nil {
+		b.log.Warn().Err(away).Int64("question", int64(a.id)).Msg("answered without the model")
+	}
 	text := got.answer.Text
 	if strings.TrimSpace(text) == "" {
 		text = d.latest()

@@ -1,0 +1,248 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/gorilla/websocket"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+	"hark/search"
+)
+
+// A gateway that takes the connection and then says nothing would keep discordgo waiting without end.
+func TestGatewayThatSaysNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	var upgrader websocket.Upgrader
+	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, err := upgrader.Upgrade(w, r, nil); err == nil {
+			defer c.Close()
+			_, _, _ = c.ReadMessage()
+		}
+	}))
+	t.Cleanup(silent.Close)
+	s := set(t)
+	s.bot.timing.open = 50 * time.Millisecond
+	honest := s.discord.Dialer().NetDialContext
+	var dials atomic.Int32
+	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if dials.Add(1) == 1 {
+			return (&net.Dialer{}).DialContext(ctx, network, silent.Listener.Addr().String())
+		}
+		return honest(ctx, network, address)
+	}}
+	s.run(t).ready(t)
+	s.ask("when?")
+	s.answered(t, s.channel, "Friday")
+	if !strings.Contains(s.out.String(), errHung.Error()) {
+		t.Errorf("logged %s", s.out)
+	}
+}
+
+func TestStopWhileConnecting(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	dialling := make(chan struct{})
+	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		close(dialling)
+		return nil, errors.New("no route to host")
+	}}
+	s.bot.timing.retry = time.Hour
+	s.run(t)
+	<-dialling
+	if err := s.stop(t); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStopWhileIntroducing(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	hang := s.discord.Inject("GET /users/*", 1, discordtest.Hang())
+	s.run(t)
+	hang.WaitHits(1)
+	if err := s.stop(t); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStopDuringAnHourOfRateLimit(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	s.bot.timing.farewell = 200 * time.Millisecond
+	s.run(t).ready(t)
+	limit := s.discord.Inject("POST /channels/*/messages", 100, discordtest.RateLimited(time.Hour))
+	s.ask("when?")
+	limit.WaitHits(1)
+	s.ask("and this?")
+	if err := s.stop(t); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnswerThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	s.bot.timing.answer = 50 * time.Millisecond
+	s.run(t).ready(t)
+	s.oracle.answer = func(ctx context.Context, _ answer.Question, _ func(string)) (answer.Answer, error) {
+		<-ctx.Done()
+		return answer.Answer{}, ctx.Err()
+	}
+	s.ask("when?")
+	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "Something went wrong") })
+}
+
+func TestAbsenceOfTheModelIsLogged(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+		return answer.Answer{Text: "quoted", Away: errDown}, nil
+	}
+	s.ask("when?")
+	s.answered(t, s.channel, "quoted")
+	s.out.wait(t, errDown.Error())
+}
+
+func TestAnswerThatTurnsOutShorter(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
+		stream(strings.Repeat("word ", 1000))
+		s.discord.WaitFor("three parts", func() bool { return len(s.discord.Sent(s.channel)) == 3 })
+		return answer.Answer{Text: "short"}, nil
+	}
+	s.ask("when?")
+	s.answered(t, s.channel, "short")
+	if sent := s.discord.Messages(s.channel); len(sent) != 2 || sent[1].Content != "short" {
+		t.Errorf("%d messages are there", len(sent))
+	}
+}
+
+func TestGuildUpdateKeepsChannels(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	update := fmt.Sprintf(`{"id":"%d","name":"Renamed","owner_id":"9","roles":[]}`, s.guild.ID)
+	s.bot.queue.put(item{raw: &rawEvent{"GUILD_UPDATE", []byte(`{"id":"4711","name":"Unknown"}`)}})
+	s.bot.queue.put(item{raw: &rawEvent{"GUILD_UPDATE", []byte(update)}})
+	s.log.wait(t, "the new name", func() bool {
+		g, ok := find(s.log, func(g memory.GuildSeen) bool { return g.Guild.Name == "Renamed" })
+		return ok && g.Guild.Owner == 9 && len(g.Guild.Channels) == 1 && g.Guild.Channels[0].ID == memory.ChannelID(s.channel)
+	})
+	if _, ok := find(s.log, func(g memory.GuildSeen) bool { return g.Guild.Name == "Unknown" }); ok {
+		t.Error("a guild without its channels is logged")
+	}
+}
+
+func TestOddInteractions(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.waitRegistered()
+	never := make(chan struct{})
+	s.bot.commands.put([]byte(`{"id":{}}`), never)
+	s.bot.commands.put([]byte(`{"id":"5","type":3,"token":"x"}`), never)
+	// A command of an earlier version is told from ours by its name, and answered.
+	s.bot.commands.put([]byte(`{"id":"6","type":2,"token":"unknown","data":{"name":"remember"}}`), never)
+	s.discord.WaitFor("an answer", func() bool {
+		return slices.ContainsFunc(s.discord.Requests(), func(r discordtest.Request) bool {
+			return strings.Contains(r.Path, "/6/unknown/callback") && strings.Contains(string(r.Body), "don't know this command") &&
+				strings.Contains(string(r.Body), `"flags":64`)
+		})
+	})
+	s.discord.Allow(discordtest.BadRequest)
+}
+
+func TestTooManyCommands(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return answer.Recalled{}, nil }
+	s.waitRegistered()
+	release := s.log.hold()
+	uses := make([]*discordtest.Interaction, parallelCommands)
+	for n := range uses {
+		uses[n] = s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"})
+	}
+	for _, u := range uses {
+		u.Wait()
+	}
+	s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "one more"})
+	s.out.wait(t, "turned away a command")
+	release()
+	for _, u := range uses {
+		if m := u.WaitMessage(); !strings.HasSuffix(m.Content, "\nNothing that you may read here.") {
+			t.Fatalf("answered %q", m.Content)
+		}
+	}
+}
+
+func TestShowRecalled(t *testing.T) {
+	t.Parallel()
+	hit := func(relevance float64, guild memory.GuildID, text string) search.Hit {
+		return search.Hit{Relevance: relevance, Message: memory.Message{ID: 1 << 60, Guild: guild, Channel: 5, Author: 6, Content: text}}
+	}
+	got := showRecalled(answer.Question{Text: "`when`?"}, answer.Recalled{Result: search.Result{TextOnly: true, Hits: []search.Hit{
+		hit(0.7, memory.DirectGuild, "in private"), hit(0.6, memory.LocalGuild, "line\n> # line"),
+	}}})
+	at := memory.MessageID(1 << 60).Time()
+	want := fmt.Sprintf("What I'd remember for “\\`when\\`?”:"+
+		"\n📝 0.70 · <@6> · <t:%d:f> · [jump](<https://discord.com/channels/@me/5/%d>)\n> in private"+
+		"\n💡 0.60 · <@6> · %s\n> line \\> # line"+
+		"\n-# Found by words only: the meaning of what was said is still being indexed.", at.Unix(), 1<<60, at.Format("2 Jan 2006"))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	var many []search.Hit
+	for range 50 {
+		h := hit(1, 1<<62, strings.Repeat("*", 5000))
+		h.Why = []search.Reason{{Kind: strings.Repeat("w", 5000)}}
+		many = append(many, h)
+	}
+	got = showRecalled(answer.Question{Text: strings.Repeat("?", 5000)}, answer.Recalled{Result: search.Result{Hits: many, TextOnly: true}})
+	if n := units(got); n > messageLimit || n < messageLimit/2 || !strings.Contains(got, " more\n-# Found by") {
+		t.Errorf("%d units: …%s", n, tail(got))
+	}
+}
+
+func TestKeepThatFails(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	s.bot.answers = forgetful{s.oracle}
+	s.run(t).ready(t)
+	s.ask("when?")
+	s.answered(t, s.channel, "Friday")
+	s.out.wait(t, "couldn't keep")
+}
+
+type forgetful struct{ *oracle }
+
+func (forgetful) Keep(context.Context, memory.Trace) error { return errDown }
+
+func TestCloseCodes(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[int]error{4004: ErrToken, 4011: ErrShards, 4013: ErrIntents, 4014: ErrIntents, 4000: nil, 4009: nil} {
+		err := fmt.Errorf("open: %w", &websocket.CloseError{Code: code})
+		if got := final(err); !errors.Is(got, want) {
+			t.Errorf("%d is %v", code, got)
+		}
+	}
+	for code, want := range map[int]bool{1006: true, 4000: true, 4008: true, 4007: false, 4009: false} {
+		if got := resumable(&websocket.CloseError{Code: code}); got != want {
+			t.Errorf("%d: %t", code, got)
+		}
+	}
+	if resumable(errHung) || resumable(nil) || !resumable(errDown) {
+		t.Error("wrong about what may be resumed")
+	}
+}
