@@ -180,6 +180,19 @@ func TestReadPassesWholeBatchesOn(t *testing.T) {
 	}
 }
 
+func TestBatchesOfLongMessagesAreSmall(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	var file strings.Builder
+	for i := range 10 {
+		file.WriteString(line(map[string]any{"id": i, "text": strings.Repeat("long ", batchBytes/9)})) // more than half a batch
+	}
+	s.read(t, file.String()+manyLines(100))
+	if len(s.batches) != 6 || len(s.messages) != 110 {
+		t.Errorf("%d messages in batches of %v events", len(s.messages), s.batches)
+	}
+}
+
 func TestReadStopsWhenTheStoreFails(t *testing.T) {
 	t.Parallel()
 	reply := `{"type":"message","channel":"c","id":"2","author":"A","time":"2024-05-01T10:00:00Z","text":"x","reply_to":["1"]}`

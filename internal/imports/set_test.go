@@ -70,6 +70,7 @@ func TestSetBecomesEvents(t *testing.T) {
 func TestSetResolvesReplies(t *testing.T) {
 	t.Parallel()
 	file := line(map[string]any{"id": "1", "reply_to": []string{"1"}}) +
+		line(map[string]any{"id": "0", "reply_to": []string{"3"}}) + // to what comes later
 		line(map[string]any{"id": "2", "reply_to": []string{"1"}}) +
 		line(map[string]any{"id": "3", "reply_to": []string{"4", "gone", "2"}}) +
 		line(map[string]any{"id": "4", "channel": "other", "reply_to": []string{"1"}})
@@ -79,7 +80,7 @@ func TestSetResolvesReplies(t *testing.T) {
 			s.read(t, f)
 		}
 		id := func(name string) memory.MessageID { return s.placed[called{ChannelID("c"), name}] }
-		for name, want := range map[string]memory.MessageID{"1": 0, "2": id("1"), "3": id("2")} {
+		for name, want := range map[string]memory.MessageID{"0": 0, "1": 0, "2": id("1"), "3": id("2")} {
 			if got := s.messages[place{ChannelID("c"), id(name)}].ReplyTo; got != want {
 				t.Errorf("%s: %s replies to %d, want %d", name, name, got, want)
 			}
