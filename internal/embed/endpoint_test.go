@@ -1,0 +1,296 @@
+package embed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"hark/internal/llmtest"
+	"hark/memory"
+)
+
+const secret = "sk-very-secret"
+
+// endpoint embeds with s, whose vectors have 64 numbers.
+func endpoint(t *testing.T, s *llmtest.Server, change func(*EndpointConfig)) *Endpoint {
+	t.Helper()
+	c := EndpointConfig{BaseURL: s.URL(), APIKey: secret, Model: "nomic", Known: 64}
+	if change != nil {
+		change(&c)
+	}
+	e, err := NewEndpoint(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func dot(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+func TestEndpoint(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Key(secret))
+	e := endpoint(t, s, func(c *EndpointConfig) { c.Batch = 2 })
+	texts := []string{"", "the release party is on Friday", " \n\t", "when is the release party?", "cats sleep all day", "\u3000"}
+	s.QueueEmbeddings(llmtest.Shuffled)
+	vectors, err := e.Embed(t.Context(), memory.ForStorage, texts)
+	if err != nil || len(vectors) != len(texts) {
+		t.Fatalf("%d vectors, %v", len(vectors), err)
+	}
+	for i, v := range vectors {
+		if blank := strings.TrimSpace(texts[i]) == ""; blank != (v == nil) {
+			t.Errorf("the vector of %q is %v", texts[i], v)
+		} else if !blank && (len(v) != 64 || math.Abs(dot(v, v)-1) > 1e-5) {
+			t.Errorf("the vector of %q has %d numbers and length² %g", texts[i], len(v), dot(v, v))
+		}
+	}
+	if like, unlike := dot(vectors[1], vectors[3]), dot(vectors[1], vectors[4]); like < unlike+0.2 {
+		t.Errorf("like texts %g, unlike ones %g", like, unlike)
+	}
+	requests := s.Requests()
+	if len(requests) != 2 || len(requests[0].Input) != 2 || len(requests[1].Input) != 1 || requests[0].Dimensions != 0 {
+		t.Errorf("asked %d times: %v", len(requests), requests)
+	}
+	if none, err := e.Embed(t.Context(), memory.ForSearch, []string{"", " "}); err != nil || none[0] != nil || none[1] != nil {
+		t.Errorf("blank texts: %v, %v", none, err)
+	}
+	if none, err := e.Embed(t.Context(), memory.ForSearch, nil); err != nil || len(none) != 0 {
+		t.Errorf("no texts: %v, %v", none, err)
+	}
+	if n := len(s.Requests()); n != 2 {
+		t.Errorf("%d requests after blank texts", n)
+	}
+}
+
+func TestEndpointPrefixes(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t)
+	e := endpoint(t, s, func(c *EndpointConfig) {
+		c.QueryPrefix, c.DocumentPrefix, c.Dimensions, c.Known = "query: ", "passage: ", 32, 64
+	})
+	if want := (memory.Space{Name: `nomic "passage: "`, Dimensions: 32}); e.Space() != want {
+		t.Errorf("space %v; want %v", e.Space(), want)
+	}
+	for purpose, want := range map[memory.Purpose]string{memory.ForStorage: "passage: hi", memory.ForSearch: "query: hi"} {
+		vectors, err := e.Embed(t.Context(), purpose, []string{" hi "})
+		if err != nil || len(vectors[0]) != 32 {
+			t.Fatalf("%v, %v", vectors, err)
+		}
+		last := s.Requests()[len(s.Requests())-1]
+		if last.Input[0] != want || last.Dimensions != 32 {
+			t.Errorf("asked for %q in %d dimensions; want %q", last.Input[0], last.Dimensions, want)
+		}
+	}
+}
+
+func TestOpenEndpoint(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Dimensions(48))
+	c := EndpointConfig{BaseURL: s.URL() + "/", Model: "m"}
+	e, err := OpenEndpoint(t.Context(), c)
+	if err != nil || e.Space() != (memory.Space{Name: "m", Dimensions: 48}) {
+		t.Fatalf("%v, %v", e, err)
+	}
+	c.Dimensions = 16
+	if e, err := OpenEndpoint(t.Context(), c); err != nil || e.Space().Dimensions != 16 {
+		t.Errorf("%v, %v", e, err)
+	}
+	if n := len(s.Requests()); n != 1 {
+		t.Errorf("%d requests; want one, for the length that wasn't known", n)
+	}
+	s.QueueEmbeddings(llmtest.Overloaded)
+	if _, err := OpenEndpoint(t.Context(), EndpointConfig{BaseURL: s.URL(), Model: "m"}); err == nil ||
+		!strings.Contains(err.Error(), `ask embedding model "m" for a vector: `) {
+		t.Error(err)
+	}
+}
+
+func TestEndpointConfig(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"", "localhost:11434", "http://", "http://%zz"} {
+		c := EndpointConfig{BaseURL: address, Model: "m", Known: 3}
+		for _, open := range []func() (*Endpoint, error){
+			func() (*Endpoint, error) { return NewEndpoint(c) },
+			func() (*Endpoint, error) { return OpenEndpoint(t.Context(), c) },
+		} {
+			if e, err := open(); err == nil || e != nil || !strings.Contains(err.Error(), "embedding.base_url") {
+				t.Errorf("%q: %v, %v", address, e, err)
+			}
+		}
+	}
+	if e, err := NewEndpoint(EndpointConfig{BaseURL: "http://localhost/v1"}); err == nil || e != nil {
+		t.Errorf("without a length: %v, %v", e, err)
+	}
+}
+
+func TestEndpointFaults(t *testing.T) {
+	t.Parallel()
+	for fault, want := range map[llmtest.Fault]string{
+		llmtest.TooFew:         "1 vectors for 2 texts",
+		llmtest.TooMany:        "3 vectors for 2 texts",
+		llmtest.WrongDimension: "vectors of length 65, where they had 64",
+		llmtest.NullNumber:     "vector 1 wrong: it isn't all finite numbers",
+		llmtest.HugeNumber:     "vector 1 wrong: it isn't all finite numbers",
+		llmtest.ZeroVector:     "vector 0 wrong: it is all zeros",
+		llmtest.SameIndex:      "index 0 twice",
+		llmtest.NoData:         "0 vectors for 2 texts",
+		llmtest.HTMLPage:       "something else than vectors: does embedding.base_url",
+		llmtest.Overloaded:     "503 Service Unavailable: it is asked again later",
+		llmtest.Limited:        "429 Too Many Requests: it is asked again later",
+		llmtest.Dropped:        "can't be reached",
+	} {
+		s := llmtest.New(t)
+		s.QueueEmbeddings(fault)
+		vectors, err := endpoint(t, s, nil).Embed(t.Context(), memory.ForStorage, []string{"private one", "private two"})
+		if vectors != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("fault %d: %v, %v; want %q", fault, vectors, err, want)
+		} else if strings.Contains(err.Error(), "private") || strings.Contains(err.Error(), secret) {
+			t.Errorf("fault %d: the error tells too much: %v", fault, err)
+		}
+	}
+}
+
+func TestEndpointRefusals(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Key("another"), llmtest.Models("other"))
+	_, err := endpoint(t, s, nil).Embed(t.Context(), memory.ForStorage, []string{"x"})
+	if err == nil || !strings.Contains(err.Error(), "check embedding.api_key") || strings.Contains(err.Error(), secret) {
+		t.Error(err)
+	}
+	_, err = endpoint(t, s, func(c *EndpointConfig) { c.APIKey = "another" }).Embed(t.Context(), memory.ForStorage, []string{"x"})
+	if err == nil || !strings.Contains(err.Error(), "check embedding.model") {
+		t.Error(err)
+	}
+	elsewhere := httptest.NewServer(http.RedirectHandler(s.URL()+"/embeddings", http.StatusTemporaryRedirect))
+	defer elsewhere.Close()
+	before := len(s.Requests())
+	_, err = endpoint(t, s, func(c *EndpointConfig) { c.BaseURL = elsewhere.URL }).Embed(t.Context(), memory.ForStorage, []string{"x"})
+	if err == nil || !strings.Contains(err.Error(), "really at") || len(s.Requests()) != before {
+		t.Errorf("after a redirect: %v, %d more requests", err, len(s.Requests())-before)
+	}
+}
+
+func TestEndpointSlow(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t)
+	s.QueueEmbeddings(llmtest.Held, llmtest.Held)
+	_, err := endpoint(t, s, func(c *EndpointConfig) { c.Timeout = time.Millisecond }).Embed(t.Context(), memory.ForStorage, []string{"x"})
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "too slow") {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err = endpoint(t, s, nil).Embed(ctx, memory.ForStorage, []string{"x"}); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "base_url") {
+		t.Error(err)
+	}
+}
+
+func TestEndpointHidesPassword(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t)
+	s.QueueEmbeddings(llmtest.Dropped, llmtest.Overloaded)
+	e := endpoint(t, s, func(c *EndpointConfig) {
+		c.BaseURL = strings.Replace(c.BaseURL, "http://", "http://user:"+secret+"@", 1)
+	})
+	for range 2 {
+		if _, err := e.Embed(t.Context(), memory.ForStorage, []string{"x"}); err == nil || strings.Contains(err.Error(), secret) {
+			t.Error(err)
+		}
+	}
+}
+
+// tight is a server that takes texts of at most limit bytes, without indexes in its answers.
+func tight(t *testing.T, limit int, got *[]string) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct{ Input []string }
+		readJSON(t, r, &request)
+		for _, text := range request.Input {
+			if len(text) > limit {
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprint(w, `{"error":{"message":"This model's maximum context length is small"}}`)
+				return
+			}
+		}
+		var data []string
+		for _, text := range request.Input {
+			*got = append(*got, text)
+			data = append(data, fmt.Sprintf(`{"embedding":[%d,1]}`, len(text)))
+		}
+		fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestEndpointLongTexts(t *testing.T) {
+	t.Parallel()
+	texts := []string{"short", "x" + strings.Repeat("語", 100), "also short", "last"}
+	var got []string
+	e, err := OpenEndpoint(t.Context(), EndpointConfig{BaseURL: tight(t, 120, &got), Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = nil
+	vectors, err := e.Embed(t.Context(), memory.ForStorage, texts)
+	if err != nil || len(vectors) != 4 || len(got) != 4 {
+		t.Fatalf("%v of %q, %v", vectors, got, err)
+	}
+	for i, v := range vectors {
+		n := len(got[i])
+		if !strings.HasPrefix(texts[i], got[i]) || !utf8.ValidString(got[i]) || math.Abs(float64(v[0]/v[1])-float64(n)) > 0.1 {
+			t.Errorf("vector %d is %v, of %q", i, v, got[i])
+		}
+	}
+	if len(got[1]) != 73 {
+		t.Errorf("the long text was cut to %d bytes; want 73", len(got[1]))
+	}
+	hopeless, err := NewEndpoint(EndpointConfig{BaseURL: tight(t, 3, &got), Model: "m", Known: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if vectors, err := hopeless.Embed(t.Context(), memory.ForStorage, texts); !errors.Is(err, errTooLong) || vectors != nil {
+		t.Errorf("%v, %v", vectors, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(`{"data":[{"index":1,"embedding":[1,2]},{"index":0,"embedding":[-3e300,4e-300]}]}`)
+	f.Add(`{"data":[{"index":-1,"embedding":[1,2]},{"index":2,"embedding":[1e999,null]}]}`)
+	f.Add(`{"data":[{"embedding":"AAAA"},{"embedding":[0,0]}]}`)
+	f.Add(`{"data":[{"embedding":[5e-324,5e-324]},{"embedding":[1.7e308,1.7e308]}]}`)
+	f.Add(`<html>`)
+	e := &Endpoint{space: memory.Space{Name: "m", Dimensions: 2}}
+	f.Fuzz(func(t *testing.T, body string) {
+		vectors, err := e.parse([]byte(body), 2)
+		if (err == nil) != (len(vectors) == 2) {
+			t.Fatalf("%v, %v", vectors, err)
+		}
+		for _, v := range vectors {
+			if length := dot(v, v); len(v) != 2 || !(math.Abs(length-1) < 1e-5) || slices.ContainsFunc(v, isNaN) {
+				t.Fatalf("vector %v", v)
+			}
+		}
+	})
+}
+
+func isNaN(x float32) bool { return x != x }
+
+func readJSON(t *testing.T, r *http.Request, into any) {
+	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
+		t.Error(err)
+	}
+}
