@@ -44,6 +44,7 @@ const (
 	reach            = 8     // messages before and after a candidate that are scored with it
 	countLimit       = 20000 // a term in so many messages is as common as can be
 	maxTerms         = 16    // of a question, the rarest
+	nameShare        = 0.5   // of a term's weight, where it is the name of somebody known
 )
 
 // Search finds what matters to q. An embedder that fails or has nothing stored yet costs only what vectors
@@ -81,10 +82,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 	asked := question{scope: q.Scope, named: known.namedIn(q.Text)}
 	asked.dates = datesIn(q.Text, q.Now)
 	terms := text.QueryTerms(q.Text)
-	asked.all = terms
-	if rest := without(terms, known.terms(asked.named)); len(rest) > 0 {
-		terms = rest
-	}
+	names := known.terms(asked.named)
 	n, counts, err := e.log.Frequencies(ctx, q.Scope, terms, countLimit)
 	if err != nil {
 		return asked, err
@@ -92,7 +90,10 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 	for i, t := range terms {
 		// https://en.wikipedia.org/wiki/Okapi_BM25, with the 1 that keeps it positive
 		idf := math.Log(1 + (float64(n)-float64(counts[i])+0.5)/(float64(counts[i])+0.5))
-		asked.terms = append(asked.terms, weighted{term: t, idf: idf, count: counts[i]})
+		if slices.Contains(names, t) {
+			idf *= nameShare // whoever is named says things more often than they are spoken of
+		}
+		asked.terms = append(asked.terms, weighted{term: t, idf: idf})
 	}
 	slices.SortStableFunc(asked.terms, func(a, b weighted) int { return cmp.Compare(b.idf, a.idf) })
 	asked.terms = asked.terms[:min(maxTerms, len(asked.terms))]
@@ -100,11 +101,6 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 		asked.idf += t.idf
 	}
 	return asked, nil
-}
-
-// without is list less what is in gone.
-func without(list, gone []string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(gone, s) })
 }
 
 // candidates fetches what may be relevant, with its surroundings.

@@ -16,7 +16,6 @@ import (
 type question struct {
 	scope memory.Scope
 	terms []weighted // to look for, rarest first
-	all   []string   // with the names
 	idf   float64    // of all terms together
 	named []memory.UserID
 	dates []dateRange
@@ -24,9 +23,8 @@ type question struct {
 
 // weighted is a term and how much finding it says.
 type weighted struct {
-	term  string
-	idf   float64
-	count int // messages that hold it
+	term string
+	idf  float64
 }
 
 // pool is what was fetched to be scored.

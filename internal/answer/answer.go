@@ -1,3 +1,7 @@
+// Package answer turns a question into an answer: it recalls what everybody who will read the answer may read,
+// has the prompt built, asks the model, and keeps how the answer came about. It knows nothing of Discord.
+//
+// Without a model, or while the model is away, the answer quotes what was recalled.
 package answer
 
 import (
@@ -21,6 +25,12 @@ type Question struct {
 	Now      time.Time
 	// OnlyAsker is set when nobody but the asker will see the answer.
 	OnlyAsker bool
+	// Operator is set at the command line, where whoever holds the files reads the answer, and may read what
+	// Discord hasn't placed.
+	Operator bool
+	// Everywhere lets the operator's question reach all guilds at once. Direct messages stay among those who
+	// wrote them.
+	Everywhere bool
 }
 
 // Answer is what Hark says.
@@ -28,7 +38,9 @@ type Answer struct {
 	Text    string   // Markdown with [n] where it cites source n; unsplit, any length
 	Sources []Source // those that Text cites, by number
 	Model   string   // the model that wrote it; empty when it was extractive
-	Trace   memory.Trace
+	// Away is why the model didn't write the answer although there is one: to be logged, not shown.
+	Away  error
+	Trace memory.Trace // to be given to Keep once the answer has been sent and has an id
 }
 
 // Source is a message that an answer cites.

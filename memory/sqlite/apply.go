@@ -116,6 +116,7 @@ func (t *transaction) post(m memory.Message, terms string) error {
 	}
 	var edited int64
 	var content string
+	whole := millis(m.Edited)
 	early, err := found(t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content", m.Channel, m.ID).Scan(&edited, &content))
 	if err != nil {
 		return err
@@ -125,7 +126,7 @@ func (t *transaction) post(m memory.Message, terms string) error {
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(m)
 	}
-	return t.insert(c, m, terms)
+	return t.insert(c, m, whole, terms)
 }
 
 // newer reports whether the version edited at a with text x comes after the one edited at b with text y. Two
@@ -134,7 +135,8 @@ func newer(a int64, x string, b int64, y string) bool {
 	return a > b || a == b && x > y
 }
 
-func (t *transaction) insert(c *channel, m memory.Message, terms string) error {
+// insert logs a message that isn't there yet; whole is the time of the version that all but its text is from.
+func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms string) error {
 	segment := int64(0)
 	if m.Kind.Recalled() {
 		var err error
@@ -149,37 +151,53 @@ func (t *transaction) insert(c *channel, m memory.Message, terms string) error {
 	if err != nil {
 		return err
 	}
-	err = t.exec(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, starred, tokens, segment, content, extra)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, c.no, int64(m.ID), int64(m.Author), int(m.Kind), int64(m.ReplyTo),
-		millis(m.Edited), m.Starred, m.Tokens, segment, m.Content, extra)
+	err = t.exec(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens, segment, content, extra)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, c.no, int64(m.ID), int64(m.Author), int(m.Kind), int64(m.ReplyTo),
+		millis(m.Edited), whole, m.Starred, m.Tokens, segment, m.Content, extra)
 	if err != nil || terms == "" {
 		return err
 	}
 	return t.exec("INSERT INTO fulltext (rowid, content) VALUES (?, ?)", row, terms)
 }
 
-// replace puts m in the place of an older version of itself.
+// replace brings an older version of a message up to date with m: its text, and all else. The two have times of
+// their own, since some edits tell of the text only.
 func (t *transaction) replace(c *channel, row int64, old storedMessage, m memory.Message) error {
-	if !newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content) {
+	now := old
+	newWhole, newText := millis(m.Edited) > old.whole, newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content)
+	if !newWhole && !newText {
 		return nil
 	}
-	extra, err := encodeExtra(m)
+	if newWhole {
+		now.whole = millis(m.Edited)
+		now.ReplyTo, now.Starred, now.Files, now.Mentions = m.ReplyTo, m.Starred, m.Files, m.Mentions
+	}
+	if newText {
+		now.Edited, now.Content = m.Edited, m.Content
+	}
+	return t.update(c, row, old, now)
+}
+
+// update stores what a message is now, who said it excepted.
+func (t *transaction) update(c *channel, row int64, old, now storedMessage) error {
+	extra, err := encodeExtra(now.Message)
 	if err != nil {
 		return err
 	}
-	m.Kind, m.Author = old.Kind, old.Author // who said it doesn't change
-	err = t.exec(`UPDATE message SET reply_to = ?, edited = ?, starred = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
-		int64(m.ReplyTo), millis(m.Edited), m.Starred, m.Tokens, m.Content, extra, row)
-	if err != nil || m.Text() == old.Text() {
+	text := now.Text()
+	now.Tokens = t.store.options.Tokens(text)
+	err = t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, starred = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
+		int64(now.ReplyTo), millis(now.Edited), now.whole, now.Starred, now.Tokens, now.Content, extra, row)
+	if err != nil || text == old.Text() {
 		return err
 	}
-	if err := t.reindex(row, old.Message, m); err != nil {
+	if err := t.reindex(row, old.Message, now.Message); err != nil {
 		return err
 	}
 	if old.segment != 0 {
 		t.segment(old.segment, c.no).torn = true
 	}
-	return t.dropAnswers(m.Channel, m.ID)
+	return t.dropAnswers(old.Channel, old.ID)
 }
 
 // reindex puts what full text holds of one version in the place of another.
@@ -213,10 +231,12 @@ func (t *transaction) edit(e memory.Edited) error {
 			DO UPDATE SET edited = ?3, content = ?4 WHERE ?3 > edited OR ?3 = edited AND ?4 > content`,
 			int64(e.Channel), int64(e.ID), millis(e.At), e.Content)
 	}
-	m := old.Message
-	m.Content, m.Edited = e.Content, e.At
-	m.Tokens = t.store.options.Tokens(m.Text())
-	return t.replace(c, row, old, m)
+	if !newer(millis(e.At), e.Content, millis(old.Edited), old.Content) {
+		return nil
+	}
+	now := old
+	now.Edited, now.Content = e.At, e.Content
+	return t.update(c, row, old, now)
 }
 
 // delete removes a message for good, whether it is there or yet to come.

@@ -224,6 +224,7 @@ func (t *transaction) newSegment(guild int64) (int64, error) {
 type storedMessage struct {
 	memory.Message
 	segment int64
+	whole   int64 // milliseconds; see migrations
 }
 
 // stored is the message as it is in the file, and its row; 0 if it isn't there.
@@ -232,9 +233,9 @@ func (t *transaction) stored(c *channel, id memory.MessageID) (storedMessage, in
 	var m storedMessage
 	var edited int64
 	var extra sql.NullString
-	ok, err := found(t.row(`SELECT m.row, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.segment, m.content, m.extra, c.id, c.guild
+	ok, err := found(t.row(`SELECT m.row, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment, m.content, m.extra, c.id, c.guild
 		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, int64(id)).
-		Scan(&row, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.Starred, &m.Tokens, &m.segment, &m.Content, &extra, &m.Channel, &m.Guild))
+		Scan(&row, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.whole, &m.Starred, &m.Tokens, &m.segment, &m.Content, &extra, &m.Channel, &m.Guild))
 	if !ok || err != nil {
 		return m, 0, err
 	}

@@ -60,7 +60,8 @@ CREATE TABLE message (
   author   INTEGER NOT NULL,
   kind     INTEGER NOT NULL,
   reply_to INTEGER NOT NULL,
-  edited   INTEGER NOT NULL, -- milliseconds, 0 if never
+  edited   INTEGER NOT NULL, -- the text, in milliseconds; 0 if never
+  whole    INTEGER NOT NULL, -- the same of the newest version that told more than the text
   starred  INTEGER NOT NULL,
   tokens   INTEGER NOT NULL,
   segment  INTEGER NOT NULL, -- 0 if in none

@@ -1,0 +1,140 @@
+package answer
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hark/builder"
+	"hark/memory"
+)
+
+// citation is [n], or [n, m] as some models write it.
+var citation = regexp.MustCompile(`\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]`)
+
+// cite is the answer that text makes: citations of what was in the prompt stay, one number to a bracket, and
+// invented ones vanish, with the space before them.
+func (e *Engine) cite(q Question, r *recalled, text string) Answer {
+	known := map[int]memory.TraceHit{}
+	trace := e.trace(q, r)
+	for _, hit := range trace.Recalled {
+		if hit.Number > 0 {
+			known[hit.Number] = hit
+		}
+	}
+	var cited []int
+	text = outsideCode(text, func(prose string) string {
+		return replaceCitations(prose, func(n int) bool {
+			_, ok := known[n]
+			if ok && !slices.Contains(cited, n) {
+				cited = append(cited, n)
+			}
+			return ok
+		})
+	})
+	slices.Sort(cited)
+	a := Answer{Text: strings.TrimSpace(text), Trace: trace}
+	for _, n := range cited {
+		a.Sources = append(a.Sources, r.source(n, known[n].Channel, known[n].Message))
+	}
+	for i, hit := range a.Trace.Recalled {
+		a.Trace.Recalled[i].Cited = hit.Number > 0 && slices.Contains(cited, hit.Number)
+	}
+	return a
+}
+
+// replaceCitations rewrites the citations in prose: [n] for each number that is known, nothing for the others.
+// A bracket after a letter is an index of something, and one before a parenthesis a link.
+func replaceCitations(prose string, known func(int) bool) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range citation.FindAllStringSubmatchIndex(prose, -1) {
+		if strings.HasPrefix(prose[m[1]:], "(") {
+			continue
+		}
+		var kept strings.Builder
+		for _, digits := range strings.Split(prose[m[2]:m[3]], ",") {
+			if n, _ := strconv.Atoi(strings.TrimSpace(digits)); known(n) {
+				kept.WriteString("[" + strconv.Itoa(n) + "]")
+			}
+		}
+		before := prose[at:m[0]]
+		if kept.Len() == 0 {
+			if before != "" && isNameByte(before[len(before)-1]) {
+				continue
+			}
+			before = strings.TrimRight(before, " ")
+		}
+		b.WriteString(before)
+		b.WriteString(kept.String())
+		at = m[1]
+	}
+	b.WriteString(prose[at:])
+	return b.String()
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// outsideCode applies f to what of Markdown text is neither in a code block nor between backticks.
+func outsideCode(text string, f func(string) string) string {
+	const fence = "```"
+	blocks := strings.Split(text, fence)
+	for i := 0; i < len(blocks); i += 2 {
+		spans := strings.Split(blocks[i], "`")
+		for j := 0; j < len(spans); j += 2 {
+			spans[j] = f(spans[j])
+		}
+		blocks[i] = strings.Join(spans, "`")
+	}
+	return strings.Join(blocks, fence)
+}
+
+// source is message n of the prompt, as an answer cites it.
+func (r *recalled) source(n int, channel memory.ChannelID, id memory.MessageID) Source {
+	s := Source{Number: n, Channel: channel, Message: id, Place: r.names.channel(channel), Time: id.Time()}
+	for _, hit := range r.result.Hits {
+		if hit.Message.ID == id && hit.Message.Channel == channel {
+			s.Guild, s.Author = hit.Message.Guild, r.names.of(hit.Message.Author)
+		}
+	}
+	return s
+}
+
+// trace is how an answer to q comes about, as far as it is known before the model has written.
+func (e *Engine) trace(q Question, r *recalled) memory.Trace {
+	t := memory.Trace{
+		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
+		Search: r.search, Total: r.elapsed(),
+	}
+	shown, found := map[memory.MessageID]builder.Shown{}, map[memory.MessageID]bool{}
+	for _, s := range r.Prompt.Shown {
+		shown[s.Message] = s
+	}
+	for _, hit := range r.result.Hits {
+		shown, ok := shown[hit.Message.ID]
+		h := memory.TraceHit{Channel: hit.Message.Channel, Message: hit.Message.ID, Relevance: hit.Relevance, Why: reasonKinds(hit), Context: ok}
+		if shown.Hit {
+			h.Number = shown.Number
+		}
+		t.Recalled = append(t.Recalled, h)
+		found[hit.Message.ID] = true
+	}
+	for _, hit := range r.result.Hits {
+		for _, m := range hit.Excerpt {
+			if _, ok := shown[m.ID]; ok && !found[m.ID] {
+				found[m.ID] = true
+				t.Recalled = append(t.Recalled, memory.TraceHit{Channel: m.Channel, Message: m.ID, Context: true})
+			}
+		}
+	}
+	for _, id := range r.Prompt.Session {
+		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: q.Channel, Message: id, Context: true})
+	}
+	for _, s := range r.Prompt.Report.Sections {
+		t.Sections = append(t.Sections, memory.TraceUse{Section: s.Type, Tokens: s.Tokens, Dropped: s.Dropped})
+	}
+	return t
+}

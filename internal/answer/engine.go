@@ -1,0 +1,109 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"hark/builder"
+	"hark/memory"
+	"hark/search"
+)
+
+// Log is what the engine asks of the store. See memory.Store.
+type Log interface {
+	Guilds(ctx context.Context) ([]memory.GuildID, error)
+	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
+	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
+	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
+	KeepTrace(ctx context.Context, t memory.Trace) error
+}
+
+// Searcher recalls. See search.Engine.
+type Searcher interface {
+	Search(ctx context.Context, q search.Query) (search.Result, error)
+}
+
+// Model writes answers.
+type Model interface {
+	Name() string
+	// Chat passes what the model writes to delta, piece by piece, and returns all of it. With an error it
+	// returns what came before.
+	Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (string, error)
+}
+
+// Options say how an engine answers.
+type Options struct {
+	Persona    string         // the admins' words on who Hark is; empty for the builder's
+	Zone       *time.Location // in which times are told; nil means UTC
+	SessionGap time.Duration  // the silence that ends a session; 0 means 30 minutes
+}
+
+// Engine answers questions.
+type Engine struct {
+	log     Log
+	search  Searcher
+	builder *builder.Builder
+	model   Model // nil: answers are extractive
+	options Options
+}
+
+// New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil.
+func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options) *Engine {
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	if o.SessionGap <= 0 {
+		o.SessionGap = 30 * time.Minute
+	}
+	return &Engine{log: log, search: searcher, builder: b, model: model, options: o}
+}
+
+// Answer answers q. While the model writes, stream, if not nil, is called with the whole text so far. When the
+// model fails before it wrote anything, the answer is extractive and Away says why; when it fails in the middle,
+// the error is returned with the part that came.
+func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string)) (Answer, error) {
+	if stream == nil {
+		stream = func(string) {}
+	}
+	r, err := e.recall(ctx, q)
+	if err != nil {
+		return Answer{}, fmt.Errorf("recall for an answer: %w", err)
+	}
+	if e.model == nil {
+		return e.quote(ctx, q, r, noModel)
+	}
+	var text strings.Builder
+	full, err := e.model.Chat(ctx, r.Prompt.Messages, func(delta string) {
+		text.WriteString(delta)
+		stream(text.String())
+	})
+	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
+		a, quoteErr := e.quote(ctx, q, r, modelAway)
+		a.Away = err
+		return a, quoteErr
+	}
+	a := e.cite(q, r, full)
+	a.Model = e.model.Name()
+	a.Trace.Model = a.Model
+	a.Trace.Total = r.elapsed()
+	if err == nil && strings.TrimSpace(a.Text) == "" {
+		err = errors.New("the model answered nothing")
+	}
+	return a, err
+}
+
+// Recall is what would go into an answer to q.
+func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
+	r, err := e.recall(ctx, q)
+	if err != nil {
+		return Recalled{}, fmt.Errorf("recall: %w", err)
+	}
+	return Recalled{Result: r.result, Prompt: r.Prompt}, nil
+}
+
+// Keep stores how an answer came about.
+func (e *Engine) Keep(ctx context.Context, t memory.Trace) error { return e.log.KeepTrace(ctx, t) }

@@ -1,0 +1,37 @@
+package answer
+
+import "hark/memory"
+
+// names are those of the people and channels that an answer may speak of.
+type names struct {
+	people   map[memory.UserID]memory.Person
+	channels map[memory.ChannelID]string
+}
+
+func newNames() names {
+	return names{people: map[memory.UserID]memory.Person{}, channels: map[memory.ChannelID]string{}}
+}
+
+func (n names) add(g *memory.Guild, people []memory.Person) {
+	for _, p := range people {
+		n.people[p.ID] = p
+	}
+	for _, c := range g.Channels {
+		n.channels[c.ID] = c.Name
+	}
+}
+
+func (n names) person(id memory.UserID) (memory.Person, bool) {
+	p, ok := n.people[id]
+	return p, ok
+}
+
+// of is the name somebody goes by; of somebody unknown, their tag.
+func (n names) of(id memory.UserID) string {
+	if p, ok := n.people[id]; ok && p.DisplayName() != "" {
+		return p.DisplayName()
+	}
+	return "<@" + id.String() + ">"
+}
+
+func (n names) channel(id memory.ChannelID) string { return n.channels[id] }

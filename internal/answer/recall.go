@@ -1,0 +1,194 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"hark/builder"
+	"hark/memory"
+	"hark/search"
+)
+
+// recalled is all that an answer is made from.
+type recalled struct {
+	Prompt  builder.Prompt
+	result  search.Result
+	session []memory.Message // of the channel, before the question, oldest first
+	scope   memory.Scope
+	guilds  []memory.GuildID
+	names   names
+	started time.Time
+	search  time.Duration
+}
+
+func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }
+
+// recall gathers what an answer to q is made from and has the prompt built.
+func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
+	r := &recalled{started: time.Now()}
+	var err error
+	if r.guilds, r.scope, r.names, err = e.readable(ctx, q); err != nil {
+		return nil, err
+	}
+	if r.session, err = e.session(ctx, q, r.scope); err != nil {
+		return nil, err
+	}
+	// What the prompt shows as the session needs no recalling; without a model there is no prompt.
+	skip := []memory.MessageID{q.ID}
+	if e.model != nil {
+		skip = append(skip, e.shownAnyway(r.session)...)
+	}
+	if r.result, err = e.search.Search(ctx, e.query(q, r, r.scope, skip)); err != nil {
+		return nil, err
+	}
+	r.search = r.elapsed()
+	in := History(r.result, q.Channel, r.names.channel)
+	in.Now = q.Now.In(e.options.Zone)
+	in.Persona = e.options.Persona
+	in.Session = e.turns(r.session, r.names)
+	in.Query = builder.Turn{Message: q.ID, Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
+	r.Prompt = e.builder.Build(in)
+	return r, nil
+}
+
+func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memory.MessageID) search.Query {
+	return search.Query{
+		Text: q.Text, Now: q.Now.In(e.options.Zone), Asker: q.Asker, Mentions: q.Mentions,
+		Guilds: r.guilds, Scope: scope, Skip: skip,
+	}
+}
+
+// readable is what may be used in an answer to q, and the names of who and what is there.
+func (e *Engine) readable(ctx context.Context, q Question) ([]memory.GuildID, memory.Scope, names, error) {
+	guilds := []memory.GuildID{q.Guild}
+	if q.Everywhere && q.Operator {
+		var err error
+		if guilds, err = e.log.Guilds(ctx); err != nil {
+			return nil, memory.Scope{}, names{}, err
+		}
+	}
+	var scope memory.Scope
+	n := newNames()
+	for _, id := range guilds {
+		g, err := e.log.Guild(ctx, id)
+		if errors.Is(err, memory.ErrNotFound) {
+			continue // nothing was said there yet
+		}
+		if err != nil {
+			return nil, scope, n, err
+		}
+		list, err := e.log.People(ctx, id)
+		if err != nil {
+			return nil, scope, n, err
+		}
+		n.add(g, list)
+		scope.Channels = append(scope.Channels, readableIn(g, q, n)...)
+	}
+	return guilds, scope, n, nil
+}
+
+func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
+	if q.Everywhere && q.Operator {
+		var all []memory.ChannelID
+		for _, c := range g.Channels {
+			if c.Kind != memory.DirectChannel {
+				all = append(all, c.ID)
+			}
+		}
+		return all
+	}
+	place := search.Place{Channel: q.Channel, Operator: q.Operator}
+	if q.OnlyAsker {
+		place.Viewer = q.Asker
+	}
+	return search.Readable(g, place, n.person)
+}
+
+// sessionTurns is how many messages before a question may belong to its session.
+const sessionTurns = 40
+
+// session is what was said in the channel before the question, since the last silence, oldest first, and
+// before it the message that the question replies to, if that is older and may be read again.
+func (e *Engine) session(ctx context.Context, q Question, scope memory.Scope) ([]memory.Message, error) {
+	asked := q.ID
+	if asked == 0 {
+		asked = memory.FirstMessageID(q.Now)
+	}
+	before, err := e.log.Around(ctx, q.Channel, []memory.MessageID{asked}, sessionTurns, 0)
+	if err != nil {
+		return nil, err
+	}
+	before = slices.DeleteFunc(before, func(m memory.Message) bool { return m.ID >= asked || m.Kind == memory.FromSystem })
+	last := q.Now
+	start := len(before)
+	for start > 0 && last.Sub(before[start-1].Time()) <= e.options.SessionGap {
+		start--
+		last = before[start].Time()
+	}
+	session := before[start:]
+	if q.ReplyTo == 0 || !slices.Contains(scope.Channels, q.Channel) || slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID == q.ReplyTo }) {
+		return session, nil
+	}
+	replied, err := e.log.Messages(ctx, q.Channel, []memory.MessageID{q.ReplyTo})
+	return append(replied, session...), err
+}
+
+// shownAnyway are the messages of a session, the newest, that its section has room for whatever else the
+// prompt holds: what may fall out of it must be recalled to be seen.
+func (e *Engine) shownAnyway(session []memory.Message) []memory.MessageID {
+	var ids []memory.MessageID
+	room := e.builder.SessionTokens()
+	for _, m := range slices.Backward(session) {
+		if room -= m.Tokens + lineTokens; m.Tokens == 0 || room < 0 {
+			break
+		}
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+// lineTokens is what a line of the session takes beyond its text, at most: the name and a time.
+const lineTokens = 16
+
+// turns are messages as the builder takes them.
+func (e *Engine) turns(messages []memory.Message, n names) []builder.Turn {
+	turns := make([]builder.Turn, len(messages))
+	for i, m := range messages {
+		turns[i] = builder.Turn{
+			Message: m.ID, Speaker: n.of(m.Author), Role: builder.RoleUser, Author: m.Author,
+			Time: m.Time(), Content: m.Text(), Tokens: m.Tokens,
+		}
+		if m.Kind == memory.FromHark {
+			turns[i].Role = builder.RoleAssistant
+		}
+	}
+	return turns
+}
+
+// History is the part of a prompt's input that comes from a recall, for an answer in the channel at.
+func History(result search.Result, at memory.ChannelID, channelName func(memory.ChannelID) string) builder.Input {
+	var in builder.Input
+	for _, p := range result.People {
+		in.Participants = append(in.Participants, builder.Participant{
+			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: p.Person.Data, Main: p.Main,
+		})
+	}
+	for _, hit := range result.Hits {
+		item := builder.Item{Relevance: hit.Relevance}
+		if hit.Message.Channel != at && channelName != nil {
+			item.Channel = channelName(hit.Message.Channel)
+		}
+		for i, m := range hit.Excerpt {
+			if m.ID == hit.Message.ID {
+				item.Hit = i
+			}
+			item.Lines = append(item.Lines, builder.Line{
+				Message: m.ID, Author: m.Author, Time: m.Time(), Content: m.Text(), Tokens: m.Tokens, Starred: m.Starred,
+			})
+		}
+		in.History = append(in.History, item)
+	}
+	return in
+}

@@ -1,0 +1,199 @@
+// Package eval measures recall on recall sets: conversations with questions and the messages that answer them.
+package eval
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/builder"
+	"hark/internal/answer"
+	"hark/internal/imports"
+	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/search"
+)
+
+// Budgets are the characters of built history that evidence is looked for in.
+var Budgets = []int{2000, 4000, 8000}
+
+// shownShare is how much of a message must be in the context for it to count as shown.
+const shownShare = 0.6
+
+// rankedHits is how many messages are ranked for each question.
+const rankedHits = 100
+
+// Outcome is what came of one question: a line of the run file.
+type Outcome struct {
+	Set      string             `json:"set"`
+	ID       string             `json:"id"`
+	Ranked   []string           `json:"ranked"`  // message ids of the set, best first, each once
+	Context  map[string]Context `json:"context"` // by budget
+	Millis   float64            `json:"ms"`      // of the search
+	Evidence []string           `json:"-"`
+	Hits     []search.Hit       `json:"-"`
+}
+
+// Context is what the history section held under a budget of characters.
+type Context struct {
+	Messages []string `json:"messages"` // of which at least 60 % is there
+	Text     string   `json:"text"`
+}
+
+// Evaluator measures one kind of recall.
+type Evaluator struct {
+	Embedder memory.Embedder
+	Builder  *builder.Builder
+}
+
+// Run loads a set into a temporary store of its own, asks its questions, and passes each outcome on. progress,
+// if not nil, is told the questions done of all.
+func (e *Evaluator) Run(ctx context.Context, path string, each func(Outcome) error, progress func(done, total int)) error {
+	set, err := readSet(path)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "hark-eval-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	store, err := sqlite.Open(ctx, dir, sqlite.Options{Space: e.Embedder.Space()})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := e.load(ctx, store, path); err != nil {
+		return fmt.Errorf("load %s: %w", path, err)
+	}
+	asker, err := newAsker(ctx, store, e)
+	if err != nil {
+		return err
+	}
+	name := SetName(path)
+	for i, q := range set.Questions {
+		outcome, err := asker.ask(ctx, q)
+		if err != nil {
+			return fmt.Errorf("ask %s of %s: %w", q.ID, path, err)
+		}
+		outcome.Set = name
+		if err := each(outcome); err != nil {
+			return err
+		}
+		if progress != nil {
+			progress(i+1, len(set.Questions))
+		}
+	}
+	return nil
+}
+
+// SetName is what a set is called in a run file: its file's name without endings.
+func SetName(path string) string {
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	return name
+}
+
+func readSet(path string) (imports.Set, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return imports.Set{}, err
+	}
+	defer f.Close()
+	set, err := imports.ReadSet(f)
+	if err != nil {
+		return set, fmt.Errorf("%s: %w", path, err)
+	}
+	return set, nil
+}
+
+func (e *Evaluator) load(ctx context.Context, store *sqlite.Store, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	apply := func(events []memory.Event) error { return store.Apply(ctx, events...) }
+	if _, err := imports.Read(ctx, io.Reader(f), store, apply, nil); err != nil {
+		return err
+	}
+	indexer := memory.Indexer{Queue: store, Embedder: e.Embedder}
+	return indexer.Drain(ctx, nil)
+}
+
+// asker asks questions about what was loaded.
+type asker struct {
+	store    *sqlite.Store
+	engine   *search.Engine
+	builder  *builder.Builder
+	channels map[string]memory.ChannelID
+}
+
+func newAsker(ctx context.Context, store *sqlite.Store, e *Evaluator) (*asker, error) {
+	a := &asker{store: store, engine: search.New(store, store, e.Embedder), builder: e.Builder, channels: map[string]memory.ChannelID{}}
+	guild, err := store.Guild(ctx, memory.LocalGuild)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range guild.Channels {
+		a.channels[c.Name] = c.ID
+	}
+	return a, nil
+}
+
+func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error) {
+	channel := a.channels[q.Channel]
+	started := time.Now()
+	result, err := a.engine.Search(ctx, search.Query{
+		Text: q.Text, Now: q.Time, Guilds: []memory.GuildID{memory.LocalGuild},
+		Scope: memory.Scope{Channels: []memory.ChannelID{channel}}, Limit: rankedHits,
+	})
+	took := time.Since(started)
+	if err != nil {
+		return Outcome{}, err
+	}
+	outcome := Outcome{ID: q.ID, Context: map[string]Context{}, Millis: float64(took.Microseconds()) / 1000, Evidence: q.Evidence, Hits: result.Hits}
+	ids := make([]memory.MessageID, len(result.Hits))
+	for i, hit := range result.Hits {
+		ids[i] = hit.Message.ID
+	}
+	if outcome.Ranked, err = a.names(ctx, channel, ids); err != nil {
+		return Outcome{}, err
+	}
+	input := answer.History(result, channel, nil)
+	input.Now = q.Time
+	for _, budget := range Budgets {
+		held, shown := a.builder.History(input, budget)
+		ids = ids[:0]
+		for _, s := range shown {
+			if s.Fraction >= shownShare && !slices.Contains(ids, s.Message) {
+				ids = append(ids, s.Message)
+			}
+		}
+		names, err := a.names(ctx, channel, ids)
+		if err != nil {
+			return Outcome{}, err
+		}
+		outcome.Context[fmt.Sprint(budget)] = Context{Messages: names, Text: held}
+	}
+	return outcome, nil
+}
+
+// names are what the set calls messages, in the order of ids.
+func (a *asker) names(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]string, error) {
+	called, err := a.store.NameOf(ctx, channel, ids)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if name, ok := called[id]; ok {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,101 @@
+package eval
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+)
+
+// Report sums outcomes up, set by set.
+type Report struct {
+	sets []*tally
+}
+
+// tally is the sums of one set. Questions without evidence have no answer to find and aren't counted.
+type tally struct {
+	set       string
+	questions int
+	any5      float64
+	any10     float64
+	recall10  float64
+	inContext map[int]*[2]float64 // any, all by budget
+	millis    []float64
+}
+
+// Add counts an outcome.
+func (r *Report) Add(o Outcome) {
+	t := r.tally(o.Set)
+	t.millis = append(t.millis, o.Millis)
+	if len(o.Evidence) == 0 {
+		return
+	}
+	t.questions++
+	t.any5 += share(o.Evidence, o.Ranked[:min(5, len(o.Ranked))], false)
+	t.any10 += share(o.Evidence, o.Ranked[:min(10, len(o.Ranked))], false)
+	t.recall10 += share(o.Evidence, o.Ranked[:min(10, len(o.Ranked))], true)
+	for _, budget := range Budgets {
+		shown := o.Context[fmt.Sprint(budget)].Messages
+		sums := t.inContext[budget]
+		sums[0] += share(o.Evidence, shown, false)
+		if share(o.Evidence, shown, true) == 1 {
+			sums[1]++
+		}
+	}
+}
+
+func (r *Report) tally(set string) *tally {
+	for _, t := range r.sets {
+		if t.set == set {
+			return t
+		}
+	}
+	t := &tally{set: set, inContext: map[int]*[2]float64{}}
+	for _, budget := range Budgets {
+		t.inContext[budget] = &[2]float64{}
+	}
+	r.sets = append(r.sets, t)
+	return t
+}
+
+// share is how much of evidence is among found: as a fraction, or 1 if any of it is.
+func share(evidence, found []string, fraction bool) float64 {
+	n := 0
+	for _, id := range evidence {
+		if slices.Contains(found, id) {
+			n++
+		}
+	}
+	if !fraction {
+		return float64(min(n, 1))
+	}
+	return float64(n) / float64(len(evidence))
+}
+
+// Write prints the table, figures in percent and times in milliseconds.
+func (r *Report) Write(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(table, "set\tquestions\tany@5\tany@10\trecall@10\t")
+	for _, budget := range Budgets {
+		fmt.Fprintf(table, "any in %d\tall in %d\t", budget, budget)
+	}
+	fmt.Fprintln(table, "p50 ms\tp95 ms\t")
+	for _, t := range r.sets {
+		n := float64(max(1, t.questions)) / 100
+		fmt.Fprintf(table, "%s\t%d\t%.1f\t%.1f\t%.1f\t", t.set, t.questions, t.any5/n, t.any10/n, t.recall10/n)
+		for _, budget := range Budgets {
+			fmt.Fprintf(table, "%.1f\t%.1f\t", t.inContext[budget][0]/n, t.inContext[budget][1]/n)
+		}
+		fmt.Fprintf(table, "%.1f\t%.1f\t\n", percentile(t.millis, 50), percentile(t.millis, 95))
+	}
+	return table.Flush()
+}
+
+// percentile is the p-th percentile of values by the nearest rank; 0 of none.
+func percentile(values []float64, p int) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[max(0, (len(sorted)*p+99)/100-1)]
+}
