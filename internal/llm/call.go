@@ -1,0 +1,184 @@
+package llm
+
+import (
+	"context"
+	"errors"
+
+	"math"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/sashabaranov/go-openai"
+)
+
+const (
+	maxAnswer = 1 << 20         // bytes of text; what writes more has run wild
+	lastWords = 2 * time.Second // that a server has for its counts once the answer is whole
+)
+
+// errIdle ends a call that shows no sign of life.
+var errIdle = errors.New("no sign of life")
+
+// call is one request and the stream that answers it.
+type call struct {
+	client *Client
+	timer  timer // ends the call when nothing is heard
+}
+
+// call asks once. passed tells whether delta got anything.
+func (c *Client) call(ctx context.Context, r openai.ChatCompletionRequest, delta func(string)) (reply Reply, passed bool, err error) {
+	if delta == nil {
+		delta = func(string) {}
+	}
+	inner, k, stop := c.begin(ctx)
+	defer stop()
+	stream, err := k.openai().CreateChatCompletionStream(inner, r)
+	if err != nil {
+		return Reply{}, false, k.explain(ctx, inner, err)
+	}
+	defer stream.Close()
+	a := answer{delta: delta}
+	for {
+		raw, err := stream.RecvRaw()
+		if err == nil {
+			err = a.take(raw)
+		}
+		if a.reply.FinishReason != "" {
+			k.timer.Reset(min(lastWords, c.config.Timeout))
+		}
+		switch {
+		case err == nil:
+		case a.whole(err):
+			return a.end(), a.passed, nil
+		default:
+			reply := a.end()
+			if a.passed {
+				err = &broken{err}
+			}
+			return reply, a.passed, k.explain(ctx, inner, err)
+		}
+	}
+}
+
+// begin starts the clock of a call; stop ends both.
+func (c *Client) begin(ctx context.Context) (inner context.Context, k *call, stop func()) {
+	inner, cancel := context.WithCancelCause(ctx)
+	k = &call{client: c}
+	k.timer = c.clock.after(c.config.Timeout, func() { cancel(errIdle) })
+	return inner, k, func() {
+		k.timer.Stop()
+		cancel(nil)
+	}
+}
+
+// openai is a client for this call alone, so that what go-openai doesn't hand on is seen by Do.
+func (k *call) openai() *openai.Client {
+	config := openai.DefaultConfig(k.client.config.APIKey)
+	config.BaseURL = k.client.config.BaseURL
+	config.HTTPClient = k
+	config.EmptyMessagesLimit = math.MaxInt32
+	return openai.NewClientWithConfig(config)
+}
+
+// Do sends a request, makes errors of the answers that are none, and smooths those that are.
+func (k *call) Do(r *http.Request) (*http.Response, error) {
+	for name, value := range k.client.config.Headers {
+		r.Header.Set(name, value)
+	}
+	resp, err := k.client.http.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	k.timer.Reset(k.client.config.Timeout)
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		return nil, k.client.refusal(resp)
+	}
+	if r.Method == http.MethodPost { // not the list of models
+		resp.Body = newEvents(resp.Body, func() { k.timer.Reset(k.client.config.Timeout) })
+	}
+	return resp, nil
+}
+
+// explain makes an *Error of whatever ended a call, unless the caller ended it.
+func (k *call) explain(ctx, inner context.Context, err error) error {
+	c := k.client
+	var e *Error
+	var said failure
+	var midway *broken
+	var before *url.Error
+	silent := errors.Is(context.Cause(inner), errIdle)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &e):
+		return e
+	case errors.As(err, &said):
+		return c.failed(said)
+	case errors.Is(err, errBadEvent):
+		return c.badAnswer(err)
+	case silent && !errors.As(err, &midway):
+		return c.timedOut()
+	case errors.As(err, &before):
+		return c.unreachable(before.Err)
+	}
+	return c.cutOff(silent)
+}
+
+// broken is an error after which a part of the answer stands.
+type broken struct{ error }
+
+func (b *broken) Unwrap() error { return b.error }
+
+// answer is what has come of an answer so far.
+type answer struct {
+	delta    func(string)
+	thoughts filter
+	reply    Reply
+	passed   bool
+	size     int
+}
+
+// take adds an event.
+func (a *answer) take(raw []byte) error {
+	e, err := parseEvent(raw)
+	if err != nil {
+		return err
+	}
+	if e.prompt > 0 || e.completion > 0 {
+		a.reply.PromptTokens, a.reply.CompletionTokens = e.prompt, e.completion
+	}
+	a.size += len(e.text)
+	if a.size > maxAnswer {
+		return errTooMuch
+	}
+	a.pass(a.thoughts.write(e.text))
+	if e.finish != "" {
+		a.reply.FinishReason = e.finish
+	}
+	return nil
+}
+
+func (a *answer) pass(text string) {
+	if text != "" {
+		a.passed = true
+		a.delta(text)
+	}
+}
+
+// whole tells whether the answer is, where err ended the stream. What goes wrong after its last word doesn't
+// matter.
+func (a *answer) whole(err error) bool {
+	var failed failure
+	return a.reply.FinishReason != "" && !errors.As(err, &failed) && !errors.Is(err, errBadEvent)
+}
+
+// end passes on what was held back in case it became a tag.
+func (a *answer) end() Reply {
+	a.pass(a.thoughts.flush())
+	a.reply.Text = a.thoughts.shown.String()
+	return a.reply
+}
+
+var _ openai.HTTPDoer = (*call)(nil)

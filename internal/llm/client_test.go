@@ -1,0 +1,412 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/internal/llmtest"
+)
+
+const (
+	secret  = "sk-very-secret"
+	private = "the-password-is-swordfish"
+)
+
+var start = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// hands are a clock that tests turn by hand.
+type hands struct {
+	mu     sync.Mutex
+	slept  []time.Duration
+	resets chan time.Duration
+	fire   chan func() // what ends a call, as soon as one begins
+	sleep  func() error
+}
+
+func (h *hands) clock() clock {
+	return clock{
+		now: func() time.Time { return start },
+		after: func(d time.Duration, f func()) timer {
+			select {
+			case h.fire <- f:
+			default:
+			}
+			return h
+		},
+		sleep: func(ctx context.Context, d time.Duration) error {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.slept = append(h.slept, d)
+			if h.sleep != nil {
+				return h.sleep()
+			}
+			return ctx.Err()
+		},
+		rand: func() float64 { return 0.5 },
+	}
+}
+
+func (h *hands) Reset(d time.Duration) bool {
+	select {
+	case h.resets <- d:
+	default:
+	}
+	return true
+}
+
+func (h *hands) Stop() bool { return true }
+
+// client asks s, on a clock that stands still.
+func client(s *llmtest.Server, change func(*Config)) (*Client, *hands) {
+	c := Config{BaseURL: s.URL(), APIKey: secret, Model: "test-model", MaxTokens: 100, Retries: 2}
+	if change != nil {
+		change(&c)
+	}
+	h := &hands{fire: make(chan func(), 8), resets: make(chan time.Duration, 1024)}
+	k := New(c)
+	k.clock = h.clock()
+	return k, h
+}
+
+var prompt = []builder.ChatMessage{
+	{Role: builder.RoleSystem, Content: "Be kind."},
+	{Role: builder.RoleUser, Content: private},
+	{Role: builder.RoleAssistant, Content: "Noted."},
+	{Role: builder.RoleUser, Content: "What is it?"},
+}
+
+// chat asks and returns the deltas too.
+func chat(t *testing.T, c *Client) (Reply, []string, error) {
+	t.Helper()
+	var deltas []string
+	reply, err := c.Chat(t.Context(), prompt, func(s string) { deltas = append(deltas, s) })
+	if text := strings.Join(deltas, ""); text != reply.Text {
+		t.Errorf("deltas %q make another text than %q", deltas, reply.Text)
+	}
+	checkError(t, err)
+	return reply, deltas, err
+}
+
+// checkError tells whether err is one for people to read.
+func checkError(t *testing.T, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	for _, s := range []string{secret, private, "swordfish", "%!", "\n"} {
+		if strings.Contains(err.Error(), s) {
+			t.Errorf("the error holds %q: %v", s, err)
+		}
+	}
+}
+
+func kind(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return 0
+}
+
+func TestChat(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Key(secret))
+	s.Queue(llmtest.Reply{
+		Events:           append(llmtest.KeepAlive(500), llmtest.Empty, ""),
+		ReasoningContent: []string{"secret ", "thought"}, Reasoning: []string{"another"},
+		Text: []string{"<th", "ink>hm", "m</thi", "nk>\n\n", "It is", " ", "swordfish", "."},
+	})
+	c, h := client(s, func(c *Config) { c.Headers = map[string]string{"X-Title": "Hark"} })
+	reply, deltas, err := chat(t, c)
+	want := Reply{Text: "It is swordfish.", FinishReason: "stop", PromptTokens: 7, CompletionTokens: 6}
+	if err != nil || reply != want {
+		t.Errorf("%+v, %v; want %+v", reply, err, want)
+	}
+	if !slices.Equal(deltas, []string{"It is", " ", "swordfish", "."}) {
+		t.Errorf("deltas %q", deltas)
+	}
+	r := s.Requests()[0]
+	if c.Name() != "test-model" || r.Model != "test-model" || !r.Stream || *r.MaxTokens != 100 || r.Temperature != nil ||
+		len(r.Messages) != 4 || r.Messages[1].Content != private || r.Header.Get("X-Title") != "Hark" {
+		t.Errorf("request %s with %v", r.Body, r.Header)
+	}
+	if len(s.Requests()) != 1 || len(h.slept) != 0 {
+		t.Errorf("%d requests, slept %v", len(s.Requests()), h.slept)
+	}
+}
+
+func TestNoDelta(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t)
+	s.Queue(llmtest.Say("yes"))
+	c, _ := client(s, nil)
+	if reply, err := c.Chat(t.Context(), prompt, nil); err != nil || reply.Text != "yes" {
+		t.Errorf("%+v, %v", reply, err)
+	}
+}
+
+// Servers end and write their streams in many ways that are as good as OpenAI's.
+func TestDialects(t *testing.T) {
+	t.Parallel()
+	whole := `{"choices":[{"index":0,"message":{"role":"assistant","content":"It is so."},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}`
+	pretty := strings.ReplaceAll(whole, ",", ",\n  ")
+	for name, reply := range map[string]llmtest.Reply{
+		"no [DONE]":            {Text: []string{"It is", " so."}, Cut: llmtest.NoDone},
+		"other content type":   {Text: []string{"It is so."}, ContentType: "application/octet-stream"},
+		"not streamed":         {Body: whole},
+		"on several lines":     {Body: pretty},
+		"CR LF":                {Body: "\r\n: hi\r\ndata: " + whole + "\r\n\r\ndata: [DONE]\r\n\r\n"},
+		"no spaces":            {Body: "event:message\nid:1\nretry:5\ndata:" + whole + "\ndata:[DONE]"},
+		"byte order mark":      {Body: "\ufeffdata: " + whole + "\n"},
+		"no line end":          {Body: "data: " + whole},
+		"unknown lines":        {Body: "data: " + whole + "\nwhatever\n"},
+		"unknown events":       {Body: "event: ping\ndata: {\"type\": \"ping\"}\n\ndata: " + whole + "\n"},
+		"another choice":       {Body: "data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}}]}\ndata: " + whole},
+		"parts":                {Body: strings.Replace(whole, `"It is so."`, `[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"It is so."}]`, 1)},
+		"refusal":              {Body: strings.Replace(whole, `"content"`, `"content":null,"refusal"`, 1)},
+		"null error":           {Body: strings.Replace(whole, `{"choices"`, `{"error":null,"choices"`, 1)},
+		"error after its end":  {Body: "data: " + whole + "\n\n", Cut: llmtest.Whole},
+		"number where id is":   {Body: strings.Replace(whole, `{"choices"`, `{"id":5,"created":1.5,"choices"`, 1)},
+		"empty data":           {Body: "data:\n\ndata: " + whole + "\n"},
+		"thinks in its answer": {Text: []string{"It <THINK>hm</Think>is so."}},
+	} {
+		s := llmtest.New(t)
+		s.Queue(reply)
+		c, _ := client(s, nil)
+		if got, _, err := chat(t, c); err != nil || got.Text != "It is so." || got.FinishReason != "stop" {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+// A break after the last word of an answer doesn't spoil it, nor does a server that then falls silent.
+func TestBreakAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	pause := make(chan struct{})
+	defer close(pause)
+	s := llmtest.New(t)
+	ended := `data: {"choices":[{"index":0,"delta":{"content":"Done."},"finish_reason":"stop"}]}`
+	s.Queue(llmtest.Reply{Events: []string{ended, ""}, Cut: llmtest.CutBytes, CutAt: len(ended) + 2},
+		llmtest.Reply{Events: []string{ended, ""}, Pause: pause})
+	c, h := client(s, nil)
+	if reply, _, err := chat(t, c); err != nil || reply.Text != "Done." {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	<-h.fire
+	for len(h.resets) > 0 {
+		<-h.resets
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if reply, _, err := chat(t, c); err != nil || reply.Text != "Done." {
+			t.Errorf("%+v, %v", reply, err)
+		}
+	}()
+	end := <-h.fire
+	for d := range h.resets {
+		if d == lastWords {
+			end()
+			break
+		}
+	}
+	<-done
+}
+
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	for name, reply := range map[string]llmtest.Reply{
+		"end of file":        {Text: []string{"It is ", "sw"}, Cut: llmtest.NoFinish},
+		"[DONE] only":        {Text: []string{"It is ", "sw"}, Cut: llmtest.OnlyDone},
+		"connection":         {Text: []string{"It is ", "sw"}, Cut: llmtest.CutBytes, CutAt: 1 << 20},
+		"in mid-event":       {Text: []string{"It is ", "sw", "ord"}, Cut: llmtest.CutBytes, CutAt: 440},
+		"torn, orderly":      {Text: []string{"It is ", "sw"}, After: []string{`data: {"choices":[{"index":0,"de`}, Cut: llmtest.NoFinish},
+		"with a tag's start": {Text: []string{"It is ", "sw<th"}, Cut: llmtest.NoFinish},
+		"in thought":         {Text: []string{"It is ", "sw<think>secret"}, Cut: llmtest.NoFinish},
+	} {
+		s := llmtest.New(t)
+		if name == "torn, orderly" {
+			reply = llmtest.Reply{Body: "data: {\"choices\":[{\"delta\":{\"content\":\"It is sw\"}}]}\n\ndata: {\"choi"}
+		}
+		s.Queue(reply)
+		c, _ := client(s, nil)
+		got, _, err := chat(t, c)
+		if !errors.Is(err, ErrCutOff) || kind(err) != CutOff || !strings.HasPrefix(got.Text, "It is sw") || strings.Contains(got.Text, "secret") {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if n := len(s.Requests()); n != 1 {
+			t.Errorf("%s: asked %d times after a part of the answer was shown", name, n)
+		}
+	}
+}
+
+// Wherever a stream is cut, the answer is whole or an error, and never longer than what was sent.
+func TestCutAnywhere(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t)
+	c, _ := client(s, func(c *Config) { c.Retries = 0 })
+	whole := 0
+	for at := 0; at <= 1100; at += 13 {
+		s.Queue(llmtest.Reply{Text: []string{"One ", "two ", "three."}, Cut: llmtest.CutBytes, CutAt: at})
+		reply, _, err := chat(t, c)
+		if err == nil || !strings.HasPrefix("One two three.", reply.Text) {
+			t.Fatalf("cut at %d: %+v, %v", at, reply, err)
+		}
+		if reply.Text == "One two three." {
+			whole++
+		}
+	}
+	if whole == 0 {
+		t.Error("no cut came after the text")
+	}
+}
+
+func TestErrorEvents(t *testing.T) {
+	t.Parallel()
+	for _, event := range llmtest.ErrorEvents() {
+		s := llmtest.New(t)
+		pause := make(chan struct{}) // the server says no more: the error must be seen all the same
+		bad := llmtest.Reply{Events: append(llmtest.KeepAlive(3), event, ""), Pause: pause}
+		s.Queue(bad, llmtest.Say("better"))
+		c, _ := client(s, nil)
+		if reply, _, err := chat(t, c); err != nil || reply.Text != "better" {
+			t.Errorf("%s before all text: %+v, %v", event, reply, err)
+		}
+		bad = llmtest.Reply{Text: []string{"It is "}, After: []string{event, ""}}
+		s.Queue(bad)
+		reply, _, err := chat(t, c)
+		var e *Error
+		if !errors.As(err, &e) || e.Kind != Server || reply.Text != "It is " || e.Status != 0 && e.Status != 503 {
+			t.Errorf("%s after text: %+v, %v", event, reply, err)
+		}
+		if n := len(s.Requests()); n != 3 {
+			t.Errorf("%s: %d requests", event, n)
+		}
+		close(pause)
+	}
+}
+
+func TestTimeouts(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	defer close(hold)
+	for _, test := range []struct {
+		name  string
+		reply llmtest.Reply
+		kind  Kind
+	}{
+		{"before the headers", llmtest.Reply{Hold: hold}, TimedOut},
+		{"before the text", llmtest.Reply{Events: []string{": hi"}, Pause: hold}, TimedOut},
+		{"amid the text", llmtest.Reply{Text: []string{"It is "}, Pause: hold}, CutOff},
+	} {
+		s := llmtest.New(t)
+		s.Queue(test.reply)
+		c, h := client(s, func(c *Config) { c.Timeout = 42 * time.Second })
+		shown := make(chan struct{})
+		done := make(chan error)
+		go func() {
+			_, err := c.Chat(t.Context(), prompt, func(string) { close(shown) })
+			done <- err
+		}()
+		end := <-h.fire
+		switch test.kind {
+		case CutOff:
+			<-shown
+		default:
+			if test.reply.Pause != nil {
+				<-h.resets // the headers are there
+				<-h.resets // and the comment
+			}
+		}
+		end()
+		err := <-done
+		checkError(t, err)
+		if kind(err) != test.kind || !strings.Contains(err.Error(), "42s") || !strings.Contains(err.Error(), "llm.timeout") {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if len(h.slept) != 0 {
+			t.Errorf("%s: tried again", test.name)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	defer close(hold)
+	enough := errors.New("enough")
+	s := llmtest.New(t)
+	s.Queue(llmtest.Reply{Text: []string{"It is "}, Pause: hold})
+	c, _ := client(s, nil)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reply, err := c.Chat(ctx, prompt, func(string) { cancel(enough) })
+	if !errors.Is(err, enough) || kind(err) != 0 || reply.Text != "It is " {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	s.Queue(llmtest.Fail(503, "", ""))
+	c, h := client(s, nil)
+	h.sleep = func() error { return enough }
+	if _, _, err = chat(t, c); !errors.Is(err, enough) || kind(err) != Server {
+		t.Errorf("while waiting: %v", err)
+	}
+}
+
+func TestRunWild(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t)
+	c, _ := client(s, func(c *Config) { c.Retries = 0 })
+	piece := strings.Repeat("ha", 1<<18)
+	for _, reply := range []llmtest.Reply{
+		llmtest.Say(piece, piece, piece),
+		{Body: "data: " + strings.Repeat("x", maxEvent+1)},
+		{Body: "{\n" + strings.Repeat("\n", maxEvent) + "}"},
+	} {
+		s.Queue(reply)
+		if _, err := c.Chat(t.Context(), prompt, nil); kind(err) != BadAnswer {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	h := &hands{}
+	for base, want := range map[string]string{
+		gone.URL + "/v1": gone.URL + "/v1",
+		strings.Replace(gone.URL, "//", "//user:"+secret+"@", 1) + "?key=" + secret: gone.URL + " ",
+		"http://\x7f/v1": "the address in llm.base_url",
+		"":               "the address in llm.base_url",
+	} {
+		c := New(Config{BaseURL: base, APIKey: secret, Model: "m", Retries: 1})
+		c.clock = h.clock()
+		_, _, err := chat(t, c)
+		if kind(err) != Unreachable || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "is it running? (llm.base_url)") {
+			t.Errorf("%q: %v", base, err)
+		}
+	}
+	if len(h.slept) != 4 {
+		t.Errorf("slept %v", h.slept)
+	}
+}
+
+// The prompt goes nowhere but where it was meant to go.
+func TestRedirect(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t)
+	elsewhere := httptest.NewServer(http.RedirectHandler(s.URL()+"/chat/completions", http.StatusTemporaryRedirect))
+	defer elsewhere.Close()
+	c, _ := client(s, func(c *Config) { c.BaseURL = elsewhere.URL + "/" })
+	if _, _, err := chat(t, c); kind(err) != BadAnswer || !strings.Contains(err.Error(), "sends us elsewhere") || len(s.Requests()) != 0 {
+		t.Errorf("%v, %d requests", err, len(s.Requests()))
+	}
+}

@@ -1,0 +1,230 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/llmtest"
+)
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	fail := llmtest.Fail
+	for _, test := range []struct {
+		reply llmtest.Reply
+		kind  Kind
+		want  string
+		tries int
+	}{
+		{fail(400, "invalid_request_error", private+secret), Rejected, "(400, invalid_request_error): hark doctor", 1},
+		{fail(400, private+"!", ""), Rejected, "(400): hark doctor", 1},
+		{fail(401, "invalid_api_key", "Incorrect API key provided: "+secret), Refused, "(401, invalid_api_key): check llm.api_key", 1},
+		{fail(402, "", "Insufficient balance"), Refused, "no credit left", 1},
+		{fail(403, "", ""), Refused, `may the key use "test-model"?`, 1},
+		{fail(404, "model_not_found", ""), NotFound, `no model "test-model" (404, model_not_found): check llm.model`, 1},
+		{fail(404, "", `model "test-model" not found, try pulling it first`), NotFound, "check llm.model", 1},
+		{fail(400, "", "x is not a valid model ID"), NotFound, "check llm.model", 1},
+		{llmtest.Reply{Status: 404, Body: "404 page not found"}, NotFound, "does llm.base_url end in /v1", 1},
+		{llmtest.Reply{Status: 405, Body: `{"detail":"Method Not Allowed"}`}, NotFound, "does llm.base_url end in /v1", 1},
+		{llmtest.RateLimited(0), RateLimited, "takes no more calls for now (429, rate_limit_exceeded)", 3},
+		{fail(429, "insufficient_quota", "You exceeded your current quota"), Refused, "no credit left (429, insufficient_quota)", 1},
+		{llmtest.TooLong(), TooLong, `longer than the model "test-model" takes: lower builder.max_tokens`, 1},
+		{fail(400, "BadRequestError", "This model's maximum context length is 4096 tokens."), TooLong, "lower", 1},
+		{llmtest.Reply{Status: 400, Body: `{"error":{"code":400,"message":"n","type":"exceed_context_size_error"}}`}, TooLong, "lower", 1},
+		{llmtest.Reply{Status: 413, Body: "Payload Too Large"}, TooLong, "lower", 1},
+		{llmtest.Reply{Body: `{"error":{"message":"prompt is too long: 5 tokens > 4 maximum"}}`}, TooLong, "lower", 1},
+		{llmtest.Reply{Body: `{"error":{"message":"x","code":429}}`}, RateLimited, "no more calls", 3},
+		{llmtest.Reply{Status: 422, Body: `{"detail":[{"loc":["body"],"input":"` + private + `"}]}`}, Rejected, "(422)", 1},
+		{fail(500, "", private), Server, "failed (500, invalid_request_error): try again later", 3},
+		{fail(501, "", ""), Server, "failed (501, invalid_request_error)", 1},
+		{fail(503, "overloaded", ""), Server, "failed (503, overloaded)", 3},
+		{fail(529, "overloaded_error", ""), Server, "failed (529, overloaded_error)", 3},
+		{llmtest.Page(502), Server, "failed (502, text/html)", 3},
+		{llmtest.Page(200), BadAnswer, "a web page: does llm.base_url", 1},
+		{llmtest.Reply{Status: 204, Body: " "}, BadAnswer, "gave no answer (204)", 1},
+		{llmtest.Reply{Body: "It works!"}, BadAnswer, "neither a stream of events nor JSON", 1},
+		{llmtest.Reply{Body: "{\n\"choices\": [\n"}, BadAnswer, "neither a stream", 1},
+		{llmtest.Reply{Body: "data: " + private + "\n\n"}, BadAnswer, "can't be read", 1},
+		{llmtest.Reply{Body: `data: {"choices":[{"delta":{"content":5}}]}`}, BadAnswer, "can't be read", 1},
+		{llmtest.Reply{Body: `data: "` + private + `"`}, Server, "failed: try again", 3},
+		{llmtest.Reply{Body: `{"detail":"` + private + `"}`}, Server, "failed: try again", 3},
+		{llmtest.Reply{Body: `{"choices":[{"delta":{},"finish_reason":"error"}]}`}, Server, "failed: try again", 3},
+		{llmtest.Reply{Cut: llmtest.Reset}, Unreachable, "can't be reached", 3},
+		{llmtest.Reply{Cut: llmtest.NoFinish}, CutOff, "ended early", 3},
+		{llmtest.Reply{}, BadAnswer, `"test-model" gave an empty answer`, 3},
+		{llmtest.Reply{Finish: "length", Text: []string{"<think>hm"}}, BadAnswer, "raise llm.max_tokens", 1},
+		{llmtest.Reply{Finish: "content_filter"}, BadAnswer, "content filter", 1},
+		{llmtest.Reply{Tools: []llmtest.ToolCall{{ID: "1", Name: "f", Arguments: []string{"{", "}"}}}}, BadAnswer, "empty answer", 3},
+	} {
+		s := llmtest.New(t)
+		s.Answer(func(llmtest.Request) llmtest.Reply { return test.reply })
+		c, _ := client(s, nil)
+		reply, _, err := chat(t, c)
+		if kind(err) != test.kind || !strings.Contains(err.Error(), test.want) || reply.Text != "" {
+			t.Errorf("%+v: %+v, %v; want %q", test.reply, reply, err, test.want)
+		}
+		if n := len(s.Requests()); n != test.tries {
+			t.Errorf("%v: asked %d times; want %d", err, n, test.tries)
+		}
+	}
+}
+
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	busy := llmtest.Fail(503, "", "")
+	for name, test := range map[string]struct {
+		replies []llmtest.Reply
+		slept   []time.Duration
+		kind    Kind
+	}{
+		"once":               {[]llmtest.Reply{busy}, []time.Duration{375 * time.Millisecond}, 0},
+		"twice":              {[]llmtest.Reply{busy, {Cut: llmtest.Reset}}, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond}, 0},
+		"too often":          {[]llmtest.Reply{busy, busy, busy}, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond}, Server},
+		"then not allowed":   {[]llmtest.Reply{busy, llmtest.Fail(403, "", "")}, []time.Duration{375 * time.Millisecond}, Refused},
+		"as told, seconds":   {[]llmtest.Reply{llmtest.RateLimited(7 * time.Second)}, []time.Duration{7 * time.Second}, 0},
+		"as told, date":      {[]llmtest.Reply{llmtest.RateLimitedUntil(start.Add(9 * time.Second))}, []time.Duration{9 * time.Second}, 0},
+		"as told, past date": {[]llmtest.Reply{llmtest.RateLimitedUntil(start.Add(-time.Hour))}, []time.Duration{375 * time.Millisecond}, 0},
+		"too long to wait":   {[]llmtest.Reply{llmtest.RateLimited(31 * time.Second)}, nil, RateLimited},
+	} {
+		s := llmtest.New(t)
+		s.Queue(test.replies...)
+		if test.kind == 0 {
+			s.Queue(llmtest.Say("well"))
+		}
+		c, h := client(s, nil)
+		reply, _, err := chat(t, c)
+		if kind(err) != test.kind || (err == nil) != (reply.Text == "well") || !slices.Equal(h.slept, test.slept) {
+			t.Errorf("%s: %+v, %v, slept %v; want %v", name, reply, err, h.slept, test.slept)
+		}
+		var e *Error
+		if errors.As(err, &e) && e.Kind == RateLimited && (e.RetryAfter != 31*time.Second || e.Status != 429) {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
+func TestPauseStaysInBounds(t *testing.T) {
+	t.Parallel()
+	c := New(Config{})
+	for attempt := range 100 {
+		pause, again := c.pause(&Error{again: true}, attempt)
+		if !again || pause < firstPause/2 || pause > longestPause {
+			t.Errorf("attempt %d: %v, %t", attempt, pause, again)
+		}
+	}
+	if _, again := c.pause(errors.New("other"), 0); again {
+		t.Error("another's error is tried again")
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]time.Duration{
+		"": 0, "0": 0, "-5": 0, "NaN": 0, "soon": 0, "1.5": 1500 * time.Millisecond, "20": 20 * time.Second,
+		"1e300": 24 * time.Hour, "Inf": 24 * time.Hour,
+		start.Add(90 * time.Second).Format(http.TimeFormat): 90 * time.Second,
+		start.Add(-time.Second).Format(http.TimeFormat):     0,
+		start.AddDate(1, 0, 0).Format(http.TimeFormat):      24 * time.Hour,
+	} {
+		if got := retryAfter(header, start); got != want {
+			t.Errorf("%q: %v; want %v", header, got, want)
+		}
+	}
+}
+
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	zero, warm := float32(0), float32(0.7)
+	for model, test := range map[string]struct {
+		temperature *float32
+		reasons     bool
+	}{
+		"llama3": {&warm, false}, "gpt-4o": {&zero, false}, "gpt-oss-20b": {&warm, false}, "o": {nil, false},
+		"gpt-5": {&warm, true}, "gpt-5.1-mini": {&zero, true}, "o1": {&warm, true}, "o3-mini": {nil, true},
+		"o4-mini": {&warm, true}, "openai/gpt-5": {&warm, true}, "gpt-6-sol": {&warm, true}, "gpt-12": {&warm, true},
+	} {
+		s := llmtest.New(t)
+		s.Queue(llmtest.Say("ok"))
+		c, _ := client(s, func(c *Config) { c.Model, c.Temperature = model, test.temperature })
+		if _, _, err := chat(t, c); err != nil {
+			t.Errorf("%s: %v", model, err)
+			continue
+		}
+		r := s.Requests()[0]
+		limit, other := r.MaxTokens, r.MaxCompletionTokens
+		if test.reasons {
+			limit, other = other, limit
+		}
+		warmth := test.temperature != nil && !test.reasons
+		if limit == nil || *limit != 100 || other != nil || (r.Temperature != nil) != warmth {
+			t.Errorf("%s: %s", model, r.Body)
+		} else if warmth && (*r.Temperature-float64(*test.temperature) > 1e-6) {
+			t.Errorf("%s: temperature %g; want %g", model, *r.Temperature, *test.temperature)
+		}
+	}
+}
+
+// A name that go-openai itself refuses is an error like any other.
+func TestCheckRefusesWithTheServersWords(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Key("another, "+secret))
+	c, _ := client(s, nil)
+	_, err := c.Check(t.Context())
+	checkError(t, err)
+	if kind(err) != Refused || !strings.Contains(err.Error(), "; it says: Incorrect API key provided: Bearer …") {
+		t.Error(err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	missing := llmtest.Fail(500, "", strings.Repeat("long ", 100))
+	for name, test := range map[string]struct {
+		options  []llmtest.Option
+		model    string
+		reply    llmtest.Reply
+		how, err string
+		calls    int
+	}{
+		"listed":                 {nil, "test-model", llmtest.Reply{}, "in the server's list", "", 1},
+		"not listed":             {nil, "alias", llmtest.Say("H"), "answered a call", "", 2},
+		"no list":                {[]llmtest.Option{llmtest.NoModelList()}, "m", llmtest.Say("H"), "answered a call", "", 2},
+		"only thought":           {[]llmtest.Option{llmtest.NoModelList()}, "o1", llmtest.Reply{Finish: "length"}, "answered a call", "", 2},
+		"neither listed nor had": {[]llmtest.Option{llmtest.Models("a", "b")}, "c", llmtest.Reply{}, "", "has no model \"c\" (404, model_not_found): check llm.model; it says: The model `c` does not exist", 2},
+		"failing":                {nil, "alias", missing, "", "; it says: long long", 2},
+	} {
+		s := llmtest.New(t, test.options...)
+		s.Queue(test.reply)
+		c, h := client(s, func(c *Config) { c.Model = test.model })
+		how, err := c.Check(t.Context())
+		if !strings.Contains(how, test.how) || (how == "") != (test.how == "") || !strings.Contains(fmt.Sprint(err), orNil(test.err)) {
+			t.Errorf("%s: %q, %v", name, how, err)
+		}
+		if err != nil && len(err.Error()) > 400 {
+			t.Errorf("%s: the error has %d bytes", name, len(err.Error()))
+		}
+		requests := s.Requests()
+		if len(requests) != test.calls || len(h.slept) != 0 {
+			t.Errorf("%s: %d requests, slept %v", name, len(requests), h.slept)
+		}
+		if last := requests[len(requests)-1]; test.calls == 2 && test.model != "o1" && *last.MaxTokens != 1 || test.model == "o1" && *last.MaxCompletionTokens != 16 {
+			t.Errorf("%s: %s", name, last.Body)
+		}
+	}
+	c := New(Config{BaseURL: "http://127.0.0.1:1/v1", Model: "m"})
+	if _, err := c.Check(t.Context()); kind(err) != Unreachable {
+		t.Error(err)
+	}
+}
+
+func orNil(s string) string {
+	if s == "" {
+		return "<nil>"
+	}
+	return s
+}

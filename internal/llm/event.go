@@ -1,0 +1,135 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// event is what one event of a stream adds to the answer.
+type event struct {
+	text, finish       string
+	prompt, completion int
+}
+
+// wireEvent is an event as servers write it, streamed or not. Thoughts have fields of their own, which it lacks.
+type wireEvent struct {
+	Object  string
+	Type    string
+	Choices []struct {
+		Index          int
+		Delta, Message struct {
+			Content content
+			Refusal string
+		}
+		FinishReason string `json:"finish_reason"`
+	}
+	Usage struct {
+		Prompt     int `json:"prompt_tokens"`
+		Completion int `json:"completion_tokens"`
+	}
+	Error, Detail json.RawMessage
+}
+
+// parseEvent returns a failure if the event tells of one, and errBadEvent if it makes no sense.
+func parseEvent(raw []byte) (e event, err error) {
+	var w wireEvent
+	if err := json.Unmarshal(raw, &w); err != nil {
+		if f := (failure{}); f.read(raw) {
+			return event{}, f
+		}
+		return event{}, fmt.Errorf("%w: an event that can't be read", errBadEvent)
+	}
+	var f failure
+	if given(w.Error) || w.Object == "error" || w.Type == "error" || w.Choices == nil && given(w.Detail) {
+		f.read(raw)
+		return event{}, f
+	}
+	e.prompt, e.completion = w.Usage.Prompt, w.Usage.Completion
+	for _, c := range w.Choices {
+		if c.Index != 0 {
+			continue
+		}
+		if c.FinishReason == "error" {
+			return event{}, f
+		}
+		e.text += string(c.Delta.Content) + string(c.Message.Content) + c.Delta.Refusal + c.Message.Refusal
+		e.finish = c.FinishReason
+	}
+	return e, nil
+}
+
+func given(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
+
+// content is a text, or the texts among the parts that some servers write instead; thoughts are parts as well.
+type content string
+
+func (c *content) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err == nil {
+		*c = content(text)
+		return nil
+	}
+	var parts []struct{ Type, Text string }
+	if err := json.Unmarshal(data, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p.Type == "text" {
+			*c += content(p.Text)
+		}
+	}
+	return nil
+}
+
+// failure is what a server tells of an error. Its message may hold anything, the prompt and the key too.
+type failure struct {
+	status        int // 0 if it doesn't say
+	code, message string
+}
+
+func (f failure) Error() string { return "the server tells of an error" }
+
+// read takes the error that raw tells of, in any of the usual forms. It reports whether raw tells of one.
+func (f *failure) read(raw []byte) bool {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		f.message = text
+		return text != ""
+	}
+	var w struct {
+		Error, Message, Detail, Type, Code json.RawMessage
+	}
+	if json.Unmarshal(raw, &w) != nil {
+		return false
+	}
+	if given(w.Error) && f.read(w.Error) {
+		return true
+	}
+	for _, field := range []json.RawMessage{w.Detail, w.Message} {
+		if given(field) {
+			f.message = word(field)
+		}
+	}
+	for _, field := range []json.RawMessage{w.Type, w.Code} {
+		if code := word(field); code != "" && code != "error" {
+			if n, err := strconv.Atoi(code); err == nil {
+				f.status = n
+			} else {
+				f.code = code
+			}
+		}
+	}
+	return f.message != "" || f.code != "" || f.status != 0
+}
+
+// word is a JSON string's text; anything else as it is written.
+func word(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return strings.TrimSpace(string(raw))
+}

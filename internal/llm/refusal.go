@@ -1,0 +1,146 @@
+package llm
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const maxRefusal = 64 << 10 // bytes read of an answer that is an error
+
+// refusal is the error that an answer other than 200 tells of.
+func (c *Client) refusal(resp *http.Response) *Error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // the status says enough
+	var f failure
+	if !f.read(body) && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
+		f.code = "text/html"
+	}
+	f.status = resp.StatusCode
+	e := c.failed(f)
+	e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), c.clock.now())
+	return e
+}
+
+// failed is the error that a server tells of, by its status or in the midst of a stream.
+func (c *Client) failed(f failure) *Error {
+	e := c.sort(f)
+	e.Status = f.status
+	e.said = c.clean(f.message)
+	return e
+}
+
+func (c *Client) sort(f failure) *Error {
+	at, about := c.place(), describe(f)
+	switch status := f.status; {
+	case f.tooLong():
+		return c.problem(TooLong, false, "the prompt is longer than the model %q takes: lower builder.max_tokens or "+
+			"llm.max_tokens", c.config.Model)
+	case f.noCredit():
+		return c.problem(Refused, false, "the account at the model's server at %s has no credit left%s: see its "+
+			"billing page, or check llm.api_key", at, about)
+	case status == http.StatusUnauthorized:
+		return c.problem(Refused, false, "the model's server at %s refuses the key%s: check llm.api_key", at, about)
+	case status == http.StatusForbidden:
+		return c.problem(Refused, false, "the model's server at %s allows no access%s: may the key use %q? "+
+			"(llm.api_key, llm.model)", at, about, c.config.Model)
+	case f.noModel():
+		return c.problem(NotFound, false, "the model's server at %s has no model %q%s: check llm.model", at,
+			c.config.Model, about)
+	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
+		return c.problem(NotFound, false, "the model's server at %s has nothing at this address%s: does llm.base_url "+
+			"end in /v1, and has it the model %q?", at, about, c.config.Model)
+	case status == http.StatusTooManyRequests || f.code == "rate_limit_exceeded":
+		return c.problem(RateLimited, true, "the model's server at %s takes no more calls for now%s", at, about)
+	case status >= 300 && status < 400:
+		return c.problem(BadAnswer, false, "the model's server at %s sends us elsewhere%s: put the address it is "+
+			"really at into llm.base_url", at, about)
+	case status >= 400 && status < 500:
+		return c.problem(Rejected, false, "the model's server at %s doesn't take the request%s: hark doctor may tell "+
+			"more", at, about)
+	case status > 0 && status < 300:
+		return c.problem(BadAnswer, false, "the model's server at %s gave no answer%s", at, about)
+	}
+	again := f.status != http.StatusNotImplemented && f.status != http.StatusHTTPVersionNotSupported
+	return c.problem(Server, again, "the model's server at %s failed%s: try again later; its log may say why", at, about)
+}
+
+// plainCode matches codes that can't hold anybody's words.
+var plainCode = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_./-]{0,39}$`)
+
+// describe is the status and code in parentheses.
+func describe(f failure) string {
+	var parts []string
+	if f.status != 0 {
+		parts = append(parts, strconv.Itoa(f.status))
+	}
+	if plainCode.MatchString(f.code) {
+		parts = append(parts, f.code)
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// tooLong tells whether the prompt doesn't fit, which servers have many ways of saying.
+func (f failure) tooLong() bool {
+	if f.code == "context_length_exceeded" || f.code == "exceed_context_size_error" ||
+		f.status == http.StatusRequestEntityTooLarge {
+		return true
+	}
+	return (f.status == 0 || f.status == http.StatusBadRequest || f.status == http.StatusUnprocessableEntity) &&
+		f.says("context length", "context size", "context window", "prompt is too long", "maximum number of tokens allowed")
+}
+
+func (f failure) noCredit() bool {
+	return f.status == http.StatusPaymentRequired || f.code == "insufficient_quota"
+}
+
+func (f failure) noModel() bool {
+	if f.code == "model_not_found" {
+		return true
+	}
+	return (f.status == http.StatusNotFound || f.status == http.StatusBadRequest) && f.says("model") &&
+		f.says("not found", "not exist", "not a valid model", "unknown model", "not available")
+}
+
+func (f failure) says(any ...string) bool {
+	message := strings.ToLower(f.message)
+	for _, phrase := range any {
+		if strings.Contains(message, phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// clean is a server's message without the key and of bearable length, on one line.
+func (c *Client) clean(message string) string {
+	if c.config.APIKey != "" {
+		message = strings.ReplaceAll(message, c.config.APIKey, "…")
+	}
+	message = strings.Join(strings.Fields(strings.ToValidUTF8(message, "")), " ")
+	if runes := []rune(message); len(runes) > 200 {
+		message = string(runes[:200]) + "…"
+	}
+	return message
+}
+
+// retryAfter reads the header of that name, in seconds or as a date; 0 if it makes no sense, a day at most.
+func retryAfter(header string, now time.Time) time.Duration {
+	const day = 24 * time.Hour
+	if seconds, err := strconv.ParseFloat(header, 64); err == nil {
+		if !(seconds > 0) {
+			return 0
+		}
+		return time.Duration(min(seconds, day.Seconds()) * float64(time.Second))
+	}
+	if date, err := http.ParseTime(header); err == nil {
+		return min(max(date.Sub(now), 0), day)
+	}
+	return 0
+}

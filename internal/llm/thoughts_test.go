@@ -1,0 +1,86 @@
+package llm
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// filtered lets text through in pieces of n characters.
+func filtered(text string, n int) (shown, passed string) {
+	var f filter
+	var out strings.Builder
+	for text != "" {
+		end := 0
+		for range n {
+			_, size := utf8.DecodeRuneInString(text[end:])
+			end += size
+		}
+		out.WriteString(f.write(text[:end]))
+		text = text[end:]
+	}
+	out.WriteString(f.flush())
+	return f.shown.String(), out.String()
+}
+
+func TestThoughts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                                  "",
+		"plain":                             "plain",
+		"<think>secret</think>\n\n  answer": "answer",
+		"before <think>secret</think>after": "before after",
+		"<THINK>secret</Think>answer":       "answer",
+		"<thinking>secret</think></thinking>answer":           "answer",
+		"<think>secret <think> </thinking></think>answer":     "answer",
+		"<think>a</think>b<think>c</think>d":                  "bd",
+		"a<think>secret":                                      "a",
+		"a<think>secret</thin":                                "a",
+		"<think></think>":                                     "",
+		"a < b <thi <thinker> <th":                            "a < b <thi <thinker> <th",
+		"<<think>secret</think>>":                             "<>",
+		"<th<think>secret<</think>ink>":                       "<think>",
+		"secret\nsecret\n</think>\n\nanswer":                  "answer",
+		"secret\n  </THINK>answer":                            "answer",
+		"</think>answer":                                      "answer",
+		"we write </think> at its end":                        "we write </think> at its end",
+		"<think>s</think>a\n</think>\nb":                      "a\n</think>\nb",
+		"\u00a0\u3000 \n<think>s</think>\u2003schön 語 🔥\n":    "schön 語 🔥\n",
+		"İ<think>s</think>K</think>":                          "İK</think>",
+		"list <T>, <think>" + strings.Repeat("s", 5000) + "x": "list <T>, ",
+	} {
+		for n := 1; n < 20; n++ {
+			shown, passed := filtered(text, n)
+			if shown != want {
+				t.Errorf("%q in pieces of %d: %q; want %q", text, n, shown, want)
+			}
+			if !strings.HasSuffix(passed, shown) {
+				t.Errorf("%q in pieces of %d: passed on %q", text, n, passed)
+			}
+		}
+	}
+}
+
+func FuzzThoughts(f *testing.F) {
+	f.Add("Hello <think>secret</think> world", uint8(1))
+	f.Add("<thinking>\nhm <think> </thinking>\n\nIt < is", uint8(3))
+	f.Add("secret\n</think>\n\nanswer", uint8(5))
+	f.Add("</think></THINK><think</think>", uint8(2))
+	f.Add("\u3000\n é<think>語</think>🔥<thi", uint8(7))
+	f.Fuzz(func(t *testing.T, text string, n uint8) {
+		text = strings.ToValidUTF8(text, "?")
+		whole, _ := filtered(text, len(text)+1)
+		shown, passed := filtered(text, int(n)+1)
+		if shown != whole {
+			t.Fatalf("%q whole, %q in pieces of %d", whole, shown, int(n)+1)
+		}
+		if !strings.HasSuffix(passed, shown) {
+			t.Fatalf("passed on %q, shown %q", passed, shown)
+		}
+		if !strings.Contains(strings.ToLower(text), "<think") && !strings.Contains(strings.ToLower(text), "</think") {
+			if want := strings.TrimLeft(text, " \n"); strings.TrimSpace(shown) != strings.TrimSpace(want) {
+				t.Fatalf("%q became %q", text, shown)
+			}
+		}
+	})
+}
