@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"math"
 	"net/http"
 	"net/url"
 	"time"
@@ -72,12 +71,12 @@ func (c *Client) begin(ctx context.Context) (inner context.Context, k *call, sto
 	}
 }
 
-// openai is a client for this call alone, so that what go-openai doesn't hand on is seen by Do.
+// openai is a client for this call alone, so that what go-openai doesn't hand on is seen by Do. Its limit of
+// empty lines doesn't matter: events leaves none.
 func (k *call) openai() *openai.Client {
 	config := openai.DefaultConfig(k.client.config.APIKey)
 	config.BaseURL = k.client.config.BaseURL
 	config.HTTPClient = k
-	config.EmptyMessagesLimit = math.MaxInt32
 	return openai.NewClientWithConfig(config)
 }
 

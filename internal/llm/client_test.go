@@ -170,7 +170,7 @@ func TestDialects(t *testing.T) {
 		"unknown lines":        {Body: "data: " + whole + "\nwhatever\n"},
 		"unknown events":       {Body: "event: ping\ndata: {\"type\": \"ping\"}\n\ndata: " + whole + "\n"},
 		"another choice":       {Body: "data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}}]}\ndata: " + whole},
-		"parts":                {Body: strings.Replace(whole, `"It is so."`, `[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"It is so."}]`, 1)},
+		"parts":                {Body: strings.Replace(whole, `"It is so."`, `[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"reasoning","text":"hm"},{"type":"text","text":"It is so."}]`, 1)},
 		"refusal":              {Body: strings.Replace(whole, `"content"`, `"content":null,"refusal"`, 1)},
 		"null error":           {Body: strings.Replace(whole, `{"choices"`, `{"error":null,"choices"`, 1)},
 		"error after its end":  {Body: "data: " + whole + "\n\n", Cut: llmtest.Whole},

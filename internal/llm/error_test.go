@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -169,8 +170,24 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// A name that go-openai itself refuses is an error like any other.
-func TestCheckRefusesWithTheServersWords(t *testing.T) {
+func TestRealClock(t *testing.T) {
+	t.Parallel()
+	c := realClock()
+	if err := c.sleep(t.Context(), time.Nanosecond); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.sleep(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	rung := make(chan struct{})
+	c.after(time.Hour, func() { close(rung) }).Reset(0)
+	<-rung
+}
+
+// The prompt of a check is ours, so that the server's words can be shown; but not the key.
+func TestCheckTellsTheServersWords(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Key("another, "+secret))
 	c, _ := client(s, nil)

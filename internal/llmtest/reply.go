@@ -109,6 +109,7 @@ var errorSpellings = []string{
 	`data: {"error":"overloaded"}`,
 	`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`,
 	`data: {"object":"error","message":"overloaded","type":"ServiceUnavailable","code":503}`,
+	`data: {"type":"error","code":"server_error","message":"overloaded"}`,
 	"event: error\ndata: {\"message\":\"overloaded\",\"code\":503}",
 	"event: error\ndata: overloaded",
 	`{"error":{"message":"overloaded","type":"server_error","code":503}}`,
