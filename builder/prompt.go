@@ -30,6 +30,7 @@ type ChatMessage struct {
 type Prompt struct {
 	Messages []ChatMessage
 	Numbers  []Number // of the history items shown, in order; none without Options.Citations
+	Shown    []Shown  // the history's lines, in order
 	Report   Report
 
 	layout Layout
@@ -44,14 +45,17 @@ type Number struct {
 
 // Shown is a history line that is in a prompt.
 type Shown struct {
+	Item     int // the index in Input.History
 	Message  memory.MessageID
 	Fraction float64 // of its content, in characters: 1 unless it was cut
 }
 
-// Report says what a prompt's budget went to.
+// Report says what a prompt's budget went to. The tokens of sections are sums of their parts, one or two in a
+// hundred above what the sections have. So is Tokens where a prompt has fewer bytes than MaxTokens, so that it
+// needn't be counted; else it is the exact count.
 type Report struct {
 	Sections  []SectionReport // in the order of the prompt
-	Tokens    int             // of all messages with their overhead: at least what they have, at most MaxTokens
+	Tokens    int             // of all messages with their overhead, at most MaxTokens; see below
 	MaxTokens int
 }
 

@@ -1,0 +1,139 @@
+package builder
+
+import (
+	"hash/maphash"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// noLimit is more than any text has tokens or characters.
+const noLimit = 1 << 40
+
+// size is how much of both budgets something takes.
+type size struct{ tokens, chars int }
+
+func (s size) plus(o size) size      { return size{s.tokens + o.tokens, s.chars + o.chars} }
+func (s size) minus(o size) size     { return size{s.tokens - o.tokens, s.chars - o.chars} }
+func (s size) within(room size) bool { return s.tokens <= room.tokens && s.chars <= room.chars }
+
+// tallySize bounds the texts whose counts are remembered.
+const tallySize = 1 << 14
+
+// tally counts each text once. It remembers hashes, never the texts: what is forgotten elsewhere must not
+// live on here.
+type tally struct {
+	count Counter
+	seed  maphash.Seed
+
+	mu   sync.Mutex
+	seen map[uint64]int
+}
+
+func newTally(count Counter) *tally {
+	return &tally{count: count, seed: maphash.MakeSeed(), seen: map[uint64]int{}}
+}
+
+func (t *tally) of(text []byte) int {
+	if len(text) == 0 {
+		return 0
+	}
+	key := maphash.Bytes(t.seed, text)
+	t.mu.Lock()
+	n, ok := t.seen[key]
+	t.mu.Unlock()
+	if ok {
+		return n
+	}
+	n = t.count.Count(string(text))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.seen) >= tallySize {
+		clear(t.seen)
+	}
+	t.seen[key] = n
+	return n
+}
+
+// costs are the tokens of what the builder itself writes, counted once. Digits cost the same whatever they
+// are, so that ids and times needn't be counted each time. One token for each line break is on top.
+type costs struct {
+	tags        [21]int // of "<@1>: " by the number's digits, from 1 to 20
+	numbers     [10]int // of "[1]" by its digits, from 1 to 9
+	stamp       int     // of "[07-24 12:30] "
+	stampYear   int     // of "[2024-07-24 12:30] "
+	mark        [6]int
+	neighbour   int
+	person      int // of a participant's line but for name, id and time
+	data        int // of the line of data but for it
+	around      int // of the signs round a name
+	earlierMark int
+	ellipsis    int
+	titles      [sectionKinds]int
+	personas    [2]int // default, plain
+	speakerMost int    // of what stands before a query
+}
+
+// nameMost is how long a name may be, in characters and in bytes: Discord allows 32 characters.
+const nameMost = 32
+
+func newCosts(l Labels, count Counter) costs {
+	c := costs{
+		stamp:       count.Count("[08-08 08:08] "),
+		stampYear:   count.Count("[2008-08-08 08:08] "),
+		neighbour:   count.Count(l.Neighbour) + 1,
+		person:      count.Count(l.Person) + count.Count(" | "+l.LastActive) + count.Count("888 minutes ago") + 1,
+		data:        count.Count(l.DataMark) + count.Count(l.Data) + 1,
+		around:      count.Count(" (): "),
+		earlierMark: count.Count(l.EarlierMark) + 1,
+		ellipsis:    count.Count(ellipsis),
+		personas:    [2]int{count.Count(defaultPersona) + 2, count.Count(plainPersona) + 2},
+	}
+	for i := range c.tags {
+		c.tags[i] = count.Count("<@" + strings.Repeat("8", i) + ">: ")
+	}
+	for i := range c.numbers {
+		c.numbers[i] = count.Count("[" + strings.Repeat("8", i) + "]")
+	}
+	for i, mark := range [...]string{l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred} {
+		c.mark[i] = count.Count(mark)
+	}
+	for kind, title := range [...]string{headSession, l.Participants, l.History, l.Earlier, l.Lore} {
+		c.titles[kind] = count.Count(title) + 2
+	}
+	c.speakerMost = c.stampYear + c.tags[20] + c.around + 2*nameMost
+	return c
+}
+
+// persona is the tokens of the sentence that stands where no persona is set.
+func (c *costs) persona(layout Layout) int {
+	if layout == LayoutPlain {
+		return c.personas[1]
+	}
+	return c.personas[0]
+}
+
+// tag is the tokens of the mention tag of id, with what follows it.
+func (c *costs) tag(id int64) int { return c.tags[digits(id)] }
+
+func (c *costs) number(n int) int { return c.numbers[min(digits(int64(n)), len(c.numbers)-1)] }
+
+func digits(n int64) int {
+	d := 1
+	if n < 0 {
+		n, d = -n, 2
+	}
+	for ; n >= 10; n /= 10 {
+		d++
+	}
+	return d
+}
+
+func appendTag(dst []byte, id int64) []byte {
+	dst = append(dst, "<@"...)
+	dst = strconv.AppendInt(dst, id, 10)
+	return append(dst, '>')
+}
+
+func runes(text []byte) int { return utf8.RuneCount(text) }

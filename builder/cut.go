@@ -1,0 +1,86 @@
+package builder
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+const (
+	ellipsis  = "…"
+	middleCut = " […] "
+)
+
+// cutAt is the length in bytes of the longest beginning of s that has at most limit characters, ends between
+// two graphemes, and leaves out the space it would end in. It is len(s) if s has no more than limit.
+func cutAt(s string, limit int) int {
+	if len(s) <= limit {
+		return len(s)
+	}
+	end := runeOffset(s, limit)
+	if end == len(s) {
+		return end
+	}
+	return len(strings.TrimRight(s[:graphemeBefore(s, end)], " \t\r\n"))
+}
+
+// runeOffset is where the n-th character of s begins; len(s) if it has no more than n.
+func runeOffset(s string, n int) int {
+	for i := range s {
+		if n <= 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}
+
+// graphemeBefore is the last boundary between graphemes of s that is not after end. Between two printable
+// ASCII characters there always is one; elsewhere the graphemes are walked from such a place on.
+func graphemeBefore(s string, end int) int {
+	start := end
+	for start > 0 && !(plainASCII(s[start-1]) && start < len(s) && plainASCII(s[start])) {
+		start--
+	}
+	for start < end {
+		_, rest, _, _ := uniseg.FirstGraphemeClusterInString(s[start:], -1)
+		next := len(s) - len(rest)
+		if next > end {
+			break
+		}
+		start = next
+	}
+	return start
+}
+
+// graphemeAfter is the first boundary between graphemes of s that is not before start.
+func graphemeAfter(s string, start int) int {
+	at := graphemeBefore(s, start)
+	for at < start {
+		_, rest, _, _ := uniseg.FirstGraphemeClusterInString(s[at:], -1)
+		at = len(s) - len(rest)
+	}
+	return at
+}
+
+func plainASCII(c byte) bool { return c >= ' ' && c < 0x7F }
+
+// shortened is s with at most limit characters, the mark of the cut included.
+func shortened(s string, limit int) string {
+	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return s[:cutAt(s, limit-1)] + ellipsis
+}
+
+// withoutMiddle is s with about keep of its characters, from both ends, round a mark.
+func withoutMiddle(s string, keep int) string {
+	runes := utf8.RuneCountInString(s)
+	if runes <= keep {
+		return s
+	}
+	head := s[:graphemeBefore(s, runeOffset(s, (keep+1)/2))]
+	tail := s[graphemeAfter(s, runeOffset(s, runes-keep/2)):]
+	return strings.TrimSpace(strings.TrimRight(head, " \t\r\n") + middleCut + strings.TrimLeft(tail, " \t\r\n"))
+}

@@ -1,0 +1,101 @@
+package builder
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// foldSpan is how many bytes of a text are looked at for a title.
+const foldSpan = 160
+
+// fold is s as its letters and digits look to somebody who reads fast: small ASCII letters, one space for
+// whatever stands between them. Full-width and mathematical letters, accents, and the Cyrillic and Greek
+// letters that look like Latin ones don't count as others.
+func fold(s string) []byte {
+	folded := make([]byte, 0, foldSpan)
+	if !isASCII(s) {
+		s = norm.NFKD.String(s)
+	}
+	space := false
+	for _, r := range s {
+		if r >= utf8.RuneSelf {
+			if unicode.Is(unicode.M, r) || isHidden(r) {
+				continue
+			}
+			r = unicode.ToLower(r)
+			if like, ok := lookalikes[r]; ok {
+				r = like
+			}
+		}
+		switch {
+		case r >= 'A' && r <= 'Z':
+			r += 'a' - 'A'
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+		case r >= utf8.RuneSelf && unicode.IsLetter(r):
+		default:
+			space = true
+			continue
+		}
+		if space && len(folded) > 0 {
+			folded = append(folded, ' ')
+		}
+		space = false
+		folded = utf8.AppendRune(folded, r)
+	}
+	return folded
+}
+
+// foldEnd is the end of s, folded.
+func foldEnd(s string) []byte {
+	start := max(0, len(s)-foldSpan)
+	for start < len(s) && !utf8.RuneStart(s[start]) {
+		start++
+	}
+	return fold(s[start:])
+}
+
+// foldBegin is the beginning of s, folded.
+func foldBegin(s string) []byte {
+	end := min(len(s), foldSpan)
+	for end < len(s) && !utf8.RuneStart(s[end]) {
+		end++
+	}
+	return fold(s[:end])
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// lookalikes are small letters of other alphabets that look like Latin ones, large or small.
+var lookalikes = map[rune]rune{
+	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'н': 'h', 'і': 'i', 'ј': 'j', 'к': 'k', 'м': 'm',
+	'о': 'o', 'р': 'p', 'ԛ': 'q', 'ѕ': 's', 'т': 't', 'у': 'y', 'ү': 'y', 'ԝ': 'w', 'х': 'x', 'ѵ': 'v', 'п': 'n',
+	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'μ': 'm', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't',
+	'υ': 'u', 'χ': 'x', 'ζ': 'z', 'γ': 'y', 'ı': 'i', 'ⅼ': 'l', 'ո': 'n', 'օ': 'o', 'ս': 'u', 'ꮪ': 's', 'ꭱ': 'r',
+	'ʀ': 'r', 'ꜱ': 's', 'ʏ': 'y', 'ᴇ': 'e', 'ᴛ': 't', 'ᴍ': 'm', 'ᴏ': 'o', 'ʟ': 'l', 'ᴜ': 'u', 'ɴ': 'n', 'ɪ': 'i',
+	'ᴄ': 'c', 'ᴠ': 'v', 'ǫ': 'q', 'ᴘ': 'p', 'ᴅ': 'd', 'ᴀ': 'a', 'ʜ': 'h', 'ꮯ': 'c', 'ꭲ': 'i', 'ꮋ': 'h',
+}
+
+func equalsLike(r rune) bool {
+	switch r {
+	case '=', '＝', '═', '≡', '﹦', '⹀', '꓿', '゠', '〓', '⩵', '⩶', '₌', '⁼', '🟰':
+		return true
+	}
+	return false
+}
+
+func colonLike(r rune) bool {
+	switch r {
+	case ':', '：', '﹕', '︓', '∶', 'ː', '˸', '꞉', '⁚', '։':
+		return true
+	}
+	return false
+}

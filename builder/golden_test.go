@@ -1,0 +1,123 @@
+package builder
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/tokens"
+)
+
+var update = flag.Bool("update", false, "write the prompts into the golden files")
+
+const goldenMark = "\n-- prompt --\n"
+
+// golden is the first half of a golden file.
+type golden struct {
+	Options Options
+	Zone    string // for the time, which JSON gives an offset only
+	Input   Input
+}
+
+func tokenCounter(tb testing.TB) Counter {
+	tb.Helper()
+	counter, err := tokens.New()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return counter
+}
+
+func newBuilder(tb testing.TB, o Options) *Builder {
+	tb.Helper()
+	b, err := New(o, tokenCounter(tb))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) < 15 {
+		t.Fatalf("%d golden files, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			checkGolden(t, file)
+		})
+	}
+}
+
+func checkGolden(t *testing.T, file string) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, want, found := strings.Cut(string(data), goldenMark)
+	if !found {
+		t.Fatalf("%s has no line %q", file, strings.TrimSpace(goldenMark))
+	}
+	g := readGolden(t, input)
+	prompt := newBuilder(t, g.Options).Build(g.Input)
+	holds(t, g.Options, prompt)
+	got := prompt.String() + "\n"
+	if *update {
+		if err := os.WriteFile(file, []byte(input+goldenMark+got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func readGolden(t *testing.T, input string) (g golden) {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(input))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&g); err != nil {
+		t.Fatal(err)
+	}
+	zone, err := time.LoadLocation(g.Zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Input.Now = g.Input.Now.In(zone)
+	return g
+}
+
+// The design's example, as the design has it.
+const designExample = `📋 Conversation Participant Information
+• <@123456789> (JohnDoe) | Last Active: 5 hours ago
+  └─ Data: Prefers formal communication...
+• <@987654321> (JaneDoe) | Last Active: 10 minutes ago
+  └─ Data: Is the project lead for 'Project X'...
+
+💬 Relevant History
+🔥👤🕐 [07-24 12:30] <@987654321>: The deadline for Project X is confirmed for this Friday.
+📝🕐 [07-24 10:15] <@123456789>: Can we get a status update on the server migration?
+`
+
+// It stands there by itself, so that updating the golden files can't change it.
+func TestDesignExample(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("testdata/design_example.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, _, _ := strings.Cut(string(data), goldenMark)
+	g := readGolden(t, input)
+	prompt := newBuilder(t, g.Options).Build(g.Input)
+	want := headPrevious + "\n" + designExample + "\n" + headQuery + "\n"
+	if got := prompt.Messages[1].Content; !strings.HasPrefix(got, want) {
+		t.Errorf("got\n%s\nwant it to begin with\n%s", got, want)
+	}
+}

@@ -1,0 +1,67 @@
+package builder
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"hark/internal/tokens"
+)
+
+// holds checks what is promised of every prompt.
+func holds(t failer, o Options, p Prompt) {
+	t.Helper()
+	counter := holdsCounter
+	most := o.MaxTokens
+	if most == 0 {
+		most = DefaultMaxTokens
+	}
+	total := promptOverhead
+	for _, m := range p.Messages {
+		total += counter.Count(m.Content) + messageOverhead
+		if !utf8.ValidString(m.Content) {
+			t.Errorf("not valid UTF-8: %q", m.Content)
+		}
+	}
+	if total > most {
+		t.Errorf("%d tokens of at most %d", total, most)
+	}
+	if len(p.String()) > most && p.Report.Tokens != total {
+		t.Errorf("reported %d tokens, counted %d", p.Report.Tokens, total)
+	}
+	if p.Report.Tokens > most || p.Report.MaxTokens != most {
+		t.Errorf("reported %d tokens of %d", p.Report.Tokens, p.Report.MaxTokens)
+	}
+	if p.Messages[0].Role != RoleSystem || p.Messages[len(p.Messages)-1].Role != RoleUser {
+		t.Errorf("roles %v … %v", p.Messages[0].Role, p.Messages[len(p.Messages)-1].Role)
+	}
+	if o.MaxChars > 0 && o.Layout != LayoutPlain {
+		body := section1(p, headPrevious)
+		if n := utf8.RuneCountInString(body); n > max(o.MaxChars, len(DefaultLabels().Nothing)) {
+			t.Errorf("%d characters of context of at most %d", n, o.MaxChars)
+		}
+	}
+	for _, s := range p.Report.Sections {
+		if s.Ceiling > 0 && s.Type != SectionSystem && s.Type != SectionQuery && s.Tokens > s.Ceiling {
+			t.Errorf("%s has %d tokens, above its ceiling of %d", s.Type, s.Tokens, s.Ceiling)
+		}
+		if s.Included < 0 || s.Dropped < 0 || s.Cut > s.Included {
+			t.Errorf("report %+v", s)
+		}
+	}
+}
+
+// failer is what testing.T and rapid.T have in common.
+type failer interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// section1 is the body of a section of the first user message.
+func section1(p Prompt, heading string) string {
+	_, after, _ := strings.Cut(p.Messages[1].Content, heading+"\n")
+	body, _, _ := strings.Cut(after, "\n\n=== ")
+	return body
+}
+
+var holdsCounter, _ = tokens.New()

@@ -1,0 +1,125 @@
+package builder
+
+import (
+	"bytes"
+	"strings"
+
+	"hark/memory"
+)
+
+// appendName appends a name as it stands in parentheses: one line of at most nameMost characters and twice as
+// many bytes, which neither closes them nor mentions anybody.
+func (w *work) appendName(dst []byte, name string) []byte {
+	start := len(dst)
+	name = shortened(strings.TrimSpace(name), nameMost)
+	dst = w.b.escape.appendSafe(dst, name, nameInLine)
+	if len(dst)-start > 2*nameMost {
+		whole := string(dst[start:])
+		dst = append(dst[:start], whole[:graphemeBefore(whole, 2*nameMost-len(ellipsis))]...)
+		dst = append(dst, ellipsis...)
+	}
+	added := dst[start:]
+	if !balanced(added) {
+		replaceBytes(added, '(', '[')
+		replaceBytes(added, ')', ']')
+	}
+	if at := bytes.Index(added, []byte("<@")); at >= 0 {
+		replaceBytes(added, '<', '{')
+		replaceBytes(added, '>', '}')
+	}
+	return dst
+}
+
+func balanced(s []byte) bool {
+	depth := 0
+	for _, c := range s {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
+}
+
+func replaceBytes(s []byte, old, new byte) {
+	for i := range s {
+		if s[i] == old {
+			s[i] = new
+		}
+	}
+}
+
+// name is appendName into a buffer of its own.
+func (w *work) name(name string) []byte {
+	w.nameBuf = w.appendName(w.nameBuf[:0], name)
+	return w.nameBuf
+}
+
+// channel is a channel's name with its sign, without spaces.
+func (w *work) channel(name string) []byte {
+	w.nameBuf = append(w.nameBuf[:0], '#')
+	w.nameBuf = w.appendName(w.nameBuf, strings.TrimLeft(name, "# "))
+	replaceBytes(w.nameBuf, ' ', '-')
+	return w.nameBuf
+}
+
+// nameOf is the name of a participant; empty for anybody else.
+func (w *work) nameOf(id memory.UserID) []byte {
+	for i := range w.in.Participants {
+		if w.in.Participants[i].ID == id {
+			return w.name(w.in.Participants[i].Name)
+		}
+	}
+	return nil
+}
+
+// appendPerson appends "<@1> (Name)".
+func (w *work) appendPerson(dst []byte, id memory.UserID, name []byte) []byte {
+	dst = appendTag(dst, int64(id))
+	if len(name) == 0 {
+		return dst
+	}
+	dst = append(dst, " ("...)
+	dst = append(dst, name...)
+	return append(dst, ')')
+}
+
+// appendSpeaker appends what stands before a turn's content. Whoever has an id is told by it: a name alone
+// could be anybody's, Hark's too.
+func (w *work) appendSpeaker(dst []byte, t *Turn) []byte {
+	name := w.name(t.Speaker)
+	switch {
+	case t.Role == RoleAssistant && (len(name) == 0 || w.plain()):
+		dst = append(dst, "Assistant"...)
+	case t.Role == RoleAssistant:
+		dst = append(dst, name...)
+	case t.Author != 0:
+		dst = w.appendPerson(dst, t.Author, name)
+	case len(name) == 0:
+		dst = append(dst, "User"...)
+	default:
+		start := len(dst)
+		dst = append(dst, name...)
+		replaceBytes(dst[start:], ':', ';')
+		if folded := string(fold(string(name))); roleNames[folded] && folded != "user" {
+			dst = append(dst, " (user)"...)
+		}
+	}
+	return append(dst, ": "...)
+}
+
+// speakerTokens is what appendSpeaker and a stamp before it take.
+func (w *work) speakerTokens(t *Turn) int {
+	tokens := w.b.costs.around + w.b.tally.of(w.name(t.Speaker)) + 2
+	if t.Author != 0 {
+		tokens += w.b.costs.tag(int64(t.Author))
+	}
+	if !t.Time.IsZero() {
+		tokens += w.b.costs.stampYear
+	}
+	return tokens
+}

@@ -1,0 +1,338 @@
+package builder
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"hark/memory"
+)
+
+// How much of a text is shown before there is room for more, in characters.
+const (
+	lineChars    = 150
+	dataChars    = 100
+	turnChars    = 400
+	summaryChars = 600
+	loreChars    = 200
+)
+
+// How much of the plain layout's two kinds of text are shown at most.
+const (
+	plainSummaries = 3
+	plainExchanges = 3
+)
+
+// work is what building one prompt needs, and is used again for another.
+type work struct {
+	b          *Builder
+	in         Input
+	charsCount bool // whether characters are limited
+	tokensDont bool // whether tokens aren't
+
+	sections [sectionKinds]section
+	pieces   []piece
+	shortSum size // of the section being planned
+	charRoom [sectionKinds]int
+
+	persona      string
+	personaSize  int
+	personaShown string
+	query        string
+	querySize    int
+	queryShown   string
+	queryFixed   int
+
+	order   []int
+	scratch []byte
+	nameBuf []byte
+	buf     []byte
+	ends    []int // of the messages in buf
+	tokens  int   // as decided
+}
+
+func (b *Builder) begin(in Input) *work {
+	w := b.works.Get().(*work)
+	w.b, w.in = b, in
+	w.charsCount, w.tokensDont = b.options.MaxChars > 0, false
+	w.pieces = w.pieces[:0]
+	for i := range w.sections {
+		w.sections[i] = section{kind: kind(i), entries: w.sections[i].entries[:0]}
+	}
+	return w
+}
+
+// end gives w back without what members wrote.
+func (b *Builder) end(w *work) {
+	w.in, w.persona, w.personaShown, w.query, w.queryShown = Input{}, "", "", "", ""
+	clear(w.pieces)
+	for i := range w.sections {
+		clear(w.sections[i].entries)
+	}
+	b.works.Put(w)
+}
+
+// plan measures all that could be in the prompt, as far as it can matter under the largest budget.
+func (w *work) plan() {
+	most := w.mostOf
+	w.planSession(&w.sections[kindSession], most(kindSession))
+	w.planParticipants(&w.sections[kindParticipants], most(kindParticipants))
+	w.planHistory(&w.sections[kindHistory], most(kindHistory))
+	w.planTexts(&w.sections[kindEarlier], most(kindEarlier))
+	w.planTexts(&w.sections[kindLore], most(kindLore))
+	w.planPersona()
+	w.planQuery()
+	w.planChars()
+}
+
+// mostOf is more than a section can get.
+func (w *work) mostOf(k kind) size {
+	o, s := w.b.options, w.b.shares
+	most := size{tokens: o.MaxTokens * int(s.sections[k].ceiling) / int(s.whole), chars: noLimit}
+	if o.MaxChars > 0 && k != kindSession {
+		most.chars = o.MaxChars
+	}
+	return most
+}
+
+// head is what a section's title and the lines round it take.
+func (w *work) head(k kind, title string) size {
+	if w.plain() && k != kindSession {
+		return size{2, 2}
+	}
+	return size{w.b.costs.titles[k], runes([]byte(title)) + 2}
+}
+
+func (w *work) plain() bool { return w.b.options.Layout == LayoutPlain }
+
+func (w *work) planSession(s *section, most size) {
+	turns := w.in.Session
+	s.items = len(turns)
+	s.head = w.head(kindSession, "")
+	if w.plain() {
+		turns = lastExchanges(turns, plainExchanges)
+	}
+	for i := len(turns) - 1; i >= 0; i-- {
+		t := &turns[i]
+		fixed := size{tokens: w.speakerTokens(t) + 2}
+		b := indented
+		if w.b.options.Layout == LayoutChat {
+			fixed.tokens += messageOverhead
+			b = w.turnBlock(t)
+		}
+		e := entry{index: len(w.in.Session) - len(turns) + i, fixed: fixed}
+		e.pieces = w.keep(w.measure(t.Content, t.Tokens, b, turnChars))
+		if !w.add(s, e, most) {
+			return
+		}
+	}
+}
+
+// lastExchanges are the turns from the n-th last of a user's on.
+func lastExchanges(turns []Turn, n int) []Turn {
+	for i := len(turns) - 1; i >= 0; i-- {
+		if turns[i].Role != RoleAssistant {
+			if n--; n == 0 {
+				return turns[i:]
+			}
+		}
+	}
+	return turns
+}
+
+func (w *work) planParticipants(s *section, most size) {
+	if w.plain() {
+		return
+	}
+	s.items, s.head = len(w.in.Participants), w.head(kindParticipants, w.b.labels.Participants)
+	c := &w.b.costs
+	for i := range w.in.Participants {
+		p := &w.in.Participants[i]
+		e := entry{index: i}
+		name := w.name(p.Name)
+		e.fixed.tokens = c.person + c.tag(int64(p.ID)) + c.around + w.b.tally.of(name)
+		if strings.TrimSpace(p.Data) != "" {
+			e.pieces = w.keep(w.measure(p.Data, 0, inLine, dataChars))
+			e.fixed.tokens += c.data
+		}
+		if w.charsCount {
+			w.scratch = w.appendParticipant(w.scratch[:0], p)
+			e.fixed.chars = runes(w.scratch) + 1
+			if len(e.pieces) > 0 {
+				e.fixed.chars += runes([]byte(w.b.labels.DataMark)) + runes([]byte(w.b.labels.Data)) + 1
+			}
+		}
+		if !w.add(s, e, most) {
+			return
+		}
+	}
+}
+
+func (w *work) planHistory(s *section, most size) {
+	s.items, s.head = len(w.in.History), w.head(kindHistory, w.b.labels.History)
+	for n, i := range w.byRelevance() {
+		item := &w.in.History[i]
+		if len(item.Lines) == 0 {
+			s.items--
+			continue
+		}
+		e := entry{index: i, lead: min(max(0, item.Hit), len(item.Lines)-1)}
+		e.fixed = w.historyFixed(item, len(s.entries)+1)
+		first := len(w.pieces)
+		for j := range item.Lines {
+			line := &item.Lines[j]
+			w.pieces = append(w.pieces, w.measure(line.Content, line.Tokens, inLine, lineChars))
+		}
+		e.pieces = w.pieces[first:len(w.pieces):len(w.pieces)]
+		if !w.add(s, e, most) {
+			s.items -= w.linelessFrom(n + 1)
+			return
+		}
+	}
+}
+
+// byRelevance are the indices of the history's items, the most relevant first.
+func (w *work) byRelevance() []int {
+	w.order = w.order[:0]
+	for i := range w.in.History {
+		w.order = append(w.order, i)
+	}
+	slices.SortStableFunc(w.order, func(a, b int) int {
+		return cmp.Compare(w.in.History[b].Relevance, w.in.History[a].Relevance)
+	})
+	return w.order
+}
+
+func (w *work) linelessFrom(n int) (count int) {
+	for _, i := range w.order[n:] {
+		if len(w.in.History[i].Lines) == 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// historyFixed is what the builder's own words in an item take.
+func (w *work) historyFixed(item *Item, n int) (s size) {
+	if w.charsCount {
+		for i := range item.Lines {
+			w.scratch = w.appendLineStart(w.scratch[:0], item, i, n)
+			s.chars += runes(w.scratch) + 1
+		}
+		if w.plain() {
+			s.chars++
+		}
+	}
+	if w.tokensDont {
+		return s
+	}
+	c := &w.b.costs
+	s.tokens = c.stampYear + 1
+	if w.b.options.Citations {
+		s.tokens += c.number(n)
+	}
+	if w.plain() {
+		s.tokens++
+	} else {
+		for i, on := range w.marks(item) {
+			if on {
+				s.tokens += c.mark[i]
+			}
+		}
+	}
+	if item.Channel != "" {
+		s.tokens += 2 + w.b.tally.of(w.channel(item.Channel))
+	}
+	for i := range item.Lines {
+		s.tokens += c.tag(int64(item.Lines[i].Author)) + 1
+		if i > 0 {
+			s.tokens += c.neighbour
+		}
+		if w.plain() {
+			s.tokens += c.around + w.b.tally.of(w.nameOf(item.Lines[i].Author))
+		}
+	}
+	return s
+}
+
+// marks tells which of an item's marks are set, in the order they are shown in.
+func (w *work) marks(item *Item) (on [6]bool) {
+	on[0] = item.Relevance > 0.8
+	on[1] = !on[0] && item.Relevance > 0.6
+	on[2] = !on[0] && !on[1]
+	for i := range item.Lines {
+		on[3] = on[3] || w.isMain(item.Lines[i].Author)
+		on[5] = on[5] || item.Lines[i].Starred
+	}
+	on[4] = recent(item.Lines[min(max(0, item.Hit), len(item.Lines)-1)].Time, w.in.Now)
+	return on
+}
+
+func (w *work) isMain(id memory.UserID) bool {
+	for i := range w.in.Participants {
+		if w.in.Participants[i].ID == id {
+			return w.in.Participants[i].Main
+		}
+	}
+	return false
+}
+
+// planTexts is for summaries, of which the newest count most, and lore.
+func (w *work) planTexts(s *section, most size) {
+	texts, title, limit, fixed := w.in.Lore, w.b.labels.Lore, loreChars, size{w.b.costs.person, runes([]byte(w.b.labels.Person)) + 1}
+	if s.kind == kindEarlier {
+		texts, title, limit = w.in.PreviousContext, w.b.labels.Earlier, summaryChars
+		fixed = size{w.b.costs.earlierMark, runes([]byte(w.b.labels.EarlierMark)) + 1}
+	}
+	b := inLine
+	if w.plain() {
+		fixed, b = size{2, 2}, bareLine
+	}
+	s.items, s.head = len(texts), w.head(s.kind, title)
+	for n := range texts {
+		i := n
+		if s.kind == kindEarlier {
+			i = len(texts) - 1 - n
+			if w.plain() && n == plainSummaries {
+				return
+			}
+		}
+		e := entry{index: i, fixed: fixed, pieces: w.keep(w.measure(texts[i], 0, b, limit))}
+		if !w.add(s, e, most) {
+			return
+		}
+	}
+}
+
+// keep stores a piece, and returns it as an entry's only one.
+func (w *work) keep(p piece) []piece {
+	w.pieces = append(w.pieces, p)
+	return w.pieces[len(w.pieces)-1 : len(w.pieces) : len(w.pieces)]
+}
+
+// planChars divides the budget of characters.
+func (w *work) planChars() {
+	var demands [sectionKinds]demand
+	var parts [sectionKinds]int64
+	total := int64(w.b.options.MaxChars)
+	for k := range demands {
+		s := charShares.sections[k]
+		demands[k] = demand{int64(w.wants(kind(k)).chars) * charShares.whole, s.floor * total, s.ceiling * total}
+	}
+	distribute(total*charShares.whole, demands[:], parts[:])
+	for k := range parts {
+		w.charRoom[k] = int(parts[k] / charShares.whole)
+		if !w.charsCount || kind(k) == kindSession {
+			w.charRoom[k] = noLimit
+		}
+	}
+}
+
+// wants is what a section needs to hold all it has.
+func (w *work) wants(k kind) size {
+	s := &w.sections[k]
+	if len(s.entries) == 0 {
+		return size{}
+	}
+	return s.need.plus(s.head)
+}

@@ -1,0 +1,433 @@
+package builder
+
+import (
+	"strconv"
+	"strings"
+)
+
+// render writes the messages as decided into buf, one after the other.
+func (w *work) render() {
+	w.buf, w.ends = w.buf[:0], w.ends[:0]
+	w.appendSystem()
+	w.endMessage()
+	w.appendPrevious()
+	switch w.b.options.Layout {
+	case LayoutChat:
+		w.endMessage()
+		w.appendTurnMessages()
+	default:
+		w.appendSession()
+	}
+	w.appendQuery()
+	w.endMessage()
+}
+
+func (w *work) endMessage() { w.ends = append(w.ends, len(w.buf)) }
+
+// begun reports whether the message being written has begun.
+func (w *work) begun() bool {
+	return len(w.buf) > 0 && (len(w.ends) == 0 || w.ends[len(w.ends)-1] < len(w.buf))
+}
+
+// title begins a section, after an empty line.
+func (w *work) title(text string) {
+	w.gap()
+	w.buf = append(w.buf, text...)
+	w.buf = append(w.buf, '\n')
+}
+
+func (w *work) gap() {
+	if w.begun() {
+		w.buf = append(w.buf, "\n\n"...)
+	}
+}
+
+func (w *work) appendSystem() {
+	rules, between := w.b.rules(), "\n\n"
+	if w.plain() {
+		w.title(plainSystem)
+		between = "\n"
+	} else {
+		w.title(headSystem)
+	}
+	if w.personaShown != "" {
+		w.buf = w.b.escape.appendSafe(w.buf, w.personaShown, ownText)
+		if rules != "" {
+			w.buf = append(w.buf, between...)
+		}
+	}
+	w.buf = append(w.buf, rules...)
+}
+
+// appendPrevious writes what was recalled: summaries, people, history, lore.
+func (w *work) appendPrevious() {
+	any := false
+	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore} {
+		any = any || w.sections[k].shown > 0
+	}
+	if w.plain() {
+		if any {
+			w.title(plainPrevious)
+			w.appendPlain()
+		}
+		return
+	}
+	w.title(headPrevious)
+	if !any {
+		w.buf = append(w.buf, w.b.labels.Nothing...)
+		return
+	}
+	start := len(w.buf)
+	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore} {
+		s := &w.sections[k]
+		if s.shown == 0 {
+			continue
+		}
+		if len(w.buf) > start {
+			w.buf = append(w.buf, "\n\n"...)
+		}
+		switch k {
+		case kindEarlier:
+			w.appendTexts(s, w.b.labels.Earlier, w.b.labels.EarlierMark)
+		case kindParticipants:
+			w.appendParticipants(s)
+		case kindHistory:
+			w.buf = w.appendHistory(w.buf, s)
+		case kindLore:
+			w.appendTexts(s, w.b.labels.Lore, w.b.labels.Person)
+		}
+	}
+}
+
+// appendPlain writes what was recalled as paragraphs.
+func (w *work) appendPlain() {
+	start := len(w.buf)
+	gap := func() {
+		if len(w.buf) > start {
+			w.buf = append(w.buf, "\n\n"...)
+		}
+	}
+	earlier := &w.sections[kindEarlier]
+	for i := earlier.shown - 1; i >= 0; i-- {
+		gap()
+		w.buf = w.appendPiece(w.buf, &earlier.entries[i].pieces[0], earlier.entries[i].pieces[0].at)
+	}
+	if s := &w.sections[kindHistory]; s.shown > 0 {
+		gap()
+		w.buf = w.appendHistory(w.buf, s)
+	}
+	lore := &w.sections[kindLore]
+	for i := range lore.entries[:lore.shown] {
+		gap()
+		w.buf = w.appendPiece(w.buf, &lore.entries[i].pieces[0], lore.entries[i].pieces[0].at)
+	}
+}
+
+// appendTexts writes summaries, oldest first, or lore, a line each.
+func (w *work) appendTexts(s *section, title, mark string) {
+	w.buf = append(w.buf, title...)
+	for n := range s.shown {
+		i := n
+		if s.kind == kindEarlier {
+			i = s.shown - 1 - n
+		}
+		p := &s.entries[i].pieces[0]
+		w.buf = append(w.buf, '\n')
+		w.buf = append(w.buf, mark...)
+		w.buf = w.appendPiece(w.buf, p, p.at)
+	}
+}
+
+func (w *work) appendParticipants(s *section) {
+	w.buf = append(w.buf, w.b.labels.Participants...)
+	for i := range s.entries[:s.shown] {
+		e := &s.entries[i]
+		w.buf = append(w.buf, '\n')
+		w.buf = w.appendParticipant(w.buf, &w.in.Participants[e.index])
+		for j := range e.pieces {
+			w.buf = append(w.buf, '\n')
+			w.buf = append(w.buf, w.b.labels.DataMark...)
+			w.buf = append(w.buf, w.b.labels.Data...)
+			w.buf = w.appendPiece(w.buf, &e.pieces[j], e.pieces[j].at)
+		}
+	}
+}
+
+// appendParticipant appends a participant's line but for the data.
+func (w *work) appendParticipant(dst []byte, p *Participant) []byte {
+	dst = append(dst, w.b.labels.Person...)
+	dst = w.appendPerson(dst, p.ID, w.name(p.Name))
+	if p.LastActive.IsZero() {
+		return dst
+	}
+	dst = append(dst, " | "...)
+	dst = append(dst, w.b.labels.LastActive...)
+	return appendAgo(dst, p.LastActive, w.in.Now)
+}
+
+// appendHistory appends the history with its title, which the plain layout has none of.
+func (w *work) appendHistory(dst []byte, s *section) []byte {
+	start := len(dst)
+	if !w.plain() {
+		dst = append(dst, w.b.labels.History...)
+	}
+	for n := range s.entries[:s.shown] {
+		e := &s.entries[n]
+		item := &w.in.History[e.index]
+		if w.plain() && len(dst) > start {
+			dst = append(dst, '\n')
+		}
+		for i := range item.Lines {
+			if len(dst) > start {
+				dst = append(dst, '\n')
+			}
+			dst = w.appendLineStart(dst, item, i, n+1)
+			if p := &e.pieces[i]; p.safe && p.at == len(p.text) {
+				dst = append(dst, p.text...)
+			} else {
+				dst = w.appendPiece(dst, p, p.at)
+			}
+		}
+	}
+	if s.more {
+		dst = append(dst, '\n')
+		dst = append(dst, w.moreText(s.items-s.shown)...)
+	}
+	return dst
+}
+
+// appendLineStart appends what stands before the content of an item's i-th line: "🔥👤[1] [07-24 12:30] #channel
+// <@1>: " before the first, "  ┆ <@1>: " before the others.
+func (w *work) appendLineStart(dst []byte, item *Item, i, n int) []byte {
+	if i > 0 {
+		dst = append(dst, w.b.labels.Neighbour...)
+	} else {
+		dst = w.appendItemStart(dst, item, n)
+	}
+	author := item.Lines[i].Author
+	if w.plain() {
+		dst = w.appendPerson(dst, author, w.nameOf(author))
+	} else {
+		dst = appendTag(dst, int64(author))
+	}
+	return append(dst, ": "...)
+}
+
+func (w *work) appendItemStart(dst []byte, item *Item, n int) []byte {
+	start := len(dst)
+	if !w.plain() {
+		on, l := w.marks(item), &w.b.labels
+		for i, mark := range [...]string{l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred} {
+			if on[i] {
+				dst = append(dst, mark...)
+			}
+		}
+	}
+	if w.b.options.Citations {
+		dst = append(dst, '[')
+		dst = strconv.AppendInt(dst, int64(n), 10)
+		dst = append(dst, ']')
+	}
+	if len(dst) > start {
+		dst = append(dst, ' ')
+	}
+	dst = appendStamp(dst, item.Lines[0].Time, w.in.Now, false)
+	dst = append(dst, ' ')
+	if item.Channel != "" {
+		dst = append(dst, w.channel(item.Channel)...)
+		dst = append(dst, ' ')
+	}
+	return dst
+}
+
+// appendSession writes the turns under their heading.
+func (w *work) appendSession() {
+	s := &w.sections[kindSession]
+	if s.shown == 0 {
+		return
+	}
+	heading := headSession
+	if w.plain() {
+		heading = plainSession
+	}
+	w.title(heading)
+	for i := s.shown - 1; i >= 0; i-- {
+		t := &w.in.Session[s.entries[i].index]
+		if i < s.shown-1 {
+			w.buf = append(w.buf, '\n')
+			if w.plain() && t.Role != RoleAssistant {
+				w.buf = append(w.buf, '\n')
+			}
+		}
+		w.appendTurn(t, &s.entries[i].pieces[0])
+	}
+}
+
+func (w *work) appendTurn(t *Turn, p *piece) {
+	if !w.plain() && !t.Time.IsZero() {
+		w.buf = appendStamp(w.buf, t.Time, w.in.Now, false)
+		w.buf = append(w.buf, ' ')
+	}
+	w.buf = w.appendSpeaker(w.buf, t)
+	w.buf = w.appendPiece(w.buf, p, p.at)
+}
+
+// appendTurnMessages writes each turn as a message.
+func (w *work) appendTurnMessages() {
+	s := &w.sections[kindSession]
+	for i := s.shown - 1; i >= 0; i-- {
+		t, p := &w.in.Session[s.entries[i].index], &s.entries[i].pieces[0]
+		if t.Role == RoleAssistant {
+			w.buf = w.appendPiece(w.buf, p, p.at)
+		} else {
+			w.appendTurn(t, p)
+		}
+		w.endMessage()
+	}
+}
+
+// turnBlock is how a turn's content is laid out in the chat layout.
+func (w *work) turnBlock(t *Turn) *block {
+	if t.Role == RoleAssistant {
+		return ownText
+	}
+	return indented
+}
+
+func (w *work) appendQuery() {
+	if w.plain() {
+		w.title(plainQuery)
+	} else {
+		w.title(headQuery)
+		w.buf = appendStamp(w.buf, w.in.Now, w.in.Now, true)
+		w.buf = append(w.buf, ' ')
+		w.buf = w.appendSpeaker(w.buf, &w.in.Query)
+	}
+	start := len(w.buf)
+	w.buf = w.b.escape.appendSafe(w.buf, w.queryShown, w.queryBlock())
+	if len(w.buf) == start {
+		w.buf = append(w.buf, emptyText...)
+	}
+	w.gap()
+	w.buf = append(w.buf, reminder...)
+}
+
+// check counts what was written, unless it has fewer bytes than the budget has tokens, and reports whether it
+// is within the budget.
+func (w *work) check() (tokens int, within bool) {
+	most := w.b.options.MaxTokens
+	overhead := promptOverhead + messageOverhead*len(w.ends)
+	if len(w.buf)+overhead <= most {
+		return min(w.tokens, len(w.buf)+overhead), true
+	}
+	tokens = overhead
+	start := 0
+	for _, end := range w.ends {
+		tokens += w.b.tally.count.Count(string(w.buf[start:end]))
+		start = end
+	}
+	return tokens, tokens <= most
+}
+
+// prompt is what was written, with the report on it.
+func (w *work) prompt(tokens int) Prompt {
+	p := Prompt{layout: w.b.options.Layout, Messages: make([]ChatMessage, len(w.ends))}
+	text, start := string(w.buf), 0
+	for i, end := range w.ends {
+		p.Messages[i] = ChatMessage{Role: w.roleOf(i), Content: text[start:end]}
+		start = end
+	}
+	history := &w.sections[kindHistory]
+	p.Shown = w.shownLines(history)
+	if w.b.options.Citations {
+		p.Numbers = make([]Number, history.shown)
+		for n := range p.Numbers {
+			e := &history.entries[n]
+			p.Numbers[n] = Number{N: n + 1, Item: e.index, Message: w.in.History[e.index].Lines[e.lead].Message}
+		}
+	}
+	p.Report = w.report(tokens)
+	return p
+}
+
+func (w *work) roleOf(i int) string {
+	switch {
+	case i == 0:
+		return RoleSystem
+	case w.b.options.Layout != LayoutChat || i == 1 || i == len(w.ends)-1:
+		return RoleUser
+	}
+	s := &w.sections[kindSession]
+	if w.in.Session[s.entries[s.shown-1-(i-2)].index].Role == RoleAssistant {
+		return RoleAssistant
+	}
+	return RoleUser
+}
+
+// shownLines are the lines of the history that are in the prompt, in their order.
+func (w *work) shownLines(s *section) []Shown {
+	count := 0
+	for i := range s.entries[:s.shown] {
+		count += len(s.entries[i].pieces)
+	}
+	shown := make([]Shown, 0, count)
+	for i := range s.entries[:s.shown] {
+		e := &s.entries[i]
+		for j := range e.pieces {
+			p := &e.pieces[j]
+			line := Shown{Item: e.index, Message: w.in.History[e.index].Lines[j].Message, Fraction: 1}
+			if p.at < len(p.text) {
+				line.Fraction = float64(strings.Count(p.text[:p.at], "")-1) / float64(p.chars)
+			}
+			shown = append(shown, line)
+		}
+	}
+	return shown
+}
+
+// report says what the budget went to.
+func (w *work) report(tokens int) Report {
+	b := w.b
+	all := int64(b.options.MaxTokens)
+	share := func(of int64) int { return int(of * all / b.shares.whole) }
+	titles := [...]string{headSystem, headPrevious, headSession, headQuery}
+	if w.plain() {
+		titles = [...]string{plainSystem, plainPrevious, plainSession, plainQuery}
+	}
+	system := SectionReport{Type: SectionSystem, Title: titles[0], Ceiling: share(b.shares.system), Included: 1,
+		Tokens: b.tally.of([]byte(b.rules())) + b.costs.titles[kindSession]}
+	query := SectionReport{Type: SectionQuery, Title: titles[3], Ceiling: share(b.shares.query), Included: 1,
+		Tokens: w.queryFixed + b.costs.titles[kindSession]}
+	if w.personaShown != "" {
+		system.Tokens += w.count(w.personaShown, ownText)
+	}
+	query.Tokens += w.count(w.queryShown, w.queryBlock())
+	if w.persona != "" && len(w.personaShown) != len(w.persona) {
+		system.Cut = 1
+	}
+	if w.queryShown != w.query {
+		query.Cut = 1
+	}
+	names := [sectionKinds]string{titles[2], b.labels.Participants, b.labels.History, b.labels.Earlier, b.labels.Lore}
+	r := Report{Tokens: tokens, MaxTokens: b.options.MaxTokens, Sections: make([]SectionReport, 0, 8)}
+	r.Sections = append(r.Sections, system)
+	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore, kindSession} {
+		r.Sections = append(r.Sections, w.sections[k].report(names[k]))
+	}
+	last := SectionReport{Type: SectionInstruction, Title: "", Included: 1, Tokens: b.tally.of([]byte(reminder))}
+	r.Sections = append(r.Sections, query, last)
+	return r
+}
+
+func (s *section) report(title string) SectionReport {
+	r := SectionReport{
+		Type: sectionTypes[s.kind], Title: title, Tokens: s.used.tokens, Floor: s.floor, Ceiling: s.ceiling,
+		Included: s.shown, Dropped: s.items - s.shown,
+	}
+	for i := range s.entries[:s.shown] {
+		if s.entries[i].isCut() {
+			r.Cut++
+		}
+	}
+	return r
+}

@@ -1,0 +1,238 @@
+package builder
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// kind is a section whose items compete for the budget, in order of priority.
+type kind int
+
+const (
+	kindSession kind = iota
+	kindParticipants
+	kindHistory
+	kindEarlier
+	kindLore
+	sectionKinds
+)
+
+var sectionTypes = [sectionKinds]SectionType{
+	SectionSession, SectionParticipants, SectionHistory, SectionPreviousContext, SectionLore,
+}
+
+// section is a section's items and what was decided of them.
+type section struct {
+	kind    kind
+	head    size
+	entries []entry // best first, as far as they can ever fit
+	items   int     // in the input
+	need    size    // to hold all of it; enough to be above any ceiling where entries are left out
+
+	floor, ceiling int // in tokens
+	shown          int // entries in the prompt
+	more           bool
+	used           size
+}
+
+// entry is an item: the builder's own words round pieces of members' text.
+type entry struct {
+	index  int // in the input
+	fixed  size
+	pieces []piece
+	lead   int // the piece that grows first
+}
+
+// piece is a text of a member's, measured.
+type piece struct {
+	text  string
+	block *block
+	safe  bool // it may be appended as it is
+	chars int  // of text, where it is cut; else 0
+	cut   int  // bytes shown at first
+	short size // what those take
+	whole size // what all of it takes
+	at    int  // bytes shown, as decided
+}
+
+func (e *entry) short() size {
+	total := e.fixed
+	for i := range e.pieces {
+		total = total.plus(e.pieces[i].short)
+	}
+	return total
+}
+
+func (e *entry) isCut() bool {
+	for i := range e.pieces {
+		if e.pieces[i].at < len(e.pieces[i].text) {
+			return true
+		}
+	}
+	return false
+}
+
+// emptyText stands where a member's text has nothing to show.
+const emptyText = "(no text)"
+
+// measure finds what text takes, whole and when it is cut to limit characters. tokens is its stored count, or
+// 0. Text that can be shown as it is isn't counted again.
+func (w *work) measure(text string, tokens int, b *block, limit int) piece {
+	text = strings.TrimSpace(text)
+	p := piece{text: text, block: b, safe: text != "" && w.b.escape.isSafe(text, b)}
+	p.whole = w.sizeOf(&p, len(text), tokens)
+	p.cut, p.short = len(text), p.whole
+	if len(text) > limit && runeOffset(text, limit) < len(text) {
+		p.chars = utf8.RuneCountInString(text)
+		p.cut = cutAt(text, limit-1)
+		p.short = w.sizeOf(&p, p.cut, 0)
+		p.whole.tokens = max(p.whole.tokens, p.short.tokens)
+		p.whole.chars = max(p.whole.chars, p.short.chars)
+	}
+	p.at = p.cut
+	return p
+}
+
+// sizeOf is what p takes when bytes of it are shown.
+func (w *work) sizeOf(p *piece, bytes, tokens int) (s size) {
+	stored := tokens > 0 && p.safe && bytes == len(p.text)
+	switch {
+	case stored && !w.charsCount:
+		return size{tokens: min(tokens, bytes)}
+	case stored && w.charsCount:
+		return size{min(tokens, bytes), utf8.RuneCountInString(p.text)}
+	}
+	w.scratch = w.appendPiece(w.scratch[:0], p, bytes)
+	if !w.tokensDont {
+		s.tokens = w.b.tally.of(w.scratch)
+	}
+	if w.charsCount {
+		s.chars = runes(w.scratch)
+	}
+	return s
+}
+
+// appendPiece appends the first bytes of p.
+func (w *work) appendPiece(dst []byte, p *piece, bytes int) []byte {
+	start := len(dst)
+	if p.safe {
+		dst = append(dst, p.text[:bytes]...)
+	} else {
+		dst = w.b.escape.appendSafe(dst, p.text[:bytes], p.block)
+	}
+	if bytes < len(p.text) {
+		return append(dst, ellipsis...)
+	}
+	if len(dst) == start {
+		return append(dst, emptyText...)
+	}
+	return dst
+}
+
+// add puts an entry into s unless no budget up to most can hold it. It reports whether another may fit.
+func (w *work) add(s *section, e entry, most size) bool {
+	if len(s.entries) == 0 {
+		w.shortSum = s.head
+	}
+	w.shortSum = w.shortSum.plus(e.short())
+	s.entries = append(s.entries, e)
+	s.need = s.need.plus(e.fixed)
+	for i := range e.pieces {
+		s.need = s.need.plus(e.pieces[i].whole)
+	}
+	if !w.shortSum.within(most) {
+		// What can't be reached asks for all there is.
+		if w.shortSum.tokens > most.tokens {
+			s.need.tokens = noLimit
+		}
+		if w.shortSum.chars > most.chars {
+			s.need.chars = noLimit
+		}
+		return false
+	}
+	return true
+}
+
+// fill decides what of s is shown in room: entries from the best on until one doesn't fit, a line about the
+// rest, and then more of the texts that were cut, again from the best on.
+func (w *work) fill(s *section, room size) {
+	s.shown, s.more, s.used = 0, false, s.head
+	for i := range s.entries {
+		e := &s.entries[i]
+		for j := range e.pieces {
+			e.pieces[j].at = e.pieces[j].cut
+		}
+		next := s.used.plus(e.short())
+		if s.shown < i || !next.within(room) {
+			continue
+		}
+		s.shown, s.used = i+1, next
+	}
+	if s.shown == 0 {
+		s.used = size{}
+		return
+	}
+	if s.kind == kindHistory && s.shown < s.items {
+		with := s.used.plus(w.sizeOfMore(s.items - s.shown))
+		if with.within(room) {
+			s.more, s.used = true, with
+		}
+	}
+	for i := range s.entries[:s.shown] {
+		if !w.grow(s, &s.entries[i], room) {
+			return
+		}
+	}
+}
+
+// grow shows more of an entry's texts, and reports whether all of it is there.
+func (w *work) grow(s *section, e *entry, room size) bool {
+	for i := range e.pieces {
+		p := &e.pieces[leadFirst(i, e.lead)]
+		if p.at == len(p.text) {
+			continue
+		}
+		with := s.used.minus(p.short).plus(p.whole)
+		if with.within(room) {
+			p.at, s.used = len(p.text), with
+			continue
+		}
+		w.growPart(s, p, room)
+		return false
+	}
+	return true
+}
+
+// leadFirst is the i-th of 0, 1, 2, … when lead is moved to the front.
+func leadFirst(i, lead int) int {
+	switch {
+	case i == 0:
+		return lead
+	case i <= lead:
+		return i - 1
+	}
+	return i
+}
+
+// leastGrowth is how many characters a text must gain to be cut elsewhere.
+const leastGrowth = 30
+
+// growPart shows as much more of p as its share of characters to tokens lets expect, if that fits.
+func (w *work) growPart(s *section, p *piece, room size) {
+	left := room.minus(s.used).plus(p.short)
+	keep := p.chars
+	if p.whole.tokens > left.tokens {
+		keep = min(keep, p.chars*left.tokens/p.whole.tokens)
+	}
+	if p.whole.chars > left.chars {
+		keep = min(keep, p.chars*left.chars/p.whole.chars)
+	}
+	at := cutAt(p.text, keep*19/20-1)
+	if at < p.cut+leastGrowth {
+		return
+	}
+	taken := w.sizeOf(p, at, 0)
+	if taken.within(left) {
+		p.at, s.used = at, s.used.minus(p.short).plus(taken)
+	}
+}
