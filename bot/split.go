@@ -181,11 +181,12 @@ type span struct {
 	code          string // what reopens the code block that is open after it
 }
 
-// whole matches what is never torn: code fences, Markdown links, URLs, mentions and time stamps, citations.
+// whole matches what is never torn: code fences, Markdown links, URLs, mentions and time stamps, citations. None
+// of the others may hold a fence or a citation, which would then not be counted.
 var whole = regexp.MustCompile("```" +
-	"|\\[[^\\[\\]\n`]{0,100}\\]\\(<?https?://[^\\s()<>`]{1,400}>?\\)" +
-	"|<?https?://[^\\s<>`]{1,400}>?" +
-	"|<[@#:/a-z][^<>\\s`]{0,80}>" +
+	"|\\[[^\\[\\]\n`]{0,100}\\]\\(<?https?://[^\\s()<>`\\[\\]]{1,400}>?\\)" +
+	"|<?https?://[^\\s<>`\\[\\]]{1,400}>?" +
+	"|<[@#:/a-z][^<>\\s`\\[\\]]{0,80}>" +
 	"|\\[[0-9]{1,3}\\]")
 
 // info is what may follow an opening fence: the language, alone on the line.

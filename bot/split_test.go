@@ -106,6 +106,7 @@ func FuzzSplit(f *testing.F) {
 		"", "hello", strings.Repeat("word ", 900), "```go\n" + strings.Repeat("x\n", 1500) + "```", strings.Repeat("[1]", 700),
 		strings.Repeat("`", 4001), "a" + strings.Repeat("\u0301", 5000), strings.Repeat("👨‍👩‍👧‍👦", 300), "\xff```\x00",
 		"```" + strings.Repeat("\u0301", 3000) + "```", strings.Repeat("https://e.org/", 400), "https://x```y z```",
+		"https://e.org/b[1]" + strings.Repeat(" ", 2500), strings.Repeat("<a[1]>", 400), strings.Repeat("[x](<https://e.org/[1]>)", 300),
 	} {
 		f.Add(s)
 	}
