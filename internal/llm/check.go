@@ -19,11 +19,11 @@ func (c *Client) Check(ctx context.Context) (how string, err error) {
 	if err != nil && final(err) {
 		return "", inFull(err)
 	}
-	request := c.request([]builder.ChatMessage{{Role: builder.RoleUser, Content: "Hi"}})
-	request.MaxTokens = 1
+	tokens := 1
 	if isReasoning(c.config.Model) {
-		request.MaxTokens, request.MaxCompletionTokens = 0, 16 // with 1 they refuse
+		tokens = 16 // with 1 they refuse
 	}
+	request := c.request([]builder.ChatMessage{{Role: builder.RoleUser, Content: "Hi"}}, tokens)
 	if _, _, err := c.call(ctx, request, nil); err != nil {
 		return "", inFull(err)
 	}

@@ -112,7 +112,7 @@ func (c *Client) Name() string { return c.config.Model }
 // that came before it in Reply; if ctx ends first, its cause.
 func (c *Client) Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (Reply, error) {
 	for attempt := 0; ; attempt++ {
-		reply, passed, err := c.call(ctx, c.request(messages), delta)
+		reply, passed, err := c.call(ctx, c.request(messages, c.config.MaxTokens), delta)
 		if err == nil && strings.TrimSpace(reply.Text) == "" {
 			err = c.silent(reply)
 		}

@@ -69,6 +69,9 @@ func TestErrors(t *testing.T) {
 		if kind(err) != test.kind || !strings.Contains(err.Error(), test.want) || reply.Text != "" {
 			t.Errorf("%+v: %+v, %v; want %q", test.reply, reply, err, test.want)
 		}
+		if errors.Is(err, ErrCutOff) != (test.kind == CutOff) {
+			t.Errorf("%v is taken for a cut", err)
+		}
 		if n := len(s.Requests()); n != test.tries {
 			t.Errorf("%v: asked %d times; want %d", err, n, test.tries)
 		}

@@ -18,7 +18,8 @@ func isReasoning(model string) bool {
 	return reasoning.MatchString(model[strings.LastIndexByte(model, '/')+1:])
 }
 
-func (c *Client) request(messages []builder.ChatMessage) openai.ChatCompletionRequest {
+// request asks for an answer of at most maxTokens; 0: as many as the server likes.
+func (c *Client) request(messages []builder.ChatMessage, maxTokens int) openai.ChatCompletionRequest {
 	r := openai.ChatCompletionRequest{
 		Model:         c.config.Model,
 		Messages:      make([]openai.ChatCompletionMessage, len(messages)),
@@ -28,10 +29,11 @@ func (c *Client) request(messages []builder.ChatMessage) openai.ChatCompletionRe
 		r.Messages[i] = openai.ChatCompletionMessage{Role: m.Role, Content: m.Content}
 	}
 	if isReasoning(c.config.Model) {
-		r.MaxCompletionTokens = c.config.MaxTokens
+		r.MaxCompletionTokens = maxTokens
 		return r
 	}
-	r.MaxTokens = c.config.MaxTokens
+	//lint:ignore SA1019 it is the name that servers other than OpenAI's know
+	r.MaxTokens = maxTokens
 	if t := c.config.Temperature; t != nil {
 		// go-openai leaves out a 0, and the server would take its own instead.
 		r.Temperature = max(*t, math.SmallestNonzeroFloat32)
