@@ -199,12 +199,12 @@ func TestEndpointSlow(t *testing.T) {
 	}
 }
 
-func TestEndpointHidesPassword(t *testing.T) {
+func TestEndpointHidesUser(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t)
 	s.QueueEmbeddings(llmtest.Dropped, llmtest.Overloaded)
 	e := endpoint(t, s, func(c *EndpointConfig) {
-		c.BaseURL = strings.Replace(c.BaseURL, "http://", "http://user:"+secret+"@", 1)
+		c.BaseURL = strings.Replace(c.BaseURL, "http://", "http://"+secret+":password@", 1)
 	})
 	for range 2 {
 		if _, err := e.Embed(t.Context(), memory.ForStorage, []string{"x"}); err == nil || strings.Contains(err.Error(), secret) {
