@@ -92,10 +92,10 @@ const (
 )
 
 // count counts the question's terms in e.
-func (e *entry) count(position map[string]int) {
+func (e *entry) count(batch *text.Batch, position map[string]int) {
 	e.counts = make([]float64, len(position))
 	body := e.Text()
-	terms := text.Terms(body)
+	terms := batch.Terms(body)
 	e.length = float64(len(terms))
 	for _, t := range terms {
 		if i, ok := position[t]; ok {
@@ -121,10 +121,11 @@ func (p *pool) score(q question) []ranked {
 		position[t.term] = i
 	}
 	var all []ranked
+	var batch text.Batch
 	for _, channel := range p.channels() {
 		stream := p.streams[channel]
 		for i := range stream {
-			stream[i].count(position)
+			stream[i].count(&batch, position)
 		}
 		for i := range stream {
 			r := ranked{channel: channel, at: i}

@@ -3,7 +3,6 @@ package embed
 
 import (
 	"context"
-	"hash/fnv"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -28,11 +27,12 @@ func (Builtin) Space() memory.Space {
 // Embed implements memory.Embedder. It fails only when ctx is done.
 func (Builtin) Embed(ctx context.Context, _ memory.Purpose, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
+	var batch text.Batch
 	for i, s := range texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		vectors[i] = hashed(s)
+		vectors[i] = hashed(batch.Terms(s))
 	}
 	return vectors, nil
 }
@@ -45,9 +45,8 @@ const (
 	pieceLength = 4 // bytes; terms are mostly ASCII, and others are hardly longer than a piece
 )
 
-// hashed is the vector of s; nil if it holds no terms.
-func hashed(s string) []float32 {
-	terms := text.Terms(s)
+// hashed is the vector of a text's terms; nil if there are none.
+func hashed(terms []string) []float32 {
 	if len(terms) == 0 {
 		return nil
 	}
@@ -90,14 +89,15 @@ var common = func() map[string]bool {
 	return set
 }()
 
-// feature is the hash of a feature's kind and parts.
+// feature is the FNV-1a hash of a feature's kind and parts.
 func feature(parts ...string) uint64 {
-	h := fnv.New64a()
+	sum := uint64(14695981039346656037)
 	for _, p := range parts {
-		h.Write([]byte(p))
-		h.Write([]byte{0})
+		for i := range len(p) {
+			sum = (sum ^ uint64(p[i])) * 1099511628211
+		}
+		sum *= 1099511628211 // the end of a part, as a zero byte
 	}
-	sum := h.Sum64()
 	return sum ^ sum>>29
 }
 

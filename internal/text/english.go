@@ -1,10 +1,6 @@
 package text
 
-import (
-	"strings"
-
-	"github.com/kljensen/snowball/english"
-)
+import "strings"
 
 // stem takes an English word to what its inflections have in common; words of other scripts stay.
 func stem(w string) string {
@@ -14,7 +10,7 @@ func stem(w string) string {
 	if base, ok := irregular[w]; ok {
 		w = base
 	}
-	return english.Stem(w, false)
+	return porter(w)
 }
 
 // stopWords are left out of the index and of questions: they are in every text.

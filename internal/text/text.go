@@ -2,7 +2,7 @@
 //
 // The same text always gives the same terms, and a message can be found by a question only through terms
 // that both have. Version grows whenever that changes, so that an index made by an older version is made
-// again. Nothing here keeps a word that it has seen.
+// again.
 package text
 
 import (
@@ -23,16 +23,38 @@ const maxTerm = 40
 // Terms are the index terms of s in the order of the text, repeated as often as they occur: words in lower
 // case without accents, stemmed, stop words left out; single characters and pairs of them for scripts that
 // put no spaces between words. Mention tags and time stamps of Discord's give none.
-func Terms(s string) []string {
-	var terms []string
+func Terms(s string) []string { return new(Batch).Terms(s) }
+
+// Batch makes terms of many texts, in which words recur: it stems each word once. It keeps the words for as
+// long as it lives, which should be no longer than the work at hand. The zero Batch is ready for use, by one
+// goroutine at a time.
+type Batch struct {
+	stems map[string]string
+}
+
+// Terms is as the function of the same name.
+func (b *Batch) Terms(s string) []string {
+	terms := make([]string, 0, len(s)/6+1)
 	each(s, func(w word) {
 		if w.unspaced {
 			terms = appendUnspaced(terms, w.text, true)
 		} else if !stopWords[w.text] {
-			terms = append(terms, stem(w.text))
+			terms = append(terms, b.stem(w.text))
 		}
 	})
 	return terms
+}
+
+func (b *Batch) stem(word string) string {
+	if s, ok := b.stems[word]; ok {
+		return s
+	}
+	s := stem(word)
+	if b.stems == nil {
+		b.stems = map[string]string{}
+	}
+	b.stems[word] = s
+	return s
 }
 
 // QueryTerms are the terms to look for s by, each once, in the order of the text: as Terms, but single

@@ -1,11 +1,8 @@
 package sqlite
 
 import (
-	"encoding/base32"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"strings"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -21,6 +18,7 @@ type event struct {
 // prepare checks and cleans events, so that only the file itself can make applying them fail.
 func (s *Store) prepare(events []memory.Event) ([]event, error) {
 	prepared := make([]event, len(events))
+	var terms text.Batch
 	for i, e := range events {
 		prepared[i].Event = e
 		switch e := e.(type) {
@@ -29,7 +27,7 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 				return nil, fmt.Errorf("log a message: it has no id or no channel")
 			}
 			prepared[i].message = s.clean(e.Message)
-			prepared[i].terms = indexTerms(prepared[i].message)
+			prepared[i].terms = indexTerms(&terms, prepared[i].message)
 		case memory.Edited:
 			e.Content = memory.Clean(e.Content)
 			prepared[i].Event = e
@@ -52,27 +50,33 @@ func (s *Store) clean(m memory.Message) memory.Message {
 }
 
 // indexTerms is what full text holds of m: a hash of each term, separated by spaces.
-func indexTerms(m memory.Message) string {
+func indexTerms(batch *text.Batch, m memory.Message) string {
 	if !m.Kind.Recalled() {
 		return ""
 	}
-	terms := text.Terms(m.Text())
-	for i, term := range terms {
-		terms[i] = hashTerm(term)
+	var b []byte
+	for i, term := range batch.Terms(m.Text()) {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = appendHash(b, term)
 	}
-	return strings.Join(terms, " ")
+	return string(b)
 }
 
-var termEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
-
-// hashTerm is 40 bits of a term's FNV-1a hash in letters and digits: short, the same on every machine, and
-// one token whatever the term is made of.
-func hashTerm(term string) string {
-	h := fnv.New64a()
-	h.Write([]byte(term))
-	sum := h.Sum64()
+// appendHash appends 40 bits of a term's FNV-1a hash in letters and digits: short, the same on every machine,
+// and one token whatever the term is made of.
+func appendHash(b []byte, term string) []byte {
+	const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
+	sum := uint64(14695981039346656037)
+	for i := range len(term) {
+		sum = (sum ^ uint64(term[i])) * 1099511628211
+	}
 	sum ^= sum >> 32
-	return termEncoding.EncodeToString([]byte{byte(sum >> 32), byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
+	for shift := 35; shift >= 0; shift -= 5 {
+		b = append(b, alphabet[sum>>shift&31])
+	}
+	return b
 }
 
 // apply writes one event.
@@ -99,14 +103,18 @@ func (t *transaction) apply(e *event) error {
 
 // post logs a message, or its newer version.
 func (t *transaction) post(m memory.Message, terms string) error {
-	if gone, err := t.isDeleted(m.Channel, m.ID); gone || err != nil {
-		return err
-	}
 	c, err := t.channel(m.Guild, m.Channel)
 	if err != nil {
 		return err
 	}
 	t.changed.newest = max(t.changed.newest, m.ID)
+	if m.ID > c.highest { // so that nothing is known of it: neither itself, nor an edit, nor a deletion
+		c.highest = m.ID
+		return t.insert(c, m, millis(m.Edited), terms)
+	}
+	if gone, err := t.isDeleted(m.Channel, m.ID); gone || err != nil {
+		return err
+	}
 	old, row, err := t.stored(c, m.ID)
 	if err != nil {
 		return err
@@ -114,17 +122,22 @@ func (t *transaction) post(m memory.Message, terms string) error {
 	if row != 0 {
 		return t.replace(c, row, old, m)
 	}
+	return t.insertEdited(c, m, terms)
+}
+
+// insertEdited logs a message that isn't there yet with the text of an edit that overtook it, if any did.
+func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) error {
+	whole := millis(m.Edited)
 	var edited int64
 	var content string
-	whole := millis(m.Edited)
 	early, err := found(t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content", m.Channel, m.ID).Scan(&edited, &content))
 	if err != nil {
 		return err
 	}
-	if early && newer(edited, content, millis(m.Edited), m.Content) {
+	if early && newer(edited, content, whole, m.Content) {
 		m.Content, m.Edited = content, fromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
-		terms = indexTerms(m)
+		terms = indexTerms(new(text.Batch), m)
 	}
 	return t.insert(c, m, whole, terms)
 }
@@ -202,12 +215,13 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 
 // reindex puts what full text holds of one version in the place of another.
 func (t *transaction) reindex(row int64, old, new memory.Message) error {
-	if terms := indexTerms(old); terms != "" {
+	var batch text.Batch
+	if terms := indexTerms(&batch, old); terms != "" {
 		if err := t.exec("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", row, terms); err != nil {
 			return err
 		}
 	}
-	if terms := indexTerms(new); terms != "" {
+	if terms := indexTerms(&batch, new); terms != "" {
 		return t.exec("INSERT INTO fulltext (rowid, content) VALUES (?, ?)", row, terms)
 	}
 	return nil
@@ -227,6 +241,7 @@ func (t *transaction) edit(e memory.Edited) error {
 		return err
 	}
 	if row == 0 {
+		c.highest = max(c.highest, e.ID)
 		return t.exec(`INSERT INTO early_edit (channel, id, edited, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
 			DO UPDATE SET edited = ?3, content = ?4 WHERE ?3 > edited OR ?3 = edited AND ?4 > content`,
 			int64(e.Channel), int64(e.ID), millis(e.At), e.Content)
@@ -259,6 +274,7 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID) er
 	if c == nil || err != nil {
 		return err
 	}
+	c.highest = max(c.highest, id)
 	old, row, err := t.stored(c, id)
 	if row == 0 || err != nil {
 		return err

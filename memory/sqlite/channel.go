@@ -13,6 +13,8 @@ import (
 type channel struct {
 	no   int64
 	next int64 // row of the next message
+	// highest is the highest id that the channel's messages, early edits and tombstones have.
+	highest memory.MessageID
 	// tail are the channel's last messages that lie in segments, oldest first, at most memory.LookBack; nil
 	// if they must be read first.
 	tail []memory.Placed
@@ -64,6 +66,12 @@ func (t *transaction) knownChannel(id memory.ChannelID) (*channel, error) {
 	}
 	first, end := c.no<<sequenceBits, (c.no+1)<<sequenceBits
 	if err := t.row("SELECT coalesce(max(row), ?1) + 1 FROM message WHERE row >= ?1 AND row < ?2", first, end).Scan(&c.next); err != nil {
+		return nil, err
+	}
+	err = t.row(`SELECT max(coalesce((SELECT max(id) FROM message WHERE channel = ?1), ?3),
+		coalesce((SELECT max(id) FROM early_edit WHERE channel = ?2), ?3), coalesce((SELECT max(id) FROM tombstone WHERE channel = ?2), ?3))`,
+		c.no, int64(id), int64(noMessage)).Scan(&c.highest)
+	if err != nil {
 		return nil, err
 	}
 	if w.channels == nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -105,11 +106,14 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 
 // matchAny is the FTS5 expression for messages with at least one of terms.
 func matchAny(terms []string) string {
-	hashes := make([]string, len(terms))
+	var b []byte
 	for i, term := range terms {
-		hashes[i] = hashTerm(term)
+		if i > 0 {
+			b = append(b, " OR "...)
+		}
+		b = appendHash(b, term)
 	}
-	return strings.Join(hashes, " OR ")
+	return string(b)
 }
 
 // rowRange is the part of a scope that lies in one guild.
@@ -185,6 +189,7 @@ func (t *transaction) rebuildFullText(progress func(done, total int)) error {
 		return err
 	}
 	const page = 500
+	var batch text.Batch
 	for done, after := 0, int64(-1); done < total; {
 		type indexed struct {
 			row   int64
@@ -201,7 +206,7 @@ func (t *transaction) rebuildFullText(progress func(done, total int)) error {
 			if err := decodeExtra(extra, &m); err != nil {
 				return err
 			}
-			read = append(read, indexed{row, indexTerms(m)})
+			read = append(read, indexed{row, indexTerms(&batch, m)})
 			return nil
 		}, "SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?", after, page)
 		if err != nil || len(read) == 0 {
