@@ -17,7 +17,7 @@ type Indexer struct {
 }
 
 const (
-	indexBatch = 64 // segments embedded at a time
+	indexBatch = 256 // segments embedded at a time
 	firstWait  = time.Second
 	longWait   = 5 * time.Minute
 )

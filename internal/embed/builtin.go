@@ -4,7 +4,6 @@ package embed
 import (
 	"context"
 	"math"
-	"slices"
 	"unicode/utf8"
 
 	"hark/internal/text"
@@ -45,24 +44,35 @@ const (
 	pieceLength = 4 // bytes; terms are mostly ASCII, and others are hardly longer than a piece
 )
 
-// hashed is the vector of a text's terms; nil if there are none.
+// hashed is the vector of a text's terms; nil if there are none. Each feature is added in a dimension and with
+// a sign of its own, so that collisions cancel out on average.
 func hashed(terms []string) []float32 {
 	if len(terms) == 0 {
 		return nil
 	}
-	counts := make(map[uint64]float64, 8*len(terms))
+	var sums [BuiltinDimensions]float64
+	add := func(feature uint64, weight float64) {
+		if feature>>63 == 1 {
+			weight = -weight
+		}
+		sums[feature%BuiltinDimensions] += weight
+	}
+	previous := uint64(0)
 	for i, term := range terms {
 		weight := rarity(term)
-		counts[feature("t", term)] += termWeight * weight
+		whole := hash(term)
+		add(mix(whole), termWeight*weight)
 		if i > 0 {
-			counts[feature("p", terms[i-1], term)] += pairWeight * weight
+			add(mix(previous*31+whole), pairWeight*weight)
 		}
+		previous = whole
 		padded := "^" + term + "$"
+		piece := pieceWeight * weight / math.Sqrt(float64(len(padded)))
 		for at := 0; at+pieceLength <= len(padded); at++ {
-			counts[feature("c", padded[at:at+pieceLength])] += pieceWeight * weight / math.Sqrt(float64(len(padded)))
+			add(mix(hash(padded[at:at+pieceLength])+1), piece)
 		}
 	}
-	return fold(counts)
+	return normalised(&sums)
 }
 
 // rarity stands for a term's inverse document frequency, which can't be counted: the vectors of yesterday
@@ -89,34 +99,24 @@ var common = func() map[string]bool {
 	return set
 }()
 
-// feature is the FNV-1a hash of a feature's kind and parts.
-func feature(parts ...string) uint64 {
+// hash is FNV-1a.
+func hash(s string) uint64 {
 	sum := uint64(14695981039346656037)
-	for _, p := range parts {
-		for i := range len(p) {
-			sum = (sum ^ uint64(p[i])) * 1099511628211
-		}
-		sum *= 1099511628211 // the end of a part, as a zero byte
+	for i := range len(s) {
+		sum = (sum ^ uint64(s[i])) * 1099511628211
 	}
-	return sum ^ sum>>29
+	return sum
 }
 
-// fold adds features up in their dimensions, each with a sign of its own so that collisions cancel out on
-// average, dampens repetition, and makes the length 1. The sum of floats depends on their order, so it has one.
-func fold(counts map[uint64]float64) []float32 {
-	features := make([]uint64, 0, len(counts))
-	for f := range counts {
-		features = append(features, f)
-	}
-	slices.Sort(features)
-	sums := make([]float64, BuiltinDimensions)
-	for _, f := range features {
-		weight := math.Sqrt(counts[f])
-		if f>>63 == 1 {
-			weight = -weight
-		}
-		sums[f%BuiltinDimensions] += weight
-	}
+// mix spreads what distinguishes two hashes over all bits (the finisher of MurmurHash3).
+func mix(h uint64) uint64 {
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}
+
+// normalised is sums with the length 1; nil if they are all zero.
+func normalised(sums *[BuiltinDimensions]float64) []float32 {
 	var length float64
 	for _, x := range sums {
 		length += x * x
