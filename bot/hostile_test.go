@@ -51,6 +51,62 @@ func TestGatewayThatSaysNothingIsLeft(t *testing.T) {
 	}
 }
 
+// A session that Discord doesn't know any more is left, not resumed for ever.
+func TestSessionThatIsRefusedIsLeft(t *testing.T) {
+	t.Parallel()
+	var upgrader websocket.Upgrader
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := upgrader.Upgrade(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":10,"d":{"heartbeat_interval":41250}}`))
+		_, _, _ = c.ReadMessage()
+		_ = c.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(4007, "Invalid seq"))
+	}))
+	t.Cleanup(refusing.Close)
+	s := set(t)
+	honest := s.discord.Dialer().NetDialContext
+	var dials atomic.Int32
+	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if dials.Add(1) == 2 {
+			return (&net.Dialer{}).DialContext(ctx, network, refusing.Listener.Addr().String())
+		}
+		return honest(ctx, network, address)
+	}}
+	s.run(t).ready(t)
+	s.discord.Drop()
+	s.discord.WaitFor("a new session", func() bool { return s.discord.Identifies() == 2 })
+	s.discord.WaitReady()
+	s.ask("when?")
+	s.answered(t, s.channel, "Friday")
+	if n := s.discord.Resumes(); n != 0 {
+		t.Errorf("%d resumes", n)
+	}
+}
+
+func TestStopMarksTheAnswerOfAModelThatDoesNotStop(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	begun, deaf := make(chan struct{}), make(chan struct{})
+	defer close(deaf)
+	s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
+		stream("It is")
+		close(begun)
+		<-deaf
+		return answer.Answer{}, nil
+	}
+	s.ask("when?")
+	<-begun
+	if err := s.stop(t); err != nil {
+		t.Error(err)
+	}
+	if want := "hark: It is\n-# ⚠️ Interrupted: " + restarting; !slices.Contains(s.log.said(), want) {
+		t.Errorf("logged %q", s.log.said())
+	}
+}
+
 func TestStopWhileConnecting(t *testing.T) {
 	t.Parallel()
 	s := set(t)

@@ -1,0 +1,128 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hark/memory"
+)
+
+func rawItem(kind, data string) item {
+	return item{raw: &rawEvent{kind, json.RawMessage(data)}}
+}
+
+func TestQueueTakesLessAndLess(t *testing.T) {
+	t.Parallel()
+	q := newQueue()
+	theirs, ours := rawItem("MESSAGE_DELETE", `{}`), item{events: []memory.Event{memory.Deleted{}}}
+	if !q.put(theirs) || !q.put(ours) || q.len() != 2 {
+		t.Error("an open queue doesn't take all")
+	}
+	q.stopIntake()
+	if q.put(theirs) || !q.put(ours) {
+		t.Error("after the intake has stopped it has to take our own, and no events")
+	}
+	q.close()
+	if q.put(theirs) || q.put(ours) {
+		t.Error("a closed queue takes more")
+	}
+	if batch := q.take(t.Context()); len(batch) != 3 || q.len() != 3 {
+		t.Errorf("took %d; %d aren't committed", len(batch), q.len())
+	}
+	if q.take(t.Context()) != nil || q.len() != 0 {
+		t.Error("a closed queue that is empty gives more")
+	}
+}
+
+func TestQueueGivesBatches(t *testing.T) {
+	t.Parallel()
+	q := newQueue()
+	for range batchItems + 10 {
+		q.put(rawItem("MESSAGE_DELETE", `{}`))
+	}
+	if a, b := len(q.take(t.Context())), len(q.take(t.Context())); a != batchItems || b != 10 {
+		t.Errorf("batches of %d and %d", a, b)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if q.take(ended) != nil {
+		t.Error("an empty queue gives something")
+	}
+}
+
+// A guild's update tells no channels, and those that the log has must include what came just before.
+func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
+	t.Parallel()
+	log := newNotebook()
+	q := newQueue()
+	q.put(rawItem("GUILD_CREATE", `{"id":"1","name":"Garden","owner_id":"9","channels":[{"id":"2","type":0,"name":"general"}]}`))
+	q.put(rawItem("GUILD_UPDATE", `{"id":"1","name":"Renamed","owner_id":"9"}`))
+	q.close()
+	p := &pump{queue: q, log: log, convert: newConverter(self, false), logger: zerolog.Nop()}
+	if left := p.run(t.Context()); left != 0 {
+		t.Errorf("%d left", left)
+	}
+	if g, _ := log.Guild(t.Context(), 1); g == nil || g.Name != "Renamed" || len(g.Channels) != 1 {
+		t.Errorf("logged %+v", g)
+	}
+}
+
+func TestPumpTriesOnWithPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log := newNotebook()
+		log.fail(errDown)
+		q := newQueue()
+		q.put(rawItem("MESSAGE_DELETE", `{"id":"5"}`))
+		q.put(rawItem("GUILD_UPDATE", `{"id":"1"}`))
+		p := &pump{queue: q, log: log, convert: newConverter(self, false), logger: zerolog.Nop(), retry: time.Second}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if left := p.run(ctx); left != 2 || p.failing() == nil {
+			t.Errorf("%d left, %v", left, p.failing())
+		}
+		if log.calls != 9 { // after 0, 1, 3, 7, 15, 25, 35, 45 and 55 seconds
+			t.Errorf("%d attempts in a minute", log.calls)
+		}
+	})
+}
+
+func TestRateLimitsOfEveryFormAreUnderstood(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ body, header, want string }{
+		{`{"retry_after":1.5,"global":false}`, "9", `{"retry_after":1.5,"global":false}`},
+		{`{"message":"no"}`, "9", `{"retry_after":9}`},
+		{`<html>`, "", `{"retry_after":5}`},
+		{`<html>`, "soon", `{"retry_after":5}`},
+		{`<html>`, "-1", `{"retry_after":5}`},
+	} {
+		r := &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader(tt.body))}
+		if tt.header != "" {
+			r.Header.Set("Retry-After", tt.header)
+		}
+		r, err := understood(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := io.ReadAll(r.Body); string(got) != tt.want || r.ContentLength != int64(len(got)) {
+			t.Errorf("%s, %q: %s", tt.body, tt.header, got)
+		}
+	}
+	broken := &http.Response{Header: http.Header{}, Body: io.NopCloser(brokenReader{})}
+	if _, err := understood(broken); err == nil {
+		t.Error("a body that breaks off is understood")
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, fmt.Errorf("connection reset") }
