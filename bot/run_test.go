@@ -1,0 +1,249 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+)
+
+func TestBrokenConnectionIsResumed(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.discord.Drop()
+	s.discord.Say(s.channel, s.ana.ID, "in the gap")
+	s.ask("and asked in the gap")
+	s.log.waitSaid(t, "them: in the gap")
+	s.answered(t, s.channel, "Friday")
+	if s.discord.Resumes() != 1 || s.discord.Identifies() != 1 {
+		t.Errorf("%d resumes, %d identifies", s.discord.Resumes(), s.discord.Identifies())
+	}
+}
+
+func TestRefusedResumeBeginsAnew(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.discord.RefuseResumes(1)
+	s.discord.Drop()
+	s.discord.WaitFor("a new session", func() bool { return s.discord.Identifies() == 2 })
+	s.discord.WaitReady()
+	s.ask("still there?")
+	s.answered(t, s.channel, "Friday")
+	if err := s.bot.Ready(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReconnectsWhenAsked(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.discord.AskReconnect()
+	s.discord.WaitFor("a resume", func() bool { return s.discord.Resumes() == 1 })
+	s.discord.CloseWith(4009) // the session has timed out
+	s.discord.WaitFor("a connection", func() bool { return s.discord.Resumes()+s.discord.Identifies() == 3 })
+	s.discord.WaitReady()
+	s.ask("still there?")
+	s.answered(t, s.channel, "Friday")
+}
+
+func TestRunEndsWithWhatToDo(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		cfg     Config
+		options []discordtest.Option
+		is      error
+		say     string
+	}{
+		{name: "token", cfg: Config{Token: "wrong"}, is: ErrToken, say: "Reset Token"},
+		{name: "intent", options: []discordtest.Option{discordtest.WithoutIntents(discordtest.MessageContent)}, is: ErrIntents, say: "Message Content Intent"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := set(t, tt.options...)
+			if tt.cfg.Token == "" {
+				tt.cfg.Token = s.discord.Token
+			}
+			s.with(t, tt.cfg)
+			err := s.bot.Run(t.Context())
+			if !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.say) {
+				t.Errorf("got %v", err)
+			}
+			if s.bot.Ready() == nil {
+				t.Error("ready, though it ended")
+			}
+		})
+	}
+}
+
+func TestTokenResetWhileRunning(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	ended := make(chan error, 1)
+	go func() { ended <- s.bot.Run(t.Context()) }()
+	s.ready(t)
+	s.discord.Token = "another"
+	s.discord.CloseWith(4000)
+	if err := <-ended; !errors.Is(err, ErrToken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUnreachableAtTheStart(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	s.discord.Inject("GET /users/*", 1000, discordtest.ServerError())
+	if err := s.bot.Run(t.Context()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "discord.api_url") {
+		t.Errorf("got %v", err)
+	}
+	s = set(t)
+	s.discord.Inject("GET /gateway", 1000, discordtest.ServerError())
+	if err := s.bot.Run(t.Context()); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestConfigurationIsChecked(t *testing.T) {
+	t.Parallel()
+	for _, cfg := range []Config{{}, {Token: "Bot "}, {Token: "two words"}, {Token: "t", APIURL: "ftp://x"}, {Token: "t", APIURL: "discord.com"}, {Token: "t", APIURL: "http://%"}} {
+		if _, err := New(cfg, nil, nil, zerolog.Nop()); err == nil {
+			t.Errorf("%+v is taken", cfg)
+		}
+	}
+	for address, path := range map[string]string{
+		"": "", "https://discord.com/api": "", "https://discord.com/api/v10/": "", "http://proxy:8080/discord": "/discord", "http://proxy/x/api": "/x",
+	} {
+		if base, err := parseBase(address); err != nil || base.Path != path {
+			t.Errorf("%q: %v, %v", address, base, err)
+		}
+	}
+}
+
+func TestStopInMidAnswerSaysSo(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	begun := make(chan struct{})
+	s.oracle.answer = func(ctx context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
+		stream("It is Fri")
+		close(begun)
+		<-ctx.Done()
+		return answer.Answer{}, fmt.Errorf("stream: %w", ctx.Err())
+	}
+	s.ask("when?")
+	<-begun
+	if err := s.stop(t); err != nil {
+		t.Error(err)
+	}
+	sent := s.discord.Sent(s.channel)
+	want := "It is Fri\n-# ⚠️ Interrupted: " + restarting
+	if len(sent) != 1 || sent[0].Content != want || !slices.Contains(s.log.said(), "hark: "+want) {
+		t.Errorf("sent %+v, logged %q", sent, s.log.said())
+	}
+}
+
+func TestStopFinishesWhatIsAlmostDone(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	s.bot.timing.grace = patience
+	s.run(t).ready(t)
+	begun, stopped := make(chan struct{}), make(chan struct{})
+	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+		close(begun)
+		<-stopped
+		return answer.Answer{Text: "Friday"}, nil
+	}
+	s.ask("when?")
+	<-begun
+	s.cancel()
+	close(stopped)
+	if err := s.stop(t); err != nil {
+		t.Error(err)
+	}
+	if !slices.Contains(s.log.said(), "hark: Friday") {
+		t.Errorf("logged %q", s.log.said())
+	}
+}
+
+func TestStopIsBoundedWhenNothingAnswers(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	s.bot.timing.farewell, s.bot.timing.drain = 100*time.Millisecond, 200*time.Millisecond
+	s.run(t).ready(t)
+	deaf := make(chan struct{})
+	defer close(deaf)
+	begun := make(chan struct{})
+	s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
+		stream("It is")
+		close(begun)
+		<-deaf
+		return answer.Answer{}, nil
+	}
+	hang := s.discord.Inject("PATCH /channels/*/messages/*", 100, discordtest.Hang())
+	defer hang.Release()
+	s.ask("when?")
+	<-begun
+	release := s.log.hold()
+	defer release()
+	s.discord.Say(s.channel, s.bo.ID, "never logged")
+	if err := s.stop(t); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStopLogsWhatWasTakenIn(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.waitRegistered()
+	release := s.log.hold()
+	for i := range 1000 {
+		s.discord.Say(s.channel, s.ana.ID, fmt.Sprint("message ", i))
+	}
+	// What was said before a command was taken in before it.
+	s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"}).Wait()
+	s.cancel()
+	release()
+	if err := s.stop(t); err != nil {
+		t.Error(err)
+	}
+	if got := s.log.said(); len(got) != 1000 || got[999] != "them: message 999" || s.bot.Waiting() != 0 {
+		t.Errorf("%d logged, %d waiting", len(got), s.bot.Waiting())
+	}
+}
+
+func TestLogThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.log.fail(errDown)
+	var want []string
+	for i := range 10 {
+		s.discord.Say(s.channel, s.ana.ID, fmt.Sprint("message ", i))
+		want = append(want, fmt.Sprint("them: message ", i))
+	}
+	s.log.mu.Lock()
+	before := s.log.calls
+	s.log.mu.Unlock()
+	s.log.wait(t, "attempts", func() bool {
+		s.log.mu.Lock()
+		defer s.log.mu.Unlock()
+		return s.log.calls > before+3
+	})
+	if err := s.bot.Ready(); err == nil {
+		t.Error("ready, though the log fails")
+	}
+	s.log.fail(nil)
+	s.log.waitSaid(t, "them: message 9")
+	if got := s.log.said(); !slices.Equal(got, want) {
+		t.Errorf("logged %q", got)
+	}
+	if n := strings.Count(s.out.String(), "can't be written"); n != 1 {
+		t.Errorf("the outage is in the journal %d times", n)
+	}
+}
