@@ -22,7 +22,7 @@ func TestCheck(t *testing.T) {
 		{"no token", func(*discordtest.Server) string { return "" }, nil, ErrNoToken},
 		{"a wrong token", func(*discordtest.Server) string { return "wrong" }, nil, ErrToken},
 		{"no Message Content intent", func(d *discordtest.Server) string { return d.Token },
-			[]discordtest.Option{discordtest.WithoutIntents(int(discordgo.IntentMessageContent))}, ErrIntents},
+			[]discordtest.Option{discordtest.WithoutIntents(discordtest.Intents(discordgo.IntentMessageContent))}, ErrIntents},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

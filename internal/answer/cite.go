@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/builder"
 	"hark/memory"
 )
 
@@ -109,32 +108,34 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
 		Search: r.search, Total: r.elapsed(),
 	}
-	shown, found := map[memory.MessageID]builder.Shown{}, map[memory.MessageID]bool{}
-	for _, s := range r.Prompt.Shown {
-		shown[s.Message] = s
+	numbers, sent := map[memory.MessageID]int{}, map[memory.MessageID]bool{}
+	for _, n := range r.Prompt.Numbers {
+		numbers[n.Message] = n.N
 	}
+	for _, s := range r.Prompt.Shown {
+		sent[s.Message] = true
+	}
+	found := map[memory.MessageID]bool{}
 	for _, hit := range r.result.Hits {
-		shown, ok := shown[hit.Message.ID]
-		h := memory.TraceHit{Channel: hit.Message.Channel, Message: hit.Message.ID, Relevance: hit.Relevance, Why: reasonKinds(hit), Context: ok}
-		if shown.Hit {
-			h.Number = shown.Number
-		}
-		t.Recalled = append(t.Recalled, h)
 		found[hit.Message.ID] = true
+		t.Recalled = append(t.Recalled, memory.TraceHit{
+			Channel: hit.Message.Channel, Message: hit.Message.ID, Relevance: hit.Relevance, Why: reasonKinds(hit),
+			Number: numbers[hit.Message.ID], Context: sent[hit.Message.ID],
+		})
 	}
 	for _, hit := range r.result.Hits {
 		for _, m := range hit.Excerpt {
-			if _, ok := shown[m.ID]; ok && !found[m.ID] {
+			if sent[m.ID] && !found[m.ID] {
 				found[m.ID] = true
 				t.Recalled = append(t.Recalled, memory.TraceHit{Channel: m.Channel, Message: m.ID, Context: true})
 			}
 		}
 	}
-	for _, id := range r.Prompt.Session {
-		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: q.Channel, Message: id, Context: true})
+	for _, m := range r.sentSession() {
+		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: q.Channel, Message: m.ID, Context: true})
 	}
 	for _, s := range r.Prompt.Report.Sections {
-		t.Sections = append(t.Sections, memory.TraceUse{Section: s.Type, Tokens: s.Tokens, Dropped: s.Dropped})
+		t.Sections = append(t.Sections, memory.TraceUse{Section: string(s.Type), Tokens: s.Tokens, Dropped: s.Dropped})
 	}
 	return t
 }

@@ -35,22 +35,47 @@ func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
 	if r.session, err = e.session(ctx, q, r.scope); err != nil {
 		return nil, err
 	}
-	// What the prompt shows as the session needs no recalling; without a model there is no prompt.
+	if err := e.build(ctx, q, r, r.session); err != nil {
+		return nil, err
+	}
+	if sent := r.sentSession(); e.model != nil && len(sent) < len(r.session) {
+		// What the prompt had no room for as the session may be found like anything else.
+		return r, e.build(ctx, q, r, sent)
+	}
+	return r, nil
+}
+
+// build searches and has the prompt built. The part of the session that is shown needs no finding; without a
+// model nothing is shown.
+func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) error {
 	skip := []memory.MessageID{q.ID}
 	if e.model != nil {
-		skip = append(skip, e.shownAnyway(r.session)...)
+		for _, m := range shown {
+			skip = append(skip, m.ID)
+		}
 	}
+	var err error
 	if r.result, err = e.search.Search(ctx, e.query(q, r, r.scope, skip)); err != nil {
-		return nil, err
+		return err
 	}
 	r.search = r.elapsed()
 	in := History(r.result, q.Channel, r.names.channel)
 	in.Now = q.Now.In(e.options.Zone)
 	in.Persona = e.options.Persona
 	in.Session = e.turns(r.session, r.names)
-	in.Query = builder.Turn{Message: q.ID, Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
+	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
 	r.Prompt = e.builder.Build(in)
-	return r, nil
+	return nil
+}
+
+// sentSession are the messages of the session that are in the prompt: the newest.
+func (r *recalled) sentSession() []memory.Message {
+	for _, s := range r.Prompt.Report.Sections {
+		if s.Type == builder.SectionSession {
+			return r.session[max(0, len(r.session)-s.Included):]
+		}
+	}
+	return nil
 }
 
 func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memory.MessageID) search.Query {
@@ -135,29 +160,12 @@ func (e *Engine) session(ctx context.Context, q Question, scope memory.Scope) ([
 	return append(replied, session...), err
 }
 
-// shownAnyway are the messages of a session, the newest, that its section has room for whatever else the
-// prompt holds: what may fall out of it must be recalled to be seen.
-func (e *Engine) shownAnyway(session []memory.Message) []memory.MessageID {
-	var ids []memory.MessageID
-	room := e.builder.SessionTokens()
-	for _, m := range slices.Backward(session) {
-		if room -= m.Tokens + lineTokens; m.Tokens == 0 || room < 0 {
-			break
-		}
-		ids = append(ids, m.ID)
-	}
-	return ids
-}
-
-// lineTokens is what a line of the session takes beyond its text, at most: the name and a time.
-const lineTokens = 16
-
 // turns are messages as the builder takes them.
 func (e *Engine) turns(messages []memory.Message, n names) []builder.Turn {
 	turns := make([]builder.Turn, len(messages))
 	for i, m := range messages {
 		turns[i] = builder.Turn{
-			Message: m.ID, Speaker: n.of(m.Author), Role: builder.RoleUser, Author: m.Author,
+			Speaker: n.of(m.Author), Role: builder.RoleUser, Author: m.Author,
 			Time: m.Time(), Content: m.Text(), Tokens: m.Tokens,
 		}
 		if m.Kind == memory.FromHark {

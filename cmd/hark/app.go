@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"hark/builder"
+	"hark/internal/answer"
+	"hark/internal/config"
+	"hark/internal/embed"
+	"hark/internal/llm"
+	"hark/internal/tokens"
+	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/search"
+)
+
+// app is what the commands share, put together from a configuration.
+type app struct {
+	config   config.Config
+	store    *sqlite.Store
+	embedder memory.Embedder
+	counter  *tokens.Counter
+	builder  *builder.Builder
+	search   *search.Engine
+	answers  *answer.Engine
+}
+
+// open puts an app together. progress, if not nil, is told of long work on the database.
+func open(ctx context.Context, c config.Config, progress func(done, total int)) (*app, error) {
+	a := &app{config: c}
+	var err error
+	if a.counter, err = tokens.New(); err != nil {
+		return nil, err
+	}
+	if a.builder, err = newBuilder(c, a.counter); err != nil {
+		return nil, err
+	}
+	if a.embedder, err = newEmbedder(ctx, c); err != nil {
+		return nil, err
+	}
+	a.store, err = sqlite.Open(ctx, c.Data, sqlite.Options{Space: a.embedder.Space(), Tokens: a.counter.Count, Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	a.search = search.New(a.store, a.store, a.embedder)
+	a.answers = answer.New(a.store, a.search, a.builder, newModel(c), answer.Options{
+		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration,
+	})
+	return a, nil
+}
+
+func (a *app) close() error { return a.store.Close() }
+
+func newBuilder(c config.Config, counter builder.Counter) (*builder.Builder, error) {
+	return builder.New(builder.Options{
+		Layout: builder.Layout(c.Builder.Layout), MaxTokens: c.Builder.MaxTokens,
+		MaxChars: c.Builder.MaxContextChars, Citations: true,
+	}, counter)
+}
+
+// newEmbedder is the one that the configuration names. An endpoint whose dimensions aren't configured is asked
+// for them, and so must be up.
+func newEmbedder(ctx context.Context, c config.Config) (memory.Embedder, error) {
+	e := c.Embedding
+	if e.Model == "" {
+		return embed.Builtin{}, nil
+	}
+	endpoint, err := embed.OpenEndpoint(ctx, embed.EndpointConfig{
+		BaseURL: e.BaseURL, APIKey: e.APIKey.Reveal(), Model: e.Model, Dimensions: e.Dimensions,
+		QueryPrefix: e.QueryPrefix, DocumentPrefix: e.DocumentPrefix, Timeout: c.LLM.Timeout.Duration,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w (with embedding.dimensions set, Hark starts without the server)", err)
+	}
+	return endpoint, nil
+}
+
+// newClient is the client of the model that the configuration names; nil if it names none.
+func newClient(c config.Config) *llm.Client {
+	if c.LLM.Model == "" {
+		return nil
+	}
+	l := llm.Config{
+		BaseURL: c.LLM.BaseURL, APIKey: c.LLM.APIKey.Reveal(), Model: c.LLM.Model,
+		MaxTokens: c.LLM.MaxTokens, Timeout: c.LLM.Timeout.Duration, Retries: 2,
+	}
+	if c.LLM.Temperature != nil {
+		t := float32(*c.LLM.Temperature)
+		l.Temperature = &t
+	}
+	return llm.New(l)
+}
+
+// newModel is newClient's as answers take it.
+func newModel(c config.Config) answer.Model {
+	client := newClient(c)
+	if client == nil {
+		return nil
+	}
+	return model{client}
+}
+
+// model lets an llm.Client write answers.
+type model struct{ *llm.Client }
+
+// Chat implements answer.Model.
+func (m model) Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (string, error) {
+	reply, err := m.Client.Chat(ctx, messages, delta)
+	return reply.Text, err
+}
+
+// index embeds what is pending, for commands that are about to end or to search.
+func (a *app) index(ctx context.Context, progress func(done int)) error {
+	indexer := memory.Indexer{Queue: a.store, Embedder: a.embedder}
+	return indexer.Drain(ctx, progress)
+}
+
+// place is where a command asks.
+type place struct {
+	guild   memory.GuildID
+	channel memory.ChannelID
+	name    string
+	// everywhere is set for the terminal's own channel, from which all that the operator holds can be reached.
+	everywhere bool
+}
+
+// terminalName is what the terminal's own channel is called.
+const terminalName = "terminal"
+
+// terminalChannel is the channel of "hark chat", and of questions that name none.
+const terminalChannel memory.ChannelID = 1
+
+// placeOf is the channel called name, or the terminal's own if name is empty.
+func (a *app) placeOf(ctx context.Context, name string) (place, error) {
+	if name == "" {
+		return place{guild: memory.LocalGuild, channel: terminalChannel, name: terminalName, everywhere: true}, nil
+	}
+	guilds, err := a.store.Guilds(ctx)
+	if err != nil {
+		return place{}, err
+	}
+	var matches []place
+	for _, id := range guilds {
+		g, err := a.store.Guild(ctx, id)
+		if err != nil {
+			return place{}, err
+		}
+		for _, c := range g.Channels {
+			if c.Kind != memory.CategoryChannel && (c.Name == name || "#"+c.Name == name || c.ID.String() == name) {
+				matches = append(matches, place{guild: g.ID, channel: c.ID, name: c.Name})
+			}
+		}
+	}
+	switch len(matches) {
+	case 0:
+		return place{}, fmt.Errorf("no channel is called %q: import it first, or name another; a channel's id will do too", name)
+	case 1:
+		return matches[0], nil
+	}
+	ids := make([]error, len(matches))
+	for i, m := range matches {
+		ids[i] = fmt.Errorf("  %d in guild %d", m.channel, m.guild)
+	}
+	return place{}, fmt.Errorf("%d channels are called %q: name one by its id\n%w", len(matches), name, errors.Join(ids...))
+}
+
+// question is what the operator asks at a place.
+func (p place) question(text string, now time.Time) answer.Question {
+	return answer.Question{
+		Guild: p.guild, Channel: p.channel, Text: text, Now: now, Operator: true, Everywhere: p.everywhere,
+	}
+}

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"hark/internal/answer"
+	"hark/internal/imports"
+	"hark/memory"
+)
+
+func (f *flags) chatCommand() *cobra.Command {
+	channel, as := "", ""
+	c := &cobra.Command{
+		Use:   "chat",
+		Short: "Talk with Hark in the terminal, without Discord",
+		Long: "Talk with Hark in the terminal, without Discord. Lines are remembered; write \"Name: text\" to speak as\n" +
+			"somebody. A line with @hark in it is answered. With lines piped in, only the answers are printed.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := f.load()
+			if err != nil {
+				return err
+			}
+			a, err := open(c.Context(), cfg, f.progress("indexing words"))
+			if err != nil {
+				return err
+			}
+			defer a.close()
+			p, err := a.placeOf(c.Context(), channel)
+			if err != nil {
+				return err
+			}
+			return f.chat(c, &conversation{app: a, place: p, speaker: as, now: time.Now, out: c.OutOrStdout(), warn: c.ErrOrStderr()})
+		},
+	}
+	c.Flags().StringVar(&channel, "channel", "", "talk in the channel of this `name` or id (default: one of the terminal's own, from which all but direct messages is found)")
+	c.Flags().StringVar(&as, "as", userName(f.env.lookup), "the `name` of whoever writes a line without one")
+	return c
+}
+
+// userName is who is at the terminal.
+func userName(lookup func(string) (string, bool)) string {
+	for _, key := range []string{"USER", "USERNAME", "LOGNAME"} {
+		if name, ok := lookup(key); ok && name != "" {
+			return name
+		}
+	}
+	return "me"
+}
+
+// chat reads lines until they end, while what is said is indexed.
+func (f *flags) chat(c *cobra.Command, talk *conversation) error {
+	ctx, cancel := context.WithCancel(c.Context())
+	defer cancel()
+	group, ctx := errgroup.WithContext(ctx)
+	indexer := memory.Indexer{Queue: talk.app.store, Embedder: talk.app.embedder, Failed: func(err error, wait time.Duration) {
+		fmt.Fprintf(c.ErrOrStderr(), "hark: %v; trying again in %v\n", err, wait)
+	}}
+	group.Go(func() error { return indexer.Run(ctx) })
+	group.Go(func() error {
+		defer cancel()
+		in, isTerminal := terminalOf(f.env.stdin)
+		out, toTerminal := terminalOf(f.env.stdout)
+		if isTerminal && toTerminal {
+			return talk.interactive(ctx, in, out)
+		}
+		return talk.lines(ctx, c.InOrStdin())
+	})
+	err := group.Wait()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// conversation is a talk in one channel.
+type conversation struct {
+	app     *app
+	place   place
+	speaker string // of lines without a name
+	now     func() time.Time
+	out     io.Writer
+	// stream, if not nil, shows an answer while it is being written.
+	stream func(text string)
+	warn   io.Writer // where failures that an answer survived are told
+	last   memory.MessageID
+}
+
+// maxLine is the longest line taken, in bytes.
+const maxLine = 1 << 20
+
+// lines says every line of r until they end.
+func (t *conversation) lines(ctx context.Context, r io.Reader) error {
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(make([]byte, 0, 64<<10), maxLine)
+	return t.sayAll(ctx, func() (string, error) {
+		if scanner.Scan() {
+			return scanner.Text(), nil
+		}
+		if errors.Is(scanner.Err(), bufio.ErrTooLong) {
+			return "", fmt.Errorf("a line is longer than %d bytes: break it up", maxLine)
+		}
+		if scanner.Err() != nil {
+			return "", scanner.Err()
+		}
+		return "", io.EOF
+	}, func(err error) error { return err })
+}
+
+// sayAll says what read returns until it returns an error. What saying fails with is given to failed, which
+// decides whether to go on. A read that never returns is left behind when ctx is done: the process ends then.
+func (t *conversation) sayAll(ctx context.Context, read func() (string, error), failed func(error) error) error {
+	type line struct {
+		text string
+		err  error
+	}
+	for {
+		next := make(chan line, 1)
+		go func() {
+			text, err := read()
+			next <- line{text, err}
+		}()
+		select {
+		case l := <-next:
+			if l.err != nil {
+				return l.err
+			}
+			if err := t.say(ctx, l.text); err != nil {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if err := failed(err); err != nil {
+					return err
+				}
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+var (
+	named   = regexp.MustCompile(`^\s*([^:\s][^:]{0,63}?)\s*:\s+(.*)$`)
+	mention = regexp.MustCompile(`(?i)(^|[^\w@])@hark\b[,:]?`)
+)
+
+// say logs a line, and answers it if it speaks to Hark.
+func (t *conversation) say(ctx context.Context, line string) error {
+	name, text := t.speaker, memory.Clean(line)
+	if m := named.FindStringSubmatch(text); m != nil {
+		name, text = m[1], m[2]
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	author, err := t.app.personCalled(ctx, t.place.guild, name)
+	if err != nil {
+		return err
+	}
+	m := memory.Message{ID: t.nextID(), Guild: t.place.guild, Channel: t.place.channel, Author: author, Content: text}
+	if err := t.log(ctx, name, m); err != nil {
+		return err
+	}
+	if !mention.MatchString(text) {
+		return nil
+	}
+	q := t.place.question(strings.TrimSpace(mention.ReplaceAllString(text, "$1")), t.now())
+	q.ID, q.Asker, q.Name = m.ID, author, name
+	return t.answer(ctx, q)
+}
+
+// logs reports whether what is said here is remembered: nothing is added to a channel of Discord's from outside.
+func (t *conversation) logs() bool { return t.place.guild == memory.LocalGuild }
+
+func (t *conversation) log(ctx context.Context, name string, m memory.Message) error {
+	if !t.logs() {
+		return nil
+	}
+	return t.app.store.Apply(ctx,
+		memory.ChannelSeen{Channel: memory.Channel{ID: t.place.channel, Guild: t.place.guild, Kind: memory.LocalChannel, Name: t.place.name}},
+		memory.PersonSeen{Person: memory.Person{ID: m.Author, Guild: t.place.guild, Name: name}},
+		memory.Posted{Message: m})
+}
+
+// harkID is Hark itself where Discord gives it no id.
+const harkID memory.UserID = 1
+
+func (t *conversation) answer(ctx context.Context, q answer.Question) error {
+	if q.Text == "" {
+		_, err := fmt.Fprintln(t.out, "Ask me something about what was said: @hark when is the deadline?")
+		return err
+	}
+	a, err := t.app.answers.Answer(ctx, q, t.stream)
+	if a.Away != nil {
+		fmt.Fprintln(t.warn, "hark:", a.Away)
+	}
+	if err != nil && a.Text == "" {
+		return err
+	}
+	t.print(a)
+	if err != nil {
+		return err
+	}
+	if !t.logs() {
+		return nil
+	}
+	m := memory.Message{ID: t.nextID(), Guild: q.Guild, Channel: q.Channel, Author: harkID, Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID}
+	if err := t.log(ctx, "Hark", m); err != nil {
+		return err
+	}
+	a.Trace.Answer = m.ID
+	return t.app.answers.Keep(ctx, a.Trace)
+}
+
+// print shows an answer, what of it wasn't streamed, and what it cites. An extractive one tells its sources
+// itself.
+func (t *conversation) print(a answer.Answer) {
+	switch {
+	case t.stream == nil:
+		fmt.Fprintln(t.out, printable(a.Text))
+	case a.Model == "":
+		t.stream(a.Text)
+		fmt.Fprintln(t.out)
+	default:
+		fmt.Fprintln(t.out)
+	}
+	if a.Model == "" {
+		return
+	}
+	for _, s := range a.Sources {
+		fmt.Fprintf(t.out, "  [%d] %s, #%s, %s\n", s.Number, printable(s.Author), printable(s.Place),
+			s.Time.In(t.app.config.Answer.Location()).Format("2 Jan 2006 15:04"))
+	}
+}
+
+// nextID is a message id of now, later than the last.
+func (t *conversation) nextID() memory.MessageID {
+	t.last = max(t.last+1, memory.FirstMessageID(t.now()))
+	return t.last
+}
+
+// personCalled is the person of a guild whom name calls, or, where nobody is called that, the id that the name
+// gives.
+func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID, error) {
+	people, err := a.store.People(ctx, guild)
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range people {
+		if strings.EqualFold(p.DisplayName(), name) || strings.EqualFold(p.Username, name) {
+			return p.ID, nil
+		}
+	}
+	return imports.UserID(name), nil
+}

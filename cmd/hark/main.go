@@ -1,0 +1,132 @@
+// Command hark is a Discord bot with a long memory. See README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	_ "time/tzdata" // the image has no time zones of its own
+
+	"github.com/spf13/cobra"
+
+	"hark/internal/config"
+)
+
+// version is set by the linker for releases.
+var version = ""
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	env := environment{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, environ: os.Environ}
+	os.Exit(run(ctx, env, os.Args[1:]))
+}
+
+// environment is all that a command touches besides files and the network.
+type environment struct {
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+	lookup  func(string) (string, bool)
+	environ func() []string
+}
+
+// run runs one command and returns the exit code: 0, 1 with a sentence on stderr, or 130 when interrupted.
+func run(ctx context.Context, env environment, args []string) int {
+	root := newRoot(&env)
+	root.SetArgs(args)
+	root.SetIn(env.stdin)
+	root.SetOut(env.stdout)
+	root.SetErr(env.stderr)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return 130
+	case errors.Is(err, errShown):
+		return 1
+	}
+	for _, line := range strings.Split(err.Error(), "\n") {
+		fmt.Fprintln(env.stderr, "hark:", line)
+	}
+	return 1
+}
+
+// errShown says that what went wrong has been told already.
+var errShown = errors.New("shown")
+
+// flags are those of every command.
+type flags struct {
+	env    *environment
+	config string
+	data   string
+}
+
+func newRoot(env *environment) *cobra.Command {
+	f := &flags{env: env}
+	root := &cobra.Command{
+		Use:           "hark",
+		Short:         "A Discord bot with a long memory",
+		Long:          "Hark remembers what is said in a Discord server and answers with that in mind.\nIt says only what everybody who can read the answer could have read themselves.",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.PersistentFlags().StringVar(&f.config, "config", "", "configuration `file` (default config.toml, if there is one)")
+	root.PersistentFlags().StringVar(&f.data, "data", "", "data `directory` (default ./data, or HARK_DATA)")
+	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(), f.searchCommand(), f.contextCommand(),
+		f.evalCommand(), f.doctorCommand(), f.healthCommand(), versionCommand())
+	return root
+}
+
+// load reads the configuration.
+func (f *flags) load() (config.Config, error) {
+	if err := config.CheckEnv(f.env.environ()); err != nil {
+		return config.Config{}, err
+	}
+	c, err := config.Load(f.config, f.env.lookup)
+	if err != nil {
+		return c, err
+	}
+	if f.data != "" {
+		c.Data = f.data
+	}
+	return c, nil
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(c.OutOrStdout(), "hark", buildVersion())
+			return err
+		},
+	}
+}
+
+// buildVersion is the linked version, or what the build knows of its revision.
+func buildVersion() string {
+	if version != "" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return "of revision " + s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return info.Main.Version
+}

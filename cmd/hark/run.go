@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"hark/bot"
+	"hark/internal/config"
+	"hark/internal/web"
+	"hark/memory"
+)
+
+func (f *flags) runCommand() *cobra.Command {
+	wait := false
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "Run the bot",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r := &runner{flags: f, wait: wait, look: 10 * time.Second}
+			return r.run(c.Context())
+		},
+	}
+	c.Flags().BoolVar(&wait, "wait", false, "when Discord refuses the token or an intent, wait for the configuration to change instead of ending")
+	return c
+}
+
+// runner runs the bot.
+type runner struct {
+	*flags
+	wait bool
+	look time.Duration // between looks at the configuration while waiting
+
+	log     zerolog.Logger
+	reasons reasons
+}
+
+// run runs until ctx is done or, unless it is to wait, until something is wrong that only the operator can mend.
+func (r *runner) run(ctx context.Context) error {
+	cfg, err := r.load()
+	if err != nil {
+		return err
+	}
+	r.log = newLogger(cfg.Log, r.env.stderr)
+	group, ctx := errgroup.WithContext(ctx)
+	if cfg.Web.Listen != "" && cfg.Web.Listen != "off" {
+		server, err := web.Listen(cfg.Web.Listen, r.reasons.list)
+		if err != nil {
+			return err
+		}
+		r.log.Info().Str("address", server.Addr()).Msg("serving health checks")
+		group.Go(func() error { return server.Run(ctx) })
+	}
+	group.Go(func() error {
+		err := r.serve(ctx, cfg)
+		if err == nil {
+			err = errStopped // ends the server as well
+		}
+		return err
+	})
+	if err := group.Wait(); !errors.Is(err, errStopped) {
+		return err
+	}
+	r.log.Info().Msg("stopped")
+	return nil
+}
+
+var errStopped = errors.New("stopped")
+
+// serve runs the bot, and again with a new configuration whenever it had to wait for one.
+func (r *runner) serve(ctx context.Context, cfg config.Config) error {
+	for {
+		err := r.once(ctx, cfg)
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		if !r.wait || !forOperator(err) {
+			return err
+		}
+		r.log.Error().Msg(err.Error())
+		r.log.Info().Msg("waiting for the configuration to change")
+		r.reasons.set(func() error { return err })
+		if cfg, err = r.changed(ctx, cfg); err != nil {
+			return nil // told to stop
+		}
+	}
+}
+
+// forOperator reports whether err will stay until the operator changes the configuration.
+func forOperator(err error) bool {
+	return errors.Is(err, bot.ErrNoToken) || errors.Is(err, bot.ErrToken) || errors.Is(err, bot.ErrIntents)
+}
+
+// changed waits until the configuration is another than cfg and can be read.
+func (r *runner) changed(ctx context.Context, cfg config.Config) (config.Config, error) {
+	tick := time.NewTicker(r.look)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return cfg, ctx.Err()
+		case <-tick.C:
+		}
+		now, err := r.load()
+		if err == nil && (now.Discord.Token.Reveal() != cfg.Discord.Token.Reveal() || now.Discord.APIURL != cfg.Discord.APIURL) {
+			r.log.Info().Msg("the configuration has changed")
+			return now, nil
+		}
+	}
+}
+
+// once runs the bot with one configuration.
+func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
+	if !cfg.Discord.Token.IsSet() {
+		return bot.ErrNoToken
+	}
+	a, err := open(ctx, cfg, func(done, total int) {
+		if done == total {
+			r.log.Info().Int("messages", total).Msg("indexed words anew")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	door, err := bot.New(bot.Config{
+		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
+	}, a.store, a.answers, r.log)
+	if err != nil {
+		return err
+	}
+	r.reasons.set(door.Ready)
+	r.log.Info().Str("version", buildVersion()).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	group, ctx := errgroup.WithContext(ctx)
+	indexer := memory.Indexer{Queue: a.store, Embedder: a.embedder, Failed: func(err error, wait time.Duration) {
+		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
+	}}
+	group.Go(func() error { return indexer.Run(ctx) })
+	group.Go(func() error {
+		defer cancel()
+		return door.Run(ctx)
+	})
+	return group.Wait()
+}
+
+// newLogger logs to w as configured: "auto" is for people where a terminal is, for machines elsewhere.
+func newLogger(c config.Log, w io.Writer) zerolog.Logger {
+	level, err := zerolog.ParseLevel(c.Level)
+	if err != nil {
+		level = zerolog.InfoLevel
+	}
+	_, isTerminal := terminalOf(w)
+	if c.Format == "text" || c.Format == "auto" && isTerminal {
+		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.DateTime, NoColor: !isTerminal || os.Getenv("NO_COLOR") != ""}
+	}
+	return zerolog.New(w).Level(level).With().Timestamp().Logger()
+}
+
+func (f *flags) healthCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "healthcheck",
+		Short: "Ask the running Hark whether it is alive; for containers",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := f.load()
+			if err != nil {
+				return err
+			}
+			if cfg.Web.Listen == "" || cfg.Web.Listen == "off" {
+				return fmt.Errorf("web.listen is off: there is nobody to ask")
+			}
+			return web.Check(c.Context(), cfg.Web.Listen)
+		},
+	}
+}

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/builder"
+	"hark/internal/answer"
+	"hark/internal/config"
+	"hark/memory"
+	"hark/search"
+)
+
+// asking is what the commands that ask have in common.
+type asking struct {
+	*flags
+	channel string
+	as      string
+	json    bool
+}
+
+func (a *asking) flags_(c *cobra.Command) {
+	c.Flags().StringVar(&a.channel, "channel", "", "ask as in the channel of this `name` or id: what may be said there is found (default: everything but direct messages)")
+	c.Flags().StringVar(&a.as, "as", "", "ask as the person of this `name`")
+	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
+}
+
+// ask opens the app and puts the question together.
+func (a *asking) ask(ctx context.Context, c config.Config, text string) (*app, answer.Question, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, answer.Question{}, fmt.Errorf("the question is empty: write it behind the command, in quotes")
+	}
+	app, err := open(ctx, c, a.progress("indexing words"))
+	if err != nil {
+		return nil, answer.Question{}, err
+	}
+	q, err := a.question(ctx, app, text)
+	if err != nil {
+		app.close()
+		return nil, q, err
+	}
+	return app, q, nil
+}
+
+func (a *asking) question(ctx context.Context, app *app, text string) (answer.Question, error) {
+	p, err := app.placeOf(ctx, a.channel)
+	if err != nil {
+		return answer.Question{}, err
+	}
+	q := p.question(text, time.Now())
+	if a.as != "" {
+		q.Name = a.as
+		if q.Asker, err = app.personCalled(ctx, p.guild, a.as); err != nil {
+			return q, err
+		}
+	}
+	return q, app.index(ctx, nil)
+}
+
+func (f *flags) searchCommand() *cobra.Command {
+	a := asking{flags: f}
+	limit := 10
+	c := &cobra.Command{
+		Use:   "search QUERY",
+		Short: "Show what would be recalled for a question, and why",
+		Args:  oneQuestion,
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := f.load()
+			if err != nil {
+				return err
+			}
+			app, q, err := a.ask(c.Context(), cfg, strings.Join(args, " "))
+			if err != nil {
+				return err
+			}
+			defer app.close()
+			r, err := app.answers.Recall(c.Context(), q)
+			if err != nil {
+				return err
+			}
+			hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
+			return app.printHits(c, a.json, q, hits, r.Result)
+		},
+	}
+	a.flags_(c)
+	c.Flags().IntVar(&limit, "limit", limit, "show at most so many messages")
+	return c
+}
+
+func oneQuestion(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("what is the question? Write it behind the command, in quotes")
+	}
+	return nil
+}
+
+// shownHit is a hit as --json prints it.
+type shownHit struct {
+	Relevance float64   `json:"relevance"`
+	Channel   string    `json:"channel"`
+	ChannelID string    `json:"channel_id"`
+	MessageID string    `json:"message_id"`
+	Name      string    `json:"name,omitempty"` // in the file it was imported from
+	Author    string    `json:"author"`
+	Time      time.Time `json:"time"`
+	Text      string    `json:"text"`
+	Why       []string  `json:"why"`
+}
+
+func (a *app) printHits(c *cobra.Command, asJSON bool, q answer.Question, hits []search.Hit, r search.Result) error {
+	shown := make([]shownHit, len(hits))
+	for i, h := range hits {
+		s, err := a.shown(c.Context(), h)
+		if err != nil {
+			return err
+		}
+		shown[i] = s
+	}
+	if asJSON {
+		e := json.NewEncoder(c.OutOrStdout())
+		e.SetIndent("", "  ")
+		return e.Encode(shown)
+	}
+	if len(shown) == 0 {
+		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
+		return nil
+	}
+	if r.TextOnly {
+		fmt.Fprintln(c.ErrOrStderr(), "Found by words only: nothing is indexed by meaning yet.")
+	}
+	for _, s := range shown {
+		if err := s.print(c.OutOrStdout(), a.config.Answer.Location()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s shownHit) print(w io.Writer, zone *time.Location) error {
+	mark := builder.DefaultLabels().Relevance(s.Relevance)
+	_, err := fmt.Fprintf(w, "%s %.2f  %s in #%s, %s\n        %s\n        (%s)\n", mark, s.Relevance, printable(s.Author), printable(s.Channel),
+		s.Time.In(zone).Format("2006-01-02 15:04"), strings.ReplaceAll(printable(s.Text), "\n", "\n        "), strings.Join(s.Why, "; "))
+	return err
+}
+
+func (a *app) shown(ctx context.Context, h search.Hit) (shownHit, error) {
+	m := h.Message
+	s := shownHit{
+		Relevance: h.Relevance, ChannelID: m.Channel.String(), MessageID: m.ID.String(),
+		Author: m.Author.String(), Time: m.Time(), Text: m.Text(), Why: []string{},
+	}
+	g, err := a.store.Guild(ctx, m.Guild)
+	if err != nil {
+		return s, err
+	}
+	for _, c := range g.Channels {
+		if c.ID == m.Channel {
+			s.Channel = c.Name
+		}
+	}
+	people, err := a.store.People(ctx, m.Guild)
+	if err != nil {
+		return s, err
+	}
+	for _, p := range people {
+		if p.ID == m.Author && p.DisplayName() != "" {
+			s.Author = p.DisplayName()
+		}
+	}
+	called, err := a.store.NameOf(ctx, m.Channel, []memory.MessageID{m.ID})
+	s.Name = called[m.ID]
+	for _, w := range h.Why {
+		s.Why = append(s.Why, strings.TrimSpace(w.Kind+" "+w.Detail))
+	}
+	return s, err
+}
+
+func (f *flags) contextCommand() *cobra.Command {
+	a := asking{flags: f}
+	layout := ""
+	c := &cobra.Command{
+		Use:   "context QUERY",
+		Short: "Show the exact prompt that a question would make, with the tokens of each section",
+		Args:  oneQuestion,
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := f.load()
+			if err != nil {
+				return err
+			}
+			if layout != "" {
+				cfg.Builder.Layout = layout
+			}
+			app, q, err := a.ask(c.Context(), cfg, strings.Join(args, " "))
+			if err != nil {
+				return err
+			}
+			defer app.close()
+			r, err := app.answers.Recall(c.Context(), q)
+			if err != nil {
+				return err
+			}
+			return printPrompt(c, a.json, r.Prompt)
+		},
+	}
+	a.flags_(c)
+	c.Flags().StringVar(&layout, "layout", "", "the prompt's form: `sections`, plain or chat (default: as configured)")
+	return c
+}
+
+// printPrompt prints the prompt alone to stdout, and what it takes up to stderr.
+func printPrompt(c *cobra.Command, asJSON bool, p builder.Prompt) error {
+	if asJSON {
+		e := json.NewEncoder(c.OutOrStdout())
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		return e.Encode(promptJSON(p))
+	}
+	fmt.Fprintln(c.OutOrStdout(), p.String())
+	for _, s := range p.Report.Sections {
+		fmt.Fprintf(c.ErrOrStderr(), "%-18s %5d tokens, %d items", s.Type, s.Tokens, s.Included)
+		if s.Dropped > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), ", %d left out", s.Dropped)
+		}
+		fmt.Fprintln(c.ErrOrStderr())
+	}
+	_, err := fmt.Fprintf(c.ErrOrStderr(), "%-18s %5d tokens of %d\n", "all", p.Report.Tokens, p.Report.MaxTokens)
+	return err
+}
+
+type jsonMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+type jsonSection struct {
+	Section  string `json:"section"`
+	Tokens   int    `json:"tokens"`
+	Included int    `json:"included"`
+	Cut      int    `json:"cut"`
+	Dropped  int    `json:"dropped"`
+}
+
+type jsonPrompt struct {
+	Messages  []jsonMessage `json:"messages"`
+	Sections  []jsonSection `json:"sections"`
+	Tokens    int           `json:"tokens"`
+	MaxTokens int           `json:"max_tokens"`
+}
+
+func promptJSON(p builder.Prompt) jsonPrompt {
+	out := jsonPrompt{Tokens: p.Report.Tokens, MaxTokens: p.Report.MaxTokens}
+	for _, m := range p.Messages {
+		out.Messages = append(out.Messages, jsonMessage{m.Role, m.Content})
+	}
+	for _, s := range p.Report.Sections {
+		out.Sections = append(out.Sections, jsonSection{string(s.Type), s.Tokens, s.Included, s.Cut, s.Dropped})
+	}
+	return out
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// terminalOf is the terminal that stream is; false if it is none.
+func terminalOf(stream any) (*os.File, bool) {
+	f, ok := stream.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// printable is s without what could drive a terminal: control characters and those that reorder text.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// bar is a progress bar on stderr, if that is a terminal; else nothing is shown. bytes says that it counts them.
+func (f *flags) bar(total int64, what string, bytes bool) *progressbar.ProgressBar {
+	var out io.Writer = io.Discard
+	if t, ok := terminalOf(f.env.stderr); ok {
+		out = t
+	}
+	return progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(out),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionShowBytes(bytes),
+		progressbar.OptionShowCount(),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+	)
+}
+
+// progress shows how far some work is that tells how much there is.
+func (f *flags) progress(what string) func(done, total int) {
+	var bar *progressbar.ProgressBar
+	return func(done, total int) {
+		if bar == nil {
+			bar = f.bar(int64(total), what, false)
+		}
+		_ = bar.Set(done)
+	}
+}
+
+// plural is "1 message" or "2 messages".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
