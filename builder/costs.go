@@ -96,7 +96,7 @@ func newCosts(l Labels, count Counter) costs {
 	for i := range c.numbers {
 		c.numbers[i] = count.Count("[" + strings.Repeat("8", i) + "]")
 	}
-	for i, mark := range [...]string{l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred} {
+	for i, mark := range l.marks() {
 		c.mark[i] = count.Count(mark)
 	}
 	for kind, title := range [...]string{headSession, l.Participants, l.History, l.Earlier, l.Lore} {
@@ -115,16 +115,22 @@ func (c *costs) persona(layout Layout) int {
 }
 
 // tag is the tokens of the mention tag of id, with what follows it.
-func (c *costs) tag(id int64) int { return c.tags[digits(id)] }
+func (c *costs) tag(id int64) int { return c.tags[min(digits(id), len(c.tags)-1)] }
 
 func (c *costs) number(n int) int { return c.numbers[min(digits(int64(n)), len(c.numbers)-1)] }
 
+// digits is how many characters n has.
 func digits(n int64) int {
 	d := 1
 	if n < 0 {
 		n, d = -n, 2
 	}
-	for ; n >= 10; n /= 10 {
+	for n >= 100_000 {
+		n /= 100_000
+		d += 5
+	}
+	for n >= 10 {
+		n /= 10
 		d++
 	}
 	return d

@@ -55,6 +55,11 @@ func DefaultLabels() Labels {
 	}
 }
 
+// marks are those of a history item, in the order they are shown in; see work.marks.
+func (l Labels) marks() [6]string {
+	return [...]string{l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred}
+}
+
 // titles are those that members' text could forge.
 func (l Labels) titles() []string { return []string{l.Participants, l.History, l.Earlier, l.Lore} }
 

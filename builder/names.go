@@ -67,6 +67,36 @@ func (w *work) channel(name string) []byte {
 	return w.nameBuf
 }
 
+// author is what a line needs to know of who wrote it. The same few write most lines.
+type author struct {
+	id     memory.UserID
+	known  bool
+	main   bool
+	tokens int // of the mention tag with what follows it
+	length int
+	tag    [24]byte // "<@1>"
+}
+
+// authorSlots is a power of two.
+const authorSlots = 64
+
+// author is id's, from a slot that others may take meanwhile.
+func (w *work) author(id memory.UserID) *author {
+	a := &w.authors[uint64(id)*0x9E3779B97F4A7C15>>58%authorSlots]
+	if a.known && a.id == id {
+		return a
+	}
+	*a = author{id: id, known: true, tokens: w.b.costs.tag(int64(id))}
+	a.length = len(appendTag(a.tag[:0], int64(id)))
+	for i := range w.in.Participants {
+		if w.in.Participants[i].ID == id {
+			a.main = w.in.Participants[i].Main
+			break
+		}
+	}
+	return a
+}
+
 // nameOf is the name of a participant; empty for anybody else.
 func (w *work) nameOf(id memory.UserID) []byte {
 	for i := range w.in.Participants {

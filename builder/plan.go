@@ -46,6 +46,7 @@ type work struct {
 	order   []int
 	scratch []byte
 	nameBuf []byte
+	authors [authorSlots]author
 	buf     []byte
 	ends    []int // of the messages in buf
 	tokens  int   // as decided
@@ -56,6 +57,7 @@ func (b *Builder) begin(in Input) *work {
 	w.b, w.in = b, in
 	w.charsCount, w.tokensDont = b.options.MaxChars > 0, false
 	w.pieces = w.pieces[:0]
+	clear(w.authors[:])
 	for i := range w.sections {
 		w.sections[i] = section{kind: kind(i), entries: w.sections[i].entries[:0]}
 	}
@@ -177,7 +179,10 @@ func (w *work) planHistory(s *section, most size) {
 			continue
 		}
 		e := entry{index: i, lead: min(max(0, item.Hit), len(item.Lines)-1)}
-		e.fixed = w.historyFixed(item, len(s.entries)+1)
+		if !w.plain() {
+			e.marks = w.marks(item)
+		}
+		e.fixed = w.historyFixed(item, &e, len(s.entries)+1)
 		first := len(w.pieces)
 		for j := range item.Lines {
 			line := &item.Lines[j]
@@ -197,9 +202,10 @@ func (w *work) byRelevance() []int {
 	for i := range w.in.History {
 		w.order = append(w.order, i)
 	}
-	slices.SortStableFunc(w.order, func(a, b int) int {
-		return cmp.Compare(w.in.History[b].Relevance, w.in.History[a].Relevance)
-	})
+	less := func(a, b int) int { return cmp.Compare(w.in.History[b].Relevance, w.in.History[a].Relevance) }
+	if !slices.IsSortedFunc(w.order, less) {
+		slices.SortStableFunc(w.order, less)
+	}
 	return w.order
 }
 
@@ -213,10 +219,10 @@ func (w *work) linelessFrom(n int) (count int) {
 }
 
 // historyFixed is what the builder's own words in an item take.
-func (w *work) historyFixed(item *Item, n int) (s size) {
+func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 	if w.charsCount {
 		for i := range item.Lines {
-			w.scratch = w.appendLineStart(w.scratch[:0], item, i, n)
+			w.scratch = w.appendLineStart(w.scratch[:0], item, e, i, n)
 			s.chars += runes(w.scratch) + 1
 		}
 		if w.plain() {
@@ -228,23 +234,22 @@ func (w *work) historyFixed(item *Item, n int) (s size) {
 	}
 	c := &w.b.costs
 	s.tokens = c.stampYear + 1
+	if w.plain() {
+		s.tokens++
+	}
 	if w.b.options.Citations {
 		s.tokens += c.number(n)
 	}
-	if w.plain() {
-		s.tokens++
-	} else {
-		for i, on := range w.marks(item) {
-			if on {
-				s.tokens += c.mark[i]
-			}
+	for i, on := range e.marks {
+		if on {
+			s.tokens += c.mark[i]
 		}
 	}
 	if item.Channel != "" {
 		s.tokens += 2 + w.b.tally.of(w.channel(item.Channel))
 	}
 	for i := range item.Lines {
-		s.tokens += c.tag(int64(item.Lines[i].Author)) + 1
+		s.tokens += w.author(item.Lines[i].Author).tokens + 1
 		if i > 0 {
 			s.tokens += c.neighbour
 		}
@@ -261,20 +266,11 @@ func (w *work) marks(item *Item) (on [6]bool) {
 	on[1] = !on[0] && item.Relevance > 0.6
 	on[2] = !on[0] && !on[1]
 	for i := range item.Lines {
-		on[3] = on[3] || w.isMain(item.Lines[i].Author)
+		on[3] = on[3] || w.author(item.Lines[i].Author).main
 		on[5] = on[5] || item.Lines[i].Starred
 	}
 	on[4] = recent(item.Lines[min(max(0, item.Hit), len(item.Lines)-1)].Time, w.in.Now)
 	return on
-}
-
-func (w *work) isMain(id memory.UserID) bool {
-	for i := range w.in.Participants {
-		if w.in.Participants[i].ID == id {
-			return w.in.Participants[i].Main
-		}
-	}
-	return false
 }
 
 // planTexts is for summaries, of which the newest count most, and lore.

@@ -181,7 +181,7 @@ func (w *work) appendHistory(dst []byte, s *section) []byte {
 			if len(dst) > start {
 				dst = append(dst, '\n')
 			}
-			dst = w.appendLineStart(dst, item, i, n+1)
+			dst = w.appendLineStart(dst, item, e, i, n+1)
 			if p := &e.pieces[i]; p.safe && p.at == len(p.text) {
 				dst = append(dst, p.text...)
 			} else {
@@ -198,29 +198,26 @@ func (w *work) appendHistory(dst []byte, s *section) []byte {
 
 // appendLineStart appends what stands before the content of an item's i-th line: "🔥👤[1] [07-24 12:30] #channel
 // <@1>: " before the first, "  ┆ <@1>: " before the others.
-func (w *work) appendLineStart(dst []byte, item *Item, i, n int) []byte {
+func (w *work) appendLineStart(dst []byte, item *Item, e *entry, i, n int) []byte {
 	if i > 0 {
 		dst = append(dst, w.b.labels.Neighbour...)
 	} else {
-		dst = w.appendItemStart(dst, item, n)
+		dst = w.appendItemStart(dst, item, e, n)
 	}
-	author := item.Lines[i].Author
+	a := w.author(item.Lines[i].Author)
 	if w.plain() {
-		dst = w.appendPerson(dst, author, w.nameOf(author))
+		dst = w.appendPerson(dst, a.id, w.nameOf(a.id))
 	} else {
-		dst = appendTag(dst, int64(author))
+		dst = append(dst, a.tag[:a.length]...)
 	}
 	return append(dst, ": "...)
 }
 
-func (w *work) appendItemStart(dst []byte, item *Item, n int) []byte {
+func (w *work) appendItemStart(dst []byte, item *Item, e *entry, n int) []byte {
 	start := len(dst)
-	if !w.plain() {
-		on, l := w.marks(item), &w.b.labels
-		for i, mark := range [...]string{l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred} {
-			if on[i] {
-				dst = append(dst, mark...)
-			}
+	for i, on := range e.marks {
+		if on {
+			dst = append(dst, w.b.marks[i]...)
 		}
 	}
 	if w.b.options.Citations {

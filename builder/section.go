@@ -40,7 +40,8 @@ type entry struct {
 	index  int // in the input
 	fixed  size
 	pieces []piece
-	lead   int // the piece that grows first
+	lead   int     // the piece that grows first
+	marks  [6]bool // of a history item
 }
 
 // piece is a text of a member's, measured.
