@@ -30,7 +30,7 @@ func linkSources(p piece, sources []answer.Source) string {
 	}
 	links := make(map[string]string, len(sources))
 	for _, s := range sources {
-		if url := jumpURL(s.Guild, s.Channel, s.Message); url != "" {
+		if url := jumpURL(s.Guild, s.Channel, s.Message); url != "" && !s.Unplaced {
 			links[fmt.Sprint(s.Number)] = url
 		}
 	}

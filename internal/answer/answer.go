@@ -52,6 +52,8 @@ type Source struct {
 	Author  string // display name
 	Place   string // the channel's name, without #
 	Time    time.Time
+	// Unplaced is set where Discord, as far as is known, has no message to jump to.
+	Unplaced bool
 }
 
 // Recalled is what would go into an answer: what /context and "hark context" show.

@@ -93,7 +93,7 @@ func outsideCode(text string, f func(string) string) string {
 
 // source is message n of the prompt, as an answer cites it.
 func (r *recalled) source(n int, channel memory.ChannelID, id memory.MessageID) Source {
-	s := Source{Number: n, Channel: channel, Message: id, Place: r.names.channel(channel), Time: id.Time()}
+	s := Source{Number: n, Channel: channel, Message: id, Place: r.names.channel(channel), Time: id.Time(), Unplaced: r.names.unplaced[channel]}
 	for _, hit := range r.result.Hits {
 		if hit.Message.ID == id && hit.Message.Channel == channel {
 			s.Guild, s.Author = hit.Message.Guild, r.names.of(hit.Message.Author)

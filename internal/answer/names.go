@@ -6,10 +6,11 @@ import "hark/memory"
 type names struct {
 	people   map[memory.UserID]memory.Person
 	channels map[memory.ChannelID]string
+	unplaced map[memory.ChannelID]bool // channels that Discord, as far as is known, doesn't have
 }
 
 func newNames() names {
-	return names{people: map[memory.UserID]memory.Person{}, channels: map[memory.ChannelID]string{}}
+	return names{people: map[memory.UserID]memory.Person{}, channels: map[memory.ChannelID]string{}, unplaced: map[memory.ChannelID]bool{}}
 }
 
 func (n names) add(g *memory.Guild, people []memory.Person) {
@@ -18,6 +19,7 @@ func (n names) add(g *memory.Guild, people []memory.Person) {
 	}
 	for _, c := range g.Channels {
 		n.channels[c.ID] = c.Name
+		n.unplaced[c.ID] = c.Unplaced || c.Kind == memory.LocalChannel
 	}
 }
 

@@ -42,7 +42,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 		m := hit.Message
 		s := Source{
 			Number: i + 1, Guild: m.Guild, Channel: m.Channel, Message: m.ID,
-			Author: r.names.of(m.Author), Place: r.names.channel(m.Channel), Time: m.Time().In(e.options.Zone),
+			Author: r.names.of(m.Author), Place: r.names.channel(m.Channel), Time: m.Time().In(e.options.Zone), Unplaced: r.names.unplaced[m.Channel],
 		}
 		a.Sources = append(a.Sources, s)
 		a.Trace.Recalled = append(a.Trace.Recalled, memory.TraceHit{

@@ -175,7 +175,9 @@ func (e *Engine) turns(messages []memory.Message, n names) []builder.Turn {
 	return turns
 }
 
-// History is the part of a prompt's input that comes from a recall, for an answer in the channel at.
+// History is the part of a prompt's input that comes from a recall, for an answer in the channel at. Excerpts
+// overlap: each message is shown where it stands best, and a hit that stands in a better one's excerpt needs none
+// of its own.
 func History(result search.Result, at memory.ChannelID, channelName func(memory.ChannelID) string) builder.Input {
 	var in builder.Input
 	for _, p := range result.People {
@@ -183,14 +185,22 @@ func History(result search.Result, at memory.ChannelID, channelName func(memory.
 			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: p.Person.Data, Main: p.Main,
 		})
 	}
+	shown := map[memory.MessageID]bool{}
 	for _, hit := range result.Hits {
+		if shown[hit.Message.ID] {
+			continue
+		}
 		item := builder.Item{Relevance: hit.Relevance}
 		if hit.Message.Channel != at && channelName != nil {
 			item.Channel = channelName(hit.Message.Channel)
 		}
-		for i, m := range hit.Excerpt {
+		for _, m := range hit.Excerpt {
+			if shown[m.ID] {
+				continue
+			}
+			shown[m.ID] = true
 			if m.ID == hit.Message.ID {
-				item.Hit = i
+				item.Hit = len(item.Lines)
 			}
 			item.Lines = append(item.Lines, builder.Line{
 				Message: m.ID, Author: m.Author, Time: m.Time(), Content: m.Text(), Tokens: m.Tokens, Starred: m.Starred,
