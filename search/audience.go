@@ -1,6 +1,7 @@
 package search
 
 import (
+	"maps"
 	"slices"
 
 	"hark/memory"
@@ -19,7 +20,8 @@ type Place struct {
 type People func(memory.UserID) (memory.Person, bool)
 
 // Readable are the channels of g from which an answer at p may be made: those that everybody who can read the
-// answer can read, with their past. When anything about a channel is unknown, it isn't among them.
+// answer can read, with their past. When anything about a channel is unknown, it isn't among them; a role that
+// only overwrites tell of may be anybody's.
 //
 // Let R be the place and C a channel. It is decided by looking for a counterexample among everybody whom R's and
 // C's rules can tell apart: @everyone alone, with one or with two roles, and each person with an overwrite of
@@ -33,6 +35,7 @@ func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	if at == nil {
 		return nil
 	}
+	a.known = slices.ContainsFunc(g.Roles, func(role memory.Role) bool { return role.ID == memory.RoleID(g.ID) })
 	var readable []memory.ChannelID
 	for i := range g.Channels {
 		if a.mayUse(at, &g.Channels[i], p) {
@@ -47,18 +50,16 @@ type audience struct {
 	guild    *memory.Guild
 	people   People
 	channels map[memory.ChannelID]*memory.Channel
+	known    bool // whether the guild's structure is: it tells what @everyone may do
 }
 
 // mayUse reports whether what was said in c may be used in an answer at p, which is in the channel at.
 func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
-	if at.Kind == memory.DirectChannel || at.Kind == memory.LocalChannel || c.Kind == memory.DirectChannel || c.Kind == memory.LocalChannel {
-		return at.ID == c.ID
-	}
-	if p.Operator && at.Unplaced {
-		return at.ID == c.ID
+	if at.Unplaced || !isShared(at) || !isShared(c) {
+		return at.ID == c.ID && (p.Operator || at.Kind == memory.DirectChannel && !at.Unplaced)
 	}
 	r, source := a.rules(at), a.rules(c)
-	if r == nil || source == nil || source.AgeLimited && !r.AgeLimited {
+	if !a.known || r == nil || source == nil || source.AgeLimited && !r.AgeLimited {
 		return false
 	}
 	if c.Kind == memory.PrivateThread && c.ID != at.ID {
@@ -70,19 +71,24 @@ func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
 	return a.allMayRead(r, source)
 }
 
+// isShared reports whether roles and overwrites say who reads c. Direct messages and what was said outside
+// Discord serve only themselves.
+func isShared(c *memory.Channel) bool {
+	return c.Kind != memory.DirectChannel && c.Kind != memory.LocalChannel
+}
+
 // rules is the channel whose overwrites and age restriction c has: a thread's parent. It is nil if c or its
-// parent is unknown.
+// parent is unknown, or can't hold messages.
 func (a *audience) rules(c *memory.Channel) *memory.Channel {
+	if c.Kind.IsThread() && !c.Unplaced {
+		if c = a.channels[c.Parent]; c == nil || c.Kind != memory.TextChannel && c.Kind != memory.ForumChannel {
+			return nil
+		}
+	}
 	if c.Unplaced || c.Kind == memory.CategoryChannel {
 		return nil
 	}
-	if !c.Kind.IsThread() {
-		return c
-	}
-	if parent := a.channels[c.Parent]; parent != nil && !parent.Unplaced && !parent.Kind.IsThread() {
-		return parent
-	}
-	return nil
+	return c
 }
 
 // reading is what reading a channel's past takes.
@@ -108,10 +114,6 @@ func (a *audience) viewerMayRead(id memory.UserID, r, c *memory.Channel) bool {
 
 // allMayRead reports whether everybody who can view r can read c.
 func (a *audience) allMayRead(r, c *memory.Channel) bool {
-	everyone := slices.ContainsFunc(a.guild.Roles, func(role memory.Role) bool { return role.ID == memory.RoleID(a.guild.ID) })
-	if !everyone { // the guild's structure isn't known
-		return false
-	}
 	passes := func(roles []memory.RoleID, user memory.UserID) bool {
 		return !a.permissions(roles, user, r).Has(memory.ViewChannel) || a.permissions(roles, user, c).Has(reading(c))
 	}
@@ -136,29 +138,46 @@ func (a *audience) allMayRead(r, c *memory.Channel) bool {
 	return true
 }
 
-// distinctRoles are the roles that people can have and that make a difference in r or c.
+// distinctRoles are the roles that people can have and that make a difference in r or c, one of each kind:
+// of several with the same effect on both, any one stands for all.
 func (a *audience) distinctRoles(r, c *memory.Channel) []memory.RoleID {
 	const deciding = memory.Administrator | memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
-	var base memory.Permissions
+	type effect struct{ base, denyR, allowR, denyC, allowC memory.Permissions }
+	everyone := memory.RoleID(a.guild.ID)
+	effects := map[memory.RoleID]effect{}
+	for _, o := range roleOverwrites(r) {
+		e := effects[o.Role]
+		e.denyR, e.allowR = e.denyR|o.Deny&deciding, e.allowR|o.Allow&deciding
+		effects[o.Role] = e
+	}
+	for _, o := range roleOverwrites(c) {
+		e := effects[o.Role]
+		e.denyC, e.allowC = e.denyC|o.Deny&deciding, e.allowC|o.Allow&deciding
+		effects[o.Role] = e
+	}
+	base := a.permissions(nil, 0, &memory.Channel{})
 	for _, role := range a.guild.Roles {
-		if role.ID == memory.RoleID(a.guild.ID) {
-			base = role.Permissions
+		e := effects[role.ID]
+		e.base = role.Permissions &^ base & deciding
+		effects[role.ID] = e
+		if role.Bot != 0 {
+			delete(effects, role.ID)
 		}
 	}
+	delete(effects, everyone)
 	var roles []memory.RoleID
-	for _, role := range a.guild.Roles {
-		if role.ID == memory.RoleID(a.guild.ID) || role.Bot != 0 {
-			continue
-		}
-		if role.Permissions&^base&deciding != 0 || hasOverwrite(r, role.ID) || hasOverwrite(c, role.ID) {
-			roles = append(roles, role.ID)
+	seen := map[effect]bool{{}: true}
+	for _, id := range slices.Sorted(maps.Keys(effects)) {
+		if e := effects[id]; !seen[e] {
+			seen[e] = true
+			roles = append(roles, id)
 		}
 	}
 	return roles
 }
 
-func hasOverwrite(c *memory.Channel, role memory.RoleID) bool {
-	return slices.ContainsFunc(c.Overwrites, func(o memory.Overwrite) bool { return o.Role == role && o.User == 0 })
+func roleOverwrites(c *memory.Channel) []memory.Overwrite {
+	return slices.DeleteFunc(slices.Clone(c.Overwrites), func(o memory.Overwrite) bool { return o.User != 0 })
 }
 
 // usersOf are the people with an overwrite of their own in r or c.
