@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"hark/memory"
 )
 
 // How much of a text is shown before there is room for more, in characters.
