@@ -25,6 +25,7 @@ func TestErrors(t *testing.T) {
 		{fail(400, "invalid_request_error", private+secret), Rejected, "(400, invalid_request_error): hark doctor", 1},
 		{fail(400, private+"!", ""), Rejected, "(400): hark doctor", 1},
 		{fail(401, "invalid_api_key", "Incorrect API key provided: "+secret), Refused, "(401, invalid_api_key): check llm.api_key", 1},
+		{fail(401, secret, "no such key"), Refused, "refuses the key (401): check llm.api_key", 1},
 		{fail(402, "", "Insufficient balance"), Refused, "no credit left", 1},
 		{fail(403, "", ""), Refused, `may the key use "test-model"?`, 1},
 		{fail(404, "model_not_found", ""), NotFound, `no model "test-model" (404, model_not_found): check llm.model`, 1},

@@ -34,7 +34,7 @@ func (c *Client) failed(f failure) *Error {
 }
 
 func (c *Client) sort(f failure) *Error {
-	at, about := c.place(), describe(f)
+	at, about := c.place(), c.describe(f)
 	switch status := f.status; {
 	case f.tooLong():
 		return c.problem(TooLong, false, "the prompt is longer than the model %q takes: lower builder.max_tokens or "+
@@ -71,13 +71,13 @@ func (c *Client) sort(f failure) *Error {
 // plainCode matches codes that can't hold anybody's words.
 var plainCode = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_./-]{0,39}$`)
 
-// describe is the status and code in parentheses.
-func describe(f failure) string {
+// describe is the status and code in parentheses. A server may quote the key as a code.
+func (c *Client) describe(f failure) string {
 	var parts []string
 	if f.status != 0 {
 		parts = append(parts, strconv.Itoa(f.status))
 	}
-	if plainCode.MatchString(f.code) {
+	if plainCode.MatchString(f.code) && (c.config.APIKey == "" || !strings.Contains(f.code, c.config.APIKey)) {
 		parts = append(parts, f.code)
 	}
 	if parts == nil {
