@@ -31,6 +31,10 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 		case memory.Edited:
 			e.Content = memory.Clean(e.Content)
 			prepared[i].Event = e
+		case memory.Deleted, memory.Named, memory.GuildSeen, memory.ChannelSeen, memory.ChannelGone, memory.RoleSeen,
+			memory.RoleGone, memory.PersonSeen:
+		default:
+			return nil, fmt.Errorf("apply an event of the unknown type %T", e)
 		}
 	}
 	return prepared, nil
@@ -204,6 +208,7 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	if err != nil || text == old.Text() {
 		return err
 	}
+	t.changed.text = true
 	if err := t.reindex(row, old.Message, now.Message); err != nil {
 		return err
 	}
@@ -242,6 +247,7 @@ func (t *transaction) edit(e memory.Edited) error {
 	}
 	if row == 0 {
 		c.highest = max(c.highest, e.ID)
+		t.changed.text = true
 		return t.exec(`INSERT INTO early_edit (channel, id, edited, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
 			DO UPDATE SET edited = ?3, content = ?4 WHERE ?3 > edited OR ?3 = edited AND ?4 > content`,
 			int64(e.Channel), int64(e.ID), millis(e.At), e.Content)
@@ -256,6 +262,7 @@ func (t *transaction) edit(e memory.Edited) error {
 
 // delete removes a message for good, whether it is there or yet to come.
 func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID) error {
+	t.changed.text = true
 	if err := t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channelID), int64(id)); err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func rowsOf(b *testing.B, s *Store) rows {
 // insertRows inserts rows in batches into an empty database with the same schema and settings.
 func insertRows(b *testing.B, r rows) time.Duration {
 	s := &Store{options: Options{Tokens: func(string) int { return 0 }}, wake: make(chan struct{}, 1)}
-	if err := s.open(b.Context(), filepath.Join(b.TempDir(), FileName)); err != nil {
+	if err := s.open(b.Context(), filepath.Join(b.TempDir(), FileName), patience); err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()

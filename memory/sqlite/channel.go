@@ -3,6 +3,7 @@ package sqlite
 import (
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -25,6 +26,7 @@ const (
 	channelBits  = 20 // of a channel's number in its guild
 	sequenceBits = 28 // of a message's in its channel
 	segmentBits  = 40 // of a segment's in its guild
+	maxGuilds    = 1<<15 - 1
 )
 
 // guildOf is the guild number of a channel number.
@@ -94,6 +96,9 @@ func (t *transaction) addChannel(c memory.Channel) error {
 	if err != nil {
 		return err
 	}
+	if guildOf(no) != guild {
+		return fmt.Errorf("guild %d has %d channels, as many as can be numbered", c.Guild, no&(1<<channelBits-1))
+	}
 	overwrites, err := json.Marshal(c.Overwrites)
 	if err != nil {
 		return err
@@ -116,6 +121,9 @@ func (t *transaction) guildNo(id memory.GuildID) (int64, error) {
 		t.changed.structure = true
 		if err := t.row("INSERT INTO guild (id) VALUES (?) RETURNING no", int64(id)).Scan(&no); err != nil {
 			return 0, err
+		}
+		if no > maxGuilds {
+			return 0, fmt.Errorf("there are %d guilds already, as many as can be numbered", maxGuilds)
 		}
 	}
 	if t.store.writer.guildNos == nil {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,22 +20,17 @@ func (s *Store) FullText(ctx context.Context, scope memory.Scope, terms []string
 	if match == "" || limit <= 0 {
 		return nil, nil
 	}
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
 	for _, r := range s.ranges(scope) {
 		found, err := s.fullText(ctx, r, scope, match, limit)
 		if err != nil {
-			return nil, fmt.Errorf("search the full text: %w", err)
+			return nil, fmt.Errorf("search the full text: %w", explain(err))
 		}
 		hits = append(hits, found...)
 	}
-	slices.SortStableFunc(hits, func(a, b memory.TextHit) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(hits, func(a, b memory.TextHit) int { return cmp.Compare(b.Score, a.Score) })
 	return hits[:min(limit, len(hits))], nil
 }
 
@@ -80,14 +76,18 @@ func (s *Store) fullText(ctx context.Context, r rowRange, scope memory.Scope, ma
 
 // Frequencies implements memory.Store.
 func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error) {
+	if err := s.notice(ctx); err != nil {
+		return 0, nil, err
+	}
 	counts = make([]int, len(terms))
+	limit = max(limit, 0)
 	for _, r := range s.ranges(scope) {
 		r.only = nil // the whole guild
 		r.first = guildOf(r.first) << channelBits
 		r.last = r.first | (1<<channelBits - 1)
 		var n int
 		if err := s.read.QueryRowContext(ctx, "SELECT coalesce(sum(messages), 0) FROM channel WHERE no BETWEEN ? AND ?", r.first, r.last).Scan(&n); err != nil {
-			return 0, nil, fmt.Errorf("count messages: %w", err)
+			return 0, nil, fmt.Errorf("count messages: %w", explain(err))
 		}
 		messages += n
 		for i, term := range terms {
@@ -96,7 +96,7 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 			r.where(&query, "rowid")
 			query.WriteString(" LIMIT ?)")
 			if err := s.read.QueryRowContext(ctx, query.String(), matchAny([]string{term}), limit).Scan(&n); err != nil {
-				return 0, nil, fmt.Errorf("count a term: %w", err)
+				return 0, nil, fmt.Errorf("count a term: %w", explain(err))
 			}
 			counts[i] = min(limit, counts[i]+n)
 		}
@@ -179,8 +179,8 @@ func inScope(scope memory.Scope, id memory.MessageID) bool {
 	return (scope.Since.IsZero() || id >= firstAt(scope.Since)) && (scope.Until.IsZero() || id < firstAt(scope.Until))
 }
 
-// rebuildFullText makes full text again from the messages.
-func (t *transaction) rebuildFullText(progress func(done, total int)) error {
+// rebuildFullText makes full text again from the messages, unless ctx ends first.
+func (t *transaction) rebuildFullText(ctx context.Context, progress func(done, total int)) error {
 	if err := t.exec("INSERT INTO fulltext (fulltext) VALUES ('delete-all')"); err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (t *transaction) rebuildFullText(progress func(done, total int)) error {
 	}
 	const page = 500
 	var batch text.Batch
-	for done, after := 0, int64(-1); done < total; {
+	for done, after := 0, int64(-1); ; {
 		type indexed struct {
 			row   int64
 			terms string
@@ -209,8 +209,11 @@ func (t *transaction) rebuildFullText(progress func(done, total int)) error {
 			read = append(read, indexed{row, indexTerms(&batch, m)})
 			return nil
 		}, "SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?", after, page)
-		if err != nil || len(read) == 0 {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
+		}
+		if len(read) == 0 {
+			return nil
 		}
 		for _, m := range read {
 			after = m.row
@@ -225,5 +228,4 @@ func (t *transaction) rebuildFullText(progress func(done, total int)) error {
 			progress(done, total)
 		}
 	}
-	return nil
 }

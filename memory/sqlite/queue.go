@@ -15,27 +15,25 @@ func (s *Store) Wake() <-chan struct{} { return s.wake }
 func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error) {
 	tx, err := s.read.BeginTx(ctx, nil) // so that the texts are those of the versions
 	if err != nil {
-		return nil, fmt.Errorf("read what is to be embedded: %w", err)
+		return nil, fmt.Errorf("read what is to be embedded: %w", explain(err))
 	}
 	defer tx.Rollback()
-	rows, err := tx.QueryContext(ctx, `SELECT s.id, s.version, s.channel, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
-		FROM (SELECT * FROM segment WHERE pending = 1 ORDER BY id LIMIT ?) s
+	rows, err := tx.QueryContext(ctx, `SELECT s.id, s.version, c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
+		FROM (SELECT * FROM segment WHERE pending = 1 ORDER BY id LIMIT ?) s JOIN channel c ON c.no = s.channel
 		CROSS JOIN message m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id ORDER BY s.id, m.id`, limit)
 	if err != nil {
-		return nil, fmt.Errorf("read what is to be embedded: %w", err)
+		return nil, fmt.Errorf("read what is to be embedded: %w", explain(err))
 	}
-	s.mu.RLock()
-	nos := s.nos
-	s.mu.RUnlock()
 	var segments []memory.Segment
 	err = eachRow(rows, func(scan func(...any) error) error {
-		var id, version, no int64
+		var id, version int64
 		var m memory.Message
-		err := scanMessage(func(dest ...any) error { return scan(append([]any{&id, &version, &no}, dest...)...) }, &m)
+		err := scanMessage(func(dest ...any) error {
+			return scan(append([]any{&id, &version, &m.Channel, &m.Guild}, dest...)...)
+		}, &m)
 		if err != nil {
 			return err
 		}
-		m.Channel, m.Guild = nos.ids[no], nos.guilds[no]
 		if n := len(segments); n == 0 || segments[n-1].ID != id {
 			segments = append(segments, memory.Segment{ID: id, Channel: m.Channel, Version: version})
 		}
@@ -44,7 +42,7 @@ func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read what is to be embedded: %w", err)
+		return nil, fmt.Errorf("read what is to be embedded: %w", explain(err))
 	}
 	return segments, nil
 }
@@ -60,6 +58,9 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 		}
 	}
 	return s.writing(ctx, func(t *transaction) error {
+		if err := t.checkSpace(); err != nil {
+			return err
+		}
 		for i, segment := range segments {
 			if err := t.storeVector(segment, embedded[i]); err != nil {
 				return err
@@ -67,6 +68,18 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 		}
 		return nil
 	})
+}
+
+// checkSpace makes sure that the file's vectors still lie in the space that this store was opened with.
+func (t *transaction) checkSpace() error {
+	var stored string
+	if err := t.row("SELECT value FROM meta WHERE key = 'space'").Scan(&stored); err != nil {
+		return err
+	}
+	if own := t.store.spaceName(); stored != own {
+		return fmt.Errorf("another process has opened the database for vectors of %s, this one for those of %s: give both the same embedder and restart", stored, own)
+	}
+	return nil
 }
 
 // storedVector is a vector as the file holds it.

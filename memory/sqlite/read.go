@@ -3,9 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
-	"slices"
+	"strconv"
 
 	"hark/memory"
 )
@@ -40,13 +39,16 @@ func (s *Store) Messages(ctx context.Context, channel memory.ChannelID, ids []me
 
 // messages are those of a channel that a condition holds for.
 func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string, args ...any) ([]memory.Message, error) {
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
 	guild, no, ok := s.place(channel)
 	if !ok {
 		return nil, nil
 	}
 	rows, err := s.read.QueryContext(ctx, "SELECT "+messageColumns+" FROM message WHERE channel = ? AND "+where, append([]any{no}, args...)...)
 	if err != nil {
-		return nil, fmt.Errorf("read messages of channel %d: %w", channel, err)
+		return nil, fmt.Errorf("read messages of channel %d: %w", channel, explain(err))
 	}
 	var messages []memory.Message
 	err = eachRow(rows, func(scan func(...any) error) error {
@@ -56,7 +58,7 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read messages of channel %d: %w", channel, err)
+		return nil, fmt.Errorf("read messages of channel %d: %w", channel, explain(err))
 	}
 	return messages, nil
 }
@@ -81,7 +83,7 @@ func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name
 		err = memory.ErrNotFound
 	}
 	if err != nil {
-		return 0, fmt.Errorf("message %q of channel %d: %w", name, channel, err)
+		return 0, fmt.Errorf("message %q of channel %d: %w", name, channel, explain(err))
 	}
 	return id, nil
 }
@@ -91,7 +93,7 @@ func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID, ids []memo
 	names := map[memory.MessageID]string{}
 	rows, err := s.read.QueryContext(ctx, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", int64(channel), jsonOf(ids))
 	if err != nil {
-		return nil, fmt.Errorf("read the names of messages: %w", err)
+		return nil, fmt.Errorf("read the names of messages: %w", explain(err))
 	}
 	return names, eachRow(rows, func(scan func(...any) error) error {
 		var id memory.MessageID
@@ -103,9 +105,12 @@ func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID, ids []memo
 }
 
 func jsonOf[T ~int64](ids []T) string {
-	b, err := json.Marshal(slices.Clone(ids))
-	if err != nil {
-		panic(err) // integers always have a JSON
+	b := []byte{'['}
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(id), 10)
 	}
-	return string(b)
+	return string(append(b, ']'))
 }

@@ -3,11 +3,12 @@
 // away at any time. Only message.content holds words; full text holds hashes of them, and deleting takes both
 // out of the file's pages (secure_delete), not only out of sight.
 //
-// Several processes may have the file open: each notices the others' commits before its next one.
+// Several processes may have the file open: each notices the others' commits before it writes or answers.
 package sqlite
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	_ "modernc.org/sqlite" // registers the driver
 
@@ -27,7 +29,7 @@ type Options struct {
 	// Space is where the vectors that will be stored lie. When it isn't the one of the file's vectors, these
 	// are dropped and every segment is pending.
 	Space memory.Space
-	// Tokens counts the tokens of a message's text; nil leaves Message.Tokens 0.
+	// Tokens counts the tokens of a message's text, in several goroutines at once; nil leaves Message.Tokens 0.
 	Tokens func(string) int
 	// Progress, if not nil, is told of long work at opening: done of total messages.
 	Progress func(done, total int)
@@ -41,6 +43,7 @@ type Store struct {
 	options Options
 	writer  writer
 	wake    chan struct{}
+	watch   watch
 
 	mu            sync.RWMutex                     // guards what follows
 	guilds        map[memory.GuildID]*memory.Guild // replaced, never changed
@@ -52,6 +55,9 @@ type Store struct {
 	vectors vectors
 }
 
+// patience is how long a write waits for another process to finish its own.
+const patience = 10 * time.Second
+
 // FileName is the database's name in the data directory.
 const FileName = "hark.db"
 
@@ -61,14 +67,14 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 		o.Tokens = func(string) int { return 0 }
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the data directory: %w", err)
+		return nil, fmt.Errorf("make the data directory: %w; name one that can be made and written", err)
 	}
 	path := filepath.Join(dir, FileName)
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
 	s := &Store{options: o, wake: make(chan struct{}, 1)}
-	if err := s.open(ctx, path); err != nil {
+	if err := s.open(ctx, path, patience); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, explain(err)), s.Close())
 	}
 	return s, nil
@@ -78,13 +84,22 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 func makePrivate(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("open the database: %w", err)
+		return fmt.Errorf("open the database: %w; give Hark a directory that it owns", err)
 	}
-	return f.Close()
+	info, err := f.Stat()
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		err = f.Chmod(0o600)
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("keep the database from others' eyes: %w", err) // uncovered: takes a file system without modes
+	}
+	return nil
 }
 
-func (s *Store) open(ctx context.Context, path string) (err error) {
-	const common = "_pragma=busy_timeout(10000)&_pragma=secure_delete(1)&_pragma=temp_store(2)"
+func (s *Store) open(ctx context.Context, path string, patience time.Duration) (err error) {
+	s.writer.turn = make(chan struct{}, 1)
+	s.writer.name, s.writer.patience = rand.Text(), patience
+	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
 	if s.writeDB, err = sql.Open("sqlite", file+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(1)&_pragma=cache_size(-16000)&"+common); err != nil {
 		return err
@@ -95,13 +110,15 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if s.read, err = sql.Open("sqlite", file+"?_pragma=query_only(1)&_pragma=mmap_size(268435456)&_pragma=cache_size(-4000)&"+common); err != nil {
 		return err
 	}
-	s.read.SetMaxOpenConns(4)
-	s.read.SetMaxIdleConns(4)
+	s.read.SetMaxOpenConns(5) // four, and that of watch
+	s.read.SetMaxIdleConns(5)
 	if err := migrate(ctx, s.write); err != nil {
 		return err
 	}
-	s.writer.turn = make(chan struct{}, 1)
-	if err := s.reload(ctx, s.write); err != nil {
+	if s.watch.conn, err = s.read.Conn(ctx); err != nil {
+		return err
+	}
+	if err := s.notice(ctx); err != nil {
 		return err
 	}
 	if err := s.checkTerms(ctx); err != nil {
@@ -110,9 +127,15 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	return s.useSpace(ctx)
 }
 
-// Close closes the file. It waits for nobody: cancel what is running first.
+// Close closes the file once the write under way is done. Reads that are running may fail: cancel them first.
 func (s *Store) Close() error {
-	var errs []error
+	s.writer.turn <- struct{}{}
+	defer func() { <-s.writer.turn }()
+	if s.writer.closed {
+		return nil
+	}
+	s.writer.closed = true
+	errs := []error{s.watch.close()}
 	if s.read != nil {
 		errs = append(errs, s.read.Close())
 	}
@@ -137,7 +160,7 @@ func (s *Store) checkTerms(ctx context.Context) error {
 		return nil
 	}
 	return s.writing(ctx, func(t *transaction) error {
-		if err := t.rebuildFullText(s.options.Progress); err != nil {
+		if err := t.rebuildFullText(ctx, s.options.Progress); err != nil {
 			return err
 		}
 		return t.exec("INSERT OR REPLACE INTO meta VALUES ('terms', ?)", version)
@@ -146,8 +169,7 @@ func (s *Store) checkTerms(ctx context.Context) error {
 
 // useSpace drops the vectors of another space.
 func (s *Store) useSpace(ctx context.Context) error {
-	space := s.options.Space
-	name := fmt.Sprintf("%s/%d/%d", space.Name, space.Version, space.Dimensions)
+	name := s.spaceName()
 	var stored string
 	err := s.read.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'space'").Scan(&stored)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -165,4 +187,10 @@ func (s *Store) useSpace(ctx context.Context) error {
 		}
 		return t.exec("INSERT OR REPLACE INTO meta VALUES ('space', ?)", name)
 	})
+}
+
+// spaceName is the space in use as the file names it.
+func (s *Store) spaceName() string {
+	space := s.options.Space
+	return fmt.Sprintf("%s/%d/%d", space.Name, space.Version, space.Dimensions)
 }

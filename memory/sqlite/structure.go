@@ -27,7 +27,7 @@ func (t *transaction) applyStructure(e memory.Event) error {
 	case memory.RoleGone:
 		return t.exec("DELETE FROM role WHERE guild = ? AND id = ?", int64(v.Guild), int64(v.Role))
 	}
-	return fmt.Errorf("apply an event of the unknown type %T", e)
+	return nil // prepare lets no others pass
 }
 
 func (t *transaction) seeGuild(g memory.Guild) error {
@@ -64,13 +64,9 @@ func (t *transaction) unplaceOthers(g memory.Guild) error {
 	for i, c := range g.Channels {
 		listed[i] = c.ID
 	}
-	ids, err := json.Marshal(listed)
-	if err != nil {
-		return err
-	}
 	return t.exec(`UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND id NOT IN (SELECT value FROM json_each(?2))
 		AND NOT (kind IN (?3, ?4) AND parent IN (SELECT value FROM json_each(?2)))`,
-		int64(g.ID), string(ids), int(memory.PublicThread), int(memory.PrivateThread))
+		int64(g.ID), jsonOf(listed), int(memory.PublicThread), int(memory.PrivateThread))
 }
 
 // seeChannel stores what is known of a channel now. An unplaced one comes from an old file: it fills in a
@@ -136,35 +132,41 @@ type numbers struct {
 	guilds map[int64]memory.GuildID
 }
 
-// querier is a connection that reads.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+// reload reads the structure of all guilds, at one moment.
+func (s *Store) reload(ctx context.Context) error {
+	s.watch.mu.Lock()
+	defer s.watch.mu.Unlock()
+	return s.reloadLocked(ctx)
 }
 
-// reload reads the structure of all guilds.
-func (s *Store) reload(ctx context.Context, q querier) error {
-	guilds, err := readGuilds(ctx, q)
+// reloadLocked is reload for those who hold watch.mu: what is read first is put in place first.
+func (s *Store) reloadLocked(ctx context.Context) error {
+	tx, err := s.watch.conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	guilds, err := readGuilds(ctx, tx)
 	if err != nil {
 		return err
 	}
 	nos := numbers{of: map[memory.ChannelID]int64{}, ids: map[int64]memory.ChannelID{}, guilds: map[int64]memory.GuildID{}}
-	if err := readChannels(ctx, q, guilds, nos); err != nil {
+	if err := readChannels(ctx, tx, guilds, nos); err != nil {
 		return err
 	}
 	var newest memory.MessageID
-	if err := q.QueryRowContext(ctx, "SELECT coalesce(max(last), 0) FROM presence").Scan(&newest); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(last), 0) FROM presence").Scan(&newest); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.guilds, s.nos, s.newest = guilds, nos, newest
+	s.guilds, s.nos, s.newest = guilds, nos, max(s.newest, newest)
 	s.people = map[memory.GuildID][]memory.Person{}
 	s.peopleVersion++
 	return nil
 }
 
-func readGuilds(ctx context.Context, q querier) (map[memory.GuildID]*memory.Guild, error) {
+func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guild, error) {
 	guilds := map[memory.GuildID]*memory.Guild{}
 	rows, err := q.QueryContext(ctx, "SELECT id, name, owner FROM guild")
 	if err != nil {
@@ -196,7 +198,7 @@ func readGuilds(ctx context.Context, q querier) (map[memory.GuildID]*memory.Guil
 	})
 }
 
-func readChannels(ctx context.Context, q querier, guilds map[memory.GuildID]*memory.Guild, nos numbers) error {
+func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild, nos numbers) error {
 	rows, err := q.QueryContext(ctx, "SELECT no, id, guild, parent, kind, name, age_limited, unplaced, overwrites FROM channel ORDER BY id")
 	if err != nil {
 		return err
@@ -218,7 +220,10 @@ func readChannels(ctx context.Context, q querier, guilds map[memory.GuildID]*mem
 }
 
 // Guilds implements memory.Store.
-func (s *Store) Guilds(context.Context) ([]memory.GuildID, error) {
+func (s *Store) Guilds(ctx context.Context) ([]memory.GuildID, error) {
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	ids := make([]memory.GuildID, 0, len(s.guilds))
@@ -230,7 +235,10 @@ func (s *Store) Guilds(context.Context) ([]memory.GuildID, error) {
 }
 
 // Guild implements memory.Store.
-func (s *Store) Guild(_ context.Context, id memory.GuildID) (*memory.Guild, error) {
+func (s *Store) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if g, ok := s.guilds[id]; ok {
@@ -241,6 +249,9 @@ func (s *Store) Guild(_ context.Context, id memory.GuildID) (*memory.Guild, erro
 
 // People implements memory.Store.
 func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error) {
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
 	s.mu.RLock()
 	people, ok := s.people[guild]
 	version := s.peopleVersion
@@ -250,7 +261,7 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Pers
 	}
 	rows, err := s.read.QueryContext(ctx, "SELECT id, username, name, nick, bot, roles, data FROM person WHERE guild = ?", int64(guild))
 	if err != nil {
-		return nil, fmt.Errorf("read the people of guild %d: %w", guild, err)
+		return nil, fmt.Errorf("read the people of guild %d: %w", guild, explain(err))
 	}
 	err = eachRow(rows, func(scan func(...any) error) error {
 		p := memory.Person{Guild: guild}
@@ -268,7 +279,7 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Pers
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the people of guild %d: %w", guild, err)
+		return nil, fmt.Errorf("read the people of guild %d: %w", guild, explain(err))
 	}
 	slices.SortFunc(people, func(a, b memory.Person) int { return cmp.Compare(a.ID, b.ID) })
 	s.mu.Lock()
@@ -281,19 +292,14 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Pers
 
 // Presence implements memory.Store.
 func (s *Store) Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
 	present := map[memory.UserID]memory.Presence{}
-	channels, err := json.Marshal(s.channelNos(scope))
-	if err != nil {
-		return nil, err
-	}
-	authors, err := json.Marshal(users)
-	if err != nil {
-		return nil, err
-	}
 	rows, err := s.read.QueryContext(ctx, `SELECT author, sum(messages), max(last) FROM presence
-		WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?)) GROUP BY author`, string(channels), string(authors))
+		WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?)) GROUP BY author`, jsonOf(s.channelNos(scope)), jsonOf(users))
 	if err != nil {
-		return nil, fmt.Errorf("read who was here: %w", err)
+		return nil, fmt.Errorf("read who was here: %w", explain(err))
 	}
 	return present, eachRow(rows, func(scan func(...any) error) error {
 		var user memory.UserID

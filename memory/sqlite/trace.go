@@ -68,7 +68,7 @@ func (s *Store) Trace(ctx context.Context, channel memory.ChannelID, answer memo
 		err = json.Unmarshal(body, &trace)
 	}
 	if err != nil {
-		return trace, fmt.Errorf("trace of answer %d: %w", answer, err)
+		return trace, fmt.Errorf("trace of answer %d: %w", answer, explain(err))
 	}
 	return trace, nil
 }

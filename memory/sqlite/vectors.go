@@ -121,7 +121,8 @@ func (x *index) fill(ctx context.Context, s *Store, guild int64) error {
 	}
 	x.collection, x.channels = collection, map[int64]int64{}
 	rows, err := s.read.QueryContext(ctx, `SELECT v.segment, s.channel, v.steps FROM vector v JOIN segment s ON s.id = v.segment
-		WHERE v.segment >= ? AND v.segment < ?`, guild<<segmentBits, (guild+1)<<segmentBits)
+		WHERE v.segment >= ? AND v.segment < ? AND EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)`,
+		guild<<segmentBits, (guild+1)<<segmentBits, s.spaceName())
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func (s *Store) index(guild int64) (*index, error) {
 	x.load.Do(func() { x.err = x.fill(context.Background(), s, guild) })
 	if x.err != nil {
 		s.vectors.drop()
-		return nil, fmt.Errorf("load the vectors: %w", x.err)
+		return nil, fmt.Errorf("load the vectors: %w", explain(x.err))
 	}
 	return x, nil
 }
@@ -192,6 +193,9 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, vector []float3
 	if err := s.checkVector(vector); err != nil || vector == nil {
 		return nil, errors.Join(err, ctx.Err())
 	}
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
 	nos := s.channelNos(scope)
 	channels := map[int64]bool{}
 	guilds := map[int64]bool{}
@@ -208,7 +212,7 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, vector []float3
 		// Segments of which nothing lies within scope's times fall out later: take some in their stead.
 		nearest, err := x.nearest(ctx, vector, channels, s.wanted(scope, limit))
 		if err != nil {
-			return nil, fmt.Errorf("search the vectors: %w", err)
+			return nil, fmt.Errorf("search the vectors: %w", explain(err))
 		}
 		some = some || x.collection.Count() > 0
 		found = append(found, nearest...)
@@ -217,7 +221,7 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, vector []float3
 		return nil, memory.ErrNoVectors
 	}
 	sortNearest(found)
-	return s.vectorHits(ctx, scope, found, limit)
+	return s.vectorHits(ctx, scope, channels, found, limit)
 }
 
 // wanted is how many segments to find so that limit are left within scope's times.
@@ -228,8 +232,8 @@ func (s *Store) wanted(scope memory.Scope, limit int) int {
 	return limit
 }
 
-// vectorHits reads the messages of segments from the file, which has the last word on what exists.
-func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, found []near, limit int) ([]memory.VectorHit, error) {
+// vectorHits reads the messages of segments from the file, which has the last word on what exists, and where.
+func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, channels map[int64]bool, found []near, limit int) ([]memory.VectorHit, error) {
 	s.mu.RLock()
 	ids := s.nos.ids
 	s.mu.RUnlock()
@@ -246,12 +250,13 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, found []near
 			ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id
 			WHERE s.id IN (SELECT value FROM json_each(?)) ORDER BY m.id`, jsonOf(segments))
 		if err != nil {
-			return nil, fmt.Errorf("read the segments found: %w", err)
+			return nil, fmt.Errorf("read the segments found: %w", explain(err))
 		}
 		err = eachRow(rows, func(scan func(...any) error) error {
 			var segment, no int64
 			var id memory.MessageID
-			if err := scan(&segment, &no, &id); err != nil || !inScope(scope, id) {
+			// A segment's number may have come to another channel's since its vector was loaded.
+			if err := scan(&segment, &no, &id); err != nil || !channels[no] || !inScope(scope, id) {
 				return err
 			}
 			hit, ok := some[segment]
@@ -263,7 +268,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, found []near
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("read the segments found: %w", err)
+			return nil, fmt.Errorf("read the segments found: %w", explain(err))
 		}
 		for _, f := range found[:n] {
 			if hit, ok := some[f.segment]; ok && len(hits) < limit {

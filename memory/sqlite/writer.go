@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	sqlitedriver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -18,13 +19,17 @@ import (
 // have written: whoever gets the turn commits the batches of all in one transaction. Nothing runs in the
 // background.
 type writer struct {
-	turn chan struct{} // holds a token while somebody writes
+	turn     chan struct{} // holds a token while somebody writes
+	name     string        // of this writer among those that have the file open
+	patience time.Duration
 
 	mu      sync.Mutex
 	waiting []*batch
 
 	// What follows is used by the holder of turn only.
-	version    int64 // PRAGMA data_version after the last transaction: another means somebody else wrote
+	closed     bool
+	removed    time.Time // since when text that was removed may lie in the write-ahead log; zero if none does
+	version    int64     // PRAGMA data_version after the last transaction: another means somebody else wrote
 	channels   map[memory.ChannelID]*channel
 	guildNos   map[memory.GuildID]int64
 	segments   map[int64]int64 // last segment id by guild number
@@ -56,7 +61,6 @@ func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
 			return err
 		case s.writer.turn <- struct{}{}:
 			s.commitWaiting()
-			<-s.writer.turn
 		case <-ctx.Done():
 			if s.writer.withdraw(b) {
 				return ctx.Err()
@@ -93,14 +97,21 @@ func (w *writer) take() []*batch {
 	return taken
 }
 
-// commitWaiting commits some of what is waiting. The caller holds the turn. The transaction is nobody's in
+// commitWaiting commits some of what is waiting, and gives the turn back. The transaction is nobody's in
 // particular, so that one caller's giving up doesn't undo the others' work.
 func (s *Store) commitWaiting() {
+	defer s.endTurn()
 	batches := s.writer.take()
 	if len(batches) == 0 {
 		return
 	}
-	err := s.transact(context.Background(), func(t *transaction) error {
+	err := errors.New("write to the database: the goroutine that wrote panicked")
+	defer func() {
+		for _, b := range batches {
+			b.done <- err
+		}
+	}()
+	err = s.transact(context.Background(), func(t *transaction) error {
 		for _, b := range batches {
 			for i := range b.events {
 				if err := t.apply(&b.events[i]); err != nil {
@@ -110,9 +121,6 @@ func (s *Store) commitWaiting() {
 		}
 		return nil
 	})
-	for _, b := range batches {
-		b.done <- err
-	}
 }
 
 // writing runs f in a transaction of its own.
@@ -122,19 +130,25 @@ func (s *Store) writing(ctx context.Context, f func(*transaction) error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-s.writer.turn }()
+	defer s.endTurn()
 	return s.transact(ctx, f)
 }
 
-// transact runs f in a transaction and lets readers see what came of it. The caller holds the turn.
+// transact runs f in a transaction and lets readers see what came of it. The caller holds the turn. Once begun
+// it isn't cut short by ctx, for SQLite's driver can't tell then whether a statement was carried out: f looks at
+// ctx itself where its work is long.
 func (s *Store) transact(ctx context.Context, f func(*transaction) error) error {
+	if s.writer.closed {
+		return errors.New("write to the database: the store is closed")
+	}
+	ctx = context.WithoutCancel(ctx)
 	var done *transaction
 	err := s.tryTransact(ctx, func(t *transaction) error {
 		done = t
 		return f(t)
 	})
 	if err == nil {
-		err = s.publish(done.changed)
+		err = s.publish(ctx, done.changed)
 	}
 	if err != nil {
 		s.writer.forget() // what it knew may not have been committed
@@ -143,15 +157,16 @@ func (s *Store) transact(ctx context.Context, f func(*transaction) error) error 
 	return nil
 }
 
-func (s *Store) tryTransact(ctx context.Context, f func(*transaction) error) (err error) {
+func (s *Store) tryTransact(ctx context.Context, f func(*transaction) error) error {
 	t := &transaction{ctx: ctx, store: s}
 	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
+	committed := false
 	defer func() {
-		if err != nil {
-			t.ctx = context.WithoutCancel(ctx)
-			err = errors.Join(err, t.exec("ROLLBACK"))
+		if !committed {
+			s.writer.forget()
+			_ = t.exec("ROLLBACK") // fails if SQLite has done so itself, as when the disk is full
 		}
 	}()
 	if err := t.noticeOthers(); err != nil {
@@ -163,10 +178,15 @@ func (s *Store) tryTransact(ctx context.Context, f func(*transaction) error) (er
 	if err := t.flush(); err != nil {
 		return err
 	}
-	return t.exec("COMMIT")
+	if err := t.exec("COMMIT"); err != nil {
+		return err
+	}
+	committed = true
+	return nil
 }
 
-// noticeOthers throws away what is held in memory if another process has written.
+// noticeOthers throws away what is held in memory if another process has written, and says in the file who
+// writes now.
 func (t *transaction) noticeOthers() error {
 	var version int64
 	if err := t.row("PRAGMA data_version").Scan(&version); err != nil {
@@ -178,8 +198,12 @@ func (t *transaction) noticeOthers() error {
 	}
 	s.writer.forget()
 	s.writer.version = version
+	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", s.writer.name); err != nil {
+		return err
+	}
 	s.vectors.drop()
-	return s.reload(t.ctx, s.write)
+	s.wakeUp()
+	return s.reload(t.ctx)
 }
 
 // close closes the statements.
@@ -205,10 +229,14 @@ type changes struct {
 	stored    []storedVector          // new vectors
 	pending   bool
 	newest    memory.MessageID
+	text      bool // text was removed
 }
 
 // publish brings what readers hold in memory up to date after a commit.
-func (s *Store) publish(c changes) error {
+func (s *Store) publish(ctx context.Context, c changes) error {
+	if c.text && s.writer.removed.IsZero() {
+		s.writer.removed = time.Now()
+	}
 	s.vectors.remove(c.removed)
 	if err := s.vectors.put(c.stored); err != nil {
 		return err
@@ -223,15 +251,53 @@ func (s *Store) publish(c changes) error {
 	}
 	s.mu.Unlock()
 	if c.pending {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+		s.wakeUp()
 	}
 	if !c.structure {
 		return nil
 	}
-	return s.reload(context.Background(), s.write)
+	return s.reload(ctx)
+}
+
+func (s *Store) wakeUp() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// longRemoved is how long a writer that is never idle lets removed text lie in the write-ahead log.
+const longRemoved = 5 * time.Second
+
+// endTurn lets the next one write. Text that was removed is still in the write-ahead log then: whoever leaves
+// no work behind empties it.
+func (s *Store) endTurn() {
+	w := &s.writer
+	if !w.closed && !w.removed.IsZero() && (w.isIdle() || time.Since(w.removed) > longRemoved) {
+		s.emptyLog()
+	}
+	<-w.turn
+}
+
+func (w *writer) isIdle() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.waiting) == 0
+}
+
+// emptyLog moves what the write-ahead log holds to its place and truncates it. It doesn't wait for readers:
+// where one is in the way, the next to write tries again, and closing does it at the latest.
+func (s *Store) emptyLog() {
+	ctx := context.Background()
+	if _, err := s.write.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
+		return // uncovered: an idle connection takes a setting
+	}
+	var busy, pages, moved int
+	err := s.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	if err == nil && busy == 0 {
+		s.writer.removed = time.Time{}
+	}
+	_, _ = s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", s.writer.patience.Milliseconds()))
 }
 
 // explain says what to do about an error of SQLite's.

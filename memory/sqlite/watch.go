@@ -1,0 +1,52 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+)
+
+// watch sees what other processes commit, so that nobody is answered from memory what the file no longer says.
+type watch struct {
+	mu   sync.Mutex
+	conn *sql.Conn // of its own: each connection has its own PRAGMA data_version
+	seen int64     // its last value
+}
+
+// notice throws away what is held in memory if another process has written since. It takes microseconds if
+// none has.
+func (s *Store) notice(ctx context.Context) error {
+	w := &s.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ctx = context.WithoutCancel(ctx) // an interrupted connection is of no use any more
+	var version int64
+	if err := w.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+		return fmt.Errorf("look for the writes of others: %w", explain(err))
+	}
+	if version == w.seen {
+		return nil
+	}
+	var last string
+	if _, err := found(w.conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'writer'").Scan(&last)); err != nil {
+		return fmt.Errorf("look for the writes of others: %w", explain(err))
+	}
+	// If the last to write was this store itself, it noticed the others then.
+	if last != s.writer.name {
+		s.vectors.drop()
+		if err := s.reloadLocked(ctx); err != nil {
+			return fmt.Errorf("read what others wrote: %w", explain(err))
+		}
+		s.wakeUp()
+	}
+	w.seen = version
+	return nil
+}
+
+func (w *watch) close() error {
+	if w.conn == nil {
+		return nil
+	}
+	return w.conn.Close()
+}
