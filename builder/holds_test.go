@@ -64,4 +64,4 @@ func section1(p Prompt, heading string) string {
 	return body
 }
 
-var holdsCounter, _ = tokens.New()
+var holdsCounter = tokens.New()

@@ -30,11 +30,8 @@ type app struct {
 
 // open puts an app together. progress, if not nil, is told of long work on the database.
 func open(ctx context.Context, c config.Config, progress func(done, total int)) (*app, error) {
-	a := &app{config: c}
+	a := &app{config: c, counter: tokens.New()}
 	var err error
-	if a.counter, err = tokens.New(); err != nil {
-		return nil, err
-	}
 	if a.builder, err = newBuilder(c, a.counter); err != nil {
 		return nil, err
 	}

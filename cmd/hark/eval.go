@@ -34,10 +34,7 @@ func (f *flags) evalCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			counter, err := tokens.New()
-			if err != nil {
-				return err
-			}
+			counter := tokens.New()
 			b, err := newBuilder(cfg, counter)
 			if err != nil {
 				return err

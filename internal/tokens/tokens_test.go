@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"hark/internal/tokens"
 )
@@ -23,6 +24,7 @@ func TestCount(t *testing.T) {
 		{"<|endoftext|>", 7},
 		{"日本語", 2},
 		{"\xff\xfe", 1},
+		{"a\x7f\x7fb", 4},
 	} {
 		if got := c.Count(tc.text); got != tc.want {
 			t.Errorf("Count(%q) = %d, want %d", tc.text, got, tc.want)
@@ -36,6 +38,17 @@ func TestCountIsBoundedByBytes(t *testing.T) {
 	for name, text := range hostile(4_000) {
 		if n := c.Count(text); n < 1 || n > len(text) {
 			t.Errorf("%s: %d tokens of %d bytes", name, n, len(text))
+		}
+	}
+}
+
+// Every character costs something.
+func TestCountSkipsNothing(t *testing.T) {
+	t.Parallel()
+	c := tokens.New()
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		if utf8.ValidRune(r) && c.Count(string(r)) == 0 {
+			t.Errorf("%U has no tokens", r)
 		}
 	}
 }
@@ -60,7 +73,7 @@ func FuzzCount(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if n := c.Count(text); n > len(text) || (n == 0) != (text == "") {
+		if n := c.Count(text); utf8.ValidString(text) && n > len(text) || (n == 0) != (text == "") {
 			t.Errorf("Count(%q) = %d", text, n)
 		}
 	})
