@@ -79,7 +79,7 @@ func New(o Options, count Counter) (*Builder, error) {
 	b := &Builder{options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels), tally: newTally(count), shares: tokenShares(o.Layout)}
 	b.costs = newCosts(b.labels, count)
 	b.works.New = func() any { return new(work) }
-	b.fixed = b.fixedTokens(count)
+	b.fixed = max(b.fixedTokens(count), b.leastTokens())
 	least := b.fixed + b.costs.persona(o.Layout) + b.costs.speakerMost + 16
 	if o.MaxTokens < least {
 		return nil, fmt.Errorf("prompt of %d tokens: the %s layout needs at least %d", o.MaxTokens, o.Layout, least)

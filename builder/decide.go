@@ -25,6 +25,16 @@ func (b *Builder) fixedTokens(count Counter) int {
 	return tokens
 }
 
+// leastTokens are fixedTokens of the smallest prompt there can be, counted as a whole.
+func (b *Builder) leastTokens() int {
+	w := b.begin(Input{})
+	defer b.end(w)
+	w.plan()
+	w.decide(0)
+	w.render()
+	return w.counted() - w.personaSize - w.queryFixed
+}
+
 // rules are the instructions besides the persona.
 func (b *Builder) rules() string {
 	switch {

@@ -280,8 +280,12 @@ var templateNames = map[string]bool{
 	"tool_response": true, "system_prompt": true, "instructions": true,
 }
 
-// bracket is angle for tags in brackets, the prompt's own among them.
+// bracket is angle for tags in brackets, the prompt's own among them, and keeps a line from beginning with a
+// time as those of the history do.
 func (l suspicion) bracket(i int) edit {
+	if l.begins && stampFollows(l.line[i+1:]) && strings.IndexFunc(l.line[:i], unicode.IsLetter) < 0 {
+		return edit{1, "[", true}
+	}
 	name := strings.TrimPrefix(l.line[i+1:], "/")
 	end := strings.IndexByte(name, ']')
 	if end <= 0 || end > 32 {
@@ -289,9 +293,16 @@ func (l suspicion) bracket(i int) edit {
 	}
 	switch strings.ToLower(name[:end]) {
 	case "inst", "sys", "system", "system_prompt", "available_tools", "tool_calls", "tool_results", "previous_context":
-		return edit{1, "(", false}
+		return edit{1, "‹", false}
 	}
 	return edit{}
+}
+
+// stampFollows reports whether s begins like "07-24" or "2024-07".
+func stampFollows(s string) bool {
+	rest := strings.TrimLeft(s, "0123456789")
+	n := len(s) - len(rest)
+	return (n == 2 || n == 4) && len(rest) > 2 && rest[0] == '-' && rest[1] >= '0' && rest[1] <= '9'
 }
 
 // fence breaks the fences of code blocks, which would swallow what follows.

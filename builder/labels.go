@@ -6,6 +6,12 @@ import (
 	"strings"
 )
 
+// The relevances above which an item is marked as high or medium.
+const (
+	highRelevance   = 0.8
+	mediumRelevance = 0.6
+)
+
 // Labels are the words and marks of participants and history. A mark may be empty.
 type Labels struct {
 	Participants string // the title of the participants
@@ -53,6 +59,17 @@ func DefaultLabels() Labels {
 		Lore:         "📖 Lore",
 		Nothing:      "(nothing relevant was found)",
 	}
+}
+
+// Relevance is the mark of a relevance in [0, 1].
+func (l Labels) Relevance(relevance float64) string {
+	switch {
+	case relevance > highRelevance:
+		return l.High
+	case relevance > mediumRelevance:
+		return l.Medium
+	}
+	return l.Low
 }
 
 // marks are those of a history item, in the order they are shown in; see work.marks.

@@ -260,8 +260,8 @@ func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 
 // marks tells which of an item's marks are set, in the order they are shown in.
 func (w *work) marks(item *Item) (on [6]bool) {
-	on[0] = item.Relevance > 0.8
-	on[1] = !on[0] && item.Relevance > 0.6
+	on[0] = item.Relevance > highRelevance
+	on[1] = !on[0] && item.Relevance > mediumRelevance
 	on[2] = !on[0] && !on[1]
 	for i := range item.Lines {
 		on[3] = on[3] || w.author(item.Lines[i].Author).main
@@ -278,9 +278,8 @@ func (w *work) planTexts(s *section, most size) {
 		texts, title, limit = w.in.PreviousContext, w.b.labels.Earlier, summaryChars
 		fixed = size{w.b.costs.earlierMark, runes([]byte(w.b.labels.EarlierMark)) + 1}
 	}
-	b := inLine
 	if w.plain() {
-		fixed, b = size{2, 2}, bareLine
+		fixed = size{2, 2}
 	}
 	s.items, s.head = len(texts), w.head(s.kind, title)
 	for n := range texts {
@@ -291,7 +290,7 @@ func (w *work) planTexts(s *section, most size) {
 				return
 			}
 		}
-		e := entry{index: i, fixed: fixed, pieces: w.keep(w.measure(texts[i], 0, b, limit))}
+		e := entry{index: i, fixed: fixed, pieces: w.keep(w.measure(texts[i], 0, bareLine, limit))}
 		if !w.add(s, e, most) {
 			return
 		}

@@ -1,0 +1,128 @@
+package builder
+
+import "strings"
+
+// check counts what was written, unless it has fewer bytes than the budget has tokens, and reports whether it
+// is within the budget.
+func (w *work) check() (tokens int, within bool) {
+	most := w.b.options.MaxTokens
+	overhead := promptOverhead + messageOverhead*len(w.ends)
+	if len(w.buf)+overhead <= most {
+		return min(w.tokens, len(w.buf)+overhead), true
+	}
+	tokens = w.counted()
+	return tokens, tokens <= most
+}
+
+// counted are the tokens of what was written.
+func (w *work) counted() int {
+	tokens, start := promptOverhead+messageOverhead*len(w.ends), 0
+	for _, end := range w.ends {
+		tokens += w.b.tally.count.Count(string(w.buf[start:end]))
+		start = end
+	}
+	return tokens
+}
+
+// prompt is what was written, with the report on it.
+func (w *work) prompt(tokens int) Prompt {
+	p := Prompt{layout: w.b.options.Layout, Messages: make([]ChatMessage, len(w.ends))}
+	text, start := string(w.buf), 0
+	for i, end := range w.ends {
+		p.Messages[i] = ChatMessage{Role: w.roleOf(i), Content: text[start:end]}
+		start = end
+	}
+	history := &w.sections[kindHistory]
+	p.Shown = w.shownLines(history)
+	if w.b.options.Citations {
+		p.Numbers = make([]Number, history.shown)
+		for n := range p.Numbers {
+			e := &history.entries[n]
+			p.Numbers[n] = Number{N: n + 1, Item: e.index, Message: w.in.History[e.index].Lines[e.lead].Message}
+		}
+	}
+	p.Report = w.report(tokens)
+	return p
+}
+
+func (w *work) roleOf(i int) string {
+	switch {
+	case i == 0:
+		return RoleSystem
+	case w.b.options.Layout != LayoutChat || i == 1 || i == len(w.ends)-1:
+		return RoleUser
+	}
+	s := &w.sections[kindSession]
+	if w.in.Session[s.entries[s.shown-1-(i-2)].index].Role == RoleAssistant {
+		return RoleAssistant
+	}
+	return RoleUser
+}
+
+// shownLines are the lines of the history that are in the prompt, in their order.
+func (w *work) shownLines(s *section) []Shown {
+	count := 0
+	for i := range s.entries[:s.shown] {
+		count += len(s.entries[i].pieces)
+	}
+	shown := make([]Shown, 0, count)
+	for i := range s.entries[:s.shown] {
+		e := &s.entries[i]
+		for j := range e.pieces {
+			p := &e.pieces[j]
+			line := Shown{Item: e.index, Message: w.in.History[e.index].Lines[j].Message, Fraction: 1}
+			if p.at < len(p.text) {
+				line.Fraction = float64(strings.Count(p.text[:p.at], "")-1) / float64(p.chars)
+			}
+			shown = append(shown, line)
+		}
+	}
+	return shown
+}
+
+// report says what the budget went to.
+func (w *work) report(tokens int) Report {
+	b := w.b
+	all := int64(b.options.MaxTokens)
+	share := func(of int64) int { return int(of * all / b.shares.whole) }
+	titles := [...]string{headSystem, headPrevious, headSession, headQuery}
+	if w.plain() {
+		titles = [...]string{plainSystem, plainPrevious, plainSession, plainQuery}
+	}
+	system := SectionReport{Type: SectionSystem, Title: titles[0], Ceiling: share(b.shares.system), Included: 1,
+		Tokens: b.tally.of([]byte(b.rules())) + b.costs.titles[kindSession]}
+	query := SectionReport{Type: SectionQuery, Title: titles[3], Ceiling: share(b.shares.query), Included: 1,
+		Tokens: w.queryFixed + b.costs.titles[kindSession]}
+	if w.personaShown != "" {
+		system.Tokens += w.count(w.personaShown, ownText)
+	}
+	query.Tokens += w.count(w.queryShown, w.queryBlock())
+	if w.persona != "" && len(w.personaShown) != len(w.persona) {
+		system.Cut = 1
+	}
+	if w.queryShown != w.query {
+		query.Cut = 1
+	}
+	names := [sectionKinds]string{titles[2], b.labels.Participants, b.labels.History, b.labels.Earlier, b.labels.Lore}
+	r := Report{Tokens: tokens, MaxTokens: b.options.MaxTokens, Sections: make([]SectionReport, 0, 8)}
+	r.Sections = append(r.Sections, system)
+	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore, kindSession} {
+		r.Sections = append(r.Sections, w.sections[k].report(names[k]))
+	}
+	last := SectionReport{Type: SectionInstruction, Title: "", Included: 1, Tokens: b.tally.of([]byte(reminder))}
+	r.Sections = append(r.Sections, query, last)
+	return r
+}
+
+func (s *section) report(title string) SectionReport {
+	r := SectionReport{
+		Type: sectionTypes[s.kind], Title: title, Tokens: s.used.tokens, Floor: s.floor, Ceiling: s.ceiling,
+		Included: s.shown, Dropped: s.items - s.shown,
+	}
+	for i := range s.entries[:s.shown] {
+		if s.entries[i].isCut() {
+			r.Cut++
+		}
+	}
+	return r
+}
