@@ -26,6 +26,11 @@ type Directory interface {
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
 }
 
+// termEmbedder is an embedder that wants to know how much each term of a question says.
+type termEmbedder interface {
+	EmbedTerms(terms []string, idf func(term string) float64) []float32
+}
+
 // Engine recalls.
 type Engine struct {
 	log      Log
@@ -117,7 +122,7 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *po
 	for _, hit := range hits {
 		p.want(hit.Channel, hit.ID)
 	}
-	near, err := e.nearest(ctx, q)
+	near, err := e.nearest(ctx, q, asked)
 	textOnly = errors.Is(err, memory.ErrNoVectors)
 	if err != nil && !textOnly {
 		return nil, false, err
@@ -140,7 +145,14 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *po
 
 // nearest finds segments by the question's vector. An embedder that can't be reached is as one that has
 // embedded nothing.
-func (e *Engine) nearest(ctx context.Context, q Query) ([]memory.VectorHit, error) {
+func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory.VectorHit, error) {
+	if t, ok := e.embedder.(termEmbedder); ok {
+		vector := t.EmbedTerms(text.QueryTerms(q.Text), asked.idfOf)
+		if vector == nil {
+			return nil, nil
+		}
+		return e.log.Nearest(ctx, q.Scope, vector, vectorCandidates)
+	}
 	vectors, err := e.embedder.Embed(ctx, memory.ForSearch, []string{q.Text})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -31,9 +31,16 @@ func (Builtin) Embed(ctx context.Context, _ memory.Purpose, texts []string) ([][
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		vectors[i] = hashed(batch.Terms(s))
+		vectors[i] = hashed(batch.Terms(s), rarity)
 	}
 	return vectors, nil
+}
+
+// EmbedTerms is the vector of a question's terms, each weighed by its inverse document frequency; nil if there
+// are none. What is stored can't be weighed by counts that change from day to day, so the question is, which is
+// enough: a rare term counts as much in a product when one side has its weight (Salton's scheme lnc.ltc).
+func (Builtin) EmbedTerms(terms []string, idf func(term string) float64) []float32 {
+	return hashed(terms, func(term string) float64 { return rarity(term) * idf(term) })
 }
 
 // The weights of the kinds of features. Pieces are many, so each says little.
@@ -46,7 +53,7 @@ const (
 
 // hashed is the vector of a text's terms; nil if there are none. Each feature is added in a dimension and with
 // a sign of its own, so that collisions cancel out on average.
-func hashed(terms []string) []float32 {
+func hashed(terms []string, weigh func(term string) float64) []float32 {
 	if len(terms) == 0 {
 		return nil
 	}
@@ -59,7 +66,7 @@ func hashed(terms []string) []float32 {
 	}
 	previous := uint64(0)
 	for i, term := range terms {
-		weight := rarity(term)
+		weight := weigh(term)
 		whole := hash(term)
 		add(mix(whole), termWeight*weight)
 		if i > 0 {
@@ -75,8 +82,8 @@ func hashed(terms []string) []float32 {
 	return normalised(&sums)
 }
 
-// rarity stands for a term's inverse document frequency, which can't be counted: the vectors of yesterday
-// must compare with those of tomorrow. Long words are rarer than short ones, and so are numbers.
+// rarity is what can be told of a term's inverse document frequency without counting: long words are rarer than
+// short ones, and so are numbers.
 func rarity(term string) float64 {
 	if c, _ := utf8.DecodeRuneInString(term); c >= '0' && c <= '9' {
 		return 1.2

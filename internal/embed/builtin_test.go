@@ -89,6 +89,6 @@ func FuzzBuiltin(f *testing.F) {
 func BenchmarkBuiltin(b *testing.B) {
 	s := strings.Repeat("I went to a support group yesterday and it was so powerful. ", 6)
 	for b.Loop() {
-		hashed(text.Terms(s))
+		hashed(text.Terms(s), rarity)
 	}
 }
