@@ -2,21 +2,27 @@ package search
 
 import (
 	"math"
+	"slices"
 	"strings"
 
+	"hark/internal/text"
 	"hark/memory"
 )
 
-// hits are the best of what was scored, with their excerpts; what a better one says in the same words is left
-// out.
+// hits are the best of what was scored, with their excerpts; what only repeats the question, or says the same
+// as a better one, is left out.
 func (p *pool) hits(q Query, scored []ranked) []Hit {
 	var hits []Hit
+	asked := repeats(q.Text)
 	said := map[string]bool{}
 	for _, r := range scored {
 		if len(hits) == q.Limit {
 			break
 		}
-		e := p.streams[r.channel][r.at]
+		e := &p.streams[r.channel][r.at]
+		if asked(e) {
+			continue
+		}
 		if words := normalised(e.Text()); words != "" {
 			if said[words] {
 				continue
@@ -28,9 +34,26 @@ func (p *pool) hits(q Query, scored []ranked) []Hit {
 	return hits
 }
 
+// repeats tells of a message whether it asks what the question asks, in no more words: people ask the same
+// twice, and the first time answers nothing.
+func repeats(question string) func(*entry) bool {
+	terms := map[string]bool{}
+	for _, t := range text.Terms(question) {
+		terms[t] = true
+	}
+	same := normalised(question)
+	return func(e *entry) bool {
+		body := e.Text()
+		if !e.asks {
+			return same != "" && normalised(body) == same
+		}
+		return !slices.ContainsFunc(text.Terms(body), func(t string) bool { return !terms[t] })
+	}
+}
+
 // normalised is s without what doesn't change what it says.
 func normalised(s string) string {
-	return strings.Join(strings.Fields(strings.ToLower(s)), " ")
+	return strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(s)), " "), ".!… ")
 }
 
 // excerpt is a hit's message with the one before and the one after it in the same sitting.
