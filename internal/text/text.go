@@ -104,7 +104,7 @@ func each(s string, f func(word)) {
 	s = fold(withoutTags(s))
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if !isWordRune(r) {
+		if !isWordRune(r) || unicode.Is(unicode.M, r) { // a mark without a letter is an emoji's
 			i += size
 			continue
 		}
@@ -226,7 +226,14 @@ func fold(s string) string {
 	b.Grow(len(s))
 	var base rune
 	marks := 0
-	for _, r := range norm.NFKD.String(strings.ToLower(s)) {
+	// Compatibility forms have no lower case of their own: 𝐁𝐨𝐥𝐝 is plain first, then small.
+	for _, r := range strings.ToLower(norm.NFKD.String(s)) {
+		switch {
+		case isInvisible(r):
+			continue
+		case r == 'ς':
+			r = 'σ'
+		}
 		if !unicode.Is(unicode.Mn, r) {
 			base, marks = r, 0
 			b.WriteRune(r)
@@ -239,6 +246,12 @@ func fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
+// isInvisible reports whether r changes only how a word or an emoji looks: soft hyphens, variation selectors and
+// the frame of keycaps.
+func isInvisible(r rune) bool {
+	return r == '\u00AD' || '\uFE00' <= r && r <= '\uFE0F' || r == '\u20E3'
+}
+
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -247,6 +260,9 @@ func isASCII(s string) bool {
 	}
 	return true
 }
+
+// maxTag bounds a tag, in bytes: the longest, an animated emoji's, has a name of 32 letters and an id of 20.
+const maxTag = 64
 
 // withoutTags takes out Discord's markup in angle brackets: <@123>, <@&123>, <#123>, <t:123:R>; of a custom
 // emoji, <:name:123>, the name stays.
@@ -260,9 +276,12 @@ func withoutTags(s string) string {
 		if open < 0 {
 			break
 		}
-		end := strings.IndexByte(s[open:], '>')
+		near := s[open:min(open+maxTag, len(s))] // so that many brackets aren't read through to the end each
+		end := strings.IndexByte(near, '>')
 		if end < 0 {
-			break
+			b.WriteString(s[:open+1])
+			s = s[open+1:]
+			continue
 		}
 		if name, ok := tagName(s[open+1 : open+end]); ok {
 			b.WriteString(s[:open])

@@ -26,6 +26,19 @@ func TestTerms(t *testing.T) {
 		{"a custom emoji's name stays", "<a:party_parrot:123>", "parti parrot"},
 		{"angle brackets that are no tag", "a < b and c > dog <", "b c dog"},
 		{"nothing", "?! … 🎉", ""},
+		{"emoji leave no marks behind", "❤️ 1️⃣ 👍🏽 👨\u200d👩 ok", "1 ok"},
+		{"dressed-up letters are letters", "𝐇𝐞𝐥𝐥𝐨 ℍello Ⓗello", "hello hello hello"},
+		{"soft hyphens", "exam\u00adple", "exampl"},
+		{"Greek ends words otherwise", "ΟΔΟΣ οδός", "οδοσ οδοσ"},
+		{"Turkish capitals", "İstanbul", "istanbul"},
+		{"a URL by its parts", "https://example.com/a-b?id=42#top", "http exampl com b id 42 top"},
+		{"identifiers whole, but for joints", "getUserName HTTP2_PORT err!=nil std::vector", "getusernam http2 port err nil std vector"},
+		{"versions, prices and hexadecimals", "v1.2.3 $3.50 0xDEADBEEF ½", "v1 2 3 3 50 0xdeadbeef 1 2"},
+		{"no tag is longer than tags are", "<:" + strings.Repeat("a", 70) + ":123>", strings.Repeat("a", maxTerm) + " 123"},
+		{"a bracket that never closes", "<@123", "123"},
+		{"long in bytes only", strings.Repeat("ж", 30), strings.Repeat("ж", 30)},
+		{"negated verbs", "can't won't ain't", "aint"},
+		{"a long word is cut between letters", strings.Repeat("é", 60) + " " + strings.Repeat("ж", 60), strings.Repeat("e", 40) + " " + strings.Repeat("ж", 40)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -82,6 +95,24 @@ func FuzzTerms(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Brackets that look like the beginning of a tag each must not each be read through to the end.
+func BenchmarkTermsOfBrackets(b *testing.B) {
+	s := strings.Repeat("<", 100_000) + ">"
+	for b.Loop() {
+		Terms(s)
+	}
+}
+
+func TestBatchStemsAsTheFunctionDoes(t *testing.T) {
+	t.Parallel()
+	var batch Batch
+	for _, s := range []string{"running dogs", "dogs run", "the dogs 今天"} {
+		if got, want := batch.Terms(s), Terms(s); !slices.Equal(got, want) {
+			t.Errorf("a batch's Terms(%q) = %q, want %q", s, got, want)
+		}
+	}
 }
 
 func BenchmarkTerms(b *testing.B) {
