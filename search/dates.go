@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"hark/internal/text"
 )
 
 // dateRange is a span of time that a question asks about.
@@ -28,7 +30,8 @@ func (q question) distance(t time.Time) time.Duration {
 
 var (
 	months   = [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
-	isoDate  = regexp.MustCompile(`\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?\b`)
+	isoDate  = regexp.MustCompile(`\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:\b|t)`)
+	mayVerb  = regexp.MustCompile(`\bmay\s+(?:be|have|not|also|still|only|need|want|come|go|get|take|make|help|work)\b`)
 	dayMonth = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)?(?:\s+of)?\s+(` + monthNames + `)\b\.?(?:,?\s+(\d{4}))?`)
 	monthDay = regexp.MustCompile(`(?i)\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
 )
@@ -44,25 +47,40 @@ func datesIn(s string, now time.Time) []dateRange {
 		dates = appendDate(dates, m[1], m[2], m[3], now)
 	}
 	rest := lower
-	for _, m := range dayMonth.FindAllStringSubmatch(lower, -1) {
+	for _, m := range dayMonth.FindAllStringSubmatch(mayVerb.ReplaceAllString(lower, " "), -1) {
 		dates = appendDate(dates, m[3], monthNumber(m[2]), m[1], now)
 		rest = strings.Replace(rest, m[0], " ", 1)
 	}
-	for _, m := range monthDay.FindAllStringSubmatch(rest, -1) {
-		if m[2] == "" && m[3] == "" && (m[1] == "may" || m[1] == "march" || m[1] == "mar" || m[1] == "sep") && !isMonthHere(rest, m[0]) {
-			continue // "may" is mostly the verb
+	for _, at := range monthDay.FindAllStringSubmatchIndex(rest, -1) {
+		name, day, year := group(rest, at, 1), group(rest, at, 2), group(rest, at, 3)
+		if day == "" && year == "" && ambiguous[name] && !monthsFollow(rest[:at[0]]) {
+			continue
 		}
-		dates = appendDate(dates, m[3], monthNumber(m[1]), m[2], now)
+		dates = appendDate(dates, year, monthNumber(name), day, now)
 	}
 	return append(dates, relativeDates(lower, now)...)
 }
 
-// isMonthHere reports whether a word that is a month or something else follows a word that months follow.
-func isMonthHere(s, word string) bool {
-	for _, before := range []string{"in ", "last ", "since ", "until ", "during ", "of ", "this ", "early ", "late ", "by "} {
-		if strings.Contains(s, before+word) {
-			return true
-		}
+// group is what the nth group matched.
+func group(s string, at []int, n int) string {
+	if at[2*n] < 0 {
+		return ""
+	}
+	return s[at[2*n]:at[2*n+1]]
+}
+
+// ambiguous are the months that are as often something else: a verb, a name, a step.
+var ambiguous = map[string]bool{"may": true, "march": true, "mar": true, "sep": true, "jan": true, "april": true, "june": true, "august": true}
+
+// monthsFollow reports whether the last word of s is one that months follow.
+func monthsFollow(s string) bool {
+	words := strings.Fields(s)
+	if len(words) == 0 {
+		return false
+	}
+	switch words[len(words)-1] {
+	case "in", "last", "since", "until", "during", "of", "this", "early", "late", "by", "before", "after":
+		return true
 	}
 	return false
 }
@@ -77,21 +95,25 @@ func monthNumber(name string) string {
 }
 
 // appendDate appends a day, or a month if day is empty. Without a year it is the last one that isn't later
-// than now.
+// than now. A day that no calendar has isn't a date.
 func appendDate(dates []dateRange, year, month, day string, now time.Time) []dateRange {
 	m, _ := strconv.Atoi(month)
 	d, _ := strconv.Atoi(day)
 	y, _ := strconv.Atoi(year)
-	if m < 1 || m > 12 || d > 31 {
+	if m < 1 || m > 12 || day != "" && d < 1 {
 		return dates
 	}
+	first := func(y int) time.Time { return time.Date(y, time.Month(m), max(d, 1), 0, 0, 0, 0, now.Location()) }
 	if year == "" {
 		y = now.Year()
-		if time.Date(y, time.Month(m), max(d, 1), 0, 0, 0, 0, now.Location()).After(now) {
+		for tries := 0; tries < 9 && (first(y).After(now) || first(y).Month() != time.Month(m)); tries++ { // 29 February takes up to 8
 			y--
 		}
 	}
-	from := time.Date(y, time.Month(m), max(d, 1), 0, 0, 0, 0, now.Location())
+	from := first(y)
+	if from.Month() != time.Month(m) {
+		return dates
+	}
 	to := from.AddDate(0, 1, 0)
 	if d > 0 {
 		to = from.AddDate(0, 0, 1)
@@ -105,6 +127,7 @@ func relativeDates(s string, now time.Time) []dateRange {
 	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
 	year := time.Date(now.Year(), 1, 1, 0, 0, 0, 0, now.Location())
+	words := " " + strings.Join(text.Words(s), " ") + " "
 	var dates []dateRange
 	for _, span := range []struct {
 		words    string
@@ -114,12 +137,13 @@ func relativeDates(s string, now time.Time) []dateRange {
 		{"yesterday", today.AddDate(0, 0, -1), today},
 		{"this week", monday, now},
 		{"last week", monday.AddDate(0, 0, -7), monday},
+		{"last weekend", monday.AddDate(0, 0, -2), monday},
 		{"this month", month, now},
 		{"last month", month.AddDate(0, -1, 0), month},
 		{"this year", year, now},
 		{"last year", year.AddDate(-1, 0, 0), year},
 	} {
-		if strings.Contains(s, span.words) {
+		if strings.Contains(words, " "+span.words+" ") {
 			dates = append(dates, dateRange{span.from, span.to})
 		}
 	}

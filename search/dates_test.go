@@ -1,0 +1,139 @@
+package search
+
+import (
+	"testing"
+	"time"
+)
+
+func TestDatesIn(t *testing.T) {
+	t.Parallel()
+	berlin := time.FixedZone("Berlin", 2*60*60)
+	summer := time.Date(2023, 7, 12, 15, 4, 5, 0, time.UTC) // a Wednesday
+	newYear := time.Date(2024, 1, 1, 0, 30, 0, 0, time.UTC) // a Monday
+	for _, c := range []struct {
+		says string
+		now  time.Time
+		want []string // from, to, …
+	}{
+		{"what was said on 2023-05-25?", summer, []string{"2023-05-25", "2023-05-26"}},
+		{"at 2023-05-25T10:00:00Z", summer, []string{"2023-05-25", "2023-05-26"}},
+		{"in 2023-05", summer, []string{"2023-05-01", "2023-06-01"}},
+		{"in 2023-12", summer, []string{"2023-12-01", "2024-01-01"}},
+		{"on 25 May 2023", summer, []string{"2023-05-25", "2023-05-26"}},
+		{"on the 25th of May, 2023", summer, []string{"2023-05-25", "2023-05-26"}},
+		{"on May 25th", summer, []string{"2023-05-25", "2023-05-26"}},
+		{"on May 25, 2021", summer, []string{"2021-05-25", "2021-05-26"}},
+		{"Sept. 3 2022", summer, []string{"2022-09-03", "2022-09-04"}},
+		{"on December 24", summer, []string{"2022-12-24", "2022-12-25"}},
+		{"on 12 July", summer, []string{"2023-07-12", "2023-07-13"}},
+		{"on 13 July", summer, []string{"2022-07-13", "2022-07-14"}},
+		{"on 31 December", newYear, []string{"2023-12-31", "2024-01-01"}},
+		{"on 29 February", summer, []string{"2020-02-29", "2020-03-01"}},
+		{"in May", summer, []string{"2023-05-01", "2023-06-01"}},
+		{"in May 2020", summer, []string{"2020-05-01", "2020-06-01"}},
+		{"last march", summer, []string{"2023-03-01", "2023-04-01"}},
+		{"the October plans", summer, []string{"2022-10-01", "2022-11-01"}},
+		{"from 3 June to 5 June 2023", summer, []string{"2023-06-03", "2023-06-04", "2023-06-05", "2023-06-06"}},
+		{"May I ask what Ann may do?", summer, nil},
+		{"again may I ask", summer, nil},
+		{"4 may be enough", summer, nil},
+		{"we march on", summer, nil},
+		{"What did June say to April and Jan?", summer, nil},
+		{"maybe marching decently", summer, nil},
+
+		{"today?", summer, []string{"2023-07-12", "2023-07-12 15:04"}},
+		{"yesterday's plan", summer, []string{"2023-07-11", "2023-07-12"}},
+		{"this week", summer, []string{"2023-07-10", "2023-07-12 15:04"}},
+		{"LAST  WEEK", summer, []string{"2023-07-03", "2023-07-10"}},
+		{"last weekend", summer, []string{"2023-07-08", "2023-07-10"}},
+		{"last week", time.Date(2023, 7, 16, 1, 0, 0, 0, time.UTC), []string{"2023-07-03", "2023-07-10"}}, // a Sunday
+		{"this month", summer, []string{"2023-07-01", "2023-07-12 15:04"}},
+		{"last month", time.Date(2023, 3, 31, 0, 0, 0, 0, time.UTC), []string{"2023-02-01", "2023-03-01"}},
+		{"this year", summer, []string{"2023-01-01", "2023-07-12 15:04"}},
+		{"last year", summer, []string{"2022-01-01", "2023-01-01"}},
+		{"yesterday", newYear, []string{"2023-12-31", "2024-01-01"}},
+		{"last week", newYear, []string{"2023-12-25", "2024-01-01"}},
+		{"last month", newYear, []string{"2023-12-01", "2024-01-01"}},
+		{"last year", newYear, []string{"2023-01-01", "2024-01-01"}},
+		{"the last weekly report", summer, nil},
+		{"yesterday", newYear.In(berlin), []string{"2023-12-31", "2024-01-01"}},
+		{"yesterday", time.Date(2023, 12, 31, 23, 0, 0, 0, time.UTC).In(berlin), []string{"2023-12-31", "2024-01-01"}},
+
+		{"31 February 2023", summer, nil},
+		{"on 30 February", summer, nil},
+		{"31 April", summer, nil},
+		{"2023-02-29", summer, nil},
+		{"2023-13", summer, nil},
+		{"2023-13-01", summer, nil},
+		{"2023-00-10", summer, nil},
+		{"2023-05-00", summer, nil},
+		{"2023-05-99", summer, nil},
+		{"0 May", summer, nil},
+		{"12023-05-251", summer, nil},
+		{"the range 2023-2024", summer, nil},
+		{"call 555-1234", summer, nil},
+		{"0000-01-01", summer, []string{"0000-01-01", "0000-01-02"}},
+		{"9999-12-31", summer, []string{"9999-12-31", "10000-01-01"}},
+		{"9999-12", summer, []string{"9999-12-01", "10000-01-01"}},
+		{"", summer, nil},
+	} {
+		var got []string
+		for _, d := range datesIn(c.says, c.now) {
+			for _, at := range []time.Time{d.from, d.to} {
+				layout := "2006-01-02"
+				if at.Hour() != 0 {
+					layout += " 15:04"
+				}
+				if at.Location() != c.now.Location() {
+					t.Errorf("%q: %v isn't in the zone of now", c.says, at)
+				}
+				got = append(got, at.Format(layout))
+			}
+		}
+		if len(got) != len(c.want) {
+			t.Errorf("%q: %v, want %v", c.says, got, c.want)
+			continue
+		}
+		for i := range got {
+			if got[i] != c.want[i] {
+				t.Errorf("%q: %v, want %v", c.says, got, c.want)
+				break
+			}
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	day := func(d, h int) time.Time { return time.Date(2023, 5, d, h, 0, 0, 0, time.UTC) }
+	q := question{dates: []dateRange{{day(10, 0), day(11, 0)}, {day(20, 0), day(21, 0)}}}
+	for _, c := range []struct {
+		at   time.Time
+		want time.Duration
+	}{
+		{day(10, 0), 0}, {day(10, 12), 0}, {day(20, 3), 0}, {day(9, 23), time.Hour}, {day(11, 2), 2 * time.Hour},
+		{day(19, 22), 2 * time.Hour}, {day(22, 0), 24 * time.Hour}, {day(15, 0), 4 * 24 * time.Hour},
+	} {
+		if got := q.distance(c.at); got != c.want {
+			t.Errorf("%v: %v, want %v", c.at, got, c.want)
+		}
+	}
+}
+
+func FuzzDatesIn(f *testing.F) {
+	for _, s := range []string{"2023-05-25", "31 February", "in May", "May 25th, 2023", "29 Feb", "yesterday, last week", "9999-99-99",
+		"\xff 3 may\x00", "0000-00", "١٢ May", "2023-05-25t", "99999999999999999999 May 9999"} {
+		f.Add(s, int64(1689174245))
+		f.Add(s, int64(-62135596800))
+	}
+	f.Fuzz(func(t *testing.T, s string, now int64) {
+		for _, d := range datesIn(s, time.Unix(now, 0).UTC()) {
+			if d.to.Before(d.from) {
+				t.Errorf("%q: from %v to %v", s, d.from, d.to)
+			}
+			if d.to.Sub(d.from) > 367*24*time.Hour {
+				t.Errorf("%q: %v to %v is longer than a year", s, d.from, d.to)
+			}
+		}
+	})
+}
