@@ -1,0 +1,210 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"hark/internal/discordtest"
+	"hark/internal/llmtest"
+	"hark/memory"
+)
+
+const (
+	publicWords  = "The meeting is on Thursday at noon in the greenhouse."
+	privateWords = "The meeting about Otto's dismissal is at midnight in the lighthouse."
+	when         = "when and where is the meeting?"
+)
+
+func TestAnswerDrawsOnWhatAllHereCanRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	public := w.discord.Say(w.general.ID, w.jane.ID, publicWords)
+	w.discord.Say(w.staff.ID, w.jane.ID, privateWords)
+	w.later()
+
+	answer := w.ask(w.general, w.ana, when)
+	w.holds(w.prompt(), "Thursday at noon")
+	w.lacks(w.prompts(), "lighthouse")
+	w.lacks(w.prompts(), "midnight")
+	link := fmt.Sprintf("https://discord.com/channels/%d/%d/%d", w.guild.ID, w.general.ID, public.ID)
+	w.reply(w.general.ID, answer.Reference.MessageID, link)
+
+	w.ask(w.staff, w.ana, when)
+	w.holds(w.prompt(), "midnight in the lighthouse")
+	w.holds(w.prompt(), "Thursday at noon")
+	if code := w.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, secret := range []string{"Thursday", "lighthouse", "meeting", w.discord.Token} {
+		w.lacks(w.log.String(), secret)
+	}
+}
+
+func TestDeletedAndEditedAreGoneFromTheNextContext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	deleted := w.discord.Say(w.general.ID, w.jane.ID, "The password of the greenhouse is marigold.")
+	edited := w.discord.Say(w.general.ID, w.jane.ID, "The shed's password is petunia.")
+	w.later()
+	w.model.Queue(llmtest.Say("It is marigold [1], and the shed's is petunia [2]."))
+	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" what are the passwords of greenhouse and shed?")
+	w.reply(w.general.ID, q.ID, "marigold")
+	w.holds(w.prompt(), "marigold")
+	w.holds(w.prompt(), "petunia")
+	w.ask(w.general, w.otto, "and what is the password?") // once this is answered, the first answer is logged
+	w.holds(w.prompt(), "It is marigold")                 // in the session
+
+	w.discord.Delete(w.general.ID, deleted.ID)
+	w.discord.Edit(w.general.ID, edited.ID, "The shed's password is begonia.")
+	w.ask(w.general, w.ana, "once more: what are the passwords of greenhouse and shed?")
+	w.lacks(w.prompt(), "marigold")
+	w.lacks(w.prompt(), "petunia")
+	w.holds(w.prompt(), "begonia")
+}
+
+func TestPermissionsAreObeyedByTheNextAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.discord.Say(w.staff.ID, w.jane.ID, privateWords)
+	w.later()
+	allow := func(p discordtest.Permissions) {
+		deny := discordtest.ViewChannel &^ p
+		w.discord.SetOverwrite(w.staff.ID, discordtest.ForRole(w.guild.ID, p, deny))
+	}
+	allow(discordtest.ViewChannel)
+	w.ask(w.general, w.ana, when)
+	w.holds(w.prompt(), "lighthouse")
+	allow(0)
+	w.ask(w.general, w.ana, when)
+	w.lacks(w.prompt(), "lighthouse")
+
+	// A channel of ana and jane alone; then otto gets the role.
+	inner := w.discord.AddRole(w.guild.ID, "inner", 0)
+	for _, u := range []discordtest.User{w.ana, w.jane} {
+		w.discord.UpdateMember(w.guild.ID, u.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, inner.ID) })
+	}
+	narrow := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "inner", Overwrites: []discordtest.Overwrite{
+		discordtest.ForRole(w.guild.ID, 0, discordtest.ViewChannel),
+		discordtest.ForRole(w.staffRole.ID, discordtest.ViewChannel, 0),
+		discordtest.ForRole(w.guild.BotRole.ID, discordtest.ViewChannel, 0),
+	}})
+	w.ask(narrow, w.ana, when)
+	w.holds(w.prompt(), "lighthouse")
+	w.discord.SetOverwrite(narrow.ID, discordtest.ForRole(inner.ID, discordtest.ViewChannel, 0))
+	w.ask(narrow, w.ana, when) // the inner circle needn't be of the staff
+	w.lacks(w.prompt(), "lighthouse")
+}
+
+func TestBadGatewayLeadsToOneMessage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.discord.Inject("POST /channels/*/messages", 1, discordtest.DoneButBadGateway())
+	w.ask(w.general, w.ana, "hello?")
+	w.ask(w.staff, w.ana, "hello?") // by now a second one would have come
+	if n := len(w.discord.Sent(w.general.ID)); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+	if code := w.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if got := w.logged(w.general.ID); len(got) != 2 {
+		t.Errorf("logged %q", got)
+	}
+}
+
+func TestSlowModelDelaysNobodyElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hold := make(chan struct{})
+	w.model.Queue(llmtest.Reply{Hold: hold, Text: []string{"Noted at last."}})
+	w.start()
+	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" hello?")
+	w.discord.WaitFor("the model to be asked", func() bool {
+		defer w.discord.Poke()
+		return len(w.model.Requests()) > 0
+	})
+	w.discord.Say(w.staff.ID, w.jane.ID, privateWords)
+	w.discord.Say(w.general.ID, w.jane.ID, publicWords)
+	w.ask(w.staff, w.ana, when)
+	w.holds(w.prompt(), "lighthouse")
+	w.holds(w.prompt(), "greenhouse")
+	close(hold)
+	w.reply(w.general.ID, q.ID, "Noted at last.")
+}
+
+func TestEveryWayToAsk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.discord.Say(w.general.ID, w.jane.ID, publicWords)
+	w.discord.Say(w.staff.ID, w.jane.ID, privateWords)
+	w.later()
+	first := w.ask(w.general, w.ana, "hello?")
+	reply := w.discord.Say(w.general.ID, w.otto.ID, "so, "+when, discordtest.QuietReplyTo(first.ID))
+	w.reply(w.general.ID, reply.ID, "Noted")
+	w.holds(w.prompt(), "greenhouse")
+
+	direct := w.discord.DM(w.ana.ID, "my cat is called Mimi; what is my cat called?")
+	w.discord.WaitSent(direct.ChannelID, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "Noted") })
+	w.ask(w.general, w.ana, "what is my cat called?")
+	w.lacks(w.prompt(), "Mimi")
+
+	w.discord.WaitFor("/context to be registered", func() bool {
+		return len(w.discord.Commands(0)) > 0 || len(w.discord.Commands(w.guild.ID)) > 0
+	})
+	shown := w.discord.Slash(w.general.ID, w.otto.ID, "context", discordtest.Opt{Name: "question", Value: when}).WaitMessage()
+	w.holds(shown.Content, "Thursday at noon")
+	w.lacks(shown.Content, "lighthouse")
+	if shown.Flags&discordtest.Ephemeral == 0 {
+		t.Error("everybody can see what /context shows")
+	}
+}
+
+func TestRunWithoutAModelQuotes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	delete(w.env, "HARK_LLM_MODEL")
+	w.start()
+	public := w.discord.Say(w.general.ID, w.jane.ID, publicWords)
+	w.discord.Say(w.staff.ID, w.jane.ID, privateWords)
+	w.later()
+	q := w.discord.Say(w.general.ID, w.otto.ID, w.discord.Bot.Mention()+" "+when)
+	answer := w.reply(w.general.ID, q.ID, "> "+publicWords)
+	w.holds(answer.Content, "No language model is configured")
+	w.holds(answer.Content, fmt.Sprintf("/%d/%d/%d", w.guild.ID, w.general.ID, public.ID))
+	w.lacks(answer.Content, "lighthouse")
+	if len(w.model.Requests()) > 0 {
+		t.Error("a model was asked that isn't configured")
+	}
+}
+
+func TestStoppingKeepsAllThatWasHeard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hold := make(chan struct{})
+	defer close(hold)
+	w.start()
+	w.ask(w.general, w.ana, "are you there?")
+	w.model.Queue(llmtest.Reply{Hold: hold, Text: []string{"never said"}})
+	w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" think hard")
+	for i := range 200 {
+		w.discord.Say(w.staff.ID, w.jane.ID, fmt.Sprintf("line %d", i))
+	}
+	w.ask(w.staff, w.ana, "did you hear all that?") // answered after what came before it was heard
+	if code := w.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	heard := w.logged(w.staff.ID)
+	for _, m := range w.discord.Messages(w.staff.ID) {
+		if heard[memory.MessageID(m.ID)] != m.Content {
+			t.Errorf("%q is logged as %q", m.Content, heard[memory.MessageID(m.ID)])
+		}
+	}
+	w.discord.WaitSent(w.general.ID, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "restarted") })
+	w.holds(w.log.String(), "stopped")
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+)
+
+func TestRunEndsWhenTheOperatorMustAct(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		options []discordtest.Option
+		token   string
+		want    string
+	}{
+		{"no token", nil, "", "token is missing"},
+		{"wrong token", nil, "wrong", "Discord refuses the token"},
+		{"missing intent", []discordtest.Option{discordtest.WithoutIntents(discordtest.MessageContent)}, "right", "Discord refuses an intent"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, test.options...)
+			if test.token != "right" {
+				w.env["HARK_DISCORD_TOKEN"] = test.token
+			}
+			if code := run(t.Context(), w.environment(&buffer{}, w.log), []string{"run"}); code != 1 {
+				t.Errorf("exit code %d", code)
+			}
+			w.holds(w.log.String(), "hark: "+sentenceStart(w.log.String(), test.want))
+		})
+	}
+}
+
+// sentenceStart is the line of log after "hark: " if it contains want, else want.
+func sentenceStart(log, want string) string {
+	for line := range strings.Lines(log) {
+		if after, ok := strings.CutPrefix(line, "hark: "); ok && strings.Contains(after, want) {
+			return after
+		}
+	}
+	return want
+}
+
+func TestRunWaitsForTheConfiguration(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, token, want string
+	}{
+		{"no token", "", "token is missing"},
+		{"wrong token", "wrong", "Discord refuses the token"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			delete(w.env, "HARK_DISCORD_TOKEN")
+			w.env["HARK_WEB_LISTEN"] = "127.0.0.1:0"
+			w.configure("[discord]\ntoken = \"" + test.token + "\"\n")
+			w.wait()
+			address := w.waitLog(`"address":"([^"]+)"`)
+			w.waitLog("waiting for the configuration to change")
+			w.get(address, "/healthz", http.StatusOK, "ok")
+			w.get(address, "/readyz", http.StatusServiceUnavailable, test.want)
+
+			// A file that can't be read as yet changes nothing.
+			w.configure("[discord]\ntoken = ")
+			w.get(address, "/readyz", http.StatusServiceUnavailable, test.want)
+			asked := len(w.discord.Requests())
+			w.configure("[discord]\ntoken = \"" + w.discord.Token + "\"\n")
+			w.discord.WaitReady()
+			if test.token == "" && asked > 0 {
+				t.Errorf("asked Discord %d times without a token", asked)
+			}
+			w.ask(w.general, w.ana, "hello?")
+			w.get(address, "/readyz", http.StatusOK, "ready")
+			if code := w.stop(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			if n := strings.Count(w.log.String(), test.want); n != 1 {
+				t.Errorf("said %d times", n)
+			}
+		})
+	}
+}
+
+func TestRunStopsWhileItWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, discordtest.WithoutIntents(discordtest.MessageContent))
+	w.env["HARK_WEB_LISTEN"] = "127.0.0.1:0"
+	w.wait()
+	address := w.waitLog(`"address":"([^"]+)"`)
+	w.waitLog("waiting for the configuration to change")
+	w.get(address, "/readyz", http.StatusServiceUnavailable, "Message Content Intent")
+	identified := w.discord.Identifies()
+	if code := w.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if n := w.discord.Identifies(); n != identified {
+		t.Errorf("Discord was asked %d times more", n-identified)
+	}
+	w.lacks(w.log.String(), "hark: ")
+}
+
+func TestRunRefusesAnAddressInUse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env["HARK_WEB_LISTEN"] = strings.TrimPrefix(w.discord.URL, "http://")
+	if code := run(t.Context(), w.environment(&buffer{}, w.log), []string{"run", "--wait"}); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	w.holds(w.log.String(), "web.listen")
+}
+
+func TestHealthcheck(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env["HARK_WEB_LISTEN"] = "127.0.0.1:0"
+	w.start()
+	w.env = map[string]string{"HARK_WEB_LISTEN": w.waitLog(`"address":"([^"]+)"`)}
+	err := &buffer{}
+	if code := run(t.Context(), w.environment(&buffer{}, err), []string{"healthcheck"}); code != 0 {
+		t.Errorf("exit code %d: %s", code, err)
+	}
+	w.stop()
+	if code := run(t.Context(), w.environment(&buffer{}, err), []string{"healthcheck"}); code != 1 {
+		t.Errorf("exit code %d of a Hark that is no more", code)
+	}
+	w.holds(err.String(), "is Hark running?")
+}
+
+// wait runs "hark run --wait", looking at the configuration all the time.
+func (w *world) wait() {
+	w.startWith(func(ctx context.Context) int {
+		env := w.environment(&buffer{}, w.log)
+		r := &runner{flags: &flags{env: &env}, wait: true, look: time.Millisecond}
+		if err := r.run(ctx); err != nil {
+			w.Errorf("%v", err)
+			return 1
+		}
+		return 0
+	})
+}
+
+// waitLog returns what pattern's group matches in Hark's log, once it does.
+func (w *world) waitLog(pattern string) string {
+	w.Helper()
+	found, match := "", regexp.MustCompile(pattern)
+	w.discord.WaitFor("a line of the log", func() bool {
+		m := match.FindStringSubmatch(w.log.String())
+		if m == nil {
+			return false
+		}
+		found = m[len(m)-1]
+		return true
+	})
+	return found
+}
+
+// get asks the web server until it answers as it should.
+func (w *world) get(address, path string, status int, text string) {
+	w.Helper()
+	response, err := http.Get("http://" + address + path)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != status || !strings.Contains(string(body), text) {
+		w.Errorf("%s: %s %q, %v; want %d and %q", path, response.Status, body, err, status, text)
+	}
+}

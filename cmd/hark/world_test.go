@@ -1,0 +1,241 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/internal/llmtest"
+	"hark/memory"
+	"hark/memory/sqlite"
+)
+
+// patience is how long a test waits for what must come.
+const patience = 30 * time.Second
+
+// world is a fake Discord with a server of two channels and three people, a fake model, and a Hark between them.
+// The past was three hours ago.
+type world struct {
+	*testing.T
+	discord *discordtest.Server
+	model   *llmtest.Server
+	env     map[string]string
+	log     *buffer
+
+	guild           discordtest.Guild
+	general, staff  discordtest.Channel
+	staffRole       discordtest.Role
+	ana, jane, otto discordtest.User // otto isn't of the staff
+
+	cancel context.CancelFunc
+	code   chan int
+}
+
+const past = 3 * time.Hour
+
+func newWorld(t *testing.T, options ...discordtest.Option) *world {
+	options = append([]discordtest.Option{discordtest.WithTime(time.Now().Add(-past))}, options...)
+	w := &world{T: t, discord: discordtest.New(t, options...), model: llmtest.New(t), log: &buffer{}}
+	d := w.discord
+	w.log.wrote = d.Poke
+	w.guild = d.AddGuild("Garden")
+	w.staffRole = d.AddRole(w.guild.ID, "staff", 0)
+	w.general = d.AddChannel(w.guild.ID, discordtest.Channel{Name: "general"})
+	w.staff = d.AddChannel(w.guild.ID, discordtest.Channel{Name: "staff", Overwrites: []discordtest.Overwrite{
+		discordtest.ForRole(w.guild.ID, 0, discordtest.ViewChannel),
+		discordtest.ForRole(w.staffRole.ID, discordtest.ViewChannel, 0),
+		discordtest.ForRole(w.guild.BotRole.ID, discordtest.ViewChannel, 0),
+	}})
+	w.ana = d.AddMember(w.guild.ID, discordtest.User{Username: "ana"}, w.staffRole.ID)
+	w.jane = d.AddMember(w.guild.ID, discordtest.User{Username: "jane"}, w.staffRole.ID)
+	w.otto = d.AddMember(w.guild.ID, discordtest.User{Username: "otto"})
+	w.model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("Noted", " [1].") })
+	w.env = map[string]string{
+		"HARK_DATA": t.TempDir(), "HARK_DISCORD_TOKEN": d.Token, "HARK_DISCORD_API_URL": d.URL,
+		"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": w.model.URL(), "HARK_WEB_LISTEN": "off",
+		"HARK_CONFIG": filepath.Join(t.TempDir(), "config.toml"),
+	}
+	w.configure("")
+	return w
+}
+
+// configure writes the configuration file.
+func (w *world) configure(text string) {
+	w.Helper()
+	if err := os.WriteFile(w.env["HARK_CONFIG"], []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) environment(stdout, stderr *buffer) environment {
+	return environment{
+		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
+		lookup:  func(key string) (string, bool) { v, ok := w.env[key]; return v, ok },
+		environ: func() []string { return environOf(w.env) },
+	}
+}
+
+func environOf(env map[string]string) []string {
+	var all []string
+	for key, value := range maps.All(env) {
+		all = append(all, key+"="+value)
+	}
+	return all
+}
+
+// start runs "hark run" until stop, or the test's end.
+func (w *world) start() {
+	w.Helper()
+	before := w.discord.Identifies()
+	w.startWith(func(ctx context.Context) int { return run(ctx, w.environment(&buffer{}, w.log), []string{"run"}) })
+	w.waitSession(before + 1)
+}
+
+// waitSession returns once Discord has started its nth session with Hark.
+func (w *world) waitSession(n int) {
+	w.Helper()
+	w.discord.WaitFor("a session", func() bool { return w.discord.Identifies() >= n })
+	w.discord.WaitReady()
+}
+
+func (w *world) startWith(run func(ctx context.Context) int) {
+	ctx, cancel := context.WithCancel(context.Background())
+	code, done := make(chan int, 1), make(chan struct{})
+	w.cancel, w.code = cancel, code
+	go func() {
+		defer close(done)
+		code <- run(ctx)
+	}()
+	w.Cleanup(func() {
+		cancel()
+		<-done
+		if w.Failed() {
+			w.Logf("Hark's log:\n%s", w.log)
+		}
+	})
+}
+
+// stop ends Hark as SIGTERM does, and returns its exit code.
+func (w *world) stop() int {
+	w.Helper()
+	w.cancel()
+	return w.ended(10 * time.Second)
+}
+
+// ended is the exit code with which Hark ends by itself.
+func (w *world) ended(within time.Duration) int {
+	w.Helper()
+	select {
+	case code := <-w.code:
+		return code
+	case <-time.After(within):
+		w.Fatalf("Hark hasn't stopped within %v:\n%s", within, w.log)
+		return -1
+	}
+}
+
+// later lets the past be past: what was said before is no longer of the session.
+func (w *world) later() { w.discord.Advance(past) }
+
+// ask mentions Hark and waits for the reply, which must be the text that the model was told to say.
+func (w *world) ask(channel discordtest.Channel, who discordtest.User, text string) discordtest.Sent {
+	w.Helper()
+	question := w.discord.Say(channel.ID, who.ID, w.discord.Bot.Mention()+" "+text)
+	return w.reply(channel.ID, question.ID, "Noted")
+}
+
+// reply is the reply to a question once it contains text.
+func (w *world) reply(channel, question discordtest.ID, text string) discordtest.Sent {
+	w.Helper()
+	return w.discord.WaitSent(channel, func(m discordtest.Sent) bool {
+		return m.Reference != nil && m.Reference.MessageID == question && strings.Contains(m.Content, text)
+	})
+}
+
+// prompt is all that the model was sent last, byte for byte.
+func (w *world) prompt() string {
+	w.Helper()
+	requests := w.model.Requests()
+	if len(requests) == 0 {
+		w.Fatal("the model wasn't asked")
+	}
+	return string(requests[len(requests)-1].Body)
+}
+
+// prompts is all that the model was ever sent.
+func (w *world) prompts() string {
+	var all strings.Builder
+	for _, r := range w.model.Requests() {
+		all.Write(r.Body)
+	}
+	return all.String()
+}
+
+func (w *world) holds(text, what string) {
+	w.Helper()
+	if !strings.Contains(text, what) {
+		w.Errorf("%q is missing in\n%s", what, text)
+	}
+}
+
+func (w *world) lacks(text, what string) {
+	w.Helper()
+	if strings.Contains(text, what) {
+		w.Errorf("%q is in\n%s", what, text)
+	}
+}
+
+// logged are the texts of the messages in Hark's store, by id, once Hark has stopped.
+func (w *world) logged(channel discordtest.ID) map[memory.MessageID]string {
+	w.Helper()
+	store, err := sqlite.Open(w.Context(), w.env["HARK_DATA"], sqlite.Options{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer store.Close()
+	texts := map[memory.MessageID]string{}
+	var ids []memory.MessageID
+	for _, m := range w.discord.Messages(channel) {
+		ids = append(ids, memory.MessageID(m.ID))
+	}
+	messages, err := store.Messages(w.Context(), memory.ChannelID(channel), ids)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, m := range messages {
+		if _, twice := texts[m.ID]; twice {
+			w.Errorf("message %d is there twice", m.ID)
+		}
+		texts[m.ID] = m.Content
+	}
+	return texts
+}
+
+// buffer is written and read by several goroutines.
+type buffer struct {
+	mu    sync.Mutex
+	bytes bytes.Buffer
+	wrote func() // told of each write, if not nil
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	if b.wrote != nil {
+		defer b.wrote()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bytes.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bytes.String()
+}
