@@ -38,25 +38,25 @@ func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
 	if err := e.build(ctx, q, r, r.session); err != nil {
 		return nil, err
 	}
-	if sent := r.sentSession(); e.model != nil && len(sent) < len(r.session) {
+	if sent := r.sentSession(); len(sent) < len(r.session) {
 		// What the prompt had no room for as the session may be found like anything else.
 		return r, e.build(ctx, q, r, sent)
 	}
 	return r, nil
 }
 
-// build searches and has the prompt built. The part of the session that is shown needs no finding; without a
-// model nothing is shown.
+// build searches and has the prompt built. The part of the session that is shown needs no finding.
 func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) error {
 	skip := []memory.MessageID{q.ID}
-	if e.model != nil {
-		for _, m := range shown {
-			skip = append(skip, m.ID)
-		}
+	for _, m := range shown {
+		skip = append(skip, m.ID)
 	}
 	var err error
 	if r.result, err = e.search.Search(ctx, e.query(q, r, r.scope, skip)); err != nil {
 		return err
+	}
+	if q.Guild == memory.DirectGuild {
+		r.result.People = presentIn(r.result.People, q.Asker)
 	}
 	r.search = r.elapsed()
 	in := History(r.result, q.Channel, r.names.channel)
@@ -66,6 +66,14 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
 	r.Prompt = e.builder.Build(in)
 	return nil
+}
+
+// presentIn are those of people who have written in the direct message asked in: nobody is told who else writes to
+// Hark.
+func presentIn(people []search.Participant, asker memory.UserID) []search.Participant {
+	return slices.DeleteFunc(people, func(p search.Participant) bool {
+		return p.Person.ID != asker && p.Presence.Messages == 0
+	})
 }
 
 // sentSession are the messages of the session that are in the prompt: the newest.
@@ -79,8 +87,12 @@ func (r *recalled) sentSession() []memory.Message {
 }
 
 func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memory.MessageID) search.Query {
+	now := q.Now
+	if asked := q.ID.Time().Add(time.Millisecond); q.ID != 0 && asked.After(now) {
+		now = asked // our clock is behind that of whoever gave out the id
+	}
 	return search.Query{
-		Text: q.Text, Now: q.Now.In(e.options.Zone), Asker: q.Asker, Mentions: q.Mentions,
+		Text: q.Text, Now: now.In(e.options.Zone), Asker: q.Asker, Mentions: q.Mentions,
 		Guilds: r.guilds, Scope: scope, Skip: skip,
 	}
 }
@@ -94,6 +106,7 @@ func (e *Engine) readable(ctx context.Context, q Question) ([]memory.GuildID, me
 			return nil, memory.Scope{}, names{}, err
 		}
 	}
+	guilds = slices.DeleteFunc(guilds, func(id memory.GuildID) bool { return q.Operator && id == memory.DirectGuild })
 	var scope memory.Scope
 	n := newNames()
 	for _, id := range guilds {
@@ -116,11 +129,9 @@ func (e *Engine) readable(ctx context.Context, q Question) ([]memory.GuildID, me
 
 func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	if q.Everywhere && q.Operator {
-		var all []memory.ChannelID
-		for _, c := range g.Channels {
-			if c.Kind != memory.DirectChannel {
-				all = append(all, c.ID)
-			}
+		all := make([]memory.ChannelID, len(g.Channels))
+		for i, c := range g.Channels {
+			all[i] = c.ID
 		}
 		return all
 	}
@@ -135,8 +146,12 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 const sessionTurns = 40
 
 // session is what was said in the channel before the question, since the last silence, oldest first, and
-// before it the message that the question replies to, if that is older and may be read again.
+// before it the message that the question replies to, if that is older and may be read again. An operator sees no
+// direct messages.
 func (e *Engine) session(ctx context.Context, q Question, scope memory.Scope) ([]memory.Message, error) {
+	if q.Operator && q.Guild == memory.DirectGuild {
+		return nil, nil
+	}
 	asked := q.ID
 	if asked == 0 {
 		asked = memory.FirstMessageID(q.Now)
@@ -153,10 +168,21 @@ func (e *Engine) session(ctx context.Context, q Question, scope memory.Scope) ([
 		last = before[start].Time()
 	}
 	session := before[start:]
-	if q.ReplyTo == 0 || !slices.Contains(scope.Channels, q.Channel) || slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID == q.ReplyTo }) {
+	own := derivation{log: e.log, channel: q.Channel, scope: scope, present: asked, known: map[memory.MessageID]bool{}}
+	if len(session) > 0 {
+		own.present = session[0].ID
+	}
+	if session, err = own.allowed(ctx, session); err != nil {
+		return nil, err
+	}
+	if q.ReplyTo == 0 || q.ReplyTo >= own.present || !slices.Contains(scope.Channels, q.Channel) {
 		return session, nil
 	}
 	replied, err := e.log.Messages(ctx, q.Channel, []memory.MessageID{q.ReplyTo})
+	if err != nil {
+		return nil, err
+	}
+	replied, err = own.allowed(ctx, replied)
 	return append(replied, session...), err
 }
 
