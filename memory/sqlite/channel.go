@@ -97,7 +97,7 @@ func (t *transaction) addChannel(c memory.Channel) error {
 		return err
 	}
 	if guildOf(no) != guild {
-		return fmt.Errorf("guild %d has %d channels, as many as can be numbered", c.Guild, no&(1<<channelBits-1))
+		return fmt.Errorf("guild %d has %d channels, as many as can be numbered", c.Guild, 1<<channelBits-1)
 	}
 	overwrites, err := json.Marshal(c.Overwrites)
 	if err != nil {

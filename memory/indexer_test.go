@@ -1,0 +1,186 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fakeQueue is a queue of segments in memory.
+type fakeQueue struct {
+	pending  []Segment
+	wake     chan struct{}
+	pendErr  error
+	storeErr error
+	stored   map[int64][]float32
+}
+
+func newQueue(texts ...string) *fakeQueue {
+	q := &fakeQueue{wake: make(chan struct{}, 1), stored: map[int64][]float32{}}
+	for i, text := range texts {
+		q.pending = append(q.pending, Segment{ID: int64(i + 1), Version: 1, Messages: []Message{{Content: text}}})
+	}
+	return q
+}
+
+func (q *fakeQueue) Pending(_ context.Context, limit int) ([]Segment, error) {
+	return slices.Clone(q.pending[:min(limit, len(q.pending))]), q.pendErr
+}
+
+func (q *fakeQueue) Embedded(_ context.Context, segments []Segment, vectors [][]float32) error {
+	if q.storeErr != nil {
+		return q.storeErr
+	}
+	for i, s := range segments {
+		q.stored[s.ID] = vectors[i]
+		q.pending = slices.DeleteFunc(q.pending, func(p Segment) bool { return p.ID == s.ID && p.Version == s.Version })
+	}
+	return nil
+}
+
+func (q *fakeQueue) Wake() <-chan struct{} { return q.wake }
+
+// embedderFunc is an embedder of one dimension.
+type embedderFunc func(ctx context.Context, texts []string) ([][]float32, error)
+
+func (embedderFunc) Space() Space { return Space{Name: "test", Dimensions: 1} }
+func (f embedderFunc) Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error) {
+	if purpose != ForStorage {
+		return nil, errors.New("segments are embedded for storage")
+	}
+	return f(ctx, texts)
+}
+
+func ones(_ context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	for i := range vectors {
+		vectors[i] = []float32{1}
+	}
+	return vectors, nil
+}
+
+func TestDrainEmbedsAllThatIsPending(t *testing.T) {
+	t.Parallel()
+	q := newQueue(slices.Repeat([]string{"text"}, 2*indexBatch+3)...)
+	var told []int
+	x := Indexer{Queue: q, Embedder: embedderFunc(ones)}
+	if err := x.Drain(t.Context(), func(done int) { told = append(told, done) }); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{indexBatch, 2 * indexBatch, 2*indexBatch + 3}; !slices.Equal(told, want) || len(q.stored) != want[2] || len(q.pending) != 0 {
+		t.Errorf("told %v, stored %d, left %d", told, len(q.stored), len(q.pending))
+	}
+	if err := x.Drain(t.Context(), nil); err != nil {
+		t.Errorf("nothing to do, yet %v", err)
+	}
+}
+
+func TestDrainStopsAtTheFirstError(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("the cause")
+	failing := embedderFunc(func(context.Context, []string) ([][]float32, error) { return nil, cause })
+	unreadable, unwritable := newQueue("text"), newQueue("text")
+	unreadable.pendErr, unwritable.storeErr = cause, cause
+	for _, x := range []Indexer{
+		{Queue: newQueue("text"), Embedder: failing},
+		{Queue: unreadable, Embedder: embedderFunc(ones)},
+		{Queue: unwritable, Embedder: embedderFunc(ones)},
+	} {
+		if err := x.Drain(t.Context(), nil); !errors.Is(err, cause) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// A failing embedder is asked again after 1, 2, 4 … seconds, at most 5 minutes; once it answers, everything
+// waiting is embedded and a later failure begins at a second again.
+func TestRunWaitsLongerAfterEachFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		q := newQueue("one", "two")
+		failures, answered := 12, make(chan struct{}, 1)
+		embed := embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
+			if failures--; failures >= 0 {
+				return nil, errors.New("the embedder is down")
+			}
+			answered <- struct{}{}
+			return ones(ctx, texts)
+		})
+		var waits []time.Duration
+		x := Indexer{Queue: q, Embedder: embed, Failed: func(err error, wait time.Duration) {
+			if !strings.Contains(err.Error(), "embed 2 segments") && !strings.Contains(err.Error(), "embed 1 segments") {
+				t.Errorf("told of %v", err)
+			}
+			waits = append(waits, wait)
+		}}
+		started := time.Now()
+		done := make(chan error, 1)
+		go func() { done <- x.Run(ctx) }()
+		<-answered
+		want := []time.Duration{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300}
+		total := time.Duration(0)
+		for i := range want {
+			want[i] *= time.Second
+			total += want[i]
+		}
+		if !slices.Equal(waits, want) || time.Since(started) != total {
+			t.Errorf("waited %v, want %v", waits, want)
+		}
+		synctest.Wait()
+		if len(q.stored) != 2 {
+			t.Errorf("%d vectors stored", len(q.stored))
+		}
+		failures, waits = 1, nil
+		q.pending = []Segment{{ID: 3, Version: 1}}
+		q.wake <- struct{}{}
+		<-answered
+		synctest.Wait()
+		if !slices.Equal(waits, want[:1]) || len(q.stored) != 3 {
+			t.Errorf("after a success waited %v; %d stored", waits, len(q.stored))
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Run ends with its context wherever it is: waiting for work, for the embedder, or to try again.
+func TestRunEndsPromptly(t *testing.T) {
+	t.Parallel()
+	hanging := func(ctx context.Context, _ []string) ([][]float32, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	failing := func(context.Context, []string) ([][]float32, error) { return nil, errors.New("down") }
+	for name, x := range map[string]*Indexer{
+		"idle":    {Queue: newQueue(), Embedder: embedderFunc(ones)},
+		"asking":  {Queue: newQueue("text"), Embedder: embedderFunc(hanging), Failed: func(err error, _ time.Duration) { t.Errorf("told of %v", err) }},
+		"backing": {Queue: newQueue("text"), Embedder: embedderFunc(failing)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x.Queue.(*fakeQueue).wake = make(chan struct{}, 1) // of this bubble
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- x.Run(ctx) }()
+				synctest.Wait()
+				before := time.Now()
+				cancel()
+				if err := <-done; err != nil || !time.Now().Equal(before) {
+					t.Errorf("ended %s late with %v", time.Since(before), err)
+				}
+			})
+		})
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := (&Indexer{Queue: newQueue("text"), Embedder: embedderFunc(ones)}).Run(ended); err != nil {
+		t.Error(err)
+	}
+}
