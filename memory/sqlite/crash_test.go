@@ -1,0 +1,173 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"testing"
+
+	"hark/memory"
+	"hark/memory/memorytest"
+)
+
+const (
+	crashDir   = "HARK_TEST_CRASH_DIR"
+	crashFirst = "HARK_TEST_CRASH_FIRST"
+	perBatch   = 6
+)
+
+// crashBatch is the nth batch of the crash test: new messages in three channels; of the batch before, one is
+// edited and one deleted.
+func crashBatch(n int) []memory.Event {
+	var events []memory.Event
+	for i := range perBatch {
+		events = append(events, crashMessage(n, i))
+	}
+	if n > 0 {
+		events = append(events, edited(crashChannel(n-1, 1), (n-1)*perBatch+1, crashWord(n-1, 1)+"after common"),
+			deleted(crashChannel(n-1, 0), (n-1)*perBatch))
+	}
+	return events
+}
+
+func crashMessage(n, i int) memory.Posted {
+	return posted(crashChannel(n, i), n*perBatch+i, crashWord(n, i)+" common words of talk")
+}
+
+func crashChannel(n, i int) memory.ChannelID { return general + memory.ChannelID((n+i)%3) }
+
+// crashWord is in one message only.
+func crashWord(n, i int) string { return fmt.Sprintf("w%dx%dq", n, i) }
+
+// TestCrashChild is the process that TestCrash kills: it logs batch after batch, tells of each that was
+// acknowledged, and embeds meanwhile.
+func TestCrashChild(t *testing.T) {
+	dir := os.Getenv(crashDir)
+	if dir == "" {
+		t.Skip("is run by TestCrash")
+	}
+	first, err := strconv.Atoi(os.Getenv(crashFirst))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir)
+	indexer := memory.Indexer{Queue: s, Embedder: memorytest.Embedder{}}
+	go indexer.Run(context.Background()) // until the process dies
+	for n := first; ; n++ {
+		apply(t, s, crashBatch(n)...)
+		fmt.Printf("acknowledged %d\n", n)
+	}
+}
+
+// Whenever the process is killed, all that was acknowledged is there once, what was deleted is not, and all
+// that is made of the log agrees with it.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	kills := 20
+	if os.Getenv("HARK_LONG") != "" {
+		kills = 200
+	}
+	dir := t.TempDir()
+	next := 0
+	for range kills {
+		from := next
+		next = crash(t, dir, next, 1+rand.IntN(12)) + 1
+		s := open(t, dir)
+		checkCrashed(t, s, from, next)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	s := open(t, dir)
+	drain(t, s)
+	checkCrashed(t, s, 0, next)
+	t.Logf("%d kills, %d messages acknowledged", kills, next*perBatch)
+}
+
+// crash runs a child from batch first on, kills it after some acknowledgements, and returns the last of them.
+func crash(t *testing.T, dir string, first, after int) int {
+	t.Helper()
+	child := exec.Command(os.Args[0], "-test.run=^TestCrashChild$")
+	child.Env = append(os.Environ(), crashDir+"="+dir, crashFirst+"="+strconv.Itoa(first))
+	out, err := child.StdoutPipe()
+	if err == nil {
+		err = child.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := -1
+	lines := bufio.NewScanner(out)
+	for seen := 0; lines.Scan(); {
+		var n int
+		if _, err := fmt.Sscanf(lines.Text(), "acknowledged %d", &n); err != nil {
+			t.Errorf("the child said %q", lines.Text())
+			continue
+		}
+		last = n
+		if seen++; seen == after {
+			if err := child.Process.Kill(); err != nil { // SIGKILL; acknowledgements that are in the pipe still count
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := child.Wait(); err == nil || last < 0 {
+		t.Fatalf("the child ended by itself after batch %d: %v", last, err)
+	}
+	return last
+}
+
+// checkCrashed checks batches [from, next), all acknowledged; the one after may be there or not.
+func checkCrashed(t *testing.T, s *Store, from, next int) {
+	t.Helper()
+	checkSound(t, s)
+	more, err := s.Messages(t.Context(), crashChannel(next, 0), []memory.MessageID{id(next * perBatch)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := from; n < next; n++ {
+		edits := n < next-1 || len(more) > 0 // whether the batch after it is there
+		for i := range perBatch {
+			channel := crashChannel(n, i)
+			want, content := []memory.MessageID{id(n*perBatch + i)}, crashMessage(n, i).Message.Content
+			switch {
+			case edits && i == 0:
+				want = nil
+			case edits && i == 1:
+				content = crashWord(n, 1) + "after common"
+			}
+			messages, err := s.Messages(t.Context(), channel, []memory.MessageID{id(n*perBatch + i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(messages) != len(want) || len(want) == 1 && messages[0].Content != content {
+				t.Errorf("message %d of batch %d: %+v", i, n, messages)
+			}
+			term := crashWord(n, i)
+			if edits && i == 1 {
+				if got := find(t, s, in(channel), term); len(got) > 0 {
+					t.Errorf("%q is found after its edit", term)
+				}
+				term += "after"
+			}
+			if got := find(t, s, in(channel), term); !slices.Equal(got, want) {
+				t.Errorf("%q finds %v, want %v", term, got, want)
+			}
+		}
+	}
+	var all, recalled int
+	if err := s.read.QueryRow("SELECT count(*), count(DISTINCT id) FROM message").Scan(&all, &recalled); err != nil || all != recalled {
+		t.Errorf("%d messages, %d ids: %v", all, recalled, err)
+	}
+	if got := len(find(t, s, in(general, general+1, general+2), "common")); from == 0 && got != min(100, all) {
+		t.Errorf("%d of %d messages hold the word that is in all", got, all)
+	}
+}

@@ -1,0 +1,178 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/text"
+	"hark/memory"
+	"hark/memory/memorytest"
+)
+
+// words are counted as tokens by the stores of these tests.
+func words(s string) int { return len(strings.Fields(s)) }
+
+func open(t testing.TB, dir string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), dir, Options{Space: memorytest.Embedder{}.Space(), Tokens: words})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func apply(t testing.TB, s *Store, events ...memory.Event) {
+	t.Helper()
+	if err := s.Apply(context.Background(), events...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func drain(t testing.TB, s *Store) {
+	t.Helper()
+	if err := (&memory.Indexer{Queue: s, Embedder: memorytest.Embedder{}}).Drain(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// id is that of the nth message of these tests, ten seconds after the one before.
+func id(n int) memory.MessageID {
+	return memory.FirstMessageID(time.Date(2026, 5, 1, 0, 0, 10*n, 0, time.UTC))
+}
+
+const (
+	guild   memory.GuildID   = 100
+	general memory.ChannelID = 1000
+	secret  memory.ChannelID = 2000
+)
+
+func posted(channel memory.ChannelID, n int, content string) memory.Posted {
+	return memory.Posted{Message: memory.Message{ID: id(n), Guild: guild, Channel: channel, Author: memory.UserID(1 + n%3), Content: content}}
+}
+
+func deleted(channel memory.ChannelID, ns ...int) memory.Deleted {
+	d := memory.Deleted{Guild: guild, Channel: channel}
+	for _, n := range ns {
+		d.IDs = append(d.IDs, id(n))
+	}
+	return d
+}
+
+func edited(channel memory.ChannelID, n int, content string) memory.Edited {
+	return memory.Edited{Guild: guild, Channel: channel, ID: id(n), Content: content, At: id(n).Time().Add(time.Hour)}
+}
+
+func in(channels ...memory.ChannelID) memory.Scope { return memory.Scope{Channels: channels} }
+
+// find are the messages that full text finds.
+func find(t testing.TB, s *Store, scope memory.Scope, query string) []memory.MessageID {
+	t.Helper()
+	hits, err := s.FullText(context.Background(), scope, text.QueryTerms(query), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]memory.MessageID, len(hits))
+	for i, hit := range hits {
+		ids[i] = hit.ID
+	}
+	return ids
+}
+
+// nearest are the messages of the segments nearest to a text.
+func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.MessageID {
+	t.Helper()
+	vectors, err := memorytest.Embedder{}.Embed(context.Background(), memory.ForSearch, []string{query})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits, err := s.Nearest(context.Background(), scope, vectors[0], 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []memory.MessageID
+	for _, hit := range hits {
+		if !slices.Contains(scope.Channels, hit.Channel) {
+			t.Errorf("found something in channel %d", hit.Channel)
+		}
+		ids = append(ids, hit.Messages...)
+	}
+	return ids
+}
+
+// tables are all that hold something, by what orders their rows; meta's name of the last writer isn't told.
+var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
+	"segment", "vector", "trace", "trace_source", "fulltext_docsize", "meta WHERE key <> 'writer'"}
+
+// dump is all that a file holds.
+func dump(t testing.TB, s *Store) string {
+	t.Helper()
+	var b strings.Builder
+	for _, table := range tables {
+		rows, err := s.read.Query("SELECT * FROM " + table + " ORDER BY 1, 2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, err := rows.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s\n", table)
+		err = eachRow(rows, func(scan func(...any) error) error {
+			row, to := make([]any, len(columns)), make([]any, len(columns))
+			for i := range row {
+				to[i] = &row[i]
+			}
+			err := scan(to...)
+			fmt.Fprintln(&b, row...)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// unsound are questions to a file, by what is wrong when one has an answer.
+var unsound = map[string]string{
+	"a message that is recalled lies in no segment": "SELECT id FROM message WHERE kind IN (0, 1, 2) AND segment = 0",
+	"a message that isn't recalled lies in one":     "SELECT id FROM message WHERE kind NOT IN (0, 1, 2) AND segment <> 0",
+	"a message lies outside its segment": `SELECT m.id FROM message m LEFT JOIN segment s ON s.id = m.segment
+		WHERE m.segment <> 0 AND (s.id IS NULL OR s.channel <> m.channel OR m.id NOT BETWEEN s.first AND s.last)`,
+	"a segment has another size than its messages": `SELECT s.id FROM segment s
+		WHERE s.size <> (SELECT count(*) FROM message m WHERE m.channel = s.channel AND m.segment = s.id)`,
+	"a segment is empty or too large":           fmt.Sprintf("SELECT id FROM segment WHERE size NOT BETWEEN 1 AND %d", memory.MaxSegment),
+	"a segment is neither pending nor embedded": "SELECT id FROM segment WHERE pending = 0 AND id NOT IN (SELECT segment FROM vector)",
+	"a vector has no segment":                   "SELECT segment FROM vector WHERE segment NOT IN (SELECT id FROM segment)",
+	"a channel miscounts its messages": `SELECT c.id FROM channel c
+		WHERE c.messages <> (SELECT count(*) FROM message m WHERE m.channel = c.no AND m.kind IN (0, 1, 2))`,
+	"somebody's presence is wrong": `SELECT 1 FROM (SELECT channel, author, count(*) AS n, max(id) AS last FROM message WHERE kind IN (0, 1, 2) GROUP BY 1, 2) m
+		FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS NOT m.n OR p.last IS NOT m.last`,
+	"full text holds what the log doesn't": "SELECT id FROM fulltext_docsize WHERE id NOT IN (SELECT row FROM message)",
+	"a deleted message is there":           "SELECT m.id FROM message m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
+}
+
+// checkSound checks what must hold of every file.
+func checkSound(t testing.TB, s *Store) {
+	t.Helper()
+	for wrong, query := range unsound {
+		var what int64
+		if ok, err := found(s.read.QueryRow(query).Scan(&what)); ok || err != nil {
+			t.Errorf("%s: %d (%v)", wrong, what, err)
+		}
+	}
+	for _, check := range []string{"INSERT INTO fulltext (fulltext) VALUES ('integrity-check')", "PRAGMA integrity_check"} {
+		if _, err := s.write.ExecContext(context.Background(), check); err != nil {
+			t.Errorf("%s: %v", check, err)
+		}
+	}
+}

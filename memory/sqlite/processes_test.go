@@ -1,0 +1,178 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"hark/memory"
+	"hark/memory/memorytest"
+)
+
+// Two stores on one file are as two processes: SQLite and the stores themselves know no difference.
+
+func TestStoresOnOneFileSeeEachOther(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a, b := open(t, dir), open(t, dir)
+	ctx := t.Context()
+	apply(t, a, posted(general, 1, "apples"), posted(general, 2, "apricots"), posted(general, 50, "bananas"))
+	apply(t, a, memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard", Channels: []memory.Channel{{ID: general, Name: "general"}}}})
+	drain(t, a)
+	nearest(t, a, in(general), "apples") // loads the vectors
+	if _, err := a.People(ctx, guild); err != nil {
+		t.Fatal(err)
+	}
+
+	apply(t, b, posted(secret, 3, "cherries"), deleted(general, 1, 50), posted(general, 4, "dates"),
+		memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 9, Username: "nine"}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: general, Guild: guild, Name: "renamed"}})
+
+	g, err := a.Guild(ctx, guild)
+	if err != nil || len(g.Channels) != 2 || g.Channels[0].Name != "renamed" {
+		t.Errorf("structure: %+v, %v", g, err)
+	}
+	if people, err := a.People(ctx, guild); err != nil || len(people) != 1 {
+		t.Errorf("people: %v, %v", people, err)
+	}
+	if got := find(t, a, in(general, secret), "apples cherries bananas"); !slices.Equal(got, []memory.MessageID{id(3)}) {
+		t.Errorf("full text finds %v", got)
+	}
+	vector := func(s *Store) []memory.MessageID { return nearest(t, s, in(general, secret), "apples") }
+	if v, err := a.Nearest(ctx, in(general), make([]float32, 0), 1); err == nil {
+		t.Errorf("no vector finds %v", v)
+	}
+	drain(t, b)
+	if got := vector(a); slices.Contains(got, id(1)) || slices.Contains(got, id(50)) || !slices.Contains(got, id(3)) {
+		t.Errorf("nearest are %v", got)
+	}
+	// The other's numbers are not given out again.
+	apply(t, a, posted(general, 5, "elderberries"), posted(secret, 6, "figs"), posted(3000, 7, "grapes"))
+	apply(t, b, posted(general, 8, "hazelnuts"), posted(3000, 9, "ivy"), posted(4000, 10, "junipers"))
+	apply(t, a, posted(4000, 11, "kiwis"))
+	for _, s := range []*Store{a, b} {
+		if got := find(t, s, in(general, secret, 3000, 4000), "elderberries figs grapes hazelnuts ivy junipers kiwis"); len(got) != 7 {
+			t.Errorf("%d of 7 found", len(got))
+		}
+		checkSound(t, s)
+	}
+}
+
+// A search until now finds nothing newer, though it was another process that logged it.
+func TestTimesHoldForWhatOthersWrote(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a, b := open(t, dir), open(t, dir)
+	apply(t, a, posted(general, 1, "apples"))
+	apply(t, b, posted(general, 100, "apples"))
+	scope := in(general)
+	scope.Until = id(50).Time()
+	if got := find(t, a, scope, "apples"); !slices.Equal(got, []memory.MessageID{id(1)}) {
+		t.Errorf("found %v", got)
+	}
+}
+
+// A segment's number that came to a channel outside the scope leads nobody there.
+func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	apply(t, s, posted(general, 1, "apples"), posted(secret, 2, "apples"))
+	drain(t, s)
+	if got := nearest(t, s, in(general), "apples"); !slices.Equal(got, []memory.MessageID{id(1)}) {
+		t.Fatalf("nearest are %v", got)
+	}
+	// As if both segments had been deleted and their numbers given to others, between the search and the reading.
+	channels := map[int64]bool{s.nos.of[general]: true}
+	var found []near
+	for segment := range s.index1(t).channels {
+		found = append(found, near{segment, 1})
+	}
+	hits, err := s.vectorHits(t.Context(), in(general), channels, found, 10)
+	if err != nil || len(found) != 2 || len(hits) != 1 || hits[0].Channel != general {
+		t.Errorf("of %v got %v, %v", found, hits, err)
+	}
+}
+
+func (s *Store) index1(t *testing.T) *index {
+	x, err := s.index(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// Vectors of two spaces are never mixed: the store that was opened first is told, and finds by full text.
+func TestStoresOfTwoSpaces(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a := open(t, dir)
+	apply(t, a, posted(general, 1, "apples"))
+	drain(t, a)
+	b, err := Open(t.Context(), dir, Options{Space: memory.Space{Name: "other", Dimensions: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	err = (&memory.Indexer{Queue: a, Embedder: memorytest.Embedder{}}).Drain(t.Context(), nil)
+	if err == nil || !strings.Contains(err.Error(), "other/0/2") || !strings.Contains(err.Error(), "same embedder") {
+		t.Errorf("got %v", err)
+	}
+	segments, err := b.Pending(t.Context(), 10)
+	if err != nil || len(segments) != 1 {
+		t.Fatalf("%d pending: %v", len(segments), err)
+	}
+	if err := b.Embedded(t.Context(), segments, [][]float32{{1, 0}}); err != nil {
+		t.Fatal(err)
+	}
+	vectors, err := memorytest.Embedder{}.Embed(t.Context(), memory.ForSearch, []string{"apples"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hits, err := a.Nearest(t.Context(), in(general), vectors[0], 1); !errors.Is(err, memory.ErrNoVectors) {
+		t.Errorf("got %v, %v", hits, err)
+	}
+	if hits, err := b.Nearest(t.Context(), in(general), []float32{1, 1}, 1); err != nil || len(hits) != 1 {
+		t.Errorf("got %v, %v", hits, err)
+	}
+}
+
+// Stores that write and read one file at once lose nothing and disturb nobody.
+func TestStoresWriteTogether(t *testing.T) {
+	t.Parallel()
+	const each = 40
+	dir := t.TempDir()
+	stores := []*Store{open(t, dir), open(t, dir), open(t, dir)}
+	var writers sync.WaitGroup
+	for k, s := range stores {
+		writers.Go(func() {
+			for n := range each {
+				channel := general + memory.ChannelID(n%4)
+				if err := s.Apply(t.Context(), posted(channel, 3*n+k, fmt.Sprintf("apples n%dk%d", n, k)),
+					memory.ChannelSeen{Channel: memory.Channel{ID: channel + 10*memory.ChannelID(k), Guild: guild + memory.GuildID(n%2), Name: "x"}}); err != nil {
+					t.Error(err)
+				}
+				if n > 0 {
+					if err := s.Apply(t.Context(), deleted(general+memory.ChannelID((n-1)%4), 3*(n-1)+k)); err != nil {
+						t.Error(err)
+					}
+				}
+				if _, err := s.Guild(t.Context(), guild); err != nil {
+					t.Error(err)
+				}
+				drain(t, s)
+			}
+		})
+	}
+	writers.Wait()
+	for _, s := range stores {
+		got := find(t, s, in(general, general+1, general+2, general+3), "apples")
+		slices.Sort(got)
+		if want := []memory.MessageID{id(3*each - 3), id(3*each - 2), id(3*each - 1)}; !slices.Equal(got, want) {
+			t.Errorf("left are %v, want %v", got, want)
+		}
+		checkSound(t, s)
+	}
+}
