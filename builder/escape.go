@@ -98,7 +98,7 @@ func newEscaper(l Labels) *escaper {
 
 // appendSafe appends s, made harmless.
 func (e *escaper) appendSafe(dst []byte, s string, b *block) []byte {
-	if s != "" && s[0] != ' ' && s[len(s)-1] != ' ' && e.isSafe(s, b) {
+	if s != "" && strings.TrimSpace(s) == s && e.isSafe(s, b) {
 		return append(dst, s...)
 	}
 	if !utf8.ValidString(s) {
@@ -194,6 +194,9 @@ func (l suspicion) at(i int) edit {
 
 // equals breaks a heading's signs: three or more at the beginning of a line, before a title, or after one.
 func (l suspicion) equals(i int, forged bool) edit {
+	if before, _ := utf8.DecodeLastRuneInString(l.line[:i]); equalsLike(before) {
+		return edit{} // within a run that was left alone
+	}
 	end, count := i, 0
 	for end < len(l.line) {
 		r, n := utf8.DecodeRuneInString(l.line[end:])
@@ -270,8 +273,8 @@ func templateTag(s string) bool {
 		}
 	}
 	name := strings.TrimPrefix(strings.TrimPrefix(s, "<"), "/")
-	end := strings.IndexByte(name, '>')
-	return end > 0 && end < 32 && templateNames[strings.ToLower(name[:end])]
+	end := strings.IndexByte(name[:min(len(name), tagSpan)], '>')
+	return end > 0 && templateNames[strings.ToLower(name[:end])]
 }
 
 var templateNames = map[string]bool{
@@ -283,12 +286,12 @@ var templateNames = map[string]bool{
 // bracket is angle for tags in brackets, the prompt's own among them, and keeps a line from beginning with a
 // time as those of the history do.
 func (l suspicion) bracket(i int) edit {
-	if l.begins && stampFollows(l.line[i+1:]) && strings.IndexFunc(l.line[:i], unicode.IsLetter) < 0 {
+	if l.begins && stampFollows(l.line[i+1:]) && l.without(i, unicode.IsLetter) {
 		return edit{1, "[", true}
 	}
 	name := strings.TrimPrefix(l.line[i+1:], "/")
-	end := strings.IndexByte(name, ']')
-	if end <= 0 || end > 32 {
+	end := strings.IndexByte(name[:min(len(name), tagSpan)], ']')
+	if end <= 0 {
 		return edit{}
 	}
 	switch strings.ToLower(name[:end]) {
@@ -308,6 +311,9 @@ func stampFollows(s string) bool {
 // fence breaks the fences of code blocks, which would swallow what follows.
 func (l suspicion) fence(i int) edit {
 	sign := l.line[i : i+1]
+	if strings.HasSuffix(l.line[:i], sign) {
+		return edit{} // within a run that was left alone
+	}
 	width := len(l.line[i:]) - len(strings.TrimLeft(l.line[i:], sign))
 	if width < 3 || sign == "~" && !l.opens(i) {
 		return edit{}
@@ -315,9 +321,21 @@ func (l suspicion) fence(i int) edit {
 	return edit{width, "'''", false}
 }
 
+// tagSpan and openSpan bound what is looked at for a tag's end and for the beginning of a line, so that no text
+// takes time that grows with its square.
+const (
+	tagSpan  = 32
+	openSpan = 1000
+)
+
 // opens reports whether nothing but signs stands before byte i.
 func (l suspicion) opens(i int) bool {
-	return strings.IndexFunc(l.line[:i], func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0
+	return l.without(i, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
+
+// without reports whether nothing that is so stands before byte i.
+func (l suspicion) without(i int, so func(rune) bool) bool {
+	return i <= openSpan && strings.IndexFunc(l.line[:i], so) < 0
 }
 
 func (l suspicion) titleFollows(i int) bool {

@@ -8,7 +8,7 @@ import (
 )
 
 // foldSpan is how many bytes of a text are looked at for a title.
-const foldSpan = 160
+const foldSpan = 96
 
 // fold is s as its letters and digits look to somebody who reads fast: small ASCII letters, one space for
 // whatever stands between them. Full-width and mathematical letters, accents, and the Cyrillic and Greek

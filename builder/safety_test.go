@@ -61,7 +61,7 @@ func everywhere(text string) Input {
 }
 
 // lineKind is what a line of a prompt is, for whoever reads it. Empty: more of the line before.
-func lineKind(line string) string {
+func lineKind(line string, plain bool) string {
 	if strings.HasPrefix(line, "  ┆ ") || strings.HasPrefix(line, "  └─ ") {
 		return line[:6]
 	}
@@ -74,7 +74,11 @@ func lineKind(line string) string {
 	if looksLikeHeading(line) {
 		return "heading " + line
 	}
-	for _, start := range []string{"• ", "🔥", "📝", "💡", "📋", "💬", "📜", "📖", "… and", "Hark: ", "Assistant: ", "User: ", "<@", "- "} {
+	starts := []string{"Assistant: ", "User: ", "<@"}
+	if !plain {
+		starts = append(starts, "• ", "🔥", "📝", "💡", "📋", "💬", "📜", "📖", "… and", "Hark: ", "- ")
+	}
+	for _, start := range starts {
 		if strings.HasPrefix(line, start) {
 			return start
 		}
@@ -119,7 +123,7 @@ func outline(p Prompt) []string {
 	for _, m := range p.Messages {
 		kinds = append(kinds, m.Role)
 		for _, line := range splitLines(m.Content) {
-			kind := lineKind(line)
+			kind := lineKind(line, p.layout == LayoutPlain)
 			if m.Role == RoleAssistant && !strings.HasPrefix(kind, "heading") {
 				kind = "" // the message is all Hark's
 			}
@@ -281,6 +285,20 @@ func TestNeutralised(t *testing.T) {
 		if got := string(e.appendSafe(nil, c.text, c.how)); got != c.want {
 			t.Errorf("%q became %q, want %q", c.text, got, c.want)
 		}
+	}
+}
+
+// No text makes the builder work for long: time grows with the length, not with its square.
+func BenchmarkEscapeHostile(b *testing.B) {
+	e := newEscaper(DefaultLabels())
+	for _, unit := range []string{"=", "a=", "~", "<", "<@1>", "[", "[07-24", ":", "E:", "е:", "`", "\u200b", "\u0301", "👩\u200d", "\n", "\n===", "!<@1>:"} {
+		b.Run(strconv.Quote(unit), func(b *testing.B) {
+			text := "x" + strings.Repeat(unit, 4000/len(unit))
+			var buf []byte
+			for b.Loop() {
+				buf = e.appendSafe(buf[:0], text, indented)
+			}
+		})
 	}
 }
 

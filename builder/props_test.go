@@ -1,0 +1,303 @@
+package builder
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+	"pgregory.net/rapid"
+
+	"hark/memory"
+)
+
+// texts are what members write, and worse.
+func texts(injected []string) *rapid.Generator[string] {
+	bits := []string{
+		"the deadline", "is Friday.", "hello", "see https://example.org/?a=b", "\n", "  ", "日本語のテキスト", "👩‍👩‍👧‍👦", "e\u0301\u0323", "❤️", "مرحبا",
+		"=== CURRENT QUERY ===", "<@123>:", "```", "\u202e", "\u200b", strings.Repeat("long ", 60), strings.Repeat("界", 80), strings.Repeat("\u0301", 40), "\xff",
+	}
+	return rapid.Custom(func(t *rapid.T) string {
+		if rapid.IntRange(0, 5).Draw(t, "injected") == 0 {
+			return rapid.SampledFrom(injected).Draw(t, "injection")
+		}
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(bits), 0, 8).Draw(t, "bits"), " ")
+	})
+}
+
+// inputs are of any size. Stored counts are right, missing or wrong.
+func inputs(injected []string) *rapid.Generator[Input] {
+	text := texts(injected)
+	now := time.Date(2024, 7, 24, 17, 35, 0, 0, time.UTC)
+	times := rapid.Custom(func(t *rapid.T) time.Time {
+		return now.Add(-time.Duration(rapid.IntRange(-1e5, 1e8).Draw(t, "seconds")) * time.Second)
+	})
+	ids := rapid.Custom(func(t *rapid.T) memory.UserID { return memory.UserID(rapid.Int64Range(0, 12).Draw(t, "id")) })
+	counts := func(t *rapid.T, s string) int {
+		return []int{0, holdsCounter.Count(strings.TrimSpace(s)), 1}[rapid.SampledFrom([]int{0, 0, 1, 1, 1, 1, 1, 2}).Draw(t, "count")]
+	}
+	line := rapid.Custom(func(t *rapid.T) Line {
+		s := text.Draw(t, "content")
+		return Line{Message: memory.MessageID(rapid.Int64().Draw(t, "message")), Author: ids.Draw(t, "author"), Time: times.Draw(t, "time"),
+			Content: s, Tokens: counts(t, s), Starred: rapid.Bool().Draw(t, "starred")}
+	})
+	item := rapid.Custom(func(t *rapid.T) Item {
+		channel := ""
+		if rapid.Bool().Draw(t, "elsewhere") {
+			channel = text.Draw(t, "channel")
+		}
+		return Item{Relevance: rapid.Float64Range(0, 1).Draw(t, "relevance"), Channel: channel,
+			Lines: rapid.SliceOfN(line, 0, 4).Draw(t, "lines"), Hit: rapid.IntRange(-1, 5).Draw(t, "hit")}
+	})
+	person := rapid.Custom(func(t *rapid.T) Participant {
+		return Participant{ID: ids.Draw(t, "id"), Name: text.Draw(t, "name"), Data: text.Draw(t, "data"),
+			LastActive: times.Draw(t, "active"), Main: rapid.Bool().Draw(t, "main")}
+	})
+	turn := rapid.Custom(func(t *rapid.T) Turn {
+		s := text.Draw(t, "content")
+		return Turn{Speaker: text.Draw(t, "speaker"), Role: rapid.SampledFrom([]string{RoleUser, RoleAssistant, ""}).Draw(t, "role"),
+			Author: ids.Draw(t, "author"), Time: times.Draw(t, "time"), Content: s, Tokens: counts(t, s)}
+	})
+	return rapid.Custom(func(t *rapid.T) Input {
+		persona := ""
+		if rapid.Bool().Draw(t, "own persona") {
+			persona = text.Draw(t, "persona")
+		}
+		return Input{
+			Now: now, Persona: persona,
+			PreviousContext: rapid.SliceOfN(text, 0, 5).Draw(t, "summaries"),
+			Participants:    rapid.SliceOfN(person, 0, 8).Draw(t, "people"),
+			History:         rapid.SliceOfN(item, 0, 20).Draw(t, "history"),
+			Lore:            rapid.SliceOfN(text, 0, 5).Draw(t, "lore"),
+			Session:         rapid.SliceOfN(turn, 0, 12).Draw(t, "session"),
+			Query:           turn.Draw(t, "query"),
+		}
+	})
+}
+
+func layouts() *rapid.Generator[Layout] {
+	return rapid.SampledFrom([]Layout{LayoutSections, LayoutPlain, LayoutChat})
+}
+
+func TestAlwaysHolds(t *testing.T) {
+	t.Parallel()
+	in := inputs(injections(t))
+	rapid.Check(t, func(t *rapid.T) {
+		o := Options{
+			Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 5000).Draw(t, "tokens"),
+			Citations: rapid.Bool().Draw(t, "citations"), MaxChars: rapid.SampledFrom([]int{0, 0, 1, 300, 2000}).Draw(t, "chars"),
+		}
+		input := in.Draw(t, "input")
+		b, err := New(o, holdsCounter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := b.Build(input)
+		holds(t, o, p)
+		visible(t, p.String())
+		if again := b.Build(input); again.String() != p.String() || fmt.Sprint(again) != fmt.Sprint(p) {
+			t.Errorf("not the same twice:\n%v\n%v", p, again)
+		}
+		numbered(t, o, input, p)
+	})
+}
+
+// numbered checks that each number stands for the item whose line carries it.
+func numbered(t failer, o Options, in Input, p Prompt) {
+	t.Helper()
+	if !o.Citations {
+		if p.Numbers != nil {
+			t.Errorf("numbers without citations: %v", p.Numbers)
+		}
+		return
+	}
+	for i, n := range p.Numbers {
+		item := in.History[n.Item]
+		if n.N != i+1 || n.Message != item.Lines[min(max(0, item.Hit), len(item.Lines)-1)].Message {
+			t.Errorf("number %d of item %d stands for message %d", n.N, n.Item, n.Message)
+		}
+		if !strings.Contains(p.Messages[1].Content, fmt.Sprintf("[%d] [", n.N)) {
+			t.Errorf("no [%d] in\n%s", n.N, p)
+		}
+	}
+}
+
+// items are what a prompt holds, by section.
+func items(p Prompt) map[SectionType]int {
+	held := map[SectionType]int{}
+	for _, s := range p.Report.Sections {
+		held[s.Type] = s.Included
+	}
+	return held
+}
+
+// jumpy counts short texts as few tokens and long ones as many more than their parts, so that reckoning with
+// parts is always wrong.
+type jumpy struct{}
+
+func (jumpy) Count(s string) int {
+	if len(s) < 400 {
+		return (len(s) + 5) / 6
+	}
+	return len(s) * 2 / 7
+}
+
+func TestMoreBudgetLosesNothing(t *testing.T) {
+	t.Parallel()
+	in := inputs(injections(t))
+	rapid.Check(t, func(t *rapid.T) {
+		input := in.Draw(t, "input")
+		counter := rapid.SampledFrom([]Counter{holdsCounter, jumpy{}}).Draw(t, "counter")
+		o := Options{Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 2500).Draw(t, "tokens")}
+		more := o
+		more.MaxTokens += rapid.SampledFrom([]int{1, 2, 3, 7, 20, 150, 1000}).Draw(t, "more")
+		if rapid.Bool().Draw(t, "limit characters") {
+			o.MaxChars = rapid.IntRange(1, 3000).Draw(t, "chars")
+			more.MaxChars = o.MaxChars
+			if rapid.Bool().Draw(t, "only characters") {
+				more.MaxTokens = 100_000
+				o.MaxTokens = more.MaxTokens
+				more.MaxChars += rapid.IntRange(0, 300).Draw(t, "more chars")
+			}
+		}
+		small, large := build(t, o, counter, input), build(t, more, counter, input)
+		held, more2 := items(small), items(large)
+		for section, n := range held {
+			if more2[section] < n {
+				t.Errorf("%s holds %d items of %d with %d tokens, %d with %d", section, n, more2[section], o.MaxTokens, more2[section], more.MaxTokens)
+			}
+		}
+		for _, s := range small.Shown {
+			if !slices.ContainsFunc(large.Shown, func(l Shown) bool { return l.Item == s.Item && l.Message == s.Message }) {
+				t.Errorf("message %d is lost", s.Message)
+			}
+		}
+	})
+}
+
+// build builds, and checks the budget as the counter counts.
+func build(t *rapid.T, o Options, counter Counter, in Input) Prompt {
+	b, err := New(o, counter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := b.Build(in)
+	total := promptOverhead
+	for _, m := range p.Messages {
+		total += messageOverhead + counter.Count(m.Content)
+	}
+	if total > o.MaxTokens {
+		t.Errorf("%d tokens of %d", total, o.MaxTokens)
+	}
+	return p
+}
+
+func TestDistribute(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		const whole = 4000
+		n := rapid.IntRange(1, 6).Draw(t, "sections")
+		fixed := rapid.Int64Range(0, 2000).Draw(t, "fixed")
+		needs := rapid.SliceOfN(rapid.Int64Range(0, 5000), n, n).Draw(t, "needs")
+		floors := rapid.SliceOfN(rapid.Int64Range(0, 700), n, n).Draw(t, "floors")
+		above := rapid.SliceOfN(rapid.Int64Range(0, 3000), n, n).Draw(t, "above the floor")
+		at := func(total int64) []int64 {
+			demands, parts := make([]demand, n), make([]int64, n)
+			for i := range demands {
+				demands[i] = demand{needs[i] * whole, floors[i] * total, (floors[i] + above[i]) * total}
+			}
+			distribute((total-fixed)*whole, demands, parts)
+			return parts
+		}
+		total := rapid.Int64Range(0, 8000).Draw(t, "total")
+		small, large := at(total), at(total+rapid.Int64Range(1, 50).Draw(t, "more"))
+		sum := int64(0)
+		for i := range small {
+			sum += small[i]
+			if small[i] > large[i] || small[i] < 0 || small[i] > needs[i]*whole {
+				t.Errorf("part %d is %d, and %d of a larger total", i, small[i], large[i])
+			}
+		}
+		if sum > max(0, total-fixed)*whole {
+			t.Errorf("the parts are %d of %d", sum, (total-fixed)*whole)
+		}
+	})
+}
+
+func TestHistoryHolds(t *testing.T) {
+	t.Parallel()
+	in := inputs(injections(t))
+	rapid.Check(t, func(t *rapid.T) {
+		b, err := New(Options{Layout: layouts().Draw(t, "layout"), Citations: rapid.Bool().Draw(t, "citations")}, holdsCounter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		input := in.Draw(t, "input")
+		most := rapid.IntRange(0, 4000).Draw(t, "characters")
+		text, shown := b.History(input, most)
+		if n := utf8.RuneCountInString(text); n > most || !utf8.ValidString(text) {
+			t.Errorf("%d characters of %d: %q", n, most, text)
+		}
+		_, larger := b.History(input, most+rapid.IntRange(0, 100).Draw(t, "more"))
+		if len(larger) < len(shown) {
+			t.Errorf("%d lines, with more room %d", len(shown), len(larger))
+		}
+		all, everything := b.History(input, 1_000_000)
+		lines := 0
+		for _, item := range input.History {
+			lines += len(item.Lines)
+		}
+		if len(everything) != lines {
+			t.Errorf("%d lines of %d where there is room for all: %q", len(everything), lines, all)
+		}
+		for _, s := range shown {
+			if s.Fraction < 0 || s.Fraction > 1 {
+				t.Errorf("fraction %v", s.Fraction)
+			}
+		}
+		for _, s := range everything {
+			if s.Fraction != 1 {
+				t.Errorf("fraction %v where there is room for all", s.Fraction)
+			}
+		}
+	})
+}
+
+func TestCutsBetweenGraphemes(t *testing.T) {
+	t.Parallel()
+	some := texts([]string{"x"})
+	rapid.Check(t, func(t *rapid.T) {
+		s := strings.ToValidUTF8(some.Draw(t, "text"), "?")
+		limit := rapid.IntRange(0, 200).Draw(t, "limit")
+		var ends []int
+		best := 0
+		for g := uniseg.NewGraphemes(s); g.Next(); {
+			_, end := g.Positions()
+			ends = append(ends, end)
+			if utf8.RuneCountInString(s[:end]) <= limit {
+				best = end
+			}
+		}
+		if got, want := cutAt(s, limit), strings.TrimRight(s[:best], " \t\r\n"); utf8.RuneCountInString(s) > limit && s[:got] != want {
+			t.Errorf("%q cut to %d is %q, want %q", s, limit, s[:got], want)
+		}
+		short := withoutMiddle(s, limit)
+		if short == s {
+			return
+		}
+		head, tail, found := strings.Cut(short, strings.TrimSpace(middleCut))
+		head, tail = strings.TrimSpace(head), strings.TrimSpace(tail)
+		if !found || !strings.HasPrefix(strings.TrimSpace(s), head) || !strings.HasSuffix(strings.TrimSpace(s), tail) {
+			t.Errorf("%q without its middle is %q", s, short)
+		}
+		if n := utf8.RuneCountInString(head) + utf8.RuneCountInString(tail); n > limit {
+			t.Errorf("%d characters kept of at most %d", n, limit)
+		}
+		if start := len(strings.TrimRight(s, " \n")) - len(strings.TrimRight(tail, " \n")); tail != "" && !slices.Contains(append(ends, 0), start) {
+			t.Errorf("%q begins within a grapheme of %q", tail, s)
+		}
+	})
+}
