@@ -35,7 +35,7 @@ func (e *Engine) cite(q Question, r *recalled, text string) Answer {
 	slices.Sort(cited)
 	a := Answer{Text: strings.TrimSpace(text), Trace: trace}
 	for _, n := range cited {
-		a.Sources = append(a.Sources, r.source(n, known[n].Channel, known[n].Message))
+		a.Sources = append(a.Sources, e.source(r, n, known[n].Channel, known[n].Message))
 	}
 	for i, hit := range a.Trace.Recalled {
 		a.Trace.Recalled[i].Cited = hit.Number > 0 && slices.Contains(cited, hit.Number)
@@ -79,21 +79,58 @@ func isNameByte(c byte) bool {
 
 // outsideCode applies f to what of Markdown text is neither in a code block nor between backticks.
 func outsideCode(text string, f func(string) string) string {
-	const fence = "```"
-	blocks := strings.Split(text, fence)
-	for i := 0; i < len(blocks); i += 2 {
-		spans := strings.Split(blocks[i], "`")
-		for j := 0; j < len(spans); j += 2 {
-			spans[j] = f(spans[j])
+	var b strings.Builder
+	at, from := 0, 0
+	for {
+		open := strings.IndexByte(text[from:], '`')
+		if open < 0 {
+			break
 		}
-		blocks[i] = strings.Join(spans, "`")
+		open += from
+		width := tickRun(text[open:])
+		end := codeEnd(text, open, width)
+		if end < 0 { // backticks without a partner are text
+			from = open + width
+			continue
+		}
+		b.WriteString(f(text[at:open]))
+		b.WriteString(text[open:end])
+		at, from = end, end
 	}
-	return strings.Join(blocks, fence)
+	b.WriteString(f(text[at:]))
+	return b.String()
 }
 
+// codeEnd is where the code that width backticks at open begin ends: after as many again, in the same paragraph.
+// Three or more open a block, which may have empty lines and which the text's end closes; fewer may have no
+// partner: -1.
+func codeEnd(text string, open, width int) int {
+	block := width >= 3
+	for i := open + width; i < len(text); i++ {
+		if !block && strings.HasPrefix(text[i:], "\n\n") {
+			return -1
+		}
+		if text[i] != '`' {
+			continue
+		}
+		run := tickRun(text[i:])
+		if run == width || block && run > width {
+			return i + run
+		}
+		i += run - 1
+	}
+	if block {
+		return len(text)
+	}
+	return -1
+}
+
+// tickRun is the number of backticks that s begins with.
+func tickRun(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
+
 // source is message n of the prompt, as an answer cites it.
-func (r *recalled) source(n int, channel memory.ChannelID, id memory.MessageID) Source {
-	s := Source{Number: n, Channel: channel, Message: id, Place: r.names.channel(channel), Time: id.Time(), Unplaced: r.names.unplaced[channel]}
+func (e *Engine) source(r *recalled, n int, channel memory.ChannelID, id memory.MessageID) Source {
+	s := Source{Number: n, Channel: channel, Message: id, Place: r.names.channel(channel), Time: id.Time().In(e.options.Zone), Unplaced: r.names.unplaced[channel]}
 	for _, hit := range r.result.Hits {
 		if hit.Message.ID == id && hit.Message.Channel == channel {
 			s.Guild, s.Author = hit.Message.Guild, r.names.of(hit.Message.Author)

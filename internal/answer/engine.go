@@ -19,6 +19,7 @@ type Log interface {
 	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
 	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
+	Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error)
 	KeepTrace(ctx context.Context, t memory.Trace) error
 }
 

@@ -33,7 +33,9 @@ func (n names) of(id memory.UserID) string {
 	if p, ok := n.people[id]; ok && p.DisplayName() != "" {
 		return p.DisplayName()
 	}
-	return "<@" + id.String() + ">"
+	return tag(id)
 }
+
+func tag(id memory.UserID) string { return "<@" + id.String() + ">" }
 
 func (n names) channel(id memory.ChannelID) string { return n.channels[id] }

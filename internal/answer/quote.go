@@ -1,13 +1,13 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/rivo/uniseg"
-
+	"hark/internal/text"
 	"hark/memory"
 	"hark/search"
 )
@@ -21,12 +21,13 @@ const (
 )
 
 const (
-	maxQuotes   = 3
-	quoteLength = 700 // graphemes of a quoted message
-	// strong is the share of the best quote's relevance that another needs to stand beside it.
-	strong = 0.75
+	maxQuotes = 3
 	// weak is the relevance below which nothing is worth quoting.
 	weak = 0.05
+	// odds is how many times likelier the best quote may be than another beside it. Odds rather than
+	// probabilities are compared, since near 1 these have no room to differ: beside 0.95 stands 0.87 but not
+	// 0.8, beside 0.3 also 0.13.
+	odds = 3.0
 )
 
 // quote is the answer that consists of the best messages themselves.
@@ -36,8 +37,8 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 		return Answer{}, err
 	}
 	a := Answer{Trace: e.trace(q, r)}
-	a.Trace.Recalled, a.Trace.Sections = nil, nil // the prompt wasn't sent
-	var text strings.Builder
+	a.Trace.Recalled, a.Trace.Sections = nil, nil // the answer isn't made from the prompt
+	var b strings.Builder
 	for i, hit := range hits {
 		m := hit.Message
 		s := Source{
@@ -48,69 +49,80 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 		a.Trace.Recalled = append(a.Trace.Recalled, memory.TraceHit{
 			Channel: m.Channel, Message: m.ID, Relevance: hit.Relevance, Why: reasonKinds(hit), Number: s.Number, Cited: true,
 		})
-		text.WriteString(quoted(m.Text()))
-		fmt.Fprintf(&text, "— %s, %s [%d]\n\n", who(s), s.Time.Format("2 Jan 2006 15:04"), s.Number)
+		b.WriteString(quoted(m.Text()))
+		fmt.Fprintf(&b, "— %s, %s [%d]\n\n", who(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 	}
 	switch {
 	case len(hits) == 0 && q.OnlyAsker:
-		text.WriteString(onlyYouNone + "\n\n")
+		b.WriteString(onlyYouNone + "\n\n")
 	case len(hits) == 0:
-		text.WriteString(foundNone + "\n\n")
+		b.WriteString(foundNone + "\n\n")
 	}
-	text.WriteString(note)
-	a.Text = text.String()
+	b.WriteString(note)
+	a.Text = b.String()
 	a.Trace.Total = r.elapsed()
 	return a, nil
 }
 
-// quotable are the hits to quote: the best, and at most two that are hardly worse. What is being said right now
-// may be quoted to those present even where the channel's past can't be read by all of them.
+// quotable are the hits to quote: the best, and at most two that are hardly worse. A question that Hark was asked
+// is quoted only if there is nothing else.
 func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
-	hits := slices.Clone(r.result.Hits)
-	if e.model != nil || !slices.Contains(r.scope.Channels, q.Channel) {
-		more, err := e.searchSession(ctx, q, r)
+	hits, err := e.findQuotes(ctx, q, r)
+	if err != nil {
+		return nil, err
+	}
+	asked := text.Words(withoutHark(q.Text))
+	hits = slices.DeleteFunc(hits, func(h search.Hit) bool {
+		return h.Message.ID == q.ID || h.Relevance < weak || !speaksOfIt(h) || slices.Equal(text.Words(withoutHark(h.Message.Content)), asked)
+	})
+	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Relevance, a.Relevance) })
+	answers := make([]search.Hit, 0, len(hits))
+	for _, h := range hits {
+		put, err := e.putToHark(ctx, r, h.Message)
 		if err != nil {
 			return nil, err
 		}
-		hits = append(hits, more...)
-	}
-	hits = slices.DeleteFunc(hits, func(h search.Hit) bool {
-		return h.Message.ID == q.ID || h.Relevance < weak || !slices.ContainsFunc(h.Why, func(w search.Reason) bool { return w.Kind == "words" || w.Kind == "answers" })
-	})
-	slices.SortStableFunc(hits, func(a, b search.Hit) int {
-		switch {
-		case a.Relevance > b.Relevance:
-			return -1
-		case a.Relevance < b.Relevance:
-			return 1
+		if !put {
+			answers = append(answers, h)
 		}
-		return 0
-	})
+	}
+	if len(answers) > 0 {
+		hits = answers
+	}
 	n := 0
-	for n < len(hits) && n < maxQuotes && hits[n].Relevance >= strong*hits[0].Relevance {
+	for n < len(hits) && n < maxQuotes && standsBeside(hits[n].Relevance, hits[0].Relevance) {
 		n++
 	}
 	return hits[:n], nil
 }
 
-// searchSession searches the session alone.
-func (e *Engine) searchSession(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
+// findQuotes searches for what to quote. What is being said right now may be quoted to those present even where
+// the channel's past can't be read by all of them.
+func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	if len(r.session) == 0 {
-		return nil, nil
+		return slices.Clone(r.result.Hits), nil
+	}
+	if slices.Contains(r.scope.Channels, q.Channel) {
+		result, err := e.search.Search(ctx, e.query(q, r, r.scope, []memory.MessageID{q.ID}))
+		return result.Hits, err
 	}
 	scope := memory.Scope{Channels: []memory.ChannelID{q.Channel}, Since: r.session[0].Time()}
 	result, err := e.search.Search(ctx, e.query(q, r, scope, []memory.MessageID{q.ID}))
-	if err != nil {
-		return nil, err
-	}
-	present := map[memory.MessageID]bool{}
-	for _, m := range r.session {
-		present[m.ID] = true
-	}
-	for _, h := range r.result.Hits {
-		delete(present, h.Message.ID)
-	}
-	return slices.DeleteFunc(result.Hits, func(h search.Hit) bool { return !present[h.Message.ID] }), nil
+	present := slices.DeleteFunc(result.Hits, func(h search.Hit) bool {
+		return !slices.ContainsFunc(r.session, func(m memory.Message) bool { return m.ID == h.Message.ID })
+	})
+	return append(present, r.result.Hits...), err
+}
+
+// speaksOfIt reports whether h was found by what it or the question before it says, rather than by who said it or
+// when.
+func speaksOfIt(h search.Hit) bool {
+	return slices.ContainsFunc(h.Why, func(w search.Reason) bool { return w.Kind == "words" || w.Kind == "answers" })
+}
+
+// standsBeside reports whether what has relevance is likely enough the answer to be quoted beside the best.
+func standsBeside(relevance, best float64) bool {
+	return odds*relevance*(1-best) >= best*(1-relevance)
 }
 
 func reasonKinds(h search.Hit) []string {
@@ -119,43 +131,4 @@ func reasonKinds(h search.Hit) []string {
 		kinds[i] = w.Kind
 	}
 	return kinds
-}
-
-// who is the author and the place of a quote.
-func who(s Source) string {
-	if s.Place == "" {
-		return "**" + escapeName(s.Author) + "**"
-	}
-	return "**" + escapeName(s.Author) + "** in #" + escapeName(s.Place)
-}
-
-// escapeName keeps a name from being read as Markdown.
-func escapeName(name string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "~", `\~`, "`", "\\`", "|", `\|`, "\n", " ").Replace(name)
-}
-
-// quoted is text as a Markdown quotation, shortened where it is long. Backticks are kept from opening a block
-// that would swallow what follows.
-func quoted(text string) string {
-	text = strings.ReplaceAll(clip(strings.TrimSpace(text), quoteLength), "```", "'''")
-	return "> " + strings.Join(strings.FieldsFunc(text, isLineBreak), "\n> ") + "\n"
-}
-
-func isLineBreak(r rune) bool {
-	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029'
-}
-
-// clip is the first n graphemes of s.
-func clip(s string, n int) string {
-	rest, state := s, -1
-	for range n {
-		if rest == "" {
-			return s
-		}
-		_, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-	}
-	if rest == "" {
-		return s
-	}
-	return strings.TrimRight(s[:len(s)-len(rest)], " \n") + "…"
 }

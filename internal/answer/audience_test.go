@@ -1,0 +1,149 @@
+package answer
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"hark/memory"
+)
+
+const day = 24 * time.Hour
+
+// whole is all that an answer to q, extractive and by a model, shows or leaves behind.
+func (w *world) whole(q Question) string {
+	w.t.Helper()
+	out := ""
+	for _, model := range []Model{nil, &scripted{pieces: []string{"So it is [1] [2] [3] [4]."}}} {
+		w.engine.model = model
+		a := w.answer(q)
+		trace, err := json.Marshal(a.Trace)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		out += fmt.Sprintf("%s\n%+v\n%s\n%s\n", a.Text, a.Sources, trace, w.prompt(q))
+	}
+	w.engine.model = nil
+	return out
+}
+
+func TestNoAnswerHasWhatNotAllItsReadersMayRead(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		asked   memory.ChannelID
+		only    bool
+		asker   memory.UserID
+		has     []memory.ChannelID
+		unknown []memory.ChannelID
+	}{
+		{"a public channel", lobby, false, cleo, []memory.ChannelID{lobby, harbor}, []memory.ChannelID{vault, kiosk, attic, annsDM, bensDM}},
+		{"a private one", vault, false, cleo, []memory.ChannelID{lobby, harbor, vault}, []memory.ChannelID{kiosk, attic, annsDM, bensDM}},
+		{"for a keeper only", lobby, true, cleo, []memory.ChannelID{lobby, harbor, vault}, []memory.ChannelID{kiosk, attic, annsDM, bensDM}},
+		{"for a member only", lobby, true, ann, []memory.ChannelID{lobby, harbor}, []memory.ChannelID{vault, kiosk, attic, annsDM, bensDM}},
+		{"without a readable past", kiosk, false, ann, []memory.ChannelID{lobby, harbor}, []memory.ChannelID{vault, kiosk, attic, annsDM, bensDM}},
+		{"a direct message", annsDM, false, ann, []memory.ChannelID{annsDM}, []memory.ChannelID{lobby, harbor, vault, kiosk, attic, bensDM}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil)
+			ids := map[memory.ChannelID]memory.MessageID{}
+			for i, c := range []memory.ChannelID{lobby, harbor, vault, kiosk, attic, annsDM, bensDM} {
+				ids[c] = w.says(time.Duration(i+1)*day, c, ben, fmt.Sprintf("The lighthouse password is canary%d", c))
+			}
+			q := w.asks(tt.asked, "What is the lighthouse password?")
+			q.OnlyAsker, q.Asker = tt.only, tt.asker
+			if tt.only {
+				q.ID = 0
+			}
+			all := w.whole(q)
+			for _, c := range tt.has {
+				has(t, all, fmt.Sprintf("canary%d", c), ids[c].String())
+			}
+			for _, c := range tt.unknown {
+				hasNot(t, all, fmt.Sprintf("canary%d", c), ids[c].String())
+			}
+		})
+	}
+}
+
+func TestOperatorReadsAllButDirectMessages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	stray := memory.ChannelID(999) // a direct message that Hark knows by its messages only
+	for _, c := range []memory.ChannelID{lobby, harbor, vault, kiosk, attic, annsDM, bensDM} {
+		w.says(day, c, ben, fmt.Sprintf("The lighthouse password is canary%d", c))
+	}
+	w.posts(day, memory.Message{Channel: stray, Author: ben, Content: "The lighthouse password is canary999"})
+	w.says(time.Minute, annsDM, ann, "whisper between us")
+	q := Question{Guild: guild, Channel: lobby, Text: "What is the lighthouse password?", Now: noon, Operator: true, Everywhere: true}
+	all := w.prompt(q)
+	has(t, all, "canary901", "canary902", "canary903", "canary904", "canary905")
+	hasNot(t, all, "canary91", "canary999", "whisper")
+	for _, c := range []memory.ChannelID{annsDM, stray} {
+		q.Guild, q.Channel, q.Everywhere = memory.DirectGuild, c, false
+		hasNot(t, w.whole(q), "canary", "whisper")
+	}
+	q = Question{Guild: guild, Channel: attic, Text: "What is the lighthouse password?", Now: noon, Operator: true}
+	has(t, w.whole(q), "canary905")
+	q.Everywhere, q.Operator, q.Channel = true, false, lobby
+	hasNot(t, w.whole(q), "canary903", "canary904", "canary905")
+}
+
+func TestNothingIsRecalledOfAGuildNeverSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(day, lobby, ben, "The lighthouse password is swordfish")
+	q := Question{Guild: 77, Channel: lobby, Asker: ann, Text: "What is the lighthouse password?", Now: noon}
+	hasNot(t, w.whole(q), "swordfish")
+}
+
+func TestSessionIsHeardWhereThePastIsNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	old := w.says(day, kiosk, ben, "The ferry leaves from pier nine on Mondays")
+	w.says(10*time.Minute, kiosk, ben, "The ferry leaves from pier four today")
+	q := w.asks(kiosk, "Where does the ferry leave?")
+	q.ReplyTo = old
+	all := w.whole(q)
+	has(t, all, "> The ferry leaves from pier four today")
+	hasNot(t, all, "pier nine", old.String())
+}
+
+func TestPresenceTellsOnlyOfReadableChannels(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(50*day, lobby, cleo, "I like ferries")
+	w.says(time.Hour, vault, cleo, "Psst")
+	q := w.asks(lobby, "What does Cleo like?")
+	has(t, w.prompt(q), "(Cleo) | Last Active: 2024-04-26")
+	q.OnlyAsker, q.Asker = true, cleo
+	has(t, w.prompt(q), "(Cleo) | Last Active: 1 hour ago")
+}
+
+func TestDirectMessagesDoNotTellWhoElseWritesToHark(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.apply(memory.PersonSeen{Person: memory.Person{ID: ben, Name: "Ben", Data: "Collects barnacles"}})
+	w.says(time.Hour, bensDM, ben, "hello")
+	p := w.prompt(w.asks(annsDM, "Who is Ben?"))
+	hasNot(t, p, "(Ben)", "barnacles", ben.String()+">")
+	has(t, p, "(Ann)")
+}
+
+func TestNextAnswerObeysChangedRoles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(day, harbor, ben, "The lighthouse password is swordfish")
+	w.gives(w.asks(lobby, "What is the lighthouse password?"), -time.Minute)
+	q := w.asks(lobby, "What was the lighthouse password again?")
+	q.Now = noon.Add(2 * time.Minute)
+	q.ID = w.posts(-2*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: ann, Content: q.Text})
+	has(t, w.whole(q), "swordfish")
+	w.structure(memory.ViewChannel)
+	hasNot(t, w.whole(q), "swordfish")
+	w.structure(0)
+	has(t, w.prompt(q), "swordfish")
+}

@@ -1,0 +1,80 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"hark/memory"
+)
+
+// derivation tells which of Hark's own answers in a channel may be repeated there. An answer carries the audience
+// of all that it was made from, and that may have shrunk since; one whose sources aren't known is not repeated.
+type derivation struct {
+	log     Log
+	channel memory.ChannelID
+	scope   memory.Scope
+	present memory.MessageID // from here on everybody present has seen what was said
+	known   map[memory.MessageID]bool
+}
+
+// allowed are messages, of the derivation's channel and in order, without the answers that mustn't be repeated.
+func (d *derivation) allowed(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+	var kept []memory.Message
+	for _, m := range messages {
+		if m.Kind == memory.FromHark {
+			ok, err := d.mayRepeat(ctx, m.ID)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				continue
+			}
+		}
+		kept = append(kept, m)
+	}
+	return kept, nil
+}
+
+// mayRepeat judges an answer. The further messages of a long one are judged with its first, which is seen before.
+func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bool, error) {
+	if ok, judged := d.known[answer]; judged {
+		return ok, nil
+	}
+	d.known[answer] = false
+	trace, err := d.log.Trace(ctx, d.channel, answer)
+	if errors.Is(err, memory.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	ok, err := d.sourcesReadable(ctx, trace)
+	for _, id := range append(trace.Parts, answer) {
+		d.known[id] = ok
+	}
+	return ok, err
+}
+
+// sourcesReadable reports whether all that an answer was made from may be used again.
+func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
+	var here []memory.MessageID
+	for _, hit := range trace.Recalled {
+		if hit.Number == 0 && !hit.Context {
+			continue
+		}
+		seen := hit.Channel == d.channel && hit.Message >= d.present
+		if !seen && !slices.Contains(d.scope.Channels, hit.Channel) {
+			return false, nil
+		}
+		if hit.Channel == d.channel {
+			here = append(here, hit.Message)
+		}
+	}
+	sources, err := d.log.Messages(ctx, d.channel, here)
+	if err != nil {
+		return false, err
+	}
+	allowed, err := d.allowed(ctx, sources)
+	return len(allowed) == len(sources), err
+}

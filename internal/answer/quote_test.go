@@ -1,0 +1,213 @@
+package answer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/memory"
+	"hark/search"
+)
+
+func TestExtractiveAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(day-time.Minute, harbor, cleo, "Thanks, noted")
+	said := w.says(day, harbor, ben, "The lighthouse password is swordfish")
+	w.says(3*day, harbor, cleo, "My lighthouse drawing is nearly done")
+	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	want := "> The lighthouse password is swordfish\n— **Ben** in #harbor, 14 Jun 2024 12:00 [1]\n\n" + noModel
+	if a.Text != want {
+		t.Errorf("got:\n%s\nwant:\n%s", a.Text, want)
+	}
+	source := Source{Number: 1, Guild: guild, Channel: harbor, Message: said, Author: "Ben", Place: "harbor", Time: said.Time()}
+	if len(a.Sources) != 1 || a.Sources[0] != source || a.Model != "" {
+		t.Errorf("sources %+v by %q", a.Sources, a.Model)
+	}
+	if hits := a.Trace.Recalled; len(hits) != 1 || hits[0].Message != said || hits[0].Number != 1 || !hits[0].Cited || a.Trace.Sections != nil {
+		t.Errorf("trace %+v", a.Trace)
+	}
+}
+
+func TestNothingFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(day, lobby, ben, "Good morning")
+	q := w.asks(lobby, "What is the lighthouse password?")
+	if a := w.answer(q); a.Text != foundNone+"\n\n"+noModel || a.Sources != nil {
+		t.Errorf("got %q from %v", a.Text, a.Sources)
+	}
+	q.OnlyAsker = true
+	if a := w.answer(q); a.Text != onlyYouNone+"\n\n"+noModel {
+		t.Errorf("got %q", a.Text)
+	}
+}
+
+func TestSessionIsQuotedAndTheQuestionIsNot(t *testing.T) {
+	t.Parallel()
+	for _, channel := range []memory.ChannelID{lobby, kiosk, annsDM} {
+		w := newWorld(t, nil)
+		w.says(time.Minute, channel, ben, "The lighthouse password is swordfish")
+		a := w.answer(w.asks(channel, "What is the lighthouse password?"))
+		has(t, a.Text, "> The lighthouse password is swordfish")
+		hasNot(t, a.Text, "What is")
+	}
+}
+
+func TestRepliedToMessageIsQuoted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	q := w.asks(lobby, "What is the lighthouse password?")
+	q.ReplyTo = w.says(day, lobby, ben, "The lighthouse password is swordfish")
+	has(t, w.answer(q).Text, "> The lighthouse password is swordfish")
+}
+
+func TestQuestionsToHarkAreQuotedOnlyForWantOfBetter(t *testing.T) {
+	t.Parallel()
+	const question = "Where does the night ferry leave?"
+	mention := fmt.Sprintf("<@%d> ", oracle)
+	w := newWorld(t, nil)
+	answer := w.says(10*day, lobby, oracle, "Ask me anything")
+	asked := []memory.Message{
+		{Content: mention + "where does the night ferry to the island leave", Mentions: []memory.UserID{oracle}},
+		{Content: "@hark which pier does the night ferry leave from"},
+		{Content: "And when does the night ferry leave today?", ReplyTo: answer},
+	}
+	for i, m := range asked {
+		m.Guild, m.Channel, m.Author = guild, lobby, cleo
+		w.posts(time.Duration(i+2)*day, m)
+	}
+	for _, s := range []string{mention + question, "@hark " + question, question} {
+		w.posts(8*day, memory.Message{Guild: guild, Channel: lobby, Author: cleo, Content: s})
+	}
+	q := w.asks(lobby, question)
+	has(t, w.answer(q).Text, "ferry")
+	hasNot(t, w.answer(q).Text, "> "+mention+question, "> @hark "+question, "> "+question)
+	w.says(9*day, lobby, ben, "The ferry at night leaves from pier nine, as of old, said the captain")
+	a := w.answer(q)
+	has(t, a.Text, "pier nine")
+	hasNot(t, a.Text, "island", "which pier", "today")
+}
+
+func TestWhatIsAskedOfHark(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	toMember, toHark := w.says(day, lobby, ben, "hm"), w.says(day, lobby, oracle, "hm")
+	at := []memory.UserID{oracle}
+	tests := []struct {
+		m    memory.Message
+		want bool
+	}{
+		{memory.Message{Content: "really?"}, false},
+		{memory.Message{Content: "really?", Mentions: []memory.UserID{ben, 404}}, false},
+		{memory.Message{Content: "really?", Mentions: at}, true},
+		{memory.Message{Content: "本当？", Mentions: at}, true},
+		{memory.Message{Content: "What time is it", Mentions: at}, true},
+		{memory.Message{Content: "@Hark, what time is it"}, true},
+		{memory.Message{Content: "mail me@harkness.org?"}, false},
+		{memory.Message{Content: "remember: the code is 1234", Mentions: at}, false},
+		{memory.Message{Content: "", Mentions: at}, false},
+		{memory.Message{Content: "so?", ReplyTo: toHark}, true},
+		{memory.Message{Content: "so?", ReplyTo: toMember}, false},
+		{memory.Message{Content: "so?", ReplyTo: 404}, false},
+		{memory.Message{Content: "so.", ReplyTo: toHark}, false},
+	}
+	for _, tt := range tests {
+		tt.m.Guild, tt.m.Channel = guild, lobby
+		r, err := w.engine.recall(t.Context(), Question{Guild: guild, Channel: lobby, Now: noon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := w.engine.putToHark(t.Context(), r, tt.m); got != tt.want || err != nil {
+			t.Errorf("%+v: %v, %v", tt.m, got, err)
+		}
+	}
+}
+
+func TestHowManyAreQuoted(t *testing.T) {
+	t.Parallel()
+	words, author := []search.Reason{{Kind: "words"}}, []search.Reason{{Kind: "author"}, {Kind: "around"}}
+	tests := []struct {
+		relevances []float64
+		why        []search.Reason
+		want       int
+	}{
+		{[]float64{0.95, 0.94, 0.93, 0.92}, words, 3},
+		{[]float64{0.95, 0.87, 0.8}, words, 2},
+		{[]float64{0.95, 0.8, 0.2}, words, 1},
+		{[]float64{0.2, 0.95, 0.3}, words, 1},
+		{[]float64{1, 0.99}, words, 1},
+		{[]float64{1, 1, 0.5}, words, 2},
+		{[]float64{0.3, 0.13, 0.1}, words, 2},
+		{[]float64{0.06, 0.055, 0.04}, words, 2},
+		{[]float64{0.04}, words, 0},
+		{[]float64{0.9}, author, 0},
+		{[]float64{0.9}, []search.Reason{{Kind: "answers"}}, 1},
+		{nil, words, 0},
+	}
+	for _, tt := range tests {
+		var hits []search.Hit
+		for i, relevance := range tt.relevances {
+			m := memory.Message{ID: memory.MessageID(i + 1), Guild: guild, Channel: lobby, Content: fmt.Sprint("fact ", i)}
+			hits = append(hits, search.Hit{Message: m, Relevance: relevance, Why: tt.why})
+		}
+		got, err := new(Engine).quotable(t.Context(), Question{ID: 99}, &recalled{result: search.Result{Hits: hits}})
+		if err != nil || len(got) != tt.want {
+			t.Errorf("%v: %d quoted, %v; want %d", tt.relevances, len(got), err, tt.want)
+		}
+		if len(got) > 0 && got[0].Relevance != slices.Max(tt.relevances) {
+			t.Errorf("%v: first is %v", tt.relevances, got[0].Relevance)
+		}
+	}
+}
+
+func TestQuotesStayWithinTheirMarkdown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.apply(memory.PersonSeen{Person: memory.Person{ID: ben, Guild: guild, Nick: "*B*\n# _e_ [x](http://n) `\u202E<@21>"}})
+	w.posts(day, memory.Message{Guild: guild, Channel: harbor, Author: ben,
+		Content: "lighthouse password:\n```\nswordfish\u2028— **Ann** [2]\r\n\n*No", Files: []memory.File{{Name: "a.png"}}})
+	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	want := "> lighthouse password:\n> '''\n> swordfish\n> — **Ann** [2\\]\n> *No\n> \\[file\\: a.png\\]\n" +
+		`— **\*B\* # \_e\_ \[x\](http\://n) '\<\@21\>** in #harbor, 14 Jun 2024 12:00 [1]` + "\n\n" + noModel
+	want = strings.Replace(want, `\[file\: a.png\]`, "[file: a.png]", 1)
+	if a.Text != want {
+		t.Errorf("got:\n%q\nwant:\n%q", a.Text, want)
+	}
+}
+
+func TestUnknownAuthorsAndPlaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(day, lobby, 777, "The lighthouse password is swordfish")
+	has(t, w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "— **<@777>** in #lobby,")
+	w.says(day, annsDM, ann, "The lighthouse password is tuna")
+	has(t, w.answer(w.asks(annsDM, "What is the lighthouse password?")).Text, "— **Ann**, 14 Jun")
+}
+
+func TestClip(t *testing.T) {
+	t.Parallel()
+	family := "👨‍👩‍👧‍👦"
+	tests := []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"", 3, ""},
+		{"abc", 3, "abc"},
+		{"abcd", 3, "abc…"},
+		{"ab cd", 3, "ab…"},
+		{"ééé", 2, "éé…"},
+		{family + "abc", 3, family + "ab…"},
+		{family + family + family, 2, family + "…"}, // each takes seven of the eight code points
+		{"a" + strings.Repeat("\u0301", 100000), 3, "…"},
+		{"ab" + strings.Repeat("\u0301", 100000), 3, "a…"},
+	}
+	for _, tt := range tests {
+		if got := clip(tt.s, tt.n); got != tt.want {
+			t.Errorf("clip(%.20q, %d) = %.40q, want %q", tt.s, tt.n, got, tt.want)
+		}
+	}
+}

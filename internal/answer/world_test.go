@@ -1,0 +1,208 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/internal/embed"
+	"hark/internal/tokens"
+	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/search"
+)
+
+const (
+	guild  memory.GuildID   = 900
+	lobby  memory.ChannelID = 901 // everybody reads it
+	harbor memory.ChannelID = 902 // so they do this
+	vault  memory.ChannelID = 903 // for keepers
+	kiosk  memory.ChannelID = 904 // everybody sees it, nobody its past
+	attic  memory.ChannelID = 905 // not placed by Discord
+	annsDM memory.ChannelID = 910
+	bensDM memory.ChannelID = 911
+
+	ann    memory.UserID = 21
+	ben    memory.UserID = 22
+	cleo   memory.UserID = 23 // a keeper
+	oracle memory.UserID = 29 // Hark
+
+	keepers memory.RoleID = 950
+)
+
+// noon is when the questions are asked.
+var noon = time.Date(2024, 6, 15, 12, 0, 0, 0, time.UTC)
+
+// world is a real store with a guild, and an engine over it.
+type world struct {
+	t      *testing.T
+	store  *sqlite.Store
+	engine *Engine
+	serial memory.MessageID
+}
+
+// newWorld has an engine that asks model, which may be nil.
+func newWorld(t *testing.T, model Model) *world {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	w := &world{t: t, store: store}
+	w.engine = w.over(store, model, builder.Options{Citations: true}, Options{})
+	w.structure(0)
+	for id, name := range map[memory.UserID]string{ann: "Ann", ben: "Ben", cleo: "Cleo", oracle: "Hark"} {
+		p := memory.Person{ID: id, Guild: guild, Name: name, Bot: id == oracle, RolesKnown: true}
+		if id == cleo {
+			p.Roles = []memory.RoleID{keepers}
+		}
+		w.apply(memory.PersonSeen{Person: p})
+	}
+	for channel, who := range map[memory.ChannelID]memory.UserID{annsDM: ann, bensDM: ben} {
+		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: channel, Kind: memory.DirectChannel}},
+			memory.PersonSeen{Person: memory.Person{ID: who, Name: map[memory.UserID]string{ann: "Ann", ben: "Ben"}[who]}})
+	}
+	return w
+}
+
+func (w *world) over(log Log, model Model, b builder.Options, o Options) *Engine {
+	w.t.Helper()
+	built, err := builder.New(b, tokens.New())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return New(log, search.New(w.store, w.store, embed.Builtin{}), built, model, o)
+}
+
+// structure tells the guild's; harbor is closed to closed.
+func (w *world) structure(closed memory.Permissions) {
+	everyone := memory.RoleID(guild)
+	read := memory.ViewChannel | memory.ReadMessageHistory
+	w.apply(memory.GuildSeen{Guild: memory.Guild{
+		ID: guild, Owner: 1, Roles: []memory.Role{{ID: everyone, Permissions: read}, {ID: keepers}},
+		Channels: []memory.Channel{
+			{ID: lobby, Guild: guild, Name: "lobby"},
+			{ID: harbor, Guild: guild, Name: "harbor", Overwrites: []memory.Overwrite{{Role: everyone, Deny: closed}}},
+			{ID: vault, Guild: guild, Name: "vault", Overwrites: []memory.Overwrite{
+				{Role: everyone, Deny: memory.ViewChannel}, {Role: keepers, Allow: memory.ViewChannel}}},
+			{ID: kiosk, Guild: guild, Name: "kiosk", Overwrites: []memory.Overwrite{{Role: everyone, Deny: memory.ReadMessageHistory}}},
+		},
+	}})
+}
+
+func (w *world) apply(events ...memory.Event) {
+	w.t.Helper()
+	if err := w.store.Apply(w.t.Context(), events...); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// says logs what somebody says some time before noon.
+func (w *world) says(ago time.Duration, channel memory.ChannelID, author memory.UserID, text string) memory.MessageID {
+	w.t.Helper()
+	m := memory.Message{Guild: guild, Channel: channel, Author: author, Content: text}
+	if channel == annsDM || channel == bensDM {
+		m.Guild = memory.DirectGuild
+	}
+	if author == oracle {
+		m.Kind = memory.FromHark
+	}
+	return w.posts(ago, m)
+}
+
+func (w *world) posts(ago time.Duration, m memory.Message) memory.MessageID {
+	w.t.Helper()
+	w.serial++
+	m.ID = memory.FirstMessageID(noon.Add(-ago)) + w.serial
+	w.apply(memory.Posted{Message: m})
+	return m.ID
+}
+
+// asks is Ann's question at noon, logged.
+func (w *world) asks(channel memory.ChannelID, text string) Question {
+	w.t.Helper()
+	q := Question{Guild: guild, Channel: channel, Asker: ann, Name: "Ann", Text: text, Now: noon.Add(time.Second)}
+	if channel == annsDM || channel == bensDM {
+		q.Guild = memory.DirectGuild
+	}
+	q.ID = w.posts(0, memory.Message{
+		Guild: q.Guild, Channel: channel, Author: ann, Content: fmt.Sprintf("<@%d> %s", oracle, text), Mentions: []memory.UserID{oracle}})
+	return q
+}
+
+func (w *world) answer(q Question) Answer {
+	w.t.Helper()
+	a, err := w.engine.Answer(w.t.Context(), q, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return a
+}
+
+// gives answers q and logs the answer with its trace, as the bot does.
+func (w *world) gives(q Question, ago time.Duration) memory.MessageID {
+	w.t.Helper()
+	a := w.answer(q)
+	a.Trace.Answer = w.posts(ago, memory.Message{Guild: q.Guild, Channel: q.Channel, Author: oracle, Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID})
+	if err := w.engine.Keep(w.t.Context(), a.Trace); err != nil {
+		w.t.Fatal(err)
+	}
+	return a.Trace.Answer
+}
+
+func (w *world) prompt(q Question) string {
+	w.t.Helper()
+	r, err := w.engine.Recall(w.t.Context(), q)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r.Prompt.String()
+}
+
+// scripted is a model that writes pieces and then fails with err, if it isn't nil.
+type scripted struct {
+	pieces []string
+	err    error
+	before func() // called before anything is written
+	got    []builder.ChatMessage
+}
+
+func (*scripted) Name() string { return "parrot-1" }
+
+func (s *scripted) Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (string, error) {
+	s.got = messages
+	if s.before != nil {
+		s.before()
+	}
+	full := ""
+	for _, p := range s.pieces {
+		if err := ctx.Err(); err != nil {
+			return full, err
+		}
+		full += p
+		delta(p)
+	}
+	return full, s.err
+}
+
+func has(t *testing.T, text string, wanted ...string) {
+	t.Helper()
+	for _, s := range wanted {
+		if !strings.Contains(text, s) {
+			t.Errorf("no %q in:\n%s", s, text)
+		}
+	}
+}
+
+func hasNot(t *testing.T, text string, unwanted ...string) {
+	t.Helper()
+	for _, s := range unwanted {
+		if strings.Contains(text, s) {
+			t.Errorf("%q in:\n%s", s, text)
+		}
+	}
+}
