@@ -25,7 +25,7 @@ func (f *flags) chatCommand() *cobra.Command {
 		Short: "Talk with Hark in the terminal, without Discord",
 		Long: "Talk with Hark in the terminal, without Discord. Lines are remembered; write \"Name: text\" to speak as\n" +
 			"somebody. A line with @hark in it is answered. With lines piped in, only the answers are printed.",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := f.load()
 			if err != nil {
@@ -72,15 +72,17 @@ func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 		in, isTerminal := terminalOf(f.env.stdin)
 		out, toTerminal := terminalOf(f.env.stdout)
 		if isTerminal && toTerminal {
-			return talk.interactive(ctx, in, out)
+			return talk.interactive(ctx, f.env, in, out)
 		}
 		return talk.lines(ctx, c.InOrStdin())
 	})
-	err := group.Wait()
-	if errors.Is(err, io.EOF) {
-		return nil
+	if err := group.Wait(); !errors.Is(err, io.EOF) {
+		return err
 	}
-	return err
+	if talk.unanswered {
+		return errShown
+	}
+	return nil
 }
 
 // conversation is a talk in one channel.
@@ -90,10 +92,13 @@ type conversation struct {
 	speaker string // of lines without a name
 	now     func() time.Time
 	out     io.Writer
-	// stream, if not nil, shows an answer while it is being written.
-	stream func(text string)
-	warn   io.Writer // where failures that an answer survived are told
-	last   memory.MessageID
+	live    *live     // shows an answer while it is being written; nil if answers are printed when they are whole
+	warn    io.Writer // where it is told that an answer failed, or what it survived
+	last    memory.MessageID
+	// interrupts, if not nil, end an answer that is being written.
+	interrupts *interrupts
+	// unanswered is set once an answer failed. What is said goes on being remembered.
+	unanswered bool
 }
 
 // maxLine is the longest line taken, in bytes.
@@ -176,7 +181,20 @@ func (t *conversation) say(ctx context.Context, line string) error {
 	}
 	q := t.place.question(strings.TrimSpace(mention.ReplaceAllString(text, "$1")), t.now())
 	q.ID, q.Asker, q.Name = m.ID, author, name
-	return t.answer(ctx, q)
+	within, done := t.interrupts.aside(ctx)
+	defer done()
+	err = t.answer(within, q)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case within.Err() != nil:
+		err = errors.New("interrupted; the answer isn't remembered")
+	}
+	t.unanswered = true
+	fmt.Fprintln(t.warn, "hark:", err)
+	return nil
 }
 
 // logs reports whether what is said here is remembered: nothing is added to a channel of Discord's from outside.
@@ -200,14 +218,18 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 		_, err := fmt.Fprintln(t.out, "Ask me something about what was said: @hark when is the deadline?")
 		return err
 	}
-	a, err := t.app.answers.Answer(ctx, q, t.stream)
+	var stream func(string)
+	if t.live != nil {
+		t.live.begin()
+		stream = t.live.show
+	}
+	a, err := t.app.answers.Answer(ctx, q, stream)
 	if a.Away != nil {
 		fmt.Fprintln(t.warn, "hark:", a.Away)
 	}
-	if err != nil && a.Text == "" {
-		return err
+	if err == nil || a.Text != "" || t.live != nil { // on the screen what has begun is ended
+		t.print(a)
 	}
-	t.print(a)
 	if err != nil {
 		return err
 	}
@@ -226,13 +248,14 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 // itself.
 func (t *conversation) print(a answer.Answer) {
 	switch {
-	case t.stream == nil:
+	case t.live == nil:
 		fmt.Fprintln(t.out, printable(a.Text))
 	case a.Model == "":
-		t.stream(a.Text)
-		fmt.Fprintln(t.out)
+		t.live.begin()
+		t.live.show(a.Text)
+		t.live.end()
 	default:
-		fmt.Fprintln(t.out)
+		t.live.end()
 	}
 	if a.Model == "" {
 		return

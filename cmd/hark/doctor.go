@@ -20,7 +20,7 @@ func (f *flags) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check configuration, data, Discord, model and embedder, and say what to do",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			d := doctor{out: c.OutOrStdout()}
 			cfg, err := f.load()

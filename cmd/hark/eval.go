@@ -39,39 +39,99 @@ func (f *flags) evalCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			lines, finish, err := runFile(out)
+			outcomes, err := newRunFile(out)
 			if err != nil {
 				return err
 			}
+			defer outcomes.abandon()
 			var report eval.Report
 			e := eval.Evaluator{Embedder: embedder, Builder: b}
 			for _, path := range args {
 				each := func(o eval.Outcome) error {
 					report.Add(o)
-					return lines.Encode(o)
+					return outcomes.lines.Encode(o)
 				}
-				if err := e.Run(c.Context(), path, each, f.progress("asking "+eval.SetName(path))); err != nil {
-					return errors.Join(err, finish())
+				err := e.Run(c.Context(), path, each, f.progress("asking "+eval.SetName(path)))
+				if c.Context().Err() != nil {
+					return interrupted("interrupted" + outcomes.nothing())
+				}
+				if err != nil {
+					return fmt.Errorf("%w%s", err, outcomes.nothing())
 				}
 			}
-			return errors.Join(report.Write(c.OutOrStdout()), finish())
+			if err := outcomes.keep(); err != nil {
+				return err
+			}
+			return report.Write(c.OutOrStdout())
 		},
 	}
 	c.Flags().StringVar(&out, "run", "", "write what was found for each question to this `file`, as JSON lines")
 	return c
 }
 
-// runFile is where outcomes go: to the file at path, or nowhere.
-func runFile(path string) (lines *json.Encoder, finish func() error, err error) {
-	if path == "" {
-		return json.NewEncoder(io.Discard), func() error { return nil }, nil
-	}
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, nil, fmt.Errorf("make the run file: %w", err)
-	}
-	w := bufio.NewWriter(file)
-	lines = json.NewEncoder(w)
-	lines.SetEscapeHTML(false)
-	return lines, func() error { return errors.Join(w.Flush(), file.Close()) }, nil
+// runFile takes outcomes as JSON lines. It is written whole or not at all, so that a file of an earlier run
+// outlasts one that fails.
+type runFile struct {
+	lines *json.Encoder
+	path  string
+	file  *os.File // nil if nothing is to be written
+	w     *bufio.Writer
 }
+
+// newRunFile writes to the file at path, or nowhere if path is empty.
+func newRunFile(path string) (*runFile, error) {
+	r := &runFile{path: path, lines: json.NewEncoder(io.Discard)}
+	if path == "" {
+		return r, nil
+	}
+	var err error
+	if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() {
+		r.file, err = os.OpenFile(path, os.O_WRONLY, 0) // such as /dev/stdout
+	} else {
+		r.file, err = os.Create(path + ".part")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the run file: %w", err)
+	}
+	r.w = bufio.NewWriter(r.file)
+	r.lines = json.NewEncoder(r.w)
+	r.lines.SetEscapeHTML(false)
+	return r, nil
+}
+
+// keep finishes the file.
+func (r *runFile) keep() error {
+	if r.file == nil {
+		return nil
+	}
+	err := errors.Join(r.w.Flush(), r.file.Close())
+	if err == nil && r.temporary() {
+		err = os.Rename(r.file.Name(), r.path)
+	}
+	if err != nil {
+		return fmt.Errorf("write the run file: %w", err)
+	}
+	r.file = nil
+	return nil
+}
+
+// abandon removes what isn't kept.
+func (r *runFile) abandon() {
+	if r.file == nil {
+		return
+	}
+	_ = r.file.Close()
+	if r.temporary() {
+		_ = os.Remove(r.file.Name())
+	}
+}
+
+// nothing ends a sentence on why there is no file.
+func (r *runFile) nothing() string {
+	if r.file == nil || !r.temporary() {
+		return ""
+	}
+	return "; " + r.path + " is as it was"
+}
+
+func (r *runFile) temporary() bool { return r.file.Name() != r.path }

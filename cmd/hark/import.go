@@ -38,7 +38,7 @@ func (f *flags) importCommand() *cobra.Command {
 			for _, path := range args {
 				summary, err := f.importFile(c.Context(), a, path)
 				if c.Context().Err() != nil {
-					return fmt.Errorf("stopped; what was read so far is kept: import the file again to go on: %w", c.Context().Err())
+					return interrupted("interrupted; what was read of " + path + " so far is kept: import it again to go on")
 				}
 				if summary.Messages > 0 || err == nil {
 					fmt.Fprintln(c.OutOrStdout(), summaryLine(path, summary))
@@ -48,7 +48,11 @@ func (f *flags) importCommand() *cobra.Command {
 					fmt.Fprintf(c.ErrOrStderr(), "hark: %s: %v\n", path, err)
 				}
 			}
-			if err := f.indexNow(c.Context(), a); err != nil {
+			err = f.indexNow(c.Context(), a)
+			if c.Context().Err() != nil {
+				return interrupted("interrupted; all messages are stored, and the next command goes on indexing them by meaning")
+			}
+			if err != nil {
 				return fmt.Errorf("index the messages by meaning (they are stored, and found by their words): %w", err)
 			}
 			if failed {
@@ -81,7 +85,7 @@ func (f *flags) importFile(ctx context.Context, a *app, path string) (imports.Su
 func summaryLine(path string, s imports.Summary) string {
 	line := fmt.Sprintf("%s: %s in %s", path, plural(s.Messages, "message"), plural(s.Channels, "channel"))
 	if s.Questions > 0 {
-		line += fmt.Sprintf("; its %s are for \"hark eval\"", plural(s.Questions, "question"))
+		line += fmt.Sprintf("; \"hark eval\" asks its %s", plural(s.Questions, "question"))
 	}
 	if s.Skipped > 0 {
 		line += fmt.Sprintf("; %s skipped, the first: %s", plural(s.Skipped, "unreadable message"), s.FirstSkipped)

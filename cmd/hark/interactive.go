@@ -12,45 +12,76 @@ import (
 )
 
 // interactive reads lines with editing and history, and shows answers in colour while they are written.
-func (t *conversation) interactive(ctx context.Context, in, out *os.File) error {
-	screen := term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{in, out}, "")
-	if width, height, err := term.GetSize(int(out.Fd())); err == nil {
-		_ = screen.SetSize(width, height)
+func (t *conversation) interactive(ctx context.Context, env *environment, in, out *os.File) error {
+	before, err := term.GetState(int(in.Fd()))
+	if err != nil {
+		return fmt.Errorf("look at the terminal: %w", err)
 	}
-	colour := palette(screen.Escape)
-	if os.Getenv("NO_COLOR") != "" {
-		colour = palette(&term.EscapeCodes{})
-	}
-	screen.SetPrompt(colour.prompt(t.place.name))
-	t.out, t.warn = screen, screen
-	fmt.Fprint(screen, colour.welcome(t))
-	// The terminal is raw only while a line is read, so that Ctrl-C stops an answer that takes too long.
-	read := func() (string, error) {
-		t.stream = colour.writer(screen)
-		state, err := term.MakeRaw(int(in.Fd()))
-		if err != nil {
-			return "", fmt.Errorf("take over the terminal: %w", err)
-		}
-		defer term.Restore(int(in.Fd()), state)
-		line, err := screen.ReadLine()
-		if errors.Is(err, term.ErrPasteIndicator) {
-			err = nil // a pasted line is a line
-		}
-		if strings.TrimSpace(line) == "/quit" {
-			return "", io.EOF
-		}
-		return line, err // io.EOF at Ctrl-C and Ctrl-D
-	}
-	return t.sayAll(ctx, read, func(err error) error {
-		fmt.Fprintf(screen, "%shark: %v%s\n", colour.wrong, err, colour.off)
+	defer term.Restore(int(in.Fd()), before) // also if a line is still being read
+	s := newScreen(in, out, t.place.name, env.lookup)
+	t.out, t.warn, t.live, t.interrupts = s.term, s.term, s.live(), env.interrupts
+	fmt.Fprint(s.term, s.colour.welcome(t))
+	return t.sayAll(ctx, s.read, func(err error) error {
+		fmt.Fprintf(s.term, "%shark: %v%s\n", s.colour.wrong, err, s.colour.off)
 		return nil
 	})
 }
 
-// colours are the escape codes that the terminal wants.
+// screen is a terminal that lines are read from and answers shown on.
+type screen struct {
+	in, out *os.File
+	term    *term.Terminal
+	colour  colours
+}
+
+func newScreen(in, out *os.File, channel string, lookup func(string) (string, bool)) *screen {
+	s := &screen{in: in, out: out, term: term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{in, out}, "")}
+	if none, _ := lookup("NO_COLOR"); none == "" {
+		s.colour = palette(s.term.Escape)
+	}
+	s.term.SetPrompt(s.colour.prompt(channel))
+	return s
+}
+
+// read is the next line; io.EOF at Ctrl-C, Ctrl-D and /quit. The terminal is raw only while a line is read, so
+// that Ctrl-C stops an answer that takes too long.
+func (s *screen) read() (string, error) {
+	state, err := term.MakeRaw(int(s.in.Fd()))
+	if err != nil {
+		return "", fmt.Errorf("take over the terminal: %w", err)
+	}
+	defer term.Restore(int(s.in.Fd()), state)
+	if width, height, err := term.GetSize(int(s.out.Fd())); err == nil && width > 0 {
+		_ = s.term.SetSize(width, height) // it may have changed since the last line
+	}
+	line, err := s.term.ReadLine()
+	switch {
+	case errors.Is(err, term.ErrPasteIndicator):
+		return line, nil // a pasted line is a line
+	case errors.Is(err, io.EOF):
+		fmt.Fprint(s.out, "\r\n") // what comes next in the terminal isn't for us
+		return "", io.EOF
+	case strings.TrimSpace(line) == "/quit":
+		return "", io.EOF
+	}
+	return line, err
+}
+
+// live shows answers on the screen.
+func (s *screen) live() *live {
+	return &live{w: s.term, colour: s.colour, width: func() int {
+		width, _, err := term.GetSize(int(s.out.Fd()))
+		if err != nil {
+			return 0
+		}
+		return width
+	}}
+}
+
+// colours are the escape codes that the terminal wants; none by default.
 type colours struct{ name, answer, faint, wrong, off string }
 
 func palette(e *term.EscapeCodes) colours {
@@ -64,19 +95,8 @@ func (c colours) prompt(channel string) string {
 func (c colours) welcome(t *conversation) string {
 	remembered := "What you write is remembered."
 	if !t.logs() {
-		remembered = "This is a channel of Discord's: you can ask, but nothing you write here is remembered."
+		remembered = "This is a channel of Discord's:\nyou can ask, but nothing you write here is remembered."
 	}
-	return fmt.Sprintf("%sYou are %s. %s Write \"Name: text\" to speak as somebody else,\n@hark and a question to be answered, /quit or Ctrl-D to end.%s\n",
+	return fmt.Sprintf("%sYou are %s. %s\nWrite \"Name: text\" to speak as somebody else, @hark and a question to be\nanswered, /quit or Ctrl-D to end.%s\n",
 		c.faint, printable(t.speaker), remembered, c.off)
-}
-
-// writer is a stream that shows what is new of a growing text.
-func (c colours) writer(w io.Writer) func(text string) {
-	shown := 0
-	return func(text string) {
-		if len(text) > shown {
-			fmt.Fprint(w, c.answer+printable(text[shown:])+c.off)
-			shown = len(text)
-		}
-	}
 }

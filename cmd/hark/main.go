@@ -22,9 +22,15 @@ import (
 var version = ""
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	env := environment{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lookup: os.LookupEnv, environ: os.Environ}
+	interrupts := &interrupts{}
+	ctx = interrupts.watch(ctx)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	env := environment{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		lookup: os.LookupEnv, environ: os.Environ, interrupts: interrupts,
+	}
 	os.Exit(run(ctx, env, os.Args[1:]))
 }
 
@@ -35,6 +41,8 @@ type environment struct {
 	stderr  io.Writer
 	lookup  func(string) (string, bool)
 	environ func() []string
+	// interrupts, if not nil, lets a command give Ctrl-C something smaller to end than itself.
+	interrupts *interrupts
 }
 
 // run runs one command and returns the exit code: 0, 1 with a sentence on stderr, or 130 when interrupted.
@@ -49,6 +57,7 @@ func run(ctx context.Context, env environment, args []string) int {
 	case err == nil:
 		return 0
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		fmt.Fprintln(env.stderr, "hark:", interruption(err))
 		return 130
 	case errors.Is(err, errShown):
 		return 1
@@ -77,14 +86,37 @@ func newRoot(env *environment) *cobra.Command {
 		Long:          "Hark remembers what is said in a Discord server and answers with that in mind.\nIt says only what everybody who can read the answer could have read themselves.",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w; \"%s --help\" shows what there is", err, c.CommandPath())
+	})
 	root.PersistentFlags().StringVar(&f.config, "config", "", "configuration `file` (default config.toml, if there is one)")
 	root.PersistentFlags().StringVar(&f.data, "data", "", "data `directory` (default ./data, or HARK_DATA)")
 	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(), f.searchCommand(), f.contextCommand(),
 		f.evalCommand(), f.doctorCommand(), f.healthCommand(), versionCommand())
 	return root
+}
+
+// knownCommand refuses what isn't a command, with the nearest that is.
+func knownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	c.SuggestionsMinimumDistance = 2
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	return fmt.Errorf("unknown command %q; \"hark --help\" shows what there is", args[0])
+}
+
+// noArguments refuses arguments of a command that takes none.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%q takes no arguments, so what is %q? \"%[1]s --help\" shows what there is", c.CommandPath(), args[0])
 }
 
 // load reads the configuration.
@@ -106,7 +138,7 @@ func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(c.OutOrStdout(), "hark", buildVersion())
 			return err

@@ -23,7 +23,7 @@ func (f *flags) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Run the bot",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r := &runner{flags: f, wait: wait, look: 10 * time.Second}
 			return r.run(c.Context())
@@ -170,7 +170,7 @@ func (f *flags) healthCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "healthcheck",
 		Short: "Ask the running Hark whether it is alive; for containers",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := f.load()
 			if err != nil {

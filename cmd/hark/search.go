@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -25,7 +24,7 @@ type asking struct {
 	json    bool
 }
 
-func (a *asking) flags_(c *cobra.Command) {
+func (a *asking) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&a.channel, "channel", "", "ask as in the channel of this `name` or id: what may be said there is found (default: everything but direct messages)")
 	c.Flags().StringVar(&a.as, "as", "", "ask as the person of this `name`")
 	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
@@ -71,6 +70,9 @@ func (f *flags) searchCommand() *cobra.Command {
 		Short: "Show what would be recalled for a question, and why",
 		Args:  oneQuestion,
 		RunE: func(c *cobra.Command, args []string) error {
+			if limit < 1 {
+				return fmt.Errorf("--limit %d: show at least one message", limit)
+			}
 			cfg, err := f.load()
 			if err != nil {
 				return err
@@ -88,8 +90,8 @@ func (f *flags) searchCommand() *cobra.Command {
 			return app.printHits(c, a.json, q, hits, r.Result)
 		},
 	}
-	a.flags_(c)
-	c.Flags().IntVar(&limit, "limit", limit, "show at most so many messages")
+	a.addFlags(c)
+	c.Flags().IntVar(&limit, "limit", limit, "show at most this `number` of messages")
 	return c
 }
 
@@ -123,9 +125,7 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, q answer.Question, hits [
 		shown[i] = s
 	}
 	if asJSON {
-		e := json.NewEncoder(c.OutOrStdout())
-		e.SetIndent("", "  ")
-		return e.Encode(shown)
+		return printJSON(c.OutOrStdout(), shown)
 	}
 	if len(shown) == 0 {
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
@@ -208,7 +208,7 @@ func (f *flags) contextCommand() *cobra.Command {
 			return printPrompt(c, a.json, r.Prompt)
 		},
 	}
-	a.flags_(c)
+	a.addFlags(c)
 	c.Flags().StringVar(&layout, "layout", "", "the prompt's form: `sections`, plain or chat (default: as configured)")
 	return c
 }
@@ -216,10 +216,7 @@ func (f *flags) contextCommand() *cobra.Command {
 // printPrompt prints the prompt alone to stdout, and what it takes up to stderr.
 func printPrompt(c *cobra.Command, asJSON bool, p builder.Prompt) error {
 	if asJSON {
-		e := json.NewEncoder(c.OutOrStdout())
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(promptJSON(p))
+		return printJSON(c.OutOrStdout(), promptJSON(p))
 	}
 	fmt.Fprintln(c.OutOrStdout(), p.String())
 	for _, s := range p.Report.Sections {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -24,11 +25,35 @@ func printable(s string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+		case drives(r):
 			return '\uFFFD'
 		}
 		return r
 	}, s)
+}
+
+// drives reports whether r could drive a terminal instead of being shown by it.
+func drives(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+
+// printJSON prints v for people and machines: what could drive a terminal is escaped, as JSON allows.
+func printJSON(w io.Writer, v any) error {
+	var text strings.Builder
+	e := json.NewEncoder(&text)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	var safe strings.Builder
+	for _, r := range text.String() {
+		if r != '\n' && drives(r) {
+			fmt.Fprintf(&safe, "\\u%04x", r)
+			continue
+		}
+		safe.WriteRune(r)
+	}
+	_, err := io.WriteString(w, safe.String())
+	return err
 }
 
 // bar is a progress bar on stderr, if that is a terminal; else nothing is shown. bytes says that it counts them.

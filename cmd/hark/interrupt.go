@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"sync"
+)
+
+// interrupts is what Ctrl-C does: it ends the command, or what the command has set aside for it.
+type interrupts struct {
+	mu  sync.Mutex
+	end context.CancelFunc // of what Ctrl-C ends instead of the command; nil for nothing
+}
+
+// watch returns a context that ends with ctx, or at the first interrupt that nothing smaller takes. The second
+// one ends the process.
+func (i *interrupts) watch(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	go func() {
+		defer cancel()
+		defer signal.Stop(signals)
+		for {
+			select {
+			case <-signals:
+			case <-ctx.Done():
+				return
+			}
+			if !i.take() {
+				return
+			}
+		}
+	}()
+	return ctx
+}
+
+// take ends what stands aside for it, and reports whether there is something.
+func (i *interrupts) take() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.end == nil {
+		return false
+	}
+	i.end()
+	return true
+}
+
+// aside returns a context that an interrupt ends instead of the command, until done is called.
+func (i *interrupts) aside(ctx context.Context) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	if i == nil {
+		return ctx, cancel
+	}
+	i.set(cancel)
+	return ctx, func() {
+		i.set(nil)
+		cancel()
+	}
+}
+
+func (i *interrupts) set(end context.CancelFunc) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.end = end
+}
+
+// interrupted is that a command was told to end. It says what has become of its work.
+type interrupted string
+
+func (s interrupted) Error() string { return string(s) }
+
+// Is makes it a context.Canceled.
+func (interrupted) Is(target error) bool { return target == context.Canceled }
+
+// interruption is the sentence about a command that was told to end, whatever it was doing.
+func interruption(err error) string {
+	if told, ok := errors.AsType[interrupted](err); ok {
+		return string(told)
+	}
+	return "interrupted"
+}
