@@ -91,7 +91,7 @@ func monthNumber(name string) string {
 			return strconv.Itoa(i + 1)
 		}
 	}
-	return ""
+	return "" // uncovered: the expressions match names of months only
 }
 
 // appendDate appends a day, or a month if day is empty. Without a year it is the last one that isn't later

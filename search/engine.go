@@ -157,7 +157,7 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err != nil {
+	if err != nil || len(vectors) != 1 {
 		return nil, memory.ErrNoVectors
 	}
 	if vectors[0] == nil {

@@ -1,0 +1,631 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hark/internal/embed"
+	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/search"
+)
+
+// The village is a guild of three channels, in which people talk.
+const (
+	green memory.ChannelID = 1 + iota
+	pub
+	crypt
+)
+
+const village memory.GuildID = 77
+
+const (
+	marta memory.UserID = 500 + iota
+	oswin
+	pim
+	bell // a bot
+)
+
+var dawn = time.Date(2024, 3, 4, 9, 0, 0, 0, time.UTC)
+
+// talk is what was said in the village.
+type talk struct {
+	store *sqlite.Store
+	next  int
+	all   map[memory.MessageID]memory.Message
+}
+
+func newTalk(t testing.TB) *talk {
+	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	k := &talk{store: store, all: map[memory.MessageID]memory.Message{}}
+	for i, p := range []memory.Person{{ID: marta, Username: "marta"}, {ID: oswin, Username: "oz", Nick: "Oswin"}, {ID: pim, Username: "pim"}, {ID: bell, Username: "bellbot", Bot: true}} {
+		p.Guild = village
+		k.apply(t, memory.PersonSeen{Person: p})
+		k.apply(t, memory.ChannelSeen{Channel: memory.Channel{ID: memory.ChannelID(i + 1), Guild: village}})
+	}
+	return k
+}
+
+func (k *talk) apply(t testing.TB, events ...memory.Event) {
+	t.Helper()
+	if err := k.store.Apply(context.Background(), events...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// say posts a message at a time and tells its id.
+func (k *talk) say(t testing.TB, at time.Time, channel memory.ChannelID, author memory.UserID, content string, change ...func(*memory.Message)) memory.MessageID {
+	t.Helper()
+	k.next++
+	m := memory.Message{ID: memory.FirstMessageID(at) + memory.MessageID(k.next), Guild: village, Channel: channel, Author: author, Content: memory.Clean(content)}
+	for _, c := range change {
+		c(&m)
+	}
+	k.all[m.ID] = m
+	k.apply(t, memory.Posted{Message: m})
+	return m.ID
+}
+
+func (k *talk) index(t testing.TB) {
+	t.Helper()
+	if err := (&memory.Indexer{Queue: k.store, Embedder: embed.Builtin{}}).Drain(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (k *talk) engine() *search.Engine { return search.New(k.store, k.store, embed.Builtin{}) }
+
+func (k *talk) search(t testing.TB, q search.Query) search.Result {
+	t.Helper()
+	r, err := k.engine().Search(context.Background(), q)
+	if err != nil {
+		t.Fatalf("%q: %v", q.Text, err)
+	}
+	return r
+}
+
+// ask is a query of the village a month later, for the channels given.
+func ask(text string, channels ...memory.ChannelID) search.Query {
+	return search.Query{Text: text, Now: dawn.AddDate(0, 1, 0), Guilds: []memory.GuildID{village}, Scope: memory.Scope{Channels: channels}}
+}
+
+// gossip is a village with a day's talk in each channel.
+func gossip(t testing.TB) (*talk, map[string]memory.MessageID) {
+	k := newTalk(t)
+	ids := map[string]memory.MessageID{}
+	for i, s := range []struct {
+		name    string
+		channel memory.ChannelID
+		author  memory.UserID
+		content string
+		later   time.Duration
+	}{
+		{"ask roof", green, marta, "who can mend the chapel roof?", 0},
+		{"roof", green, oswin, "my cousin Hale mends roofs, he charges forty florins", 1 * time.Minute},
+		{"thanks", green, marta, "lovely, I will write to him", 2 * time.Minute},
+		{"goat", green, pim, "the goat ate the bunting again", 30 * time.Hour},
+		{"fair", green, oswin, "the harvest fair moves to the lower meadow this autumn", 31 * time.Hour},
+		{"beer", pub, pim, "the new stout has a hint of liquorice", 2 * time.Hour},
+		{"roof in pub", pub, pim, "between us, the chapel roof was damaged by the goat", 2*time.Hour + time.Minute},
+		{"hark", pub, bell, "The roof is being mended by Hale.", 2*time.Hour + 2*time.Minute},
+		{"system", pub, bell, "roof pinned a message about the chapel roof", 2*time.Hour + 3*time.Minute},
+		{"secret", crypt, marta, "the chapel roof money is hidden in the crypt", 3 * time.Hour},
+		{"bot", crypt, bell, "reminder: inspect the crypt candles", 4 * time.Hour},
+	} {
+		ids[s.name] = k.say(t, dawn.Add(s.later), s.channel, s.author, s.content, func(m *memory.Message) {
+			m.ID += memory.MessageID(i)
+			switch s.name {
+			case "hark":
+				m.Kind = memory.FromHark
+			case "system":
+				m.Kind = memory.FromSystem
+			case "bot":
+				m.Kind = memory.FromBot
+			}
+		})
+	}
+	k.index(t)
+	return k, ids
+}
+
+func hitIDs(r search.Result) []memory.MessageID {
+	var ids []memory.MessageID
+	for _, h := range r.Hits {
+		ids = append(ids, h.Message.ID)
+	}
+	return ids
+}
+
+// shown are all messages of a result, neighbours included.
+func shown(r search.Result) []memory.Message {
+	var all []memory.Message
+	for _, h := range r.Hits {
+		all = append(append(all, h.Message), h.Excerpt...)
+	}
+	return all
+}
+
+func TestSearchFinds(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	for _, c := range []struct {
+		question string
+		in       []memory.ChannelID
+		best     string
+		why      string
+	}{
+		{"Who mends roofs?", []memory.ChannelID{green}, "roof", "words"},
+		{"where is the harvest fair?", []memory.ChannelID{green, pub}, "fair", "words"},
+		{"what flavour is in the stout", []memory.ChannelID{green, pub, crypt}, "beer", "words"},
+		{"what did pim say about the chapel roof", []memory.ChannelID{green, pub}, "roof in pub", "author"},
+		{"where is the money?", []memory.ChannelID{green, pub, crypt}, "secret", "words"},
+		{"inspecting candles", []memory.ChannelID{crypt}, "bot", "meaning"},
+		{"what happened to the bunting", []memory.ChannelID{green}, "goat", "around"},
+	} {
+		r := k.search(t, ask(c.question, c.in...))
+		if len(r.Hits) == 0 || r.Hits[0].Message.ID != ids[c.best] {
+			t.Errorf("%q: %v, want %q first", c.question, r.Hits, c.best)
+			continue
+		}
+		h := r.Hits[0]
+		if !slices.ContainsFunc(h.Why, func(y search.Reason) bool { return y.Kind == c.why && y.Weight > 0 }) {
+			t.Errorf("%q: found for %v, want %q among it", c.question, h.Why, c.why)
+		}
+		if r.TextOnly {
+			t.Errorf("%q: text only, though there are vectors", c.question)
+		}
+	}
+	r := k.search(t, ask("who mends roofs", green))
+	if got := r.Hits[0].Why[slices.IndexFunc(r.Hits[0].Why, func(y search.Reason) bool { return y.Kind == "words" })].Detail; got != "mend roof" {
+		t.Errorf("the words found are %q", got)
+	}
+	excerpt := r.Hits[0].Excerpt
+	if len(excerpt) != 3 || excerpt[0].ID != ids["ask roof"] || excerpt[1].ID != ids["roof"] || excerpt[2].ID != ids["thanks"] {
+		t.Errorf("the excerpt is %v", excerpt)
+	}
+	if r := k.search(t, ask("bunting", green)); len(r.Hits[0].Excerpt) != 2 {
+		t.Errorf("an excerpt goes on over a silence of hours: %v", r.Hits[0].Excerpt)
+	}
+	if r := k.search(t, ask("roof")); len(r.Hits) != 0 {
+		t.Errorf("an empty scope holds %v", r.Hits)
+	}
+}
+
+func TestSearchRanksAnswerBeforeQuestion(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	r := k.search(t, ask("Who can mend the chapel's roof?", green))
+	if slices.Contains(hitIDs(r), ids["ask roof"]) {
+		t.Error("a hit only repeats the question")
+	}
+	if r.Hits[0].Message.ID != ids["roof"] || !slices.ContainsFunc(r.Hits[0].Why, func(y search.Reason) bool { return y.Kind == "answers" }) {
+		t.Errorf("the answer isn't first, or not as one: %v", r.Hits[0])
+	}
+}
+
+func TestSearchLeavesRepetitionsOut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		says string
+		kept bool
+	}{
+		{"when is the harvest fair?", false},
+		{"When's the FAIR?!", false},
+		{"harvest fair when", false}, // word by word
+		{"the harvest fair is when we say", true},
+		{"is the harvest fair in May?", true}, // asks more
+		{"?", false},
+	} {
+		k := newTalk(t)
+		asked := k.say(t, dawn, green, marta, c.says)
+		k.say(t, dawn.Add(time.Second), green, oswin, "the harvest fair is on Sunday")
+		question := "When is the harvest fair?"
+		if !strings.Contains(c.says, "?") && !c.kept {
+			question = "Harvest  fair when"
+		}
+		r := k.search(t, ask(question, green))
+		if slices.Contains(hitIDs(r), asked) != c.kept {
+			t.Errorf("%q is found: %v, want %v", c.says, !c.kept, c.kept)
+		}
+		if len(r.Hits) == 0 {
+			t.Errorf("%q: the answer is gone too", c.says)
+		}
+	}
+	k := newTalk(t)
+	twice := k.say(t, dawn, green, marta, "收穫祭はいつですか？")
+	if r := k.search(t, ask("収穫祭はいつですか", green)); slices.Contains(hitIDs(r), twice) {
+		t.Log("other characters are another question")
+	}
+	if r := k.search(t, ask("收穫祭はいつですか？", green)); len(r.Hits) != 0 {
+		t.Errorf("a repeated question without spaces is found: %v", r.Hits)
+	}
+}
+
+func TestSearchObeysTime(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	q := ask("chapel roof goat", green, pub, crypt)
+	q.Now = k.all[ids["roof in pub"]].Time()
+	r := k.search(t, q)
+	for _, m := range shown(r) {
+		if !m.Time().Before(q.Now) {
+			t.Errorf("%q was said later", m.Content)
+		}
+	}
+	if len(r.Hits) == 0 {
+		t.Error("nothing was said before")
+	}
+	q.Now = time.Time{}
+	if r := k.search(t, q); !slices.Contains(hitIDs(r), ids["goat"]) {
+		t.Error("without a time, not all is found")
+	}
+	q.Scope.Since, q.Scope.Until = dawn.Add(90*time.Minute), dawn.Add(150*time.Minute)
+	for _, m := range shown(k.search(t, q)) {
+		if m.Channel != pub {
+			t.Errorf("%q is outside the time wanted", m.Content)
+		}
+	}
+}
+
+func TestSearchRaisesTheDayAskedFor(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	var ids []memory.MessageID
+	for day := range 10 {
+		ids = append(ids, k.say(t, dawn.AddDate(0, 0, 3*day), green, marta, fmt.Sprintf("soup number %d was served", day)))
+	}
+	for question, want := range map[string]memory.MessageID{
+		"which soup on 10 March 2024?": ids[2], "which soup on 2024-03-19?": ids[5], "which soup was served March 28th": ids[8],
+	} {
+		r := k.search(t, ask(question, green))
+		if r.Hits[0].Message.ID != want || r.Hits[0].Why[0].Kind != "time" {
+			t.Errorf("%q: first is %v", question, r.Hits[0])
+		}
+	}
+}
+
+func TestSearchSkips(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	q := ask("roof mending", green, pub, crypt)
+	q.Skip = []memory.MessageID{ids["ask roof"], ids["secret"]}
+	r := k.search(t, q)
+	for _, m := range shown(r) {
+		if slices.Contains(q.Skip, m.ID) || m.Kind == memory.FromHark || m.Kind == memory.FromSystem {
+			t.Errorf("%q is shown", m.Content)
+		}
+	}
+	if r.Hits[0].Message.ID != ids["roof"] {
+		t.Errorf("first is %v", r.Hits[0])
+	}
+}
+
+func TestSearchSaysNothingTwice(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	for i := range 8 {
+		k.say(t, dawn.Add(time.Duration(i)*time.Hour), green, marta, []string{"The Bell  rings at noon", "the bell rings at noon.", "the bell rings at nine"}[i%3])
+	}
+	if r := k.search(t, ask("when rings the bell", green)); len(r.Hits) != 2 {
+		t.Errorf("%d hits, want 2: %v", len(r.Hits), r.Hits)
+	}
+}
+
+func TestSearchLimitsAndOrders(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	for i := range 60 { // in fifteen segments, all of which are near enough
+		k.say(t, dawn.Add(time.Duration(i/4)*4*time.Hour+time.Duration(i%4)*time.Minute), memory.ChannelID(1+i/4%3), marta, fmt.Sprintf("barrel %c%c stands here", 'a'+i%26, 'a'+i/26))
+	}
+	k.index(t)
+	q := ask("barrel", green, pub, crypt)
+	whole := k.search(t, q)
+	if len(whole.Hits) != search.DefaultLimit {
+		t.Errorf("%d hits by default", len(whole.Hits))
+	}
+	for range 5 {
+		if again := k.search(t, q); !reflect.DeepEqual(whole, again) {
+			t.Fatal("the same question is answered in another way")
+		}
+	}
+	for _, limit := range []int{1, 5, 12, 50} {
+		q.Limit = limit
+		r := k.search(t, q)
+		if len(r.Hits) != limit || !reflect.DeepEqual(r.Hits[:min(limit, 12)], whole.Hits[:min(limit, 12)]) {
+			t.Errorf("%d hits of %d: they are others", len(r.Hits), limit)
+		}
+	}
+}
+
+func TestRelevanceFallsWithRank(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	for _, question := range []string{"who mends roofs", "chapel roof goat", "harvest fair", "zebra", "the", ""} {
+		last := 1.0
+		for _, h := range k.search(t, ask(question, green, pub, crypt)).Hits {
+			if h.Relevance < 0 || h.Relevance > last || math.IsNaN(h.Relevance) {
+				t.Errorf("%q: relevance %v after %v", question, h.Relevance, last)
+			}
+			last = h.Relevance
+		}
+	}
+	if r := k.search(t, ask("which harvest fair moves to the lower meadow", green)); r.Hits[0].Relevance < 0.8 {
+		t.Errorf("what answers has relevance %v", r.Hits[0].Relevance)
+	}
+	if r := k.search(t, ask("goats, fairs, submarines, opera, tariffs, volcanoes?", pub)); r.Hits[0].Relevance > 0.3 {
+		t.Errorf("what hardly matches has relevance %v", r.Hits[0].Relevance)
+	}
+}
+
+func TestParticipants(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	q := ask("what did Oswin say about the chapel roof?", green)
+	q.Asker, q.Mentions = marta, []memory.UserID{bell, 4711}
+	r := k.search(t, q)
+	var got []string
+	for _, p := range r.People {
+		got = append(got, fmt.Sprintf("%s %v %d", p.Person.Username, p.Main, p.Presence.Messages))
+	}
+	want := []string{"bellbot true 0", "oz true 2", "marta true 2", "pim false 1"}
+	if !slices.Equal(got, want) { // of the green only, and nobody unknown
+		t.Errorf("participants %v, want %v", got, want)
+	}
+	for i := range 20 {
+		id := memory.UserID(600 + i)
+		k.apply(t, memory.PersonSeen{Person: memory.Person{ID: id, Guild: village, Username: fmt.Sprintf("guest%d", i), Nick: "Smith"}})
+		k.say(t, dawn.Add(time.Duration(50+i)*time.Hour), green, id, fmt.Sprintf("roof talk of mine, part %d", i))
+	}
+	r = k.search(t, ask("what does Smith say of the roof", green))
+	if len(r.People) != search.MaxPeople || r.People[0].Main {
+		t.Errorf("%d participants, the first %+v: a name of many names nobody", len(r.People), r.People[0])
+	}
+}
+
+// TestSearchStaysInScope draws scopes and questions, and looks at everything that comes out.
+func TestSearchStaysInScope(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	words := []string{"roof", "chapel", "goat", "stout", "money", "crypt", "pim", "Oswin", "yesterday", "4 March", "?", "the", "fair", "<@501>"}
+	rapid.Check(t, func(rt *rapid.T) {
+		q := ask(strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 6).Draw(rt, "words"), " "))
+		q.Scope.Channels = rapid.SliceOfDistinct(rapid.SampledFrom([]memory.ChannelID{green, pub, crypt, 99}), func(c memory.ChannelID) memory.ChannelID { return c }).Draw(rt, "channels")
+		q.Now = dawn.Add(time.Duration(rapid.IntRange(0, 3000).Draw(rt, "now")) * time.Minute)
+		if rapid.Bool().Draw(rt, "since") {
+			q.Scope.Since = dawn.Add(time.Duration(rapid.IntRange(0, 3000).Draw(rt, "from")) * time.Minute)
+		}
+		q.Limit = rapid.IntRange(0, 5).Draw(rt, "limit")
+		for id := range k.all {
+			if rapid.IntRange(0, 4).Draw(rt, "skip") == 0 {
+				q.Skip = append(q.Skip, id)
+			}
+		}
+		q.Asker = pim
+		inScope(rt, k, q, k.search(t, q))
+	})
+}
+
+// inScope checks that all of a result lies in the query's scope.
+func inScope(t rapid.TB, k *talk, q search.Query, r search.Result) {
+	t.Helper()
+	for _, m := range shown(r) {
+		said := k.all[m.ID]
+		if m.Content != said.Content || !m.Kind.Recalled() || !slices.Contains(q.Scope.Channels, said.Channel) || slices.Contains(q.Skip, m.ID) ||
+			!m.Time().Before(q.Now) || m.Time().Before(q.Scope.Since) {
+			t.Errorf("%+v shows %q", q, m.Content)
+		}
+	}
+	for _, h := range r.Hits {
+		if !slices.ContainsFunc(h.Excerpt, func(m memory.Message) bool { return m.ID == h.Message.ID }) {
+			t.Errorf("an excerpt without its message")
+		}
+	}
+	for _, p := range r.People {
+		count := 0
+		for _, m := range k.all {
+			if m.Author == p.Person.ID && slices.Contains(q.Scope.Channels, m.Channel) {
+				count++
+			}
+		}
+		if p.Presence.Messages > count {
+			t.Errorf("%d messages of %s are told of, %d are in scope", p.Presence.Messages, p.Person.Username, count)
+		}
+	}
+}
+
+var errDown = errors.New("down")
+
+// badEmbedder fails, or answers with too little.
+type badEmbedder struct {
+	vectors [][]float32
+	err     error
+}
+
+func (badEmbedder) Space() memory.Space { return embed.Builtin{}.Space() }
+
+func (b badEmbedder) Embed(context.Context, memory.Purpose, []string) ([][]float32, error) {
+	return b.vectors, b.err
+}
+
+func TestSearchWithoutVectors(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	fresh := newTalk(t) // nothing embedded yet
+	only := fresh.say(t, dawn, green, marta, "who mends roofs is Hale")
+	for name, c := range map[string]struct {
+		engine   *search.Engine
+		best     memory.MessageID
+		textOnly bool
+	}{
+		"embedder down":     {search.New(k.store, k.store, badEmbedder{err: errDown}), ids["roof"], true},
+		"no vector at all":  {search.New(k.store, k.store, badEmbedder{}), ids["roof"], true},
+		"nothing to embed":  {search.New(k.store, k.store, badEmbedder{vectors: [][]float32{nil}}), ids["roof"], false},
+		"nothing embedded":  {fresh.engine(), only, true},
+		"as it should be":   {k.engine(), ids["roof"], false},
+		"too many, somehow": {search.New(k.store, k.store, badEmbedder{vectors: [][]float32{nil, nil}}), ids["roof"], true},
+	} {
+		r, err := c.engine.Search(t.Context(), ask("who mends roofs", green))
+		if err != nil || len(r.Hits) == 0 || r.Hits[0].Message.ID != c.best || r.TextOnly != c.textOnly {
+			t.Errorf("%s: %v, text only %v, %v", name, hitIDs(r), r.TextOnly, err)
+		}
+	}
+}
+
+// plainEmbedder embeds questions without knowing their terms, as an endpoint does; what has no terms is as
+// "roof" to it.
+type plainEmbedder struct{}
+
+func (plainEmbedder) Space() memory.Space { return embed.Builtin{}.Space() }
+
+func (plainEmbedder) Embed(ctx context.Context, p memory.Purpose, texts []string) ([][]float32, error) {
+	vectors, err := embed.Builtin{}.Embed(ctx, p, texts)
+	if err == nil && vectors[0] == nil {
+		return embed.Builtin{}.Embed(ctx, p, []string{"roof"})
+	}
+	return vectors, err
+}
+
+func TestSearchByMeaningAlone(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	r, err := search.New(k.store, k.store, plainEmbedder{}).Search(t.Context(), ask("what about it?", green))
+	if err != nil || r.TextOnly || !slices.Contains(hitIDs(r), ids["roof"]) {
+		t.Fatalf("%v, text only %v, %v", hitIDs(r), r.TextOnly, err)
+	}
+	for _, h := range r.Hits {
+		for _, y := range h.Why {
+			if y.Kind != "meaning" {
+				t.Errorf("%q is found for %v", h.Message.Content, y)
+			}
+		}
+	}
+}
+
+func TestSearchKeepsTheRarestWords(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	common := strings.Fields("apple bread cheese dough eggs flour grain honey icing jam kale lemon mint nuts oats plum quince rice sugar thyme")
+	for i := range 20 {
+		k.say(t, dawn.Add(time.Duration(i)*4*time.Hour), green, marta, strings.Join(common, " ")+fmt.Sprintf(" batch%d", i))
+	}
+	want := k.say(t, dawn.AddDate(0, 0, 9), green, oswin, "the vicar keeps a unicorn")
+	k.index(t)
+	r := k.search(t, ask(strings.Join(common, " ")+" vicar unicorn", green))
+	if r.Hits[0].Message.ID != want {
+		t.Errorf("first is %v", r.Hits[0])
+	}
+}
+
+// failing is a store of which one method fails.
+type failing struct {
+	*sqlite.Store
+	method string
+}
+
+func (f failing) fail(method string) error {
+	if f.method == method {
+		return errDown
+	}
+	return nil
+}
+
+func (f failing) FullText(ctx context.Context, s memory.Scope, terms []string, n int) ([]memory.TextHit, error) {
+	hits, err := f.Store.FullText(ctx, s, terms, n)
+	return hits, errors.Join(err, f.fail("FullText"))
+}
+
+func (f failing) Frequencies(ctx context.Context, s memory.Scope, terms []string, n int) (int, []int, error) {
+	all, counts, err := f.Store.Frequencies(ctx, s, terms, n)
+	return all, counts, errors.Join(err, f.fail("Frequencies"))
+}
+
+func (f failing) Nearest(ctx context.Context, s memory.Scope, v []float32, n int) ([]memory.VectorHit, error) {
+	if err := f.fail("Nearest"); err != nil {
+		return nil, err
+	}
+	return f.Store.Nearest(ctx, s, v, n)
+}
+
+func (f failing) Around(ctx context.Context, c memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+	messages, err := f.Store.Around(ctx, c, ids, before, after)
+	return messages, errors.Join(err, f.fail("Around"))
+}
+
+func (f failing) People(ctx context.Context, g memory.GuildID) ([]memory.Person, error) {
+	people, err := f.Store.People(ctx, g)
+	return people, errors.Join(err, f.fail("People"))
+}
+
+func (f failing) Presence(ctx context.Context, s memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
+	presence, err := f.Store.Presence(ctx, s, users)
+	return presence, errors.Join(err, f.fail("Presence"))
+}
+
+func TestSearchTellsOfFailures(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	for _, method := range []string{"FullText", "Frequencies", "Nearest", "Around", "People", "Presence", ""} {
+		store := failing{k.store, method}
+		r, err := search.New(store, store, embed.Builtin{}).Search(t.Context(), ask("who mends roofs", green))
+		if method == "" {
+			if err != nil || len(r.Hits) == 0 {
+				t.Errorf("nothing fails, but: %v", err)
+			}
+			continue
+		}
+		if !errors.Is(err, errDown) || strings.Count(err.Error(), "search: ") != 1 || len(r.Hits) > 0 {
+			t.Errorf("%s fails: %v", method, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := k.engine().Search(ctx, ask("who mends roofs", green)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// canceller cancels while it embeds.
+type canceller struct{ cancel func() }
+
+func (canceller) Space() memory.Space { return embed.Builtin{}.Space() }
+
+func (c canceller) Embed(ctx context.Context, p memory.Purpose, texts []string) ([][]float32, error) {
+	c.cancel()
+	return embed.Builtin{}.Embed(ctx, p, texts)
+}
+
+func TestSearchStopsWhileEmbedding(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := search.New(k.store, k.store, canceller{cancel: cancel}).Search(ctx, ask("who mends roofs", green))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func FuzzSearch(f *testing.F) {
+	k, _ := gossip(f)
+	for _, s := range []string{"", strings.Repeat("roof", 1000), "the of and", "🎉🎉", "\" OR NEAR( *", "'; DROP TABLE messages; --", "(.*)+$[", "ro\x00of",
+		"roof \xff\xfe", "\u202eroof\u2066", "roo" + strings.Repeat("\u0301", 100_000), "*", "NOT roof", "chapel AND (", "col:roof", "屋根は誰が", "2024-03-04 31 February",
+		"<@1> <:roof:12> <t:1:R>", strings.Repeat("chapel roof ", 3000), "?"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		q := ask(s, green, pub)
+		inScope(t, k, q, k.search(t, q))
+	})
+}
