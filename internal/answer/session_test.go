@@ -1,0 +1,263 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/memory"
+	"hark/search"
+)
+
+func (w *world) sessionOf(q Question) []string {
+	w.t.Helper()
+	r, err := w.engine.recall(w.t.Context(), q)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var said []string
+	for _, m := range r.session {
+		said = append(said, m.Content)
+	}
+	return said
+}
+
+func TestSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	old := w.says(9*day, lobby, ben, "long ago")
+	elsewhere := w.says(8*day, harbor, ben, "elsewhere")
+	w.says(81*time.Minute, lobby, ben, "before the silence")
+	w.says(50*time.Minute, lobby, ben, "one")
+	notice := w.posts(35*time.Minute, memory.Message{Guild: guild, Channel: lobby, Kind: memory.FromSystem, Content: "Cleo joined"})
+	last := w.says(21*time.Minute, lobby, cleo, "two")
+	w.says(time.Minute, harbor, cleo, "in another channel")
+	own := w.says(7*day, lobby, oracle, "an answer of unknown origin")
+	q := w.asks(lobby, "three")
+	w.says(-time.Minute, lobby, ben, "later")
+	tests := []struct {
+		name string
+		with func(*Question)
+		want string
+	}{
+		{"since the last silence", func(*Question) {}, "[one two]"},
+		{"where nothing was posted", func(q *Question) { q.ID = 0; q.Now = noon }, "[one two]"},
+		{"in the silence", func(q *Question) { q.ID = 0; q.Now = noon.Add(-80 * time.Minute) }, "[before the silence]"},
+		{"after a silence", func(q *Question) { q.Now = noon.Add(10 * time.Minute) }, "[]"},
+		{"replying to what was before", func(q *Question) { q.ReplyTo = old }, "[long ago one two]"},
+		{"replying to what is there", func(q *Question) { q.ReplyTo = last }, "[one two]"},
+		{"replying to a message elsewhere", func(q *Question) { q.ReplyTo = elsewhere }, "[one two]"},
+		{"replying to nothing known", func(q *Question) { q.ReplyTo = old + 1 }, "[one two]"},
+		{"replying to what can't be repeated", func(q *Question) { q.ReplyTo = own }, "[one two]"},
+		{"replying to a notice", func(q *Question) { q.ReplyTo = notice }, "[one two]"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			q := q
+			tt.with(&q)
+			if got := fmt.Sprint(w.sessionOf(q)); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+	w.engine.options.SessionGap = 2 * time.Hour
+	if got := fmt.Sprint(w.sessionOf(q)); got != "[before the silence one two]" {
+		t.Errorf("with a gap of two hours: %s", got)
+	}
+}
+
+func TestTurnsSayWhoSpeaks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, &scripted{pieces: []string{"Since you ask: soup."}})
+	w.says(3*time.Minute, lobby, ben, "I like soup")
+	w.gives(w.asks(lobby, "What is there to eat?"), -time.Minute)
+	q := w.asks(lobby, "And to drink?")
+	q.ID, q.Now = memory.FirstMessageID(noon.Add(2*time.Minute)), noon.Add(2*time.Minute)
+	r, err := w.engine.recall(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turns := w.engine.turns(r.session, r.names)
+	if n := len(turns); n < 3 || turns[0].Role != builder.RoleUser || turns[0].Speaker != "Ben" || turns[n-1].Role != builder.RoleAssistant || turns[n-1].Speaker != "Hark" {
+		t.Errorf("turns %+v", turns)
+	}
+}
+
+func TestWhatTheSessionHasNoRoomForIsRecalled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	fact := w.says(29*time.Minute, lobby, ben, "The lighthouse password is swordfish")
+	for i := range 30 {
+		w.says(28*time.Minute-time.Duration(i)*50*time.Second, lobby, cleo, strings.Repeat("Blah blah and so on. ", 60))
+	}
+	r, err := w.engine.recall(t.Context(), w.asks(lobby, "What is the lighthouse password?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.session) != 31 || len(r.sentSession()) >= 31 {
+		t.Fatalf("%d of %d turns sent", len(r.sentSession()), len(r.session))
+	}
+	if len(r.result.Hits) == 0 || r.result.Hits[0].Message.ID != fact {
+		t.Errorf("hits %+v", r.result.Hits)
+	}
+	for _, hit := range r.result.Hits {
+		for _, m := range r.sentSession() {
+			if hit.Message.ID == m.ID {
+				t.Errorf("%d is shown twice", m.ID)
+			}
+		}
+	}
+	if n := strings.Count(r.Prompt.String(), "swordfish"); n != 1 {
+		t.Errorf("the fact is there %d times", n)
+	}
+	if got := new(recalled).sentSession(); got != nil {
+		t.Errorf("without a prompt %v was sent", got)
+	}
+}
+
+func TestShownSessionIsNotRecalledAsWell(t *testing.T) {
+	t.Parallel()
+	for _, model := range []Model{nil, &scripted{pieces: []string{"ok"}}} {
+		w := newWorld(t, model)
+		w.says(time.Minute, lobby, ben, "The lighthouse password is swordfish")
+		if p := w.prompt(w.asks(lobby, "What is the lighthouse password?")); strings.Count(p, "swordfish") != 1 {
+			t.Errorf("prompt:\n%s", p)
+		}
+	}
+}
+
+func TestOverlappingExcerptsShowEachMessageOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for i, s := range []string{"Lighthouse password please", "The lighthouse password is swordfish", "A lighthouse password like swordfish is silly"} {
+		w.says(day-time.Duration(i)*time.Minute, harbor, []memory.UserID{ann, ben, cleo}[i], s)
+	}
+	p := w.prompt(w.asks(lobby, "What is the lighthouse password?"))
+	for _, s := range []string{"password please", "password is swordfish", "is silly"} {
+		if strings.Count(p, s) != 1 {
+			t.Errorf("%q is there %d times:\n%s", s, strings.Count(p, s), p)
+		}
+	}
+	has(t, p, "#harbor")
+}
+
+// faulty fails the n-th call of its log.
+type faulty struct {
+	Log
+	n int
+}
+
+var errDisk = errors.New("the disk is on fire")
+
+func (f *faulty) fails() bool {
+	f.n--
+	return f.n == 0
+}
+
+func (f *faulty) Guilds(ctx context.Context) ([]memory.GuildID, error) {
+	if f.fails() {
+		return nil, errDisk
+	}
+	return f.Log.Guilds(ctx)
+}
+
+func (f *faulty) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
+	if f.fails() {
+		return nil, errDisk
+	}
+	return f.Log.Guild(ctx, id)
+}
+
+func (f *faulty) People(ctx context.Context, id memory.GuildID) ([]memory.Person, error) {
+	if f.fails() {
+		return nil, errDisk
+	}
+	return f.Log.People(ctx, id)
+}
+
+func (f *faulty) Messages(ctx context.Context, c memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
+	if f.fails() {
+		return nil, errDisk
+	}
+	return f.Log.Messages(ctx, c, ids)
+}
+
+func (f *faulty) Around(ctx context.Context, c memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+	if f.fails() {
+		return nil, errDisk
+	}
+	return f.Log.Around(ctx, c, ids, before, after)
+}
+
+func (f *faulty) Trace(ctx context.Context, c memory.ChannelID, id memory.MessageID) (memory.Trace, error) {
+	if f.fails() {
+		return memory.Trace{}, errDisk
+	}
+	return f.Log.Trace(ctx, c, id)
+}
+
+// Each call to the store fails once; no failure goes unnoticed, and none leaves an answer.
+func TestFailuresOfTheStoreAreReported(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	fact := w.says(9*day, lobby, ben, "The lighthouse password is swordfish, is it?")
+	old := w.answered(8*day, "See above", source(lobby, fact))
+	w.posts(7*day, memory.Message{Guild: guild, Channel: lobby, Author: cleo, Content: "Is the lighthouse password tuna?", ReplyTo: old})
+	w.answered(3*time.Minute, "As I said", source(lobby, old), source(lobby, fact))
+	q := w.asks(lobby, "What is the lighthouse password?")
+	q.ReplyTo, q.Operator, q.Everywhere = old, true, true
+	calls := &faulty{Log: w.store, n: 1 << 20}
+	w.engine = w.over(calls, nil, builder.Options{Citations: true}, Options{})
+	w.answer(q)
+	all := 1<<20 - calls.n
+	if all < 10 {
+		t.Fatalf("only %d calls", all)
+	}
+	for n := 1; n <= all; n++ {
+		calls.n = n
+		a, err := w.engine.Answer(t.Context(), q, nil)
+		if !errors.Is(err, errDisk) || a.Text != "" {
+			t.Errorf("call %d failed: %q, %v", n, a.Text, err)
+		}
+	}
+}
+
+// faultySearch fails the n-th search.
+type faultySearch struct {
+	Searcher
+	n int
+}
+
+func (f *faultySearch) Search(ctx context.Context, q search.Query) (search.Result, error) {
+	if f.n--; f.n == 0 {
+		return search.Result{}, errDisk
+	}
+	return f.Searcher.Search(ctx, q)
+}
+
+func TestFailuresOfTheSearchAreReported(t *testing.T) {
+	t.Parallel()
+	for _, channel := range []memory.ChannelID{lobby, kiosk} {
+		w := newWorld(t, nil)
+		for i := range 30 {
+			w.says(28*time.Minute-time.Duration(i)*50*time.Second, channel, cleo, strings.Repeat("Blah blah and so on. ", 60))
+		}
+		q := w.asks(channel, "What is the lighthouse password?")
+		searches := &faultySearch{Searcher: w.engine.search}
+		w.engine.search = searches
+		for n := 1; n <= 3; n++ { // for the prompt, for the session's rest, for quotes
+			searches.n = n
+			if a, err := w.engine.Answer(t.Context(), q, nil); !errors.Is(err, errDisk) || a.Text != "" {
+				t.Errorf("search %d failed: %q, %v", n, a.Text, err)
+			}
+		}
+		searches.n = 4
+		if _, err := w.engine.Answer(t.Context(), q, nil); err != nil || searches.n != 1 {
+			t.Errorf("%d searches were left to do, %v", searches.n, err)
+		}
+	}
+}
