@@ -176,3 +176,5 @@ func checkSound(t testing.TB, s *Store) {
 		}
 	}
 }
+
+var bg = context.Background()

@@ -1,0 +1,266 @@
+package sqlite
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/memory"
+	"hark/memory/memorytest"
+)
+
+// writes are operations that, together, use every statement that changes the file.
+var writes = map[string]func(*Store) error{
+	"apply": func(s *Store) error {
+		reply := posted(general, 500, "a reply with everything")
+		reply.Message.ReplyTo, reply.Message.Mentions = id(2), []memory.UserID{1}
+		notice := posted(general, 501, "somebody joined")
+		notice.Message.Kind = memory.FromSystem
+		newer := posted(general, 3, "number3 in other words")
+		newer.Message.Edited = id(600).Time()
+		return s.Apply(bg, reply, notice, newer,
+			posted(secret, 1, "a new channel"), posted(general, 40, "older than most"), posted(general, 90, "came after its edit"),
+			edited(general, 4, "number4 in other words"), edited(general, 5000, "an early edit"),
+			deleted(general, 5, 6, 7, 91), deleted(general, 70),
+			memory.Named{Channel: general, ID: id(8), Name: "eight"},
+			memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard", Roles: []memory.Role{{ID: 1, Name: "everyone"}}, Channels: []memory.Channel{{ID: general, Name: "general"}, {ID: 3000, Name: "fresh"}}}},
+			memory.ChannelSeen{Channel: memory.Channel{ID: secret, Guild: guild, Name: "secret"}},
+			memory.RoleSeen{Guild: 200, Role: memory.Role{ID: 2}}, memory.RoleGone{Guild: guild, Role: 5},
+			memory.ChannelGone{Guild: guild, Channel: general},
+			memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, Username: "ann", RolesKnown: true}})
+	},
+	"keep a trace": func(s *Store) error {
+		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9)})
+	},
+	"keep a trace of what is gone": func(s *Store) error {
+		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Parts: []memory.MessageID{id(61)}, Question: id(20)})
+	},
+	"store vectors": func(s *Store) error {
+		segments, err := s.Pending(bg, 100)
+		if err != nil {
+			return err
+		}
+		vectors, err := memorytest.Embedder{}.Embed(bg, memory.ForStorage, make([]string, len(segments)))
+		if err != nil {
+			return err
+		}
+		for i := range vectors {
+			if vectors[i] = nil; i%2 == 0 {
+				vectors[i] = make([]float32, memorytest.Embedder{}.Space().Dimensions)
+				vectors[i][i%7] = 1
+			}
+		}
+		return s.Embedded(bg, segments, vectors)
+	},
+	"make full text again": func(s *Store) error {
+		if _, err := s.write.ExecContext(bg, "UPDATE meta SET value = '0' WHERE key = 'terms'"); err != nil {
+			return err
+		}
+		return s.checkTerms(bg)
+	},
+	"change the space": func(s *Store) error {
+		if _, err := s.write.ExecContext(bg, "UPDATE meta SET value = 'other' WHERE key = 'space'"); err != nil {
+			return err
+		}
+		return s.useSpace(bg)
+	},
+}
+
+// populated is a store with something for every operation to work on.
+func populated(t *testing.T) *Store {
+	s := open(t, t.TempDir())
+	for n := range 30 {
+		apply(t, s, posted(general, n, fmt.Sprintf("number%d of the messages", n)))
+	}
+	drain(t, s)
+	apply(t, s, posted(general, 95, "the newest"), deleted(general, 20, 92), edited(general, 90, "came before its message"), edited(general, 91, "never"),
+		posted(general, 71, "an answer"), memory.Named{Channel: general, ID: id(7), Name: "seven"})
+	if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Parts: []memory.MessageID{id(72)}, Question: id(6)}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Whichever statement of a write fails, the write is an error, nothing of it is in the file, and the same write
+// succeeds afterwards, as if nothing had been.
+func TestEveryStatementMayFail(t *testing.T) {
+	t.Parallel()
+	for name, write := range writes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := populated(t)
+			model.writer.statements = nil
+			model.writer.forget()
+			if err := write(model); err != nil {
+				t.Fatal(err)
+			}
+			want := dump(t, model)
+			queries := slices.Sorted(maps.Keys(model.writer.statements))
+			t.Logf("%d statements", len(queries))
+			s := populated(t)
+			populated := dump(t, s)
+			for i, query := range queries {
+				if i > 0 && dump(t, s) != populated {
+					t.Fatal("the file isn't as it was")
+				}
+				s.writer.forget()
+				failing(t, s, query)
+				err := write(s)
+				if err == nil || !strings.Contains(err.Error(), "write to the database: ") {
+					t.Fatalf("%s\nfailed, and the error is %v", query, err)
+				}
+				delete(s.writer.statements, query)
+				if name == "make full text again" || name == "change the space" { // the caller changed meta itself
+					repopulate(t, s, populated)
+				}
+			}
+			if err := write(s); err != nil {
+				t.Fatal(err)
+			}
+			if got := dump(t, s); got != want {
+				t.Errorf("after failures the file is\n%s\nwithout\n%s", got, want)
+			}
+			if name != "store vectors" { // of which some found nothing to embed
+				checkSound(t, s)
+			}
+		})
+	}
+}
+
+// repopulate undoes what a write changed outside its transaction.
+func repopulate(t *testing.T, s *Store, want string) {
+	t.Helper()
+	for key, value := range map[string]string{"terms": "1", "space": s.spaceName()} {
+		execute(t, s.write, "UPDATE meta SET value = ? WHERE key = ?", value, key)
+	}
+	if dump(t, s) != want {
+		t.Fatal("the file isn't as it was")
+	}
+}
+
+// failing makes a statement fail.
+func failing(t *testing.T, s *Store, query string) {
+	t.Helper()
+	statement, err := (&transaction{ctx: bg, store: s}).statement(query)
+	if err == nil {
+		err = statement.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Each read whose table can't be read says so, and answers nothing.
+func TestReadsThatFail(t *testing.T) {
+	t.Parallel()
+	vector := make([]float32, memorytest.Embedder{}.Space().Dimensions)
+	vector[0] = 1
+	ids := []memory.MessageID{id(1)}
+	timed := in(general)
+	timed.Since = id(0).Time()
+	for _, c := range []struct {
+		spoil string // what is done to the file
+		read  func(*Store) (any, error)
+		want  string
+	}{
+		{"DROP TABLE person", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
+		{"UPDATE person SET roles = '{'", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
+		{"UPDATE person SET bot = 'x'", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
+		{"DROP TABLE message", func(s *Store) (any, error) { return s.Messages(bg, general, ids) }, "read messages of channel 1000"},
+		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return s.Messages(bg, general, ids) }, "read messages of channel 1000"},
+		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Around(bg, general, ids, 1, 1) }, "read messages of channel 1000"},
+		{"DROP TABLE called", func(s *Store) (any, error) { return s.NameOf(bg, general, ids) }, "read the names of messages"},
+		{"DROP TABLE called", func(s *Store) (any, error) { return s.MessageNamed(bg, general, "one") }, `message "one" of channel 1000`},
+		{"DROP TABLE presence", func(s *Store) (any, error) { return s.Presence(bg, in(general), []memory.UserID{1}) }, "read who was here"},
+		{"UPDATE presence SET last = 'x'", func(s *Store) (any, error) { return s.Presence(bg, in(general), []memory.UserID{1, 2, 3}) }, ""},
+		{"DROP TABLE fulltext", func(s *Store) (any, error) { return s.FullText(bg, in(general), []string{"x"}, 1) }, "search the full text"},
+		{"UPDATE message SET id = 'x' || id", func(s *Store) (any, error) { return s.FullText(bg, in(general), []string{"number"}, 5) }, "search the full text"},
+		{"DROP TABLE fulltext", func(s *Store) (any, error) {
+			_, n, err := s.Frequencies(bg, in(general), []string{"x"}, 1)
+			return n, err
+		}, "count a term"},
+		{"ALTER TABLE channel RENAME messages TO other", func(s *Store) (any, error) { _, n, err := s.Frequencies(bg, in(general), nil, 1); return n, err }, "count messages"},
+		{"DROP TABLE trace", func(s *Store) (any, error) { return s.Trace(bg, general, id(71)) }, "trace of answer"},
+		{"UPDATE trace SET body = '{'", func(s *Store) (any, error) { return s.Trace(bg, general, id(71)) }, "trace of answer"},
+		{"UPDATE trace SET body = '{'", func(s *Store) (any, error) { return nil, s.Apply(bg, deleted(general, 6)) }, "write to the database"},
+		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return nil, s.Apply(bg, deleted(general, 6)) }, "write to the database"},
+		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "write to the database"},
+		{"DROP TABLE segment", func(s *Store) (any, error) { return s.Pending(bg, 1) }, "read what is to be embedded"},
+		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Pending(bg, 9) }, "read what is to be embedded"},
+		{"DROP TABLE vector", func(s *Store) (any, error) { return s.Nearest(bg, in(general), vector, 1) }, "load the vectors"},
+		{"UPDATE segment SET channel = 'x'", func(s *Store) (any, error) { return s.Nearest(bg, in(general), vector, 1) }, "load the vectors"},
+		{"DROP TABLE guild", func(s *Store) (any, error) { return s.Guilds(bg) }, "read what others wrote"},
+		{"UPDATE guild SET owner = 'x'", func(s *Store) (any, error) { return s.Guild(bg, guild) }, "read what others wrote"},
+		{"DROP TABLE role", func(s *Store) (any, error) { return s.Messages(bg, general, ids) }, "read what others wrote"},
+		{"UPDATE role SET bot = 'x'", func(s *Store) (any, error) { return s.Around(bg, general, ids, 1, 1) }, "read what others wrote"},
+		{"DROP TABLE channel", func(s *Store) (any, error) { return s.FullText(bg, in(general), []string{"x"}, 1) }, "read what others wrote"},
+		{"UPDATE channel SET kind = 'x'", func(s *Store) (any, error) { return s.Nearest(bg, in(general), vector, 1) }, "read what others wrote"},
+		{"UPDATE channel SET overwrites = '{'", func(s *Store) (any, error) { _, n, err := s.Frequencies(bg, in(general), nil, 1); return n, err }, "others wrote: read the overwrites of channel 1000"},
+		{"UPDATE presence SET last = 'x'", func(s *Store) (any, error) { return s.Presence(bg, in(general), nil) }, "read what others wrote"},
+		{"DROP TABLE guild", func(s *Store) (any, error) { return s.People(bg, guild) }, "read what others wrote"},
+		{"DROP TABLE meta", func(s *Store) (any, error) { return s.Guilds(bg) }, "look for the writes of others"},
+		{"DROP TABLE guild", func(s *Store) (any, error) { return nil, s.Apply(bg, memory.RoleGone{Guild: guild, Role: 1}) }, "write to the database"},
+		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.checkTerms(bg) }, "no such table"},
+		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.useSpace(bg) }, "no such table"},
+	} {
+		t.Run(c.spoil+"/"+c.want, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			s := open(t, dir)
+			apply(t, s, posted(general, 1, "number one"), posted(general, 6, "number six"), posted(general, 71, "an answer"),
+				memory.RoleSeen{Guild: guild, Role: memory.Role{ID: 1}}, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, RolesKnown: true}})
+			if err := s.KeepTrace(bg, memory.Trace{Channel: general, Answer: id(71), Question: id(6)}); err != nil {
+				t.Fatal(err)
+			}
+			drain(t, s)
+			apply(t, s, posted(general, 200, "number two"))
+			other := raw(t, dir) // as another process would
+			execute(t, other, c.spoil)
+			if strings.Contains(c.want, "others wrote") { // and says that it wrote
+				execute(t, other, "UPDATE meta SET value = 'another' WHERE key = 'writer'")
+			}
+			answer, err := c.read(s)
+			wantError(t, err, c.want)
+			if b := fmt.Sprint(answer); err == nil || strings.Contains(b, "number") {
+				t.Errorf("answered %s", b)
+			}
+		})
+	}
+}
+
+// Reads whose check of others' writes passed may still fail: the file may close in between.
+func TestReadsOfAClosedFile(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	if err := s.watch.conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	vector := make([]float32, memorytest.Embedder{}.Space().Dimensions)
+	vector[0] = 1
+	scope := in(general)
+	scope.Until = time.Now()
+	for name, read := range map[string]func() error{
+		"people":      func() error { _, err := s.People(bg, guild); return err },
+		"presence":    func() error { _, err := s.Presence(bg, scope, nil); return err },
+		"messages":    func() error { _, err := s.Messages(bg, general, nil); return err },
+		"full text":   func() error { _, err := s.FullText(bg, scope, []string{"x"}, 1); return err },
+		"frequencies": func() error { _, _, err := s.Frequencies(bg, scope, nil, 1); return err },
+		"nearest":     func() error { _, err := s.Nearest(bg, scope, vector, 1); return err },
+		"guild":       func() error { _, err := s.Guild(bg, guild); return err },
+		"guilds":      func() error { _, err := s.Guilds(bg); return err },
+		"structure":   func() error { return s.Apply(bg, memory.RoleGone{Guild: guild, Role: 9}) },
+	} {
+		if err := read(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if err := s.read.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Pending(bg, 1)
+	wantError(t, err, "read what is to be embedded")
+	s.watch.conn = nil // closed already
+}
