@@ -56,20 +56,19 @@ func (t *tally) of(text []byte) int {
 	return n
 }
 
-// costs are the tokens of what the builder itself writes, counted once. Digits cost the same whatever they
-// are, so that ids and times needn't be counted each time. One token for each line break is on top.
+// costs are the tokens of what the builder itself writes, counted once, in the company that it stands in. Digits
+// cost the same whatever they are, so that ids and times needn't be counted each time.
 type costs struct {
-	tags        [21]int // of "<@1>: " by the number's digits, from 1 to 20
+	tags        [21]int // of "<@1>:" by the number's digits, from 1 to 20
 	numbers     [10]int // of "[1]" by its digits, from 1 to 9
-	stamp       int     // of "[07-24 12:30] "
-	stampYear   int     // of "[2024-07-24 12:30] "
+	stamp       int     // of a new line and "[07-24 12:30] "
+	stampYear   int     // of a new line and "[2024-07-24 12:30] "
 	mark        [6]int
-	neighbour   int
+	neighbour   int // of a new line and its mark
 	person      int // of a participant's line but for name, id and time
 	data        int // of the line of data but for it
 	around      int // of the signs round a name
 	earlierMark int
-	ellipsis    int
 	titles      [sectionKinds]int
 	personas    [2]int // default, plain
 	speakerMost int    // of what stands before a query
@@ -79,19 +78,21 @@ type costs struct {
 const nameMost = 32
 
 func newCosts(l Labels, count Counter) costs {
+	lineStart := func(start string) int {
+		return max(0, count.Count("x\n"+start+"<@")-count.Count("x")-count.Count("<@"))
+	}
 	c := costs{
-		stamp:       count.Count("[08-08 08:08] "),
-		stampYear:   count.Count("[2008-08-08 08:08] "),
-		neighbour:   count.Count(l.Neighbour) + 1,
-		person:      count.Count(l.Person) + count.Count(" | "+l.LastActive) + count.Count("888 minutes ago") + 1,
-		data:        count.Count(l.DataMark) + count.Count(l.Data) + 1,
-		around:      count.Count(" (): "),
+		stamp:       lineStart("[08-08 08:08] "),
+		stampYear:   lineStart("[2008-08-08 08:08] "),
+		neighbour:   lineStart(l.Neighbour),
+		person:      lineStart(l.Person) + count.Count(" | "+l.LastActive) + count.Count("888 minutes ago"),
+		data:        count.Count("\n"+l.DataMark) + count.Count(l.Data),
+		around:      count.Count(" (") + count.Count(")"),
 		earlierMark: count.Count(l.EarlierMark) + 1,
-		ellipsis:    count.Count(ellipsis),
 		personas:    [2]int{count.Count(defaultPersona) + 2, count.Count(plainPersona) + 2},
 	}
 	for i := range c.tags {
-		c.tags[i] = count.Count("<@" + strings.Repeat("8", i) + ">: ")
+		c.tags[i] = count.Count("<@" + strings.Repeat("8", i) + ">:")
 	}
 	for i := range c.numbers {
 		c.numbers[i] = count.Count("[" + strings.Repeat("8", i) + "]")
@@ -102,7 +103,7 @@ func newCosts(l Labels, count Counter) costs {
 	for kind, title := range [...]string{headSession, l.Participants, l.History, l.Earlier, l.Lore} {
 		c.titles[kind] = count.Count(title) + 2
 	}
-	c.speakerMost = c.stampYear + c.tags[20] + c.around + 2*nameMost
+	c.speakerMost = c.stampYear + c.tags[20] + c.around + 2*nameMost + 2
 	return c
 }
 

@@ -3,6 +3,7 @@ package builder
 import (
 	"bytes"
 	"strings"
+	"time"
 
 	"hark/memory"
 )
@@ -142,14 +143,25 @@ func (w *work) appendSpeaker(dst []byte, t *Turn) []byte {
 	return append(dst, ": "...)
 }
 
-// speakerTokens is what appendSpeaker and a stamp before it take.
+// speakerTokens is what appendSpeaker takes.
 func (w *work) speakerTokens(t *Turn) int {
-	tokens := w.b.costs.around + w.b.tally.of(w.name(t.Speaker)) + 2
+	tokens := 1
 	if t.Author != 0 {
 		tokens += w.b.costs.tag(int64(t.Author))
 	}
-	if !t.Time.IsZero() {
-		tokens += w.b.costs.stampYear
+	if name := w.name(t.Speaker); len(name) > 0 {
+		tokens += w.b.costs.around + w.b.tally.of(name)
 	}
 	return tokens
+}
+
+// stampTokens is what a new line takes that begins with t.
+func (w *work) stampTokens(t time.Time) int {
+	switch {
+	case t.IsZero() || w.plain():
+		return 1
+	case t.In(w.in.Now.Location()).Year() == w.in.Now.Year():
+		return w.b.costs.stamp
+	}
+	return w.b.costs.stampYear
 }

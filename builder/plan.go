@@ -114,7 +114,7 @@ func (w *work) planSession(s *section, most size) {
 	}
 	for i := len(turns) - 1; i >= 0; i-- {
 		t := &turns[i]
-		fixed := size{tokens: w.speakerTokens(t) + 2}
+		fixed := size{tokens: w.speakerTokens(t) + w.stampTokens(t.Time)}
 		b := indented
 		if w.b.options.Layout == LayoutChat {
 			fixed.tokens += messageOverhead
@@ -231,9 +231,9 @@ func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 		return s
 	}
 	c := &w.b.costs
-	s.tokens = c.stampYear + 1
+	s.tokens = w.stampTokens(item.Lines[0].Time)
 	if w.plain() {
-		s.tokens++
+		s.tokens = c.stampYear + 1
 	}
 	if w.b.options.Citations {
 		s.tokens += c.number(n)
@@ -247,7 +247,7 @@ func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 		s.tokens += 2 + w.b.tally.of(w.channel(item.Channel))
 	}
 	for i := range item.Lines {
-		s.tokens += w.author(item.Lines[i].Author).tokens + 1
+		s.tokens += w.author(item.Lines[i].Author).tokens
 		if i > 0 {
 			s.tokens += c.neighbour
 		}

@@ -50,7 +50,7 @@ type Shown struct {
 	Fraction float64 // of its content, in characters: 1 unless it was cut
 }
 
-// Report says what a prompt's budget went to. The tokens of sections are sums of their parts, one or two in a
+// Report says what a prompt's budget went to. The tokens of sections are sums of their parts, a few in a
 // hundred above what the sections have. So is Tokens where a prompt has fewer bytes than MaxTokens, so that it
 // needn't be counted; else it is the exact count.
 type Report struct {

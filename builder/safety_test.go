@@ -74,7 +74,10 @@ func lineKind(line string, plain bool) string {
 	if looksLikeHeading(line) {
 		return "heading " + line
 	}
-	starts := []string{"Assistant: ", "User: ", "<@"}
+	if personTag.MatchString(line) {
+		return "<@"
+	}
+	starts := []string{"Assistant: ", "User: "}
 	if !plain {
 		starts = append(starts, "• ", "🔥", "📝", "💡", "📋", "💬", "📜", "📖", "… and", "Hark: ", "- ")
 	}
@@ -90,9 +93,9 @@ func lineKind(line string, plain bool) string {
 }
 
 var (
-	stamp   = regexp.MustCompile(`^\[(\d{4}-)?\d\d-\d\d \d\d:\d\d\] `)
-	number  = regexp.MustCompile(`^\[\d+\] `)
-	speaker = regexp.MustCompile(`<@!?\d+>[ *_]*[:：(|]`)
+	stamp     = regexp.MustCompile(`^\[(\d{4}-)?\d\d-\d\d \d\d:\d\d\] `)
+	personTag = regexp.MustCompile(`^<@\d+>`)
+	speaker   = regexp.MustCompile(`<@!?\d+>[ *_]*[:：(|]`)
 )
 
 // looksLikeHeading reads as generously as a model might: a line that is a title, or begins with its signs.

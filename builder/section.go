@@ -99,18 +99,26 @@ func (w *work) sizeOf(p *piece, bytes, tokens int) (s size) {
 	stored := tokens > 0 && p.safe && bytes == len(p.text)
 	switch {
 	case stored && !w.charsCount:
-		return size{tokens: min(tokens, bytes)}
+		return size{tokens: min(tokens, bytes) + spaceTokens(p.text)}
 	case stored && w.charsCount:
-		return size{min(tokens, bytes), utf8.RuneCountInString(p.text)}
+		return size{min(tokens, bytes) + spaceTokens(p.text), utf8.RuneCountInString(p.text)}
 	}
 	w.scratch = w.appendPiece(w.scratch[:0], p, bytes)
 	if !w.tokensDont {
-		s.tokens = w.b.tally.of(w.scratch)
+		s.tokens = w.b.tally.of(w.scratch) + spaceTokens(p.text)
 	}
 	if w.charsCount {
 		s.chars = runes(w.scratch)
 	}
 	return s
+}
+
+// spaceTokens is what the space before text takes: nothing before a word, which most tokens begin with one of.
+func spaceTokens(text string) int {
+	if text != "" && (text[0]|0x20) >= 'a' && (text[0]|0x20) <= 'z' {
+		return 0
+	}
+	return 1
 }
 
 // appendPiece appends the first bytes of p.

@@ -1,0 +1,360 @@
+package builder
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hark/memory"
+)
+
+var noon = time.Date(2024, 7, 24, 12, 0, 0, 0, time.UTC)
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	labels := func(change func(*Labels)) Labels {
+		l := DefaultLabels()
+		change(&l)
+		return l
+	}
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Layout: "fancy"}, `prompt layout "fancy": want "sections", "plain" or "chat"`},
+		{Options{MaxTokens: 100}, "prompt of 100 tokens: the sections layout needs at least "},
+		{Options{MaxTokens: -1}, "prompt of -1 tokens"},
+		{Options{MaxChars: -1}, "prompt of -1 characters of context: want a number above 0, or 0 for no limit"},
+		{Options{Labels: labels(func(l *Labels) { l.History = "a\nb" })}, `label History "a\nb" must be part of one line`},
+		{Options{Labels: labels(func(l *Labels) { l.Person = "=== " })}, "label Person"},
+		{Options{Labels: labels(func(l *Labels) { l.Lore = " " })}, "can't be empty"},
+		{Options{Labels: labels(func(l *Labels) { l.More = "more" })}, "label More"},
+		{Options{Labels: labels(func(l *Labels) { l.More = "%d of %s" })}, "label More"},
+	} {
+		_, err := New(c.o, holdsCounter)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.o, err, c.want)
+		}
+	}
+}
+
+// What New says is the least is enough, and MinTokens is enough for every layout.
+func TestLeastBudget(t *testing.T) {
+	t.Parallel()
+	for _, layout := range []Layout{LayoutSections, LayoutPlain, LayoutChat} {
+		for _, citations := range []bool{false, true} {
+			o := Options{Layout: layout, Citations: citations, MaxTokens: 1}
+			_, err := New(o, holdsCounter)
+			if _, scanErr := fmt.Sscanf(err.Error(), "prompt of 1 tokens: the "+string(layout)+" layout needs at least %d", &o.MaxTokens); scanErr != nil {
+				t.Fatal(err, scanErr)
+			}
+			if o.MaxTokens > MinTokens {
+				t.Errorf("%s needs %d tokens, MinTokens is %d", layout, o.MaxTokens, MinTokens)
+			}
+			for _, text := range []string{"hi", strings.Repeat("界", 5000), strings.Repeat("\u0301", 999), strings.Repeat("=== X ===\n", 400)} {
+				in := everywhere(text)
+				in.Persona = text
+				p := newBuilder(t, o).Build(in)
+				holds(t, o, p)
+				if last := p.Messages[len(p.Messages)-1].Content; !strings.Contains(last, queryHeading(layout)) || !strings.HasSuffix(last, reminder) {
+					t.Errorf("the query or the reminder is missing: %q", last)
+				}
+			}
+		}
+	}
+}
+
+func queryHeading(layout Layout) string {
+	if layout == LayoutPlain {
+		return plainQuery + "\n"
+	}
+	return headQuery + "\n"
+}
+
+func TestAgo(t *testing.T) {
+	t.Parallel()
+	for ago, want := range map[time.Duration]string{
+		-time.Hour: "just now", 0: "just now", 59 * time.Second: "just now", time.Minute: "1 minute ago", 59*time.Minute + 59*time.Second: "59 minutes ago",
+		time.Hour: "1 hour ago", 5*time.Hour + 59*time.Minute: "5 hours ago", 24 * time.Hour: "1 day ago", 3 * 24 * time.Hour: "3 days ago",
+		7 * 24 * time.Hour: "7 days ago", 7*24*time.Hour + time.Second: "2024-07-17", 400 * 24 * time.Hour: "2023-06-20",
+	} {
+		if got := string(appendAgo(nil, noon.Add(-ago), noon)); got != want {
+			t.Errorf("%v ago is %q, want %q", ago, got, want)
+		}
+	}
+}
+
+func TestStamp(t *testing.T) {
+	t.Parallel()
+	tokyo := time.FixedZone("", 9*3600)
+	for _, c := range []struct {
+		t, now time.Time
+		year   bool
+		want   string
+	}{
+		{noon, noon, false, "[07-24 12:00]"},
+		{noon, noon, true, "[2024-07-24 12:00]"},
+		{noon, noon.In(tokyo), false, "[07-24 21:00]"},
+		{time.Date(2023, 12, 31, 23, 59, 0, 0, time.UTC), noon, false, "[2023-12-31 23:59]"},
+		{time.Date(2023, 12, 31, 23, 59, 0, 0, time.UTC), noon.In(tokyo), false, "[01-01 08:59]"},
+		{time.Date(33, 1, 2, 3, 4, 0, 0, time.UTC), noon, false, "[0033-01-02 03:04]"},
+	} {
+		if got := string(appendStamp(nil, c.t, c.now, c.year)); got != c.want {
+			t.Errorf("%v at %v is %q, want %q", c.t, c.now, got, c.want)
+		}
+	}
+}
+
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	b := newBuilder(t, Options{})
+	for _, c := range []struct {
+		relevance float64
+		author    memory.UserID
+		ago       time.Duration
+		starred   bool
+		want      string
+	}{
+		{0.81, 1, time.Hour, true, "🔥👤🕐⭐ ["},
+		{0.8, 2, time.Hour, false, "📝🕐 ["},
+		{0.61, 2, 24*time.Hour - time.Second, false, "📝🕐 ["},
+		{0.6, 3, 24 * time.Hour, false, "💡 ["},
+		{0, 1, -time.Hour, false, "💡👤🕐 ["},
+	} {
+		text, _ := b.History(Input{
+			Now: noon, Participants: []Participant{{ID: 1, Main: true}, {ID: 2}},
+			History: []Item{{Relevance: c.relevance, Lines: []Line{{Author: c.author, Time: noon.Add(-c.ago), Content: "x", Starred: c.starred}}}},
+		}, 1000)
+		if _, line, _ := strings.Cut(text, "\n"); !strings.HasPrefix(line, c.want) {
+			t.Errorf("%+v is shown as %q", c, line)
+		}
+	}
+}
+
+func lines(n int, format string) []Line {
+	list := make([]Line, n)
+	for i := range list {
+		list[i] = Line{Message: memory.MessageID(i + 1), Author: 5, Time: noon, Content: fmt.Sprintf(format, i)}
+	}
+	return list
+}
+
+// The oldest turns, the last people and the least relevant items go first, and the report says so.
+func TestWhatGoesFirst(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("words and more words ", 15)
+	in := Input{Now: noon, Query: Turn{Content: "what?"}}
+	for i := range 20 {
+		in.Session = append(in.Session, Turn{Author: 5, Content: fmt.Sprintf("turn%d %s", i, long)})
+		in.Participants = append(in.Participants, Participant{ID: memory.UserID(100 + i), Name: fmt.Sprintf("name%d", i), Data: long})
+		in.PreviousContext = append(in.PreviousContext, fmt.Sprintf("summary%d %s", i, long))
+		in.Lore = append(in.Lore, fmt.Sprintf("lore%d %s", i, long))
+		in.History = append(in.History, Item{Relevance: float64(i) / 20, Lines: lines(1, fmt.Sprintf("item%d.%%d %s", i, long))})
+	}
+	o := Options{MaxTokens: 3000}
+	p := newBuilder(t, o).Build(in)
+	holds(t, o, p)
+	text := p.String()
+	for _, s := range p.Report.Sections {
+		word, newest := map[SectionType]string{
+			SectionSession: "turn", SectionParticipants: "name", SectionPreviousContext: "summary", SectionHistory: "item", SectionLore: "lore",
+		}[s.Type], s.Type == SectionSession || s.Type == SectionPreviousContext || s.Type == SectionHistory
+		if word == "" {
+			continue
+		}
+		if s.Included+s.Dropped != 20 || s.Included == 0 && s.Ceiling > 300 && s.Floor > 0 {
+			t.Errorf("%+v", s)
+		}
+		for i := range 20 {
+			kept := i < s.Included
+			if newest {
+				kept = i >= 20-s.Included
+			}
+			end := " "
+			switch s.Type {
+			case SectionHistory:
+				end = "."
+			case SectionParticipants:
+				end = ")"
+			}
+			if got := strings.Contains(text, fmt.Sprint(word, i, end)); got != kept {
+				t.Errorf("%s %d of the 20, %d included: shown is %t", word, i, s.Included, got)
+			}
+		}
+	}
+}
+
+// What one section doesn't use goes to the others, up to their ceilings, and floors are kept free.
+func TestUnusedBudgetIsPassedOn(t *testing.T) {
+	t.Parallel()
+	in := Input{Now: noon, Query: Turn{Content: "what?"}}
+	for range 60 {
+		in.History = append(in.History, Item{Relevance: 0.5, Lines: lines(1, strings.Repeat("words ", 20)+"%d")})
+	}
+	b := newBuilder(t, Options{MaxTokens: 650})
+	alone := items(b.Build(in))[SectionHistory]
+	for range 60 {
+		in.Session = append(in.Session, Turn{Author: 5, Content: strings.Repeat("turns ", 30)})
+	}
+	beside := items(b.Build(in))
+	if beside[SectionSession] == 0 || beside[SectionHistory] == 0 || beside[SectionHistory] >= alone {
+		t.Errorf("%d items alone; beside a session %v", alone, beside)
+	}
+}
+
+// Texts that were cut grow while there is room, the most relevant first, the message that was found before its neighbours.
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("words, and ", 40)
+	b := newBuilder(t, Options{})
+	in := Input{Now: noon, History: []Item{
+		{Relevance: 0.2, Lines: lines(1, long)}, {Relevance: 0.9, Hit: 1, Lines: lines(3, long)},
+	}}
+	fractions := func(chars int) (list []float64) {
+		_, shown := b.History(in, chars)
+		for _, s := range shown {
+			list = append(list, s.Fraction)
+		}
+		return list
+	}
+	between := 0
+	for chars := 720; chars < 1800; chars += 20 {
+		got := fractions(chars)
+		if len(got) != 4 || got[1] < got[0] || got[0] < got[2] || got[2] < got[3] {
+			t.Fatalf("with room for %d characters: %v", chars, got)
+		}
+		if got[1] == 1 && got[0] < 1 && got[0] > got[2] {
+			between++
+		}
+	}
+	if between == 0 {
+		t.Error("the room was never used for a part of a text")
+	}
+	if got := fractions(10_000); fmt.Sprint(got) != "[1 1 1 1]" {
+		t.Errorf("with all room: %v", got)
+	}
+	if _, shown := b.History(in, 100); len(shown) != 0 {
+		t.Errorf("with no room: %v", shown)
+	}
+}
+
+func TestShownFraction(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("界", 300)
+	_, shown := newBuilder(t, Options{}).History(Input{Now: noon, History: []Item{{Lines: []Line{{Message: 7, Content: text}}}}}, 200)
+	if len(shown) != 1 || shown[0].Message != 7 || shown[0].Fraction != 149.0/300 {
+		t.Errorf("%+v", shown)
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	w := newBuilder(t, Options{}).begin(Input{})
+	for name, want := range map[string]string{
+		"Max (he/him)": "Max (he/him)", "Tom | Dev": "Tom | Dev", "x) | Last Active: now": "x] | Last Active: now", "((x": "[[x", "a\nb": "a b",
+		"<@5>": "{@5}", "<@x <@5": "{@x {@5", strings.Repeat("n", 40): strings.Repeat("n", 31) + "…", strings.Repeat("界", 40): strings.Repeat("界", 20) + "…",
+		"": "", "Zoë 🦊": "Zoë 🦊",
+	} {
+		if got := string(w.name(name)); got != want {
+			t.Errorf("%q is shown as %q, want %q", name, got, want)
+		}
+	}
+	if got := string(w.channel("# the lounge")); got != "#the-lounge" {
+		t.Errorf("channel %q", got)
+	}
+}
+
+func TestCustomLabels(t *testing.T) {
+	t.Parallel()
+	l := DefaultLabels()
+	l.History, l.High, l.Involved, l.Recent, l.MoreOne = "Verlauf", "", "", "", "… und eine weitere"
+	b := newBuilder(t, Options{Labels: l})
+	in := Input{Now: noon, History: []Item{
+		{Relevance: 1, Lines: []Line{{Author: 1, Time: noon, Content: "eins\nVerlauf\nzwei"}}},
+		{Relevance: 0.9, Lines: lines(3, "three %d")},
+	}}
+	text, _ := b.History(in, 90)
+	want := "Verlauf\n[07-24 12:00] <@1>: eins ⏎ › Verlauf ⏎ zwei\n… und eine weitere"
+	if text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
+func TestRelevanceMark(t *testing.T) {
+	t.Parallel()
+	l := DefaultLabels()
+	for relevance, want := range map[float64]string{1: "🔥", 0.8: "📝", 0.6: "💡", 0: "💡"} {
+		if got := l.Relevance(relevance); got != want {
+			t.Errorf("%v is %s, want %s", relevance, got, want)
+		}
+	}
+}
+
+// What members wrote isn't kept for longer than a prompt takes.
+func TestNothingIsKept(t *testing.T) {
+	t.Parallel()
+	b := newBuilder(t, Options{})
+	w := b.begin(everywhere("secret"))
+	w.plan()
+	w.decide(4000)
+	b.end(w)
+	if kept := fmt.Sprintf("%+v %+v", w.in, w.query); strings.Contains(kept, "secret") {
+		t.Error(kept)
+	}
+	for _, p := range w.pieces {
+		if p.text != "" {
+			t.Errorf("piece %q", p.text)
+		}
+	}
+	for key := range b.tally.seen {
+		if text := fmt.Sprint(key); strings.Contains(text, "secret") {
+			t.Error(text)
+		}
+	}
+}
+
+func TestTallyIsBounded(t *testing.T) {
+	t.Parallel()
+	tally := newTally(jumpy{})
+	for i := range 2 * tallySize {
+		tally.of([]byte(fmt.Sprint(i)))
+	}
+	if len(tally.seen) > tallySize {
+		t.Errorf("%d counts are remembered", len(tally.seen))
+	}
+}
+
+func TestBuildConcurrently(t *testing.T) {
+	t.Parallel()
+	b := newBuilder(t, Options{MaxTokens: 1500, Citations: true})
+	in := big(holdsCounter)
+	want := b.Build(in).String()
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 20 {
+				if got := b.Build(in).String(); got != want {
+					t.Error("a different prompt")
+				}
+				b.History(in, 500)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// The sum of stored counts is above the true count, and not by much: it is what building goes by.
+func TestSumsBoundTheWhole(t *testing.T) {
+	t.Parallel()
+	in := big(holdsCounter)
+	b := newBuilder(t, Options{MaxTokens: 20_000})
+	w := b.begin(in)
+	w.plan()
+	w.decide(20_000)
+	w.render()
+	if sum, whole := w.tokens, w.counted(); sum < whole || sum > whole*102/100 {
+		t.Errorf("the parts have %d tokens, the whole %d", sum, whole)
+	}
+}
