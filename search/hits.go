@@ -86,11 +86,11 @@ func (p *pool) excerpt(r ranked) []memory.Message {
 // on the question; how far a hit stands out tells most:
 //
 //	relevance     hits  right in LoCoMo  REALTALK  FriendsQA
-//	0.8 to 1       116             0.88      1.00       0.78
-//	0.6 to 0.8     373             0.77      0.73       0.65
-//	0.4 to 0.6     756             0.56      0.54       0.42
-//	0.2 to 0.4    2983             0.32      0.35       0.23
-//	0 to 0.2     64562             0.06      0.07       0.04
+//	0.8 to 1       117             0.83      1.00       0.78
+//	0.6 to 0.8     386             0.76      0.73       0.65
+//	0.4 to 0.6     755             0.56      0.53       0.42
+//	0.2 to 0.4    2997             0.32      0.36       0.23
+//	0 to 0.2    110395             0.04      0.05       0.03
 const (
 	relevanceBase  = -1.8
 	relevanceField = 1.0  // for each point of score above the field
