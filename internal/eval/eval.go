@@ -3,8 +3,8 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,12 +60,12 @@ func (e *Evaluator) Run(ctx context.Context, path string, each func(Outcome) err
 	}
 	dir, err := os.MkdirTemp("", "hark-eval-")
 	if err != nil {
-		return err
+		return fmt.Errorf("make a place for a temporary store: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	store, err := sqlite.Open(ctx, dir, sqlite.Options{Space: e.Embedder.Space()})
 	if err != nil {
-		return err
+		return fmt.Errorf("open a temporary store: %w", err) // uncovered: the directory was made just before
 	}
 	defer store.Close()
 	if err := e.load(ctx, store, path); err != nil {
@@ -92,10 +92,9 @@ func (e *Evaluator) Run(ctx context.Context, path string, each func(Outcome) err
 	return nil
 }
 
-// SetName is what a set is called in a run file: its file's name without endings.
+// SetName is what a set is called in a run file: its file's name without .jsonl and .gz.
 func SetName(path string) string {
-	name, _, _ := strings.Cut(filepath.Base(path), ".")
-	return name
+	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".jsonl")
 }
 
 func readSet(path string) (imports.Set, error) {
@@ -105,10 +104,38 @@ func readSet(path string) (imports.Set, error) {
 	}
 	defer f.Close()
 	set, err := imports.ReadSet(f)
+	if err == nil {
+		err = check(set)
+	}
 	if err != nil {
 		return set, fmt.Errorf("%s: %w", path, err)
 	}
 	return set, nil
+}
+
+// check tells what keeps a set from being measured.
+func check(set imports.Set) error {
+	if len(set.Questions) == 0 {
+		return errors.New("the set has no questions, so there is nothing to measure")
+	}
+	said := map[string]map[string]bool{}
+	for _, m := range set.Messages {
+		if said[m.Channel] == nil {
+			said[m.Channel] = map[string]bool{}
+		}
+		said[m.Channel][m.ID] = true
+	}
+	for _, q := range set.Questions {
+		if said[q.Channel] == nil {
+			return fmt.Errorf("question %s is about channel %s, of which the set has no messages", q.ID, q.Channel)
+		}
+		for _, id := range q.Evidence {
+			if !said[q.Channel][id] {
+				return fmt.Errorf("question %s has evidence %s, which is no message of channel %s", q.ID, id, q.Channel)
+			}
+		}
+	}
+	return nil
 }
 
 func (e *Evaluator) load(ctx context.Context, store *sqlite.Store, path string) error {
@@ -118,8 +145,12 @@ func (e *Evaluator) load(ctx context.Context, store *sqlite.Store, path string) 
 	}
 	defer f.Close()
 	apply := func(events []memory.Event) error { return store.Apply(ctx, events...) }
-	if _, err := imports.Read(ctx, io.Reader(f), store, apply, nil); err != nil {
+	sum, err := imports.Read(ctx, f, store, apply, nil)
+	if err != nil {
 		return err
+	}
+	if sum.Skipped > 0 {
+		return fmt.Errorf("%d messages can't be taken: %s", sum.Skipped, sum.FirstSkipped)
 	}
 	indexer := memory.Indexer{Queue: store, Embedder: e.Embedder}
 	return indexer.Drain(ctx, nil)

@@ -1,0 +1,95 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// ranks is a list of n ids that nothing asks for, with id at place at, from 1.
+func ranks(n int, places map[int]string) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprint("other", i)
+		if id, ok := places[i+1]; ok {
+			ids[i] = id
+		}
+	}
+	return ids
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	shown := func(small, middle, large []string) map[string]Context {
+		return map[string]Context{"2000": {Messages: small}, "4000": {Messages: middle}, "8000": {Messages: large}}
+	}
+	a, ab := []string{"a"}, []string{"b", "a"}
+	var r Report
+	for _, o := range []Outcome{
+		{Set: "one", Evidence: []string{"a"}, Ranked: ranks(20, map[int]string{5: "a"}), Context: shown(nil, a, a), Millis: 4},
+		{Set: "one", Evidence: []string{"a", "b"}, Ranked: ranks(20, map[int]string{6: "a", 11: "b"}), Context: shown(a, a, ab), Millis: 1},
+		{Set: "one", Evidence: []string{"a", "b"}, Ranked: ranks(20, map[int]string{1: "b", 10: "a"}), Context: shown(ab, ab, ab), Millis: 3},
+		{Set: "one", Evidence: []string{"a"}, Ranked: []string{"z"}, Context: shown(nil, nil, nil), Millis: 2},
+		{Set: "two", Evidence: nil, Ranked: a, Context: shown(a, a, a), Millis: 50},
+		{Set: "one", Evidence: nil, Ranked: nil, Context: shown(a, a, a), Millis: 100},
+		{Set: "two", Evidence: a, Ranked: a, Context: shown(a, a, a), Millis: 50},
+	} {
+		r.Add(o)
+	}
+	r.Add(Outcome{Set: "three"})
+	var b strings.Builder
+	if err := r.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+	want := [][]string{
+		strings.Split("set|questions|any@5|any@10|recall@10|any in 2000|all in 2000|any in 4000|all in 4000|any in 8000|all in 8000|p50 ms|p95 ms", "|"),
+		// any@5 2 of 4, any@10 3, recall@10 (1 + ½ + 1 + 0) / 4; any, all: 2, 1; 3, 2; 3, 3 of 4
+		{"one", "4", "50.0", "75.0", "62.5", "50.0", "25.0", "75.0", "50.0", "75.0", "75.0", "3.0", "100.0"},
+		{"two", "1", "100.0", "100.0", "100.0", "100.0", "100.0", "100.0", "100.0", "100.0", "100.0", "50.0", "50.0"},
+		{"three", "0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0"},
+	}
+	if len(lines) != len(want) {
+		t.Fatalf("got:\n%s", b.String())
+	}
+	for i, line := range lines {
+		if got := strings.Join(strings.Fields(line), " "); got != strings.Join(want[i], " ") {
+			t.Errorf("got  %s\nwant %s", got, strings.Join(want[i], " "))
+		}
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	t.Parallel()
+	hundred := make([]float64, 100)
+	for i := range hundred {
+		hundred[i] = float64(100 - i)
+	}
+	for _, tt := range []struct {
+		values []float64
+		p      int
+		want   float64
+	}{
+		{nil, 50, 0}, {[]float64{7}, 95, 7}, {[]float64{7}, 0, 7}, {[]float64{2, 1}, 50, 1}, {[]float64{3, 1, 2}, 50, 2},
+		{hundred, 50, 50}, {hundred, 95, 95}, {hundred, 100, 100}, {hundred[:20], 95, 99},
+	} {
+		if got := percentile(tt.values, tt.p); got != tt.want {
+			t.Errorf("%d%% of %d values is %v, want %v", tt.p, len(tt.values), got, tt.want)
+		}
+	}
+	if hundred[0] != 100 {
+		t.Error("the values were sorted in place")
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+func TestReportSaysThatItCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	if err := new(Report).Write(full{}); err == nil {
+		t.Error("no error")
+	}
+}
