@@ -1,0 +1,197 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/embed"
+	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/search"
+)
+
+var errDown = errors.New("down")
+
+// badEmbedder fails, or answers with too little.
+type badEmbedder struct {
+	vectors [][]float32
+	err     error
+}
+
+func (badEmbedder) Space() memory.Space { return embed.Builtin{}.Space() }
+
+func (b badEmbedder) Embed(context.Context, memory.Purpose, []string) ([][]float32, error) {
+	return b.vectors, b.err
+}
+
+func TestSearchWithoutVectors(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	fresh := newTalk(t) // nothing embedded yet
+	only := fresh.say(t, dawn, green, marta, "who mends roofs is Hale")
+	for name, c := range map[string]struct {
+		engine   *search.Engine
+		best     memory.MessageID
+		textOnly bool
+	}{
+		"embedder down":     {search.New(k.store, k.store, badEmbedder{err: errDown}), ids["roof"], true},
+		"no vector at all":  {search.New(k.store, k.store, badEmbedder{}), ids["roof"], true},
+		"nothing to embed":  {search.New(k.store, k.store, badEmbedder{vectors: [][]float32{nil}}), ids["roof"], false},
+		"nothing embedded":  {fresh.engine(), only, true},
+		"as it should be":   {k.engine(), ids["roof"], false},
+		"too many, somehow": {search.New(k.store, k.store, badEmbedder{vectors: [][]float32{nil, nil}}), ids["roof"], true},
+	} {
+		r, err := c.engine.Search(t.Context(), ask("who mends roofs", green))
+		if err != nil || len(r.Hits) == 0 || r.Hits[0].Message.ID != c.best || r.TextOnly != c.textOnly {
+			t.Errorf("%s: %v, text only %v, %v", name, hitIDs(r), r.TextOnly, err)
+		}
+	}
+}
+
+// plainEmbedder embeds questions without knowing their terms, as an endpoint does; what has no terms is as
+// "roof" to it.
+type plainEmbedder struct{}
+
+func (plainEmbedder) Space() memory.Space { return embed.Builtin{}.Space() }
+
+func (plainEmbedder) Embed(ctx context.Context, p memory.Purpose, texts []string) ([][]float32, error) {
+	vectors, err := embed.Builtin{}.Embed(ctx, p, texts)
+	if err == nil && vectors[0] == nil {
+		return embed.Builtin{}.Embed(ctx, p, []string{"roof"})
+	}
+	return vectors, err
+}
+
+func TestSearchByMeaningAlone(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	r, err := search.New(k.store, k.store, plainEmbedder{}).Search(t.Context(), ask("what about it?", green))
+	if err != nil || r.TextOnly || !slices.Contains(hitIDs(r), ids["roof"]) {
+		t.Fatalf("%v, text only %v, %v", hitIDs(r), r.TextOnly, err)
+	}
+	for _, h := range r.Hits {
+		for _, y := range h.Why {
+			if y.Kind != "meaning" {
+				t.Errorf("%q is found for %v", h.Message.Content, y)
+			}
+		}
+	}
+}
+
+func TestSearchKeepsTheRarestWords(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	common := strings.Fields("apple bread cheese dough eggs flour grain honey icing jam kale lemon mint nuts oats plum quince rice sugar thyme")
+	for i := range 20 {
+		k.say(t, dawn.Add(time.Duration(i)*4*time.Hour), green, marta, strings.Join(common, " ")+fmt.Sprintf(" batch%d", i))
+	}
+	want := k.say(t, dawn.AddDate(0, 0, 9), green, oswin, "the vicar keeps a unicorn")
+	k.index(t)
+	r := k.search(t, ask(strings.Join(common, " ")+" vicar unicorn", green))
+	if r.Hits[0].Message.ID != want {
+		t.Errorf("first is %v", r.Hits[0])
+	}
+}
+
+func TestSearchCountsNamesLess(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	k.say(t, dawn, green, marta, "pim, come on, pim")
+	want := k.say(t, dawn.Add(9*time.Hour), green, oswin, "hail to our vicar here")
+	if r := k.search(t, ask("what of pim and the vicar", green)); r.Hits[0].Message.ID != want {
+		t.Errorf("somebody called by name is first: %v", r.Hits[0])
+	}
+}
+
+// failing is a store of which one method fails.
+type failing struct {
+	*sqlite.Store
+	method string
+}
+
+func (f failing) fail(method string) error {
+	if f.method == method {
+		return errDown
+	}
+	return nil
+}
+
+func (f failing) FullText(ctx context.Context, s memory.Scope, terms []string, n int) ([]memory.TextHit, error) {
+	hits, err := f.Store.FullText(ctx, s, terms, n)
+	return hits, errors.Join(err, f.fail("FullText"))
+}
+
+func (f failing) Frequencies(ctx context.Context, s memory.Scope, terms []string, n int) (int, []int, error) {
+	all, counts, err := f.Store.Frequencies(ctx, s, terms, n)
+	return all, counts, errors.Join(err, f.fail("Frequencies"))
+}
+
+func (f failing) Nearest(ctx context.Context, s memory.Scope, v []float32, n int) ([]memory.VectorHit, error) {
+	if err := f.fail("Nearest"); err != nil {
+		return nil, err
+	}
+	return f.Store.Nearest(ctx, s, v, n)
+}
+
+func (f failing) Around(ctx context.Context, c memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+	messages, err := f.Store.Around(ctx, c, ids, before, after)
+	return messages, errors.Join(err, f.fail("Around"))
+}
+
+func (f failing) People(ctx context.Context, g memory.GuildID) ([]memory.Person, error) {
+	people, err := f.Store.People(ctx, g)
+	return people, errors.Join(err, f.fail("People"))
+}
+
+func (f failing) Presence(ctx context.Context, s memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
+	presence, err := f.Store.Presence(ctx, s, users)
+	return presence, errors.Join(err, f.fail("Presence"))
+}
+
+func TestSearchTellsOfFailures(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	for _, method := range []string{"FullText", "Frequencies", "Nearest", "Around", "People", "Presence", ""} {
+		store := failing{k.store, method}
+		r, err := search.New(store, store, embed.Builtin{}).Search(t.Context(), ask("who mends roofs", green))
+		if method == "" {
+			if err != nil || len(r.Hits) == 0 {
+				t.Errorf("nothing fails, but: %v", err)
+			}
+			continue
+		}
+		if !errors.Is(err, errDown) || strings.Count(err.Error(), "search: ") != 1 || len(r.Hits) > 0 {
+			t.Errorf("%s fails: %v", method, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := k.engine().Search(ctx, ask("who mends roofs", green)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// canceller cancels while it embeds.
+type canceller struct{ cancel func() }
+
+func (canceller) Space() memory.Space { return embed.Builtin{}.Space() }
+
+func (c canceller) Embed(ctx context.Context, p memory.Purpose, texts []string) ([][]float32, error) {
+	c.cancel()
+	return embed.Builtin{}.Embed(ctx, p, texts)
+}
+
+func TestSearchStopsWhileEmbedding(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := search.New(k.store, k.store, canceller{cancel: cancel}).Search(ctx, ask("who mends roofs", green))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
