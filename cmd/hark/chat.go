@@ -168,7 +168,7 @@ func (t *conversation) say(ctx context.Context, line string) error {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	author, err := t.app.personCalled(ctx, t.place.guild, name)
+	author, _, err := t.app.personCalled(ctx, t.place.guild, name)
 	if err != nil {
 		return err
 	}
@@ -272,17 +272,17 @@ func (t *conversation) nextID() memory.MessageID {
 	return t.last
 }
 
-// personCalled is the person of a guild whom name calls, or, where nobody is called that, the id that the name
-// gives.
-func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID, error) {
+// personCalled is the person of a guild whom name calls. Where nobody is called that, it is the id that the name
+// gives, and not known.
+func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (id memory.UserID, known bool, err error) {
 	people, err := a.store.People(ctx, guild)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	for _, p := range people {
 		if strings.EqualFold(p.DisplayName(), name) || strings.EqualFold(p.Username, name) {
-			return p.ID, nil
+			return p.ID, true, nil
 		}
 	}
-	return imports.UserID(name), nil
+	return imports.UserID(name), false, nil
 }

@@ -20,7 +20,9 @@ func (t *conversation) interactive(ctx context.Context, env *environment, in, ou
 	defer term.Restore(int(in.Fd()), before) // also if a line is still being read
 	s := newScreen(in, out, t.place.name, env.lookup)
 	t.out, t.warn, t.live, t.interrupts = s.term, s.term, s.live(), env.interrupts
-	fmt.Fprint(s.term, s.colour.welcome(t))
+	hello := live{w: s.term, colour: colours{answer: s.colour.faint, off: s.colour.off}, width: t.live.width}
+	hello.show(welcome(t))
+	hello.end()
 	return t.sayAll(ctx, s.read, func(err error) error {
 		fmt.Fprintf(s.term, "%shark: %v%s\n", s.colour.wrong, err, s.colour.off)
 		return nil
@@ -92,11 +94,11 @@ func (c colours) prompt(channel string) string {
 	return c.name + "#" + printable(channel) + "> " + c.off
 }
 
-func (c colours) welcome(t *conversation) string {
+func welcome(t *conversation) string {
 	remembered := "What you write is remembered."
 	if !t.logs() {
-		remembered = "This is a channel of Discord's:\nyou can ask, but nothing you write here is remembered."
+		remembered = "This is a channel of Discord's: you can ask, but nothing you write here is remembered."
 	}
-	return fmt.Sprintf("%sYou are %s. %s\nWrite \"Name: text\" to speak as somebody else, @hark and a question to be\nanswered, /quit or Ctrl-D to end.%s\n",
-		c.faint, printable(t.speaker), remembered, c.off)
+	return "You are " + t.speaker + ". " + remembered + " Write \"Name: text\" to speak as somebody else, " +
+		"@hark and a question to be answered, /quit or Ctrl-D to end."
 }

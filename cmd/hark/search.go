@@ -55,8 +55,12 @@ func (a *asking) question(ctx context.Context, app *app, text string) (answer.Qu
 	q := p.question(text, time.Now())
 	if a.as != "" {
 		q.Name = a.as
-		if q.Asker, err = app.personCalled(ctx, p.guild, a.as); err != nil {
+		known := false
+		if q.Asker, known, err = app.personCalled(ctx, p.guild, a.as); err != nil {
 			return q, err
+		}
+		if !known {
+			fmt.Fprintf(a.env.stderr, "hark: nobody there is called %q, so the question is a stranger's\n", a.as)
 		}
 	}
 	return q, app.index(ctx, nil)
@@ -128,8 +132,7 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, q answer.Question, hits [
 		return printJSON(c.OutOrStdout(), shown)
 	}
 	if len(shown) == 0 {
-		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
-		return nil
+		return a.tellNothing(c)
 	}
 	if r.TextOnly {
 		fmt.Fprintln(c.ErrOrStderr(), "Found by words only: nothing is indexed by meaning yet.")
@@ -142,10 +145,26 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, q answer.Question, hits [
 	return nil
 }
 
+func (a *app) tellNothing(c *cobra.Command) error {
+	guilds, err := a.store.Guilds(c.Context())
+	if err != nil {
+		return err
+	}
+	why := "Nothing was found."
+	if len(guilds) == 0 {
+		why = "Nothing is remembered yet: import something, or talk with \"hark chat\"."
+	}
+	fmt.Fprintln(c.ErrOrStderr(), why)
+	return nil
+}
+
 func (s shownHit) print(w io.Writer, zone *time.Location) error {
 	mark := builder.DefaultLabels().Relevance(s.Relevance)
-	_, err := fmt.Fprintf(w, "%s %.2f  %s in #%s, %s\n        %s\n        (%s)\n", mark, s.Relevance, printable(s.Author), printable(s.Channel),
-		s.Time.In(zone).Format("2006-01-02 15:04"), strings.ReplaceAll(printable(s.Text), "\n", "\n        "), strings.Join(s.Why, "; "))
+	_, err := fmt.Fprintf(w, "%s %.2f  %s in #%s, %s\n        %s\n", mark, s.Relevance, printable(s.Author), printable(s.Channel),
+		s.Time.In(zone).Format("2006-01-02 15:04"), strings.ReplaceAll(printable(s.Text), "\n", "\n        "))
+	if err == nil && len(s.Why) > 0 {
+		_, err = fmt.Fprintf(w, "        (%s)\n", printable(strings.Join(s.Why, "; ")))
+	}
 	return err
 }
 

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("USER", "me")
+			e.Setenv("TZ", "UTC")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"firstline": firstLine},
+	})
+}
+
+// firstLine is the command "firstline PATTERN": the first line of stdout matches it.
+func firstLine(s *testscript.TestScript, neg bool, args []string) {
+	line, _, _ := strings.Cut(s.ReadFile("stdout"), "\n")
+	if neg || len(args) != 1 {
+		s.Fatalf("usage: firstline pattern")
+	}
+	if !regexp.MustCompile("^(?:" + args[0] + ")").MatchString(line) {
+		s.Fatalf("the first line is %q", line)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"", "run", "chat", "import", "search", "context", "eval", "doctor", "healthcheck", "version"} {
+		args := append(strings.Fields(command), "--help")
+		out, stderr := &buffer{}, &buffer{}
+		env := environment{stdout: out, stderr: stderr, lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }}
+		if code := run(t.Context(), env, args); code != 0 || stderr.String() != "" {
+			t.Errorf("%s --help: exit code %d, %s", command, code, stderr)
+		}
+		golden := filepath.Join("testdata", "help", "hark"+command+".txt")
+		if *update {
+			if err := os.WriteFile(golden, []byte(out.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != string(want) {
+			t.Errorf("%s --help is\n%s\nwant (or run with -update)\n%s", command, out, want)
+		}
+	}
+}
+
+func TestReadmesTwoCommands(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"go run ./cmd/hark chat", "go test ./..."} {
+		if !strings.Contains(string(readme), "\n"+command+"\n") {
+			t.Errorf("README.md doesn't have %q on a line of its own", command)
+		}
+	}
+	talk := regexp.MustCompile("Write lines such as `([^`]+)`, then `([^`]+)`").FindStringSubmatch(string(readme))
+	if talk == nil {
+		t.Fatal("README.md doesn't say what to write")
+	}
+	hark := exec.Command("hark", "chat")
+	hark.Dir = t.TempDir()
+	hark.Env = []string{}
+	hark.Stdin = strings.NewReader(talk[1] + "\n" + talk[2] + "\n")
+	out, err := hark.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "> the deadline is Friday\n") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
