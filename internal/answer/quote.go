@@ -73,7 +73,7 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 	}
 	asked := text.Words(withoutHark(q.Text))
 	hits = slices.DeleteFunc(hits, func(h search.Hit) bool {
-		return h.Message.ID == q.ID || h.Relevance < weak || !speaksOfIt(h) || slices.Equal(text.Words(withoutHark(h.Message.Content)), asked)
+		return h.Relevance < weak || !speaksOfIt(h) || slices.Equal(text.Words(withoutHark(h.Message.Content)), asked)
 	})
 	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Relevance, a.Relevance) })
 	answers := make([]search.Hit, 0, len(hits))

@@ -52,10 +52,10 @@ type Evaluator struct {
 }
 
 // Run loads a set into a temporary store of its own, asks its questions, and passes each outcome on. progress,
-// if not nil, is told the questions done of all.
+// if not nil, is told the questions done of all. A set without questions has no outcomes.
 func (e *Evaluator) Run(ctx context.Context, path string, each func(Outcome) error, progress func(done, total int)) error {
 	set, err := readSet(path)
-	if err != nil {
+	if err != nil || len(set.Questions) == 0 {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "hark-eval-")
@@ -115,8 +115,8 @@ func readSet(path string) (imports.Set, error) {
 
 // check tells what keeps a set from being measured.
 func check(set imports.Set) error {
-	if len(set.Questions) == 0 {
-		return errors.New("the set has no questions, so there is nothing to measure")
+	if len(set.Messages) == 0 {
+		return errors.New("the set has no messages")
 	}
 	said := map[string]map[string]bool{}
 	for _, m := range set.Messages {

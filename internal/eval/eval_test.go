@@ -183,6 +183,14 @@ func shareShown(text, message string) float64 {
 	return float64(n) / float64(len(runes))
 }
 
+func TestSetWithoutQuestionsHasNoOutcomes(t *testing.T) {
+	t.Parallel()
+	lines := strings.SplitAfter(set, "\n")
+	if all := outcomes(t, write(t, "s.jsonl", lines[0]+lines[1])); len(all) > 0 {
+		t.Errorf("outcomes %+v", all)
+	}
+}
+
 func TestBadSetsAreToldClearly(t *testing.T) {
 	t.Parallel()
 	lines := strings.SplitAfter(set, "\n")
@@ -191,8 +199,8 @@ func TestBadSetsAreToldClearly(t *testing.T) {
 		"no set":            {"hello", "not JSON"},
 		"cut":               {set[:len(set)-20], "cut off"},
 		"cut gzip":          {zip(set)[:100], "cut off"},
-		"no questions":      {lines[0], "the set has no questions, so there is nothing to measure"},
-		"no messages":       {lines[4], "question q1 is about channel trip, of which the set has no messages"},
+		"no messages":       {lines[4], "the set has no messages"},
+		"no such channel":   {lines[3] + lines[4], "question q1 is about channel trip, of which the set has no messages"},
 		"unknown evidence":  {lines[1] + lines[4], "question q1 has evidence a1, which is no message of channel trip"},
 		"impossible times":  {strings.Replace(set, "2024-05-01", "0024-05-01", 1), "1 messages can't be taken: line 1"},
 		"no time to ask at": {lines[0] + strings.Replace(lines[4], "T00", " at 00", 1), "line 2 has no time"},
