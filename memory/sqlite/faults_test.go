@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,6 +33,13 @@ var writes = map[string]func(*Store) error{
 			memory.ChannelGone{Guild: guild, Channel: general},
 			memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, Username: "ann", RolesKnown: true}})
 	},
+	"edit":       func(s *Store) error { return s.Apply(bg, edited(general, 4, "number4 in other words")) },
+	"edit early": func(s *Store) error { return s.Apply(bg, edited(3000, 4, "a new channel")) },
+	"delete":     func(s *Store) error { return s.Apply(bg, deleted(general, 4)) },
+	"see a channel": func(s *Store) error {
+		return s.Apply(bg, memory.ChannelSeen{Channel: memory.Channel{ID: general, Name: "x"}})
+	},
+	"see a new role": func(s *Store) error { return s.Apply(bg, memory.RoleSeen{Guild: 200}) },
 	"keep a trace": func(s *Store) error {
 		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9)})
 	},
@@ -203,6 +211,13 @@ func TestReadsThatFail(t *testing.T) {
 		{"DROP TABLE guild", func(s *Store) (any, error) { return s.People(bg, guild) }, "read what others wrote"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return s.Guilds(bg) }, "look for the writes of others"},
 		{"DROP TABLE guild", func(s *Store) (any, error) { return nil, s.Apply(bg, memory.RoleGone{Guild: guild, Role: 1}) }, "write to the database"},
+		{"ALTER TABLE message RENAME author TO x", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "no such column: author"},
+		{"ALTER TABLE channel RENAME no TO x", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(secret, 1, "z")) }, "no such column: no"},
+		{"ALTER TABLE role RENAME bot TO x", func(s *Store) (any, error) { return nil, s.Apply(bg, memory.RoleSeen{Guild: guild}) }, "write to the database"},
+		{"UPDATE message SET extra = '{'", remakeTerms, "unexpected end of JSON"},
+		{"UPDATE message SET kind = 'x'", remakeTerms, "converting"},
+		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "no such table: meta"},
+		{"DROP TABLE tombstone", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "no such table: tombstone"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.checkTerms(bg) }, "no such table"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.useSpace(bg) }, "no such table"},
 	} {
@@ -222,6 +237,10 @@ func TestReadsThatFail(t *testing.T) {
 			if strings.Contains(c.want, "others wrote") { // and says that it wrote
 				execute(t, other, "UPDATE meta SET value = 'another' WHERE key = 'writer'")
 			}
+			if err := s.writer.close(); err != nil {
+				t.Fatal(err)
+			}
+			s.writer.statements = nil // so that some can't be prepared
 			answer, err := c.read(s)
 			wantError(t, err, c.want)
 			if b := fmt.Sprint(answer); err == nil || strings.Contains(b, "number") {
@@ -229,6 +248,36 @@ func TestReadsThatFail(t *testing.T) {
 			}
 		})
 	}
+}
+
+func remakeTerms(s *Store) (any, error) {
+	if _, err := s.write.ExecContext(bg, "DELETE FROM meta WHERE key = 'terms'"); err != nil {
+		return nil, err
+	}
+	return nil, s.checkTerms(bg)
+}
+
+// A file whose structure can't be read isn't opened.
+func TestOpenWithoutStructure(t *testing.T) {
+	t.Parallel()
+	dir := stored(t, 1)
+	execute(t, raw(t, dir), "UPDATE guild SET owner = 'x'")
+	_, err := Open(t.Context(), dir, Options{})
+	wantError(t, err, "open "+dir, "owner")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = Open(ended, t.TempDir(), Options{})
+	wantError(t, err, "context canceled")
+}
+
+// A file that turned read-only refuses writes, with advice.
+func TestAReadOnlyFile(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	execute(t, s.write, "PRAGMA query_only = 1")
+	wantError(t, s.Apply(bg, posted(general, 1001, "z")), "can't be written", "check their owner and permissions")
+	execute(t, s.write, "PRAGMA query_only = 0")
+	apply(t, s, posted(general, 1001, "z"))
 }
 
 // Reads whose check of others' writes passed may still fail: the file may close in between.

@@ -210,6 +210,9 @@ func TestMigrations(t *testing.T) {
 	if err := migrateOne(ended, s.write, 0); err == nil {
 		t.Error("migrated although it was told not to")
 	}
+	if err := migrate(ended, s.write); err == nil {
+		t.Error("looked at the version although it was told not to")
+	}
 }
 
 func TestDamage(t *testing.T) {

@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"hark/memory"
+	"hark/memory/memorytest"
+)
+
+// crooked is an embedder that gives back something else than it should.
+type crooked struct {
+	memorytest.Embedder
+	bend func([][]float32) [][]float32
+}
+
+func (e crooked) Embed(ctx context.Context, p memory.Purpose, texts []string) ([][]float32, error) {
+	vectors, err := e.Embedder.Embed(ctx, p, texts)
+	return e.bend(vectors), err
+}
+
+// A vector that can't be compared with others is refused with all of its batch, and the segments wait on.
+func TestCrookedVectors(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
+	change := func(f func([]float32) []float32) func([][]float32) [][]float32 {
+		return func(v [][]float32) [][]float32 {
+			v[1] = f(v[1])
+			return v
+		}
+	}
+	for name, c := range map[string]struct {
+		bend func([][]float32) [][]float32
+		want string
+	}{
+		"too few":        {func(v [][]float32) [][]float32 { return v[:1] }, "1 for 2 segments"},
+		"too many":       {func(v [][]float32) [][]float32 { return append(v, v[0]) }, "3 for 2 segments"},
+		"too short":      {change(func(v []float32) []float32 { return v[1:] }), "dimensions and not"},
+		"not a number":   {change(func(v []float32) []float32 { v[0] = float32(math.NaN()); return v }), "zero or not finite"},
+		"infinite":       {change(func(v []float32) []float32 { v[0] = float32(math.Inf(-1)); return v }), "zero or not finite"},
+		"of no length":   {change(func(v []float32) []float32 { clear(v); return v }), "zero or not finite"},
+		"none at all":    {func([][]float32) [][]float32 { return nil }, "0 for 2 segments"},
+		"empty, not nil": {change(func([]float32) []float32 { return []float32{} }), "0 dimensions"},
+	} {
+		err := (&memory.Indexer{Queue: s, Embedder: crooked{bend: c.bend}}).Drain(t.Context(), nil)
+		wantError(t, err, c.want)
+		if segments, err := s.Pending(t.Context(), 10); err != nil || len(segments) != 2 {
+			t.Errorf("%s: %d segments wait, %v", name, len(segments), err)
+		}
+		if _, err := s.Nearest(t.Context(), in(general), unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	drain(t, s)
+	checkSound(t, s)
+}
+
+func unit() []float32 {
+	v := make([]float32, memorytest.Embedder{}.Space().Dimensions)
+	v[0] = 1
+	return v
+}
+
+// A segment that changes while it is embedded keeps waiting, and nobody finds it by what it said before.
+func TestASegmentThatChangesWhileItIsEmbedded(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	for _, change := range []memory.Event{posted(general, 2, "bananas"), edited(general, 1, "cherries"), deleted(general, 1)} {
+		apply(t, s, posted(general, 1, "apples"))
+		segments, err := s.Pending(t.Context(), 10)
+		if err != nil || len(segments) != 1 || segments[0].Channel != general || segments[0].Messages[0].Guild != guild {
+			t.Fatalf("%+v, %v", segments, err)
+		}
+		apply(t, s, change)
+		if err := s.Embedded(t.Context(), segments, [][]float32{unit()}); err != nil {
+			t.Fatal(err)
+		}
+		if after, err := s.Pending(t.Context(), 10); err != nil || len(after) != 1 || after[0].Version == segments[0].Version {
+			t.Errorf("after %T: %+v, %v", change, after, err)
+		}
+		if _, err := s.Nearest(t.Context(), in(general), unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
+			t.Errorf("after %T: %v", change, err)
+		}
+	}
+}
+
+// Vectors that are stored while a guild's are about to be loaded are found; those torn meanwhile are not.
+func TestVectorsThatChangeWhileTheyAreLoaded(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
+	s.vectors.guild(1) // somebody has asked, and not read yet
+	drain(t, s)
+	apply(t, s, deleted(general, 1))
+	if got := nearest(t, s, in(general), "bananas"); !slices.Equal(got, []memory.MessageID{id(1000)}) {
+		t.Errorf("found %v", got)
+	}
+}
+
+func TestNearestGivesUp(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	apply(t, s, posted(general, 1, "apples"))
+	drain(t, s)
+	nearest(t, s, in(general), "apples")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Nearest(ended, in(general), unit(), 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	execute(t, s.write, "ALTER TABLE message RENAME TO gone") // after the vectors were loaded
+	_, err := s.Nearest(t.Context(), in(general), unit(), 1)
+	wantError(t, err, "read the segments found")
+}
+
+func TestTracesThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	err := s.KeepTrace(t.Context(), memory.Trace{Channel: general, Answer: id(1), Recalled: []memory.TraceHit{{Relevance: math.NaN()}}})
+	wantError(t, err, "write to the database", "NaN")
+	if _, err := s.Trace(t.Context(), general, id(1)); !errors.Is(err, memory.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Quantising keeps directions: a vector is nearest to itself, whatever its length.
+func TestQuantise(t *testing.T) {
+	t.Parallel()
+	for _, v := range [][]float32{{1, 0}, {0.6, -0.8}, {1e-5, 2e-5}, {3e18, -1e18}} {
+		back := dequantise(quantise(v))
+		var length, dot, own float64
+		for i := range v {
+			length += float64(back[i]) * float64(back[i])
+			dot += float64(back[i]) * float64(v[i])
+			own += float64(v[i]) * float64(v[i])
+		}
+		if cosine := dot / math.Sqrt(own*length); math.Abs(length-1) > 1e-6 || cosine < 0.9999 {
+			t.Errorf("%v came back as %v", v, back)
+		}
+	}
+}
