@@ -217,6 +217,7 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE message SET extra = '{'", remakeTerms, "unexpected end of JSON"},
 		{"UPDATE message SET kind = 'x'", remakeTerms, "converting"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "no such table: meta"},
+		{"DROP TABLE early_edit", func(s *Store) (any, error) { return nil, s.Apply(bg, deleted(general, 1)) }, "no such table: early_edit"},
 		{"DROP TABLE tombstone", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "no such table: tombstone"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.checkTerms(bg) }, "no such table"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.useSpace(bg) }, "no such table"},
