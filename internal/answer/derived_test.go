@@ -37,6 +37,23 @@ func TestOwnAnswersAreRepeatedOnlyWithAllTheirSources(t *testing.T) {
 	hasNot(t, p, "secretly said", "repeated from", "of unknown origin")
 }
 
+func TestOwnAnswersFromAPastThatIsClosedNowAreNotRepeated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	old := w.says(9*day, kiosk, ben, "old talk")
+	recent := w.says(9*time.Minute, kiosk, ben, "recent talk")
+	for text, from := range map[string]memory.MessageID{"made from the past": old, "made from the session": recent} {
+		id := w.says(5*time.Minute, kiosk, oracle, text)
+		trace := memory.Trace{Guild: guild, Channel: kiosk, Answer: id, Recalled: []memory.TraceHit{source(kiosk, from)}}
+		if err := w.engine.Keep(t.Context(), trace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := w.prompt(w.asks(kiosk, "So?"))
+	has(t, p, "made from the session")
+	hasNot(t, p, "made from the past")
+}
+
 func TestAllPartsOfALongAnswerAreJudgedTogether(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -107,11 +107,8 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 		return result.Hits, err
 	}
 	scope := memory.Scope{Channels: []memory.ChannelID{q.Channel}, Since: r.session[0].Time()}
-	result, err := e.search.Search(ctx, e.query(q, r, scope, []memory.MessageID{q.ID}))
-	present := slices.DeleteFunc(result.Hits, func(h search.Hit) bool {
-		return !slices.ContainsFunc(r.session, func(m memory.Message) bool { return m.ID == h.Message.ID })
-	})
-	return append(present, r.result.Hits...), err
+	present, err := e.search.Search(ctx, e.query(q, r, scope, []memory.MessageID{q.ID}))
+	return slices.Concat(present.Hits, r.result.Hits), err
 }
 
 // speaksOfIt reports whether h was found by what it or the question before it says, rather than by who said it or

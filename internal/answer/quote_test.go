@@ -126,6 +126,16 @@ func TestWhatIsAskedOfHark(t *testing.T) {
 	}
 }
 
+func TestInDirectMessagesEveryQuestionIsPutToHark(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(2*day, annsDM, ann, "Which pier does the night ferry leave from?")
+	w.says(3*day, annsDM, ann, "The night ferry, they tell me, is known to leave from number nine these days")
+	a := w.answer(w.asks(annsDM, "Where does the night ferry leave?"))
+	has(t, a.Text, "number nine")
+	hasNot(t, a.Text, "Which pier")
+}
+
 func TestHowManyAreQuoted(t *testing.T) {
 	t.Parallel()
 	words, author := []search.Reason{{Kind: "words"}}, []search.Reason{{Kind: "author"}, {Kind: "around"}}

@@ -114,6 +114,10 @@ func TestWhatTheSessionHasNoRoomForIsRecalled(t *testing.T) {
 	if n := strings.Count(r.Prompt.String(), "swordfish"); n != 1 {
 		t.Errorf("the fact is there %d times", n)
 	}
+	w.engine.model = &scripted{err: errDisk} // its prompt lacks the fact as session, and has it as history
+	if n := strings.Count(w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "swordfish"); n != 1 {
+		t.Errorf("the fact is quoted %d times", n)
+	}
 	if got := new(recalled).sentSession(); got != nil {
 		t.Errorf("without a prompt %v was sent", got)
 	}
