@@ -86,10 +86,14 @@ func (f *flags) searchCommand() *cobra.Command {
 				return err
 			}
 			defer app.close()
+			if a.channel == "" {
+				q.Channel = 0 // asked nowhere, the question continues no session
+			}
 			r, err := app.answers.Recall(c.Context(), q)
 			if err != nil {
 				return err
 			}
+			a.tellSession(r.Prompt)
 			hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
 			return app.printHits(c, a.json, q, hits, r.Result)
 		},
@@ -104,6 +108,16 @@ func oneQuestion(_ *cobra.Command, args []string) error {
 		return fmt.Errorf("what is the question? Write it behind the command, in quotes")
 	}
 	return nil
+}
+
+// tellSession says what isn't searched because it needs no recalling.
+func (a *asking) tellSession(p builder.Prompt) {
+	for _, s := range p.Report.Sections {
+		if s.Type == builder.SectionSession && s.Included > 0 {
+			fmt.Fprintf(a.env.stderr, "The last %s there aren't searched: as the session going on, they are before Hark's eyes anyway.\n",
+				plural(s.Included, "message"))
+		}
+	}
 }
 
 // shownHit is a hit as --json prints it.

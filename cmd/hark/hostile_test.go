@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"hark/internal/llmtest"
+)
+
+// hostile are texts that have broken programs, and what is kept of them.
+var hostile = map[string]struct{ text, kept string }{
+	"NUL":             {"zebra\x00 cros\x00sing", "zebra crossing"},
+	"invalid UTF-8":   {"zebra \xff\xfe\xc0\xaf end", "zebra \uFFFD end"},
+	"cut rune":        {"zebra \xe6\x97", "zebra \uFFFD"},
+	"bidi controls":   {"zebra \u202egnissorc\u202c \u2066x\u2069", "zebra \u202egnissorc\u202c \u2066x\u2069"},
+	"escape codes":    {"zebra \x1b[31mred\x1b]0;title\x07 \u009b2J", "zebra \x1b[31mred\x1b]0;title\x07 \u009b2J"},
+	"combining marks": {"zebra e" + strings.Repeat("\u0301", 100_000), "zebra e" + strings.Repeat("\u0301", 100_000)},
+	"only marks":      {"zebra " + strings.Repeat("\u20d0\u0327", 5_000), "zebra " + strings.Repeat("\u20d0\u0327", 5_000)},
+	"one long word":   {"zebra " + strings.Repeat("x", 500_000), "zebra " + strings.Repeat("x", 500_000)},
+	"joiners":         {"zebra " + strings.Repeat("👩\u200d", 10_000), "zebra " + strings.Repeat("👩\u200d", 10_000)},
+}
+
+func TestHostileTextThroughChat(t *testing.T) {
+	t.Parallel()
+	for name, h := range hostile {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := t.TempDir()
+			c := commandLine{T: t, stdin: "Ana: " + h.text + "\n@hark where is the zebra?\nAna: said afterwards\n"}
+			c.run(0, "chat", "--data", data)
+			c.safe()
+			if !strings.Contains(c.out.String(), "zebra") {
+				t.Error("the answer quotes something else")
+			}
+			c.stdin = ""
+			c.run(0, "context", "zebra", "--data", data)
+			c.safe()
+			c.kept(data, h.kept)
+			c.kept(data, "said afterwards")
+		})
+	}
+}
+
+func TestHostileTextThroughImport(t *testing.T) {
+	t.Parallel()
+	for name, h := range hostile {
+		if name == "NUL" {
+			continue // in a file it is damage: see TestNULInAFile
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, file := t.TempDir(), filepath.Join(t.TempDir(), "set.jsonl")
+			quote := func(s string) string { // JSON that leaves bytes as they are
+				var b strings.Builder
+				for i := range len(s) {
+					if s[i] < ' ' {
+						b.WriteString(`\u00` + string("0123456789abcdef"[s[i]>>4]) + string("0123456789abcdef"[s[i]&15]))
+						continue
+					}
+					b.WriteByte(s[i])
+				}
+				return `"` + b.String() + `"`
+			}
+			line := `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":` + quote(h.text) + "}\n"
+			if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c := commandLine{T: t}
+			c.run(0, "import", file, "--data", data)
+			c.safe()
+			c.run(0, "search", "zebra", "--data", data)
+			c.safe()
+			c.kept(data, h.kept)
+		})
+	}
+}
+
+func TestNULInAFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "set.jsonl")
+	if err := os.WriteFile(file, []byte("{\"type\":\"message\",\x00"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := commandLine{T: t}
+	c.run(1, "import", file, "--data", t.TempDir())
+	if !strings.Contains(c.err.String(), file) {
+		t.Errorf("the file isn't named: %s", &c.err)
+	}
+}
+
+func TestLineThatIsTooLong(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	c := commandLine{T: t, stdin: "Ana: first\nAna: " + strings.Repeat("x", maxLine) + "\nAna: last\n"}
+	c.run(1, "chat", "--data", data)
+	if !strings.Contains(c.err.String(), "break it up") {
+		t.Error(c.err.String())
+	}
+	c.kept(data, "first")
+}
+
+// TestModelThatFailsLosesNoLine pipes a talk while the model breaks off: what comes after is remembered all the
+// same, and the exit code tells.
+func TestModelThatFailsLosesNoLine(t *testing.T) {
+	t.Parallel()
+	model, data := llmtest.New(t), t.TempDir()
+	model.Answer(func(llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: []string{"It is", " on"}, Cut: llmtest.NoFinish}
+	})
+	c := commandLine{T: t, stdin: "Ana: @hark when is it?\nAna: the zebra came afterwards\n"}
+	c.env = map[string]string{"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL()}
+	c.run(1, "chat", "--data", data)
+	if got := c.out.String(); got != "It is on\n" {
+		t.Errorf("answered %q", got)
+	}
+	if !strings.HasPrefix(c.err.String(), "hark: ") {
+		t.Errorf("told %q", c.err.String())
+	}
+	c.kept(data, "the zebra came afterwards")
+}
+
+var replaced = regexp.MustCompile("\uFFFD+")
+
+// commandLine runs commands.
+type commandLine struct {
+	*testing.T
+	stdin    string
+	env      map[string]string
+	out, err buffer
+}
+
+func (c *commandLine) run(code int, args ...string) {
+	c.Helper()
+	c.out, c.err = buffer{}, buffer{}
+	got := run(c.Context(), environment{
+		stdin: strings.NewReader(c.stdin), stdout: &c.out, stderr: &c.err,
+		lookup:  func(key string) (string, bool) { v, ok := c.env[key]; return v, ok },
+		environ: func() []string { return environOf(c.env) },
+	}, args)
+	if got != code {
+		c.Fatalf("%s: exit code %d: %.500s", args[0], got, c.err.String())
+	}
+}
+
+// safe checks that nothing printed can drive a terminal.
+func (c *commandLine) safe() {
+	c.Helper()
+	for _, text := range []string{c.out.String(), c.err.String()} {
+		if !utf8.ValidString(text) {
+			c.Error("what is printed isn't UTF-8")
+		}
+		if i := strings.IndexFunc(text, func(r rune) bool {
+			return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
+		}); i >= 0 {
+			c.Errorf("%q is printed", text[i:min(len(text), i+20)])
+		}
+	}
+}
+
+// kept checks that a message of exactly that text is stored once.
+func (c *commandLine) kept(data, text string) {
+	c.Helper()
+	c.env = nil
+	c.run(0, "search", "--json", "--limit", "1000", "--data", data, "zebra said afterwards first")
+	c.safe()
+	var hits []shownHit
+	if err := json.Unmarshal([]byte(c.out.String()), &hits); err != nil {
+		c.Fatal(err)
+	}
+	n := 0
+	for _, h := range hits {
+		if replaced.ReplaceAllString(h.Text, "\uFFFD") == text { // JSON's decoder replaces each bad byte
+			n++
+		}
+	}
+	if n != 1 {
+		c.Errorf("%.60q is there %d times in %d", text, n, len(hits))
+	}
+}

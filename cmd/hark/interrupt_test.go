@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hark/internal/llmtest"
+)
+
+// TestInterruptedImportKeepsWhatItRead ends an import in the middle of a file, goes on, and has all of it once.
+func TestInterruptedImportKeepsWhatItRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	whole := filepath.Join(dir, "set.jsonl")
+	const messages = 1200
+	var lines strings.Builder
+	for i := range messages {
+		fmt.Fprintf(&lines, `{"type":"message","channel":"a","id":"%d","author":"Ana","time":"2024-05-31T12:00:00Z","text":"message %d"}`+"\n", i, i)
+	}
+	if err := os.WriteFile(whole, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fifo := makeFIFO(t, filepath.Join(dir, "pipe"))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { // half of it, and no end
+		w, err := os.OpenFile(fifo, os.O_WRONLY, 0)
+		if err != nil {
+			return
+		}
+		defer w.Close()
+		_, _ = io.WriteString(w, lines.String()[:lines.Len()/2])
+		cancel()
+		_, _ = io.WriteString(w, lines.String()[lines.Len()/2:])
+	}()
+	data := filepath.Join(dir, "data")
+	out, stderr := &buffer{}, &buffer{}
+	code := run(ctx, environment{stdin: strings.NewReader(""), stdout: out, stderr: stderr,
+		lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }},
+		[]string{"import", fifo, "--data", data})
+	if code != 130 || !strings.HasPrefix(stderr.String(), "hark: interrupted; ") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	c := commandLine{T: t}
+	c.run(0, "import", whole, "--data", data)
+	c.run(1, "doctor", "--data", data)
+	if want := fmt.Sprintf("✓ database: %d messages in 1 channel", messages); !strings.Contains(c.out.String(), want) {
+		t.Error(c.out.String())
+	}
+}
+
+func TestInterruptedEvalLeavesTheLastRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	set, out := filepath.Join(dir, "set.jsonl"), filepath.Join(dir, "out.jsonl")
+	for path, text := range map[string]string{set: `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"hello"}
+{"type":"question","channel":"a","id":"q","text":"hello?","time":"2024-06-01T12:00:00Z","category":"x","evidence":["1"]}
+`, out: "the last run\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	stderr := &buffer{}
+	code := run(ctx, environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr,
+		lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }},
+		[]string{"eval", "--run", out, set})
+	if want := "hark: interrupted; " + out + " is as it was\n"; code != 130 || stderr.String() != want {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	entries, err := os.ReadDir(dir)
+	if kept, readErr := os.ReadFile(out); string(kept) != "the last run\n" || len(entries) != 2 {
+		t.Errorf("left %q and %v; %v, %v", kept, entries, err, readErr)
+	}
+}
+
+// TestInterruptedChat ends a piped chat while the model writes: what was said is kept.
+func TestInterruptedChat(t *testing.T) {
+	t.Parallel()
+	model, data, hold := llmtest.New(t), t.TempDir(), make(chan struct{})
+	defer close(hold)
+	ctx, cancel := context.WithCancel(t.Context())
+	model.Answer(func(llmtest.Request) llmtest.Reply {
+		cancel()
+		return llmtest.Reply{Hold: hold}
+	})
+	env := map[string]string{"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL()}
+	stderr := &buffer{}
+	code := run(ctx, environment{stdin: strings.NewReader("Ana: the zebra is here\nAna: @hark where is it?\n"), stdout: io.Discard, stderr: stderr,
+		lookup:  func(key string) (string, bool) { v, ok := env[key]; return v, ok },
+		environ: func() []string { return environOf(env) }}, []string{"chat", "--data", data})
+	if code != 130 || stderr.String() != "hark: interrupted\n" {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	c := commandLine{T: t}
+	c.kept(data, "the zebra is here")
+}
+
+func TestInterruptEndsWhatStandsAside(t *testing.T) {
+	t.Parallel()
+	i := &interrupts{}
+	if i.take() {
+		t.Error("it took an interrupt with nothing to end")
+	}
+	ctx, done := i.aside(t.Context())
+	if !i.take() || ctx.Err() == nil {
+		t.Error("the interrupt ended nothing")
+	}
+	done()
+	if i.take() {
+		t.Error("it took an interrupt after it was done")
+	}
+}
