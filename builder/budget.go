@@ -35,12 +35,13 @@ type shares struct {
 	sections [sectionKinds]share
 }
 
-// charShares are the parts of a budget of characters, in thousandths. Nothing but the history may take all.
+// charShares are the parts of a budget of characters, in thousandths. Only the history may take what the others
+// leave.
 var charShares = shares{whole: 1000, sections: [sectionKinds]share{
 	kindParticipants: {40, 250},
 	kindHistory:      {150, 1000},
-	kindEarlier:      {0, 250},
-	kindLore:         {0, 250},
+	kindEarlier:      {50, 250},
+	kindLore:         {50, 250},
 }}
 
 func tokenShares(layout Layout) shares {

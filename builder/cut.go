@@ -82,5 +82,8 @@ func withoutMiddle(s string, keep int) string {
 	}
 	head := s[:graphemeBefore(s, runeOffset(s, (keep+1)/2))]
 	tail := s[graphemeAfter(s, runeOffset(s, runes-keep/2)):]
-	return strings.TrimSpace(strings.TrimRight(head, " \t\r\n") + middleCut + strings.TrimLeft(tail, " \t\r\n"))
+	if first, rest, _, _ := uniseg.FirstGraphemeClusterInString(tail, -1); first == " " {
+		tail = rest
+	}
+	return strings.TrimRight(head, " \t\r\n") + middleCut + tail
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"hark/memory"
 )
@@ -134,6 +136,9 @@ func (w *work) appendSpeaker(dst []byte, t *Turn) []byte {
 		dst = append(dst, "User"...)
 	default:
 		start := len(dst)
+		if r, _ := utf8.DecodeRune(name); !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			dst = append(dst, "User "...) // no sign begins a line
+		}
 		dst = append(dst, name...)
 		replaceBytes(dst[start:], ':', ';')
 		if folded := string(fold(string(name))); roleNames[folded] && folded != "user" {
@@ -145,7 +150,7 @@ func (w *work) appendSpeaker(dst []byte, t *Turn) []byte {
 
 // speakerTokens is what appendSpeaker takes.
 func (w *work) speakerTokens(t *Turn) int {
-	tokens := 1
+	tokens := 2
 	if t.Author != 0 {
 		tokens += w.b.costs.tag(int64(t.Author))
 	}

@@ -149,17 +149,13 @@ func (w *work) add(s *section, e entry, most size) bool {
 	for i := range e.pieces {
 		s.need = s.need.plus(e.pieces[i].whole)
 	}
-	if !w.shortSum.within(most) {
-		// What can't be reached asks for all there is.
-		if w.shortSum.tokens > most.tokens {
-			s.need.tokens = noLimit
-		}
-		if w.shortSum.chars > most.chars {
-			s.need.chars = noLimit
-		}
-		return false
+	if w.shortSum.within(most) {
+		return true
 	}
-	return true
+	// What can't all be reached asks for all there is. It asks so in both budgets: were one's need to end where
+	// the other does, more of the other would take room from sections of lower priority.
+	s.need = size{noLimit, noLimit}
+	return false
 }
 
 // fill decides what of s is shown in room: entries from the best on until one doesn't fit, a line about the
