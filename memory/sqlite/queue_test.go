@@ -88,6 +88,23 @@ func TestASegmentThatChangesWhileItIsEmbedded(t *testing.T) {
 	}
 }
 
+// Once a segment's text has changed, its old vector finds nothing, not even where it was loaded already.
+func TestATornSegmentIsNotNear(t *testing.T) {
+	t.Parallel()
+	for _, change := range []memory.Event{edited(general, 1, "cherries"), deleted(general, 1)} {
+		s := open(t, t.TempDir())
+		apply(t, s, posted(general, 1, "apples"), posted(general, 2, "bananas"))
+		drain(t, s)
+		if got := nearest(t, s, in(general), "apples"); len(got) != 2 {
+			t.Fatalf("found %v", got)
+		}
+		apply(t, s, change)
+		if hits, err := s.Nearest(t.Context(), in(general), unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
+			t.Errorf("after %T: %v, %v", change, hits, err)
+		}
+	}
+}
+
 // Vectors that are stored while a guild's are about to be loaded are found; those torn meanwhile are not.
 func TestVectorsThatChangeWhileTheyAreLoaded(t *testing.T) {
 	t.Parallel()
