@@ -25,9 +25,10 @@ const (
 	// weak is the relevance below which nothing is worth quoting.
 	weak = 0.05
 	// odds is how many times likelier the best quote may be than another beside it. Odds rather than
-	// probabilities are compared, since near 1 these have no room to differ: beside 0.95 stands 0.87 but not
-	// 0.8, beside 0.3 also 0.13.
-	odds = 3.0
+	// probabilities are compared, since near 1 these have no room to differ: beside 0.95 stands 0.91 but not
+	// 0.88, beside 0.3 also 0.18. On REALTALK's tuning half a factor of 1.5 quotes 1.3 messages, an answer
+	// among them for 38 % of the questions; 2 quotes 1.9 for 43 %; 3 quotes 2.4 for 46 %.
+	odds = 2.0
 )
 
 // quote is the answer that consists of the best messages themselves.

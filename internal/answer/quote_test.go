@@ -145,12 +145,12 @@ func TestHowManyAreQuoted(t *testing.T) {
 		want       int
 	}{
 		{[]float64{0.95, 0.94, 0.93, 0.92}, words, 3},
-		{[]float64{0.95, 0.87, 0.8}, words, 2},
+		{[]float64{0.95, 0.91, 0.88}, words, 2},
 		{[]float64{0.95, 0.8, 0.2}, words, 1},
 		{[]float64{0.2, 0.95, 0.3}, words, 1},
 		{[]float64{1, 0.99}, words, 1},
 		{[]float64{1, 1, 0.5}, words, 2},
-		{[]float64{0.3, 0.13, 0.1}, words, 2},
+		{[]float64{0.3, 0.18, 0.17}, words, 2},
 		{[]float64{0.06, 0.055, 0.04}, words, 2},
 		{[]float64{0.04}, words, 0},
 		{[]float64{0.9}, author, 0},
