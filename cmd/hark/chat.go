@@ -63,18 +63,21 @@ func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
+	notices := c.ErrOrStderr()
+	talking := func() error { return talk.lines(ctx, c.InOrStdin()) }
+	in, isTerminal := terminalOf(f.env.stdin)
+	if out, toTerminal := terminalOf(f.env.stdout); isTerminal && toTerminal {
+		s := newScreen(in, out, talk.place.name, f.env.lookup)
+		notices = s.term
+		talking = func() error { return talk.interactive(ctx, s, f.env.interrupts) }
+	}
 	indexer := memory.Indexer{Queue: talk.app.store, Embedder: talk.app.embedder, Failed: func(err error, wait time.Duration) {
-		fmt.Fprintf(c.ErrOrStderr(), "hark: %v; trying again in %v\n", err, wait)
+		fmt.Fprintf(notices, "hark: %v; trying again in %v\n", err, wait)
 	}}
 	group.Go(func() error { return indexer.Run(ctx) })
 	group.Go(func() error {
 		defer cancel()
-		in, isTerminal := terminalOf(f.env.stdin)
-		out, toTerminal := terminalOf(f.env.stdout)
-		if isTerminal && toTerminal {
-			return talk.interactive(ctx, f.env, in, out)
-		}
-		return talk.lines(ctx, c.InOrStdin())
+		return talking()
 	})
 	if err := group.Wait(); !errors.Is(err, io.EOF) {
 		return err

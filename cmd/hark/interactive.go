@@ -12,19 +12,18 @@ import (
 )
 
 // interactive reads lines with editing and history, and shows answers in colour while they are written.
-func (t *conversation) interactive(ctx context.Context, env *environment, in, out *os.File) error {
-	before, err := term.GetState(int(in.Fd()))
+func (t *conversation) interactive(ctx context.Context, s *screen, i *interrupts) error {
+	before, err := term.GetState(int(s.in.Fd()))
 	if err != nil {
 		return fmt.Errorf("look at the terminal: %w", err)
 	}
-	defer term.Restore(int(in.Fd()), before) // also if a line is still being read
-	s := newScreen(in, out, t.place.name, env.lookup)
-	t.out, t.warn, t.live, t.interrupts = s.term, s.term, s.live(), env.interrupts
-	hello := live{w: s.term, colour: colours{answer: s.colour.faint, off: s.colour.off}, width: t.live.width}
+	defer term.Restore(int(s.in.Fd()), before) // also if a line is still being read
+	t.out, t.warn, t.live, t.interrupts = s.out, s.out, s.live(), i
+	hello := live{w: s.out, colour: colours{answer: s.colour.faint, off: s.colour.off}, width: t.live.width}
 	hello.show(welcome(t))
 	hello.end()
 	return t.sayAll(ctx, s.read, func(err error) error {
-		fmt.Fprintf(s.term, "%shark: %v%s\n", s.colour.wrong, err, s.colour.off)
+		fmt.Fprintf(s.out, "%shark: %v%s\n", s.colour.wrong, err, s.colour.off)
 		return nil
 	})
 }
@@ -32,7 +31,7 @@ func (t *conversation) interactive(ctx context.Context, env *environment, in, ou
 // screen is a terminal that lines are read from and answers shown on.
 type screen struct {
 	in, out *os.File
-	term    *term.Terminal
+	term    *term.Terminal // takes what is to be shown while a line may be being read
 	colour  colours
 }
 
@@ -74,7 +73,7 @@ func (s *screen) read() (string, error) {
 
 // live shows answers on the screen.
 func (s *screen) live() *live {
-	return &live{w: s.term, colour: s.colour, width: func() int {
+	return &live{w: s.out, colour: s.colour, width: func() int {
 		width, _, err := term.GetSize(int(s.out.Fd()))
 		if err != nil {
 			return 0

@@ -29,14 +29,14 @@ func TestChatOnATerminal(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t)
 	p := startOnTerminal(t, 60, "HARK_LLM_MODEL=test-model", "HARK_LLM_BASE_URL="+model.URL(), "USER=ana")
-	p.wait("\x1b[33mYou are ana. What you write is remembered. Write \"Name:\r\ntext\" to speak as somebody else")
+	p.wait("\x1b[33mYou are ana. What you write is remembered. Write \"Name: \r\ntext\" to speak as somebody else")
 	p.wait("\x1b[36m#terminal> \x1b[0m")
 	p.write("the zebra is here\r")
 	p.wait("#terminal> ")
 
 	model.Queue(llmtest.Say("It", " is here [1]", ", among a great many words that don't fit ", "in one line of the terminal."))
 	p.write("@hark where is the zebra?\r")
-	p.wait("\x1b[32mthat don't fit in one") // at the beginning of a line
+	p.wait("\r\none line of the")
 	p.wait("terminal.\x1b[0m\r\n")
 	p.wait("#terminal> ")
 
