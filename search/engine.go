@@ -49,6 +49,7 @@ const (
 	reach            = 8     // messages before and after a candidate that are scored with it
 	countLimit       = 20000 // a term in so many messages is as common as can be
 	maxTerms         = 16    // of a question, the rarest
+	fewChannels      = 8     // in a scope whose latest messages are worth reading
 	nameShare        = 0.5   // of a term's weight, where it is the name of somebody known
 )
 
@@ -133,6 +134,11 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *po
 			p.similarity[id] = max(p.similarity[id], hit.Similarity)
 		}
 	}
+	if len(p.seen) < q.Limit && len(q.Scope.Channels) <= fewChannels {
+		if err := e.latest(ctx, q, p); err != nil {
+			return nil, false, err
+		}
+	}
 	for _, channel := range p.channels() {
 		stretch, err := e.log.Around(ctx, channel, p.wanted[channel], reach, reach)
 		if err != nil {
@@ -141,6 +147,24 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *po
 		p.add(stretch, q.Scope)
 	}
 	return p, textOnly, nil
+}
+
+// latest adds what was said last, for a question that says little to look for.
+func (e *Engine) latest(ctx context.Context, q Query, p *pool) error {
+	end := memory.MessageID(math.MaxInt64)
+	if !q.Scope.Until.IsZero() {
+		end = memory.FirstMessageID(q.Scope.Until)
+	}
+	for _, channel := range q.Scope.Channels {
+		stretch, err := e.log.Around(ctx, channel, []memory.MessageID{end}, q.Limit, 0)
+		if err != nil {
+			return err
+		}
+		for _, m := range stretch {
+			p.want(channel, m.ID)
+		}
+	}
+	return nil
 }
 
 // nearest finds segments by the question's vector. An embedder that can't be reached is as one that has

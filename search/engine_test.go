@@ -152,6 +152,24 @@ func TestSearchRaisesTheDayAskedFor(t *testing.T) {
 	}
 }
 
+// A question that says nothing to look for gets what was said last, before it was asked.
+func TestSearchTurnsToTheLatest(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	q := ask("what is it?", green)
+	if r := k.search(t, q); len(r.Hits) != 5 {
+		t.Errorf("found %d of the channel's 5 messages", len(r.Hits))
+	}
+	q.Now = k.all[ids["goat"]].Time()
+	if got := hitIDs(k.search(t, q)); len(got) != 3 || slices.Contains(got, ids["goat"]) {
+		t.Errorf("found %v before the goat came", got)
+	}
+	q.Now = time.Time{}
+	if r := k.search(t, q); len(r.Hits) != 5 {
+		t.Errorf("without a time, found %d of the channel's 5 messages", len(r.Hits))
+	}
+}
+
 func TestSearchSkips(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)

@@ -169,6 +169,12 @@ func TestSearchTellsOfFailures(t *testing.T) {
 			t.Errorf("%s fails: %v", method, err)
 		}
 	}
+	narrow := ask("who mends roofs", green)
+	narrow.Limit = 1 // so that the latest messages aren't asked for as well
+	store := failing{k.store, "Around"}
+	if _, err := search.New(store, store, embed.Builtin{}).Search(t.Context(), narrow); !errors.Is(err, errDown) {
+		t.Errorf("what was found can't be read: %v", err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := k.engine().Search(ctx, ask("who mends roofs", green)); !errors.Is(err, context.Canceled) {
