@@ -1,7 +1,9 @@
 package builder
 
 import (
+	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,17 @@ import (
 
 	"hark/memory"
 )
+
+// HARK_LONG=1 asks for fifty times as many random inputs.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if os.Getenv("HARK_LONG") != "" {
+		if err := flag.Set("rapid.checks", "5000"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 // texts are what members write, and worse.
 func texts(injected []string) *rapid.Generator[string] {
@@ -163,14 +176,8 @@ func TestMoreBudgetLosesNothing(t *testing.T) {
 				more.MaxChars += rapid.IntRange(0, 300).Draw(t, "more chars")
 			}
 		}
-		small, large := build(t, o, counter, input), build(t, more, counter, input)
-		held, after := items(small), items(large)
-		for section, n := range held {
-			if after[section] < n {
-				t.Errorf("%s: %d items with %d tokens and %d characters, %d with %d and %d", section,
-					n, o.MaxTokens, o.MaxChars, after[section], more.MaxTokens, more.MaxChars)
-			}
-		}
+		small := loses(t, nil, input, o, counter)
+		large := loses(t, items(small), input, more, counter)
 		for _, s := range small.Shown {
 			if !slices.ContainsFunc(large.Shown, func(l Shown) bool { return l.Item == s.Item && l.Message == s.Message }) {
 				t.Errorf("message %d is lost", s.Message)
@@ -189,23 +196,6 @@ func countAll(in Input) {
 	for i := range in.Session {
 		in.Session[i].Tokens = 0
 	}
-}
-
-// build builds, and checks the budget as the counter counts.
-func build(t *rapid.T, o Options, counter Counter, in Input) Prompt {
-	b, err := New(o, counter)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := b.Build(in)
-	total := promptOverhead
-	for _, m := range p.Messages {
-		total += messageOverhead + counter.Count(m.Content)
-	}
-	if total > o.MaxTokens {
-		t.Errorf("%d tokens of %d", total, o.MaxTokens)
-	}
-	return p
 }
 
 func TestDistribute(t *testing.T) {
