@@ -174,8 +174,9 @@ func (x *index) nearest(ctx context.Context, vector []float32, channels map[int6
 				found = append(found, near{id, r.Similarity})
 			}
 		}
-		if len(found) >= limit || n == count {
-			sortNearest(found) // equals come in any order
+		sortNearest(found)
+		// Of equals that don't all fit, chromem-go gives some, others each time: then it is asked for them all.
+		if n == count || len(found) >= limit && found[limit-1].similarity > results[len(results)-1].Similarity {
 			return found[:min(limit, len(found))], nil
 		}
 	}
