@@ -28,6 +28,9 @@ func (f *flags) doctorCommand() *cobra.Command {
 			if err == nil {
 				d.examine(c.Context(), cfg)
 			}
+			if err := c.Context().Err(); err != nil {
+				return err
+			}
 			if d.ill {
 				return errShown
 			}

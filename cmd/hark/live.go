@@ -75,8 +75,8 @@ func (l *live) flush(line *strings.Builder, width int) {
 	line.WriteString(l.word)
 	l.word = ""
 	l.column += columns
-	if width > 0 {
-		l.column %= width // of a word longer than a line
+	if width > 0 && l.column > width {
+		l.column = (l.column-1)%width + 1 // the terminal broke the word
 	}
 }
 

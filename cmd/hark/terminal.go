@@ -69,6 +69,7 @@ func (f *flags) bar(total int64, what string, bytes bool) *progressbar.ProgressB
 		progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetSpinnerChangeInterval(0), // else a goroutine turns it that races with us and never ends
 	)
 }
 

@@ -239,3 +239,13 @@ func (b *buffer) String() string {
 	defer b.mu.Unlock()
 	return b.bytes.String()
 }
+
+// writeFile is the path of a new file that holds text.
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
