@@ -9,8 +9,8 @@ import (
 	"hark/memory"
 )
 
-// hits are the best of what was scored, with their excerpts; what only repeats the question, or says the same
-// as a better one, is left out.
+// hits are the best of what was scored, with their excerpts; what says nothing, only repeats the question, or
+// says the same as a better one, is left out.
 func (p *pool) hits(q Query, scored []ranked) []Hit {
 	var hits []Hit
 	asked := repeats(q.Text)
@@ -26,12 +26,11 @@ func (p *pool) hits(q Query, scored []ranked) []Hit {
 		if asked(e) {
 			continue
 		}
-		if words := normalised(e.Text()); words != "" {
-			if said[words] {
-				continue
-			}
-			said[words] = true
+		words := normalised(e.Text())
+		if words == "" || said[words] {
+			continue
 		}
+		said[words] = true
 		hits = append(hits, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: r.why})
 		scores = append(scores, r.score)
 	}
