@@ -16,6 +16,7 @@ func (p *pool) hits(q Query, scored []ranked) []Hit {
 	asked := repeats(q.Text)
 	said := map[string]bool{}
 	var scores []float64
+	var repeated []Hit
 	below := math.Inf(-1) // the score of what would be the next hit
 	for _, r := range scored {
 		if len(hits) == max(q.Limit, DefaultLimit) { // relevance doesn't depend on how many hits are wanted
@@ -23,11 +24,12 @@ func (p *pool) hits(q Query, scored []ranked) []Hit {
 			break
 		}
 		e := &p.streams[r.channel][r.at]
-		if asked(e) {
+		words := normalised(e.Text())
+		if words == "" {
 			continue
 		}
-		words := normalised(e.Text())
-		if words == "" || said[words] {
+		if said[words] || asked(e) {
+			repeated = append(repeated, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: r.why})
 			continue
 		}
 		said[words] = true
@@ -36,6 +38,9 @@ func (p *pool) hits(q Query, scored []ranked) []Hit {
 	}
 	for i, relevance := range relevances(scores, below) {
 		hits[i].Relevance = relevance
+	}
+	if q.Repeats {
+		hits = append(hits, repeated...)
 	}
 	return hits[:min(q.Limit, len(hits))]
 }

@@ -98,7 +98,10 @@ const (
 	k1            = 1.2
 	b             = 0.75
 	averageLength = 10.0
-	longText      = 60 // words; the neighbourhood and the length of what is longer say nothing
+	// longTerms is the length, in terms, that a longer message counts as: a fact in it is as good as in a short
+	// one, and what stands beside it mustn't be found before it for its words.
+	longTerms = 15.0
+	longText  = 60 // words; of what is longer the neighbourhood says nothing that it doesn't say itself
 )
 
 // count counts the question's terms in e.
@@ -106,7 +109,7 @@ func (e *entry) count(batch *text.Batch, position map[string]int) {
 	e.counts = make([]float64, len(position))
 	body := e.Text()
 	terms := batch.Terms(body)
-	e.length = float64(len(terms))
+	e.length = min(float64(len(terms)), longTerms)
 	for _, t := range terms {
 		if i, ok := position[t]; ok {
 			e.counts[i]++
@@ -164,6 +167,7 @@ func (p *pool) features(q question, stream []entry, i int) features {
 	e := &stream[i]
 	f := features{similarity: p.similarity[e.ID]}
 	f.own, f.words = own(q, e)
+	f.near, f.far = f.own, f.own
 	if e.words <= longText {
 		f.near = around(q, stream, i, 3, 0.8)
 		f.far = around(q, stream, i, reach, 0.9)

@@ -27,6 +27,8 @@ type Query struct {
 	Scope    memory.Scope       // what the answer's readers may read; see Readable
 	Skip     []memory.MessageID // messages that must not be found: the question, and what is shown anyway
 	Limit    int                // hits wanted; 0 means DefaultLimit
+	// Repeats asks for what only repeats the question or a better hit, too, behind all else: for measuring.
+	Repeats bool
 }
 
 // Result is what was recalled.

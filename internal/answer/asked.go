@@ -15,8 +15,11 @@ var atHark = regexp.MustCompile(`(?i)(^|[^\w@])@hark\b`)
 
 func withoutHark(s string) string { return atHark.ReplaceAllString(s, "$1") }
 
-// putToHark reports whether m is a question that Hark, or another bot, was asked.
+// putToHark reports whether m is a question that Hark, or another bot, was asked, or no more than its name.
 func (e *Engine) putToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
+	if len(text.Words(withoutHark(m.Content))) == 0 && atHark.MatchString(m.Content) {
+		return true, nil
+	}
 	if !asks(m.Content) {
 		return false, nil
 	}

@@ -15,7 +15,7 @@ import (
 // What an extractive answer says of itself, and when it found nothing.
 const (
 	noModel     = "*No language model is configured, so I quote what was said.*"
-	modelAway   = "*The language model can't be reached right now, so I quote what was said.*"
+	modelAway   = "*The language model isn't answering right now, so I quote what was said.*"
 	foundNone   = "I found nothing about that in what everyone here may read."
 	onlyYouNone = "I found nothing about that in what you may read."
 )
@@ -66,7 +66,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 }
 
 // quotable are the hits to quote: the best, and at most two that are hardly worse. A question that Hark was asked
-// is quoted only if there is nothing else.
+// answers none.
 func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	hits, err := e.findQuotes(ctx, q, r)
 	if err != nil {
@@ -87,9 +87,7 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 			answers = append(answers, h)
 		}
 	}
-	if len(answers) > 0 {
-		hits = answers
-	}
+	hits = answers
 	n := 0
 	for n < len(hits) && n < maxQuotes && standsBeside(hits[n].Relevance, hits[0].Relevance) {
 		n++

@@ -181,7 +181,7 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 	started := time.Now()
 	result, err := a.engine.Search(ctx, search.Query{
 		Text: q.Text, Now: q.Time, Guilds: []memory.GuildID{memory.LocalGuild},
-		Scope: memory.Scope{Channels: []memory.ChannelID{channel}}, Limit: rankedHits,
+		Scope: memory.Scope{Channels: []memory.ChannelID{channel}}, Limit: rankedHits, Repeats: true,
 	})
 	took := time.Since(started)
 	if err != nil {
