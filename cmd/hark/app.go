@@ -22,6 +22,7 @@ type app struct {
 	config   config.Config
 	store    *sqlite.Store
 	embedder memory.Embedder
+	standIn  error // why embedder isn't the one that is configured
 	counter  *tokens.Counter
 	builder  *builder.Builder
 	search   *search.Engine
@@ -35,8 +36,12 @@ func open(ctx context.Context, c config.Config, progress func(done, total int)) 
 	if a.builder, err = newBuilder(c, a.counter); err != nil {
 		return nil, err
 	}
-	if a.embedder, err = newEmbedder(ctx, c); err != nil {
-		return nil, err
+	if a.embedder, err = newEmbedder(ctx, c, sqlite.StoredSpace(ctx, c.Data)); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		// Nothing needs the endpoint so much that Hark couldn't do without.
+		a.embedder, a.standIn = embed.Builtin{}, fmt.Errorf("%w; the built-in embedder stands in until Hark is started again", err)
 	}
 	a.store, err = sqlite.Open(ctx, c.Data, sqlite.Options{Space: a.embedder.Space(), Tokens: a.counter.Count, Progress: progress})
 	if err != nil {
@@ -49,30 +54,42 @@ func open(ctx context.Context, c config.Config, progress func(done, total int)) 
 	return a, nil
 }
 
+// open is open for a command at the terminal, which tells what is amiss.
+func (f *flags) open(ctx context.Context, c config.Config) (*app, error) {
+	a, err := open(ctx, c, f.progress("indexing words"))
+	if err == nil && a.standIn != nil {
+		fmt.Fprintln(f.env.stderr, "hark:", a.standIn)
+	}
+	return a, err
+}
+
 func (a *app) close() error { return a.store.Close() }
 
 func newBuilder(c config.Config, counter builder.Counter) (*builder.Builder, error) {
 	return builder.New(builder.Options{
 		Layout: builder.Layout(c.Builder.Layout), MaxTokens: c.Builder.MaxTokens,
-		MaxChars: c.Builder.MaxContextChars, Citations: true,
+		MaxChars: c.Builder.MaxContextChars,
+		// The plain layout is for models too small to cite by number.
+		Citations: c.Builder.Layout != string(builder.LayoutPlain),
 	}, counter)
 }
 
-// newEmbedder is the one that the configuration names. An endpoint whose dimensions aren't configured is asked
-// for them, and so must be up.
-func newEmbedder(ctx context.Context, c config.Config) (memory.Embedder, error) {
+// newEmbedder is the one that the configuration names. An endpoint is asked how long its vectors are only if that
+// neither is configured nor shows in known, where vectors lie that it may have made.
+func newEmbedder(ctx context.Context, c config.Config, known memory.Space) (memory.Embedder, error) {
 	e := c.Embedding
 	if e.Model == "" {
 		return embed.Builtin{}, nil
 	}
-	endpoint, err := embed.OpenEndpoint(ctx, embed.EndpointConfig{
-		BaseURL: e.BaseURL, APIKey: e.APIKey.Reveal(), Model: e.Model, Dimensions: e.Dimensions,
+	ec := embed.EndpointConfig{
+		BaseURL: e.BaseURL, APIKey: e.APIKey.Reveal(), Model: e.Model, Dimensions: e.Dimensions, Known: known.Dimensions,
 		QueryPrefix: e.QueryPrefix, DocumentPrefix: e.DocumentPrefix, Timeout: c.LLM.Timeout.Duration,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%w (with embedding.dimensions set, Hark starts without the server)", err)
 	}
-	return endpoint, nil
+	if endpoint, err := embed.NewEndpoint(ec); err == nil && endpoint.Space() == known {
+		return endpoint, nil
+	}
+	ec.Known = 0
+	return embed.OpenEndpoint(ctx, ec)
 }
 
 // newClient is the client of the model that the configuration names; nil if it names none.

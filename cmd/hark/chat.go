@@ -31,7 +31,7 @@ func (f *flags) chatCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a, err := open(c.Context(), cfg, f.progress("indexing words"))
+			a, err := f.open(c.Context(), cfg)
 			if err != nil {
 				return err
 			}
@@ -107,22 +107,43 @@ type conversation struct {
 // maxLine is the longest line taken, in bytes.
 const maxLine = 1 << 20
 
-// lines says every line of r until they end.
+// lines says every line of r until they end. One that is too long is passed over.
 func (t *conversation) lines(ctx context.Context, r io.Reader) error {
-	scanner := bufio.NewScanner(r)
-	scanner.Buffer(make([]byte, 0, 64<<10), maxLine)
+	in := bufio.NewReaderSize(r, 64<<10)
+	first := true
 	return t.sayAll(ctx, func() (string, error) {
-		if scanner.Scan() {
-			return scanner.Text(), nil
+		line, whole, err := readLine(in, maxLine)
+		if !whole {
+			t.unanswered = true
+			fmt.Fprintf(t.warn, "hark: a line is longer than %d bytes and was passed over: break it up\n", maxLine)
 		}
-		if errors.Is(scanner.Err(), bufio.ErrTooLong) {
-			return "", fmt.Errorf("a line is longer than %d bytes: break it up", maxLine)
+		if first {
+			line, first = strings.TrimPrefix(line, "\ufeff"), false // some programs begin a file with a mark
 		}
-		if scanner.Err() != nil {
-			return "", scanner.Err()
-		}
-		return "", io.EOF
+		return line, err
 	}, func(err error) error { return err })
+}
+
+// readLine is the next line of in without its end; nothing of it if it is longer than limit bytes, which whole
+// tells. The error is io.EOF after the last line.
+func readLine(in *bufio.Reader, limit int) (line string, whole bool, err error) {
+	var b []byte
+	whole = true
+	for {
+		part, err := in.ReadSlice('\n')
+		if whole = whole && len(b)+len(part) <= limit; whole {
+			b = append(b, part...)
+		} else {
+			b = nil
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && len(b)+len(part) > 0:
+			err = nil // the next read tells of the end again
+		}
+		return strings.TrimRight(string(b), "\r\n"), whole, err
+	}
 }
 
 // sayAll says what read returns until it returns an error. What saying fails with is given to failed, which
@@ -165,7 +186,7 @@ var (
 // say logs a line, and answers it if it speaks to Hark.
 func (t *conversation) say(ctx context.Context, line string) error {
 	name, text := t.speaker, memory.Clean(line)
-	if m := named.FindStringSubmatch(text); m != nil {
+	if m := named.FindStringSubmatch(text); m != nil && !mention.MatchString(m[1]) { // "@hark: …" speaks to Hark
 		name, text = m[1], m[2]
 	}
 	if strings.TrimSpace(text) == "" {
@@ -264,7 +285,7 @@ func (t *conversation) print(a answer.Answer) {
 		return
 	}
 	for _, s := range a.Sources {
-		fmt.Fprintf(t.out, "  [%d] %s, #%s, %s\n", s.Number, printable(s.Author), printable(s.Place),
+		fmt.Fprintf(t.out, "  [%d] %s, #%s, %s\n", s.Number, oneLine(s.Author), oneLine(s.Place),
 			s.Time.In(t.app.config.Answer.Location()).Format("2 Jan 2006 15:04"))
 	}
 }

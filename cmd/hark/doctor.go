@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,6 +81,7 @@ func (d *doctor) examine(ctx context.Context, c config.Config) {
 	d.tell("model", well, err)
 	if a != nil {
 		well, err = within(a.checkEmbedder)
+		err = cmp.Or(a.standIn, err)
 		d.tell("embedder", well, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"hark/internal/eval"
 	"hark/internal/tokens"
+	"hark/memory"
 )
 
 func (f *flags) evalCommand() *cobra.Command {
@@ -30,7 +31,7 @@ func (f *flags) evalCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			embedder, err := newEmbedder(c.Context(), cfg)
+			embedder, err := newEmbedder(c.Context(), cfg, memory.Space{})
 			if err != nil {
 				return err
 			}
@@ -46,12 +47,18 @@ func (f *flags) evalCommand() *cobra.Command {
 			defer outcomes.abandon()
 			var report eval.Report
 			e := eval.Evaluator{Embedder: embedder, Builder: b}
+			seen := map[string]bool{}
 			for _, path := range args {
+				name := eval.SetName(path)
+				if seen[name] {
+					return fmt.Errorf("the set %q is named twice", name)
+				}
+				seen[name] = true
 				each := func(o eval.Outcome) error {
 					report.Add(o)
 					return outcomes.lines.Encode(o)
 				}
-				err := e.Run(c.Context(), path, each, f.progress("asking "+eval.SetName(path)))
+				err := e.Run(c.Context(), path, each, f.progress("asking "+name))
 				if c.Context().Err() != nil {
 					return interrupted("interrupted" + outcomes.nothing())
 				}

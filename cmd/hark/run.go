@@ -131,6 +131,9 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
+	if a.standIn != nil {
+		r.log.Warn().Err(a.standIn).Msg("the embedder that is configured can't be used")
+	}
 	door, err := bot.New(bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
 	}, a.store, a.answers, r.log)

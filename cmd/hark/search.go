@@ -35,7 +35,7 @@ func (a *asking) ask(ctx context.Context, c config.Config, text string) (*app, a
 	if strings.TrimSpace(text) == "" {
 		return nil, answer.Question{}, fmt.Errorf("the question is empty: write it behind the command, in quotes")
 	}
-	app, err := open(ctx, c, a.progress("indexing words"))
+	app, err := a.open(ctx, c)
 	if err != nil {
 		return nil, answer.Question{}, err
 	}
@@ -63,7 +63,13 @@ func (a *asking) question(ctx context.Context, app *app, text string) (answer.Qu
 			fmt.Fprintf(a.env.stderr, "hark: nobody there is called %q, so the question is a stranger's\n", a.as)
 		}
 	}
-	return q, app.index(ctx, nil)
+	if err := app.index(ctx, nil); err != nil {
+		if ctx.Err() != nil {
+			return q, ctx.Err()
+		}
+		fmt.Fprintf(a.env.stderr, "hark: not all messages are indexed by meaning yet: %v\n", err)
+	}
+	return q, nil
 }
 
 func (f *flags) searchCommand() *cobra.Command {
@@ -174,7 +180,7 @@ func (a *app) tellNothing(c *cobra.Command) error {
 
 func (s shownHit) print(w io.Writer, zone *time.Location) error {
 	mark := builder.DefaultLabels().Relevance(s.Relevance)
-	_, err := fmt.Fprintf(w, "%s %.2f  %s in #%s, %s\n        %s\n", mark, s.Relevance, printable(s.Author), printable(s.Channel),
+	_, err := fmt.Fprintf(w, "%s %.2f  %s in #%s, %s\n        %s\n", mark, s.Relevance, oneLine(s.Author), oneLine(s.Channel),
 		s.Time.In(zone).Format("2006-01-02 15:04"), strings.ReplaceAll(printable(s.Text), "\n", "\n        "))
 	if err == nil && len(s.Why) > 0 {
 		_, err = fmt.Fprintf(w, "        (%s)\n", printable(strings.Join(s.Why, "; ")))

@@ -56,6 +56,9 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
+// oneLine is s as printable, in one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
+
 // bar is a progress bar on stderr, if that is a terminal; else nothing is shown. bytes says that it counts them.
 func (f *flags) bar(total int64, what string, bytes bool) *progressbar.ProgressBar {
 	var out io.Writer = io.Discard

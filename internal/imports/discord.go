@@ -52,6 +52,7 @@ type (
 		exportBody
 		ID        text         `json:"id"`
 		Type      text         `json:"type"`
+		Time      text         `json:"timestamp"`
 		Edited    text         `json:"timestampEdited"`
 		IsPinned  bool         `json:"isPinned"`
 		Author    exportUser   `json:"author"`
@@ -172,6 +173,24 @@ func (e *export) locate() error {
 	return nil
 }
 
+// retime gives a message another id where its own isn't one of Discord's, which tell the time: then it says
+// another than the message's time stamp. The file's id becomes its name, as in a recall set.
+func (p *post) retime(m exportMessage) error {
+	at, err := time.Parse(time.RFC3339, string(m.Time))
+	if err != nil || at.Sub(p.ID.Time()).Abs() <= time.Minute {
+		return nil
+	}
+	id, err := messageID(at.UTC(), string(m.ID))
+	if err != nil {
+		return err
+	}
+	p.ID, p.name = id, string(m.ID)
+	if p.ReplyTo != 0 {
+		p.ReplyTo, p.answers = 0, []string{string(m.Reference.Message)}
+	}
+	return nil
+}
+
 func (e *export) message(ctx context.Context, m exportMessage) error {
 	id, ok := snowflake(m.ID)
 	if !ok {
@@ -184,6 +203,10 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 	}}
 	if at, err := time.Parse(time.RFC3339, string(m.Edited)); err == nil {
 		p.Edited = at.UTC()
+	}
+	if err := p.retime(m); err != nil {
+		e.b.skip(fmt.Sprintf("message %d (before byte %d) has a %v", e.count, e.dec.InputOffset(), err))
+		return nil
 	}
 	author, _ := snowflake(m.Author.ID)
 	p.Author = memory.UserID(author)

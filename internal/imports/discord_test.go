@@ -19,7 +19,7 @@ const exportHead = `{
 
 const exportMessages = `
     {
-      "id": "1000000000000000001", "type": "Default", "timestamp": "2023-08-04T00:00:00+00:00", "timestampEdited": null,
+      "id": "1000000000000000001", "type": "Default", "timestamp": "2022-07-22T11:22:59.101+00:00", "timestampEdited": null,
       "callEndedTimestamp": null, "isPinned": true, "content": "The crane is fixed, @Ben.",
       "author": {"id": "71", "name": "ada", "discriminator": "0000", "nickname": "Ada L.", "color": null, "isBot": false, "roles": [], "avatarUrl": "https://cdn.example/a.png"},
       "attachments": [{"id": "9", "url": "https://cdn.example/crane.jpg", "fileName": "crane.jpg", "fileSizeBytes": 100}],
@@ -67,6 +67,35 @@ func TestExportBecomesEvents(t *testing.T) {
 	}
 	if got := s.contents(); !reflect.DeepEqual(got, want) {
 		t.Errorf("messages\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+// Ids that aren't Discord's don't tell the time, so that the time stamp must.
+func TestExportWithIdsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	file := exportHead + `
+		{"id": "101", "type": "Default", "timestamp": "2024-05-25T13:22:15+02:00", "content": "The tide is in.", "author": {"id": "71", "name": "ada"}},
+		{"id": "102", "type": "Reply", "timestamp": "2024-06-20T08:00:00Z", "content": "Cast off!", "author": {"id": "72", "name": "ben"},
+		 "reference": {"messageId": "101", "channelId": "5002", "guildId": "5001"}},
+		{"id": "103", "type": "Default", "timestamp": "1066-10-14T09:00:00Z", "content": "Out of time.", "author": {"id": "72", "name": "ben"}}
+	]}`
+	for range 2 { // twice is once
+		if sum := s.read(t, file); sum.Messages != 2 || sum.Skipped != 1 || !strings.Contains(sum.FirstSkipped, "message 3 ") {
+			t.Errorf("got %+v", sum)
+		}
+	}
+	got := s.contents()
+	if len(got) != 2 {
+		t.Fatalf("%d messages", len(got))
+	}
+	for i, want := range []string{"2024-05-25T11:22:15Z", "2024-06-20T08:00:00Z"} {
+		if at := got[i].Time().Format(time.RFC3339); at != want {
+			t.Errorf("message %d was sent at %s, not %s", i, at, want)
+		}
+	}
+	if got[1].ReplyTo != got[0].ID {
+		t.Errorf("the second replies to %d, not to %d", got[1].ReplyTo, got[0].ID)
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -193,4 +195,33 @@ func (s *Store) useSpace(ctx context.Context) error {
 func (s *Store) spaceName() string {
 	space := s.options.Space
 	return fmt.Sprintf("%s/%d/%d", space.Name, space.Version, space.Dimensions)
+}
+
+// StoredSpace is where the vectors of the store in dir lie; the zero Space if there is no store that tells.
+func StoredSpace(ctx context.Context, dir string) memory.Space {
+	path := filepath.Join(dir, FileName)
+	if _, err := os.Stat(path); err != nil {
+		return memory.Space{}
+	}
+	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
+	db, err := sql.Open("sqlite", file+"?mode=ro&_pragma=busy_timeout(10000)")
+	if err != nil {
+		return memory.Space{} // uncovered: the driver is there
+	}
+	defer db.Close()
+	var name string
+	if err := db.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'space'").Scan(&name); err != nil {
+		return memory.Space{}
+	}
+	parts := strings.Split(name, "/")
+	if len(parts) < 3 {
+		return memory.Space{}
+	}
+	n := len(parts)
+	version, err1 := strconv.Atoi(parts[n-2])
+	dimensions, err2 := strconv.Atoi(parts[n-1])
+	if err1 != nil || err2 != nil {
+		return memory.Space{}
+	}
+	return memory.Space{Name: strings.Join(parts[:n-2], "/"), Version: version, Dimensions: dimensions}
 }
