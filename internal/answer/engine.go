@@ -82,6 +82,15 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 		text.WriteString(delta)
 		stream(text.String())
 	})
+	if ctx.Err() == nil {
+		ok, checkErr := e.holds(ctx, q, r)
+		if checkErr != nil {
+			return Answer{}, fmt.Errorf("look again at what an answer is made from: %w", checkErr)
+		}
+		if !ok {
+			return Answer{Text: withdrawn, Away: err, Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}}, nil
+		}
+	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		a, quoteErr := e.quote(ctx, q, r, modelAway)
 		a.Away = err

@@ -107,6 +107,7 @@ func TestWhatIsAskedOfHark(t *testing.T) {
 		{memory.Message{Content: "What time is it", Mentions: at}, true},
 		{memory.Message{Content: "@Hark, what time is it"}, true},
 		{memory.Message{Content: "mail me@harkness.org?"}, false},
+		{memory.Message{Content: " @hark! "}, true},
 		{memory.Message{Content: "remember: the code is 1234", Mentions: at}, false},
 		{memory.Message{Content: "", Mentions: at}, false},
 		{memory.Message{Content: "so?", ReplyTo: toHark}, true},

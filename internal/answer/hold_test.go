@@ -1,0 +1,108 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/memory"
+)
+
+// meanwhile is a model during whose writing something happens.
+type meanwhile struct {
+	happens func()
+	err     error
+}
+
+func (meanwhile) Name() string { return "slow-1" }
+
+func (m meanwhile) Chat(_ context.Context, _ []builder.ChatMessage, delta func(string)) (string, error) {
+	m.happens()
+	if m.err != nil {
+		return "", m.err
+	}
+	delta("It is swordfish [1].")
+	return "It is swordfish [1].", nil
+}
+
+// What happens to the sources while the model writes is obeyed.
+func TestAnswersAreTakenBack(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		taken bool
+		err   error
+		do    func(w *world, source, session memory.MessageID)
+	}{
+		{"nothing happens", false, nil, func(*world, memory.MessageID, memory.MessageID) {}},
+		{"something else is deleted", false, nil, func(w *world, source, _ memory.MessageID) {
+			w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{source + 1}})
+		}},
+		{"the source is deleted", true, nil, func(w *world, source, _ memory.MessageID) {
+			w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{source}})
+		}},
+		{"the source is edited", true, nil, func(w *world, source, _ memory.MessageID) {
+			w.apply(memory.Edited{Guild: guild, Channel: harbor, ID: source, Content: "never mind", At: noon})
+		}},
+		{"the channel is closed", true, nil, func(w *world, _, _ memory.MessageID) { w.structure(memory.ViewChannel) }},
+		{"the session is deleted", true, nil, func(w *world, _, session memory.MessageID) {
+			w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{session}})
+		}},
+		{"the channel is closed and the model fails", true, errors.New("down"), func(w *world, _, _ memory.MessageID) {
+			w.structure(memory.ViewChannel)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil)
+			source := w.says(day, harbor, ben, "The lighthouse password is swordfish")
+			session := w.says(time.Minute, lobby, cleo, "somebody should know")
+			model := meanwhile{happens: func() { c.do(w, source, session) }, err: c.err}
+			w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
+			a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+			if taken := a.Text == withdrawn; taken != c.taken || taken == strings.Contains(a.Text, "swordfish") {
+				t.Errorf("the answer is %q", a.Text)
+			}
+			if c.taken && (len(a.Sources) > 0 || len(a.Trace.Recalled) > 0) {
+				t.Errorf("its sources are still told: %+v, %+v", a.Sources, a.Trace.Recalled)
+			}
+			if !errors.Is(a.Away, c.err) {
+				t.Errorf("the model's failure is told as %v", a.Away)
+			}
+		})
+	}
+}
+
+// In a channel whose past isn't for all, those present have seen the session.
+func TestTheSessionOfAClosedPastHolds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(time.Minute, kiosk, ben, "The lighthouse password is swordfish")
+	w.engine = w.over(w.store, meanwhile{happens: func() {}}, builder.Options{Citations: true}, Options{})
+	has(t, w.answer(w.asks(kiosk, "What is the lighthouse password?")).Text, "It is swordfish")
+}
+
+// When the store can't be asked again, nothing is said.
+func TestNothingIsSaidUnseen(t *testing.T) {
+	t.Parallel()
+	for n := 1; n < 10; n++ {
+		w := newWorld(t, nil)
+		w.says(day, harbor, ben, "The lighthouse password is swordfish")
+		log := &faulty{Log: w.store}
+		model := meanwhile{happens: func() { log.n = n }}
+		w.engine = w.over(log, model, builder.Options{Citations: true}, Options{})
+		a, err := w.engine.Answer(t.Context(), w.asks(lobby, "What is the lighthouse password?"), nil)
+		if log.n > 0 { // so many calls aren't made
+			if n < 4 || err != nil {
+				t.Errorf("only %d calls after the model, %v", n-1, err)
+			}
+			return
+		}
+		if err == nil || a.Text != "" {
+			t.Errorf("call %d failed: %q, %v", n, a.Text, err)
+		}
+	}
+}
