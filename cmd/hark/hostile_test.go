@@ -102,7 +102,7 @@ func TestLineThatIsTooLong(t *testing.T) {
 	if !strings.Contains(c.err.String(), "break it up") {
 		t.Error(c.err.String())
 	}
-	c.kept(data, "first")
+	c.kept(data, "first", "last")
 }
 
 // TestModelThatFailsLosesNoLine pipes a talk while the model breaks off: what comes after is remembered all the
