@@ -28,12 +28,17 @@ type reference struct {
 	FailIfNotExists bool   `json:"fail_if_not_exists"`
 }
 
+// suppressEmbeds keeps Discord from fetching the links in a message. A model that was talked into it could put
+// what it knows into a link's address, and nobody would have to follow it.
+const suppressEmbeds = 1 << 2
+
 type messageCreate struct {
 	Content         string          `json:"content"`
 	Nonce           string          `json:"nonce"`
 	EnforceNonce    bool            `json:"enforce_nonce"`
 	AllowedMentions allowedMentions `json:"allowed_mentions"`
 	Reference       *reference      `json:"message_reference,omitempty"`
+	Flags           int             `json:"flags"`
 }
 
 type messageEdit struct {
@@ -67,6 +72,7 @@ func (t *thread) create(ctx context.Context, part int, content string) (posted, 
 		Nonce:           nonce(t.purpose, t.question, part),
 		EnforceNonce:    true,
 		AllowedMentions: nobody,
+		Flags:           suppressEmbeds,
 	}
 	if part == 0 && !t.bare {
 		m.Reference = &reference{MessageID: t.question.String(), ChannelID: t.channel.String()}

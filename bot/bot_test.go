@@ -85,7 +85,7 @@ func TestBodiesThatAreSent(t *testing.T) {
 	m := s.answered(t, s.channel, "@everyone <@1> one, two")
 	const nobody = `"allowed_mentions":{"parse":[],"users":[],"roles":[],"replied_user":false}`
 	create := fmt.Sprintf(`{"content":"@everyone one","nonce":"a%s-0","enforce_nonce":true,%s,`+
-		`"message_reference":{"message_id":"%d","channel_id":"%d","fail_if_not_exists":false}}`,
+		`"message_reference":{"message_id":"%d","channel_id":"%d","fail_if_not_exists":false},"flags":4}`,
 		strings.TrimSuffix(strings.TrimPrefix(nonce("a", memory.MessageID(q.ID), 0), "a"), "-0"), nobody, q.ID, s.channel)
 	edit := `{"content":"@everyone \u003c@1\u003e one, two",` + nobody + `}`
 	if len(m.Bodies) != 2 || string(m.Bodies[0]) != create || string(m.Bodies[1]) != edit {

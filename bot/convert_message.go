@@ -33,7 +33,7 @@ func (c *converter) messageUpdate(w *wireMessage, out *converted) error {
 		c.message(w, out)
 		return nil
 	}
-	if w.Content != nil && !w.Edited.IsZero() && w.ID != 0 {
+	if w.Content != nil && !w.Edited.IsZero() && w.ID != 0 && w.Channel != 0 {
 		out.events = append(out.events, memory.Edited{
 			Guild:   memory.GuildID(w.Guild),
 			Channel: memory.ChannelID(w.Channel),
@@ -72,7 +72,7 @@ func (c *converter) interaction(w *wireInteraction, out *converted) error {
 // an answer that is being written, and the log shall have what it became. Whoever sends it logs it.
 func (c *converter) message(w *wireMessage, out *converted) {
 	kind := c.kindOf(w)
-	if w.ID == 0 || w.Author == nil || !c.logged(kind) {
+	if w.ID == 0 || w.Channel == 0 || w.Author == nil || !c.logged(kind) {
 		return
 	}
 	guild := memory.GuildID(w.Guild)

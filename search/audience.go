@@ -27,7 +27,7 @@ type People func(memory.UserID) (memory.Person, bool)
 // C's rules can tell apart: @everyone alone, with one or with two roles, and each person with an overwrite of
 // their own. Two roles suffice, since a counterexample needs one that opens R and one that closes C.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
-	a := audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{}}
+	a := audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{}, judged: map[memory.ChannelID]bool{}}
 	for i := range g.Channels {
 		a.channels[g.Channels[i].ID] = &g.Channels[i]
 	}
@@ -50,7 +50,8 @@ type audience struct {
 	guild    *memory.Guild
 	people   People
 	channels map[memory.ChannelID]*memory.Channel
-	known    bool // whether the guild's structure is: it tells what @everyone may do
+	judged   map[memory.ChannelID]bool // what was found of the channels whose rules count: threads share their parent's
+	known    bool                      // whether the guild's structure is: it tells what @everyone may do
 }
 
 // mayUse reports whether what was said in c may be used in an answer at p, which is in the channel at.
@@ -65,10 +66,16 @@ func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
 	if c.Kind == memory.PrivateThread && c.ID != at.ID {
 		return false
 	}
-	if p.Viewer != 0 {
-		return a.viewerMayRead(p.Viewer, r, source)
+	ok, judged := a.judged[source.ID]
+	if !judged {
+		if p.Viewer != 0 {
+			ok = a.viewerMayRead(p.Viewer, r, source)
+		} else {
+			ok = a.allMayRead(r, source)
+		}
+		a.judged[source.ID] = ok
 	}
-	return a.allMayRead(r, source)
+	return ok
 }
 
 // isShared reports whether roles and overwrites say who reads c. Direct messages and what was said outside

@@ -32,8 +32,9 @@ func (e *Engine) known(ctx context.Context, guilds []memory.GuildID) (people, er
 func (k people) add(p memory.Person) {
 	k.byID[p.ID] = p
 	for _, word := range nameWords(p) {
-		if !slices.Contains(k.names[word], p.ID) {
-			k.names[word] = append(k.names[word], p.ID)
+		ids := k.names[word]
+		if len(ids) <= maxNamesakes && !slices.Contains(ids, p.ID) {
+			k.names[word] = append(ids, p.ID)
 		}
 	}
 }
@@ -51,12 +52,15 @@ func nameWords(p memory.Person) []string {
 	return words
 }
 
+// maxNamesakes is how many people a word may call by name.
+const maxNamesakes = 3
+
 // namedIn are the people whom s calls by name. A word that more than a few go by names nobody.
 func (k people) namedIn(s string) []memory.UserID {
 	var named []memory.UserID
 	for _, w := range text.Words(s) {
 		ids := k.names[w]
-		if len(ids) > 3 {
+		if len(ids) > maxNamesakes {
 			continue
 		}
 		for _, id := range ids {

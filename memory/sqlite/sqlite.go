@@ -100,6 +100,7 @@ func makePrivate(path string) error {
 
 func (s *Store) open(ctx context.Context, path string, patience time.Duration) (err error) {
 	s.writer.turn = make(chan struct{}, 1)
+	s.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
 	s.writer.name, s.writer.patience = rand.Text(), patience
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
