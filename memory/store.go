@@ -44,8 +44,9 @@ type Store interface {
 	// FullText are the best limit messages in scope that hold at least one of terms (as text.Terms makes
 	// them), best first. It never fails for what the terms are.
 	FullText(ctx context.Context, scope Scope, terms []string, limit int) ([]TextHit, error)
-	// Frequencies tells how many messages that can be recalled scope's guilds hold, and for each of terms how
-	// many hold it; a count above limit may be given as limit.
+	// Frequencies tells how many messages that can be recalled scope's channels hold, and for each of terms how
+	// many hold it; a count above limit may be given as limit. Nothing else is counted, so that what is said
+	// elsewhere can't be told from what is found here. Scope's times are not applied.
 	Frequencies(ctx context.Context, scope Scope, terms []string, limit int) (messages int, counts []int, err error)
 	// Nearest are the limit segments with messages in scope whose vectors are nearest to vector, nearest
 	// first. ErrNoVectors if none of the segments has one in the space in use.

@@ -48,7 +48,7 @@ var bugs = map[string]string{
 	"adds to a guild's roles":             "a guild seen again replaces roles",
 	"forgets names":                       "what is learned of a person adds to what was known",
 	"counts the whole guild's presence":   "presence is of the scope's channels only",
-	"counts frequencies in scope only":    "frequencies are of the whole guild",
+	"counts frequencies everywhere":       "frequencies are of the scope's channels only",
 	"ignores Until":                       "a scope begins at Since and ends before Until",
 	"begins after Since":                  "a scope begins at Since and ends before Until",
 	"leaks another channel":               "full text finds the messages in scope",

@@ -263,25 +263,14 @@ func (m *model) fullText(scope memory.Scope, terms []string) map[place]bool {
 	return found
 }
 
-// frequencies counts in the whole of scope's guilds.
+// frequencies counts in scope's channels, at all times.
 func (m *model) frequencies(scope memory.Scope, terms []string) (messages int, counts []int) {
-	guilds := map[memory.GuildID]bool{}
-	for _, id := range scope.Channels {
-		if c := m.channels[id]; c != nil {
-			guilds[c.Guild] = true
-		}
-	}
+	always := memory.Scope{Channels: scope.Channels}
 	counts = make([]int, len(terms))
-	var whole memory.Scope
-	for id, c := range m.channels {
-		if guilds[c.Guild] {
-			whole.Channels = append(whole.Channels, id)
-		}
-	}
 	for i, term := range terms {
-		counts[i] = len(m.fullText(whole, []string{term}))
+		counts[i] = len(m.fullText(always, []string{term}))
 	}
-	return len(m.inScope(whole)), counts
+	return len(m.inScope(always)), counts
 }
 
 func compare[T ~int64](a, b T) int {

@@ -273,12 +273,11 @@ func (s *naive) FullText(_ context.Context, scope memory.Scope, terms []string, 
 func (s *naive) Frequencies(_ context.Context, scope memory.Scope, terms []string, _ int) (int, []int, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if s.has("counts frequencies in scope only") {
-		counts := make([]int, len(terms))
-		for i, term := range terms {
-			counts[i] = len(s.model.fullText(scope, []string{term}))
+	if s.has("counts frequencies everywhere") {
+		scope = memory.Scope{}
+		for id := range s.model.channels {
+			scope.Channels = append(scope.Channels, id)
 		}
-		return len(s.model.inScope(scope)), counts, nil
 	}
 	n, counts := s.model.frequencies(scope, terms)
 	return n, counts, nil

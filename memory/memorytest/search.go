@@ -85,14 +85,14 @@ var searchPromises = []promise{
 			t.Fatalf("none wanted: %v, %v", hits, err)
 		}
 	}},
-	{"frequencies are of the whole guild", func(t *trial) {
+	{"frequencies are of the scope's channels only", func(t *trial) {
 		t.post(said(general, id(1), ada, "ferry ferry"), said(staff, id(2), ben, "ferry noon"), said(local, id(3), ben, "ferry"))
 		n, counts := t.frequencies(in(general), "ferry noon zeppelin")
-		t.same("counts", append(counts, n), []int{2, 1, 0, 2})
-		n, counts = t.frequencies(in(general, local, nowhere), "ferry")
-		t.same("counts of two guilds", append(counts, n), []int{3, 3})
+		t.same("counts", append(counts, n), []int{1, 0, 0, 1})
+		n, counts = t.frequencies(in(general, staff, local, nowhere), "ferry noon")
+		t.same("counts of two guilds", append(counts, n), []int{3, 1, 3})
 		t.delete(staff, id(2))
-		n, counts = t.frequencies(in(general), "ferry noon")
+		n, counts = t.frequencies(in(general, staff), "ferry noon")
 		t.same("counts after a delete", append(counts, n), []int{1, 0, 1})
 	}},
 	{"presence is of the scope's channels only", func(t *trial) {

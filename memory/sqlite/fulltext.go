@@ -82,11 +82,8 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 	counts = make([]int, len(terms))
 	limit = max(limit, 0)
 	for _, r := range s.ranges(scope) {
-		r.only = nil // the whole guild
-		r.first = guildOf(r.first) << channelBits
-		r.last = r.first | (1<<channelBits - 1)
 		var n int
-		if err := s.read.QueryRowContext(ctx, "SELECT coalesce(sum(messages), 0) FROM channel WHERE no BETWEEN ? AND ?", r.first, r.last).Scan(&n); err != nil {
+		if err := s.read.QueryRowContext(ctx, "SELECT coalesce(sum(messages), 0) FROM channel WHERE no IN (SELECT value FROM json_each(?))", jsonOf(r.only)).Scan(&n); err != nil {
 			return 0, nil, fmt.Errorf("count messages: %w", explain(err))
 		}
 		messages += n
