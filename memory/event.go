@@ -64,7 +64,8 @@ type (
 		Role  RoleID
 	}
 
-	// PersonSeen is what is known of somebody now. Empty texts and unknown roles leave what was known.
+	// PersonSeen is what is known of somebody now. Empty texts and unknown roles leave what was known, but for
+	// the nickname: with roles known, an empty one says that there is none.
 	PersonSeen struct{ Person Person }
 )
 

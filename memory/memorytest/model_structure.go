@@ -86,7 +86,9 @@ func (m *model) seePerson(p memory.Person) {
 	}
 	keep(&p.Username, known.Username)
 	keep(&p.Name, known.Name)
-	keep(&p.Nick, known.Nick)
+	if !p.RolesKnown {
+		keep(&p.Nick, known.Nick)
+	}
 	keep(&p.Data, known.Data)
 	if !p.RolesKnown {
 		p.Roles, p.RolesKnown = known.Roles, known.RolesKnown

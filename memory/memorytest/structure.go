@@ -97,8 +97,8 @@ var structurePromises = []promise{
 		t.same("the people", t.people(guild), []memory.Person{full, {ID: ben, Guild: guild, Bot: true}})
 		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, RolesKnown: true}})
 		got := t.people(guild)[0]
-		if !got.RolesKnown || len(got.Roles) != 0 {
-			t.Fatalf("known to have no roles, has %v", got.Roles)
+		if !got.RolesKnown || len(got.Roles) != 0 || got.Nick != "" {
+			t.Fatalf("known to have no roles and no nickname, has %v and %q", got.Roles, got.Nick)
 		}
 		t.same("another guild", t.people(901), []memory.Person(nil))
 	}},

@@ -122,3 +122,40 @@ func TestForgettingDoesNotWaitForReaders(t *testing.T) {
 		t.Error("it goes on emptying the log")
 	}
 }
+
+// A process that died before it emptied the log leaves that to the next one.
+func TestWhatADeadProcessForgotIsGone(t *testing.T) {
+	t.Parallel()
+	dir, image := t.TempDir(), t.TempDir()
+	s := open(t, dir)
+	apply(t, s, posted(general, 1, "Huitzilopochtli"))
+	reader, err := s.read.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Rollback()
+	var n int
+	if err := reader.QueryRow("SELECT count(*) FROM message").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, deleted(general, 1))
+	for _, name := range []string{FileName, FileName + "-wal"} { // what a crash now would leave
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(image, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(holding(t, image, "Huitzilopochtli")) == 0 {
+		t.Fatal("nothing is left to be forgotten")
+	}
+	next := open(t, image)
+	apply(t, next, posted(general, 2, "apples"))
+	for _, word := range canaries("Huitzilopochtli") {
+		if found := holding(t, image, word); len(found) > 0 {
+			t.Errorf("%q is still in %v", word, found)
+		}
+	}
+}

@@ -96,7 +96,7 @@ func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) error {
 }
 
 // seePerson stores what is known of somebody now: empty names, unknown roles and empty data leave what was
-// known.
+// known. Whoever tells the roles has seen the member, and so whether they have a nickname.
 func (t *transaction) seePerson(p memory.Person) error {
 	t.changed.person(p.Guild)
 	var roles any
@@ -111,7 +111,7 @@ func (t *transaction) seePerson(p memory.Person) error {
 		ON CONFLICT (guild, id) DO UPDATE SET
 		username = CASE excluded.username WHEN '' THEN username ELSE excluded.username END,
 		name = CASE excluded.name WHEN '' THEN name ELSE excluded.name END,
-		nick = CASE excluded.nick WHEN '' THEN nick ELSE excluded.nick END,
+		nick = CASE WHEN excluded.nick = '' AND excluded.roles IS NULL THEN nick ELSE excluded.nick END,
 		bot = excluded.bot, roles = coalesce(excluded.roles, roles),
 		data = CASE excluded.data WHEN '' THEN data ELSE excluded.data END`,
 		int64(p.Guild), int64(p.ID), memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles, memory.Clean(p.Data))
