@@ -110,7 +110,8 @@ func (r *runner) changed(ctx context.Context, cfg config.Config) (config.Config,
 		case <-tick.C:
 		}
 		now, err := r.load()
-		if err == nil && (now.Discord.Token.Reveal() != cfg.Discord.Token.Reveal() || now.Discord.APIURL != cfg.Discord.APIURL) {
+		// Without a token it may be a file that is still being written, and no help anyway.
+		if err == nil && now.Discord.Token.IsSet() && (now.Discord.Token.Reveal() != cfg.Discord.Token.Reveal() || now.Discord.APIURL != cfg.Discord.APIURL) {
 			r.log.Info().Msg("the configuration has changed")
 			return now, nil
 		}
