@@ -44,7 +44,7 @@ func newConverter(self memory.UserID, logBots bool) *converter {
 func (c *converter) convert(e rawEvent) (out converted, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			out = converted{}
+			out = c.unreadable(e)
 			err = fmt.Errorf("convert %s %d: %s", e.kind, eventID(e.data), panicked("read", r))
 		}
 	}()
@@ -59,18 +59,29 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 }
 
 // unreadable is what follows from an event that can't be read: of a channel whose state isn't known nothing
-// may be recalled.
+// may be recalled, and nowhere in a guild whose roles aren't, which it is without @everyone's.
 func (c *converter) unreadable(e rawEvent) converted {
 	var v struct {
 		ID    snowflake `json:"id"`
 		Guild snowflake `json:"guild_id"`
 	}
-	about := strings.HasPrefix(e.kind, "CHANNEL_") || strings.HasPrefix(e.kind, "THREAD_")
-	if !about || json.Unmarshal(e.data, &v) != nil || v.ID == 0 {
+	if json.Unmarshal(e.data, &v) != nil {
 		return converted{}
 	}
-	return converted{events: []memory.Event{memory.ChannelGone{
-		Guild: memory.GuildID(v.Guild), Channel: memory.ChannelID(v.ID)}}}
+	guild := memory.GuildID(v.Guild)
+	switch {
+	case e.kind == "GUILD_CREATE", e.kind == "GUILD_UPDATE":
+		guild = memory.GuildID(v.ID)
+	case strings.HasPrefix(e.kind, "GUILD_ROLE_"):
+	case v.ID != 0 && (strings.HasPrefix(e.kind, "CHANNEL_") || strings.HasPrefix(e.kind, "THREAD_")):
+		return converted{events: []memory.Event{memory.ChannelGone{Guild: guild, Channel: memory.ChannelID(v.ID)}}}
+	default:
+		return converted{}
+	}
+	if guild == 0 {
+		return converted{}
+	}
+	return converted{events: []memory.Event{memory.RoleGone{Guild: guild, Role: memory.RoleID(guild)}}}
 }
 
 // readers are the kinds of events that matter.

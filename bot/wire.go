@@ -3,6 +3,8 @@ package bot
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"math/big"
 	"strconv"
 	"time"
 
@@ -33,11 +35,12 @@ type permissions memory.Permissions
 
 func (p *permissions) UnmarshalJSON(b []byte) error {
 	b = bytes.Trim(b, `"`)
-	n, err := strconv.ParseUint(string(b), 10, 64)
-	if err != nil {
+	n, ok := new(big.Int).SetString(string(b), 10)
+	if !ok || n.Sign() < 0 || n.BitLen() > 256 {
 		return fmt.Errorf("%.30q is no set of permissions", b)
 	}
-	*p = permissions(n)
+	// The bits that decide who reads are among the low ones, however many there will be.
+	*p = permissions(n.And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
 	return nil
 }
 
