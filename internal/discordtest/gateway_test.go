@@ -130,7 +130,6 @@ func TestReconnectAndInvalidSession(t *testing.T) {
 		{"op 7", (*discordtest.Server).AskReconnect, 1, 1},
 		{"op 9", func(s *discordtest.Server) { s.Invalidate(false) }, 2, 0},
 		{"op 9, resumable", func(s *discordtest.Server) { s.Invalidate(true) }, 2, 0}, // discordgo identifies anew
-		{"4000", func(s *discordtest.Server) { s.CloseWith(4000) }, 1, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
