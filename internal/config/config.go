@@ -40,7 +40,7 @@ type LLM struct {
 	Model       string   `toml:"model" help:"The model's name, as the server knows it. Empty: no model; Hark answers by quoting what it recalled."`
 	MaxTokens   int      `toml:"max_tokens" help:"The longest answer, in tokens."`
 	Temperature *float64 `toml:"temperature" help:"How freely the model writes, from 0 to 2. Left out: as the server likes." example:"0.7"`
-	Timeout     Duration `toml:"timeout" help:"How long a request to the model may take."`
+	Timeout     Duration `toml:"timeout" help:"How long the model may be silent, before its answer and within it."`
 }
 
 // Embedding is the model that turns texts into vectors.
