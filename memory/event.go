@@ -37,6 +37,10 @@ type (
 		Name    string
 	}
 
+	// Answered is how an answer came about, told together with the answer's own Posted, so that none is kept
+	// without its sources; as KeepTrace.
+	Answered struct{ Trace Trace }
+
 	// GuildSeen is a guild's whole structure. Channels it doesn't list become unplaced, threads of channels
 	// it lists excepted.
 	GuildSeen struct{ Guild Guild }
@@ -73,6 +77,7 @@ func (Posted) isEvent()      {}
 func (Edited) isEvent()      {}
 func (Deleted) isEvent()     {}
 func (Named) isEvent()       {}
+func (Answered) isEvent()    {}
 func (GuildSeen) isEvent()   {}
 func (ChannelSeen) isEvent() {}
 func (ChannelGone) isEvent() {}

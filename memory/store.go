@@ -9,10 +9,15 @@ import (
 // ErrNotFound says that the store holds nothing under the id or name asked for.
 var ErrNotFound = errors.New("not found")
 
+// ErrRefused says that an event can't be stored, whoever tries again: it is wrong in itself, or there is no number
+// left for what it tells of. Other failures may pass.
+var ErrRefused = errors.New("refused")
+
 // Store keeps what was said. Every implementation passes memorytest.Run.
 //
 //   - Apply is durable: when it returns nil, the events survive the death of the process. It applies all of
-//     them or none, is safe to repeat, and may be called from several goroutines, whose batches it joins.
+//     them or none, is safe to repeat, and may be called from several goroutines, whose batches it joins. An
+//     event that can't be stored fails its own call only, with ErrRefused.
 //   - A message can be found by full text once Apply has returned, and by its vector once an Indexer has been
 //     there.
 //   - What was deleted is not in any answer of the store that begins after Apply has returned.

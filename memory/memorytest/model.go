@@ -58,6 +58,8 @@ func (m *model) apply(events ...memory.Event) {
 			}
 		case memory.Named:
 			m.name(e)
+		case memory.Answered:
+			m.keepTrace(e.Trace)
 		default:
 			m.applyStructure(e)
 		}

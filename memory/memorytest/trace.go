@@ -58,6 +58,27 @@ var tracePromises = []promise{
 		t.delete(staff, id(1))
 		t.answerGone(trace)
 	}},
+	{"an answer that is told with its trace is deleted with any of its sources", func(t *trial) {
+		for _, second := range []bool{false, true} {
+			trace := t.answered()
+			again := said(general, id(20), hark, "At noon")
+			if second {
+				again.ID = id(21)
+			}
+			trace.Answer, trace.Parts = again.ID, nil
+			if second {
+				t.delete(staff, id(1))
+			}
+			t.apply(memory.Posted{Message: again}, memory.Answered{Trace: trace})
+			if got, ok := t.trace(general, again.ID); !second {
+				t.same("the trace", got, trace)
+			} else if ok {
+				t.Fatalf("a trace of a deleted source was kept")
+			}
+			t.delete(staff, id(1))
+			t.answerGone(trace)
+		}
+	}},
 	{"an answer is deleted with its question", func(t *trial) {
 		trace := t.answered()
 		t.delete(general, trace.Question)

@@ -24,17 +24,21 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 		switch e := e.(type) {
 		case memory.Posted:
 			if e.Message.ID == 0 || e.Message.Channel == 0 {
-				return nil, fmt.Errorf("log a message: it has no id or no channel")
+				return nil, fmt.Errorf("log a message: it has no id or no channel: %w", memory.ErrRefused)
 			}
 			prepared[i].message = s.clean(e.Message)
 			prepared[i].terms = indexTerms(&terms, prepared[i].message)
 		case memory.Edited:
 			e.Content = memory.Clean(e.Content)
 			prepared[i].Event = e
+		case memory.Answered:
+			if e.Trace.Answer == 0 || e.Trace.Channel == 0 {
+				return nil, fmt.Errorf("keep a trace: its answer has no id or no channel: %w", memory.ErrRefused)
+			}
 		case memory.Deleted, memory.Named, memory.GuildSeen, memory.ChannelSeen, memory.ChannelGone, memory.RoleSeen,
 			memory.RoleGone, memory.PersonSeen:
 		default:
-			return nil, fmt.Errorf("apply an event of the unknown type %T", e)
+			return nil, fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused)
 		}
 	}
 	return prepared, nil
@@ -99,6 +103,8 @@ func (t *transaction) apply(e *event) error {
 		return nil
 	case memory.Named:
 		return t.name(v)
+	case memory.Answered:
+		return t.keepTrace(v.Trace)
 	case memory.PersonSeen:
 		return t.seePerson(v.Person)
 	}

@@ -97,7 +97,7 @@ func (t *transaction) addChannel(c memory.Channel) error {
 		return err
 	}
 	if guildOf(no) != guild {
-		return fmt.Errorf("guild %d has %d channels, as many as can be numbered", c.Guild, 1<<channelBits-1)
+		return fmt.Errorf("guild %d has %d channels, as many as can be numbered: %w", c.Guild, 1<<channelBits-1, memory.ErrRefused)
 	}
 	overwrites, err := json.Marshal(c.Overwrites)
 	if err != nil {
@@ -123,7 +123,7 @@ func (t *transaction) guildNo(id memory.GuildID) (int64, error) {
 			return 0, err
 		}
 		if no > maxGuilds {
-			return 0, fmt.Errorf("there are %d guilds already, as many as can be numbered", maxGuilds)
+			return 0, fmt.Errorf("there are %d guilds already, as many as can be numbered: %w", maxGuilds, memory.ErrRefused)
 		}
 	}
 	if t.store.writer.guildNos == nil {

@@ -16,7 +16,7 @@ func (s *Store) KeepTrace(ctx context.Context, trace memory.Trace) error {
 func (t *transaction) keepTrace(trace memory.Trace) error {
 	body, err := json.Marshal(trace)
 	if err != nil {
-		return err
+		return fmt.Errorf("keep a trace: %w: %w", err, memory.ErrRefused)
 	}
 	if gone, err := t.isDeleted(trace.Channel, trace.Answer); gone || err != nil {
 		return err

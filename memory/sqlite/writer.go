@@ -104,13 +104,24 @@ func (s *Store) commitWaiting() {
 	if len(batches) == 0 {
 		return
 	}
-	err := errors.New("write to the database: the goroutine that wrote panicked")
+	panicked := errors.New("write to the database: the goroutine that wrote panicked")
+	err := panicked
 	defer func() {
 		for _, b := range batches {
 			b.done <- err
 		}
 	}()
-	err = s.transact(context.Background(), func(t *transaction) error {
+	if err = s.commit(batches); len(batches) == 1 || !errors.Is(err, memory.ErrRefused) {
+		return
+	}
+	for err = panicked; len(batches) > 0; batches = batches[1:] { // what is refused mustn't be the others' loss
+		batches[0].done <- s.commit(batches[:1])
+	}
+}
+
+// commit commits batches in one transaction.
+func (s *Store) commit(batches []*batch) error {
+	return s.transact(context.Background(), func(t *transaction) error {
 		for _, b := range batches {
 			for i := range b.events {
 				if err := t.apply(&b.events[i]); err != nil {

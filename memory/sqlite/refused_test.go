@@ -1,0 +1,62 @@
+package sqlite
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"hark/memory"
+)
+
+// What can't be stored whoever tries again is told from what may pass.
+func TestRefusedEvents(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	unfit := memory.Trace{Channel: general, Answer: id(1), Recalled: []memory.TraceHit{{Relevance: math.NaN()}}}
+	for name, e := range map[string]memory.Event{
+		"nothing":              nil,
+		"no id":                memory.Posted{Message: memory.Message{Channel: general}},
+		"no channel":           memory.Posted{Message: memory.Message{ID: id(1)}},
+		"a trace of nothing":   memory.Answered{Trace: memory.Trace{Channel: general}},
+		"a trace of nowhere":   memory.Answered{Trace: memory.Trace{Answer: id(1)}},
+		"a trace without JSON": memory.Answered{Trace: unfit},
+	} {
+		if err := s.Apply(bg, posted(general, 1, "x"), e); !errors.Is(err, memory.ErrRefused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := find(t, s, in(general), "x"); len(got) > 0 {
+		t.Errorf("stored half a batch: %v", got)
+	}
+	execute(t, s.write, "PRAGMA query_only = 1")
+	if err := s.Apply(bg, posted(general, 1, "x")); err == nil || errors.Is(err, memory.ErrRefused) {
+		t.Errorf("of a file that may be writable again: %v", err)
+	}
+	execute(t, s.write, "PRAGMA query_only = 0")
+}
+
+// Batches that are committed together don't fail together when one of them is refused.
+func TestRefusalIsOnesOwn(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	unfit := memory.Answered{Trace: memory.Trace{Channel: general, Answer: id(9), Recalled: []memory.TraceHit{{Relevance: math.Inf(1)}}}}
+	s.writer.turn <- struct{}{}
+	var batches []*batch
+	for _, e := range []memory.Event{posted(general, 1, "first"), unfit, posted(general, 2, "last")} {
+		prepared, err := s.prepare([]memory.Event{e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		batches = append(batches, &batch{events: prepared, done: make(chan error, 1)})
+	}
+	s.writer.waiting = batches
+	s.commitWaiting()
+	for i, b := range batches {
+		if err := <-b.done; errors.Is(err, memory.ErrRefused) != (i == 1) || err != nil && i != 1 {
+			t.Errorf("batch %d: %v", i, err)
+		}
+	}
+	if got := find(t, s, in(general), "first last"); len(got) != 2 {
+		t.Errorf("stored %v", got)
+	}
+}
