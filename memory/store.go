@@ -60,7 +60,8 @@ type Store interface {
 	// Trace is how an answer came about, by the answer's id; ErrNotFound if none was kept.
 	Trace(ctx context.Context, channel ChannelID, answer MessageID) (Trace, error)
 	// KeepTrace stores a trace under its answer. The answer is deleted with any of its sources, which are the
-	// question and the hits that have a Number or are Context, and when the text of one of them changes.
+	// question and the hits that have a Number or are Context, and when the text of one of them changes: also
+	// when either happened before the trace came, which Edited and QuestionEdited tell.
 	KeepTrace(ctx context.Context, t Trace) error
 
 	Queue
@@ -114,17 +115,19 @@ type Segment struct {
 // Trace is all that went into one answer. It holds ids and numbers, no text: what was said is in the
 // messages it points to, and goes with them.
 type Trace struct {
-	Guild    GuildID       `json:"guild"`
-	Channel  ChannelID     `json:"channel"`
-	Answer   MessageID     `json:"answer"`
-	Parts    []MessageID   `json:"parts,omitempty"` // further messages, where the answer didn't fit into one
-	Question MessageID     `json:"question"`
-	Asker    UserID        `json:"asker"`
-	Model    string        `json:"model,omitempty"` // empty when the answer was extractive
-	Recalled []TraceHit    `json:"recalled"`        // best first
-	Sections []TraceUse    `json:"sections"`        // in the prompt's order
-	Search   time.Duration `json:"search"`
-	Total    time.Duration `json:"total"`
+	Guild    GuildID     `json:"guild"`
+	Channel  ChannelID   `json:"channel"`
+	Answer   MessageID   `json:"answer"`
+	Parts    []MessageID `json:"parts,omitempty"` // further messages, where the answer didn't fit into one
+	Question MessageID   `json:"question"`
+	// QuestionEdited is of the question what TraceHit.Edited is of a hit.
+	QuestionEdited int64         `json:"question_edited,omitempty"`
+	Asker          UserID        `json:"asker"`
+	Model          string        `json:"model,omitempty"` // empty when the answer was extractive
+	Recalled       []TraceHit    `json:"recalled"`        // best first
+	Sections       []TraceUse    `json:"sections"`        // in the prompt's order
+	Search         time.Duration `json:"search"`
+	Total          time.Duration `json:"total"`
 }
 
 // TraceHit is a message that was recalled.
@@ -137,6 +140,8 @@ type TraceHit struct {
 	Cited     bool      `json:"cited,omitempty"`
 	// Context marks a message that the model was shown, under a number of its own or not.
 	Context bool `json:"context,omitempty"`
+	// Edited is when the text that was used was last edited, in milliseconds since 1970; 0 if it never was.
+	Edited int64 `json:"edited,omitempty"`
 }
 
 // TraceUse is what a section of the prompt used.

@@ -44,6 +44,7 @@ var bugs = map[string]string{
 	"keeps names of the deleted":          "a deleted message has no name and gets none",
 	"renames messages":                    "of two names or two messages the first given stays",
 	"keeps answers without sources":       "an answer is deleted with any of its sources",
+	"keeps answers made from older texts": "an answer whose source was edited while it was written",
 	"lets imports change channels":        "an import changes nothing of a channel that was seen",
 	"adds to a guild's roles":             "a guild seen again replaces roles",
 	"forgets names":                       "what is learned of a person adds to what was known",

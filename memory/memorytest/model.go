@@ -149,7 +149,7 @@ func (m *model) named(channel memory.ChannelID, name string) (memory.MessageID, 
 	return 0, false
 }
 
-// keepTrace keeps a trace, unless a source of it or the answer was deleted meanwhile.
+// keepTrace keeps a trace, unless a source of it was deleted or edited meanwhile, or the answer deleted.
 func (m *model) keepTrace(t memory.Trace) {
 	at := place{t.Channel, t.Answer}
 	if m.entry(at).deleted {
@@ -157,7 +157,8 @@ func (m *model) keepTrace(t memory.Trace) {
 	}
 	m.traces[at] = t
 	for _, s := range sources(t) {
-		if m.entry(s).deleted {
+		now, ok := m.message(s.place)
+		if m.entry(s.place).deleted || ok && editedAt(now) != s.edited {
 			m.dropAnswer(t)
 			return
 		}
@@ -166,7 +167,7 @@ func (m *model) keepTrace(t memory.Trace) {
 
 func (m *model) dropAnswers(source place) {
 	for _, t := range maps.Clone(m.traces) {
-		if slices.Contains(sources(t), source) {
+		if slices.ContainsFunc(sources(t), func(s used) bool { return s.place == source }) {
 			m.dropAnswer(t)
 		}
 	}
@@ -181,18 +182,32 @@ func (m *model) dropAnswer(t memory.Trace) {
 	}
 }
 
-// sources are the messages that an answer was made from.
-func sources(t memory.Trace) []place {
-	var all []place
+// used is a version of a message that an answer was made from.
+type used struct {
+	place
+	edited int64
+}
+
+// sources are all that an answer was made from.
+func sources(t memory.Trace) []used {
+	var all []used
 	if t.Question != 0 {
-		all = append(all, place{t.Channel, t.Question})
+		all = append(all, used{place{t.Channel, t.Question}, t.QuestionEdited})
 	}
 	for _, hit := range t.Recalled {
 		if hit.Number > 0 || hit.Context {
-			all = append(all, place{hit.Channel, hit.Message})
+			all = append(all, used{place{hit.Channel, hit.Message}, hit.Edited})
 		}
 	}
 	return all
+}
+
+// editedAt is when m was edited as traces tell it.
+func editedAt(m memory.Message) int64 {
+	if m.Edited.IsZero() {
+		return 0
+	}
+	return m.Edited.UnixMilli()
 }
 
 // log is a channel's messages by id.

@@ -327,6 +327,14 @@ func (s *naive) Trace(_ context.Context, channel memory.ChannelID, answer memory
 func (s *naive) KeepTrace(_ context.Context, t memory.Trace) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.has("keeps answers made from older texts") {
+		t.Recalled = slices.Clone(t.Recalled)
+		for i, hit := range t.Recalled {
+			if now, ok := s.model.message(place{hit.Channel, hit.Message}); ok {
+				t.Recalled[i].Edited = editedAt(now)
+			}
+		}
+	}
 	s.model.keepTrace(t)
 	s.cut()
 	return nil

@@ -88,16 +88,26 @@ func (m *machine) answer(t *rapid.T) {
 	m.answers++
 	reply := said(channel, slotID(slots)+memory.MessageID(100*m.answers), hark, "so I heard")
 	reply.Kind = memory.FromHark
-	m.both(memory.Posted{Message: reply})
 	source, n := drawSlot(t)
+	recalled := func(channel memory.ChannelID, slot int) int64 {
+		if now, ok := m.model.message(place{channel, slotID(slot)}); ok && rapid.IntRange(0, 3).Draw(t, "as it is?") > 0 {
+			return editedAt(now)
+		}
+		return editedAt(version(channel, slot, rapid.IntRange(0, versions-1).Draw(t, "version recalled")))
+	}
 	trace := memory.Trace{
-		Guild: reply.Guild, Channel: channel, Answer: reply.ID, Question: slotID(slot), Asker: ada,
+		Guild: reply.Guild, Channel: channel, Answer: reply.ID, Question: slotID(slot), QuestionEdited: recalled(channel, slot), Asker: ada,
 		Recalled: []memory.TraceHit{
-			{Channel: source, Message: slotID(n), Why: []string{"words"}, Number: rapid.IntRange(0, 1).Draw(t, "number")},
+			{Channel: source, Message: slotID(n), Why: []string{"words"}, Number: rapid.IntRange(0, 1).Draw(t, "number"), Edited: recalled(source, n)},
 			{Channel: source, Message: slotID(n) + 1<<30, Why: []string{"around"}, Context: true},
 		},
 		Sections: []memory.TraceUse{{Section: "history"}},
 	}
+	if rapid.Bool().Draw(t, "at once") {
+		m.both(memory.Posted{Message: reply}, memory.Answered{Trace: trace})
+		return
+	}
+	m.both(memory.Posted{Message: reply})
 	m.keep(trace)
 	m.model.keepTrace(trace)
 }

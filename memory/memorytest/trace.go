@@ -89,6 +89,34 @@ var tracePromises = []promise{
 		t.apply(memory.Edited{Guild: guild, Channel: staff, ID: id(1), Content: "the ferry leaves at two", At: began.Add(time.Hour)})
 		t.answerGone(trace)
 	}},
+	{"an answer whose source was edited while it was written is deleted when its trace comes", func(t *trial) {
+		for i, c := range []struct {
+			source, question int64 // milliseconds after the beginning of the versions used; 0: as first written
+			kept             bool
+		}{{60_000, 120_000, true}, {0, 120_000, false}, {60_000, 0, false}, {60_001, 120_000, false}} {
+			trace := t.answered()
+			t.apply(memory.Edited{Guild: guild, Channel: staff, ID: id(1), Content: "the ferry leaves at two", At: began.Add(time.Minute)},
+				memory.Posted{Message: edited(said(general, trace.Question, ada, ""), 2, "when does it leave?")})
+			again := said(general, id(30+i), hark, "At noon")
+			again.Kind = memory.FromHark
+			trace.Answer, trace.Parts = again.ID, nil
+			for _, v := range []struct {
+				to *int64
+				ms int64
+			}{{&trace.Recalled[0].Edited, c.source}, {&trace.QuestionEdited, c.question}} {
+				if v.ms > 0 {
+					*v.to = began.UnixMilli() + v.ms
+				}
+			}
+			t.post(again)
+			t.keep(trace)
+			if got, _ := t.trace(general, again.ID); c.kept {
+				t.same("the trace", got, trace)
+			} else {
+				t.answerGone(trace)
+			}
+		}
+	}},
 	{"a trace goes with its answer", func(t *trial) {
 		trace := t.answered()
 		t.delete(general, trace.Answer)

@@ -26,20 +26,33 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	}
 	lost := false
 	for _, source := range sources(trace) {
-		gone, err := t.isDeleted(source.Channel, source.Message)
+		changed, err := t.isChanged(source)
 		if err != nil {
-			return err // uncovered: the same was asked of the answer a moment ago
+			return err
 		}
-		lost = lost || gone
+		lost = lost || changed
 		if err := t.exec("INSERT OR IGNORE INTO trace_source VALUES (?, ?, ?, ?)", int64(source.Channel), int64(source.Message),
 			int64(trace.Channel), int64(trace.Answer)); err != nil {
 			return err
 		}
 	}
-	if lost { // a source was deleted while the answer was being written
+	if lost { // a source was deleted or edited while the answer was being written
 		return t.deleteAnswer(trace)
 	}
 	return nil
+}
+
+// isChanged reports whether a source is no longer what the answer was made from.
+func (t *transaction) isChanged(source memory.TraceHit) (bool, error) {
+	if gone, err := t.isDeleted(source.Channel, source.Message); gone || err != nil {
+		return gone, err
+	}
+	c, err := t.knownChannel(source.Channel)
+	if c == nil || err != nil {
+		return false, err
+	}
+	now, row, err := t.stored(c, source.Message)
+	return row != 0 && millis(now.Edited) != source.Edited, err
 }
 
 // sources are the messages that a trace's answer was made from: all that the model was shown.
@@ -51,7 +64,7 @@ func sources(trace memory.Trace) []memory.TraceHit {
 		}
 	}
 	if trace.Question != 0 {
-		used = append(used, memory.TraceHit{Channel: trace.Channel, Message: trace.Question})
+		used = append(used, memory.TraceHit{Channel: trace.Channel, Message: trace.Question, Edited: trace.QuestionEdited})
 	}
 	return used
 }
