@@ -152,6 +152,25 @@ func TestSearchRaisesTheDayAskedFor(t *testing.T) {
 	}
 }
 
+// What says nothing is never found, and repetitions only when they are asked for, last.
+func TestSearchRanksRepetitionsLast(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	first := k.say(t, dawn, green, marta, "the goat ate the bunting")
+	again := k.say(t, dawn.Add(time.Hour), green, pim, "The goat ate the bunting.")
+	k.say(t, dawn.Add(2*time.Hour), green, pim, " ")
+	q := ask("what did the goat eat?", green)
+	if got := hitIDs(k.search(t, q)); len(got) != 1 {
+		t.Errorf("found %v", got)
+	}
+	q.Repeats = true
+	got := hitIDs(k.search(t, q))
+	slices.Sort(got)
+	if !slices.Equal(got, []memory.MessageID{first, again}) {
+		t.Errorf("with repetitions, found %v", got)
+	}
+}
+
 // A question that says nothing to look for gets what was said last, before it was asked.
 func TestSearchTurnsToTheLatest(t *testing.T) {
 	t.Parallel()
