@@ -156,6 +156,7 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	for _, hit := range r.result.Hits {
 		found[hit.Message.ID] = true
 		t.Recalled = append(t.Recalled, memory.TraceHit{
+			Edited:  editedAt(hit.Message),
 			Channel: hit.Message.Channel, Message: hit.Message.ID, Relevance: hit.Relevance, Why: reasonKinds(hit),
 			Number: numbers[hit.Message.ID], Context: sent[hit.Message.ID],
 		})
@@ -164,15 +165,23 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 		for _, m := range hit.Excerpt {
 			if sent[m.ID] && !found[m.ID] {
 				found[m.ID] = true
-				t.Recalled = append(t.Recalled, memory.TraceHit{Channel: m.Channel, Message: m.ID, Context: true})
+				t.Recalled = append(t.Recalled, memory.TraceHit{Channel: m.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
 			}
 		}
 	}
 	for _, m := range r.sentSession() {
-		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: q.Channel, Message: m.ID, Context: true})
+		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: q.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
 	}
 	for _, s := range r.Prompt.Report.Sections {
 		t.Sections = append(t.Sections, memory.TraceUse{Section: string(s.Type), Tokens: s.Tokens, Dropped: s.Dropped})
 	}
 	return t
+}
+
+// editedAt is when m was last edited, as a trace tells it.
+func editedAt(m memory.Message) int64 {
+	if m.Edited.IsZero() {
+		return 0
+	}
+	return m.Edited.UnixMilli()
 }

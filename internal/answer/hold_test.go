@@ -106,3 +106,22 @@ func TestNothingIsSaidUnseen(t *testing.T) {
 		}
 	}
 }
+
+// A trace tells which version of a text was used, so that an answer from an edited message is kept.
+func TestTracesTellTheVersion(t *testing.T) {
+	t.Parallel()
+	for _, model := range []Model{nil, meanwhile{happens: func() {}}} {
+		w := newWorld(t, nil)
+		id := w.says(day, harbor, ben, "The lighthouse password is tuna")
+		w.apply(memory.Edited{Guild: guild, Channel: harbor, ID: id, Content: "The lighthouse password is swordfish", At: noon.Add(-time.Hour)})
+		w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
+		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+		a.Trace.Answer = w.says(0, lobby, oracle, a.Text)
+		if err := w.engine.Keep(t.Context(), a.Trace); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.store.Trace(t.Context(), lobby, a.Trace.Answer); err != nil {
+			t.Errorf("an answer made from an edited message: %v", err)
+		}
+	}
+}

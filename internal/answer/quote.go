@@ -48,6 +48,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 		}
 		a.Sources = append(a.Sources, s)
 		a.Trace.Recalled = append(a.Trace.Recalled, memory.TraceHit{
+			Edited:  editedAt(m),
 			Channel: m.Channel, Message: m.ID, Relevance: hit.Relevance, Why: reasonKinds(hit), Number: s.Number, Cited: true,
 		})
 		b.WriteString(quoted(m.Text()))
