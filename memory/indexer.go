@@ -12,7 +12,8 @@ import (
 type Indexer struct {
 	Queue    Queue
 	Embedder Embedder
-	// Failed, if not nil, is told of each failure and of how long the next try waits.
+	// Failed, if not nil, is told of each failure and of how long the next try waits; 0 if there is none, since
+	// the embedder refuses a segment while it takes other texts.
 	Failed func(err error, wait time.Duration)
 }
 
@@ -69,18 +70,56 @@ func (x *Indexer) step(ctx context.Context) (int, error) {
 	if err != nil || len(segments) == 0 {
 		return 0, err
 	}
+	if err := x.index(ctx, segments); err != nil {
+		return 0, err
+	}
+	return len(segments), nil
+}
+
+// index gives segments their vectors. Those that the embedder refuses together it halves until the culprit is
+// alone, which then goes without: one text mustn't keep all others from being found.
+func (x *Indexer) index(ctx context.Context, segments []Segment) error {
+	vectors, err := x.embed(ctx, segments)
+	if err != nil && len(segments) == 1 && x.answers(ctx) {
+		vectors, err = x.embed(ctx, segments) // it may have been passing
+	}
+	switch {
+	case err == nil:
+		return x.Queue.Embedded(ctx, segments, vectors)
+	case !x.answers(ctx):
+		return err
+	case len(segments) == 1:
+		if x.Failed != nil {
+			x.Failed(fmt.Errorf("%w; it is found by its words only", err), 0)
+		}
+		return x.Queue.Embedded(ctx, segments, make([][]float32, 1))
+	}
+	half := len(segments) / 2
+	if err := x.index(ctx, segments[:half]); err != nil {
+		return err
+	}
+	return x.index(ctx, segments[half:])
+}
+
+func (x *Indexer) embed(ctx context.Context, segments []Segment) ([][]float32, error) {
 	texts := make([]string, len(segments))
 	for i, s := range segments {
 		texts[i] = s.Text()
 	}
 	vectors, err := x.Embedder.Embed(ctx, ForStorage, texts)
 	if err != nil {
-		return 0, fmt.Errorf("embed %d segments: %w", len(segments), err)
+		return nil, fmt.Errorf("embed %d segments from %d on: %w", len(segments), segments[0].ID, err)
 	}
-	if err := x.Queue.Embedded(ctx, segments, vectors); err != nil {
-		return 0, err
-	}
-	return len(segments), nil
+	return vectors, nil
+}
+
+// harmless is a text that no embedder refuses.
+const harmless = "hello"
+
+// answers reports whether the embedder works, whatever else it refuses.
+func (x *Indexer) answers(ctx context.Context) bool {
+	_, err := x.Embedder.Embed(ctx, ForStorage, []string{harmless})
+	return err == nil && ctx.Err() == nil
 }
 
 // Text is what of a segment is embedded: the text of its messages, a line each.

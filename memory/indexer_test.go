@@ -105,6 +105,9 @@ func TestRunWaitsLongerAfterEachFailure(t *testing.T) {
 		q := newQueue("one", "two")
 		failures, answered := 12, make(chan struct{}, 1)
 		embed := embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
+			if texts[0] == harmless {
+				return nil, errors.New("the embedder is down")
+			}
 			if failures--; failures >= 0 {
 				return nil, errors.New("the embedder is down")
 			}
@@ -148,6 +151,101 @@ func TestRunWaitsLongerAfterEachFailure(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// picky refuses texts that speak of poison. It counts what it is asked.
+type picky struct {
+	asked   int
+	downAt  int // is down from that question on; 0: never
+	hiccups int // questions about poison that it refuses; then it takes it
+}
+
+func (p *picky) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if p.asked++; p.downAt > 0 && p.asked >= p.downAt {
+		return nil, errors.New("the embedder is down")
+	}
+	for _, text := range texts {
+		if strings.Contains(text, "poison") && p.hiccups > 0 {
+			p.hiccups--
+			return nil, errors.New("input too strange")
+		}
+	}
+	return ones(ctx, texts)
+}
+
+// Texts that the embedder refuses go without a vector, and no other does.
+func TestRefusedTextsDoNotBlockOthers(t *testing.T) {
+	t.Parallel()
+	texts := slices.Repeat([]string{"text"}, 37)
+	texts[0], texts[20], texts[21] = "poison", "some poison", "more poison"
+	for _, texts := range [][]string{texts, {"poison"}, {"text", "poison"}} {
+		q := newQueue(texts...)
+		var told []error
+		x := Indexer{Queue: q, Embedder: embedderFunc((&picky{hiccups: 1000}).embed), Failed: func(err error, wait time.Duration) {
+			if told = append(told, err); wait != 0 || !strings.Contains(err.Error(), "input too strange") || strings.Contains(err.Error(), "poison") {
+				t.Errorf("told of %v, to be tried again in %s", err, wait)
+			}
+		}}
+		if err := x.Drain(t.Context(), nil); err != nil || len(q.stored) != len(texts) {
+			t.Fatalf("%d of %d stored: %v", len(q.stored), len(texts), err)
+		}
+		refused := 0
+		for i, text := range texts {
+			bad := strings.Contains(text, "poison")
+			if (q.stored[int64(i+1)] == nil) != bad {
+				t.Errorf("segment %d, %q, got %v", i+1, text, q.stored[int64(i+1)])
+			}
+			if bad {
+				refused++
+			}
+		}
+		if len(told) != refused {
+			t.Errorf("told of %d refused, not %d: %v", len(told), refused, told)
+		}
+		x.Failed = nil
+		q.pending = []Segment{{ID: 99, Messages: []Message{{Content: "poison"}}}}
+		if err := x.Drain(t.Context(), nil); err != nil || len(q.pending) > 0 {
+			t.Errorf("with nobody to tell: %v", err)
+		}
+	}
+}
+
+// A segment that was refused for a moment gets its vector; and whenever the embedder goes down, no segment is
+// taken for refused that isn't.
+func TestOnlyRefusedTextsGoWithout(t *testing.T) {
+	t.Parallel()
+	q := newQueue("poison")
+	if err := (&Indexer{Queue: q, Embedder: embedderFunc((&picky{hiccups: 1}).embed)}).Drain(t.Context(), nil); err != nil || q.stored[1] == nil {
+		t.Errorf("after a hiccup: %v, %v", err, q.stored)
+	}
+	for downAt := 1; ; downAt++ {
+		q := newQueue("one", "two", "three", "poison", "five")
+		err := (&Indexer{Queue: q, Embedder: embedderFunc((&picky{hiccups: 1000, downAt: downAt}).embed)}).Drain(t.Context(), nil)
+		for id, v := range q.stored {
+			if (v == nil) != (id == 4) {
+				t.Errorf("down at %d: segment %d has %v", downAt, id, v)
+			}
+		}
+		if err == nil {
+			if downAt < 8 {
+				t.Errorf("it needed %d questions only", downAt)
+			}
+			return
+		}
+		if len(q.pending) == 0 || downAt > 100 {
+			t.Fatalf("down at %d: nothing is pending, yet %v", downAt, err)
+		}
+	}
+}
+
+// A store that doesn't take vectors ends the halving.
+func TestHalvingStopsWhereNothingIsStored(t *testing.T) {
+	t.Parallel()
+	q := newQueue("one", "poison")
+	q.storeErr = errors.New("the disk is full")
+	if err := (&Indexer{Queue: q, Embedder: embedderFunc((&picky{hiccups: 1000}).embed)}).Drain(t.Context(), nil); !errors.Is(err, q.storeErr) {
+		t.Errorf("got %v", err)
+	}
 }
 
 // Run ends with its context wherever it is: waiting for work, for the embedder, or to try again.
