@@ -123,6 +123,37 @@ func TestForgettingDoesNotWaitForReaders(t *testing.T) {
 	}
 }
 
+// Where nobody writes any more, asking for what is to be embedded empties the log that a reader kept.
+func TestForgettingIsDoneWhenTheReaderIsGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	apply(t, s, posted(general, 1, "Huitzilopochtli"))
+	reader, err := s.read.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Rollback()
+	var n int
+	if err := reader.QueryRow("SELECT count(*) FROM message").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, deleted(general, 1))
+	if err := reader.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	s.writer.turn <- struct{}{}
+	drain(t, s) // while somebody writes, it is for them to do
+	if len(holding(t, dir, "Huitzilopochtli")) == 0 {
+		t.Error("emptied the log out of turn")
+	}
+	<-s.writer.turn
+	drain(t, s)
+	if got := holding(t, dir, "Huitzilopochtli"); len(got) > 0 {
+		t.Errorf("%v still hold the word", got)
+	}
+}
+
 // A process that died before it emptied the log leaves that to the next one.
 func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 	t.Parallel()
@@ -152,10 +183,12 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 		t.Fatal("nothing is left to be forgotten")
 	}
 	next := open(t, image)
-	apply(t, next, posted(general, 2, "apples"))
 	for _, word := range canaries("Huitzilopochtli") {
 		if found := holding(t, image, word); len(found) > 0 {
 			t.Errorf("%q is still in %v", word, found)
 		}
+	}
+	if !next.writer.removed.IsZero() {
+		t.Error("it goes on emptying the log")
 	}
 }

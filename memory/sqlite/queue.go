@@ -13,6 +13,7 @@ func (s *Store) Wake() <-chan struct{} { return s.wake }
 
 // Pending implements memory.Queue.
 func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error) {
+	s.tryEmptyLog()                     // the last delete may have met a reader that is gone by now
 	tx, err := s.read.BeginTx(ctx, nil) // so that the texts are those of the versions
 	if err != nil {
 		return nil, fmt.Errorf("read what is to be embedded: %w", explain(err))

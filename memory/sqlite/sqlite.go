@@ -127,7 +127,11 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) (
 	if err := s.checkTerms(ctx); err != nil {
 		return err
 	}
-	return s.useSpace(ctx)
+	if err := s.useSpace(ctx); err != nil {
+		return err
+	}
+	s.tryEmptyLog()
+	return nil
 }
 
 // Close closes the file once the write under way is done. Reads that are running may fail: cancel them first.

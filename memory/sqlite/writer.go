@@ -289,6 +289,15 @@ func (s *Store) endTurn() {
 	<-w.turn
 }
 
+// tryEmptyLog empties the write-ahead log of removed text unless somebody writes, who will do so.
+func (s *Store) tryEmptyLog() {
+	select {
+	case s.writer.turn <- struct{}{}:
+		s.endTurn()
+	default:
+	}
+}
+
 func (w *writer) isIdle() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -296,7 +305,8 @@ func (w *writer) isIdle() bool {
 }
 
 // emptyLog moves what the write-ahead log holds to its place and truncates it. It doesn't wait for readers:
-// where one is in the way, the next to write tries again, and closing does it at the latest.
+// where one is in the way, the next to write or to ask for what is pending tries again, and closing does it at
+// the latest.
 func (s *Store) emptyLog() {
 	ctx := context.Background()
 	if _, err := s.write.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
