@@ -1,0 +1,80 @@
+package sqlite
+
+import (
+	"runtime"
+	"testing"
+
+	"hark/memory"
+)
+
+// People who were read before a write aren't remembered after it: they may be as they were before.
+func TestPeopleWhoChangeWhileTheyAreRead(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	apply(t, s, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, Name: "Ada"}})
+	waited := s.read.Stats().WaitCount
+	var ends []func() error
+	for range 4 { // all that reads may use, so that the one that follows waits
+		tx, err := s.read.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, tx.Rollback)
+	}
+	read := make(chan error, 1)
+	go func() {
+		_, err := s.People(bg, guild)
+		read <- err
+	}()
+	for s.read.Stats().WaitCount == waited {
+		runtime.Gosched()
+	}
+	apply(t, s, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, Name: "Bea"}})
+	for _, end := range ends {
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-read; err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.people[guild]; ok {
+		t.Error("what was being read while somebody changed is remembered")
+	}
+	for range 2 { // the second time from memory
+		if people, err := s.People(bg, guild); err != nil || len(people) != 1 || people[0].Name != "Bea" {
+			t.Errorf("%+v, %v", people, err)
+		}
+	}
+	if _, ok := s.people[guild]; !ok {
+		t.Error("what nobody changed isn't remembered")
+	}
+}
+
+// A message that follows a deleted one doesn't join the segment that went with it.
+func TestWhatFollowsADeletedMessage(t *testing.T) {
+	t.Parallel()
+	for name, together := range map[string]bool{"in one batch": true, "in two": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, t.TempDir())
+			apply(t, s, posted(general, 1, "apples"))
+			before, err := s.Pending(t.Context(), 10)
+			if err != nil || len(before) != 1 {
+				t.Fatalf("%+v, %v", before, err)
+			}
+			events := []memory.Event{deleted(general, 1), posted(general, 4, "bananas")}
+			if together {
+				apply(t, s, events...)
+			} else {
+				apply(t, s, events[0])
+				apply(t, s, events[1])
+			}
+			after, err := s.Pending(t.Context(), 10)
+			if err != nil || len(after) != 1 || after[0].ID == before[0].ID || len(after[0].Messages) != 1 {
+				t.Errorf("after %+v came %+v, %v", before, after, err)
+			}
+			checkSound(t, s)
+		})
+	}
+}
