@@ -121,14 +121,10 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) (
 	if s.watch.conn, err = s.read.Conn(ctx); err != nil {
 		return err // uncovered: the same file was opened a moment ago
 	}
-	if err := s.notice(ctx); err != nil {
-		return err
-	}
-	if err := s.checkTerms(ctx); err != nil {
-		return err
-	}
-	if err := s.useSpace(ctx); err != nil {
-		return err
+	for _, step := range []func(context.Context) error{s.notice, s.checkTerms, s.useSpace} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
 	s.tryEmptyLog()
 	return nil
