@@ -33,12 +33,21 @@ import (
 
 // Config is what a Bot needs to know. The zero value of a field means what its comment says.
 type Config struct {
-	Token   string            // of the bot, with or without "Bot " before it
-	APIURL  string            // stands for https://discord.com, which is the default; a proxy's or a test server's address
-	LogBots bool              // whether other bots' and webhooks' messages are logged
-	Client  *http.Client      // for requests; its Transport gets them addressed to APIURL
-	Dialer  *websocket.Dialer // of the gateway; its NetDialContext is used
-	Now     func() time.Time  // default time.Now
+	Token   string        // of the bot, with or without "Bot " before it
+	APIURL  string        // stands for https://discord.com, which is the default; a proxy's or a test server's address
+	LogBots bool          // whether other bots' and webhooks' messages are logged
+	Policy  memory.Policy // what is remembered
+	// CatchUp is how far back what was missed is fetched; 0: nothing is.
+	CatchUp time.Duration
+	// Reconcile is how many of a channel's newest messages are compared with Discord's after a time away; 0: none.
+	Reconcile int
+	// EditAnswers is whether answers that used what was forgotten are edited in Discord to say so.
+	EditAnswers bool
+	// SessionGap is the silence that ends the session of a channel that isn't logged.
+	SessionGap time.Duration
+	Client     *http.Client      // for requests; its Transport gets them addressed to APIURL
+	Dialer     *websocket.Dialer // of the gateway; its NetDialContext is used
+	Now        func() time.Time  // default time.Now
 }
 
 // Log is where events go; memory.Store is one.

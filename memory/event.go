@@ -8,8 +8,22 @@ type Event interface{ isEvent() }
 
 type (
 	// Posted is a message as it is now: just sent, or after an edit. Of two versions the one edited last
-	// stays. Its channel, if it was never seen, is unplaced.
-	Posted struct{ Message Message }
+	// stays. Its channel, if it was never seen, is unplaced. Live says that Discord told of it as it happened, so
+	// that it counts as heard. What Message says of stars is ignored: Starred tells it.
+	//
+	// A message is dropped, and only counts as heard, if its author has opted out or if it falls under a
+	// Forgetting.
+	Posted struct {
+		Message Message
+		Live    bool
+	}
+
+	// Heard says that a message was told of live that isn't to be logged, so that nobody takes it for missing.
+	Heard struct {
+		Guild   GuildID
+		Channel ChannelID
+		ID      MessageID
+	}
 
 	// Edited is an edit that tells the new text only: the rest stays that of the newest Posted. One that
 	// overtakes its message waits for it.
@@ -37,13 +51,34 @@ type (
 		Name    string
 	}
 
+	// Starred marks a message as important, or takes the mark away. Of several the last by At holds, whether the
+	// message comes before or after it, and whatever edits there are.
+	Starred struct {
+		Guild   GuildID
+		Channel ChannelID
+		ID      MessageID
+		On      bool
+		At      time.Time
+	}
+
 	// Answered is how an answer came about, told together with the answer's own Posted, so that none is kept
 	// without its sources; as KeepTrace.
 	Answered struct{ Trace Trace }
 
 	// GuildSeen is a guild's whole structure. Channels it doesn't list become unplaced, threads of channels
-	// it lists excepted.
-	GuildSeen struct{ Guild Guild }
+	// it lists excepted. What was chosen, and when it was first seen, stay. The first sight of a guild, and the first
+	// after it was left, is from when on Hark listens there: At.
+	GuildSeen struct {
+		Guild Guild
+		At    time.Time
+	}
+
+	// GuildLeft says that Hark was removed from a guild. All its channels become unplaced; whoever keeps house
+	// forgets it when it has been gone for LeftFor.
+	GuildLeft struct {
+		Guild GuildID
+		At    time.Time
+	}
 
 	// ChannelSeen is a channel that is new, has changed, or that messages are about to be imported into.
 	// With Unplaced set it tells only what an old file says, so it changes nothing of a channel that was
@@ -56,13 +91,21 @@ type (
 		Channel ChannelID
 	}
 
+	// ChannelDeleted says that a channel was deleted in Discord. It and its threads become unplaced, and in the
+	// same commit a Forgetting of all that was said there is begun, which somebody has to carry out.
+	ChannelDeleted struct {
+		Guild   GuildID
+		Channel ChannelID
+		At      time.Time
+	}
+
 	// RoleSeen is a role that is new or has changed.
 	RoleSeen struct {
 		Guild GuildID
 		Role  Role
 	}
 
-	// RoleGone is a role that was removed.
+	// RoleGone is a role that was removed, and with it the overwrites that name it.
 	RoleGone struct {
 		Guild GuildID
 		Role  RoleID
@@ -70,17 +113,95 @@ type (
 
 	// PersonSeen is what is known of somebody now. Empty texts and unknown roles leave what was known, but for
 	// the nickname: with roles known, an empty one says that there is none.
+	//
+	// Nothing is kept of somebody who has opted out. What Person says of facts and aliases is ignored: FactTold
+	// tells them.
 	PersonSeen struct{ Person Person }
+
+	// PersonLeft says that somebody is no longer in the guild: their roles and nickname aren't known any more.
+	PersonLeft struct {
+		Guild GuildID
+		User  UserID
+	}
+
+	// FactTold adds something to what is known of somebody, or changes the fact with that id.
+	FactTold struct {
+		Guild GuildID
+		User  UserID
+		Fact  Fact
+	}
+
+	// FactGone takes a fact away for good.
+	FactGone struct {
+		Guild GuildID
+		User  UserID
+		Fact  int64
+	}
+
+	// Chose is what was decided about remembering a guild, or, with Channel set, a channel or a category. Of several
+	// the last by At holds. Where something is remembered from now on that wasn't before, what was said until At
+	// doesn't count as missing.
+	Chose struct {
+		Guild   GuildID
+		Channel ChannelID
+		Choice  Choice
+		At      time.Time
+	}
+
+	// Asked says that a guild's admins were asked what to remember, by that message.
+	Asked struct {
+		Guild   GuildID
+		Channel ChannelID
+		Message MessageID
+	}
+
+	// Opted is somebody's decision about themselves in a guild: Out, and nothing of theirs is logged any more. Of
+	// several the last by At holds. What was logged before is forgotten by a Forgetting, and opting in again brings
+	// nothing back.
+	Opted struct {
+		Guild GuildID
+		User  UserID
+		Out   bool
+		At    time.Time
+	}
+
+	// GapFound is a stretch of a channel that has to be fetched.
+	GapFound struct{ Gap Gap }
+
+	// GapFilled says that a gap was fetched up to and with Through; wholly if that isn't before the gap's Until.
+	GapFilled struct {
+		Gap     Gap
+		Through MessageID
+	}
+
+	// Marked says that Discord shows of a withdrawn answer that it was withdrawn, or shows it no more.
+	Marked struct {
+		Channel ChannelID
+		Message MessageID
+	}
 )
 
-func (Posted) isEvent()      {}
-func (Edited) isEvent()      {}
-func (Deleted) isEvent()     {}
-func (Named) isEvent()       {}
-func (Answered) isEvent()    {}
-func (GuildSeen) isEvent()   {}
-func (ChannelSeen) isEvent() {}
-func (ChannelGone) isEvent() {}
-func (RoleSeen) isEvent()    {}
-func (RoleGone) isEvent()    {}
-func (PersonSeen) isEvent()  {}
+func (Posted) isEvent()         {}
+func (Heard) isEvent()          {}
+func (Edited) isEvent()         {}
+func (Deleted) isEvent()        {}
+func (Named) isEvent()          {}
+func (Starred) isEvent()        {}
+func (Answered) isEvent()       {}
+func (GuildSeen) isEvent()      {}
+func (GuildLeft) isEvent()      {}
+func (ChannelSeen) isEvent()    {}
+func (ChannelGone) isEvent()    {}
+func (ChannelDeleted) isEvent() {}
+func (RoleSeen) isEvent()       {}
+func (RoleGone) isEvent()       {}
+func (PersonSeen) isEvent()     {}
+func (PersonLeft) isEvent()     {}
+func (FactTold) isEvent()       {}
+func (FactGone) isEvent()       {}
+func (Chose) isEvent()          {}
+func (Asked) isEvent()          {}
+func (Opted) isEvent()          {}
+func (GapFound) isEvent()       {}
+func (GapFilled) isEvent()      {}
+func (Marked) isEvent()         {}

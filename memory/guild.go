@@ -24,6 +24,12 @@ type Guild struct {
 	Owner    UserID
 	Roles    []Role // with @everyone, whose id is the guild's
 	Channels []Channel
+
+	// The store knows what follows by Chose, Asked, GuildSeen and GuildLeft, not by what a GuildSeen's Guild says.
+	Choice Choice
+	Asked  bool      // whether its admins were asked what to remember
+	Since  MessageID // nothing said up to here counts as missing
+	Left   time.Time // when Hark was removed; zero while it is there
 }
 
 // Role is a role of a guild.
@@ -63,6 +69,7 @@ type Channel struct {
 	// Unplaced is set while Discord hasn't told us of the channel, or has told us that it is gone. What was
 	// said there may be read at the command line only.
 	Unplaced bool
+	Choice   Choice // known by Chose
 }
 
 // Overwrite changes the permissions of a role or of one person in one channel.
@@ -83,7 +90,29 @@ type Person struct {
 	Bot        bool
 	Roles      []RoleID
 	RolesKnown bool   // whether Roles is what they have, rather than unknown
-	Data       string // what they told about themselves
+	Facts      []Fact // by id
+}
+
+// Fact is something about a person that they told Hark, or an admin did.
+type Fact struct {
+	ID    int64  // unique in the guild; that of the interaction or message that told it
+	Text  string // valid UTF-8 without NUL; see Clean
+	Alias bool   // whether Text is another name that the person goes by
+	By    UserID // who told it
+	// Message, if not 0, is where it was said: the fact goes with it, and may be told only where it may be read.
+	Channel ChannelID
+	Message MessageID
+}
+
+// Aliases are the other names that the person goes by, as they were told.
+func (p Person) Aliases() []string {
+	var names []string
+	for _, f := range p.Facts {
+		if f.Alias {
+			names = append(names, f.Text)
+		}
+	}
+	return names
 }
 
 // DisplayName is the name the guild sees.

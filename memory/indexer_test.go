@@ -27,6 +27,8 @@ func newQueue(texts ...string) *fakeQueue {
 	return q
 }
 
+func (q *fakeQueue) Waiting(context.Context) (int, error) { return 0, nil }
+
 func (q *fakeQueue) Pending(_ context.Context, limit int) ([]Segment, error) {
 	return slices.Clone(q.pending[:min(limit, len(q.pending))]), q.pendErr
 }

@@ -53,9 +53,12 @@ type Store interface {
 	// many hold it; a count above limit may be given as limit. Nothing else is counted, so that what is said
 	// elsewhere can't be told from what is found here. Scope's times are not applied.
 	Frequencies(ctx context.Context, scope Scope, terms []string, limit int) (messages int, counts []int, err error)
+	// Space is the space in which Nearest compares. It changes when all segments have vectors in the one that the
+	// store was opened for.
+	Space(ctx context.Context) (Space, error)
 	// Nearest are the limit segments with messages in scope whose vectors are nearest to vector, nearest
-	// first. ErrNoVectors if none of the segments has one in the space in use.
-	Nearest(ctx context.Context, scope Scope, vector []float32, limit int) ([]VectorHit, error)
+	// first. ErrNoVectors if none of the segments has one, or if space isn't the one in use.
+	Nearest(ctx context.Context, scope Scope, space Space, vector []float32, limit int) ([]VectorHit, error)
 
 	// Trace is how an answer came about, by the answer's id; ErrNotFound if none was kept.
 	Trace(ctx context.Context, channel ChannelID, answer MessageID) (Trace, error)
@@ -64,14 +67,45 @@ type Store interface {
 	// when either happened before the trace came, which Edited and QuestionEdited tell.
 	KeepTrace(ctx context.Context, t Trace) error
 
+	// Log is a channel's messages with after < id <= until, by id, the first limit of them.
+	Log(ctx context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error)
+	// HeardUntil is, for each channel of a guild, the newest message that Discord has told of live, or the point
+	// before which nothing counts as missing, if that is later. Channels of which neither is known are left out.
+	HeardUntil(ctx context.Context, guild GuildID) (map[ChannelID]MessageID, error)
+	// Gaps are the gaps that aren't filled, those that were missed before those that were asked for.
+	Gaps(ctx context.Context) ([]Gap, error)
+	// OptedOut reports whether somebody has opted out in a guild.
+	OptedOut(ctx context.Context, guild GuildID, user UserID) (bool, error)
+
+	Forgetter
 	Queue
 	Close() error
 }
 
-// Queue is the durable queue of segments whose vectors are missing or out of date, oldest first. A segment
-// is out of date from the commit that changed it on, in the same transaction.
+// Forgetter forgets.
+type Forgetter interface {
+	// Forget begins a Forgetting and carries it out. Once it has begun, durably, nothing of what is to be forgotten is
+	// in any answer of the store that begins later, and it counts as deleted for all that is applied later; taking it
+	// out of the file goes on in steps, between which others write. If ctx or the process ends, whoever calls
+	// CarryOut goes on. progress, if not nil, is told how many messages of how many are gone.
+	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (Receipt, error)
+	// Unfinished are the forgettings that were begun and aren't carried out, oldest first.
+	Unfinished(ctx context.Context) ([]Forgetting, error)
+	// CarryOut goes on with an unfinished forgetting, or gives the receipt of a finished one. ErrNotFound if there
+	// is none with that id.
+	CarryOut(ctx context.Context, id int64, progress func(done, total int)) (Receipt, error)
+	// Withdrawn are answers that Discord shows although they used what was forgotten, the oldest limit of them.
+	Withdrawn(ctx context.Context, limit int) ([]Withdrawn, error)
+}
+
+// Queue is the durable queue of segments whose vectors are missing or out of date in the space that the store was
+// opened for, oldest first. A segment is out of date from the commit that changed it on, in the same transaction.
+// While that space is another than the one in use, the vectors are kept beside those in use, and take their place
+// in one commit when none is missing.
 type Queue interface {
-	// Pending are at most limit segments to embed in the space in use.
+	// Waiting is how many segments are to be embedded.
+	Waiting(ctx context.Context) (int, error)
+	// Pending are at most limit segments to embed.
 	Pending(ctx context.Context, limit int) ([]Segment, error)
 	// Embedded stores the vectors of segments as Pending gave them, one for each. A vector of a segment
 	// that has changed meanwhile is dropped: the segment is still pending.

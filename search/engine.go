@@ -16,7 +16,7 @@ import (
 type Log interface {
 	FullText(ctx context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error)
 	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error)
-	Nearest(ctx context.Context, scope memory.Scope, vector []float32, limit int) ([]memory.VectorHit, error)
+	Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 }
 
@@ -175,7 +175,7 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory
 		if vector == nil {
 			return nil, nil
 		}
-		return e.log.Nearest(ctx, q.Scope, vector, vectorCandidates)
+		return e.log.Nearest(ctx, q.Scope, e.embedder.Space(), vector, vectorCandidates)
 	}
 	vectors, err := e.embedder.Embed(ctx, memory.ForSearch, []string{q.Text})
 	if ctx.Err() != nil {
@@ -187,5 +187,5 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory
 	if vectors[0] == nil {
 		return nil, nil
 	}
-	return e.log.Nearest(ctx, q.Scope, vectors[0], vectorCandidates)
+	return e.log.Nearest(ctx, q.Scope, e.embedder.Space(), vectors[0], vectorCandidates)
 }

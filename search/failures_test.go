@@ -131,11 +131,11 @@ func (f failing) Frequencies(ctx context.Context, s memory.Scope, terms []string
 	return all, counts, errors.Join(err, f.fail("Frequencies"))
 }
 
-func (f failing) Nearest(ctx context.Context, s memory.Scope, v []float32, n int) ([]memory.VectorHit, error) {
+func (f failing) Nearest(ctx context.Context, s memory.Scope, space memory.Space, v []float32, n int) ([]memory.VectorHit, error) {
 	if err := f.fail("Nearest"); err != nil {
 		return nil, err
 	}
-	return f.Store.Nearest(ctx, s, v, n)
+	return f.Store.Nearest(ctx, s, space, v, n)
 }
 
 func (f failing) Around(ctx context.Context, c memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {

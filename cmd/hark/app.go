@@ -49,7 +49,7 @@ func open(ctx context.Context, c config.Config, progress func(done, total int)) 
 	}
 	a.search = search.New(a.store, a.store, a.embedder)
 	a.answers = answer.New(a.store, a.search, a.builder, newModel(c), answer.Options{
-		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration,
+		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration, Policy: policy(c),
 	})
 	return a, nil
 }
@@ -61,6 +61,11 @@ func (f *flags) open(ctx context.Context, c config.Config) (*app, error) {
 		fmt.Fprintln(f.env.stderr, "hark:", a.standIn)
 	}
 	return a, err
+}
+
+// policy is what the operator has decided about remembering.
+func policy(c config.Config) memory.Policy {
+	return memory.Policy{Ask: c.Memory.Start == "ask", AgeLimited: c.Memory.AgeRestricted, Direct: c.Memory.Direct}
 }
 
 func (a *app) close() error { return a.store.Close() }

@@ -137,6 +137,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	}
 	door, err := bot.New(bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
+		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
+		EditAnswers: cfg.Memory.EditAnswers, SessionGap: cfg.Memory.SessionGap.Duration,
 	}, a.store, a.answers, r.log)
 	if err != nil {
 		return err

@@ -23,6 +23,9 @@ type Question struct {
 	Mentions []memory.UserID
 	ReplyTo  memory.MessageID
 	Now      time.Time
+	// Session is what was said in the channel before, oldest first, where nothing is logged; nil where the log
+	// tells. It is of this moment only: nothing of it is recalled or kept.
+	Session []memory.Message
 	// OnlyAsker is set when nobody but the asker will see the answer.
 	OnlyAsker bool
 	// Operator is set at the command line, where whoever holds the files reads the answer, and may read what

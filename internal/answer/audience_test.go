@@ -126,7 +126,8 @@ func TestPresenceTellsOnlyOfReadableChannels(t *testing.T) {
 func TestDirectMessagesDoNotTellWhoElseWritesToHark(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	w.apply(memory.PersonSeen{Person: memory.Person{ID: ben, Name: "Ben", Data: "Collects barnacles"}})
+	w.apply(memory.PersonSeen{Person: memory.Person{ID: ben, Name: "Ben"}},
+		memory.FactTold{User: ben, Fact: memory.Fact{ID: 1, By: ben, Text: "Collects barnacles"}})
 	w.says(time.Hour, bensDM, ben, "hello")
 	p := w.prompt(w.asks(annsDM, "Who is Ben?"))
 	hasNot(t, p, "(Ben)", "barnacles", ben.String()+">")

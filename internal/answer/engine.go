@@ -41,6 +41,8 @@ type Options struct {
 	Persona    string         // the admins' words on who Hark is; empty for the builder's
 	Zone       *time.Location // in which times are told; nil means UTC
 	SessionGap time.Duration  // the silence that ends a session; 0 means 30 minutes
+	// Policy says what of the log may be recalled.
+	Policy memory.Policy
 }
 
 // Engine answers questions.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"hark/builder"
@@ -208,7 +209,7 @@ func History(result search.Result, at memory.ChannelID, channelName func(memory.
 	var in builder.Input
 	for _, p := range result.People {
 		in.Participants = append(in.Participants, builder.Participant{
-			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: p.Person.Data, Main: p.Main,
+			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: told(p.Person.Facts), Main: p.Main,
 		})
 	}
 	shown := map[memory.MessageID]bool{}
@@ -235,4 +236,15 @@ func History(result search.Result, at memory.ChannelID, channelName func(memory.
 		in.History = append(in.History, item)
 	}
 	return in
+}
+
+// told is what facts say, as one text.
+func told(facts []memory.Fact) string {
+	var texts []string
+	for _, f := range facts {
+		if !f.Alias {
+			texts = append(texts, f.Text)
+		}
+	}
+	return strings.Join(texts, "; ")
 }

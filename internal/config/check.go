@@ -27,6 +27,12 @@ func (s *settings) check(c *Config) {
 	s.want(c.LLM.Timeout.Duration > 0, "llm.timeout", lasting)
 	s.want(isHTTP(c.Embedding.BaseURL), "embedding.base_url", address)
 	s.want(c.Embedding.Dimensions >= 0, "embedding.dimensions", "a number above 0, or 0 for the model's own")
+	s.wantOneOf(c.Memory.Start, "memory.start", "ask", "on")
+	const span = `a time such as "30d" or "12h", or 0`
+	s.want(c.Memory.Retention.Duration >= 0, "memory.retention", span)
+	s.want(c.Memory.CatchUp.Duration >= 0, "memory.catch_up", span)
+	s.want(c.Memory.Reconcile >= 0, "memory.reconcile", "a number above 0, or 0 for none")
+	s.want(c.Memory.IndexLimit > 0, "memory.index_limit", positive)
 	s.want(c.Memory.SessionGap.Duration > 0, "memory.session_gap", lasting)
 	s.wantOneOf(c.Builder.Layout, "builder.layout", "sections", "plain", "chat")
 	s.want(c.Builder.MaxTokens > 0, "builder.max_tokens", positive)

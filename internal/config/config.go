@@ -55,8 +55,16 @@ type Embedding struct {
 
 // Memory is what is remembered and how it is cut.
 type Memory struct {
-	LogBots    bool     `toml:"log_bots" help:"Whether other bots' messages are remembered."`
-	SessionGap Duration `toml:"session_gap" help:"A channel silent for this long begins a new session: what was said before then is recalled, not continued."`
+	Start         string   `toml:"start" help:"What happens when Hark comes to a server: \"ask\" its admins what to remember, and remember nothing until they have chosen, or \"on\": remember all channels that Hark can read."`
+	LogBots       bool     `toml:"log_bots" help:"Whether other bots' and webhooks' messages are remembered."`
+	AgeRestricted bool     `toml:"age_restricted" help:"Whether age-restricted channels are remembered like others. If not, only those that an admin has chosen by name are."`
+	Direct        bool     `toml:"direct" help:"Whether direct messages to Hark are remembered. They are recalled in the same direct message only."`
+	Retention     Duration `toml:"retention" help:"How long messages are remembered, such as \"365d\". Older ones are forgotten. 0: without end."`
+	CatchUp       Duration `toml:"catch_up" help:"How far back Hark fetches what was said while it was away. 0: nothing is fetched."`
+	Reconcile     int      `toml:"reconcile" help:"How many of a channel's newest messages are compared with Discord after Hark was away, to learn of edits and deletions. 0: none."`
+	EditAnswers   bool     `toml:"edit_answers" help:"Whether answers that used what was forgotten are edited in Discord to say so."`
+	IndexLimit    int      `toml:"index_limit" help:"How much memory the vectors of the servers asked about may take, in megabytes. Those not asked about for longest make room."`
+	SessionGap    Duration `toml:"session_gap" help:"A channel silent for this long begins a new session: what was said before then is recalled, not continued."`
 }
 
 // Builder is the layout and size of prompts.
@@ -92,21 +100,25 @@ type Web struct {
 	Listen string `toml:"listen" help:"The host and port that serve /healthz and /readyz. With 0.0.0.0 as the host, other machines can ask too. \"off\" or empty: nowhere, and the container's own health check fails."`
 }
 
-// Duration is a time.Duration that is written as "90s" or "1h30m".
+// Duration is a time.Duration that is written as "90s", "1h30m" or "30d".
 type Duration struct{ time.Duration }
 
 // Default is what holds where nothing else is said.
 func Default() Config {
+	const day = 24 * time.Hour
 	const openAI = "https://api.openai.com/v1"
 	return Config{
 		Data:      "./data",
 		LLM:       LLM{BaseURL: openAI, MaxTokens: 1000, Timeout: Duration{time.Minute}},
 		Embedding: Embedding{BaseURL: openAI},
-		Memory:    Memory{SessionGap: Duration{30 * time.Minute}},
-		Builder:   Builder{Layout: "sections", MaxTokens: 4000},
-		Answer:    Answer{Timezone: "UTC"},
-		Log:       Log{Level: "info", Format: "auto"},
-		Web:       Web{Listen: "127.0.0.1:8765"},
+		Memory: Memory{
+			Start: "ask", CatchUp: Duration{30 * day}, Reconcile: 500, EditAnswers: true, IndexLimit: 128,
+			SessionGap: Duration{30 * time.Minute},
+		},
+		Builder: Builder{Layout: "sections", MaxTokens: 4000},
+		Answer:  Answer{Timezone: "UTC"},
+		Log:     Log{Level: "info", Format: "auto"},
+		Web:     Web{Listen: "127.0.0.1:8765"},
 	}
 }
 

@@ -113,7 +113,15 @@ dimensions = 256
 query_prefix = "q: "
 document_prefix = "d: "
 [memory]
+start = "on"
 log_bots = true
+age_restricted = true
+direct = true
+retention = "365d"
+catch_up = 0
+reconcile = 9
+edit_answers = false
+index_limit = 64
 session_gap = "1h"
 [answer]
 persona = """
@@ -130,7 +138,7 @@ format = "json"
 		Discord:   Discord{NewSecret("abc"), "http://127.0.0.1:1"},
 		LLM:       LLM{"http://localhost:11434/v1", NewSecret("k"), "qwen3", 77, &warm, Duration{90 * time.Second}},
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
-		Memory:    Memory{true, Duration{time.Hour}},
+		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}},
 		Builder:   Builder{"chat", 8000, 2000},
 		Answer:    Answer{"Be kind.\n", "Asia/Tokyo"},
 		Log:       Log{"debug", "json"},
@@ -152,6 +160,7 @@ func TestEveryKeyHasAVariableThatGoesBeforeTheFile(t *testing.T) {
 		"discord.api_url": "https://a", "llm.base_url": "https://b", "embedding.base_url": "https://c",
 		"builder.layout": "plain", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text",
 		"web.listen": "[::1]:80", "llm.temperature": "0.5", "memory.log_bots": "true",
+		"memory.start": "on", "memory.age_restricted": "true", "memory.direct": "true", "memory.edit_answers": "false",
 	}
 	file := write(t, "config.toml", Example())
 	for _, f := range fieldsOf(new(Config)) {

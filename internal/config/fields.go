@@ -92,7 +92,7 @@ func (f field) wants() string {
 	case **float64:
 		return "a number, without quotes"
 	case *Duration:
-		return `a time with its unit, such as "90s", "30m" or "1h30m"`
+		return `a time with its unit, such as "90s", "1h30m" or "30d"`
 	}
 	return "text in quotes"
 }
@@ -106,9 +106,16 @@ func number(value any) (float64, bool) {
 }
 
 func duration(value any) (time.Duration, bool) {
+	if n, ok := value.(int64); ok && n == 0 {
+		return 0, true
+	}
 	text, ok := value.(string)
 	if !ok {
 		return 0, false
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		return time.Duration(n) * 24 * time.Hour, err == nil
 	}
 	d, err := time.ParseDuration(text)
 	return d, err == nil
@@ -152,6 +159,9 @@ func (f field) toml() string {
 
 // brief is d as people write it: "30m" rather than "30m0s".
 func brief(d time.Duration) string {
+	if d > 0 && d%(24*time.Hour) == 0 {
+		return strconv.Itoa(int(d/(24*time.Hour))) + "d"
+	}
 	s := d.String()
 	for _, tail := range []string{"m0s", "h0m"} {
 		if strings.HasSuffix(s, tail) {

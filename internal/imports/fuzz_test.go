@@ -94,6 +94,10 @@ func checkEvent(t *testing.T, s *shelf, e memory.Event) {
 		if e.Name == "" || e.ID == 0 {
 			t.Errorf("name %+v", e)
 		}
+	case memory.Starred:
+		if !e.On || e.At.IsZero() || e.ID == 0 {
+			t.Errorf("star %+v", e)
+		}
 	default:
 		t.Errorf("an import gave %T", e)
 	}

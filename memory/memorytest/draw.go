@@ -111,7 +111,7 @@ func drawStructureEvent(t *rapid.T) memory.Event {
 	p := memory.Person{
 		ID: rapid.SampledFrom(authors).Draw(t, "who"), Guild: rapid.SampledFrom([]memory.GuildID{guild, memory.LocalGuild}).Draw(t, "guild"),
 		Username: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "username"), Name: rapid.SampledFrom([]string{"", "A"}).Draw(t, "name"),
-		Nick: rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "nick"), Data: rapid.SampledFrom([]string{"", "d"}).Draw(t, "data"),
+		Nick:       rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "nick"),
 		RolesKnown: rapid.Bool().Draw(t, "known"), Bot: rapid.Bool().Draw(t, "bot"),
 	}
 	if p.RolesKnown {

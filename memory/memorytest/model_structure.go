@@ -89,7 +89,6 @@ func (m *model) seePerson(p memory.Person) {
 	if !p.RolesKnown {
 		keep(&p.Nick, known.Nick)
 	}
-	keep(&p.Data, known.Data)
 	if !p.RolesKnown {
 		p.Roles, p.RolesKnown = known.Roles, known.RolesKnown
 	}

@@ -283,7 +283,7 @@ func (s *naive) Frequencies(_ context.Context, scope memory.Scope, terms []strin
 	return n, counts, nil
 }
 
-func (s *naive) Nearest(_ context.Context, scope memory.Scope, vector []float32, limit int) ([]memory.VectorHit, error) {
+func (s *naive) Nearest(_ context.Context, scope memory.Scope, _ memory.Space, vector []float32, limit int) ([]memory.VectorHit, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var hits []memory.VectorHit

@@ -106,7 +106,7 @@ var searchPromises = []promise{
 	}},
 	{"there are no vectors until something is embedded", func(t *trial) {
 		t.post(said(general, id(1), ada, "ferry"))
-		if _, err := t.store.Nearest(t.ctx, in(general), embed("ferry"), 5); !errors.Is(err, memory.ErrNoVectors) {
+		if _, err := t.store.Nearest(t.ctx, in(general), Embedder{}.Space(), embed("ferry"), 5); !errors.Is(err, memory.ErrNoVectors) {
 			t.Fatalf("Nearest: %v", err)
 		}
 	}},

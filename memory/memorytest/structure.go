@@ -89,7 +89,7 @@ var structurePromises = []promise{
 	{"what is learned of a person adds to what was known", func(t *trial) {
 		full := memory.Person{
 			ID: ada, Guild: guild, Username: "ada", Name: "Ada", Nick: "Captain", Roles: []memory.RoleID{950, 900},
-			RolesKnown: true, Data: "Builds boats.",
+			RolesKnown: true,
 		}
 		t.apply(memory.PersonSeen{Person: full}, memory.PersonSeen{Person: memory.Person{ID: ben, Guild: guild, Bot: true}})
 		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Name: "Ada L."}})

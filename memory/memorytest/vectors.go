@@ -120,7 +120,7 @@ func (m *machine) compareNearest(scope memory.Scope, question string, limit int)
 		return
 	}
 	candidates := m.candidates(scope, vector)
-	hits, err := m.store.Nearest(m.ctx, scope, vector, limit)
+	hits, err := m.store.Nearest(m.ctx, scope, Embedder{}.Space(), vector, limit)
 	if err != nil && !errors.Is(err, memory.ErrNoVectors) || len(hits) > limit {
 		m.Fatalf("Nearest(%+v): %d of %d wanted, %v", scope, len(hits), limit, err)
 	}

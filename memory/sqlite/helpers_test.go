@@ -94,7 +94,7 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 	if err != nil {
 		t.Fatal(err)
 	}
-	hits, err := s.Nearest(context.Background(), scope, vectors[0], 100)
+	hits, err := s.Nearest(context.Background(), scope, s.options.Space, vectors[0], 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -363,7 +363,7 @@ func TestAnotherSpace(t *testing.T) {
 		Scan(&vectors, &waiting, &segments); err != nil || vectors != 0 || waiting != segments || segments == 0 {
 		t.Errorf("%d vectors, %d of %d pending: %v", vectors, waiting, segments, err)
 	}
-	if _, err := s.Nearest(t.Context(), in(general), []float32{1, 0}, 3); err == nil || !strings.Contains(err.Error(), memory.ErrNoVectors.Error()) {
+	if _, err := s.Nearest(t.Context(), in(general), s.options.Space, []float32{1, 0}, 3); err == nil || !strings.Contains(err.Error(), memory.ErrNoVectors.Error()) {
 		t.Errorf("got %v", err)
 	}
 }

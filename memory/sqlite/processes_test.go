@@ -42,7 +42,7 @@ func TestStoresOnOneFileSeeEachOther(t *testing.T) {
 		t.Errorf("full text finds %v", got)
 	}
 	vector := func(s *Store) []memory.MessageID { return nearest(t, s, in(general, secret), "apples") }
-	if v, err := a.Nearest(ctx, in(general), make([]float32, 0), 1); err == nil {
+	if v, err := a.Nearest(ctx, in(general), a.options.Space, make([]float32, 0), 1); err == nil {
 		t.Errorf("no vector finds %v", v)
 	}
 	drain(t, b)
@@ -131,10 +131,10 @@ func TestStoresOfTwoSpaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if hits, err := a.Nearest(t.Context(), in(general), vectors[0], 1); !errors.Is(err, memory.ErrNoVectors) {
+	if hits, err := a.Nearest(t.Context(), in(general), a.options.Space, vectors[0], 1); !errors.Is(err, memory.ErrNoVectors) {
 		t.Errorf("got %v, %v", hits, err)
 	}
-	if hits, err := b.Nearest(t.Context(), in(general), []float32{1, 1}, 1); err != nil || len(hits) != 1 {
+	if hits, err := b.Nearest(t.Context(), in(general), b.options.Space, []float32{1, 1}, 1); err != nil || len(hits) != 1 {
 		t.Errorf("got %v, %v", hits, err)
 	}
 }

@@ -51,7 +51,7 @@ func TestCrookedVectors(t *testing.T) {
 		if segments, err := s.Pending(t.Context(), 10); err != nil || len(segments) != 2 {
 			t.Errorf("%s: %d segments wait, %v", name, len(segments), err)
 		}
-		if _, err := s.Nearest(t.Context(), in(general), unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
+		if _, err := s.Nearest(t.Context(), in(general), s.options.Space, unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -82,7 +82,7 @@ func TestASegmentThatChangesWhileItIsEmbedded(t *testing.T) {
 		if after, err := s.Pending(t.Context(), 10); err != nil || len(after) != 1 || after[0].Version == segments[0].Version {
 			t.Errorf("after %T: %+v, %v", change, after, err)
 		}
-		if _, err := s.Nearest(t.Context(), in(general), unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
+		if _, err := s.Nearest(t.Context(), in(general), s.options.Space, unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
 			t.Errorf("after %T: %v", change, err)
 		}
 	}
@@ -99,7 +99,7 @@ func TestATornSegmentIsNotNear(t *testing.T) {
 			t.Fatalf("found %v", got)
 		}
 		apply(t, s, change)
-		if hits, err := s.Nearest(t.Context(), in(general), unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
+		if hits, err := s.Nearest(t.Context(), in(general), s.options.Space, unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
 			t.Errorf("after %T: %v, %v", change, hits, err)
 		}
 	}
@@ -126,11 +126,11 @@ func TestNearestGivesUp(t *testing.T) {
 	nearest(t, s, in(general), "apples")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Nearest(ended, in(general), unit(), 1); !errors.Is(err, context.Canceled) {
+	if _, err := s.Nearest(ended, in(general), s.options.Space, unit(), 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	execute(t, s.write, "ALTER TABLE message RENAME TO gone") // after the vectors were loaded
-	_, err := s.Nearest(t.Context(), in(general), unit(), 1)
+	_, err := s.Nearest(t.Context(), in(general), s.options.Space, unit(), 1)
 	wantError(t, err, "read the segments found")
 }
 

@@ -131,6 +131,77 @@ CREATE TABLE trace_source (
   PRIMARY KEY (channel, id, answer_channel, answer)
 ) WITHOUT ROWID;
 CREATE INDEX trace_source_answer ON trace_source (answer_channel, answer);
+`, `
+ALTER TABLE guild ADD COLUMN choice INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE guild ADD COLUMN chosen INTEGER NOT NULL DEFAULT 0; -- when, in milliseconds
+ALTER TABLE guild ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE guild ADD COLUMN since INTEGER NOT NULL DEFAULT 0; -- an id: nothing up to it counts as missing
+ALTER TABLE guild ADD COLUMN gone INTEGER NOT NULL DEFAULT 0;  -- when Hark was removed, in milliseconds; 0 while it is there
+ALTER TABLE channel ADD COLUMN choice INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE channel ADD COLUMN chosen INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE channel ADD COLUMN heard INTEGER NOT NULL DEFAULT 0; -- id of the newest message told of live; 0 if none
+UPDATE channel SET heard = coalesce((SELECT max(id) FROM message WHERE message.channel = channel.no), 0) WHERE guild > 1;
+UPDATE guild SET since = coalesce((SELECT max(heard) FROM channel WHERE channel.guild = guild.id), 0);
+
+CREATE TABLE opted (
+  guild INTEGER NOT NULL,
+  user  INTEGER NOT NULL,
+  out   INTEGER NOT NULL,
+  at    INTEGER NOT NULL, -- milliseconds
+  PRIMARY KEY (guild, user)
+) WITHOUT ROWID;
+CREATE TABLE fact (
+  guild   INTEGER NOT NULL,
+  id      INTEGER NOT NULL,
+  user    INTEGER NOT NULL,
+  alias   INTEGER NOT NULL,
+  by      INTEGER NOT NULL,
+  channel INTEGER NOT NULL, -- id of where it was said; 0 if it was told otherwise
+  message INTEGER NOT NULL,
+  text    TEXT,             -- NULL once it is gone
+  PRIMARY KEY (guild, id)
+) WITHOUT ROWID;
+CREATE INDEX fact_source ON fact (channel, message) WHERE message <> 0;
+INSERT INTO fact SELECT guild, id, id, 0, id, 0, 0, data FROM person WHERE data <> '';
+ALTER TABLE person DROP COLUMN data;
+
+CREATE TABLE star ( -- message.starred has what it says of messages that are there
+  channel INTEGER NOT NULL, -- the id
+  id      INTEGER NOT NULL,
+  starred INTEGER NOT NULL,
+  at      INTEGER NOT NULL, -- milliseconds
+  PRIMARY KEY (channel, id)
+) WITHOUT ROWID;
+
+CREATE TABLE gap (
+  channel INTEGER NOT NULL, -- the id
+  until   INTEGER NOT NULL,
+  guild   INTEGER NOT NULL,
+  after   INTEGER NOT NULL,
+  past    INTEGER NOT NULL,
+  fetched INTEGER NOT NULL,
+  PRIMARY KEY (channel, until)
+) WITHOUT ROWID;
+
+CREATE TABLE forgetting (
+  id      INTEGER PRIMARY KEY,
+  guild   INTEGER NOT NULL, -- -1: everywhere
+  channel INTEGER NOT NULL, -- id; 0: all
+  user    INTEGER NOT NULL, -- 0: everybody
+  before  INTEGER NOT NULL, -- id of a message: those smaller are forgotten
+  why     TEXT NOT NULL,
+  at      INTEGER NOT NULL, -- milliseconds
+  done    INTEGER NOT NULL,
+  receipt TEXT NOT NULL     -- so far, as JSON: numbers only
+);
+CREATE TABLE withdrawn ( -- messages of Hark's that Discord still shows
+  no      INTEGER PRIMARY KEY,
+  guild   INTEGER NOT NULL,
+  channel INTEGER NOT NULL,
+  message INTEGER NOT NULL,
+  first   INTEGER NOT NULL,
+  UNIQUE (channel, message)
+);
 `}
 
 // migrate brings the schema up to date.

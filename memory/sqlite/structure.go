@@ -95,7 +95,7 @@ func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) error {
 		int64(guild), int64(r.ID), memory.Clean(r.Name), int64(r.Permissions), int64(r.Bot))
 }
 
-// seePerson stores what is known of somebody now: empty names, unknown roles and empty data leave what was
+// seePerson stores what is known of somebody now: empty names, unknown roles leave what was
 // known. Whoever tells the roles has seen the member, and so whether they have a nickname.
 func (t *transaction) seePerson(p memory.Person) error {
 	t.changed.person(p.Guild)
@@ -107,14 +107,13 @@ func (t *transaction) seePerson(p memory.Person) error {
 		}
 		roles = string(b)
 	}
-	return t.exec(`INSERT INTO person (guild, id, username, name, nick, bot, roles, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	return t.exec(`INSERT INTO person (guild, id, username, name, nick, bot, roles) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (guild, id) DO UPDATE SET
 		username = CASE excluded.username WHEN '' THEN username ELSE excluded.username END,
 		name = CASE excluded.name WHEN '' THEN name ELSE excluded.name END,
 		nick = CASE WHEN excluded.nick = '' AND excluded.roles IS NULL THEN nick ELSE excluded.nick END,
-		bot = excluded.bot, roles = coalesce(excluded.roles, roles),
-		data = CASE excluded.data WHEN '' THEN data ELSE excluded.data END`,
-		int64(p.Guild), int64(p.ID), memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles, memory.Clean(p.Data))
+		bot = excluded.bot, roles = coalesce(excluded.roles, roles)`,
+		int64(p.Guild), int64(p.ID), memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles)
 }
 
 func (c *changes) person(guild memory.GuildID) {
@@ -258,14 +257,14 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Pers
 	if ok {
 		return people, nil
 	}
-	rows, err := s.read.QueryContext(ctx, "SELECT id, username, name, nick, bot, roles, data FROM person WHERE guild = ?", int64(guild))
+	rows, err := s.read.QueryContext(ctx, "SELECT id, username, name, nick, bot, roles FROM person WHERE guild = ?", int64(guild))
 	if err != nil {
 		return nil, fmt.Errorf("read the people of guild %d: %w", guild, explain(err))
 	}
 	err = eachRow(rows, func(scan func(...any) error) error {
 		p := memory.Person{Guild: guild}
 		var roles sql.NullString
-		if err := scan(&p.ID, &p.Username, &p.Name, &p.Nick, &p.Bot, &roles, &p.Data); err != nil {
+		if err := scan(&p.ID, &p.Username, &p.Name, &p.Nick, &p.Bot, &roles); err != nil {
 			return err
 		}
 		p.RolesKnown = roles.Valid

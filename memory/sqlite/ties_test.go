@@ -22,6 +22,7 @@ func TestNearestBreaksTies(t *testing.T) {
 	s := openToy(t, t.TempDir())
 	defer s.Close()
 	const channel = 7
+	space := memorytest.Embedder{}.Space()
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for i := range 120 {
 		at := start.Add(time.Duration(i) * time.Hour) // each a segment of its own
@@ -45,7 +46,7 @@ func TestNearestBreaksTies(t *testing.T) {
 	}
 	var first []memory.VectorHit
 	for range 20 {
-		hits, err := s.Nearest(t.Context(), memory.Scope{Channels: []memory.ChannelID{channel}}, unit(), 10)
+		hits, err := s.Nearest(t.Context(), memory.Scope{Channels: []memory.ChannelID{channel}}, space, unit(), 10)
 		if err != nil || len(hits) != 10 {
 			t.Fatalf("%d hits, %v", len(hits), err)
 		}

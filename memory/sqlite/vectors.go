@@ -190,7 +190,10 @@ func sortNearest(found []near) {
 }
 
 // Nearest implements memory.Store.
-func (s *Store) Nearest(ctx context.Context, scope memory.Scope, vector []float32, limit int) ([]memory.VectorHit, error) {
+func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error) {
+	if space != s.options.Space {
+		return nil, memory.ErrNoVectors
+	}
 	if err := s.checkVector(vector); err != nil || vector == nil {
 		return nil, errors.Join(err, ctx.Err())
 	}

@@ -1,0 +1,90 @@
+package memory
+
+// Choice is what has been decided about remembering a guild, a category, a channel or a thread.
+type Choice uint8
+
+const (
+	Undecided      Choice = iota
+	Remember              // everything
+	RememberPublic        // of a guild: the channels that @everyone can read
+	RememberChosen        // of a guild: the channels and categories that say Remember
+	Ignore                // nothing
+)
+
+// Policy is what the operator has decided about remembering, for all guilds.
+type Policy struct {
+	Ask        bool // whether a guild that hasn't decided is to be asked first, rather than remembered
+	AgeLimited bool // whether age-restricted channels are remembered like others
+	Direct     bool // whether direct messages are remembered
+}
+
+// Remembers reports whether what is said in a channel of g is to be logged, and whether what was logged of it may be
+// recalled. What was chosen for a thread, its channel or the category goes before what was chosen for the guild, the
+// nearest first. A channel that isn't known is remembered only where everything is.
+func (p Policy) Remembers(g *Guild, id ChannelID) bool {
+	switch g.ID {
+	case LocalGuild:
+		return true
+	case DirectGuild:
+		return p.Direct
+	}
+	at := g.channel(id)
+	var rules *Channel // the one whose overwrites and age restriction count
+	choice := Undecided
+	for c := at; c != nil && choice == Undecided; c = g.channel(c.Parent) {
+		choice = c.Choice
+	}
+	if rules = at; at != nil && at.Kind.IsThread() {
+		rules = g.channel(at.Parent)
+	}
+	switch {
+	case choice == Ignore:
+		return false
+	case choice == Remember && (at.Choice == Remember || rules != nil && rules.Choice == Remember):
+		return true // chosen by name, so also if it is age-restricted
+	case rules != nil && rules.AgeLimited && !p.AgeLimited:
+		return false
+	case choice == Remember:
+		return true
+	}
+	switch g.Choice {
+	case Undecided:
+		return !p.Ask
+	case Remember:
+		return true
+	case RememberPublic:
+		return rules != nil && !rules.Unplaced && at.Kind != PrivateThread && g.isPublic(rules)
+	}
+	return false
+}
+
+// channel is a channel of g by its id, or nil.
+func (g *Guild) channel(id ChannelID) *Channel {
+	for i := range g.Channels {
+		if g.Channels[i].ID == id {
+			return &g.Channels[i]
+		}
+	}
+	return nil
+}
+
+// isPublic reports whether somebody without any role can read c with its past.
+func (g *Guild) isPublic(c *Channel) bool {
+	everyone := RoleID(g.ID)
+	var may Permissions
+	for _, r := range g.Roles {
+		if r.ID == everyone {
+			may = r.Permissions
+		}
+	}
+	for _, o := range c.Overwrites {
+		if o.Role == everyone && o.User == 0 {
+			may = may&^o.Deny | o.Allow
+		}
+	}
+	needed := ViewChannel | ReadMessageHistory
+	if c.Kind == VoiceChannel {
+		needed |= Connect
+	}
+	return may.Has(needed)
+}

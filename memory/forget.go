@@ -1,0 +1,59 @@
+package memory
+
+import "time"
+
+// LeftFor is how long a guild that removed Hark is kept, in case that was a mistake.
+const LeftFor = 30 * 24 * time.Hour
+
+// Everywhere, as the guild of a Forgetting, means all guilds.
+const Everywhere GuildID = -1
+
+// Forgetting is what is to be forgotten: every message for which all that is set here holds. It stays on record,
+// without any text, so that what is fetched, imported or restored later is forgotten again.
+//
+// What goes with a message: its full text, its segment's vector, what it was called, Hark's answers made from it and
+// their traces, the facts that it is the source of. With all of somebody's messages (User set, Channel and Before
+// not) goes what is known of the person. With a whole guild (neither Channel, User nor Before set) go its people,
+// its structure and what was chosen in it.
+type Forgetting struct {
+	ID      int64     // given by the store
+	Guild   GuildID   // or Everywhere
+	Channel ChannelID // with its threads; 0 for all channels
+	User    UserID    // who wrote; 0 for everybody
+	// Before is the end, exclusive; zero for the time at which it was begun, At. Where a whole channel was deleted it
+	// holds for what comes later as well.
+	Before time.Time
+	Why    Why
+	At     time.Time
+}
+
+// Why is what made something be forgotten.
+type Why string
+
+const (
+	WhyMember  Why = "member"  // somebody asked to be forgotten
+	WhyOptOut  Why = "opt-out" // somebody opted out
+	WhyPurge   Why = "purge"   // an admin or the operator
+	WhyDeleted Why = "deleted" // the channel was deleted in Discord
+	WhyLeft    Why = "left"    // Hark was removed from the guild
+	WhyAge     Why = "age"     // the retention's end
+)
+
+// Receipt is what a Forgetting took away, in numbers.
+type Receipt struct {
+	Forgetting Forgetting
+	Messages   int // with the text of edits that came before their message
+	Segments   int // that were dropped or made again
+	Vectors    int
+	Answers    int // of Hark's, that used what was forgotten
+	Facts      int
+	People     int
+}
+
+// Withdrawn is a message of Hark's that used what was forgotten. It is gone from the log, but Discord still shows it.
+type Withdrawn struct {
+	Guild   GuildID
+	Channel ChannelID
+	Message MessageID
+	First   bool // whether it is the answer's first message rather than a further one
+}
