@@ -31,7 +31,8 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	at := g.channel(id)
 	var rules *Channel // the one whose overwrites and age restriction count
 	choice := Undecided
-	for c := at; c != nil && choice == Undecided; c = g.channel(c.Parent) {
+	// A thread lies in a channel, and that in a category: what claims to lie deeper may lie in itself.
+	for c, depth := at, 0; c != nil && choice == Undecided && depth < 3; c, depth = g.channel(c.Parent), depth+1 {
 		choice = c.Choice
 	}
 	if rules = at; at != nil && at.Kind.IsThread() {

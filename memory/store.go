@@ -155,13 +155,15 @@ type Trace struct {
 	Parts    []MessageID `json:"parts,omitempty"` // further messages, where the answer didn't fit into one
 	Question MessageID   `json:"question"`
 	// QuestionEdited is of the question what TraceHit.Edited is of a hit.
-	QuestionEdited int64         `json:"question_edited,omitempty"`
-	Asker          UserID        `json:"asker"`
-	Model          string        `json:"model,omitempty"` // empty when the answer was extractive
-	Recalled       []TraceHit    `json:"recalled"`        // best first
-	Sections       []TraceUse    `json:"sections"`        // in the prompt's order
-	Search         time.Duration `json:"search"`
-	Total          time.Duration `json:"total"`
+	QuestionEdited int64      `json:"question_edited,omitempty"`
+	Asker          UserID     `json:"asker"`
+	Model          string     `json:"model,omitempty"` // empty when the answer was extractive
+	Recalled       []TraceHit `json:"recalled"`        // best first
+	Sections       []TraceUse `json:"sections"`        // in the prompt's order
+	// TextOnly says that vectors couldn't be searched, so that only full text found anything.
+	TextOnly bool          `json:"text_only,omitempty"`
+	Search   time.Duration `json:"search"`
+	Total    time.Duration `json:"total"`
 }
 
 // TraceHit is a message that was recalled.

@@ -62,7 +62,7 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	if !q.Now.IsZero() && (q.Scope.Until.IsZero() || q.Now.Before(q.Scope.Until)) {
 		q.Scope.Until = q.Now
 	}
-	known, err := e.known(ctx, q.Guilds)
+	known, err := e.known(ctx, q.Guilds, q.Scope)
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}

@@ -15,18 +15,35 @@ type people struct {
 	names map[string][]memory.UserID // by each word of the names they go by
 }
 
-func (e *Engine) known(ctx context.Context, guilds []memory.GuildID) (people, error) {
+// known are the people of guilds, with those of their facts that whoever may read scope may know.
+func (e *Engine) known(ctx context.Context, guilds []memory.GuildID, scope memory.Scope) (people, error) {
 	known := people{byID: map[memory.UserID]memory.Person{}, names: map[string][]memory.UserID{}}
+	readable := make(map[memory.ChannelID]bool, len(scope.Channels))
+	for _, c := range scope.Channels {
+		readable[c] = true
+	}
 	for _, guild := range guilds {
 		list, err := e.people.People(ctx, guild)
 		if err != nil {
 			return known, err
 		}
 		for _, p := range list {
+			p.Facts = factsIn(readable, p.Facts)
 			known.add(p)
 		}
 	}
 	return known, nil
+}
+
+// factsIn are those of facts that were said in channels, or told to Hark.
+func factsIn(channels map[memory.ChannelID]bool, facts []memory.Fact) []memory.Fact {
+	var told []memory.Fact
+	for _, f := range facts {
+		if f.Message == 0 || channels[f.Channel] {
+			told = append(told, f)
+		}
+	}
+	return told
 }
 
 func (k people) add(p memory.Person) {
@@ -42,7 +59,7 @@ func (k people) add(p memory.Person) {
 // nameWords are the words that p may be called by.
 func nameWords(p memory.Person) []string {
 	var words []string
-	for _, name := range []string{p.Username, p.Name, p.Nick} {
+	for _, name := range append(p.Aliases(), p.Username, p.Name, p.Nick) {
 		for _, w := range text.Words(name) {
 			if len(w) > 1 && !text.IsStopWord(w) && strings.Trim(w, "0123456789") != "" {
 				words = append(words, w)

@@ -56,7 +56,7 @@ type Reason struct {
 
 // Participant is somebody the context should introduce.
 type Participant struct {
-	Person   memory.Person
+	Person   memory.Person   // with those of their facts that the scope's readers may know
 	Presence memory.Presence // within the query's scope only
 	Main     bool            // the asker, and whoever the question mentions, names or replies to
 }

@@ -143,7 +143,7 @@ func (e *Engine) source(r *recalled, n int, channel memory.ChannelID, id memory.
 func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	t := memory.Trace{
 		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
-		Search: r.search, Total: r.elapsed(),
+		Search: r.search, Total: r.elapsed(), TextOnly: r.result.TextOnly,
 	}
 	numbers, sent := map[memory.MessageID]int{}, map[memory.MessageID]bool{}
 	for _, n := range r.Prompt.Numbers {
@@ -169,7 +169,13 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 			}
 		}
 	}
-	for _, m := range r.sentSession() {
+	for _, m := range r.sentSources() {
+		if !found[m.ID] {
+			found[m.ID] = true
+			t.Recalled = append(t.Recalled, memory.TraceHit{Channel: m.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
+		}
+	}
+	for _, m := range r.loggedSession() {
 		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: q.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
 	}
 	for _, s := range r.Prompt.Report.Sections {

@@ -11,11 +11,12 @@ import (
 // derivation tells which of Hark's own answers in a channel may be repeated there. An answer carries the audience
 // of all that it was made from, and that may have shrunk since; one whose sources aren't known is not repeated.
 type derivation struct {
-	log     Log
-	channel memory.ChannelID
-	scope   memory.Scope
-	present memory.MessageID // from here on everybody present has seen what was said
-	known   map[memory.MessageID]bool
+	log      Log
+	consents consents
+	channel  memory.ChannelID
+	scope    memory.Scope
+	present  memory.MessageID // from here on everybody present has seen what was said
+	known    map[memory.MessageID]bool
 }
 
 // allowed are messages, of the derivation's channel and in order, without the answers that mustn't be repeated.
@@ -58,7 +59,7 @@ func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bo
 
 // sourcesReadable reports whether all that an answer was made from may be used again.
 func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
-	var here []memory.MessageID
+	used := map[memory.ChannelID][]memory.MessageID{}
 	for _, hit := range trace.Recalled {
 		if hit.Number == 0 && !hit.Context {
 			continue
@@ -67,14 +68,27 @@ func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (b
 		if !seen && !slices.Contains(d.scope.Channels, hit.Channel) {
 			return false, nil
 		}
-		if hit.Channel == d.channel {
-			here = append(here, hit.Message)
+		if !slices.Contains(used[hit.Channel], hit.Message) {
+			used[hit.Channel] = append(used[hit.Channel], hit.Message)
 		}
 	}
-	sources, err := d.log.Messages(ctx, d.channel, here)
-	if err != nil {
-		return false, err
+	for channel, ids := range used {
+		if ok, err := d.allGiven(ctx, channel, ids); !ok || err != nil {
+			return false, err
+		}
 	}
-	allowed, err := d.allowed(ctx, sources)
-	return len(allowed) == len(sources), err
+	return true, nil
+}
+
+// allGiven reports whether the messages ids are all there still, their authors agree, and those that are Hark's own may
+// be repeated.
+func (d *derivation) allGiven(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (bool, error) {
+	sources, err := d.log.Messages(ctx, channel, ids)
+	if err == nil {
+		sources, err = d.consents.given(ctx, sources)
+	}
+	if err == nil && channel == d.channel {
+		sources, err = d.allowed(ctx, sources)
+	}
+	return len(sources) == len(ids), err
 }

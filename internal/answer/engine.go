@@ -21,6 +21,7 @@ type Log interface {
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 	Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error)
 	KeepTrace(ctx context.Context, t memory.Trace) error
+	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
 }
 
 // Searcher recalls. See search.Engine.

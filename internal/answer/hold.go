@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hark/memory"
+	"hark/search"
 )
 
 // withdrawn is said in the place of an answer that mustn't be given any more.
@@ -13,26 +14,52 @@ const withdrawn = "While I was answering, something that I relied on was deleted
 // holds reports whether all that the model was shown is still as it was, and may still be read by everybody who
 // will read the answer: writing one can take minutes.
 func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, error) {
-	_, scope, _, err := e.readable(ctx, q)
+	now, err := e.readable(ctx, q)
 	if err != nil {
 		return false, err
 	}
-	session := r.sentSession()
+	if ok, err := now.holdsPeople(ctx, r.sentPeople()); !ok || err != nil {
+		return false, err
+	}
+	session := r.loggedSession()
+	if len(session) > 0 && !now.here {
+		return false, nil
+	}
+	if given, err := now.consents.given(ctx, r.sentSession()); len(given) < len(r.sentSession()) || err != nil {
+		return false, err
+	}
 	for channel, sent := range r.sent() {
 		ids := make([]memory.MessageID, 0, len(sent))
 		for id := range sent {
 			ids = append(ids, id)
 		}
-		now, err := e.log.Messages(ctx, channel, ids)
-		if err != nil {
+		found, err := e.log.Messages(ctx, channel, ids)
+		if err == nil {
+			found, err = now.consents.given(ctx, found)
+		}
+		if len(found) < len(sent) || err != nil {
 			return false, err
 		}
-		if len(now) < len(sent) {
-			return false, nil
-		}
-		for _, m := range now {
+		for _, m := range found {
 			present := channel == q.Channel && slices.ContainsFunc(session, func(s memory.Message) bool { return s.ID == m.ID })
-			if m.Text() != sent[m.ID].Text() || !present && !slices.Contains(scope.Channels, channel) {
+			if m.Text() != sent[m.ID].Text() || !present && !slices.Contains(now.scope.Channels, channel) {
+				return false, nil
+			}
+		}
+	}
+	r.reach = now
+	return true, nil
+}
+
+// holdsPeople reports whether nobody of people has opted out, and all that was told of them is still so.
+func (now *reach) holdsPeople(ctx context.Context, people []search.Participant) (bool, error) {
+	for _, p := range people {
+		if out, err := now.consents.isOut(ctx, p.Person.Guild, p.Person.ID); out || err != nil {
+			return false, err
+		}
+		known, _ := now.names.person(p.Person.ID)
+		for _, f := range p.Person.Facts {
+			if !slices.Contains(known.Facts, f) {
 				return false, nil
 			}
 		}
@@ -40,7 +67,28 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 	return true, nil
 }
 
-// sent are the messages that the prompt shows, by channel.
+// loggedSession are the messages of the log that the prompt shows as the session.
+func (r *recalled) loggedSession() []memory.Message {
+	if r.unlogged {
+		return nil
+	}
+	return r.sentSession()
+}
+
+// sentSources are the messages that facts in the prompt were said in.
+func (r *recalled) sentSources() []memory.Message {
+	var sources []memory.Message
+	for _, p := range r.sentPeople() {
+		for _, f := range p.Person.Facts {
+			if f.Message != 0 {
+				sources = append(sources, r.said[f.Message])
+			}
+		}
+	}
+	return sources
+}
+
+// sent are the messages of the log that the prompt shows or that it was made from, by channel.
 func (r *recalled) sent() map[memory.ChannelID]map[memory.MessageID]memory.Message {
 	shown := map[memory.MessageID]bool{}
 	for _, s := range r.Prompt.Shown {
@@ -60,7 +108,7 @@ func (r *recalled) sent() map[memory.ChannelID]map[memory.MessageID]memory.Messa
 			}
 		}
 	}
-	for _, m := range r.sentSession() {
+	for _, m := range slices.Concat(r.sentSources(), r.loggedSession()) {
 		add(m)
 	}
 	return sent

@@ -99,15 +99,15 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 // findQuotes searches for what to quote. What is being said right now may be quoted to those present even where
 // the channel's past can't be read by all of them.
 func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
-	if len(r.session) == 0 {
+	if len(r.session) == 0 || r.unlogged {
 		return slices.Clone(r.result.Hits), nil
 	}
 	if slices.Contains(r.scope.Channels, q.Channel) {
-		result, err := e.search.Search(ctx, e.query(q, r, r.scope, []memory.MessageID{q.ID}))
+		result, err := e.find(ctx, q, r, r.scope, []memory.MessageID{q.ID})
 		return result.Hits, err
 	}
 	scope := memory.Scope{Channels: []memory.ChannelID{q.Channel}, Since: r.session[0].Time()}
-	present, err := e.search.Search(ctx, e.query(q, r, scope, []memory.MessageID{q.ID}))
+	present, err := e.find(ctx, q, r, scope, []memory.MessageID{q.ID})
 	return slices.Concat(present.Hits, r.result.Hits), err
 }
 

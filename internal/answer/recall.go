@@ -14,26 +14,35 @@ import (
 
 // recalled is all that an answer is made from.
 type recalled struct {
-	Prompt  builder.Prompt
-	result  search.Result
-	session []memory.Message // of the channel, before the question, oldest first
-	scope   memory.Scope
-	guilds  []memory.GuildID
-	names   names
-	started time.Time
-	search  time.Duration
+	reach
+	Prompt   builder.Prompt
+	result   search.Result
+	said     map[memory.MessageID]memory.Message // what the facts of the result's people were said in
+	session  []memory.Message                    // of the channel, before the question, oldest first
+	unlogged bool                                // whether the session isn't from the log
+	started  time.Time
+	search   time.Duration
+}
+
+// reach is what may be used in an answer at this moment.
+type reach struct {
+	guilds   []memory.GuildID
+	scope    memory.Scope
+	here     bool // whether what was logged of the channel asked in may be used at all
+	names    names
+	consents consents
 }
 
 func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }
 
 // recall gathers what an answer to q is made from and has the prompt built.
 func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
-	r := &recalled{started: time.Now()}
+	r := &recalled{started: time.Now(), unlogged: q.Session != nil}
 	var err error
-	if r.guilds, r.scope, r.names, err = e.readable(ctx, q); err != nil {
+	if r.reach, err = e.readable(ctx, q); err != nil {
 		return nil, err
 	}
-	if r.session, err = e.session(ctx, q, r.scope); err != nil {
+	if r.session, err = e.session(ctx, q, r.reach); err != nil {
 		return nil, err
 	}
 	if err := e.build(ctx, q, r, r.session); err != nil {
@@ -53,14 +62,17 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 		skip = append(skip, m.ID)
 	}
 	var err error
-	if r.result, err = e.search.Search(ctx, e.query(q, r, r.scope, skip)); err != nil {
+	if r.result, err = e.find(ctx, q, r, r.scope, skip); err != nil {
+		return err
+	}
+	if err := e.settleFacts(ctx, r); err != nil {
 		return err
 	}
 	if q.Guild == memory.DirectGuild {
 		r.result.People = presentIn(r.result.People, q.Asker)
 	}
 	r.search = r.elapsed()
-	in := History(r.result, q.Channel, r.names.channel)
+	in := History(r.result, q.Channel, r.names.channel, r.names.of)
 	in.Now = q.Now.In(e.options.Zone)
 	in.Persona = e.options.Persona
 	in.Session = e.turns(r.session, r.names)
@@ -79,12 +91,31 @@ func presentIn(people []search.Participant, asker memory.UserID) []search.Partic
 
 // sentSession are the messages of the session that are in the prompt: the newest.
 func (r *recalled) sentSession() []memory.Message {
+	return r.session[max(0, len(r.session)-r.included(builder.SectionSession)):]
+}
+
+// sentPeople are the participants that are in the prompt: the first.
+func (r *recalled) sentPeople() []search.Participant {
+	return r.result.People[:min(len(r.result.People), r.included(builder.SectionParticipants))]
+}
+
+// included is how many items of a section are in the prompt.
+func (r *recalled) included(section builder.SectionType) int {
 	for _, s := range r.Prompt.Report.Sections {
-		if s.Type == builder.SectionSession {
-			return r.session[max(0, len(r.session)-s.Included):]
+		if s.Type == section {
+			return s.Included
 		}
 	}
-	return nil
+	return 0
+}
+
+// find searches, and leaves out whoever has opted out.
+func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory.Scope, skip []memory.MessageID) (search.Result, error) {
+	result, err := e.search.Search(ctx, e.query(q, r, scope, skip))
+	if err != nil {
+		return search.Result{}, err
+	}
+	return r.consents.of(ctx, result)
 }
 
 func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memory.MessageID) search.Query {
@@ -98,34 +129,44 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 	}
 }
 
-// readable is what may be used in an answer to q, and the names of who and what is there.
-func (e *Engine) readable(ctx context.Context, q Question) ([]memory.GuildID, memory.Scope, names, error) {
-	guilds := []memory.GuildID{q.Guild}
+// readable is what may be used in an answer to q, and the names of who and what is there. Of a guild that removed Hark
+// it is nothing.
+func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
+	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(), consents: e.newConsents()}
 	if q.Everywhere && q.Operator {
 		var err error
-		if guilds, err = e.log.Guilds(ctx); err != nil {
-			return nil, memory.Scope{}, names{}, err
+		if now.guilds, err = e.log.Guilds(ctx); err != nil {
+			return reach{}, err
 		}
 	}
-	guilds = slices.DeleteFunc(guilds, func(id memory.GuildID) bool { return q.Operator && id == memory.DirectGuild })
-	var scope memory.Scope
-	n := newNames()
-	for _, id := range guilds {
+	left := map[memory.GuildID]bool{memory.DirectGuild: q.Operator}
+	now.guilds = slices.DeleteFunc(slices.Clone(now.guilds), func(id memory.GuildID) bool { return left[id] })
+	for _, id := range now.guilds {
 		g, err := e.log.Guild(ctx, id)
 		if errors.Is(err, memory.ErrNotFound) {
 			continue // nothing was said there yet
 		}
 		if err != nil {
-			return nil, scope, n, err
+			return reach{}, err
+		}
+		if left[id] = !g.Left.IsZero(); left[id] {
+			continue
 		}
 		list, err := e.log.People(ctx, id)
 		if err != nil {
-			return nil, scope, n, err
+			return reach{}, err
 		}
-		n.add(g, list)
-		scope.Channels = append(scope.Channels, readableIn(g, q, n)...)
+		now.names.add(g, list)
+		channels := byID(g)
+		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels)
+		for _, c := range readableIn(g, q, now.names) {
+			if e.remembered(q, g, channels[c], channels) {
+				now.scope.Channels = append(now.scope.Channels, c)
+			}
+		}
 	}
-	return guilds, scope, n, nil
+	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
+	return now, nil
 }
 
 func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
@@ -149,7 +190,7 @@ const sessionTurns = 40
 // session is what was said in the channel before the question, since the last silence, oldest first, and
 // before it the message that the question replies to, if that is older and may be read again. An operator sees no
 // direct messages.
-func (e *Engine) session(ctx context.Context, q Question, scope memory.Scope) ([]memory.Message, error) {
+func (e *Engine) session(ctx context.Context, q Question, now reach) ([]memory.Message, error) {
 	if q.Operator && q.Guild == memory.DirectGuild {
 		return nil, nil
 	}
@@ -157,34 +198,68 @@ func (e *Engine) session(ctx context.Context, q Question, scope memory.Scope) ([
 	if asked == 0 {
 		asked = memory.FirstMessageID(q.Now)
 	}
-	before, err := e.log.Around(ctx, q.Channel, []memory.MessageID{asked}, sessionTurns, 0)
+	before, err := e.before(ctx, q, asked, now)
 	if err != nil {
 		return nil, err
 	}
-	before = slices.DeleteFunc(before, func(m memory.Message) bool { return m.ID >= asked || m.Kind == memory.FromSystem })
-	last := q.Now
-	start := len(before)
-	for start > 0 && last.Sub(before[start-1].Time()) <= e.options.SessionGap {
-		start--
-		last = before[start].Time()
+	session := before[lastSitting(before, q.Now, e.options.SessionGap):]
+	if q.Session != nil {
+		return append(repliedTo(before[:len(before)-len(session)], q.ReplyTo), session...), nil
 	}
-	session := before[start:]
-	own := derivation{log: e.log, channel: q.Channel, scope: scope, present: asked, known: map[memory.MessageID]bool{}}
+	own := derivation{
+		log: e.log, consents: now.consents, channel: q.Channel, scope: now.scope, present: asked, known: map[memory.MessageID]bool{},
+	}
 	if len(session) > 0 {
 		own.present = session[0].ID
 	}
 	if session, err = own.allowed(ctx, session); err != nil {
 		return nil, err
 	}
-	if q.ReplyTo == 0 || q.ReplyTo >= own.present || !slices.Contains(scope.Channels, q.Channel) {
+	if q.ReplyTo == 0 || q.ReplyTo >= own.present || !slices.Contains(now.scope.Channels, q.Channel) {
 		return session, nil
 	}
 	replied, err := e.log.Messages(ctx, q.Channel, []memory.MessageID{q.ReplyTo})
+	if err == nil {
+		replied, err = now.consents.given(ctx, replied)
+	}
+	if err == nil {
+		replied, err = own.allowed(ctx, replied)
+	}
+	return append(replied, session...), err
+}
+
+// before are the last messages before the one asked with that may be in a session, oldest first: of the question's own
+// session where nothing is logged, else of the log, if it may be used.
+func (e *Engine) before(ctx context.Context, q Question, asked memory.MessageID, now reach) ([]memory.Message, error) {
+	said, err := slices.Clone(q.Session), error(nil)
+	if q.Session == nil && now.here {
+		said, err = e.log.Around(ctx, q.Channel, []memory.MessageID{asked}, sessionTurns, 0)
+	}
 	if err != nil {
 		return nil, err
 	}
-	replied, err = own.allowed(ctx, replied)
-	return append(replied, session...), err
+	said = slices.DeleteFunc(said, func(m memory.Message) bool { return m.ID >= asked || m.Kind == memory.FromSystem })
+	return now.consents.given(ctx, said[max(0, len(said)-sessionTurns):])
+}
+
+// lastSitting is where in messages the last begins of those between which there is no silence longer than gap until now.
+func lastSitting(messages []memory.Message, now time.Time, gap time.Duration) int {
+	start := len(messages)
+	for start > 0 && now.Sub(messages[start-1].Time()) <= gap {
+		start--
+		now = messages[start].Time()
+	}
+	return start
+}
+
+// repliedTo is the one of messages that has the id, or none.
+func repliedTo(messages []memory.Message, id memory.MessageID) []memory.Message {
+	for i, m := range messages {
+		if m.ID == id {
+			return messages[i : i+1 : i+1]
+		}
+	}
+	return nil
 }
 
 // turns are messages as the builder takes them.
@@ -205,11 +280,11 @@ func (e *Engine) turns(messages []memory.Message, n names) []builder.Turn {
 // History is the part of a prompt's input that comes from a recall, for an answer in the channel at. Excerpts
 // overlap: each message is shown where it stands best, and a hit that stands in a better one's excerpt needs none
 // of its own.
-func History(result search.Result, at memory.ChannelID, channelName func(memory.ChannelID) string) builder.Input {
+func History(result search.Result, at memory.ChannelID, channelName func(memory.ChannelID) string, personName func(memory.UserID) string) builder.Input {
 	var in builder.Input
 	for _, p := range result.People {
 		in.Participants = append(in.Participants, builder.Participant{
-			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: told(p.Person.Facts), Main: p.Main,
+			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: told(p.Person, personName), Main: p.Main,
 		})
 	}
 	shown := map[memory.MessageID]bool{}
@@ -238,12 +313,18 @@ func History(result search.Result, at memory.ChannelID, channelName func(memory.
 	return in
 }
 
-// told is what facts say, as one text.
-func told(facts []memory.Fact) string {
+// told is what is known of p, as one text. What somebody else told says so.
+func told(p memory.Person, name func(memory.UserID) string) string {
 	var texts []string
-	for _, f := range facts {
-		if !f.Alias {
+	for _, f := range p.Facts {
+		switch {
+		case f.Alias:
+		case f.By == p.ID || f.By == 0:
 			texts = append(texts, f.Text)
+		case name == nil:
+			texts = append(texts, f.Text+" (said by "+tag(f.By)+")")
+		default:
+			texts = append(texts, f.Text+" (said by "+name(f.By)+")")
 		}
 	}
 	return strings.Join(texts, "; ")

@@ -204,6 +204,13 @@ func (f *faulty) Trace(ctx context.Context, c memory.ChannelID, id memory.Messag
 	return f.Log.Trace(ctx, c, id)
 }
 
+func (f *faulty) OptedOut(ctx context.Context, g memory.GuildID, u memory.UserID) (bool, error) {
+	if f.fails() {
+		return false, errDisk
+	}
+	return f.Log.OptedOut(ctx, g, u)
+}
+
 // Each call to the store fails once; no failure goes unnoticed, and none leaves an answer.
 func TestFailuresOfTheStoreAreReported(t *testing.T) {
 	t.Parallel()

@@ -71,6 +71,9 @@ func newWorld(t *testing.T, model Model) *world {
 
 func (w *world) over(log Log, model Model, b builder.Options, o Options) *Engine {
 	w.t.Helper()
+	if o.Policy == (memory.Policy{}) {
+		o.Policy.Direct = true
+	}
 	built, err := builder.New(b, tokens.New())
 	if err != nil {
 		w.t.Fatal(err)

@@ -1,0 +1,145 @@
+package answer
+
+import (
+	"context"
+	"slices"
+
+	"hark/memory"
+	"hark/search"
+)
+
+// consents asks again, before anything is used, for what was asked before it was logged: the store drops what nobody
+// agreed to, and this is the second lock on the same door.
+type consents struct {
+	log Log
+	out map[member]bool // who has opted out, as far as it was asked
+}
+
+type member struct {
+	guild memory.GuildID
+	user  memory.UserID
+}
+
+func (e *Engine) newConsents() consents { return consents{log: e.log, out: map[member]bool{}} }
+
+// isOut reports whether somebody has opted out in a guild.
+func (c consents) isOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
+	who := member{guild, user}
+	if out, known := c.out[who]; known {
+		return out, nil
+	}
+	out, err := c.log.OptedOut(ctx, guild, user)
+	if err == nil {
+		c.out[who] = out
+	}
+	return out, err
+}
+
+// given are those of messages whose authors haven't opted out.
+func (c consents) given(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+	var kept []memory.Message
+	for _, m := range messages {
+		out, err := c.isOut(ctx, m.Guild, m.Author)
+		if err != nil {
+			return nil, err
+		}
+		if !out {
+			kept = append(kept, m)
+		}
+	}
+	return kept, nil
+}
+
+// of is what is left of a result without those who have opted out.
+func (c consents) of(ctx context.Context, result search.Result) (search.Result, error) {
+	var hits []search.Hit
+	for _, hit := range result.Hits {
+		excerpt, err := c.given(ctx, hit.Excerpt)
+		if err != nil {
+			return search.Result{}, err
+		}
+		out, err := c.isOut(ctx, hit.Message.Guild, hit.Message.Author)
+		if err != nil {
+			return search.Result{}, err
+		}
+		if hit.Excerpt = excerpt; !out {
+			hits = append(hits, hit)
+		}
+	}
+	var people []search.Participant
+	for _, p := range result.People {
+		out, err := c.isOut(ctx, p.Person.Guild, p.Person.ID)
+		if err != nil {
+			return search.Result{}, err
+		}
+		if !out {
+			people = append(people, p)
+		}
+	}
+	result.Hits, result.People = hits, people
+	return result, nil
+}
+
+// remembered reports whether what was logged of c may be recalled for q. What was imported of a guild that was never
+// asked is the operator's own, as long as nobody has decided otherwise. channels are g's.
+func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel, channels map[memory.ChannelID]*memory.Channel) bool {
+	if c == nil || !g.Left.IsZero() {
+		return false
+	}
+	policy := e.options.Policy
+	if q.Operator && c.Unplaced && !g.Asked {
+		policy.Ask = false
+	}
+	// Policy looks its channels up one by one, and a guild can have ten thousand threads.
+	line := memory.Guild{ID: g.ID, Roles: g.Roles, Choice: g.Choice}
+	for at := c; at != nil && len(line.Channels) < deepest; at = channels[at.Parent] {
+		line.Channels = append(line.Channels, *at)
+	}
+	return policy.Remembers(&line, c.ID)
+}
+
+// deepest is how many channels lie in one another: a thread, its channel, the category.
+const deepest = 3
+
+// byID are a guild's channels.
+func byID(g *memory.Guild) map[memory.ChannelID]*memory.Channel {
+	channels := make(map[memory.ChannelID]*memory.Channel, len(g.Channels))
+	for i := range g.Channels {
+		channels[g.Channels[i].ID] = &g.Channels[i]
+	}
+	return channels
+}
+
+// settleFacts looks up the messages that the facts of a result's people were said in, and leaves out the facts whose
+// message is gone.
+func (e *Engine) settleFacts(ctx context.Context, r *recalled) error {
+	wanted := map[memory.ChannelID][]memory.MessageID{}
+	for _, p := range r.result.People {
+		for _, f := range p.Person.Facts {
+			if f.Message != 0 && !slices.Contains(wanted[f.Channel], f.Message) {
+				wanted[f.Channel] = append(wanted[f.Channel], f.Message)
+			}
+		}
+	}
+	r.said = map[memory.MessageID]memory.Message{}
+	for channel, ids := range wanted {
+		messages, err := e.log.Messages(ctx, channel, ids)
+		if err != nil {
+			return err
+		}
+		if messages, err = r.consents.given(ctx, messages); err != nil {
+			return err
+		}
+		for _, m := range messages {
+			r.said[m.ID] = m
+		}
+	}
+	for i := range r.result.People {
+		facts := &r.result.People[i].Person.Facts
+		*facts = slices.DeleteFunc(slices.Clone(*facts), func(f memory.Fact) bool {
+			_, there := r.said[f.Message]
+			return f.Message != 0 && !there
+		})
+	}
+	return nil
+}
