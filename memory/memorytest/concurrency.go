@@ -2,7 +2,10 @@ package memorytest
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -10,6 +13,7 @@ import (
 
 var concurrencyPromises = []promise{
 	{"readers see whole batches only, while several write", wholeBatches},
+	{"who begins to read after a forgetting has begun sees nothing of it, while several write", forgetAmongWriters},
 }
 
 const (
@@ -100,6 +104,96 @@ func readBatch(t *trial, writer, batch int) string {
 		return fmt.Sprintf("FullText has %d of a batch of %d, %v", len(hits), batchSize, err)
 	}
 	if _, err := t.store.Pending(t.ctx, 5); err != nil {
+		return fmt.Sprintf("Pending: %v", err)
+	}
+	return ""
+}
+
+// forgetAmongWriters forgets somebody while others post what they and others say, again and again, and readers look.
+func forgetAmongWriters(t *trial) {
+	const each = 200
+	ids := func(n int) memory.MessageID { return id(n * 10) }
+	events := func(from int) []memory.Event {
+		var batch []memory.Event
+		for n := from; n < from+each/10; n++ {
+			batch = append(batch, memory.Posted{Message: said(general, ids(2*n), ada, "regret")}, memory.Posted{Message: said(general, ids(2*n+1), ben, "tide")})
+		}
+		return batch
+	}
+	for n := 0; n < each; n += each / 10 {
+		t.apply(events(n)...)
+	}
+	var begun, ended atomic.Bool
+	var writers, readers sync.WaitGroup
+	problems := make(chan string, 5)
+	for w := range 2 {
+		writers.Go(func() {
+			for n := 0; n < each || !ended.Load(); n += each / 10 {
+				if err := t.store.Apply(t.ctx, events((n+w*each/2)%(2*each))...); err != nil {
+					problems <- fmt.Sprintf("Apply: %v", err)
+					return
+				}
+			}
+		})
+	}
+	for range 2 {
+		readers.Go(func() {
+			for last := false; !last; {
+				last = ended.Load()
+				if !begun.Load() {
+					runtime.Gosched()
+				} else if problem := seesOf(t, ada); problem != "" {
+					problems <- problem
+					return
+				}
+			}
+		})
+	}
+	_, err := t.store.Forget(t.ctx, memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}, func(int, int) { begun.Store(true) })
+	begun.Store(true)
+	ended.Store(true)
+	writers.Wait()
+	readers.Wait()
+	select {
+	case problem := <-problems:
+		t.Fatalf("%s", problem)
+	default:
+	}
+	if problem := seesOf(t, ada); problem != "" || err != nil {
+		t.Fatalf("Forget: %v; at the end %s", err, problem)
+	}
+	for n := range each {
+		if len(t.messages(general, ids(2*n+1))) != 1 {
+			t.Fatalf("somebody else's message is gone")
+		}
+	}
+}
+
+// seesOf says what a reader sees of somebody who was forgotten.
+func seesOf(t *trial, user memory.UserID) string {
+	log, err := t.store.Log(t.ctx, general, -never, never, 10_000)
+	if err != nil || slices.ContainsFunc(log, func(m memory.Message) bool { return m.Author == user }) {
+		return fmt.Sprintf("Log has what was forgotten, %v", err)
+	}
+	hits, err := t.store.FullText(t.ctx, in(general), text.Terms("regret"), 10)
+	if err != nil || len(hits) > 0 {
+		return fmt.Sprintf("FullText has %d messages that were forgotten, %v", len(hits), err)
+	}
+	_, counts, err := t.store.Frequencies(t.ctx, in(general), text.Terms("regret"), 10)
+	if err != nil || counts[0] > 0 {
+		return fmt.Sprintf("Frequencies has %v of what was forgotten, %v", counts, err)
+	}
+	present, err := t.store.Presence(t.ctx, in(general), []memory.UserID{user})
+	if err != nil || len(present) > 0 {
+		return fmt.Sprintf("Presence has %v of who was forgotten, %v", present, err)
+	}
+	pending, err := t.store.Pending(t.ctx, 100)
+	for _, s := range pending {
+		if slices.ContainsFunc(s.Messages, func(m memory.Message) bool { return m.Author == user }) {
+			return "Pending has what was forgotten"
+		}
+	}
+	if err != nil {
 		return fmt.Sprintf("Pending: %v", err)
 	}
 	return ""

@@ -14,7 +14,7 @@ var logPromises = []promise{
 		m := memory.Message{
 			ID: id(7), Guild: guild, Channel: general, Author: ada, Kind: memory.FromWebhook, Content: "grüße 你好 \u202e🎉",
 			Files:  []memory.File{{Name: "plan.pdf", Description: "of the house"}, {Name: "b"}},
-			Edited: began.Add(time.Hour + 7*time.Millisecond), ReplyTo: id(3), Mentions: []memory.UserID{ben, ada}, Starred: true,
+			Edited: began.Add(time.Hour + 7*time.Millisecond), ReplyTo: id(3), Mentions: []memory.UserID{ben, ada},
 		}
 		empty := said(general, id(8), ben, "")
 		empty.Files = []memory.File{{Name: "only.png"}}
@@ -88,7 +88,7 @@ var logPromises = []promise{
 	{"an edit of the text leaves the rest to the newest whole version, whichever comes first", func(t *trial) {
 		m := said(general, id(1), ada, "first")
 		whole := edited(m, 1, "second")
-		whole.Files, whole.Starred = []memory.File{{Name: "map.png"}}, true
+		whole.Files = []memory.File{{Name: "map.png"}}
 		edit := memory.Edited{Guild: guild, Channel: general, ID: m.ID, Content: "third", At: began.Add(2 * time.Minute)}
 		t.post(m)
 		t.apply(edit)

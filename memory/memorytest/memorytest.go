@@ -69,7 +69,7 @@ type promise struct {
 
 func promises() []promise {
 	var all []promise
-	for _, group := range [][]promise{logPromises, structurePromises, namePromises, searchPromises, queuePromises, tracePromises, concurrencyPromises} {
+	for _, group := range [][]promise{logPromises, structurePromises, peoplePromises, hearingPromises, namePromises, searchPromises, queuePromises, tracePromises, forgetPromises, concurrencyPromises} {
 		all = append(all, group...)
 	}
 	return all

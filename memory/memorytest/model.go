@@ -15,10 +15,12 @@ type place struct {
 	id      memory.MessageID
 }
 
-// entry is what was heard of a message: the newest whole version, the newest edit, and whether it was deleted.
+// entry is what was heard of a message: the newest whole version, the newest edit, the last that was said of its
+// star, and whether it was deleted.
 type entry struct {
 	posted  *memory.Message
 	edit    *memory.Edited
+	star    memory.Starred
 	deleted bool
 }
 
@@ -31,6 +33,14 @@ type model struct {
 	channels map[memory.ChannelID]*memory.Channel
 	seen     map[memory.ChannelID]bool // told of by more than a message
 	people   map[memory.GuildID]map[memory.UserID]memory.Person
+
+	facts       map[factKey]*fact
+	opted       map[member]memory.Opted
+	heard       map[memory.ChannelID]memory.MessageID
+	choices     map[chosen]memory.Chose
+	gaps        map[gapKey]memory.Gap
+	forgettings []*forgetting
+	withdrawn   []memory.Withdrawn
 }
 
 func newModel() *model {
@@ -42,6 +52,11 @@ func newModel() *model {
 		channels: map[memory.ChannelID]*memory.Channel{},
 		seen:     map[memory.ChannelID]bool{},
 		people:   map[memory.GuildID]map[memory.UserID]memory.Person{},
+		facts:    map[factKey]*fact{},
+		opted:    map[member]memory.Opted{},
+		heard:    map[memory.ChannelID]memory.MessageID{},
+		choices:  map[chosen]memory.Chose{},
+		gaps:     map[gapKey]memory.Gap{},
 	}
 }
 
@@ -49,7 +64,12 @@ func (m *model) apply(events ...memory.Event) {
 	for _, e := range events {
 		switch e := e.(type) {
 		case memory.Posted:
-			m.post(e.Message)
+			m.post(e)
+		case memory.Heard:
+			m.meet(e.Guild, e.Channel)
+			m.hear(e.Channel, e.ID)
+		case memory.Starred:
+			m.star(e)
 		case memory.Edited:
 			m.edit(e)
 		case memory.Deleted:
@@ -60,6 +80,12 @@ func (m *model) apply(events ...memory.Event) {
 			m.name(e)
 		case memory.Answered:
 			m.keepTrace(e.Trace)
+		case memory.GapFound, memory.GapFilled:
+			m.applyGap(e)
+		case memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone, memory.Opted:
+			m.applyPerson(e)
+		case memory.Marked:
+			m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == e.Channel && w.Message == e.Message })
 		default:
 			m.applyStructure(e)
 		}
@@ -73,18 +99,41 @@ func (m *model) entry(at place) *entry {
 	return m.entries[at]
 }
 
-func (m *model) post(message memory.Message) {
+func (m *model) post(p memory.Posted) {
+	message := p.Message
+	message.Starred = false
 	at := place{message.Channel, message.ID}
+	m.meet(message.Guild, message.Channel)
+	if p.Live {
+		m.hear(message.Channel, message.ID)
+	}
 	e := m.entry(at)
-	if e.deleted {
+	switch {
+	case e.deleted:
+		return
+	case m.opted[member{message.Guild, message.Author}].Out:
+		e.edit = nil
+		return
+	case m.isForgotten(message):
+		m.delete(at)
 		return
 	}
-	m.meet(message.Guild, message.Channel)
 	m.changing(at, func() {
 		if e.posted == nil || message.Edited.After(e.posted.Edited) {
 			e.posted = &message
 		}
 	})
+}
+
+func (m *model) hear(channel memory.ChannelID, id memory.MessageID) {
+	m.heard[channel] = max(m.heard[channel], id)
+}
+
+func (m *model) star(s memory.Starred) {
+	e := m.entry(place{s.Channel, s.ID})
+	if !e.deleted && s.At.After(e.star.At) {
+		e.star = s
+	}
 }
 
 func (m *model) edit(edit memory.Edited) {
@@ -106,7 +155,7 @@ func (m *model) changing(at place, change func()) {
 	before, was := m.message(at)
 	change()
 	if after, _ := m.message(at); was && after.Text() != before.Text() {
-		m.dropAnswers(at)
+		m.dropAnswers(at, false)
 	}
 }
 
@@ -120,14 +169,23 @@ func (m *model) message(at place) (memory.Message, bool) {
 	if e.edit != nil && e.edit.At.After(message.Edited) {
 		message.Content, message.Edited = e.edit.Content, e.edit.At
 	}
+	message.Starred = e.star.On
 	return message, true
 }
 
-func (m *model) delete(at place) {
-	m.entry(at).deleted = true
+func (m *model) delete(at place) { m.remove(at, true) }
+
+// remove deletes a message. Of the answers made from it Discord has to be told if it is withdrawn rather than edited.
+func (m *model) remove(at place, withdrawn bool) {
+	*m.entry(at) = entry{deleted: true}
 	delete(m.names, at)
 	delete(m.traces, at)
-	m.dropAnswers(at)
+	for key, f := range m.facts {
+		if f.Message == at.id && f.Channel == at.channel && at.id != 0 {
+			m.facts[key] = &fact{gone: true}
+		}
+	}
+	m.dropAnswers(at, withdrawn)
 }
 
 func (m *model) name(n memory.Named) {
@@ -156,29 +214,36 @@ func (m *model) keepTrace(t memory.Trace) {
 		return
 	}
 	m.traces[at] = t
+	var gone, changed bool
 	for _, s := range sources(t) {
 		now, ok := m.message(s.place)
-		if m.entry(s.place).deleted || ok && editedAt(now) != s.edited {
-			m.dropAnswer(t)
-			return
-		}
+		gone = gone || m.isGone(s.place)
+		changed = changed || ok && editedAt(now) != s.edited
+	}
+	if gone || changed {
+		m.dropAnswer(t, gone)
 	}
 }
 
-func (m *model) dropAnswers(source place) {
+func (m *model) dropAnswers(source place, withdrawn bool) {
 	for _, t := range maps.Clone(m.traces) {
 		if slices.ContainsFunc(sources(t), func(s used) bool { return s.place == source }) {
-			m.dropAnswer(t)
+			m.dropAnswer(t, withdrawn)
 		}
 	}
 }
 
-func (m *model) dropAnswer(t memory.Trace) {
+func (m *model) dropAnswer(t memory.Trace, withdrawn bool) {
 	delete(m.traces, place{t.Channel, t.Answer})
 	for _, id := range append([]memory.MessageID{t.Answer}, t.Parts...) {
-		if at := (place{t.Channel, id}); !m.entry(at).deleted {
-			m.delete(at)
+		at := place{t.Channel, id}
+		if m.entry(at).deleted {
+			continue
 		}
+		if withdrawn {
+			m.withdrawn = append(m.withdrawn, memory.Withdrawn{Guild: t.Guild, Channel: t.Channel, Message: id, First: id == t.Answer})
+		}
+		m.remove(at, withdrawn)
 	}
 }
 

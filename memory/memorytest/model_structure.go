@@ -1,8 +1,8 @@
 package memorytest
 
 import (
-	"maps"
 	"slices"
+	"time"
 
 	"hark/memory"
 )
@@ -10,23 +10,35 @@ import (
 func (m *model) applyStructure(e memory.Event) {
 	switch e := e.(type) {
 	case memory.GuildSeen:
-		m.seeGuild(e.Guild)
+		m.seeGuild(e)
+	case memory.GuildLeft:
+		m.guild(e.Guild).Left = e.At
+		m.unplace(e.Guild, func(memory.Channel) bool { return true })
 	case memory.ChannelSeen:
 		m.seeChannel(e.Channel)
 	case memory.ChannelGone:
-		for id, c := range m.channels {
-			if c.Guild == e.Guild && (id == e.Channel || c.Kind.IsThread() && c.Parent == e.Channel) {
-				c.Unplaced = true
-			}
-		}
+		m.unplace(e.Guild, func(c memory.Channel) bool { return c.ID == e.Channel || c.Kind.IsThread() && c.Parent == e.Channel })
+	case memory.ChannelDeleted:
+		m.deleteChannel(e)
 	case memory.RoleSeen:
 		g := m.guild(e.Guild)
 		m.dropRole(g, e.Role.ID)
 		g.Roles = append(g.Roles, e.Role)
 	case memory.RoleGone:
 		m.dropRole(m.guild(e.Guild), e.Role)
-	case memory.PersonSeen:
-		m.seePerson(e.Person)
+		m.dropOverwrites(e)
+	case memory.Chose:
+		m.choose(e)
+	case memory.Asked:
+		m.guild(e.Guild).Asked = true
+	}
+}
+
+func (m *model) unplace(guild memory.GuildID, which func(memory.Channel) bool) {
+	for _, c := range m.channels {
+		if c.Guild == guild && which(*c) {
+			c.Unplaced = true
+		}
 	}
 }
 
@@ -45,8 +57,12 @@ func (m *model) meet(guild memory.GuildID, channel memory.ChannelID) {
 	}
 }
 
-func (m *model) seeGuild(g memory.Guild) {
-	known := m.guild(g.ID)
+func (m *model) seeGuild(e memory.GuildSeen) {
+	g, known := e.Guild, m.guild(e.Guild.ID)
+	if (known.Since == 0 || !known.Left.IsZero()) && !e.At.IsZero() {
+		known.Since = memory.FirstMessageID(e.At)
+	}
+	known.Left = time.Time{}
 	known.Name, known.Owner, known.Roles = g.Name, g.Owner, slices.Clone(g.Roles)
 	listed := map[memory.ChannelID]bool{}
 	for _, c := range g.Channels {
@@ -54,11 +70,7 @@ func (m *model) seeGuild(g memory.Guild) {
 		c.Guild = g.ID
 		m.seeChannel(c)
 	}
-	for id, c := range m.channels {
-		if c.Guild == g.ID && !listed[id] && !(c.Kind.IsThread() && listed[c.Parent]) {
-			c.Unplaced = true
-		}
-	}
+	m.unplace(g.ID, func(c memory.Channel) bool { return !listed[c.ID] && !(c.Kind.IsThread() && listed[c.Parent]) })
 }
 
 func (m *model) seeChannel(c memory.Channel) {
@@ -73,26 +85,16 @@ func (m *model) dropRole(g *memory.Guild, id memory.RoleID) {
 	g.Roles = slices.DeleteFunc(slices.Clone(g.Roles), func(r memory.Role) bool { return r.ID == id })
 }
 
-func (m *model) seePerson(p memory.Person) {
-	m.guild(p.Guild)
-	if m.people[p.Guild] == nil {
-		m.people[p.Guild] = map[memory.UserID]memory.Person{}
+// dropOverwrites takes off what is said of a role that is gone. @everyone never goes.
+func (m *model) dropOverwrites(gone memory.RoleGone) {
+	if gone.Role == memory.RoleID(gone.Guild) {
+		return
 	}
-	known := m.people[p.Guild][p.ID]
-	keep := func(now *string, was string) {
-		if *now == "" {
-			*now = was
+	for _, c := range m.channels {
+		if c.Guild == gone.Guild {
+			c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites), func(o memory.Overwrite) bool { return o.Role == gone.Role && o.User == 0 })
 		}
 	}
-	keep(&p.Username, known.Username)
-	keep(&p.Name, known.Name)
-	if !p.RolesKnown {
-		keep(&p.Nick, known.Nick)
-	}
-	if !p.RolesKnown {
-		p.Roles, p.RolesKnown = known.Roles, known.RolesKnown
-	}
-	m.people[p.Guild][p.ID] = p
 }
 
 // whole is a guild with its channels, both by id.
@@ -101,13 +103,12 @@ func (m *model) whole(id memory.GuildID) memory.Guild {
 	g.Roles = slices.SortedFunc(slices.Values(g.Roles), func(a, b memory.Role) int { return compare(a.ID, b.ID) })
 	for _, c := range m.channels {
 		if c.Guild == id {
-			g.Channels = append(g.Channels, *c)
+			channel := *c
+			channel.Choice = m.choices[chosen{id, c.ID}].Choice
+			g.Channels = append(g.Channels, channel)
 		}
 	}
+	g.Choice = m.choices[chosen{id, 0}].Choice
 	slices.SortFunc(g.Channels, func(a, b memory.Channel) int { return compare(a.ID, b.ID) })
 	return g
-}
-
-func (m *model) everybody(guild memory.GuildID) []memory.Person {
-	return slices.SortedFunc(maps.Values(m.people[guild]), func(a, b memory.Person) int { return compare(a.ID, b.ID) })
 }

@@ -58,7 +58,11 @@ func (s *naive) Apply(ctx context.Context, events ...memory.Event) error {
 			time.Sleep(time.Microsecond) // lets readers in
 			s.mu.Lock()
 		}
+		begun := len(s.model.forgettings)
 		s.model.apply(s.spoil(e)...)
+		for _, g := range s.model.forgettings[begun:] {
+			s.count(g)
+		}
 	}
 	if s.cut() && !s.has("never wakes") {
 		select {
@@ -78,6 +82,12 @@ func (s *naive) spoil(e memory.Event) []memory.Event {
 		switch {
 		case s.has("brings the deleted back"):
 			entry.deleted = false
+		case s.has("logs who opted out"):
+			delete(s.model.opted, member{v.Message.Guild, v.Message.Author})
+		case s.has("lets messages star themselves"):
+			entry.star = memory.Starred{On: v.Message.Starred, At: v.Message.Edited}
+		case s.has("misses what was dropped") && (s.model.opted[member{v.Message.Guild, v.Message.Author}].Out || s.model.isForgotten(v.Message)):
+			v.Live = false
 		case s.has("lets the last version win") && entry.posted != nil:
 			entry.posted.Edited = time.Time{}
 			entry.edit = nil
@@ -121,7 +131,56 @@ func (s *naive) spoil(e memory.Event) []memory.Event {
 		if s.has("lets imports change channels") {
 			delete(s.model.seen, v.Channel.ID)
 		}
+	case memory.ChannelDeleted:
+		if s.has("keeps what was said in deleted channels") {
+			return []memory.Event{memory.ChannelGone{Guild: v.Guild, Channel: v.Channel}}
+		}
+	case memory.RoleGone:
+		if s.has("takes @everyone for a role that goes") {
+			for _, c := range s.model.channels {
+				c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites), func(o memory.Overwrite) bool { return o.Role == v.Role && o.User == 0 })
+			}
+		}
+	case memory.Starred:
+		if s.has("stars by the last told") {
+			s.model.entry(place{v.Channel, v.ID}).star = memory.Starred{}
+		}
+	case memory.Heard:
+		if s.has("hears only what it logs") {
+			return nil
+		}
+	case memory.PersonLeft:
+		if s.has("keeps the roles of who left") {
+			return nil
+		}
+	case memory.FactTold:
+		if old := s.model.facts[factKey{v.Guild, v.Fact.ID}]; s.has("brings facts back") && old != nil {
+			old.gone = false
+		}
+		if s.has("keeps facts without their source") {
+			v.Fact.Channel, v.Fact.Message = 0, 0
+			return []memory.Event{v}
+		}
+	case memory.Opted:
+		if s.has("opts by the last told") {
+			delete(s.model.opted, member{v.Guild, v.User})
+		}
+	case memory.Chose:
+		if s.has("chooses by the last told") {
+			delete(s.model.choices, chosen{v.Guild, v.Channel})
+		}
+	case memory.GapFound:
+		if s.has("finds gaps anew") {
+			delete(s.model.gaps, gapKey{v.Gap.Channel, v.Gap.Until})
+		}
+	case memory.Marked:
+		if s.has("withdraws what was marked") {
+			return nil
+		}
 	case memory.GuildSeen:
+		if s.has("lets a guild seen forget its choices") {
+			delete(s.model.choices, chosen{v.Guild.ID, 0})
+		}
 		if s.has("adds to a guild's roles") {
 			v.Guild.Roles = append(slices.Clone(v.Guild.Roles), s.model.guild(v.Guild.ID).Roles...)
 		}
@@ -152,6 +211,7 @@ func (s *naive) cut() bool {
 			s.segments[key] = seg
 		}
 		if holdsAll(messages, seg.Messages) && len(messages) == len(seg.Messages) {
+			seg.Messages = messages // with their stars
 			continue
 		}
 		if !holdsAll(messages, seg.Messages) && !s.has("keeps vectors of the deleted") {
@@ -283,9 +343,12 @@ func (s *naive) Frequencies(_ context.Context, scope memory.Scope, terms []strin
 	return n, counts, nil
 }
 
-func (s *naive) Nearest(_ context.Context, scope memory.Scope, _ memory.Space, vector []float32, limit int) ([]memory.VectorHit, error) {
+func (s *naive) Nearest(_ context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if space != (Embedder{}).Space() && !s.has("mixes spaces") {
+		return nil, memory.ErrNoVectors
+	}
 	var hits []memory.VectorHit
 	some := false
 	for _, seg := range s.segments {
@@ -314,6 +377,40 @@ func (s *naive) Nearest(_ context.Context, scope memory.Scope, _ memory.Space, v
 	})
 	return hits[:min(limit, len(hits))], nil
 }
+
+func (s *naive) Log(_ context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.has("begins a page at its beginning") {
+		after--
+	}
+	log := slices.DeleteFunc(s.model.log(channel), func(m memory.Message) bool { return m.ID <= after || m.ID > until })
+	return log[:min(limit, len(log))], nil
+}
+
+func (s *naive) HeardUntil(_ context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.model.listened(guild), nil
+}
+
+func (s *naive) Gaps(context.Context) ([]memory.Gap, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	gaps := s.model.missing()
+	if s.has("fetches the past first") {
+		slices.Reverse(gaps)
+	}
+	return gaps, nil
+}
+
+func (s *naive) OptedOut(_ context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.model.opted[member{guild, user}].Out, nil
+}
+
+func (s *naive) Space(context.Context) (memory.Space, error) { return Embedder{}.Space(), nil }
 
 func (s *naive) Trace(_ context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error) {
 	s.mu.RLock()
@@ -344,6 +441,9 @@ func (s *naive) Pending(_ context.Context, limit int) ([]memory.Segment, error) 
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var pending []memory.Segment
+	if s.has("embeds what is being forgotten") && len(s.model.unfinished()) > 0 {
+		pending = append(pending, memory.Segment{ID: 1, Channel: general, Messages: []memory.Message{said(general, id(1), ada, "apricots")}})
+	}
 	for _, seg := range s.segments {
 		if seg.pending {
 			pending = append(pending, seg.Segment)
@@ -354,6 +454,11 @@ func (s *naive) Pending(_ context.Context, limit int) ([]memory.Segment, error) 
 		pending = slices.DeleteFunc(pending, func(s memory.Segment) bool { return len(s.Messages) > 3 })
 	}
 	return pending[:min(limit, len(pending))], nil
+}
+
+func (s *naive) Waiting(ctx context.Context) (int, error) {
+	pending, err := s.Pending(ctx, 1<<30)
+	return len(pending), err
 }
 
 func (s *naive) Embedded(_ context.Context, segments []memory.Segment, vectors [][]float32) error {
@@ -372,6 +477,12 @@ func (s *naive) Embedded(_ context.Context, segments []memory.Segment, vectors [
 func (s *naive) Wake() <-chan struct{} { return s.wake }
 
 func (s *naive) Close() error {
+	if s.has("forgets forgettings when closed") {
+		s.model.forgettings = nil
+	}
+	if s.has("forgets opt-outs when closed") {
+		clear(s.model.opted)
+	}
 	if s.has("forgets deletes when closed") {
 		maps.DeleteFunc(s.model.entries, func(_ place, e *entry) bool { return e.deleted })
 	}

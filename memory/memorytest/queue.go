@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -89,6 +90,36 @@ var queuePromises = []promise{
 		for _, hit := range t.nearest(in(general, staff), "password swordfish", 5) {
 			if hit.Similarity > 0.5 {
 				t.Fatalf("segment %v still answers to it, at %.2f", hit.Messages, hit.Similarity)
+			}
+		}
+	}},
+	{"what waits counts down to nothing", func(t *trial) {
+		for i := range 4 {
+			t.post(said(general, id(i*7200), ada, topics[i]))
+		}
+		for left := 4; left > 0; left-- {
+			t.same("waiting", t.waiting(), left)
+			one, err := t.store.Pending(t.ctx, 1)
+			if err != nil || len(one) != 1 {
+				t.Fatalf("Pending: %+v, %v", one, err)
+			}
+			t.embedded(one)
+		}
+		t.same("waiting at the end", t.waiting(), 0)
+		t.delete(general, id(0))
+		t.same("waiting after a delete", t.waiting(), len(t.pending()))
+	}},
+	{"vectors of another space are compared with none", func(t *trial) {
+		t.post(said(general, id(1), ada, "ferry"))
+		t.embedAll()
+		space, err := t.store.Space(t.ctx)
+		if err != nil || space != (Embedder{}).Space() {
+			t.Fatalf("Space: %+v, %v", space, err)
+		}
+		t.same("in the space in use", len(t.nearest(in(general), "ferry", 5)), 1)
+		for _, other := range []memory.Space{{}, {Name: "another", Version: 1, Dimensions: dimensions}, {Name: space.Name, Version: 2, Dimensions: dimensions}} {
+			if hits, err := t.store.Nearest(t.ctx, in(general), other, embed("ferry"), 5); !errors.Is(err, memory.ErrNoVectors) {
+				t.Fatalf("Nearest in %+v: %+v, %v", other, hits, err)
 			}
 		}
 	}},

@@ -17,8 +17,20 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 	first.apply(memory.Named{Channel: general, ID: id(0), Name: "D1:1"},
 		memory.Deleted{Guild: guild, Channel: general, IDs: []memory.MessageID{deleted.ID}},
 		memory.Edited{Guild: guild, Channel: general, ID: early.ID, Content: "second", At: began})
+	fact := memory.Fact{ID: 5, Text: "sails", By: ada}
+	gap := memory.Gap{Guild: guild, Channel: general, After: id(1), Until: id(9), Past: true}
+	first.apply(memory.FactTold{Guild: guild, User: ada, Fact: fact}, memory.FactGone{Guild: guild, User: ada, Fact: 6},
+		memory.Opted{Guild: guild, User: 503, Out: true, At: began}, memory.GapFound{Gap: gap}, memory.Heard{Guild: guild, Channel: staff, ID: id(3)},
+		memory.Chose{Guild: guild, Channel: staff, Choice: memory.Ignore, At: began}, memory.Asked{Guild: guild, Channel: general, Message: id(1)},
+		memory.Starred{Guild: guild, Channel: general, ID: early.ID, On: true, At: began},
+		memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "thread"}})
+	elsewhere := said(thread, id(90_002), ben, "walnuts in a thread")
+	first.post(elsewhere)
+	first.forget(memory.Forgetting{Guild: guild, User: 504, Why: memory.WhyMember, At: later})
+	first.apply(memory.ChannelDeleted{Guild: guild, Channel: thread, At: later})
 	pending := first.pending()
 	near := first.nearest(in(general, staff), topics[3], 3)
+	structure, heard := first.guild(guild), first.heard(guild)
 	log := first.around(general, []memory.MessageID{id(0)}, 100, 100)
 	if len(pending) == 0 || len(near) == 0 {
 		t.Fatalf("%d segments pending, %d near", len(pending), len(near))
@@ -29,8 +41,22 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 
 	again := start(t, open(t, dir))
 	again.same("the log", again.around(general, []memory.MessageID{id(0)}, 100, 100), log)
-	again.same("the guild", normal(again.guild(guild)), normal(town()))
-	again.same("the people", again.people(guild), []memory.Person{{ID: ada, Guild: guild, Username: "ada"}})
+	again.same("the guild", normal(again.guild(guild)), normal(structure))
+	again.same("the people", again.people(guild), []memory.Person{{ID: ada, Guild: guild, Username: "ada", Facts: []memory.Fact{fact}}})
+	again.same("who opted out", again.optedOut(guild, 503), true)
+	again.same("gaps", again.gaps(), []memory.Gap{gap})
+	again.same("heard", again.heard(guild), heard)
+	again.unsaid(elsewhere)
+	unfinished := again.unfinished()
+	if len(unfinished) != 1 {
+		t.Fatalf("unfinished: %+v", unfinished)
+	}
+	again.same("the messages forgotten", again.carryOut(unfinished[0].ID).Messages, 1)
+	again.post(elsewhere, said(general, id(90_003), 504, "forgotten"), said(general, id(90_004), 503, "opted out"))
+	again.apply(memory.FactTold{Guild: guild, User: ada, Fact: memory.Fact{ID: 6, Text: "late", By: ada}})
+	again.unsaid(elsewhere)
+	again.same("what is dropped", again.messages(general, id(90_003), id(90_004)), []memory.Message(nil))
+	again.same("the facts", again.facts(ada), []memory.Fact{fact})
 	again.same("a name", again.named(general, "D1:1"), id(0))
 	again.same("found", again.find(in(staff), "printer cinnamon"), []memory.MessageID{id(3 * 3600)})
 	again.same("pending", again.pending(), pending)
@@ -38,5 +64,7 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 	kept, _ := again.trace(general, trace.Answer)
 	again.same("the trace", kept, trace)
 	again.post(deleted, early)
-	again.same("a delete and an edit that came early", again.messages(general, deleted.ID, early.ID), []memory.Message{edited(early, 0, "second")})
+	want := edited(early, 0, "second")
+	want.Starred = true
+	again.same("a delete, an edit and a star that came early", again.messages(general, deleted.ID, early.ID), []memory.Message{want})
 }

@@ -86,6 +86,14 @@ var structurePromises = []promise{
 		want := []memory.Role{{ID: 950, Name: "captains", Permissions: memory.Administrator}, {ID: 960, Name: "guests"}}
 		t.same("the roles", normal(t.guild(guild)).Roles, want)
 	}},
+	{"the overwrites that name a role go with it, but for those of @everyone", func(t *trial) {
+		g := town()
+		member := memory.Overwrite{User: 950, Deny: memory.Connect} // somebody whose id is that of the role
+		g.Channels[0].Overwrites = []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel}, {Role: 950, Allow: memory.ViewChannel}, member}
+		t.apply(memory.GuildSeen{Guild: g}, memory.RoleGone{Guild: guild, Role: 950}, memory.RoleGone{Guild: guild, Role: 900})
+		t.same("the channel's", t.channel(guild, general).Overwrites, []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel}, member})
+		t.same("another's", t.channel(guild, staff).Overwrites, g.Channels[1].Overwrites)
+	}},
 	{"what is learned of a person adds to what was known", func(t *trial) {
 		full := memory.Person{
 			ID: ada, Guild: guild, Username: "ada", Name: "Ada", Nick: "Captain", Roles: []memory.RoleID{950, 900},

@@ -276,3 +276,91 @@ func idsOf(messages []memory.Message) []memory.MessageID {
 }
 
 func in(channels ...memory.ChannelID) memory.Scope { return memory.Scope{Channels: channels} }
+
+// log is all of a channel, in pages.
+func (t *trial) log(channel memory.ChannelID) []memory.Message {
+	t.Helper()
+	var all []memory.Message
+	for after := -never; ; {
+		page, err := t.store.Log(t.ctx, channel, after, never, 7)
+		if err != nil || len(page) > 7 {
+			t.Fatalf("Log(%d): %d messages after %d, %v", channel, len(page), after, err)
+		}
+		if len(page) == 0 {
+			return plain(all)
+		}
+		all, after = append(all, page...), page[len(page)-1].ID
+	}
+}
+
+func (t *trial) heard(guild memory.GuildID) map[memory.ChannelID]memory.MessageID {
+	t.Helper()
+	heard, err := t.store.HeardUntil(t.ctx, guild)
+	if err != nil {
+		t.Fatalf("HeardUntil(%d): %v", guild, err)
+	}
+	return heard
+}
+
+func (t *trial) gaps() []memory.Gap {
+	t.Helper()
+	gaps, err := t.store.Gaps(t.ctx)
+	if err != nil {
+		t.Fatalf("Gaps: %v", err)
+	}
+	return gaps
+}
+
+func (t *trial) optedOut(guild memory.GuildID, user memory.UserID) bool {
+	t.Helper()
+	out, err := t.store.OptedOut(t.ctx, guild, user)
+	if err != nil {
+		t.Fatalf("OptedOut(%d, %d): %v", guild, user, err)
+	}
+	return out
+}
+
+func (t *trial) waiting() int {
+	t.Helper()
+	n, err := t.store.Waiting(t.ctx)
+	if err != nil {
+		t.Fatalf("Waiting: %v", err)
+	}
+	return n
+}
+
+func (t *trial) forget(f memory.Forgetting) memory.Receipt {
+	t.Helper()
+	receipt, err := t.store.Forget(t.ctx, f, nil)
+	if err != nil {
+		t.Fatalf("Forget(%+v): %v", f, err)
+	}
+	return receipt
+}
+
+func (t *trial) unfinished() []memory.Forgetting {
+	t.Helper()
+	all, err := t.store.Unfinished(t.ctx)
+	if err != nil {
+		t.Fatalf("Unfinished: %v", err)
+	}
+	return all
+}
+
+func (t *trial) carryOut(id int64) memory.Receipt {
+	t.Helper()
+	receipt, err := t.store.CarryOut(t.ctx, id, nil)
+	if err != nil {
+		t.Fatalf("CarryOut(%d): %v", id, err)
+	}
+	return receipt
+}
+
+func (t *trial) withdrawn() []memory.Withdrawn {
+	t.Helper()
+	all, err := t.store.Withdrawn(t.ctx, 1000)
+	if err != nil {
+		t.Fatalf("Withdrawn: %v", err)
+	}
+	return all
+}

@@ -1,0 +1,160 @@
+package memorytest
+
+import (
+	"maps"
+	"slices"
+
+	"hark/memory"
+)
+
+// forgetting is one that was begun. The model forgets at once: only carrying it out may be left to do.
+type forgetting struct {
+	memory.Receipt
+	end  memory.MessageID // what is before it is forgotten
+	all  bool             // whether there was no end but the beginning
+	done bool
+}
+
+const never memory.MessageID = 1<<63 - 1
+
+// begin forgets, and keeps what was forgotten, so that it doesn't come back.
+func (m *model) begin(f memory.Forgetting) *forgetting {
+	g := &forgetting{all: f.Before.IsZero()}
+	f.ID = int64(len(m.forgettings) + 1)
+	if g.all {
+		f.Before = f.At
+	}
+	if g.Forgetting, g.end = f, memory.FirstMessageID(f.Before); f.Why == memory.WhyDeleted {
+		g.end = never
+	}
+	m.forgettings = append(m.forgettings, g)
+	for at := range maps.Clone(m.entries) {
+		if m.covers(g, m.known(at)) {
+			m.forget(g, at)
+		}
+	}
+	m.forgetPeople(g)
+	m.forgetGuilds(g)
+	return g
+}
+
+// covers reports whether a message falls under a forgetting.
+func (m *model) covers(g *forgetting, message memory.Message) bool {
+	f := g.Forgetting
+	return g.of(message.Guild) && (f.User == 0 || f.User == message.Author) && message.ID < g.end &&
+		(f.Channel == 0 || m.lies(message.Channel, f.Channel))
+}
+
+// lies reports whether channel is another one or a thread of it.
+func (m *model) lies(channel, in memory.ChannelID) bool {
+	c := m.channels[channel]
+	return channel == in || c != nil && c.Kind.IsThread() && c.Parent == in
+}
+
+func (g *forgetting) of(guild memory.GuildID) bool {
+	return g.Forgetting.Guild == memory.Everywhere || g.Forgetting.Guild == guild
+}
+
+func (m *model) isForgotten(message memory.Message) bool {
+	return slices.ContainsFunc(m.forgettings, func(g *forgetting) bool { return m.covers(g, message) })
+}
+
+// known is the message, or so much of it as what came before it tells: nobody knows yet who wrote it.
+func (m *model) known(at place) memory.Message {
+	message, ok := m.message(at)
+	if !ok {
+		message = memory.Message{ID: at.id, Channel: at.channel}
+		if c := m.channels[at.channel]; c != nil {
+			message.Guild = c.Guild
+		}
+	}
+	return message
+}
+
+func (m *model) forget(g *forgetting, at place) {
+	e := m.entry(at)
+	if e.posted != nil || e.edit != nil {
+		g.Messages++
+	}
+	facts, answers := m.factCount(), len(m.withdrawn)
+	m.delete(at)
+	g.Facts += facts - m.factCount()
+	for _, w := range m.withdrawn[answers:] {
+		if w.First {
+			g.Answers++
+		}
+	}
+}
+
+func (m *model) factCount() int {
+	n := 0
+	for _, f := range m.facts {
+		if !f.gone {
+			n++
+		}
+	}
+	return n
+}
+
+// forgetPeople forgets what is known of those of whom everything is forgotten.
+func (m *model) forgetPeople(g *forgetting) {
+	f := g.Forgetting
+	if f.Channel != 0 || !g.all {
+		return
+	}
+	for guild, people := range m.people {
+		for id := range people {
+			if g.of(guild) && (f.User == 0 || f.User == id) {
+				delete(people, id)
+				g.People++
+			}
+		}
+	}
+	for key, known := range m.facts {
+		if g.of(key.guild) && !known.gone && (f.User == 0 || f.User == known.user) {
+			m.facts[key] = &fact{gone: true}
+			g.Facts++
+		}
+	}
+}
+
+// forgetGuilds forgets the structure of guilds of which everything is forgotten, and what was chosen there. Who opted
+// out stays so.
+func (m *model) forgetGuilds(g *forgetting) {
+	if f := g.Forgetting; f.Channel != 0 || f.User != 0 || !g.all {
+		return
+	}
+	maps.DeleteFunc(m.guilds, func(id memory.GuildID, _ *memory.Guild) bool { return g.of(id) })
+	maps.DeleteFunc(m.choices, func(c chosen, _ memory.Chose) bool { return g.of(c.guild) })
+	maps.DeleteFunc(m.gaps, func(_ gapKey, gap memory.Gap) bool { return g.of(gap.Guild) })
+	for id, c := range m.channels {
+		if g.of(c.Guild) {
+			delete(m.channels, id)
+			delete(m.seen, id)
+			delete(m.heard, id)
+		}
+	}
+}
+
+// deleteChannel begins to forget what was said in a channel that was deleted, once.
+func (m *model) deleteChannel(e memory.ChannelDeleted) {
+	m.meet(e.Guild, e.Channel)
+	m.unplace(e.Guild, func(c memory.Channel) bool { return c.ID == e.Channel || c.Kind.IsThread() && c.Parent == e.Channel })
+	same := func(g *forgetting) bool {
+		return g.Forgetting.Why == memory.WhyDeleted && g.Forgetting.Guild == e.Guild && g.Forgetting.Channel == e.Channel
+	}
+	if !slices.ContainsFunc(m.forgettings, same) {
+		m.begin(memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At})
+	}
+}
+
+// unfinished are the forgettings that were begun and not carried out.
+func (m *model) unfinished() []memory.Forgetting {
+	var all []memory.Forgetting
+	for _, g := range m.forgettings {
+		if !g.done {
+			all = append(all, g.Forgetting)
+		}
+	}
+	return all
+}

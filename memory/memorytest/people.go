@@ -1,0 +1,102 @@
+package memorytest
+
+import (
+	"time"
+
+	"hark/memory"
+)
+
+var peoplePromises = []promise{
+	{"who has left has neither roles nor a nickname that are known", func(t *trial) {
+		t.apply(memory.PersonSeen{Person: memory.Person{
+			ID: ada, Guild: guild, Username: "ada", Name: "Ada", Nick: "Captain", Roles: []memory.RoleID{950}, RolesKnown: true,
+		}}, memory.PersonLeft{Guild: guild, User: ada}, memory.PersonLeft{Guild: guild, User: ben})
+		t.same("the people", t.people(guild), []memory.Person{{ID: ada, Guild: guild, Username: "ada", Name: "Ada"}})
+	}},
+	{"facts are told, changed and taken away for good", func(t *trial) {
+		first := memory.Fact{ID: 7, Text: "lives by the sea", By: ada}
+		alias := memory.Fact{ID: 3, Text: "Skipper", Alias: true, By: ben}
+		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}},
+			memory.FactTold{Guild: guild, User: ada, Fact: first}, memory.FactTold{Guild: guild, User: ada, Fact: alias})
+		t.same("by id", t.facts(ada), []memory.Fact{alias, first})
+		first.Text = "lives in the hills"
+		t.apply(memory.FactTold{Guild: guild, User: ada, Fact: first}, memory.FactTold{Guild: 901, User: ada, Fact: alias})
+		t.same("changed", t.facts(ada), []memory.Fact{alias, first})
+		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Name: "Ada", Facts: []memory.Fact{{ID: 9, Text: "not told"}}}})
+		t.same("seen again", t.facts(ada), []memory.Fact{alias, first})
+		t.apply(memory.FactGone{Guild: guild, User: ada, Fact: alias.ID}, memory.FactGone{Guild: guild, User: ada, Fact: 11})
+		t.apply(memory.FactTold{Guild: guild, User: ada, Fact: alias}, memory.FactTold{Guild: guild, User: ada, Fact: memory.Fact{ID: 11, Text: "late", By: ada}})
+		t.same("what is gone stays gone, and so does what was gone before it came", t.facts(ada), []memory.Fact{first})
+	}},
+	{"a fact goes with the message that told it, whichever comes first", func(t *trial) {
+		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}})
+		t.post(said(general, id(1), ada, "I live by the sea"), said(staff, id(1), ada, "I sail"), said(general, id(2), ada, "I cook"))
+		told := func(fact int64, channel memory.ChannelID, source memory.MessageID, text string) memory.FactTold {
+			return memory.FactTold{Guild: guild, User: ada, Fact: memory.Fact{ID: fact, Text: text, By: ada, Channel: channel, Message: source}}
+		}
+		sea, sails, cooks := told(1, general, id(1), "lives by the sea"), told(2, staff, id(1), "sails"), told(3, general, id(2), "cooks")
+		t.apply(sea, sails)
+		t.delete(general, id(1), id(2))
+		t.apply(cooks, sea)
+		t.same("facts", t.facts(ada), []memory.Fact{sails.Fact})
+	}},
+	{"nothing is kept of somebody who has opted out, until they opt in", func(t *trial) {
+		opt := func(out bool, minutes int) memory.Opted {
+			return memory.Opted{Guild: guild, User: ada, Out: out, At: began.Add(time.Duration(minutes) * time.Minute)}
+		}
+		before := said(general, id(1), ada, "before")
+		t.post(before)
+		t.apply(opt(true, 5), opt(false, 4))
+		t.same("out", t.optedOut(guild, ada), true)
+		t.same("in another guild", t.optedOut(901, ada), false)
+		t.same("somebody else", t.optedOut(guild, ben), false)
+		elsewhere := said(921, id(3), ada, "elsewhere")
+		t.post(said(general, id(2), ada, "after"), edited(before, 10, "changed"), said(general, id(4), ben, "beside"), elsewhere)
+		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}},
+			memory.FactTold{Guild: guild, User: ada, Fact: memory.Fact{ID: 1, Text: "sails", By: ben}})
+		t.same("the log", t.log(general), []memory.Message{before, said(general, id(4), ben, "beside")})
+		t.same("the log of another guild", t.log(921), []memory.Message{elsewhere})
+		t.same("people", t.people(guild), []memory.Person(nil))
+		t.apply(opt(false, 6), opt(true, 5))
+		t.same("in again", t.optedOut(guild, ada), false)
+		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}})
+		t.post(said(general, id(9), ada, "again"))
+		t.same("logged again", idsOf(t.log(general)), []memory.MessageID{id(1), id(4), id(9)})
+		t.same("known again", t.people(guild), []memory.Person{{ID: ada, Guild: guild, Username: "ada"}})
+	}},
+	{"the last star by time holds, before its message and after it, whatever edits there are", func(t *trial) {
+		m, early := said(general, id(1), ada, "first"), said(general, id(2), ada, "second")
+		star := func(of memory.Message, on bool, minutes int) memory.Starred {
+			return memory.Starred{Guild: guild, Channel: general, ID: of.ID, On: on, At: began.Add(time.Duration(minutes) * time.Minute)}
+		}
+		m.Starred = true // which a message can't say of itself
+		t.apply(memory.Posted{Message: m}, star(early, false, 1), star(early, true, 2))
+		t.same("not marked", t.messages(general, m.ID)[0].Starred, false)
+		t.apply(star(m, true, 5), star(m, false, 4))
+		changed := edited(m, 9, "changed")
+		changed.Starred = false
+		t.post(changed, early)
+		t.apply(memory.Edited{Guild: guild, Channel: general, ID: early.ID, Content: "changed too", At: began.Add(time.Hour)})
+		for _, got := range t.log(general) {
+			t.same("marked", got.Starred, true)
+		}
+		t.apply(star(m, false, 6), star(m, true, 5), star(early, false, 3))
+		for _, got := range append(t.log(general), t.around(general, []memory.MessageID{m.ID}, 0, 5)...) {
+			t.same("marked no longer", got.Starred, false)
+		}
+		for _, s := range t.pending() {
+			t.same("marked no longer, in a segment", s.Messages[0].Starred, false)
+		}
+	}},
+}
+
+// facts are those known of somebody.
+func (t *trial) facts(user memory.UserID) []memory.Fact {
+	t.Helper()
+	for _, p := range t.people(guild) {
+		if p.ID == user {
+			return p.Facts
+		}
+	}
+	return nil
+}
