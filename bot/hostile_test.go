@@ -255,7 +255,7 @@ func TestShowRecalled(t *testing.T) {
 	want := fmt.Sprintf("What I'd remember for “\\`when\\`?”:"+
 		"\n📝 0.70 · <@6> · <t:%d:f> · [jump](<https://discord.com/channels/@me/5/%d>)\n> in private"+
 		"\n💡 0.60 · <@6> · %s\n> line \\> # line"+
-		"\n-# Found by words only: the meaning of what was said is still being indexed.", at.Unix(), 1<<60, at.Format("2 Jan 2006"))
+		"\n-# Found by words only: I can't search by meaning right now.", at.Unix(), 1<<60, at.Format("2 Jan 2006"))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

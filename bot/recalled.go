@@ -19,7 +19,7 @@ func showRecalled(q answer.Question, r answer.Recalled) string {
 	}
 	note := ""
 	if r.Result.TextOnly {
-		note = "\n-# Found by words only: the meaning of what was said is still being indexed."
+		note = "\n-# Found by words only: I can't search by meaning right now."
 	}
 	for i, h := range r.Result.Hits {
 		line := showHit(h)

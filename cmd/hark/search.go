@@ -100,8 +100,9 @@ func (f *flags) searchCommand() *cobra.Command {
 				return err
 			}
 			a.tellSession(r.Prompt)
+			a.tellTextOnly(r.Result)
 			hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
-			return app.printHits(c, a.json, q, hits, r.Result)
+			return app.printHits(c, a.json, hits)
 		},
 	}
 	a.addFlags(c)
@@ -126,6 +127,13 @@ func (a *asking) tellSession(p builder.Prompt) {
 	}
 }
 
+// tellTextOnly says it when meaning had no part in what was found.
+func (a *asking) tellTextOnly(r search.Result) {
+	if r.TextOnly && len(r.Hits) > 0 {
+		fmt.Fprintln(a.env.stderr, "Found by words only: it can't be searched by meaning now, because nothing is indexed by it yet or the embedding server doesn't answer.")
+	}
+}
+
 // shownHit is a hit as --json prints it.
 type shownHit struct {
 	Relevance float64   `json:"relevance"`
@@ -139,7 +147,7 @@ type shownHit struct {
 	Why       []string  `json:"why"`
 }
 
-func (a *app) printHits(c *cobra.Command, asJSON bool, q answer.Question, hits []search.Hit, r search.Result) error {
+func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error {
 	shown := make([]shownHit, len(hits))
 	for i, h := range hits {
 		s, err := a.shown(c.Context(), h)
@@ -153,9 +161,6 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, q answer.Question, hits [
 	}
 	if len(shown) == 0 {
 		return a.tellNothing(c)
-	}
-	if r.TextOnly {
-		fmt.Fprintln(c.ErrOrStderr(), "Found by words only: nothing is indexed by meaning yet.")
 	}
 	for _, s := range shown {
 		if err := s.print(c.OutOrStdout(), a.config.Answer.Location()); err != nil {
@@ -244,7 +249,8 @@ func (f *flags) contextCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printPrompt(c, a.json, r.Prompt)
+			a.tellTextOnly(r.Result)
+			return printPrompt(c, a.json, r)
 		},
 	}
 	a.addFlags(c)
@@ -253,9 +259,10 @@ func (f *flags) contextCommand() *cobra.Command {
 }
 
 // printPrompt prints the prompt alone to stdout, and what it takes up to stderr.
-func printPrompt(c *cobra.Command, asJSON bool, p builder.Prompt) error {
+func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
+	p := r.Prompt
 	if asJSON {
-		return printJSON(c.OutOrStdout(), promptJSON(p))
+		return printJSON(c.OutOrStdout(), promptJSON(r))
 	}
 	fmt.Fprintln(c.OutOrStdout(), p.String())
 	for _, s := range p.Report.Sections {
@@ -287,10 +294,12 @@ type jsonPrompt struct {
 	Sections  []jsonSection `json:"sections"`
 	Tokens    int           `json:"tokens"`
 	MaxTokens int           `json:"max_tokens"`
+	TextOnly  bool          `json:"text_only,omitempty"` // nothing was found by meaning, for want of vectors
 }
 
-func promptJSON(p builder.Prompt) jsonPrompt {
-	out := jsonPrompt{Tokens: p.Report.Tokens, MaxTokens: p.Report.MaxTokens}
+func promptJSON(r answer.Recalled) jsonPrompt {
+	p := r.Prompt
+	out := jsonPrompt{Tokens: p.Report.Tokens, MaxTokens: p.Report.MaxTokens, TextOnly: r.Result.TextOnly}
 	for _, m := range p.Messages {
 		out.Messages = append(out.Messages, jsonMessage{m.Role, m.Content})
 	}
