@@ -47,11 +47,7 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 	again.same("gaps", again.gaps(), []memory.Gap{gap})
 	again.same("heard", again.heard(guild), heard)
 	again.unsaid(elsewhere)
-	unfinished := again.unfinished()
-	if len(unfinished) != 1 {
-		t.Fatalf("unfinished: %+v", unfinished)
-	}
-	again.same("the messages forgotten", again.carryOut(unfinished[0].ID).Messages, 1)
+	again.same("the messages forgotten", again.carryOut(again.oneUnfinished().ID).Messages, 1)
 	again.post(elsewhere, said(general, id(90_003), 504, "forgotten"), said(general, id(90_004), 503, "opted out"))
 	again.apply(memory.FactTold{Guild: guild, User: ada, Fact: memory.Fact{ID: 6, Text: "late", By: ada}})
 	again.unsaid(elsewhere)

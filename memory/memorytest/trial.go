@@ -283,7 +283,7 @@ func (t *trial) log(channel memory.ChannelID) []memory.Message {
 	var all []memory.Message
 	for after := -never; ; {
 		page, err := t.store.Log(t.ctx, channel, after, never, 7)
-		if err != nil || len(page) > 7 {
+		if err != nil || len(page) > 7 || len(page) > 0 && page[0].ID <= after {
 			t.Fatalf("Log(%d): %d messages after %d, %v", channel, len(page), after, err)
 		}
 		if len(page) == 0 {
@@ -345,6 +345,16 @@ func (t *trial) unfinished() []memory.Forgetting {
 		t.Fatalf("Unfinished: %v", err)
 	}
 	return all
+}
+
+// oneUnfinished is the one forgetting that is to be carried out.
+func (t *trial) oneUnfinished() memory.Forgetting {
+	t.Helper()
+	all := t.unfinished()
+	if len(all) != 1 {
+		t.Fatalf("unfinished: %+v, want one", all)
+	}
+	return all[0]
 }
 
 func (t *trial) carryOut(id int64) memory.Receipt {
