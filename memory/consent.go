@@ -54,7 +54,7 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	case Remember:
 		return true
 	case RememberPublic:
-		return rules != nil && !rules.Unplaced && at.Kind != PrivateThread && g.isPublic(rules)
+		return rules != nil && !rules.Unplaced && !at.Unplaced && at.Kind != PrivateThread && g.isPublic(rules)
 	}
 	return false
 }
@@ -77,6 +77,9 @@ func (g *Guild) isPublic(c *Channel) bool {
 		if r.ID == everyone {
 			may = r.Permissions
 		}
+	}
+	if may.Has(Administrator) {
+		return true
 	}
 	for _, o := range c.Overwrites {
 		if o.Role == everyone && o.User == 0 {
