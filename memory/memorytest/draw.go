@@ -90,7 +90,88 @@ func drawMessageEvent(t *rapid.T) memory.Event {
 			return memory.Edited{Guild: m.Guild, Channel: channel, ID: m.ID, Content: m.Content, At: m.Edited}
 		}
 	}
-	return memory.Posted{Message: m}
+	return memory.Posted{Message: m, Live: rapid.Bool().Draw(t, "live")}
+}
+
+// drawTime is one of a few, so that the same one is drawn again.
+func drawTime(t *rapid.T, name string) time.Time {
+	return began.Add(time.Duration(rapid.IntRange(0, 9).Draw(t, name)) * time.Minute)
+}
+
+// drawPeopleEvent is something that somebody decides, or that is told of them. Of each kind two that are told at the
+// same time are the same.
+func drawPeopleEvent(t *rapid.T) memory.Event {
+	channel, slot := drawSlot(t)
+	who, where := rapid.SampledFrom(authors).Draw(t, "who"), rapid.SampledFrom([]memory.GuildID{guild, memory.LocalGuild}).Draw(t, "where")
+	switch rapid.IntRange(0, 6).Draw(t, "people") {
+	case 0:
+		return memory.PersonLeft{Guild: where, User: who}
+	case 1:
+		at := drawTime(t, "opted at")
+		return memory.Opted{Guild: where, User: who, Out: at.Minute()%3 == 1, At: at}
+	case 2:
+		return memory.FactGone{Guild: guild, User: ada, Fact: int64(rapid.IntRange(1, 8).Draw(t, "fact"))}
+	case 3, 4:
+		return drawFact(t)
+	}
+	at := drawTime(t, "starred at")
+	return memory.Starred{Guild: guildOf(channel), Channel: channel, ID: slotID(slot), On: at.Minute()%2 == 1, At: at}
+}
+
+// drawFact is one of a few facts; what it says depends on its id alone.
+func drawFact(t *rapid.T) memory.Event {
+	n := rapid.IntRange(1, 8).Draw(t, "fact")
+	f := memory.Fact{ID: int64(n), Text: fmt.Sprintf("fact %d", n), Alias: n%3 == 0, By: authors[n%2]}
+	if n > 2 {
+		f.Channel, f.Message = channels[n%2], slotID(n%4)
+	}
+	return memory.FactTold{Guild: guild, User: authors[n%len(authors)], Fact: f}
+}
+
+// drawHearingEvent is something about what is to be heard and kept of a guild.
+func drawHearingEvent(t *rapid.T) memory.Event {
+	channel, slot := rapid.SampledFrom([]memory.ChannelID{general, staff, thread}).Draw(t, "channel"), rapid.IntRange(0, slots-1).Draw(t, "slot")
+	gap := memory.Gap{Guild: guild, Channel: channel, Until: slotID(slot - slot%4 + 4), After: slotID(slot - slot%4), Past: slot%3 == 0}
+	switch rapid.IntRange(0, 6).Draw(t, "hearing") {
+	case 0:
+		return memory.Heard{Guild: guild, Channel: channel, ID: slotID(slot)}
+	case 1, 2:
+		return memory.GapFound{Gap: gap}
+	case 3:
+		return memory.GapFilled{Gap: gap, Through: slotID(slot + rapid.IntRange(0, 4).Draw(t, "through"))}
+	case 4:
+		return memory.Asked{Guild: guild, Channel: channel, Message: slotID(slot)}
+	case 5:
+		return memory.GuildLeft{Guild: guild, At: drawTime(t, "left at")}
+	}
+	at := drawTime(t, "chosen at")
+	choice := []memory.Choice{memory.Undecided, memory.Remember, memory.RememberPublic, memory.Ignore}[at.Minute()%4]
+	return memory.Chose{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "chosen"), Choice: choice, At: at}
+}
+
+// drawForgetting is mostly of little.
+func drawForgetting(t *rapid.T) memory.Forgetting {
+	f := memory.Forgetting{Guild: guild, Why: memory.WhyPurge, At: later}
+	switch rapid.IntRange(0, 9).Draw(t, "where") {
+	case 0:
+		f.Guild = memory.LocalGuild
+	case 1:
+		f.Guild = memory.Everywhere
+	}
+	kind := rapid.IntRange(0, 15).Draw(t, "forgetting")
+	if kind == 0 {
+		return f // all of it
+	}
+	if kind%4 == 1 || kind > 8 {
+		f.User = rapid.SampledFrom(authors).Draw(t, "who")
+	}
+	if kind%4 == 2 {
+		f.Channel = rapid.SampledFrom(channels).Draw(t, "channel")
+	}
+	if kind%4 != 1 {
+		f.Before = slotID(rapid.IntRange(0, slots/2).Draw(t, "before")).Time().Add(time.Duration(rapid.IntRange(0, 1).Draw(t, "and")) * time.Millisecond)
+	}
+	return f
 }
 
 // drawStructureEvent is something that happens to a guild, or to somebody in it.
@@ -98,7 +179,7 @@ func drawStructureEvent(t *rapid.T) memory.Event {
 	channel := rapid.SampledFrom([]memory.ChannelID{general, staff, thread}).Draw(t, "channel")
 	switch rapid.IntRange(0, 5).Draw(t, "structure") {
 	case 0:
-		return memory.GuildSeen{Guild: drawGuild(t)}
+		return memory.GuildSeen{Guild: drawGuild(t), At: drawTime(t, "seen at")}
 	case 1:
 		return memory.ChannelSeen{Channel: drawChannel(t, channel)}
 	case 2:

@@ -28,11 +28,16 @@ func (m *model) begin(f memory.Forgetting) *forgetting {
 		g.end = never
 	}
 	m.forgettings = append(m.forgettings, g)
-	for at := range maps.Clone(m.entries) {
-		if m.covers(g, m.known(at)) {
-			m.forget(g, at)
+	var covered []place
+	for at, e := range m.entries {
+		if e.deleted || !m.covers(g, m.known(at)) {
+			continue
+		}
+		if covered = append(covered, at); e.posted != nil || e.edit != nil {
+			g.Messages++
 		}
 	}
+	m.forgetMessages(g, covered)
 	m.forgetPeople(g)
 	m.forgetGuilds(g)
 	return g
@@ -71,13 +76,15 @@ func (m *model) known(at place) memory.Message {
 	return message
 }
 
-func (m *model) forget(g *forgetting, at place) {
-	e := m.entry(at)
-	if e.posted != nil || e.edit != nil {
-		g.Messages++
-	}
+// forgetMessages deletes messages, and first the answers made from them: they may be among them.
+func (m *model) forgetMessages(g *forgetting, covered []place) {
 	facts, answers := m.factCount(), len(m.withdrawn)
-	m.delete(at)
+	for _, at := range covered {
+		m.dropAnswers(at, true)
+	}
+	for _, at := range covered {
+		m.delete(at)
+	}
 	g.Facts += facts - m.factCount()
 	for _, w := range m.withdrawn[answers:] {
 		if w.First {

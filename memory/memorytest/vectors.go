@@ -86,7 +86,7 @@ func (m *machine) checkQueue() {
 	for id, s := range m.vectors.segments {
 		switch {
 		case pending[id]:
-		case m.allGone(s):
+		case m.anyGone(s): // whatever is left of it must be pending
 			delete(m.vectors.segments, id)
 		default:
 			put(s.Segment)
@@ -99,10 +99,10 @@ func (m *machine) checkQueue() {
 	}
 }
 
-func (m *machine) allGone(s embeddedSegment) bool {
-	return !slices.ContainsFunc(s.Messages, func(message memory.Message) bool {
+func (m *machine) anyGone(s embeddedSegment) bool {
+	return slices.ContainsFunc(s.Messages, func(message memory.Message) bool {
 		_, ok := m.model.message(place{message.Channel, message.ID})
-		return ok
+		return !ok
 	})
 }
 

@@ -1,0 +1,86 @@
+package memorytest
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"hark/memory"
+
+	"pgregory.net/rapid"
+)
+
+// checkOrders applies the same events in two orders, in batches of any size, some of them more than once.
+func checkOrders(t *testing.T, open func(t testing.TB) memory.Store) {
+	rapid.Check(t, func(rt *rapid.T) {
+		events := rapid.SliceOfN(rapid.Custom(drawOrderless), 2, 24).Draw(rt, "events")
+		again := rapid.SliceOfN(rapid.SampledFrom(events), 0, 6).Draw(rt, "told twice")
+		orders := [][]memory.Event{events, rapid.Permutation(slices.Concat(events, again)).Draw(rt, "permutation")}
+		want := newModel()
+		want.apply(memory.GuildSeen{Guild: town(), At: began})
+		want.apply(events...)
+		for _, order := range orders {
+			check := &trial{fataler: rt, ctx: context.Background(), store: open(t)}
+			check.apply(memory.GuildSeen{Guild: town(), At: began})
+			for rest := slices.Clone(order); len(rest) > 0; {
+				n := rapid.IntRange(1, len(rest)).Draw(rt, "batch")
+				check.apply(rest[:n]...)
+				rest = rest[n:]
+			}
+			check.asModel(want, events)
+			if err := check.store.Close(); err != nil {
+				rt.Fatalf("close: %v", err)
+			}
+		}
+	})
+}
+
+// drawOrderless is an event that ends in the same, whenever it comes.
+func drawOrderless(t *rapid.T) memory.Event {
+	who := rapid.SampledFrom([]memory.UserID{601, 602}).Draw(t, "who") // who write nothing
+	switch rapid.IntRange(0, 15).Draw(t, "kind") {
+	case 0:
+		e := drawFact(t).(memory.FactTold)
+		if rapid.IntRange(0, 3).Draw(t, "gone?") == 0 {
+			return memory.FactGone{Guild: guild, User: e.User, Fact: e.Fact.ID}
+		}
+		return e
+	case 1:
+		at := drawTime(t, "opted at")
+		return memory.Opted{Guild: guild, User: who, Out: at.Minute()%2 == 0, At: at}
+	case 2, 3:
+		channel, slot := drawSlot(t)
+		at := drawTime(t, "starred at")
+		return memory.Starred{Guild: guildOf(channel), Channel: channel, ID: slotID(slot), On: at.Minute()%2 == 1, At: at}
+	case 4:
+		at := drawTime(t, "chosen at")
+		channel := rapid.SampledFrom([]memory.ChannelID{0, general, staff}).Draw(t, "chosen")
+		return memory.Chose{Guild: guild, Channel: channel, Choice: []memory.Choice{memory.Ignore, memory.Remember, memory.RememberPublic}[at.Minute()%3], At: at}
+	case 5:
+		return memory.Heard{Guild: guild, Channel: general, ID: slotID(rapid.IntRange(0, slots-1).Draw(t, "slot"))}
+	case 6:
+		if rapid.IntRange(0, 3).Draw(t, "deleted?") == 0 {
+			return memory.ChannelDeleted{Guild: guild, Channel: thread, At: later}
+		}
+		return memory.Asked{Guild: guild, Channel: general, Message: slotID(0)}
+	}
+	return drawMessageEvent(t)
+}
+
+// asModel fails the test unless the store ended as the model.
+func (t *trial) asModel(want *model, events []memory.Event) {
+	t.Helper()
+	for _, channel := range channels {
+		t.same("the log", t.log(channel), plain(want.log(channel)))
+	}
+	t.same("people", t.people(guild), want.everybody(guild))
+	for _, who := range []memory.UserID{601, 602} {
+		t.same("who opted out", t.optedOut(guild, who), want.opted[member{guild, who}].Out)
+	}
+	t.same("the guild", normal(t.guild(guild)), normal(want.whole(guild)))
+	// From when on something is remembered depends on whether it was before.
+	if !slices.ContainsFunc(events, func(e memory.Event) bool { _, chose := e.(memory.Chose); return chose }) {
+		t.same("heard", t.heard(guild), want.listened(guild))
+	}
+	t.same("how much is unfinished", len(t.unfinished()), len(want.unfinished()))
+}
