@@ -36,7 +36,8 @@ func open(ctx context.Context, c config.Config, progress func(done, total int)) 
 	if a.builder, err = newBuilder(c, a.counter); err != nil {
 		return nil, err
 	}
-	if a.embedder, err = newEmbedder(ctx, c, sqlite.StoredSpace(ctx, c.Data)); err != nil {
+	known, _ := sqlite.StoredSpaces(ctx, c.Data)
+	if a.embedder, err = newEmbedder(ctx, c, known); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

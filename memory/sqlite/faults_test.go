@@ -75,6 +75,53 @@ var writes = map[string]func(*Store) error{
 		}
 		return s.useSpace(bg)
 	},
+	"change the space twice": func(s *Store) error {
+		return s.writing(bg, func(t *transaction) error {
+			for _, name := range []string{"one", "two"} {
+				s.options.Space.Name = name
+				if err := t.useSpace(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	},
+	"switch over and sweep": func(s *Store) error {
+		s.options.Space.Name = "one"
+		return s.writing(bg, func(t *transaction) error {
+			if err := t.useSpace(); err != nil {
+				return err
+			}
+			segments, err := s.allSegments(t)
+			if err != nil {
+				return err
+			}
+			to, err := t.side()
+			if err != nil {
+				return err
+			}
+			for i, segment := range segments {
+				vector := make([]float32, s.options.Space.Dimensions)
+				vector[i%7] = 1
+				if err := t.storeVector(to, segment, vector); err != nil {
+					return err
+				}
+			}
+			if err := t.switchOver(); err != nil {
+				return err
+			}
+			return t.sweepStep()
+		})
+	},
+}
+
+// allSegments are all segments, without their messages.
+func (s *Store) allSegments(t *transaction) (segments []memory.Segment, err error) {
+	return segments, t.each(func(scan func(...any) error) error {
+		segments = append(segments, memory.Segment{})
+		last := &segments[len(segments)-1]
+		return scan(&last.ID, &last.Version)
+	}, "SELECT id, version FROM segment ORDER BY id")
 }
 
 // populated is a store with something for every operation to work on.
@@ -141,7 +188,7 @@ func TestEveryStatementMayFail(t *testing.T) {
 // repopulate undoes what a write changed outside its transaction.
 func repopulate(t *testing.T, s *Store, want string) {
 	t.Helper()
-	for key, value := range map[string]string{"terms": "1", "space": s.spaceName()} {
+	for key, value := range map[string]string{"terms": "1", "space": nameOf(s.options.Space)} {
 		execute(t, s.write, "UPDATE meta SET value = ? WHERE key = ?", value, key)
 	}
 	if dump(t, s) != want {

@@ -110,7 +110,7 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 
 // tables are all that hold something, by what orders their rows; meta's name of the last writer isn't told.
 var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
-	"segment", "vector", "trace", "trace_source", "fulltext_docsize", "meta WHERE key <> 'writer'"}
+	"segment", "vector", "vector_next", "trace", "trace_source", "fulltext_docsize", "meta WHERE key <> 'writer'"}
 
 // dump is all that a file holds.
 func dump(t testing.TB, s *Store) string {
@@ -153,6 +153,11 @@ var unsound = map[string]string{
 	"a segment is empty or too large":           fmt.Sprintf("SELECT id FROM segment WHERE size NOT BETWEEN 1 AND %d", memory.MaxSegment),
 	"a segment is neither pending nor embedded": "SELECT id FROM segment WHERE pending = 0 AND id NOT IN (SELECT segment FROM vector)",
 	"a vector has no segment":                   "SELECT segment FROM vector WHERE segment NOT IN (SELECT id FROM segment)",
+	"a vector of the next space has no segment": "SELECT segment FROM vector_next WHERE segment NOT IN (SELECT id FROM segment)",
+	"a segment lacks a vector in no space":      "SELECT id FROM segment WHERE next = 1 AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'next')",
+	"a segment is left out of the next space": `SELECT id FROM segment WHERE next = 0 AND EXISTS (SELECT 1 FROM meta WHERE key = 'next')
+		AND id NOT IN (SELECT segment FROM vector_next)`,
+	"vectors of no space are left": `SELECT segment FROM vector_next WHERE NOT EXISTS (SELECT 1 FROM meta WHERE key IN ('next', 'sweep'))`,
 	"a channel miscounts its messages": `SELECT c.id FROM channel c
 		WHERE c.messages <> (SELECT count(*) FROM message m WHERE m.channel = c.no AND m.kind IN (0, 1, 2))`,
 	"somebody's presence is wrong": `SELECT 1 FROM (SELECT channel, author, count(*) AS n, max(id) AS last FROM message WHERE kind IN (0, 1, 2) GROUP BY 1, 2) m

@@ -348,26 +348,6 @@ func TestOtherTerms(t *testing.T) {
 	checkSound(t, s)
 }
 
-// Vectors of another space are of no use: all segments wait to be embedded again.
-func TestAnotherSpace(t *testing.T) {
-	t.Parallel()
-	dir := stored(t, 30)
-	space := memory.Space{Name: "other", Version: 3, Dimensions: 2}
-	s, err := Open(t.Context(), dir, Options{Space: space, Tokens: words})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	var vectors, waiting, segments int
-	if err := s.read.QueryRow("SELECT (SELECT count(*) FROM vector), (SELECT sum(pending) FROM segment), (SELECT count(*) FROM segment)").
-		Scan(&vectors, &waiting, &segments); err != nil || vectors != 0 || waiting != segments || segments == 0 {
-		t.Errorf("%d vectors, %d of %d pending: %v", vectors, waiting, segments, err)
-	}
-	if _, err := s.Nearest(t.Context(), in(general), s.options.Space, []float32{1, 0}, 3); err == nil || !strings.Contains(err.Error(), memory.ErrNoVectors.Error()) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestNumbersThatRunOut(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())

@@ -1,15 +1,12 @@
 package sqlite
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
 	"hark/memory"
-	"hark/memory/memorytest"
 )
 
 // Two stores on one file are as two processes: SQLite and the stores themselves know no difference.
@@ -87,55 +84,19 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 	// As if both segments had been deleted and their numbers given to others, between the search and the reading.
 	channels := map[int64]bool{s.nos.of[general]: true}
 	var found []near
-	for segment := range s.index1(t).channels {
-		found = append(found, near{segment, 1})
+	err := s.writing(t.Context(), func(t *transaction) error {
+		segments, err := s.allSegments(t)
+		for _, segment := range segments {
+			found = append(found, near{segment.ID, 1})
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	hits, err := s.vectorHits(t.Context(), in(general), channels, found, 10)
 	if err != nil || len(found) != 2 || len(hits) != 1 || hits[0].Channel != general {
 		t.Errorf("of %v got %v, %v", found, hits, err)
-	}
-}
-
-func (s *Store) index1(t *testing.T) *index {
-	x, err := s.index(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
-
-// Vectors of two spaces are never mixed: the store that was opened first is told, and finds by full text.
-func TestStoresOfTwoSpaces(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	a := open(t, dir)
-	apply(t, a, posted(general, 1, "apples"))
-	drain(t, a)
-	b, err := Open(t.Context(), dir, Options{Space: memory.Space{Name: "other", Dimensions: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	err = (&memory.Indexer{Queue: a, Embedder: memorytest.Embedder{}}).Drain(t.Context(), nil)
-	if err == nil || !strings.Contains(err.Error(), "other/0/2") || !strings.Contains(err.Error(), "same embedder") {
-		t.Errorf("got %v", err)
-	}
-	segments, err := b.Pending(t.Context(), 10)
-	if err != nil || len(segments) != 1 {
-		t.Fatalf("%d pending: %v", len(segments), err)
-	}
-	if err := b.Embedded(t.Context(), segments, [][]float32{{1, 0}}); err != nil {
-		t.Fatal(err)
-	}
-	vectors, err := memorytest.Embedder{}.Embed(t.Context(), memory.ForSearch, []string{"apples"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if hits, err := a.Nearest(t.Context(), in(general), a.options.Space, vectors[0], 1); !errors.Is(err, memory.ErrNoVectors) {
-		t.Errorf("got %v, %v", hits, err)
-	}
-	if hits, err := b.Nearest(t.Context(), in(general), b.options.Space, []float32{1, 1}, 1); err != nil || len(hits) != 1 {
-		t.Errorf("got %v, %v", hits, err)
 	}
 }
 

@@ -11,19 +11,57 @@ import (
 // Wake implements memory.Queue.
 func (s *Store) Wake() <-chan struct{} { return s.wake }
 
+// Waiting implements memory.Queue.
+func (s *Store) Waiting(ctx context.Context) (int, error) {
+	var n int
+	to, err := s.sideOf(func(query string, args ...any) rowScanner {
+		return rowScanner{row: s.read.QueryRowContext(ctx, query, args...)}
+	})
+	if err == nil {
+		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM segment WHERE "+to.flag+" = 1").Scan(&n)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("count what is to be embedded: %w", explain(err))
+	}
+	return n, nil
+}
+
 // Pending implements memory.Queue.
 func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error) {
-	s.tryEmptyLog()                     // the last delete may have met a reader that is gone by now
-	tx, err := s.read.BeginTx(ctx, nil) // so that the texts are those of the versions
+	s.tryEmptyLog() // the last delete may have met a reader that is gone by now
+	err := s.sweep(ctx)
+	var segments []memory.Segment
+	var to side
+	if err == nil {
+		segments, to, err = s.readPending(ctx, limit)
+	}
+	if err == nil && len(segments) == 0 && to == beside && limit > 0 { // the last that was missing is gone
+		err = s.writing(ctx, (*transaction).switchOver)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read what is to be embedded: %w", explain(err))
 	}
+	return segments, nil
+}
+
+// readPending are segments to embed, and which vectors are theirs.
+func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, side, error) {
+	tx, err := s.read.BeginTx(ctx, nil) // so that the texts are those of the versions
+	if err != nil {
+		return nil, side{}, err
+	}
 	defer tx.Rollback()
+	to, err := s.sideOf(func(query string, args ...any) rowScanner {
+		return rowScanner{row: tx.QueryRowContext(ctx, query, args...)}
+	})
+	if err != nil {
+		return nil, side{}, err
+	}
 	rows, err := tx.QueryContext(ctx, `SELECT s.id, s.version, c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
-		FROM (SELECT * FROM segment WHERE pending = 1 ORDER BY id LIMIT ?) s JOIN channel c ON c.no = s.channel
+		FROM (SELECT * FROM segment WHERE `+to.flag+` = 1 ORDER BY id LIMIT ?) s JOIN channel c ON c.no = s.channel
 		CROSS JOIN message m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id ORDER BY s.id, m.id`, limit)
 	if err != nil {
-		return nil, fmt.Errorf("read what is to be embedded: %w", explain(err))
+		return nil, side{}, err
 	}
 	var segments []memory.Segment
 	err = eachRow(rows, func(scan func(...any) error) error {
@@ -42,10 +80,7 @@ func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error
 		last.Messages = append(last.Messages, m)
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read what is to be embedded: %w", explain(err))
-	}
-	return segments, nil
+	return segments, to, err
 }
 
 // Embedded implements memory.Queue.
@@ -54,33 +89,22 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 		return fmt.Errorf("store vectors: %d for %d segments", len(embedded), len(segments))
 	}
 	for i, v := range embedded {
-		if err := s.checkVector(v); err != nil {
+		if err := checkVector(v, s.options.Space); err != nil {
 			return fmt.Errorf("store the vector of segment %d: %w", segments[i].ID, err)
 		}
 	}
 	return s.writing(ctx, func(t *transaction) error {
-		if err := t.checkSpace(); err != nil {
+		side, err := t.side()
+		if err != nil {
 			return err
 		}
 		for i, segment := range segments {
-			if err := t.storeVector(segment, embedded[i]); err != nil {
+			if err := t.storeVector(side, segment, embedded[i]); err != nil {
 				return err
 			}
 		}
-		return nil
+		return t.switchOver()
 	})
-}
-
-// checkSpace makes sure that the file's vectors still lie in the space that this store was opened with.
-func (t *transaction) checkSpace() error {
-	var stored string
-	if err := t.row("SELECT value FROM meta WHERE key = 'space'").Scan(&stored); err != nil {
-		return err
-	}
-	if own := t.store.spaceName(); stored != own {
-		return fmt.Errorf("another process has opened the database for vectors of %s, this one for those of %s: give both the same embedder and restart", stored, own)
-	}
-	return nil
 }
 
 // storedVector is a vector as the file holds it.
@@ -90,28 +114,32 @@ type storedVector struct {
 }
 
 // storeVector stores the vector of a segment that is still as it was when it was embedded.
-func (t *transaction) storeVector(segment memory.Segment, vector []float32) error {
+func (t *transaction) storeVector(to side, segment memory.Segment, vector []float32) error {
 	v := storedVector{segment: segment.ID}
-	ok, err := found(t.row("UPDATE segment SET pending = 0 WHERE id = ? AND version = ? RETURNING channel", segment.ID, segment.Version).Scan(&v.channel))
+	ok, err := found(t.row("UPDATE segment SET "+to.flag+" = 0 WHERE id = ? AND version = ? RETURNING channel", segment.ID, segment.Version).Scan(&v.channel))
 	if !ok || err != nil {
 		return err
 	}
 	if vector == nil {
-		t.changed.removed = append(t.changed.removed, segment.ID)
-		return t.exec("DELETE FROM vector WHERE segment = ?", segment.ID)
+		if to == inUse {
+			t.changed.removed = append(t.changed.removed, segment.ID)
+		}
+		return t.exec("DELETE FROM "+to.table+" WHERE segment = ?", segment.ID)
 	}
 	v.steps = quantise(vector)
-	t.changed.stored = append(t.changed.stored, v)
-	return t.exec("INSERT OR REPLACE INTO vector (segment, steps) VALUES (?, ?)", v.segment, v.steps)
+	if to == inUse {
+		t.changed.stored = append(t.changed.stored, v)
+	}
+	return t.exec("INSERT OR REPLACE INTO "+to.table+" (segment, steps) VALUES (?, ?)", v.segment, v.steps)
 }
 
 // checkVector reports what makes a vector unfit to be compared with others.
-func (s *Store) checkVector(v []float32) error {
+func checkVector(v []float32, space memory.Space) error {
 	if v == nil {
 		return nil
 	}
-	if len(v) != s.options.Space.Dimensions {
-		return fmt.Errorf("it has %d dimensions and not %d", len(v), s.options.Space.Dimensions)
+	if len(v) != space.Dimensions {
+		return fmt.Errorf("it has %d dimensions and not %d", len(v), space.Dimensions)
 	}
 	var length float64
 	for _, x := range v {

@@ -202,6 +202,13 @@ CREATE TABLE withdrawn ( -- messages of Hark's that Discord still shows
   first   INTEGER NOT NULL,
   UNIQUE (channel, message)
 );
+`, `
+ALTER TABLE segment ADD COLUMN next INTEGER NOT NULL DEFAULT 0; -- 1 while its vector in vector_next is missing or out of date
+CREATE INDEX segment_next ON segment (id) WHERE next = 1;
+CREATE TABLE vector_next ( -- of another space than vector, whose place it takes once it is complete
+  segment INTEGER PRIMARY KEY,
+  steps   BLOB NOT NULL
+);
 `}
 
 // migrate brings the schema up to date.

@@ -1,60 +1,443 @@
-package sqlite_test
+package sqlite
 
 import (
-	"database/sql"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"hark/memory"
-	"hark/memory/sqlite"
 )
 
 // What made a store's vectors can be told without opening it for writing, so that an embedding server needn't be
 // asked.
-func TestStoredSpace(t *testing.T) {
+func TestStoredSpaces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if got := sqlite.StoredSpace(t.Context(), dir); got != (memory.Space{}) {
-		t.Errorf("of no store: %v", got)
+	told := func(what string, use, next memory.Space) {
+		t.Helper()
+		if u, n := StoredSpaces(t.Context(), dir); u != use || n != next {
+			t.Errorf("of %s: %v and %v", what, u, n)
+		}
 	}
-	want := memory.Space{Name: `org/model:2 "passage: "`, Version: 3, Dimensions: 768}
-	s, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: want})
+	told("no store", memory.Space{}, memory.Space{})
+	first := memory.Space{Name: `org/model:2 "passage: "`, Version: 3, Dimensions: 2}
+	s := openIn(t, dir, first)
+	told("an open store", first, memory.Space{})
+	apply(t, s, posted(general, 1, "apples"))
+	embedAll(t, s, pointing(1))
+	second := memory.Space{Name: "other", Dimensions: 3}
+	openIn(t, dir, second)
+	told("one that is filled", first, second)
+	conn := raw(t, dir)
+	for _, name := range []string{"model/3/many", "model/three/4", "model"} {
+		execute(t, conn, "UPDATE meta SET value = ? WHERE key = 'space'", name)
+		told(name, memory.Space{}, second)
+	}
+	execute(t, conn, "DELETE FROM meta WHERE key IN ('space', 'next')")
+	told("a store that doesn't tell", memory.Space{}, memory.Space{})
+	execute(t, conn, "DROP TABLE meta")
+	told("a file without the table", memory.Space{}, memory.Space{})
+}
+
+func openIn(t testing.TB, dir string, space memory.Space) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), dir, Options{Space: space, Tokens: words})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := sqlite.StoredSpace(t.Context(), dir); got != want {
-		t.Errorf("of an open store: %v", got)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// pointing is an embedder whose vectors' first two numbers stand for a text's length and x.
+type pointing float32
+
+func (p pointing) vector(text string, dimensions int) []float32 {
+	v := make([]float32, dimensions)
+	v[0], v[1] = float32(len(text)), float32(p)
+	return v
+}
+
+// embedAll embeds all that is pending.
+func embedAll(t testing.TB, s *Store, p pointing) {
+	t.Helper()
+	for embedSome(t, s, p, 3) {
+	}
+}
+
+// embedSome embeds n of what is pending, and reports whether there was any.
+func embedSome(t testing.TB, s *Store, p pointing, n int) bool {
+	t.Helper()
+	segments, err := s.Pending(bg, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors := make([][]float32, len(segments))
+	for i, segment := range segments {
+		vectors[i] = p.vector(segment.Text(), s.options.Space.Dimensions)
+	}
+	if err := s.Embedded(bg, segments, vectors); err != nil {
+		t.Fatal(err)
+	}
+	return len(segments) > 0
+}
+
+// wantSpace checks in which space a store compares, and that it does in no other.
+func wantSpace(t *testing.T, s *Store, use memory.Space, others ...memory.Space) {
+	t.Helper()
+	if space, err := s.Space(bg); err != nil || space != use {
+		t.Errorf("in use is %v, %v; want %v", space, err, use)
+	}
+	if hits, err := s.Nearest(bg, in(general, secret), use, pointing(1).vector("apples", use.Dimensions), 100); err != nil || len(hits) == 0 {
+		t.Errorf("in %v: %v, %v", use, hits, err)
+	}
+	for _, other := range others {
+		if hits, err := s.Nearest(bg, in(general, secret), other, pointing(1).vector("apples", other.Dimensions), 100); !errors.Is(err, memory.ErrNoVectors) {
+			t.Errorf("in %v, which isn't in use: %v, %v", other, hits, err)
+		}
+	}
+}
+
+func wantWaiting(t *testing.T, s *Store, want int) {
+	t.Helper()
+	if n, err := s.Waiting(bg); err != nil || n != want {
+		t.Errorf("%d wait, %v; want %d", n, err, want)
+	}
+	if segments, err := s.Pending(bg, 1000); err != nil || len(segments) != want {
+		t.Errorf("%d pending, %v; want %d", len(segments), err, want)
+	}
+}
+
+var (
+	oldSpace = memory.Space{Name: "old", Version: 2, Dimensions: 5}
+	newSpace = memory.Space{Name: "new", Dimensions: 2}
+)
+
+// aside is a directory with a store of n segments, embedded in oldSpace.
+func aside(t *testing.T, n int) (string, *Store) {
+	t.Helper()
+	dir := t.TempDir()
+	s := openIn(t, dir, oldSpace)
+	for i := range n {
+		apply(t, s, posted(general, 1000*i, fmt.Sprintf("apples number %d", i)))
+	}
+	wantWaiting(t, s, n)
+	embedAll(t, s, 1)
+	wantWaiting(t, s, 0)
+	return dir, s
+}
+
+// The space in use stays while another is filled beside it, and until the last of its segments is embedded, through
+// new messages, edits and deletions; then it is replaced at once, and its vectors are gone from the file.
+func TestAnotherSpaceIsFilledBeside(t *testing.T) {
+	t.Parallel()
+	dir, s := aside(t, 10)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openIn(t, dir, newSpace)
+	wantSpace(t, s, oldSpace, newSpace)
+	wantWaiting(t, s, 10)
+	embedSome(t, s, 9, 4)
+	apply(t, s, posted(general, 20_000, "pears"), edited(general, 0, "plums"), deleted(general, 9000), edited(general, 1000*5, "quinces"))
+	checkSound(t, s)
+	wantSpace(t, s, oldSpace, newSpace)
+	wantWaiting(t, s, 10-4-1+1+1) // one of the four was edited, one gone, one new
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openIn(t, dir, newSpace) // goes on where it was
+	wantWaiting(t, s, 7)
+	embedSome(t, s, 9, 6)
+	wantSpace(t, s, oldSpace, newSpace)
+	// A segment in which there is nothing to embed is done as well, and it may be the last.
+	segments, err := s.Pending(bg, 10)
+	if err != nil || len(segments) != 1 {
+		t.Fatalf("%d left, %v", len(segments), err)
+	}
+	if err := s.Embedded(bg, segments, make([][]float32, 1)); err != nil {
+		t.Fatal(err)
+	}
+	wantSpace(t, s, newSpace, oldSpace)
+	if hits, err := s.Nearest(bg, in(general), newSpace, []float32{1, 1}, 100); err != nil || len(hits) != 9 {
+		t.Errorf("%d of 9 are found, %v", len(hits), err)
+	}
+	wantWaiting(t, s, 0)
+	apply(t, s, deleted(general, 20_000)) // the one without a vector
+	checkSound(t, s)
+	var left int
+	if err := s.read.QueryRow("SELECT count(*) FROM vector_next").Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d vectors are left of the old space, %v", left, err)
+	}
+	apply(t, s, posted(general, 30_000, "grapes"))
+	wantWaiting(t, s, 1)
+	embedAll(t, s, 9)
+	wantSpace(t, s, newSpace, oldSpace)
+}
+
+// What lies in neither table any more is nowhere in the files.
+func TestVectorsOfTheOldSpaceAreGoneFromTheFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openIn(t, dir, memory.Space{Name: "old", Dimensions: 16})
+	mark := []float32{101, -77, 55, -33, 11, 127, -99, 88, 66, -44, 22, 3, 5, -7, 111, 13} // as they are stored
+	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "pears"))
+	segments, err := s.Pending(bg, 10)
+	if err != nil || len(segments) != 2 {
+		t.Fatal(segments, err)
+	}
+	if err := s.Embedded(bg, segments, [][]float32{mark, mark}); err != nil {
+		t.Fatal(err)
+	}
+	steps := quantise(mark)
+	if !inFiles(t, dir, steps) {
+		t.Fatal("the vector isn't in the files while it is in use")
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := sqlite.StoredSpace(t.Context(), dir); got != want {
-		t.Errorf("of a closed store: %v", got)
+	s = openIn(t, dir, newSpace)
+	embedAll(t, s, 1)
+	if inFiles(t, dir, steps) {
+		t.Error("the vector of the old space is still in the files")
 	}
-	for _, name := range []string{"model/3/many", "model/three/4", "model"} {
-		db, err := sql.Open("sqlite", filepath.Join(dir, sqlite.FileName))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.Exec("UPDATE meta SET value = ? WHERE key = 'space'", name); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got := sqlite.StoredSpace(t.Context(), dir); got != (memory.Space{}) {
-			t.Errorf("of %q: %v", name, got)
-		}
+	checkSound(t, s)
+}
+
+func inFiles(t *testing.T, dir string, b []byte) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, FileName+"*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
 	}
-	db, err := sql.Open("sqlite", filepath.Join(dir, sqlite.FileName))
+	return slices.ContainsFunc(files, func(path string) bool {
+		all, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return bytes.Contains(all, b)
+	})
+}
+
+// Where nothing is embedded yet, there is nothing to keep in use.
+func TestAFileWithoutVectorsTakesASpaceAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openIn(t, dir, oldSpace)
+	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "…"))
+	segments, err := s.Pending(bg, 10)
+	if err != nil || len(segments) != 2 {
+		t.Fatal(segments, err)
+	}
+	if err := s.Embedded(bg, segments[1:], make([][]float32, 1)); err != nil {
+		t.Fatal(err)
+	}
+	s = openIn(t, dir, newSpace)
+	if space, err := s.Space(bg); err != nil || space != newSpace {
+		t.Errorf("in use is %v, %v", space, err)
+	}
+	wantWaiting(t, s, 2)
+	embedAll(t, s, 1)
+	wantSpace(t, s, newSpace, oldSpace)
+	checkSound(t, s)
+}
+
+// Whoever opens the file with the space in use gives up the one that was being filled.
+func TestGoingBackToTheOldSpace(t *testing.T) {
+	t.Parallel()
+	dir, s := aside(t, 6)
+	s = openIn(t, dir, newSpace)
+	embedSome(t, s, 9, 4)
+	apply(t, s, posted(general, 20_000, "pears"), edited(general, 0, "plums"))
+	s = openIn(t, dir, oldSpace)
+	wantSpace(t, s, oldSpace, newSpace)
+	wantWaiting(t, s, 2) // what changed meanwhile
+	embedAll(t, s, 1)
+	checkSound(t, s)
+	if hits, err := s.Nearest(bg, in(general), oldSpace, pointing(1).vector("x", 5), 100); err != nil || len(hits) != 7 {
+		t.Errorf("%d of 7 are found, %v", len(hits), err)
+	}
+	s = openIn(t, dir, newSpace) // all over again: nothing of the first attempt is used
+	wantWaiting(t, s, 7)
+	embedAll(t, s, 9)
+	wantSpace(t, s, newSpace, oldSpace)
+	checkSound(t, s)
+}
+
+// A half-filled space that is given up for a third leaves nothing in it.
+func TestAThirdSpace(t *testing.T) {
+	t.Parallel()
+	dir, s := aside(t, 6)
+	third := memory.Space{Name: "third", Dimensions: 3}
+	s = openIn(t, dir, newSpace)
+	embedSome(t, s, 9, 4)
+	s = openIn(t, dir, third)
+	wantSpace(t, s, oldSpace, newSpace, third)
+	// Whatever is given before anything was swept isn't mixed with what is left of the second.
+	segments, _, err := s.readPending(bg, 100)
+	if err != nil || len(segments) != 6 {
+		t.Fatal(len(segments), err)
+	}
+	vectors := make([][]float32, 6)
+	vectors[5] = []float32{1, 2, 3}
+	if err := s.Embedded(bg, segments, vectors); err != nil {
+		t.Fatal(err)
+	}
+	if hits, err := s.Nearest(bg, in(general), third, []float32{1, 2, 3}, 100); err != nil || len(hits) != 1 {
+		t.Errorf("%v, %v", hits, err)
+	}
+	wantWaiting(t, s, 0)
+	wantSpace(t, s, third, oldSpace, newSpace)
+}
+
+// The last segment that is missing may be deleted instead of embedded.
+func TestTheLastMissingSegmentIsDeleted(t *testing.T) {
+	t.Parallel()
+	dir, s := aside(t, 3)
+	s = openIn(t, dir, newSpace)
+	embedSome(t, s, 9, 2)
+	apply(t, s, deleted(general, 2000))
+	wantSpace(t, s, oldSpace, newSpace)
+	wantWaiting(t, s, 0)
+	wantSpace(t, s, newSpace, oldSpace)
+	checkSound(t, s)
+}
+
+// The zero space leaves a file as it is.
+func TestOpeningWithoutASpace(t *testing.T) {
+	t.Parallel()
+	dir, s := aside(t, 3)
+	openIn(t, dir, newSpace)
+	before := dump(t, s)
+	s = openIn(t, dir, memory.Space{})
+	if dump(t, s) != before {
+		t.Error("something has changed")
+	}
+	wantSpace(t, s, oldSpace, newSpace)
+	apply(t, s, posted(general, 7000, "pears"))
+	wantWaiting(t, s, 1)
+}
+
+// Of two stores with different spaces, that of the space in use goes on; once the other's has taken its place, it is
+// told, and compares in neither.
+func TestStoresOfTwoSpaces(t *testing.T) {
+	t.Parallel()
+	dir, a := aside(t, 4)
+	b := openIn(t, dir, newSpace)
+	apply(t, a, posted(general, 7000, "pears"))
+	apply(t, b, posted(general, 8000, "plums"))
+	wantWaiting(t, a, 2)
+	wantWaiting(t, b, 6)
+	embedSome(t, b, 9, 3)
+	embedAll(t, a, 1)
+	for _, s := range []*Store{a, b} {
+		wantSpace(t, s, oldSpace, newSpace)
+		checkSound(t, s)
+	}
+	if hits, err := b.Nearest(bg, in(general), oldSpace, pointing(1).vector("x", 5), 100); err != nil || len(hits) != 6 {
+		t.Errorf("%d of 6 are found, %v", len(hits), err)
+	}
+	stale, err := a.Pending(bg, 10)
+	if err != nil || len(stale) != 0 {
+		t.Fatal(stale, err)
+	}
+	embedAll(t, b, 9)
+	for _, s := range []*Store{a, b} {
+		wantSpace(t, s, newSpace, oldSpace)
+	}
+	apply(t, a, posted(general, 9000, "cherries"))
+	_, err = a.Pending(bg, 10)
+	wantError(t, err, "new/0/2", "old/2/5", "same embedder")
+	_, err = a.Waiting(bg)
+	wantError(t, err, "new/0/2", "same embedder")
+	segments, err := b.Pending(bg, 10)
+	if err != nil || len(segments) != 1 {
+		t.Fatal(segments, err)
+	}
+	wantError(t, a.Embedded(bg, segments, [][]float32{pointing(1).vector("x", 5)}), "same embedder")
+	if err := b.Embedded(bg, segments, [][]float32{{1, 0}}); err != nil {
+		t.Error(err)
+	}
+	wantSpace(t, a, newSpace, oldSpace)
+	checkSound(t, b)
+}
+
+// The last to open a file decides what is filled: the one before is told.
+func TestTwoStoresFillTwoSpaces(t *testing.T) {
+	t.Parallel()
+	dir, _ := aside(t, 4)
+	b := openIn(t, dir, newSpace)
+	segments, err := b.Pending(bg, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if _, err := db.Exec("DELETE FROM meta"); err != nil {
+	c := openIn(t, dir, memory.Space{Name: "third", Dimensions: 3})
+	wantError(t, b.Embedded(bg, segments, [][]float32{{1, 0}, {1, 0}}), "third/0/3", "new/0/2", "same embedder")
+	_, err = b.Pending(bg, 2)
+	wantError(t, err, "read what is to be embedded", "same embedder")
+	embedAll(t, c, 1)
+	wantSpace(t, b, c.options.Space, oldSpace, newSpace)
+	checkSound(t, c)
+}
+
+// Searches go on while the spaces are exchanged, and each compares in one.
+func TestSearchesDuringTheSwitch(t *testing.T) {
+	t.Parallel()
+	dir, s := aside(t, 40)
+	s = openIn(t, dir, newSpace)
+	ended, cancel := context.WithCancel(bg)
+	searched := make(chan error, 1)
+	go func() {
+		for ended.Err() == nil {
+			space, err := s.Space(bg)
+			if err == nil {
+				_, err = s.Nearest(bg, in(general), space, pointing(1).vector("x", space.Dimensions), 10)
+			}
+			if err != nil && !errors.Is(err, memory.ErrNoVectors) {
+				searched <- err
+				return
+			}
+		}
+		searched <- nil
+	}()
+	embedAll(t, s, 9)
+	cancel()
+	if err := <-searched; err != nil {
+		t.Error(err)
+	}
+	wantSpace(t, s, newSpace, oldSpace)
+}
+
+// In whatever order segments change and are embedded, what is in use is found.
+func TestSweepingIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
+	dir, s := aside(t, 5)
+	s = openIn(t, dir, newSpace)
+	segments, err := s.Pending(bg, 10)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := sqlite.StoredSpace(t.Context(), dir); got != (memory.Space{}) {
-		t.Errorf("of a store that doesn't tell: %v", got)
+	vectors := make([][]float32, len(segments))
+	for i := range vectors {
+		vectors[i] = []float32{1, float32(i)}
 	}
+	if err := s.Embedded(bg, segments, vectors); err != nil { // and the process dies
+		t.Fatal(err)
+	}
+	s = openIn(t, dir, newSpace)
+	var left int
+	if err := s.read.QueryRow("SELECT count(*) FROM vector_next").Scan(&left); err != nil || left != 5 {
+		t.Fatalf("%d left to sweep, %v", left, err)
+	}
+	wantWaiting(t, s, 0)
+	if err := s.read.QueryRow("SELECT count(*) FROM vector_next").Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d are left, %v", left, err)
+	}
+	checkSound(t, s)
 }
+

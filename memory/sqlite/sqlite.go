@@ -15,8 +15,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,11 +26,15 @@ import (
 
 // Options say how a store is opened.
 type Options struct {
-	// Space is where the vectors that will be stored lie. When it isn't the one of the file's vectors, these
-	// are dropped and every segment is pending.
+	// Space is where the vectors that will be stored lie. When it isn't the one of the file's vectors, these stay in
+	// use until every segment has one in Space as well. The last to open the file decides; the zero Space leaves
+	// things as they are.
 	Space memory.Space
 	// Tokens counts the tokens of a message's text, in several goroutines at once; nil leaves Message.Tokens 0.
 	Tokens func(string) int
+	// IndexLimit is how many bytes of memory the vectors of the guilds asked about may take, of which those asked
+	// about last stay: one guild's at least. 0: as many as there are.
+	IndexLimit int64
 	// Progress, if not nil, is told of long work at opening: done of total messages.
 	Progress func(done, total int)
 }
@@ -100,6 +102,7 @@ func makePrivate(path string) error {
 
 func (s *Store) open(ctx context.Context, path string, patience time.Duration) (err error) {
 	s.writer.turn = make(chan struct{}, 1)
+	s.vectors.limit, s.vectors.loading = s.options.IndexLimit, make(chan struct{}, loadsAtOnce)
 	s.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
 	s.writer.name, s.writer.patience = rand.Text(), patience
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
@@ -168,61 +171,4 @@ func (s *Store) checkTerms(ctx context.Context) error {
 		}
 		return t.exec("INSERT OR REPLACE INTO meta VALUES ('terms', ?)", version)
 	})
-}
-
-// useSpace drops the vectors of another space.
-func (s *Store) useSpace(ctx context.Context) error {
-	name := s.spaceName()
-	var stored string
-	err := s.read.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'space'").Scan(&stored)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	if stored == name {
-		return nil
-	}
-	return s.writing(ctx, func(t *transaction) error {
-		if err := t.exec("DELETE FROM vector"); err != nil {
-			return err
-		}
-		if err := t.exec("UPDATE segment SET pending = 1"); err != nil {
-			return err
-		}
-		return t.exec("INSERT OR REPLACE INTO meta VALUES ('space', ?)", name)
-	})
-}
-
-// spaceName is the space in use as the file names it.
-func (s *Store) spaceName() string {
-	space := s.options.Space
-	return fmt.Sprintf("%s/%d/%d", space.Name, space.Version, space.Dimensions)
-}
-
-// StoredSpace is where the vectors of the store in dir lie; the zero Space if there is no store that tells.
-func StoredSpace(ctx context.Context, dir string) memory.Space {
-	path := filepath.Join(dir, FileName)
-	if _, err := os.Stat(path); err != nil {
-		return memory.Space{}
-	}
-	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
-	db, err := sql.Open("sqlite", file+"?mode=ro&_pragma=busy_timeout(10000)")
-	if err != nil {
-		return memory.Space{} // uncovered: the driver is there
-	}
-	defer db.Close()
-	var name string
-	if err := db.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'space'").Scan(&name); err != nil {
-		return memory.Space{}
-	}
-	parts := strings.Split(name, "/")
-	if len(parts) < 3 {
-		return memory.Space{}
-	}
-	n := len(parts)
-	version, err1 := strconv.Atoi(parts[n-2])
-	dimensions, err2 := strconv.Atoi(parts[n-1])
-	if err1 != nil || err2 != nil {
-		return memory.Space{}
-	}
-	return memory.Space{Name: strings.Join(parts[:n-2], "/"), Version: version, Dimensions: dimensions}
 }

@@ -185,14 +185,14 @@ func (t *transaction) flushSegment(id int64, c *segmentChange) error {
 	}
 	// Versions begin at a number of the segment's own, so that a vector made for one that is gone never fits
 	// another that was given its id.
-	err := t.exec(`INSERT INTO segment (id, channel, first, last, size, version, pending) VALUES (?1, ?2, ?3, ?4, ?5, ?3, 1)
+	err := t.exec(`INSERT INTO segment (id, channel, first, last, size, version, pending, next)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?3, 1, EXISTS (SELECT 1 FROM meta WHERE key = 'next'))
 		ON CONFLICT (id) DO UPDATE SET first = min(first, ?3), last = max(last, ?4), size = size + ?5,
-		version = version + 1, pending = 1`, id, c.channel, first, last, c.size)
+		version = version + 1, pending = 1, next = excluded.next`, id, c.channel, first, last, c.size)
 	if err != nil || !c.torn {
 		return err
 	}
-	t.changed.removed = append(t.changed.removed, id)
-	if err := t.exec("DELETE FROM vector WHERE segment = ?", id); err != nil {
+	if err := t.tear(id); err != nil {
 		return err
 	}
 	return t.exec("DELETE FROM segment WHERE id = ? AND size <= 0", id)

@@ -28,5 +28,3 @@ func (s *Store) CarryOut(context.Context, int64, func(done, total int)) (memory.
 func (s *Store) Withdrawn(context.Context, int) ([]memory.Withdrawn, error) {
 	return nil, errors.New("not built")
 }
-func (s *Store) Space(context.Context) (memory.Space, error) { return s.options.Space, nil }
-func (s *Store) Waiting(context.Context) (int, error)        { return 0, errors.New("not built") }

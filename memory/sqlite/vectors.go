@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/philippgille/chromem-go"
 
@@ -17,40 +18,102 @@ import (
 
 // vectors are the guilds' vectors that are loaded for searching: a cache of the file's.
 type vectors struct {
+	limit   int64 // bytes; see Options
+	loading chan struct{}
+
 	mu     sync.Mutex
+	space  memory.Space     // in which they lie
 	guilds map[int64]*index // by guild number
+	uses   int64            // how often any was used
 }
 
-// index holds a guild's vectors. chromem-go finds the nearest of all; what they belong to is kept here.
+// index holds a guild's vectors. chromem-go finds the nearest of all; the content of each of its documents is the
+// number of the channel that the segment lies in.
 type index struct {
+	guild int64
+	space memory.Space
+	used  int64 // when, as vectors counts; guarded by vectors.mu
+	count atomic.Int64
+
 	load sync.Once
 	err  error
 
 	mu         sync.RWMutex
 	collection *chromem.Collection
-	channels   map[int64]int64 // channel number by segment
+	channels   map[int64]string // what the documents share
 }
 
-// guild is the index of a guild, empty until it is loaded.
-func (v *vectors) guild(no int64) *index {
+// loadsAtOnce bounds the guilds that are loaded at the same time, so that others' searches find a connection to read by.
+const loadsAtOnce = 2
+
+// perVector is what a vector takes in memory beside its numbers: measured, with all that chromem-go keeps of it.
+const perVector = 230
+
+// inUse is the space in which what is loaded lies.
+func (v *vectors) inUse() memory.Space {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	return v.space
+}
+
+// reset forgets all that is loaded; what is loaded from now on lies in space.
+func (v *vectors) reset(space memory.Space) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.guilds, v.space = nil, space
+}
+
+// guild is the index of a guild, empty until it is loaded; nil if space isn't the one in use.
+func (v *vectors) guild(no int64, space memory.Space) *index {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if space != v.space {
+		return nil
+	}
 	if v.guilds == nil {
 		v.guilds = map[int64]*index{}
 	}
 	x, ok := v.guilds[no]
 	if !ok {
-		x = &index{}
+		x = &index{guild: no, space: space}
 		v.guilds[no] = x
 	}
+	v.uses++
+	x.used = v.uses
 	return x
 }
 
-// drop forgets all that is loaded.
-func (v *vectors) drop() {
+// drop forgets an index.
+func (v *vectors) drop(x *index) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.guilds = nil
+	if v.guilds[x.guild] == x {
+		delete(v.guilds, x.guild)
+	}
+}
+
+// makeRoom forgets what was used longest ago until the rest is within the limit; what was used last stays. Searches
+// that are under way in what is forgotten go on in it.
+func (v *vectors) makeRoom() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.limit <= 0 {
+		return
+	}
+	total := int64(0)
+	for _, x := range v.guilds {
+		total += x.bytes()
+	}
+	if total <= v.limit {
+		return
+	}
+	oldest := slices.SortedFunc(maps.Values(v.guilds), func(a, b *index) int { return cmp.Compare(a.used, b.used) })
+	for _, x := range oldest[:len(oldest)-1] {
+		if n := x.bytes(); total > v.limit && n > 0 {
+			total -= n
+			delete(v.guilds, x.guild)
+		}
+	}
 }
 
 // loaded are the indexes that exist already, of the guilds that segments lie in.
@@ -78,8 +141,14 @@ func (v *vectors) put(stored []storedVector) error {
 			}
 		}
 	}
+	if len(stored) > 0 {
+		v.makeRoom()
+	}
 	return nil
 }
+
+// bytes is what x takes in memory.
+func (x *index) bytes() int64 { return x.count.Load() * int64(perVector+4*x.space.Dimensions) }
 
 func (x *index) put(s storedVector) error {
 	x.mu.Lock()
@@ -87,23 +156,39 @@ func (x *index) put(s storedVector) error {
 	if x.collection == nil { // being loaded, or failed to: the file has it
 		return nil
 	}
-	return x.add(context.Background(), s)
+	err := x.add(context.Background(), s)
+	x.count.Store(int64(x.collection.Count()))
+	return err
 }
 
 func (x *index) add(ctx context.Context, s storedVector) error {
-	x.channels[s.segment] = s.channel
-	return x.collection.AddDocument(ctx, chromem.Document{ID: strconv.FormatInt(s.segment, 10), Embedding: dequantise(s.steps)})
+	channel, ok := x.channels[s.channel]
+	if !ok {
+		channel = strconv.FormatInt(s.channel, 10)
+		x.channels[s.channel] = channel
+	}
+	return x.collection.AddDocument(ctx, chromem.Document{ID: x.documentID(s.segment), Content: channel, Embedding: dequantise(s.steps)})
 }
 
 func (x *index) remove(segment int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if _, ok := x.channels[segment]; !ok {
+	if x.collection == nil {
 		return
 	}
-	delete(x.channels, segment)
 	// With nil maps the ids count; the only error is that of having neither.
-	_ = x.collection.Delete(context.Background(), nil, nil, strconv.FormatInt(segment, 10))
+	_ = x.collection.Delete(context.Background(), nil, nil, x.documentID(segment))
+	x.count.Store(int64(x.collection.Count()))
+}
+
+// documentID names a segment within its guild.
+func (x *index) documentID(segment int64) string {
+	return strconv.FormatInt(segment-x.guild<<segmentBits, 36)
+}
+
+func (x *index) segment(documentID string) int64 {
+	n, _ := strconv.ParseInt(documentID, 36, 64)
+	return x.guild<<segmentBits + n
 }
 
 // noEmbedding is given to chromem-go in the place of its default, which would send text to a host.
@@ -112,36 +197,47 @@ func noEmbedding(context.Context, string) ([]float32, error) {
 }
 
 // fill reads the guild's vectors. It holds the lock, so that what is stored meanwhile waits and isn't missed.
-func (x *index) fill(ctx context.Context, s *Store, guild int64) error {
+func (x *index) fill(ctx context.Context, s *Store) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	collection, err := chromem.NewDB().CreateCollection("segments", nil, noEmbedding)
 	if err != nil {
 		return err // uncovered: it is the first of its database
 	}
-	x.collection, x.channels = collection, map[int64]int64{}
+	x.collection, x.channels = collection, map[int64]string{}
 	rows, err := s.read.QueryContext(ctx, `SELECT v.segment, s.channel, v.steps FROM vector v JOIN segment s ON s.id = v.segment
 		WHERE v.segment >= ? AND v.segment < ? AND EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)`,
-		guild<<segmentBits, (guild+1)<<segmentBits, s.spaceName())
+		x.guild<<segmentBits, (x.guild+1)<<segmentBits, nameOf(x.space))
 	if err != nil {
 		return err
 	}
-	return eachRow(rows, func(scan func(...any) error) error {
+	err = eachRow(rows, func(scan func(...any) error) error {
 		var v storedVector
 		if err := scan(&v.segment, &v.channel, &v.steps); err != nil {
 			return err
 		}
 		return x.add(ctx, v)
 	})
+	x.count.Store(int64(collection.Count()))
+	return err
 }
 
-// index is a guild's index, loaded.
-func (s *Store) index(guild int64) (*index, error) {
-	x := s.vectors.guild(guild)
+// index is a guild's index, loaded; nil if space isn't the one in use.
+func (s *Store) index(guild int64, space memory.Space) (*index, error) {
+	v := &s.vectors
+	x := v.guild(guild, space)
+	if x == nil {
+		return nil, nil
+	}
 	// Whoever comes first loads it for all, so its giving up must not be everybody's.
-	x.load.Do(func() { x.err = x.fill(context.Background(), s, guild) })
+	x.load.Do(func() {
+		v.loading <- struct{}{}
+		defer func() { <-v.loading }()
+		x.err = x.fill(context.Background(), s)
+		v.makeRoom()
+	})
 	if x.err != nil {
-		s.vectors.drop()
+		v.drop(x)
 		return nil, fmt.Errorf("load the vectors: %w", explain(x.err))
 	}
 	return x, nil
@@ -155,7 +251,7 @@ type near struct {
 
 // nearest are the limit segments of channels nearest to vector. chromem-go knows no channels, so it is asked
 // for more until enough of what it gave is in them.
-func (x *index) nearest(ctx context.Context, vector []float32, channels map[int64]bool, limit int) ([]near, error) {
+func (x *index) nearest(ctx context.Context, vector []float32, channels map[string]bool, limit int) ([]near, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	count := x.collection.Count()
@@ -169,9 +265,8 @@ func (x *index) nearest(ctx context.Context, vector []float32, channels map[int6
 		}
 		var found []near
 		for _, r := range results {
-			id, _ := strconv.ParseInt(r.ID, 10, 64)
-			if channels[x.channels[id]] {
-				found = append(found, near{id, r.Similarity})
+			if channels[r.Content] {
+				found = append(found, near{x.segment(r.ID), r.Similarity})
 			}
 		}
 		sortNearest(found)
@@ -191,34 +286,38 @@ func sortNearest(found []near) {
 
 // Nearest implements memory.Store.
 func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error) {
-	if space != s.options.Space {
-		return nil, memory.ErrNoVectors
-	}
-	if err := s.checkVector(vector); err != nil || vector == nil {
-		return nil, errors.Join(err, ctx.Err())
-	}
 	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
+	if space != s.vectors.inUse() {
+		return nil, memory.ErrNoVectors
+	}
+	if err := checkVector(vector, space); err != nil || vector == nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
 	nos := s.channelNos(scope)
 	channels := map[int64]bool{}
+	names := map[string]bool{}
 	guilds := map[int64]bool{}
 	for _, no := range nos {
-		channels[no], guilds[guildOf(no)] = true, true
+		channels[no], names[strconv.FormatInt(no, 10)], guilds[guildOf(no)] = true, true, true
 	}
 	var found []near
 	some := false
 	for _, guild := range slices.Sorted(maps.Keys(guilds)) {
-		x, err := s.index(guild)
+		x, err := s.index(guild, space)
 		if err != nil {
 			return nil, err
 		}
+		if x == nil { // another took its place meanwhile
+			return nil, memory.ErrNoVectors
+		}
 		// Segments of which nothing lies within scope's times fall out later: take some in their stead.
-		nearest, err := x.nearest(ctx, vector, channels, s.wanted(scope, limit))
+		nearest, err := x.nearest(ctx, vector, names, s.wanted(scope, limit))
 		if err != nil {
 			return nil, fmt.Errorf("search the vectors: %w", explain(err))
 		}
-		some = some || x.collection.Count() > 0
+		some = some || x.count.Load() > 0
 		found = append(found, nearest...)
 	}
 	if !some {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -34,8 +35,7 @@ func (s *Store) notice(ctx context.Context) error {
 	}
 	// If the last to write was this store itself, it noticed the others then.
 	if last != s.writer.name {
-		s.vectors.drop()
-		if err := s.reloadLocked(ctx); err != nil {
+		if err := errors.Join(s.loadSpace(ctx), s.reloadLocked(ctx)); err != nil {
 			return fmt.Errorf("read what others wrote: %w", explain(err))
 		}
 		s.wakeUp()

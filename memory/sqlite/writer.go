@@ -211,7 +211,9 @@ func (t *transaction) noticeOthers() error {
 	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", s.writer.name); err != nil {
 		return err
 	}
-	s.vectors.drop()
+	if err := s.loadSpace(t.ctx); err != nil {
+		return err
+	}
 	s.wakeUp()
 	return s.reload(t.ctx)
 }
@@ -236,7 +238,8 @@ type changes struct {
 	structure bool                    // guilds, roles or channels
 	people    map[memory.GuildID]bool // guilds with people who changed
 	removed   []int64                 // segments that have no vector now
-	stored    []storedVector          // new vectors
+	stored    []storedVector          // new vectors in the space in use
+	space     bool                    // the space in use
 	pending   bool
 	newest    memory.MessageID
 	text      bool // text was removed
@@ -246,6 +249,11 @@ type changes struct {
 func (s *Store) publish(ctx context.Context, c changes) error {
 	if c.text && s.writer.removed.IsZero() {
 		s.writer.removed = time.Now()
+	}
+	if c.space {
+		if err := s.loadSpace(ctx); err != nil {
+			return err
+		}
 	}
 	s.vectors.remove(c.removed)
 	if err := s.vectors.put(c.stored); err != nil {
