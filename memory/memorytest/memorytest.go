@@ -7,10 +7,13 @@
 package memorytest
 
 import (
+	"math/rand/v2"
 	"os"
 	"testing"
 
 	"hark/memory"
+
+	"pgregory.net/rapid"
 )
 
 // Run checks the stores that open returns. Each call of open is to give an empty store of its own, whose
@@ -48,6 +51,17 @@ func Reopen(t *testing.T, open func(t testing.TB, dir string) memory.Store) {
 		}
 		repeat(func() { checkRandom(t, first, func(t testing.TB) memory.Store { return open(t, dir) }) })
 	})
+}
+
+// Fuzz makes operations of whatever bytes come, as Run makes them of random numbers. open is that of Run.
+func Fuzz(f *testing.F, open func(t testing.TB) memory.Store) {
+	for seed := range byte(6) {
+		source, data := rand.NewChaCha8([32]byte{seed}), make([]byte, 4<<10)
+		source.Read(data)
+		f.Add(data)
+	}
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) { rapid.MakeFuzz(operations(t, open, nil))(t, data) })
 }
 
 // repeat runs a property once, or, where long tests are asked for, three times.

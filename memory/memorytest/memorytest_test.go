@@ -30,6 +30,10 @@ func TestNaiveStorePasses(t *testing.T) {
 	})
 }
 
+func FuzzNaiveStore(f *testing.F) {
+	Fuzz(f, func(testing.TB) memory.Store { return newNaive("", nil) })
+}
+
 // bugs are what a store could get wrong, each with a part of the name of a test that must catch it.
 var bugs = map[string]string{
 	"brings the deleted back":                 "a delete that overtakes its message wins",

@@ -24,7 +24,12 @@ type machine struct {
 
 // checkRandom draws operations. reopen, if not nil, opens a store again that was closed.
 func checkRandom(t *testing.T, open, reopen func(t testing.TB) memory.Store) {
-	rapid.Check(t, func(rt *rapid.T) {
+	rapid.Check(t, operations(t, open, reopen))
+}
+
+// operations does what is drawn to a store and to the model, and compares the two.
+func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func(*rapid.T) {
+	return func(rt *rapid.T) {
 		m := &machine{
 			trial: &trial{fataler: rt, ctx: context.Background(), store: open(t)},
 			t:     rt, model: newModel(), vectors: newVectorModel(),
@@ -69,7 +74,7 @@ func checkRandom(t *testing.T, open, reopen func(t testing.TB) memory.Store) {
 		m.carryOn(rt)
 		m.compareLog(rt)
 		m.compareSearch(rt)
-	})
+	}
 }
 
 // both applies events to the store and to the model.
