@@ -18,49 +18,11 @@ import (
 // parallelCommands is how many uses of commands are worked on at the same time; more are turned away.
 const parallelCommands = 64
 
-// https://discord.com/developers/docs/interactions/receiving-and-responding
-const (
-	interactionCommand = 2
-
-	respondMessage  = 4
-	respondDeferred = 5
-
-	flagEphemeral = 1 << 6
-)
-
-// command is a slash command as it is registered, in the form in which Discord gives it back.
-type command struct {
-	Type         int      `json:"type"`
-	Name         string   `json:"name"`
-	Description  string   `json:"description"`
-	Options      []option `json:"options"`
-	Contexts     []int    `json:"contexts"`          // 0: guilds, 1: direct messages with the bot
-	Integrations []int    `json:"integration_types"` // 0: installed in a guild
-}
-
-type option struct {
-	Type        int    `json:"type"` // 3: text
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Required    bool   `json:"required"`
-	MaxLength   int    `json:"max_length"`
-}
-
-var contextCommand = command{
-	Type:        1,
-	Name:        "context",
-	Description: "Shows what I'd remember for a question. Only you see it.",
-	Options: []option{{
-		Type: 3, Name: "question", Description: "What you'd ask me", Required: true, MaxLength: 1000,
-	}},
-	Contexts:     []int{0, 1},
-	Integrations: []int{0},
-}
-
-// commands registers slash commands and works on their uses. A use is acknowledged at once, whatever the log
+// commands registers commands and works on their uses. A use is acknowledged at once, whatever the log
 // does: Discord gives it three seconds.
 type commands struct {
 	bot   *Bot
+	tools map[string]tool
 	mu    sync.Mutex
 	uses  []use
 	app   snowflake // set by READY; 0 while there is nothing to register
@@ -68,14 +30,28 @@ type commands struct {
 	seats chan struct{}
 }
 
-// use is one use of a command.
+// use is one use of a command, a button or a menu.
 type use struct {
 	data   json.RawMessage
 	logged <-chan struct{} // closed once the log knows the roles of whoever uses it
 }
 
+// tool is what a command, a button or a menu does.
+type tool struct {
+	// refuse is why it can't be done, by what the use itself tells; "" if it can. May be nil.
+	refuse func(x *exchange) string
+	// updates says that the message clicked on is changed, rather than a new one shown.
+	updates bool
+	// early says that it doesn't wait for what was said before to be logged.
+	early bool
+	// do is what is shown then.
+	do func(ctx context.Context, x *exchange) (sheet, error)
+}
+
 func newCommands(b *Bot) *commands {
-	return &commands{bot: b, wake: make(chan struct{}, 1), seats: make(chan struct{}, parallelCommands)}
+	c := &commands{bot: b, wake: make(chan struct{}, 1), seats: make(chan struct{}, parallelCommands)}
+	c.tools = map[string]tool{"context": {refuse: asksNothing, do: c.recall}}
+	return c
 }
 
 // put takes a use. It doesn't wait.
@@ -139,88 +115,106 @@ func (c *commands) run(ctx context.Context) {
 // register brings Discord's list of our commands up to date. It writes nothing if it is.
 func (c *commands) register(ctx context.Context, app snowflake) {
 	address := discordgo.EndpointApplicationGlobalCommands(fmt.Sprint(int64(app)))
+	ours := registered()
 	var there []command
 	err := c.bot.rest.call(ctx, "GET", address, address, nil, &there)
-	for _, known := range there {
-		if reflect.DeepEqual(known, contextCommand) {
-			return
-		}
+	if err == nil && sameCommands(there, ours, func(a, b command) bool { return reflect.DeepEqual(a, b) }) {
+		return
 	}
 	if err == nil {
-		err = c.bot.rest.call(ctx, "POST", address, address, contextCommand, nil)
+		err = c.bot.rest.call(ctx, "PUT", address, address, ours, nil)
 	}
 	if err != nil && ctx.Err() == nil {
-		c.bot.log.Error().Err(err).Msg("couldn't register /context; trying again at the next connection")
+		c.bot.log.Error().Err(err).Msg("couldn't register the commands; trying again at the next connection")
 	}
-}
-
-type response struct {
-	Type int           `json:"type"`
-	Data *responseData `json:"data"`
-}
-
-type responseData struct {
-	Content         string          `json:"content,omitempty"`
-	Flags           int             `json:"flags,omitempty"`
-	AllowedMentions allowedMentions `json:"allowed_mentions"`
 }
 
 // serve answers one use.
 func (c *commands) serve(ctx context.Context, u use) {
-	var i wireInteraction
-	if err := json.Unmarshal(u.data, &i); err != nil {
+	x := &exchange{rest: c.bot.rest, logged: u.logged}
+	if err := json.Unmarshal(u.data, &x.wireInteraction); err != nil {
 		c.bot.log.Error().Err(plainJSONError(err)).Int64("interaction", eventID(u.data)).Msg("passed over a command")
 		return
 	}
-	if i.Type != interactionCommand {
+	if x.Type != interactionCommand && x.Type != interactionComponent {
 		return
 	}
+	if err := c.answer(ctx, x); err != nil && ctx.Err() == nil {
+		c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't answer a command")
+	}
+}
+
+const (
+	unknownTool = "I don't know this command any more. Reload Discord to see those I know."
+	tooLong     = "That takes longer than Discord lets me wait. Please try again later."
+)
+
+func (c *commands) answer(ctx context.Context, x *exchange) error {
+	t, known := c.tools[x.path()]
+	if !known {
+		return x.say(ctx, unknownTool)
+	}
+	if t.refuse != nil {
+		if why := t.refuse(x); why != "" {
+			return x.say(ctx, why)
+		}
+	}
+	promise := x.think
+	if t.updates {
+		promise = x.take
+	}
+	if err := promise(ctx); err != nil {
+		return err
+	}
+	shown, err := c.use(ctx, t, x)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil:
+		return x.show(ctx, shown)
+	}
+	why := tooLong
+	if !errors.Is(err, context.DeadlineExceeded) {
+		why = c.bot.sentence(&ask{id: memory.MessageID(x.ID)}, err)
+	}
+	if t.updates {
+		return x.add(ctx, why)
+	}
+	return x.show(ctx, sheet{Content: why})
+}
+
+// use is what a tool shows, at the latest when Discord waits no longer.
+func (c *commands) use(ctx context.Context, t tool, x *exchange) (shown sheet, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = errors.New(panicked("command", p))
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, c.bot.timing.command)
 	defer cancel()
-	if err := c.serveCommand(ctx, &i, u.logged); err != nil && ctx.Err() == nil {
-		c.bot.log.Warn().Err(err).Int64("interaction", int64(i.ID)).Msg("couldn't answer a command")
+	if !t.early {
+		if err := x.heard(ctx); err != nil {
+			return sheet{}, err
+		}
 	}
+	return t.do(ctx, x)
 }
 
-func (c *commands) serveCommand(ctx context.Context, i *wireInteraction, logged <-chan struct{}) error {
-	text := i.option("question")
-	if i.Data.Name != contextCommand.Name || text == "" {
-		return c.respond(ctx, i, response{respondMessage, &responseData{
-			Content: "I don't know this command any more. Reload Discord to see those I know.",
-			Flags:   flagEphemeral, AllowedMentions: nobody,
-		}})
+func asksNothing(x *exchange) string {
+	if x.option("question") == "" {
+		return unknownTool
 	}
-	if err := c.respond(ctx, i, response{respondDeferred, &responseData{
-		Flags: flagEphemeral, AllowedMentions: nobody,
-	}}); err != nil {
-		return err
-	}
-	content, err := c.recall(ctx, i, text, logged)
-	if err != nil {
-		return err
-	}
-	address := discordgo.EndpointInteractionResponseActions(fmt.Sprint(int64(i.Application)), i.Token)
-	return c.bot.rest.call(ctx, "PATCH", address, i.bucket("original"), messageEdit{content, nobody}, nil)
+	return ""
 }
 
-func (c *commands) respond(ctx context.Context, i *wireInteraction, r response) error {
-	address := discordgo.EndpointInteractionResponse(fmt.Sprint(int64(i.ID)), i.Token)
-	return c.bot.rest.call(ctx, "POST", address, i.bucket("callback"), r, nil)
-}
-
-// recall is what the asker is shown.
-func (c *commands) recall(ctx context.Context, i *wireInteraction, text string, logged <-chan struct{}) (string, error) {
-	select {
-	case <-logged:
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
+// recall is what /context shows.
+func (c *commands) recall(ctx context.Context, x *exchange) (sheet, error) {
 	q := answer.Question{
-		Guild: memory.GuildID(i.Guild), Channel: memory.ChannelID(i.Channel),
-		Text: memory.Clean(text), Now: c.bot.now(), OnlyAsker: true,
+		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(),
+		Text: x.option("question"), Now: c.bot.now(), OnlyAsker: true,
 	}
-	if u := i.user(); u != nil {
-		q.Asker, q.Name = memory.UserID(u.ID), displayName(u, i.Member)
+	if u := x.user(); u != nil {
+		q.Name = displayName(u, x.Member)
 	}
 	type result struct {
 		recalled answer.Recalled
@@ -233,17 +227,14 @@ func (c *commands) recall(ctx context.Context, i *wireInteraction, text string, 
 	}()
 	select {
 	case r := <-came:
-		if r.err != nil {
-			return c.bot.sentence(&ask{id: memory.MessageID(i.ID)}, r.err), nil
-		}
-		return showRecalled(q, r.recalled), nil
+		return sheet{Content: showRecalled(q, r.recalled)}, r.err
 	case <-ctx.Done():
 	}
 	select {
 	case <-came:
 	case <-time.After(c.bot.timing.unwind):
 	}
-	return "", ctx.Err()
+	return sheet{}, ctx.Err()
 }
 
 func (c *commands) ask(ctx context.Context, q answer.Question) (r answer.Recalled, err error) {
@@ -253,27 +244,4 @@ func (c *commands) ask(ctx context.Context, q answer.Question) (r answer.Recalle
 		}
 	}()
 	return c.bot.answers.Recall(ctx, q)
-}
-
-func (i *wireInteraction) option(name string) string {
-	for _, o := range i.Data.Options {
-		if text, ok := o.Value.(string); ok && o.Name == name {
-			return text
-		}
-	}
-	return ""
-}
-
-// user is who used the command: of a guild, or in a direct message.
-func (i *wireInteraction) user() *wireUser {
-	if i.Member != nil {
-		return i.Member.User
-	}
-	return i.User
-}
-
-// bucket is one of a few, since Discord doesn't limit interactions by route, and each bucket lets one request
-// at a time.
-func (i *wireInteraction) bucket(kind string) string {
-	return fmt.Sprintf("interaction %s %d", kind, (int64(i.ID)>>22^int64(i.ID))%parallelCommands)
 }

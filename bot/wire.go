@@ -56,6 +56,8 @@ type wireMember struct {
 	User  *wireUser   `json:"user"`
 	Nick  string      `json:"nick"`
 	Roles []snowflake `json:"roles"`
+	// Permissions comes with an interaction: what the member may do in the channel, in which an owner may do all.
+	Permissions permissions `json:"permissions"`
 }
 
 type wireMessage struct {
@@ -144,22 +146,4 @@ type wireChannel struct {
 		Allow permissions `json:"allow"`
 		Deny  permissions `json:"deny"`
 	} `json:"permission_overwrites"`
-}
-
-type wireInteraction struct {
-	ID          snowflake   `json:"id"`
-	Application snowflake   `json:"application_id"`
-	Type        int         `json:"type"`
-	Token       string      `json:"token"`
-	Guild       snowflake   `json:"guild_id"`
-	Channel     snowflake   `json:"channel_id"`
-	Member      *wireMember `json:"member"`
-	User        *wireUser   `json:"user"`
-	Data        struct {
-		Name    string `json:"name"`
-		Options []struct {
-			Name  string `json:"name"`
-			Value any    `json:"value"`
-		} `json:"options"`
-	} `json:"data"`
 }

@@ -134,8 +134,12 @@ func (o *openAPI) request(method, path string, body []byte) string {
 	case len(body) == 0:
 		return "it has no body"
 	}
-	return complaint(schema, body)
+	return complaint(schema, permissionText.ReplaceAll(body, []byte(`"default_member_permissions":$1`)))
 }
+
+// permissionText is a command's permissions as Discord's guide wants them and its answers have them: as a string, where
+// the document wants a number in requests.
+var permissionText = regexp.MustCompile(`"default_member_permissions":"([0-9]+)"`)
 
 func required(op map[string]any) bool {
 	b, _ := op["requestBody"].(map[string]any)

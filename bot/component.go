@@ -1,0 +1,69 @@
+package bot
+
+import "hark/memory"
+
+// component is a part of a message that can be used. https://discord.com/developers/docs/components/reference
+type component struct {
+	Type         int         `json:"type"`
+	Style        int         `json:"style,omitempty"`
+	Label        string      `json:"label,omitempty"`
+	CustomID     string      `json:"custom_id,omitempty"`
+	Placeholder  string      `json:"placeholder,omitempty"`
+	Options      []choice    `json:"options,omitempty"`
+	ChannelTypes []int       `json:"channel_types,omitempty"`
+	Defaults     []selected  `json:"default_values,omitempty"`
+	Min          *int        `json:"min_values,omitempty"`
+	Max          int         `json:"max_values,omitempty"`
+	Components   []component `json:"components,omitempty"`
+}
+
+type choice struct {
+	Label string `json:"label"`
+	Value string `json:"value"`
+}
+
+type selected struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+}
+
+const (
+	componentRow      = 1
+	componentButton   = 2
+	componentMenu     = 3
+	componentChannels = 8
+
+	styleGrey  = 2
+	styleGreen = 3
+	styleRed   = 4
+
+	// menuLimit is how many things can be chosen from a menu.
+	menuLimit = 25
+)
+
+func row(of ...component) component { return component{Type: componentRow, Components: of} }
+
+func button(style int, label, id string) component {
+	return component{Type: componentButton, Style: style, Label: label, CustomID: id}
+}
+
+// selectable are the types of channel that something can be decided about.
+var selectable = []int{0, 2, 4, 5, 13, 15, 16}
+
+// channelMenu chooses channels, of which some are chosen already.
+func channelMenu(id, placeholder string, least int, chosen []memory.ChannelID) component {
+	m := component{
+		Type: componentChannels, CustomID: id, Placeholder: placeholder, ChannelTypes: selectable,
+		Min: &least, Max: menuLimit,
+	}
+	for _, c := range chosen[:min(len(chosen), menuLimit)] {
+		m.Defaults = append(m.Defaults, selected{ID: c.String(), Type: "channel"})
+	}
+	return m
+}
+
+// menu chooses at least one of options.
+func menu(id, placeholder string, options []choice) component {
+	options = options[:min(len(options), menuLimit)]
+	return component{Type: componentMenu, CustomID: id, Placeholder: placeholder, Options: options, Min: new(1), Max: len(options)}
+}
