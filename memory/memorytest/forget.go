@@ -173,6 +173,24 @@ var forgetPromises = []promise{
 		t.same("what was told there", t.facts(ben), []memory.Fact{{ID: int64(ben), Text: "sails", By: ben}})
 		t.same("the channel itself", t.channel(guild, general).Name, "general")
 	}},
+	{"a thread that is told of after its channel was forgotten belongs to it", func(t *trial) {
+		t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later})
+		t.apply(memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "thread"}},
+			memory.Posted{Message: said(thread, id(5), ada, "elderberries in a thread")})
+		t.same("the log", t.log(thread), []memory.Message(nil))
+		after := said(thread, memory.FirstMessageID(later), ada, "said later")
+		t.post(after)
+		t.same("what was said later", t.log(thread), []memory.Message{after})
+	}},
+	{"direct messages are forgotten by themselves", func(t *trial) {
+		direct := memory.Message{ID: id(1), Guild: memory.DirectGuild, Channel: 931, Author: ada, Content: "jasmine between us"}
+		reply := memory.Message{ID: id(2), Guild: memory.DirectGuild, Channel: 931, Author: ben, Content: "lavender between us"}
+		t.post(direct, reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal"))
+		t.same("how many", t.forget(memory.Forgetting{Guild: memory.DirectGuild, User: ada, Why: memory.WhyMember, At: later}).Messages, 1)
+		t.unsaid(direct)
+		t.same("what stays", append(t.log(931), append(t.log(general), t.log(local)...)...),
+			[]memory.Message{reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal")})
+	}},
 	{"a thread is forgotten without its channel", func(t *trial) {
 		all := t.settle()
 		t.counts(t.forget(memory.Forgetting{Guild: guild, Channel: thread, Why: memory.WhyPurge, At: later}), 1, 0, 0)

@@ -98,6 +98,7 @@ var bugs = map[string]string{
 	"forgets everybody in a channel":          "only that is forgotten for which all holds",
 	"forgets in one guild only":               "what somebody said is forgotten everywhere",
 	"forgets what was said after the end":     "what was said before a time is forgotten",
+	"hides nothing until it is gone":          "who begins to read after a forgetting has begun",
 	"loses sight of what is unfinished":       "what was said in a channel that is deleted",
 	"gives up what was broken off":            "a forgetting that was broken off",
 	"embeds what is being forgotten":          "nothing that is being forgotten is to be embedded",

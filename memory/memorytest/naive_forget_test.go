@@ -13,6 +13,10 @@ func (s *naive) Forget(ctx context.Context, f memory.Forgetting, progress func(d
 	if err := ctx.Err(); err != nil {
 		return memory.Receipt{}, err
 	}
+	if s.has("hides nothing until it is gone") && progress != nil {
+		progress(0, 1)
+		time.Sleep(10 * time.Millisecond) // lets readers in
+	}
 	s.mu.Lock()
 	undo := s.spare(f)
 	g := s.model.begin(s.spoilForgetting(f))
