@@ -41,6 +41,9 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 		}()
 		m.both(memory.GuildSeen{Guild: town()},
 			memory.ChannelSeen{Channel: memory.Channel{ID: local, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: "local"}})
+		if rapid.Bool().Draw(rt, "settled") {
+			m.settle()
+		}
 		actions := map[string]func(*rapid.T){
 			"messages":  m.someMessages,
 			"messages2": m.someMessages,
@@ -74,6 +77,17 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 		m.carryOn(rt)
 		m.compareLog(rt)
 		m.compareSearch(rt)
+	}
+}
+
+// settle posts every second message that there can be.
+func (m *machine) settle() {
+	for _, channel := range channels {
+		var batch []memory.Event
+		for n := range slots / 2 {
+			batch = append(batch, memory.Posted{Message: version(channel, 2*n, 0)})
+		}
+		m.both(batch...)
 	}
 }
 

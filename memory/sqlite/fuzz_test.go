@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -321,6 +322,6 @@ func segmentsOf(t testing.TB, s *Store) [][]memory.MessageID {
 		}
 		all = append(all, ids)
 	}
-	slices.SortFunc(all, func(a, b []memory.MessageID) int { return int(a[0]>>22 - b[0]>>22) })
+	slices.SortFunc(all, func(a, b []memory.MessageID) int { return cmp.Compare(a[0], b[0]) })
 	return all
 }
