@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,32 +16,43 @@ type Indexer struct {
 	// Failed, if not nil, is told of each failure and of how long the next try waits; 0 if there is none, since
 	// the embedder refuses a segment while it takes other texts.
 	Failed func(err error, wait time.Duration)
+	// Progress, if not nil, is told of a long fill: after its first batch, every half minute, and when it is done
+	// (done is total). left is an estimate of how long the rest takes.
+	Progress func(done, total int, left time.Duration)
 }
 
 const (
 	indexBatch = 256 // segments embedded at a time
 	firstWait  = time.Second
 	longWait   = 5 * time.Minute
+	longFill   = 4000 // segments, of which one tells Progress
+	tellEvery  = 30 * time.Second
 )
 
 // Run indexes what is pending, and what becomes so, until ctx is done; then it returns nil.
 func (x *Indexer) Run(ctx context.Context) error {
+	var fill fill
 	for wait := firstWait; ctx.Err() == nil; {
+		fill.begin()
 		n, err := x.step(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
+			atLeast := max(wait, retryAfter(err))
 			if x.Failed != nil {
-				x.Failed(err, wait)
+				x.Failed(err, atLeast)
 			}
-			if !sleep(ctx, wait) {
+			if !sleep(ctx, atLeast) {
 				return nil
 			}
+			fill.began = fill.began.Add(atLeast)
 			wait = min(2*wait, longWait)
 		case n > 0:
 			wait = firstWait
+			x.tell(ctx, &fill, n)
 		default:
+			x.tell(ctx, &fill, 0)
 			select {
 			case <-x.Queue.Wake():
 			case <-ctx.Done():
@@ -48,6 +60,49 @@ func (x *Indexer) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// fill is a stretch of work without a pause.
+type fill struct {
+	began, told time.Time // zero before the first batch, or before Progress was told
+	done        int       // segments
+}
+
+func (f *fill) begin() {
+	if f.began.IsZero() {
+		f.began = time.Now()
+	}
+}
+
+// tell notes that n more segments are done, none if nothing is left, and tells Progress when it is time to.
+func (x *Indexer) tell(ctx context.Context, f *fill, n int) {
+	f.done += n
+	if x.Progress == nil || n > 0 && !f.told.IsZero() && time.Since(f.told) < tellEvery {
+		return
+	}
+	if n == 0 {
+		if !f.told.IsZero() {
+			x.Progress(f.done, f.done, 0)
+		}
+		*f = fill{}
+		return
+	}
+	waiting, err := x.Queue.Waiting(ctx)
+	if err != nil || f.told.IsZero() && f.done+waiting < longFill {
+		return // whoever fails next tells
+	}
+	f.told = time.Now()
+	left := time.Duration(float64(time.Since(f.began)) / float64(f.done) * float64(waiting))
+	x.Progress(f.done, f.done+waiting, left)
+}
+
+// retryAfter is how long to wait at least, where the embedder says so.
+func retryAfter(err error) time.Duration {
+	var e interface{ RetryAfter() time.Duration }
+	if errors.As(err, &e) {
+		return e.RetryAfter()
+	}
+	return 0
 }
 
 // Drain indexes what is pending, tells progress how many segments it has done, and returns when nothing is

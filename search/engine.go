@@ -16,6 +16,7 @@ import (
 type Log interface {
 	FullText(ctx context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error)
 	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error)
+	Space(ctx context.Context) (memory.Space, error)
 	Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 }
@@ -33,14 +34,15 @@ type termEmbedder interface {
 
 // Engine recalls.
 type Engine struct {
-	log      Log
-	people   Directory
-	embedder memory.Embedder
+	log       Log
+	people    Directory
+	embedders []memory.Embedder
 }
 
-// New is an engine over a log, the people in it, and the embedder of the log's vectors.
-func New(log Log, people Directory, embedder memory.Embedder) *Engine {
-	return &Engine{log: log, people: people, embedder: embedder}
+// New is an engine over a log, the people in it, and the embedders at hand. A question is embedded by the first one
+// whose space is the one in use; where there is none, full text finds alone.
+func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
+	return &Engine{log: log, people: people, embedders: embedders}
 }
 
 const (
@@ -170,14 +172,23 @@ func (e *Engine) latest(ctx context.Context, q Query, p *pool) error {
 // nearest finds segments by the question's vector. An embedder that can't be reached is as one that has
 // embedded nothing.
 func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory.VectorHit, error) {
-	if t, ok := e.embedder.(termEmbedder); ok {
+	space, err := e.log.Space(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(e.embedders, func(e memory.Embedder) bool { return e.Space() == space })
+	if at < 0 {
+		return nil, memory.ErrNoVectors
+	}
+	embedder := e.embedders[at]
+	if t, ok := embedder.(termEmbedder); ok {
 		vector := t.EmbedTerms(text.QueryTerms(q.Text), asked.idfOf)
 		if vector == nil {
 			return nil, nil
 		}
-		return e.log.Nearest(ctx, q.Scope, e.embedder.Space(), vector, vectorCandidates)
+		return e.log.Nearest(ctx, q.Scope, space, vector, vectorCandidates)
 	}
-	vectors, err := e.embedder.Embed(ctx, memory.ForSearch, []string{q.Text})
+	vectors, err := embedder.Embed(ctx, memory.ForSearch, []string{q.Text})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -187,5 +198,5 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory
 	if vectors[0] == nil {
 		return nil, nil
 	}
-	return e.log.Nearest(ctx, q.Scope, e.embedder.Space(), vectors[0], vectorCandidates)
+	return e.log.Nearest(ctx, q.Scope, space, vectors[0], vectorCandidates)
 }

@@ -21,8 +21,8 @@ import (
 type app struct {
 	config   config.Config
 	store    *sqlite.Store
-	embedder memory.Embedder
-	standIn  error // why embedder isn't the one that is configured
+	embedder memory.Embedder // of what is stored
+	standIn  error           // why embedder isn't the one that is configured
 	counter  *tokens.Counter
 	builder  *builder.Builder
 	search   *search.Engine
@@ -36,19 +36,26 @@ func open(ctx context.Context, c config.Config, progress func(done, total int)) 
 	if a.builder, err = newBuilder(c, a.counter); err != nil {
 		return nil, err
 	}
-	known, _ := sqlite.StoredSpaces(ctx, c.Data)
-	if a.embedder, err = newEmbedder(ctx, c, known); err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		// Nothing needs the endpoint so much that Hark couldn't do without.
-		a.embedder, a.standIn = embed.Builtin{}, fmt.Errorf("%w; the built-in embedder stands in until Hark is started again", err)
+	use, next := sqlite.StoredSpaces(ctx, c.Data)
+	a.embedder, err = newEmbedder(ctx, c, next, use)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	a.store, err = sqlite.Open(ctx, c.Data, sqlite.Options{Space: a.embedder.Space(), Tokens: a.counter.Count, Progress: progress})
+	space := memory.Space{}
+	if err != nil { // nothing needs the endpoint so much that Hark couldn't do without
+		a.embedder, a.standIn = standIn(err, use)
+	}
+	if err == nil || use == (memory.Space{}) {
+		space = a.embedder.Space()
+	}
+	a.store, err = sqlite.Open(ctx, c.Data, sqlite.Options{
+		Space: space, Tokens: a.counter.Count, IndexLimit: int64(c.Memory.IndexLimit) << 20, Progress: progress,
+	})
 	if err != nil {
 		return nil, err
 	}
-	a.search = search.New(a.store, a.store, a.embedder)
+	// Until the vectors are made anew, those in use may be the built-in embedder's.
+	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{})
 	a.answers = answer.New(a.store, a.search, a.builder, newModel(c), answer.Options{
 		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration, Policy: policy(c),
 	})
@@ -80,22 +87,51 @@ func newBuilder(c config.Config, counter builder.Counter) (*builder.Builder, err
 	}, counter)
 }
 
+// standIn embeds while the configured embedder can't because of err, and says so. The file's vectors stay as they are:
+// if they are the built-in embedder's, it makes those of what comes; if not, that waits.
+func standIn(err error, use memory.Space) (memory.Embedder, error) {
+	if use == (memory.Space{}) || use == (embed.Builtin{}).Space() {
+		return embed.Builtin{}, fmt.Errorf("%w; the built-in embedder stands in until Hark is started again", err)
+	}
+	err = fmt.Errorf("%w; until Hark is started again, messages are found by their words only", err)
+	return absent{use, err}, err
+}
+
+// absent is an embedder that can't be reached.
+type absent struct {
+	space memory.Space
+	err   error
+}
+
+func (a absent) Space() memory.Space { return a.space }
+
+func (a absent) Embed(context.Context, memory.Purpose, []string) ([][]float32, error) {
+	return nil, a.err
+}
+
 // newEmbedder is the one that the configuration names. An endpoint is asked how long its vectors are only if that
-// neither is configured nor shows in known, where vectors lie that it may have made.
-func newEmbedder(ctx context.Context, c config.Config, known memory.Space) (memory.Embedder, error) {
+// neither is configured nor shows in one of known, where vectors lie that it may have made.
+func newEmbedder(ctx context.Context, c config.Config, known ...memory.Space) (memory.Embedder, error) {
 	e := c.Embedding
 	if e.Model == "" {
 		return embed.Builtin{}, nil
 	}
 	ec := embed.EndpointConfig{
-		BaseURL: e.BaseURL, APIKey: e.APIKey.Reveal(), Model: e.Model, Dimensions: e.Dimensions, Known: known.Dimensions,
+		BaseURL: e.BaseURL, APIKey: e.APIKey.Reveal(), Model: e.Model, Dimensions: e.Dimensions,
 		QueryPrefix: e.QueryPrefix, DocumentPrefix: e.DocumentPrefix, Timeout: c.LLM.Timeout.Duration,
 	}
-	if endpoint, err := embed.NewEndpoint(ec); err == nil && endpoint.Space() == known {
-		return endpoint, nil
+	for _, space := range known {
+		ec.Known = space.Dimensions
+		if endpoint, err := embed.NewEndpoint(ec); err == nil && endpoint.Space() == space {
+			return embed.NewBreaker(endpoint), nil
+		}
 	}
 	ec.Known = 0
-	return embed.OpenEndpoint(ctx, ec)
+	endpoint, err := embed.OpenEndpoint(ctx, ec)
+	if err != nil {
+		return nil, err
+	}
+	return embed.NewBreaker(endpoint), nil
 }
 
 // newClient is the client of the model that the configuration names; nil if it names none.
@@ -136,6 +172,21 @@ func (m model) Chat(ctx context.Context, messages []builder.ChatMessage, delta f
 func (a *app) index(ctx context.Context, progress func(done int)) error {
 	indexer := memory.Indexer{Queue: a.store, Embedder: a.embedder}
 	return indexer.Drain(ctx, progress)
+}
+
+// fewSegments are so many that nobody minds waiting for their vectors before an answer.
+const fewSegments = 2000
+
+// indexFew embeds what is pending for a command that is about to search, unless that would take long.
+func (a *app) indexFew(ctx context.Context) error {
+	waiting, err := a.store.Waiting(ctx)
+	if err != nil {
+		return err
+	}
+	if waiting > fewSegments {
+		return fmt.Errorf("%d segments wait for their vectors; \"hark run\" makes them, or \"hark reindex\"", waiting)
+	}
+	return a.index(ctx, nil)
 }
 
 // place is where a command asks.

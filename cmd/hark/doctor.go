@@ -135,6 +135,6 @@ func checkModel(ctx context.Context, c config.Config) (string, error) {
 func (a *app) checkEmbedder(ctx context.Context) (string, error) {
 	space := a.embedder.Space()
 	started := time.Now()
-	_, err := a.embedder.Embed(ctx, memory.ForSearch, []string{"Is anybody there?"})
+	_, err := a.embedder.Embed(ctx, memory.ForStorage, []string{"Is anybody there?"})
 	return fmt.Sprintf("%s gives %d dimensions, in %v", space.Name, space.Dimensions, time.Since(started).Round(time.Millisecond)), err
 }

@@ -95,7 +95,11 @@ func summaryLine(path string, s imports.Summary) string {
 
 // indexNow embeds what is pending, with a progress bar.
 func (f *flags) indexNow(ctx context.Context, a *app) error {
-	bar := f.bar(-1, "indexing by meaning", false)
+	waiting, err := a.store.Waiting(ctx)
+	if err != nil {
+		return err
+	}
+	bar := f.bar(int64(waiting), "indexing by meaning", false)
 	defer bar.Close()
 	return a.index(ctx, func(done int) { _ = bar.Set(done) })
 }

@@ -148,7 +148,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
-	indexer := memory.Indexer{Queue: a.store, Embedder: a.embedder, Failed: func(err error, wait time.Duration) {
+	indexer := memory.Indexer{Queue: a.store, Embedder: a.embedder, Progress: r.indexed, Failed: func(err error, wait time.Duration) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 	}}
 	group.Go(func() error { return indexer.Run(ctx) })
@@ -157,6 +157,15 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return door.Run(ctx)
 	})
 	return group.Wait()
+}
+
+// indexed tells how far a long fill of vectors is.
+func (r *runner) indexed(done, total int, left time.Duration) {
+	if done == total {
+		r.log.Info().Int("segments", total).Msg("indexed by meaning")
+		return
+	}
+	r.log.Info().Int("done", done).Int("segments", total).Stringer("left", left.Round(time.Second)).Msg("indexing by meaning")
 }
 
 // newLogger logs to w as configured: "auto" is for people where a terminal is, for machines elsewhere.

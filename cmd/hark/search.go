@@ -63,7 +63,7 @@ func (a *asking) question(ctx context.Context, app *app, text string) (answer.Qu
 			fmt.Fprintf(a.env.stderr, "hark: nobody there is called %q, so the question is a stranger's\n", a.as)
 		}
 	}
-	if err := app.index(ctx, nil); err != nil {
+	if err := app.indexFew(ctx); err != nil {
 		if ctx.Err() != nil {
 			return q, ctx.Err()
 		}

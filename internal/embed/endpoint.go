@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -177,7 +178,7 @@ func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error)
 		return nil, e.unreachable(err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, e.refusal(resp.StatusCode, body)
+		return nil, e.refusal(resp.StatusCode, resp.Header.Get("Retry-After"), body)
 	}
 	return e.parse(body, len(texts))
 }
@@ -224,7 +225,7 @@ func (e *Endpoint) place() string {
 }
 
 // refusal makes an error of an answer other than 200.
-func (e *Endpoint) refusal(status int, body []byte) error {
+func (e *Endpoint) refusal(status int, retryAfter string, body []byte) error {
 	text := strings.ToLower(string(body[:min(len(body), 4096)]))
 	for _, phrase := range []string{"context length", "context size", "context_length", "too long", "too large", "maximum number of tokens", "max_tokens"} {
 		if status == http.StatusRequestEntityTooLarge || status != http.StatusTooManyRequests && strings.Contains(text, phrase) {
@@ -242,7 +243,38 @@ func (e *Endpoint) refusal(status int, body []byte) error {
 	case status == http.StatusTooManyRequests || status >= 500:
 		advice = "it is asked again later; " + advice
 	}
-	return fmt.Errorf("the embedding server at %s answers %d %s: %s", e.place(), status, http.StatusText(status), advice)
+	err := fmt.Errorf("the embedding server at %s answers %d %s: %s", e.place(), status, http.StatusText(status), advice)
+	return &refusal{error: err, status: status, after: waitOf(retryAfter)}
+}
+
+// refusal is a server's answer other than 200.
+type refusal struct {
+	error
+	status int
+	after  time.Duration // for which the server doesn't want to be asked; 0 if it doesn't say
+}
+
+// RetryAfter is for how long the server doesn't want to be asked; 0 if it doesn't say.
+func (r *refusal) RetryAfter() time.Duration { return r.after }
+
+// ofText reports whether it is what was asked that is refused, so that another text may be taken.
+func (r *refusal) ofText() bool {
+	return r.status == http.StatusBadRequest || r.status == http.StatusUnprocessableEntity
+}
+
+// longestWait is the longest that a server's word to wait is taken for: beyond it the word is more likely wrong.
+const longestWait = 24 * time.Hour
+
+// waitOf reads Retry-After: seconds or a date.
+func waitOf(header string) time.Duration {
+	header = strings.TrimSpace(header)
+	var wait time.Duration
+	if seconds, err := strconv.Atoi(header); err == nil {
+		wait = time.Duration(min(seconds, int(longestWait/time.Second))) * time.Second
+	} else if date, err := http.ParseTime(header); err == nil {
+		wait = time.Until(date)
+	}
+	return min(max(wait, 0), longestWait)
 }
 
 // parse reads the vectors of n texts, whatever order they come in.

@@ -440,4 +440,3 @@ func TestSweepingIsTakenUpAgain(t *testing.T) {
 	}
 	checkSound(t, s)
 }
-
