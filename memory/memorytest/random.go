@@ -156,10 +156,16 @@ func (m *machine) forgetSome(t *rapid.T) {
 		return
 	}
 	f := drawForgetting(t)
+	alone := len(m.model.unfinished()) == 0
 	want := m.model.begin(f)
 	want.done = true
 	got := m.forget(f)
-	m.sameReceipt(got, want)
+	if m.possible(got, want); alone {
+		m.same("facts and people forgotten", []int{got.Facts, got.People}, []int{want.Facts, want.People})
+		if got.Messages < want.Messages-m.answers {
+			m.Fatalf("the receipt is %+v, want %+v", got, want.Receipt)
+		}
+	}
 	if rapid.Bool().Draw(t, "once more") {
 		m.model.begin(f).done = true
 		m.same("messages forgotten by doing it again", m.forget(f).Messages, 0)
@@ -176,20 +182,33 @@ func (m *machine) carryOn(*rapid.T) {
 		for _, g := range m.model.forgettings {
 			if !g.done && g.Forgetting.Channel == f.Channel {
 				g.done = true
-				m.sameReceipt(got, g)
+				m.possible(got, g)
 			}
 		}
 	}
 	m.same("unfinished in the model", m.model.unfinished(), []memory.Forgetting(nil))
 	m.same("unfinished", m.unfinished(), []memory.Forgetting(nil))
+	m.compareWithdrawn()
 }
 
-// sameReceipt compares what doesn't depend on how a store goes about it.
-func (m *machine) sameReceipt(got memory.Receipt, want *forgetting) {
-	m.same("facts and people forgotten", []int{got.Facts, got.People}, []int{want.Facts, want.People})
-	if got.Messages < want.Messages-m.answers || got.Messages > want.Messages+m.answers || got.Vectors > got.Segments || got.Segments > m.answers+got.Messages+slots*len(channels) {
+// possible fails the test if a receipt has more than there was. It may have less, if others were there before it came
+// to that, and whether answers count as messages is a store's own affair.
+func (m *machine) possible(got memory.Receipt, want *forgetting) {
+	others := 0 // that are hidden, and wait to be carried out
+	for _, g := range m.model.forgettings {
+		if !g.done {
+			others += g.Messages + g.Facts
+		}
+	}
+	if got.Messages > want.Messages+m.answers+others || got.Facts > want.Facts+others || got.People > want.People ||
+		got.Vectors > got.Segments || got.Answers > m.answers {
 		m.Fatalf("the receipt is %+v, want %+v", got, want.Receipt)
 	}
+}
+
+func (m *machine) compareWithdrawn() {
+	byID := func(a, b memory.Withdrawn) int { return compare(a.Message, b.Message) }
+	m.same("Withdrawn", slices.SortedFunc(slices.Values(m.withdrawn()), byID), slices.SortedFunc(slices.Values(m.model.withdrawn), byID))
 }
 
 func (m *machine) compareHeard(*rapid.T) {
@@ -201,8 +220,9 @@ func (m *machine) compareHeard(*rapid.T) {
 			m.same("OptedOut", m.optedOut(where, who), m.model.opted[member{where, who}].Out)
 		}
 	}
-	byID := func(a, b memory.Withdrawn) int { return compare(a.Message, b.Message) }
-	m.same("Withdrawn", slices.SortedFunc(slices.Values(m.withdrawn()), byID), slices.SortedFunc(slices.Values(m.model.withdrawn), byID))
+	if len(m.model.unfinished()) == 0 {
+		m.compareWithdrawn()
+	}
 }
 
 // answer has Hark answer from a message, which may be gone or yet to come.
