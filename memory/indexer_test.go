@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ func newQueue(texts ...string) *fakeQueue {
 	return q
 }
 
-func (q *fakeQueue) Waiting(context.Context) (int, error) { return 0, nil }
+func (q *fakeQueue) Waiting(context.Context) (int, error) { return len(q.pending), q.pendErr }
 
 func (q *fakeQueue) Pending(_ context.Context, limit int) ([]Segment, error) {
 	return slices.Clone(q.pending[:min(limit, len(q.pending))]), q.pendErr
@@ -150,6 +151,102 @@ func TestRunWaitsLongerAfterEachFailure(t *testing.T) {
 		}
 		cancel()
 		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// wait is an error that says for how long not to ask.
+type wait time.Duration
+
+func (wait) Error() string               { return "later" }
+func (w wait) RetryAfter() time.Duration { return time.Duration(w) }
+
+// An embedder that says when to come again isn't asked before, nor sooner than it would be without.
+func TestRunWaitsAsLongAsItIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		answers := []error{wait(40 * time.Second), wait(time.Second), wait(0), wait(10 * time.Minute), errors.New("down")}
+		want := []time.Duration{40, 2, 4, 600, 16}
+		at, began := 0, time.Now()
+		embed := embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
+			if at < len(answers) {
+				return nil, fmt.Errorf("ask: %w", answers[at])
+			}
+			return ones(ctx, texts)
+		})
+		x := Indexer{Queue: newQueue("one"), Embedder: embed, Failed: func(_ error, wait time.Duration) {
+			if wait != want[at]*time.Second {
+				t.Errorf("failure %d: it waits %v, want %v", at, wait, want[at]*time.Second)
+			}
+			at++
+		}}
+		done := make(chan error, 1)
+		go func() { done <- x.Run(ctx) }()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if at != len(answers) || len(x.Queue.(*fakeQueue).stored) != 1 || time.Since(began) != time.Hour {
+			t.Errorf("%d failures, %d stored", at, len(x.Queue.(*fakeQueue).stored))
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Of a long fill it is told at its beginning, every half minute, and at its end; of a short one never.
+func TestRunTellsOfALongFill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		const n = 40 * indexBatch
+		q := newQueue(slices.Repeat([]string{"text"}, n)...)
+		down := 2
+		embed := embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
+			if down > 0 {
+				down--
+				return nil, wait(time.Hour)
+			}
+			time.Sleep(4 * time.Second)
+			return ones(ctx, texts)
+		})
+		type told struct {
+			done, total int
+			left        time.Duration
+		}
+		var lines []told
+		x := Indexer{Queue: q, Embedder: embed, Progress: func(done, total int, left time.Duration) { lines = append(lines, told{done, total, left}) }}
+		ended := make(chan error, 1)
+		go func() { ended <- x.Run(ctx) }()
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		want := []told{{indexBatch, n, 39 * 4 * time.Second}}
+		for k := 9; k < 40; k += 8 {
+			want = append(want, told{k * indexBatch, n, time.Duration(40-k) * 4 * time.Second})
+		}
+		want = append(want, told{n, n, 0})
+		if !slices.Equal(lines, want) {
+			t.Errorf("told %v\nwant %v", lines, want)
+		}
+		lines = nil
+		q.pending = newQueue(slices.Repeat([]string{"text"}, longFill-1)...).pending
+		q.wake <- struct{}{}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if len(q.pending) != 0 || lines != nil {
+			t.Errorf("of a short fill, of which %d are left, told %v", len(q.pending), lines)
+		}
+		q.pending = newQueue(slices.Repeat([]string{"text"}, longFill)...).pending
+		q.wake <- struct{}{}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if len(lines) < 3 || lines[0].total != longFill || lines[len(lines)-1] != (told{longFill, longFill, 0}) {
+			t.Errorf("of the next long fill told %v", lines)
+		}
+		cancel()
+		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
