@@ -1,0 +1,305 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/internal/embed"
+	"hark/internal/tokens"
+	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/search"
+)
+
+// altered is a store that still holds what nobody agrees to any more.
+type altered struct {
+	*sqlite.Store
+	guild func(g *memory.Guild)
+	out   map[memory.UserID]bool
+	facts map[memory.UserID][]memory.Fact
+}
+
+func (a *altered) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
+	g, err := a.Store.Guild(ctx, id)
+	if err != nil || a.guild == nil {
+		return g, err
+	}
+	changed := *g
+	changed.Channels = append([]memory.Channel(nil), g.Channels...)
+	a.guild(&changed)
+	return &changed, nil
+}
+
+func (a *altered) OptedOut(_ context.Context, in memory.GuildID, user memory.UserID) (bool, error) {
+	return in == guild && a.out[user], nil
+}
+
+func (a *altered) People(ctx context.Context, id memory.GuildID) ([]memory.Person, error) {
+	people, err := a.Store.People(ctx, id)
+	for i, p := range people {
+		if id == guild {
+			people[i].Facts = a.facts[p.ID]
+		}
+	}
+	return people, err
+}
+
+// alter makes the world's engine see an altered store.
+func (w *world) alter(model Model, o Options) *altered {
+	w.t.Helper()
+	built, err := builder.New(builder.Options{Citations: true}, tokens.New())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a := &altered{Store: w.store, out: map[memory.UserID]bool{}, facts: map[memory.UserID][]memory.Fact{}}
+	w.engine = New(a, search.New(a, a, embed.Builtin{}), built, model, o)
+	return a
+}
+
+// choose is a change of the guild that chooses for a channel, or with 0 for the guild.
+func choose(id memory.ChannelID, choice memory.Choice) func(*memory.Guild) {
+	return func(g *memory.Guild) {
+		if id == 0 {
+			g.Choice = choice
+		}
+		for i := range g.Channels {
+			if g.Channels[i].ID == id {
+				g.Channels[i].Choice = choice
+			}
+		}
+	}
+}
+
+// all is a change that consists of several.
+func all(changes ...func(*memory.Guild)) func(*memory.Guild) {
+	return func(g *memory.Guild) {
+		for _, change := range changes {
+			change(g)
+		}
+	}
+}
+
+func asked(g *memory.Guild) { g.Asked = true }
+
+func left(g *memory.Guild) { g.Left = noon.Add(-time.Hour) }
+
+func TestConsentIsAskedForAgainAtRecall(t *testing.T) {
+	t.Parallel()
+	everything := []memory.ChannelID{lobby, harbor, vault, kiosk, attic}
+	asks := memory.Policy{Ask: true}
+	tests := []struct {
+		name     string
+		policy   memory.Policy
+		change   func(*memory.Guild)
+		operator bool
+		has      []memory.ChannelID
+	}{
+		{"nothing decided, no need to ask", memory.Policy{}, nil, false, []memory.ChannelID{lobby, harbor}},
+		{"nothing decided", asks, nil, false, nil},
+		{"everything chosen", asks, choose(0, memory.Remember), false, []memory.ChannelID{lobby, harbor}},
+		{"public channels chosen", asks, choose(0, memory.RememberPublic), false, []memory.ChannelID{lobby, harbor}},
+		{"one channel chosen", asks, all(choose(0, memory.RememberChosen), choose(harbor, memory.Remember)), false, []memory.ChannelID{harbor}},
+		{"a channel ignored", memory.Policy{}, choose(harbor, memory.Ignore), false, []memory.ChannelID{lobby}},
+		{"the guild ignored", memory.Policy{}, choose(0, memory.Ignore), false, nil},
+		{"the guild left", memory.Policy{}, left, false, nil},
+		{"the operator, nothing decided, no need to ask", memory.Policy{}, nil, true, everything},
+		{"the operator, nothing decided", asks, nil, true, []memory.ChannelID{attic}},
+		{"the operator, admins asked", asks, asked, true, nil},
+		{"the operator, everything chosen", asks, all(asked, choose(0, memory.Remember)), true, everything},
+		{"the operator, public channels chosen", asks, choose(0, memory.RememberPublic), true, []memory.ChannelID{lobby, harbor}},
+		{"the operator, the imported channel ignored", memory.Policy{}, choose(attic, memory.Ignore), true, []memory.ChannelID{lobby, harbor, vault, kiosk}},
+		{"the operator, the guild ignored", asks, choose(0, memory.Ignore), true, nil},
+		{"the operator, the guild left", memory.Policy{}, left, true, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil)
+			w.alter(nil, Options{Policy: tt.policy}).guild = tt.change
+			for _, c := range everything {
+				w.says(day, c, ben, fmt.Sprintf("The lighthouse password is canary%d", c))
+			}
+			q := Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann", Text: "What is the lighthouse password?", Now: noon}
+			q.Operator, q.Everywhere = tt.operator, tt.operator
+			prompt := w.prompt(q)
+			for _, c := range everything {
+				found, wanted := strings.Contains(prompt, fmt.Sprintf("canary%d", c)), false
+				for _, h := range tt.has {
+					wanted = wanted || h == c
+				}
+				if found != wanted {
+					t.Errorf("channel %d: found %v, wanted %v", c, found, wanted)
+				}
+			}
+		})
+	}
+}
+
+// What is spoken in a terminal or imported without a guild is its owner's.
+func TestTheTerminalsOwnTalkIsAlwaysRecalled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.alter(nil, Options{Policy: memory.Policy{Ask: true}})
+	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: 77, Guild: memory.LocalGuild, Kind: memory.LocalChannel}})
+	w.posts(day, memory.Message{Guild: memory.LocalGuild, Channel: 77, Author: ben, Content: "The lighthouse password is swordfish"})
+	w.posts(time.Minute, memory.Message{Guild: memory.LocalGuild, Channel: 77, Author: ben, Content: "Where were we?"})
+	q := Question{Guild: memory.LocalGuild, Channel: 77, Text: "What is the lighthouse password?", Now: noon, Operator: true}
+	has(t, w.prompt(q), "swordfish", "Where were we?")
+}
+
+func TestDirectMessagesAreRecalledOnlyIfTheyAreRemembered(t *testing.T) {
+	t.Parallel()
+	for _, direct := range []bool{true, false} {
+		w := newWorld(t, nil)
+		w.alter(nil, Options{Policy: memory.Policy{Direct: direct}})
+		w.says(day, annsDM, ann, "The lighthouse password is swordfish")
+		w.says(time.Minute, annsDM, ann, "a moment ago")
+		p := w.prompt(w.asks(annsDM, "What is the lighthouse password?"))
+		if strings.Contains(p, "swordfish") != direct || strings.Contains(p, "a moment ago") != direct {
+			t.Errorf("remembered: %v, the prompt is\n%s", direct, p)
+		}
+	}
+}
+
+// The log of a channel that isn't remembered any more is no session either.
+func TestTheLogOfAnIgnoredChannelIsNoSession(t *testing.T) {
+	t.Parallel()
+	for _, change := range []func(*memory.Guild){choose(lobby, memory.Ignore), left} {
+		w := newWorld(t, nil)
+		a := w.alter(nil, Options{})
+		old := w.says(day, lobby, ben, "The lighthouse password was marlin")
+		w.says(time.Minute, lobby, ben, "The lighthouse password is swordfish")
+		q := w.asks(lobby, "What is the lighthouse password?")
+		q.ReplyTo = old
+		has(t, w.whole(q), "swordfish", "marlin")
+		a.guild = change
+		hasNot(t, w.whole(q), "swordfish", "marlin")
+	}
+}
+
+func TestWhoeverHasOptedOutIsLeftOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	a := w.alter(nil, Options{})
+	ids := map[string]memory.MessageID{
+		"hit":       w.says(day, harbor, ben, "The lighthouse password is swordfish"),
+		"neighbour": w.says(2*day+time.Minute, harbor, ben, "I wrote the tuna down"),
+		"reply":     w.says(20*day, lobby, ben, "herring, I said"),
+		"session":   w.says(time.Minute, lobby, ben, "something with marlin"),
+	}
+	w.says(2*day, harbor, cleo, "That is the lighthouse password")
+	w.says(2*day-time.Minute, harbor, cleo, "So it is")
+	a.facts[ben] = []memory.Fact{{ID: 1, By: ben, Text: "Collects barnacles"}}
+	q := w.asks(lobby, "What is the lighthouse password, swordfish?")
+	q.ReplyTo = ids["reply"]
+	words := []string{"password is swordfish", "tuna", "herring", "marlin"}
+	has(t, w.whole(q), append(words, "(Ben)", "barnacles")...)
+	a.out[ben] = true
+	left := w.whole(q)
+	has(t, left, "That is the lighthouse password", "(Cleo)")
+	hasNot(t, left, append(words, "Ben", "barnacles", ben.String()+">")...)
+	for name, id := range ids {
+		if strings.Contains(left, id.String()) {
+			t.Errorf("the id of the %s is told", name)
+		}
+	}
+}
+
+// An own answer isn't repeated when a source's author has opted out, or a source is gone although the answer isn't.
+func TestOwnAnswersAreRepeatedOnlyByConsent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	a := w.alter(nil, Options{})
+	inHarbor := w.says(day, harbor, ben, "harbor talk")
+	w.answered(9*time.Minute, "made from harbor talk", source(harbor, inHarbor))
+	w.answered(8*time.Minute, "made from what isn't there", source(harbor, inHarbor+1))
+	q := w.asks(lobby, "So?")
+	p := w.prompt(q)
+	has(t, p, "made from harbor talk")
+	hasNot(t, p, "made from what isn't there")
+	a.out[ben] = true
+	hasNot(t, w.prompt(q), "made from harbor talk")
+	a.out[ben], a.guild = false, choose(harbor, memory.Ignore)
+	hasNot(t, w.prompt(q), "made from harbor talk")
+}
+
+// While the model writes, what it was shown may lose its author's or its guild's consent.
+func TestAnswersAreTakenBackForWantOfConsent(t *testing.T) {
+	t.Parallel()
+	fact := memory.Fact{ID: 1, By: cleo, Text: "Collects barnacles"}
+	for _, c := range []struct {
+		name  string
+		taken bool
+		do    func(a *altered)
+	}{
+		{"nothing", false, func(*altered) {}},
+		{"somebody else opts out", false, func(a *altered) { a.out[oracle] = true }},
+		{"the source's author opts out", true, func(a *altered) { a.out[ben] = true }},
+		{"a speaker of the session opts out", true, func(a *altered) { a.out[cleo] = true }},
+		{"the source's channel is ignored", true, func(a *altered) { a.guild = choose(harbor, memory.Ignore) }},
+		{"the session's channel is ignored", true, func(a *altered) { a.guild = choose(lobby, memory.Ignore) }},
+		{"Hark is removed", true, func(a *altered) { a.guild = left }},
+		{"a fact is taken away", true, func(a *altered) { a.facts[cleo] = nil }},
+		{"a fact is changed", true, func(a *altered) { a.facts[cleo] = []memory.Fact{{ID: 1, By: cleo, Text: "Nothing"}} }},
+		{"a fact is added", false, func(a *altered) { a.facts[cleo] = []memory.Fact{{ID: 0, By: cleo, Text: "Nothing"}, fact} }},
+		{"a fact's source is closed", true, func(a *altered) { a.guild = choose(vault, memory.Ignore) }},
+		{"the asked about opts out", true, func(a *altered) { a.out[bystander] = true }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil)
+			var a *altered
+			a = w.alter(meanwhile{happens: func() { c.do(a) }}, Options{})
+			w.apply(memory.PersonSeen{Person: memory.Person{ID: bystander, Guild: guild, Name: "Dora"}})
+			source := w.says(50*day, vault, ann, "I have a canoe")
+			a.facts = map[memory.UserID][]memory.Fact{
+				cleo: {fact}, ann: {{ID: 2, By: ann, Text: "Has a canoe", Channel: vault, Message: source}}}
+			w.says(day, harbor, ben, "The lighthouse password is swordfish")
+			w.says(time.Minute, lobby, cleo, "somebody should know")
+			q := w.asks(lobby, "What is the lighthouse password?")
+			q.OnlyAsker, q.Asker, q.Mentions = true, cleo, []memory.UserID{bystander, ann}
+			if p := w.prompt(q); !strings.Contains(p, "canoe") || !strings.Contains(p, "barnacles") {
+				t.Fatalf("the facts aren't in the prompt:\n%s", p)
+			}
+			answer := w.answer(q)
+			if taken := answer.Text == withdrawn; taken != c.taken {
+				t.Errorf("the answer is %q", answer.Text)
+			}
+		})
+	}
+}
+
+const bystander memory.UserID = 24
+
+// When the model failed, the quotes in its place obey what was decided while it was trying.
+func TestQuotesObeyWhatWasDecidedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	var a *altered
+	a = w.alter(meanwhile{err: errDisk, happens: func() { maps.Copy(a.out, map[memory.UserID]bool{oracle: true, bystander: true}) }}, Options{})
+	long := strings.Repeat("Blah blah and so on. ", 60)
+	w.says(29*time.Minute, lobby, bystander, "The lighthouse password is swordfish")
+	for i := range 30 { // so that what the bystander says isn't in the prompt as the session
+		w.says(28*time.Minute-time.Duration(i)*50*time.Second, lobby, cleo, long)
+	}
+	w.engine.search = nothingFirst{w.engine.search, new(int)}
+	hasNot(t, w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "swordfish", withdrawn)
+}
+
+// nothingFirst finds nothing the first two times, as if what there is had just been written.
+type nothingFirst struct {
+	Searcher
+	n *int
+}
+
+func (s nothingFirst) Search(ctx context.Context, q search.Query) (search.Result, error) {
+	if *s.n++; *s.n <= 2 {
+		return search.Result{}, nil
+	}
+	return s.Searcher.Search(ctx, q)
+}
