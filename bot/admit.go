@@ -7,25 +7,84 @@ import (
 	"hark/memory"
 )
 
-// admission decides what of all that Discord tells is logged.
+// admission decides what of all that Discord tells is logged. What isn't is known while its session lasts, unless its
+// author wants to be remembered by nobody.
 type admission struct {
 	log    Log
 	policy memory.Policy
+	recent *recent
+	// committed is told what is in the log.
+	committed func([]memory.Event)
+}
+
+func newAdmission(log Log, policy memory.Policy, r *recent, committed func([]memory.Event)) *admission {
+	return &admission{log: log, policy: policy, recent: r, committed: committed}
+}
+
+// commit logs what of events is to be logged. What decides about a message is committed before it.
+func (a *admission) commit(ctx context.Context, events []memory.Event) error {
+	for _, stage := range stages(events) {
+		passed, err := a.pass(ctx, stage)
+		if err == nil && len(passed) > 0 {
+			err = a.log.Apply(ctx, passed...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	a.committed(events)
+	return nil
+}
+
+// stages cuts events so that what decides about something said is in a stage before it.
+func stages(events []memory.Event) [][]memory.Event {
+	var cut [][]memory.Event
+	begin, decided := 0, false
+	for i, e := range events {
+		if _, _, said := spokenIn(e); said && decided {
+			cut = append(cut, events[begin:i])
+			begin, decided = i, false
+		}
+		decided = decided || decides(e)
+	}
+	if begin < len(events) {
+		cut = append(cut, events[begin:])
+	}
+	return cut
+}
+
+// decides reports whether e may change what is remembered.
+func decides(e memory.Event) bool {
+	switch v := e.(type) {
+	case memory.ChannelSeen:
+		return v.Channel.Guild != memory.DirectGuild
+	case memory.GuildSeen, memory.GuildLeft, memory.ChannelGone, memory.ChannelDeleted, memory.RoleSeen, memory.RoleGone, memory.Chose:
+		return true
+	}
+	return false
 }
 
 // pass is what of events is to be logged: in the place of a message that isn't remembered stands that it was
-// heard. The log must know by now what was told before events.
+// heard. The log must know by now what was told before events. Passing the same events again does no harm.
 func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.Event, error) {
 	passed := make([]memory.Event, 0, len(events))
+	opted := map[membership]bool{} // by events
 	for _, e := range events {
-		var guild memory.GuildID
-		var channel memory.ChannelID
 		switch v := e.(type) {
-		case memory.Posted:
-			guild, channel = v.Message.Guild, v.Message.Channel
-		case memory.Edited:
-			guild, channel = v.Guild, v.Channel
-		default:
+		case memory.Opted:
+			opted[membership{v.Guild, v.User}] = v.Out
+			if v.Out {
+				a.recent.forget(v.Guild, v.User)
+			}
+		case memory.Deleted:
+			a.recent.remove(v.Channel, v.IDs)
+		case memory.ChannelDeleted:
+			a.recent.drop(v.Channel)
+		case memory.GuildLeft:
+			a.recent.leave(v.Guild)
+		}
+		guild, channel, said := spokenIn(e)
+		if !said {
 			passed = append(passed, e)
 			continue
 		}
@@ -34,19 +93,84 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 			return nil, err
 		}
 		if remembered {
+			a.recent.drop(channel)
 			passed = append(passed, e)
-		} else if v, ok := e.(memory.Posted); ok && v.Live {
+			continue
+		}
+		if err := a.hear(ctx, e, opted); err != nil {
+			return nil, err
+		}
+		if v, ok := e.(memory.Posted); ok && v.Live {
 			passed = append(passed, memory.Heard{Guild: guild, Channel: channel, ID: v.Message.ID})
 		}
 	}
 	return passed, nil
 }
 
+// membership is somebody in a guild.
+type membership struct {
+	guild memory.GuildID
+	user  memory.UserID
+}
+
+// spokenIn is where something was said that is logged only if that is remembered.
+func spokenIn(e memory.Event) (memory.GuildID, memory.ChannelID, bool) {
+	switch v := e.(type) {
+	case memory.Posted:
+		return v.Message.Guild, v.Message.Channel, true
+	case memory.Edited:
+		return v.Guild, v.Channel, true
+	case memory.Answered:
+		return v.Trace.Guild, v.Trace.Channel, true
+	}
+	return 0, 0, false
+}
+
+// hear lets the session know what isn't logged.
+func (a *admission) hear(ctx context.Context, e memory.Event, opted map[membership]bool) error {
+	switch v := e.(type) {
+	case memory.Edited:
+		a.recent.rewrite(v)
+	case memory.Posted:
+		m := v.Message
+		if !v.Live && m.Kind != memory.FromHark {
+			a.recent.change(m)
+			return nil
+		}
+		out, told := opted[membership{m.Guild, m.Author}]
+		if !told {
+			var err error
+			if out, err = a.log.OptedOut(ctx, m.Guild, m.Author); err != nil {
+				return err
+			}
+		}
+		if !out {
+			a.recent.add(m)
+		}
+	}
+	return nil
+}
+
 // remembers reports whether what is said in a channel is to be logged.
 func (a *admission) remembers(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (bool, error) {
-	g, err := a.log.Guild(ctx, guild)
-	if errors.Is(err, memory.ErrNotFound) {
-		g, err = &memory.Guild{ID: guild}, nil
-	}
+	g, err := a.guild(ctx, guild)
 	return err == nil && a.policy.Remembers(g, channel), err
+}
+
+// guild is what the log knows of a guild, if anything.
+func (a *admission) guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
+	g, err := a.log.Guild(ctx, id)
+	if errors.Is(err, memory.ErrNotFound) {
+		return &memory.Guild{ID: id}, nil
+	}
+	return g, err
+}
+
+// session is what was said before a question where nothing is logged, and nil where the log tells.
+func (a *admission) session(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, question memory.MessageID) []memory.Message {
+	remembered, err := a.remembers(ctx, guild, channel)
+	if remembered || err != nil {
+		return nil
+	}
+	return a.recent.before(channel, question)
 }

@@ -39,6 +39,7 @@ type messageCreate struct {
 	AllowedMentions allowedMentions `json:"allowed_mentions"`
 	Reference       *reference      `json:"message_reference,omitempty"`
 	Flags           int             `json:"flags"`
+	Components      []component     `json:"components,omitempty"`
 }
 
 type messageEdit struct {
@@ -84,6 +85,13 @@ func (t *thread) create(ctx context.Context, part int, content string) (posted, 
 		return t.create(ctx, part, content)
 	}
 	return p, wrap(err, "answer in channel", t.channel)
+}
+
+// post sends a message of its own, rather than a part of an answer.
+func (t *thread) post(ctx context.Context, m messageCreate) (posted, error) {
+	address := discordgo.EndpointChannelMessages(t.channel.String())
+	p, err := t.send(ctx, "POST", address, address, m)
+	return p, wrap(err, "write in channel", t.channel)
 }
 
 func (t *thread) edit(ctx context.Context, id memory.MessageID, content string) (posted, error) {

@@ -54,6 +54,23 @@ type Config struct {
 type Log interface {
 	Apply(ctx context.Context, events ...memory.Event) error
 	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
+	people
+	// Messages are those of ids that exist in the channel, by id.
+	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
+	forgetter
+}
+
+// people tells of those who are remembered, as memory.Store does.
+type people interface {
+	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
+	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
+}
+
+// forgetter forgets, as memory.Forgetter does.
+type forgetter interface {
+	Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error)
+	Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, error)
 }
 
 // Answerer answers questions. An error with a method Sentence() string says what members are told; what
@@ -79,6 +96,9 @@ type Bot struct {
 
 	queue    *queue
 	pump     *pump
+	recent   *recent
+	admit    *admission
+	notices  *notices
 	commands *commands
 	self     memory.UserID // set before anything is taken in
 	state    atomic.Pointer[error]
@@ -96,6 +116,7 @@ type timing struct {
 	grace    time.Duration // answers go on for after Run's context has ended
 	unwind   time.Duration // an Answerer has to return after that
 	farewell time.Duration // requests go on for after Run's context has ended
+	look     time.Duration // between looks for what is to be done by itself
 	drain    time.Duration // the log is written for after Run's context has ended
 }
 
@@ -110,6 +131,7 @@ var usual = timing{
 	grace:    2 * time.Second,
 	unwind:   time.Second,
 	farewell: 7 * time.Second,
+	look:     5 * time.Second,
 	drain:    9 * time.Second,
 }
 
@@ -134,6 +156,7 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 	if b.now == nil {
 		b.now = time.Now
 	}
+	b.recent = newRecent(cfg.SessionGap, b.now)
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session()}
 	return b, nil
@@ -181,9 +204,11 @@ func (b *Bot) Run(ctx context.Context) error {
 	defer stopLast()
 	defer stopDrain()
 
+	b.notices = newNotices(b)
+	b.admit = newAdmission(b.memory, b.cfg.Policy, b.recent, b.notices.see)
 	desk := newDesk(func(a *ask) { b.reply(work, last, a) }, func(a *ask) { b.refuse(last, a) })
 	b.pump = &pump{
-		queue: b.queue, log: b.memory, convert: newConverter(self, b.cfg.LogBots), ask: desk.put,
+		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots), ask: desk.put,
 		logger: b.log, retry: b.timing.retry,
 	}
 	b.commands = newCommands(b)
@@ -194,6 +219,8 @@ func (b *Bot) Run(ctx context.Context) error {
 		}
 	})
 	helper.Go(func() { b.commands.run(work) })
+	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.ask) })
+	helper.Go(func() { every(work, b.timing.look, nil, b.takeBack) })
 
 	stop := sync.OnceFunc(func() {
 		b.setState(errStopped)

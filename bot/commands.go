@@ -51,6 +51,7 @@ type tool struct {
 func newCommands(b *Bot) *commands {
 	c := &commands{bot: b, wake: make(chan struct{}, 1), seats: make(chan struct{}, parallelCommands)}
 	c.tools = map[string]tool{"context": {refuse: asksNothing, do: c.recall}}
+	c.addSettings()
 	return c
 }
 

@@ -27,6 +27,10 @@ type notebook struct {
 	fails   error
 	held    chan struct{} // Apply waits for it, unless nil
 	changed chan struct{}
+
+	readFails  error // of what tells of people
+	forgetting forgetting
+	withdrawn  []memory.Withdrawn
 }
 
 func newNotebook() *notebook { return &notebook{changed: make(chan struct{})} }
@@ -57,10 +61,8 @@ func (n *notebook) Apply(ctx context.Context, events ...memory.Event) error {
 func (n *notebook) Guild(_ context.Context, id memory.GuildID) (*memory.Guild, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, e := range slices.Backward(n.events) {
-		if g, ok := e.(memory.GuildSeen); ok && g.Guild.ID == id {
-			return &g.Guild, nil
-		}
+	if g := n.guild(id); g != nil {
+		return g, nil
 	}
 	return nil, memory.ErrNotFound
 }

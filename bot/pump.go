@@ -108,6 +108,7 @@ func (q *queue) signal() {
 type pump struct {
 	queue   *queue
 	log     Log
+	admit   *admission
 	convert *converter
 	ask     func(*ask) // called once the question is committed
 	logger  zerolog.Logger
@@ -187,7 +188,7 @@ func (p *pump) merge(ctx context.Context, update memory.Guild, out *commit) erro
 // flush commits out, tells those who wait for it, and empties it.
 func (p *pump) flush(ctx context.Context, out *commit) error {
 	if len(out.events) > 0 {
-		err := p.insist(ctx, func() error { return p.log.Apply(ctx, out.events...) })
+		err := p.insist(ctx, func() error { return p.admit.commit(ctx, out.events) })
 		if err != nil {
 			return err
 		}

@@ -83,6 +83,7 @@ func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got out
 	q := answer.Question{
 		ID: a.id, Guild: a.guild, Channel: a.channel, Asker: a.asker, Name: a.name,
 		Text: a.text, Mentions: a.mentions, ReplyTo: a.replyTo, Now: b.now(),
+		Session: b.admit.session(ctx, a.guild, a.channel, a.id),
 	}
 	got.answer, got.err = b.answers.Answer(ctx, q, stream)
 	return got

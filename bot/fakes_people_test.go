@@ -1,0 +1,164 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"slices"
+
+	"hark/memory"
+)
+
+// guild is what events make of a guild, as far as bots look at it; called with mu held.
+func (n *notebook) guild(id memory.GuildID) *memory.Guild {
+	var g *memory.Guild
+	choices := map[memory.ChannelID]memory.Choice{}
+	asked := false
+	for _, e := range n.events {
+		switch e := e.(type) {
+		case memory.GuildSeen:
+			if e.Guild.ID == id {
+				copied := e.Guild
+				copied.Channels = slices.Clone(e.Guild.Channels)
+				g = &copied
+			}
+		case memory.ChannelSeen:
+			if g != nil && e.Channel.Guild == id {
+				g.Channels = append(slices.DeleteFunc(g.Channels, func(c memory.Channel) bool { return c.ID == e.Channel.ID }), e.Channel)
+			}
+		case memory.Chose:
+			if e.Guild == id {
+				choices[e.Channel] = e.Choice
+			}
+		case memory.Asked:
+			asked = asked || e.Guild == id
+		}
+	}
+	if g != nil {
+		g.Asked, g.Choice = asked, choices[0]
+		for i := range g.Channels {
+			g.Channels[i].Choice = choices[g.Channels[i].ID]
+		}
+	}
+	return g
+}
+
+func (n *notebook) People(_ context.Context, guild memory.GuildID) ([]memory.Person, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	known := map[memory.UserID]memory.Person{}
+	for _, e := range n.events {
+		switch e := e.(type) {
+		case memory.PersonSeen:
+			if e.Person.Guild == guild {
+				e.Person.Facts = known[e.Person.ID].Facts
+				known[e.Person.ID] = e.Person
+			}
+		case memory.FactTold:
+			if p := known[e.User]; e.Guild == guild {
+				p.Facts = append(slices.Clone(p.Facts), e.Fact)
+				known[e.User] = p
+			}
+		case memory.FactGone:
+			if p := known[e.User]; e.Guild == guild {
+				p.Facts = slices.DeleteFunc(slices.Clone(p.Facts), func(f memory.Fact) bool { return f.ID == e.Fact })
+				known[e.User] = p
+			}
+		}
+	}
+	var all []memory.Person
+	for _, p := range known {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b memory.Person) int { return cmp.Compare(a.ID, b.ID) })
+	return all, n.readFails
+}
+
+func (n *notebook) Presence(_ context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	found := map[memory.UserID]memory.Presence{}
+	for _, e := range n.events {
+		if e, ok := e.(memory.Posted); ok && slices.Contains(scope.Channels, e.Message.Channel) && slices.Contains(users, e.Message.Author) {
+			p := found[e.Message.Author]
+			found[e.Message.Author] = memory.Presence{Messages: p.Messages + 1, Last: e.Message.Time()}
+		}
+	}
+	return found, n.readFails
+}
+
+func (n *notebook) OptedOut(_ context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, e := range slices.Backward(n.events) {
+		if e, ok := e.(memory.Opted); ok && e.Guild == guild && e.User == user {
+			return e.Out, n.readFails
+		}
+	}
+	return false, n.readFails
+}
+
+func (n *notebook) Messages(_ context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var found []memory.Message
+	for _, e := range n.events {
+		switch e := e.(type) {
+		case memory.Posted:
+			if e.Message.Channel == channel && slices.Contains(ids, e.Message.ID) {
+				found = append(slices.DeleteFunc(found, func(m memory.Message) bool { return m.ID == e.Message.ID }), e.Message)
+			}
+		case memory.Starred:
+			for i := range found {
+				if found[i].ID == e.ID {
+					found[i].Starred = e.On
+				}
+			}
+		case memory.Deleted:
+			found = slices.DeleteFunc(found, func(m memory.Message) bool { return slices.Contains(e.IDs, m.ID) })
+		}
+	}
+	return found, n.readFails
+}
+
+// forgetting is what a notebook was told to forget, and what it makes of that.
+type forgetting struct {
+	begun []memory.Forgetting
+	steps chan int // what is told of progress; Forget returns when it is closed. nil: at once
+	fails error
+}
+
+func (n *notebook) Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
+	n.mu.Lock()
+	n.forgetting.begun = append(n.forgetting.begun, f)
+	steps, fails := n.forgetting.steps, n.forgetting.fails
+	n.mu.Unlock()
+	for steps != nil {
+		select {
+		case done, more := <-steps:
+			if !more {
+				steps = nil
+				break
+			}
+			progress(done, 100)
+		case <-ctx.Done():
+			return memory.Receipt{}, ctx.Err()
+		}
+	}
+	return memory.Receipt{Forgetting: f, Messages: 7, Answers: 1, Facts: 2, People: 1}, fails
+}
+
+// Withdrawn are those of the answers told to it that weren't marked.
+func (n *notebook) Withdrawn(_ context.Context, limit int) ([]memory.Withdrawn, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var open []memory.Withdrawn
+	for _, w := range n.withdrawn {
+		if !slices.ContainsFunc(n.events, func(e memory.Event) bool {
+			return reflect.DeepEqual(e, memory.Marked{Channel: w.Channel, Message: w.Message})
+		}) {
+			open = append(open, w)
+		}
+	}
+	return open[:min(limit, len(open))], n.readFails
+}

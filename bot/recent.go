@@ -1,0 +1,192 @@
+package bot
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"hark/memory"
+)
+
+// What is known of sessions that aren't logged.
+const (
+	recentMessages = 50       // of a channel
+	recentBytes    = 16 << 10 // of a channel
+	recentChannels = 1000
+)
+
+// recent is what was said in the sessions of channels that aren't logged. It is in memory only: nothing of it is ever
+// written, and it is gone after a silence.
+type recent struct {
+	gap time.Duration
+	now func() time.Time
+
+	mu       sync.Mutex
+	channels map[memory.ChannelID]*sitting
+}
+
+// sitting is one session: its messages by id, at most recentMessages and recentBytes of them.
+type sitting struct {
+	guild    memory.GuildID
+	messages []memory.Message
+	last     time.Time // when something was said last
+}
+
+// defaultSessionGap ends a session where the configuration doesn't say.
+const defaultSessionGap = 30 * time.Minute
+
+func newRecent(gap time.Duration, now func() time.Time) *recent {
+	if gap <= 0 {
+		gap = defaultSessionGap
+	}
+	return &recent{gap: gap, now: now, channels: map[memory.ChannelID]*sitting{}}
+}
+
+// add takes a message as it is now. One that was sent before the session, or that fell out of it, isn't taken again.
+func (r *recent) add(m memory.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sitting(m.Channel)
+	if s == nil {
+		r.makeRoom()
+		s = &sitting{guild: m.Guild}
+		r.channels[m.Channel] = s
+	}
+	s.last = r.now()
+	at, there := s.find(m.ID)
+	switch {
+	case !there:
+		s.messages = slices.Insert(s.messages, at, m)
+	case !m.Edited.Before(s.messages[at].Edited):
+		s.messages[at] = m
+	}
+	s.trim()
+}
+
+// change takes what is told of a message that may be there: its state after an edit.
+func (r *recent) change(m memory.Message) {
+	r.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
+}
+
+// rewrite takes a new text.
+func (r *recent) rewrite(e memory.Edited) {
+	r.edit(e.Channel, e.ID, e.At, func(old *memory.Message) { old.Content, old.Edited = e.Content, e.At })
+}
+
+func (r *recent) edit(channel memory.ChannelID, id memory.MessageID, at time.Time, change func(*memory.Message)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sitting(channel)
+	if s == nil {
+		return
+	}
+	if i, there := s.find(id); there && !at.Before(s.messages[i].Edited) {
+		change(&s.messages[i])
+		s.trim()
+	}
+}
+
+// remove takes messages out.
+func (r *recent) remove(channel memory.ChannelID, ids []memory.MessageID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.channels[channel]; s != nil {
+		s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool { return slices.Contains(ids, m.ID) })
+	}
+}
+
+// forget takes out what somebody wrote in a guild, and what Hark said meanwhile, since it may repeat it.
+func (r *recent) forget(guild memory.GuildID, user memory.UserID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.channels {
+		if s.guild != guild || !slices.ContainsFunc(s.messages, func(m memory.Message) bool { return m.Author == user }) {
+			continue
+		}
+		s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool {
+			return m.Author == user || m.Kind == memory.FromHark
+		})
+	}
+}
+
+// drop forgets a channel's session.
+func (r *recent) drop(channel memory.ChannelID) {
+	r.mu.Lock()
+	delete(r.channels, channel)
+	r.mu.Unlock()
+}
+
+// leave forgets a guild's sessions.
+func (r *recent) leave(guild memory.GuildID) {
+	r.dropWhere(func(s *sitting) bool { return s.guild == guild })
+}
+
+// expire forgets the sessions that have ended.
+func (r *recent) expire() { r.dropWhere(r.ended) }
+
+func (r *recent) dropWhere(drop func(*sitting) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c, s := range r.channels {
+		if drop(s) {
+			delete(r.channels, c)
+		}
+	}
+}
+
+// before is what was said in a channel's session before a message, oldest first; not nil.
+func (r *recent) before(channel memory.ChannelID, id memory.MessageID) []memory.Message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	said := []memory.Message{}
+	if s := r.sitting(channel); s != nil {
+		end, _ := s.find(id)
+		said = append(said, s.messages[:end]...)
+	}
+	return said
+}
+
+// sitting is a channel's session, or nil; called with mu held.
+func (r *recent) sitting(channel memory.ChannelID) *sitting {
+	s := r.channels[channel]
+	if s != nil && r.ended(s) {
+		delete(r.channels, channel)
+		return nil
+	}
+	return s
+}
+
+func (r *recent) ended(s *sitting) bool { return r.now().Sub(s.last) > r.gap }
+
+// makeRoom drops the session in which nothing was said for longest, if there are too many; called with mu held.
+func (r *recent) makeRoom() {
+	if len(r.channels) < recentChannels {
+		return
+	}
+	var oldest memory.ChannelID
+	for c, s := range r.channels {
+		if o := r.channels[oldest]; o == nil || s.last.Before(o.last) {
+			oldest = c
+		}
+	}
+	delete(r.channels, oldest)
+}
+
+func (s *sitting) find(id memory.MessageID) (at int, there bool) {
+	return slices.BinarySearchFunc(s.messages, id, func(m memory.Message, id memory.MessageID) int { return int(min(max(m.ID-id, -1), 1)) })
+}
+
+// trim leaves the newest messages, as many as there may be.
+func (s *sitting) trim() {
+	bytes, keep := 0, 0
+	for keep < min(len(s.messages), recentMessages) {
+		bytes += len(s.messages[len(s.messages)-1-keep].Text())
+		if bytes > recentBytes {
+			break
+		}
+		keep++
+	}
+	if cut := len(s.messages) - keep; cut > 0 {
+		s.messages = slices.Clone(s.messages[cut:]) // so that the old texts aren't held
+	}
+}

@@ -1,0 +1,255 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hark/memory"
+)
+
+// The names of the buttons and menus by which a guild decides. They are in messages that Discord keeps, so they stay.
+const (
+	choosePublic   = "public"
+	chooseChannels = "choose"
+	chooseNothing  = "nothing"
+	chosenChannels = "channels" // with the notice's channel and id, if there is one
+	chosenNever    = "never"
+)
+
+const notAllowed = "Only those who may manage this server can decide that."
+
+func (c *commands) addSettings() {
+	c.tools["hark memory"] = tool{refuse: managesNot, do: c.showSettings}
+	c.tools["component "+choosePublic] = tool{refuse: managesNot, updates: true, do: c.decide(memory.RememberPublic)}
+	c.tools["component "+chooseNothing] = tool{refuse: managesNot, updates: true, do: c.decide(memory.Ignore)}
+	c.tools["component "+chooseChannels] = tool{refuse: managesNot, do: c.askChannels}
+	c.tools["component "+chosenChannels] = tool{refuse: managesNot, updates: true, do: c.chooseChannels}
+	c.tools["component "+chosenNever] = tool{refuse: managesNot, updates: true, do: c.never}
+}
+
+func managesNot(x *exchange) string {
+	if x.Guild == 0 || !x.may(manageGuild) {
+		return notAllowed
+	}
+	return ""
+}
+
+// showSettings is what is decided, and how to decide otherwise.
+func (c *commands) showSettings(ctx context.Context, x *exchange) (sheet, error) {
+	g, err := c.bot.admit.guild(ctx, x.guild())
+	return c.settings(g), err
+}
+
+func (c *commands) settings(g *memory.Guild) sheet {
+	return sheet{
+		Content: told(g, c.bot.cfg.Policy),
+		Components: []component{
+			row(button(styleGreen, "Remember all public channels", choosePublic), button(styleGrey, "Remember nothing", chooseNothing)),
+			row(channelMenu(chosenChannels, "Remember only these channels and categories", 1, decided(g, memory.Remember))),
+			row(channelMenu(chosenNever, "Never remember these", 0, decided(g, memory.Ignore))),
+		},
+	}
+}
+
+// told says what of a guild is remembered.
+func told(g *memory.Guild, p memory.Policy) string {
+	var b strings.Builder
+	switch {
+	case g.Choice == memory.Undecided && p.Ask:
+		b.WriteString("Nobody has decided yet what I may remember here, so I remember nothing.")
+	case g.Choice == memory.Undecided:
+		b.WriteString("I remember what is said in all channels that I can read: that is how I was set up.")
+	default:
+		b.WriteString(outcomeOf(g.Choice))
+	}
+	if chosen := decided(g, memory.Remember); len(chosen) > 0 {
+		b.WriteString("\nChosen by name: " + channelList(chosen) + ".")
+	}
+	if never := decided(g, memory.Ignore); len(never) > 0 {
+		b.WriteString("\nNever remembered: " + channelList(never) + ". What I kept of them before is told to nobody.")
+	}
+	if !p.AgeLimited {
+		b.WriteString("\n-# Age-restricted channels are remembered only if they are chosen by name.")
+	}
+	return b.String()
+}
+
+func outcomeOf(choice memory.Choice) string {
+	switch choice {
+	case memory.Remember:
+		return "I remember what is said in all channels that I can read."
+	case memory.RememberPublic:
+		return "I remember what is said in the channels that everybody here can read."
+	case memory.RememberChosen:
+		return "I remember what is said in the channels that were chosen, and nothing else."
+	}
+	return "I remember nothing of what is said here."
+}
+
+// listedChannels is how many channels are named one by one.
+const listedChannels = 30
+
+func channelList(ids []memory.ChannelID) string {
+	var names []string
+	for _, id := range ids[:min(len(ids), listedChannels)] {
+		names = append(names, fmt.Sprintf("<#%d>", id))
+	}
+	if more := len(ids) - listedChannels; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// decided are the channels of which that was chosen, by id.
+func decided(g *memory.Guild, choice memory.Choice) []memory.ChannelID {
+	var ids []memory.ChannelID
+	for _, c := range g.Channels {
+		if c.Choice == choice {
+			ids = append(ids, c.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// decide chooses for a whole guild.
+func (c *commands) decide(choice memory.Choice) func(context.Context, *exchange) (sheet, error) {
+	return func(ctx context.Context, x *exchange) (sheet, error) {
+		g, err := c.bot.admit.guild(ctx, x.guild())
+		if err != nil {
+			return sheet{}, err
+		}
+		choices := []memory.Chose{{Choice: choice}}
+		if choice == memory.Ignore { // also what was chosen by name
+			for _, id := range decided(g, memory.Remember) {
+				choices = append(choices, memory.Chose{Channel: id})
+			}
+		}
+		if g, err = c.choose(ctx, x, choices...); err != nil {
+			return sheet{}, err
+		}
+		if x.Message != nil && x.Message.Flags&flagEphemeral != 0 {
+			return c.settings(g), nil
+		}
+		return c.closed(x, g), nil
+	}
+}
+
+// choose commits choices, and is the guild then.
+func (c *commands) choose(ctx context.Context, x *exchange, choices ...memory.Chose) (*memory.Guild, error) {
+	events := make([]memory.Event, len(choices))
+	for i, chose := range choices {
+		chose.Guild, chose.At = x.guild(), c.bot.now()
+		events[i] = chose
+	}
+	if err := c.bot.memory.Apply(ctx, events...); err != nil {
+		return nil, fmt.Errorf("keep what guild %d has decided: %w", x.Guild, err)
+	}
+	return c.bot.admit.guild(ctx, x.guild())
+}
+
+// closed is the notice once it is decided.
+func (c *commands) closed(x *exchange, g *memory.Guild) sheet {
+	return sheet{Content: fmt.Sprintf("%s\n-# Decided by <@%d>. Those who manage this server can change it with `/hark memory`. "+
+		"Everybody can see what I keep about them with `/memory show`, and opt out with `/memory optout`.",
+		told(g, c.bot.cfg.Policy), x.who())}
+}
+
+// askChannels asks for the channels, whoever clicked only.
+func (c *commands) askChannels(ctx context.Context, x *exchange) (sheet, error) {
+	g, err := c.bot.admit.guild(ctx, x.guild())
+	id := chosenChannels
+	if x.Message != nil {
+		id = fmt.Sprintf("%s:%d:%d", id, x.Channel, x.Message.ID)
+	}
+	return sheet{
+		Content: "Which channels may I remember? A category stands for all channels in it, a channel for its threads as well.",
+		Components: []component{
+			row(channelMenu(id, "Remember these channels and categories", 1, decided(g, memory.Remember))),
+		},
+	}, err
+}
+
+// chooseChannels has the channels chosen remembered, and no others.
+func (c *commands) chooseChannels(ctx context.Context, x *exchange) (sheet, error) {
+	choices, err := c.changes(ctx, x, memory.Remember)
+	if err != nil {
+		return sheet{}, err
+	}
+	g, err := c.choose(ctx, x, append(choices, memory.Chose{Choice: memory.RememberChosen})...)
+	if err != nil {
+		return sheet{}, err
+	}
+	if at := x.args(); len(at) == 2 {
+		if err := c.closeNotice(ctx, x, g, at[0], at[1]); err != nil {
+			c.bot.log.Warn().Err(err).Int64("guild", int64(x.Guild)).Msg("couldn't say in the notice what was decided")
+		}
+	}
+	return c.settings(g), nil
+}
+
+// never has the channels chosen ignored, and those that were and aren't chosen now no longer.
+func (c *commands) never(ctx context.Context, x *exchange) (sheet, error) {
+	choices, err := c.changes(ctx, x, memory.Ignore)
+	if err != nil {
+		return sheet{}, err
+	}
+	g, err := c.choose(ctx, x, choices...)
+	if err != nil {
+		return sheet{}, err
+	}
+	return c.settings(g), nil
+}
+
+// changes is what makes the channels chosen in a menu those of a choice.
+func (c *commands) changes(ctx context.Context, x *exchange, choice memory.Choice) ([]memory.Chose, error) {
+	g, err := c.bot.admit.guild(ctx, x.guild())
+	if err != nil {
+		return nil, err
+	}
+	var choices []memory.Chose
+	var ids []memory.ChannelID
+	for _, v := range x.Data.Values {
+		n, err := strconv.ParseInt(v, 10, 64)
+		id := memory.ChannelID(n)
+		known := slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == id })
+		if err != nil || !known {
+			return nil, errUnknownChannel
+		}
+		ids = append(ids, id)
+		choices = append(choices, memory.Chose{Channel: id, Choice: choice})
+	}
+	before := decided(g, choice)
+	for _, id := range before[:min(len(before), menuLimit)] { // what the menu showed
+		if !slices.Contains(ids, id) {
+			choices = append(choices, memory.Chose{Channel: id})
+		}
+	}
+	return choices, nil
+}
+
+// errUnknownChannel has a sentence for whoever chose.
+var errUnknownChannel error = unknownChannel{}
+
+type unknownChannel struct{}
+
+func (unknownChannel) Error() string { return "a channel was chosen that isn't known" }
+func (unknownChannel) Sentence() string {
+	return "I don't know one of these channels yet. Please try again in a moment."
+}
+
+// closeNotice says in the notice what was decided.
+func (c *commands) closeNotice(ctx context.Context, x *exchange, g *memory.Guild, channel, message string) error {
+	at, err1 := strconv.ParseInt(channel, 10, 64)
+	id, err2 := strconv.ParseInt(message, 10, 64)
+	if err := errors.Join(err1, err2); err != nil {
+		return fmt.Errorf("find the notice: %w", err)
+	}
+	t := thread{client: c.bot.rest, channel: memory.ChannelID(at)}
+	err := t.client.call(ctx, "PATCH", t.address(memory.MessageID(id)), t.bucket(), c.closed(x, g).edit(), nil)
+	return wrap(err, "edit the notice in channel", t.channel)
+}
