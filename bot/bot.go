@@ -116,6 +116,7 @@ type timing struct {
 	grace    time.Duration // answers go on for after Run's context has ended
 	unwind   time.Duration // an Answerer has to return after that
 	farewell time.Duration // requests go on for after Run's context has ended
+	progress time.Duration // between signs of how far a forgetting has come
 	look     time.Duration // between looks for what is to be done by itself
 	drain    time.Duration // the log is written for after Run's context has ended
 }
@@ -131,6 +132,7 @@ var usual = timing{
 	grace:    2 * time.Second,
 	unwind:   time.Second,
 	farewell: 7 * time.Second,
+	progress: 3 * time.Second,
 	look:     5 * time.Second,
 	drain:    9 * time.Second,
 }

@@ -44,6 +44,8 @@ type tool struct {
 	updates bool
 	// early says that it doesn't wait for what was said before to be logged.
 	early bool
+	// endless says that it may go on when Discord waits no longer.
+	endless bool
 	// do is what is shown then.
 	do func(ctx context.Context, x *exchange) (sheet, error)
 }
@@ -52,6 +54,9 @@ func newCommands(b *Bot) *commands {
 	c := &commands{bot: b, wake: make(chan struct{}, 1), seats: make(chan struct{}, parallelCommands)}
 	c.tools = map[string]tool{"context": {refuse: asksNothing, do: c.recall}}
 	c.addSettings()
+	c.addMembers()
+	c.addForgetting()
+	c.addStar()
 	return c
 }
 
@@ -171,8 +176,10 @@ func (c *commands) answer(ctx context.Context, x *exchange) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, errShown):
+		return nil
 	case err == nil:
-		return x.show(ctx, shown)
+		return x.pages(ctx, shown)
 	}
 	why := tooLong
 	if !errors.Is(err, context.DeadlineExceeded) {
@@ -191,14 +198,17 @@ func (c *commands) use(ctx context.Context, t tool, x *exchange) (shown sheet, e
 			err = errors.New(panicked("command", p))
 		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, c.bot.timing.command)
+	limit, cancel := context.WithTimeout(ctx, c.bot.timing.command)
 	defer cancel()
 	if !t.early {
-		if err := x.heard(ctx); err != nil {
+		if err := x.heard(limit); err != nil {
 			return sheet{}, err
 		}
 	}
-	return t.do(ctx, x)
+	if t.endless {
+		return t.do(ctx, x)
+	}
+	return t.do(limit, x)
 }
 
 func asksNothing(x *exchange) string {

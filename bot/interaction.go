@@ -106,6 +106,7 @@ type exchange struct {
 type sheet struct {
 	Content    string
 	Components []component
+	More       []string // what doesn't fit into Content
 }
 
 type response struct {
@@ -158,6 +159,19 @@ func (x *exchange) respond(ctx context.Context, r response) error {
 func (x *exchange) show(ctx context.Context, s sheet) error {
 	address := discordgo.EndpointInteractionResponseActions(fmt.Sprint(int64(x.Application)), x.Token)
 	return x.rest.call(ctx, "PATCH", address, x.bucket("original"), s.edit(), nil)
+}
+
+// pages shows all of a sheet.
+func (x *exchange) pages(ctx context.Context, s sheet) error {
+	if err := x.show(ctx, s); err != nil {
+		return err
+	}
+	for _, more := range s.More {
+		if err := x.add(ctx, more); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // add says more, below what is shown.

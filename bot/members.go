@@ -1,0 +1,280 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"hark/memory"
+	"hark/search"
+)
+
+// factsOf is how many facts and names at most are kept of somebody: as many as a menu holds.
+const factsOf = menuLimit
+
+const (
+	removedFacts = "facts" // the menu of facts to take back
+
+	nothingKeptHere = "Nothing is remembered here, so I don't keep that either. Those who manage a server decide it with `/hark memory`."
+	nothingInDirect = "I keep nothing of direct messages: that is how I was set up."
+	youAreOut       = "You've opted out here, so I keep nothing about you. `/memory optin` changes that."
+)
+
+func (c *commands) addMembers() {
+	c.tools["memory show"] = tool{do: c.showMember}
+	c.tools["memory add"] = tool{refuse: badWords("text", longestFact), do: c.addFact("text", false)}
+	c.tools["memory alias"] = tool{refuse: badWords("name", longestAlias), do: c.addFact("name", true)}
+	c.tools["memory remove"] = tool{do: c.askFacts}
+	c.tools["component "+removedFacts] = tool{updates: true, do: c.removeFacts}
+	c.tools["memory optin"] = tool{do: c.optIn}
+	c.tools["hark fact"] = tool{refuse: badFact, do: c.factAbout}
+}
+
+// words is an option on one line, without blanks round it.
+func (x *exchange) words(option string) string {
+	return strings.Join(strings.Fields(x.option(option)), " ")
+}
+
+func badWords(option string, longest int) func(*exchange) string {
+	return func(x *exchange) string {
+		switch n := utf8.RuneCountInString(x.words(option)); {
+		case n == 0:
+			return "There is nothing in it. Please write something."
+		case n > longest:
+			return fmt.Sprintf("That is too long: at most %d characters, and it has %d.", longest, n)
+		}
+		return ""
+	}
+}
+
+func badFact(x *exchange) string {
+	if why := managesNot(x); why != "" {
+		return why
+	}
+	return badWords("text", longestFact)(x)
+}
+
+// member is what is known of somebody in a guild, and of their channels.
+type member struct {
+	person memory.Person
+	known  bool
+	out    bool
+	guild  *memory.Guild
+	people map[memory.UserID]memory.Person
+}
+
+func (c *commands) member(ctx context.Context, guild memory.GuildID, user memory.UserID) (member, error) {
+	g, err := c.bot.admit.guild(ctx, guild)
+	if err != nil {
+		return member{}, err
+	}
+	out, err := c.bot.memory.OptedOut(ctx, guild, user)
+	if err != nil {
+		return member{}, fmt.Errorf("look whether somebody has opted out: %w", err)
+	}
+	all, err := c.bot.memory.People(ctx, guild)
+	if err != nil {
+		return member{}, fmt.Errorf("look up the people of guild %d: %w", guild, err)
+	}
+	m := member{out: out, guild: g, people: map[memory.UserID]memory.Person{}}
+	for _, p := range all {
+		m.people[p.ID] = p
+	}
+	m.person, m.known = m.people[user]
+	return m, nil
+}
+
+// showMember is all that is kept about whoever asks.
+func (c *commands) showMember(ctx context.Context, x *exchange) (sheet, error) {
+	m, err := c.member(ctx, x.guild(), x.who())
+	if err != nil {
+		return sheet{}, err
+	}
+	if m.out {
+		return sheet{Content: youAreOut}, nil
+	}
+	p := m.person
+	lines := []string{"**What I keep about you here**"}
+	if names := namesOf(p); names != "" {
+		lines = append(lines, "Names: "+names)
+	}
+	wrote, err := c.presence(ctx, x, m)
+	if err != nil {
+		return sheet{}, err
+	}
+	if wrote.Messages > 0 {
+		lines = append(lines, fmt.Sprintf("Messages, in channels that you can read: %d, the last on <t:%d:f>", wrote.Messages, wrote.Last.Unix()))
+	} else {
+		lines = append(lines, "Messages, in channels that you can read: none")
+	}
+	lines = append(lines, factLines(p)...)
+	lines = append(lines, "-# `/memory add` and `/memory remove` change what I was told, `/memory forget` has me forget it all, "+
+		"and `/memory optout` has me keep nothing of yours any more.")
+	pages := layout(strings.Join(lines, "\n"), "", piece.String)
+	return sheet{Content: pages[0], More: pages[1:]}, nil
+}
+
+// namesOf are the names that Discord tells of somebody, each once.
+func namesOf(p memory.Person) string {
+	var names []string
+	for _, n := range []string{p.Nick, p.Name, p.Username} {
+		if n = plain(n, 100); n != "" && !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func factLines(p memory.Person) []string {
+	var lines []string
+	for _, f := range p.Facts {
+		line := "- " + plain(f.Text, longestFact)
+		if f.Alias {
+			line = "- also called " + plain(f.Text, longestFact)
+		}
+		if f.By != p.ID {
+			line += fmt.Sprintf(" (told by <@%d>)", f.By)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// presence is how much somebody wrote, where they may read it.
+func (c *commands) presence(ctx context.Context, x *exchange, m member) (memory.Presence, error) {
+	find := func(id memory.UserID) (memory.Person, bool) { p, ok := m.people[id]; return p, ok }
+	place := search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who()}
+	scope := memory.Scope{Channels: search.Readable(m.guild, place, find)}
+	wrote, err := c.bot.memory.Presence(ctx, scope, []memory.UserID{x.who()})
+	if err != nil {
+		return memory.Presence{}, fmt.Errorf("count what somebody wrote: %w", err)
+	}
+	return wrote[x.who()], nil
+}
+
+// addFact keeps what somebody says about themselves.
+func (c *commands) addFact(option string, alias bool) func(context.Context, *exchange) (sheet, error) {
+	return func(ctx context.Context, x *exchange) (sheet, error) {
+		m, err := c.member(ctx, x.guild(), x.who())
+		if err != nil {
+			return sheet{}, err
+		}
+		if m.out {
+			return sheet{Content: youAreOut}, nil
+		}
+		why, err := c.tell(ctx, x, m, x.who(), x.words(option), alias)
+		return sheet{Content: cmp.Or(why, "Noted. `/memory show` shows it, `/memory remove` takes it back.")}, err
+	}
+}
+
+// factAbout keeps what somebody who manages the server says about a member.
+func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
+	n, err := strconv.ParseInt(x.option("member"), 10, 64)
+	if err != nil {
+		return sheet{Content: "I can't tell whom you mean. Please choose a member."}, nil
+	}
+	user := memory.UserID(n)
+	m, err := c.member(ctx, x.guild(), user)
+	switch {
+	case err != nil:
+		return sheet{}, err
+	case m.out:
+		return sheet{Content: fmt.Sprintf("I keep nothing about <@%d>: they've opted out.", user)}, nil
+	case !m.known:
+		return sheet{Content: fmt.Sprintf("I don't know <@%d> yet: they haven't written where I remember.", user)}, nil
+	}
+	why, err := c.tell(ctx, x, m, user, x.words("text"), false)
+	return sheet{Content: cmp.Or(why, fmt.Sprintf("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))}, err
+}
+
+// tell keeps a fact about somebody, or is why not.
+func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, text string, alias bool) (why string, err error) {
+	switch {
+	case m.guild.ID == memory.DirectGuild && !c.bot.cfg.Policy.Direct:
+		return nothingInDirect, nil
+	case !keepsAnything(m.guild, c.bot.cfg.Policy):
+		return nothingKeptHere, nil
+	case len(m.person.Facts) >= factsOf:
+		return fmt.Sprintf("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf), nil
+	case slices.ContainsFunc(m.person.Facts, func(f memory.Fact) bool { return f.Text == text && f.Alias == alias }):
+		return "I know that already.", nil
+	}
+	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who()}
+	if err := c.bot.memory.Apply(ctx, memory.FactTold{Guild: m.guild.ID, User: about, Fact: fact}); err != nil {
+		return "", fmt.Errorf("keep what was told: %w", err)
+	}
+	return "", nil
+}
+
+// keepsAnything reports whether anything at all is remembered in a guild.
+func keepsAnything(g *memory.Guild, p memory.Policy) bool {
+	switch {
+	case g.ID == memory.DirectGuild:
+		return p.Direct
+	case g.Choice == memory.Remember, g.Choice == memory.RememberPublic, g.Choice == memory.Undecided && !p.Ask:
+		return true
+	}
+	return len(decided(g, memory.Remember)) > 0
+}
+
+// askFacts shows what can be taken back.
+func (c *commands) askFacts(ctx context.Context, x *exchange) (sheet, error) {
+	m, err := c.member(ctx, x.guild(), x.who())
+	if err != nil {
+		return sheet{}, err
+	}
+	var options []choice
+	for _, f := range m.person.Facts {
+		label := f.Text
+		if f.Alias {
+			label = "also called " + label
+		}
+		options = append(options, choice{Label: clip(label, 100), Value: strconv.FormatInt(f.ID, 10)})
+	}
+	if len(options) == 0 {
+		return sheet{Content: "I was told nothing about you, so there is nothing to take back."}, nil
+	}
+	return sheet{
+		Content:    "What shall I not know any more?",
+		Components: []component{row(menu(removedFacts, "Choose what I shall forget", options))},
+	}, nil
+}
+
+// removeFacts takes back what was chosen, of what is known about whoever chose.
+func (c *commands) removeFacts(ctx context.Context, x *exchange) (sheet, error) {
+	m, err := c.member(ctx, x.guild(), x.who())
+	if err != nil {
+		return sheet{}, err
+	}
+	var gone []memory.Event
+	for _, f := range m.person.Facts {
+		if slices.Contains(x.Data.Values, strconv.FormatInt(f.ID, 10)) {
+			gone = append(gone, memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID})
+		}
+	}
+	if len(gone) > 0 {
+		if err := c.bot.memory.Apply(ctx, gone...); err != nil {
+			return sheet{}, fmt.Errorf("take back what was told: %w", err)
+		}
+	}
+	return sheet{Content: fmt.Sprintf("Forgotten: %d of what I was told about you.", len(gone))}, nil
+}
+
+// optIn lets somebody be remembered again.
+func (c *commands) optIn(ctx context.Context, x *exchange) (sheet, error) {
+	out, err := c.bot.memory.OptedOut(ctx, x.guild(), x.who())
+	if err != nil {
+		return sheet{}, fmt.Errorf("look whether somebody has opted out: %w", err)
+	}
+	if !out {
+		return sheet{Content: "You haven't opted out here, so there is nothing to change."}, nil
+	}
+	if err := c.bot.memory.Apply(ctx, memory.Opted{Guild: x.guild(), User: x.who(), At: c.bot.now()}); err != nil {
+		return sheet{}, fmt.Errorf("keep that somebody has opted in: %w", err)
+	}
+	return sheet{Content: "From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten."}, nil
+}

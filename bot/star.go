@@ -1,0 +1,49 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+
+	"hark/memory"
+)
+
+const (
+	starOn   = "⭐ Marked: I'll take this message for important."
+	starOff  = "No longer marked: this message is like any other to me."
+	starNone = "I don't have this message: it was sent before I listened, it was forgotten, or whoever wrote it doesn't want to be remembered."
+	starNot  = "I remember nothing of this channel, so there is nothing to mark."
+	starMine = "What I say myself I don't remember as a source, so it can't be marked."
+)
+
+func (c *commands) addStar() { c.tools[starCommand] = tool{do: c.star} }
+
+// star marks a message as important, or takes the mark away. Who may is up to the guild, which can give the command to
+// whomever it likes; Discord sees to it.
+func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {
+	channel, id := memory.ChannelID(x.Channel), memory.MessageID(x.Data.Target)
+	remembered, err := c.bot.admit.remembers(ctx, x.guild(), channel)
+	if err != nil {
+		return sheet{}, err
+	}
+	if !remembered {
+		return sheet{Content: starNot}, nil
+	}
+	found, err := c.bot.memory.Messages(ctx, channel, []memory.MessageID{id})
+	switch {
+	case err != nil:
+		return sheet{}, fmt.Errorf("look up message %d: %w", id, err)
+	case len(found) == 0:
+		return sheet{Content: starNone}, nil
+	case !found[0].Kind.Recalled():
+		return sheet{Content: starMine}, nil
+	}
+	on := !found[0].Starred
+	mark := memory.Starred{Guild: x.guild(), Channel: channel, ID: id, On: on, At: c.bot.now()}
+	if err := c.bot.memory.Apply(ctx, mark); err != nil {
+		return sheet{}, fmt.Errorf("mark message %d: %w", id, err)
+	}
+	if on {
+		return sheet{Content: starOn}, nil
+	}
+	return sheet{Content: starOff}, nil
+}
