@@ -54,15 +54,12 @@ func (c consents) given(ctx context.Context, messages []memory.Message) ([]memor
 func (c consents) of(ctx context.Context, result search.Result) (search.Result, error) {
 	var hits []search.Hit
 	for _, hit := range result.Hits {
-		excerpt, err := c.given(ctx, hit.Excerpt)
+		left, err := c.given(ctx, append([]memory.Message{hit.Message}, hit.Excerpt...))
 		if err != nil {
 			return search.Result{}, err
 		}
-		out, err := c.isOut(ctx, hit.Message.Guild, hit.Message.Author)
-		if err != nil {
-			return search.Result{}, err
-		}
-		if hit.Excerpt = excerpt; !out {
+		if len(left) > 0 && left[0].ID == hit.Message.ID {
+			hit.Excerpt = left[1:]
 			hits = append(hits, hit)
 		}
 	}
@@ -83,7 +80,7 @@ func (c consents) of(ctx context.Context, result search.Result) (search.Result, 
 // remembered reports whether what was logged of c may be recalled for q. What was imported of a guild that was never
 // asked is the operator's own, as long as nobody has decided otherwise. channels are g's.
 func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel, channels map[memory.ChannelID]*memory.Channel) bool {
-	if c == nil || !g.Left.IsZero() {
+	if c == nil {
 		return false
 	}
 	policy := e.options.Policy
@@ -121,7 +118,7 @@ func (e *Engine) settleFacts(ctx context.Context, r *recalled) error {
 			}
 		}
 	}
-	r.said = map[memory.MessageID]memory.Message{}
+	r.said = map[spot]memory.Message{}
 	for channel, ids := range wanted {
 		messages, err := e.log.Messages(ctx, channel, ids)
 		if err != nil {
@@ -131,13 +128,13 @@ func (e *Engine) settleFacts(ctx context.Context, r *recalled) error {
 			return err
 		}
 		for _, m := range messages {
-			r.said[m.ID] = m
+			r.said[spot{channel, m.ID}] = m
 		}
 	}
 	for i := range r.result.People {
 		facts := &r.result.People[i].Person.Facts
 		*facts = slices.DeleteFunc(slices.Clone(*facts), func(f memory.Fact) bool {
-			_, there := r.said[f.Message]
+			_, there := r.said[spot{f.Channel, f.Message}]
 			return f.Message != 0 && !there
 		})
 	}

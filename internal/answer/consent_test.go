@@ -140,6 +140,15 @@ func TestConsentIsAskedForAgainAtRecall(t *testing.T) {
 	}
 }
 
+func TestAQuestionAskedNowhereHasNoSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(day, lobby, ben, "The lighthouse password is swordfish")
+	q := Question{Guild: guild, Text: "What is the lighthouse password?", Now: noon, Operator: true, Everywhere: true}
+	has(t, w.prompt(q), "swordfish")
+	hasNot(t, w.prompt(q), "CURRENT SESSION")
+}
+
 // What is spoken in a terminal or imported without a guild is its owner's.
 func TestTheTerminalsOwnTalkIsAlwaysRecalled(t *testing.T) {
 	t.Parallel()
@@ -256,16 +265,17 @@ func TestAnswersAreTakenBackForWantOfConsent(t *testing.T) {
 			var a *altered
 			a = w.alter(meanwhile{happens: func() { c.do(a) }}, Options{})
 			w.apply(memory.PersonSeen{Person: memory.Person{ID: bystander, Guild: guild, Name: "Dora"}})
-			source := w.says(50*day, vault, ann, "I have a canoe")
+			source := w.says(90*day, vault, ann, "I have one of bark")
+			w.chatter()
 			a.facts = map[memory.UserID][]memory.Fact{
 				cleo: {fact}, ann: {{ID: 2, By: ann, Text: "Has a canoe", Channel: vault, Message: source}}}
 			w.says(day, harbor, ben, "The lighthouse password is swordfish")
 			w.says(time.Minute, lobby, cleo, "somebody should know")
 			q := w.asks(lobby, "What is the lighthouse password?")
 			q.OnlyAsker, q.Asker, q.Mentions = true, cleo, []memory.UserID{bystander, ann}
-			if p := w.prompt(q); !strings.Contains(p, "canoe") || !strings.Contains(p, "barnacles") {
-				t.Fatalf("the facts aren't in the prompt:\n%s", p)
-			}
+			p := w.prompt(q)
+			has(t, p, "canoe", "barnacles")
+			hasNot(t, p, "bark") // it is told as a fact only
 			answer := w.answer(q)
 			if taken := answer.Text == withdrawn; taken != c.taken {
 				t.Errorf("the answer is %q", answer.Text)

@@ -81,7 +81,7 @@ func (r *recalled) sentSources() []memory.Message {
 	for _, p := range r.sentPeople() {
 		for _, f := range p.Person.Facts {
 			if f.Message != 0 {
-				sources = append(sources, r.said[f.Message])
+				sources = append(sources, r.said[spot{f.Channel, f.Message}])
 			}
 		}
 	}

@@ -17,11 +17,17 @@ type recalled struct {
 	reach
 	Prompt   builder.Prompt
 	result   search.Result
-	said     map[memory.MessageID]memory.Message // what the facts of the result's people were said in
-	session  []memory.Message                    // of the channel, before the question, oldest first
-	unlogged bool                                // whether the session isn't from the log
+	said     map[spot]memory.Message // what the facts of the result's people were said in
+	session  []memory.Message        // of the channel, before the question, oldest first
+	unlogged bool                    // whether the session isn't from the log
 	started  time.Time
 	search   time.Duration
+}
+
+// spot is where a message is.
+type spot struct {
+	channel memory.ChannelID
+	id      memory.MessageID
 }
 
 // reach is what may be used in an answer at this moment.

@@ -1,0 +1,110 @@
+package answer
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"hark/memory"
+)
+
+func TestFactsAreToldWhereTheirSourceMayBeRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	a := w.alter(nil, Options{})
+	openly, secretly := w.says(90*day, harbor, ben, "I have a canoe"), w.says(90*day, vault, ben, "I owe the bank")
+	a.facts[ben] = []memory.Fact{
+		{ID: 1, By: ben, Text: "Collects barnacles"},
+		{ID: 2, By: cleo, Text: "Never late"},
+		{ID: 3, By: 404, Text: "Sings"},
+		{ID: 4, By: ben, Text: "Captain", Alias: true},
+		{ID: 5, By: ben, Text: "Has a canoe", Channel: harbor, Message: openly},
+		{ID: 6, By: ben, Text: "Is in debt", Channel: vault, Message: secretly},
+		{ID: 7, By: ben, Text: "Said nothing", Channel: harbor, Message: openly + 1},
+	}
+	q := w.asks(lobby, "Who is Ben?")
+	has(t, w.prompt(q), "Data: Collects barnacles; Never late (said by Cleo); Sings (said by <@404>); Has a canoe\n")
+	hasNot(t, w.prompt(q), "debt", "Said nothing")
+	q.OnlyAsker, q.Asker = true, cleo
+	has(t, w.prompt(q), "Has a canoe; Is in debt\n")
+}
+
+// What was made from a fact is made from the message it was said in.
+func TestAnswersFromFactsGoWithTheirSource(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	a := w.alter(&scripted{pieces: []string{"A canoe."}}, Options{})
+	source := w.says(90*day, harbor, ben, "I have one made of bark")
+	w.chatter()
+	a.facts[ben] = []memory.Fact{{ID: 5, By: ben, Text: "Has a canoe", Channel: harbor, Message: source}}
+	q := w.asks(lobby, "Is the lighthouse lit by Ben?")
+	hasNot(t, w.prompt(q), "bark") // it is told as a fact only
+	id := w.gives(q, -time.Minute)
+	there := func() int {
+		t.Helper()
+		left, err := w.store.Messages(t.Context(), lobby, []memory.MessageID{id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(left)
+	}
+	if there() != 1 {
+		t.Fatal("the answer wasn't kept")
+	}
+	w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{source}})
+	if there() != 0 {
+		t.Error("the answer is still there")
+	}
+}
+
+// chatter is so much talk about the lighthouse that nothing else is recalled of it.
+func (w *world) chatter() {
+	w.t.Helper()
+	for i := range 60 {
+		w.says(time.Duration(i+2)*day, lobby, ben, fmt.Sprintf("The lighthouse is lit %d", i))
+	}
+}
+
+func TestFailuresBetweenFactsAndTheirSourcesAreReported(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	a := w.alter(nil, Options{})
+	source := w.says(90*day, harbor, cleo, "he has one of bark")
+	a.facts[ben] = []memory.Fact{{ID: 5, By: ben, Text: "Has a canoe", Channel: harbor, Message: source}}
+	w.chatter()
+	q := w.asks(lobby, "Is the lighthouse lit by Ben?")
+	calls := &faulty{Log: a, n: 1 << 20}
+	w.engine.log = calls
+	w.answer(q)
+	for n := 1; n <= 1<<20-calls.n; n++ {
+		failing := &faulty{Log: a, n: n}
+		w.engine.log = failing
+		if got, err := w.engine.Answer(t.Context(), q, nil); !errors.Is(err, errDisk) || got.Text != "" {
+			t.Errorf("call %d failed: %q, %v", n, got.Text, err)
+		}
+	}
+}
+
+func TestHistoryWithoutNamesTellsWhoseWordAFactIs(t *testing.T) {
+	t.Parallel()
+	p := memory.Person{ID: ben, Facts: []memory.Fact{{Text: "Sings", By: cleo}, {Text: "Dances"}}}
+	if got := told(p, nil); got != "Sings (said by <@23>); Dances" {
+		t.Error(got)
+	}
+}
+
+func TestAliasesCallPeople(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	a := w.alter(nil, Options{})
+	inVault := w.says(90*day, vault, ben, "call me Barnacle")
+	q := w.asks(lobby, "What does the Captain like?")
+	hasNot(t, w.prompt(q), "(Ben)")
+	a.facts[ben] = []memory.Fact{{ID: 4, By: ben, Text: "Captain", Alias: true}, {ID: 5, By: ben, Text: "Barnacle", Alias: true, Channel: vault, Message: inVault}}
+	has(t, w.prompt(q), "(Ben)")
+	q.Text = "What does Barnacle like?"
+	hasNot(t, w.prompt(q), "(Ben)")
+	q.OnlyAsker, q.Asker = true, cleo
+	has(t, w.prompt(q), "(Ben)")
+}
