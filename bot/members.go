@@ -233,7 +233,7 @@ func (c *commands) askFacts(ctx context.Context, x *exchange) (sheet, error) {
 		if f.Alias {
 			label = "also called " + label
 		}
-		options = append(options, choice{Label: clip(label, 100), Value: strconv.FormatInt(f.ID, 10)})
+		options = append(options, choice{Label: labelOf(label), Value: strconv.FormatInt(f.ID, 10)})
 	}
 	if len(options) == 0 {
 		return sheet{Content: "I was told nothing about you, so there is nothing to take back."}, nil
@@ -277,4 +277,19 @@ func (c *commands) optIn(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, fmt.Errorf("keep that somebody has opted in: %w", err)
 	}
 	return sheet{Content: "From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten."}, nil
+}
+
+// longestLabel is how long what a menu shows may be.
+const longestLabel = 100
+
+// labelOf is s as a menu can show it.
+func labelOf(s string) string {
+	if units(s) <= longestLabel {
+		return s
+	}
+	r := []rune(s)
+	for units(string(r)) >= longestLabel {
+		r = r[:len(r)-1]
+	}
+	return string(r) + "…"
 }

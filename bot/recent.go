@@ -81,7 +81,11 @@ func (r *recent) edit(channel memory.ChannelID, id memory.MessageID, at time.Tim
 		return
 	}
 	if i, there := s.find(id); there && !at.Before(s.messages[i].Edited) {
+		before := s.messages[i].Text()
 		change(&s.messages[i])
+		if s.messages[i].Text() != before {
+			s.doubt(id)
+		}
 		s.trim()
 	}
 }
@@ -90,8 +94,15 @@ func (r *recent) edit(channel memory.ChannelID, id memory.MessageID, at time.Tim
 func (r *recent) remove(channel memory.ChannelID, ids []memory.MessageID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s := r.channels[channel]; s != nil {
-		s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool { return slices.Contains(ids, m.ID) })
+	s := r.channels[channel]
+	if s == nil {
+		return
+	}
+	for _, id := range ids {
+		if i, there := s.find(id); there {
+			s.messages = slices.Delete(s.messages, i, i+1)
+			s.doubt(id)
+		}
 	}
 }
 
@@ -174,6 +185,11 @@ func (r *recent) makeRoom() {
 
 func (s *sitting) find(id memory.MessageID) (at int, there bool) {
 	return slices.BinarySearchFunc(s.messages, id, func(m memory.Message, id memory.MessageID) int { return int(min(max(m.ID-id, -1), 1)) })
+}
+
+// doubt takes out what Hark said after a message that is no longer as it was: it may repeat it.
+func (s *sitting) doubt(id memory.MessageID) {
+	s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool { return m.Kind == memory.FromHark && m.ID > id })
 }
 
 // trim leaves the newest messages, as many as there may be.

@@ -1,0 +1,269 @@
+package bot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hark/memory"
+)
+
+// clockwork is a clock that stands still until it is moved.
+type clockwork struct{ at time.Time }
+
+func (c *clockwork) now() time.Time          { return c.at }
+func (c *clockwork) advance(d time.Duration) { c.at = c.at.Add(d) }
+
+func newSessions() (*recent, *clockwork) {
+	c := &clockwork{time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	return newRecent(time.Hour, c.now), c
+}
+
+func spoke(channel memory.ChannelID, id memory.MessageID, author memory.UserID, text string) memory.Message {
+	return memory.Message{ID: id, Guild: 5, Channel: channel, Author: author, Content: text}
+}
+
+// heard is the text of a channel's session.
+func heard(r *recent, channel memory.ChannelID) string {
+	var texts []string
+	for _, m := range r.before(channel, 1<<62) {
+		texts = append(texts, m.Content)
+	}
+	return strings.Join(texts, " ")
+}
+
+func TestSessionFollowsEditsAndDeletions(t *testing.T) {
+	t.Parallel()
+	r, clock := newSessions()
+	if got := r.before(7, 1); got == nil || len(got) != 0 {
+		t.Errorf("no session is %v, want an empty one", got)
+	}
+	r.add(spoke(7, 3, 1, "c"))
+	r.add(spoke(7, 1, 1, "a"))
+	r.add(spoke(7, 2, 2, "b"))
+	r.add(spoke(7, 2, 2, "b"))
+	r.add(spoke(8, 9, 2, "elsewhere"))
+	edited := spoke(7, 2, 2, "B")
+	edited.Edited = clock.at.Add(time.Minute)
+	r.change(edited)
+	r.change(spoke(7, 2, 2, "older than that"))
+	r.add(spoke(7, 2, 2, "older as well"))
+	r.change(spoke(7, 4, 2, "not of the session"))
+	r.rewrite(memory.Edited{Channel: 7, ID: 1, Content: "A", At: clock.at})
+	r.rewrite(memory.Edited{Channel: 6, ID: 1, Content: "X", At: clock.at})
+	if got := heard(r, 7); got != "A B c" {
+		t.Errorf("heard %q", got)
+	}
+	if got := r.before(7, 3); len(got) != 2 {
+		t.Errorf("before the question: %v", got)
+	}
+	r.remove(7, []memory.MessageID{1, 3})
+	r.remove(70, []memory.MessageID{1})
+	if got := heard(r, 7); got != "B" {
+		t.Errorf("heard %q", got)
+	}
+	r.drop(7)
+	if got := heard(r, 7) + heard(r, 8); got != "elsewhere" {
+		t.Errorf("heard %q", got)
+	}
+	r.leave(5)
+	if len(r.channels) != 0 {
+		t.Error("a guild that was left is known")
+	}
+}
+
+func TestSessionForgetsPeopleAndWhatWasAnsweredMeanwhile(t *testing.T) {
+	t.Parallel()
+	r, _ := newSessions()
+	r.add(spoke(7, 1, 1, "secret"))
+	answer := spoke(7, 2, 99, "ana's secret")
+	answer.Kind = memory.FromHark
+	r.add(answer)
+	r.add(spoke(7, 3, 2, "b"))
+	quiet := spoke(8, 4, 99, "an answer that has nothing to do with it")
+	quiet.Kind = memory.FromHark
+	r.add(quiet)
+	r.forget(6, 1)
+	if got := heard(r, 7); got != "secret ana's secret b" {
+		t.Errorf("forgotten in another guild: %q", got)
+	}
+	r.forget(5, 1)
+	if got := heard(r, 7); got != "b" {
+		t.Errorf("heard %q", got)
+	}
+	if heard(r, 8) == "" {
+		t.Error("an answer in another channel is gone")
+	}
+}
+
+func TestSessionDropsAnswersToWhatHasChanged(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*recent){
+		"deleted": func(r *recent) { r.remove(7, []memory.MessageID{1}) },
+		"edited":  func(r *recent) { r.rewrite(memory.Edited{Channel: 7, ID: 1, Content: "A", At: r.now()}) },
+	} {
+		r, _ := newSessions()
+		answer := spoke(7, 2, 99, "a, you said")
+		answer.Kind = memory.FromHark
+		r.add(spoke(7, 1, 1, "a"))
+		r.add(answer)
+		r.rewrite(memory.Edited{Channel: 7, ID: 1, Content: "a", At: r.now()}) // a link was shown
+		if got := heard(r, 7); got != "a a, you said" {
+			t.Errorf("heard %q", got)
+		}
+		change(r)
+		if got := heard(r, 7); strings.Contains(got, "you said") {
+			t.Errorf("%s: heard %q", name, got)
+		}
+	}
+}
+
+func TestSessionEndsWithSilence(t *testing.T) {
+	t.Parallel()
+	r, clock := newSessions()
+	r.add(spoke(7, 1, 1, "a"))
+	clock.advance(time.Hour)
+	r.add(spoke(7, 2, 1, "b"))
+	clock.advance(time.Hour)
+	if got := heard(r, 7); got != "a b" {
+		t.Errorf("heard %q", got)
+	}
+	clock.advance(time.Second)
+	if got := heard(r, 7); got != "" {
+		t.Errorf("heard %q after the session", got)
+	}
+	r.add(spoke(8, 3, 1, "c"))
+	clock.advance(2 * time.Hour)
+	r.expire()
+	if len(r.channels) != 0 {
+		t.Error("a session that has ended is still held")
+	}
+	if newRecent(0, clock.now).gap != defaultSessionGap {
+		t.Error("without a gap no session ends")
+	}
+}
+
+func TestSessionsAreBounded(t *testing.T) {
+	t.Parallel()
+	r, clock := newSessions()
+	for i := range recentChannels + 1 {
+		r.add(spoke(memory.ChannelID(i+1), 1, 1, "x"))
+		clock.advance(time.Millisecond)
+	}
+	if len(r.channels) != recentChannels || r.channels[1] != nil {
+		t.Errorf("%d channels, the oldest there: %t", len(r.channels), r.channels[1] != nil)
+	}
+	r.add(spoke(2, 1<<40, 1, strings.Repeat("x", recentBytes+1)))
+	if got := r.before(2, 1<<62); len(got) != 0 {
+		t.Errorf("a monster is held: %d messages", len(got))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		r, _ := newSessions()
+		all := map[memory.MessageID]string{}
+		for range rapid.IntRange(0, 120).Draw(t, "messages") {
+			m := spoke(7, memory.MessageID(rapid.IntRange(1, 100).Draw(t, "id")), 1, strings.Repeat("x", rapid.SampledFrom([]int{1, 500, 4000}).Draw(t, "size")))
+			if _, twice := all[m.ID]; !twice {
+				all[m.ID] = m.Content
+				r.add(m)
+			}
+		}
+		got := r.before(7, 1<<62)
+		bytes := 0
+		for i, m := range got {
+			bytes += len(m.Content)
+			if m.Content != all[m.ID] || i > 0 && got[i-1].ID >= m.ID {
+				t.Fatalf("message %d isn't as it was said, or where", m.ID)
+			}
+		}
+		if len(got) > recentMessages || bytes > recentBytes {
+			t.Fatalf("%d messages with %d bytes", len(got), bytes)
+		}
+		if len(all) > 0 && len(got) == 0 {
+			t.Fatal("nothing is known")
+		}
+	})
+}
+
+func TestAdmission(t *testing.T) {
+	t.Parallel()
+	log := newNotebook()
+	r, _ := newSessions()
+	var told []memory.Event
+	a := newAdmission(log, memory.Policy{Ask: true}, r, func(es []memory.Event) { told = append(told, es...) })
+	post := func(channel memory.ChannelID, id memory.MessageID, author memory.UserID, text string) memory.Posted {
+		return memory.Posted{Message: spoke(channel, id, author, text), Live: true}
+	}
+	mine := post(7, 4, 99, "mine")
+	mine.Live, mine.Message.Kind = false, memory.FromHark
+	past := post(7, 1, 2, "long ago")
+	past.Live = false
+	chose := memory.Chose{Guild: 5, Channel: 8, Choice: memory.Remember}
+	batch := []memory.Event{
+		memory.GuildSeen{Guild: memory.Guild{ID: 5, Channels: []memory.Channel{{ID: 7}, {ID: 8}}}},
+		past,
+		post(7, 2, 1, "before opting out"),
+		memory.Opted{Guild: 5, User: 1, Out: true},
+		post(7, 3, 1, "after it"),
+		mine,
+		post(7, 5, 2, "typo"),
+		memory.Edited{Guild: 5, Channel: 7, ID: 5, Content: "right", At: r.now()},
+		memory.Answered{Trace: memory.Trace{Guild: 5, Channel: 7, Answer: 4}},
+		post(8, 6, 2, "too early"),
+		chose,
+		post(8, 7, 2, "in time"),
+		memory.Answered{Trace: memory.Trace{Guild: 5, Channel: 8, Answer: 7}},
+	}
+	for range 2 { // as after a failure
+		if err := a.commit(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"memory.GuildSeen", "memory.Heard 2", "memory.Opted", "memory.Heard 3", "memory.Heard 5", "memory.Heard 6", "memory.Chose",
+		"memory.Posted in time", "memory.Answered",
+	}
+	var got []string
+	for _, e := range log.events[:len(log.events)/2] {
+		s := fmt.Sprintf("%T", e)
+		switch e := e.(type) {
+		case memory.Heard:
+			s += " " + e.ID.String()
+		case memory.Posted:
+			s += " " + e.Message.Content
+		}
+		got = append(got, s)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("logged %q\nwant   %q", got, want)
+	}
+	if len(told) != 2*len(batch) {
+		t.Errorf("told of %d events", len(told))
+	}
+	if got := heard(r, 7); got != "mine right" {
+		t.Errorf("the session is %q", got)
+	}
+	if got := a.session(t.Context(), 5, 7, 5); len(got) != 1 || got[0].Content != "mine" {
+		t.Errorf("before the question: %v", got)
+	}
+	if got := a.session(t.Context(), 5, 8, 9); got != nil {
+		t.Errorf("a session of its own where the log tells: %v", got)
+	}
+	if err := a.commit(t.Context(), []memory.Event{memory.Deleted{Channel: 7, IDs: []memory.MessageID{5}}, memory.ChannelDeleted{Channel: 8}}); err != nil || heard(r, 7) != "mine" {
+		t.Errorf("after the deletion %q, %v", heard(r, 7), err)
+	}
+	if err := a.commit(t.Context(), []memory.Event{memory.GuildLeft{Guild: 5}}); err != nil || len(r.channels) != 0 {
+		t.Errorf("after leaving %d sessions, %v", len(r.channels), err)
+	}
+	log.readFails = errDown
+	if err := a.commit(t.Context(), []memory.Event{post(7, 20, 2, "who knows")}); err == nil || heard(r, 7) != "" {
+		t.Error("heard of somebody of whom it isn't known whether they agree")
+	}
+	log.fail(errDown)
+	if err := a.commit(t.Context(), []memory.Event{chose}); err == nil {
+		t.Error("committed though the log fails")
+	}
+}
