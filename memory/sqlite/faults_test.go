@@ -246,6 +246,7 @@ func TestReadsThatFail(t *testing.T) {
 		{"DROP TABLE segment", func(s *Store) (any, error) { return s.Pending(bg, 1) }, "read what is to be embedded"},
 		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Pending(bg, 9) }, "read what is to be embedded"},
 		{"DROP TABLE vector", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.options.Space, vector, 1) }, "load the vectors"},
+		{"UPDATE vector SET steps = x'01'", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.options.Space, vector, 1) }, "too few for"},
 		{"UPDATE segment SET channel = 'x'", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.options.Space, vector, 1) }, "load the vectors"},
 		{"DROP TABLE guild", func(s *Store) (any, error) { return s.Guilds(bg) }, "read what others wrote"},
 		{"UPDATE guild SET owner = 'x'", func(s *Store) (any, error) { return s.Guild(bg, guild) }, "read what others wrote"},

@@ -107,7 +107,7 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 	})
 }
 
-// storedVector is a vector as the file holds it.
+// storedVector is a vector in the steps that the file holds.
 type storedVector struct {
 	segment, channel int64
 	steps            []byte
@@ -130,7 +130,7 @@ func (t *transaction) storeVector(to side, segment memory.Segment, vector []floa
 	if to == inUse {
 		t.changed.stored = append(t.changed.stored, v)
 	}
-	return t.exec("INSERT OR REPLACE INTO "+to.table+" (segment, steps) VALUES (?, ?)", v.segment, v.steps)
+	return t.exec("INSERT OR REPLACE INTO "+to.table+" (segment, steps) VALUES (?, ?)", v.segment, pack(v.steps))
 }
 
 // checkVector reports what makes a vector unfit to be compared with others.
@@ -163,6 +163,45 @@ func quantise(v []float32) []byte {
 		steps[i] = byte(int8(math.Round(float64(x) / largest * 127)))
 	}
 	return steps
+}
+
+// pack is steps as the file holds them. Half of a hashed vector's are 0: then a bit for each tells which aren't, and
+// those follow.
+func pack(steps []byte) []byte {
+	packed := make([]byte, (len(steps)+7)/8, len(steps))
+	for i, b := range steps {
+		if b == 0 {
+			continue
+		}
+		if len(packed)+1 >= len(steps) { // as a rule, of an endpoint's
+			return steps
+		}
+		packed[i/8] |= 1 << (i % 8)
+		packed = append(packed, b)
+	}
+	return packed
+}
+
+// unpack is what pack was given, n steps.
+func unpack(packed []byte, n int) ([]byte, error) {
+	if len(packed) == n {
+		return packed, nil
+	}
+	bits := (n + 7) / 8
+	if len(packed) < bits {
+		return nil, fmt.Errorf("a vector takes %d bytes, too few for %d dimensions", len(packed), n)
+	}
+	steps, rest := make([]byte, n), packed[bits:]
+	for i := range steps {
+		if packed[i/8]&(1<<(i%8)) == 0 {
+			continue
+		}
+		if len(rest) == 0 {
+			return nil, fmt.Errorf("a vector of %d dimensions lacks some of its numbers", n)
+		}
+		steps[i], rest = rest[0], rest[1:]
+	}
+	return steps, nil
 }
 
 // dequantise is what quantise was given, as near as the steps allow, with length 1.

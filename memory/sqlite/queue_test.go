@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"hark/memory"
 	"hark/memory/memorytest"
 )
@@ -141,6 +143,26 @@ func TestTracesThatCannotBeWritten(t *testing.T) {
 	wantError(t, err, "write to the database", "NaN")
 	if _, err := s.Trace(t.Context(), general, id(1)); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What is packed comes back as it was, in no more bytes than it has numbers; what is damaged doesn't come back.
+func TestPack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		steps := rapid.SliceOfN(rapid.OneOf(rapid.Just(byte(0)), rapid.Byte()), 1, 40).Draw(t, "steps")
+		packed := pack(steps)
+		if back, err := unpack(packed, len(steps)); err != nil || !slices.Equal(back, steps) || len(packed) > len(steps) {
+			t.Fatalf("%v is packed as %v and comes back as %v, %v", steps, packed, back, err)
+		}
+		if len(packed) < len(steps) {
+			if back, err := unpack(packed[:len(packed)-1], len(steps)); err == nil {
+				t.Fatalf("%v lacks a byte and comes back as %v", packed, back)
+			}
+		}
+	})
+	if n := len(pack(make([]byte, 384))); n != 48 {
+		t.Errorf("nothing takes %d bytes", n)
 	}
 }
 

@@ -207,7 +207,7 @@ ALTER TABLE segment ADD COLUMN next INTEGER NOT NULL DEFAULT 0; -- 1 while its v
 CREATE INDEX segment_next ON segment (id) WHERE next = 1;
 CREATE TABLE vector_next ( -- of another space than vector, whose place it takes once it is complete
   segment INTEGER PRIMARY KEY,
-  steps   BLOB NOT NULL
+  steps   BLOB NOT NULL -- int8 a dimension, or a bit a dimension and an int8 for each that isn't 0
 );
 `}
 

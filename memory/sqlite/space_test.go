@@ -194,7 +194,7 @@ func TestVectorsOfTheOldSpaceAreGoneFromTheFile(t *testing.T) {
 	if err := s.Embedded(bg, segments, [][]float32{mark, mark}); err != nil {
 		t.Fatal(err)
 	}
-	steps := quantise(mark)
+	steps := pack(quantise(mark))
 	if !inFiles(t, dir, steps) {
 		t.Fatal("the vector isn't in the files while it is in use")
 	}

@@ -47,7 +47,7 @@ type index struct {
 const loadsAtOnce = 2
 
 // perVector is what a vector takes in memory beside its numbers: measured, with all that chromem-go keeps of it.
-const perVector = 230
+const perVector = 115
 
 // inUse is the space in which what is loaded lies.
 func (v *vectors) inUse() memory.Space {
@@ -214,6 +214,10 @@ func (x *index) fill(ctx context.Context, s *Store) error {
 	err = eachRow(rows, func(scan func(...any) error) error {
 		var v storedVector
 		if err := scan(&v.segment, &v.channel, &v.steps); err != nil {
+			return err
+		}
+		var err error
+		if v.steps, err = unpack(v.steps, x.space.Dimensions); err != nil {
 			return err
 		}
 		return x.add(ctx, v)

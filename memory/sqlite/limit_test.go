@@ -1,0 +1,196 @@
+package sqlite
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"testing"
+
+	"hark/memory"
+	"hark/memory/memorytest"
+)
+
+// inGuild is a message of a guild's only channel, which has the guild's id.
+func inGuild(g memory.GuildID, n int, content string) memory.Posted {
+	p := posted(memory.ChannelID(g), n, content)
+	p.Message.Guild = g
+	return p
+}
+
+// limited is a store of guilds with each segments, of which it holds the vectors of holds at a time.
+func limited(t *testing.T, guilds, each, holds int) *Store {
+	t.Helper()
+	space := memorytest.Embedder{}.Space()
+	one := int64(perVector + 4*space.Dimensions)
+	s, err := Open(t.Context(), t.TempDir(), Options{Space: space, IndexLimit: one*int64(holds*each) + 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	for g := 1; g <= guilds; g++ {
+		for n := range each {
+			apply(t, s, inGuild(memory.GuildID(g), 1000*n, fmt.Sprintf("apples guild%d number%d", g, n)))
+		}
+	}
+	drain(t, s)
+	return s
+}
+
+// asked asks guilds and checks that each finds its own.
+func asked(t *testing.T, s *Store, each int, guilds ...memory.ChannelID) {
+	t.Helper()
+	for _, g := range guilds {
+		if got := nearest(t, s, in(g), "apples"); len(got) != each {
+			t.Errorf("guild %d finds %d of %d", g, len(got), each)
+		}
+	}
+}
+
+func wantLoaded(t *testing.T, s *Store, want ...int64) {
+	t.Helper()
+	s.vectors.mu.Lock()
+	defer s.vectors.mu.Unlock()
+	if got := slices.Sorted(maps.Keys(s.vectors.guilds)); !slices.Equal(got, want) {
+		t.Errorf("loaded are %v, want %v", got, want)
+	}
+}
+
+func TestGuildsAskedAboutLastStayLoaded(t *testing.T) {
+	t.Parallel()
+	s := limited(t, 4, 3, 2)
+	wantLoaded(t, s)
+	asked(t, s, 3, 1)
+	wantLoaded(t, s, 1)
+	asked(t, s, 3, 2, 3)
+	wantLoaded(t, s, 2, 3)
+	asked(t, s, 3, 2, 1)
+	wantLoaded(t, s, 1, 2)
+	asked(t, s, 3, 4, 4, 4)
+	wantLoaded(t, s, 1, 4)
+	if got := nearest(t, s, in(1, 2, 3, 4), "apples"); len(got) != 12 {
+		t.Errorf("all guilds together find %d of 12", len(got))
+	}
+	wantLoaded(t, s, 3, 4)
+}
+
+// What came and went while a guild wasn't loaded is right when it is again.
+func TestWhatChangesWhileAGuildIsNotLoaded(t *testing.T) {
+	t.Parallel()
+	s := limited(t, 3, 3, 1)
+	asked(t, s, 3, 1, 2)
+	wantLoaded(t, s, 2)
+	apply(t, s, inGuild(1, 9000, "apples, late"), memory.Deleted{Guild: 1, Channel: 1, IDs: []memory.MessageID{id(0)}})
+	drain(t, s)
+	wantLoaded(t, s, 2)
+	if got := nearest(t, s, in(1), "apples"); !slices.Contains(got, id(9000)) || slices.Contains(got, id(0)) || len(got) != 3 {
+		t.Errorf("found %v", got)
+	}
+}
+
+// One guild fits always, however large; one that grows makes others leave.
+func TestOneGuildAlwaysFits(t *testing.T) {
+	t.Parallel()
+	s := limited(t, 3, 3, 0)
+	for range 2 {
+		for g := range memory.ChannelID(3) {
+			asked(t, s, 3, g+1)
+			wantLoaded(t, s, int64(g+1))
+		}
+	}
+	s = limited(t, 2, 3, 2)
+	asked(t, s, 3, 1, 2)
+	wantLoaded(t, s, 1, 2)
+	apply(t, s, inGuild(2, 9000, "apples, late"))
+	drain(t, s)
+	wantLoaded(t, s, 2)
+	asked(t, s, 4, 2)
+}
+
+// A search that is under way in a guild's vectors goes on when they are no longer kept.
+func TestSearchesGoOnInWhatIsForgotten(t *testing.T) {
+	t.Parallel()
+	s := limited(t, 2, 3, 1)
+	space := s.options.Space
+	x, err := s.index(1, space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked(t, s, 3, 2)
+	wantLoaded(t, s, 2)
+	apply(t, s, memory.Deleted{Guild: 1, Channel: 1, IDs: []memory.MessageID{id(0)}})
+	found, err := x.nearest(t.Context(), unit(), map[string]bool{fmt.Sprint(s.nos.of[1]): true}, 10)
+	if err != nil || len(found) != 3 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	hits, err := s.vectorHits(t.Context(), in(1), map[int64]bool{s.nos.of[1]: true}, found, 10)
+	if err != nil || len(hits) != 2 {
+		t.Errorf("what was deleted is found: %v, %v", hits, err)
+	}
+}
+
+// While guilds are being loaded, others are searched.
+func TestLoadingKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	s := limited(t, loadsAtOnce+2, 3, 9)
+	asked(t, s, 3, 1)
+	var ends []func()
+	for g := range int64(loadsAtOnce) {
+		x := s.vectors.guild(g+2, s.options.Space)
+		x.mu.RLock() // so that its loading waits
+		ends = append(ends, x.mu.RUnlock)
+	}
+	loaded := make(chan error)
+	for g := range memory.ChannelID(loadsAtOnce + 1) {
+		go func() {
+			_, err := s.index(int64(g+2), s.options.Space)
+			loaded <- err
+		}()
+	}
+	for len(s.vectors.loading) < loadsAtOnce {
+		runtime.Gosched()
+	}
+	asked(t, s, 3, 1)
+	for _, end := range ends {
+		end()
+	}
+	for range loadsAtOnce + 1 {
+		if err := <-loaded; err != nil {
+			t.Error(err)
+		}
+	}
+	asked(t, s, 3, 2, 3, 4)
+	wantLoaded(t, s, 1, 2, 3, 4)
+}
+
+// What an index counts as is what it takes.
+func TestWhatVectorsTake(t *testing.T) { // not in parallel, for it looks at the heap
+	space := memory.Space{Name: "large", Dimensions: 384}
+	const n = 20_000
+	x := &index{guild: 1, space: space}
+	s := limited(t, 1, 1, 1)
+	used := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := used()
+	if err := x.fill(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	steps := make([]byte, space.Dimensions)
+	steps[0] = 1
+	for i := range n {
+		if err := x.put(storedVector{segment: 1<<segmentBits + int64(i), channel: 1<<channelBits + int64(i%50), steps: steps}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	took, counted := used()-before, x.bytes()
+	t.Logf("%d bytes a vector beside its numbers", took/n-int64(4*space.Dimensions))
+	if took > counted*105/100 || took < counted*85/100 {
+		t.Errorf("%d vectors took %d bytes and count as %d", n, took, counted)
+	}
+	runtime.KeepAlive(x)
+}
