@@ -37,6 +37,10 @@ type Options struct {
 	IndexLimit int64
 	// Progress, if not nil, is told of long work at opening: done of total messages.
 	Progress func(done, total int)
+	// Check has the file checked at opening even if it was closed, unless somebody else has it open.
+	Check bool
+	// Mended, if not nil, is told what was found to be wrong and is made again at opening.
+	Mended func(what string)
 }
 
 // Store is a memory.Store in a file.
@@ -48,6 +52,10 @@ type Store struct {
 	writer  writer
 	wake    chan struct{}
 	watch   watch
+	dir     string
+	lock    *dirLock // on dir
+	opened  bool     // wholly
+	checked bool     // at opening
 
 	mu            sync.RWMutex                     // guards what follows
 	guilds        map[memory.GuildID]*memory.Guild // replaced, never changed
@@ -77,8 +85,13 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, wake: make(chan struct{}, 1)}
-	if err := s.open(ctx, path, patience); err != nil {
+	lock, err := lockDir(ctx, dir, patience)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{options: o, wake: make(chan struct{}, 1), dir: dir, lock: lock}
+	s.writer.turn = make(chan struct{}, 1)
+	if err := s.openLocked(ctx, dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, explain(err)), s.Close())
 	}
 	return s, nil
@@ -101,7 +114,9 @@ func makePrivate(path string) error {
 }
 
 func (s *Store) open(ctx context.Context, path string, patience time.Duration) (err error) {
-	s.writer.turn = make(chan struct{}, 1)
+	if s.writer.turn == nil {
+		s.writer.turn = make(chan struct{}, 1)
+	}
 	s.vectors.limit, s.vectors.loading = s.options.IndexLimit, make(chan struct{}, loadsAtOnce)
 	s.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
 	s.writer.name, s.writer.patience = rand.Text(), patience
@@ -113,7 +128,7 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) (
 	if s.write, err = s.writeDB.Conn(ctx); err != nil {
 		return err
 	}
-	if s.read, err = sql.Open("sqlite", file+"?_pragma=query_only(1)&_pragma=mmap_size(268435456)&_pragma=cache_size(-4000)&"+common); err != nil {
+	if s.read, err = sql.Open("sqlite", file+"?_pragma=query_only(1)&_pragma=cache_size(-4000)&"+common); err != nil {
 		return err // uncovered: fails for unknown drivers only
 	}
 	s.read.SetMaxOpenConns(5) // four, and that of watch
@@ -141,6 +156,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.writer.closed = true
+	s.unmark()
 	errs := []error{s.watch.close()}
 	if s.read != nil {
 		errs = append(errs, s.read.Close())
@@ -151,7 +167,7 @@ func (s *Store) Close() error {
 	if s.writeDB != nil {
 		errs = append(errs, s.writeDB.Close())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.lock.release())...)
 }
 
 // checkTerms makes full text again if it was made by other rules than today's.
