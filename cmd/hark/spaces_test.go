@@ -1,0 +1,160 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/answer"
+	"hark/internal/config"
+	"hark/internal/embed"
+	"hark/internal/llmtest"
+	"hark/memory"
+	"hark/memory/sqlite"
+)
+
+// nobody is an address where nobody listens.
+const nobody = "http://127.0.0.1:9/v1"
+
+// opens puts an app together that embeds with a model at address, or with the built-in embedder if model is empty.
+func opens(t *testing.T, dir, model, address string) *app {
+	t.Helper()
+	c := config.Default()
+	c.Data, c.Embedding.Model, c.Embedding.BaseURL = dir, model, address
+	a, err := open(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.close() })
+	return a
+}
+
+// says logs a message of the terminal's channel.
+func says(t *testing.T, a *app, text string) {
+	t.Helper()
+	c := memory.Channel{ID: terminalChannel, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: terminalName}
+	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(len(text)) * time.Hour)
+	m := memory.Message{ID: memory.FirstMessageID(at), Guild: memory.LocalGuild, Channel: terminalChannel, Author: 7, Content: text}
+	if err := a.store.Apply(t.Context(), memory.ChannelSeen{Channel: c}, memory.Posted{Message: m}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// recalls checks that an app recalls want messages of what was said, and whether meaning had a part in it.
+func recalls(t *testing.T, a *app, want int, byMeaning bool) {
+	t.Helper()
+	q := answer.Question{Guild: memory.LocalGuild, Text: "which ferry?", Now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Operator: true, Everywhere: true}
+	r, err := a.answers.Recall(t.Context(), q)
+	if err != nil || len(r.Result.Hits) != want || r.Result.TextOnly == byMeaning {
+		t.Errorf("recalled %d of %d, text only %v, %v", len(r.Result.Hits), want, r.Result.TextOnly, err)
+	}
+}
+
+// lies checks where a store's vectors lie and how many are to be made.
+func lies(t *testing.T, a *app, use, next memory.Space, waiting int) {
+	t.Helper()
+	if u, n := sqlite.StoredSpaces(t.Context(), a.config.Data); u != use || n != next {
+		t.Errorf("the vectors lie in %v and %v, want %v and %v", u, n, use, next)
+	}
+	if n, err := a.store.Waiting(t.Context()); err != nil || n != waiting {
+		t.Errorf("%d wait, want %d; %v", n, waiting, err)
+	}
+}
+
+func indexes(t *testing.T, a *app) {
+	t.Helper()
+	if err := a.index(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	none    = memory.Space{}
+	builtin = embed.Builtin{}.Space()
+)
+
+// With an embedder newly configured, the built-in one's vectors answer until its own are made, and those outlast its
+// absence: at every start without it nothing is thrown away, and what is new waits or is embedded by who made the rest.
+func TestEmbeddersComeAndGo(t *testing.T) {
+	t.Parallel()
+	dir, server := t.TempDir(), llmtest.New(t)
+	a := opens(t, dir, "", "")
+	says(t, a, "the ferry leaves at noon")
+	indexes(t, a)
+	lies(t, a, builtin, none, 0)
+	recalls(t, a, 1, true)
+	a.close()
+
+	a = opens(t, dir, "model", nobody) // it was never reached
+	if a.standIn == nil || !strings.Contains(a.standIn.Error(), "built-in embedder stands in") {
+		t.Errorf("it says %v", a.standIn)
+	}
+	says(t, a, "the ferry was late once again")
+	indexes(t, a)
+	lies(t, a, builtin, none, 0)
+	recalls(t, a, 2, true)
+	a.close()
+
+	a = opens(t, dir, "model", server.URL())
+	model := a.embedder.Space()
+	lies(t, a, builtin, model, 2)
+	recalls(t, a, 2, true)
+	a.close()
+
+	a = opens(t, dir, "model", nobody) // half-way
+	if a.standIn != nil {
+		t.Errorf("it says %v", a.standIn)
+	}
+	lies(t, a, builtin, model, 2)
+	recalls(t, a, 2, true)
+	a.close()
+
+	a = opens(t, dir, "model", server.URL())
+	indexes(t, a)
+	lies(t, a, model, none, 0)
+	recalls(t, a, 2, true)
+	a.close()
+
+	a = opens(t, dir, "model", nobody) // complete
+	recalls(t, a, 2, false)
+	says(t, a, "no ferry runs on Sundays, they say")
+	lies(t, a, model, none, 1)
+	a.close()
+
+	a = opens(t, dir, "another", nobody)
+	if a.standIn == nil || !strings.Contains(a.standIn.Error(), "by their words only") {
+		t.Errorf("it says %v", a.standIn)
+	}
+	lies(t, a, model, none, 1)
+	recalls(t, a, 3, false)
+	if err := a.index(t.Context(), nil); err == nil || !strings.Contains(err.Error(), a.standIn.Error()) {
+		t.Errorf("it embeds with nobody: %v", err)
+	}
+	a.close()
+
+	a = opens(t, dir, "model", server.URL())
+	lies(t, a, model, none, 1)
+	indexes(t, a)
+	recalls(t, a, 3, true)
+	a.close()
+
+	a = opens(t, dir, "", "") // back to the built-in one
+	lies(t, a, model, builtin, 3)
+	recalls(t, a, 3, false)
+	indexes(t, a)
+	lies(t, a, builtin, none, 0)
+	recalls(t, a, 3, true)
+}
+
+// A store without vectors is the stand-in's at once.
+func TestAnEmbedderThatWasNeverThere(t *testing.T) {
+	t.Parallel()
+	a := opens(t, t.TempDir(), "model", nobody)
+	if a.standIn == nil {
+		t.Error("it says nothing")
+	}
+	says(t, a, "the ferry leaves at noon")
+	lies(t, a, builtin, none, 1)
+	indexes(t, a)
+	recalls(t, a, 1, true)
+}
