@@ -47,8 +47,8 @@ func button(style int, label, id string) component {
 	return component{Type: componentButton, Style: style, Label: label, CustomID: id}
 }
 
-// selectable are the types of channel that something can be decided about.
-var selectable = []int{0, 2, 4, 5, 13, 15, 16}
+// selectable are the types of channel that something can be decided about, of those that menus know.
+var selectable = []int{0, 2, 4, 5, 13, 15}
 
 // channelMenu chooses channels, of which some are chosen already.
 func channelMenu(id, placeholder string, least int, chosen []memory.ChannelID) component {

@@ -45,6 +45,11 @@ func ServerError() Fault {
 		body: `{"message": "500: Internal Server Error", "code": 0}`}
 }
 
+// Forbidden answers that the bot may not do that.
+func Forbidden() Fault {
+	return Fault{status: 403, body: `{"message": "Missing Permissions", "code": 50013}`}
+}
+
 // Malformed carries the call out and answers 200 with JSON that breaks off.
 func Malformed() Fault {
 	return Fault{status: 200, carried: true, header: map[string]string{"Content-Type": "application/json"},

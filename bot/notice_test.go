@@ -1,0 +1,349 @@
+package bot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// asking is a scene whose guilds are asked. Its ana manages the guild.
+func asking(t *testing.T, options ...discordtest.Option) *scene {
+	t.Helper()
+	s := set(t, options...)
+	role := s.discord.AddRole(s.guild.ID, "admins", discordtest.ManageGuild)
+	s.discord.UpdateMember(s.guild.ID, s.ana.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, role.ID) })
+	return s.withPolicy(t)
+}
+
+func (s *scene) withPolicy(t *testing.T) *scene {
+	s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true}, EditAnswers: true})
+	s.bot.timing.look, s.bot.timing.progress = time.Millisecond, time.Millisecond
+	return s
+}
+
+// again stops the bot and runs another one.
+func (s *scene) again(t *testing.T) {
+	t.Helper()
+	if err := s.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	before := s.discord.Identifies()
+	s.ended = make(chan error, 1)
+	s.withPolicy(t).run(t)
+	s.discord.WaitFor("another session", func() bool { return s.discord.Identifies() > before })
+	s.discord.WaitReady()
+}
+
+// notice waits until the guild was asked, and that is logged.
+func (s *scene) notice(t *testing.T, channel discordtest.ID) discordtest.Sent {
+	t.Helper()
+	m := s.discord.WaitSent(channel, func(m discordtest.Sent) bool { return m.Content == noticeText })
+	s.log.wait(t, "the notice", func() bool {
+		_, ok := find(s.log, func(a memory.Asked) bool {
+			return a.Guild == memory.GuildID(s.guild.ID) && a.Channel == memory.ChannelID(channel) && a.Message == memory.MessageID(m.ID)
+		})
+		return ok
+	})
+	return m
+}
+
+// chosen are all choices, in order: "channel choice".
+func (s *scene) chosen() []string {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	var all []string
+	for _, e := range s.log.events {
+		if e, ok := e.(memory.Chose); ok && e.Guild == memory.GuildID(s.guild.ID) && !e.At.IsZero() {
+			all = append(all, fmt.Sprintf("%d %d", e.Channel, e.Choice))
+		}
+	}
+	return all
+}
+
+func choiceOf(channel discordtest.ID, c memory.Choice) string {
+	return fmt.Sprintf("%d %d", channel, c)
+}
+
+func TestGuildIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	s := asking(t).run(t).ready(t)
+	notice := s.notice(t, s.channel)
+	if len(notice.Pinged) > 0 || !strings.Contains(notice.Content, "I keep nothing") {
+		t.Errorf("asked by %+v", notice.Message)
+	}
+	s.discord.Outage(s.guild.ID, false)
+	s.discord.Outage(s.guild.ID, true)
+	s.again(t)
+	s.ask("when?")
+	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
+	if n := len(s.discord.Sent(s.channel)); n != 2 {
+		t.Errorf("%d messages, want the notice and the answer", n)
+	}
+	if said := s.log.said(); len(said) > 0 {
+		t.Errorf("logged %q before anybody has decided", said)
+	}
+}
+
+func TestGuildThatWasAskedUnloggedIsntAskedAgain(t *testing.T) {
+	t.Parallel()
+	s := asking(t)
+	s.log.fail(errDown)
+	s.run(t)
+	s.discord.WaitReady()
+	s.log.fail(nil)
+	s.notice(t, s.channel)
+	// The process died before it was logged that the guild was asked, and came back when the nonce no longer counts.
+	if err := s.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	s.log.mu.Lock()
+	s.log.events = nil
+	s.log.mu.Unlock()
+	s.discord.Advance(time.Hour)
+	s.ended = make(chan error, 1)
+	s.withPolicy(t).run(t).ready(t)
+	s.notice(t, s.channel)
+	if n := len(s.discord.Sent(s.channel)); n != 1 {
+		t.Errorf("%d notices", n)
+	}
+}
+
+func TestNobodyIsAskedWhereItIsDecided(t *testing.T) {
+	t.Parallel()
+	s := asking(t)
+	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic}); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t).ready(t)
+	other := s.discord.AddGuild("Elsewhere")
+	place := s.discord.AddChannel(other.ID, discordtest.Channel{Name: "lobby"})
+	s.discord.Outage(other.ID, false)
+	s.discord.Outage(other.ID, true)
+	s.discord.WaitSent(place.ID, func(m discordtest.Sent) bool { return m.Content == noticeText })
+	if n := len(s.discord.Sent(s.channel)); n != 0 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+func TestNoticeGoesWhereItMay(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		close func(s *scene, top, middle discordtest.Channel)
+		at    func(top, middle, bottom discordtest.Channel) discordtest.ID
+	}{
+		{
+			name:  "the first",
+			close: func(*scene, discordtest.Channel, discordtest.Channel) {},
+			at:    func(top, _, _ discordtest.Channel) discordtest.ID { return top.ID },
+		},
+		{
+			name: "hidden from everybody, and closed to bots' role",
+			close: func(s *scene, top, middle discordtest.Channel) {
+				s.discord.SetOverwrite(top.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
+				s.discord.SetOverwrite(middle.ID, discordtest.ForRole(s.guild.BotRole.ID, 0, discordtest.SendMessages))
+			},
+			at: func(_, _, bottom discordtest.Channel) discordtest.ID { return bottom.ID },
+		},
+		{
+			name: "hidden, but not from Hark",
+			close: func(s *scene, top, _ discordtest.Channel) {
+				s.discord.SetOverwrite(top.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
+				s.discord.SetOverwrite(top.ID, discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0))
+			},
+			at: func(top, _, _ discordtest.Channel) discordtest.ID { return top.ID },
+		},
+		{
+			name: "refused nevertheless",
+			close: func(s *scene, top, _ discordtest.Channel) {
+				s.discord.Inject("POST /channels/"+top.ID.String()+"/messages", 1, discordtest.Forbidden())
+			},
+			at: func(_, middle, _ discordtest.Channel) discordtest.ID { return middle.ID },
+		},
+		{
+			name: "as administrator",
+			close: func(s *scene, top, _ discordtest.Channel) {
+				s.discord.SetOverwrite(top.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
+				s.discord.UpdateRole(s.guild.ID, s.guild.BotRole.ID, func(r *discordtest.Role) { r.Permissions = discordtest.Administrator })
+			},
+			at: func(top, _, _ discordtest.Channel) discordtest.ID { return top.ID },
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := asking(t)
+			s.discord.RemoveChannel(s.channel)
+			s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "talk", Type: discordtest.Voice})
+			top := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "top"})
+			middle := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "middle"})
+			bottom := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "bottom"})
+			tt.close(s, top, middle)
+			s.run(t).ready(t)
+			s.notice(t, tt.at(top, middle, bottom))
+		})
+	}
+}
+
+func TestNoticeWithoutAPlace(t *testing.T) {
+	t.Parallel()
+	s := asking(t)
+	s.discord.RemoveChannel(s.channel)
+	s.run(t).ready(t)
+	s.out.wait(t, "there is no channel to write in")
+}
+
+func TestDecisionsByButton(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		button string
+		choice memory.Choice
+		says   string
+	}{
+		{choosePublic, memory.RememberPublic, "channels that everybody here can read"},
+		{chooseNothing, memory.Ignore, "I remember nothing"},
+	} {
+		t.Run(tt.button, func(t *testing.T) {
+			t.Parallel()
+			s := asking(t).run(t).ready(t)
+			notice := s.notice(t, s.channel)
+			refused := s.discord.Click(notice.Message, s.bo.ID, tt.button).WaitMessage()
+			if refused.Content != notAllowed || refused.Flags&discordtest.Ephemeral == 0 || len(s.chosen()) > 0 {
+				t.Errorf("somebody without the right is told %q; chosen %q", refused.Content, s.chosen())
+			}
+			s.again(t) // buttons outlive a restart
+			i := s.discord.Click(notice.Message, s.ana.ID, tt.button)
+			i.Wait()
+			m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.Contains(m.Content, tt.says) })
+			if m.ID != notice.ID || len(m.Components) > 0 || !strings.Contains(m.Content, "Decided by "+s.ana.Mention()) || !strings.Contains(m.Content, "/hark memory") {
+				t.Errorf("the notice became %+v", m.Message)
+			}
+			if got := s.chosen(); !slices.Equal(got, []string{choiceOf(0, tt.choice)}) {
+				t.Errorf("chosen %q", got)
+			}
+		})
+	}
+}
+
+func TestOwnersAndAdministratorsDecide(t *testing.T) {
+	t.Parallel()
+	s := asking(t).run(t).ready(t)
+	notice := s.notice(t, s.channel)
+	s.discord.Click(notice.Message, s.guild.Owner.ID, choosePublic)
+	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
+		return strings.Contains(m.Content, "Decided by "+s.guild.Owner.Mention())
+	})
+	s.discord.Say(s.channel, s.bo.ID, "now it counts")
+	s.log.waitSaid(t, "them: now it counts")
+}
+
+func TestChannelsAreChosen(t *testing.T) {
+	t.Parallel()
+	s := asking(t)
+	second := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "second"})
+	s.run(t).ready(t)
+	notice := s.notice(t, s.channel)
+	if refused := s.discord.Click(notice.Message, s.bo.ID, chooseChannels).WaitMessage(); refused.Content != notAllowed {
+		t.Errorf("somebody without the right is told %q", refused.Content)
+	}
+	ask := s.discord.Click(notice.Message, s.ana.ID, chooseChannels).WaitMessage()
+	if ask.Flags&discordtest.Ephemeral == 0 || len(s.chosen()) > 0 {
+		t.Errorf("asked openly with %q; chosen %q", ask.Content, s.chosen())
+	}
+	menu := fmt.Sprintf("%s:%d:%d", chosenChannels, notice.ChannelID, notice.ID)
+	s.discord.Click(ask.Message, s.ana.ID, menu, second.ID.String())
+	closed := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "Decided by") })
+	if closed.ID != notice.ID || !strings.Contains(closed.Content, "<#"+second.ID.String()+">") || len(closed.Components) > 0 {
+		t.Errorf("the notice became %+v", closed.Message)
+	}
+	if got := s.chosen(); !slices.Equal(got, []string{choiceOf(second.ID, memory.Remember), choiceOf(0, memory.RememberChosen)}) {
+		t.Errorf("chosen %q", got)
+	}
+	s.discord.Say(s.channel, s.bo.ID, "not here")
+	s.discord.Say(second.ID, s.bo.ID, "but here")
+	s.log.waitSaid(t, "them: but here")
+	if slices.Contains(s.log.said(), "them: not here") {
+		t.Error("a channel is logged that wasn't chosen")
+	}
+}
+
+// settings waits until /hark memory shows what contains text.
+func (s *scene) settings(t *testing.T, text string) discordtest.Sent {
+	t.Helper()
+	m := s.discord.Slash(s.channel, s.ana.ID, "hark memory").WaitMessage()
+	if !strings.Contains(m.Content, text) || m.Flags&discordtest.Ephemeral == 0 {
+		t.Fatalf("/hark memory shows %q, want %q", m.Content, text)
+	}
+	return m
+}
+
+func TestMindsAreChanged(t *testing.T) {
+	t.Parallel()
+	s := asking(t)
+	second := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "second"})
+	s.run(t).ready(t)
+	s.notice(t, s.channel)
+	s.waitRegistered()
+	if m := s.discord.Slash(s.channel, s.bo.ID, "hark memory").WaitMessage(); m.Content != notAllowed {
+		t.Errorf("somebody without the right is told %q", m.Content)
+	}
+	changed := func(m discordtest.Sent, id string, values ...string) func(text string) {
+		i := s.discord.Click(m.Message, s.ana.ID, id, values...)
+		i.Wait()
+		return func(text string) {
+			t.Helper()
+			s.discord.WaitFor(text, func() bool { return strings.Contains(i.WaitMessage().Content, text) })
+		}
+	}
+	shown := s.settings(t, "Nobody has decided")
+	changed(shown, chosenChannels, second.ID.String(), s.channel.String())("Chosen by name")
+	changed(s.settings(t, "<#"+second.ID.String()+">"), chosenChannels, s.channel.String())("Chosen by name: <#" + s.channel.String() + ">.")
+	changed(s.settings(t, "and nothing else"), chosenNever, second.ID.String())("Never remembered: <#" + second.ID.String() + ">")
+	changed(s.settings(t, "Never remembered"), chosenNever)("Chosen by name")
+	changed(s.settings(t, "Chosen by name"), chooseNothing)("I remember nothing")
+	if m := s.settings(t, "I remember nothing"); strings.Contains(m.Content, "Chosen") || strings.Contains(m.Content, "Never") {
+		t.Errorf("after all it shows %q", m.Content)
+	}
+	if m := s.discord.Click(s.settings(t, "nothing").Message, s.ana.ID, chosenNever, "12"); true {
+		m.Wait()
+		s.discord.WaitFor("a refusal", func() bool { return len(m.FollowUps()) == 1 })
+		if got := m.FollowUps()[0].Content; got != (unknownChannel{}).Sentence() {
+			t.Errorf("an unknown channel gets %q", got)
+		}
+	}
+	s.discord.Say(s.channel, s.bo.ID, "unheard")
+	s.settings(t, "nothing")
+	if said := s.log.said(); len(said) > 0 {
+		t.Errorf("logged %q", said)
+	}
+}
+
+func TestWhatIsToldOfAGuild(t *testing.T) {
+	t.Parallel()
+	many := &memory.Guild{Choice: memory.RememberChosen}
+	for i := range 32 {
+		many.Channels = append(many.Channels, memory.Channel{ID: memory.ChannelID(i + 100), Choice: memory.Remember})
+	}
+	for want, got := range map[string]string{
+		"Nobody has decided":  told(&memory.Guild{}, memory.Policy{Ask: true}),
+		"that is how I was":   told(&memory.Guild{}, memory.Policy{}),
+		"all channels that I": told(&memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}),
+		"and 2 more":          told(many, memory.Policy{}),
+		"remembered only if":  told(many, memory.Policy{}),
+		"I remember nothing":  told(&memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q isn't in %q", want, got)
+		}
+		if units(got) > messageLimit {
+			t.Errorf("%q is too long", got)
+		}
+	}
+	if units(noticeText) > messageLimit {
+		t.Error("the notice is too long")
+	}
+}
