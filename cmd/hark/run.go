@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -135,6 +136,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if a.standIn != nil {
 		r.log.Warn().Err(a.standIn).Msg("the embedder that is configured can't be used")
 	}
+	limitMemory(cfg)
 	door, err := bot.New(bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
 		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
@@ -157,6 +159,15 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return door.Run(ctx)
 	})
 	return group.Wait()
+}
+
+// limitMemory has the garbage collector work harder once memory comes near what the vectors may take and the rest needs;
+// else it would let twice the vectors' memory be used. GOMEMLIMIT overrides it.
+func limitMemory(c config.Config) {
+	const rest = 64 << 20
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(c.Memory.IndexLimit)<<20 + rest)
+	}
 }
 
 // indexed tells how far a long fill of vectors is.

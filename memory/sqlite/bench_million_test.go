@@ -110,7 +110,7 @@ func TestMillionChild(t *testing.T) {
 	}
 	defer s.Close()
 	f.Open = millisSince(started)
-	hybrid(t, s, memory.GuildID(guilds/2))
+	hybrid(t, s, 5)
 	f.First = millisSince(started) - f.Open
 	started = time.Now()
 	for g := range guilds {

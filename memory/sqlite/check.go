@@ -47,6 +47,9 @@ func (s *Store) openLocked(ctx context.Context, dir string) error {
 		return err
 	}
 	s.opened = true
+	if err := s.watch.settle(ctx); err != nil {
+		return err
+	}
 	return s.lock.share(ctx, patience)
 }
 

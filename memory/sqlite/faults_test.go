@@ -255,7 +255,6 @@ func TestReadsThatFail(t *testing.T) {
 		{"DROP TABLE channel", func(s *Store) (any, error) { return s.FullText(bg, in(general), []string{"x"}, 1) }, "read what others wrote"},
 		{"UPDATE channel SET kind = 'x'", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.options.Space, vector, 1) }, "read what others wrote"},
 		{"UPDATE channel SET overwrites = '{'", func(s *Store) (any, error) { _, n, err := s.Frequencies(bg, in(general), nil, 1); return n, err }, "others wrote: read the overwrites of channel 1000"},
-		{"UPDATE presence SET last = 'x'", func(s *Store) (any, error) { return s.Presence(bg, in(general), nil) }, "read what others wrote"},
 		{"DROP TABLE guild", func(s *Store) (any, error) { return s.People(bg, guild) }, "read what others wrote"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return s.Guilds(bg) }, "look for the writes of others"},
 		{"DROP TABLE guild", func(s *Store) (any, error) { return nil, s.Apply(bg, memory.RoleGone{Guild: guild, Role: 1}) }, "write to the database"},

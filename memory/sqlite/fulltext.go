@@ -156,14 +156,32 @@ func (s *Store) bounds(scope memory.Scope) (since, until *memory.MessageID) {
 		since = &id
 	}
 	if !scope.Until.IsZero() {
-		s.mu.RLock()
-		newest := s.newest
-		s.mu.RUnlock()
-		if id := firstAt(scope.Until); id <= newest {
+		if id := firstAt(scope.Until); id <= s.newestMessage() {
 			until = &id
 		}
 	}
 	return since, until
+}
+
+// newestMessage is an id that no message's is greater than. It is read when it is first asked for, and where it can't be
+// read, it is beyond all.
+func (s *Store) newestMessage() memory.MessageID {
+	s.mu.RLock()
+	newest, read, version := s.newest, s.newestRead, s.peopleVersion
+	s.mu.RUnlock()
+	if read {
+		return newest
+	}
+	// Of each channel the index gives it at once.
+	err := s.read.QueryRow("SELECT coalesce(max((SELECT max(id) FROM message WHERE channel = no)), 0) FROM channel").Scan(&newest)
+	if err != nil {
+		return 1<<63 - 1
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.newest = max(s.newest, newest)
+	s.newestRead = version == s.peopleVersion // or what others wrote meanwhile may be missing
+	return s.newest
 }
 
 // firstAt is the smallest id of a message that isn't before t: ids count whole milliseconds.

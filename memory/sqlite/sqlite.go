@@ -63,6 +63,7 @@ type Store struct {
 	people        map[memory.GuildID][]memory.Person
 	peopleVersion int
 	newest        memory.MessageID // nothing that can be found is newer
+	newestRead    bool             // whether newest knows what is in the file
 
 	vectors vectors
 }

@@ -152,13 +152,9 @@ func (s *Store) reloadLocked(ctx context.Context) error {
 	if err := readChannels(ctx, tx, guilds, nos); err != nil {
 		return err
 	}
-	var newest memory.MessageID
-	if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(last), 0) FROM presence").Scan(&newest); err != nil {
-		return err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.guilds, s.nos, s.newest = guilds, nos, max(s.newest, newest)
+	s.guilds, s.nos, s.newestRead = guilds, nos, false
 	s.people = map[memory.GuildID][]memory.Person{}
 	s.peopleVersion++
 	return nil

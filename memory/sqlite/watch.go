@@ -44,6 +44,13 @@ func (s *Store) notice(ctx context.Context) error {
 	return nil
 }
 
+// settle takes what the file says now as noticed, for a store that was alone since it read it.
+func (w *watch) settle(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&w.seen)
+}
+
 func (w *watch) close() error {
 	if w.conn == nil {
 		return nil
