@@ -30,6 +30,7 @@ type Guild struct {
 	Asked  bool      // whether its admins were asked what to remember
 	Since  MessageID // nothing said up to here counts as missing
 	Left   time.Time // when Hark was removed; zero while it is there
+	Learn  time.Time // since when facts may be learned, known by Learn; zero: they may not
 }
 
 // Role is a role of a guild.
@@ -69,7 +70,8 @@ type Channel struct {
 	// Unplaced is set while Discord hasn't told us of the channel, or has told us that it is gone. What was
 	// said there may be read at the command line only.
 	Unplaced bool
-	Choice   Choice // known by Chose
+	Choice   Choice    // known by Chose
+	Learned  MessageID // up to here what was said has been looked at for facts; known by Learned
 }
 
 // Overwrite changes the permissions of a role or of one person in one channel.
@@ -89,8 +91,9 @@ type Person struct {
 	Nick       string // in this guild
 	Bot        bool
 	Roles      []RoleID
-	RolesKnown bool   // whether Roles is what they have, rather than unknown
-	Facts      []Fact // by id
+	RolesKnown bool      // whether Roles is what they have, rather than unknown
+	Facts      []Fact    // by id
+	Learn      time.Time // since when facts may be learned from what they say, known by Learn; zero: they may not
 }
 
 // Fact is something about a person that they told Hark, or an admin did.

@@ -80,19 +80,24 @@ func (c consents) of(ctx context.Context, result search.Result) (search.Result, 
 // remembered reports whether what was logged of c may be recalled for q. What was imported of a guild that was never
 // asked is the operator's own, as long as nobody has decided otherwise. channels are g's.
 func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel, channels map[memory.ChannelID]*memory.Channel) bool {
+	policy := e.options.Policy
+	if c != nil && q.Operator && c.Unplaced && !g.Asked {
+		policy.Ask = false
+	}
+	return remembers(policy, g, c, channels)
+}
+
+// remembers is p.Remembers for a channel of g, one of channels or nil.
+func remembers(p memory.Policy, g *memory.Guild, c *memory.Channel, channels map[memory.ChannelID]*memory.Channel) bool {
 	if c == nil {
 		return false
-	}
-	policy := e.options.Policy
-	if q.Operator && c.Unplaced && !g.Asked {
-		policy.Ask = false
 	}
 	// Policy looks its channels up one by one, and a guild can have ten thousand threads.
 	line := memory.Guild{ID: g.ID, Roles: g.Roles, Choice: g.Choice}
 	for at := c; at != nil && len(line.Channels) < deepest; at = channels[at.Parent] {
 		line.Channels = append(line.Channels, *at)
 	}
-	return policy.Remembers(&line, c.ID)
+	return p.Remembers(&line, c.ID)
 }
 
 // deepest is how many channels lie in one another: a thread, its channel, the category.

@@ -313,3 +313,41 @@ func (s nothingFirst) Search(ctx context.Context, q search.Query) (search.Result
 	}
 	return s.Searcher.Search(ctx, q)
 }
+
+// Only the operator may use what was imported of a guild that was never asked, as a session too.
+func TestTheLogOfAnUnplacedChannelIsTheOperatorsSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.alter(nil, Options{Policy: memory.Policy{Ask: true}})
+	w.says(time.Minute, attic, ben, "The lighthouse password is swordfish")
+	for _, operator := range []bool{true, false} {
+		q := Question{Guild: guild, Channel: attic, Text: "What is the lighthouse password?", Now: noon, Operator: operator}
+		if got := strings.Contains(w.prompt(q), "swordfish"); got != operator {
+			t.Errorf("operator: %v, told: %v", operator, got)
+		}
+	}
+}
+
+// A prompt may be made of nothing but a session, or of somebody of whom nothing is known.
+func TestAnswersAreTakenBackForWantOfConsentInWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	const stranger memory.UserID = 777
+	for name, c := range map[string]struct {
+		channel memory.ChannelID
+		ago     time.Duration
+		do      func(a *altered)
+	}{
+		"the session's channel is ignored": {kiosk, time.Minute, func(a *altered) { a.guild = choose(kiosk, memory.Ignore) }},
+		"a stranger opts out":              {harbor, day, func(a *altered) { a.out[stranger] = true }},
+	} {
+		w := newWorld(t, nil)
+		var a *altered
+		a = w.alter(meanwhile{happens: func() { c.do(a) }}, Options{})
+		w.says(c.ago, c.channel, stranger, "The lighthouse password is swordfish")
+		q := w.asks(kiosk, "What is the lighthouse password?")
+		has(t, w.prompt(q), "swordfish")
+		if got := w.answer(q); got.Text != withdrawn {
+			t.Errorf("%s: the answer is %q", name, got.Text)
+		}
+	}
+}

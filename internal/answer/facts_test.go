@@ -73,6 +73,7 @@ func TestFailuresBetweenFactsAndTheirSourcesAreReported(t *testing.T) {
 	source := w.says(90*day, harbor, cleo, "he has one of bark")
 	a.facts[ben] = []memory.Fact{{ID: 5, By: ben, Text: "Has a canoe", Channel: harbor, Message: source}}
 	w.chatter()
+	w.says(day, harbor, 777, "The lighthouse is lit by gas, is it?")
 	q := w.asks(lobby, "Is the lighthouse lit by Ben?")
 	calls := &faulty{Log: a, n: 1 << 20}
 	w.engine.log = calls

@@ -82,7 +82,7 @@ func TestWhatIsNotLoggedIsSentAndNotKept(t *testing.T) {
 	a := w.alter(model, Options{})
 	a.guild = choose(kiosk, memory.Ignore)
 	known := w.says(day, harbor, cleo, "The lighthouse password is short")
-	logged := w.says(10*time.Minute, kiosk, cleo, "The lighthouse password was logged once")
+	logged := w.says(2*time.Minute, kiosk, cleo, "The lighthouse password was logged once")
 	said := []memory.Message{before(5*time.Minute, ben, "The lighthouse password is swordfish"), before(4*time.Minute, oracle, "Noted.")}
 	q := unlogged("What is the lighthouse password?", said...)
 	r, err := w.engine.recall(t.Context(), q)
