@@ -19,7 +19,7 @@ const (
 const typeForward = 1
 
 func (c *converter) messageCreate(w *wireMessage, out *converted) error {
-	c.message(w, out)
+	c.message(w, true, out)
 	out.ask = c.question(w)
 	return nil
 }
@@ -30,7 +30,7 @@ func (c *converter) messageUpdate(w *wireMessage, out *converted) error {
 	kind := c.kindOf(w)
 	whole := w.Author != nil && w.Content != nil && w.Type != nil && w.Mentions != nil && w.Attachments != nil
 	if whole || !c.logged(kind) {
-		c.message(w, out)
+		c.message(w, false, out)
 		return nil
 	}
 	if w.Content != nil && !w.Edited.IsZero() && w.ID != 0 && w.Channel != 0 {
@@ -70,7 +70,7 @@ func (c *converter) interaction(w *wireInteraction, out *converted) error {
 
 // message logs a message as it is now. Hark's own aren't taken from here: the gateway tells of every edit of
 // an answer that is being written, and the log shall have what it became. Whoever sends it logs it.
-func (c *converter) message(w *wireMessage, out *converted) {
+func (c *converter) message(w *wireMessage, live bool, out *converted) {
 	kind := c.kindOf(w)
 	if w.ID == 0 || w.Channel == 0 || w.Author == nil || !c.logged(kind) {
 		return
@@ -100,7 +100,7 @@ func (c *converter) message(w *wireMessage, out *converted) {
 			c.person(out, guild, u, u.Member)
 		}
 	}
-	out.events = append(out.events, memory.Posted{Message: m})
+	out.events = append(out.events, memory.Posted{Message: m, Live: live})
 }
 
 // logged reports whether what the gateway tells of messages of a kind is logged.

@@ -53,26 +53,26 @@ func TestConvertEvents(t *testing.T) {
 				`"mentions":[{"id":"11","username":"bo","member":{"roles":[]}}],"attachments":[{"filename":"a.png","description":"a cat","url":"https://gone"}]}`,
 			want: []memory.Event{anaSeen,
 				memory.PersonSeen{Person: memory.Person{ID: 11, Guild: 1, Username: "bo", RolesKnown: true}},
-				memory.Posted{Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10, Content: "hi there",
+				memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10, Content: "hi there",
 					Files: []memory.File{{Name: "a.png", Description: "a cat"}}, Mentions: []memory.UserID{11}}}},
 		},
 		{
 			name: "a reply", kind: "MESSAGE_CREATE",
 			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":19,` + ana + `,"content":"yes","message_reference":{"channel_id":"2","guild_id":"1","message_id":"99"},"referenced_message":null}`,
-			want:    []memory.Event{anaSeen, memory.Posted{Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10, Content: "yes", ReplyTo: 99}}},
+			want:    []memory.Event{anaSeen, memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10, Content: "yes", ReplyTo: 99}}},
 		},
 		{
 			name: "a forward isn't a reply", kind: "MESSAGE_CREATE",
 			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"","message_reference":{"type":1,"channel_id":"2","message_id":"99"},` +
 				`"message_snapshots":[{"message":{"content":"as was said","attachments":[{"filename":"b.txt"}]}}]}`,
-			want: []memory.Event{anaSeen, memory.Posted{Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10,
+			want: []memory.Event{anaSeen, memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10,
 				Content: "[forwarded] as was said", Files: []memory.File{{Name: "b.txt"}}}}},
 		},
 		{
 			name: "a poll and a sticker", kind: "MESSAGE_CREATE",
 			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"","sticker_items":[{"name":"wave"}],` +
 				`"poll":{"question":{"text":"When?"},"answers":[{"poll_media":{"text":"Friday"}},{"poll_media":{"text":"Never"}}]}}`,
-			want: []memory.Event{anaSeen, memory.Posted{Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10,
+			want: []memory.Event{anaSeen, memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10,
 				Content: "When?\n- Friday\n- Never\n[sticker: wave]"}}},
 		},
 		{
@@ -81,12 +81,12 @@ func TestConvertEvents(t *testing.T) {
 			want: []memory.Event{
 				memory.ChannelSeen{Channel: memory.Channel{ID: 3, Kind: memory.DirectChannel}},
 				memory.PersonSeen{Person: memory.Person{ID: 10, Username: "ana"}},
-				memory.Posted{Message: memory.Message{ID: 100, Channel: 3, Author: 10, Content: "psst"}}},
+				memory.Posted{Live: true, Message: memory.Message{ID: 100, Channel: 3, Author: 10, Content: "psst"}}},
 		},
 		{
 			name: "a notice", kind: "MESSAGE_CREATE",
 			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":7,` + ana + `,"content":""}`,
-			want:    []memory.Event{anaSeen, memory.Posted{Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10, Kind: memory.FromSystem}}},
+			want:    []memory.Event{anaSeen, memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10, Kind: memory.FromSystem}}},
 		},
 		{
 			name: "another bot", kind: "MESSAGE_CREATE",
@@ -96,7 +96,7 @@ func TestConvertEvents(t *testing.T) {
 			name: "another bot, logged", kind: "MESSAGE_CREATE", bots: true,
 			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":20,"author":{"id":"12","username":"beep","bot":true},"content":"boop"}`,
 			want: []memory.Event{memory.PersonSeen{Person: memory.Person{ID: 12, Guild: 1, Username: "beep", Bot: true}},
-				memory.Posted{Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 12, Kind: memory.FromBot, Content: "boop"}}},
+				memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 12, Kind: memory.FromBot, Content: "boop"}}},
 		},
 		{
 			name: "a webhook", kind: "MESSAGE_CREATE",
@@ -106,7 +106,7 @@ func TestConvertEvents(t *testing.T) {
 			name: "a webhook, logged", kind: "MESSAGE_CREATE", bots: true,
 			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,"webhook_id":"13","author":{"id":"13","username":"news"},"content":"news"}`,
 			want: []memory.Event{memory.PersonSeen{Person: memory.Person{ID: 13, Guild: 1, Username: "news"}},
-				memory.Posted{Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 13, Kind: memory.FromWebhook, Content: "news"}}},
+				memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 13, Kind: memory.FromWebhook, Content: "news"}}},
 		},
 		{
 			name: "Hark's own, in the middle of an answer", kind: "MESSAGE_UPDATE", bots: true,
