@@ -46,22 +46,17 @@ var queuePromises = []promise{
 		t.post(late)
 		t.oneSegmentEach(append(want, late.ID))
 	}},
-	{"pending takes at most as many as wanted, and the rest another time", func(t *trial) {
+	{"pending takes at most as many as wanted, the oldest first, and the rest another time", func(t *trial) {
 		for i := range 10 {
 			t.post(said(general, id(i*7200), ada, topics[i%len(topics)]))
 		}
-		var got []int64
-		for range 10 {
+		for i := range 10 {
 			segments, err := t.store.Pending(t.ctx, 1)
 			if err != nil || len(segments) != 1 {
 				t.Fatalf("Pending(1): %+v, %v", segments, err)
 			}
-			got = append(got, segments[0].ID)
+			t.same("the oldest one", idsOf(segments[0].Messages), []memory.MessageID{id(i * 7200)})
 			t.embedded(segments)
-		}
-		slices.Sort(got)
-		if len(slices.Compact(got)) != 10 {
-			t.Fatalf("segments %v", got)
 		}
 		t.same("at the end", t.pending(), []memory.Segment(nil))
 	}},
@@ -92,6 +87,25 @@ var queuePromises = []promise{
 				t.Fatalf("segment %v still answers to it, at %.2f", hit.Messages, hit.Similarity)
 			}
 		}
+	}},
+	{"what is embedded, changed or deleted after somebody has looked is near, or near no more", func(t *trial) {
+		first, second := said(general, id(1), ada, "apricots"), said(general, id(7200), ada, "barley")
+		t.post(first)
+		t.embedAll()
+		near := func(word string) []memory.VectorHit {
+			return slices.DeleteFunc(t.nearest(in(general), word, 5), func(h memory.VectorHit) bool { return h.Similarity < 0.5 })
+		}
+		t.same("at first", len(near("apricots")), 1)
+		t.post(second)
+		t.embedAll()
+		t.same("the second", len(near("barley")), 1)
+		t.post(edited(second, 1, "cinnamon"))
+		t.embedAll()
+		t.same("before it was changed, and after", []int{len(near("barley")), len(near("cinnamon"))}, []int{0, 1})
+		t.post(edited(second, 2, "🎉"))
+		t.embedAll()
+		t.delete(general, first.ID)
+		t.same("of what has no words, and is deleted", append(near("cinnamon"), near("apricots")...), []memory.VectorHit(nil))
 	}},
 	{"what waits counts down to nothing", func(t *trial) {
 		for i := range 4 {
