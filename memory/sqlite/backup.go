@@ -1,0 +1,193 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"hark/memory"
+)
+
+// BackupInfo is what a backup holds.
+type BackupInfo struct {
+	Size     int64 // bytes
+	Guilds   int
+	Channels int
+	Messages int
+	Newest   time.Time // when the newest message was sent; zero if there is none
+}
+
+// ErrNotBackup says that a file isn't a database of Hark's.
+var ErrNotBackup = errors.New("it is no backup of Hark's")
+
+// Backup copies the database to the file at path, as it is at one moment, while others write. The file appears whole
+// or not at all, and only its owner can read it. What stands there already is overwritten if it is a backup of Hark's,
+// or with force. progress, if not nil, is told how many bytes of about how many are written.
+func (s *Store) Backup(ctx context.Context, path string, force bool, progress func(done, total int64)) (BackupInfo, error) {
+	info, err := s.backup(ctx, path, force, progress)
+	if err != nil {
+		return info, fmt.Errorf("back up to %s: %w", path, err)
+	}
+	return info, nil
+}
+
+func (s *Store) backup(ctx context.Context, path string, force bool, progress func(done, total int64)) (BackupInfo, error) {
+	if err := s.mayOverwrite(ctx, path, force); err != nil {
+		return BackupInfo{}, err
+	}
+	part := path + ".part"
+	lock := flock.New(part)
+	switch ok, err := lock.TryLock(); {
+	case err != nil:
+		return BackupInfo{}, fmt.Errorf("%w: name a file in a directory that can be written", err)
+	case !ok:
+		return BackupInfo{}, errors.New("another backup is being written there: wait for it, or name another file")
+	}
+	info, err := s.writeBackup(ctx, part, progress)
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		return info, errors.Join(err, os.Remove(part), lock.Unlock())
+	}
+	return info, errors.Join(syncPath(filepath.Dir(path)), lock.Unlock())
+}
+
+// mayOverwrite is an error if something at path mustn't be lost.
+func (s *Store) mayOverwrite(ctx context.Context, path string, force bool) error {
+	there, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return s.notTheStore(path)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.notTheStore(path); err != nil {
+		return err
+	}
+	if !there.Mode().IsRegular() {
+		return errors.New("it is there already and no file: name a file")
+	}
+	if _, err := ReadBackup(ctx, path); err != nil && !force {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return errors.New("it is there already and is no backup of Hark's: name another file, or overwrite it with --force")
+	}
+	return nil
+}
+
+// notTheStore is an error if path is a file of the store itself.
+func (s *Store) notTheStore(path string) error {
+	dir, err1 := os.Stat(filepath.Dir(path))
+	own, err2 := os.Stat(s.dir)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	if name := filepath.Base(path); os.SameFile(dir, own) && (strings.HasPrefix(name, FileName) || name == LockName || name == restoringName) {
+		return errors.New("that is a file of the memory itself: name another")
+	}
+	return nil
+}
+
+// writeBackup writes the database to the empty file at path, and sees to it that it is on the disk.
+func (s *Store) writeBackup(ctx context.Context, path string, progress func(done, total int64)) (BackupInfo, error) {
+	if err := errors.Join(os.Truncate(path, 0), os.Chmod(path, 0o600)); err != nil {
+		return BackupInfo{}, err // uncovered: it was opened a moment ago
+	}
+	db, err := openReading(filepath.Join(s.dir, FileName))
+	if err != nil {
+		return BackupInfo{}, err // uncovered: the driver is there
+	}
+	defer db.Close()
+	if progress != nil {
+		var total int64
+		err := db.QueryRowContext(ctx, "SELECT (p.page_count - f.freelist_count) * s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s").Scan(&total)
+		if err != nil {
+			return BackupInfo{}, explain(err)
+		}
+		defer watchSize(path, total, progress)()
+	}
+	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return BackupInfo{}, explain(err)
+	}
+	if err := syncPath(path); err != nil {
+		return BackupInfo{}, err
+	}
+	return ReadBackup(ctx, path)
+}
+
+// watchSize tells how a file grows, until stop is called.
+func watchSize(path string, total int64, progress func(done, total int64)) (stop func()) {
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			if info, err := os.Stat(path); err == nil {
+				progress(min(info.Size(), total), total)
+			}
+			select {
+			case <-tick.C:
+			case <-end:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(end)
+		<-ended
+	}
+}
+
+// ReadBackup tells what the backup at path holds. The error is ErrNotBackup if it is none.
+func ReadBackup(ctx context.Context, path string) (info BackupInfo, err error) {
+	file, err := os.Stat(path)
+	if err != nil {
+		return info, err
+	}
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+		return info, fmt.Errorf("%s is in use, or was left by a Hark that died: \"hark backup\" makes a copy that is whole", path)
+	}
+	db, err := openReading(path)
+	if err != nil {
+		return info, err // uncovered: the driver is there
+	}
+	defer db.Close()
+	var version, tables int
+	err = db.QueryRowContext(ctx, `SELECT user_version, (SELECT count(*) FROM sqlite_schema WHERE type = 'table'
+		AND name IN ('meta', 'guild', 'channel', 'message', 'tombstone', 'segment')) FROM pragma_user_version`).Scan(&version, &tables)
+	switch {
+	case ctx.Err() != nil:
+		return info, ctx.Err()
+	case err != nil:
+		return info, fmt.Errorf("%s: %w: %w", path, ErrNotBackup, err)
+	case version == 0 || tables < 6:
+		return info, fmt.Errorf("%s: %w", path, ErrNotBackup)
+	case version > len(migrations):
+		return info, fmt.Errorf("%s is of version %d, made by a newer Hark than this one, which knows %d: use the newer Hark", path, version, len(migrations))
+	}
+	info.Size = file.Size()
+	return info, info.count(ctx, db)
+}
+
+func (i *BackupInfo) count(ctx context.Context, db *sql.DB) error {
+	var newest sql.NullInt64
+	err := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel), (SELECT count(*) FROM message),
+		(SELECT max(last) FROM presence)`).Scan(&i.Guilds, &i.Channels, &i.Messages, &newest)
+	if newest.Valid {
+		i.Newest = memory.MessageID(newest.Int64).Time()
+	}
+	return explain(err)
+}

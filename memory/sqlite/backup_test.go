@@ -1,0 +1,373 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hark/memory"
+)
+
+// backUp makes a backup of s and returns its path.
+func backUp(t *testing.T, s *Store) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "hark.backup")
+	if _, err := s.Backup(t.Context(), path, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// wantOnly checks that a directory holds these files and no others, which only their owner can read.
+func wantOnly(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range files {
+		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", f.Name(), info.Mode(), err)
+		}
+		got = append(got, f.Name())
+	}
+	if fmt.Sprint(got) != fmt.Sprint(names) {
+		t.Errorf("the directory holds %q, want %q", got, names)
+	}
+}
+
+func TestBackupWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	wrote := make(chan error)
+	go func() {
+		for n := 2000; ; n += 2 { // two at a time, of which a backup holds both or none
+			if err := s.Apply(context.Background(), posted(general, n, "pears twinned"), posted(secret, n, "plums twinned")); err != nil || ctx.Err() != nil {
+				wrote <- err
+				return
+			}
+		}
+	}()
+	path := filepath.Join(t.TempDir(), "b")
+	for range 20 {
+		told := int64(-1)
+		info, err := s.Backup(t.Context(), path, false, func(done, total int64) {
+			if done < told || done > total || total == 0 {
+				t.Errorf("%d of %d after %d", done, total, told)
+			}
+			told = done
+		})
+		if err != nil || told < 0 {
+			t.Fatal(told, err)
+		}
+		got, err := ReadBackup(t.Context(), path)
+		if err != nil || got != info || info.Messages < 30 || info.Channels < 1 || info.Guilds != 1 || info.Newest.IsZero() {
+			t.Fatalf("%+v, %+v, %v", info, got, err)
+		}
+	}
+	cancel()
+	if err := <-wrote; err != nil {
+		t.Fatal(err)
+	}
+	wantOnly(t, filepath.Dir(path), "b")
+	dir := t.TempDir()
+	if err := os.Rename(path, filepath.Join(dir, FileName)); err != nil {
+		t.Fatal(err)
+	}
+	restored := open(t, dir)
+	checkPairs(t, restored)
+	drain(t, restored)
+	checkSound(t, restored)
+}
+
+func checkPairs(t *testing.T, s *Store) {
+	t.Helper()
+	var pairs, alone int
+	if err := s.read.QueryRow(`SELECT count(*), count(*) FILTER (WHERE n <> 2) FROM (SELECT count(*) AS n FROM message WHERE id >= ? GROUP BY id)`,
+		int64(id(2000))).Scan(&pairs, &alone); err != nil || pairs == 0 || alone > 0 {
+		t.Errorf("%d pairs, %d of them halves: %v", pairs, alone, err)
+	}
+}
+
+func TestBackupOverwritesBackupsOnly(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for name, content := range map[string]string{"letter": "dear reader", "empty": ""} {
+		if err := os.WriteFile(at(name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Backup(t.Context(), at(name), false, nil)
+		wantError(t, err, at(name), "no backup of Hark's", "--force")
+		if b, err := os.ReadFile(at(name)); err != nil || string(b) != content {
+			t.Errorf("%s is now %q, %v", name, b, err)
+		}
+	}
+	for _, force := range []bool{true, false} { // the second time it is one
+		if _, err := s.Backup(t.Context(), at("letter"), force, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := os.Chmod(at("letter"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Backup(t.Context(), at("letter"), false, nil); err != nil {
+		t.Error(err)
+	}
+	wantOnly(t, dir, "empty", "letter")
+	for path, want := range map[string]string{
+		dir: "name a file", at("none/x"): "no such file", filepath.Join(s.dir, FileName): "a file of the memory itself",
+		filepath.Join(s.dir, FileName+"-wal"): "a file of the memory itself", filepath.Join(s.dir, LockName): "a file of the memory itself",
+	} {
+		_, err := s.Backup(t.Context(), path, true, nil)
+		wantError(t, err, "back up to "+path, want)
+	}
+	checkSound(t, s)
+}
+
+func TestBackupThatIsCutShortLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "b")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Backup(ctx, path, false, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	wantOnly(t, dir)
+	if _, err := s.Backup(t.Context(), path, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One that was killed left its part, which the next takes over.
+	if err := os.WriteFile(path+".part", []byte("half a file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Backup(ctx, path, false, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	wantOnly(t, dir, "b", "b.part")
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	if _, err := s.Backup(ctx, path, false, func(int64, int64) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("the backup that was there isn't as it was: %v", err)
+	}
+	wantOnly(t, dir, "b")
+}
+
+func TestReadBackup(t *testing.T) {
+	t.Parallel()
+	dir := written(t)
+	path := filepath.Join(dir, FileName)
+	conn := raw(t, dir)
+	execute(t, conn, "PRAGMA user_version = 99")
+	execute(t, conn, "PRAGMA wal_checkpoint(TRUNCATE)")
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := ReadBackup(t.Context(), path)
+	wantError(t, err, "version 99", "use the newer Hark")
+	other := t.TempDir()
+	conn = raw(t, other)
+	execute(t, conn, "CREATE TABLE recipe (name)")
+	execute(t, conn, "PRAGMA user_version = 1")
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadBackup(t.Context(), filepath.Join(other, FileName)); !errors.Is(err, ErrNotBackup) {
+		t.Error(err)
+	}
+	if _, err := ReadBackup(t.Context(), filepath.Join(other, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	s := populated(t)
+	_, err = ReadBackup(t.Context(), filepath.Join(s.dir, FileName))
+	wantError(t, err, "is in use", "hark backup")
+}
+
+// restored restores a backup to dir and opens what came of it.
+func restored(t *testing.T, dir, backup string) (*Store, Restored) {
+	t.Helper()
+	r, err := Restore(t.Context(), dir, backup, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantOnly(t, dir, FileName, LockName)
+	s := open(t, dir)
+	drain(t, s)
+	checkSound(t, s)
+	return s, r
+}
+
+func TestRestoreOntoNothing(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	want := dump(t, s)
+	backup := backUp(t, s)
+	dir := filepath.Join(t.TempDir(), "new")
+	got, r := restored(t, dir, backup)
+	if r.Known || r.Unknown != nil {
+		t.Errorf("%+v", r)
+	}
+	if got := dump(t, got); withoutMark(got) != withoutMark(want) {
+		t.Errorf("the restored holds\n%s\nand the original\n%s", got, want)
+	}
+}
+
+// withoutMark is a dump without the mark of an open file.
+func withoutMark(dump string) string {
+	return strings.ReplaceAll(dump, openMark+" \n", "")
+}
+
+// What was forgotten, deleted, edited and decided since the backup is so after it was restored, and what was said
+// before is nowhere in the directory.
+func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	const canary, changed, kept = "xylophone1q", "zeppelin2q", "juniper3q"
+	apply(t, s, posted(secret, 200, "a "+canary+"a"), posted(secret, 203, "another "+canary+"b"), posted(general, 201, "the "+canary+"c"),
+		posted(general, 202, "the "+changed), posted(general, 204, "the "+kept))
+	drain(t, s)
+	backup := backUp(t, s)
+	apply(t, s, deleted(general, 201), edited(general, 202, "the new text"), posted(general, 300, "after the backup"))
+	if _, err := s.Forget(t.Context(), memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []memory.Event{
+		memory.Opted{Guild: guild, User: 9, Out: true, At: id(400).Time()},
+		memory.Chose{Guild: guild, Choice: memory.RememberPublic, At: id(400).Time()},
+		memory.Chose{Guild: guild, Channel: general, Choice: memory.Ignore, At: id(400).Time()},
+	} {
+		apply(t, s, e)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, r := restored(t, s.dir, backup)
+	if !r.Known || r.Unknown != nil || r.Deleted != 1 || r.Edited != 1 || r.OptOuts != 1 || r.Choices != 2 || len(r.Forgettings) != 1 || r.Forgettings[0].Messages != 2 {
+		t.Errorf("%+v", r)
+	}
+	if ids := find(t, got, in(general, secret), canary+"a "+canary+"b "+canary+"c "+changed+" after"); len(ids) > 0 {
+		t.Errorf("found %v", ids)
+	}
+	if ids := find(t, got, in(general), kept+" new"); len(ids) != 2 {
+		t.Errorf("of what is to be there, found %v", ids)
+	}
+	if out, err := got.OptedOut(t.Context(), guild, 9); !out || err != nil {
+		t.Errorf("opted out: %v, %v", out, err)
+	}
+	g, err := got.Guild(t.Context(), guild)
+	if err != nil || g.Choice != memory.RememberPublic {
+		t.Errorf("%+v, %v", g, err)
+	}
+	for _, word := range []string{"lophone1q", "eppelin2q"} {
+		wantNowhere(t, s.dir, word)
+	}
+	apply(t, got, posted(secret, 200, "a "+canary)) // as if fetched again
+	if ids := find(t, got, in(secret), canary); len(ids) > 0 {
+		t.Error("it came back")
+	}
+}
+
+// wantNowhere checks that no file in dir holds the word.
+func wantNowhere(t *testing.T, dir, word string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if strings.Contains(string(b), word) {
+			t.Errorf("%s holds %q", path, word)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRestoreNeedsToBeAlone(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	backup := backUp(t, s)
+	want := dump(t, s)
+	_, err := Restore(t.Context(), s.dir, backup, nil)
+	if !errors.Is(err, ErrInUse) {
+		t.Error(err)
+	}
+	if dump(t, s) != want {
+		t.Error("the database isn't as it was")
+	}
+}
+
+func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
+	t.Parallel()
+	dir := written(t)
+	before, err := os.ReadFile(filepath.Join(dir, FileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	letter := filepath.Join(t.TempDir(), "letter")
+	if err := os.WriteFile(letter, []byte(strings.Repeat("dear reader ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken := written(t)
+	damage(t, broken, "message")
+	for path, want := range map[string]string{letter: "no backup of Hark's", filepath.Join(broken, FileName): "damaged", letter + "x": "no such file"} {
+		_, err := Restore(t.Context(), dir, path, nil)
+		wantError(t, err, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err = Restore(ctx, dir, backUp(t, populated(t)), func(string, int64, int64) { cancel() })
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if files, err := filepath.Glob(filepath.Join(dir, "rest*")); err != nil || len(files) > 0 {
+		t.Errorf("%q are left, %v", files, err)
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, FileName)); err != nil || string(after) != string(before) {
+		t.Errorf("the database isn't as it was: %v", err)
+	}
+}
+
+func TestRestoreOverADamagedDatabase(t *testing.T) {
+	t.Parallel()
+	for _, table := range []string{"message", "sqlite_schema", "tombstone"} {
+		s := populated(t)
+		backup := backUp(t, s)
+		apply(t, s, deleted(general, 3))
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if table == "sqlite_schema" {
+			if err := os.WriteFile(filepath.Join(s.dir, FileName), []byte(strings.Repeat("rubbish", 9999)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			damage(t, s.dir, table)
+		}
+		_, r := restored(t, s.dir, backup)
+		if r.Known || r.Unknown == nil {
+			t.Errorf("%s: %+v", table, r)
+		}
+		if (table == "message") != (r.Deleted == 1) { // what can be read is taken over
+			t.Errorf("%s: %d deleted", table, r.Deleted)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestLock(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, err := lockDir(t.Context(), dir, time.Minute)
+	if err != nil || !first.alone {
+		t.Fatalf("the first is alone: %v, %v", first, err)
+	}
+	if _, err := lockDir(t.Context(), dir, time.Millisecond); err == nil {
+		t.Error("somebody came in beside one that is alone")
+	} else {
+		wantError(t, err, "lock the data directory", "wait until it is done")
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := lockDir(cancelled, dir, time.Minute); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if err := first.share(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	second, err := lockDir(t.Context(), dir, time.Minute)
+	if err != nil || second.alone {
+		t.Fatalf("the second: %v, %v", second, err)
+	}
+	_, err = lockAlone(dir)
+	if !errors.Is(err, ErrInUse) {
+		t.Errorf("alone beside two: %v", err)
+	}
+	wantError(t, err, `stop "hark run" and every other hark command`)
+	if second.last() {
+		t.Error("one of two is the last")
+	}
+	if err := second.release(); err != nil {
+		t.Fatal(err)
+	}
+	if !first.last() || !first.last() {
+		t.Error("the only one isn't the last")
+	}
+	if err := first.release(); err != nil {
+		t.Fatal(err)
+	}
+	alone, err := lockAlone(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := alone.release(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, LockName)); err != nil || info.Mode().Perm() != 0o600 || info.Size() != 0 {
+		t.Errorf("the lock: %v, %v", info, err)
+	}
+}
+
+func TestLockThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, LockName), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), dir, Options{})
+	if err == nil {
+		t.Skip("a directory can be locked here")
+	}
+	wantError(t, err, "lock the data directory")
+}
+
+// While a backup is restored nobody gets in, and while somebody is in nothing is restored.
+func TestOpenWaitsForRestore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lock, err := lockAlone(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan error)
+	go func() {
+		s, err := Open(context.Background(), dir, Options{})
+		if err == nil {
+			err = s.Close()
+		}
+		opened <- err
+	}()
+	if err := lock.release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
+}

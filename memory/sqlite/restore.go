@@ -1,0 +1,175 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"hark/memory"
+)
+
+// Restored is what became of a backup that was put back.
+type Restored struct {
+	// Known says that the database that was in its place told what was forgotten since. Why not is in Unknown, nil if
+	// there was none.
+	Known   bool
+	Unknown error
+
+	Forgettings []memory.Receipt // that were carried out
+	Deleted     int              // messages that were deleted since
+	Edited      int              // messages that were edited since
+	Facts       int              // that were taken away since
+	OptOuts     int              // decisions of members about themselves since, either way
+	Choices     int              // decisions about what to remember since
+}
+
+// Restore puts a copy of the backup at from in the place of the database in dir, which nobody may have open: ErrInUse.
+// What the database that was there knows to be forgotten, deleted, edited or decided later than in the backup is so in
+// the copy as well, before it takes its place. Whenever it is cut short, one of the two is there, whole. progress, if
+// not nil, is told what it is at and how far.
+func Restore(ctx context.Context, dir, from string, progress func(what string, done, total int64)) (r Restored, err error) {
+	if progress == nil {
+		progress = func(string, int64, int64) {}
+	}
+	if _, err := ReadBackup(ctx, from); err != nil {
+		return r, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return r, fmt.Errorf("make the data directory: %w; name one that can be made and written", err)
+	}
+	lock, err := lockAlone(dir)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, lock.release()) }()
+	if err := removeLeftovers(dir); err != nil {
+		return r, err
+	}
+	r, err = restore(ctx, dir, from, progress)
+	if err != nil {
+		return r, errors.Join(fmt.Errorf("restore %s: %w", from, err), removeLeftovers(dir))
+	}
+	return r, removeLeftovers(dir)
+}
+
+func restore(ctx context.Context, dir, from string, progress func(what string, done, total int64)) (r Restored, err error) {
+	path, copied := filepath.Join(dir, FileName), filepath.Join(dir, restoringName)
+	if err := os.Mkdir(copied, 0o700); err != nil {
+		return r, err
+	}
+	err = copyFile(ctx, from, filepath.Join(copied, FileName), func(done, total int64) { progress("copying", done, total) })
+	if err != nil {
+		return r, err
+	}
+	options := Options{Check: true, Progress: func(done, total int) { progress("indexing words", int64(done), int64(total)) }}
+	s, err := Open(ctx, copied, options) // so that it is sound, and of the present version
+	if err != nil {
+		return r, err
+	}
+	old := present(ctx, path)
+	if r.Known, r.Unknown = old.whole, old.damage; r.Known {
+		r.Unknown = s.takeOver(ctx, path, &r)
+		r.Known = r.Unknown == nil
+	}
+	if err := s.Close(); err != nil || ctx.Err() != nil {
+		return r, errors.Join(err, ctx.Err())
+	}
+	options.Check = false
+	if s, err = Open(ctx, copied, options); err != nil {
+		return r, err
+	}
+	r.Forgettings, err = s.carryOutAll(ctx, progress)
+	if err := errors.Join(err, s.Close(), syncPath(filepath.Join(copied, FileName))); err != nil {
+		return r, err
+	}
+	if old.whole {
+		if err := emptyLogOf(ctx, path); err != nil {
+			return r, err
+		}
+	}
+	return r, replaceFile(filepath.Join(copied, FileName), path)
+}
+
+// carryOutAll carries out every forgetting that was begun.
+func (s *Store) carryOutAll(ctx context.Context, progress func(what string, done, total int64)) ([]memory.Receipt, error) {
+	unfinished, err := s.Unfinished(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var receipts []memory.Receipt
+	for _, f := range unfinished {
+		receipt, err := s.CarryOut(ctx, f.ID, func(done, total int) { progress("forgetting", int64(done), int64(total)) })
+		if err != nil {
+			return nil, err
+		}
+		receipts = append(receipts, receipt)
+	}
+	return receipts, nil
+}
+
+// predecessor tells whether there is a database where one is to be put, and what keeps it from being read.
+type predecessor struct {
+	whole  bool
+	damage error
+}
+
+// present looks at the database at path.
+func present(ctx context.Context, path string) predecessor {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
+		return predecessor{}
+	}
+	var version int
+	db, err := openReading(path)
+	if err == nil {
+		err = db.QueryRowContext(ctx, "SELECT user_version FROM pragma_user_version, (SELECT count(*) FROM sqlite_schema)").Scan(&version)
+		err = errors.Join(err, db.Close())
+	}
+	if err == nil && version > len(migrations) {
+		err = fmt.Errorf("it is of version %d, made by a newer Hark than this one", version)
+	}
+	return predecessor{whole: err == nil && version > 0, damage: explain(err)}
+}
+
+// emptyLogOf moves what the write-ahead log of the database at path holds to its place.
+func emptyLogOf(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return err // uncovered: the driver is there
+	}
+	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	return errors.Join(explain(err), db.Close())
+}
+
+// copyFile copies a file to a new one that only its owner can read, which is on the disk then.
+func copyFile(ctx context.Context, from, to string, progress func(done, total int64)) (err error) {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	info, err := source.Stat()
+	if err != nil {
+		return err // uncovered: it is open
+	}
+	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	for done := int64(0); ; {
+		n, err := io.CopyN(target, source, 1<<20)
+		if done += n; err == io.EOF {
+			break
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		progress(done, info.Size())
+	}
+	return target.Sync()
+}

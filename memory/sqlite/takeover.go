@@ -1,0 +1,161 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"hark/memory"
+)
+
+// takeOver has a restored copy forget, delete and decide what the database at path knows and the copy doesn't. The
+// forgettings are put on record only. What can be read of a damaged database is taken over; the error tells of the rest.
+func (s *Store) takeOver(ctx context.Context, path string, r *Restored) error {
+	s.writer.turn <- struct{}{}
+	defer s.endTurn()
+	old := (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=ro"}).String()
+	if _, err := s.write.ExecContext(ctx, "ATTACH ? AS old", old); err != nil {
+		return explain(err)
+	}
+	var errs []error
+	for _, step := range []struct {
+		table string // that the old database must have, being of some version
+		take  func(*transaction, *Restored) error
+	}{
+		{"forgetting", (*transaction).takeForgettings}, {"opted", (*transaction).takeOptOuts}, {"opted", (*transaction).takeChoices},
+		{"withdrawn", (*transaction).takeWithdrawn}, {"fact", (*transaction).takeFacts}, {"tombstone", (*transaction).takeDeleted},
+		{"message", (*transaction).takeEdited},
+	} {
+		errs = append(errs, s.transact(ctx, func(t *transaction) error {
+			there, err := found(t.row("SELECT 1 FROM old.sqlite_schema WHERE type = 'table' AND name = ?", step.table).Scan(new(int)))
+			if !there || err != nil {
+				return err
+			}
+			return step.take(t, r)
+		}))
+	}
+	_, err := s.write.ExecContext(context.WithoutCancel(ctx), "DETACH old")
+	return errors.Join(append(errs, err)...)
+}
+
+func (t *transaction) takeForgettings(*Restored) error {
+	return t.exec(`INSERT INTO main.forgetting (guild, channel, user, before, why, at, done, receipt)
+		SELECT guild, channel, user, before, why, at, 0, '{}' FROM old.forgetting o WHERE NOT EXISTS (SELECT 1 FROM main.forgetting f
+			WHERE f.guild = o.guild AND f.channel = o.channel AND f.user = o.user AND f.why = o.why AND f.before >= o.before AND f.at >= o.at)
+		ORDER BY id`)
+}
+
+// changedRows is how many rows the last statement changed.
+func (t *transaction) changedRows(to *int) error {
+	var n int
+	err := t.row("SELECT changes()").Scan(&n)
+	*to += n
+	return err
+}
+
+func (t *transaction) takeOptOuts(r *Restored) error {
+	if err := t.exec(`INSERT INTO main.opted (guild, user, out, at) SELECT guild, user, out, at FROM old.opted WHERE true
+		ON CONFLICT (guild, user) DO UPDATE SET out = excluded.out, at = excluded.at WHERE excluded.at > opted.at`); err != nil {
+		return err
+	}
+	return t.changedRows(&r.OptOuts)
+}
+
+func (t *transaction) takeChoices(r *Restored) error {
+	t.changed.structure = true
+	var unknown []memory.Channel
+	err := t.each(func(scan func(...any) error) error {
+		c := memory.Channel{Unplaced: true}
+		err := scan(&c.Guild, &c.ID, &c.Parent, &c.Kind, &c.Name)
+		unknown = append(unknown, c)
+		return err
+	}, `SELECT guild, id, parent, kind, name FROM old.channel WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.channel)`)
+	if err != nil {
+		return err
+	}
+	for _, c := range unknown {
+		if err := t.addChannel(c); err != nil {
+			return err
+		}
+	}
+	if err := t.exec("INSERT INTO main.guild (id, name, owner) SELECT id, name, owner FROM old.guild WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.guild)"); err != nil {
+		return err
+	}
+	for _, table := range []string{"guild", "channel"} {
+		if err := t.exec("UPDATE main." + table + " SET choice = o.choice, chosen = o.chosen FROM old." + table + " o WHERE o.id = " + table + ".id AND o.chosen > " + table + ".chosen"); err != nil {
+			return err
+		}
+		if err := t.changedRows(&r.Choices); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeWithdrawn takes over which answers Discord shows still.
+func (t *transaction) takeWithdrawn(*Restored) error {
+	return t.exec("INSERT OR IGNORE INTO main.withdrawn (guild, channel, message, first) SELECT guild, channel, message, first FROM old.withdrawn ORDER BY no")
+}
+
+func (t *transaction) takeFacts(r *Restored) error {
+	t.changed.text = true
+	if err := t.exec(`INSERT OR REPLACE INTO main.fact (guild, id, user, alias, by, channel, message, text)
+		SELECT guild, id, user, alias, by, channel, message, text FROM old.fact o
+		WHERE o.text IS NULL AND NOT EXISTS (SELECT 1 FROM main.fact f WHERE f.guild = o.guild AND f.id = o.id AND f.text IS NULL)`); err != nil {
+		return err
+	}
+	return t.changedRows(&r.Facts)
+}
+
+func (t *transaction) takeDeleted(r *Restored) error {
+	type deleted struct {
+		channel memory.ChannelID
+		id      memory.MessageID
+		there   bool
+	}
+	var all []deleted
+	err := t.each(func(scan func(...any) error) error {
+		var d deleted
+		err := scan(&d.channel, &d.id, &d.there)
+		all = append(all, d)
+		return err
+	}, `SELECT o.channel, o.id, EXISTS (SELECT 1 FROM main.channel c JOIN main.message m ON m.channel = c.no AND m.id = o.id WHERE c.id = o.channel)
+		FROM old.tombstone o WHERE NOT EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id)`)
+	if err != nil {
+		return err
+	}
+	for _, d := range all {
+		if err := t.delete(d.channel, d.id); err != nil {
+			return err
+		}
+		if d.there {
+			r.Deleted++
+		}
+	}
+	return nil
+}
+
+// takeEdited takes over the texts of messages that were edited since, so that what they said before doesn't come back.
+func (t *transaction) takeEdited(r *Restored) error {
+	var edits []memory.Edited
+	err := t.each(func(scan func(...any) error) error {
+		var e memory.Edited
+		var at int64
+		err := scan(&e.Guild, &e.Channel, &e.ID, &at, &e.Content)
+		e.At = fromMillis(at)
+		edits = append(edits, e)
+		return err
+	}, `SELECT c.guild, c.id, m.id, o.edited, o.content FROM old.message o CROSS JOIN old.channel oc ON oc.no = o.channel
+		CROSS JOIN main.channel c ON c.id = oc.id CROSS JOIN main.message m ON m.channel = c.no AND m.id = o.id
+		WHERE o.edited <> 0 AND o.edited > m.edited`)
+	if err != nil {
+		return err
+	}
+	for _, e := range edits {
+		if err := t.edit(e); err != nil {
+			return err
+		}
+	}
+	r.Edited = len(edits)
+	return nil
+}
