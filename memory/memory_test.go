@@ -108,7 +108,9 @@ func TestSegmentText(t *testing.T) {
 // Every event type is an Event, and nothing else is needed of it.
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	for _, e := range []Event{Posted{}, Edited{}, Deleted{}, Named{}, GuildSeen{}, ChannelSeen{}, ChannelGone{}, RoleSeen{}, RoleGone{}, PersonSeen{}} {
+	for _, e := range []Event{Posted{}, Heard{}, Edited{}, Deleted{}, Named{}, Starred{}, Answered{}, GuildSeen{}, GuildLeft{}, ChannelSeen{}, ChannelGone{},
+		ChannelDeleted{}, RoleSeen{}, RoleGone{}, PersonSeen{}, PersonLeft{}, FactTold{}, FactGone{}, Chose{}, Asked{}, Opted{}, GapFound{}, GapFilled{},
+		Marked{}, Learn{}, Learned{}} {
 		e.isEvent()
 	}
 }

@@ -132,7 +132,10 @@ func drawFact(t *rapid.T) memory.Event {
 func drawHearingEvent(t *rapid.T) memory.Event {
 	channel, slot := rapid.SampledFrom([]memory.ChannelID{general, staff, thread}).Draw(t, "channel"), rapid.IntRange(0, slots-1).Draw(t, "slot")
 	gap := memory.Gap{Guild: guild, Channel: channel, Until: slotID(slot - slot%4 + 4), After: slotID(slot - slot%4), Past: slot%3 == 0}
-	switch rapid.IntRange(0, 6).Draw(t, "hearing") {
+	switch rapid.IntRange(0, 7).Draw(t, "hearing") {
+	case 7:
+		at := drawTime(t, "learn at")
+		return memory.Learn{Guild: guild, On: at.Minute() == 7, At: at}
 	case 0:
 		return memory.Heard{Guild: guild, Channel: channel, ID: slotID(slot)}
 	case 1, 2:

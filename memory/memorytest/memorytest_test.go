@@ -69,6 +69,7 @@ var bugs = map[string]string{
 	"never wakes":                             "a segment is pending from the commit that changed it",
 	"loses a message":                         "every message lies in exactly one segment",
 	"forgets deletes when closed":             "what was applied is there after closing and opening",
+	"learns by the last told":                 "the last that was said of learning holds",
 	"fetches the past first":                  "gaps that were missed come before",
 	"finds gaps anew":                         "a gap is found once",
 	"begins a page at its beginning":          "the log comes in pages",

@@ -39,6 +39,8 @@ type model struct {
 	heard       map[memory.ChannelID]memory.MessageID
 	choices     map[chosen]memory.Chose
 	gaps        map[gapKey]memory.Gap
+	learn       map[member]memory.Learn // of a guild under no user
+	learned     map[memory.ChannelID]memory.MessageID
 	forgettings []*forgetting
 	withdrawn   []memory.Withdrawn
 }
@@ -57,6 +59,8 @@ func newModel() *model {
 		heard:    map[memory.ChannelID]memory.MessageID{},
 		choices:  map[chosen]memory.Chose{},
 		gaps:     map[gapKey]memory.Gap{},
+		learn:    map[member]memory.Learn{},
+		learned:  map[memory.ChannelID]memory.MessageID{},
 	}
 }
 
@@ -82,8 +86,11 @@ func (m *model) apply(events ...memory.Event) {
 			m.keepTrace(e.Trace)
 		case memory.GapFound, memory.GapFilled:
 			m.applyGap(e)
-		case memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone, memory.Opted:
+		case memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone, memory.Opted, memory.Learn:
 			m.applyPerson(e)
+		case memory.Learned:
+			m.meet(e.Guild, e.Channel)
+			m.learned[e.Channel] = max(m.learned[e.Channel], e.Until)
 		case memory.Marked:
 			m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == e.Channel && w.Message == e.Message })
 		default:

@@ -117,6 +117,7 @@ func (m *model) forgetPeople(g *forgetting) {
 			}
 		}
 	}
+	maps.DeleteFunc(m.learn, func(of member, _ memory.Learn) bool { return g.of(of.guild) && (f.User == 0 || f.User == of.user) })
 	for key, known := range m.facts {
 		if g.of(key.guild) && !known.gone && (f.User == 0 || f.User == known.user) {
 			m.facts[key] = &fact{gone: true}
@@ -139,6 +140,7 @@ func (m *model) forgetGuilds(g *forgetting) {
 			delete(m.channels, id)
 			delete(m.seen, id)
 			delete(m.heard, id)
+			delete(m.learned, id)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package memorytest
 
 import (
 	"slices"
+	"time"
 
 	"hark/memory"
 )
@@ -39,6 +40,11 @@ func (m *model) applyPerson(e memory.Event) {
 		m.tell(e)
 	case memory.FactGone:
 		m.facts[factKey{e.Guild, e.Fact}] = &fact{gone: true}
+	case memory.Learn:
+		key := member{e.Guild, e.User}
+		if was, ok := m.learn[key]; !ok || e.At.After(was.At) {
+			m.learn[key] = e
+		}
 	case memory.Opted:
 		key := member{e.Guild, e.User}
 		if was, ok := m.opted[key]; !ok || e.At.After(was.At) {
@@ -86,11 +92,19 @@ func (m *model) tell(e memory.FactTold) {
 // isGone reports whether a message was deleted, or would be forgotten if it came.
 func (m *model) isGone(at place) bool { return m.entry(at).deleted || m.isForgotten(m.known(at)) }
 
+// learnsSince is since when facts may be learned in a guild, or from what a user says there.
+func (m *model) learnsSince(guild memory.GuildID, user memory.UserID) time.Time {
+	if l := m.learn[member{guild, user}]; l.On {
+		return l.At
+	}
+	return time.Time{}
+}
+
 // everybody are the persons of a guild that were seen, or that something is known of.
 func (m *model) everybody(guild memory.GuildID) []memory.Person {
 	known := map[memory.UserID]memory.Person{}
 	for id, p := range m.people[guild] {
-		p.Facts = nil
+		p.Facts, p.Learn = nil, m.learnsSince(guild, id)
 		known[id] = p
 	}
 	for key, f := range m.facts {

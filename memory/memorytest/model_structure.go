@@ -104,10 +104,12 @@ func (m *model) whole(id memory.GuildID) memory.Guild {
 	for _, c := range m.channels {
 		if c.Guild == id {
 			channel := *c
+			channel.Learned = m.learned[c.ID]
 			channel.Choice = m.choices[chosen{id, c.ID}].Choice
 			g.Channels = append(g.Channels, channel)
 		}
 	}
+	g.Learn = m.learnsSince(id, 0)
 	g.Choice = m.choices[chosen{id, 0}].Choice
 	slices.SortFunc(g.Channels, func(a, b memory.Channel) int { return compare(a.ID, b.ID) })
 	return g

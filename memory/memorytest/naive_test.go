@@ -161,6 +161,10 @@ func (s *naive) spoil(e memory.Event) []memory.Event {
 			v.Fact.Channel, v.Fact.Message = 0, 0
 			return []memory.Event{v}
 		}
+	case memory.Learn:
+		if s.has("learns by the last told") {
+			delete(s.model.learn, member{v.Guild, v.User})
+		}
 	case memory.Opted:
 		if s.has("opts by the last told") {
 			delete(s.model.opted, member{v.Guild, v.User})

@@ -63,6 +63,12 @@ func drawOrderless(t *rapid.T) memory.Event {
 			return memory.ChannelDeleted{Guild: guild, Channel: thread, At: later}
 		}
 		return memory.Asked{Guild: guild, Channel: general, Message: slotID(0)}
+	case 7:
+		if rapid.Bool().Draw(t, "learned?") {
+			return memory.Learned{Guild: guild, Channel: general, Until: slotID(rapid.IntRange(0, slots-1).Draw(t, "slot"))}
+		}
+		at := drawTime(t, "learn at") // since when it is on isn't told where it is switched on twice
+		return memory.Learn{Guild: guild, On: at.Minute() == 7, At: at}
 	}
 	return drawMessageEvent(t)
 }

@@ -40,6 +40,24 @@ var peoplePromises = []promise{
 		t.apply(cooks, sea)
 		t.same("facts", t.facts(ada), []memory.Fact{sails.Fact})
 	}},
+	{"the last that was said of learning holds by time, and what was looked at grows", func(t *trial) {
+		at := func(minutes int) time.Time { return began.Add(time.Duration(minutes) * time.Minute) }
+		learn := func(user memory.UserID, on bool, minutes int) memory.Learn {
+			return memory.Learn{Guild: guild, User: user, On: on, At: at(minutes)}
+		}
+		looked := func(until memory.MessageID) memory.Learned {
+			return memory.Learned{Guild: guild, Channel: general, Until: until}
+		}
+		t.apply(memory.GuildSeen{Guild: town()}, memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild}}, memory.PersonSeen{Person: memory.Person{ID: ben, Guild: guild}})
+		t.apply(learn(0, false, 1), learn(0, true, 3), learn(0, false, 2), learn(ada, true, 5), learn(ada, false, 4), learn(ben, true, 1), learn(ben, false, 6))
+		t.apply(looked(id(5)), looked(id(3)), memory.GuildSeen{Guild: town()}, memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Name: "Ada"}})
+		t.same("the guild", t.guild(guild).Learn.UTC(), at(3))
+		t.same("what was looked at", []memory.MessageID{t.channel(guild, general).Learned, t.channel(guild, staff).Learned}, []memory.MessageID{id(5), 0})
+		people := t.people(guild)
+		t.same("members", []any{people[0].Learn.UTC(), people[1].Learn.IsZero()}, []any{at(5), true})
+		t.apply(learn(0, false, 7), learn(ada, false, 7), learn(0, true, 6))
+		t.same("switched off", []bool{t.guild(guild).Learn.IsZero(), t.people(guild)[0].Learn.IsZero()}, []bool{true, true})
+	}},
 	{"nothing is kept of somebody who has opted out, until they opt in", func(t *trial) {
 		opt := func(out bool, minutes int) memory.Opted {
 			return memory.Opted{Guild: guild, User: ada, Out: out, At: began.Add(time.Duration(minutes) * time.Minute)}

@@ -350,8 +350,10 @@ func normal(g memory.Guild) memory.Guild {
 		channels[i].Overwrites = append([]memory.Overwrite{}, channels[i].Overwrites...)
 	}
 	g.Channels = slices.DeleteFunc(channels, func(c memory.Channel) bool { return c.Unplaced && c.Name == "" && c.Choice == memory.Undecided })
-	if g.Left = g.Left.UTC(); g.Left.IsZero() {
-		g.Left = time.Time{}
+	for _, at := range []*time.Time{&g.Left, &g.Learn} {
+		if *at = at.UTC(); at.IsZero() {
+			*at = time.Time{}
+		}
 	}
 	return g
 }

@@ -111,7 +111,11 @@ func (r *bytesReader) structure() memory.Channel {
 func (r *bytesReader) event() memory.Event {
 	channel := r.channel()
 	where := r.guild(channel)
-	switch r.below(26) {
+	switch r.below(28) {
+	case 24:
+		return memory.Learn{Guild: where, User: r.user(), On: r.byte()%2 == 0, At: r.time()}
+	case 25:
+		return memory.Learned{Guild: where, Channel: channel, Until: r.message()}
 	case 0:
 		return memory.Edited{Guild: where, Channel: channel, ID: r.message(), Content: r.text(), At: r.time()}
 	case 1:
