@@ -292,8 +292,8 @@ func TestRoundsAndPeopleAreBounded(t *testing.T) {
 	if len(s.told) != learnMost {
 		t.Errorf("%d facts of one person", len(s.told))
 	}
-	if s.told[learnFacts].Message-s.told[0].Message < learnBatch {
-		t.Errorf("more than %d facts of one batch", learnFacts)
+	if got, want := s.told[learnFacts].Text, fmt.Sprintf("owns number %d", learnBatch); got != want {
+		t.Errorf("after %d facts of one batch comes %q, want %q", learnFacts, got, want)
 	}
 }
 
@@ -337,6 +337,15 @@ func TestFailuresOfLearningAreRetried(t *testing.T) {
 	s.round()
 	if len(s.told) != 1 {
 		t.Errorf("learned %+v", s.told)
+	}
+	before := s.cursor[lobby]
+	s.w.says(time.Hour, lobby, ben, "I own a boat") // has as many tries as any other
+	for range learnTries - 1 {
+		s.server.Queue(llmtest.Fail(400, "bad", "no"))
+		s.round()
+	}
+	if s.cursor[lobby] != before {
+		t.Error("it is passed over too soon")
 	}
 }
 
