@@ -228,7 +228,11 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 func (t *transaction) reindex(row int64, old, new memory.Message) error {
 	var batch text.Batch
 	if terms := indexTerms(&batch, old); terms != "" {
-		if err := t.exec("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", row, terms); err != nil {
+		there, err := t.isIndexed(row)
+		if err == nil && there {
+			err = t.exec("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", row, terms)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -43,6 +43,9 @@ func (s *Store) openLocked(ctx context.Context, dir string) error {
 			return err
 		}
 	}
+	if err := s.finishWords(ctx, s.options.Progress); err != nil {
+		return err
+	}
 	if _, err := s.write.ExecContext(ctx, "INSERT OR REPLACE INTO meta VALUES (?, '')", openMark); err != nil {
 		return err
 	}

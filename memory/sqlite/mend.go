@@ -214,6 +214,10 @@ func (t *transaction) uncut(no int64, after memory.MessageID) (messages []memory
 // fullTextFlaws are messages that full text lacks, or holds although they aren't there.
 func fullTextFlaws(q snapshot) ([]flaw, error) {
 	var n int
+	var state string
+	if _, err := found(q.row("SELECT value FROM meta WHERE key = ?", reindexKey).Scan(&state)); err != nil || state != "" && state != reindexed {
+		return nil, err // it is being made again
+	}
 	if err := q.row("SELECT count(*) FROM fulltext_docsize WHERE id NOT IN (SELECT row FROM message)").Scan(&n); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,96 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"hark/memory"
+)
+
+// Extent is how much something is.
+type Extent struct {
+	Messages int
+	Channels int // that they lie in
+	Facts    int // told about the person, where all of somebody's messages are meant
+}
+
+// Extent tells how much a Forgetting would take away now.
+func (s *Store) Extent(ctx context.Context, f memory.Forgetting) (Extent, error) {
+	var e Extent
+	where, args := under(f)
+	err := s.read.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM message m CROSS JOIN channel c ON c.no = m.channel WHERE "+where, args...).
+		Scan(&e.Messages, &e.Channels)
+	if err == nil && f.User != 0 && f.Channel == 0 && f.Before.IsZero() {
+		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM fact WHERE user = ?1 AND text IS NOT NULL AND ?2 IN (guild, ?3)",
+			int64(f.User), int64(f.Guild), int64(memory.Everywhere)).Scan(&e.Facts)
+	}
+	if err != nil {
+		return e, fmt.Errorf("count what would be forgotten: %w", explain(err))
+	}
+	return e, nil
+}
+
+// under is the condition for messages m in channels c that fall under f.
+func under(f memory.Forgetting) (where string, args []any) {
+	conditions := []string{"1"}
+	if f.Guild != memory.Everywhere {
+		conditions, args = append(conditions, "c.guild = ?"), append(args, int64(f.Guild))
+	}
+	if f.Channel != 0 {
+		conditions = append(conditions, fmt.Sprintf("(c.id = ? OR c.parent = ? AND c.kind IN (%d, %d))", memory.PublicThread, memory.PrivateThread))
+		args = append(args, int64(f.Channel), int64(f.Channel))
+	}
+	if f.User != 0 {
+		conditions, args = append(conditions, "m.author = ?"), append(args, int64(f.User))
+	}
+	if !f.Before.IsZero() {
+		conditions, args = append(conditions, "m.id < ?"), append(args, int64(firstAt(f.Before)))
+	}
+	return strings.Join(conditions, " AND "), args
+}
+
+// Written calls each for every message that somebody wrote, by channel and id, as they are at one moment.
+func (s *Store) Written(ctx context.Context, user memory.UserID, each func(memory.Message) error) error {
+	rows, err := s.read.QueryContext(ctx, `SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
+		FROM message m JOIN channel c ON c.no = m.channel WHERE m.author = ? ORDER BY m.channel, m.id`, int64(user))
+	if err == nil {
+		err = eachRow(rows, func(scan func(...any) error) error {
+			var m memory.Message
+			err := scanMessage(func(dest ...any) error {
+				return scan(append([]any{&m.Channel, &m.Guild}, dest...)...)
+			}, &m)
+			if err != nil {
+				return err
+			}
+			return each(m)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("read what user %d wrote: %w", user, explain(err))
+	}
+	return nil
+}
+
+// Asked calls each for the trace of every answer to somebody's questions, as they are at one moment.
+func (s *Store) Asked(ctx context.Context, user memory.UserID, each func(memory.Trace) error) error {
+	rows, err := s.read.QueryContext(ctx, "SELECT body FROM trace WHERE json_extract(body, '$.asker') = ? ORDER BY channel, answer", int64(user))
+	if err == nil {
+		err = eachRow(rows, func(scan func(...any) error) error {
+			var body []byte
+			var trace memory.Trace
+			if err := scan(&body); err != nil {
+				return err // uncovered: everything that can be stored can be read as bytes
+			}
+			if err := json.Unmarshal(body, &trace); err != nil {
+				return err
+			}
+			return each(trace)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("read what user %d asked: %w", user, explain(err))
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"hark/memory"
+)
+
+func TestReindex(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	for n := range 3000 {
+		apply(t, s, posted(secret, 100+n, fmt.Sprintf("pears number%d", n)))
+	}
+	drain(t, s)
+	want := dump(t, s)
+	execute(t, s.write, "UPDATE channel SET messages = 5")
+	execute(t, s.write, "DELETE FROM trace_source")
+	execute(t, s.write, "INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
+	last := 0
+	if err := s.Reindex(t.Context(), func(done, total int) {
+		if done <= last || done > total || total != 3031 {
+			t.Errorf("%d of %d", done, total)
+		}
+		last = done
+	}); err != nil || last != 3031 {
+		t.Fatal(last, err)
+	}
+	if n, err := s.Waiting(t.Context()); err != nil || n == 0 {
+		t.Errorf("%d segments wait, %v", n, err)
+	}
+	if len(nearest(t, s, in(general), "number5 of the messages")) == 0 {
+		t.Error("while vectors are made again, nothing is found by them")
+	}
+	drain(t, s)
+	checkSound(t, s)
+	execute(t, s.write, "DELETE FROM meta WHERE key = ?", reindexKey)
+	if got := dump(t, s); got != want {
+		t.Errorf("the file is now\n%s\nand was\n%s", got, want)
+	}
+}
+
+// Where it was cut short, it goes on, whatever happened to the messages meanwhile; and another process that opens the
+// file alone does so as well.
+func TestReindexGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, reopened := range []bool{false, true} {
+		s := populated(t)
+		for n := range 3000 {
+			apply(t, s, posted(secret, 100+n, fmt.Sprintf("pears number%d", n)))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if err := s.Reindex(ctx, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if flaws, err := s.flaws(t.Context()); err != nil || len(flaws) > 0 {
+			t.Errorf("while it is under way: %v, %v", flaws, err)
+		}
+		apply(t, s, deleted(secret, 3000, 3001, 101), edited(secret, 3002, "plums"), edited(secret, 102, "quinces"),
+			posted(secret, 5000, "cherries"), posted(general, 5000, "cherries"))
+		if got := find(t, s, in(secret), "plums quinces cherries"); len(got) != 3 {
+			t.Errorf("what came meanwhile: found %v", got)
+		}
+		if reopened {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = open(t, s.dir)
+		} else {
+			from := -1
+			if err := s.Reindex(t.Context(), func(done, _ int) {
+				if from < 0 {
+					from = done
+				}
+			}); err != nil || from < 1500 {
+				t.Errorf("it went on at %d, %v", from, err)
+			}
+		}
+		drain(t, s)
+		checkSound(t, s)
+		if n, err := s.strange(t.Context()); n > 0 || err != nil {
+			t.Errorf("%d strange messages, %v", n, err)
+		}
+		if got := find(t, s, in(secret), "plums quinces cherries number1500 number2999"); len(got) != 5 {
+			t.Errorf("found %v", got)
+		}
+	}
+}
+
+func TestReindexGoesOnWithVectors(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	if err := s.Reindex(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := s.Waiting(t.Context())
+	if err != nil || waiting < 2 {
+		t.Fatal(waiting, err)
+	}
+	segments, err := s.Pending(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Embedded(t.Context(), segments, [][]float32{nil}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Reindex(t.Context(), func(int, int) { t.Error("it began anew") }); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Waiting(t.Context()); n != waiting-1 || err != nil {
+		t.Errorf("%d of %d wait, %v", n, waiting, err)
+	}
+}
+
+func TestExtentWrittenAsked(t *testing.T) {
+	t.Parallel()
+	s := populated(t) // 31 messages of users 1 to 3 in one channel, and an answer
+	apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: 77, Guild: guild, Parent: general, Kind: memory.PublicThread}},
+		posted(77, 300, "in a thread"), posted(secret, 300, "elsewhere"))
+	for _, c := range []struct {
+		f    memory.Forgetting
+		want Extent
+	}{
+		{memory.Forgetting{Guild: memory.Everywhere}, Extent{33, 3, 0}},
+		{memory.Forgetting{Guild: guild}, Extent{33, 3, 0}},
+		{memory.Forgetting{Guild: 5}, Extent{}},
+		{memory.Forgetting{Guild: guild, Channel: general}, Extent{32, 2, 0}},
+		{memory.Forgetting{Guild: guild, Channel: secret}, Extent{1, 1, 0}},
+		{memory.Forgetting{Guild: memory.Everywhere, User: 2}, Extent{10, 1, 0}},
+		{memory.Forgetting{Guild: guild, User: 2, Before: id(10).Time()}, Extent{3, 1, 0}},
+	} {
+		if got, err := s.Extent(t.Context(), c.f); err != nil || got != c.want {
+			t.Errorf("%+v: %+v, %v; want %+v", c.f, got, err, c.want)
+		}
+	}
+	var ids []memory.MessageID
+	if err := s.Written(t.Context(), 1, func(m memory.Message) error {
+		if m.Author != 1 || m.Guild != guild || m.Content == "" {
+			t.Errorf("%+v", m)
+		}
+		ids = append(ids, m.ID)
+		return nil
+	}); err != nil || len(ids) != 12 || !slices.Contains(ids, id(300)) {
+		t.Errorf("%d messages, %v", len(ids), err)
+	}
+	stop := errors.New("enough")
+	if err := s.Written(t.Context(), 1, func(memory.Message) error { return stop }); !errors.Is(err, stop) {
+		t.Error(err)
+	}
+	if err := s.KeepTrace(t.Context(), memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(6), Asker: 3}); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if err := s.Asked(t.Context(), 3, func(trace memory.Trace) error {
+		n++
+		if trace.Asker != 3 || trace.Answer != id(95) {
+			t.Errorf("%+v", trace)
+		}
+		return nil
+	}); err != nil || n != 1 {
+		t.Errorf("%d traces, %v", n, err)
+	}
+}
