@@ -273,9 +273,14 @@ func TestSessionsAreLookedAtWhenTheyHaveEnded(t *testing.T) {
 func TestRoundsAndPeopleAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newSchool(t, 0, ben)
+	var said []memory.Event
 	for i := range (learnBatches + 2) * learnBatch {
-		s.w.says(2*time.Hour-time.Duration(i)*time.Millisecond, lobby, ben, fmt.Sprintf("I own number %d", i))
+		said = append(said, memory.Posted{Message: memory.Message{
+			ID: memory.FirstMessageID(noon.Add(-2*time.Hour)) + memory.MessageID(i), Guild: guild, Channel: lobby, Author: ben,
+			Content: fmt.Sprintf("I own number %d", i),
+		}})
 	}
+	s.w.apply(said...)
 	next := 0
 	s.server.Answer(func(llmtest.Request) llmtest.Reply {
 		var b strings.Builder
