@@ -109,6 +109,11 @@ func TestEmbeddersComeAndGo(t *testing.T) {
 	recalls(t, a, 2, true)
 	a.close()
 
+	a = opens(t, dir, "another", nobody) // which isn't known to be worth giving up the other for
+	lies(t, a, builtin, model, 0)
+	recalls(t, a, 2, true)
+	a.close()
+
 	a = opens(t, dir, "model", server.URL())
 	indexes(t, a)
 	lies(t, a, model, none, 0)
