@@ -57,6 +57,7 @@ func newCommands(b *Bot) *commands {
 	c.addMembers()
 	c.addForgetting()
 	c.addStar()
+	c.addLearning()
 	return c
 }
 

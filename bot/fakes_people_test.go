@@ -5,6 +5,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"time"
 
 	"hark/memory"
 )
@@ -13,7 +14,7 @@ import (
 func (n *notebook) guild(id memory.GuildID) *memory.Guild {
 	var g *memory.Guild
 	choices := map[memory.ChannelID]memory.Choice{}
-	asked := false
+	asked, learn := false, time.Time{}
 	for _, e := range n.events {
 		switch e := e.(type) {
 		case memory.GuildSeen:
@@ -30,17 +31,29 @@ func (n *notebook) guild(id memory.GuildID) *memory.Guild {
 			if e.Guild == id {
 				choices[e.Channel] = e.Choice
 			}
+		case memory.Learn:
+			if e.Guild == id && e.User == 0 {
+				learn = since(e)
+			}
 		case memory.Asked:
 			asked = asked || e.Guild == id
 		}
 	}
 	if g != nil {
-		g.Asked, g.Choice = asked, choices[0]
+		g.Asked, g.Choice, g.Learn = asked, choices[0], learn
 		for i := range g.Channels {
 			g.Channels[i].Choice = choices[g.Channels[i].ID]
 		}
 	}
 	return g
+}
+
+// since is from when on something is switched on.
+func since(e memory.Learn) time.Time {
+	if !e.On {
+		return time.Time{}
+	}
+	return e.At
 }
 
 func (n *notebook) People(_ context.Context, guild memory.GuildID) ([]memory.Person, error) {
@@ -51,8 +64,13 @@ func (n *notebook) People(_ context.Context, guild memory.GuildID) ([]memory.Per
 		switch e := e.(type) {
 		case memory.PersonSeen:
 			if e.Person.Guild == guild {
-				e.Person.Facts = known[e.Person.ID].Facts
+				e.Person.Facts, e.Person.Learn = known[e.Person.ID].Facts, known[e.Person.ID].Learn
 				known[e.Person.ID] = e.Person
+			}
+		case memory.Learn:
+			if p := known[e.User]; e.Guild == guild && e.User != 0 {
+				p.Learn = since(e)
+				known[e.User] = p
 			}
 		case memory.FactTold:
 			if p := known[e.User]; e.Guild == guild {

@@ -82,16 +82,22 @@ func (i *wireInteraction) path() string {
 
 // option is a text that was given, or an id; "" if it wasn't.
 func (i *wireInteraction) option(name string) string {
+	text, _ := i.given(name).(string)
+	return memory.Clean(text)
+}
+
+// given is what was given for an option; nil if nothing was.
+func (i *wireInteraction) given(name string) any {
 	options := i.Data.Options
 	if len(options) == 1 && options[0].Type == optionSubcommand {
 		options = options[0].Options
 	}
 	for _, o := range options {
-		if text, ok := o.Value.(string); ok && o.Name == name {
-			return memory.Clean(text)
+		if o.Name == name {
+			return o.Value
 		}
 	}
-	return ""
+	return nil
 }
 
 // exchange is one use of a command, a button or a menu, being answered. What is said in it only its user sees, but for

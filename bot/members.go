@@ -111,7 +111,10 @@ func (c *commands) showMember(ctx context.Context, x *exchange) (sheet, error) {
 	} else {
 		lines = append(lines, "Messages, in channels that you can read: none")
 	}
-	lines = append(lines, factLines(p)...)
+	lines = append(lines, factLines(m.guild.ID, p)...)
+	if !p.Learn.IsZero() {
+		lines = append(lines, learning(m.guild, p))
+	}
 	lines = append(lines, "-# `/memory add` and `/memory remove` change what I was told, `/memory forget` has me forget it all, "+
 		"and `/memory optout` has me keep nothing of yours any more.")
 	pages := layout(strings.Join(lines, "\n"), "", piece.String)
@@ -129,14 +132,17 @@ func namesOf(p memory.Person) string {
 	return strings.Join(names, ", ")
 }
 
-func factLines(p memory.Person) []string {
+func factLines(guild memory.GuildID, p memory.Person) []string {
 	var lines []string
 	for _, f := range p.Facts {
 		line := "- " + plain(f.Text, longestFact)
 		if f.Alias {
 			line = "- also called " + plain(f.Text, longestFact)
 		}
-		if f.By != p.ID {
+		switch url := jumpURL(guild, f.Channel, f.Message); {
+		case f.Message != 0 && url != "":
+			line += fmt.Sprintf(" ([learned from this](<%s>))", url)
+		case f.By != p.ID:
 			line += fmt.Sprintf(" (told by <@%d>)", f.By)
 		}
 		lines = append(lines, line)

@@ -35,6 +35,7 @@ const (
 
 	optionSubcommand = 1
 	optionText       = 3
+	optionSwitch     = 5
 	optionUser       = 6
 
 	inGuilds, inDirect = 0, 1
@@ -71,6 +72,7 @@ func registered() []command {
 				sub("add", "Tells me something about you that I should know", textOption("text", "What I should know", longestFact)),
 				sub("alias", "Tells me another name that you go by", textOption("name", "The name", longestAlias)),
 				sub("remove", "Takes back something that I was told about you"),
+				sub("learn", "Lets me learn about you from what you write here, or keeps me from it", switchOption),
 				sub("forget", "Has me forget all that you wrote here"),
 				sub("optout", "Has me forget all that you wrote here, and keep nothing of yours any more"),
 				sub("optin", "Lets me remember you again, from now on"),
@@ -84,6 +86,7 @@ func registered() []command {
 				sub("fact", "Tells me something about a member, who can see it",
 					option{Type: optionUser, Name: "member", Description: "Whom it is about", Required: true},
 					textOption("text", "What I should know", longestFact)),
+				sub("learn", "Lets me learn about members who want it, from what they write, or keeps me from it", switchOption),
 			},
 			Contexts: []int{inGuilds}, Integrations: []int{0}, Permissions: needs(manageGuild),
 		},
@@ -93,6 +96,8 @@ func registered() []command {
 		},
 	}
 }
+
+var switchOption = option{Type: optionSwitch, Name: "on", Description: "Whether I may", Required: true}
 
 func sub(name, description string, options ...option) option {
 	return option{Type: optionSubcommand, Name: name, Description: description, Options: options}

@@ -303,7 +303,9 @@ func TestMindsAreChanged(t *testing.T) {
 	changed(shown, chosenChannels, second.ID.String(), s.channel.String())("Chosen by name")
 	changed(s.settings(t, "<#"+second.ID.String()+">"), chosenChannels, s.channel.String())("Chosen by name: <#" + s.channel.String() + ">.")
 	changed(s.settings(t, "and nothing else"), chosenNever, second.ID.String())("Never remembered: <#" + second.ID.String() + ">")
+	undecided := len(s.chosen())
 	changed(s.settings(t, "Never remembered"), chosenNever)("Chosen by name")
+	s.log.wait(t, "the change", func() bool { return len(s.chosen()) > undecided })
 	changed(s.settings(t, "Chosen by name"), chooseNothing)("I remember nothing")
 	if m := s.settings(t, "I remember nothing"); strings.Contains(m.Content, "Chosen") || strings.Contains(m.Content, "Never") {
 		t.Errorf("after all it shows %q", m.Content)

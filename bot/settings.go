@@ -72,6 +72,9 @@ func told(g *memory.Guild, p memory.Policy) string {
 	if never := decided(g, memory.Ignore); len(never) > 0 {
 		b.WriteString("\nNever remembered: " + channelList(never) + ". What I kept of them before is told to nobody.")
 	}
+	if !g.Learn.IsZero() {
+		b.WriteString("\nI learn about members who want it from what they write: `/hark learn` changes that.")
+	}
 	if !p.AgeLimited {
 		b.WriteString("\n-# Age-restricted channels are remembered only if they are chosen by name.")
 	}

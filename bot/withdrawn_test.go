@@ -21,7 +21,9 @@ func (s *scene) withdraw(parts ...discordtest.Message) {
 func (s *scene) marked(t *testing.T, m discordtest.Message) {
 	t.Helper()
 	s.log.wait(t, "the mark", func() bool {
-		_, ok := find(s.log, func(e memory.Marked) bool { return e.Message == memory.MessageID(m.ID) && e.Channel == memory.ChannelID(m.ChannelID) })
+		_, ok := find(s.log, func(e memory.Marked) bool {
+			return e.Message == memory.MessageID(m.ID) && e.Channel == memory.ChannelID(m.ChannelID)
+		})
 		return ok
 	})
 }
@@ -96,6 +98,24 @@ func TestAnswersStayWhereTheyShall(t *testing.T) {
 	s.withdraw(answer.Message)
 	s.marked(t, answer.Message)
 	if m := s.discord.Sent(s.channel)[0]; m.Content != "Friday" {
+		t.Errorf("the answer is %q", m.Content)
+	}
+}
+
+func TestAnswersInTheArchiveAreTakenBack(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel})
+	s.discord.Say(thread.ID, s.ana.ID, s.discord.Bot.Mention()+" when?")
+	answer := s.answered(t, thread.ID, "Friday")
+	s.discord.UpdateChannel(thread.ID, func(c *discordtest.Channel) {
+		data := *c.Thread
+		data.Archived = true
+		c.Thread = &data
+	})
+	s.withdraw(answer.Message)
+	s.marked(t, answer.Message)
+	if m := s.discord.Sent(thread.ID)[0]; m.Content != withdrawnText {
 		t.Errorf("the answer is %q", m.Content)
 	}
 }

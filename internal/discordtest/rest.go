@@ -212,6 +212,7 @@ func (s *Server) table() map[string]handler {
 		"GET /guilds/{guild}/threads/active": s.getActiveThreads,
 
 		"GET /channels/{channel}":                          s.getChannel,
+		"PATCH /channels/{channel}":                        s.patchChannel,
 		"GET /channels/{channel}/messages":                 s.getMessages,
 		"POST /channels/{channel}/messages":                s.postMessage,
 		"GET /channels/{channel}/messages/{message}":       s.getMessage,

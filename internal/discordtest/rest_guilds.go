@@ -182,6 +182,32 @@ func (s *Server) getChannel(c *call) reply {
 	return ok(ch.clone())
 }
 
+// patchChannel takes a thread out of the archive, or puts it there: all that bots of Hark's kind change of channels.
+func (s *Server) patchChannel(c *call) reply {
+	ch, refused := s.reach(c, 0)
+	if refused != nil {
+		return *refused
+	}
+	var b struct {
+		Archived *bool `json:"archived"`
+	}
+	if bad := s.read(c, &b); bad != nil {
+		return *bad
+	}
+	if ch.Thread == nil || b.Archived == nil {
+		s.misuse(BadRequest, "PATCH %s: only whether a thread is archived can be changed", c.path)
+		return refuse(400, 50035, "Invalid Form Body")
+	}
+	if !s.permissions(ch, s.Bot.ID).Has(SendMessagesInThreads) {
+		return missingPermission
+	}
+	thread := *ch.Thread
+	thread.Archived = *b.Archived
+	ch.Thread = &thread
+	s.emitChannel("UPDATE", ch)
+	return ok(ch.clone())
+}
+
 // guildObject is a guild without its channels and members.
 func (s *Server) guildObject(g *guild) object {
 	return object{"id": g.ID, "name": g.Name, "icon": nil, "description": nil, "home_header": nil, "splash": nil,

@@ -181,6 +181,8 @@ func describe(as []Attachment, i int) string {
 	return ""
 }
 
+var archived = refuse(400, 50083, "Thread is archived")
+
 func (s *Server) patchMessage(c *call) reply {
 	ch, refused := s.reach(c, 0)
 	if refused != nil {
@@ -192,6 +194,8 @@ func (s *Server) patchMessage(c *call) reply {
 		return unknownMessage
 	case m.Author.ID != s.Bot.ID:
 		return refuse(403, 50005, "Cannot edit a message authored by another user")
+	case ch.Thread != nil && ch.Thread.Archived:
+		return archived
 	}
 	return s.amend(c, ch, m)
 }
@@ -240,6 +244,9 @@ func (s *Server) deleteMessage(c *call) reply {
 	}
 	if m.Author.ID != s.Bot.ID && !s.permissions(ch, s.Bot.ID).Has(ManageMessages) {
 		return missingPermission
+	}
+	if ch.Thread != nil && ch.Thread.Archived {
+		return archived
 	}
 	s.remove(ch, m)
 	return none()

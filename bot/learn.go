@@ -1,0 +1,93 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hark/memory"
+)
+
+const (
+	learnNowhere = "That works in servers only: I learn nothing from direct messages."
+	learnOff     = "I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back."
+	learnOn      = "I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
+		"have it from; `/memory remove` takes it back."
+	learnGuildOff = "I learn nothing about members of this server from what they write."
+	learnGuildOn  = "I learn about members of this server from what they write, from now on: only about those who switch it on for " +
+		"themselves with `/memory learn`."
+	learnNotYet = "You want me to learn about you from what you write here, but those who manage this server haven't switched it on."
+)
+
+func (c *commands) addLearning() {
+	c.tools["memory learn"] = tool{refuse: noSwitch, do: c.learnMember}
+	c.tools["hark learn"] = tool{refuse: managesNot, do: c.learnGuild}
+}
+
+func noSwitch(x *exchange) string {
+	if x.Guild == 0 {
+		return learnNowhere
+	}
+	return ""
+}
+
+// learnMember switches on or off that facts are learned from what somebody says.
+func (c *commands) learnMember(ctx context.Context, x *exchange) (sheet, error) {
+	m, err := c.member(ctx, x.guild(), x.who())
+	if err != nil {
+		return sheet{}, err
+	}
+	if m.out {
+		return sheet{Content: youAreOut}, nil
+	}
+	if err := c.learn(ctx, x, x.who()); err != nil {
+		return sheet{}, err
+	}
+	switch {
+	case !x.on():
+		return sheet{Content: learnOff}, nil
+	case m.guild.Learn.IsZero():
+		return sheet{Content: learnNotYet}, nil
+	}
+	return sheet{Content: learnOn}, nil
+}
+
+// learnGuild switches it on or off for all who want it.
+func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
+	if err := c.learn(ctx, x, 0); err != nil {
+		return sheet{}, err
+	}
+	if x.on() {
+		return sheet{Content: learnGuildOn}, nil
+	}
+	return sheet{Content: learnGuildOff}, nil
+}
+
+func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) error {
+	e := memory.Learn{Guild: x.guild(), User: user, On: x.on(), At: c.bot.now()}
+	if err := c.bot.memory.Apply(ctx, e); err != nil {
+		return fmt.Errorf("keep whether facts are learned in guild %d: %w", x.Guild, err)
+	}
+	return nil
+}
+
+// on is what the switch of a command was set to.
+func (x *exchange) on() bool {
+	on, _ := x.given("on").(bool)
+	return on
+}
+
+// learning says whether anything is learned about somebody who wants it.
+func learning(g *memory.Guild, p memory.Person) string {
+	if g.Learn.IsZero() {
+		return learnNotYet
+	}
+	return fmt.Sprintf("I learn about you from what you write here, since <t:%d:f>. `/memory learn` changes that.", later(g.Learn, p.Learn).Unix())
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,51 @@
+package bot
+
+import (
+	"fmt"
+	"testing"
+
+	"hark/memory"
+)
+
+func TestLearningIsSwitchedByGuildAndMember(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	last := func() memory.Learn {
+		e, _ := find(s.log, func(memory.Learn) bool { return true })
+		return e
+	}
+	guild, bo := memory.GuildID(s.guild.ID), memory.UserID(s.bo.ID)
+	s.says(t, s.use(t, s.bo, "hark learn", opt("on", true)), notAllowed)
+	s.says(t, s.use(t, s.bo, "memory learn", opt("on", true)), learnNotYet)
+	if e := last(); e.Guild != guild || e.User != bo || !e.On || e.At.IsZero() {
+		t.Errorf("logged %+v", e)
+	}
+	s.says(t, s.use(t, s.bo, "memory show"), learnNotYet)
+	s.says(t, s.use(t, s.ana, "hark learn", opt("on", true)), "switch it on for themselves")
+	if e := last(); e.Guild != guild || e.User != 0 || !e.On {
+		t.Errorf("logged %+v", e)
+	}
+	s.settings(t, "I learn about members who want it")
+	s.says(t, s.use(t, s.bo, "memory learn", opt("on", true)), "I learn about you from what you write here from now on")
+	said := s.discord.Say(s.channel, s.bo.ID, "I play the tuba")
+	learned := memory.Fact{ID: 5, Text: "plays the tuba", By: bo, Channel: memory.ChannelID(s.channel), Message: memory.MessageID(said.ID)}
+	if err := s.log.Apply(t.Context(), memory.FactTold{Guild: guild, User: bo, Fact: learned}); err != nil {
+		t.Fatal(err)
+	}
+	s.says(t, s.use(t, s.bo, "memory show"), "I learn about you from what you write here, since <t:",
+		fmt.Sprintf("- plays the tuba ([learned from this](<https://discord.com/channels/%d/%d/%d>))", s.guild.ID, s.channel, said.ID))
+	s.says(t, s.use(t, s.bo, "memory learn", opt("on", false)), "I learn nothing about you")
+	if e := last(); e.On || e.User != bo {
+		t.Errorf("logged %+v", e)
+	}
+	s.says(t, s.use(t, s.ana, "hark learn", opt("on", false)), "I learn nothing about members")
+	dm := s.discord.DM(s.bo.ID, "hello")
+	s.says(t, s.discord.Slash(dm.ChannelID, s.bo.ID, "memory learn", opt("on", true)).WaitMessage(), learnNowhere)
+	if err := s.log.Apply(t.Context(), memory.Opted{Guild: guild, User: bo, Out: true}); err != nil {
+		t.Fatal(err)
+	}
+	s.says(t, s.use(t, s.bo, "memory learn", opt("on", true)), youAreOut)
+	if e := last(); e.On {
+		t.Error("it is learned about somebody who has opted out")
+	}
+}
