@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -211,27 +213,23 @@ func BenchmarkMillion(b *testing.B) {
 			for b.Loop() {
 				all = append(all, ask(b, store, guilds))
 			}
-			var sum figures
-			for _, f := range all {
-				sum.Open += f.Open / float64(len(all))
-				sum.First += f.First / float64(len(all))
-			}
-			last := all[len(all)-1]
+			slices.SortFunc(all, func(a, b figures) int { return cmp.Compare(a.Open+a.First, b.Open+b.First) })
+			median := all[len(all)/2] // others may be using the machine
 			info, err := os.Stat(filepath.Join(store, FileName))
 			if err != nil {
 				b.Fatal(err)
 			}
-			first[guilds] = sum.Open + sum.First
-			b.ReportMetric(sum.Open, "ms-to-open")
-			b.ReportMetric(sum.Open+sum.First, "ms-to-first-answer")
-			b.ReportMetric(last.Guild, "ms-an-unloaded-guild")
-			b.ReportMetric(last.Again, "ms-a-loaded-guild")
-			b.ReportMetric(last.Resident, "MiB-resident")
-			b.ReportMetric(last.Peak, "MiB-peak")
-			b.ReportMetric(last.File, "MiB-of-the-file")
-			b.ReportMetric(last.Heap, "MiB-heap")
-			b.ReportMetric(float64(last.Loaded), "guilds-loaded")
-			b.ReportMetric(float64(last.Size)/(1<<20), "MiB-counted")
+			first[guilds] = median.Open + median.First
+			b.ReportMetric(median.Open, "ms-to-open")
+			b.ReportMetric(median.Open+median.First, "ms-to-first-answer")
+			b.ReportMetric(median.Guild, "ms-an-unloaded-guild")
+			b.ReportMetric(median.Again, "ms-a-loaded-guild")
+			b.ReportMetric(median.Resident, "MiB-resident")
+			b.ReportMetric(median.Peak, "MiB-peak")
+			b.ReportMetric(median.File, "MiB-of-the-file")
+			b.ReportMetric(median.Heap, "MiB-heap")
+			b.ReportMetric(float64(median.Loaded), "guilds-loaded")
+			b.ReportMetric(float64(median.Size)/(1<<20), "MiB-counted")
 			b.ReportMetric(float64(info.Size())/float64(guilds*guildMessages), "B/message")
 			if guilds > 10 {
 				b.ReportMetric(first[guilds]/first[10], "times-a-tenth")
