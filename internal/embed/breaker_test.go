@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,14 +18,14 @@ import (
 
 // moody is an embedder that does as told.
 type moody struct {
-	asked  int
+	asked  atomic.Int64
 	answer func(context.Context) error
 }
 
 func (*moody) Space() memory.Space { return memory.Space{Name: "moody", Dimensions: 1} }
 
 func (m *moody) Embed(ctx context.Context, _ memory.Purpose, texts []string) ([][]float32, error) {
-	m.asked++
+	m.asked.Add(1)
 	if err := m.answer(ctx); err != nil {
 		return nil, err
 	}
@@ -41,9 +42,9 @@ func hangs(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 func embedOne(t *testing.T, b *Breaker, p memory.Purpose) (asked bool, err error) {
 	t.Helper()
 	m := b.Embedder.(*moody)
-	before := m.asked
+	before := m.asked.Load()
 	_, err = b.Embed(t.Context(), p, []string{"x"})
-	return m.asked > before, err
+	return m.asked.Load() > before, err
 }
 
 // wantRest checks that the breaker leaves its embedder alone for just so long.
