@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"hark/internal/answer"
 	"hark/internal/config"
 	"hark/internal/embed"
@@ -162,4 +164,42 @@ func TestAnEmbedderThatWasNeverThere(t *testing.T) {
 	lies(t, a, builtin, none, 1)
 	indexes(t, a)
 	recalls(t, a, 1, true)
+}
+
+// A long fill is told with how much there is and how long it may take.
+func TestALongFillIsLogged(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	r := runner{log: zerolog.New(&out)}
+	r.indexed(256, 9000, 61*time.Second+time.Millisecond)
+	r.indexed(9000, 9000, 0)
+	want := `{"level":"info","done":256,"segments":9000,"left":"1m1s","message":"indexing by meaning"}` + "\n" +
+		`{"level":"info","segments":9000,"message":"indexed by meaning"}` + "\n"
+	if out.String() != want {
+		t.Errorf("it logs\n%swant\n%s", out.String(), want)
+	}
+}
+
+// A command that is about to search doesn't make its user wait for thousands of vectors.
+func TestCommandsLeaveALongFillToOthers(t *testing.T) {
+	t.Parallel()
+	a := opens(t, t.TempDir(), "", "")
+	var events []memory.Event
+	for n := range fewSegments + 1 {
+		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
+		events = append(events, memory.Posted{Message: memory.Message{
+			ID: memory.FirstMessageID(at), Guild: memory.LocalGuild, Channel: terminalChannel, Author: 7, Content: "the ferry leaves at noon"}})
+	}
+	if err := a.store.Apply(t.Context(), events...); err != nil {
+		t.Fatal(err)
+	}
+	err := a.indexFew(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "2001 segments wait") || !strings.Contains(err.Error(), "hark run") {
+		t.Errorf("got %v", err)
+	}
+	lies(t, a, builtin, none, fewSegments+1)
+	indexes(t, a)
+	if err := a.indexFew(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
