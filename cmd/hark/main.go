@@ -95,7 +95,8 @@ func newRoot(env *environment) *cobra.Command {
 	root.PersistentFlags().StringVar(&f.config, "config", "", "configuration `file` (default config.toml, if there is one)")
 	root.PersistentFlags().StringVar(&f.data, "data", "", "data `directory` (default ./data, or HARK_DATA)")
 	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(), f.searchCommand(), f.contextCommand(),
-		f.evalCommand(), f.doctorCommand(), f.healthCommand(), versionCommand())
+		f.evalCommand(), f.doctorCommand(), f.healthCommand(), versionCommand(),
+		f.backupCommand(), f.restoreCommand(), f.forgetCommand())
 	return root
 }
 

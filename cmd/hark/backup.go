@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/memory/sqlite"
+)
+
+// oneFile refuses anything but the name of one file.
+func oneFile(c *cobra.Command, args []string) error {
+	if len(args) != 1 || args[0] == "" {
+		return fmt.Errorf("which file? Write its name behind %q", c.CommandPath())
+	}
+	return nil
+}
+
+// backupJSON is what --json tells of a backup.
+type backupJSON struct {
+	File     string     `json:"file"`
+	Bytes    int64      `json:"bytes"`
+	Guilds   int        `json:"guilds"`
+	Channels int        `json:"channels"`
+	Messages int        `json:"messages"`
+	Newest   *time.Time `json:"newest,omitempty"` // when the newest message was sent
+}
+
+func (f *flags) backupCommand() *cobra.Command {
+	var force, asJSON bool
+	c := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the memory to a file, also while Hark runs",
+		Long: "Copies the whole memory to a file, as it is at one moment, also while Hark runs. The file appears when it is\n" +
+			"complete; a backup that is there already is replaced by it. It holds all text in the clear, and what is forgotten\n" +
+			"later stays in it: keep it private, and no longer than you need it.",
+		Args: oneFile,
+		RunE: func(c *cobra.Command, args []string) error {
+			k, err := f.openKept(c.Context())
+			if err != nil {
+				return err
+			}
+			defer k.Close()
+			info, err := f.backUp(c.Context(), k, args[0], force)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				out := backupJSON{File: args[0], Bytes: info.Size, Guilds: info.Guilds, Channels: info.Channels, Messages: info.Messages}
+				if !info.Newest.IsZero() {
+					out.Newest = &info.Newest
+				}
+				return printJSON(c.OutOrStdout(), out)
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\nIt holds all that was said, in the clear, and what is forgotten from now on stays in it: keep it private.\n",
+				args[0], size(info.Size), holds(info))
+			return err
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "replace a file that is no backup of Hark's")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (sqlite.BackupInfo, error) {
+	bar := f.bar(-1, "backing up", true)
+	defer bar.Close()
+	info, err := k.Backup(ctx, path, force, func(done, total int64) {
+		bar.ChangeMax64(max(total, 1))
+		_ = bar.Set64(done)
+	})
+	if ctx.Err() != nil {
+		return info, interrupted("interrupted; there is no backup, and one that was there before is as it was")
+	}
+	return info, err
+}
+
+// holds is what a backup holds, in words.
+func holds(info sqlite.BackupInfo) string {
+	text := fmt.Sprintf("%s in %s of %s", plural(info.Messages, "message"), plural(info.Channels, "channel"), plural(info.Guilds, "guild"))
+	if !info.Newest.IsZero() {
+		text += ", the newest of " + info.Newest.Format("2006-01-02 15:04") + " UTC"
+	}
+	return text
+}
+
+func (f *flags) restoreCommand() *cobra.Command {
+	yes := false
+	c := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Put a backup back, and forget again what was forgotten since",
+		Long: "Puts a backup in the place of the memory. What was forgotten, deleted, edited or decided since the backup is so\n" +
+			"afterwards as well, as far as the memory that is replaced can tell. Hark must not run meanwhile.",
+		Args: oneFile,
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := f.load()
+			if err != nil {
+				return err
+			}
+			info, err := sqlite.ReadBackup(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "%s holds %s.\n", args[0], holds(info))
+			fmt.Fprintln(c.ErrOrStderr(), f.replaced(c.Context(), cfg.Data))
+			if err := f.confirm(c.Context(), yes, "Put it in place?"); err != nil {
+				return err
+			}
+			return f.restore(c, cfg.Data, args[0])
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	return c
+}
+
+// replaced tells what a backup would take the place of.
+func (f *flags) replaced(ctx context.Context, dir string) string {
+	now, err := sqlite.ReadBackup(ctx, filepath.Join(dir, sqlite.FileName))
+	if err != nil {
+		return fmt.Sprintf("It becomes the memory in %s.", dir)
+	}
+	return fmt.Sprintf("It takes the place of the memory in %s, which holds %s.", dir, holds(now))
+}
+
+func (f *flags) restore(c *cobra.Command, dir, file string) error {
+	var show func(done, total int)
+	at := ""
+	r, err := sqlite.Restore(c.Context(), dir, file, func(what string, done, total int64) {
+		if what != at {
+			at, show = what, f.progress(what)
+		}
+		show(int(done), int(total))
+	})
+	if c.Context().Err() != nil {
+		return interrupted("interrupted; the memory is as it was")
+	}
+	if errors.Is(err, sqlite.ErrInUse) {
+		return fmt.Errorf("the memory is in use: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	out := c.OutOrStdout()
+	fmt.Fprintf(out, "Restored to %s.\n", dir)
+	switch {
+	case r.Unknown != nil:
+		fmt.Fprintf(out, "Not everything can be known that was forgotten since the backup, for the memory that was there can't be read: %v.\n"+
+			"What you know of, forget again with \"hark forget\".\n", r.Unknown)
+	case !r.Known:
+		fmt.Fprintln(out, "There was no memory before, so what was forgotten since the backup isn't known: what you know of, forget again with \"hark forget\".")
+	}
+	_, err = fmt.Fprintln(out, doneAgain(r))
+	return err
+}
+
+// doneAgain is what a restored backup was made to forget, in words.
+func doneAgain(r sqlite.Restored) string {
+	messages := 0
+	for _, receipt := range r.Forgettings {
+		messages += receipt.Messages
+	}
+	var parts []string
+	for _, p := range []struct {
+		n          int
+		one, other string
+	}{
+		{len(r.Forgettings), "1 forgetting of " + plural(messages, "message"), fmt.Sprintf("%d forgettings of %s", len(r.Forgettings), plural(messages, "message"))},
+		{r.Deleted, "1 deletion", fmt.Sprintf("%d deletions", r.Deleted)},
+		{r.Edited, "1 edit", fmt.Sprintf("%d edits", r.Edited)},
+		{r.Facts, "1 fact was taken away", fmt.Sprintf("%d facts were taken away", r.Facts)},
+		{r.OptOuts, "1 member opted out or in", fmt.Sprintf("%d members opted out or in", r.OptOuts)},
+		{r.Choices, "1 choice of what to remember", fmt.Sprintf("%d choices of what to remember", r.Choices)},
+	} {
+		switch p.n {
+		case 0:
+		case 1:
+			parts = append(parts, p.one)
+		default:
+			parts = append(parts, p.other)
+		}
+	}
+	if len(parts) == 0 {
+		return "Nothing had to be forgotten again."
+	}
+	return "Done again since the backup: " + strings.Join(parts, ", ") + "."
+}
+
+// size is a number of bytes as people read it.
+func size(bytes int64) string {
+	n, unit := float64(bytes), "B"
+	for _, larger := range []string{"KB", "MB", "GB", "TB"} {
+		if n < 1000 {
+			break
+		}
+		n, unit = n/1000, larger
+	}
+	if unit == "B" {
+		return fmt.Sprintf("%d B", bytes)
+	}
+	return fmt.Sprintf("%.1f %s", n, unit)
+}

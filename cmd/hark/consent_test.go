@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/internal/llmtest"
+)
+
+// newAskingWorld is a world whose guild is asked before anything is remembered. Its owner decides.
+func newAskingWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.env["HARK_MEMORY_START"] = "ask"
+	return w
+}
+
+// onDisk reports whether any file of Hark's holds text.
+func (w *world) onDisk(text string) bool {
+	w.Helper()
+	found := false
+	err := filepath.WalkDir(w.env["HARK_DATA"], func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if os.IsNotExist(err) {
+			return nil
+		}
+		found = found || bytes.Contains(content, []byte(text))
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return found
+}
+
+// notice waits for the notice that asks the guild.
+func (w *world) notice() discordtest.Sent {
+	w.Helper()
+	return w.discord.WaitSent(w.general.ID, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "May I remember") })
+}
+
+// click uses a button or a menu as the guild's owner, and waits until what it changes says text.
+func (w *world) click(m discordtest.Message, text, id string, values ...string) discordtest.Sent {
+	w.Helper()
+	i := w.discord.Click(m, w.guild.Owner.ID, id, values...)
+	return w.shown(i, text)
+}
+
+// shown waits until what an interaction shows contains text.
+func (w *world) shown(i *discordtest.Interaction, text string) (m discordtest.Sent) {
+	w.Helper()
+	i.Wait()
+	w.discord.WaitFor(text, func() bool {
+		m = i.WaitMessage()
+		return strings.Contains(m.Content, text)
+	})
+	return m
+}
+
+// use uses a command once Discord knows it.
+func (w *world) use(who discordtest.ID, name, text string, options ...discordtest.Opt) discordtest.Sent {
+	w.Helper()
+	w.discord.WaitFor("the commands to be registered", func() bool { return len(w.discord.Commands(0)) > 0 })
+	return w.shown(w.discord.Slash(w.general.ID, who, name, options...), text)
+}
+
+// settled returns once all that was said is either logged or passed over.
+func (w *world) settled() {
+	w.Helper()
+	w.use(w.otto.ID, "context", "remember", discordtest.Opt{Name: "question", Value: "is all in?"})
+}
+
+func (w *world) restart() {
+	w.Helper()
+	if code := w.stop(); code != 0 {
+		w.Fatalf("exit code %d", code)
+	}
+	w.start()
+}
+
+func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
+	t.Parallel()
+	w := newAskingWorld(t)
+	w.start()
+	notice := w.notice()
+	w.discord.Say(w.general.ID, w.jane.ID, "canary-before is in the cage")
+	w.ask(w.general, w.ana, "what is in the cage?")
+	w.holds(w.prompt(), "canary-before") // of the session
+	w.settled()
+	if w.onDisk("canary-before") {
+		t.Error("what was said before the decision is on disk")
+	}
+	w.restart()
+	w.restart()
+	w.ask(w.general, w.ana, "and what is in the cage now?")
+	w.lacks(w.prompt(), "canary-before")
+
+	w.click(notice.Message, "I remember nothing", "nothing")
+	w.discord.Say(w.general.ID, w.jane.ID, "canary-after is in the cage")
+	w.settled()
+	if w.onDisk("canary") {
+		t.Error("what was said in a guild that said no is on disk")
+	}
+	w.click(w.use(w.guild.Owner.ID, "hark memory", "I remember nothing").Message, "everybody here can read", "public")
+	w.discord.Say(w.general.ID, w.jane.ID, "canary-agreed is in the cage")
+	w.discord.Say(w.staff.ID, w.jane.ID, "canary-hidden is in the cage")
+	w.settled()
+	if !w.onDisk("canary-agreed") || w.onDisk("canary-hidden") || w.onDisk("canary-after") {
+		t.Errorf("agreed: %t, hidden: %t, before that: %t", w.onDisk("canary-agreed"), w.onDisk("canary-hidden"), w.onDisk("canary-after"))
+	}
+	asked := 0
+	for _, m := range w.discord.Sent(w.general.ID) {
+		if strings.Contains(m.Versions[0], "May I remember") {
+			asked++
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
+func TestChosenIgnoredAndRestrictedChannels(t *testing.T) {
+	t.Parallel()
+	w := newAskingWorld(t)
+	adults := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "adults", NSFW: true})
+	attic := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "attic", Type: discordtest.Category})
+	box := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "box", ParentID: &attic.ID})
+	w.start()
+	say := func(canary string) {
+		for name, c := range map[string]discordtest.Channel{"general": w.general, "adults": adults, "box": box} {
+			w.discord.Say(c.ID, w.jane.ID, canary+"-"+name+" is the password")
+		}
+		dm := w.discord.DM(w.jane.ID, canary+"-direct is the password")
+		w.discord.WaitSent(dm.ChannelID, func(m discordtest.Sent) bool { return true })
+		w.settled()
+	}
+	onDisk := func(canary string, want ...string) {
+		t.Helper()
+		var got []string
+		for _, name := range []string{"adults", "box", "direct", "general"} {
+			if w.onDisk(canary + "-" + name) {
+				got = append(got, name)
+			}
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("%s is kept of %q, want %q", canary, got, want)
+		}
+	}
+	ask := w.shown(w.discord.Click(w.notice().Message, w.guild.Owner.ID, "choose"), "Which channels")
+	notice := w.notice()
+	w.click(ask.Message, "chosen", fmt.Sprintf("channels:%d:%d", notice.ChannelID, notice.ID), attic.ID.String())
+	say("first")
+	onDisk("first", "box")
+	settings := func() discordtest.Message { return w.use(w.guild.Owner.ID, "hark memory", "channels").Message }
+	w.click(settings(), "everybody here can read", "public")
+	say("second")
+	onDisk("second", "box", "general")
+	w.later()
+	w.ask(w.general, w.ana, "what is the second password?")
+	w.holds(w.prompt(), "second-box")
+
+	w.click(settings(), "Never remembered", "never", attic.ID.String())
+	say("third")
+	onDisk("third", "general")
+	w.later()
+	w.ask(w.general, w.ana, "what is the first password, and the second one?")
+	w.lacks(w.prompt(), "second-box")
+	w.lacks(w.prompt(), "first-box")
+	w.holds(w.prompt(), "second-general")
+}
+
+func TestOptingOutForgetsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.discord.Say(w.general.ID, w.jane.ID, "jane-canary hides in the lighthouse")
+	w.discord.Say(w.general.ID, w.ana.ID, "ana-canary hides in the barn")
+	w.later()
+	w.model.Queue(llmtest.Say("jane-canary is in the lighthouse [1]."))
+	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" who hides in the lighthouse?")
+	answer := w.reply(w.general.ID, q.ID, "lighthouse")
+	w.settled()
+	if !w.onDisk("jane-canary") {
+		t.Fatal("nothing was logged")
+	}
+	confirm := w.use(w.jane.ID, "memory optout", "Opt out?")
+	out := w.discord.Click(confirm.Message, w.jane.ID, "optout")
+	w.discord.Say(w.general.ID, w.ana.ID, "ana-canary stays")
+	w.shown(out, "You've opted out")
+	w.discord.Say(w.general.ID, w.jane.ID, "jane-canary is still here")
+	w.discord.WaitFor("the answer to be taken back", func() bool {
+		for _, m := range w.discord.Sent(w.general.ID) {
+			if m.ID == answer.ID {
+				return strings.Contains(m.Content, "has been forgotten") && !strings.Contains(m.Content, "lighthouse")
+			}
+		}
+		return false
+	})
+	w.settled()
+	if w.onDisk("jane-canary") || !w.onDisk("ana-canary stays") {
+		t.Errorf("of jane: %t, of ana: %t", w.onDisk("jane-canary"), w.onDisk("ana-canary stays"))
+	}
+	w.use(w.jane.ID, "memory optin", "stays forgotten")
+	w.ask(w.general, w.ana, "who hides in the lighthouse?")
+	w.lacks(w.prompt(), "jane-canary")
+	w.discord.Say(w.general.ID, w.jane.ID, "jane-returns to the lighthouse")
+	w.settled()
+	if !w.onDisk("jane-returns") || w.onDisk("jane-canary") {
+		t.Errorf("after opting in, the new: %t, the old: %t", w.onDisk("jane-returns"), w.onDisk("jane-canary"))
+	}
+}
+
+func TestFactsAndMarksAreInThePrompt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	said := w.discord.Say(w.general.ID, w.jane.ID, publicWords)
+	w.use(w.jane.ID, "memory add", "Noted", discordtest.Opt{Name: "text", Value: "waters the orchids"})
+	w.use(w.jane.ID, "memory alias", "Noted", discordtest.Opt{Name: "name", Value: "Janey"})
+	w.later()
+	w.shown(w.discord.MessageAction(w.discord.Messages(w.general.ID)[0], w.ana.ID, "Remember ⭐"), "⭐ Marked")
+	w.discord.Edit(w.general.ID, said.ID, publicWords+" Bring cake.")
+	w.ask(w.general, w.ana, when)
+	w.holds(w.prompt(), "└─ Data:")
+	w.holds(w.prompt(), "waters the orchids")
+	w.holds(w.prompt(), "Janey")
+	w.holds(w.prompt(), "⭐")
+	w.holds(w.prompt(), "Bring cake")
+	w.discord.Advance(time.Second)
+	w.shown(w.discord.MessageAction(said, w.ana.ID, "Remember ⭐"), "No longer marked")
+	w.ask(w.general, w.otto, when)
+	w.lacks(lastUser(w.prompt()), "⭐")
+}
+
+// lastUser is a prompt without the legend that explains its signs.
+func lastUser(prompt string) string {
+	_, rest, _ := strings.Cut(prompt, publicWords[:20])
+	return rest
+}
+
+func TestAnswerWhoseSourceWasDeletedIsTakenBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	source := w.discord.Say(w.general.ID, w.jane.ID, publicWords)
+	w.later()
+	w.model.Queue(llmtest.Say("On Thursday in the greenhouse [1]."))
+	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" "+when)
+	answer := w.reply(w.general.ID, q.ID, "greenhouse")
+	w.settled()
+	w.discord.Delete(w.general.ID, source.ID)
+	w.discord.WaitFor("the answer to be taken back", func() bool {
+		m := w.discord.Sent(w.general.ID)[0]
+		return m.ID == answer.ID && strings.Contains(m.Content, "has been forgotten") && !strings.Contains(m.Content, "greenhouse")
+	})
+}

@@ -1,0 +1,341 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/memory"
+	"hark/memory/sqlite"
+)
+
+// forgetting is what "hark forget" was told.
+type forgetting struct {
+	*flags
+	user, channel, guild, before string
+	messages                     []string
+	optOut, yes, json            bool
+}
+
+func (f *flags) forgetCommand() *cobra.Command {
+	o := forgetting{flags: f}
+	c := &cobra.Command{
+		Use:   "forget",
+		Short: "Forget a person, a channel, a server, single messages, or what is older than a day",
+		Long: "Forgets for good, also while Hark runs: the text, its words and vectors, what was made of it, and Hark's answers that\n" +
+			"used it. All conditions given must hold: \"--user ann --before 90d\" is what Ann wrote more than 90 days ago. It shows\n" +
+			"what would go and asks first.",
+		Example: "  hark forget --user ann                      all that Ann wrote, in all servers, and what is known of her\n" +
+			"  hark forget --user ann --opt-out            and nothing of hers is remembered from now on\n" +
+			"  hark forget --channel general --before 2024-01-01\n" +
+			"  hark forget --channel general --message 1234567890123456789\n" +
+			"  hark forget --guild Harbour                 a whole server, with its people and settings\n" +
+			"  hark forget --before 365d                   whatever is older than a year",
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			k, err := f.openKept(c.Context())
+			if err != nil {
+				return err
+			}
+			defer k.Close()
+			return o.run(c, k)
+		},
+	}
+	c.Flags().StringVar(&o.user, "user", "", "what the person of this `name` or id wrote")
+	c.Flags().StringVar(&o.channel, "channel", "", "what was said in the channel of this `name` or id, with its threads")
+	c.Flags().StringVar(&o.guild, "guild", "", "what was said in the server of this `name` or id")
+	c.Flags().StringSliceVar(&o.messages, "message", nil, "the messages with these `ids`, of the channel")
+	c.Flags().StringVar(&o.before, "before", "", "what was said before this `day`, such as 2024-05-31, or longer ago than this, such as 90d")
+	c.Flags().BoolVar(&o.optOut, "opt-out", false, "and remember nothing that the person writes from now on")
+	c.Flags().BoolVar(&o.yes, "yes", false, "don't ask")
+	c.Flags().BoolVar(&o.json, "json", false, "print the receipt as JSON")
+	return c
+}
+
+// check refuses combinations that mean nothing.
+func (o *forgetting) check() error {
+	switch {
+	case o.user == "" && o.channel == "" && o.guild == "" && o.before == "" && len(o.messages) == 0:
+		return errors.New("what is to be forgotten? Say it with --user, --channel, --guild, --message or --before")
+	case len(o.messages) > 0 && o.channel == "":
+		return errors.New("--message needs --channel: in which channel are they?")
+	case len(o.messages) > 0 && (o.user != "" || o.before != ""):
+		return errors.New("--message names messages one by one: leave out --user and --before")
+	case o.optOut && o.user == "":
+		return errors.New("--opt-out needs --user: who is it?")
+	case o.optOut && (o.channel != "" || o.before != ""):
+		return errors.New("--opt-out forgets all that somebody wrote: leave out --channel and --before")
+	}
+	return nil
+}
+
+func (o *forgetting) run(c *cobra.Command, k *kept) error {
+	target, what, people, err := o.target(c.Context(), k)
+	if err != nil {
+		return err
+	}
+	if len(o.messages) > 0 {
+		return o.deleteMessages(c, k, target)
+	}
+	extent, err := k.Extent(c.Context(), target)
+	if err != nil {
+		return err
+	}
+	if !o.yes {
+		fmt.Fprintf(c.ErrOrStderr(), "This forgets %s: %s.\n", what, o.extent(extent, people))
+	}
+	if err := o.confirm(c.Context(), o.yes, "Forget it for good?"); err != nil {
+		return err
+	}
+	if o.optOut {
+		if err := optOut(c.Context(), k, target, people); err != nil {
+			return err
+		}
+	}
+	receipt, err := o.carryOut(c.Context(), k, target)
+	if c.Context().Err() != nil {
+		return interrupted("interrupted; if it had begun it counts as forgotten, and \"hark run\" or the same command goes on taking it out of the file")
+	}
+	if err != nil {
+		return err
+	}
+	return o.print(c, k, receipt)
+}
+
+// target is what is to be forgotten, also in words, and the person's names where one is meant.
+func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, what string, people []memory.Person, err error) {
+	t = memory.Forgetting{Why: memory.WhyPurge, At: time.Now()}
+	if t.Guild, err = k.guildCalled(o.guild); err != nil {
+		return t, "", nil, err
+	}
+	where := "in all servers"
+	if o.guild != "" {
+		where = fmt.Sprintf("in %s (%d)", oneLine(guildName(k.guildOf(t.Guild))), t.Guild)
+	}
+	if o.channel != "" {
+		channel, err := k.channelCalled(t.Guild, o.channel)
+		if err != nil {
+			return t, "", nil, err
+		}
+		t.Guild, t.Channel = channel.Guild, channel.ID
+		where = fmt.Sprintf("in #%s (%d) of %s", oneLine(channel.Name), channel.ID, oneLine(guildName(k.guildOf(t.Guild))))
+	}
+	what = "everything " + where
+	if o.user != "" {
+		if t.User, people, err = k.personCalled(ctx, t.Guild, o.user); err != nil {
+			return t, "", nil, err
+		}
+		what = fmt.Sprintf("everything that %s wrote %s", nameOf(t.User, people), where)
+	}
+	if o.before != "" {
+		if t.Before, err = dayOf(o.before, t.At, k.config.Answer.Location()); err != nil {
+			return t, "", nil, fmt.Errorf("--before %w", err)
+		}
+		what += ", before " + t.Before.In(k.config.Answer.Location()).Format("2006-01-02 15:04 MST")
+	}
+	if o.optOut {
+		t.Why = memory.WhyOptOut
+	}
+	return t, what, people, nil
+}
+
+// nameOf is somebody's name and id.
+func nameOf(id memory.UserID, people []memory.Person) string {
+	for _, p := range people {
+		if p.DisplayName() != "" {
+			return fmt.Sprintf("%s (%d)", oneLine(p.DisplayName()), id)
+		}
+	}
+	return id.String()
+}
+
+// extent is how much would go, in words.
+func (o *forgetting) extent(e sqlite.Extent, people []memory.Person) string {
+	text := fmt.Sprintf("%s in %s", plural(e.Messages, "message"), plural(e.Channels, "channel"))
+	if o.user != "" && o.channel == "" && o.before == "" {
+		text += fmt.Sprintf(", %s, and what is known of them in %s", plural(e.Facts, "fact"), plural(len(people), "server"))
+	}
+	if o.guild != "" && o.user == "" && o.channel == "" && o.before == "" {
+		text += ", its people, channels and settings"
+	}
+	return text
+}
+
+// optOut has nothing remembered of somebody any more, wherever they are known.
+func optOut(ctx context.Context, k *kept, target memory.Forgetting, people []memory.Person) error {
+	var events []memory.Event
+	for _, p := range people {
+		events = append(events, memory.Opted{Guild: p.Guild, User: target.User, Out: true, At: target.At})
+	}
+	if target.Guild != memory.Everywhere && len(people) == 0 {
+		events = append(events, memory.Opted{Guild: target.Guild, User: target.User, Out: true, At: target.At})
+	}
+	if len(events) == 0 {
+		return fmt.Errorf("it isn't known in which servers %d is: name one with --guild", target.User)
+	}
+	return k.Apply(ctx, events...)
+}
+
+// carryOut forgets, and goes on first with what the same command began and didn't end.
+func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forgetting) (memory.Receipt, error) {
+	unfinished, err := k.Unfinished(ctx)
+	if err != nil {
+		return memory.Receipt{}, err
+	}
+	var before memory.Receipt
+	for _, u := range unfinished {
+		if u.Guild != target.Guild || u.Channel != target.Channel || u.User != target.User || u.Why != target.Why {
+			continue
+		}
+		receipt, err := k.CarryOut(ctx, u.ID, o.progress("forgetting"))
+		if err != nil {
+			return memory.Receipt{}, err
+		}
+		add(&before, receipt)
+	}
+	receipt, err := k.Forget(ctx, target, o.progress("forgetting"))
+	add(&receipt, before)
+	return receipt, err
+}
+
+// add adds what another receipt counts.
+func add(to *memory.Receipt, r memory.Receipt) {
+	to.Messages += r.Messages
+	to.Segments += r.Segments
+	to.Vectors += r.Vectors
+	to.Answers += r.Answers
+	to.Facts += r.Facts
+	to.People += r.People
+}
+
+// deleteMessages forgets single messages.
+func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.Forgetting) error {
+	ids, err := messageIDs(c.Context(), k, target.Channel, o.messages)
+	if err != nil {
+		return err
+	}
+	there, err := k.Messages(c.Context(), target.Channel, ids)
+	if err != nil {
+		return err
+	}
+	if !o.yes {
+		fmt.Fprintf(c.ErrOrStderr(), "This forgets %s of %s that are remembered.\n", plural(len(there), "message"), plural(len(ids), "id"))
+	}
+	if err := o.confirm(c.Context(), o.yes, "Forget them for good?"); err != nil {
+		return err
+	}
+	if err := k.Apply(c.Context(), memory.Deleted{Guild: target.Guild, Channel: target.Channel, IDs: ids}); err != nil {
+		return err
+	}
+	return o.print(c, k, memory.Receipt{Forgetting: target, Messages: len(there)})
+}
+
+// messageIDs are the messages of a channel that are called so: by their ids, or as in the file they were imported from.
+func messageIDs(ctx context.Context, k *kept, channel memory.ChannelID, names []string) ([]memory.MessageID, error) {
+	var ids []memory.MessageID
+	for _, name := range names {
+		id, err := k.MessageNamed(ctx, channel, name)
+		if errors.Is(err, memory.ErrNotFound) {
+			var n int64
+			if n, err = strconv.ParseInt(name, 10, 64); err != nil {
+				return nil, fmt.Errorf("no message is called %q: write ids, with commas between them", name)
+			}
+			id = memory.MessageID(n)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// receiptJSON is a receipt as --json prints it.
+type receiptJSON struct {
+	Guild    string     `json:"guild,omitempty"` // empty: all servers
+	Channel  string     `json:"channel,omitempty"`
+	User     string     `json:"user,omitempty"`
+	Before   *time.Time `json:"before,omitempty"`
+	At       time.Time  `json:"at"`
+	Messages int        `json:"messages"`
+	Segments int        `json:"segments"`
+	Vectors  int        `json:"vectors"`
+	Answers  int        `json:"answers"`
+	Facts    int        `json:"facts"`
+	People   int        `json:"people"`
+	OutOf    []string   `json:"out_of_reach"`
+}
+
+// print prints what went, and what Hark can't reach.
+func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
+	if o.json {
+		return printJSON(c.OutOrStdout(), receiptOf(r, outOfReach(k)))
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		noun string
+	}{
+		{r.Segments, "segment"}, {r.Vectors, "vector"}, {r.Answers, "answer"}, {r.Facts, "fact"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, plural(p.n, p.noun))
+		}
+	}
+	if r.People > 0 {
+		parts = append(parts, "what was known of a person in "+plural(r.People, "server"))
+		if r.Forgetting.User == 0 {
+			parts[len(parts)-1] = fmt.Sprintf("what was known of %d people", r.People)
+		}
+	}
+	line := "Forgotten: " + plural(r.Messages, "message")
+	if len(parts) > 0 {
+		line += ", and with that " + strings.Join(parts, ", ")
+	}
+	fmt.Fprintln(c.OutOrStdout(), line+".")
+	_, err := fmt.Fprintln(c.OutOrStdout(), "Out of Hark's reach: "+strings.Join(outOfReach(k), "; ")+".")
+	return err
+}
+
+func receiptOf(r memory.Receipt, reach []string) receiptJSON {
+	out := receiptJSON{
+		At: r.Forgetting.At.UTC().Truncate(time.Second), Messages: r.Messages, Segments: r.Segments, Vectors: r.Vectors, Answers: r.Answers, Facts: r.Facts,
+		People: r.People, OutOf: reach,
+	}
+	if r.Forgetting.Guild != memory.Everywhere {
+		out.Guild = r.Forgetting.Guild.String()
+	}
+	if r.Forgetting.Channel != 0 {
+		out.Channel = r.Forgetting.Channel.String()
+	}
+	if r.Forgetting.User != 0 {
+		out.User = r.Forgetting.User.String()
+	}
+	if !r.Forgetting.Before.IsZero() {
+		out.Before = &r.Forgetting.Before
+	}
+	return out
+}
+
+// outOfReach is where what was forgotten may be still.
+func outOfReach(k *kept) []string {
+	places := []string{"backups and exports made before"}
+	if k.config.LLM.Model != "" {
+		places = append(places, "what the model's host keeps ("+hostOf(k.config.LLM.BaseURL)+")")
+	}
+	if k.config.Embedding.Model != "" {
+		places = append(places, "what the embedding server keeps ("+hostOf(k.config.Embedding.BaseURL)+")")
+	}
+	return append(places, "what others wrote that quotes or names it", "Discord's own copy")
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hark/internal/config"
+	"hark/internal/tokens"
+	"hark/memory"
+	"hark/memory/sqlite"
+)
+
+// kept is the memory as the commands see it that keep it: without an embedder or a model.
+type kept struct {
+	*sqlite.Store
+	config config.Config
+	guilds []*memory.Guild
+}
+
+// openKept opens the memory, which must be there.
+func (f *flags) openKept(ctx context.Context) (*kept, error) {
+	cfg, err := f.load()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(cfg.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("nothing is remembered in %s: name the right directory with --data or HARK_DATA", cfg.Data)
+	}
+	store, err := sqlite.Open(ctx, cfg.Data, sqlite.Options{Tokens: tokens.New().Count, Progress: f.progress("indexing words"), Mended: f.tellMended})
+	if err != nil {
+		return nil, err
+	}
+	k := &kept{Store: store, config: cfg}
+	ids, err := store.Guilds(ctx)
+	for _, id := range ids {
+		var g *memory.Guild
+		if g, err = store.Guild(ctx, id); err != nil {
+			break
+		}
+		k.guilds = append(k.guilds, g)
+	}
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return k, nil
+}
+
+// tellMended tells what was wrong in the database.
+func (f *flags) tellMended(what string) {
+	fmt.Fprintf(f.env.stderr, "hark: the database wasn't closed or is damaged: %s didn't agree with what was said, and are made again\n", what)
+}
+
+// guildName is what people call a guild.
+func guildName(g *memory.Guild) string {
+	switch g.ID {
+	case memory.LocalGuild:
+		return "local"
+	case memory.DirectGuild:
+		return "direct"
+	}
+	return cmp.Or(g.Name, g.ID.String())
+}
+
+// guildOf is the guild with that id.
+func (k *kept) guildOf(id memory.GuildID) *memory.Guild {
+	for _, g := range k.guilds {
+		if g.ID == id {
+			return g
+		}
+	}
+	return &memory.Guild{ID: id}
+}
+
+// channelName is what a channel is called; its id if that isn't known.
+func (k *kept) channelName(guild memory.GuildID, id memory.ChannelID) string {
+	for _, c := range k.guildOf(guild).Channels {
+		if c.ID == id {
+			return cmp.Or(c.Name, id.String())
+		}
+	}
+	return id.String()
+}
+
+// guildCalled is the guild with that name or id; memory.Everywhere if name is empty.
+func (k *kept) guildCalled(name string) (memory.GuildID, error) {
+	if name == "" {
+		return memory.Everywhere, nil
+	}
+	var ids []memory.GuildID
+	var lines []string
+	for _, g := range k.guilds {
+		if strings.EqualFold(guildName(g), name) || g.ID.String() == name {
+			ids, lines = append(ids, g.ID), append(lines, fmt.Sprintf("%d %s", g.ID, guildName(g)))
+		}
+	}
+	return only("server", name, ids, lines, "its id will do too; \"local\" is what was imported without one, \"direct\" are direct messages")
+}
+
+// channelCalled is the channel with that name or id, in guild or Everywhere.
+func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel, error) {
+	var all []memory.Channel
+	var lines []string
+	for _, g := range k.guilds {
+		for _, c := range g.Channels {
+			byName := strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name)
+			if (guild == memory.Everywhere || guild == g.ID) && c.Kind != memory.CategoryChannel && (byName || c.ID.String() == name) {
+				c.Guild = g.ID
+				all, lines = append(all, c), append(lines, fmt.Sprintf("%d #%s in %s (%d)", c.ID, oneLine(c.Name), oneLine(guildName(g)), g.ID))
+			}
+		}
+	}
+	ids := make([]int, len(all))
+	for i := range all {
+		ids[i] = i
+	}
+	i, err := only("channel", name, ids, lines, "its id will do too")
+	if err != nil {
+		return memory.Channel{}, err
+	}
+	return all[i], nil
+}
+
+// personCalled is the person whom name calls in guild or Everywhere, and who they are there. An id is taken although
+// nobody is known by it.
+func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID, []memory.Person, error) {
+	known := map[memory.UserID][]memory.Person{}
+	var ids []memory.UserID
+	for _, g := range k.guilds {
+		if guild != memory.Everywhere && guild != g.ID {
+			continue
+		}
+		people, err := k.People(ctx, g.ID)
+		if err != nil {
+			return 0, nil, err
+		}
+		for _, p := range people {
+			if known[p.ID] = append(known[p.ID], p); isCalled(p, name) && !slices.Contains(ids, p.ID) {
+				ids = append(ids, p.ID)
+			}
+		}
+	}
+	if id, err := strconv.ParseInt(name, 10, 64); err == nil && id > 0 && len(ids) == 0 {
+		return memory.UserID(id), known[memory.UserID(id)], nil
+	}
+	var lines []string
+	for _, id := range ids {
+		for _, p := range known[id] {
+			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, oneLine(p.DisplayName()), oneLine(p.Username), oneLine(guildName(k.guildOf(p.Guild))), p.Guild))
+		}
+	}
+	id, err := only("person", name, ids, lines, "their id will do too, also if nothing but their messages is known")
+	return id, known[id], err
+}
+
+// isCalled reports whether name is one of a person's names, or their id.
+func isCalled(p memory.Person, name string) bool {
+	return slices.ContainsFunc(append(p.Aliases(), p.Username, p.Name, p.Nick, p.ID.String()), func(n string) bool {
+		return strings.EqualFold(n, strings.TrimPrefix(name, "@")) || strings.EqualFold(n, name)
+	})
+}
+
+// only is the one of ids; lines tell who they are.
+func only[T any](what, name string, ids []T, lines []string, hint string) (none T, err error) {
+	switch len(ids) {
+	case 0:
+		return none, fmt.Errorf("no %s is called %q: %s", what, name, hint)
+	case 1:
+		return ids[0], nil
+	}
+	return none, fmt.Errorf("%q can mean %d: name the %s by id\n  %s", name, len(ids), what, strings.Join(lines, "\n  "))
+}
+
+// dayOf is the time that text tells, as a date, a time, or how long ago.
+func dayOf(text string, now time.Time, zone *time.Location) (time.Time, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 100_000 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	if at, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
+		return at, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	return time.Time{}, fmt.Errorf("%q is no time: write a date such as 2024-05-31, or how long ago, such as 90d or 12h", text)
+}
+
+// hostOf is the host of a URL.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return address
+	}
+	return u.Host
+}
