@@ -80,7 +80,6 @@ type Answerer interface {
 	// grows. With an error it may return the part of an answer that it came to.
 	Answer(ctx context.Context, q answer.Question, stream func(text string)) (answer.Answer, error)
 	Recall(ctx context.Context, q answer.Question) (answer.Recalled, error)
-	Keep(ctx context.Context, t memory.Trace) error
 }
 
 // Bot is a connection to Discord, kept up as long as Run runs.
@@ -299,5 +298,5 @@ func (b *Bot) thread(a *ask, purpose string) *thread {
 // refuse says that there are too many questions.
 func (b *Bot) refuse(last context.Context, a *ask) {
 	d := newDelivery(b.thread(a, "b"), b.timing.pace, b.timing.typing)
-	b.post(last, d, a, layout(tooMany, "", piece.String))
+	b.post(last, d, a, layout(tooMany, "", piece.String), memory.Trace{})
 }

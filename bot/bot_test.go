@@ -59,7 +59,7 @@ func TestMentionGetsOneReply(t *testing.T) {
 	if got := len(s.discord.Sent(s.channel)); got != 1 {
 		t.Errorf("%d messages sent", got)
 	}
-	trace := s.oracle.traces(t, 1)[0]
+	trace := s.traces(t, 1)[0]
 	if trace.Answer != memory.MessageID(m.ID) || len(trace.Parts) != 0 || trace.Question != memory.MessageID(question.ID) {
 		t.Errorf("kept %+v", trace)
 	}
@@ -101,12 +101,12 @@ func TestReplyAndDirectMessageAreAnswered(t *testing.T) {
 	s := set(t).run(t).ready(t)
 	s.ask("when?")
 	first := s.answered(t, s.channel, "Friday")
-	s.oracle.traces(t, 1)
+	s.traces(t, 1)
 	s.discord.Say(s.channel, s.bo.ID, "are you sure?", discordtest.QuietReplyTo(first.ID))
-	s.oracle.traces(t, 2)
+	s.traces(t, 2)
 	dm := s.discord.DM(s.ana.ID, "and in private?")
 	s.answered(t, dm.ChannelID, "Friday")
-	s.oracle.traces(t, 3)
+	s.traces(t, 3)
 	s.discord.Say(s.channel, s.bo.ID, "nothing for you")
 	s.log.waitSaid(t, "them: nothing for you")
 	q := s.oracle.questions()
@@ -279,7 +279,7 @@ func TestLongAnswerIsSeveralMessages(t *testing.T) {
 		return answer.Answer{Text: text}, nil
 	}
 	s.ask("tell me all")
-	trace := s.oracle.traces(t, 1)[0]
+	trace := s.traces(t, 1)[0]
 	sent := s.discord.Sent(s.channel)
 	if len(sent) != len(trace.Parts)+1 || len(sent) < 3 || trace.Answer != memory.MessageID(sent[0].ID) || sent[1].Reference != nil {
 		t.Fatalf("%d messages, kept %+v", len(sent), trace)

@@ -151,17 +151,22 @@ type oracle struct {
 	answer func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error)
 	recall func(ctx context.Context, q answer.Question) (answer.Recalled, error)
 
-	mu     sync.Mutex
-	asked  []answer.Question
-	kept   []memory.Trace
-	change chan struct{}
+	traceless bool // answers don't say how they came about
+
+	mu    sync.Mutex
+	asked []answer.Question
 }
 
+// Answer is a whole one with a trace, as an engine's are.
 func (o *oracle) Answer(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
 	o.mu.Lock()
 	o.asked = append(o.asked, q)
 	o.mu.Unlock()
-	return o.answer(ctx, q, stream)
+	a, err := o.answer(ctx, q, stream)
+	if err == nil && a.Trace.Asker == 0 && !o.traceless {
+		a.Trace = memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}
+	}
+	return a, err
 }
 
 func (o *oracle) Recall(ctx context.Context, q answer.Question) (answer.Recalled, error) {
@@ -171,15 +176,6 @@ func (o *oracle) Recall(ctx context.Context, q answer.Question) (answer.Recalled
 	return o.recall(ctx, q)
 }
 
-func (o *oracle) Keep(_ context.Context, t memory.Trace) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.kept = append(o.kept, t)
-	close(o.change)
-	o.change = make(chan struct{})
-	return nil
-}
-
 func (o *oracle) questions() []answer.Question {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -187,22 +183,21 @@ func (o *oracle) questions() []answer.Question {
 }
 
 // traces returns the traces kept once there are n.
-func (o *oracle) traces(t *testing.T, n int) []memory.Trace {
+func (s *scene) traces(t *testing.T, n int) []memory.Trace {
 	t.Helper()
-	late := time.After(patience)
-	for {
-		o.mu.Lock()
-		kept, change := slices.Clone(o.kept), o.change
-		o.mu.Unlock()
-		if len(kept) >= n {
-			return kept
+	var kept []memory.Trace
+	s.log.wait(t, fmt.Sprintf("%d traces", n), func() bool {
+		kept = nil
+		s.log.mu.Lock()
+		defer s.log.mu.Unlock()
+		for _, e := range s.log.events {
+			if e, ok := e.(memory.Answered); ok {
+				kept = append(kept, e.Trace)
+			}
 		}
-		select {
-		case <-change:
-		case <-late:
-			t.Fatalf("waited in vain for %d traces, have %d", n, len(kept))
-		}
-	}
+		return len(kept) >= n
+	})
+	return kept
 }
 
 // says answers every question with text.
@@ -279,7 +274,7 @@ func set(t *testing.T, options ...discordtest.Option) *scene {
 	t.Helper()
 	d := discordtest.New(t, options...)
 	s := &scene{discord: d, log: newNotebook(), out: &journal{changed: make(chan struct{})}, ended: make(chan error, 1),
-		oracle: &oracle{answer: says("Friday"), change: make(chan struct{})}}
+		oracle: &oracle{answer: says("Friday")}}
 	s.guild = d.AddGuild("Garden")
 	s.channel = d.AddChannel(s.guild.ID, discordtest.Channel{Name: "general"}).ID
 	s.ana = d.AddMember(s.guild.ID, discordtest.User{Username: "ana"})

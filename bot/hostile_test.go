@@ -271,20 +271,6 @@ func TestShowRecalled(t *testing.T) {
 	}
 }
 
-func TestKeepThatFails(t *testing.T) {
-	t.Parallel()
-	s := set(t)
-	s.bot.answers = forgetful{s.oracle}
-	s.run(t).ready(t)
-	s.ask("when?")
-	s.answered(t, s.channel, "Friday")
-	s.out.wait(t, "couldn't keep")
-}
-
-type forgetful struct{ *oracle }
-
-func (forgetful) Keep(context.Context, memory.Trace) error { return errDown }
-
 func TestCloseCodes(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]error{4004: ErrToken, 4011: ErrShards, 4013: ErrIntents, 4014: ErrIntents, 4000: nil, 4009: nil} {

@@ -32,7 +32,7 @@ type outcome struct {
 func (b *Bot) reply(work, last context.Context, a *ask) {
 	d := newDelivery(b.thread(a, "a"), b.timing.pace, b.timing.typing)
 	if a.text == "" {
-		b.post(last, d, a, layout(fmt.Sprintf(askMe, b.self), "", piece.String))
+		b.post(last, d, a, layout(fmt.Sprintf(askMe, b.self), "", piece.String), memory.Trace{})
 		return
 	}
 	limit, cancel := context.WithTimeout(work, b.timing.answer)
@@ -53,7 +53,7 @@ func (b *Bot) reply(work, last context.Context, a *ask) {
 	}
 	if gone != nil {
 		b.log.Warn().Err(gone).Int64("question", int64(a.id)).Msg("gave up an answer")
-		b.record(last, d, a)
+		b.record(last, d, a, got.answer.Trace)
 		return
 	}
 	b.conclude(last, d, a, got)
@@ -89,7 +89,7 @@ func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got out
 	return got
 }
 
-// conclude brings what Discord shows to what the answer became, logs that, and keeps how it came about.
+// conclude brings what Discord shows to what the answer became, and logs that with how it came about.
 func (b *Bot) conclude(last context.Context, d *delivery, a *ask, got outcome) {
 	if got.err == nil && strings.TrimSpace(got.answer.Text) == "" {
 		got.err = errors.New("the answer is empty")
@@ -97,6 +97,20 @@ func (b *Bot) conclude(last context.Context, d *delivery, a *ask, got outcome) {
 	if away := got.answer.Away; away != nil {
 		b.log.Warn().Err(away).Int64("question", int64(a.id)).Msg("answered without the model")
 	}
+	contents, err := b.lay(d, a, got)
+	if err != nil {
+		contents = []string{b.sentence(a, err)}
+	}
+	b.post(last, d, a, contents, got.answer.Trace)
+}
+
+// lay lays an answer out as messages. It never panics, whatever the answer's text does to it.
+func (b *Bot) lay(d *delivery, a *ask, got outcome) (contents []string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = errors.New(panicked("lay out an answer", r))
+		}
+	}()
 	text := got.answer.Text
 	if strings.TrimSpace(text) == "" {
 		text = d.latest()
@@ -109,61 +123,62 @@ func (b *Bot) conclude(last context.Context, d *delivery, a *ask, got outcome) {
 			text, tail = why, ""
 		}
 	}
-	link := func(p piece) string { return linkSources(p, got.answer.Sources) }
-	if !b.post(last, d, a, layout(text, tail, link)) {
-		return
-	}
-	if t := got.answer.Trace; got.err == nil || t.Asker != 0 {
-		b.keep(last, d, t)
-	}
+	return layout(text, tail, func(p piece) string { return linkSources(p, got.answer.Sources) }), nil
 }
 
-// post shows contents and logs them, and reports whether any of it is in Discord and in the log.
-func (b *Bot) post(last context.Context, d *delivery, a *ask, contents []string) bool {
+// post shows contents, which came about as trace tells, and logs them.
+func (b *Bot) post(last context.Context, d *delivery, a *ask, contents []string, trace memory.Trace) {
 	if err := d.finish(last, contents); err != nil {
 		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't show an answer")
 	}
-	return b.record(last, d, a)
+	b.record(last, d, a, trace)
 }
 
 // record logs our answer, and returns once that is committed.
-func (b *Bot) record(last context.Context, d *delivery, a *ask) bool {
-	logged := make(chan struct{})
-	if len(d.parts) == 0 || !b.queue.put(item{events: b.ours(d, a), logged: logged}) {
-		return false
-	}
-	select {
-	case <-logged:
-		return true
-	case <-last.Done():
-		return false
+func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Trace) {
+	if len(d.parts) > 0 {
+		_ = b.commit(last, b.ours(d, a, trace))
 	}
 }
 
-// ours is our answer for the log, as Discord has it.
-func (b *Bot) ours(d *delivery, a *ask) []memory.Event {
+// commit has events logged after all that was taken in before, and returns once they are.
+func (b *Bot) commit(ctx context.Context, events []memory.Event) error {
+	logged := make(chan struct{})
+	if !b.queue.put(item{events: events, logged: logged}) {
+		return errStopped
+	}
+	select {
+	case <-logged:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ours is our answer for the log, as Discord has it, with how it came about. Where nobody knows that, the text isn't
+// kept: it couldn't be found when something that it repeats is forgotten.
+func (b *Bot) ours(d *delivery, a *ask, trace memory.Trace) []memory.Event {
 	var events []memory.Event
+	trace.Parts = nil
 	for i, p := range d.parts {
 		m := memory.Message{
 			ID: p.id, Guild: a.guild, Channel: a.channel, Author: b.self, Kind: memory.FromHark,
 			Content: p.content, Edited: p.edited,
 		}
 		if i == 0 {
-			m.ReplyTo = a.id
+			m.ReplyTo, trace.Answer = a.id, p.id
+		} else {
+			trace.Parts = append(trace.Parts, p.id)
+		}
+		if trace.Asker == 0 {
+			m.Content = ""
 		}
 		events = append(events, memory.Posted{Message: m})
 	}
+	if trace.Asker != 0 {
+		events = append(events, memory.Answered{Trace: trace})
+	}
 	return events
-}
-
-func (b *Bot) keep(last context.Context, d *delivery, t memory.Trace) {
-	t.Answer, t.Parts = d.parts[0].id, nil
-	for _, p := range d.parts[1:] {
-		t.Parts = append(t.Parts, p.id)
-	}
-	if err := b.answers.Keep(last, t); err != nil {
-		b.log.Error().Err(err).Int64("answer", int64(t.Answer)).Msg("couldn't keep how an answer came about")
-	}
 }
 
 // sentence is what a member is told about err. What it has no sentence for is logged under a code.

@@ -56,7 +56,7 @@ func TestAnswersThatAreGoneAreLeftAtThat(t *testing.T) {
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
 	q := s.discord.Say(other.ID, s.ana.ID, s.discord.Bot.Mention()+" when?")
 	closed := s.discord.WaitSent(other.ID, func(m discordtest.Sent) bool { return m.Content == "Friday" })
-	s.oracle.traces(t, 2)
+	s.traces(t, 2)
 	s.discord.Delete(s.channel, answer.ID)
 	s.discord.SetOverwrite(other.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
 	s.withdraw(answer.Message, q)

@@ -224,14 +224,15 @@ func (t *conversation) say(ctx context.Context, line string) error {
 // logs reports whether what is said here is remembered: nothing is added to a channel of Discord's from outside.
 func (t *conversation) logs() bool { return t.place.guild == memory.LocalGuild }
 
-func (t *conversation) log(ctx context.Context, name string, m memory.Message) error {
+func (t *conversation) log(ctx context.Context, name string, m memory.Message, more ...memory.Event) error {
 	if !t.logs() {
 		return nil
 	}
-	return t.app.store.Apply(ctx,
+	return t.app.store.Apply(ctx, append([]memory.Event{
 		memory.ChannelSeen{Channel: memory.Channel{ID: t.place.channel, Guild: t.place.guild, Kind: memory.LocalChannel, Name: t.place.name}},
 		memory.PersonSeen{Person: memory.Person{ID: m.Author, Guild: t.place.guild, Name: name}},
-		memory.Posted{Message: m})
+		memory.Posted{Message: m},
+	}, more...)...)
 }
 
 // harkID is Hark itself where Discord gives it no id.
@@ -261,11 +262,8 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 		return nil
 	}
 	m := memory.Message{ID: t.nextID(), Guild: q.Guild, Channel: q.Channel, Author: harkID, Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID}
-	if err := t.log(ctx, "Hark", m); err != nil {
-		return err
-	}
 	a.Trace.Answer = m.ID
-	return t.app.answers.Keep(ctx, a.Trace)
+	return t.log(ctx, "Hark", m, memory.Answered{Trace: a.Trace})
 }
 
 // print shows an answer, what of it wasn't streamed, and what it cites. An extractive one tells its sources

@@ -43,7 +43,7 @@ type Answer struct {
 	Model   string   // the model that wrote it; empty when it was extractive
 	// Away is why the model didn't write the answer although there is one: to be logged, not shown.
 	Away  error
-	Trace memory.Trace // to be given to Keep once the answer has been sent and has an id
+	Trace memory.Trace // to be logged as memory.Answered with the answer, once that has been sent and has an id
 }
 
 // Source is a message that an answer cites.

@@ -11,7 +11,7 @@ import (
 func (w *world) answered(ago time.Duration, text string, sources ...memory.TraceHit) memory.MessageID {
 	w.t.Helper()
 	id := w.says(ago, lobby, oracle, text)
-	if err := w.engine.Keep(w.t.Context(), memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann, Recalled: sources}); err != nil {
+	if err := w.store.KeepTrace(w.t.Context(), memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann, Recalled: sources}); err != nil {
 		w.t.Fatal(err)
 	}
 	return id
@@ -45,7 +45,7 @@ func TestOwnAnswersFromAPastThatIsClosedNowAreNotRepeated(t *testing.T) {
 	for text, from := range map[string]memory.MessageID{"made from the past": old, "made from the session": recent} {
 		id := w.says(5*time.Minute, kiosk, oracle, text)
 		trace := memory.Trace{Guild: guild, Channel: kiosk, Answer: id, Recalled: []memory.TraceHit{source(kiosk, from)}}
-		if err := w.engine.Keep(t.Context(), trace); err != nil {
+		if err := w.store.KeepTrace(t.Context(), trace); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestAllPartsOfALongAnswerAreJudgedTogether(t *testing.T) {
 		from := w.says(day, tt.channel, ben, "talk")
 		first, more := w.says(3*time.Minute, lobby, oracle, tt.words+" begin"), w.says(2*time.Minute, lobby, oracle, tt.words+" end")
 		trace := memory.Trace{Guild: guild, Channel: lobby, Answer: first, Parts: []memory.MessageID{more}, Recalled: []memory.TraceHit{source(tt.channel, from)}}
-		if err := w.engine.Keep(t.Context(), trace); err != nil {
+		if err := w.store.KeepTrace(t.Context(), trace); err != nil {
 			t.Fatal(err)
 		}
 	}

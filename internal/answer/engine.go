@@ -20,7 +20,6 @@ type Log interface {
 	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 	Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error)
-	KeepTrace(ctx context.Context, t memory.Trace) error
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
 }
 
@@ -117,6 +116,3 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	}
 	return Recalled{Result: r.result, Prompt: r.Prompt}, nil
 }
-
-// Keep stores how an answer came about.
-func (e *Engine) Keep(ctx context.Context, t memory.Trace) error { return e.log.KeepTrace(ctx, t) }

@@ -117,7 +117,7 @@ func TestTracesTellTheVersion(t *testing.T) {
 		w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
 		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
 		a.Trace.Answer = w.says(0, lobby, oracle, a.Text)
-		if err := w.engine.Keep(t.Context(), a.Trace); err != nil {
+		if err := w.store.KeepTrace(t.Context(), a.Trace); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.store.Trace(t.Context(), lobby, a.Trace.Answer); err != nil {

@@ -151,7 +151,7 @@ func (w *world) gives(q Question, ago time.Duration) memory.MessageID {
 	w.t.Helper()
 	a := w.answer(q)
 	a.Trace.Answer = w.posts(ago, memory.Message{Guild: q.Guild, Channel: q.Channel, Author: oracle, Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID})
-	if err := w.engine.Keep(w.t.Context(), a.Trace); err != nil {
+	if err := w.store.KeepTrace(w.t.Context(), a.Trace); err != nil {
 		w.t.Fatal(err)
 	}
 	return a.Trace.Answer
