@@ -13,6 +13,7 @@ type event struct {
 	memory.Event
 	message memory.Message // of Posted: cleaned, with its tokens
 	terms   string         // of Posted: what full text holds of it
+	live    bool           // of Posted
 }
 
 // prepare checks and cleans events, so that only the file itself can make applying them fail.
@@ -26,7 +27,7 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 			if e.Message.ID == 0 || e.Message.Channel == 0 {
 				return nil, fmt.Errorf("log a message: it has no id or no channel: %w", memory.ErrRefused)
 			}
-			prepared[i].message = s.clean(e.Message)
+			prepared[i].message, prepared[i].live = s.clean(e.Message), e.Live
 			prepared[i].terms = indexTerms(&terms, prepared[i].message)
 		case memory.Edited:
 			e.Content = memory.Clean(e.Content)
@@ -35,8 +36,9 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 			if e.Trace.Answer == 0 || e.Trace.Channel == 0 {
 				return nil, fmt.Errorf("keep a trace: its answer has no id or no channel: %w", memory.ErrRefused)
 			}
-		case memory.Deleted, memory.Named, memory.GuildSeen, memory.ChannelSeen, memory.ChannelGone, memory.RoleSeen,
-			memory.RoleGone, memory.PersonSeen:
+		case memory.Deleted, memory.Named, memory.Starred, memory.Heard, memory.GuildSeen, memory.GuildLeft, memory.ChannelSeen, memory.ChannelGone,
+			memory.ChannelDeleted, memory.RoleSeen, memory.RoleGone, memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone,
+			memory.Learn, memory.Learned, memory.Chose, memory.Asked, memory.Opted, memory.GapFound, memory.GapFilled, memory.Marked:
 		default:
 			return nil, fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused)
 		}
@@ -45,7 +47,7 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 }
 
 func (s *Store) clean(m memory.Message) memory.Message {
-	m.Content = memory.Clean(m.Content)
+	m.Content, m.Starred = memory.Clean(m.Content), false
 	if len(m.Files) > 0 {
 		files := make([]memory.File, len(m.Files))
 		for i, f := range m.Files {
@@ -91,12 +93,20 @@ func appendHash(b []byte, term string) []byte {
 func (t *transaction) apply(e *event) error {
 	switch v := e.Event.(type) {
 	case memory.Posted:
-		return t.post(e.message, e.terms)
+		return t.post(e)
+	case memory.Heard:
+		c, err := t.channel(v.Guild, v.Channel)
+		if err == nil {
+			t.hear(c.no, v.ID)
+		}
+		return err
+	case memory.Starred:
+		return t.star(v)
 	case memory.Edited:
 		return t.edit(v)
 	case memory.Deleted:
 		for _, id := range v.IDs {
-			if err := t.delete(v.Channel, id); err != nil {
+			if err := t.delete(v.Channel, id, true); err != nil {
 				return err
 			}
 		}
@@ -105,34 +115,83 @@ func (t *transaction) apply(e *event) error {
 		return t.name(v)
 	case memory.Answered:
 		return t.keepTrace(v.Trace)
-	case memory.PersonSeen:
-		return t.seePerson(v.Person)
+	case memory.GapFound:
+		return t.findGap(v.Gap)
+	case memory.GapFilled:
+		return t.fillGap(v)
+	case memory.Marked:
+		return t.exec("DELETE FROM withdrawn WHERE channel = ? AND message = ?", int64(v.Channel), int64(v.Message))
 	}
-	return t.applyStructure(e.Event)
+	return t.applyPerson(e.Event)
 }
 
-// post logs a message, or its newer version.
-func (t *transaction) post(m memory.Message, terms string) error {
+// applyPerson writes what changes what is known of people.
+func (t *transaction) applyPerson(e memory.Event) error {
+	switch v := e.(type) {
+	case memory.PersonSeen:
+		return t.seePerson(v.Person)
+	case memory.PersonLeft:
+		return t.leave(v)
+	case memory.FactTold:
+		return t.tellFact(v)
+	case memory.FactGone:
+		return t.takeFact(v.Guild, v.Fact)
+	case memory.Opted:
+		return t.opt(v)
+	case memory.Learn:
+		return t.learn(v)
+	}
+	return t.applyStructure(e)
+}
+
+// post logs a message, or its newer version, unless its author has opted out or it is forgotten.
+func (t *transaction) post(e *event) error {
+	m := e.message
 	c, err := t.channel(m.Guild, m.Channel)
 	if err != nil {
 		return err
 	}
-	t.changed.newest = max(t.changed.newest, m.ID)
-	if m.ID > c.highest { // so that nothing is known of it: neither itself, nor an edit, nor a deletion
-		c.highest = m.ID
-		return t.insert(c, m, millis(m.Edited), terms)
+	if e.live {
+		t.hear(c.no, m.ID)
 	}
-	if gone, err := t.isDeleted(m.Channel, m.ID); gone || err != nil {
+	d, err := t.decisions()
+	if err != nil {
+		return err
+	}
+	if d.out[member{m.Guild, m.Author}] {
+		return t.dropEarly(c, m.ID)
+	}
+	if d.forgotten(spot{m.Guild, m.Channel, c.parent}, m.ID, m.Author) {
+		if gone, err := t.isGone(m.Channel, m.ID); gone || err != nil {
+			return err
+		}
+		return t.delete(m.Channel, m.ID, true) // so that others' edits and stars of it are known to be
+	}
+	t.changed.newest = max(t.changed.newest, m.ID)
+	if m.ID > c.highest { // so that nothing is known of it: neither itself, nor an edit, a star or a deletion
+		c.highest = m.ID
+		return t.insert(c, m, millis(m.Edited), e.terms)
+	}
+	if gone, err := t.isGone(m.Channel, m.ID); gone || err != nil {
 		return err
 	}
 	old, row, err := t.stored(c, m.ID)
-	if err != nil {
+	if err != nil || old.doomed {
 		return err
 	}
 	if row != 0 {
 		return t.replace(c, row, old, m)
 	}
-	return t.insertEdited(c, m, terms)
+	return t.insertEdited(c, m, e.terms)
+}
+
+// dropEarly deletes an edit that overtook its message.
+func (t *transaction) dropEarly(c *channel, id memory.MessageID) error {
+	if id > c.highest {
+		return nil
+	}
+	t.changed.text = true
+	return t.exec("DELETE FROM early_edit WHERE channel = ? AND id = ?", int64(c.channel), int64(id))
 }
 
 // insertEdited logs a message that isn't there yet with the text of an edit that overtook it, if any did.
@@ -148,6 +207,9 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) e
 		m.Content, m.Edited = content, fromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(new(text.Batch), m)
+	}
+	if _, err := found(t.row("SELECT starred FROM star WHERE channel = ? AND id = ?", int64(m.Channel), int64(m.ID)).Scan(&m.Starred)); err != nil {
+		return err
 	}
 	return t.insert(c, m, whole, terms)
 }
@@ -193,7 +255,7 @@ func (t *transaction) replace(c *channel, row int64, old storedMessage, m memory
 	}
 	if newWhole {
 		now.whole = millis(m.Edited)
-		now.ReplyTo, now.Starred, now.Files, now.Mentions = m.ReplyTo, m.Starred, m.Files, m.Mentions
+		now.ReplyTo, now.Files, now.Mentions = m.ReplyTo, m.Files, m.Mentions
 	}
 	if newText {
 		now.Edited, now.Content = m.Edited, m.Content
@@ -209,8 +271,8 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	}
 	text := now.Text()
 	now.Tokens = t.store.options.Tokens(text)
-	err = t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, starred = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
-		int64(now.ReplyTo), millis(now.Edited), now.whole, now.Starred, now.Tokens, now.Content, extra, row)
+	err = t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
+		int64(now.ReplyTo), millis(now.Edited), now.whole, now.Tokens, now.Content, extra, row)
 	if err != nil || text == old.Text() {
 		return err
 	}
@@ -221,20 +283,14 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	if old.segment != 0 {
 		t.segment(old.segment, c.no).torn = true
 	}
-	return t.dropAnswers(old.Channel, old.ID)
+	return t.dropAnswers(old.Channel, old.ID, false)
 }
 
 // reindex puts what full text holds of one version in the place of another.
 func (t *transaction) reindex(row int64, old, new memory.Message) error {
 	var batch text.Batch
-	if terms := indexTerms(&batch, old); terms != "" {
-		there, err := t.isIndexed(row)
-		if err == nil && there {
-			err = t.exec("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", row, terms)
-		}
-		if err != nil {
-			return err
-		}
+	if err := t.unindex(row, indexTerms(&batch, old)); err != nil {
+		return err
 	}
 	if terms := indexTerms(&batch, new); terms != "" {
 		return t.exec("INSERT INTO fulltext (rowid, content) VALUES (?, ?)", row, terms)
@@ -242,17 +298,29 @@ func (t *transaction) reindex(row int64, old, new memory.Message) error {
 	return nil
 }
 
-// edit changes the text of a message, or keeps the change for when the message comes.
-func (t *transaction) edit(e memory.Edited) error {
-	if gone, err := t.isDeleted(e.Channel, e.ID); gone || err != nil {
+// unindex takes a message with these terms out of full text.
+func (t *transaction) unindex(row int64, terms string) error {
+	if terms == "" {
+		return nil
+	}
+	there, err := t.isIndexed(row)
+	if err != nil || !there {
 		return err
 	}
+	return t.exec("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", row, terms)
+}
+
+// edit changes the text of a message, or keeps the change for when the message comes.
+func (t *transaction) edit(e memory.Edited) error {
 	c, err := t.channel(e.Guild, e.Channel)
 	if err != nil {
 		return err
 	}
+	if gone, err := t.isGone(e.Channel, e.ID); gone || err != nil {
+		return err
+	}
 	old, row, err := t.stored(c, e.ID)
-	if err != nil {
+	if err != nil || old.doomed {
 		return err
 	}
 	if row == 0 {
@@ -270,21 +338,25 @@ func (t *transaction) edit(e memory.Edited) error {
 	return t.update(c, row, old, now)
 }
 
-// delete removes a message for good, whether it is there or yet to come.
-func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID) error {
+// delete removes a message for good, whether it is there or yet to come. Discord is to be told of the answers that
+// were made from it if those are withdrawn, rather than deleted because something was edited.
+func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, withdrawn bool) error {
 	t.changed.text = true
 	if err := t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channelID), int64(id)); err != nil {
 		return err
 	}
-	for _, query := range []string{"DELETE FROM early_edit WHERE channel = ? AND id = ?", "DELETE FROM called WHERE channel = ? AND id = ?"} {
-		if err := t.exec(query, int64(channelID), int64(id)); err != nil {
+	for _, table := range []string{"early_edit", "called", "star"} {
+		if err := t.exec("DELETE FROM "+table+" WHERE channel = ? AND id = ?", int64(channelID), int64(id)); err != nil {
 			return err
 		}
+	}
+	if err := t.dropFacts(channelID, id); err != nil {
+		return err
 	}
 	if err := t.dropTrace(channelID, id); err != nil {
 		return err
 	}
-	if err := t.dropAnswers(channelID, id); err != nil {
+	if err := t.dropAnswers(channelID, id, withdrawn); err != nil {
 		return err
 	}
 	c, err := t.knownChannel(channelID)
@@ -293,7 +365,7 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID) er
 	}
 	c.highest = max(c.highest, id)
 	old, row, err := t.stored(c, id)
-	if row == 0 || err != nil {
+	if row == 0 || old.doomed || err != nil {
 		return err
 	}
 	return t.remove(c, row, old)
@@ -318,14 +390,27 @@ func (t *transaction) remove(c *channel, row int64, old storedMessage) error {
 	return nil
 }
 
-func (t *transaction) isDeleted(channel memory.ChannelID, id memory.MessageID) (bool, error) {
-	var one int
-	return found(t.row("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", int64(channel), int64(id)).Scan(&one))
+// star keeps whether a message is marked as important, whether it is there or yet to come.
+func (t *transaction) star(e memory.Starred) error {
+	if gone, err := t.isGone(e.Channel, e.ID); gone || e.At.IsZero() || err != nil {
+		return err
+	}
+	newer, err := found(t.row(`INSERT INTO star (channel, id, starred, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
+		DO UPDATE SET starred = ?3, at = ?4 WHERE ?4 > at RETURNING 1`, int64(e.Channel), int64(e.ID), e.On, millis(e.At)).Scan(new(int)))
+	if !newer || err != nil {
+		return err
+	}
+	c, err := t.knownChannel(e.Channel)
+	if c == nil || err != nil {
+		return err
+	}
+	c.highest = max(c.highest, e.ID)
+	return t.exec("UPDATE message SET starred = ? WHERE channel = ? AND id = ?", e.On, c.no, int64(e.ID))
 }
 
 // name keeps what a message is called.
 func (t *transaction) name(e memory.Named) error {
-	if gone, err := t.isDeleted(e.Channel, e.ID); gone || err != nil {
+	if gone, err := t.isGone(e.Channel, e.ID); gone || err != nil {
 		return err
 	}
 	return t.exec(`INSERT OR IGNORE INTO called SELECT ?1, ?2, ?3 WHERE NOT EXISTS

@@ -12,9 +12,11 @@ import (
 
 // channel is what the writer knows of a channel it writes to.
 type channel struct {
-	no   int64
-	next int64 // row of the next message
-	// highest is the highest id that the channel's messages, early edits and tombstones have.
+	spot
+	nameless bool // so that nothing but messages is known of it
+	no       int64
+	next     int64 // row of the next message
+	// highest is the highest id that the channel's messages, early edits, stars and tombstones have.
 	highest memory.MessageID
 	// tail are the channel's last messages that lie in segments, oldest first, at most memory.LookBack; nil
 	// if they must be read first.
@@ -62,16 +64,20 @@ func (t *transaction) knownChannel(id memory.ChannelID) (*channel, error) {
 		return c, nil
 	}
 	c := &channel{}
-	ok, err := found(t.row("SELECT no FROM channel WHERE id = ?", int64(id)).Scan(&c.no))
+	at := memory.Channel{ID: id}
+	ok, err := found(t.row("SELECT no, guild, parent, kind, name, unplaced FROM channel WHERE id = ?", int64(id)).
+		Scan(&c.no, &at.Guild, &at.Parent, &at.Kind, &at.Name, &at.Unplaced))
 	if !ok || err != nil {
 		return nil, err
 	}
+	c.place(at)
 	first, end := c.no<<sequenceBits, (c.no+1)<<sequenceBits
 	if err := t.row("SELECT coalesce(max(row), ?1) + 1 FROM message WHERE row >= ?1 AND row < ?2", first, end).Scan(&c.next); err != nil {
 		return nil, err
 	}
 	err = t.row(`SELECT max(coalesce((SELECT max(id) FROM message WHERE channel = ?1), ?3),
-		coalesce((SELECT max(id) FROM early_edit WHERE channel = ?2), ?3), coalesce((SELECT max(id) FROM tombstone WHERE channel = ?2), ?3))`,
+		coalesce((SELECT max(id) FROM early_edit WHERE channel = ?2), ?3), coalesce((SELECT max(id) FROM tombstone WHERE channel = ?2), ?3),
+		coalesce((SELECT max(id) FROM star WHERE channel = ?2), ?3))`,
 		c.no, int64(id), int64(noMessage)).Scan(&c.highest)
 	if err != nil {
 		return nil, err
@@ -81,6 +87,15 @@ func (t *transaction) knownChannel(id memory.ChannelID) (*channel, error) {
 	}
 	w.channels[id] = c
 	return c, nil
+}
+
+// place notes what is known of a channel.
+func (c *channel) place(known memory.Channel) {
+	c.spot = spot{guild: known.Guild, channel: known.ID}
+	if known.Kind.IsThread() {
+		c.parent = known.Parent
+	}
+	c.nameless = known.Unplaced && known.Name == ""
 }
 
 // addChannel stores a channel that isn't known yet.
@@ -183,7 +198,7 @@ func (t *transaction) readBefore(no int64, id memory.MessageID) ([]memory.Placed
 		}
 		placed = append(placed, p)
 		return nil
-	}, "SELECT id, author, segment FROM message WHERE channel = ? AND id < ? AND segment <> 0 ORDER BY id DESC LIMIT ?", no, int64(id), memory.LookBack)
+	}, "SELECT id, author, segment FROM said WHERE channel = ? AND id < ? AND segment <> 0 ORDER BY id DESC LIMIT ?", no, int64(id), memory.LookBack)
 	if err != nil {
 		return nil, err
 	}
@@ -241,6 +256,7 @@ type storedMessage struct {
 	memory.Message
 	segment int64
 	whole   int64 // milliseconds; see migrations
+	doomed  bool  // being forgotten
 }
 
 // stored is the message as it is in the file, and its row; 0 if it isn't there.
@@ -249,9 +265,10 @@ func (t *transaction) stored(c *channel, id memory.MessageID) (storedMessage, in
 	var m storedMessage
 	var edited int64
 	var extra sql.NullString
-	ok, err := found(t.row(`SELECT m.row, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment, m.content, m.extra, c.id, c.guild
+	ok, err := found(t.row(`SELECT m.row, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment, m.content, m.extra, c.id, c.guild,
+		EXISTS (SELECT 1 FROM doomed d WHERE d.row = m.row)
 		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, int64(id)).
-		Scan(&row, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.whole, &m.Starred, &m.Tokens, &m.segment, &m.Content, &extra, &m.Channel, &m.Guild))
+		Scan(&row, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.whole, &m.Starred, &m.Tokens, &m.segment, &m.Content, &extra, &m.Channel, &m.Guild, &m.doomed))
 	if !ok || err != nil {
 		return m, 0, err
 	}

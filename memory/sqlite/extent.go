@@ -20,7 +20,7 @@ type Extent struct {
 func (s *Store) Extent(ctx context.Context, f memory.Forgetting) (Extent, error) {
 	var e Extent
 	where, args := under(f)
-	err := s.read.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM message m CROSS JOIN channel c ON c.no = m.channel WHERE "+where, args...).
+	err := s.read.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM said m CROSS JOIN channel c ON c.no = m.channel WHERE "+where, args...).
 		Scan(&e.Messages, &e.Channels)
 	if err == nil && f.User != 0 && f.Channel == 0 && f.Before.IsZero() {
 		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM fact WHERE user = ?1 AND text IS NOT NULL AND ?2 IN (guild, ?3)",
@@ -54,7 +54,7 @@ func under(f memory.Forgetting) (where string, args []any) {
 // Written calls each for every message that somebody wrote, by channel and id, as they are at one moment.
 func (s *Store) Written(ctx context.Context, user memory.UserID, each func(memory.Message) error) error {
 	rows, err := s.read.QueryContext(ctx, `SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
-		FROM message m JOIN channel c ON c.no = m.channel WHERE m.author = ? ORDER BY m.channel, m.id`, int64(user))
+		FROM said m JOIN channel c ON c.no = m.channel WHERE m.author = ? ORDER BY m.channel, m.id`, int64(user))
 	if err == nil {
 		err = eachRow(rows, func(scan func(...any) error) error {
 			var m memory.Message

@@ -41,7 +41,7 @@ func (s *Store) fullText(ctx context.Context, r rowRange, scope memory.Scope, ma
 	if since != nil || until != nil {
 		query.WriteString(" CROSS JOIN message t ON t.row = fulltext.rowid")
 	}
-	query.WriteString(" WHERE fulltext MATCH ?")
+	query.WriteString(" WHERE fulltext MATCH ? AND fulltext.rowid NOT IN (SELECT row FROM doomed)")
 	r.where(&query, "fulltext.rowid")
 	args := []any{match}
 	for _, bound := range []struct {
@@ -89,7 +89,7 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 		messages += n
 		for i, term := range terms {
 			var query strings.Builder
-			query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ?")
+			query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ? AND rowid NOT IN (SELECT row FROM doomed)")
 			r.where(&query, "rowid")
 			query.WriteString(" LIMIT ?)")
 			if err := s.read.QueryRowContext(ctx, query.String(), matchAny([]string{term}), limit).Scan(&n); err != nil {

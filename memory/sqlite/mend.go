@@ -72,14 +72,14 @@ func logFlaws(q snapshot) ([]flaw, error) {
 		gone[channel] = append(gone[channel], id)
 		n++
 		return err
-	}, "SELECT c.id, m.id FROM tombstone d CROSS JOIN channel c ON c.id = d.channel CROSS JOIN message m ON m.channel = c.no AND m.id = d.id")
+	}, "SELECT c.id, m.id FROM tombstone d CROSS JOIN channel c ON c.id = d.channel CROSS JOIN said m ON m.channel = c.no AND m.id = d.id")
 	if err != nil || n == 0 {
 		return nil, err
 	}
 	return []flaw{{fmt.Sprintf("%d deleted messages", n), func(t *transaction) error {
 		for _, channel := range slices.Sorted(maps.Keys(gone)) {
 			for _, id := range gone[channel] {
-				if err := t.delete(channel, id); err != nil {
+				if err := t.delete(channel, id, true); err != nil {
 					return err
 				}
 			}
@@ -96,10 +96,10 @@ func segmentFlaws(q snapshot) ([]flaw, error) {
 		err := scan(&no)
 		channels = append(channels, no)
 		return err
-	}, `WITH cut AS (SELECT segment, channel, count(*) AS size, min(id) AS first, max(id) AS last FROM message WHERE segment <> 0 GROUP BY 1, 2)
+	}, `WITH cut AS (SELECT segment, channel, count(*) AS size, min(id) AS first, max(id) AS last FROM said WHERE segment <> 0 GROUP BY 1, 2)
 		SELECT coalesce(cut.channel, s.channel) FROM cut FULL JOIN segment s ON s.id = cut.segment AND s.channel = cut.channel
 			WHERE s.id IS NULL OR cut.segment IS NULL OR s.size <> cut.size OR s.size > ? OR cut.first < s.first OR cut.last > s.last
-		UNION SELECT channel FROM message WHERE (segment = 0) = (kind IN (`+recalledKinds+`))`, memory.MaxSegment)
+		UNION SELECT channel FROM said WHERE (segment = 0) = (kind IN (`+recalledKinds+`))`, memory.MaxSegment)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (t *transaction) uncut(no int64, after memory.MessageID) (messages []memory
 		err := scanMessage(func(dest ...any) error { return scan(append([]any{&row}, dest...)...) }, &m)
 		messages, rows = append(messages, m), append(rows, row)
 		return err
-	}, "SELECT row, "+messageColumns+" FROM message WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+") ORDER BY id LIMIT 500", no, int64(after))
+	}, "SELECT row, "+messageColumns+" FROM said WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+") ORDER BY id LIMIT 500", no, int64(after))
 	return messages, rows, err
 }
 
@@ -252,13 +252,13 @@ func countFlaws(q snapshot) ([]flaw, error) {
 		mend        []string
 	}{
 		{"the counts of %d channels", `SELECT count(*) FROM channel c LEFT JOIN
-				(SELECT channel, count(*) AS n FROM message WHERE kind IN (` + recalledKinds + `) GROUP BY 1) m ON m.channel = c.no
+				(SELECT channel, count(*) AS n FROM said WHERE kind IN (` + recalledKinds + `) GROUP BY 1) m ON m.channel = c.no
 				WHERE c.messages <> coalesce(m.n, 0)`,
-			[]string{"UPDATE channel SET messages = (SELECT count(*) FROM message WHERE channel = channel.no AND kind IN (" + recalledKinds + "))"}},
-		{"who wrote how much, in %d cases", `SELECT count(*) FROM (SELECT channel, author, count(*) AS n, max(id) AS last FROM message
+			[]string{"UPDATE channel SET messages = (SELECT count(*) FROM said WHERE channel = channel.no AND kind IN (" + recalledKinds + "))"}},
+		{"who wrote how much, in %d cases", `SELECT count(*) FROM (SELECT channel, author, count(*) AS n, max(id) AS last FROM said
 				WHERE kind IN (` + recalledKinds + `) GROUP BY 1, 2) m
 				FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS NOT m.n OR p.last IS NOT m.last`,
-			[]string{"DELETE FROM presence", `INSERT INTO presence (channel, author, messages, last) SELECT channel, author, count(*), max(id) FROM message
+			[]string{"DELETE FROM presence", `INSERT INTO presence (channel, author, messages, last) SELECT channel, author, count(*), max(id) FROM said
 				WHERE kind IN (` + recalledKinds + `) GROUP BY 1, 2`}},
 		{"the stars of %d messages", `SELECT count(*) FROM star s CROSS JOIN channel c ON c.id = s.channel
 				CROSS JOIN message m ON m.channel = c.no AND m.id = s.id WHERE m.starred <> s.starred`,

@@ -46,7 +46,7 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	if !ok {
 		return nil, nil
 	}
-	rows, err := s.read.QueryContext(ctx, "SELECT "+messageColumns+" FROM message WHERE channel = ? AND "+where, append([]any{no}, args...)...)
+	rows, err := s.read.QueryContext(ctx, "SELECT "+messageColumns+" FROM said WHERE channel = ? AND "+where, append([]any{no}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read messages of channel %d: %w", channel, explain(err))
 	}
@@ -68,10 +68,10 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 	// The rows round each id are found in the index alone and read once, however the stretches overlap.
 	return s.messages(ctx, channel, `row IN (
 		SELECT b.row FROM json_each(?2) j JOIN message b ON b.row IN
-			(SELECT row FROM message WHERE channel = ?1 AND id < j.value ORDER BY id DESC LIMIT ?3)
+			(SELECT row FROM said WHERE channel = ?1 AND id < j.value ORDER BY id DESC LIMIT ?3)
 		UNION SELECT a.row FROM json_each(?2) j JOIN message a ON a.row IN
-			(SELECT row FROM message WHERE channel = ?1 AND id > j.value ORDER BY id LIMIT ?4)
-		UNION SELECT row FROM message WHERE channel = ?1 AND id IN (SELECT value FROM json_each(?2))) ORDER BY id`,
+			(SELECT row FROM said WHERE channel = ?1 AND id > j.value ORDER BY id LIMIT ?4)
+		UNION SELECT row FROM said WHERE channel = ?1 AND id IN (SELECT value FROM json_each(?2))) ORDER BY id`,
 		jsonOf(ids), before, after)
 }
 

@@ -209,6 +209,23 @@ CREATE TABLE vector_next ( -- of another space than vector, whose place it takes
   segment INTEGER PRIMARY KEY,
   steps   BLOB NOT NULL -- int8 a dimension, or a bit a dimension and an int8 for each that isn't 0
 );
+`, `
+CREATE TABLE learn ( -- whether facts may be learned
+  guild INTEGER NOT NULL,
+  user  INTEGER NOT NULL, -- 0: what the guild says
+  allow INTEGER NOT NULL,
+  at    INTEGER NOT NULL, -- milliseconds
+  PRIMARY KEY (guild, user)
+) WITHOUT ROWID;
+ALTER TABLE channel ADD COLUMN learned INTEGER NOT NULL DEFAULT 0; -- id: what was said up to it was looked at for facts
+
+ALTER TABLE forgetting ADD COLUMN whole INTEGER NOT NULL DEFAULT 0; -- whether nothing but the beginning ends it
+ALTER TABLE forgetting ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE doomed ( -- messages that are forgotten, of which nothing is left but their rows and their full text
+  row        INTEGER PRIMARY KEY,
+  forgetting INTEGER NOT NULL
+);
+CREATE VIEW said AS SELECT * FROM message WHERE row NOT IN (SELECT row FROM doomed);
 `}
 
 // migrate brings the schema up to date.

@@ -1,12 +1,12 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"hark/memory"
 )
@@ -16,24 +16,127 @@ func (t *transaction) applyStructure(e memory.Event) error {
 	t.changed.structure = true
 	switch v := e.(type) {
 	case memory.GuildSeen:
-		return t.seeGuild(v.Guild)
+		return t.seeGuild(v.Guild, v.At)
+	case memory.GuildLeft:
+		return t.leaveGuild(v)
 	case memory.ChannelSeen:
 		return t.seeChannel(v.Channel)
 	case memory.ChannelGone:
-		return t.exec("UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND (id = ?2 OR parent = ?2 AND kind IN (?3, ?4))",
-			int64(v.Guild), int64(v.Channel), int(memory.PublicThread), int(memory.PrivateThread))
+		return t.unplace(v.Guild, v.Channel)
+	case memory.ChannelDeleted:
+		return t.deleteChannel(v)
 	case memory.RoleSeen:
 		return t.seeRole(v.Guild, v.Role)
+	case memory.Chose:
+		return t.choose(v)
+	case memory.Asked:
+		return t.asked(v)
+	case memory.Learned:
+		return t.learned(v)
 	}
-	gone := e.(memory.RoleGone) // prepare lets no others pass
-	return t.exec("DELETE FROM role WHERE guild = ? AND id = ?", int64(gone.Guild), int64(gone.Role))
+	return t.loseRole(e.(memory.RoleGone)) // prepare lets no others pass
 }
 
-func (t *transaction) seeGuild(g memory.Guild) error {
+// unplace unplaces a channel and its threads.
+func (t *transaction) unplace(guild memory.GuildID, channel memory.ChannelID) error {
+	return t.exec("UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND (id = ?2 OR parent = ?2 AND kind IN (?3, ?4))",
+		int64(guild), int64(channel), int(memory.PublicThread), int(memory.PrivateThread))
+}
+
+// leaveGuild notes that Hark was removed from a guild.
+func (t *transaction) leaveGuild(e memory.GuildLeft) error {
+	if _, err := t.guildNo(e.Guild); err != nil {
+		return err
+	}
+	if err := t.exec("UPDATE guild SET gone = ? WHERE id = ?", millis(e.At), int64(e.Guild)); err != nil {
+		return err
+	}
+	return t.exec("UPDATE channel SET unplaced = 1 WHERE guild = ?", int64(e.Guild))
+}
+
+// deleteChannel begins to forget what was said in a channel, once.
+func (t *transaction) deleteChannel(e memory.ChannelDeleted) error {
+	if _, err := t.channel(e.Guild, e.Channel); err != nil {
+		return err
+	}
+	if err := t.unplace(e.Guild, e.Channel); err != nil {
+		return err
+	}
+	d, err := t.decisions()
+	if err != nil {
+		return err
+	}
+	f := memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At}
+	if slices.Contains(d.ledger, orderOf(f)) {
+		return nil
+	}
+	_, err = t.forget(f)
+	return err
+}
+
+func (t *transaction) asked(e memory.Asked) error {
+	if _, err := t.guildNo(e.Guild); err != nil {
+		return err
+	}
+	return t.exec("UPDATE guild SET asked = max(1, ?) WHERE id = ?", int64(e.Message), int64(e.Guild))
+}
+
+func (t *transaction) learned(e memory.Learned) error {
+	c, err := t.channel(e.Guild, e.Channel)
+	if err != nil {
+		return err
+	}
+	return t.exec("UPDATE channel SET learned = max(learned, ?) WHERE no = ?", int64(e.Until), c.no)
+}
+
+// loseRole removes a role and what overwrites say of it. @everyone never goes.
+func (t *transaction) loseRole(gone memory.RoleGone) error {
+	if _, err := t.guildNo(gone.Guild); err != nil {
+		return err
+	}
+	if err := t.exec("DELETE FROM role WHERE guild = ? AND id = ?", int64(gone.Guild), int64(gone.Role)); err != nil || gone.Role == memory.RoleID(gone.Guild) {
+		return err
+	}
+	left := map[int64]string{}
+	err := t.each(func(scan func(...any) error) error {
+		var no int64
+		var stored []byte
+		var all []memory.Overwrite
+		if err := scan(&no, &stored); err != nil {
+			return err // uncovered: everything that can be stored can be read as bytes
+		}
+		if err := json.Unmarshal(stored, &all); err != nil {
+			return fmt.Errorf("read the overwrites of a channel: %w", err)
+		}
+		kept := slices.DeleteFunc(slices.Clone(all), func(o memory.Overwrite) bool { return o.Role == gone.Role && o.User == 0 })
+		if len(kept) == len(all) {
+			return nil
+		}
+		b, err := json.Marshal(kept)
+		left[no] = string(b)
+		return err
+	}, "SELECT no, overwrites FROM channel WHERE guild = ? AND overwrites <> 'null'", int64(gone.Guild))
+	if err != nil {
+		return err
+	}
+	for no, overwrites := range left {
+		if err := t.exec("UPDATE channel SET overwrites = ? WHERE no = ?", overwrites, no); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *transaction) seeGuild(g memory.Guild, at time.Time) error {
 	if _, err := t.guildNo(g.ID); err != nil {
 		return err
 	}
-	if err := t.exec("UPDATE guild SET name = ?, owner = ? WHERE id = ?", memory.Clean(g.Name), int64(g.Owner), int64(g.ID)); err != nil {
+	since := int64(0)
+	if !at.IsZero() {
+		since = int64(memory.FirstMessageID(at))
+	}
+	if err := t.exec(`UPDATE guild SET name = ?1, owner = ?2, since = CASE WHEN (since = 0 OR gone <> 0) AND ?3 <> 0 THEN ?3 ELSE since END, gone = 0
+		WHERE id = ?4`, memory.Clean(g.Name), int64(g.Owner), since, int64(g.ID)); err != nil {
 		return err
 	}
 	if err := t.exec("DELETE FROM role WHERE guild = ?", int64(g.ID)); err != nil {
@@ -82,6 +185,9 @@ func (t *transaction) seeChannel(c memory.Channel) error {
 	if err != nil {
 		return err // uncovered: ids and texts always have a JSON
 	}
+	if !c.Unplaced || known.nameless {
+		known.place(c)
+	}
 	return t.exec(`UPDATE channel SET parent = ?, kind = ?, name = ?, age_limited = ?, unplaced = ?, overwrites = ?
 		WHERE no = ? AND (NOT ? OR unplaced AND name = '')`,
 		int64(c.Parent), int(c.Kind), memory.Clean(c.Name), c.AgeLimited, c.Unplaced, string(overwrites), known.no, c.Unplaced)
@@ -93,34 +199,6 @@ func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) error {
 	}
 	return t.exec("INSERT OR REPLACE INTO role (guild, id, name, permissions, bot) VALUES (?, ?, ?, ?, ?)",
 		int64(guild), int64(r.ID), memory.Clean(r.Name), int64(r.Permissions), int64(r.Bot))
-}
-
-// seePerson stores what is known of somebody now: empty names, unknown roles leave what was
-// known. Whoever tells the roles has seen the member, and so whether they have a nickname.
-func (t *transaction) seePerson(p memory.Person) error {
-	t.changed.person(p.Guild)
-	var roles any
-	if p.RolesKnown {
-		b, err := json.Marshal(p.Roles)
-		if err != nil {
-			return err // uncovered: ids and texts always have a JSON
-		}
-		roles = string(b)
-	}
-	return t.exec(`INSERT INTO person (guild, id, username, name, nick, bot, roles) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (guild, id) DO UPDATE SET
-		username = CASE excluded.username WHEN '' THEN username ELSE excluded.username END,
-		name = CASE excluded.name WHEN '' THEN name ELSE excluded.name END,
-		nick = CASE WHEN excluded.nick = '' AND excluded.roles IS NULL THEN nick ELSE excluded.nick END,
-		bot = excluded.bot, roles = coalesce(excluded.roles, roles)`,
-		int64(p.Guild), int64(p.ID), memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles)
-}
-
-func (c *changes) person(guild memory.GuildID) {
-	if c.people == nil {
-		c.people = map[memory.GuildID]bool{}
-	}
-	c.people[guild] = true
 }
 
 // numbers are the file's numbers of channels, and back.
@@ -162,13 +240,16 @@ func (s *Store) reloadLocked(ctx context.Context) error {
 
 func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guild, error) {
 	guilds := map[memory.GuildID]*memory.Guild{}
-	rows, err := q.QueryContext(ctx, "SELECT id, name, owner FROM guild")
+	rows, err := q.QueryContext(ctx, `SELECT g.id, g.name, g.owner, g.choice, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0) FROM guild g
+		LEFT JOIN learn l ON l.guild = g.id AND l.user = 0 AND l.allow = 1`)
 	if err != nil {
 		return nil, err
 	}
 	err = eachRow(rows, func(scan func(...any) error) error {
 		g := &memory.Guild{}
-		err := scan(&g.ID, &g.Name, &g.Owner)
+		var left, learn int64
+		err := scan(&g.ID, &g.Name, &g.Owner, &g.Choice, &g.Asked, &g.Since, &left, &learn)
+		g.Left, g.Learn = fromMillis(left), fromMillis(learn)
 		guilds[g.ID] = g
 		return err
 	})
@@ -193,7 +274,7 @@ func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guil
 }
 
 func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild, nos numbers) error {
-	rows, err := q.QueryContext(ctx, "SELECT no, id, guild, parent, kind, name, age_limited, unplaced, overwrites FROM channel ORDER BY id")
+	rows, err := q.QueryContext(ctx, "SELECT no, id, guild, parent, kind, name, age_limited, unplaced, overwrites, choice, learned FROM channel ORDER BY id")
 	if err != nil {
 		return err
 	}
@@ -201,7 +282,7 @@ func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*mem
 		var no int64
 		var c memory.Channel
 		var overwrites []byte
-		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.AgeLimited, &c.Unplaced, &overwrites); err != nil {
+		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.AgeLimited, &c.Unplaced, &overwrites, &c.Choice, &c.Learned); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(overwrites, &c.Overwrites); err != nil {
@@ -239,73 +320,6 @@ func (s *Store) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, er
 		return g, nil
 	}
 	return nil, fmt.Errorf("guild %d: %w", id, memory.ErrNotFound)
-}
-
-// People implements memory.Store.
-func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error) {
-	if err := s.notice(ctx); err != nil {
-		return nil, err
-	}
-	s.mu.RLock()
-	people, ok := s.people[guild]
-	version := s.peopleVersion
-	s.mu.RUnlock()
-	if ok {
-		return people, nil
-	}
-	rows, err := s.read.QueryContext(ctx, "SELECT id, username, name, nick, bot, roles FROM person WHERE guild = ?", int64(guild))
-	if err != nil {
-		return nil, fmt.Errorf("read the people of guild %d: %w", guild, explain(err))
-	}
-	err = eachRow(rows, func(scan func(...any) error) error {
-		p := memory.Person{Guild: guild}
-		var roles sql.NullString
-		if err := scan(&p.ID, &p.Username, &p.Name, &p.Nick, &p.Bot, &roles); err != nil {
-			return err
-		}
-		p.RolesKnown = roles.Valid
-		if roles.Valid {
-			if err := json.Unmarshal([]byte(roles.String), &p.Roles); err != nil {
-				return err
-			}
-		}
-		people = append(people, p)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the people of guild %d: %w", guild, explain(err))
-	}
-	slices.SortFunc(people, func(a, b memory.Person) int { return cmp.Compare(a.ID, b.ID) })
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.peopleVersion == version { // nothing was written meanwhile
-		s.people[guild] = people
-	}
-	return people, nil
-}
-
-// Presence implements memory.Store.
-func (s *Store) Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
-	if err := s.notice(ctx); err != nil {
-		return nil, err
-	}
-	present := map[memory.UserID]memory.Presence{}
-	rows, err := s.read.QueryContext(ctx, `SELECT author, sum(messages), max(last) FROM presence
-		WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?)) GROUP BY author`, jsonOf(s.channelNos(scope)), jsonOf(users))
-	if err != nil {
-		return nil, fmt.Errorf("read who was here: %w", explain(err))
-	}
-	return present, eachRow(rows, func(scan func(...any) error) error {
-		var user memory.UserID
-		var p memory.Presence
-		var last memory.MessageID
-		if err := scan(&user, &p.Messages, &last); err != nil {
-			return err
-		}
-		p.Last = last.Time()
-		present[user] = p
-		return nil
-	})
 }
 
 // channelNos are the numbers of scope's channels that are known, in order.

@@ -125,7 +125,7 @@ func (t *transaction) takeDeleted(r *Restored) error {
 		return err
 	}
 	for _, d := range all {
-		if err := t.delete(d.channel, d.id); err != nil {
+		if err := t.delete(d.channel, d.id, true); err != nil {
 			return err
 		}
 		if d.there {

@@ -18,35 +18,36 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	if err != nil {
 		return fmt.Errorf("keep a trace: %w: %w", err, memory.ErrRefused)
 	}
-	if gone, err := t.isDeleted(trace.Channel, trace.Answer); gone || err != nil {
+	if gone, err := t.isGone(trace.Channel, trace.Answer); gone || err != nil {
 		return err
 	}
 	if err := t.exec("INSERT OR REPLACE INTO trace (channel, answer, body) VALUES (?, ?, ?)", int64(trace.Channel), int64(trace.Answer), string(body)); err != nil {
 		return err
 	}
-	lost := false
+	lost, withdrawn := false, false
 	for _, source := range sources(trace) {
+		gone, err := t.isGone(source.Channel, source.Message)
+		if err != nil {
+			return err
+		}
 		changed, err := t.isChanged(source)
 		if err != nil {
 			return err
 		}
-		lost = lost || changed
+		lost, withdrawn = lost || gone || changed, withdrawn || gone
 		if err := t.exec("INSERT OR IGNORE INTO trace_source VALUES (?, ?, ?, ?)", int64(source.Channel), int64(source.Message),
 			int64(trace.Channel), int64(trace.Answer)); err != nil {
 			return err
 		}
 	}
 	if lost { // a source was deleted or edited while the answer was being written
-		return t.deleteAnswer(trace)
+		return t.deleteAnswer(trace, withdrawn)
 	}
 	return nil
 }
 
-// isChanged reports whether a source is no longer what the answer was made from.
+// isChanged reports whether a source's text is another than the answer was made from.
 func (t *transaction) isChanged(source memory.TraceHit) (bool, error) {
-	if gone, err := t.isDeleted(source.Channel, source.Message); gone || err != nil {
-		return gone, err
-	}
 	c, err := t.knownChannel(source.Channel)
 	if c == nil || err != nil {
 		return false, err
@@ -87,7 +88,14 @@ func (s *Store) Trace(ctx context.Context, channel memory.ChannelID, answer memo
 }
 
 // dropAnswers deletes the answers that were made from a message.
-func (t *transaction) dropAnswers(channel memory.ChannelID, id memory.MessageID) error {
+func (t *transaction) dropAnswers(channel memory.ChannelID, id memory.MessageID, withdrawn bool) error {
+	_, err := t.deleteAnswers(withdrawn, `SELECT t.body FROM trace_source s JOIN trace t ON t.channel = s.answer_channel AND t.answer = s.answer
+		WHERE s.channel = ? AND s.id = ?`, int64(channel), int64(id))
+	return err
+}
+
+// deleteAnswers deletes the answers of the traces that a query gives, and tells how many.
+func (t *transaction) deleteAnswers(withdrawn bool, query string, args ...any) (int, error) {
 	var traces []memory.Trace
 	err := t.each(func(scan func(...any) error) error {
 		var body []byte
@@ -100,27 +108,37 @@ func (t *transaction) dropAnswers(channel memory.ChannelID, id memory.MessageID)
 		}
 		traces = append(traces, trace)
 		return nil
-	}, `SELECT t.body FROM trace_source s JOIN trace t ON t.channel = s.answer_channel AND t.answer = s.answer
-		WHERE s.channel = ? AND s.id = ?`, int64(channel), int64(id))
+	}, query, args...)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, trace := range traces {
-		if err := t.deleteAnswer(trace); err != nil {
-			return err
+		if err := t.deleteAnswer(trace, withdrawn); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	return len(traces), nil
 }
 
 // deleteAnswer deletes the messages of an answer, and with the first of them its trace.
-func (t *transaction) deleteAnswer(trace memory.Trace) error {
-	if err := t.delete(trace.Channel, trace.Answer); err != nil {
+func (t *transaction) deleteAnswer(trace memory.Trace, withdrawn bool) error {
+	if err := t.dropTrace(trace.Channel, trace.Answer); err != nil {
 		return err
 	}
-	for _, part := range trace.Parts {
-		if err := t.delete(trace.Channel, part); err != nil {
-			return err // uncovered: the same was done to the answer a moment ago
+	for _, id := range append([]memory.MessageID{trace.Answer}, trace.Parts...) {
+		if gone, err := t.isGone(trace.Channel, id); err != nil {
+			return err
+		} else if gone {
+			continue
+		}
+		if withdrawn {
+			if err := t.exec("INSERT OR IGNORE INTO withdrawn (guild, channel, message, first) VALUES (?, ?, ?, ?)",
+				int64(trace.Guild), int64(trace.Channel), int64(id), id == trace.Answer); err != nil {
+				return err
+			}
+		}
+		if err := t.delete(trace.Channel, id, withdrawn); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -137,4 +155,22 @@ func (t *transaction) dropTrace(channel memory.ChannelID, answer memory.MessageI
 		}
 	}
 	return nil
+}
+
+// Withdrawn implements memory.Store.
+func (s *Store) Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT guild, channel, message, first FROM withdrawn ORDER BY no LIMIT ?", max(limit, 0))
+	var all []memory.Withdrawn
+	if err == nil {
+		err = eachRow(rows, func(scan func(...any) error) error {
+			var w memory.Withdrawn
+			err := scan(&w.Guild, &w.Channel, &w.Message, &w.First)
+			all = append(all, w)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read which answers were withdrawn: %w", explain(err))
+	}
+	return all, nil
 }

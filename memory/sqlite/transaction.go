@@ -19,7 +19,8 @@ type transaction struct {
 
 	segments map[int64]*segmentChange
 	presence map[presenceKey]*presenceChange
-	counts   map[int64]int // change of channel.messages by channel.no
+	counts   map[int64]int              // change of channel.messages by channel.no
+	heard    map[int64]memory.MessageID // newest told of live by channel.no
 }
 
 // segmentChange is what happened to a segment in the transaction.
@@ -169,12 +170,28 @@ func (t *transaction) flush() error {
 			return err
 		}
 	}
+	for channel, id := range t.heard {
+		if _, ok := t.counts[channel]; !ok {
+			if err := t.exec("UPDATE channel SET heard = max(heard, ?) WHERE no = ?", int64(id), channel); err != nil {
+				return err
+			}
+		}
+	}
 	for channel, change := range t.counts {
-		if err := t.exec("UPDATE channel SET messages = messages + ? WHERE no = ?", change, channel); err != nil {
+		if err := t.exec("UPDATE channel SET messages = messages + ?, heard = max(heard, ?) WHERE no = ?", change, int64(t.heard[channel]), channel); err != nil {
 			return err
 		}
 	}
+	t.segments, t.presence, t.counts, t.heard = nil, nil, nil, nil
 	return nil
+}
+
+// hear notes that a message was told of live.
+func (t *transaction) hear(channel int64, id memory.MessageID) {
+	if t.heard == nil {
+		t.heard = map[int64]memory.MessageID{}
+	}
+	t.heard[channel] = max(t.heard[channel], id)
 }
 
 func (t *transaction) flushSegment(id int64, c *segmentChange) error {
@@ -209,7 +226,7 @@ func (t *transaction) flushPresence(key presenceKey, c *presenceChange) error {
 		return err
 	}
 	// Reading back through the channel is slow for somebody who hasn't written for long, but only deleting does it.
-	return t.exec(`UPDATE presence SET last = (SELECT id FROM message WHERE channel = ?1 AND author = ?2
+	return t.exec(`UPDATE presence SET last = (SELECT id FROM said WHERE channel = ?1 AND author = ?2
 			AND kind IN (`+recalledKinds+`) ORDER BY id DESC LIMIT 1) WHERE channel = ?1 AND author = ?2`,
 		key.channel, key.author)
 }

@@ -353,7 +353,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, channels map
 		for i, f := range found[:n] {
 			segments[i] = f.segment
 		}
-		rows, err := s.read.QueryContext(ctx, `SELECT s.id, s.channel, m.id FROM segment s JOIN message m
+		rows, err := s.read.QueryContext(ctx, `SELECT s.id, s.channel, m.id FROM segment s JOIN said m
 			ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id
 			WHERE s.id IN (SELECT value FROM json_each(?)) ORDER BY m.id`, jsonOf(segments))
 		if err != nil {

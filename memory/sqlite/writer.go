@@ -32,6 +32,7 @@ type writer struct {
 	channels   map[memory.ChannelID]*channel
 	guildNos   map[memory.GuildID]int64
 	segments   map[int64]int64 // last segment id by guild number
+	decisions  *decisions
 	statements map[string]*sql.Stmt
 }
 
@@ -229,7 +230,7 @@ func (w *writer) close() error {
 
 // forget drops what the writer holds in memory; it is read again when needed.
 func (w *writer) forget() {
-	w.channels, w.guildNos, w.segments = nil, nil, nil
+	w.channels, w.guildNos, w.segments, w.decisions = nil, nil, nil, nil
 	w.version = 0
 }
 

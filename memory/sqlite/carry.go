@@ -1,0 +1,217 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// Forget implements memory.Store.
+func (s *Store) Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
+	if f.At.IsZero() {
+		f.At = time.Now()
+	}
+	var id int64
+	if err := s.writing(ctx, func(t *transaction) (err error) {
+		id, err = t.forget(f)
+		return err
+	}); err != nil {
+		return memory.Receipt{}, fmt.Errorf("begin to forget: %w", err)
+	}
+	return s.CarryOut(ctx, id, progress)
+}
+
+const forgettingColumns = "id, guild, channel, user, before, why, at, whole"
+
+func scanForgetting(scan func(...any) error, f *memory.Forgetting, o *order, whole *bool, more ...any) error {
+	var at int64
+	err := scan(append([]any{&f.ID, &o.guild, &o.channel, &o.user, &o.end, &o.why, &at, whole}, more...)...)
+	f.Guild, f.Channel, f.User, f.Why, f.At = o.guild, o.channel, o.user, o.why, fromMillis(at)
+	if !*whole && o.end != endless {
+		f.Before = o.end.Time()
+	}
+	return err
+}
+
+// Unfinished implements memory.Store.
+func (s *Store) Unfinished(ctx context.Context) ([]memory.Forgetting, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT "+forgettingColumns+" FROM forgetting WHERE done = 0 ORDER BY id")
+	var all []memory.Forgetting
+	if err == nil {
+		err = eachRow(rows, func(scan func(...any) error) error {
+			var f memory.Forgetting
+			err := scanForgetting(scan, &f, new(order), new(bool))
+			all = append(all, f)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what is to be forgotten: %w", explain(err))
+	}
+	return all, nil
+}
+
+// CarryOut implements memory.Store. It takes out what any forgetting has doomed, so that whoever is given a receipt
+// needn't know of the others.
+func (s *Store) CarryOut(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
+	r, err := s.carryOut(ctx, id, progress)
+	if err != nil {
+		return r, fmt.Errorf("carry out forgetting %d: %w", id, err)
+	}
+	return r, nil
+}
+
+func (s *Store) carryOut(ctx context.Context, id int64, progress func(done, total int)) (r memory.Receipt, err error) {
+	done := false
+	if err := s.writing(ctx, func(t *transaction) (err error) {
+		r, done, err = t.beginAgain(id)
+		return err
+	}); err != nil {
+		return r, err
+	}
+	if !done {
+		if err := s.takeOut(ctx, progress); err != nil {
+			return r, err
+		}
+		if err := s.writing(ctx, func(t *transaction) error { return t.finish(id) }); err != nil {
+			return r, err
+		}
+	}
+	return r, s.emptyLogNow(ctx)
+}
+
+// beginAgain reads a forgetting, and begins it if it is on record merely.
+func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool, err error) {
+	var o order
+	var whole, begun bool
+	var body []byte
+	ok, err := found(scanForgetting(t.row("SELECT "+forgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id).Scan,
+		&r.Forgetting, &o, &whole, &begun, &done, &body))
+	if err == nil && !ok {
+		err = memory.ErrNotFound
+	}
+	if err != nil {
+		return r, false, err
+	}
+	if !begun {
+		if err := t.begin(id, o, whole); err != nil {
+			return r, false, err
+		}
+		if err := t.row("SELECT receipt FROM forgetting WHERE id = ?", id).Scan(&body); err != nil {
+			return r, false, err // uncovered: it was read a moment ago
+		}
+	}
+	var counts receipt
+	err = json.Unmarshal(body, &counts)
+	r.Messages, r.Segments, r.Vectors = counts.Messages, counts.Segments, counts.Vectors
+	r.Answers, r.Facts, r.People = counts.Answers, counts.Facts, counts.People
+	return r, done, err
+}
+
+// takeOutStep bounds how many messages are taken out in one transaction, so that nobody waits long.
+const takeOutStep = 250
+
+// takeOut takes the rows of doomed messages and their full text out of the file.
+func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) error {
+	var total int
+	if err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM doomed").Scan(&total); err != nil {
+		return explain(err)
+	}
+	for done := 0; ; {
+		n := 0
+		if err := s.writing(ctx, func(t *transaction) (err error) {
+			n, err = t.takeOutSome()
+			return err
+		}); err != nil || n == 0 {
+			return err
+		}
+		if done += n; progress != nil {
+			progress(min(done, total), total)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+func (t *transaction) takeOutSome() (int, error) {
+	var rows []int64
+	var terms []string
+	var batch text.Batch
+	err := t.each(func(scan func(...any) error) error {
+		var m memory.Message
+		var row int64
+		var extra nullString
+		if err := scan(&row, &m.Kind, &m.Content, &extra); err != nil {
+			return err // uncovered: everything that can be stored can be read
+		}
+		err := decodeExtra(extra, &m)
+		rows, terms = append(rows, row), append(terms, indexTerms(&batch, m))
+		return err
+	}, "SELECT m.row, m.kind, m.content, m.extra FROM doomed d CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?", takeOutStep)
+	if err != nil {
+		return 0, err
+	}
+	if len(rows) == 0 {
+		return 0, t.exec("DELETE FROM doomed")
+	}
+	for i, row := range rows {
+		if err := t.unindex(row, terms[i]); err != nil {
+			return 0, err
+		}
+	}
+	taken := jsonOf(rows)
+	if err := t.exec("DELETE FROM message WHERE row IN (SELECT value FROM json_each(?))", taken); err != nil {
+		return 0, err
+	}
+	return len(rows), t.exec("DELETE FROM doomed WHERE row IN (SELECT value FROM json_each(?))", taken)
+}
+
+// finish says that a forgetting is carried out, and deletes the channels and guilds that nothing needs any more.
+func (t *transaction) finish(id int64) error {
+	t.changed.text = true
+	var o order
+	var whole bool
+	ok, err := found(scanForgetting(t.row("SELECT "+forgettingColumns+" FROM forgetting WHERE id = ?", id).Scan, &memory.Forgetting{}, &o, &whole))
+	if !ok || err != nil {
+		return err
+	}
+	if whole && o.channel == 0 && o.user == 0 {
+		t.changed.structure, t.changed.space = true, true
+		t.store.writer.channels, t.store.writer.guildNos, t.store.writer.segments = nil, nil, nil
+		for _, query := range []string{"DELETE FROM channel WHERE ?1 IN (guild, ?2)" + unused, "DELETE FROM guild WHERE ?1 IN (id, ?2)" + empty} {
+			if err := t.exec(query, int64(o.guild), int64(memory.Everywhere)); err != nil {
+				return err
+			}
+		}
+	}
+	return t.exec("UPDATE forgetting SET done = 1 WHERE id = ?", id)
+}
+
+// errReaders says that text that was removed is still in the write-ahead log.
+var errReaders = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
+
+// emptyLogNow empties the write-ahead log, waiting for readers.
+func (s *Store) emptyLogNow(ctx context.Context) error {
+	select {
+	case s.writer.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.writer.turn }()
+	var busy, pages, moved int
+	err := s.write.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	if err != nil {
+		return explain(err)
+	}
+	if busy != 0 {
+		return errReaders
+	}
+	s.writer.removed = time.Time{}
+	return nil
+}

@@ -1,0 +1,193 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"hark/memory"
+)
+
+// decisions are what is asked about every message before it is logged. The writer holds them in memory.
+type decisions struct {
+	out    map[member]bool // who has opted out
+	ledger []order
+	// newest is the greatest end of an order that has one: what comes now is hardly ever older.
+	newest memory.MessageID
+}
+
+type member struct {
+	guild memory.GuildID
+	user  memory.UserID
+}
+
+// order is what a forgetting covers, then and later.
+type order struct {
+	guild   memory.GuildID   // or memory.Everywhere
+	channel memory.ChannelID // with its threads; 0: all
+	user    memory.UserID    // 0: everybody
+	end     memory.MessageID // exclusive; or endless
+	why     memory.Why
+}
+
+// endless is the end of what has none.
+const endless memory.MessageID = 1<<63 - 1
+
+// orderOf is what f covers.
+func orderOf(f memory.Forgetting) order {
+	o := order{guild: f.Guild, channel: f.Channel, user: f.User, why: f.Why}
+	switch {
+	case f.Why == memory.WhyDeleted:
+		o.end = endless
+	case f.Before.IsZero():
+		o.end = firstAt(f.At)
+	default:
+		o.end = firstAt(f.Before)
+	}
+	return o
+}
+
+// spot is where a message is, as far as it is known.
+type spot struct {
+	guild   memory.GuildID
+	channel memory.ChannelID
+	parent  memory.ChannelID // of a thread; else 0
+}
+
+// coversAll reports whether o covers id at s whoever wrote it.
+func (o order) coversAll(s spot, id memory.MessageID) bool {
+	return o.user == 0 && o.covers(s, id, 0)
+}
+
+func (o order) covers(s spot, id memory.MessageID, author memory.UserID) bool {
+	return id < o.end && (o.user == 0 || o.user == author) && (o.guild == memory.Everywhere || o.guild == s.guild) &&
+		(o.channel == 0 || o.channel == s.channel || o.channel == s.parent)
+}
+
+func (d *decisions) add(o order) {
+	if d.ledger = append(d.ledger, o); o.end != endless {
+		d.newest = max(d.newest, o.end)
+	}
+}
+
+// forgotten reports whether a message falls under an order.
+func (d *decisions) forgotten(s spot, id memory.MessageID, author memory.UserID) bool {
+	for i := range d.ledger {
+		if o := &d.ledger[i]; (id < d.newest || o.end == endless) && o.covers(s, id, author) {
+			return true
+		}
+	}
+	return false
+}
+
+// decisions are read from the file where the writer doesn't hold them.
+func (t *transaction) decisions() (*decisions, error) {
+	w := &t.store.writer
+	if w.decisions != nil {
+		return w.decisions, nil
+	}
+	d := &decisions{out: map[member]bool{}, newest: noMessage}
+	err := t.each(func(scan func(...any) error) error {
+		var m member
+		err := scan(&m.guild, &m.user)
+		d.out[m] = true
+		return err
+	}, "SELECT guild, user FROM opted WHERE out = 1")
+	if err != nil {
+		return nil, err
+	}
+	err = t.each(func(scan func(...any) error) error {
+		var o order
+		err := scan(&o.guild, &o.channel, &o.user, &o.end, &o.why)
+		d.add(o)
+		return err
+	}, "SELECT guild, channel, user, before, why FROM forgetting")
+	if err != nil {
+		return nil, err
+	}
+	w.decisions = d
+	return d, nil
+}
+
+// isGone reports whether a message was deleted, or would be forgotten if it came, whoever wrote it.
+func (t *transaction) isGone(channel memory.ChannelID, id memory.MessageID) (bool, error) {
+	if gone, err := found(t.row("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", int64(channel), int64(id)).Scan(new(int))); gone || err != nil {
+		return gone, err
+	}
+	d, err := t.decisions()
+	if err != nil || len(d.ledger) == 0 {
+		return false, err
+	}
+	at := spot{channel: channel}
+	c, err := t.knownChannel(channel)
+	if err != nil {
+		return false, err
+	}
+	if c != nil {
+		at = c.spot
+	}
+	for _, o := range d.ledger {
+		if o.coversAll(at, id) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// opt keeps what somebody decided about themselves.
+func (t *transaction) opt(e memory.Opted) error {
+	d, err := t.decisions()
+	if err != nil {
+		return err
+	}
+	newer, err := found(t.row(`INSERT INTO opted (guild, user, out, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, user)
+		DO UPDATE SET out = ?3, at = ?4 WHERE ?4 > at RETURNING 1`, int64(e.Guild), int64(e.User), e.Out, millis(e.At)).Scan(new(int)))
+	if newer && err == nil {
+		d.out[member{e.Guild, e.User}] = e.Out
+	}
+	return err
+}
+
+// OptedOut implements memory.Store.
+func (s *Store) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
+	out, err := found(s.read.QueryRowContext(ctx, "SELECT 1 FROM opted WHERE guild = ? AND user = ? AND out = 1", int64(guild), int64(user)).Scan(new(int)))
+	if err != nil {
+		return false, fmt.Errorf("read whether user %d has opted out: %w", user, explain(err))
+	}
+	return out, nil
+}
+
+// choose keeps what was decided about remembering. Where it begins now, nothing said before is missing.
+func (t *transaction) choose(e memory.Chose) error {
+	if _, err := t.guildNo(e.Guild); err != nil {
+		return err
+	}
+	table, id := "guild", int64(e.Guild)
+	if e.Channel != 0 {
+		if _, err := t.channel(e.Guild, e.Channel); err != nil {
+			return err
+		}
+		table, id = "channel", int64(e.Channel)
+	}
+	var was memory.Choice
+	var chosen int64
+	if err := t.row("SELECT choice, chosen FROM "+table+" WHERE id = ?", id).Scan(&was, &chosen); err != nil {
+		return err
+	}
+	at := millis(e.At)
+	if chosen != 0 && at <= chosen {
+		return nil
+	}
+	if err := t.exec("UPDATE "+table+" SET choice = ?, chosen = ? WHERE id = ?", int(e.Choice), at, id); err != nil || !remembers(e.Choice) || remembers(was) {
+		return err
+	}
+	from := int64(memory.FirstMessageID(e.At))
+	if e.Channel != 0 {
+		return t.exec("UPDATE channel SET heard = max(heard, ?1) WHERE guild = ?2 AND (id = ?3 OR parent = ?3)", from, int64(e.Guild), int64(e.Channel))
+	}
+	if err := t.exec("UPDATE guild SET since = max(since, ?) WHERE id = ?", from, int64(e.Guild)); err != nil {
+		return err
+	}
+	return t.exec("UPDATE channel SET heard = max(heard, ?) WHERE guild = ?", from, int64(e.Guild))
+}
+
+func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }

@@ -1,0 +1,251 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"hark/memory"
+)
+
+// Forgetting begins in one transaction: everything that is made of the messages goes, and they themselves are doomed.
+// From that commit on they are in nothing that is read (the view said), and the order that stays on record keeps
+// them from coming back. What is left, their rows and their full text, is taken out in steps (carry.go).
+
+// receipt is what the file keeps of a memory.Receipt.
+type receipt struct {
+	Messages int `json:"messages"`
+	Segments int `json:"segments"`
+	Vectors  int `json:"vectors"`
+	Answers  int `json:"answers"`
+	Facts    int `json:"facts"`
+	People   int `json:"people"`
+}
+
+// forget begins a forgetting and gives it an id.
+func (t *transaction) forget(f memory.Forgetting) (id int64, err error) {
+	o := orderOf(f)
+	whole := f.Before.IsZero() && f.Why != memory.WhyDeleted
+	// What is done and covers no more than this needn't stay on record.
+	if err := t.exec("DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ? AND done = 1",
+		int64(o.guild), int64(o.channel), int64(o.user), string(o.why), int64(o.end)); err != nil {
+		return 0, err
+	}
+	err = t.row(`INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt) VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`,
+		int64(o.guild), int64(o.channel), int64(o.user), int64(o.end), string(o.why), millis(f.At), whole).Scan(&id)
+	if err != nil {
+		return 0, err
+	}
+	return id, t.begin(id, o, whole)
+}
+
+// beginning is a forgetting that is being begun.
+type beginning struct {
+	*transaction
+	id       int64
+	of       order
+	whole    bool
+	channels string // the ids of those that it is about, as JSON; of all that are known unless it names some
+	receipt
+}
+
+// begin hides what falls under an order that is on record, and all that is made of it.
+func (t *transaction) begin(id int64, o order, whole bool) error {
+	b := &beginning{transaction: t, id: id, of: o, whole: whole}
+	for _, step := range []func() error{
+		t.flush, b.find, b.dropAnswers, b.doom, t.flush, b.keepOrder, b.uncount, b.tearSegments, b.dropNotes, b.dropPeople, b.dropStructure,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	t.changed.text, t.changed.structure = true, true
+	body, err := json.Marshal(b.receipt)
+	if err != nil {
+		return err // uncovered: numbers always have a JSON
+	}
+	t.store.writer.channels, t.store.writer.segments = nil, nil
+	return t.exec("UPDATE forgetting SET begun = 1, receipt = ? WHERE id = ?", string(body), id)
+}
+
+// find looks up which channels it is about.
+func (b *beginning) find() error {
+	var ids []memory.ChannelID
+	err := b.each(func(scan func(...any) error) error {
+		var id memory.ChannelID
+		err := scan(&id)
+		ids = append(ids, id)
+		return err
+	}, `SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND (?3 IN (0, id) OR parent = ?3 AND kind IN (?4, ?5))`, int64(b.of.guild), int64(memory.Everywhere),
+		int64(b.of.channel), int(memory.PublicThread), int(memory.PrivateThread))
+	b.channels = jsonOf(ids)
+	return err
+}
+
+// covered is the condition for messages m in channels c, of which the arguments are channels, end and user.
+const covered = `c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2 AND ?3 IN (0, m.author)`
+
+func (b *beginning) args(more ...any) []any {
+	return append([]any{b.channels, int64(b.of.end), int64(b.of.user)}, more...)
+}
+
+// dropAnswers deletes the answers that were made from what is forgotten, and those to questions of whoever is.
+func (b *beginning) dropAnswers() error {
+	query := `SELECT t.body FROM trace t WHERE (t.channel, t.answer) IN (SELECT s.answer_channel, s.answer FROM trace_source s
+		CROSS JOIN channel c ON c.id = s.channel CROSS JOIN said m ON m.channel = c.no AND m.id = s.id WHERE ` + covered + `)`
+	if b.of.user == 0 { // then it doesn't matter whether the source was logged, or by whom it was
+		query = `SELECT t.body FROM trace t WHERE ?3 = 0 AND (t.channel, t.answer) IN (SELECT answer_channel, answer FROM trace_source
+			WHERE channel IN (SELECT value FROM json_each(?1)) AND id < ?2)`
+	}
+	n, err := b.deleteAnswers(true, query, b.args()...)
+	if err != nil {
+		return err
+	}
+	b.Answers = n
+	if b.of.user == 0 || b.of.channel != 0 || !b.whole {
+		return nil
+	}
+	n, err = b.deleteAnswers(true, "SELECT body FROM trace WHERE body ->> '$.asker' = ?1 AND ?2 IN (body ->> '$.guild', ?3)",
+		int64(b.of.user), int64(b.of.guild), int64(memory.Everywhere))
+	b.Answers += n
+	return err
+}
+
+// doom puts the messages on the list of those that are to be taken out.
+func (b *beginning) doom() error {
+	// A channel's rows are one range of the table, which is read in order.
+	if err := b.exec(fmt.Sprintf(`INSERT INTO doomed (row, forgetting) SELECT m.row, ?4 FROM channel c
+		CROSS JOIN said m ON m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d WHERE %[2]s`, sequenceBits, covered), b.args(b.id)...); err != nil {
+		return err
+	}
+	return b.row("SELECT changes()").Scan(&b.Messages)
+}
+
+// keepOrder has the writer obey the order from now on.
+func (b *beginning) keepOrder() error {
+	b.store.writer.decisions = nil // read again when needed, and the order with them
+	if b.of.user == 0 {
+		return nil
+	}
+	// Nobody can tell from an id who wrote it, so that it must be known by itself.
+	return b.exec(`INSERT OR IGNORE INTO tombstone SELECT c.id, m.id `+doomedHere, b.id)
+}
+
+// doomedHere are the messages m in channels c that this forgetting, the last argument, dooms.
+const doomedHere = `FROM doomed d CROSS JOIN message m ON m.row = d.row CROSS JOIN channel c ON c.no = m.channel WHERE d.forgetting = ?`
+
+// uncount takes the messages off what is counted of channels and people. Nobody's last message changes: what is left
+// is newer than what goes.
+func (b *beginning) uncount() error {
+	counted := doomedHere + " AND m.kind IN (" + recalledKinds + ")"
+	for _, query := range []string{
+		`UPDATE presence SET messages = messages - gone.n FROM (SELECT m.channel, m.author, count(*) AS n ` + counted + ` GROUP BY 1, 2) gone
+			WHERE presence.channel = gone.channel AND presence.author = gone.author`,
+		`UPDATE channel SET messages = messages - gone.n FROM (SELECT m.channel, count(*) AS n ` + counted + ` GROUP BY 1) gone WHERE channel.no = gone.channel`,
+	} {
+		if err := b.exec(query, b.id); err != nil {
+			return err
+		}
+	}
+	return b.exec("DELETE FROM presence WHERE messages <= 0")
+}
+
+// tearSegments takes the messages out of their segments, whose vectors go.
+func (b *beginning) tearSegments() error {
+	var torn []int64
+	err := b.each(func(scan func(...any) error) error {
+		var id int64
+		err := scan(&id)
+		torn = append(torn, id)
+		return err
+	}, `UPDATE segment SET size = size - gone.n, version = version + 1, pending = 1, next = EXISTS (SELECT 1 FROM meta WHERE key = 'next')
+		FROM (SELECT m.segment, count(*) AS n `+doomedHere+` AND m.segment <> 0 GROUP BY 1) gone WHERE segment.id = gone.segment RETURNING id`, b.id)
+	if err != nil || len(torn) == 0 {
+		return err
+	}
+	b.Segments, b.changed.removed, b.changed.pending = len(torn), append(b.changed.removed, torn...), true
+	ids := jsonOf(torn)
+	for _, table := range []string{inUse.table, beside.table} {
+		var n int
+		if err := b.exec("DELETE FROM "+table+" WHERE segment IN (SELECT value FROM json_each(?))", ids); err != nil {
+			return err
+		}
+		if err := b.row("SELECT changes()").Scan(&n); err != nil {
+			return err
+		}
+		b.Vectors = max(b.Vectors, n)
+	}
+	return b.exec("DELETE FROM segment WHERE size <= 0 AND id IN (SELECT value FROM json_each(?))", ids)
+}
+
+// dropNotes deletes what is kept beside the messages: of everybody's also of those that aren't there yet.
+func (b *beginning) dropNotes() error {
+	which, facts, args := "(channel, id) IN (SELECT c.id, m.id "+doomedHere+")", "(channel, message) IN (SELECT c.id, m.id "+doomedHere+")", []any{b.id}
+	if b.of.user == 0 {
+		which, args = "channel IN (SELECT value FROM json_each(?1)) AND id < ?2", b.args()[:2]
+		facts = "channel IN (SELECT value FROM json_each(?1)) AND message < ?2"
+	}
+	for _, table := range []string{"called", "star", "early_edit"} {
+		if err := b.exec("DELETE FROM "+table+" WHERE "+which, args...); err != nil {
+			return err
+		}
+	}
+	early := 0
+	if err := b.row("SELECT changes()").Scan(&early); err != nil {
+		return err
+	}
+	b.Messages += early
+	n, err := b.dropFactsWhere("message <> 0 AND "+facts, args...)
+	b.Facts += n
+	return err
+}
+
+// dropPeople deletes what is known of those of whom everything is forgotten.
+func (b *beginning) dropPeople() error {
+	if b.of.channel != 0 || !b.whole {
+		return nil
+	}
+	n, err := b.dropFactsWhere("?1 IN (guild, ?2) AND ?3 IN (0, user)", int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user))
+	if err != nil {
+		return err
+	}
+	b.Facts += n
+	if err := b.exec("DELETE FROM learn WHERE ?1 IN (guild, ?2) AND ?3 IN (0, user)", int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user)); err != nil {
+		return err
+	}
+	if err := b.exec("DELETE FROM person WHERE ?1 IN (guild, ?2) AND ?3 IN (0, id)", int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user)); err != nil {
+		return err
+	}
+	return b.row("SELECT changes()").Scan(&b.People)
+}
+
+// dropStructure deletes what guilds are made of of which everything is forgotten. Their messages need the channels'
+// numbers until they are taken out.
+func (b *beginning) dropStructure() error {
+	if b.of.channel != 0 || b.of.user != 0 || !b.whole {
+		return nil
+	}
+	for _, query := range []string{
+		"UPDATE guild SET name = '', owner = 0, choice = 0, chosen = 0, asked = 0, since = 0, gone = 0 WHERE ?1 IN (id, ?2)",
+		"DELETE FROM role WHERE ?1 IN (guild, ?2)",
+		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= ` + fmt.Sprint(int(memory.DirectChannel)) + ` THEN kind ELSE 0 END, name = '', age_limited = 0, unplaced = 1,
+			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0 WHERE ?1 IN (guild, ?2)`,
+		"DELETE FROM gap WHERE ?1 IN (guild, ?2)",
+		"DELETE FROM channel WHERE ?1 IN (guild, ?2)" + unused,
+		"DELETE FROM guild WHERE ?1 IN (id, ?2)" + empty,
+	} {
+		if err := b.exec(query, int64(b.of.guild), int64(memory.Everywhere)); err != nil {
+			return err
+		}
+	}
+	b.store.writer.guildNos = nil
+	b.changed.space = true // numbers may be given out again, so that nothing loaded may stay
+	return nil
+}
+
+// Conditions for channels and guilds of which nothing is known any more.
+var (
+	unused = fmt.Sprintf(` AND unplaced AND name = '' AND choice = 0 AND heard = 0
+		AND NOT EXISTS (SELECT 1 FROM message WHERE row >= no << %[1]d AND row < (no + 1) << %[1]d)`, sequenceBits)
+	empty = ` AND name = '' AND choice = 0 AND asked = 0 AND NOT EXISTS (SELECT 1 FROM channel WHERE channel.guild = guild.id)
+		AND NOT EXISTS (SELECT 1 FROM person WHERE person.guild = guild.id)`
+)

@@ -1,0 +1,214 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"hark/memory"
+)
+
+// seePerson stores what is known of somebody now: empty names, unknown roles leave what was
+// known. Whoever tells the roles has seen the member, and so whether they have a nickname.
+func (t *transaction) seePerson(p memory.Person) error {
+	d, err := t.decisions()
+	if err != nil || d.out[member{p.Guild, p.ID}] {
+		return err
+	}
+	if _, err := t.guildNo(p.Guild); err != nil {
+		return err
+	}
+	t.changed.person(p.Guild)
+	var roles any
+	if p.RolesKnown {
+		b, err := json.Marshal(p.Roles)
+		if err != nil {
+			return err // uncovered: ids and texts always have a JSON
+		}
+		roles = string(b)
+	}
+	return t.exec(`INSERT INTO person (guild, id, username, name, nick, bot, roles) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (guild, id) DO UPDATE SET
+		username = CASE excluded.username WHEN '' THEN username ELSE excluded.username END,
+		name = CASE excluded.name WHEN '' THEN name ELSE excluded.name END,
+		nick = CASE WHEN excluded.nick = '' AND excluded.roles IS NULL THEN nick ELSE excluded.nick END,
+		bot = excluded.bot, roles = coalesce(excluded.roles, roles)`,
+		int64(p.Guild), int64(p.ID), memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles)
+}
+
+// leave notes that somebody is no longer in the guild.
+func (t *transaction) leave(e memory.PersonLeft) error {
+	t.changed.person(e.Guild)
+	return t.exec("UPDATE person SET nick = '', roles = NULL WHERE guild = ? AND id = ?", int64(e.Guild), int64(e.User))
+}
+
+// tellFact keeps a fact, unless it was taken away, or its source is gone, or its person has opted out.
+func (t *transaction) tellFact(e memory.FactTold) error {
+	d, err := t.decisions()
+	if err != nil || d.out[member{e.Guild, e.User}] {
+		return err
+	}
+	var taken bool
+	if _, err := found(t.row("SELECT text IS NULL FROM fact WHERE guild = ? AND id = ?", int64(e.Guild), e.Fact.ID).Scan(&taken)); err != nil || taken {
+		return err
+	}
+	if e.Fact.Message != 0 {
+		if gone, err := t.isGone(e.Fact.Channel, e.Fact.Message); err != nil {
+			return err
+		} else if gone {
+			return t.takeFact(e.Guild, e.Fact.ID)
+		}
+	}
+	t.changed.person(e.Guild)
+	t.changed.text = true // what it said before
+	f := e.Fact
+	return t.exec("INSERT OR REPLACE INTO fact (guild, id, user, alias, by, channel, message, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		int64(e.Guild), f.ID, int64(e.User), f.Alias, int64(f.By), int64(f.Channel), int64(f.Message), memory.Clean(f.Text))
+}
+
+// takeFact takes a fact away for good: of it only its id stays.
+func (t *transaction) takeFact(guild memory.GuildID, id int64) error {
+	t.changed.person(guild)
+	t.changed.text = true
+	return t.exec("INSERT OR REPLACE INTO fact (guild, id, user, alias, by, channel, message, text) VALUES (?, ?, 0, 0, 0, 0, 0, NULL)", int64(guild), id)
+}
+
+// dropFacts takes away the facts that a message is the source of.
+func (t *transaction) dropFacts(channel memory.ChannelID, id memory.MessageID) error {
+	_, err := t.dropFactsWhere("channel = ? AND message = ? AND message <> 0", int64(channel), int64(id))
+	return err
+}
+
+// dropFactsWhere takes away the facts that a condition holds for, and tells how many.
+func (t *transaction) dropFactsWhere(where string, args ...any) (n int, err error) {
+	err = t.each(func(scan func(...any) error) error {
+		var guild memory.GuildID
+		err := scan(&guild)
+		t.changed.person(guild)
+		t.changed.text = true
+		n++
+		return err
+	}, "UPDATE fact SET user = 0, alias = 0, by = 0, channel = 0, message = 0, text = NULL WHERE text IS NOT NULL AND "+where+" RETURNING guild", args...)
+	return n, err
+}
+
+// learn keeps whether facts may be learned.
+func (t *transaction) learn(e memory.Learn) error {
+	t.changed.structure = t.changed.structure || e.User == 0
+	t.changed.person(e.Guild)
+	return t.exec(`INSERT INTO learn (guild, user, allow, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, user)
+		DO UPDATE SET allow = ?3, at = ?4 WHERE ?4 > at`, int64(e.Guild), int64(e.User), e.On, millis(e.At))
+}
+
+func (c *changes) person(guild memory.GuildID) {
+	if c.people == nil {
+		c.people = map[memory.GuildID]bool{}
+	}
+	c.people[guild] = true
+}
+
+// People implements memory.Store.
+func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error) {
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	people, ok := s.people[guild]
+	version := s.peopleVersion
+	s.mu.RUnlock()
+	if ok {
+		return people, nil
+	}
+	people, err := s.readPeople(ctx, guild)
+	if err != nil {
+		return nil, fmt.Errorf("read the people of guild %d: %w", guild, explain(err))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.peopleVersion == version { // nothing was written meanwhile
+		s.people[guild] = people
+	}
+	return people, nil
+}
+
+// readPeople are the persons of a guild that were seen, or that something is known of, as they are at one moment.
+func (s *Store) readPeople(ctx context.Context, guild memory.GuildID) ([]memory.Person, error) {
+	tx, err := s.read.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	known := map[memory.UserID]*memory.Person{}
+	rows, err := tx.QueryContext(ctx, `SELECT p.id, p.username, p.name, p.nick, p.bot, p.roles, coalesce(l.at, 0) FROM person p
+		LEFT JOIN learn l ON l.guild = p.guild AND l.user = p.id AND l.allow = 1 WHERE p.guild = ?`, int64(guild))
+	if err != nil {
+		return nil, err
+	}
+	err = eachRow(rows, func(scan func(...any) error) error {
+		p := &memory.Person{Guild: guild}
+		var roles sql.NullString
+		var learn int64
+		if err := scan(&p.ID, &p.Username, &p.Name, &p.Nick, &p.Bot, &roles, &learn); err != nil {
+			return err
+		}
+		known[p.ID], p.Learn, p.RolesKnown = p, fromMillis(learn), roles.Valid
+		if !roles.Valid {
+			return nil
+		}
+		return json.Unmarshal([]byte(roles.String), &p.Roles)
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows, err = tx.QueryContext(ctx, "SELECT user, id, text, alias, by, channel, message FROM fact WHERE guild = ? AND text IS NOT NULL ORDER BY id", int64(guild))
+	if err != nil {
+		return nil, err
+	}
+	err = eachRow(rows, func(scan func(...any) error) error {
+		var user memory.UserID
+		var f memory.Fact
+		err := scan(&user, &f.ID, &f.Text, &f.Alias, &f.By, &f.Channel, &f.Message)
+		p := known[user]
+		if p == nil {
+			p = &memory.Person{ID: user, Guild: guild}
+			known[user] = p
+		}
+		p.Facts = append(p.Facts, f)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	people := make([]memory.Person, 0, len(known))
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		people = append(people, *known[id])
+	}
+	return people, nil
+}
+
+// Presence implements memory.Store.
+func (s *Store) Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
+	present := map[memory.UserID]memory.Presence{}
+	rows, err := s.read.QueryContext(ctx, `SELECT author, sum(messages), max(last) FROM presence
+		WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?)) GROUP BY author`, jsonOf(s.channelNos(scope)), jsonOf(users))
+	if err != nil {
+		return nil, fmt.Errorf("read who was here: %w", explain(err))
+	}
+	return present, eachRow(rows, func(scan func(...any) error) error {
+		var user memory.UserID
+		var p memory.Presence
+		var last memory.MessageID
+		if err := scan(&user, &p.Messages, &last); err != nil {
+			return err
+		}
+		p.Last = last.Time()
+		present[user] = p
+		return nil
+	})
+}
