@@ -119,7 +119,9 @@ func (m *model) post(p memory.Posted) {
 	case e.deleted:
 		return
 	case m.opted[member{message.Guild, message.Author}].Out:
-		e.edit = nil
+		if e.posted == nil {
+			e.edit = nil
+		}
 		return
 	case m.isForgotten(message):
 		m.delete(at)

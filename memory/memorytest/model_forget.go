@@ -76,11 +76,17 @@ func (m *model) known(at place) memory.Message {
 	return message
 }
 
-// forgetMessages deletes messages, and first the answers made from them: they may be among them.
+// forgetMessages deletes messages, and first the answers made from them, which may be among them, and those to questions
+// of somebody of whom everything is forgotten.
 func (m *model) forgetMessages(g *forgetting, covered []place) {
 	facts, answers := m.factCount(), len(m.withdrawn)
 	for _, at := range covered {
 		m.dropAnswers(at, true)
+	}
+	for _, t := range maps.Clone(m.traces) {
+		if f := g.Forgetting; f.User != 0 && f.User == t.Asker && f.Channel == 0 && g.all && g.of(t.Guild) {
+			m.dropAnswer(t, true)
+		}
 	}
 	for _, at := range covered {
 		m.delete(at)

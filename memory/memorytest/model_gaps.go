@@ -47,6 +47,9 @@ func (m *model) choose(e memory.Chose) {
 		return
 	}
 	m.guild(e.Guild)
+	if e.Channel != 0 {
+		m.meet(e.Guild, e.Channel)
+	}
 	m.choices[key] = e
 	if !remembers(e.Choice) || remembers(was.Choice) {
 		return
@@ -87,4 +90,13 @@ func (m *model) missing() []memory.Gap {
 		}
 		return compare(a.Until, b.Until)
 	})
+}
+
+// found notes that a channel is there that wasn't known: what was said in it before its guild chose to remember isn't
+// missing.
+func (m *model) found(c *memory.Channel) {
+	m.channels[c.ID] = c
+	if e := m.choices[chosen{c.Guild, 0}]; remembers(e.Choice) {
+		m.hear(c.ID, memory.FirstMessageID(e.At))
+	}
 }

@@ -53,7 +53,7 @@ func (m *model) guild(id memory.GuildID) *memory.Guild {
 func (m *model) meet(guild memory.GuildID, channel memory.ChannelID) {
 	m.guild(guild)
 	if m.channels[channel] == nil {
-		m.channels[channel] = &memory.Channel{ID: channel, Guild: guild, Unplaced: true}
+		m.found(&memory.Channel{ID: channel, Guild: guild, Unplaced: true})
 	}
 }
 
@@ -77,6 +77,9 @@ func (m *model) seeChannel(c memory.Channel) {
 	m.guild(c.Guild)
 	if c.Unplaced && m.seen[c.ID] {
 		return
+	}
+	if m.channels[c.ID] == nil {
+		m.found(&c)
 	}
 	m.channels[c.ID], m.seen[c.ID] = &c, true
 }

@@ -216,6 +216,7 @@ func restored(t *testing.T, dir, backup string) (*Store, Restored) {
 func TestRestoreOntoNothing(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
+	drain(t, s)
 	want := dump(t, s)
 	backup := backUp(t, s)
 	dir := filepath.Join(t.TempDir(), "new")

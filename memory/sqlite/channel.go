@@ -118,8 +118,18 @@ func (t *transaction) addChannel(c memory.Channel) error {
 	if err != nil {
 		return err // uncovered: ids and texts always have a JSON
 	}
-	return t.exec(`INSERT INTO channel (no, id, guild, parent, kind, name, age_limited, unplaced, overwrites) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		no, int64(c.ID), int64(c.Guild), int64(c.Parent), int(c.Kind), memory.Clean(c.Name), c.AgeLimited, c.Unplaced, string(overwrites))
+	// What was said there before the guild chose to remember isn't missing.
+	var heard memory.MessageID
+	var choice memory.Choice
+	var chosen int64
+	if err := t.row("SELECT choice, chosen FROM guild WHERE id = ?", int64(c.Guild)).Scan(&choice, &chosen); err != nil {
+		return err
+	}
+	if remembers(choice) {
+		heard = memory.FirstMessageID(fromMillis(chosen))
+	}
+	return t.exec(`INSERT INTO channel (no, heard, id, guild, parent, kind, name, age_limited, unplaced, overwrites) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		no, int64(heard), int64(c.ID), int64(c.Guild), int64(c.Parent), int(c.Kind), memory.Clean(c.Name), c.AgeLimited, c.Unplaced, string(overwrites))
 }
 
 // guildNo is the guild's number, given out now if it has none.

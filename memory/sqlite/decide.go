@@ -100,7 +100,7 @@ func (t *transaction) decisions() (*decisions, error) {
 		err := scan(&o.guild, &o.channel, &o.user, &o.end, &o.why)
 		d.add(o)
 		return err
-	}, "SELECT guild, channel, user, before, why FROM forgetting")
+	}, "SELECT guild, channel, user, before, why FROM forgetting WHERE begun = 1")
 	if err != nil {
 		return nil, err
 	}
@@ -183,9 +183,6 @@ func (t *transaction) choose(e memory.Chose) error {
 	from := int64(memory.FirstMessageID(e.At))
 	if e.Channel != 0 {
 		return t.exec("UPDATE channel SET heard = max(heard, ?1) WHERE guild = ?2 AND (id = ?3 OR parent = ?3)", from, int64(e.Guild), int64(e.Channel))
-	}
-	if err := t.exec("UPDATE guild SET since = max(since, ?) WHERE id = ?", from, int64(e.Guild)); err != nil {
-		return err
 	}
 	return t.exec("UPDATE channel SET heard = max(heard, ?) WHERE guild = ?", from, int64(e.Guild))
 }

@@ -52,7 +52,7 @@ type beginning struct {
 func (t *transaction) begin(id int64, o order, whole bool) error {
 	b := &beginning{transaction: t, id: id, of: o, whole: whole}
 	for _, step := range []func() error{
-		t.flush, b.find, b.dropAnswers, b.doom, t.flush, b.keepOrder, b.uncount, b.tearSegments, b.dropNotes, b.dropPeople, b.dropStructure,
+		t.flush, b.find, b.dropAnswers, b.doom, t.flush, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropPeople, b.dropStructure,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (t *transaction) begin(id int64, o order, whole bool) error {
 	if err != nil {
 		return err // uncovered: numbers always have a JSON
 	}
-	t.store.writer.channels, t.store.writer.segments = nil, nil
+	t.store.writer.channels, t.store.writer.segments, t.store.writer.decisions = nil, nil, nil // read again, the order with them
 	return t.exec("UPDATE forgetting SET begun = 1, receipt = ? WHERE id = ?", string(body), id)
 }
 
@@ -120,13 +120,11 @@ func (b *beginning) doom() error {
 	return b.row("SELECT changes()").Scan(&b.Messages)
 }
 
-// keepOrder has the writer obey the order from now on.
-func (b *beginning) keepOrder() error {
-	b.store.writer.decisions = nil // read again when needed, and the order with them
+// bury has the messages be known as deleted where the order doesn't tell: not from an id alone, if it is about somebody.
+func (b *beginning) bury() error {
 	if b.of.user == 0 {
 		return nil
 	}
-	// Nobody can tell from an id who wrote it, so that it must be known by itself.
 	return b.exec(`INSERT OR IGNORE INTO tombstone SELECT c.id, m.id `+doomedHere, b.id)
 }
 

@@ -144,12 +144,12 @@ func dump(t testing.TB, s *Store) string {
 
 // unsound are questions to a file, by what is wrong when one has an answer.
 var unsound = map[string]string{
-	"a message that is recalled lies in no segment": "SELECT id FROM message WHERE kind IN (0, 1, 2) AND segment = 0",
-	"a message that isn't recalled lies in one":     "SELECT id FROM message WHERE kind NOT IN (0, 1, 2) AND segment <> 0",
-	"a message lies outside its segment": `SELECT m.id FROM message m LEFT JOIN segment s ON s.id = m.segment
+	"a message that is recalled lies in no segment": "SELECT id FROM said WHERE kind IN (0, 1, 2) AND segment = 0",
+	"a message that isn't recalled lies in one":     "SELECT id FROM said WHERE kind NOT IN (0, 1, 2) AND segment <> 0",
+	"a message lies outside its segment": `SELECT m.id FROM said m LEFT JOIN segment s ON s.id = m.segment
 		WHERE m.segment <> 0 AND (s.id IS NULL OR s.channel <> m.channel OR m.id NOT BETWEEN s.first AND s.last)`,
 	"a segment has another size than its messages": `SELECT s.id FROM segment s
-		WHERE s.size <> (SELECT count(*) FROM message m WHERE m.channel = s.channel AND m.segment = s.id)`,
+		WHERE s.size <> (SELECT count(*) FROM said m WHERE m.channel = s.channel AND m.segment = s.id)`,
 	"a segment is empty or too large":           fmt.Sprintf("SELECT id FROM segment WHERE size NOT BETWEEN 1 AND %d", memory.MaxSegment),
 	"a segment is neither pending nor embedded": "SELECT id FROM segment WHERE pending = 0 AND id NOT IN (SELECT segment FROM vector)",
 	"a vector has no segment":                   "SELECT segment FROM vector WHERE segment NOT IN (SELECT id FROM segment)",
@@ -159,11 +159,11 @@ var unsound = map[string]string{
 		AND id NOT IN (SELECT segment FROM vector_next)`,
 	"vectors of no space are left": `SELECT segment FROM vector_next WHERE NOT EXISTS (SELECT 1 FROM meta WHERE key IN ('next', 'sweep'))`,
 	"a channel miscounts its messages": `SELECT c.id FROM channel c
-		WHERE c.messages <> (SELECT count(*) FROM message m WHERE m.channel = c.no AND m.kind IN (0, 1, 2))`,
-	"somebody's presence is wrong": `SELECT 1 FROM (SELECT channel, author, count(*) AS n, max(id) AS last FROM message WHERE kind IN (0, 1, 2) GROUP BY 1, 2) m
+		WHERE c.messages <> (SELECT count(*) FROM said m WHERE m.channel = c.no AND m.kind IN (0, 1, 2))`,
+	"somebody's presence is wrong": `SELECT 1 FROM (SELECT channel, author, count(*) AS n, max(id) AS last FROM said WHERE kind IN (0, 1, 2) GROUP BY 1, 2) m
 		FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS NOT m.n OR p.last IS NOT m.last`,
 	"full text holds what the log doesn't": "SELECT id FROM fulltext_docsize WHERE id NOT IN (SELECT row FROM message)",
-	"a deleted message is there":           "SELECT m.id FROM message m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
+	"a deleted message is there":           "SELECT m.id FROM said m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
 }
 
 // checkSound checks what must hold of every file.

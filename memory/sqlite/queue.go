@@ -59,7 +59,7 @@ func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, s
 	}
 	rows, err := tx.QueryContext(ctx, `SELECT s.id, s.version, c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
 		FROM (SELECT * FROM segment WHERE `+to.flag+` = 1 ORDER BY id LIMIT ?) s JOIN channel c ON c.no = s.channel
-		CROSS JOIN message m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id ORDER BY s.id, m.id`, limit)
+		CROSS JOIN said m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id ORDER BY s.id, m.id`, limit)
 	if err != nil {
 		return nil, side{}, err
 	}

@@ -131,7 +131,7 @@ func TestNearestGivesUp(t *testing.T) {
 	if _, err := s.Nearest(ended, in(general), s.options.Space, unit(), 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	execute(t, s.write, "ALTER TABLE message RENAME TO gone") // after the vectors were loaded
+	execute(t, s.write, "DROP VIEW said") // after the vectors were loaded
 	_, err := s.Nearest(t.Context(), in(general), s.options.Space, unit(), 1)
 	wantError(t, err, "read the segments found")
 }

@@ -83,7 +83,7 @@ func restore(ctx context.Context, dir, from string, progress func(what string, d
 		return r, err
 	}
 	r.Forgettings, err = s.carryOutAll(ctx, progress)
-	if err := errors.Join(err, s.Close(), syncPath(filepath.Join(copied, FileName))); err != nil {
+	if err := errors.Join(err, s.Close(), syncPath(filepath.Join(copied, FileName)), ctx.Err()); err != nil {
 		return r, err
 	}
 	if old.whole {
@@ -163,13 +163,14 @@ func copyFile(ctx context.Context, from, to string, progress func(done, total in
 	defer func() { err = errors.Join(err, target.Close()) }()
 	for done := int64(0); ; {
 		n, err := io.CopyN(target, source, 1<<20)
-		if done += n; err == io.EOF {
+		done += n
+		progress(done, info.Size())
+		if err == io.EOF {
 			break
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
-		progress(done, info.Size())
 	}
 	return target.Sync()
 }

@@ -136,6 +136,9 @@ func (s *Store) commit(batches []*batch) error {
 
 // writing runs f in a transaction of its own.
 func (s *Store) writing(ctx context.Context, f func(*transaction) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	select {
 	case s.writer.turn <- struct{}{}:
 	case <-ctx.Done():
