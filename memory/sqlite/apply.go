@@ -162,7 +162,7 @@ func (t *transaction) post(e *event) error {
 		return t.dropEarly(c, m.ID)
 	}
 	if d.forgotten(spot{m.Guild, m.Channel, c.parent}, m.ID, m.Author) {
-		if gone, err := t.isGone(m.Channel, m.ID); gone || err != nil {
+		if gone, err := t.isGone(m.Guild, m.Channel, m.ID); gone || err != nil {
 			return err
 		}
 		return t.delete(m.Channel, m.ID, true) // so that others' edits and stars of it are known to be
@@ -172,7 +172,7 @@ func (t *transaction) post(e *event) error {
 		c.highest = m.ID
 		return t.insert(c, m, millis(m.Edited), e.terms)
 	}
-	if gone, err := t.isGone(m.Channel, m.ID); gone || err != nil {
+	if gone, err := t.isGone(m.Guild, m.Channel, m.ID); gone || err != nil {
 		return err
 	}
 	old, row, err := t.stored(c, m.ID)
@@ -312,11 +312,11 @@ func (t *transaction) unindex(row int64, terms string) error {
 
 // edit changes the text of a message, or keeps the change for when the message comes.
 func (t *transaction) edit(e memory.Edited) error {
-	c, err := t.channel(e.Guild, e.Channel)
-	if err != nil {
+	if gone, err := t.isGone(e.Guild, e.Channel, e.ID); gone || err != nil {
 		return err
 	}
-	if gone, err := t.isGone(e.Channel, e.ID); gone || err != nil {
+	c, err := t.channel(e.Guild, e.Channel)
+	if err != nil {
 		return err
 	}
 	old, row, err := t.stored(c, e.ID)
@@ -392,7 +392,7 @@ func (t *transaction) remove(c *channel, row int64, old storedMessage) error {
 
 // star keeps whether a message is marked as important, whether it is there or yet to come.
 func (t *transaction) star(e memory.Starred) error {
-	if gone, err := t.isGone(e.Channel, e.ID); gone || e.At.IsZero() || err != nil {
+	if gone, err := t.isGone(e.Guild, e.Channel, e.ID); gone || e.At.IsZero() || err != nil {
 		return err
 	}
 	newer, err := found(t.row(`INSERT INTO star (channel, id, starred, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
@@ -410,7 +410,7 @@ func (t *transaction) star(e memory.Starred) error {
 
 // name keeps what a message is called.
 func (t *transaction) name(e memory.Named) error {
-	if gone, err := t.isGone(e.Channel, e.ID); gone || err != nil {
+	if gone, err := t.isGone(memory.DirectGuild, e.Channel, e.ID); gone || err != nil {
 		return err
 	}
 	return t.exec(`INSERT OR IGNORE INTO called SELECT ?1, ?2, ?3 WHERE NOT EXISTS

@@ -108,8 +108,9 @@ func (t *transaction) decisions() (*decisions, error) {
 	return d, nil
 }
 
-// isGone reports whether a message was deleted, or would be forgotten if it came, whoever wrote it.
-func (t *transaction) isGone(channel memory.ChannelID, id memory.MessageID) (bool, error) {
+// isGone reports whether a message was deleted, or would be forgotten if it came, whoever wrote it. guild counts where the
+// channel isn't known.
+func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) (bool, error) {
 	if gone, err := found(t.row("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", int64(channel), int64(id)).Scan(new(int))); gone || err != nil {
 		return gone, err
 	}
@@ -117,7 +118,7 @@ func (t *transaction) isGone(channel memory.ChannelID, id memory.MessageID) (boo
 	if err != nil || len(d.ledger) == 0 {
 		return false, err
 	}
-	at := spot{channel: channel}
+	at := spot{guild: guild, channel: channel}
 	c, err := t.knownChannel(channel)
 	if err != nil {
 		return false, err

@@ -56,7 +56,7 @@ func (t *transaction) tellFact(e memory.FactTold) error {
 		return err
 	}
 	if e.Fact.Message != 0 {
-		if gone, err := t.isGone(e.Fact.Channel, e.Fact.Message); err != nil {
+		if gone, err := t.isGone(e.Guild, e.Fact.Channel, e.Fact.Message); err != nil {
 			return err
 		} else if gone {
 			return t.takeFact(e.Guild, e.Fact.ID)

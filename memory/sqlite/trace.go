@@ -18,7 +18,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	if err != nil {
 		return fmt.Errorf("keep a trace: %w: %w", err, memory.ErrRefused)
 	}
-	if gone, err := t.isGone(trace.Channel, trace.Answer); gone || err != nil {
+	if gone, err := t.isGone(trace.Guild, trace.Channel, trace.Answer); gone || err != nil {
 		return err
 	}
 	if err := t.exec("INSERT OR REPLACE INTO trace (channel, answer, body) VALUES (?, ?, ?)", int64(trace.Channel), int64(trace.Answer), string(body)); err != nil {
@@ -26,7 +26,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	}
 	lost, withdrawn := false, false
 	for _, source := range sources(trace) {
-		gone, err := t.isGone(source.Channel, source.Message)
+		gone, err := t.isGone(trace.Guild, source.Channel, source.Message)
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (t *transaction) deleteAnswer(trace memory.Trace, withdrawn bool) error {
 		return err
 	}
 	for _, id := range append([]memory.MessageID{trace.Answer}, trace.Parts...) {
-		if gone, err := t.isGone(trace.Channel, id); err != nil {
+		if gone, err := t.isGone(trace.Guild, trace.Channel, id); err != nil {
 			return err
 		} else if gone {
 			continue
