@@ -226,7 +226,7 @@ func (m *model) keepTrace(t memory.Trace) {
 	var gone, changed bool
 	for _, s := range sources(t) {
 		now, ok := m.message(s.place)
-		gone = gone || m.isGone(s.place)
+		gone = gone || m.isGone(s.place) || m.channels[s.channel] == nil
 		changed = changed || ok && editedAt(now) != s.edited
 	}
 	if gone || changed {

@@ -26,7 +26,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	}
 	lost, withdrawn := false, false
 	for _, source := range sources(trace) {
-		gone, err := t.isGone(trace.Guild, source.Channel, source.Message)
+		gone, err := t.isLost(trace.Guild, source)
 		if err != nil {
 			return err
 		}
@@ -44,6 +44,15 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 		return t.deleteAnswer(trace, withdrawn)
 	}
 	return nil
+}
+
+// isLost reports whether a source is gone, as it is with a guild whose channels aren't known any more.
+func (t *transaction) isLost(guild memory.GuildID, source memory.TraceHit) (bool, error) {
+	if gone, err := t.isGone(guild, source.Channel, source.Message); gone || err != nil {
+		return gone, err
+	}
+	c, err := t.knownChannel(source.Channel)
+	return c == nil, err
 }
 
 // isChanged reports whether a source's text is another than the answer was made from.
