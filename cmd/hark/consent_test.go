@@ -93,6 +93,7 @@ func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
 	w := newAskingWorld(t)
 	w.start()
 	notice := w.notice()
+	w.later()
 	w.discord.Say(w.general.ID, w.jane.ID, "canary-before is in the cage")
 	w.ask(w.general, w.ana, "what is in the cage?")
 	w.holds(w.prompt(), "canary-before") // of the session
@@ -213,6 +214,7 @@ func TestOptingOutForgetsAtOnce(t *testing.T) {
 	w.use(w.jane.ID, "memory optin", "stays forgotten")
 	w.ask(w.general, w.ana, "who hides in the lighthouse?")
 	w.lacks(w.prompt(), "jane-canary")
+	w.discord.Advance(time.Minute) // past the moment of the forgetting
 	w.discord.Say(w.general.ID, w.jane.ID, "jane-returns to the lighthouse")
 	w.settled()
 	if !w.onDisk("jane-returns") || w.onDisk("jane-canary") {

@@ -322,9 +322,12 @@ func History(result search.Result, at memory.ChannelID, channelName func(memory.
 // told is what is known of p, as one text. What somebody else told says so.
 func told(p memory.Person, name func(memory.UserID) string) string {
 	var texts []string
+	if aliases := p.Aliases(); len(aliases) > 0 {
+		texts = append(texts, "also called "+strings.Join(aliases, ", "))
+	}
 	for _, f := range p.Facts {
 		switch {
-		case f.Alias:
+		case f.Alias: // told above
 		case f.By == p.ID || f.By == 0:
 			texts = append(texts, f.Text)
 		case name == nil:

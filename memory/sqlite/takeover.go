@@ -22,7 +22,7 @@ func (s *Store) takeOver(ctx context.Context, path string, r *Restored) error {
 		table string // that the old database must have, being of some version
 		take  func(*transaction, *Restored) error
 	}{
-		{"forgetting", (*transaction).takeForgettings}, {"opted", (*transaction).takeOptOuts}, {"opted", (*transaction).takeChoices},
+		{"forgetting", (*transaction).takeForgettings}, {"opted", (*transaction).takeOptOuts}, {"learn", (*transaction).takeLearning}, {"opted", (*transaction).takeChoices},
 		{"withdrawn", (*transaction).takeWithdrawn}, {"fact", (*transaction).takeFacts}, {"tombstone", (*transaction).takeDeleted},
 		{"message", (*transaction).takeEdited},
 	} {
@@ -39,9 +39,9 @@ func (s *Store) takeOver(ctx context.Context, path string, r *Restored) error {
 }
 
 func (t *transaction) takeForgettings(*Restored) error {
-	return t.exec(`INSERT INTO main.forgetting (guild, channel, user, before, why, at, done, receipt)
-		SELECT guild, channel, user, before, why, at, 0, '{}' FROM old.forgetting o WHERE NOT EXISTS (SELECT 1 FROM main.forgetting f
-			WHERE f.guild = o.guild AND f.channel = o.channel AND f.user = o.user AND f.why = o.why AND f.before >= o.before AND f.at >= o.at)
+	return t.exec(`INSERT INTO main.forgetting (guild, channel, user, before, why, at, whole, done, receipt)
+		SELECT guild, channel, user, before, why, at, whole, 0, '{}' FROM old.forgetting o WHERE NOT EXISTS (SELECT 1 FROM main.forgetting f
+			WHERE f.guild = o.guild AND f.channel = o.channel AND f.user = o.user AND f.why = o.why AND f.before >= o.before AND f.at >= o.at AND f.whole >= o.whole)
 		ORDER BY id`)
 }
 
@@ -59,6 +59,12 @@ func (t *transaction) takeOptOuts(r *Restored) error {
 		return err
 	}
 	return t.changedRows(&r.OptOuts)
+}
+
+// takeLearning takes over where facts may be learned.
+func (t *transaction) takeLearning(*Restored) error {
+	return t.exec(`INSERT INTO main.learn (guild, user, allow, at) SELECT guild, user, allow, at FROM old.learn WHERE true
+		ON CONFLICT (guild, user) DO UPDATE SET allow = excluded.allow, at = excluded.at WHERE excluded.at > learn.at`)
 }
 
 func (t *transaction) takeChoices(r *Restored) error {
