@@ -98,7 +98,8 @@ func TestBodiesThatAreSent(t *testing.T) {
 
 func TestReplyAndDirectMessageAreAnswered(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
+	s := set(t)
+	s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Direct: true}}).run(t).ready(t)
 	s.ask("when?")
 	first := s.answered(t, s.channel, "Friday")
 	s.traces(t, 1)
@@ -125,7 +126,7 @@ func TestMentionAloneIsToldHowToAsk(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
 	s.ask("")
-	s.answered(t, s.channel, fmt.Sprintf(askMe, s.discord.Bot.ID))
+	s.told(t, s.channel, is(fmt.Sprintf(askMe, s.discord.Bot.ID)))
 	if len(s.oracle.questions()) != 0 {
 		t.Error("an empty question was asked")
 	}
@@ -319,6 +320,7 @@ func TestFailureIsToldAndLogged(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := set(t).run(t).ready(t)
+			s.oracle.traceless = true
 			s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
 				if tt.streamed != "" {
 					stream(tt.streamed)
@@ -329,8 +331,7 @@ func TestFailureIsToldAndLogged(t *testing.T) {
 				return answer.Answer{}, tt.err
 			}
 			s.ask("when?")
-			m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, tt.want) })
-			s.log.waitSaid(t, "hark: "+m.Content)
+			m := s.told(t, s.channel, func(text string) bool { return strings.HasPrefix(text, tt.want) })
 			out := s.out.String()
 			if _, code, ok := strings.Cut(m.Content, "this code: "); ok != (tt.want[:4] == "Some") || ok && !strings.Contains(out, code) {
 				t.Errorf("told %q, logged %s", m.Content, out)
@@ -386,7 +387,7 @@ func TestTooManyQuestions(t *testing.T) {
 	for i := range waitingQuestions + 4 {
 		s.ask(fmt.Sprint("question ", i))
 	}
-	s.answered(t, s.channel, tooMany)
+	s.told(t, s.channel, is(tooMany))
 	close(end)
 	for i := range waitingQuestions + 1 {
 		s.answered(t, s.channel, fmt.Sprint("re: question ", i))

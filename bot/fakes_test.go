@@ -354,4 +354,21 @@ func (s *scene) answered(t *testing.T, channel discordtest.ID, text string) disc
 	return m
 }
 
+// told waits for a message of the bot's that reads text, and that is logged without it: nobody knows how it came about.
+func (s *scene) told(t *testing.T, channel discordtest.ID, is func(text string) bool) discordtest.Sent {
+	t.Helper()
+	m := s.discord.WaitSent(channel, func(m discordtest.Sent) bool { return is(m.Content) })
+	s.log.wait(t, fmt.Sprintf("message %d", m.ID), func() bool { return s.withoutText(m) })
+	return m
+}
+
+// withoutText reports whether a message of the bot's is logged without its text.
+func (s *scene) withoutText(m discordtest.Sent) bool {
+	e, ok := find(s.log, func(e memory.Posted) bool { return e.Message.ID == memory.MessageID(m.ID) })
+	return ok && e.Message.Kind == memory.FromHark && e.Message.Content == ""
+}
+
+// is reports whether a text is want.
+func is(want string) func(string) bool { return func(text string) bool { return text == want } }
+
 var errDown = errors.New("no space left on device")

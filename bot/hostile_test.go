@@ -102,8 +102,9 @@ func TestStopMarksTheAnswerOfAModelThatDoesNotStop(t *testing.T) {
 	if err := s.stop(t); err != nil {
 		t.Error(err)
 	}
-	if want := "hark: It is\n-# ⚠️ Interrupted: " + restarting; !slices.Contains(s.log.said(), want) {
-		t.Errorf("logged %q", s.log.said())
+	sent := s.discord.Sent(s.channel)
+	if want := "It is\n-# ⚠️ Interrupted: " + restarting; len(sent) != 1 || sent[0].Content != want || !s.withoutText(sent[0]) {
+		t.Errorf("sent %+v, logged %q", sent, s.log.said())
 	}
 }
 
