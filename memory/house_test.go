@@ -1,0 +1,326 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fakeHouse is a store of messages in memory, of which a channel's id is its guild's times ten.
+type fakeHouse struct {
+	guilds     map[GuildID]*Guild
+	messages   map[ChannelID][]Message
+	unfinished []Forgetting
+	forgotten  []Forgetting
+
+	listErr, guildErr, logErr, forgetErr, unfinishedErr, carryErr error
+}
+
+func newHouse(guilds ...GuildID) *fakeHouse {
+	f := &fakeHouse{guilds: map[GuildID]*Guild{}, messages: map[ChannelID][]Message{}}
+	for _, id := range guilds {
+		f.guilds[id] = &Guild{ID: id, Channels: []Channel{{ID: ChannelID(id*10 + 1)}, {ID: ChannelID(id * 10)}}}
+	}
+	return f
+}
+
+// say logs a message of that age.
+func (f *fakeHouse) say(guild GuildID, age time.Duration) {
+	c := ChannelID(guild * 10)
+	f.messages[c] = append(f.messages[c], Message{ID: FirstMessageID(time.Now().Add(-age)), Channel: c})
+}
+
+func (f *fakeHouse) Guilds(context.Context) ([]GuildID, error) {
+	return slices.Sorted(maps.Keys(f.guilds)), f.listErr
+}
+
+func (f *fakeHouse) Guild(_ context.Context, id GuildID) (*Guild, error) {
+	return f.guilds[id], f.guildErr
+}
+
+func (f *fakeHouse) Log(_ context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error) {
+	var found []Message
+	for _, m := range f.messages[channel] {
+		if m.ID > after && m.ID <= until && len(found) < limit {
+			found = append(found, m)
+		}
+	}
+	return found, f.logErr
+}
+
+func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total int)) (Receipt, error) {
+	if f.forgetErr != nil {
+		return Receipt{}, f.forgetErr
+	}
+	f.forgotten = append(f.forgotten, g)
+	if g.Before.IsZero() {
+		delete(f.guilds, g.Guild)
+	}
+	r := Receipt{Forgetting: g}
+	for c, all := range f.messages {
+		if c/10 == ChannelID(g.Guild) {
+			f.messages[c] = slices.DeleteFunc(all, func(m Message) bool { return g.Before.IsZero() || m.Time().Before(g.Before) })
+			r.Messages += len(all) - len(f.messages[c])
+		}
+	}
+	return r, nil
+}
+
+func (f *fakeHouse) Unfinished(context.Context) ([]Forgetting, error) {
+	return slices.Clone(f.unfinished), f.unfinishedErr
+}
+
+func (f *fakeHouse) CarryOut(_ context.Context, id int64, _ func(done, total int)) (Receipt, error) {
+	if f.carryErr != nil && id%2 == 0 {
+		return Receipt{}, f.carryErr
+	}
+	f.unfinished = slices.DeleteFunc(f.unfinished, func(g Forgetting) bool { return g.ID == id })
+	return Receipt{Forgetting: Forgetting{ID: id}, Messages: int(id)}, nil
+}
+
+// kept is a house that is being kept, and what it told.
+type kept struct {
+	done   []Receipt
+	failed []string
+}
+
+// keep keeps house until the test's bubble ends.
+func keep(t *testing.T, f HouseStore, retention time.Duration) *kept {
+	k := &kept{}
+	h := House{Store: f, Retention: retention, Done: func(r Receipt) { k.done = append(k.done, r) }, Failed: func(err error, wait time.Duration) {
+		k.failed = append(k.failed, fmt.Sprintf("%v: %v", wait, err))
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("ended with %v", err)
+		}
+	})
+	synctest.Wait()
+	return k
+}
+
+// pass lets time pass.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func TestHouseCarriesOutWhatWasBegun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newHouse()
+		f.unfinished = []Forgetting{{ID: 1}, {ID: 3}}
+		k := keep(t, f, 0)
+		if len(f.unfinished) > 0 || len(k.done) != 2 || k.done[1].Messages != 3 {
+			t.Fatalf("at the start %v was done, %v left", k.done, f.unfinished)
+		}
+		f.unfinished = []Forgetting{{ID: 5, Why: WhyDeleted}} // as when a channel is deleted
+		pass(lookEvery)
+		if len(f.unfinished) > 0 || len(k.done) != 3 {
+			t.Errorf("later %v was done, %v left", k.done, f.unfinished)
+		}
+		if len(k.failed) > 0 {
+			t.Errorf("failed: %v", k.failed)
+		}
+	})
+}
+
+func TestHouseForgetsWhatIsTooOld(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	tests := []struct {
+		retention, step time.Duration
+	}{
+		{365 * day, day}, {24 * day, day}, {2 * day, 2 * time.Hour}, {time.Hour, 150 * time.Second}, {time.Minute, time.Minute},
+	}
+	for _, test := range tests {
+		t.Run(test.retention.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newHouse(DirectGuild, LocalGuild, 2, 3)
+				old := test.retention + test.step
+				f.say(DirectGuild, old)
+				f.say(LocalGuild, 10*old)
+				f.say(2, old)
+				f.say(2, test.retention-time.Second)
+				f.say(3, test.retention-time.Second)
+				k := keep(t, f, test.retention)
+				end := time.Now().Add(-test.retention).Truncate(test.step).UTC()
+				want := []Forgetting{
+					{Guild: DirectGuild, Before: end, Why: WhyAge, At: time.Now()},
+					{Guild: 2, Before: end, Why: WhyAge, At: time.Now()},
+				}
+				same := func(a, b Forgetting) bool {
+					return a.Guild == b.Guild && a.Why == b.Why && a.Before.Equal(b.Before) && a.At.Equal(b.At)
+				}
+				if !slices.EqualFunc(f.forgotten, want, same) || len(k.done) != 2 || k.done[0].Messages != 1 {
+					t.Fatalf("forgot %+v, and not %+v", f.forgotten, want)
+				}
+				// The youngest stays until it is too old too, and nothing is begun twice.
+				pass(time.Second)
+				if len(f.messages[20]) != 1 {
+					t.Error("forgot what isn't old yet")
+				}
+				pass(2*test.step + lookEvery)
+				if len(f.messages[20])+len(f.messages[30]) != 0 || len(f.messages[10]) != 1 || len(f.forgotten) != 4 {
+					t.Errorf("forgot %+v, left %v", f.forgotten, f.messages)
+				}
+			})
+		})
+	}
+}
+
+func TestHouseForgetsGuildsThatAreLongGone(t *testing.T) {
+	t.Parallel()
+	for _, retention := range []time.Duration{0, 365 * 24 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newHouse(LocalGuild, 2, 3, 4)
+			f.guilds[LocalGuild].Left = time.Now().Add(-2 * LeftFor) // can't be
+			f.guilds[2].Left = time.Now().Add(-LeftFor)
+			f.guilds[3].Left = time.Now().Add(-LeftFor + time.Minute)
+			f.say(2, time.Minute)
+			f.say(4, 100*24*time.Hour) // there, available or not
+			k := keep(t, f, retention)
+			if len(f.forgotten) != 1 || len(k.done) != 1 || k.done[0].Messages != 1 {
+				t.Fatalf("forgot %+v", f.forgotten)
+			}
+			if g := f.forgotten[0]; g.Guild != 2 || g.Why != WhyLeft || !g.Before.IsZero() || g.Channel != 0 || g.User != 0 {
+				t.Errorf("forgot %+v", g)
+			}
+			pass(roundEvery + lookEvery)
+			if len(f.forgotten) != 2 || f.forgotten[1].Guild != 3 {
+				t.Errorf("later it forgot %+v", f.forgotten)
+			}
+			pass(100 * time.Hour)
+			if len(f.forgotten) != 2 || len(f.messages[40]) != 1 {
+				t.Errorf("in the end it forgot %+v", f.forgotten)
+			}
+		})
+	}
+}
+
+func TestHouseGoesOnAfterFailures(t *testing.T) {
+	t.Parallel()
+	down := errors.New("down")
+	tests := []struct {
+		name string
+		set  func(f *fakeHouse, err error)
+		want string
+	}{
+		{"unfinished", func(f *fakeHouse, err error) { f.unfinishedErr = err }, "down"},
+		{"carry out", func(f *fakeHouse, err error) { f.carryErr = err }, "down"},
+		{"guilds", func(f *fakeHouse, err error) { f.listErr = err }, "keep house: down"},
+		{"guild", func(f *fakeHouse, err error) { f.guildErr = err }, "keep house in guild 2: down"},
+		{"log", func(f *fakeHouse, err error) { f.logErr = err }, "keep house in guild 2: down"},
+		{"forget", func(f *fakeHouse, err error) { f.forgetErr = err }, "keep house in guild 2: down"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newHouse(2, 3)
+				f.say(2, 100*time.Hour)
+				f.say(3, 100*time.Hour)
+				f.unfinished = []Forgetting{{ID: 1}, {ID: 2}, {ID: 3}}
+				test.set(f, down)
+				k := keep(t, f, 24*time.Hour)
+				pass(5 * time.Second)
+				pass(10 * time.Second)
+				if len(k.failed) != 3 || !strings.Contains(k.failed[0], test.want) {
+					t.Fatalf("failed: %q", k.failed)
+				}
+				for i, wait := range []string{"5s: ", "10s: ", "20s: "} {
+					if !strings.HasPrefix(k.failed[i], wait) {
+						t.Errorf("try %d: %q", i, k.failed[i])
+					}
+				}
+				switch test.name { // what doesn't fail is done
+				case "carry out":
+					if len(f.unfinished) != 1 || len(f.messages[20])+len(f.messages[30]) != 0 {
+						t.Errorf("left %v, %v", f.unfinished, f.messages)
+					}
+				case "forget", "log", "guild", "guilds":
+					if len(f.unfinished) != 0 {
+						t.Errorf("left %v", f.unfinished)
+					}
+				}
+				pass(time.Hour)
+				if last := k.failed[len(k.failed)-1]; !strings.HasPrefix(last, longWait.String()) {
+					t.Errorf("the longest wait is of %q", last)
+				}
+				test.set(f, nil)
+				pass(longWait)
+				if len(f.unfinished)+len(f.messages[20])+len(f.messages[30]) != 0 {
+					t.Errorf("afterwards left %v, %v", f.unfinished, f.messages)
+				}
+				n := len(k.failed)
+				test.set(f, down)
+				if test.name == "unfinished" { // the next failure waits as long as the first
+					pass(lookEvery)
+					if len(k.failed) != n+1 || !strings.HasPrefix(k.failed[n], "5s: ") {
+						t.Errorf("failed: %q", k.failed[n:])
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestHousePassesOverWhatIsNoMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newHouse(2)
+		f.unfinished = []Forgetting{{ID: 2}}
+		f.carryErr, f.guildErr = fmt.Errorf("gone: %w", ErrNotFound), fmt.Errorf("gone: %w", ErrNotFound)
+		k := keep(t, f, time.Hour)
+		pass(time.Minute)
+		if len(k.failed)+len(k.done) > 0 {
+			t.Errorf("told %v, %v", k.failed, k.done)
+		}
+	})
+}
+
+// endingHouse ends its context in the middle of the work.
+type endingHouse struct {
+	*fakeHouse
+	end   context.CancelFunc
+	asked int
+}
+
+func (e *endingHouse) Guild(context.Context, GuildID) (*Guild, error) {
+	e.asked++
+	e.end()
+	return nil, context.Canceled
+}
+
+func (e *endingHouse) CarryOut(context.Context, int64, func(done, total int)) (Receipt, error) {
+	e.asked++
+	e.end()
+	return Receipt{}, context.Canceled
+}
+
+func TestHouseEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	for _, unfinished := range [][]Forgetting{nil, {{ID: 1}, {ID: 2}}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		e := &endingHouse{fakeHouse: newHouse(2, 3), end: cancel}
+		e.unfinished = unfinished
+		h := House{Store: e, Failed: func(err error, _ time.Duration) { t.Errorf("told %v", err) }}
+		if err := h.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if e.asked > 2 { // once for each of what it does
+			t.Errorf("went on %d times", e.asked)
+		}
+	}
+}
