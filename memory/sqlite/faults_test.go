@@ -115,6 +115,94 @@ var writes = map[string]func(*Store) error{
 	},
 }
 
+// notes are events about everything that is kept beside messages and structure.
+func notes() []memory.Event {
+	fact := func(id int64, message memory.MessageID) memory.FactTold {
+		return memory.FactTold{Guild: guild, User: 1, Fact: memory.Fact{ID: id, Text: "sails", By: 1, Channel: general, Message: message}}
+	}
+	return []memory.Event{
+		memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard", Roles: []memory.Role{{ID: 5, Name: "crew"}}, Channels: []memory.Channel{
+			{ID: general, Name: "general", Overwrites: []memory.Overwrite{{Role: 5, Allow: 1}, {Role: 6}}}, {ID: 3000, Kind: memory.PublicThread, Parent: general},
+		}}, At: id(1).Time()},
+		memory.PersonSeen{Person: memory.Person{ID: 1, Guild: guild, Username: "ann"}}, memory.PersonLeft{Guild: guild, User: 1},
+		fact(1, 0), fact(2, id(7)), fact(3, id(20)), fact(4, id(8)), memory.FactGone{Guild: guild, User: 1, Fact: 4}, fact(4, 0),
+		memory.Learn{Guild: guild, On: true, At: id(9).Time()}, memory.Learn{Guild: guild, User: 1, On: true, At: id(9).Time()},
+		memory.Learned{Guild: guild, Channel: general, Until: id(3)},
+		memory.Opted{Guild: guild, User: 9, Out: true, At: id(9).Time()}, memory.Posted{Message: memory.Message{ID: id(801), Guild: guild, Channel: general, Author: 9}},
+		memory.Posted{Message: memory.Message{ID: id(90), Guild: guild, Channel: general, Author: 9}},
+		memory.Chose{Guild: guild, Choice: memory.Remember, At: id(9).Time()}, memory.Chose{Guild: guild, Channel: 3000, Choice: memory.Remember, At: id(9).Time()},
+		memory.Chose{Guild: guild, Channel: 3001, Choice: memory.Remember, At: id(9).Time()}, memory.Chose{Guild: guild, Choice: memory.Ignore, At: id(8).Time()},
+		memory.Asked{Guild: guild, Channel: general, Message: id(2)},
+		memory.Starred{Guild: guild, Channel: general, ID: id(3), On: true, At: id(9).Time()}, memory.Starred{Guild: guild, Channel: general, ID: id(91), On: true, At: id(9).Time()},
+		memory.Starred{Guild: guild, Channel: general, ID: id(20), On: true, At: id(9).Time()}, posted(general, 91, "was starred before"),
+		memory.Heard{Guild: guild, Channel: 3000, ID: id(11)}, memory.Posted{Message: posted(general, 802, "live").Message, Live: true},
+		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general, Until: 9}}, memory.GapFound{}, memory.GapFilled{Gap: memory.Gap{Channel: general, Until: 9}, Through: 9},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1}},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1}},
+		memory.Marked{Channel: general, Message: id(71)}, memory.RoleGone{Guild: guild, Role: 5}, memory.RoleGone{Guild: guild, Role: 8}, memory.GuildLeft{Guild: guild, At: id(900).Time()},
+	}
+}
+
+// forgets begins a forgetting and ends it, all in one transaction.
+func forgets(f memory.Forgetting) func(*Store) error {
+	return func(s *Store) error {
+		prepared, err := s.prepare(notes())
+		if err != nil {
+			return err
+		}
+		return s.writing(bg, func(t *transaction) error {
+			for i := range prepared {
+				if err := t.apply(&prepared[i]); err != nil {
+					return err
+				}
+			}
+			id, err := t.forget(f)
+			for n := 1; n > 0 && err == nil; {
+				n, err = t.takeOutSome()
+			}
+			if err == nil {
+				_, _, err = t.beginAgain(id)
+			}
+			if err == nil {
+				err = t.finish(id)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = t.forget(f)
+			return err
+		})
+	}
+}
+
+func init() {
+	writes["notes"] = func(s *Store) error { return s.Apply(bg, notes()...) }
+	for name, f := range map[string]memory.Forgetting{
+		"forget somebody":      {Guild: guild, User: 1},
+		"forget a channel":     {Guild: guild, Channel: general, User: 2},
+		"forget what was said": {Guild: guild, Before: id(9).Time()},
+		"forget a guild":       {Guild: guild},
+		"forget everything":    {Guild: memory.Everywhere},
+	} {
+		f.Why, f.At = memory.WhyPurge, id(2000).Time()
+		writes[name] = forgets(f)
+	}
+	writes["delete a channel"] = func(s *Store) error {
+		return s.Apply(bg, memory.ChannelDeleted{Guild: guild, Channel: general, At: id(2000).Time()}, posted(general, 3000, "late"), posted(general, 7, "known"))
+	}
+	writes["take what was restored out"] = func(s *Store) error {
+		return s.writing(bg, func(t *transaction) error {
+			if err := t.exec("INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt) VALUES (7, 100, 1000, 3, ?, 'purge', 0, 0, '{}')", int64(id(20))); err != nil {
+				return err
+			}
+			if _, _, err := t.beginAgain(7); err != nil {
+				return err
+			}
+			return t.apply(&event{Event: posted(general, 11, "again"), message: posted(general, 11, "again").Message})
+		})
+	}
+}
+
 // allSegments are all segments, without their messages.
 func (s *Store) allSegments(t *transaction) (segments []memory.Segment, err error) {
 	return segments, t.each(func(scan func(...any) error) error {
@@ -272,13 +360,40 @@ func TestReadsThatFail(t *testing.T) {
 		{"DROP TABLE tombstone", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "no such table: tombstone"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.checkTerms(bg) }, "no such table"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.useSpace(bg) }, "no such table"},
+		{"DROP TABLE fact", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
+		{"UPDATE fact SET by = 'x'", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
+		{"DROP TABLE learn", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
+		{"DROP TABLE gap", func(s *Store) (any, error) { return s.Gaps(bg) }, "read what is missing"},
+		{"UPDATE gap SET past = 'x'", func(s *Store) (any, error) { return s.Gaps(bg) }, "read what is missing"},
+		{"ALTER TABLE channel RENAME heard TO x", func(s *Store) (any, error) { return s.HeardUntil(bg, guild) }, "read what was heard in guild 100"},
+		{"UPDATE channel SET heard = 'x'", func(s *Store) (any, error) { return s.HeardUntil(bg, guild) }, "read what was heard in guild 100"},
+		{"DROP TABLE opted", func(s *Store) (any, error) { return s.OptedOut(bg, guild, 1) }, "whether user 1 has opted out"},
+		{"DROP TABLE withdrawn", func(s *Store) (any, error) { return s.Withdrawn(bg, 9) }, "read which answers were withdrawn"},
+		{"UPDATE withdrawn SET first = 'x'", func(s *Store) (any, error) { return s.Withdrawn(bg, 9) }, "read which answers were withdrawn"},
+		{"DROP VIEW said", func(s *Store) (any, error) { return s.Log(bg, general, 0, id(9), 9) }, "read messages of channel 1000"},
+		{"DROP TABLE forgetting", func(s *Store) (any, error) { return s.Unfinished(bg) }, "read what is to be forgotten"},
+		{"UPDATE forgetting SET guild = 'x'", func(s *Store) (any, error) { return s.Unfinished(bg) }, "read what is to be forgotten"},
+		{"UPDATE forgetting SET guild = 'x'", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "write to the database"},
+		{"UPDATE opted SET guild = 'x'", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "write to the database"},
+		{"UPDATE forgetting SET receipt = '{'", func(s *Store) (any, error) { _, err := s.CarryOut(bg, 1, nil); return nil, err }, "carry out forgetting 1: "},
+		{"DROP VIEW said; DROP TABLE doomed", func(s *Store) (any, error) { _, err := s.CarryOut(bg, 1, nil); return nil, err }, "no such table: doomed"},
+		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { _, err := s.CarryOut(bg, 1, nil); return nil, err }, "unexpected end of JSON"},
+		{"DROP TABLE forgetting", func(s *Store) (any, error) {
+			_, err := s.Forget(bg, memory.Forgetting{Guild: guild}, nil)
+			return nil, err
+		}, "begin to forget: write to the database"},
+		{"UPDATE channel SET overwrites = '{'", func(s *Store) (any, error) { return nil, s.Apply(bg, memory.RoleGone{Guild: guild, Role: 1}) }, "read the overwrites of channel 1000"},
 	} {
 		t.Run(c.spoil+"/"+c.want, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			s := open(t, dir)
 			apply(t, s, posted(general, 1, "number one"), posted(general, 6, "number six"), posted(general, 71, "an answer"),
-				memory.RoleSeen{Guild: guild, Role: memory.Role{ID: 1}}, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, RolesKnown: true}})
+				memory.RoleSeen{Guild: guild, Role: memory.Role{ID: 1}}, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, RolesKnown: true}},
+				memory.FactTold{Guild: guild, User: 1, Fact: memory.Fact{ID: 1}}, memory.GapFound{Gap: memory.Gap{Channel: general, Until: 5}},
+				memory.Heard{Guild: guild, Channel: general, ID: id(3)}, memory.Opted{Guild: guild, User: 9, Out: true, At: id(1).Time()},
+				posted(doomed, 1, "number of a channel that goes"), memory.ChannelDeleted{Guild: guild, Channel: doomed, At: id(1).Time()})
+			execute(t, s.write, "INSERT INTO withdrawn VALUES (1, 1, 1, 1, 1)")
 			if err := s.KeepTrace(bg, memory.Trace{Channel: general, Answer: id(71), Question: id(6)}); err != nil {
 				t.Fatal(err)
 			}
@@ -301,6 +416,9 @@ func TestReadsThatFail(t *testing.T) {
 		})
 	}
 }
+
+// doomed is a channel of which everything is being forgotten.
+const doomed memory.ChannelID = 3500
 
 func remakeTerms(s *Store) (any, error) {
 	if _, err := s.write.ExecContext(bg, "DELETE FROM meta WHERE key = 'terms'"); err != nil {
