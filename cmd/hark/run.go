@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hark/bot"
+	"hark/internal/answer"
 	"hark/internal/config"
 	"hark/internal/web"
 	"hark/memory"
@@ -154,6 +155,19 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 	}}
 	group.Go(func() error { return indexer.Run(ctx) })
+	house := memory.House{Store: a.store, Retention: cfg.Memory.Retention.Duration, Done: r.forgotten, Failed: func(err error, wait time.Duration) {
+		r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
+	}}
+	group.Go(func() error { return house.Run(ctx) })
+	if model := newModel(cfg); model != nil {
+		learner := answer.Learner{
+			Log: a.store, Model: model, Policy: policy(cfg), SessionGap: cfg.Memory.SessionGap.Duration, Now: time.Now,
+			Failed: func(channel memory.ChannelID, err error) {
+				r.log.Warn().Err(err).Stringer("channel", channel).Msg("facts could not be learned")
+			},
+		}
+		group.Go(func() error { return learner.Run(ctx) })
+	}
 	group.Go(func() error {
 		defer cancel()
 		return door.Run(ctx)
@@ -177,6 +191,14 @@ func (r *runner) indexed(done, total int, left time.Duration) {
 		return
 	}
 	r.log.Info().Int("done", done).Int("segments", total).Stringer("left", left.Round(time.Second)).Msg("indexing by meaning")
+}
+
+// forgotten tells what was forgotten without anybody's waiting for it.
+func (r *runner) forgotten(done memory.Receipt) {
+	f := done.Forgetting
+	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel", f.Channel).Str("why", string(f.Why)).
+		Int("messages", done.Messages).Int("segments", done.Segments).Int("vectors", done.Vectors).Int("answers", done.Answers).
+		Int("facts", done.Facts).Int("people", done.People).Msg("forgot")
 }
 
 // newLogger logs to w as configured: "auto" is for people where a terminal is, for machines elsewhere.
