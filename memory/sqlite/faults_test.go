@@ -100,12 +100,13 @@ var writes = map[string]func(*Store) error{
 			if err != nil {
 				return err
 			}
-			for i, segment := range segments {
-				vector := make([]float32, s.options.Space.Dimensions)
-				vector[i%7] = 1
-				if err := t.storeVector(to, segment, vector); err != nil {
-					return err
-				}
+			vectors := make([][]float32, len(segments))
+			for i := range vectors {
+				vectors[i] = make([]float32, s.options.Space.Dimensions)
+				vectors[i][i%7] = 1
+			}
+			if err := t.storeVectors(to, segments, vectors); err != nil {
+				return err
 			}
 			if err := t.switchOver(); err != nil {
 				return err

@@ -1,9 +1,12 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"math"
+	"slices"
 
 	"hark/memory"
 )
@@ -57,30 +60,92 @@ func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, s
 	if err != nil {
 		return nil, side{}, err
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT s.id, s.version, c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
-		FROM (SELECT * FROM segment WHERE `+to.flag+` = 1 ORDER BY id LIMIT ?) s JOIN channel c ON c.no = s.channel
-		CROSS JOIN said m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id ORDER BY s.id, m.id`, limit)
+	waiting, err := readWaiting(ctx, tx, to, limit)
 	if err != nil {
 		return nil, side{}, err
 	}
-	var segments []memory.Segment
-	err = eachRow(rows, func(scan func(...any) error) error {
-		var id, version int64
-		var m memory.Message
-		err := scanMessage(func(dest ...any) error {
-			return scan(append([]any{&id, &version, &m.Channel, &m.Guild}, dest...)...)
-		}, &m)
-		if err != nil {
+	segments, err := readSegments(ctx, tx, waiting)
+	return segments, to, err
+}
+
+// waitingSegment is a segment to embed, without its messages.
+type waitingSegment struct {
+	memory.Segment
+	guild       memory.GuildID
+	no          int64            // of its channel
+	first, last memory.MessageID // between which its messages lie
+}
+
+func readWaiting(ctx context.Context, tx *sql.Tx, to side, limit int) ([]*waitingSegment, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT s.id, s.version, s.channel, s.first, s.last, c.id, c.guild
+		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?`, limit)
+	if err != nil {
+		return nil, err
+	}
+	var waiting []*waitingSegment
+	return waiting, eachRow(rows, func(scan func(...any) error) error {
+		var w waitingSegment
+		err := scan(&w.ID, &w.Version, &w.no, &w.first, &w.last, &w.Channel, &w.guild)
+		waiting = append(waiting, &w)
+		return err
+	})
+}
+
+// readSegments reads the messages of segments. Where people talk at once the segments of a channel overlap: each
+// stretch is read once.
+func readSegments(ctx context.Context, tx *sql.Tx, waiting []*waitingSegment) ([]memory.Segment, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT m.segment, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
+		FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value ->> 0 AND m.id BETWEEN j.value ->> 1 AND j.value ->> 2`, stretches(waiting))
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[int64]*waitingSegment, len(waiting))
+	for _, w := range waiting {
+		of[w.ID] = w
+	}
+	var id int64
+	var m memory.Message
+	scanRow := func(scan func(...any) error) error {
+		m = memory.Message{}
+		if err := scanMessage(func(dest ...any) error { return scan(append([]any{&id}, dest...)...) }, &m); err != nil {
 			return err
 		}
-		if n := len(segments); n == 0 || segments[n-1].ID != id {
-			segments = append(segments, memory.Segment{ID: id, Channel: m.Channel, Version: version})
+		if w := of[id]; w != nil {
+			m.Channel, m.Guild = w.Channel, w.guild
+			w.Messages = append(w.Messages, m)
 		}
-		last := &segments[len(segments)-1]
-		last.Messages = append(last.Messages, m)
 		return nil
+	}
+	if err := eachRow(rows, scanRow); err != nil {
+		return nil, err
+	}
+	var segments []memory.Segment
+	for _, w := range waiting {
+		if len(w.Messages) > 0 {
+			slices.SortFunc(w.Messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
+			segments = append(segments, w.Segment)
+		}
+	}
+	return segments, nil
+}
+
+// stretches are where segments lie, as JSON: number of the channel, first and last id, none overlapping another.
+func stretches(waiting []*waitingSegment) string {
+	sorted := slices.SortedFunc(slices.Values(waiting), func(a, b *waitingSegment) int {
+		return cmp.Or(cmp.Compare(a.no, b.no), cmp.Compare(a.first, b.first))
 	})
-	return segments, to, err
+	b := []byte{'['}
+	for i := 0; i < len(sorted); {
+		from, last := sorted[i], sorted[i].last
+		for i++; i < len(sorted) && sorted[i].no == from.no && sorted[i].first <= last; i++ {
+			last = max(last, sorted[i].last)
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = fmt.Appendf(b, "[%d,%d,%d]", from.no, from.first, last)
+	}
+	return string(append(b, ']'))
 }
 
 // Embedded implements memory.Queue.
@@ -94,17 +159,39 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 		}
 	}
 	return s.writing(ctx, func(t *transaction) error {
-		side, err := t.side()
+		to, err := t.side()
 		if err != nil {
 			return err
 		}
-		for i, segment := range segments {
-			if err := t.storeVector(side, segment, embedded[i]); err != nil {
-				return err
-			}
+		if err := t.storeVectors(to, segments, embedded); err != nil {
+			return err
 		}
 		return t.switchOver()
 	})
+}
+
+// version is a segment as it was at some time.
+type version struct{ segment, number int64 }
+
+// unchanged notes that those of segments that still are as they were when they were embedded no longer wait, and tells
+// the numbers of their channels.
+func (t *transaction) unchanged(to side, segments []memory.Segment) (map[version]int64, error) {
+	versions := []byte{'['}
+	for i, s := range segments {
+		if i > 0 {
+			versions = append(versions, ',')
+		}
+		versions = fmt.Appendf(versions, "[%d,%d]", s.ID, s.Version)
+	}
+	same := make(map[version]int64, len(segments))
+	return same, t.each(func(scan func(...any) error) error {
+		var v version
+		var channel int64
+		err := scan(&v.segment, &v.number, &channel)
+		same[v] = channel
+		return err
+	}, "UPDATE segment SET "+to.flag+` = 0 FROM json_each(?) j WHERE segment.id = j.value ->> 0 AND segment.version = j.value ->> 1
+		RETURNING segment.id, segment.version, segment.channel`, string(append(versions, ']')))
 }
 
 // storedVector is a vector in the steps that the file holds.
@@ -113,24 +200,35 @@ type storedVector struct {
 	steps            []byte
 }
 
-// storeVector stores the vector of a segment that is still as it was when it was embedded.
-func (t *transaction) storeVector(to side, segment memory.Segment, vector []float32) error {
-	v := storedVector{segment: segment.ID}
-	ok, err := found(t.row("UPDATE segment SET "+to.flag+" = 0 WHERE id = ? AND version = ? RETURNING channel", segment.ID, segment.Version).Scan(&v.channel))
-	if !ok || err != nil {
+// storeVectors stores the vectors of those segments that still are as they were when they were embedded.
+func (t *transaction) storeVectors(to side, segments []memory.Segment, embedded [][]float32) error {
+	same, err := t.unchanged(to, segments)
+	if err != nil {
 		return err
 	}
+	for i, s := range segments {
+		if channel, ok := same[version{s.ID, s.Version}]; ok {
+			if err := t.storeVector(to, s.ID, channel, embedded[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// storeVector stores the vector of a segment, or, if that is nil, that it has none.
+func (t *transaction) storeVector(to side, segment, channel int64, vector []float32) error {
 	if vector == nil {
 		if to == inUse {
-			t.changed.removed = append(t.changed.removed, segment.ID)
+			t.changed.removed = append(t.changed.removed, segment)
 		}
-		return t.exec("DELETE FROM "+to.table+" WHERE segment = ?", segment.ID)
+		return t.exec("DELETE FROM "+to.table+" WHERE segment = ?", segment)
 	}
-	v.steps = quantise(vector)
+	steps := quantise(vector)
 	if to == inUse {
-		t.changed.stored = append(t.changed.stored, v)
+		t.changed.stored = append(t.changed.stored, storedVector{segment, channel, steps})
 	}
-	return t.exec("INSERT OR REPLACE INTO "+to.table+" (segment, steps) VALUES (?, ?)", v.segment, pack(v.steps))
+	return t.exec("INSERT OR REPLACE INTO "+to.table+" (segment, steps) VALUES (?, ?)", segment, pack(steps))
 }
 
 // checkVector reports what makes a vector unfit to be compared with others.
