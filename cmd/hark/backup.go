@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -121,8 +122,11 @@ func (f *flags) restoreCommand() *cobra.Command {
 // replaced tells what a backup would take the place of.
 func (f *flags) replaced(ctx context.Context, dir string) string {
 	now, err := sqlite.ReadBackup(ctx, filepath.Join(dir, sqlite.FileName))
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("It becomes the memory in %s.", dir)
+	case err != nil: // it wasn't closed, or is damaged
+		return fmt.Sprintf("It takes the place of the memory in %s.", dir)
 	}
 	return fmt.Sprintf("It takes the place of the memory in %s, which holds %s.", dir, holds(now))
 }

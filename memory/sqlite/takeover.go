@@ -125,8 +125,12 @@ func (t *transaction) takeDeleted(r *Restored) error {
 		err := scan(&d.channel, &d.id, &d.there)
 		all = append(all, d)
 		return err
-	}, `SELECT o.channel, o.id, EXISTS (SELECT 1 FROM main.channel c JOIN main.message m ON m.channel = c.no AND m.id = o.id WHERE c.id = o.channel)
-		FROM old.tombstone o WHERE NOT EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id)`)
+	}, `SELECT o.channel, o.id, m.row IS NOT NULL FROM old.tombstone o
+		LEFT JOIN main.channel c ON c.id = o.channel LEFT JOIN main.message m ON m.channel = c.no AND m.id = o.id
+		WHERE NOT EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id)
+		AND NOT EXISTS (SELECT 1 FROM main.forgetting f WHERE f.begun = 0 AND f.guild IN (c.guild, ?1) AND f.user IN (0, m.author)
+			AND f.channel IN (0, c.id, CASE WHEN c.kind IN (?2, ?3) THEN c.parent ELSE 0 END) AND m.id < f.before)`,
+		int64(memory.Everywhere), int(memory.PublicThread), int(memory.PrivateThread)) // those are forgotten together
 	if err != nil {
 		return err
 	}
