@@ -221,6 +221,7 @@ ALTER TABLE channel ADD COLUMN learned INTEGER NOT NULL DEFAULT 0; -- id: what w
 
 ALTER TABLE forgetting ADD COLUMN whole INTEGER NOT NULL DEFAULT 0; -- whether nothing but the beginning ends it
 ALTER TABLE forgetting ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
+UPDATE forgetting SET begun = done;
 CREATE TABLE doomed ( -- messages that are forgotten, of which nothing is left but their rows and their full text
   row        INTEGER PRIMARY KEY,
   forgetting INTEGER NOT NULL
