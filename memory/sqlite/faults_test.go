@@ -100,9 +100,9 @@ var writes = map[string]func(*Store) error{
 			if err != nil {
 				return err
 			}
-			vectors := make([][]float32, len(segments))
+			vectors := make([][]byte, len(segments))
 			for i := range vectors {
-				vectors[i] = make([]float32, s.options.Space.Dimensions)
+				vectors[i] = make([]byte, s.options.Space.Dimensions)
 				vectors[i][i%7] = 1
 			}
 			if err := t.storeVectors(to, segments, vectors); err != nil {

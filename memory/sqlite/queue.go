@@ -158,12 +158,18 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 			return fmt.Errorf("store the vector of segment %d: %w", segments[i].ID, err)
 		}
 	}
+	vectors := make([][]byte, len(embedded))
+	for i, v := range embedded {
+		if v != nil {
+			vectors[i] = quantise(v)
+		}
+	}
 	return s.writing(ctx, func(t *transaction) error {
 		to, err := t.side()
 		if err != nil {
 			return err
 		}
-		if err := t.storeVectors(to, segments, embedded); err != nil {
+		if err := t.storeVectors(to, segments, vectors); err != nil {
 			return err
 		}
 		return t.switchOver()
@@ -200,15 +206,15 @@ type storedVector struct {
 	steps            []byte
 }
 
-// storeVectors stores the vectors of those segments that still are as they were when they were embedded.
-func (t *transaction) storeVectors(to side, segments []memory.Segment, embedded [][]float32) error {
+// storeVectors stores the vectors, in steps, of those segments that still are as they were when they were embedded.
+func (t *transaction) storeVectors(to side, segments []memory.Segment, vectors [][]byte) error {
 	same, err := t.unchanged(to, segments)
 	if err != nil {
 		return err
 	}
 	for i, s := range segments {
 		if channel, ok := same[version{s.ID, s.Version}]; ok {
-			if err := t.storeVector(to, s.ID, channel, embedded[i]); err != nil {
+			if err := t.storeVector(to, s.ID, channel, vectors[i]); err != nil {
 				return err
 			}
 		}
@@ -217,14 +223,13 @@ func (t *transaction) storeVectors(to side, segments []memory.Segment, embedded 
 }
 
 // storeVector stores the vector of a segment, or, if that is nil, that it has none.
-func (t *transaction) storeVector(to side, segment, channel int64, vector []float32) error {
-	if vector == nil {
+func (t *transaction) storeVector(to side, segment, channel int64, steps []byte) error {
+	if steps == nil {
 		if to == inUse {
 			t.changed.removed = append(t.changed.removed, segment)
 		}
 		return t.exec("DELETE FROM "+to.table+" WHERE segment = ?", segment)
 	}
-	steps := quantise(vector)
 	if to == inUse {
 		t.changed.stored = append(t.changed.stored, storedVector{segment, channel, steps})
 	}
@@ -257,8 +262,9 @@ func quantise(v []float32) []byte {
 		largest = max(largest, math.Abs(float64(x)))
 	}
 	steps := make([]byte, len(v))
+	scale := 127 / largest
 	for i, x := range v {
-		steps[i] = byte(int8(math.Round(float64(x) / largest * 127)))
+		steps[i] = byte(int8(math.RoundToEven(float64(x) * scale)))
 	}
 	return steps
 }
