@@ -55,9 +55,18 @@ type Log interface {
 	Apply(ctx context.Context, events ...memory.Event) error
 	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
 	people
+	missing
 	// Messages are those of ids that exist in the channel, by id.
 	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	forgetter
+}
+
+// missing tells what isn't in the log and should be, as memory.Store does.
+type missing interface {
+	Guilds(ctx context.Context) ([]memory.GuildID, error)
+	HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error)
+	Gaps(ctx context.Context) ([]memory.Gap, error)
+	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 }
 
 // people tells of those who are remembered, as memory.Store does.
@@ -98,6 +107,7 @@ type Bot struct {
 	recent   *recent
 	admit    *admission
 	notices  *notices
+	filler   *filler
 	commands *commands
 	self     memory.UserID // set before anything is taken in
 	state    atomic.Pointer[error]
@@ -117,6 +127,7 @@ type timing struct {
 	farewell time.Duration // requests go on for after Run's context has ended
 	progress time.Duration // between signs of how far a forgetting has come
 	look     time.Duration // between looks for what is to be done by itself
+	fill     time.Duration // between looks for what is missing, which other processes may have told of
 	drain    time.Duration // the log is written for after Run's context has ended
 }
 
@@ -133,6 +144,7 @@ var usual = timing{
 	farewell: 7 * time.Second,
 	progress: 3 * time.Second,
 	look:     5 * time.Second,
+	fill:     30 * time.Second,
 	drain:    9 * time.Second,
 }
 
@@ -206,11 +218,13 @@ func (b *Bot) Run(ctx context.Context) error {
 	defer stopDrain()
 
 	b.notices = newNotices(b)
+	b.filler = newFiller(b)
 	b.admit = newAdmission(b.memory, b.cfg.Policy, b.recent, b.notices.see)
 	desk := newDesk(func(a *ask) { b.reply(work, last, a) }, func(a *ask) { b.refuse(last, a) })
 	b.pump = &pump{
-		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots), ask: desk.put,
+		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots, b.now), ask: desk.put,
 		logger: b.log, retry: b.timing.retry,
+		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put,
 	}
 	b.commands = newCommands(b)
 	var writer, helper sync.WaitGroup
@@ -222,6 +236,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	helper.Go(func() { b.commands.run(work) })
 	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.ask) })
 	helper.Go(func() { every(work, b.timing.look, nil, b.takeBack) })
+	helper.Go(func() { every(work, b.timing.fill, b.filler.wake, b.filler.fill) })
 
 	stop := sync.OnceFunc(func() {
 		b.setState(errStopped)

@@ -218,7 +218,7 @@ func TestGuildIsLoggedAsItChanges(t *testing.T) {
 		_, ok := find(s.log, func(e memory.RoleGone) bool { return e.Role == memory.RoleID(staff.ID) })
 		return ok
 	})
-	if _, ok := find(s.log, func(e memory.ChannelGone) bool { return e.Channel == memory.ChannelID(room.ID) }); !ok {
+	if _, ok := find(s.log, func(e memory.ChannelDeleted) bool { return e.Channel == memory.ChannelID(room.ID) }); !ok {
 		t.Error("the channel's end isn't logged")
 	}
 }

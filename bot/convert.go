@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strings"
+	"time"
 
 	"hark/memory"
 )
@@ -12,6 +13,10 @@ import (
 // rememberedPeople bounds how many people and direct channels are known not to be news. Telling the log
 // again of one that fell out does no harm.
 const rememberedPeople = 1 << 14
+
+// rememberedFor is for how long. The log may have been told to forget them meanwhile, by whomever, and then has to be
+// told of those who write again.
+const rememberedFor = time.Minute
 
 // rawEvent is an event of the gateway, as it came.
 type rawEvent struct {
@@ -25,18 +30,26 @@ type converted struct {
 	ask    *ask
 	// merge is a guild whose channels the event doesn't tell.
 	merge *memory.Guild
+	// present are the guilds that Hark is in, if the event tells.
+	present []memory.GuildID
+	// away is a guild that Discord can't tell of for a while.
+	away memory.GuildID
+	// sighting is how far channels have come, if the event tells.
+	sighting *sighting
 }
 
 // converter turns events of the gateway into those of memory. It is used by one goroutine.
 type converter struct {
 	self    memory.UserID
 	logBots bool
+	now     func() time.Time
 	seed    maphash.Seed
 	known   map[any]uint64 // hashes of people and channels told already
+	since   time.Time      // when known was empty
 }
 
-func newConverter(self memory.UserID, logBots bool) *converter {
-	return &converter{self: self, logBots: logBots, seed: maphash.MakeSeed(), known: map[any]uint64{}}
+func newConverter(self memory.UserID, logBots bool, now func() time.Time) *converter {
+	return &converter{self: self, logBots: logBots, now: now, seed: maphash.MakeSeed(), known: map[any]uint64{}}
 }
 
 // convert never panics: an event that can't be read is an error that names it, and says no more of it than
@@ -90,20 +103,23 @@ var readers = map[string]func(*converter, json.RawMessage, *converted) error{
 	"MESSAGE_UPDATE":      reader((*converter).messageUpdate),
 	"MESSAGE_DELETE":      reader((*converter).messageDelete),
 	"MESSAGE_DELETE_BULK": reader((*converter).messageDelete),
+	"READY":               reader((*converter).ready),
 	"GUILD_CREATE":        reader((*converter).guildCreate),
+	"GUILD_DELETE":        reader((*converter).guildDelete),
 	"GUILD_UPDATE":        reader((*converter).guildUpdate),
 	"CHANNEL_CREATE":      reader((*converter).channelSeen),
 	"CHANNEL_UPDATE":      reader((*converter).channelSeen),
-	"CHANNEL_DELETE":      reader((*converter).channelGone),
+	"CHANNEL_DELETE":      reader((*converter).channelDeleted),
 	"THREAD_CREATE":       reader((*converter).channelSeen),
 	"THREAD_UPDATE":       reader((*converter).channelSeen),
-	"THREAD_DELETE":       reader((*converter).channelGone),
+	"THREAD_DELETE":       reader((*converter).channelDeleted),
 	"THREAD_LIST_SYNC":    reader((*converter).threadsSeen),
 	"GUILD_ROLE_CREATE":   reader((*converter).roleSeen),
 	"GUILD_ROLE_UPDATE":   reader((*converter).roleSeen),
 	"GUILD_ROLE_DELETE":   reader((*converter).roleGone),
 	"GUILD_MEMBER_ADD":    reader((*converter).memberSeen),
 	"GUILD_MEMBER_UPDATE": reader((*converter).memberSeen),
+	"GUILD_MEMBER_REMOVE": reader((*converter).memberLeft),
 	"INTERACTION_CREATE":  reader((*converter).interaction),
 }
 
@@ -167,12 +183,13 @@ func (c *converter) person(out *converted, guild memory.GuildID, u *wireUser, m 
 
 // news reports whether what is known under key has changed, and remembers it.
 func (c *converter) news(key any, value string) bool {
+	if now := c.now(); len(c.known) >= rememberedPeople || now.Sub(c.since) >= rememberedFor {
+		clear(c.known)
+		c.since = now
+	}
 	hash := maphash.String(c.seed, value)
 	if old, ok := c.known[key]; ok && old == hash {
 		return false
-	}
-	if len(c.known) >= rememberedPeople {
-		clear(c.known)
 	}
 	c.known[key] = hash
 	return true

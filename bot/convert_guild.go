@@ -14,11 +14,37 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) error {
 			}
 		}
 	}
-	out.events = append(out.events, memory.GuildSeen{Guild: guild})
+	out.events = append(out.events, memory.GuildSeen{Guild: guild, At: c.now()})
+	out.sighting = c.sight(g)
 	for _, m := range g.Members {
 		if m != nil {
 			c.person(out, guild.ID, m.User, m)
 		}
+	}
+	return nil
+}
+
+// ready tells which guilds Hark is in: it may have been removed from others while it wasn't connected.
+func (c *converter) ready(w *wireReady, out *converted) error {
+	out.present = []memory.GuildID{}
+	for _, g := range w.Guilds {
+		out.present = append(out.present, memory.GuildID(g.ID))
+	}
+	return nil
+}
+
+type wireReady struct {
+	Guilds []wireGuild `json:"guilds"`
+}
+
+// guildDelete is a guild that Hark was removed from, or one that Discord has trouble with.
+func (c *converter) guildDelete(g *wireGuild, out *converted) error {
+	switch {
+	case g.ID == 0:
+	case g.Unavailable:
+		out.away = memory.GuildID(g.ID)
+	default:
+		out.events = append(out.events, memory.GuildLeft{Guild: memory.GuildID(g.ID), At: c.now()})
 	}
 	return nil
 }
@@ -49,6 +75,26 @@ func (c *converter) channelSeen(w *wireChannel, out *converted) error {
 		return c.channelGone(w, out)
 	}
 	out.events = append(out.events, memory.ChannelSeen{Channel: ch})
+	c.threadSighted(w, ch, out)
+	return nil
+}
+
+// threadSighted tells how far a thread has come that may have been in the archive, or out of sight.
+func (c *converter) threadSighted(w *wireChannel, ch memory.Channel, out *converted) {
+	if !ch.Kind.IsThread() || w.Last == 0 || w.New {
+		return
+	}
+	if out.sighting == nil {
+		out.sighting = &sighting{guild: ch.Guild}
+	}
+	out.sighting.channels = append(out.sighting.channels, sighted{ch.ID, memory.MessageID(w.Last), true})
+}
+
+func (c *converter) channelDeleted(w *wireChannel, out *converted) error {
+	if w.ID != 0 {
+		out.events = append(out.events, memory.ChannelDeleted{
+			Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.ID), At: c.now()})
+	}
 	return nil
 }
 
@@ -62,6 +108,7 @@ func (c *converter) threadsSeen(sync *wireGuildThreads, out *converted) error {
 	for _, w := range sync.Threads {
 		if ch, ok := channelOf(w, memory.GuildID(sync.Guild)); ok {
 			out.events = append(out.events, memory.ChannelSeen{Channel: ch})
+			c.threadSighted(w, ch, out)
 		}
 	}
 	return nil
@@ -98,6 +145,18 @@ type wireGuildMember struct {
 
 func (c *converter) memberSeen(w *wireGuildMember, out *converted) error {
 	c.person(out, memory.GuildID(w.Guild), w.User, &w.wireMember)
+	return nil
+}
+
+// memberLeft is told of Hark itself too, along with its guild's removal.
+func (c *converter) memberLeft(w *wireGuildMember, out *converted) error {
+	if w.User == nil || w.User.ID == 0 {
+		return nil
+	}
+	guild, user := memory.GuildID(w.Guild), memory.UserID(w.User.ID)
+	delete(c.known, personKey{guild, user, true})
+	delete(c.known, personKey{guild, user, false})
+	out.events = append(out.events, memory.PersonLeft{Guild: guild, User: user})
 	return nil
 }
 

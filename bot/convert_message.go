@@ -27,6 +27,9 @@ func (c *converter) messageCreate(w *wireMessage, out *converted) error {
 // messageUpdate is an edit, or something about the message that isn't: an embed that was resolved, a pin.
 // One that doesn't tell the whole message tells the new text only.
 func (c *converter) messageUpdate(w *wireMessage, out *converted) error {
+	if c.withdrawn(w, out) {
+		return nil
+	}
 	kind := c.kindOf(w)
 	whole := w.Author != nil && w.Content != nil && w.Type != nil && w.Mentions != nil && w.Attachments != nil
 	if whole || !c.logged(kind) {
@@ -43,6 +46,19 @@ func (c *converter) messageUpdate(w *wireMessage, out *converted) error {
 		})
 	}
 	return nil
+}
+
+// sourceDeleted is the flag of a crosspost whose source was deleted.
+const sourceDeleted = 1 << 3
+
+// withdrawn reports whether a message stands for one that was deleted, and then tells of it as deleted.
+func (c *converter) withdrawn(w *wireMessage, out *converted) bool {
+	if w.Flags&sourceDeleted == 0 || w.ID == 0 || w.Channel == 0 {
+		return false
+	}
+	out.events = append(out.events, memory.Deleted{
+		Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel), IDs: []memory.MessageID{memory.MessageID(w.ID)}})
+	return true
 }
 
 // messageDelete is one message deleted or several.

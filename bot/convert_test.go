@@ -148,7 +148,7 @@ func TestConvertEvents(t *testing.T) {
 				`{"id":"7","type":13,"name":"stage"},{"id":"8","type":15,"name":"forum"},{"id":"9","type":16,"name":"media"},{"id":"14","type":14,"name":"directory"},{"id":"15","type":99}],` +
 				`"threads":[{"id":"20","type":11,"name":"post","parent_id":"8"},{"id":"21","type":12,"name":"secret","parent_id":"2"},{"id":"22","type":10,"name":"t","parent_id":"5"}],` +
 				`"members":[{"user":{"id":"10","username":"ana","global_name":"Ana"},"nick":null,"roles":[]}]}`,
-			want: []memory.Event{memory.GuildSeen{Guild: memory.Guild{ID: 1, Name: "Garden", Owner: 10,
+			want: []memory.Event{memory.GuildSeen{At: sameTime(), Guild: memory.Guild{ID: 1, Name: "Garden", Owner: 10,
 				Roles: []memory.Role{{ID: 1, Name: "@everyone", Permissions: 66560}, {ID: 31, Name: "beep", Permissions: 8, Bot: 12}, {ID: 32, Name: "boosters"}},
 				Channels: []memory.Channel{
 					{ID: 2, Guild: 1, Name: "general", Overwrites: []memory.Overwrite{{Role: 1, Deny: 1024}, {User: 10, Allow: 1024}}},
@@ -180,7 +180,7 @@ func TestConvertEvents(t *testing.T) {
 		},
 		{
 			name: "a channel removed", kind: "CHANNEL_DELETE", payload: `{"id":"2","guild_id":"1","type":0}`,
-			want: []memory.Event{memory.ChannelGone{Guild: 1, Channel: 2}},
+			want: []memory.Event{memory.ChannelDeleted{Guild: 1, Channel: 2, At: sameTime()}},
 		},
 		{
 			name: "a thread", kind: "THREAD_CREATE", payload: `{"id":"20","guild_id":"1","type":12,"parent_id":"2","name":"t","newly_created":true}`,
@@ -188,7 +188,7 @@ func TestConvertEvents(t *testing.T) {
 		},
 		{
 			name: "a thread removed", kind: "THREAD_DELETE", payload: `{"id":"20","guild_id":"1","parent_id":"2","type":11}`,
-			want: []memory.Event{memory.ChannelGone{Guild: 1, Channel: 20}},
+			want: []memory.Event{memory.ChannelDeleted{Guild: 1, Channel: 20, At: sameTime()}},
 		},
 		{
 			name: "threads", kind: "THREAD_LIST_SYNC", payload: `{"guild_id":"1","threads":[{"id":"20","type":11,"parent_id":"2","name":"t"},null]}`,
@@ -212,7 +212,7 @@ func TestConvertEvents(t *testing.T) {
 		},
 		{name: "what doesn't matter", kind: "PRESENCE_UPDATE", payload: `{"id":{}}`},
 	} {
-		got := convertAll(t, newConverter(self, tt.bots), tt.kind, tt.payload)
+		got := convertAll(t, newConverter(self, tt.bots, sameTime), tt.kind, tt.payload)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
@@ -221,7 +221,7 @@ func TestConvertEvents(t *testing.T) {
 
 func TestConvertTellsOfPeopleOnlyWhatIsNew(t *testing.T) {
 	t.Parallel()
-	c := newConverter(self, false)
+	c := newConverter(self, false, sameTime)
 	message := `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"hi"}`
 	mention := `{"id":"101","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"hi","mentions":[{"id":"10","username":"ana","global_name":"Ana"}]}`
 	promoted := strings.Replace(message, `"32"`, `"33"`, 1)
@@ -248,7 +248,7 @@ func TestConvertTellsOfPeopleOnlyWhatIsNew(t *testing.T) {
 
 func TestConvertPassesOverWhatItCannotRead(t *testing.T) {
 	t.Parallel()
-	c := newConverter(self, false)
+	c := newConverter(self, false, sameTime)
 	for _, tt := range []struct{ kind, payload, say string }{
 		{"MESSAGE_CREATE", `{"id":"77","content":{"secret":1}}`, "convert MESSAGE_CREATE 77: the field content isn't of the kind expected"},
 		{"MESSAGE_CREATE", `{"id":"77"`, "convert MESSAGE_CREATE 0: not the JSON expected"},
@@ -263,7 +263,7 @@ func TestConvertPassesOverWhatItCannotRead(t *testing.T) {
 
 func TestConvertForgetsTheStateOfAChannelItCannotRead(t *testing.T) {
 	t.Parallel()
-	c := newConverter(self, false)
+	c := newConverter(self, false, sameTime)
 	out, err := c.convert(rawEvent{"CHANNEL_UPDATE", json.RawMessage(
 		`{"id":"2","guild_id":"1","type":0,"permission_overwrites":[{"id":"1","type":0,"allow":"0","deny":"many"}]}`)})
 	want := []memory.Event{memory.ChannelGone{Guild: 1, Channel: 2}}
@@ -274,7 +274,7 @@ func TestConvertForgetsTheStateOfAChannelItCannotRead(t *testing.T) {
 
 func TestConvertSurvivesAPanic(t *testing.T) {
 	t.Parallel()
-	c := newConverter(self, false)
+	c := newConverter(self, false, sameTime)
 	c.known = nil // so that telling of anybody panics
 	out, err := c.convert(rawEvent{"MESSAGE_CREATE", json.RawMessage(
 		`{"id":"77","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"a secret"}`)})
@@ -285,7 +285,7 @@ func TestConvertSurvivesAPanic(t *testing.T) {
 
 func TestMergeKeepsChannels(t *testing.T) {
 	t.Parallel()
-	out, err := newConverter(self, false).convert(rawEvent{"GUILD_UPDATE", json.RawMessage(
+	out, err := newConverter(self, false, sameTime).convert(rawEvent{"GUILD_UPDATE", json.RawMessage(
 		`{"id":"1","name":"New","owner_id":"11","roles":[{"id":"1","name":"@everyone","permissions":"8"}]}`)})
 	if err != nil || out.merge == nil || len(out.events) != 0 {
 		t.Fatalf("%+v, %v", out, err)
@@ -331,7 +331,7 @@ func TestQuestion(t *testing.T) {
 		{"a direct message", `{"id":"100","channel_id":"2","type":0,"author":{"id":"10","username":"ana","global_name":"Ana"},"content":"when?","mentions":[]}`,
 			&ask{text: "when?", guild: memory.DirectGuild, name: "Ana"}},
 	} {
-		out, err := newConverter(self, true).convert(rawEvent{"MESSAGE_CREATE", json.RawMessage(tt.payload)})
+		out, err := newConverter(self, true, sameTime).convert(rawEvent{"MESSAGE_CREATE", json.RawMessage(tt.payload)})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -345,7 +345,7 @@ func TestQuestion(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
-	out, _ := newConverter(self, true).convert(rawEvent{"MESSAGE_UPDATE", json.RawMessage(
+	out, _ := newConverter(self, true, sameTime).convert(rawEvent{"MESSAGE_UPDATE", json.RawMessage(
 		message(`"type":0,"content":"<@500> when?","mentions":[` + us + `],"attachments":[]`))})
 	if out.ask != nil {
 		t.Error("an edit asks a question")
@@ -361,7 +361,7 @@ func FuzzConvert(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, kind string, data []byte) {
-		out, err := newConverter(self, true).convert(rawEvent{kind, data})
+		out, err := newConverter(self, true, sameTime).convert(rawEvent{kind, data})
 		if err != nil && strings.Contains(err.Error(), "panic") {
 			t.Fatal(err)
 		}
@@ -372,3 +372,6 @@ func FuzzConvert(f *testing.F) {
 		}
 	})
 }
+
+// sameTime is the clock of converters whose tests aren't about time.
+func sameTime() time.Time { return at("2026-01-02T03:04:05Z") }

@@ -15,6 +15,7 @@ func (n *notebook) guild(id memory.GuildID) *memory.Guild {
 	var g *memory.Guild
 	choices := map[memory.ChannelID]memory.Choice{}
 	asked, learn := false, time.Time{}
+	left, since := time.Time{}, memory.MessageID(0)
 	for _, e := range n.events {
 		switch e := e.(type) {
 		case memory.GuildSeen:
@@ -22,6 +23,14 @@ func (n *notebook) guild(id memory.GuildID) *memory.Guild {
 				copied := e.Guild
 				copied.Channels = slices.Clone(e.Guild.Channels)
 				g = &copied
+				left = time.Time{}
+				if since == 0 && !e.At.IsZero() {
+					since = memory.FirstMessageID(e.At)
+				}
+			}
+		case memory.GuildLeft:
+			if e.Guild == id {
+				left = e.At
 			}
 		case memory.ChannelSeen:
 			if g != nil && e.Channel.Guild == id {
@@ -33,14 +42,14 @@ func (n *notebook) guild(id memory.GuildID) *memory.Guild {
 			}
 		case memory.Learn:
 			if e.Guild == id && e.User == 0 {
-				learn = since(e)
+				learn = sinceOf(e)
 			}
 		case memory.Asked:
 			asked = asked || e.Guild == id
 		}
 	}
 	if g != nil {
-		g.Asked, g.Choice, g.Learn = asked, choices[0], learn
+		g.Asked, g.Choice, g.Learn, g.Left, g.Since = asked, choices[0], learn, left, since
 		for i := range g.Channels {
 			g.Channels[i].Choice = choices[g.Channels[i].ID]
 		}
@@ -48,8 +57,8 @@ func (n *notebook) guild(id memory.GuildID) *memory.Guild {
 	return g
 }
 
-// since is from when on something is switched on.
-func since(e memory.Learn) time.Time {
+// sinceOf is from when on something is switched on.
+func sinceOf(e memory.Learn) time.Time {
 	if !e.On {
 		return time.Time{}
 	}
@@ -69,7 +78,7 @@ func (n *notebook) People(_ context.Context, guild memory.GuildID) ([]memory.Per
 			}
 		case memory.Learn:
 			if p := known[e.User]; e.Guild == guild && e.User != 0 {
-				p.Learn = since(e)
+				p.Learn = sinceOf(e)
 				known[e.User] = p
 			}
 		case memory.FactTold:

@@ -121,6 +121,7 @@ func (b *Bot) receive(l *link, e *discordgo.Event) {
 		b.setState(nil)
 		b.log.Info().Str("event", e.Type).Msg("connected to Discord")
 		if e.Type == "READY" {
+			b.queue.put(item{raw: &rawEvent{e.Type, json.RawMessage(e.RawData)}})
 			b.commands.ready(e.RawData)
 		}
 	case "INTERACTION_CREATE":

@@ -184,7 +184,7 @@ func (n *notices) places(ctx context.Context, id memory.GuildID) ([]memory.Chann
 		}
 	}
 	channels = slices.DeleteFunc(channels, func(c noticeChannel) bool {
-		return c.Type != 0 || !n.bot.mayIn(&g, &c.wireChannel, self.Roles).Has(memory.ViewChannel|sendMessages)
+		return c.Type != 0 || !may(n.bot.self, &g.wireGuild, &c.wireChannel, self.Roles).Has(memory.ViewChannel|sendMessages)
 	})
 	slices.SortFunc(channels, func(a, b noticeChannel) int {
 		first := func(c noticeChannel) int {
@@ -200,34 +200,4 @@ func (n *notices) places(ctx context.Context, id memory.GuildID) ([]memory.Chann
 		ids[i] = memory.ChannelID(c.ID)
 	}
 	return ids, nil
-}
-
-// mayIn is what Hark may do in a channel with those roles, in Discord's order: the roles' own; then, of the channel's
-// overwrites, @everyone's, all roles' denials, all roles' grants, and Hark's.
-func (b *Bot) mayIn(g *noticeGuild, c *wireChannel, roles []snowflake) memory.Permissions {
-	var p memory.Permissions
-	for _, r := range g.Roles {
-		if r != nil && (r.ID == g.ID || slices.Contains(roles, r.ID)) {
-			p |= memory.Permissions(r.Permissions)
-		}
-	}
-	if p.Has(memory.Administrator) {
-		return ^memory.Permissions(0)
-	}
-	var all, some, own memory.Overwrite
-	for _, o := range c.Overwrites {
-		allow, deny := memory.Permissions(o.Allow), memory.Permissions(o.Deny)
-		switch {
-		case o.ID == g.ID:
-			all = memory.Overwrite{Allow: allow, Deny: deny}
-		case o.Type == overwriteMember && memory.UserID(o.ID) == b.self:
-			own = memory.Overwrite{Allow: allow, Deny: deny}
-		case o.Type == overwriteRole && slices.Contains(roles, o.ID):
-			some.Allow, some.Deny = some.Allow|allow, some.Deny|deny
-		}
-	}
-	for _, o := range []memory.Overwrite{all, some, own} {
-		p = p&^o.Deny | o.Allow
-	}
-	return p
 }

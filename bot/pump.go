@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -111,6 +112,8 @@ type pump struct {
 	admit   *admission
 	convert *converter
 	ask     func(*ask) // called once the question is committed
+	gaps    *gaps
+	missed  func(visit) // called once it is in the log what was missed
 	logger  zerolog.Logger
 	retry   time.Duration // before the second attempt to write; doubled for each further one
 
@@ -165,6 +168,33 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 	if c.ask != nil {
 		out.asks = append(out.asks, c.ask)
 	}
+	if c.present == nil && c.away == 0 && c.sighting == nil {
+		return nil
+	}
+	return p.lookForGaps(ctx, c, out)
+}
+
+// lookForGaps keeps what was missed, before anything that came later is logged.
+func (p *pump) lookForGaps(ctx context.Context, c converted, out *commit) error {
+	if err := p.flush(ctx, out); err != nil {
+		return err
+	}
+	var found []memory.Event
+	var seen *visit
+	err := p.insist(ctx, func() (err error) {
+		found, seen, err = p.gaps.look(ctx, c)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	out.events = append(out.events, found...)
+	if err := p.flush(ctx, out); err != nil {
+		return err
+	}
+	if seen != nil {
+		p.missed(*seen)
+	}
 	return nil
 }
 
@@ -188,8 +218,7 @@ func (p *pump) merge(ctx context.Context, update memory.Guild, out *commit) erro
 // flush commits out, tells those who wait for it, and empties it.
 func (p *pump) flush(ctx context.Context, out *commit) error {
 	if len(out.events) > 0 {
-		err := p.insist(ctx, func() error { return p.admit.commit(ctx, out.events) })
-		if err != nil {
+		if err := p.commit(ctx, out.events); err != nil {
 			return err
 		}
 	}
@@ -201,6 +230,62 @@ func (p *pump) flush(ctx context.Context, out *commit) error {
 	}
 	*out = commit{}
 	return nil
+}
+
+// commit logs events. One that the log refuses for good costs only itself and what it can't be without.
+func (p *pump) commit(ctx context.Context, events []memory.Event) error {
+	refused := false
+	err := p.insist(ctx, func() error {
+		err := p.admit.commit(ctx, events)
+		if refused = errors.Is(err, memory.ErrRefused); refused {
+			return nil
+		}
+		return err
+	})
+	if err != nil || !refused {
+		return err
+	}
+	parts := inseparable(events)
+	if len(parts) == 1 {
+		p.logger.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message", int64(messageIn(events[0]))).Msg("the log refuses an event; passed it over")
+		return nil
+	}
+	for _, part := range parts {
+		if err := p.commit(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inseparable cuts events into what can be logged by itself: an answer of Hark's goes with how it came about.
+func inseparable(events []memory.Event) [][]memory.Event {
+	var parts [][]memory.Event
+	begin := 0
+	for i := 1; i < len(events); i++ {
+		if _, trace := events[i].(memory.Answered); trace || fromHark(events[i-1]) && fromHark(events[i]) {
+			continue
+		}
+		parts = append(parts, events[begin:i])
+		begin = i
+	}
+	return append(parts, events[begin:])
+}
+
+func fromHark(e memory.Event) bool {
+	v, ok := e.(memory.Posted)
+	return ok && v.Message.Kind == memory.FromHark
+}
+
+// messageIn is the message that e tells of, or 0.
+func messageIn(e memory.Event) memory.MessageID {
+	switch v := e.(type) {
+	case memory.Posted:
+		return v.Message.ID
+	case memory.Edited:
+		return v.ID
+	}
+	return 0
 }
 
 // insist repeats do until it succeeds or ctx ends.

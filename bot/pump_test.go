@@ -20,6 +20,15 @@ func rawItem(kind, data string) item {
 	return item{raw: &rawEvent{kind, json.RawMessage(data)}}
 }
 
+// pumpOf is a pump that nobody waits for.
+func pumpOf(q *queue, log Log) *pump {
+	return &pump{
+		queue: q, log: log, admit: newAdmission(log, memory.Policy{}, newRecent(0, time.Now), func([]memory.Event) {}),
+		convert: newConverter(self, false, sameTime), logger: zerolog.Nop(),
+		gaps: newGaps(log, Config{CatchUp: 30 * 24 * time.Hour, Reconcile: 500}, sameTime), missed: func(visit) {},
+	}
+}
+
 func TestQueueTakesLessAndLess(t *testing.T) {
 	t.Parallel()
 	q := newQueue()
@@ -67,7 +76,7 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	q.put(rawItem("GUILD_CREATE", `{"id":"1","name":"Garden","owner_id":"9","channels":[{"id":"2","type":0,"name":"general"}]}`))
 	q.put(rawItem("GUILD_UPDATE", `{"id":"1","name":"Renamed","owner_id":"9"}`))
 	q.close()
-	p := &pump{queue: q, log: log, admit: newAdmission(log, memory.Policy{}, newRecent(0, time.Now), func([]memory.Event) {}), convert: newConverter(self, false), logger: zerolog.Nop()}
+	p := pumpOf(q, log)
 	if left := p.run(t.Context()); left != 0 {
 		t.Errorf("%d left", left)
 	}
@@ -84,7 +93,8 @@ func TestPumpTriesOnWithPauses(t *testing.T) {
 		q := newQueue()
 		q.put(rawItem("MESSAGE_DELETE", `{"id":"5"}`))
 		q.put(rawItem("GUILD_UPDATE", `{"id":"1"}`))
-		p := &pump{queue: q, log: log, admit: newAdmission(log, memory.Policy{}, newRecent(0, time.Now), func([]memory.Event) {}), convert: newConverter(self, false), logger: zerolog.Nop(), retry: time.Second}
+		p := pumpOf(q, log)
+		p.retry = time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if left := p.run(ctx); left != 2 || p.failing() == nil {

@@ -30,6 +30,8 @@ type sitting struct {
 	guild    memory.GuildID
 	messages []memory.Message
 	last     time.Time // when something was said last
+	// doubted is the newest message there was when something was taken away: an answer to it may still be under way.
+	doubted memory.MessageID
 }
 
 // defaultSessionGap ends a session where the configuration doesn't say.
@@ -55,6 +57,8 @@ func (r *recent) add(m memory.Message) {
 	s.last = r.now()
 	at, there := s.find(m.ID)
 	switch {
+	case m.Kind == memory.FromHark && (m.ID <= s.doubted || m.ReplyTo != 0 && m.ReplyTo <= s.doubted):
+		return
 	case !there:
 		s.messages = slices.Insert(s.messages, at, m)
 	case !m.Edited.Before(s.messages[at].Edited):
@@ -114,6 +118,7 @@ func (r *recent) forget(guild memory.GuildID, user memory.UserID) {
 		if s.guild != guild || !slices.ContainsFunc(s.messages, func(m memory.Message) bool { return m.Author == user }) {
 			continue
 		}
+		s.distrust()
 		s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool {
 			return m.Author == user || m.Kind == memory.FromHark
 		})
@@ -189,7 +194,15 @@ func (s *sitting) find(id memory.MessageID) (at int, there bool) {
 
 // doubt takes out what Hark said after a message that is no longer as it was: it may repeat it.
 func (s *sitting) doubt(id memory.MessageID) {
+	s.distrust()
 	s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool { return m.Kind == memory.FromHark && m.ID > id })
+}
+
+// distrust keeps out what Hark says in answer to what was said until now.
+func (s *sitting) distrust() {
+	if n := len(s.messages); n > 0 {
+		s.doubted = max(s.doubted, s.messages[n-1].ID)
+	}
 }
 
 // trim leaves the newest messages, as many as there may be.

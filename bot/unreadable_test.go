@@ -25,7 +25,7 @@ func TestUnreadableStructureIsClosed(t *testing.T) {
 		{"GUILD_CREATE", `{"id":{}}`, nil},
 		{"MESSAGE_CREATE", `{"id":"8","channel_id":"x"}`, nil},
 	} {
-		out, err := newConverter(1, false).convert(rawEvent{kind: c.kind, data: json.RawMessage(c.data)})
+		out, err := newConverter(1, false, sameTime).convert(rawEvent{kind: c.kind, data: json.RawMessage(c.data)})
 		if err == nil || !reflect.DeepEqual(out.events, c.want) {
 			t.Errorf("%s %s: %v, %v", c.kind, c.data, out.events, err)
 		}

@@ -70,6 +70,7 @@ type wireMessage struct {
 	Content     *string       `json:"content"`
 	Edited      time.Time     `json:"edited_timestamp"`
 	Webhook     snowflake     `json:"webhook_id"`
+	Flags       int           `json:"flags"`
 	Mentions    []*wireUser   `json:"mentions"`
 	Attachments []wireFile    `json:"attachments"`
 	Stickers    []wireSticker `json:"sticker_items"`
@@ -134,12 +135,17 @@ type wireRole struct {
 }
 
 type wireChannel struct {
-	ID         snowflake `json:"id"`
-	Guild      snowflake `json:"guild_id"`
-	Parent     snowflake `json:"parent_id"`
-	Type       int       `json:"type"`
-	Name       string    `json:"name"`
-	NSFW       bool      `json:"nsfw"`
+	ID     snowflake `json:"id"`
+	Guild  snowflake `json:"guild_id"`
+	Parent snowflake `json:"parent_id"`
+	Type   int       `json:"type"`
+	Name   string    `json:"name"`
+	NSFW   bool      `json:"nsfw"`
+	Last   snowflake `json:"last_message_id"`
+	New    bool      `json:"newly_created"` // a thread that nothing can be missing of
+	Thread *struct {
+		Archived time.Time `json:"archive_timestamp"`
+	} `json:"thread_metadata"`
 	Overwrites []struct {
 		ID    snowflake   `json:"id"`
 		Type  int         `json:"type"`

@@ -129,6 +129,17 @@ func (s *Server) getArchived(kind ChannelType) handler {
 	}
 }
 
+// getArchivedJoined lists a channel's archived private threads that the bot is in.
+func (s *Server) getArchivedJoined(c *call) reply {
+	parent, refused := s.reach(c, ReadMessageHistory)
+	if refused != nil {
+		return *refused
+	}
+	return s.threads(s.guilds[parent.GuildID], func(ch *channel) bool {
+		return ch.Thread.Archived && *ch.ParentID == parent.ID && ch.Type == PrivateThread && slices.Contains(ch.Invited, s.Bot.ID)
+	})
+}
+
 // threads are the guild's threads of some kind that the bot can see.
 func (s *Server) threads(g *guild, wanted func(*channel) bool) reply {
 	found := []any{}

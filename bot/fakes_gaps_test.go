@@ -1,0 +1,129 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"hark/memory"
+)
+
+func (n *notebook) Guilds(context.Context) ([]memory.GuildID, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var ids []memory.GuildID
+	for _, e := range n.events {
+		if e, ok := e.(memory.GuildSeen); ok && !slices.Contains(ids, e.Guild.ID) {
+			ids = append(ids, e.Guild.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids, n.readFails
+}
+
+func (n *notebook) HeardUntil(_ context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	until := map[memory.ChannelID]memory.MessageID{}
+	hear := func(g memory.GuildID, c memory.ChannelID, id memory.MessageID) {
+		if g == guild {
+			until[c] = max(until[c], id)
+		}
+	}
+	since := memory.MessageID(0)
+	for _, e := range n.events {
+		switch e := e.(type) {
+		case memory.GuildSeen:
+			if e.Guild.ID == guild && since == 0 && !e.At.IsZero() {
+				since = memory.FirstMessageID(e.At)
+			}
+			for _, c := range e.Guild.Channels {
+				hear(e.Guild.ID, c.ID, since)
+			}
+		case memory.ChannelSeen:
+			hear(e.Channel.Guild, e.Channel.ID, since)
+		case memory.Posted:
+			if e.Live {
+				hear(e.Message.Guild, e.Message.Channel, e.Message.ID)
+			}
+		case memory.Heard:
+			hear(e.Guild, e.Channel, e.ID)
+		}
+	}
+	return until, n.readFails
+}
+
+func (n *notebook) Gaps(context.Context) ([]memory.Gap, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	open := map[gapKey]memory.Gap{}
+	for _, e := range n.events {
+		switch e := e.(type) {
+		case memory.GapFound:
+			if _, there := open[keyOf(e.Gap)]; !there && e.Gap.After < e.Gap.Until {
+				open[keyOf(e.Gap)] = e.Gap
+			}
+		case memory.GapFilled:
+			g, there := open[keyOf(e.Gap)]
+			if !there {
+				continue
+			}
+			g.After, g.Fetched = max(g.After, e.Through), max(g.Fetched, e.Gap.Fetched)
+			open[keyOf(e.Gap)] = g
+			if g.After >= g.Until {
+				delete(open, keyOf(e.Gap))
+			}
+		}
+	}
+	var all []memory.Gap
+	for _, g := range open {
+		all = append(all, g)
+	}
+	slices.SortFunc(all, func(a, b memory.Gap) int { return cmp.Or(cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Until, b.Until)) })
+	return all, n.readFails
+}
+
+// Around knows of one id and of what precedes it only.
+func (n *notebook) Around(_ context.Context, channel memory.ChannelID, ids []memory.MessageID, before, _ int) ([]memory.Message, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var all []memory.Message
+	for _, m := range n.state(channel) {
+		if m.ID <= ids[0] {
+			all = append(all, m)
+		}
+	}
+	return all[max(0, len(all)-before-1):], n.readFails
+}
+
+// state is what a channel's events come to, by id; called with mu held.
+func (n *notebook) state(channel memory.ChannelID) []memory.Message {
+	said := map[memory.MessageID]memory.Message{}
+	gone := map[memory.MessageID]bool{}
+	for _, e := range n.events {
+		switch e := e.(type) {
+		case memory.Posted:
+			m := e.Message
+			if old, there := said[m.ID]; m.Channel == channel && (!there || !m.Edited.Before(old.Edited)) {
+				said[m.ID] = m
+			}
+		case memory.Edited:
+			if m, there := said[e.ID]; there && e.Channel == channel && !e.At.Before(m.Edited) {
+				m.Content, m.Edited = e.Content, e.At
+				said[e.ID] = m
+			}
+		case memory.Deleted:
+			for _, id := range e.IDs {
+				gone[id] = gone[id] || e.Channel == channel
+			}
+		}
+	}
+	var all []memory.Message
+	for id, m := range said {
+		if !gone[id] {
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}

@@ -1,0 +1,322 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"hark/memory"
+)
+
+const (
+	// pageSize is how many messages Discord tells at most in one answer.
+	pageSize = 100
+	// aside is for how long something is left alone that can't be done now.
+	aside = 5 * time.Minute
+	// tellEvery is how far the lines are apart that tell how far a long fill has come.
+	tellEvery = 10 * time.Second
+)
+
+// filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first. Then it
+// looks whether what is in the log has changed unheard. Each page is logged with how far it reaches, so that it goes on
+// from there whenever the process ends.
+type filler struct {
+	bot     *Bot
+	convert *converter
+	wake    chan struct{}
+
+	mu    sync.Mutex
+	tasks []task
+
+	later map[gapKey]time.Time // gaps that are left alone until then
+	told  time.Time
+	tally tally
+}
+
+// tally counts what was done since all was well.
+type tally struct{ messages, gaps, edited, deleted int }
+
+type gapKey struct {
+	channel memory.ChannelID
+	until   memory.MessageID
+}
+
+// task is something to do about one channel.
+type task struct {
+	visit   *visit
+	channel memory.ChannelID
+	archive bool             // search it for archived threads; else compare it with Discord's
+	until   memory.MessageID // the newest message to compare
+	after   time.Time        // not before then
+}
+
+func newFiller(b *Bot) *filler {
+	return &filler{bot: b, convert: newConverter(b.self, b.cfg.LogBots, b.now), wake: make(chan struct{}, 1), later: map[gapKey]time.Time{}}
+}
+
+// put takes what is to be done about a guild. A visit to the whole takes the place of what was left to do of an earlier one.
+func (f *filler) put(v visit) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fresh := map[memory.ChannelID]bool{}
+	var tasks []task
+	for _, id := range v.parents {
+		tasks = append(tasks, task{visit: &v, channel: id, archive: true})
+		fresh[id] = true
+	}
+	for id, until := range v.until {
+		tasks = append(tasks, task{visit: &v, channel: id, until: until})
+		fresh[id] = true
+	}
+	slices.SortFunc(tasks, func(a, b task) int {
+		if a.archive != b.archive {
+			return -cmp.Compare(bit(a.archive), bit(b.archive))
+		}
+		return cmp.Compare(a.channel, b.channel)
+	})
+	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool { return fresh[t.channel] && t.visit.guild == v.guild }), tasks...)
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// fill does what there is to do, until ctx ends.
+func (f *filler) fill(ctx context.Context) {
+	for ctx.Err() == nil {
+		open, err := f.bot.memory.Gaps(ctx)
+		if err != nil {
+			f.failed(ctx, err, "couldn't find what is missing")
+			return
+		}
+		open = slices.DeleteFunc(open, func(g memory.Gap) bool { return f.bot.now().Before(f.later[keyOf(g)]) })
+		if len(open) > 0 {
+			f.page(ctx, slices.MinFunc(open, older), len(open))
+			continue
+		}
+		t, ok := f.next()
+		if !ok {
+			break
+		}
+		if err := f.do(ctx, t); err != nil {
+			f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
+			t.after = f.bot.now().Add(aside)
+			f.mu.Lock()
+			f.tasks = append(f.tasks, t)
+			f.mu.Unlock()
+		}
+	}
+	if f.tally != (tally{}) && ctx.Err() == nil {
+		f.say("caught up with Discord", 0)
+		f.tally, f.told = tally{}, time.Time{}
+	}
+}
+
+func keyOf(g memory.Gap) gapKey { return gapKey{g.Channel, g.Until} }
+
+// older puts what was missed before what was asked for, and of either the oldest first.
+func older(a, b memory.Gap) int {
+	return cmp.Or(cmp.Compare(bit(a.Past), bit(b.Past)), cmp.Compare(a.After, b.After), cmp.Compare(a.Channel, b.Channel))
+}
+
+func (f *filler) next() (task, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, t := range f.tasks {
+		if !f.bot.now().Before(t.after) {
+			f.tasks = slices.Delete(f.tasks, i, i+1)
+			return t, true
+		}
+	}
+	return task{}, false
+}
+
+func (f *filler) do(ctx context.Context, t task) error {
+	remembered, err := f.bot.admit.remembers(ctx, t.visit.guild, t.channel)
+	if err != nil || !remembered {
+		return err
+	}
+	if t.archive {
+		return f.searchArchive(ctx, t)
+	}
+	return f.compare(ctx, t)
+}
+
+func (f *filler) failed(ctx context.Context, err error, what string) {
+	if ctx.Err() == nil {
+		f.bot.log.Warn().Err(redact(err)).Msg(what)
+	}
+}
+
+func (f *filler) say(what string, left int) {
+	e := f.bot.log.Info().Int("messages", f.tally.messages).Int("gaps", f.tally.gaps)
+	if left > 0 {
+		e = e.Int("left", left)
+	}
+	e.Int("edited", f.tally.edited).Int("deleted", f.tally.deleted).Msg(what)
+}
+
+// page fetches the next page of a gap. What can't be had for good ends the gap; what may be had later is left alone.
+func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
+	events, n, done, err := f.read(ctx, g)
+	if err == nil {
+		err = f.bot.commit(ctx, events)
+	}
+	if err != nil {
+		f.failed(ctx, err, "couldn't fetch what is missing yet")
+		f.later[keyOf(g)] = f.bot.now().Add(aside)
+		return
+	}
+	f.tally.messages += n
+	if done {
+		f.tally.gaps++
+		delete(f.later, keyOf(g))
+	}
+	if now := f.bot.now(); f.told.IsZero() {
+		f.told = now
+	} else if now.Sub(f.told) >= tellEvery {
+		f.told = now
+		f.say("fetching what is missing", left)
+	}
+}
+
+// errUnreadable says that Discord shows no past because Hark may not read it, rather than because there is none.
+var errUnreadable = errors.New("the channel's history may not be read")
+
+// read is the next page of a gap, for the log, with how many messages it has and whether it is the last.
+func (f *filler) read(ctx context.Context, g memory.Gap) (events []memory.Event, n int, done bool, err error) {
+	remembered, err := f.bot.admit.remembers(ctx, g.Guild, g.Channel)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	ended := []memory.Event{memory.GapFilled{Gap: g, Through: g.Until}}
+	if !remembered {
+		return ended, 0, true, nil
+	}
+	page, err := f.fetch(ctx, g.Guild, g.Channel, "after", max(g.After, 1))
+	switch {
+	case denied(err):
+		return ended, 0, true, nil
+	case err != nil:
+		return nil, 0, false, err
+	case len(page) == 0:
+		if err := f.confirm(ctx, g.Guild, g.Channel); err != nil {
+			return nil, 0, false, err
+		}
+	}
+	through := g.Until
+	for i := range page {
+		w := &page[i]
+		if id := memory.MessageID(w.ID); id <= g.After || id > g.Until {
+			continue
+		}
+		n++
+		events = f.tell(events, w)
+	}
+	if len(page) > 0 {
+		through = min(memory.MessageID(page[len(page)-1].ID), g.Until)
+	}
+	if through <= g.After {
+		return nil, 0, false, fmt.Errorf("fetch messages of channel %d: Discord tells of none after %d", g.Channel, g.After)
+	}
+	g.Fetched += n
+	events = append(events, memory.GapFilled{Gap: g, Through: through})
+	done = through >= g.Until
+	return f.heardAll(events, g, page, done), n, done, nil
+}
+
+// heardAll adds that nothing of a gap is missing any more once it is filled, so that it isn't found again.
+func (f *filler) heardAll(events []memory.Event, g memory.Gap, page []wireMessage, done bool) []memory.Event {
+	upTo := g.Until
+	if g.Guild == memory.DirectGuild { // whose Until is a time rather than a message
+		upTo = g.After
+		if len(page) > 0 {
+			upTo = min(memory.MessageID(page[len(page)-1].ID), g.Until)
+		}
+	}
+	if g.Past || !done || upTo <= 0 {
+		return events
+	}
+	return append(events, memory.Heard{Guild: g.Guild, Channel: g.Channel, ID: upTo})
+}
+
+// tell appends what a message that was fetched tells.
+func (f *filler) tell(events []memory.Event, w *wireMessage) []memory.Event {
+	var out converted
+	if !f.convert.withdrawn(w, &out) {
+		f.convert.message(w, false, &out)
+	}
+	return append(events, out.events...)
+}
+
+// fetch is a page of a channel's messages, oldest first: those next to id, before or after it, or the newest if id is 0.
+func (f *filler) fetch(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, which string, id memory.MessageID) ([]wireMessage, error) {
+	bucket := discordgo.EndpointChannelMessages(channel.String())
+	address := fmt.Sprintf("%s?limit=%d", bucket, pageSize)
+	if id > 0 {
+		address += fmt.Sprintf("&%s=%d", which, id)
+	}
+	var page []wireMessage
+	if err := f.bot.rest.call(ctx, http.MethodGet, address, bucket, nil, &page); err != nil {
+		return nil, fmt.Errorf("fetch messages of channel %d: %w", channel, err)
+	}
+	for i := range page {
+		page[i].Guild, page[i].Channel = snowflake(guild), snowflake(channel)
+	}
+	slices.SortFunc(page, func(a, b wireMessage) int { return cmp.Compare(a.ID, b.ID) })
+	return page, nil
+}
+
+// denied reports whether Discord says that there is nothing to be had.
+func denied(err error) bool {
+	s := status(err)
+	return s == http.StatusForbidden || s == http.StatusNotFound
+}
+
+// confirm asks Discord whether a past that is shown as empty is, and returns errUnreadable if nobody can know.
+func (f *filler) confirm(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) error {
+	if guild == memory.DirectGuild {
+		return nil
+	}
+	var g wireGuild
+	var self wireMember
+	var c, parent wireChannel
+	get := func(address string, into any) error {
+		err := f.bot.rest.call(ctx, http.MethodGet, address, address, nil, into)
+		if denied(err) {
+			return errUnreadable
+		}
+		return err
+	}
+	err := get(discordgo.EndpointChannel(channel.String()), &c)
+	if err == nil && kinds[c.Type].IsThread() {
+		err = get(discordgo.EndpointChannel(memory.ChannelID(c.Parent).String()), &parent)
+	}
+	if err == nil {
+		err = get(discordgo.EndpointGuild(guild.String()), &g)
+	}
+	if err == nil {
+		err = get(discordgo.EndpointGuildMember(guild.String(), f.bot.self.String()), &self)
+	}
+	if err == nil && !mayReadBack(f.bot.self, &g, &c, &parent, self.Roles) {
+		err = errUnreadable
+	}
+	if err != nil {
+		return fmt.Errorf("look whether channel %d is empty: %w", channel, err)
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"hark/memory"
+)
+
+// gaps finds what was missed while there was no connection. It is used by one goroutine, in the order of events, so that
+// what is told of live can't hide what came before it.
+type gaps struct {
+	log       Log
+	policy    memory.Policy
+	catchUp   time.Duration
+	reconcile int
+	now       func() time.Time
+	heard     map[memory.GuildID]reached // when Hark was told last of guilds that it is about to be told of again
+}
+
+// reached is the newest message of each channel that needn't be fetched.
+type reached map[memory.ChannelID]memory.MessageID
+
+// last is the newest message heard anywhere: Hark was there then.
+func (r reached) last() memory.MessageID {
+	var last memory.MessageID
+	for _, id := range r {
+		last = max(last, id)
+	}
+	return last
+}
+
+func newGaps(log Log, cfg Config, now func() time.Time) *gaps {
+	return &gaps{log: log, policy: cfg.Policy, catchUp: cfg.CatchUp, reconcile: cfg.Reconcile, now: now, heard: map[memory.GuildID]reached{}}
+}
+
+// visit is what is to be done about a guild after a time away, beyond the gaps that are known.
+type visit struct {
+	guild memory.GuildID
+	heard reached
+	since memory.MessageID // for channels that weren't known
+	// parents are to be searched for threads in the archive, in which something may be missing.
+	parents []memory.ChannelID
+	// until is for each channel the newest message that may have been changed or deleted unheard.
+	until map[memory.ChannelID]memory.MessageID
+}
+
+// look is what follows from an event for the log, and what is to be done.
+func (g *gaps) look(ctx context.Context, c converted) ([]memory.Event, *visit, error) {
+	switch {
+	case c.present != nil:
+		return g.greet(ctx, c.present)
+	case c.away != 0:
+		return nil, nil, g.remember(ctx, c.away)
+	}
+	return g.arrive(ctx, c.sighting)
+}
+
+// greet begins a connection. Guilds that Discord doesn't name any more have removed Hark.
+func (g *gaps) greet(ctx context.Context, present []memory.GuildID) ([]memory.Event, *visit, error) {
+	known, err := g.log.Guilds(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	clear(g.heard)
+	var events []memory.Event
+	for _, id := range known {
+		if id == memory.LocalGuild || id == memory.DirectGuild {
+			continue
+		}
+		if err := g.remember(ctx, id); err != nil {
+			return nil, nil, err
+		}
+		if slices.Contains(present, id) {
+			continue
+		}
+		stored, err := g.log.Guild(ctx, id)
+		if err != nil && !errors.Is(err, memory.ErrNotFound) {
+			return nil, nil, err
+		}
+		if err == nil && stored.Left.IsZero() {
+			events = append(events, memory.GuildLeft{Guild: id, At: g.now()})
+		}
+	}
+	direct, seen, err := g.direct(ctx)
+	return append(events, direct...), seen, err
+}
+
+// remember keeps how far a guild was heard.
+func (g *gaps) remember(ctx context.Context, id memory.GuildID) error {
+	if _, ok := g.heard[id]; ok {
+		return nil
+	}
+	until, err := g.log.HeardUntil(ctx, id)
+	if err == nil {
+		g.heard[id] = until
+	}
+	return err
+}
+
+// direct is what may be missing of direct messages, of which Discord doesn't tell how far they have come.
+func (g *gaps) direct(ctx context.Context) ([]memory.Event, *visit, error) {
+	if !g.policy.Direct {
+		return nil, nil, nil
+	}
+	until, err := g.log.HeardUntil(ctx, memory.DirectGuild)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &sighting{guild: memory.DirectGuild, whole: true}
+	now := memory.FirstMessageID(g.now().Add(time.Millisecond)) - 1
+	for _, id := range slices.Sorted(maps.Keys(until)) {
+		s.channels = append(s.channels, sighted{id, now, false})
+	}
+	found, seen := g.compare(&memory.Guild{ID: memory.DirectGuild}, until, s)
+	return found, seen, nil
+}
+
+// arrive compares how far a guild's channels have come with how far they were heard.
+func (g *gaps) arrive(ctx context.Context, s *sighting) ([]memory.Event, *visit, error) {
+	stored, err := g.log.Guild(ctx, s.guild)
+	if errors.Is(err, memory.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	until, ok := g.heard[s.guild]
+	if !ok {
+		if until, err = g.log.HeardUntil(ctx, s.guild); err != nil {
+			return nil, nil, err
+		}
+	}
+	if s.whole {
+		delete(g.heard, s.guild)
+	}
+	found, seen := g.compare(stored, until, s)
+	return found, seen, nil
+}
+
+func (g *gaps) compare(stored *memory.Guild, until reached, s *sighting) ([]memory.Event, *visit) {
+	v := &visit{guild: s.guild, heard: until, since: stored.Since, until: map[memory.ChannelID]memory.MessageID{}}
+	var found []memory.Event
+	for _, c := range s.channels {
+		if !g.policy.Remembers(stored, c.id) {
+			continue
+		}
+		v.until[c.id] = c.last
+		if gap, ok := g.gap(v, c); ok {
+			found = append(found, memory.GapFound{Gap: gap})
+		}
+	}
+	if !s.whole {
+		v.until = nil
+		return found, v
+	}
+	for _, id := range s.parents {
+		if g.catchUp > 0 && g.policy.Remembers(stored, id) {
+			v.parents = append(v.parents, id)
+		}
+	}
+	if g.reconcile == 0 {
+		v.until = nil
+	}
+	return found, v
+}
+
+// gap is what is missing of a channel.
+func (g *gaps) gap(v *visit, c sighted) (memory.Gap, bool) {
+	after, known := v.heard[c.id]
+	if !known {
+		after = v.since
+	}
+	if after == 0 || g.catchUp <= 0 {
+		return memory.Gap{}, false // nothing is known of when Hark began to listen there
+	}
+	after = max(after, memory.FirstMessageID(g.now().Add(-g.catchUp)))
+	if c.thread {
+		after = max(after, memory.MessageID(c.id)-1) // a thread has its id from when it began
+	}
+	return memory.Gap{Guild: v.guild, Channel: c.id, After: after, Until: c.last}, c.last > after
+}

@@ -1,0 +1,403 @@
+package bot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// month is how far back what was missed is fetched in these tests.
+const month = 30 * 24 * time.Hour
+
+// catching makes a scene whose bot fetches what it missed.
+func catching(t *testing.T) *scene {
+	t.Helper()
+	s := set(t)
+	return s.with(t, Config{Token: s.discord.Token, CatchUp: month, Reconcile: 500})
+}
+
+// resume starts a bot on the same log, after one that was stopped.
+func (s *scene) resume(t *testing.T, cfg Config) *scene {
+	t.Helper()
+	s.ended = make(chan error, 1)
+	cfg.Token = s.discord.Token
+	return s.with(t, cfg).run(t)
+}
+
+// mirrors waits until the log has of a channel what Discord has, and of each message what it says.
+func (s *scene) mirrors(t *testing.T, channel discordtest.ID) {
+	t.Helper()
+	var theirs []string
+	for _, m := range s.discord.Messages(channel) {
+		theirs = append(theirs, fmt.Sprintf("%d %s", m.ID, m.Content))
+	}
+	var ours []string
+	s.log.wait(t, "what Discord has", func() bool {
+		s.log.mu.Lock()
+		defer s.log.mu.Unlock()
+		ours = nil
+		for _, m := range s.log.state(memory.ChannelID(channel)) {
+			ours = append(ours, fmt.Sprintf("%d %s", m.ID, m.Content))
+		}
+		return slices.Equal(ours, theirs)
+	})
+}
+
+// say says n things and returns their ids.
+func (s *scene) say(channel discordtest.ID, n int, what string) []discordtest.ID {
+	var ids []discordtest.ID
+	for i := range n {
+		ids = append(ids, s.discord.Say(channel, s.ana.ID, fmt.Sprint(what, " ", i)).ID)
+	}
+	return ids
+}
+
+// filled waits until nothing is missing.
+func (s *scene) filled(t *testing.T) {
+	t.Helper()
+	s.log.wait(t, "all gaps to be filled", func() bool {
+		gaps, _ := s.log.Gaps(t.Context())
+		return len(gaps) == 0
+	})
+}
+
+// fetches is how often messages of a channel were fetched.
+func (s *scene) fetches(channel discordtest.ID) int {
+	n := 0
+	for _, r := range s.discord.Requests() {
+		if r.Method == "GET" && r.Path == fmt.Sprintf("/channels/%d/messages", channel) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestMissedMessagesAreFetchedAfterDowntime(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	quiet := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "quiet"}).ID
+	before := s.say(s.channel, 5, "before")
+	s.say(quiet, 3, "quiet")
+	s.mirrors(t, quiet)
+	s.stop(t)
+
+	s.discord.Advance(time.Hour)
+	s.say(s.channel, 250, "missed")
+	s.discord.Edit(s.channel, before[1], "edited")
+	s.discord.Delete(s.channel, before[2])
+	s.discord.Edit(quiet, s.discord.Messages(quiet)[0].ID, "edited too")
+	s.discord.Delete(quiet, s.discord.Messages(quiet)[2].ID)
+	fresh := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "fresh"}).ID
+	s.say(fresh, 2, "fresh")
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
+	s.say(thread, 2, "thread")
+
+	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.discord.WaitReady()
+	s.say(s.channel, 3, "live")
+	for _, c := range []discordtest.ID{s.channel, quiet, fresh, thread} {
+		s.mirrors(t, c)
+	}
+	s.out.wait(t, "caught up")
+	if out := s.out.String(); strings.Contains(out, "missed") && strings.Contains(out, "missed 1") {
+		t.Error("what was said is in the journal")
+	}
+	// What was filled isn't missing the next time.
+	s.stop(t)
+	was := s.fetches(fresh)
+	s.resume(t, Config{CatchUp: month})
+	s.discord.WaitReady()
+	s.say(s.channel, 1, "later")
+	s.mirrors(t, s.channel)
+	s.stop(t)
+	if s.fetches(fresh) != was {
+		t.Error("what was fetched is fetched again")
+	}
+}
+
+// The gap has to be written down before the first live message, which would hide it.
+func TestGapIsKeptBeforeWhatComesLive(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	s.say(s.channel, 1, "before")
+	s.mirrors(t, s.channel)
+	fetch := s.discord.Inject("GET /channels/*/messages", 1, discordtest.Hang())
+	s.discord.RefuseResumes(1)
+	s.discord.Drop()
+	s.say(s.channel, 10, "missed")
+	s.discord.WaitFor("a session", func() bool { return s.discord.Identifies() == 2 })
+	s.discord.WaitReady()
+	s.say(s.channel, 1, "live")
+	s.log.waitSaid(t, "them: live 0")
+	fetch.WaitHits(1)
+	s.stop(t) // in the middle of the fill: what is missing must be known
+	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 || gaps[0].Fetched != 0 {
+		t.Errorf("missing: %+v", gaps)
+	}
+	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.mirrors(t, s.channel)
+}
+
+func TestFillGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	s.say(s.channel, 1, "before")
+	s.mirrors(t, s.channel)
+	s.stop(t)
+	s.say(s.channel, 350, "missed")
+	s.resume(t, Config{CatchUp: month})
+	s.log.wait(t, "the second page", func() bool {
+		e, ok := find(s.log, func(memory.GapFilled) bool { return true })
+		return ok && e.Gap.Fetched >= 200
+	})
+	s.stop(t)
+	e, _ := find(s.log, func(memory.GapFilled) bool { return true })
+	s.resume(t, Config{CatchUp: month})
+	s.mirrors(t, s.channel)
+	s.filled(t)
+	first := 0
+	s.log.mu.Lock()
+	for _, ev := range s.log.events {
+		if p, ok := ev.(memory.Posted); ok && p.Message.ID <= e.Through && strings.HasPrefix(p.Message.Content, "missed") {
+			first++
+		}
+	}
+	s.log.mu.Unlock()
+	if first != e.Gap.Fetched {
+		t.Errorf("%d messages up to where the first fill came, which fetched %d", first, e.Gap.Fetched)
+	}
+}
+
+func TestWhatIsntToBeFetched(t *testing.T) {
+	t.Parallel()
+	s := catching(t)
+	closed := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "closed", Overwrites: []discordtest.Overwrite{
+		discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory)}}).ID
+	s.run(t).ready(t)
+	s.say(s.channel, 3, "before")
+	s.say(closed, 3, "closed")
+	s.mirrors(t, closed)
+	s.stop(t)
+
+	s.say(closed, 3, "unread")
+	s.say(s.channel, 2, "too old")
+	s.discord.Advance(2 * time.Hour)
+	s.say(s.channel, 2, "young")
+	s.resume(t, Config{CatchUp: time.Hour, Reconcile: 500})
+	s.log.waitSaid(t, "them: young 1")
+	s.say(s.channel, 1, "live")
+	s.log.waitSaid(t, "them: live 0")
+	s.filled(t)
+	for _, line := range s.log.said() {
+		if strings.Contains(line, "too old") || strings.Contains(line, "unread") || strings.Contains(line, "delete") {
+			t.Errorf("logged %q", line)
+		}
+	}
+	if s.fetches(closed) != 0 {
+		t.Error("a channel was fetched whose past may not be read")
+	}
+}
+
+// Discord shows an empty past to those who may not read it; nothing follows from that.
+func TestEmptyPastIsDoubted(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	s.say(s.channel, 3, "before")
+	s.mirrors(t, s.channel)
+	s.stop(t)
+	s.say(s.channel, 3, "missed")
+	hang := s.discord.Inject("GET /channels/*/messages", 1, discordtest.Hang())
+	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	hang.WaitHits(1)
+	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
+	hang.Release()
+	s.out.wait(t, "may not be read")
+	s.out.wait(t, "couldn't compare")
+	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 {
+		t.Errorf("missing: %+v", gaps)
+	}
+	s.stop(t)
+	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, discordtest.ReadMessageHistory, 0))
+	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.mirrors(t, s.channel)
+}
+
+func TestAllOfAChannelDeletedUnheard(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	ids := s.say(s.channel, 3, "before")
+	s.mirrors(t, s.channel)
+	s.stop(t)
+	s.discord.BulkDelete(s.channel, ids...)
+	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.mirrors(t, s.channel)
+	s.log.waitSaid(t, "delete 3")
+}
+
+func TestOnlyWhatWasComparedIsDeleted(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	ids := s.say(s.channel, 150, "before")
+	s.mirrors(t, s.channel)
+	s.stop(t)
+	s.discord.BulkDelete(s.channel, ids[0], ids[120], ids[149])
+	s.resume(t, Config{CatchUp: month, Reconcile: 100})
+	s.log.waitSaid(t, "delete 2")
+	s.out.wait(t, "caught up")
+	s.stop(t)
+	gone, _ := find(s.log, func(memory.Deleted) bool { return true })
+	if !slices.Equal(gone.IDs, []memory.MessageID{memory.MessageID(ids[120]), memory.MessageID(ids[149])}) {
+		t.Errorf("deleted %v", gone.IDs)
+	}
+}
+
+func TestArchivedThreadsAreCaughtUp(t *testing.T) {
+	t.Parallel()
+	s := catching(t)
+	make := func(name string, kind discordtest.ChannelType, invited ...discordtest.ID) discordtest.ID {
+		return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Type: kind, ParentID: &s.channel, Invited: invited}).ID
+	}
+	public, private := make("public", discordtest.PublicThread), make("private", discordtest.PrivateThread, s.discord.Bot.ID)
+	s.run(t).ready(t)
+	old := s.say(public, 2, "before")
+	s.mirrors(t, public)
+	s.say(private, 2, "before")
+	s.mirrors(t, private)
+	s.stop(t)
+	s.discord.Advance(time.Minute)
+	unknown := make("unknown", discordtest.PublicThread)
+	for _, id := range []discordtest.ID{public, private, unknown} {
+		s.say(id, 3, "missed")
+		s.discord.UpdateChannel(id, func(c *discordtest.Channel) {
+			meta := *c.Thread
+			at := s.discord.Now().Format(time.RFC3339Nano)
+			meta.Archived, meta.ArchiveTimestamp = true, &at
+			c.Thread = &meta
+		})
+	}
+	s.discord.Delete(public, old[0])
+	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	for _, id := range []discordtest.ID{public, private, unknown} {
+		s.mirrors(t, id)
+	}
+}
+
+// What is said in a thread that comes out of the archive mustn't hide what was missed there.
+func TestThreadThatWakesTellsWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	cfg := Config{CatchUp: month} // the archive is searched too late for this test
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
+	cfg.Token = s.discord.Token
+	s.with(t, cfg).run(t).ready(t)
+	s.say(thread, 1, "before")
+	s.mirrors(t, thread)
+	s.stop(t)
+	s.say(thread, 3, "missed")
+	set := func(archived bool) {
+		s.discord.UpdateChannel(thread, func(c *discordtest.Channel) {
+			meta := *c.Thread
+			meta.Archived = archived
+			c.Thread = &meta
+		})
+	}
+	set(true)
+	search := s.discord.Inject("GET /channels/*/threads/archived/*", 10, discordtest.Forbidden())
+	s.resume(t, cfg)
+	search.WaitHits(1)
+	set(false)
+	s.say(thread, 1, "live")
+	s.mirrors(t, thread)
+}
+
+func TestPastIsFilledByTheSameCode(t *testing.T) {
+	t.Parallel()
+	s := catching(t)
+	s.bot.timing.fill = 5 * time.Millisecond
+	ids := s.say(s.channel, 130, "past")
+	s.discord.Advance(time.Minute)
+	s.run(t).ready(t)
+	gap := memory.Gap{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Until: memory.MessageID(ids[len(ids)-1]), Past: true}
+	if err := s.log.Apply(t.Context(), memory.GapFound{Gap: gap}); err != nil { // as another process does
+		t.Fatal(err)
+	}
+	s.mirrors(t, s.channel)
+	s.filled(t)
+	if _, heard := find(s.log, func(h memory.Heard) bool { return h.Channel == gap.Channel }); heard {
+		t.Error("what was asked for counts as heard")
+	}
+}
+
+func TestGapThatIsRefusedEnds(t *testing.T) {
+	t.Parallel()
+	s := catching(t)
+	s.bot.timing.fill = 5 * time.Millisecond
+	s.run(t).ready(t)
+	gap := memory.Gap{Guild: memory.GuildID(s.guild.ID), Channel: 12345, Until: 99999, Past: true}
+	if err := s.log.Apply(t.Context(), memory.GapFound{Gap: gap}); err != nil {
+		t.Fatal(err)
+	}
+	s.filled(t)
+	s.discord.Inject("GET /channels/*/messages", 1, discordtest.RateLimited(10*time.Millisecond))
+	s.discord.Inject("GET /channels/*/messages", 1, discordtest.BadGateway())
+	id := s.say(s.channel, 1, "one")[0]
+	gap.Channel, gap.Until = memory.ChannelID(s.channel), memory.MessageID(id)
+	if err := s.log.Apply(t.Context(), memory.GapFound{Gap: gap}); err != nil {
+		t.Fatal(err)
+	}
+	s.filled(t)
+	if n := s.fetches(s.channel); n != 3 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestGuildThatRemovedHarkMeanwhileIsLeft(t *testing.T) {
+	t.Parallel()
+	s := catching(t)
+	other := s.discord.AddGuild("Other")
+	s.run(t).ready(t)
+	s.log.wait(t, "the other guild", func() bool {
+		_, ok := find(s.log, func(e memory.GuildSeen) bool { return e.Guild.ID == memory.GuildID(other.ID) })
+		return ok
+	})
+	s.discord.Outage(other.ID, false)
+	s.say(s.channel, 1, "outage")
+	s.log.waitSaid(t, "them: outage 0")
+	left := func(id discordtest.ID) bool {
+		_, ok := find(s.log, func(e memory.GuildLeft) bool { return e.Guild == memory.GuildID(id) })
+		return ok
+	}
+	if left(other.ID) {
+		t.Error("a guild in an outage counts as left")
+	}
+	s.stop(t)
+	s.discord.Outage(other.ID, true)
+	s.discord.RemoveGuild(other.ID)
+	s.resume(t, Config{CatchUp: month})
+	s.log.wait(t, "the guild's end", func() bool { return left(other.ID) })
+	if left(s.guild.ID) {
+		t.Error("a guild that is there counts as left")
+	}
+	s.discord.RemoveGuild(s.guild.ID)
+	s.log.wait(t, "the removal", func() bool { return left(s.guild.ID) })
+}
+
+func TestDirectMessagesAreCaughtUp(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	cfg := Config{Token: s.discord.Token, CatchUp: month, Reconcile: 500, Policy: memory.Policy{Direct: true}}
+	s.with(t, cfg).run(t).ready(t)
+	first := s.discord.DM(s.ana.ID, "hello")
+	s.answered(t, first.ChannelID, "Friday")
+	s.stop(t)
+	s.discord.Advance(time.Minute)
+	s.discord.DM(s.ana.ID, "are you there?")
+	s.discord.Edit(first.ChannelID, first.ID, "hello!")
+	s.resume(t, cfg)
+	s.mirrors(t, first.ChannelID)
+}
