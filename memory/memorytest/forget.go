@@ -178,6 +178,8 @@ var forgetPromises = []promise{
 		t.apply(memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "thread"}},
 			memory.Posted{Message: said(thread, id(5), ada, "elderberries in a thread")})
 		t.same("the log", t.log(thread), []memory.Message(nil))
+		t.post(said(thread, memory.FirstMessageID(later)-1, ada, "at the last moment"))
+		t.same("what was said just before", t.log(thread), []memory.Message(nil))
 		after := said(thread, memory.FirstMessageID(later), ada, "said later")
 		t.post(after)
 		t.same("what was said later", t.log(thread), []memory.Message{after})
@@ -198,7 +200,8 @@ var forgetPromises = []promise{
 	}},
 	{"a guild is forgotten with its people, its structure and what was chosen in it, but not who opted out", func(t *trial) {
 		all := t.settle()
-		t.apply(memory.Chose{Guild: guild, Choice: memory.Remember, At: began}, memory.Opted{Guild: guild, User: hark, Out: true, At: began})
+		t.apply(memory.Chose{Guild: guild, Choice: memory.Remember, At: began}, memory.Opted{Guild: guild, User: hark, Out: true, At: began},
+			memory.Learn{Guild: guild, On: true, At: began}, memory.Learn{Guild: guild, User: ada, On: true, At: began}, memory.Learn{Guild: village, On: true, At: began})
 		r := t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later})
 		t.only(all, 5, 6)
 		t.counts(r, 6, 3, 2)
@@ -212,6 +215,8 @@ var forgetPromises = []promise{
 		t.apply(memory.GuildSeen{Guild: town(), At: later.Add(time.Hour)})
 		t.same("seen again", t.guild(guild).Name, "Town")
 		t.same("chosen, when it is seen again", t.guild(guild).Choice, memory.Undecided)
+		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild}})
+		t.same("whether facts may be learned", []bool{t.guild(guild).Learn.IsZero(), t.people(guild)[0].Learn.IsZero(), t.guild(village).Learn.IsZero()}, []bool{true, true, false})
 		t.listensFrom(later.Add(time.Hour), general)
 		back := said(general, memory.FirstMessageID(later.Add(2*time.Hour)), ada, "back again")
 		t.post(back, all[0])
