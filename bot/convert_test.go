@@ -164,6 +164,20 @@ func TestConvertEvents(t *testing.T) {
 				}}},
 				memory.PersonSeen{Person: memory.Person{ID: 10, Guild: 1, Username: "ana", Name: "Ana", RolesKnown: true}}},
 		},
+		{
+			name: "a crosspost whose source was deleted", kind: "MESSAGE_UPDATE",
+			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"[Original Message Deleted]","flags":10,"mentions":[],"attachments":[]}`,
+			want:    []memory.Event{memory.Deleted{Guild: 1, Channel: 2, IDs: []memory.MessageID{100}}},
+		},
+		{
+			name: "a guild that removed Hark", kind: "GUILD_DELETE", payload: `{"id":"1"}`,
+			want: []memory.Event{memory.GuildLeft{Guild: 1, At: sameTime()}},
+		},
+		{name: "a guild whose outage begins", kind: "GUILD_DELETE", payload: `{"id":"1","unavailable":true}`},
+		{
+			name: "somebody who leaves", kind: "GUILD_MEMBER_REMOVE", payload: `{"guild_id":"1","user":{"id":"10","username":"ana"}}`,
+			want: []memory.Event{memory.PersonLeft{Guild: 1, User: 10}},
+		},
 		{name: "a guild in an outage", kind: "GUILD_CREATE", payload: `{"id":"1","unavailable":true}`},
 		{
 			name: "a channel", kind: "CHANNEL_UPDATE", payload: `{"id":"2","guild_id":"1","type":0,"name":"x","nsfw":true}`,
@@ -243,6 +257,25 @@ func TestConvertTellsOfPeopleOnlyWhatIsNew(t *testing.T) {
 	}
 	if len(c.known) > rememberedPeople {
 		t.Errorf("%d people remembered", len(c.known))
+	}
+}
+
+// The log may have forgotten somebody meanwhile, or they may have left: whoever is there again is told of again.
+func TestConvertTellsAgainOfThoseWhoAreBack(t *testing.T) {
+	t.Parallel()
+	now := sameTime()
+	c := newConverter(self, false, func() time.Time { return now })
+	message := `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"hi"}`
+	told := func() bool { return len(convertAll(t, c, "MESSAGE_CREATE", message)) == 2 }
+	if !told() || told() {
+		t.Error("somebody isn't told of once")
+	}
+	convertAll(t, c, "GUILD_MEMBER_REMOVE", `{"guild_id":"1","user":{"id":"10"}}`)
+	if !told() || told() {
+		t.Error("somebody who came back isn't told of once")
+	}
+	if now = now.Add(rememberedFor); !told() {
+		t.Error("somebody who may have been forgotten isn't told of again")
 	}
 }
 

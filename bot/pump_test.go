@@ -106,6 +106,55 @@ func TestPumpTriesOnWithPauses(t *testing.T) {
 	})
 }
 
+// refusing is a log that refuses a message for good, and fails in other ways now and then.
+type refusing struct {
+	*notebook
+	message memory.MessageID
+	calls   int
+}
+
+func (r *refusing) Apply(ctx context.Context, events ...memory.Event) error {
+	if r.calls++; r.calls%2 == 0 {
+		return errDown
+	}
+	for _, e := range events {
+		if messageIn(e) == r.message {
+			return fmt.Errorf("message %d: %w", r.message, memory.ErrRefused)
+		}
+	}
+	return r.notebook.Apply(ctx, events...)
+}
+
+func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log := &refusing{notebook: newNotebook(), message: 103}
+		q := newQueue()
+		for i := range 6 {
+			q.put(rawItem("MESSAGE_CREATE", fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1","type":0,%s,"content":"%d"}`, 100+i, ana, i)))
+		}
+		hark := memory.Message{ID: 103, Channel: 2, Guild: 1, Kind: memory.FromHark}
+		more := hark
+		more.ID = 110
+		logged := make(chan struct{})
+		q.put(item{logged: logged, events: []memory.Event{memory.Posted{Message: hark}, memory.Posted{Message: more}, memory.Answered{Trace: memory.Trace{Guild: 1, Channel: 2, Answer: 103, Asker: 10}}}})
+		q.put(rawItem("MESSAGE_DELETE", `{"id":"101","channel_id":"2","guild_id":"1"}`))
+		q.close()
+		p := pumpOf(q, log)
+		p.retry = time.Second
+		if left := p.run(t.Context()); left != 0 || p.failing() != nil {
+			t.Errorf("%d left, %v", left, p.failing())
+		}
+		<-logged
+		if got := strings.Join(log.said(), ", "); got != "them: 0, them: 1, them: 2, them: 4, them: 5, delete 1" {
+			t.Errorf("logged %s", got)
+		}
+		if _, kept := find(log.notebook, func(memory.Answered) bool { return true }); kept {
+			t.Error("a trace is kept without its answer")
+		}
+	})
+}
+
 func TestRateLimitsOfEveryFormAreUnderstood(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ body, header, want string }{
