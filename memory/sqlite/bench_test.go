@@ -155,6 +155,7 @@ type rows struct {
 	terms    [][]any
 	segments [][]any
 	vectors  [][]any
+	presence [][]any
 }
 
 func rowsOf(b *testing.B, s *Store) rows {
@@ -181,13 +182,15 @@ func rowsOf(b *testing.B, s *Store) rows {
 	read(&r.messages, 13, "SELECT row, channel, id, author, kind, reply_to, edited, whole, starred, tokens, segment, content, extra FROM message ORDER BY id")
 	read(&r.segments, 7, "SELECT id, channel, first, last, size, version, pending FROM segment")
 	read(&r.vectors, 2, "SELECT segment, steps FROM vector")
+	read(&r.presence, 4, "SELECT channel, author, messages, last FROM presence ORDER BY last")
 	for _, m := range r.messages {
 		r.terms = append(r.terms, []any{m[0], indexTerms(new(text.Batch), memory.Message{Content: m[11].(string)})})
 	}
 	return r
 }
 
-// insertRows inserts rows in batches into an empty database with the same schema and settings.
+// insertRows inserts rows in batches into an empty database with the same schema and settings, as they came and each
+// but once.
 func insertRows(b *testing.B, r rows) time.Duration {
 	s := &Store{options: Options{Tokens: func(string) int { return 0 }}, wake: make(chan struct{}, 1)}
 	if err := s.open(b.Context(), filepath.Join(b.TempDir(), FileName), patience); err != nil {
@@ -195,12 +198,13 @@ func insertRows(b *testing.B, r rows) time.Duration {
 	}
 	defer s.Close()
 	started := time.Now()
-	statements := make([]*sql.Stmt, 4)
+	statements := make([]*sql.Stmt, 5)
 	for i, query := range []string{
 		"INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens, segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		"INSERT INTO fulltext (rowid, content) VALUES (?, ?)",
 		"INSERT INTO segment (id, channel, first, last, size, version, pending) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		"INSERT INTO vector (segment, steps) VALUES (?, ?)",
+		"INSERT INTO presence (channel, author, messages, last) VALUES (?, ?, ?, ?)",
 	} {
 		var err error
 		if statements[i], err = s.write.PrepareContext(b.Context(), query); err != nil {
@@ -217,8 +221,8 @@ func insertRows(b *testing.B, r rows) time.Duration {
 	batches := (len(r.messages) + batchSize - 1) / batchSize
 	for i := range batches {
 		exec("BEGIN IMMEDIATE")
-		for k, part := range [][][]any{share(r.messages, i, batches), share(r.terms, i, batches), share(r.segments, i, batches), share(r.vectors, i, batches)} {
-			for _, row := range part {
+		for k, part := range [][][]any{r.messages, r.terms, r.segments, r.vectors, r.presence} {
+			for _, row := range share(part, i, batches) {
 				if _, err := statements[k].ExecContext(b.Context(), row...); err != nil {
 					b.Fatal(err)
 				}
