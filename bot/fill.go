@@ -224,8 +224,11 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (events []memory.Event,
 		if id := memory.MessageID(w.ID); id <= g.After || id > g.Until {
 			continue
 		}
-		n++
+		before := len(events)
 		events = f.tell(events, w)
+		if len(events) > before {
+			n++
+		}
 	}
 	if len(page) > 0 {
 		through = min(memory.MessageID(page[len(page)-1].ID), g.Until)

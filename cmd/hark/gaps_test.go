@@ -1,0 +1,176 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/memory"
+	"hark/memory/sqlite"
+)
+
+// newPresent is a world whose clock is ahead of Hark's, so that all that is said there is said after Hark came.
+func newPresent(t *testing.T) *world {
+	return newWorld(t, discordtest.WithTime(time.Now().Add(time.Minute)))
+}
+
+// said are the texts in Hark's store, by channel, once Hark has stopped; what Hark said itself is left out.
+func (w *world) said(channels ...discordtest.ID) []string {
+	w.Helper()
+	store, err := sqlite.Open(w.Context(), w.env["HARK_DATA"], sqlite.Options{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer store.Close()
+	if gaps, err := store.Gaps(w.Context()); err != nil || len(gaps) != 0 {
+		w.Errorf("missing: %+v, %v", gaps, err)
+	}
+	var lines []string
+	for _, c := range channels {
+		messages, err := store.Log(w.Context(), memory.ChannelID(c), 0, 1<<62, 1<<20)
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, m := range messages {
+			if m.Kind != memory.FromHark {
+				lines = append(lines, fmt.Sprintf("%d/%d by %d edited %v: %s", c, m.ID, m.Author, !m.Edited.IsZero(), m.Content))
+			}
+		}
+	}
+	return lines
+}
+
+// truth is what said must be: Discord's own account.
+func (w *world) truth(channels ...discordtest.ID) []string {
+	var lines []string
+	for _, c := range channels {
+		for _, m := range w.discord.Messages(c) {
+			if m.Author.ID != w.discord.Bot.ID {
+				lines = append(lines, fmt.Sprintf("%d/%d by %d edited %v: %s", c, m.ID, m.Author.ID, m.EditedTimestamp != nil, m.Content))
+			}
+		}
+	}
+	return lines
+}
+
+// mirrors compares memory with Discord, once Hark has stopped.
+func (w *world) mirrors(channels ...discordtest.ID) {
+	w.Helper()
+	got, want := w.said(channels...), w.truth(channels...)
+	for _, line := range want {
+		if !slices.Contains(got, line) {
+			w.Errorf("not in memory: %s", line)
+		}
+	}
+	for _, line := range got {
+		if !slices.Contains(want, line) {
+			w.Errorf("in memory, and not in Discord: %s", line)
+		}
+	}
+	if len(got) != len(want) {
+		w.Errorf("%d messages in memory, %d in Discord", len(got), len(want))
+	}
+}
+
+// caughtUp waits until Hark has told n times that nothing is missing any more.
+func (w *world) caughtUp(n int) {
+	w.Helper()
+	w.discord.WaitFor("Hark to catch up", func() bool { return strings.Count(w.log.String(), "caught up with Discord") >= n })
+}
+
+// chatter says n things in channels by turns, and returns them by channel.
+func (w *world) chatter(n int, what string, channels ...discordtest.ID) map[discordtest.ID][]discordtest.ID {
+	said := map[discordtest.ID][]discordtest.ID{}
+	for i := range n {
+		c := channels[i%len(channels)]
+		said[c] = append(said[c], w.discord.Say(c, w.jane.ID, fmt.Sprintf("%s %d", what, i)).ID)
+	}
+	return said
+}
+
+func TestConnectionLostAndResumeRefused(t *testing.T) {
+	t.Parallel()
+	w := newPresent(t)
+	thread := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &w.general.ID}).ID
+	quiet := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "quiet"}).ID
+	channels := []discordtest.ID{w.general.ID, w.staff.ID, thread}
+	all := append(slices.Clone(channels), quiet)
+	w.start()
+	old := w.chatter(80, "before", all...)
+	w.ask(w.general, w.ana, "did you hear that?") // all before is logged once this is answered
+	sessions := w.discord.Identifies()
+
+	w.discord.RefuseResumes(1)
+	w.discord.Drop()
+	w.discord.Advance(time.Minute)
+	w.chatter(500, "missed", channels...)
+	for i := range 20 {
+		c := all[i%len(all)]
+		w.discord.Edit(c, old[c][i/len(all)], fmt.Sprintf("edited %d", i))
+	}
+	for i := range 20 {
+		c := all[i%len(all)]
+		w.discord.Delete(c, old[c][10+i/len(all)])
+	}
+	w.waitSession(sessions + 1)
+	live := w.chatter(12, "live", all...)
+	w.discord.Edit(quiet, live[quiet][0], "live, and edited")
+	w.caughtUp(1)
+	w.ask(w.general, w.ana, "and that?")
+	if code := w.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	w.mirrors(all...)
+	for _, text := range []string{"missed", "before", "live, and"} {
+		w.lacks(w.log.String(), text+" 1")
+	}
+	w.holds(w.log.String(), `"messages":500,"gaps":3`)
+	w.holds(w.log.String(), `"deleted":20`)
+}
+
+// TestKilledInTheMiddleOfAFill kills Hark while it fetches what it missed, and then stops one that goes on.
+func TestKilledInTheMiddleOfAFill(t *testing.T) {
+	t.Parallel()
+	w := newPresent(t)
+	kill := w.child()
+	w.waitSession(1)
+	w.chatter(5, "before", w.general.ID)
+	w.ask(w.general, w.ana, "did you hear that?")
+	kill()
+	w.discord.Advance(time.Hour)
+	w.chatter(450, "missed", w.general.ID)
+
+	kill = w.child()
+	w.interruptFill(w.general.ID, func() { w.waitSession(2) }, kill)
+	w.discord.Delete(w.general.ID, w.discord.Messages(w.general.ID)[1].ID)
+	w.chatter(5, "missed as well", w.general.ID)
+	w.interruptFill(w.general.ID, w.start, func() {
+		if code := w.stop(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+	w.start()
+	w.caughtUp(1)
+	if code := w.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	w.mirrors(w.general.ID)
+}
+
+// interruptFill starts a Hark, lets it fetch one page, says something, and stops it while it fetches the second.
+func (w *world) interruptFill(channel discordtest.ID, start, stop func()) {
+	w.Helper()
+	messages := fmt.Sprintf("GET /channels/%d/messages", channel)
+	first := w.discord.Inject(messages, 1, discordtest.Hang())
+	start()
+	first.WaitHits(1)
+	rest := w.discord.Inject(messages, 1, discordtest.Hang())
+	w.chatter(3, "live", channel)
+	first.Release()
+	rest.WaitHits(1)
+	stop()
+	rest.Release()
+}
