@@ -140,3 +140,68 @@ func TestRestoreCutShortAnywhere(t *testing.T) {
 		}
 	})
 }
+
+// A file that is damaged where it can be made again is made again by the next, wherever the one before was cut short.
+func TestMendingCutShortAnywhere(t *testing.T) {
+	t.Parallel()
+	damaged := written(t)
+	execute(t, raw(t, damaged), "UPDATE channel SET messages = 77")
+	unclose(t, damaged)
+	damage(t, damaged, "segment")
+	var dir string
+	cutShort(t, func(ctx context.Context) error {
+		dir = copied(t, damaged)
+		_, err := Examine(ctx, dir, Options{Tokens: words})
+		return err
+	}, func() {
+		s, _, err := reopen(t, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if got := find(t, s, in(general), "number12 number13 number14"); len(got) != 3 {
+			t.Errorf("found %v", got)
+		}
+		if wrong, err := s.Check(bg); err != nil || len(wrong) > 0 {
+			t.Errorf("wrong: %q, %v", wrong, err)
+		}
+	})
+}
+
+// What only reads leaves the file as it is, wherever it is cut short; and so does making again, but for what it makes.
+func TestReadingAndIndexingCutShortAnywhere(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	drain(t, s)
+	want := dump(t, s)
+	dir := t.TempDir()
+	for name, do := range map[string]func(context.Context) error{
+		"check":   func(ctx context.Context) error { _, err := s.Check(ctx); return err },
+		"strange": func(ctx context.Context) error { _, err := s.strange(ctx); return err },
+		"extent":  func(ctx context.Context) error { _, err := s.Extent(ctx, memory.Forgetting{Guild: guild, User: 1}); return err },
+		"written": func(ctx context.Context) error { return s.Written(ctx, 1, func(memory.Message) error { return nil }) },
+		"asked":   func(ctx context.Context) error { return s.Asked(ctx, 1, func(memory.Trace) error { return nil }) },
+		"sweep":   s.sweep,
+		"back up": func(ctx context.Context) error {
+			_, err := s.Backup(ctx, filepath.Join(dir, "b"), false, func(int64, int64) {})
+			return err
+		},
+	} {
+		cutShort(t, do, func() {
+			if got := dump(t, s); got != want {
+				t.Errorf("%s: the file is now\n%s\nand was\n%s", name, got, want)
+			}
+		})
+	}
+	wantOnly(t, dir, "b")
+	cutShort(t, func(ctx context.Context) error { return s.Reindex(ctx, func(int, int) {}) }, func() {
+		if err := s.Reindex(bg, nil); err != nil {
+			t.Error(err)
+		}
+		drain(t, s)
+		execute(t, s.write, "DELETE FROM meta WHERE key = ?", reindexKey)
+		if got := dump(t, s); got != want {
+			t.Errorf("the file is now\n%s\nand was\n%s", got, want)
+		}
+	})
+}

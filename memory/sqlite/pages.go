@@ -133,8 +133,11 @@ func complaintsOf(ctx context.Context, db *sql.DB, table string) ([]string, erro
 			return err
 		})
 	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	var e *sqlitedriver.Error
-	if ctx.Err() == nil && errors.As(err, &e) && isCorrupt(e) { // where it is too damaged to go on
+	if errors.As(err, &e) && isCorrupt(e) { // where it is too damaged to go on
 		if len(complaints) == 0 {
 			complaints = append(complaints, err.Error())
 		}
