@@ -25,7 +25,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TZ", "UTC")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"firstline": firstLine},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"firstline": firstLine, "private": private},
 	})
 }
 
@@ -40,9 +40,21 @@ func firstLine(s *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// private is the command "private FILE…": only their owner can read the files.
+func private(s *testscript.TestScript, neg bool, args []string) {
+	for _, name := range args {
+		info, err := os.Stat(s.MkAbs(name))
+		s.Check(err)
+		if open := info.Mode().Perm()&0o077 != 0; open != neg {
+			s.Fatalf("%s has mode %o", name, info.Mode().Perm())
+		}
+	}
+}
+
 func TestHelp(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{"", "run", "chat", "import", "search", "context", "eval", "doctor", "healthcheck", "version"} {
+	for _, command := range []string{"", "run", "chat", "import", "search", "context", "eval", "doctor", "healthcheck", "version",
+		"backup", "restore", "export", "forget", "reindex", "backfill"} {
 		args := append(strings.Fields(command), "--help")
 		out, stderr := &buffer{}, &buffer{}
 		env := environment{stdout: out, stderr: stderr, lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }}
