@@ -1,6 +1,10 @@
 package bot
 
-import "hark/memory"
+import (
+	"errors"
+
+	"hark/memory"
+)
 
 func (c *converter) guildCreate(g *wireGuild, out *converted) error {
 	if g.Unavailable || g.ID == 0 {
@@ -26,6 +30,9 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) error {
 
 // ready tells which guilds Hark is in: it may have been removed from others while it wasn't connected.
 func (c *converter) ready(w *wireReady, out *converted) error {
+	if w.Guilds == nil {
+		return errors.New("it doesn't say which guilds there are")
+	}
 	out.present = []memory.GuildID{}
 	for _, g := range w.Guilds {
 		out.present = append(out.present, memory.GuildID(g.ID))

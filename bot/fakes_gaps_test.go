@@ -79,7 +79,9 @@ func (n *notebook) Gaps(context.Context) ([]memory.Gap, error) {
 	for _, g := range open {
 		all = append(all, g)
 	}
-	slices.SortFunc(all, func(a, b memory.Gap) int { return cmp.Or(cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Until, b.Until)) })
+	slices.SortFunc(all, func(a, b memory.Gap) int {
+		return cmp.Or(cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Until, b.Until))
+	})
 	return all, n.readFails
 }
 
