@@ -26,6 +26,7 @@ type conn struct {
 	wake    chan struct{}
 	done    chan struct{} // closed when the connection is to be dropped
 	once    sync.Once
+	zip     *zlib.Writer // used by write only
 }
 
 // out is a frame to write; with code, a close frame.
@@ -125,9 +126,12 @@ func (c *conn) send(o out) bool {
 		return false
 	case o.compress:
 		var b bytes.Buffer
-		z := zlib.NewWriter(&b)
-		z.Write(o.data)
-		z.Close()
+		if c.zip == nil {
+			c.zip = zlib.NewWriter(&b) // much slower to make than to use
+		}
+		c.zip.Reset(&b)
+		c.zip.Write(o.data)
+		c.zip.Close()
 		return c.ws.WriteMessage(websocket.BinaryMessage, b.Bytes()) == nil
 	}
 	return c.ws.WriteMessage(websocket.TextMessage, o.data) == nil
