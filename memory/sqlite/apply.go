@@ -19,13 +19,17 @@ type event struct {
 // prepare checks and cleans events, so that only the file itself can make applying them fail.
 func (s *Store) prepare(events []memory.Event) ([]event, error) {
 	prepared := make([]event, len(events))
+	return prepared, inHalves(len(events), func(from, to int) error { return s.prepareSome(events[from:to], prepared[from:to]) })
+}
+
+func (s *Store) prepareSome(events []memory.Event, prepared []event) error {
 	var terms text.Batch
 	for i, e := range events {
 		prepared[i].Event = e
 		switch e := e.(type) {
 		case memory.Posted:
 			if e.Message.ID == 0 || e.Message.Channel == 0 {
-				return nil, fmt.Errorf("log a message: it has no id or no channel: %w", memory.ErrRefused)
+				return fmt.Errorf("log a message: it has no id or no channel: %w", memory.ErrRefused)
 			}
 			prepared[i].message, prepared[i].live = s.clean(e.Message), e.Live
 			prepared[i].terms = indexTerms(&terms, prepared[i].message)
@@ -34,16 +38,16 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 			prepared[i].Event = e
 		case memory.Answered:
 			if e.Trace.Answer == 0 || e.Trace.Channel == 0 {
-				return nil, fmt.Errorf("keep a trace: its answer has no id or no channel: %w", memory.ErrRefused)
+				return fmt.Errorf("keep a trace: its answer has no id or no channel: %w", memory.ErrRefused)
 			}
 		case memory.Deleted, memory.Named, memory.Starred, memory.Heard, memory.GuildSeen, memory.GuildLeft, memory.ChannelSeen, memory.ChannelGone,
 			memory.ChannelDeleted, memory.RoleSeen, memory.RoleGone, memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone,
 			memory.Learn, memory.Learned, memory.Chose, memory.Asked, memory.Opted, memory.GapFound, memory.GapFilled, memory.Marked:
 		default:
-			return nil, fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused)
+			return fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused)
 		}
 	}
-	return prepared, nil
+	return nil
 }
 
 func (s *Store) clean(m memory.Message) memory.Message {
@@ -239,10 +243,8 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 	err = t.exec(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens, segment, content, extra)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, c.no, int64(m.ID), int64(m.Author), int(m.Kind), int64(m.ReplyTo),
 		millis(m.Edited), whole, m.Starred, m.Tokens, segment, m.Content, extra)
-	if err != nil || terms == "" {
-		return err
-	}
-	return t.exec("INSERT INTO fulltext (rowid, content) VALUES (?, ?)", row, terms)
+	t.index(row, terms)
+	return err
 }
 
 // replace brings an older version of a message up to date with m: its text, and all else. The two have times of
@@ -292,9 +294,7 @@ func (t *transaction) reindex(row int64, old, new memory.Message) error {
 	if err := t.unindex(row, indexTerms(&batch, old)); err != nil {
 		return err
 	}
-	if terms := indexTerms(&batch, new); terms != "" {
-		return t.exec("INSERT INTO fulltext (rowid, content) VALUES (?, ?)", row, terms)
-	}
+	t.index(row, indexTerms(&batch, new))
 	return nil
 }
 
@@ -302,6 +302,9 @@ func (t *transaction) reindex(row int64, old, new memory.Message) error {
 func (t *transaction) unindex(row int64, terms string) error {
 	if terms == "" {
 		return nil
+	}
+	if err := t.flushTerms(); err != nil {
+		return err
 	}
 	there, err := t.isIndexed(row)
 	if err != nil || !there {

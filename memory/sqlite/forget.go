@@ -81,8 +81,8 @@ func (b *beginning) find() error {
 	return err
 }
 
-// covered is the condition for messages m in channels c, of which the arguments are channels, end and user.
-const covered = `c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2 AND ?3 IN (0, m.author)`
+// covered is the condition for messages m in channels c, of which the arguments are channels, end and, where it counts, user.
+const covered = `c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2`
 
 func (b *beginning) args(more ...any) []any {
 	return append([]any{b.channels, int64(b.of.end), int64(b.of.user)}, more...)
@@ -91,7 +91,7 @@ func (b *beginning) args(more ...any) []any {
 // dropAnswers deletes the answers that were made from what is forgotten, and those to questions of whoever is.
 func (b *beginning) dropAnswers() error {
 	query := `SELECT t.body FROM trace t WHERE (t.channel, t.answer) IN (SELECT s.answer_channel, s.answer FROM trace_source s
-		CROSS JOIN channel c ON c.id = s.channel CROSS JOIN said m ON m.channel = c.no AND m.id = s.id WHERE ` + covered + `)`
+		CROSS JOIN channel c ON c.id = s.channel CROSS JOIN said m ON m.channel = c.no AND m.id = s.id AND m.author = ?3 WHERE ` + covered + `)`
 	if b.of.user == 0 { // then it doesn't matter whether the source was logged, or by whom it was
 		query = `SELECT t.body FROM trace t WHERE ?3 = 0 AND (t.channel, t.answer) IN (SELECT answer_channel, answer FROM trace_source
 			WHERE channel IN (SELECT value FROM json_each(?1)) AND id < ?2)`
@@ -112,9 +112,11 @@ func (b *beginning) dropAnswers() error {
 
 // doom puts the messages on the list of those that are to be taken out.
 func (b *beginning) doom() error {
-	// A channel's rows are one range of the table, which is read in order.
-	if err := b.exec(fmt.Sprintf(`INSERT INTO doomed (row, forgetting) SELECT m.row, ?4 FROM channel c
-		CROSS JOIN said m ON m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d WHERE %[2]s`, sequenceBits, covered), b.args(b.id)...); err != nil {
+	which := "?3 = 0 AND m.channel = c.no" // the index tells all
+	if b.of.user != 0 {                    // a channel's rows are one range of the table, which is read in order
+		which = fmt.Sprintf("m.author = ?3 AND m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d", sequenceBits)
+	}
+	if err := b.exec("INSERT INTO doomed (row, forgetting) SELECT m.row, ?4 FROM channel c CROSS JOIN said m ON "+which+" WHERE "+covered, b.args(b.id)...); err != nil {
 		return err
 	}
 	return b.row("SELECT changes()").Scan(&b.Messages)

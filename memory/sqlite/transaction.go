@@ -17,6 +17,7 @@ type transaction struct {
 	store   *Store
 	changed changes
 
+	terms    []rowTerms // that full text doesn't hold yet
 	segments map[int64]*segmentChange
 	presence map[presenceKey]*presenceChange
 	counts   map[int64]int              // change of channel.messages by channel.no
@@ -160,6 +161,9 @@ const noMessage memory.MessageID = -1 << 63
 
 // flush writes what was collected.
 func (t *transaction) flush() error {
+	if err := t.flushTerms(); err != nil {
+		return err
+	}
 	for _, id := range slices.Sorted(maps.Keys(t.segments)) {
 		if err := t.flushSegment(id, t.segments[id]); err != nil {
 			return err
