@@ -178,7 +178,10 @@ func TestReadingAndIndexingCutShortAnywhere(t *testing.T) {
 	for name, do := range map[string]func(context.Context) error{
 		"check":   func(ctx context.Context) error { _, err := s.Check(ctx); return err },
 		"strange": func(ctx context.Context) error { _, err := s.strange(ctx); return err },
-		"extent":  func(ctx context.Context) error { _, err := s.Extent(ctx, memory.Forgetting{Guild: guild, User: 1}); return err },
+		"extent": func(ctx context.Context) error {
+			_, err := s.Extent(ctx, memory.Forgetting{Guild: guild, User: 1})
+			return err
+		},
 		"written": func(ctx context.Context) error { return s.Written(ctx, 1, func(memory.Message) error { return nil }) },
 		"asked":   func(ctx context.Context) error { return s.Asked(ctx, 1, func(memory.Trace) error { return nil }) },
 		"sweep":   s.sweep,

@@ -116,7 +116,9 @@ func TestChecksOfWhatCannotBeRead(t *testing.T) {
 	strange := func(s *Store) error { _, err := s.strange(bg); return err }
 	reindex := func(s *Store) error { return s.Reindex(bg, nil) }
 	asked := func(s *Store) error { return s.Asked(bg, 3, func(memory.Trace) error { return errors.New("read it") }) }
-	wrote := func(s *Store) error { return s.Written(bg, 3, func(memory.Message) error { return errors.New("read it") }) }
+	wrote := func(s *Store) error {
+		return s.Written(bg, 3, func(memory.Message) error { return errors.New("read it") })
+	}
 	closed := written(t)
 	for _, c := range []struct {
 		spoil string
