@@ -97,21 +97,25 @@ func (k *kept) guildCalled(name string) (memory.GuildID, error) {
 		return memory.Everywhere, nil
 	}
 	var ids []memory.GuildID
-	var lines []string
+	var lines, names []string
 	for _, g := range k.guilds {
+		names = append(names, guildName(g))
 		if strings.EqualFold(guildName(g), name) || g.ID.String() == name {
 			ids, lines = append(ids, g.ID), append(lines, fmt.Sprintf("%d %s", g.ID, guildName(g)))
 		}
 	}
-	return only("server", name, ids, lines, "its id will do too; \"local\" is what was imported without one, \"direct\" are direct messages")
+	return only("server", name, ids, lines, names, "its id will do too; \"local\" is what was imported without one, \"direct\" are direct messages")
 }
 
 // channelCalled is the channel with that name or id, in guild or Everywhere.
 func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel, error) {
 	var all []memory.Channel
-	var lines []string
+	var lines, names []string
 	for _, g := range k.guilds {
 		for _, c := range g.Channels {
+			if (guild == memory.Everywhere || guild == g.ID) && c.Kind != memory.CategoryChannel {
+				names = append(names, c.Name)
+			}
 			byName := strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name)
 			if (guild == memory.Everywhere || guild == g.ID) && c.Kind != memory.CategoryChannel && (byName || c.ID.String() == name) {
 				c.Guild = g.ID
@@ -123,7 +127,7 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 	for i := range all {
 		ids[i] = i
 	}
-	i, err := only("channel", name, ids, lines, "its id will do too")
+	i, err := only("channel", name, ids, lines, names, "its id will do too")
 	if err != nil {
 		return memory.Channel{}, err
 	}
@@ -135,6 +139,7 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID, []memory.Person, error) {
 	known := map[memory.UserID][]memory.Person{}
 	var ids []memory.UserID
+	var names []string
 	for _, g := range k.guilds {
 		if guild != memory.Everywhere && guild != g.ID {
 			continue
@@ -144,6 +149,7 @@ func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name stri
 			return 0, nil, err
 		}
 		for _, p := range people {
+			names = append(names, p.DisplayName())
 			if known[p.ID] = append(known[p.ID], p); isCalled(p, name) && !slices.Contains(ids, p.ID) {
 				ids = append(ids, p.ID)
 			}
@@ -158,7 +164,7 @@ func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name stri
 			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, oneLine(p.DisplayName()), oneLine(p.Username), oneLine(guildName(k.guildOf(p.Guild))), p.Guild))
 		}
 	}
-	id, err := only("person", name, ids, lines, "their id will do too, also if nothing but their messages is known")
+	id, err := only("person", name, ids, lines, names, "their id will do too, also if nothing but their messages is known")
 	return id, known[id], err
 }
 
@@ -170,14 +176,31 @@ func isCalled(p memory.Person, name string) bool {
 }
 
 // only is the one of ids; lines tell who they are.
-func only[T any](what, name string, ids []T, lines []string, hint string) (none T, err error) {
+func only[T any](what, name string, ids []T, lines, names []string, hint string) (none T, err error) {
 	switch len(ids) {
 	case 0:
+		if like := likeName(name, names); like != "" {
+			hint = fmt.Sprintf("did you mean %s? %s", like, strings.ToUpper(hint[:1])+hint[1:])
+		}
 		return none, fmt.Errorf("no %s is called %q: %s", what, name, hint)
 	case 1:
 		return ids[0], nil
 	}
 	return none, fmt.Errorf("%q can mean %d: name the %s by id\n  %s", name, len(ids), what, strings.Join(lines, "\n  "))
+}
+
+// likeName are the first few of names that hold name, or that it holds, each quoted.
+func likeName(name string, names []string) string {
+	const few = 5
+	var like []string
+	name = strings.ToLower(name)
+	for _, n := range names {
+		lower, quoted := strings.ToLower(n), strconv.Quote(oneLine(n))
+		if n != "" && (strings.Contains(lower, name) || strings.Contains(name, lower)) && !slices.Contains(like, quoted) && len(like) < few {
+			like = append(like, quoted)
+		}
+	}
+	return strings.Join(like, ", ")
 }
 
 // dayOf is the time that text tells, as a date, a time, or how long ago.
