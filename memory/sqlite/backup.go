@@ -122,7 +122,7 @@ func (s *Store) writeBackup(ctx context.Context, path string, progress func(done
 		return BackupInfo{}, explain(err)
 	}
 	if err := syncPath(path); err != nil {
-		return BackupInfo{}, err
+		return BackupInfo{}, err // uncovered: it was written a moment ago
 	}
 	return ReadBackup(ctx, path)
 }

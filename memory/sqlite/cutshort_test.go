@@ -185,6 +185,12 @@ func TestReadingAndIndexingCutShortAnywhere(t *testing.T) {
 		"written": func(ctx context.Context) error { return s.Written(ctx, 1, func(memory.Message) error { return nil }) },
 		"asked":   func(ctx context.Context) error { return s.Asked(ctx, 1, func(memory.Trace) error { return nil }) },
 		"sweep":   s.sweep,
+		"pending": func(ctx context.Context) error { _, err := s.Pending(ctx, 100); return err },
+		"people": func(ctx context.Context) error {
+			clear(s.people)
+			_, err := s.People(ctx, guild)
+			return err
+		},
 		"back up": func(ctx context.Context) error {
 			_, err := s.Backup(ctx, filepath.Join(dir, "b"), false, func(int64, int64) {})
 			return err
@@ -197,7 +203,10 @@ func TestReadingAndIndexingCutShortAnywhere(t *testing.T) {
 		})
 	}
 	wantOnly(t, dir, "b")
-	cutShort(t, func(ctx context.Context) error { return s.Reindex(ctx, func(int, int) {}) }, func() {
+	cutShort(t, func(ctx context.Context) error {
+		execute(t, s.write, "UPDATE channel SET messages = 5")
+		return s.Reindex(ctx, func(int, int) {})
+	}, func() {
 		if err := s.Reindex(bg, nil); err != nil {
 			t.Error(err)
 		}

@@ -59,7 +59,7 @@ func Restore(ctx context.Context, dir, from string, progress func(what string, d
 func restore(ctx context.Context, dir, from string, progress func(what string, done, total int64)) (r Restored, err error) {
 	path, copied := filepath.Join(dir, FileName), filepath.Join(dir, restoringName)
 	if err := os.Mkdir(copied, 0o700); err != nil {
-		return r, err
+		return r, err // uncovered: what was in its way was removed a moment ago
 	}
 	err = copyFile(ctx, from, filepath.Join(copied, FileName), func(done, total int64) { progress("copying", done, total) })
 	if err != nil {
@@ -149,7 +149,7 @@ func emptyLogOf(ctx context.Context, path string) error {
 func copyFile(ctx context.Context, from, to string, progress func(done, total int64)) (err error) {
 	source, err := os.Open(from)
 	if err != nil {
-		return err
+		return err // uncovered: it was read a moment ago
 	}
 	defer source.Close()
 	info, err := source.Stat()
@@ -158,19 +158,22 @@ func copyFile(ctx context.Context, from, to string, progress func(done, total in
 	}
 	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		return err // uncovered: its directory was made a moment ago
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	for done := int64(0); ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		n, err := io.CopyN(target, source, 1<<20)
 		done += n
 		progress(done, info.Size())
-		if err == io.EOF {
-			break
-		}
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
+		switch err {
+		case nil:
+		case io.EOF:
+			return target.Sync()
+		default:
+			return err // uncovered: takes a disk that fills up in between
 		}
 	}
-	return target.Sync()
 }

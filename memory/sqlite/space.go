@@ -159,9 +159,6 @@ func (s *Store) sweep(ctx context.Context) error {
 		if err := s.writing(ctx, (*transaction).sweepStep); err != nil {
 			return err
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 	}
 }
 
