@@ -69,6 +69,7 @@ func decides(e memory.Event) bool {
 func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.Event, error) {
 	passed := make([]memory.Event, 0, len(events))
 	opted := map[membership]bool{} // by events
+	kept := map[memory.ChannelID]bool{}
 	for _, e := range events {
 		switch v := e.(type) {
 		case memory.Opted:
@@ -88,9 +89,13 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 			passed = append(passed, e)
 			continue
 		}
-		remembered, err := a.remembers(ctx, guild, channel)
-		if err != nil {
-			return nil, err
+		remembered, asked := kept[channel]
+		if !asked {
+			var err error
+			if remembered, err = a.remembers(ctx, guild, channel); err != nil {
+				return nil, err
+			}
+			kept[channel] = remembered
 		}
 		if remembered {
 			a.recent.drop(channel)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+	"github.com/gorilla/websocket"
 	"github.com/rs/zerolog"
 
 	"hark/internal/discordtest"
@@ -43,6 +45,19 @@ type flooded struct {
 	*discordtest.Server
 	channels []discordtest.ID
 	people   []discordtest.ID
+	gate     sync.RWMutex // held while nobody shall connect
+}
+
+// dialer lets nobody through while the gate is closed.
+func (f *flooded) dialer() *websocket.Dialer {
+	d := f.Dialer()
+	dial := d.NetDialContext
+	d.NetDialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		f.gate.RLock()
+		defer f.gate.RUnlock()
+		return dial(ctx, network, address)
+	}
+	return d
 }
 
 func newFlooded(b *testing.B) *flooded {
@@ -55,14 +70,18 @@ func newFlooded(b *testing.B) *flooded {
 	return f
 }
 
-func (f *flooded) flood() {
+// flood lets everything be said while nobody is connected; then it may be heard. ready is called in between.
+func (f *flooded) flood(ready func()) {
 	f.WaitReady()
+	f.gate.Lock()
+	defer f.gate.Unlock()
 	f.Drop()
 	f.Advance(time.Minute)
 	random := rand.New(rand.NewPCG(1, 2))
 	for range flood {
 		f.Say(f.channels[random.IntN(20)], f.people[random.IntN(20)], sentence(random))
 	}
+	ready()
 }
 
 // sentence is a dozen words, of which a few are common and most are rare.
@@ -95,7 +114,7 @@ func floodBare(b *testing.B) time.Duration {
 	f := newFlooded(b)
 	w := newStopwatch()
 	s, _ := discordgo.New("Bot " + f.Token)
-	s.Client, s.Dialer = f.Client(), f.Dialer()
+	s.Client, s.Dialer = f.Client(), f.dialer()
 	s.LogLevel, s.StateEnabled, s.SyncEvents = -1, false, true
 	s.Identify.Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentMessageContent
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.Event) {
@@ -108,7 +127,7 @@ func floodBare(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	f.flood()
+	f.flood(func() {})
 	return <-w.done
 }
 
@@ -153,7 +172,7 @@ func floodHark(b *testing.B) time.Duration {
 	f := newFlooded(b)
 	w := newStopwatch()
 	log := &timed{Store: openStore(b), watch: w}
-	bot, err := New(Config{Token: f.Token, APIURL: f.URL, Client: f.Client(), Dialer: f.Dialer(), Now: f.Now}, log, nil, zerolog.Nop())
+	bot, err := New(Config{Token: f.Token, APIURL: f.URL, Client: f.Client(), Dialer: f.dialer(), Now: f.Now}, log, nil, zerolog.Nop())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -161,11 +180,7 @@ func floodHark(b *testing.B) time.Duration {
 	ended := make(chan error, 1)
 	go func() { ended <- bot.Run(ctx) }()
 	f.WaitReady()
-	for bot.Waiting() > 0 {
-		time.Sleep(time.Millisecond)
-	}
-	log.armed.Store(true)
-	f.flood()
+	f.flood(func() { log.armed.Store(true) })
 	took := <-w.done
 	cancel()
 	<-ended

@@ -127,7 +127,7 @@ func (c *conn) send(o out) bool {
 	case o.compress:
 		var b bytes.Buffer
 		if c.zip == nil {
-			c.zip = zlib.NewWriter(&b) // much slower to make than to use
+			c.zip, _ = zlib.NewWriterLevel(&b, zlib.BestSpeed) // much slower to make than to use
 		}
 		c.zip.Reset(&b)
 		c.zip.Write(o.data)
