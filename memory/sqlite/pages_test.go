@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -284,4 +285,97 @@ func TestASpaceThatIsNotInUse(t *testing.T) {
 	everyStatementFails(t, s, func(t *transaction) error { _, err := t.side(); return err })
 	drain(t, s)
 	checkSound(t, s)
+}
+
+// What a forgetting does last, and what asks whether something is forgotten.
+func TestEveryStatementAboutAForgettingMayFail(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	apply(t, s, inGuild(300, 1, "pears"))
+	var begun int64
+	if err := s.writing(bg, func(t *transaction) (err error) {
+		begun, err = t.forget(memory.Forgetting{Guild: 300, Why: memory.WhyLeft, At: id(5).Time()})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	everyStatementFails(t, s, func(t *transaction) error {
+		gone, err := t.isGone(guild, general, id(1))
+		if err == nil && gone {
+			err = errors.New("it is forgotten")
+		}
+		return err
+	})
+	if _, err := s.CarryOut(bg, begun, nil); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, s.write, "UPDATE forgetting SET whole = 1, done = 0") // as if it had been cut short just before
+	everyStatementFails(t, s, func(t *transaction) error { return t.finish(begun) })
+	if unfinished, err := s.Unfinished(bg); err != nil || len(unfinished) > 0 {
+		t.Errorf("unfinished are %v, %v", unfinished, err)
+	}
+	checkSound(t, s)
+}
+
+// Removed text stays in the write-ahead log no longer than somebody reads, and who waits for that is told.
+func TestALogThatCannotBeEmptied(t *testing.T) {
+	t.Parallel()
+	dir := written(t)
+	s, err := quick(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := raw(t, dir)
+	execute(t, reader, "BEGIN")
+	execute(t, reader, "SELECT count(*) FROM message")
+	apply(t, s, deleted(general, 3))
+	wantError(t, s.emptyLogNow(bg), "somebody has been reading the database for so long", "try again")
+	s.writer.turn <- struct{}{}
+	ended, cancel := context.WithCancel(bg)
+	cancel()
+	if err := s.emptyLogNow(ended); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	<-s.writer.turn
+	execute(t, reader, "ROLLBACK")
+	if err := s.emptyLogNow(bg); err != nil || !s.writer.removed.IsZero() {
+		t.Error(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, FileName+"-wal")); err != nil || info.Size() != 0 {
+		t.Errorf("the log: %v, %v", info, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.emptyLogNow(bg); err == nil {
+		t.Error("the log of a closed file was emptied")
+	}
+}
+
+// A part of an answer that was deleted in Discord isn't shown there any more, when the answer must go.
+func TestAnAnswerOfWhichAPartIsGone(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	apply(t, s, posted(general, 72, "the rest of the answer"), deleted(general, 72), deleted(general, 6))
+	withdrawn, err := s.Withdrawn(bg, 9)
+	if err != nil || len(withdrawn) != 1 || withdrawn[0].Message != id(71) {
+		t.Errorf("withdrawn are %+v, %v", withdrawn, err)
+	}
+	checkSound(t, s)
+}
+
+func TestARoleGoneFromOverwritesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	before := dump(t, s)
+	err := s.writing(bg, func(t *transaction) error {
+		if err := t.exec("UPDATE channel SET overwrites = '{'"); err != nil {
+			return err
+		}
+		return t.loseRole(memory.RoleGone{Guild: guild, Role: 8})
+	})
+	wantError(t, err, "read the overwrites of a channel: unexpected end of JSON")
+	if dump(t, s) != before {
+		t.Error("the file isn't as it was")
+	}
 }

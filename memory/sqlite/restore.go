@@ -172,8 +172,8 @@ func copyFile(ctx context.Context, from, to string, progress func(done, total in
 		case nil:
 		case io.EOF:
 			return target.Sync()
-		default:
-			return err // uncovered: takes a disk that fills up in between
+		default: // uncovered: takes a disk that fills up in between
+			return err
 		}
 	}
 }

@@ -314,7 +314,7 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 			return nil, err
 		}
 		if x == nil { // another took its place meanwhile
-			return nil, memory.ErrNoVectors
+			return nil, memory.ErrNoVectors // uncovered: takes somebody who changes the space between these lines
 		}
 		// Segments of which nothing lies within scope's times fall out later: take some in their stead.
 		nearest, err := x.nearest(ctx, vector, names, s.wanted(scope, limit))
