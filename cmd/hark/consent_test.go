@@ -189,7 +189,7 @@ func TestOptingOutForgetsAtOnce(t *testing.T) {
 	w.later()
 	w.model.Queue(llmtest.Say("jane-canary is in the lighthouse [1]."))
 	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" who hides in the lighthouse?")
-	answer := w.reply(w.general.ID, q.ID, "lighthouse")
+	answer := w.reply(w.general.ID, q.ID, "](http") // its end: the links to its sources
 	w.settled()
 	if !w.onDisk("jane-canary") {
 		t.Fatal("nothing was logged")
