@@ -189,7 +189,7 @@ func TestOptingOutForgetsAtOnce(t *testing.T) {
 	w.later()
 	w.model.Queue(llmtest.Say("jane-canary is in the lighthouse [1]."))
 	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" who hides in the lighthouse?")
-	answer := w.reply(w.general.ID, q.ID, "](http") // its end: the links to its sources
+	answer := w.reply(w.general.ID, q.ID, "https://discord.com/channels/") // its end: the links to its sources
 	w.settled()
 	if !w.onDisk("jane-canary") {
 		t.Fatal("nothing was logged")
@@ -258,7 +258,7 @@ func TestAnswerWhoseSourceWasDeletedIsTakenBack(t *testing.T) {
 	w.later()
 	w.model.Queue(llmtest.Say("On Thursday in the greenhouse [1]."))
 	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" "+when)
-	answer := w.reply(w.general.ID, q.ID, "greenhouse")
+	answer := w.reply(w.general.ID, q.ID, "https://discord.com/channels/")
 	w.settled()
 	w.discord.Delete(w.general.ID, source.ID)
 	w.discord.WaitFor("the answer to be taken back", func() bool {
