@@ -256,6 +256,27 @@ func TestOnlyWhatWasComparedIsDeleted(t *testing.T) {
 	}
 }
 
+// What Discord wasn't asked for isn't gone: bots may have written much since that isn't logged.
+func TestWhatLiesFurtherBackIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	s.say(s.channel, 2, "before")
+	for range 250 {
+		s.discord.Say(s.channel, s.ana.ID, "beep", discordtest.ViaWebhook("beeper"))
+	}
+	last := s.say(s.channel, 1, "last")[0]
+	s.log.waitSaid(t, "them: last 0")
+	s.stop(t)
+	s.discord.Delete(s.channel, last)
+	s.resume(t, Config{CatchUp: month, Reconcile: 100})
+	s.log.waitSaid(t, "delete 1")
+	s.out.wait(t, "caught up")
+	s.stop(t)
+	if gone, _ := find(s.log, func(memory.Deleted) bool { return true }); !slices.Equal(gone.IDs, []memory.MessageID{memory.MessageID(last)}) {
+		t.Errorf("deleted %v", gone.IDs)
+	}
+}
+
 func TestArchivedThreadsAreCaughtUp(t *testing.T) {
 	t.Parallel()
 	s := catching(t)
