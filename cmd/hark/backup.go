@@ -75,7 +75,7 @@ func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (s
 		bar.ChangeMax64(max(total, 1))
 		_ = bar.Set64(done)
 	})
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return info, interrupted("interrupted; there is no backup, and one that was there before is as it was")
 	}
 	return info, err
@@ -140,7 +140,7 @@ func (f *flags) restore(c *cobra.Command, dir, file string) error {
 		}
 		show(int(done), int(total))
 	})
-	if c.Context().Err() != nil {
+	if err != nil && c.Context().Err() != nil {
 		return interrupted("interrupted; the memory is as it was")
 	}
 	if errors.Is(err, sqlite.ErrInUse) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/imports"
 	"hark/memory"
 )
 
@@ -52,7 +53,10 @@ func (f *flags) exportCommand() *cobra.Command {
 			} else {
 				err = writeOut(out, force, write)
 			}
-			if c.Context().Err() != nil {
+			if err != nil && c.Context().Err() != nil {
+				if out == "" {
+					return interrupted("interrupted; what was printed is not all")
+				}
 				return interrupted("interrupted; no file was written")
 			}
 			return err
@@ -92,39 +96,55 @@ func writeOut(path string, replace bool, write func(io.Writer) error) (err error
 	return os.Rename(file.Name(), path)
 }
 
-// exportedMessage is a message as exports tell it. Those of a channel have the form of a recall set's.
+// exportedMessage is a message as exports tell it. Those of a channel have the form of a recall set's, and what
+// "hark import" needs besides to put those of Discord's back to where they were.
 type exportedMessage struct {
-	Type      string         `json:"type,omitempty"`
-	Server    string         `json:"server,omitempty"`
-	Channel   string         `json:"channel"`
-	ChannelID string         `json:"channel_id"`
-	ID        string         `json:"id"`
-	Author    string         `json:"author,omitempty"`
-	AuthorID  string         `json:"author_id,omitempty"`
-	Time      time.Time      `json:"time"`
-	Edited    *time.Time     `json:"edited,omitempty"`
-	Text      string         `json:"text"`
-	Files     []exportedFile `json:"files,omitempty"`
-	ReplyTo   []string       `json:"reply_to,omitempty"`
-	Starred   bool           `json:"starred,omitempty"`
+	Type      string          `json:"type,omitempty"`
+	Server    string          `json:"server,omitempty"`
+	Channel   string          `json:"channel"`
+	ChannelID string          `json:"channel_id"`
+	In        string          `json:"in,omitempty"` // the channel's kind
+	Parent    string          `json:"parent_id,omitempty"`
+	ID        string          `json:"id"`
+	Author    string          `json:"author,omitempty"`
+	AuthorID  string          `json:"author_id,omitempty"`
+	Username  string          `json:"username,omitempty"` // where it isn't the author's name
+	Kind      string          `json:"kind,omitempty"`     // who speaks, if not a person
+	Time      time.Time       `json:"time"`
+	Edited    *time.Time      `json:"edited,omitempty"`
+	Text      string          `json:"text"`
+	Files     []memory.File   `json:"files,omitempty"`
+	ReplyTo   []string        `json:"reply_to,omitempty"`
+	Mentions  []exportedNamed `json:"mentions,omitempty"`
+	Starred   bool            `json:"starred,omitempty"`
 }
 
-type exportedFile struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
+type exportedNamed struct {
+	ID   string `json:"id"`
+	Name string `json:"name,omitempty"`
 }
 
-// exported is m as exports tell it, but for names.
-func exported(m memory.Message) exportedMessage {
-	e := exportedMessage{ChannelID: m.Channel.String(), ID: m.ID.String(), Time: m.Time(), Text: m.Content, Starred: m.Starred}
+// exported is m as exports tell it, but for the place. people are those of the guild.
+func exported(m memory.Message, people map[memory.UserID]memory.Person) exportedMessage {
+	e := exportedMessage{
+		ChannelID: m.Channel.String(), ID: m.ID.String(), Kind: imports.SpeakerWord(m.Kind),
+		Time: m.Time(), Text: m.Content, Files: m.Files, Starred: m.Starred,
+	}
 	if !m.Edited.IsZero() {
 		e.Edited = &m.Edited
 	}
 	if m.ReplyTo != 0 {
 		e.ReplyTo = []string{m.ReplyTo.String()}
 	}
-	for _, f := range m.Files {
-		e.Files = append(e.Files, exportedFile{f.Name, f.Description})
+	if m.Author != 0 {
+		p := people[m.Author]
+		e.Author, e.AuthorID = cmp.Or(p.DisplayName(), m.Author.String()), m.Author.String()
+		if p.Username != e.Author {
+			e.Username = p.Username
+		}
+	}
+	for _, u := range m.Mentions {
+		e.Mentions = append(e.Mentions, exportedNamed{u.String(), people[u].DisplayName()})
 	}
 	return e
 }
@@ -137,13 +157,9 @@ func (k *kept) exportChannel(ctx context.Context, w io.Writer, guild memory.Guil
 	if err != nil {
 		return err
 	}
-	people, err := k.People(ctx, c.Guild)
+	people, err := k.peopleOf(ctx, c.Guild)
 	if err != nil {
 		return err
-	}
-	names := map[memory.UserID]string{}
-	for _, p := range people {
-		names[p.ID] = p.DisplayName()
 	}
 	lines := newLines(w)
 	for after := memory.MessageID(-1 << 63); ; {
@@ -152,31 +168,44 @@ func (k *kept) exportChannel(ctx context.Context, w io.Writer, guild memory.Guil
 			return err
 		}
 		after = page[len(page)-1].ID
-		if err := k.exportPage(ctx, lines, c, page, names); err != nil {
+		if err := k.exportPage(ctx, lines, c, page, people); err != nil {
 			return err
 		}
 	}
 }
 
-func (k *kept) exportPage(ctx context.Context, lines *json.Encoder, c memory.Channel, page []memory.Message, names map[memory.UserID]string) error {
-	var ids []memory.MessageID
-	for _, m := range page {
-		if ids = append(ids, m.ID); m.ReplyTo != 0 {
-			ids = append(ids, m.ReplyTo)
+// peopleOf are the people of a guild, by id.
+func (k *kept) peopleOf(ctx context.Context, guild memory.GuildID) (map[memory.UserID]memory.Person, error) {
+	people, err := k.People(ctx, guild)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[memory.UserID]memory.Person, len(people))
+	for _, p := range people {
+		byID[p.ID] = p
+	}
+	return byID, nil
+}
+
+func (k *kept) exportPage(ctx context.Context, lines *json.Encoder, c memory.Channel, page []memory.Message, people map[memory.UserID]memory.Person) error {
+	called := map[memory.MessageID]string{}
+	if c.Guild == memory.LocalGuild {
+		var err error
+		if called, err = k.calledInFile(ctx, c.ID, page); err != nil {
+			return err
 		}
 	}
-	called, err := k.NameOf(ctx, c.ID, ids) // as in the file that they were imported from
-	if err != nil {
-		return err
-	}
 	for _, m := range page {
-		e := exported(m)
+		e := exported(m, people)
 		e.Type, e.Channel, e.ID = "message", cmp.Or(c.Name, c.ID.String()), cmp.Or(called[m.ID], e.ID)
 		if m.ReplyTo != 0 {
 			e.ReplyTo[0] = cmp.Or(called[m.ReplyTo], e.ReplyTo[0])
 		}
-		if m.Kind != memory.FromSystem {
-			e.Author, e.AuthorID = cmp.Or(names[m.Author], m.Author.String()), m.Author.String()
+		if c.Guild != memory.LocalGuild {
+			e.Server, e.In = c.Guild.String(), imports.ChannelWord(c.Kind)
+			if c.Parent != 0 {
+				e.Parent = c.Parent.String()
+			}
 		}
 		if err := lines.Encode(e); err != nil {
 			return err
@@ -185,124 +214,19 @@ func (k *kept) exportPage(ctx context.Context, lines *json.Encoder, c memory.Cha
 	return nil
 }
 
+// calledInFile are the names that messages had, and those that they reply to, in the file they were imported from.
+func (k *kept) calledInFile(ctx context.Context, channel memory.ChannelID, page []memory.Message) (map[memory.MessageID]string, error) {
+	var ids []memory.MessageID
+	for _, m := range page {
+		if ids = append(ids, m.ID); m.ReplyTo != 0 {
+			ids = append(ids, m.ReplyTo)
+		}
+	}
+	return k.NameOf(ctx, channel, ids)
+}
+
 func newLines(w io.Writer) *json.Encoder {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return e
-}
-
-// exportedPerson is all about somebody.
-type exportedPerson struct {
-	User      string             `json:"user"`
-	Exported  time.Time          `json:"exported"`
-	Servers   []exportedServer   `json:"servers"`
-	Messages  []exportedMessage  `json:"messages"`
-	Questions []exportedQuestion `json:"questions"`
-}
-
-// exportedServer is what is known of somebody in one server.
-type exportedServer struct {
-	ID       string         `json:"id"`
-	Name     string         `json:"name"`
-	Username string         `json:"username,omitempty"`
-	Display  string         `json:"display_name,omitempty"`
-	Nick     string         `json:"nick,omitempty"`
-	Bot      bool           `json:"bot,omitempty"`
-	Roles    []string       `json:"roles,omitempty"`
-	OptedOut bool           `json:"opted_out"`
-	Learning *time.Time     `json:"learning_since,omitempty"`
-	Facts    []exportedFact `json:"facts,omitempty"`
-}
-
-type exportedFact struct {
-	Text    string `json:"text"`
-	Alias   bool   `json:"alias,omitempty"`
-	By      string `json:"by"`
-	Channel string `json:"channel,omitempty"`
-	Message string `json:"message,omitempty"`
-}
-
-// exportedQuestion is an answer that was given to somebody: its text, as every message of Hark's, is in the channel.
-type exportedQuestion struct {
-	Server   string `json:"server"`
-	Channel  string `json:"channel"`
-	Question string `json:"question"`
-	Answer   string `json:"answer"`
-	Model    string `json:"model,omitempty"`
-}
-
-func (k *kept) exportUser(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
-	user, people, err := k.personCalled(ctx, guild, name)
-	if err != nil {
-		return err
-	}
-	e := exportedPerson{User: user.String(), Exported: time.Now().UTC().Truncate(time.Second), Servers: []exportedServer{}, Messages: []exportedMessage{}, Questions: []exportedQuestion{}}
-	for _, g := range k.guilds {
-		if guild != memory.Everywhere && guild != g.ID {
-			continue
-		}
-		s, known, err := k.exportMember(ctx, g, user, people)
-		if err != nil {
-			return err
-		}
-		if known {
-			e.Servers = append(e.Servers, s)
-		}
-	}
-	err = k.Written(ctx, user, func(m memory.Message) error {
-		if guild == memory.Everywhere || guild == m.Guild {
-			x := exported(m)
-			x.Server, x.Channel = m.Guild.String(), k.channelName(m.Guild, m.Channel)
-			e.Messages = append(e.Messages, x)
-		}
-		return ctx.Err()
-	})
-	if err != nil {
-		return err
-	}
-	err = k.Asked(ctx, user, func(t memory.Trace) error {
-		if guild == memory.Everywhere || guild == t.Guild {
-			e.Questions = append(e.Questions, exportedQuestion{t.Guild.String(), t.Channel.String(), t.Question.String(), t.Answer.String(), t.Model})
-		}
-		return ctx.Err()
-	})
-	if err != nil {
-		return err
-	}
-	if len(e.Servers) == 0 && len(e.Messages) == 0 && len(e.Questions) == 0 {
-		return fmt.Errorf("nothing is remembered about %d", user)
-	}
-	encoder := newLines(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(e)
-}
-
-// exportMember is what is known of somebody in g, if anything.
-func (k *kept) exportMember(ctx context.Context, g *memory.Guild, user memory.UserID, people []memory.Person) (s exportedServer, known bool, err error) {
-	s = exportedServer{ID: g.ID.String(), Name: guildName(g)}
-	if s.OptedOut, err = k.OptedOut(ctx, g.ID, user); err != nil {
-		return s, false, err
-	}
-	known = s.OptedOut
-	for _, p := range people {
-		if p.Guild != g.ID {
-			continue
-		}
-		known = true
-		s.Username, s.Display, s.Nick, s.Bot = p.Username, p.Name, p.Nick, p.Bot
-		for _, r := range p.Roles {
-			s.Roles = append(s.Roles, r.String())
-		}
-		if !p.Learn.IsZero() {
-			s.Learning = &p.Learn
-		}
-		for _, f := range p.Facts {
-			x := exportedFact{Text: f.Text, Alias: f.Alias, By: f.By.String()}
-			if f.Message != 0 {
-				x.Channel, x.Message = f.Channel.String(), f.Message.String()
-			}
-			s.Facts = append(s.Facts, x)
-		}
-	}
-	return s, known, nil
 }

@@ -102,7 +102,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 		}
 	}
 	receipt, err := o.carryOut(c.Context(), k, target)
-	if c.Context().Err() != nil {
+	if err != nil && c.Context().Err() != nil {
 		return interrupted("interrupted; if it had begun it counts as forgotten, and \"hark run\" or the same command goes on taking it out of the file")
 	}
 	if err != nil {

@@ -33,8 +33,8 @@ func (f *flags) openKept(ctx context.Context) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(cfg.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("nothing is remembered in %s: name the right directory with --data or HARK_DATA", cfg.Data)
+	if err := mustRemember(cfg.Data); err != nil {
+		return nil, err
 	}
 	store, err := sqlite.Open(ctx, cfg.Data, sqlite.Options{Tokens: tokens.New().Count, Progress: f.progress("indexing words"), Mended: f.tellMended})
 	if err != nil {
@@ -53,6 +53,14 @@ func (f *flags) openKept(ctx context.Context) (*kept, error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	return k, nil
+}
+
+// mustRemember refuses a data directory without a memory.
+func mustRemember(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("nothing is remembered in %s: name the right directory with --data or HARK_DATA", dir)
+	}
+	return nil
 }
 
 // tellMended tells what was wrong in the database.

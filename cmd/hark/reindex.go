@@ -19,28 +19,46 @@ func (f *flags) reindexCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := mustRemember(cfg.Data); err != nil {
+				return err
+			}
 			a, err := f.open(c.Context(), cfg)
 			if err != nil {
 				return err
 			}
 			defer a.close()
-			total := 0
-			show := f.progress("indexing words")
-			err = a.store.Reindex(c.Context(), func(done, of int) {
-				total = of
-				show(done, of)
-			})
-			if err == nil {
-				err = f.indexNow(c.Context(), a)
-			}
-			if c.Context().Err() != nil {
-				return interrupted("interrupted; \"hark reindex\" goes on where it was")
-			}
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "%s indexed again.\n", plural(total, "message"))
-			return err
+			return f.reindex(c, a)
 		},
 	}
+}
+
+func (f *flags) reindex(c *cobra.Command, a *app) error {
+	missing, err := a.store.Waiting(c.Context())
+	if err != nil {
+		return err
+	}
+	total := 0
+	show := f.progress("indexing words")
+	err = a.store.Reindex(c.Context(), func(done, of int) {
+		total = of
+		show(done, of)
+	})
+	var byMeaning error
+	if err == nil {
+		byMeaning = f.indexNow(c.Context(), a)
+	}
+	switch {
+	case (err != nil || byMeaning != nil) && c.Context().Err() != nil:
+		return interrupted("interrupted; \"hark reindex\" goes on where it was")
+	case err != nil:
+		return err
+	case byMeaning != nil:
+		return fmt.Errorf("the words are indexed again, but not all vectors are made: %w; \"hark run\" goes on, or \"hark reindex\"", byMeaning)
+	}
+	if total == 0 && missing > 0 {
+		_, err = fmt.Fprintln(c.OutOrStdout(), "The vectors that were missing are made; \"hark reindex\" once more begins anew.")
+		return err
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s indexed again.\n", plural(total, "message"))
+	return err
 }

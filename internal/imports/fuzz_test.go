@@ -9,7 +9,7 @@ import (
 )
 
 func FuzzReadSet(f *testing.F) {
-	for _, seed := range []string{set, set[:200], zip(set), line(map[string]any{"reply_to": []string{"m1", "x"}}), "{\"type\":\"message\",\"channel\":\"\xff\"}", "[]", "\x1f\x8b"} {
+	for _, seed := range []string{set, set[:200], zip(set), line(map[string]any{"reply_to": []string{"m1", "x"}}), discords(map[string]any{"mentions": []any{1}, "files": []any{map[string]any{"name": "a"}}}), "{\"type\":\"message\",\"channel\":\"\xff\"}", "[]", "\x1f\x8b"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, file string) {

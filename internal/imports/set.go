@@ -53,6 +53,7 @@ type setLine struct {
 	Thread   text   `json:"thread"`
 	Category text   `json:"category"`
 	Evidence []text `json:"evidence"`
+	exportedLine
 }
 
 // ReadSet reads a whole recall set, plain or gzipped, into memory. Unlike Read it takes no message that it
@@ -102,6 +103,9 @@ func readSet(ctx context.Context, src *source, b *batch) error {
 		if err != nil {
 			b.skip(fmt.Sprintf("line %d %v", number, err))
 			return nil
+		}
+		if l.Server != "" {
+			return b.exported(ctx, number, l)
 		}
 		m := l.message(at)
 		id, err := messageID(at, m.ID)

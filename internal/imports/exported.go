@@ -1,0 +1,141 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"hark/memory"
+)
+
+// exportedLine is what "hark export" tells of a message besides what recall sets do. One with a server is Discord's, and
+// comes back to the place where it was said, under its own id: what was forgotten there doesn't come back.
+type exportedLine struct {
+	Server    text            `json:"server"`
+	ChannelID text            `json:"channel_id"`
+	In        text            `json:"in"` // what the channel is, as channelWords have it
+	Parent    text            `json:"parent_id"`
+	AuthorID  text            `json:"author_id"`
+	Username  text            `json:"username"` // where it differs from the author's name
+	Kind      text            `json:"kind"`     // as speakerWords have it
+	Edited    text            `json:"edited"`
+	Files     []exportedFile  `json:"files"`
+	Mentions  []exportedNamed `json:"mentions"`
+	Starred   bool            `json:"starred"`
+}
+
+type (
+	exportedFile struct {
+		Name        text `json:"name"`
+		Description text `json:"description"`
+	}
+	exportedNamed struct {
+		ID   text `json:"id"`
+		Name text `json:"name"`
+	}
+)
+
+// channelWords and speakerWords are what exports call kinds of channels and of messages.
+var (
+	channelWords = map[memory.ChannelKind]string{
+		memory.TextChannel: "text", memory.VoiceChannel: "voice", memory.ForumChannel: "forum",
+		memory.PublicThread: "thread", memory.PrivateThread: "private thread", memory.DirectChannel: "direct",
+	}
+	speakerWords = map[memory.Kind]string{
+		memory.FromMember: "", memory.FromBot: "bot", memory.FromWebhook: "webhook",
+		memory.FromHark: "hark", memory.FromSystem: "notice",
+	}
+)
+
+// ChannelWord is what exports call a kind of channel.
+func ChannelWord(k memory.ChannelKind) string { return channelWords[k] }
+
+// SpeakerWord is what exports call a kind of message; empty for what people say.
+func SpeakerWord(k memory.Kind) string { return speakerWords[k] }
+
+// kindCalled is the kind that words call so; the first of all where none is.
+func kindCalled[K memory.ChannelKind | memory.Kind](words map[K]string, word text) K {
+	for k, w := range words {
+		if w == string(word) {
+			return k
+		}
+	}
+	return 0
+}
+
+// exported adds a message of Discord's.
+func (b *batch) exported(ctx context.Context, number int, l setLine) error {
+	place, ok := l.place()
+	id, known := snowflake(l.ID)
+	if !ok || !known {
+		b.skip(fmt.Sprintf("line %d has a server, but not the ids that Discord gave the server, the channel and the message", number))
+		return nil
+	}
+	p := post{Message: memory.Message{
+		ID: memory.MessageID(id), Guild: place.Guild, Channel: place.ID, Kind: kindCalled(speakerWords, l.Kind), Content: string(l.Text),
+	}}
+	l.complete(&p.Message)
+	b.channel(place)
+	for _, who := range l.people(place.Guild, p.Kind) {
+		if err := b.person(ctx, who); err != nil {
+			return err
+		}
+	}
+	return b.post(ctx, p)
+}
+
+// place is the channel of a message of Discord's. Discord hasn't confirmed it, so it is unplaced.
+func (l setLine) place() (memory.Channel, bool) {
+	guild, known := snowflake(l.Server)
+	channel, ok := snowflake(l.ChannelID)
+	if !known && l.Server == text(memory.DirectGuild.String()) {
+		known = true
+	}
+	c := memory.Channel{
+		ID: memory.ChannelID(channel), Guild: memory.GuildID(guild), Kind: kindCalled(channelWords, l.In), Name: string(l.Channel), Unplaced: true,
+	}
+	if parent, has := snowflake(l.Parent); has {
+		c.Parent = memory.ChannelID(parent)
+	}
+	if c.Guild == memory.DirectGuild {
+		c.Kind, c.Parent = memory.DirectChannel, 0
+	}
+	return c, known && ok && c.Guild != memory.LocalGuild
+}
+
+// complete tells m what only lines of exports do.
+func (l setLine) complete(m *memory.Message) {
+	author, _ := snowflake(l.AuthorID)
+	m.Author, m.Starred = memory.UserID(author), l.Starred
+	if at, err := time.Parse(time.RFC3339, string(l.Edited)); err == nil {
+		m.Edited = at.UTC()
+	}
+	for _, f := range l.Files {
+		m.Files = append(m.Files, memory.File{Name: string(f.Name), Description: string(f.Description)})
+	}
+	if len(l.ReplyTo) > 0 {
+		to, _ := snowflake(l.ReplyTo[0])
+		m.ReplyTo = memory.MessageID(to)
+	}
+	for _, u := range l.Mentions {
+		if user, ok := snowflake(u.ID); ok {
+			m.Mentions = append(m.Mentions, memory.UserID(user))
+		}
+	}
+}
+
+// people are those whom a message of Discord's tells of.
+func (l setLine) people(guild memory.GuildID, kind memory.Kind) []memory.Person {
+	author, _ := snowflake(l.AuthorID)
+	who := memory.Person{ID: memory.UserID(author), Guild: guild, Username: string(l.Author), Bot: kind != memory.FromMember && kind != memory.FromSystem}
+	if l.Username != "" {
+		who.Username, who.Nick = string(l.Username), string(l.Author)
+	}
+	all := []memory.Person{who}
+	for _, u := range l.Mentions {
+		if user, ok := snowflake(u.ID); ok && u.Name != "" {
+			all = append(all, memory.Person{ID: memory.UserID(user), Guild: guild, Username: string(u.Name)})
+		}
+	}
+	return all
+}
