@@ -133,9 +133,6 @@ func complaintsOf(ctx context.Context, db *sql.DB, table string) ([]string, erro
 			return err
 		})
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
 	var e *sqlitedriver.Error
 	if errors.As(err, &e) && isCorrupt(e) { // where it is too damaged to go on
 		if len(complaints) == 0 {
