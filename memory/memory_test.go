@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,4 +132,15 @@ func FuzzClean(f *testing.F) {
 			t.Errorf("%q isn't clean after all", got)
 		}
 	})
+}
+
+func TestAliases(t *testing.T) {
+	t.Parallel()
+	p := Person{Facts: []Fact{{Text: "sails"}, {Text: "Skipper", Alias: true}, {Text: "Cap", Alias: true}}}
+	if got := p.Aliases(); !slices.Equal(got, []string{"Skipper", "Cap"}) {
+		t.Errorf("they are called %q", got)
+	}
+	if got := (Person{Facts: p.Facts[:1]}).Aliases(); len(got) != 0 {
+		t.Errorf("they are called %q", got)
+	}
 }
