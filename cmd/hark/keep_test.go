@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hark/internal/discordtest"
+)
+
+// hark runs a command on the world's memory and returns what it printed.
+func (w *world) hark(code int, args ...string) (stdout, stderr string) {
+	w.Helper()
+	out, failed := &buffer{}, &buffer{}
+	if got := run(w.Context(), w.environment(out, failed), args); got != code {
+		w.Fatalf("hark %s: exit code %d\n%s%s", strings.Join(args, " "), got, out, failed)
+	}
+	return out.String(), failed.String()
+}
+
+// private checks that nobody but their owner can read Hark's files.
+func (w *world) private() {
+	w.Helper()
+	files, err := filepath.Glob(filepath.Join(w.env["HARK_DATA"], "*"))
+	if err != nil || len(files) == 0 {
+		w.Fatal(files, err)
+	}
+	for _, path := range files {
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+			w.Errorf("%s has mode %o", path, info.Mode().Perm())
+		}
+	}
+}
+
+func TestForgetBesideARunningHark(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kill := w.child()
+	w.waitSession(1)
+	w.discord.Say(w.general.ID, w.jane.ID, "jane-canary hides in the lighthouse")
+	w.discord.Say(w.general.ID, w.ana.ID, "ana-canary hides in the barn")
+	single := w.discord.Say(w.staff.ID, w.ana.ID, "lone-canary hides in the well")
+	w.settled()
+	w.private()
+	for _, canary := range []string{"jane-canary", "ana-canary", "lone-canary"} {
+		if !w.onDisk(canary) {
+			t.Fatalf("%s wasn't logged", canary)
+		}
+	}
+	receipt, _ := w.hark(0, "forget", "--user", "jane", "--yes", "--json")
+	var told receiptJSON
+	if err := json.Unmarshal([]byte(receipt), &told); err != nil || told.Messages != 1 || told.User != w.jane.ID.String() {
+		t.Errorf("%v: %s", err, receipt)
+	}
+	if w.onDisk("jane-canary") || !w.onDisk("ana-canary") {
+		t.Errorf("when the receipt is printed, jane's is there: %t, ana's: %t", w.onDisk("jane-canary"), w.onDisk("ana-canary"))
+	}
+	w.hark(0, "forget", "--channel", "staff", "--message", single.ID.String(), "--yes")
+	if w.onDisk("lone-canary") {
+		t.Error("the single message is there")
+	}
+	w.ask(w.general, w.ana, "who hides in the lighthouse, the barn and the well?")
+	w.lacks(w.prompt(), "jane-canary")
+	w.lacks(w.prompt(), "lone-canary")
+	w.holds(w.prompt(), "ana-canary")
+	kill()
+	w.start()
+	w.settled()
+	if w.onDisk("jane-canary") || w.onDisk("lone-canary") {
+		t.Error("what was forgotten came back")
+	}
+	w.private()
+}
+
+func TestBackUpBesideARunningHark(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kill := w.child()
+	w.waitSession(1)
+	w.discord.Say(w.general.ID, w.jane.ID, publicWords)
+	w.settled()
+	backup := filepath.Join(t.TempDir(), "all.hark")
+	out, _ := w.hark(0, "backup", backup)
+	w.holds(out, "in 2 channels of 1 guild")
+	_, failed := w.hark(1, "restore", backup, "--yes")
+	w.holds(failed, "hark: the memory is in use")
+	out, _ = w.hark(0, "reindex")
+	w.holds(out, "indexed again.")
+	w.later()
+	w.ask(w.general, w.ana, when)
+	w.holds(w.prompt(), "Thursday at noon")
+	kill()
+	w.hark(0, "forget", "--user", "jane", "--yes")
+	out, _ = w.hark(0, "restore", backup, "--yes")
+	w.holds(out, "Done again since the backup: 1 forgetting of 1 message")
+	if w.onDisk("greenhouse.") {
+		t.Error("what was forgotten since the backup came back")
+	}
+}
+
+func TestExportOfAPerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	said := w.discord.Say(w.general.ID, w.jane.ID, publicWords, discordtest.WithFile("map.png", "the way"))
+	w.discord.Say(w.general.ID, w.ana.ID, "Ana's words are not Jane's.")
+	w.use(w.jane.ID, "memory add", "Noted", discordtest.Opt{Name: "text", Value: "waters the orchids"})
+	w.use(w.jane.ID, "memory alias", "Noted", discordtest.Opt{Name: "name", Value: "Janey"})
+	w.shown(w.discord.MessageAction(w.discord.Messages(w.general.ID)[0], w.ana.ID, "Remember ⭐"), "⭐ Marked")
+	w.later()
+	answer := w.ask(w.general, w.jane, when)
+	w.settled()
+
+	text, _ := w.hark(0, "export", "--user", "janey") // beside the running one
+	var e exportedPerson
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
+		t.Fatal(err)
+	}
+	if e.User != w.jane.ID.String() || len(e.Servers) != 1 || len(e.Messages) != 2 || len(e.Questions) != 1 {
+		t.Fatalf("exported %s", text)
+	}
+	s := e.Servers[0]
+	if s.Name != "Garden" || s.Username != "jane" || s.OptedOut || len(s.Facts) != 2 ||
+		s.Facts[0].Text != "waters the orchids" || s.Facts[0].By != e.User || !s.Facts[1].Alias || s.Facts[1].Text != "Janey" {
+		t.Errorf("server %+v", s)
+	}
+	if m := e.Messages[0]; m.ID != said.ID.String() || m.Channel != "general" || m.Server != w.guild.ID.String() || m.Text != publicWords ||
+		!m.Starred || len(m.Files) != 1 || m.Files[0].Name != "map.png" {
+		t.Errorf("message %+v", m)
+	}
+	if q := e.Questions[0]; q.Answer != answer.ID.String() || q.Question != answer.Reference.MessageID.String() || q.Channel != w.general.ID.String() {
+		t.Errorf("question %+v", q)
+	}
+	w.lacks(text, "Ana's words")
+
+	w.hark(0, "forget", "--user", "jane", "--opt-out", "--yes")
+	text, _ = w.hark(0, "export", "--user", w.jane.ID.String())
+	w.holds(text, `"opted_out": true`)
+	w.lacks(text, "greenhouse")
+}
+
+// TestExportedChannelComesBack imports a channel of Discord's where it was, elsewhere, and where it was forgotten.
+func TestExportedChannelComesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	first := w.discord.Say(w.general.ID, w.jane.ID, publicWords, discordtest.WithFile("map.png", "the way"))
+	edited := w.discord.Say(w.general.ID, w.otto.ID, "is that so, "+w.jane.Mention()+"?", discordtest.QuietReplyTo(first.ID))
+	w.discord.Edit(w.general.ID, edited.ID, "is that really so, "+w.jane.Mention()+"?")
+	w.ask(w.general, w.ana, when)
+	w.settled()
+	if code := w.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	file := filepath.Join(t.TempDir(), "general.jsonl")
+	w.hark(0, "export", "--channel", "general", "--out", file)
+	before := w.said(w.general.ID)
+	if len(before) != 3 {
+		t.Fatalf("%q", before)
+	}
+	w.hark(0, "import", file)
+	if after := w.said(w.general.ID); !slices.Equal(before, after) {
+		t.Errorf("imported where it was: %q, want %q", after, before)
+	}
+	w.hark(0, "forget", "--user", "jane", "--yes")
+	w.hark(0, "import", file)
+	if w.onDisk("Thursday at noon") {
+		t.Error("what was forgotten came back from an export")
+	}
+
+	w.env["HARK_DATA"] = t.TempDir()
+	w.hark(0, "import", file)
+	if after := w.said(w.general.ID); !slices.Equal(before, after) {
+		t.Errorf("imported elsewhere: %q, want %q", after, before)
+	}
+	again := file + ".again"
+	w.hark(0, "export", "--channel", "#general", "--out", again)
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(again); err != nil || string(got) != string(want) {
+		t.Errorf("%v: exported from there\n%s\nwant\n%s", err, got, want)
+	}
+}
+
+// TestBackfill has a running Hark fetch what was said before it came, which is on the list until it is done.
+func TestBackfill(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.chatter(250, "long ago", w.general.ID)
+	w.later()
+	w.start()
+	w.discord.Say(w.general.ID, w.jane.ID, "just now")
+	w.settled()
+	if w.onDisk("long ago 7") {
+		t.Fatal("the past was fetched without being asked for")
+	}
+	hold := w.discord.Inject(fmt.Sprintf("GET /channels/%d/messages", w.general.ID), 1, discordtest.Hang())
+	out, _ := w.hark(0, "backfill", "general")
+	w.holds(out, "The past of #general of Garden, up to ")
+	out, _ = w.hark(0, "backfill")
+	w.holds(out, "#general of Garden: 0 messages fetched; left is from the beginning to ")
+	w.holds(out, "(asked for)")
+	if code := w.stop(); code != 0 { // it goes on whenever Hark is started again
+		t.Errorf("exit code %d", code)
+	}
+	hold.Release()
+	w.start()
+	w.caughtUp(1)
+	w.settled()
+	out, _ = w.hark(0, "backfill")
+	w.holds(out, "Nothing is to be fetched.")
+	if code := w.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	w.mirrors(w.general.ID)
+	w.lacks(w.log.String(), "long ago")
+}
+
+// TestInterruptedKeeping ends commands before they have begun in earnest: all is as it was, and they say so.
+func TestInterruptedKeeping(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data, backup, kept := filepath.Join(dir, "data"), filepath.Join(dir, "all.hark"), filepath.Join(dir, "kept")
+	c := commandLine{T: t}
+	c.run(0, "import", "--data", data, writeFile(t, `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"the zebra is here"}`))
+	c.run(0, "backup", "--data", data, backup)
+	c.run(0, "import", "--data", data, writeFile(t, `{"type":"message","channel":"a","id":"2","author":"Ana","time":"2024-05-31T12:01:00Z","text":"the okapi as well"}`))
+	if err := os.WriteFile(kept, []byte("kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"backup", backup}, {"backup", kept, "--force"}, {"restore", backup, "--yes"}, {"export", "--user", "ana", "--out", kept, "--force"},
+		{"export", "--channel", "a"}, {"forget", "--user", "ana", "--yes"}, {"reindex"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		stderr := &buffer{}
+		code := run(ctx, environment{stdin: strings.NewReader(""), stdout: &buffer{}, stderr: stderr,
+			lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }}, append(args, "--data", data))
+		if code != 130 || !strings.HasPrefix(stderr.String(), "hark: interrupted") {
+			t.Errorf("%s: exit code %d: %s", args, code, stderr)
+		}
+	}
+	if text, err := os.ReadFile(kept); err != nil || string(text) != "kept" {
+		t.Errorf("a file that was there: %q, %v", text, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	c.kept(data, "the zebra is here")
+	c.kept(data, "the okapi as well")
+}
