@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,6 +78,10 @@ func (o *forgetting) check() error {
 }
 
 func (o *forgetting) run(c *cobra.Command, k *kept) error {
+	before, err := o.goOn(c.Context(), k)
+	if err != nil {
+		return o.ended(c, err)
+	}
 	target, what, people, err := o.target(c.Context(), k)
 	if err != nil {
 		return err
@@ -101,14 +104,19 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 			return err
 		}
 	}
-	receipt, err := o.carryOut(c.Context(), k, target)
-	if err != nil && c.Context().Err() != nil {
-		return interrupted("interrupted; if it had begun it counts as forgotten, and \"hark run\" or the same command goes on taking it out of the file")
-	}
+	receipt, err := o.carryOut(c.Context(), k, target, before)
 	if err != nil {
-		return err
+		return o.ended(c, err)
 	}
 	return o.print(c, k, receipt)
+}
+
+// ended is what to say of a forgetting that ended with err.
+func (o *forgetting) ended(c *cobra.Command, err error) error {
+	if c.Context().Err() != nil {
+		return interrupted("interrupted; what it had begun with counts as forgotten, and \"hark run\" or any \"hark forget\" goes on taking it out of the file")
+	}
+	return err
 }
 
 // target is what is to be forgotten, also in words, and the person's names where one is meant.
@@ -185,36 +193,38 @@ func optOut(ctx context.Context, k *kept, target memory.Forgetting, people []mem
 	return k.Apply(ctx, events...)
 }
 
-// carryOut forgets, and goes on first with what the same command began and didn't end.
-func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forgetting) (memory.Receipt, error) {
+// goOn takes out what was interrupted before: it was confirmed then, and who is meant may not be known by name any more.
+func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error) {
 	unfinished, err := k.Unfinished(ctx)
 	if err != nil {
-		return memory.Receipt{}, err
+		return nil, err
 	}
-	var before memory.Receipt
+	var receipts []memory.Receipt
 	for _, u := range unfinished {
-		if u.Guild != target.Guild || u.Channel != target.Channel || u.User != target.User || u.Why != target.Why {
-			continue
-		}
 		receipt, err := k.CarryOut(ctx, u.ID, o.progress("forgetting"))
 		if err != nil {
-			return memory.Receipt{}, err
+			return nil, err
 		}
-		add(&before, receipt)
+		whose := ""
+		if u.User != 0 {
+			whose = fmt.Sprintf(" of person %d", u.User)
+		}
+		fmt.Fprintf(o.env.stderr, "A forgetting%s that was interrupted is complete now: %s gone.\n", whose, plural(receipt.Messages, "message"))
+		receipts = append(receipts, receipt)
 	}
-	receipt, err := k.Forget(ctx, target, o.progress("forgetting"))
-	add(&receipt, before)
-	return receipt, err
+	return receipts, nil
 }
 
-// add adds what another receipt counts.
-func add(to *memory.Receipt, r memory.Receipt) {
-	to.Messages += r.Messages
-	to.Segments += r.Segments
-	to.Vectors += r.Vectors
-	to.Answers += r.Answers
-	to.Facts += r.Facts
-	to.People += r.People
+// carryOut forgets. What was gone on with before is part of it where the same was meant.
+func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forgetting, before []memory.Receipt) (memory.Receipt, error) {
+	receipt, err := k.Forget(ctx, target, o.progress("forgetting"))
+	for _, r := range before {
+		u := r.Forgetting
+		if u.Guild == target.Guild && u.Channel == target.Channel && u.User == target.User && u.Why == target.Why {
+			add(&receipt, r)
+		}
+	}
+	return receipt, err
 }
 
 // deleteMessages forgets single messages.
@@ -259,83 +269,4 @@ func messageIDs(ctx context.Context, k *kept, channel memory.ChannelID, names []
 		}
 	}
 	return ids, nil
-}
-
-// receiptJSON is a receipt as --json prints it.
-type receiptJSON struct {
-	Guild    string     `json:"guild,omitempty"` // empty: all servers
-	Channel  string     `json:"channel,omitempty"`
-	User     string     `json:"user,omitempty"`
-	Before   *time.Time `json:"before,omitempty"`
-	At       time.Time  `json:"at"`
-	Messages int        `json:"messages"`
-	Segments int        `json:"segments"`
-	Vectors  int        `json:"vectors"`
-	Answers  int        `json:"answers"`
-	Facts    int        `json:"facts"`
-	People   int        `json:"people"`
-	OutOf    []string   `json:"out_of_reach"`
-}
-
-// print prints what went, and what Hark can't reach.
-func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
-	if o.json {
-		return printJSON(c.OutOrStdout(), receiptOf(r, outOfReach(k)))
-	}
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		noun string
-	}{
-		{r.Segments, "segment"}, {r.Vectors, "vector"}, {r.Answers, "answer"}, {r.Facts, "fact"},
-	} {
-		if p.n > 0 {
-			parts = append(parts, plural(p.n, p.noun))
-		}
-	}
-	if r.People > 0 {
-		parts = append(parts, "what was known of a person in "+plural(r.People, "server"))
-		if r.Forgetting.User == 0 {
-			parts[len(parts)-1] = fmt.Sprintf("what was known of %d people", r.People)
-		}
-	}
-	line := "Forgotten: " + plural(r.Messages, "message")
-	if len(parts) > 0 {
-		line += ", and with that " + strings.Join(parts, ", ")
-	}
-	fmt.Fprintln(c.OutOrStdout(), line+".")
-	_, err := fmt.Fprintln(c.OutOrStdout(), "Out of Hark's reach: "+strings.Join(outOfReach(k), "; ")+".")
-	return err
-}
-
-func receiptOf(r memory.Receipt, reach []string) receiptJSON {
-	out := receiptJSON{
-		At: r.Forgetting.At.UTC().Truncate(time.Second), Messages: r.Messages, Segments: r.Segments, Vectors: r.Vectors, Answers: r.Answers, Facts: r.Facts,
-		People: r.People, OutOf: reach,
-	}
-	if r.Forgetting.Guild != memory.Everywhere {
-		out.Guild = r.Forgetting.Guild.String()
-	}
-	if r.Forgetting.Channel != 0 {
-		out.Channel = r.Forgetting.Channel.String()
-	}
-	if r.Forgetting.User != 0 {
-		out.User = r.Forgetting.User.String()
-	}
-	if !r.Forgetting.Before.IsZero() {
-		out.Before = &r.Forgetting.Before
-	}
-	return out
-}
-
-// outOfReach is where what was forgotten may be still.
-func outOfReach(k *kept) []string {
-	places := []string{"backups and exports made before"}
-	if k.config.LLM.Model != "" {
-		places = append(places, "what the model's host keeps ("+hostOf(k.config.LLM.BaseURL)+")")
-	}
-	if k.config.Embedding.Model != "" {
-		places = append(places, "what the embedding server keeps ("+hostOf(k.config.Embedding.BaseURL)+")")
-	}
-	return append(places, "what others wrote that quotes or names it", "Discord's own copy")
 }

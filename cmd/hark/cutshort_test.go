@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// fuse is a context that ends the nth time somebody asks whether it has.
+type fuse struct {
+	context.Context
+	cancel context.CancelFunc
+	left   atomic.Int64
+}
+
+func newFuse(ctx context.Context, n int) *fuse {
+	f := &fuse{}
+	f.Context, f.cancel = context.WithCancel(ctx)
+	f.left.Store(int64(n))
+	return f
+}
+
+// Err implements context.Context.
+func (f *fuse) Err() error {
+	if f.left.Add(-1) == 0 {
+		f.cancel()
+	}
+	return f.Context.Err()
+}
+
+// desk is a directory with a memory, a backup of an earlier one, and what it was imported from.
+type desk struct {
+	*testing.T
+	dir string
+}
+
+func newDesk(t *testing.T) desk {
+	t.Helper()
+	d := desk{t, t.TempDir()}
+	var lines strings.Builder
+	for i := range 1300 {
+		fmt.Fprintf(&lines, `{"type":"message","channel":"a","id":"%d","author":"%s","time":"2024-05-31T12:%02d:00Z","text":"%s-canary %d"}`+"\n",
+			i, []string{"ana", "jane"}[i%2], i/60, []string{"ana", "jane"}[i%2], i)
+	}
+	d.write("set.jsonl", lines.String())
+	d.write("more.jsonl", strings.ReplaceAll(lines.String(), `"id":"`, `"id":"m`))
+	d.hark(0, "import", d.path("set.jsonl"))
+	d.hark(0, "backup", d.path("early.hark"))
+	d.write("last.jsonl", `{"type":"message","channel":"b","id":"last","author":"otto","time":"2024-06-01T12:00:00Z","text":"otto-canary is the last"}`)
+	d.hark(0, "import", d.path("last.jsonl"))
+	return d
+}
+
+// copy is another desk with the same on it.
+func (d desk) copy(t *testing.T) desk {
+	t.Helper()
+	other := desk{t, t.TempDir()}
+	if err := os.CopyFS(other.dir, os.DirFS(d.dir)); err != nil {
+		t.Fatal(err)
+	}
+	return other
+}
+
+func (d desk) path(name string) string { return filepath.Join(d.dir, name) }
+
+func (d desk) write(name, text string) {
+	d.Helper()
+	if err := os.WriteFile(d.path(name), []byte(text), 0o600); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// try runs a command until ctx ends.
+func (d desk) try(ctx context.Context, args ...string) (code int, out string) {
+	both := &buffer{}
+	code = run(ctx, environment{stdin: strings.NewReader(""), stdout: both, stderr: both,
+		lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }}, append(args, "--data", d.path("data")))
+	return code, both.String()
+}
+
+func (d desk) hark(code int, args ...string) string {
+	d.Helper()
+	got, out := d.try(d.Context(), args...)
+	if got != code {
+		d.Fatalf("hark %s: exit code %d\n%s", strings.Join(args, " "), got, out)
+	}
+	return out
+}
+
+// count is how many messages are remembered, as their backup tells.
+func (d desk) count(want string) {
+	d.Helper()
+	if out := d.hark(0, "backup", d.path("counted.hark")); !strings.Contains(out, want) {
+		d.Errorf("remembered is %s, want %s", out, want)
+	}
+	if err := os.Remove(d.path("counted.hark")); err != nil {
+		d.Error(err)
+	}
+}
+
+// in reports whether a file of the memory holds text.
+func (d desk) in(text string) (found bool) {
+	d.Helper()
+	err := fs.WalkDir(os.DirFS(d.path("data")), ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(d.path(filepath.Join("data", path)))
+		found = found || bytes.Contains(content, []byte(text))
+		return err
+	})
+	if err != nil {
+		d.Error(err)
+	}
+	return found
+}
+
+// tidy checks that nothing is left behind.
+func (d desk) tidy() {
+	d.Helper()
+	entries, err := os.ReadDir(d.dir)
+	if err != nil {
+		d.Error(err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			d.Errorf("%s is left behind", e.Name())
+		}
+	}
+}
+
+// TestCutShort ends each command at ever later moments. It says what has become of its work, and that is so; called
+// again it does the rest.
+func TestCutShort(t *testing.T) {
+	t.Parallel()
+	whole := newDesk(t)
+	midway := false // whether a forgetting was ended between its beginning and its end
+	for name, c := range map[string]struct {
+		args  []string // a word with a dot is a file on the desk
+		says  string
+		after func(d desk) // it was ended
+		again func(d desk) // it was called again
+	}{
+		"import": {
+			args: []string{"import", "more.jsonl"}, says: "hark: interrupted; ",
+			again: func(d desk) { d.count("2601 messages in 2 channels") },
+		},
+		"backup": {
+			args: []string{"backup", "new.hark"}, says: "hark: interrupted; there is no backup, and one that was there before is as it was\n",
+			after: func(d desk) {
+				if _, err := os.Stat(d.path("new.hark")); err == nil {
+					d.Error("there is a backup")
+				}
+			},
+			again: func(d desk) { d.hark(0, "restore", d.path("new.hark"), "--yes"); d.count("1301 messages in 2 channels") },
+		},
+		"restore": {
+			args: []string{"restore", "early.hark", "--yes"}, says: "hark: interrupted; the memory is as it was\n",
+			after: func(d desk) { d.count("1301 messages in 2 channels") },
+			again: func(d desk) { d.count("1300 messages in 1 channel") },
+		},
+		"export": {
+			args: []string{"export", "--channel", "a", "--out", "a.jsonl"}, says: "hark: interrupted; no file was written\n",
+			after: func(d desk) {
+				if _, err := os.Stat(d.path("a.jsonl")); err == nil {
+					d.Error("there is a file")
+				}
+			},
+			again: func(d desk) {
+				text, err := os.ReadFile(d.path("a.jsonl"))
+				if n := bytes.Count(text, []byte("\n")); err != nil || n != 1300 {
+					d.Errorf("%d lines, %v", n, err)
+				}
+			},
+		},
+		"forget": {
+			args: []string{"forget", "--user", "jane", "--yes"},
+			says: "hark: interrupted; what it had begun with counts as forgotten, and \"hark run\" or any \"hark forget\" goes on taking it out of the file\n",
+			after: func(d desk) { // she may be known by her name no more
+				code, out := d.try(d.Context(), "forget", "--user", "jane", "--yes")
+				switch wentOn := strings.Contains(out, "that was interrupted is complete now: 650 messages gone"); {
+				case wentOn:
+					midway = true
+				case code != 0:
+					d.Error(out)
+				}
+			},
+			again: func(d desk) {
+				if d.count("651 messages in 2 channels"); d.in("jane-canary") || !d.in("ana-canary") {
+					d.Errorf("of jane's something is there: %t, of ana's: %t", d.in("jane-canary"), d.in("ana-canary"))
+				}
+			},
+		},
+		"reindex": {
+			args: []string{"reindex"}, says: "hark: interrupted; \"hark reindex\" goes on where it was\n",
+			again: func(d desk) {
+				if out := d.hark(0, "search", "--json", "otto-canary"); !strings.Contains(out, "otto-canary is the last") {
+					d.Error(out)
+				}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ended := 0
+			for n := 1; ; n += 1 + n/3 {
+				d := whole.copy(t)
+				args := make([]string, len(c.args))
+				for i, word := range c.args {
+					if args[i] = word; strings.Contains(word, ".") {
+						args[i] = d.path(word)
+					}
+				}
+				code, out := d.try(newFuse(t.Context(), n), args...)
+				if code == 0 {
+					c.again(d)
+					break
+				}
+				ended++
+				if code != 130 || !strings.HasPrefix(out[strings.Index(out, "hark: "):], "hark: interrupted") || ended > 40 {
+					t.Fatalf("ended at %d: exit code %d: %s", n, code, out)
+				}
+				if strings.HasSuffix(out, c.says) && c.after != nil {
+					c.after(d)
+				}
+				d.tidy()
+				if name != "forget" || d.in("jane-canary") {
+					d.hark(0, args...)
+				}
+				c.again(d)
+			}
+			if ended == 0 || name == "forget" && !midway {
+				t.Errorf("ended %d times, midway: %t", ended, midway)
+			}
+		})
+	}
+}

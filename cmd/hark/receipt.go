@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/memory"
+)
+
+// receiptJSON is a receipt as --json prints it.
+type receiptJSON struct {
+	Guild    string     `json:"guild,omitempty"` // empty: all servers
+	Channel  string     `json:"channel,omitempty"`
+	User     string     `json:"user,omitempty"`
+	Before   *time.Time `json:"before,omitempty"`
+	At       time.Time  `json:"at"`
+	Messages int        `json:"messages"`
+	Segments int        `json:"segments"`
+	Vectors  int        `json:"vectors"`
+	Answers  int        `json:"answers"`
+	Facts    int        `json:"facts"`
+	People   int        `json:"people"`
+	OutOf    []string   `json:"out_of_reach"`
+}
+
+// print prints what went, and what Hark can't reach.
+func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
+	if o.json {
+		return printJSON(c.OutOrStdout(), receiptOf(r, outOfReach(k)))
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		noun string
+	}{
+		{r.Segments, "segment"}, {r.Vectors, "vector"}, {r.Answers, "answer"}, {r.Facts, "fact"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, plural(p.n, p.noun))
+		}
+	}
+	if r.People > 0 {
+		parts = append(parts, "what was known of a person in "+plural(r.People, "server"))
+		if r.Forgetting.User == 0 {
+			parts[len(parts)-1] = fmt.Sprintf("what was known of %d people", r.People)
+		}
+	}
+	line := "Forgotten: " + plural(r.Messages, "message")
+	if len(parts) > 0 {
+		line += ", and with that " + strings.Join(parts, ", ")
+	}
+	fmt.Fprintln(c.OutOrStdout(), line+".")
+	_, err := fmt.Fprintln(c.OutOrStdout(), "Out of Hark's reach: "+strings.Join(outOfReach(k), "; ")+".")
+	return err
+}
+
+func receiptOf(r memory.Receipt, reach []string) receiptJSON {
+	out := receiptJSON{
+		At: r.Forgetting.At.UTC().Truncate(time.Second), Messages: r.Messages, Segments: r.Segments, Vectors: r.Vectors, Answers: r.Answers, Facts: r.Facts,
+		People: r.People, OutOf: reach,
+	}
+	if r.Forgetting.Guild != memory.Everywhere {
+		out.Guild = r.Forgetting.Guild.String()
+	}
+	if r.Forgetting.Channel != 0 {
+		out.Channel = r.Forgetting.Channel.String()
+	}
+	if r.Forgetting.User != 0 {
+		out.User = r.Forgetting.User.String()
+	}
+	if !r.Forgetting.Before.IsZero() {
+		out.Before = &r.Forgetting.Before
+	}
+	return out
+}
+
+// outOfReach is where what was forgotten may be still.
+func outOfReach(k *kept) []string {
+	places := []string{"backups and exports made before"}
+	if k.config.LLM.Model != "" {
+		places = append(places, "what the model's host keeps ("+hostOf(k.config.LLM.BaseURL)+")")
+	}
+	if k.config.Embedding.Model != "" {
+		places = append(places, "what the embedding server keeps ("+hostOf(k.config.Embedding.BaseURL)+")")
+	}
+	return append(places, "what others wrote that quotes or names it", "Discord's own copy")
+}
+
+// add adds what another receipt counts.
+func add(to *memory.Receipt, r memory.Receipt) {
+	to.Messages += r.Messages
+	to.Segments += r.Segments
+	to.Vectors += r.Vectors
+	to.Answers += r.Answers
+	to.Facts += r.Facts
+	to.People += r.People
+}
