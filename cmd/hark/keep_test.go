@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+
 	"os"
 	"path/filepath"
 	"slices"
@@ -193,19 +193,38 @@ func TestExportedChannelComesBack(t *testing.T) {
 func TestBackfill(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	thread := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "nook", Type: discordtest.PublicThread, ParentID: &w.general.ID}).ID
 	w.chatter(250, "long ago", w.general.ID)
+	w.chatter(5, "long ago in the nook", thread)
 	w.later()
 	w.start()
-	w.discord.Say(w.general.ID, w.jane.ID, "just now")
+	w.chatter(2, "just now", w.general.ID, thread)
 	w.settled()
 	if w.onDisk("long ago 7") {
 		t.Fatal("the past was fetched without being asked for")
 	}
-	hold := w.discord.Inject(fmt.Sprintf("GET /channels/%d/messages", w.general.ID), 1, discordtest.Hang())
-	out, _ := w.hark(0, "backfill", "general")
+	_, failed := w.hark(1, "backfill", "general", "--since", "0d")
+	w.holds(failed, "hark: Hark has listened in #general of Garden since ")
+	_, failed = w.hark(1, "backfill", "general", "--since", "soon")
+	w.holds(failed, `hark: --since "soon" is no time: `)
+	_, failed = w.hark(1, "backfill", "general", "--stop")
+	w.holds(failed, "hark: no past of #general of Garden is being fetched")
+	hold := w.discord.Inject("GET /channels/*/messages", 1, discordtest.Hang())
+	out, _ := w.hark(0, "backfill", "#general", "--since", "90d")
 	w.holds(out, "The past of #general of Garden, up to ")
+	w.holds(out, ", with that of 1 thread, is on the list.")
+	_, failed = w.hark(1, "backfill", "general")
+	w.holds(failed, "hark: the past of #general of Garden is on the list already: ")
+	out, _ = w.hark(0, "backfill", "general", "--stop")
+	w.holds(out, "No more of the past of #general of Garden is fetched; what was fetched stays: 0 messages.")
+	w.hark(0, "backfill", "general")
+	w.env["HARK_MEMORY_START"] = "ask"
+	_, failed = w.hark(1, "backfill", "staff")
+	w.holds(failed, "hark: #staff of Garden isn't remembered: choose it first with /hark memory in Discord")
+	w.env["HARK_MEMORY_START"] = "on"
 	out, _ = w.hark(0, "backfill")
 	w.holds(out, "#general of Garden: 0 messages fetched; left is from the beginning to ")
+	w.holds(out, "#nook of Garden: 0 messages fetched; left is from the beginning to ")
 	w.holds(out, "(asked for)")
 	if code := w.stop(); code != 0 { // it goes on whenever Hark is started again
 		t.Errorf("exit code %d", code)
@@ -219,7 +238,7 @@ func TestBackfill(t *testing.T) {
 	if code := w.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	w.mirrors(w.general.ID)
+	w.mirrors(w.general.ID, thread)
 	w.lacks(w.log.String(), "long ago")
 }
 
