@@ -114,6 +114,12 @@ type pty struct {
 // startOnTerminal starts "hark chat" on a terminal so many columns wide.
 func startOnTerminal(t *testing.T, columns uint16, env ...string) *pty {
 	t.Helper()
+	return onTerminal(t, columns, env, "chat", "--data", filepath.Join(t.TempDir(), "data"))
+}
+
+// onTerminal starts a command on a terminal.
+func onTerminal(t *testing.T, columns uint16, env []string, args ...string) *pty {
+	t.Helper()
 	p := &pty{T: t, wrote: make(chan struct{}, 1), exit: make(chan error, 1)}
 	p.screen.wrote = func() {
 		select {
@@ -126,7 +132,7 @@ func startOnTerminal(t *testing.T, columns uint16, env ...string) *pty {
 	if err := unix.IoctlSetWinsize(int(p.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
 		t.Fatal(err)
 	}
-	p.hark = exec.Command("hark", "chat", "--data", filepath.Join(t.TempDir(), "data"))
+	p.hark = exec.Command("hark", args...)
 	p.hark.Dir = t.TempDir()
 	p.hark.Env = append([]string{"TERM=xterm", "HOME=" + t.TempDir()}, env...)
 	p.hark.Stdin, p.hark.Stdout, p.hark.Stderr = terminal, terminal, terminal
