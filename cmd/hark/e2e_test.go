@@ -192,6 +192,10 @@ func TestStoppingKeepsAllThatWasHeard(t *testing.T) {
 	w.ask(w.general, w.ana, "are you there?")
 	w.model.Queue(llmtest.Reply{Hold: hold, Text: []string{"never said"}})
 	w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" think hard")
+	w.discord.WaitFor("the model to think hard", func() bool { // rather than about the next question
+		defer w.discord.Poke()
+		return len(w.model.Requests()) > 1
+	})
 	for i := range 200 {
 		w.discord.Say(w.staff.ID, w.jane.ID, fmt.Sprintf("line %d", i))
 	}
