@@ -78,6 +78,8 @@ func (k *kept) backfill(c *cobra.Command, name, since string) error {
 		return err
 	case len(gaps) == 0 && len(listed) > 0:
 		return fmt.Errorf("the past of %s is on the list already: \"hark backfill\" tells how far it is, --stop takes it off", k.called(channel))
+	case begun.IsZero():
+		return fmt.Errorf("%s holds threads only, and Hark knows none of them that it remembers", k.called(channel))
 	case len(gaps) == 0:
 		return fmt.Errorf("Hark has listened in %s since %s: there is nothing before to fetch", k.called(channel), begun.Format(time.DateOnly))
 	}
@@ -103,11 +105,12 @@ func (k *kept) backfill(c *cobra.Command, name, since string) error {
 
 // unheard are the pasts of a channel and its threads that aren't on the list, from after on, and until when they last.
 func (k *kept) unheard(ctx context.Context, channel memory.Channel, after memory.MessageID, listed []memory.Gap) (gaps []memory.Gap, begun time.Time, err error) {
-	for _, id := range k.withThreads(channel) {
-		if slices.ContainsFunc(listed, func(g memory.Gap) bool { return g.Channel == id }) {
+	for _, c := range k.withThreads(channel) {
+		there := slices.ContainsFunc(listed, func(g memory.Gap) bool { return g.Channel == c.ID })
+		if there || c.Kind == memory.ForumChannel || k.canFetch(c) != nil { // a forum holds nothing but threads
 			continue
 		}
-		gap, err := k.past(ctx, channel.Guild, id)
+		gap, err := k.past(ctx, c.Guild, c.ID)
 		if err != nil {
 			return nil, begun, err
 		}
@@ -144,19 +147,15 @@ func (k *kept) canFetch(c memory.Channel) error {
 	return nil
 }
 
-// withThreads are a channel and its threads, as far as they can be fetched.
-func (k *kept) withThreads(channel memory.Channel) []memory.ChannelID {
-	var ids []memory.ChannelID
-	if channel.Kind != memory.ForumChannel { // which holds threads only
-		ids = append(ids, channel.ID)
-	}
+// withThreads are a channel and its threads.
+func (k *kept) withThreads(channel memory.Channel) []memory.Channel {
+	all := []memory.Channel{channel}
 	for _, c := range k.guildOf(channel.Guild).Channels {
-		c.Guild = channel.Guild
-		if c.Kind.IsThread() && c.Parent == channel.ID && k.canFetch(c) == nil {
-			ids = append(ids, c.ID)
+		if c.Guild = channel.Guild; c.Kind.IsThread() && c.Parent == channel.ID {
+			all = append(all, c)
 		}
 	}
-	return ids
+	return all
 }
 
 // past is what was said in a channel before Hark began to listen there: before the oldest message that it has, or, where
@@ -176,8 +175,10 @@ func (k *kept) pastOf(ctx context.Context, channel memory.Channel) ([]memory.Gap
 	if err != nil {
 		return nil, err
 	}
-	ids := append(k.withThreads(channel), channel.ID)
-	return slices.DeleteFunc(gaps, func(g memory.Gap) bool { return !g.Past || !slices.Contains(ids, g.Channel) }), nil
+	all := k.withThreads(channel)
+	return slices.DeleteFunc(gaps, func(g memory.Gap) bool {
+		return !g.Past || !slices.ContainsFunc(all, func(c memory.Channel) bool { return c.ID == g.Channel })
+	}), nil
 }
 
 func (k *kept) stopBackfill(c *cobra.Command, name string) error {

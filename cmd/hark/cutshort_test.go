@@ -200,6 +200,19 @@ func TestCutShort(t *testing.T) {
 				}
 			},
 		},
+		"forget a channel": { // by the same name, again
+			args: []string{"forget", "--channel", "a", "--yes"}, says: "goes on taking it out of the file\n",
+			after: func(d desk) {
+				if out := d.hark(0, "forget", "--channel", "a", "--yes"); !strings.Contains(out, "Forgotten: 1300 messages") {
+					d.Error(out)
+				}
+			},
+			again: func(d desk) {
+				if d.count("1 message in 2 channels"); d.in("jane-canary") || d.in("ana-canary") {
+					d.Error("something is there still")
+				}
+			},
+		},
 		"reindex": {
 			args: []string{"reindex"}, says: "hark: interrupted; \"hark reindex\" goes on where it was\n",
 			again: func(d desk) {

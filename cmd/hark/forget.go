@@ -100,7 +100,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 		return err
 	}
 	if o.optOut {
-		if err := optOut(c.Context(), k, target, people); err != nil {
+		if err := optOut(c.Context(), k, target); err != nil {
 			return err
 		}
 	}
@@ -178,17 +178,18 @@ func (o *forgetting) extent(e sqlite.Extent, people []memory.Person) string {
 	return text
 }
 
-// optOut has nothing remembered of somebody any more, wherever they are known.
-func optOut(ctx context.Context, k *kept, target memory.Forgetting, people []memory.Person) error {
+// optOut has nothing remembered of somebody any more: in one guild, or in all, whether they have been heard there or not.
+func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
+	guilds := []memory.GuildID{target.Guild}
+	if target.Guild == memory.Everywhere {
+		guilds = []memory.GuildID{memory.DirectGuild}
+		for _, g := range k.guilds {
+			guilds = append(guilds, g.ID)
+		}
+	}
 	var events []memory.Event
-	for _, p := range people {
-		events = append(events, memory.Opted{Guild: p.Guild, User: target.User, Out: true, At: target.At})
-	}
-	if target.Guild != memory.Everywhere && len(people) == 0 {
-		events = append(events, memory.Opted{Guild: target.Guild, User: target.User, Out: true, At: target.At})
-	}
-	if len(events) == 0 {
-		return fmt.Errorf("it isn't known in which servers %d is: name one with --guild", target.User)
+	for _, g := range guilds {
+		events = append(events, memory.Opted{Guild: g, User: target.User, Out: true, At: target.At})
 	}
 	return k.Apply(ctx, events...)
 }

@@ -64,13 +64,19 @@ func TestForgetBesideARunningHark(t *testing.T) {
 	if w.onDisk("lone-canary") {
 		t.Error("the single message is there")
 	}
+	w.hark(0, "forget", "--user", "otto", "--opt-out", "--yes")
+	w.discord.Say(w.general.ID, w.otto.ID, "otto-canary hides in the attic")
+	w.use(w.ana.ID, "context", "remember", discordtest.Opt{Name: "question", Value: "is all in?"})
+	if w.onDisk("otto-canary") {
+		t.Error("somebody who was opted out is remembered by the Hark that runs")
+	}
 	w.ask(w.general, w.ana, "who hides in the lighthouse, the barn and the well?")
 	w.lacks(w.prompt(), "jane-canary")
 	w.lacks(w.prompt(), "lone-canary")
 	w.holds(w.prompt(), "ana-canary")
 	kill()
 	w.start()
-	w.settled()
+	w.use(w.ana.ID, "context", "remember", discordtest.Opt{Name: "question", Value: "is all in?"})
 	if w.onDisk("jane-canary") || w.onDisk("lone-canary") {
 		t.Error("what was forgotten came back")
 	}

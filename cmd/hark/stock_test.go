@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/memory"
+	"hark/memory/sqlite"
+)
+
+// stocked is a command line on a memory that holds what Discord told of two servers, one of which removed Hark.
+func stocked(t *testing.T) (c *commandLine, data string) {
+	t.Helper()
+	const garden, shed = 500, 600
+	data = t.TempDir()
+	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := func(n int) memory.MessageID {
+		return memory.FirstMessageID(time.Date(2024, 5, n, 12, 0, 0, 0, time.UTC))
+	}
+	events := []memory.Event{
+		memory.GuildSeen{Guild: memory.Guild{ID: garden, Name: "Garden", Channels: []memory.Channel{
+			{ID: 501, Guild: garden, Name: "general"}, {ID: 502, Guild: garden, Name: "posts", Kind: memory.ForumChannel},
+		}}},
+		memory.GuildSeen{Guild: memory.Guild{ID: shed, Name: "Shed", Channels: []memory.Channel{{ID: 601, Guild: shed, Name: "tools"}}}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: 701, Guild: memory.DirectGuild, Kind: memory.DirectChannel, Name: "ann"}},
+		memory.PersonSeen{Person: memory.Person{ID: 7, Guild: garden, Username: "ann", Nick: "Annie", Roles: []memory.RoleID{77}, RolesKnown: true}},
+		memory.PersonSeen{Person: memory.Person{ID: 7, Guild: shed, Username: "ann"}},
+		memory.PersonSeen{Person: memory.Person{ID: 8, Guild: shed, Username: "annie"}},
+		memory.Learn{Guild: garden, User: 7, On: true, At: day(1).Time()},
+		memory.Posted{Message: memory.Message{ID: day(2), Guild: garden, Channel: 501, Author: 7, Content: "I grow leeks"}},
+		memory.Posted{Message: memory.Message{ID: day(3), Guild: shed, Channel: 601, Author: 7, Content: "Where is the rake?"}},
+		memory.Posted{Message: memory.Message{ID: day(4), Guild: memory.DirectGuild, Channel: 701, Author: 7, Content: "Just between us"}},
+		memory.FactTold{Guild: garden, User: 7, Fact: memory.Fact{ID: 1, Text: "grows leeks", By: 7, Channel: 501, Message: day(2)}},
+		memory.GuildLeft{Guild: shed, At: day(5).Time()},
+		memory.GapFound{Gap: memory.Gap{Guild: garden, Channel: 501, After: day(6), Until: day(7), Fetched: 3}},
+	}
+	if err := store.Apply(t.Context(), events...); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &commandLine{T: t, env: map[string]string{"HARK_DATA": data, "HARK_MEMORY_START": "on", "HARK_MEMORY_DIRECT": "true"}}, data
+}
+
+func (c *commandLine) says(text string) {
+	c.Helper()
+	if all := c.out.String() + c.err.String(); !strings.Contains(all, text) {
+		c.Errorf("%q isn't said in\n%s", text, all)
+	}
+}
+
+func (c *commandLine) exported(args ...string) (e exportedPerson) {
+	c.Helper()
+	c.run(0, append([]string{"export"}, args...)...)
+	if err := json.Unmarshal([]byte(c.out.String()), &e); err != nil {
+		c.Fatal(err)
+	}
+	return e
+}
+
+func TestExportTellsWhereFactsAreFrom(t *testing.T) {
+	t.Parallel()
+	c, _ := stocked(t)
+	e := c.exported("--user", "7")
+	if len(e.Servers) != 2 || len(e.Messages) != 3 {
+		t.Fatalf("%+v", e)
+	}
+	s := e.Servers[0]
+	if s.Nick != "Annie" || s.Learning == nil || len(s.Roles) != 1 || s.Roles[0] != "77" || len(s.Facts) != 1 ||
+		s.Facts[0].Channel != "501" || s.Facts[0].Message != e.Messages[0].ID {
+		t.Errorf("%+v", s)
+	}
+	if e = c.exported("--user", "7", "--guild", "shed"); len(e.Servers) != 1 || len(e.Messages) != 1 || e.Messages[0].Channel != "tools" {
+		t.Errorf("of one server: %+v", e)
+	}
+	if e = c.exported("--user", "7", "--guild", "direct"); len(e.Messages) != 1 || e.Messages[0].Channel != "ann" {
+		t.Errorf("of direct messages: %+v", e)
+	}
+}
+
+func TestBackfillOnlyWhereItCanBe(t *testing.T) {
+	t.Parallel()
+	c, _ := stocked(t)
+	for channel, want := range map[string]string{
+		"posts":  "hark: #posts of Garden holds threads only, and Hark knows none of them that it remembers",
+		"#tools": "hark: Hark was removed from Shed: invite it again first",
+		"701":    "hark: #ann of direct are direct messages, which have no past that Hark may fetch",
+	} {
+		c.run(1, "backfill", channel)
+		c.says(want)
+	}
+	c.run(0, "backfill")
+	c.says("#general of Garden: 3 messages fetched; left is from 2024-05-06 12:00 to 2024-05-07 12:00 (missed)")
+	c.run(1, "backfill", "general", "--since", "2024-05-03")
+	c.says("hark: Hark has listened in #general of Garden since 2024-05-0")
+	c.run(0, "backfill", "general", "--since", "2024-05-01T12:00:00Z")
+	c.run(0, "backfill")
+	c.says("left is from 2024-05-01 11:59 to 2024-05-02 1")
+	c.run(0, "backfill", "general", "--stop")
+	c.run(0, "backfill")
+	c.says("(missed)") // is fetched nevertheless
+}
+
+func TestForgettingTellsWhomAndWhat(t *testing.T) {
+	t.Parallel()
+	c, _ := stocked(t)
+	c.run(1, "forget", "--user", "annie")
+	c.says(`hark: "annie" can mean 2: name the person by id`)
+	c.says("hark:   7 Annie (ann) in Garden (500)")
+	c.says("hark:   8 annie (annie) in Shed (600)")
+	c.run(1, "forget", "--guild", "garden")
+	c.says("This forgets everything in Garden (500): 1 message in 1 channel, its people, channels and settings.")
+	c.run(1, "forget", "--channel", "general", "--message", "7,8,7")
+	c.says("This forgets 0 messages of 2 ids that are remembered.")
+	c.run(1, "forget", "--user", "12345")
+	c.says("This forgets everything that 12345 wrote in all servers: 0 messages in 0 channels, 0 facts, and what is known of them in 0 servers.")
+	c.run(0, "forget", "--channel", "tools", "--before", "2024-05-03T13:00:00Z", "--yes", "--json")
+	var r receiptJSON
+	if err := json.Unmarshal([]byte(c.out.String()), &r); err != nil || r.Guild != "600" || r.Channel != "601" || r.Messages != 1 || r.Before == nil {
+		t.Errorf("%v: %s", err, c.out.String())
+	}
+	c.run(0, "forget", "--guild", "shed", "--before", "1h", "--yes")
+	c.says("Forgotten: 0 messages.")
+}
+
+// Opting out everywhere holds also where the person wasn't heard yet, and in direct messages.
+func TestOptingOutEverywhere(t *testing.T) {
+	t.Parallel()
+	c, data := stocked(t)
+	c.run(0, "forget", "--user", "12345", "--opt-out", "--yes")
+	c.run(0, "forget", "--user", "8", "--guild", "garden", "--opt-out", "--yes")
+	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for _, at := range []struct {
+		guild memory.GuildID
+		user  memory.UserID
+		want  bool
+	}{{500, 12345, true}, {600, 12345, true}, {memory.DirectGuild, 12345, true}, {500, 8, true}, {600, 8, false}, {500, 7, false}} {
+		if out, err := store.OptedOut(t.Context(), at.guild, at.user); err != nil || out != at.want {
+			t.Errorf("%d in %d has opted out: %t, %v", at.user, at.guild, out, err)
+		}
+	}
+}
