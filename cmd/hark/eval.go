@@ -95,7 +95,7 @@ func newRunFile(path string) (*runFile, error) {
 	if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() {
 		r.file, err = os.OpenFile(path, os.O_WRONLY, 0) // such as /dev/stdout
 	} else {
-		r.file, err = os.Create(path + ".part")
+		r.file, err = os.OpenFile(path+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make the run file: %w", err)

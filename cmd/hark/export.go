@@ -26,8 +26,9 @@ func (f *flags) exportCommand() *cobra.Command {
 		Use:   "export",
 		Short: "Write down all about one person, or what was said in a channel",
 		Long: "Writes all that is remembered about one person as JSON: who they are, their facts, what they wrote, what they asked.\n" +
-			"Or what was said in a channel, a message a line, which \"hark import\" can read. It holds all of it in the clear, and\n" +
-			"what is forgotten later stays in it: keep it private, and no longer than you need it.",
+			"Or what was said in a channel, a message a line, which \"hark import\" puts back to where it was said, but for what\n" +
+			"was forgotten there. It holds all of it in the clear, and what is forgotten later stays in it: keep it private, and\n" +
+			"no longer than you need it.",
 		Example: "  hark export --user ann --out ann.json\n" +
 			"  hark export --channel general --guild Harbour --out general.jsonl",
 		Args: noArguments,
@@ -72,10 +73,14 @@ func (f *flags) exportCommand() *cobra.Command {
 
 // writeOut has write fill a file that only its owner can read. It appears when it is complete.
 func writeOut(path string, replace bool, write func(io.Writer) error) (err error) {
-	if _, err := os.Lstat(path); err == nil && !replace {
-		return fmt.Errorf("%s is there already: name another file, or replace it with --force", path)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	switch there, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
 		return err
+	case !there.Mode().IsRegular():
+		return fmt.Errorf("%s is no ordinary file: name another, or leave out --out and redirect the output", path)
+	case !replace:
+		return fmt.Errorf("%s is there already: name another file, or replace it with --force", path)
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".hark-*") // 0600
 	if err != nil {

@@ -16,8 +16,9 @@ func (f *flags) importCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE…",
 		Short: "Take conversations into memory: exports of DiscordChatExporter as JSON, and recall sets",
-		Long: "Takes conversations into memory: channels that DiscordChatExporter exported as JSON, and recall sets.\n" +
-			"Importing a file twice is importing it once. What was deleted stays deleted.",
+		Long: "Takes conversations into memory: channels that DiscordChatExporter exported as JSON or \"hark export\" wrote, and\n" +
+			"recall sets. Importing a file twice is importing it once, so one that was interrupted goes on when it is imported\n" +
+			"again. What was deleted or forgotten stays so.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("which files? Write their names behind \"import\"")
