@@ -88,6 +88,9 @@ func summaryLine(path string, s imports.Summary) string {
 	if s.Questions > 0 {
 		line += fmt.Sprintf("; \"hark eval\" asks its %s", plural(s.Questions, "question"))
 	}
+	if s.Answers > 0 {
+		line += fmt.Sprintf("; %s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it", plural(s.Answers, "answer"))
+	}
 	if s.Skipped > 0 {
 		line += fmt.Sprintf("; %s skipped, the first: %s", plural(s.Skipped, "unreadable message"), s.FirstSkipped)
 	}

@@ -74,6 +74,10 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 	p := post{Message: memory.Message{
 		ID: memory.MessageID(id), Guild: place.Guild, Channel: place.ID, Kind: kindCalled(speakerWords, l.Kind), Content: string(l.Text),
 	}}
+	if p.Kind == memory.FromHark { // what it drew on isn't told, so it couldn't be forgotten with that
+		b.sum.Answers++
+		return nil
+	}
 	l.complete(&p.Message)
 	b.channel(place)
 	for _, who := range l.people(place.Guild, p.Kind) {

@@ -26,10 +26,11 @@ func TestExportedMessageComesBackToItsPlace(t *testing.T) {
 	file := discords(map[string]any{
 		"text": "see <@72>", "edited": "2023-08-04T00:05:00Z", "starred": true, "reply_to": []string{"1136820000000000001"},
 		"files": []map[string]string{{"name": "map.png", "description": "the quay"}}, "mentions": []map[string]string{{"id": "72", "name": "Ben"}, {"id": "none"}},
-	}) + discords(map[string]any{"id": "1136820000000000003", "kind": "hark", "author": "Hark", "username": "", "author_id": "9"}) +
+	}) + discords(map[string]any{"id": "1136820000000000003", "kind": "bot", "author": "Robo", "username": "", "author_id": "9"}) +
 		discords(map[string]any{"id": "1136820000000000004", "kind": "notice"}) +
+		discords(map[string]any{"id": "1136820000000000006", "kind": "hark"}) +
 		discords(map[string]any{"server": "0", "channel_id": "6000", "id": "1136820000000000005", "in": "direct"})
-	if sum := s.read(t, file+file); sum.Messages != 8 || sum.Skipped != 0 || sum.Channels != 2 {
+	if sum := s.read(t, file+file); sum.Messages != 8 || sum.Answers != 2 || sum.Skipped != 0 || sum.Channels != 2 {
 		t.Errorf("%+v", sum)
 	}
 	if got, want := s.channels[5002], (memory.Channel{ID: 5002, Guild: 5001, Parent: 5003, Kind: memory.PublicThread, Name: "dock", Unplaced: true}); !reflect.DeepEqual(got, want) {
@@ -51,7 +52,7 @@ func TestExportedMessageComesBackToItsPlace(t *testing.T) {
 	if p := s.people[71]; p.Username != "ada" || p.Nick != "Ada L." || p.Bot || !s.people[9].Bot {
 		t.Errorf("people %+v", s.people)
 	}
-	if s.messages[place{5002, 1136820000000000003}].Kind != memory.FromHark || s.messages[place{5002, 1136820000000000004}].Kind != memory.FromSystem {
+	if s.messages[place{5002, 1136820000000000003}].Kind != memory.FromBot || s.messages[place{5002, 1136820000000000004}].Kind != memory.FromSystem {
 		t.Error("kinds are lost")
 	}
 }

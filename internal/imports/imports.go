@@ -29,6 +29,7 @@ type Summary struct {
 	People       int
 	Messages     int
 	Questions    int    // of a recall set; they are not imported
+	Answers      int    // of Hark's own; they are not imported
 	Skipped      int    // messages that could not be read
 	FirstSkipped string // where the first of them is and what it lacks; empty if none was skipped
 }
