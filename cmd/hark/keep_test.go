@@ -121,7 +121,7 @@ func TestExportOfAPerson(t *testing.T) {
 	w.shown(w.discord.MessageAction(w.discord.Messages(w.general.ID)[0], w.ana.ID, "Remember ⭐"), "⭐ Marked")
 	w.later()
 	answer := w.ask(w.general, w.jane, when)
-	w.settled()
+	w.ask(w.general, w.otto, "and else?") // once this is answered, the first answer is logged
 
 	text, _ := w.hark(0, "export", "--user", "janey") // beside the running one
 	var e exportedPerson
