@@ -139,8 +139,8 @@ type (
 	}
 
 	// Chose is what was decided about remembering a guild, or, with Channel set, a channel or a category. Of several
-	// the last by At holds. Where something is remembered from now on that wasn't before, what was said until At
-	// doesn't count as missing.
+	// the last by At holds. Where more may be remembered from now on than before, what was said until At doesn't count
+	// as missing.
 	Chose struct {
 		Guild   GuildID
 		Channel ChannelID

@@ -5,7 +5,7 @@ import "time"
 // LeftFor is how long a guild that removed Hark is kept, in case that was a mistake.
 const LeftFor = 30 * 24 * time.Hour
 
-// Everywhere, as the guild of a Forgetting, means all guilds.
+// Everywhere means all guilds, as the guild of a Forgetting.
 const Everywhere GuildID = -1
 
 // Forgetting is what is to be forgotten: every message for which all that is set here holds. It stays on record,

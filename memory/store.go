@@ -65,7 +65,8 @@ type Store interface {
 	// KeepTrace stores a trace under its answer. The answer is deleted with any of its sources, which are the
 	// question and the hits that have a Number or are Context, and when the text of one of them changes: also
 	// when either happened before the trace came, which Edited and QuestionEdited tell. A source in a channel that
-	// isn't known counts as deleted: it may have been forgotten with its guild.
+	// isn't known counts as deleted: it may have been forgotten with its guild. What was answered to somebody who has
+	// opted out isn't kept.
 	KeepTrace(ctx context.Context, t Trace) error
 
 	// Log is a channel's messages with after < id <= until, by id, the first limit of them.

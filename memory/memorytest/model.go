@@ -223,7 +223,7 @@ func (m *model) keepTrace(t memory.Trace) {
 		return
 	}
 	m.traces[at] = t
-	var gone, changed bool
+	gone, changed := false, m.opted[member{t.Guild, t.Asker}].Out
 	for _, s := range sources(t) {
 		now, ok := m.message(s.place)
 		gone = gone || m.isGone(s.place) || m.channels[s.channel] == nil

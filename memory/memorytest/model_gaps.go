@@ -51,11 +51,13 @@ func (m *model) choose(e memory.Chose) {
 		m.meet(e.Guild, e.Channel)
 	}
 	m.choices[key] = e
-	if !remembers(e.Choice) || remembers(was.Choice) {
+	if e.Choice == memory.Ignore || e.Choice == was.Choice {
 		return
 	}
 	for _, c := range m.channels {
-		if c.Guild == e.Guild && (e.Channel == 0 || c.ID == e.Channel || c.Parent == e.Channel) {
+		above := m.channels[c.Parent]
+		if c.Guild == e.Guild && (e.Channel == 0 || c.ID == e.Channel || c.Parent == e.Channel ||
+			above != nil && above.Guild == e.Guild && above.Parent == e.Channel) {
 			m.hear(c.ID, memory.FirstMessageID(e.At))
 		}
 	}

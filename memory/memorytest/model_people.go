@@ -42,6 +42,9 @@ func (m *model) applyPerson(e memory.Event) {
 		m.facts[factKey{e.Guild, e.Fact}] = &fact{gone: true}
 	case memory.Learn:
 		key := member{e.Guild, e.User}
+		if e.On && m.opted[key].Out {
+			return
+		}
 		if was, ok := m.learn[key]; !ok || e.At.After(was.At) {
 			m.learn[key] = e
 		}

@@ -78,11 +78,15 @@ func (s *Store) carryOut(ctx context.Context, id int64, progress func(done, tota
 		if err := s.takeOut(ctx, progress); err != nil {
 			return r, err
 		}
+		// It is done when the log is empty as well: else whoever keeps house tries again.
+		if err := s.EmptyLog(ctx); err != nil {
+			return r, err
+		}
 		if err := s.writing(ctx, func(t *transaction) error { return t.finish(id) }); err != nil {
 			return r, err
 		}
 	}
-	return r, s.emptyLogNow(ctx)
+	return r, s.EmptyLog(ctx)
 }
 
 // beginAgain reads a forgetting, and begins it if it is on record merely.
@@ -196,22 +200,27 @@ func (t *transaction) finish(id int64) error {
 // errReaders says that text that was removed is still in the write-ahead log.
 var errReaders = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
 
-// emptyLogNow empties the write-ahead log, waiting for readers.
-func (s *Store) emptyLogNow(ctx context.Context) error {
-	select {
-	case s.writer.turn <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+// EmptyLog takes what was removed out of the write-ahead log. It waits for readers, for some seconds, and lets others
+// write meanwhile.
+func (s *Store) EmptyLog(ctx context.Context) error {
+	for end := time.Now().Add(s.writer.patience); ; {
+		if err := s.takeTurn(ctx); err != nil {
+			return err
+		}
+		s.writer.removed = time.Now()
+		s.emptyLog()
+		empty := s.writer.removed.IsZero()
+		<-s.writer.turn
+		switch {
+		case empty:
+			return nil
+		case time.Now().After(end):
+			return errReaders
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	defer func() { <-s.writer.turn }()
-	var busy, pages, moved int
-	err := s.write.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
-	if err != nil {
-		return explain(err)
-	}
-	if busy != 0 {
-		return errReaders
-	}
-	s.writer.removed = time.Time{}
-	return nil
 }

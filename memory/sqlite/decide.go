@@ -178,12 +178,13 @@ func (t *transaction) choose(e memory.Chose) error {
 	if chosen != 0 && at <= chosen {
 		return nil
 	}
-	if err := t.exec("UPDATE "+table+" SET choice = ?, chosen = ? WHERE id = ?", int(e.Choice), at, id); err != nil || !remembers(e.Choice) || remembers(was) {
+	if err := t.exec("UPDATE "+table+" SET choice = ?, chosen = ? WHERE id = ?", int(e.Choice), at, id); err != nil || e.Choice == memory.Ignore || e.Choice == was {
 		return err
 	}
 	from := int64(memory.FirstMessageID(e.At))
-	if e.Channel != 0 {
-		return t.exec("UPDATE channel SET heard = max(heard, ?1) WHERE guild = ?2 AND (id = ?3 OR parent = ?3)", from, int64(e.Guild), int64(e.Channel))
+	if e.Channel != 0 { // or the category, with its channels' threads
+		return t.exec(`UPDATE channel SET heard = max(heard, ?1) WHERE guild = ?2 AND (?3 IN (id, parent)
+			OR parent IN (SELECT id FROM channel WHERE guild = ?2 AND parent = ?3))`, from, int64(e.Guild), int64(e.Channel))
 	}
 	return t.exec("UPDATE channel SET heard = max(heard, ?) WHERE guild = ?", from, int64(e.Guild))
 }

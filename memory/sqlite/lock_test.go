@@ -44,7 +44,7 @@ func TestLock(t *testing.T) {
 	if err := second.release(); err != nil {
 		t.Fatal(err)
 	}
-	if !first.last() || !first.last() {
+	if !first.last() {
 		t.Error("the only one isn't the last")
 	}
 	if err := first.release(); err != nil {

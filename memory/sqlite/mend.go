@@ -161,6 +161,10 @@ func vectorFlaws(q snapshot) ([]flaw, error) {
 
 // cutAgain cuts a channel into segments, as if its messages had come in order.
 func (t *transaction) cutAgain(no int64) error {
+	var newest int64 // version: a vector made for a segment as it was must fit none
+	if err := t.row("SELECT coalesce(max(version), 0) FROM segment WHERE channel = ?", no).Scan(&newest); err != nil {
+		return err
+	}
 	for _, query := range []string{
 		"DELETE FROM vector WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
 		"DELETE FROM vector_next WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
@@ -183,7 +187,13 @@ func (t *transaction) cutAgain(no int64) error {
 	c.tail = nil
 	for after := noMessage; ; {
 		messages, rows, err := t.uncut(no, after)
-		if err != nil || len(messages) == 0 {
+		if err == nil && len(messages) == 0 {
+			if err = t.flush(); err == nil {
+				err = t.exec("UPDATE segment SET version = max(version, ?1) + 1 WHERE channel = ?2", newest, no)
+			}
+			return err
+		}
+		if err != nil {
 			return err
 		}
 		for i, m := range messages {

@@ -329,16 +329,16 @@ func TestALogThatCannotBeEmptied(t *testing.T) {
 	execute(t, reader, "BEGIN")
 	execute(t, reader, "SELECT count(*) FROM message")
 	apply(t, s, deleted(general, 3))
-	wantError(t, s.emptyLogNow(bg), "somebody has been reading the database for so long", "try again")
+	wantError(t, s.EmptyLog(bg), "somebody has been reading the database for so long", "try again")
 	s.writer.turn <- struct{}{}
 	ended, cancel := context.WithCancel(bg)
 	cancel()
-	if err := s.emptyLogNow(ended); !errors.Is(err, context.Canceled) {
+	if err := s.EmptyLog(ended); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	<-s.writer.turn
 	execute(t, reader, "ROLLBACK")
-	if err := s.emptyLogNow(bg); err != nil || !s.writer.removed.IsZero() {
+	if err := s.EmptyLog(bg); err != nil || !s.writer.removed.IsZero() {
 		t.Error(err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, FileName+"-wal")); err != nil || info.Size() != 0 {
@@ -347,7 +347,7 @@ func TestALogThatCannotBeEmptied(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.emptyLogNow(bg); err == nil {
+	if err := s.EmptyLog(bg); err == nil {
 		t.Error("the log of a closed file was emptied")
 	}
 }

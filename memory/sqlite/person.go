@@ -97,6 +97,9 @@ func (t *transaction) dropFactsWhere(where string, args ...any) (n int, err erro
 
 // learn keeps whether facts may be learned.
 func (t *transaction) learn(e memory.Learn) error {
+	if d, err := t.decisions(); err != nil || e.On && d.out[member{e.Guild, e.User}] {
+		return err
+	}
 	t.changed.structure = t.changed.structure || e.User == 0
 	t.changed.person(e.Guild)
 	return t.exec(`INSERT INTO learn (guild, user, allow, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, user)

@@ -258,8 +258,8 @@ func TestAFileWithoutVectorsTakesASpaceAtOnce(t *testing.T) {
 // Whoever opens the file with the space in use gives up the one that was being filled.
 func TestGoingBackToTheOldSpace(t *testing.T) {
 	t.Parallel()
-	dir, s := aside(t, 6)
-	s = openIn(t, dir, newSpace)
+	dir, _ := aside(t, 6)
+	s := openIn(t, dir, newSpace)
 	embedSome(t, s, 9, 4)
 	apply(t, s, posted(general, 20_000, "pears"), edited(general, 0, "plums"))
 	s = openIn(t, dir, oldSpace)
@@ -280,9 +280,9 @@ func TestGoingBackToTheOldSpace(t *testing.T) {
 // A half-filled space that is given up for a third leaves nothing in it.
 func TestAThirdSpace(t *testing.T) {
 	t.Parallel()
-	dir, s := aside(t, 6)
+	dir, _ := aside(t, 6)
 	third := memory.Space{Name: "third", Dimensions: 3}
-	s = openIn(t, dir, newSpace)
+	s := openIn(t, dir, newSpace)
 	embedSome(t, s, 9, 4)
 	s = openIn(t, dir, third)
 	wantSpace(t, s, oldSpace, newSpace, third)
@@ -315,8 +315,8 @@ func TestAThirdSpace(t *testing.T) {
 // The last segment that is missing may be deleted instead of embedded.
 func TestTheLastMissingSegmentIsDeleted(t *testing.T) {
 	t.Parallel()
-	dir, s := aside(t, 3)
-	s = openIn(t, dir, newSpace)
+	dir, _ := aside(t, 3)
+	s := openIn(t, dir, newSpace)
 	embedSome(t, s, 9, 2)
 	apply(t, s, deleted(general, 2000))
 	wantSpace(t, s, oldSpace, newSpace)
@@ -433,8 +433,8 @@ func TestSearchesDuringTheSwitch(t *testing.T) {
 // In whatever order segments change and are embedded, what is in use is found.
 func TestSweepingIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
-	dir, s := aside(t, 5)
-	s = openIn(t, dir, newSpace)
+	dir, _ := aside(t, 5)
+	s := openIn(t, dir, newSpace)
 	segments, err := s.Pending(bg, 10)
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,11 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	if err := t.exec("INSERT OR REPLACE INTO trace (channel, answer, body) VALUES (?, ?, ?)", int64(trace.Channel), int64(trace.Answer), string(body)); err != nil {
 		return err
 	}
-	lost, withdrawn := false, false
+	d, err := t.decisions()
+	if err != nil {
+		return err
+	}
+	lost, withdrawn := d.out[member{trace.Guild, trace.Asker}], false
 	for _, source := range sources(trace) {
 		gone, err := t.isLost(trace.Guild, source)
 		if err != nil {

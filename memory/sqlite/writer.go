@@ -139,13 +139,20 @@ func (s *Store) writing(ctx context.Context, f func(*transaction) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	select {
-	case s.writer.turn <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.takeTurn(ctx); err != nil {
+		return err
 	}
 	defer s.endTurn()
 	return s.transact(ctx, f)
+}
+
+func (s *Store) takeTurn(ctx context.Context) error {
+	select {
+	case s.writer.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // transact runs f in a transaction and lets readers see what came of it. The caller holds the turn. Once begun
@@ -212,6 +219,7 @@ func (t *transaction) noticeOthers() error {
 	}
 	s.writer.forget()
 	s.writer.version = version
+	t.changed.text = true // the others may have removed some
 	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", s.writer.name); err != nil {
 		return err
 	}
