@@ -156,8 +156,9 @@ type (
 	}
 
 	// Opted is somebody's decision about themselves in a guild: Out, and nothing of theirs is logged any more. Of
-	// several the last by At holds. What was logged before is forgotten by a Forgetting, and opting in again brings
-	// nothing back.
+	// several the last by At holds. In the same commit a Forgetting of what was logged before is begun, which somebody
+	// has to carry out. Opting in again brings nothing back, neither that nor what was said meanwhile: it begins
+	// another.
 	Opted struct {
 		Guild GuildID
 		User  UserID

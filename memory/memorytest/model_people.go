@@ -51,7 +51,9 @@ func (m *model) applyPerson(e memory.Event) {
 	case memory.Opted:
 		key := member{e.Guild, e.User}
 		if was, ok := m.opted[key]; !ok || e.At.After(was.At) {
-			m.opted[key] = e
+			if m.opted[key] = e; e.Out || was.Out {
+				m.begin(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
+			}
 		}
 	}
 }

@@ -72,14 +72,19 @@ var peoplePromises = []promise{
 		t.post(said(general, id(2), ada, "after"), edited(before, 10, "changed"), said(general, id(4), ben, "beside"), elsewhere)
 		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}},
 			memory.FactTold{Guild: guild, User: ada, Fact: memory.Fact{ID: 1, Text: "sails", By: ben}})
-		t.same("the log", t.log(general), []memory.Message{before, said(general, id(4), ben, "beside")})
+		t.same("the log", t.log(general), []memory.Message{said(general, id(4), ben, "beside")})
+		f := t.oneUnfinished()
+		t.same("what is unfinished", []any{f.Guild, f.Channel, f.User, f.Why, f.At.UTC()}, []any{guild, memory.ChannelID(0), ada, memory.WhyOptOut, began.Add(5 * time.Minute)})
+		t.same("what was forgotten", t.carryOut(f.ID).Messages, 1)
 		t.same("the log of another guild", t.log(921), []memory.Message{elsewhere})
 		t.same("people", t.people(guild), []memory.Person(nil))
 		t.apply(opt(false, 6), opt(true, 5))
 		t.same("in again", t.optedOut(guild, ada), false)
 		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}})
-		t.post(said(general, id(9), ada, "again"))
-		t.same("logged again", idsOf(t.log(general)), []memory.MessageID{id(1), id(4), id(9)})
+		again := said(general, id(400), ada, "again")
+		t.post(before, said(general, id(330), ada, "meanwhile"), again)
+		t.same("logged again", idsOf(t.log(general)), []memory.MessageID{id(4), again.ID})
+		t.same("what is to be kept out", t.carryOut(t.oneUnfinished().ID).Messages, 0)
 		t.same("known again", t.people(guild), []memory.Person{{ID: ada, Guild: guild, Username: "ada"}})
 	}},
 	{"the last star by time holds, before its message and after it, whatever edits there are", func(t *trial) {

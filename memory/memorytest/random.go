@@ -180,7 +180,7 @@ func (m *machine) carryOn(*rapid.T) {
 	for _, f := range m.unfinished() {
 		got := m.carryOut(f.ID)
 		for _, g := range m.model.forgettings {
-			if !g.done && g.Forgetting.Channel == f.Channel {
+			if w := g.Forgetting; !g.done && w.Guild == f.Guild && w.Channel == f.Channel && w.User == f.User && w.At.Equal(f.At) {
 				g.done = true
 				m.possible(got, g)
 			}

@@ -47,7 +47,10 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 	again.same("gaps", again.gaps(), []memory.Gap{gap})
 	again.same("heard", again.heard(guild), heard)
 	again.unsaid(elsewhere)
-	again.same("the messages forgotten", again.carryOut(again.oneUnfinished().ID).Messages, 1)
+	for i, f := range again.unfinished() { // the opt-out, and the channel
+		again.same("the messages forgotten", again.carryOut(f.ID).Messages, i)
+	}
+	again.same("unfinished", again.unfinished(), []memory.Forgetting(nil))
 	again.post(elsewhere, said(general, id(90_003), 504, "forgotten"), said(general, id(90_004), 503, "opted out"))
 	again.apply(memory.FactTold{Guild: guild, User: ada, Fact: memory.Fact{ID: 6, Text: "late", By: ada}})
 	again.unsaid(elsewhere)

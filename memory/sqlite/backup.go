@@ -51,7 +51,7 @@ func (s *Store) backup(ctx context.Context, path string, force bool, progress fu
 		return BackupInfo{}, errors.New("another backup is being written there: wait for it, or name another file")
 	}
 	info, err := s.writeBackup(ctx, part, progress)
-	if err == nil {
+	if err = errors.Join(err, ctx.Err()); err == nil {
 		err = os.Rename(part, path)
 	}
 	if err != nil {

@@ -259,7 +259,7 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, r := restored(t, s.dir, backup)
-	if !r.Known || r.Unknown != nil || r.Deleted != 1 || r.Edited != 1 || r.OptOuts != 1 || r.Choices != 2 || len(r.Forgettings) != 1 || r.Forgettings[0].Messages != 2 {
+	if !r.Known || r.Unknown != nil || r.Deleted != 1 || r.Edited != 1 || r.OptOuts != 1 || r.Choices != 2 || len(r.Forgettings) != 2 || r.Forgettings[0].Messages != 2 {
 		t.Errorf("%+v", r)
 	}
 	if ids := find(t, got, in(general, secret), canary+"a "+canary+"b "+canary+"c "+changed+" after"); len(ids) > 0 {

@@ -142,9 +142,16 @@ func (t *transaction) opt(e memory.Opted) error {
 	}
 	newer, err := found(t.row(`INSERT INTO opted (guild, user, out, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, user)
 		DO UPDATE SET out = ?3, at = ?4 WHERE ?4 > at RETURNING 1`, int64(e.Guild), int64(e.User), e.Out, millis(e.At)).Scan(new(int)))
-	if newer && err == nil {
-		d.out[member{e.Guild, e.User}] = e.Out
+	if !newer || err != nil {
+		return err
 	}
+	wasOut := d.out[member{e.Guild, e.User}]
+	d.out[member{e.Guild, e.User}] = e.Out
+	if !e.Out && !wasOut {
+		return nil
+	}
+	// Opting in keeps out what was said meanwhile.
+	_, err = t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
 	return err
 }
 

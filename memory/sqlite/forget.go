@@ -26,7 +26,8 @@ func (t *transaction) forget(f memory.Forgetting) (id int64, err error) {
 	o := orderOf(f)
 	whole := f.Before.IsZero() && f.Why != memory.WhyDeleted
 	// What is done and covers no more than this needn't stay on record.
-	if err := t.exec("DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ? AND whole <= ? AND done = 1",
+	if err := t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ? AND whole <= ? AND done = 1
+		AND id < (SELECT max(id) FROM forgetting)`, // whose number mustn't be given out again
 		int64(o.guild), int64(o.channel), int64(o.user), string(o.why), int64(o.end), whole); err != nil {
 		return 0, err
 	}
