@@ -20,7 +20,8 @@ type Policy struct {
 
 // Remembers reports whether what is said in a channel of g is to be logged, and whether what was logged of it may be
 // recalled. What was chosen for a thread, its channel or the category goes before what was chosen for the guild, the
-// nearest first. A channel that isn't known is remembered only where everything is.
+// nearest first. A channel that isn't known is remembered only where
+// everything is: it may be a thread of any other.
 func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	switch g.ID {
 	case LocalGuild:
@@ -39,7 +40,7 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 		rules = g.channel(at.Parent)
 	}
 	switch {
-	case choice == Ignore:
+	case choice == Ignore, choice == Undecided && rules == nil && g.restricts(p):
 		return false
 	case choice == Remember && (at.Choice == Remember || rules != nil && rules.Choice == Remember):
 		return true // chosen by name, so also if it is age-restricted
@@ -55,6 +56,16 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 		return true
 	case RememberPublic:
 		return rules != nil && !rules.Unplaced && !at.Unplaced && at.Kind != PrivateThread && g.isPublic(rules)
+	}
+	return false
+}
+
+// restricts reports whether any channel of g isn't remembered, so that one that isn't known may be a thread of it.
+func (g *Guild) restricts(p Policy) bool {
+	for i := range g.Channels {
+		if c := &g.Channels[i]; c.Choice == Ignore || c.AgeLimited && !p.AgeLimited {
+			return true
+		}
 	}
 	return false
 }

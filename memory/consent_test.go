@@ -58,6 +58,7 @@ func village(choice Choice) *Guild {
 var (
 	places     = []ChannelID{general, voice, deaf, forum, adults, staff, gone, post, chat, secret, lateNight, backroom, orphan, lost, unknown}
 	restricted = []ChannelID{adults, lateNight}
+	doubtful   = []ChannelID{adults, lateNight, orphan, unknown} // which may be threads of what is restricted
 	public     = []ChannelID{general, voice, forum, post, chat}
 )
 
@@ -76,9 +77,11 @@ func TestRemembers(t *testing.T) {
 		want    []ChannelID
 	}{
 		{name: "nobody has decided", policy: ask},
-		{name: "nobody is asked", want: without(places, restricted...)},
+		{name: "nobody is asked", want: without(places, doubtful...)},
+		{name: "nobody is asked, and something is ignored", policy: Policy{AgeLimited: true}, choices: map[ChannelID]Choice{voice: Ignore},
+			want: without(places, voice, orphan, unknown)},
 		{name: "nobody is asked, and age doesn't matter", policy: Policy{AgeLimited: true}, want: places},
-		{name: "everything", policy: ask, guild: Remember, want: without(places, restricted...)},
+		{name: "everything", policy: ask, guild: Remember, want: without(places, doubtful...)},
 		{name: "what is public", policy: ask, guild: RememberPublic, want: public},
 		{name: "what is public, of any age", policy: Policy{Ask: true, AgeLimited: true}, guild: RememberPublic, want: append(slices.Clone(public), restricted...)},
 		{name: "nothing", guild: Ignore},
@@ -96,7 +99,7 @@ func TestRemembers(t *testing.T) {
 		{name: "an ignored channel", guild: RememberPublic, choices: map[ChannelID]Choice{general: Ignore}, want: without(public, general, chat)},
 		{name: "an ignored category", guild: RememberPublic, choices: map[ChannelID]Choice{garden: Ignore}, want: []ChannelID{voice}},
 		{name: "a channel of an ignored category", guild: Remember, choices: map[ChannelID]Choice{garden: Ignore, general: Remember},
-			want: without(places, append(restricted, forum, post)...)},
+			want: without(places, append(doubtful, forum, post)...)},
 		{name: "an ignored thread of a chosen channel", guild: RememberChosen, choices: map[ChannelID]Choice{general: Remember, chat: Ignore},
 			want: []ChannelID{general, secret, lost}},
 		{name: "a forum", guild: RememberChosen, choices: map[ChannelID]Choice{forum: Remember}, want: []ChannelID{forum, post}},

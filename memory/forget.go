@@ -14,7 +14,7 @@ const Everywhere GuildID = -1
 // What goes with a message: its full text, its segment's vector, what it was called, Hark's answers made from it and
 // their traces, the facts that it is the source of. With all of somebody's messages (User set, Channel and Before
 // not) goes what is known of the person. With a whole guild (neither Channel, User nor Before set) go its people,
-// its structure and what was chosen in it.
+// and if Hark isn't there any more, or Why is WhyLeft, its structure and what was chosen in it.
 type Forgetting struct {
 	ID      int64     // given by the store
 	Guild   GuildID   // or Everywhere

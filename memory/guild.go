@@ -102,7 +102,7 @@ type Fact struct {
 	Text  string // valid UTF-8 without NUL; see Clean
 	Alias bool   // whether Text is another name that the person goes by
 	By    UserID // who told it
-	// Message, if not 0, is where it was said: the fact goes with it, and may be told only where it may be read.
+	// Message, if not 0, is where it was said: the fact goes with it, or when its text changes, and may be told only where it may be read.
 	Channel ChannelID
 	Message MessageID
 }

@@ -163,6 +163,7 @@ func drawForgetting(t *rapid.T) memory.Forgetting {
 	}
 	kind := rapid.IntRange(0, 15).Draw(t, "forgetting")
 	if kind == 0 {
+		f.Why = rapid.SampledFrom([]memory.Why{memory.WhyLeft, memory.WhyPurge}).Draw(t, "why")
 		return f // all of it
 	}
 	if kind%4 == 1 || kind > 8 {

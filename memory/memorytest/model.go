@@ -120,7 +120,7 @@ func (m *model) post(p memory.Posted) {
 		return
 	case m.opted[member{message.Guild, message.Author}].Out:
 		if e.posted == nil {
-			e.edit = nil
+			m.delete(at) // with an edit that came before it, and those that follow
 		}
 		return
 	case m.isForgotten(message):
@@ -164,6 +164,7 @@ func (m *model) changing(at place, change func()) {
 	before, was := m.message(at)
 	change()
 	if after, _ := m.message(at); was && after.Text() != before.Text() {
+		m.dropFacts(at)
 		m.dropAnswers(at, false)
 	}
 }
@@ -189,12 +190,17 @@ func (m *model) remove(at place, withdrawn bool) {
 	*m.entry(at) = entry{deleted: true}
 	delete(m.names, at)
 	delete(m.traces, at)
+	m.dropFacts(at)
+	m.dropAnswers(at, withdrawn)
+}
+
+// dropFacts takes away the facts that a message is the source of.
+func (m *model) dropFacts(at place) {
 	for key, f := range m.facts {
 		if f.Message == at.id && f.Channel == at.channel && at.id != 0 {
 			m.facts[key] = &fact{gone: true}
 		}
 	}
-	m.dropAnswers(at, withdrawn)
 }
 
 func (m *model) name(n memory.Named) {

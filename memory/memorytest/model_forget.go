@@ -132,17 +132,21 @@ func (m *model) forgetPeople(g *forgetting) {
 	}
 }
 
-// forgetGuilds forgets the structure of guilds of which everything is forgotten, and what was chosen there. Who opted
-// out stays so.
+// forgetGuilds forgets the structure of guilds of which everything is forgotten and that Hark isn't in, and what was
+// chosen there. Who opted out stays so.
 func (m *model) forgetGuilds(g *forgetting) {
 	if f := g.Forgetting; f.Channel != 0 || f.User != 0 || !g.all {
 		return
 	}
-	maps.DeleteFunc(m.guilds, func(id memory.GuildID, _ *memory.Guild) bool { return g.of(id) })
-	maps.DeleteFunc(m.choices, func(c chosen, _ memory.Chose) bool { return g.of(c.guild) })
-	maps.DeleteFunc(m.gaps, func(_ gapKey, gap memory.Gap) bool { return g.of(gap.Guild) })
+	goes := map[memory.GuildID]bool{}
+	for id, known := range m.guilds {
+		goes[id] = g.of(id) && (g.Forgetting.Why == memory.WhyLeft || !known.Left.IsZero() || id == memory.LocalGuild)
+	}
+	maps.DeleteFunc(m.guilds, func(id memory.GuildID, _ *memory.Guild) bool { return goes[id] })
+	maps.DeleteFunc(m.choices, func(c chosen, _ memory.Chose) bool { return goes[c.guild] })
+	maps.DeleteFunc(m.gaps, func(_ gapKey, gap memory.Gap) bool { return goes[gap.Guild] })
 	for id, c := range m.channels {
-		if g.of(c.Guild) {
+		if goes[c.Guild] {
 			delete(m.channels, id)
 			delete(m.seen, id)
 			delete(m.heard, id)

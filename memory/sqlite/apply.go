@@ -163,7 +163,7 @@ func (t *transaction) post(e *event) error {
 		return err
 	}
 	if d.out[member{m.Guild, m.Author}] {
-		return t.dropEarly(c, m.ID)
+		return t.drop(c, m.ID)
 	}
 	if d.forgotten(spot{m.Guild, m.Channel, c.parent}, m.ID, m.Author) {
 		if gone, err := t.isGone(m.Guild, m.Channel, m.ID); gone || err != nil {
@@ -189,13 +189,12 @@ func (t *transaction) post(e *event) error {
 	return t.insertEdited(c, m, e.terms)
 }
 
-// dropEarly deletes an edit that overtook its message.
-func (t *transaction) dropEarly(c *channel, id memory.MessageID) error {
-	if id > c.highest {
-		return nil
+// drop takes care that of a message that isn't logged, because its author has opted out, no edit is kept either.
+func (t *transaction) drop(c *channel, id memory.MessageID) error {
+	if _, row, err := t.stored(c, id); row != 0 || err != nil {
+		return err // it was logged before
 	}
-	t.changed.text = true
-	return t.exec("DELETE FROM early_edit WHERE channel = ? AND id = ?", int64(c.channel), int64(id))
+	return t.delete(c.channel, id, true)
 }
 
 // insertEdited logs a message that isn't there yet with the text of an edit that overtook it, if any did.
@@ -285,6 +284,9 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	}
 	if old.segment != 0 {
 		t.segment(old.segment, c.no).torn = true
+	}
+	if err := t.dropFacts(old.Channel, old.ID); err != nil { // they may no longer be what it says
+		return err
 	}
 	return t.dropAnswers(old.Channel, old.ID, false)
 }

@@ -219,18 +219,24 @@ func (b *beginning) dropPeople() error {
 	return b.row("SELECT changes()").Scan(&b.People)
 }
 
-// dropStructure deletes what guilds are made of of which everything is forgotten. Their messages need the channels'
-// numbers until they are taken out.
+// dropStructure deletes what guilds are made of of which everything is forgotten and that Hark isn't in: where it is, it
+// needs to know still who may read what, and what was chosen. Their messages need the channels' numbers until they are
+// taken out.
 func (b *beginning) dropStructure() error {
 	if b.of.channel != 0 || b.of.user != 0 || !b.whole {
 		return nil
 	}
+	if b.of.why == memory.WhyLeft {
+		if err := b.exec("UPDATE guild SET gone = max(gone, 1) WHERE ?1 IN (id, ?2)", int64(b.of.guild), int64(memory.Everywhere)); err != nil {
+			return err
+		}
+	}
 	for _, query := range []string{
-		"UPDATE guild SET name = '', owner = 0, choice = 0, chosen = 0, asked = 0, since = 0, gone = 0 WHERE ?1 IN (id, ?2)",
-		"DELETE FROM role WHERE ?1 IN (guild, ?2)",
+		"DELETE FROM role WHERE ?1 IN (guild, ?2) AND " + absent,
 		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= ` + fmt.Sprint(int(memory.DirectChannel)) + ` THEN kind ELSE 0 END, name = '', age_limited = 0, unplaced = 1,
-			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0 WHERE ?1 IN (guild, ?2)`,
-		"DELETE FROM gap WHERE ?1 IN (guild, ?2)",
+			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0 WHERE ?1 IN (guild, ?2) AND ` + absent,
+		"DELETE FROM gap WHERE ?1 IN (guild, ?2) AND " + absent,
+		fmt.Sprintf("UPDATE guild SET name = '', owner = 0, choice = 0, chosen = 0, asked = 0, since = 0, gone = 0 WHERE ?1 IN (id, ?2) AND (gone <> 0 OR id = %d)", memory.LocalGuild),
 		"DELETE FROM channel WHERE ?1 IN (guild, ?2)" + unused,
 		"DELETE FROM guild WHERE ?1 IN (id, ?2)" + empty,
 	} {
@@ -242,6 +248,9 @@ func (b *beginning) dropStructure() error {
 	b.changed.space = true // numbers may be given out again, so that nothing loaded may stay
 	return nil
 }
+
+// absent is the condition for what belongs to guilds that Hark isn't in.
+var absent = fmt.Sprintf("guild IN (SELECT id FROM guild WHERE gone <> 0 OR id = %d)", memory.LocalGuild)
 
 // Conditions for channels and guilds of which nothing is known any more.
 var (
