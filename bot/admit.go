@@ -105,11 +105,30 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 		if err := a.hear(ctx, e, opted); err != nil {
 			return nil, err
 		}
-		if v, ok := e.(memory.Posted); ok && v.Live {
-			passed = append(passed, memory.Heard{Guild: guild, Channel: channel, ID: v.Message.ID})
+		switch v := e.(type) {
+		case memory.Posted:
+			if v.Live {
+				passed = append(passed, memory.Heard{Guild: guild, Channel: channel, ID: v.Message.ID})
+			}
+		case memory.Answered:
+			if t, ok := abroad(v.Trace); ok {
+				passed = append(passed, memory.Answered{Trace: t})
+			}
 		}
 	}
 	return passed, nil
+}
+
+// abroad is what is kept of an answer that isn't logged itself, so that it can be taken back in Discord: which messages
+// it was made from that are logged elsewhere, if any.
+func abroad(t memory.Trace) (memory.Trace, bool) {
+	kept := memory.Trace{Guild: t.Guild, Channel: t.Channel, Answer: t.Answer, Parts: t.Parts}
+	for _, hit := range t.Recalled {
+		if hit.Number > 0 || hit.Context {
+			kept.Recalled = append(kept.Recalled, memory.TraceHit{Channel: hit.Channel, Message: hit.Message, Number: hit.Number, Context: hit.Context, Edited: hit.Edited})
+		}
+	}
+	return kept, len(kept.Recalled) > 0
 }
 
 // membership is somebody in a guild.

@@ -79,6 +79,8 @@ type people interface {
 // forgetter forgets, as memory.Forgetter does.
 type forgetter interface {
 	Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error)
+	Unfinished(ctx context.Context) ([]memory.Forgetting, error)
+	CarryOut(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error)
 	Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, error)
 }
 

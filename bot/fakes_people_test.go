@@ -155,6 +155,12 @@ type forgetting struct {
 	fails error
 }
 
+func (n *notebook) Unfinished(context.Context) ([]memory.Forgetting, error) { return nil, nil }
+
+func (n *notebook) CarryOut(context.Context, int64, func(done, total int)) (memory.Receipt, error) {
+	return memory.Receipt{}, memory.ErrNotFound
+}
+
 func (n *notebook) Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
 	n.mu.Lock()
 	n.forgetting.begun = append(n.forgetting.begun, f)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -53,13 +54,13 @@ func confirm(text, label, id string) func(context.Context, *exchange) (sheet, er
 func (c *commands) optOut(ctx context.Context, x *exchange) (sheet, error) {
 	limit, cancel := context.WithTimeout(ctx, c.bot.timing.command)
 	defer cancel()
-	at := c.bot.now()
+	at := c.at(x)
 	c.bot.recent.forget(x.guild(), x.who())
 	if err := c.bot.memory.Apply(limit, memory.Opted{Guild: x.guild(), User: x.who(), Out: true, At: at}); err != nil {
 		return sheet{}, fmt.Errorf("keep that somebody has opted out: %w", err)
 	}
 	c.bot.recent.forget(x.guild(), x.who()) // what came in meanwhile
-	s, err := c.forget(ctx, x, memory.WhyOptOut, at)
+	s, err := c.forget(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyOptOut, At: at})
 	if err == nil {
 		s.Content = "You've opted out: I keep nothing that you write here any more.\n" + s.Content
 	}
@@ -68,7 +69,32 @@ func (c *commands) optOut(ctx context.Context, x *exchange) (sheet, error) {
 
 func (c *commands) forgetMember(ctx context.Context, x *exchange) (sheet, error) {
 	c.bot.recent.forget(x.guild(), x.who())
-	return c.forget(ctx, x, memory.WhyMember, c.bot.now())
+	return c.forget(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyMember, At: c.at(x)})
+}
+
+// at is when an exchange happens. All that Discord has numbered before it was said before, whatever our clock says.
+func (c *commands) at(x *exchange) time.Time {
+	at := c.bot.now()
+	if told := memory.MessageID(x.ID).Time().Add(time.Millisecond); told.After(at) {
+		at = told
+	}
+	return at
+}
+
+// carryOut forgets f, or goes on with it if that was begun already, as opting out does.
+func (c *commands) carryOut(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
+	if f.Why == memory.WhyOptOut {
+		begun, err := c.bot.memory.Unfinished(ctx)
+		if err != nil {
+			return memory.Receipt{}, err
+		}
+		for _, b := range slices.Backward(begun) {
+			if b.Guild == f.Guild && b.User == f.User && b.Why == f.Why {
+				return c.bot.memory.CarryOut(ctx, b.ID, progress)
+			}
+		}
+	}
+	return c.bot.memory.Forget(ctx, f, progress)
 }
 
 // errShown says that nothing more is to be shown.
@@ -76,7 +102,7 @@ var errShown = errors.New("all is shown")
 
 // forget forgets all that somebody wrote in a guild, however long it takes: it shows how far it has come as long as
 // Discord lets it, and then goes on.
-func (c *commands) forget(ctx context.Context, x *exchange, why memory.Why, at time.Time) (sheet, error) {
+func (c *commands) forget(ctx context.Context, x *exchange, f memory.Forgetting) (sheet, error) {
 	type result struct {
 		receipt memory.Receipt
 		err     error
@@ -84,8 +110,7 @@ func (c *commands) forget(ctx context.Context, x *exchange, why memory.Why, at t
 	var gone, total atomic.Int64
 	came := make(chan result, 1)
 	go func() {
-		f := memory.Forgetting{Guild: x.guild(), User: x.who(), Why: why, At: at}
-		r, err := c.bot.memory.Forget(ctx, f, func(done, of int) {
+		r, err := c.carryOut(ctx, f, func(done, of int) {
 			gone.Store(int64(done))
 			total.Store(int64(of))
 		})

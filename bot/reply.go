@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,8 @@ const (
 type outcome struct {
 	answer answer.Answer
 	err    error
+	// unlogged says that it was made from a session that wasn't logged.
+	unlogged bool
 }
 
 // reply answers one question: it shows the answer while it is being written, and logs what it became. When
@@ -53,7 +56,7 @@ func (b *Bot) reply(work, last context.Context, a *ask) {
 	}
 	if gone != nil {
 		b.log.Warn().Err(gone).Int64("question", int64(a.id)).Msg("gave up an answer")
-		b.record(last, d, a, got.answer.Trace)
+		b.record(last, d, a, b.known(last, a, got))
 		return
 	}
 	b.conclude(last, d, a, got)
@@ -86,7 +89,26 @@ func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got out
 		Session: b.admit.session(ctx, a.guild, a.channel, a.id),
 	}
 	got.answer, got.err = b.answers.Answer(ctx, q, stream)
+	if got.unlogged = q.Session != nil; got.unlogged && !stands(q.Session, b.admit.session(ctx, a.guild, a.channel, a.id)) {
+		got.answer, got.err = answer.Answer{Text: sessionChanged}, nil
+	}
 	return got
+}
+
+// sessionChanged is said in the place of an answer that was made from what is no longer there.
+const sessionChanged = "While I was answering, something that was said here was deleted or changed, or what I remember here was, so I take my answer back. Please ask me again."
+
+// stands reports whether a session that isn't logged is still what it was, but for what it has grown out of.
+func stands(was, now []memory.Message) bool {
+	for _, m := range was {
+		if len(now) > 0 && m.ID < now[0].ID {
+			continue
+		}
+		if !slices.ContainsFunc(now, func(n memory.Message) bool { return n.ID == m.ID && n.Text() == m.Text() }) {
+			return false
+		}
+	}
+	return true
 }
 
 // conclude brings what Discord shows to what the answer became, and logs that with how it came about.
@@ -101,7 +123,18 @@ func (b *Bot) conclude(last context.Context, d *delivery, a *ask, got outcome) {
 	if err != nil {
 		contents = []string{b.sentence(a, err)}
 	}
-	b.post(last, d, a, contents, got.answer.Trace)
+	b.post(last, d, a, contents, b.known(last, a, got))
+}
+
+// known is how an answer came about, or nothing if the log doesn't know all that it was made from: where it is to be
+// logged now, and wasn't when the question was asked.
+func (b *Bot) known(ctx context.Context, a *ask, got outcome) memory.Trace {
+	if got.unlogged {
+		if remembered, err := b.admit.remembers(ctx, a.guild, a.channel); remembered || err != nil {
+			return memory.Trace{}
+		}
+	}
+	return got.answer.Trace
 }
 
 // lay lays an answer out as messages. It never panics, whatever the answer's text does to it.

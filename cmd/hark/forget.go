@@ -103,6 +103,11 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 		if err := optOut(c.Context(), k, target); err != nil {
 			return err
 		}
+		if begun, err := o.begun(c.Context(), k, target); err != nil {
+			return o.ended(c, err)
+		} else {
+			before = append(before, begun...)
+		}
 	}
 	receipt, err := o.carryOut(c.Context(), k, target, before)
 	if err != nil {
@@ -194,6 +199,27 @@ func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 	return k.Apply(ctx, events...)
 }
 
+// begun carries out what opting out has begun, in every guild.
+func (o *forgetting) begun(ctx context.Context, k *kept, target memory.Forgetting) ([]memory.Receipt, error) {
+	unfinished, err := k.Unfinished(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var receipts []memory.Receipt
+	for _, u := range unfinished {
+		if u.User != target.User || u.Why != memory.WhyOptOut {
+			continue
+		}
+		r, err := k.CarryOut(ctx, u.ID, o.progress("forgetting"))
+		if err != nil {
+			return nil, err
+		}
+		r.Forgetting.Guild = target.Guild // of which each is a part
+		receipts = append(receipts, r)
+	}
+	return receipts, nil
+}
+
 // goOn takes out what was interrupted before: it was confirmed then, and who is meant may not be known by name any more.
 func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error) {
 	unfinished, err := k.Unfinished(ctx)
@@ -245,6 +271,9 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.For
 		return err
 	}
 	if err := k.Apply(c.Context(), memory.Deleted{Guild: target.Guild, Channel: target.Channel, IDs: ids}); err != nil {
+		return err
+	}
+	if err := k.EmptyLog(c.Context()); err != nil {
 		return err
 	}
 	return o.print(c, k, memory.Receipt{Forgetting: target, Messages: len(there)})

@@ -86,8 +86,8 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	})
 	if ctx.Err() == nil {
 		ok, checkErr := e.holds(ctx, q, r)
-		if checkErr != nil {
-			return Answer{}, fmt.Errorf("look again at what an answer is made from: %w", checkErr)
+		if checkErr != nil { // what nobody could look at again isn't shown
+			err, ok = fmt.Errorf("look again at what an answer is made from: %w", checkErr), false
 		}
 		if !ok {
 			return Answer{Text: withdrawn, Away: err, Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}}, nil

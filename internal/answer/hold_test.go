@@ -85,7 +85,7 @@ func TestTheSessionOfAClosedPastHolds(t *testing.T) {
 	has(t, w.answer(w.asks(kiosk, "What is the lighthouse password?")).Text, "It is swordfish")
 }
 
-// When the store can't be asked again, nothing is said.
+// When the store can't be asked again, the answer is taken back, whatever was streamed of it.
 func TestNothingIsSaidUnseen(t *testing.T) {
 	t.Parallel()
 	for n := 1; n < 10; n++ {
@@ -101,8 +101,8 @@ func TestNothingIsSaidUnseen(t *testing.T) {
 			}
 			return
 		}
-		if err == nil || a.Text != "" {
-			t.Errorf("call %d failed: %q, %v", n, a.Text, err)
+		if err != nil || a.Text != withdrawn || a.Away == nil || !strings.Contains(a.Away.Error(), "look again at what") {
+			t.Errorf("call %d failed: %q, %v, %v", n, a.Text, a.Away, err)
 		}
 	}
 }

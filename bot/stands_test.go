@@ -1,0 +1,94 @@
+package bot
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+func TestSessionsStand(t *testing.T) {
+	t.Parallel()
+	m := func(id memory.MessageID, text string) memory.Message {
+		return memory.Message{ID: id, Content: text}
+	}
+	was := []memory.Message{m(1, "one"), m(2, "two"), m(3, "three")}
+	for name, tt := range map[string]struct {
+		now  []memory.Message
+		want bool
+	}{
+		"as it was":    {was, true},
+		"grown":        {append(was[:3:3], m(4, "four")), true},
+		"trimmed":      {was[1:], true},
+		"deleted":      {[]memory.Message{was[0], was[2]}, false},
+		"last deleted": {was[:2], false},
+		"changed":      {[]memory.Message{was[0], m(2, "zwei"), was[2]}, false},
+		"gone":         {nil, false},
+	} {
+		if got := stands(was, tt.now); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if !stands(nil, was) {
+		t.Error("nothing doesn't stand")
+	}
+}
+
+// What an answer was made from that isn't logged may be deleted while it is written.
+func TestAnswersFromAnUnloggedSessionThatChangesAreTakenBack(t *testing.T) {
+	t.Parallel()
+	s := asking(t)
+	asked, gone := make(chan struct{}), make(chan struct{})
+	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+		close(asked)
+		<-gone
+		return answer.Answer{Text: "It is hunter2"}, nil
+	}
+	s.run(t).ready(t)
+	s.notice(t, s.channel)
+	said := s.discord.Say(s.channel, s.bo.ID, "my password is hunter2")
+	question := s.ask("what is it?")
+	<-asked
+	s.discord.Delete(s.channel, said.ID)
+	s.discord.Say(s.channel, s.bo.ID, "never mind")
+	s.log.wait(t, "what was said after the deletion", func() bool {
+		now := s.bot.recent.before(memory.ChannelID(s.channel), 1<<62)
+		return len(now) > 0 && now[len(now)-1].Content == "never mind"
+	})
+	close(gone)
+	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
+		return m.Reference != nil && m.Reference.MessageID == question.ID && m.Content == sessionChanged
+	})
+}
+
+func TestWhatIsKeptOfAnswersElsewhere(t *testing.T) {
+	t.Parallel()
+	trace := memory.Trace{Guild: 1, Channel: 2, Answer: 3, Parts: []memory.MessageID{4}, Question: 5, Asker: 6, Model: "m", Recalled: []memory.TraceHit{
+		{Channel: 7, Message: 8, Number: 1, Why: []string{"words"}, Edited: 9}, {Channel: 7, Message: 10}, {Channel: 7, Message: 11, Context: true},
+	}}
+	kept, ok := abroad(trace)
+	if !ok || kept.Asker != 0 || kept.Question != 0 || kept.Answer != 3 || len(kept.Parts) != 1 || len(kept.Recalled) != 2 ||
+		kept.Recalled[0].Edited != 9 || kept.Recalled[0].Why != nil || kept.Recalled[1].Message != 11 {
+		t.Errorf("kept %+v", kept)
+	}
+	trace.Recalled = trace.Recalled[1:2]
+	if _, ok := abroad(trace); ok {
+		t.Error("kept although nothing logged was used")
+	}
+}
+
+// Discord's clock goes before ours: whatever has a smaller number than the click was said before it.
+func TestForgettingEndsAtTheClickByDiscordsClock(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	c := &commands{bot: &Bot{now: func() time.Time { return now }}}
+	for ahead, want := range map[time.Duration]time.Duration{time.Hour: time.Hour, -time.Hour: 0} {
+		x := &exchange{wireInteraction: wireInteraction{ID: snowflake(memory.FirstMessageID(now.Add(ahead)))}}
+		if got := c.at(x).Sub(now); got < want || got > want+time.Millisecond {
+			t.Errorf("%v ahead: %v", ahead, got)
+		}
+	}
+}
