@@ -263,6 +263,12 @@ func (f *filler) tell(events []memory.Event, w *wireMessage) []memory.Event {
 	if !f.convert.withdrawn(w, &out) {
 		f.convert.message(w, false, &out)
 	}
+	for i, e := range out.events {
+		if p, ok := e.(memory.PersonSeen); ok {
+			p.Said = memory.MessageID(w.ID)
+			out.events[i] = p
+		}
+	}
 	return append(events, out.events...)
 }
 

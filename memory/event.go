@@ -116,7 +116,12 @@ type (
 	//
 	// Nothing is kept of somebody who has opted out. What Person says of facts and aliases is ignored: FactTold
 	// tells them.
-	PersonSeen struct{ Person Person }
+	//
+	// Said, if not 0, is the message that told of them, which may be from long ago: if that is forgotten, so is this.
+	PersonSeen struct {
+		Person Person
+		Said   MessageID
+	}
 
 	// PersonLeft says that somebody is no longer in the guild: their roles and nickname aren't known any more.
 	PersonLeft struct {

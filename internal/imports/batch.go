@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"hark/memory"
 )
@@ -40,7 +41,7 @@ type post struct {
 // seen remembers who and where was told already.
 type seen struct {
 	channels map[memory.ChannelID]bool
-	people   map[personKey]bool
+	people   map[personKey]memory.MessageID // with the message that told of them
 	known    map[memory.GuildID]map[memory.UserID]memory.Person
 }
 
@@ -52,7 +53,7 @@ type personKey struct {
 func newSeen() *seen {
 	return &seen{
 		channels: map[memory.ChannelID]bool{},
-		people:   map[personKey]bool{},
+		people:   map[personKey]memory.MessageID{},
 		known:    map[memory.GuildID]map[memory.UserID]memory.Person{},
 	}
 }
@@ -69,10 +70,13 @@ func (b *batch) channel(c memory.Channel) {
 	b.events = append(b.events, memory.ChannelSeen{Channel: c})
 }
 
-// person tells of somebody once, and only what isn't known yet: a file is older than what Discord says.
-func (b *batch) person(ctx context.Context, p memory.Person) error {
+// person tells of somebody, of whom a message said tells, and only what isn't known yet: a file is older than what Discord
+// says. It is told once, and again with messages of later days: the first may be forgotten.
+func (b *batch) person(ctx context.Context, p memory.Person, said memory.MessageID) error {
+	const day = memory.MessageID(24*time.Hour/time.Millisecond) << 22
 	key := personKey{p.Guild, p.ID}
-	if p.ID == 0 || b.told.people[key] {
+	last, told := b.told.people[key]
+	if p.ID == 0 || told && said < last+day {
 		return nil
 	}
 	known, err := b.knownPeople(ctx, p.Guild)
@@ -82,15 +86,16 @@ func (b *batch) person(ctx context.Context, p memory.Person) error {
 	if len(b.told.people) >= maxSeen {
 		clear(b.told.people)
 	}
-	b.told.people[key] = true
-	b.sum.People++
+	if b.told.people[key] = said; !told {
+		b.sum.People++
+	}
 	if k, ok := known[p.ID]; ok {
 		if k.DisplayName() != "" {
 			return nil
 		}
 		p.Bot = k.Bot
 	}
-	b.events = append(b.events, memory.PersonSeen{Person: p})
+	b.events = append(b.events, memory.PersonSeen{Person: p, Said: said})
 	return nil
 }
 

@@ -211,7 +211,7 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 	author, _ := snowflake(m.Author.ID)
 	p.Author = memory.UserID(author)
 	for _, u := range append([]exportUser{m.Author}, m.Mentions...) {
-		if err := e.b.person(ctx, u.person(e.place.Guild)); err != nil {
+		if err := e.b.person(ctx, u.person(e.place.Guild), p.ID); err != nil {
 			return err
 		}
 	}

@@ -81,7 +81,7 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 	l.complete(&p.Message)
 	b.channel(place)
 	for _, who := range l.people(place.Guild, p.Kind) {
-		if err := b.person(ctx, who); err != nil {
+		if err := b.person(ctx, who, p.ID); err != nil {
 			return err
 		}
 	}

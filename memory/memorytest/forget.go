@@ -258,7 +258,10 @@ var forgetPromises = []promise{
 		t.same("what was said later", t.messages(staff, after.ID), []memory.Message{after})
 		t.embedAll()
 		t.unsaid(all[0])
-		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}})
+		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}, Said: id(1)})
+		t.same("who told of themselves before", t.known(guild), []memory.UserID{ben})
+		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}, Said: after.ID})
+		t.same("who is still there", t.known(guild), []memory.UserID{ada, ben})
 		t.same("what is known of who is still there", t.facts(ada), []memory.Fact(nil))
 		t.apply(memory.FactTold{Guild: guild, User: ada, Fact: memory.Fact{ID: int64(ada), Text: "sails", By: ada}},
 			memory.FactTold{Guild: guild, User: ben, Fact: memory.Fact{ID: 77, Text: "eats apricots", By: ada, Channel: general, Message: id(1)}})

@@ -28,7 +28,8 @@ type fact struct {
 func (m *model) applyPerson(e memory.Event) {
 	switch e := e.(type) {
 	case memory.PersonSeen:
-		if !m.opted[member{e.Person.Guild, e.Person.ID}].Out {
+		said := memory.Message{ID: e.Said, Guild: e.Person.Guild, Author: e.Person.ID}
+		if !m.opted[member{e.Person.Guild, e.Person.ID}].Out && (e.Said == 0 || !m.isForgotten(said)) {
 			m.seePerson(e.Person)
 		}
 	case memory.PersonLeft:

@@ -133,7 +133,7 @@ func (t *transaction) apply(e *event) error {
 func (t *transaction) applyPerson(e memory.Event) error {
 	switch v := e.(type) {
 	case memory.PersonSeen:
-		return t.seePerson(v.Person)
+		return t.seePerson(v.Person, v.Said)
 	case memory.PersonLeft:
 		return t.leave(v)
 	case memory.FactTold:

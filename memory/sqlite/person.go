@@ -13,9 +13,9 @@ import (
 
 // seePerson stores what is known of somebody now: empty names, unknown roles leave what was
 // known. Whoever tells the roles has seen the member, and so whether they have a nickname.
-func (t *transaction) seePerson(p memory.Person) error {
+func (t *transaction) seePerson(p memory.Person, said memory.MessageID) error {
 	d, err := t.decisions()
-	if err != nil || d.out[member{p.Guild, p.ID}] {
+	if err != nil || d.out[member{p.Guild, p.ID}] || said != 0 && d.forgotten(spot{guild: p.Guild}, said, p.ID) {
 		return err
 	}
 	if _, err := t.guildNo(p.Guild); err != nil {
