@@ -1,0 +1,260 @@
+package sqlite
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+const (
+	forgetDir   = "HARK_TEST_FORGET_DIR"
+	forgetFirst = "HARK_TEST_FORGET_FIRST"
+	// doomedEach is how many messages each round says in each of its two ways, so that forgetting them takes some steps.
+	doomedEach = 300
+)
+
+// In each round somebody says canaries in a channel of the round's own and in one that stays, others say what stays. Then
+// they opt out, or the channel is deleted, or all of it is forgotten in other ways.
+func roundUser(n int) memory.UserID       { return memory.UserID(5000 + n) }
+func roundChannel(n int) memory.ChannelID { return memory.ChannelID(70_000 + n) }
+func canaryOf(n, i int) string            { return fmt.Sprintf("canary%dx%dq", n, i) }
+func staysOf(n, i int) string             { return fmt.Sprintf("stays%dx%dq", n, i) }
+
+func roundEvents(n int) []memory.Event {
+	base := n * 2 * doomedEach
+	var events []memory.Event
+	for i := range doomedEach {
+		gone, stays := posted(roundChannel(n), base+2*i, canaryOf(n, i)+" common words"), posted(general, base+2*i+1, staysOf(n, i)+" common words")
+		gone.Message.Author, stays.Message.Author = roundUser(n), 7
+		if n%3 != 1 && i%2 == 0 { // also among what others said
+			gone.Message.Channel = general
+		}
+		events = append(events, gone, stays)
+	}
+	return append(events,
+		memory.PersonSeen{Person: memory.Person{Guild: guild, ID: roundUser(n), Username: canaryOf(n, 9001)}},
+		memory.FactTold{Guild: guild, User: roundUser(n), Fact: memory.Fact{ID: int64(n + 1), Text: canaryOf(n, 9002), By: 1, Channel: roundChannel(n), Message: id(base + 2)}},
+		memory.Named{Channel: roundChannel(n), ID: id(base + 2), Name: canaryOf(n, 9003)},
+		memory.Edited{Guild: guild, Channel: roundChannel(n), ID: id(base + 6), Content: canaryOf(n, 9004) + " after an edit", At: id(base + 900).Time()})
+}
+
+// TestForgetCrashChild is the process that TestCrashWhileForgetting kills.
+func TestForgetCrashChild(t *testing.T) {
+	dir := os.Getenv(forgetDir)
+	if dir == "" {
+		t.Skip("is run by TestCrashWhileForgetting")
+	}
+	first, err := strconv.Atoi(os.Getenv(forgetFirst))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir)
+	for n := first; ; n++ {
+		apply(t, s, roundEvents(n)...)
+		fmt.Printf("said %d\n", n)
+		at := id((n + 1) * 2 * doomedEach).Time()
+		step := func(done, _ int) { fmt.Printf("begun %d after %d\n", n, done) }
+		var err error
+		switch n % 3 {
+		case 0:
+			_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: roundUser(n), Why: memory.WhyMember, At: at}, step)
+		case 1: // everything of the round is in its own channel
+			apply(t, s, memory.ChannelDeleted{Guild: guild, Channel: roundChannel(n), At: at}, memory.FactGone{Guild: guild, User: roundUser(n), Fact: int64(n + 1)})
+			_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: roundUser(n), Why: memory.WhyMember, At: at}, step)
+		case 2:
+			apply(t, s, memory.Opted{Guild: guild, User: roundUser(n), Out: true, At: at})
+			fmt.Printf("begun %d after 0\n", n)
+			var unfinished []memory.Forgetting
+			if unfinished, err = s.Unfinished(bg); err == nil {
+				_, err = s.CarryOut(bg, unfinished[len(unfinished)-1].ID, step)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Printf("receipt %d\n", n)
+	}
+}
+
+// Whenever the process is killed, also half-way through a forgetting: what was begun to be forgotten is in nothing that
+// is read from then on, and when it is carried out nothing of it is left in the files; what was to stay is there.
+func TestCrashWhileForgetting(t *testing.T) {
+	t.Parallel()
+	kills := 6
+	if os.Getenv("HARK_LONG") != "" {
+		kills = 60
+	}
+	dir := t.TempDir()
+	next, inside := 0, 0
+	for range kills {
+		said, begun, receipts := crashForgetting(t, dir, next, 1+rand.IntN(7))
+		s := open(t, dir)
+		unfinished, err := s.Unfinished(bg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inside += len(unfinished)
+		for n := next; n <= said; n++ {
+			if n <= begun {
+				checkUnread(t, s, n)
+			}
+			checkStays(t, s, n)
+		}
+		checkSound(t, s)
+		for _, f := range unfinished {
+			if _, err := s.CarryOut(bg, f.ID, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := said; n > begun { // nothing had been begun yet, or nobody was told
+			forgetRound(t, s, n)
+		}
+		checkSound(t, s)
+		drain(t, s)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for n := next; n <= said; n++ {
+			checkGone(t, dir, n)
+		}
+		if t.Failed() {
+			t.Fatalf("killed after round %d was said, %d begun, %d had its receipt", said, begun, receipts)
+		}
+		next = said + 1
+	}
+	t.Logf("%d kills, %d in the midst of forgetting", kills, inside)
+}
+
+func forgetRound(t *testing.T, s *Store, n int) {
+	t.Helper()
+	f := memory.Forgetting{Guild: guild, User: roundUser(n), Why: memory.WhyMember, At: id((n + 1) * 2 * doomedEach).Time()}
+	if _, err := s.Forget(bg, f, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// crashForgetting runs a child from round first on, kills it after some lines, and returns the last rounds that it told of.
+func crashForgetting(t *testing.T, dir string, first, after int) (said, begun, receipts int) {
+	t.Helper()
+	child := exec.Command(os.Args[0], "-test.run=^TestForgetCrashChild$")
+	child.Env = append(os.Environ(), forgetDir+"="+dir, forgetFirst+"="+strconv.Itoa(first))
+	out, err := child.StdoutPipe()
+	if err == nil {
+		err = child.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, begun, receipts = first-1, first-1, first-1
+	lines := bufio.NewScanner(out)
+	for seen := 0; lines.Scan(); {
+		var n, done int
+		switch line := lines.Text(); {
+		case scanned(line, "said %d", &n):
+			said = n
+		case scanned(line, "begun %d after %d", &n, &done):
+			begun = n
+		case scanned(line, "receipt %d", &n):
+			begun, receipts = n, n
+		default:
+			t.Errorf("the child said %q", line)
+			continue
+		}
+		if seen++; seen == after {
+			if err := child.Process.Kill(); err != nil { // SIGKILL
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := child.Wait(); err == nil || said < first {
+		t.Fatalf("the child ended by itself after round %d: %v", said, err)
+	}
+	return said, begun, receipts
+}
+
+func scanned(line, format string, to ...any) bool {
+	n, err := fmt.Sscanf(line, format, to...)
+	return err == nil && n == len(to)
+}
+
+// checkUnread fails the test if any read still knows of what a round's somebody said.
+func checkUnread(t *testing.T, s *Store, n int) {
+	t.Helper()
+	for _, i := range []int{0, 1, doomedEach / 2, doomedEach - 1, 9004} {
+		if got := find(t, s, in(general, roundChannel(n)), canaryOf(n, i)); len(got) > 0 {
+			t.Errorf("%q finds %v", canaryOf(n, i), got)
+		}
+	}
+	for _, channel := range []memory.ChannelID{general, roundChannel(n)} {
+		log, err := s.Log(bg, channel, id(n*2*doomedEach)-1, id((n+1)*2*doomedEach), 10_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(log, func(m memory.Message) bool { return m.Author == roundUser(n) }) {
+			t.Errorf("round %d is still in the log", n)
+		}
+	}
+	people, err := s.People(bg, guild)
+	if err != nil || slices.ContainsFunc(people, func(p memory.Person) bool { return p.ID == roundUser(n) }) {
+		t.Errorf("user %d is still known, %v", roundUser(n), err)
+	}
+}
+
+// checkStays fails the test unless what others said in a round is there once.
+func checkStays(t *testing.T, s *Store, n int) {
+	t.Helper()
+	log, err := s.Log(bg, general, id(n*2*doomedEach)-1, id((n+1)*2*doomedEach), 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stay := 0
+	for _, m := range log {
+		if m.Author == 7 {
+			stay++
+		}
+	}
+	if stay != doomedEach {
+		t.Errorf("of round %d %d messages that stay are there, not %d", n, stay, doomedEach)
+	}
+	if got := find(t, s, in(general), staysOf(n, doomedEach-1)); len(got) != 1 {
+		t.Errorf("%q finds %v", staysOf(n, doomedEach-1), got)
+	}
+}
+
+// checkGone fails the test if the files hold anything of what a round's somebody said, as text or as full text has it.
+func checkGone(t *testing.T, dir string, n int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var batch text.Batch
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := bytes.Index(content, []byte(fmt.Sprintf("canary%dx", n))); at >= 0 {
+			t.Errorf("%s holds %q", filepath.Base(file), content[at:min(at+30, len(content))])
+		}
+		for _, i := range []int{0, 1, 2, doomedEach / 2, doomedEach - 1, 9004} {
+			for _, hash := range strings.Fields(indexTerms(&batch, memory.Message{Content: canaryOf(n, i)})) {
+				// Full text leaves out of a term what it shares with the one before it.
+				if bytes.Contains(content, []byte(hash[1:])) {
+					t.Errorf("%s holds the hash of %q", filepath.Base(file), canaryOf(n, i))
+				}
+			}
+		}
+	}
+}
