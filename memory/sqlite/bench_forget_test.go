@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"hark/internal/embed"
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// BenchmarkForget forgets a member with 10,000 messages among a million while searches run, and prints how long the others'
+// writes and searches waited, and beside it what taking as many rows and their full text out in one transaction takes.
+func BenchmarkForget(b *testing.B) {
+	const messages = 1_000_000
+	s, err := Open(b.Context(), b.TempDir(), Options{Space: embed.Builtin{}.Space()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	events := conversations(1000, messages)
+	for i, e := range events {
+		p := e.(memory.Posted)
+		p.Message.Author = (p.Message.Author + 1) / 2 // a hundred people
+		events[i] = p
+	}
+	for len(events) > 0 {
+		n := min(maxCommit, len(events))
+		if err := s.Apply(b.Context(), events[:n]...); err != nil {
+			b.Fatal(err)
+		}
+		events = events[n:]
+	}
+	if err := (&memory.Indexer{Queue: s, Embedder: embed.Builtin{}}).Drain(b.Context(), nil); err != nil {
+		b.Fatal(err)
+	}
+	channels := make([]memory.ChannelID, guildChannels)
+	for i := range channels {
+		channels[i] = memory.ChannelID(1_000_000 + i)
+	}
+	b.ResetTimer()
+	for user := memory.UserID(1); b.Loop(); user += 2 {
+		quiet := searches(b, s, channels, 40)
+		ctx, stop := context.WithCancel(b.Context())
+		waits := make(chan []time.Duration)
+		go func() {
+			var all []time.Duration
+			for ctx.Err() == nil {
+				all = append(all, searches(b, s, channels, 1)...)
+			}
+			waits <- all
+		}()
+		started := time.Now()
+		var begun time.Duration
+		r, err := s.Forget(b.Context(), memory.Forgetting{Guild: 1000, User: user, Why: memory.WhyMember, At: time.Now()}, func(int, int) {
+			if begun == 0 {
+				begun = time.Since(started)
+			}
+		})
+		took := time.Since(started)
+		stop()
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(r.Messages), "messages")
+		b.ReportMetric(took.Seconds(), "s-to-forget")
+		b.ReportMetric(begun.Seconds(), "s-to-the-first-step")
+		b.ReportMetric(milliseconds(at(<-waits, 0.95)), "ms-search-p95-meanwhile")
+		b.ReportMetric(milliseconds(at(quiet, 0.95)), "ms-search-p95-before")
+		b.ReportMetric(takenOutAtOnce(b, s, user+1).Seconds(), "s-raw")
+	}
+}
+
+// searches times n searches by words.
+func searches(b *testing.B, s *Store, channels []memory.ChannelID, n int) []time.Duration {
+	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	var took []time.Duration
+	for range n {
+		started := time.Now()
+		if _, err := s.FullText(b.Context(), memory.Scope{Channels: channels}, text.Terms(sentence(r))[:2], 50); err != nil {
+			b.Error(err)
+			return took
+		}
+		took = append(took, time.Since(started))
+	}
+	return took
+}
+
+// at is the quantile q of some times.
+func at(all []time.Duration, q float64) time.Duration {
+	slices.Sort(all)
+	return all[int(q*float64(len(all)-1))]
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// takenOutAtOnce deletes the rows and the full text of what somebody wrote in one transaction, and nothing else, and undoes it.
+func takenOutAtOnce(b *testing.B, s *Store, user memory.UserID) time.Duration {
+	type gone struct {
+		row   int64
+		terms string
+	}
+	var all []gone
+	var batch text.Batch
+	rows, err := s.read.QueryContext(b.Context(), "SELECT row, content FROM message WHERE author = ?", int64(user))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := eachRow(rows, func(scan func(...any) error) error {
+		var g gone
+		var m memory.Message
+		err := scan(&g.row, &m.Content)
+		g.terms = indexTerms(&batch, m)
+		all = append(all, g)
+		return err
+	}); err != nil {
+		b.Fatal(err)
+	}
+	s.writer.turn <- struct{}{}
+	defer func() { <-s.writer.turn }()
+	run := func(query string, args ...any) {
+		if _, err := s.write.ExecContext(b.Context(), query, args...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	run("BEGIN IMMEDIATE")
+	defer run("ROLLBACK")
+	started := time.Now()
+	for _, g := range all {
+		run("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", g.row, g.terms)
+		run("DELETE FROM message WHERE row = ?", g.row)
+	}
+	run("SELECT count(*) FROM fulltext WHERE fulltext MATCH 'a'") // has full text write what it gathered
+	return time.Since(started)
+}
