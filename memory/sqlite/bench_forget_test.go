@@ -133,6 +133,6 @@ func takenOutAtOnce(b *testing.B, s *Store, user memory.UserID) time.Duration {
 		run("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", g.row, g.terms)
 		run("DELETE FROM message WHERE row = ?", g.row)
 	}
-	run("SELECT count(*) FROM fulltext WHERE fulltext MATCH 'a'") // has full text write what it gathered
+	run("SAVEPOINT s") // has full text write what it has gathered
 	return time.Since(started)
 }

@@ -118,7 +118,7 @@ func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool, err err
 }
 
 // takeOutStep bounds how many messages are taken out in one transaction, so that nobody waits long.
-const takeOutStep = 250
+const takeOutStep = 500
 
 // takeOut takes the rows of doomed messages and their full text out of the file.
 func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) error {

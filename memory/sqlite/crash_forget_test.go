@@ -21,7 +21,7 @@ const (
 	forgetDir   = "HARK_TEST_FORGET_DIR"
 	forgetFirst = "HARK_TEST_FORGET_FIRST"
 	// doomedEach is how many messages each round says in each of its two ways, so that forgetting them takes some steps.
-	doomedEach = 300
+	doomedEach = 520
 )
 
 // In each round somebody says canaries in a channel of the round's own and in one that stays, others say what stays. Then
@@ -91,9 +91,9 @@ func TestForgetCrashChild(t *testing.T) {
 // is read from then on, and when it is carried out nothing of it is left in the files; what was to stay is there.
 func TestCrashWhileForgetting(t *testing.T) {
 	t.Parallel()
-	kills := 6
+	kills := 4
 	if os.Getenv("HARK_LONG") != "" {
-		kills = 60
+		kills = 40
 	}
 	dir := t.TempDir()
 	next, inside := 0, 0
