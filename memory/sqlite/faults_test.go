@@ -178,6 +178,12 @@ func forgets(f memory.Forgetting) func(*Store) error {
 
 func init() {
 	writes["notes"] = func(s *Store) error { return s.Apply(bg, notes()...) }
+	for name, e := range map[string]memory.Event{ // the first to ask what was decided
+		"learn": memory.Learn{Guild: guild, On: true, At: id(9).Time()},
+		"trace": memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1}},
+	} {
+		writes[name] = func(s *Store) error { return s.Apply(bg, e) }
+	}
 	for name, f := range map[string]memory.Forgetting{
 		"forget somebody":      {Guild: guild, User: 1},
 		"forget a channel":     {Guild: guild, Channel: general, User: 2},
@@ -188,6 +194,7 @@ func init() {
 		f.Why, f.At = memory.WhyPurge, id(2000).Time()
 		writes[name] = forgets(f)
 	}
+	writes["forget a guild that was left"] = forgets(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: id(2000).Time()})
 	writes["delete a channel"] = func(s *Store) error {
 		return s.Apply(bg, memory.ChannelDeleted{Guild: guild, Channel: general, At: id(2000).Time()}, posted(general, 3000, "late"), posted(general, 7, "known"))
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -337,6 +338,11 @@ func TestALogThatCannotBeEmptied(t *testing.T) {
 		t.Error(err)
 	}
 	<-s.writer.turn
+	s.writer.patience = time.Minute
+	if err := s.EmptyLog(&endsAfter{Context: bg, asked: 1}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	s.writer.patience = time.Millisecond
 	execute(t, reader, "ROLLBACK")
 	if err := s.EmptyLog(bg); err != nil || !s.writer.removed.IsZero() {
 		t.Error(err)
@@ -351,6 +357,22 @@ func TestALogThatCannotBeEmptied(t *testing.T) {
 		t.Error("the log of a closed file was emptied")
 	}
 }
+
+// endsAfter is a context that has ended once it has been asked for its end some times.
+type endsAfter struct {
+	context.Context
+	asked int
+}
+
+func (c *endsAfter) Done() <-chan struct{} {
+	ended := make(chan struct{})
+	if c.asked--; c.asked < 0 {
+		close(ended)
+	}
+	return ended
+}
+
+func (c *endsAfter) Err() error { return context.Canceled }
 
 // A part of an answer that was deleted in Discord isn't shown there any more, when the answer must go.
 func TestAnAnswerOfWhichAPartIsGone(t *testing.T) {

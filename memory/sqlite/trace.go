@@ -18,14 +18,14 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	if err != nil {
 		return fmt.Errorf("keep a trace: %w: %w", err, memory.ErrRefused)
 	}
+	d, err := t.decisions()
+	if err != nil {
+		return err
+	}
 	if gone, err := t.isGone(trace.Guild, trace.Channel, trace.Answer); gone || err != nil {
 		return err
 	}
 	if err := t.exec("INSERT OR REPLACE INTO trace (channel, answer, body) VALUES (?, ?, ?)", int64(trace.Channel), int64(trace.Answer), string(body)); err != nil {
-		return err
-	}
-	d, err := t.decisions()
-	if err != nil {
 		return err
 	}
 	lost, withdrawn := d.out[member{trace.Guild, trace.Asker}], false
