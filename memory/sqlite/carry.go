@@ -200,22 +200,22 @@ func (t *transaction) finish(id int64) error {
 // errReaders says that text that was removed is still in the write-ahead log.
 var errReaders = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
 
-// EmptyLog takes what was removed out of the write-ahead log. It waits for readers, for some seconds, and lets others
-// write meanwhile.
+// EmptyLog takes what was removed out of the write-ahead log and out of unused parts of pages. It waits for readers and
+// for other writers, for some seconds, and lets others write meanwhile.
 func (s *Store) EmptyLog(ctx context.Context) error {
 	for end := time.Now().Add(s.writer.patience); ; {
 		if err := s.takeTurn(ctx); err != nil {
 			return err
 		}
-		s.writer.removed = time.Now()
-		s.emptyLog()
-		empty := s.writer.removed.IsZero()
+		err := errors.New("the database is closed")
+		if !s.writer.closed {
+			s.writer.removed = time.Now()
+			err = explain(s.emptyLog(true))
+		}
+		closed := s.writer.closed
 		<-s.writer.turn
-		switch {
-		case empty:
-			return nil
-		case time.Now().After(end):
-			return errReaders
+		if err == nil || closed || time.Now().After(end) {
+			return err
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):

@@ -34,6 +34,7 @@ func breakStatement(t *testing.T, s *Store, query string) {
 // was, and has it succeed in the end.
 func everyStatementFails(t *testing.T, s *Store, do func(*transaction) error) {
 	t.Helper()
+	scrubbed(t, s)
 	if err := s.writer.close(); err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +56,7 @@ func everyStatementFails(t *testing.T, s *Store, do func(*transaction) error) {
 		if query == "ROLLBACK" {
 			continue
 		}
+		scrubbed(t, s)
 		breakStatement(t, s, query)
 		err := s.writing(bg, do)
 		if err == nil || dump(t, s) != before {

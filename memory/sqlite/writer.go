@@ -28,6 +28,8 @@ type writer struct {
 	// What follows is used by the holder of turn only.
 	closed     bool
 	removed    time.Time // since when text that was removed may lie in the write-ahead log; zero if none does
+	scrubbed   bool      // no text was removed since what it left in unused parts of pages was overwritten
+	rest       time.Time // until when nobody scrubs unless a receipt waits for it
 	version    int64     // PRAGMA data_version after the last transaction: another means somebody else wrote
 	channels   map[memory.ChannelID]*channel
 	guildNos   map[memory.GuildID]int64
@@ -199,6 +201,12 @@ func (s *Store) tryTransact(ctx context.Context, f func(*transaction) error) err
 	if err := t.flush(); err != nil {
 		return err
 	}
+	if t.changed.text && s.writer.scrubbed {
+		if err := t.exec("DELETE FROM meta WHERE key = '" + scrubbedKey + "'"); err != nil {
+			return err
+		}
+		s.writer.scrubbed = false
+	}
 	if err := t.exec("COMMIT"); err != nil {
 		return err
 	}
@@ -219,7 +227,11 @@ func (t *transaction) noticeOthers() error {
 	}
 	s.writer.forget()
 	s.writer.version = version
-	t.changed.text = true // the others may have removed some
+	t.changed.others = true
+	var err error
+	if s.writer.scrubbed, err = found(t.row("SELECT 1 FROM meta WHERE key = '" + scrubbedKey + "'").Scan(new(int))); err != nil {
+		return err
+	}
 	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", s.writer.name); err != nil {
 		return err
 	}
@@ -255,11 +267,12 @@ type changes struct {
 	pending   bool
 	newest    memory.MessageID
 	text      bool // text was removed
+	others    bool // others have written, and may have removed some
 }
 
 // publish brings what readers hold in memory up to date after a commit.
 func (s *Store) publish(ctx context.Context, c changes) error {
-	if c.text && s.writer.removed.IsZero() {
+	if (c.text || c.others) && s.writer.removed.IsZero() {
 		s.writer.removed = time.Now()
 	}
 	if c.space {
@@ -299,12 +312,13 @@ func (s *Store) wakeUp() {
 // longRemoved is how long a writer that is never idle lets removed text lie in the write-ahead log.
 const longRemoved = 5 * time.Second
 
-// endTurn lets the next one write. Text that was removed is still in the write-ahead log then: whoever leaves
-// no work behind empties it.
+// endTurn lets the next one write. Text that was removed is still in the write-ahead log then, and copies of it may be in
+// unused parts of pages: whoever leaves no work behind does away with them.
 func (s *Store) endTurn() {
 	w := &s.writer
-	if !w.closed && !w.removed.IsZero() && (w.isIdle() || time.Since(w.removed) > longRemoved) {
-		s.emptyLog()
+	owed := !w.removed.IsZero() || !w.scrubbed && time.Now().After(w.rest)
+	if !w.closed && owed && (w.isIdle() || time.Since(w.removed) > longRemoved) {
+		_ = s.emptyLog(false) // the next to write or to ask for what is pending tries again
 	}
 	<-w.turn
 }
@@ -324,20 +338,36 @@ func (w *writer) isIdle() bool {
 	return len(w.waiting) == 0
 }
 
-// emptyLog moves what the write-ahead log holds to its place and truncates it. It doesn't wait for readers:
-// where one is in the way, the next to write or to ask for what is pending tries again, and closing does it at
-// the latest.
-func (s *Store) emptyLog() {
-	ctx := context.Background()
+// emptyLog moves what the write-ahead log holds to its place, truncates it and overwrites what is left of removed text in
+// unused parts of pages, now or when it has rested. It doesn't wait for readers: where one is in the way, the next to write
+// or to ask for what is pending tries again, and opening the file does it at the latest.
+func (s *Store) emptyLog(now bool) error {
+	ctx, w := context.Background(), &s.writer
 	if _, err := s.write.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
-		return // uncovered: an idle connection takes a setting
+		return err // uncovered: an idle connection takes a setting
 	}
+	defer func() {
+		_, _ = s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", w.patience.Milliseconds()))
+	}()
+	if err := s.truncateLog(ctx); err != nil || w.scrubbed || !now && time.Now().Before(w.rest) {
+		return err
+	}
+	if err := s.scrub(ctx); err != nil {
+		return err
+	}
+	return s.truncateLog(ctx)
+}
+
+func (s *Store) truncateLog(ctx context.Context) error {
 	var busy, pages, moved int
 	err := s.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
-	if err == nil && busy == 0 {
+	if err == nil && busy > 0 {
+		err = errReaders
+	}
+	if err == nil {
 		s.writer.removed = time.Time{}
 	}
-	_, _ = s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", s.writer.patience.Milliseconds()))
+	return err
 }
 
 // explain says what to do about an error of SQLite's.
