@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"math"
 	"strconv"
 	"time"
 )
@@ -32,9 +33,16 @@ func (id MessageID) Time() time.Time {
 }
 
 // FirstMessageID is the smallest id that a message sent at t can have. Times before 2015 give negative ids,
-// which keep their order.
+// which keep their order. Ids reach from 1945 to 2084; all earlier times give the smallest, all later ones the largest.
 func FirstMessageID(t time.Time) MessageID {
-	return MessageID((t.UnixMilli() - discordEpoch) << 22)
+	ms := t.UnixMilli() - discordEpoch
+	switch {
+	case ms > math.MaxInt64>>22:
+		return math.MaxInt64
+	case ms < math.MinInt64>>22:
+		return math.MinInt64
+	}
+	return MessageID(ms << 22)
 }
 
 func (id GuildID) String() string   { return strconv.FormatInt(int64(id), 10) }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +24,15 @@ func TestMessageIDsHoldTheirTime(t *testing.T) {
 		}
 		if first := FirstMessageID(c.id.Time()); first > c.id || first.Time() != c.id.Time() || (first-1).Time() == first.Time() {
 			t.Errorf("%d isn't the first id of %d's millisecond", first, c.id)
+		}
+	}
+}
+
+func TestTimesBeyondAllIDs(t *testing.T) {
+	t.Parallel()
+	for year, want := range map[int]MessageID{1: math.MinInt64, 1900: math.MinInt64, 2100: math.MaxInt64, 9999: math.MaxInt64} {
+		if got := FirstMessageID(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)); got != want {
+			t.Errorf("the first id of %d is %d", year, got)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool, err err
 }
 
 // takeOutStep bounds how many messages are taken out in one transaction, so that nobody waits long.
-const takeOutStep = 500
+const takeOutStep = 2000
 
 // takeOut takes the rows of doomed messages and their full text out of the file.
 func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) error {
@@ -178,7 +178,6 @@ func (t *transaction) takeOutSome() (int, error) {
 
 // finish says that a forgetting is carried out, and deletes the channels and guilds that nothing needs any more.
 func (t *transaction) finish(id int64) error {
-	t.changed.text = true
 	var o order
 	var whole bool
 	ok, err := found(scanForgetting(t.row("SELECT "+forgettingColumns+" FROM forgetting WHERE id = ?", id).Scan, &memory.Forgetting{}, &o, &whole))
@@ -186,7 +185,7 @@ func (t *transaction) finish(id int64) error {
 		return err
 	}
 	if whole && o.channel == 0 && o.user == 0 {
-		t.changed.structure, t.changed.space = true, true
+		t.changed.structure, t.changed.space, t.changed.text = true, true, true
 		t.store.writer.channels, t.store.writer.guildNos, t.store.writer.segments = nil, nil, nil
 		for _, query := range []string{"DELETE FROM channel WHERE ?1 IN (guild, ?2)" + unused, "DELETE FROM guild WHERE ?1 IN (id, ?2)" + empty} {
 			if err := t.exec(query, int64(o.guild), int64(memory.Everywhere)); err != nil {
