@@ -12,17 +12,17 @@ import (
 	"hark/memory"
 )
 
-// archive is a list of a channel's archived threads.
-type archive struct {
+// archiveList is a list of a channel's archived threads.
+type archiveList struct {
 	path string
 	// byID says that the list is in order of ids rather than of when threads were archived.
 	byID bool
 }
 
 var (
-	publicArchive  = archive{path: "/threads/archived/public"}
-	privateArchive = archive{path: "/threads/archived/private"}                       // for those who manage threads
-	joinedArchive  = archive{path: "/users/@me/threads/archived/private", byID: true} // the private ones that Hark is in
+	publicArchive  = archiveList{path: "/threads/archived/public"}
+	privateArchive = archiveList{path: "/threads/archived/private"}                       // for those who manage threads
+	joinedArchive  = archiveList{path: "/users/@me/threads/archived/private", byID: true} // the private ones that Hark is in
 )
 
 // searchArchive finds what is missing of a channel's threads that are in the archive, as far back as anything is fetched.
@@ -39,7 +39,7 @@ func (f *filler) searchArchive(ctx context.Context, t task) error {
 	return err
 }
 
-func (f *filler) searchList(ctx context.Context, t task, list archive) error {
+func (f *filler) searchList(ctx context.Context, t task, list archiveList) error {
 	bucket := discordgo.EndpointChannel(t.channel.String()) + list.path
 	bound := f.bot.now().Add(-f.bot.cfg.CatchUp)
 	for before := ""; ; {
@@ -83,7 +83,7 @@ func (f *filler) archived(ctx context.Context, t task, threads []*wireChannel, b
 			events = append(events, memory.ChannelSeen{Channel: ch}, memory.GapFound{Gap: gap})
 		}
 		if f.bot.cfg.Reconcile > 0 && !w.Thread.Archived.Before(t.visit.heard.last().Time()) {
-			changed = append(changed, task{visit: t.visit, channel: ch.ID, until: last})
+			changed = append(changed, task{visit: t.visit, channel: ch.ID, what: compare, until: last})
 		}
 	}
 	f.mu.Lock()

@@ -25,7 +25,7 @@ const (
 )
 
 // filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first. Then it
-// looks whether what is in the log has changed unheard. Each page is logged with how far it reaches, so that it goes on
+// looks whether what is in the log has changed unheard, and channels were deleted. Each page is logged with how far it reaches, so that it goes on
 // from there whenever the process ends.
 type filler struct {
 	bot     *Bot
@@ -41,7 +41,7 @@ type filler struct {
 }
 
 // tally counts what was done since all was well.
-type tally struct{ messages, gaps, edited, deleted int }
+type tally struct{ messages, gaps, edited, deleted, channels int }
 
 type gapKey struct {
 	channel memory.ChannelID
@@ -52,10 +52,19 @@ type gapKey struct {
 type task struct {
 	visit   *visit
 	channel memory.ChannelID
-	archive bool             // search it for archived threads; else compare it with Discord's
+	what    work
 	until   memory.MessageID // the newest message to compare
 	after   time.Time        // not before then
 }
+
+// work is what a task is about, in the order in which it is done.
+type work uint8
+
+const (
+	probe   work = iota // whether it was deleted
+	archive             // search it for threads in the archive
+	compare             // its newest messages with Discord's
+)
 
 func newFiller(b *Bot) *filler {
 	return &filler{bot: b, convert: newConverter(b.self, b.cfg.LogBots, b.now), wake: make(chan struct{}, 1), later: map[gapKey]time.Time{}}
@@ -67,20 +76,19 @@ func (f *filler) put(v visit) {
 	defer f.mu.Unlock()
 	fresh := map[memory.ChannelID]bool{}
 	var tasks []task
+	for _, id := range v.missing {
+		tasks = append(tasks, task{visit: &v, channel: id, what: probe})
+	}
 	for _, id := range v.parents {
-		tasks = append(tasks, task{visit: &v, channel: id, archive: true})
-		fresh[id] = true
+		tasks = append(tasks, task{visit: &v, channel: id, what: archive})
 	}
 	for id, until := range v.until {
-		tasks = append(tasks, task{visit: &v, channel: id, until: until})
-		fresh[id] = true
+		tasks = append(tasks, task{visit: &v, channel: id, what: compare, until: until})
 	}
-	slices.SortFunc(tasks, func(a, b task) int {
-		if a.archive != b.archive {
-			return -cmp.Compare(bit(a.archive), bit(b.archive))
-		}
-		return cmp.Compare(a.channel, b.channel)
-	})
+	for _, t := range tasks {
+		fresh[t.channel] = true
+	}
+	slices.SortFunc(tasks, func(a, b task) int { return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.channel, b.channel)) })
 	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool { return fresh[t.channel] && t.visit.guild == v.guild }), tasks...)
 	select {
 	case f.wake <- struct{}{}:
@@ -146,14 +154,31 @@ func (f *filler) next() (task, bool) {
 }
 
 func (f *filler) do(ctx context.Context, t task) error {
+	if t.what == probe {
+		return f.probe(ctx, t)
+	}
 	remembered, err := f.bot.admit.remembers(ctx, t.visit.guild, t.channel)
 	if err != nil || !remembered {
 		return err
 	}
-	if t.archive {
+	if t.what == archive {
 		return f.searchArchive(ctx, t)
 	}
 	return f.compare(ctx, t)
+}
+
+// probe finds out whether a channel that Discord doesn't list any more was deleted.
+func (f *filler) probe(ctx context.Context, t task) error {
+	address := discordgo.EndpointChannel(t.channel.String())
+	err := f.bot.rest.call(ctx, http.MethodGet, address, address, nil, nil)
+	switch {
+	case code(err) == discordgo.ErrCodeUnknownChannel:
+		f.tally.channels++
+		return f.bot.commit(ctx, []memory.Event{memory.ChannelDeleted{Guild: t.visit.guild, Channel: t.channel, At: f.bot.now()}})
+	case err == nil, denied(err): // it is in the archive, or out of sight
+		return nil
+	}
+	return fmt.Errorf("ask whether channel %d was deleted: %w", t.channel, err)
 }
 
 func (f *filler) failed(ctx context.Context, err error, what string) {
@@ -167,7 +192,7 @@ func (f *filler) say(what string, left int) {
 	if left > 0 {
 		e = e.Int("left", left)
 	}
-	e.Int("edited", f.tally.edited).Int("deleted", f.tally.deleted).Msg(what)
+	e.Int("edited", f.tally.edited).Int("deleted", f.tally.deleted).Int("channels_deleted", f.tally.channels).Msg(what)
 }
 
 // page fetches the next page of a gap. What can't be had for good ends the gap; what may be had later is left alone.

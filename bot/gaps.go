@@ -18,7 +18,13 @@ type gaps struct {
 	catchUp   time.Duration
 	reconcile int
 	now       func() time.Time
-	heard     map[memory.GuildID]reached // when Hark was told last of guilds that it is about to be told of again
+	before    map[memory.GuildID]known // when Hark was told last of guilds that it is about to be told of again
+}
+
+// known is what was known of a guild.
+type known struct {
+	heard  reached
+	placed []memory.Channel // that Discord had told of
 }
 
 // reached is the newest message of each channel that needn't be fetched.
@@ -34,7 +40,7 @@ func (r reached) last() memory.MessageID {
 }
 
 func newGaps(log Log, cfg Config, now func() time.Time) *gaps {
-	return &gaps{log: log, policy: cfg.Policy, catchUp: cfg.CatchUp, reconcile: cfg.Reconcile, now: now, heard: map[memory.GuildID]reached{}}
+	return &gaps{log: log, policy: cfg.Policy, catchUp: cfg.CatchUp, reconcile: cfg.Reconcile, now: now, before: map[memory.GuildID]known{}}
 }
 
 // visit is what is to be done about a guild after a time away, beyond the gaps that are known.
@@ -46,6 +52,8 @@ type visit struct {
 	parents []memory.ChannelID
 	// until is for each channel the newest message that may have been changed or deleted unheard.
 	until map[memory.ChannelID]memory.MessageID
+	// missing are the channels that Discord doesn't tell of any more: deleted, in the archive, or out of sight.
+	missing []memory.ChannelID
 }
 
 // look is what follows from an event for the log, and what is to be done.
@@ -65,7 +73,7 @@ func (g *gaps) greet(ctx context.Context, present []memory.GuildID) ([]memory.Ev
 	if err != nil {
 		return nil, nil, err
 	}
-	clear(g.heard)
+	clear(g.before)
 	var events []memory.Event
 	for _, id := range known {
 		if id == memory.LocalGuild || id == memory.DirectGuild {
@@ -89,16 +97,27 @@ func (g *gaps) greet(ctx context.Context, present []memory.GuildID) ([]memory.Ev
 	return append(events, direct...), seen, err
 }
 
-// remember keeps how far a guild was heard.
+// remember keeps how far a guild was heard, and where.
 func (g *gaps) remember(ctx context.Context, id memory.GuildID) error {
-	if _, ok := g.heard[id]; ok {
+	if _, ok := g.before[id]; ok {
 		return nil
 	}
 	until, err := g.log.HeardUntil(ctx, id)
-	if err == nil {
-		g.heard[id] = until
+	if err != nil {
+		return err
 	}
-	return err
+	was := known{heard: until}
+	stored, err := g.log.Guild(ctx, id)
+	switch {
+	case errors.Is(err, memory.ErrNotFound):
+	case err != nil:
+		return err
+	default:
+		was.placed = slices.Clone(stored.Channels)
+		was.placed = slices.DeleteFunc(was.placed, func(c memory.Channel) bool { return c.Unplaced || c.Kind == memory.CategoryChannel })
+	}
+	g.before[id] = was
+	return nil
 }
 
 // direct is what may be missing of direct messages, of which Discord doesn't tell how far they have come.
@@ -128,17 +147,31 @@ func (g *gaps) arrive(ctx context.Context, s *sighting) ([]memory.Event, *visit,
 	if err != nil {
 		return nil, nil, err
 	}
-	until, ok := g.heard[s.guild]
+	was, ok := g.before[s.guild]
 	if !ok {
-		if until, err = g.log.HeardUntil(ctx, s.guild); err != nil {
+		if was.heard, err = g.log.HeardUntil(ctx, s.guild); err != nil {
 			return nil, nil, err
 		}
 	}
+	found, seen := g.compare(stored, was.heard, s)
 	if s.whole {
-		delete(g.heard, s.guild)
+		delete(g.before, s.guild)
+		seen.missing = g.missing(was, s)
 	}
-	found, seen := g.compare(stored, until, s)
 	return found, seen, nil
+}
+
+// missing are the channels of which Discord told before, and doesn't any more. Of threads, which are many, only those in
+// which something was said lately.
+func (g *gaps) missing(was known, s *sighting) []memory.ChannelID {
+	var missing []memory.ChannelID
+	lately := memory.FirstMessageID(g.now().Add(-g.catchUp))
+	for _, c := range was.placed {
+		if !s.listed[c.ID] && (!c.Kind.IsThread() || was.heard[c.ID] >= lately) {
+			missing = append(missing, c.ID)
+		}
+	}
+	return missing
 }
 
 func (g *gaps) compare(stored *memory.Guild, until reached, s *sighting) ([]memory.Event, *visit) {

@@ -422,3 +422,51 @@ func TestDirectMessagesAreCaughtUp(t *testing.T) {
 	s.resume(t, cfg)
 	s.mirrors(t, first.ChannelID)
 }
+
+// What was deleted while nobody listened isn't told: whoever asks finds that it is gone, and not what is merely out of
+// sight or in the archive.
+func TestChannelsDeletedUnheard(t *testing.T) {
+	t.Parallel()
+	s := catching(t)
+	make := func(name string, kind discordtest.ChannelType) discordtest.ID {
+		c := discordtest.Channel{Name: name, Type: kind}
+		if kind == discordtest.PublicThread {
+			c.ParentID = &s.channel
+		}
+		return s.discord.AddChannel(s.guild.ID, c).ID
+	}
+	deleted, hidden := make("deleted", discordtest.Text), make("hidden", discordtest.Text)
+	thread, archived := make("thread", discordtest.PublicThread), make("archived", discordtest.PublicThread)
+	s.run(t).ready(t)
+	for _, id := range []discordtest.ID{deleted, hidden, thread, archived} {
+		s.say(id, 1, "before")
+		s.mirrors(t, id)
+	}
+	s.stop(t)
+	s.discord.RemoveChannel(deleted)
+	s.discord.RemoveChannel(thread)
+	s.discord.SetOverwrite(hidden, discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0))
+	s.discord.UpdateChannel(archived, func(c *discordtest.Channel) {
+		meta := *c.Thread
+		meta.Archived = true
+		c.Thread = &meta
+	})
+	s.discord.Inject("GET /channels/*", 1, discordtest.ServerError())
+	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	gone := func() (ids []discordtest.ID) {
+		s.log.mu.Lock()
+		defer s.log.mu.Unlock()
+		for _, e := range s.log.events {
+			if e, ok := e.(memory.ChannelDeleted); ok {
+				ids = append(ids, discordtest.ID(e.Channel))
+			}
+		}
+		return ids
+	}
+	s.log.wait(t, "both deletions", func() bool { return len(gone()) == 2 })
+	s.out.wait(t, "caught up")
+	s.stop(t)
+	if got := gone(); !slices.Equal(got, []discordtest.ID{deleted, thread}) {
+		t.Errorf("deleted were %v, want %v", got, []discordtest.ID{deleted, thread})
+	}
+}

@@ -11,6 +11,7 @@ type sighting struct {
 	guild memory.GuildID
 	// whole says that it is all of the guild, after a time in which Hark wasn't told of it.
 	whole    bool
+	listed   map[memory.ChannelID]bool // all that Discord tells of, if it is whole
 	channels []sighted
 	parents  []memory.ChannelID // that may have threads in the archive, which the guild doesn't tell
 }
@@ -24,7 +25,7 @@ type sighted struct {
 
 // sight is how far the channels of a guild have come that Hark may read.
 func (c *converter) sight(g *wireGuild) *sighting {
-	s := &sighting{guild: memory.GuildID(g.ID), whole: true}
+	s := &sighting{guild: memory.GuildID(g.ID), whole: true, listed: map[memory.ChannelID]bool{}}
 	roles := c.ownRoles(g)
 	channels := map[snowflake]*wireChannel{}
 	for _, w := range g.Channels {
@@ -32,6 +33,7 @@ func (c *converter) sight(g *wireGuild) *sighting {
 			continue
 		}
 		channels[w.ID] = w
+		s.listed[memory.ChannelID(w.ID)] = true
 		kind, known := kinds[w.Type]
 		if !known || kind == memory.CategoryChannel || !mayReadBack(c.self, g, w, nil, roles) {
 			continue
@@ -44,7 +46,11 @@ func (c *converter) sight(g *wireGuild) *sighting {
 		}
 	}
 	for _, w := range g.Threads {
-		if w != nil && w.Last != 0 && kinds[w.Type].IsThread() && mayReadBack(c.self, g, w, channels[w.Parent], roles) {
+		if w == nil {
+			continue
+		}
+		s.listed[memory.ChannelID(w.ID)] = true
+		if w.Last != 0 && kinds[w.Type].IsThread() && mayReadBack(c.self, g, w, channels[w.Parent], roles) {
 			s.channels = append(s.channels, sighted{memory.ChannelID(w.ID), memory.MessageID(w.Last), true})
 		}
 	}
