@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"hark/memory"
 )
@@ -117,6 +118,26 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 		}
 	}
 	return passed, nil
+}
+
+// isOld reports whether what e tells anew was said where Hark listens, and isn't in the log all the same: from before it was
+// asked to remember, or deleted, or forgotten. A pin or an edit mustn't bring it in.
+func (a *admission) isOld(ctx context.Context, e memory.Event) (bool, error) {
+	guild, channel, _ := spokenIn(e)
+	id := messageIn(e)
+	if remembered, err := a.remembers(ctx, guild, channel); err != nil || !remembered {
+		return false, err // only the session hears of it
+	}
+	if there, err := a.log.Messages(ctx, channel, []memory.MessageID{id}); err != nil || len(there) > 0 {
+		return false, err
+	}
+	heard, err := a.log.HeardUntil(ctx, guild)
+	if err != nil || id > heard[channel] {
+		return false, err // it overtakes its message
+	}
+	gaps, err := a.log.Gaps(ctx)
+	missing := slices.ContainsFunc(gaps, func(g memory.Gap) bool { return g.Channel == channel && g.After < id && id <= g.Until })
+	return err == nil && !missing, err
 }
 
 // abroad is what is kept of an answer that isn't logged itself, so that it can be taken back in Discord: which messages

@@ -82,7 +82,7 @@ func (f *filler) archived(ctx context.Context, t task, threads []*wireChannel, b
 		if gap, missed := f.bot.pump.gaps.gap(t.visit, sighted{ch.ID, last, true}); missed {
 			events = append(events, memory.ChannelSeen{Channel: ch}, memory.GapFound{Gap: gap})
 		}
-		if f.bot.cfg.Reconcile > 0 && !w.Thread.Archived.Before(t.visit.heard.last().Time()) {
+		if f.bot.cfg.Reconcile > 0 { // messages can be deleted without the thread leaving the archive
 			changed = append(changed, task{visit: t.visit, channel: ch.ID, what: compare, until: last})
 		}
 	}

@@ -34,6 +34,8 @@ type converted struct {
 	present []memory.GuildID
 	// away is a guild that Discord can't tell of for a while.
 	away memory.GuildID
+	// update says that the events tell of a message as it is now that was sent before.
+	update bool
 	// sighting is how far channels have come, if the event tells.
 	sighting *sighting
 }

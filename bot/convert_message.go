@@ -30,6 +30,7 @@ func (c *converter) messageUpdate(w *wireMessage, out *converted) error {
 	if c.withdrawn(w, out) {
 		return nil
 	}
+	out.update = true
 	kind := c.kindOf(w)
 	whole := w.Author != nil && w.Content != nil && w.Type != nil && w.Mentions != nil && w.Attachments != nil
 	if whole || !c.logged(kind) {

@@ -234,7 +234,7 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (events []memory.Event,
 	}
 	page, err := f.fetch(ctx, g.Guild, g.Channel, "after", max(g.After, 1))
 	switch {
-	case denied(err):
+	case f.givesUp(g, err):
 		return ended, 0, true, nil
 	case err != nil:
 		return nil, 0, false, err
@@ -265,6 +265,13 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (events []memory.Event,
 	events = append(events, memory.GapFilled{Gap: g, Through: through})
 	done = through >= g.Until
 	return f.heardAll(events, g, page, done), n, done, nil
+}
+
+// givesUp reports whether to give a gap up because of err: there is no such channel any more, or what was missed may not be
+// read and is further back by now than anything is fetched. What was asked for is asked for again when it may be read.
+func (f *filler) givesUp(g memory.Gap, err error) bool {
+	return status(err) == http.StatusNotFound ||
+		denied(err) && (g.Past || g.Until < memory.FirstMessageID(f.bot.now().Add(-f.bot.cfg.CatchUp)))
 }
 
 // heardAll adds that nothing of a gap is missing any more once it is filled, so that it isn't found again.

@@ -30,15 +30,6 @@ type known struct {
 // reached is the newest message of each channel that needn't be fetched.
 type reached map[memory.ChannelID]memory.MessageID
 
-// last is the newest message heard anywhere: Hark was there then.
-func (r reached) last() memory.MessageID {
-	var last memory.MessageID
-	for _, id := range r {
-		last = max(last, id)
-	}
-	return last
-}
-
 func newGaps(log Log, cfg Config, now func() time.Time) *gaps {
 	return &gaps{log: log, policy: cfg.Policy, catchUp: cfg.CatchUp, reconcile: cfg.Reconcile, now: now, before: map[memory.GuildID]known{}}
 }

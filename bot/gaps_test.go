@@ -470,3 +470,45 @@ func TestChannelsDeletedUnheard(t *testing.T) {
 		t.Errorf("deleted were %v, want %v", got, []discordtest.ID{deleted, thread})
 	}
 }
+
+func TestDeletedInTheArchive(t *testing.T) {
+	t.Parallel()
+	s := catching(t)
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
+	s.run(t).ready(t)
+	ids := s.say(thread, 3, "before")
+	s.discord.UpdateChannel(thread, func(c *discordtest.Channel) {
+		meta := *c.Thread
+		meta.Archived = true
+		c.Thread = &meta
+	})
+	s.discord.Advance(time.Minute)
+	s.say(s.channel, 1, "after that")
+	s.mirrors(t, s.channel)
+	s.stop(t)
+	s.discord.Delete(thread, ids[1])
+	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.mirrors(t, thread)
+}
+
+// A channel that is closed for a while keeps its gap.
+func TestGapOfAChannelThatIsClosedForAWhile(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	s.say(s.channel, 3, "before")
+	s.mirrors(t, s.channel)
+	s.stop(t)
+	s.say(s.channel, 3, "missed")
+	fetch := s.discord.Inject("GET /channels/*/messages", 1, discordtest.Forbidden())
+	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	fetch.WaitHits(1)
+	s.out.wait(t, "couldn't fetch what is missing yet")
+	s.say(s.channel, 1, "live")
+	s.stop(t)
+	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 {
+		t.Fatalf("gaps are %v", gaps)
+	}
+	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.mirrors(t, s.channel)
+	s.filled(t)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -164,6 +165,11 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 			return err
 		}
 	}
+	if c.update {
+		if err := p.dropOld(ctx, &c, out); err != nil {
+			return err
+		}
+	}
 	out.events = append(out.events, c.events...)
 	if c.ask != nil {
 		out.asks = append(out.asks, c.ask)
@@ -172,6 +178,33 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 		return nil
 	}
 	return p.lookForGaps(ctx, c, out)
+}
+
+// dropOld leaves out what an update tells of a message that isn't to be logged any more. What came before it must be in the
+// log to tell.
+func (p *pump) dropOld(ctx context.Context, c *converted, out *commit) error {
+	for i, e := range c.events {
+		if _, _, said := spokenIn(e); !said {
+			continue
+		}
+		old := false
+		ask := func() (err error) {
+			old, err = p.admit.isOld(ctx, e)
+			return err
+		}
+		if err := p.insist(ctx, ask); err != nil || !old {
+			return err
+		}
+		if err := p.flush(ctx, out); err != nil {
+			return err
+		}
+		if err := p.insist(ctx, ask); err != nil || !old {
+			return err
+		}
+		c.events = slices.Delete(c.events, i, i+1)
+		return nil
+	}
+	return nil
 }
 
 // lookForGaps keeps what was missed, before anything that came later is logged.

@@ -20,8 +20,8 @@ type Forgetting struct {
 	Guild   GuildID   // or Everywhere
 	Channel ChannelID // with its threads; 0 for all channels
 	User    UserID    // who wrote; 0 for everybody
-	// Before is the end, exclusive; zero for the time at which it was begun, At. Where a whole channel was deleted it
-	// holds for what comes later as well.
+	// Before is the end, exclusive; zero for the time at which it was begun, At, which is the end as well if Before is
+	// later: what isn't said yet can't be forgotten. Where a whole channel was deleted it holds for what comes later too.
 	Before time.Time
 	Why    Why
 	At     time.Time

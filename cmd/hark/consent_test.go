@@ -94,7 +94,7 @@ func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
 	w.start()
 	notice := w.notice()
 	w.later()
-	w.discord.Say(w.general.ID, w.jane.ID, "canary-before is in the cage")
+	before := w.discord.Say(w.general.ID, w.jane.ID, "canary-before is in the cage")
 	w.ask(w.general, w.ana, "what is in the cage?")
 	w.holds(w.prompt(), "canary-before") // of the session
 	w.settled()
@@ -118,6 +118,14 @@ func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
 	w.settled()
 	if !w.onDisk("canary-agreed") || w.onDisk("canary-hidden") || w.onDisk("canary-after") {
 		t.Errorf("agreed: %t, hidden: %t, before that: %t", w.onDisk("canary-agreed"), w.onDisk("canary-hidden"), w.onDisk("canary-after"))
+	}
+	// What happens to it now doesn't bring in what was said before.
+	w.discord.Unfurl(w.general.ID, before.ID, `{"title": "a cage"}`)
+	w.discord.Edit(w.general.ID, before.ID, "canary-before is in the cage still")
+	w.discord.EditBriefly(w.general.ID, before.ID, "canary-before is in the cage for good")
+	w.settled()
+	if w.onDisk("canary-before") {
+		t.Error("what was said before the decision is on disk after an edit")
 	}
 	asked := 0
 	for _, m := range w.discord.Sent(w.general.ID) {

@@ -153,6 +153,9 @@ func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, 
 		if t.Before, err = dayOf(o.before, t.At, k.config.Answer.Location()); err != nil {
 			return t, "", nil, fmt.Errorf("--before %w", err)
 		}
+		if t.Before.After(t.At) {
+			return t, "", nil, fmt.Errorf("--before %s is in the future: what isn't said yet can't be forgotten", o.before)
+		}
 		what += ", before " + t.Before.In(k.config.Answer.Location()).Format("2006-01-02 15:04 MST")
 	}
 	if o.optOut {
@@ -244,7 +247,18 @@ func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error
 
 // carryOut forgets. What was gone on with before is part of it where the same was meant.
 func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forgetting, before []memory.Receipt) (memory.Receipt, error) {
+	var later []memory.Event
+	if target.Before.IsZero() {
+		var err error
+		if later, err = k.Later(ctx, target); err == nil && len(later) > 0 {
+			err = k.Apply(ctx, later...)
+		}
+		if err != nil {
+			return memory.Receipt{}, err
+		}
+	}
 	receipt, err := k.Forget(ctx, target, o.progress("forgetting"))
+	receipt.Messages += len(later)
 	for _, r := range before {
 		u := r.Forgetting
 		if u.Guild == target.Guild && u.Channel == target.Channel && u.User == target.User && u.Why == target.Why {

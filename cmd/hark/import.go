@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"hark/internal/imports"
 	"hark/memory"
+	"hark/memory/sqlite"
 )
 
 func (f *flags) importCommand() *cobra.Command {
@@ -37,12 +40,12 @@ func (f *flags) importCommand() *cobra.Command {
 			defer a.close()
 			failed := false
 			for _, path := range args {
-				summary, err := f.importFile(c.Context(), a, path)
+				summary, dropped, err := f.importFile(c.Context(), a, path)
 				if c.Context().Err() != nil {
 					return interrupted("interrupted; what was read of " + path + " so far is kept: import it again to go on")
 				}
 				if summary.Messages > 0 || err == nil {
-					fmt.Fprintln(c.OutOrStdout(), summaryLine(path, summary))
+					fmt.Fprintln(c.OutOrStdout(), summaryLine(path, summary, dropped))
 				}
 				if err != nil {
 					failed = true
@@ -64,32 +67,66 @@ func (f *flags) importCommand() *cobra.Command {
 	}
 }
 
-func (f *flags) importFile(ctx context.Context, a *app, path string) (imports.Summary, error) {
+func (f *flags) importFile(ctx context.Context, a *app, path string) (s imports.Summary, dropped int, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return imports.Summary{}, errors.Unwrap(err)
+		return s, 0, errors.Unwrap(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return imports.Summary{}, err
+		return s, 0, err
 	}
 	if info.IsDir() {
-		return imports.Summary{}, errors.New("it is a directory: name the files in it")
+		return s, 0, errors.New("it is a directory: name the files in it")
 	}
 	bar := f.bar(info.Size(), "importing", true)
 	defer bar.Close()
-	apply := func(events []memory.Event) error { return a.store.Apply(ctx, events...) }
-	return imports.Read(ctx, file, a.store, apply, func(bytes int64) { _ = bar.Set64(bytes) })
+	apply := func(events []memory.Event) error {
+		err := a.store.Apply(ctx, events...)
+		if err == nil {
+			var n int
+			n, err = missing(ctx, a.store, events)
+			dropped += n
+		}
+		return err
+	}
+	s, err = imports.Read(ctx, file, a.store, apply, func(bytes int64) { _ = bar.Set64(bytes) })
+	return s, dropped, err
 }
 
-func summaryLine(path string, s imports.Summary) string {
+// missing is how many of the messages that were posted aren't there: they fall under what was forgotten.
+func missing(ctx context.Context, store *sqlite.Store, events []memory.Event) (int, error) {
+	posted := map[memory.ChannelID]map[memory.MessageID]bool{}
+	for _, e := range events {
+		if p, ok := e.(memory.Posted); ok {
+			if posted[p.Message.Channel] == nil {
+				posted[p.Message.Channel] = map[memory.MessageID]bool{}
+			}
+			posted[p.Message.Channel][p.Message.ID] = true
+		}
+	}
+	n := 0
+	for channel, ids := range posted {
+		there, err := store.Messages(ctx, channel, slices.Collect(maps.Keys(ids)))
+		if err != nil {
+			return 0, err
+		}
+		n += len(ids) - len(there)
+	}
+	return n, nil
+}
+
+func summaryLine(path string, s imports.Summary, dropped int) string {
 	line := fmt.Sprintf("%s: %s in %s", path, plural(s.Messages, "message"), plural(s.Channels, "channel"))
 	if s.Questions > 0 {
 		line += fmt.Sprintf("; \"hark eval\" asks its %s", plural(s.Questions, "question"))
 	}
 	if s.Answers > 0 {
 		line += fmt.Sprintf("; %s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it", plural(s.Answers, "answer"))
+	}
+	if dropped > 0 {
+		line += fmt.Sprintf("; %s left out: they were deleted or forgotten here, or their author has opted out", plural(dropped, "message"))
 	}
 	if s.Skipped > 0 {
 		line += fmt.Sprintf("; %s skipped, the first: %s", plural(s.Skipped, "unreadable message"), s.FirstSkipped)

@@ -14,6 +14,7 @@ import (
 	_ "time/tzdata" // the image has no time zones of its own
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"hark/internal/config"
 )
@@ -88,6 +89,8 @@ func newRoot(env *environment) *cobra.Command {
 		SilenceErrors: true,
 		Args:          knownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return refuseEmpty(c) },
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; \"%s --help\" shows what there is", err, c.CommandPath())
@@ -110,6 +113,18 @@ func knownCommand(c *cobra.Command, args []string) error {
 		return fmt.Errorf("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
 	return fmt.Errorf("unknown command %q; \"hark --help\" shows what there is", args[0])
+}
+
+// refuseEmpty refuses flags that are given and empty, as "--user $NAME" is where NAME isn't set: they mustn't widen what
+// is meant to everybody.
+func refuseEmpty(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		kind := f.Value.Type()
+		if err == nil && (kind == "string" && strings.TrimSpace(f.Value.String()) == "" || kind == "stringSlice" && f.Value.String() == "[]") {
+			err = fmt.Errorf("--%s is empty: give it a value or leave it out", f.Name)
+		}
+	})
+	return err
 }
 
 // noArguments refuses arguments of a command that takes none.

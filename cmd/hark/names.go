@@ -124,7 +124,7 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 			if (guild == memory.Everywhere || guild == g.ID) && c.Kind != memory.CategoryChannel {
 				names = append(names, c.Name)
 			}
-			byName := strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name)
+			byName := c.Name != "" && (strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name))
 			if (guild == memory.Everywhere || guild == g.ID) && c.Kind != memory.CategoryChannel && (byName || c.ID.String() == name) {
 				c.Guild = g.ID
 				all, lines = append(all, c), append(lines, fmt.Sprintf("%d #%s in %s (%d)", c.ID, oneLine(c.Name), oneLine(guildName(g)), g.ID))
@@ -179,7 +179,7 @@ func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name stri
 // isCalled reports whether name is one of a person's names, or their id.
 func isCalled(p memory.Person, name string) bool {
 	return slices.ContainsFunc(append(p.Aliases(), p.Username, p.Name, p.Nick, p.ID.String()), func(n string) bool {
-		return strings.EqualFold(n, strings.TrimPrefix(name, "@")) || strings.EqualFold(n, name)
+		return n != "" && (strings.EqualFold(n, strings.TrimPrefix(name, "@")) || strings.EqualFold(n, name))
 	})
 }
 

@@ -231,6 +231,14 @@ var forgetPromises = []promise{
 		t.counts(t.forget(memory.Forgetting{Guild: memory.Everywhere, Before: id(7).Time(), Why: memory.WhyAge, At: later}), 3, 0, 0)
 		t.only(all, 6, 7)
 	}},
+	{"what isn't said yet can't be forgotten", func(t *trial) {
+		all := t.settle()
+		t.counts(t.forget(memory.Forgetting{Guild: guild, Channel: general, Before: later.Add(time.Hour), Why: memory.WhyPurge, At: id(4).Time()}), 2, 1, 0)
+		t.only(all, 2, 3, 4, 5, 6, 7)
+		said := said(general, memory.FirstMessageID(later.Add(time.Minute)), ada, "said since")
+		t.post(said)
+		t.same("what was said since", slices.ContainsFunc(t.log(general), func(m memory.Message) bool { return m.ID == said.ID }), true)
+	}},
 	{"only that is forgotten for which all holds that is set", func(t *trial) {
 		all := t.settle()
 		r := t.forget(memory.Forgetting{Guild: guild, Channel: general, User: ada, Before: id(8).Time(), Why: memory.WhyPurge, At: later})

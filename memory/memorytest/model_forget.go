@@ -21,7 +21,7 @@ const never memory.MessageID = 1<<63 - 1
 func (m *model) begin(f memory.Forgetting) *forgetting {
 	g := &forgetting{all: f.Before.IsZero()}
 	f.ID = int64(len(m.forgettings) + 1)
-	if g.all {
+	if g.all || f.Before.After(f.At) {
 		f.Before = f.At
 	}
 	if g.Forgetting, g.end = f, memory.FirstMessageID(f.Before); f.Why == memory.WhyDeleted {

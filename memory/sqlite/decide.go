@@ -38,7 +38,7 @@ func orderOf(f memory.Forgetting) order {
 	switch {
 	case f.Why == memory.WhyDeleted:
 		o.end = endless
-	case f.Before.IsZero():
+	case f.Before.IsZero() || f.Before.After(f.At): // what isn't said yet can't be forgotten
 		o.end = firstAt(f.At)
 	default:
 		o.end = firstAt(f.Before)

@@ -32,6 +32,27 @@ func (s *Store) Extent(ctx context.Context, f memory.Forgetting) (Extent, error)
 	return e, nil
 }
 
+// Later are the messages that fall under a Forgetting without Before by all but their ids, which say that they are of later
+// than At: those of a file with wrong dates, or of a clock that is ahead. Deleting them completes it.
+func (s *Store) Later(ctx context.Context, f memory.Forgetting) ([]memory.Event, error) {
+	where, args := under(f)
+	var later []memory.Event
+	rows, err := s.read.QueryContext(ctx, "SELECT c.guild, c.id, m.id FROM said m CROSS JOIN channel c ON c.no = m.channel WHERE "+where+" AND m.id >= ?",
+		append(args, int64(firstAt(f.At)))...)
+	if err == nil {
+		err = eachRow(rows, func(scan func(...any) error) error {
+			d := memory.Deleted{IDs: make([]memory.MessageID, 1)}
+			err := scan(&d.Guild, &d.Channel, &d.IDs[0])
+			later = append(later, d)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what is dated later: %w", explain(err))
+	}
+	return later, nil
+}
+
 // under is the condition for messages m in channels c that fall under f.
 func under(f memory.Forgetting) (where string, args []any) {
 	conditions := []string{"1"}
