@@ -141,7 +141,7 @@ func (a *admission) isOld(ctx context.Context, e memory.Event) (bool, error) {
 }
 
 // abroad is what is kept of an answer that isn't logged itself, so that it can be taken back in Discord: which messages
-// it was made from that are logged elsewhere, if any.
+// and facts it was made from that are logged elsewhere, if any.
 func abroad(t memory.Trace) (memory.Trace, bool) {
 	kept := memory.Trace{Guild: t.Guild, Channel: t.Channel, Answer: t.Answer, Parts: t.Parts}
 	for _, hit := range t.Recalled {
@@ -149,7 +149,8 @@ func abroad(t memory.Trace) (memory.Trace, bool) {
 			kept.Recalled = append(kept.Recalled, memory.TraceHit{Channel: hit.Channel, Message: hit.Message, Number: hit.Number, Context: hit.Context, Edited: hit.Edited})
 		}
 	}
-	return kept, len(kept.Recalled) > 0
+	kept.Facts = t.Facts
+	return kept, len(kept.Recalled)+len(kept.Facts) > 0
 }
 
 // membership is somebody in a guild.

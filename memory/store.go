@@ -161,7 +161,9 @@ type Trace struct {
 	Asker          UserID     `json:"asker"`
 	Model          string     `json:"model,omitempty"` // empty when the answer was extractive
 	Recalled       []TraceHit `json:"recalled"`        // best first
-	Sections       []TraceUse `json:"sections"`        // in the prompt's order
+	// Facts are the ids of the facts, all of the guild, that the model was shown.
+	Facts    []int64    `json:"facts,omitempty"`
+	Sections []TraceUse `json:"sections"` // in the prompt's order
 	// TextOnly says that vectors couldn't be searched, so that only full text found anything.
 	TextOnly bool          `json:"text_only,omitempty"`
 	Search   time.Duration `json:"search"`

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -250,6 +252,28 @@ func TestFactsAndMarksAreInThePrompt(t *testing.T) {
 	w.shown(w.discord.MessageAction(said, w.ana.ID, "Remember ⭐"), "No longer marked")
 	w.ask(w.general, w.otto, when)
 	w.lacks(lastUser(w.prompt()), "⭐")
+
+	// What was told is taken back, and with it the answers that could draw on it.
+	w.settled()
+	menu := w.use(w.jane.ID, "memory remove", "")
+	choices, err := json.Marshal(menu.Components)
+	if err != nil {
+		w.Fatal(err)
+	}
+	var told []string
+	for _, choice := range regexp.MustCompile(`"value":"(\d+)"`).FindAllSubmatch(choices, -1) {
+		told = append(told, string(choice[1]))
+	}
+	w.shown(w.discord.Click(menu.Message, w.jane.ID, "facts", told...), "Forgotten: 2")
+	w.discord.WaitFor("the answers to be taken back", func() bool {
+		n := 0
+		for _, m := range w.discord.Sent(w.general.ID) {
+			if strings.Contains(m.Content, "has been forgotten") {
+				n++
+			}
+		}
+		return n == 2
+	})
 }
 
 // lastUser is a prompt without the legend that explains its signs.

@@ -175,6 +175,11 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 			t.Recalled = append(t.Recalled, memory.TraceHit{Channel: m.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
 		}
 	}
+	for _, p := range r.sentPeople() {
+		for _, f := range p.Person.Facts {
+			t.Facts = append(t.Facts, f.ID)
+		}
+	}
 	for _, m := range r.loggedSession() {
 		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: q.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
 	}

@@ -235,8 +235,27 @@ func (m *model) keepTrace(t memory.Trace) {
 		gone = gone || m.isGone(s.place) || m.channels[s.channel] == nil
 		changed = changed || ok && editedAt(now) != s.edited
 	}
+	for _, id := range t.Facts {
+		known := m.facts[factKey{t.Guild, id}]
+		gone = gone || known != nil && known.gone
+	}
 	if gone || changed {
 		m.dropAnswer(t, gone)
+	}
+}
+
+// takeFact takes a fact away, with the answers that used it.
+func (m *model) takeFact(key factKey) {
+	m.facts[key] = &fact{gone: true}
+	m.dropAnswersFrom(key)
+}
+
+// dropAnswersFrom withdraws the answers that used a fact.
+func (m *model) dropAnswersFrom(key factKey) {
+	for _, t := range maps.Clone(m.traces) {
+		if t.Guild == key.guild && slices.Contains(t.Facts, key.id) {
+			m.dropAnswer(t, true)
+		}
 	}
 }
 

@@ -88,6 +88,11 @@ func (m *model) forgetMessages(g *forgetting, covered []place) {
 			m.dropAnswer(t, true)
 		}
 	}
+	for key, known := range m.facts {
+		if f := g.Forgetting; !known.gone && f.Channel == 0 && g.all && g.of(key.guild) && f.User != 0 && f.User == known.user {
+			m.dropAnswersFrom(key)
+		}
+	}
 	for _, at := range covered {
 		m.delete(at)
 	}

@@ -40,7 +40,7 @@ func (m *model) applyPerson(e memory.Event) {
 	case memory.FactTold:
 		m.tell(e)
 	case memory.FactGone:
-		m.facts[factKey{e.Guild, e.Fact}] = &fact{gone: true}
+		m.takeFact(factKey{e.Guild, e.Fact})
 	case memory.Learn:
 		key := member{e.Guild, e.User}
 		if e.On && m.opted[key].Out {
@@ -89,7 +89,7 @@ func (m *model) tell(e memory.FactTold) {
 	switch {
 	case old != nil && old.gone, m.opted[member{e.Guild, e.User}].Out:
 	case source.id != 0 && m.isGone(source):
-		m.facts[key] = &fact{gone: true}
+		m.takeFact(key)
 	default:
 		m.facts[key] = &fact{user: e.User, Fact: e.Fact}
 	}

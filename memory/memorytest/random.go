@@ -248,6 +248,7 @@ func (m *machine) answer(t *rapid.T) {
 			{Channel: source, Message: slotID(n) + 1<<30, Why: []string{"around"}, Context: !m.isUnknown(place{source, slotID(n) + 1<<30})},
 		},
 		Sections: []memory.TraceUse{{Section: "history"}},
+		Facts:    rapid.SampledFrom([][]int64{nil, nil, {1}, {2, 5}}).Draw(t, "facts"),
 	}
 	if rapid.Bool().Draw(t, "at once") {
 		m.both(memory.Posted{Message: reply}, memory.Answered{Trace: trace})

@@ -49,6 +49,36 @@ var tracePromises = []promise{
 			t.Fatalf("in another channel: %v", err)
 		}
 	}},
+	{"an answer is deleted with any of the facts that it used", func(t *trial) {
+		told := func(id int64, who memory.UserID) memory.Event {
+			return memory.FactTold{Guild: guild, User: who, Fact: memory.Fact{ID: id, Text: "sails", By: who}}
+		}
+		t.apply(told(5, ben), told(6, ben), told(7, ada), memory.FactTold{Guild: village, User: ben, Fact: memory.Fact{ID: 5, Text: "rows", By: ben}})
+		trace := t.answered()
+		trace.Facts = []int64{5, 7}
+		t.keep(trace)
+		t.apply(memory.FactGone{Guild: village, User: ben, Fact: 5}, memory.FactGone{Guild: guild, User: ben, Fact: 6})
+		if got, ok := t.trace(general, trace.Answer); !ok || len(got.Facts) != 2 {
+			t.Fatalf("with another guild's fact, or with another, goes %v, %t", got, ok)
+		}
+		t.apply(memory.FactGone{Guild: guild, User: ben, Fact: 5})
+		t.answerGone(trace)
+		if all := t.withdrawn(); len(all) != 2 || !all[0].First {
+			t.Fatalf("withdrawn: %v", all)
+		}
+		late := said(general, id(13), hark, "He sails.")
+		late.Kind = memory.FromHark
+		trace = memory.Trace{Guild: guild, Channel: general, Answer: late.ID, Asker: ada, Facts: []int64{5}}
+		t.apply(memory.Posted{Message: late}, memory.Answered{Trace: trace})
+		t.answerGone(trace) // it was on its way when the fact went
+		next := said(general, id(14), hark, "She sails.")
+		next.Kind = memory.FromHark
+		trace = memory.Trace{Guild: guild, Channel: general, Answer: next.ID, Asker: ben, Facts: []int64{7}}
+		t.apply(memory.Posted{Message: next}, memory.Answered{Trace: trace})
+		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
+		t.same("answers in the receipt", r.Answers, 1)
+		t.answerGone(trace)
+	}},
 	{"an answer is deleted with any of its sources", func(t *trial) {
 		trace := t.answered()
 		t.delete(staff, id(2)) // wasn't shown to the model

@@ -195,6 +195,8 @@ func TestReadBackup(t *testing.T) {
 		t.Error(err)
 	}
 	s := populated(t)
+	scrubbed(t, s)
+	apply(t, s, posted(general, 200, "is in the log"))
 	_, err = ReadBackup(t.Context(), filepath.Join(s.dir, FileName))
 	wantError(t, err, "is in use", "hark backup")
 }

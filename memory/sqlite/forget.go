@@ -108,6 +108,11 @@ func (b *beginning) dropAnswers() error {
 	n, err = b.deleteAnswers(true, "SELECT body FROM trace WHERE body ->> '$.asker' = ?1 AND ?2 IN (body ->> '$.guild', ?3)",
 		int64(b.of.user), int64(b.of.guild), int64(memory.Everywhere))
 	b.Answers += n
+	if err != nil {
+		return err
+	}
+	n, err = b.deleteAnswers(true, answersByFacts+"f.value IN (SELECT id FROM fact WHERE user = ?2 AND guild = t.body ->> '$.guild'))", int64(b.of.guild), int64(b.of.user))
+	b.Answers += n
 	return err
 }
 

@@ -154,6 +154,38 @@ func TestForgettingIsDoneWhenTheReaderIsGone(t *testing.T) {
 	}
 }
 
+// Nobody is told that something is forgotten while a reader keeps it in the write-ahead log.
+func TestForgettingBesideAReaderThatStays(t *testing.T) {
+	t.Parallel()
+	s, err := quick(t, written(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := s.read.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Rollback()
+	if err := reader.QueryRow("SELECT count(*) FROM message").Scan(new(int)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember, At: id(900).Time()}, nil)
+	wantError(t, err, "carry out forgetting", "somebody has been reading the database for so long")
+	unfinished, err := s.Unfinished(bg)
+	if err != nil || len(unfinished) != 1 {
+		t.Fatalf("unfinished are %v, %v", unfinished, err)
+	}
+	if err := reader.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CarryOut(bg, unfinished[0].ID, nil); err != nil {
+		t.Error(err)
+	}
+	if unfinished, err := s.Unfinished(bg); err != nil || len(unfinished) > 0 {
+		t.Errorf("unfinished are %v, %v", unfinished, err)
+	}
+}
+
 // A process that died before it emptied the log leaves that to the next one.
 func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 	t.Parallel()

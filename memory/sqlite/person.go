@@ -69,8 +69,11 @@ func (t *transaction) tellFact(e memory.FactTold) error {
 		int64(e.Guild), f.ID, int64(e.User), f.Alias, int64(f.By), int64(f.Channel), int64(f.Message), memory.Clean(f.Text))
 }
 
-// takeFact takes a fact away for good: of it only its id stays.
+// takeFact takes a fact away for good, with the answers that used it: of it only its id stays.
 func (t *transaction) takeFact(guild memory.GuildID, id int64) error {
+	if _, err := t.deleteAnswers(true, answersByFacts+"f.value = ?2)", int64(guild), id); err != nil {
+		return err
+	}
 	t.changed.person(guild)
 	t.changed.text = true
 	return t.exec("INSERT OR REPLACE INTO fact (guild, id, user, alias, by, channel, message, text) VALUES (?, ?, 0, 0, 0, 0, 0, NULL)", int64(guild), id)

@@ -2,12 +2,16 @@ package sqlite
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"hark/memory"
@@ -65,9 +69,144 @@ func stains(t *testing.T, s *Store) int {
 	if err := s.truncateLog(bg); err != nil {
 		t.Fatal(err)
 	}
-	stained, err := stainedPages(s.path)
+	file, err := os.Open(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	stained, err := stainedPages(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return len(stained)
+}
+
+func TestScrubsThatFail(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	apply(t, s, posted(general, 1, "Huitzilopochtli"), posted(general, 2, "stays"))
+	scrubbed(t, s)
+	fails := func(words string) {
+		t.Helper()
+		s.writer.turn <- struct{}{}
+		defer func() { <-s.writer.turn }()
+		wantError(t, s.scrub(bg), words)
+	}
+	path := s.path
+	s.path = filepath.Join(dir, "nowhere")
+	fails("nowhere")
+	if err := os.WriteFile(s.path, []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fails("read the header")
+	s.path = path
+	execute(t, s.write, "PRAGMA busy_timeout = 0")
+	other := raw(t, dir)
+	execute(t, other, "BEGIN IMMEDIATE")
+	fails("locked")
+	execute(t, other, "COMMIT")
+	apply(t, s, posted(general, 3, "also stays")) // and is in the log
+	fails("somebody else writes")
+	s.writer.turn <- struct{}{}
+	execute(t, s.write, "BEGIN IMMEDIATE")
+	wantError(t, s.wipe(bg, []int64{1 << 20}), "read page 1048576 of the database")
+	execute(t, s.write, "ROLLBACK")
+	<-s.writer.turn
+	apply(t, s, deleted(general, 1))
+	scrubbed(t, s)
+	if got := holding(t, dir, "Huitzilopochtli"); len(got) > 0 {
+		t.Errorf("%v still hold the word", got)
+	}
+	checkSound(t, s)
+}
+
+// A page of a database of pages of 512 bytes, of which the middle is unused.
+func somePage(kind byte, cells, content uint16) []byte {
+	page := make([]byte, 512)
+	page[0] = kind
+	binary.BigEndian.PutUint16(page[3:], cells)
+	binary.BigEndian.PutUint16(page[5:], content)
+	return page
+}
+
+func TestWhatIsUnusedOfAPage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		page     []byte
+		from, to int
+	}{
+		{somePage(13, 3, 400), 14, 400}, {somePage(10, 0, 512), 8, 512}, {somePage(2, 1, 500), 14, 500}, {somePage(5, 100, 212), 212, 212},
+		{somePage(0, 3, 400), 0, 0}, {somePage(7, 3, 400), 0, 0}, // what isn't of a tree
+		{somePage(13, 3, 513), 0, 0}, {somePage(13, 300, 400), 0, 0}, {somePage(13, 3, 0), 0, 0}, // what no page can be
+	} {
+		for i := range c.page[c.from:c.to] {
+			if c.from+i > 7 {
+				c.page[c.from+i] = 1
+			}
+		}
+		got := unusedMiddle(c.page, 2)
+		if len(got) != c.to-c.from || bytes.ContainsFunc(got, func(r rune) bool { return r != 1 }) {
+			t.Errorf("of %v %d bytes are unused", c.page[:8], len(got))
+		}
+	}
+}
+
+func TestPagesThatHoldSomethingUnused(t *testing.T) {
+	t.Parallel()
+	header := func(size uint16, pages uint32, length int) []byte {
+		page := make([]byte, length)
+		binary.BigEndian.PutUint16(page[16:], size)
+		binary.BigEndian.PutUint32(page[28:], pages)
+		copy(page[100:], somePage(13, 1, 400)[:8])
+		return page
+	}
+	first, clean, stained := header(512, 4, 512), somePage(13, 3, 400), somePage(10, 3, 400)
+	stained[14], first[110] = 1, 1
+	clean[13], clean[400] = 1, 1 // where a cell is, and its content
+	got, err := stainedPages(bytes.NewReader(slices.Concat(first, clean, stained, somePage(0, 0, 0))))
+	if err != nil || !slices.Equal(got, []int64{1, 3}) {
+		t.Errorf("stained are %v, %v", got, err)
+	}
+	large := header(1, 1, 1<<16)
+	large[60000] = 1
+	binary.BigEndian.PutUint16(large[105:], 0) // 65,536
+	if got, err := stainedPages(bytes.NewReader(large)); err != nil || !slices.Equal(got, []int64{1}) {
+		t.Errorf("of large pages are %v, %v", got, err)
+	}
+	for words, file := range map[string]io.Reader{
+		"read the header":          strings.NewReader("short"),
+		"has 33554432 pages":       bytes.NewReader(header(512, maxPages, 512)),
+		"read page 2":              bytes.NewReader(slices.Concat(first, clean[:100])),
+		"read page 1 of the datab": io.MultiReader(bytes.NewReader(first[:200]), iotest.ErrReader(os.ErrPermission)),
+	} {
+		_, err := stainedPages(file)
+		wantError(t, err, words)
+	}
+}
+
+// What is dated later than now belongs to what is forgotten all the same.
+func TestWhatIsDatedLater(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	f := memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyPurge, At: id(8).Time()}
+	later, err := s.Later(bg, f)
+	if err != nil || len(later) == 0 {
+		t.Fatalf("later are %v, %v", later, err)
+	}
+	before, err := s.Extent(bg, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, later...)
+	r, err := s.Forget(bg, f, nil)
+	if err != nil || len(later)+r.Messages != before.Messages {
+		t.Errorf("%d and %d of %d, %v", len(later), r.Messages, before.Messages, err)
+	}
+	if after, err := s.Extent(bg, f); err != nil || after.Messages != 0 {
+		t.Errorf("%d are left, %v", after.Messages, err)
+	}
+	execute(t, s.write, "DROP TABLE doomed")
+	_, err = s.Later(bg, f)
+	wantError(t, err, "read what is dated later")
 }

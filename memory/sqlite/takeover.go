@@ -110,7 +110,11 @@ func (t *transaction) takeFacts(r *Restored) error {
 		WHERE o.text IS NULL AND NOT EXISTS (SELECT 1 FROM main.fact f WHERE f.guild = o.guild AND f.id = o.id AND f.text IS NULL)`); err != nil {
 		return err
 	}
-	return t.changedRows(&r.Facts)
+	if err := t.changedRows(&r.Facts); err != nil {
+		return err
+	}
+	_, err := t.deleteAnswers(true, answersByFacts+"f.value IN (SELECT id FROM main.fact WHERE guild = t.body ->> '$.guild' AND text IS NULL))", int64(memory.Everywhere))
+	return err
 }
 
 func (t *transaction) takeDeleted(r *Restored) error {

@@ -44,6 +44,13 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 			return err
 		}
 	}
+	for _, fact := range trace.Facts {
+		gone, err := found(t.row("SELECT 1 FROM fact WHERE guild = ? AND id = ? AND text IS NULL", int64(trace.Guild), fact).Scan(new(int)))
+		if err != nil {
+			return err
+		}
+		lost, withdrawn = lost || gone, withdrawn || gone
+	}
 	if lost { // a source was deleted or edited while the answer was being written
 		return t.deleteAnswer(trace, withdrawn)
 	}
@@ -106,6 +113,11 @@ func (t *transaction) dropAnswers(channel memory.ChannelID, id memory.MessageID,
 		WHERE s.channel = ? AND s.id = ?`, int64(channel), int64(id))
 	return err
 }
+
+// answersByFacts begins to select the traces of a guild, the first argument, of answers made from facts for which a
+// condition on f.value holds, which follows, with a bracket.
+const answersByFacts = `SELECT t.body FROM trace t WHERE t.body LIKE '%"facts":[%' AND ?1 IN (t.body ->> '$.guild', -1)
+	AND EXISTS (SELECT 1 FROM json_each(t.body, '$.facts') f WHERE `
 
 // deleteAnswers deletes the answers of the traces that a query gives, and tells how many.
 func (t *transaction) deleteAnswers(withdrawn bool, query string, args ...any) (int, error) {
