@@ -157,9 +157,9 @@ func TestGrowth(t *testing.T) {
 		return list
 	}
 	between := 0
-	for chars := 720; chars < 1800; chars += 20 {
+	for chars := 1000; chars < 1800; chars += 20 {
 		got := fractions(chars)
-		if len(got) != 4 || got[1] < got[0] || got[0] < got[2] || got[2] < got[3] {
+		if len(got) != 4 || got[1] < got[0] || got[0] < got[2] || got[1] < got[3] {
 			t.Fatalf("with room for %d characters: %v", chars, got)
 		}
 		if got[1] == 1 && got[0] < 1 && got[0] > got[2] {

@@ -9,11 +9,15 @@ import (
 // How much of a text is shown before there is room for more, in characters.
 const (
 	lineChars    = 150
+	bestChars    = 400 // of the message that was found, in the best items
 	dataChars    = 100
 	turnChars    = 400
 	summaryChars = 600
 	loreChars    = 200
 )
+
+// bestItems is how many items of the history are the best: their messages matter more whole than many others in part.
+const bestItems = 10
 
 // How much of the plain layout's two kinds of text are shown at most.
 const (
@@ -187,6 +191,9 @@ func (w *work) planHistory(s *section, most size) {
 			w.pieces = append(w.pieces, w.measure(line.Content, line.Tokens, inLine, lineChars))
 		}
 		e.pieces = w.pieces[first:len(w.pieces):len(w.pieces)]
+		if len(s.entries) < bestItems {
+			e.claim = w.claimOf(&e.pieces[e.lead], bestChars)
+		}
 		if !w.add(s, e, most) {
 			s.items -= w.linelessFrom(n + 1)
 			return

@@ -41,7 +41,14 @@ type entry struct {
 	fixed  size
 	pieces []piece
 	lead   int     // the piece that grows first
+	claim  claim   // of that piece
 	marks  [6]bool // of a history item
+}
+
+// claim is a form of a piece that is longer than its short one, and has room before entries behind it have any.
+type claim struct {
+	at   int // bytes; 0 if nothing is claimed
+	size size
 }
 
 // piece is a text of a member's, measured.
@@ -54,6 +61,7 @@ type piece struct {
 	short size // what those take
 	whole size // what all of it takes
 	at    int  // bytes shown, as decided
+	taken size // what those take
 }
 
 func (e *entry) short() size {
@@ -92,6 +100,18 @@ func (w *work) measure(text string, tokens int, b *block, limit int) piece {
 	}
 	p.at = p.cut
 	return p
+}
+
+// claimOf is p cut to limit characters.
+func (w *work) claimOf(p *piece, limit int) claim {
+	if p.cut == len(p.text) {
+		return claim{}
+	}
+	if runeOffset(p.text, limit) == len(p.text) {
+		return claim{len(p.text), p.whole}
+	}
+	at := cutAt(p.text, limit-1)
+	return claim{at, w.sizeOf(p, at, 0)}
 }
 
 // sizeOf is what p takes when bytes of it are shown.
@@ -158,20 +178,25 @@ func (w *work) add(s *section, e entry, most size) bool {
 	return false
 }
 
-// fill decides what of s is shown in room: entries from the best on until one doesn't fit, a line about the
-// rest, and then more of the texts that were cut, again from the best on.
+// fill decides what of s is shown in room: entries from the best on until one doesn't fit beside what those before it
+// claim, a line about the rest, and then more of the texts that were cut, again from the best on.
 func (w *work) fill(s *section, room size) {
 	s.shown, s.more, s.used = 0, false, s.head
+	claimed := s.head
 	for i := range s.entries {
 		e := &s.entries[i]
 		for j := range e.pieces {
-			e.pieces[j].at = e.pieces[j].cut
+			p := &e.pieces[j]
+			p.at, p.taken = p.cut, p.short
 		}
-		next := s.used.plus(e.short())
+		next := claimed.plus(e.short())
 		if s.shown < i || !next.within(room) {
 			continue
 		}
-		s.shown, s.used = i+1, next
+		s.shown, s.used, claimed = i+1, s.used.plus(e.short()), next
+		if e.claim.at > 0 {
+			claimed = next.minus(e.pieces[e.lead].short).plus(e.claim.size)
+		}
 	}
 	if s.shown == 0 {
 		s.used = size{}
@@ -181,6 +206,12 @@ func (w *work) fill(s *section, room size) {
 		with := s.used.plus(w.sizeOfMore(s.items - s.shown))
 		if with.within(room) {
 			s.more, s.used = true, with
+		}
+	}
+	for i := range s.entries[:s.shown] {
+		e := &s.entries[i]
+		if e.claim.at > 0 && !w.show(s, &e.pieces[e.lead], e.claim, room) {
+			break
 		}
 	}
 	for i := range s.entries[:s.shown] {
@@ -197,14 +228,21 @@ func (w *work) grow(s *section, e *entry, room size) bool {
 		if p.at == len(p.text) {
 			continue
 		}
-		with := s.used.minus(p.short).plus(p.whole)
-		if with.within(room) {
-			p.at, s.used = len(p.text), with
-			continue
+		if !w.show(s, p, claim{len(p.text), p.whole}, room) {
+			w.growPart(s, p, room)
+			return false
 		}
-		w.growPart(s, p, room)
+	}
+	return true
+}
+
+// show shows so much of p, if that fits.
+func (w *work) show(s *section, p *piece, c claim, room size) bool {
+	with := s.used.minus(p.taken).plus(c.size)
+	if !with.within(room) {
 		return false
 	}
+	p.at, p.taken, s.used = c.at, c.size, with
 	return true
 }
 
@@ -224,7 +262,7 @@ const leastGrowth = 30
 
 // growPart shows as much more of p as its share of characters to tokens lets expect, if that fits.
 func (w *work) growPart(s *section, p *piece, room size) {
-	left := room.minus(s.used).plus(p.short)
+	left := room.minus(s.used).plus(p.taken)
 	keep := p.chars
 	if p.whole.tokens > left.tokens {
 		keep = min(keep, p.chars*left.tokens/p.whole.tokens)
@@ -233,11 +271,7 @@ func (w *work) growPart(s *section, p *piece, room size) {
 		keep = min(keep, p.chars*left.chars/p.whole.chars)
 	}
 	at := cutAt(p.text, keep*19/20-1)
-	if at < p.cut+leastGrowth {
-		return
-	}
-	taken := w.sizeOf(p, at, 0)
-	if taken.within(left) {
-		p.at, s.used = at, s.used.minus(p.short).plus(taken)
+	if at >= p.at+leastGrowth {
+		w.show(s, p, claim{at, w.sizeOf(p, at, 0)}, room)
 	}
 }

@@ -12,6 +12,13 @@ import (
 // dateRange is a span of time that a question asks about.
 type dateRange struct{ from, to time.Time }
 
+const day = 24 * time.Hour
+
+// overlaps reports whether two spans have a moment in common.
+func (d dateRange) overlaps(other dateRange) bool {
+	return d.from.Before(other.to) && other.from.Before(d.to)
+}
+
 // distance is how far t is from the nearest date asked for; 0 within it.
 func (q question) distance(t time.Time) time.Duration {
 	nearest := time.Duration(1<<63 - 1)

@@ -61,35 +61,69 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
 	}
-	if !q.Now.IsZero() && (q.Scope.Until.IsZero() || q.Now.Before(q.Scope.Until)) {
-		q.Scope.Until = q.Now
-	}
-	known, err := e.known(ctx, q.Guilds, q.Scope)
+	found, err := e.recall(ctx, q)
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
-	question, err := e.understand(ctx, q, known)
-	if err != nil {
-		return Result{}, fmt.Errorf("search: %w", err)
-	}
-	pool, textOnly, err := e.candidates(ctx, q, question)
-	if err != nil {
-		return Result{}, fmt.Errorf("search: %w", err)
-	}
-	scored := pool.score(question)
-	result := Result{Hits: pool.hits(q, scored), TextOnly: textOnly}
-	result.People, err = e.participants(ctx, q, question, result.Hits, known)
+	result := Result{Hits: found.pool.hits(q, found.question, found.pool.score(found.question)), TextOnly: found.textOnly}
+	result.People, err = e.participants(ctx, found.query, found.question, result.Hits, found.known)
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
 	return result, nil
 }
 
+// Candidates are the messages that a search for q scores, best first, but for those that say nothing or only ask the same:
+// for whoever learns the weights of the features.
+func (e *Engine) Candidates(ctx context.Context, q Query) ([]Candidate, error) {
+	found, err := e.recall(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	var all []Candidate
+	asked := repeats(q.Text)
+	for _, r := range found.pool.score(found.question) {
+		m := &found.pool.streams[r.channel][r.at]
+		if normalised(m.Text()) != "" && !asked(m) {
+			all = append(all, Candidate{Message: m.ID, Features: slices.Clone(r.values[:]), Score: r.score})
+		}
+	}
+	return all, nil
+}
+
+// found is what a search has to go by.
+type found struct {
+	query    Query // with the end of its scope
+	known    people
+	question question
+	pool     *pool
+	textOnly bool
+}
+
+func (e *Engine) recall(ctx context.Context, q Query) (f found, err error) {
+	if !q.Now.IsZero() && (q.Scope.Until.IsZero() || q.Now.Before(q.Scope.Until)) {
+		q.Scope.Until = q.Now
+	}
+	f.query = q
+	if f.known, err = e.known(ctx, q.Guilds, q.Scope); err != nil {
+		return f, err
+	}
+	if f.question, err = e.understand(ctx, q, f.known); err != nil {
+		return f, err
+	}
+	f.pool, f.textOnly, err = e.candidates(ctx, q, f.question)
+	return f, err
+}
+
 // understand works out what q asks for.
 func (e *Engine) understand(ctx context.Context, q Query, known people) (question, error) {
 	asked := question{scope: q.Scope, named: known.namedIn(q.Text)}
-	asked.dates = datesIn(q.Text, q.Now)
+	asked.dates, asked.form = datesIn(q.Text, q.Now), formOf(q.Text)
 	terms := text.QueryTerms(q.Text)
+	asked.pairs = map[string]string{}
+	for i := range len(terms) - 1 {
+		asked.pairs[terms[i]] = terms[i+1]
+	}
 	names := known.terms(asked.named)
 	n, counts, err := e.log.Frequencies(ctx, q.Scope, terms, countLimit)
 	if err != nil {
@@ -101,7 +135,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 		if slices.Contains(names, t) {
 			idf *= nameShare // whoever is named says things more often than they are spoken of
 		}
-		asked.terms = append(asked.terms, weighted{term: t, idf: idf})
+		asked.terms = append(asked.terms, weighted{term: t, idf: idf, name: slices.Contains(names, t)})
 	}
 	slices.SortStableFunc(asked.terms, func(a, b weighted) int { return cmp.Compare(b.idf, a.idf) })
 	asked.terms = asked.terms[:min(maxTerms, len(asked.terms))]

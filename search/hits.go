@@ -11,7 +11,7 @@ import (
 
 // hits are the best of what was scored, with their excerpts; what says nothing, only repeats the question, or
 // says the same as a better one, is left out.
-func (p *pool) hits(q Query, scored []ranked) []Hit {
+func (p *pool) hits(q Query, asking question, scored []ranked) []Hit {
 	var hits []Hit
 	asked := repeats(q.Text)
 	said := map[string]bool{}
@@ -29,11 +29,11 @@ func (p *pool) hits(q Query, scored []ranked) []Hit {
 			continue
 		}
 		if said[words] || asked(e) {
-			repeated = append(repeated, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: r.why})
+			repeated = append(repeated, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: p.why(asking, r)})
 			continue
 		}
 		said[words] = true
-		hits = append(hits, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: r.why})
+		hits = append(hits, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: p.why(asking, r)})
 		scores = append(scores, r.score)
 	}
 	for i, relevance := range relevances(scores, below) {
@@ -55,7 +55,7 @@ func repeats(question string) func(*entry) bool {
 	same := normalised(question)
 	return func(e *entry) bool {
 		body := e.Text()
-		if !e.asks {
+		if !e.signs.asks {
 			return same != "" && normalised(body) == same
 		}
 		return !slices.ContainsFunc(text.Terms(body), func(t string) bool { return !terms[t] })
@@ -84,41 +84,39 @@ func (p *pool) excerpt(r ranked) []memory.Message {
 	return excerpt
 }
 
-// The logistic curve that takes a hit's place among the scores of a result to the probability that it, or a
-// direct neighbour, answers the question. It was fitted on the tuning halves of LoCoMo, REALTALK and FriendsQA,
-// each counting the same, with the ranking of this package. Scores alone tell little, since their height depends
-// on the question; how far a hit stands out tells most:
-//
-//	relevance   of the first ten hits   right in LoCoMo  REALTALK  FriendsQA
-//	0.8 to 1                      155              0.89      0.86       0.79
-//	0.6 to 0.8                    439              0.73      0.74       0.62
-//	0.4 to 0.6                    767              0.56      0.57       0.45
-//	0.2 to 0.4                  3,052              0.31      0.38       0.23
-//	0 to 0.2                   18,587              0.13      0.13       0.09
-const (
-	relevanceBase  = -1.8
-	relevanceField = 1.0  // for each point of score above the field
-	relevanceNext  = 1.3  // for each point above the hit after it
-	relevanceRank  = -0.5 // times the logarithm of the rank, the best being 1
-	field          = 10   // the hit that stands for what merely resembles the question
-	fieldScore     = 2.3  // its median score, where there are fewer hits
-)
+// Field is the rank of the hit that stands for what merely resembles a question.
+const Field = 10
 
-// relevances are those of hits with the given scores, best first, and nothing better than below after them.
-// They never rise with the rank: what is true of a hit is true of those above it.
-func relevances(scores []float64, below float64) []float64 {
-	low := fieldScore
-	if len(scores) >= field {
-		low = scores[field-1]
+// Standings tell of hits with the given scores, best first and nothing better than below after them, how far each stands out:
+// its score less that of the hit at Field (less field, where there are fewer), its score less that of the hit after it, and
+// the logarithm of its rank. Scores alone tell little, since their height depends on the question.
+func Standings(scores []float64, below, field float64) [][3]float64 {
+	low := field
+	if len(scores) >= Field {
+		low = scores[Field-1]
 	}
-	out := make([]float64, len(scores))
-	for i, score := range slices.Backward(scores) {
-		next := max(below, min(fieldScore, score))
+	standings := make([][3]float64, len(scores))
+	for i, score := range scores {
+		next := max(below, min(field, score))
 		if i+1 < len(scores) {
 			next = scores[i+1]
 		}
-		z := relevanceBase + relevanceField*(score-low) + relevanceNext*(score-next) + relevanceRank*math.Log(float64(1+i))
-		out[i] = 1 / (1 + math.Exp(-z))
+		standings[i] = [3]float64{score - low, score - next, math.Log(float64(1 + i))}
+	}
+	return standings
+}
+
+// mostRelevant is the most that a hit's relevance can be: no hit was ever so far ahead of others that it was certain.
+const mostRelevant = 0.99
+
+// relevances are those of hits with the given scores, best first, and nothing better than below after them: the
+// probability that each, or a direct neighbour, answers the question. They never rise with the rank: what is true of a hit
+// is true of those above it.
+func relevances(scores []float64, below float64) []float64 {
+	out := make([]float64, len(scores))
+	for i, s := range slices.Backward(Standings(scores, below, fieldScore)) {
+		z := curve[0] + curve[1]*s[0] + curve[2]*s[1] + curve[3]*s[2]
+		out[i] = min(mostRelevant, 1/(1+math.Exp(-z)))
 		if i+1 < len(out) {
 			out[i] = max(out[i], out[i+1])
 		}

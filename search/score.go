@@ -15,10 +15,12 @@ import (
 // question is a query understood.
 type question struct {
 	scope memory.Scope
-	terms []weighted // to look for, rarest first
-	idf   float64    // of all terms together
+	terms []weighted        // to look for, rarest first
+	idf   float64           // of all terms together
+	pairs map[string]string // the term that follows a term
 	named []memory.UserID
 	dates []dateRange
+	form  form
 }
 
 // idfOf is the inverse document frequency of a term of the question; 0 of one that isn't looked for.
@@ -35,6 +37,7 @@ func (q question) idfOf(term string) float64 {
 type weighted struct {
 	term string
 	idf  float64
+	name bool // of somebody whom the question names
 }
 
 // pool is what was fetched to be scored.
@@ -50,9 +53,11 @@ type pool struct {
 type entry struct {
 	memory.Message
 	counts []float64 // of the question's terms, in their order
+	like   []float64 // how much it holds each of them, also by terms that begin alike: 0 to 1
+	pairs  float64   // share of the question's pairs that it holds
 	length float64   // terms
 	words  int
-	asks   bool // it has a question mark
+	signs  signs
 	joined bool // it follows the entry before it within the same sitting
 }
 
@@ -104,19 +109,60 @@ const (
 	longText  = 60 // words; of what is longer the neighbourhood says nothing that it doesn't say itself
 )
 
-// count counts the question's terms in e.
-func (e *entry) count(batch *text.Batch, position map[string]int) {
-	e.counts = make([]float64, len(position))
+// counter counts a question's terms in messages. Words recur, so it remembers what it has found out about them.
+type counter struct {
+	question
+	batch    text.Batch
+	position map[string]int       // of the question's terms
+	likeness map[string][]float64 // of a term to each of the question's; nil if it is like none
+}
+
+func newCounter(q question) *counter {
+	c := &counter{question: q, position: map[string]int{}, likeness: map[string][]float64{}}
+	for i, t := range q.terms {
+		c.position[t.term] = i
+	}
+	return c
+}
+
+func (c *counter) count(e *entry) {
 	body := e.Text()
-	terms := batch.Terms(body)
-	e.length = min(float64(len(terms)), longTerms)
-	for _, t := range terms {
-		if i, ok := position[t]; ok {
-			e.counts[i]++
+	terms := c.batch.Terms(body)
+	e.counts, e.like = make([]float64, len(c.terms)), make([]float64, len(c.terms))
+	pairs := 0
+	for at, t := range terms {
+		if i, ok := c.position[t]; ok {
+			if e.counts[i]++; at+1 < len(terms) && c.pairs[t] == terms[at+1] {
+				pairs++
+			}
+		}
+		for i, likeness := range c.likenessOf(t) {
+			e.like[i] = max(e.like[i], likeness)
 		}
 	}
+	if len(c.pairs) > 0 {
+		e.pairs = min(1, float64(pairs)/float64(len(c.pairs)))
+	}
+	e.length = min(float64(len(terms)), longTerms)
 	e.words = len(strings.Fields(body))
-	e.asks = strings.ContainsAny(body, "?？")
+	e.signs = signsOf(body)
+}
+
+func (c *counter) likenessOf(term string) []float64 {
+	row, known := c.likeness[term]
+	if known {
+		return row
+	}
+	for i, t := range c.terms {
+		if l := alike(term, t.term); l > 0 {
+			if row == nil {
+				row = make([]float64, len(c.terms))
+			}
+			row[i] = l
+		}
+	}
+	c.likeness[term] = row
+	return row
 }
 
 // ranked is a scored entry.
@@ -124,25 +170,21 @@ type ranked struct {
 	channel memory.ChannelID
 	at      int // in its channel's stream
 	score   float64
-	why     []Reason
+	values  values
 }
 
 // score scores everything in the pool, best first.
 func (p *pool) score(q question) []ranked {
-	position := map[string]int{}
-	for i, t := range q.terms {
-		position[t.term] = i
-	}
 	var all []ranked
-	var batch text.Batch
+	counter := newCounter(q)
 	for _, channel := range p.channels() {
 		stream := p.streams[channel]
 		for i := range stream {
-			stream[i].count(&batch, position)
+			counter.count(&stream[i])
 		}
 		for i := range stream {
-			r := ranked{channel: channel, at: i}
-			r.score, r.why = p.features(q, stream, i).weigh(q, stream[i])
+			r := ranked{channel: channel, at: i, values: p.features(q, stream, i)}
+			r.score = r.values.score()
 			all = append(all, r)
 		}
 	}
@@ -150,109 +192,103 @@ func (p *pool) score(q question) []ranked {
 	return all
 }
 
-// features are what is known of one message as an answer to a question. Those of words are BM25 divided by
-// the summed inverse document frequency of the question, so that they compare between questions.
-type features struct {
-	own, near, far float64 // the words of the message, of ±3 and of ±8 round it
-	author         float64 // 1 if it is by somebody the question names
-	date           float64 // 1 at the date asked for, less the farther away
-	length         float64 // 0 to 1
-	answers        float64 // own of the message before, if that is somebody else's question
-	similarity     float64 // of the segment's vector, if it was among the nearest
-	words          []string
+// own is the BM25 of one message.
+func own(q question, e *entry) float64 {
+	return q.bm25(e.counts, e.length, averageLength)
 }
 
-// features computes those of the message at i.
-func (p *pool) features(q question, stream []entry, i int) features {
-	e := &stream[i]
-	f := features{similarity: p.similarity[e.ID]}
-	f.own, f.words = own(q, e)
-	f.near, f.far = f.own, f.own
-	if e.words <= longText {
-		f.near = around(q, stream, i, 3, 0.8)
-		f.far = around(q, stream, i, reach, 0.9)
-	}
-	if i > 0 && e.joined && stream[i-1].asks && stream[i-1].Author != e.Author {
-		f.answers, _ = own(q, &stream[i-1])
-	}
-	if slices.Contains(q.named, e.Author) {
-		f.author = 1
-	}
-	if len(q.dates) > 0 {
-		f.date = math.Exp(-q.distance(e.Time()).Hours() / 24 / 7)
-	}
-	f.length = min(math.Log(1+float64(e.words)), math.Log(31)) / 5
-	return f
-}
-
-// own is the BM25 of one message, and the words that it holds.
-func own(q question, e *entry) (score float64, words []string) {
-	if q.idf == 0 {
-		return 0, nil
-	}
-	norm := k1 * (1 - b + b*e.length/averageLength)
-	for i, t := range q.terms {
-		if n := e.counts[i]; n > 0 {
-			score += t.idf * n * (k1 + 1) / (n + norm)
-			words = append(words, t.term)
-		}
-	}
-	return score / q.idf, words
-}
-
-// around is the BM25 of the text made of the messages within reach of i in the same sitting, each counting
-// decay times less than the one nearer.
-func around(q question, stream []entry, i, reach int, decay float64) float64 {
+// bm25 is that of a text of which the question's terms are counted (https://en.wikipedia.org/wiki/Okapi_BM25), divided by
+// the summed inverse document frequency.
+func (q question) bm25(counts []float64, length, average float64) float64 {
 	if q.idf == 0 {
 		return 0
-	}
-	counts := slices.Clone(stream[i].counts)
-	length, average := stream[i].length, averageLength
-	add := func(e *entry, weight float64) {
-		for t, n := range e.counts {
-			counts[t] += weight * n
-		}
-		length += weight * e.length
-		average += weight * averageLength
-	}
-	for d, weight := 1, decay; d <= reach && i-d >= 0 && stream[i-d+1].joined; d, weight = d+1, weight*decay {
-		add(&stream[i-d], weight)
-	}
-	for d, weight := 1, decay; d <= reach && i+d < len(stream) && stream[i+d].joined; d, weight = d+1, weight*decay {
-		add(&stream[i+d], weight)
 	}
 	norm := k1 * (1 - b + b*length/average)
 	score := 0.0
 	for t, n := range counts {
-		score += q.terms[t].idf * n * (k1 + 1) / (n + norm)
+		if n > 0 {
+			score += q.terms[t].idf * n * (k1 + 1) / (n + norm)
+		}
 	}
 	return score / q.idf
 }
 
-// The weights of the features. They were set by hand and checked with "hark eval".
-const (
-	authorWeight     = 0.7
-	dateWeight       = 1.5
-	lengthWeight     = 0.7
-	answersWeight    = 0.4
-	similarityWeight = 0.5
-)
+// neighbourhood is from where to where the messages go that were said with the one at i, at most so many before and after it.
+func neighbourhood(stream []entry, i, before, after int) (first, last int) {
+	first, last = i, i
+	for first > max(0, i-before) && stream[first].joined {
+		first--
+	}
+	for last < min(len(stream)-1, i+after) && stream[last+1].joined {
+		last++
+	}
+	return first, last
+}
 
-// weigh adds the features up, and tells which mattered.
-func (f features) weigh(q question, e entry) (score float64, why []Reason) {
-	add := func(kind, detail string, weight float64) {
-		score += weight
-		if weight > 0 && kind != "" {
-			why = append(why, Reason{Kind: kind, Detail: detail, Weight: weight})
+// decay is how much less than the one nearer a neighbour's words count.
+const decay = 0.9
+
+// around is the BM25 of the text made of stream, of which the words count less the farther they are from the message at i,
+// and how much of the question is in it at all.
+func around(q question, stream []entry, i int) (score, covered float64) {
+	counts := make([]float64, len(q.terms))
+	found := make([]float64, len(q.terms))
+	length, average := 0.0, 0.0
+	for j := range stream {
+		weight := math.Pow(decay, math.Abs(float64(i-j)))
+		for t, n := range stream[j].counts {
+			counts[t] += weight * n
+			found[t] += n
+		}
+		length += weight * stream[j].length
+		average += weight * averageLength
+	}
+	return q.bm25(counts, length, average), q.share(found)
+}
+
+// reasons are the features that people are told of, by what they are told.
+var reasons = []struct {
+	kind     string
+	features []feature
+}{
+	{"words", []feature{featureLike, featurePairs, featureAuthorOwn}},
+	{"around", []feature{featureFar, featureCovered, featureLikeNear}},
+	{"author", []feature{featureAuthor, featureSelf}},
+	{"name", []feature{featureSpokenOf}},
+	{"time", []feature{featureWeek, featureDay, featureDateSaid}},
+	{"answers", []feature{featureAnswers}},
+	{"form", []feature{featureTime, featureNumber, featureName, featureReason}},
+	{"meaning", []feature{featureMeaning}},
+}
+
+// why tells what spoke for r, most first.
+func (p *pool) why(q question, r ranked) []Reason {
+	var why []Reason
+	for _, reason := range reasons {
+		sum := 0.0
+		for _, f := range reason.features {
+			sum += weights[f] * r.values[f]
+		}
+		if sum <= 0 {
+			continue
+		}
+		detail := ""
+		if reason.kind == "words" {
+			detail = strings.Join(q.wordsIn(&p.streams[r.channel][r.at]), " ")
+		}
+		why = append(why, Reason{Kind: reason.kind, Detail: detail, Weight: sum})
+	}
+	slices.SortStableFunc(why, func(a, b Reason) int { return cmp.Compare(b.Weight, a.Weight) })
+	return why
+}
+
+// wordsIn are the terms of the question that e holds.
+func (q question) wordsIn(e *entry) []string {
+	var words []string
+	for t, n := range e.counts {
+		if n > 0 {
+			words = append(words, q.terms[t].term)
 		}
 	}
-	add("words", strings.Join(f.words, " "), f.own)
-	add("around", "", f.near+f.far)
-	add("author", "", authorWeight*f.author)
-	add("time", "", dateWeight*f.date)
-	add("answers", "", answersWeight*f.answers)
-	add("meaning", "", similarityWeight*f.similarity)
-	add("", "", lengthWeight*f.length)
-	slices.SortStableFunc(why, func(a, b Reason) int { return cmp.Compare(b.Weight, a.Weight) })
-	return score, why
+	return words
 }

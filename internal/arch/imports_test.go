@@ -26,6 +26,7 @@ var rules = map[string][]string{
 	"internal/llm":         {"memory", "builder"},
 	"internal/embed":       {"memory"},
 	"internal/imports":     {"memory"},
+	"internal/tune":        {"search", "internal/embed", "internal/eval"},
 	"internal/eval":        {"memory", "memory/sqlite", "search", "builder", "internal/answer", "internal/imports"},
 	"internal/config":      {},
 	"internal/text":        {},

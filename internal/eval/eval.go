@@ -54,6 +54,43 @@ type Evaluator struct {
 // Run loads a set into a temporary store of its own, asks its questions, and passes each outcome on. progress,
 // if not nil, is told the questions done of all. A set without questions has no outcomes.
 func (e *Evaluator) Run(ctx context.Context, path string, each func(Outcome) error, progress func(done, total int)) error {
+	name := SetName(path)
+	return e.questions(ctx, path, progress, func(a *asker, q imports.SetQuestion) error {
+		outcome, err := a.ask(ctx, q)
+		if err != nil {
+			return fmt.Errorf("ask %s of %s: %w", q.ID, path, err)
+		}
+		outcome.Set = name
+		return each(outcome)
+	})
+}
+
+// Sample is what a search for one question scored.
+type Sample struct {
+	Set, Channel string
+	Candidates   []search.Candidate
+	Evidence     map[memory.MessageID]bool
+	Near         map[memory.MessageID]bool // evidence and its direct neighbours
+}
+
+// Examine is as Run, but passes on all that was scored, with its features.
+func (e *Evaluator) Examine(ctx context.Context, path string, each func(Sample) error) error {
+	name := SetName(path)
+	return e.questions(ctx, path, nil, func(a *asker, q imports.SetQuestion) error {
+		candidates, err := a.engine.Candidates(ctx, a.query(q))
+		if err != nil {
+			return fmt.Errorf("ask %s of %s: %w", q.ID, path, err)
+		}
+		s := Sample{Set: name, Channel: q.Channel, Candidates: candidates}
+		if s.Evidence, s.Near, err = a.evidence(ctx, q); err != nil {
+			return err
+		}
+		return each(s)
+	})
+}
+
+// questions loads a set and calls ask for each question.
+func (e *Evaluator) questions(ctx context.Context, path string, progress func(done, total int), ask func(*asker, imports.SetQuestion) error) error {
 	set, err := readSet(path)
 	if err != nil || len(set.Questions) == 0 {
 		return err
@@ -75,14 +112,8 @@ func (e *Evaluator) Run(ctx context.Context, path string, each func(Outcome) err
 	if err != nil {
 		return err
 	}
-	name := SetName(path)
 	for i, q := range set.Questions {
-		outcome, err := asker.ask(ctx, q)
-		if err != nil {
-			return fmt.Errorf("ask %s of %s: %w", q.ID, path, err)
-		}
-		outcome.Set = name
-		if err := each(outcome); err != nil {
+		if err := ask(asker, q); err != nil {
 			return err
 		}
 		if progress != nil {
@@ -176,13 +207,17 @@ func newAsker(ctx context.Context, store *sqlite.Store, e *Evaluator) (*asker, e
 	return a, nil
 }
 
+func (a *asker) query(q imports.SetQuestion) search.Query {
+	return search.Query{
+		Text: q.Text, Now: q.Time, Guilds: []memory.GuildID{memory.LocalGuild},
+		Scope: memory.Scope{Channels: []memory.ChannelID{a.channels[q.Channel]}}, Limit: rankedHits, Repeats: true,
+	}
+}
+
 func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error) {
 	channel := a.channels[q.Channel]
 	started := time.Now()
-	result, err := a.engine.Search(ctx, search.Query{
-		Text: q.Text, Now: q.Time, Guilds: []memory.GuildID{memory.LocalGuild},
-		Scope: memory.Scope{Channels: []memory.ChannelID{channel}}, Limit: rankedHits, Repeats: true,
-	})
+	result, err := a.engine.Search(ctx, a.query(q))
 	took := time.Since(started)
 	if err != nil {
 		return Outcome{}, err
@@ -212,6 +247,27 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 		outcome.Context[fmt.Sprint(budget)] = Context{Messages: names, Text: held}
 	}
 	return outcome, nil
+}
+
+// evidence are the messages that answer q, and those with their direct neighbours.
+func (a *asker) evidence(ctx context.Context, q imports.SetQuestion) (evidence, near map[memory.MessageID]bool, err error) {
+	evidence, near = map[memory.MessageID]bool{}, map[memory.MessageID]bool{}
+	channel := a.channels[q.Channel]
+	for _, name := range q.Evidence {
+		id, err := a.store.MessageNamed(ctx, channel, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		evidence[id] = true
+		around, err := a.store.Around(ctx, channel, []memory.MessageID{id}, 1, 1)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, m := range around {
+			near[m.ID] = true
+		}
+	}
+	return evidence, near, nil
 }
 
 // names are what the set calls messages, in the order of ids.

@@ -1,0 +1,148 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"hark/memory"
+)
+
+// feature numbers what is known of a message as an answer to a question. All lie in [0, 1], but for featureFar and
+// featureOwnAuthor, which are BM25 divided by the summed inverse document frequency of the question's terms, so that they
+// compare between questions: at most k1 + 1.
+type feature int
+
+const (
+	featureFar       feature = iota // BM25 of the text made of the message and of the eight before and after it
+	featureCovered                  // share of the question's inverse document frequency that is found there at all
+	featureLike                     // and in the message itself, also by words that begin alike
+	featureLikeNear                 // and in the message or in the three before and after it
+	featurePairs                    // share of the neighbouring terms of the question that are neighbours in it
+	featureAuthor                   // it is by somebody whom the question names
+	featureAuthorOwn                // BM25 of the message, if it is
+	featureSelf                     // it is, and speaks of its author
+	featureSpokenOf                 // it is by somebody else, and speaks of somebody whom the question names
+	featureWeek                     // 1 at the date asked for, falling to 1/e within a week
+	featureDay                      // and within a day
+	featureDateSaid                 // it tells a date that is asked for
+	featureLength                   // logarithm of its words, 1 from 30 on
+	featureAnswers                  // BM25 of the message before, if that is somebody else's question
+	featureMeaning                  // likeness of its segment's vector to the question's, if it is among the nearest
+	featureAsks                     // it asks
+	featureTime                     // a time is asked for, and it tells one
+	featureNumber                   // a number is asked for, and it tells one
+	featureName                     // a name is asked for, and it tells one
+	featureReason                   // a reason is asked for, and it gives one
+	featureFirst                    // nothing was said for hours before it
+	featureReacts                   // it begins as reactions to what others say do
+	featureCount
+)
+
+var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "pairs", "author", "authorOwn", "self", "spokenOf", "week", "day", "dateSaid",
+	"length", "answers", "meaning", "asks", "time", "number", "name", "reason", "first", "reacts"}
+
+// FeatureNames are the names of a Candidate's features, in their order.
+func FeatureNames() []string { return featureNames[:] }
+
+// values are a message's features.
+type values [featureCount]float64
+
+func (v *values) score() float64 {
+	score := 0.0
+	for i, w := range weights {
+		score += w * v[i]
+	}
+	return score
+}
+
+// features computes those of the message at i.
+func (p *pool) features(q question, stream []entry, i int) (v values) {
+	e := &stream[i]
+	first, last := neighbourhood(stream, i, reach, reach)
+	v[featureFar], v[featureCovered] = around(q, stream[first:last+1], i-first)
+	if e.words > longText { // it says itself what it is about
+		v[featureFar] = own(q, e)
+	}
+	v[featureLike] = q.share(e.like)
+	near := slices.Clone(e.like)
+	for j := max(first, i-3); j <= min(last, i+3); j++ {
+		for t, likeness := range stream[j].like {
+			near[t] = max(near[t], likeness)
+		}
+	}
+	v[featureLikeNear] = q.share(near)
+	v[featurePairs] = e.pairs
+	if slices.Contains(q.named, e.Author) {
+		v[featureAuthor], v[featureAuthorOwn], v[featureSelf] = 1, own(q, e), bit(e.signs.self)
+	} else {
+		v[featureSpokenOf] = bit(q.names(e))
+	}
+	q.datesOf(e, &v)
+	v[featureLength] = min(1, math.Log(1+float64(e.words))/math.Log(31))
+	if i > 0 && e.joined && stream[i-1].signs.asks && stream[i-1].Author != e.Author {
+		v[featureAnswers] = own(q, &stream[i-1])
+	}
+	v[featureMeaning] = p.similarity[e.ID]
+	v[featureAsks], v[featureReacts], v[featureFirst] = bit(e.signs.asks), bit(e.signs.reacts), bit(!e.joined)
+	v[featureTime] = bit(q.form == asksTime && e.signs.time)
+	v[featureNumber] = bit(q.form == asksNumber && e.signs.number)
+	v[featureName] = bit(q.form == asksName && e.signs.name)
+	v[featureReason] = bit(q.form == asksReason && e.signs.reason)
+	return v
+}
+
+// names reports whether e holds the name of somebody whom the question names.
+func (q question) names(e *entry) bool {
+	for t, n := range e.counts {
+		if n > 0 && q.terms[t].name {
+			return true
+		}
+	}
+	return false
+}
+
+// datesOf sets the features of e that have to do with the dates asked for.
+func (q question) datesOf(e *entry, v *values) {
+	if len(q.dates) == 0 {
+		return
+	}
+	days := q.distance(e.Time()).Hours() / 24
+	v[featureWeek], v[featureDay] = math.Exp(-days/7), math.Exp(-days)
+	if !e.signs.time {
+		return
+	}
+	for _, said := range datesIn(e.Content, e.Time()) {
+		if said.to.Sub(said.from) > 32*day {
+			continue // "this year" says little
+		}
+		if slices.ContainsFunc(q.dates, said.overlaps) {
+			v[featureDateSaid] = 1
+		}
+	}
+}
+
+// share is the share of the question's inverse document frequency that was found, each term as far as found says.
+func (q question) share(found []float64) float64 {
+	if q.idf == 0 {
+		return 0
+	}
+	sum := 0.0
+	for t, part := range found {
+		sum += q.terms[t].idf * min(part, 1)
+	}
+	return sum / q.idf
+}
+
+func bit(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Candidate is a message that a search scored.
+type Candidate struct {
+	Message  memory.MessageID
+	Features []float64 // in the order of FeatureNames
+	Score    float64
+}

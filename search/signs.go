@@ -1,0 +1,161 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"hark/internal/text"
+)
+
+// form is the kind of answer that a question asks for. It is known of questions in English.
+type form uint8
+
+const (
+	asksAnything form = iota
+	asksTime
+	asksNumber
+	asksName // of somebody, something or some place
+	asksReason
+)
+
+// formOf is the form of a question, by its words.
+func formOf(question string) form {
+	words := text.Words(question)
+	for i, w := range words {
+		next := ""
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		switch {
+		case w == "when", w == "what" && timeAsked[next]:
+			return asksTime
+		case w == "how" && numberAsked[next]:
+			return asksNumber
+		case w == "who", w == "where", w == "which":
+			return asksName
+		case w == "why":
+			return asksReason
+		}
+	}
+	return asksAnything
+}
+
+var (
+	timeAsked   = setOf("year month date day time")
+	numberAsked = setOf("many much old often long far")
+)
+
+// signs are what the words of a message tell of what it says.
+type signs struct {
+	asks   bool // it has a question mark
+	self   bool // it speaks of its author
+	reacts bool // it begins as reactions to what others say do
+	time   bool // it tells a time
+	number bool // it tells a number
+	name   bool // it tells a name
+	reason bool // it gives a reason
+}
+
+// signsOf reads a message's signs. Those that take words are known of English.
+func signsOf(s string) (of signs) {
+	last, lastEnd, first := "", 0, true
+	for at := 0; at < len(s); {
+		r, size := utf8.DecodeRuneInString(s[at:])
+		if !isLetter(r) {
+			of.asks = of.asks || r == '?' || r == '？'
+			at += size
+			continue
+		}
+		end := at
+		for end < len(s) {
+			r, size := utf8.DecodeRuneInString(s[end:])
+			if !isLetter(r) && r != '\'' && r != '’' {
+				break
+			}
+			end += size
+		}
+		word := s[at:end]
+		lower := strings.ToLower(word)
+		of.read(word, lower, last, s[lastEnd:at], first)
+		last, lastEnd, first = lower, end, false
+		at = end
+	}
+	return of
+}
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// read takes a word in, with the one before it and what stands between the two.
+func (of *signs) read(word, lower, before, between string, first bool) {
+	of.self = of.self || firstPerson[lower]
+	of.reacts = of.reacts || first && reactions[lower]
+	of.time = of.time || timeWords[lower] || isYear(lower) || isOrdinal(lower)
+	of.number = of.number || numberWords[lower] || strings.ContainsAny(lower, "0123456789")
+	of.name = of.name || !first && isName(word) && inSentence(between) && endsLower(before)
+	of.reason = of.reason || reasonWords[lower] || before == "to" && purposes[lower] || before == "so" && lower == "that"
+}
+
+var (
+	firstPerson = setOf("i i'm i've i'd i'll me my mine we we're we've our us")
+	reactions   = setOf(`wow oh yeah yep yup yes no nah thanks thank thx ty that's sounds congrats congratulations great awesome cool nice haha
+		lol amazing aw aww glad good sure absolutely definitely totally exactly ok okay right true agreed omg you're`)
+	timeWords = setOf(`yesterday today tonight tomorrow last next ago since week weeks weekend month months year years morning recently
+		monday tuesday wednesday thursday friday saturday sunday
+		jan feb mar apr jun jul aug sep sept oct nov dec ` + strings.Join(months[:], " "))
+	numberWords = setOf(`one two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty hundred thousand
+		once twice couple few several half`)
+	reasonWords = setOf("because cause cuz since reason due")
+	purposes    = setOf("help get make be have keep raise show")
+)
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+func isYear(w string) bool {
+	return len(w) == 4 && (w[:2] == "19" || w[:2] == "20") && strings.Trim(w, "0123456789") == ""
+}
+
+// isOrdinal reports whether w is like 1st or 23rd.
+func isOrdinal(w string) bool {
+	rest := strings.TrimLeft(w, "0123456789")
+	return len(rest) < len(w) && (rest == "st" || rest == "nd" || rest == "rd" || rest == "th")
+}
+
+// isName reports whether a word is written as names are.
+func isName(w string) bool {
+	r, size := utf8.DecodeRuneInString(w)
+	return unicode.IsUpper(r) && len(w) >= size+2 && strings.ToLower(w[size:]) == w[size:]
+}
+
+// inSentence reports whether what stands between two words doesn't end a sentence.
+func inSentence(between string) bool { return !strings.ContainsAny(between, ".!?:\n") }
+
+func endsLower(w string) bool {
+	r, _ := utf8.DecodeLastRuneInString(w)
+	return unicode.IsLower(r)
+}
+
+// alike is how much two terms have in common from their beginning on, as a share of their lengths in characters; 0 unless
+// that is much: different words of one stem that the stemmer tells apart.
+func alike(a, b string) float64 {
+	const least, share = 4, 0.66
+	same, bytes := 0, 0
+	for bytes < len(a) {
+		_, size := utf8.DecodeRuneInString(a[bytes:])
+		if !strings.HasPrefix(b[bytes:], a[bytes:bytes+size]) {
+			break
+		}
+		same, bytes = same+1, bytes+size
+	}
+	rest := utf8.RuneCountInString(a[bytes:]) + utf8.RuneCountInString(b[bytes:])
+	if l := 2 * float64(same) / float64(2*same+rest); same >= least && l >= share || a == b {
+		return l
+	}
+	return 0
+}
