@@ -37,6 +37,8 @@ type Outcome struct {
 	Millis   float64            `json:"ms"`      // of the search
 	Evidence []string           `json:"-"`
 	Hits     []search.Hit       `json:"-"`
+	// Near are the evidence and its direct neighbours.
+	Near map[memory.MessageID]bool `json:"-"`
 }
 
 // Context is what the history section held under a budget of characters.
@@ -223,6 +225,9 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 		return Outcome{}, err
 	}
 	outcome := Outcome{ID: q.ID, Context: map[string]Context{}, Millis: float64(took.Microseconds()) / 1000, Evidence: q.Evidence, Hits: result.Hits}
+	if _, outcome.Near, err = a.evidence(ctx, q); err != nil {
+		return Outcome{}, err
+	}
 	ids := make([]memory.MessageID, len(result.Hits))
 	for i, hit := range result.Hits {
 		ids[i] = hit.Message.ID

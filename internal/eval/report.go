@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"text/tabwriter"
+
+	"hark/search"
 )
 
 // Report sums outcomes up, set by set.
@@ -21,7 +23,14 @@ type tally struct {
 	recall10  float64
 	inContext map[int]*[2]float64 // any, all by budget
 	millis    []float64
+	relevance [bins]bin
 }
+
+// bins is how many parts relevances are counted in.
+const bins = 5
+
+// bin counts the hits of a relevance.
+type bin struct{ right, all int }
 
 // Add counts an outcome.
 func (r *Report) Add(o Outcome) {
@@ -34,6 +43,13 @@ func (r *Report) Add(o Outcome) {
 	t.any5 += share(o.Evidence, o.Ranked[:min(5, len(o.Ranked))], false)
 	t.any10 += share(o.Evidence, o.Ranked[:min(10, len(o.Ranked))], false)
 	t.recall10 += share(o.Evidence, o.Ranked[:min(10, len(o.Ranked))], true)
+	for _, hit := range o.Hits[:min(search.DefaultLimit, len(o.Hits))] {
+		b := &t.relevance[min(bins-1, int(hit.Relevance*bins))]
+		b.all++
+		if o.Near[hit.Message.ID] {
+			b.right++
+		}
+	}
 	for _, budget := range Budgets {
 		shown := o.Context[fmt.Sprint(budget)].Messages
 		sums := t.inContext[budget]
@@ -87,6 +103,33 @@ func (r *Report) Write(w io.Writer) error {
 			fmt.Fprintf(table, "%.1f\t%.1f\t", t.inContext[budget][0]/n, t.inContext[budget][1]/n)
 		}
 		fmt.Fprintf(table, "%.1f\t%.1f\t\n", percentile(t.millis, 50), percentile(t.millis, 95))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	return r.writeReliability(w)
+}
+
+// writeReliability prints how many of the hits of each relevance were evidence or direct neighbours of it.
+func (r *Report) writeReliability(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(table, "\nof hits with a relevance of\t")
+	for _, t := range r.sets {
+		fmt.Fprintf(table, "%s\t", t.set)
+	}
+	fmt.Fprintln(table)
+	for i := range bins {
+		at := bins - 1 - i
+		fmt.Fprintf(table, "%.1f to %.1f were right\t", float64(at)/bins, float64(at+1)/bins)
+		for _, t := range r.sets {
+			b := t.relevance[at]
+			if b.all == 0 {
+				fmt.Fprint(table, "none\t")
+				continue
+			}
+			fmt.Fprintf(table, "%.0f %% of %d\t", 100*float64(b.right)/float64(b.all), b.all)
+		}
+		fmt.Fprintln(table)
 	}
 	return table.Flush()
 }

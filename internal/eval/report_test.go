@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"hark/memory"
+	"hark/search"
 )
 
 // ranks is a list of n ids that nothing asks for, with id at place at, from 1.
@@ -37,7 +40,11 @@ func TestReport(t *testing.T) {
 	} {
 		r.Add(o)
 	}
-	r.Add(Outcome{Set: "three"})
+	hit := func(id memory.MessageID, relevance float64) search.Hit {
+		return search.Hit{Message: memory.Message{ID: id}, Relevance: relevance}
+	}
+	r.Add(Outcome{Set: "three", Hits: []search.Hit{hit(7, 0.9)}, Near: map[memory.MessageID]bool{7: true}}) // without evidence
+	r.Add(Outcome{Set: "four", Evidence: a, Hits: []search.Hit{hit(1, 0.99), hit(2, 0.8), hit(3, 0.79), hit(4, 0)}, Near: map[memory.MessageID]bool{1: true, 4: true}})
 	var b strings.Builder
 	if err := r.Write(&b); err != nil {
 		t.Fatal(err)
@@ -49,6 +56,14 @@ func TestReport(t *testing.T) {
 		{"one", "4", "50.0", "75.0", "62.5", "50.0", "25.0", "75.0", "50.0", "75.0", "75.0", "3.0", "100.0"},
 		{"two", "1", "100.0", "100.0", "100.0", "100.0", "100.0", "100.0", "100.0", "100.0", "100.0", "50.0", "50.0"},
 		{"three", "0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0"},
+		{"four", "1", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0"},
+		{},
+		{"of hits with a relevance of", "one", "two", "three", "four"},
+		{"0.8 to 1.0 were right", "none", "none", "none", "50 % of 2"},
+		{"0.6 to 0.8 were right", "none", "none", "none", "0 % of 1"},
+		{"0.4 to 0.6 were right", "none", "none", "none", "none"},
+		{"0.2 to 0.4 were right", "none", "none", "none", "none"},
+		{"0.0 to 0.2 were right", "none", "none", "none", "100 % of 1"},
 	}
 	if len(lines) != len(want) {
 		t.Fatalf("got:\n%s", b.String())
