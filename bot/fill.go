@@ -25,8 +25,8 @@ const (
 )
 
 // filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first. Then it
-// looks whether what is in the log has changed unheard, and channels were deleted. Each page is logged with how far it reaches, so that it goes on
-// from there whenever the process ends.
+// looks whether what is in the log has changed unheard, and channels were deleted. Each page is logged with how far it
+// reaches, so that it goes on from there whenever the process ends.
 type filler struct {
 	bot     *Bot
 	convert *converter

@@ -48,6 +48,17 @@ func (s *scene) mirrors(t *testing.T, channel discordtest.ID) {
 	})
 }
 
+// missedSome makes a scene in which three messages were missed after three that were heard.
+func missedSome(t *testing.T) *scene {
+	t.Helper()
+	s := catching(t).run(t).ready(t)
+	s.say(s.channel, 3, "before")
+	s.mirrors(t, s.channel)
+	s.stop(t)
+	s.say(s.channel, 3, "missed")
+	return s
+}
+
 // say says n things and returns their ids.
 func (s *scene) say(channel discordtest.ID, n int, what string) []discordtest.ID {
 	var ids []discordtest.ID
@@ -206,11 +217,7 @@ func TestWhatIsntToBeFetched(t *testing.T) {
 // Discord shows an empty past to those who may not read it; nothing follows from that.
 func TestEmptyPastIsDoubted(t *testing.T) {
 	t.Parallel()
-	s := catching(t).run(t).ready(t)
-	s.say(s.channel, 3, "before")
-	s.mirrors(t, s.channel)
-	s.stop(t)
-	s.say(s.channel, 3, "missed")
+	s := missedSome(t)
 	hang := s.discord.Inject("GET /channels/*/messages", 1, discordtest.Hang())
 	s.resume(t, Config{CatchUp: month, Reconcile: 500})
 	hang.WaitHits(1)
@@ -225,56 +232,6 @@ func TestEmptyPastIsDoubted(t *testing.T) {
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, discordtest.ReadMessageHistory, 0))
 	s.resume(t, Config{CatchUp: month, Reconcile: 500})
 	s.mirrors(t, s.channel)
-}
-
-func TestAllOfAChannelDeletedUnheard(t *testing.T) {
-	t.Parallel()
-	s := catching(t).run(t).ready(t)
-	ids := s.say(s.channel, 3, "before")
-	s.mirrors(t, s.channel)
-	s.stop(t)
-	s.discord.BulkDelete(s.channel, ids...)
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
-	s.mirrors(t, s.channel)
-	s.log.waitSaid(t, "delete 3")
-}
-
-func TestOnlyWhatWasComparedIsDeleted(t *testing.T) {
-	t.Parallel()
-	s := catching(t).run(t).ready(t)
-	ids := s.say(s.channel, 150, "before")
-	s.mirrors(t, s.channel)
-	s.stop(t)
-	s.discord.BulkDelete(s.channel, ids[0], ids[120], ids[149])
-	s.resume(t, Config{CatchUp: month, Reconcile: 100})
-	s.log.waitSaid(t, "delete 2")
-	s.out.wait(t, "caught up")
-	s.stop(t)
-	gone, _ := find(s.log, func(memory.Deleted) bool { return true })
-	if !slices.Equal(gone.IDs, []memory.MessageID{memory.MessageID(ids[120]), memory.MessageID(ids[149])}) {
-		t.Errorf("deleted %v", gone.IDs)
-	}
-}
-
-// What Discord wasn't asked for isn't gone: bots may have written much since that isn't logged.
-func TestWhatLiesFurtherBackIsLeftAlone(t *testing.T) {
-	t.Parallel()
-	s := catching(t).run(t).ready(t)
-	s.say(s.channel, 2, "before")
-	for range 250 {
-		s.discord.Say(s.channel, s.ana.ID, "beep", discordtest.ViaWebhook("beeper"))
-	}
-	last := s.say(s.channel, 1, "last")[0]
-	s.log.waitSaid(t, "them: last 0")
-	s.stop(t)
-	s.discord.Delete(s.channel, last)
-	s.resume(t, Config{CatchUp: month, Reconcile: 100})
-	s.log.waitSaid(t, "delete 1")
-	s.out.wait(t, "caught up")
-	s.stop(t)
-	if gone, _ := find(s.log, func(memory.Deleted) bool { return true }); !slices.Equal(gone.IDs, []memory.MessageID{memory.MessageID(last)}) {
-		t.Errorf("deleted %v", gone.IDs)
-	}
 }
 
 func TestArchivedThreadsAreCaughtUp(t *testing.T) {
@@ -423,82 +380,10 @@ func TestDirectMessagesAreCaughtUp(t *testing.T) {
 	s.mirrors(t, first.ChannelID)
 }
 
-// What was deleted while nobody listened isn't told: whoever asks finds that it is gone, and not what is merely out of
-// sight or in the archive.
-func TestChannelsDeletedUnheard(t *testing.T) {
-	t.Parallel()
-	s := catching(t)
-	make := func(name string, kind discordtest.ChannelType) discordtest.ID {
-		c := discordtest.Channel{Name: name, Type: kind}
-		if kind == discordtest.PublicThread {
-			c.ParentID = &s.channel
-		}
-		return s.discord.AddChannel(s.guild.ID, c).ID
-	}
-	deleted, hidden := make("deleted", discordtest.Text), make("hidden", discordtest.Text)
-	thread, archived := make("thread", discordtest.PublicThread), make("archived", discordtest.PublicThread)
-	s.run(t).ready(t)
-	for _, id := range []discordtest.ID{deleted, hidden, thread, archived} {
-		s.say(id, 1, "before")
-		s.mirrors(t, id)
-	}
-	s.stop(t)
-	s.discord.RemoveChannel(deleted)
-	s.discord.RemoveChannel(thread)
-	s.discord.SetOverwrite(hidden, discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0))
-	s.discord.UpdateChannel(archived, func(c *discordtest.Channel) {
-		meta := *c.Thread
-		meta.Archived = true
-		c.Thread = &meta
-	})
-	s.discord.Inject("GET /channels/*", 1, discordtest.ServerError())
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
-	gone := func() (ids []discordtest.ID) {
-		s.log.mu.Lock()
-		defer s.log.mu.Unlock()
-		for _, e := range s.log.events {
-			if e, ok := e.(memory.ChannelDeleted); ok {
-				ids = append(ids, discordtest.ID(e.Channel))
-			}
-		}
-		return ids
-	}
-	s.log.wait(t, "both deletions", func() bool { return len(gone()) == 2 })
-	s.out.wait(t, "caught up")
-	s.stop(t)
-	if got := gone(); !slices.Equal(got, []discordtest.ID{deleted, thread}) {
-		t.Errorf("deleted were %v, want %v", got, []discordtest.ID{deleted, thread})
-	}
-}
-
-func TestDeletedInTheArchive(t *testing.T) {
-	t.Parallel()
-	s := catching(t)
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
-	s.run(t).ready(t)
-	ids := s.say(thread, 3, "before")
-	s.discord.UpdateChannel(thread, func(c *discordtest.Channel) {
-		meta := *c.Thread
-		meta.Archived = true
-		c.Thread = &meta
-	})
-	s.discord.Advance(time.Minute)
-	s.say(s.channel, 1, "after that")
-	s.mirrors(t, s.channel)
-	s.stop(t)
-	s.discord.Delete(thread, ids[1])
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
-	s.mirrors(t, thread)
-}
-
 // A channel that is closed for a while keeps its gap.
 func TestGapOfAChannelThatIsClosedForAWhile(t *testing.T) {
 	t.Parallel()
-	s := catching(t).run(t).ready(t)
-	s.say(s.channel, 3, "before")
-	s.mirrors(t, s.channel)
-	s.stop(t)
-	s.say(s.channel, 3, "missed")
+	s := missedSome(t)
 	fetch := s.discord.Inject("GET /channels/*/messages", 1, discordtest.Forbidden())
 	s.resume(t, Config{CatchUp: month, Reconcile: 500})
 	fetch.WaitHits(1)

@@ -27,16 +27,7 @@ func BenchmarkForget(b *testing.B) {
 		p.Message.Author = (p.Message.Author + 1) / 2 // a hundred people
 		events[i] = p
 	}
-	for len(events) > 0 {
-		n := min(maxCommit, len(events))
-		if err := s.Apply(b.Context(), events[:n]...); err != nil {
-			b.Fatal(err)
-		}
-		events = events[n:]
-	}
-	if err := (&memory.Indexer{Queue: s, Embedder: embed.Builtin{}}).Drain(b.Context(), nil); err != nil {
-		b.Fatal(err)
-	}
+	logAndIndex(b, s, events)
 	channels := make([]memory.ChannelID, guildChannels)
 	for i := range channels {
 		channels[i] = memory.ChannelID(1_000_000 + i)

@@ -63,21 +63,24 @@ func fillGuilds(b *testing.B, dir string, guilds int) {
 		b.Fatal(err)
 	}
 	for g := range guilds {
-		for events := conversations(memory.GuildID(g+1), guildMessages); len(events) > 0; {
-			n := min(maxCommit, len(events))
-			if err := s.Apply(b.Context(), events[:n]...); err != nil {
-				b.Fatal(err)
-			}
-			events = events[n:]
-		}
-		if err := (&memory.Indexer{Queue: s, Embedder: embed.Builtin{}}).Drain(b.Context(), nil); err != nil {
-			b.Fatal(err)
-		}
+		logAndIndex(b, s, conversations(memory.GuildID(g+1), guildMessages))
 	}
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
 	}
 	if err := os.WriteFile(done, nil, 0o600); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// logAndIndex logs events in large commits, and embeds what they say.
+func logAndIndex(b *testing.B, s *Store, events []memory.Event) {
+	for chunk := range slices.Chunk(events, maxCommit) {
+		if err := s.Apply(b.Context(), chunk...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := (&memory.Indexer{Queue: s, Embedder: embed.Builtin{}}).Drain(b.Context(), nil); err != nil {
 		b.Fatal(err)
 	}
 }

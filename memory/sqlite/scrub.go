@@ -1,14 +1,11 @@
 package sqlite
 
 import (
-	"bufio"
-	"bytes"
 	"context"
+	"database/sql"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
-	"os"
+	"slices"
 	"time"
 )
 
@@ -22,8 +19,9 @@ const scrubbedKey = "scrubbed"
 // restAfterScrub is how many times as long as a scrub took nobody scrubs again, unless a receipt waits for it.
 const restAfterScrub = 20
 
-// scrub overwrites what moved cells have left behind in unused parts of pages. The caller holds the turn. It needs the
-// write-ahead log to be empty, and returns errBusy where somebody has filled it.
+// scrub overwrites what moved cells have left behind in unused parts of pages. The caller holds the turn. It reads the pages
+// through SQLite: closing a file of one's own on the database would take away the locks that SQLite holds on it
+// (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 func (s *Store) scrub(ctx context.Context) (err error) {
 	started := time.Now()
 	if _, err := s.write.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
@@ -34,22 +32,17 @@ func (s *Store) scrub(ctx context.Context) (err error) {
 			_, _ = s.write.ExecContext(ctx, "ROLLBACK") // fails if SQLite has done so itself
 		}
 	}()
-	if log, err := os.Stat(s.path + "-wal"); err == nil && log.Size() > 0 {
-		return errBusy
-	}
-	// Nobody else writes now, and with nothing in the log the file is all there is.
-	file, err := os.Open(s.path)
-	if err != nil {
-		return err
-	}
-	stained, err := stainedPages(file)
-	if err := errors.Join(err, file.Close(), s.wipe(ctx, stained)); err != nil {
-		return err
+	stained, err := s.stainedPages(ctx)
+	if err == nil {
+		err = s.wipe(ctx, stained)
 	}
 	for _, query := range []string{"INSERT OR REPLACE INTO meta VALUES ('" + scrubbedKey + "', '')", "COMMIT"} {
-		if _, err := s.write.ExecContext(ctx, query); err != nil {
-			return err
+		if err == nil {
+			_, err = s.write.ExecContext(ctx, query)
 		}
+	}
+	if err != nil {
+		return err
 	}
 	w := &s.writer
 	w.scrubbed, w.removed, w.rest = true, time.Now(), time.Now().Add(restAfterScrub*time.Since(started))
@@ -71,34 +64,31 @@ func (s *Store) wipe(ctx context.Context, pages []int64) error {
 	return nil
 }
 
-// errBusy says that somebody else has written meanwhile.
-var errBusy = errors.New("somebody else writes to the database")
-
-// stainedPages are the numbers of the pages of a database, from 1 on, whose unused middle holds something.
-func stainedPages(database io.Reader) (stained []int64, err error) {
-	r := bufio.NewReaderSize(database, 1<<20)
-	header, err := r.Peek(100)
+// stainedPages are the numbers of the pages, from 1 on, whose unused middle holds something.
+func (s *Store) stainedPages(ctx context.Context) (stained []int64, err error) {
+	rows, err := s.write.QueryContext(ctx, "SELECT pgno, data FROM sqlite_dbpage")
 	if err != nil {
-		return nil, fmt.Errorf("read the header of the database: %w", err)
+		return nil, err // uncovered: the transaction has begun, and the table is SQLite's own
 	}
-	size := int(binary.BigEndian.Uint16(header[16:]))
-	if size == 1 {
-		size = 1 << 16
-	}
-	if pages := binary.BigEndian.Uint32(header[28:]); pages >= maxPages {
-		return nil, fmt.Errorf("the database has %d pages: copies of removed text can be overwritten in fewer than %d", pages, maxPages)
-	}
-	page, zeros := make([]byte, size), make([]byte, size)
-	for number := int64(1); ; number++ {
-		if _, err := io.ReadFull(r, page); errors.Is(err, io.EOF) {
-			return stained, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("read page %d of the database: %w", number, err)
+	var number int64
+	var page sql.RawBytes
+	err = eachRow(rows, func(scan func(...any) error) error {
+		if err := scan(&number, &page); err != nil {
+			return err // uncovered: a page has a number and bytes
 		}
-		if middle := unusedMiddle(page, number); !bytes.Equal(middle, zeros[:len(middle)]) {
+		if number >= maxPages {
+			return fmt.Errorf("the database has more than %d pages: copies of removed text can't be overwritten in so many", maxPages) // uncovered: takes 137 GB
+		}
+		if isStained(page, number) {
 			stained = append(stained, number)
 		}
-	}
+		return nil
+	})
+	return stained, err
+}
+
+func isStained(page []byte, number int64) bool {
+	return slices.ContainsFunc(unusedMiddle(page, number), func(b byte) bool { return b != 0 })
 }
 
 // maxPages is the number of pages from which on a page that isn't a B-tree's may begin like one that is: with the number

@@ -53,7 +53,6 @@ type Store struct {
 	wake    chan struct{}
 	watch   watch
 	dir     string
-	path    string   // of the file
 	lock    *dirLock // on dir
 	opened  bool     // wholly
 	checked bool     // at opening
@@ -121,7 +120,7 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) (
 	}
 	s.vectors.limit, s.vectors.loading = s.options.IndexLimit, make(chan struct{}, loadsAtOnce)
 	s.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
-	s.path, s.writer.name, s.writer.patience = path, rand.Text(), patience
+	s.writer.name, s.writer.patience = rand.Text(), patience
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
 	if s.writeDB, err = sql.Open("sqlite", file+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(1)&_pragma=cache_size(-16000)&"+common); err != nil {

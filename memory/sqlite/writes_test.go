@@ -1,0 +1,231 @@
+package sqlite
+
+import (
+	"fmt"
+	"testing"
+
+	"hark/memory"
+	"hark/memory/memorytest"
+)
+
+// writes are operations that, together, use every statement that changes the file.
+var writes = map[string]func(*Store) error{
+	"apply": func(s *Store) error {
+		reply := posted(general, 500, "a reply with everything")
+		reply.Message.ReplyTo, reply.Message.Mentions = id(2), []memory.UserID{1}
+		notice := posted(general, 501, "somebody joined")
+		notice.Message.Kind = memory.FromSystem
+		newer := posted(general, 3, "number3 in other words")
+		newer.Message.Edited = id(600).Time()
+		return s.Apply(bg, reply, notice, newer,
+			posted(secret, 1, "a new channel"), posted(general, 40, "older than most"), posted(general, 90, "came after its edit"),
+			edited(general, 4, "number4 in other words"), edited(general, 5000, "an early edit"),
+			deleted(general, 5, 6, 7, 91), deleted(general, 70),
+			memory.Named{Channel: general, ID: id(8), Name: "eight"},
+			memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard", Roles: []memory.Role{{ID: 1, Name: "everyone"}}, Channels: []memory.Channel{{ID: general, Name: "general"}, {ID: 3000, Name: "fresh"}}}},
+			memory.ChannelSeen{Channel: memory.Channel{ID: secret, Guild: guild, Name: "secret"}},
+			memory.RoleSeen{Guild: 200, Role: memory.Role{ID: 2}}, memory.RoleGone{Guild: guild, Role: 5},
+			memory.ChannelGone{Guild: guild, Channel: general},
+			memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, Username: "ann", RolesKnown: true}})
+	},
+	"edit":       func(s *Store) error { return s.Apply(bg, edited(general, 4, "number4 in other words")) },
+	"edit early": func(s *Store) error { return s.Apply(bg, edited(3000, 4, "a new channel")) },
+	"delete":     func(s *Store) error { return s.Apply(bg, deleted(general, 4)) },
+	"see a channel": func(s *Store) error {
+		return s.Apply(bg, memory.ChannelSeen{Channel: memory.Channel{ID: general, Name: "x"}})
+	},
+	"see a new role": func(s *Store) error { return s.Apply(bg, memory.RoleSeen{Guild: 200}) },
+	"keep a trace": func(s *Store) error {
+		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9)})
+	},
+	"keep a trace of what is gone": func(s *Store) error {
+		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Parts: []memory.MessageID{id(61)}, Question: id(20)})
+	},
+	"store vectors": func(s *Store) error {
+		segments, err := s.Pending(bg, 100)
+		if err != nil {
+			return err
+		}
+		vectors, err := memorytest.Embedder{}.Embed(bg, memory.ForStorage, make([]string, len(segments)))
+		if err != nil {
+			return err
+		}
+		for i := range vectors {
+			if vectors[i] = nil; i%2 == 0 {
+				vectors[i] = make([]float32, memorytest.Embedder{}.Space().Dimensions)
+				vectors[i][i%7] = 1
+			}
+		}
+		return s.Embedded(bg, segments, vectors)
+	},
+	"make full text again": func(s *Store) error {
+		if _, err := s.write.ExecContext(bg, "UPDATE meta SET value = '0' WHERE key = 'terms'"); err != nil {
+			return err
+		}
+		return s.checkTerms(bg)
+	},
+	"change the space": func(s *Store) error {
+		if _, err := s.write.ExecContext(bg, "UPDATE meta SET value = 'other' WHERE key = 'space'"); err != nil {
+			return err
+		}
+		return s.useSpace(bg)
+	},
+	"change the space twice": func(s *Store) error {
+		return s.writing(bg, func(t *transaction) error {
+			for _, name := range []string{"one", "two"} {
+				s.options.Space.Name = name
+				if err := t.useSpace(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	},
+	"switch over and sweep": func(s *Store) error {
+		s.options.Space.Name = "one"
+		return s.writing(bg, func(t *transaction) error {
+			if err := t.useSpace(); err != nil {
+				return err
+			}
+			segments, err := s.allSegments(t)
+			if err != nil {
+				return err
+			}
+			to, err := t.side()
+			if err != nil {
+				return err
+			}
+			vectors := make([][]byte, len(segments))
+			for i := range vectors {
+				vectors[i] = make([]byte, s.options.Space.Dimensions)
+				vectors[i][i%7] = 1
+			}
+			if err := t.storeVectors(to, segments, vectors); err != nil {
+				return err
+			}
+			if err := t.switchOver(); err != nil {
+				return err
+			}
+			return t.sweepStep()
+		})
+	},
+}
+
+// notes are events about everything that is kept beside messages and structure.
+func notes() []memory.Event {
+	fact := func(id int64, message memory.MessageID) memory.FactTold {
+		return memory.FactTold{Guild: guild, User: 1, Fact: memory.Fact{ID: id, Text: "sails", By: 1, Channel: general, Message: message}}
+	}
+	return []memory.Event{
+		memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard", Roles: []memory.Role{{ID: 5, Name: "crew"}}, Channels: []memory.Channel{
+			{ID: general, Name: "general", Overwrites: []memory.Overwrite{{Role: 5, Allow: 1}, {Role: 6}}}, {ID: 3000, Kind: memory.PublicThread, Parent: general},
+		}}, At: id(1).Time()},
+		memory.PersonSeen{Person: memory.Person{ID: 1, Guild: guild, Username: "ann"}}, memory.PersonLeft{Guild: guild, User: 1},
+		fact(1, 0), fact(2, id(7)), fact(3, id(20)), fact(4, id(8)), memory.FactGone{Guild: guild, User: 1, Fact: 4}, fact(4, 0),
+		memory.Learn{Guild: guild, On: true, At: id(9).Time()}, memory.Learn{Guild: guild, User: 1, On: true, At: id(9).Time()},
+		memory.Learned{Guild: guild, Channel: general, Until: id(3)},
+		memory.Opted{Guild: guild, User: 9, Out: true, At: id(9).Time()}, memory.Posted{Message: memory.Message{ID: id(801), Guild: guild, Channel: general, Author: 9}},
+		memory.Posted{Message: memory.Message{ID: id(90), Guild: guild, Channel: general, Author: 9}},
+		memory.Chose{Guild: guild, Choice: memory.Remember, At: id(9).Time()}, memory.Chose{Guild: guild, Channel: 3000, Choice: memory.Remember, At: id(9).Time()},
+		memory.Chose{Guild: guild, Channel: 3001, Choice: memory.Remember, At: id(9).Time()}, memory.Chose{Guild: guild, Choice: memory.Ignore, At: id(8).Time()},
+		memory.Asked{Guild: guild, Channel: general, Message: id(2)},
+		memory.Starred{Guild: guild, Channel: general, ID: id(3), On: true, At: id(9).Time()}, memory.Starred{Guild: guild, Channel: general, ID: id(91), On: true, At: id(9).Time()},
+		memory.Starred{Guild: guild, Channel: general, ID: id(20), On: true, At: id(9).Time()}, posted(general, 91, "was starred before"),
+		memory.Heard{Guild: guild, Channel: 3000, ID: id(11)}, memory.Posted{Message: posted(general, 802, "live").Message, Live: true},
+		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general, Until: 9}}, memory.GapFound{}, memory.GapFilled{Gap: memory.Gap{Channel: general, Until: 9}, Through: 9},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1}},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1, Facts: []int64{1}}},
+		memory.Marked{Channel: general, Message: id(71)}, memory.RoleGone{Guild: guild, Role: 5}, memory.RoleGone{Guild: guild, Role: 8}, memory.GuildLeft{Guild: guild, At: id(900).Time()},
+	}
+}
+
+// forgets begins a forgetting and ends it, all in one transaction.
+func forgets(f memory.Forgetting) func(*Store) error {
+	return func(s *Store) error {
+		prepared, err := s.prepare(notes())
+		if err != nil {
+			return err
+		}
+		return s.writing(bg, func(t *transaction) error {
+			for i := range prepared {
+				if err := t.apply(&prepared[i]); err != nil {
+					return err
+				}
+			}
+			id, err := t.forget(f)
+			for n := 1; n > 0 && err == nil; {
+				n, err = t.takeOutSome()
+			}
+			if err == nil {
+				_, _, err = t.beginAgain(id)
+			}
+			if err == nil {
+				err = t.finish(id)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = t.forget(f)
+			return err
+		})
+	}
+}
+
+func init() {
+	writes["notes"] = func(s *Store) error { return s.Apply(bg, notes()...) }
+	for name, e := range map[string]memory.Event{ // the first to ask what was decided
+		"learn": memory.Learn{Guild: guild, On: true, At: id(9).Time()},
+		"trace": memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1, Facts: []int64{1}}},
+	} {
+		writes[name] = func(s *Store) error { return s.Apply(bg, e) }
+	}
+	for name, f := range map[string]memory.Forgetting{
+		"forget somebody":      {Guild: guild, User: 1},
+		"forget a channel":     {Guild: guild, Channel: general, User: 2},
+		"forget what was said": {Guild: guild, Before: id(9).Time()},
+		"forget a guild":       {Guild: guild},
+		"forget everything":    {Guild: memory.Everywhere},
+	} {
+		f.Why, f.At = memory.WhyPurge, id(2000).Time()
+		writes[name] = forgets(f)
+	}
+	writes["forget a guild that was left"] = forgets(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: id(2000).Time()})
+	writes["delete a channel"] = func(s *Store) error {
+		return s.Apply(bg, memory.ChannelDeleted{Guild: guild, Channel: general, At: id(2000).Time()}, posted(general, 3000, "late"), posted(general, 7, "known"))
+	}
+	writes["take what was restored out"] = func(s *Store) error {
+		return s.writing(bg, func(t *transaction) error {
+			if err := t.exec("INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt) VALUES (7, 100, 1000, 3, ?, 'purge', 0, 0, '{}')", int64(id(20))); err != nil {
+				return err
+			}
+			if _, _, err := t.beginAgain(7); err != nil {
+				return err
+			}
+			return t.apply(&event{Event: posted(general, 11, "again"), message: posted(general, 11, "again").Message})
+		})
+	}
+}
+
+// allSegments are all segments, without their messages.
+func (s *Store) allSegments(t *transaction) (segments []memory.Segment, err error) {
+	return segments, t.each(func(scan func(...any) error) error {
+		segments = append(segments, memory.Segment{})
+		last := &segments[len(segments)-1]
+		return scan(&last.ID, &last.Version)
+	}, "SELECT id, version FROM segment ORDER BY id")
+}
+
+// populated is a store with something for every operation to work on.
+func populated(t *testing.T) *Store {
+	s := open(t, t.TempDir())
+	for n := range 30 {
+		apply(t, s, posted(general, n, fmt.Sprintf("number%d of the messages", n)))
+	}
+	drain(t, s)
+	apply(t, s, posted(general, 95, "the newest"), deleted(general, 20, 92), edited(general, 90, "came before its message"), edited(general, 91, "never"),
+		posted(general, 71, "an answer"), memory.Named{Channel: general, ID: id(7), Name: "seven"})
+	if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Parts: []memory.MessageID{id(72)}, Question: id(6)}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
