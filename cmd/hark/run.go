@@ -87,9 +87,10 @@ func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 		if !r.wait || !forOperator(err) {
 			return err
 		}
+		why := err
+		r.reasons.set(func() error { return why }) // before the log says so
 		r.log.Error().Msg(err.Error())
 		r.log.Info().Msg("waiting for the configuration to change")
-		r.reasons.set(func() error { return err })
 		if cfg, err = r.changed(ctx, cfg); err != nil {
 			return nil // told to stop
 		}
