@@ -2,15 +2,17 @@ package search
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"hark/internal/text"
 )
 
-// dateRange is a span of time that a question asks about.
-type dateRange struct{ from, to time.Time }
+// dateRange is a span of time that a text speaks of.
+type dateRange struct {
+	from, to time.Time
+	open     bool // all that is before or after a date
+}
 
 const day = 24 * time.Hour
 
@@ -19,53 +21,138 @@ func (d dateRange) overlaps(other dateRange) bool {
 	return d.from.Before(other.to) && other.from.Before(d.to)
 }
 
-// distance is how far t is from the nearest date asked for; 0 within it.
-func (q question) distance(t time.Time) time.Duration {
-	nearest := time.Duration(1<<63 - 1)
-	for _, d := range q.dates {
-		switch {
-		case t.Before(d.from):
-			nearest = min(nearest, d.from.Sub(t))
-		case t.After(d.to):
-			nearest = min(nearest, t.Sub(d.to))
+func (d dateRange) length() time.Duration { return d.to.Sub(d.from) }
+
+// distance is how far t is from the span; 0 within it.
+func (d dateRange) distance(t time.Time) time.Duration {
+	switch {
+	case t.Before(d.from):
+		return d.from.Sub(t)
+	case t.After(d.to):
+		return t.Sub(d.to)
+	}
+	return 0
+}
+
+// dated is a date, and where in a text it stands.
+type dated struct {
+	dateRange
+	start, end int
+}
+
+// datesIn are the dates that s names, as seen at now: "25 May 2023", "2023-05", "in May", "yesterday", "three weeks ago",
+// "last summer", "before March", "between Monday and Wednesday". Words are known in English, those that are counted from
+// now in a few more languages.
+func datesIn(s string, now time.Time) []dateRange {
+	lower := strings.ToLower(s)
+	found := append(calendarDates(lower, now), relativeDates(lower, now)...)
+	slices.SortStableFunc(found, func(a, b dated) int { return a.start - b.start })
+	end := 0 // of the one before: what is within it was understood with it
+	found = slices.DeleteFunc(found, func(d dated) bool {
+		within := d.start < end
+		end = max(end, d.end)
+		return within
+	})
+	var dates []dateRange
+	for i := 0; i < len(found); i++ {
+		d := found[i]
+		if i+1 < len(found) && isSpan(lower, d, found[i+1]) && d.from.Before(found[i+1].to) {
+			dates = append(dates, dateRange{from: d.from, to: found[i+1].to})
+			i++
+			continue
+		}
+		switch word := lastWord(lower[:d.start]); {
+		case sidesBefore[word]:
+			dates = append(dates, dateRange{to: d.from, open: true})
+		case word == "after" && d.to.Before(now):
+			dates = append(dates, dateRange{from: d.to, to: now, open: true})
+		case word == "since" && d.from.Before(now):
+			dates = append(dates, dateRange{from: d.from, to: now, open: true})
 		default:
-			return 0
+			dates = append(dates, d.dateRange)
 		}
 	}
-	return nearest
+	return dates
+}
+
+var sidesBefore = setOf("before until till")
+
+// isSpan reports whether s speaks of all that is between two dates.
+func isSpan(s string, a, b dated) bool {
+	if b.start < a.end {
+		return false
+	}
+	between := strings.TrimSpace(s[a.end:b.start])
+	word := lastWord(s[:a.start])
+	return word == "between" && between == "and" || word == "from" && (between == "to" || between == "until" || between == "till")
+}
+
+// lastWord is the last word of s, without "the" behind it; empty if something else stands there.
+func lastWord(s string) string {
+	s = strings.TrimRight(s, " ")
+	if rest, ok := strings.CutSuffix(s, " the"); ok {
+		s = strings.TrimRight(rest, " ")
+	}
+	return s[strings.LastIndexAny(s, " \n\t\"'(,.;:!?")+1:]
 }
 
 var (
 	months   = [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
 	isoDate  = regexp.MustCompile(`\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:\b|t)`)
+	dotDate  = regexp.MustCompile(`(?:^|[^\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?(?:[^\d]|$)`)
 	mayVerb  = regexp.MustCompile(`\bmay\s+(?:be|have|not|also|still|only|need|want|come|go|get|take|make|help|work)\b`)
-	dayMonth = regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)?(?:\s+of)?\s+(` + monthNames + `)\b\.?(?:,?\s+(\d{4}))?`)
-	monthDay = regexp.MustCompile(`(?i)\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
+	dayMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+(` + monthNames + `)\b\.?(?:,?\s+(\d{4}))?`)
+	monthDay = regexp.MustCompile(`\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
+	yearOnly = regexp.MustCompile(`\b(?:in|of|during|since|before|after|until|early|late|from|between|and|to)\s+((?:19|20)\d{2})\b`)
 )
 
 const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec`
 
-// datesIn are the dates that s names, as seen at now: "25 May 2023", "May 25", "2023-05", "in May",
-// "yesterday", "last week".
-func datesIn(s string, now time.Time) []dateRange {
-	var dates []dateRange
-	lower := strings.ToLower(s)
-	for _, m := range isoDate.FindAllStringSubmatch(lower, -1) {
-		dates = appendDate(dates, m[1], m[2], m[3], now)
+// calendarDates are the dates that s names by the calendar.
+func calendarDates(s string, now time.Time) []dated {
+	var dates []dated
+	add := func(at []int, year, month, day string) {
+		if d, ok := dateOf(year, month, day, now); ok {
+			dates = append(dates, dated{d, at[0], at[1]})
+		}
 	}
-	rest := lower
-	for _, m := range dayMonth.FindAllStringSubmatch(mayVerb.ReplaceAllString(lower, " "), -1) {
-		dates = appendDate(dates, m[3], monthNumber(m[2]), m[1], now)
-		rest = strings.Replace(rest, m[0], " ", 1)
+	rest := []byte(s) // without what was understood
+	blank := func(at []int) {
+		for i := at[0]; i < at[1]; i++ {
+			rest[i] = ' '
+		}
 	}
-	for _, at := range monthDay.FindAllStringSubmatchIndex(rest, -1) {
-		name, day, year := group(rest, at, 1), group(rest, at, 2), group(rest, at, 3)
-		if day == "" && year == "" && ambiguous[name] && !monthsFollow(rest[:at[0]]) {
+	for _, at := range isoDate.FindAllStringSubmatchIndex(s, -1) {
+		add(at, group(s, at, 1), group(s, at, 2), group(s, at, 3))
+		blank(at)
+	}
+	for _, at := range dotDate.FindAllStringSubmatchIndex(s, -1) {
+		add(at[2:4], group(s, at, 3), group(s, at, 2), group(s, at, 1))
+	}
+	for _, at := range mayVerb.FindAllStringIndex(s, -1) {
+		blank(at)
+	}
+	understood := string(rest)
+	for _, at := range dayMonth.FindAllStringSubmatchIndex(understood, -1) {
+		add(at, group(s, at, 3), monthNumber(group(s, at, 2)), group(s, at, 1))
+		blank(at)
+	}
+	understood = string(rest)
+	for _, at := range monthDay.FindAllStringSubmatchIndex(understood, -1) {
+		name, day, year := group(s, at, 1), group(s, at, 2), group(s, at, 3)
+		if day == "" && year == "" && ambiguous[name] && !monthsFollow[lastWord(understood[:at[0]])] {
 			continue
 		}
-		dates = appendDate(dates, year, monthNumber(name), day, now)
+		add(at, year, monthNumber(name), day)
+		blank(at)
 	}
-	return append(dates, relativeDates(lower, now)...)
+	for _, at := range yearOnly.FindAllSubmatchIndex(rest, -1) {
+		if y, _ := strconv.Atoi(s[at[2]:at[3]]); y <= now.Year() {
+			first := time.Date(y, 1, 1, 0, 0, 0, 0, now.Location())
+			dates = append(dates, dated{dateRange{from: first, to: first.AddDate(1, 0, 0)}, at[2], at[3]})
+		}
+	}
+	return dates
 }
 
 // group is what the nth group matched.
@@ -79,18 +166,8 @@ func group(s string, at []int, n int) string {
 // ambiguous are the months that are as often something else: a verb, a name, a step.
 var ambiguous = map[string]bool{"may": true, "march": true, "mar": true, "sep": true, "jan": true, "april": true, "june": true, "august": true}
 
-// monthsFollow reports whether the last word of s is one that months follow.
-func monthsFollow(s string) bool {
-	words := strings.Fields(s)
-	if len(words) == 0 {
-		return false
-	}
-	switch words[len(words)-1] {
-	case "in", "last", "since", "until", "during", "of", "this", "early", "late", "by", "before", "after":
-		return true
-	}
-	return false
-}
+// monthsFollow are words after which these are months.
+var monthsFollow = setOf("in last since until during of this early late by before after between from")
 
 func monthNumber(name string) string {
 	for i, m := range months {
@@ -101,14 +178,14 @@ func monthNumber(name string) string {
 	return "" // uncovered: the expressions match names of months only
 }
 
-// appendDate appends a day, or a month if day is empty. Without a year it is the last one that isn't later
-// than now. A day that no calendar has isn't a date.
-func appendDate(dates []dateRange, year, month, day string, now time.Time) []dateRange {
+// dateOf is a day, or a month if day is empty. Without a year it is the last one that isn't later than now. A day that no
+// calendar has isn't a date.
+func dateOf(year, month, day string, now time.Time) (dateRange, bool) {
 	m, _ := strconv.Atoi(month)
 	d, _ := strconv.Atoi(day)
 	y, _ := strconv.Atoi(year)
 	if m < 1 || m > 12 || day != "" && d < 1 {
-		return dates
+		return dateRange{}, false
 	}
 	first := func(y int) time.Time { return time.Date(y, time.Month(m), max(d, 1), 0, 0, 0, 0, now.Location()) }
 	if year == "" {
@@ -119,40 +196,11 @@ func appendDate(dates []dateRange, year, month, day string, now time.Time) []dat
 	}
 	from := first(y)
 	if from.Month() != time.Month(m) {
-		return dates
+		return dateRange{}, false
 	}
 	to := from.AddDate(0, 1, 0)
 	if d > 0 {
 		to = from.AddDate(0, 0, 1)
 	}
-	return append(dates, dateRange{from, to})
-}
-
-// relativeDates are the spans that s counts from now.
-func relativeDates(s string, now time.Time) []dateRange {
-	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
-	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
-	year := time.Date(now.Year(), 1, 1, 0, 0, 0, 0, now.Location())
-	words := " " + strings.Join(text.Words(s), " ") + " "
-	var dates []dateRange
-	for _, span := range []struct {
-		words    string
-		from, to time.Time
-	}{
-		{"today", today, now},
-		{"yesterday", today.AddDate(0, 0, -1), today},
-		{"this week", monday, now},
-		{"last week", monday.AddDate(0, 0, -7), monday},
-		{"last weekend", monday.AddDate(0, 0, -2), monday},
-		{"this month", month, now},
-		{"last month", month.AddDate(0, -1, 0), month},
-		{"this year", year, now},
-		{"last year", year.AddDate(-1, 0, 0), year},
-	} {
-		if strings.Contains(words, " "+span.words+" ") {
-			dates = append(dates, dateRange{span.from, span.to})
-		}
-	}
-	return dates
+	return dateRange{from: from, to: to}, true
 }

@@ -33,7 +33,7 @@ func TestDatesIn(t *testing.T) {
 		{"in May 2020", summer, []string{"2020-05-01", "2020-06-01"}},
 		{"last march", summer, []string{"2023-03-01", "2023-04-01"}},
 		{"the October plans", summer, []string{"2022-10-01", "2022-11-01"}},
-		{"from 3 June to 5 June 2023", summer, []string{"2023-06-03", "2023-06-04", "2023-06-05", "2023-06-06"}},
+		{"from 3 June to 5 June 2023", summer, []string{"2023-06-03", "2023-06-06"}},
 		{"May I ask what Ann may do?", summer, nil},
 		{"again may I ask", summer, nil},
 		{"4 may be enough", summer, nil},
@@ -56,6 +56,54 @@ func TestDatesIn(t *testing.T) {
 		{"last month", newYear, []string{"2023-12-01", "2024-01-01"}},
 		{"last year", newYear, []string{"2023-01-01", "2024-01-01"}},
 		{"the last weekly report", summer, nil},
+
+		{"am 3.5. oder am 4. 6. 2022", summer, []string{"2023-05-03", "2023-05-04", "2022-06-04", "2022-06-05"}},
+		{"version 1.2.3", summer, nil},
+		{"what happened in 2021?", summer, []string{"2021-01-01", "2022-01-01"}},
+		{"room 2021", summer, nil},
+		{"in 2031", summer, nil},
+		{"last summer", summer, []string{"2022-06-01", "2022-09-01"}},
+		{"last winter", summer, []string{"2022-12-01", "2023-03-01"}},
+		{"this summer", summer, []string{"2023-06-01", "2023-09-01"}},
+		{"the summer of 2021", summer, []string{"2021-06-01", "2021-09-01"}},
+		{"fall 2020", summer, []string{"2020-09-01", "2020-12-01"}},
+		{"I fall asleep in spring", summer, nil},
+		{"on Monday", summer, []string{"2023-07-10", "2023-07-11"}},
+		{"on wednesday", summer, []string{"2023-07-12", "2023-07-13"}},
+		{"last Wednesday", summer, []string{"2023-07-05", "2023-07-06"}},
+		{"3 days ago", summer, []string{"2023-07-09", "2023-07-10"}},
+		{"a few days ago", summer, []string{"2023-07-09", "2023-07-10"}},
+		{"a couple of days ago", summer, []string{"2023-07-10", "2023-07-11"}},
+		{"two weeks ago", summer, []string{"2023-06-25", "2023-07-02"}},
+		{"a month ago", summer, []string{"2023-05-28", "2023-06-28"}},
+		{"one year ago", summer, []string{"2022-01-12", "2023-01-12"}},
+		{"long ago, two dogs", summer, nil},
+		{"in the last 3 weeks", summer, []string{"2023-06-21", "2023-07-12 15:04"}},
+		{"the past few months", summer, []string{"2023-04-12", "2023-07-12 15:04"}},
+		{"last two weeks of school and the last one", summer, []string{"2023-06-28", "2023-07-12 15:04"}},
+		{"last 2 things", summer, nil},
+		{"this morning", summer, []string{"2023-07-12", "2023-07-12 15:04"}},
+		{"tonight", summer, []string{"2023-07-12", "2023-07-12 15:04"}},
+		{"this weekend", summer, []string{"2023-07-12", "2023-07-12 15:04"}},
+		{"last night", summer, []string{"2023-07-11", "2023-07-12 06:00"}},
+		{"the other day", summer, []string{"2023-07-05", "2023-07-12"}},
+		{"before May", summer, []string{"0001-01-01", "2023-05-01"}},
+		{"until the 3rd of June", summer, []string{"0001-01-01", "2023-06-03"}},
+		{"after last week", summer, []string{"2023-07-10", "2023-07-12 15:04"}},
+		{"since 2022", summer, []string{"2022-01-01", "2023-07-12 15:04"}},
+		{"since today", newYear, []string{"2024-01-01", "2024-01-01"}},
+		{"after today", summer, []string{"2023-07-12", "2023-07-12 15:04"}},
+		{"between March and February 2023", summer, []string{"2023-03-01", "2023-04-01", "2023-02-01", "2023-03-01"}},
+		{"between March and October 2023", summer, []string{"2023-03-01", "2023-11-01"}},
+		{"from Monday to Tuesday", summer, []string{"2023-07-10", "2023-07-12"}},
+		{"May 3, June 4", summer, []string{"2023-05-03", "2023-05-04", "2023-06-04", "2023-06-05"}},
+		{"gestern und vorgestern", summer, []string{"2023-07-11", "2023-07-12", "2023-07-10", "2023-07-11"}},
+		{"hier steht vogestern", summer, nil},
+		{"¿qué dijo ayer?", summer, []string{"2023-07-11", "2023-07-12"}},
+		{"la semaine dernière", summer, []string{"2023-07-03", "2023-07-10"}},
+		{"一昨日の会議", summer, []string{"2023-07-10", "2023-07-11"}},
+		{"昨天說了什麼", summer, []string{"2023-07-11", "2023-07-12"}},
+
 		{"yesterday", newYear.In(berlin), []string{"2023-12-31", "2024-01-01"}},
 		{"yesterday", time.Date(2023, 12, 31, 23, 0, 0, 0, time.UTC).In(berlin), []string{"2023-12-31", "2024-01-01"}},
 
@@ -106,7 +154,7 @@ func TestDatesIn(t *testing.T) {
 func TestDistance(t *testing.T) {
 	t.Parallel()
 	day := func(d, h int) time.Time { return time.Date(2023, 5, d, h, 0, 0, 0, time.UTC) }
-	q := question{dates: []dateRange{{day(10, 0), day(11, 0)}, {day(20, 0), day(21, 0)}}}
+	q := question{dates: []dateRange{{from: day(10, 0), to: day(11, 0)}, {from: day(20, 0), to: day(21, 0)}}}
 	for _, c := range []struct {
 		at   time.Time
 		want time.Duration
@@ -130,9 +178,6 @@ func FuzzDatesIn(f *testing.F) {
 		for _, d := range datesIn(s, time.Unix(now, 0).UTC()) {
 			if d.to.Before(d.from) {
 				t.Errorf("%q: from %v to %v", s, d.from, d.to)
-			}
-			if d.to.Sub(d.from) > 367*24*time.Hour {
-				t.Errorf("%q: %v to %v is longer than a year", s, d.from, d.to)
 			}
 		}
 	})

@@ -117,25 +117,39 @@ func (e *Engine) recall(ctx context.Context, q Query) (f found, err error) {
 
 // understand works out what q asks for.
 func (e *Engine) understand(ctx context.Context, q Query, known people) (question, error) {
-	asked := question{scope: q.Scope, named: known.namedIn(q.Text)}
-	asked.dates, asked.form = datesIn(q.Text, q.Now), formOf(q.Text)
+	turns := earlier(q)
+	asked := question{scope: q.Scope, text: withEarlier(q.Text, turns), named: known.namedIn(q.Text)}
+	asked.dates, asked.event, asked.form = datesIn(q.Text, q.Now), eventIn(q.Text, q.Now), formOf(q.Text)
 	terms := text.QueryTerms(q.Text)
 	asked.pairs = map[string]string{}
-	for i := range len(terms) - 1 {
-		asked.pairs[terms[i]] = terms[i+1]
+	for i, t := range terms {
+		asked.terms = append(asked.terms, weighted{term: t, share: 1})
+		if i+1 < len(terms) {
+			asked.pairs[t] = terms[i+1]
+		}
 	}
-	names := known.terms(asked.named)
-	n, counts, err := e.log.Frequencies(ctx, q.Scope, terms, countLimit)
+	asked.addEarlier(turns)
+	n, err := e.weigh(ctx, q.Scope, asked.terms)
 	if err != nil {
 		return asked, err
 	}
-	for i, t := range terms {
-		// https://en.wikipedia.org/wiki/Okapi_BM25, with the 1 that keeps it positive
-		idf := math.Log(1 + (float64(n)-float64(counts[i])+0.5)/(float64(counts[i])+0.5))
-		if slices.Contains(names, t) {
-			idf *= nameShare // whoever is named says things more often than they are spoken of
+	if len(asked.named) == 0 {
+		asked.named = known.namedEarlier(q.Text, turns)
+	}
+	if misspelt := known.misspelt(q.Text, asked.unheard()); len(misspelt) > 0 {
+		asked.named = appendNew(asked.named, misspelt...)
+		if err := e.addNames(ctx, q.Scope, &asked, known.terms(misspelt)); err != nil {
+			return asked, err
 		}
-		asked.terms = append(asked.terms, weighted{term: t, idf: idf, name: slices.Contains(names, t)})
+	}
+	names := known.terms(asked.named)
+	for i := range asked.terms {
+		t := &asked.terms[i]
+		// https://en.wikipedia.org/wiki/Okapi_BM25, with the 1 that keeps it positive
+		t.idf = t.share * math.Log(1+(float64(n)-float64(t.count)+0.5)/(float64(t.count)+0.5))
+		if t.name = slices.Contains(names, t.term); t.name {
+			t.idf *= nameShare // whoever is named says things more often than they are spoken of
+		}
 	}
 	slices.SortStableFunc(asked.terms, func(a, b weighted) int { return cmp.Compare(b.idf, a.idf) })
 	asked.terms = asked.terms[:min(maxTerms, len(asked.terms))]
@@ -145,9 +159,39 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 	return asked, nil
 }
 
+// weigh counts in how many messages each of terms is, and how many messages there are.
+func (e *Engine) weigh(ctx context.Context, scope memory.Scope, terms []weighted) (messages int, err error) {
+	list := make([]string, len(terms))
+	for i, t := range terms {
+		list[i] = t.term
+	}
+	limit := countLimit
+	if len(terms) > 2*maxTerms { // counting takes its time, and the rare ones matter
+		limit = countLimit * 2 * maxTerms / len(terms)
+	}
+	messages, counts, err := e.log.Frequencies(ctx, scope, list, limit)
+	for i := range counts {
+		terms[i].count = counts[i]
+	}
+	return messages, err
+}
+
+// addNames adds the terms of names that the question misspells.
+func (e *Engine) addNames(ctx context.Context, scope memory.Scope, asked *question, names []string) error {
+	var terms []weighted
+	for _, name := range names {
+		if !slices.ContainsFunc(append(asked.terms, terms...), func(t weighted) bool { return t.term == name }) {
+			terms = append(terms, weighted{term: name, share: 1})
+		}
+	}
+	_, err := e.weigh(ctx, scope, terms)
+	asked.terms = append(asked.terms, terms...)
+	return err
+}
+
 // candidates fetches what may be relevant, with its surroundings.
 func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *pool, textOnly bool, err error) {
-	p = newPool(q.Skip)
+	p = newPool(q)
 	terms := make([]string, len(asked.terms))
 	for i, t := range asked.terms {
 		terms[i] = t.term
@@ -216,13 +260,17 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory
 	}
 	embedder := e.embedders[at]
 	if t, ok := embedder.(termEmbedder); ok {
-		vector := t.EmbedTerms(text.QueryTerms(q.Text), asked.idfOf)
+		terms := make([]string, len(asked.terms))
+		for i, t := range asked.terms {
+			terms[i] = t.term
+		}
+		vector := t.EmbedTerms(terms, asked.idfOf)
 		if vector == nil {
 			return nil, nil
 		}
 		return e.log.Nearest(ctx, q.Scope, space, vector, vectorCandidates)
 	}
-	vectors, err := embedder.Embed(ctx, memory.ForSearch, []string{q.Text})
+	vectors, err := embedder.Embed(ctx, memory.ForSearch, []string{asked.text})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

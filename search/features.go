@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 	"slices"
+	"time"
 
 	"hark/memory"
 )
@@ -25,6 +26,7 @@ const (
 	featureWeek                     // 1 at the date asked for, falling to 1/e within a week
 	featureDay                      // and within a day
 	featureDateSaid                 // it tells a date that is asked for
+	featureEvent                    // it was said before or after what is asked for so, as far as that can be told
 	featureLength                   // logarithm of its words, 1 from 30 on
 	featureAnswers                  // BM25 of the message before, if that is somebody else's question
 	featureMeaning                  // likeness of its segment's vector to the question's, if it is among the nearest
@@ -38,7 +40,7 @@ const (
 	featureCount
 )
 
-var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "pairs", "author", "authorOwn", "self", "spokenOf", "week", "day", "dateSaid",
+var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "pairs", "author", "authorOwn", "self", "spokenOf", "week", "day", "dateSaid", "event",
 	"length", "answers", "meaning", "asks", "time", "number", "name", "reason", "first", "reacts"}
 
 // FeatureNames are the names of a Candidate's features, in their order.
@@ -78,6 +80,7 @@ func (p *pool) features(q question, stream []entry, i int) (v values) {
 		v[featureSpokenOf] = bit(q.names(e))
 	}
 	q.datesOf(e, &v)
+	v[featureEvent] = bit(q.event.holds(e.Time()))
 	v[featureLength] = min(1, math.Log(1+float64(e.words))/math.Log(31))
 	if i > 0 && e.joined && stream[i-1].signs.asks && stream[i-1].Author != e.Author {
 		v[featureAnswers] = own(q, &stream[i-1])
@@ -101,6 +104,15 @@ func (q question) names(e *entry) bool {
 	return false
 }
 
+// distance is how far t is from the nearest date asked for; 0 within it.
+func (q question) distance(t time.Time) time.Duration {
+	nearest := time.Duration(1<<63 - 1)
+	for _, d := range q.dates {
+		nearest = min(nearest, d.distance(t))
+	}
+	return nearest
+}
+
 // datesOf sets the features of e that have to do with the dates asked for.
 func (q question) datesOf(e *entry, v *values) {
 	if len(q.dates) == 0 {
@@ -112,7 +124,7 @@ func (q question) datesOf(e *entry, v *values) {
 		return
 	}
 	for _, said := range datesIn(e.Content, e.Time()) {
-		if said.to.Sub(said.from) > 32*day {
+		if said.open || said.length() > 32*day {
 			continue // "this year" says little
 		}
 		if slices.ContainsFunc(q.dates, said.overlaps) {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -10,39 +11,70 @@ import (
 )
 
 // hits are the best of what was scored, with their excerpts; what says nothing, only repeats the question, or
-// says the same as a better one, is left out.
+// says the same as a better one or as the session, is left out.
 func (p *pool) hits(q Query, asking question, scored []ranked) []Hit {
 	var hits []Hit
 	asked := repeats(q.Text)
-	said := map[string]bool{}
+	var said shown
+	for _, m := range q.Session {
+		said.add(normalised(m.Text()))
+	}
 	var scores []float64
 	var repeated []Hit
 	below := math.Inf(-1) // the score of what would be the next hit
+	wanted := max(q.Limit, DefaultLimit) // relevance doesn't depend on how many hits are wanted
 	for _, r := range scored {
-		if len(hits) == max(q.Limit, DefaultLimit) { // relevance doesn't depend on how many hits are wanted
-			below = r.score
-			break
-		}
 		e := &p.streams[r.channel][r.at]
+		if len(hits) >= wanted {
+			below = max(below, r.score)
+			if !e.Starred || r.score+starWeight <= scores[wanted-1] {
+				continue
+			}
+		}
 		words := normalised(e.Text())
-		if words == "" {
+		if words == "" || len(q.From) > 0 && !slices.Contains(q.From, e.Author) {
 			continue
 		}
-		if said[words] || asked(e) {
+		if asked(e) || !said.add(words) {
 			repeated = append(repeated, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: p.why(asking, r)})
 			continue
 		}
-		said[words] = true
 		hits = append(hits, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: p.why(asking, r)})
 		scores = append(scores, r.score)
 	}
 	for i, relevance := range relevances(scores, below) {
 		hits[i].Relevance = relevance
 	}
+	hits = starredFirst(hits, scores)
 	if q.Repeats {
 		hits = append(hits, repeated...)
 	}
 	return hits[:min(q.Limit, len(hits))]
+}
+
+// starWeight is how much better a message scores that a member has marked as important. It is set by hand: no set to learn
+// from has such marks. It is about what the author's being named says.
+const starWeight = 2.0
+
+// starredFirst moves up hits that are marked as important. Their relevance stays what it is.
+func starredFirst(hits []Hit, scores []float64) []Hit {
+	type scored struct {
+		Hit
+		score float64
+	}
+	all := make([]scored, len(hits))
+	for i, h := range hits {
+		all[i] = scored{h, scores[i]}
+		if h.Message.Starred {
+			all[i].score += starWeight
+			all[i].Why = append([]Reason{{Kind: "starred", Weight: starWeight}}, h.Why...)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	for i, h := range all {
+		hits[i] = h.Hit
+	}
+	return hits
 }
 
 // repeats tells of a message whether it asks what the question asks, in no more words: people ask the same

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -13,6 +15,8 @@ import (
 type people struct {
 	byID  map[memory.UserID]memory.Person
 	names map[string][]memory.UserID // by each word of the names they go by
+	// unspaced are those of names that are in scripts without spaces between words.
+	unspaced []string
 }
 
 // known are the people of guilds, with those of their facts that whoever may read scope may know.
@@ -46,11 +50,14 @@ func factsIn(channels map[memory.ChannelID]bool, facts []memory.Fact) []memory.F
 	return told
 }
 
-func (k people) add(p memory.Person) {
+func (k *people) add(p memory.Person) {
 	k.byID[p.ID] = p
 	for _, word := range nameWords(p) {
-		ids := k.names[word]
-		if len(ids) <= maxNamesakes && !slices.Contains(ids, p.ID) {
+		ids, known := k.names[word]
+		if r, size := utf8.DecodeRuneInString(word); !known && text.IsUnspaced(r) && size < len(word) {
+			k.unspaced = append(k.unspaced, word)
+		}
+		if len(ids) < maxKnown && !slices.Contains(ids, p.ID) {
 			k.names[word] = append(ids, p.ID)
 		}
 	}
@@ -72,21 +79,108 @@ func nameWords(p memory.Person) []string {
 // maxNamesakes is how many people a word may call by name.
 const maxNamesakes = 3
 
-// namedIn are the people whom s calls by name. A word that more than a few go by names nobody.
+// maxKnown bounds the people who are remembered for a word: of more it isn't asked who they are.
+const maxKnown = 100
+
+// namedIn are the people whom s calls by name. A word that more than a few go by names nobody, unless the next word of the
+// name says whom.
 func (k people) namedIn(s string) []memory.UserID {
 	var named []memory.UserID
-	for _, w := range text.Words(s) {
+	words := text.Words(s)
+	for i, w := range words {
 		ids := k.names[w]
-		if len(ids) > maxNamesakes {
-			continue
+		if len(ids) > maxNamesakes && i+1 < len(words) {
+			ids = both(ids, k.names[words[i+1]])
 		}
-		for _, id := range ids {
-			if !slices.Contains(named, id) {
-				named = append(named, id)
-			}
+		if len(ids) <= maxNamesakes {
+			named = appendNew(named, ids...)
+		}
+		if r, _ := utf8.DecodeRuneInString(w); text.IsUnspaced(r) {
+			named = appendNew(named, k.within(w)...)
 		}
 	}
 	return named
+}
+
+// within are the people whose names are part of a run of a script without spaces.
+func (k people) within(run string) []memory.UserID {
+	var named []memory.UserID
+	for _, name := range k.unspaced {
+		if ids := k.names[name]; len(ids) <= maxNamesakes && strings.Contains(run, name) {
+			named = appendNew(named, ids...)
+		}
+	}
+	return named
+}
+
+func both(a, b []memory.UserID) []memory.UserID {
+	var ids []memory.UserID
+	for _, id := range a {
+		if slices.Contains(b, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// appendNew appends those of more that aren't in ids.
+func appendNew(ids []memory.UserID, more ...memory.UserID) []memory.UserID {
+	for _, id := range more {
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// leastMisspelt is how many letters a word has at least that may be a misspelt name: shorter ones are a letter away from
+// too many words.
+const leastMisspelt = 4
+
+// misspelt are the people whose names s has with one letter wrong, missing, too many or swapped with the next. Only a word
+// that nobody has used is taken for that, with the name's first letter, and either written as names are or long.
+func (k people) misspelt(s string, unheard []string) []memory.UserID {
+	var named []memory.UserID
+	for _, written := range strings.Fields(s) {
+		words := text.Words(written)
+		if len(words) == 0 || len(k.names[words[0]]) > 0 || !slices.Contains(unheard, text.Stem(words[0])) {
+			continue
+		}
+		word := []rune(words[0])
+		first, _ := utf8.DecodeRuneInString(strings.TrimLeft(written, "\"'(@*_"))
+		if len(word) < leastMisspelt || len(word) < leastMisspelt+2 && !unicode.IsUpper(first) {
+			continue
+		}
+		for name, ids := range k.names {
+			if len(ids) <= maxNamesakes && oneOff(word, []rune(name)) {
+				named = appendNew(named, ids...)
+			}
+		}
+	}
+	slices.Sort(named)
+	return named
+}
+
+// oneOff reports whether two words that begin alike differ by one letter, or by two neighbours that are swapped.
+func oneOff(a, b []rune) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 || len(b) < leastMisspelt || a[0] != b[0] {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if i == len(a) {
+		return len(b) > len(a)
+	}
+	if len(a) < len(b) {
+		return slices.Equal(a[i:], b[i+1:])
+	}
+	return slices.Equal(a[i+1:], b[i+1:]) ||
+		i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && slices.Equal(a[i+2:], b[i+2:])
 }
 
 // terms are the terms of the names of ids.

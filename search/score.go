@@ -15,11 +15,13 @@ import (
 // question is a query understood.
 type question struct {
 	scope memory.Scope
+	text  string            // with what it refers back to
 	terms []weighted        // to look for, rarest first
 	idf   float64           // of all terms together
 	pairs map[string]string // the term that follows a term
 	named []memory.UserID
 	dates []dateRange
+	event event
 	form  form
 }
 
@@ -35,9 +37,22 @@ func (q question) idfOf(term string) float64 {
 
 // weighted is a term and how much finding it says.
 type weighted struct {
-	term string
-	idf  float64
-	name bool // of somebody whom the question names
+	term  string
+	share float64 // of its inverse document frequency that counts: less where it was said before the question
+	count int     // messages that it is in, as far as they are counted
+	idf   float64
+	name  bool // of somebody whom the question names
+}
+
+// unheard are the terms of the question that nobody has used.
+func (q question) unheard() []string {
+	var terms []string
+	for _, t := range q.terms {
+		if t.count == 0 && t.share == 1 {
+			terms = append(terms, t.term)
+		}
+	}
+	return terms
 }
 
 // pool is what was fetched to be scored.
@@ -61,14 +76,17 @@ type entry struct {
 	joined bool // it follows the entry before it within the same sitting
 }
 
-func newPool(skip []memory.MessageID) *pool {
+func newPool(q Query) *pool {
 	p := &pool{
 		wanted: map[memory.ChannelID][]memory.MessageID{}, seen: map[memory.MessageID]bool{},
 		similarity: map[memory.MessageID]float64{}, skip: map[memory.MessageID]bool{},
 		streams: map[memory.ChannelID][]entry{},
 	}
-	for _, id := range skip {
+	for _, id := range q.Skip {
 		p.skip[id] = true
+	}
+	for _, m := range q.Session {
+		p.skip[m.ID] = true
 	}
 	return p
 }
@@ -177,11 +195,14 @@ type ranked struct {
 func (p *pool) score(q question) []ranked {
 	var all []ranked
 	counter := newCounter(q)
-	for _, channel := range p.channels() {
-		stream := p.streams[channel]
+	for _, stream := range p.streams {
 		for i := range stream {
 			counter.count(&stream[i])
 		}
+	}
+	q.event.find(q, p.streams)
+	for _, channel := range p.channels() {
+		stream := p.streams[channel]
 		for i := range stream {
 			r := ranked{channel: channel, at: i, values: p.features(q, stream, i)}
 			r.score = r.values.score()
@@ -255,7 +276,7 @@ var reasons = []struct {
 	{"around", []feature{featureFar, featureCovered, featureLikeNear}},
 	{"author", []feature{featureAuthor, featureSelf}},
 	{"name", []feature{featureSpokenOf}},
-	{"time", []feature{featureWeek, featureDay, featureDateSaid}},
+	{"time", []feature{featureWeek, featureDay, featureDateSaid, featureEvent}},
 	{"answers", []feature{featureAnswers}},
 	{"form", []feature{featureTime, featureNumber, featureName, featureReason}},
 	{"meaning", []feature{featureMeaning}},

@@ -17,6 +17,7 @@ var weights = [featureCount]float64{
 	featureWeek:      4.94,
 	featureDay:       0.49,
 	featureDateSaid:  1.18,
+	featureEvent:     0.30,
 	featureLength:    0.96,
 	featureAnswers:   2.93,
 	featureMeaning:   3.03,
