@@ -55,21 +55,27 @@ func eventIn(question string, now time.Time) event {
 	return e
 }
 
-// find works out when the event was: in the middle of what was said of it by all its words.
+// find works out when the event was: in the middle of what was said of it by all its words or, where nobody did, by all but
+// the last ones.
 func (e *event) find(q question, streams map[memory.ChannelID][]entry) {
 	var at []int
-	for i, t := range q.terms {
-		if slices.Contains(e.terms, t.term) {
-			at = append(at, i)
+	for _, term := range e.terms {
+		i := slices.IndexFunc(q.terms, func(t weighted) bool { return t.term == term })
+		if i < 0 {
+			break
 		}
+		at = append(at, i)
 	}
-	if len(at) == 0 || len(at) < len(e.terms) {
-		return
+	for ; len(at) > 0 && !e.known; at = at[:len(at)-1] {
+		e.findBy(at, streams)
 	}
+}
+
+func (e *event) findBy(terms []int, streams map[memory.ChannelID][]entry) {
 	var times []time.Time
 	for _, stream := range streams {
 		for i := range stream {
-			if !slices.ContainsFunc(at, func(t int) bool { return stream[i].counts[t] == 0 }) {
+			if !slices.ContainsFunc(terms, func(t int) bool { return stream[i].counts[t] == 0 }) {
 				times = append(times, stream[i].Time())
 			}
 		}

@@ -21,7 +21,7 @@ func (p *pool) hits(q Query, asking question, scored []ranked) []Hit {
 	}
 	var scores []float64
 	var repeated []Hit
-	below := math.Inf(-1) // the score of what would be the next hit
+	below := math.Inf(-1)                // the score of what would be the next hit
 	wanted := max(q.Limit, DefaultLimit) // relevance doesn't depend on how many hits are wanted
 	for _, r := range scored {
 		e := &p.streams[r.channel][r.at]

@@ -1,0 +1,74 @@
+package search
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestShownLeavesNearDuplicatesOut(t *testing.T) {
+	t.Parallel()
+	const said = "the nightly backup of the big database has failed on server 12 because its disk is full, please clean it up soon"
+	for _, c := range []struct {
+		text string
+		new  bool
+	}{
+		{said, false},
+		{strings.Replace(said, "soon", "now", 1), false},
+		{strings.ReplaceAll(said, " ", ", "), false},
+		{said + " thanks", false},
+		{strings.Replace(said, "12", "13", 1), true},
+		{strings.Replace(said, "has failed", "has not failed", 1), true},
+		{strings.Replace(said, "disk is", "disk isn't", 1), true},
+		{said + " since the new year everything has been like that", true},
+		{strings.Replace(said, "nightly backup of the big database", "weekly export of our small archive", 1), true},
+		{"the backup failed", true},
+		{"", true},
+	} {
+		var s shown
+		s.add(said)
+		if got := s.add(c.text); got != c.new {
+			t.Errorf("%q is new: %v", c.text, got)
+		}
+		if s.add(c.text) {
+			t.Errorf("%q is new twice", c.text)
+		}
+	}
+	var s shown
+	if !s.add("the backup failed") || !s.add("the backup fails") {
+		t.Error("of short texts every word counts")
+	}
+}
+
+func TestOneOff(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"jonathan", "jonathan", false}, {"jonathan", "jonatan", true}, {"jonatan", "jonathan", true}, {"jonathan", "jonathon", true},
+		{"johnatan", "jonathan", false}, {"jnoathan", "jonathan", true}, {"jonathan", "jonathann", true}, {"jonathna", "jonathan", true},
+		{"konathan", "jonathan", false}, {"ana", "anna", true}, {"ana", "ane", false}, {"jonathan", "jonat", false}, {"münter", "müntre", true},
+		{"oswin", "oswin", false}, {"oswni", "oswin", true}, {"abcd", "acbd", true}, {"abcd", "adcb", false},
+	} {
+		if got := oneOff([]rune(c.a), []rune(c.b)); got != c.want {
+			t.Errorf("%s, %s: %v", c.a, c.b, got)
+		}
+		if got := oneOff([]rune(c.b), []rune(c.a)); got != c.want {
+			t.Errorf("%s, %s: %v", c.b, c.a, got)
+		}
+	}
+}
+
+func TestRefersBack(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]bool{
+		"What about the second one?": true, "why?": true, "and when?": true, "What did she say about it?": true, "who else?": true,
+		"tell me more": true, "Who repaired the chapel roof last year?": false, "which plan did Marta choose for the harvest fair": false,
+		"how about dinner plans for the harvest fair": true, "the last one of these plans": true, "": true,
+		"教会の屋根を直したのは誰ですか": false, "それはどこで言われましたか": true, "Was hat Marta damit gemeint, als sie kam?": true,
+	} {
+		if got := RefersBack(question); got != want {
+			t.Errorf("%q refers back: %v", question, got)
+		}
+	}
+}
