@@ -165,7 +165,10 @@ type Trace struct {
 	Facts    []int64    `json:"facts,omitempty"`
 	Sections []TraceUse `json:"sections"` // in the prompt's order
 	// TextOnly says that vectors couldn't be searched, so that only full text found anything.
-	TextOnly bool          `json:"text_only,omitempty"`
+	TextOnly bool `json:"text_only,omitempty"`
+	// HeldBack is how many of the messages that matter most to the question weren't used, since not everybody who can
+	// read the answer may read them.
+	HeldBack int           `json:"held_back,omitempty"`
 	Search   time.Duration `json:"search"`
 	Total    time.Duration `json:"total"`
 }

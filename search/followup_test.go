@@ -46,11 +46,12 @@ func TestFollowUpIsSearchedWithItsSession(t *testing.T) {
 	}
 }
 
-func TestSessionIsNotFound(t *testing.T) {
+func TestShownSessionIsNotFound(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
 	q := ask("who mends roofs", green, pub)
 	q.Session = []memory.Message{k.all[ids["roof"]], turn(marta, "Lovely, I will write to him.")}
+	q.Skip = []memory.MessageID{ids["roof"], q.Session[1].ID}
 	for _, h := range k.search(t, q).Hits {
 		if h.Message.ID == ids["roof"] || h.Message.ID == ids["thanks"] {
 			t.Errorf("%q is shown by the session already", h.Message.Content)

@@ -11,13 +11,15 @@ import (
 )
 
 // hits are the best of what was scored, with their excerpts; what says nothing, only repeats the question, or
-// says the same as a better one or as the session, is left out.
+// says the same as a better one or as what is shown of the session, is left out.
 func (p *pool) hits(q Query, asking question, scored []ranked) []Hit {
 	var hits []Hit
 	asked := repeats(q.Text)
 	var said shown
 	for _, m := range q.Session {
-		said.add(normalised(m.Text()))
+		if p.skip[m.ID] {
+			said.add(normalised(m.Text()))
+		}
 	}
 	var scores []float64
 	var repeated []Hit

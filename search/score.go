@@ -85,9 +85,6 @@ func newPool(q Query) *pool {
 	for _, id := range q.Skip {
 		p.skip[id] = true
 	}
-	for _, m := range q.Session {
-		p.skip[m.ID] = true
-	}
 	return p
 }
 

@@ -26,9 +26,8 @@ type Query struct {
 	Guilds   []memory.GuildID   // whose people the question may name
 	Scope    memory.Scope       // what the answer's readers may read; see Readable
 	From     []memory.UserID    // only what these people said is found; empty: what anybody said
-	Skip     []memory.MessageID // messages that must not be found, such as the question
-	// Session is what was said before the question and is shown anyway, oldest first: none of it is found, and a question
-	// that refers back to it is searched together with it.
+	Skip     []memory.MessageID // messages that must not be found: the question, and what is shown anyway
+	// Session is what was said before the question, oldest first: a question that refers back is searched together with it.
 	Session []memory.Message
 	Limit   int // hits wanted; 0 means DefaultLimit
 	// Repeats asks for what only repeats the question or a better hit, too, behind all else: for measuring.

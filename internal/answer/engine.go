@@ -76,6 +76,15 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	if err != nil {
 		return Answer{}, fmt.Errorf("recall for an answer: %w", err)
 	}
+	a, err := e.write(ctx, q, r, stream)
+	if err == nil {
+		e.countHeldBack(ctx, q, r, &a.Trace)
+	}
+	return a, err
+}
+
+// write has the answer written, by the model or without one.
+func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func(text string)) (Answer, error) {
 	if e.model == nil {
 		return e.quote(ctx, q, r, noModel)
 	}

@@ -34,7 +34,8 @@ type spot struct {
 type reach struct {
 	guilds   []memory.GuildID
 	scope    memory.Scope
-	here     bool // whether what was logged of the channel asked in may be used at all
+	closed   []memory.ChannelID // what is remembered beyond scope
+	here     bool               // whether what was logged of the channel asked in may be used at all
 	names    names
 	consents consents
 }
@@ -131,7 +132,7 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 	}
 	return search.Query{
 		Text: q.Text, Now: now.In(e.options.Zone), Asker: q.Asker, Mentions: q.Mentions,
-		Guilds: r.guilds, Scope: scope, Skip: skip,
+		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session,
 	}
 }
 
@@ -165,9 +166,17 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 		now.names.add(g, list)
 		channels := byID(g)
 		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels)
+		readable := map[memory.ChannelID]bool{}
 		for _, c := range readableIn(g, q, now.names) {
-			if e.remembered(q, g, channels[c], channels) {
-				now.scope.Channels = append(now.scope.Channels, c)
+			readable[c] = true
+		}
+		for _, c := range g.Channels {
+			switch {
+			case !e.remembered(q, g, channels[c.ID], channels):
+			case readable[c.ID]:
+				now.scope.Channels = append(now.scope.Channels, c.ID)
+			case c.Kind != memory.DirectChannel:
+				now.closed = append(now.closed, c.ID)
 			}
 		}
 	}
