@@ -69,6 +69,9 @@ type Store interface {
 	// opted out isn't kept.
 	KeepTrace(ctx context.Context, t Trace) error
 
+	// Version changes with everything that is written, by whomever. What is read between two calls that gave the same is
+	// of one moment.
+	Version(ctx context.Context) (int64, error)
 	// Log is a channel's messages with after < id <= until, by id, the first limit of them.
 	Log(ctx context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error)
 	// HeardUntil is, for each channel of a guild, the newest message that Discord has told of live, or the point

@@ -19,6 +19,8 @@ type Log interface {
 	Space(ctx context.Context) (memory.Space, error)
 	Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
+	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
+	Version(ctx context.Context) (int64, error)
 }
 
 // Directory knows people.
@@ -37,12 +39,13 @@ type Engine struct {
 	log       Log
 	people    Directory
 	embedders []memory.Embedder
+	cache     *cache
 }
 
 // New is an engine over a log, the people in it, and the embedders at hand. A question is embedded by the first one
 // whose space is the one in use; where there is none, full text finds alone.
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
-	return &Engine{log: log, people: people, embedders: embedders}
+	return &Engine{log: log, people: people, embedders: embedders, cache: newCache()}
 }
 
 const (
@@ -61,16 +64,57 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
 	}
-	found, err := e.recall(ctx, q)
-	if err != nil {
-		return Result{}, fmt.Errorf("search: %w", err)
-	}
-	result := Result{Hits: found.pool.hits(q, found.question, found.pool.score(found.question)), TextOnly: found.textOnly}
-	result.People, err = e.participants(ctx, found.query, found.question, result.Hits, found.known)
+	result, err := e.search(ctx, q)
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
 	return result, nil
+}
+
+func (e *Engine) search(ctx context.Context, q Query) (Result, error) {
+	key := keyOf(q)
+	version, err := e.log.Version(ctx) // read first: what changes meanwhile makes another
+	if err != nil {
+		return Result{}, err
+	}
+	if known := e.cache.get(key, version); known != nil {
+		hits, ok, err := known.recall(ctx, e.log)
+		if err != nil {
+			return Result{}, err
+		}
+		if ok {
+			people, err := e.known(ctx, q.Guilds, q.Scope)
+			if err != nil {
+				return Result{}, err
+			}
+			return e.complete(ctx, within(q), Result{Hits: hits}, known.named, people)
+		}
+	}
+	found, err := e.recall(ctx, q)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Hits: found.pool.hits(q, found.pool.score(found.question)), TextOnly: found.textOnly}
+	if !result.TextOnly { // vectors may come any moment
+		e.cache.remember(key, version, result.Hits, found.question.named)
+	}
+	return e.complete(ctx, found.query, result, found.question.named, found.known)
+}
+
+// complete adds what isn't cached.
+func (e *Engine) complete(ctx context.Context, q Query, result Result, named []memory.UserID, known people) (Result, error) {
+	tellWords(q, result.Hits)
+	var err error
+	result.People, err = e.participants(ctx, q, named, result.Hits, known)
+	return result, err
+}
+
+// within is q with the end of its scope, which is when it is asked.
+func within(q Query) Query {
+	if !q.Now.IsZero() && (q.Scope.Until.IsZero() || q.Now.Before(q.Scope.Until)) {
+		q.Scope.Until = q.Now
+	}
+	return q
 }
 
 // Candidates are the messages that a search for q scores, best first, but for those that say nothing or only ask the same:
@@ -101,9 +145,7 @@ type found struct {
 }
 
 func (e *Engine) recall(ctx context.Context, q Query) (f found, err error) {
-	if !q.Now.IsZero() && (q.Scope.Until.IsZero() || q.Now.Before(q.Scope.Until)) {
-		q.Scope.Until = q.Now
-	}
+	q = within(q)
 	f.query = q
 	if f.known, err = e.known(ctx, q.Guilds, q.Scope); err != nil {
 		return f, err

@@ -12,7 +12,7 @@ import (
 
 // hits are the best of what was scored, with their excerpts; what says nothing, only repeats the question, or
 // says the same as a better one or as what is shown of the session, is left out.
-func (p *pool) hits(q Query, asking question, scored []ranked) []Hit {
+func (p *pool) hits(q Query, scored []ranked) []Hit {
 	var hits []Hit
 	asked := repeats(q.Text)
 	var said shown
@@ -38,10 +38,10 @@ func (p *pool) hits(q Query, asking question, scored []ranked) []Hit {
 			continue
 		}
 		if asked(e) || !said.add(words) {
-			repeated = append(repeated, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: p.why(asking, r)})
+			repeated = append(repeated, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: r.why()})
 			continue
 		}
-		hits = append(hits, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: p.why(asking, r)})
+		hits = append(hits, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: r.why()})
 		scores = append(scores, r.score)
 	}
 	for i, relevance := range relevances(scores, below) {

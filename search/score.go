@@ -280,7 +280,7 @@ var reasons = []struct {
 }
 
 // why tells what spoke for r, most first.
-func (p *pool) why(q question, r ranked) []Reason {
+func (r ranked) why() []Reason {
 	var why []Reason
 	for _, reason := range reasons {
 		sum := 0.0
@@ -290,23 +290,8 @@ func (p *pool) why(q question, r ranked) []Reason {
 		if sum <= 0 {
 			continue
 		}
-		detail := ""
-		if reason.kind == "words" {
-			detail = strings.Join(q.wordsIn(&p.streams[r.channel][r.at]), " ")
-		}
-		why = append(why, Reason{Kind: reason.kind, Detail: detail, Weight: sum})
+		why = append(why, Reason{Kind: reason.kind, Weight: sum})
 	}
 	slices.SortStableFunc(why, func(a, b Reason) int { return cmp.Compare(b.Weight, a.Weight) })
 	return why
-}
-
-// wordsIn are the terms of the question that e holds.
-func (q question) wordsIn(e *entry) []string {
-	var words []string
-	for t, n := range e.counts {
-		if n > 0 {
-			words = append(words, q.terms[t].term)
-		}
-	}
-	return words
 }

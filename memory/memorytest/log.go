@@ -44,6 +44,36 @@ var logPromises = []promise{
 		t.same("itself alone", t.around(general, []memory.MessageID{id(30)}, 0, 0), all[3:4])
 		t.same("an unknown channel", t.around(nowhere, []memory.MessageID{id(30)}, 5, 5), []memory.Message(nil))
 	}},
+	{"the version changes with everything that is written", func(t *trial) {
+		last := t.version()
+		m := said(general, id(1), ada, "the kettle is on")
+		star := memory.Starred{Guild: guild, Channel: general, ID: m.ID, On: true, At: began}
+		for what, write := range []func(){
+			func() { t.post(m) },
+			func() { t.post(edited(m, 3, "the kettle boils")) },
+			func() { t.apply(star) },
+			t.embedAll,
+			func() { t.apply(memory.PersonSeen{Person: memory.Person{ID: ben, Guild: guild, Nick: "Big Ben"}}) },
+			func() { t.delete(general, m.ID) },
+			func() { t.post(said(general, id(2), ben, "the kettle is off")) },
+			func() {
+				t.forget(memory.Forgetting{Guild: guild, User: ben, Why: memory.WhyMember, At: began.Add(24 * time.Hour)})
+			},
+		} {
+			write()
+			now := t.version()
+			if now == last {
+				t.Fatalf("write %d changes nothing", what)
+			}
+			last = now
+			t.find(in(general), "kettle")
+			t.nearest(in(general), "kettle", 5)
+			t.guild(guild)
+			if t.version() != last {
+				t.Fatalf("after write %d, reading changes it", what)
+			}
+		}
+	}},
 	{"events may come twice", func(t *trial) {
 		m := said(general, id(1), ada, "the kettle is on")
 		t.post(m, m)

@@ -18,6 +18,7 @@ func (s *naive) Forget(ctx context.Context, f memory.Forgetting, progress func(d
 		time.Sleep(10 * time.Millisecond) // lets readers in
 	}
 	s.mu.Lock()
+	s.writes++
 	undo := s.spare(f)
 	g := s.model.begin(s.spoilForgetting(f))
 	undo()
@@ -71,6 +72,7 @@ func (s *naive) carryOut(ctx context.Context, g *forgetting, progress func(done,
 		}
 	}
 	s.mu.Lock()
+	s.writes++
 	defer s.mu.Unlock()
 	g.done = true
 	return g.Receipt, nil

@@ -16,6 +16,8 @@ type naive struct {
 	bug  string
 	mu   sync.RWMutex
 	wake chan struct{}
+	// writes counts the calls that may have changed something.
+	writes int64
 	*naiveState
 }
 
@@ -49,6 +51,7 @@ func (s *naive) has(bug string) bool { return s.bug == bug }
 func (s *naive) Apply(ctx context.Context, events ...memory.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.writes++
 	for i, e := range events {
 		if err := ctx.Err(); err != nil && (i == 0 || s.has("applies half a batch")) && (i > 0 || !s.has("applies half a batch")) {
 			return err
@@ -414,6 +417,15 @@ func (s *naive) OptedOut(_ context.Context, guild memory.GuildID, user memory.Us
 	return s.model.opted[member{guild, user}].Out, nil
 }
 
+func (s *naive) Version(context.Context) (int64, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.has("gives one version") {
+		return 1, nil
+	}
+	return s.writes, nil
+}
+
 func (s *naive) Space(context.Context) (memory.Space, error) { return Embedder{}.Space(), nil }
 
 func (s *naive) Trace(_ context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error) {
@@ -428,6 +440,7 @@ func (s *naive) Trace(_ context.Context, channel memory.ChannelID, answer memory
 func (s *naive) KeepTrace(_ context.Context, t memory.Trace) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.writes++
 	if s.has("keeps answers made from older texts") {
 		t.Recalled = slices.Clone(t.Recalled)
 		for i, hit := range t.Recalled {
@@ -468,6 +481,7 @@ func (s *naive) Waiting(ctx context.Context) (int, error) {
 func (s *naive) Embedded(_ context.Context, segments []memory.Segment, vectors [][]float32) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.writes++
 	for i, given := range segments {
 		for _, seg := range s.segments {
 			if seg.ID == given.ID && (seg.Version == given.Version && seg.pending || s.has("takes stale vectors")) {

@@ -156,6 +156,15 @@ func (t *trial) embedded(segments []memory.Segment) {
 	}
 }
 
+func (t *trial) version() int64 {
+	t.Helper()
+	version, err := t.store.Version(t.ctx)
+	if err != nil {
+		t.Fatalf("Version: %v", err)
+	}
+	return version
+}
+
 // embedAll embeds what is pending.
 func (t *trial) embedAll() {
 	t.Helper()

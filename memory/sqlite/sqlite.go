@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	_ "modernc.org/sqlite" // registers the driver
@@ -56,6 +57,8 @@ type Store struct {
 	lock    *dirLock // on dir
 	opened  bool     // wholly
 	checked bool     // at opening
+
+	published atomic.Int64 // transactions of which what is held in memory has been brought up to date
 
 	mu            sync.RWMutex                     // guards what follows
 	guilds        map[memory.GuildID]*memory.Guild // replaced, never changed

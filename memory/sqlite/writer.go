@@ -272,6 +272,7 @@ type changes struct {
 
 // publish brings what readers hold in memory up to date after a commit.
 func (s *Store) publish(ctx context.Context, c changes) error {
+	defer s.published.Add(1)
 	if (c.text || c.others) && s.writer.removed.IsZero() {
 		s.writer.removed = time.Now()
 	}

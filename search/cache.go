@@ -1,0 +1,201 @@
+package search
+
+import (
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+const (
+	cacheTTL  = 5 * time.Minute
+	cacheSize = 256 // results
+)
+
+// cache remembers which messages questions found. It holds ids and numbers, but nothing that was said, so that there is
+// nothing in it to forget: the messages are read again, and what has changed since makes it useless.
+type cache struct {
+	now func() time.Time
+
+	mu           sync.Mutex
+	entries      map[cacheKey]*list.Element
+	used         list.List // of *cached, the last used first
+	hits, misses int64
+}
+
+// cacheKey is the hash of all that a result depends on beside what is remembered.
+type cacheKey [sha256.Size]byte
+
+// cached is what was found.
+type cached struct {
+	key     cacheKey
+	version int64
+	at      time.Time
+	hits    []cachedHit
+	named   []memory.UserID
+}
+
+type cachedHit struct {
+	channel   memory.ChannelID
+	message   memory.MessageID
+	excerpt   []memory.MessageID
+	relevance float64
+	why       []Reason // without details
+}
+
+func newCache() *cache { return &cache{now: time.Now, entries: map[cacheKey]*list.Element{}} }
+
+// keyOf is the key of a query, of which the audience is part. Of when it is asked the day counts, since dates are told from
+// it; what is said later makes another version.
+func keyOf(q Query) cacheKey {
+	day := q.Now.Format("2006-01-02 MST")
+	if q.Now.IsZero() {
+		day = ""
+	}
+	b, err := json.Marshal([]any{q.Text, day, q.Guilds, q.Scope, q.From, q.Skip, sessionOf(q), q.Limit, q.Repeats})
+	if err != nil {
+		panic(err) // uncovered: all of it can be written as JSON
+	}
+	return sha256.Sum256(b)
+}
+
+// sessionOf is what a result depends on of the session.
+func sessionOf(q Query) []string {
+	var said []string
+	for _, m := range q.Session {
+		said = append(said, m.ID.String(), m.Text())
+	}
+	return said
+}
+
+// get is what was found for key when the memory was as it is at version; nil if that isn't known.
+func (c *cache) get(key cacheKey, version int64) *cached {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at, ok := c.entries[key]
+	if ok && (at.Value.(*cached).version != version || c.now().Sub(at.Value.(*cached).at) > cacheTTL) {
+		c.drop(at)
+		ok = false
+	}
+	if !ok {
+		c.misses++
+		return nil
+	}
+	c.hits++
+	c.used.MoveToFront(at)
+	return at.Value.(*cached)
+}
+
+func (c *cache) put(found *cached) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old, ok := c.entries[found.key]; ok {
+		c.drop(old)
+	}
+	found.at = c.now()
+	c.entries[found.key] = c.used.PushFront(found)
+	for c.used.Len() > cacheSize {
+		c.drop(c.used.Back())
+	}
+}
+
+func (c *cache) drop(e *list.Element) {
+	delete(c.entries, e.Value.(*cached).key)
+	c.used.Remove(e)
+}
+
+// CacheUse is how many searches were answered from the cache so far, and how many weren't.
+func (e *Engine) CacheUse() (hits, misses int64) {
+	e.cache.mu.Lock()
+	defer e.cache.mu.Unlock()
+	return e.cache.hits, e.cache.misses
+}
+
+// remember keeps what was found.
+func (c *cache) remember(key cacheKey, version int64, hits []Hit, named []memory.UserID) {
+	found := &cached{key: key, version: version, named: named}
+	for _, h := range hits {
+		kept := cachedHit{channel: h.Message.Channel, message: h.Message.ID, relevance: h.Relevance, why: slices.Clone(h.Why)}
+		for i := range kept.why {
+			kept.why[i].Detail = ""
+		}
+		for _, m := range h.Excerpt {
+			kept.excerpt = append(kept.excerpt, m.ID)
+		}
+		found.hits = append(found.hits, kept)
+	}
+	c.put(found)
+}
+
+// recall reads the messages that were found; false if they aren't all there.
+func (f *cached) recall(ctx context.Context, log Log) ([]Hit, bool, error) {
+	wanted := map[memory.ChannelID][]memory.MessageID{}
+	for _, h := range f.hits {
+		wanted[h.channel] = append(append(wanted[h.channel], h.message), h.excerpt...)
+	}
+	type spot struct {
+		channel memory.ChannelID
+		id      memory.MessageID
+	}
+	read := map[spot]memory.Message{}
+	for channel, ids := range wanted {
+		slices.Sort(ids)
+		messages, err := log.Messages(ctx, channel, slices.Compact(ids))
+		if err != nil {
+			return nil, false, err
+		}
+		for _, m := range messages {
+			read[spot{channel, m.ID}] = m
+		}
+	}
+	var hits []Hit
+	for _, h := range f.hits {
+		hit := Hit{Message: read[spot{h.channel, h.message}], Relevance: h.relevance, Why: slices.Clone(h.why)}
+		for _, id := range h.excerpt {
+			m, ok := read[spot{h.channel, id}]
+			if !ok {
+				return nil, false, nil
+			}
+			hit.Excerpt = append(hit.Excerpt, m)
+		}
+		hits = append(hits, hit)
+	}
+	return hits, true, nil
+}
+
+// tellWords adds to the reasons of hits which words of the question, and of what it refers back to, they hold.
+func tellWords(q Query, hits []Hit) {
+	var asked []string
+	for _, s := range append([]string{q.Text}, earlier(q)...) {
+		for _, t := range text.QueryTerms(s) {
+			if !slices.Contains(asked, t) {
+				asked = append(asked, t)
+			}
+		}
+	}
+	var batch text.Batch
+	for _, h := range hits {
+		i := slices.IndexFunc(h.Why, func(r Reason) bool { return r.Kind == "words" })
+		if i < 0 {
+			continue
+		}
+		held := map[string]bool{}
+		for _, t := range batch.Terms(h.Message.Text()) {
+			held[t] = true
+		}
+		var words []string
+		for _, t := range asked {
+			if held[t] {
+				words = append(words, t)
+			}
+		}
+		h.Why[i].Detail = strings.Join(words, " ")
+	}
+}

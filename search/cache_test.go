@@ -1,0 +1,172 @@
+package search_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hark/internal/embed"
+	"hark/memory"
+	"hark/search"
+)
+
+func TestCacheAnswersTheSameAgain(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	e := k.engine()
+	find := func(change func(*search.Query)) search.Result {
+		t.Helper()
+		q := ask("what did oswin say about the chapel roof", green, pub)
+		q.Asker = pim
+		change(&q)
+		r, err := e.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	used := func(want int64, what string) {
+		t.Helper()
+		if hits, _ := e.CacheUse(); hits != want {
+			t.Errorf("%s: %d searches came from the cache, want %d", what, hits, want)
+		}
+	}
+	same := func(*search.Query) {}
+	first := find(same)
+	used(0, "the first time")
+	if again := find(same); !reflect.DeepEqual(again, first) {
+		t.Errorf("the second time it is %+v\nand was %+v", again, first)
+	}
+	used(1, "the second time")
+	find(func(q *search.Query) { q.Now = q.Now.Add(time.Minute) })
+	used(2, "a minute later")
+	if r := find(func(q *search.Query) { q.Asker = marta }); r.People[1].Person.ID != marta {
+		t.Errorf("asked by another, it tells of %+v", r.People)
+	}
+	used(3, "asked by another")
+	for name, change := range map[string]func(*search.Query){
+		"another audience":  func(q *search.Query) { q.Scope.Channels = []memory.ChannelID{green} },
+		"a span":            func(q *search.Query) { q.Scope.Since = dawn },
+		"an author":         func(q *search.Query) { q.From = []memory.UserID{pim} },
+		"something shown":   func(q *search.Query) { q.Skip = []memory.MessageID{ids["roof"]} },
+		"another question":  func(q *search.Query) { q.Text += "s" },
+		"another day":       func(q *search.Query) { q.Now = q.Now.AddDate(0, 0, 1) },
+		"no time":           func(q *search.Query) { q.Now = time.Time{} },
+		"a session":         func(q *search.Query) { q.Session = []memory.Message{turn(pim, "and?")} },
+		"more hits":         func(q *search.Query) { q.Limit = 3 },
+		"other guilds' too": func(q *search.Query) { q.Guilds = append(q.Guilds, 78) },
+	} {
+		find(change)
+		used(3, name)
+	}
+	k.say(t, dawn.AddDate(0, 0, 2), green, oswin, "the chapel roof of slate is heavy")
+	if r := find(same); reflect.DeepEqual(hitIDs(r), hitIDs(first)) {
+		t.Error("what was said since isn't found")
+	}
+	used(3, "after something was said")
+	find(same)
+	used(4, "and again")
+	if _, err := k.store.Forget(t.Context(), memory.Forgetting{Guild: village, User: oswin, Why: memory.WhyMember, At: dawn.AddDate(0, 1, 0)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range shown(find(same)) {
+		if m.Author == oswin {
+			t.Errorf("%q is forgotten and shown", m.Content)
+		}
+	}
+	used(4, "after something was forgotten")
+}
+
+func TestCacheForgetsWithTime(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	e := k.engine()
+	now := dawn
+	e.SetClock(func() time.Time { return now })
+	for i, wait := range []time.Duration{0, 5 * time.Minute, time.Second, 6 * time.Minute} {
+		now = now.Add(wait)
+		if _, err := e.Search(t.Context(), ask("roof", green)); err != nil {
+			t.Fatal(err)
+		}
+		if hits, misses := e.CacheUse(); hits != []int64{0, 1, 1, 1}[i] || hits+misses != int64(i)+1 {
+			t.Errorf("after %v: %d from the cache, %d not", wait, hits, misses)
+		}
+	}
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	e := k.engine()
+	asked := func(i int) {
+		if _, err := e.Search(t.Context(), ask(fmt.Sprint("roof ", i), green)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range search.CacheSize + 1 {
+		asked(i)
+		asked(1) // used again and again, it stays
+	}
+	before, _ := e.CacheUse()
+	asked(1)
+	asked(0)
+	if hits, _ := e.CacheUse(); hits != before+1 {
+		t.Errorf("%d of two came from the cache, want the one that was used last", hits-before)
+	}
+}
+
+func TestCacheKeepsNothingWithoutVectors(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	k.say(t, dawn, green, marta, "the chapel roof leaks")
+	e := k.engine()
+	for range 2 {
+		if r, err := e.Search(t.Context(), ask("roof", green)); err != nil || !r.TextOnly {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	if hits, _ := e.CacheUse(); hits != 0 {
+		t.Error("what was found without vectors is kept, which may come at any moment")
+	}
+}
+
+// TestCacheChangesNothing asks one engine with a cache and one without, while things change.
+func TestCacheChangesNothing(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	e := k.engine()
+	questions := []string{"the chapel roof", "who mends it?", "goat", "what did pim say"}
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		for range rapid.IntRange(1, 6).Draw(rt, "steps") {
+			n++
+			switch rapid.IntRange(0, 5).Draw(rt, "step") {
+			case 0:
+				id := k.say(t, dawn.Add(time.Duration(n)*time.Minute), pub, pim, fmt.Sprintf("the roof of the goat house, %d", n))
+				if rapid.Bool().Draw(rt, "gone") {
+					k.apply(t, memory.Deleted{Guild: village, Channel: pub, IDs: []memory.MessageID{id}})
+				}
+			case 1:
+				if err := (&memory.Indexer{Queue: k.store, Embedder: embed.Builtin{}}).Drain(context.Background(), nil); err != nil {
+					rt.Fatal(err)
+				}
+			default:
+				q := ask(rapid.SampledFrom(questions).Draw(rt, "question"), rapid.SampledFrom([][]memory.ChannelID{{green}, {pub}, {green, pub}, {crypt}}).Draw(rt, "scope")...)
+				got, err := e.Search(t.Context(), q)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				if want := k.search(t, q); !reflect.DeepEqual(got, want) {
+					rt.Fatalf("%q: %+v\nwithout a cache: %+v", q.Text, got, want)
+				}
+			}
+		}
+	})
+	if hits, misses := e.CacheUse(); hits < 10 || misses < 10 {
+		t.Errorf("%d from the cache, %d not: that shows little", hits, misses)
+	}
+}
