@@ -43,6 +43,7 @@ type runner struct {
 
 	log     zerolog.Logger
 	reasons reasons
+	counts  counts
 }
 
 // run runs until ctx is done or, unless it is to wait, until something is wrong that only the operator can mend.
@@ -54,7 +55,7 @@ func (r *runner) run(ctx context.Context) error {
 	r.log = newLogger(cfg.Log, r.env.stderr)
 	group, ctx := errgroup.WithContext(ctx)
 	if cfg.Web.Listen != "" && cfg.Web.Listen != "off" {
-		server, err := web.Listen(cfg.Web.Listen, r.reasons.list)
+		server, err := web.Listen(cfg.Web.Listen, r.reasons.list, r.counts.list)
 		if err != nil {
 			return err
 		}
@@ -148,6 +149,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return err
 	}
 	r.reasons.set(door.Ready)
+	r.counts.set(a.search)
 	r.log.Info().Str("version", buildVersion()).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

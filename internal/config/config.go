@@ -97,7 +97,7 @@ type Log struct {
 
 // Web is the HTTP server for health checks.
 type Web struct {
-	Listen string `toml:"listen" help:"The host and port that serve /healthz and /readyz. With 0.0.0.0 as the host, other machines can ask too. \"off\" or empty: nowhere, and the container's own health check fails."`
+	Listen string `toml:"listen" help:"The host and port that serve /healthz, /readyz and /metrics. With 0.0.0.0 as the host, other machines can ask too. \"off\" or empty: nowhere, and the container's own health check fails."`
 }
 
 // Duration is a time.Duration that is written as "90s", "1h30m" or "30d".

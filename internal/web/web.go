@@ -28,10 +28,18 @@ type Server struct {
 	handler  http.Handler
 }
 
+// Counter is a number that only grows while the process runs.
+// See https://prometheus.io/docs/instrumenting/exposition_formats/
+type Counter struct {
+	Name  string // such as "hark_searches_total"
+	Help  string // a line
+	Value int64
+}
+
 // Listen binds the address, a host and port, and serves nothing until Run. Whoever has no use for Run calls
 // Close. NotReady is asked at each request, from several goroutines, and returns why Hark isn't ready: sentences,
-// none if it is.
-func Listen(address string, notReady func() []string) (*Server, error) {
+// none if it is. Counters is asked in the same way.
+func Listen(address string, notReady func() []string, counters func() []Counter) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for health checks: %w; set web.listen to a free address, or to \"off\"", err)
@@ -44,6 +52,13 @@ func Listen(address string, notReady func() []string) (*Server, error) {
 			return
 		}
 		reply(w, http.StatusOK, "ready")
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		var lines []string
+		for _, c := range counters() {
+			lines = append(lines, "# HELP "+c.Name+" "+c.Help, "# TYPE "+c.Name+" counter", fmt.Sprintf("%s %d", c.Name, c.Value))
+		}
+		reply(w, http.StatusOK, lines...)
 	})
 	return &Server{listener, mux}, nil
 }

@@ -16,9 +16,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve runs a server until the test ends, and sees that it stops cleanly.
-func serve(t *testing.T, notReady func() []string) string {
+func serve(t *testing.T, notReady func() []string, counters ...Counter) string {
 	t.Helper()
-	s, err := Listen("127.0.0.1:0", notReady)
+	s, err := Listen("127.0.0.1:0", notReady, func() []Counter { return counters })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestHealthAndReadiness(t *testing.T) {
 	t.Parallel()
 	var reasons atomic.Pointer[[]string]
 	reasons.Store(&[]string{"Discord refused the token.", "The disk is full."})
-	base := "http://" + serve(t, func() []string { return *reasons.Load() })
+	base := "http://" + serve(t, func() []string { return *reasons.Load() }, Counter{"a_total", "Of a.", 7}, Counter{"b_total", "Of b.", 0})
 
 	for _, c := range []struct {
 		method, path string
@@ -72,6 +72,7 @@ func TestHealthAndReadiness(t *testing.T) {
 		{"GET", "/readyz", 503, "Discord refused the token.\nThe disk is full.\n"},
 		{"POST", "/healthz", 405, "Method Not Allowed\n"},
 		{"GET", "/", 404, "404 page not found\n"},
+		{"GET", "/metrics", 200, "# HELP a_total Of a.\n# TYPE a_total counter\na_total 7\n# HELP b_total Of b.\n# TYPE b_total counter\nb_total 0\n"},
 	} {
 		if status, body := get(t, c.method, base+c.path); status != c.status || body != c.body {
 			t.Errorf("%s %s: %d %q; want %d %q", c.method, c.path, status, body, c.status, c.body)
@@ -90,7 +91,7 @@ func TestRunFinishesWhatIsUnderWay(t *testing.T) {
 		close(asked)
 		<-answer
 		return nil
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestRunFinishesWhatIsUnderWay(t *testing.T) {
 
 func TestRunAfterItsEnd(t *testing.T) {
 	t.Parallel()
-	s, err := Listen("127.0.0.1:0", nil)
+	s, err := Listen("127.0.0.1:0", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func TestRunAfterItsEnd(t *testing.T) {
 	if err := s.Run(ctx); err != nil {
 		t.Errorf("with a context that is done: %v", err)
 	}
-	if s, err = Listen("127.0.0.1:0", nil); err != nil {
+	if s, err = Listen("127.0.0.1:0", nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -137,7 +138,7 @@ func TestRunAfterItsEnd(t *testing.T) {
 func TestListenOnAnAddressInUse(t *testing.T) {
 	t.Parallel()
 	address := serve(t, func() []string { return nil })
-	if _, err := Listen(address, nil); err == nil || !strings.Contains(err.Error(), "set web.listen") {
+	if _, err := Listen(address, nil, nil); err == nil || !strings.Contains(err.Error(), "set web.listen") {
 		t.Errorf("%v", err)
 	}
 }
