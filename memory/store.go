@@ -32,7 +32,7 @@ type Store interface {
 	// People are all persons known in a guild, by id.
 	People(ctx context.Context, guild GuildID) ([]Person, error)
 	// Presence tells of those of users who have written in scope how much and when last, however long ago:
-	// scope's times are not applied.
+	// scope's times and authors are not applied.
 	Presence(ctx context.Context, scope Scope, users []UserID) (map[UserID]Presence, error)
 
 	// Messages are those of ids that exist in the channel, by id.
@@ -51,7 +51,7 @@ type Store interface {
 	FullText(ctx context.Context, scope Scope, terms []string, limit int) ([]TextHit, error)
 	// Frequencies tells how many messages that can be recalled scope's channels hold, and for each of terms how
 	// many hold it; a count above limit may be given as limit. Nothing else is counted, so that what is said
-	// elsewhere can't be told from what is found here. Scope's times are not applied.
+	// elsewhere can't be told from what is found here. Scope's times and authors are not applied.
 	Frequencies(ctx context.Context, scope Scope, terms []string, limit int) (messages int, counts []int, err error)
 	// Space is the space in which Nearest compares. It changes when all segments have vectors in the one that the
 	// store was opened for.
@@ -127,6 +127,7 @@ type Scope struct {
 	Channels []ChannelID // only these; those that don't exist are passed over
 	Since    time.Time   // inclusive; zero: from the beginning
 	Until    time.Time   // exclusive; zero: to the end
+	Authors  []UserID    // only what they said; empty: what anybody said
 }
 
 // TextHit is a message found by full text.

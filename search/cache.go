@@ -59,7 +59,7 @@ func keyOf(q Query) cacheKey {
 	if q.Now.IsZero() {
 		day = ""
 	}
-	b, err := json.Marshal([]any{q.Text, day, q.Guilds, q.Scope, q.From, q.Skip, sessionOf(q), q.Limit, q.Repeats})
+	b, err := json.Marshal([]any{q.Text, day, q.Guilds, q.Scope, q.Skip, sessionOf(q), q.Limit, q.Repeats})
 	if err != nil {
 		panic(err) // uncovered: all of it can be written as JSON
 	}

@@ -51,7 +51,7 @@ func TestCacheAnswersTheSameAgain(t *testing.T) {
 	for name, change := range map[string]func(*search.Query){
 		"another audience":  func(q *search.Query) { q.Scope.Channels = []memory.ChannelID{green} },
 		"a span":            func(q *search.Query) { q.Scope.Since = dawn },
-		"an author":         func(q *search.Query) { q.From = []memory.UserID{pim} },
+		"an author":         func(q *search.Query) { q.Scope.Authors = []memory.UserID{pim} },
 		"something shown":   func(q *search.Query) { q.Skip = []memory.MessageID{ids["roof"]} },
 		"another question":  func(q *search.Query) { q.Text += "s" },
 		"another day":       func(q *search.Query) { q.Now = q.Now.AddDate(0, 0, 1) },

@@ -150,11 +150,11 @@ func TestStarredComesFirst(t *testing.T) {
 	}
 }
 
-func TestFromFindsOnlyTheirs(t *testing.T) {
+func TestScopeOfAuthors(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
 	q := ask("the chapel roof", green, pub, crypt)
-	q.From = []memory.UserID{pim}
+	q.Scope.Authors = []memory.UserID{pim}
 	r := k.search(t, q)
 	if len(r.Hits) == 0 {
 		t.Error("nothing is found")

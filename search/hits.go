@@ -34,7 +34,7 @@ func (p *pool) hits(q Query, scored []ranked) []Hit {
 			}
 		}
 		words := normalised(e.Text())
-		if words == "" || len(q.From) > 0 && !slices.Contains(q.From, e.Author) {
+		if words == "" || len(q.Scope.Authors) > 0 && !slices.Contains(q.Scope.Authors, e.Author) {
 			continue
 		}
 		if asked(e) || !said.add(words) {

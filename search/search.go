@@ -25,7 +25,6 @@ type Query struct {
 	Mentions []memory.UserID    // people the question mentions or replies to; Hark isn't one of them
 	Guilds   []memory.GuildID   // whose people the question may name
 	Scope    memory.Scope       // what the answer's readers may read; see Readable
-	From     []memory.UserID    // only what these people said is found; empty: what anybody said
 	Skip     []memory.MessageID // messages that must not be found: the question, and what is shown anyway
 	// Session is what was said before the question, oldest first: a question that refers back is searched together with it.
 	Session []memory.Message

@@ -251,6 +251,9 @@ func drawScope(t *rapid.T) memory.Scope {
 	if rapid.IntRange(0, 3).Draw(t, "until?") == 0 {
 		scope.Until = bound("until")
 	}
+	if rapid.IntRange(0, 3).Draw(t, "authors?") == 0 {
+		scope.Authors = rapid.SliceOfNDistinct(rapid.SampledFrom([]memory.UserID{ada, ben, 4711}), 1, 2, rapid.ID).Draw(t, "authors")
+	}
 	return scope
 }
 

@@ -3,7 +3,6 @@ package memorytest
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -342,15 +341,16 @@ func (m *model) inScope(scope memory.Scope) []memory.Message {
 	var all []memory.Message
 	for at := range m.entries {
 		message, ok := m.message(at)
-		if ok && message.Kind.Recalled() && slices.Contains(scope.Channels, at.channel) && within(scope, message.Time()) {
+		if ok && message.Kind.Recalled() && slices.Contains(scope.Channels, at.channel) && within(scope, message) {
 			all = append(all, message)
 		}
 	}
 	return all
 }
 
-func within(scope memory.Scope, at time.Time) bool {
-	return (scope.Since.IsZero() || !at.Before(scope.Since)) && (scope.Until.IsZero() || at.Before(scope.Until))
+func within(scope memory.Scope, m memory.Message) bool {
+	at := m.Time()
+	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, m.Author)) && (scope.Since.IsZero() || !at.Before(scope.Since)) && (scope.Until.IsZero() || at.Before(scope.Until))
 }
 
 func (m *model) presence(scope memory.Scope, users []memory.UserID) map[memory.UserID]memory.Presence {

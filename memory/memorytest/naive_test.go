@@ -311,6 +311,8 @@ func (s *naive) FullText(_ context.Context, scope memory.Scope, terms []string, 
 		scope.Until = time.Time{}
 	case s.has("begins after Since") && !scope.Since.IsZero():
 		scope.Since = scope.Since.Add(time.Millisecond)
+	case s.has("finds anybody's"):
+		scope.Authors = nil
 	case s.has("leaks another channel") && len(scope.Channels) > 0:
 		scope.Channels = append(slices.Clone(scope.Channels), staff)
 	case s.has("wants all terms") && len(terms) > 1:
@@ -365,7 +367,7 @@ func (s *naive) Nearest(_ context.Context, scope memory.Scope, space memory.Spac
 		}
 		hit := memory.VectorHit{Channel: seg.Channel, Similarity: cosine(vector, seg.vector)}
 		for _, m := range seg.Messages {
-			if within(scope, m.Time()) || s.has("gives segments whole") {
+			if within(scope, m) || s.has("gives segments whole") {
 				hit.Messages = append(hit.Messages, m.ID)
 			}
 		}

@@ -66,6 +66,29 @@ var searchPromises = []promise{
 		scope.Since = began.Add(time.Hour)
 		t.same("presence, however long ago", t.presence(scope, ada)[ada].Messages, 5)
 	}},
+	{"a scope may be of some authors only", func(t *trial) {
+		t.post(said(general, id(1), ada, "the ferry leaves"), said(general, id(2), ben, "which ferry"), said(general, id(3), ada, "that ferry"))
+		t.embedAll()
+		for _, c := range []struct {
+			authors []memory.UserID
+			want    []memory.MessageID
+		}{
+			{nil, []memory.MessageID{id(1), id(2), id(3)}}, {[]memory.UserID{ada}, []memory.MessageID{id(1), id(3)}},
+			{[]memory.UserID{ben, ada}, []memory.MessageID{id(1), id(2), id(3)}}, {[]memory.UserID{4711}, nil},
+		} {
+			scope := in(general)
+			scope.Authors = c.authors
+			t.same("full text", sorted(t.find(scope, "ferry")), c.want)
+			var near []memory.MessageID
+			for _, h := range t.nearest(scope, "ferry", 5) {
+				near = append(near, h.Messages...)
+			}
+			t.same("nearest", sorted(near), c.want)
+			t.same("presence of all the same", t.presence(scope, ben)[ben].Messages, 1)
+			n, counts := t.frequencies(scope, "ferry")
+			t.same("frequencies of all the same", append(counts, n), []int{3, 3})
+		}
+	}},
 	{"full text never fails for what the terms are", func(t *trial) {
 		t.post(said(general, id(1), ada, "AND OR NOT NEAR * ferry"))
 		for _, terms := range [][]string{
@@ -150,7 +173,7 @@ var searchPromises = []promise{
 				t.Fatalf("messages %v", hit.Messages)
 			}
 			for _, id := range hit.Messages {
-				if !within(scope, id.Time()) {
+				if !within(scope, memory.Message{ID: id}) {
 					t.Fatalf("a message of %s", id.Time())
 				}
 			}

@@ -165,7 +165,7 @@ func (m *machine) candidates(scope memory.Scope, vector []float32) []candidate {
 		}
 		c := candidate{memory.VectorHit{Channel: s.Channel, Similarity: cosine(vector, s.vector)}, !grown}
 		for _, message := range now.Messages {
-			if within(scope, message.Time()) {
+			if within(scope, message) {
 				c.hit.Messages = append(c.hit.Messages, message.ID)
 			}
 		}

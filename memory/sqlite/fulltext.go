@@ -38,7 +38,7 @@ func (s *Store) fullText(ctx context.Context, r rowRange, scope memory.Scope, ma
 	since, until := s.bounds(scope)
 	var query strings.Builder
 	query.WriteString("SELECT m.channel, m.id, -f.score FROM (SELECT fulltext.rowid AS row, bm25(fulltext) AS score FROM fulltext")
-	if since != nil || until != nil {
+	if since != nil || until != nil || len(scope.Authors) > 0 {
 		query.WriteString(" CROSS JOIN message t ON t.row = fulltext.rowid")
 	}
 	query.WriteString(" WHERE fulltext MATCH ? AND fulltext.rowid NOT IN (SELECT row FROM doomed)")
@@ -52,6 +52,10 @@ func (s *Store) fullText(ctx context.Context, r rowRange, scope memory.Scope, ma
 			query.WriteString(bound.sql)
 			args = append(args, int64(*bound.id))
 		}
+	}
+	if len(scope.Authors) > 0 {
+		query.WriteString(" AND t.author IN (SELECT value FROM json_each(?))")
+		args = append(args, jsonOf(scope.Authors))
 	}
 	query.WriteString(" ORDER BY bm25(fulltext) LIMIT ?) f JOIN message m ON m.row = f.row ORDER BY f.score, m.id DESC")
 	rows, err := s.read.QueryContext(ctx, query.String(), append(args, limit)...)
@@ -189,9 +193,9 @@ func firstAt(t time.Time) memory.MessageID {
 	return memory.FirstMessageID(t.Add(time.Millisecond - 1).Truncate(time.Millisecond))
 }
 
-// inScope reports whether a message's time lies within scope.
-func inScope(scope memory.Scope, id memory.MessageID) bool {
-	return (scope.Since.IsZero() || id >= firstAt(scope.Since)) && (scope.Until.IsZero() || id < firstAt(scope.Until))
+// inScope reports whether a message's time and author lie within scope.
+func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool {
+	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, author)) && (scope.Since.IsZero() || id >= firstAt(scope.Since)) && (scope.Until.IsZero() || id < firstAt(scope.Until))
 }
 
 // rebuildFullText makes full text again from the messages, unless ctx ends first.

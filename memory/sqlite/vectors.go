@@ -331,9 +331,9 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 	return s.vectorHits(ctx, scope, channels, found, limit)
 }
 
-// wanted is how many segments to find so that limit are left within scope's times.
+// wanted is how many segments to find so that limit are left within scope's times and authors.
 func (s *Store) wanted(scope memory.Scope, limit int) int {
-	if since, until := s.bounds(scope); since != nil || until != nil {
+	if since, until := s.bounds(scope); since != nil || until != nil || len(scope.Authors) > 0 {
 		return 1 << 30
 	}
 	return limit
@@ -353,7 +353,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, channels map
 		for i, f := range found[:n] {
 			segments[i] = f.segment
 		}
-		rows, err := s.read.QueryContext(ctx, `SELECT s.id, s.channel, m.id FROM segment s JOIN said m
+		rows, err := s.read.QueryContext(ctx, `SELECT s.id, s.channel, m.id, m.author FROM segment s JOIN said m
 			ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id
 			WHERE s.id IN (SELECT value FROM json_each(?)) ORDER BY m.id`, jsonOf(segments))
 		if err != nil {
@@ -362,8 +362,9 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, channels map
 		err = eachRow(rows, func(scan func(...any) error) error {
 			var segment, no int64
 			var id memory.MessageID
+			var author memory.UserID
 			// A segment's number may have come to another channel's since its vector was loaded.
-			if err := scan(&segment, &no, &id); err != nil || !channels[no] || !inScope(scope, id) {
+			if err := scan(&segment, &no, &id, &author); err != nil || !channels[no] || !inScope(scope, id, author) {
 				return err
 			}
 			hit, ok := some[segment]
