@@ -63,9 +63,10 @@ func TestRefersBack(t *testing.T) {
 	t.Parallel()
 	for question, want := range map[string]bool{
 		"What about the second one?": true, "why?": true, "and when?": true, "What did she say about it?": true, "who else?": true,
-		"tell me more": true, "Who repaired the chapel roof last year?": false, "which plan did Marta choose for the harvest fair": false,
+		"Who repaired the chapel roof last year?": false, "which plan did Marta choose for the harvest fair": false,
 		"how about dinner plans for the harvest fair": true, "the last one of these plans": true, "": true,
 		"教会の屋根を直したのは誰ですか": false, "それはどこで言われましたか": true, "Was hat Marta damit gemeint, als sie kam?": true,
+		"what is the deadline?": false, "is there more?": true,
 	} {
 		if got := RefersBack(question); got != want {
 			t.Errorf("%q refers back: %v", question, got)

@@ -14,11 +14,10 @@ const (
 	earlierTerms = 16  // of those turns
 	earlierShare = 0.5 // of a term's weight for each turn that it lies back
 	earlierRunes = 300 // of each turn, where an embedder reads text
-	fewTerms     = 2   // a question of so many says too little by itself
 )
 
 // RefersBack reports whether a question can be understood only with what was said before it: "What about the second one?",
-// "why?". It is told by its words in English and a few other languages, and by how little it says in any.
+// "why?". It is told by its words in English and a few other languages, and by its saying nothing itself.
 func RefersBack(question string) bool {
 	words := text.Words(question)
 	said := 0
@@ -34,8 +33,7 @@ func RefersBack(question string) bool {
 			said++
 		}
 	}
-	return said <= fewTerms && len(text.QueryTerms(question)) <= 2*fewTerms ||
-		slices.ContainsFunc(pointersUnspaced, func(p string) bool { return strings.Contains(question, p) })
+	return said == 0 || slices.ContainsFunc(pointersUnspaced, func(p string) bool { return strings.Contains(question, p) })
 }
 
 var (
@@ -48,14 +46,15 @@ var (
 	personal         = setOf("he him his she her hers they them their")
 )
 
-// earlier are the turns that q is searched with, the newest first; none if q says all itself.
+// earlier are the turns that q is searched with, the newest first; none if q says all itself. A turn that can be found isn't
+// among them: it would be found by its own words.
 func earlier(q Query) []string {
 	var turns []string
 	if len(q.Session) == 0 || !RefersBack(q.Text) {
 		return nil
 	}
 	for _, m := range slices.Backward(q.Session) {
-		if body := m.Text(); normalised(body) != "" && len(turns) < earlierTurns {
+		if body := m.Text(); slices.Contains(q.Skip, m.ID) && normalised(body) != "" && len(turns) < earlierTurns {
 			turns = append(turns, body)
 		}
 	}

@@ -33,6 +33,10 @@ func TestFollowUpIsSearchedWithItsSession(t *testing.T) {
 	} {
 		q := ask(c.question, green)
 		q.Session = c.session
+		for i := range q.Session {
+			q.Session[i].ID += memory.MessageID(i)
+			q.Skip = append(q.Skip, q.Session[i].ID)
+		}
 		if got := hitIDs(k.search(t, q)); len(got) == 0 || got[0] != c.want {
 			t.Errorf("%s: found %v first, want %v", c.name, k.all[got[0]].Content, k.all[c.want].Content)
 		}

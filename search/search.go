@@ -26,7 +26,8 @@ type Query struct {
 	Guilds   []memory.GuildID   // whose people the question may name
 	Scope    memory.Scope       // what the answer's readers may read; see Readable
 	Skip     []memory.MessageID // messages that must not be found: the question, and what is shown anyway
-	// Session is what was said before the question, oldest first: a question that refers back is searched together with it.
+	// Session is what was said before the question, oldest first: a question that refers back is searched together with
+	// what of it is skipped.
 	Session []memory.Message
 	Limit   int // hits wanted; 0 means DefaultLimit
 	// Repeats asks for what only repeats the question or a better hit, too, behind all else: for measuring.

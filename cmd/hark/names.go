@@ -40,17 +40,26 @@ func (f *flags) openKept(ctx context.Context) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{Store: store, config: cfg}
-	ids, err := store.Guilds(ctx)
-	for _, id := range ids {
-		var g *memory.Guild
-		if g, err = store.Guild(ctx, id); err != nil {
-			break
-		}
-		k.guilds = append(k.guilds, g)
-	}
+	k, err := newKept(ctx, store, cfg)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
+	}
+	return k, nil
+}
+
+// newKept is kept over a memory that is open.
+func newKept(ctx context.Context, store *sqlite.Store, cfg config.Config) (*kept, error) {
+	k := &kept{Store: store, config: cfg}
+	ids, err := store.Guilds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		g, err := store.Guild(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		k.guilds = append(k.guilds, g)
 	}
 	return k, nil
 }

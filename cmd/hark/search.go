@@ -22,12 +22,14 @@ type asking struct {
 	channel string
 	as      string
 	json    bool
+	filter  filter
 }
 
 func (a *asking) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&a.channel, "channel", "", "ask as in the channel of this `name` or id: what may be said there is found (default: everything but direct messages)")
 	c.Flags().StringVar(&a.as, "as", "", "ask as the person of this `name`")
 	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
+	a.filter.addFlags(c)
 }
 
 // ask opens the app and puts the question together.
@@ -53,6 +55,13 @@ func (a *asking) question(ctx context.Context, app *app, text string) (answer.Qu
 		return answer.Question{}, err
 	}
 	q := p.question(text, time.Now())
+	guild := p.guild
+	if p.everywhere {
+		guild = memory.Everywhere
+	}
+	if q.Filter, err = a.filter.read(ctx, app, guild, q.Now); err != nil {
+		return q, err
+	}
 	if a.as != "" {
 		q.Name = a.as
 		known := false

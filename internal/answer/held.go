@@ -15,7 +15,7 @@ func (e *Engine) countHeldBack(ctx context.Context, q Question, r *recalled, t *
 	if len(r.closed) == 0 {
 		return
 	}
-	all := r.scope
+	all := r.asked
 	all.Channels = slices.Concat(all.Channels, r.closed)
 	result, err := e.search.Search(ctx, e.query(q, r, all, []memory.MessageID{q.ID}))
 	if err != nil {

@@ -103,12 +103,29 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 		return slices.Clone(r.result.Hits), nil
 	}
 	if slices.Contains(r.scope.Channels, q.Channel) {
-		result, err := e.find(ctx, q, r, r.scope, []memory.MessageID{q.ID})
+		result, err := e.find(ctx, q, r, r.asked, []memory.MessageID{q.ID})
+		if err == nil && search.RefersBack(q.Text) { // found with the session's words, so that nothing of it was
+			result.Hits = withoutTwice(r.result.Hits, result.Hits)
+		}
 		return result.Hits, err
 	}
-	scope := memory.Scope{Channels: []memory.ChannelID{q.Channel}, Since: r.session[0].Time()}
+	scope := r.asked
+	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel}, nil); scope.Since.Before(r.session[0].Time()) {
+		scope.Since = r.session[0].Time()
+	}
 	present, err := e.find(ctx, q, r, scope, []memory.MessageID{q.ID})
 	return slices.Concat(present.Hits, r.result.Hits), err
+}
+
+// withoutTwice are hits and those of more that aren't among them.
+func withoutTwice(hits, more []search.Hit) []search.Hit {
+	all := slices.Clone(hits)
+	for _, h := range more {
+		if !slices.ContainsFunc(hits, func(other search.Hit) bool { return other.Message.ID == h.Message.ID }) {
+			all = append(all, h)
+		}
+	}
+	return all
 }
 
 // speaksOfIt reports whether h was found by what it or the question before it says, rather than by who said it or

@@ -34,7 +34,8 @@ type spot struct {
 type reach struct {
 	guilds   []memory.GuildID
 	scope    memory.Scope
-	closed   []memory.ChannelID // what is remembered beyond scope
+	asked    memory.Scope       // what of it the question is about
+	closed   []memory.ChannelID // what is remembered beyond scope, as far as the question is about it
 	here     bool               // whether what was logged of the channel asked in may be used at all
 	names    names
 	consents consents
@@ -69,7 +70,7 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 		skip = append(skip, m.ID)
 	}
 	var err error
-	if r.result, err = e.find(ctx, q, r, r.scope, skip); err != nil {
+	if r.result, err = e.find(ctx, q, r, r.asked, skip); err != nil {
 		return err
 	}
 	if err := e.settleFacts(ctx, r); err != nil {
@@ -146,6 +147,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 	}
+	all := map[memory.ChannelID]memory.Channel{}
 	left := map[memory.GuildID]bool{memory.DirectGuild: q.Operator}
 	now.guilds = slices.DeleteFunc(slices.Clone(now.guilds), func(id memory.GuildID) bool { return left[id] })
 	for _, id := range now.guilds {
@@ -171,6 +173,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			readable[c] = true
 		}
 		for _, c := range g.Channels {
+			all[c.ID] = c
 			switch {
 			case !e.remembered(q, g, channels[c.ID], channels):
 			case readable[c.ID]:
@@ -181,6 +184,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 		}
 	}
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
+	now.asked, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
 	return now, nil
 }
 

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// filter is what narrows a search down, as it is written behind a command.
+type filter struct {
+	since, until string
+	from, in     []string
+}
+
+func (f *filter) addFlags(c *cobra.Command) {
+	c.Flags().StringVar(&f.since, "since", "", "only what was said from this `day` on, such as 2024-05-31, or not longer ago than this, such as 90d")
+	c.Flags().StringVar(&f.until, "until", "", "only what was said to the end of this `day`, or longer ago than this")
+	c.Flags().StringArrayVar(&f.from, "from", nil, "only what the person of this `name` or id said; may be given again")
+	c.Flags().StringArrayVar(&f.in, "in", nil, "only what was said in the channel of this `name` or id and in its threads; may be given again")
+}
+
+// read makes a Filter of it, for people and channels of guild or Everywhere.
+func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now time.Time) (answer.Filter, error) {
+	var out answer.Filter
+	zone := a.config.Answer.Location()
+	var err error
+	if f.since != "" {
+		if out.Since, err = dayOf(f.since, now, zone); err != nil {
+			return out, fmt.Errorf("--since %w", err)
+		}
+	}
+	if f.until != "" {
+		if out.Until, err = dayOf(f.until, now, zone); err != nil {
+			return out, fmt.Errorf("--until %w", err)
+		}
+		if _, err := time.ParseInLocation(time.DateOnly, f.until, zone); err == nil {
+			out.Until = out.Until.AddDate(0, 0, 1)
+		}
+	}
+	if !out.Since.IsZero() && !out.Until.IsZero() && !out.Since.Before(out.Until) {
+		return out, errors.New("--since is after --until: nothing was said between them")
+	}
+	if len(f.from)+len(f.in) == 0 {
+		return out, nil
+	}
+	k, err := newKept(ctx, a.store, a.config)
+	if err != nil {
+		return out, err
+	}
+	for _, name := range f.from {
+		id, _, err := k.personCalled(ctx, guild, name)
+		if err != nil {
+			return out, fmt.Errorf("--from: %w", err)
+		}
+		out.From = append(out.From, id)
+	}
+	for _, name := range f.in {
+		c, err := k.channelCalled(guild, name)
+		if err != nil {
+			return out, fmt.Errorf("--in: %w", err)
+		}
+		out.In = append(out.In, c.ID)
+	}
+	return out, nil
+}
