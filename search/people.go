@@ -93,8 +93,9 @@ func (k people) namedIn(s string) []memory.UserID {
 func (k people) terms(ids []memory.UserID) []string {
 	var terms []string
 	for _, id := range ids {
-		for _, w := range nameWords(k.byID[id]) {
-			terms = append(terms, text.Stem(w))
+		p := k.byID[id]
+		for _, name := range append(p.Aliases(), p.Username, p.Name, p.Nick) {
+			terms = append(terms, text.QueryTerms(name)...) // of "JohnDoe", the parts too
 		}
 	}
 	return terms

@@ -13,8 +13,9 @@ type word struct {
 }
 
 // eachTerm calls f for every word of s that is a term unless it is a stop word, in order: of an identifier first the whole
-// and then its parts, of an emoji first itself and then its name.
-func eachTerm(s string, f func(word)) {
+// and then its parts, of an emoji first itself and then its name. Of a question, where each term takes weight from the
+// others, words with dashes are told by their parts.
+func eachTerm(s string, isQuestion bool, f func(word)) {
 	s = fold(withoutLinks(withoutTags(s)))
 	var chain []token
 	for at := 0; ; {
@@ -38,7 +39,7 @@ func eachTerm(s string, f func(word)) {
 			t, at = tokenAt(s, at+joint)
 			chain = append(chain, t)
 		}
-		emitChain(s, chain, f)
+		emitChain(s, chain, len(chain) <= maxJoined && !(isQuestion && isDashed(s, chain)), f)
 	}
 }
 
@@ -75,9 +76,9 @@ func jointAt(s string, i int) int {
 // maxJoined is how many tokens are one identifier. What is longer is a sentence, found by its words.
 const maxJoined = 5
 
-// emitChain gives the whole of the chain, the numbers with dots in it, and each of its tokens. The whole has no joints, so
+// emitChain gives the whole of the chain if it is to be joined, the numbers with dots in it, and each of its tokens. The whole has no joints, so
 // that it is the same in "user_name", "user-name" and "userName", but for dots between digits.
-func emitChain(s string, chain []token, f func(word)) {
+func emitChain(s string, chain []token, joined bool, f func(word)) {
 	if len(chain) > 2 && strings.EqualFold(chain[0].text, "www") {
 		chain = chain[1:]
 	}
@@ -100,7 +101,7 @@ func emitChain(s string, chain []token, f func(word)) {
 			number = begun + len(strings.TrimRight(w, digits))
 		}
 	}
-	if len(chain) <= maxJoined {
+	if joined {
 		numbers = append([]string{whole.String()}, numbers...)
 	}
 	for i, n := range numbers {
@@ -111,6 +112,16 @@ func emitChain(s string, chain []token, f func(word)) {
 	for _, t := range chain {
 		emit(t, f)
 	}
+}
+
+// isDashed reports whether chain is of words with dashes, such as "full-time", not "e-mail".
+func isDashed(s string, chain []token) bool {
+	for i, t := range chain {
+		if len(t.text) == 1 || i > 0 && s[t.start-1] != '-' {
+			return false
+		}
+	}
+	return true
 }
 
 const digits = "0123456789"

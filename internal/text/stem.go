@@ -42,5 +42,5 @@ func withoutForeignEnding(stem, word string) string {
 	return stem
 }
 
-// wholeStems are stems of English that would be those of other English words without their ending.
-var wholeStems = setOf("china combo disco hello listen pasta tempo")
+// wholeStems are frequent stems of English whose end is no ending, or without which they would be other words.
+var wholeStems = setOf("camera chicken china combo disco garden happen hello kitchen kitten listen pasta pizza tempo")

@@ -17,8 +17,8 @@ func TestStemsMeet(t *testing.T) {
 	} {
 		words := Words(forms)
 		for _, w := range words[1:] {
-			if Stem(w) != Stem(words[0]) {
-				t.Errorf("%q is %q, and %q is %q", words[0], Stem(words[0]), w, Stem(w))
+			if stem(w) != stem(words[0]) {
+				t.Errorf("%q is %q, and %q is %q", words[0], stem(words[0]), w, stem(w))
 			}
 		}
 	}
@@ -26,8 +26,8 @@ func TestStemsMeet(t *testing.T) {
 		"party part", "hello hell", "listen list", "pasta past", "china chin", "data dat", "logo log", "beta bet", "screen scree",
 		"idea ide", "Maria Mary", "стол стул", "мама мамонт",
 	} {
-		if w := Words(pair); Stem(w[0]) == Stem(w[1]) {
-			t.Errorf("%q and %q are both %q", w[0], w[1], Stem(w[0]))
+		if w := Words(pair); stem(w[0]) == stem(w[1]) {
+			t.Errorf("%q and %q are both %q", w[0], w[1], stem(w[0]))
 		}
 	}
 }

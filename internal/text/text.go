@@ -30,7 +30,7 @@ type Batch struct {
 // Terms is as the function of the same name.
 func (b *Batch) Terms(s string) []string {
 	terms := make([]string, 0, len(s)/6+1)
-	eachTerm(s, func(w word) {
+	eachTerm(s, false, func(w word) {
 		if w.unspaced {
 			terms = appendUnspaced(terms, w.text, true)
 		} else if !stopWords[w.text] {
@@ -53,7 +53,8 @@ func (b *Batch) stem(word string) string {
 }
 
 // QueryTerms are the terms to look for s by, each once, in the order of the text: as Terms, but single
-// characters of unspaced scripts only where they stand alone, since a pair says more.
+// characters of unspaced scripts only where they stand alone, since a pair says more, and words with dashes by
+// their parts.
 func QueryTerms(s string) []string {
 	var terms []string
 	seen := map[string]bool{}
@@ -63,7 +64,7 @@ func QueryTerms(s string) []string {
 			terms = append(terms, t)
 		}
 	}
-	eachTerm(s, func(w word) {
+	eachTerm(s, true, func(w word) {
 		if w.unspaced {
 			for _, t := range appendUnspaced(nil, w.text, utf8.RuneCountInString(w.text) == 1) {
 				add(t)
@@ -93,6 +94,3 @@ func Words(s string) []string {
 
 // IsStopWord reports whether a word, as Words gives it, is too common to look for.
 func IsStopWord(w string) bool { return stopWords[w] }
-
-// Stem is the term that a word, as Words gives it, is indexed by.
-func Stem(w string) string { return stem(w) }

@@ -55,6 +55,9 @@ func TestQueryTermsAreOnceAndInPairs(t *testing.T) {
 		{"dogs and a dog", "dog"},
 		{"今天", "今天"},
 		{"猫", "猫"},
+		{"a full-time job by e-mail", "full time job email e mail"},
+		{"parseHTTPRequest parse_http", "parsehttprequest pars http request parsehttp"},
+		{"v1.2.3", "v1.2.3 1.2.3 v1 2 3"},
 		{"the 猫 and 天天天", "猫 天天"},
 	} {
 		if got := strings.Join(QueryTerms(c.text), " "); got != c.want {
@@ -68,7 +71,7 @@ func TestWords(t *testing.T) {
 	if got := strings.Join(Words("When did Mel's 友達 run?"), " "); got != "when did mel 友達 run" {
 		t.Errorf("got %q", got)
 	}
-	if !IsStopWord("the") || IsStopWord("dog") || Stem("dogs") != "dog" {
+	if !IsStopWord("the") || IsStopWord("dog") || stem("dogs") != "dog" {
 		t.Error("stop words or stems are off")
 	}
 }
