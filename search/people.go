@@ -143,7 +143,7 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	var named []memory.UserID
 	for _, written := range strings.Fields(s) {
 		words := text.Words(written)
-		if len(words) == 0 || len(k.names[words[0]]) > 0 || !slices.Contains(unheard, text.Stem(words[0])) {
+		if len(words) == 0 || len(k.names[words[0]]) > 0 || !isUnheard(words[0], unheard) {
 			continue
 		}
 		word := []rune(words[0])
@@ -159,6 +159,15 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	}
 	slices.Sort(named)
 	return named
+}
+
+func isUnheard(word string, unheard []string) bool {
+	for _, t := range text.QueryTerms(word) {
+		if !slices.Contains(unheard, t) {
+			return false
+		}
+	}
+	return true
 }
 
 // oneOff reports whether two words that begin alike differ by one letter, or by two neighbours that are swapped.
@@ -187,8 +196,9 @@ func oneOff(a, b []rune) bool {
 func (k people) terms(ids []memory.UserID) []string {
 	var terms []string
 	for _, id := range ids {
-		for _, w := range nameWords(k.byID[id]) {
-			terms = append(terms, text.Stem(w))
+		p := k.byID[id]
+		for _, name := range append(p.Aliases(), p.Username, p.Name, p.Nick) {
+			terms = append(terms, text.QueryTerms(name)...) // of "JohnDoe", the parts too
 		}
 	}
 	return terms

@@ -2,19 +2,10 @@ package text
 
 import "strings"
 
-// stem takes an English word to what its inflections have in common; words of other scripts stay.
-func stem(w string) string {
-	if !isASCII(w) || len(w) < 3 {
-		return w
-	}
-	if base, ok := irregular[w]; ok {
-		w = base
-	}
-	return porter(w)
-}
-
-// stopWords are left out of the index and of questions: they are in every text.
+// stopWords are left out of the index and of questions: they are in every text, or in every link. Those of other languages
+// than English are found to be common by counting: many are words of content in another one ("die", "war", "fast").
 var stopWords = setOf(`
+www com
 a about above after again against all also am an and any are as at be because been before being below
 between both but by can could did do does doing down during each few for from further had has have having
 he her here hers herself him himself his how i if in into is it its itself just me more most my myself no nor

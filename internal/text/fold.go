@@ -1,0 +1,56 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// fold takes compatibility forms to plain ones, and accents off Latin, Greek and Cyrillic. Capitals stay: they
+// tell where the parts of a name begin.
+func fold(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	var base rune
+	marks := 0
+	for _, r := range norm.NFKD.String(s) {
+		switch {
+		case isInvisible(r):
+			continue
+		case r == 'ς':
+			r = 'σ'
+		case r == 'ß' || r == 'ẞ': // as Swiss and capitals write it
+			b.WriteByte('s')
+			r = 's'
+		}
+		if !unicode.Is(unicode.Mn, r) {
+			base, marks = r, 0
+			b.WriteRune(r)
+			continue
+		}
+		if marks++; marks <= 4 && !unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic) {
+			b.WriteRune(r)
+		}
+	}
+	return norm.NFC.String(b.String())
+}
+
+// isInvisible reports whether r changes only how a word or an emoji looks: soft hyphens, variation selectors and
+// the frame of keycaps.
+func isInvisible(r rune) bool {
+	return r == '\u00AD' || '\uFE00' <= r && r <= '\uFE0F' || r == '\u20E3'
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,142 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// withoutLinks writes the links of the web in s as the words that name what they lead to: "https://www.example.com/a%20b?utm_source=x"
+// is "examplecom example a b".
+func withoutLinks(s string) string {
+	at := strings.Index(s, "://")
+	if at < 0 {
+		return s
+	}
+	var b strings.Builder
+	for ; at >= 0; at = strings.Index(s, "://") {
+		scheme := schemeBefore(s[:at])
+		b.WriteString(s[:at-len(scheme)])
+		s = s[at+len("://"):]
+		b.WriteByte(' ')
+		if scheme == "" {
+			continue
+		}
+		end := strings.IndexFunc(s, endsLink)
+		if end < 0 {
+			end = len(s)
+		}
+		writeLink(&b, s[:end])
+		b.WriteByte(' ')
+		s = s[end:]
+	}
+	b.WriteString(s)
+	return b.String()
+}
+
+// schemeBefore is the "http" or "https" that s ends with.
+func schemeBefore(s string) string {
+	for _, scheme := range []string{"https", "http"} {
+		if at := len(s) - len(scheme); at >= 0 && strings.EqualFold(s[at:], scheme) && (at == 0 || classes[s[at-1]] == other || classes[s[at-1]] == wide) {
+			return s[at:]
+		}
+	}
+	return ""
+}
+
+func endsLink(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("<>\"`|", r)
+}
+
+// writeLink writes what stands after "https://".
+func writeLink(b *strings.Builder, link string) {
+	link, fragment, _ := strings.Cut(link, "#")
+	link, query, _ := strings.Cut(link, "?")
+	host, path, _ := strings.Cut(link, "/")
+	host = host[strings.LastIndexByte(host, '@')+1:] // who logs in is nobody's business
+	writeHost(b, host)
+	b.WriteByte(' ')
+	b.WriteString(unescaped(path))
+	for field := range strings.SplitSeq(query, "&") {
+		key, value, _ := strings.Cut(field, "=")
+		if key = strings.ToLower(key); tracks(key) || isRandom(value) {
+			continue
+		}
+		b.WriteByte(' ')
+		b.WriteString(unescaped(key))
+		b.WriteByte(' ')
+		b.WriteString(unescaped(value))
+	}
+	b.WriteByte(' ')
+	b.WriteString(unescaped(fragment))
+}
+
+// writeHost writes a host's registered name whole, as "example.com" without a scheme has it, then its labels but for
+// what registries put after a name.
+func writeHost(b *strings.Builder, host string) {
+	host, port, _ := strings.Cut(host, ":")
+	host = strings.TrimRight(host, ".,;!)'")
+	labels := strings.Split(host, ".")
+	n := len(labels) - 1
+	if n == 0 || isNumber(labels[n]) { // a machine's own name or address
+		b.WriteString(host)
+		b.WriteByte(' ')
+		b.WriteString(port)
+		return
+	}
+	if n > 1 && secondLevel[labels[n-1]] {
+		n--
+	}
+	b.WriteString(strings.Join(labels[n-1:], ""))
+	for _, label := range labels[:n] {
+		b.WriteByte(' ')
+		b.WriteString(label)
+	}
+}
+
+// secondLevel are what some countries' registries put between a name and their own.
+var secondLevel = setOf("ac co com edu gov net org")
+
+// tracks reports whether a field of a query tells who follows a link instead of where it leads.
+func tracks(key string) bool {
+	return strings.HasPrefix(key, "utm_") || strings.HasPrefix(key, "_hs") || tracking[key]
+}
+
+var tracking = setOf(`fbclid gclid dclid gbraid wbraid msclkid yclid twclid ttclid igsh igshid mc_cid mc_eid mkt_tok
+	ref_src ref_url si spm vero_id _ga _gl`)
+
+// isRandom reports whether a field's value is a long row of letters and digits, such as a signature.
+func isRandom(value string) bool {
+	return len(value) >= 32 && !strings.ContainsAny(value, "+%./-_,:;") && strings.ContainsAny(value, digits)
+}
+
+// unescaped is s with its percent escapes decoded; of what they don't decode to text, a space is left.
+func unescaped(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
+			b = append(b, fromHex(s[i+1])<<4|fromHex(s[i+2]))
+			i += 2
+			continue
+		}
+		b = append(b, s[i])
+	}
+	if !utf8.Valid(b) {
+		return strings.ToValidUTF8(string(b), " ")
+	}
+	return string(b)
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
+}
+
+func fromHex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
+}

@@ -1,0 +1,191 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// word is what terms are made of.
+type word struct {
+	text     string
+	unspaced bool
+}
+
+// eachTerm calls f for every word of s that is a term unless it is a stop word, in order: of an identifier first the whole
+// and then its parts, of an emoji first itself and then its name. Of a question, where each term takes weight from the
+// others, words with dashes are told by their parts.
+func eachTerm(s string, isQuestion bool, f func(word)) {
+	s = fold(withoutLinks(withoutTags(s)))
+	var chain []token
+	for at := 0; ; {
+		t, end := next(s, at)
+		emojiIn(s[at:end-len(t.text)], f)
+		if t.text == "" {
+			return
+		}
+		at = end
+		if t.unspaced {
+			f(word{t.text, true})
+			continue
+		}
+		joint := jointAt(s, at)
+		if joint == 0 {
+			emit(t, f)
+			continue
+		}
+		chain = append(chain[:0], t)
+		for ; joint > 0; joint = jointAt(s, at) {
+			t, at = tokenAt(s, at+joint)
+			chain = append(chain, t)
+		}
+		emitChain(s, chain, len(chain) <= maxJoined && !(isQuestion && isDashed(s, chain)), f)
+	}
+}
+
+// jointAt is the length of what joins, at i, the token that ends there to another one, as in "snake_case", "e-mail",
+// "foo.bar", "std::vector" and "1.2.3"; 0 if nothing does. A dash between numbers is a span or a minus.
+func jointAt(s string, i int) int {
+	if i+1 >= len(s) {
+		return 0
+	}
+	n := 1
+	switch s[i] {
+	case '_', '.':
+	case '-':
+		if classes[s[i-1]] == digit && classes[s[i+1]] == digit {
+			return 0
+		}
+	case ':':
+		if n = 2; s[i+1] != ':' || i+2 >= len(s) {
+			return 0
+		}
+	default:
+		return 0
+	}
+	if class := classes[s[i+n]]; class == other {
+		return 0
+	} else if class == wide {
+		if r, _ := utf8.DecodeRuneInString(s[i+n:]); !isWordRune(r) || unicode.Is(unicode.M, r) || IsUnspaced(r) {
+			return 0
+		}
+	}
+	return n
+}
+
+// maxJoined is how many tokens are one identifier. What is longer is a sentence, found by its words.
+const maxJoined = 5
+
+// emitChain gives the whole of the chain if it is to be joined, the numbers with dots in it, and each of its tokens. The whole has no joints, so
+// that it is the same in "user_name", "user-name" and "userName", but for dots between digits.
+func emitChain(s string, chain []token, joined bool, f func(word)) {
+	if len(chain) > 2 && strings.EqualFold(chain[0].text, "www") {
+		chain = chain[1:]
+	}
+	var whole strings.Builder
+	number := 0 // where in whole the present number begins
+	var numbers []string
+	for i, t := range chain {
+		w := t.word()
+		dotted := i > 0 && s[t.start-1] == '.' && classes[s[t.start-2]] == digit && classes[s[t.start]] == digit
+		if dotted {
+			whole.WriteByte('.')
+		} else {
+			number = whole.Len() + len(strings.TrimRight(w, digits))
+		}
+		begun := whole.Len()
+		whole.WriteString(w)
+		if goesOn := i+1 < len(chain) && s[t.end] == '.' && isNumber(w) && classes[s[t.end+1]] == digit; dotted && !goesOn {
+			end := begun + len(w) - len(strings.TrimLeft(w, digits))
+			numbers = append(numbers, strings.TrimLeft(whole.String()[number:end], "."))
+			number = begun + len(strings.TrimRight(w, digits))
+		}
+	}
+	if joined {
+		numbers = append([]string{whole.String()}, numbers...)
+	}
+	for i, n := range numbers {
+		if n = clip(n); n != "" && (i == 0 || n != numbers[0]) {
+			f(word{n, false})
+		}
+	}
+	for _, t := range chain {
+		emit(t, f)
+	}
+}
+
+// isDashed reports whether chain is of words with dashes, such as "full-time", not "e-mail".
+func isDashed(s string, chain []token) bool {
+	for i, t := range chain {
+		if len(t.text) == 1 || i > 0 && s[t.start-1] != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+const digits = "0123456789"
+
+func isNumber(w string) bool { return strings.Trim(w, digits) == "" }
+
+// emit gives a token and, of one such as "parseHTTPRequest", its parts.
+func emit(t token, f func(word)) {
+	w := t.word()
+	if w == "" {
+		return
+	}
+	f(word{w, false})
+	if !t.humps || len(t.text) > maxTerm {
+		return
+	}
+	for _, part := range humps(t.text) {
+		if len(part) > 1 {
+			f(word{strings.ToLower(part), false})
+		}
+	}
+}
+
+// humps are the parts of a name in camel case; none if it has but one, or if they are so short that they would be noise,
+// as in "LoCoMo", "eBay" and the random letters of keys.
+func humps(name string) []string {
+	if i := strings.IndexFunc(name, isApostrophe); i >= 0 {
+		name = name[:i]
+	}
+	if strings.HasPrefix(name, "0x") {
+		return nil
+	}
+	var parts []string
+	runes := []rune(name)
+	start, digitsFrom, hasSmall := 0, 0, false // of the present part
+	cut := func(at int) {
+		if at > start {
+			parts = append(parts, string(runes[start:at]))
+			start, hasSmall = at, false
+		}
+	}
+	for i := 1; i < len(runes); i++ {
+		before, r := runes[i-1], runes[i]
+		small := func(at int) bool { return at < len(runes) && unicode.IsLower(runes[at]) }
+		hasSmall = hasSmall || unicode.IsLower(before)
+		if unicode.IsDigit(r) && !unicode.IsDigit(before) {
+			digitsFrom = i
+		}
+		switch {
+		case unicode.IsUpper(r) && unicode.IsLower(before):
+			cut(i)
+		case unicode.IsUpper(r) && unicode.IsDigit(before) && digitsFrom > start: // HTTP2Port, user2FA
+			if small(i + 1) {
+				cut(i)
+			} else if hasSmall {
+				cut(digitsFrom)
+			}
+		case unicode.IsLower(r) && unicode.IsUpper(before) && (r != 's' || small(i+1)): // HTTPRequest, but not URLs
+			cut(i - 1)
+		}
+	}
+	cut(len(runes))
+	if len(parts) < 2 || 2*len(runes) < 5*len(parts) {
+		return nil
+	}
+	return parts
+}
