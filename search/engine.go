@@ -37,6 +37,7 @@ type Engine struct {
 	log       Log
 	people    Directory
 	embedders []memory.Embedder
+	reranker  Reranker // nil: none
 }
 
 // New is an engine over a log, the people in it, and the embedders at hand. A question is embedded by the first one
@@ -65,7 +66,11 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
-	result := Result{Hits: found.pool.hits(q, found.question, found.pool.score(found.question)), TextOnly: found.textOnly}
+	result := Result{TextOnly: found.textOnly}
+	hits := found.pool.hits(e.widened(q), found.question, found.pool.score(found.question))
+	if result.Hits, result.RerankFailed, err = e.rerank(ctx, found, hits); err != nil {
+		return Result{}, fmt.Errorf("search: %w", err)
+	}
 	result.People, err = e.participants(ctx, found.query, found.question, result.Hits, found.known)
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
