@@ -70,6 +70,9 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) (sc
 		scores, err = r.rank(ctx, query, texts)
 		return err
 	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = fmt.Errorf("%w; it has %v (search.rerank_timeout)", err, r.config.Timeout)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("rerank %d texts: %w", len(texts), err)
 	}
