@@ -255,5 +255,9 @@ func (c *commands) ask(ctx context.Context, q answer.Question) (r answer.Recalle
 			err = errors.New(panicked("recall", p))
 		}
 	}()
-	return c.bot.answers.Recall(ctx, q)
+	r, err = c.bot.answers.Recall(ctx, q)
+	if failed := r.Result.RerankFailed; failed != nil {
+		c.bot.log.Warn().Err(failed).Msg("recalled without the reranker")
+	}
+	return r, err
 }

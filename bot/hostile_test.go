@@ -173,6 +173,22 @@ func TestAbsenceOfTheModelIsLogged(t *testing.T) {
 	s.out.wait(t, errDown.Error())
 }
 
+func TestFailureOfTheRerankerIsLogged(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+		return answer.Answer{Text: "found", Unranked: errors.New("no order for an answer")}, nil
+	}
+	s.ask("when?")
+	s.answered(t, s.channel, "found")
+	s.out.wait(t, "no order for an answer")
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
+		return answer.Recalled{Result: search.Result{RerankFailed: errors.New("no order for a command")}}, nil
+	}
+	s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"})
+	s.out.wait(t, "no order for a command")
+}
+
 func TestAnswerThatTurnsOutShorter(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)

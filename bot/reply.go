@@ -119,6 +119,9 @@ func (b *Bot) conclude(last context.Context, d *delivery, a *ask, got outcome) {
 	if away := got.answer.Away; away != nil {
 		b.log.Warn().Err(away).Int64("question", int64(a.id)).Msg("answered without the model")
 	}
+	if unranked := got.answer.Unranked; unranked != nil {
+		b.log.Warn().Err(unranked).Int64("question", int64(a.id)).Msg("answered without the reranker")
+	}
 	contents, err := b.lay(d, a, got)
 	if err != nil {
 		contents = []string{b.sentence(a, err)}

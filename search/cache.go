@@ -47,7 +47,7 @@ type cachedHit struct {
 	message   memory.MessageID
 	excerpt   []memory.MessageID
 	relevance float64
-	why       []Reason // without details
+	why       []Reason // without words
 }
 
 func newCache() *cache { return &cache{now: time.Now, entries: map[cacheKey]*list.Element{}} }
@@ -124,7 +124,9 @@ func (c *cache) remember(key cacheKey, version int64, hits []Hit, named []memory
 	for _, h := range hits {
 		kept := cachedHit{channel: h.Message.Channel, message: h.Message.ID, relevance: h.Relevance, why: slices.Clone(h.Why)}
 		for i := range kept.why {
-			kept.why[i].Detail = ""
+			if kept.why[i].Kind == "words" {
+				kept.why[i].Detail = ""
+			}
 		}
 		for _, m := range h.Excerpt {
 			kept.excerpt = append(kept.excerpt, m.ID)

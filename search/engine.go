@@ -39,6 +39,7 @@ type Engine struct {
 	log       Log
 	people    Directory
 	embedders []memory.Embedder
+	reranker  Reranker // nil: none
 	cache     *cache
 }
 
@@ -94,8 +95,12 @@ func (e *Engine) search(ctx context.Context, q Query) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Hits: found.pool.hits(q, found.pool.score(found.question)), TextOnly: found.textOnly}
-	if !result.TextOnly { // vectors may come any moment
+	result := Result{TextOnly: found.textOnly}
+	hits := found.pool.hits(e.widened(q), found.pool.score(found.question))
+	if result.Hits, result.RerankFailed, err = e.rerank(ctx, found, hits); err != nil {
+		return Result{}, err
+	}
+	if !result.TextOnly && result.RerankFailed == nil { // what is missing may be there the next time
 		e.cache.remember(key, version, result.Hits, found.question.named)
 	}
 	return e.complete(ctx, found.query, result, found.question.named, found.known)

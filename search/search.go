@@ -41,6 +41,9 @@ type Result struct {
 	// TextOnly is set when only full text found anything: there were no vectors to search, or no embedder for the
 	// question in their space that answered.
 	TextOnly bool
+	// RerankFailed is why the hits aren't in the order of the reranker that there is; nil if they are, or if there is none.
+	// It holds nothing of what was said.
+	RerankFailed error
 }
 
 // Hit is a recalled message with what makes it understandable.

@@ -11,6 +11,7 @@ import (
 	"hark/internal/config"
 	"hark/internal/embed"
 	"hark/internal/llm"
+	"hark/internal/rerank"
 	"hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -26,6 +27,7 @@ type app struct {
 	counter  *tokens.Counter
 	builder  *builder.Builder
 	search   *search.Engine
+	reranker *rerank.Reranker // nil if none is configured
 	answers  *answer.Engine
 }
 
@@ -33,6 +35,9 @@ type app struct {
 func open(ctx context.Context, c config.Config, progress func(done, total int)) (*app, error) {
 	a := &app{config: c, counter: tokens.New()}
 	var err error
+	if a.reranker, err = newReranker(c); err != nil {
+		return nil, err
+	}
 	if a.builder, err = newBuilder(c, a.counter); err != nil {
 		return nil, err
 	}
@@ -56,6 +61,9 @@ func open(ctx context.Context, c config.Config, progress func(done, total int)) 
 	}
 	// Until the vectors are made anew, those in use may be the built-in embedder's.
 	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{})
+	if a.reranker != nil {
+		a.search.WithReranker(a.reranker)
+	}
 	a.answers = answer.New(a.store, a.search, a.builder, newModel(c), answer.Options{
 		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration, Policy: policy(c),
 	})
@@ -132,6 +140,17 @@ func newEmbedder(ctx context.Context, c config.Config, known ...memory.Space) (m
 		return nil, err
 	}
 	return embed.NewBreaker(endpoint), nil
+}
+
+// newReranker is the one that the configuration names; nil if it names none. It isn't asked anything yet.
+func newReranker(c config.Config) (*rerank.Reranker, error) {
+	s := c.Search
+	if s.RerankURL == "" {
+		return nil, nil
+	}
+	return rerank.New(rerank.Config{
+		URL: s.RerankURL, APIKey: s.RerankKey.Reveal(), Model: s.RerankModel, Timeout: s.RerankTimeout.Duration,
+	})
 }
 
 // newClient is the client of the model that the configuration names; nil if it names none.

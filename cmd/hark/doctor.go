@@ -20,7 +20,7 @@ import (
 func (f *flags) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Check configuration, data, Discord, model and embedder, and say what to do",
+		Short: "Check configuration, data, Discord, model, reranker and embedder, and say what to do",
 		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			d := doctor{out: c.OutOrStdout()}
@@ -79,6 +79,8 @@ func (d *doctor) examine(ctx context.Context, c config.Config) {
 	d.tell("Discord", well, err)
 	well, err = within(func(ctx context.Context) (string, error) { return checkModel(ctx, c) })
 	d.tell("model", well, err)
+	well, err = within(func(ctx context.Context) (string, error) { return checkReranker(ctx, c) })
+	d.tell("reranker", well, err)
 	if a != nil {
 		well, err = within(a.checkEmbedder)
 		err = cmp.Or(a.standIn, err)
@@ -130,6 +132,23 @@ func checkModel(ctx context.Context, c config.Config) (string, error) {
 	}
 	how, err := client.Check(ctx)
 	return client.Name() + ": " + how, err
+}
+
+// checkReranker asks which of two texts answers a question.
+func checkReranker(ctx context.Context, c config.Config) (string, error) {
+	r, err := newReranker(c)
+	if err != nil {
+		return "", err
+	}
+	if r == nil {
+		return "none is configured, and none is needed; with one (search.rerank_url) what is recalled comes in a better order", nil
+	}
+	started := time.Now()
+	scores, err := r.Rerank(ctx, "What colour is the sky?", []string{"Bread is baked in an oven.", "The sky is blue today."})
+	if err == nil && scores[0] >= scores[1] {
+		err = fmt.Errorf("%s takes bread for a better answer than the sky where the sky is asked about: is it a reranking model? (search.rerank_model)", r.Name())
+	}
+	return fmt.Sprintf("%s tells what answers a question, in %v", r.Name(), time.Since(started).Round(time.Millisecond)), err
 }
 
 func (a *app) checkEmbedder(ctx context.Context) (string, error) {

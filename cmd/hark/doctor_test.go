@@ -36,6 +36,13 @@ func TestDoctor(t *testing.T) {
 		"embedding server": {change: func(w *world) {
 			w.env["HARK_EMBEDDING_MODEL"], w.env["HARK_EMBEDDING_BASE_URL"] = "e", w.model.URL()
 		}},
+		"no rerank server": {change: func(w *world) {
+			w.env["HARK_SEARCH_RERANK_URL"], w.env["HARK_SEARCH_RERANK_KEY"] = "http://127.0.0.1:1/rerank", "wr0ng-key"
+		}, wrong: "reranker", says: "search.rerank_url"},
+		"rerank server": {change: func(w *world) { w.env["HARK_SEARCH_RERANK_URL"] = newReranking(w.T, "sky").url }},
+		"no model that reranks": {change: func(w *world) {
+			w.env["HARK_SEARCH_RERANK_URL"] = newReranking(w.T, "Bread").url
+		}, wrong: "reranker", says: "is it a reranking model?"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +59,7 @@ func TestDoctor(t *testing.T) {
 				t.Errorf("exit code %d", code)
 			}
 			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-			if len(lines) != 6 {
+			if len(lines) != 7 {
 				t.Errorf("%d lines", len(lines))
 			}
 			for _, line := range lines {

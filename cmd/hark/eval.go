@@ -15,8 +15,20 @@ import (
 	"hark/memory"
 )
 
+// builtIn is what --embedding calls the embedder that is no model.
+const builtIn = "built-in"
+
+// evaluation is what "hark eval" is asked for.
+type evaluation struct {
+	*flags
+	out       string
+	compare   bool
+	embedding string
+	at        string // where embedding is
+}
+
 func (f *flags) evalCommand() *cobra.Command {
-	out := ""
+	e := evaluation{flags: f}
 	c := &cobra.Command{
 		Use:   "eval SET…",
 		Short: "Measure recall on recall sets, in a temporary store",
@@ -26,54 +38,110 @@ func (f *flags) evalCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := f.load()
-			if err != nil {
-				return err
-			}
-			embedder, err := newEmbedder(c.Context(), cfg, memory.Space{})
-			if err != nil {
-				return err
-			}
-			counter := tokens.New()
-			b, err := newBuilder(cfg, counter)
-			if err != nil {
-				return err
-			}
-			outcomes, err := newRunFile(out)
-			if err != nil {
-				return err
-			}
-			defer outcomes.abandon()
-			var report eval.Report
-			e := eval.Evaluator{Embedder: embedder, Builder: b}
-			seen := map[string]bool{}
-			for _, path := range args {
-				name := eval.SetName(path)
-				if seen[name] {
-					return fmt.Errorf("the set %q is named twice", name)
-				}
-				seen[name] = true
-				each := func(o eval.Outcome) error {
-					report.Add(o)
-					return outcomes.lines.Encode(o)
-				}
-				err := e.Run(c.Context(), path, each, f.progress("asking "+name))
-				if c.Context().Err() != nil {
-					return interrupted("interrupted" + outcomes.nothing())
-				}
-				if err != nil {
-					return fmt.Errorf("%w%s", err, outcomes.nothing())
-				}
-			}
-			if err := outcomes.keep(); err != nil {
-				return err
-			}
-			return report.Write(c.OutOrStdout())
-		},
+		RunE: e.run,
 	}
-	c.Flags().StringVar(&out, "run", "", "write what was found for each question to this `file`, as JSON lines")
+	c.Flags().StringVar(&e.out, "run", "", "write what was found for each question to this `file`, as JSON lines")
+	c.Flags().BoolVar(&e.compare, "compare", false, "print how often evidence is found with each ingredient of recall switched off instead")
+	c.Flags().StringVar(&e.embedding, "embedding", "", "measure with this embedding `model`, or \"built-in\" (default: as configured, and so is what else is known of it)")
+	c.Flags().StringVar(&e.at, "embedding-url", "", "the `address` of that model's server, up to and including /v1")
+	c.MarkFlagsMutuallyExclusive("run", "compare")
 	return c
+}
+
+func (e *evaluation) run(c *cobra.Command, sets []string) error {
+	evaluator, err := e.evaluator(c)
+	if err != nil {
+		return err
+	}
+	if e.compare {
+		var comparison eval.Comparison
+		err := eachSet(sets, func(path, name string) error {
+			return evaluator.Compare(c.Context(), path, &comparison, e.progress("asking "+name))
+		})
+		if c.Context().Err() != nil {
+			return interrupted("interrupted")
+		}
+		if err != nil {
+			return err
+		}
+		return comparison.Write(c.OutOrStdout())
+	}
+	outcomes, err := newRunFile(e.out)
+	if err != nil {
+		return err
+	}
+	defer outcomes.abandon()
+	var report eval.Report
+	err = eachSet(sets, func(path, name string) error {
+		return evaluator.Run(c.Context(), path, func(o eval.Outcome) error {
+			report.Add(o)
+			return outcomes.lines.Encode(o)
+		}, e.progress("asking "+name))
+	})
+	if c.Context().Err() != nil {
+		return interrupted("interrupted" + outcomes.nothing())
+	}
+	if err != nil {
+		return fmt.Errorf("%w%s", err, outcomes.nothing())
+	}
+	if err := outcomes.keep(); err != nil {
+		return err
+	}
+	for _, lack := range report.Lacks() {
+		fmt.Fprintln(e.env.stderr, "hark:", lack)
+	}
+	return report.Write(c.OutOrStdout())
+}
+
+// eachSet calls measure for each set, by its file and its name.
+func eachSet(paths []string, measure func(path, name string) error) error {
+	seen := map[string]bool{}
+	for _, path := range paths {
+		name := eval.SetName(path)
+		if seen[name] {
+			return fmt.Errorf("the set %q is named twice", name)
+		}
+		seen[name] = true
+		if err := measure(path, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evaluator measures what is configured, but for what the flags say of the embedder.
+func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
+	cfg, err := e.load()
+	if err != nil {
+		return nil, err
+	}
+	switch e.embedding {
+	case "":
+	case builtIn:
+		cfg.Embedding.Model = ""
+	default:
+		cfg.Embedding.Model = e.embedding
+	}
+	if e.at != "" {
+		cfg.Embedding.BaseURL = e.at
+	}
+	if e.at != "" && cfg.Embedding.Model == "" {
+		return nil, errors.New("which model is there? Name it with --embedding")
+	}
+	embedder, err := newEmbedder(c.Context(), cfg, memory.Space{})
+	if err != nil {
+		return nil, err
+	}
+	b, err := newBuilder(cfg, tokens.New())
+	if err != nil {
+		return nil, err
+	}
+	evaluator := &eval.Evaluator{Embedder: embedder, Builder: b}
+	reranker, err := newReranker(cfg)
+	if reranker != nil {
+		evaluator.Reranker = reranker
+	}
+	return evaluator, err
 }
 
 // runFile takes outcomes as JSON lines. It is written whole or not at all, so that a file of an earlier run

@@ -109,7 +109,7 @@ func (f *flags) searchCommand() *cobra.Command {
 				return err
 			}
 			a.tellSession(r.Prompt)
-			a.tellTextOnly(r.Result)
+			a.tellLacks(r.Result)
 			hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
 			return app.printHits(c, a.json, hits)
 		},
@@ -136,8 +136,11 @@ func (a *asking) tellSession(p builder.Prompt) {
 	}
 }
 
-// tellTextOnly says it when meaning had no part in what was found.
-func (a *asking) tellTextOnly(r search.Result) {
+// tellLacks says it when meaning had no part in what was found, or the reranker none in its order.
+func (a *asking) tellLacks(r search.Result) {
+	if r.RerankFailed != nil {
+		fmt.Fprintf(a.env.stderr, "hark: the order is Hark's own: %v\n", r.RerankFailed)
+	}
 	if r.TextOnly && len(r.Hits) > 0 {
 		fmt.Fprintln(a.env.stderr, "Found by words only: it can't be searched by meaning now, because nothing is indexed by it yet or the embedding server doesn't answer.")
 	}
@@ -258,7 +261,7 @@ func (f *flags) contextCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.tellTextOnly(r.Result)
+			a.tellLacks(r.Result)
 			return printPrompt(c, a.json, r)
 		},
 	}

@@ -70,8 +70,10 @@ type Answer struct {
 	Sources []Source // those that Text cites, by number
 	Model   string   // the model that wrote it; empty when it was extractive
 	// Away is why the model didn't write the answer although there is one: to be logged, not shown.
-	Away  error
-	Trace memory.Trace // to be logged as memory.Answered with the answer, once that has been sent and has an id
+	Away error
+	// Unranked is why what was recalled isn't in the order of the reranker that there is: to be logged, not shown.
+	Unranked error
+	Trace    memory.Trace // to be logged as memory.Answered with the answer, once that has been sent and has an id
 }
 
 // Source is a message that an answer cites.

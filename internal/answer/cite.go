@@ -33,7 +33,7 @@ func (e *Engine) cite(q Question, r *recalled, text string) Answer {
 		})
 	})
 	slices.Sort(cited)
-	a := Answer{Text: strings.TrimSpace(text), Trace: trace}
+	a := Answer{Text: strings.TrimSpace(text), Unranked: r.result.RerankFailed, Trace: trace}
 	for _, n := range cited {
 		a.Sources = append(a.Sources, e.source(r, n, known[n].Channel, known[n].Message))
 	}

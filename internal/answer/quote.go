@@ -37,7 +37,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Trace: e.trace(q, r)}
+	a := Answer{Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
 	a.Trace.Recalled, a.Trace.Sections = nil, nil // the answer isn't made from the prompt
 	var b strings.Builder
 	for i, hit := range hits {

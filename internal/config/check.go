@@ -27,6 +27,8 @@ func (s *settings) check(c *Config) {
 	s.want(c.LLM.Timeout.Duration > 0, "llm.timeout", lasting)
 	s.want(isHTTP(c.Embedding.BaseURL), "embedding.base_url", address)
 	s.want(c.Embedding.Dimensions >= 0, "embedding.dimensions", "a number above 0, or 0 for the model's own")
+	s.want(c.Search.RerankURL == "" || isHTTP(c.Search.RerankURL), "search.rerank_url", address+", or nothing")
+	s.want(c.Search.RerankTimeout.Duration > 0, "search.rerank_timeout", `a time above 0, such as "2s"`)
 	s.wantOneOf(c.Memory.Start, "memory.start", "ask", "on")
 	const span = `a time such as "30d" or "12h", or 0`
 	s.want(c.Memory.Retention.Duration >= 0, "memory.retention", span)

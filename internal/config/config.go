@@ -20,6 +20,7 @@ type Config struct {
 	Discord   Discord   `toml:"discord" help:"The bot's account at Discord."`
 	LLM       LLM       `toml:"llm" help:"The model that writes answers: any server that speaks OpenAI's protocol."`
 	Embedding Embedding `toml:"embedding" help:"What finds messages by their meaning. The built-in embedder needs no server and sends nothing anywhere."`
+	Search    Search    `toml:"search" help:"A model that puts what was found into a better order. There need be none."`
 	Memory    Memory    `toml:"memory" help:"What is remembered."`
 	Builder   Builder   `toml:"builder" help:"How what was recalled is laid out for the model."`
 	Answer    Answer    `toml:"answer" help:"How Hark answers."`
@@ -51,6 +52,14 @@ type Embedding struct {
 	Dimensions     int    `toml:"dimensions" help:"The vectors' length, for models that offer several. 0: the model's own."`
 	QueryPrefix    string `toml:"query_prefix" help:"What the model wants before a question, such as \"query: \"."`
 	DocumentPrefix string `toml:"document_prefix" help:"What the model wants before a text that is to be found, such as \"passage: \"."`
+}
+
+// Search is the model that reranks.
+type Search struct {
+	RerankURL     string   `toml:"rerank_url" help:"The reranker: the whole address, up to and including /rerank, of Text Embeddings Inference, llama.cpp, Jina, Cohere or another that speaks like them. The question and the 50 best excerpts go there. Empty: none."`
+	RerankKey     Secret   `toml:"rerank_key" help:"The reranker's key. Empty: none is sent."`
+	RerankModel   string   `toml:"rerank_model" help:"The reranking model's name, as the server knows it. Empty: none is named, for servers that have only one."`
+	RerankTimeout Duration `toml:"rerank_timeout" help:"How long the reranker may take. After that, or if it fails, the order is Hark's own."`
 }
 
 // Memory is what is remembered and how it is cut.
@@ -111,6 +120,7 @@ func Default() Config {
 		Data:      "./data",
 		LLM:       LLM{BaseURL: openAI, MaxTokens: 1000, Timeout: Duration{time.Minute}},
 		Embedding: Embedding{BaseURL: openAI},
+		Search:    Search{RerankTimeout: Duration{2 * time.Second}},
 		Memory: Memory{
 			Start: "ask", CatchUp: Duration{30 * day}, Reconcile: 500, EditAnswers: true, IndexLimit: 128,
 			SessionGap: Duration{30 * time.Minute},

@@ -47,6 +47,8 @@ func TestProblemsOfFiles(t *testing.T) {
 		{"[llm]\ntimeout = '-1s'", `2:1: llm.timeout wants a time above 0, such as "30m"`},
 		{"[embedding]\nbase_url = ''", "2:1: embedding.base_url wants an address that begins with http:// or https://"},
 		{"[embedding]\ndimensions = -1", "2:1: embedding.dimensions wants a number above 0, or 0 for the model's own"},
+		{"[search]\nrerank_url = 'localhost:8080/rerank'", "2:1: search.rerank_url wants an address that begins with http:// or https://, or nothing"},
+		{"[search]\nrerank_timeout = 0", `2:1: search.rerank_timeout wants a time above 0, such as "2s"`},
 		{"[memory]\nsession_gap = '0s'", `2:1: memory.session_gap wants a time above 0, such as "30m"`},
 		{"[builder]\nlayout = 'fancy'", `2:1: builder.layout wants "sections", "plain" or "chat"`},
 		{"[builder]\nmax_tokens = -1", "2:1: builder.max_tokens wants a number above 0"},

@@ -12,8 +12,17 @@ import (
 	"testing/synctest"
 	"time"
 
+	"hark/internal/endpoint"
 	"hark/internal/llmtest"
 	"hark/memory"
+)
+
+// What is promised of rests, whatever endpoint.Breaker has them from.
+const (
+	tolerated   = 3
+	firstRest   = 15 * time.Second
+	longRest    = 5 * time.Minute
+	longestWait = 24 * time.Hour
 )
 
 // moody is an embedder that does as told.
@@ -221,13 +230,13 @@ func TestBreakerObeysTheServer(t *testing.T) {
 		m := &moody{}
 		b := NewBreaker(m)
 		m.answer = func(context.Context) error {
-			return fmt.Errorf("embed: %w", &refusal{error: errDown, status: 429, after: 40 * time.Second})
+			return fmt.Errorf("embed: %w", &endpoint.Refusal{Err: errDown, Status: 429, After: 40 * time.Second})
 		}
 		if asked, err := embedOne(t, b, memory.ForStorage); !asked || !errors.Is(err, error(errDown)) && !strings.Contains(err.Error(), "down") {
 			t.Fatal(asked, err)
 		}
 		wantRest(t, b, 40*time.Second)
-		for _, err := range []error{&refusal{error: errDown, status: 400}, &refusal{error: errDown, status: 422}, errTooLong} {
+		for _, err := range []error{&endpoint.Refusal{Err: errDown, Status: 400}, &endpoint.Refusal{Err: errDown, Status: 422}, errTooLong} {
 			m.answer = func(context.Context) error { return err }
 			for range 2 * tolerated {
 				if asked, _ := embedOne(t, b, memory.ForStorage); !asked {
@@ -242,7 +251,7 @@ func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t)
 	s.QueueEmbeddings(llmtest.Overloaded, llmtest.Limited)
-	e := endpoint(t, s, nil)
+	e := newTestEndpoint(t, s, nil)
 	for range 2 {
 		_, err := e.Embed(t.Context(), memory.ForStorage, []string{"private"})
 		var wait interface{ RetryAfter() time.Duration }

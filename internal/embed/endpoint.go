@@ -6,15 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"hark/internal/endpoint"
 	"hark/memory"
 )
 
@@ -38,7 +36,7 @@ type EndpointConfig struct {
 // The call is plain HTTP: it is one POST, and a client library would neither check nor sort what comes back.
 type Endpoint struct {
 	config EndpointConfig
-	http   *http.Client
+	server *endpoint.Server
 	space  memory.Space
 }
 
@@ -69,9 +67,13 @@ func OpenEndpoint(ctx context.Context, c EndpointConfig) (*Endpoint, error) {
 }
 
 func newEndpoint(c EndpointConfig) (*Endpoint, error) {
-	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
-	if u, err := url.Parse(c.BaseURL); err != nil || u.Host == "" {
-		return nil, errors.New("embedding.base_url is no address: it looks like http://localhost:11434/v1")
+	server, err := endpoint.NewServer(endpoint.Server{
+		What: "embedding", URL: strings.TrimRight(c.BaseURL, "/"), Path: "/embeddings", Key: c.APIKey,
+		Setting: "embedding.base_url", Secret: "embedding.api_key", Example: "http://localhost:11434/v1",
+		Missing: "check embedding.model, and that embedding.base_url ends in /v1",
+	})
+	if err != nil {
+		return nil, err
 	}
 	if c.Timeout <= 0 {
 		c.Timeout = 30 * time.Second
@@ -79,10 +81,7 @@ func newEndpoint(c EndpointConfig) (*Endpoint, error) {
 	if c.Batch <= 0 {
 		c.Batch = 64
 	}
-	e := &Endpoint{config: c, http: &http.Client{
-		// The texts go to the address that was configured, or nowhere.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	e := &Endpoint{config: c, server: server}
 	e.space = memory.Space{Name: c.Model, Dimensions: c.Dimensions}
 	if c.Dimensions == 0 {
 		e.space.Dimensions = c.Known
@@ -128,7 +127,14 @@ func (e *Endpoint) Embed(ctx context.Context, purpose memory.Purpose, texts []st
 const leastText = 64 // bytes; a text isn't cut below that
 
 // errTooLong is what a server says of a text that is longer than the model takes.
-var errTooLong = errors.New("a text is longer than the model takes")
+var errTooLong error = tooLong{}
+
+type tooLong struct{}
+
+func (tooLong) Error() string { return "a text is longer than the model takes" }
+
+// OfText says that another text may be taken.
+func (tooLong) OfText() bool { return true }
 
 // fit embeds texts. Where one is too long for the model, its beginning stands for it: a vector of half a text is
 // better than a text that holds up all behind it.
@@ -164,117 +170,24 @@ const maxVectors = 128 << 20 // bytes of an answer
 func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.config.Timeout)
 	defer cancel()
-	request, err := e.request(ctx, texts)
+	body, err := e.server.Post(ctx, struct {
+		Model      string   `json:"model"`
+		Input      []string `json:"input"`
+		Dimensions int      `json:"dimensions,omitempty"`
+	}{e.config.Model, texts, e.config.Dimensions}, maxVectors)
+	var refused *endpoint.Refusal
+	if errors.As(err, &refused) && isTooLong(refused) {
+		return nil, errTooLong
+	}
 	if err != nil {
 		return nil, err
-	}
-	resp, err := e.http.Do(request)
-	if err != nil {
-		return nil, e.unreachable(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxVectors))
-	if err != nil {
-		return nil, e.unreachable(err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, e.refusal(resp.StatusCode, resp.Header.Get("Retry-After"), body)
 	}
 	return e.parse(body, len(texts))
 }
 
-func (e *Endpoint) request(ctx context.Context, texts []string) (*http.Request, error) {
-	body, err := json.Marshal(struct {
-		Model      string   `json:"model"`
-		Input      []string `json:"input"`
-		Dimensions int      `json:"dimensions,omitempty"`
-	}{e.config.Model, texts, e.config.Dimensions})
-	if err != nil {
-		return nil, err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.config.BaseURL+"/embeddings", bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	if e.config.APIKey != "" {
-		request.Header.Set("Authorization", "Bearer "+e.config.APIKey)
-	}
-	return request, nil
-}
-
-func (e *Endpoint) unreachable(err error) error {
-	var where *url.Error // names the address, with whatever is secret in it
-	if errors.As(err, &where) {
-		err = where.Err
-	}
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return fmt.Errorf("the embedding server at %s can't be reached, or is too slow: is it running? (embedding.base_url) %w",
-		e.place(), err)
-}
-
-// place is the server's address without what may be secret in it.
-func (e *Endpoint) place() string {
-	u, err := url.Parse(e.config.BaseURL)
-	if err != nil {
-		return ""
-	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
-}
-
-// refusal makes an error of an answer other than 200.
-func (e *Endpoint) refusal(status int, retryAfter string, body []byte) error {
-	text := strings.ToLower(string(body[:min(len(body), 4096)]))
-	for _, phrase := range []string{"context length", "context size", "context_length", "too long", "too large", "maximum number of tokens", "max_tokens"} {
-		if status == http.StatusRequestEntityTooLarge || status != http.StatusTooManyRequests && strings.Contains(text, phrase) {
-			return errTooLong
-		}
-	}
-	advice := "its log may say why"
-	switch {
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		advice = "check embedding.api_key"
-	case status == http.StatusNotFound:
-		advice = "check embedding.model, and that embedding.base_url ends in /v1"
-	case status >= 300 && status < 400:
-		advice = "put the address it is really at into embedding.base_url"
-	case status == http.StatusTooManyRequests || status >= 500:
-		advice = "it is asked again later; " + advice
-	}
-	err := fmt.Errorf("the embedding server at %s answers %d %s: %s", e.place(), status, http.StatusText(status), advice)
-	return &refusal{error: err, status: status, after: waitOf(retryAfter)}
-}
-
-// refusal is a server's answer other than 200.
-type refusal struct {
-	error
-	status int
-	after  time.Duration // for which the server doesn't want to be asked; 0 if it doesn't say
-}
-
-// RetryAfter is for how long the server doesn't want to be asked; 0 if it doesn't say.
-func (r *refusal) RetryAfter() time.Duration { return r.after }
-
-// ofText reports whether it is what was asked that is refused, so that another text may be taken.
-func (r *refusal) ofText() bool {
-	return r.status == http.StatusBadRequest || r.status == http.StatusUnprocessableEntity
-}
-
-// longestWait is the longest that a server's word to wait is taken for: beyond it the word is more likely wrong.
-const longestWait = 24 * time.Hour
-
-// waitOf reads Retry-After: seconds or a date.
-func waitOf(header string) time.Duration {
-	header = strings.TrimSpace(header)
-	var wait time.Duration
-	if seconds, err := strconv.Atoi(header); err == nil {
-		wait = time.Duration(min(seconds, int(longestWait/time.Second))) * time.Second
-	} else if date, err := http.ParseTime(header); err == nil {
-		wait = time.Until(date)
-	}
-	return min(max(wait, 0), longestWait)
+func isTooLong(r *endpoint.Refusal) bool {
+	return r.Status == http.StatusRequestEntityTooLarge || r.Status != http.StatusTooManyRequests &&
+		r.Says("context length", "context size", "context_length", "too long", "too large", "maximum number of tokens", "max_tokens")
 }
 
 // parse reads the vectors of n texts, whatever order they come in.
@@ -286,11 +199,11 @@ func (e *Endpoint) parse(body []byte, n int) ([][]float32, error) {
 		} `json:"data"`
 	}
 	if json.Unmarshal(body, &answer) != nil {
-		return nil, fmt.Errorf("the embedding server at %s answers with something else than vectors: does embedding.base_url "+
-			"lead to its API, up to and including /v1?", e.place())
+		return nil, fmt.Errorf("%v answers with something else than vectors: does embedding.base_url "+
+			"lead to its API, up to and including /v1?", e.server)
 	}
 	if len(answer.Data) != n {
-		return nil, fmt.Errorf("the embedding server at %s gave %d vectors for %d texts", e.place(), len(answer.Data), n)
+		return nil, fmt.Errorf("%v gave %d vectors for %d texts", e.server, len(answer.Data), n)
 	}
 	vectors := make([][]float32, n)
 	for i, d := range answer.Data {
@@ -298,19 +211,19 @@ func (e *Endpoint) parse(body []byte, n int) ([][]float32, error) {
 			i = *d.Index
 		}
 		if i < 0 || i >= n || vectors[i] != nil {
-			return nil, fmt.Errorf("the embedding server at %s gave index %d twice or out of range", e.place(), i)
+			return nil, fmt.Errorf("%v gave index %d twice or out of range", e.server, i)
 		}
 		vector, err := unit(d.Embedding)
 		if err != nil {
-			return nil, fmt.Errorf("the embedding server at %s gave vector %d wrong: %w", e.place(), i, err)
+			return nil, fmt.Errorf("%v gave vector %d wrong: %w", e.server, i, err)
 		}
 		want := e.space.Dimensions
 		if want == 0 { // not known yet
 			want = len(vector)
 		}
 		if len(vector) != want {
-			return nil, fmt.Errorf("the embedding server at %s gave vectors of length %d, where they had %d before or "+
-				"should: is %q still the same model, and embedding.dimensions right?", e.place(), len(vector), want, e.config.Model)
+			return nil, fmt.Errorf("%v gave vectors of length %d, where they had %d before or "+
+				"should: is %q still the same model, and embedding.dimensions right?", e.server, len(vector), want, e.config.Model)
 		}
 		vectors[i] = vector
 	}

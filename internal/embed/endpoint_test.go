@@ -14,14 +14,15 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"hark/internal/endpoint"
 	"hark/internal/llmtest"
 	"hark/memory"
 )
 
 const secret = "sk-very-secret"
 
-// endpoint embeds with s, whose vectors have 64 numbers.
-func endpoint(t *testing.T, s *llmtest.Server, change func(*EndpointConfig)) *Endpoint {
+// newTestEndpoint embeds with s, whose vectors have 64 numbers.
+func newTestEndpoint(t *testing.T, s *llmtest.Server, change func(*EndpointConfig)) *Endpoint {
 	t.Helper()
 	c := EndpointConfig{BaseURL: s.URL(), APIKey: secret, Model: "nomic", Known: 64}
 	if change != nil {
@@ -44,7 +45,7 @@ func dot(a, b []float32) (sum float64) {
 func TestEndpoint(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Key(secret))
-	e := endpoint(t, s, func(c *EndpointConfig) { c.Batch = 2 })
+	e := newTestEndpoint(t, s, func(c *EndpointConfig) { c.Batch = 2 })
 	texts := []string{"", "the release party is on Friday", " \n\t", "when is the release party?", "cats sleep all day", "\u3000"}
 	s.QueueEmbeddings(llmtest.Shuffled)
 	vectors, err := e.Embed(t.Context(), memory.ForStorage, texts)
@@ -79,7 +80,7 @@ func TestEndpoint(t *testing.T) {
 func TestEndpointPrefixes(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t)
-	e := endpoint(t, s, func(c *EndpointConfig) {
+	e := newTestEndpoint(t, s, func(c *EndpointConfig) {
 		c.QueryPrefix, c.DocumentPrefix, c.Dimensions, c.Known = "query: ", "passage: ", 32, 64
 	})
 	if want := (memory.Space{Name: `nomic "passage: "`, Dimensions: 32}); e.Space() != want {
@@ -155,7 +156,7 @@ func TestEndpointFaults(t *testing.T) {
 	} {
 		s := llmtest.New(t)
 		s.QueueEmbeddings(fault)
-		vectors, err := endpoint(t, s, nil).Embed(t.Context(), memory.ForStorage, []string{"private one", "private two"})
+		vectors, err := newTestEndpoint(t, s, nil).Embed(t.Context(), memory.ForStorage, []string{"private one", "private two"})
 		if vectors != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("fault %d: %v, %v; want %q", fault, vectors, err, want)
 		} else if strings.Contains(err.Error(), "private") || strings.Contains(err.Error(), secret) {
@@ -167,18 +168,18 @@ func TestEndpointFaults(t *testing.T) {
 func TestEndpointRefusals(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Key("another"), llmtest.Models("other"))
-	_, err := endpoint(t, s, nil).Embed(t.Context(), memory.ForStorage, []string{"x"})
+	_, err := newTestEndpoint(t, s, nil).Embed(t.Context(), memory.ForStorage, []string{"x"})
 	if err == nil || !strings.Contains(err.Error(), "check embedding.api_key") || strings.Contains(err.Error(), secret) {
 		t.Error(err)
 	}
-	_, err = endpoint(t, s, func(c *EndpointConfig) { c.APIKey = "another" }).Embed(t.Context(), memory.ForStorage, []string{"x"})
+	_, err = newTestEndpoint(t, s, func(c *EndpointConfig) { c.APIKey = "another" }).Embed(t.Context(), memory.ForStorage, []string{"x"})
 	if err == nil || !strings.Contains(err.Error(), "check embedding.model") {
 		t.Error(err)
 	}
 	elsewhere := httptest.NewServer(http.RedirectHandler(s.URL()+"/embeddings", http.StatusTemporaryRedirect))
 	defer elsewhere.Close()
 	before := len(s.Requests())
-	_, err = endpoint(t, s, func(c *EndpointConfig) { c.BaseURL = elsewhere.URL }).Embed(t.Context(), memory.ForStorage, []string{"x"})
+	_, err = newTestEndpoint(t, s, func(c *EndpointConfig) { c.BaseURL = elsewhere.URL }).Embed(t.Context(), memory.ForStorage, []string{"x"})
 	if err == nil || !strings.Contains(err.Error(), "really at") || len(s.Requests()) != before {
 		t.Errorf("after a redirect: %v, %d more requests", err, len(s.Requests())-before)
 	}
@@ -188,13 +189,13 @@ func TestEndpointSlow(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t)
 	s.QueueEmbeddings(llmtest.Held, llmtest.Held)
-	_, err := endpoint(t, s, func(c *EndpointConfig) { c.Timeout = time.Millisecond }).Embed(t.Context(), memory.ForStorage, []string{"x"})
+	_, err := newTestEndpoint(t, s, func(c *EndpointConfig) { c.Timeout = time.Millisecond }).Embed(t.Context(), memory.ForStorage, []string{"x"})
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "too slow") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = endpoint(t, s, nil).Embed(ctx, memory.ForStorage, []string{"x"}); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "base_url") {
+	if _, err = newTestEndpoint(t, s, nil).Embed(ctx, memory.ForStorage, []string{"x"}); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "base_url") {
 		t.Error(err)
 	}
 }
@@ -203,7 +204,7 @@ func TestEndpointHidesUser(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t)
 	s.QueueEmbeddings(llmtest.Dropped, llmtest.Overloaded)
-	e := endpoint(t, s, func(c *EndpointConfig) {
+	e := newTestEndpoint(t, s, func(c *EndpointConfig) {
 		c.BaseURL = strings.Replace(c.BaseURL, "http://", "http://"+secret+":password@", 1)
 	})
 	for range 2 {
@@ -273,7 +274,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(`{"data":[{"embedding":"AAAA"},{"embedding":[0,0]}]}`)
 	f.Add(`{"data":[{"embedding":[5e-324,5e-324]},{"embedding":[1.7e308,1.7e308]}]}`)
 	f.Add(`<html>`)
-	e := &Endpoint{space: memory.Space{Name: "m", Dimensions: 2}}
+	e := &Endpoint{server: &endpoint.Server{}, space: memory.Space{Name: "m", Dimensions: 2}}
 	f.Fuzz(func(t *testing.T, body string) {
 		vectors, err := e.parse([]byte(body), 2)
 		if (err == nil) != (len(vectors) == 2) {

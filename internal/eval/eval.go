@@ -39,6 +39,9 @@ type Outcome struct {
 	Hits     []search.Hit       `json:"-"`
 	// Near are the evidence and its direct neighbours.
 	Near map[memory.MessageID]bool `json:"-"`
+	// TextOnly and RerankFailed say what the search had to do without; see search.Result.
+	TextOnly     bool  `json:"-"`
+	RerankFailed error `json:"-"`
 }
 
 // Context is what the history section held under a budget of characters.
@@ -51,6 +54,7 @@ type Context struct {
 type Evaluator struct {
 	Embedder memory.Embedder
 	Builder  *builder.Builder
+	Reranker search.Reranker // nil: none
 }
 
 // Run loads a set into a temporary store of its own, asks its questions, and passes each outcome on. progress,
@@ -198,7 +202,7 @@ type asker struct {
 }
 
 func newAsker(ctx context.Context, store *sqlite.Store, e *Evaluator) (*asker, error) {
-	a := &asker{store: store, engine: search.New(store, store, e.Embedder), builder: e.Builder, channels: map[string]memory.ChannelID{}}
+	a := &asker{store: store, engine: search.New(store, store, e.Embedder).WithReranker(e.Reranker), builder: e.Builder, channels: map[string]memory.ChannelID{}}
 	guild, err := store.Guild(ctx, memory.LocalGuild)
 	if err != nil {
 		return nil, err
@@ -224,7 +228,10 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 	if err != nil {
 		return Outcome{}, err
 	}
-	outcome := Outcome{ID: q.ID, Context: map[string]Context{}, Millis: float64(took.Microseconds()) / 1000, Evidence: q.Evidence, Hits: result.Hits}
+	outcome := Outcome{
+		ID: q.ID, Context: map[string]Context{}, Millis: float64(took.Microseconds()) / 1000, Evidence: q.Evidence, Hits: result.Hits,
+		TextOnly: result.TextOnly, RerankFailed: result.RerankFailed,
+	}
 	if _, outcome.Near, err = a.evidence(ctx, q); err != nil {
 		return Outcome{}, err
 	}

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +13,9 @@ import (
 // Report sums outcomes up, set by set.
 type Report struct {
 	sets []*tally
+
+	questions, textOnly, unranked int // of all sets, answered or not
+	whyUnranked                   error
 }
 
 // tally is the sums of one set. Questions without evidence have no answer to find and aren't counted.
@@ -34,6 +38,14 @@ type bin struct{ right, all int }
 
 // Add counts an outcome.
 func (r *Report) Add(o Outcome) {
+	r.questions++
+	if o.TextOnly {
+		r.textOnly++
+	}
+	if o.RerankFailed != nil {
+		r.unranked++
+		r.whyUnranked = cmp.Or(r.whyUnranked, o.RerankFailed)
+	}
 	t := r.tally(o.Set)
 	t.millis = append(t.millis, o.Millis)
 	if len(o.Evidence) == 0 {
@@ -58,6 +70,19 @@ func (r *Report) Add(o Outcome) {
 			sums[1]++
 		}
 	}
+}
+
+// Lacks are sentences on what the figures don't show: questions that were answered without the embedder or the reranker,
+// since these failed.
+func (r *Report) Lacks() []string {
+	var lacks []string
+	if r.textOnly > 0 {
+		lacks = append(lacks, fmt.Sprintf("%d of %d questions were answered by words only: the embedder gave no vector", r.textOnly, r.questions))
+	}
+	if r.unranked > 0 {
+		lacks = append(lacks, fmt.Sprintf("%d of %d questions were answered without the reranker: %v", r.unranked, r.questions, r.whyUnranked))
+	}
+	return lacks
 }
 
 func (r *Report) tally(set string) *tally {

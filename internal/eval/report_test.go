@@ -3,6 +3,7 @@ package eval
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,5 +107,20 @@ func TestReportSaysThatItCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	if err := new(Report).Write(full{}); err == nil {
 		t.Error("no error")
+	}
+}
+
+func TestReportTellsWhatWasLacking(t *testing.T) {
+	t.Parallel()
+	var r Report
+	r.Add(Outcome{Set: "one"})
+	if lacks := r.Lacks(); len(lacks) > 0 {
+		t.Errorf("it lacks %q", lacks)
+	}
+	r.Add(Outcome{Set: "one", TextOnly: true, RerankFailed: errors.New("down")})
+	r.Add(Outcome{Set: "two", RerankFailed: errors.New("resting")})
+	want := []string{"1 of 3 questions were answered by words only: the embedder gave no vector", "2 of 3 questions were answered without the reranker: down"}
+	if got := r.Lacks(); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
 	}
 }

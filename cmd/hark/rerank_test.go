@@ -1,0 +1,121 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"hark/internal/llmtest"
+)
+
+// reranking is a fake rerank server, of the form that llama.cpp, Jina and Cohere have, to which texts with a word are the best.
+type reranking struct {
+	url  string
+	mu   sync.Mutex
+	read []string // texts
+	ill  bool
+}
+
+func newReranking(t *testing.T, word string) *reranking {
+	r := &reranking{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		var asked struct {
+			Query     string
+			Documents []string
+		}
+		if err := json.NewDecoder(request.Body).Decode(&asked); err != nil || asked.Query == "" {
+			t.Errorf("asked %q, %v", asked.Query, err)
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.read = append(r.read, asked.Documents...)
+		if r.ill {
+			http.Error(w, strings.Join(asked.Documents, " "), http.StatusBadGateway)
+			return
+		}
+		var results []string
+		for i, d := range asked.Documents {
+			results = append(results, fmt.Sprintf(`{"index":%d,"relevance_score":%d}`, i, strings.Count(d, word)))
+		}
+		fmt.Fprintf(w, `{"results":[%s]}`, strings.Join(results, ","))
+	}))
+	t.Cleanup(s.Close)
+	r.url = s.URL + "/rerank"
+	return r
+}
+
+func (r *reranking) fail() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ill = true
+}
+
+func TestCommandsRerank(t *testing.T) {
+	t.Parallel()
+	r := newReranking(t, "stripes")
+	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": t.TempDir()}}
+	var said strings.Builder
+	for i, text := range []string{"the zebra is here", "the zebra has stripes", "the zebra and the zebra"} {
+		fmt.Fprintf(&said, `{"type":"message","channel":"a","id":"%d","author":"Ana","time":"2024-05-31T%d:00:00Z","text":%q}`+"\n", i, 2+8*i, text)
+	}
+	set := writeFile(t, said.String()+`{"type":"question","channel":"a","id":"q","text":"where is the zebra?","time":"2024-06-01T12:00:00Z","evidence":["1"]}`)
+	c.run(0, "import", set)
+	c.run(0, "search", "--limit", "1", "where is the zebra?")
+	if strings.Contains(c.out.String(), "stripes") {
+		t.Error(c.out.String())
+	}
+
+	c.env["HARK_SEARCH_RERANK_URL"] = r.url
+	c.run(0, "search", "--limit", "1", "where is the zebra?")
+	c.says("the zebra has stripes")
+	c.says("reranked from ")
+	c.run(0, "context", "where is the zebra?")
+	if at := strings.Index(c.out.String(), "stripes"); at < 0 || at > strings.Index(c.out.String(), "is here") {
+		t.Errorf("the context is\n%s", c.out.String())
+	}
+	c.run(0, "eval", set)
+	before := len(r.read)
+	if before < 9 || !strings.HasPrefix(r.read[0], "Ana: the zebra") {
+		t.Errorf("it read %q", r.read)
+	}
+
+	r.fail()
+	c.run(0, "search", "--limit", "1", "where is the zebra?")
+	c.says("hark: the order is Hark's own: rerank 3 texts: ")
+	if strings.Contains(c.out.String(), "stripes") {
+		t.Error(c.out.String())
+	}
+	c.run(0, "eval", set)
+	c.says("1 of 1 questions were answered without the reranker: rerank 3 texts: ")
+	c.stdin = "Ana: @hark where is the zebra?\n"
+	c.run(0, "chat")
+	c.says("hark: rerank ")
+}
+
+// An embedding model that isn't configured can be measured; its key is.
+func TestEvalOfAnotherEmbedder(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(t, llmtest.Key("e-key"))
+	c := &commandLine{T: t, env: map[string]string{"HARK_EMBEDDING_API_KEY": "e-key", "HARK_DATA": t.TempDir()}}
+	set := writeFile(t, `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"the zebra is here"}
+{"type":"question","channel":"a","id":"q","text":"where is the zebra?","time":"2024-06-01T12:00:00Z","evidence":["1"]}
+`)
+	for _, args := range [][]string{{}, {"--compare"}} {
+		before := len(model.Requests())
+		c.run(0, append([]string{"eval", "--embedding", "nomic", "--embedding-url", model.URL(), set}, args...)...)
+		c.says("100.0")
+		asked := model.Requests()[before:]
+		if len(asked) < 3 || asked[0].Model != "nomic" || asked[len(asked)-1].Input[0] != "where is the zebra?" {
+			t.Errorf("%q: the model was asked %v", args, asked)
+		}
+	}
+	model.QueueEmbeddings(llmtest.None, llmtest.None, llmtest.HTMLPage)
+	c.run(0, "eval", "--embedding", "nomic", "--embedding-url", model.URL(), set)
+	c.says("hark: 1 of 1 questions were answered by words only: the embedder gave no vector")
+	c.run(1, "eval", "--embedding", "nomic", "--embedding-url", nobody, set)
+	c.says("can't be reached")
+}

@@ -1,0 +1,170 @@
+// Package endpoint asks servers that answer one POST of JSON with JSON, and leaves those that fail alone for a while.
+//
+// Its errors say which server it was and which setting may mend it. They hold nothing of what was asked, of the key, or of
+// what the server says, which may quote both.
+package endpoint
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Server is a server and how to speak of it.
+type Server struct {
+	What    string // what it is for, such as "embedding": errors speak of the embedding server
+	URL     string // its address, without a slash at its end
+	Path    string // of what is asked, behind URL
+	Key     string // none is sent if empty
+	Setting string // the setting that holds URL
+	Secret  string // the setting that holds Key
+	Example string // of an address
+	Missing string // what to check if there is nothing at the address
+
+	client http.Client
+}
+
+// NewServer returns s, unless its URL is no address.
+func NewServer(s Server) (*Server, error) {
+	if u, err := url.Parse(s.URL); err != nil || u.Host == "" {
+		return nil, fmt.Errorf("%s is no address: it looks like %s", s.Setting, s.Example)
+	}
+	// What is asked goes to the address that was configured, or nowhere.
+	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &s, nil
+}
+
+// Post sends body as JSON and returns the answer, of which no more than limit bytes are read. An answer other than 200 is a
+// Refusal.
+func (s *Server) Post(ctx context.Context, body any, limit int64) ([]byte, error) {
+	request, err := s.request(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := s.client.Do(request)
+	if err != nil {
+		return nil, s.unreachable(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, limit))
+	if err != nil {
+		return nil, s.unreachable(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, s.refusal(resp.StatusCode, resp.Header.Get("Retry-After"), answer)
+	}
+	return answer, nil
+}
+
+func (s *Server) request(ctx context.Context, body any) (*http.Request, error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+s.Path, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if s.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+s.Key)
+	}
+	return request, nil
+}
+
+// String names the server in errors, without what may be secret in its address.
+func (s *Server) String() string {
+	place := ""
+	if u, err := url.Parse(s.URL); err == nil {
+		place = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	}
+	return "the " + s.What + " server at " + place
+}
+
+func (s *Server) unreachable(err error) error {
+	var where *url.Error // names the address, with whatever is secret in it
+	if errors.As(err, &where) {
+		err = where.Err
+	}
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%v can't be reached, or is too slow: is it running? (%s) %w", s, s.Setting, err)
+}
+
+// refusal makes an error of an answer other than 200.
+func (s *Server) refusal(status int, retryAfter string, body []byte) error {
+	advice := "its log may say why"
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		advice = "check " + s.Secret
+	case status == http.StatusNotFound:
+		advice = s.Missing
+	case status >= 300 && status < 400:
+		advice = "put the address it is really at into " + s.Setting
+	case status == http.StatusTooManyRequests || status >= 500:
+		advice = "it is asked again later; " + advice
+	}
+	return &Refusal{
+		Err:    fmt.Errorf("%v answers %d %s: %s", s, status, http.StatusText(status), advice),
+		Status: status, After: waitOf(retryAfter), text: strings.ToLower(string(body[:min(len(body), maxQuoted)])),
+	}
+}
+
+// maxQuoted is how much of a refusal is looked at, in bytes.
+const maxQuoted = 4096
+
+// Refusal is a server's answer other than 200.
+type Refusal struct {
+	Err    error
+	Status int           // of HTTP
+	After  time.Duration // for which the server doesn't want to be asked; 0 if it doesn't say
+
+	text string // what the server says, in lower case
+}
+
+func (r *Refusal) Error() string { return r.Err.Error() }
+
+// Unwrap is Err.
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// RetryAfter is for how long the server doesn't want to be asked; 0 if it doesn't say.
+func (r *Refusal) RetryAfter() time.Duration { return r.After }
+
+// OfText reports whether it is what was asked that is refused, so that something else may be taken.
+func (r *Refusal) OfText() bool {
+	return r.Status == http.StatusBadRequest || r.Status == http.StatusUnprocessableEntity
+}
+
+// Says reports whether the server's answer has one of phrases in it, which are in lower case.
+func (r *Refusal) Says(phrases ...string) bool {
+	for _, phrase := range phrases {
+		if strings.Contains(r.text, phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// longestWait is the longest that a server's word to wait is taken for: beyond it the word is more likely wrong.
+const longestWait = 24 * time.Hour
+
+// waitOf reads Retry-After: seconds or a date.
+func waitOf(header string) time.Duration {
+	header = strings.TrimSpace(header)
+	var wait time.Duration
+	if seconds, err := strconv.Atoi(header); err == nil {
+		wait = time.Duration(min(seconds, int(longestWait/time.Second))) * time.Second
+	} else if date, err := http.ParseTime(header); err == nil {
+		wait = time.Until(date)
+	}
+	return min(max(wait, 0), longestWait)
+}

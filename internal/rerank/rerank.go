@@ -1,0 +1,187 @@
+// Package rerank asks a server how well each of some texts answers a question: the /rerank request that Text Embeddings
+// Inference (TEI), llama.cpp, Jina and Cohere share, as far as they share it.
+//
+// All four take {"query", …} and tell of each text its index and its score. TEI wants the texts as "texts" and refuses a
+// request without them; the others want "documents", and Cohere refuses what it doesn't know, so that nothing serves them
+// all. A request is made with "documents", and once more with "texts" if the server asks for those, which is remembered.
+package rerank
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"hark/internal/endpoint"
+)
+
+// Config says which model ranks, and how it is asked.
+type Config struct {
+	URL     string        // all of it, up to and including /rerank
+	APIKey  string        // none is sent if empty
+	Model   string        // none is named if empty, as servers that have only one allow
+	Timeout time.Duration // of one Rerank; 0: 2 seconds
+}
+
+// Reranker ranks with a model behind a server. It may be used by several goroutines. A server that fails is left alone for a
+// while; see endpoint.Breaker.
+type Reranker struct {
+	config  Config
+	server  *endpoint.Server
+	breaker endpoint.Breaker
+	tei     atomic.Bool // whether the server wanted "texts" when it was asked last
+}
+
+// New returns a Reranker. It makes no call.
+func New(c Config) (*Reranker, error) {
+	if c.Timeout <= 0 {
+		c.Timeout = 2 * time.Second
+	}
+	server, err := endpoint.NewServer(endpoint.Server{
+		What: "rerank", URL: c.URL, Key: c.APIKey, Setting: "search.rerank_url", Secret: "search.rerank_key",
+		Example: "http://localhost:8080/rerank",
+		Missing: "check search.rerank_model, and that search.rerank_url is the whole address, up to and including /rerank",
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Reranker{config: c, server: server, breaker: endpoint.Breaker{What: "rerank server"}}, nil
+}
+
+// Name is the model's name, or else the server's address.
+func (r *Reranker) Name() string {
+	if r.config.Model != "" {
+		return r.config.Model
+	}
+	return r.server.String()
+}
+
+// Rerank returns a score for each text, in their order: the higher, the better it answers query. Scores are finite and
+// compare within one call; their range is the model's. The error is of a server that fails, is too slow or is left alone,
+// and holds nothing of query or texts.
+func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) (scores []float64, err error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	err = r.breaker.Do(ctx, r.config.Timeout, func(ctx context.Context) error {
+		scores, err = r.rank(ctx, query, texts)
+		return err
+	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = fmt.Errorf("%w; it has %v (search.rerank_timeout)", err, r.config.Timeout)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("rerank %d texts: %w", len(texts), err)
+	}
+	return scores, nil
+}
+
+// rank asks in the form that the server took last, or else finds it out.
+func (r *Reranker) rank(ctx context.Context, query string, texts []string) ([]float64, error) {
+	var refused *endpoint.Refusal
+	if !r.tei.Load() {
+		scores, err := r.ask(ctx, documentsForm{r.config.Model, query, texts, len(texts)}, len(texts))
+		if !errors.As(err, &refused) || !refused.OfText() || !refused.Says("texts") {
+			return scores, err
+		}
+	}
+	scores, err := r.inBatches(ctx, query, texts)
+	if err == nil {
+		r.tei.Store(true)
+	} else if errors.As(err, &refused) && refused.OfText() {
+		r.tei.Store(false) // another server may have taken its place
+	}
+	return scores, err
+}
+
+// documentsForm is what llama.cpp, Jina and Cohere take.
+type documentsForm struct {
+	Model     string   `json:"model,omitempty"`
+	Query     string   `json:"query"`
+	Documents []string `json:"documents"`
+	TopN      int      `json:"top_n"` // all: some servers tell of fewer by default
+}
+
+// textsForm is what TEI takes. Without Truncate it refuses texts that are longer than its model takes.
+type textsForm struct {
+	Query    string   `json:"query"`
+	Texts    []string `json:"texts"`
+	Truncate bool     `json:"truncate"`
+}
+
+// teiBatch is how many texts TEI takes at once, unless it is told otherwise (--max-client-batch-size). It scores each
+// text by itself, so that the scores of several batches compare.
+const teiBatch = 32
+
+func (r *Reranker) inBatches(ctx context.Context, query string, all []string) ([]float64, error) {
+	var scores []float64
+	for len(all) > 0 {
+		n := min(teiBatch, len(all))
+		batch, err := r.ask(ctx, textsForm{query, all[:n], true}, n)
+		if err != nil {
+			return nil, err
+		}
+		scores, all = append(scores, batch...), all[n:]
+	}
+	return scores, nil
+}
+
+// maxAnswer bounds an answer, in bytes. Some servers send the texts back.
+const maxAnswer = 4 << 20
+
+// ask makes one request about n texts.
+func (r *Reranker) ask(ctx context.Context, body any, n int) ([]float64, error) {
+	answer, err := r.server.Post(ctx, body, maxAnswer)
+	if err != nil {
+		return nil, err
+	}
+	return r.parse(answer, n)
+}
+
+// rank is what a server tells of a text. A number that isn't finite can't be written in JSON: it comes as null, or is too
+// large to be read.
+type rank struct {
+	Index     *int     `json:"index"`
+	Relevance *float64 `json:"relevance_score"`
+	Score     *float64 `json:"score"` // what TEI calls it
+}
+
+// parse reads the scores of n texts, whatever order they come in.
+func (r *Reranker) parse(body []byte, n int) ([]float64, error) {
+	var ranks []rank
+	var err error
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) { // TEI
+		err = json.Unmarshal(body, &ranks)
+	} else {
+		var answer struct {
+			Results []rank `json:"results"`
+		}
+		err = json.Unmarshal(body, &answer)
+		ranks = answer.Results
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%v answers with something else than ranks: is search.rerank_url its whole address, up to and "+
+			"including /rerank?", r.server)
+	}
+	if len(ranks) != n {
+		return nil, fmt.Errorf("%v gave %d ranks for %d texts", r.server, len(ranks), n)
+	}
+	scores, seen := make([]float64, n), make([]bool, n)
+	for _, rank := range ranks {
+		if rank.Score == nil {
+			rank.Score = rank.Relevance
+		}
+		if rank.Index == nil || rank.Score == nil {
+			return nil, fmt.Errorf("%v gave a rank without an index or a finite score: is the model a reranker? (search.rerank_model)", r.server)
+		}
+		i := *rank.Index
+		if i < 0 || i >= n || seen[i] {
+			return nil, fmt.Errorf("%v gave index %d twice or out of range", r.server, i)
+		}
+		scores[i], seen[i] = *rank.Score, true
+	}
+	return scores, nil
+}
