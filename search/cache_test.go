@@ -170,3 +170,29 @@ func TestCacheChangesNothing(t *testing.T) {
 		t.Errorf("%d from the cache, %d not: that shows little", hits, misses)
 	}
 }
+
+func TestCacheKeepsTheRerankersOrder(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	j := &judge{score: prefers("liquorice", "bunting")}
+	e := k.engine().WithReranker(j)
+	q := ask("who mends the chapel roof?", green, pub)
+	find := func() search.Result {
+		t.Helper()
+		r, err := e.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	j.err = errDown
+	find()
+	j.err = nil
+	first := find()
+	if len(j.queries) != 2 || first.RerankFailed != nil {
+		t.Errorf("after a failure it was asked %d times", len(j.queries))
+	}
+	if again := find(); !reflect.DeepEqual(first, again) || len(j.queries) != 2 {
+		t.Errorf("asked %d times, found %+v\nand before %+v", len(j.queries), again, first)
+	}
+}

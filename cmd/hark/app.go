@@ -66,6 +66,7 @@ func open(ctx context.Context, c config.Config, progress func(done, total int)) 
 	}
 	a.answers = answer.New(a.store, a.search, a.builder, newModel(c), answer.Options{
 		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration, Policy: policy(c),
+		Rewrite: c.Search.Rewrite,
 	})
 	return a, nil
 }

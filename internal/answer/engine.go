@@ -43,6 +43,8 @@ type Options struct {
 	SessionGap time.Duration  // the silence that ends a session; 0 means 30 minutes
 	// Policy says what of the log may be recalled.
 	Policy memory.Policy
+	// Rewrite has the model rewrite questions that refer back before they are searched for.
+	Rewrite bool
 }
 
 // Engine answers questions.

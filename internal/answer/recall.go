@@ -19,6 +19,7 @@ type recalled struct {
 	result   search.Result
 	said     map[spot]memory.Message // what the facts of the result's people were said in
 	session  []memory.Message        // of the channel, before the question, oldest first
+	sought   string                  // what is searched for: the question, or what was made of it
 	unlogged bool                    // whether the session isn't from the log
 	started  time.Time
 	search   time.Duration
@@ -53,6 +54,7 @@ func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
 	if r.session, err = e.session(ctx, q, r.reach); err != nil {
 		return nil, err
 	}
+	r.sought = e.rewritten(ctx, q, r.session, r.names)
 	if err := e.build(ctx, q, r, r.session); err != nil {
 		return nil, err
 	}
@@ -132,7 +134,7 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 		now = asked // our clock is behind that of whoever gave out the id
 	}
 	return search.Query{
-		Text: q.Text, Now: now.In(e.options.Zone), Asker: q.Asker, Mentions: q.Mentions,
+		Text: r.sought, Now: now.In(e.options.Zone), Asker: q.Asker, Mentions: q.Mentions,
 		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session,
 	}
 }

@@ -59,6 +59,7 @@ type Search struct {
 	RerankURL     string   `toml:"rerank_url" help:"The reranker: the whole address, up to and including /rerank, of Text Embeddings Inference, llama.cpp, Jina, Cohere or another that speaks like them. The question and the 50 best excerpts go there. Empty: none."`
 	RerankKey     Secret   `toml:"rerank_key" help:"The reranker's key. Empty: none is sent."`
 	RerankModel   string   `toml:"rerank_model" help:"The reranking model's name, as the server knows it. Empty: none is named, for servers that have only one."`
+	Rewrite       bool     `toml:"rewrite" help:"Whether the model first rewrites questions that can't be understood alone, such as \"what about the second one?\", so that they are searched for better. It is asked once more for them, with the last few messages, for at most 5 seconds. If not, such a question is searched for with the words of what was said before it."`
 	RerankTimeout Duration `toml:"rerank_timeout" help:"How long the reranker may take. After that, or if it fails, the order is Hark's own."`
 }
 

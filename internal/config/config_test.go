@@ -116,6 +116,7 @@ document_prefix = "d: "
 rerank_url = "http://localhost:8080/rerank"
 rerank_key = "r"
 rerank_model = "bge"
+rewrite = true
 rerank_timeout = "500ms"
 [memory]
 start = "on"
@@ -143,7 +144,7 @@ format = "json"
 		Discord:   Discord{NewSecret("abc"), "http://127.0.0.1:1"},
 		LLM:       LLM{"http://localhost:11434/v1", NewSecret("k"), "qwen3", 77, &warm, Duration{90 * time.Second}},
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
-		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", Duration{500 * time.Millisecond}},
+		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", true, Duration{500 * time.Millisecond}},
 		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}},
 		Builder:   Builder{"chat", 8000, 2000},
 		Answer:    Answer{"Be kind.\n", "Asia/Tokyo"},
@@ -164,8 +165,8 @@ func TestEveryKeyHasAVariableThatGoesBeforeTheFile(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{
 		"discord.api_url": "https://a", "llm.base_url": "https://b", "embedding.base_url": "https://c",
-		"search.rerank_url": "https://d/rerank",
-		"builder.layout":    "plain", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text",
+		"search.rerank_url": "https://d/rerank", "search.rewrite": "true",
+		"builder.layout": "plain", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text",
 		"web.listen": "[::1]:80", "llm.temperature": "0.5", "memory.log_bots": "true",
 		"memory.start": "on", "memory.age_restricted": "true", "memory.direct": "true", "memory.edit_answers": "false",
 	}

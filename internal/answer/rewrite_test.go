@@ -1,0 +1,102 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/search"
+)
+
+// askedFor keeps what was searched for.
+type askedFor struct {
+	Searcher
+	texts []string
+}
+
+func (a *askedFor) Search(ctx context.Context, q search.Query) (search.Result, error) {
+	a.texts = append(a.texts, q.Text)
+	return a.Searcher.Search(ctx, q)
+}
+
+// rewriter is a model that rewrites to text, and answers everything else with nothing much.
+type rewriter struct {
+	text  string
+	err   error
+	tasks []string
+}
+
+func (r *rewriter) Name() string { return "rewriter" }
+
+func (r *rewriter) Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (string, error) {
+	if messages[0].Content != rewriteTask {
+		return "I see.", nil
+	}
+	if _, bounded := ctx.Deadline(); !bounded {
+		return "", errors.New("without end")
+	}
+	r.tasks = append(r.tasks, messages[1].Content)
+	return r.text, r.err
+}
+
+func TestModelRewritesWhatRefersBack(t *testing.T) {
+	t.Parallel()
+	const question = "What about the second one?"
+	const better = "Where does the second bell hang?"
+	for _, tt := range []struct {
+		name     string
+		off      bool
+		silent   bool // nothing was said before
+		question string
+		model    rewriter
+		want     string
+		tasks    int
+	}{
+		{"as it should be", false, false, question, rewriter{text: " " + better + "\n"}, better, 1},
+		{"switched off", true, false, question, rewriter{text: better}, question, 0},
+		{"it says all itself", false, false, "Where do the church bells hang?", rewriter{text: better}, "Where do the church bells hang?", 0},
+		{"nothing was said before", false, true, question, rewriter{text: better}, question, 0},
+		{"the model is away", false, false, question, rewriter{text: better, err: errors.New("away")}, question, 1},
+		{"it says nothing", false, false, question, rewriter{text: " \n"}, question, 1},
+		{"it says nothing to look for", false, false, question, rewriter{text: "What is it?"}, question, 1},
+		{"it goes on and on", false, false, question, rewriter{text: strings.Repeat("bells ", 60)}, question, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil)
+			w.engine = w.over(w.store, &tt.model, builder.Options{Citations: true}, Options{Rewrite: !tt.off})
+			searches := &askedFor{Searcher: w.engine.search}
+			w.engine.search = searches
+			if !tt.silent {
+				w.says(20*time.Minute, lobby, ben, "too long ago to matter")
+				for range rewriteTurns - 2 {
+					w.says(3*time.Minute, lobby, ben, strings.Repeat("well ", 200))
+				}
+				w.says(2*time.Minute, lobby, ann, "where do\nthe bells hang?")
+				w.says(time.Minute, lobby, ben, "The first hangs in the tower.")
+			}
+			a := w.answer(w.asks(lobby, tt.question))
+			if a.Text != "I see." {
+				t.Errorf("answered %q", a.Text)
+			}
+			for _, text := range searches.texts {
+				if text != tt.want {
+					t.Errorf("searched for %q, want %q", text, tt.want)
+				}
+			}
+			if len(tt.model.tasks) != tt.tasks || len(searches.texts) == 0 {
+				t.Fatalf("the model was asked %d times", len(tt.model.tasks))
+			}
+			if tt.tasks > 0 {
+				task := tt.model.tasks[0]
+				if !strings.HasSuffix(task, "Ann: where do the bells hang?\nBen: The first hangs in the tower.\n\nQuestion by Ann: "+question) ||
+					strings.Contains(task, "too long ago") || len(task) > rewriteTurns*(rewriteRunes+110) {
+					t.Errorf("the model was given %q", task)
+				}
+			}
+		})
+	}
+}
