@@ -10,13 +10,16 @@ import (
 // Place is where an answer will be read.
 type Place struct {
 	Channel memory.ChannelID
-	// Viewer is set when only this person will see the answer. Their roles must be known from the moment that they asked.
+	// Viewer is set when only this person will see the answer.
 	Viewer memory.UserID
+	// Roles are the viewer's at the moment that they asked, without @everyone; nil if they aren't known.
+	Roles []memory.RoleID
 	// Operator is set at the command line, where whoever holds the files reads the answer.
 	Operator bool
 }
 
-// People tells what is known of a person of the guild; false if nothing is. Only the viewer's roles are relied on.
+// People tells what is known of a person of the guild; false if nothing is. Their roles may have changed
+// since, and aren't looked at.
 type People func(memory.UserID) (memory.Person, bool)
 
 // Readable are the channels of g from which an answer at p may be made: those that everybody who can read the
@@ -69,7 +72,7 @@ func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
 	ok, judged := a.judged[source.ID]
 	if !judged {
 		if p.Viewer != 0 {
-			ok = a.viewerMayRead(p.Viewer, r, source)
+			ok = a.viewerMayRead(p, r, source)
 		} else {
 			ok = a.allMayRead(r, source)
 		}
@@ -106,17 +109,13 @@ func reading(c *memory.Channel) memory.Permissions {
 	return memory.ViewChannel | memory.ReadMessageHistory
 }
 
-// viewerMayRead reports whether one person may read c. Somebody whose roles are unknown may read what
+// viewerMayRead reports whether the one person at p may read c. Somebody whose roles are unknown may read what
 // everybody else at r may.
-func (a *audience) viewerMayRead(id memory.UserID, r, c *memory.Channel) bool {
-	person, ok := a.people(id)
-	if id == a.guild.Owner {
-		return true
-	}
-	if !ok || !person.RolesKnown {
+func (a *audience) viewerMayRead(p Place, r, c *memory.Channel) bool {
+	if p.Roles == nil && p.Viewer != a.guild.Owner {
 		return a.allMayRead(r, c)
 	}
-	return a.permissions(person.Roles, id, c).Has(reading(c))
+	return a.permissions(p.Roles, p.Viewer, c).Has(reading(c))
 }
 
 // allMayRead reports whether everybody who can view r can read c. Whatever roles people had when they wrote last, by now

@@ -25,15 +25,19 @@ func TestReadableLeaksNothing(t *testing.T) {
 	for range rounds {
 		rapid.Check(t, func(t *rapid.T) {
 			w := guildtest.Draw(t, 0, 4)
-			viewer := rapid.SampledFrom([]memory.UserID{0, 0, 0, 11, 13, 14, 15}).Draw(t, "viewer")
-			audience := w.Everybody(viewer)
+			viewer := w.DrawViewer(t)
+			audience := w.Everybody()
 			cases++
 			for _, at := range w.Guild.Channels {
-				got := search.Readable(&w.Guild, search.Place{Channel: at.ID, Viewer: viewer}, w.Person)
+				place := search.Place{Channel: at.ID}
+				if viewer != nil {
+					place.Viewer, place.Roles = viewer.ID, viewer.Roles
+				}
+				got := search.Readable(&w.Guild, place, w.Person)
 				for _, from := range w.Guild.Channels {
 					want := w.Allowed(audience, at, from, viewer)
 					if slices.Contains(got, from.ID) != want {
-						t.Fatalf("channel %d, answered in %d for %d: allowed %v, want %v\n%+v\n%+v", from.ID, at.ID, viewer, !want, want, w.Guild, w.People)
+						t.Fatalf("channel %d, answered in %d for %+v: allowed %v, want %v\n%+v\n%+v", from.ID, at.ID, viewer, !want, want, w.Guild, w.People)
 					}
 					if want {
 						used++
@@ -129,7 +133,7 @@ func TestReadableRefusesLittle(t *testing.T) {
 		for _, at := range w.Guild.Channels {
 			got := search.Readable(&w.Guild, search.Place{Channel: at.ID}, w.Person)
 			for _, from := range w.Guild.Channels {
-				want := w.Allowed(members, at, from, 0)
+				want := w.Allowed(members, at, from, nil)
 				switch has := slices.Contains(got, from.ID); {
 				case has && !want:
 					t.Fatalf("guild %d: %d leaks into %d", seed, from.ID, at.ID)

@@ -102,3 +102,16 @@ func (g *guild) drawChannel(i, channels int) {
 	}
 	g.Guild.Channels = append(g.Guild.Channels, c)
 }
+
+// DrawViewer draws who alone sees an answer, with the roles that they have now, or nil if all do.
+func (w World) DrawViewer(t *rapid.T) *Member {
+	if rapid.Bool().Draw(t, "all") {
+		return nil
+	}
+	owner := w.Guild.Owner // the next is a bot
+	m := &Member{ID: rapid.SampledFrom([]memory.UserID{owner, owner + 2, owner + 3, owner + 4}).Draw(t, "viewer")}
+	if rapid.IntRange(0, 3).Draw(t, "told") > 0 {
+		m.Roles = rapid.SampledFrom(w.anyRoles()).Draw(t, "now")
+	}
+	return m
+}

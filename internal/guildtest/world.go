@@ -21,16 +21,15 @@ func (w World) Person(id memory.UserID) (memory.Person, bool) {
 	return p, ok
 }
 
-// Member is somebody who may really be there.
+// Member is somebody who may really be there, with all their roles but @everyone's.
 type Member struct {
 	ID    memory.UserID
 	Roles []memory.RoleID
 }
 
 // Everybody lists all members there can be. Nobody tells Hark of roles that are given or taken, so whatever people had
-// when they wrote last, they may have any by now; but for the viewer of an answer that only they will see, if that
-// isn't 0: their roles come with what they ask.
-func (w World) Everybody(viewer memory.UserID) []Member {
+// when they wrote last, they may have any by now.
+func (w World) Everybody() []Member {
 	ids := []memory.UserID{w.Guild.Owner, w.stranger()}
 	for id := range w.People {
 		ids = append(ids, id)
@@ -43,13 +42,11 @@ func (w World) Everybody(viewer memory.UserID) []Member {
 	slices.Sort(ids)
 	var all []Member
 	for _, id := range slices.Compact(ids) {
-		p := w.People[id]
-		switch {
-		case id == 0 || p.Bot:
-		case id == viewer && p.RolesKnown:
-			all = append(all, Member{id, p.Roles})
-		default:
-			all = append(all, w.inAnyRoles(id)...)
+		if id == 0 || w.People[id].Bot {
+			continue
+		}
+		for _, roles := range w.anyRoles() {
+			all = append(all, Member{id, roles})
 		}
 	}
 	return all
@@ -58,16 +55,17 @@ func (w World) Everybody(viewer memory.UserID) []Member {
 // stranger is somebody of whom no overwrite tells.
 func (w World) stranger() memory.UserID { return memory.UserID(w.Guild.ID) + 1 }
 
-func (w World) inAnyRoles(id memory.UserID) []Member {
-	var all []Member
+// anyRoles are all the roles that somebody can have at once.
+func (w World) anyRoles() [][]memory.RoleID {
+	var all [][]memory.RoleID
 	for set := range 1 << len(w.Roles) {
-		var roles []memory.RoleID
+		roles := []memory.RoleID{}
 		for i, r := range w.Roles {
 			if set>>i&1 == 1 {
 				roles = append(roles, r)
 			}
 		}
-		all = append(all, Member{id, roles})
+		all = append(all, roles)
 	}
 	return all
 }
@@ -128,22 +126,19 @@ func (w World) reads(m Member, c memory.Channel) bool {
 		(c.Kind != memory.VoiceChannel || w.may(m, memory.Connect, c))
 }
 
-// Allowed is the rule: an answer in the channel at, for the viewer alone if that isn't 0, may use what was said in from,
-// since all of audience who will see it could have read that.
-func (w World) Allowed(audience []Member, at, from memory.Channel, viewer memory.UserID) bool {
+// Allowed is the rule: an answer in the channel at may use what was said in from, if all of audience who will see it could
+// have read that. One that only the viewer sees, who isn't nil, depends on them, unless nobody knows their roles.
+func (w World) Allowed(audience []Member, at, from memory.Channel, viewer *Member) bool {
 	r, rKnown := w.home(at)
 	c, cKnown := w.home(from)
 	if !rKnown || !cKnown || c.AgeLimited && !r.AgeLimited || from.Kind == memory.PrivateThread && from.ID != at.ID {
 		return false
 	}
-	p, known := w.People[viewer]
+	if viewer != nil && (viewer.Roles != nil || viewer.ID == w.Guild.Owner) {
+		return w.reads(*viewer, c)
+	}
 	for _, m := range audience {
-		switch {
-		case viewer != 0 && (known && p.RolesKnown || viewer == w.Guild.Owner):
-			if m.ID == viewer && !w.reads(m, c) {
-				return false
-			}
-		case w.sees(m, r) && !w.reads(m, c):
+		if w.sees(m, r) && !w.reads(m, c) {
 			return false
 		}
 	}
