@@ -106,6 +106,7 @@ type Bot struct {
 
 	queue    *queue
 	pump     *pump
+	arrived  *arrivals
 	recent   *recent
 	admit    *admission
 	notices  *notices
@@ -128,6 +129,7 @@ type timing struct {
 	unwind   time.Duration // an Answerer has to return after that
 	farewell time.Duration // requests go on for after Run's context has ended
 	progress time.Duration // between signs of how far a forgetting has come
+	back     time.Duration // a question waits for Discord to tell of its guild
 	look     time.Duration // between looks for what is to be done by itself
 	fill     time.Duration // between looks for what is missing, which other processes may have told of
 	drain    time.Duration // the log is written for after Run's context has ended
@@ -145,6 +147,7 @@ var usual = timing{
 	unwind:   time.Second,
 	farewell: 7 * time.Second,
 	progress: 3 * time.Second,
+	back:     10 * time.Second,
 	look:     5 * time.Second,
 	fill:     30 * time.Second,
 	drain:    9 * time.Second,
@@ -166,7 +169,7 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 	cfg.Token = "Bot " + token[0]
 	b := &Bot{
 		cfg: cfg, base: base, memory: log, answers: answers, log: logger, now: cfg.Now,
-		timing: usual, queue: newQueue(),
+		timing: usual, queue: newQueue(), arrived: newArrivals(),
 	}
 	if b.now == nil {
 		b.now = time.Now
@@ -226,7 +229,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	b.pump = &pump{
 		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots, b.now), ask: desk.put,
 		logger: b.log, retry: b.timing.retry,
-		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put,
+		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, arrived: b.arrived,
 	}
 	b.commands = newCommands(b)
 	var writer, helper sync.WaitGroup
@@ -306,6 +309,11 @@ func (b *Bot) session() *discordgo.Session {
 	s.Identify.Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages |
 		discordgo.IntentDirectMessages | discordgo.IntentMessageContent
 	return s
+}
+
+// settled returns once it is known who may read what in a guild, or with errNotBack.
+func (b *Bot) settled(ctx context.Context, guild memory.GuildID) error {
+	return b.arrived.wait(ctx, guild, b.timing.back)
 }
 
 func (b *Bot) thread(a *ask, purpose string) *thread {

@@ -33,7 +33,7 @@ type commands struct {
 // use is one use of a command, a button or a menu.
 type use struct {
 	data   json.RawMessage
-	logged <-chan struct{} // closed once the log knows the roles of whoever uses it
+	logged <-chan struct{} // closed once the log has all that came before
 }
 
 // tool is what a command, a button or a menu does.
@@ -223,7 +223,8 @@ func asksNothing(x *exchange) string {
 func (c *commands) recall(ctx context.Context, x *exchange) (sheet, error) {
 	q := answer.Question{
 		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(),
-		Text: x.option("question"), Now: c.bot.now(), OnlyAsker: true,
+		Text: x.option("question"), Now: c.bot.now(), OnlyAsker: true, Roles: x.roles(),
+		Settled: func(ctx context.Context) error { return c.bot.settled(ctx, x.guild()) },
 	}
 	if u := x.user(); u != nil {
 		q.Name = displayName(u, x.Member)

@@ -34,7 +34,7 @@ func TestContextCommand(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", m.Content, want)
 	}
 	q := s.oracle.questions()[0]
-	if !q.OnlyAsker || q.Asker != memory.UserID(s.ana.ID) || q.Channel != memory.ChannelID(s.channel) || q.Guild != memory.GuildID(s.guild.ID) || q.ID != 0 {
+	if !q.OnlyAsker || q.Asker != memory.UserID(s.ana.ID) || q.Channel != memory.ChannelID(s.channel) || q.Guild != memory.GuildID(s.guild.ID) || q.ID != 0 || q.Roles == nil {
 		t.Errorf("asked %+v", q)
 	}
 }

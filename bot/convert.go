@@ -34,6 +34,8 @@ type converted struct {
 	present []memory.GuildID
 	// away is a guild that Discord can't tell of for a while.
 	away memory.GuildID
+	// told is a guild of which the events tell all that there is to know.
+	told memory.GuildID
 	// update says that the events tell of a message as it is now that was sent before.
 	update bool
 	// sighting is how far channels have come, if the event tells.
@@ -96,7 +98,11 @@ func (c *converter) unreadable(e rawEvent) converted {
 	if guild == 0 {
 		return converted{}
 	}
-	return converted{events: []memory.Event{memory.RoleGone{Guild: guild, Role: memory.RoleID(guild)}}}
+	out := converted{events: []memory.Event{memory.RoleGone{Guild: guild, Role: memory.RoleID(guild)}}}
+	if e.kind == "GUILD_CREATE" {
+		out.told = guild
+	}
+	return out
 }
 
 // readers are the kinds of events that matter.

@@ -19,7 +19,7 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) error {
 		}
 	}
 	out.events = append(out.events, memory.GuildSeen{Guild: guild, At: c.now()})
-	out.sighting = c.sight(g)
+	out.sighting, out.told = c.sight(g), guild.ID
 	for _, m := range g.Members {
 		if m != nil {
 			c.person(out, guild.ID, m.User, m)
@@ -51,7 +51,8 @@ func (c *converter) guildDelete(g *wireGuild, out *converted) error {
 	case g.Unavailable:
 		out.away = memory.GuildID(g.ID)
 	default:
-		out.events = append(out.events, memory.GuildLeft{Guild: memory.GuildID(g.ID), At: c.now()})
+		out.told = memory.GuildID(g.ID)
+		out.events = append(out.events, memory.GuildLeft{Guild: out.told, At: c.now()})
 	}
 	return nil
 }

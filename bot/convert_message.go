@@ -77,7 +77,7 @@ func (c *converter) messageDelete(w *wireDelete, out *converted) error {
 	return nil
 }
 
-// interaction tells who used a command: their roles decide what they may read.
+// interaction tells who used a command.
 func (c *converter) interaction(w *wireInteraction, out *converted) error {
 	if w.Member != nil {
 		c.person(out, memory.GuildID(w.Guild), w.Member.User, w.Member)

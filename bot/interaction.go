@@ -105,7 +105,7 @@ func (i *wireInteraction) given(name string) any {
 type exchange struct {
 	wireInteraction
 	rest   *client
-	logged <-chan struct{} // closed once the log knows the roles of whoever uses it
+	logged <-chan struct{} // closed once the log has all that came before
 }
 
 // sheet is what is shown in an exchange.
@@ -205,6 +205,18 @@ func (x *exchange) who() memory.UserID {
 		return memory.UserID(u.ID)
 	}
 	return 0
+}
+
+// roles are those of who uses it; nil if Discord doesn't say.
+func (x *exchange) roles() []memory.RoleID {
+	if x.Member == nil || x.Member.Roles == nil {
+		return nil
+	}
+	roles := []memory.RoleID{}
+	for _, r := range x.Member.Roles {
+		roles = append(roles, memory.RoleID(r))
+	}
+	return roles
 }
 
 // args is what a component's id says beyond its name.

@@ -90,6 +90,9 @@ func (c *commands) member(ctx context.Context, guild memory.GuildID, user memory
 
 // showMember is all that is kept about whoever asks.
 func (c *commands) showMember(ctx context.Context, x *exchange) (sheet, error) {
+	if err := c.bot.settled(ctx, x.guild()); err != nil {
+		return sheet{}, err
+	}
 	m, err := c.member(ctx, x.guild(), x.who())
 	if err != nil {
 		return sheet{}, err
@@ -153,7 +156,7 @@ func factLines(guild memory.GuildID, p memory.Person) []string {
 // presence is how much somebody wrote, where they may read it.
 func (c *commands) presence(ctx context.Context, x *exchange, m member) (memory.Presence, error) {
 	find := func(id memory.UserID) (memory.Person, bool) { p, ok := m.people[id]; return p, ok }
-	place := search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who()}
+	place := search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}
 	scope := memory.Scope{Channels: search.Readable(m.guild, place, find)}
 	wrote, err := c.bot.memory.Presence(ctx, scope, []memory.UserID{x.who()})
 	if err != nil {

@@ -114,6 +114,7 @@ type pump struct {
 	convert *converter
 	ask     func(*ask) // called once the question is committed
 	gaps    *gaps
+	arrived *arrivals
 	missed  func(visit) // called once it is in the log what was missed
 	logger  zerolog.Logger
 	retry   time.Duration // before the second attempt to write; doubled for each further one
@@ -151,6 +152,7 @@ func (p *pump) write(ctx context.Context, batch []item) error {
 // commit is what goes to the log together, and what waits for that.
 type commit struct {
 	events []memory.Event
+	told   []memory.GuildID // guilds of which events tell all
 	asks   []*ask
 	logged []chan<- struct{}
 }
@@ -171,6 +173,15 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 		}
 	}
 	out.events = append(out.events, c.events...)
+	switch {
+	case raw.kind == "READY":
+		out.told = nil // by the connection before
+		p.arrived.begin(c.present)
+	case c.away != 0:
+		p.arrived.leave(c.away)
+	case c.told != 0:
+		out.told = append(out.told, c.told)
+	}
 	if c.ask != nil {
 		out.asks = append(out.asks, c.ask)
 	}
@@ -254,6 +265,9 @@ func (p *pump) flush(ctx context.Context, out *commit) error {
 		if err := p.commit(ctx, out.events); err != nil {
 			return err
 		}
+	}
+	if len(out.told) > 0 {
+		p.arrived.arrive(out.told)
 	}
 	for _, logged := range out.logged {
 		close(logged)

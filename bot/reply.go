@@ -83,9 +83,13 @@ func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got out
 			got = outcome{err: errors.New(panicked("answer", r))}
 		}
 	}()
+	settled := func(ctx context.Context) error { return b.settled(ctx, a.guild) }
+	if err := settled(ctx); err != nil {
+		return outcome{err: err}
+	}
 	q := answer.Question{
 		ID: a.id, Guild: a.guild, Channel: a.channel, Asker: a.asker, Name: a.name,
-		Text: a.text, Mentions: a.mentions, ReplyTo: a.replyTo, Now: b.now(),
+		Text: a.text, Mentions: a.mentions, ReplyTo: a.replyTo, Now: b.now(), Settled: settled,
 		Session: b.admit.session(ctx, a.guild, a.channel, a.id),
 	}
 	got.answer, got.err = b.answers.Answer(ctx, q, stream)

@@ -12,11 +12,14 @@ type Place struct {
 	Channel memory.ChannelID
 	// Viewer is set when only this person will see the answer.
 	Viewer memory.UserID
+	// Roles are the viewer's at the moment that they asked, without @everyone; nil if they aren't known.
+	Roles []memory.RoleID
 	// Operator is set at the command line, where whoever holds the files reads the answer.
 	Operator bool
 }
 
-// People tells what is known of a person of the guild; false if nothing is.
+// People tells what is known of a person of the guild; false if nothing is. Their roles may have changed
+// since, and aren't looked at.
 type People func(memory.UserID) (memory.Person, bool)
 
 // Readable are the channels of g from which an answer at p may be made: those that everybody who can read the
@@ -25,7 +28,7 @@ type People func(memory.UserID) (memory.Person, bool)
 //
 // Let R be the place and C a channel. It is decided by looking for a counterexample among everybody whom R's and
 // C's rules can tell apart: @everyone alone, with one or with two roles, and each person with an overwrite of
-// their own. Two roles suffice, since a counterexample needs one that opens R and one that closes C.
+// their own, likewise. Two roles suffice, since a counterexample needs one that opens R and one that closes C.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	a := audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{}, judged: map[memory.ChannelID]bool{}}
 	for i := range g.Channels {
@@ -69,7 +72,7 @@ func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
 	ok, judged := a.judged[source.ID]
 	if !judged {
 		if p.Viewer != 0 {
-			ok = a.viewerMayRead(p.Viewer, r, source)
+			ok = a.viewerMayRead(p, r, source)
 		} else {
 			ok = a.allMayRead(r, source)
 		}
@@ -106,20 +109,17 @@ func reading(c *memory.Channel) memory.Permissions {
 	return memory.ViewChannel | memory.ReadMessageHistory
 }
 
-// viewerMayRead reports whether one person may read c. Somebody whose roles are unknown may read what
+// viewerMayRead reports whether the one person at p may read c. Somebody whose roles are unknown may read what
 // everybody else at r may.
-func (a *audience) viewerMayRead(id memory.UserID, r, c *memory.Channel) bool {
-	person, ok := a.people(id)
-	if id == a.guild.Owner {
-		return true
-	}
-	if !ok || !person.RolesKnown {
+func (a *audience) viewerMayRead(p Place, r, c *memory.Channel) bool {
+	if p.Roles == nil && p.Viewer != a.guild.Owner {
 		return a.allMayRead(r, c)
 	}
-	return a.permissions(person.Roles, id, c).Has(reading(c))
+	return a.permissions(p.Roles, p.Viewer, c).Has(reading(c))
 }
 
-// allMayRead reports whether everybody who can view r can read c.
+// allMayRead reports whether everybody who can view r can read c. Whatever roles people had when they wrote last, by now
+// they may have any: see docs/decisions/0010-stale-roles.md.
 func (a *audience) allMayRead(r, c *memory.Channel) bool {
 	passes := func(roles []memory.RoleID, user memory.UserID) bool {
 		return !a.permissions(roles, user, r).Has(memory.ViewChannel) || a.permissions(roles, user, c).Has(reading(c))
@@ -128,27 +128,20 @@ func (a *audience) allMayRead(r, c *memory.Channel) bool {
 	if !eachSet(roles, func(set []memory.RoleID) bool { return passes(set, 0) }) {
 		return false
 	}
-	for _, user := range usersOf(r, c) {
-		person, ok := a.people(user)
-		switch {
-		case user == a.guild.Owner || ok && person.Bot:
-		case ok && person.RolesKnown:
-			if !passes(person.Roles, user) {
-				return false
-			}
-		default:
-			if !eachSet(roles, func(set []memory.RoleID) bool { return passes(set, user) }) {
-				return false
-			}
+	for _, user := range a.distinctUsers(r, c) {
+		if !eachSet(roles, func(set []memory.RoleID) bool { return passes(set, user) }) {
+			return false
 		}
 	}
 	return true
 }
 
+// deciding are the permissions that say who reads what.
+const deciding = memory.Administrator | memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
+
 // distinctRoles are the roles that people can have and that make a difference in r or c, one of each kind:
 // of several with the same effect on both, any one stands for all.
 func (a *audience) distinctRoles(r, c *memory.Channel) []memory.RoleID {
-	const deciding = memory.Administrator | memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
 	type effect struct{ base, denyR, allowR, denyC, allowC memory.Permissions }
 	everyone := memory.RoleID(a.guild.ID)
 	effects := map[memory.RoleID]effect{}
@@ -187,14 +180,30 @@ func roleOverwrites(c *memory.Channel) []memory.Overwrite {
 	return slices.DeleteFunc(slices.Clone(c.Overwrites), func(o memory.Overwrite) bool { return o.User != 0 })
 }
 
-// usersOf are the people with an overwrite of their own in r or c.
-func usersOf(r, c *memory.Channel) []memory.UserID {
+// distinctUsers are the people with an overwrite of their own that makes a difference in r or c, one of each kind, as
+// anybody may have any roles. The owner reads everything, and bots are no audience.
+func (a *audience) distinctUsers(r, c *memory.Channel) []memory.UserID {
+	type effect struct{ denyR, allowR, denyC, allowC memory.Permissions }
+	effects := map[memory.UserID]effect{}
+	for _, o := range r.Overwrites {
+		e := effects[o.User]
+		e.denyR, e.allowR = o.Deny&deciding, o.Allow&deciding
+		effects[o.User] = e
+	}
+	for _, o := range c.Overwrites {
+		e := effects[o.User]
+		e.denyC, e.allowC = o.Deny&deciding, o.Allow&deciding
+		effects[o.User] = e
+	}
+	delete(effects, 0) // of roles
+	delete(effects, a.guild.Owner)
 	var users []memory.UserID
-	for _, overwrites := range [][]memory.Overwrite{r.Overwrites, c.Overwrites} {
-		for _, o := range overwrites {
-			if o.User != 0 && !slices.Contains(users, o.User) {
-				users = append(users, o.User)
-			}
+	seen := map[effect]bool{{}: true}
+	for _, id := range slices.Sorted(maps.Keys(effects)) {
+		person, known := a.people(id)
+		if e := effects[id]; !seen[e] && !(known && person.Bot) {
+			seen[e] = true
+			users = append(users, id)
 		}
 	}
 	return users

@@ -122,7 +122,8 @@ func TestReadableFromHall(t *testing.T) {
 		{"a person let into both", overwrites(list{secret, own(ann, view, 0)}, list{secret, own(ann, view, 0)}), true, true},
 		{"a person kept out of the room", overwrites(nil, list{own(bob, 0, view)}), false, true},
 		{"a person is after all roles", overwrites(list{secret, allow(modRole, view)}, list{secret, allow(modRole, view), own(ann, 0, view)}), false, true},
-		{"a known person without the role that matters", overwrites(list{secret, own(bob, 0, 0), allow(vipRole, view)}, list{secret, allow(vipRole, view), own(bob, 0, view)}), true, true},
+		{"a person who may have got the role that matters meanwhile", overwrites(list{secret, own(bob, 0, 0), allow(vipRole, view)}, list{secret, allow(vipRole, view), own(bob, 0, view)}), false, true},
+		{"a person who may have lost it", overwrites(list{secret, allow(modRole, view), own(ann, view, 0)}, list{secret, allow(modRole, view)}), false, true},
 		{"the same of one whose roles are unknown", overwrites(list{secret, allow(vipRole, view)}, list{secret, allow(vipRole, view), own(cyd, 0, view)}), false, true},
 		{"the same of one who is unknown", overwrites(list{secret, allow(vipRole, view)}, list{secret, allow(vipRole, view), own(nobody, 0, view)}), false, true},
 		{"the owner passes what denies them", overwrites(nil, list{own(owner, 0, reads)}), true, true},
@@ -219,6 +220,7 @@ func TestViewerAndOperator(t *testing.T) {
 	mods := overwrites(nil, list{secret, allow(modRole, memory.ViewChannel)})
 	unplaced := func(_ *memory.Guild, h, _ *memory.Channel) { h.Unplaced = true }
 	local := func(_ *memory.Guild, h, r *memory.Channel) { h.Kind, r.Kind = memory.LocalChannel, memory.LocalChannel }
+	none, mod := []memory.RoleID{}, []memory.RoleID{modRole}
 	both := []memory.ChannelID{hall, room, post}
 	for _, c := range []struct {
 		name   string
@@ -226,17 +228,21 @@ func TestViewerAndOperator(t *testing.T) {
 		place  search.Place
 		want   []memory.ChannelID
 	}{
-		{"with the role", mods, search.Place{Viewer: ann}, both},
-		{"without the role", mods, search.Place{Viewer: bob}, []memory.ChannelID{hall}},
+		{"with the role", mods, search.Place{Viewer: ann, Roles: mod}, both},
+		{"without the role", mods, search.Place{Viewer: bob, Roles: none}, []memory.ChannelID{hall}},
 		{"roles unknown: as everybody", mods, search.Place{Viewer: cyd}, []memory.ChannelID{hall}},
+		{"roles known only as they were once: as everybody", mods, search.Place{Viewer: ann}, []memory.ChannelID{hall}},
+		{"the role was taken since", mods, search.Place{Viewer: ann, Roles: none}, []memory.ChannelID{hall}},
+		{"the role was given since", mods, search.Place{Viewer: bob, Roles: mod}, both},
 		{"person unknown: as everybody", mods, search.Place{Viewer: nobody}, []memory.ChannelID{hall}},
+		{"person unknown, with the role", mods, search.Place{Viewer: nobody, Roles: mod}, both},
 		{"the owner", mods, search.Place{Viewer: owner}, both},
 		{"roles unknown, and everybody may", overwrites(nil, nil), search.Place{Viewer: cyd}, both},
-		{"let in alone", overwrites(nil, list{secret, own(bob, memory.ViewChannel, 0)}), search.Place{Viewer: bob}, both},
-		{"kept out alone", overwrites(nil, list{own(ann, 0, memory.ReadMessageHistory)}), search.Place{Viewer: ann}, []memory.ChannelID{hall}},
-		{"somebody else kept out", overwrites(nil, list{own(bob, 0, reads)}), search.Place{Viewer: ann}, both},
+		{"let in alone", overwrites(nil, list{secret, own(bob, memory.ViewChannel, 0)}), search.Place{Viewer: bob, Roles: none}, both},
+		{"kept out alone", overwrites(nil, list{own(ann, 0, memory.ReadMessageHistory)}), search.Place{Viewer: ann, Roles: mod}, []memory.ChannelID{hall}},
+		{"somebody else kept out", overwrites(nil, list{own(bob, 0, reads)}), search.Place{Viewer: ann, Roles: mod}, both},
 		{"age restriction still holds", func(_ *memory.Guild, _, r *memory.Channel) { r.AgeLimited = true }, search.Place{Viewer: owner}, []memory.ChannelID{hall}},
-		{"roles of the guild unknown", func(g *memory.Guild, _, _ *memory.Channel) { g.Roles = nil }, search.Place{Viewer: ann}, nil},
+		{"roles of the guild unknown", func(g *memory.Guild, _, _ *memory.Channel) { g.Roles = nil }, search.Place{Viewer: ann, Roles: mod}, nil},
 		{"operator in a channel: as everybody", mods, search.Place{Operator: true}, []memory.ChannelID{hall}},
 		{"operator in an unplaced channel", unplaced, search.Place{Operator: true}, []memory.ChannelID{hall}},
 		{"operator in a local channel", local, search.Place{Operator: true}, []memory.ChannelID{hall}},

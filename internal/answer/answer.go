@@ -5,6 +5,7 @@
 package answer
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -27,8 +28,13 @@ type Question struct {
 	// Session is what was said in the channel before, oldest first, where nothing is logged; nil where the log
 	// tells. It is of this moment only: nothing of it is recalled or kept.
 	Session []memory.Message
+	// Settled, if not nil, is called before it is decided what may be used, and returns once it is known who may read
+	// what in Guild.
+	Settled func(context.Context) error
 	// OnlyAsker is set when nobody but the asker will see the answer.
 	OnlyAsker bool
+	// Roles are the asker's, as Discord told them with the question; nil if it didn't. They count where OnlyAsker is set.
+	Roles []memory.RoleID
 	// Operator is set at the command line, where whoever holds the files reads the answer, and may read what
 	// Discord hasn't placed.
 	Operator bool

@@ -55,6 +55,9 @@ func TestNoAnswerHasWhatNotAllItsReadersMayRead(t *testing.T) {
 			}
 			q := w.asks(tt.asked, "What is the lighthouse password?")
 			q.OnlyAsker, q.Asker = tt.only, tt.asker
+			if tt.asker == cleo {
+				q.Roles = []memory.RoleID{keepers}
+			}
 			if tt.only {
 				q.ID = 0
 			}
@@ -119,7 +122,7 @@ func TestPresenceTellsOnlyOfReadableChannels(t *testing.T) {
 	w.says(time.Hour, vault, cleo, "Psst")
 	q := w.asks(lobby, "What does Cleo like?")
 	has(t, w.prompt(q), "(Cleo) | Last Active: 2024-04-26")
-	q.OnlyAsker, q.Asker = true, cleo
+	q.OnlyAsker, q.Asker, q.Roles = true, cleo, []memory.RoleID{keepers}
 	has(t, w.prompt(q), "(Cleo) | Last Active: 1 hour ago")
 }
 

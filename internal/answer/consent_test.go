@@ -273,7 +273,7 @@ func TestAnswersAreTakenBackForWantOfConsent(t *testing.T) {
 			w.says(day, harbor, ben, "The lighthouse password is swordfish")
 			w.says(time.Minute, lobby, cleo, "somebody should know")
 			q := w.asks(lobby, "What is the lighthouse password?")
-			q.OnlyAsker, q.Asker, q.Mentions = true, cleo, []memory.UserID{bystander, ann}
+			q.OnlyAsker, q.Roles, q.Asker, q.Mentions = true, []memory.RoleID{keepers}, cleo, []memory.UserID{bystander, ann}
 			p := w.prompt(q)
 			has(t, p, "canoe", "barnacles")
 			hasNot(t, p, "bark") // it is told as a fact only

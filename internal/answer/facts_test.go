@@ -26,7 +26,7 @@ func TestFactsAreToldWhereTheirSourceMayBeRead(t *testing.T) {
 	q := w.asks(lobby, "Who is Ben?")
 	has(t, w.prompt(q), "Data: also called Captain; Collects barnacles; Never late (said by Cleo); Sings (said by <@404>); Has a canoe\n")
 	hasNot(t, w.prompt(q), "debt", "Said nothing")
-	q.OnlyAsker, q.Asker = true, cleo
+	q.OnlyAsker, q.Asker, q.Roles = true, cleo, []memory.RoleID{keepers}
 	has(t, w.prompt(q), "Has a canoe; Is in debt\n")
 }
 
@@ -106,6 +106,6 @@ func TestAliasesCallPeople(t *testing.T) {
 	has(t, w.prompt(q), "(Ben)")
 	q.Text = "What does Barnacle like?"
 	hasNot(t, w.prompt(q), "(Ben)")
-	q.OnlyAsker, q.Asker = true, cleo
+	q.OnlyAsker, q.Asker, q.Roles = true, cleo, []memory.RoleID{keepers}
 	has(t, w.prompt(q), "(Ben)")
 }

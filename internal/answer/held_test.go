@@ -36,6 +36,9 @@ func TestTraceCountsWhatWasHeldBack(t *testing.T) {
 				}
 				q := w.asks(tt.asked, "What is the lighthouse password?")
 				q.OnlyAsker, q.Asker = tt.only, tt.asker
+				if tt.asker == cleo {
+					q.Roles = []memory.RoleID{keepers}
+				}
 				if got := w.answer(q).Trace.HeldBack; got != tt.want {
 					t.Errorf("%d were held back, want %d", got, tt.want)
 				}

@@ -142,6 +142,11 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 // readable is what may be used in an answer to q, and the names of who and what is there. Of a guild that removed Hark
 // it is nothing.
 func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
+	if q.Settled != nil {
+		if err := q.Settled(ctx); err != nil {
+			return reach{}, err
+		}
+	}
 	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(), consents: e.newConsents()}
 	if q.Everywhere && q.Operator {
 		var err error
@@ -200,7 +205,7 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	}
 	place := search.Place{Channel: q.Channel, Operator: q.Operator}
 	if q.OnlyAsker {
-		place.Viewer = q.Asker
+		place.Viewer, place.Roles = q.Asker, q.Roles
 	}
 	return search.Readable(g, place, n.person)
 }

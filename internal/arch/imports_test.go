@@ -36,6 +36,7 @@ var rules = map[string][]string{
 	"internal/arch":        {},
 	"internal/covercheck":  {},
 	"internal/discordtest": {},
+	"internal/guildtest":   {"memory"},
 	"internal/llmtest":     {},
 	"internal/web":         besides("bot", "cmd/hark"),
 	"bot":                  besides("cmd/hark"),
@@ -46,7 +47,7 @@ var rules = map[string][]string{
 var leaves = []string{"internal/text", "internal/tokens"}
 
 // fakes are for tests.
-var fakes = []string{"memory/memorytest", "internal/discordtest", "internal/llmtest"}
+var fakes = []string{"memory/memorytest", "internal/discordtest", "internal/guildtest", "internal/llmtest"}
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{

@@ -392,6 +392,10 @@ func TestStructure(t *testing.T) {
 	if p := discord.Permissions(c.ID, ana.ID); !p.Has(discordtest.ViewChannel) {
 		t.Errorf("permissions %b don't get back what a removed role denied", p)
 	}
+	discord.SetOwner(g.ID, ana.ID)
+	if p := discord.Permissions(c.ID, ana.ID); !p.Has(discordtest.Administrator) {
+		t.Errorf("the owner has permissions %b", p)
+	}
 	discord.RemoveChannel(c.ID)
 	discord.RemoveMember(g.ID, ana.ID)
 	discord.Outage(g.ID, false)
@@ -399,8 +403,8 @@ func TestStructure(t *testing.T) {
 	discord.RemoveGuild(g.ID)
 	for _, want := range []string{"GUILD_CREATE", "CHANNEL_CREATE", "GUILD_MEMBER_ADD", "GUILD_ROLE_CREATE",
 		"GUILD_ROLE_UPDATE", "GUILD_MEMBER_UPDATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE",
-		"GUILD_ROLE_DELETE", "THREAD_DELETE", "CHANNEL_DELETE", "GUILD_MEMBER_REMOVE", "GUILD_DELETE", "GUILD_CREATE",
-		"GUILD_DELETE"} {
+		"GUILD_ROLE_DELETE", "GUILD_UPDATE", "THREAD_DELETE", "CHANNEL_DELETE", "GUILD_MEMBER_REMOVE", "GUILD_DELETE",
+		"GUILD_CREATE", "GUILD_DELETE"} {
 		if got := <-seen; got != want {
 			t.Fatalf("got %s, want %s", got, want)
 		}

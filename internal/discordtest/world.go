@@ -80,6 +80,16 @@ func (s *Server) Outage(id ID, over bool) {
 	})
 }
 
+// SetOwner hands the guild over to one of its members.
+func (s *Server) SetOwner(id, member ID) {
+	s.tb.Helper()
+	s.change(func() {
+		g := s.guild(id)
+		g.Owner = *s.member(g, member).User
+		s.emit(event{name: "GUILD_UPDATE", intents: Guilds, payload: s.guildObject(g)})
+	})
+}
+
 // AddRole makes a role above those there are.
 func (s *Server) AddRole(guildID ID, name string, allow Permissions) Role {
 	s.tb.Helper()
