@@ -38,14 +38,14 @@ var noon = time.Date(2024, 6, 15, 12, 0, 0, 0, time.UTC)
 
 // world is a real store with a guild, and an engine over it.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	store  *sqlite.Store
 	engine *Engine
 	serial memory.MessageID
 }
 
 // newWorld has an engine that asks model, which may be nil.
-func newWorld(t *testing.T, model Model) *world {
+func newWorld(t testing.TB, model Model) *world {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space()})
 	if err != nil {

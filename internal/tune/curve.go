@@ -99,18 +99,46 @@ func logistic(w, x [4]float64) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// reliability tells of the hits of each relevance how many are evidence or its direct neighbours, by set.
-func reliability(questions []question, weights func(int) []float64, c curve) string {
-	const bins = 5
-	type tally struct{ right, all float64 }
-	var sets []string
-	tallies := map[string]*[bins]tally{}
+const bins = 5
+
+// tally counts hits of each fifth of relevance, the least first.
+type tally [bins]struct{ right, all float64 }
+
+// share is how many of a fifth's hits are right.
+func (t *tally) share(bin int) float64 { return t[bin].right / max(t[bin].all, 1) }
+
+// promised is how many hits of the best two fifths are to be right in each set.
+var promised = map[int]float64{bins - 1: 0.82, bins - 2: 0.55}
+
+// cautious lowers the curve until it promises no more than it keeps in any set: what holds for all of them together can be
+// too much for the hardest.
+func (c curve) cautious(questions []question, weights func(int) []float64) curve {
+	const step, most = 0.05, 60
+	for range most {
+		_, tallies := reliability(questions, weights, c)
+		kept := true
+		for _, t := range tallies {
+			for bin, least := range promised {
+				kept = kept && (t[bin].all == 0 || t.share(bin) >= least)
+			}
+		}
+		if kept {
+			break
+		}
+		c.weights[0] -= step
+	}
+	return c
+}
+
+// reliability counts of the hits of each relevance how many are evidence or its direct neighbours, by set.
+func reliability(questions []question, weights func(int) []float64, c curve) (sets []string, tallies map[string]*tally) {
+	tallies = map[string]*tally{}
 	for i, q := range questions {
 		if !q.answered {
 			continue
 		}
 		if tallies[q.set] == nil {
-			tallies[q.set], sets = &[bins]tally{}, append(sets, q.set)
+			tallies[q.set], sets = &tally{}, append(sets, q.set)
 		}
 		order, scores := ranked(q, weights(i))
 		relevances := make([]float64, min(hits, len(scores)))
@@ -128,6 +156,11 @@ func reliability(questions []question, weights func(int) []float64, c curve) str
 			}
 		}
 	}
+	return sets, tallies
+}
+
+// table tells what reliability counted.
+func table(sets []string, tallies map[string]*tally) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-12s", "relevance")
 	for _, set := range sets {
@@ -137,8 +170,7 @@ func reliability(questions []question, weights func(int) []float64, c curve) str
 	for bin := bins - 1; bin >= 0; bin-- {
 		fmt.Fprintf(&b, "%.1f to %.1f  ", float64(bin)/bins, float64(bin+1)/bins)
 		for _, set := range sets {
-			t := tallies[set][bin]
-			fmt.Fprintf(&b, "  %20s", fmt.Sprintf("%.2f of %.0f", t.right/max(t.all, 1), t.all))
+			fmt.Fprintf(&b, "  %20s", fmt.Sprintf("%.2f of %.0f", tallies[set].share(bin), tallies[set][bin].all))
 		}
 		b.WriteByte('\n')
 	}

@@ -64,8 +64,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	weights := learn(questions, len(features), -1)
 	fmt.Fprintf(out, "%-20s%s\n", "learned from all", measure(questions, func(int) []float64 { return weights }))
-	curve := fitCurve(questions, func(q int) []float64 { return held[apart[q]] })
-	table := reliability(questions, func(q int) []float64 { return held[apart[q]] }, curve)
+	apartWeights := func(q int) []float64 { return held[apart[q]] }
+	curve := fitCurve(questions, apartWeights).cautious(questions, apartWeights)
+	table := table(reliability(questions, apartWeights, curve))
 	fmt.Fprint(out, table)
 	if *write == "" {
 		return nil

@@ -94,7 +94,7 @@ func TestCurveIsCalibrated(t *testing.T) {
 	if !order[0].evidence || first < 0.5 || first > 0.85 {
 		t.Errorf("of the first hits, two thirds are right, and the relevance is %.2f", first)
 	}
-	if table := reliability(questions, weights, c); !strings.Contains(table, "of 60") || strings.Count(table, "\n") != 6 {
+	if table := table(reliability(questions, weights, c)); !strings.Contains(table, "of 60") || strings.Count(table, "\n") != 6 {
 		t.Errorf("table\n%s", table)
 	}
 }

@@ -52,8 +52,8 @@ func conversations(guild memory.GuildID, n int) []memory.Event {
 	return events
 }
 
-// fillGuilds makes a store of guilds in dir unless it is there.
-func fillGuilds(b *testing.B, dir string, guilds int) {
+// fill makes a store of guilds with so many messages each in dir unless it is there.
+func fill(b *testing.B, dir string, guilds, messages int) {
 	done := filepath.Join(dir, "done")
 	if _, err := os.Stat(done); err == nil {
 		return
@@ -63,7 +63,7 @@ func fillGuilds(b *testing.B, dir string, guilds int) {
 		b.Fatal(err)
 	}
 	for g := range guilds {
-		logAndIndex(b, s, conversations(memory.GuildID(g+1), guildMessages))
+		logAndIndex(b, s, conversations(memory.GuildID(g+1), messages))
 	}
 	if err := s.Close(); err != nil {
 		b.Fatal(err)
@@ -209,8 +209,8 @@ func BenchmarkMillion(b *testing.B) {
 	}
 	first := map[int]float64{}
 	for _, guilds := range []int{10, 100} {
-		store := filepath.Join(dir, strconv.Itoa(guilds))
-		fillGuilds(b, store, guilds)
+		store := filepath.Join(dir, fmt.Sprintf("%dx%d", guilds, guildMessages))
+		fill(b, store, guilds, guildMessages)
 		b.Run(fmt.Sprintf("messages=%d", guilds*guildMessages), func(b *testing.B) {
 			var all []figures
 			for b.Loop() {
