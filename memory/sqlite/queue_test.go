@@ -112,9 +112,11 @@ func TestVectorsThatChangeWhileTheyAreLoaded(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
 	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
-	s.vectors.guild(1, s.options.Space) // somebody has asked, and not read yet
+	release := hold(s)
+	s.begin(1, s.options.Space) // somebody has asked, and nothing is read yet
 	drain(t, s)
 	apply(t, s, deleted(general, 1))
+	release()
 	if got := nearest(t, s, in(general), "bananas"); !slices.Equal(got, []memory.MessageID{id(1000)}) {
 		t.Errorf("found %v", got)
 	}
