@@ -28,6 +28,8 @@ type index struct {
 	size  atomic.Int64 // bytes in memory
 
 	mu         sync.RWMutex
+	failed     bool                // to be loaded
+	meanwhile  []storedVector      // what came while it was being loaded; without steps, what went
 	collection *chromem.Collection // nil until it is loaded
 	table      table
 }
@@ -61,64 +63,90 @@ func newCollection() (*chromem.Collection, error) {
 	return chromem.NewDB().CreateCollection("segments", nil, noEmbedding)
 }
 
-// fill reads the guild's vectors. It holds the lock, so that what is stored meanwhile waits and isn't missed.
-func (x *index) fill(ctx context.Context, s *Store) (err error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.collection, err = newCollection(); err != nil {
+// fill reads the guild's vectors. What is stored and removed meanwhile is noted, so that no writer waits, and done at the
+// end: what the file had of it already is the same again.
+func (x *index) fill(ctx context.Context, s *Store) error {
+	c, err := newCollection()
+	if err != nil {
 		return err // uncovered: it is the first of its database
 	}
-	x.table = newTable(x.space.Dimensions)
-	rows, err := s.read.QueryContext(ctx, `SELECT v.segment, s.channel, s.first, s.last, v.steps FROM vector v JOIN segment s ON s.id = v.segment
-		WHERE v.segment >= ? AND v.segment < ? AND EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)`,
-		x.guild<<segmentBits, (x.guild+1)<<segmentBits, nameOf(x.space))
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var v storedVector
-			if err := scan(&v.segment, &v.channel, &v.first, &v.last, &v.steps); err != nil {
-				return err
-			}
-			var err error
-			if v.steps, err = unpack(v.steps, x.space.Dimensions); err != nil {
-				return err
-			}
-			return x.add(ctx, v)
-		})
-	}
+	read := &index{guild: x.guild, space: x.space, collection: c, table: newTable(x.space.Dimensions)}
+	err = read.addAll(ctx, s)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	meanwhile := x.meanwhile
+	x.meanwhile = nil
 	if err != nil {
-		x.collection, x.table = nil, table{}
+		x.failed = true
 		return err
+	}
+	x.collection, x.table = read.collection, read.table
+	for _, v := range meanwhile {
+		if err := x.change(v); err != nil {
+			return err // uncovered: chromem-go refuses nothing that has an id and a vector
+		}
 	}
 	x.measure()
 	return nil
 }
 
-func (x *index) put(s storedVector) error {
+// addAll adds the vectors that the file holds.
+func (x *index) addAll(ctx context.Context, s *Store) error {
+	rows, err := s.read.QueryContext(ctx, `SELECT v.segment, s.channel, s.first, s.last, v.steps FROM vector v JOIN segment s ON s.id = v.segment
+		WHERE v.segment >= ? AND v.segment < ? AND EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)`,
+		x.guild<<segmentBits, (x.guild+1)<<segmentBits, nameOf(x.space))
+	if err != nil {
+		return err
+	}
+	return eachRow(rows, func(scan func(...any) error) error {
+		var v storedVector
+		if err := scan(&v.segment, &v.channel, &v.first, &v.last, &v.steps); err != nil {
+			return err
+		}
+		var err error
+		if v.steps, err = unpack(v.steps, x.space.Dimensions); err != nil {
+			return err
+		}
+		return x.add(v)
+	})
+}
+
+// put adds a vector, or replaces the segment's.
+func (x *index) put(v storedVector) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.collection == nil { // being loaded, or failed to: the file has it
-		return nil
-	}
-	defer x.measure()
-	return x.add(context.Background(), s)
+	return x.change(v)
 }
 
-func (x *index) add(ctx context.Context, s storedVector) error {
-	vector := dequantise(s.steps)
-	x.table.put(row{segment: s.segment, first: s.first, last: s.last, vector: vector}, uint32(s.channel-x.guild<<channelBits))
-	return x.collection.AddDocument(ctx, x.document(s.segment, vector))
-}
-
+// remove takes a segment's vector away.
 func (x *index) remove(segment int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.collection == nil {
-		return
+	_ = x.change(storedVector{segment: segment}) // fails for what is added only
+}
+
+// change puts a vector in its place, or takes it away if it has no steps.
+func (x *index) change(v storedVector) error {
+	switch {
+	case x.failed: // whoever asks next has another loaded
+		return nil
+	case x.collection == nil:
+		x.meanwhile = append(x.meanwhile, v)
+		return nil
 	}
-	x.table.remove(segment)
-	// With nil maps the ids count; the only error is that of having neither.
-	_ = x.collection.Delete(context.Background(), nil, nil, x.document(segment, nil).ID)
-	x.measure()
+	defer x.measure()
+	if v.steps != nil {
+		return x.add(v)
+	}
+	x.table.remove(v.segment)
+	// With nil maps the ids count.
+	return x.collection.Delete(context.Background(), nil, nil, x.document(v.segment, nil).ID)
+}
+
+func (x *index) add(v storedVector) error {
+	vector := dequantise(v.steps)
+	x.table.put(row{segment: v.segment, first: v.first, last: v.last, vector: vector}, uint32(v.channel-x.guild<<channelBits))
+	return x.collection.AddDocument(context.Background(), x.document(v.segment, vector))
 }
 
 // measure notes how many vectors there are, and what they take.

@@ -71,13 +71,12 @@ func (s *Store) indexes(ctx context.Context, nos []int64, space memory.Space) ([
 	var indexes []*index
 	for _, guild := range guilds {
 		x, err := s.index(waiting, guild, space)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if x != nil && x.count.Load() > 0 {
+		case x == nil && ctx.Err() != nil:
+			return nil, ctx.Err()
+		case x != nil && x.count.Load() > 0:
 			indexes = append(indexes, x)
 		}
 	}

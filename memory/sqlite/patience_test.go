@@ -112,6 +112,9 @@ func TestLoadingThatFailsUnseen(t *testing.T) {
 	execute(t, s.write, "ALTER TABLE vector RENAME TO away")
 	x := s.begin(1, s.options.Space)
 	<-x.loaded
+	if err := x.put(storedVector{segment: 1<<segmentBits + 99}); err != nil || x.meanwhile != nil {
+		t.Errorf("what can't be loaded takes %v, %v", x.meanwhile, err)
+	}
 	execute(t, s.write, "ALTER TABLE away RENAME TO vector")
 	_, err := s.Nearest(bg, in(1), s.options.Space, unit(), 5)
 	wantError(t, err, "load the vectors")
