@@ -57,7 +57,8 @@ type Store interface {
 	// store was opened for.
 	Space(ctx context.Context) (Space, error)
 	// Nearest are the limit segments with messages in scope whose vectors are nearest to vector, nearest
-	// first. ErrNoVectors if none of the segments has one, or if space isn't the one in use.
+	// first. ErrNoVectors if none of the segments has one that could be looked at in time, or if space isn't the one
+	// in use.
 	Nearest(ctx context.Context, scope Scope, space Space, vector []float32, limit int) ([]VectorHit, error)
 
 	// Trace is how an answer came about, by the answer's id; ErrNotFound if none was kept.
@@ -119,7 +120,8 @@ type Queue interface {
 	Wake() <-chan struct{}
 }
 
-// ErrNoVectors says that nothing has been embedded yet in the space in use, so that only full text can find.
+// ErrNoVectors says that nothing has been embedded yet in the space in use, or isn't ready to be searched, so that only
+// full text can find.
 var ErrNoVectors = errors.New("no vectors yet")
 
 // Scope is where and when to look. The zero Scope holds nothing.

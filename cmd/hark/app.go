@@ -31,8 +31,9 @@ type app struct {
 	answers  *answer.Engine
 }
 
-// open puts an app together. progress, if not nil, is told of long work on the database.
-func open(ctx context.Context, c config.Config, progress func(done, total int)) (*app, error) {
+// open puts an app together. Its searches wait for vectors to be loaded for as long as patience, see sqlite.Options.
+// progress, if not nil, is told of long work on the database.
+func open(ctx context.Context, c config.Config, patience time.Duration, progress func(done, total int)) (*app, error) {
 	a := &app{config: c, counter: tokens.New()}
 	var err error
 	if a.reranker, err = newReranker(c); err != nil {
@@ -54,7 +55,7 @@ func open(ctx context.Context, c config.Config, progress func(done, total int)) 
 		space = a.embedder.Space()
 	}
 	a.store, err = sqlite.Open(ctx, c.Data, sqlite.Options{
-		Space: space, Tokens: a.counter.Count, IndexLimit: int64(c.Memory.IndexLimit) << 20, Progress: progress,
+		Space: space, Tokens: a.counter.Count, IndexLimit: int64(c.Memory.IndexLimit) << 20, Patience: patience, Progress: progress,
 	})
 	if err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func open(ctx context.Context, c config.Config, progress func(done, total int)) 
 
 // open is open for a command at the terminal, which tells what is amiss.
 func (f *flags) open(ctx context.Context, c config.Config) (*app, error) {
-	a, err := open(ctx, c, f.progress("indexing words"))
+	a, err := open(ctx, c, 0, f.progress("indexing words"))
 	if err == nil && a.standIn != nil {
 		fmt.Fprintln(f.env.stderr, "hark:", a.standIn)
 	}

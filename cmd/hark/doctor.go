@@ -61,7 +61,7 @@ const examineTime = 30 * time.Second
 
 func (d *doctor) examine(ctx context.Context, c config.Config) {
 	d.tell("data directory", "Hark can write to "+c.Data, checkDirectory(c.Data))
-	a, err := open(ctx, c, nil)
+	a, err := open(ctx, c, 0, nil)
 	if err != nil {
 		d.tell("database", "", err)
 	} else {

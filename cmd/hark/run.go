@@ -122,12 +122,16 @@ func (r *runner) changed(ctx context.Context, cfg config.Config) (config.Config,
 	}
 }
 
+// vectorPatience is how long somebody who asks in Discord waits for a server's vectors to be loaded: as long as loading
+// those of a small one takes. While those of a large one are, full text answers.
+const vectorPatience = 100 * time.Millisecond
+
 // once runs the bot with one configuration.
 func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if !cfg.Discord.Token.IsSet() {
 		return bot.ErrNoToken
 	}
-	a, err := open(ctx, cfg, func(done, total int) {
+	a, err := open(ctx, cfg, vectorPatience, func(done, total int) {
 		if done == total {
 			r.log.Info().Int("messages", total).Msg("indexed words anew")
 		}

@@ -147,7 +147,7 @@ func (m *model) star(s memory.Starred) {
 func (m *model) edit(edit memory.Edited) {
 	at := place{edit.Channel, edit.ID}
 	e := m.entry(at)
-	if e.deleted {
+	if e.deleted || e.posted == nil && m.isForgotten(memory.Message{ID: edit.ID, Guild: edit.Guild, Channel: edit.Channel}) {
 		return
 	}
 	m.meet(edit.Guild, edit.Channel)

@@ -130,7 +130,7 @@ func TestMillionChild(t *testing.T) {
 	f.Resident, f.Peak, f.File = status(t, "VmRSS"), status(t, "VmHWM"), status(t, "RssFile")
 	for _, x := range s.vectors.guilds {
 		f.Loaded++
-		f.Size += int(x.bytes())
+		f.Size += int(x.size.Load())
 	}
 	runtime.GC()
 	var m runtime.MemStats

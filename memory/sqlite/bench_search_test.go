@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,28 +17,6 @@ import (
 	"hark/memory"
 	"hark/search"
 )
-
-// cpu is the CPU time that f takes of this process, and the time by the clock, in milliseconds.
-func cpu(b *testing.B, f func()) (used, passed float64) {
-	b.Helper()
-	var before, after syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &before); err != nil {
-		b.Fatal(err)
-	}
-	started := time.Now()
-	f()
-	passed = millisSince(started)
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &after); err != nil {
-		b.Fatal(err)
-	}
-	millis := func(v syscall.Timeval) float64 { return float64(v.Sec)*1e3 + float64(v.Usec)/1e3 }
-	return millis(after.Utime) + millis(after.Stime) - millis(before.Utime) - millis(before.Stime), passed
-}
-
-func median(values []float64) float64 {
-	slices.Sort(values)
-	return values[len(values)/2]
-}
 
 // openFilled opens a store of guilds with so many messages each, made unless it is there.
 func openFilled(b *testing.B, guilds, messages int) *Store {
@@ -111,20 +88,20 @@ func BenchmarkFullText(b *testing.B) {
 	raw := prepare("SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 200")
 	join := prepare(`SELECT m.row, bm25(fulltext) FROM fulltext JOIN message m ON m.row = fulltext.rowid JOIN channel c ON c.no = m.channel
 		WHERE fulltext MATCH ? AND c.guild = ? ORDER BY bm25(fulltext) LIMIT 200`)
-	var ours, raws, joins []float64
+	var ours, raws, joins []time.Duration
 	for b.Loop() {
 		for _, q := range questions(40) {
 			terms := text.QueryTerms(q)
 			match := matchAny(terms)
-			used, _ := cpu(b, func() {
+			used := cpuOf(b, func() {
 				if _, err := s.FullText(ctx, scope, terms, 200); err != nil {
 					b.Fatal(err)
 				}
 			})
 			ours = append(ours, used)
-			used, _ = cpu(b, func() { raw(match, r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1)) })
+			used = cpuOf(b, func() { raw(match, r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1)) })
 			raws = append(raws, used)
-			used, _ = cpu(b, func() { join(match, guild) })
+			used = cpuOf(b, func() { join(match, guild) })
 			joins = append(joins, used)
 		}
 	}
@@ -147,16 +124,17 @@ func BenchmarkSearch(b *testing.B) {
 			engine := search.New(log, s, embed.Builtin{})
 			scope := everywhereIn(b, s, 1)
 			ctx := context.Background()
-			var whole, wall, sum []float64
+			var whole, wall, sum []time.Duration
 			for b.Loop() {
 				for _, q := range questions(60) {
 					query := search.Query{Text: q, Now: time.Date(2034, 1, 1, 0, 0, 0, 0, time.UTC), Guilds: []memory.GuildID{1}, Scope: scope, Skip: []memory.MessageID{memory.MessageID(1 + len(whole))}} // another each time, or the cache answers
-					used, passed := cpu(b, func() {
+					started := time.Now()
+					used := cpuOf(b, func() {
 						if r, err := engine.Search(ctx, query); err != nil || len(r.Hits) == 0 {
 							b.Fatalf("%d hits, %v", len(r.Hits), err)
 						}
 					})
-					whole, wall = append(whole, used), append(wall, passed)
+					whole, wall = append(whole, used), append(wall, time.Since(started))
 					sum = append(sum, log.again(b))
 				}
 			}
@@ -195,20 +173,20 @@ func (w *watched) Around(ctx context.Context, channel memory.ChannelID, ids []me
 	return found, err
 }
 
-// again is the CPU time of the raw statements for what was asked last, in milliseconds.
-func (w *watched) again(b *testing.B) float64 {
+// again is the CPU time of the least that finds what was asked last.
+func (w *watched) again(b *testing.B) time.Duration {
 	ctx := context.Background()
 	r := w.ranges(w.scope)[0]
-	used, _ := cpu(b, func() {
+	x, err := w.index(ctx, 1, embed.Builtin{}.Space())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return cpuOf(b, func() {
 		rows, err := w.read.QueryContext(ctx, "SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 200",
 			matchAny(w.terms), r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1))
 		if err == nil {
 			err = eachRow(rows, func(scan func(...any) error) error { return scan(new(int64), new(float64)) })
 		}
-		if err != nil {
-			b.Fatal(err)
-		}
-		x, err := w.index(1, embed.Builtin{}.Space())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -226,7 +204,6 @@ func (w *watched) again(b *testing.B) float64 {
 			}
 		}
 	})
-	return used
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {

@@ -112,20 +112,33 @@ func TestSearchesGoOnInWhatIsForgotten(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 2, 3, 1)
 	space := s.options.Space
-	x, err := s.index(1, space)
+	x, err := s.index(t.Context(), 1, space)
 	if err != nil {
 		t.Fatal(err)
 	}
+	nos := s.channelNos(in(1))
 	asked(t, s, 3, 2)
 	wantLoaded(t, s, 2)
 	apply(t, s, memory.Deleted{Guild: 1, Channel: 1, IDs: []memory.MessageID{id(0)}})
-	found, err := x.nearest(t.Context(), unit(), map[string]bool{fmt.Sprint(s.nos.of[1]): true}, 10)
+	found, err := x.nearest(t.Context(), unit(), scopeFilter(in(1), 1, nos), 10)
 	if err != nil || len(found) != 3 {
 		t.Errorf("found %v, %v", found, err)
 	}
-	hits, err := s.vectorHits(t.Context(), in(1), map[int64]bool{s.nos.of[1]: true}, found, 10)
+	hits, err := s.vectorHits(t.Context(), in(1), nos, found, 10)
 	if err != nil || len(hits) != 2 {
 		t.Errorf("what was deleted is found: %v, %v", hits, err)
+	}
+}
+
+// hold has every guild wait that is to be loaded, until release is called.
+func hold(s *Store) (release func()) {
+	for range loadsAtOnce {
+		s.vectors.loading <- struct{}{}
+	}
+	return func() {
+		for range loadsAtOnce {
+			<-s.vectors.loading
+		}
 	}
 }
 
@@ -134,26 +147,16 @@ func TestLoadingKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	s := limited(t, loadsAtOnce+2, 3, 9)
 	asked(t, s, 3, 1)
-	var ends []func()
-	for g := range int64(loadsAtOnce) {
-		x := s.vectors.guild(g+2, s.options.Space)
-		x.mu.RLock() // so that its loading waits
-		ends = append(ends, x.mu.RUnlock)
-	}
+	release := hold(s)
 	loaded := make(chan error)
 	for g := range memory.ChannelID(loadsAtOnce + 1) {
 		go func() {
-			_, err := s.index(int64(g+2), s.options.Space)
+			_, err := s.index(bg, int64(g+2), s.options.Space)
 			loaded <- err
 		}()
 	}
-	for len(s.vectors.loading) < loadsAtOnce {
-		runtime.Gosched()
-	}
 	asked(t, s, 3, 1)
-	for _, end := range ends {
-		end()
-	}
+	release()
 	for range loadsAtOnce + 1 {
 		if err := <-loaded; err != nil {
 			t.Error(err)
@@ -187,8 +190,8 @@ func TestWhatVectorsTake(t *testing.T) { // not in parallel, for it looks at the
 			t.Fatal(err)
 		}
 	}
-	took, counted := used()-before, x.bytes()
-	t.Logf("%d bytes a vector beside its numbers", took/n-int64(4*space.Dimensions))
+	took, counted := used()-before, x.size.Load()
+	t.Logf("%d bytes a vector beside its numbers and its sketch", took/n-int64(4*space.Dimensions)-int64(8*turns*x.table.words))
 	if took > counted*105/100 || took < counted*85/100 {
 		t.Errorf("%d vectors took %d bytes and count as %d", n, took, counted)
 	}

@@ -295,7 +295,7 @@ func TestASpaceThatIsNotInUse(t *testing.T) {
 	s := populated(t)
 	other := s.options.Space
 	other.Name = "other"
-	if x, err := s.index(1, other); x != nil || err != nil {
+	if x, err := s.index(bg, 1, other); x != nil || err != nil {
 		t.Errorf("%v, %v", x, err)
 	}
 	want := dump(t, s)

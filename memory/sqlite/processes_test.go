@@ -82,7 +82,7 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 		t.Fatalf("nearest are %v", got)
 	}
 	// As if both segments had been deleted and their numbers given to others, between the search and the reading.
-	channels := map[int64]bool{s.nos.of[general]: true}
+	nos := s.channelNos(in(general))
 	var found []near
 	err := s.writing(t.Context(), func(t *transaction) error {
 		segments, err := s.allSegments(t)
@@ -94,7 +94,7 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hits, err := s.vectorHits(t.Context(), in(general), channels, found, 10)
+	hits, err := s.vectorHits(t.Context(), in(general), nos, found, 10)
 	if err != nil || len(found) != 2 || len(hits) != 1 || hits[0].Channel != general {
 		t.Errorf("of %v got %v, %v", found, hits, err)
 	}

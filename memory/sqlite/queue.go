@@ -180,8 +180,8 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 type version struct{ segment, number int64 }
 
 // unchanged notes that those of segments that still are as they were when they were embedded no longer wait, and tells
-// the numbers of their channels.
-func (t *transaction) unchanged(to side, segments []memory.Segment) (map[version]int64, error) {
+// where they lie.
+func (t *transaction) unchanged(to side, segments []memory.Segment) (map[version]storedVector, error) {
 	versions := []byte{'['}
 	for i, s := range segments {
 		if i > 0 {
@@ -189,20 +189,21 @@ func (t *transaction) unchanged(to side, segments []memory.Segment) (map[version
 		}
 		versions = fmt.Appendf(versions, "[%d,%d]", s.ID, s.Version)
 	}
-	same := make(map[version]int64, len(segments))
+	same := make(map[version]storedVector, len(segments))
 	return same, t.each(func(scan func(...any) error) error {
-		var v version
-		var channel int64
-		err := scan(&v.segment, &v.number, &channel)
-		same[v] = channel
+		var number int64
+		var v storedVector
+		err := scan(&v.segment, &number, &v.channel, &v.first, &v.last)
+		same[version{v.segment, number}] = v
 		return err
 	}, "UPDATE segment SET "+to.flag+` = 0 FROM json_each(?) j WHERE segment.id = j.value ->> 0 AND segment.version = j.value ->> 1
-		RETURNING segment.id, segment.version, segment.channel`, string(append(versions, ']')))
+		RETURNING segment.id, segment.version, segment.channel, segment.first, segment.last`, string(append(versions, ']')))
 }
 
 // storedVector is a vector in the steps that the file holds.
 type storedVector struct {
 	segment, channel int64
+	first, last      memory.MessageID // between which the segment's messages lie
 	steps            []byte
 }
 
@@ -213,8 +214,9 @@ func (t *transaction) storeVectors(to side, segments []memory.Segment, vectors [
 		return err
 	}
 	for i, s := range segments {
-		if channel, ok := same[version{s.ID, s.Version}]; ok {
-			if err := t.storeVector(to, s.ID, channel, vectors[i]); err != nil {
+		if v, ok := same[version{s.ID, s.Version}]; ok {
+			v.steps = vectors[i]
+			if err := t.storeVector(to, v); err != nil {
 				return err
 			}
 		}
@@ -222,18 +224,18 @@ func (t *transaction) storeVectors(to side, segments []memory.Segment, vectors [
 	return nil
 }
 
-// storeVector stores the vector of a segment, or, if that is nil, that it has none.
-func (t *transaction) storeVector(to side, segment, channel int64, steps []byte) error {
-	if steps == nil {
+// storeVector stores the vector of a segment, or, if it has no steps, that there is none.
+func (t *transaction) storeVector(to side, v storedVector) error {
+	if v.steps == nil {
 		if to == inUse {
-			t.changed.removed = append(t.changed.removed, segment)
+			t.changed.removed = append(t.changed.removed, v.segment)
 		}
-		return t.exec("DELETE FROM "+to.table+" WHERE segment = ?", segment)
+		return t.exec("DELETE FROM "+to.table+" WHERE segment = ?", v.segment)
 	}
 	if to == inUse {
-		t.changed.stored = append(t.changed.stored, storedVector{segment, channel, steps})
+		t.changed.stored = append(t.changed.stored, v)
 	}
-	return t.exec("INSERT OR REPLACE INTO "+to.table+" (segment, steps) VALUES (?, ?)", segment, pack(steps))
+	return t.exec("INSERT OR REPLACE INTO "+to.table+" (segment, steps) VALUES (?, ?)", v.segment, pack(v.steps))
 }
 
 // checkVector reports what makes a vector unfit to be compared with others.

@@ -112,11 +112,42 @@ func TestVectorsThatChangeWhileTheyAreLoaded(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
 	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
-	s.vectors.guild(1, s.options.Space) // somebody has asked, and not read yet
+	release := hold(s)
+	s.begin(1, s.options.Space) // somebody has asked, and nothing is read yet
 	drain(t, s)
 	apply(t, s, deleted(general, 1))
+	release()
 	if got := nearest(t, s, in(general), "bananas"); !slices.Equal(got, []memory.MessageID{id(1000)}) {
 		t.Errorf("found %v", got)
+	}
+}
+
+// What comes and goes after the file was read and before the index is complete is in it.
+func TestVectorsThatChangeAfterTheyAreRead(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
+	drain(t, s)
+	loaded, err := s.index(t.Context(), 1, s.options.Space)
+	if err != nil || len(loaded.table.rows) != 2 {
+		t.Fatalf("%+v, %v", loaded, err)
+	}
+	gone, stays := loaded.table.rows[0].segment, loaded.table.rows[1].segment
+	later := storedVector{segment: stays + 100, channel: s.nos.of[general], steps: quantise(unit())}
+	x := &index{guild: 1, space: s.options.Space}
+	again := storedVector{segment: gone, channel: later.channel, steps: later.steps}
+	for _, err := range []error{x.put(later), x.put(again)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	x.remove(gone)
+	if err := x.fill(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	found, err := x.nearest(t.Context(), unit(), scopeFilter(in(general), 1, []int64{later.channel}), 10)
+	if err != nil || len(found) != 2 || found[0].segment != later.segment || found[1].segment != stays || x.count.Load() != 2 {
+		t.Errorf("found %v, %v", found, err)
 	}
 }
 

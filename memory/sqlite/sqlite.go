@@ -36,6 +36,9 @@ type Options struct {
 	// IndexLimit is how many bytes of memory the vectors of the guilds asked about may take, of which those asked
 	// about last stay: one guild's at least. 0: as many as there are.
 	IndexLimit int64
+	// Patience is how long a search waits for a guild's vectors to be loaded. Then it goes on without them, and loading goes
+	// on for the searches that follow. 0: as long as it takes, for who would rather wait than find less.
+	Patience time.Duration
 	// Progress, if not nil, is told of long work at opening: done of total messages.
 	Progress func(done, total int)
 	// Check has the file checked at opening even if it was closed, unless somebody else has it open.
@@ -68,7 +71,8 @@ type Store struct {
 	newest        memory.MessageID // nothing that can be found is newer
 	newestRead    bool             // whether newest knows what is in the file
 
-	vectors vectors
+	vectors         vectors
+	segmentMessages *sql.Stmt
 }
 
 // patience is how long a write waits for another process to finish its own.
@@ -140,6 +144,9 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) (
 	if err := migrate(ctx, s.write); err != nil {
 		return err
 	}
+	if s.segmentMessages, err = s.read.PrepareContext(ctx, segmentMessages); err != nil {
+		return err
+	}
 	if s.watch.conn, err = s.read.Conn(ctx); err != nil {
 		return err // uncovered: the same file was opened a moment ago
 	}
@@ -166,6 +173,7 @@ func (s *Store) Close() error {
 		_ = s.emptyLog(true) // else whoever opens the file next does it
 	}
 	s.writer.closed = true
+	s.vectors.close()
 	s.unmark()
 	errs := []error{s.watch.close()}
 	if s.read != nil {

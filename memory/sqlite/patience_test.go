@@ -1,0 +1,181 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+
+	"hark/memory"
+	"hark/memory/memorytest"
+)
+
+// hurried is a store of two guilds with three segments each whose searches don't wait for vectors at all.
+func hurried(t *testing.T) *Store {
+	t.Helper()
+	s := limited(t, 2, 3, 9)
+	s.options.Patience = 1
+	return s
+}
+
+// wantTextOnly checks that a search goes on without vectors.
+func wantTextOnly(t *testing.T, s *Store, channels ...memory.ChannelID) {
+	t.Helper()
+	if hits, err := s.Nearest(bg, in(channels...), s.options.Space, unit(), 5); !errors.Is(err, memory.ErrNoVectors) {
+		t.Errorf("found %v, %v while they were being loaded", hits, err)
+	}
+}
+
+// loadAll waits until guilds are loaded.
+func loadAll(t *testing.T, s *Store, guilds ...int64) {
+	t.Helper()
+	for _, g := range guilds {
+		if x, err := s.index(bg, g, s.options.Space); x == nil || err != nil {
+			t.Fatalf("guild %d: %v, %v", g, x, err)
+		}
+	}
+}
+
+// Full text answers first: a search goes on without the vectors that aren't loaded in time, and later ones have them.
+func TestSearchesDoNotWaitForVectors(t *testing.T) {
+	t.Parallel()
+	s := hurried(t)
+	release := hold(s)
+	for range 3 {
+		wantTextOnly(t, s, 1)
+	}
+	apply(t, s, inGuild(1, 9000, "apples, late")) // while it is being loaded
+	drain(t, s)
+	if got := find(t, s, in(1), "apples"); len(got) != 4 {
+		t.Errorf("full text finds %v", got)
+	}
+	release()
+	loadAll(t, s, 1)
+	asked(t, s, 4, 1)
+	defer hold(s)()
+	if got := nearest(t, s, in(1, 2), "apples"); len(got) != 4 {
+		t.Errorf("of a guild that is loaded and one that isn't, found %v", got)
+	}
+	wantTextOnly(t, s, 2)
+}
+
+// Whoever gives up ends nobody's waiting but their own.
+func TestGivingUpEndsNoLoading(t *testing.T) {
+	t.Parallel()
+	s := limited(t, 1, 3, 9)
+	release := hold(s)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	for _, ctx := range []context.Context{ctx, t.Context()} {
+		go func() {
+			_, err := s.Nearest(ctx, in(1), s.options.Space, unit(), 5)
+			ended <- err
+		}()
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("who gave up is told %v", err)
+	}
+	release()
+	if err := <-ended; err != nil {
+		t.Errorf("who waited is told %v", err)
+	}
+	asked(t, s, 3, 1)
+}
+
+// Closing the store ends loading and waits for it.
+func TestCloseEndsLoading(t *testing.T) {
+	t.Parallel()
+	s := hurried(t)
+	hold(s)
+	x := s.begin(1, s.options.Space)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-x.loaded:
+		if !errors.Is(x.err, context.Canceled) {
+			t.Errorf("loading ended with %v", x.err)
+		}
+	default:
+		t.Error("it is still being loaded")
+	}
+	if x, err := s.index(bg, 1, memory.Space{}); x != nil || err != nil {
+		t.Errorf("a closed store loads %v, %v", x, err)
+	}
+}
+
+// Loading that fails when nobody waits for it any more is told to whoever asks next; then it is tried again.
+func TestLoadingThatFailsUnseen(t *testing.T) {
+	t.Parallel()
+	s := hurried(t)
+	execute(t, s.write, "ALTER TABLE vector RENAME TO away")
+	x := s.begin(1, s.options.Space)
+	<-x.loaded
+	if err := x.put(storedVector{segment: 1<<segmentBits + 99}); err != nil || x.meanwhile != nil {
+		t.Errorf("what can't be loaded takes %v, %v", x.meanwhile, err)
+	}
+	execute(t, s.write, "ALTER TABLE away RENAME TO vector")
+	_, err := s.Nearest(bg, in(1), s.options.Space, unit(), 5)
+	wantError(t, err, "load the vectors")
+	loadAll(t, s, 1)
+	asked(t, s, 3, 1)
+}
+
+// Who waits for vectors that are thrown away meanwhile, for another process has written, gets those that are loaded then.
+func TestVectorsThrownAwayWhileTheyAreLoaded(t *testing.T) {
+	t.Parallel()
+	s := limited(t, 1, 3, 9)
+	release := hold(s)
+	space := memorytest.Embedder{}.Space()
+	loaded := make(chan *index)
+	go func() {
+		x, err := s.index(bg, 1, space)
+		if err != nil {
+			t.Error(err)
+		}
+		loaded <- x
+	}()
+	var old *index
+	for old == nil {
+		runtime.Gosched()
+		s.vectors.mu.Lock()
+		old = s.vectors.guilds[1]
+		s.vectors.mu.Unlock()
+	}
+	s.vectors.reset(space)
+	<-old.loaded
+	release()
+	if x := <-loaded; x == nil || x == old || x.count.Load() != 3 {
+		t.Errorf("got %+v", x)
+	}
+}
+
+// What overlaps the times asked for and has no message within is not found, and what comes next is found in its stead.
+func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	apply(t, s, posted(general, 1, "apples"), posted(general, 20, "apples"), posted(secret, 10, "pears"), posted(secret, 2000, "apples"))
+	drain(t, s)
+	scope := in(general, secret)
+	scope.Since, scope.Until = id(5).Time(), id(15).Time()
+	vectors, err := memorytest.Embedder{}.Embed(bg, memory.ForSearch, []string{"apples"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	segments, err := s.read.Query("SELECT id FROM segment WHERE last > first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !segments.Next() {
+		t.Fatal("no segment spans the times")
+	}
+	segments.Close()
+	hits, err := s.Nearest(bg, scope, s.options.Space, vectors[0], 1)
+	if err != nil || len(hits) != 1 || hits[0].Channel != secret || hits[0].Messages[0] != id(10) {
+		t.Errorf("found %+v, %v", hits, err)
+	}
+	if hits, err := s.Nearest(bg, scope, s.options.Space, vectors[0], 0); err != nil || hits != nil {
+		t.Errorf("none of them are %+v, %v", hits, err)
+	}
+}

@@ -1,0 +1,139 @@
+package sqlite
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+)
+
+// turns is in how many directions a vector is turned for its sketch.
+const turns = 2
+
+// planes is how many bits the weight of a question's number has.
+const planes = 3
+
+// sketcher makes sketches of vectors: a bit for the sign of each number, after the vector was turned in a direction that
+// was drawn once for all. Few numbers of a hashed vector say most of what it says; turned, each says a little of it, so
+// that signs alone tell how near two vectors are.
+type sketcher struct {
+	width int             // of a vector that was filled up, a power of two
+	flips [turns][]uint32 // the sign bit for each number that changes its sign, else 0
+}
+
+func newSketcher(dimensions int) *sketcher {
+	k := &sketcher{width: 64} // a word at least
+	for k.width < dimensions {
+		k.width *= 2
+	}
+	random := rand.New(rand.NewPCG(1, uint64(dimensions)))
+	for i := range k.flips {
+		k.flips[i] = make([]uint32, dimensions)
+		for n := range k.flips[i] {
+			k.flips[i][n] = uint32(random.IntN(2)) << 31
+		}
+	}
+	return k
+}
+
+// turned is v in one of the directions. It overwrites scratch if that is large enough.
+func (k *sketcher) turned(v []float32, turn int, scratch []float32) []float32 {
+	if cap(scratch) < k.width {
+		scratch = make([]float32, k.width)
+	}
+	turned := scratch[:k.width]
+	flips := k.flips[turn]
+	for i, x := range v[:len(flips)] {
+		turned[i] = math.Float32frombits(math.Float32bits(x) ^ flips[i])
+	}
+	clear(turned[len(flips):])
+	hadamard(turned)
+	return turned
+}
+
+// hadamard is the Walsh–Hadamard transform of v, but for a factor, in its place. Its length is a power of two.
+func hadamard(v []float32) {
+	for i := 0; i+4 <= len(v); i += 4 { // the first two rounds at once
+		q := v[i : i+4 : i+4]
+		a, b, c, d := q[0]+q[1], q[0]-q[1], q[2]+q[3], q[2]-q[3]
+		q[0], q[1], q[2], q[3] = a+c, b+d, a-c, b-d
+	}
+	for half := 4; half < len(v); half *= 2 {
+		for from := 0; from < len(v); from += 2 * half {
+			a, b := v[from:from+half], v[from+half:from+2*half]
+			for i, x := range a {
+				y := b[i]
+				a[i], b[i] = x+y, x-y
+			}
+		}
+	}
+}
+
+// appendSketch appends the sketch of what was turned.
+func appendSketch(to []uint64, turned []float32) []uint64 {
+	for ; len(turned) > 0; turned = turned[64:] {
+		word := uint64(0)
+		for i, x := range turned[:64] {
+			word |= uint64(math.Float32bits(x)>>31) << i
+		}
+		to = append(to, word)
+	}
+	return to
+}
+
+// weights is how much each number of a question that was turned counts, from 0 to 7 where 3 is the mean: of each the
+// lowest bits, then the next, then the highest.
+func weights(turned []float32) [planes][]uint64 {
+	sum := float32(0)
+	for _, x := range turned {
+		sum += max(x, -x)
+	}
+	scale := 3 * float32(len(turned)) / sum
+	var bit [planes][]uint64
+	for p := range bit {
+		bit[p] = make([]uint64, len(turned)/64)
+	}
+	for i, x := range turned {
+		weight := uint64(min(1<<planes-1, max(x, -x)*scale+0.5))
+		for p := range bit {
+			bit[p][i/64] |= weight >> p & 1 << (i % 64)
+		}
+	}
+	return bit
+}
+
+// large is a mask of the bits whose weight is 2 at least. By them alone, more can be told than by all bits alike.
+func large(weights *[planes][]uint64) []uint64 {
+	mask := slices.Clone(weights[1])
+	for i, x := range weights[2] {
+		mask[i] |= x
+	}
+	return mask
+}
+
+// differing is how many of the bits of mask differ in two sketches.
+func differing(a, b, mask []uint64) int {
+	n := 0
+	for ; len(a) >= 8; a, b, mask = a[8:], b[8:], mask[8:] {
+		x, y, m := (*[8]uint64)(a), (*[8]uint64)(b), (*[8]uint64)(mask)
+		n += bits.OnesCount64((x[0]^y[0])&m[0]) + bits.OnesCount64((x[1]^y[1])&m[1]) +
+			bits.OnesCount64((x[2]^y[2])&m[2]) + bits.OnesCount64((x[3]^y[3])&m[3]) +
+			bits.OnesCount64((x[4]^y[4])&m[4]) + bits.OnesCount64((x[5]^y[5])&m[5]) +
+			bits.OnesCount64((x[6]^y[6])&m[6]) + bits.OnesCount64((x[7]^y[7])&m[7])
+	}
+	for i, x := range a {
+		n += bits.OnesCount64((x ^ b[i]) & mask[i])
+	}
+	return n
+}
+
+// weighed is how much the bits weigh that differ in two sketches.
+func weighed(a, b []uint64, weights *[planes][]uint64) int {
+	n := 0
+	b, w0, w1, w2 := b[:len(a)], weights[0][:len(a)], weights[1][:len(a)], weights[2][:len(a)]
+	for i, x := range a {
+		x ^= b[i]
+		n += bits.OnesCount64(x&w0[i]) + bits.OnesCount64(x&w1[i])<<1 + bits.OnesCount64(x&w2[i])<<2
+	}
+	return n
+}
