@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/internal/text"
 	"hark/memory"
 	"hark/memory/memorytest"
 )
@@ -72,7 +73,7 @@ func scrubbed(t *testing.T, s *Store) {
 // repopulate undoes what a write changed outside its transaction.
 func repopulate(t *testing.T, s *Store, want string) {
 	t.Helper()
-	for key, value := range map[string]string{"terms": "1", "space": nameOf(s.options.Space)} {
+	for key, value := range map[string]string{"terms": fmt.Sprint(text.Version), "space": nameOf(s.options.Space)} {
 		execute(t, s.write, "UPDATE meta SET value = ? WHERE key = ?", value, key)
 	}
 	if dump(t, s) != want {
