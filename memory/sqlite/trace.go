@@ -51,6 +51,13 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 		}
 		lost, withdrawn = lost || gone, withdrawn || gone
 	}
+	if len(trace.Lore) > 0 {
+		gone, err := found(t.row("SELECT 1 FROM lore WHERE text IS NULL AND id IN (SELECT value FROM json_each(?))", jsonOf(trace.Lore)).Scan(new(int)))
+		if err != nil {
+			return err
+		}
+		lost, withdrawn = lost || gone, withdrawn || gone
+	}
 	if lost { // a source was deleted or edited while the answer was being written
 		return t.deleteAnswer(trace, withdrawn)
 	}
