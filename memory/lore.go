@@ -45,7 +45,7 @@ type Spot struct {
 type (
 	// LoreTold adds lore, or changes that with its id: of several versions the last by At holds, of several of one
 	// moment the first told. It is refused if it isn't as Lore.Checked has it. Nothing is kept of somebody who has opted
-	// out, nor what falls under a Forgetting or has a source that is gone.
+	// out, nor what falls under a Forgetting; with a source that is gone, it is gone for good.
 	LoreTold struct{ Lore Lore }
 
 	// LoreGone takes lore away for good, with the answers that used it.

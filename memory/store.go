@@ -67,8 +67,8 @@ type Store interface {
 	// KeepTrace stores a trace under its answer. The answer is deleted with any of its sources, which are the
 	// question and the hits that have a Number or are Context, and when the text of one of them changes: also
 	// when either happened before the trace came, which Edited and QuestionEdited tell. A source in a channel that
-	// isn't known counts as deleted: it may have been forgotten with its guild. So it is with facts and lore that it used and
-	// that are gone. When lore changes, the answers that used it and are kept are deleted. What was answered to somebody who has
+	// isn't known counts as deleted: it may have been forgotten with its guild. So it is with facts that it used and
+	// that are gone, and with lore that isn't there. When lore changes, the answers that used it and are kept are deleted. What was answered to somebody who has
 	// opted out isn't kept.
 	KeepTrace(ctx context.Context, t Trace) error
 

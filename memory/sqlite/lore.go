@@ -58,17 +58,15 @@ func (t *transaction) tellLore(l memory.Lore) error {
 
 // putLore writes lore in the place of its older version.
 func (t *transaction) putLore(l memory.Lore, at memory.MessageID) error {
-	t.changed.person(l.Guild)
-	t.changed.text = true // what it said before
 	own, err := json.Marshal(l.Own)
 	if err != nil {
 		return err // uncovered: texts always have a JSON
 	}
-	if err := t.exec("INSERT OR REPLACE INTO lore (guild, id, by, channel, at, name, own, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		int64(l.Guild), l.ID, int64(l.By), int64(l.Channel), int64(at), l.Name, string(own), l.Text); err != nil {
+	if err := t.eraseLore(loreKey{l.Guild, l.ID}); err != nil { // what it said before
 		return err
 	}
-	if err := t.exec("DELETE FROM lore_source WHERE guild = ? AND lore = ?", int64(l.Guild), l.ID); err != nil {
+	if err := t.exec("INSERT INTO lore (guild, id, by, channel, at, name, own, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		int64(l.Guild), l.ID, int64(l.By), int64(l.Channel), int64(at), l.Name, string(own), l.Text); err != nil {
 		return err
 	}
 	for _, s := range l.Sources {
@@ -87,14 +85,24 @@ func (t *transaction) takeLore(guild memory.GuildID, id int64) error {
 	return t.buryLore(loreKey{guild, id})
 }
 
-// buryLore leaves nothing of lore but its id.
+// buryLore leaves nothing of lore but its id, under which none is kept any more.
 func (t *transaction) buryLore(k loreKey) error {
-	t.changed.person(k.guild)
-	t.changed.text = true
-	if err := t.exec("INSERT OR REPLACE INTO lore (guild, id, by, channel, at, name, own, text) VALUES (?, ?, 0, 0, 0, '', '', NULL)", int64(k.guild), k.id); err != nil {
+	if err := t.eraseLore(k); err != nil {
 		return err
 	}
-	return t.exec("DELETE FROM lore_source WHERE guild = ? AND lore = ?", int64(k.guild), k.id)
+	return t.exec("INSERT INTO lore (guild, id, by, channel, at, name, own, text) VALUES (?, ?, 0, 0, 0, '', '', NULL)", int64(k.guild), k.id)
+}
+
+// eraseLore leaves nothing of lore.
+func (t *transaction) eraseLore(k loreKey) error {
+	t.changed.person(k.guild)
+	t.changed.text = true
+	for _, query := range []string{"DELETE FROM lore WHERE guild = ? AND id = ?", "DELETE FROM lore_source WHERE guild = ? AND lore = ?"} {
+		if err := t.exec(query, int64(k.guild), k.id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dropAnswersByLore deletes the answers that used lore, in whatever guild they were given, and tells how many.
@@ -105,12 +113,13 @@ func (t *transaction) dropAnswersByLore(ids []int64, withdrawn bool) (int, error
 
 // dropLore takes away the lore that a message is a source of.
 func (t *transaction) dropLore(channel memory.ChannelID, id memory.MessageID, withdrawn bool) error {
-	_, _, err := t.dropLoreWhere(withdrawn, "(guild, id) IN (SELECT guild, lore FROM lore_source WHERE channel = ? AND message = ?)", int64(channel), int64(id))
+	_, _, err := t.dropLoreWhere(t.buryLore, withdrawn, "(guild, id) IN (SELECT guild, lore FROM lore_source WHERE channel = ? AND message = ?)", int64(channel), int64(id))
 	return err
 }
 
-// dropLoreWhere takes away the lore that a condition holds for, with the answers that used it, and tells how many of each.
-func (t *transaction) dropLoreWhere(withdrawn bool, where string, args ...any) (lore, answers int, err error) {
+// dropLoreWhere has drop take away the lore that a condition holds for, and deletes the answers that used it. It tells
+// how many there were of each.
+func (t *transaction) dropLoreWhere(drop func(loreKey) error, withdrawn bool, where string, args ...any) (lore, answers int, err error) {
 	var keys []loreKey
 	var ids []int64
 	err = t.each(func(scan func(...any) error) error {
@@ -118,12 +127,12 @@ func (t *transaction) dropLoreWhere(withdrawn bool, where string, args ...any) (
 		err := scan(&k.guild, &k.id)
 		keys, ids = append(keys, k), append(ids, k.id)
 		return err
-	}, "SELECT guild, id FROM lore WHERE text IS NOT NULL AND "+where, args...)
+	}, "SELECT guild, id FROM lore WHERE text IS NOT NULL AND ("+where+")", args...)
 	if err != nil || len(keys) == 0 {
 		return 0, 0, err
 	}
 	for _, k := range keys {
-		if err := t.buryLore(k); err != nil {
+		if err := drop(k); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -138,9 +147,9 @@ const loreCovered = `text IS NOT NULL AND (at < ?2 AND ?3 IN (0, by) AND ?4 IN (
 		AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.message WHERE c.id = s.channel AND m.author = ?3))))`
 
 // dropCoveredLore takes away the lore that falls under the order. It comes before the messages are doomed, which it asks for
-// their authors.
+// their authors. The order itself keeps it from coming back, but for versions that are told later.
 func (b *beginning) dropCoveredLore() error {
-	lore, answers, err := b.dropLoreWhere(true, loreCovered, b.args(int64(b.of.guild), int64(b.of.channel))...)
+	lore, answers, err := b.dropLoreWhere(b.eraseLore, true, loreCovered, b.args(int64(b.of.guild), int64(b.of.channel))...)
 	b.Lore += lore
 	b.Answers += answers
 	return err

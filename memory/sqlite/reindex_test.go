@@ -126,13 +126,13 @@ func TestExtentWrittenAsked(t *testing.T) {
 		f    memory.Forgetting
 		want Extent
 	}{
-		{memory.Forgetting{Guild: memory.Everywhere}, Extent{33, 3, 0}},
-		{memory.Forgetting{Guild: guild}, Extent{33, 3, 0}},
+		{memory.Forgetting{Guild: memory.Everywhere}, Extent{33, 3, 0, 0}},
+		{memory.Forgetting{Guild: guild}, Extent{33, 3, 0, 0}},
 		{memory.Forgetting{Guild: 5}, Extent{}},
-		{memory.Forgetting{Guild: guild, Channel: general}, Extent{32, 2, 0}},
-		{memory.Forgetting{Guild: guild, Channel: secret}, Extent{1, 1, 0}},
-		{memory.Forgetting{Guild: memory.Everywhere, User: 2}, Extent{10, 1, 0}},
-		{memory.Forgetting{Guild: guild, User: 2, Before: id(10).Time()}, Extent{3, 1, 0}},
+		{memory.Forgetting{Guild: guild, Channel: general}, Extent{32, 2, 0, 0}},
+		{memory.Forgetting{Guild: guild, Channel: secret}, Extent{1, 1, 0, 0}},
+		{memory.Forgetting{Guild: memory.Everywhere, User: 2}, Extent{10, 1, 0, 0}},
+		{memory.Forgetting{Guild: guild, User: 2, Before: id(10).Time()}, Extent{3, 1, 0, 0}},
 	} {
 		if got, err := s.Extent(t.Context(), c.f); err != nil || got != c.want {
 			t.Errorf("%+v: %+v, %v; want %+v", c.f, got, err, c.want)

@@ -239,6 +239,7 @@ CREATE TABLE lore (
   text    TEXT,             -- NULL once it is gone
   PRIMARY KEY (guild, id)
 ) WITHOUT ROWID;
+CREATE INDEX lore_id ON lore (id);
 CREATE TABLE lore_source (
   guild   INTEGER NOT NULL,
   lore    INTEGER NOT NULL,

@@ -51,12 +51,12 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 		}
 		lost, withdrawn = lost || gone, withdrawn || gone
 	}
-	if len(trace.Lore) > 0 {
-		gone, err := found(t.row("SELECT 1 FROM lore WHERE text IS NULL AND id IN (SELECT value FROM json_each(?))", jsonOf(trace.Lore)).Scan(new(int)))
+	for _, lore := range trace.Lore {
+		there, err := found(t.row("SELECT 1 FROM lore WHERE id = ? AND text IS NOT NULL", lore).Scan(new(int)))
 		if err != nil {
 			return err
 		}
-		lost, withdrawn = lost || gone, withdrawn || gone
+		lost, withdrawn = lost || !there, withdrawn || !there
 	}
 	if lost { // a source was deleted or edited while the answer was being written
 		return t.deleteAnswer(trace, withdrawn)
