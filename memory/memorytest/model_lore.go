@@ -71,9 +71,13 @@ func (m *model) forgetLore(g *forgetting) {
 			at := place{s.Channel, s.Message}
 			return !m.entry(at).deleted && m.covers(g, m.known(at))
 		}
-		if !l.gone && (m.covers(g, asMessage(l.Lore)) || slices.ContainsFunc(l.Sources, covered)) {
+		switch {
+		case l.gone:
+		case m.covers(g, asMessage(l.Lore)):
 			delete(m.lore, key)
 			m.dropAnswersByLore(key.id, true)
+		case slices.ContainsFunc(l.Sources, covered): // an older version may be without that source
+			m.takeLore(key, true)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"hark/memory"
 )
@@ -20,6 +21,9 @@ type Extent struct {
 // Extent tells how much a Forgetting would take away now.
 func (s *Store) Extent(ctx context.Context, f memory.Forgetting) (Extent, error) {
 	var e Extent
+	if f.At.IsZero() {
+		f.At = time.Now()
+	}
 	where, args := under(f)
 	err := s.read.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM said m CROSS JOIN channel c ON c.no = m.channel WHERE "+where, args...).
 		Scan(&e.Messages, &e.Channels)
@@ -31,7 +35,7 @@ func (s *Store) Extent(ctx context.Context, f memory.Forgetting) (Extent, error)
 		o := orderOf(f)
 		var channels string
 		if err = s.read.QueryRowContext(ctx, "SELECT json_group_array(id) FROM channel WHERE "+concerned, int64(o.guild), int64(o.channel)).Scan(&channels); err == nil {
-			err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM lore WHERE "+loreCovered, channels, int64(o.end), int64(o.user), int64(o.guild), int64(o.channel)).
+			err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM lore WHERE text IS NOT NULL AND ("+loreCovered+" OR "+loreSourceCovered+")", channels, int64(o.end), int64(o.user), int64(o.guild), int64(o.channel)).
 				Scan(&e.Lore)
 		}
 	}

@@ -140,19 +140,31 @@ func (t *transaction) dropLoreWhere(drop func(loreKey) error, withdrawn bool, wh
 	return len(keys), answers, err
 }
 
-// loreCovered is the condition for lore that falls under an order, by itself or by a source. The arguments are the ids of
-// the channels that the order is about, as JSON, its end, user, guild and channel.
-const loreCovered = `text IS NOT NULL AND (at < ?2 AND ?3 IN (0, by) AND ?4 IN (guild, -1) AND (?5 IN (0, channel) OR channel IN (SELECT value FROM json_each(?1)))
-	OR (guild, id) IN (SELECT s.guild, s.lore FROM lore_source s WHERE s.channel IN (SELECT value FROM json_each(?1)) AND s.message < ?2
-		AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.message WHERE c.id = s.channel AND m.author = ?3))))`
+// The conditions for lore that falls under an order by itself, and by a source. The arguments are the ids of the channels
+// that the order is about, as JSON, its end, user, guild and channel.
+const (
+	loreCovered = `at < ?2 AND ?3 IN (0, by) AND ?4 IN (guild, -1) AND (?5 IN (0, channel) OR channel IN (SELECT value FROM json_each(?1)))`
 
-// dropCoveredLore takes away the lore that falls under the order. It comes before the messages are doomed, which it asks for
-// their authors. The order itself keeps it from coming back, but for versions that are told later.
+	loreSourceCovered = `(guild, id) IN (SELECT s.guild, s.lore FROM lore_source s WHERE s.channel IN (SELECT value FROM json_each(?1)) AND s.message < ?2
+		AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.message WHERE c.id = s.channel AND m.author = ?3)))`
+)
+
+// dropCoveredLore takes away the lore that falls under the order. It comes before the messages are doomed, which it asks
+// for their authors. Of lore that falls under it by itself the order keeps out all that was told before, so that what is
+// told under its id later may stay; of other lore an older version might come back.
 func (b *beginning) dropCoveredLore() error {
-	lore, answers, err := b.dropLoreWhere(b.eraseLore, true, loreCovered, b.args(int64(b.of.guild), int64(b.of.channel))...)
-	b.Lore += lore
-	b.Answers += answers
-	return err
+	for _, step := range []struct {
+		drop  func(loreKey) error
+		where string
+	}{{b.eraseLore, loreCovered}, {b.buryLore, loreSourceCovered}} {
+		lore, answers, err := b.dropLoreWhere(step.drop, true, step.where, b.args(int64(b.of.guild), int64(b.of.channel))...)
+		if err != nil {
+			return err
+		}
+		b.Lore += lore
+		b.Answers += answers
+	}
+	return nil
 }
 
 // selectLore reads lore with its sources, a row each, of a guild, or with a condition on l.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"hark/memory"
 	"hark/memory/memorytest"
@@ -116,12 +117,20 @@ func notes() []memory.Event {
 	fact := func(id int64, message memory.MessageID) memory.FactTold {
 		return memory.FactTold{Guild: guild, User: 1, Fact: memory.Fact{ID: id, Text: "sails", By: 1, Channel: general, Message: message}}
 	}
+	lore := func(id int64, n int, sources ...memory.Spot) memory.LoreTold {
+		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project X", Text: "is due", Own: []string{"it"}, By: 1, Channel: general, At: idAt(n), Sources: sources}}
+	}
 	return []memory.Event{
 		memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard", Roles: []memory.Role{{ID: 5, Name: "crew"}}, Channels: []memory.Channel{
 			{ID: general, Name: "general", Overwrites: []memory.Overwrite{{Role: 5, Allow: 1}, {Role: 6}}}, {ID: 3000, Kind: memory.PublicThread, Parent: general},
 		}}, At: id(1).Time()},
 		memory.PersonSeen{Person: memory.Person{ID: 1, Guild: guild, Username: "ann"}}, memory.PersonLeft{Guild: guild, User: 1},
 		fact(1, 0), fact(2, id(7)), fact(3, id(20)), fact(4, id(8)), memory.FactGone{Guild: guild, User: 1, Fact: 4}, fact(4, 0),
+		lore(1, 4), lore(2, 4, memory.Spot{Channel: general, Message: id(7)}), lore(1, 5), lore(1, 3), lore(3, 4, memory.Spot{Channel: general, Message: id(20)}),
+		lore(4, 4, memory.Spot{Channel: general, Message: id(19)}), posted(general, 89, "an answer"),
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(89), Asker: 1, Lore: []int64{4}}}, edited(general, 19, "otherwise"),
+		memory.LoreGone{Guild: guild, ID: 5}, lore(5, 4), lore(6, 4), posted(general, 88, "an answer"),
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(88), Asker: 1, Lore: []int64{6}}}, lore(6, 5),
 		memory.Learn{Guild: guild, On: true, At: id(9).Time()}, memory.Learn{Guild: guild, User: 1, On: true, At: id(9).Time()},
 		memory.Learned{Guild: guild, Channel: general, Until: id(3)},
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(9).Time()}, memory.Posted{Message: memory.Message{ID: id(801), Guild: guild, Channel: general, Author: 9}},
@@ -134,10 +143,13 @@ func notes() []memory.Event {
 		memory.Heard{Guild: guild, Channel: 3000, ID: id(11)}, memory.Posted{Message: posted(general, 802, "live").Message, Live: true},
 		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general, Until: 9}}, memory.GapFound{}, memory.GapFilled{Gap: memory.Gap{Channel: general, Until: 9}, Through: 9},
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1}},
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1, Facts: []int64{1}}},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1, Facts: []int64{1}, Lore: []int64{1, 2}}},
 		memory.Marked{Channel: general, Message: id(71)}, memory.RoleGone{Guild: guild, Role: 5}, memory.RoleGone{Guild: guild, Role: 8}, memory.GuildLeft{Guild: guild, At: id(900).Time()},
 	}
 }
+
+// idAt is when the nth message of these tests was sent.
+func idAt(n int) time.Time { return id(n).Time() }
 
 // forgets begins a forgetting and ends it, all in one transaction.
 func forgets(f memory.Forgetting) func(*Store) error {
@@ -174,6 +186,7 @@ func forgets(f memory.Forgetting) func(*Store) error {
 func init() {
 	writes["notes"] = func(s *Store) error { return s.Apply(bg, notes()...) }
 	for name, e := range map[string]memory.Event{ // the first to ask what was decided
+		"lore":  memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project Y", Text: "is off", At: idAt(9)}},
 		"learn": memory.Learn{Guild: guild, On: true, At: id(9).Time()},
 		"trace": memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1, Facts: []int64{1}}},
 	} {
