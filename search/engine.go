@@ -21,10 +21,11 @@ type Log interface {
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 }
 
-// Directory knows people.
+// Directory knows people, and what guilds were told.
 type Directory interface {
 	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
+	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 }
 
 // termEmbedder is an embedder that wants to know how much each term of a question says.
@@ -68,6 +69,9 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	result := Result{Hits: found.pool.hits(q, found.question, found.pool.score(found.question)), TextOnly: found.textOnly}
 	result.People, err = e.participants(ctx, found.query, found.question, result.Hits, found.known)
 	if err != nil {
+		return Result{}, fmt.Errorf("search: %w", err)
+	}
+	if result.Lore, err = e.lore(ctx, found.query, found.question); err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
 	return result, nil

@@ -108,7 +108,7 @@ func each(s string, f func(word)) {
 			i += size
 			continue
 		}
-		start, unspaced := i, isUnspaced(r)
+		start, unspaced := i, IsUnspaced(r)
 		i += size
 		for i < len(s) {
 			r, size = utf8.DecodeRuneInString(s[i:])
@@ -116,7 +116,7 @@ func each(s string, f func(word)) {
 				i += size
 				continue
 			}
-			if !isWordRune(r) || isUnspaced(r) != unspaced && !unicode.Is(unicode.M, r) {
+			if !isWordRune(r) || IsUnspaced(r) != unspaced && !unicode.Is(unicode.M, r) {
 				break
 			}
 			i += size
@@ -137,9 +137,9 @@ func isApostrophe(r rune) bool { return r == '\'' || r == '’' }
 
 func isASCIILetter(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// isUnspaced reports whether r belongs to a script that is written without spaces between words, or, as
+// IsUnspaced reports whether r belongs to a script that is written without spaces between words, or, as
 // Hangul, with endings that hide the word.
-func isUnspaced(r rune) bool {
+func IsUnspaced(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー'
 }
