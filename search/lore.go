@@ -74,8 +74,8 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 // LoreIn are those of lore that whoever may read the scope may know: told in it, if in a channel, from sources in it, and
 // in its time.
 func LoreIn(scope memory.Scope, lore []memory.Lore) []memory.Lore {
-	if len(lore) == 0 {
-		return nil
+	if len(lore) == 0 || len(scope.Channels) == 0 {
+		return nil // who may read no channel is told nothing of the guild
 	}
 	readable := map[memory.ChannelID]bool{0: true}
 	for _, c := range scope.Channels {

@@ -178,7 +178,7 @@ func TestLoreStaysInItsAudience(t *testing.T) {
 				l.Guild++
 			}
 			all = append(all, l)
-			ok := l.Guild == village && (l.Channel == 0 || slices.Contains(scope, l.Channel))
+			ok := l.Guild == village && len(scope) > 0 && (l.Channel == 0 || slices.Contains(scope, l.Channel))
 			for _, s := range l.Sources {
 				ok = ok && slices.Contains(scope, s.Channel)
 			}
