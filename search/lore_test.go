@@ -61,6 +61,8 @@ func TestLoreIsFoundAsPeopleSpeakOfIt(t *testing.T) {
 		told(7, "who plays what", "The Who"),
 		told(8, "the tax on windows, with a budget of ninety", "Project X budget"),
 		told(9, "sing on Mondays", "Mill Valley Choir"),
+		told(10, "in the cellar", "Internal Tools"),
+		told(11, "are grey", "Chimney pot"),
 	}
 	for _, c := range []struct{ question, want string }{
 		{"When is Project X due?", "[1 name 8 words]"},
@@ -83,6 +85,9 @@ func TestLoreIsFoundAsPeopleSpeakOfIt(t *testing.T) {
 		{"when does the book club meet", "[3 name]"},
 		{"when does the bookclub meet", "[3 name]"},
 		{"a book for my club", "[]"},
+		{"is IT up?", "[]"}, // whose initials are a common word
+		{"a michimney pot, or a chimney pot", "[11 name]"},
+		{"a michimney pot", "[11 words]"},
 		{"where is the cafe ole", "[4 name]"},
 		{"where is the olé café", "[4 alias]"},
 		{"私の移行計画はいつ", "[5 name]"},

@@ -127,9 +127,8 @@ func notes() []memory.Event {
 		memory.PersonSeen{Person: memory.Person{ID: 1, Guild: guild, Username: "ann"}}, memory.PersonLeft{Guild: guild, User: 1},
 		fact(1, 0), fact(2, id(7)), fact(3, id(20)), fact(4, id(8)), memory.FactGone{Guild: guild, User: 1, Fact: 4}, fact(4, 0),
 		lore(1, 4), lore(2, 4, memory.Spot{Channel: general, Message: id(7)}), lore(1, 5), lore(1, 3), lore(3, 4, memory.Spot{Channel: general, Message: id(20)}),
-		lore(4, 4, memory.Spot{Channel: general, Message: id(19)}), posted(general, 89, "an answer"),
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(89), Asker: 1, Lore: []int64{4}}}, edited(general, 19, "otherwise"),
-		memory.LoreGone{Guild: guild, ID: 5}, lore(5, 4), lore(6, 4), posted(general, 88, "an answer"),
+		memory.LoreGone{Guild: guild, ID: 5}, lore(5, 4), lore(6, 4),
+		memory.Posted{Message: memory.Message{ID: id(88), Guild: guild, Channel: general, Kind: memory.FromHark}},
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(88), Asker: 1, Lore: []int64{6}}}, lore(6, 5),
 		memory.Learn{Guild: guild, On: true, At: id(9).Time()}, memory.Learn{Guild: guild, User: 1, On: true, At: id(9).Time()},
 		memory.Learned{Guild: guild, Channel: general, Until: id(3)},
@@ -143,7 +142,7 @@ func notes() []memory.Event {
 		memory.Heard{Guild: guild, Channel: 3000, ID: id(11)}, memory.Posted{Message: posted(general, 802, "live").Message, Live: true},
 		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general, Until: 9}}, memory.GapFound{}, memory.GapFilled{Gap: memory.Gap{Channel: general, Until: 9}, Through: 9},
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1}},
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1, Facts: []int64{1}, Lore: []int64{1, 2}}},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1, Facts: []int64{1}, Lore: []int64{1}}},
 		memory.Marked{Channel: general, Message: id(71)}, memory.RoleGone{Guild: guild, Role: 5}, memory.RoleGone{Guild: guild, Role: 8}, memory.GuildLeft{Guild: guild, At: id(900).Time()},
 	}
 }
@@ -184,6 +183,23 @@ func forgets(f memory.Forgetting) func(*Store) error {
 }
 
 func init() {
+	writes["edit what lore is from"] = func(s *Store) error {
+		prepared, err := s.prepare([]memory.Event{edited(general, 19, "otherwise")})
+		if err != nil {
+			return err
+		}
+		return s.writing(bg, func(t *transaction) error {
+			for query, args := range map[string][]any{
+				"INSERT INTO lore VALUES (100, 4, 1, 0, 5, 'Project X', '[]', 'is due')": nil,
+				"INSERT INTO lore_source VALUES (100, 4, 1000, ?)":                       {int64(id(19))},
+			} {
+				if err := t.exec(query, args...); err != nil {
+					return err
+				}
+			}
+			return t.apply(&prepared[0])
+		})
+	}
 	writes["notes"] = func(s *Store) error { return s.Apply(bg, notes()...) }
 	for name, e := range map[string]memory.Event{ // the first to ask what was decided
 		"lore":  memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project Y", Text: "is off", At: idAt(9)}},
