@@ -165,7 +165,7 @@ func TestForgettingTellsWhomAndWhat(t *testing.T) {
 	c.says("hark:   7 Annie (ann) in Garden (500)")
 	c.says("hark:   8 annie (annie) in Shed (600)")
 	c.run(1, "forget", "--guild", "garden")
-	c.says("This forgets everything in Garden (500): 1 message in 1 channel, its people, channels and settings.")
+	c.says("This forgets everything in Garden (500): 1 message in 1 channel, 2 pieces of lore, its people, channels and settings.")
 	c.run(1, "forget", "--channel", "general", "--message", "7,8,7")
 	c.says("This forgets 0 messages of 2 ids that are remembered.")
 	c.run(1, "forget", "--user", "12345")
