@@ -141,8 +141,11 @@ func (c *commands) forget(ctx context.Context, x *exchange, f memory.Forgetting)
 
 // receipt says what was forgotten, and what couldn't be.
 func receipt(r memory.Receipt) string {
-	return fmt.Sprintf("Forgotten: %s, %s about you, and %s of mine that used them.\n-# %s",
-		count(r.Messages, "message"), count(r.Facts, "thing I was told", "things I was told"), count(r.Answers, "answer"), outOfReach)
+	told := count(r.Facts, "thing I was told", "things I was told") + " about you"
+	if r.Lore > 0 {
+		told += ", " + count(r.Lore, "piece of lore", "pieces of lore")
+	}
+	return fmt.Sprintf("Forgotten: %s, %s, and %s of mine that used them.\n-# %s", count(r.Messages, "message"), told, count(r.Answers, "answer"), outOfReach)
 }
 
 // count is a number of things: the singular, and the plural unless that is the singular with an s.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -12,7 +13,7 @@ import (
 // more, what has grown too old goes, and so do guilds that removed Hark long ago.
 type House struct {
 	Store HouseStore
-	// Retention is how long messages are remembered; 0 means without end. What isn't Discord's stays.
+	// Retention is how long messages and lore are remembered; 0 means without end. What isn't Discord's stays.
 	Retention time.Duration
 	// Done, if not nil, is told what was taken away.
 	Done func(Receipt)
@@ -25,6 +26,7 @@ type HouseStore interface {
 	Guilds(ctx context.Context) ([]GuildID, error)
 	Guild(ctx context.Context, id GuildID) (*Guild, error)
 	Log(ctx context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error)
+	Lore(ctx context.Context, guild GuildID) ([]Lore, error)
 	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (Receipt, error)
 	Unfinished(ctx context.Context) ([]Forgetting, error)
 	CarryOut(ctx context.Context, id int64, progress func(done, total int)) (Receipt, error)
@@ -134,8 +136,12 @@ func (h *House) step() time.Duration {
 	return min(max(h.Retention/24, time.Minute), day)
 }
 
-// hasBefore reports whether anything is logged of g that was said before t.
+// hasBefore reports whether anything is remembered of g that was said before t.
 func (h *House) hasBefore(ctx context.Context, g *Guild, t time.Time) (bool, error) {
+	lore, err := h.Store.Lore(ctx, g.ID)
+	if err != nil || slices.ContainsFunc(lore, func(l Lore) bool { return FirstMessageID(l.At) < FirstMessageID(t) }) {
+		return err == nil, err
+	}
 	for i := range g.Channels {
 		oldest, err := h.Store.Log(ctx, g.Channels[i].ID, math.MinInt64, FirstMessageID(t)-1, 1)
 		if err != nil || len(oldest) > 0 {

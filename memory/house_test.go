@@ -17,10 +17,11 @@ import (
 type fakeHouse struct {
 	guilds     map[GuildID]*Guild
 	messages   map[ChannelID][]Message
+	lore       []Lore
 	unfinished []Forgetting
 	forgotten  []Forgetting
 
-	listErr, guildErr, logErr, forgetErr, unfinishedErr, carryErr error
+	listErr, guildErr, logErr, loreErr, forgetErr, unfinishedErr, carryErr error
 }
 
 func newHouse(guilds ...GuildID) *fakeHouse {
@@ -58,6 +59,11 @@ func (f *fakeHouse) Log(_ context.Context, channel ChannelID, after, until Messa
 	return found, f.logErr
 }
 
+func (f *fakeHouse) Lore(_ context.Context, guild GuildID) ([]Lore, error) {
+	handOver()
+	return slices.DeleteFunc(slices.Clone(f.lore), func(l Lore) bool { return l.Guild != guild }), f.loreErr
+}
+
 func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total int)) (Receipt, error) {
 	handOver()
 	if f.forgetErr != nil {
@@ -68,6 +74,7 @@ func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total i
 		delete(f.guilds, g.Guild)
 	}
 	r := Receipt{Forgetting: g}
+	f.lore = slices.DeleteFunc(f.lore, func(l Lore) bool { return l.Guild == g.Guild && (g.Before.IsZero() || l.At.Before(g.Before)) })
 	for c, all := range f.messages {
 		if c/10 == ChannelID(g.Guild) {
 			f.messages[c] = slices.DeleteFunc(all, func(m Message) bool { return g.Before.IsZero() || m.Time().Before(g.Before) })
@@ -196,6 +203,27 @@ func TestHouseForgetsWhatIsTooOld(t *testing.T) {
 	}
 }
 
+// Where nothing was said that is too old, lore may be.
+func TestHouseForgetsOldLore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newHouse(2, 3)
+		const day = 24 * time.Hour
+		f.say(2, time.Hour)
+		for i, age := range []time.Duration{12 * day, 8 * day, time.Hour} {
+			f.lore = append(f.lore, Lore{ID: int64(i), Guild: 2, At: time.Now().Add(-age)}, Lore{ID: int64(i), Guild: 3, At: time.Now().Add(-time.Hour)})
+		}
+		keep(t, f, 10*day)
+		if len(f.forgotten) != 1 || f.forgotten[0].Guild != 2 || f.forgotten[0].Why != WhyAge || len(f.lore) != 5 {
+			t.Fatalf("forgot %+v, left %+v", f.forgotten, f.lore)
+		}
+		pass(4 * day)
+		if len(f.forgotten) != 2 || len(f.lore) != 4 {
+			t.Errorf("later it forgot %+v, and left %+v", f.forgotten, f.lore)
+		}
+	})
+}
+
 func TestHouseForgetsGuildsThatAreLongGone(t *testing.T) {
 	t.Parallel()
 	for _, retention := range []time.Duration{0, 365 * 24 * time.Hour} {
@@ -238,6 +266,7 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 		{"guilds", func(f *fakeHouse, err error) { f.listErr = err }, "keep house: down"},
 		{"guild", func(f *fakeHouse, err error) { f.guildErr = err }, "keep house in guild 2: down"},
 		{"log", func(f *fakeHouse, err error) { f.logErr = err }, "keep house in guild 2: down"},
+		{"lore", func(f *fakeHouse, err error) { f.loreErr = err }, "keep house in guild 2: down"},
 		{"forget", func(f *fakeHouse, err error) { f.forgetErr = err }, "keep house in guild 2: down"},
 	}
 	for _, test := range tests {
@@ -265,7 +294,7 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 					if len(f.unfinished) != 1 || len(f.messages[20])+len(f.messages[30]) != 0 {
 						t.Errorf("left %v, %v", f.unfinished, f.messages)
 					}
-				case "forget", "log", "guild", "guilds":
+				case "forget", "log", "lore", "guild", "guilds":
 					if len(f.unfinished) != 0 {
 						t.Errorf("left %v", f.unfinished)
 					}

@@ -31,6 +31,8 @@ type Store interface {
 	Guild(ctx context.Context, id GuildID) (*Guild, error)
 	// People are all persons known in a guild, by id.
 	People(ctx context.Context, guild GuildID) ([]Person, error)
+	// Lore is what a guild was told to remember, by id.
+	Lore(ctx context.Context, guild GuildID) ([]Lore, error)
 	// Presence tells of those of users who have written in scope how much and when last, however long ago:
 	// scope's times and authors are not applied.
 	Presence(ctx context.Context, scope Scope, users []UserID) (map[UserID]Presence, error)
@@ -66,7 +68,8 @@ type Store interface {
 	// KeepTrace stores a trace under its answer. The answer is deleted with any of its sources, which are the
 	// question and the hits that have a Number or are Context, and when the text of one of them changes: also
 	// when either happened before the trace came, which Edited and QuestionEdited tell. A source in a channel that
-	// isn't known counts as deleted: it may have been forgotten with its guild. What was answered to somebody who has
+	// isn't known counts as deleted: it may have been forgotten with its guild. So it is with facts that it used and
+	// that are gone, and with lore that isn't there. When lore changes, the answers that used it and are kept are deleted. What was answered to somebody who has
 	// opted out isn't kept.
 	KeepTrace(ctx context.Context, t Trace) error
 
@@ -168,7 +171,9 @@ type Trace struct {
 	Model          string     `json:"model,omitempty"` // empty when the answer was extractive
 	Recalled       []TraceHit `json:"recalled"`        // best first
 	// Facts are the ids of the facts, all of the guild, that the model was shown.
-	Facts    []int64    `json:"facts,omitempty"`
+	Facts []int64 `json:"facts,omitempty"`
+	// Lore are the ids of the lore, of whatever guild, that the model was shown.
+	Lore     []int64    `json:"lore,omitempty"`
 	Sections []TraceUse `json:"sections"` // in the prompt's order
 	// TextOnly says that vectors couldn't be searched, so that only full text found anything.
 	TextOnly bool `json:"text_only,omitempty"`

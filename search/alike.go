@@ -16,7 +16,7 @@ type shown struct {
 type wordSet []string
 
 const (
-	leastWords = 12  // of texts that may be near-duplicates: in shorter ones every word counts
+	leastCompared = 12  // of texts that may be near-duplicates: in shorter ones every word counts
 	nearly     = 0.9 // share of two texts' words that both have
 )
 
@@ -26,7 +26,7 @@ func (s *shown) add(normal string) bool {
 		return false
 	}
 	words := wordsOf(normal)
-	if len(words) >= leastWords {
+	if len(words) >= leastCompared {
 		if slices.ContainsFunc(s.long, words.nearly) {
 			return false
 		}

@@ -39,7 +39,14 @@ type cached struct {
 	version int64
 	at      time.Time
 	hits    []cachedHit
+	lore    []cachedLore
 	named   []memory.UserID
+}
+
+type cachedLore struct {
+	id        int64
+	why       string
+	relevance float64
 }
 
 type cachedHit struct {
@@ -119,9 +126,12 @@ func (e *Engine) CacheUse() (hits, misses int64) {
 }
 
 // remember keeps what was found.
-func (c *cache) remember(key cacheKey, version int64, hits []Hit, named []memory.UserID) {
+func (c *cache) remember(key cacheKey, version int64, result Result, named []memory.UserID) {
 	found := &cached{key: key, version: version, named: named}
-	for _, h := range hits {
+	for _, l := range result.Lore {
+		found.lore = append(found.lore, cachedLore{l.Lore.ID, l.Why, l.Relevance})
+	}
+	for _, h := range result.Hits {
 		kept := cachedHit{channel: h.Message.Channel, message: h.Message.ID, relevance: h.Relevance, why: slices.Clone(h.Why)}
 		for i := range kept.why {
 			if kept.why[i].Kind == "words" {

@@ -23,10 +23,11 @@ type Log interface {
 	Version(ctx context.Context) (int64, error)
 }
 
-// Directory knows people.
+// Directory knows people, and what guilds were told.
 type Directory interface {
 	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
+	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 }
 
 // termEmbedder is an embedder that wants to know how much each term of a question says.
@@ -79,16 +80,9 @@ func (e *Engine) search(ctx context.Context, q Query) (Result, error) {
 		return Result{}, err
 	}
 	if known := e.cache.get(key, version); known != nil {
-		hits, ok, err := known.recall(ctx, e.log)
-		if err != nil {
-			return Result{}, err
-		}
-		if ok {
-			people, err := e.known(ctx, q.Guilds, q.Scope)
-			if err != nil {
-				return Result{}, err
-			}
-			return e.complete(ctx, within(q), Result{Hits: hits}, known.named, people)
+		result, ok, err := e.again(ctx, within(q), known)
+		if ok || err != nil {
+			return result, err
 		}
 	}
 	found, err := e.recall(ctx, q)
@@ -100,10 +94,31 @@ func (e *Engine) search(ctx context.Context, q Query) (Result, error) {
 	if result.Hits, result.RerankFailed, err = e.rerank(ctx, found, hits); err != nil {
 		return Result{}, err
 	}
+	if result.Lore, err = e.lore(ctx, found.query, found.question); err != nil {
+		return Result{}, err
+	}
 	if !result.TextOnly && result.RerankFailed == nil { // what is missing may be there the next time
-		e.cache.remember(key, version, result.Hits, found.question.named)
+		e.cache.remember(key, version, result, found.question.named)
 	}
 	return e.complete(ctx, found.query, result, found.question.named, found.known)
+}
+
+// again is the result of a search that was carried out before; false if what was found isn't all there any more.
+func (e *Engine) again(ctx context.Context, q Query, known *cached) (Result, bool, error) {
+	hits, ok, err := known.recall(ctx, e.log)
+	if !ok || err != nil {
+		return Result{}, false, err
+	}
+	result := Result{Hits: hits}
+	if result.Lore, err = e.loreAgain(ctx, q, known.lore); err != nil {
+		return Result{}, false, err
+	}
+	people, err := e.known(ctx, q.Guilds, q.Scope)
+	if err != nil {
+		return Result{}, false, err
+	}
+	result, err = e.complete(ctx, q, result, known.named, people)
+	return result, true, err
 }
 
 // complete adds what isn't cached.

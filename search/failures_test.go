@@ -153,10 +153,15 @@ func (f failing) Presence(ctx context.Context, s memory.Scope, users []memory.Us
 	return presence, errors.Join(err, f.fail("Presence"))
 }
 
+func (f failing) Lore(ctx context.Context, g memory.GuildID) ([]memory.Lore, error) {
+	lore, err := f.Store.Lore(ctx, g)
+	return lore, errors.Join(err, f.fail("Lore"))
+}
+
 func TestSearchTellsOfFailures(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
-	for _, method := range []string{"FullText", "Frequencies", "Nearest", "Around", "People", "Presence", ""} {
+	for _, method := range []string{"FullText", "Frequencies", "Nearest", "Around", "People", "Presence", "Lore", ""} {
 		store := failing{k.store, method}
 		r, err := search.New(store, store, embed.Builtin{}).Search(t.Context(), ask("who mends roofs", green))
 		if method == "" {

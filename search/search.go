@@ -38,6 +38,7 @@ type Query struct {
 type Result struct {
 	Hits   []Hit         // best first
 	People []Participant // at most MaxPeople: asked about, then the asker, then authors of hits
+	Lore   []LoreHit     // at most MaxLore, best first
 	// TextOnly is set when only full text found anything: there were no vectors to search in time, or no embedder for the
 	// question in their space that answered.
 	TextOnly bool

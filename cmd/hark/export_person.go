@@ -30,6 +30,7 @@ type exportedServer struct {
 	OptedOut bool           `json:"opted_out"`
 	Learning *time.Time     `json:"learning_since,omitempty"`
 	Facts    []exportedFact `json:"facts,omitempty"`
+	Lore     []exportedLore `json:"lore,omitempty"` // that they told
 }
 
 type exportedFact struct {
@@ -123,5 +124,11 @@ func (k *kept) exportMember(ctx context.Context, g *memory.Guild, user memory.Us
 			s.Facts = append(s.Facts, x)
 		}
 	}
-	return s, known, nil
+	lore, err := k.Lore(ctx, g.ID)
+	for _, l := range lore {
+		if l.By == user {
+			s.Lore, known = append(s.Lore, loreOf(l)), true
+		}
+	}
+	return s, known, err
 }

@@ -180,6 +180,9 @@ func (o *forgetting) extent(e sqlite.Extent, people []memory.Person) string {
 	if o.user != "" && o.channel == "" && o.before == "" {
 		text += fmt.Sprintf(", %s, and what is known of them in %s", plural(e.Facts, "fact"), plural(len(people), "server"))
 	}
+	if e.Lore > 0 {
+		text += ", " + pieces(e.Lore)
+	}
 	if o.guild != "" && o.user == "" && o.channel == "" && o.before == "" {
 		text += ", its people, channels and settings"
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	_ "time/tzdata" // the image has no time zones of its own
@@ -99,7 +100,7 @@ func newRoot(env *environment) *cobra.Command {
 	root.PersistentFlags().StringVar(&f.data, "data", "", "data `directory` (default ./data, or HARK_DATA)")
 	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(), f.searchCommand(), f.contextCommand(),
 		f.evalCommand(), f.doctorCommand(), f.healthCommand(), versionCommand(),
-		f.backupCommand(), f.restoreCommand(), f.exportCommand(), f.forgetCommand(), f.reindexCommand(), f.backfillCommand())
+		f.backupCommand(), f.restoreCommand(), f.exportCommand(), f.forgetCommand(), f.reindexCommand(), f.backfillCommand(), f.loreCommand())
 	return root
 }
 
@@ -119,8 +120,11 @@ func knownCommand(c *cobra.Command, args []string) error {
 // is meant to everybody.
 func refuseEmpty(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
-		kind := f.Value.Type()
-		if err == nil && (kind == "string" && strings.TrimSpace(f.Value.String()) == "" || kind == "stringSlice" && f.Value.String() == "[]") {
+		empty := f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == ""
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			empty = !slices.ContainsFunc(list.GetSlice(), func(s string) bool { return strings.TrimSpace(s) != "" })
+		}
+		if err == nil && empty {
 			err = fmt.Errorf("--%s is empty: give it a value or leave it out", f.Name)
 		}
 	})

@@ -22,6 +22,7 @@ type receiptJSON struct {
 	Vectors  int        `json:"vectors"`
 	Answers  int        `json:"answers"`
 	Facts    int        `json:"facts"`
+	Lore     int        `json:"lore"`
 	People   int        `json:"people"`
 	OutOf    []string   `json:"out_of_reach"`
 }
@@ -42,6 +43,9 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 			parts = append(parts, plural(p.n, p.noun))
 		}
 	}
+	if r.Lore > 0 {
+		parts = append(parts, pieces(r.Lore))
+	}
 	if r.People > 0 {
 		parts = append(parts, "what was known of a person in "+plural(r.People, "server"))
 		if r.Forgetting.User == 0 {
@@ -59,7 +63,7 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 
 func receiptOf(r memory.Receipt, reach []string) receiptJSON {
 	out := receiptJSON{
-		At: r.Forgetting.At.UTC().Truncate(time.Second), Messages: r.Messages, Segments: r.Segments, Vectors: r.Vectors, Answers: r.Answers, Facts: r.Facts,
+		At: r.Forgetting.At.UTC().Truncate(time.Second), Messages: r.Messages, Segments: r.Segments, Vectors: r.Vectors, Answers: r.Answers, Facts: r.Facts, Lore: r.Lore,
 		People: r.People, OutOf: reach,
 	}
 	if r.Forgetting.Guild != memory.Everywhere {
@@ -76,6 +80,9 @@ func receiptOf(r memory.Receipt, reach []string) receiptJSON {
 	}
 	return out
 }
+
+// pieces is "1 piece of lore" or "2 pieces of lore".
+func pieces(n int) string { return plural(n, "piece") + " of lore" }
 
 // outOfReach is where what was forgotten may be still.
 func outOfReach(k *kept) []string {
@@ -96,5 +103,6 @@ func add(to *memory.Receipt, r memory.Receipt) {
 	to.Vectors += r.Vectors
 	to.Answers += r.Answers
 	to.Facts += r.Facts
+	to.Lore += r.Lore
 	to.People += r.People
 }

@@ -205,7 +205,7 @@ func (r *runner) forgotten(done memory.Receipt) {
 	f := done.Forgetting
 	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel", f.Channel).Str("why", string(f.Why)).
 		Int("messages", done.Messages).Int("segments", done.Segments).Int("vectors", done.Vectors).Int("answers", done.Answers).
-		Int("facts", done.Facts).Int("people", done.People).Msg("forgot")
+		Int("facts", done.Facts).Int("lore", done.Lore).Int("people", done.People).Msg("forgot")
 }
 
 // newLogger logs to w as configured: "auto" is for people where a terminal is, for machines elsewhere.

@@ -54,14 +54,14 @@ func private(s *testscript.TestScript, neg bool, args []string) {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"", "run", "chat", "import", "search", "context", "eval", "doctor", "healthcheck", "version",
-		"backup", "restore", "export", "forget", "reindex", "backfill"} {
+		"backup", "restore", "export", "forget", "reindex", "backfill", "lore", "lore add", "lore list", "lore show", "lore edit", "lore remove"} {
 		args := append(strings.Fields(command), "--help")
 		out, stderr := &buffer{}, &buffer{}
 		env := environment{stdout: out, stderr: stderr, lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }}
 		if code := run(t.Context(), env, args); code != 0 || stderr.String() != "" {
 			t.Errorf("%s --help: exit code %d, %s", command, code, stderr)
 		}
-		golden := filepath.Join("testdata", "help", "hark"+command+".txt")
+		golden := filepath.Join("testdata", "help", "hark"+strings.ReplaceAll(command, " ", "")+".txt")
 		if *update {
 			if err := os.WriteFile(golden, []byte(out.String()), 0o644); err != nil {
 				t.Fatal(err)

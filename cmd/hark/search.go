@@ -111,6 +111,11 @@ func (f *flags) searchCommand() *cobra.Command {
 			a.tellSession(r.Prompt)
 			a.tellLacks(r.Result)
 			hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
+			if !a.json {
+				if err := printLoreHits(c.OutOrStdout(), r.Result.Lore); err != nil || len(hits) == 0 && len(r.Result.Lore) > 0 {
+					return err
+				}
+			}
 			return app.printHits(c, a.json, hits)
 		},
 	}

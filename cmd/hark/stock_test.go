@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,9 @@ func stocked(t *testing.T) (c *commandLine, data string) {
 		memory.Posted{Message: memory.Message{ID: day(3), Guild: shed, Channel: 601, Author: 7, Content: "Where is the rake?"}},
 		memory.Posted{Message: memory.Message{ID: day(4), Guild: memory.DirectGuild, Channel: 701, Author: 7, Content: "Just between us"}},
 		memory.FactTold{Guild: garden, User: 7, Fact: memory.Fact{ID: 1, Text: "grows leeks", By: 7, Channel: 501, Message: day(2)}},
+		memory.LoreTold{Lore: memory.Lore{ID: 5, Guild: garden, Name: "Rake rota", Text: "Ann has it in May", Own: []string{"rakes"}, By: 7, Channel: 501, At: day(4).Time(),
+			Sources: []memory.Spot{{Channel: 501, Message: day(2)}}}},
+		memory.LoreTold{Lore: memory.Lore{ID: 6, Guild: garden, Name: "Shed key", Text: "is under the pot", At: day(4).Time()}},
 		memory.GuildLeft{Guild: shed, At: day(5).Time()},
 		memory.GapFound{Gap: memory.Gap{Guild: garden, Channel: 501, After: day(6), Until: day(7), Fetched: 3}},
 	}
@@ -84,6 +88,52 @@ func TestExportTellsWhereFactsAreFrom(t *testing.T) {
 	}
 }
 
+func TestLoreOfServers(t *testing.T) {
+	t.Parallel()
+	c, _ := stocked(t)
+	if l := c.exported("--user", "7").Servers[0].Lore; len(l) != 1 || l[0].Name != "Rake rota" || l[0].By != "7" || l[0].Channel != "501" || l[0].Aliases[0] != "rakes" ||
+		l[0].Sources[0].Link != "https://discord.com/channels/"+l[0].Server+"/501/"+l[0].Sources[0].Message {
+		t.Errorf("%+v", l)
+	}
+	c.run(0, "lore", "show", "rr")
+	c.says("Rake rota\n  in #general of Garden, told by Annie (7), ")
+	c.says("  from: https://discord.com/channels/")
+	c.run(1, "lore", "add", "Hose", "is green")
+	c.says(`hark: which server's lore is it? Say it with --guild: "Garden", "Shed"`)
+	c.run(1, "lore", "add", "Hose", "is green", "--guild", "direct")
+	c.says("hark: direct messages have no lore")
+	c.run(1, "forget", "--user", "7")
+	c.says("1 fact, and what is known of them in 2 servers, 1 piece of lore.")
+	c.run(0, "forget", "--user", "7", "--yes")
+	c.says("1 fact, 1 piece of lore, what was known of a person in 2 servers")
+	c.run(0, "lore", "list")
+	c.says("Shed key")
+	c.run(1, "lore", "show", "Rake rota")
+	c.says("no lore is called")
+}
+
+// Lore of a clock that is ahead can be changed, and of what isn't kept nobody is told that it is.
+func TestLoreThatIsOddOrNotKept(t *testing.T) {
+	t.Parallel()
+	c, data := stocked(t)
+	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ahead := time.Now().Add(time.Hour)
+	err = store.Apply(t.Context(), memory.LoreTold{Lore: memory.Lore{ID: 7, Guild: 500, Name: "Hose", Text: "is green", At: ahead}},
+		memory.ChannelDeleted{Guild: 500, Channel: 502, At: ahead})
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	c.run(0, "lore", "edit", "hose", "--text", "is red")
+	c.run(0, "lore", "show", "hose")
+	c.says("is red")
+	c.run(1, "lore", "add", "Posts", "are wooden", "--channel", "posts")
+	c.says(`hark: "Posts" wasn't kept: `)
+	c.run(1, "lore", "show", "posts")
+}
+
 func TestBackfillOnlyWhereItCanBe(t *testing.T) {
 	t.Parallel()
 	c, _ := stocked(t)
@@ -115,7 +165,7 @@ func TestForgettingTellsWhomAndWhat(t *testing.T) {
 	c.says("hark:   7 Annie (ann) in Garden (500)")
 	c.says("hark:   8 annie (annie) in Shed (600)")
 	c.run(1, "forget", "--guild", "garden")
-	c.says("This forgets everything in Garden (500): 1 message in 1 channel, its people, channels and settings.")
+	c.says("This forgets everything in Garden (500): 1 message in 1 channel, 2 pieces of lore, its people, channels and settings.")
 	c.run(1, "forget", "--channel", "general", "--message", "7,8,7")
 	c.says("This forgets 0 messages of 2 ids that are remembered.")
 	c.run(1, "forget", "--user", "12345")

@@ -169,7 +169,7 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 			}
 		}
 	}
-	for _, m := range r.sentSources() {
+	for _, m := range r.sentSources(r.sentLore()) {
 		if !found[m.ID] {
 			found[m.ID] = true
 			t.Recalled = append(t.Recalled, memory.TraceHit{Channel: m.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
@@ -179,6 +179,9 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 		for _, f := range p.Person.Facts {
 			t.Facts = append(t.Facts, f.ID)
 		}
+	}
+	for _, l := range r.sentLore() {
+		t.Lore = append(t.Lore, l.ID)
 	}
 	for _, m := range r.loggedSession() {
 		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: q.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})

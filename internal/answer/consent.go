@@ -2,7 +2,6 @@ package answer
 
 import (
 	"context"
-	"slices"
 
 	"hark/memory"
 	"hark/search"
@@ -110,38 +109,4 @@ func byID(g *memory.Guild) map[memory.ChannelID]*memory.Channel {
 		channels[g.Channels[i].ID] = &g.Channels[i]
 	}
 	return channels
-}
-
-// settleFacts looks up the messages that the facts of a result's people were said in, and leaves out the facts whose
-// message is gone.
-func (e *Engine) settleFacts(ctx context.Context, r *recalled) error {
-	wanted := map[memory.ChannelID][]memory.MessageID{}
-	for _, p := range r.result.People {
-		for _, f := range p.Person.Facts {
-			if f.Message != 0 && !slices.Contains(wanted[f.Channel], f.Message) {
-				wanted[f.Channel] = append(wanted[f.Channel], f.Message)
-			}
-		}
-	}
-	r.said = map[spot]memory.Message{}
-	for channel, ids := range wanted {
-		messages, err := e.log.Messages(ctx, channel, ids)
-		if err != nil {
-			return err
-		}
-		if messages, err = r.consents.given(ctx, messages); err != nil {
-			return err
-		}
-		for _, m := range messages {
-			r.said[spot{channel, m.ID}] = m
-		}
-	}
-	for i := range r.result.People {
-		facts := &r.result.People[i].Person.Facts
-		*facts = slices.DeleteFunc(slices.Clone(*facts), func(f memory.Fact) bool {
-			_, there := r.said[spot{f.Channel, f.Message}]
-			return f.Message != 0 && !there
-		})
-	}
-	return nil
 }

@@ -15,7 +15,8 @@ type derivation struct {
 	consents consents
 	channel  memory.ChannelID
 	scope    memory.Scope
-	present  memory.MessageID // from here on everybody present has seen what was said
+	lore     map[int64]memory.Lore // that may be used
+	present  memory.MessageID      // from here on everybody present has seen what was said
 	known    map[memory.MessageID]bool
 }
 
@@ -59,6 +60,11 @@ func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bo
 
 // sourcesReadable reports whether all that an answer was made from may be used again.
 func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
+	for _, id := range trace.Lore {
+		if _, ok := d.lore[id]; !ok {
+			return false, nil
+		}
+	}
 	used := map[memory.ChannelID][]memory.MessageID{}
 	for _, hit := range trace.Recalled {
 		if hit.Number == 0 && !hit.Context {

@@ -17,6 +17,7 @@ type Log interface {
 	Guilds(ctx context.Context) ([]memory.GuildID, error)
 	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
 	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 	Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error)

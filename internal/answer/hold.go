@@ -21,6 +21,9 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 	if ok, err := now.holdsPeople(ctx, r.sentPeople()); !ok || err != nil {
 		return false, err
 	}
+	if !now.holdsLore(r.sentLore()) {
+		return false, nil
+	}
 	session := r.loggedSession()
 	if len(session) > 0 && !now.here {
 		return false, nil
@@ -75,19 +78,6 @@ func (r *recalled) loggedSession() []memory.Message {
 	return r.sentSession()
 }
 
-// sentSources are the messages that facts in the prompt were said in.
-func (r *recalled) sentSources() []memory.Message {
-	var sources []memory.Message
-	for _, p := range r.sentPeople() {
-		for _, f := range p.Person.Facts {
-			if f.Message != 0 {
-				sources = append(sources, r.said[spot{f.Channel, f.Message}])
-			}
-		}
-	}
-	return sources
-}
-
 // sent are the messages of the log that the prompt shows or that it was made from, by channel.
 func (r *recalled) sent() map[memory.ChannelID]map[memory.MessageID]memory.Message {
 	shown := map[memory.MessageID]bool{}
@@ -108,7 +98,7 @@ func (r *recalled) sent() map[memory.ChannelID]map[memory.MessageID]memory.Messa
 			}
 		}
 	}
-	for _, m := range slices.Concat(r.sentSources(), r.loggedSession()) {
+	for _, m := range slices.Concat(r.sentSources(r.sentLore()), r.loggedSession()) {
 		add(m)
 	}
 	return sent

@@ -21,7 +21,8 @@ const (
 )
 
 const (
-	maxQuotes = 3
+	maxQuotes     = 3
+	maxLoreQuotes = 2
 	// weak is the relevance below which nothing is worth quoting.
 	weak = 0.05
 	// odds is how many times likelier the best quote may be than another beside it. Odds rather than
@@ -31,15 +32,16 @@ const (
 	odds = 2.0
 )
 
-// quote is the answer that consists of the best messages themselves.
+// quote is the answer that consists of the lore that the question names and the best messages themselves.
 func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string) (Answer, error) {
 	hits, err := e.quotable(ctx, q, r)
 	if err != nil {
 		return Answer{}, err
 	}
 	a := Answer{Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
-	a.Trace.Recalled, a.Trace.Sections = nil, nil // the answer isn't made from the prompt
+	a.Trace.Recalled, a.Trace.Sections, a.Trace.Lore = nil, nil, nil // the answer isn't made from the prompt
 	var b strings.Builder
+	lore := e.quoteLore(&b, r, &a.Trace)
 	for i, hit := range hits {
 		m := hit.Message
 		s := Source{
@@ -55,15 +57,38 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 		fmt.Fprintf(&b, "— %s, %s [%d]\n\n", who(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 	}
 	switch {
-	case len(hits) == 0 && q.OnlyAsker:
+	case len(hits)+lore > 0:
+	case q.OnlyAsker:
 		b.WriteString(onlyYouNone + "\n\n")
-	case len(hits) == 0:
+	default:
 		b.WriteString(foundNone + "\n\n")
 	}
 	b.WriteString(note)
 	a.Text = b.String()
 	a.Trace.Total = r.elapsed()
 	return a, nil
+}
+
+// quoteLore quotes the lore that the question names, and tells how many pieces that is.
+func (e *Engine) quoteLore(b *strings.Builder, r *recalled, t *memory.Trace) int {
+	for _, hit := range r.result.Lore {
+		l := hit.Lore
+		if hit.Why == "words" || len(t.Lore) == maxLoreQuotes {
+			continue
+		}
+		t.Lore = append(t.Lore, l.ID)
+		for _, s := range l.Sources {
+			m := r.said[spot{s.Channel, s.Message}]
+			t.Recalled = append(t.Recalled, memory.TraceHit{Channel: s.Channel, Message: s.Message, Context: true, Edited: editedAt(m)})
+		}
+		b.WriteString(quoted(l.Name + ": " + l.Text))
+		by := ""
+		if l.By != 0 {
+			by = ", told by " + who(Source{Author: r.names.of(l.By)}, l.By)
+		}
+		fmt.Fprintf(b, "— lore%s, %s\n\n", by, l.At.In(e.options.Zone).Format("2 Jan 2006 15:04"))
+	}
+	return len(t.Lore)
 }
 
 // quotable are the hits to quote: the best, and at most two that are hardly worse. A question that Hark was asked

@@ -17,7 +17,7 @@ type recalled struct {
 	reach
 	Prompt   builder.Prompt
 	result   search.Result
-	said     map[spot]memory.Message // what the facts of the result's people were said in
+	said     map[spot]memory.Message // what the facts of the result's people, and its lore, were said in
 	session  []memory.Message        // of the channel, before the question, oldest first
 	sought   string                  // what is searched for: the question, or what was made of it
 	unlogged bool                    // whether the session isn't from the log
@@ -40,6 +40,7 @@ type reach struct {
 	here     bool               // whether what was logged of the channel asked in may be used at all
 	names    names
 	consents consents
+	lore     map[int64]memory.Lore // what the guilds were told, by id
 }
 
 func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }
@@ -75,7 +76,7 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	if r.result, err = e.find(ctx, q, r, r.asked, skip); err != nil {
 		return err
 	}
-	if err := e.settleFacts(ctx, r); err != nil {
+	if err := e.settle(ctx, r); err != nil {
 		return err
 	}
 	if q.Guild == memory.DirectGuild {
@@ -192,7 +193,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 	}
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
 	now.asked, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
-	return now, nil
+	return now, e.readLore(ctx, &now)
 }
 
 func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
@@ -233,7 +234,7 @@ func (e *Engine) session(ctx context.Context, q Question, now reach) ([]memory.M
 		return append(repliedTo(before[:len(before)-len(session)], q.ReplyTo), session...), nil
 	}
 	own := derivation{
-		log: e.log, consents: now.consents, channel: q.Channel, scope: now.scope, present: asked, known: map[memory.MessageID]bool{},
+		log: e.log, consents: now.consents, channel: q.Channel, scope: now.scope, lore: now.lore, present: asked, known: map[memory.MessageID]bool{},
 	}
 	if len(session) > 0 {
 		own.present = session[0].ID
@@ -312,6 +313,9 @@ func History(result search.Result, at memory.ChannelID, channelName func(memory.
 		in.Participants = append(in.Participants, builder.Participant{
 			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: told(p.Person, personName), Main: p.Main,
 		})
+	}
+	for _, hit := range result.Lore {
+		in.Lore = append(in.Lore, hit.Lore.Name+": "+hit.Lore.Text)
 	}
 	shown := map[memory.MessageID]bool{}
 	for _, hit := range result.Hits {

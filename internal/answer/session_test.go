@@ -183,6 +183,13 @@ func (f *faulty) People(ctx context.Context, id memory.GuildID) ([]memory.Person
 	return f.Log.People(ctx, id)
 }
 
+func (f *faulty) Lore(ctx context.Context, id memory.GuildID) ([]memory.Lore, error) {
+	if f.fails() {
+		return nil, errDisk
+	}
+	return f.Log.Lore(ctx, id)
+}
+
 func (f *faulty) Messages(ctx context.Context, c memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
 	if f.fails() {
 		return nil, errDisk

@@ -69,7 +69,7 @@ type Memory struct {
 	LogBots       bool     `toml:"log_bots" help:"Whether other bots' and webhooks' messages are remembered."`
 	AgeRestricted bool     `toml:"age_restricted" help:"Whether age-restricted channels are remembered like others. If not, only those that an admin has chosen by name are."`
 	Direct        bool     `toml:"direct" help:"Whether direct messages to Hark are remembered. They are recalled in the same direct message only."`
-	Retention     Duration `toml:"retention" help:"How long messages are remembered, such as \"365d\". Older ones are forgotten. 0: without end."`
+	Retention     Duration `toml:"retention" help:"How long messages and lore are remembered, such as \"365d\". Older ones are forgotten. 0: without end."`
 	CatchUp       Duration `toml:"catch_up" help:"How far back Hark fetches what was said while it was away. 0: nothing is fetched."`
 	Reconcile     int      `toml:"reconcile" help:"How many of a channel's newest messages are compared with Discord after Hark was away, to learn of edits and deletions. 0: none."`
 	EditAnswers   bool     `toml:"edit_answers" help:"Whether answers that used what was forgotten are edited in Discord to say so."`

@@ -94,3 +94,6 @@ func Words(s string) []string {
 
 // IsStopWord reports whether a word, as Words gives it, is too common to look for.
 func IsStopWord(w string) bool { return stopWords[w] }
+
+// Stem is the term that a word, as Words gives it, is indexed by.
+func Stem(w string) string { return stem(w) }

@@ -103,7 +103,11 @@ func drawTime(t *rapid.T, name string) time.Time {
 func drawPeopleEvent(t *rapid.T) memory.Event {
 	channel, slot := drawSlot(t)
 	who, where := rapid.SampledFrom(authors).Draw(t, "who"), rapid.SampledFrom([]memory.GuildID{guild, memory.LocalGuild}).Draw(t, "where")
-	switch rapid.IntRange(0, 6).Draw(t, "people") {
+	switch rapid.IntRange(0, 9).Draw(t, "people") {
+	case 7:
+		return memory.LoreGone{Guild: rapid.SampledFrom([]memory.GuildID{guild, guild, memory.LocalGuild}).Draw(t, "where"), ID: int64(rapid.IntRange(1, 6).Draw(t, "lore"))}
+	case 8, 9:
+		return drawLore(t)
 	case 0:
 		return memory.PersonLeft{Guild: where, User: who}
 	case 1:
@@ -126,6 +130,27 @@ func drawFact(t *rapid.T) memory.Event {
 		f.Channel, f.Message = channels[n%2], slotID(n%4)
 	}
 	return memory.FactTold{Guild: guild, User: authors[n%len(authors)], Fact: f}
+}
+
+// drawLore is a version of one of a few pieces of lore. What it says depends on its id and time alone.
+func drawLore(t *rapid.T) memory.Event {
+	n, at := rapid.IntRange(1, 6).Draw(t, "lore"), drawTime(t, "told at")
+	v := at.Minute()
+	// Who told it where is the same in all versions: those that are forgotten must be the older ones.
+	l := memory.Lore{
+		ID: int64(n), Guild: guild, Name: fmt.Sprintf("Project %d", n), Text: fmt.Sprintf("version %d of %d", v, n), At: at,
+		By: []memory.UserID{0, ada, ben, 503}[n%4], Channel: []memory.ChannelID{0, general, staff, thread}[n*n%7%4],
+	}
+	if n%3 == 0 {
+		l.Guild, l.Channel = memory.LocalGuild, local
+	}
+	if v%2 == 0 {
+		l.Own = []string{fmt.Sprintf("the %dth", n)}
+	}
+	if n > 2 {
+		l.Sources = []memory.Spot{{Channel: general, Message: slotID(n % 4)}, {Channel: staff, Message: slotID(v % 3)}}[:1+v%2]
+	}
+	return memory.LoreTold{Lore: l}
 }
 
 // drawHearingEvent is something about what is to be heard and kept of a guild.

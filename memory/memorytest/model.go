@@ -34,6 +34,7 @@ type model struct {
 	people   map[memory.GuildID]map[memory.UserID]memory.Person
 
 	facts       map[factKey]*fact
+	lore        map[loreKey]*lore
 	opted       map[member]memory.Opted
 	heard       map[memory.ChannelID]memory.MessageID
 	choices     map[chosen]memory.Chose
@@ -54,6 +55,7 @@ func newModel() *model {
 		seen:     map[memory.ChannelID]bool{},
 		people:   map[memory.GuildID]map[memory.UserID]memory.Person{},
 		facts:    map[factKey]*fact{},
+		lore:     map[loreKey]*lore{},
 		opted:    map[member]memory.Opted{},
 		heard:    map[memory.ChannelID]memory.MessageID{},
 		choices:  map[chosen]memory.Chose{},
@@ -87,6 +89,10 @@ func (m *model) apply(events ...memory.Event) {
 			m.applyGap(e)
 		case memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone, memory.Opted, memory.Learn:
 			m.applyPerson(e)
+		case memory.LoreTold:
+			m.tellLore(e.Lore)
+		case memory.LoreGone:
+			m.takeLore(loreKey{e.Guild, e.ID}, true)
 		case memory.Learned:
 			m.meet(e.Guild, e.Channel)
 			m.learned[e.Channel] = max(m.learned[e.Channel], e.Until)
@@ -164,6 +170,7 @@ func (m *model) changing(at place, change func()) {
 	change()
 	if after, _ := m.message(at); was && after.Text() != before.Text() {
 		m.dropFacts(at)
+		m.dropLore(at, false)
 		m.dropAnswers(at, false)
 	}
 }
@@ -190,6 +197,7 @@ func (m *model) remove(at place, withdrawn bool) {
 	delete(m.names, at)
 	delete(m.traces, at)
 	m.dropFacts(at)
+	m.dropLore(at, withdrawn)
 	m.dropAnswers(at, withdrawn)
 }
 
@@ -238,6 +246,7 @@ func (m *model) keepTrace(t memory.Trace) {
 		known := m.facts[factKey{t.Guild, id}]
 		gone = gone || known != nil && known.gone
 	}
+	gone = gone || slices.ContainsFunc(t.Lore, func(id int64) bool { return !m.hasLore(id) })
 	if gone || changed {
 		m.dropAnswer(t, gone)
 	}

@@ -79,7 +79,7 @@ func (m *model) known(at place) memory.Message {
 // forgetMessages deletes messages, and first the answers made from them, which may be among them, and those to questions
 // of somebody of whom everything is forgotten.
 func (m *model) forgetMessages(g *forgetting, covered []place) {
-	facts, answers := m.factCount(), len(m.withdrawn)
+	facts, lore, answers := m.factCount(), m.loreCount(), len(m.withdrawn)
 	for _, at := range covered {
 		m.dropAnswers(at, true)
 	}
@@ -93,10 +93,12 @@ func (m *model) forgetMessages(g *forgetting, covered []place) {
 			m.dropAnswersFrom(key)
 		}
 	}
+	m.forgetLore(g)
 	for _, at := range covered {
 		m.delete(at)
 	}
 	g.Facts += facts - m.factCount()
+	g.Lore += lore - m.loreCount()
 	for _, w := range m.withdrawn[answers:] {
 		if w.First {
 			g.Answers++

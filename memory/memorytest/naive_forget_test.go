@@ -103,6 +103,14 @@ func (s *naive) spare(f memory.Forgetting) (undo func()) {
 	case s.has("keeps what is known of the forgotten"):
 		facts, people := maps.Clone(m.facts), maps.Clone(m.people[guild])
 		return func() { m.facts, m.people[guild] = facts, people }
+	case s.has("keeps the lore of the forgotten"):
+		lore := maps.Clone(m.lore)
+		for key, l := range m.lore {
+			if len(l.Sources) == 0 {
+				delete(m.lore, key)
+			}
+		}
+		return func() { maps.Copy(m.lore, lore) }
 	case s.has("keeps facts whose source is forgotten") && f.Channel != 0:
 		facts := maps.Clone(m.facts)
 		return func() { m.facts = facts }

@@ -52,6 +52,13 @@ func (s *naive) Apply(ctx context.Context, events ...memory.Event) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes++
+	for _, e := range events {
+		if told, ok := e.(memory.LoreTold); ok && !s.has("takes any lore") {
+			if _, err := told.Lore.Checked(); err != nil {
+				return memory.ErrRefused
+			}
+		}
+	}
 	for i, e := range events {
 		if err := ctx.Err(); err != nil && (i == 0 || s.has("applies half a batch")) && (i > 0 || !s.has("applies half a batch")) {
 			return err
@@ -164,6 +171,18 @@ func (s *naive) spoil(e memory.Event) []memory.Event {
 			v.Fact.Channel, v.Fact.Message = 0, 0
 			return []memory.Event{v}
 		}
+	case memory.LoreTold:
+		l, _ := v.Lore.Checked() // as Apply did
+		v.Lore = l
+		key := loreKey{l.Guild, l.ID}
+		if known := s.model.lore[key]; known != nil && (s.has("brings lore back") || s.has("tells lore by the last told")) {
+			known.At = time.Time{}
+			known.gone = known.gone && !s.has("brings lore back")
+		}
+		if s.has("keeps lore without its sources") {
+			v.Lore.Sources = nil
+		}
+		return []memory.Event{v}
 	case memory.Learn:
 		if s.has("learns by the last told") {
 			delete(s.model.learn, member{v.Guild, v.User})
@@ -256,6 +275,12 @@ func (s *naive) People(_ context.Context, guild memory.GuildID) ([]memory.Person
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.model.everybody(guild), nil
+}
+
+func (s *naive) Lore(_ context.Context, guild memory.GuildID) ([]memory.Lore, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.model.loreOf(guild), nil
 }
 
 func (s *naive) Presence(_ context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {

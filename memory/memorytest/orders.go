@@ -38,7 +38,14 @@ func checkOrders(t *testing.T, open func(t testing.TB) memory.Store) {
 // drawOrderless is an event that ends in the same, whenever it comes.
 func drawOrderless(t *rapid.T) memory.Event {
 	who := rapid.SampledFrom([]memory.UserID{601, 602}).Draw(t, "who") // who write nothing
-	switch rapid.IntRange(0, 15).Draw(t, "kind") {
+	switch rapid.IntRange(0, 17).Draw(t, "kind") {
+	case 8, 9:
+		e := drawLore(t).(memory.LoreTold)
+		e.Lore.Sources = nil // lore tells nothing of which version of its sources it is from
+		if rapid.IntRange(0, 3).Draw(t, "gone?") == 0 {
+			return memory.LoreGone{Guild: e.Lore.Guild, ID: e.Lore.ID}
+		}
+		return e
 	case 0:
 		e := drawFact(t).(memory.FactTold)
 		e.Fact.Channel, e.Fact.Message = 0, 0 // a fact tells nothing of which version of its source it is from
@@ -81,6 +88,7 @@ func (t *trial) asModel(want *model, events []memory.Event) {
 		t.same("the log", t.log(channel), plain(want.log(channel)))
 	}
 	t.same("people", t.people(guild), want.everybody(guild))
+	t.same("lore", append(t.lore(guild), t.lore(memory.LocalGuild)...), append(want.loreOf(guild), want.loreOf(memory.LocalGuild)...))
 	for _, who := range []memory.UserID{601, 602} {
 		t.same("who opted out", t.optedOut(guild, who), want.opted[member{guild, who}].Out)
 	}

@@ -129,6 +129,8 @@ func (m *machine) isUnclear(e memory.Event) bool {
 	case memory.FactTold:
 		_, told := m.model.facts[factKey{e.Guild, e.Fact.ID}]
 		return !told && len(m.model.forgettings) > 0 || e.Fact.Message != 0 && m.isUnknown(place{e.Fact.Channel, e.Fact.Message})
+	case memory.LoreTold:
+		return slices.ContainsFunc(e.Lore.Sources, func(s memory.Spot) bool { return m.isUnknown(place{s.Channel, s.Message}) })
 	}
 	return false
 }
@@ -161,7 +163,7 @@ func (m *machine) forgetSome(t *rapid.T) {
 	want.done = true
 	got := m.forget(f)
 	if m.possible(got, want); alone {
-		m.same("facts and people forgotten", []int{got.Facts, got.People}, []int{want.Facts, want.People})
+		m.same("facts, lore and people forgotten", []int{got.Facts, got.Lore, got.People}, []int{want.Facts, want.Lore, want.People})
 		if got.Messages < want.Messages-m.answers {
 			m.Fatalf("the receipt is %+v, want %+v", got, want.Receipt)
 		}
@@ -197,10 +199,10 @@ func (m *machine) possible(got memory.Receipt, want *forgetting) {
 	others := 0 // that are hidden, and wait to be carried out
 	for _, g := range m.model.forgettings {
 		if !g.done {
-			others += g.Messages + g.Facts
+			others += g.Messages + g.Facts + g.Lore
 		}
 	}
-	if got.Messages > want.Messages+m.answers+others || got.Facts > want.Facts+others || got.People > want.People ||
+	if got.Messages > want.Messages+m.answers+others || got.Facts > want.Facts+others || got.Lore > want.Lore+others || got.People > want.People ||
 		got.Vectors > got.Segments || got.Answers > m.answers {
 		m.Fatalf("the receipt is %+v, want %+v", got, want.Receipt)
 	}
@@ -249,6 +251,7 @@ func (m *machine) answer(t *rapid.T) {
 		},
 		Sections: []memory.TraceUse{{Section: "history"}},
 		Facts:    rapid.SampledFrom([][]int64{nil, nil, {1}, {2, 5}}).Draw(t, "facts"),
+		Lore:     m.drawUsedLore(t),
 	}
 	if rapid.Bool().Draw(t, "at once") {
 		m.both(memory.Posted{Message: reply}, memory.Answered{Trace: trace})
@@ -257,6 +260,16 @@ func (m *machine) answer(t *rapid.T) {
 	m.both(memory.Posted{Message: reply})
 	m.keep(trace)
 	m.model.keepTrace(trace)
+}
+
+// drawUsedLore is mostly of lore that is there.
+func (m *machine) drawUsedLore(t *rapid.T) (used []int64) {
+	for _, id := range rapid.SampledFrom([][]int64{nil, {1, 4}, {2, 3}, {5}}).Draw(t, "lore") {
+		if m.model.hasLore(id) || id == 5 {
+			used = append(used, id)
+		}
+	}
+	return used
 }
 
 func (m *machine) compareLog(t *rapid.T) {
@@ -298,6 +311,7 @@ func (m *machine) compareGuilds(*rapid.T) {
 	for _, id := range guilds {
 		m.same("Guild", normal(m.guild(id)), normal(m.model.whole(id)))
 		m.same("People", m.people(id), m.model.everybody(id))
+		m.same("Lore", m.lore(id), m.model.loreOf(id))
 	}
 }
 

@@ -19,6 +19,9 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 		memory.Edited{Guild: guild, Channel: general, ID: early.ID, Content: "second", At: began})
 	fact := memory.Fact{ID: 5, Text: "sails", By: ada}
 	gap := memory.Gap{Guild: guild, Channel: general, After: id(1), Until: id(9), Past: true}
+	sourced, operators := note(8, ada, general, 1, memory.Spot{Channel: general, Message: id(0)}), note(9, 0, 0, 1)
+	first.told(sourced, operators, note(10, ben, general, 1))
+	first.apply(memory.LoreGone{Guild: guild, ID: 10})
 	first.apply(memory.FactTold{Guild: guild, User: ada, Fact: fact}, memory.FactGone{Guild: guild, User: ada, Fact: 6},
 		memory.Opted{Guild: guild, User: 503, Out: true, At: began}, memory.GapFound{Gap: gap}, memory.Heard{Guild: guild, Channel: staff, ID: id(3)},
 		memory.Chose{Guild: guild, Channel: staff, Choice: memory.Ignore, At: began}, memory.Asked{Guild: guild, Channel: general, Message: id(1)},
@@ -43,6 +46,8 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 	again.same("the log", again.around(general, []memory.MessageID{id(0)}, 100, 100), log)
 	again.same("the guild", normal(again.guild(guild)), normal(structure))
 	again.same("the people", again.people(guild), []memory.Person{{ID: ada, Guild: guild, Username: "ada", Facts: []memory.Fact{fact}}})
+	again.told(note(10, ben, general, 2))
+	again.same("the lore", again.lore(guild), []memory.Lore{sourced, operators})
 	again.same("who opted out", again.optedOut(guild, 503), true)
 	again.same("gaps", again.gaps(), []memory.Gap{gap})
 	again.same("heard", again.heard(guild), heard)

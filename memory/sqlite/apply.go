@@ -40,9 +40,16 @@ func (s *Store) prepareSome(events []memory.Event, prepared []event) error {
 			if e.Trace.Answer == 0 || e.Trace.Channel == 0 {
 				return fmt.Errorf("keep a trace: its answer has no id or no channel: %w", memory.ErrRefused)
 			}
+		case memory.LoreTold:
+			lore, err := e.Lore.Checked()
+			if err != nil {
+				return fmt.Errorf("keep lore: %w: %w", err, memory.ErrRefused)
+			}
+			prepared[i].Event = memory.LoreTold{Lore: lore}
 		case memory.Deleted, memory.Named, memory.Starred, memory.Heard, memory.GuildSeen, memory.GuildLeft, memory.ChannelSeen, memory.ChannelGone,
 			memory.ChannelDeleted, memory.RoleSeen, memory.RoleGone, memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone,
-			memory.Learn, memory.Learned, memory.Chose, memory.Asked, memory.Opted, memory.GapFound, memory.GapFilled, memory.Marked:
+			memory.Learn, memory.Learned, memory.Chose, memory.Asked, memory.Opted, memory.GapFound, memory.GapFilled, memory.Marked,
+			memory.LoreGone:
 		default:
 			return fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused)
 		}
@@ -140,6 +147,10 @@ func (t *transaction) applyPerson(e memory.Event) error {
 		return t.tellFact(v)
 	case memory.FactGone:
 		return t.takeFact(v.Guild, v.Fact)
+	case memory.LoreTold:
+		return t.tellLore(v.Lore)
+	case memory.LoreGone:
+		return t.takeLore(v.Guild, v.ID)
 	case memory.Opted:
 		return t.opt(v)
 	case memory.Learn:
@@ -288,6 +299,9 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	if err := t.dropFacts(old.Channel, old.ID); err != nil { // they may no longer be what it says
 		return err
 	}
+	if err := t.dropLore(old.Channel, old.ID, false); err != nil {
+		return err
+	}
 	return t.dropAnswers(old.Channel, old.ID, false)
 }
 
@@ -357,6 +371,9 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, wi
 		}
 	}
 	if err := t.dropFacts(channelID, id); err != nil {
+		return err
+	}
+	if err := t.dropLore(channelID, id, withdrawn); err != nil {
 		return err
 	}
 	if err := t.dropTrace(channelID, id); err != nil {

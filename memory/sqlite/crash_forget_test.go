@@ -45,6 +45,9 @@ func roundEvents(n int) []memory.Event {
 	return append(events,
 		memory.PersonSeen{Person: memory.Person{Guild: guild, ID: roundUser(n), Username: canaryOf(n, 9001)}},
 		memory.FactTold{Guild: guild, User: roundUser(n), Fact: memory.Fact{ID: int64(n + 1), Text: canaryOf(n, 9002), By: 1, Channel: roundChannel(n), Message: id(base + 2)}},
+		memory.LoreTold{Lore: memory.Lore{ID: int64(2*n + 1), Guild: guild, Name: canaryOf(n, 9005), Text: canaryOf(n, 9006), Own: []string{canaryOf(n, 9007)}, By: roundUser(n), At: idAt(base)}},
+		memory.LoreTold{Lore: memory.Lore{ID: int64(2*n + 2), Guild: guild, Name: canaryOf(n, 9008), Text: canaryOf(n, 9009), By: 7, At: idAt(base),
+			Sources: []memory.Spot{{Channel: roundChannel(n), Message: id(base + 2)}}}},
 		memory.Named{Channel: roundChannel(n), ID: id(base + 2), Name: canaryOf(n, 9003)},
 		memory.Edited{Guild: guild, Channel: roundChannel(n), ID: id(base + 6), Content: canaryOf(n, 9004) + " after an edit", At: id(base + 900).Time()})
 }
@@ -206,6 +209,10 @@ func checkUnread(t *testing.T, s *Store, n int) {
 		if slices.ContainsFunc(log, func(m memory.Message) bool { return m.Author == roundUser(n) }) {
 			t.Errorf("round %d is still in the log", n)
 		}
+	}
+	lore, err := s.Lore(bg, guild)
+	if err != nil || slices.ContainsFunc(lore, func(l memory.Lore) bool { return strings.HasPrefix(l.Text, fmt.Sprintf("canary%dx", n)) }) {
+		t.Errorf("lore of round %d is still known, %v", n, err)
 	}
 	people, err := s.People(bg, guild)
 	if err != nil || slices.ContainsFunc(people, func(p memory.Person) bool { return p.ID == roundUser(n) }) {

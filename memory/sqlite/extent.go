@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"hark/memory"
 )
@@ -14,17 +15,29 @@ type Extent struct {
 	Messages int
 	Channels int // that they lie in
 	Facts    int // told about the person, where all of somebody's messages are meant
+	Lore     int
 }
 
 // Extent tells how much a Forgetting would take away now.
 func (s *Store) Extent(ctx context.Context, f memory.Forgetting) (Extent, error) {
 	var e Extent
+	if f.At.IsZero() {
+		f.At = time.Now()
+	}
 	where, args := under(f)
 	err := s.read.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM said m CROSS JOIN channel c ON c.no = m.channel WHERE "+where, args...).
 		Scan(&e.Messages, &e.Channels)
 	if err == nil && f.User != 0 && f.Channel == 0 && f.Before.IsZero() {
 		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM fact WHERE user = ?1 AND text IS NOT NULL AND ?2 IN (guild, ?3)",
 			int64(f.User), int64(f.Guild), int64(memory.Everywhere)).Scan(&e.Facts)
+	}
+	if err == nil {
+		o := orderOf(f)
+		var channels string
+		if err = s.read.QueryRowContext(ctx, "SELECT json_group_array(id) FROM channel WHERE "+concerned, int64(o.guild), int64(o.channel)).Scan(&channels); err == nil {
+			err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM lore WHERE text IS NOT NULL AND ("+loreCovered+" OR "+loreSourceCovered+")", channels, int64(o.end), int64(o.user), int64(o.guild), int64(o.channel)).
+				Scan(&e.Lore)
+		}
 	}
 	if err != nil {
 		return e, fmt.Errorf("count what would be forgotten: %w", explain(err))

@@ -159,6 +159,10 @@ func TestReadsThatFail(t *testing.T) {
 		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.useSpace(bg) }, "no such table"},
 		{"DROP TABLE fact", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
 		{"UPDATE fact SET by = 'x'", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
+		{"DROP TABLE lore", func(s *Store) (any, error) { return s.Lore(bg, guild) }, "read the lore of guild 100"},
+		{"UPDATE lore SET own = '{'", func(s *Store) (any, error) { return s.Lore(bg, guild) }, "the aliases of lore 1: "},
+		{"UPDATE lore SET by = 'x'", func(s *Store) (any, error) { return s.Lore(bg, guild) }, "read the lore of guild 100"},
+		{"DROP TABLE lore", func(s *Store) (any, error) { return s.Extent(bg, memory.Forgetting{Guild: guild}) }, "count what would be forgotten"},
 		{"DROP TABLE learn", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
 		{"DROP TABLE gap", func(s *Store) (any, error) { return s.Gaps(bg) }, "read what is missing"},
 		{"UPDATE gap SET past = 'x'", func(s *Store) (any, error) { return s.Gaps(bg) }, "read what is missing"},
@@ -187,6 +191,7 @@ func TestReadsThatFail(t *testing.T) {
 			s := open(t, dir)
 			apply(t, s, posted(general, 1, "number one"), posted(general, 6, "number six"), posted(general, 71, "an answer"),
 				memory.RoleSeen{Guild: guild, Role: memory.Role{ID: 1}}, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, RolesKnown: true}},
+				memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: "number", Text: "number three", At: idAt(1)}},
 				memory.FactTold{Guild: guild, User: 1, Fact: memory.Fact{ID: 1}}, memory.GapFound{Gap: memory.Gap{Channel: general, Until: 5}},
 				memory.Heard{Guild: guild, Channel: general, ID: id(3)}, memory.Opted{Guild: guild, User: 9, Out: true, At: id(1).Time()},
 				posted(doomed, 1, "number of a channel that goes"), memory.ChannelDeleted{Guild: guild, Channel: doomed, At: id(1).Time()})
@@ -260,6 +265,7 @@ func TestReadsOfAClosedFile(t *testing.T) {
 	scope.Until = time.Now()
 	for name, read := range map[string]func() error{
 		"people":      func() error { _, err := s.People(bg, guild); return err },
+		"lore":        func() error { _, err := s.Lore(bg, guild); return err },
 		"presence":    func() error { _, err := s.Presence(bg, scope, nil); return err },
 		"messages":    func() error { _, err := s.Messages(bg, general, nil); return err },
 		"full text":   func() error { _, err := s.FullText(bg, scope, []string{"x"}, 1); return err },

@@ -18,6 +18,7 @@ type receipt struct {
 	Vectors  int `json:"vectors"`
 	Answers  int `json:"answers"`
 	Facts    int `json:"facts"`
+	Lore     int `json:"lore"`
 	People   int `json:"people"`
 }
 
@@ -53,7 +54,7 @@ type beginning struct {
 func (t *transaction) begin(id int64, o order, whole bool) error {
 	b := &beginning{transaction: t, id: id, of: o, whole: whole}
 	for _, step := range []func() error{
-		t.flush, b.find, b.dropAnswers, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropPeople, b.dropStructure,
+		t.flush, b.find, b.dropAnswers, b.dropCoveredLore, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropPeople, b.dropStructure,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -76,11 +77,13 @@ func (b *beginning) find() error {
 		err := scan(&id)
 		ids = append(ids, id)
 		return err
-	}, `SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND (?3 IN (0, id) OR parent = ?3 AND kind IN (?4, ?5))`, int64(b.of.guild), int64(memory.Everywhere),
-		int64(b.of.channel), int(memory.PublicThread), int(memory.PrivateThread))
+	}, "SELECT id FROM channel WHERE "+concerned, int64(b.of.guild), int64(b.of.channel))
 	b.channels = jsonOf(ids)
 	return err
 }
+
+// concerned is the condition for channels that an order is about, of which the arguments are guild and channel.
+var concerned = fmt.Sprintf("?1 IN (guild, %d) AND (?2 IN (0, id) OR parent = ?2 AND kind IN (%d, %d))", memory.Everywhere, memory.PublicThread, memory.PrivateThread)
 
 // covered is the condition for messages m in channels c, of which the arguments are channels, end and, where it counts, user.
 const covered = `c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2`

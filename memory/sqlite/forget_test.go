@@ -2,8 +2,11 @@ package sqlite
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -222,5 +225,117 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 	}
 	if !next.writer.removed.IsZero() {
 		t.Error("it goes on emptying the log")
+	}
+}
+
+// Lore that is removed, changed, or goes with its source leaves the file as messages do.
+func TestForgottenLoreLeavesTheFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	lore := func(id int64, n int, word string, sources ...memory.Spot) memory.LoreTold {
+		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: word + "a", Text: "about " + word + "b", Own: []string{word + "c"}, By: 1, At: idAt(n), Sources: sources}}
+	}
+	for n := range 40 { // neighbours, on the same pages
+		apply(t, s, lore(int64(100+2*n), 1, "the usual"))
+	}
+	apply(t, s, posted(general, 1, "a source"), posted(general, 2, "another"), lore(121, 1, "Quetzalcoatl"), lore(123, 1, "Xochimilco"),
+		lore(125, 1, "Popocatepetl", memory.Spot{Channel: general, Message: id(1)}), lore(127, 1, "Tlaltecuhtli", memory.Spot{Channel: general, Message: id(2)}),
+		lore(129, 1, "Mictlantecuhtli", memory.Spot{Channel: general, Message: id(2)}))
+	if len(holding(t, dir, "Popocatepetlb")) == 0 {
+		t.Fatal("the word isn't in the file in the first place")
+	}
+	apply(t, s, memory.LoreGone{Guild: guild, ID: 121}, lore(123, 2, "Something else"), deleted(general, 1), edited(general, 2, "and changed"))
+	check := func(when string) {
+		t.Helper()
+		for _, word := range canaries("Quetzalcoatl", "Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli") {
+			if got := holding(t, dir, word); len(got) > 0 {
+				t.Errorf("%s %v hold %q", when, got, word)
+			}
+		}
+	}
+	check("afterwards")
+	apply(t, s, lore(131, 1, "Coyolxauhqui"))
+	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := holding(t, dir, "Coyolxauhqui"); len(got) > 0 {
+		t.Errorf("after forgetting who told it, %v hold it", got)
+	}
+	checkSound(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check("after closing")
+}
+
+// A backup brings neither back what was removed nor what was said before a change.
+func TestRestoredLore(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	lore := func(id int64, n int, word string, by memory.UserID) memory.LoreTold {
+		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: word + "a", Text: "about " + word + "b", By: by, At: idAt(n)}}
+	}
+	answer := posted(general, 5, "an answer")
+	answer.Message.Kind = memory.FromHark
+	apply(t, s, posted(general, 1, "hello"), lore(1, 1, "Quetzalcoatl", 1), lore(2, 1, "Xochimilco", 1), lore(3, 1, "Popocatepetl", 2), lore(4, 1, "stays", 1), lore(6, 1, "Mictlantecuhtli", 1),
+		posted(general, 2, "another"), posted(general, 3, "a third"),
+		answer, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8, Lore: []int64{1}}})
+	backup := backUp(t, s)
+	changed := lore(2, 2, "different", 1)
+	changed.Lore.Own, changed.Lore.Sources = []string{"other"}, []memory.Spot{{Channel: general, Message: id(3)}}
+	sourced := lore(6, 2, "Tlaltecuhtli", 1)
+	sourced.Lore.Sources = []memory.Spot{{Channel: general, Message: id(2)}} // by user 3
+	apply(t, s, memory.LoreGone{Guild: guild, ID: 1}, changed, sourced, lore(5, 2, "new", 1))
+	for _, user := range []memory.UserID{2, 3} {
+		if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: user, Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, r := restored(t, s.dir, backup)
+	if !r.Known || r.Lore != 3 || len(r.Forgettings) != 2 || r.Forgettings[0].Lore != 1 {
+		t.Errorf("%+v", r)
+	}
+	all, err := got.Lore(bg, guild)
+	if err != nil || len(all) != 2 || !reflect.DeepEqual(all[0], changed.Lore) || all[1].ID != 4 {
+		t.Errorf("the lore is %+v, %v", all, err)
+	}
+	if _, err := got.Trace(bg, general, id(5)); !errors.Is(err, memory.ErrNotFound) {
+		t.Errorf("the answer is still there: %v", err)
+	}
+	for _, word := range []string{"etzalcoatl", "ochimilco", "pocatepetl", "ltecuhtli", "lantecuhtli"} {
+		wantNowhere(t, s.dir, word)
+	}
+}
+
+// What another process tells, changes and removes is seen.
+func TestLoreBesideAnotherProcess(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	one, two := open(t, dir), open(t, dir)
+	names := func(s *Store) (all []string) {
+		lore, err := s.Lore(bg, guild)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range lore {
+			all = append(all, l.Name)
+		}
+		return all
+	}
+	lore := func(n int, name string) memory.LoreTold {
+		return memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: name, Text: "is due", At: idAt(n)}}
+	}
+	for _, step := range []struct {
+		e    memory.Event
+		want string
+	}{{lore(1, "X"), "[X]"}, {lore(2, "Y"), "[Y]"}, {memory.LoreGone{Guild: guild, ID: 1}, "[]"}} {
+		apply(t, one, step.e)
+		if a, b := fmt.Sprint(names(one)), fmt.Sprint(names(two)); a != step.want || b != step.want {
+			t.Errorf("one says %s, the other %s, want %s", a, b, step.want)
+		}
 	}
 }

@@ -111,7 +111,7 @@ func (r *bytesReader) structure() memory.Channel {
 func (r *bytesReader) event() memory.Event {
 	channel := r.channel()
 	where := r.guild(channel)
-	switch r.below(28) {
+	switch r.below(32) {
 	case 24:
 		return memory.Learn{Guild: where, User: r.user(), On: r.byte()%2 == 0, At: r.time()}
 	case 25:
@@ -160,9 +160,14 @@ func (r *bytesReader) event() memory.Event {
 		return memory.GapFilled{Gap: r.gap(where, channel), Through: r.message()}
 	case 21:
 		return memory.Marked{Channel: channel, Message: r.message()}
+	case 23:
+		return memory.LoreGone{Guild: where, ID: r.number()}
+	case 26, 27, 28:
+		return memory.LoreTold{Lore: memory.Lore{ID: r.number(), Guild: where, Name: r.text(), Text: r.text(), Own: []string{r.text()}, By: r.user(), Channel: r.channel(), At: r.time(),
+			Sources: []memory.Spot{{Channel: r.channel(), Message: r.message()}}[:r.below(2)]}}
 	case 22:
 		return memory.Answered{Trace: memory.Trace{Guild: where, Channel: channel, Answer: r.message(), Question: r.message(), Parts: []memory.MessageID{r.message()},
-			Recalled: []memory.TraceHit{{Channel: r.channel(), Message: r.message(), Number: 1}}}}
+			Recalled: []memory.TraceHit{{Channel: r.channel(), Message: r.message(), Number: 1}}, Lore: []int64{r.number()}[:r.below(2)]}}
 	}
 	return memory.Posted{Message: r.whole(), Live: r.byte()%2 == 0}
 }
@@ -235,6 +240,8 @@ func answers(t testing.TB, s *Store) []string {
 		}
 		people, err := s.People(bg, g)
 		say(people, err)
+		lore, err := s.Lore(bg, g)
+		say(lore, err)
 		heard, err := s.HeardUntil(bg, g)
 		say(heard, err)
 	}

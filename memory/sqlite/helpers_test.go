@@ -110,7 +110,7 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 
 // tables are all that hold something, by what orders their rows; meta's name of the last writer isn't told.
 var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
-	"segment", "vector", "vector_next", "trace", "trace_source", "fulltext_docsize", "opted", "fact", "star", "gap", "forgetting",
+	"segment", "vector", "vector_next", "trace", "trace_source", "fulltext_docsize", "opted", "fact", "lore", "lore_source", "star", "gap", "forgetting",
 	"withdrawn", "learn", "doomed", "meta WHERE key NOT IN ('writer', 'scrubbed')"}
 
 // dump is all that a file holds.
@@ -164,6 +164,8 @@ var unsound = map[string]string{
 	"somebody's presence is wrong": `SELECT 1 FROM (SELECT channel, author, count(*) AS n, max(id) AS last FROM said WHERE kind IN (0, 1, 2) GROUP BY 1, 2) m
 		FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS NOT m.n OR p.last IS NOT m.last`,
 	"full text holds what the log doesn't": "SELECT id FROM fulltext_docsize WHERE id NOT IN (SELECT row FROM message)",
+	"lore has a source that was deleted":   "SELECT s.lore FROM lore_source s JOIN tombstone d ON d.channel = s.channel AND d.id = s.message",
+	"a source is of lore that isn't there": "SELECT s.lore FROM lore_source s LEFT JOIN lore l ON l.guild = s.guild AND l.id = s.lore WHERE l.text IS NULL",
 	"a deleted message is there":           "SELECT m.id FROM said m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
 }
 

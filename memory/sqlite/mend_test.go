@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -159,10 +160,15 @@ func TestChecksOfWhatCannotBeRead(t *testing.T) {
 func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
+	version := func(id int64, n int) memory.LoreTold {
+		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project Z", Text: fmt.Sprintf("version %d", n), By: 2, At: idAt(n), Sources: []memory.Spot{{Channel: general, Message: memory.FirstMessageID(idAt(3))}}}}
+	}
+	apply(t, s, version(21, 1), version(22, 1), version(23, 1))
 	backup := t.TempDir()
 	if _, err := s.Backup(bg, backup+"/"+FileName, false, nil); err != nil {
 		t.Fatal(err)
 	}
+	apply(t, s, version(21, 2), memory.LoreGone{Guild: guild, ID: 22})
 	apply(t, s, notes()...)
 	apply(t, s, deleted(general, 10), edited(general, 12, "quinces"), memory.Chose{Guild: 300, Choice: memory.Remember, At: id(9).Time()})
 	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge}, nil); err != nil {
@@ -175,7 +181,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	model := open(t, copied(t, backup))
 	model.writer.statements = nil
 	var r Restored
-	if err := model.takeOver(bg, old, &r); err != nil || r.Deleted == 0 || r.Edited != 1 || r.OptOuts == 0 || r.Choices == 0 || r.Facts == 0 {
+	if err := model.takeOver(bg, old, &r); err != nil || r.Deleted == 0 || r.Edited != 1 || r.OptOuts == 0 || r.Choices == 0 || r.Facts == 0 || r.Lore < 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	want := dump(t, model)

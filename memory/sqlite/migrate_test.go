@@ -42,6 +42,10 @@ var writtenBy = []string{`
 	INSERT INTO meta VALUES ('space', 'some/1/3'), ('next', 'other/1/3');
 	INSERT INTO vector VALUES (1099511627777, x'010203');
 	UPDATE segment SET pending = 0, next = 1;
+`, `
+	INSERT INTO learn VALUES (100, 0, 1, 1777598100000);
+	UPDATE channel SET learned = 1499560987852800000;
+	INSERT INTO forgetting (guild, channel, user, before, why, at, whole, begun, done, receipt) VALUES (100, 0, 11, 1499564762726400000, 'member', 1777598100000, 1, 1, 1, '{"messages":1}');
 `}
 
 // ofVersion is the directory of a database that a Hark of some version has written.

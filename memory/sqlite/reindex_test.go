@@ -122,17 +122,22 @@ func TestExtentWrittenAsked(t *testing.T) {
 	s := populated(t) // 31 messages of users 1 to 3 in one channel, and an answer
 	apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: 77, Guild: guild, Parent: general, Kind: memory.PublicThread}},
 		posted(77, 300, "in a thread"), posted(secret, 300, "elsewhere"))
+	for i, l := range []memory.Lore{{By: 2, Channel: general, At: idAt(9)}, {By: 1, At: idAt(9), Sources: []memory.Spot{{Channel: 77, Message: id(300)}}},
+		{By: 7, Channel: secret, At: idAt(11), Sources: []memory.Spot{{Channel: general, Message: id(7)}}}} { // by user 2
+		l.ID, l.Guild, l.Name, l.Text = int64(i+1), guild, "Project X", "is due"
+		apply(t, s, memory.LoreTold{Lore: l})
+	}
 	for _, c := range []struct {
 		f    memory.Forgetting
 		want Extent
 	}{
-		{memory.Forgetting{Guild: memory.Everywhere}, Extent{33, 3, 0}},
-		{memory.Forgetting{Guild: guild}, Extent{33, 3, 0}},
+		{memory.Forgetting{Guild: memory.Everywhere}, Extent{33, 3, 0, 3}},
+		{memory.Forgetting{Guild: guild}, Extent{33, 3, 0, 3}},
 		{memory.Forgetting{Guild: 5}, Extent{}},
-		{memory.Forgetting{Guild: guild, Channel: general}, Extent{32, 2, 0}},
-		{memory.Forgetting{Guild: guild, Channel: secret}, Extent{1, 1, 0}},
-		{memory.Forgetting{Guild: memory.Everywhere, User: 2}, Extent{10, 1, 0}},
-		{memory.Forgetting{Guild: guild, User: 2, Before: id(10).Time()}, Extent{3, 1, 0}},
+		{memory.Forgetting{Guild: guild, Channel: general}, Extent{32, 2, 0, 3}},
+		{memory.Forgetting{Guild: guild, Channel: secret}, Extent{1, 1, 0, 1}},
+		{memory.Forgetting{Guild: memory.Everywhere, User: 2}, Extent{10, 1, 0, 2}},
+		{memory.Forgetting{Guild: guild, User: 2, Before: id(10).Time()}, Extent{3, 1, 0, 2}},
 	} {
 		if got, err := s.Extent(t.Context(), c.f); err != nil || got != c.want {
 			t.Errorf("%+v: %+v, %v; want %+v", c.f, got, err, c.want)

@@ -23,6 +23,7 @@ type Restored struct {
 	Deleted     int              // messages that were deleted since
 	Edited      int              // messages that were edited since
 	Facts       int              // that were taken away since
+	Lore        int              // that was taken away or changed since
 	OptOuts     int              // decisions of members about themselves since, either way
 	Choices     int              // decisions about what to remember since
 }

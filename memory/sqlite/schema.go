@@ -227,6 +227,27 @@ CREATE TABLE doomed ( -- messages that are forgotten, of which nothing is left b
   forgetting INTEGER NOT NULL
 );
 CREATE VIEW said AS SELECT * FROM message WHERE row NOT IN (SELECT row FROM doomed);
+`, `
+CREATE TABLE lore (
+  guild   INTEGER NOT NULL,
+  id      INTEGER NOT NULL,
+  by      INTEGER NOT NULL,
+  channel INTEGER NOT NULL, -- id of where it was told; 0 if for the whole guild
+  at      INTEGER NOT NULL, -- the first id that a message of that moment can have
+  name    TEXT NOT NULL,
+  own     TEXT NOT NULL,    -- aliases given by hand, as JSON
+  text    TEXT,             -- NULL once it is gone
+  PRIMARY KEY (guild, id)
+) WITHOUT ROWID;
+CREATE INDEX lore_id ON lore (id);
+CREATE TABLE lore_source (
+  guild   INTEGER NOT NULL,
+  lore    INTEGER NOT NULL,
+  channel INTEGER NOT NULL, -- the id
+  message INTEGER NOT NULL,
+  PRIMARY KEY (guild, lore, channel, message)
+) WITHOUT ROWID;
+CREATE INDEX lore_source_message ON lore_source (channel, message);
 `}
 
 // migrate brings the schema up to date.

@@ -67,7 +67,8 @@ type Store struct {
 	guilds        map[memory.GuildID]*memory.Guild // replaced, never changed
 	nos           numbers                          // replaced, never changed
 	people        map[memory.GuildID][]memory.Person
-	peopleVersion int
+	lore          map[memory.GuildID][]memory.Lore
+	peopleVersion int              // grows when people or lore are written
 	newest        memory.MessageID // nothing that can be found is newer
 	newestRead    bool             // whether newest knows what is in the file
 

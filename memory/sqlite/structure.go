@@ -233,7 +233,7 @@ func (s *Store) reloadLocked(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.guilds, s.nos, s.newestRead = guilds, nos, false
-	s.people = map[memory.GuildID][]memory.Person{}
+	s.people, s.lore = map[memory.GuildID][]memory.Person{}, map[memory.GuildID][]memory.Lore{}
 	s.peopleVersion++
 	return nil
 }

@@ -51,6 +51,13 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 		}
 		lost, withdrawn = lost || gone, withdrawn || gone
 	}
+	for _, lore := range trace.Lore {
+		there, err := found(t.row("SELECT 1 FROM lore WHERE id = ? AND text IS NOT NULL", lore).Scan(new(int)))
+		if err != nil {
+			return err
+		}
+		lost, withdrawn = lost || !there, withdrawn || !there
+	}
 	if lost { // a source was deleted or edited while the answer was being written
 		return t.deleteAnswer(trace, withdrawn)
 	}

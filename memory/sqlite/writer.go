@@ -260,7 +260,7 @@ func (w *writer) forget() {
 // changes is what a transaction changed that readers hold in memory.
 type changes struct {
 	structure bool                    // guilds, roles or channels
-	people    map[memory.GuildID]bool // guilds with people who changed
+	people    map[memory.GuildID]bool // guilds with people or lore that changed
 	removed   []int64                 // segments that have no vector now
 	stored    []storedVector          // new vectors in the space in use
 	space     bool                    // the space in use
@@ -291,6 +291,7 @@ func (s *Store) publish(ctx context.Context, c changes) error {
 		s.peopleVersion++
 		for guild := range c.people {
 			delete(s.people, guild)
+			delete(s.lore, guild)
 		}
 	}
 	s.mu.Unlock()

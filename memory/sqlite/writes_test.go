@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"hark/memory"
 	"hark/memory/memorytest"
@@ -116,12 +117,19 @@ func notes() []memory.Event {
 	fact := func(id int64, message memory.MessageID) memory.FactTold {
 		return memory.FactTold{Guild: guild, User: 1, Fact: memory.Fact{ID: id, Text: "sails", By: 1, Channel: general, Message: message}}
 	}
+	lore := func(id int64, n int, sources ...memory.Spot) memory.LoreTold {
+		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project X", Text: "is due", Own: []string{"it"}, By: 1, Channel: general, At: idAt(n), Sources: sources}}
+	}
 	return []memory.Event{
 		memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard", Roles: []memory.Role{{ID: 5, Name: "crew"}}, Channels: []memory.Channel{
 			{ID: general, Name: "general", Overwrites: []memory.Overwrite{{Role: 5, Allow: 1}, {Role: 6}}}, {ID: 3000, Kind: memory.PublicThread, Parent: general},
 		}}, At: id(1).Time()},
 		memory.PersonSeen{Person: memory.Person{ID: 1, Guild: guild, Username: "ann"}}, memory.PersonLeft{Guild: guild, User: 1},
 		fact(1, 0), fact(2, id(7)), fact(3, id(20)), fact(4, id(8)), memory.FactGone{Guild: guild, User: 1, Fact: 4}, fact(4, 0),
+		lore(1, 4), lore(2, 4, memory.Spot{Channel: general, Message: id(7)}), lore(1, 5), lore(1, 3), lore(3, 4, memory.Spot{Channel: general, Message: id(20)}),
+		memory.LoreGone{Guild: guild, ID: 5}, lore(5, 4), lore(6, 4),
+		memory.Posted{Message: memory.Message{ID: id(88), Guild: guild, Channel: general, Kind: memory.FromHark}},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(88), Asker: 1, Lore: []int64{6}}}, lore(6, 5),
 		memory.Learn{Guild: guild, On: true, At: id(9).Time()}, memory.Learn{Guild: guild, User: 1, On: true, At: id(9).Time()},
 		memory.Learned{Guild: guild, Channel: general, Until: id(3)},
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(9).Time()}, memory.Posted{Message: memory.Message{ID: id(801), Guild: guild, Channel: general, Author: 9}},
@@ -134,10 +142,13 @@ func notes() []memory.Event {
 		memory.Heard{Guild: guild, Channel: 3000, ID: id(11)}, memory.Posted{Message: posted(general, 802, "live").Message, Live: true},
 		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general, Until: 9}}, memory.GapFound{}, memory.GapFilled{Gap: memory.Gap{Channel: general, Until: 9}, Through: 9},
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1}},
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1, Facts: []int64{1}}},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1, Facts: []int64{1}, Lore: []int64{1}}},
 		memory.Marked{Channel: general, Message: id(71)}, memory.RoleGone{Guild: guild, Role: 5}, memory.RoleGone{Guild: guild, Role: 8}, memory.GuildLeft{Guild: guild, At: id(900).Time()},
 	}
 }
+
+// idAt is when the nth message of these tests was sent.
+func idAt(n int) time.Time { return id(n).Time() }
 
 // forgets begins a forgetting and ends it, all in one transaction.
 func forgets(f memory.Forgetting) func(*Store) error {
@@ -172,8 +183,26 @@ func forgets(f memory.Forgetting) func(*Store) error {
 }
 
 func init() {
+	writes["edit what lore is from"] = func(s *Store) error {
+		prepared, err := s.prepare([]memory.Event{edited(general, 19, "otherwise")})
+		if err != nil {
+			return err
+		}
+		return s.writing(bg, func(t *transaction) error {
+			for query, args := range map[string][]any{
+				"INSERT INTO lore VALUES (100, 4, 1, 0, 5, 'Project X', '[]', 'is due')": nil,
+				"INSERT INTO lore_source VALUES (100, 4, 1000, ?)":                       {int64(id(19))},
+			} {
+				if err := t.exec(query, args...); err != nil {
+					return err
+				}
+			}
+			return t.apply(&prepared[0])
+		})
+	}
 	writes["notes"] = func(s *Store) error { return s.Apply(bg, notes()...) }
 	for name, e := range map[string]memory.Event{ // the first to ask what was decided
+		"lore":  memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project Y", Text: "is off", At: idAt(9)}},
 		"learn": memory.Learn{Guild: guild, On: true, At: id(9).Time()},
 		"trace": memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1, Facts: []int64{1}}},
 	} {

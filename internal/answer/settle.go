@@ -1,0 +1,125 @@
+package answer
+
+import (
+	"context"
+	"slices"
+
+	"hark/builder"
+	"hark/memory"
+	"hark/search"
+)
+
+// Facts and lore come from messages, whose audience and fate they share.
+
+// settle looks up the messages that the facts of a result's people and its lore were said in, and leaves out what has
+// lost one, and lore that may not be used.
+func (e *Engine) settle(ctx context.Context, r *recalled) error {
+	wanted := map[memory.ChannelID][]memory.MessageID{}
+	want := func(s spot) {
+		if s.id != 0 && !slices.Contains(wanted[s.channel], s.id) {
+			wanted[s.channel] = append(wanted[s.channel], s.id)
+		}
+	}
+	for _, p := range r.result.People {
+		for _, f := range p.Person.Facts {
+			want(spot{f.Channel, f.Message})
+		}
+	}
+	for _, hit := range r.result.Lore {
+		for _, s := range hit.Lore.Sources {
+			want(spot{s.Channel, s.Message})
+		}
+	}
+	if err := e.lookUp(ctx, r, wanted); err != nil {
+		return err
+	}
+	lost := func(s spot) bool {
+		_, there := r.said[s]
+		return !there
+	}
+	for i := range r.result.People {
+		facts := &r.result.People[i].Person.Facts
+		*facts = slices.DeleteFunc(slices.Clone(*facts), func(f memory.Fact) bool { return f.Message != 0 && lost(spot{f.Channel, f.Message}) })
+	}
+	r.result.Lore = slices.DeleteFunc(r.result.Lore, func(hit search.LoreHit) bool {
+		return !r.usable(hit.Lore) || slices.ContainsFunc(hit.Lore.Sources, func(s memory.Spot) bool { return lost(spot{s.Channel, s.Message}) })
+	})
+	return nil
+}
+
+// lookUp reads what facts and lore were said in.
+func (e *Engine) lookUp(ctx context.Context, r *recalled, wanted map[memory.ChannelID][]memory.MessageID) error {
+	r.said = map[spot]memory.Message{}
+	for channel, ids := range wanted {
+		messages, err := e.log.Messages(ctx, channel, ids)
+		if err != nil {
+			return err
+		}
+		if messages, err = r.consents.given(ctx, messages); err != nil {
+			return err
+		}
+		for _, m := range messages {
+			r.said[spot{channel, m.ID}] = m
+		}
+	}
+	return nil
+}
+
+// readLore reads the lore that may be used in the scope: told by nobody who has opted out.
+func (e *Engine) readLore(ctx context.Context, now *reach) error {
+	now.lore = map[int64]memory.Lore{}
+	for _, guild := range now.guilds {
+		all, err := e.log.Lore(ctx, guild)
+		if err != nil {
+			return err
+		}
+		for _, l := range search.LoreIn(now.scope, all) {
+			out, err := now.consents.isOut(ctx, guild, l.By)
+			if err != nil {
+				return err
+			}
+			if !out {
+				now.lore[l.ID] = l
+			}
+		}
+	}
+	return nil
+}
+
+// usable reports whether lore may be used, as it is.
+func (now *reach) usable(l memory.Lore) bool {
+	known, ok := now.lore[l.ID]
+	return ok && known.Guild == l.Guild && known.At.Equal(l.At)
+}
+
+// holdsLore reports whether all of the lore may still be used, and nothing of it has changed.
+func (now *reach) holdsLore(lore []memory.Lore) bool {
+	return !slices.ContainsFunc(lore, func(l memory.Lore) bool { return !now.usable(l) })
+}
+
+// sentLore is the lore that is in the prompt: the first.
+func (r *recalled) sentLore() []memory.Lore {
+	var sent []memory.Lore
+	for _, hit := range r.result.Lore[:min(len(r.result.Lore), r.included(builder.SectionLore))] {
+		sent = append(sent, hit.Lore)
+	}
+	return sent
+}
+
+// sentSources are the messages that facts in the prompt, and lore, were said in.
+func (r *recalled) sentSources(lore []memory.Lore) []memory.Message {
+	var sources []memory.Message
+	for _, p := range r.sentPeople() {
+		for _, f := range p.Person.Facts {
+			if f.Message != 0 {
+				sources = append(sources, r.said[spot{f.Channel, f.Message}])
+			}
+		}
+	}
+	for _, l := range lore {
+		for _, s := range l.Sources {
+			sources = append(sources, r.said[spot{s.Channel, s.Message}])
+		}
+	}
+	return sources
+}

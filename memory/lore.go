@@ -1,0 +1,140 @@
+package memory
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"hark/internal/text"
+)
+
+// Bounds of lore.
+const (
+	MaxLoreName    = 100  // characters of a name or an alias
+	MaxLoreText    = 2000 // characters of the text
+	MaxLoreAliases = 20   // given by hand
+	MaxLoreSources = 20
+)
+
+// Lore is something that a guild was told to remember, under a name.
+//
+// It may be told only where Channel and the channels of all its sources may be read. It is forgotten as a message would
+// be that By had written in Channel at At, and with any of its sources, or when the text of one changes.
+type Lore struct {
+	ID      int64 // unique; that of the interaction or message that told it
+	Guild   GuildID
+	Name    string
+	Text    string
+	Own     []string  // other names, given by hand
+	By      UserID    // who said it; 0 for the operator
+	Channel ChannelID // where it was told; 0 if it was told for the whole guild
+	At      time.Time // when it was told, or changed last; to the millisecond
+	Sources []Spot    // the messages it is from, by channel and id
+}
+
+// Spot is where a message is.
+type Spot struct {
+	Channel ChannelID
+	Message MessageID
+}
+
+type (
+	// LoreTold adds lore, or changes that with its id: of several versions the last by At holds, of several of one
+	// moment the first told. It is refused if it isn't as Lore.Checked has it. Nothing is kept of somebody who has opted
+	// out, nor what falls under a Forgetting; with a source that is gone, it is gone for good.
+	LoreTold struct{ Lore Lore }
+
+	// LoreGone takes lore away for good, with the answers that used it.
+	LoreGone struct {
+		Guild GuildID
+		ID    int64
+	}
+)
+
+func (LoreTold) isEvent() {}
+func (LoreGone) isEvent() {}
+
+// Checked is l as it can be stored: its texts clean and without spaces round them, no alias or source twice. The error
+// says, in words for whoever tells it, what can't be.
+func (l Lore) Checked() (Lore, error) {
+	l.Name, l.Text = strings.Join(strings.Fields(Clean(l.Name)), " "), strings.TrimSpace(Clean(l.Text))
+	var own []string
+	for _, alias := range l.Own {
+		alias = strings.Join(strings.Fields(Clean(alias)), " ")
+		if alias != "" && !strings.EqualFold(alias, l.Name) && !slices.ContainsFunc(own, func(o string) bool { return strings.EqualFold(o, alias) }) {
+			own = append(own, alias)
+		}
+	}
+	l.Own = own
+	l.Sources = slices.Clone(l.Sources)
+	slices.SortFunc(l.Sources, func(a, b Spot) int {
+		return cmp.Or(cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Message, b.Message))
+	})
+	l.Sources = slices.Compact(l.Sources)
+	return l, l.check()
+}
+
+func (l Lore) check() error {
+	switch {
+	case len(text.Words(l.Name)) == 0:
+		return errors.New("lore needs a name with at least one letter or digit")
+	case l.Text == "":
+		return errors.New("lore needs a text: what is to be remembered?")
+	case utf8.RuneCountInString(l.Text) > MaxLoreText:
+		return fmt.Errorf("the text is longer than %d characters", MaxLoreText)
+	case len(l.Own) > MaxLoreAliases:
+		return fmt.Errorf("lore can have %d aliases", MaxLoreAliases)
+	case len(l.Sources) > MaxLoreSources:
+		return fmt.Errorf("lore can have %d sources", MaxLoreSources)
+	case l.ID == 0 || l.At.IsZero():
+		return errors.New("lore needs an id and a time")
+	case l.Guild == DirectGuild && l.Channel == 0:
+		return errors.New("lore of direct messages needs a channel, for it is nobody else's")
+	}
+	for _, name := range append([]string{l.Name}, l.Own...) {
+		if utf8.RuneCountInString(name) > MaxLoreName {
+			return fmt.Errorf("%.20q… is longer than %d characters", name, MaxLoreName)
+		}
+	}
+	return nil
+}
+
+// Aliases are other names that a name is found by, made of its words: the first one last ("x project"), with an article
+// before it, the words with hyphens and in one, and the initials, in capitals, which say little and are to be used only
+// where they can't mean anything else. A name of one word has none.
+func Aliases(name string) []string {
+	words := text.Words(name)
+	if len(words) > 1 && IsDeterminer(words[0]) {
+		words = words[1:]
+	}
+	if len(words) < 2 {
+		return nil
+	}
+	turned := strings.Join(slices.Concat(words[1:], words[:1]), " ")
+	all := []string{turned, "the " + turned, strings.Join(words, "-"), strings.Join(words, "")}
+	return append(all, initials(words))
+}
+
+// initials are the first letters of words, in capitals.
+func initials(words []string) string {
+	var b strings.Builder
+	for _, w := range words {
+		r, _ := utf8.DecodeRuneInString(w)
+		b.WriteRune(r)
+	}
+	return strings.ToUpper(b.String())
+}
+
+// IsDeterminer reports whether a word, as text.Words gives it, merely points at the thing that is named after it, as in
+// "my migration plan".
+func IsDeterminer(word string) bool {
+	switch word {
+	case "a", "an", "the", "this", "that", "these", "those", "my", "our", "your", "his", "her", "its", "their":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,99 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAliasesOfNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		want []string
+	}{
+		{"Project X", []string{"x project", "the x project", "project-x", "projectx", "PX"}},
+		{"project-x", []string{"x project", "the x project", "project-x", "projectx", "PX"}},
+		{"My migration plan", []string{"plan migration", "the plan migration", "migration-plan", "migrationplan", "MP"}},
+		{"The Lord of the Rings", []string{"of the rings lord", "the of the rings lord", "lord-of-the-rings", "lordoftherings", "LOTR"}},
+		{"Café Zoë's", []string{"zoe cafe", "the zoe cafe", "cafe-zoe", "cafezoe", "CZ"}},
+		{"Plan 9", []string{"9 plan", "the 9 plan", "plan-9", "plan9", "P9"}},
+		{"tomatoes", nil},
+		{"the tomatoes", nil},
+		{"the", nil},
+		{"移行計画", nil},
+		{"?!", nil},
+		{"", nil},
+	} {
+		if got := Aliases(c.name); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestLoreIsChecked(t *testing.T) {
+	t.Parallel()
+	sound := func(change func(*Lore)) Lore {
+		l := Lore{ID: 1, Guild: 5, Name: "Project X", Text: "is due", At: time.UnixMilli(1e12)}
+		change(&l)
+		return l
+	}
+	for _, c := range []struct {
+		lore Lore
+		want string // part of the error
+	}{
+		{sound(func(*Lore) {}), ""},
+		{sound(func(l *Lore) { l.Name = "?!" }), "at least one letter"},
+		{sound(func(l *Lore) { l.Name = strings.Repeat("ü", MaxLoreName) }), ""},
+		{sound(func(l *Lore) { l.Name = strings.Repeat("ü", MaxLoreName+1) }), "is longer than 100 characters"},
+		{sound(func(l *Lore) { l.Text = " \x00\n" }), "needs a text"},
+		{sound(func(l *Lore) { l.Text = strings.Repeat("ü", MaxLoreText) }), ""},
+		{sound(func(l *Lore) { l.Text = strings.Repeat("ü", MaxLoreText+1) }), "longer than 2000 characters"},
+		{sound(func(l *Lore) { l.Own = []string{strings.Repeat("x", MaxLoreName+1)} }), "is longer than 100 characters"},
+		{sound(func(l *Lore) { l.Own = numbered(MaxLoreAliases) }), ""},
+		{sound(func(l *Lore) { l.Own = numbered(MaxLoreAliases + 1) }), "20 aliases"},
+		{sound(func(l *Lore) { l.Sources = spots(MaxLoreSources + 1) }), "20 sources"},
+		{sound(func(l *Lore) { l.ID = 0 }), "an id and a time"},
+		{sound(func(l *Lore) { l.At = time.Time{} }), "an id and a time"},
+		{sound(func(l *Lore) { l.Guild = DirectGuild }), "needs a channel"},
+		{sound(func(l *Lore) { l.Guild, l.Channel = DirectGuild, 7 }), ""},
+	} {
+		_, err := c.lore.Checked()
+		if got := fmt.Sprint(err); (err == nil) != (c.want == "") || !strings.Contains(got, c.want) && err != nil {
+			t.Errorf("%+v: %v, want %q", c.lore, err, c.want)
+		}
+	}
+}
+
+func numbered(n int) []string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprint("alias ", i))
+	}
+	return all
+}
+
+func spots(n int) []Spot {
+	var all []Spot
+	for i := range n {
+		all = append(all, Spot{Channel: 3, Message: MessageID(n - i)})
+	}
+	return all
+}
+
+func TestLoreIsCleaned(t *testing.T) {
+	t.Parallel()
+	l, err := Lore{
+		ID: 1, Guild: 5, Name: " Project \n X\x00 ", Text: " first\nsecond\xff ", At: time.UnixMilli(1e12),
+		Own:     []string{"", " the  big\tone ", "THE BIG ONE", "project x"},
+		Sources: []Spot{{4, 2}, {3, 9}, {4, 1}, {3, 9}},
+	}.Checked()
+	if err != nil || l.Name != "Project X" || l.Text != "first\nsecond\uFFFD" || !slices.Equal(l.Own, []string{"the big one"}) {
+		t.Errorf("%+v, %v", l, err)
+	}
+	if !slices.Equal(l.Sources, []Spot{{3, 9}, {4, 1}, {4, 2}}) {
+		t.Errorf("sources %v", l.Sources)
+	}
+}

@@ -1,0 +1,131 @@
+package memorytest
+
+import (
+	"maps"
+	"slices"
+
+	"hark/memory"
+)
+
+// loreKey is which lore.
+type loreKey struct {
+	guild memory.GuildID
+	id    int64
+}
+
+// lore is what was told under an id, or that it is gone for good.
+type lore struct {
+	gone bool
+	memory.Lore
+}
+
+// asMessage is l as the message that it is forgotten like.
+func asMessage(l memory.Lore) memory.Message {
+	return memory.Message{ID: memory.FirstMessageID(l.At), Guild: l.Guild, Channel: l.Channel, Author: l.By}
+}
+
+// tellLore keeps lore, unless it is gone, or a source, or there is a newer version, or whoever told it is forgotten.
+func (m *model) tellLore(l memory.Lore) {
+	key := loreKey{l.Guild, l.ID}
+	old := m.lore[key]
+	switch {
+	case m.opted[member{l.Guild, l.By}].Out, old != nil && (old.gone || !l.At.After(old.At)), m.isForgotten(asMessage(l)):
+		return
+	case slices.ContainsFunc(l.Sources, func(s memory.Spot) bool { return m.isGone(place{s.Channel, s.Message}) }):
+		m.takeLore(key, true)
+		return
+	case old != nil:
+		m.dropAnswersByLore(l.ID, false)
+	}
+	m.guild(l.Guild)
+	m.lore[key] = &lore{Lore: l}
+}
+
+// takeLore takes lore away, with the answers that used it.
+func (m *model) takeLore(key loreKey, withdrawn bool) {
+	m.lore[key] = &lore{gone: true}
+	m.dropAnswersByLore(key.id, withdrawn)
+}
+
+func (m *model) dropAnswersByLore(id int64, withdrawn bool) {
+	for _, t := range maps.Clone(m.traces) {
+		if slices.Contains(t.Lore, id) {
+			m.dropAnswer(t, withdrawn)
+		}
+	}
+}
+
+// dropLore takes away the lore that a message is a source of.
+func (m *model) dropLore(at place, withdrawn bool) {
+	for key, l := range m.lore {
+		if slices.Contains(l.Sources, memory.Spot{Channel: at.channel, Message: at.id}) {
+			m.takeLore(key, withdrawn)
+		}
+	}
+}
+
+// forgetLore forgets the lore that falls under a forgetting, by itself or by a source.
+func (m *model) forgetLore(g *forgetting) {
+	for key, l := range m.lore {
+		covered := func(s memory.Spot) bool {
+			at := place{s.Channel, s.Message}
+			return !m.entry(at).deleted && m.covers(g, m.known(at))
+		}
+		switch {
+		case l.gone:
+		case m.covers(g, asMessage(l.Lore)):
+			delete(m.lore, key)
+			m.dropAnswersByLore(key.id, true)
+		case slices.ContainsFunc(l.Sources, covered): // an older version may be without that source
+			m.takeLore(key, true)
+		}
+	}
+}
+
+// hasLore reports whether lore with that id is there, in any guild.
+func (m *model) hasLore(id int64) bool {
+	for key, l := range m.lore {
+		if key.id == id && !l.gone {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *model) loreCount() int {
+	n := 0
+	for _, l := range m.lore {
+		if !l.gone {
+			n++
+		}
+	}
+	return n
+}
+
+// loreOf is the lore of a guild, by id.
+func (m *model) loreOf(guild memory.GuildID) []memory.Lore {
+	var all []memory.Lore
+	for key, l := range m.lore {
+		if key.guild == guild && !l.gone {
+			all = append(all, l.Lore)
+		}
+	}
+	slices.SortFunc(all, func(a, b memory.Lore) int { return compare(a.ID, b.ID) })
+	return plainLore(all)
+}
+
+// plainLore takes off what two stores may differ in.
+func plainLore(all []memory.Lore) []memory.Lore {
+	all = slices.Clone(all)
+	for i := range all {
+		l := &all[i]
+		l.At = l.At.UTC()
+		if len(l.Own) == 0 {
+			l.Own = nil
+		}
+		if len(l.Sources) == 0 {
+			l.Sources = nil
+		}
+	}
+	return all
+}
