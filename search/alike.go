@@ -17,7 +17,7 @@ type wordSet []string
 
 const (
 	leastCompared = 12  // of texts that may be near-duplicates: in shorter ones every word counts
-	nearly     = 0.9 // share of two texts' words that both have
+	nearly        = 0.9 // share of two texts' words that both have
 )
 
 // add takes a text in and reports whether it says something new: more than another in a few words only, or another number.
