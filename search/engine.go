@@ -54,6 +54,8 @@ const (
 	textCandidates   = 200   // messages found by full text
 	vectorCandidates = 20    // segments found by their vector
 	reach            = 8     // messages before and after a candidate that are scored with it
+	shortReach       = 3     // and of those candidates that full text ranks behind promising others
+	promising        = 80
 	countLimit       = 20000 // a term in so many messages is as common as can be
 	maxTerms         = 16    // of a question, the rarest
 	fewChannels      = 8     // in a scope whose latest messages are worth reading
@@ -262,8 +264,8 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *po
 	if err != nil {
 		return nil, false, err
 	}
-	for _, hit := range hits {
-		p.want(hit.Channel, hit.ID)
+	for i, hit := range hits {
+		p.want(hit.Channel, hit.ID, i < promising)
 	}
 	near, err := e.nearest(ctx, q, asked)
 	textOnly = errors.Is(err, memory.ErrNoVectors)
@@ -272,7 +274,7 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *po
 	}
 	for _, hit := range near {
 		for _, id := range hit.Messages {
-			p.want(hit.Channel, id)
+			p.want(hit.Channel, id, true)
 			p.similarity[id] = max(p.similarity[id], hit.Similarity)
 		}
 	}
@@ -281,14 +283,29 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *po
 			return nil, false, err
 		}
 	}
+	return p, textOnly, e.surround(ctx, q.Scope, p)
+}
+
+// surround reads what is wanted of each channel, with what was said round it.
+func (e *Engine) surround(ctx context.Context, scope memory.Scope, p *pool) error {
 	for _, channel := range p.channels() {
-		stretch, err := e.log.Around(ctx, channel, p.wanted[channel], reach, reach)
-		if err != nil {
-			return nil, false, err
+		var read stretch
+		for _, part := range []struct {
+			ids   []memory.MessageID
+			reach int
+		}{{p.wanted[channel], reach}, {p.less[channel], shortReach}} {
+			if len(part.ids) == 0 {
+				continue
+			}
+			messages, err := e.log.Around(ctx, channel, part.ids, part.reach, part.reach)
+			if err != nil {
+				return err
+			}
+			read.add(messages, part.ids, part.reach)
 		}
-		p.add(stretch, q.Scope)
+		p.add(read, scope)
 	}
-	return p, textOnly, nil
+	return nil
 }
 
 // latest adds what was said last, for a question that says little to look for.
@@ -303,7 +320,7 @@ func (e *Engine) latest(ctx context.Context, q Query, p *pool) error {
 			return err
 		}
 		for _, m := range stretch {
-			p.want(channel, m.ID)
+			p.want(channel, m.ID, true)
 		}
 	}
 	return nil

@@ -85,7 +85,7 @@ func TestLoreIsFoundAsPeopleSpeakOfIt(t *testing.T) {
 		{"when does the book club meet", "[3 name]"},
 		{"when does the bookclub meet", "[3 name]"},
 		{"a book for my club", "[3 words]"}, // not its name
-		{"is IT up?", "[]"}, // whose initials are a common word
+		{"is IT up?", "[]"},                 // whose initials are a common word
 		{"a michimney pot, or a chimney pot", "[11 name]"},
 		{"a michimney pot", "[11 words]"},
 		{"where is the cafe ole", "[4 name]"},

@@ -58,7 +58,8 @@ func (q question) unheard() []string {
 // pool is what was fetched to be scored.
 type pool struct {
 	wanted     map[memory.ChannelID][]memory.MessageID
-	seen       map[memory.MessageID]bool // in wanted
+	less       map[memory.ChannelID][]memory.MessageID // wanted with less round it
+	seen       map[memory.MessageID]bool               // in either
 	similarity map[memory.MessageID]float64
 	skip       map[memory.MessageID]bool
 	streams    map[memory.ChannelID][]entry
@@ -78,7 +79,7 @@ type entry struct {
 
 func newPool(q Query) *pool {
 	p := &pool{
-		wanted: map[memory.ChannelID][]memory.MessageID{}, seen: map[memory.MessageID]bool{},
+		wanted: map[memory.ChannelID][]memory.MessageID{}, less: map[memory.ChannelID][]memory.MessageID{}, seen: map[memory.MessageID]bool{},
 		similarity: map[memory.MessageID]float64{}, skip: map[memory.MessageID]bool{},
 		streams: map[memory.ChannelID][]entry{},
 	}
@@ -88,28 +89,65 @@ func newPool(q Query) *pool {
 	return p
 }
 
-func (p *pool) want(channel memory.ChannelID, id memory.MessageID) {
-	if !p.seen[id] {
-		p.seen[id] = true
+func (p *pool) want(channel memory.ChannelID, id memory.MessageID, promising bool) {
+	switch {
+	case p.seen[id]:
+	case promising:
 		p.wanted[channel] = append(p.wanted[channel], id)
+	default:
+		p.less[channel] = append(p.less[channel], id)
 	}
+	p.seen[id] = true
 }
 
-func (p *pool) channels() []memory.ChannelID { return slices.Sorted(maps.Keys(p.wanted)) }
+func (p *pool) channels() []memory.ChannelID {
+	all := maps.Clone(p.wanted)
+	maps.Copy(all, p.less)
+	return slices.Sorted(maps.Keys(all))
+}
 
 // sitting is the silence after which talk in a channel begins anew.
 const sitting = 3 * time.Hour
 
+// stretch is what was read of a channel, by id, and which messages come directly after the one before.
+type stretch struct {
+	messages []memory.Message
+	follows  map[memory.MessageID]bool
+}
+
+// add takes in what was read round ids. All that lies within reach of one of them was read, so that nothing is missing there.
+func (s *stretch) add(messages []memory.Message, ids []memory.MessageID, reach int) {
+	if s.follows == nil {
+		s.follows = map[memory.MessageID]bool{}
+	}
+	for _, id := range ids {
+		at, there := slices.BinarySearchFunc(messages, id, func(m memory.Message, id memory.MessageID) int { return cmp.Compare(m.ID, id) })
+		last := at + reach
+		if !there {
+			last--
+		}
+		for i := max(1, at-reach+1); i <= min(last, len(messages)-1); i++ {
+			s.follows[messages[i].ID] = true
+		}
+	}
+	s.messages = append(s.messages, messages...)
+	slices.SortFunc(s.messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
+	s.messages = slices.CompactFunc(s.messages, func(a, b memory.Message) bool { return a.ID == b.ID })
+}
+
 // add takes a channel's fetched messages in, those within scope that can be recalled.
-func (p *pool) add(stretch []memory.Message, scope memory.Scope) {
-	for _, m := range stretch {
+func (p *pool) add(read stretch, scope memory.Scope) {
+	follows := true // all since the last that was taken in
+	for _, m := range read.messages {
 		at := m.Time()
+		follows = follows && read.follows[m.ID]
 		if !m.Kind.Recalled() || p.skip[m.ID] || !scope.Since.IsZero() && at.Before(scope.Since) || !scope.Until.IsZero() && !at.Before(scope.Until) {
 			continue
 		}
 		stream := p.streams[m.Channel]
-		joined := len(stream) > 0 && at.Sub(stream[len(stream)-1].Time()) <= sitting
+		joined := follows && len(stream) > 0 && at.Sub(stream[len(stream)-1].Time()) <= sitting
 		p.streams[m.Channel] = append(stream, entry{Message: m, joined: joined})
+		follows = true
 	}
 }
 

@@ -63,18 +63,6 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	return messages, nil
 }
 
-// Around implements memory.Store.
-func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
-	// The rows round each id are found in the index alone and read once, however the stretches overlap.
-	return s.messages(ctx, channel, `row IN (
-		SELECT b.row FROM json_each(?2) j JOIN message b ON b.row IN
-			(SELECT row FROM said WHERE channel = ?1 AND id < j.value ORDER BY id DESC LIMIT ?3)
-		UNION SELECT a.row FROM json_each(?2) j JOIN message a ON a.row IN
-			(SELECT row FROM said WHERE channel = ?1 AND id > j.value ORDER BY id LIMIT ?4)
-		UNION SELECT row FROM said WHERE channel = ?1 AND id IN (SELECT value FROM json_each(?2))) ORDER BY id`,
-		jsonOf(ids), before, after)
-}
-
 // MessageNamed implements memory.Store.
 func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
 	var id memory.MessageID

@@ -72,8 +72,9 @@ type Store struct {
 	newest        memory.MessageID // nothing that can be found is newer
 	newestRead    bool             // whether newest knows what is in the file
 
-	vectors         vectors
-	segmentMessages *sql.Stmt
+	vectors vectors
+
+	segmentMessages, readBefore, readFrom *sql.Stmt
 }
 
 // patience is how long a write waits for another process to finish its own.
@@ -145,8 +146,10 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) (
 	if err := migrate(ctx, s.write); err != nil {
 		return err
 	}
-	if s.segmentMessages, err = s.read.PrepareContext(ctx, segmentMessages); err != nil {
-		return err
+	for query, statement := range map[string]**sql.Stmt{segmentMessages: &s.segmentMessages, readBefore: &s.readBefore, readFrom: &s.readFrom} {
+		if *statement, err = s.read.PrepareContext(ctx, query); err != nil {
+			return err
+		}
 	}
 	if s.watch.conn, err = s.read.Conn(ctx); err != nil {
 		return err // uncovered: the same file was opened a moment ago

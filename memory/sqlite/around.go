@@ -1,0 +1,97 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"hark/memory"
+)
+
+// The statements that read a stretch. They are prepared once: a search asks for some hundred stretches.
+const (
+	readBefore = "SELECT " + messageColumns + " FROM said WHERE channel = ? AND id < ? AND id > ? ORDER BY id DESC LIMIT ?"
+	readFrom   = "SELECT " + messageColumns + " FROM said WHERE channel = ? AND id >= ? AND id > ? ORDER BY id LIMIT ?"
+)
+
+// Around implements memory.Store.
+func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
+	guild, no, ok := s.place(channel)
+	if !ok || len(ids) == 0 {
+		return nil, nil
+	}
+	// In a transaction, so that all of it is of one moment.
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("read messages of channel %d: %w", channel, explain(err))
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	r := stretchReader{ctx: ctx, no: no, before: tx.StmtContext(ctx, s.readBefore), from: tx.StmtContext(ctx, s.readFrom)}
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		if err := r.read(id, max(before, 0), max(after, 0)); err != nil {
+			return nil, fmt.Errorf("read messages of channel %d: %w", channel, explain(err))
+		}
+	}
+	for i := range r.all {
+		r.all[i].Guild, r.all[i].Channel = guild, channel
+	}
+	return r.all, nil
+}
+
+// stretchReader reads what is round ids, which come in order, each message once.
+type stretchReader struct {
+	ctx          context.Context
+	no           int64 // of the channel
+	before, from *sql.Stmt
+	all          []memory.Message // by id
+}
+
+// read adds the stretch round id. What precedes it is read down to what was read for the id before: from there on all was.
+func (r *stretchReader) read(id memory.MessageID, before, after int) error {
+	last := minID
+	if n := len(r.all); n > 0 {
+		last = r.all[n-1].ID
+	}
+	if last < id && before > 0 {
+		start := len(r.all)
+		if err := r.add(r.before, r.no, int64(id), int64(last), before); err != nil {
+			return err
+		}
+		slices.Reverse(r.all[start:])
+	}
+	wanted := after
+	for i := len(r.all) - 1; i >= 0 && r.all[i].ID > id; i-- {
+		wanted--
+	}
+	if last < id {
+		wanted++ // itself, if it is there
+	}
+	if wanted <= 0 {
+		return nil
+	}
+	start := len(r.all)
+	if err := r.add(r.from, r.no, int64(id), int64(last), wanted); err != nil {
+		return err
+	}
+	if read := len(r.all) - start; last < id && read == wanted && r.all[start].ID != id {
+		r.all = r.all[:len(r.all)-1] // it isn't there, and one too many was read in its place
+	}
+	return nil
+}
+
+func (r *stretchReader) add(statement *sql.Stmt, args ...any) error {
+	rows, err := statement.QueryContext(r.ctx, args...)
+	if err != nil {
+		return err
+	}
+	return eachRow(rows, func(scan func(...any) error) error {
+		var m memory.Message
+		err := scanMessage(scan, &m)
+		r.all = append(r.all, m)
+		return err
+	})
+}
