@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -51,13 +53,16 @@ func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
 }
 
 const (
-	textCandidates   = 200   // messages found by full text
-	vectorCandidates = 20    // segments found by their vector
-	reach            = 8     // messages before and after a candidate that are scored with it
-	shortReach       = 3     // and of those candidates that full text ranks behind promising others
-	promising        = 80
+	textCandidates   = 120 // messages found by full text
+	vectorCandidates = 20  // segments found by their vector
+	reach            = 8   // messages before and after a candidate that are scored with it
+	shortReach       = 2   // and of those candidates that full text ranks behind promising others
+	promising        = 50
 	countLimit       = 20000 // a term in so many messages is as common as can be
 	maxTerms         = 16    // of a question, the rarest
+	maxMatches       = 3000  // messages that full text compares: the rarest terms that are in no more, but for
+	leastTerms       = 3     // so many, which are looked for anyway
+	atOnce           = 2     // channels that are read at the same time
 	fewChannels      = 8     // in a scope whose latest messages are worth reading
 	nameShare        = 0.5   // of a term's weight, where it is the name of somebody known
 )
@@ -256,21 +261,25 @@ func (e *Engine) addNames(ctx context.Context, scope memory.Scope, asked *questi
 // candidates fetches what may be relevant, with its surroundings.
 func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *pool, textOnly bool, err error) {
 	p = newPool(q)
-	terms := make([]string, len(asked.terms))
-	for i, t := range asked.terms {
-		terms[i] = t.term
-	}
-	hits, err := e.log.FullText(ctx, q.Scope, terms, textCandidates)
-	if err != nil {
+	var hits []memory.TextHit
+	var near []memory.VectorHit
+	group, both := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		hits, err = e.log.FullText(both, q.Scope, asked.rarest(), textCandidates)
+		return err
+	})
+	group.Go(func() (err error) {
+		near, err = e.nearest(both, q, asked)
+		if textOnly = errors.Is(err, memory.ErrNoVectors); textOnly {
+			return nil
+		}
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return nil, false, err
 	}
 	for i, hit := range hits {
 		p.want(hit.Channel, hit.ID, i < promising)
-	}
-	near, err := e.nearest(ctx, q, asked)
-	textOnly = errors.Is(err, memory.ErrNoVectors)
-	if err != nil && !textOnly {
-		return nil, false, err
 	}
 	for _, hit := range near {
 		for _, id := range hit.Messages {
@@ -283,29 +292,60 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *po
 			return nil, false, err
 		}
 	}
-	return p, textOnly, e.surround(ctx, q.Scope, p)
+	return p, textOnly, e.surround(ctx, asked, p)
 }
 
-// surround reads what is wanted of each channel, with what was said round it.
-func (e *Engine) surround(ctx context.Context, scope memory.Scope, p *pool) error {
-	for _, channel := range p.channels() {
-		var read stretch
-		for _, part := range []struct {
-			ids   []memory.MessageID
-			reach int
-		}{{p.wanted[channel], reach}, {p.less[channel], shortReach}} {
-			if len(part.ids) == 0 {
-				continue
-			}
-			messages, err := e.log.Around(ctx, channel, part.ids, part.reach, part.reach)
-			if err != nil {
-				return err
-			}
-			read.add(messages, part.ids, part.reach)
+// rarest are the terms to look for by full text: each message that holds one costs time, and what holds only the most common
+// ones is hardly meant.
+func (q question) rarest() []string {
+	var terms []string
+	matches := 0
+	for i, t := range q.terms {
+		if matches += t.count; i >= leastTerms && matches > maxMatches {
+			break
 		}
-		p.add(read, scope)
+		terms = append(terms, t.term)
 	}
-	return nil
+	return terms
+}
+
+// surround reads what is wanted of each channel, with what was said round it, and counts the question's terms in it: some
+// channels at a time, so that others' searches find a connection to read by.
+func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
+	channels := p.channels()
+	streams := make([][]entry, len(channels))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i, channel := range channels {
+		group.Go(func() error {
+			read, err := e.stretch(ctx, channel, p)
+			streams[i] = p.stream(read, asked)
+			return err
+		})
+	}
+	err := group.Wait()
+	for i, channel := range channels {
+		p.streams[channel] = streams[i]
+	}
+	return err
+}
+
+// stretch reads what is wanted of a channel.
+func (e *Engine) stretch(ctx context.Context, channel memory.ChannelID, p *pool) (read stretch, err error) {
+	for _, part := range []struct {
+		ids   []memory.MessageID
+		reach int
+	}{{p.wanted[channel], reach}, {p.less[channel], shortReach}} {
+		if len(part.ids) == 0 {
+			continue
+		}
+		messages, err := e.log.Around(ctx, channel, part.ids, part.reach, part.reach)
+		if err != nil {
+			return read, err
+		}
+		read.add(messages, part.ids, part.reach)
+	}
+	return read, nil
 }
 
 // latest adds what was said last, for a question that says little to look for.

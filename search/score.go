@@ -135,8 +135,11 @@ func (s *stretch) add(messages []memory.Message, ids []memory.MessageID, reach i
 	s.messages = slices.CompactFunc(s.messages, func(a, b memory.Message) bool { return a.ID == b.ID })
 }
 
-// add takes a channel's fetched messages in, those within scope that can be recalled.
-func (p *pool) add(read stretch, scope memory.Scope) {
+// stream is what was read of a channel, as far as it is within scope and can be recalled, with the question's terms counted.
+func (p *pool) stream(read stretch, asked question) []entry {
+	var stream []entry
+	counter := newCounter(asked)
+	scope := asked.scope
 	follows := true // all since the last that was taken in
 	for _, m := range read.messages {
 		at := m.Time()
@@ -144,11 +147,12 @@ func (p *pool) add(read stretch, scope memory.Scope) {
 		if !m.Kind.Recalled() || p.skip[m.ID] || !scope.Since.IsZero() && at.Before(scope.Since) || !scope.Until.IsZero() && !at.Before(scope.Until) {
 			continue
 		}
-		stream := p.streams[m.Channel]
 		joined := follows && len(stream) > 0 && at.Sub(stream[len(stream)-1].Time()) <= sitting
-		p.streams[m.Channel] = append(stream, entry{Message: m, joined: joined})
+		stream = append(stream, entry{Message: m, joined: joined})
+		counter.count(&stream[len(stream)-1])
 		follows = true
 	}
+	return stream
 }
 
 // BM25's parameters, and the lengths, in terms, that it takes for average: a chat message's and a neighbour's.
@@ -229,12 +233,6 @@ type ranked struct {
 // score scores everything in the pool, best first.
 func (p *pool) score(q question) []ranked {
 	var all []ranked
-	counter := newCounter(q)
-	for _, stream := range p.streams {
-		for i := range stream {
-			counter.count(&stream[i])
-		}
-	}
 	q.event.find(q, p.streams)
 	for _, channel := range p.channels() {
 		stream := p.streams[channel]

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -149,6 +150,7 @@ func BenchmarkSearch(b *testing.B) {
 // watched notes what a search asks of a store, to ask for the least of it again.
 type watched struct {
 	*Store
+	mu     sync.Mutex
 	terms  []string
 	scope  memory.Scope
 	vector []float32
@@ -167,6 +169,8 @@ func (w *watched) Nearest(ctx context.Context, scope memory.Scope, space memory.
 
 func (w *watched) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
 	found, err := w.Store.Around(ctx, channel, ids, before, after)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, m := range found {
 		w.ids[channel] = append(w.ids[channel], m.ID)
 	}
