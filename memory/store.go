@@ -51,6 +51,9 @@ type Store interface {
 	// FullText are the best limit messages in scope that hold at least one of terms (as text.Terms makes
 	// them), best first. It never fails for what the terms are.
 	FullText(ctx context.Context, scope Scope, terms []string, limit int) ([]TextHit, error)
+	// Starred are the messages in scope that are marked as important and can be recalled, the newest limit of them, newest
+	// first, those of one id by channel.
+	Starred(ctx context.Context, scope Scope, limit int) ([]Spot, error)
 	// Frequencies tells how many messages that can be recalled scope's channels hold, and for each of terms how
 	// many hold it; a count above limit may be given as limit. Nothing else is counted, so that what is said
 	// elsewhere can't be told from what is found here. Scope's times and authors are not applied.

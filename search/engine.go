@@ -20,6 +20,7 @@ type Log interface {
 	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error)
 	Space(ctx context.Context) (memory.Space, error)
 	Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error)
+	Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.Spot, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	Version(ctx context.Context) (int64, error)
@@ -54,6 +55,7 @@ func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
 
 const (
 	textCandidates   = 120 // messages found by full text
+	starCandidates   = 40  // messages that are marked as important, the newest
 	vectorCandidates = 20  // segments found by their vector
 	reach            = 8   // messages before and after a candidate that are scored with it
 	shortReach       = 2   // and of those candidates that full text ranks behind promising others
@@ -286,6 +288,13 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *po
 			p.want(hit.Channel, id, true)
 			p.similarity[id] = max(p.similarity[id], hit.Similarity)
 		}
+	}
+	starred, err := e.log.Starred(ctx, q.Scope, starCandidates)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, spot := range starred {
+		p.want(spot.Channel, spot.Message, false)
 	}
 	if len(p.seen) < q.Limit && len(q.Scope.Channels) <= fewChannels {
 		if err := e.latest(ctx, q, p); err != nil {

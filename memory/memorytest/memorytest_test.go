@@ -56,6 +56,7 @@ var bugs = map[string]string{
 	"counts frequencies everywhere":           "frequencies are of the scope's channels only",
 	"ignores Until":                           "a scope begins at Since and ends before Until",
 	"begins after Since":                      "a scope begins at Since and ends before Until",
+	"finds anybody's stars":                   "what is starred is found in scope",
 	"finds anybody's":                         "a scope may be of some authors only",
 	"leaks another channel":                   "full text finds the messages in scope",
 	"wants all terms":                         "full text finds the messages in scope",

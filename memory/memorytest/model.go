@@ -388,6 +388,23 @@ func (m *model) fullText(scope memory.Scope, terms []string) map[place]bool {
 	return found
 }
 
+// starred are the messages in scope that are marked, newest first.
+func (m *model) starred(scope memory.Scope) []memory.Spot {
+	var spots []memory.Spot
+	for _, message := range m.inScope(scope) {
+		if message.Starred {
+			spots = append(spots, memory.Spot{Channel: message.Channel, Message: message.ID})
+		}
+	}
+	slices.SortFunc(spots, func(a, b memory.Spot) int {
+		if a.Message == b.Message {
+			return compare(a.Channel, b.Channel)
+		}
+		return compare(b.Message, a.Message)
+	})
+	return spots
+}
+
 // frequencies counts in scope's channels, at all times.
 func (m *model) frequencies(scope memory.Scope, terms []string) (messages int, counts []int) {
 	always := memory.Scope{Channels: scope.Channels}

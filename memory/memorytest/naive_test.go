@@ -364,6 +364,16 @@ func (s *naive) FullText(_ context.Context, scope memory.Scope, terms []string, 
 	return hits[:min(limit, len(hits))], nil
 }
 
+func (s *naive) Starred(_ context.Context, scope memory.Scope, limit int) ([]memory.Spot, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.has("finds anybody's stars") {
+		scope.Authors = nil
+	}
+	spots := s.model.starred(scope)
+	return spots[:min(limit, len(spots))], nil
+}
+
 func (s *naive) Frequencies(_ context.Context, scope memory.Scope, terms []string, _ int) (int, []int, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

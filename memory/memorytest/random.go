@@ -321,6 +321,7 @@ func (m *machine) compareSearch(t *rapid.T) {
 	terms := text.Terms(strings.Join(drawWords(t), " "))
 	m.compareFullText(scope, terms, rapid.IntRange(1, 12).Draw(t, "limit"))
 	m.compareFrequencies(scope, terms, rapid.IntRange(1, 40).Draw(t, "count to"))
+	m.compareStarred(scope, rapid.IntRange(1, 5).Draw(t, "stars"))
 	m.checkQueue()
 	m.compareNearest(scope, strings.Join(drawWords(t), " "), rapid.IntRange(1, 12).Draw(t, "nearest"))
 }
@@ -341,6 +342,11 @@ func (m *machine) compareFullText(scope memory.Scope, terms []string, limit int)
 			m.Fatalf("FullText: not best first: %+v", hits)
 		}
 	}
+}
+
+func (m *machine) compareStarred(scope memory.Scope, limit int) {
+	want := m.model.starred(scope)
+	m.same("Starred", m.starred(scope, limit), want[:min(limit, len(want))])
 }
 
 func (m *machine) compareFrequencies(scope memory.Scope, terms []string, limit int) {

@@ -89,6 +89,31 @@ var searchPromises = []promise{
 			t.same("frequencies of all the same", append(counts, n), []int{3, 3})
 		}
 	}},
+	{"what is starred is found in scope", func(t *trial) {
+		t.post(said(general, id(1), ada, "one"), said(general, id(2), ben, "two"), said(staff, id(3), ada, "three"), said(general, id(4), ada, "four"))
+		answer := said(general, id(5), ben, "five")
+		answer.Kind = memory.FromHark
+		t.post(answer)
+		star := func(channel memory.ChannelID, message memory.MessageID, on bool, minutes int) {
+			t.apply(memory.Starred{Guild: guild, Channel: channel, ID: message, On: on, At: began.Add(time.Duration(minutes) * time.Minute)})
+		}
+		for i, channel := range []memory.ChannelID{general, general, staff, general, general} {
+			star(channel, id(i+1), i != 3, 1)
+		}
+		one, two, three := memory.Spot{Channel: general, Message: id(1)}, memory.Spot{Channel: general, Message: id(2)}, memory.Spot{Channel: staff, Message: id(3)}
+		t.same("everywhere, newest first", t.starred(in(general, staff), 9), []memory.Spot{three, two, one})
+		t.same("the newest", t.starred(in(general, staff), 2), []memory.Spot{three, two})
+		t.same("in a channel", t.starred(in(general), 9), []memory.Spot{two, one})
+		t.same("nowhere", t.starred(in(nowhere), 9), []memory.Spot(nil))
+		scope := in(general, staff)
+		scope.Authors = []memory.UserID{ada}
+		t.same("by somebody", t.starred(scope, 9), []memory.Spot{three, one})
+		scope.Since = id(2).Time()
+		t.same("since", t.starred(scope, 9), []memory.Spot{three})
+		star(general, id(2), false, 2)
+		t.delete(staff, id(3))
+		t.same("marked no longer, or gone", t.starred(in(general, staff), 9), []memory.Spot{one})
+	}},
 	{"full text never fails for what the terms are", func(t *trial) {
 		t.post(said(general, id(1), ada, "AND OR NOT NEAR * ferry"))
 		for _, terms := range [][]string{

@@ -126,6 +126,16 @@ func (t *trial) find(scope memory.Scope, question string) []memory.MessageID {
 	return ids
 }
 
+// starred are the marked messages in scope.
+func (t *trial) starred(scope memory.Scope, limit int) []memory.Spot {
+	t.Helper()
+	spots, err := t.store.Starred(t.ctx, scope, limit)
+	if err != nil {
+		t.Fatalf("Starred(%+v): %v", scope, err)
+	}
+	return spots
+}
+
 // nearest are the segments nearest to a question; none if there are no vectors.
 func (t *trial) nearest(scope memory.Scope, question string, limit int) []memory.VectorHit {
 	t.Helper()

@@ -248,6 +248,7 @@ CREATE TABLE lore_source (
   PRIMARY KEY (guild, lore, channel, message)
 ) WITHOUT ROWID;
 CREATE INDEX lore_source_message ON lore_source (channel, message);
+CREATE INDEX message_starred ON message (channel, id) WHERE starred = 1;
 `}
 
 // migrate brings the schema up to date.
