@@ -86,16 +86,16 @@ func BenchmarkFullText(b *testing.B) {
 			}
 		}
 	}
-	raw := prepare("SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 200")
+	raw := prepare("SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120")
 	join := prepare(`SELECT m.row, bm25(fulltext) FROM fulltext JOIN message m ON m.row = fulltext.rowid JOIN channel c ON c.no = m.channel
-		WHERE fulltext MATCH ? AND c.guild = ? ORDER BY bm25(fulltext) LIMIT 200`)
+		WHERE fulltext MATCH ? AND c.guild = ? ORDER BY bm25(fulltext) LIMIT 120`)
 	var ours, raws, joins []time.Duration
 	for b.Loop() {
 		for _, q := range questions(40) {
 			terms := text.QueryTerms(q)
 			match := matchAny(terms)
 			used := cpuOf(b, func() {
-				if _, err := s.FullText(ctx, scope, terms, 200); err != nil {
+				if _, err := s.FullText(ctx, scope, terms, 120); err != nil {
 					b.Fatal(err)
 				}
 			})
@@ -186,7 +186,7 @@ func (w *watched) again(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return cpuOf(b, func() {
-		rows, err := w.read.QueryContext(ctx, "SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 200",
+		rows, err := w.read.QueryContext(ctx, "SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120",
 			matchAny(w.terms), r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1))
 		if err == nil {
 			err = eachRow(rows, func(scan func(...any) error) error { return scan(new(int64), new(float64)) })

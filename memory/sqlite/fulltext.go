@@ -41,7 +41,7 @@ func (s *Store) fullText(ctx context.Context, r rowRange, scope memory.Scope, ma
 	if since != nil || until != nil || len(scope.Authors) > 0 {
 		query.WriteString(" CROSS JOIN message t ON t.row = fulltext.rowid")
 	}
-	query.WriteString(" WHERE fulltext MATCH ? AND fulltext.rowid NOT IN (SELECT row FROM doomed)")
+	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR fulltext.rowid NOT IN (SELECT row FROM doomed))")
 	r.where(&query, "fulltext.rowid")
 	args := []any{match}
 	for _, bound := range []struct {
@@ -93,7 +93,7 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 		messages += n
 		for i, term := range terms {
 			var query strings.Builder
-			query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ? AND rowid NOT IN (SELECT row FROM doomed)")
+			query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR rowid NOT IN (SELECT row FROM doomed))")
 			r.where(&query, "rowid")
 			query.WriteString(" LIMIT ?)")
 			if err := s.read.QueryRowContext(ctx, query.String(), matchAny([]string{term}), limit).Scan(&n); err != nil {
@@ -126,7 +126,7 @@ type rowRange struct {
 // where appends the condition that column is the row of a message in the range.
 func (r rowRange) where(query *strings.Builder, column string) {
 	fmt.Fprintf(query, " AND %s BETWEEN %d AND %d", column, r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1))
-	if len(r.only) < 2 {
+	if int64(len(r.only)) == r.last-r.first+1 { // no other channel lies between
 		return
 	}
 	fmt.Fprintf(query, " AND %s >> %d IN (", column, sequenceBits)
