@@ -12,7 +12,7 @@ import (
 
 // hits are the best of what was scored, with their excerpts; what says nothing, only repeats the question, or
 // says the same as a better one or as what is shown of the session, is left out.
-func (p *pool) hits(q Query, scored []ranked) []Hit {
+func (p *pool) hits(q Query, scored []*ranked) []Hit {
 	var hits []Hit
 	asked := repeats(q.Text)
 	var said shown
@@ -102,7 +102,7 @@ func normalised(s string) string {
 }
 
 // excerpt is a hit's message with the one before and the one after it in the same sitting.
-func (p *pool) excerpt(r ranked) []memory.Message {
+func (p *pool) excerpt(r *ranked) []memory.Message {
 	stream := p.streams[r.channel]
 	first, last := r.at, r.at
 	if stream[r.at].joined && r.at > 0 {

@@ -231,18 +231,18 @@ type ranked struct {
 }
 
 // score scores everything in the pool, best first.
-func (p *pool) score(q question) []ranked {
-	var all []ranked
+func (p *pool) score(q question) []*ranked {
+	var all []*ranked
 	q.event.find(q, p.streams)
 	for _, channel := range p.channels() {
 		stream := p.streams[channel]
 		for i := range stream {
-			r := ranked{channel: channel, at: i, values: p.features(q, stream, i)}
+			r := &ranked{channel: channel, at: i, values: p.features(q, stream, i)}
 			r.score = r.values.score()
 			all = append(all, r)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(all, func(a, b *ranked) int { return cmp.Compare(b.score, a.score) })
 	return all
 }
 
@@ -316,7 +316,7 @@ var reasons = []struct {
 }
 
 // why tells what spoke for r, most first.
-func (r ranked) why() []Reason {
+func (r *ranked) why() []Reason {
 	var why []Reason
 	for _, reason := range reasons {
 		sum := 0.0
