@@ -24,20 +24,36 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 	if !ok || len(ids) == 0 {
 		return nil, nil
 	}
-	// In a transaction, so that all of it is of one moment.
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	all, err := s.around(ctx, no, slices.Compact(slices.Sorted(slices.Values(ids))), max(before, 0), max(after, 0))
 	if err != nil {
 		return nil, fmt.Errorf("read messages of channel %d: %w", channel, explain(err))
 	}
-	defer func() { _ = tx.Rollback() }() // nothing was written
-	r := stretchReader{ctx: ctx, no: no, before: tx.StmtContext(ctx, s.readBefore), from: tx.StmtContext(ctx, s.readFrom)}
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
-		if err := r.read(id, max(before, 0), max(after, 0)); err != nil {
-			return nil, fmt.Errorf("read messages of channel %d: %w", channel, explain(err))
-		}
+	for i := range all {
+		all[i].Guild, all[i].Channel = guild, channel
 	}
-	for i := range r.all {
-		r.all[i].Guild, r.all[i].Channel = guild, channel
+	return all, nil
+}
+
+func (s *Store) around(ctx context.Context, no int64, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+	readingBefore, err := s.prepared(ctx, readBefore)
+	if err != nil {
+		return nil, err
+	}
+	readingFrom, err := s.prepared(ctx, readFrom)
+	if err != nil {
+		return nil, err
+	}
+	// In a transaction, so that all of it is of one moment.
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	r := stretchReader{ctx: ctx, no: no, before: tx.StmtContext(ctx, readingBefore), from: tx.StmtContext(ctx, readingFrom)}
+	for _, id := range ids {
+		if err := r.read(id, before, after); err != nil {
+			return nil, err
+		}
 	}
 	return r.all, nil
 }

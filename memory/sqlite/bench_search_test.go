@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -36,12 +37,14 @@ func openFilled(b *testing.B, guilds, messages int) *Store {
 	return s
 }
 
-// questions are made of the words that are said there, rare and common ones.
+// questions are made of the words that are said there, rare and common ones: three to eight of them, as people's questions
+// have beside stop words.
 func questions(n int) []string {
 	r := rand.New(rand.NewPCG(4, 4))
 	all := make([]string, n)
 	for i := range all {
-		all[i] = sentence(r)
+		words := strings.Fields(sentence(r))
+		all[i] = strings.Join(words[:min(3+r.IntN(6), len(words))], " ")
 	}
 	return all
 }

@@ -3,9 +3,9 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -42,8 +42,7 @@ func (s *Store) fullText(ctx context.Context, r rowRange, scope memory.Scope, ma
 		query.WriteString(" CROSS JOIN message t ON t.row = fulltext.rowid")
 	}
 	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR fulltext.rowid NOT IN (SELECT row FROM doomed))")
-	r.where(&query, "fulltext.rowid")
-	args := []any{match}
+	args := append([]any{match}, r.where(&query, "fulltext.rowid")...)
 	for _, bound := range []struct {
 		sql string
 		id  *memory.MessageID
@@ -58,7 +57,11 @@ func (s *Store) fullText(ctx context.Context, r rowRange, scope memory.Scope, ma
 		args = append(args, jsonOf(scope.Authors))
 	}
 	query.WriteString(" ORDER BY bm25(fulltext) LIMIT ?) f JOIN message m ON m.row = f.row ORDER BY f.score, m.id DESC")
-	rows, err := s.read.QueryContext(ctx, query.String(), append(args, limit)...)
+	statement, err := s.prepared(ctx, query.String())
+	if err != nil {
+		return nil, err
+	}
+	rows, err := statement.QueryContext(ctx, append(args, limit)...)
 	if err != nil {
 		return nil, err
 	}
@@ -91,18 +94,50 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 			return 0, nil, fmt.Errorf("count messages: %w", explain(err))
 		}
 		messages += n
-		for i, term := range terms {
-			var query strings.Builder
-			query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR rowid NOT IN (SELECT row FROM doomed))")
-			r.where(&query, "rowid")
-			query.WriteString(" LIMIT ?)")
-			if err := s.read.QueryRowContext(ctx, query.String(), matchAny([]string{term}), limit).Scan(&n); err != nil {
-				return 0, nil, fmt.Errorf("count a term: %w", explain(err))
-			}
-			counts[i] = min(limit, counts[i]+n)
+		if err := s.count(ctx, r, terms, counts, limit); err != nil {
+			return 0, nil, fmt.Errorf("count a term: %w", explain(err))
 		}
 	}
 	return messages, counts, nil
+}
+
+// count adds to counts in how many messages of a range each of terms is.
+func (s *Store) count(ctx context.Context, r rowRange, terms []string, counts []int, limit int) error {
+	var query strings.Builder
+	query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR rowid NOT IN (SELECT row FROM doomed))")
+	bounds := r.where(&query, "rowid")
+	query.WriteString(" LIMIT ?)")
+	statement, err := s.prepared(ctx, query.String())
+	if err != nil {
+		return err
+	}
+	for i, term := range terms {
+		var n int
+		args := append(append([]any{matchAny([]string{term})}, bounds...), limit)
+		if err := statement.QueryRowContext(ctx, args...).Scan(&n); err != nil {
+			return err
+		}
+		counts[i] = min(limit, counts[i]+n)
+	}
+	return nil
+}
+
+// prepared is a statement over the readers' connections, prepared once: that takes as long as many of them run. Whoever asks
+// keeps what differs between searches in the arguments, so that there are few.
+func (s *Store) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
+	s.statements.Lock()
+	defer s.statements.Unlock()
+	if statement, ok := s.statements.by[query]; ok {
+		return statement, nil
+	}
+	statement, err := s.read.PrepareContext(ctx, query)
+	if err == nil {
+		if s.statements.by == nil {
+			s.statements.by = map[string]*sql.Stmt{}
+		}
+		s.statements.by[query] = statement
+	}
+	return statement, err
 }
 
 // matchAny is the FTS5 expression for messages with at least one of terms.
@@ -123,20 +158,15 @@ type rowRange struct {
 	only        []int64 // of them; nil if all
 }
 
-// where appends the condition that column is the row of a message in the range.
-func (r rowRange) where(query *strings.Builder, column string) {
-	fmt.Fprintf(query, " AND %s BETWEEN %d AND %d", column, r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1))
+// where appends the condition that column is the row of a message in the range, and gives its arguments.
+func (r rowRange) where(query *strings.Builder, column string) []any {
+	query.WriteString(" AND " + column + " BETWEEN ? AND ?")
+	args := []any{r.first << sequenceBits, r.last<<sequenceBits | (1<<sequenceBits - 1)}
 	if int64(len(r.only)) == r.last-r.first+1 { // no other channel lies between
-		return
+		return args
 	}
-	fmt.Fprintf(query, " AND %s >> %d IN (", column, sequenceBits)
-	for i, no := range r.only {
-		if i > 0 {
-			query.WriteByte(',')
-		}
-		query.WriteString(strconv.FormatInt(no, 10))
-	}
-	query.WriteByte(')')
+	fmt.Fprintf(query, " AND %s >> %d IN (SELECT value FROM json_each(?))", column, sequenceBits)
+	return append(args, jsonOf(r.only))
 }
 
 // ranges is scope as ranges of rows, one for each guild.

@@ -105,7 +105,11 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 		for i, f := range found[:n] {
 			segments[i] = f.segment
 		}
-		rows, err := s.segmentMessages.QueryContext(ctx, jsonOf(segments))
+		statement, err := s.prepared(ctx, segmentMessages)
+		if err != nil {
+			return nil, fmt.Errorf("read the segments found: %w", explain(err))
+		}
+		rows, err := statement.QueryContext(ctx, jsonOf(segments))
 		if err != nil {
 			return nil, fmt.Errorf("read the segments found: %w", explain(err))
 		}

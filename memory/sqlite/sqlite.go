@@ -74,7 +74,13 @@ type Store struct {
 
 	vectors vectors
 
-	segmentMessages, readBefore, readFrom *sql.Stmt
+	statements statements
+}
+
+// statements are those that readers have prepared.
+type statements struct {
+	sync.Mutex
+	by map[string]*sql.Stmt
 }
 
 // patience is how long a write waits for another process to finish its own.
@@ -145,11 +151,6 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) (
 	s.read.SetMaxIdleConns(5)
 	if err := migrate(ctx, s.write); err != nil {
 		return err
-	}
-	for query, statement := range map[string]**sql.Stmt{segmentMessages: &s.segmentMessages, readBefore: &s.readBefore, readFrom: &s.readFrom} {
-		if *statement, err = s.read.PrepareContext(ctx, query); err != nil {
-			return err
-		}
 	}
 	if s.watch.conn, err = s.read.Conn(ctx); err != nil {
 		return err // uncovered: the same file was opened a moment ago
