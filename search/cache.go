@@ -4,7 +4,7 @@ import (
 	"container/list"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -62,25 +62,21 @@ func newCache() *cache { return &cache{now: time.Now, entries: map[cacheKey]*lis
 // keyOf is the key of a query, of which the audience is part. Of when it is asked the day counts, since dates are told from
 // it; what is said later makes another version.
 func keyOf(q Query) cacheKey {
-	day := q.Now.Format("2006-01-02 MST")
-	if q.Now.IsZero() {
-		day = ""
+	h := sha256.New()
+	// Times as numbers: every time has one, and each another.
+	fmt.Fprintf(h, "%q %d %d %d %d %d %d %t", q.Text, q.Guilds, q.Scope.Channels, momentOf(q.Scope.Since), momentOf(q.Scope.Until), q.Scope.Authors, q.Limit, q.Repeats)
+	if !q.Now.IsZero() {
+		_, offset := q.Now.Zone()
+		fmt.Fprintf(h, " %d %d %d", q.Now.Year(), q.Now.YearDay(), offset)
 	}
-	b, err := json.Marshal([]any{q.Text, day, q.Guilds, q.Scope, q.Skip, sessionOf(q), q.Limit, q.Repeats})
-	if err != nil {
-		panic(err) // uncovered: all of it can be written as JSON
+	fmt.Fprintf(h, " %d", q.Skip)
+	for _, m := range q.Session {
+		fmt.Fprintf(h, " %d %q", m.ID, m.Text())
 	}
-	return sha256.Sum256(b)
+	return cacheKey(h.Sum(nil))
 }
 
-// sessionOf is what a result depends on of the session.
-func sessionOf(q Query) []string {
-	var said []string
-	for _, m := range q.Session {
-		said = append(said, m.ID.String(), m.Text())
-	}
-	return said
-}
+func momentOf(t time.Time) [2]int64 { return [2]int64{t.Unix(), int64(t.Nanosecond())} }
 
 // get is what was found for key when the memory was as it is at version; nil if that isn't known.
 func (c *cache) get(key cacheKey, version int64) *cached {

@@ -49,15 +49,19 @@ func TestCacheAnswersTheSameAgain(t *testing.T) {
 	}
 	used(3, "asked by another")
 	for name, change := range map[string]func(*search.Query){
-		"another audience":  func(q *search.Query) { q.Scope.Channels = []memory.ChannelID{green} },
-		"a span":            func(q *search.Query) { q.Scope.Since = dawn },
-		"an author":         func(q *search.Query) { q.Scope.Authors = []memory.UserID{pim} },
-		"something shown":   func(q *search.Query) { q.Skip = []memory.MessageID{ids["roof"]} },
-		"another question":  func(q *search.Query) { q.Text += "s" },
-		"another day":       func(q *search.Query) { q.Now = q.Now.AddDate(0, 0, 1) },
-		"no time":           func(q *search.Query) { q.Now = time.Time{} },
-		"a session":         func(q *search.Query) { q.Session = []memory.Message{turn(pim, "and?")} },
-		"more hits":         func(q *search.Query) { q.Limit = 3 },
+		"another audience": func(q *search.Query) { q.Scope.Channels = []memory.ChannelID{green} },
+		"a span":           func(q *search.Query) { q.Scope.Since = dawn },
+		"an author":        func(q *search.Query) { q.Scope.Authors = []memory.UserID{pim} },
+		"something shown":  func(q *search.Query) { q.Skip = []memory.MessageID{ids["roof"]} },
+		"another question": func(q *search.Query) { q.Text += "s" },
+		"another day":      func(q *search.Query) { q.Now = q.Now.AddDate(0, 0, 1) },
+		"no time":          func(q *search.Query) { q.Now = time.Time{} },
+		"a session":        func(q *search.Query) { q.Session = []memory.Message{turn(pim, "and?")} },
+		"more hits":        func(q *search.Query) { q.Limit = 3 },
+		"after all times":  func(q *search.Query) { q.Scope.Until = time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"after them, there": func(q *search.Query) {
+			q.Scope.Until, q.Scope.Channels = time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC), []memory.ChannelID{pub}
+		},
 		"other guilds' too": func(q *search.Query) { q.Guilds = append(q.Guilds, 78) },
 	} {
 		find(change)

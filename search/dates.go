@@ -79,9 +79,6 @@ var sidesBefore = setOf("before until till")
 
 // isSpan reports whether s speaks of all that is between two dates.
 func isSpan(s string, a, b dated) bool {
-	if b.start < a.end {
-		return false
-	}
 	between := strings.TrimSpace(s[a.end:b.start])
 	word := lastWord(s[:a.start])
 	return word == "between" && between == "and" || word == "from" && (between == "to" || between == "until" || between == "till")

@@ -388,11 +388,13 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory
 	}
 	embedder := e.embedders[at]
 	if t, ok := embedder.(termEmbedder); ok {
-		terms := make([]string, len(asked.terms))
-		for i, t := range asked.terms {
-			terms[i] = t.term
+		var terms []string
+		idf := map[string]float64{}
+		for _, t := range asked.terms {
+			terms = append(terms, t.term)
+			idf[t.term] = t.idf
 		}
-		vector := t.EmbedTerms(terms, asked.idfOf)
+		vector := t.EmbedTerms(terms, func(term string) float64 { return idf[term] })
 		if vector == nil {
 			return nil, nil
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -92,7 +94,7 @@ func TestSearchKeepsTheRarestWords(t *testing.T) {
 	}
 	want := k.say(t, dawn.AddDate(0, 0, 9), green, oswin, "the vicar keeps a unicorn")
 	k.index(t)
-	r := k.search(t, ask(strings.Join(common, " ")+" vicar unicorn", green))
+	r := k.search(t, ask(strings.Join(common, " ")+" vicar unicorn "+strings.Join(strings.Fields("bagel cocoa dates endive fudge gravy hash iceberg jelly krill latte muesli nougat olives pears"), " "), green))
 	if r.Hits[0].Message.ID != want {
 		t.Errorf("first is %v", r.Hits[0])
 	}
@@ -108,17 +110,39 @@ func TestSearchCountsNamesLess(t *testing.T) {
 	}
 }
 
-// failing is a store of which one method fails.
+// failing is a store of which one method fails, from the nth call on.
 type failing struct {
 	*sqlite.Store
 	method string
+	n      *atomic.Int64
+}
+
+func failingAt(s *sqlite.Store, method string, n int64) failing {
+	f := failing{s, method, new(atomic.Int64)}
+	f.n.Store(n)
+	return f
 }
 
 func (f failing) fail(method string) error {
-	if f.method == method {
+	if f.method == method && f.n.Add(-1) <= 0 {
 		return errDown
 	}
 	return nil
+}
+
+func (f failing) Version(ctx context.Context) (int64, error) {
+	version, err := f.Store.Version(ctx)
+	return version, errors.Join(err, f.fail("Version"))
+}
+
+func (f failing) Messages(ctx context.Context, c memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
+	messages, err := f.Store.Messages(ctx, c, ids)
+	return messages, errors.Join(err, f.fail("Messages"))
+}
+
+func (f failing) Starred(ctx context.Context, s memory.Scope, n int) ([]memory.Spot, error) {
+	spots, err := f.Store.Starred(ctx, s, n)
+	return spots, errors.Join(err, f.fail("Starred"))
 }
 
 func (f failing) FullText(ctx context.Context, s memory.Scope, terms []string, n int) ([]memory.TextHit, error) {
@@ -161,8 +185,8 @@ func (f failing) Lore(ctx context.Context, g memory.GuildID) ([]memory.Lore, err
 func TestSearchTellsOfFailures(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
-	for _, method := range []string{"FullText", "Frequencies", "Nearest", "Around", "People", "Presence", "Lore", ""} {
-		store := failing{k.store, method}
+	for _, method := range []string{"FullText", "Frequencies", "Nearest", "Around", "People", "Presence", "Lore", "Version", "Starred", ""} {
+		store := failingAt(k.store, method, 1)
 		r, err := search.New(store, store, embed.Builtin{}).Search(t.Context(), ask("who mends roofs", green))
 		if method == "" {
 			if err != nil || len(r.Hits) == 0 {
@@ -176,14 +200,65 @@ func TestSearchTellsOfFailures(t *testing.T) {
 	}
 	narrow := ask("who mends roofs", green)
 	narrow.Limit = 1 // so that the latest messages aren't asked for as well
-	store := failing{k.store, "Around"}
+	store := failingAt(k.store, "Around", 1)
 	if _, err := search.New(store, store, embed.Builtin{}).Search(t.Context(), narrow); !errors.Is(err, errDown) {
 		t.Errorf("what was found can't be read: %v", err)
+	}
+	store = failingAt(k.store, "Frequencies", 2) // for the name that is meant
+	if _, err := search.New(store, store, embed.Builtin{}).Search(t.Context(), ask("does Osvin mend roofs", green)); !errors.Is(err, errDown) {
+		t.Errorf("the terms of a misspelt name can't be counted: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := k.engine().Search(ctx, ask("who mends roofs", green)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// What is in the cache has to be read again.
+func TestCacheTellsOfFailures(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	k.apply(t, memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: village, Name: "Roof money", Text: "forty florins", By: marta, At: dawn}})
+	k.index(t)
+	for method, n := range map[string]int64{"Messages": 1, "People": 2, "Presence": 2, "Lore": 2, "Version": 2} {
+		store := failingAt(k.store, method, n)
+		e := search.New(store, store, embed.Builtin{})
+		q := ask("the roof money", green, crypt)
+		if r, err := e.Search(t.Context(), q); err != nil || len(r.Lore) != 1 {
+			t.Fatalf("%s: %v, %v", method, r.Lore, err)
+		}
+		if _, err := e.Search(t.Context(), q); !errors.Is(err, errDown) || strings.Count(err.Error(), "search: ") != 1 {
+			t.Errorf("%s fails: %v", method, err)
+		}
+	}
+}
+
+// short is a store that gives less than is there when messages are read again, as one that forgets meanwhile does.
+type short struct{ *sqlite.Store }
+
+func (s short) Messages(ctx context.Context, c memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
+	messages, err := s.Store.Messages(ctx, c, ids)
+	return messages[min(1, len(messages)):], err
+}
+
+func (s short) Lore(ctx context.Context, g memory.GuildID) ([]memory.Lore, error) {
+	return s.Store.Lore(ctx, g)
+}
+
+func TestCacheIsOfNoUseWhereSomethingIsGone(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	e := search.New(short{k.store}, k.store, embed.Builtin{})
+	q := ask("who mends roofs", green)
+	first, err := e.Search(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if again, err := e.Search(t.Context(), q); err != nil || !reflect.DeepEqual(again, first) {
+			t.Errorf("found %+v, %v\nbefore %+v", again, err, first)
+		}
 	}
 }
 

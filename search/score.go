@@ -25,16 +25,6 @@ type question struct {
 	form  form
 }
 
-// idfOf is the inverse document frequency of a term of the question; 0 of one that isn't looked for.
-func (q question) idfOf(term string) float64 {
-	for _, t := range q.terms {
-		if t.term == term {
-			return t.idf
-		}
-	}
-	return 0
-}
-
 // weighted is a term and how much finding it says.
 type weighted struct {
 	term  string

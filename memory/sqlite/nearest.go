@@ -107,7 +107,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 		}
 		statement, err := s.prepared(ctx, segmentMessages)
 		if err != nil {
-			return nil, fmt.Errorf("read the segments found: %w", explain(err))
+			return nil, fmt.Errorf("read the segments found: %w", explain(err)) // uncovered: takes tables that go after the vectors were loaded
 		}
 		rows, err := statement.QueryContext(ctx, jsonOf(segments))
 		if err != nil {

@@ -1,0 +1,87 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"hark/memory"
+)
+
+func TestEventIn(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		question string
+		when     side
+		terms    string
+	}{
+		{"where did we work before the move?", beforeIt, "move"},
+		{"what did Ann say after we moved to the new office?", afterIt, "move"},
+		{"who sang during the harvest fair", aboutIt, "harvest fair"},
+		{"what happened since our big release yesterday", aboutIt, ""},
+		{"what happened before the 5th of May", aboutIt, ""},
+		{"what happened before", aboutIt, ""},
+		{"who came after him?", aboutIt, ""},
+		{"what came before the", aboutIt, ""},
+		{"what broke before the very big release", beforeIt, "big releas"},
+		{"look after the dog", afterIt, "dog"},
+		{"after the move who had the keys", afterIt, "move"},
+	} {
+		e := eventIn(c.question, now)
+		if got := strings.Join(e.terms, " "); got != c.terms || got != "" && e.when != c.when {
+			t.Errorf("%q: %v %q, want %v %q", c.question, e.when, got, c.when, c.terms)
+		}
+	}
+}
+
+// What an event is called may be too common to be among the terms that are looked for.
+func TestEventOfWhatIsLookedFor(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	stream := []entry{{Message: memory.Message{ID: memory.FirstMessageID(at)}, counts: []float64{1}}}
+	for _, c := range []struct {
+		terms []string
+		known bool
+	}{{[]string{"move", "berlin"}, true}, {[]string{"berlin", "move"}, false}, {nil, false}} {
+		e := event{terms: c.terms, when: afterIt}
+		e.find(question{terms: []weighted{{term: "move"}}}, map[memory.ChannelID][]entry{1: stream})
+		if e.known != c.known || e.holds(at.Add(time.Hour)) != c.known || e.holds(at.Add(-time.Hour)) {
+			t.Errorf("%q: %+v", c.terms, e)
+		}
+	}
+}
+
+func TestWithEarlier(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ö", 2*earlierRunes)
+	got := withEarlier("and?", []string{"newest", long})
+	if lines := strings.Split(got, "\n"); len(lines) != 3 || utf8.RuneCountInString(lines[0]) != earlierRunes || lines[1] != "newest" || lines[2] != "and?" {
+		t.Errorf("%q", got)
+	}
+	if got := withEarlier("and?", nil); got != "and?" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestRarest(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		counts []int
+		want   int
+	}{
+		{nil, 0}, {[]int{1, 2, 3, 4}, 4}, {[]int{maxMatches, maxMatches, maxMatches, 0}, leastTerms},
+		{[]int{1, 2, 3, maxMatches}, 3}, {[]int{1, 2, 3, maxMatches - 6}, 4},
+	} {
+		var q question
+		for i, n := range c.counts {
+			q.terms = append(q.terms, weighted{term: fmt.Sprint(i), count: n})
+		}
+		if got := q.rarest(); len(got) != c.want || !slices.IsSorted(got) {
+			t.Errorf("%v: %v", c.counts, got)
+		}
+	}
+}
