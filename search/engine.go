@@ -3,12 +3,9 @@ package search
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -54,19 +51,9 @@ func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
 }
 
 const (
-	textCandidates   = 120 // messages found by full text
-	starCandidates   = 40  // messages that are marked as important, the newest
-	vectorCandidates = 20  // segments found by their vector
-	reach            = 8   // messages before and after a candidate that are scored with it
-	shortReach       = 2   // and of those candidates that full text ranks behind promising others
-	promising        = 50
-	countLimit       = 20000 // a term in so many messages is as common as can be
-	maxTerms         = 16    // of a question, the rarest
-	maxMatches       = 3000  // messages that full text compares: the rarest terms that are in no more, but for
-	leastTerms       = 3     // so many, which are looked for anyway
-	atOnce           = 2     // channels that are read at the same time
-	fewChannels      = 8     // in a scope whose latest messages are worth reading
-	nameShare        = 0.5   // of a term's weight, where it is the name of somebody known
+	countLimit = 20000 // a term in so many messages is as common as can be
+	maxTerms   = 16    // of a question, the rarest
+	nameShare  = 0.5   // of a term's weight, where it is the name of somebody known
 )
 
 // Search finds what matters to q. An embedder that fails or has nothing stored yet costs only what vectors
@@ -258,157 +245,4 @@ func (e *Engine) addNames(ctx context.Context, scope memory.Scope, asked *questi
 	_, err := e.weigh(ctx, scope, terms)
 	asked.terms = append(asked.terms, terms...)
 	return err
-}
-
-// candidates fetches what may be relevant, with its surroundings.
-func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *pool, textOnly bool, err error) {
-	p = newPool(q)
-	var hits []memory.TextHit
-	var near []memory.VectorHit
-	group, both := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		hits, err = e.log.FullText(both, q.Scope, asked.rarest(), textCandidates)
-		return err
-	})
-	group.Go(func() (err error) {
-		near, err = e.nearest(both, q, asked)
-		if textOnly = errors.Is(err, memory.ErrNoVectors); textOnly {
-			return nil
-		}
-		return err
-	})
-	if err := group.Wait(); err != nil {
-		return nil, false, err
-	}
-	for i, hit := range hits {
-		p.want(hit.Channel, hit.ID, i < promising)
-	}
-	for _, hit := range near {
-		for _, id := range hit.Messages {
-			p.want(hit.Channel, id, true)
-			p.similarity[id] = max(p.similarity[id], hit.Similarity)
-		}
-	}
-	starred, err := e.log.Starred(ctx, q.Scope, starCandidates)
-	if err != nil {
-		return nil, false, err
-	}
-	for _, spot := range starred {
-		p.want(spot.Channel, spot.Message, false)
-	}
-	if len(p.seen) < q.Limit && len(q.Scope.Channels) <= fewChannels {
-		if err := e.latest(ctx, q, p); err != nil {
-			return nil, false, err
-		}
-	}
-	return p, textOnly, e.surround(ctx, asked, p)
-}
-
-// rarest are the terms to look for by full text: each message that holds one costs time, and what holds only the most common
-// ones is hardly meant.
-func (q question) rarest() []string {
-	var terms []string
-	matches := 0
-	for i, t := range q.terms {
-		if matches += t.count; i >= leastTerms && matches > maxMatches {
-			break
-		}
-		terms = append(terms, t.term)
-	}
-	return terms
-}
-
-// surround reads what is wanted of each channel, with what was said round it, and counts the question's terms in it: some
-// channels at a time, so that others' searches find a connection to read by.
-func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
-	channels := p.channels()
-	streams := make([][]entry, len(channels))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for i, channel := range channels {
-		group.Go(func() error {
-			read, err := e.stretch(ctx, channel, p)
-			streams[i] = p.stream(read, asked)
-			return err
-		})
-	}
-	err := group.Wait()
-	for i, channel := range channels {
-		p.streams[channel] = streams[i]
-	}
-	return err
-}
-
-// stretch reads what is wanted of a channel.
-func (e *Engine) stretch(ctx context.Context, channel memory.ChannelID, p *pool) (read stretch, err error) {
-	for _, part := range []struct {
-		ids   []memory.MessageID
-		reach int
-	}{{p.wanted[channel], reach}, {p.less[channel], shortReach}} {
-		if len(part.ids) == 0 {
-			continue
-		}
-		messages, err := e.log.Around(ctx, channel, part.ids, part.reach, part.reach)
-		if err != nil {
-			return read, err
-		}
-		read.add(messages, part.ids, part.reach)
-	}
-	return read, nil
-}
-
-// latest adds what was said last, for a question that says little to look for.
-func (e *Engine) latest(ctx context.Context, q Query, p *pool) error {
-	end := memory.MessageID(math.MaxInt64)
-	if !q.Scope.Until.IsZero() {
-		end = memory.FirstMessageID(q.Scope.Until)
-	}
-	for _, channel := range q.Scope.Channels {
-		stretch, err := e.log.Around(ctx, channel, []memory.MessageID{end}, q.Limit, 0)
-		if err != nil {
-			return err
-		}
-		for _, m := range stretch {
-			p.want(channel, m.ID, true)
-		}
-	}
-	return nil
-}
-
-// nearest finds segments by the question's vector. An embedder that can't be reached is as one that has
-// embedded nothing.
-func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory.VectorHit, error) {
-	space, err := e.log.Space(ctx)
-	if err != nil {
-		return nil, err
-	}
-	at := slices.IndexFunc(e.embedders, func(e memory.Embedder) bool { return e.Space() == space })
-	if at < 0 {
-		return nil, memory.ErrNoVectors
-	}
-	embedder := e.embedders[at]
-	if t, ok := embedder.(termEmbedder); ok {
-		var terms []string
-		idf := map[string]float64{}
-		for _, t := range asked.terms {
-			terms = append(terms, t.term)
-			idf[t.term] = t.idf
-		}
-		vector := t.EmbedTerms(terms, func(term string) float64 { return idf[term] })
-		if vector == nil {
-			return nil, nil
-		}
-		return e.log.Nearest(ctx, q.Scope, space, vector, vectorCandidates)
-	}
-	vectors, err := embedder.Embed(ctx, memory.ForSearch, []string{asked.text})
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil || len(vectors) != 1 {
-		return nil, memory.ErrNoVectors
-	}
-	if vectors[0] == nil {
-		return nil, nil
-	}
-	return e.log.Nearest(ctx, q.Scope, space, vectors[0], vectorCandidates)
 }
