@@ -77,6 +77,7 @@ func TestMisspeltNames(t *testing.T) {
 	}{
 		{"what did Osvin say about roofs?", []memory.UserID{oswin}},
 		{"what did Oswni say about roofs?", []memory.UserID{oswin}},
+		{"what did Pym say about roofs?", []memory.UserID{pim}},
 		{"what did osvin say about roofs?", nil}, // short, and written small: it may be any word
 		{"what did gwendolin say about roofs?", []memory.UserID{511}},
 		{"what did Martin say about roofs?", nil},

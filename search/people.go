@@ -133,9 +133,9 @@ func appendNew(ids []memory.UserID, more ...memory.UserID) []memory.UserID {
 	return ids
 }
 
-// leastMisspelt is how many letters a word has at least that may be a misspelt name: shorter ones are a letter away from
-// too many words.
-const leastMisspelt = 4
+// leastMisspelt is how many letters a word has at least that may be a misspelt name, and longMisspelt how many one has that
+// isn't written as names are: shorter ones are a letter away from too many words.
+const leastMisspelt, longMisspelt = 3, 6
 
 // misspelt are the people whose names s has with one letter wrong, missing, too many or swapped with the next. Only a word
 // that nobody has used is taken for that, with the name's first letter, and either written as names are or long.
@@ -148,7 +148,7 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 		}
 		word := []rune(words[0])
 		first, _ := utf8.DecodeRuneInString(strings.TrimLeft(written, "\"'(@*_"))
-		if len(word) < leastMisspelt || len(word) < leastMisspelt+2 && !unicode.IsUpper(first) {
+		if len(word) < leastMisspelt || len(word) < longMisspelt && !unicode.IsUpper(first) {
 			continue
 		}
 		for name, ids := range k.names {

@@ -305,6 +305,9 @@ var reasons = []struct {
 	{"meaning", []feature{featureMeaning}},
 }
 
+// leastTold is the least part of a score that people are told of: a date years away is worth next to nothing, but not nothing.
+const leastTold = 0.05
+
 // why tells what spoke for r, most first.
 func (r *ranked) why() []Reason {
 	var why []Reason
@@ -313,7 +316,7 @@ func (r *ranked) why() []Reason {
 		for _, f := range reason.features {
 			sum += weights[f] * r.values[f]
 		}
-		if sum <= 0 {
+		if sum < leastTold {
 			continue
 		}
 		why = append(why, Reason{Kind: reason.kind, Weight: sum})
