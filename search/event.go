@@ -28,7 +28,7 @@ const (
 )
 
 var eventAsked = regexp.MustCompile(`(?:^|[^\p{L}])(before|until|after|since|during|when|while)\s+` +
-	`(?:the|my|our|your|his|her|their|its|we|i|you|they|he|she|it)\s+((?:[\p{L}\d'’-]+\s*){1,4})`)
+	`(?:(?:the|my|our|your|his|her|their|its|we|i|you|they|he|she|it)\s+)?((?:[\p{L}\d'’-]+\s*){1,4})`)
 
 // eventIn is the event that a question orders time by. A date is none.
 func eventIn(question string, now time.Time) event {

@@ -28,6 +28,7 @@ func TestEventIn(t *testing.T) {
 		{"who came after him?", aboutIt, ""},
 		{"what came before the", aboutIt, ""},
 		{"what broke before the very big release", beforeIt, "big releas"},
+		{"what did Ben say before lunch?", beforeIt, "lunch"},
 		{"look after the dog", afterIt, "dog"},
 		{"after the move who had the keys", afterIt, "move"},
 	} {
