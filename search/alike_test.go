@@ -47,7 +47,7 @@ func TestOneOff(t *testing.T) {
 	}{
 		{"jonathan", "jonathan", false}, {"jonathan", "jonatan", true}, {"jonatan", "jonathan", true}, {"jonathan", "jonathon", true},
 		{"johnatan", "jonathan", false}, {"jnoathan", "jonathan", true}, {"jonathan", "jonathann", true}, {"jonathna", "jonathan", true},
-		{"konathan", "jonathan", false}, {"ana", "anna", true}, {"ana", "ane", true}, {"al", "ax", false}, {"jonathan", "jonat", false}, {"münter", "müntre", true},
+		{"konathan", "jonathan", true}, {"ana", "anna", true}, {"ana", "ane", true}, {"al", "ax", false}, {"jonathan", "jonat", false}, {"münter", "müntre", true},
 		{"oswin", "oswin", false}, {"oswni", "oswin", true}, {"abcd", "acbd", true}, {"abcd", "adcb", false},
 	} {
 		if got := oneOff([]rune(c.a), []rune(c.b)); got != c.want {

@@ -164,6 +164,9 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory
 		}
 		return e.log.Nearest(ctx, q.Scope, space, vector, vectorCandidates)
 	}
+	if q.Local {
+		return nil, memory.ErrNoVectors
+	}
 	vectors, err := embedder.Embed(ctx, memory.ForSearch, []string{asked.text})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -38,6 +38,7 @@ func (d dateRange) distance(t time.Time) time.Duration {
 type dated struct {
 	dateRange
 	start, end int
+	weekday    bool // it is a weekday without a week
 }
 
 // datesIn are the dates that s names, as seen at now: "25 May 2023", "2023-05", "in May", "yesterday", "three weeks ago",
@@ -62,6 +63,10 @@ func datesIn(s string, now time.Time) []dateRange {
 			continue
 		}
 		switch word := lastWord(lower[:d.start]); {
+		case word == "before" && unitBefore.MatchString(lower[:d.start]):
+			// "two weeks before yesterday" is a day that this doesn't tell
+		case word != "before" && sidesBefore[word] && d.weekday:
+			// "until Friday" may be one to come
 		case sidesBefore[word]:
 			dates = append(dates, dateRange{to: d.from, open: true})
 		case word == "after" && d.to.Before(now):
@@ -75,7 +80,9 @@ func datesIn(s string, now time.Time) []dateRange {
 	return dates
 }
 
-var sidesBefore = setOf("before until till")
+var sidesBefore = setOf("before until till by")
+
+var unitBefore = regexp.MustCompile(`(?:day|week|month|year)s?\s+before\s+(?:the\s+)?$`)
 
 // isSpan reports whether s speaks of all that is between two dates.
 func isSpan(s string, a, b dated) bool {
@@ -96,7 +103,7 @@ func lastWord(s string) string {
 var (
 	months   = [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
 	isoDate  = regexp.MustCompile(`\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:\b|t)`)
-	dotDate  = regexp.MustCompile(`(?:^|[^\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?(?:[^\d]|$)`)
+	dotDate  = regexp.MustCompile(`(?:^|[^\p{L}\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?(?:[^\d]|$)`)
 	mayVerb  = regexp.MustCompile(`\bmay\s+(?:be|have|not|also|still|only|need|want|come|go|get|take|make|help|work)\b`)
 	dayMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+(` + monthNames + `)\b\.?(?:,?\s+(\d{4}))?`)
 	monthDay = regexp.MustCompile(`\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
@@ -110,7 +117,7 @@ func calendarDates(s string, now time.Time) []dated {
 	var dates []dated
 	add := func(at []int, year, month, day string) {
 		if d, ok := dateOf(year, month, day, now); ok {
-			dates = append(dates, dated{d, at[0], at[1]})
+			dates = append(dates, dated{dateRange: d, start: at[0], end: at[1]})
 		}
 	}
 	rest := []byte(s) // without what was understood
@@ -146,7 +153,7 @@ func calendarDates(s string, now time.Time) []dated {
 	for _, at := range yearOnly.FindAllSubmatchIndex(rest, -1) {
 		if y, _ := strconv.Atoi(s[at[2]:at[3]]); y <= now.Year() {
 			first := time.Date(y, 1, 1, 0, 0, 0, 0, now.Location())
-			dates = append(dates, dated{dateRange{from: first, to: first.AddDate(1, 0, 0)}, at[2], at[3]})
+			dates = append(dates, dated{dateRange: dateRange{from: first, to: first.AddDate(1, 0, 0)}, start: at[2], end: at[3]})
 		}
 	}
 	return dates

@@ -70,6 +70,14 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 }
 
 func (e *Engine) search(ctx context.Context, q Query) (Result, error) {
+	if q.Local {
+		found, err := e.recall(ctx, q)
+		if err != nil {
+			return Result{}, err
+		}
+		result := Result{Hits: found.pool.hits(q, found.pool.score(found.question)), TextOnly: found.textOnly}
+		return e.complete(ctx, found.query, result, found.question.named, found.known)
+	}
 	key := keyOf(q)
 	version, err := e.log.Version(ctx) // read first: what changes meanwhile makes another
 	if err != nil {
@@ -209,6 +217,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 			t.idf *= nameShare // whoever is named says things more often than they are spoken of
 		}
 	}
+	asked.boundEarlier()
 	slices.SortStableFunc(asked.terms, func(a, b weighted) int { return cmp.Compare(b.idf, a.idf) })
 	asked.terms = asked.terms[:min(maxTerms, len(asked.terms))]
 	for _, t := range asked.terms {

@@ -3,7 +3,6 @@ package search
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -13,34 +12,58 @@ const (
 	earlierTurns = 3   // of the session that a question which refers back is searched with
 	earlierTerms = 16  // of those turns
 	earlierShare = 0.5 // of a term's weight for each turn that it lies back
-	earlierRunes = 300 // of each turn, where an embedder reads text
+	earlierRunes = 300 // of each turn, where a model reads text
+	// fewOwn is how many words of its own a question has at most that says too little without what it refers to. Of one
+	// that has more, the turns get no more weight than ownShare of its own words'.
+	fewOwn   = 1
+	ownShare = 0.5
 )
 
 // RefersBack reports whether a question can be understood only with what was said before it: "What about the second one?",
 // "why?". It is told by its words in English and a few other languages, and by its saying nothing itself.
 func RefersBack(question string) bool {
 	words := text.Words(question)
-	said := 0
+	own := 0
+	for _, w := range words {
+		own += int(bit(!text.IsStopWord(w)))
+	}
+	if own == 0 || slices.ContainsFunc(pointersUnspaced, func(p string) bool { return strings.Contains(question, p) }) {
+		return true
+	}
 	for i, w := range words {
 		next := ""
 		if i+1 < len(words) {
 			next = words[i+1]
 		}
-		if pointers[w] || follows[w+" "+next] && i == 0 || w == "the" && ordinals[next] {
+		switch {
+		case persons[w], i == 0 && follows[w+" "+next]:
 			return true
-		}
-		if !text.IsStopWord(w) {
-			said++
+		case things[w]: // "how long does it take to build the parser" speaks of no it
+			if own <= 3 {
+				return true
+			}
+		case owners[w], pointers[w] && !spanUnits[next]: // "where does Kate keep her bike", "what did we plan this week"
+			if own <= 2 {
+				return true
+			}
+		case w == "the" && ordinals[next]:
+			if own <= 2 || i+2 < len(words) && ones[words[i+2]] {
+				return true
+			}
 		}
 	}
-	return said == 0 || slices.ContainsFunc(pointersUnspaced, func(p string) bool { return strings.Contains(question, p) })
+	return false
 }
 
 var (
-	pointers = setOf(`it its that this those these they them their theirs he him his she her hers there then else instead
-		davon damit dafur dazu darauf deren dessen cela eso esto ello`)
-	ordinals = setOf("first second third fourth fifth last latter former other others next previous same one ones rest")
-	follows  = map[string]bool{"what about": true, "how about": true, "and what": true, "and who": true, "and when": true, "and why": true,
+	persons   = setOf("he him she they them sie er elle ils elles ella ellos")
+	things    = setOf("it its these those else davon damit dafür dazu darauf cela eso esto ello")
+	owners    = setOf("his her hers their theirs")
+	pointers  = setOf("this that")
+	spanUnits = setOf("day week weekend month year morning afternoon evening time spring summer autumn fall winter")
+	ordinals  = setOf("first second third fourth fifth latter former other others one ones rest")
+	ones      = setOf("one ones")
+	follows   = map[string]bool{"what about": true, "how about": true, "and what": true, "and who": true, "and when": true, "and why": true,
 		"and how": true, "and where": true, "was ist": true, "et pour": true, "y que": true}
 	pointersUnspaced = []string{"それ", "その", "あれ", "これ", "那個", "那个", "它", "這個", "这个", "他們", "他们", "她", "彼女", "彼は"}
 	personal         = setOf("he him his she her hers they them their")
@@ -54,23 +77,36 @@ func earlier(q Query) []string {
 		return nil
 	}
 	for _, m := range slices.Backward(q.Session) {
-		if body := m.Text(); slices.Contains(q.Skip, m.ID) && normalised(body) != "" && len(turns) < earlierTurns {
+		if body := spokenOf(m); slices.Contains(q.Skip, m.ID) && normalised(body) != "" && len(turns) < earlierTurns {
 			turns = append(turns, body)
 		}
 	}
 	return turns
 }
 
-// withEarlier is a question behind the turns that it is searched with, for an embedder that reads.
-func withEarlier(question string, turns []string) string {
-	var lines []string
-	for _, t := range slices.Backward(turns) {
-		if utf8.RuneCountInString(t) > earlierRunes {
-			t = string([]rune(t)[:earlierRunes])
-		}
-		lines = append(lines, t)
+// spokenOf is what m says: of Hark's own answers without the lines that only tell who said what it quotes.
+func spokenOf(m memory.Message) string {
+	body := m.Text()
+	if m.Kind != memory.FromHark {
+		return body
 	}
-	return strings.Join(append(lines, question), "\n")
+	var lines []string
+	for _, line := range strings.Split(body, "\n") {
+		if !strings.HasPrefix(line, "— ") && !(strings.HasPrefix(line, "*") && strings.HasSuffix(line, "*")) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// withEarlier is a question with the turns that it is searched with, for a model that reads: first the question, since what
+// is too long is cut at its end.
+func withEarlier(question string, turns []string) string {
+	lines := []string{question}
+	for _, t := range turns {
+		lines = append(lines, shortened(t, earlierRunes))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // addEarlier adds the terms of turns to those of the question, the less weighty the farther back.
@@ -105,4 +141,25 @@ func (k people) namedEarlier(question string, turns []string) []memory.UserID {
 		}
 	}
 	return nil
+}
+
+// boundEarlier lessens the weight of the turns' terms where the question has words enough of its own.
+func (q *question) boundEarlier() {
+	own, earlier, words := 0.0, 0.0, 0
+	for _, t := range q.terms {
+		if t.share == 1 {
+			own += t.idf
+			words++
+		} else {
+			earlier += t.idf
+		}
+	}
+	if words <= fewOwn || earlier <= ownShare*own {
+		return
+	}
+	for i := range q.terms {
+		if q.terms[i].share < 1 {
+			q.terms[i].idf *= ownShare * own / earlier
+		}
+	}
 }

@@ -78,7 +78,11 @@ func TestMisspeltNames(t *testing.T) {
 		{"what did Osvin say about roofs?", []memory.UserID{oswin}},
 		{"what did Oswni say about roofs?", []memory.UserID{oswin}},
 		{"what did Pym say about roofs?", []memory.UserID{pim}},
-		{"what did osvin say about roofs?", nil}, // short, and written small: it may be any word
+		{"what did osvin say about roofs?", []memory.UserID{oswin}},
+		{"what did pym say about roofs?", nil}, // short, and written small: it may be any word
+		{"what did Uswin say about roofs?", []memory.UserID{oswin}},
+		{"what did <@501> say about roofs?", []memory.UserID{oswin}},
+		{"what did <@!501> and <@503> and <@4711> say about roofs?", []memory.UserID{oswin}},
 		{"what did gwendolin say about roofs?", []memory.UserID{511}},
 		{"what did Martin say about roofs?", nil},
 		{"is a Mooth there", nil},

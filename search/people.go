@@ -2,7 +2,9 @@ package search
 
 import (
 	"context"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -82,10 +84,19 @@ const maxNamesakes = 3
 // maxKnown bounds the people who are remembered for a word: of more it isn't asked who they are.
 const maxKnown = 100
 
+// mentioned is how Discord writes the mention of somebody.
+var mentioned = regexp.MustCompile(`<@!?(\d{1,20})>`)
+
 // namedIn are the people whom s calls by name. A word that more than a few go by names nobody, unless the next word of the
 // name says whom.
 func (k people) namedIn(s string) []memory.UserID {
 	var named []memory.UserID
+	for _, m := range mentioned.FindAllStringSubmatch(s, -1) {
+		id, _ := strconv.ParseInt(m[1], 10, 64)
+		if p, ok := k.byID[memory.UserID(id)]; ok && !p.Bot {
+			named = appendNew(named, p.ID)
+		}
+	}
 	words := text.Words(s)
 	for i, w := range words {
 		ids := k.names[w]
@@ -135,12 +146,17 @@ func appendNew(ids []memory.UserID, more ...memory.UserID) []memory.UserID {
 
 // leastMisspelt is how many letters a word has at least that may be a misspelt name, and longMisspelt how many one has that
 // isn't written as names are: shorter ones are a letter away from too many words.
-const leastMisspelt, longMisspelt = 3, 6
+const leastMisspelt, longMisspelt = 3, 5
+
+// maxTried bounds the words of a question that are compared with all names.
+const maxTried = 16
 
 // misspelt are the people whose names s has with one letter wrong, missing, too many or swapped with the next. Only a word
-// that nobody has used is taken for that, with the name's first letter, and either written as names are or long.
+// that hardly anybody has used is taken for that, and if it is short only where it is written as names are. A name with another
+// first letter has to be long, and the only one.
 func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	var named []memory.UserID
+	tried := 0
 	for _, written := range strings.Fields(s) {
 		words := text.Words(written)
 		if len(words) == 0 || len(k.names[words[0]]) > 0 || !isUnheard(words[0], unheard) {
@@ -151,11 +167,24 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 		if len(word) < leastMisspelt || len(word) < longMisspelt && !unicode.IsUpper(first) {
 			continue
 		}
+		if tried++; tried > maxTried {
+			break
+		}
+		var like, less []memory.UserID
 		for name, ids := range k.names {
-			if len(ids) <= maxNamesakes && oneOff(word, []rune(name)) {
-				named = appendNew(named, ids...)
+			if len(ids) > maxNamesakes || len(name) > 4*len(word)+4 || !oneOff(word, []rune(name)) {
+				continue
+			}
+			if first, _ := utf8.DecodeRuneInString(name); first == word[0] {
+				like = appendNew(like, ids...)
+			} else if len(word) >= longMisspelt {
+				less = appendNew(less, ids...)
 			}
 		}
+		if len(like) == 0 && len(less) == 1 {
+			like = less
+		}
+		named = appendNew(named, like...)
 	}
 	slices.Sort(named)
 	return named
@@ -170,12 +199,12 @@ func isUnheard(word string, unheard []string) bool {
 	return true
 }
 
-// oneOff reports whether two words that begin alike differ by one letter, or by two neighbours that are swapped.
+// oneOff reports whether two words differ by one letter, or by two neighbours that are swapped.
 func oneOff(a, b []rune) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	if len(b)-len(a) > 1 || len(b) < leastMisspelt || a[0] != b[0] {
+	if len(b)-len(a) > 1 || len(b) < leastMisspelt {
 		return false
 	}
 	i := 0

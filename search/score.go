@@ -34,11 +34,14 @@ type weighted struct {
 	name  bool // of somebody whom the question names
 }
 
-// unheard are the terms of the question that nobody has used.
+// rarely is in how many messages a misspelt name may be: the question itself is one, and people misspell again.
+const rarely = 3
+
+// unheard are the terms of the question that hardly anybody has used.
 func (q question) unheard() []string {
 	var terms []string
 	for _, t := range q.terms {
-		if t.count == 0 && t.share == 1 {
+		if t.count <= rarely && t.share == 1 {
 			terms = append(terms, t.term)
 		}
 	}

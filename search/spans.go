@@ -23,7 +23,7 @@ func relativeDates(s string, now time.Time) []dated {
 	var dates []dated
 	for _, phrase := range elsewhere {
 		if i := strings.Index(s, phrase.words); i >= 0 && phrase.stands(s, i) {
-			dates = append(dates, dated{c.span(phrase.unit, phrase.back), i, i + len(phrase.words)})
+			dates = append(dates, dated{dateRange: c.span(phrase.unit, phrase.back), start: i, end: i + len(phrase.words)})
 			s = strings.Replace(s, phrase.words, strings.Repeat(" ", len(phrase.words)), 1)
 		}
 	}
@@ -32,10 +32,14 @@ func relativeDates(s string, now time.Time) []dated {
 		words = append(words, wordIn{s[at[0]:at[1]], at[0], at[1]})
 	}
 	for i := 0; i < len(words); i++ {
-		if d, n := c.read(words[i:]); n > 0 {
-			dates = append(dates, dated{d, words[i].start, words[i+n-1].end})
-			i += n - 1
+		d, n := c.read(words[i:])
+		if n == 0 && i > 0 && (words[i-1].text == "in" || i > 1 && words[i-2].text == "in" && words[i-1].text == "the") {
+			d, n = c.within(words[i:])
 		}
+		if n > 0 && d != (dateRange{}) {
+			dates = append(dates, dated{dateRange: d, start: words[i].start, end: words[i+n-1].end, weekday: n == 1 && weekdays[words[i].text] > 0})
+		}
+		i += max(n-1, 0)
 	}
 	return dates
 }
@@ -66,8 +70,21 @@ func (c calendar) read(words []wordIn) (dateRange, int) {
 		return c.span("day", 0), 2
 	case first == "last" && word(1) == "night":
 		return dateRange{from: c.today.AddDate(0, 0, -1), to: c.today.Add(6 * time.Hour)}, 2
+	case first == "next": // what is to come wasn't said
+		return dateRange{}, 2
+	case first == "day" && word(1) == "before" && word(2) == "yesterday":
+		return c.span("day", 2), 3
+	case units[first] && word(1) == "before" && word(2) == "last":
+		return c.span(first, 2), 3
 	case first == "other" && word(1) == "day":
 		return dateRange{from: c.today.AddDate(0, 0, -7), to: c.today}, 2
+	case first == "last" && units[word(1)] && word(2) == "of": // of something else: a trip
+		return dateRange{}, 3
+	case first == "past" && units[word(1)]:
+		return dateRange{from: c.back(word(1), 1), to: c.now}, 2
+	case (first == "last" || first == "past") && word(1) == "couple" && word(2) == "of":
+		d, n := c.nth(first, word(1), word(3))
+		return d, n + min(n, 1)
 	case first == "last" || first == "past" || first == "this":
 		return c.nth(first, word(1), word(2))
 	case countOf(first) > 0:
@@ -77,6 +94,14 @@ func (c calendar) read(words []wordIn) (dateRange, int) {
 	default:
 		return c.weekday(first, 0)
 	}
+}
+
+// within is "the last month" and "the fall" behind "in", which are the month up to now and a season.
+func (c calendar) within(words []wordIn) (dateRange, int) {
+	if month := seasons[words[0].text]; month > 0 {
+		return c.season(month, 0), 1
+	}
+	return dateRange{}, 0
 }
 
 // nth is "last week", "this month", "last 3 days", "last summer", "last Friday".
@@ -114,6 +139,11 @@ func (c calendar) ago(word func(int) string) (dateRange, int) {
 		at++
 	}
 	unit := strings.TrimSuffix(word(at), "s")
+	if n > 0 && (unit == "hour" || unit == "minute") && word(at+1) == "ago" {
+		taken := at + 2
+		at := c.now.Add(-time.Duration(n) * map[string]time.Duration{"hour": time.Hour, "minute": time.Minute}[unit])
+		return dateRange{from: at.Add(-time.Hour), to: at.Add(time.Hour)}, taken
+	}
 	if n == 0 || !units[unit] || word(at+1) != "ago" {
 		return dateRange{}, 0
 	}
@@ -126,6 +156,9 @@ func (c calendar) ago(word func(int) string) (dateRange, int) {
 		from, to = from.AddDate(0, 0, -15), from.AddDate(0, 0, 16)
 	case "year":
 		from, to = from.AddDate(0, -6, 0), from.AddDate(0, 6, 0)
+	}
+	if word(at+2) == "today" {
+		at++
 	}
 	return dateRange{from: from, to: to}, at + 2
 }

@@ -60,7 +60,7 @@ func TestWithEarlier(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ö", 2*earlierRunes)
 	got := withEarlier("and?", []string{"newest", long})
-	if lines := strings.Split(got, "\n"); len(lines) != 3 || utf8.RuneCountInString(lines[0]) != earlierRunes || lines[1] != "newest" || lines[2] != "and?" {
+	if lines := strings.Split(got, "\n"); len(lines) != 3 || lines[0] != "and?" || lines[1] != "newest" || utf8.RuneCountInString(lines[2]) != earlierRunes {
 		t.Errorf("%q", got)
 	}
 	if got := withEarlier("and?", nil); got != "and?" {
