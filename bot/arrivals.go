@@ -2,8 +2,6 @@ package bot
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,11 +14,12 @@ type arrivals struct {
 	mu      sync.Mutex
 	begun   bool                    // whether it is known which guilds are to come
 	coming  map[memory.GuildID]bool // named, and not told of yet
+	arrived map[memory.GuildID]bool // told of since the connection began
 	changed chan struct{}           // closed at the next change
 }
 
 func newArrivals() *arrivals {
-	return &arrivals{coming: map[memory.GuildID]bool{}, changed: make(chan struct{})}
+	return &arrivals{coming: map[memory.GuildID]bool{}, arrived: map[memory.GuildID]bool{}, changed: make(chan struct{})}
 }
 
 // begin begins a connection: guilds are to come. If they are nil it isn't known which.
@@ -28,6 +27,7 @@ func (a *arrivals) begin(guilds []memory.GuildID) {
 	a.change(func() {
 		a.begun = guilds != nil
 		clear(a.coming)
+		clear(a.arrived)
 		for _, g := range guilds {
 			a.coming[g] = true
 		}
@@ -35,12 +35,20 @@ func (a *arrivals) begin(guilds []memory.GuildID) {
 }
 
 // leave says that Discord can't tell of a guild for a while.
-func (a *arrivals) leave(guild memory.GuildID) { a.change(func() { a.coming[guild] = true }) }
+func (a *arrivals) leave(guild memory.GuildID) {
+	a.change(func() {
+		a.coming[guild] = true
+		delete(a.arrived, guild)
+	})
+}
 
 // arrive says that the log has what Discord told of guilds.
 func (a *arrivals) arrive(guilds []memory.GuildID) {
 	a.change(func() {
-		maps.DeleteFunc(a.coming, func(g memory.GuildID, _ bool) bool { return slices.Contains(guilds, g) })
+		for _, g := range guilds {
+			delete(a.coming, g)
+			a.arrived[g] = true
+		}
 	})
 }
 
@@ -59,7 +67,7 @@ func (a *arrivals) wait(ctx context.Context, guild memory.GuildID, limit time.Du
 	defer late.Stop()
 	for guild != memory.DirectGuild {
 		a.mu.Lock()
-		told, changed := a.begun && !a.coming[guild], a.changed
+		told, changed := a.arrived[guild] || a.begun && !a.coming[guild], a.changed
 		a.mu.Unlock()
 		if told {
 			return nil

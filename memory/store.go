@@ -176,8 +176,11 @@ type Trace struct {
 	// Facts are the ids of the facts, all of the guild, that the model was shown.
 	Facts []int64 `json:"facts,omitempty"`
 	// Lore are the ids of the lore, of whatever guild, that the model was shown.
-	Lore     []int64    `json:"lore,omitempty"`
-	Sections []TraceUse `json:"sections"` // in the prompt's order
+	Lore []int64 `json:"lore,omitempty"`
+	// LoreAt are the first ids that messages of each one's At can have: of lore that was changed since, the answer counts as
+	// one of which a source was edited. Without them it isn't compared.
+	LoreAt   []MessageID `json:"lore_at,omitempty"`
+	Sections []TraceUse  `json:"sections"` // in the prompt's order
 	// TextOnly says that vectors couldn't be searched, so that only full text found anything.
 	TextOnly bool `json:"text_only,omitempty"`
 	// HeldBack is how many of the messages that matter most to the question weren't used, since not everybody who can

@@ -1,8 +1,11 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"hark/memory"
 )
 
 func TestShownLeavesNearDuplicatesOut(t *testing.T) {
@@ -70,6 +73,35 @@ func TestRefersBack(t *testing.T) {
 	} {
 		if got := RefersBack(question); got != want {
 			t.Errorf("%q refers back: %v", question, got)
+		}
+	}
+}
+
+func TestStarredFirst(t *testing.T) {
+	t.Parallel()
+	hit := func(relevance float64, starred bool) Hit {
+		return Hit{Message: memory.Message{ID: memory.MessageID(relevance * 1000), Starred: starred}, Relevance: relevance}
+	}
+	for _, c := range []struct {
+		hits []Hit
+		want []memory.MessageID
+	}{
+		{nil, nil},
+		{[]Hit{hit(.5, false), hit(.3, false), hit(.2, true), hit(.1, false)}, []memory.MessageID{500, 200, 300, 100}},
+		{[]Hit{hit(.9, false), hit(.3, true), hit(.2, true)}, []memory.MessageID{900, 300, 200}},
+		{[]Hit{hit(.99, false), hit(.98, true), hit(0, true)}, []memory.MessageID{980, 990, 0}},
+		{[]Hit{hit(.1, false), hit(.3, false), hit(.05, true)}, []memory.MessageID{100, 300, 50}}, // a reranker's order
+	} {
+		moved := starredFirst(c.hits)
+		var got []memory.MessageID
+		for _, h := range moved {
+			got = append(got, h.Message.ID)
+			if told := len(h.Why) > 0 && h.Why[0].Kind == "starred"; told != h.Message.Starred {
+				t.Errorf("%v: why %v", h.Message.ID, h.Why)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v, want %v", got, c.want)
 		}
 	}
 }

@@ -38,6 +38,7 @@ type cached struct {
 	key     cacheKey
 	version int64
 	at      time.Time
+	asked   time.Time // the query's Now: what was said after it isn't among the hits, nor looked for
 	hits    []cachedHit
 	lore    []cachedLore
 	named   []memory.UserID
@@ -59,15 +60,15 @@ type cachedHit struct {
 
 func newCache() *cache { return &cache{now: time.Now, entries: map[cacheKey]*list.Element{}} }
 
-// keyOf is the key of a query, of which the audience is part. Of when it is asked the day counts, since dates are told from
-// it; what is said later makes another version.
+// keyOf is the key of a query, of which the audience is part. Of when it is asked five minutes count as one moment, if they
+// come in order.
 func keyOf(q Query) cacheKey {
 	h := sha256.New()
 	// Times as numbers: every time has one, and each another.
 	fmt.Fprintf(h, "%q %d %d %d %d %d %d %t", q.Text, q.Guilds, q.Scope.Channels, momentOf(q.Scope.Since), momentOf(q.Scope.Until), q.Scope.Authors, q.Limit, q.Repeats)
 	if !q.Now.IsZero() {
 		_, offset := q.Now.Zone()
-		fmt.Fprintf(h, " %d %d %d", q.Now.Year(), q.Now.YearDay(), offset)
+		fmt.Fprintf(h, " %d %d", q.Now.Unix()/int64(cacheTTL.Seconds()), offset)
 	}
 	fmt.Fprintf(h, " %d", q.Skip)
 	for _, m := range q.Session {
@@ -78,12 +79,12 @@ func keyOf(q Query) cacheKey {
 
 func momentOf(t time.Time) [2]int64 { return [2]int64{t.Unix(), int64(t.Nanosecond())} }
 
-// get is what was found for key when the memory was as it is at version; nil if that isn't known.
-func (c *cache) get(key cacheKey, version int64) *cached {
+// get is what was found for key when the memory was as it is at version and not later than now; nil if that isn't known.
+func (c *cache) get(key cacheKey, version int64, now time.Time) *cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at, ok := c.entries[key]
-	if ok && (at.Value.(*cached).version != version || c.now().Sub(at.Value.(*cached).at) > cacheTTL) {
+	if ok && (at.Value.(*cached).version != version || now.Before(at.Value.(*cached).asked) || c.now().Sub(at.Value.(*cached).at) > cacheTTL) {
 		c.drop(at)
 		ok = false
 	}
@@ -122,8 +123,8 @@ func (e *Engine) CacheUse() (hits, misses int64) {
 }
 
 // remember keeps what was found.
-func (c *cache) remember(key cacheKey, version int64, result Result, named []memory.UserID) {
-	found := &cached{key: key, version: version, named: named}
+func (c *cache) remember(key cacheKey, version int64, now time.Time, result Result, named []memory.UserID) {
+	found := &cached{key: key, version: version, asked: now, named: named}
 	for _, l := range result.Lore {
 		found.lore = append(found.lore, cachedLore{l.Lore.ID, l.Why, l.Relevance})
 	}

@@ -48,6 +48,10 @@ func TestCacheAnswersTheSameAgain(t *testing.T) {
 		t.Errorf("asked by another, it tells of %+v", r.People)
 	}
 	used(3, "asked by another")
+	find(func(q *search.Query) { q.Now = q.Now.Add(-time.Second) })
+	used(3, "asked earlier")
+	find(same)
+	used(4, "and then again")
 	for name, change := range map[string]func(*search.Query){
 		"another audience": func(q *search.Query) { q.Scope.Channels = []memory.ChannelID{green} },
 		"a span":           func(q *search.Query) { q.Scope.Since = dawn },
@@ -65,15 +69,15 @@ func TestCacheAnswersTheSameAgain(t *testing.T) {
 		"other guilds' too": func(q *search.Query) { q.Guilds = append(q.Guilds, 78) },
 	} {
 		find(change)
-		used(3, name)
+		used(4, name)
 	}
 	k.say(t, dawn.AddDate(0, 0, 2), green, oswin, "the chapel roof of slate is heavy")
 	if r := find(same); reflect.DeepEqual(hitIDs(r), hitIDs(first)) {
 		t.Error("what was said since isn't found")
 	}
-	used(3, "after something was said")
+	used(4, "after something was said")
 	find(same)
-	used(4, "and again")
+	used(5, "and again")
 	if _, err := k.store.Forget(t.Context(), memory.Forgetting{Guild: village, User: oswin, Why: memory.WhyMember, At: dawn.AddDate(0, 1, 0)}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +86,7 @@ func TestCacheAnswersTheSameAgain(t *testing.T) {
 			t.Errorf("%q is forgotten and shown", m.Content)
 		}
 	}
-	used(4, "after something was forgotten")
+	used(5, "after something was forgotten")
 }
 
 func TestCacheForgetsWithTime(t *testing.T) {
@@ -163,6 +167,10 @@ func TestCacheChangesNothing(t *testing.T) {
 				got, err := e.Search(t.Context(), q)
 				if err != nil {
 					rt.Fatal(err)
+				}
+				again, err := e.Search(t.Context(), q)
+				if err != nil || !reflect.DeepEqual(got, again) {
+					rt.Fatalf("%q: %+v\nat once again: %+v, %v", q.Text, got, again, err)
 				}
 				if want := k.search(t, q); !reflect.DeepEqual(got, want) {
 					rt.Fatalf("%q: %+v\nwithout a cache: %+v", q.Text, got, want)

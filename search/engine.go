@@ -75,7 +75,7 @@ func (e *Engine) search(ctx context.Context, q Query) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		result := Result{Hits: found.pool.hits(q, found.pool.score(found.question)), TextOnly: found.textOnly}
+		result := Result{Hits: starredFirst(found.pool.hits(q, found.pool.score(found.question))), TextOnly: found.textOnly}
 		return e.complete(ctx, found.query, result, found.question.named, found.known)
 	}
 	key := keyOf(q)
@@ -83,7 +83,7 @@ func (e *Engine) search(ctx context.Context, q Query) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if known := e.cache.get(key, version); known != nil {
+	if known := e.cache.get(key, version, q.Now); known != nil {
 		result, ok, err := e.again(ctx, within(q), known)
 		if ok || err != nil {
 			return result, err
@@ -98,11 +98,12 @@ func (e *Engine) search(ctx context.Context, q Query) (Result, error) {
 	if result.Hits, result.RerankFailed, err = e.rerank(ctx, found, hits); err != nil {
 		return Result{}, err
 	}
+	result.Hits = starredFirst(result.Hits)
 	if result.Lore, err = e.lore(ctx, found.query, found.question); err != nil {
 		return Result{}, err
 	}
 	if !result.TextOnly && result.RerankFailed == nil { // what is missing may be there the next time
-		e.cache.remember(key, version, result, found.question.named)
+		e.cache.remember(key, version, q.Now, result, found.question.named)
 	}
 	return e.complete(ctx, found.query, result, found.question.named, found.known)
 }

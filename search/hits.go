@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -24,16 +23,13 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 	}
 	var scores []float64
 	var repeated []Hit
-	below := math.Inf(-1)                // the score of what would be the next hit
-	wanted := max(q.Limit, DefaultLimit) // relevance doesn't depend on how many hits are wanted
+	below := math.Inf(-1) // the score of what would be the next hit
 	for _, r := range scored {
-		e := &p.streams[r.channel][r.at]
-		if len(hits) >= wanted {
-			below = max(below, r.score)
-			if !e.Starred || r.score+starWeight <= scores[wanted-1] {
-				continue
-			}
+		if len(hits) == max(q.Limit, DefaultLimit) { // relevance doesn't depend on how many hits are wanted
+			below = r.score
+			break
 		}
+		e := &p.streams[r.channel][r.at]
 		words := normalised(e.Text())
 		if words == "" || len(q.Scope.Authors) > 0 && !slices.Contains(q.Scope.Authors, e.Author) {
 			continue
@@ -48,36 +44,38 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 	for i, relevance := range relevances(scores, below) {
 		hits[i].Relevance = relevance
 	}
-	hits = starredFirst(hits, scores)
 	if q.Repeats {
 		hits = append(hits, repeated...)
 	}
 	return hits[:min(q.Limit, len(hits))]
 }
 
-// starWeight is how much better a message scores that a member has marked as important. It is set by hand: no set to learn
-// from has such marks. It is about what the author's being named says.
-const starWeight = 2.0
+// starOdds is how many times likelier than by its words alone a message is taken to be meant that a member has marked as
+// important. It is set by hand: no set to learn from has such marks.
+const starOdds = 4.0
 
-// starredFirst moves up hits that are marked as important. Their relevance stays what it is.
-func starredFirst(hits []Hit, scores []float64) []Hit {
-	type scored struct {
-		Hit
-		score float64
-	}
-	all := make([]scored, len(hits))
-	for i, h := range hits {
-		all[i] = scored{h, scores[i]}
+// starredFirst moves up hits that are marked as important, among those that aren't much likelier. Their relevance stays what
+// it is.
+func starredFirst(hits []Hit) []Hit {
+	odds := func(h Hit) float64 {
+		o := h.Relevance / (1 - min(h.Relevance, mostRelevant))
 		if h.Message.Starred {
-			all[i].score += starWeight
-			all[i].Why = append([]Reason{{Kind: "starred", Weight: starWeight}}, h.Why...)
+			o *= starOdds
+		}
+		return o
+	}
+	moved := slices.Clone(hits)
+	for i := 1; i < len(moved); i++ { // a hit passes those before it only as far as its star says: others keep their order
+		for j := i; j > 0 && moved[j].Message.Starred && odds(moved[j]) > odds(moved[j-1]); j-- {
+			moved[j], moved[j-1] = moved[j-1], moved[j]
 		}
 	}
-	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
-	for i, h := range all {
-		hits[i] = h.Hit
+	for i, h := range moved {
+		if h.Message.Starred {
+			moved[i].Why = append([]Reason{{Kind: "starred"}}, h.Why...)
+		}
 	}
-	return hits
+	return moved
 }
 
 // repeats tells of a message whether it asks what the question asks, in no more words: people ask the same

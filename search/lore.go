@@ -44,7 +44,11 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 		if err != nil {
 			return nil, err
 		}
-		known = append(known, LoreIn(q.Scope, all)...)
+		for _, l := range LoreIn(q.Scope, all) {
+			if len(q.Scope.Authors) == 0 || slices.Contains(q.Scope.Authors, l.By) {
+				known = append(known, l)
+			}
+		}
 	}
 	if len(known) == 0 {
 		return nil, nil

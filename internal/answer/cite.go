@@ -153,8 +153,10 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 		sent[s.Message] = true
 	}
 	found := map[memory.MessageID]bool{}
+	at := map[memory.MessageID]int{} // of hits in t.Recalled
 	for _, hit := range r.result.Hits {
 		found[hit.Message.ID] = true
+		at[hit.Message.ID] = len(t.Recalled)
 		t.Recalled = append(t.Recalled, memory.TraceHit{
 			Edited:  editedAt(hit.Message),
 			Channel: hit.Message.Channel, Message: hit.Message.ID, Relevance: hit.Relevance, Why: reasonKinds(hit),
@@ -170,6 +172,9 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 		}
 	}
 	for _, m := range r.sentSources(r.sentLore()) {
+		if i, hit := at[m.ID]; hit {
+			t.Recalled[i].Context = true // the model was shown what was made of it
+		}
 		if !found[m.ID] {
 			found[m.ID] = true
 			t.Recalled = append(t.Recalled, memory.TraceHit{Channel: m.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
@@ -181,7 +186,7 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 		}
 	}
 	for _, l := range r.sentLore() {
-		t.Lore = append(t.Lore, l.ID)
+		t.Lore, t.LoreAt = append(t.Lore, l.ID), append(t.LoreAt, memory.FirstMessageID(l.At))
 	}
 	for _, m := range r.loggedSession() {
 		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: q.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})

@@ -106,7 +106,12 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		}
 	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
-		a, quoteErr := e.quote(ctx, q, r, modelAway)
+		// What was found and not sent wasn't looked at again: it may be gone, or closed, since.
+		again, quoteErr := e.recallFor(ctx, q, r.sought)
+		if quoteErr != nil {
+			return Answer{}, fmt.Errorf("recall for an answer: %w", quoteErr)
+		}
+		a, quoteErr := e.quote(ctx, q, again, modelAway)
 		a.Away = err
 		return a, quoteErr
 	}

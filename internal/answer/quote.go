@@ -39,7 +39,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 		return Answer{}, err
 	}
 	a := Answer{Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
-	a.Trace.Recalled, a.Trace.Sections, a.Trace.Lore = nil, nil, nil // the answer isn't made from the prompt
+	a.Trace.Recalled, a.Trace.Sections, a.Trace.Lore, a.Trace.LoreAt = nil, nil, nil, nil // the answer isn't made from the prompt
 	var b strings.Builder
 	lore := e.quoteLore(&b, r, &a.Trace)
 	for i, hit := range hits {
@@ -76,7 +76,7 @@ func (e *Engine) quoteLore(b *strings.Builder, r *recalled, t *memory.Trace) int
 		if hit.Why == "words" || len(t.Lore) == maxLoreQuotes {
 			continue
 		}
-		t.Lore = append(t.Lore, l.ID)
+		t.Lore, t.LoreAt = append(t.Lore, l.ID), append(t.LoreAt, memory.FirstMessageID(l.At))
 		for _, s := range l.Sources {
 			m := r.said[spot{s.Channel, s.Message}]
 			t.Recalled = append(t.Recalled, memory.TraceHit{Channel: s.Channel, Message: s.Message, Context: true, Edited: editedAt(m)})

@@ -46,7 +46,10 @@ type reach struct {
 func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }
 
 // recall gathers what an answer to q is made from and has the prompt built.
-func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
+func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) { return e.recallFor(ctx, q, "") }
+
+// recallFor is recall, but searches for sought in the place of the question, unless it is empty.
+func (e *Engine) recallFor(ctx context.Context, q Question, sought string) (*recalled, error) {
 	r := &recalled{started: time.Now(), unlogged: q.Session != nil}
 	var err error
 	if r.reach, err = e.readable(ctx, q); err != nil {
@@ -55,7 +58,9 @@ func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
 	if r.session, err = e.session(ctx, q, r.reach); err != nil {
 		return nil, err
 	}
-	r.sought = e.rewritten(ctx, q, r.session, r.names)
+	if r.sought = sought; sought == "" {
+		r.sought = e.rewritten(ctx, q, r.session, r.names)
+	}
 	if err := e.build(ctx, q, r, r.session); err != nil {
 		return nil, err
 	}

@@ -246,7 +246,9 @@ func (m *model) keepTrace(t memory.Trace) {
 		known := m.facts[factKey{t.Guild, id}]
 		gone = gone || known != nil && known.gone
 	}
-	gone = gone || slices.ContainsFunc(t.Lore, func(id int64) bool { return !m.hasLore(id) })
+	for i, id := range t.Lore {
+		gone = gone || !m.hasLore(id) || i < len(t.LoreAt) && m.loreAt(id) != t.LoreAt[i]
+	}
 	if gone || changed {
 		m.dropAnswer(t, gone)
 	}

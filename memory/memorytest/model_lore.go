@@ -92,6 +92,16 @@ func (m *model) hasLore(id int64) bool {
 	return false
 }
 
+// loreAt is when lore that is there was told as it is now.
+func (m *model) loreAt(id int64) (at memory.MessageID) {
+	for key, l := range m.lore {
+		if key.id == id && !l.gone {
+			at = memory.FirstMessageID(l.At)
+		}
+	}
+	return at
+}
+
 func (m *model) loreCount() int {
 	n := 0
 	for _, l := range m.lore {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 
 	"hark/memory"
@@ -24,7 +25,7 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 	if !ok || len(ids) == 0 {
 		return nil, nil
 	}
-	all, err := s.around(ctx, no, slices.Compact(slices.Sorted(slices.Values(ids))), max(before, 0), max(after, 0))
+	all, err := s.around(ctx, no, slices.Compact(slices.Sorted(slices.Values(ids))), min(max(before, 0), math.MaxInt32), min(max(after, 0), math.MaxInt32))
 	if err != nil {
 		return nil, fmt.Errorf("read messages of channel %d: %w", channel, explain(err))
 	}

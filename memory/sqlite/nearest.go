@@ -32,7 +32,9 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 		return nil, nil
 	}
 	// What the file doesn't have in scope any more falls out: then more are taken in its stead.
-	for n := limit; ; n *= 4 {
+	// Of somebody who said little, what isn't among so many isn't near.
+	const rounds = 4
+	for n, round := limit, 1; ; n, round = 4*n, round+1 {
 		var found []near
 		beyond := float32(-2) // what wasn't given is no nearer
 		for _, x := range indexes {
@@ -47,7 +49,7 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 		}
 		sortNearest(found)
 		hits, err := s.vectorHits(ctx, scope, nos, found, limit)
-		if err != nil || beyond == -2 || len(hits) == limit && hits[limit-1].Similarity >= float64(beyond) {
+		if err != nil || beyond == -2 || len(scope.Authors) > 0 && round == rounds || len(hits) == limit && hits[limit-1].Similarity >= float64(beyond) {
 			return hits, err
 		}
 	}

@@ -51,11 +51,13 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 		}
 		lost, withdrawn = lost || gone, withdrawn || gone
 	}
-	for _, lore := range trace.Lore {
-		there, err := found(t.row("SELECT 1 FROM lore WHERE id = ? AND text IS NOT NULL", lore).Scan(new(int)))
+	for i, lore := range trace.Lore {
+		var at memory.MessageID
+		there, err := found(t.row("SELECT at FROM lore WHERE id = ? AND text IS NOT NULL", lore).Scan(&at))
 		if err != nil {
 			return err
 		}
+		there = there && (i >= len(trace.LoreAt) || at == trace.LoreAt[i])
 		lost, withdrawn = lost || !there, withdrawn || !there
 	}
 	if lost { // a source was deleted or edited while the answer was being written
