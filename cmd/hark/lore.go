@@ -84,14 +84,22 @@ func (o *loreChange) add(c *cobra.Command, k *kept, in memory.GuildID) error {
 	if err != nil {
 		return err
 	}
-	all, err := k.Lore(c.Context(), l.Guild)
+	if err := k.onlyOne(c.Context(), l); err != nil {
+		return err
+	}
+	return k.tellLore(c, l, "Remembered")
+}
+
+// onlyOne refuses a name that other lore of the server has.
+func (k *kept) onlyOne(ctx context.Context, l memory.Lore) error {
+	all, err := k.Lore(ctx, l.Guild)
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(all, func(old memory.Lore) bool { return strings.EqualFold(old.Name, l.Name) }) {
+	if slices.ContainsFunc(all, func(old memory.Lore) bool { return old.ID != l.ID && strings.EqualFold(old.Name, l.Name) }) {
 		return fmt.Errorf("%s has lore called %q already: change that with \"hark lore edit\"", oneLine(guildName(k.guildOf(l.Guild))), l.Name)
 	}
-	return k.tellLore(c, l, "Remembered")
+	return nil
 }
 
 // place finds out where lore belongs.
@@ -218,6 +226,9 @@ func (o *loreChange) edit(c *cobra.Command, k *kept, in memory.GuildID, name str
 		l.At = l.At.Add(time.Millisecond)
 	}
 	if l, err = l.Checked(); err != nil {
+		return err
+	}
+	if err := k.onlyOne(c.Context(), l); err != nil {
 		return err
 	}
 	return k.tellLore(c, l, "Changed")

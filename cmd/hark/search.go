@@ -101,6 +101,7 @@ func (f *flags) searchCommand() *cobra.Command {
 				return err
 			}
 			defer app.close()
+			q.Limit = max(limit, search.DefaultLimit)
 			if a.channel == "" {
 				q.Channel = 0 // asked nowhere, the question continues no session
 			}

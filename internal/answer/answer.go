@@ -43,6 +43,8 @@ type Question struct {
 	Everywhere bool
 	// Filter narrows down what is recalled. The zero Filter leaves it as it is.
 	Filter Filter
+	// Limit is how many hits are found; 0 means search.DefaultLimit.
+	Limit int
 }
 
 // Filter says of what is recalled when, by whom and where it was said. It never widens what may be read.

@@ -135,7 +135,7 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 		return result.Hits, err
 	}
 	scope := r.asked
-	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel}, nil); scope.Since.Before(r.session[0].Time()) {
+	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel}, r.channels); scope.Since.Before(r.session[0].Time()) {
 		scope.Since = r.session[0].Time()
 	}
 	present, err := e.find(ctx, q, r, scope, []memory.MessageID{q.ID})

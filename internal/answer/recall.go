@@ -35,7 +35,8 @@ type spot struct {
 type reach struct {
 	guilds   []memory.GuildID
 	scope    memory.Scope
-	asked    memory.Scope       // what of it the question is about
+	asked    memory.Scope // what of it the question is about
+	channels map[memory.ChannelID]memory.Channel
 	closed   []memory.ChannelID // what is remembered beyond scope, as far as the question is about it
 	here     bool               // whether what was logged of the channel asked in may be used at all
 	names    names
@@ -46,7 +47,9 @@ type reach struct {
 func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }
 
 // recall gathers what an answer to q is made from and has the prompt built.
-func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) { return e.recallFor(ctx, q, "") }
+func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
+	return e.recallFor(ctx, q, "")
+}
 
 // recallFor is recall, but searches for sought in the place of the question, unless it is empty.
 func (e *Engine) recallFor(ctx context.Context, q Question, sought string) (*recalled, error) {
@@ -131,6 +134,9 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	if err != nil {
 		return search.Result{}, err
 	}
+	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there
+		result.Lore = slices.DeleteFunc(result.Lore, func(hit search.LoreHit) bool { return hit.Lore.Channel == 0 })
+	}
 	return r.consents.of(ctx, result)
 }
 
@@ -141,7 +147,7 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 	}
 	return search.Query{
 		Text: r.sought, Now: now.In(e.options.Zone), Asker: q.Asker, Mentions: q.Mentions,
-		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session,
+		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, Limit: q.Limit,
 	}
 }
 
@@ -197,6 +203,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 		}
 	}
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
+	now.channels = all
 	now.asked, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
 	return now, e.readLore(ctx, &now)
 }

@@ -57,18 +57,21 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 
 // indexes are the indexes of the guilds that the channels nos lie in, those that hold anything and are loaded in time.
 func (s *Store) indexes(ctx context.Context, nos []int64, space memory.Space) ([]*index, error) {
-	waiting := ctx
-	if s.options.Patience > 0 {
-		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeout(ctx, s.options.Patience)
-		defer cancel()
-	}
 	var guilds []int64
 	for _, no := range nos { // which are in order
 		if n := len(guilds); n == 0 || guilds[n-1] != guildOf(no) {
 			guilds = append(guilds, guildOf(no))
 			s.begin(guildOf(no), space) // all at once, so that the wait is for the longest
 		}
+	}
+	waiting := ctx
+	if patience := s.options.Patience; patience > 0 {
+		if s.vectors.hasMadeRoom(guilds) {
+			patience = max(patience, evictedPatience)
+		}
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
 	}
 	var indexes []*index
 	for _, guild := range guilds {

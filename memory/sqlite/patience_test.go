@@ -179,3 +179,15 @@ func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
 		t.Errorf("none of them are %+v, %v", hits, err)
 	}
 }
+
+// Guilds that don't fit together make room for each other, and each is waited for when it is asked again.
+func TestGuildsThatMadeRoomAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := limited(t, 2, 3, 1)
+	s.options.Patience = 1
+	loadAll(t, s, 1, 2) // which takes the first away
+	wantLoaded(t, s, 2)
+	for range 3 {
+		asked(t, s, 3, 1, 2)
+	}
+}

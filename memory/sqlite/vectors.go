@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"hark/memory"
 )
@@ -22,6 +23,18 @@ type vectors struct {
 	space  memory.Space     // in which they lie
 	guilds map[int64]*index // by guild number
 	uses   int64            // how often any was used
+	made   map[int64]bool   // the guilds that made room for others
+}
+
+// evictedPatience is how long a search waits at least, where it doesn't wait for as long as it takes, for a guild that was
+// loaded and made room for others: or servers that are asked in turn and don't fit together would never be found by meaning.
+const evictedPatience = 3 * time.Second
+
+// hasMadeRoom reports whether any of guilds was loaded and made room for others.
+func (v *vectors) hasMadeRoom(guilds []int64) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.ContainsFunc(guilds, func(guild int64) bool { return v.made[guild] })
 }
 
 // loadsAtOnce bounds the guilds that are loaded at the same time, so that others' searches find a connection to read by.
@@ -143,6 +156,10 @@ func (v *vectors) makeRoom() {
 		if n := x.size.Load(); total > v.limit && n > 0 {
 			total -= n
 			delete(v.guilds, x.guild)
+			if v.made == nil {
+				v.made = map[int64]bool{}
+			}
+			v.made[x.guild] = true
 		}
 	}
 }
