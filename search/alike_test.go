@@ -69,6 +69,10 @@ func TestRefersBack(t *testing.T) {
 		"Who repaired the chapel roof last year?": false, "which plan did Marta choose for the harvest fair": false,
 		"how about dinner plans for the harvest fair": true, "the last one of these plans": true, "": true,
 		"教会の屋根を直したのは誰ですか": false, "それはどこで言われましたか": true, "Was hat Marta damit gemeint, als sie kam?": true,
+		"Is there a meeting on Monday?": false, "What did we decide this week about the roof?": false, "is this wise": true,
+		"When was the last time Kate went to Paris?": false, "Who said that Kate likes hiking?": false, "whose is that book": true,
+		"How long does it take to build the parser?": false, "is it done": true, "Where does Kate keep her bike?": false, "what's her job": true,
+		"and tell me of the second": true, "which colour has the other one of Kate's bikes": true, "what did the first king of France eat": false,
 		"what is the deadline?": false, "is there more?": true,
 	} {
 		if got := RefersBack(question); got != want {

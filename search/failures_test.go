@@ -215,6 +215,38 @@ func TestSearchTellsOfFailures(t *testing.T) {
 	}
 }
 
+// remote is an embedder elsewhere, which mustn't be asked.
+type remote struct{ t *testing.T }
+
+func (remote) Space() memory.Space { return embed.Builtin{}.Space() }
+
+func (r remote) Embed(context.Context, memory.Purpose, []string) ([][]float32, error) {
+	r.t.Error("a question went to a server")
+	return nil, errDown
+}
+
+func TestLocalSearchesAskNobodyAndKeepNothing(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	q := ask("who mends roofs", green)
+	q.Local = true
+	j := &judge{score: prefers("goat")}
+	e := search.New(k.store, k.store, remote{t}).WithReranker(j)
+	for range 2 {
+		r, err := e.Search(t.Context(), q)
+		if err != nil || r.Hits[0].Message.ID != ids["roof"] || !r.TextOnly {
+			t.Errorf("found %v, %v", hitIDs(r), err)
+		}
+	}
+	if hits, misses := e.CacheUse(); hits+misses != 0 || len(j.queries) != 0 {
+		t.Errorf("the cache was asked %d times, the reranker %d times", hits+misses, len(j.queries))
+	}
+	store := failingAt(k.store, "FullText", 1)
+	if _, err := search.New(store, store, embed.Builtin{}).Search(t.Context(), q); !errors.Is(err, errDown) {
+		t.Errorf("%v", err)
+	}
+}
+
 // What is in the cache has to be read again.
 func TestCacheTellsOfFailures(t *testing.T) {
 	t.Parallel()

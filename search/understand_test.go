@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,43 @@ func TestWithEarlier(t *testing.T) {
 	}
 	if got := withEarlier("and?", nil); got != "and?" {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestSpokenOf(t *testing.T) {
+	t.Parallel()
+	answer := memory.Message{Kind: memory.FromHark, Content: "> the soup is salty\n— **Ana** in #kitchen, 3 May [1]\n\n*No language model is configured, so I quote what was said.*"}
+	if got := strings.TrimSpace(spokenOf(answer)); got != "> the soup is salty" {
+		t.Errorf("%q", got)
+	}
+	answer.Kind = memory.FromMember
+	if got := spokenOf(answer); got != answer.Content {
+		t.Errorf("%q", got)
+	}
+}
+
+// The session says no more than the question where that has words of its own.
+func TestBoundEarlier(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ own, earlier, want []float64 }{
+		{[]float64{2}, []float64{3, 3}, []float64{3, 3}},
+		{[]float64{2, 4}, []float64{1, 1}, []float64{1, 1}},
+		{[]float64{2, 4}, []float64{4, 2}, []float64{2, 1}},
+		{nil, []float64{3}, []float64{3}},
+	} {
+		var q question
+		for _, idf := range c.own {
+			q.terms = append(q.terms, weighted{share: 1, idf: idf})
+		}
+		for _, idf := range c.earlier {
+			q.terms = append(q.terms, weighted{share: 0.5, idf: idf})
+		}
+		q.boundEarlier()
+		for i, want := range c.want {
+			if got := q.terms[len(c.own)+i].idf; math.Abs(got-want) > 1e-9 {
+				t.Errorf("%v, %v: %v, want %v", c.own, c.earlier, got, want)
+			}
+		}
 	}
 }
 

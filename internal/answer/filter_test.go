@@ -21,6 +21,8 @@ func TestFilterNarrowsWhatIsRecalled(t *testing.T) {
 	late := w.says(2*day, lobby, cleo, said+"ray")
 	w.says(3*day, vault, ben, said+"crab")
 	w.says(3*day, sealed, ben, said+"squid")
+	w.tells(1, "Lighthouse password", "is for everybody", ben, 0)
+	w.tells(2, "Lighthouse password of the harbor", "is for sailors", ben, harbor)
 	q := w.asks(lobby, "What is the lighthouse password?")
 	for _, tt := range []struct {
 		name   string
@@ -44,6 +46,11 @@ func TestFilterNarrowsWhatIsRecalled(t *testing.T) {
 		r, err := w.engine.Recall(t.Context(), q)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
+		}
+		for _, h := range r.Result.Lore {
+			if len(tt.filter.In) > 0 && !slices.Contains(tt.filter.In, h.Lore.Channel) {
+				t.Errorf("%s: recalled lore of %d", tt.name, h.Lore.Channel)
+			}
 		}
 		var got []memory.MessageID
 		for _, h := range r.Result.Hits {
