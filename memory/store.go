@@ -69,8 +69,8 @@ type Store interface {
 	// Trace is how an answer came about, by the answer's id; ErrNotFound if none was kept.
 	Trace(ctx context.Context, channel ChannelID, answer MessageID) (Trace, error)
 	// KeepTrace stores a trace under its answer. The answer is deleted with any of its sources, which are the
-	// question and the hits that have a Number or are Context, and when the text of one of them changes: also
-	// when either happened before the trace came, which Edited and QuestionEdited tell. A source in a channel that
+	// question and the hits that have a Number or are Context, and when the text of one of them changes that isn't an
+	// answer of Hark's itself, which grows while it is sent: also when either happened before the trace came, which Edited and QuestionEdited tell. A source in a channel that
 	// isn't known counts as deleted: it may have been forgotten with its guild. So it is with facts that it used and
 	// that are gone, and with lore that isn't there. When lore changes, the answers that used it and are kept are deleted. What was answered to somebody who has
 	// opted out isn't kept.

@@ -45,7 +45,9 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 		}
 		for _, m := range found {
 			present := channel == q.Channel && slices.ContainsFunc(session, func(s memory.Message) bool { return s.ID == m.ID })
-			if m.Text() != sent[m.ID].Text() || !present && !slices.Contains(now.scope.Channels, channel) {
+			// Hark's own answers grow while they are sent; one that is taken back isn't in the log any more.
+			changed := m.Kind != memory.FromHark && m.Text() != sent[m.ID].Text()
+			if changed || !present && !slices.Contains(now.scope.Channels, channel) {
 				return false, nil
 			}
 		}

@@ -125,3 +125,25 @@ func TestTracesTellTheVersion(t *testing.T) {
 		}
 	}
 }
+
+// An answer that is still being sent grows in the log; one that is taken back vanishes.
+func TestOwnAnswersMayGrowMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []bool{false, true} {
+		w := newWorld(t, nil)
+		said := w.says(9*day, lobby, ben, "The lighthouse password is swordfish")
+		own := w.answered(time.Minute, "It is", source(lobby, said))
+		w.engine = w.over(w.store, meanwhile{happens: func() {
+			if gone {
+				w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{own}})
+			} else {
+				w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: own, Content: "It is swordfish [1].", At: noon})
+			}
+		}}, builder.Options{Citations: true}, Options{})
+		q := w.asks(lobby, "What is the lighthouse password?")
+		has(t, w.prompt(q), "It is")
+		if a := w.answer(q); (a.Text == withdrawn) != gone {
+			t.Errorf("gone: %v, answered %q", gone, a.Text)
+		}
+	}
+}

@@ -171,7 +171,9 @@ func (m *model) changing(at place, change func()) {
 	if after, _ := m.message(at); was && after.Text() != before.Text() {
 		m.dropFacts(at)
 		m.dropLore(at, false)
-		m.dropAnswers(at, false)
+		if before.Kind != memory.FromHark {
+			m.dropAnswers(at, false)
+		}
 	}
 }
 
@@ -240,7 +242,7 @@ func (m *model) keepTrace(t memory.Trace) {
 	for _, s := range sources(t) {
 		now, ok := m.message(s.place)
 		gone = gone || m.isGone(s.place) || m.channels[s.channel] == nil
-		changed = changed || ok && editedAt(now) != s.edited
+		changed = changed || ok && now.Kind != memory.FromHark && editedAt(now) != s.edited
 	}
 	for _, id := range t.Facts {
 		known := m.facts[factKey{t.Guild, id}]

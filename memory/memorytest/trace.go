@@ -119,6 +119,30 @@ var tracePromises = []promise{
 		t.apply(memory.Edited{Guild: guild, Channel: staff, ID: id(1), Content: "the ferry leaves at two", At: began.Add(time.Hour)})
 		t.answerGone(trace)
 	}},
+	{"an answer of Hark's that grows takes no other with it, one that goes does", func(t *trial) {
+		first := said(general, id(1), hark, "At")
+		first.Kind = memory.FromHark
+		for i := range 2 {
+			second := said(general, id(10+i), hark, "At noon, as I said")
+			second.Kind = memory.FromHark
+			trace := memory.Trace{Guild: guild, Channel: general, Answer: second.ID, Asker: ada, Recalled: []memory.TraceHit{{Channel: general, Message: first.ID, Context: true}}}
+			t.post(first, second)
+			grow := memory.Edited{Guild: guild, Channel: general, ID: first.ID, Content: "At noon", At: began.Add(time.Minute)}
+			if i == 0 {
+				t.apply(grow)
+			}
+			t.keep(trace)
+			if i == 1 {
+				t.apply(memory.Edited{Guild: guild, Channel: general, ID: first.ID, Content: "At noon.", At: began.Add(time.Hour)})
+			}
+			got, _ := t.trace(general, second.ID)
+			t.same("the trace", got, trace)
+		}
+		t.delete(general, first.ID)
+		for i := range 2 {
+			t.same("the answers", t.messages(general, id(10+i)), []memory.Message(nil))
+		}
+	}},
 	{"an answer whose source was edited while it was written is deleted when its trace comes", func(t *trial) {
 		for i, c := range []struct {
 			source, question int64 // milliseconds after the beginning of the versions used; 0: as first written

@@ -302,6 +302,9 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	if err := t.dropLore(old.Channel, old.ID, false); err != nil {
 		return err
 	}
+	if old.Kind == memory.FromHark { // which grows while it is sent
+		return nil
+	}
 	return t.dropAnswers(old.Channel, old.ID, false)
 }
 

@@ -75,14 +75,15 @@ func (t *transaction) isLost(guild memory.GuildID, source memory.TraceHit) (bool
 	return c == nil, err
 }
 
-// isChanged reports whether a source's text is another than the answer was made from.
+// isChanged reports whether a source's text is another than the answer was made from. Hark's own answers grow while they are
+// sent, and go when they are taken back.
 func (t *transaction) isChanged(source memory.TraceHit) (bool, error) {
 	c, err := t.knownChannel(source.Channel)
 	if c == nil || err != nil {
 		return false, err
 	}
 	now, row, err := t.stored(c, source.Message)
-	return row != 0 && millis(now.Edited) != source.Edited, err
+	return row != 0 && now.Kind != memory.FromHark && millis(now.Edited) != source.Edited, err
 }
 
 // sources are the messages that a trace's answer was made from: all that the model was shown.
