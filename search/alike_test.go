@@ -71,7 +71,7 @@ func TestRefersBack(t *testing.T) {
 		"教会の屋根を直したのは誰ですか": false, "それはどこで言われましたか": true, "Was hat Marta damit gemeint, als sie kam?": true,
 		"Is there a meeting on Monday?": false, "What did we decide this week about the roof?": false, "is this wise": true,
 		"When was the last time Kate went to Paris?": false, "Who said that Kate likes hiking?": false, "whose is that book": true,
-		"How long does it take to build the parser?": false, "is it done": true, "Where does Kate keep her bike?": false, "what's her job": true,
+		"How long does it take to build the parser?": false, "is it done": true, "Wer ist dafür?": true, "Where does Kate keep her bike?": false, "what's her job": true,
 		"and tell me of the second": true, "which colour has the other one of Kate's bikes": true, "what did the first king of France eat": false,
 		"what is the deadline?": false, "is there more?": true,
 	} {

@@ -57,7 +57,7 @@ func RefersBack(question string) bool {
 
 var (
 	persons   = setOf("he him she they them sie er elle ils elles ella ellos")
-	things    = setOf("it its these those else davon damit dafür dazu darauf cela eso esto ello")
+	things    = setOf("it its these those else davon damit dafur dazu darauf cela eso esto ello")
 	owners    = setOf("his her hers their theirs")
 	pointers  = setOf("this that")
 	spanUnits = setOf("day week weekend month year morning afternoon evening time spring summer autumn fall winter")
