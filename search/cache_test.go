@@ -89,6 +89,27 @@ func TestCacheAnswersTheSameAgain(t *testing.T) {
 	used(5, "after something was forgotten")
 }
 
+// What was found for a later moment isn't served for an earlier one: it may have been said between them.
+func TestCacheGoesForwardInTime(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	e := k.engine()
+	noon := k.all[ids["beer"]].Time().Truncate(5 * time.Minute)
+	for i, c := range []struct {
+		after time.Duration
+		hits  int64 // from the cache, in all
+	}{{4 * time.Minute, 0}, {4*time.Minute + time.Second, 1}, {time.Minute, 1}, {2 * time.Minute, 2}, {4 * time.Minute, 3}} {
+		q := ask("the stout and the chapel roof", pub, green)
+		q.Now = noon.Add(c.after)
+		if _, err := e.Search(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		if hits, _ := e.CacheUse(); hits != c.hits {
+			t.Errorf("search %d: %d came from the cache, want %d", i, hits, c.hits)
+		}
+	}
+}
+
 func TestCacheForgetsWithTime(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -47,6 +48,20 @@ func TestFollowUpIsSearchedWithItsSession(t *testing.T) {
 	whole.Session = []memory.Message{turn(marta, "who mends roofs?")}
 	if with := k.search(t, whole); !slices.Equal(hitIDs(alone), hitIDs(with)) {
 		t.Error("a question that says all itself is searched with something else")
+	}
+}
+
+// The session doesn't outweigh a question that says something itself.
+func TestFollowUpKeepsItsOwnWords(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	const told = "the goat danced on tables, climbed fences, chewed ropes, frightened geese and toppled barrels"
+	k.say(t, dawn.Add(8*24*time.Hour), green, pim, told)
+	q := ask("who mends it, the roof?", green)
+	q.Session = []memory.Message{turn(marta, told+"!")}
+	q.Skip = []memory.MessageID{q.Session[0].ID}
+	if first := k.search(t, q).Hits[0]; first.Message.ID != ids["roof"] || first.Relevance < 0.6 {
+		t.Errorf("first is %q, with relevance %.2f", first.Message.Content, first.Relevance)
 	}
 }
 
@@ -156,6 +171,27 @@ func TestStarredComesFirst(t *testing.T) {
 	}
 	if r.Hits[at].Relevance != plain.Hits[3].Relevance {
 		t.Errorf("its relevance went from %v to %v", plain.Hits[3].Relevance, r.Hits[at].Relevance)
+	}
+}
+
+// What is starred is looked at even where full text finds much that has more of the words.
+func TestStarredIsACandidate(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	star := k.say(t, dawn, green, oswin, "a roof, as was told to us long ago by people from the hills, keeps out what falls from above in every season")
+	for i := range 12 {
+		k.say(t, dawn.Add(time.Duration(i+1)*time.Hour), green, marta, "well")
+	}
+	for i := range 150 {
+		k.say(t, dawn.Add(time.Duration(i+20)*4*time.Hour), green, pim, fmt.Sprintf("roof number%d", i))
+	}
+	q := ask("what did Oswin say of the roof?", green)
+	if slices.Contains(hitIDs(k.search(t, q)), star) {
+		t.Fatal("it is found without a star, which proves nothing")
+	}
+	k.apply(t, memory.Starred{Guild: village, Channel: green, ID: star, On: true, At: dawn})
+	if !slices.Contains(hitIDs(k.search(t, q)), star) {
+		t.Error("what is starred isn't found")
 	}
 }
 
