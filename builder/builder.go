@@ -20,9 +20,14 @@ const (
 const (
 	// DefaultMaxTokens is the budget of a prompt unless Options say otherwise.
 	DefaultMaxTokens = 4000
-	// MinTokens is a budget that is enough for every layout with the default labels. The least that New
-	// takes is smaller for some.
-	MinTokens = 400
+	// MinTokens is a budget that is enough for every layout with the built-in labels: for the headings, one
+	// sentence of instructions and a few words of the query.
+	MinTokens = 50
+
+	// DefaultLineChars and DefaultDataChars are how much of a history line and of a person's data is shown, in
+	// characters, before there is room for more.
+	DefaultLineChars = 150
+	DefaultDataChars = 100
 )
 
 // Options are how a Builder builds.
@@ -32,6 +37,12 @@ type Options struct {
 	MaxChars  int    // of what stands under the previous context's heading, in characters; 0: no such limit
 	Citations bool   // whether history items are numbered, and the model told to cite them
 	Labels    Labels // the zero value: DefaultLabels
+
+	// LineChars and DataChars are how many characters of a history line and of a person's data are shown at
+	// first. While the section has room they grow, those of the best items first. 0: the defaults.
+	LineChars, DataChars int
+	// Sections are the limits of sections that differ from DefaultSections of the layout.
+	Sections map[SectionType]Limits
 }
 
 // Counter counts the tokens of a text. It may be called from several goroutines. A text has no more tokens
@@ -49,13 +60,41 @@ type Builder struct {
 	tally   *tally
 	costs   costs
 	shares  shares
-	fixed   int // tokens of a prompt without persona, recalled text, session and query
+	modes   map[Mode]*instructions
+	fixed   int // tokens of a prompt without persona, rules, recalled text, session and query
 	works   sync.Pool
 }
 
-// New returns an error if there is no such layout, a label can't be used, or the budget is too small for the
-// instructions and a few words of the query.
+// New returns an error if there is no such layout, a label or a section's limits can't be used, or the budget is too
+// small for the headings and a few words of the query.
 func New(o Options, count Counter) (*Builder, error) {
+	o = o.withDefaults()
+	shares, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	b := &Builder{
+		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels), tally: newTally(count), shares: shares,
+		modes: map[Mode]*instructions{},
+	}
+	b.costs = newCosts(b.labels, count)
+	for _, m := range Modes() {
+		b.modes[m] = newInstructions(rules(o, m), count)
+	}
+	b.works.New = func() any { return new(work) }
+	b.fixed = b.leastTokens() + spareTokens
+	if least := b.fixed + leastQuery; o.MaxTokens < least {
+		return nil, fmt.Errorf("prompt of %d tokens: the %s layout needs at least %d", o.MaxTokens, o.Layout, least)
+	}
+	return b, nil
+}
+
+const (
+	spareTokens = 2 // where parts meet that are counted by themselves
+	leastQuery  = 4 // of the query, at the least
+)
+
+func (o Options) withDefaults() Options {
 	if o.Layout == "" {
 		o.Layout = LayoutSections
 	}
@@ -65,26 +104,31 @@ func New(o Options, count Counter) (*Builder, error) {
 	if o.Labels == (Labels{}) {
 		o.Labels = DefaultLabels()
 	}
+	if o.LineChars == 0 {
+		o.LineChars = DefaultLineChars
+	}
+	if o.DataChars == 0 {
+		o.DataChars = DefaultDataChars
+	}
+	return o
+}
+
+func (o Options) check() (shares, error) {
 	switch o.Layout {
 	case LayoutSections, LayoutPlain, LayoutChat:
 	default:
-		return nil, fmt.Errorf("prompt layout %q: want %q, %q or %q", o.Layout, LayoutSections, LayoutPlain, LayoutChat)
+		return shares{}, fmt.Errorf("prompt layout %q: want %q, %q or %q", o.Layout, LayoutSections, LayoutPlain, LayoutChat)
 	}
 	if o.MaxChars < 0 {
-		return nil, fmt.Errorf("prompt of %d characters of context: want a number above 0, or 0 for no limit", o.MaxChars)
+		return shares{}, fmt.Errorf("prompt of %d characters of context: want a number above 0, or 0 for no limit", o.MaxChars)
+	}
+	if o.LineChars < 0 || o.DataChars < 0 {
+		return shares{}, fmt.Errorf("prompt lines of %d and data of %d characters: want numbers above 0", o.LineChars, o.DataChars)
 	}
 	if err := o.Labels.check(); err != nil {
-		return nil, fmt.Errorf("prompt labels: %w", err)
+		return shares{}, fmt.Errorf("prompt labels: %w", err)
 	}
-	b := &Builder{options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels), tally: newTally(count), shares: tokenShares(o.Layout)}
-	b.costs = newCosts(b.labels, count)
-	b.works.New = func() any { return new(work) }
-	b.fixed = max(b.fixedTokens(count), b.leastTokens())
-	least := b.fixed + b.costs.persona(o.Layout) + b.costs.speakerMost + 16
-	if o.MaxTokens < least {
-		return nil, fmt.Errorf("prompt of %d tokens: the %s layout needs at least %d", o.MaxTokens, o.Layout, least)
-	}
-	return b, nil
+	return sharesOf(o.Layout, o.Sections)
 }
 
 // Build lays in out.

@@ -71,8 +71,13 @@ type costs struct {
 	earlierMark int
 	titles      [sectionKinds]int
 	personas    [2]int // default, plain
-	speakerMost int    // of what stands before a query
+	systemHead  int    // of the title of the system instructions, or what stands for all of them
+	reminder    int    // of the last line
+	nothing     int    // of what stands where nothing was recalled
 }
+
+// spare is what a prompt can do without at the worst.
+func (c *costs) spare() int { return c.reminder + c.nothing }
 
 // nameMost is how long a name may be, in characters and in bytes: Discord allows 32 characters.
 const nameMost = 32
@@ -103,7 +108,8 @@ func newCosts(l Labels, count Counter) costs {
 	for kind, title := range [...]string{headSession, l.Participants, l.History, l.Earlier, l.Lore} {
 		c.titles[kind] = count.Count(title) + 2
 	}
-	c.speakerMost = c.stampYear + c.tags[20] + c.around + 2*nameMost + 2
+	c.systemHead = max(count.Count(headSystem), count.Count(plainSystem)) + count.Count(leastRule) + 2
+	c.reminder, c.nothing = count.Count(reminder)+2, count.Count(l.Nothing)+1
 	return c
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	ellipsis  = "…"
-	middleCut = " […] "
+	ellipsis   = "…"
+	middleMark = " [… cut here …] "
 )
 
 // cutAt is the length in bytes of the longest beginning of s that has at most limit characters, ends between
@@ -85,5 +85,5 @@ func withoutMiddle(s string, keep int) string {
 	if first, rest, _, _ := uniseg.FirstGraphemeClusterInString(tail, -1); first == " " {
 		tail = rest
 	}
-	return strings.TrimRight(head, " \t\r\n") + middleCut + tail
+	return strings.TrimRight(head, " \t\r\n") + middleMark + tail
 }

@@ -7,53 +7,58 @@ import (
 	"unicode/utf8"
 )
 
-// fixedTokens are those of a prompt in which nothing is but the builder's own words, a few more than counted
-// afresh, since parts are counted that are joined later.
-func (b *Builder) fixedTokens(count Counter) int {
-	parts := []string{headSystem, b.rules(), headPrevious, b.labels.Nothing, headQuery, reminder}
-	messages := 2
-	switch b.options.Layout {
-	case LayoutPlain:
-		parts = []string{plainSystem, b.rules(), plainPrevious, plainSession, plainQuery, reminder}
-	case LayoutChat:
-		messages = 3
-	}
-	tokens := promptOverhead + messages*messageOverhead
-	for _, part := range parts {
-		tokens += count.Count(part) + 2
-	}
-	return tokens
-}
-
-// leastTokens are fixedTokens of the smallest prompt there can be, counted as a whole.
+// leastTokens are those of the smallest prompt there can be but for its query.
 func (b *Builder) leastTokens() int {
 	w := b.begin(Input{})
 	defer b.end(w)
 	w.plan()
 	w.decide(0)
 	w.render()
-	return w.counted() - w.personaSize - w.queryFixed
+	return w.counted()
 }
 
-// rules are the instructions besides the persona.
-func (b *Builder) rules() string {
-	switch {
-	case b.options.Layout == LayoutPlain && b.options.Citations:
-		return plainCiteRule
-	case b.options.Layout == LayoutPlain:
-		return ""
-	case b.options.Citations:
-		return generalRules + "\n" + citeRule
+// instructions are a mode's rules and what they take.
+type instructions struct {
+	lines  []string
+	tokens []int // of the first n+1 lines together
+}
+
+func newInstructions(lines []string, count Counter) *instructions {
+	i := &instructions{lines: lines, tokens: make([]int, len(lines))}
+	total := 0
+	for n, line := range lines {
+		total += count.Count(line) + 1
+		i.tokens[n] = total
 	}
-	return generalRules
+	return i
+}
+
+// all is what all lines take.
+func (i *instructions) all() int {
+	if len(i.tokens) == 0 {
+		return 0
+	}
+	return i.tokens[len(i.tokens)-1]
+}
+
+// within is how many lines so many tokens hold.
+func (i *instructions) within(tokens int) int {
+	n := 0
+	for n < len(i.tokens) && i.tokens[n] <= tokens {
+		n++
+	}
+	return n
 }
 
 func (w *work) planPersona() {
-	w.persona = strings.TrimSpace(w.in.Persona)
-	w.personaSize = w.b.costs.persona(w.b.options.Layout)
-	if w.persona != "" {
-		w.personaSize = w.count(w.persona, ownText) + 2
+	if w.persona = strings.TrimSpace(w.in.Persona); w.persona == "" {
+		w.persona, w.personaSize = defaultPersona, w.b.costs.persona(w.b.options.Layout)
+		if w.plain() {
+			w.persona = plainPersona
+		}
+		return
 	}
+	w.personaSize = w.count(w.persona, ownText) + 2
 }
 
 func (w *work) planQuery() {
@@ -82,43 +87,90 @@ func (w *work) count(text string, b *block) int {
 	return w.b.tally.of(w.scratch)
 }
 
-// decide divides a budget of tokens: what is always there first, then the query, the persona, and what is
+// What the query and what stands before it may always have, in tokens and as a part of the budget.
+const (
+	queryAlways = 100
+	headPart    = 8 // an eighth
+)
+
+// decide divides a budget of tokens: what is always there first, then the query, the rules, the persona, and what is
 // left among the sections. It reckons in fractions of a token, so that rounding can't take from one part
-// what a larger budget gives another.
+// what a larger budget gives another. A mode's own rules, and what it raises, come last: whatever the general mode
+// would show is shown in every mode, so that a mode inferred wrongly costs nothing that was recalled.
 func (w *work) decide(budget int) {
 	shares := &w.b.shares
 	whole, all := shares.whole, int64(budget)
-	left := (all - int64(w.b.fixed) - int64(w.queryFixed)) * whole
-
-	query := min(int64(w.querySize)*whole, shares.query*all, max(0, left))
-	left -= query
-	persona := int64(w.personaSize) * whole
-	if w.persona != "" {
-		persona = min(persona, max(0, shares.system*all-int64(w.rulesSize())*whole), max(0, left))
+	left := max(0, all-int64(w.b.fixed)) * whole
+	take := func(wanted, most int64) int64 {
+		part := min(wanted*whole, most, left)
+		left -= part
+		return part
 	}
-	left -= persona
+	query := take(int64(w.querySize), max(shares.query*all, queryAlways*whole))
+	head := take(int64(w.queryFixed), all*whole/headPart)
+	spare := take(int64(w.b.costs.spare()), all*whole)
+	general := w.b.modes[ModeGeneral].all()
+	// The rules may have three fifths of the system's share, the persona what they leave of it.
+	told := take(int64(general), shares.system*all*3/5)
+	persona := take(int64(w.personaSize), shares.system*all-told)
 
 	var demands [sectionKinds]demand
 	var parts [sectionKinds]int64
 	for k := range demands {
-		s := shares.sections[k]
-		demands[k] = demand{int64(w.wants(kind(k)).tokens) * whole, s.floor * all, s.ceiling * all}
+		s := &shares.sections[k]
+		ceiling := s.ceiling * all
+		demands[k] = demand{int64(w.wants(kind(k)).tokens) * whole, s.floor * all, ceiling, ceiling * raised[w.mode][k] / 1000}
 	}
-	distribute(left, demands[:], parts[:])
+	left = distribute(left, shares.order[:], &demands, &parts)
+	told += take(int64(max(0, w.rules.all()-general)), shares.system*all)
+	raise(left, shares.order[:], &demands, &parts)
 
+	w.queryHead = head >= int64(w.queryFixed)*whole
 	w.queryShown = w.fitQuery(int(query / whole))
+	w.rulesShown = w.rules.within(int(told / whole))
 	w.personaShown = w.fitPersona(int(persona / whole))
-	w.tokens = w.b.fixed + w.queryFixed + int(query/whole) + int(persona/whole)
+	w.bare = spare < int64(w.b.costs.spare())*whole
+	w.tokens = w.b.fixed + w.systemTokens() + min(w.querySize, int(query/whole))
+	if w.queryHead {
+		w.tokens += w.queryFixed
+	}
+	if !w.bare {
+		w.tokens += w.b.costs.reminder
+	}
 	for k := range w.sections {
 		s := &w.sections[k]
-		s.floor, s.ceiling = int(demands[k].floor/whole), int(demands[k].ceiling/whole)
+		s.floor, s.ceiling = int(demands[k].floor/whole), int((demands[k].ceiling+demands[k].raised)/whole)
 		w.fill(s, size{int(parts[k] / whole), w.charRoom[k]})
 		w.tokens += s.used.tokens
 	}
+	if !w.bare && !w.recalledAny() {
+		w.tokens += w.b.costs.nothing
+	}
 }
 
-func (w *work) rulesSize() int {
-	return w.b.tally.of([]byte(w.b.rules())) + w.b.costs.titles[kindSession]
+// recalledAny reports whether anything stands under the previous context's heading.
+func (w *work) recalledAny() bool {
+	for k := range w.sections {
+		if kind(k) != kindSession && w.sections[k].shown > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// systemTokens are those of the persona and the rules that are shown.
+func (w *work) systemTokens() int {
+	tokens := 0
+	if w.rulesShown > 0 {
+		tokens = w.rules.tokens[w.rulesShown-1]
+	}
+	switch {
+	case w.personaShown == w.persona:
+		tokens += w.personaSize
+	case w.personaShown != "":
+		tokens += w.count(w.personaShown, ownText) + 2
+	}
+	return tokens
 }
 
 // fitQuery is the query in at most so many tokens, without its middle if it is longer.
@@ -132,18 +184,16 @@ func (w *work) fitQuery(tokens int) string {
 			return text
 		}
 	}
-	return strings.TrimSpace(middleCut)
+	return strings.TrimSpace(middleMark)
 }
 
 // fitPersona is the persona in at most so many tokens, without its end if it is longer.
 func (w *work) fitPersona(tokens int) string {
-	switch {
-	case w.persona == "" && w.plain():
-		return plainPersona
-	case w.persona == "":
-		return defaultPersona
-	case tokens >= w.personaSize:
+	if tokens >= w.personaSize {
 		return w.persona
+	}
+	if w.in.Persona == "" {
+		return "" // half of the sentence that stands for one is worth nothing
 	}
 	chars := utf8.RuneCountInString(w.persona)
 	for keep := chars * tokens / w.personaSize; keep > 0; keep = keep*9/10 - 1 {
@@ -188,7 +238,7 @@ func (w *work) nextBudget(budget int) int {
 // decisions is a hash of all that was decided.
 func (w *work) decisions() uint64 {
 	h := fnv.New64a()
-	fmt.Fprintln(h, w.queryShown, w.personaShown)
+	fmt.Fprintln(h, w.queryHead, w.queryShown, w.rulesShown, w.personaShown, w.bare)
 	for k := range w.sections {
 		s := &w.sections[k]
 		fmt.Fprintln(h, s.shown, s.more)

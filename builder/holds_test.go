@@ -61,8 +61,8 @@ type failer interface {
 // section1 is the body of a section of the first user message.
 func section1(p Prompt, heading string) string {
 	_, after, _ := strings.Cut(p.Messages[1].Content, heading+"\n")
-	body, _, _ := strings.Cut(after, "\n\n=== ")
-	return body
+	body, _, _ := strings.Cut("\n"+after, "\n\n=== ") // nothing at all stands there where the budget is smallest
+	return strings.TrimPrefix(body, "\n")
 }
 
 var holdsCounter = tokens.New()

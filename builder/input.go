@@ -11,6 +11,7 @@ import (
 type Input struct {
 	Now     time.Time // in the guild's zone, which all times are shown in
 	Persona string    // who answers, in the admin's words; empty: the layout's own sentence
+	Mode    Mode      // what kind of work the question asks for; one that isn't Known is ModeGeneral
 
 	PreviousContext []string      // summaries of earlier sessions, oldest first: the newest are kept
 	Participants    []Participant // in the order they are shown: the first are kept

@@ -8,16 +8,18 @@ import (
 
 // How much of a text is shown before there is room for more, in characters.
 const (
-	lineChars    = 150
-	bestChars    = 400 // of the message that was found, in the best items
-	dataChars    = 100
 	turnChars    = 400
 	summaryChars = 600
 	loreChars    = 200
 )
 
-// bestItems is how many items of the history are the best: their messages matter more whole than many others in part.
-const bestItems = 10
+// bestItems is how many items of the history are the best: the messages that were found there matter more whole than
+// many others in part. They are shown at bestLines thirds of other lines' length, 400 characters for 150, before items
+// behind them are shown at all.
+const (
+	bestItems = 10
+	bestLines = 8
+)
 
 // How much of the plain layout's two kinds of text are shown at most.
 const (
@@ -37,6 +39,9 @@ type work struct {
 	shortSum size // of the section being planned
 	charRoom [sectionKinds]int
 
+	mode         Mode
+	rules        *instructions
+	rulesShown   int // lines
 	persona      string
 	personaSize  int
 	personaShown string
@@ -44,6 +49,8 @@ type work struct {
 	querySize    int
 	queryShown   string
 	queryFixed   int
+	queryHead    bool // whether the time and the asker stand before the query
+	bare         bool // whether what can be left out is
 
 	order   []int
 	scratch []byte
@@ -59,6 +66,11 @@ func (b *Builder) begin(in Input) *work {
 	w.b, w.in = b, in
 	w.charsCount, w.tokensDont = b.options.MaxChars > 0, false
 	w.pieces = w.pieces[:0]
+	w.bare = false
+	if w.mode = in.Mode; !w.mode.Known() {
+		w.mode = ModeGeneral
+	}
+	w.rules = b.modes[w.mode]
 	clear(w.authors[:])
 	for i := range w.sections {
 		w.sections[i] = section{kind: kind(i), entries: w.sections[i].entries[:0]}
@@ -78,21 +90,39 @@ func (b *Builder) end(w *work) {
 
 // plan measures all that could be in the prompt, as far as it can matter under the largest budget.
 func (w *work) plan() {
-	most := w.mostOf
-	w.planSession(&w.sections[kindSession], most(kindSession))
-	w.planParticipants(&w.sections[kindParticipants], most(kindParticipants))
-	w.planHistory(&w.sections[kindHistory], most(kindHistory))
-	w.planTexts(&w.sections[kindEarlier], most(kindEarlier))
-	w.planTexts(&w.sections[kindLore], most(kindLore))
+	w.planUnlessAbsent(kindSession, w.planSession)
+	w.planUnlessAbsent(kindParticipants, w.planParticipants)
+	w.planUnlessAbsent(kindHistory, w.planHistory)
+	w.planUnlessAbsent(kindEarlier, w.planTexts)
+	w.planUnlessAbsent(kindLore, w.planTexts)
 	w.planPersona()
 	w.planQuery()
 	w.planChars()
 }
 
+// planUnlessAbsent plans a section, unless the mode has none of its kind.
+func (w *work) planUnlessAbsent(k kind, plan func(*section, size)) {
+	s := &w.sections[k]
+	if modes := w.b.shares.sections[k].modes; len(modes) > 0 && !slices.Contains(modes, w.mode) {
+		s.items, s.absent = w.items(k), true
+		return
+	}
+	plan(s, w.mostOf(k))
+}
+
+// items is how many there are in the input.
+func (w *work) items(k kind) int {
+	return [sectionKinds]int{
+		kindSession: len(w.in.Session), kindParticipants: len(w.in.Participants), kindHistory: len(w.in.History),
+		kindEarlier: len(w.in.PreviousContext), kindLore: len(w.in.Lore),
+	}[k]
+}
+
 // mostOf is more than a section can get.
 func (w *work) mostOf(k kind) size {
 	o, s := w.b.options, w.b.shares
-	most := size{tokens: o.MaxTokens * int(s.sections[k].ceiling) / int(s.whole), chars: noLimit}
+	ceiling := s.sections[k].ceiling * (1000 + raised[w.mode][k])
+	most := size{tokens: int(int64(o.MaxTokens) * ceiling / (1000 * s.whole)), chars: noLimit}
 	if o.MaxChars > 0 && k != kindSession {
 		most.chars = o.MaxChars
 	}
@@ -113,6 +143,9 @@ func (w *work) planSession(s *section, most size) {
 	turns := w.in.Session
 	s.items = len(turns)
 	s.head = w.head(kindSession, "")
+	if w.b.options.Layout == LayoutChat {
+		s.head.tokens = messageOverhead // the turns make what stands before them a message of its own
+	}
 	if w.plain() {
 		turns = lastExchanges(turns, plainExchanges)
 	}
@@ -156,7 +189,7 @@ func (w *work) planParticipants(s *section, most size) {
 		name := w.name(p.Name)
 		e.fixed.tokens = c.person + c.tag(int64(p.ID)) + c.around + w.b.tally.of(name)
 		if strings.TrimSpace(p.Data) != "" {
-			e.pieces = w.keep(w.measure(p.Data, 0, inLine, dataChars))
+			e.pieces = w.keep(w.measure(p.Data, 0, inLine, w.b.options.DataChars))
 			e.fixed.tokens += c.data
 		}
 		if w.charsCount {
@@ -188,11 +221,11 @@ func (w *work) planHistory(s *section, most size) {
 		first := len(w.pieces)
 		for j := range item.Lines {
 			line := &item.Lines[j]
-			w.pieces = append(w.pieces, w.measure(line.Content, line.Tokens, inLine, lineChars))
+			w.pieces = append(w.pieces, w.measure(line.Content, line.Tokens, inLine, w.b.options.LineChars))
 		}
 		e.pieces = w.pieces[first:len(w.pieces):len(w.pieces)]
 		if len(s.entries) < bestItems {
-			e.claim = w.claimOf(&e.pieces[e.lead], bestChars)
+			e.claim = w.claimOf(&e.pieces[e.lead], bestLines*w.b.options.LineChars/3)
 		}
 		if !w.add(s, e, most) {
 			s.items -= w.linelessFrom(n + 1)
@@ -314,12 +347,13 @@ func (w *work) keep(p piece) []piece {
 func (w *work) planChars() {
 	var demands [sectionKinds]demand
 	var parts [sectionKinds]int64
+	charOrder := &w.b.shares.order
 	total := int64(w.b.options.MaxChars)
 	for k := range demands {
 		s := charShares.sections[k]
-		demands[k] = demand{int64(w.wants(kind(k)).chars) * charShares.whole, s.floor * total, s.ceiling * total}
+		demands[k] = demand{need: int64(w.wants(kind(k)).chars) * charShares.whole, floor: s.floor * total, ceiling: s.ceiling * total}
 	}
-	distribute(total*charShares.whole, demands[:], parts[:])
+	distribute(total*charShares.whole, charOrder[:], &demands, &parts)
 	for k := range parts {
 		w.charRoom[k] = int(parts[k] / charShares.whole)
 		if !w.charsCount || kind(k) == kindSession {

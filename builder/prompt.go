@@ -69,7 +69,20 @@ type SectionReport struct {
 	Included int // items in the prompt
 	Cut      int // of those, the ones that aren't there in full
 	Dropped  int // items left out
+	Why      Why // what the first of those lacked; empty if nothing was cut or left out
 }
+
+// Why says what kept something out of a prompt.
+type Why string
+
+// What may keep something out.
+const (
+	WhyCeiling    Why = "ceiling"    // the section had all that it may have
+	WhyBudget     Why = "budget"     // other sections went first, and the prompt was full
+	WhyCharacters Why = "characters" // Options.MaxChars
+	WhyCount      Why = "count"      // LayoutPlain shows only so many
+	WhyMode       Why = "mode"       // the section isn't shown in this mode
+)
 
 // SectionType says what a section holds.
 type SectionType string

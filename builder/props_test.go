@@ -202,26 +202,34 @@ func TestDistribute(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		const whole = 4000
-		n := rapid.IntRange(1, 6).Draw(t, "sections")
+		n := int(sectionKinds)
 		fixed := rapid.Int64Range(0, 2000).Draw(t, "fixed")
 		needs := rapid.SliceOfN(rapid.Int64Range(0, 5000), n, n).Draw(t, "needs")
 		floors := rapid.SliceOfN(rapid.Int64Range(0, 700), n, n).Draw(t, "floors")
 		above := rapid.SliceOfN(rapid.Int64Range(0, 3000), n, n).Draw(t, "above the floor")
-		at := func(total int64) []int64 {
-			demands, parts := make([]demand, n), make([]int64, n)
+		more := rapid.SliceOfN(rapid.Int64Range(0, 1500), n, n).Draw(t, "above the ceiling")
+		order := rapid.Permutation([]kind{kindSession, kindParticipants, kindHistory, kindEarlier, kindLore}).Draw(t, "order")
+		at := func(total int64, raising bool) (parts [sectionKinds]int64) {
+			var demands [sectionKinds]demand
 			for i := range demands {
-				demands[i] = demand{needs[i] * whole, floors[i] * total, (floors[i] + above[i]) * total}
+				demands[i] = demand{needs[i] * whole, floors[i] * total, (floors[i] + above[i]) * total, more[i] * total}
 			}
-			distribute((total-fixed)*whole, demands, parts)
+			left := distribute((total-fixed)*whole, order, &demands, &parts)
+			if raising {
+				raise(left, order, &demands, &parts)
+			}
 			return parts
 		}
 		total := rapid.Int64Range(0, 8000).Draw(t, "total")
-		small, large := at(total), at(total+rapid.Int64Range(1, 50).Draw(t, "more"))
+		plain, small, large := at(total, false), at(total, true), at(total+rapid.Int64Range(1, 50).Draw(t, "more"), true)
 		sum := int64(0)
 		for i := range small {
 			sum += small[i]
 			if small[i] > large[i] || small[i] < 0 || small[i] > needs[i]*whole {
 				t.Errorf("part %d is %d, and %d of a larger total", i, small[i], large[i])
+			}
+			if small[i] < plain[i] {
+				t.Errorf("part %d is %d, and %d where nothing is raised", i, small[i], plain[i])
 			}
 		}
 		if sum > max(0, total-fixed)*whole {
@@ -291,7 +299,7 @@ func TestCutsBetweenGraphemes(t *testing.T) {
 		if short == s {
 			return
 		}
-		head, tail, found := strings.Cut(short, middleCut)
+		head, tail, found := strings.Cut(short, middleMark)
 		if !found || !strings.HasPrefix(s, head) || !strings.HasSuffix(s, tail) {
 			t.Errorf("%q without its middle is %q", s, short)
 		}

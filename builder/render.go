@@ -8,8 +8,9 @@ func (w *work) render() {
 	w.appendSystem()
 	w.endMessage()
 	w.appendPrevious()
-	switch w.b.options.Layout {
-	case LayoutChat:
+	switch {
+	case w.sections[kindSession].shown == 0:
+	case w.b.options.Layout == LayoutChat:
 		w.endMessage()
 		w.appendTurnMessages()
 	default:
@@ -40,28 +41,31 @@ func (w *work) gap() {
 }
 
 func (w *work) appendSystem() {
-	rules, between := w.b.rules(), "\n\n"
+	between := "\n\n"
 	if w.plain() {
 		w.title(plainSystem)
 		between = "\n"
 	} else {
 		w.title(headSystem)
 	}
-	if w.personaShown != "" {
-		w.buf = w.b.escape.appendSafe(w.buf, w.personaShown, ownText)
-		if rules != "" {
+	w.buf = w.b.escape.appendSafe(w.buf, w.personaShown, ownText)
+	for n, rule := range w.rules.lines[:w.rulesShown] {
+		switch {
+		case n > 0:
+			w.buf = append(w.buf, '\n')
+		case w.personaShown != "":
 			w.buf = append(w.buf, between...)
 		}
+		w.buf = append(w.buf, rule...)
 	}
-	w.buf = append(w.buf, rules...)
+	if w.personaShown == "" && w.rulesShown == 0 {
+		w.buf = append(w.buf, leastRule...)
+	}
 }
 
 // appendPrevious writes what was recalled: summaries, people, history, lore.
 func (w *work) appendPrevious() {
-	any := false
-	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore} {
-		any = any || w.sections[k].shown > 0
-	}
+	any := w.recalledAny()
 	if w.plain() {
 		if any {
 			w.title(plainPrevious)
@@ -69,11 +73,16 @@ func (w *work) appendPrevious() {
 		}
 		return
 	}
-	w.title(headPrevious)
+	w.gap()
+	w.buf = append(w.buf, headPrevious...)
 	if !any {
-		w.buf = append(w.buf, w.b.labels.Nothing...)
+		if !w.bare {
+			w.buf = append(w.buf, '\n')
+			w.buf = append(w.buf, w.b.labels.Nothing...)
+		}
 		return
 	}
+	w.buf = append(w.buf, '\n')
 	start := len(w.buf)
 	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore} {
 		s := &w.sections[k]
@@ -237,9 +246,6 @@ func (w *work) appendItemStart(dst []byte, item *Item, e *entry, n int) []byte {
 // appendSession writes the turns under their heading.
 func (w *work) appendSession() {
 	s := &w.sections[kindSession]
-	if s.shown == 0 {
-		return
-	}
 	heading := headSession
 	if w.plain() {
 		heading = plainSession
@@ -293,15 +299,19 @@ func (w *work) appendQuery() {
 		w.title(plainQuery)
 	} else {
 		w.title(headQuery)
-		w.buf = appendStamp(w.buf, w.in.Now, w.in.Now, true)
-		w.buf = append(w.buf, ' ')
-		w.buf = w.appendSpeaker(w.buf, &w.in.Query)
+		if w.queryHead {
+			w.buf = appendStamp(w.buf, w.in.Now, w.in.Now, true)
+			w.buf = append(w.buf, ' ')
+			w.buf = w.appendSpeaker(w.buf, &w.in.Query)
+		}
 	}
 	start := len(w.buf)
 	w.buf = w.b.escape.appendSafe(w.buf, w.queryShown, w.queryBlock())
 	if len(w.buf) == start {
 		w.buf = append(w.buf, emptyText...)
 	}
-	w.gap()
-	w.buf = append(w.buf, reminder...)
+	if !w.bare {
+		w.gap()
+		w.buf = append(w.buf, reminder...)
+	}
 }

@@ -2,13 +2,13 @@ package builder
 
 import "strings"
 
-// check counts what was written, unless it has fewer bytes than the budget has tokens, and reports whether it
-// is within the budget.
+// check counts what was written, unless it can't have more tokens than the budget: no text has more than bytes, and
+// those of the system message are known. It reports whether it is within the budget.
 func (w *work) check() (tokens int, within bool) {
 	most := w.b.options.MaxTokens
-	overhead := promptOverhead + messageOverhead*len(w.ends)
-	if len(w.buf)+overhead <= most {
-		return min(w.tokens, len(w.buf)+overhead), true
+	bytes := len(w.buf) - w.ends[0] + w.systemTokens() + w.b.costs.systemHead + promptOverhead + messageOverhead*len(w.ends)
+	if bytes <= most {
+		return min(w.tokens, bytes), true
 	}
 	tokens = w.counted()
 	return tokens, tokens <= most
@@ -90,18 +90,17 @@ func (w *work) report(tokens int) Report {
 		titles = [...]string{plainSystem, plainPrevious, plainSession, plainQuery}
 	}
 	system := SectionReport{Type: SectionSystem, Title: titles[0], Ceiling: share(b.shares.system), Included: 1,
-		Tokens: b.tally.of([]byte(b.rules())) + b.costs.titles[kindSession]}
-	query := SectionReport{Type: SectionQuery, Title: titles[3], Ceiling: share(b.shares.query), Included: 1,
-		Tokens: w.queryFixed + b.costs.titles[kindSession]}
-	if w.personaShown != "" {
-		system.Tokens += w.count(w.personaShown, ownText)
+		Tokens: w.systemTokens() + b.costs.titles[kindSession]}
+	if w.personaShown != w.persona || w.rulesShown < len(w.rules.lines) {
+		system.Cut, system.Why = 1, WhyBudget
 	}
-	query.Tokens += w.count(w.queryShown, w.queryBlock())
-	if w.persona != "" && len(w.personaShown) != len(w.persona) {
-		system.Cut = 1
+	query := SectionReport{Type: SectionQuery, Title: titles[3], Ceiling: share(b.shares.query), Included: 1,
+		Tokens: w.count(w.queryShown, w.queryBlock()) + b.costs.titles[kindSession]}
+	if w.queryHead {
+		query.Tokens += w.queryFixed
 	}
 	if w.queryShown != w.query {
-		query.Cut = 1
+		query.Cut, query.Why = 1, WhyBudget
 	}
 	names := [sectionKinds]string{titles[2], b.labels.Participants, b.labels.History, b.labels.Earlier, b.labels.Lore}
 	r := Report{Tokens: tokens, MaxTokens: b.options.MaxTokens, Sections: make([]SectionReport, 0, 8)}
@@ -109,7 +108,10 @@ func (w *work) report(tokens int) Report {
 	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore, kindSession} {
 		r.Sections = append(r.Sections, w.sections[k].report(names[k]))
 	}
-	last := SectionReport{Type: SectionInstruction, Title: "", Included: 1, Tokens: b.tally.of([]byte(reminder))}
+	last := SectionReport{Type: SectionInstruction, Included: 1, Tokens: b.costs.reminder}
+	if w.bare {
+		last = SectionReport{Type: SectionInstruction, Dropped: 1, Why: WhyBudget}
+	}
 	r.Sections = append(r.Sections, query, last)
 	return r
 }
@@ -124,5 +126,31 @@ func (s *section) report(title string) SectionReport {
 			r.Cut++
 		}
 	}
+	if r.Cut+r.Dropped > 0 {
+		r.Why = s.why()
+	}
 	return r
+}
+
+// why is what kept the rest of a section out.
+func (s *section) why() Why {
+	switch {
+	case s.absent:
+		return WhyMode
+	case s.shown == len(s.entries) && s.shown < s.items:
+		return WhyCount
+	}
+	lacking := s.used
+	if s.shown < len(s.entries) {
+		lacking = lacking.plus(s.entries[s.shown].short())
+	} else {
+		lacking = s.need.plus(s.head)
+	}
+	switch {
+	case lacking.chars > s.room.chars && lacking.tokens <= s.room.tokens:
+		return WhyCharacters
+	case s.room.tokens >= s.ceiling:
+		return WhyCeiling
+	}
+	return WhyBudget
 }

@@ -29,10 +29,12 @@ type section struct {
 	items   int     // in the input
 	need    size    // to hold all of it; enough to be above any ceiling where entries are left out
 
+	absent bool // in this mode
+
 	floor, ceiling int // in tokens
 	shown          int // entries in the prompt
 	more           bool
-	used           size
+	used, room     size
 }
 
 // entry is an item: the builder's own words round pieces of members' text.
@@ -181,7 +183,7 @@ func (w *work) add(s *section, e entry, most size) bool {
 // fill decides what of s is shown in room: entries from the best on until one doesn't fit beside what those before it
 // claim, a line about the rest, and then more of the texts that were cut, again from the best on.
 func (w *work) fill(s *section, room size) {
-	s.shown, s.more, s.used = 0, false, s.head
+	s.shown, s.more, s.used, s.room = 0, false, s.head, room
 	claimed := s.head
 	for i := range s.entries {
 		e := &s.entries[i]

@@ -1,0 +1,172 @@
+package builder
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hark/memory"
+)
+
+// Each mode's rules are as long as the design has them, to a quarter.
+func TestInstructionsFit(t *testing.T) {
+	t.Parallel()
+	b := newBuilder(t, Options{Citations: true})
+	for _, m := range Modes() {
+		tokens, most := b.modes[m].all(), moduleMost[m]
+		if tokens > most || tokens < most*3/4 {
+			t.Errorf("the rules of %s are %d tokens, want %d to %d", m, tokens, most*3/4, most)
+		}
+		p := b.Build(Input{Now: noon, Mode: m, Query: Turn{Content: "what?"}})
+		for _, rule := range rules(b.options, m) {
+			if !strings.Contains(p.Messages[0].Content, "\n"+rule) {
+				t.Errorf("%s lacks %q", m, rule)
+			}
+		}
+	}
+}
+
+// A mode that was inferred wrongly costs nothing: what the general mode shows is shown in all, and as much of it.
+func TestNoModeShowsLessThanGeneral(t *testing.T) {
+	t.Parallel()
+	in := inputs(injections(t))
+	rapid.Check(t, func(t *rapid.T) {
+		input := in.Draw(t, "input")
+		o := Options{
+			Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 5000).Draw(t, "tokens"),
+			Citations: rapid.Bool().Draw(t, "citations"), MaxChars: rapid.SampledFrom([]int{0, 0, 700}).Draw(t, "chars"),
+		}
+		b := newBuilderFor(t, o)
+		general := b.Build(input)
+		input.Mode = rapid.SampledFrom(Modes()[1:]).Draw(t, "mode")
+		p := b.Build(input)
+		holds(t, o, p)
+		for section, n := range items(general) {
+			if items(p)[section] < n {
+				t.Errorf("%s shows %d of %s, general %d", input.Mode, items(p)[section], section, n)
+			}
+		}
+		for _, s := range general.Shown {
+			if !slices.ContainsFunc(p.Shown, func(l Shown) bool { return l.Message == s.Message && l.Item == s.Item && l.Fraction >= s.Fraction }) {
+				t.Errorf("%s shows less of message %d", input.Mode, s.Message)
+			}
+		}
+	})
+}
+
+func newBuilderFor(t failer, o Options) *Builder {
+	b, err := New(o, holdsCounter)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return b
+}
+
+// Where there is room, a mode has more of what it needs.
+func TestModesRaise(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("words and more words ", 15)
+	in := Input{Now: noon, Query: Turn{Content: "what?"}}
+	for range 60 {
+		in.History = append(in.History, Item{Relevance: 0.5, Lines: lines(1, long+"%d")})
+	}
+	b := newBuilder(t, Options{})
+	used := func(m Mode, s SectionType) int {
+		in.Mode = m
+		return b.Build(in).Report.section(s).Tokens
+	}
+	if general, search := used(ModeGeneral, SectionHistory), used(ModeSearch, SectionHistory); general > 1600 || search < 2000 || search > 2200 {
+		t.Errorf("the history has %d tokens, and %d when it is searched; want up to 1600 and 2200", general, search)
+	}
+	in.History = nil
+	for i := range 200 {
+		in.Session = append(in.Session, Turn{Author: memory.UserID(i), Content: "Turns and more turns of this kind."})
+	}
+	if general, change := used(ModeGeneral, SectionSession), used(ModeModification, SectionSession); general > 1400 || change < 2000 {
+		t.Errorf("the session has %d tokens, and %d when something is to be changed", general, change)
+	}
+}
+
+func (r Report) section(t SectionType) SectionReport {
+	for _, s := range r.Sections {
+		if s.Type == t {
+			return s
+		}
+	}
+	return SectionReport{}
+}
+
+// Limits that are set are obeyed, and the report says what kept things out.
+func TestSectionsAsSet(t *testing.T) {
+	t.Parallel()
+	in := crowd()
+	set := func(change func(map[SectionType]Limits)) Options {
+		all := DefaultSections(LayoutSections)
+		change(all)
+		return Options{Sections: all}
+	}
+	for _, c := range []struct {
+		name    string
+		o       Options
+		section SectionType
+		holds   func(SectionReport) bool
+	}{
+		{"ceiling", set(func(l map[SectionType]Limits) { l[SectionHistory] = Limits{Priority: 1, Ceiling: 200} }), SectionHistory,
+			func(s SectionReport) bool { return s.Tokens <= 200 && s.Included > 0 && s.Why == WhyCeiling }},
+		{"nothing", set(func(l map[SectionType]Limits) { l[SectionHistory] = Limits{} }), SectionHistory,
+			func(s SectionReport) bool { return s.Included == 0 && s.Dropped > 0 && s.Why == WhyCeiling }},
+		{"first", set(func(l map[SectionType]Limits) { l[SectionLore] = Limits{Priority: 9, Ceiling: 4000} }), SectionLore,
+			func(s SectionReport) bool { return s.Tokens > 400 }},
+		{"last", set(func(l map[SectionType]Limits) {
+			l[SectionLore] = Limits{Priority: 9, Ceiling: 4000}
+			l[SectionHistory] = Limits{Priority: 8, Ceiling: 4000}
+			l[SectionSession] = Limits{Priority: 7, Ceiling: 4000}
+			l[SectionParticipants] = Limits{Priority: 6, Ceiling: 4000}
+		}), SectionPreviousContext, func(s SectionReport) bool { return s.Included == 0 && s.Why == WhyBudget }},
+		{"floor", set(func(l map[SectionType]Limits) {
+			l[SectionSession] = Limits{Priority: 9, Ceiling: 4000}
+			l[SectionLore] = Limits{Floor: 350, Ceiling: 400}
+		}), SectionLore, func(s SectionReport) bool { return s.Tokens > 200 }},
+		{"other mode", set(func(l map[SectionType]Limits) {
+			l[SectionLore] = Limits{Ceiling: 400, Modes: []Mode{ModeSearch, ModeCreation}}
+		}), SectionLore,
+			func(s SectionReport) bool { return s.Included == 0 && s.Dropped > 0 && s.Why == WhyMode }},
+		{"its mode", set(func(l map[SectionType]Limits) {
+			l[SectionLore] = Limits{Priority: 9, Ceiling: 400, Modes: []Mode{ModeGeneral}}
+		}), SectionLore,
+			func(s SectionReport) bool { return s.Included > 0 }},
+		{"characters", Options{MaxChars: 300}, SectionHistory, func(s SectionReport) bool { return s.Dropped > 0 && s.Why == WhyCharacters }},
+		{"count", Options{Layout: LayoutPlain, MaxTokens: 20_000}, SectionPreviousContext,
+			func(s SectionReport) bool { return s.Included == plainSummaries && s.Why == WhyCount }},
+		{"all", Options{MaxTokens: 100_000}, SectionHistory, func(s SectionReport) bool { return s.Dropped+s.Cut == 0 && s.Why == "" }},
+		{"system", Options{MaxTokens: 300}, SectionSystem, func(s SectionReport) bool { return s.Cut == 1 && s.Why == WhyBudget }},
+		{"instruction", Options{MaxTokens: 50}, SectionInstruction, func(s SectionReport) bool { return s.Included == 0 && s.Why == WhyBudget }},
+	} {
+		p := newBuilder(t, c.o).Build(in)
+		if s := p.Report.section(c.section); !c.holds(s) {
+			t.Errorf("%s: %+v", c.name, s)
+		}
+	}
+}
+
+// Lines and data are cut as configured, and grow where there is room.
+func TestLineLimits(t *testing.T) {
+	t.Parallel()
+	in := Input{Now: noon, Query: Turn{Content: "what?"}, Participants: []Participant{{ID: 1, Name: "A", Data: strings.Repeat("data ", 100)}}}
+	for range 100 {
+		in.History = append(in.History, Item{Relevance: 0.5, Lines: lines(1, "%d"+strings.Repeat(" word", 100))})
+	}
+	short := newBuilder(t, Options{LineChars: 40, DataChars: 20, MaxTokens: 1500}).Build(in)
+	usual := newBuilder(t, Options{MaxTokens: 1500}).Build(in)
+	if a, b := items(short)[SectionHistory], items(usual)[SectionHistory]; a <= b {
+		t.Errorf("%d items with lines of 40 characters, %d with lines of 150", a, b)
+	}
+	if last := short.Shown[len(short.Shown)-1]; last.Fraction > 0.1 {
+		t.Errorf("the last line shows %.2f of its 500 characters, want at most 40", last.Fraction)
+	}
+	if p := newBuilder(t, Options{LineChars: 40, DataChars: 20, MaxTokens: 100_000}).Build(in); p.Report.section(SectionHistory).Cut+p.Report.section(SectionParticipants).Cut > 0 {
+		t.Errorf("cut, though there is room: %+v", p.Report.Sections)
+	}
+}
