@@ -15,10 +15,12 @@ func holds(t failer, o Options, p Prompt) {
 	if most == 0 {
 		most = DefaultMaxTokens
 	}
-	total, bytes := promptOverhead, promptOverhead
-	for _, m := range p.Messages {
+	total, bytes := promptOverhead, 0
+	for i, m := range p.Messages {
 		total += counter.Count(m.Content) + messageOverhead
-		bytes += len(m.Content) + messageOverhead
+		if i > 0 {
+			bytes += len(m.Content)
+		}
 		if !utf8.ValidString(m.Content) {
 			t.Errorf("not valid UTF-8: %q", m.Content)
 		}
