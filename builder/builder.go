@@ -3,6 +3,7 @@ package builder
 import (
 	"fmt"
 	"sync"
+	"time"
 )
 
 // Layout is the form of a prompt.
@@ -41,6 +42,8 @@ type Options struct {
 	// LineChars and DataChars are how many characters of a history line and of a person's data are shown at
 	// first. While the section has room they grow, those of the best items first. 0: the defaults.
 	LineChars, DataChars int
+	// CacheTTL is how long what texts were measured to be is remembered, by the clock of Input.Now. 0: DefaultCacheTTL.
+	CacheTTL time.Duration
 	// Sections are the limits of sections that differ from DefaultSections of the layout.
 	Sections map[SectionType]Limits
 }
@@ -58,6 +61,7 @@ type Builder struct {
 	marks   [6]string
 	escape  *escaper
 	tally   *tally
+	cache   *cache
 	costs   costs
 	shares  shares
 	modes   map[Mode]*instructions
@@ -74,7 +78,7 @@ func New(o Options, count Counter) (*Builder, error) {
 		return nil, err
 	}
 	b := &Builder{
-		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels), tally: newTally(count), shares: shares,
+		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels), tally: newTally(count), cache: newCache(o.CacheTTL), shares: shares,
 		modes: map[Mode]*instructions{},
 	}
 	b.costs = newCosts(b.labels, count)
@@ -107,6 +111,9 @@ func (o Options) withDefaults() Options {
 	if o.LineChars == 0 {
 		o.LineChars = DefaultLineChars
 	}
+	if o.CacheTTL == 0 {
+		o.CacheTTL = DefaultCacheTTL
+	}
 	if o.DataChars == 0 {
 		o.DataChars = DefaultDataChars
 	}
@@ -125,6 +132,9 @@ func (o Options) check() (shares, error) {
 	if o.LineChars < 0 || o.DataChars < 0 {
 		return shares{}, fmt.Errorf("prompt lines of %d and data of %d characters: want numbers above 0", o.LineChars, o.DataChars)
 	}
+	if o.CacheTTL < 0 {
+		return shares{}, fmt.Errorf("prompt cache of %v: want a time above 0", o.CacheTTL)
+	}
 	if err := o.Labels.check(); err != nil {
 		return shares{}, fmt.Errorf("prompt labels: %w", err)
 	}
@@ -140,10 +150,15 @@ func (b *Builder) Build(in Input) Prompt {
 	for {
 		w.decide(budget)
 		w.render()
-		if tokens, within := w.check(); within || budget <= b.fixed {
+		tokens, within := w.check()
+		switch {
+		case within || budget <= b.fixed:
 			return w.prompt(tokens)
+		case w.mode != ModeGeneral && !w.modest:
+			w.modest = true // what only this mode has goes first
+		default:
+			budget = w.nextBudget(budget)
 		}
-		budget = w.nextBudget(budget)
 	}
 }
 

@@ -122,8 +122,10 @@ func (w *work) decide(budget int) {
 		demands[k] = demand{int64(w.wants(kind(k)).tokens) * whole, s.floor * all, ceiling, ceiling * raised[w.mode][k] / 1000}
 	}
 	left = distribute(left, shares.order[:], &demands, &parts)
-	told += take(int64(max(0, w.rules.all()-general)), shares.system*all)
-	raise(left, shares.order[:], &demands, &parts)
+	if !w.modest {
+		told += take(int64(max(0, w.rules.all()-general)), shares.system*all)
+		raise(left, shares.order[:], &demands, &parts)
+	}
 
 	w.queryHead = head >= int64(w.queryFixed)*whole
 	w.queryShown = w.fitQuery(int(query / whole))

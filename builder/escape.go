@@ -19,6 +19,7 @@ import (
 
 // block says how text is laid out.
 type block struct {
+	id      int
 	newline string // between lines
 	indent  bool   // whether the spaces that a line begins with are kept
 	bare    bool   // whether the text begins at the beginning of a line of the prompt
@@ -26,12 +27,12 @@ type block struct {
 
 // The ways text is laid out.
 var (
-	inLine     = &block{newline: " ⏎ "}
-	bareLine   = &block{newline: " ⏎ ", bare: true}
-	indented   = &block{newline: "\n  ", indent: true}
-	bareText   = &block{newline: "\n  ", indent: true, bare: true}
-	ownText    = &block{newline: "\n", indent: true, bare: true}
-	nameInLine = &block{newline: " "}
+	inLine     = &block{id: 0, newline: " ⏎ "}
+	bareLine   = &block{id: 1, newline: " ⏎ ", bare: true}
+	indented   = &block{id: 2, newline: "\n  ", indent: true}
+	bareText   = &block{id: 3, newline: "\n  ", indent: true, bare: true}
+	ownText    = &block{id: 4, newline: "\n", indent: true, bare: true}
+	nameInLine = &block{id: 5, newline: " "}
 )
 
 // suspicion is how a line is read: what may not stand there.

@@ -41,7 +41,8 @@ type work struct {
 
 	mode         Mode
 	rules        *instructions
-	rulesShown   int // lines
+	modest       bool // whether the mode has no more room than ModeGeneral
+	rulesShown   int  // lines
 	persona      string
 	personaSize  int
 	personaShown string
@@ -66,7 +67,7 @@ func (b *Builder) begin(in Input) *work {
 	w.b, w.in = b, in
 	w.charsCount, w.tokensDont = b.options.MaxChars > 0, false
 	w.pieces = w.pieces[:0]
-	w.bare = false
+	w.bare, w.modest = false, false
 	if w.mode = in.Mode; !w.mode.Known() {
 		w.mode = ModeGeneral
 	}
@@ -158,7 +159,7 @@ func (w *work) planSession(s *section, most size) {
 			b = w.turnBlock(t)
 		}
 		e := entry{index: len(w.in.Session) - len(turns) + i, fixed: fixed}
-		e.pieces = w.keep(w.measure(t.Content, t.Tokens, b, turnChars))
+		e.pieces = w.keep(w.measure(kindSession, t.Content, t.Tokens, b, turnChars))
 		if !w.add(s, e, most) {
 			return
 		}
@@ -189,7 +190,7 @@ func (w *work) planParticipants(s *section, most size) {
 		name := w.name(p.Name)
 		e.fixed.tokens = c.person + c.tag(int64(p.ID)) + c.around + w.b.tally.of(name)
 		if strings.TrimSpace(p.Data) != "" {
-			e.pieces = w.keep(w.measure(p.Data, 0, inLine, w.b.options.DataChars))
+			e.pieces = w.keep(w.measure(kindParticipants, p.Data, 0, inLine, w.b.options.DataChars))
 			e.fixed.tokens += c.data
 		}
 		if w.charsCount {
@@ -221,7 +222,7 @@ func (w *work) planHistory(s *section, most size) {
 		first := len(w.pieces)
 		for j := range item.Lines {
 			line := &item.Lines[j]
-			w.pieces = append(w.pieces, w.measure(line.Content, line.Tokens, inLine, w.b.options.LineChars))
+			w.pieces = append(w.pieces, w.measure(kindHistory, line.Content, line.Tokens, inLine, w.b.options.LineChars))
 		}
 		e.pieces = w.pieces[first:len(w.pieces):len(w.pieces)]
 		if len(s.entries) < bestItems {
@@ -330,7 +331,7 @@ func (w *work) planTexts(s *section, most size) {
 				return
 			}
 		}
-		e := entry{index: i, fixed: fixed, pieces: w.keep(w.measure(texts[i], 0, bareLine, limit))}
+		e := entry{index: i, fixed: fixed, pieces: w.keep(w.measure(s.kind, texts[i], 0, bareLine, limit))}
 		if !w.add(s, e, most) {
 			return
 		}

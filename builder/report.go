@@ -18,7 +18,7 @@ func (w *work) check() (tokens int, within bool) {
 func (w *work) counted() int {
 	tokens, start := promptOverhead+messageOverhead*len(w.ends), 0
 	for _, end := range w.ends {
-		tokens += w.b.tally.count.Count(string(w.buf[start:end]))
+		tokens += w.b.tally.of(w.buf[start:end])
 		start = end
 	}
 	return tokens

@@ -88,9 +88,37 @@ const emptyText = "(no text)"
 
 // measure finds what text takes, whole and when it is cut to limit characters. tokens is its stored count, or
 // 0. Text that can be shown as it is isn't counted again.
-func (w *work) measure(text string, tokens int, b *block, limit int) piece {
+func (w *work) measure(k kind, text string, tokens int, b *block, limit int) piece {
 	text = strings.TrimSpace(text)
-	p := piece{text: text, block: b, safe: text != "" && w.b.escape.isSafe(text, b)}
+	p := piece{text: text, block: b}
+	if tokens > 0 && len(text) <= limit && !w.charsCount && w.b.escape.isSafe(text, b) { // as quick as looking it up
+		p.safe, p.cut, p.at = true, len(text), len(text)
+		p.whole = w.sizeOf(&p, len(text), tokens)
+		p.short = p.whole
+		return p
+	}
+	cache, now := w.b.cache, w.in.Now.Unix()
+	key := cache.key(text, tokens, limit, b.id, bit(w.charsCount)|bit(w.tokensDont)<<1)
+	m, known := cache.get(k, key, now)
+	if !known {
+		m = w.measureAnew(p, tokens, limit)
+		cache.put(key, m, now)
+	}
+	p.safe, p.chars, p.cut, p.short, p.whole = m.safe, m.chars, m.cut, m.short, m.whole
+	p.at = p.cut
+	return p
+}
+
+func bit(on bool) int {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+func (w *work) measureAnew(p piece, tokens, limit int) measured {
+	text := p.text
+	p.safe = text != "" && w.b.escape.isSafe(text, p.block)
 	p.whole = w.sizeOf(&p, len(text), tokens)
 	p.cut, p.short = len(text), p.whole
 	if len(text) > limit && runeOffset(text, limit) < len(text) {
@@ -100,8 +128,7 @@ func (w *work) measure(text string, tokens int, b *block, limit int) piece {
 		p.whole.tokens = max(p.whole.tokens, p.short.tokens)
 		p.whole.chars = max(p.whole.chars, p.short.chars)
 	}
-	p.at = p.cut
-	return p
+	return measured{safe: p.safe, chars: p.chars, cut: p.cut, short: p.short, whole: p.whole}
 }
 
 // claimOf is p cut to limit characters.
