@@ -96,7 +96,7 @@ func BenchmarkInferMode(b *testing.B) {
 }
 
 func ExampleInferMode() {
-	mode, why := InferMode("Make it shorter, please", nil)
+	mode, why := InferMode("Why does it crash?", nil)
 	fmt.Println(mode, "by", why)
-	// Output: modification by make it shorter
+	// Output: analysis by why does
 }
