@@ -10,6 +10,7 @@ import (
 const (
 	ellipsis   = "…"
 	middleMark = " [… cut here …] "
+	shortMark  = " […] " // where there is no room for that
 )
 
 // cutAt is the length in bytes of the longest beginning of s that has at most limit characters, ends between
@@ -74,8 +75,8 @@ func shortened(s string, limit int) string {
 	return s[:cutAt(s, limit-1)] + ellipsis
 }
 
-// withoutMiddle is s with about keep of its characters, from both ends, round a mark.
-func withoutMiddle(s string, keep int) string {
+// withoutMiddle is s with about keep of its characters, from both ends, round mark.
+func withoutMiddle(s string, keep int, mark string) string {
 	runes := utf8.RuneCountInString(s)
 	if runes <= keep {
 		return s
@@ -85,5 +86,5 @@ func withoutMiddle(s string, keep int) string {
 	if first, rest, _, _ := uniseg.FirstGraphemeClusterInString(tail, -1); first == " " {
 		tail = rest
 	}
-	return strings.TrimRight(head, " \t\r\n") + middleMark + tail
+	return strings.TrimRight(head, " \t\r\n") + mark + tail
 }

@@ -175,18 +175,24 @@ func (w *work) systemTokens() int {
 	return tokens
 }
 
+// wordsOfMark is how many tokens of a query leave room to say in words that it was cut.
+const wordsOfMark = 20
+
 // fitQuery is the query in at most so many tokens, without its middle if it is longer.
 func (w *work) fitQuery(tokens int) string {
 	if tokens >= w.querySize {
 		return w.query
 	}
-	chars := utf8.RuneCountInString(w.query)
+	chars, mark := utf8.RuneCountInString(w.query), middleMark
+	if tokens < wordsOfMark {
+		mark = shortMark
+	}
 	for keep := chars * max(0, tokens) / w.querySize; keep > 0; keep = keep*9/10 - 1 {
-		if text := withoutMiddle(w.query, keep); w.count(text, w.queryBlock()) < tokens {
+		if text := withoutMiddle(w.query, keep, mark); w.count(text, w.queryBlock()) < tokens {
 			return text
 		}
 	}
-	return strings.TrimSpace(middleMark)
+	return strings.TrimSpace(mark)
 }
 
 // fitPersona is the persona in at most so many tokens, without its end if it is longer.

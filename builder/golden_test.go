@@ -3,6 +3,7 @@ package builder
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"hark/internal/tokens"
+	"hark/memory"
 )
 
 var update = flag.Bool("update", false, "write the prompts into the golden files")
@@ -21,6 +23,30 @@ type golden struct {
 	Options Options
 	Zone    string // for the time, which JSON gives an offset only
 	Input   Input
+	Crowd   struct{ People, Hits, Turns int } // that many more of each
+}
+
+// crowd adds what would be too long to write down.
+func (g *golden) crowd() {
+	in := &g.Input
+	for i := range g.Crowd.People {
+		in.Participants = append(in.Participants, Participant{
+			ID: memory.UserID(1000 + i), Name: fmt.Sprintf("Member %d", i), LastActive: in.Now.Add(-time.Duration(i*i) * time.Minute),
+			Data: fmt.Sprintf("Number %d of the choir, and brings cake on every %d. day of the month.", i, 1+i%28),
+		})
+	}
+	for i := range g.Crowd.Hits {
+		in.History = append(in.History, Item{Relevance: float64(i*7919%10_000) / 10_000, Lines: []Line{{
+			Message: memory.MessageID(1 + i), Author: memory.UserID(1000 + i%max(1, g.Crowd.People)), Time: in.Now.Add(-time.Duration(i) * time.Hour),
+			Content: fmt.Sprintf("Message %d says that the rehearsal is in room %d.", i, i%17),
+		}}})
+	}
+	for i := range g.Crowd.Turns {
+		in.Session = append(in.Session, Turn{
+			Author: memory.UserID(1000 + i%3), Speaker: fmt.Sprintf("Member %d", i%3), Time: in.Now.Add(-time.Duration(g.Crowd.Turns-i) * time.Minute),
+			Content: fmt.Sprintf("Turn %d: and what about the programme?", i),
+		})
+	}
 }
 
 func tokenCounter(tb testing.TB) Counter {
@@ -41,7 +67,7 @@ func newBuilder(tb testing.TB, o Options) *Builder {
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) < 15 {
+	if err != nil || len(files) < 40 {
 		t.Fatalf("%d golden files, %v", len(files), err)
 	}
 	for _, file := range files {
@@ -88,6 +114,7 @@ func readGolden(t *testing.T, input string) (g golden) {
 		t.Fatal(err)
 	}
 	g.Input.Now = g.Input.Now.In(zone)
+	g.crowd()
 	return g
 }
 

@@ -148,7 +148,7 @@ var cues = []cue{
 }
 
 // readChars is how much of a question is read: who writes more says first what is wanted.
-const readChars = 1000
+const readChars = 600
 
 // plainQuestion is a question in small letters, without quotes of code, mentions, and Hark's name at its ends.
 func plainQuestion(question string) string {

@@ -295,7 +295,7 @@ func TestCutsBetweenGraphemes(t *testing.T) {
 		if got, want := cutAt(s, limit), strings.TrimRight(s[:best], " \t\r\n"); utf8.RuneCountInString(s) > limit && s[:got] != want {
 			t.Errorf("%q cut to %d is %q, want %q", s, limit, s[:got], want)
 		}
-		short := withoutMiddle(s, limit)
+		short := withoutMiddle(s, limit, middleMark)
 		if short == s {
 			return
 		}
