@@ -1,5 +1,10 @@
 package builder
 
+import (
+	"regexp"
+	"strings"
+)
+
 // start is where a wish begins: at the beginning, after an introduction, or after a sentence.
 const start = `(?:^|[^\w\s'] ?|\band |\bund |\bet |\by |\bthen )(?:(?:hmm+|nah|nope|no|yes|yeah|yep|right|lol|haha|btw|then|but|dann|aber|mal|alright|cool|nice|great|thanks|danke|merci|gracias|please|pls|plz|now|ok|okay|so|hey|yo|well|bitte|kannst du|könntest du|kannst du bitte|peux-tu|tu peux|peux tu|puedes|podrías|por favor|s'il te plaît|` +
 	`can (?:you|u)|could (?:you|u)|would you|will you|would you mind|i need you to|i want you to|help (?:me|us)|help (?:me|us) to|let's|lets|just|actually|maybe|also|quickly|try to|go|help) )*`
