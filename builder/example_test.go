@@ -36,3 +36,45 @@ func Example() {
 	//
 	// Please respond naturally, referencing past context when relevant.
 }
+
+// Limits are for a prompt of 4,000 tokens, and scale with Options.MaxTokens.
+func ExampleDefaultSections() {
+	sections := builder.DefaultSections(builder.LayoutSections)
+	history := sections[builder.SectionHistory]
+	history.Ceiling = 400
+	sections[builder.SectionHistory] = history
+
+	b, err := builder.New(builder.Options{Sections: sections}, tokens.New())
+	if err != nil {
+		panic(err)
+	}
+	in := builder.Input{Now: time.Date(2024, 7, 24, 17, 35, 0, 0, time.UTC), Query: builder.Turn{Content: "What is the plan?"}}
+	for i := range 100 {
+		in.History = append(in.History, builder.Item{Relevance: 1 - float64(i)/100, Lines: []builder.Line{{Author: 1, Content: "A message about the plan."}}})
+	}
+	for _, s := range b.Build(in).Report.Sections {
+		if s.Type == builder.SectionHistory {
+			fmt.Println(s.Tokens <= 400, s.Included > 10, s.Included+s.Dropped, s.Why)
+		}
+	}
+	// Output: true true 100 ceiling
+}
+
+// History is the history's section alone, within so many characters.
+func ExampleBuilder_History() {
+	b, err := builder.New(builder.Options{}, tokens.New())
+	if err != nil {
+		panic(err)
+	}
+	now := time.Date(2024, 7, 24, 17, 35, 0, 0, time.UTC)
+	text, shown := b.History(builder.Input{Now: now, History: []builder.Item{
+		{Relevance: 0.3, Lines: []builder.Line{{Message: 2, Author: 7, Time: now.AddDate(-1, 0, 0), Content: "We met in the library."}}},
+		{Relevance: 0.9, Lines: []builder.Line{{Message: 1, Author: 7, Time: now.Add(-time.Hour), Content: "We meet at noon, in the hall."}}},
+	}}, 90)
+	fmt.Println(text)
+	fmt.Println(len(shown), shown[0].Message)
+	// Output:
+	// 💬 Relevant History
+	// 🔥🕐 [07-24 16:35] <@7>: We meet at noon, in the hall.
+	// 1 1
+}
