@@ -20,7 +20,7 @@ const (
 const (
 	// DefaultMaxTokens is the budget of a prompt unless Options say otherwise.
 	DefaultMaxTokens = 4000
-	// MinTokens is a budget that is enough for every layout with the default labels. The least that New
+	// MinTokens is a budget that is enough for every layout with the labels of every language. The least that New
 	// takes is smaller for some.
 	MinTokens = 400
 )
@@ -77,7 +77,7 @@ func New(o Options, count Counter) (*Builder, error) {
 		return nil, fmt.Errorf("prompt labels: %w", err)
 	}
 	b := &Builder{options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels), tally: newTally(count), shares: tokenShares(o.Layout)}
-	b.costs = newCosts(b.labels, count)
+	b.costs = newCosts(&b.labels, o.Citations, count)
 	b.works.New = func() any { return new(work) }
 	b.fixed = max(b.fixedTokens(count), b.leastTokens())
 	least := b.fixed + b.costs.persona(o.Layout) + b.costs.speakerMost + 16

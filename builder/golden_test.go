@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"os"
@@ -18,9 +19,11 @@ const goldenMark = "\n-- prompt --\n"
 
 // golden is the first half of a golden file.
 type golden struct {
-	Options Options
-	Zone    string // for the time, which JSON gives an offset only
-	Input   Input
+	Options  Options
+	Language string // of the labels, if not English
+	NoEmoji  bool
+	Zone     string // for the time, which JSON gives an offset only
+	Input    Input
 }
 
 func tokenCounter(tb testing.TB) Counter {
@@ -88,6 +91,12 @@ func readGolden(t *testing.T, input string) (g golden) {
 		t.Fatal(err)
 	}
 	g.Input.Now = g.Input.Now.In(zone)
+	if g.Language != "" || g.NoEmoji {
+		found := false
+		if g.Options.Labels, found = LabelsIn(cmp.Or(g.Language, "en"), !g.NoEmoji); !found {
+			t.Fatalf("no labels in %q", g.Language)
+		}
+	}
 	return g
 }
 
