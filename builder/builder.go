@@ -73,7 +73,7 @@ func New(o Options, count Counter) (*Builder, error) {
 	if o.MaxChars < 0 {
 		return nil, fmt.Errorf("prompt of %d characters of context: want a number above 0, or 0 for no limit", o.MaxChars)
 	}
-	if err := o.Labels.check(); err != nil {
+	if err := o.Labels.Check(); err != nil {
 		return nil, fmt.Errorf("prompt labels: %w", err)
 	}
 	b := &Builder{options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels), tally: newTally(count), shares: tokenShares(o.Layout)}
@@ -86,6 +86,9 @@ func New(o Options, count Counter) (*Builder, error) {
 	}
 	return b, nil
 }
+
+// Labels are those of b's prompts.
+func (b *Builder) Labels() Labels { return b.labels }
 
 // Build lays in out.
 func (b *Builder) Build(in Input) Prompt {

@@ -106,9 +106,9 @@ type LabelError struct {
 // Error names the label by its field.
 func (e *LabelError) Error() string { return "label " + e.Label + " " + e.Problem }
 
-// check says what keeps l from being used.
-func (l *Labels) check() error {
-	for field, value := range reflect.ValueOf(l).Elem().Fields() {
+// Check returns a *LabelError if New wouldn't take l.
+func (l Labels) Check() error {
+	for field, value := range reflect.ValueOf(l).Fields() {
 		if problem := labelProblem(value.String(), field.Tag.Get("label")); problem != "" {
 			return &LabelError{field.Name, problem}
 		}

@@ -57,7 +57,7 @@ func TestLabelsIn(t *testing.T) {
 func TestEveryLanguageIsWhole(t *testing.T) {
 	t.Parallel()
 	for _, l := range everyLabels() {
-		if err := l.check(); err != nil {
+		if err := l.Check(); err != nil {
 			t.Errorf("%s: %v", l.name, err)
 		}
 		words := map[string]string{}
@@ -278,7 +278,7 @@ func TestLabelErrorNamesTheLabel(t *testing.T) {
 	l := DefaultLabels()
 	l.Person, l.LastActive, l.DataMark, l.Data, l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred = "", "", "", "", "", "", "", "", "", ""
 	l.Neighbour, l.MoreOne, l.EarlierMark, l.Lore = "", "", "", strings.Repeat("界", 80)
-	if err := l.check(); err != nil {
+	if err := l.Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -293,7 +293,7 @@ func draws() *rapid.Generator[Labels] {
 				text := rapid.SampledFrom([]string{"", "x", "Überschrift", "ein %d", "§ ", "界 ", "🔥", "[!]", "A: ", " ", "(mmm"}).Draw(t, "text")
 				field := v.Field(rapid.IntRange(0, v.NumField()-1).Draw(t, "field"))
 				before := field.String()
-				if field.SetString(text); l.check() != nil {
+				if field.SetString(text); l.Check() != nil {
 					field.SetString(before)
 				}
 			}
