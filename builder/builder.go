@@ -21,7 +21,7 @@ const (
 const (
 	// DefaultMaxTokens is the budget of a prompt unless Options say otherwise.
 	DefaultMaxTokens = 4000
-	// MinTokens is a budget that is enough for every layout with the built-in labels: for the headings, one
+	// MinTokens is a budget that is enough for every layout with the labels of every language: for the headings, one
 	// sentence of instructions and a few words of the query.
 	MinTokens = 50
 
@@ -81,7 +81,7 @@ func New(o Options, count Counter) (*Builder, error) {
 		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels), tally: newTally(count), cache: newCache(o.CacheTTL), shares: shares,
 		modes: map[Mode]*instructions{},
 	}
-	b.costs = newCosts(b.labels, count)
+	b.costs = newCosts(&b.labels, o.Citations, count)
 	for _, m := range Modes() {
 		b.modes[m] = newInstructions(rules(o, m), count)
 	}
@@ -135,11 +135,14 @@ func (o Options) check() (shares, error) {
 	if o.CacheTTL < 0 {
 		return shares{}, fmt.Errorf("prompt cache of %v: want a time above 0", o.CacheTTL)
 	}
-	if err := o.Labels.check(); err != nil {
+	if err := o.Labels.Check(); err != nil {
 		return shares{}, fmt.Errorf("prompt labels: %w", err)
 	}
 	return sharesOf(o.Layout, o.Sections)
 }
+
+// Labels are those of b's prompts.
+func (b *Builder) Labels() Labels { return b.labels }
 
 // Build lays in out.
 func (b *Builder) Build(in Input) Prompt {

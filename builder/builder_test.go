@@ -87,7 +87,7 @@ func TestAgo(t *testing.T) {
 		time.Hour: "1 hour ago", 5*time.Hour + 59*time.Minute: "5 hours ago", 24 * time.Hour: "1 day ago", 3 * 24 * time.Hour: "3 days ago",
 		7 * 24 * time.Hour: "7 days ago", 7*24*time.Hour + time.Second: "2024-07-17", 400 * 24 * time.Hour: "2023-06-20",
 	} {
-		if got := string(appendAgo(nil, noon.Add(-ago), noon)); got != want {
+		if got := string(english.appendAgo(nil, noon.Add(-ago), noon)); got != want {
 			t.Errorf("%v ago is %q, want %q", ago, got, want)
 		}
 	}

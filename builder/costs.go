@@ -63,11 +63,11 @@ type costs struct {
 	numbers     [10]int // of "[1]" by its digits, from 1 to 9
 	stamp       int     // of a new line and "[07-24 12:30] "
 	stampYear   int     // of a new line and "[2024-07-24 12:30] "
-	mark        [6]int
-	neighbour   int // of a new line and its mark
-	person      int // of a participant's line but for name, id and time
-	data        int // of the line of data but for it
-	around      int // of the signs round a name
+	marks       [64]int // of an item's marks, by marksIndex
+	neighbour   int     // of a new line and its mark
+	person      int     // of a participant's line but for name, id and time
+	data        int     // of the line of data but for it
+	around      int     // of the signs round a name
 	earlierMark int
 	titles      [sectionKinds]int
 	personas    [2]int // default, plain
@@ -82,7 +82,7 @@ func (c *costs) spare() int { return c.reminder + c.nothing }
 // nameMost is how long a name may be, in characters and in bytes: Discord allows 32 characters.
 const nameMost = 32
 
-func newCosts(l Labels, count Counter) costs {
+func newCosts(l *Labels, citations bool, count Counter) costs {
 	lineStart := func(start string) int {
 		return max(0, count.Count("x\n"+start+"<@")-count.Count("x")-count.Count("<@"))
 	}
@@ -90,7 +90,7 @@ func newCosts(l Labels, count Counter) costs {
 		stamp:       lineStart("[08-08 08:08] "),
 		stampYear:   lineStart("[2008-08-08 08:08] "),
 		neighbour:   lineStart(l.Neighbour),
-		person:      lineStart(l.Person) + count.Count(" | "+l.LastActive) + count.Count("888 minutes ago"),
+		person:      lineStart(l.Person) + activeTokens(l, count),
 		data:        count.Count("\n"+l.DataMark) + count.Count(l.Data),
 		around:      count.Count(" (") + count.Count(")"),
 		earlierMark: count.Count(l.EarlierMark) + 1,
@@ -102,8 +102,14 @@ func newCosts(l Labels, count Counter) costs {
 	for i := range c.numbers {
 		c.numbers[i] = count.Count("[" + strings.Repeat("8", i) + "]")
 	}
-	for i, mark := range l.marks() {
-		c.mark[i] = count.Count(mark)
+	marks := l.marks()
+	for i := range c.marks {
+		shown, rest := string(appendMarks(nil, &marks, marksOf(i))), c.stamp
+		if citations {
+			shown += "[8]"
+			rest += c.numbers[1]
+		}
+		c.marks[i] = max(0, lineStart(shown+" [08-08 08:08] ")-rest)
 	}
 	for kind, title := range [...]string{headSession, l.Participants, l.History, l.Earlier, l.Lore} {
 		c.titles[kind] = count.Count(title) + 2
@@ -111,6 +117,32 @@ func newCosts(l Labels, count Counter) costs {
 	c.systemHead = max(count.Count(headSystem), count.Count(plainSystem)) + count.Count(leastRule) + 2
 	c.reminder, c.nothing = count.Count(reminder)+2, count.Count(l.Nothing)+1
 	return c
+}
+
+// activeTokens are the most that " | Last Active: 59 minutes ago" takes, in any of its forms.
+func activeTokens(l *Labels, count Counter) (most int) {
+	for _, form := range l.agoForms() {
+		most = max(most, count.Count(" | "+l.LastActive+form))
+	}
+	return most
+}
+
+// marksIndex is a number below 64 for each set of marks.
+func marksIndex(on [6]bool) (n int) {
+	for i := range on {
+		if on[i] {
+			n |= 1 << i
+		}
+	}
+	return n
+}
+
+// marksOf is the set of marks whose marksIndex is n.
+func marksOf(n int) (on [6]bool) {
+	for i := range on {
+		on[i] = n&(1<<i) != 0
+	}
+	return on
 }
 
 // persona is the tokens of the sentence that stands where no persona is set.

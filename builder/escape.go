@@ -37,7 +37,7 @@ var (
 
 // suspicion is how a line is read: what may not stand there.
 type suspicion struct {
-	titles []string // folded
+	*escaper
 	line   string
 	begins bool // whether the line begins a line of the text after the first, or of the prompt
 }
@@ -57,7 +57,7 @@ const (
 
 // isSafe reports whether appendSafe would append s as it is. It is the fast path: most messages are.
 func (e *escaper) isSafe(s string, b *block) bool {
-	l := suspicion{titles: e.titles, line: s, begins: b.bare}
+	l := suspicion{escaper: e, line: s, begins: b.bare}
 	ascii := true
 	for i := 0; i < len(s); i++ {
 		// Four at a time, where none of them matters: twice as fast as one by one.
@@ -77,24 +77,6 @@ func (e *escaper) isSafe(s string, b *block) bool {
 		}
 	}
 	return !b.bare || !l.isTitle()
-}
-
-// escaper knows the titles that mustn't be forged.
-type escaper struct {
-	titles []string // folded
-}
-
-func newEscaper(l Labels) *escaper {
-	e := &escaper{titles: []string{
-		"system instructions", "previous context", "current session", "current query",
-		"system role", "recent conversation", "previous context from long term memory",
-	}}
-	for _, title := range l.titles() {
-		if folded := string(fold(title)); folded != "" {
-			e.titles = append(e.titles, folded)
-		}
-	}
-	return e
 }
 
 // appendSafe appends s, made harmless.
@@ -121,7 +103,7 @@ func (e *escaper) appendSafe(dst []byte, s string, b *block) []byte {
 }
 
 func (e *escaper) appendLine(dst []byte, line string, begins bool) []byte {
-	l := suspicion{titles: e.titles, line: line, begins: begins}
+	l := suspicion{escaper: e, line: line, begins: begins}
 	start, forged := len(dst), begins && l.isTitle()
 	if startsLoose(line) {
 		dst = append(dst, looseBase...)
@@ -287,19 +269,23 @@ var templateNames = map[string]bool{
 // bracket is angle for tags in brackets, the prompt's own among them, and keeps a line from beginning with a
 // time as those of the history do.
 func (l suspicion) bracket(i int) edit {
-	if l.begins && stampFollows(l.line[i+1:]) && l.without(i, unicode.IsLetter) {
+	if l.begins && stampFollows(l.line[i+1:]) && (l.without(i, unicode.IsLetter) || l.marked(i)) {
 		return edit{1, "[", true}
 	}
-	name := strings.TrimPrefix(l.line[i+1:], "/")
-	end := strings.IndexByte(name[:min(len(name), tagSpan)], ']')
-	if end <= 0 {
+	switch name := bracketed(l.line[i+1:]); name {
+	case "":
 		return edit{}
-	}
-	switch strings.ToLower(name[:end]) {
-	case "inst", "sys", "system", "system_prompt", "available_tools", "tool_calls", "tool_results", "previous_context":
+	case l.tag, "inst", "sys", "system", "system_prompt", "available_tools", "tool_calls", "tool_results", "previous_context":
 		return edit{1, "‹", false}
 	}
 	return edit{}
+}
+
+// bracketed is what s, the text after a "[", has before its "]", in small letters; empty if that isn't near.
+func bracketed(s string) string {
+	name := strings.TrimPrefix(s, "/")
+	end := strings.IndexByte(name[:min(len(name), tagSpan)], ']')
+	return strings.ToLower(name[:max(0, end)])
 }
 
 // stampFollows reports whether s begins like "07-24" or "2024-07".
@@ -355,20 +341,6 @@ func (l suspicion) endsInTitle(folded []byte) bool {
 	for _, title := range l.titles {
 		rest, ok := strings.CutSuffix(string(folded), title)
 		if ok && (rest == "" || rest[len(rest)-1] == ' ') {
-			return true
-		}
-	}
-	return false
-}
-
-// isTitle reports whether the line is a title and nothing else but signs.
-func (l suspicion) isTitle() bool {
-	return len(l.line) <= foldSpan && l.isWhole(fold(l.line))
-}
-
-func (l suspicion) isWhole(folded []byte) bool {
-	for _, title := range l.titles {
-		if string(folded) == title {
 			return true
 		}
 	}

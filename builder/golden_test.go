@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -20,10 +21,12 @@ const goldenMark = "\n-- prompt --\n"
 
 // golden is the first half of a golden file.
 type golden struct {
-	Options Options
-	Zone    string // for the time, which JSON gives an offset only
-	Input   Input
-	Crowd   struct{ People, Hits, Turns int } // that many more of each
+	Options  Options
+	Language string // of the labels, if not English
+	NoEmoji  bool
+	Zone     string // for the time, which JSON gives an offset only
+	Input    Input
+	Crowd    struct{ People, Hits, Turns int } // that many more of each
 }
 
 // crowd adds what would be too long to write down.
@@ -115,6 +118,12 @@ func readGolden(t *testing.T, input string) (g golden) {
 	}
 	g.Input.Now = g.Input.Now.In(zone)
 	g.crowd()
+	if g.Language != "" || g.NoEmoji {
+		found := false
+		if g.Options.Labels, found = LabelsIn(cmp.Or(g.Language, "en"), !g.NoEmoji); !found {
+			t.Fatalf("no labels in %q", g.Language)
+		}
+	}
 	return g
 }
 

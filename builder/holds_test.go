@@ -39,7 +39,11 @@ func holds(t failer, o Options, p Prompt) {
 	}
 	if o.MaxChars > 0 && o.Layout != LayoutPlain {
 		body := section1(p, headPrevious)
-		if n := utf8.RuneCountInString(body); n > max(o.MaxChars, len(DefaultLabels().Nothing)) {
+		nothing := o.Labels.Nothing
+		if nothing == "" {
+			nothing = english.Nothing
+		}
+		if n := utf8.RuneCountInString(body); n > max(o.MaxChars, utf8.RuneCountInString(nothing)) {
 			t.Errorf("%d characters of context of at most %d", n, o.MaxChars)
 		}
 	}

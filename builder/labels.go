@@ -1,9 +1,11 @@
 package builder
 
 import (
-	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The relevances above which an item is marked as high or medium.
@@ -12,53 +14,41 @@ const (
 	mediumRelevance = 0.6
 )
 
-// Labels are the words and marks of participants and history. A mark may be empty.
+// titleMost is how long a title may be, in characters: the escaper looks at no more of a line.
+const titleMost = 80
+
+// Labels are the words and marks that stand round what members wrote. One without a kind may be empty. A title holds
+// a letter or a digit, since members' text is kept from forging it by them. A number holds one %d.
 type Labels struct {
-	Participants string // the title of the participants
-	Person       string // before each of them
+	Participants string `label:"title"`
+	Person       string // before each participant, and each piece of lore
 	LastActive   string
+	JustNow      string `label:"needed"` // less than a minute ago, or ahead of the clock
+	Minute       string `label:"needed"` // one minute ago
+	Minutes      string `label:"number"` // from 2 to 59
+	Hour         string `label:"needed"`
+	Hours        string `label:"number"` // from 2 to 23
+	Day          string `label:"needed"`
+	Days         string `label:"number"` // from 2 to 7
 	DataMark     string
 	Data         string
 
-	History     string // the title of the history
-	High        string // relevance above 0.8
-	Medium      string // above 0.6
-	Low         string
-	Involved    string // a main participant wrote a line of the item
-	Recent      string // of the last 24 hours
-	Starred     string
-	Neighbour   string // before the lines that follow an item's first
-	More        string // items left out, for %d
-	MoreOne     string // one item left out
-	Earlier     string // the title of the summaries of earlier sessions
-	EarlierMark string // before each of them
-	Lore        string // the title of the lore
-	Nothing     string // under the previous context's heading when nothing was recalled
-}
+	History   string `label:"title"`
+	High      string // relevance above 0.8
+	Medium    string // above 0.6
+	Low       string
+	Involved  string // a main participant wrote a line of the item
+	Recent    string // of the last 24 hours
+	Starred   string
+	Neighbour string // before the lines that follow an item's first
+	NoText    string `label:"needed"` // where a message has nothing to show
+	More      string `label:"number"` // items left out
+	MoreOne   string // one item left out
 
-// DefaultLabels are English, with emoji.
-func DefaultLabels() Labels {
-	return Labels{
-		Participants: "📋 Conversation Participant Information",
-		Person:       "• ",
-		LastActive:   "Last Active: ",
-		DataMark:     "  └─ ",
-		Data:         "Data: ",
-		History:      "💬 Relevant History",
-		High:         "🔥",
-		Medium:       "📝",
-		Low:          "💡",
-		Involved:     "👤",
-		Recent:       "🕐",
-		Starred:      "⭐",
-		Neighbour:    "  ┆ ",
-		More:         "… and %d more related messages",
-		MoreOne:      "… and 1 more related message",
-		Earlier:      "📜 Earlier Sessions",
-		EarlierMark:  "[previous_context] ",
-		Lore:         "📖 Lore",
-		Nothing:      "(nothing relevant was found)",
-	}
+	Earlier     string `label:"title"` // of the summaries of earlier sessions
+	EarlierMark string // before each of them
+	Lore        string `label:"title"`
+	Nothing     string `label:"needed"` // under the previous context's heading when nothing was recalled
 }
 
 // Relevance is the mark of a relevance in [0, 1].
@@ -73,29 +63,71 @@ func (l Labels) Relevance(relevance float64) string {
 }
 
 // marks are those of a history item, in the order they are shown in; see work.marks.
-func (l Labels) marks() [6]string {
+func (l *Labels) marks() [6]string {
 	return [...]string{l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred}
 }
 
 // titles are those that members' text could forge.
-func (l Labels) titles() []string { return []string{l.Participants, l.History, l.Earlier, l.Lore} }
+func (l *Labels) titles() []string { return []string{l.Participants, l.History, l.Earlier, l.Lore} }
 
-// check says what keeps l from being used: a label is part of one line, and the titles are all there.
-func (l Labels) check() error {
-	v := reflect.ValueOf(l)
-	for i := range v.NumField() {
-		name, text := v.Type().Field(i).Name, v.Field(i).String()
-		if len(splitLines(text)) > 1 || strings.Contains(text, "===") {
-			return fmt.Errorf("label %s %q must be part of one line, without ===", name, text)
+// appendMarks appends the marks that are on. Two words don't run together.
+func appendMarks(dst []byte, marks *[6]string, on [6]bool) []byte {
+	start := len(dst)
+	for i, mark := range marks {
+		if !on[i] || mark == "" {
+			continue
 		}
-	}
-	for _, title := range append(l.titles(), l.Nothing) {
-		if strings.TrimSpace(title) == "" {
-			return fmt.Errorf("the titles among the labels, and Nothing, can't be empty")
+		before, _ := utf8.DecodeLastRune(dst[start:])
+		first, _ := utf8.DecodeRuneInString(mark)
+		if len(dst) > start && inWord(before) && inWord(first) {
+			dst = append(dst, ' ')
 		}
+		dst = append(dst, mark...)
 	}
-	if strings.Count(l.More, "%") != 1 || !strings.Contains(l.More, "%d") {
-		return fmt.Errorf("label More %q must hold one %%d, for the number of messages left out", l.More)
+	return dst
+}
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// appendCounted appends the label format with n in it.
+func appendCounted(dst []byte, format string, n int) []byte {
+	before, after, _ := strings.Cut(format, "%d")
+	dst = append(dst, before...)
+	dst = strconv.AppendInt(dst, int64(n), 10)
+	return append(dst, after...)
+}
+
+// LabelError says which label can't be used, and why.
+type LabelError struct {
+	Label   string // the field of Labels
+	Problem string // as in "can't be empty"
+}
+
+// Error names the label by its field.
+func (e *LabelError) Error() string { return "label " + e.Label + " " + e.Problem }
+
+// Check returns a *LabelError if New wouldn't take l.
+func (l Labels) Check() error {
+	for field, value := range reflect.ValueOf(l).Fields() {
+		if problem := labelProblem(value.String(), field.Tag.Get("label")); problem != "" {
+			return &LabelError{field.Name, problem}
+		}
 	}
 	return nil
+}
+
+func labelProblem(text, kind string) string {
+	switch {
+	case len(splitLines(text)) > 1 || strings.Contains(text, "==="):
+		return strconv.Quote(text) + " must be part of one line, without ==="
+	case kind != "" && strings.TrimSpace(text) == "":
+		return "can't be empty"
+	case kind == "title" && len(fold(text)) == 0:
+		return strconv.Quote(text) + " must hold a letter or a digit"
+	case kind == "title" && utf8.RuneCountInString(text) > titleMost:
+		return "must have at most " + strconv.Itoa(titleMost) + " characters"
+	case kind == "number" && (strings.Count(text, "%") != 1 || !strings.Contains(text, "%d")):
+		return strconv.Quote(text) + " must hold one %d, for the number"
+	}
+	return ""
 }

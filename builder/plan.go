@@ -279,11 +279,7 @@ func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 	if w.b.options.Citations {
 		s.tokens += c.number(n)
 	}
-	for i, on := range e.marks {
-		if on {
-			s.tokens += c.mark[i]
-		}
-	}
+	s.tokens += c.marks[marksIndex(e.marks)]
 	if item.Channel != "" {
 		s.tokens += 2 + w.b.tally.of(w.channel(item.Channel))
 	}

@@ -168,7 +168,7 @@ func (w *work) appendParticipant(dst []byte, p *Participant) []byte {
 	}
 	dst = append(dst, " | "...)
 	dst = append(dst, w.b.labels.LastActive...)
-	return appendAgo(dst, p.LastActive, w.in.Now)
+	return w.b.labels.appendAgo(dst, p.LastActive, w.in.Now)
 }
 
 // appendHistory appends the history with its title, which the plain layout has none of.
@@ -221,11 +221,7 @@ func (w *work) appendLineStart(dst []byte, item *Item, e *entry, i, n int) []byt
 
 func (w *work) appendItemStart(dst []byte, item *Item, e *entry, n int) []byte {
 	start := len(dst)
-	for i, on := range e.marks {
-		if on {
-			dst = append(dst, w.b.marks[i]...)
-		}
-	}
+	dst = appendMarks(dst, &w.b.marks, e.marks)
 	if w.b.options.Citations {
 		dst = append(dst, '[')
 		dst = strconv.AppendInt(dst, int64(n), 10)
@@ -308,7 +304,7 @@ func (w *work) appendQuery() {
 	start := len(w.buf)
 	w.buf = w.b.escape.appendSafe(w.buf, w.queryShown, w.queryBlock())
 	if len(w.buf) == start {
-		w.buf = append(w.buf, emptyText...)
+		w.buf = append(w.buf, w.b.labels.NoText...)
 	}
 	if !w.bare {
 		w.gap()

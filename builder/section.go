@@ -83,9 +83,6 @@ func (e *entry) isCut() bool {
 	return false
 }
 
-// emptyText stands where a member's text has nothing to show.
-const emptyText = "(no text)"
-
 // measure finds what text takes, whole and when it is cut to limit characters. tokens is its stored count, or
 // 0. Text that can be shown as it is isn't counted again.
 func (w *work) measure(k kind, text string, tokens int, b *block, limit int) piece {
@@ -182,7 +179,7 @@ func (w *work) appendPiece(dst []byte, p *piece, bytes int) []byte {
 		return append(dst, ellipsis...)
 	}
 	if len(dst) == start {
-		return append(dst, emptyText...)
+		return append(dst, w.b.labels.NoText...)
 	}
 	return dst
 }

@@ -30,28 +30,34 @@ func appendYear(dst []byte, y int) []byte {
 }
 
 // appendAgo appends how long ago t was: exact enough for "who is around", a date after a week.
-func appendAgo(dst []byte, t, now time.Time) []byte {
+func (l *Labels) appendAgo(dst []byte, t, now time.Time) []byte {
+	const day = 24 * time.Hour
 	switch ago := now.Sub(t); {
 	case ago < time.Minute:
-		return append(dst, "just now"...)
+		return append(dst, l.JustNow...)
 	case ago < time.Hour:
-		return appendUnits(dst, int(ago/time.Minute), "minute")
-	case ago < 24*time.Hour:
-		return appendUnits(dst, int(ago/time.Hour), "hour")
-	case ago <= 7*24*time.Hour:
-		return appendUnits(dst, int(ago/(24*time.Hour)), "day")
+		return appendUnits(dst, int(ago/time.Minute), l.Minute, l.Minutes)
+	case ago < day:
+		return appendUnits(dst, int(ago/time.Hour), l.Hour, l.Hours)
+	case ago <= 7*day:
+		return appendUnits(dst, int(ago/day), l.Day, l.Days)
 	}
 	return t.In(now.Location()).AppendFormat(dst, time.DateOnly)
 }
 
-func appendUnits(dst []byte, n int, unit string) []byte {
-	dst = strconv.AppendInt(dst, int64(n), 10)
-	dst = append(dst, ' ')
-	dst = append(dst, unit...)
-	if n != 1 {
-		dst = append(dst, 's')
+func appendUnits(dst []byte, n int, one, more string) []byte {
+	if n == 1 {
+		return append(dst, one...)
 	}
-	return append(dst, " ago"...)
+	return appendCounted(dst, more, n)
+}
+
+// agoForms are the longest forms of appendAgo, each with as many digits as it can have.
+func (l *Labels) agoForms() [8]string {
+	counted := func(format string, n int) string { return string(appendCounted(nil, format, n)) }
+	return [...]string{
+		l.JustNow, l.Minute, counted(l.Minutes, 59), l.Hour, counted(l.Hours, 23), l.Day, counted(l.Days, 7), "2008-08-08",
+	}
 }
 
 // recent reports whether t is within the last 24 hours. Clocks differ: the future is.

@@ -89,9 +89,13 @@ func policy(c config.Config) memory.Policy {
 func (a *app) close() error { return a.store.Close() }
 
 func newBuilder(c config.Config, counter builder.Counter) (*builder.Builder, error) {
+	l, err := labels(c.Builder)
+	if err != nil {
+		return nil, err
+	}
 	return builder.New(builder.Options{
 		Layout: builder.Layout(c.Builder.Layout), MaxTokens: c.Builder.MaxTokens,
-		MaxChars: c.Builder.MaxContextChars,
+		MaxChars: c.Builder.MaxContextChars, Labels: l,
 		// The plain layout is for models too small to cite by number.
 		Citations: c.Builder.Layout != string(builder.LayoutPlain),
 	}, counter)

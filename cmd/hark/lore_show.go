@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/builder"
 	"hark/memory"
 	"hark/search"
 )
@@ -179,9 +178,9 @@ func indented(text string) string {
 }
 
 // printLoreHits prints lore that was found, as hits are printed.
-func printLoreHits(w io.Writer, hits []search.LoreHit) error {
+func (a *app) printLoreHits(w io.Writer, hits []search.LoreHit) error {
 	for _, h := range hits {
-		if _, err := fmt.Fprintf(w, "%s %.2f  lore: %s\n%s\n        (%s)\n", builder.DefaultLabels().Relevance(h.Relevance), h.Relevance, oneLine(h.Lore.Name),
+		if _, err := fmt.Fprintf(w, "%s %.2f  lore: %s\n%s\n        (%s)\n", a.builder.Labels().Relevance(h.Relevance), h.Relevance, oneLine(h.Lore.Name),
 			strings.ReplaceAll(indented(h.Lore.Text), "    ", "        "), h.Why); err != nil {
 			return err
 		}

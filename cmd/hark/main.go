@@ -148,6 +148,9 @@ func (f *flags) load() (config.Config, error) {
 	if err != nil {
 		return c, err
 	}
+	if _, err := labels(c.Builder); err != nil {
+		return c, err
+	}
 	if f.data != "" {
 		c.Data = f.data
 	}

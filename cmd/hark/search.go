@@ -113,7 +113,7 @@ func (f *flags) searchCommand() *cobra.Command {
 			a.tellLacks(r.Result)
 			hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
 			if !a.json {
-				if err := printLoreHits(c.OutOrStdout(), r.Result.Lore); err != nil || len(hits) == 0 && len(r.Result.Lore) > 0 {
+				if err := app.printLoreHits(c.OutOrStdout(), r.Result.Lore); err != nil || len(hits) == 0 && len(r.Result.Lore) > 0 {
 					return err
 				}
 			}
@@ -181,7 +181,7 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error 
 		return a.tellNothing(c)
 	}
 	for _, s := range shown {
-		if err := s.print(c.OutOrStdout(), a.config.Answer.Location()); err != nil {
+		if err := s.print(c.OutOrStdout(), a.config.Answer.Location(), a.builder.Labels()); err != nil {
 			return err
 		}
 	}
@@ -201,8 +201,8 @@ func (a *app) tellNothing(c *cobra.Command) error {
 	return nil
 }
 
-func (s shownHit) print(w io.Writer, zone *time.Location) error {
-	mark := builder.DefaultLabels().Relevance(s.Relevance)
+func (s shownHit) print(w io.Writer, zone *time.Location, l builder.Labels) error {
+	mark := l.Relevance(s.Relevance)
 	_, err := fmt.Fprintf(w, "%s %.2f  %s in #%s, %s\n        %s\n", mark, s.Relevance, oneLine(s.Author), oneLine(s.Channel),
 		s.Time.In(zone).Format("2006-01-02 15:04"), strings.ReplaceAll(printable(s.Text), "\n", "\n        "))
 	if err == nil && len(s.Why) > 0 {

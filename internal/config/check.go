@@ -38,6 +38,8 @@ func (s *settings) check(c *Config) {
 	s.want(c.Memory.SessionGap.Duration > 0, "memory.session_gap", lasting)
 	s.wantOneOf(c.Builder.Layout, "builder.layout", "sections", "plain", "chat")
 	s.want(c.Builder.MaxTokens > 0, "builder.max_tokens", positive)
+	c.Builder.Language = languageOf(c.Builder.Language)
+	s.wantOneOf(c.Builder.Language, "builder.language", languages...)
 	s.want(c.Builder.MaxContextChars >= 0, "builder.max_context_chars", "a number above 0, or 0 for no limit")
 	s.want(isZone(c.Answer.Timezone), "answer.timezone", `the IANA name of a time zone, such as "UTC" or "Europe/Berlin"`)
 	s.wantOneOf(c.Log.Level, "log.level", "debug", "info", "warn", "error")

@@ -68,10 +68,7 @@ func TestExampleIsTheFileAndLoadsToTheDefaults(t *testing.T) {
 		t.Fatalf("the example loads to\n%+v\nand the defaults are\n%+v", c, Default())
 	}
 	for _, f := range fieldsOf(&c) {
-		_, key, _ := strings.Cut(f.key, ".")
-		if key == "" {
-			key = f.key
-		}
+		key := last(f.key)
 		if !strings.Contains(string(text), "\n"+key+" = ") && !strings.Contains(string(text), "\n# "+key+" = ") {
 			t.Errorf("%s isn't in the example", f.key)
 		}
@@ -94,6 +91,8 @@ web = { listen = "off" }
 builder.layout = "chat"
 builder.max_tokens = 8_000
 builder.max_context_chars = 2000
+builder.language = "zh_hant"
+builder.emoji = false
 
 [discord]
 token = " abc "
@@ -129,6 +128,10 @@ reconcile = 9
 edit_answers = false
 index_limit = 64
 session_gap = "1h"
+[builder.labels]
+participants = "Wer"
+person = "* "
+last_active = "none"
 [answer]
 persona = """
 Be kind.
@@ -146,7 +149,7 @@ format = "json"
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
 		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", true, Duration{500 * time.Millisecond}},
 		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}},
-		Builder:   Builder{"chat", 8000, 2000},
+		Builder:   Builder{"chat", 8000, 2000, "zh-TW", false, Labels{Participants: "Wer", Person: "* ", LastActive: "none"}},
 		Answer:    Answer{"Be kind.\n", "Asia/Tokyo"},
 		Log:       Log{"debug", "json"},
 	}
@@ -166,7 +169,7 @@ func TestEveryKeyHasAVariableThatGoesBeforeTheFile(t *testing.T) {
 	values := map[string]string{
 		"discord.api_url": "https://a", "llm.base_url": "https://b", "embedding.base_url": "https://c",
 		"search.rerank_url": "https://d/rerank", "search.rewrite": "true",
-		"builder.layout": "plain", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text",
+		"builder.layout": "plain", "builder.language": "DE", "builder.emoji": "false", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text",
 		"web.listen": "[::1]:80", "llm.temperature": "0.5", "memory.log_bots": "true",
 		"memory.start": "on", "memory.age_restricted": "true", "memory.direct": "true", "memory.edit_answers": "false",
 	}
@@ -296,4 +299,27 @@ func TestAnyTextPassesThroughTheEnvironment(t *testing.T) {
 			t.Fatalf("%q: %v", c.Answer.Persona, err)
 		}
 	})
+}
+
+func TestLabelsInAnyForm(t *testing.T) {
+	t.Parallel()
+	want := Labels{High: "(hot)", Day: "gestern"}
+	for _, text := range []string{
+		"[builder.labels]\nhigh = '(hot)'\nday = 'gestern'",
+		"builder.labels.high = '(hot)'\nbuilder.labels.day = 'gestern'",
+		"builder = { labels = { high = '(hot)', day = 'gestern' } }",
+		"[builder]\nlayout = 'plain'\nlabels.high = '(hot)'\nlabels.day = 'gestern'",
+	} {
+		if got := load(t, text).Builder.Labels; got != want {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	if got := load(t, "", "HARK_BUILDER_LABELS_HIGH", "(hot)", "HARK_BUILDER_LABELS_DAY", "gestern").Builder.Labels; got != want {
+		t.Errorf("from the environment: %+v", got)
+	}
+	for name, want := range map[string]string{"EN": "en", "zh_tw": "zh-TW", "ZH-Hant": "zh-TW", "Ja": "ja"} {
+		if got := load(t, "", "HARK_BUILDER_LANGUAGE", name).Builder.Language; got != want {
+			t.Errorf("language %q is %q, want %q", name, got, want)
+		}
+	}
 }

@@ -21,11 +21,7 @@ func Example() string {
 			fmt.Fprintf(&b, "[%s]\n", s.name)
 		}
 		for _, f := range fields {
-			group, key, in := strings.Cut(f.key, ".")
-			if !in {
-				group, key = "", f.key
-			}
-			if group == s.name {
+			if key := last(f.key); strings.TrimSuffix(f.key[:len(f.key)-len(key)], ".") == s.name {
 				b.WriteByte('\n')
 				f.write(&b, key)
 			}

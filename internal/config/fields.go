@@ -44,10 +44,14 @@ func appendFields(fields []field, prefix string, v reflect.Value) []field {
 
 // sections lists the groups of a Config, in order.
 func sections() []section {
-	list := []section{{}}
-	for t := range reflect.TypeFor[Config]().Fields() {
+	return appendSections([]section{{}}, "", reflect.TypeFor[Config]())
+}
+
+func appendSections(list []section, prefix string, in reflect.Type) []section {
+	for t := range in.Fields() {
 		if isSection(t.Type) {
-			list = append(list, section{t.Tag.Get("toml"), t.Tag.Get("help")})
+			name := prefix + t.Tag.Get("toml")
+			list = appendSections(append(list, section{name, t.Tag.Get("help")}), name+".", t.Type)
 		}
 	}
 	return list

@@ -51,6 +51,16 @@ func TestProblemsOfFiles(t *testing.T) {
 		{"[search]\nrerank_timeout = 0", `2:1: search.rerank_timeout wants a time above 0, such as "2s"`},
 		{"[memory]\nsession_gap = '0s'", `2:1: memory.session_gap wants a time above 0, such as "30m"`},
 		{"[builder]\nlayout = 'fancy'", `2:1: builder.layout wants "sections", "plain" or "chat"`},
+		{"[builder]\nlanguage = 'tlh'", `2:1: builder.language wants "en", "de", "fr", "es", "ja" or "zh-TW"`},
+		{"[builder]\nlanguage = 'zh-CN'", `2:1: builder.language wants "en", "de", "fr", "es", "ja" or "zh-TW"`},
+		{"[builder]\nlanguage = ''", `2:1: builder.language wants "en", "de", "fr", "es", "ja" or "zh-TW"`},
+		{"[builder]\nemoji = 'no'", "2:1: builder.emoji wants true or false, without quotes"},
+		{"[builder]\nlabels = 'x'", "2:1: builder.labels is a section: write [builder.labels] and its keys below"},
+		{"[builder.labels]\nhi = 'x'", "2:1: unknown key builder.labels.hi; did you mean builder.labels.high?"},
+		{"[builder.label]\nhigh = 'x'", "1:2: unknown section [builder.label]; did you mean [builder.labels]?"},
+		{"[builder.labels]\nhigh = 1", "2:1: builder.labels.high wants text in quotes"},
+		{"builder = { labels = { high = 1 } }", "1:24: builder.labels.high wants text in quotes"},
+		{"[[builder.labels]]\nhigh = 'x'", "1:3: builder.labels wants a single section: write [builder.labels]"},
 		{"[builder]\nmax_tokens = -1", "2:1: builder.max_tokens wants a number above 0"},
 		{"[builder]\nmax_context_chars = -1", "2:1: builder.max_context_chars wants a number above 0, or 0 for no limit"},
 		{"[answer]\ntimezone = 'Mars'", `2:1: answer.timezone wants the IANA name of a time zone, such as "UTC" or "Europe/Berlin"`},
@@ -102,6 +112,7 @@ func TestMisspeltVariables(t *testing.T) {
 		"HARK_DISCORD_TOKENFILE": "HARK_DISCORD_TOKEN_FILE",
 		"HARK_LLM_MODEL_FILE":    "HARK_LLM_MODEL",
 		"HARK_CONFG":             "HARK_CONFIG",
+		"HARK_BUILDER_LABELS_HI": "HARK_BUILDER_LABELS_HIGH",
 	} {
 		err := CheckEnv([]string{"PATH=/bin", name + "=hunter2", "HARK_LLM_MODEL=x"})
 		if err == nil || err.Error() != name+" is not a variable of Hark's; did you mean "+want+"?" {
