@@ -151,6 +151,9 @@ func (f *flags) load() (config.Config, error) {
 	if _, err := labels(c.Builder); err != nil {
 		return c, err
 	}
+	if _, err := sections(c.Builder); err != nil {
+		return c, err
+	}
 	if f.data != "" {
 		c.Data = f.data
 	}

@@ -79,12 +79,16 @@ type Memory struct {
 
 // Builder is the layout and size of prompts.
 type Builder struct {
-	Layout          string `toml:"layout" help:"The prompt's form: \"sections\", \"plain\" or \"chat\"."`
-	MaxTokens       int    `toml:"max_tokens" help:"The longest prompt, in tokens. Together with llm.max_tokens it must fit the model's window."`
-	MaxContextChars int    `toml:"max_context_chars" help:"The most characters of recalled history in a prompt. 0: only max_tokens limits it."`
-	Language        string `toml:"language" help:"The language of the labels round what was recalled: \"en\", \"de\", \"fr\", \"es\", \"ja\" or \"zh-TW\". Answers are in the question's, whatever this is."`
-	Emoji           bool   `toml:"emoji" help:"Whether the labels have emoji. If not, marks such as 🔥 are words, such as \"(high)\", and all signs are plain: for models, logs and terminals that don't cope with them."`
-	Labels          Labels `toml:"labels" help:"Labels of your own. Empty: the language's. \"none\": nothing, for a mark or a sign that you don't want. Spaces count. A label is part of one line and has no === in it."`
+	Layout          string   `toml:"layout" help:"The prompt's form: \"sections\", \"plain\" or \"chat\"."`
+	MaxTokens       int      `toml:"max_tokens" help:"The longest prompt, in tokens. Together with llm.max_tokens it must fit the model's window."`
+	MaxContextChars int      `toml:"max_context_chars" help:"The most characters of recalled history in a prompt. 0: only max_tokens limits it."`
+	LineChars       int      `toml:"line_chars" help:"How many characters of a history line are shown at first. Where there is room they are shown in full, the best first."`
+	DataChars       int      `toml:"data_chars" help:"The same for what is known of a person."`
+	CacheTTL        Duration `toml:"cache_ttl" help:"How long Hark remembers how many tokens the texts of prompts have. It keeps numbers only, never the texts."`
+	Language        string   `toml:"language" help:"The language of the labels round what was recalled: \"en\", \"de\", \"fr\", \"es\", \"ja\" or \"zh-TW\". Answers are in the question's, whatever this is."`
+	Emoji           bool     `toml:"emoji" help:"Whether the labels have emoji. If not, marks such as 🔥 are words, such as \"(high)\", and all signs are plain: for models, logs and terminals that don't cope with them."`
+	Sections        Sections `toml:"sections" help:"The sections' parts of a prompt, in tokens of one of 4,000 (layout plain: of 700). They grow and shrink with max_tokens. What one section leaves goes to the others, by priority."`
+	Labels          Labels   `toml:"labels" help:"Labels of your own. Empty: the language's. \"none\": nothing, for a mark or a sign that you don't want. Spaces count. A label is part of one line and has no === in it."`
 }
 
 // Answer is how Hark answers.
@@ -129,7 +133,7 @@ func Default() Config {
 			Start: "ask", CatchUp: Duration{30 * day}, Reconcile: 500, EditAnswers: true, IndexLimit: 128,
 			SessionGap: Duration{30 * time.Minute},
 		},
-		Builder: Builder{Layout: "sections", MaxTokens: 4000, Language: "en", Emoji: true},
+		Builder: Builder{Layout: "sections", MaxTokens: 4000, LineChars: 150, DataChars: 100, CacheTTL: Duration{5 * time.Minute}, Language: "en", Emoji: true},
 		Answer:  Answer{Timezone: "UTC"},
 		Log:     Log{Level: "info", Format: "auto"},
 		Web:     Web{Listen: "127.0.0.1:8765"},

@@ -93,6 +93,9 @@ builder.max_tokens = 8_000
 builder.max_context_chars = 2000
 builder.language = "zh_hant"
 builder.emoji = false
+builder.line_chars = 70
+builder.data_chars = 30
+builder.cache_ttl = "1m"
 
 [discord]
 token = " abc "
@@ -128,6 +131,13 @@ reconcile = 9
 edit_answers = false
 index_limit = 64
 session_gap = "1h"
+[builder.sections.history]
+priority = -1
+floor = 1
+ceiling = 900
+modes = "search, analysis"
+[builder.sections]
+system_prompt.ceiling = 500
 [builder.labels]
 participants = "Wer"
 person = "* "
@@ -142,6 +152,7 @@ level = "debug"
 format = "json"
 `)
 	warm := 1.0
+	number := func(n int) *int { return &n }
 	want := Config{
 		Data:      "/srv/hark",
 		Discord:   Discord{NewSecret("abc"), "http://127.0.0.1:1"},
@@ -149,9 +160,12 @@ format = "json"
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
 		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", true, Duration{500 * time.Millisecond}},
 		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}},
-		Builder:   Builder{"chat", 8000, 2000, "zh-TW", false, Labels{Participants: "Wer", Person: "* ", LastActive: "none"}},
-		Answer:    Answer{"Be kind.\n", "Asia/Tokyo"},
-		Log:       Log{"debug", "json"},
+		Builder: Builder{"chat", 8000, 2000, 70, 30, Duration{time.Minute}, "zh-TW", false, Sections{
+			System:  Ceiling{number(500)},
+			History: Limits{number(-1), number(1), number(900), "search, analysis"},
+		}, Labels{Participants: "Wer", Person: "* ", LastActive: "none"}},
+		Answer: Answer{"Be kind.\n", "Asia/Tokyo"},
+		Log:    Log{"debug", "json"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -177,7 +191,7 @@ func TestEveryKeyHasAVariableThatGoesBeforeTheFile(t *testing.T) {
 	for _, f := range fieldsOf(new(Config)) {
 		value := values[f.key]
 		switch f.to.(type) {
-		case *int:
+		case *int, **int:
 			value = "42"
 		case *Duration:
 			value = "42m"

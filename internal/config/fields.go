@@ -76,6 +76,11 @@ func (f field) set(value any) (ok bool) {
 		var n int64
 		n, ok = value.(int64)
 		*to = int(n)
+	case **int:
+		var n int64
+		n, ok = value.(int64)
+		i := int(n)
+		*to = &i
 	case **float64:
 		var x float64
 		x, ok = number(value)
@@ -91,7 +96,7 @@ func (f field) wants() string {
 	switch f.to.(type) {
 	case *bool:
 		return "true or false, without quotes"
-	case *int:
+	case *int, **int:
 		return "a whole number, without quotes"
 	case **float64:
 		return "a number, without quotes"
@@ -132,7 +137,7 @@ func (f field) fromText(text string) any {
 		if b, err := strconv.ParseBool(text); err == nil {
 			return b
 		}
-	case *int:
+	case *int, **int:
 		if n, err := strconv.ParseInt(text, 10, 0); err == nil {
 			return n
 		}
