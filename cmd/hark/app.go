@@ -97,17 +97,13 @@ func newBuilder(c config.Config, counter builder.Counter) (*builder.Builder, err
 	if err != nil {
 		return nil, err
 	}
-	b, err := builder.New(builder.Options{
+	return builder.New(builder.Options{
 		Layout: builder.Layout(c.Builder.Layout), MaxTokens: c.Builder.MaxTokens,
 		MaxChars: c.Builder.MaxContextChars, Labels: l, Sections: limits,
 		LineChars: c.Builder.LineChars, DataChars: c.Builder.DataChars, CacheTTL: c.Builder.CacheTTL.Duration,
 		// The plain layout is for models too small to cite by number.
 		Citations: c.Builder.Layout != string(builder.LayoutPlain),
 	}, counter)
-	if err != nil {
-		return nil, fmt.Errorf("configuration of prompts: %w", err)
-	}
-	return b, nil
 }
 
 // standIn embeds while the configured embedder can't because of err, and says so. The file's vectors stay as they are:
