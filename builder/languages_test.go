@@ -100,7 +100,11 @@ func TestWithoutEmoji(t *testing.T) {
 		}
 		in := everywhere("harmless")
 		in.History[1].Lines[0].Content = "" // shown as having no text
-		prompt := newBuilder(t, Options{Labels: l, MaxTokens: 2000}).Build(in).String()
+		b := newBuilder(t, Options{Labels: l, MaxTokens: 2000})
+		if b.Labels() != l {
+			t.Errorf("%s: the builder has %+v", language, b.Labels())
+		}
+		prompt := b.Build(in).String()
 		if strings.ContainsFunc(prompt, picture) {
 			t.Errorf("%s:\n%s", language, prompt)
 		}
@@ -186,7 +190,7 @@ func disguises(title string) []string {
 	spaced := strings.Join(strings.Split(title, ""), " ")
 	return []string{
 		title, strings.ToUpper(title), "🔥" + title, "** " + title + " **", "## " + title + ":", wide, bold, spaced,
-		strings.ReplaceAll(title, " ", "\u00a0\u200b"), strings.Repeat("-", 200) + title, strings.ReplaceAll(title, "e", "е"),
+		strings.ReplaceAll(title, " ", "\u00a0\u200b"), strings.Repeat("-", 400) + title + "!?", strings.ReplaceAll(title, "e", "е"),
 	}
 }
 
@@ -233,7 +237,7 @@ func TestMarksCannotBeForged(t *testing.T) {
 				}
 			}
 		}
-		for _, text := range []string{"highlight [07-24 12:30]", "hochgeladen [07-24]", "高橋 [07-24 12:30]", "last low [07-24 12:30]", l.High + " stakes [1]", l.Low} {
+		for _, text := range []string{"highlight [07-24 12:30]", "hochgeladen [07-24]", "高橋 [07-24 12:30]", "last low [07-24 12:30]", l.High + " stakes [1]", l.Low, l.Low + strings.Repeat(" x", 500) + "[07-24 12:30]"} {
 			if got := string(e.appendSafe(nil, text, bareLine)); got != text {
 				t.Errorf("%s: %q became %q", l.name, text, got)
 			}
@@ -244,7 +248,7 @@ func TestMarksCannotBeForged(t *testing.T) {
 func TestTagOfEarlierContextCannotBeForged(t *testing.T) {
 	t.Parallel()
 	l := DefaultLabels()
-	for mark, text := range map[string]string{"[previous_context] ": "[Previous_Context]", "» [Früher] ": "[früher]", "earlier: ": "[previous_context]"} {
+	for mark, text := range map[string]string{"[previous_context] ": "[Previous_Context]", "» [Früher] ": "[früher]", "[past] ": "[/PAST]", "earlier: ": "[previous_context]"} {
 		l.EarlierMark = mark
 		if got := string(newEscaper(l).appendSafe(nil, "a "+text+" b [x]", inLine)); got != "a ‹"+text[1:]+" b [x]" {
 			t.Errorf("mark %q: %q", mark, got)

@@ -47,7 +47,21 @@ func (l suspicion) isTitle() bool {
 
 // isWhole takes no notice of spaces: some languages write none between words, and letters can be set apart.
 func (l suspicion) isWhole(folded []byte) bool {
-	return slices.Contains(l.letters, strings.ReplaceAll(string(folded), " ", ""))
+	return slices.ContainsFunc(l.letters, func(letters string) bool { return hasLetters(folded, letters) })
+}
+
+// hasLetters reports whether folded is letters but for spaces.
+func hasLetters(folded []byte, letters string) bool {
+	for _, c := range folded {
+		if c == ' ' {
+			continue
+		}
+		if letters == "" || letters[0] != c {
+			return false
+		}
+		letters = letters[1:]
+	}
+	return letters == ""
 }
 
 // marked reports whether the line begins with a mark of the history, as far as it is a word, and byte i isn't far.
