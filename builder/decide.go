@@ -180,7 +180,7 @@ const wordsOfMark = 20
 
 // fitQuery is the query in at most so many tokens, without its middle if it is longer.
 func (w *work) fitQuery(tokens int) string {
-	if tokens >= w.querySize {
+	if tokens >= w.querySize || w.query == "" {
 		return w.query
 	}
 	chars, mark := utf8.RuneCountInString(w.query), middleMark

@@ -96,6 +96,9 @@ func (w *work) report(tokens int) Report {
 	}
 	query := SectionReport{Type: SectionQuery, Title: titles[3], Ceiling: share(b.shares.query), Included: 1,
 		Tokens: w.count(w.queryShown, w.queryBlock()) + b.costs.titles[kindSession]}
+	if w.queryShown == "" {
+		query.Tokens += w.b.tally.of([]byte(b.labels.NoText))
+	}
 	if w.queryHead {
 		query.Tokens += w.queryFixed
 	}
