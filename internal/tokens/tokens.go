@@ -8,12 +8,17 @@ package tokens
 import (
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/tiktoken-go/tokenizer"
 )
 
 // deleted is the one character that the library's patterns skip, which would make any number of them free.
 const deleted = "\x7f"
+
+// mostSpace is how much white space in a row is counted at once. On line breaks among other white space the
+// library's patterns take time by the square of its length: 15 ms for 4,000 characters, 230 for 16,000.
+const mostSpace = 256
 
 // Counter counts tokens. It may be used by several goroutines at once.
 type Counter struct {
@@ -46,13 +51,27 @@ func (c *Counter) Count(s string) int {
 	if s == "" {
 		return 0
 	}
-	n, err := codecs[c.encoding]().Count(s)
-	if err != nil { // uncovered: only a pattern with a time limit fails
-		return len(s)
+	n := strings.Count(s, deleted)
+	start, run := 0, 0
+	for i, r := range s {
+		if !unicode.IsSpace(r) {
+			run = 0
+		} else if run++; run == mostSpace {
+			n += c.encoded(s[start:i])
+			start, run = i, 1
+		}
 	}
-	n += strings.Count(s, deleted)
+	n += c.encoded(s[start:])
 	if c.estimate {
 		return estimate(s, n)
+	}
+	return n
+}
+
+func (c *Counter) encoded(s string) int {
+	n, err := codecs[c.encoding]().Count(s)
+	if err != nil { // uncovered: only a pattern with a time limit fails
+		return len(s) // uncovered: as above
 	}
 	return n
 }
