@@ -20,8 +20,8 @@ const (
 const (
 	// DefaultMaxTokens is the budget of a prompt unless Options say otherwise.
 	DefaultMaxTokens = 4000
-	// MinTokens is a budget that is enough for every layout with the default labels. The least that New
-	// takes is smaller for some.
+	// MinTokens is a budget that is enough for every layout with the default labels, as OpenAI's models count. The
+	// least that New takes is smaller for some.
 	MinTokens = 400
 )
 
@@ -29,6 +29,8 @@ const (
 type Options struct {
 	Layout    Layout // empty: LayoutSections
 	MaxTokens int    // of all messages with their overhead; 0: DefaultMaxTokens
+	Window    int    // of the model, in tokens: the most that prompt and answer may have together; 0: not known
+	Answer    int    // how much of Window is kept free for the answer
 	MaxChars  int    // of what stands under the previous context's heading, in characters; 0: no such limit
 	Citations bool   // whether history items are numbered, and the model told to cite them
 	Labels    Labels // the zero value: DefaultLabels
@@ -38,6 +40,9 @@ type Options struct {
 // than bytes.
 type Counter interface {
 	Count(text string) int
+	// Stored is Count of a text, found from what is stored with it, its count by o200k; 0 if that doesn't help and
+	// the text must be counted.
+	Stored(text string, stored int) int
 }
 
 // Builder builds prompts. It may be used by several goroutines.
@@ -50,6 +55,7 @@ type Builder struct {
 	costs   costs
 	shares  shares
 	fixed   int // tokens of a prompt without persona, recalled text, session and query
+	least   int // tokens of the smallest budget
 	works   sync.Pool
 }
 
@@ -80,9 +86,12 @@ func New(o Options, count Counter) (*Builder, error) {
 	b.costs = newCosts(b.labels, count)
 	b.works.New = func() any { return new(work) }
 	b.fixed = max(b.fixedTokens(count), b.leastTokens())
-	least := b.fixed + b.costs.persona(o.Layout) + b.costs.speakerMost + 16
-	if o.MaxTokens < least {
-		return nil, fmt.Errorf("prompt of %d tokens: the %s layout needs at least %d", o.MaxTokens, o.Layout, least)
+	b.least = b.fixed + b.costs.persona(o.Layout) + b.costs.speakerMost + 16
+	if o.MaxTokens < b.least {
+		return nil, fmt.Errorf("prompt of %d tokens: the %s layout needs at least %d", o.MaxTokens, o.Layout, b.least)
+	}
+	if err := b.checkWindow(); err != nil {
+		return nil, err
 	}
 	return b, nil
 }
@@ -92,7 +101,7 @@ func (b *Builder) Build(in Input) Prompt {
 	w := b.begin(in)
 	defer b.end(w)
 	w.plan()
-	budget := b.options.MaxTokens
+	budget := w.maxTokens()
 	for {
 		w.decide(budget)
 		w.render()

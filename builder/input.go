@@ -18,6 +18,10 @@ type Input struct {
 	Lore            []string      // what the guild was told to remember: the first are kept
 	Session         []Turn        // oldest first: the newest are kept
 	Query           Turn          // the question
+
+	// MaxTokens is a smaller budget than Options.MaxTokens for this prompt alone; 0: none. Below the least that the
+	// layout needs it is that.
+	MaxTokens int
 }
 
 // Participant is somebody the prompt introduces.
@@ -43,7 +47,7 @@ type Line struct {
 	Author  memory.UserID
 	Time    time.Time
 	Content string
-	Tokens  int // of Content, as stored with it; 0: it is counted
+	Tokens  int // of Content by o200k, as stored with it; 0: it is counted
 	Starred bool
 }
 
@@ -54,5 +58,5 @@ type Turn struct {
 	Author  memory.UserID
 	Time    time.Time // zero: left out
 	Content string
-	Tokens  int // of Content, as stored with it; 0: it is counted
+	Tokens  int // of Content by o200k, as stored with it; 0: it is counted
 }

@@ -92,7 +92,7 @@ func (w *work) plan() {
 // mostOf is more than a section can get.
 func (w *work) mostOf(k kind) size {
 	o, s := w.b.options, w.b.shares
-	most := size{tokens: o.MaxTokens * int(s.sections[k].ceiling) / int(s.whole), chars: noLimit}
+	most := size{tokens: w.maxTokens() * int(s.sections[k].ceiling) / int(s.whole), chars: noLimit}
 	if o.MaxChars > 0 && k != kindSession {
 		most.chars = o.MaxChars
 	}
