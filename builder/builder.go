@@ -35,6 +35,8 @@ const (
 type Options struct {
 	Layout    Layout // empty: LayoutSections
 	MaxTokens int    // of all messages with their overhead; 0: DefaultMaxTokens
+	Window    int    // of the model, in tokens: the most that prompt and answer may have together; 0: not known
+	Answer    int    // how much of Window is kept free for the answer
 	MaxChars  int    // of what stands under the previous context's heading, in characters; 0: no such limit
 	Citations bool   // whether history items are numbered, and the model told to cite them
 	Labels    Labels // the zero value: DefaultLabels
@@ -52,6 +54,9 @@ type Options struct {
 // than bytes.
 type Counter interface {
 	Count(text string) int
+	// Stored is Count of a text, found from what is stored with it, its count by o200k; 0 if that doesn't help and
+	// the text must be counted.
+	Stored(text string, stored int) int
 }
 
 // Builder builds prompts. It may be used by several goroutines.
@@ -66,6 +71,7 @@ type Builder struct {
 	shares  shares
 	modes   map[Mode]*instructions
 	fixed   int // tokens of a prompt without persona, rules, recalled text, session and query
+	least   int // tokens of the smallest budget
 	works   sync.Pool
 }
 
@@ -87,8 +93,12 @@ func New(o Options, count Counter) (*Builder, error) {
 	}
 	b.works.New = func() any { return new(work) }
 	b.fixed = b.leastTokens() + spareTokens
-	if least := b.fixed + leastQuery; o.MaxTokens < least {
-		return nil, fmt.Errorf("prompt of %d tokens: the %s layout needs at least %d", o.MaxTokens, o.Layout, least)
+	b.least = b.fixed + leastQuery
+	if o.MaxTokens < b.least {
+		return nil, fmt.Errorf("prompt of %d tokens: the %s layout needs at least %d", o.MaxTokens, o.Layout, b.least)
+	}
+	if err := b.checkWindow(); err != nil {
+		return nil, err
 	}
 	return b, nil
 }
@@ -149,7 +159,7 @@ func (b *Builder) Build(in Input) Prompt {
 	w := b.begin(in)
 	defer b.end(w)
 	w.plan()
-	budget := b.options.MaxTokens
+	budget := w.maxTokens()
 	for {
 		w.decide(budget)
 		w.render()

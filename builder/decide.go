@@ -67,8 +67,8 @@ func (w *work) planQuery() {
 	if !w.plain() {
 		w.queryFixed = w.speakerTokens(q) + w.b.costs.stampYear
 	}
-	if q.Tokens > 0 && w.b.escape.isSafe(w.query, w.queryBlock()) {
-		w.querySize = min(q.Tokens, len(w.query)) + 1
+	if n := w.b.stored(w.query, q.Tokens); n > 0 && w.b.escape.isSafe(w.query, w.queryBlock()) {
+		w.querySize = n + 1
 		return
 	}
 	w.querySize = w.count(w.query, w.queryBlock()) + 1

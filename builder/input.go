@@ -19,6 +19,10 @@ type Input struct {
 	Lore            []string      // what the guild was told to remember: the first are kept
 	Session         []Turn        // oldest first: the newest are kept
 	Query           Turn          // the question
+
+	// MaxTokens is a smaller budget than Options.MaxTokens for this prompt alone; 0: none. Below the least that the
+	// layout needs it is that.
+	MaxTokens int
 }
 
 // Participant is somebody the prompt introduces.
@@ -44,7 +48,7 @@ type Line struct {
 	Author  memory.UserID
 	Time    time.Time
 	Content string
-	Tokens  int // of Content, as stored with it; 0: it is counted
+	Tokens  int // of Content by o200k, as stored with it; 0: it is counted
 	Starred bool
 }
 
@@ -55,5 +59,5 @@ type Turn struct {
 	Author  memory.UserID
 	Time    time.Time // zero: left out
 	Content string
-	Tokens  int // of Content, as stored with it; 0: it is counted
+	Tokens  int // of Content by o200k, as stored with it; 0: it is counted
 }

@@ -123,7 +123,7 @@ func (w *work) items(k kind) int {
 func (w *work) mostOf(k kind) size {
 	o, s := w.b.options, w.b.shares
 	ceiling := s.sections[k].ceiling * (1000 + raised[w.mode][k])
-	most := size{tokens: int(int64(o.MaxTokens) * ceiling / (1000 * s.whole)), chars: noLimit}
+	most := size{tokens: int(int64(w.maxTokens()) * ceiling / (1000 * s.whole)), chars: noLimit}
 	if o.MaxChars > 0 && k != kindSession {
 		most.chars = o.MaxChars
 	}

@@ -57,6 +57,8 @@ type Report struct {
 	Sections  []SectionReport // in the order of the prompt
 	Tokens    int             // of all messages with their overhead, at most MaxTokens; see below
 	MaxTokens int
+	Window    int // of the model, as Options say
+	Answer    int // of that, what is kept free for the answer
 }
 
 // SectionReport is a section's part of the budget, in tokens, and what became of its items.

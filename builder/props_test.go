@@ -151,6 +151,8 @@ func items(p Prompt) map[SectionType]int {
 // parts is always wrong.
 type jumpy struct{}
 
+func (jumpy) Stored(_ string, stored int) int { return stored }
+
 func (jumpy) Count(s string) int {
 	if len(s) < 400 {
 		return (len(s) + 5) / 6

@@ -5,7 +5,7 @@ import "strings"
 // check counts what was written, unless it can't have more tokens than the budget: no text has more than bytes, and
 // those of the system message are known. It reports whether it is within the budget.
 func (w *work) check() (tokens int, within bool) {
-	most := w.b.options.MaxTokens
+	most := w.maxTokens()
 	bytes := len(w.buf) - w.ends[0] + w.systemTokens() + w.b.costs.systemHead + promptOverhead + messageOverhead*len(w.ends)
 	if bytes <= most {
 		return min(w.tokens, bytes), true
@@ -83,7 +83,7 @@ func (w *work) shownLines(s *section) []Shown {
 // report says what the budget went to.
 func (w *work) report(tokens int) Report {
 	b := w.b
-	all := int64(b.options.MaxTokens)
+	all := int64(w.maxTokens())
 	share := func(of int64) int { return int(of * all / b.shares.whole) }
 	titles := [...]string{headSystem, headPrevious, headSession, headQuery}
 	if w.plain() {
@@ -106,7 +106,7 @@ func (w *work) report(tokens int) Report {
 		query.Cut, query.Why = 1, WhyBudget
 	}
 	names := [sectionKinds]string{titles[2], b.labels.Participants, b.labels.History, b.labels.Earlier, b.labels.Lore}
-	r := Report{Tokens: tokens, MaxTokens: b.options.MaxTokens, Sections: make([]SectionReport, 0, 8)}
+	r := Report{Tokens: tokens, MaxTokens: w.maxTokens(), Window: b.options.Window, Answer: b.options.Answer, Sections: make([]SectionReport, 0, 8)}
 	r.Sections = append(r.Sections, system)
 	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore, kindSession} {
 		r.Sections = append(r.Sections, w.sections[k].report(names[k]))

@@ -142,12 +142,16 @@ func (w *work) claimOf(p *piece, limit int) claim {
 
 // sizeOf is what p takes when bytes of it are shown.
 func (w *work) sizeOf(p *piece, bytes, tokens int) (s size) {
-	stored := tokens > 0 && p.safe && bytes == len(p.text)
+	if p.safe && bytes == len(p.text) {
+		tokens = w.b.stored(p.text, tokens)
+	} else {
+		tokens = 0
+	}
 	switch {
-	case stored && !w.charsCount:
-		return size{tokens: min(tokens, bytes) + spaceTokens(p.text)}
-	case stored && w.charsCount:
-		return size{min(tokens, bytes) + spaceTokens(p.text), utf8.RuneCountInString(p.text)}
+	case tokens > 0 && !w.charsCount:
+		return size{tokens: tokens + spaceTokens(p.text)}
+	case tokens > 0 && w.charsCount:
+		return size{tokens + spaceTokens(p.text), utf8.RuneCountInString(p.text)}
 	}
 	w.scratch = w.appendPiece(w.scratch[:0], p, bytes)
 	if !w.tokensDont {

@@ -79,6 +79,8 @@ type Answer struct {
 	Model   string   // the model that wrote it; empty when it was extractive
 	// Away is why the model didn't write the answer although there is one: to be logged, not shown.
 	Away error
+	// Shortened is why the model was given a smaller prompt than it was to have: to be logged, not shown.
+	Shortened error
 	// Unranked is why what was recalled isn't in the order of the reranker that there is: to be logged, not shown.
 	Unranked error
 	Trace    memory.Trace // to be logged as memory.Answered with the answer, once that has been sent and has an id

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,8 @@ type Searcher interface {
 type Model interface {
 	Name() string
 	// Chat passes what the model writes to delta, piece by piece, and returns all of it. With an error it
-	// returns what came before.
+	// returns what came before. An error with a method TooLong() (room, asked int, is bool) can say that the prompt
+	// was too long: how many tokens of one the model takes and how many it counted in this, 0 if it doesn't say.
 	Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (string, error)
 }
 
@@ -91,11 +93,19 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	if e.model == nil {
 		return e.quote(ctx, q, r, noModel)
 	}
-	var text strings.Builder
-	full, err := e.model.Chat(ctx, r.Prompt.Messages, func(delta string) {
-		text.WriteString(delta)
-		stream(text.String())
-	})
+	full, err := e.ask(ctx, r, stream)
+	var shortened error
+	if most := smaller(r.Prompt.Report.Tokens, err); most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
+		was, refused := r.Prompt, err
+		// All is looked at again: of what the first prompt held, nothing was shown to anybody.
+		if err := e.recallAgain(ctx, q, r, most); err != nil {
+			return Answer{}, err
+		}
+		if !slices.Equal(was.Messages, r.Prompt.Messages) {
+			shortened = fmt.Errorf("%w; the prompt of %d tokens was made again with %d", refused, was.Report.Tokens, r.Prompt.Report.Tokens)
+			full, err = e.ask(ctx, r, stream)
+		}
+	}
 	if ctx.Err() == nil {
 		ok, checkErr := e.holds(ctx, q, r)
 		if checkErr != nil { // what nobody could look at again isn't shown
@@ -107,7 +117,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		// What was found and not sent wasn't looked at again: it may be gone, or closed, since.
-		again, quoteErr := e.recallFor(ctx, q, r.sought)
+		again, quoteErr := e.recallFor(ctx, q, r.sought, 0)
 		if quoteErr != nil {
 			return Answer{}, fmt.Errorf("recall for an answer: %w", quoteErr)
 		}
@@ -116,6 +126,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		return a, quoteErr
 	}
 	a := e.cite(q, r, full)
+	a.Shortened = shortened
 	a.Model = e.model.Name()
 	a.Trace.Model = a.Model
 	a.Trace.Total = r.elapsed()
@@ -123,6 +134,15 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		err = errors.New("the model answered nothing")
 	}
 	return a, err
+}
+
+// ask has the model go on after the prompt.
+func (e *Engine) ask(ctx context.Context, r *recalled, stream func(text string)) (string, error) {
+	var text strings.Builder
+	return e.model.Chat(ctx, r.Prompt.Messages, func(delta string) {
+		text.WriteString(delta)
+		stream(text.String())
+	})
 }
 
 // Recall is what would go into an answer to q.

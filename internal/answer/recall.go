@@ -21,6 +21,7 @@ type recalled struct {
 	session  []memory.Message        // of the channel, before the question, oldest first
 	sought   string                  // what is searched for: the question, or what was made of it
 	unlogged bool                    // whether the session isn't from the log
+	most     int                     // tokens of the prompt; 0: as the builder has it
 	started  time.Time
 	search   time.Duration
 }
@@ -48,12 +49,13 @@ func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }
 
 // recall gathers what an answer to q is made from and has the prompt built.
 func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
-	return e.recallFor(ctx, q, "")
+	return e.recallFor(ctx, q, "", 0)
 }
 
-// recallFor is recall, but searches for sought in the place of the question, unless it is empty.
-func (e *Engine) recallFor(ctx context.Context, q Question, sought string) (*recalled, error) {
-	r := &recalled{started: time.Now(), unlogged: q.Session != nil}
+// recallFor is recall, but searches for sought in the place of the question, unless it is empty, and has the prompt
+// built with at most so many tokens, unless that is 0.
+func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most int) (*recalled, error) {
+	r := &recalled{started: time.Now(), unlogged: q.Session != nil, most: most}
 	var err error
 	if r.reach, err = e.readable(ctx, q); err != nil {
 		return nil, err
@@ -94,6 +96,7 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	in := History(r.result, q.Channel, r.names.channel, r.names.of)
 	in.Now = q.Now.In(e.options.Zone)
 	in.Persona = e.options.Persona
+	in.MaxTokens = r.most
 	in.Session = e.turns(r.session, r.names)
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
 	r.Prompt = e.builder.Build(in)

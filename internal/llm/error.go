@@ -36,6 +36,8 @@ type Error struct {
 	text  string
 	said  string // the server's own words, which may hold parts of the prompt
 	again bool   // asking again may help
+
+	room, asked int // see TooLong
 }
 
 func (e *Error) Error() string { return e.text }

@@ -88,6 +88,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 type failure struct {
 	status        int // 0 if it doesn't say
 	code, message string
+	limit, asked  int // tokens that the server takes and has counted, where it says so in fields of their own
 }
 
 func (f failure) Error() string { return "the server tells of an error" }
@@ -101,10 +102,15 @@ func (f *failure) read(raw []byte) bool {
 	}
 	var w struct {
 		Error, Message, Detail, Type, Code json.RawMessage
+
+		Limit json.RawMessage `json:"n_ctx"` // as llama.cpp writes it
+		Asked json.RawMessage `json:"n_prompt_tokens"`
 	}
 	if json.Unmarshal(raw, &w) != nil {
 		return false
 	}
+	f.limit, _ = strconv.Atoi(word(w.Limit)) // 0 if it's no number
+	f.asked, _ = strconv.Atoi(word(w.Asked))
 	if given(w.Error) && f.read(w.Error) {
 		return true
 	}

@@ -37,8 +37,7 @@ func (c *Client) sort(f failure) *Error {
 	at, about := c.place(), c.describe(f)
 	switch status := f.status; {
 	case f.tooLong():
-		return c.problem(TooLong, false, "the prompt is longer than the model %q takes: lower builder.max_tokens or "+
-			"llm.max_tokens", c.config.Model)
+		return c.tooLong(f)
 	case f.noCredit():
 		return c.problem(Refused, false, "the account at the model's server at %s has no credit left%s: see its "+
 			"billing page, or check llm.api_key", at, about)
@@ -84,16 +83,6 @@ func (c *Client) describe(f failure) string {
 		return ""
 	}
 	return " (" + strings.Join(parts, ", ") + ")"
-}
-
-// tooLong tells whether the prompt doesn't fit, which servers have many ways of saying.
-func (f failure) tooLong() bool {
-	if f.code == "context_length_exceeded" || f.code == "exceed_context_size_error" ||
-		f.status == http.StatusRequestEntityTooLarge {
-		return true
-	}
-	return (f.status == 0 || f.status == http.StatusBadRequest || f.status == http.StatusUnprocessableEntity) &&
-		f.says("context length", "context size", "context window", "prompt is too long", "maximum number of tokens allowed")
 }
 
 func (f failure) noCredit() bool {

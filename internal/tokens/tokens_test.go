@@ -32,23 +32,34 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// models have all the encodings, and the estimate.
+var models = []string{"gpt-4o", "gpt-4", "text-davinci-003", "davinci", "llama"}
+
 func TestCountIsBoundedByBytes(t *testing.T) {
 	t.Parallel()
-	c := tokens.New()
-	for name, text := range hostile(4_000) {
-		if n := c.Count(text); n < 1 || n > len(text) {
-			t.Errorf("%s: %d tokens of %d bytes", name, n, len(text))
+	for _, model := range models {
+		c := tokens.For(model)
+		for name, text := range hostile(4_000) {
+			if n := c.Count(text); n < 1 || n > len(text) {
+				t.Errorf("%s, %s: %d tokens of %d bytes", model, name, n, len(text))
+			}
 		}
 	}
 }
 
-// Every character costs something.
+// Every character costs something, and no more than its bytes.
 func TestCountSkipsNothing(t *testing.T) {
 	t.Parallel()
-	c := tokens.New()
-	for r := rune(0); r <= utf8.MaxRune; r++ {
-		if utf8.ValidRune(r) && c.Count(string(r)) == 0 {
-			t.Errorf("%U has no tokens", r)
+	for _, model := range models {
+		c := tokens.For(model)
+		last := rune(0x1FFFF) // beyond which there are hardly any but ideographs
+		if model == "gpt-4o" {
+			last = utf8.MaxRune
+		}
+		for r := rune(0); r <= last; r++ {
+			if n := c.Count(string(r)); utf8.ValidRune(r) && (n == 0 || n > utf8.RuneLen(r)) {
+				t.Errorf("%s: %U has %d tokens", model, r, n)
+			}
 		}
 	}
 }
@@ -68,13 +79,22 @@ func TestCountAtOnce(t *testing.T) {
 }
 
 func FuzzCount(f *testing.F) {
-	c := tokens.New()
 	for _, text := range hostile(40) {
 		f.Add(text)
 	}
+	for _, s := range scripts(f) {
+		f.Add(s.text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if n := c.Count(text); utf8.ValidString(text) && n > len(text) || (n == 0) != (text == "") {
-			t.Errorf("Count(%q) = %d", text, n)
+		for _, model := range models {
+			c := tokens.For(model)
+			n := c.Count(text)
+			if utf8.ValidString(text) && n > len(text) || (n == 0) != (text == "") {
+				t.Errorf("%s: Count(%q) = %d", model, text, n)
+			}
+			if stored := c.Stored(text, tokens.New().Count(text)); stored != 0 && stored != n {
+				t.Errorf("%s: Stored(%q) = %d, counted %d", model, text, stored, n)
+			}
 		}
 	})
 }
@@ -84,6 +104,8 @@ func hostile(n int) map[string]string {
 	return map[string]string{
 		"spaces":     strings.Repeat(" ", n),
 		"spaces, x":  strings.Repeat(" ", n) + "x",
+		"mixed":      strings.Repeat(" \n", n/2) + "x",
+		"wide mixed": strings.Repeat("\u3000\n", n/2),
 		"breaks":     strings.Repeat("\n", n) + "x",
 		"letters":    strings.Repeat("a", n),
 		"capitals":   strings.Repeat("A", n),
@@ -99,20 +121,38 @@ func hostile(n int) map[string]string {
 	}
 }
 
-// The time a character takes must not grow with the text.
+// The time a character takes must not grow with the text, and 4,000 take less than 10 ms.
 func BenchmarkCount(b *testing.B) {
-	c := tokens.New()
-	c.Count("load")
 	texts := hostile(4_000)
 	texts["chat"] = "Can we get a status update on the server migration before Friday?"
 	for name, text := range hostile(40_000) {
 		texts[name+" x10"] = text
 	}
-	for name, text := range texts {
+	for _, model := range models {
+		c := tokens.For(model)
+		c.Count("load")
+		for name, text := range texts {
+			b.Run(model+"/"+name, func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					c.Count(text)
+				}
+			})
+		}
+	}
+}
+
+// What is stored needs no vocabulary.
+func BenchmarkStored(b *testing.B) {
+	c := tokens.For("llama")
+	for name, text := range map[string]string{
+		"ASCII": strings.Repeat("Can we get a status update on 12 servers? ", 95), "Cyrillic": strings.Repeat("Все люди рождаются ", 210),
+		"ideographs": strings.Repeat("語", 4000),
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				c.Count(text)
+				c.Stored(text, 1000)
 			}
 		})
 	}

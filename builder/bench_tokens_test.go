@@ -1,0 +1,98 @@
+package builder
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hark/internal/tokens"
+)
+
+// reckoned are the tokens of the prompt that in makes, as the sum of its parts and as counted afresh.
+func reckoned(b *Builder, in Input) (sum, whole int) {
+	w := b.begin(in)
+	defer b.end(w)
+	w.plan()
+	w.decide(w.maxTokens())
+	w.render()
+	return w.tokens, w.counted()
+}
+
+// storeAll gives texts the counts that a store has for them.
+func storeAll(in *Input) {
+	in.Query.Tokens = holdsCounter.Count(strings.TrimSpace(in.Query.Content))
+	for i := range in.History {
+		for j := range in.History[i].Lines {
+			line := &in.History[i].Lines[j]
+			line.Tokens = holdsCounter.Count(strings.TrimSpace(line.Content))
+		}
+	}
+	for i := range in.Session {
+		in.Session[i].Tokens = holdsCounter.Count(strings.TrimSpace(in.Session[i].Content))
+	}
+}
+
+// BenchmarkReckoning measures how far the sum of the stored counts is above what the whole prompt has.
+func BenchmarkReckoning(b *testing.B) {
+	in := big(tokenCounter(b))
+	for _, model := range []string{"gpt-4o", "gpt-4", "llama"} {
+		b.Run(model, func(b *testing.B) {
+			builder, err := New(Options{MaxTokens: 64_000, Citations: true}, tokens.For(model))
+			if err != nil {
+				b.Fatal(err)
+			}
+			sum, whole := reckoned(builder, in)
+			for b.Loop() {
+				builder.Build(in)
+			}
+			b.ReportMetric(float64(whole), "tokens")
+			b.ReportMetric(100*float64(sum-whole)/float64(whole), "over-%")
+		})
+	}
+}
+
+// The sum of the parts bounds the whole, whichever counter counts.
+func TestSumBoundsTheWhole(t *testing.T) {
+	t.Parallel()
+	in := inputs(injections(t))
+	rapid.Check(t, func(t *rapid.T) {
+		input := in.Draw(t, "input")
+		storeAll(&input)
+		model := rapid.SampledFrom([]string{"gpt-4o", "gpt-4", "llama"}).Draw(t, "model")
+		o := Options{Layout: layouts().Draw(t, "layout"), Citations: rapid.Bool().Draw(t, "citations"), MaxTokens: 64_000}
+		b, err := New(o, tokens.For(model))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum, whole := reckoned(b, input); sum < whole {
+			t.Errorf("%s: the parts have %d tokens, the prompt %d", model, sum, whole)
+		}
+	})
+}
+
+func FuzzSum(f *testing.F) {
+	for _, text := range injections(f) {
+		f.Add(text, 0)
+	}
+	builders := map[string]*Builder{}
+	layouts := []Layout{LayoutSections, LayoutPlain, LayoutChat}
+	models := []string{"gpt-4o", "gpt-4", "llama"}
+	for _, model := range models {
+		for _, layout := range layouts {
+			b, err := New(Options{MaxTokens: 64_000, Layout: layout}, tokens.For(model))
+			if err != nil {
+				f.Fatal(err)
+			}
+			builders[model+string(layout)] = b
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string, which int) {
+		model, layout := models[uint(which)%3], layouts[uint(which)/3%3]
+		in := everywhere(strings.ToValidUTF8(text, ""))
+		storeAll(&in)
+		if sum, whole := reckoned(builders[model+string(layout)], in); sum < whole {
+			t.Errorf("%s, %s: the parts of %q have %d tokens, the prompt %d", model, layout, text, sum, whole)
+		}
+	})
+}

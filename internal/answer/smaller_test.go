@@ -1,0 +1,255 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/internal/llm"
+	"hark/internal/llmtest"
+	"hark/internal/tokens"
+	"hark/memory"
+)
+
+// narrow is a server whose model takes so many tokens of prompt and answer, counts a fifth more than we do, and cites
+// whatever it was shown last.
+type narrow struct {
+	*llmtest.Server
+	window int
+	says   string // the refusal, with the window and the tokens of the prompt
+	seen   []int  // tokens of each prompt
+}
+
+const narrowAnswer = 200 // tokens kept free for the answer
+
+// newNarrow has the engine of w ask a narrow server.
+func newNarrow(t *testing.T, w *world, window int, says string, o builder.Options) *narrow {
+	t.Helper()
+	n := &narrow{Server: llmtest.New(t), window: window, says: says}
+	counter := tokens.New()
+	n.Answer(func(r llmtest.Request) llmtest.Reply {
+		asked := counter.Count(r.Prompt()) * 6 / 5
+		n.seen = append(n.seen, asked)
+		if asked+narrowAnswer > n.window {
+			return llmtest.Fail(400, "context_length_exceeded", strings.NewReplacer("WINDOW", strconv.Itoa(n.window), "ASKED", strconv.Itoa(asked)).Replace(n.says))
+		}
+		return llmtest.Say("It is so [" + strconv.Itoa(lastNumber(r.Prompt())) + "].")
+	})
+	client := llm.New(llm.Config{BaseURL: n.URL(), Model: "test-model", MaxTokens: narrowAnswer, Timeout: time.Minute, Retries: 2})
+	w.engine = w.over(w.store, overWire{client}, o, Options{})
+	return n
+}
+
+var numbered = regexp.MustCompile(`(?m)^[^\[\n]*\[(\d+)\] \[`)
+
+// lastNumber is the largest number of a history item in a prompt; 0 if there is none.
+func lastNumber(prompt string) (last int) {
+	for _, m := range numbered.FindAllStringSubmatch(prompt, -1) {
+		n, _ := strconv.Atoi(m[1])
+		last = max(last, n)
+	}
+	return last
+}
+
+// fill logs much about a lighthouse's password, each message with a word of its own.
+func (w *world) fill() (said []memory.MessageID) {
+	for i := range 200 {
+		channel, ago := harbor, 2*day-time.Duration(i)*time.Minute
+		if i%4 == 0 {
+			channel, ago = lobby, 20*time.Minute-time.Duration(i)*time.Second
+		}
+		said = append(said, w.says(ago, channel, ben, fmt.Sprintf("lighthouse item%d %s", i, strings.Repeat("password ", i%40+1))))
+	}
+	return said
+}
+
+// A prompt that is refused for its length is built once more, smaller, and the answer and its sources are of that one.
+func TestSmallerPromptAfterARefusal(t *testing.T) {
+	t.Parallel()
+	const both = "This model's maximum context length is WINDOW tokens. However, your messages resulted in ASKED tokens."
+	for name, tc := range map[string]struct {
+		says   string
+		layout builder.Layout
+	}{
+		"it says all":        {both, builder.LayoutSections},
+		"in the chat layout": {both, builder.LayoutChat},
+		"it says its window": {"The context size is WINDOW tokens", builder.LayoutSections},
+		"it says nothing":    {"Too long", builder.LayoutSections},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil)
+			said := w.fill()
+			n := newNarrow(t, w, 3000, tc.says, builder.Options{Layout: tc.layout, Citations: true})
+			q := w.asks(lobby, "What is the lighthouse password?")
+			streamed := ""
+			a, err := w.engine.Answer(t.Context(), q, func(text string) { streamed = text })
+			if err != nil || a.Away != nil || a.Model != "wire-1" || !strings.HasPrefix(a.Text, "It is so [") || streamed != a.Text {
+				t.Fatalf("answer %q by %q, streamed %q, away %v, %v", a.Text, a.Model, streamed, a.Away, err)
+			}
+			requests := n.Requests()
+			if len(requests) != 2 || n.seen[1]+narrowAnswer > n.window || n.seen[1] < n.seen[0]/5 {
+				t.Fatalf("prompts of %v tokens for a window of %d", n.seen, n.window)
+			}
+			if tc.says == both && n.seen[1] < (n.window-narrowAnswer)/2 {
+				t.Errorf("a prompt of %d tokens where %d have room", n.seen[1], n.window-narrowAnswer)
+			}
+			if last := requests[1].Last(); !strings.Contains(last, q.Text) || tc.layout == builder.LayoutChat && len(requests[1].Messages) < 4 {
+				t.Errorf("%d messages, the last %q", len(requests[1].Messages), last)
+			}
+			sources(t, a, said, requests[1].Prompt())
+			if a.Shortened == nil || !strings.Contains(a.Shortened.Error(), "llm.max_tokens") || strings.Contains(a.Shortened.Error(), "lighthouse") {
+				t.Errorf("shortened: %v", a.Shortened)
+			}
+		})
+	}
+}
+
+// sources checks that what a names as its sources is what the prompt shows, and that it cites the last of them.
+func sources(t *testing.T, a Answer, said []memory.MessageID, prompt string) {
+	t.Helper()
+	shown := 0
+	for i, id := range said {
+		there := strings.Contains(prompt, fmt.Sprintf("item%d ", i))
+		is := slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == id && (h.Context || h.Number > 0) })
+		if there != is {
+			t.Errorf("item%d: shown %v, source %v", i, there, is)
+		}
+		if there {
+			shown++
+		}
+	}
+	if shown < 3 || shown == len(said) {
+		t.Errorf("%d of %d messages are shown", shown, len(said))
+	}
+	last := lastNumber(prompt)
+	if len(a.Sources) != 1 || a.Sources[0].Number != last {
+		t.Fatalf("cites %+v, the prompt's last is %d", a.Sources, last)
+	}
+	item := regexp.MustCompile(`(?m)^[^\[\n]*\[` + strconv.Itoa(last) + `\] .*(\n  ┆.*)*`).FindString(prompt)
+	if cited := slices.Index(said, a.Sources[0].Message); !strings.Contains(item, fmt.Sprintf("item%d ", cited)) {
+		t.Errorf("cites item%d, but [%d] is %s", cited, last, item)
+	}
+}
+
+// A prompt is built twice at most. What is refused twice is answered by quoting.
+func TestRefusedTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.fill()
+	n := newNarrow(t, w, 300, "context length WINDOW", builder.Options{Citations: true})
+	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	if len(n.seen) != 2 || n.seen[1] >= n.seen[0] {
+		t.Errorf("prompts of %v tokens", n.seen)
+	}
+	has(t, a.Text, "> lighthouse", modelAway)
+	if _, _, is := a.Away.(interface{ TooLong() (int, int, bool) }).TooLong(); !is || a.Shortened != nil {
+		t.Errorf("away %v, shortened %v", a.Away, a.Shortened)
+	}
+}
+
+// Where the prompt can't be made smaller it isn't sent again.
+func TestRefusedAtItsSmallest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	n := newNarrow(t, w, 100, "Too long", builder.Options{Citations: true})
+	a := w.answer(w.asks(lobby, "Hm?"))
+	if len(n.seen) != 1 || a.Away == nil {
+		t.Errorf("prompts of %v tokens, away %v", n.seen, a.Away)
+	}
+}
+
+// refusing refuses what it is asked first.
+type refusing struct {
+	scripted
+	calls int
+	first func() // called before it refuses
+	err   error
+}
+
+type refusal struct{ room, asked int }
+
+func (refusal) Error() string               { return "too long" }
+func (r refusal) TooLong() (int, int, bool) { return r.room, r.asked, true }
+
+func (m *refusing) Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (string, error) {
+	if m.calls++; m.calls == 1 {
+		m.first()
+		return "", m.err
+	}
+	return m.scripted.Chat(ctx, messages, delta)
+}
+
+// What is gone between the two prompts isn't in the second.
+func TestSecondPromptIsOfWhatIsThereThen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	said := w.fill()
+	gone := w.says(day, harbor, ben, "The lighthouse password is tuna")
+	model := &refusing{scripted: scripted{pieces: []string{"It is so [1]."}}, err: refusal{2000, 4000}}
+	model.first = func() { w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{gone}}) }
+	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
+	q := w.asks(lobby, "What is the lighthouse password?")
+	has(t, w.prompt(q), "tuna")
+	a := w.answer(q)
+	prompt := ""
+	for _, m := range model.got {
+		prompt += m.Content
+	}
+	hasNot(t, prompt, "tuna")
+	has(t, prompt, "item1")
+	if model.calls != 2 || a.Text != "It is so [1]." || len(a.Sources) != 1 || !slices.Contains(said, a.Sources[0].Message) {
+		t.Errorf("%d calls, answer %q of %+v", model.calls, a.Text, a.Sources)
+	}
+}
+
+func TestRefusedAndThenNoMore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.fill()
+	q := w.asks(lobby, "What is the lighthouse password?")
+	calls := &faulty{Log: w.store, n: 1 << 20}
+	model := &refusing{err: refusal{}, first: func() { calls.n = 1 }}
+	w.engine = w.over(calls, model, builder.Options{}, Options{})
+	if a, err := w.engine.Answer(t.Context(), q, nil); !errors.Is(err, errDisk) || a.Text != "" || model.calls != 1 {
+		t.Errorf("the store fails between two prompts: %q, %v, %d calls", a.Text, err, model.calls)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	model = &refusing{err: refusal{}, first: cancel}
+	w.engine = w.over(w.store, model, builder.Options{}, Options{})
+	if a, err := w.engine.Answer(ctx, q, nil); err == nil || a.Text != "" || model.calls != 1 {
+		t.Errorf("nobody waits any more: %q, %v, %d calls", a.Text, err, model.calls)
+	}
+}
+
+func TestSmaller(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		err  error
+		want int
+	}{
+		{nil, 0},
+		{errors.New("out of order"), 0},
+		{&llm.Error{Kind: llm.Server}, 0},
+		{&llm.Error{Kind: llm.TooLong}, 2000},
+		{fmt.Errorf("ask: %w", refusal{0, 0}), 2000},
+		{refusal{0, 5000}, 2000},
+		{refusal{3000, 5000}, 2160},
+		{refusal{4999, 5000}, 3599},
+		{refusal{5000, 5000}, 2000},
+		{refusal{3000, 0}, 2250},
+		{refusal{4000, 0}, 2000},
+		{refusal{1, 1 << 30}, 1},
+	} {
+		if got := smaller(4000, tc.err); got != tc.want {
+			t.Errorf("smaller(4000, %v) = %d, want %d", tc.err, got, tc.want)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package tokens_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tiktoken-go/tokenizer"
+
+	"hark/internal/tokens"
+)
+
+func TestModels(t *testing.T) {
+	t.Parallel()
+	const o200k, cl100k, p50k, r50k, none = tokenizer.O200kBase, tokenizer.Cl100kBase, tokenizer.P50kBase, tokenizer.R50kBase, ""
+	for _, tc := range []struct {
+		model    string
+		encoding tokenizer.Encoding // none: estimated
+		window   int
+	}{
+		{"gpt-4o", o200k, 128_000},
+		{"gpt-4o-mini-2024-07-18", o200k, 128_000},
+		{"openai/gpt-4o:free", o200k, 128_000},
+		{"openrouter/openai/GPT-4o", o200k, 128_000},
+		{" chatgpt-4o-latest ", o200k, 128_000},
+		{"ft:gpt-4o-mini-2024-07-18:acme::7p4lURel", o200k, 128_000},
+		{"gpt-4.1", o200k, 1_047_576},
+		{"gpt-4.1-nano-2025-04-14", o200k, 1_047_576},
+		{"gpt-4.5-preview", o200k, 128_000},
+		{"gpt-5", o200k, 400_000},
+		{"gpt-5.1-codex", o200k, 400_000},
+		{"gpt-5-chat-latest", o200k, 128_000},
+		{"o1", o200k, 200_000},
+		{"o1-mini", o200k, 128_000},
+		{"o3-mini-high", o200k, 200_000},
+		{"o4-mini", o200k, 200_000},
+		{"gpt-oss:20b", o200k, 131_072},
+		{"openai.gpt-oss-120b-1:0", o200k, 131_072},
+		{"gpt-4", cl100k, 8_192},
+		{"gpt-4-0613", cl100k, 8_192},
+		{"gpt-4-32k-0613", cl100k, 32_768},
+		{"gpt-4-turbo-2024-04-09", cl100k, 128_000},
+		{"gpt-4-1106-preview", cl100k, 128_000},
+		{"gpt-3.5-turbo", cl100k, 16_385},
+		{"gpt-3.5-turbo-0613", cl100k, 4_096},
+		{"gpt-35-turbo", cl100k, 16_385},
+		{"azure/gpt-35-turbo-16k", cl100k, 16_385},
+		{"text-embedding-3-small", cl100k, 8_192},
+		{"davinci-002", cl100k, 16_384},
+		{"text-davinci-003", p50k, 4_097},
+		{"code-davinci-002", p50k, 0},
+		{"text-davinci-001", r50k, 2_049},
+		{"davinci", r50k, 2_049},
+		{"gpt2", r50k, 1_024},
+		{"llama3.1:8b", none, 0},
+		{"meta-llama/Llama-2-7b-chat-hf", none, 0},
+		{"mistral-small-latest", none, 0},
+		{"qwen3:4b", none, 0},
+		{"gemma-3-27b-it", none, 0},
+		{"deepseek-chat", none, 0},
+		{"anthropic/claude-sonnet-4", none, 0},
+		{"gpt-j-6b", none, 0},
+		{"gpt-50", none, 0},
+		{"gpt4all-falcon", none, 0},
+		{"o1000", none, 0},
+		{"openai/", none, 0},
+		{"adamo", none, 0},
+	} {
+		if got := tokens.Window(tc.model); got != tc.window {
+			t.Errorf("Window(%q) = %d, want %d", tc.model, got, tc.window)
+		}
+		c := tokens.For(tc.model)
+		if c.Exact() != (tc.encoding != none) {
+			t.Errorf("For(%q) is exact: %t", tc.model, c.Exact())
+		}
+		if tc.encoding == none {
+			continue
+		}
+		codec, err := tokenizer.Get(tc.encoding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range scripts(t) {
+			want, err := codec.Count(s.text)
+			if got := c.Count(s.text); err != nil || got != want {
+				t.Errorf("For(%q).Count(%s) = %d, want %d, %v", tc.model, s.name, got, want, err)
+			}
+		}
+	}
+	if c := tokens.For(""); !c.Exact() || c.Count("日本語") != tokens.New().Count("日本語") {
+		t.Error("without a model another encoding counts")
+	}
+}
+
+// What is stored is only used where the model's count can be found from it.
+func TestStored(t *testing.T) {
+	t.Parallel()
+	stored := tokens.New()
+	for _, s := range scripts(t) {
+		n := stored.Count(s.text)
+		for _, model := range []string{"", "gpt-4o", "gpt-4", "davinci", "llama3"} {
+			c := tokens.For(model)
+			got, want := c.Stored(s.text, n), c.Count(s.text)
+			if recount := strings.HasPrefix(model, "gpt-4") && model != "gpt-4o" || model == "davinci"; recount {
+				want = 0
+			}
+			if got != want {
+				t.Errorf("For(%q).Stored(%s, %d) = %d, want %d", model, s.name, n, got, want)
+			}
+		}
+	}
+}

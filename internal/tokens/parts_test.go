@@ -1,0 +1,58 @@
+package tokens
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// joint is how many tokens more a whole may have than its two parts together. Where a text is cut the pieces that
+// its pattern finds can be other ones, and so can the pairs that are merged.
+const joint = 2
+
+// partsBoundWhole checks that a+b has hardly more tokens than a and b. Only where nearly every byte is a token, so
+// that the estimate ends at the number of bytes, do the parts bound no more than the bytes do.
+func partsBoundWhole(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, a, b string) {
+	t.Helper()
+	for _, model := range []string{"gpt-4o", "gpt-4", "text-davinci-003", "davinci", "llama"} {
+		c := For(model)
+		whole, parts := c.Count(a+b), c.Count(a)+c.Count(b)
+		if c.estimate {
+			o200k := New()
+			for _, part := range []string{a, b} {
+				parts += max(0, o200k.Count(part)+(surcharge(part)+token-1)/token-len(part))
+			}
+		}
+		if whole > parts+joint {
+			t.Errorf("%s: %q has %d tokens, %q and %q have %d", model, a+b, whole, a, b, parts)
+		}
+	}
+}
+
+func TestPartsBoundTheWhole(t *testing.T) {
+	t.Parallel()
+	pieces := strings.Split("the | Jane|'s|n't| |  |\n|\n\n|\t|1|22|333|4444|…|...|!?|=== |- |語|中文|の|한국어| при|вет|مرحبا|हिन्दी|ไทย|🔥|👨‍👩‍👧|é|e\u0301|ABC|camelCase|x_y|(|)|<@|>:|\x00|\x7f|aaaaaaaa|https://|7b523b5f", "|")
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 20).Draw(t, "pieces"), "") + rapid.StringN(0, 5, 20).Draw(t, "rest")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		partsBoundWhole(t, text.Draw(t, "a"), text.Draw(t, "b"))
+	})
+}
+
+func FuzzParts(f *testing.F) {
+	f.Add("The deadline for ", "Project X is confirmed.")
+	f.Add("日本", "語です")
+	f.Add("12", "34567")
+	f.Add("   ", "x")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if utf8.ValidString(a) && utf8.ValidString(b) {
+			partsBoundWhole(t, a, b)
+		}
+	})
+}
