@@ -171,7 +171,7 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE summary SET made = 'x'", func(s *Store) (any, error) { return s.Summaries(bg, general) }, "read the summaries of channel 1000"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return s.Summaries(bg, general) }, "read the summaries of channel 1000"},
 		{"DROP TABLE summary", func(s *Store) (any, error) { return s.Unsummarised(bg, 0) }, "read what is to be summed up"},
-		{"UPDATE channel SET summarised = 'x'", func(s *Store) (any, error) { return s.Unsummarised(bg, 0) }, "read what is to be summed up"},
+		{"UPDATE channel SET guild = 'x'", func(s *Store) (any, error) { return s.Unsummarised(bg, 0) }, "read what is to be summed up"},
 		{"DROP TABLE summary", func(s *Store) (any, error) { return s.Extent(bg, memory.Forgetting{Guild: guild}) }, "count what would be forgotten"},
 		{"DROP TABLE learn", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
 		{"DROP TABLE gap", func(s *Store) (any, error) { return s.Gaps(bg) }, "read what is missing"},

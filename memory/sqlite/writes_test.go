@@ -213,9 +213,23 @@ func init() {
 			return t.apply(&prepared[0])
 		})
 	}
+	writes["sum up"] = func(s *Store) error { return s.Apply(bg, summed(general, 19)) }
 	writes["edit what a summary is from"] = func(s *Store) error {
-		return s.Apply(bg, posted(general, 500, "to be summed up"), summed(general, 500), edited(general, 500, "otherwise"), posted(general, 501, "this as well"),
-			summed(general, 501), deleted(general, 501))
+		prepared, err := s.prepare([]memory.Event{edited(general, 19, "otherwise")})
+		if err != nil {
+			return err
+		}
+		return s.writing(bg, func(t *transaction) error {
+			for query, args := range map[string][]any{
+				"INSERT INTO summary VALUES (1000, ?, 0, 1, 'toy', 'talk', '[]', 'is due', 0)": {int64(id(30))},
+				"INSERT INTO summary_source VALUES (1000, ?, ?, 0)":                            {int64(id(19)), int64(id(30))},
+			} {
+				if err := t.exec(query, args...); err != nil {
+					return err
+				}
+			}
+			return t.apply(&prepared[0])
+		})
 	}
 	writes["notes"] = func(s *Store) error { return s.Apply(bg, notes()...) }
 	for name, e := range map[string]memory.Event{ // the first to ask what was decided
