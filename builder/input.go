@@ -12,12 +12,19 @@ type Input struct {
 	Now     time.Time // in the guild's zone, which all times are shown in
 	Persona string    // who answers, in the admin's words; empty: the layout's own sentence
 
-	PreviousContext []string      // summaries of earlier sessions, oldest first: the newest are kept
+	PreviousContext []Earlier     // summaries of earlier sessions, oldest first: the most relevant are kept, of equals the newest
 	Participants    []Participant // in the order they are shown: the first are kept
 	History         []Item        // in any order: shown and kept by relevance, equals as given
 	Lore            []string      // what the guild was told to remember: the first are kept
 	Session         []Turn        // oldest first: the newest are kept
 	Query           Turn          // the question
+}
+
+// Earlier is a summary of an earlier session.
+type Earlier struct {
+	Text      string
+	Time      time.Time // when that was; zero: left out
+	Relevance float64   // only its order counts
 }
 
 // Participant is somebody the prompt introduces.

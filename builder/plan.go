@@ -278,27 +278,28 @@ func (w *work) marks(item *Item) (on [6]bool) {
 	return on
 }
 
-// planTexts is for summaries, of which the newest count most, and lore.
+// planTexts is for summaries, of which the most relevant count most, and lore.
 func (w *work) planTexts(s *section, most size) {
-	texts, title, limit, fixed := w.in.Lore, w.b.labels.Lore, loreChars, size{w.b.costs.person, runes([]byte(w.b.labels.Person)) + 1}
+	n, title, limit, fixed := len(w.in.Lore), w.b.labels.Lore, loreChars, size{w.b.costs.person, runes([]byte(w.b.labels.Person)) + 1}
 	if s.kind == kindEarlier {
-		texts, title, limit = w.in.PreviousContext, w.b.labels.Earlier, summaryChars
+		n, title, limit = len(w.in.PreviousContext), w.b.labels.Earlier, summaryChars
 		fixed = size{w.b.costs.earlierMark, runes([]byte(w.b.labels.EarlierMark)) + 1}
 	}
 	if w.plain() {
 		fixed = size{2, 2}
 	}
-	s.items, s.head = len(texts), w.head(s.kind, title)
-	for n := range texts {
-		i := n
-		if s.kind == kindEarlier {
-			i = len(texts) - 1 - n
-			if w.plain() && n == plainSummaries {
+	s.items, s.head = n, w.head(s.kind, title)
+	if s.kind == kindEarlier {
+		for n, i := range w.earlierByRelevance() {
+			e := &w.in.PreviousContext[i]
+			if w.plain() && n == plainSummaries || !w.add(s, entry{index: i, fixed: fixed.plus(w.earlierStamp(e)), pieces: w.keep(w.measure(e.Text, 0, bareLine, limit))}, most) {
 				return
 			}
 		}
-		e := entry{index: i, fixed: fixed, pieces: w.keep(w.measure(texts[i], 0, bareLine, limit))}
-		if !w.add(s, e, most) {
+		return
+	}
+	for i, text := range w.in.Lore {
+		if !w.add(s, entry{index: i, fixed: fixed, pieces: w.keep(w.measure(text, 0, bareLine, limit))}, most) {
 			return
 		}
 	}
