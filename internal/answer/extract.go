@@ -145,8 +145,8 @@ const (
 )
 
 // information is how much a quoting tells: how rare its terms are in the session, by its length, and what it has of
-// figures, dates, names, decisions and statements of people about themselves. It tells nothing with less than two terms,
-// or a figure and a term.
+// figures, dates, names, decisions and statements of people about themselves. It tells nothing without a
+// figure, or a word and two terms, one of them its own.
 func information(turns []said, q quoting, among map[string]int) (info float64, tells bool) {
 	t := turns[q.at]
 	terms, words := t.terms, len(t.words)
@@ -171,5 +171,5 @@ func information(turns []said, q quoting, among map[string]int) (info float64, t
 			info += sign.worth
 		}
 	}
-	return info + lateWorth*float64(q.at+1)/float64(len(turns)), len(terms) >= 2 || figure && len(terms) > 0
+	return info + lateWorth*float64(q.at+1)/float64(len(turns)), len(t.words) > 0 && len(t.terms) > 0 && len(terms) >= 2 || figure
 }
