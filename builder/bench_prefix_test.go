@@ -41,7 +41,7 @@ func BenchmarkCommonPrefix(b *testing.B) {
 // asked is the i-th question of a session.
 func asked(i int) Input {
 	now := noon.Add(time.Duration(i) * time.Minute)
-	in := Input{Now: now, PreviousContext: []string{"They planned the trip to the lake and decided to go by train.", "Ben is to book the hut."},
+	in := Input{Now: now, PreviousContext: []Earlier{{Text: "They planned the trip to the lake and decided to go by train."}, {Text: "Ben is to book the hut."}},
 		Query: Turn{Author: 1, Speaker: "Jane", Content: fmt.Sprintf("And what about number %d?", i)}}
 	for k := range 2 + i/3 {
 		in.Participants = append(in.Participants, Participant{ID: memory.UserID(1 + k), Name: fmt.Sprintf("Member %d", k), LastActive: noon.Add(-time.Duration(k) * time.Hour),

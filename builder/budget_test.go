@@ -17,7 +17,7 @@ func TestWhatGoesFirst(t *testing.T) {
 	for i := range 20 {
 		in.Session = append(in.Session, Turn{Author: 5, Content: fmt.Sprintf("turn%d %s", i, long)})
 		in.Participants = append(in.Participants, Participant{ID: memory.UserID(100 + i), Name: fmt.Sprintf("name%d", i), Data: long})
-		in.PreviousContext = append(in.PreviousContext, fmt.Sprintf("summary%d %s", i, long))
+		in.PreviousContext = append(in.PreviousContext, Earlier{Text: fmt.Sprintf("summary%d %s", i, long), Time: noon})
 		in.Lore = append(in.Lore, fmt.Sprintf("lore%d %s", i, long))
 		in.History = append(in.History, Item{Relevance: float64(i) / 20, Lines: lines(1, fmt.Sprintf("item%d.%%d %s", i, long))})
 	}
@@ -61,7 +61,7 @@ func crowd() Input {
 		text := strings.Repeat("words and more ", 3+i*7%23)
 		in.Session = append(in.Session, Turn{Author: 5, Content: text})
 		in.Participants = append(in.Participants, Participant{ID: 5, Name: "Name", Data: text})
-		in.PreviousContext = append(in.PreviousContext, text)
+		in.PreviousContext = append(in.PreviousContext, Earlier{Text: text, Time: noon.AddDate(0, 0, i-30), Relevance: float64(i * 7 % 5)})
 		in.Lore = append(in.Lore, text)
 		in.History = append(in.History, Item{Lines: lines(1+i%3, "%d "+text)})
 	}

@@ -13,7 +13,7 @@ type Input struct {
 	Persona string    // who answers, in the admin's words; empty: the layout's own sentence
 	Mode    Mode      // what kind of work the question asks for; one that isn't Known is ModeGeneral
 
-	PreviousContext []string      // summaries of earlier sessions, oldest first: the newest are kept
+	PreviousContext []Earlier     // summaries of earlier sessions, oldest first: the most relevant are kept, of equals the newest
 	Participants    []Participant // in the order they are shown: the first are kept
 	History         []Item        // in any order: shown and kept by relevance, equals as given
 	Lore            []string      // what the guild was told to remember: the first are kept
@@ -23,6 +23,13 @@ type Input struct {
 	// MaxTokens is a smaller budget than Options.MaxTokens for this prompt alone; 0: none. Below the least that the
 	// layout needs it is that.
 	MaxTokens int
+}
+
+// Earlier is a summary of an earlier session.
+type Earlier struct {
+	Text      string
+	Time      time.Time // when that was; zero: left out
+	Relevance float64   // only its order counts
 }
 
 // Participant is somebody the prompt introduces.

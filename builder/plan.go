@@ -94,8 +94,8 @@ func (w *work) plan() {
 	w.planUnlessAbsent(kindSession, w.planSession)
 	w.planUnlessAbsent(kindParticipants, w.planParticipants)
 	w.planUnlessAbsent(kindHistory, w.planHistory)
-	w.planUnlessAbsent(kindEarlier, w.planTexts)
-	w.planUnlessAbsent(kindLore, w.planTexts)
+	w.planUnlessAbsent(kindEarlier, w.planEarlier)
+	w.planUnlessAbsent(kindLore, w.planLore)
 	w.planPersona()
 	w.planQuery()
 	w.planChars()
@@ -308,30 +308,36 @@ func (w *work) marks(item *Item) (on [6]bool) {
 	return on
 }
 
-// planTexts is for summaries, of which the newest count most, and lore.
-func (w *work) planTexts(s *section, most size) {
-	texts, title, limit, fixed := w.in.Lore, w.b.labels.Lore, loreChars, size{w.b.costs.person, runes([]byte(w.b.labels.Person)) + 1}
-	if s.kind == kindEarlier {
-		texts, title, limit = w.in.PreviousContext, w.b.labels.Earlier, summaryChars
-		fixed = size{w.b.costs.earlierMark, runes([]byte(w.b.labels.EarlierMark)) + 1}
-	}
-	if w.plain() {
-		fixed = size{2, 2}
-	}
-	s.items, s.head = len(texts), w.head(s.kind, title)
-	for n := range texts {
-		i := n
-		if s.kind == kindEarlier {
-			i = len(texts) - 1 - n
-			if w.plain() && n == plainSummaries {
-				return
-			}
+func (w *work) planEarlier(s *section, most size) {
+	s.items, s.head = len(w.in.PreviousContext), w.head(kindEarlier, w.b.labels.Earlier)
+	fixed := w.textFixed(w.b.costs.earlierMark, w.b.labels.EarlierMark)
+	for n, i := range w.earlierByRelevance() {
+		if w.plain() && n == plainSummaries {
+			return
 		}
-		e := entry{index: i, fixed: fixed, pieces: w.keep(w.measure(s.kind, texts[i], 0, bareLine, limit))}
-		if !w.add(s, e, most) {
+		e := &w.in.PreviousContext[i]
+		if !w.add(s, entry{index: i, fixed: fixed.plus(w.earlierStamp(e)), pieces: w.keep(w.measure(kindEarlier, e.Text, 0, bareLine, summaryChars))}, most) {
 			return
 		}
 	}
+}
+
+func (w *work) planLore(s *section, most size) {
+	s.items, s.head = len(w.in.Lore), w.head(kindLore, w.b.labels.Lore)
+	fixed := w.textFixed(w.b.costs.person, w.b.labels.Person)
+	for i, text := range w.in.Lore {
+		if !w.add(s, entry{index: i, fixed: fixed, pieces: w.keep(w.measure(kindLore, text, 0, bareLine, loreChars))}, most) {
+			return
+		}
+	}
+}
+
+// textFixed is what stands before a summary or a piece of lore takes.
+func (w *work) textFixed(tokens int, mark string) size {
+	if w.plain() {
+		return size{2, 2}
+	}
+	return size{tokens, runes([]byte(mark)) + 1}
 }
 
 // keep stores a piece, and returns it as an entry's only one.

@@ -74,6 +74,9 @@ func inputs(injected []string) *rapid.Generator[Input] {
 		return Turn{Speaker: text.Draw(t, "speaker"), Role: rapid.SampledFrom([]string{RoleUser, RoleAssistant, ""}).Draw(t, "role"),
 			Author: ids.Draw(t, "author"), Time: times.Draw(t, "time"), Content: s, Tokens: counts(t, s)}
 	})
+	earlier := rapid.Custom(func(t *rapid.T) Earlier {
+		return Earlier{Text: text.Draw(t, "summary"), Time: times.Draw(t, "when"), Relevance: rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "relevance")}
+	})
 	return rapid.Custom(func(t *rapid.T) Input {
 		persona := ""
 		if rapid.Bool().Draw(t, "own persona") {
@@ -81,7 +84,7 @@ func inputs(injected []string) *rapid.Generator[Input] {
 		}
 		return Input{
 			Now: now, Persona: persona,
-			PreviousContext: rapid.SliceOfN(text, 0, 5).Draw(t, "summaries"),
+			PreviousContext: rapid.SliceOfN(earlier, 0, 5).Draw(t, "summaries"),
 			Participants:    rapid.SliceOfN(person, 0, 8).Draw(t, "people"),
 			History:         rapid.SliceOfN(item, 0, 20).Draw(t, "history"),
 			Lore:            rapid.SliceOfN(text, 0, 5).Draw(t, "lore"),

@@ -94,13 +94,13 @@ func (w *work) appendPrevious() {
 		}
 		switch k {
 		case kindEarlier:
-			w.appendTexts(s, w.b.labels.Earlier, w.b.labels.EarlierMark)
+			w.appendEarlier(s)
 		case kindParticipants:
 			w.appendParticipants(s)
 		case kindHistory:
 			w.buf = w.appendHistory(w.buf, s)
 		case kindLore:
-			w.appendTexts(s, w.b.labels.Lore, w.b.labels.Person)
+			w.appendLore(s)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (w *work) appendPlain() {
 		}
 	}
 	earlier := &w.sections[kindEarlier]
-	for i := earlier.shown - 1; i >= 0; i-- {
+	for _, i := range w.oldestFirst(earlier) {
 		gap()
 		w.buf = w.appendPiece(w.buf, &earlier.entries[i].pieces[0], earlier.entries[i].pieces[0].at)
 	}
@@ -129,17 +129,13 @@ func (w *work) appendPlain() {
 	}
 }
 
-// appendTexts writes summaries, oldest first, or lore, a line each.
-func (w *work) appendTexts(s *section, title, mark string) {
-	w.buf = append(w.buf, title...)
-	for n := range s.shown {
-		i := n
-		if s.kind == kindEarlier {
-			i = s.shown - 1 - n
-		}
+// appendLore writes the lore, a line each.
+func (w *work) appendLore(s *section) {
+	w.buf = append(w.buf, w.b.labels.Lore...)
+	for i := range s.shown {
 		p := &s.entries[i].pieces[0]
 		w.buf = append(w.buf, '\n')
-		w.buf = append(w.buf, mark...)
+		w.buf = append(w.buf, w.b.labels.Person...)
 		w.buf = w.appendPiece(w.buf, p, p.at)
 	}
 }

@@ -44,7 +44,7 @@ func everywhere(text string) Input {
 	}
 	return Input{
 		Now:             now,
-		PreviousContext: []string{text, "Ordinary."},
+		PreviousContext: []Earlier{{Text: text, Time: now}, {Text: "Ordinary."}},
 		Participants:    []Participant{{ID: 11, Name: text, Data: text, LastActive: now}, {ID: 12, Name: "Jane"}},
 		History: []Item{
 			{Relevance: 0.9, Channel: text, Lines: []Line{line(11), line(12)}},

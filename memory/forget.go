@@ -12,7 +12,7 @@ const Everywhere GuildID = -1
 // without any text, so that what is fetched, imported or restored later is forgotten again.
 //
 // What goes with a message: its full text, its segment's vector, what it was called, Hark's answers made from it and
-// their traces, the facts and the lore that it is the source of. Lore is forgotten by itself as well, as a message would be
+// their traces, the facts, the lore and the summaries that it is a source of. Lore is forgotten by itself as well, as a message would be
 // that was written by whoever told it, where and when they did. With all of somebody's messages (User set, Channel and Before
 // not) goes what is known of the person. With a whole guild (neither Channel, User nor Before set) go its people,
 // and if Hark isn't there any more, or Why is WhyLeft, its structure and what was chosen in it.
@@ -49,6 +49,7 @@ type Receipt struct {
 	Answers    int // of Hark's, that used what was forgotten
 	Facts      int
 	Lore       int
+	Summaries  int // of which what is left is summed up again
 	People     int
 }
 

@@ -33,6 +33,12 @@ type Store interface {
 	People(ctx context.Context, guild GuildID) ([]Person, error)
 	// Lore is what a guild was told to remember, by id.
 	Lore(ctx context.Context, guild GuildID) ([]Lore, error)
+	// Summaries are those of a channel, by id, which is their order in time.
+	Summaries(ctx context.Context, channel ChannelID) ([]Summary, error)
+	// Unsummarised is what is to be summed up and can be recalled: first the stretches whose summaries were taken away with
+	// a source, then, of each channel, what was said from since on and after what Summarised has told of, by their ends and
+	// channels. Until is the last message there.
+	Unsummarised(ctx context.Context, since MessageID) ([]Stretch, error)
 	// Presence tells of those of users who have written in scope how much and when last, however long ago:
 	// scope's times and authors are not applied.
 	Presence(ctx context.Context, scope Scope, users []UserID) (map[UserID]Presence, error)
@@ -72,7 +78,7 @@ type Store interface {
 	// question and the hits that have a Number or are Context, and when the text of one of them changes that isn't an
 	// answer of Hark's itself, which grows while it is sent: also when either happened before the trace came, which Edited and QuestionEdited tell. A source in a channel that
 	// isn't known counts as deleted: it may have been forgotten with its guild. So it is with facts that it used and
-	// that are gone, and with lore that isn't there. When lore changes, the answers that used it and are kept are deleted. What was answered to somebody who has
+	// that are gone, and with lore and summaries that aren't there as they were. When lore changes, the answers that used it and are kept are deleted. What was answered to somebody who has
 	// opted out isn't kept.
 	KeepTrace(ctx context.Context, t Trace) error
 
@@ -179,8 +185,12 @@ type Trace struct {
 	Lore []int64 `json:"lore,omitempty"`
 	// LoreAt are the first ids that messages of each one's At can have: of lore that was changed since, the answer counts as
 	// one of which a source was edited. Without them it isn't compared.
-	LoreAt   []MessageID `json:"lore_at,omitempty"`
-	Sections []TraceUse  `json:"sections"` // in the prompt's order
+	LoreAt []MessageID `json:"lore_at,omitempty"`
+	// Summaries are the ids of the summaries, of its channel, that the model was shown; SummariesMade is when each was made, in
+	// milliseconds since 1970. The messages that they were made from are among Recalled.
+	Summaries     []MessageID `json:"summaries,omitempty"`
+	SummariesMade []int64     `json:"summaries_made,omitempty"`
+	Sections      []TraceUse  `json:"sections"` // in the prompt's order
 	// TextOnly says that vectors couldn't be searched, so that only full text found anything.
 	TextOnly bool `json:"text_only,omitempty"`
 	// HeldBack is how many of the messages that matter most to the question weren't used, since not everybody who can

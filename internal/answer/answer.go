@@ -49,9 +49,10 @@ type Question struct {
 
 // Filter says of what is recalled when, by whom and where it was said. It never widens what may be read.
 type Filter struct {
-	Since, Until time.Time          // from Since on, and before Until; zero: without a bound
-	From         []memory.UserID    // only what they said; empty: what anybody said
-	In           []memory.ChannelID // only there and in the threads there; empty: everywhere
+	Since, Until time.Time            // from Since on, and before Until; zero: without a bound
+	From         []memory.UserID      // only what they said; empty: what anybody said
+	In           []memory.ChannelID   // only there and in the threads there; empty: everywhere
+	Summaries    search.SummaryFilter // of earlier sessions only those; messages are recalled all the same
 }
 
 // narrow is what of scope the filter leaves; channels are those of the scope's guilds.
@@ -103,4 +104,6 @@ type Source struct {
 type Recalled struct {
 	Result search.Result
 	Prompt builder.Prompt
+	// Earlier are the summaries of earlier sessions that were looked at for the prompt, best first.
+	Earlier []search.SummaryHit
 }

@@ -188,6 +188,9 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	for _, l := range r.sentLore() {
 		t.Lore, t.LoreAt = append(t.Lore, l.ID), append(t.LoreAt, memory.FirstMessageID(l.At))
 	}
+	for _, s := range r.sentEarlier() {
+		t.Summaries, t.SummariesMade = append(t.Summaries, s.ID), append(t.SummariesMade, s.Made.UnixMilli())
+	}
 	for _, m := range r.loggedSession() {
 		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: q.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
 	}

@@ -23,7 +23,7 @@ var (
 	kindOf = regexp.MustCompile(`^zq([a-z]+)`)
 )
 
-// castle is a drawn guild in which much was said, and much was made from that: facts, and Hark's own answers.
+// castle is a drawn guild in which much was said, and much was made from that: facts, summaries, and Hark's own answers.
 type castle struct {
 	guildtest.World
 	t      *rapid.T
@@ -77,6 +77,7 @@ func newCastle(t *rapid.T, base int64) *castle {
 			c.fact(who, id, ch.ID, false)
 			c.fact(who, id, ch.ID, true)
 		}
+		c.sums(past[ch.ID].spot)
 		seen := func(a audience) bool { return a.at == ch.ID || there(a) }
 		id := c.says(9*time.Minute, memory.Message{Channel: ch.ID, Author: c.speakers()[0], Content: "Today's lighthouse password: " + c.word("now", ch.ID, seen)})
 		now[ch.ID] = origin{spot{ch.ID, id}, seen}
@@ -133,6 +134,15 @@ func (c *castle) fact(who memory.UserID, id memory.MessageID, channel memory.Cha
 	c.serial++
 	f := memory.Fact{ID: c.base + int64(c.serial), Text: c.word("fact", channel, c.anywhere(channel)), Alias: alias, By: who, Channel: channel, Message: id}
 	c.tell(memory.FactTold{Guild: c.Guild.ID, User: who, Fact: f})
+}
+
+// sums tells of a summary of what was said, which is told in its channel only, where the past of that may be known.
+func (c *castle) sums(source spot) {
+	known := func(a audience) bool { return a.at == source.channel && a.may[source.channel] }
+	c.tell(memory.Summarised{Guild: c.Guild.ID, Channel: source.channel, Until: source.id, Summary: &memory.Summary{
+		ID: source.id, Guild: c.Guild.ID, Channel: source.channel, Text: "The password of the lighthouse was " + c.word("summary", source.channel, known),
+		Kind: memory.SummaryFact, Made: noon, Sources: []memory.SummarySource{{Message: source.id}},
+	}})
 }
 
 // answers is an answer of Hark's, which may be repeated where all that it was made from may be known. If that was
@@ -272,11 +282,12 @@ func TestNothingDerivedLeaks(t *testing.T) {
 		switch shown := n.shown[kind]; {
 		case shown == 0 || n.heldBack[kind] == 0:
 			t.Errorf("nothing is tested about words of the kind %q", kind)
-		case slices.Contains([]string{"past", "now", "fact"}, kind) && shown < may*9/10:
+		case slices.Contains([]string{"past", "now", "fact"}, kind) && shown < may*9/10,
+			kind == "summary" && shown < may*3/4: // not where what it is from is shown itself, as the message replied to
 			t.Errorf("words of the kind %q aren't found", kind)
 		}
 	}
-	if len(n.may) != 9 || n.heldBack["unknown"] == 0 {
+	if len(n.may) != 10 || n.heldBack["unknown"] == 0 {
 		t.Errorf("words of these kinds: %v and %v", n.may, n.heldBack)
 	}
 }

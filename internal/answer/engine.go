@@ -19,6 +19,7 @@ type Log interface {
 	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
 	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
 	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
+	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
 	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 	Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error)
@@ -48,6 +49,8 @@ type Options struct {
 	Policy memory.Policy
 	// Rewrite has the model rewrite questions that refer back before they are searched for.
 	Rewrite bool
+	// NoSummaries leaves the summaries of earlier sessions out.
+	NoSummaries bool
 }
 
 // Engine answers questions.
@@ -151,5 +154,5 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if err != nil {
 		return Recalled{}, fmt.Errorf("recall: %w", err)
 	}
-	return Recalled{Result: r.result, Prompt: r.Prompt}, nil
+	return Recalled{Result: r.result, Prompt: r.Prompt, Earlier: r.summaries}, nil
 }

@@ -15,15 +15,16 @@ import (
 // recalled is all that an answer is made from.
 type recalled struct {
 	reach
-	Prompt   builder.Prompt
-	result   search.Result
-	said     map[spot]memory.Message // what the facts of the result's people, and its lore, were said in
-	session  []memory.Message        // of the channel, before the question, oldest first
-	sought   string                  // what is searched for: the question, or what was made of it
-	unlogged bool                    // whether the session isn't from the log
-	most     int                     // tokens of the prompt; 0: as the builder has it
-	started  time.Time
-	search   time.Duration
+	Prompt    builder.Prompt
+	result    search.Result
+	said      map[spot]memory.Message // what the facts of the result's people, its lore and the summaries were said in
+	summaries []search.SummaryHit     // of the channel's earlier sessions, best first
+	session   []memory.Message        // of the channel, before the question, oldest first
+	sought    string                  // what is searched for: the question, or what was made of it
+	unlogged  bool                    // whether the session isn't from the log
+	most      int                     // tokens of the prompt; 0: as the builder has it
+	started   time.Time
+	search    time.Duration
 }
 
 // spot is where a message is.
@@ -86,6 +87,9 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	if r.result, err = e.find(ctx, q, r, r.asked, skip); err != nil {
 		return err
 	}
+	if r.summaries, err = e.earlier(ctx, q, r, shown); err != nil {
+		return err
+	}
 	if err := e.settle(ctx, r); err != nil {
 		return err
 	}
@@ -97,6 +101,7 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	in.Now = q.Now.In(e.options.Zone)
 	in.Persona = e.options.Persona
 	in.MaxTokens = r.most
+	in.PreviousContext = asEarlier(r.summaries)
 	in.Session = e.turns(r.session, r.names)
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
 	r.Prompt = e.builder.Build(in)

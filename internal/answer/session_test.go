@@ -190,6 +190,13 @@ func (f *faulty) Lore(ctx context.Context, id memory.GuildID) ([]memory.Lore, er
 	return f.Log.Lore(ctx, id)
 }
 
+func (f *faulty) Summaries(ctx context.Context, id memory.ChannelID) ([]memory.Summary, error) {
+	if f.fails() {
+		return nil, errDisk
+	}
+	return f.Log.Summaries(ctx, id)
+}
+
 func (f *faulty) Messages(ctx context.Context, c memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
 	if f.fails() {
 		return nil, errDisk

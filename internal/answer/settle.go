@@ -9,10 +9,10 @@ import (
 	"hark/search"
 )
 
-// Facts and lore come from messages, whose audience and fate they share.
+// Facts, lore and summaries come from messages, whose audience and fate they share.
 
-// settle looks up the messages that the facts of a result's people and its lore were said in, and leaves out what has
-// lost one, and lore that may not be used.
+// settle looks up the messages that the facts of a result's people, its lore and the summaries were said in, and leaves out
+// what has lost one, and lore that may not be used.
 func (e *Engine) settle(ctx context.Context, r *recalled) error {
 	wanted := map[memory.ChannelID][]memory.MessageID{}
 	want := func(s spot) {
@@ -30,6 +30,11 @@ func (e *Engine) settle(ctx context.Context, r *recalled) error {
 			want(spot{s.Channel, s.Message})
 		}
 	}
+	for _, hit := range r.summaries {
+		for _, s := range hit.Summary.Sources {
+			want(spot{hit.Summary.Channel, s.Message})
+		}
+	}
 	if err := e.lookUp(ctx, r, wanted); err != nil {
 		return err
 	}
@@ -44,10 +49,13 @@ func (e *Engine) settle(ctx context.Context, r *recalled) error {
 	r.result.Lore = slices.DeleteFunc(r.result.Lore, func(hit search.LoreHit) bool {
 		return !r.usable(hit.Lore) || slices.ContainsFunc(hit.Lore.Sources, func(s memory.Spot) bool { return lost(spot{s.Channel, s.Message}) })
 	})
+	r.summaries = slices.DeleteFunc(r.summaries, func(hit search.SummaryHit) bool {
+		return slices.ContainsFunc(hit.Summary.Sources, func(s memory.SummarySource) bool { return lost(spot{hit.Summary.Channel, s.Message}) })
+	})
 	return nil
 }
 
-// lookUp reads what facts and lore were said in.
+// lookUp reads what facts, lore and summaries were said in.
 func (e *Engine) lookUp(ctx context.Context, r *recalled, wanted map[memory.ChannelID][]memory.MessageID) error {
 	r.said = map[spot]memory.Message{}
 	for channel, ids := range wanted {
@@ -106,7 +114,7 @@ func (r *recalled) sentLore() []memory.Lore {
 	return sent
 }
 
-// sentSources are the messages that facts in the prompt, and lore, were said in.
+// sentSources are the messages that facts and summaries in the prompt, and lore, were said in.
 func (r *recalled) sentSources(lore []memory.Lore) []memory.Message {
 	var sources []memory.Message
 	for _, p := range r.sentPeople() {
@@ -119,6 +127,11 @@ func (r *recalled) sentSources(lore []memory.Lore) []memory.Message {
 	for _, l := range lore {
 		for _, s := range l.Sources {
 			sources = append(sources, r.said[spot{s.Channel, s.Message}])
+		}
+	}
+	for _, summary := range r.sentEarlier() {
+		for _, s := range summary.Sources {
+			sources = append(sources, r.said[spot{summary.Channel, s.Message}])
 		}
 	}
 	return sources

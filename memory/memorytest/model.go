@@ -35,6 +35,8 @@ type model struct {
 
 	facts       map[factKey]*fact
 	lore        map[loreKey]*lore
+	summaries   map[place]*summary // by channel and last message
+	summarised  map[memory.ChannelID]memory.MessageID
 	opted       map[member]memory.Opted
 	heard       map[memory.ChannelID]memory.MessageID
 	choices     map[chosen]memory.Chose
@@ -47,21 +49,22 @@ type model struct {
 
 func newModel() *model {
 	return &model{
-		entries:  map[place]*entry{},
-		names:    map[place]string{},
-		traces:   map[place]memory.Trace{},
-		guilds:   map[memory.GuildID]*memory.Guild{},
-		channels: map[memory.ChannelID]*memory.Channel{},
-		seen:     map[memory.ChannelID]bool{},
-		people:   map[memory.GuildID]map[memory.UserID]memory.Person{},
-		facts:    map[factKey]*fact{},
-		lore:     map[loreKey]*lore{},
-		opted:    map[member]memory.Opted{},
-		heard:    map[memory.ChannelID]memory.MessageID{},
-		choices:  map[chosen]memory.Chose{},
-		gaps:     map[gapKey]memory.Gap{},
-		learn:    map[member]memory.Learn{},
-		learned:  map[memory.ChannelID]memory.MessageID{},
+		entries:   map[place]*entry{},
+		names:     map[place]string{},
+		traces:    map[place]memory.Trace{},
+		guilds:    map[memory.GuildID]*memory.Guild{},
+		channels:  map[memory.ChannelID]*memory.Channel{},
+		seen:      map[memory.ChannelID]bool{},
+		people:    map[memory.GuildID]map[memory.UserID]memory.Person{},
+		facts:     map[factKey]*fact{},
+		lore:      map[loreKey]*lore{},
+		summaries: map[place]*summary{}, summarised: map[memory.ChannelID]memory.MessageID{},
+		opted:   map[member]memory.Opted{},
+		heard:   map[memory.ChannelID]memory.MessageID{},
+		choices: map[chosen]memory.Chose{},
+		gaps:    map[gapKey]memory.Gap{},
+		learn:   map[member]memory.Learn{},
+		learned: map[memory.ChannelID]memory.MessageID{},
 	}
 }
 
@@ -93,6 +96,10 @@ func (m *model) apply(events ...memory.Event) {
 			m.tellLore(e.Lore)
 		case memory.LoreGone:
 			m.takeLore(loreKey{e.Guild, e.ID}, true)
+		case memory.Summarised:
+			m.summarise(e)
+		case memory.SummaryGone:
+			m.takeSummary(place{e.Channel, e.ID})
 		case memory.Learned:
 			m.meet(e.Guild, e.Channel)
 			m.learned[e.Channel] = max(m.learned[e.Channel], e.Until)
@@ -171,6 +178,7 @@ func (m *model) changing(at place, change func()) {
 	if after, _ := m.message(at); was && after.Text() != before.Text() {
 		m.dropFacts(at)
 		m.dropLore(at, false)
+		m.dropSummaries(at)
 		if before.Kind != memory.FromHark {
 			m.dropAnswers(at, false)
 		}
@@ -200,6 +208,7 @@ func (m *model) remove(at place, withdrawn bool) {
 	delete(m.traces, at)
 	m.dropFacts(at)
 	m.dropLore(at, withdrawn)
+	m.dropSummaries(at)
 	m.dropAnswers(at, withdrawn)
 }
 
@@ -251,6 +260,7 @@ func (m *model) keepTrace(t memory.Trace) {
 	for i, id := range t.Lore {
 		gone = gone || !m.hasLore(id) || i < len(t.LoreAt) && m.loreAt(id) != t.LoreAt[i]
 	}
+	gone = gone || !m.hasSummaries(t)
 	if gone || changed {
 		m.dropAnswer(t, gone)
 	}

@@ -79,7 +79,7 @@ func (m *model) known(at place) memory.Message {
 // forgetMessages deletes messages, and first the answers made from them, which may be among them, and those to questions
 // of somebody of whom everything is forgotten.
 func (m *model) forgetMessages(g *forgetting, covered []place) {
-	facts, lore, answers := m.factCount(), m.loreCount(), len(m.withdrawn)
+	facts, lore, summaries, answers := m.factCount(), m.loreCount(), m.summaryCount(), len(m.withdrawn)
 	for _, at := range covered {
 		m.dropAnswers(at, true)
 	}
@@ -99,6 +99,7 @@ func (m *model) forgetMessages(g *forgetting, covered []place) {
 	}
 	g.Facts += facts - m.factCount()
 	g.Lore += lore - m.loreCount()
+	g.Summaries += summaries - m.summaryCount()
 	for _, w := range m.withdrawn[answers:] {
 		if w.First {
 			g.Answers++
@@ -158,6 +159,8 @@ func (m *model) forgetGuilds(g *forgetting) {
 			delete(m.seen, id)
 			delete(m.heard, id)
 			delete(m.learned, id)
+			delete(m.summarised, id)
+			maps.DeleteFunc(m.summaries, func(at place, _ *summary) bool { return at.channel == id })
 		}
 	}
 }

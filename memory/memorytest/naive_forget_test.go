@@ -111,6 +111,10 @@ func (s *naive) spare(f memory.Forgetting) (undo func()) {
 			}
 		}
 		return func() { maps.Copy(m.lore, lore) }
+	case s.has("keeps the summaries of the forgotten"):
+		summaries := maps.Clone(m.summaries)
+		clear(m.summaries)
+		return func() { maps.Copy(m.summaries, summaries) }
 	case s.has("keeps facts whose source is forgotten") && f.Channel != 0:
 		facts := maps.Clone(m.facts)
 		return func() { m.facts = facts }

@@ -38,6 +38,22 @@ func (s *naive) Lore(_ context.Context, guild memory.GuildID) ([]memory.Lore, er
 	return s.model.loreOf(guild), nil
 }
 
+func (s *naive) Summaries(_ context.Context, channel memory.ChannelID) ([]memory.Summary, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.model.summariesOf(channel), nil
+}
+
+func (s *naive) Unsummarised(_ context.Context, since memory.MessageID) ([]memory.Stretch, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := s.model.unsummarised(since)
+	if s.has("never sums up again") {
+		all = slices.DeleteFunc(all, func(s memory.Stretch) bool { return s.Again })
+	}
+	return all, nil
+}
+
 func (s *naive) Presence(_ context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -58,6 +58,11 @@ func (s *naive) Apply(ctx context.Context, events ...memory.Event) error {
 			}
 		}
 	}
+	for _, e := range events {
+		if _, err := checkedSummary(e); err != nil && !s.has("takes any summary") {
+			return memory.ErrRefused
+		}
+	}
 	for i, e := range events {
 		if err := ctx.Err(); err != nil && (i == 0 || s.has("applies half a batch")) && (i > 0 || !s.has("applies half a batch")) {
 			return err
@@ -182,6 +187,9 @@ func (s *naive) spoil(e memory.Event) []memory.Event {
 			v.Lore.Sources = nil
 		}
 		return []memory.Event{v}
+	case memory.Summarised:
+		v, _ = checkedSummary(v) // as Apply did
+		return s.spoilSummary(v)
 	case memory.Learn:
 		if s.has("learns by the last told") {
 			delete(s.model.learn, member{v.Guild, v.User})

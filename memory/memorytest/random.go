@@ -49,6 +49,7 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 			"messages2": m.someMessages,
 			"structure": func(t *rapid.T) { m.both(drawStructureEvent(t)) },
 			"people":    m.somePeople,
+			"summaries": m.someSummaries,
 			"hearing":   func(t *rapid.T) { m.both(drawHearingEvent(t)) },
 			"forget":    m.forgetSome,
 			"carry out": m.carryOn,
@@ -163,7 +164,7 @@ func (m *machine) forgetSome(t *rapid.T) {
 	want.done = true
 	got := m.forget(f)
 	if m.possible(got, want); alone {
-		m.same("facts, lore and people forgotten", []int{got.Facts, got.Lore, got.People}, []int{want.Facts, want.Lore, want.People})
+		m.same("facts, lore, summaries and people forgotten", []int{got.Facts, got.Lore, got.Summaries, got.People}, []int{want.Facts, want.Lore, want.Summaries, want.People})
 		if got.Messages < want.Messages-m.answers {
 			m.Fatalf("the receipt is %+v, want %+v", got, want.Receipt)
 		}
@@ -199,10 +200,10 @@ func (m *machine) possible(got memory.Receipt, want *forgetting) {
 	others := 0 // that are hidden, and wait to be carried out
 	for _, g := range m.model.forgettings {
 		if !g.done {
-			others += g.Messages + g.Facts + g.Lore
+			others += g.Messages + g.Facts + g.Lore + g.Summaries
 		}
 	}
-	if got.Messages > want.Messages+m.answers+others || got.Facts > want.Facts+others || got.Lore > want.Lore+others || got.People > want.People ||
+	if got.Messages > want.Messages+m.answers+others || got.Facts > want.Facts+others || got.Lore > want.Lore+others || got.Summaries > want.Summaries+others || got.People > want.People ||
 		got.Vectors > got.Segments || got.Answers > m.answers {
 		m.Fatalf("the receipt is %+v, want %+v", got, want.Receipt)
 	}
@@ -253,6 +254,7 @@ func (m *machine) answer(t *rapid.T) {
 		Facts:    rapid.SampledFrom([][]int64{nil, nil, {1}, {2, 5}}).Draw(t, "facts"),
 		Lore:     m.drawUsedLore(t),
 	}
+	trace.Summaries, trace.SummariesMade = m.drawUsedSummary(t, channel)
 	if rapid.Bool().Draw(t, "at once") {
 		m.both(memory.Posted{Message: reply}, memory.Answered{Trace: trace})
 		return
@@ -312,6 +314,12 @@ func (m *machine) compareGuilds(*rapid.T) {
 		m.same("Guild", normal(m.guild(id)), normal(m.model.whole(id)))
 		m.same("People", m.people(id), m.model.everybody(id))
 		m.same("Lore", m.lore(id), m.model.loreOf(id))
+	}
+	for _, channel := range append(channels, nowhere) {
+		m.same("Summaries", m.summaries(channel), m.model.summariesOf(channel))
+	}
+	for _, since := range []memory.MessageID{0, slotID(slots / 2)} {
+		m.same("Unsummarised", m.unsummarised(since), m.model.unsummarised(since))
 	}
 }
 

@@ -22,6 +22,10 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 	sourced, operators := note(8, ada, general, 1, memory.Spot{Channel: general, Message: id(0)}), note(9, 0, 0, 1)
 	first.told(sourced, operators, note(10, ben, general, 1))
 	first.apply(memory.LoreGone{Guild: guild, ID: 10})
+	sum, hollow := summed(id(0), 1, id(0)), summed(id(90_001), 1, id(90_000))
+	first.sums(0, hollow, sum)
+	first.apply(memory.Summarised{Guild: guild, Channel: staff, Until: id(9_999_999)})
+	unsummarised := first.unsummarised(id(3600))
 	first.apply(memory.FactTold{Guild: guild, User: ada, Fact: fact}, memory.FactGone{Guild: guild, User: ada, Fact: 6},
 		memory.Opted{Guild: guild, User: 503, Out: true, At: began}, memory.GapFound{Gap: gap}, memory.Heard{Guild: guild, Channel: staff, ID: id(3)},
 		memory.Chose{Guild: guild, Channel: staff, Choice: memory.Ignore, At: began}, memory.Asked{Guild: guild, Channel: general, Message: id(1)},
@@ -48,6 +52,8 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 	again.same("the people", again.people(guild), []memory.Person{{ID: ada, Guild: guild, Username: "ada", Facts: []memory.Fact{fact}}})
 	again.told(note(10, ben, general, 2))
 	again.same("the lore", again.lore(guild), []memory.Lore{sourced, operators})
+	again.same("the summaries", again.summaries(general), []memory.Summary{sum})
+	again.same("what is to be summed up", again.unsummarised(id(3600)), unsummarised)
 	again.same("who opted out", again.optedOut(guild, 503), true)
 	again.same("gaps", again.gaps(), []memory.Gap{gap})
 	again.same("heard", again.heard(guild), heard)

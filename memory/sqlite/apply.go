@@ -46,10 +46,15 @@ func (s *Store) prepareSome(events []memory.Event, prepared []event) error {
 				return fmt.Errorf("keep lore: %w: %w", err, memory.ErrRefused)
 			}
 			prepared[i].Event = memory.LoreTold{Lore: lore}
+		case memory.Summarised:
+			var err error
+			if prepared[i].Event, err = checkSummary(e); err != nil {
+				return fmt.Errorf("keep a summary: %w: %w", err, memory.ErrRefused)
+			}
 		case memory.Deleted, memory.Named, memory.Starred, memory.Heard, memory.GuildSeen, memory.GuildLeft, memory.ChannelSeen, memory.ChannelGone,
 			memory.ChannelDeleted, memory.RoleSeen, memory.RoleGone, memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone,
 			memory.Learn, memory.Learned, memory.Chose, memory.Asked, memory.Opted, memory.GapFound, memory.GapFilled, memory.Marked,
-			memory.LoreGone:
+			memory.LoreGone, memory.SummaryGone:
 		default:
 			return fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused)
 		}
@@ -151,6 +156,10 @@ func (t *transaction) applyPerson(e memory.Event) error {
 		return t.tellLore(v.Lore)
 	case memory.LoreGone:
 		return t.takeLore(v.Guild, v.ID)
+	case memory.Summarised:
+		return t.summarise(v)
+	case memory.SummaryGone:
+		return t.takeSummary(v.Channel, v.ID)
 	case memory.Opted:
 		return t.opt(v)
 	case memory.Learn:
@@ -302,6 +311,9 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	if err := t.dropLore(old.Channel, old.ID, false); err != nil {
 		return err
 	}
+	if err := t.dropSummaries(old.Channel, old.ID); err != nil {
+		return err
+	}
 	if old.Kind == memory.FromHark { // which grows while it is sent
 		return nil
 	}
@@ -377,6 +389,9 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, wi
 		return err
 	}
 	if err := t.dropLore(channelID, id, withdrawn); err != nil {
+		return err
+	}
+	if err := t.dropSummaries(channelID, id); err != nil {
 		return err
 	}
 	if err := t.dropTrace(channelID, id); err != nil {

@@ -113,7 +113,7 @@ func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool, err err
 	var counts receipt
 	err = json.Unmarshal(body, &counts)
 	r.Messages, r.Segments, r.Vectors = counts.Messages, counts.Segments, counts.Vectors
-	r.Answers, r.Facts, r.Lore, r.People = counts.Answers, counts.Facts, counts.Lore, counts.People
+	r.Answers, r.Facts, r.Lore, r.Summaries, r.People = counts.Answers, counts.Facts, counts.Lore, counts.Summaries, counts.People
 	return r, done, err
 }
 

@@ -48,8 +48,16 @@ func roundEvents(n int) []memory.Event {
 		memory.LoreTold{Lore: memory.Lore{ID: int64(2*n + 1), Guild: guild, Name: canaryOf(n, 9005), Text: canaryOf(n, 9006), Own: []string{canaryOf(n, 9007)}, By: roundUser(n), At: idAt(base)}},
 		memory.LoreTold{Lore: memory.Lore{ID: int64(2*n + 2), Guild: guild, Name: canaryOf(n, 9008), Text: canaryOf(n, 9009), By: 7, At: idAt(base),
 			Sources: []memory.Spot{{Channel: roundChannel(n), Message: id(base + 2)}}}},
+		summedAs(roundChannel(n), base+2, canaryOf(n, 9010)), summedAs(general, base+1, staysOf(n, 9010)),
 		memory.Named{Channel: roundChannel(n), ID: id(base + 2), Name: canaryOf(n, 9003)},
 		memory.Edited{Guild: guild, Channel: roundChannel(n), ID: id(base + 6), Content: canaryOf(n, 9004) + " after an edit", At: id(base + 900).Time()})
+}
+
+// summedAs is a summary of a message with a text.
+func summedAs(channel memory.ChannelID, n int, text string) memory.Event {
+	e := summed(channel, n)
+	e.Summary.Text, e.Summary.Topics = text, []string{text + "t"}
+	return e
 }
 
 // TestForgetCrashChild is the process that TestCrashWhileForgetting kills.
@@ -214,6 +222,9 @@ func checkUnread(t *testing.T, s *Store, n int) {
 	if err != nil || slices.ContainsFunc(lore, func(l memory.Lore) bool { return strings.HasPrefix(l.Text, fmt.Sprintf("canary%dx", n)) }) {
 		t.Errorf("lore of round %d is still known, %v", n, err)
 	}
+	if all, err := s.Summaries(bg, roundChannel(n)); err != nil || len(all) > 0 {
+		t.Errorf("the summary of round %d is still known, %v", n, err)
+	}
 	people, err := s.People(bg, guild)
 	if err != nil || slices.ContainsFunc(people, func(p memory.Person) bool { return p.ID == roundUser(n) }) {
 		t.Errorf("user %d is still known, %v", roundUser(n), err)
@@ -235,6 +246,10 @@ func checkStays(t *testing.T, s *Store, n int) {
 	}
 	if stay != doomedEach {
 		t.Errorf("of round %d %d messages that stay are there, not %d", n, stay, doomedEach)
+	}
+	all, err := s.Summaries(bg, general)
+	if err != nil || !slices.ContainsFunc(all, func(s memory.Summary) bool { return s.Text == staysOf(n, 9010) }) {
+		t.Errorf("of round %d the summary that stays isn't there, %v", n, err)
 	}
 	if got := find(t, s, in(general), staysOf(n, doomedEach-1)); len(got) != 1 {
 		t.Errorf("%q finds %v", staysOf(n, doomedEach-1), got)

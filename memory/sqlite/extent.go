@@ -12,10 +12,11 @@ import (
 
 // Extent is how much something is.
 type Extent struct {
-	Messages int
-	Channels int // that they lie in
-	Facts    int // told about the person, where all of somebody's messages are meant
-	Lore     int
+	Messages  int
+	Channels  int // that they lie in
+	Facts     int // told about the person, where all of somebody's messages are meant
+	Lore      int
+	Summaries int
 }
 
 // Extent tells how much a Forgetting would take away now.
@@ -37,6 +38,9 @@ func (s *Store) Extent(ctx context.Context, f memory.Forgetting) (Extent, error)
 		if err = s.read.QueryRowContext(ctx, "SELECT json_group_array(id) FROM channel WHERE "+concerned, int64(o.guild), int64(o.channel)).Scan(&channels); err == nil {
 			err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM lore WHERE text IS NOT NULL AND ("+loreCovered+" OR "+loreSourceCovered+")", channels, int64(o.end), int64(o.user), int64(o.guild), int64(o.channel)).
 				Scan(&e.Lore)
+		}
+		if err == nil {
+			err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM summary WHERE "+summaryCovered, channels, int64(o.end), int64(o.user)).Scan(&e.Summaries)
 		}
 	}
 	if err != nil {

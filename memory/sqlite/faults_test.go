@@ -166,6 +166,13 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE lore SET own = '{'", func(s *Store) (any, error) { return s.Lore(bg, guild) }, "the aliases of lore 1: "},
 		{"UPDATE lore SET by = 'x'", func(s *Store) (any, error) { return s.Lore(bg, guild) }, "read the lore of guild 100"},
 		{"DROP TABLE lore", func(s *Store) (any, error) { return s.Extent(bg, memory.Forgetting{Guild: guild}) }, "count what would be forgotten"},
+		{"DROP TABLE summary_source", func(s *Store) (any, error) { return s.Summaries(bg, general) }, "read the summaries of channel 1000"},
+		{"UPDATE summary SET topics = '{'", func(s *Store) (any, error) { return s.Summaries(bg, general) }, "the topics of summary "},
+		{"UPDATE summary SET made = 'x'", func(s *Store) (any, error) { return s.Summaries(bg, general) }, "read the summaries of channel 1000"},
+		{"DROP TABLE meta", func(s *Store) (any, error) { return s.Summaries(bg, general) }, "read the summaries of channel 1000"},
+		{"DROP TABLE summary", func(s *Store) (any, error) { return s.Unsummarised(bg, 0) }, "read what is to be summed up"},
+		{"UPDATE channel SET guild = 'x'", func(s *Store) (any, error) { return s.Unsummarised(bg, 0) }, "read what is to be summed up"},
+		{"DROP TABLE summary", func(s *Store) (any, error) { return s.Extent(bg, memory.Forgetting{Guild: guild}) }, "count what would be forgotten"},
 		{"DROP TABLE learn", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
 		{"DROP TABLE gap", func(s *Store) (any, error) { return s.Gaps(bg) }, "read what is missing"},
 		{"UPDATE gap SET past = 'x'", func(s *Store) (any, error) { return s.Gaps(bg) }, "read what is missing"},
@@ -203,7 +210,7 @@ func TestReadsThatFail(t *testing.T) {
 				t.Fatal(err)
 			}
 			drain(t, s)
-			apply(t, s, posted(general, 200, "number two"))
+			apply(t, s, posted(general, 200, "number two"), summed(general, 1))
 			other := raw(t, dir) // as another process would
 			execute(t, other, c.spoil)
 			if strings.Contains(c.want, "others wrote") { // and says that it wrote
@@ -269,6 +276,7 @@ func TestReadsOfAClosedFile(t *testing.T) {
 	for name, read := range map[string]func() error{
 		"people":      func() error { _, err := s.People(bg, guild); return err },
 		"lore":        func() error { _, err := s.Lore(bg, guild); return err },
+		"summaries":   func() error { _, err := s.Summaries(bg, general); return err },
 		"presence":    func() error { _, err := s.Presence(bg, scope, nil); return err },
 		"messages":    func() error { _, err := s.Messages(bg, general, nil); return err },
 		"full text":   func() error { _, err := s.FullText(bg, scope, []string{"x"}, 1); return err },

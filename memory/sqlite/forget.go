@@ -13,13 +13,14 @@ import (
 
 // receipt is what the file keeps of a memory.Receipt.
 type receipt struct {
-	Messages int `json:"messages"`
-	Segments int `json:"segments"`
-	Vectors  int `json:"vectors"`
-	Answers  int `json:"answers"`
-	Facts    int `json:"facts"`
-	Lore     int `json:"lore"`
-	People   int `json:"people"`
+	Messages  int `json:"messages"`
+	Segments  int `json:"segments"`
+	Vectors   int `json:"vectors"`
+	Answers   int `json:"answers"`
+	Facts     int `json:"facts"`
+	Lore      int `json:"lore"`
+	Summaries int `json:"summaries"`
+	People    int `json:"people"`
 }
 
 // forget begins a forgetting and gives it an id.
@@ -54,7 +55,7 @@ type beginning struct {
 func (t *transaction) begin(id int64, o order, whole bool) error {
 	b := &beginning{transaction: t, id: id, of: o, whole: whole}
 	for _, step := range []func() error{
-		t.flush, b.find, b.dropAnswers, b.dropCoveredLore, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropPeople, b.dropStructure,
+		t.flush, b.find, b.dropAnswers, b.dropCoveredLore, b.dropCoveredSummaries, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropPeople, b.dropStructure,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -241,8 +242,10 @@ func (b *beginning) dropStructure() error {
 	}
 	for _, query := range []string{
 		"DELETE FROM role WHERE ?1 IN (guild, ?2) AND " + absent,
+		"DELETE FROM summary_source WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
+		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
 		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= ` + fmt.Sprint(int(memory.DirectChannel)) + ` THEN kind ELSE 0 END, name = '', age_limited = 0, unplaced = 1,
-			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0 WHERE ?1 IN (guild, ?2) AND ` + absent,
+			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0, summarised = 0 WHERE ?1 IN (guild, ?2) AND ` + absent,
 		"DELETE FROM gap WHERE ?1 IN (guild, ?2) AND " + absent,
 		fmt.Sprintf("UPDATE guild SET name = '', owner = 0, choice = 0, chosen = 0, asked = 0, since = 0, gone = 0 WHERE ?1 IN (id, ?2) AND (gone <> 0 OR id = %d)", memory.LocalGuild),
 		"DELETE FROM channel WHERE ?1 IN (guild, ?2)" + unused,

@@ -269,6 +269,92 @@ func TestForgottenLoreLeavesTheFile(t *testing.T) {
 	check("after closing")
 }
 
+// A summary that is taken away, made again or makes room, or goes with its source, leaves the file as messages do.
+func TestForgottenSummariesLeaveTheFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	summary := func(n int, word string, sources ...int) memory.Summarised {
+		e := summed(general, n)
+		e.Summary.Text, e.Summary.Topics, e.Summary.Model, e.Summary.Sources = "about "+word+"a", []string{word + "b"}, word+"c", nil
+		for _, n := range sources {
+			e.Summary.Sources = append(e.Summary.Sources, memory.SummarySource{Message: id(n)})
+		}
+		return e
+	}
+	for n := range 60 { // neighbours, on the same pages
+		apply(t, s, posted(general, n+1, "one of many"), summary(n+1, "the usual", n+1))
+	}
+	words := []string{"Quetzalcoatl", "Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli"}
+	for i, word := range words {
+		apply(t, s, posted(general, 100+i, "a source"), summary(100+i, word, 100+i, 7))
+	}
+	if len(holding(t, dir, "Popocatepetla")) == 0 {
+		t.Fatal("the word isn't in the file in the first place")
+	}
+	again := summary(101, "something else", 101)
+	again.Summary.Made = idAt(999)
+	apply(t, s, memory.SummaryGone{Guild: guild, Channel: general, ID: id(100)}, again, deleted(general, 102), edited(general, 103, "and changed"),
+		memory.Summarised{Guild: guild, Channel: general, Until: id(900), Evicted: []memory.MessageID{id(104)}})
+	check := func(when string) {
+		t.Helper()
+		for _, word := range canaries(words...) {
+			if got := holding(t, dir, word); len(got) > 0 {
+				t.Errorf("%s %v hold %q", when, got, word)
+			}
+		}
+	}
+	check("afterwards")
+	apply(t, s, posted(general, 901, "the last"), summary(901, "Coyolxauhqui", 8, 901))
+	r, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1 + 8%3, Why: memory.WhyMember, At: idAt(950)}, nil)
+	if err != nil || r.Summaries == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if got := holding(t, dir, "oyolxauhqui"); len(got) > 0 {
+		t.Errorf("after forgetting who said it, %v hold it", got)
+	}
+	checkSound(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check("after closing")
+}
+
+// A backup brings no summary back that was taken away, or of which a source was.
+func TestRestoredSummaries(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	answer := posted(general, 20, "an answer")
+	answer.Message.Kind = memory.FromHark
+	for n := 1; n <= 5; n++ {
+		apply(t, s, posted(general, n, "one of many"), summed(general, n))
+	}
+	apply(t, s, answer, usedSummary(id(20), id(1)))
+	backup := backUp(t, s)
+	apply(t, s, memory.SummaryGone{Guild: guild, Channel: general, ID: id(1)}, memory.SummaryGone{Guild: guild, Channel: general, ID: id(77)}, deleted(general, 2), edited(general, 3, "other"))
+	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1 + 4%3, Before: idAt(5), Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, r := restored(t, s.dir, backup)
+	if r.Summaries != 2 {
+		t.Errorf("%+v", r)
+	}
+	all, err := got.Summaries(bg, general)
+	if err != nil || len(all) != 1 || all[0].ID != id(5) {
+		t.Errorf("the summaries are %+v, %v", all, err)
+	}
+	if _, err := got.Trace(bg, general, id(20)); !errors.Is(err, memory.ErrNotFound) {
+		t.Errorf("the answer is still there: %v", err)
+	}
+	for n := 1; n <= 4; n++ {
+		wantNowhere(t, s.dir, fmt.Sprintf("summary%dq", n))
+	}
+	checkSound(t, got)
+}
+
 // A backup brings neither back what was removed nor what was said before a change.
 func TestRestoredLore(t *testing.T) {
 	t.Parallel()

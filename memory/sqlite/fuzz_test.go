@@ -111,7 +111,7 @@ func (r *bytesReader) structure() memory.Channel {
 func (r *bytesReader) event() memory.Event {
 	channel := r.channel()
 	where := r.guild(channel)
-	switch r.below(32) {
+	switch r.below(36) {
 	case 24:
 		return memory.Learn{Guild: where, User: r.user(), On: r.byte()%2 == 0, At: r.time()}
 	case 25:
@@ -162,12 +162,21 @@ func (r *bytesReader) event() memory.Event {
 		return memory.Marked{Channel: channel, Message: r.message()}
 	case 23:
 		return memory.LoreGone{Guild: where, ID: r.number()}
+	case 29:
+		return memory.SummaryGone{Guild: where, Channel: channel, ID: r.message()}
+	case 30, 31, 32, 33:
+		e := memory.Summarised{Guild: where, Channel: channel, After: r.message(), Until: r.message()}
+		if r.byte() < 200 {
+			e.Summary = &memory.Summary{ID: e.Until, Channel: channel, Text: r.text(), Topics: []string{r.text()}, Kind: memory.SummaryTalk, Made: r.time(), Sources: []memory.SummarySource{{Message: r.message()}}}
+		}
+		return e
 	case 26, 27, 28:
 		return memory.LoreTold{Lore: memory.Lore{ID: r.number(), Guild: where, Name: r.text(), Text: r.text(), Own: []string{r.text()}, By: r.user(), Channel: r.channel(), At: r.time(),
 			Sources: []memory.Spot{{Channel: r.channel(), Message: r.message()}}[:r.below(2)]}}
 	case 22:
 		return memory.Answered{Trace: memory.Trace{Guild: where, Channel: channel, Answer: r.message(), Question: r.message(), Parts: []memory.MessageID{r.message()},
-			Recalled: []memory.TraceHit{{Channel: r.channel(), Message: r.message(), Number: 1}}, Lore: []int64{r.number()}[:r.below(2)]}}
+			Recalled: []memory.TraceHit{{Channel: r.channel(), Message: r.message(), Number: 1}}, Lore: []int64{r.number()}[:r.below(2)],
+			Summaries: []memory.MessageID{r.message()}[:r.below(2)], SummariesMade: []int64{r.time().UnixMilli()}}}
 	}
 	return memory.Posted{Message: r.whole(), Live: r.byte()%2 == 0}
 }
@@ -248,9 +257,13 @@ func answers(t testing.TB, s *Store) []string {
 	for _, c := range []memory.ChannelID{general, secret, 3000} {
 		log, err := s.Log(bg, c, -1<<63, 1<<63-1, 1000)
 		say(log, err)
+		summaries, err := s.Summaries(bg, c)
+		say(summaries, err)
 		n, counts, err := s.Frequencies(bg, in(c), []string{"a"}, 1000)
 		say([]any{n, counts}, err)
 	}
+	unsummarised, err := s.Unsummarised(bg, 0)
+	say(unsummarised, err)
 	gaps, err := s.Gaps(bg)
 	say(gaps, err)
 	unfinished, err := s.Unfinished(bg)

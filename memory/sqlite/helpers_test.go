@@ -71,6 +71,14 @@ func edited(channel memory.ChannelID, n int, content string) memory.Edited {
 	return memory.Edited{Guild: guild, Channel: channel, ID: id(n), Content: content, At: id(n).Time().Add(time.Hour)}
 }
 
+// summed tells of a summary that ends with the nth message and is made from it, which was never edited.
+func summed(channel memory.ChannelID, n int) memory.Summarised {
+	return memory.Summarised{Guild: guild, Channel: channel, After: id(n) - 1, Until: id(n), Summary: &memory.Summary{
+		ID: id(n), Guild: guild, Channel: channel, Text: fmt.Sprintf("summary%dq of it", n), Topics: []string{fmt.Sprintf("topic%dq", n)},
+		Kind: memory.SummaryTalk, Model: "toy", Made: id(n).Time(), Sources: []memory.SummarySource{{Message: id(n)}},
+	}}
+}
+
 func in(channels ...memory.ChannelID) memory.Scope { return memory.Scope{Channels: channels} }
 
 // find are the messages that full text finds.
@@ -110,7 +118,7 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 
 // tables are all that hold something, by what orders their rows; meta's name of the last writer isn't told.
 var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
-	"segment", "vector", "vector_next", "trace", "trace_source", "fulltext_docsize", "opted", "fact", "lore", "lore_source", "star", "gap", "forgetting",
+	"segment", "vector", "vector_next", "trace", "trace_source", "fulltext_docsize", "opted", "fact", "lore", "lore_source", "summary", "summary_source", "star", "gap", "forgetting",
 	"withdrawn", "learn", "doomed", "meta WHERE key NOT IN ('writer', 'scrubbed')"}
 
 // dump is all that a file holds.
@@ -166,7 +174,12 @@ var unsound = map[string]string{
 	"full text holds what the log doesn't": "SELECT id FROM fulltext_docsize WHERE id NOT IN (SELECT row FROM message)",
 	"lore has a source that was deleted":   "SELECT s.lore FROM lore_source s JOIN tombstone d ON d.channel = s.channel AND d.id = s.message",
 	"a source is of lore that isn't there": "SELECT s.lore FROM lore_source s LEFT JOIN lore l ON l.guild = s.guild AND l.id = s.lore WHERE l.text IS NULL",
-	"a deleted message is there":           "SELECT m.id FROM said m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
+	"a summary has a source that isn't there": `SELECT s.summary FROM summary_source s LEFT JOIN channel c ON c.id = s.channel
+		LEFT JOIN said m ON m.channel = c.no AND m.id = s.message WHERE m.id IS NULL`,
+	"a source is of a summary that isn't there":  "SELECT o.summary FROM summary_source o LEFT JOIN summary s ON s.channel = o.channel AND s.id = o.summary WHERE s.text IS NULL",
+	"a summary has no source":                    "SELECT s.id FROM summary s WHERE s.text IS NOT NULL AND NOT EXISTS (SELECT 1 FROM summary_source o WHERE o.channel = s.channel AND o.summary = s.id)",
+	"a summary that is gone left more than that": "SELECT id FROM summary WHERE text IS NULL AND (kind <> '' OR topics <> '' OR model <> '' OR made <> 0)",
+	"a deleted message is there":                 "SELECT m.id FROM said m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
 }
 
 // checkSound checks what must hold of every file.

@@ -163,7 +163,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	version := func(id int64, n int) memory.LoreTold {
 		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project Z", Text: fmt.Sprintf("version %d", n), By: 2, At: idAt(n), Sources: []memory.Spot{{Channel: general, Message: memory.FirstMessageID(idAt(3))}}}}
 	}
-	apply(t, s, version(21, 1), version(22, 1), version(23, 1))
+	apply(t, s, version(21, 1), version(22, 1), version(23, 1), summed(general, 14), summed(general, 15))
 	backup := t.TempDir()
 	if _, err := s.Backup(bg, backup+"/"+FileName, false, nil); err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	model := open(t, copied(t, backup))
 	model.writer.statements = nil
 	var r Restored
-	if err := model.takeOver(bg, old, &r); err != nil || r.Deleted == 0 || r.Edited != 1 || r.OptOuts == 0 || r.Choices == 0 || r.Facts == 0 || r.Lore < 2 {
+	if err := model.takeOver(bg, old, &r); err != nil || r.Deleted == 0 || r.Edited != 1 || r.OptOuts == 0 || r.Choices == 0 || r.Facts == 0 || r.Lore < 2 || r.Summaries == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	want := dump(t, model)

@@ -127,17 +127,18 @@ func TestExtentWrittenAsked(t *testing.T) {
 		l.ID, l.Guild, l.Name, l.Text = int64(i+1), guild, "Project X", "is due"
 		apply(t, s, memory.LoreTold{Lore: l})
 	}
+	apply(t, s, summed(general, 7), summed(77, 300))
 	for _, c := range []struct {
 		f    memory.Forgetting
 		want Extent
 	}{
-		{memory.Forgetting{Guild: memory.Everywhere}, Extent{33, 3, 0, 3}},
-		{memory.Forgetting{Guild: guild}, Extent{33, 3, 0, 3}},
+		{memory.Forgetting{Guild: memory.Everywhere}, Extent{33, 3, 0, 3, 2}},
+		{memory.Forgetting{Guild: guild}, Extent{33, 3, 0, 3, 2}},
 		{memory.Forgetting{Guild: 5}, Extent{}},
-		{memory.Forgetting{Guild: guild, Channel: general}, Extent{32, 2, 0, 3}},
-		{memory.Forgetting{Guild: guild, Channel: secret}, Extent{1, 1, 0, 1}},
-		{memory.Forgetting{Guild: memory.Everywhere, User: 2}, Extent{10, 1, 0, 2}},
-		{memory.Forgetting{Guild: guild, User: 2, Before: id(10).Time()}, Extent{3, 1, 0, 2}},
+		{memory.Forgetting{Guild: guild, Channel: general}, Extent{32, 2, 0, 3, 2}},
+		{memory.Forgetting{Guild: guild, Channel: secret}, Extent{1, 1, 0, 1, 0}},
+		{memory.Forgetting{Guild: memory.Everywhere, User: 2}, Extent{10, 1, 0, 2, 1}},
+		{memory.Forgetting{Guild: guild, User: 2, Before: id(10).Time()}, Extent{3, 1, 0, 2, 1}},
 	} {
 		if got, err := s.Extent(t.Context(), c.f); err != nil || got != c.want {
 			t.Errorf("%+v: %+v, %v; want %+v", c.f, got, err, c.want)

@@ -24,6 +24,7 @@ type Restored struct {
 	Edited      int              // messages that were edited since
 	Facts       int              // that were taken away since
 	Lore        int              // that was taken away or changed since
+	Summaries   int              // that were taken away for good since
 	OptOuts     int              // decisions of members about themselves since, either way
 	Choices     int              // decisions about what to remember since
 }

@@ -249,6 +249,29 @@ CREATE TABLE lore_source (
 ) WITHOUT ROWID;
 CREATE INDEX lore_source_message ON lore_source (channel, message);
 CREATE INDEX message_starred ON message (channel, id) WHERE starred = 1;
+`, `
+ALTER TABLE channel ADD COLUMN summarised INTEGER NOT NULL DEFAULT 0; -- id: what was said up to it was looked at for summaries
+CREATE TABLE summary (
+  channel INTEGER NOT NULL, -- the id
+  id      INTEGER NOT NULL, -- of the last message summed up
+  after   INTEGER NOT NULL, -- of the last one before the first
+  made    INTEGER NOT NULL, -- milliseconds
+  model   TEXT NOT NULL,
+  kind    TEXT NOT NULL,
+  topics  TEXT NOT NULL,    -- as JSON
+  text    TEXT,             -- NULL once it is gone
+  again   INTEGER NOT NULL, -- 1 while it is gone and to be made again
+  PRIMARY KEY (channel, id)
+) WITHOUT ROWID;
+CREATE INDEX summary_again ON summary (channel, id) WHERE again = 1;
+CREATE TABLE summary_source (
+  channel INTEGER NOT NULL, -- the id, of both
+  message INTEGER NOT NULL,
+  summary INTEGER NOT NULL,
+  edited  INTEGER NOT NULL, -- milliseconds; 0 if never
+  PRIMARY KEY (channel, message, summary)
+) WITHOUT ROWID;
+CREATE INDEX summary_source_summary ON summary_source (channel, summary);
 `}
 
 // migrate brings the schema up to date.

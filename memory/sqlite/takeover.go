@@ -23,7 +23,8 @@ func (s *Store) takeOver(ctx context.Context, path string, r *Restored) error {
 		take  func(*transaction, *Restored) error
 	}{
 		{"forgetting", (*transaction).takeForgettings}, {"opted", (*transaction).takeOptOuts}, {"learn", (*transaction).takeLearning}, {"opted", (*transaction).takeChoices},
-		{"withdrawn", (*transaction).takeWithdrawn}, {"fact", (*transaction).takeFacts}, {"lore", (*transaction).takeOldLore}, {"tombstone", (*transaction).takeDeleted},
+		{"withdrawn", (*transaction).takeWithdrawn}, {"fact", (*transaction).takeFacts}, {"lore", (*transaction).takeOldLore}, {"summary", (*transaction).takeOldSummaries},
+		{"tombstone", (*transaction).takeDeleted},
 		{"message", (*transaction).takeEdited},
 	} {
 		errs = append(errs, s.transact(ctx, func(t *transaction) error {

@@ -60,6 +60,17 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 		there = there && (i >= len(trace.LoreAt) || at == trace.LoreAt[i])
 		lost, withdrawn = lost || !there, withdrawn || !there
 	}
+	for i, id := range trace.Summaries {
+		made := int64(0)
+		if i < len(trace.SummariesMade) {
+			made = trace.SummariesMade[i]
+		}
+		there, err := t.hasSummary(trace.Channel, id, made)
+		if err != nil {
+			return err
+		}
+		lost, withdrawn = lost || !there, withdrawn || !there
+	}
 	if lost { // a source was deleted or edited while the answer was being written
 		return t.deleteAnswer(trace, withdrawn)
 	}

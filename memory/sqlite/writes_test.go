@@ -120,6 +120,8 @@ func notes() []memory.Event {
 	lore := func(id int64, n int, sources ...memory.Spot) memory.LoreTold {
 		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project X", Text: "is due", Own: []string{"it"}, By: 1, Channel: general, At: idAt(n), Sources: sources}}
 	}
+	late := summed(general, 11)
+	late.Summary.Sources[0].Edited = 5
 	return []memory.Event{
 		memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard", Roles: []memory.Role{{ID: 5, Name: "crew"}}, Channels: []memory.Channel{
 			{ID: general, Name: "general", Overwrites: []memory.Overwrite{{Role: 5, Allow: 1}, {Role: 6}}}, {ID: 3000, Kind: memory.PublicThread, Parent: general},
@@ -130,6 +132,10 @@ func notes() []memory.Event {
 		memory.LoreGone{Guild: guild, ID: 5}, lore(5, 4), lore(6, 4),
 		memory.Posted{Message: memory.Message{ID: id(88), Guild: guild, Channel: general, Kind: memory.FromHark}},
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(88), Asker: 1, Lore: []int64{6}}}, lore(6, 5),
+		summed(general, 7), summed(general, 9), summed(general, 9), late, memory.Summarised{Guild: guild, Channel: general, Until: id(13), Evicted: []memory.MessageID{id(9)}},
+		summed(general, 9), memory.SummaryGone{Guild: guild, Channel: general, ID: id(9)}, summed(general, 9), summed(general, 14),
+		memory.Posted{Message: memory.Message{ID: id(89), Guild: guild, Channel: general, Kind: memory.FromHark}}, usedSummary(id(89), id(14)),
+		memory.SummaryGone{Guild: guild, Channel: general, ID: id(14)}, usedSummary(id(97), id(14)), summed(9999, 3),
 		memory.Learn{Guild: guild, On: true, At: id(9).Time()}, memory.Learn{Guild: guild, User: 1, On: true, At: id(9).Time()},
 		memory.Learned{Guild: guild, Channel: general, Until: id(3)},
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(9).Time()}, memory.Posted{Message: memory.Message{ID: id(801), Guild: guild, Channel: general, Author: 9}},
@@ -145,6 +151,13 @@ func notes() []memory.Event {
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1, Facts: []int64{1}, Lore: []int64{1}}},
 		memory.Marked{Channel: general, Message: id(71)}, memory.RoleGone{Guild: guild, Role: 5}, memory.RoleGone{Guild: guild, Role: 8}, memory.GuildLeft{Guild: guild, At: id(900).Time()},
 	}
+}
+
+// usedSummary tells of an answer in general that a summary was used for.
+func usedSummary(answer, id memory.MessageID) memory.Event {
+	return memory.Answered{Trace: memory.Trace{
+		Guild: guild, Channel: general, Answer: answer, Asker: 1, Summaries: []memory.MessageID{id}, SummariesMade: []int64{id.Time().UnixMilli()},
+	}}
 }
 
 // idAt is when the nth message of these tests was sent.
@@ -192,6 +205,24 @@ func init() {
 			for query, args := range map[string][]any{
 				"INSERT INTO lore VALUES (100, 4, 1, 0, 5, 'Project X', '[]', 'is due')": nil,
 				"INSERT INTO lore_source VALUES (100, 4, 1000, ?)":                       {int64(id(19))},
+			} {
+				if err := t.exec(query, args...); err != nil {
+					return err
+				}
+			}
+			return t.apply(&prepared[0])
+		})
+	}
+	writes["sum up"] = func(s *Store) error { return s.Apply(bg, summed(general, 19)) }
+	writes["edit what a summary is from"] = func(s *Store) error {
+		prepared, err := s.prepare([]memory.Event{edited(general, 19, "otherwise")})
+		if err != nil {
+			return err
+		}
+		return s.writing(bg, func(t *transaction) error {
+			for query, args := range map[string][]any{
+				"INSERT INTO summary VALUES (1000, ?, 0, 1, 'toy', 'talk', '[]', 'is due', 0)": {int64(id(30))},
+				"INSERT INTO summary_source VALUES (1000, ?, ?, 0)":                            {int64(id(19)), int64(id(30))},
 			} {
 				if err := t.exec(query, args...); err != nil {
 					return err

@@ -1,0 +1,58 @@
+package builder
+
+import (
+	"cmp"
+	"slices"
+)
+
+// earlierByRelevance are the indices of the summaries, the most relevant first, of equals the newest.
+func (w *work) earlierByRelevance() []int {
+	w.order = w.order[:0]
+	for i := range w.in.PreviousContext {
+		w.order = append(w.order, len(w.in.PreviousContext)-1-i)
+	}
+	slices.SortStableFunc(w.order, func(a, b int) int {
+		return cmp.Compare(w.in.PreviousContext[b].Relevance, w.in.PreviousContext[a].Relevance)
+	})
+	return w.order
+}
+
+// earlierStamp is what the time of a summary takes.
+func (w *work) earlierStamp(e *Earlier) (s size) {
+	if e.Time.IsZero() || w.plain() {
+		return s
+	}
+	if !w.tokensDont {
+		s.tokens = w.stampTokens(e.Time)
+	}
+	if w.charsCount {
+		w.scratch = appendStamp(w.scratch[:0], e.Time, w.in.Now, false)
+		s.chars = runes(w.scratch) + 1
+	}
+	return s
+}
+
+// oldestFirst are where the summaries that are shown stand in s, in order of time.
+func (w *work) oldestFirst(s *section) []int {
+	w.order = w.order[:0]
+	for i := range s.shown {
+		w.order = append(w.order, i)
+	}
+	slices.SortFunc(w.order, func(a, b int) int { return cmp.Compare(s.entries[a].index, s.entries[b].index) })
+	return w.order
+}
+
+// appendEarlier writes the summaries, oldest first, a line each.
+func (w *work) appendEarlier(s *section) {
+	w.buf = append(w.buf, w.b.labels.Earlier...)
+	for _, i := range w.oldestFirst(s) {
+		w.buf = append(w.buf, '\n')
+		w.buf = append(w.buf, w.b.labels.EarlierMark...)
+		if e := &w.in.PreviousContext[s.entries[i].index]; !e.Time.IsZero() {
+			w.buf = appendStamp(w.buf, e.Time, w.in.Now, false)
+			w.buf = append(w.buf, ' ')
+		}
+		p := &s.entries[i].pieces[0]
+		w.buf = w.appendPiece(w.buf, p, p.at)
+	}
+}

@@ -1,0 +1,175 @@
+package answer
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// How long what is quoted in a summary is, in graphemes.
+const (
+	saidLength = 200
+	saidName   = 30
+	mostQuotes = 8
+	between    = " · " // two messages
+)
+
+// said is a message of a session, as what it tells is weighed.
+type said struct {
+	memory.Message
+	text  string // on one line
+	line  string // with its author's name
+	words []string
+	terms []string // each once
+	asks  bool
+}
+
+// quoting is what is quoted together: a message, and the question that it answers.
+type quoting struct {
+	asked, at int // where they stand in the session; the same if there is no question
+	info      float64
+	runes     int
+}
+
+// extracted sums up a session by its most informative messages, as they were said, in order of time. A question is
+// quoted with what answers it, and alone only if nothing else tells anything. It is nil if nothing does. What it is about,
+// and its kind, are taken from what is quoted, so that nothing else is a source.
+func extracted(session []memory.Message, name func(memory.UserID) string) *memory.Summary {
+	turns := make([]said, len(session))
+	among := map[string]int{}
+	for i, m := range session {
+		turns[i] = saidIn(m, name(m.Author))
+		for _, term := range turns[i].terms {
+			among[term]++
+		}
+	}
+	shown := map[int]bool{}
+	used := 0
+	for _, q := range quotings(turns, among) {
+		if used+q.runes <= memory.MaxSummaryText && len(shown) < mostQuotes {
+			used += q.runes
+			shown[q.asked], shown[q.at] = true, true
+		}
+	}
+	if len(shown) == 0 {
+		return nil
+	}
+	s := &memory.Summary{}
+	var quoted []said
+	var lines []string
+	for i, t := range turns {
+		if shown[i] {
+			quoted, lines = append(quoted, t), append(lines, t.line)
+			s.Sources = append(s.Sources, memory.SummarySource{Message: t.ID, Edited: editedAt(t.Message)})
+		}
+	}
+	s.Text, s.Topics, s.Kind = strings.Join(lines, between), topicsOf(quoted), kindOfSession(quoted)
+	return s
+}
+
+func saidIn(m memory.Message, name string) said {
+	t := said{Message: m, text: short(m.Text(), saidLength)}
+	t.line, t.words, t.terms = short(name, saidName)+": "+t.text, text.Words(t.text), text.Terms(t.text)
+	slices.Sort(t.terms)
+	t.terms = slices.Compact(t.terms)
+	// A question with a figure tells that: "Did you know that I ran it in 25:50?"
+	t.asks = isQuestion(t.text) && !hasFigure(t.text)
+	return t
+}
+
+// short is s on one line, of about n characters at most, in graphemes and in code points.
+func short(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	for graphemes := n; ; graphemes /= 2 {
+		if cut := clip(s, graphemes); utf8.RuneCountInString(cut) <= n+1 || graphemes == 0 {
+			return cut
+		}
+	}
+}
+
+// quotings are what can be quoted of a session and tells anything, the most informative first. among is how many messages
+// have each term.
+func quotings(turns []said, among map[string]int) []quoting {
+	var all []quoting
+	unanswered := -1
+	for i, t := range turns {
+		q := quoting{asked: answered(turns, i), at: i, runes: utf8.RuneCountInString(t.line + between)}
+		if q.asked != i {
+			q.runes += utf8.RuneCountInString(turns[q.asked].line + between)
+		}
+		tells := false
+		q.info, tells = information(turns, q, among)
+		switch {
+		case tells && t.asks:
+			unanswered = i
+		case tells:
+			all = append(all, q)
+		}
+	}
+	if len(all) == 0 && unanswered >= 0 {
+		return []quoting{{asked: unanswered, at: unanswered}}
+	}
+	slices.SortStableFunc(all, func(a, b quoting) int { return cmp.Compare(b.info, a.info) })
+	return all
+}
+
+// answered is where the question stands that the i-th message answers: the one that it replies to, or somebody else's
+// right before it; i if it answers none.
+func answered(turns []said, i int) int {
+	at := i - 1
+	if turns[i].ReplyTo != 0 {
+		at = slices.IndexFunc(turns[:i], func(t said) bool { return t.ID == turns[i].ReplyTo })
+	}
+	if turns[i].asks || at < 0 || !turns[at].asks || turns[at].Author == turns[i].Author {
+		return i
+	}
+	return at
+}
+
+// What makes a message worth more than its words are.
+const (
+	figureWorth   = 1.0
+	starWorth     = 1.0
+	decisionWorth = 0.8
+	dateWorth     = 0.5
+	ownWorth      = 0.4 // for what people say of themselves
+	nameWorth     = 0.3
+	lateWorth     = 0.4 // for the last message of the session, and less for earlier ones
+	// settled is how many words are added to those of a message, so that two rare words aren't worth more than a sentence.
+	settled = 4
+)
+
+// information is how much a quoting tells: how rare its terms are in the session, by its length, and what it has of
+// figures, dates, names, decisions and statements of people about themselves. It tells nothing without a
+// figure, or a word and two terms, one of them its own.
+func information(turns []said, q quoting, among map[string]int) (info float64, tells bool) {
+	t := turns[q.at]
+	terms, words := t.terms, len(t.words)
+	if q.asked != q.at {
+		terms, words = slices.Concat(terms, turns[q.asked].terms), words+len(turns[q.asked].words)
+		slices.Sort(terms)
+		terms = slices.Compact(terms)
+	}
+	for _, term := range terms {
+		info += math.Log(1 + float64(len(turns))/float64(among[term]))
+	}
+	info /= math.Sqrt(float64(settled + words))
+	figure := hasFigure(t.text)
+	for _, sign := range []struct {
+		there bool
+		worth float64
+	}{
+		{figure, figureWorth}, {t.Starred, starWorth}, {hasCue(t.words, decisionCues), decisionWorth}, {hasCue(t.words, dateCues), dateWorth},
+		{hasCue(t.words, ownCues), ownWorth}, {hasName(t.text), nameWorth},
+	} {
+		if sign.there {
+			info += sign.worth
+		}
+	}
+	return info + lateWorth*float64(q.at+1)/float64(len(turns)), len(t.words) > 0 && len(t.terms) > 0 && len(terms) >= 2 || figure
+}

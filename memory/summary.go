@@ -1,0 +1,149 @@
+package memory
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Bounds of summaries.
+const (
+	MaxSummaries      = 40  // of a channel
+	MaxSummaryText    = 600 // characters
+	MaxSummarySources = 100
+	MaxTopics         = 5
+	MaxTopic          = 40 // characters
+)
+
+// Summary tells of a session that has ended, or of a part of one that went on for long, in a few sentences. A channel's
+// summaries, in order of time, are its previous context: each session's end adds one, and none is made from another.
+//
+// It may be told only where its channel may be read. It is forgotten with any of its sources, and when the text of one
+// changes.
+type Summary struct {
+	// ID is that of the last message of what it sums up, unique in its channel.
+	ID      MessageID
+	Guild   GuildID
+	Channel ChannelID
+	Text    string
+	Topics  []string // what it is about, in small letters; the first says most
+	Kind    SummaryKind
+	Sources []SummarySource // every message that the text was made from, by id
+	Made    time.Time       // to the millisecond: of two versions the later one holds
+	Model   string          // that wrote it; empty: its text is what was said
+}
+
+// SummarySource is a message that a summary was made from, in its channel.
+type SummarySource struct {
+	Message MessageID
+	// Edited is when the text that was used was last edited, in milliseconds since 1970; 0 if it never was.
+	Edited int64
+}
+
+// SummaryKind is what a session mainly was.
+type SummaryKind string
+
+// The kinds of summaries.
+const (
+	SummaryDecision SummaryKind = "decision" // something was agreed on
+	SummaryPlan     SummaryKind = "plan"     // something is to be done
+	SummaryFact     SummaryKind = "fact"     // somebody told how something is
+	SummaryQuestion SummaryKind = "question" // something was asked and not answered
+	SummaryTalk     SummaryKind = "talk"     // all else
+)
+
+// SummaryKinds are all kinds of summaries.
+func SummaryKinds() []SummaryKind {
+	return []SummaryKind{SummaryDecision, SummaryPlan, SummaryFact, SummaryQuestion, SummaryTalk}
+}
+
+// Stretch is a part of a channel's log that isn't summed up: what was said after After, up to and with Until.
+type Stretch struct {
+	Guild        GuildID
+	Channel      ChannelID
+	After, Until MessageID
+	// Again says that its summary was taken away with one of its sources: it is one session, or what is left of it. Else
+	// any number may have begun or ended in it.
+	Again bool
+}
+
+type (
+	// Summarised says that what was said in a channel after After, up to and with Until, needs no more summing up: Summary
+	// does, whose ID is Until, or there is nothing to be said of it, where that is nil. It is refused if Summary isn't as
+	// Summary.Checked has it. Of several versions the last by Made holds, unless it was taken away for good.
+	//
+	// A summary of which a source isn't there, or isn't as it was any more, isn't kept: the stretch is to be summed up
+	// again. Evicted are summaries of the channel that make room.
+	Summarised struct {
+		Guild        GuildID
+		Channel      ChannelID
+		After, Until MessageID
+		Summary      *Summary
+		Evicted      []MessageID
+	}
+
+	// SummaryGone takes a summary away for good, with the answers that used it. What it told of isn't summed up again.
+	SummaryGone struct {
+		Guild   GuildID
+		Channel ChannelID
+		ID      MessageID
+	}
+)
+
+func (Summarised) isEvent()  {}
+func (SummaryGone) isEvent() {}
+
+// From is when the first of what it was made from was said.
+func (s Summary) From() time.Time { return s.Sources[0].Message.Time() }
+
+// To is when the last of what it was made from was said.
+func (s Summary) To() time.Time { return s.Sources[len(s.Sources)-1].Message.Time() }
+
+// Checked is s as it can be stored: its texts clean, its topics in small letters, no topic or source twice, the sources by
+// id. The error says what can't be.
+func (s Summary) Checked() (Summary, error) {
+	s.Text = strings.TrimSpace(Clean(s.Text))
+	var topics []string
+	for _, topic := range s.Topics {
+		topic = strings.Join(strings.Fields(strings.ToLower(Clean(topic))), " ")
+		if topic != "" && !slices.Contains(topics, topic) {
+			topics = append(topics, topic)
+		}
+	}
+	s.Topics, s.Sources, s.Made = topics, slices.Clone(s.Sources), s.Made.Truncate(time.Millisecond)
+	slices.SortFunc(s.Sources, func(a, b SummarySource) int {
+		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.Edited, b.Edited))
+	})
+	s.Sources = slices.CompactFunc(s.Sources, func(a, b SummarySource) bool { return a.Message == b.Message })
+	return s, s.check()
+}
+
+func (s Summary) check() error {
+	switch {
+	case s.ID == 0 || s.Channel == 0 || s.Made.IsZero():
+		return errors.New("a summary needs an id, a channel and a time")
+	case s.Text == "":
+		return errors.New("a summary needs a text")
+	case utf8.RuneCountInString(s.Text) > MaxSummaryText:
+		return fmt.Errorf("the summary is longer than %d characters", MaxSummaryText)
+	case len(s.Topics) > MaxTopics:
+		return fmt.Errorf("a summary can have %d topics", MaxTopics)
+	case !slices.Contains(SummaryKinds(), s.Kind):
+		return errors.New("the summary is of no kind that is known")
+	case len(s.Sources) == 0 || len(s.Sources) > MaxSummarySources:
+		return fmt.Errorf("a summary needs from 1 to %d sources", MaxSummarySources)
+	}
+	if last := s.Sources[len(s.Sources)-1].Message; last > s.ID {
+		return fmt.Errorf("a summary up to message %d can't be made from message %d", s.ID, last)
+	}
+	for _, topic := range s.Topics {
+		if utf8.RuneCountInString(topic) > MaxTopic {
+			return fmt.Errorf("a topic is longer than %d characters", MaxTopic)
+		}
+	}
+	return nil
+}

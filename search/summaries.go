@@ -1,0 +1,137 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// SummaryHit is a summary of an earlier session, as it is ranked for a question.
+type SummaryHit struct {
+	Summary memory.Summary
+	// Relevance is in [0, 1]: how much of what is asked for it holds, by weight, and how new it is. It isn't calibrated as a
+	// message's is.
+	Relevance float64
+	Why       []string // "newest", "topic x" or "words"
+}
+
+// SummaryFilter says which summaries are recalled. The zero filter leaves all.
+type SummaryFilter struct {
+	Topic string             // in any form of its words; empty: about anything
+	Kind  memory.SummaryKind // empty: of any kind
+}
+
+// How summaries are ranked: by what they have in common with the question, then by how new they are.
+const (
+	relatedWeight = 0.75
+	freshWeight   = 0.25
+	freshHalf     = 30 * 24 * time.Hour // after which a summary is half as fresh
+	topicWeight   = 1.5                 // of a term that is among the topics, compared with one of the text
+)
+
+// RankSummaries ranks a channel's summaries for a question asked at now: first the newest, for what was said last is never
+// to be missing, then by relevance, of equals the newer first.
+func RankSummaries(question string, now time.Time, all []memory.Summary) []SummaryHit {
+	terms := text.QueryTerms(question)
+	holds := make([]map[string]bool, len(all))
+	among := map[string]int{}
+	var batch text.Batch
+	for i, s := range all {
+		holds[i] = map[string]bool{}
+		for _, t := range batch.Terms(s.Text + " " + strings.Join(s.Topics, " ")) {
+			if !holds[i][t] {
+				holds[i][t] = true
+				among[t]++
+			}
+		}
+	}
+	hits := make([]SummaryHit, len(all))
+	for i, s := range all {
+		hits[i] = rankSummary(s, terms, holds[i], now, func(t string) float64 { return math.Log(1 + float64(len(all))/float64(1+among[t])) })
+	}
+	slices.SortFunc(hits, func(a, b SummaryHit) int {
+		return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(b.Summary.ID, a.Summary.ID))
+	})
+	newest := 0
+	for i := range hits {
+		if hits[i].Summary.ID > hits[newest].Summary.ID {
+			newest = i
+		}
+	}
+	if len(hits) > 0 {
+		first := hits[newest]
+		first.Why = append([]string{"newest"}, first.Why...)
+		copy(hits[1:newest+1], hits[:newest])
+		hits[0] = first
+	}
+	return hits
+}
+
+func rankSummary(s memory.Summary, asked []string, holds map[string]bool, now time.Time, weight func(string) float64) SummaryHit {
+	hit := SummaryHit{Summary: s}
+	sum, shared, words := 0.0, 0.0, false
+	topics := map[string]string{}
+	for _, topic := range s.Topics {
+		for _, t := range text.Terms(topic) {
+			topics[t] = topic
+		}
+	}
+	for _, t := range asked {
+		w := weight(t)
+		switch sum += w; {
+		case topics[t] != "":
+			shared += topicWeight * w
+			if why := "topic " + topics[t]; !slices.Contains(hit.Why, why) {
+				hit.Why = append(hit.Why, why)
+			}
+		case holds[t]:
+			shared, words = shared+w, true
+		}
+	}
+	if words {
+		hit.Why = append(hit.Why, "words")
+	}
+	if sum > 0 {
+		hit.Relevance = relatedWeight * min(1, shared/sum)
+	}
+	age := max(0, now.Sub(s.To()))
+	hit.Relevance += freshWeight * math.Exp2(-float64(age)/float64(freshHalf))
+	return hit
+}
+
+// SummariesOf are those of all that the filter leaves.
+func (f SummaryFilter) SummariesOf(all []memory.Summary) []memory.Summary {
+	if f == (SummaryFilter{}) {
+		return all
+	}
+	wanted := text.Terms(f.Topic)
+	return slices.DeleteFunc(slices.Clone(all), func(s memory.Summary) bool {
+		return f.Kind != "" && s.Kind != f.Kind || f.Topic != "" && !slices.ContainsFunc(s.Topics, func(topic string) bool { return isTopic(topic, f.Topic, wanted) })
+	})
+}
+
+// isTopic reports whether a topic is meant by the terms of what somebody calls it: all of them are its own.
+func isTopic(topic, called string, terms []string) bool {
+	if len(terms) == 0 {
+		return strings.EqualFold(topic, strings.TrimSpace(called))
+	}
+	own := text.Terms(topic)
+	return !slices.ContainsFunc(terms, func(t string) bool { return !slices.Contains(own, t) })
+}
+
+// Outranked are the summaries of a channel that make room for one more, the lowest in rank for it first. Neither it nor the
+// newest of the others is ever among them.
+func Outranked(fresh memory.Summary, others []memory.Summary, most int) []memory.MessageID {
+	others = slices.DeleteFunc(slices.Clone(others), func(s memory.Summary) bool { return s.ID == fresh.ID })
+	hits := RankSummaries(fresh.Text+" "+strings.Join(fresh.Topics, " "), fresh.To(), others)
+	var out []memory.MessageID
+	for i := len(hits) - 1; i > 0 && len(hits)+1-len(out) > most; i-- {
+		out = append(out, hits[i].Summary.ID)
+	}
+	return out
+}

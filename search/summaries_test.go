@@ -1,0 +1,111 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hark/memory"
+)
+
+var midday = time.Date(2024, 6, 15, 12, 0, 0, 0, time.UTC)
+
+// summed is a summary of so many days before midday.
+func summed(daysAgo int, text string, topics ...string) memory.Summary {
+	id := memory.FirstMessageID(midday.AddDate(0, 0, -daysAgo))
+	return memory.Summary{ID: id, Channel: 5, Text: text, Topics: topics, Kind: memory.SummaryTalk, Made: midday, Sources: []memory.SummarySource{{Message: id}}}
+}
+
+func TestSummariesAreRanked(t *testing.T) {
+	t.Parallel()
+	all := []memory.Summary{
+		summed(90, "The documents lie in folders by year.", "documents", "folders"),
+		summed(60, "Ann runs every Sunday, the charity 5K in 25:50.", "charity", "running"),
+		summed(50, "The documents were scanned.", "documents"),
+		summed(40, "Ben ran as well.", "shoes"),
+		summed(3, "It rained.", "weather"),
+		summed(1, "Cleo sold her boat.", "boat"),
+	}
+	for question, want := range map[string]string{
+		"How fast was the charity run?": "[1 60 40 3 50 90]", // the newest, what is about it, what speaks of it, then by age
+		"Where are the documents?":      "[1 50 90 3 40 60]",
+		"What about shoes?":             "[1 40 3 50 60 90]",
+		"":                              "[1 3 40 50 60 90]",
+	} {
+		var days []int
+		hits := RankSummaries(question, midday, all)
+		for _, h := range hits {
+			days = append(days, int(midday.Sub(h.Summary.To())/(24*time.Hour)))
+			if h.Relevance < 0 || h.Relevance > 1 {
+				t.Errorf("%q: %+v", question, h)
+			}
+		}
+		if fmt.Sprint(days) != want {
+			t.Errorf("%q: %v, want %s\n%+v", question, days, want, hits)
+		}
+		if hits[0].Why[0] != "newest" {
+			t.Errorf("%q: the first is because of %q", question, hits[0].Why)
+		}
+	}
+	hits := RankSummaries("How fast was the charity run by Ann?", midday, all)
+	if why := fmt.Sprint(hits[1].Why, hits[2].Why, hits[3].Why); why != "[topic charity topic running words] [words] []" {
+		t.Errorf("the reasons are %s", why)
+	}
+	if hits := RankSummaries("what?", midday, nil); len(hits) != 0 {
+		t.Errorf("of none %v", hits)
+	}
+	if future := RankSummaries("boat", midday.AddDate(0, 0, -9), all); future[0].Relevance > 1 {
+		t.Errorf("%+v", future[0])
+	}
+}
+
+func TestSummariesAreFiltered(t *testing.T) {
+	t.Parallel()
+	all := []memory.Summary{summed(3, "a", "garden tomatoes", "sowing"), summed(2, "b", "tomato soup"), summed(1, "c", "…")}
+	all[1].Kind = memory.SummaryPlan
+	for _, c := range []struct {
+		f    SummaryFilter
+		want string
+	}{
+		{SummaryFilter{}, "abc"}, {SummaryFilter{Topic: "tomatoes"}, "ab"}, {SummaryFilter{Topic: "Garden TOMATO"}, "a"}, {SummaryFilter{Topic: "sow"}, "a"},
+		{SummaryFilter{Topic: "garden soup"}, ""}, {SummaryFilter{Topic: " … "}, "c"}, {SummaryFilter{Kind: memory.SummaryPlan}, "b"},
+		{SummaryFilter{Kind: memory.SummaryPlan, Topic: "garden"}, ""}, {SummaryFilter{Kind: memory.SummaryTalk, Topic: "garden"}, "a"},
+	} {
+		got := ""
+		for _, s := range c.f.SummariesOf(all) {
+			got += s.Text
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q, want %q", c.f, got, c.want)
+		}
+	}
+}
+
+// Whatever there is: no more stay than are to, neither the fresh one nor the newest of the others goes, and what goes is
+// outranked by all that stays.
+func TestOutranked(t *testing.T) {
+	t.Parallel()
+	words := []string{"boat", "ferry", "folder", "tomato", "chess"}
+	rapid.Check(t, func(t *rapid.T) {
+		var all []memory.Summary
+		for _, days := range rapid.SliceOfDistinct(rapid.IntRange(0, 300), rapid.ID[int]).Draw(t, "days") {
+			all = append(all, summed(days, rapid.SampledFrom(words).Draw(t, "text"), rapid.SampledFrom(words).Draw(t, "topic")))
+		}
+		fresh := summed(rapid.IntRange(0, 300).Draw(t, "fresh"), "boat ferry", "boat")
+		most := rapid.IntRange(2, 20).Draw(t, "most")
+		out := Outranked(fresh, all, most)
+		others := slices.DeleteFunc(all, func(s memory.Summary) bool { return s.ID == fresh.ID })
+		if want := max(0, len(others)+1-most); len(out) != want {
+			t.Fatalf("%d of %d go, not %d", len(out), len(others), want)
+		}
+		ranks := RankSummaries("boat ferry boat", fresh.To(), others)
+		for i, h := range ranks {
+			if gone := slices.Contains(out, h.Summary.ID); gone != (i >= len(others)-len(out)) || gone && i == 0 {
+				t.Fatalf("rank %d goes: %t; out are %v", i, gone, out)
+			}
+		}
+	})
+}
