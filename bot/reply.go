@@ -123,6 +123,9 @@ func (b *Bot) conclude(last context.Context, d *delivery, a *ask, got outcome) {
 	if away := got.answer.Away; away != nil {
 		b.log.Warn().Err(away).Int64("question", int64(a.id)).Msg("answered without the model")
 	}
+	if shortened := got.answer.Shortened; shortened != nil {
+		b.log.Warn().Err(shortened).Int64("question", int64(a.id)).Msg("answered from a smaller prompt")
+	}
 	if unranked := got.answer.Unranked; unranked != nil {
 		b.log.Warn().Err(unranked).Int64("question", int64(a.id)).Msg("answered without the reranker")
 	}

@@ -30,7 +30,7 @@ type Message struct {
 	ReplyTo  MessageID // in the same channel
 	Mentions []UserID
 	Starred  bool // marked important by a member
-	Tokens   int  // of Text, as the store counted them; 0 until stored
+	Tokens   int  // of Text by o200k, whatever model answers, as the store counted them; 0 until stored
 }
 
 // File is an attachment as it is remembered: its name and what its sender wrote about it, never its URL,

@@ -24,7 +24,7 @@ type app struct {
 	store    *sqlite.Store
 	embedder memory.Embedder // of what is stored
 	standIn  error           // why embedder isn't the one that is configured
-	counter  *tokens.Counter
+	tight    error           // why prompts are shorter than configured
 	builder  *builder.Builder
 	search   *search.Engine
 	reranker *rerank.Reranker // nil if none is configured
@@ -34,12 +34,12 @@ type app struct {
 // open puts an app together. Its searches wait for vectors to be loaded for as long as patience, see sqlite.Options.
 // progress, if not nil, is told of long work on the database.
 func open(ctx context.Context, c config.Config, patience time.Duration, progress func(done, total int)) (*app, error) {
-	a := &app{config: c, counter: tokens.New()}
+	a := &app{config: c, tight: squeezed(c)}
 	var err error
 	if a.reranker, err = newReranker(c); err != nil {
 		return nil, err
 	}
-	if a.builder, err = newBuilder(c, a.counter); err != nil {
+	if a.builder, err = newBuilder(c); err != nil {
 		return nil, err
 	}
 	use, next := sqlite.StoredSpaces(ctx, c.Data)
@@ -55,7 +55,7 @@ func open(ctx context.Context, c config.Config, patience time.Duration, progress
 		space = a.embedder.Space()
 	}
 	a.store, err = sqlite.Open(ctx, c.Data, sqlite.Options{
-		Space: space, Tokens: a.counter.Count, IndexLimit: int64(c.Memory.IndexLimit) << 20, Patience: patience, Progress: progress,
+		Space: space, Tokens: tokens.New().Count, IndexLimit: int64(c.Memory.IndexLimit) << 20, Patience: patience, Progress: progress,
 	})
 	if err != nil {
 		return nil, err
@@ -75,10 +75,15 @@ func open(ctx context.Context, c config.Config, patience time.Duration, progress
 // open is open for a command at the terminal, which tells what is amiss.
 func (f *flags) open(ctx context.Context, c config.Config) (*app, error) {
 	a, err := open(ctx, c, 0, f.progress("indexing words"))
-	if err == nil && a.standIn != nil {
-		fmt.Fprintln(f.env.stderr, "hark:", a.standIn)
+	if err != nil {
+		return nil, err
 	}
-	return a, err
+	for _, amiss := range []error{a.standIn, a.tight} {
+		if amiss != nil {
+			fmt.Fprintln(f.env.stderr, "hark:", amiss)
+		}
+	}
+	return a, nil
 }
 
 // policy is what the operator has decided about remembering.
@@ -87,24 +92,6 @@ func policy(c config.Config) memory.Policy {
 }
 
 func (a *app) close() error { return a.store.Close() }
-
-func newBuilder(c config.Config, counter builder.Counter) (*builder.Builder, error) {
-	l, err := labels(c.Builder)
-	if err != nil {
-		return nil, err
-	}
-	limits, err := sections(c.Builder)
-	if err != nil {
-		return nil, err
-	}
-	return builder.New(builder.Options{
-		Layout: builder.Layout(c.Builder.Layout), MaxTokens: c.Builder.MaxTokens,
-		MaxChars: c.Builder.MaxContextChars, Labels: l, Sections: limits,
-		LineChars: c.Builder.LineChars, DataChars: c.Builder.DataChars, CacheTTL: c.Builder.CacheTTL.Duration,
-		// The plain layout is for models too small to cite by number.
-		Citations: c.Builder.Layout != string(builder.LayoutPlain),
-	}, counter)
-}
 
 // standIn embeds while the configured embedder can't because of err, and says so. The file's vectors stay as they are:
 // if they are the built-in embedder's, it makes those of what comes; if not, that waits.

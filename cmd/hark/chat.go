@@ -252,6 +252,9 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 	if a.Away != nil {
 		fmt.Fprintln(t.warn, "hark:", a.Away)
 	}
+	if a.Shortened != nil {
+		fmt.Fprintln(t.warn, "hark:", a.Shortened)
+	}
 	if a.Unranked != nil {
 		fmt.Fprintln(t.warn, "hark:", a.Unranked)
 	}

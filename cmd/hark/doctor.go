@@ -131,7 +131,11 @@ func checkModel(ctx context.Context, c config.Config) (string, error) {
 		return "none is configured: answers quote what was said; set llm.model (and llm.base_url) for more", nil
 	}
 	how, err := client.Check(ctx)
-	return client.Name() + ": " + how, err
+	window := "how large its window is, isn't known (llm.window)"
+	if n := windowOf(c); n > 0 {
+		window = fmt.Sprintf("its window has %d tokens", n)
+	}
+	return client.Name() + ": " + how + "; " + window, err
 }
 
 // checkReranker asks which of two texts answers a question.

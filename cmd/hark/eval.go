@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/eval"
-	"hark/internal/tokens"
 	"hark/memory"
 )
 
@@ -132,7 +131,7 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBuilder(cfg, tokens.New())
+	b, err := newBuilder(cfg)
 	if err != nil {
 		return nil, err
 	}

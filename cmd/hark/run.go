@@ -143,6 +143,9 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if a.standIn != nil {
 		r.log.Warn().Err(a.standIn).Msg("the embedder that is configured can't be used")
 	}
+	if a.tight != nil {
+		r.log.Warn().Int("window", windowOf(cfg)).Int("prompt", promptTokens(cfg)).Int("answer", cfg.LLM.MaxTokens).Msg(a.tight.Error())
+	}
 	limitMemory(cfg)
 	door, err := bot.New(bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,

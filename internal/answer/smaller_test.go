@@ -24,8 +24,17 @@ type narrow struct {
 	*llmtest.Server
 	window int
 	says   string // the refusal, with the window and the tokens of the prompt
-	seen   []int  // tokens of each prompt
 }
+
+// seen are the tokens of each prompt, as the server counts.
+func (n *narrow) seen() (all []int) {
+	for _, r := range n.Requests() {
+		all = append(all, narrowTokens(r))
+	}
+	return all
+}
+
+func narrowTokens(r llmtest.Request) int { return tokens.New().Count(r.Prompt()) * 6 / 5 }
 
 const narrowAnswer = 200 // tokens kept free for the answer
 
@@ -33,10 +42,8 @@ const narrowAnswer = 200 // tokens kept free for the answer
 func newNarrow(t *testing.T, w *world, window int, says string, o builder.Options) *narrow {
 	t.Helper()
 	n := &narrow{Server: llmtest.New(t), window: window, says: says}
-	counter := tokens.New()
 	n.Answer(func(r llmtest.Request) llmtest.Reply {
-		asked := counter.Count(r.Prompt()) * 6 / 5
-		n.seen = append(n.seen, asked)
+		asked := narrowTokens(r)
 		if asked+narrowAnswer > n.window {
 			return llmtest.Fail(400, "context_length_exceeded", strings.NewReplacer("WINDOW", strconv.Itoa(n.window), "ASKED", strconv.Itoa(asked)).Replace(n.says))
 		}
@@ -94,12 +101,12 @@ func TestSmallerPromptAfterARefusal(t *testing.T) {
 			if err != nil || a.Away != nil || a.Model != "wire-1" || !strings.HasPrefix(a.Text, "It is so [") || streamed != a.Text {
 				t.Fatalf("answer %q by %q, streamed %q, away %v, %v", a.Text, a.Model, streamed, a.Away, err)
 			}
-			requests := n.Requests()
-			if len(requests) != 2 || n.seen[1]+narrowAnswer > n.window || n.seen[1] < n.seen[0]/5 {
-				t.Fatalf("prompts of %v tokens for a window of %d", n.seen, n.window)
+			requests, seen := n.Requests(), n.seen()
+			if len(requests) != 2 || seen[1]+narrowAnswer > n.window || seen[1] < seen[0]/5 {
+				t.Fatalf("prompts of %v tokens for a window of %d", seen, n.window)
 			}
-			if tc.says == both && n.seen[1] < (n.window-narrowAnswer)/2 {
-				t.Errorf("a prompt of %d tokens where %d have room", n.seen[1], n.window-narrowAnswer)
+			if tc.says == both && seen[1] < (n.window-narrowAnswer)/2 {
+				t.Errorf("a prompt of %d tokens where %d have room", seen[1], n.window-narrowAnswer)
 			}
 			if last := requests[1].Last(); !strings.Contains(last, q.Text) || tc.layout == builder.LayoutChat && len(requests[1].Messages) < 4 {
 				t.Errorf("%d messages, the last %q", len(requests[1].Messages), last)
@@ -144,10 +151,10 @@ func TestRefusedTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.fill()
-	n := newNarrow(t, w, 300, "context length WINDOW", builder.Options{Citations: true})
+	n := newNarrow(t, w, 300, "Too long", builder.Options{Citations: true})
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if len(n.seen) != 2 || n.seen[1] >= n.seen[0] {
-		t.Errorf("prompts of %v tokens", n.seen)
+	if seen := n.seen(); len(seen) != 2 || seen[1] >= seen[0] {
+		t.Errorf("prompts of %v tokens", seen)
 	}
 	has(t, a.Text, "> lighthouse", modelAway)
 	if _, _, is := a.Away.(interface{ TooLong() (int, int, bool) }).TooLong(); !is || a.Shortened != nil {
@@ -159,10 +166,10 @@ func TestRefusedTwice(t *testing.T) {
 func TestRefusedAtItsSmallest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	n := newNarrow(t, w, 100, "Too long", builder.Options{Citations: true})
+	n := newNarrow(t, w, 10, "Too long", builder.Options{MaxTokens: builder.MinTokens, Citations: true})
 	a := w.answer(w.asks(lobby, "Hm?"))
-	if len(n.seen) != 1 || a.Away == nil {
-		t.Errorf("prompts of %v tokens, away %v", n.seen, a.Away)
+	if seen := n.seen(); len(seen) != 1 || a.Away == nil {
+		t.Errorf("prompts of %v tokens, away %v", seen, a.Away)
 	}
 }
 

@@ -22,6 +22,7 @@ func (s *settings) check(c *Config) {
 	s.want(c.Discord.APIURL == "" || isHTTP(c.Discord.APIURL), "discord.api_url", address+", or nothing")
 	s.want(isHTTP(c.LLM.BaseURL), "llm.base_url", address)
 	s.want(c.LLM.MaxTokens > 0, "llm.max_tokens", positive)
+	s.want(c.LLM.Window >= 0, "llm.window", "a number above 0, or 0 for what is known of the model")
 	t := c.LLM.Temperature
 	s.want(t == nil || *t >= 0 && *t <= 2, "llm.temperature", "a number from 0 to 2")
 	s.want(c.LLM.Timeout.Duration > 0, "llm.timeout", lasting)

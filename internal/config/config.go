@@ -40,6 +40,7 @@ type LLM struct {
 	APIKey      Secret   `toml:"api_key" help:"The server's key. Empty: none is sent."`
 	Model       string   `toml:"model" help:"The model's name, as the server knows it. Empty: no model; Hark answers by quoting what it recalled."`
 	MaxTokens   int      `toml:"max_tokens" help:"The longest answer, in tokens."`
+	Window      int      `toml:"window" help:"How many tokens the model, as it is served, takes for prompt and answer together. 0: as known by the model's name, for OpenAI's; for others it isn't known, and a prompt that is refused for its length is sent once more, smaller."`
 	Temperature *float64 `toml:"temperature" help:"How freely the model writes, from 0 to 2. Left out: as the server likes." example:"0.7"`
 	Timeout     Duration `toml:"timeout" help:"How long the model may be silent, before its answer and within it."`
 }
@@ -80,7 +81,7 @@ type Memory struct {
 // Builder is the layout and size of prompts.
 type Builder struct {
 	Layout          string   `toml:"layout" help:"The prompt's form: \"sections\", \"plain\" or \"chat\"."`
-	MaxTokens       int      `toml:"max_tokens" help:"The longest prompt, in tokens. Together with llm.max_tokens it must fit the model's window."`
+	MaxTokens       int      `toml:"max_tokens" help:"The longest prompt, in tokens. Where it doesn't fit the model's window beside llm.max_tokens it is shorter. For models other than OpenAI's, tokens are estimated, rather too many than too few."`
 	MaxContextChars int      `toml:"max_context_chars" help:"The most characters of recalled history in a prompt. 0: only max_tokens limits it."`
 	LineChars       int      `toml:"line_chars" help:"How many characters of a history line are shown at first. Where there is room they are shown in full, the best first."`
 	DataChars       int      `toml:"data_chars" help:"The same for what is known of a person."`

@@ -105,6 +105,7 @@ base_url = "http://localhost:11434/v1"
 api_key = "k"
 model = "qwen3"
 max_tokens = 77
+window = 8192
 temperature = 1
 timeout = "1m30s"
 [embedding]
@@ -156,7 +157,7 @@ format = "json"
 	want := Config{
 		Data:      "/srv/hark",
 		Discord:   Discord{NewSecret("abc"), "http://127.0.0.1:1"},
-		LLM:       LLM{"http://localhost:11434/v1", NewSecret("k"), "qwen3", 77, &warm, Duration{90 * time.Second}},
+		LLM:       LLM{"http://localhost:11434/v1", NewSecret("k"), "qwen3", 77, 8192, &warm, Duration{90 * time.Second}},
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
 		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", true, Duration{500 * time.Millisecond}},
 		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}},

@@ -41,6 +41,7 @@ func TestProblemsOfFiles(t *testing.T) {
 		{"[discord]\napi_url = 'localhost'", "2:1: discord.api_url wants an address that begins with http:// or https://, or nothing"},
 		{"[llm]\nbase_url = 'ftp://x/'", "2:1: llm.base_url wants an address that begins with http:// or https://"},
 		{"[llm]\nbase_url = 'http://'", "2:1: llm.base_url wants an address that begins with http:// or https://"},
+		{"[llm]\nwindow = -1", "2:1: llm.window wants a number above 0, or 0 for what is known of the model"},
 		{"[llm]\nmax_tokens = 0", "2:1: llm.max_tokens wants a number above 0"},
 		{"[llm]\ntemperature = 2.1", "2:1: llm.temperature wants a number from 0 to 2"},
 		{"[llm]\ntemperature = nan", "2:1: llm.temperature wants a number from 0 to 2"},

@@ -7,8 +7,8 @@ import "sort"
 // digits one by one. Counting o200k's first is what tells words from random letters.
 //
 // The costs are fitted to the largest count that Llama 2, Llama 3, Mistral 7B, Gemma 3, Qwen 3 and cl100k give
-// of the texts in testdata/scripts.txt, 68 in 50 languages: at least that of each, as nearly as one cost a script
-// can. docs/decisions/0012-tokens.md has how it does on texts that it wasn't fitted to.
+// of the texts in testdata/scripts.txt, 68 of them, 46 languages: at least that of each, as nearly as one cost for a
+// script can. docs/decisions/0012-tokens.md has how it does on texts that it wasn't fitted to.
 
 // Costs are in hundredths of a token.
 const (

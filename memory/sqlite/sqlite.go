@@ -31,7 +31,8 @@ type Options struct {
 	// use until every segment has one in Space as well. The last to open the file decides; the zero Space leaves
 	// things as they are.
 	Space memory.Space
-	// Tokens counts the tokens of a message's text, in several goroutines at once; nil leaves Message.Tokens 0.
+	// Tokens counts the tokens of a message's text, in several goroutines at once; nil leaves Message.Tokens 0. It
+	// must be tokens.New's, whatever model answers: what is stored outlives the choice of a model.
 	Tokens func(string) int
 	// IndexLimit is how many bytes of memory the vectors of the guilds asked about may take, of which those asked
 	// about last stay: one guild's at least. 0: as many as there are.

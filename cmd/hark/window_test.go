@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hark/internal/config"
+	"hark/internal/llmtest"
+	"hark/internal/tokens"
+)
+
+func TestPromptsFitTheWindow(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		model                          string
+		window, prompt, answer, layout string // empty: the default
+		known, want                    int    // the window, and the longest prompt; 0: an error
+		err                            string
+	}{
+		{known: 0, want: 4000},
+		{model: "llama3", known: 0, want: 4000},
+		{model: "gpt-4", known: 8192, want: 4000},
+		{model: "gpt-4", prompt: "8000", known: 8192, want: 7192},
+		{model: "openai/gpt-4o:free", prompt: "100000", known: 128_000, want: 100_000},
+		{model: "gpt-4", window: "32768", prompt: "8000", known: 32_768, want: 8000},
+		{model: "llama3", window: "4096", known: 4096, want: 3096},
+		{model: "llama3", window: "5000", known: 5000, want: 4000},
+		{window: "4096", known: 4096, want: 3096},
+		{model: "llama3", window: "1000", known: 1000, err: "the model's window of 1000 tokens has no room for a prompt beside an answer of 1000: lower llm.max_tokens, or say in llm.window"},
+		{model: "llama3", window: "1020", known: 1020, err: "prompt of 20 tokens: the sections layout needs at least"},
+		{model: "gpt-4", answer: "8100", known: 8192, err: "of the model's window of 8192 tokens an answer of 8100 leaves no more: lower llm.max_tokens"},
+		{model: "llama3", prompt: "20", err: "prompt of 20 tokens: the sections layout needs at least"},
+	} {
+		env := map[string]string{"HARK_LLM_MODEL": tc.model, "HARK_LLM_WINDOW": tc.window, "HARK_BUILDER_MAX_TOKENS": tc.prompt, "HARK_LLM_MAX_TOKENS": tc.answer}
+		c, err := config.Load("", func(key string) (string, bool) { v := env[key]; return v, v != "" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := newBuilder(c)
+		if tc.err != "" {
+			if err == nil || !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("%+v: %v", tc, err)
+			}
+			continue
+		}
+		if err != nil || windowOf(c) != tc.known || promptTokens(c) != tc.want {
+			t.Errorf("%+v: window %d, prompt %d, %v", tc, windowOf(c), promptTokens(c), err)
+			continue
+		}
+		if tight := squeezed(c); (tight != nil) != (tc.want < c.Builder.MaxTokens) {
+			t.Errorf("%+v: %v", tc, tight)
+		}
+		if b == nil {
+			t.Errorf("%+v: no builder", tc)
+		}
+	}
+}
+
+// A window that is too small for what is configured is told at the start, and prompts are shorter.
+func TestWindowIsToldAndObeyed(t *testing.T) {
+	t.Parallel()
+	model, data := llmtest.New(t), t.TempDir()
+	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("It is so.") })
+	c := commandLine{T: t, env: map[string]string{"HARK_LLM_MODEL": "llama3", "HARK_LLM_BASE_URL": model.URL(), "HARK_LLM_WINDOW": "2048"}}
+	for i := range 60 {
+		c.stdin += fmt.Sprintf("Jane: the zebra of day %d is %s\n", i, strings.Repeat("here and there ", 20))
+	}
+	c.stdin += "Ana: @hark where is the zebra?\n"
+	c.run(0, "chat", "--data", data)
+	if told := c.err.String(); !strings.Contains(told, "hark: the model's window of 2048 tokens hasn't room for a prompt of 4000") || strings.Count(told, "\n") != 1 {
+		t.Errorf("told %q", told)
+	}
+	if n := tokens.For("llama3").Count(model.Requests()[0].Prompt()); n > 1048 || n < 524 {
+		t.Errorf("a prompt of %d tokens", n)
+	}
+
+	w := newWorld(t)
+	w.env["HARK_LLM_WINDOW"] = "4500"
+	w.start()
+	w.holds(w.log.String(), `"level":"warn","window":4500,"prompt":3500,"answer":1000`)
+	w.env["HARK_LLM_WINDOW"] = "900"
+	w.stop()
+	if code := run(t.Context(), w.environment(&buffer{}, w.log), []string{"run"}); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	w.holds(w.log.String(), "the model's window of 900 tokens has no room for a prompt")
+}
+
+// From end to end: a server refuses what is longer than its window, and the second, smaller prompt is answered.
+func TestPromptThatIsTooLongIsSentOnceMore(t *testing.T) {
+	t.Parallel()
+	const window = 1900
+	for _, layout := range []string{"sections", "chat"} {
+		w := newWorld(t)
+		w.env["HARK_BUILDER_LAYOUT"] = layout
+		w.model.Answer(func(r llmtest.Request) llmtest.Reply {
+			n := tokens.New().Count(r.Prompt())
+			if n+*r.MaxTokens > window {
+				return llmtest.Fail(400, "context_length_exceeded", "This model's maximum context length is "+strconv.Itoa(window)+
+					" tokens. However, your messages resulted in "+strconv.Itoa(n)+" tokens.")
+			}
+			return llmtest.Say("In the lighthouse", " [1].")
+		})
+		w.start()
+		for i := range 40 {
+			w.discord.Say(w.general.ID, w.jane.ID, fmt.Sprintf("The zebra number %d is in the lighthouse, %s", i, strings.Repeat("they say so everywhere, ", 12)))
+		}
+		w.later()
+		q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" where is the zebra?")
+		w.reply(w.general.ID, q.ID, "In the lighthouse")
+		var asked []int
+		for _, r := range w.model.Requests() {
+			asked = append(asked, tokens.New().Count(r.Prompt()))
+		}
+		if len(asked) != 2 || asked[0]+1000 <= window || asked[1]+1000 > window {
+			t.Errorf("%s: prompts of %v tokens for a window of %d", layout, asked, window)
+		}
+		w.stop()
+		w.holds(w.log.String(), "answered from a smaller prompt")
+		w.holds(w.log.String(), "it takes 1900 tokens (llm.window)")
+		w.lacks(w.log.String(), "zebra")
+	}
+}
