@@ -33,6 +33,8 @@ type Prompt struct {
 	Shown    []Shown  // the history's lines, in order
 	Report   Report
 
+	Boundaries []Boundary // of the sections that are there, in order
+
 	layout Layout
 }
 

@@ -4,7 +4,7 @@ import "strconv"
 
 // render writes the messages as decided into buf, one after the other.
 func (w *work) render() {
-	w.buf, w.ends = w.buf[:0], w.ends[:0]
+	w.buf, w.ends, w.bounds = w.buf[:0], w.ends[:0], w.bounds[:0]
 	w.appendSystem()
 	w.endMessage()
 	w.appendPrevious()
@@ -26,9 +26,10 @@ func (w *work) begun() bool {
 	return len(w.buf) > 0 && (len(w.ends) == 0 || w.ends[len(w.ends)-1] < len(w.buf))
 }
 
-// title begins a section, after an empty line.
-func (w *work) title(text string) {
+// title begins a section with its title, after an empty line.
+func (w *work) title(t SectionType, text string) {
 	w.gap()
+	w.section(t)
 	w.buf = append(w.buf, text...)
 	w.buf = append(w.buf, '\n')
 }
@@ -42,10 +43,10 @@ func (w *work) gap() {
 func (w *work) appendSystem() {
 	rules, between := w.b.rules(), "\n\n"
 	if w.plain() {
-		w.title(plainSystem)
+		w.title(SectionSystem, plainSystem)
 		between = "\n"
 	} else {
-		w.title(headSystem)
+		w.title(SectionSystem, headSystem)
 	}
 	if w.personaShown != "" {
 		w.buf = w.b.escape.appendSafe(w.buf, w.personaShown, ownText)
@@ -64,12 +65,12 @@ func (w *work) appendPrevious() {
 	}
 	if w.plain() {
 		if any {
-			w.title(plainPrevious)
+			w.title(SectionPreviousContext, plainPrevious)
 			w.appendPlain()
 		}
 		return
 	}
-	w.title(headPrevious)
+	w.title(SectionPreviousContext, headPrevious)
 	if !any {
 		w.buf = append(w.buf, w.b.labels.Nothing...)
 		return
@@ -82,6 +83,9 @@ func (w *work) appendPrevious() {
 		}
 		if len(w.buf) > start {
 			w.buf = append(w.buf, "\n\n"...)
+		}
+		if k != kindEarlier { // that begins with the heading
+			w.section(sectionTypes[k])
 		}
 		switch k {
 		case kindEarlier:
@@ -111,11 +115,15 @@ func (w *work) appendPlain() {
 	}
 	if s := &w.sections[kindHistory]; s.shown > 0 {
 		gap()
+		w.section(SectionHistory)
 		w.buf = w.appendHistory(w.buf, s)
 	}
 	lore := &w.sections[kindLore]
 	for i := range lore.entries[:lore.shown] {
 		gap()
+		if i == 0 {
+			w.section(SectionLore)
+		}
 		w.buf = w.appendPiece(w.buf, &lore.entries[i].pieces[0], lore.entries[i].pieces[0].at)
 	}
 }
@@ -244,7 +252,7 @@ func (w *work) appendSession() {
 	if w.plain() {
 		heading = plainSession
 	}
-	w.title(heading)
+	w.title(SectionSession, heading)
 	for i := s.shown - 1; i >= 0; i-- {
 		t := &w.in.Session[s.entries[i].index]
 		if i < s.shown-1 {
@@ -271,6 +279,7 @@ func (w *work) appendTurnMessages() {
 	s := &w.sections[kindSession]
 	for i := s.shown - 1; i >= 0; i-- {
 		t, p := &w.in.Session[s.entries[i].index], &s.entries[i].pieces[0]
+		w.section(SectionSession)
 		if t.Role == RoleAssistant {
 			w.buf = w.appendPiece(w.buf, p, p.at)
 		} else {
@@ -290,9 +299,9 @@ func (w *work) turnBlock(t *Turn) *block {
 
 func (w *work) appendQuery() {
 	if w.plain() {
-		w.title(plainQuery)
+		w.title(SectionQuery, plainQuery)
 	} else {
-		w.title(headQuery)
+		w.title(SectionQuery, headQuery)
 		w.buf = appendStamp(w.buf, w.in.Now, w.in.Now, true)
 		w.buf = append(w.buf, ' ')
 		w.buf = w.appendSpeaker(w.buf, &w.in.Query)
@@ -303,5 +312,6 @@ func (w *work) appendQuery() {
 		w.buf = append(w.buf, emptyText...)
 	}
 	w.gap()
+	w.section(SectionInstruction)
 	w.buf = append(w.buf, reminder...)
 }

@@ -32,6 +32,7 @@ func (w *work) prompt(tokens int) Prompt {
 		p.Messages[i] = ChatMessage{Role: w.roleOf(i), Content: text[start:end]}
 		start = end
 	}
+	p.Boundaries = w.boundaries(p.Messages)
 	history := &w.sections[kindHistory]
 	p.Shown = w.shownLines(history)
 	if w.b.options.Citations {
