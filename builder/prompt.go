@@ -71,7 +71,17 @@ type SectionReport struct {
 	Included int // items in the prompt
 	Cut      int // of those, the ones that aren't there in full
 	Dropped  int // items left out
+	// Why is what kept items out or had them cut: one of the reasons below, or "" if nothing did.
+	Why string
 }
+
+// Why items are left out of a section or cut.
+const (
+	WhyBudget     = "budget"     // the prompt's tokens, with what other sections need
+	WhyCeiling    = "ceiling"    // the section's
+	WhyCharacters = "characters" // the budget of characters
+	WhyCount      = "count"      // the layout takes so many items at most
+)
 
 // SectionType says what a section holds.
 type SectionType string

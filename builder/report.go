@@ -99,31 +99,62 @@ func (w *work) report(tokens int) Report {
 	}
 	query.Tokens += w.count(w.queryShown, w.queryBlock())
 	if w.persona != "" && len(w.personaShown) != len(w.persona) {
-		system.Cut = 1
+		system.Cut, system.Why = 1, whyCut(w.personaSize+w.rulesSize(), system.Ceiling)
 	}
 	if w.queryShown != w.query {
-		query.Cut = 1
+		query.Cut, query.Why = 1, whyCut(w.querySize, query.Ceiling)
 	}
 	names := [sectionKinds]string{titles[2], b.labels.Participants, b.labels.History, b.labels.Earlier, b.labels.Lore}
 	r := Report{Tokens: tokens, MaxTokens: b.options.MaxTokens, Sections: make([]SectionReport, 0, 8)}
 	r.Sections = append(r.Sections, system)
 	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore, kindSession} {
-		r.Sections = append(r.Sections, w.sections[k].report(names[k]))
+		r.Sections = append(r.Sections, w.sectionReport(&w.sections[k], names[k]))
 	}
 	last := SectionReport{Type: SectionInstruction, Title: "", Included: 1, Tokens: b.tally.of([]byte(reminder))}
 	r.Sections = append(r.Sections, query, last)
 	return r
 }
 
-func (s *section) report(title string) SectionReport {
+func (w *work) sectionReport(s *section, title string) SectionReport {
 	r := SectionReport{
 		Type: sectionTypes[s.kind], Title: title, Tokens: s.used.tokens, Floor: s.floor, Ceiling: s.ceiling,
 		Included: s.shown, Dropped: s.items - s.shown,
 	}
+	want := s.used // with what is missing first
 	for i := range s.entries[:s.shown] {
-		if s.entries[i].isCut() {
-			r.Cut++
+		if e := &s.entries[i]; e.isCut() {
+			if r.Cut++; r.Cut == 1 {
+				want = want.minus(e.taken()).plus(e.whole())
+			}
 		}
 	}
+	switch {
+	case r.Dropped == 0 && r.Cut == 0:
+		return r
+	case s.shown < len(s.entries):
+		want = s.used.plus(s.entries[s.shown].short())
+		if s.shown == 0 {
+			want = want.plus(s.head)
+		}
+	case r.Cut == 0:
+		r.Why = WhyCount
+		return r
+	}
+	switch {
+	case want.tokens > s.ceiling:
+		r.Why = WhyCeiling
+	case want.chars > w.charRoom[s.kind]:
+		r.Why = WhyCharacters
+	default:
+		r.Why = WhyBudget
+	}
 	return r
+}
+
+// whyCut is why a text of so many tokens was cut to less where a share of a prompt is its ceiling.
+func whyCut(tokens, ceiling int) string {
+	if tokens > ceiling {
+		return WhyCeiling
+	}
+	return WhyBudget
 }
