@@ -249,6 +249,19 @@ CREATE TABLE lore_source (
 ) WITHOUT ROWID;
 CREATE INDEX lore_source_message ON lore_source (channel, message);
 CREATE INDEX message_starred ON message (channel, id) WHERE starred = 1;
+`, `
+CREATE TABLE prompt ( -- what models were sent, for a time
+  no      INTEGER PRIMARY KEY,
+  channel INTEGER NOT NULL, -- the answer's, its id
+  answer  INTEGER NOT NULL,
+  guild   INTEGER NOT NULL,
+  built   INTEGER NOT NULL, -- milliseconds
+  people  TEXT NOT NULL,    -- ids of those in it, as JSON
+  body    TEXT NOT NULL,
+  UNIQUE (channel, answer)
+);
+CREATE INDEX prompt_built ON prompt (built);
+CREATE INDEX trace_answer ON trace (answer);
 `}
 
 // migrate brings the schema up to date.
