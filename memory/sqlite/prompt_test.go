@@ -291,3 +291,20 @@ func TestTracesHoldNoPrompt(t *testing.T) {
 		t.Errorf("%v, %v", body, err)
 	}
 }
+
+// Taking a prompt away counts as taking text away, so that its copies are overwritten; finding none doesn't.
+func TestTakingPromptsAwayIsTold(t *testing.T) {
+	t.Parallel()
+	s := prompting(t, t.TempDir(), "Tezcatlipoca")
+	for _, want := range []bool{true, false} {
+		if err := s.writing(bg, func(tx *transaction) error {
+			_, err := tx.dropPromptsWhere("guild = ?", int64(guild))
+			if tx.changed.text != want {
+				t.Errorf("text was taken away: %t, want %t", tx.changed.text, want)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
