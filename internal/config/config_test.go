@@ -124,6 +124,7 @@ log_bots = true
 age_restricted = true
 direct = true
 retention = "365d"
+trace_retention = "3d"
 catch_up = 0
 reconcile = 9
 edit_answers = false
@@ -145,7 +146,7 @@ format = "json"
 		LLM:       LLM{"http://localhost:11434/v1", NewSecret("k"), "qwen3", 77, &warm, Duration{90 * time.Second}},
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
 		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", true, Duration{500 * time.Millisecond}},
-		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}},
+		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{72 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}},
 		Builder:   Builder{"chat", 8000, 2000},
 		Answer:    Answer{"Be kind.\n", "Asia/Tokyo"},
 		Log:       Log{"debug", "json"},
