@@ -33,3 +33,6 @@ func (w *work) boundaries(messages []ChatMessage) []Boundary {
 	}
 	return all
 }
+
+// Layout is the form that the prompt has.
+func (p Prompt) Layout() Layout { return p.layout }

@@ -46,6 +46,10 @@ type Options struct {
 	Policy memory.Policy
 	// Rewrite has the model rewrite questions that refer back before they are searched for.
 	Rewrite bool
+	// KeepPrompts has traces hold the prompt as it was sent.
+	KeepPrompts bool
+	// Window is how many tokens the model can take in with its answer; 0 if that isn't known.
+	Window int
 }
 
 // Engine answers questions.
@@ -55,6 +59,7 @@ type Engine struct {
 	builder *builder.Builder
 	model   Model // nil: answers are extractive
 	options Options
+	meter   meter
 }
 
 // New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil.
@@ -91,6 +96,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	if e.model == nil {
 		return e.quote(ctx, q, r, noModel)
 	}
+	e.meter.sent(r.Prompt.Report, e.options.Window)
 	var text strings.Builder
 	full, err := e.model.Chat(ctx, r.Prompt.Messages, func(delta string) {
 		text.WriteString(delta)
@@ -118,6 +124,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	a := e.cite(q, r, full)
 	a.Model = e.model.Name()
 	a.Trace.Model = a.Model
+	e.tellPrompt(&a.Trace, q, r)
 	a.Trace.Total = r.elapsed()
 	if err == nil && strings.TrimSpace(a.Text) == "" {
 		err = errors.New("the model answered nothing")
