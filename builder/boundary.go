@@ -36,3 +36,18 @@ func (w *work) boundaries(messages []ChatMessage) []Boundary {
 
 // Layout is the form that the prompt has.
 func (p Prompt) Layout() Layout { return p.layout }
+
+// Join is the whole prompt that messages of this layout make, as Prompt.String.
+func (l Layout) Join(messages []ChatMessage) string {
+	var b strings.Builder
+	for i, m := range messages {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		if l == LayoutChat {
+			b.WriteString("[" + m.Role + "]\n")
+		}
+		b.WriteString(m.Content)
+	}
+	return b.String()
+}

@@ -1,10 +1,6 @@
 package builder
 
-import (
-	"strings"
-
-	"hark/memory"
-)
+import "hark/memory"
 
 // The roles of a prompt's messages.
 const (
@@ -100,16 +96,4 @@ const (
 
 // String is the whole prompt as the model gets it, the system message first. In the chat layout a line with
 // its role stands above each message.
-func (p Prompt) String() string {
-	var b strings.Builder
-	for i, m := range p.Messages {
-		if i > 0 {
-			b.WriteString("\n\n")
-		}
-		if p.layout == LayoutChat {
-			b.WriteString("[" + m.Role + "]\n")
-		}
-		b.WriteString(m.Content)
-	}
-	return b.String()
-}
+func (p Prompt) String() string { return p.layout.Join(p.Messages) }

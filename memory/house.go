@@ -15,7 +15,7 @@ type House struct {
 	Store HouseStore
 	// Retention is how long messages and lore are remembered; 0 means without end. What isn't Discord's stays.
 	Retention time.Duration
-	// Prompts is how long prompts are kept, at most Retention; 0 means that none are. Those of the command line's go as well.
+	// Prompts is how long prompts are kept; 0 means that none are. Those of the command line's go as well.
 	Prompts time.Duration
 	// Done, if not nil, is told what was taken away.
 	Done func(Receipt)
@@ -48,7 +48,7 @@ func (h *House) Run(ctx context.Context) error {
 		if now := time.Now(); !now.Before(round) {
 			failed := h.round(ctx, now)
 			if failed == nil {
-				round = now.Add(min(roundEvery, step(h.Retention), step(h.promptsFor())))
+				round = now.Add(min(roundEvery, step(h.Retention), step(h.Prompts)))
 			}
 			err = errors.Join(err, failed)
 		}
@@ -87,18 +87,10 @@ func (h *House) carryOut(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// promptsFor is how long prompts are kept; 0 if they aren't.
-func (h *House) promptsFor() time.Duration {
-	if h.Retention > 0 {
-		return min(h.Prompts, h.Retention)
-	}
-	return h.Prompts
-}
-
 // round forgets old prompts, and begins what else is to be forgotten because time has passed, guild by guild.
 func (h *House) round(ctx context.Context, now time.Time) error {
 	var errs []error
-	if _, err := h.Store.ForgetPrompts(ctx, now.Add(-h.promptsFor())); err != nil {
+	if _, err := h.Store.ForgetPrompts(ctx, now.Add(-h.Prompts)); err != nil {
 		errs = append(errs, fmt.Errorf("keep house: %w", err))
 	}
 	guilds, err := h.Store.Guilds(ctx)

@@ -162,7 +162,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 	}}
 	group.Go(func() error { return indexer.Run(ctx) })
-	house := memory.House{Store: a.store, Retention: cfg.Memory.Retention.Duration, Prompts: cfg.Memory.TraceRetention.Duration, Done: r.forgotten, Failed: func(err error, wait time.Duration) {
+	house := memory.House{Store: a.store, Retention: cfg.Memory.Retention.Duration, Prompts: cfg.Memory.KeepPrompts(), Done: r.forgotten, Failed: func(err error, wait time.Duration) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
 	}}
 	group.Go(func() error { return house.Run(ctx) })

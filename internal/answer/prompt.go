@@ -8,7 +8,8 @@ import (
 )
 
 // tellPrompt notes in the trace of an answer of the model's what it was sent, in numbers, and, where that is to be kept, as it
-// was sent.
+// was sent: not in direct messages, which are nobody's else to look at, nor where the session isn't from the log, in which
+// nothing would tell that something of it is gone.
 func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
 	report := r.Prompt.Report
 	t.Tokens, t.MaxTokens, t.Window, t.Layout = report.Tokens, report.MaxTokens, e.options.Window, string(r.Prompt.Layout())
@@ -18,7 +19,7 @@ func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
 			Included: s.Included, Cut: s.Cut, Dropped: s.Dropped, Why: s.Why,
 		})
 	}
-	if !e.options.KeepPrompts || r.unlogged {
+	if !e.options.KeepPrompts || r.unlogged || q.Guild == memory.DirectGuild {
 		return
 	}
 	p := memory.Prompt{Built: r.started, People: r.sentNames(q)}

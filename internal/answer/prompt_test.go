@@ -103,7 +103,8 @@ func TestAnswersThatKeepNoPrompt(t *testing.T) {
 		"a session that isn't logged": {&scripted{pieces: []string{"Yes."}}, func(_ *world, q *Question) {
 			q.Session = []memory.Message{{ID: q.ID - 1, Guild: guild, Channel: lobby, Author: ben, Content: "canary"}}
 		}},
-		"taken back": {nil, nil},
+		"a direct message": {&scripted{pieces: []string{"Yes."}}, func(w *world, q *Question) { *q = w.asks(annsDM, "What is the lighthouse password?") }},
+		"taken back":       {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -78,6 +78,14 @@ type Memory struct {
 	SessionGap     Duration `toml:"session_gap" help:"A channel silent for this long begins a new session: what was said before then is recalled, not continued."`
 }
 
+// KeepPrompts is how long it is kept what the model was sent; 0 if it isn't.
+func (m Memory) KeepPrompts() time.Duration {
+	if m.Retention.Duration > 0 {
+		return min(m.TraceRetention.Duration, m.Retention.Duration)
+	}
+	return m.TraceRetention.Duration
+}
+
 // Builder is the layout and size of prompts.
 type Builder struct {
 	Layout          string `toml:"layout" help:"The prompt's form: \"sections\", \"plain\" or \"chat\"."`

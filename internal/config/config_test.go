@@ -154,6 +154,11 @@ format = "json"
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
+	for _, c := range []struct{ traces, retention, want time.Duration }{{3, 0, 3}, {3, 5, 3}, {3, 2, 2}, {0, 2, 0}, {0, 0, 0}} {
+		if kept := (Memory{TraceRetention: Duration{c.traces}, Retention: Duration{c.retention}}).KeepPrompts(); kept != c.want {
+			t.Errorf("prompts are kept for %d where traces are for %d and messages for %d", kept, c.traces, c.retention)
+		}
+	}
 	if zone := got.Answer.Location().String(); zone != "Asia/Tokyo" {
 		t.Errorf("location %s", zone)
 	}
