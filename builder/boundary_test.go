@@ -55,6 +55,9 @@ func TestBoundaries(t *testing.T) {
 			in := c.change(full())
 			p := newBuilder(t, Options{Layout: c.layout}).Build(in)
 			bounded(t, p)
+			if p.Layout() != c.layout {
+				t.Errorf("the layout is %q", p.Layout())
+			}
 			if len(p.Boundaries) != len(c.want) {
 				t.Fatalf("%d sections, want %d: %+v in\n%s", len(p.Boundaries), len(c.want), p.Boundaries, p)
 			}

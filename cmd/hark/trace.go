@@ -48,7 +48,7 @@ func (f *flags) traceCommand() *cobra.Command {
 			return k.listTraces(c, o)
 		},
 	}
-	c.Flags().IntVar(&o.last, "last", o.last, "show so `many` answers, the newest first")
+	c.Flags().IntVar(&o.last, "last", o.last, "show this `number` of answers, the newest first")
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	c.Flags().BoolVar(&o.prompt, "prompt", false, "print the prompt alone, byte by byte as the model got it")
 	return c

@@ -166,3 +166,21 @@ func TestPromptsAreCounted(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatWasLeftOutIsCountedByReason(t *testing.T) {
+	t.Parallel()
+	e := &Engine{}
+	for range 2 {
+		e.meter.sent(builder.Report{Tokens: 501, Sections: []builder.SectionReport{
+			{Type: builder.SectionHistory, Dropped: 3, Why: builder.WhyBudget}, {Type: builder.SectionHistory, Dropped: 1, Why: builder.WhyCeiling},
+			{Type: builder.SectionLore, Dropped: 2, Why: builder.WhyCeiling}, {Type: builder.SectionSession, Cut: 1, Why: builder.WhyCeiling},
+		}}, 0)
+	}
+	use := e.PromptUse()
+	if want := []PromptDropped{{"history", "budget", 6}, {"history", "ceiling", 2}, {"lore", "ceiling", 4}}; !slices.Equal(use.Dropped, want) {
+		t.Errorf("left out %+v, want %+v", use.Dropped, want)
+	}
+	if use.Sizes[0].Count != 0 || use.Sizes[1] != (PromptSize{1000, 2}) || use.Warnings != 0 {
+		t.Errorf("counted %+v", use)
+	}
+}

@@ -264,11 +264,6 @@ func (m *model) keepTrace(t memory.Trace) {
 	m.keepPrompt(t)
 }
 
-func withoutPrompt(t memory.Trace) memory.Trace {
-	t.Prompt = nil
-	return t
-}
-
 // takeFact takes a fact away, with the answers that used it.
 func (m *model) takeFact(key factKey) {
 	m.facts[key] = &fact{gone: true}

@@ -18,6 +18,12 @@ func (m *model) keepPrompt(t memory.Trace) {
 	}
 }
 
+// withoutPrompt is what of t is kept as the trace.
+func withoutPrompt(t memory.Trace) memory.Trace {
+	t.Prompt = nil
+	return t
+}
+
 // asUsed reports whether all sources of an answer are in the log as they were used.
 func (m *model) asUsed(t memory.Trace) bool {
 	return !slices.ContainsFunc(sources(t), func(s used) bool {

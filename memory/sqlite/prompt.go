@@ -45,7 +45,7 @@ func (t *transaction) promptHolds(trace memory.Trace) (bool, error) {
 	for _, source := range sources(trace) {
 		c, err := t.knownChannel(source.Channel)
 		if c == nil || err != nil {
-			return false, err
+			return false, err // uncovered: the same was asked a moment ago, and the answer kept in memory
 		}
 		now, row, err := t.stored(c, source.Message)
 		if row == 0 || now.doomed || millis(now.Edited) != source.Edited || err != nil {
