@@ -129,11 +129,12 @@ func (b *Bot) conclude(last context.Context, d *delivery, a *ask, got outcome) {
 	if unranked := got.answer.Unranked; unranked != nil {
 		b.log.Warn().Err(unranked).Int64("question", int64(a.id)).Msg("answered without the reranker")
 	}
+	trace := b.known(last, a, got)
 	contents, err := b.lay(d, a, got)
 	if err != nil {
-		contents = []string{b.sentence(a, err)}
+		contents, trace.Prompt = []string{b.sentence(a, err)}, nil
 	}
-	b.post(last, d, a, contents, b.known(last, a, got))
+	b.post(last, d, a, contents, trace)
 }
 
 // known is how an answer came about, or nothing if the log doesn't know all that it was made from: where it is to be
@@ -144,7 +145,11 @@ func (b *Bot) known(ctx context.Context, a *ask, got outcome) memory.Trace {
 			return memory.Trace{}
 		}
 	}
-	return got.answer.Trace
+	trace := got.answer.Trace
+	if strings.TrimSpace(got.answer.Text) == "" {
+		trace.Prompt = nil // what is shown is why there is no answer
+	}
+	return trace
 }
 
 // lay lays an answer out as messages. It never panics, whatever the answer's text does to it.
@@ -179,8 +184,12 @@ func (b *Bot) post(last context.Context, d *delivery, a *ask, contents []string,
 
 // record logs our answer, and returns once that is committed.
 func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Trace) {
-	if len(d.parts) > 0 {
-		_ = b.commit(last, b.ours(d, a, trace))
+	if len(d.parts) == 0 {
+		return
+	}
+	_ = b.commit(last, b.ours(d, a, trace))
+	if trace.Answer = d.parts[0].id; trace.Asker != 0 {
+		b.account(trace)
 	}
 }
 

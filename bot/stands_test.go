@@ -66,10 +66,13 @@ func TestAnswersFromAnUnloggedSessionThatChangesAreTakenBack(t *testing.T) {
 
 func TestWhatIsKeptOfAnswersElsewhere(t *testing.T) {
 	t.Parallel()
-	trace := memory.Trace{Guild: 1, Channel: 2, Answer: 3, Parts: []memory.MessageID{4}, Question: 5, Asker: 6, Model: "m", Recalled: []memory.TraceHit{
+	trace := memory.Trace{Prompt: &memory.Prompt{}, Guild: 1, Channel: 2, Answer: 3, Parts: []memory.MessageID{4}, Question: 5, Asker: 6, Model: "m", Recalled: []memory.TraceHit{
 		{Channel: 7, Message: 8, Number: 1, Why: []string{"words"}, Edited: 9}, {Channel: 7, Message: 10}, {Channel: 7, Message: 11, Context: true},
 	}}
 	kept, ok := abroad(trace)
+	if kept.Prompt != nil {
+		t.Error("kept the prompt")
+	}
 	if !ok || kept.Asker != 0 || kept.Question != 0 || kept.Answer != 3 || len(kept.Parts) != 1 || len(kept.Recalled) != 2 ||
 		kept.Recalled[0].Edited != 9 || kept.Recalled[0].Why != nil || kept.Recalled[1].Message != 11 {
 		t.Errorf("kept %+v", kept)

@@ -59,7 +59,8 @@ type work struct {
 	authors [authorSlots]author
 	buf     []byte
 	ends    []int // of the messages in buf
-	tokens  int   // as decided
+	bounds  []Boundary
+	tokens  int // as decided
 }
 
 func (b *Builder) begin(in Input) *work {

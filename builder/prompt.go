@@ -1,10 +1,6 @@
 package builder
 
-import (
-	"strings"
-
-	"hark/memory"
-)
+import "hark/memory"
 
 // The roles of a prompt's messages.
 const (
@@ -32,6 +28,8 @@ type Prompt struct {
 	Numbers  []Number // of the history items shown, in order; none without Options.Citations
 	Shown    []Shown  // the history's lines, in order
 	Report   Report
+
+	Boundaries []Boundary // of the sections that are there, in order
 
 	layout Layout
 }
@@ -103,16 +101,4 @@ const (
 
 // String is the whole prompt as the model gets it, the system message first. In the chat layout a line with
 // its role stands above each message.
-func (p Prompt) String() string {
-	var b strings.Builder
-	for i, m := range p.Messages {
-		if i > 0 {
-			b.WriteString("\n\n")
-		}
-		if p.layout == LayoutChat {
-			b.WriteString("[" + m.Role + "]\n")
-		}
-		b.WriteString(m.Content)
-	}
-	return b.String()
-}
+func (p Prompt) String() string { return p.layout.Join(p.Messages) }

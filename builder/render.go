@@ -4,7 +4,7 @@ import "strconv"
 
 // render writes the messages as decided into buf, one after the other.
 func (w *work) render() {
-	w.buf, w.ends = w.buf[:0], w.ends[:0]
+	w.buf, w.ends, w.bounds = w.buf[:0], w.ends[:0], w.bounds[:0]
 	w.appendSystem()
 	w.endMessage()
 	w.appendPrevious()
@@ -27,9 +27,10 @@ func (w *work) begun() bool {
 	return len(w.buf) > 0 && (len(w.ends) == 0 || w.ends[len(w.ends)-1] < len(w.buf))
 }
 
-// title begins a section, after an empty line.
-func (w *work) title(text string) {
+// title begins a section with its title, after an empty line.
+func (w *work) title(t SectionType, text string) {
 	w.gap()
+	w.section(t)
 	w.buf = append(w.buf, text...)
 	w.buf = append(w.buf, '\n')
 }
@@ -43,10 +44,10 @@ func (w *work) gap() {
 func (w *work) appendSystem() {
 	between := "\n\n"
 	if w.plain() {
-		w.title(plainSystem)
+		w.title(SectionSystem, plainSystem)
 		between = "\n"
 	} else {
-		w.title(headSystem)
+		w.title(SectionSystem, headSystem)
 	}
 	w.buf = w.b.escape.appendSafe(w.buf, w.personaShown, ownText)
 	for n, rule := range w.rules.lines[:w.rulesShown] {
@@ -68,12 +69,13 @@ func (w *work) appendPrevious() {
 	any := w.recalledAny()
 	if w.plain() {
 		if any {
-			w.title(plainPrevious)
+			w.title(SectionPreviousContext, plainPrevious)
 			w.appendPlain()
 		}
 		return
 	}
 	w.gap()
+	w.section(SectionPreviousContext)
 	w.buf = append(w.buf, headPrevious...)
 	if !any {
 		if !w.bare {
@@ -91,6 +93,9 @@ func (w *work) appendPrevious() {
 		}
 		if len(w.buf) > start {
 			w.buf = append(w.buf, "\n\n"...)
+		}
+		if k != kindEarlier { // that begins with the heading
+			w.section(sectionTypes[k])
 		}
 		switch k {
 		case kindEarlier:
@@ -120,11 +125,15 @@ func (w *work) appendPlain() {
 	}
 	if s := &w.sections[kindHistory]; s.shown > 0 {
 		gap()
+		w.section(SectionHistory)
 		w.buf = w.appendHistory(w.buf, s)
 	}
 	lore := &w.sections[kindLore]
 	for i := range lore.entries[:lore.shown] {
 		gap()
+		if i == 0 {
+			w.section(SectionLore)
+		}
 		w.buf = w.appendPiece(w.buf, &lore.entries[i].pieces[0], lore.entries[i].pieces[0].at)
 	}
 }
@@ -242,7 +251,7 @@ func (w *work) appendSession() {
 	if w.plain() {
 		heading = plainSession
 	}
-	w.title(heading)
+	w.title(SectionSession, heading)
 	for i := s.shown - 1; i >= 0; i-- {
 		t := &w.in.Session[s.entries[i].index]
 		if i < s.shown-1 {
@@ -269,6 +278,7 @@ func (w *work) appendTurnMessages() {
 	s := &w.sections[kindSession]
 	for i := s.shown - 1; i >= 0; i-- {
 		t, p := &w.in.Session[s.entries[i].index], &s.entries[i].pieces[0]
+		w.section(SectionSession)
 		if t.Role == RoleAssistant {
 			w.buf = w.appendPiece(w.buf, p, p.at)
 		} else {
@@ -288,9 +298,9 @@ func (w *work) turnBlock(t *Turn) *block {
 
 func (w *work) appendQuery() {
 	if w.plain() {
-		w.title(plainQuery)
+		w.title(SectionQuery, plainQuery)
 	} else {
-		w.title(headQuery)
+		w.title(SectionQuery, headQuery)
 		if w.queryHead {
 			w.buf = appendStamp(w.buf, w.in.Now, w.in.Now, true)
 			w.buf = append(w.buf, ' ')
@@ -304,6 +314,7 @@ func (w *work) appendQuery() {
 	}
 	if !w.bare {
 		w.gap()
+		w.section(SectionInstruction)
 		w.buf = append(w.buf, reminder...)
 	}
 }

@@ -32,6 +32,7 @@ func (w *work) prompt(tokens int) Prompt {
 		p.Messages[i] = ChatMessage{Role: w.roleOf(i), Content: text[start:end]}
 		start = end
 	}
+	p.Boundaries = w.boundaries(p.Messages)
 	history := &w.sections[kindHistory]
 	p.Shown = w.shownLines(history)
 	if w.b.options.Citations {
@@ -92,7 +93,7 @@ func (w *work) report(tokens int) Report {
 	system := SectionReport{Type: SectionSystem, Title: titles[0], Ceiling: share(b.shares.system), Included: 1,
 		Tokens: w.systemTokens() + b.costs.titles[kindSession]}
 	if w.personaShown != w.persona || w.rulesShown < len(w.rules.lines) {
-		system.Cut, system.Why = 1, WhyBudget
+		system.Cut, system.Why = 1, whyCut(w.personaSize+w.rules.all(), system.Ceiling)
 	}
 	query := SectionReport{Type: SectionQuery, Title: titles[3], Ceiling: share(b.shares.query), Included: 1,
 		Tokens: w.count(w.queryShown, w.queryBlock()) + b.costs.titles[kindSession]}
@@ -103,13 +104,13 @@ func (w *work) report(tokens int) Report {
 		query.Tokens += w.queryFixed
 	}
 	if w.queryShown != w.query {
-		query.Cut, query.Why = 1, WhyBudget
+		query.Cut, query.Why = 1, whyCut(w.querySize, query.Ceiling)
 	}
 	names := [sectionKinds]string{titles[2], b.labels.Participants, b.labels.History, b.labels.Earlier, b.labels.Lore}
 	r := Report{Tokens: tokens, MaxTokens: w.maxTokens(), Window: b.options.Window, Answer: b.options.Answer, Sections: make([]SectionReport, 0, 8)}
 	r.Sections = append(r.Sections, system)
 	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore, kindSession} {
-		r.Sections = append(r.Sections, w.sections[k].report(names[k]))
+		r.Sections = append(r.Sections, w.sectionReport(&w.sections[k], names[k]))
 	}
 	last := SectionReport{Type: SectionInstruction, Included: 1, Tokens: b.costs.reminder}
 	if w.bare {
@@ -119,40 +120,48 @@ func (w *work) report(tokens int) Report {
 	return r
 }
 
-func (s *section) report(title string) SectionReport {
+func (w *work) sectionReport(s *section, title string) SectionReport {
 	r := SectionReport{
 		Type: sectionTypes[s.kind], Title: title, Tokens: s.used.tokens, Floor: s.floor, Ceiling: s.ceiling,
 		Included: s.shown, Dropped: s.items - s.shown,
 	}
+	want := s.used // with what is missing first
 	for i := range s.entries[:s.shown] {
-		if s.entries[i].isCut() {
-			r.Cut++
+		if e := &s.entries[i]; e.isCut() {
+			if r.Cut++; r.Cut == 1 {
+				want = want.minus(e.taken()).plus(e.whole())
+			}
 		}
 	}
-	if r.Cut+r.Dropped > 0 {
-		r.Why = s.why()
+	switch {
+	case r.Dropped == 0 && r.Cut == 0:
+		return r
+	case s.absent:
+		r.Why = WhyMode
+		return r
+	case s.shown < len(s.entries):
+		want = s.used.plus(s.entries[s.shown].short())
+		if s.shown == 0 {
+			want = want.plus(s.head)
+		}
+	case r.Cut == 0:
+		r.Why = WhyCount
+		return r
+	}
+	switch {
+	case want.tokens > s.ceiling:
+		r.Why = WhyCeiling
+	case want.chars > w.charRoom[s.kind]:
+		r.Why = WhyCharacters
+	default:
+		r.Why = WhyBudget
 	}
 	return r
 }
 
-// why is what kept the rest of a section out.
-func (s *section) why() Why {
-	switch {
-	case s.absent:
-		return WhyMode
-	case s.shown == len(s.entries) && s.shown < s.items:
-		return WhyCount
-	}
-	lacking := s.used
-	if s.shown < len(s.entries) {
-		lacking = lacking.plus(s.entries[s.shown].short())
-	} else {
-		lacking = s.need.plus(s.head)
-	}
-	switch {
-	case lacking.chars > s.room.chars && lacking.tokens <= s.room.tokens:
-		return WhyCharacters
-	case s.room.tokens >= s.ceiling:
+// whyCut is why a text of so many tokens was cut to less where a share of a prompt is its ceiling.
+func whyCut(tokens, ceiling int) Why {
+	if tokens > ceiling {
 		return WhyCeiling
 	}
 	return WhyBudget

@@ -74,6 +74,24 @@ func (e *entry) short() size {
 	return total
 }
 
+// taken is what of an entry is in the prompt takes.
+func (e *entry) taken() size {
+	total := e.fixed
+	for i := range e.pieces {
+		total = total.plus(e.pieces[i].taken)
+	}
+	return total
+}
+
+// whole is what all of an entry would take.
+func (e *entry) whole() size {
+	total := e.fixed
+	for i := range e.pieces {
+		total = total.plus(e.pieces[i].whole)
+	}
+	return total
+}
+
 func (e *entry) isCut() bool {
 	for i := range e.pieces {
 		if e.pieces[i].at < len(e.pieces[i].text) {

@@ -15,6 +15,8 @@ type House struct {
 	Store HouseStore
 	// Retention is how long messages and lore are remembered; 0 means without end. What isn't Discord's stays.
 	Retention time.Duration
+	// Prompts is how long prompts are kept; 0 means that none are. Those of the command line's go as well.
+	Prompts time.Duration
 	// Done, if not nil, is told what was taken away.
 	Done func(Receipt)
 	// Failed, if not nil, is told of each failure and of how long the next try waits.
@@ -30,6 +32,7 @@ type HouseStore interface {
 	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (Receipt, error)
 	Unfinished(ctx context.Context) ([]Forgetting, error)
 	CarryOut(ctx context.Context, id int64, progress func(done, total int)) (Receipt, error)
+	ForgetPrompts(ctx context.Context, before time.Time) (int, error)
 }
 
 const (
@@ -45,7 +48,7 @@ func (h *House) Run(ctx context.Context) error {
 		if now := time.Now(); !now.Before(round) {
 			failed := h.round(ctx, now)
 			if failed == nil {
-				round = now.Add(min(roundEvery, h.step()))
+				round = now.Add(min(roundEvery, step(h.Retention), step(h.Prompts)))
 			}
 			err = errors.Join(err, failed)
 		}
@@ -84,13 +87,16 @@ func (h *House) carryOut(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// round begins what is to be forgotten because time has passed, guild by guild.
+// round forgets old prompts, and begins what else is to be forgotten because time has passed, guild by guild.
 func (h *House) round(ctx context.Context, now time.Time) error {
+	var errs []error
+	if _, err := h.Store.ForgetPrompts(ctx, now.Add(-h.Prompts)); err != nil {
+		errs = append(errs, fmt.Errorf("keep house: %w", err))
+	}
 	guilds, err := h.Store.Guilds(ctx)
 	if err != nil {
-		return fmt.Errorf("keep house: %w", err)
+		return errors.Join(append(errs, fmt.Errorf("keep house: %w", err))...)
 	}
-	var errs []error
 	for _, id := range guilds {
 		if id == LocalGuild {
 			continue
@@ -118,7 +124,7 @@ func (h *House) visit(ctx context.Context, id GuildID, now time.Time) error {
 	case h.Retention <= 0:
 		return nil
 	}
-	before := now.Add(-h.Retention).Truncate(h.step())
+	before := now.Add(-h.Retention).Truncate(step(h.Retention))
 	some, err := h.hasBefore(ctx, g, before)
 	if err != nil || !some {
 		return err
@@ -127,13 +133,13 @@ func (h *House) visit(ctx context.Context, id GuildID, now time.Time) error {
 }
 
 // step is how far apart the ends of what is too old lie: a day, so that an active guild isn't gone through every hour,
-// but less where messages are remembered for so short that a day matters.
-func (h *House) step() time.Duration {
+// but less where something is kept for so short that a day matters.
+func step(retention time.Duration) time.Duration {
 	const day = 24 * time.Hour
-	if h.Retention <= 0 {
+	if retention <= 0 {
 		return day
 	}
-	return min(max(h.Retention/24, time.Minute), day)
+	return min(max(retention/24, time.Minute), day)
 }
 
 // hasBefore reports whether anything is remembered of g that was said before t.

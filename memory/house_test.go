@@ -20,7 +20,9 @@ type fakeHouse struct {
 	lore       []Lore
 	unfinished []Forgetting
 	forgotten  []Forgetting
+	prompts    []time.Time // when they were built
 
+	promptErr                                                              error
 	listErr, guildErr, logErr, loreErr, forgetErr, unfinishedErr, carryErr error
 }
 
@@ -106,10 +108,14 @@ type kept struct {
 
 // keep keeps house until the test's bubble ends.
 func keep(t *testing.T, f HouseStore, retention time.Duration) *kept {
+	return keepAll(t, House{Store: f, Retention: retention})
+}
+
+func keepAll(t *testing.T, h House) *kept {
 	k := &kept{}
-	h := House{Store: f, Retention: retention, Done: func(r Receipt) { k.done = append(k.done, r) }, Failed: func(err error, wait time.Duration) {
+	h.Done, h.Failed = func(r Receipt) { k.done = append(k.done, r) }, func(err error, wait time.Duration) {
 		k.failed = append(k.failed, fmt.Sprintf("%v: %v", wait, err))
-	}}
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx) }()
@@ -264,6 +270,7 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 		{"unfinished", func(f *fakeHouse, err error) { f.unfinishedErr = err }, "down"},
 		{"carry out", func(f *fakeHouse, err error) { f.carryErr = err }, "down"},
 		{"guilds", func(f *fakeHouse, err error) { f.listErr = err }, "keep house: down"},
+		{"prompts", func(f *fakeHouse, err error) { f.promptErr = err }, "keep house: down"},
 		{"guild", func(f *fakeHouse, err error) { f.guildErr = err }, "keep house in guild 2: down"},
 		{"log", func(f *fakeHouse, err error) { f.logErr = err }, "keep house in guild 2: down"},
 		{"lore", func(f *fakeHouse, err error) { f.loreErr = err }, "keep house in guild 2: down"},
@@ -292,6 +299,10 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 				switch test.name { // what doesn't fail is done
 				case "carry out":
 					if len(f.unfinished) != 1 || len(f.messages[20])+len(f.messages[30]) != 0 {
+						t.Errorf("left %v, %v", f.unfinished, f.messages)
+					}
+				case "prompts":
+					if len(f.unfinished)+len(f.messages[20])+len(f.messages[30]) != 0 {
 						t.Errorf("left %v, %v", f.unfinished, f.messages)
 					}
 				case "forget", "log", "lore", "guild", "guilds":

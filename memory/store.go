@@ -74,12 +74,21 @@ type Store interface {
 
 	// Trace is how an answer came about, by the answer's id; ErrNotFound if none was kept.
 	Trace(ctx context.Context, channel ChannelID, answer MessageID) (Trace, error)
+	// Traces are those of the answers whose ids are smaller than before, the newest limit of them, newest first.
+	Traces(ctx context.Context, before MessageID, limit int) ([]Trace, error)
+	// Prompt is what the model was sent for an answer; ErrNotFound if it wasn't kept, or isn't any more.
+	Prompt(ctx context.Context, channel ChannelID, answer MessageID) (Prompt, error)
 	// KeepTrace stores a trace under its answer. The answer is deleted with any of its sources, which are the
 	// question and the hits that have a Number or are Context, and when the text of one of them changes that isn't an
 	// answer of Hark's itself, which grows while it is sent: also when either happened before the trace came, which Edited and QuestionEdited tell. A source in a channel that
 	// isn't known counts as deleted: it may have been forgotten with its guild. So it is with facts that it used and
 	// that are gone, and with lore and summaries that aren't there as they were. When lore changes, the answers that used it and are kept are deleted. What was answered to somebody who has
 	// opted out isn't kept.
+	//
+	// A trace's Prompt is kept beside it, in the place of an earlier one, if the question and all other sources are in the log as
+	// they were used and nobody in it has opted out or has been forgotten as a whole since it was built. It goes with its trace.
+	// It goes by itself when the text of any of its sources changes, Hark's own answers among them, when a fact in it is told
+	// anew, and with all of somebody in it or of its guild; what is asked in LocalGuild may hold people of any.
 	KeepTrace(ctx context.Context, t Trace) error
 
 	// Version changes with everything that is written, by whomever. What is read between two calls that gave the same is
@@ -94,6 +103,10 @@ type Store interface {
 	Gaps(ctx context.Context) ([]Gap, error)
 	// OptedOut reports whether somebody has opted out in a guild.
 	OptedOut(ctx context.Context, guild GuildID, user UserID) (bool, error)
+
+	// ForgetPrompts takes away the prompts that were built before a time, and tells how many. They are out of all answers
+	// of the store with each step's commit, and out of the file when it returns nil.
+	ForgetPrompts(ctx context.Context, before time.Time) (int, error)
 
 	Forgetter
 	Queue
@@ -166,7 +179,7 @@ type Segment struct {
 	Messages []Message
 }
 
-// Trace is all that went into one answer. It holds ids and numbers, no text: what was said is in the
+// Trace is all that went into one answer. But for Prompt it holds ids and numbers, no text: what was said is in the
 // messages it points to, and goes with them.
 type Trace struct {
 	Guild    GuildID     `json:"guild"`
@@ -191,6 +204,16 @@ type Trace struct {
 	Summaries     []MessageID `json:"summaries,omitempty"`
 	SummariesMade []int64     `json:"summaries_made,omitempty"`
 	Sections      []TraceUse  `json:"sections"` // in the prompt's order
+	// Tokens are those of the whole prompt, MaxTokens what it might have had, Reserved those kept for the answer, Window what the
+	// model can take in of both, 0 if that isn't known.
+	Tokens    int    `json:"tokens,omitempty"`
+	MaxTokens int    `json:"max_tokens,omitempty"`
+	Reserved  int    `json:"reserved,omitempty"`
+	Window    int    `json:"window,omitempty"`
+	Layout    string `json:"layout,omitempty"` // the prompt's form
+	Mode      string `json:"mode,omitempty"`   // which instructions it had; empty: there was no choice
+	// Prompt is what the model was sent, where it is to be kept. Traces that are read are without it: see Store.Prompt.
+	Prompt *Prompt `json:"-"`
 	// TextOnly says that vectors couldn't be searched, so that only full text found anything.
 	TextOnly bool `json:"text_only,omitempty"`
 	// HeldBack is how many of the messages that matter most to the question weren't used, since not everybody who can
@@ -214,9 +237,14 @@ type TraceHit struct {
 	Edited int64 `json:"edited,omitempty"`
 }
 
-// TraceUse is what a section of the prompt used.
+// TraceUse is what a section of the prompt used, in tokens, and what became of its items.
 type TraceUse struct {
-	Section string `json:"section"`
-	Tokens  int    `json:"tokens"`
-	Dropped int    `json:"dropped,omitempty"` // items left out
+	Section  string `json:"section"`
+	Tokens   int    `json:"tokens"`
+	Floor    int    `json:"floor,omitempty"`
+	Ceiling  int    `json:"ceiling,omitempty"`
+	Included int    `json:"included,omitempty"`
+	Cut      int    `json:"cut,omitempty"`     // of those included, the ones that aren't there in full
+	Dropped  int    `json:"dropped,omitempty"` // items left out
+	Why      string `json:"why,omitempty"`     // what kept them out or had them cut, in a word
 }

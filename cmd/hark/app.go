@@ -67,7 +67,7 @@ func open(ctx context.Context, c config.Config, patience time.Duration, progress
 	}
 	a.answers = answer.New(a.store, a.search, a.builder, newModel(c), answer.Options{
 		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration, Policy: policy(c),
-		Rewrite: c.Search.Rewrite,
+		Rewrite: c.Search.Rewrite, KeepPrompts: c.Memory.KeepPrompts() > 0,
 	})
 	return a, nil
 }
@@ -89,6 +89,12 @@ func (f *flags) open(ctx context.Context, c config.Config) (*app, error) {
 // policy is what the operator has decided about remembering.
 func policy(c config.Config) memory.Policy {
 	return memory.Policy{Ask: c.Memory.Start == "ask", AgeLimited: c.Memory.AgeRestricted, Direct: c.Memory.Direct}
+}
+
+// forgetOldPrompts does for a command that keeps prompts what "hark run" does all the time.
+func (a *app) forgetOldPrompts(ctx context.Context) error {
+	_, err := a.store.ForgetPrompts(ctx, time.Now().Add(-a.config.Memory.KeepPrompts()))
+	return err
 }
 
 func (a *app) close() error { return a.store.Close() }

@@ -37,6 +37,9 @@ func (f *flags) chatCommand() *cobra.Command {
 			}
 			defer a.close()
 			p, err := a.placeOf(c.Context(), channel)
+			if err == nil {
+				err = a.forgetOldPrompts(c.Context())
+			}
 			if err != nil {
 				return err
 			}

@@ -27,8 +27,9 @@ func (f *flags) exportCommand() *cobra.Command {
 		Short: "Write down all about one person, or what was said in a channel",
 		Long: "Writes all that is remembered about one person as JSON: who they are, their facts and lore, what they wrote and asked.\n" +
 			"Or what was said in a channel, a message a line, which \"hark import\" puts back to where it was said, but for what\n" +
-			"was forgotten there and for Hark's own answers. It holds all of it in the clear, and what is forgotten later stays in\n" +
-			"it: keep it private, and no longer than you need it.",
+			"was forgotten there and for Hark's own answers. What the model was sent for answers isn't in it, for that holds what\n" +
+			"others said. It holds all of it in the clear, and what is forgotten later stays in it: keep it private, and no longer\n" +
+			"than you need it.",
 		Example: "  hark export --user ann --out ann.json\n" +
 			"  hark export --channel general --guild Harbour --out general.jsonl",
 		Args: noArguments,

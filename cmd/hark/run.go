@@ -156,7 +156,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return err
 	}
 	r.reasons.set(door.Ready)
-	r.counts.set(a.search)
+	r.counts.set(a)
 	r.log.Info().Str("version", buildVersion()).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -165,7 +165,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 	}}
 	group.Go(func() error { return indexer.Run(ctx) })
-	house := memory.House{Store: a.store, Retention: cfg.Memory.Retention.Duration, Done: r.forgotten, Failed: func(err error, wait time.Duration) {
+	house := memory.House{Store: a.store, Retention: cfg.Memory.Retention.Duration, Prompts: cfg.Memory.KeepPrompts(), Done: r.forgotten, Failed: func(err error, wait time.Duration) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
 	}}
 	group.Go(func() error { return house.Run(ctx) })

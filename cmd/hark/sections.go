@@ -2,42 +2,105 @@ package main
 
 import (
 	"fmt"
-	"slices"
+	"io"
+	"strings"
 
 	"hark/builder"
-	"hark/internal/config"
+	"hark/memory"
 )
 
-// sections are the limits of a prompt's sections: the layout's, but for those that the operator has set.
-func sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) {
-	layout := builder.Layout(c.Layout)
-	all := builder.DefaultSections(layout)
-	for section, set := range map[builder.SectionType]config.Limits{
-		builder.SectionSession: c.Sections.Session, builder.SectionParticipants: c.Sections.People, builder.SectionHistory: c.Sections.History,
-		builder.SectionPreviousContext: c.Sections.Previous, builder.SectionLore: c.Sections.Lore,
-		builder.SectionSystem: {Ceiling: c.Sections.System.Ceiling}, builder.SectionQuery: {Ceiling: c.Sections.Query.Ceiling},
-	} {
-		if !set.IsSet() {
-			continue
-		}
-		limits, there := all[section]
-		if !there {
-			return nil, fmt.Errorf("builder.sections.%s: the layout %q has no such section", section, layout)
-		}
-		for to, value := range map[*int]*int{&limits.Priority: set.Priority, &limits.Floor: set.Floor, &limits.Ceiling: set.Ceiling} {
-			if value != nil {
-				*to = *value
-			}
-		}
-		limits.Modes = nil
-		for _, name := range set.ModeList() {
-			if mode := builder.Mode(name); !mode.Known() {
-				return nil, fmt.Errorf("builder.sections.%s.modes: there is no mode %q: want some of %q", section, name, builder.Modes())
-			} else if !slices.Contains(limits.Modes, mode) {
-				limits.Modes = append(limits.Modes, mode)
-			}
-		}
-		all[section] = limits
+// promptOf is p as traces keep it.
+func promptOf(p builder.Prompt) memory.Prompt {
+	var kept memory.Prompt
+	for _, m := range p.Messages {
+		kept.Messages = append(kept.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
 	}
-	return all, nil
+	for _, b := range p.Boundaries {
+		kept.Boundaries = append(kept.Boundaries, memory.Boundary{Section: string(b.Type), Message: b.Message, Start: b.Start, End: b.End})
+	}
+	return kept
+}
+
+// usesOf is what a report says of sections as traces tell it.
+func usesOf(r builder.Report) []memory.TraceUse {
+	uses := make([]memory.TraceUse, len(r.Sections))
+	for i, s := range r.Sections {
+		uses[i] = memory.TraceUse{Section: string(s.Type), Tokens: s.Tokens, Floor: s.Floor, Ceiling: s.Ceiling, Included: s.Included, Cut: s.Cut, Dropped: s.Dropped, Why: string(s.Why)}
+	}
+	return uses
+}
+
+// printSections prints a line for each section: what it took, what became of its items and, as far as p tells, where it
+// stands.
+func printSections(w io.Writer, indent string, uses []memory.TraceUse, p memory.Prompt) error {
+	_, err := fmt.Fprintf(w, "%s%-18s %6s %6s %7s %5s %5s %8s  %s\n", indent, "section", "tokens", "floor", "ceiling", "items", "cut", "left out", "why, where")
+	for _, u := range uses {
+		if err != nil {
+			return err
+		}
+		line := fmt.Sprintf("%s%-18s %6d %6d %7d %5d %5d %8d  %-10s %s", indent, oneLine(u.Section), u.Tokens, u.Floor, u.Ceiling, u.Included, u.Cut, u.Dropped, oneLine(u.Why), whereIs(u.Section, p))
+		_, err = fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+	return err
+}
+
+// whereIs says where a section stands in a prompt; "" if it doesn't.
+func whereIs(section string, p memory.Prompt) string {
+	var at []memory.Boundary
+	for _, b := range p.Boundaries {
+		if b.Section == section {
+			at = append(at, b)
+		}
+	}
+	switch len(at) {
+	case 0:
+		return ""
+	case 1:
+		first, last := linesOf(at[0], p)
+		return fmt.Sprintf("message %d, lines %d–%d, bytes %d–%d", at[0].Message+1, first, last, at[0].Start, at[0].End)
+	}
+	return fmt.Sprintf("messages %d–%d", at[0].Message+1, at[len(at)-1].Message+1)
+}
+
+// linesOf are the first and last line, from 1 on, that a section takes of its message.
+func linesOf(b memory.Boundary, p memory.Prompt) (first, last int) {
+	text := p.Messages[b.Message].Content
+	first = 1 + strings.Count(text[:b.Start], "\n")
+	return first, first + strings.Count(text[b.Start:b.End], "\n")
+}
+
+// jsonSection is a section as --json prints it.
+type jsonSection struct {
+	Section  string    `json:"section"`
+	Tokens   int       `json:"tokens"`
+	Floor    int       `json:"floor"`
+	Ceiling  int       `json:"ceiling"`
+	Included int       `json:"included"`
+	Cut      int       `json:"cut"`
+	Dropped  int       `json:"dropped"`
+	Why      string    `json:"why,omitempty"`
+	At       []jsonPos `json:"at,omitempty"` // where it stands; in the chat layout each turn by itself
+}
+
+// jsonPos is a stretch of a message: its bytes from start to end, and its lines from 1 on.
+type jsonPos struct {
+	Message   int `json:"message"` // from 0, as in messages
+	Start     int `json:"start"`
+	End       int `json:"end"`
+	FirstLine int `json:"first_line"`
+	LastLine  int `json:"last_line"`
+}
+
+func sectionsJSON(uses []memory.TraceUse, p memory.Prompt) []jsonSection {
+	out := make([]jsonSection, len(uses))
+	for i, u := range uses {
+		out[i] = jsonSection{Section: u.Section, Tokens: u.Tokens, Floor: u.Floor, Ceiling: u.Ceiling, Included: u.Included, Cut: u.Cut, Dropped: u.Dropped, Why: u.Why}
+		for _, b := range p.Boundaries {
+			if b.Section == u.Section {
+				first, last := linesOf(b, p)
+				out[i].At = append(out[i].At, jsonPos{b.Message, b.Start, b.End, first, last})
+			}
+		}
+	}
+	return out
 }

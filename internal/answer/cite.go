@@ -194,9 +194,6 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	for _, m := range r.loggedSession() {
 		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: q.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
 	}
-	for _, s := range r.Prompt.Report.Sections {
-		t.Sections = append(t.Sections, memory.TraceUse{Section: string(s.Type), Tokens: s.Tokens, Dropped: s.Dropped})
-	}
 	return t
 }
 

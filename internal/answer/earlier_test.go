@@ -115,7 +115,7 @@ func TestTheSessionItselfIsNoEarlierContext(t *testing.T) {
 	if len(all) != 1 {
 		t.Fatalf("there is %s", texts(all))
 	}
-	w.engine = w.over(w.store, nil, builder.Options{Citations: true, MaxTokens: 6000}, Options{}) // room for all sections at once
+	w.engine = w.over(w.store, nil, builder.Options{Citations: true, MaxTokens: 6000}, Options{})                          // room for all sections at once
 	if p := w.prompt(w.asks(lobby, "How many barrels are sold?")); !strings.Contains(previous(p), "of the fish is sold") { // the session's beginning isn't shown
 		t.Errorf("the prompt is\n%s", p)
 	}

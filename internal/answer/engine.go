@@ -51,6 +51,8 @@ type Options struct {
 	Rewrite bool
 	// NoSummaries leaves the summaries of earlier sessions out.
 	NoSummaries bool
+	// KeepPrompts has traces hold the prompt as it was sent.
+	KeepPrompts bool
 }
 
 // Engine answers questions.
@@ -60,6 +62,7 @@ type Engine struct {
 	builder *builder.Builder
 	model   Model // nil: answers are extractive
 	options Options
+	meter   meter
 }
 
 // New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil.
@@ -132,6 +135,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	a.Shortened = shortened
 	a.Model = e.model.Name()
 	a.Trace.Model = a.Model
+	e.tellPrompt(&a.Trace, q, r)
 	a.Trace.Total = r.elapsed()
 	if err == nil && strings.TrimSpace(a.Text) == "" {
 		err = errors.New("the model answered nothing")
@@ -141,6 +145,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 
 // ask has the model go on after the prompt.
 func (e *Engine) ask(ctx context.Context, r *recalled, stream func(text string)) (string, error) {
+	e.meter.sent(r.Prompt.Report)
 	var text strings.Builder
 	return e.model.Chat(ctx, r.Prompt.Messages, func(delta string) {
 		text.WriteString(delta)

@@ -33,6 +33,7 @@ func (s *settings) check(c *Config) {
 	s.wantOneOf(c.Memory.Start, "memory.start", "ask", "on")
 	const span = `a time such as "30d" or "12h", or 0`
 	s.want(c.Memory.Retention.Duration >= 0, "memory.retention", span)
+	s.want(c.Memory.TraceRetention.Duration >= 0, "memory.trace_retention", span)
 	s.want(c.Memory.CatchUp.Duration >= 0, "memory.catch_up", span)
 	s.want(c.Memory.Reconcile >= 0, "memory.reconcile", "a number above 0, or 0 for none")
 	s.want(c.Memory.IndexLimit > 0, "memory.index_limit", positive)

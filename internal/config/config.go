@@ -66,16 +66,25 @@ type Search struct {
 
 // Memory is what is remembered and how it is cut.
 type Memory struct {
-	Start         string   `toml:"start" help:"What happens when Hark comes to a server: \"ask\" its admins what to remember, and remember nothing until they have chosen, or \"on\": remember all channels that Hark can read."`
-	LogBots       bool     `toml:"log_bots" help:"Whether other bots' and webhooks' messages are remembered."`
-	AgeRestricted bool     `toml:"age_restricted" help:"Whether age-restricted channels are remembered like others. If not, only those that an admin has chosen by name are."`
-	Direct        bool     `toml:"direct" help:"Whether direct messages to Hark are remembered. They are recalled in the same direct message only."`
-	Retention     Duration `toml:"retention" help:"How long messages and lore are remembered, such as \"365d\". Older ones are forgotten. 0: without end."`
-	CatchUp       Duration `toml:"catch_up" help:"How far back Hark fetches what was said while it was away. 0: nothing is fetched."`
-	Reconcile     int      `toml:"reconcile" help:"How many of a channel's newest messages are compared with Discord after Hark was away, to learn of edits and deletions. 0: none."`
-	EditAnswers   bool     `toml:"edit_answers" help:"Whether answers that used what was forgotten are edited in Discord to say so."`
-	IndexLimit    int      `toml:"index_limit" help:"How much memory the vectors of the servers asked about may take, in megabytes. Those not asked about for longest make room."`
-	SessionGap    Duration `toml:"session_gap" help:"A channel silent for this long begins a new session: what was said before then is recalled, not continued."`
+	Start          string   `toml:"start" help:"What happens when Hark comes to a server: \"ask\" its admins what to remember, and remember nothing until they have chosen, or \"on\": remember all channels that Hark can read."`
+	LogBots        bool     `toml:"log_bots" help:"Whether other bots' and webhooks' messages are remembered."`
+	AgeRestricted  bool     `toml:"age_restricted" help:"Whether age-restricted channels are remembered like others. If not, only those that an admin has chosen by name are."`
+	Direct         bool     `toml:"direct" help:"Whether direct messages to Hark are remembered. They are recalled in the same direct message only."`
+	Retention      Duration `toml:"retention" help:"How long messages and lore are remembered, such as \"365d\". Older ones are forgotten. 0: without end."`
+	TraceRetention Duration `toml:"trace_retention" help:"How long it is kept what the model was sent for each answer, for \"hark trace\", but no longer than retention. It goes sooner with anything that is forgotten. 0: it isn't kept, only the numbers are."`
+	CatchUp        Duration `toml:"catch_up" help:"How far back Hark fetches what was said while it was away. 0: nothing is fetched."`
+	Reconcile      int      `toml:"reconcile" help:"How many of a channel's newest messages are compared with Discord after Hark was away, to learn of edits and deletions. 0: none."`
+	EditAnswers    bool     `toml:"edit_answers" help:"Whether answers that used what was forgotten are edited in Discord to say so."`
+	IndexLimit     int      `toml:"index_limit" help:"How much memory the vectors of the servers asked about may take, in megabytes. Those not asked about for longest make room."`
+	SessionGap     Duration `toml:"session_gap" help:"A channel silent for this long begins a new session: what was said before then is recalled, not continued."`
+}
+
+// KeepPrompts is how long it is kept what the model was sent; 0 if it isn't.
+func (m Memory) KeepPrompts() time.Duration {
+	if m.Retention.Duration > 0 {
+		return min(m.TraceRetention.Duration, m.Retention.Duration)
+	}
+	return m.TraceRetention.Duration
 }
 
 // Builder is the layout and size of prompts.
@@ -131,7 +140,7 @@ func Default() Config {
 		Embedding: Embedding{BaseURL: openAI},
 		Search:    Search{RerankTimeout: Duration{2 * time.Second}},
 		Memory: Memory{
-			Start: "ask", CatchUp: Duration{30 * day}, Reconcile: 500, EditAnswers: true, IndexLimit: 128,
+			Start: "ask", TraceRetention: Duration{7 * day}, CatchUp: Duration{30 * day}, Reconcile: 500, EditAnswers: true, IndexLimit: 128,
 			SessionGap: Duration{30 * time.Minute},
 		},
 		Builder: Builder{Layout: "sections", MaxTokens: 4000, LineChars: 150, DataChars: 100, CacheTTL: Duration{5 * time.Minute}, Language: "en", Emoji: true},

@@ -127,6 +127,7 @@ log_bots = true
 age_restricted = true
 direct = true
 retention = "365d"
+trace_retention = "3d"
 catch_up = 0
 reconcile = 9
 edit_answers = false
@@ -160,7 +161,7 @@ format = "json"
 		LLM:       LLM{"http://localhost:11434/v1", NewSecret("k"), "qwen3", 77, 8192, &warm, Duration{90 * time.Second}},
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
 		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", true, Duration{500 * time.Millisecond}},
-		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}},
+		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{72 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}},
 		Builder: Builder{"chat", 8000, 2000, 70, 30, Duration{time.Minute}, "zh-TW", false, Sections{
 			System:  Ceiling{number(500)},
 			History: Limits{number(-1), number(1), number(900), "search, analysis"},
@@ -170,6 +171,11 @@ format = "json"
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	for _, c := range []struct{ traces, retention, want time.Duration }{{3, 0, 3}, {3, 5, 3}, {3, 2, 2}, {0, 2, 0}, {0, 0, 0}} {
+		if kept := (Memory{TraceRetention: Duration{c.traces}, Retention: Duration{c.retention}}).KeepPrompts(); kept != c.want {
+			t.Errorf("prompts are kept for %d where traces are for %d and messages for %d", kept, c.traces, c.retention)
+		}
 	}
 	if zone := got.Answer.Location().String(); zone != "Asia/Tokyo" {
 		t.Errorf("location %s", zone)

@@ -51,6 +51,7 @@ func TestProblemsOfFiles(t *testing.T) {
 		{"[search]\nrerank_url = 'localhost:8080/rerank'", "2:1: search.rerank_url wants an address that begins with http:// or https://, or nothing"},
 		{"[search]\nrerank_timeout = 0", `2:1: search.rerank_timeout wants a time above 0, such as "2s"`},
 		{"[memory]\nsession_gap = '0s'", `2:1: memory.session_gap wants a time above 0, such as "30m"`},
+		{"[memory]\ntrace_retention = '-1s'", `2:1: memory.trace_retention wants a time such as "30d" or "12h", or 0`},
 		{"[builder]\nlayout = 'fancy'", `2:1: builder.layout wants "sections", "plain" or "chat"`},
 		{"[builder]\nlanguage = 'tlh'", `2:1: builder.language wants "en", "de", "fr", "es", "ja" or "zh-TW"`},
 		{"[builder]\nlanguage = 'zh-CN'", `2:1: builder.language wants "en", "de", "fr", "es", "ja" or "zh-TW"`},

@@ -34,6 +34,32 @@ type Counter struct {
 	Name  string // such as "hark_searches_total"
 	Help  string // a line
 	Value int64
+	// Labels tell counters of one name apart, which come one after the other, such as `section="history"`; "" for none.
+	Labels string
+	// Histogram is the name of the histogram that it is a part of, whose parts come one after the other; "" for none.
+	Histogram string
+}
+
+// lines are counters as they are served.
+func lines(counters []Counter) []string {
+	var all []string
+	last := ""
+	for _, c := range counters {
+		family, kind := c.Name, "counter"
+		if c.Histogram != "" {
+			family, kind = c.Histogram, "histogram"
+		}
+		if family != last {
+			all = append(all, "# HELP "+family+" "+c.Help, "# TYPE "+family+" "+kind)
+			last = family
+		}
+		name := c.Name
+		if c.Labels != "" {
+			name += "{" + c.Labels + "}"
+		}
+		all = append(all, fmt.Sprintf("%s %d", name, c.Value))
+	}
+	return all
 }
 
 // Listen binds the address, a host and port, and serves nothing until Run. Whoever has no use for Run calls
@@ -54,11 +80,7 @@ func Listen(address string, notReady func() []string, counters func() []Counter)
 		reply(w, http.StatusOK, "ready")
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
-		var lines []string
-		for _, c := range counters() {
-			lines = append(lines, "# HELP "+c.Name+" "+c.Help, "# TYPE "+c.Name+" counter", fmt.Sprintf("%s %d", c.Name, c.Value))
-		}
-		reply(w, http.StatusOK, lines...)
+		reply(w, http.StatusOK, lines(counters())...)
 	})
 	return &Server{listener, mux}, nil
 }

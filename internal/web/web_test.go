@@ -60,7 +60,9 @@ func TestHealthAndReadiness(t *testing.T) {
 	t.Parallel()
 	var reasons atomic.Pointer[[]string]
 	reasons.Store(&[]string{"Discord refused the token.", "The disk is full."})
-	base := "http://" + serve(t, func() []string { return *reasons.Load() }, Counter{"a_total", "Of a.", 7}, Counter{"b_total", "Of b.", 0})
+	base := "http://" + serve(t, func() []string { return *reasons.Load() }, Counter{Name: "a_total", Help: "Of a.", Value: 7},
+		Counter{Name: "b_total", Help: "Of b.", Labels: `of="x"`}, Counter{Name: "b_total", Help: "Of b.", Labels: `of="y"`, Value: 2},
+		Counter{Name: "c_bucket", Help: "Of c.", Histogram: "c", Labels: `le="5"`, Value: 1}, Counter{Name: "c_sum", Histogram: "c", Value: 9})
 
 	for _, c := range []struct {
 		method, path string
@@ -72,7 +74,8 @@ func TestHealthAndReadiness(t *testing.T) {
 		{"GET", "/readyz", 503, "Discord refused the token.\nThe disk is full.\n"},
 		{"POST", "/healthz", 405, "Method Not Allowed\n"},
 		{"GET", "/", 404, "404 page not found\n"},
-		{"GET", "/metrics", 200, "# HELP a_total Of a.\n# TYPE a_total counter\na_total 7\n# HELP b_total Of b.\n# TYPE b_total counter\nb_total 0\n"},
+		{"GET", "/metrics", 200, "# HELP a_total Of a.\n# TYPE a_total counter\na_total 7\n# HELP b_total Of b.\n# TYPE b_total counter\n" +
+			"b_total{of=\"x\"} 0\nb_total{of=\"y\"} 2\n# HELP c Of c.\n# TYPE c histogram\nc_bucket{le=\"5\"} 1\nc_sum 9\n"},
 	} {
 		if status, body := get(t, c.method, base+c.path); status != c.status || body != c.body {
 			t.Errorf("%s %s: %d %q; want %d %q", c.method, c.path, status, body, c.status, c.body)

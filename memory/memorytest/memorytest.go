@@ -83,7 +83,7 @@ type promise struct {
 
 func promises() []promise {
 	var all []promise
-	for _, group := range [][]promise{logPromises, structurePromises, peoplePromises, hearingPromises, namePromises, searchPromises, queuePromises, tracePromises, forgetPromises, lorePromises, loreForgottenPromises(), summaryPromises, summaryForgottenPromises(), concurrencyPromises} {
+	for _, group := range [][]promise{logPromises, structurePromises, peoplePromises, hearingPromises, namePromises, searchPromises, queuePromises, tracePromises, promptPromises, forgetPromises, lorePromises, loreForgottenPromises(), summaryPromises, summaryForgottenPromises(), concurrencyPromises} {
 		all = append(all, group...)
 	}
 	return all

@@ -27,7 +27,8 @@ type entry struct {
 type model struct {
 	entries  map[place]*entry
 	names    map[place]string
-	traces   map[place]memory.Trace
+	traces   map[place]memory.Trace // without their prompts
+	prompts  map[place]memory.Prompt
 	guilds   map[memory.GuildID]*memory.Guild // without channels
 	channels map[memory.ChannelID]*memory.Channel
 	seen     map[memory.ChannelID]bool // told of by more than a message
@@ -52,6 +53,7 @@ func newModel() *model {
 		entries:   map[place]*entry{},
 		names:     map[place]string{},
 		traces:    map[place]memory.Trace{},
+		prompts:   map[place]memory.Prompt{},
 		guilds:    map[memory.GuildID]*memory.Guild{},
 		channels:  map[memory.ChannelID]*memory.Channel{},
 		seen:      map[memory.ChannelID]bool{},
@@ -182,6 +184,9 @@ func (m *model) changing(at place, change func()) {
 		if before.Kind != memory.FromHark {
 			m.dropAnswers(at, false)
 		}
+		m.dropPrompts(func(t memory.Trace, _ memory.Prompt) bool {
+			return slices.ContainsFunc(sources(t), func(s used) bool { return s.place == at })
+		})
 	}
 }
 
@@ -206,6 +211,7 @@ func (m *model) remove(at place, withdrawn bool) {
 	*m.entry(at) = entry{deleted: true}
 	delete(m.names, at)
 	delete(m.traces, at)
+	delete(m.prompts, at)
 	m.dropFacts(at)
 	m.dropLore(at, withdrawn)
 	m.dropSummaries(at)
@@ -246,7 +252,7 @@ func (m *model) keepTrace(t memory.Trace) {
 	if m.entry(at).deleted {
 		return
 	}
-	m.traces[at] = t
+	m.traces[at] = withoutPrompt(t)
 	gone, changed := false, m.opted[member{t.Guild, t.Asker}].Out
 	for _, s := range sources(t) {
 		now, ok := m.message(s.place)
@@ -263,7 +269,9 @@ func (m *model) keepTrace(t memory.Trace) {
 	gone = gone || !m.hasSummaries(t)
 	if gone || changed {
 		m.dropAnswer(t, gone)
+		return
 	}
+	m.keepPrompt(t)
 }
 
 // takeFact takes a fact away, with the answers that used it.
@@ -291,6 +299,7 @@ func (m *model) dropAnswers(source place, withdrawn bool) {
 
 func (m *model) dropAnswer(t memory.Trace, withdrawn bool) {
 	delete(m.traces, place{t.Channel, t.Answer})
+	delete(m.prompts, place{t.Channel, t.Answer})
 	for _, id := range append([]memory.MessageID{t.Answer}, t.Parts...) {
 		at := place{t.Channel, id}
 		if m.entry(at).deleted {

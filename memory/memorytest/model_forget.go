@@ -38,6 +38,7 @@ func (m *model) begin(f memory.Forgetting) *forgetting {
 		}
 	}
 	m.forgetMessages(g, covered)
+	m.forgetPrompts(g)
 	m.forgetPeople(g)
 	m.forgetGuilds(g)
 	return g

@@ -40,6 +40,16 @@ func (s *naive) count(g *forgetting) {
 	}
 }
 
+func (s *naive) ForgetPrompts(_ context.Context, before time.Time) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writes++
+	if s.has("forgets prompts of that very moment") {
+		before = before.Add(time.Millisecond)
+	}
+	return s.model.forgetOld(before), nil
+}
+
 func (s *naive) Unfinished(context.Context) ([]memory.Forgetting, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -100,6 +110,12 @@ func (s *naive) spare(f memory.Forgetting) (undo func()) {
 		kept := maps.Clone(m.traces)
 		clear(m.traces)
 		return func() { maps.Copy(m.traces, kept) }
+	case s.has("keeps prompts with the forgotten in them"):
+		prompts := maps.Clone(m.prompts)
+		return func() {
+			maps.Copy(m.prompts, prompts)
+			maps.DeleteFunc(m.prompts, func(at place, _ memory.Prompt) bool { _, there := m.traces[at]; return !there })
+		}
 	case s.has("keeps what is known of the forgotten"):
 		facts, people := maps.Clone(m.facts), maps.Clone(m.people[guild])
 		return func() { m.facts, m.people[guild] = facts, people }

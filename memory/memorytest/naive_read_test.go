@@ -244,3 +244,21 @@ func (s *naive) Trace(_ context.Context, channel memory.ChannelID, answer memory
 	}
 	return memory.Trace{}, memory.ErrNotFound
 }
+
+func (s *naive) Traces(_ context.Context, before memory.MessageID, limit int) ([]memory.Trace, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.has("gives the first traces") {
+		before++
+	}
+	return s.model.lastTraces(before, limit), nil
+}
+
+func (s *naive) Prompt(_ context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if p, ok := s.model.prompts[place{channel, answer}]; ok {
+		return p, nil
+	}
+	return memory.Prompt{}, memory.ErrNotFound
+}

@@ -113,6 +113,13 @@ func (s *naive) spoil(e memory.Event) []memory.Event {
 		}
 		return []memory.Event{v}
 	case memory.Edited:
+		if s.has("keeps prompts of answers that have grown") {
+			kept := maps.Clone(s.model.prompts)
+			s.model.apply(v)
+			maps.Copy(s.model.prompts, kept)
+			maps.DeleteFunc(s.model.prompts, func(at place, _ memory.Prompt) bool { _, there := s.model.traces[at]; return !there })
+			return nil
+		}
 		if s.has("loses early edits") && s.model.entry(place{v.Channel, v.ID}).posted == nil {
 			return nil
 		}
@@ -273,6 +280,15 @@ func (s *naive) KeepTrace(_ context.Context, t memory.Trace) error {
 				t.Recalled[i].Edited = editedAt(now)
 			}
 		}
+	}
+	if t.Prompt != nil && s.has("keeps prompts with people who opted out") {
+		p := *t.Prompt
+		t.Prompt = &memory.Prompt{Built: p.Built, Messages: p.Messages, Boundaries: p.Boundaries}
+		defer func() {
+			if _, kept := s.model.prompts[place{t.Channel, t.Answer}]; kept {
+				s.model.prompts[place{t.Channel, t.Answer}] = p
+			}
+		}()
 	}
 	s.model.keepTrace(t)
 	s.cut()

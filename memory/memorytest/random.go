@@ -54,6 +54,8 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 			"forget":    m.forgetSome,
 			"carry out": m.carryOn,
 			"answer":    m.answer,
+			"answer2":   m.answer,
+			"prompts":   m.forgetOldPrompts,
 			"embed":     m.embed,
 			"log":       m.compareLog,
 			"search":    m.compareSearch,
@@ -248,13 +250,14 @@ func (m *machine) answer(t *rapid.T) {
 		Guild: reply.Guild, Channel: channel, Answer: reply.ID, Question: slotID(slot), QuestionEdited: recalled(channel, slot), Asker: ada,
 		Recalled: []memory.TraceHit{
 			{Channel: source, Message: slotID(n), Why: []string{"words"}, Number: rapid.IntRange(0, 1).Draw(t, "number"), Edited: recalled(source, n)},
-			{Channel: source, Message: slotID(n) + 1<<30, Why: []string{"around"}, Context: !m.isUnknown(place{source, slotID(n) + 1<<30})},
+			{Channel: source, Message: slotID(n) + 1<<30, Why: []string{"around"}, Context: rapid.Bool().Draw(t, "context") && !m.isUnknown(place{source, slotID(n) + 1<<30})},
 		},
 		Sections: []memory.TraceUse{{Section: "history"}},
 		Facts:    rapid.SampledFrom([][]int64{nil, nil, {1}, {2, 5}}).Draw(t, "facts"),
 		Lore:     m.drawUsedLore(t),
 	}
 	trace.Summaries, trace.SummariesMade = m.drawUsedSummary(t, channel)
+	trace.Prompt = drawPrompt(t, reply.ID)
 	if rapid.Bool().Draw(t, "at once") {
 		m.both(memory.Posted{Message: reply}, memory.Answered{Trace: trace})
 		return
@@ -299,7 +302,9 @@ func (m *machine) compareLog(t *rapid.T) {
 		got, ok := m.trace(channel, id)
 		m.same("whether there is a trace", ok, kept)
 		m.same("Trace", got, want)
+		m.comparePrompt(place{channel, id})
 	}
+	m.same("Traces", m.lastTraces(slotID(slots)+1<<20, 3), m.model.lastTraces(slotID(slots)+1<<20, 3))
 }
 
 func (m *machine) compareGuilds(*rapid.T) {

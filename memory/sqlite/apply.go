@@ -315,7 +315,7 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 		return err
 	}
 	if old.Kind == memory.FromHark { // which grows while it is sent
-		return nil
+		return t.dropPromptsFrom(old.Channel, old.ID)
 	}
 	return t.dropAnswers(old.Channel, old.ID, false)
 }

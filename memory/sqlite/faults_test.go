@@ -129,6 +129,12 @@ func TestReadsThatFail(t *testing.T) {
 		{"DROP TABLE trace", func(s *Store) (any, error) { return s.Trace(bg, general, id(71)) }, "trace of answer"},
 		{"UPDATE trace SET body = '{'", func(s *Store) (any, error) { return s.Trace(bg, general, id(71)) }, "trace of answer"},
 		{"UPDATE trace SET body = '{'", func(s *Store) (any, error) { return nil, s.Apply(bg, deleted(general, 6)) }, "write to the database"},
+		{"DROP TABLE trace", func(s *Store) (any, error) { return s.Traces(bg, id(99), 9) }, "read the last traces"},
+		{"UPDATE trace SET body = '{'", func(s *Store) (any, error) { return s.Traces(bg, id(99), 9) }, "read the last traces"},
+		{"DROP TABLE prompt", func(s *Store) (any, error) { return s.Prompt(bg, general, id(71)) }, "prompt of answer"},
+		{"UPDATE prompt SET body = '{'", func(s *Store) (any, error) { return s.Prompt(bg, general, id(71)) }, "prompt of answer"},
+		{"UPDATE prompt SET people = '{'", func(s *Store) (any, error) { return s.Prompt(bg, general, id(71)) }, "prompt of answer"},
+		{"DROP TABLE prompt", func(s *Store) (any, error) { return s.ForgetPrompts(bg, idAt(99)) }, "forget old prompts: write to the database"},
 		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return nil, s.Apply(bg, deleted(general, 6)) }, "write to the database"},
 		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "write to the database"},
 		{"DROP TABLE segment", func(s *Store) (any, error) { return s.Pending(bg, 1) }, "read what is to be embedded"},
@@ -206,7 +212,7 @@ func TestReadsThatFail(t *testing.T) {
 				memory.Heard{Guild: guild, Channel: general, ID: id(3)}, memory.Opted{Guild: guild, User: 9, Out: true, At: id(1).Time()},
 				posted(doomed, 1, "number of a channel that goes"), memory.ChannelDeleted{Guild: guild, Channel: doomed, At: id(1).Time()})
 			execute(t, s.write, "INSERT INTO withdrawn VALUES (1, 1, 1, 1, 1)")
-			if err := s.KeepTrace(bg, memory.Trace{Channel: general, Answer: id(71), Question: id(6)}); err != nil {
+			if err := s.KeepTrace(bg, memory.Trace{Channel: general, Answer: id(71), Question: id(6), Prompt: &memory.Prompt{Messages: []memory.PromptMessage{{Content: "number six"}}}}); err != nil {
 				t.Fatal(err)
 			}
 			drain(t, s)

@@ -55,7 +55,7 @@ type beginning struct {
 func (t *transaction) begin(id int64, o order, whole bool) error {
 	b := &beginning{transaction: t, id: id, of: o, whole: whole}
 	for _, step := range []func() error{
-		t.flush, b.find, b.dropAnswers, b.dropCoveredLore, b.dropCoveredSummaries, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropPeople, b.dropStructure,
+		t.flush, b.find, b.dropAnswers, b.dropCoveredLore, b.dropCoveredSummaries, b.dropPrompts, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropPeople, b.dropStructure,
 	} {
 		if err := step(); err != nil {
 			return err

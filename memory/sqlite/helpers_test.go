@@ -118,7 +118,7 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 
 // tables are all that hold something, by what orders their rows; meta's name of the last writer isn't told.
 var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
-	"segment", "vector", "vector_next", "trace", "trace_source", "fulltext_docsize", "opted", "fact", "lore", "lore_source", "summary", "summary_source", "star", "gap", "forgetting",
+	"segment", "vector", "vector_next", "trace", "trace_source", "prompt", "fulltext_docsize", "opted", "fact", "lore", "lore_source", "summary", "summary_source", "star", "gap", "forgetting",
 	"withdrawn", "learn", "doomed", "meta WHERE key NOT IN ('writer', 'scrubbed')"}
 
 // dump is all that a file holds.
@@ -179,7 +179,10 @@ var unsound = map[string]string{
 	"a source is of a summary that isn't there":  "SELECT o.summary FROM summary_source o LEFT JOIN summary s ON s.channel = o.channel AND s.id = o.summary WHERE s.text IS NULL",
 	"a summary has no source":                    "SELECT s.id FROM summary s WHERE s.text IS NOT NULL AND NOT EXISTS (SELECT 1 FROM summary_source o WHERE o.channel = s.channel AND o.summary = s.id)",
 	"a summary that is gone left more than that": "SELECT id FROM summary WHERE text IS NULL AND (kind <> '' OR topics <> '' OR model <> '' OR made <> 0)",
-	"a deleted message is there":                 "SELECT m.id FROM said m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
+	"a prompt has no trace":                      "SELECT p.answer FROM prompt p LEFT JOIN trace t ON t.channel = p.channel AND t.answer = p.answer WHERE t.answer IS NULL",
+	"a prompt has a source that isn't in the log": `SELECT p.answer FROM prompt p JOIN trace_source s ON s.answer_channel = p.channel AND s.answer = p.answer
+		LEFT JOIN channel c ON c.id = s.channel LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE m.id IS NULL`,
+	"a deleted message is there": "SELECT m.id FROM said m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
 }
 
 // checkSound checks what must hold of every file.

@@ -34,10 +34,10 @@ func removeLeftovers(dir string) error {
 	return errors.Join(append(errs, os.RemoveAll(filepath.Join(dir, restoringName)))...)
 }
 
-// isDerived reports whether a table can be made again from the others.
+// isDerived reports whether a table can be made again from the others, or done without.
 func isDerived(table string) bool {
 	switch table {
-	case "segment", "vector", "vector_next", "presence", "trace_source":
+	case "segment", "vector", "vector_next", "presence", "trace_source", "prompt":
 		return true
 	}
 	return strings.HasPrefix(table, "fulltext")

@@ -62,8 +62,11 @@ func (t *transaction) tellFact(e memory.FactTold) error {
 			return t.takeFact(e.Guild, e.Fact.ID)
 		}
 	}
+	if err := t.dropPromptsByFact(e.Guild, e.Fact.ID); err != nil { // that show what it said before
+		return err
+	}
 	t.changed.person(e.Guild)
-	t.changed.text = true // what it said before
+	t.changed.text = true
 	f := e.Fact
 	return t.exec("INSERT OR REPLACE INTO fact (guild, id, user, alias, by, channel, message, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		int64(e.Guild), f.ID, int64(e.User), f.Alias, int64(f.By), int64(f.Channel), int64(f.Message), memory.Clean(f.Text))

@@ -272,6 +272,19 @@ CREATE TABLE summary_source (
   PRIMARY KEY (channel, message, summary)
 ) WITHOUT ROWID;
 CREATE INDEX summary_source_summary ON summary_source (channel, summary);
+`, `
+CREATE TABLE prompt ( -- what models were sent, for a time
+  no      INTEGER PRIMARY KEY,
+  channel INTEGER NOT NULL, -- the answer's, its id
+  answer  INTEGER NOT NULL,
+  guild   INTEGER NOT NULL,
+  built   INTEGER NOT NULL, -- milliseconds
+  people  TEXT NOT NULL,    -- ids of those in it, as JSON
+  body    TEXT NOT NULL,
+  UNIQUE (channel, answer)
+);
+CREATE INDEX prompt_built ON prompt (built);
+CREATE INDEX trace_answer ON trace (answer);
 `}
 
 // migrate brings the schema up to date.

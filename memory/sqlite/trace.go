@@ -74,7 +74,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	if lost { // a source was deleted or edited while the answer was being written
 		return t.deleteAnswer(trace, withdrawn)
 	}
-	return nil
+	return t.keepPrompt(trace)
 }
 
 // isLost reports whether a source is gone, as it is with a guild whose channels aren't known any more.
@@ -190,8 +190,11 @@ func (t *transaction) deleteAnswer(trace memory.Trace, withdrawn bool) error {
 	return nil
 }
 
-// dropTrace deletes the trace of an answer.
+// dropTrace deletes the trace of an answer, and its prompt.
 func (t *transaction) dropTrace(channel memory.ChannelID, answer memory.MessageID) error {
+	if err := t.dropPrompt(channel, answer); err != nil {
+		return err
+	}
 	for _, query := range []string{
 		"DELETE FROM trace WHERE channel = ?1 AND answer = ?2",
 		"DELETE FROM trace_source WHERE answer_channel = ?1 AND answer = ?2",

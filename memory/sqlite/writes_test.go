@@ -37,7 +37,16 @@ var writes = map[string]func(*Store) error{
 	},
 	"see a new role": func(s *Store) error { return s.Apply(bg, memory.RoleSeen{Guild: 200}) },
 	"keep a trace": func(s *Store) error {
-		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9)})
+		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9), Prompt: sentPrompt("number", 1)})
+	},
+	"forget old prompts": func(s *Store) error {
+		_, err := s.ForgetPrompts(bg, builtAt.Add(time.Second))
+		return err
+	},
+	"an answer grows": func(s *Store) error {
+		first := posted(general, 96, "an answer")
+		first.Message.Kind = memory.FromHark
+		return s.Apply(bg, first, edited(general, 96, "an answer that grows"))
 	},
 	"keep a trace of what is gone": func(s *Store) error {
 		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Parts: []memory.MessageID{id(61)}, Question: id(20)})
@@ -147,7 +156,7 @@ func notes() []memory.Event {
 		memory.Starred{Guild: guild, Channel: general, ID: id(20), On: true, At: id(9).Time()}, posted(general, 91, "was starred before"),
 		memory.Heard{Guild: guild, Channel: 3000, ID: id(11)}, memory.Posted{Message: posted(general, 802, "live").Message, Live: true},
 		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general, Until: 9}}, memory.GapFound{}, memory.GapFilled{Gap: memory.Gap{Channel: general, Until: 9}, Through: 9},
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1}},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1, Prompt: sentPrompt("number", 1, 2)}},
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1, Facts: []int64{1}, Lore: []int64{1}}},
 		memory.Marked{Channel: general, Message: id(71)}, memory.RoleGone{Guild: guild, Role: 5}, memory.RoleGone{Guild: guild, Role: 8}, memory.GuildLeft{Guild: guild, At: id(900).Time()},
 	}
@@ -284,7 +293,7 @@ func populated(t *testing.T) *Store {
 	drain(t, s)
 	apply(t, s, posted(general, 95, "the newest"), deleted(general, 20, 92), edited(general, 90, "came before its message"), edited(general, 91, "never"),
 		posted(general, 71, "an answer"), memory.Named{Channel: general, ID: id(7), Name: "seven"})
-	if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Parts: []memory.MessageID{id(72)}, Question: id(6)}); err != nil {
+	if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Parts: []memory.MessageID{id(72)}, Question: id(6), Prompt: sentPrompt("number", 1)}); err != nil {
 		t.Fatal(err)
 	}
 	return s

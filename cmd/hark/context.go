@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+func (f *flags) contextCommand() *cobra.Command {
+	a := asking{flags: f}
+	layout := ""
+	c := &cobra.Command{
+		Use:   "context QUERY",
+		Short: "Show the exact prompt that a question would make, with the tokens of each section",
+		Args:  oneQuestion,
+		RunE: func(c *cobra.Command, args []string) error {
+			cfg, err := f.load()
+			if err != nil {
+				return err
+			}
+			if layout != "" {
+				cfg.Builder.Layout = layout
+			}
+			app, q, err := a.ask(c.Context(), cfg, strings.Join(args, " "))
+			if err != nil {
+				return err
+			}
+			defer app.close()
+			r, err := app.answers.Recall(c.Context(), q)
+			if err != nil {
+				return err
+			}
+			a.tellLacks(r.Result)
+			return printPrompt(c, a.json, r)
+		},
+	}
+	a.addFlags(c)
+	c.Flags().StringVar(&layout, "layout", "", "the prompt's form: `sections`, plain or chat (default: as configured)")
+	return c
+}
+
+// printPrompt prints the prompt alone to stdout, and what it takes up and where its sections stand to stderr.
+func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
+	p := promptOf(r.Prompt)
+	if asJSON {
+		return printJSON(c.OutOrStdout(), promptJSON(p, r))
+	}
+	if _, err := fmt.Fprintln(c.OutOrStdout(), r.Prompt.String()); err != nil {
+		return err
+	}
+	uses := usesOf(r.Prompt.Report)
+	if err := printSections(c.ErrOrStderr(), "", uses, p); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(c.ErrOrStderr(), "%-18s %6d tokens of %d\n", "all", r.Prompt.Report.Tokens, r.Prompt.Report.MaxTokens)
+	return err
+}
+
+type jsonPrompt struct {
+	Messages  []memory.PromptMessage `json:"messages"`
+	Sections  []jsonSection          `json:"sections"`
+	Tokens    int                    `json:"tokens"`
+	MaxTokens int                    `json:"max_tokens"`
+	TextOnly  bool                   `json:"text_only,omitempty"` // nothing was found by meaning, for want of vectors
+}
+
+func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
+	report := r.Prompt.Report
+	return jsonPrompt{
+		Messages: p.Messages, Sections: sectionsJSON(usesOf(report), p), Tokens: report.Tokens, MaxTokens: report.MaxTokens, TextOnly: r.Result.TextOnly,
+	}
+}

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/internal/llmtest"
+	"hark/memory"
+	"hark/memory/sqlite"
+)
+
+// tell runs a command of Hark's beside the one that runs, and returns what it printed.
+func (w *world) tell(code int, args ...string) (stdout, stderr string) {
+	w.Helper()
+	out, err := &buffer{}, &buffer{}
+	if got := run(w.Context(), w.environment(out, err), args); got != code {
+		w.Fatalf("%v: exit code %d, want %d: %s", args, got, code, err)
+	}
+	return out.String(), err.String()
+}
+
+// sentMessages are the contents of the messages that the model was sent last.
+func (w *world) sentMessages() (contents []string) {
+	w.Helper()
+	var request struct {
+		Messages []struct{ Content string }
+	}
+	if err := json.Unmarshal([]byte(w.prompt()), &request); err != nil {
+		w.Fatal(err)
+	}
+	for _, m := range request.Messages {
+		contents = append(contents, m.Content)
+	}
+	return contents
+}
+
+// traced waits until the trace of an answer is told.
+func (w *world) traced(answer discordtest.Sent) {
+	w.Helper()
+	w.waitLog(`"answer":(` + answer.ID.String() + `),`)
+}
+
+func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env["HARK_WEB_LISTEN"] = "127.0.0.1:0"
+	w.start()
+	address := w.waitLog(`"address":"([^"]+)"`)
+	w.discord.Say(w.general.ID, w.jane.ID, "The canary sings in the greenhouse at noon.")
+	w.later()
+	answer := w.ask(w.general, w.ana, "where does the canary sing?")
+	w.traced(answer)
+	id, want := answer.ID.String(), strings.Join(w.sentMessages(), "\n\n")
+	w.holds(want, "sings in the greenhouse")
+
+	list, _ := w.tell(0, "trace", "--last", "1")
+	w.holds(list, id)
+	w.holds(list, "#general in Garden, test-model")
+	if !regexp.MustCompile(`(?m)^  history +\d+ +\d+ +\d+ +1 +0 +0$`).MatchString(list) || !regexp.MustCompile(`(?m)^  all +\d+ tokens of 4000$`).MatchString(list) {
+		t.Errorf("listed\n%s", list)
+	}
+	w.lacks(list, "canary")
+	exact, _ := w.tell(0, "trace", id, "--prompt")
+	if exact != want {
+		t.Errorf("the prompt is\n%s\nand was\n%s", exact, want)
+	}
+	shown, _ := w.tell(0, "trace", id)
+	history := regexp.MustCompile(`(?s)\n── history · \d+ tokens · message 2, user, bytes \d+–\d+ ──\n(.+?)\n\n── `).FindStringSubmatch(shown)
+	if history == nil || !strings.HasPrefix(history[1], "💬 Relevant History\n") || !strings.Contains(history[1], "sings in the greenhouse") {
+		t.Errorf("shown\n%s", shown)
+	}
+	var told struct {
+		Answer, Layout, Model string
+		Warning               bool
+		Prompt                struct {
+			Messages []memory.PromptMessage
+		}
+		Sections []struct {
+			Section                     string
+			Tokens, Floor, Ceiling, Cut int
+			Included, Dropped           int
+			At                          []struct{ Message, Start, End int }
+		}
+	}
+	asJSON, _ := w.tell(0, "trace", id, "--json")
+	if err := json.Unmarshal([]byte(asJSON), &told); err != nil {
+		t.Fatal(err)
+	}
+	if told.Answer != id || told.Layout != "sections" || told.Model != "test-model" || told.Warning || len(told.Prompt.Messages) != 2 {
+		t.Errorf("told %s", asJSON)
+	}
+	for _, s := range told.Sections {
+		if s.Section == "history" {
+			text := told.Prompt.Messages[s.At[0].Message].Content[s.At[0].Start:s.At[0].End]
+			if text != history[1] || s.Included != 1 || s.Tokens == 0 || s.Floor == 0 || s.Ceiling == 0 {
+				t.Errorf("history is %+v: %q", s, text)
+			}
+		}
+	}
+	w.get(address, "/metrics", 200, "hark_prompts_total 1\n")
+	for _, line := range []string{`hark_prompt_tokens_bucket{le="4000"} 1`, `hark_prompt_tokens_count 1`, `hark_prompt_section_tokens_total{section="history"} `, "# TYPE hark_prompt_tokens histogram", "hark_prompt_window_warnings_total 0"} {
+		w.get(address, "/metrics", 200, line)
+	}
+	// Nobody's export holds what others said.
+	export, _ := w.tell(0, "export", "--user", "ana")
+	w.holds(export, id)
+	w.lacks(export, "sings in the greenhouse")
+	if code := w.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	// The log tells numbers, and no word of any message, nor anybody's name.
+	for _, message := range w.discord.Messages(w.general.ID) {
+		for _, word := range regexp.MustCompile(`[A-Za-z]{4,}`).FindAllString(message.Content, -1) {
+			w.lacks(w.log.String(), word)
+		}
+	}
+	for _, name := range []string{"Garden", "jane", "otto", `"ana"`} {
+		w.lacks(w.log.String(), name)
+	}
+}
+
+func TestForgottenPromptsCantBeShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	said := w.discord.Say(w.general.ID, w.jane.ID, "The canary sings in the greenhouse at noon.")
+	w.later()
+	first := w.ask(w.general, w.ana, "where does it sing in the greenhouse?")
+	w.traced(first)
+	w.later()
+	second := w.ask(w.general, w.ana, "who is "+w.otto.Mention()+"?")
+	w.traced(second)
+	w.tell(0, "trace", second.ID.String(), "--prompt")
+	if !w.onDisk(`canary sings`) {
+		t.Fatal("nothing is kept")
+	}
+
+	w.tell(0, "forget", "--user", "otto", "--yes")
+	_, why := w.tell(1, "trace", second.ID.String(), "--prompt")
+	w.holds(why, "the prompt isn't kept: something in it was forgotten")
+	_, why = w.tell(0, "trace", second.ID.String())
+	w.holds(why, "The prompt isn't kept: something in it was forgotten")
+	shown, _ := w.tell(0, "trace", second.ID.String(), "--json")
+	w.lacks(shown, `"prompt"`)
+
+	w.discord.Delete(w.general.ID, said.ID)
+	w.discord.WaitFor("the prompt to go", func() bool {
+		out, err := &buffer{}, &buffer{}
+		return run(t.Context(), w.environment(out, err), []string{"trace", first.ID.String()}) == 1 && strings.Contains(err.String(), "no answer "+first.ID.String())
+	})
+	w.settled()
+	if w.onDisk("canary sings") {
+		t.Error("its words are in the file")
+	}
+}
+
+// Prompts go when their time has passed, and where none are to be kept none are.
+func TestPromptsAreKeptForATime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env["HARK_MEMORY_TRACE_RETENTION"] = "0"
+	w.start()
+	w.discord.Say(w.general.ID, w.jane.ID, "The canary sings in the greenhouse at noon.")
+	w.later()
+	answer := w.ask(w.general, w.ana, "where does it sing in the greenhouse?")
+	w.traced(answer)
+	_, why := w.tell(1, "trace", answer.ID.String(), "--prompt")
+	w.holds(why, "memory.trace_retention is 0")
+	if code := w.stop(); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	delete(w.env, "HARK_MEMORY_TRACE_RETENTION")
+	_, why = w.tell(1, "trace", answer.ID.String(), "--prompt")
+	w.holds(why, "something in it was forgotten or changed, or memory.trace_retention has passed")
+
+	// As if another had been built eight days ago.
+	store, err := sqlite.Open(t.Context(), w.env["HARK_DATA"], sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace, err := store.Trace(t.Context(), memory.ChannelID(w.general.ID), memory.MessageID(answer.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace.Prompt = &memory.Prompt{Built: time.Now().Add(-8 * 24 * time.Hour), Messages: []memory.PromptMessage{{Role: "user", Content: "Quetzalcoatl"}}}
+	if err := store.KeepTrace(t.Context(), trace); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, why = w.tell(1, "trace", answer.ID.String(), "--prompt")
+	w.holds(why, "memory.trace_retention has passed")
+	if b, err := os.ReadFile(filepath.Join(w.env["HARK_DATA"], sqlite.FileName)); err != nil || !strings.Contains(string(b), "Quetzalcoatl") {
+		t.Fatalf("it isn't in the file, %v", err)
+	}
+	w.start()
+	w.discord.WaitFor("the old prompt to go", func() bool { return !w.onDisk("Quetzalcoatl") })
+}
+
+func TestSectionsOfThePrompt(t *testing.T) {
+	t.Parallel()
+	p := memory.Prompt{Messages: []memory.PromptMessage{{Content: "one\ntwo"}, {Content: "a\nb\nc"}, {Content: "d"}}, Boundaries: []memory.Boundary{
+		{Section: "system_prompt", End: 7}, {Section: "history", Message: 1, Start: 2, End: 5}, {Section: "current_session", Message: 1, Start: 0, End: 1}, {Section: "current_session", Message: 2, Start: 0, End: 1},
+	}}
+	for section, want := range map[string]string{
+		"system_prompt": "message 1, lines 1–2, bytes 0–7", "history": "message 2, lines 2–3, bytes 2–5", "current_session": "messages 2–3", "lore": "",
+	} {
+		if got := whereIs(section, p); got != want {
+			t.Errorf("%s: %q, want %q", section, got, want)
+		}
+	}
+	var out strings.Builder
+	k := &kept{}
+	for _, c := range []struct {
+		window int
+		want   string
+	}{{0, "  all                   800 tokens of 900\n"}, {1000, "of 900, 80 % of the model's window of 1000: nearly full\n"}, {1100, "of 900, 73 % of the model's window of 1100\n"}} {
+		out.Reset()
+		if err := k.printTrace(&out, memory.Trace{Tokens: 800, MaxTokens: 900, Window: c.window, Sections: []memory.TraceUse{{Section: "history"}}}, p); err != nil || !strings.HasSuffix(out.String(), c.want) {
+			t.Errorf("%v, %q", err, out.String())
+		}
+		if got := k.traceJSON(memory.Trace{Tokens: 800, Window: c.window}); got.Warning != (c.window == 1000) {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// In the terminal prompts are kept as well, and old ones go when the next talk begins.
+func TestChatKeepsPrompts(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(t)
+	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("It is Friday.") })
+	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": t.TempDir(), "HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL(), "HARK_BUILDER_LAYOUT": "chat"}}
+	c.stdin = "Jane: the canary sings on Friday\nTom: @hark when does it sing?\n"
+	c.run(0, "chat")
+	c.run(0, "trace", "--json")
+	var told []struct{ Answer string }
+	if err := json.Unmarshal([]byte(c.out.String()), &told); err != nil || len(told) != 1 {
+		t.Fatal(err, c.out.String())
+	}
+	c.run(0, "trace", told[0].Answer)
+	if !regexp.MustCompile(`\n── current_session · \d+ tokens · message 3, user, bytes 0–\d+ ──\n.*the canary sings on Friday\n`).MatchString(c.out.String()) {
+		t.Errorf("shown\n%s", c.out.String())
+	}
+	c.run(0, "trace", told[0].Answer, "--prompt")
+	if got := c.out.String(); !strings.HasPrefix(got, "[system]\n=== SYSTEM INSTRUCTIONS ===\n") || !strings.Contains(got, "\n\n[user]\n") {
+		t.Errorf("the prompt is\n%s", got)
+	}
+	c.env["HARK_MEMORY_TRACE_RETENTION"] = "1ns"
+	c.stdin = ""
+	c.run(0, "chat")
+	delete(c.env, "HARK_MEMORY_TRACE_RETENTION")
+	c.run(1, "trace", told[0].Answer, "--prompt")
+	if why := c.err.String(); !strings.Contains(why, "the prompt isn't kept: ") {
+		t.Error(why)
+	}
+}

@@ -1,0 +1,186 @@
+package answer
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/memory"
+)
+
+// keeping has w's engine keep prompts.
+func (w *world) keeping(model Model, b builder.Options) {
+	b.Citations, b.Window = true, 10_000
+	w.engine = w.over(w.store, model, b, Options{KeepPrompts: true})
+}
+
+func TestThePromptIsKeptAsItWasSent(t *testing.T) {
+	t.Parallel()
+	for _, layout := range []builder.Layout{builder.LayoutSections, builder.LayoutPlain, builder.LayoutChat} {
+		t.Run(string(layout), func(t *testing.T) {
+			t.Parallel()
+			model := &scripted{pieces: []string{"It is swordfish [1]."}}
+			w := newWorld(t, nil)
+			w.keeping(model, builder.Options{Layout: layout})
+			const dora, teller memory.UserID = 31, 32
+			for id, name := range map[memory.UserID]string{dora: "Dora", teller: "Teller", 33: "Stranger"} {
+				w.apply(memory.PersonSeen{Person: memory.Person{ID: id, Guild: guild, Name: name}})
+			}
+			w.apply(memory.FactTold{Guild: guild, User: dora, Fact: memory.Fact{ID: 1, Text: "keeps the lighthouse", By: teller}},
+				memory.LoreTold{Lore: memory.Lore{ID: 2, Guild: guild, Name: "lighthouse", Text: "is older than the harbor", By: cleo, At: noon.Add(-day)}})
+			w.says(day, harbor, ben, "The lighthouse password is swordfish")
+			w.says(day-time.Minute, harbor, cleo, "swordfish, really")
+			w.gives(w.asks(lobby, "Who keeps the lighthouse?"), -time.Second) // is in the session then
+			q := w.asks(lobby, "What is the lighthouse password, Dora?")
+			q.Mentions = []memory.UserID{dora}
+			id := w.gives(q, -3*time.Second)
+			got, err := w.store.Prompt(t.Context(), lobby, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Messages) != len(model.got) || time.Since(got.Built) > time.Hour {
+				t.Fatalf("kept %d messages of %d, built at %v", len(got.Messages), len(model.got), got.Built)
+			}
+			all := ""
+			for i, m := range model.got {
+				all += m.Content
+				if got.Messages[i] != (memory.PromptMessage{Role: m.Role, Content: m.Content}) {
+					t.Errorf("message %d is kept as %+v, and was %+v", i, got.Messages[i], m)
+				}
+			}
+			for name, who := range map[string]memory.UserID{"Ann": ann, "Ben": ben, "Cleo": cleo, "Dora": dora, "Teller": teller, "Stranger": 33} {
+				there := strings.Contains(all, name) || strings.Contains(all, "<@"+who.String()+">")
+				if in := slices.Contains(got.People, who); there && !in {
+					t.Errorf("%s is in the prompt, and not among %v:\n%s", name, got.People, all)
+				}
+			}
+			if slices.Contains(got.People, 33) || slices.Contains(got.People, 0) || !slices.IsSorted(got.People) {
+				t.Errorf("the people are %v", got.People)
+			}
+			if last := got.Boundaries[len(got.Boundaries)-1]; last.Section != "instruction" || last.Message != len(model.got)-1 || last.End != len(model.got[last.Message].Content) {
+				t.Errorf("the last boundary is %+v", last)
+			}
+			trace, err := w.store.Trace(t.Context(), lobby, id)
+			if err != nil || trace.Layout != string(layout) || trace.Window != 10_000 || trace.MaxTokens != builder.DefaultMaxTokens || trace.Tokens == 0 || trace.Use() != float64(trace.Tokens)/10_000 {
+				t.Errorf("the trace is %+v, %v", trace, err)
+			}
+		})
+	}
+}
+
+func TestTheTraceTellsWhatBecameOfSections(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.engine = w.over(w.store, &scripted{pieces: []string{"Well."}}, builder.Options{MaxTokens: 900, Citations: true}, Options{})
+	for i := range 60 {
+		w.says(day-time.Duration(i)*time.Minute, harbor, ben, "the lighthouse password "+strings.Repeat("again ", i%7*40))
+	}
+	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	i := slices.IndexFunc(a.Trace.Sections, func(s memory.TraceUse) bool { return s.Section == "history" })
+	if i < 0 {
+		t.Fatalf("the sections are %+v", a.Trace.Sections)
+	}
+	if s := a.Trace.Sections[i]; s.Tokens == 0 || s.Floor == 0 || s.Ceiling < s.Tokens || s.Included == 0 || s.Dropped == 0 || s.Why != string(builder.WhyCeiling) {
+		t.Errorf("history is %+v", s)
+	}
+	if a.Trace.Prompt != nil {
+		t.Error("the prompt is kept though it isn't wanted")
+	}
+}
+
+// What wasn't made from a prompt that was sent, or from what isn't logged, keeps none.
+func TestAnswersThatKeepNoPrompt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		model  Model
+		change func(*world, *Question)
+	}{
+		"no model":            {nil, func(*world, *Question) {}},
+		"a model that's away": {&scripted{err: errors.New("away")}, func(*world, *Question) {}},
+		"a session that isn't logged": {&scripted{pieces: []string{"Yes."}}, func(_ *world, q *Question) {
+			q.Session = []memory.Message{{ID: q.ID - 1, Guild: guild, Channel: lobby, Author: ben, Content: "canary"}}
+		}},
+		"a direct message": {&scripted{pieces: []string{"Yes."}}, func(w *world, q *Question) { *q = w.asks(annsDM, "What is the lighthouse password?") }},
+		"taken back":       {nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil)
+			source := w.says(day, harbor, ben, "The lighthouse password is swordfish")
+			if c.change == nil {
+				c.model = &scripted{pieces: []string{"It is."}, before: func() { w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{source}}) }}
+				c.change = func(*world, *Question) {}
+			}
+			w.keeping(c.model, builder.Options{})
+			q := w.asks(lobby, "What is the lighthouse password?")
+			c.change(w, &q)
+			if a := w.answer(q); a.Trace.Prompt != nil {
+				t.Errorf("it keeps %+v", a.Trace.Prompt)
+			}
+		})
+	}
+}
+
+func TestPromptsAreCounted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.engine = w.over(w.store, nil, builder.Options{}, Options{})
+	if use := w.engine.PromptUse(); use.Prompts != 0 || len(use.Sizes) != len(promptSizes) || use.Sizes[0].Count != 0 {
+		t.Errorf("before any %+v", use)
+	}
+	for i := range 60 {
+		w.says(day-time.Duration(i)*time.Minute, harbor, ben, "the lighthouse password "+strings.Repeat("again ", i%7*40))
+	}
+	model := &scripted{pieces: []string{"Well."}}
+	w.engine = w.over(w.store, model, builder.Options{MaxTokens: 500, Window: 1000, Answer: 500}, Options{})
+	var tokens, history, dropped int64
+	for range 2 {
+		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+		tokens += int64(a.Trace.Tokens)
+		for _, s := range a.Trace.Sections {
+			if s.Section == "history" {
+				history, dropped = history+int64(s.Tokens), dropped+int64(s.Dropped)
+			}
+		}
+		if a.Trace.Use() < memory.NearlyFull {
+			t.Fatalf("%d of 1000 tokens", a.Trace.Tokens)
+		}
+	}
+	use := w.engine.PromptUse()
+	if use.Prompts != 2 || use.Tokens != tokens || use.Warnings != 2 || !slices.Contains(use.Sections, PromptSection{"history", history}) || history == 0 {
+		t.Errorf("counted %+v; the traces say %d, %d of history", use, tokens, history)
+	}
+	if i := slices.Index(use.Dropped, PromptDropped{"history", string(builder.WhyCeiling), dropped}); i < 0 || dropped == 0 {
+		t.Errorf("%d left out, counted %+v", dropped, use.Dropped)
+	}
+	for _, s := range use.Sizes {
+		if want := int64(0); s.Most >= 1000 {
+			if want = 2; s.Count != want {
+				t.Errorf("of at most %d tokens: %d, want %d", s.Most, s.Count, want)
+			}
+		} else if s.Count != want {
+			t.Errorf("of at most %d tokens: %d, want none", s.Most, s.Count)
+		}
+	}
+}
+
+func TestWhatWasLeftOutIsCountedByReason(t *testing.T) {
+	t.Parallel()
+	e := &Engine{}
+	for range 2 {
+		e.meter.sent(builder.Report{Tokens: 501, Sections: []builder.SectionReport{
+			{Type: builder.SectionHistory, Dropped: 3, Why: builder.WhyBudget}, {Type: builder.SectionHistory, Dropped: 1, Why: builder.WhyCeiling},
+			{Type: builder.SectionLore, Dropped: 2, Why: builder.WhyCeiling}, {Type: builder.SectionSession, Cut: 1, Why: builder.WhyCeiling},
+		}})
+	}
+	use := e.PromptUse()
+	if want := []PromptDropped{{"history", "budget", 6}, {"history", "ceiling", 2}, {"lore", "ceiling", 4}}; !slices.Equal(use.Dropped, want) {
+		t.Errorf("left out %+v, want %+v", use.Dropped, want)
+	}
+	if use.Sizes[0].Count != 0 || use.Sizes[1] != (PromptSize{1000, 2}) || use.Warnings != 0 {
+		t.Errorf("counted %+v", use)
+	}
+}

@@ -1,0 +1,297 @@
+package memorytest
+
+import (
+	"errors"
+	"time"
+
+	"hark/memory"
+
+	"pgregory.net/rapid"
+)
+
+// prompt is what the store keeps of what was sent for an answer.
+func (t *trial) prompt(channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, bool) {
+	t.Helper()
+	p, err := t.store.Prompt(t.ctx, channel, answer)
+	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		t.Fatalf("Prompt(%d): %v", answer, err)
+	}
+	p.Built = p.Built.UTC()
+	return p, err == nil
+}
+
+func (t *trial) lastTraces(before memory.MessageID, limit int) []memory.Trace {
+	t.Helper()
+	all, err := t.store.Traces(t.ctx, before, limit)
+	if err != nil {
+		t.Fatalf("Traces(%d, %d): %v", before, limit, err)
+	}
+	return all
+}
+
+func (t *trial) forgetPrompts(before time.Time) int {
+	t.Helper()
+	n, err := t.store.ForgetPrompts(t.ctx, before)
+	if err != nil {
+		t.Fatalf("ForgetPrompts(%v): %v", before, err)
+	}
+	return n
+}
+
+// built is when the prompts of the promises are built: after all that was said, and before later.
+var built = began.Add(100 * time.Hour)
+
+// sent is a prompt with these people in it.
+func sent(people ...memory.UserID) *memory.Prompt {
+	return &memory.Prompt{
+		Built: built, People: people,
+		Messages:   []memory.PromptMessage{{Role: "system", Content: "=== SYSTEM ===\nBe <kind> & \"brief\"."}, {Role: "user", Content: "When?\n\n東京"}},
+		Boundaries: []memory.Boundary{{Section: "system_prompt", Start: 0, End: 35}, {Section: "current_query", Message: 1, Start: 0, End: 13}},
+	}
+}
+
+// prompted is as answered, with a prompt that these people are in.
+func (t *trial) prompted(people ...memory.UserID) memory.Trace {
+	t.Helper()
+	trace := t.answered()
+	trace.Prompt = sent(people...)
+	t.keep(trace)
+	if got, ok := t.prompt(trace.Channel, trace.Answer); !ok {
+		t.Fatalf("the prompt isn't kept")
+	} else {
+		t.same("the prompt", got, *trace.Prompt)
+	}
+	return trace
+}
+
+// promptGone fails the test unless an answer's prompt is gone, and the answer with its trace there, or not.
+func (t *trial) promptGone(trace memory.Trace, answerStays bool) {
+	t.Helper()
+	if _, ok := t.prompt(trace.Channel, trace.Answer); ok {
+		t.Fatalf("the prompt is still there")
+	}
+	got, ok := t.trace(trace.Channel, trace.Answer)
+	if !answerStays {
+		t.answerGone(trace)
+		return
+	}
+	if trace.Prompt = nil; !ok {
+		t.Fatalf("the trace is gone")
+	}
+	t.same("the trace", got, trace)
+}
+
+// promptGoesWith fails the test unless a prompt goes with that alone, and the answer stays, which tells nothing of them.
+func (t *trial) promptGoesWith(f memory.Forgetting) {
+	t.Helper()
+	trace := t.prompted(ada, ben, 503)
+	for _, other := range []memory.Forgetting{{Guild: 901, User: 503}, {Guild: guild, User: 504}, {Guild: guild, User: 503, Channel: thread}, {Guild: guild, User: 503, Before: began}} {
+		other.Why, other.At = memory.WhyPurge, built.Add(-time.Hour)
+		if t.forget(other); !t.hasPrompt(trace) {
+			t.Fatalf("it goes with %+v", other)
+		}
+	}
+	t.forget(f)
+	t.promptGone(trace, true)
+}
+
+var promptPromises = []promise{
+	{"a prompt is kept beside its trace", func(t *trial) {
+		trace := t.prompted(ada, ben)
+		if got, _ := t.trace(trace.Channel, trace.Answer); got.Prompt != nil {
+			t.Fatalf("the trace holds the prompt: %+v", got.Prompt)
+		}
+		if _, err := t.store.Prompt(t.ctx, staff, trace.Answer); !notFound(err) {
+			t.Fatalf("in another channel: %v", err)
+		}
+		trace.Prompt = sent(ada)
+		t.keep(trace)
+		got, _ := t.prompt(trace.Channel, trace.Answer)
+		t.same("another prompt", got, *trace.Prompt)
+		trace.Prompt = nil
+		t.keep(trace)
+		t.promptGone(trace, true)
+	}},
+	{"a prompt goes with its answer", func(t *trial) {
+		for _, gone := range []memory.Event{
+			memory.Deleted{Guild: guild, Channel: staff, IDs: []memory.MessageID{id(1)}},
+			memory.Edited{Guild: guild, Channel: general, ID: id(10), Content: "never mind", At: later},
+		} {
+			channel := staff
+			if _, question := gone.(memory.Edited); question {
+				channel = general
+			}
+			trace := t.answered()
+			trace.Recalled, trace.Prompt = nil, sent(ada)
+			again := said(general, id(20), hark, "So I heard")
+			if again.Kind = memory.FromHark; channel == staff {
+				trace.Recalled = []memory.TraceHit{{Channel: staff, Message: id(1), Context: true}}
+			} else {
+				again.ID = id(21)
+			}
+			trace.Answer, trace.Parts = again.ID, nil
+			t.apply(memory.Posted{Message: again}, memory.Answered{Trace: trace})
+			if _, ok := t.prompt(general, trace.Answer); !ok {
+				t.Fatalf("no prompt was kept")
+			}
+			t.apply(gone)
+			t.promptGone(trace, false)
+		}
+		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(31), Question: id(30), Asker: ada, Prompt: sent(ada)}
+		t.post(said(general, id(30), ada, "and now?"), said(general, id(31), hark, "now as well"))
+		t.keep(trace)
+		t.delete(general, trace.Answer)
+		t.promptGone(trace, false)
+	}},
+	{"a prompt goes with all of somebody in it in the guild", func(t *trial) {
+		t.promptGoesWith(memory.Forgetting{Guild: guild, User: 503, Why: memory.WhyMember, At: later})
+	}},
+	{"a prompt goes with all of somebody in it everywhere", func(t *trial) {
+		t.promptGoesWith(memory.Forgetting{Guild: memory.Everywhere, User: 503, Why: memory.WhyPurge, At: later})
+	}},
+	{"a prompt goes when somebody in it opts out", func(t *trial) {
+		trace := t.prompted(ada, ben, 503)
+		t.apply(memory.Opted{Guild: 901, User: 503, Out: true, At: later})
+		if !t.hasPrompt(trace) {
+			t.Fatalf("it goes with an opt-out elsewhere")
+		}
+		t.apply(memory.Opted{Guild: guild, User: 503, Out: true, At: later})
+		t.promptGone(trace, true)
+	}},
+	{"a prompt isn't kept of whoever went while the answer was being written", func(t *trial) {
+		trace := t.prompted(ada)
+		t.apply(memory.Opted{Guild: guild, User: 503, Out: true, At: began})
+		t.forget(memory.Forgetting{Guild: guild, User: 504, Why: memory.WhyMember, At: built})
+		for _, who := range []memory.UserID{503, 504} {
+			trace.Prompt = sent(ada, who)
+			t.keep(trace)
+			t.promptGone(trace, true)
+		}
+		trace.Prompt = sent(ada, 504) // who came back
+		trace.Prompt.Built = built.Add(time.Second)
+		if t.keep(trace); !t.hasPrompt(trace) {
+			t.Fatalf("it isn't kept of somebody who came back")
+		}
+	}},
+	{"a prompt from the command line goes with people of any guild, and with their guild", func(t *trial) {
+		for i, forget := range []memory.Forgetting{{Guild: guild, User: ben, Why: memory.WhyMember}, {Guild: 901, Why: memory.WhyLeft}} {
+			t.apply(memory.PersonSeen{Person: memory.Person{ID: 505, Guild: 901, Name: "Zoe"}})
+			question, answer := said(local, id(40+2*i), ada, "who sails?"), said(local, id(41+2*i), hark, "Ben does")
+			answer.Kind = memory.FromHark
+			trace := memory.Trace{Guild: memory.LocalGuild, Channel: local, Answer: answer.ID, Question: question.ID, Asker: ada, Prompt: sent(ada, ben, 505)}
+			trace.Prompt.Built = built.Add(2000 * time.Hour)
+			t.post(question, answer)
+			if t.keep(trace); !t.hasPrompt(trace) {
+				t.Fatalf("no prompt was kept")
+			}
+			forget.At = later
+			t.forget(forget)
+			t.promptGone(trace, true)
+		}
+	}},
+	{"prompts go with their guild", func(t *trial) {
+		trace := t.prompted(ada)
+		t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later})
+		t.promptGone(trace, false)
+	}},
+	{"a prompt goes when an answer of Hark's in it grows", func(t *trial) {
+		first, trace := said(general, id(5), hark, "At"), t.answered()
+		first.Kind = memory.FromHark
+		t.post(first)
+		trace.Recalled = append(trace.Recalled, memory.TraceHit{Channel: general, Message: first.ID, Context: true})
+		trace.Prompt = sent(ada)
+		if t.keep(trace); !t.hasPrompt(trace) {
+			t.Fatalf("no prompt was kept")
+		}
+		t.apply(memory.Edited{Guild: guild, Channel: general, ID: first.ID, Content: "At noon", At: began.Add(time.Hour)})
+		t.promptGone(trace, true)
+		t.keep(trace) // it was on its way when the answer grew
+		t.promptGone(trace, true)
+	}},
+	{"a prompt goes when a fact in it is told anew", func(t *trial) {
+		told := func(guild memory.GuildID, text string) memory.Event {
+			return memory.FactTold{Guild: guild, User: 503, Fact: memory.Fact{ID: 5, Text: text, By: ada}}
+		}
+		t.apply(told(guild, "sails"), told(901, "rows"))
+		trace := t.answered()
+		trace.Facts, trace.Prompt = []int64{5}, sent(ada)
+		t.keep(trace)
+		if t.apply(told(901, "rows a boat")); !t.hasPrompt(trace) {
+			t.Fatalf("it goes with another guild's fact")
+		}
+		t.apply(told(guild, "used to sail"))
+		t.promptGone(trace, true)
+	}},
+	{"a prompt is kept only if its question and all else in it is in the log", func(t *trial) {
+		for name, change := range map[string]func(*memory.Trace){
+			"no question":                 func(trace *memory.Trace) { trace.Question = 0 },
+			"a question that isn't there": func(trace *memory.Trace) { trace.Question = id(99) },
+			"a source that isn't there": func(trace *memory.Trace) {
+				trace.Recalled = []memory.TraceHit{{Channel: staff, Message: id(99), Context: true}}
+			},
+		} {
+			trace := t.answered()
+			trace.Prompt = sent(ada)
+			change(&trace)
+			if t.keep(trace); t.hasPrompt(trace) {
+				t.Fatalf("%s: it is kept", name)
+			}
+		}
+	}},
+	{"prompts are kept for a time", func(t *trial) {
+		trace := t.prompted(ada)
+		t.same("how many were older", t.forgetPrompts(built), 0)
+		if !t.hasPrompt(trace) {
+			t.Fatalf("it went too soon")
+		}
+		t.same("how many are", t.forgetPrompts(built.Add(time.Millisecond)), 1)
+		t.promptGone(trace, true)
+	}},
+	{"the last traces are given, newest first", func(t *trial) {
+		var all []memory.Trace
+		for n := range 3 {
+			answer := said(general, id(10+n), hark, "yes")
+			trace := memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Asker: ada}
+			t.post(answer)
+			t.keep(trace)
+			all = append([]memory.Trace{trace}, all...)
+		}
+		t.same("all", t.lastTraces(never, 9), all)
+		t.same("two", t.lastTraces(never, 2), all[:2])
+		t.same("those before", t.lastTraces(id(12), 9), all[1:])
+		t.same("none", t.lastTraces(never, 0), []memory.Trace(nil))
+	}},
+}
+
+func (t *trial) hasPrompt(trace memory.Trace) bool {
+	t.Helper()
+	_, ok := t.prompt(trace.Channel, trace.Answer)
+	return ok
+}
+
+// drawPrompt is of one of a few moments, with some of the people in it; or none.
+func drawPrompt(t *rapid.T, answer memory.MessageID) *memory.Prompt {
+	if rapid.IntRange(0, 4).Draw(t, "no prompt?") == 0 {
+		return nil
+	}
+	p := sent(rapid.SliceOfNDistinct(rapid.SampledFrom(authors), 1, 3, rapid.ID).Draw(t, "people")...)
+	p.Messages[1].Content += answer.String()
+	p.Built = rapid.SampledFrom([]time.Time{began.Add(5 * time.Minute), built, later.Add(time.Hour)}).Draw(t, "built")
+	return p
+}
+
+func (m *machine) comparePrompt(at place) {
+	want, kept := m.model.prompts[at]
+	got, ok := m.prompt(at.channel, at.id)
+	m.same("whether there is a prompt", ok, kept)
+	if want.Built = want.Built.UTC(); !kept {
+		return
+	}
+	m.same("Prompt", got, want)
+}
+
+// forgetOldPrompts has the prompts of a moment, and older ones, go.
+func (m *machine) forgetOldPrompts(t *rapid.T) {
+	before := rapid.SampledFrom([]time.Time{began, built, built.Add(time.Minute)}).Draw(t, "before")
+	m.same("how many prompts went", m.forgetPrompts(before), m.model.forgetOld(before))
+}
