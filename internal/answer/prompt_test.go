@@ -135,7 +135,7 @@ func TestPromptsAreCounted(t *testing.T) {
 		w.says(day-time.Duration(i)*time.Minute, harbor, ben, "the lighthouse password "+strings.Repeat("again ", i%7*40))
 	}
 	model := &scripted{pieces: []string{"Well."}}
-	w.engine = w.over(w.store, model, builder.Options{MaxTokens: 500, Window: 1000, Answer: 500}, Options{})
+	w.engine = w.over(w.store, model, builder.Options{MaxTokens: 900, Window: 1800, Answer: 900}, Options{})
 	var tokens, history, dropped int64
 	for range 2 {
 		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
@@ -146,7 +146,7 @@ func TestPromptsAreCounted(t *testing.T) {
 			}
 		}
 		if a.Trace.Use() < memory.NearlyFull {
-			t.Fatalf("%d of 1000 tokens", a.Trace.Tokens)
+			t.Fatalf("%d of 1800 tokens, and 900 for the answer", a.Trace.Tokens)
 		}
 	}
 	use := w.engine.PromptUse()
