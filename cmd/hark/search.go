@@ -113,7 +113,11 @@ func (f *flags) searchCommand() *cobra.Command {
 			a.tellLacks(r.Result)
 			hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
 			if !a.json {
-				if err := printLoreHits(c.OutOrStdout(), r.Result.Lore); err != nil || len(hits) == 0 && len(r.Result.Lore) > 0 {
+				err := printLoreHits(c.OutOrStdout(), r.Result.Lore)
+				if err == nil {
+					err = printSummaryHits(c.OutOrStdout(), r.Earlier, cfg.Answer.Location())
+				}
+				if err != nil || len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
 					return err
 				}
 			}
@@ -307,9 +311,17 @@ type jsonSection struct {
 	Dropped  int    `json:"dropped"`
 }
 
+// jsonSummary is a summary that was looked at for a prompt.
+type jsonSummary struct {
+	listedSummary
+	Relevance float64  `json:"relevance"`
+	Why       []string `json:"why"`
+}
+
 type jsonPrompt struct {
 	Messages  []jsonMessage `json:"messages"`
 	Sections  []jsonSection `json:"sections"`
+	Summaries []jsonSummary `json:"summaries,omitempty"` // of the channel's earlier sessions, best first
 	Tokens    int           `json:"tokens"`
 	MaxTokens int           `json:"max_tokens"`
 	TextOnly  bool          `json:"text_only,omitempty"` // nothing was found by meaning, for want of vectors
@@ -320,6 +332,9 @@ func promptJSON(r answer.Recalled) jsonPrompt {
 	out := jsonPrompt{Tokens: p.Report.Tokens, MaxTokens: p.Report.MaxTokens, TextOnly: r.Result.TextOnly}
 	for _, m := range p.Messages {
 		out.Messages = append(out.Messages, jsonMessage{m.Role, m.Content})
+	}
+	for _, h := range r.Earlier {
+		out.Summaries = append(out.Summaries, jsonSummary{summaryOf(h.Summary), h.Relevance, append([]string{}, h.Why...)})
 	}
 	for _, s := range p.Report.Sections {
 		out.Sections = append(out.Sections, jsonSection{string(s.Type), s.Tokens, s.Included, s.Cut, s.Dropped})

@@ -129,6 +129,7 @@ reconcile = 9
 edit_answers = false
 index_limit = 64
 session_gap = "1h"
+summaries = "extract"
 [answer]
 persona = """
 Be kind.
@@ -145,7 +146,7 @@ format = "json"
 		LLM:       LLM{"http://localhost:11434/v1", NewSecret("k"), "qwen3", 77, &warm, Duration{90 * time.Second}},
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
 		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", true, Duration{500 * time.Millisecond}},
-		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}},
+		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}, "extract"},
 		Builder:   Builder{"chat", 8000, 2000},
 		Answer:    Answer{"Be kind.\n", "Asia/Tokyo"},
 		Log:       Log{"debug", "json"},
@@ -168,7 +169,7 @@ func TestEveryKeyHasAVariableThatGoesBeforeTheFile(t *testing.T) {
 		"search.rerank_url": "https://d/rerank", "search.rewrite": "true",
 		"builder.layout": "plain", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text",
 		"web.listen": "[::1]:80", "llm.temperature": "0.5", "memory.log_bots": "true",
-		"memory.start": "on", "memory.age_restricted": "true", "memory.direct": "true", "memory.edit_answers": "false",
+		"memory.start": "on", "memory.age_restricted": "true", "memory.direct": "true", "memory.edit_answers": "false", "memory.summaries": "off",
 	}
 	file := write(t, "config.toml", Example())
 	for _, f := range fieldsOf(new(Config)) {
