@@ -145,6 +145,9 @@ func receipt(r memory.Receipt) string {
 	if r.Lore > 0 {
 		told += ", " + count(r.Lore, "piece of lore", "pieces of lore")
 	}
+	if r.Summaries > 0 {
+		told += ", " + count(r.Summaries, "summary", "summaries")
+	}
 	return fmt.Sprintf("Forgotten: %s, %s, and %s of mine that used them.\n-# %s", count(r.Messages, "message"), told, count(r.Answers, "answer"), outOfReach)
 }
 

@@ -142,7 +142,7 @@ func TestSectionsAsSet(t *testing.T) {
 		{"count", Options{Layout: LayoutPlain, MaxTokens: 20_000}, SectionPreviousContext,
 			func(s SectionReport) bool { return s.Included == plainSummaries && s.Why == WhyCount }},
 		{"all", Options{MaxTokens: 100_000}, SectionHistory, func(s SectionReport) bool { return s.Dropped+s.Cut == 0 && s.Why == "" }},
-		{"system", Options{MaxTokens: 300}, SectionSystem, func(s SectionReport) bool { return s.Cut == 1 && s.Why == WhyBudget }},
+		{"system", Options{MaxTokens: 300}, SectionSystem, func(s SectionReport) bool { return s.Cut == 1 && s.Why == WhyCeiling }},
 		{"instruction", Options{MaxTokens: 50}, SectionInstruction, func(s SectionReport) bool { return s.Included == 0 && s.Why == WhyBudget }},
 	} {
 		p := newBuilder(t, c.o).Build(in)

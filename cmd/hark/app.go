@@ -67,7 +67,7 @@ func open(ctx context.Context, c config.Config, patience time.Duration, progress
 	}
 	a.answers = answer.New(a.store, a.search, a.builder, newModel(c), answer.Options{
 		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration, Policy: policy(c),
-		Rewrite: c.Search.Rewrite, KeepPrompts: c.Memory.KeepPrompts() > 0,
+		Rewrite: c.Search.Rewrite, KeepPrompts: c.Memory.KeepPrompts() > 0, NoSummaries: c.Memory.Summaries == summariesOff,
 	})
 	return a, nil
 }

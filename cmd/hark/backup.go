@@ -178,6 +178,7 @@ func doneAgain(r sqlite.Restored) string {
 		{r.Edited, "1 edit", fmt.Sprintf("%d edits", r.Edited)},
 		{r.Facts, "1 fact was taken away", fmt.Sprintf("%d facts were taken away", r.Facts)},
 		{r.Lore, "1 piece of lore was taken away or changed", fmt.Sprintf("%d pieces of lore were taken away or changed", r.Lore)},
+		{r.Summaries, "1 summary was taken away", fmt.Sprintf("%d summaries were taken away", r.Summaries)},
 		{r.OptOuts, "1 member opted out or in", fmt.Sprintf("%d members opted out or in", r.OptOuts)},
 		{r.Choices, "1 choice of what to remember", fmt.Sprintf("%d choices of what to remember", r.Choices)},
 	} {

@@ -65,6 +65,9 @@ func userName(lookup func(string) (string, bool)) string {
 func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
+	if err := talk.sumUp(ctx); err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	notices := c.ErrOrStderr()
 	talking := func() error { return talk.lines(ctx, c.InOrStdin()) }
@@ -89,6 +92,18 @@ func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 		return errShown
 	}
 	return nil
+}
+
+// sumUp sums up what was said there before, if that has ended.
+func (t *conversation) sumUp(ctx context.Context) error {
+	s := newSummariser(t.app.config, t.app.store, func(_ memory.ChannelID, err error) {
+		fmt.Fprintf(t.warn, "hark: what was said before is summed up without the model: %v\n", err)
+	})
+	if s == nil || !t.logs() {
+		return nil
+	}
+	s.Channel, s.Now, s.Patience = t.place.channel, t.now, chatPatience
+	return s.Round(ctx)
 }
 
 // conversation is a talk in one channel.

@@ -60,9 +60,17 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 	return err
 }
 
+// jsonSummary is a summary that was looked at for a prompt.
+type jsonSummary struct {
+	listedSummary
+	Relevance float64  `json:"relevance"`
+	Why       []string `json:"why"`
+}
+
 type jsonPrompt struct {
 	Messages  []memory.PromptMessage `json:"messages"`
 	Sections  []jsonSection          `json:"sections"`
+	Summaries []jsonSummary          `json:"summaries,omitempty"` // of the channel's earlier sessions, best first
 	Tokens    int                    `json:"tokens"`
 	MaxTokens int                    `json:"max_tokens"`
 	TextOnly  bool                   `json:"text_only,omitempty"` // nothing was found by meaning, for want of vectors
@@ -70,7 +78,11 @@ type jsonPrompt struct {
 
 func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
 	report := r.Prompt.Report
-	return jsonPrompt{
+	out := jsonPrompt{
 		Messages: p.Messages, Sections: sectionsJSON(usesOf(report), p), Tokens: report.Tokens, MaxTokens: report.MaxTokens, TextOnly: r.Result.TextOnly,
 	}
+	for _, h := range r.Earlier {
+		out.Summaries = append(out.Summaries, jsonSummary{summaryOf(h.Summary), h.Relevance, append([]string{}, h.Why...)})
+	}
+	return out
 }

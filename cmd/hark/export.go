@@ -25,7 +25,8 @@ func (f *flags) exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write down all about one person, or what was said in a channel",
-		Long: "Writes all that is remembered about one person as JSON: who they are, their facts and lore, what they wrote and asked.\n" +
+		Long: "Writes all that is remembered about one person as JSON: who they are, their facts and lore, what they wrote and\n" +
+			"asked, and which summaries are from that.\n" +
 			"Or what was said in a channel, a message a line, which \"hark import\" puts back to where it was said, but for what\n" +
 			"was forgotten there and for Hark's own answers. What the model was sent for answers isn't in it, for that holds what\n" +
 			"others said. It holds all of it in the clear, and what is forgotten later stays in it: keep it private, and no longer\n" +

@@ -31,6 +31,8 @@ type exportedServer struct {
 	Learning *time.Time     `json:"learning_since,omitempty"`
 	Facts    []exportedFact `json:"facts,omitempty"`
 	Lore     []exportedLore `json:"lore,omitempty"` // that they told
+	// Summaries are from what they said. What others said as well is left out: such a summary has no text here.
+	Summaries []listedSummary `json:"summaries,omitempty"`
 }
 
 type exportedFact struct {
@@ -130,5 +132,46 @@ func (k *kept) exportMember(ctx context.Context, g *memory.Guild, user memory.Us
 			s.Lore, known = append(s.Lore, loreOf(l)), true
 		}
 	}
+	if err == nil {
+		s.Summaries, err = k.summariesFrom(ctx, g, user)
+	}
 	return s, known, err
+}
+
+// summariesFrom are the summaries of a guild that somebody's messages are sources of: of those with others' as well no text,
+// no topics and no others' messages.
+func (k *kept) summariesFrom(ctx context.Context, g *memory.Guild, user memory.UserID) (all []listedSummary, err error) {
+	for _, c := range g.Channels {
+		summaries, err := k.Summaries(ctx, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range summaries {
+			var ids, own []memory.MessageID
+			for _, source := range s.Sources {
+				ids = append(ids, source.Message)
+			}
+			messages, err := k.Messages(ctx, c.ID, ids)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range messages {
+				if m.Author == user {
+					own = append(own, m.ID)
+				}
+			}
+			if len(own) == 0 {
+				continue
+			}
+			out := summaryOf(s)
+			if len(own) < len(ids) {
+				out.Text, out.Topics, out.Sources = "", []string{}, nil
+				for _, id := range own {
+					out.Sources = append(out.Sources, id.String())
+				}
+			}
+			all = append(all, out)
+		}
+	}
+	return all, nil
 }

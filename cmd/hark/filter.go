@@ -16,6 +16,7 @@ import (
 type filter struct {
 	since, until string
 	from, in     []string
+	summaries    summaryFilter
 }
 
 func (f *filter) addFlags(c *cobra.Command) {
@@ -23,6 +24,7 @@ func (f *filter) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.until, "until", "", "only what was said to the end of this `day`, or longer ago than this")
 	c.Flags().StringArrayVar(&f.from, "from", nil, "only what the person of this `name` or id said; may be given again")
 	c.Flags().StringArrayVar(&f.in, "in", nil, "only what was said in the channel of this `name` or id and in its threads; may be given again")
+	f.summaries.addFlags(c)
 }
 
 // read makes a Filter of it, for people and channels of guild or Everywhere.
@@ -30,6 +32,9 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 	var out answer.Filter
 	zone := a.config.Answer.Location()
 	var err error
+	if out.Summaries, err = f.summaries.read(); err != nil {
+		return out, err
+	}
 	if f.since != "" {
 		if out.Since, err = dayOf(f.since, now, zone); err != nil {
 			return out, fmt.Errorf("--since %w", err)

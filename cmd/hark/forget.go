@@ -183,6 +183,9 @@ func (o *forgetting) extent(e sqlite.Extent, people []memory.Person) string {
 	if e.Lore > 0 {
 		text += ", " + pieces(e.Lore)
 	}
+	if e.Summaries > 0 {
+		text += ", " + summaryCount(e.Summaries)
+	}
 	if o.guild != "" && o.user == "" && o.channel == "" && o.before == "" {
 		text += ", its people, channels and settings"
 	}

@@ -12,19 +12,20 @@ import (
 
 // receiptJSON is a receipt as --json prints it.
 type receiptJSON struct {
-	Guild    string     `json:"guild,omitempty"` // empty: all servers
-	Channel  string     `json:"channel,omitempty"`
-	User     string     `json:"user,omitempty"`
-	Before   *time.Time `json:"before,omitempty"`
-	At       time.Time  `json:"at"`
-	Messages int        `json:"messages"`
-	Segments int        `json:"segments"`
-	Vectors  int        `json:"vectors"`
-	Answers  int        `json:"answers"`
-	Facts    int        `json:"facts"`
-	Lore     int        `json:"lore"`
-	People   int        `json:"people"`
-	OutOf    []string   `json:"out_of_reach"`
+	Guild     string     `json:"guild,omitempty"` // empty: all servers
+	Channel   string     `json:"channel,omitempty"`
+	User      string     `json:"user,omitempty"`
+	Before    *time.Time `json:"before,omitempty"`
+	At        time.Time  `json:"at"`
+	Messages  int        `json:"messages"`
+	Segments  int        `json:"segments"`
+	Vectors   int        `json:"vectors"`
+	Answers   int        `json:"answers"`
+	Facts     int        `json:"facts"`
+	Lore      int        `json:"lore"`
+	Summaries int        `json:"summaries"`
+	People    int        `json:"people"`
+	OutOf     []string   `json:"out_of_reach"`
 }
 
 // print prints what went, and what Hark can't reach.
@@ -46,6 +47,9 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 	if r.Lore > 0 {
 		parts = append(parts, pieces(r.Lore))
 	}
+	if r.Summaries > 0 {
+		parts = append(parts, summaryCount(r.Summaries))
+	}
 	if r.People > 0 {
 		parts = append(parts, "what was known of a person in "+plural(r.People, "server"))
 		if r.Forgetting.User == 0 {
@@ -64,7 +68,7 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 func receiptOf(r memory.Receipt, reach []string) receiptJSON {
 	out := receiptJSON{
 		At: r.Forgetting.At.UTC().Truncate(time.Second), Messages: r.Messages, Segments: r.Segments, Vectors: r.Vectors, Answers: r.Answers, Facts: r.Facts, Lore: r.Lore,
-		People: r.People, OutOf: reach,
+		Summaries: r.Summaries, People: r.People, OutOf: reach,
 	}
 	if r.Forgetting.Guild != memory.Everywhere {
 		out.Guild = r.Forgetting.Guild.String()
@@ -83,6 +87,14 @@ func receiptOf(r memory.Receipt, reach []string) receiptJSON {
 
 // pieces is "1 piece of lore" or "2 pieces of lore".
 func pieces(n int) string { return plural(n, "piece") + " of lore" }
+
+// summaryCount is "1 summary" or "2 summaries".
+func summaryCount(n int) string {
+	if n == 1 {
+		return "1 summary"
+	}
+	return fmt.Sprintf("%d summaries", n)
+}
 
 // outOfReach is where what was forgotten may be still.
 func outOfReach(k *kept) []string {
@@ -104,5 +116,6 @@ func add(to *memory.Receipt, r memory.Receipt) {
 	to.Answers += r.Answers
 	to.Facts += r.Facts
 	to.Lore += r.Lore
+	to.Summaries += r.Summaries
 	to.People += r.People
 }

@@ -178,6 +178,15 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		}
 		group.Go(func() error { return learner.Run(ctx) })
 	}
+	summariser := newSummariser(cfg, a.store, func(channel memory.ChannelID, err error) {
+		r.log.Warn().Err(err).Stringer("channel", channel).Msg("a session could not be summed up by the model")
+	})
+	if summariser != nil {
+		summariser.Done = func(s memory.Summary) {
+			r.log.Debug().Stringer("channel", s.Channel).Int("messages", len(s.Sources)).Str("model", s.Model).Msg("summed up a session")
+		}
+		group.Go(func() error { return summariser.Run(ctx) })
+	}
 	group.Go(func() error {
 		defer cancel()
 		return door.Run(ctx)
@@ -208,7 +217,7 @@ func (r *runner) forgotten(done memory.Receipt) {
 	f := done.Forgetting
 	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel", f.Channel).Str("why", string(f.Why)).
 		Int("messages", done.Messages).Int("segments", done.Segments).Int("vectors", done.Vectors).Int("answers", done.Answers).
-		Int("facts", done.Facts).Int("lore", done.Lore).Int("people", done.People).Msg("forgot")
+		Int("facts", done.Facts).Int("lore", done.Lore).Int("summaries", done.Summaries).Int("people", done.People).Msg("forgot")
 }
 
 // newLogger logs to w as configured: "auto" is for people where a terminal is, for machines elsewhere.

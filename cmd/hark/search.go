@@ -113,7 +113,11 @@ func (f *flags) searchCommand() *cobra.Command {
 			a.tellLacks(r.Result)
 			hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
 			if !a.json {
-				if err := app.printLoreHits(c.OutOrStdout(), r.Result.Lore); err != nil || len(hits) == 0 && len(r.Result.Lore) > 0 {
+				err := app.printLoreHits(c.OutOrStdout(), r.Result.Lore)
+				if err == nil {
+					err = printSummaryHits(c.OutOrStdout(), r.Earlier, cfg.Answer.Location())
+				}
+				if err != nil || len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
 					return err
 				}
 			}

@@ -60,7 +60,7 @@ func newWorld(t *testing.T, options ...discordtest.Option) *world {
 	w.env = map[string]string{
 		"HARK_DATA": t.TempDir(), "HARK_DISCORD_TOKEN": d.Token, "HARK_DISCORD_API_URL": d.URL,
 		"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": w.model.URL(), "HARK_WEB_LISTEN": "off",
-		"HARK_CONFIG": filepath.Join(t.TempDir(), "config.toml"), "HARK_MEMORY_START": "on",
+		"HARK_CONFIG": filepath.Join(t.TempDir(), "config.toml"), "HARK_MEMORY_START": "on", "HARK_MEMORY_SUMMARIES": "extract",
 	}
 	w.configure("")
 	return w

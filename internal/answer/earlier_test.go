@@ -2,7 +2,6 @@ package answer
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -107,27 +106,17 @@ func TestSummariesAreFilteredByTopicKindAndTime(t *testing.T) {
 func TestTheSessionItselfIsNoEarlierContext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	for i := range sessionMost + 3 {
-		w.says(25*time.Minute-time.Duration(i)*10*time.Second, lobby, ben, fmt.Sprintf("barrel %d of the fish is sold", i))
+	before := w.says(5*time.Hour, lobby, ben, "the ferry leaves at 9")
+	first, second := w.says(20*time.Minute, lobby, ben, "barrel 7 of the fish is sold"), w.says(10*time.Minute, lobby, ben, "barrel 8 as well")
+	for until, text := range map[memory.MessageID]string{first: "the ferry and a barrel", second: "two barrels"} {
+		s := memory.Summary{ID: until, Guild: guild, Channel: lobby, Text: text, Kind: memory.SummaryTalk, Made: noon, Sources: []memory.SummarySource{{Message: first}}}
+		if other := map[memory.MessageID]memory.MessageID{first: before, second: second}[until]; other != first {
+			s.Sources = append(s.Sources, memory.SummarySource{Message: other})
+		}
+		w.apply(memory.Summarised{Guild: guild, Channel: lobby, Until: until, Summary: &s})
 	}
-	w.sumsUp(nil)
-	all := w.summaries(lobby)
-	if len(all) != 1 {
-		t.Fatalf("there is %s", texts(all))
-	}
-	w.engine = w.over(w.store, nil, builder.Options{Citations: true, MaxTokens: 6000}, Options{})                          // room for all sections at once
-	if p := w.prompt(w.asks(lobby, "How many barrels are sold?")); !strings.Contains(previous(p), "of the fish is sold") { // the session's beginning isn't shown
-		t.Errorf("the prompt is\n%s", p)
-	}
-	short := newWorld(t, nil)
-	short.says(time.Minute, lobby, ben, "barrel 7 of the fish is sold")
-	s := short.summariser(nil)
-	s.Now = func() time.Time { return noon.Add(2 * time.Hour) }
-	if err := s.Round(t.Context()); err != nil || len(short.summaries(lobby)) != 1 {
-		t.Fatal(err)
-	}
-	if p := short.prompt(short.asks(lobby, "How many barrels are sold?")); previous(p) != "" || !strings.Contains(p, "barrel 7") {
-		t.Errorf("the prompt is\n%s", p)
+	if shown := previous(w.prompt(w.asks(lobby, "How many barrels are sold?"))); !strings.Contains(shown, "the ferry and a barrel") || strings.Contains(shown, "two barrels") {
+		t.Errorf("shown is\n%s", shown)
 	}
 }
 

@@ -36,6 +36,10 @@ type Summariser struct {
 	Every      time.Duration    // between two looks; 0 means a minute
 	Channel    memory.ChannelID // only there; 0: everywhere
 	Now        func() time.Time
+	// Patience is how long the model may take for a session; 0 means a minute.
+	Patience time.Duration
+	// Done, if not nil, is told of each summary that is made.
+	Done func(memory.Summary)
 	// Failed is told when a session was summed up without the model, or couldn't be.
 	Failed func(channel memory.ChannelID, err error)
 
@@ -168,7 +172,11 @@ func (s *Summariser) keep(ctx context.Context, e memory.Summarised) error {
 		}
 		e.Evicted = search.Outranked(*e.Summary, others, memory.MaxSummaries)
 	}
-	return s.Log.Apply(ctx, e)
+	err := s.Log.Apply(ctx, e)
+	if err == nil && e.Summary != nil && s.Done != nil {
+		s.Done(*e.Summary)
+	}
+	return err
 }
 
 // summaryPlace is a channel of which summaries may be made.

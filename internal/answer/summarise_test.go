@@ -229,10 +229,12 @@ func TestOnlyOneChannelIsSummedUp(t *testing.T) {
 	w.says(5*time.Hour, harbor, ann, "the ferry leaves at ten")
 	s := w.summariser(nil)
 	s.Channel = harbor
+	var done []memory.Summary
+	s.Done = func(made memory.Summary) { done = append(done, made) }
 	if err := s.Round(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(w.summaries(lobby)) != 0 || len(w.summaries(harbor)) != 1 {
+	if len(w.summaries(lobby)) != 0 || len(w.summaries(harbor)) != 1 || len(done) != 1 || done[0].Text != "Ann: the ferry leaves at ten" {
 		t.Errorf("%s and %s", texts(w.summaries(lobby)), texts(w.summaries(harbor)))
 	}
 }
@@ -524,6 +526,24 @@ func (f *failingLog) Apply(ctx context.Context, events ...memory.Event) error {
 		return err
 	}
 	return f.SummaryLog.Apply(ctx, events...)
+}
+
+// unguilded is a log of a guild that was forgotten.
+type unguilded struct{ SummaryLog }
+
+func (unguilded) Guild(context.Context, memory.GuildID) (*memory.Guild, error) {
+	return nil, memory.ErrNotFound
+}
+
+func TestForgottenGuildsAreNotSummedUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(5*time.Hour, lobby, ann, "the ferry leaves at nine")
+	s := w.summariser(nil)
+	s.Log = unguilded{w.store}
+	if err := s.Round(t.Context()); err != nil || len(w.summaries(lobby)) > 0 || w.unsummed() != 1 {
+		t.Errorf("%v, and there is %s", err, texts(w.summaries(lobby)))
+	}
 }
 
 // Whatever call fails, the round says so and keeps nothing, and the next makes up for it.

@@ -33,7 +33,11 @@ const synthesisInstruction = `You sum up a chat session that has ended, for some
 
 // synthesised has the model sum up a session, and checks what it writes.
 func (s *Summariser) synthesised(ctx context.Context, session []memory.Message, name func(memory.UserID) string) (*memory.Summary, error) {
-	within, cancel := context.WithTimeout(ctx, synthesisTime)
+	patience := s.Patience
+	if patience <= 0 {
+		patience = synthesisTime
+	}
+	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	written, err := s.Model.Chat(within, synthesisPrompt(session, name), func(string) {})
 	if err != nil {

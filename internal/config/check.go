@@ -38,6 +38,7 @@ func (s *settings) check(c *Config) {
 	s.want(c.Memory.Reconcile >= 0, "memory.reconcile", "a number above 0, or 0 for none")
 	s.want(c.Memory.IndexLimit > 0, "memory.index_limit", positive)
 	s.want(c.Memory.SessionGap.Duration > 0, "memory.session_gap", lasting)
+	s.wantOneOf(c.Memory.Summaries, "memory.summaries", "model", "extract", "off")
 	s.wantOneOf(c.Builder.Layout, "builder.layout", "sections", "plain", "chat")
 	s.want(c.Builder.MaxTokens > 0, "builder.max_tokens", positive)
 	s.want(c.Builder.LineChars > 0, "builder.line_chars", positive)

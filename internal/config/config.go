@@ -77,6 +77,7 @@ type Memory struct {
 	EditAnswers    bool     `toml:"edit_answers" help:"Whether answers that used what was forgotten are edited in Discord to say so."`
 	IndexLimit     int      `toml:"index_limit" help:"How much memory the vectors of the servers asked about may take, in megabytes. Those not asked about for longest make room."`
 	SessionGap     Duration `toml:"session_gap" help:"A channel silent for this long begins a new session: what was said before then is recalled, not continued."`
+	Summaries      string   `toml:"summaries" help:"Whether sessions that have ended are summed up, for later questions in the same channel. \"model\": those in which Hark was asked something by the model, if there is one, with one call for each, of the session's length; all others by their most informative messages, which costs nothing. \"extract\": all of them so, and the model is never asked. \"off\": nothing is summed up, and no summary used."`
 }
 
 // KeepPrompts is how long it is kept what the model was sent; 0 if it isn't.
@@ -141,7 +142,7 @@ func Default() Config {
 		Search:    Search{RerankTimeout: Duration{2 * time.Second}},
 		Memory: Memory{
 			Start: "ask", TraceRetention: Duration{7 * day}, CatchUp: Duration{30 * day}, Reconcile: 500, EditAnswers: true, IndexLimit: 128,
-			SessionGap: Duration{30 * time.Minute},
+			SessionGap: Duration{30 * time.Minute}, Summaries: "model",
 		},
 		Builder: Builder{Layout: "sections", MaxTokens: 4000, LineChars: 150, DataChars: 100, CacheTTL: Duration{5 * time.Minute}, Language: "en", Emoji: true},
 		Answer:  Answer{Timezone: "UTC"},

@@ -133,6 +133,7 @@ reconcile = 9
 edit_answers = false
 index_limit = 64
 session_gap = "1h"
+summaries = "extract"
 [builder.sections.history]
 priority = -1
 floor = 1
@@ -161,7 +162,7 @@ format = "json"
 		LLM:       LLM{"http://localhost:11434/v1", NewSecret("k"), "qwen3", 77, 8192, &warm, Duration{90 * time.Second}},
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
 		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", true, Duration{500 * time.Millisecond}},
-		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{72 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}},
+		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{72 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}, "extract"},
 		Builder: Builder{"chat", 8000, 2000, 70, 30, Duration{time.Minute}, "zh-TW", false, Sections{
 			System:  Ceiling{number(500)},
 			History: Limits{number(-1), number(1), number(900), "search, analysis"},
@@ -192,7 +193,7 @@ func TestEveryKeyHasAVariableThatGoesBeforeTheFile(t *testing.T) {
 		"search.rerank_url": "https://d/rerank", "search.rewrite": "true",
 		"builder.layout": "plain", "builder.language": "DE", "builder.emoji": "false", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text",
 		"web.listen": "[::1]:80", "llm.temperature": "0.5", "memory.log_bots": "true",
-		"memory.start": "on", "memory.age_restricted": "true", "memory.direct": "true", "memory.edit_answers": "false",
+		"memory.start": "on", "memory.age_restricted": "true", "memory.direct": "true", "memory.edit_answers": "false", "memory.summaries": "off",
 	}
 	file := write(t, "config.toml", Example())
 	for _, f := range fieldsOf(new(Config)) {

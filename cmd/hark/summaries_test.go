@@ -1,0 +1,213 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/llmtest"
+	"hark/memory"
+	"hark/memory/sqlite"
+)
+
+const synthesis = `{"summary":"Ann's personal best for the charity 5K is 25:50.","topics":["charity 5k"],"kind":"fact"}`
+
+// summedUp writes a summary where one is asked for, and otherwise answers.
+func summedUp(r llmtest.Request) llmtest.Reply {
+	if strings.Contains(r.Messages[0].Content, "You sum up a chat session") {
+		return llmtest.Say(synthesis)
+	}
+	return llmtest.Say("Noted", " [1].")
+}
+
+// A session that has ended is summed up by the model once Hark was asked in it, and the next one has that before its eyes.
+func TestSessionsAreSummedUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env["HARK_MEMORY_SUMMARIES"] = "model"
+	w.configure("[log]\nlevel = \"debug\"")
+	w.model.Answer(summedUp)
+	w.start()
+	w.discord.Say(w.general.ID, w.ana.ID, "I train for a charity 5K, and my personal best is 25:50-canary.")
+	w.ask(w.general, w.ana, "wish me luck!")
+	w.stop()
+	w.later()
+	w.start()
+	w.waitLog(`"model":"test-model".*"message":"summed up a session"`)
+	w.ask(w.general, w.jane, "how fast does Ana run?")
+	w.holds(w.prompt(), `\n[previous_context] [`)
+	w.holds(w.prompt(), "Ann's personal best for the charity 5K is 25:50.\\n")
+	w.ask(w.staff, w.jane, "how fast does Ana run?")
+	w.lacks(w.prompt(), "[previous_context]")
+	w.lacks(w.log.String(), "canary")
+	w.lacks(w.log.String(), "25:50")
+	out, _ := w.hark(0, "forget", "--user", "ana", "--yes", "--json")
+	w.holds(out, `"summaries": 1`)
+	if list, _ := w.hark(0, "summaries"); list != "" || w.onDisk("personal best") {
+		t.Errorf("after that there is %q, on disk: %t", list, w.onDisk("personal best"))
+	}
+	w.stop()
+}
+
+// lately is a command line on a memory with a channel of the terminal's own, where Ann and Ben talked two hours ago, with Hark,
+// and a day ago, without it.
+func lately(t *testing.T) *commandLine {
+	t.Helper()
+	data, serial := t.TempDir(), memory.MessageID(0)
+	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := []memory.Event{
+		memory.ChannelSeen{Channel: memory.Channel{ID: 501, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: "track"}},
+		memory.PersonSeen{Person: memory.Person{ID: 7, Guild: memory.LocalGuild, Name: "Ann"}}, memory.PersonSeen{Person: memory.Person{ID: 8, Guild: memory.LocalGuild, Name: "Ben"}},
+	}
+	for _, m := range []struct {
+		ago    time.Duration
+		author memory.UserID
+		text   string
+	}{
+		{24 * time.Hour, 8, "All documents are sorted into 14 folders."}, {2 * time.Hour, 7, "My personal best for the charity 5K is 25:50."},
+		{2 * time.Hour, 8, "We agreed to meet at the park."}, {2 * time.Hour, harkID, "Well done!"},
+	} {
+		serial++
+		message := memory.Message{ID: memory.FirstMessageID(time.Now().Add(-m.ago)) + serial, Guild: memory.LocalGuild, Channel: 501, Author: m.author, Content: m.text}
+		if m.author == harkID {
+			message.Kind = memory.FromHark
+		}
+		events = append(events, memory.Posted{Message: message})
+	}
+	if err := store.Apply(t.Context(), events...); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
+}
+
+func (c *commandLine) listed(args ...string) (all []listedSummary) {
+	c.Helper()
+	c.run(0, append([]string{"summaries", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(c.out.String()), &all); err != nil {
+		c.Fatal(err)
+	}
+	return all
+}
+
+// talks begins to talk there and asks something.
+func (c *commandLine) talks() {
+	c.Helper()
+	c.stdin = "Ann: @hark how fast was I?\n"
+	c.run(0, "chat", "--channel", "track")
+	c.stdin = ""
+}
+
+func TestSummariesAtTheTerminal(t *testing.T) {
+	t.Parallel()
+	c := lately(t)
+	c.run(0, "summaries")
+	c.says("There are no such summaries.")
+	c.talks()
+	all := c.listed()
+	if len(all) != 2 || all[1].Text != "Ann: My personal best for the charity 5K is 25:50. · Ben: We agreed to meet at the park." || all[1].Kind != "decision" ||
+		len(all[1].Sources) != 2 || all[1].Model != "" || all[1].Channel != "501" || all[1].Server != "1" || all[1].To.Before(all[1].From) {
+		t.Fatalf("%+v", all)
+	}
+	c.run(0, "summaries", "--channel", "track", "--kind", "Decision")
+	c.says("#track of local: decision about ")
+	c.says("    Ann: My personal best for the charity 5K is 25:50. · Ben: We agreed")
+	if some := c.listed("--topic", "folder"); len(some) != 1 || some[0].Kind != "fact" {
+		t.Errorf("%+v", some)
+	}
+	c.run(1, "summaries", "--kind", "poem")
+	c.says(`--kind "poem" is no kind of a session`)
+	c.run(1, "summaries", "--channel", "nowhere")
+	c.says("no channel is called")
+
+	c.run(0, "search", "--channel", "track", "documents")
+	c.says("summary, decision, ")
+	c.says("(newest")
+	c.run(0, "search", "--channel", "track", "--topic", "documents", "documents")
+	if out := c.out.String(); strings.Contains(out, "summary, decision") || !strings.Contains(out, "summary, fact, ") {
+		t.Errorf("found\n%s", out)
+	}
+	c.run(0, "search", "documents")
+	if strings.Contains(c.out.String(), "summary") {
+		t.Errorf("asked nowhere, and found\n%s", c.out.String())
+	}
+	c.run(0, "context", "--channel", "track", "--kind", "fact", "--json", "what about the documents?")
+	var p jsonPrompt
+	if err := json.Unmarshal([]byte(c.out.String()), &p); err != nil || len(p.Summaries) != 1 || p.Summaries[0].Kind != "fact" || len(p.Summaries[0].Why) == 0 {
+		t.Errorf("%v: %+v", err, p.Summaries)
+	}
+	c.run(1, "context", "--kind", "poem", "what?")
+
+	s := c.exported("--user", "Ann").Servers[0]
+	if len(s.Summaries) != 1 || s.Summaries[0].Text != "" || len(s.Summaries[0].Topics) > 0 || len(s.Summaries[0].Sources) != 1 {
+		t.Errorf("of Ann is exported %+v", s.Summaries)
+	}
+	if s := c.exported("--user", "Ben").Servers[0]; len(s.Summaries) != 2 || s.Summaries[0].Text == "" || s.Summaries[1].Text != "" {
+		t.Errorf("of Ben is exported %+v", s.Summaries)
+	}
+
+	c.run(1, "summaries", "remove", all[0].ID)
+	c.says("This forgets:")
+	c.run(0, "summaries", "remove", all[0].ID, "--yes")
+	c.says("Forgotten: the summary " + all[0].ID)
+	c.run(1, "summaries", "remove", all[0].ID, "--yes")
+	c.says("no summary is called")
+	c.run(1, "summaries", "remove")
+	c.says("which summary?")
+	c.talks()
+	if left := c.listed(); len(left) != 1 || left[0].ID != all[1].ID {
+		t.Errorf("left is %+v", left)
+	}
+	c.run(1, "forget", "--user", "Ann")
+	c.says("1 summary")
+	c.run(0, "forget", "--user", "Ann", "--yes")
+	c.says(", 1 summary, ")
+	c.talks() // what is left is summed up again
+	if left := c.listed(); len(left) != 1 || left[0].Text != "Ben: We agreed to meet at the park." {
+		t.Errorf("left is %+v", left)
+	}
+}
+
+func TestChatSumsUpByTheModel(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[string]string{
+		"model": "[previous_context] ", "extract": "Ann: My personal best for the charity 5K is 25:50.", "off": "",
+	} {
+		c, model := lately(t), llmtest.New(t)
+		model.Answer(summedUp)
+		c.env["HARK_LLM_MODEL"], c.env["HARK_LLM_BASE_URL"], c.env["HARK_MEMORY_SUMMARIES"] = "test-model", model.URL(), setting
+		c.talks()
+		requests := model.Requests()
+		asked, prompt := 0, string(requests[len(requests)-1].Body)
+		for _, r := range requests {
+			if strings.Contains(r.Messages[0].Content, "You sum up a chat session") {
+				asked++
+			}
+		}
+		if (asked == 1) != (setting == "model") || !strings.Contains(prompt, want) || strings.Contains(prompt, "previous_context") == (setting == "off") {
+			t.Errorf("%s: asked %d times, and the prompt is\n%s", setting, asked, prompt)
+		}
+		if all := c.listed("--topic", "charity 5k"); (len(all) == 1 && all[0].Model == "test-model") != (setting == "model") {
+			t.Errorf("%s: %+v", setting, all)
+		}
+	}
+}
+
+// A model that is away costs the summary its sentences, and nothing else.
+func TestChatSumsUpWithoutItsModel(t *testing.T) {
+	t.Parallel()
+	c, model := lately(t), llmtest.New(t)
+	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Fail(401, "invalid_api_key", "no") })
+	c.env["HARK_LLM_MODEL"], c.env["HARK_LLM_BASE_URL"] = "test-model", model.URL()
+	c.talks()
+	c.says("hark: what was said before is summed up without the model: ")
+	if all := c.listed(); len(all) != 2 || all[1].Model != "" || !strings.Contains(all[1].Text, "25:50") {
+		t.Errorf("%+v", all)
+	}
+}

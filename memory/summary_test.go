@@ -1,0 +1,69 @@
+package memory
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSummariesAreChecked(t *testing.T) {
+	t.Parallel()
+	made := time.Date(2024, 6, 15, 12, 0, 0, 1_234_567, time.UTC)
+	good := func() Summary {
+		return Summary{
+			ID: 9 << 22, Channel: 5, Text: " The ferry\x00 leaves at 9.\n", Topics: []string{" The  Ferry", "the ferry", "", "Nine"}, Kind: SummaryFact, Made: made,
+			Sources: []SummarySource{{Message: 9 << 22}, {Message: 3 << 22, Edited: 7}, {Message: 3 << 22, Edited: 8}},
+		}
+	}
+	want := Summary{
+		ID: 9 << 22, Channel: 5, Text: "The ferry leaves at 9.", Topics: []string{"the ferry", "nine"}, Kind: SummaryFact, Made: made.Truncate(time.Millisecond),
+		Sources: []SummarySource{{Message: 3 << 22, Edited: 7}, {Message: 9 << 22}},
+	}
+	given := good()
+	got, err := given.Checked()
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	if !reflect.DeepEqual(given, good()) {
+		t.Errorf("what was given became %+v", given)
+	}
+	if got.To().Sub(got.From()) != 6*time.Millisecond {
+		t.Errorf("from %v to %v", got.From(), got.To())
+	}
+	for what, spoil := range map[string]func(*Summary){
+		"needs an id":      func(s *Summary) { s.ID = 0 },
+		"a channel":        func(s *Summary) { s.Channel = 0 },
+		"a time":           func(s *Summary) { s.Made = time.Time{} },
+		"needs a text":     func(s *Summary) { s.Text = " \x00" },
+		"600 characters":   func(s *Summary) { s.Text = strings.Repeat("é", MaxSummaryText+1) },
+		"5 topics":         func(s *Summary) { s.Topics = strings.Split("a b c d e f", " ") },
+		"topic is longer":  func(s *Summary) { s.Topics = []string{strings.Repeat("é", MaxTopic+1)} },
+		"of no kind":       func(s *Summary) { s.Kind = "Fact" },
+		"from 1 to 100":    func(s *Summary) { s.Sources = nil },
+		"sources":          func(s *Summary) { s.Sources = many(MaxSummarySources + 1) },
+		"can't be made of": func(s *Summary) { s.Sources = []SummarySource{{Message: s.ID + 1}} },
+	} {
+		s := good()
+		spoil(&s)
+		if _, err := s.Checked(); err == nil || what != "can't be made of" && !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	most := good()
+	most.Text, most.Topics, most.Sources = strings.Repeat("é", MaxSummaryText), []string{strings.Repeat("é", MaxTopic)}, many(MaxSummarySources)
+	if _, err := most.Checked(); err != nil {
+		t.Error(err)
+	}
+	if kinds := SummaryKinds(); len(kinds) != 5 || !slices.Contains(kinds, SummaryTalk) {
+		t.Errorf("the kinds are %q", kinds)
+	}
+}
+
+func many(n int) (sources []SummarySource) {
+	for i := range n {
+		sources = append(sources, SummarySource{Message: MessageID(i + 1)})
+	}
+	return sources
+}
