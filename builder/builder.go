@@ -76,7 +76,7 @@ func New(o Options, count Counter) (*Builder, error) {
 	if err := o.Labels.check(); err != nil {
 		return nil, fmt.Errorf("prompt labels: %w", err)
 	}
-	b := &Builder{options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels), tally: newTally(count), shares: tokenShares(o.Layout)}
+	b := &Builder{options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels, o.Citations), tally: newTally(count), shares: tokenShares(o.Layout)}
 	b.costs = newCosts(b.labels, count)
 	b.works.New = func() any { return new(work) }
 	b.fixed = max(b.fixedTokens(count), b.leastTokens())

@@ -81,7 +81,10 @@ var lookalikes = map[rune]rune{
 	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'μ': 'm', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't',
 	'υ': 'u', 'χ': 'x', 'ζ': 'z', 'γ': 'y', 'ı': 'i', 'ⅼ': 'l', 'ո': 'n', 'օ': 'o', 'ս': 'u', 'ꮪ': 's', 'ꭱ': 'r',
 	'ʀ': 'r', 'ꜱ': 's', 'ʏ': 'y', 'ᴇ': 'e', 'ᴛ': 't', 'ᴍ': 'm', 'ᴏ': 'o', 'ʟ': 'l', 'ᴜ': 'u', 'ɴ': 'n', 'ɪ': 'i',
-	'ᴄ': 'c', 'ᴠ': 'v', 'ǫ': 'q', 'ᴘ': 'p', 'ᴅ': 'd', 'ᴀ': 'a', 'ʜ': 'h', 'ꮯ': 'c', 'ꭲ': 'i', 'ꮋ': 'h',
+	'ᴄ': 'c', 'ᴠ': 'v', 'ǫ': 'q', 'ᴘ': 'p', 'ᴅ': 'd', 'ᴀ': 'a', 'ʜ': 'h', 'ꮯ': 'c', 'ꭲ': 't', 'ꮋ': 'h',
+	'ꭺ': 'a', 'ꭼ': 'e', 'ꮇ': 'm', 'ꮮ': 'l', 'ꮍ': 'y', 'ꭹ': 'y', 'ɡ': 'g', 'ɑ': 'a', 'ӏ': 'l', 'ց': 'g', 'ꓢ': 's', 'ꓬ': 'y',
+	'ꓔ': 't', 'ꓰ': 'e', 'ꓟ': 'm', 'ꓡ': 'l', 'ꓳ': 'o', 'ꓣ': 'r', 'ꓚ': 'c', 'ꓴ': 'u', 'ꓠ': 'n', 'ꓲ': 'i', 'ꓦ': 'v', 'ꓮ': 'a',
+	'ꓑ': 'p', 'ꓧ': 'h', 'ꓫ': 'x', 'ꓓ': 'd', 'ꓐ': 'b',
 }
 
 func equalsLike(r rune) bool {
@@ -98,4 +101,13 @@ func colonLike(r rune) bool {
 		return true
 	}
 	return false
+}
+
+// bulletLike are the bullets of lists that look like the prompt's, and the signs that trees are drawn with.
+func bulletLike(r rune) bool {
+	switch r {
+	case '•', '‣', '⁃', '∙', '·', '◦', '●', '⦁', '・', '･', '⚫', '᛫', '⸱', '▪', '◾':
+		return true
+	}
+	return r >= 0x2500 && r <= 0x257F
 }

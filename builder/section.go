@@ -95,8 +95,7 @@ func (w *work) measure(text string, tokens int, b *block, limit int) piece {
 		p.chars = utf8.RuneCountInString(text)
 		p.cut = cutAt(text, limit-1)
 		p.short = w.sizeOf(&p, p.cut, 0)
-		p.whole.tokens = max(p.whole.tokens, p.short.tokens)
-		p.whole.chars = max(p.whole.chars, p.short.chars)
+		p.whole = p.whole.atLeast(p.short)
 	}
 	p.at = p.cut
 	return p
@@ -111,7 +110,10 @@ func (w *work) claimOf(p *piece, limit int) claim {
 		return claim{len(p.text), p.whole}
 	}
 	at := cutAt(p.text, limit-1)
-	return claim{at, w.sizeOf(p, at, 0)}
+	c := claim{at, w.sizeOf(p, at, 0)}
+	// What is cut may take more than the whole: a mention tag loses its form only where all of it is there.
+	p.whole = p.whole.atLeast(c.size)
+	return c
 }
 
 // sizeOf is what p takes when bytes of it are shown.
