@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -41,10 +42,10 @@ var (
 
 // escaper knows what mustn't be forged.
 type escaper struct {
-	titles  []string        // folded
-	ends    map[string]bool // the last words of titles
-	signs   []string        // that lines of the prompt begin with
-	numbers bool            // whether numbers in brackets are citations
+	titles  []string // folded, without spaces
+	ends    []string // the last words of titles
+	signs   []string // that lines of the prompt begin with
+	numbers bool     // whether numbers in brackets are citations
 }
 
 // suspicion is how a line is read: what may not stand there.
@@ -81,19 +82,16 @@ const (
 
 // newEscaper is for prompts with the labels l, in which the history is numbered or isn't.
 func newEscaper(l Labels, numbers bool) *escaper {
-	e := &escaper{numbers: numbers, ends: map[string]bool{}, titles: []string{
-		"system instructions", "previous context", "current session", "current query",
-		"system role", "recent conversation", "previous context from long term memory",
-	}}
-	for _, title := range l.titles() {
-		if folded := string(fold(title)); folded != "" {
-			e.titles = append(e.titles, folded)
+	e := &escaper{numbers: numbers, signs: signs(l)}
+	for _, title := range append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem, plainPrevious, plainSession, plainQuery) {
+		words := strings.Fields(string(fold(title)))
+		if len(words) == 0 {
+			continue
 		}
+		e.titles, e.ends = append(e.titles, strings.Join(words, "")), append(e.ends, words[len(words)-1])
 	}
-	for _, title := range e.titles {
-		e.ends[title[strings.LastIndexByte(title, ' ')+1:]] = true
-	}
-	e.signs = signs(l)
+	slices.Sort(e.ends)
+	e.ends = slices.Compact(e.ends)
 	return e
 }
 

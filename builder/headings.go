@@ -39,10 +39,10 @@ func (l suspicion) colon(i, n int) edit {
 	}
 	// The word tells most colons from those of titles, and costs little: texts may be all colons.
 	word, at := wordBefore(l.line[:i])
-	if l.begins && roleNames[word] && l.without(at, unicode.IsLetter) {
+	if l.begins && roleNames[strings.TrimLeft(word, "0123456789")] && l.without(at, unicode.IsLetter) {
 		return edit{n, " :", true}
 	}
-	if !l.ends[word] {
+	if !slices.ContainsFunc(l.ends, func(end string) bool { return strings.HasSuffix(word, end) }) {
 		return edit{}
 	}
 	before := foldEnd(l.line[:i])
@@ -141,9 +141,9 @@ func (l suspicion) without(i int, so func(rune) bool) bool {
 }
 
 func (l suspicion) titleFollows(i int) bool {
-	after := string(foldBegin(l.line[i:]))
+	after := foldBegin(l.line[i:])
 	for _, title := range l.titles {
-		if rest, ok := strings.CutPrefix(after, title); ok && (rest == "" || rest[0] == ' ') {
+		if n := beginning(after, title); n > 0 && apart(after[:n], after[n:]) {
 			return true
 		}
 	}
@@ -154,12 +154,54 @@ func (l suspicion) titleBefore(i int) bool { return l.endsInTitle(foldEnd(l.line
 
 func (e *escaper) endsInTitle(folded []byte) bool {
 	for _, title := range e.titles {
-		rest, ok := strings.CutSuffix(string(folded), title)
-		if ok && (rest == "" || rest[len(rest)-1] == ' ') {
+		if start := len(folded) - ending(folded, title); start < len(folded) && apart(folded[:start], folded[start:]) {
 			return true
 		}
 	}
 	return false
+}
+
+// beginning is how much of folded is title, wherever it has spaces; 0 if it doesn't begin with it. Spaces don't count,
+// since something hidden may be shown as one, or be none.
+func beginning(folded []byte, title string) int {
+	i := 0
+	for j := 0; j < len(title); i++ {
+		switch {
+		case i == len(folded):
+			return 0
+		case folded[i] == title[j]:
+			j++
+		case folded[i] != ' ':
+			return 0
+		}
+	}
+	return i
+}
+
+// ending is how much of the end of folded is title, wherever it has spaces.
+func ending(folded []byte, title string) int {
+	i := len(folded)
+	for j := len(title); j > 0; i-- {
+		switch {
+		case i == 0:
+			return 0
+		case folded[i-1] == title[j-1]:
+			j--
+		case folded[i-1] != ' ':
+			return 0
+		}
+	}
+	return len(folded) - i
+}
+
+// apart reports whether a word ends between before and after, which are folded: also where the alphabet changes, as
+// Chinese and Japanese have no spaces.
+func apart(before, after []byte) bool {
+	if len(before) == 0 || len(after) == 0 {
+		return true
+	}
+	last, first := before[len(before)-1], after[0]
+	return last == ' ' || first == ' ' || (last < utf8.RuneSelf) != (first < utf8.RuneSelf)
 }
 
 // isTaken reports whether a name is a role's, or ends in a title, so that with a colon it is more than a name.
@@ -173,12 +215,7 @@ func (l suspicion) isTitle() bool {
 }
 
 func (l suspicion) isWhole(folded []byte) bool {
-	for _, title := range l.titles {
-		if string(folded) == title {
-			return true
-		}
-	}
-	return false
+	return len(folded) > 0 && slices.ContainsFunc(l.titles, func(title string) bool { return beginning(folded, title) == len(folded) })
 }
 
 // shouted reports whether s ends in a title's capitals.

@@ -85,8 +85,7 @@ func templateTag(s string) bool {
 	if end <= 0 || strings.IndexByte(name[end:], '>') < 0 {
 		return false
 	}
-	tag := strings.ToLower(name[:end])
-	return (name[end] == '>' || name[end] == ' ' || name[end] == '/') && templateNames[strings.TrimRight(tag, "0123456789")]
+	return templateNames[strings.TrimRight(strings.ToLower(name[:end]), "0123456789")]
 }
 
 // templateNames are the tags of models' templates, and those that prompts are divided by; without numbers at the end.
@@ -132,7 +131,7 @@ func (l suspicion) bracket(i int) edit {
 func stampFollows(s string) bool {
 	rest := strings.TrimLeft(s, "0123456789")
 	n := len(s) - len(rest)
-	return (n == 2 || n == 4) && len(rest) > 2 && rest[0] == '-' && rest[1] >= '0' && rest[1] <= '9'
+	return (n == 2 || n == 4) && len(rest) > 1 && rest[0] == '-' && rest[1] >= '0' && rest[1] <= '9'
 }
 
 // citation is the numbers in brackets at byte i, one after the other, in parentheses: they aren't those of this
