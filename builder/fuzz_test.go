@@ -88,7 +88,7 @@ func (d *dice) text() string {
 
 // tokens are the stored count of text: right, missing or wrong.
 func (d *dice) tokens(text string) int {
-	return []int{holdsCounter.Count(strings.TrimSpace(text)), 0, 1}[d.upTo(2)]
+	return []int{quickCounter.Count(strings.TrimSpace(text)), 0, 1}[d.upTo(2)]
 }
 
 func (d *dice) time(now time.Time) time.Time {
@@ -191,7 +191,7 @@ func FuzzPrompt(f *testing.F) {
 // promised builds a prompt and checks what is promised of it. There is none if the budget is smaller than any may be.
 func promised(t failer, o Options, in Input) (*Prompt, parsed) {
 	t.Helper()
-	b, err := New(o, holdsCounter)
+	b, err := New(o, quickCounter)
 	if err != nil {
 		if o.MaxTokens >= MinTokens {
 			t.Fatalf("%v", err)
