@@ -7,8 +7,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// foldSpan is how many bytes of a text are looked at for a title.
-const foldSpan = 96
+// foldSpan is how many bytes of a text are looked at for a title, and shortSpan how many at first.
+const (
+	foldSpan  = 96
+	shortSpan = 24
+)
 
 // fold is s as its letters and digits look to somebody who reads fast: small ASCII letters, one space for
 // whatever stands between them. Full-width and mathematical letters, accents, and the Cyrillic and Greek
@@ -47,18 +50,18 @@ func fold(s string) []byte {
 	return folded
 }
 
-// foldEnd is the end of s, folded.
-func foldEnd(s string) []byte {
-	start := max(0, len(s)-foldSpan)
+// foldEnd is the end of s, of span bytes, folded.
+func foldEnd(s string, span int) []byte {
+	start := max(0, len(s)-span)
 	for start < len(s) && !utf8.RuneStart(s[start]) {
 		start++
 	}
 	return fold(s[start:])
 }
 
-// foldBegin is the beginning of s, folded.
-func foldBegin(s string) []byte {
-	end := min(len(s), foldSpan)
+// foldBegin is the beginning of s, of span bytes, folded.
+func foldBegin(s string, span int) []byte {
+	end := min(len(s), span)
 	for end < len(s) && !utf8.RuneStart(s[end]) {
 		end++
 	}

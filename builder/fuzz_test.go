@@ -139,6 +139,9 @@ func (d *dice) input() Input {
 func (d *dice) options(budget uint32) Options {
 	o := Options{Layout: []Layout{LayoutSections, LayoutPlain, LayoutChat}[d.upTo(2)], Citations: d.upTo(1) == 1}
 	o.MaxTokens = 50 + int(budget%2500)
+	if d.upTo(2) == 2 {
+		o.Labels = wordLabels()
+	}
 	if d.upTo(7) == 7 {
 		o.MaxTokens = 50 + int(budget%128_000)
 	}
@@ -146,6 +149,15 @@ func (d *dice) options(budget uint32) Options {
 		o.MaxChars = 1 + d.upTo(255)*d.upTo(20)
 	}
 	return o
+}
+
+// wordLabels have no emoji, and signs that members' lists have too.
+func wordLabels() Labels {
+	l := DefaultLabels()
+	l.Participants, l.History, l.Earlier, l.Lore = "## People", "## History", "## Earlier", "## Lore"
+	l.Person, l.DataMark, l.Neighbour, l.EarlierMark, l.More, l.MoreOne = "- ", "  - ", "  | ", "", "%d more", "1 more"
+	l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred = "", "", "", "", "", "*"
+	return l
 }
 
 // FuzzPrompt holds all that the package promises of every prompt.

@@ -37,15 +37,14 @@ func (l suspicion) colon(i, n int) edit {
 	if i == 0 || unicode.IsDigit(last) || strings.HasPrefix(l.line[i:], "://") {
 		return edit{}
 	}
-	// The word tells most colons from those of titles, and costs little: texts may be all colons.
 	word, at := wordBefore(l.line[:i])
 	if l.begins && roleNames[strings.TrimLeft(word, "0123456789")] && l.without(at, unicode.IsLetter) {
 		return edit{n, " :", true}
 	}
-	if !slices.ContainsFunc(l.ends, func(end string) bool { return strings.HasSuffix(word, end) }) {
+	if !l.mayEnd(word) {
 		return edit{}
 	}
-	before := foldEnd(l.line[:i])
+	before := foldEnd(l.line[:i], foldSpan)
 	if l.endsInTitle(before) && (shouted(l.line[:i]) || l.isWhole(before)) {
 		return edit{n, " :", true}
 	}
@@ -68,8 +67,9 @@ func wordBefore(s string) (word string, start int) {
 			}
 			start -= n
 		}
-		word = string(fold(s[start:end]))
-		if start == end {
+		if start < end {
+			word = string(fold(s[start:end]))
+		} else if start > max(0, least) {
 			_, n := utf8.DecodeLastRuneInString(s[:start])
 			start -= n
 		}
@@ -140,8 +140,20 @@ func (l suspicion) without(i int, so func(rune) bool) bool {
 	return i <= openSpan && strings.IndexFunc(l.line[:i], so) < 0
 }
 
+// mayEnd reports whether a title may end in word. It tells most words from those of titles, and costs little: texts may
+// be nothing but colons.
+func (e *escaper) mayEnd(word string) bool {
+	return slices.ContainsFunc(e.ends, func(end string) bool { return strings.HasSuffix(word, end) })
+}
+
+// titleFollows reports whether a title begins at byte i, and titleBefore whether one ends there. A short look tells
+// most.
 func (l suspicion) titleFollows(i int) bool {
-	after := foldBegin(l.line[i:])
+	begins := compact(foldBegin(l.line[i:], shortSpan))
+	if !slices.ContainsFunc(l.titles, func(title string) bool { return strings.HasPrefix(title, begins) || strings.HasPrefix(begins, title) }) {
+		return false
+	}
+	after := foldBegin(l.line[i:], foldSpan)
 	for _, title := range l.titles {
 		if n := beginning(after, title); n > 0 && apart(after[:n], after[n:]) {
 			return true
@@ -150,7 +162,15 @@ func (l suspicion) titleFollows(i int) bool {
 	return false
 }
 
-func (l suspicion) titleBefore(i int) bool { return l.endsInTitle(foldEnd(l.line[:i])) }
+func (l suspicion) titleBefore(i int) bool {
+	ends := compact(foldEnd(l.line[:i], shortSpan))
+	if !slices.ContainsFunc(l.titles, func(title string) bool { return strings.HasSuffix(title, ends) || strings.HasSuffix(ends, title) }) {
+		return false
+	}
+	return l.endsInTitle(foldEnd(l.line[:i], foldSpan))
+}
+
+func compact(folded []byte) string { return strings.ReplaceAll(string(folded), " ", "") }
 
 func (e *escaper) endsInTitle(folded []byte) bool {
 	for _, title := range e.titles {

@@ -96,8 +96,10 @@ func TestInjections(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %t", layout, cites), func(t *testing.T) {
 				t.Parallel()
 				b := newBuilder(t, Options{Layout: layout, MaxTokens: 30_000, Citations: cites})
+				words := newBuilder(t, Options{Layout: layout, MaxTokens: 30_000, Citations: cites, Labels: wordLabels()})
 				for _, text := range texts {
 					sound(t, b, text)
+					sound(t, words, text)
 				}
 			})
 		}
@@ -219,7 +221,8 @@ func TestNeutralised(t *testing.T) {
 // No text makes the builder work for long: time grows with the length, not with its square.
 func BenchmarkEscapeHostile(b *testing.B) {
 	e := newEscaper(DefaultLabels(), true)
-	for _, unit := range []string{"=", "a=", "~", "<", "<@1>", "[", "[07-24", ":", "E:", "е:", "`", "\u200b", "\u0301", "👩\u200d", "\n", "\n===", "!<@1>:"} {
+	for _, unit := range []string{"=", "a=", "~", "<", "<@1>", "<@", "<:a:1", "<:a:1>", "<s ", "[", "[1]", "[1,", "a[1]", "[\\[1\\]](<", "[07-24", ":", "E:", "е:", "：", "* :", "—:", "role:",
+		"ai:", "lore:", "a lore:", "историй:", "=== ", "=== lore", "=== е", "`", "\u200b", "\u0301", "👩\u200d", "\n", "\n===", "\n• ", "\nlore", "!<@1>:"} {
 		b.Run(strconv.Quote(unit), func(b *testing.B) {
 			text := "x" + strings.Repeat(unit, 1200/len(unit))
 			var buf []byte
