@@ -97,7 +97,6 @@ func newEscaper(l Labels, numbers bool) *escaper {
 
 // isSafe reports whether appendSafe would append s as it is. It is the fast path: most messages are.
 func (e *escaper) isSafe(s string, b *block) bool {
-	l := e.reads(s, b, true)
 	ascii := true
 	for i := 0; i < len(s); i++ {
 		// Four at a time, where none of them matters: twice as fast as one by one.
@@ -112,12 +111,19 @@ func (e *escaper) isSafe(s string, b *block) bool {
 				return false
 			}
 		}
-		if looks[s[i]] == looksFlagged && l.at(i).width > 0 {
+		if looks[s[i]] == looksFlagged && !(s[i] == ':' && afterDigit(s, i)) && e.reads(s, b, true).at(i).width > 0 {
 			return false
 		}
 	}
-	return !b.bare || !l.isTitle() && !l.startsWithSign()
+	if !b.bare {
+		return true
+	}
+	l := e.reads(s, b, true)
+	return !l.isTitle() && !l.startsWithSign()
 }
+
+// afterDigit reports whether byte i stands after a digit, as the colon of 12:30 does, which is never changed.
+func afterDigit(s string, i int) bool { return i > 0 && s[i-1] >= '0' && s[i-1] <= '9' }
 
 // appendSafe appends s, made harmless.
 func (e *escaper) appendSafe(dst []byte, s string, b *block) []byte {
