@@ -84,7 +84,7 @@ func New(o Options, count Counter) (*Builder, error) {
 		return nil, err
 	}
 	b := &Builder{
-		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels), tally: newTally(count), cache: newCache(o.CacheTTL), shares: shares,
+		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels, o.Citations), tally: newTally(count), cache: newCache(o.CacheTTL), shares: shares,
 		modes: map[Mode]*instructions{},
 	}
 	b.costs = newCosts(&b.labels, o.Citations, count)

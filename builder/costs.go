@@ -15,6 +15,7 @@ const noLimit = 1 << 40
 type size struct{ tokens, chars int }
 
 func (s size) plus(o size) size      { return size{s.tokens + o.tokens, s.chars + o.chars} }
+func (s size) atLeast(o size) size   { return size{max(s.tokens, o.tokens), max(s.chars, o.chars)} }
 func (s size) minus(o size) size     { return size{s.tokens - o.tokens, s.chars - o.chars} }
 func (s size) within(room size) bool { return s.tokens <= room.tokens && s.chars <= room.chars }
 

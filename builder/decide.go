@@ -74,8 +74,9 @@ func (w *work) planQuery() {
 	w.querySize = w.count(w.query, w.queryBlock()) + 1
 }
 
+// queryBlock is how the query is laid out: a line begins with it where nothing stands before it.
 func (w *work) queryBlock() *block {
-	if w.plain() {
+	if w.plain() || !w.queryHead {
 		return bareText
 	}
 	return indented

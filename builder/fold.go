@@ -7,8 +7,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// foldSpan is how many bytes of a text are looked at for a title.
-const foldSpan = 96
+// foldSpan is how many bytes of a text are looked at for a title, and shortSpan how many at first.
+const (
+	foldSpan  = 96
+	shortSpan = 24
+)
 
 // fold is s as its letters and digits look to somebody who reads fast: small ASCII letters, one space for
 // whatever stands between them. Full-width and mathematical letters, accents, and the Cyrillic and Greek
@@ -47,18 +50,18 @@ func fold(s string) []byte {
 	return folded
 }
 
-// foldEnd is the end of s, folded.
-func foldEnd(s string) []byte {
-	start := max(0, len(s)-foldSpan)
+// foldEnd is the end of s, of span bytes, folded.
+func foldEnd(s string, span int) []byte {
+	start := max(0, len(s)-span)
 	for start < len(s) && !utf8.RuneStart(s[start]) {
 		start++
 	}
 	return fold(s[start:])
 }
 
-// foldBegin is the beginning of s, folded.
-func foldBegin(s string) []byte {
-	end := min(len(s), foldSpan)
+// foldBegin is the beginning of s, of span bytes, folded.
+func foldBegin(s string, span int) []byte {
+	end := min(len(s), span)
 	for end < len(s) && !utf8.RuneStart(s[end]) {
 		end++
 	}
@@ -81,7 +84,10 @@ var lookalikes = map[rune]rune{
 	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'μ': 'm', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't',
 	'υ': 'u', 'χ': 'x', 'ζ': 'z', 'γ': 'y', 'ı': 'i', 'ⅼ': 'l', 'ո': 'n', 'օ': 'o', 'ս': 'u', 'ꮪ': 's', 'ꭱ': 'r',
 	'ʀ': 'r', 'ꜱ': 's', 'ʏ': 'y', 'ᴇ': 'e', 'ᴛ': 't', 'ᴍ': 'm', 'ᴏ': 'o', 'ʟ': 'l', 'ᴜ': 'u', 'ɴ': 'n', 'ɪ': 'i',
-	'ᴄ': 'c', 'ᴠ': 'v', 'ǫ': 'q', 'ᴘ': 'p', 'ᴅ': 'd', 'ᴀ': 'a', 'ʜ': 'h', 'ꮯ': 'c', 'ꭲ': 'i', 'ꮋ': 'h',
+	'ᴄ': 'c', 'ᴠ': 'v', 'ǫ': 'q', 'ᴘ': 'p', 'ᴅ': 'd', 'ᴀ': 'a', 'ʜ': 'h', 'ꮯ': 'c', 'ꭲ': 't', 'ꮋ': 'h',
+	'ꭺ': 'a', 'ꭼ': 'e', 'ꮇ': 'm', 'ꮮ': 'l', 'ꮍ': 'y', 'ꭹ': 'y', 'ɡ': 'g', 'ɑ': 'a', 'ӏ': 'l', 'ց': 'g', 'ꓢ': 's', 'ꓬ': 'y',
+	'ꓔ': 't', 'ꓰ': 'e', 'ꓟ': 'm', 'ꓡ': 'l', 'ꓳ': 'o', 'ꓣ': 'r', 'ꓚ': 'c', 'ꓴ': 'u', 'ꓠ': 'n', 'ꓲ': 'i', 'ꓦ': 'v', 'ꓮ': 'a',
+	'ꓑ': 'p', 'ꓧ': 'h', 'ꓫ': 'x', 'ꓓ': 'd', 'ꓐ': 'b',
 }
 
 func equalsLike(r rune) bool {
@@ -98,4 +104,13 @@ func colonLike(r rune) bool {
 		return true
 	}
 	return false
+}
+
+// bulletLike are the bullets of lists that look like the prompt's, and the signs that trees are drawn with.
+func bulletLike(r rune) bool {
+	switch r {
+	case '•', '‣', '⁃', '∙', '·', '◦', '●', '⦁', '・', '･', '⚫', '᛫', '⸱', '▪', '◾':
+		return true
+	}
+	return r >= 0x2500 && r <= 0x257F
 }

@@ -55,7 +55,7 @@ func isHidden(r rune) bool {
 		return true
 	case r == 0x3164, r == 0xFFA0, r == 0xFEFF, r >= 0xFFF0 && r <= 0xFFFB:
 		return true
-	case r >= 0xFE00 && r <= 0xFE0F, r >= 0x1D173 && r <= 0x1D17A, r >= 0xE0000 && r <= 0xE0FFF:
+	case r >= 0xFE00 && r <= 0xFE0F, r >= 0x1BCA0 && r <= 0x1BCA3, r >= 0x1D173 && r <= 0x1D17A, r >= 0xE0000 && r <= 0xE0FFF:
 		return true
 	}
 	return false

@@ -2,6 +2,7 @@ package builder
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"hark/internal/tokens"
@@ -72,3 +73,27 @@ func section1(p Prompt, heading string) string {
 }
 
 var holdsCounter = tokens.New()
+
+// memoCounter counts as holdsCounter does, each text once: what tests build with. holds counts afresh.
+type memoCounter struct {
+	mu   sync.Mutex
+	seen map[string]int
+}
+
+var quickCounter = &memoCounter{seen: map[string]int{}}
+
+func (c *memoCounter) Stored(text string, stored int) int { return holdsCounter.Stored(text, stored) }
+
+func (c *memoCounter) Count(text string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, ok := c.seen[text]
+	if !ok {
+		if len(c.seen) > 1<<14 {
+			clear(c.seen)
+		}
+		n = holdsCounter.Count(text)
+		c.seen[strings.Clone(text)] = n
+	}
+	return n
+}

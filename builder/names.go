@@ -10,12 +10,12 @@ import (
 	"hark/memory"
 )
 
-// appendName appends a name as it stands in parentheses: one line of at most nameMost characters and twice as
-// many bytes, which neither closes them nor mentions anybody.
-func (w *work) appendName(dst []byte, name string) []byte {
+// appendName appends a name as it stands in parentheses, or laid out as b: one line of at most nameMost characters and
+// twice as many bytes, which neither closes the parentheses nor mentions anybody.
+func (w *work) appendName(dst []byte, name string, b *block) []byte {
 	start := len(dst)
 	name = shortened(strings.TrimSpace(name), nameMost)
-	dst = w.b.escape.appendSafe(dst, name, nameInLine)
+	dst = w.b.escape.appendSafe(dst, name, b)
 	if len(dst)-start > 2*nameMost {
 		whole := string(dst[start:])
 		dst = append(dst[:start], whole[:graphemeBefore(whole, 2*nameMost-len(ellipsis))]...)
@@ -23,8 +23,9 @@ func (w *work) appendName(dst []byte, name string) []byte {
 	}
 	added := dst[start:]
 	if !balanced(added) {
-		replaceBytes(added, '(', '[')
-		replaceBytes(added, ')', ']')
+		for _, pair := range []string{"({", ")}", "[{", "]}"} { // "[1]" may stand after a parenthesis only
+			replaceBytes(added, pair[0], pair[1])
+		}
 	}
 	if at := bytes.Index(added, []byte("<@")); at >= 0 {
 		replaceBytes(added, '<', '{')
@@ -58,14 +59,21 @@ func replaceBytes(s []byte, old, new byte) {
 
 // name is appendName into a buffer of its own.
 func (w *work) name(name string) []byte {
-	w.nameBuf = w.appendName(w.nameBuf[:0], name)
+	w.nameBuf = w.appendName(w.nameBuf[:0], name, nameInLine)
+	return w.nameBuf
+}
+
+// bareName is a name that a line begins with, and a colon ends.
+func (w *work) bareName(name string) []byte {
+	w.nameBuf = w.appendName(w.nameBuf[:0], name, bareName)
+	replaceBytes(w.nameBuf, ':', ';')
 	return w.nameBuf
 }
 
 // channel is a channel's name with its sign, without spaces.
 func (w *work) channel(name string) []byte {
 	w.nameBuf = append(w.nameBuf[:0], '#')
-	w.nameBuf = w.appendName(w.nameBuf, strings.TrimLeft(name, "# "))
+	w.nameBuf = w.appendName(w.nameBuf, strings.TrimLeft(name, "# "), nameInLine)
 	replaceBytes(w.nameBuf, ' ', '-')
 	return w.nameBuf
 }
@@ -124,36 +132,45 @@ func (w *work) appendPerson(dst []byte, id memory.UserID, name []byte) []byte {
 // appendSpeaker appends what stands before a turn's content. Whoever has an id is told by it: a name alone
 // could be anybody's, Hark's too.
 func (w *work) appendSpeaker(dst []byte, t *Turn) []byte {
-	name := w.name(t.Speaker)
 	switch {
-	case t.Role == RoleAssistant && (len(name) == 0 || w.plain()):
-		dst = append(dst, "Assistant"...)
 	case t.Role == RoleAssistant:
+		name := w.bareName(t.Speaker)
+		if folded := fold(string(name)); len(name) == 0 || w.plain() || string(folded) != "hark" && w.b.escape.isTaken(folded) {
+			name = append(name[:0], "Assistant"...)
+		}
 		dst = append(dst, name...)
 	case t.Author != 0:
-		dst = w.appendPerson(dst, t.Author, name)
-	case len(name) == 0:
-		dst = append(dst, "User"...)
+		dst = w.appendPerson(dst, t.Author, w.name(t.Speaker))
 	default:
-		start := len(dst)
-		if r, _ := utf8.DecodeRune(name); !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			dst = append(dst, "User "...) // no sign begins a line
-		}
-		dst = append(dst, name...)
-		replaceBytes(dst[start:], ':', ';')
-		if folded := string(fold(string(name))); roleNames[folded] && folded != "user" {
-			dst = append(dst, " (user)"...)
-		}
+		dst = w.appendStranger(dst, t.Speaker)
 	}
 	return append(dst, ": "...)
 }
 
+// appendStranger appends the name of somebody without an id, who mustn't be taken for Hark, or for a title.
+func (w *work) appendStranger(dst []byte, speaker string) []byte {
+	name := w.bareName(speaker)
+	if r, _ := utf8.DecodeRune(name); !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+		dst = append(dst, "User"...) // no sign begins a line
+		if len(name) == 0 {
+			return dst
+		}
+		dst = append(dst, ' ')
+	}
+	dst = append(dst, name...)
+	if folded := fold(string(name)); string(folded) != "user" && w.b.escape.isTaken(folded) {
+		dst = append(dst, " (user)"...)
+	}
+	return dst
+}
+
 // speakerTokens is what appendSpeaker takes.
 func (w *work) speakerTokens(t *Turn) int {
-	tokens := 2
-	if t.Author != 0 {
-		tokens += w.b.costs.tag(int64(t.Author))
+	if t.Role == RoleAssistant || t.Author == 0 {
+		w.scratch = w.appendSpeaker(w.scratch[:0], t)
+		return w.b.tally.of(w.scratch) + 1
 	}
+	tokens := 2 + w.b.costs.tag(int64(t.Author))
 	if name := w.name(t.Speaker); len(name) > 0 {
 		tokens += w.b.costs.around + w.b.tally.of(name)
 	}

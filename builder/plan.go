@@ -68,7 +68,7 @@ func (b *Builder) begin(in Input) *work {
 	w.b, w.in = b, in
 	w.charsCount, w.tokensDont = b.options.MaxChars > 0, false
 	w.pieces = w.pieces[:0]
-	w.bare, w.modest = false, false
+	w.bare, w.modest, w.queryHead = false, false, false
 	if w.mode = in.Mode; !w.mode.Known() {
 		w.mode = ModeGeneral
 	}

@@ -118,6 +118,7 @@ func TestAlwaysHolds(t *testing.T) {
 			t.Errorf("not the same twice:\n%v\n%v", p, again)
 		}
 		numbered(t, o, input, p)
+		readBack(t, b, input, p)
 	})
 }
 
@@ -188,6 +189,7 @@ func TestMoreBudgetLosesNothing(t *testing.T) {
 				t.Errorf("message %d is lost", s.Message)
 			}
 		}
+		keeps(t, small, large)
 	})
 }
 

@@ -291,7 +291,7 @@ func (w *work) appendTurnMessages() {
 // turnBlock is how a turn's content is laid out in the chat layout.
 func (w *work) turnBlock(t *Turn) *block {
 	if t.Role == RoleAssistant {
-		return ownText
+		return answerText
 	}
 	return indented
 }

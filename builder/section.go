@@ -106,7 +106,7 @@ func (e *entry) isCut() bool {
 func (w *work) measure(k kind, text string, tokens int, b *block, limit int) piece {
 	text = strings.TrimSpace(text)
 	p := piece{text: text, block: b}
-	if tokens > 0 && len(text) <= limit && !w.charsCount && w.b.escape.isSafe(text, b) { // as quick as looking it up
+	if text != "" && tokens > 0 && len(text) <= limit && !w.charsCount && w.b.escape.isSafe(text, b) { // as quick as looking it up
 		p.safe, p.cut, p.at = true, len(text), len(text)
 		p.whole = w.sizeOf(&p, len(text), tokens)
 		p.short = p.whole
@@ -140,8 +140,7 @@ func (w *work) measureAnew(p piece, tokens, limit int) measured {
 		p.chars = utf8.RuneCountInString(text)
 		p.cut = cutAt(text, limit-1)
 		p.short = w.sizeOf(&p, p.cut, 0)
-		p.whole.tokens = max(p.whole.tokens, p.short.tokens)
-		p.whole.chars = max(p.whole.chars, p.short.chars)
+		p.whole = p.whole.atLeast(p.short)
 	}
 	return measured{safe: p.safe, chars: p.chars, cut: p.cut, short: p.short, whole: p.whole}
 }
@@ -155,7 +154,10 @@ func (w *work) claimOf(p *piece, limit int) claim {
 		return claim{len(p.text), p.whole}
 	}
 	at := cutAt(p.text, limit-1)
-	return claim{at, w.sizeOf(p, at, 0)}
+	c := claim{at, w.sizeOf(p, at, 0)}
+	// What is cut may take more than the whole: a mention tag loses its form only where all of it is there.
+	p.whole = p.whole.atLeast(c.size)
+	return c
 }
 
 // sizeOf is what p takes when bytes of it are shown.
@@ -227,7 +229,9 @@ func (w *work) add(s *section, e entry, most size) bool {
 }
 
 // fill decides what of s is shown in room: entries from the best on until one doesn't fit beside what those before it
-// claim, a line about the rest, and then more of the texts that were cut, again from the best on.
+// claim, a line about the rest, and then more of the texts that were cut, again from the best on. It takes one step
+// after the other and ends at the first that doesn't fit whole, so that with more room nothing is shorter, unless more
+// entries are shown.
 func (w *work) fill(s *section, room size) {
 	s.shown, s.more, s.used, s.room = 0, false, s.head, room
 	claimed := s.head
@@ -252,14 +256,16 @@ func (w *work) fill(s *section, room size) {
 	}
 	if s.kind == kindHistory && s.shown < s.items {
 		with := s.used.plus(w.sizeOfMore(s.items - s.shown))
-		if with.within(room) {
-			s.more, s.used = true, with
+		if !with.within(room) {
+			return // what would grow now would shrink again where there is room for that line
 		}
+		s.more, s.used = true, with
 	}
 	for i := range s.entries[:s.shown] {
 		e := &s.entries[i]
 		if e.claim.at > 0 && !w.show(s, &e.pieces[e.lead], e.claim, room) {
-			break
+			w.growPart(s, &e.pieces[e.lead], e.claim.at, room)
+			return
 		}
 	}
 	for i := range s.entries[:s.shown] {
@@ -277,7 +283,7 @@ func (w *work) grow(s *section, e *entry, room size) bool {
 			continue
 		}
 		if !w.show(s, p, claim{len(p.text), p.whole}, room) {
-			w.growPart(s, p, room)
+			w.growPart(s, p, len(p.text), room)
 			return false
 		}
 	}
@@ -305,11 +311,15 @@ func leadFirst(i, lead int) int {
 	return i
 }
 
-// leastGrowth is how many characters a text must gain to be cut elsewhere.
-const leastGrowth = 30
+// leastGrowth is how many characters a text must gain to be cut elsewhere, and mostGrowth in how many steps at most.
+const (
+	leastGrowth = 30
+	mostGrowth  = 40
+)
 
-// growPart shows as much more of p as its share of characters to tokens lets expect, if that fits.
-func (w *work) growPart(s *section, p *piece, room size) {
+// growPart shows more of p, but less than most bytes: as much as fits, about as its share of characters to tokens lets
+// expect. The places that it may be cut at are the same whatever the room is, so that more room never shows less.
+func (w *work) growPart(s *section, p *piece, most int, room size) {
 	left := room.minus(s.used).plus(p.taken)
 	keep := p.chars
 	if p.whole.tokens > left.tokens {
@@ -318,8 +328,11 @@ func (w *work) growPart(s *section, p *piece, room size) {
 	if p.whole.chars > left.chars {
 		keep = min(keep, p.chars*left.chars/p.whole.chars)
 	}
-	at := cutAt(p.text, keep*19/20-1)
-	if at >= p.at+leastGrowth {
-		w.show(s, p, claim{at, w.sizeOf(p, at, 0)}, room)
+	step := max(leastGrowth, p.chars/mostGrowth)
+	for keep -= keep % step; keep > 0; keep -= step {
+		at := cutAt(p.text, keep-1)
+		if at < p.at+leastGrowth || at < most && w.show(s, p, claim{at, w.sizeOf(p, at, 0)}, room) {
+			return
+		}
 	}
 }

@@ -12,8 +12,12 @@ import (
 // citation is [n], or [n, m] as some models write it.
 var citation = regexp.MustCompile(`\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]`)
 
+// shownTag is a mention tag as the prompt shows those in what members wrote.
+var shownTag = regexp.MustCompile(`‹@(&?\d{1,20})›`)
+
 // cite is the answer that text makes: citations of what was in the prompt stay, one number to a bracket, and
-// invented ones vanish, with the space before them.
+// invented ones vanish, with the space before them. Mention tags that the model repeats as it was shown them become
+// Discord's again, which show a name and, in what Hark sends, ping nobody.
 func (e *Engine) cite(q Question, r *recalled, text string) Answer {
 	known := map[int]memory.TraceHit{}
 	trace := e.trace(q, r)
@@ -24,7 +28,7 @@ func (e *Engine) cite(q Question, r *recalled, text string) Answer {
 	}
 	var cited []int
 	text = outsideCode(text, func(prose string) string {
-		return replaceCitations(prose, func(n int) bool {
+		return replaceCitations(shownTag.ReplaceAllString(prose, "<@$1>"), func(n int) bool {
 			_, ok := known[n]
 			if ok && !slices.Contains(cited, n) {
 				cited = append(cited, n)

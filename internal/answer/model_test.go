@@ -47,6 +47,24 @@ func TestModelGetsThePromptAndStreams(t *testing.T) {
 	}
 }
 
+// The prompt shows mention tags of members' as ‹@1›; what a model repeats of them shows a name again.
+func TestRepeatedTagsAreDiscords(t *testing.T) {
+	t.Parallel()
+	model := &scripted{pieces: []string{"Ask ‹@", "12› or ‹@&34› [1], not ‹@x› or `‹@12›`."}}
+	w := newWorld(t, model)
+	w.says(day, harbor, ben, "The lighthouse password? Ask <@12>.")
+	a, err := w.engine.Answer(t.Context(), w.asks(lobby, "What is the lighthouse password?"), func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "Ask <@12> or <@&34> [1], not ‹@x› or `‹@12›`."; a.Text != want {
+		t.Errorf("got %q, want %q", a.Text, want)
+	}
+	if sent := model.got[1].Content; !strings.Contains(sent, ": The lighthouse password? Ask ‹@12›.") {
+		t.Errorf("the model got %q", sent)
+	}
+}
+
 func TestTraceHoldsIdsAndNumbersOnly(t *testing.T) {
 	t.Parallel()
 	for _, citations := range []bool{true, false} {

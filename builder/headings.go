@@ -1,0 +1,267 @@
+package builder
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// openSpan bounds what is looked at for the beginning of a line, so that no text takes time that grows with its
+// square.
+const openSpan = 1000
+
+// equals breaks a heading's signs: three or more at the beginning of a line, before a title, or after one.
+func (l suspicion) equals(i int, forged bool) edit {
+	if before, _ := utf8.DecodeLastRuneInString(l.line[:i]); equalsLike(before) {
+		return edit{} // within a run that was left alone
+	}
+	end, count := i, 0
+	for end < len(l.line) {
+		r, n := utf8.DecodeRuneInString(l.line[end:])
+		if !equalsLike(r) {
+			break
+		}
+		end += n
+		count++
+	}
+	if count < 3 || !forged && !l.opens(i) && !l.titleFollows(end) && !l.titleBefore(i) {
+		return edit{}
+	}
+	return edit{end - i, "= = =", true}
+}
+
+// colon keeps a title, or the name of a role at the beginning of a line, from naming who speaks.
+func (l suspicion) colon(i, n int) edit {
+	last, _ := utf8.DecodeLastRuneInString(l.line[:i])
+	if i == 0 || unicode.IsDigit(last) || strings.HasPrefix(l.line[i:], "://") {
+		return edit{}
+	}
+	word, at := wordBefore(l.line[:i])
+	if l.begins && roleNames[strings.TrimLeft(word, "0123456789")] && l.without(at, unicode.IsLetter) {
+		return edit{n, " :", true}
+	}
+	if !l.mayEnd(word) {
+		return edit{}
+	}
+	before := foldEnd(l.line[:i], foldSpan)
+	if l.endsInTitle(before) && (shouted(l.line[:i]) || l.isWhole(before)) {
+		return edit{n, " :", true}
+	}
+	return edit{}
+}
+
+// wordBefore is the last word of s, folded, unless a colon stands after it, and where it begins.
+func wordBefore(s string) (word string, start int) {
+	start = len(s)
+	for least := start - foldSpan; word == "" && start > max(0, least); {
+		end := start
+		for start > max(0, least) {
+			r, n := utf8.DecodeLastRuneInString(s[:start])
+			if colonLike(r) {
+				least = start
+				break
+			}
+			if r < utf8.RuneSelf && !isWordByte(byte(r)) || unicode.IsSpace(r) {
+				break
+			}
+			start -= n
+		}
+		if start < end {
+			word = string(fold(s[start:end]))
+		} else if start > max(0, least) {
+			_, n := utf8.DecodeLastRuneInString(s[:start])
+			start -= n
+		}
+	}
+	return word[strings.LastIndexByte(word, ' ')+1:], start
+}
+
+func isWordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// roleNames are those that a model could take for a speaker, folded, in the languages of most servers.
+var roleNames = func() map[string]bool {
+	names := map[string]bool{}
+	for _, name := range strings.Fields(`user assistant system human hark developer tool ai bot model instruction instructions response
+		benutzer nutzer mensch assistent anweisung utilisateur utilisatrice humain système usuario usuaria asistente humano sistema
+		usuário assistente utente umano gebruiker systeem użytkownik asystent kullanıcı asistan sistem пользователь ассистент система
+		человек помощник користувач ユーザー アシスタント システム 用户 用戶 助手 系统 系統 使用者 사용자 어시스턴트 시스템 المستخدم المساعد النظام
+		משתמש עוזר מערכת उपयोगकर्ता सहायक प्रणाली`) {
+		names[string(fold(name))] = true
+	}
+	return names
+}()
+
+// signs are what lines of a prompt with the labels l begin with: marks, and the emoji before titles.
+func signs(l Labels) []string {
+	list := []string{l.Person, l.DataMark, l.Neighbour, l.EarlierMark}
+	marks := l.marks()
+	list = append(list, marks[:]...)
+	for _, title := range append(l.titles(), l.More, l.MoreOne) {
+		list = append(list, title[:len(title)-len(strings.TrimLeftFunc(title, isSign))])
+	}
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
+}
+
+func isSign(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsSpace(r) && r != '%'
+}
+
+// startsWithSign reports whether a line of the prompt would begin as one of its own does.
+func (l suspicion) startsWithSign() bool {
+	if !l.starts || l.operator {
+		return false
+	}
+	line := strings.TrimLeftFunc(l.line, unicode.IsSpace)
+	if r, _ := utf8.DecodeRuneInString(line); bulletLike(r) {
+		return true
+	}
+	for _, sign := range l.signs {
+		if strings.HasPrefix(line, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// opens reports whether nothing but signs stands before byte i.
+func (l suspicion) opens(i int) bool {
+	return l.without(i, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
+
+// without reports whether nothing that is so stands before byte i.
+func (l suspicion) without(i int, so func(rune) bool) bool {
+	return i <= openSpan && strings.IndexFunc(l.line[:i], so) < 0
+}
+
+// mayEnd reports whether a title may end in word. It tells most words from those of titles, and costs little: texts may
+// be nothing but colons.
+func (e *escaper) mayEnd(word string) bool {
+	return slices.ContainsFunc(e.ends, func(end string) bool { return strings.HasSuffix(word, end) })
+}
+
+// titleFollows reports whether a title begins at byte i, and titleBefore whether one ends there. A short look tells
+// most.
+func (l suspicion) titleFollows(i int) bool {
+	begins := compact(foldBegin(l.line[i:], shortSpan))
+	if !slices.ContainsFunc(l.titles, func(title string) bool { return strings.HasPrefix(title, begins) || strings.HasPrefix(begins, title) }) {
+		return false
+	}
+	after := foldBegin(l.line[i:], foldSpan)
+	for _, title := range l.titles {
+		if n := beginning(after, title); n > 0 && apart(after[:n], after[n:]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l suspicion) titleBefore(i int) bool {
+	ends := compact(foldEnd(l.line[:i], shortSpan))
+	if !slices.ContainsFunc(l.titles, func(title string) bool { return strings.HasSuffix(title, ends) || strings.HasSuffix(ends, title) }) {
+		return false
+	}
+	return l.endsInTitle(foldEnd(l.line[:i], foldSpan))
+}
+
+func compact(folded []byte) string { return strings.ReplaceAll(string(folded), " ", "") }
+
+func (e *escaper) endsInTitle(folded []byte) bool {
+	for _, title := range e.titles {
+		if start := len(folded) - ending(folded, title); start < len(folded) && apart(folded[:start], folded[start:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginning is how much of folded is title, wherever it has spaces; 0 if it doesn't begin with it. Spaces don't count,
+// since something hidden may be shown as one, or be none.
+func beginning(folded []byte, title string) int {
+	i := 0
+	for j := 0; j < len(title); i++ {
+		switch {
+		case i == len(folded):
+			return 0
+		case folded[i] == title[j]:
+			j++
+		case folded[i] != ' ':
+			return 0
+		}
+	}
+	return i
+}
+
+// ending is how much of the end of folded is title, wherever it has spaces.
+func ending(folded []byte, title string) int {
+	i := len(folded)
+	for j := len(title); j > 0; i-- {
+		switch {
+		case i == 0:
+			return 0
+		case folded[i-1] == title[j-1]:
+			j--
+		case folded[i-1] != ' ':
+			return 0
+		}
+	}
+	return len(folded) - i
+}
+
+// apart reports whether a word ends between before and after, which are folded: also where the alphabet changes, as
+// Chinese and Japanese have no spaces.
+func apart(before, after []byte) bool {
+	if len(before) == 0 || len(after) == 0 {
+		return true
+	}
+	last, first := before[len(before)-1], after[0]
+	return last == ' ' || first == ' ' || (last < utf8.RuneSelf) != (first < utf8.RuneSelf)
+}
+
+// isTaken reports whether a name is a role's, or ends in a title, so that with a colon it is more than a name.
+func (e *escaper) isTaken(folded []byte) bool {
+	return roleNames[string(folded)] || e.endsInTitle(folded)
+}
+
+// titleSpan is how many bytes a title can have at most, in letters of four bytes that look like its own.
+const titleSpan = 4 * titleMost
+
+// isTitle reports whether the line is a title and nothing else but signs.
+func (l suspicion) isTitle() bool {
+	line := strings.TrimFunc(l.line, func(r rune) bool { return r < utf8.RuneSelf && !inWord(r) })
+	return len(line) <= titleSpan && l.isWhole(fold(line))
+}
+
+// marked reports whether the line begins with a mark of the history, as far as it is a word, and byte i isn't far.
+func (l suspicion) marked(i int) bool {
+	if i > openSpan {
+		return false
+	}
+	begin := string(foldBegin(l.line[:i], foldSpan))
+	for _, mark := range l.marks {
+		if rest, ok := strings.CutPrefix(begin, mark); ok && (rest == "" || rest[0] == ' ') {
+			return true
+		}
+	}
+	return false
+}
+
+func (l suspicion) isWhole(folded []byte) bool {
+	return len(folded) > 0 && slices.ContainsFunc(l.titles, func(title string) bool { return beginning(folded, title) == len(folded) })
+}
+
+// shouted reports whether s ends in a title's capitals.
+func shouted(s string) bool {
+	end := strings.TrimRightFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
+	if strings.HasSuffix(end, "memory") {
+		return true
+	}
+	last, _ := utf8.DecodeLastRuneInString(end)
+	return !unicode.IsLower(last)
+}

@@ -1,0 +1,367 @@
+package builder
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+
+	"hark/memory"
+)
+
+// readBack parses p and checks that it holds what its report says was put in, in order, whole or cut, and nothing
+// else; and that members' texts are readable still.
+func readBack(t failer, b *Builder, in Input, p Prompt) parsed {
+	t.Helper()
+	got, err := parsePrompt(b.options, p.Messages)
+	if err != nil {
+		t.Errorf("%v in\n%s", err, p)
+		return got
+	}
+	r := &reader{failer: t, b: b, w: b.begin(in), in: in, p: p, got: got}
+	defer b.end(r.w)
+	included := items(p)
+	r.people(included[SectionParticipants])
+	r.history(included[SectionHistory])
+	r.turns(included[SectionSession])
+	summaries, lore := r.summaries(included[SectionPreviousContext]), in.Lore[:included[SectionLore]]
+	if b.options.Layout == LayoutPlain {
+		r.texts("summary or lore", append(got.summaries, got.lore...), append(summaries, lore...))
+	} else {
+		r.texts("summary", got.summaries, summaries)
+		r.texts("lore", got.lore, lore)
+	}
+	r.query()
+	recalled := len(got.people) + len(got.history) + len(got.summaries) + len(got.lore)
+	if got.nothing != (recalled == 0) && b.options.Layout != LayoutPlain {
+		t.Errorf("nothing: %t, with %d items recalled", got.nothing, recalled)
+	}
+	return got
+}
+
+type reader struct {
+	failer
+	b   *Builder
+	w   *work
+	in  Input
+	p   Prompt
+	got parsed
+}
+
+func (r *reader) same(what string, got, want any) {
+	r.Helper()
+	if got != want {
+		r.Errorf("%s is %q, want %q in\n%s", what, got, want, r.p)
+	}
+}
+
+func (r *reader) people(n int) {
+	if len(r.got.people) != n {
+		r.Errorf("%d participants of %d in\n%s", len(r.got.people), n, r.p)
+		return
+	}
+	for i, p := range r.got.people {
+		want := &r.in.Participants[i]
+		r.same("participant", memory.UserID(p.id), want.ID)
+		r.name(p.name, want.Name)
+		active := ""
+		if !want.LastActive.IsZero() {
+			active = string(r.b.labels.appendAgo(nil, want.LastActive, r.in.Now))
+		}
+		r.same("activity", p.active, active)
+		if p.data != "" || strings.TrimSpace(want.Data) != "" {
+			r.text("data", p.data, want.Data, inLine)
+		}
+	}
+}
+
+// name checks a name that has an id before it.
+func (r *reader) name(got, want string) {
+	r.Helper()
+	r.same("name", got, string(r.w.name(want)))
+	if !strings.HasSuffix(got, ellipsis) && letters(got) != letters(want) {
+		r.Errorf("the name %q is shown as %q", want, got)
+	}
+}
+
+func (r *reader) history(n int) {
+	shown := r.p.Shown
+	if len(r.got.history) != n {
+		r.Errorf("%d history items of %d in\n%s", len(r.got.history), n, r.p)
+		return
+	}
+	dropped := 0
+	for _, s := range r.p.Report.Sections {
+		if s.Type == SectionHistory {
+			dropped = s.Dropped
+		}
+	}
+	if r.got.more >= 0 && r.got.more != dropped {
+		r.Errorf("the prompt says that %d items were left out of %d", r.got.more, dropped)
+	}
+	for i, item := range r.got.history {
+		if len(shown) < len(item.lines) {
+			r.Errorf("%d lines, and more in\n%s", len(r.p.Shown), r.p)
+			return
+		}
+		want := &r.in.History[shown[0].Item]
+		if len(item.lines) != len(want.Lines) {
+			r.Errorf("%d lines of %d in item %d of\n%s", len(item.lines), len(want.Lines), i+1, r.p)
+			return
+		}
+		r.item(i, item, want)
+		for j, line := range item.lines {
+			r.same("author", memory.UserID(line.id), want.Lines[j].Author)
+			if r.b.options.Layout == LayoutPlain {
+				r.same("author's name", line.name, string(r.w.nameOf(want.Lines[j].Author)))
+			}
+			r.same("message", shown[j].Message, want.Lines[j].Message)
+			if whole := r.text("content", line.text, want.Lines[j].Content, inLine); whole != (shown[j].Fraction == 1) {
+				r.Errorf("%v of %q shown as %q", shown[j].Fraction, want.Lines[j].Content, line.text)
+			}
+		}
+		shown = shown[len(item.lines):]
+	}
+	r.same("number of other lines", len(shown), 0)
+}
+
+func (r *reader) item(i int, item parsedItem, want *Item) {
+	if r.b.options.Citations {
+		r.same("number", item.number, i+1)
+		r.same("numbered", r.p.Numbers[i].N, i+1)
+	}
+	r.same("time", "["+item.stamp+"]", string(appendStamp(nil, want.Lines[0].Time, r.in.Now, false)))
+	channel := ""
+	if want.Channel != "" {
+		channel = string(r.w.channel(want.Channel))
+	}
+	r.same("channel", item.channel, channel)
+	if r.b.options.Layout == LayoutPlain {
+		return
+	}
+	marks := ""
+	for i, on := range r.w.marks(want) {
+		if on {
+			marks += r.b.marks[i]
+		}
+	}
+	r.same("marks", item.marks, marks)
+}
+
+func (r *reader) turns(n int) {
+	r.Helper()
+	if len(r.got.turns) != n {
+		r.Errorf("%d turns of %d in\n%s", len(r.got.turns), n, r.p)
+		return
+	}
+	for i, got := range r.got.turns {
+		want := &r.in.Session[len(r.in.Session)-n+i]
+		how := indented
+		if r.b.options.Layout == LayoutChat {
+			r.same("role", got.role == RoleAssistant, want.Role == RoleAssistant)
+			how = r.w.turnBlock(want)
+		}
+		if got.role != RoleAssistant {
+			r.speaker(got, want)
+			r.stamp(got, want)
+		}
+		r.text("turn", got.text, want.Content, how)
+	}
+}
+
+func (r *reader) stamp(got parsedTurn, want *Turn) {
+	r.Helper()
+	stamp := ""
+	if !want.Time.IsZero() && r.b.options.Layout != LayoutPlain {
+		stamp = strings.Trim(string(appendStamp(nil, want.Time, r.in.Now, false)), "[]")
+	}
+	r.same("time", got.stamp, stamp)
+}
+
+func (r *reader) speaker(got parsedTurn, want *Turn) {
+	r.Helper()
+	if want.Author != 0 && want.Role != RoleAssistant {
+		r.same("speaker", memory.UserID(got.id), want.Author)
+		r.name(got.speaker, want.Speaker)
+		return
+	}
+	r.same("speaker", got.speaker+": ", string(r.w.appendSpeaker(nil, want)))
+	r.same("speaker's id", got.id, int64(0))
+}
+
+// summaries are the texts of the n summaries that must be shown, in order. It takes their times from what was read.
+func (r *reader) summaries(n int) (texts []string) {
+	kept := slices.Clone(r.w.earlierByRelevance()[:n])
+	slices.Sort(kept)
+	for i, k := range kept {
+		e := &r.in.PreviousContext[k]
+		texts = append(texts, e.Text)
+		if !e.Time.IsZero() && i < len(r.got.summaries) && r.b.options.Layout != LayoutPlain {
+			stamp := string(appendStamp(nil, e.Time, r.in.Now, false)) + " "
+			text, ok := strings.CutPrefix(r.got.summaries[i], stamp)
+			if !ok {
+				r.Errorf("summary %q doesn't begin with %q", r.got.summaries[i], stamp)
+			}
+			r.got.summaries[i] = text
+		}
+	}
+	return texts
+}
+
+func (r *reader) texts(what string, got, want []string) {
+	r.Helper()
+	if len(got) != len(want) {
+		r.Errorf("%d times %s, want %d in\n%s", len(got), what, len(want), r.p)
+		return
+	}
+	for i := range got {
+		r.text(what, got[i], want[i], bareLine)
+	}
+}
+
+func (r *reader) query() {
+	r.Helper()
+	q := r.in.Query
+	r.w.queryHead = r.got.query.stamp != ""
+	if r.b.options.Layout != LayoutPlain && (r.got.query.stamp != "" || r.p.Report.MaxTokens > 1000) {
+		r.speaker(r.got.query, &q)
+		r.same("time", "["+r.got.query.stamp+"]", string(appendStamp(nil, r.in.Now, r.in.Now, true)))
+	}
+	head, tail, cut := strings.Cut(r.got.query.text, strings.TrimSpace(middleMark))
+	if !cut {
+		head, tail, cut = strings.Cut(r.got.query.text, strings.TrimSpace(shortMark))
+	}
+	if r.p.Report.Sections[len(r.p.Report.Sections)-2].Cut == 0 {
+		if !r.text("query", r.got.query.text, q.Content, r.w.queryBlock()) {
+			r.Errorf("the query %q is cut", r.got.query.text)
+		}
+	} else if whole := letters(q.Content); !cut && len(q.Content) > 0 || len(q.Content) < 200 && (!strings.HasPrefix(whole, letters(head)) || !strings.HasSuffix(whole, letters(tail))) {
+		r.Errorf("the query %q is shown as %q", q.Content, r.got.query.text)
+	}
+}
+
+// text checks that got is source, neutralised: its lines, with their letters and digits in order. Or that it is
+// cut between two graphemes. It reports whether all of it is there.
+func (r *reader) text(what, got, source string, how *block) bool {
+	r.Helper()
+	source = strings.TrimSpace(source)
+	safe := string(r.b.escape.appendSafe(nil, source, how))
+	shown := got
+	if how == indented || how == bareText {
+		shown = strings.ReplaceAll(got, "\n", how.newline) // the parser takes the indent
+	}
+	switch shown {
+	case safe:
+		r.legible(what, safe, source, how)
+		return true
+	case r.b.labels.NoText:
+		r.same(what, safe, "")
+		return true
+	}
+	cut, ok := strings.CutSuffix(shown, ellipsis)
+	if !ok || len(cut) > 0 && !r.isBeginning(cut, source, how) {
+		r.Errorf("%s is shown as\n%.300q …%q, not\n%.300q", what, shown, shown[max(0, len(shown)-100):], safe)
+	}
+	return false
+}
+
+// isBeginning reports whether cut is source, neutralised, up to a boundary between two graphemes.
+func (r *reader) isBeginning(cut, source string, how *block) bool {
+	last := lastLetter(cut)
+	for rest, state := source, -1; rest != ""; {
+		_, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		begins := source[:len(source)-len(rest)]
+		if lastLetter(begins) != last && !strings.HasSuffix(begins, ">") && !strings.HasSuffix(begins, ")") {
+			continue // only to be quick: nothing but an emoji's tag, and a link, loses its last letters
+		}
+		if string(r.b.escape.appendSafe(nil, begins, how)) == cut {
+			return true
+		}
+	}
+	return false
+}
+
+func lastLetter(s string) rune {
+	i := strings.LastIndexFunc(s, func(r rune) bool { return !isHidden(r) && (unicode.IsLetter(r) || unicode.IsDigit(r)) })
+	if i < 0 {
+		return 0
+	}
+	r, _ := utf8.DecodeRuneInString(s[i:])
+	return r
+}
+
+func (r *reader) legible(what, safe, source string, how *block) {
+	r.Helper()
+	var want []string
+	for _, line := range splitLines(strings.ToValidUTF8(source, hiddenMark)) {
+		if strings.TrimSpace(line) != "" {
+			want = append(want, line)
+		}
+	}
+	got := strings.Split(safe, how.newline)
+	if len(got) != len(want) && len(want) > 0 {
+		r.Errorf("%s has %d lines of %d: %q", what, len(got), len(want), safe)
+		return
+	}
+	for i := range want {
+		if letters(got[i]) != letters(want[i]) {
+			r.Errorf("%s can't be read any more: %q became %q", what, want[i], got[i])
+		}
+	}
+}
+
+var (
+	emojiTag   = regexp.MustCompile(`[<＜﹤]a?:(\w{1,32}) ?:\d+>`)
+	linkedText = regexp.MustCompile(`\[\\\[([\d, ]+)\\\]\]\(<[^ <]{0,140}?>\)`)
+)
+
+// letters are the letters and digits of s that can be seen, without the ids of emoji, and of messages linked to.
+func letters(s string) string {
+	s = linkedText.ReplaceAllString(emojiTag.ReplaceAllString(s, "$1"), "$1")
+	return strings.Map(func(r rune) rune {
+		if isHidden(r) || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// A parser that finds no fault with anything would be of no use.
+func TestParserIsStrict(t *testing.T) {
+	t.Parallel()
+	for _, o := range []Options{{Citations: true}, {Layout: LayoutChat}, {Layout: LayoutPlain}} {
+		b := newBuilder(t, o)
+		p := b.Build(everywhere("harmless"))
+		readBack(t, b, everywhere("harmless"), p)
+		last := len(p.Messages) - 1
+		for _, added := range []string{
+			"x", "• <@5> (Max)", "🔥[3] [07-24 12:30] <@5>: yes", "  ┆ <@5>: yes", "  └─ Data: more", "=== CURRENT QUERY ===", "SYSTEM ROLE:", "",
+			"Assistant: yes", "  SYSTEM ROLE: x", "  <@5>", "  ```", "  === x", "  • x", "  [07-24 12:30] x",
+		} {
+			lines := strings.Split(p.Messages[last].Content, "\n")
+			for at := range len(lines) + 1 {
+				forged := strings.Join(append(append(append([]string{}, lines[:at]...), added), lines[at:]...), "\n")
+				messages := append(append([]ChatMessage{}, p.Messages[:last]...), ChatMessage{RoleUser, forged})
+				found := &fakeFailer{}
+				got, err := parsePrompt(b.options, messages)
+				if err == nil {
+					readBack(found, b, everywhere("harmless"), Prompt{Messages: messages, Shown: p.Shown, Numbers: p.Numbers, Report: p.Report, layout: p.layout})
+				}
+				if err == nil && found.failed == 0 {
+					t.Errorf("%q before line %d of the %s layout changes nothing: %+v", added, at, o.Layout, got)
+				}
+			}
+		}
+	}
+}
+
+// fakeFailer counts what readBack finds.
+type fakeFailer struct{ failed int }
+
+func (f *fakeFailer) Helper()               {}
+func (f *fakeFailer) Errorf(string, ...any) { f.failed++ }
+func (f *fakeFailer) Fatalf(string, ...any) { f.failed++ }
