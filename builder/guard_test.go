@@ -19,7 +19,9 @@ type guard struct {
 func newGuard(l Labels, cites bool) *guard {
 	g := &guard{cites: cites}
 	for _, title := range append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem, plainPrevious, plainSession, plainQuery) {
-		g.titles = append(g.titles, string(fold(title)))
+		if folded := string(fold(title)); folded != "" {
+			g.titles = append(g.titles, folded)
+		}
 		if sign, _, _ := strings.Cut(title, " "); !strings.HasPrefix(sign, "=") && strings.IndexFunc(sign, unicode.IsLetter) < 0 {
 			g.signs = append(g.signs, sign)
 		}

@@ -113,9 +113,9 @@ func TestForgottenMessagesLeaveAnswersMadeFromThem(t *testing.T) {
 				first := w.gives(q, -time.Minute)
 				next := w.asks(lobby, "And now?")
 				next.ID, next.Now = memory.FirstMessageID(noon.Add(2*time.Minute)), noon.Add(2*time.Minute)
-				has(t, w.prompt(next), "It is swordfish [1].")
+				has(t, w.prompt(next), "It is swordfish (1).")
 				w.apply(event(ids[kind], channels[kind]))
-				hasNot(t, w.prompt(next), "It is swordfish [1].")
+				hasNot(t, w.prompt(next), "It is swordfish (1).")
 				if left, err := w.store.Messages(t.Context(), lobby, []memory.MessageID{first}); err != nil || len(left) > 0 {
 					t.Errorf("the answer is still there: %v, %v", left, err)
 				}

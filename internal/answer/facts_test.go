@@ -24,7 +24,7 @@ func TestFactsAreToldWhereTheirSourceMayBeRead(t *testing.T) {
 		{ID: 7, By: ben, Text: "Said nothing", Channel: harbor, Message: openly + 1},
 	}
 	q := w.asks(lobby, "Who is Ben?")
-	has(t, w.prompt(q), "Data: also called Captain; Collects barnacles; Never late (said by Cleo); Sings (said by <@404>); Has a canoe\n")
+	has(t, w.prompt(q), "Data: also called Captain; Collects barnacles; Never late (said by Cleo); Sings (said by ‹@404›); Has a canoe\n")
 	hasNot(t, w.prompt(q), "debt", "Said nothing")
 	q.OnlyAsker, q.Asker, q.Roles = true, cleo, []memory.RoleID{keepers}
 	has(t, w.prompt(q), "Has a canoe; Is in debt\n")
