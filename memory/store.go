@@ -172,6 +172,7 @@ type Trace struct {
 	QuestionEdited int64      `json:"question_edited,omitempty"`
 	Asker          UserID     `json:"asker"`
 	Model          string     `json:"model,omitempty"` // empty when the answer was extractive
+	Mode           string     `json:"mode,omitempty"`  // the name of the mode whose instructions the model had; empty without a model
 	Recalled       []TraceHit `json:"recalled"`        // best first
 	// Facts are the ids of the facts, all of the guild, that the model was shown.
 	Facts []int64 `json:"facts,omitempty"`

@@ -81,6 +81,7 @@ var bugs = map[string]string{
 	"misses what was dropped":                 "what is dropped counts as heard",
 	"chooses by the last told":                "the last choice by time holds",
 	"lets a guild seen forget its choices":    "the last choice by time holds",
+	"takes the mode last told":                "the last mode by time holds",
 	"keeps the roles of who left":             "who has left has neither roles",
 	"brings facts back":                       "facts are told, changed and taken away",
 	"brings lore back":                        "lore is told, changed and taken away for good",

@@ -46,6 +46,9 @@ var writtenBy = []string{`
 	INSERT INTO learn VALUES (100, 0, 1, 1777598100000);
 	UPDATE channel SET learned = 1499560987852800000;
 	INSERT INTO forgetting (guild, channel, user, before, why, at, whole, begun, done, receipt) VALUES (100, 0, 11, 1499564762726400000, 'member', 1777598100000, 1, 1, 1, '{"messages":1}');
+`, `
+	INSERT INTO lore VALUES (100, 4, 1, 1000, 1499560987852800000, 'Project X', '[]', 'is due'), (100, 5, 1, 0, 1499560987852800000, '', '[]', NULL);
+	INSERT INTO lore_source VALUES (100, 4, 1000, 1499560987852800000);
 `}
 
 // ofVersion is the directory of a database that a Hark of some version has written.

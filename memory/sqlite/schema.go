@@ -249,6 +249,14 @@ CREATE TABLE lore_source (
 ) WITHOUT ROWID;
 CREATE INDEX lore_source_message ON lore_source (channel, message);
 CREATE INDEX message_starred ON message (channel, id) WHERE starred = 1;
+`, `
+CREATE TABLE mode ( -- of the answers in a channel
+  guild   INTEGER NOT NULL,
+  channel INTEGER NOT NULL, -- the id
+  mode    TEXT NOT NULL,    -- '' if it is inferred
+  at      INTEGER NOT NULL, -- milliseconds
+  PRIMARY KEY (guild, channel)
+) WITHOUT ROWID;
 `}
 
 // migrate brings the schema up to date.
