@@ -43,6 +43,8 @@ type Question struct {
 	Everywhere bool
 	// Filter narrows down what is recalled. The zero Filter leaves it as it is.
 	Filter Filter
+	// Mode is the mode to answer in; empty: the one chosen for the channel, or else one that is inferred.
+	Mode builder.Mode
 	// Limit is how many hits are found; 0 means search.DefaultLimit.
 	Limit int
 }
@@ -101,4 +103,5 @@ type Source struct {
 type Recalled struct {
 	Result search.Result
 	Prompt builder.Prompt
+	Mode   Mode
 }

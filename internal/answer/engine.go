@@ -131,5 +131,5 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if err != nil {
 		return Recalled{}, fmt.Errorf("recall: %w", err)
 	}
-	return Recalled{Result: r.result, Prompt: r.Prompt}, nil
+	return Recalled{Result: r.result, Prompt: r.Prompt, Mode: r.mode}, nil
 }

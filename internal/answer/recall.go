@@ -20,7 +20,8 @@ type recalled struct {
 	said     map[spot]memory.Message // what the facts of the result's people, and its lore, were said in
 	session  []memory.Message        // of the channel, before the question, oldest first
 	sought   string                  // what is searched for: the question, or what was made of it
-	unlogged bool                    // whether the session isn't from the log
+	mode     Mode
+	unlogged bool // whether the session isn't from the log
 	started  time.Time
 	search   time.Duration
 }
@@ -42,6 +43,7 @@ type reach struct {
 	names    names
 	consents consents
 	lore     map[int64]memory.Lore // what the guilds were told, by id
+	mode     builder.Mode          // chosen for the channel asked in; empty: none
 }
 
 func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }
@@ -59,6 +61,9 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string) (*rec
 		return nil, err
 	}
 	if r.session, err = e.session(ctx, q, r.reach); err != nil {
+		return nil, err
+	}
+	if r.mode, err = e.modeOf(ctx, q, r); err != nil {
 		return nil, err
 	}
 	if r.sought = sought; sought == "" {
@@ -94,6 +99,7 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	in := History(r.result, q.Channel, r.names.channel, r.names.of)
 	in.Now = q.Now.In(e.options.Zone)
 	in.Persona = e.options.Persona
+	in.Mode = r.mode.Is
 	in.Session = e.turns(r.session, r.names)
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
 	r.Prompt = e.builder.Build(in)
@@ -185,6 +191,9 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 		now.names.add(g, list)
+		if id == q.Guild {
+			now.mode = builder.Mode(g.ModeIn(q.Channel))
+		}
 		channels := byID(g)
 		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels)
 		readable := map[memory.ChannelID]bool{}
