@@ -245,7 +245,7 @@ func (a *app) shown(ctx context.Context, h search.Hit) (shownHit, error) {
 
 func (f *flags) contextCommand() *cobra.Command {
 	a := asking{flags: f}
-	layout := ""
+	layout, mode := "", ""
 	c := &cobra.Command{
 		Use:   "context QUERY",
 		Short: "Show the exact prompt that a question would make, with the tokens of each section",
@@ -258,11 +258,15 @@ func (f *flags) contextCommand() *cobra.Command {
 			if layout != "" {
 				cfg.Builder.Layout = layout
 			}
+			if mode != "" && !builder.Mode(mode).Known() {
+				return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, modeNames())
+			}
 			app, q, err := a.ask(c.Context(), cfg, strings.Join(args, " "))
 			if err != nil {
 				return err
 			}
 			defer app.close()
+			q.Mode = builder.Mode(mode)
 			r, err := app.answers.Recall(c.Context(), q)
 			if err != nil {
 				return err
@@ -273,6 +277,7 @@ func (f *flags) contextCommand() *cobra.Command {
 	}
 	a.addFlags(c)
 	c.Flags().StringVar(&layout, "layout", "", "the prompt's form: `sections`, plain or chat (default: as configured)")
+	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+modeNames()+" (default: the channel's, or inferred from the question)")
 	return c
 }
 
@@ -283,6 +288,7 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 		return printJSON(c.OutOrStdout(), promptJSON(r))
 	}
 	fmt.Fprintln(c.OutOrStdout(), p.String())
+	fmt.Fprintf(c.ErrOrStderr(), "%-18s %s (%s)\n", "mode", r.Mode.Is, modeReason(r.Mode))
 	for _, s := range p.Report.Sections {
 		fmt.Fprintf(c.ErrOrStderr(), "%-18s %5d tokens, %d items", s.Type, s.Tokens, s.Included)
 		if s.Dropped > 0 {
@@ -313,11 +319,17 @@ type jsonPrompt struct {
 	Tokens    int           `json:"tokens"`
 	MaxTokens int           `json:"max_tokens"`
 	TextOnly  bool          `json:"text_only,omitempty"` // nothing was found by meaning, for want of vectors
+	Mode      string        `json:"mode"`
+	ModeBy    string        `json:"mode_by"`            // asked, channel, question or earlier
+	ModeWhy   string        `json:"mode_why,omitempty"` // the words that it was inferred by
 }
 
 func promptJSON(r answer.Recalled) jsonPrompt {
 	p := r.Prompt
-	out := jsonPrompt{Tokens: p.Report.Tokens, MaxTokens: p.Report.MaxTokens, TextOnly: r.Result.TextOnly}
+	out := jsonPrompt{
+		Tokens: p.Report.Tokens, MaxTokens: p.Report.MaxTokens, TextOnly: r.Result.TextOnly,
+		Mode: string(r.Mode.Is), ModeBy: string(r.Mode.By), ModeWhy: r.Mode.Why,
+	}
 	for _, m := range p.Messages {
 		out.Messages = append(out.Messages, jsonMessage{m.Role, m.Content})
 	}
