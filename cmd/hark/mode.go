@@ -110,7 +110,7 @@ func (k *kept) printMode(w io.Writer, guild memory.GuildID, id memory.ChannelID)
 	case at.Mode == "":
 		mode += ", as in its channel"
 	}
-	_, err := fmt.Fprintf(w, "%s: %s\n", k.called(at), mode)
+	_, err := fmt.Fprintf(w, "%s: %s\n", k.called(at), oneLine(mode))
 	return err
 }
 
