@@ -58,6 +58,7 @@ func newCommands(b *Bot) *commands {
 	c.addForgetting()
 	c.addStar()
 	c.addLearning()
+	c.addModes()
 	return c
 }
 

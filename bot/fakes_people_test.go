@@ -13,7 +13,7 @@ import (
 // guild is what events make of a guild, as far as bots look at it; called with mu held.
 func (n *notebook) guild(id memory.GuildID) *memory.Guild {
 	var g *memory.Guild
-	choices := map[memory.ChannelID]memory.Choice{}
+	choices, modes := map[memory.ChannelID]memory.Choice{}, map[memory.ChannelID]string{}
 	asked, learn := false, time.Time{}
 	left, since := time.Time{}, memory.MessageID(0)
 	for _, e := range n.events {
@@ -40,6 +40,10 @@ func (n *notebook) guild(id memory.GuildID) *memory.Guild {
 			if e.Guild == id {
 				choices[e.Channel] = e.Choice
 			}
+		case memory.ModeChosen:
+			if e.Guild == id {
+				modes[e.Channel] = e.Mode
+			}
 		case memory.Learn:
 			if e.Guild == id && e.User == 0 {
 				learn = sinceOf(e)
@@ -51,7 +55,7 @@ func (n *notebook) guild(id memory.GuildID) *memory.Guild {
 	if g != nil {
 		g.Asked, g.Choice, g.Learn, g.Left, g.Since = asked, choices[0], learn, left, since
 		for i := range g.Channels {
-			g.Channels[i].Choice = choices[g.Channels[i].ID]
+			g.Channels[i].Choice, g.Channels[i].Mode = choices[g.Channels[i].ID], modes[g.Channels[i].ID]
 		}
 	}
 	return g

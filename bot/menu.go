@@ -26,6 +26,14 @@ type option struct {
 	Required    bool     `json:"required,omitempty"`
 	MaxLength   int      `json:"max_length,omitempty"`
 	Options     []option `json:"options,omitempty"`
+	// Choices are all that can be given; nil: anything can.
+	Choices      []optionChoice `json:"choices,omitempty"`
+	ChannelTypes []int          `json:"channel_types,omitempty"`
+}
+
+type optionChoice struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // https://discord.com/developers/docs/interactions/application-commands
@@ -37,6 +45,7 @@ const (
 	optionText       = 3
 	optionSwitch     = 5
 	optionUser       = 6
+	optionChannel    = 7
 
 	inGuilds, inDirect = 0, 1
 )
@@ -87,6 +96,7 @@ func registered() []command {
 					option{Type: optionUser, Name: "member", Description: "Whom it is about", Required: true},
 					textOption("text", "What I should know", longestFact)),
 				sub("learn", "Lets me learn about members who want it, from what they write, or keeps me from it", switchOption),
+				sub("mode", "Decides what I take questions in a channel for: talk, search, something new and so on", modeOptions()...),
 			},
 			Contexts: []int{inGuilds}, Integrations: []int{0}, Permissions: needs(manageGuild),
 		},

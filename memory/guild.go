@@ -72,6 +72,7 @@ type Channel struct {
 	Unplaced bool
 	Choice   Choice    // known by Chose
 	Learned  MessageID // up to here what was said has been looked at for facts; known by Learned
+	Mode     string    // the name of the mode of answers there; empty: it is inferred; known by ModeChosen
 }
 
 // Overwrite changes the permissions of a role or of one person in one channel.

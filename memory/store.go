@@ -191,6 +191,7 @@ type Trace struct {
 	QuestionEdited int64      `json:"question_edited,omitempty"`
 	Asker          UserID     `json:"asker"`
 	Model          string     `json:"model,omitempty"` // empty when the answer was extractive
+	Mode           string     `json:"mode,omitempty"`  // the name of the mode whose instructions the model had; empty without a model
 	Recalled       []TraceHit `json:"recalled"`        // best first
 	// Facts are the ids of the facts, all of the guild, that the model was shown.
 	Facts []int64 `json:"facts,omitempty"`
@@ -211,7 +212,6 @@ type Trace struct {
 	Reserved  int    `json:"reserved,omitempty"`
 	Window    int    `json:"window,omitempty"`
 	Layout    string `json:"layout,omitempty"` // the prompt's form
-	Mode      string `json:"mode,omitempty"`   // which instructions it had; empty: there was no choice
 	// Prompt is what the model was sent, where it is to be kept. Traces that are read are without it: see Store.Prompt.
 	Prompt *Prompt `json:"-"`
 	// TextOnly says that vectors couldn't be searched, so that only full text found anything.

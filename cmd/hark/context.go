@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/builder"
 	"hark/internal/answer"
 	"hark/memory"
 )
 
 func (f *flags) contextCommand() *cobra.Command {
 	a := asking{flags: f}
-	layout := ""
+	layout, mode := "", ""
 	c := &cobra.Command{
 		Use:   "context QUERY",
 		Short: "Show the exact prompt that a question would make, with the tokens of each section",
@@ -25,11 +26,15 @@ func (f *flags) contextCommand() *cobra.Command {
 			if layout != "" {
 				cfg.Builder.Layout = layout
 			}
+			if mode != "" && !builder.Mode(mode).Known() {
+				return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, modeNames())
+			}
 			app, q, err := a.ask(c.Context(), cfg, strings.Join(args, " "))
 			if err != nil {
 				return err
 			}
 			defer app.close()
+			q.Mode = builder.Mode(mode)
 			r, err := app.answers.Recall(c.Context(), q)
 			if err != nil {
 				return err
@@ -40,6 +45,7 @@ func (f *flags) contextCommand() *cobra.Command {
 	}
 	a.addFlags(c)
 	c.Flags().StringVar(&layout, "layout", "", "the prompt's form: `sections`, plain or chat (default: as configured)")
+	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+modeNames()+" (default: the channel's, or inferred from the question)")
 	return c
 }
 
@@ -50,6 +56,9 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 		return printJSON(c.OutOrStdout(), promptJSON(p, r))
 	}
 	if _, err := fmt.Fprintln(c.OutOrStdout(), r.Prompt.String()); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(c.ErrOrStderr(), "%-18s %s (%s)\n", "mode", r.Mode.Is, modeReason(r.Mode)); err != nil {
 		return err
 	}
 	uses := usesOf(r.Prompt.Report)
@@ -74,12 +83,16 @@ type jsonPrompt struct {
 	Tokens    int                    `json:"tokens"`
 	MaxTokens int                    `json:"max_tokens"`
 	TextOnly  bool                   `json:"text_only,omitempty"` // nothing was found by meaning, for want of vectors
+	Mode      string                 `json:"mode"`
+	ModeBy    string                 `json:"mode_by"`            // asked, channel, question or earlier
+	ModeWhy   string                 `json:"mode_why,omitempty"` // the words that it was inferred by
 }
 
 func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
 	report := r.Prompt.Report
 	out := jsonPrompt{
 		Messages: p.Messages, Sections: sectionsJSON(usesOf(report), p), Tokens: report.Tokens, MaxTokens: report.MaxTokens, TextOnly: r.Result.TextOnly,
+		Mode: string(r.Mode.Is), ModeBy: string(r.Mode.By), ModeWhy: r.Mode.Why,
 	}
 	for _, h := range r.Earlier {
 		out.Summaries = append(out.Summaries, jsonSummary{summaryOf(h.Summary), h.Relevance, append([]string{}, h.Why...)})

@@ -24,25 +24,44 @@ type evaluation struct {
 	compare   bool
 	embedding string
 	at        string // where embedding is
+	modes     string // the file with questions whose modes are known
+	wrong     bool
+	json      bool
 }
 
 func (f *flags) evalCommand() *cobra.Command {
 	e := evaluation{flags: f}
 	c := &cobra.Command{
 		Use:   "eval SET…",
-		Short: "Measure recall on recall sets, in a temporary store",
+		Short: "Measure recall on recall sets, in a temporary store, or how modes are inferred",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			switch {
+			case e.modes != "" && len(args) > 0:
+				return fmt.Errorf("--modes measures no recall sets, so what is %q?", args[0])
+			case e.modes == "" && (e.wrong || e.json):
+				return errors.New("--wrong and --json need --modes")
+			case e.modes == "" && len(args) == 0:
 				return errors.New("which recall sets? Write their files' names behind \"eval\"")
 			}
 			return nil
 		},
-		RunE: e.run,
+		RunE: func(c *cobra.Command, sets []string) error {
+			if e.modes != "" {
+				return e.measureModes(c)
+			}
+			return e.run(c, sets)
+		},
 	}
 	c.Flags().StringVar(&e.out, "run", "", "write what was found for each question to this `file`, as JSON lines")
 	c.Flags().BoolVar(&e.compare, "compare", false, "print how often evidence is found with each ingredient of recall switched off instead")
 	c.Flags().StringVar(&e.embedding, "embedding", "", "measure with this embedding `model`, or \"built-in\" (default: as configured, and so is what else is known of it)")
 	c.Flags().StringVar(&e.at, "embedding-url", "", "the `address` of that model's server, up to and including /v1")
+	c.Flags().StringVar(&e.modes, "modes", "", "measure instead how the modes are inferred of the questions in this `file`, of lines MODE<TAB>TOOLS<TAB>QUESTION")
+	c.Flags().BoolVar(&e.wrong, "wrong", false, "with --modes: print the questions as well that were told wrongly")
+	c.Flags().BoolVar(&e.json, "json", false, "with --modes: print JSON")
+	for _, recall := range []string{"compare", "embedding", "embedding-url"} {
+		c.MarkFlagsMutuallyExclusive("modes", recall)
+	}
 	c.MarkFlagsMutuallyExclusive("run", "compare")
 	return c
 }
@@ -90,6 +109,41 @@ func (e *evaluation) run(c *cobra.Command, sets []string) error {
 		fmt.Fprintln(e.env.stderr, "hark:", lack)
 	}
 	return report.Write(c.OutOrStdout())
+}
+
+// measureModes measures how modes are inferred.
+func (e *evaluation) measureModes(c *cobra.Command) error {
+	cfg, err := e.load()
+	if err != nil {
+		return err
+	}
+	b, err := newBuilder(cfg, tokens.New())
+	if err != nil {
+		return err
+	}
+	lines, err := eval.ReadModes(e.modes)
+	if err != nil {
+		return err
+	}
+	outcomes, err := newRunFile(e.out)
+	if err != nil {
+		return err
+	}
+	defer outcomes.abandon()
+	report, err := eval.MeasureModes(c.Context(), b, lines, func(o eval.ModeOutcome) error { return outcomes.lines.Encode(o) })
+	if c.Context().Err() != nil {
+		return interrupted("interrupted" + outcomes.nothing())
+	}
+	if err != nil {
+		return fmt.Errorf("%w%s", err, outcomes.nothing())
+	}
+	if err := outcomes.keep(); err != nil {
+		return err
+	}
+	if e.json {
+		return printJSON(c.OutOrStdout(), report)
+	}
+	return report.Write(c.OutOrStdout(), e.wrong)
 }
 
 // eachSet calls measure for each set, by its file and its name.

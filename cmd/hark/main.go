@@ -100,7 +100,7 @@ func newRoot(env *environment) *cobra.Command {
 	root.PersistentFlags().StringVar(&f.data, "data", "", "data `directory` (default ./data, or HARK_DATA)")
 	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(), f.searchCommand(), f.contextCommand(), f.traceCommand(),
 		f.evalCommand(), f.doctorCommand(), f.healthCommand(), versionCommand(),
-		f.backupCommand(), f.restoreCommand(), f.exportCommand(), f.forgetCommand(), f.reindexCommand(), f.backfillCommand(), f.loreCommand(), f.summariesCommand())
+		f.backupCommand(), f.restoreCommand(), f.exportCommand(), f.forgetCommand(), f.reindexCommand(), f.backfillCommand(), f.loreCommand(), f.summariesCommand(), f.modeCommand())
 	return root
 }
 

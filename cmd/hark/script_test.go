@@ -54,7 +54,7 @@ func private(s *testscript.TestScript, neg bool, args []string) {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"", "run", "chat", "import", "search", "context", "trace", "eval", "doctor", "healthcheck", "version",
-		"backup", "restore", "export", "forget", "reindex", "backfill", "lore", "lore add", "lore list", "lore show", "lore edit", "lore remove", "summaries", "summaries remove"} {
+		"backup", "restore", "export", "forget", "reindex", "backfill", "lore", "lore add", "lore list", "lore show", "lore edit", "lore remove", "summaries", "summaries remove", "mode"} {
 		args := append(strings.Fields(command), "--help")
 		out, stderr := &buffer{}, &buffer{}
 		env := environment{stdout: out, stderr: stderr, lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }}

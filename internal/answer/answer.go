@@ -43,6 +43,8 @@ type Question struct {
 	Everywhere bool
 	// Filter narrows down what is recalled. The zero Filter leaves it as it is.
 	Filter Filter
+	// Mode is the mode to answer in; empty: the one chosen for the channel, or else one that is inferred.
+	Mode builder.Mode
 	// Limit is how many hits are found; 0 means search.DefaultLimit.
 	Limit int
 }
@@ -106,4 +108,5 @@ type Recalled struct {
 	Prompt builder.Prompt
 	// Earlier are the summaries of earlier sessions that were looked at for the prompt, best first.
 	Earlier []search.SummaryHit
+	Mode    Mode
 }

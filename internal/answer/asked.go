@@ -23,6 +23,11 @@ func (e *Engine) putToHark(ctx context.Context, r *recalled, m memory.Message) (
 	if !asks(m.Content) {
 		return false, nil
 	}
+	return e.saidToHark(ctx, r, m)
+}
+
+// saidToHark reports whether m was said to Hark or another bot.
+func (e *Engine) saidToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
 	toBot := slices.ContainsFunc(m.Mentions, func(id memory.UserID) bool {
 		p, ok := r.names.person(id)
 		return ok && p.Bot

@@ -147,7 +147,7 @@ func (e *Engine) source(r *recalled, n int, channel memory.ChannelID, id memory.
 func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	t := memory.Trace{
 		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
-		Search: r.search, Total: r.elapsed(), TextOnly: r.result.TextOnly,
+		Mode: string(r.mode.Is), Search: r.search, Total: r.elapsed(), TextOnly: r.result.TextOnly,
 	}
 	numbers, sent := map[memory.MessageID]int{}, map[memory.MessageID]bool{}
 	for _, n := range r.Prompt.Numbers {

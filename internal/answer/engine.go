@@ -159,5 +159,5 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if err != nil {
 		return Recalled{}, fmt.Errorf("recall: %w", err)
 	}
-	return Recalled{Result: r.result, Prompt: r.Prompt, Earlier: r.summaries}, nil
+	return Recalled{Result: r.result, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode}, nil
 }

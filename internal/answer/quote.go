@@ -39,6 +39,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 		return Answer{}, err
 	}
 	a := Answer{Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
+	a.Trace.Mode = ""
 	a.Trace.Recalled, a.Trace.Lore, a.Trace.LoreAt, a.Trace.Summaries, a.Trace.SummariesMade = nil, nil, nil, nil, nil // the answer isn't made from the prompt
 	var b strings.Builder
 	lore := e.quoteLore(&b, r, &a.Trace)

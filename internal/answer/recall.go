@@ -21,8 +21,9 @@ type recalled struct {
 	summaries []search.SummaryHit     // of the channel's earlier sessions, best first
 	session   []memory.Message        // of the channel, before the question, oldest first
 	sought    string                  // what is searched for: the question, or what was made of it
-	unlogged  bool                    // whether the session isn't from the log
-	most      int                     // tokens of the prompt; 0: as the builder has it
+	mode      Mode
+	unlogged  bool // whether the session isn't from the log
+	most      int  // tokens of the prompt; 0: as the builder has it
 	started   time.Time
 	search    time.Duration
 }
@@ -44,6 +45,7 @@ type reach struct {
 	names    names
 	consents consents
 	lore     map[int64]memory.Lore // what the guilds were told, by id
+	mode     builder.Mode          // chosen for the channel asked in; empty: none
 }
 
 func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }
@@ -62,6 +64,9 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 		return nil, err
 	}
 	if r.session, err = e.session(ctx, q, r.reach); err != nil {
+		return nil, err
+	}
+	if r.mode, err = e.modeOf(ctx, q, r); err != nil {
 		return nil, err
 	}
 	if r.sought = sought; sought == "" {
@@ -102,6 +107,7 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	in.Persona = e.options.Persona
 	in.MaxTokens = r.most
 	in.PreviousContext = asEarlier(r.summaries)
+	in.Mode = r.mode.Is
 	in.Session = e.turns(r.session, r.names)
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
 	r.Prompt = e.builder.Build(in)
@@ -193,6 +199,9 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 		now.names.add(g, list)
+		if id == q.Guild {
+			now.mode = builder.Mode(g.ModeIn(q.Channel))
+		}
 		channels := byID(g)
 		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels)
 		readable := map[memory.ChannelID]bool{}

@@ -26,9 +26,13 @@ type commandOption struct {
 	Required     bool            `json:"required"`
 	Autocomplete bool            `json:"autocomplete"`
 	Options      []commandOption `json:"options"`
-	Choices      []struct {
-		Value any `json:"value"`
-	} `json:"choices"`
+	Choices      []commandChoice `json:"choices"`
+	ChannelTypes []ChannelType   `json:"channel_types"`
+}
+
+type commandChoice struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
 }
 
 // Commands are the names of the commands that are registered globally (guild 0) or in a guild, in order.
@@ -202,6 +206,9 @@ func checkOptions(where string, options []commandOption) error {
 		if len(o.Choices) > 25 {
 			return fmt.Errorf("option %q of %q has %d choices, and 25 are allowed", o.Name, where, len(o.Choices))
 		}
+		if err := checkChoices(o); err != nil {
+			return fmt.Errorf("option %q of %q: %w", o.Name, where, err)
+		}
 		if o.Required && optional {
 			return fmt.Errorf("required option %q of %q comes after one that isn't", o.Name, where)
 		}
@@ -209,6 +216,26 @@ func checkOptions(where string, options []commandOption) error {
 		if err := checkOptions(o.Name, o.Options); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func checkChoices(o commandOption) error {
+	if len(o.Choices) > 0 && (o.Type != stringOption && o.Type != integerOption && o.Type != numberOption || o.Autocomplete) {
+		return fmt.Errorf("one of type %d, or that is completed, can have no choices", o.Type)
+	}
+	names := map[string]bool{}
+	for _, c := range o.Choices {
+		if n := utf8.RuneCountInString(c.Name); n < 1 || n > 100 || names[c.Name] {
+			return fmt.Errorf("choice %q has to have a name of its own, of 1 to 100 characters", c.Name)
+		}
+		names[c.Name] = true
+		if text, ok := c.Value.(string); ok != (o.Type == stringOption) || utf8.RuneCountInString(text) > 100 {
+			return fmt.Errorf("the value of choice %q has to be of the option's type, a text of at most 100 characters", c.Name)
+		}
+	}
+	if len(o.ChannelTypes) > 0 && o.Type != channelOption {
+		return fmt.Errorf("one of type %d can have no types of channel", o.Type)
 	}
 	return nil
 }

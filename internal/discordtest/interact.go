@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ func (r Response) Deferred() bool { return r.Type == 5 || r.Type == 6 }
 const (
 	slashCommand, userCommand, messageCommand                               = 1, 2, 3
 	messageOption, userOption, channelOption, roleOption, mentionableOption = 0, 6, 7, 8, 9
+	stringOption, integerOption, numberOption                               = 3, 4, 10
 )
 
 const (
@@ -132,6 +134,9 @@ func (s *Server) fill(c *channel, declared []commandOption, subs []string, given
 	filled := []object{}
 	for n, o := range given {
 		d := s.declared(declared, o.Name)
+		if !typing {
+			s.mayGive(d, o)
+		}
 		x := object{"name": o.Name, "type": d.Type, "value": o.Value}
 		if id, ok := o.Value.(ID); ok {
 			s.resolve(c, resolved, d.Type, id)
@@ -156,6 +161,18 @@ func (s *Server) declared(options []commandOption, name string) commandOption {
 		s.tb.Fatalf("discordtest: no option %q is registered", name)
 	}
 	return options[i]
+}
+
+// mayGive fails the test where Discord wouldn't let a person give that for an option.
+func (s *Server) mayGive(d commandOption, given Opt) {
+	s.tb.Helper()
+	isGiven := func(c commandChoice) bool { return fmt.Sprint(c.Value) == fmt.Sprint(given.Value) }
+	if len(d.Choices) > 0 && !slices.ContainsFunc(d.Choices, isGiven) {
+		s.tb.Fatalf("discordtest: %v is no choice of option %q", given.Value, d.Name)
+	}
+	if id, ok := given.Value.(ID); ok && d.Type == channelOption && len(d.ChannelTypes) > 0 && !slices.Contains(d.ChannelTypes, s.channel(id).Type) {
+		s.tb.Fatalf("discordtest: channel %d is of no type that option %q takes", id, d.Name)
+	}
 }
 
 // resolve adds what an option of that type points to.

@@ -18,7 +18,10 @@ func commands(t *testing.T, discord *discordtest.Server) {
 			{"type": 3, "name": "question", "description": "About what", "required": true, "autocomplete": true},
 			{"type": 6, "name": "who", "description": "Of whom"}}},
 		{"name": "memory", "description": "Memory", "options": []map[string]any{
-			{"type": 1, "name": "forget", "description": "Forget"}}},
+			{"type": 1, "name": "forget", "description": "Forget"},
+			{"type": 1, "name": "keep", "description": "Keep", "options": []map[string]any{
+				{"type": 3, "name": "what", "description": "What", "choices": []map[string]any{{"name": "all", "value": "all"}}},
+				{"type": 7, "name": "where", "description": "Where", "channel_types": []int{2}}}}}},
 		{"name": "Why?", "type": 3},
 		{"name": "Who?", "type": 2},
 	})

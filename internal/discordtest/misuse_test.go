@@ -240,3 +240,19 @@ func TestVerbsEndTheTestWhenTheyCantGoOn(t *testing.T) {
 		}
 	}
 }
+
+func TestOptionsThatPeopleCantGive(t *testing.T) {
+	t.Parallel()
+	rec, discord := recorded(t)
+	_, c, ana := place(discord)
+	commands(t, discord)
+	for want, o := range map[string]discordtest.Opt{
+		`some is no choice of option "what"`:                                    {Name: "what", Value: "some"},
+		fmt.Sprintf(`channel %d is of no type that option "where" takes`, c.ID): {Name: "where", Value: c.ID},
+	} {
+		if got := rec.fatalOf(func() { discord.Slash(c.ID, ana.ID, "memory keep", o) }); !strings.Contains(got, want) {
+			t.Errorf("ended with %q, want %q", got, want)
+		}
+	}
+	discord.Slash(c.ID, ana.ID, "memory keep", discordtest.Opt{Name: "what", Value: "all"})
+}

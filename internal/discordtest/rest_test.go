@@ -305,13 +305,29 @@ func TestMisuseOfCommands(t *testing.T) {
 		options[n] = option(fmt.Sprintf("o%d", n), false)
 	}
 	one := func(c map[string]any) []map[string]any { return []map[string]any{c} }
+	with := func(kind int, more map[string]any) []map[string]any {
+		more["type"], more["name"], more["description"] = kind, "o", "d"
+		return one(map[string]any{"name": "a", "description": "d", "options": []any{more}})
+	}
+	choices := func(kind int, all ...any) []map[string]any {
+		return with(kind, map[string]any{"choices": all})
+	}
+	choice := func(name string, value any) map[string]any { return map[string]any{"name": name, "value": value} }
 	for name, body := range map[string]any{
-		"101":                    many,
-		"26 options":             one(map[string]any{"name": "a", "description": "d", "options": options}),
-		"no description":         one(map[string]any{"name": "a"}),
-		"upper case":             one(map[string]any{"name": "A", "description": "d"}),
-		"no name":                one(map[string]any{"name": "", "description": "d"}),
-		"described message menu": one(map[string]any{"name": "a", "description": "d", "type": 3}),
+		"101":                        many,
+		"26 options":                 one(map[string]any{"name": "a", "description": "d", "options": options}),
+		"no description":             one(map[string]any{"name": "a"}),
+		"upper case":                 one(map[string]any{"name": "A", "description": "d"}),
+		"no name":                    one(map[string]any{"name": "", "description": "d"}),
+		"described message menu":     one(map[string]any{"name": "a", "description": "d", "type": 3}),
+		"choices of a switch":        choices(5, choice("a", "a")),
+		"choices and completion":     with(3, map[string]any{"choices": []any{choice("a", "a")}, "autocomplete": true}),
+		"nameless choice":            choices(3, choice("", "a")),
+		"choices of one name":        choices(3, choice("a", "a"), choice("a", "b")),
+		"number for a text":          choices(3, choice("a", 1)),
+		"text for a number":          choices(4, choice("a", "1")),
+		"long choice":                choices(3, choice("a", strings.Repeat("a", 101))),
+		"types of channel in a text": with(3, map[string]any{"channel_types": []int{0}}),
 		"optional before required": one(map[string]any{"name": "a", "description": "d",
 			"options": []any{option("x", false), option("y", true)}}),
 	} {

@@ -128,6 +128,7 @@ var bugs = map[string]string{
 	"keeps prompts of answers that have grown": "a prompt goes when an answer of Hark's in it grows",
 	"forgets prompts of that very moment":      "prompts are kept for a time",
 	"gives the first traces":                   "the last traces are given",
+	"takes the mode last told":                 "the last mode by time holds",
 }
 
 func TestEveryBugIsCaught(t *testing.T) {

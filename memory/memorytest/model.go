@@ -41,6 +41,7 @@ type model struct {
 	opted       map[member]memory.Opted
 	heard       map[memory.ChannelID]memory.MessageID
 	choices     map[chosen]memory.Chose
+	modes       map[chosen]memory.ModeChosen
 	gaps        map[gapKey]memory.Gap
 	learn       map[member]memory.Learn // of a guild under no user
 	learned     map[memory.ChannelID]memory.MessageID
@@ -64,6 +65,7 @@ func newModel() *model {
 		opted:   map[member]memory.Opted{},
 		heard:   map[memory.ChannelID]memory.MessageID{},
 		choices: map[chosen]memory.Chose{},
+		modes:   map[chosen]memory.ModeChosen{},
 		gaps:    map[gapKey]memory.Gap{},
 		learn:   map[member]memory.Learn{},
 		learned: map[memory.ChannelID]memory.MessageID{},

@@ -153,6 +153,7 @@ func (m *model) forgetGuilds(g *forgetting) {
 	}
 	maps.DeleteFunc(m.guilds, func(id memory.GuildID, _ *memory.Guild) bool { return goes[id] })
 	maps.DeleteFunc(m.choices, func(c chosen, _ memory.Chose) bool { return goes[c.guild] })
+	maps.DeleteFunc(m.modes, func(c chosen, _ memory.ModeChosen) bool { return goes[c.guild] })
 	maps.DeleteFunc(m.gaps, func(_ gapKey, gap memory.Gap) bool { return goes[gap.Guild] })
 	for id, c := range m.channels {
 		if goes[c.Guild] {

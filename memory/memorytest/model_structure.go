@@ -29,6 +29,8 @@ func (m *model) applyStructure(e memory.Event) {
 		m.dropOverwrites(e)
 	case memory.Chose:
 		m.choose(e)
+	case memory.ModeChosen:
+		m.chooseMode(e)
 	case memory.Asked:
 		m.guild(e.Guild).Asked = true
 	}
@@ -109,6 +111,7 @@ func (m *model) whole(id memory.GuildID) memory.Guild {
 			channel := *c
 			channel.Learned = m.learned[c.ID]
 			channel.Choice = m.choices[chosen{id, c.ID}].Choice
+			channel.Mode = m.modes[chosen{id, c.ID}].Mode
 			g.Channels = append(g.Channels, channel)
 		}
 	}

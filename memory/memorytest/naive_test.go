@@ -209,6 +209,10 @@ func (s *naive) spoil(e memory.Event) []memory.Event {
 		if s.has("chooses by the last told") {
 			delete(s.model.choices, chosen{v.Guild, v.Channel})
 		}
+	case memory.ModeChosen:
+		if s.has("takes the mode last told") {
+			delete(s.model.modes, chosen{v.Guild, v.Channel})
+		}
 	case memory.GapFound:
 		if s.has("finds gaps anew") {
 			delete(s.model.gaps, gapKey{v.Gap.Channel, v.Gap.Until})

@@ -38,7 +38,9 @@ func checkOrders(t *testing.T, open func(t testing.TB) memory.Store) {
 // drawOrderless is an event that ends in the same, whenever it comes.
 func drawOrderless(t *rapid.T) memory.Event {
 	who := rapid.SampledFrom([]memory.UserID{601, 602}).Draw(t, "who") // who write nothing
-	switch rapid.IntRange(0, 17).Draw(t, "kind") {
+	switch rapid.IntRange(0, 18).Draw(t, "kind") {
+	case 10:
+		return drawMode(t)
 	case 8, 9:
 		e := drawLore(t).(memory.LoreTold)
 		e.Lore.Sources = nil // lore tells nothing of which version of its sources it is from

@@ -383,7 +383,9 @@ func normal(g memory.Guild) memory.Guild {
 	for i := range channels {
 		channels[i].Overwrites = append([]memory.Overwrite{}, channels[i].Overwrites...)
 	}
-	g.Channels = slices.DeleteFunc(channels, func(c memory.Channel) bool { return c.Unplaced && c.Name == "" && c.Choice == memory.Undecided })
+	g.Channels = slices.DeleteFunc(channels, func(c memory.Channel) bool {
+		return c.Unplaced && c.Name == "" && c.Choice == memory.Undecided && c.Mode == ""
+	})
 	for _, at := range []*time.Time{&g.Left, &g.Learn} {
 		if *at = at.UTC(); at.IsZero() {
 			*at = time.Time{}

@@ -29,6 +29,7 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 	first.apply(memory.FactTold{Guild: guild, User: ada, Fact: fact}, memory.FactGone{Guild: guild, User: ada, Fact: 6},
 		memory.Opted{Guild: guild, User: 503, Out: true, At: began}, memory.GapFound{Gap: gap}, memory.Heard{Guild: guild, Channel: staff, ID: id(3)},
 		memory.Chose{Guild: guild, Channel: staff, Choice: memory.Ignore, At: began}, memory.Asked{Guild: guild, Channel: general, Message: id(1)},
+		memory.ModeChosen{Guild: guild, Channel: staff, Mode: "search", At: began},
 		memory.Starred{Guild: guild, Channel: general, ID: early.ID, On: true, At: began},
 		memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "thread"}})
 	elsewhere := said(thread, id(90_002), ben, "walnuts in a thread")

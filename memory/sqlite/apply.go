@@ -55,6 +55,9 @@ func (s *Store) prepareSome(events []memory.Event, prepared []event) error {
 			memory.ChannelDeleted, memory.RoleSeen, memory.RoleGone, memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone,
 			memory.Learn, memory.Learned, memory.Chose, memory.Asked, memory.Opted, memory.GapFound, memory.GapFilled, memory.Marked,
 			memory.LoreGone, memory.SummaryGone:
+		case memory.ModeChosen:
+			e.Mode = memory.Clean(e.Mode)
+			prepared[i].Event = e
 		default:
 			return fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused)
 		}

@@ -254,6 +254,7 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(400).Time()},
 		memory.Chose{Guild: guild, Choice: memory.RememberPublic, At: id(400).Time()},
 		memory.Chose{Guild: guild, Channel: general, Choice: memory.Ignore, At: id(400).Time()},
+		memory.ModeChosen{Guild: guild, Channel: general, Mode: "search", At: id(400).Time()},
 	} {
 		apply(t, s, e)
 	}
@@ -274,7 +275,7 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 		t.Errorf("opted out: %v, %v", out, err)
 	}
 	g, err := got.Guild(t.Context(), guild)
-	if err != nil || g.Choice != memory.RememberPublic {
+	if err != nil || g.Choice != memory.RememberPublic || g.ModeIn(general) != "search" {
 		t.Errorf("%+v, %v", g, err)
 	}
 	for _, word := range []string{"lophone1q", "eppelin2q"} {

@@ -196,4 +196,10 @@ func (t *transaction) choose(e memory.Chose) error {
 	return t.exec("UPDATE channel SET heard = max(heard, ?) WHERE guild = ?", from, int64(e.Guild))
 }
 
+// chooseMode keeps in which mode questions are answered in a channel, which needn't be known yet.
+func (t *transaction) chooseMode(e memory.ModeChosen) error {
+	return t.exec(`INSERT INTO mode (guild, channel, mode, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, channel)
+		DO UPDATE SET mode = ?3, at = ?4 WHERE ?4 > at`, int64(e.Guild), int64(e.Channel), e.Mode, millis(e.At))
+}
+
 func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }

@@ -157,7 +157,10 @@ func TestReadsThatFail(t *testing.T) {
 		{"DROP TABLE meta", func(s *Store) (any, error) { return s.Guilds(bg) }, "look for the writes of others"},
 		{"DROP TABLE guild", func(s *Store) (any, error) { return nil, s.Apply(bg, memory.RoleGone{Guild: guild, Role: 1}) }, "write to the database"},
 		{"ALTER TABLE message RENAME author TO x", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "no such column: author"},
-		{"ALTER TABLE channel RENAME no TO x", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(secret, 1, "z")) }, "no such column: no"},
+		{"ALTER TABLE channel RENAME no TO x", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(secret, 1, "z")) }, "no such column: c.no"},
+		{"DROP TABLE mode", func(s *Store) (any, error) {
+			return nil, s.Apply(bg, memory.ModeChosen{Guild: guild, Channel: general, Mode: "search"})
+		}, "no such table: mode"},
 		{"ALTER TABLE role RENAME bot TO x", func(s *Store) (any, error) { return nil, s.Apply(bg, memory.RoleSeen{Guild: guild}) }, "write to the database"},
 		{"UPDATE message SET extra = '{'", remakeTerms, "unexpected end of JSON"},
 		{"UPDATE message SET kind = 'x'", remakeTerms, "converting"},

@@ -173,6 +173,8 @@ func (r *bytesReader) event() memory.Event {
 	case 26, 27, 28:
 		return memory.LoreTold{Lore: memory.Lore{ID: r.number(), Guild: where, Name: r.text(), Text: r.text(), Own: []string{r.text()}, By: r.user(), Channel: r.channel(), At: r.time(),
 			Sources: []memory.Spot{{Channel: r.channel(), Message: r.message()}}[:r.below(2)]}}
+	case 34:
+		return memory.ModeChosen{Guild: where, Channel: channel, Mode: r.text(), At: r.time()}
 	case 22:
 		return memory.Answered{Trace: memory.Trace{Guild: where, Channel: channel, Answer: r.message(), Question: r.message(), Parts: []memory.MessageID{r.message()},
 			Recalled: []memory.TraceHit{{Channel: r.channel(), Message: r.message(), Number: 1}}, Lore: []int64{r.number()}[:r.below(2)],

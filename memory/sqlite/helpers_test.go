@@ -119,7 +119,7 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 // tables are all that hold something, by what orders their rows; meta's name of the last writer isn't told.
 var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
 	"segment", "vector", "vector_next", "trace", "trace_source", "prompt", "fulltext_docsize", "opted", "fact", "lore", "lore_source", "summary", "summary_source", "star", "gap", "forgetting",
-	"withdrawn", "learn", "doomed", "meta WHERE key NOT IN ('writer', 'scrubbed')"}
+	"withdrawn", "learn", "doomed", "mode", "meta WHERE key NOT IN ('writer', 'scrubbed')"}
 
 // dump is all that a file holds.
 func dump(t testing.TB, s *Store) string {

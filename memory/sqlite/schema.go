@@ -285,6 +285,14 @@ CREATE TABLE prompt ( -- what models were sent, for a time
 );
 CREATE INDEX prompt_built ON prompt (built);
 CREATE INDEX trace_answer ON trace (answer);
+`, `
+CREATE TABLE mode ( -- of the answers in a channel
+  guild   INTEGER NOT NULL,
+  channel INTEGER NOT NULL, -- the id
+  mode    TEXT NOT NULL,    -- '' if it is inferred
+  at      INTEGER NOT NULL, -- milliseconds
+  PRIMARY KEY (guild, channel)
+) WITHOUT ROWID;
 `}
 
 // migrate brings the schema up to date.

@@ -33,6 +33,8 @@ func (t *transaction) applyStructure(e memory.Event) error {
 		return t.asked(v)
 	case memory.Learned:
 		return t.learned(v)
+	case memory.ModeChosen:
+		return t.chooseMode(v)
 	}
 	return t.loseRole(e.(memory.RoleGone)) // prepare lets no others pass
 }
@@ -274,7 +276,8 @@ func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guil
 }
 
 func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild, nos numbers) error {
-	rows, err := q.QueryContext(ctx, "SELECT no, id, guild, parent, kind, name, age_limited, unplaced, overwrites, choice, learned FROM channel ORDER BY id")
+	rows, err := q.QueryContext(ctx, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.age_limited, c.unplaced, c.overwrites, c.choice, c.learned, coalesce(m.mode, '')
+		FROM channel c LEFT JOIN mode m ON m.guild = c.guild AND m.channel = c.id ORDER BY c.id`)
 	if err != nil {
 		return err
 	}
@@ -282,7 +285,7 @@ func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*mem
 		var no int64
 		var c memory.Channel
 		var overwrites []byte
-		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.AgeLimited, &c.Unplaced, &overwrites, &c.Choice, &c.Learned); err != nil {
+		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.AgeLimited, &c.Unplaced, &overwrites, &c.Choice, &c.Learned, &c.Mode); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(overwrites, &c.Overwrites); err != nil {

@@ -25,7 +25,7 @@ func (s *Store) takeOver(ctx context.Context, path string, r *Restored) error {
 		{"forgetting", (*transaction).takeForgettings}, {"opted", (*transaction).takeOptOuts}, {"learn", (*transaction).takeLearning}, {"opted", (*transaction).takeChoices},
 		{"withdrawn", (*transaction).takeWithdrawn}, {"fact", (*transaction).takeFacts}, {"lore", (*transaction).takeOldLore}, {"summary", (*transaction).takeOldSummaries},
 		{"tombstone", (*transaction).takeDeleted},
-		{"message", (*transaction).takeEdited},
+		{"message", (*transaction).takeEdited}, {"mode", (*transaction).takeModes},
 	} {
 		errs = append(errs, s.transact(ctx, func(t *transaction) error {
 			there, err := found(t.row("SELECT 1 FROM old.sqlite_schema WHERE type = 'table' AND name = ?", step.table).Scan(new(int)))
@@ -97,6 +97,13 @@ func (t *transaction) takeChoices(r *Restored) error {
 		}
 	}
 	return nil
+}
+
+// takeModes takes over in which modes channels are answered.
+func (t *transaction) takeModes(*Restored) error {
+	t.changed.structure = true
+	return t.exec(`INSERT INTO main.mode (guild, channel, mode, at) SELECT guild, channel, mode, at FROM old.mode WHERE true
+		ON CONFLICT (guild, channel) DO UPDATE SET mode = excluded.mode, at = excluded.at WHERE excluded.at > mode.at`)
 }
 
 // takeWithdrawn takes over which answers Discord shows still.

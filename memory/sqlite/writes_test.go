@@ -151,7 +151,7 @@ func notes() []memory.Event {
 		memory.Posted{Message: memory.Message{ID: id(90), Guild: guild, Channel: general, Author: 9}},
 		memory.Chose{Guild: guild, Choice: memory.Remember, At: id(9).Time()}, memory.Chose{Guild: guild, Channel: 3000, Choice: memory.Remember, At: id(9).Time()},
 		memory.Chose{Guild: guild, Channel: 3001, Choice: memory.Remember, At: id(9).Time()}, memory.Chose{Guild: guild, Choice: memory.Ignore, At: id(8).Time()},
-		memory.Asked{Guild: guild, Channel: general, Message: id(2)},
+		memory.Asked{Guild: guild, Channel: general, Message: id(2)}, memory.ModeChosen{Guild: guild, Channel: general, Mode: "search", At: id(9).Time()},
 		memory.Starred{Guild: guild, Channel: general, ID: id(3), On: true, At: id(9).Time()}, memory.Starred{Guild: guild, Channel: general, ID: id(91), On: true, At: id(9).Time()},
 		memory.Starred{Guild: guild, Channel: general, ID: id(20), On: true, At: id(9).Time()}, posted(general, 91, "was starred before"),
 		memory.Heard{Guild: guild, Channel: 3000, ID: id(11)}, memory.Posted{Message: posted(general, 802, "live").Message, Live: true},
