@@ -117,7 +117,7 @@ func (e *evaluation) measureModes(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	b, err := newBuilder(cfg, tokens.New())
+	b, err := newBuilder(cfg)
 	if err != nil {
 		return err
 	}

@@ -174,7 +174,7 @@ func TestModeReportAsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	rest, ok := strings.CutPrefix(long.String(), short.String())
-	if why := r.Wrong[0].Why; !ok || rest != "\nline 6: general, inferred as creation by \""+why+"\": \"write a haiku\"\nline 8: analysis, inferred as general: \"thanks\"\n" {
+	if why := r.Wrong[0].Why; !ok || rest != "\nline 6: general, inferred as creation by \""+why+"\": \"write a haiku\"\nline 8: analysis, inferred as general by \"thanks\": \"thanks\"\n" {
 		t.Errorf("the wrong ones are\n%s", rest)
 	}
 	fields := strings.Join(strings.Fields(short.String()), " ")
