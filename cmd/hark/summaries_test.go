@@ -39,7 +39,7 @@ func TestSessionsAreSummedUp(t *testing.T) {
 	w.holds(w.prompt(), `\n[previous_context] [`)
 	w.holds(w.prompt(), "Ann's personal best for the charity 5K is 25:50.\\n")
 	w.ask(w.staff, w.jane, "how fast does Ana run?")
-	w.lacks(w.prompt(), "[previous_context]")
+	w.lacks(w.prompt(), `\n[previous_context] [`)
 	w.lacks(w.log.String(), "canary")
 	w.lacks(w.log.String(), "25:50")
 	out, _ := w.hark(0, "forget", "--user", "ana", "--yes", "--json")
@@ -190,7 +190,7 @@ func TestChatSumsUpByTheModel(t *testing.T) {
 				asked++
 			}
 		}
-		if (asked == 1) != (setting == "model") || !strings.Contains(prompt, want) || strings.Contains(prompt, "previous_context") == (setting == "off") {
+		if (asked == 1) != (setting == "model") || !strings.Contains(prompt, want) || strings.Contains(prompt, `\n[previous_context] [`) == (setting == "off") {
 			t.Errorf("%s: asked %d times, and the prompt is\n%s", setting, asked, prompt)
 		}
 		if all := c.listed("--topic", "charity 5k"); (len(all) == 1 && all[0].Model == "test-model") != (setting == "model") {

@@ -30,7 +30,7 @@ func TestPromptsFitTheWindow(t *testing.T) {
 		{window: "4096", known: 4096, want: 3096},
 		{model: "llama3", window: "1000", known: 1000, err: "the model's window of 1000 tokens has no room for a prompt beside an answer of 1000: lower llm.max_tokens, or say in llm.window"},
 		{model: "llama3", window: "1020", known: 1020, err: "prompt of 20 tokens: the sections layout needs at least"},
-		{model: "gpt-4", answer: "8100", known: 8192, err: "of the model's window of 8192 tokens an answer of 8100 leaves no more: lower llm.max_tokens"},
+		{model: "gpt-4", answer: "8160", known: 8192, err: "of the model's window of 8192 tokens an answer of 8160 leaves no more: lower llm.max_tokens"},
 		{model: "llama3", prompt: "20", err: "prompt of 20 tokens: the sections layout needs at least"},
 	} {
 		env := map[string]string{"HARK_LLM_MODEL": tc.model, "HARK_LLM_WINDOW": tc.window, "HARK_BUILDER_MAX_TOKENS": tc.prompt, "HARK_LLM_MAX_TOKENS": tc.answer}
