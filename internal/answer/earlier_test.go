@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -120,6 +121,13 @@ func TestTheSessionItselfIsNoEarlierContext(t *testing.T) {
 	}
 }
 
+// findsNothing is a searcher that finds nothing.
+type findsNothing struct{}
+
+func (findsNothing) Search(context.Context, search.Query) (search.Result, error) {
+	return search.Result{}, nil
+}
+
 // What goes into an answer is in its trace, with what it was said in; the answer goes with each of them.
 func TestAnswersGoWithTheirSummaries(t *testing.T) {
 	t.Parallel()
@@ -140,9 +148,10 @@ func TestAnswersGoWithTheirSummaries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, &scripted{pieces: []string{"At nine."}})
+			w.engine.search = findsNothing{} // so that nothing but the summaries tells of it
 			source := w.ferries(lobby)
 			first := w.summaries(lobby)[0]
-			q := w.asks(lobby, "What is the weather like?") // so that nothing but the summaries tells of it
+			q := w.asks(lobby, "What is the weather like?")
 			id := w.gives(q, -time.Minute)
 			trace, err := w.store.Trace(t.Context(), lobby, id)
 			used := slices.ContainsFunc(trace.Recalled, func(h memory.TraceHit) bool { return h.Message == source && h.Context })
@@ -193,6 +202,7 @@ func TestAnswersAreTakenBackWithSummariesThatChangeMeanwhile(t *testing.T) {
 			source := w.ferries(harbor)
 			model := &scripted{pieces: []string{"It leaves at nine."}}
 			a := w.alter(model, Options{})
+			w.engine.search = findsNothing{}
 			model.before = func() { c.meanwhile(w, a, source, w.summaries(harbor)[0]) }
 			q := w.asks(harbor, "Zebras?")
 			if got := w.answer(q); (got.Text == "It leaves at nine.") != c.kept {

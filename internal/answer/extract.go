@@ -131,7 +131,7 @@ func answered(turns []said, i int) int {
 	return at
 }
 
-// What makes a message worth more than its words are.
+// What makes a message worth more than its words, which are worth 1 at most, where each of many is said nowhere else.
 const (
 	figureWorth   = 1.0
 	starWorth     = 1.0
@@ -156,9 +156,9 @@ func information(turns []said, q quoting, among map[string]int) (info float64, t
 		terms = slices.Compact(terms)
 	}
 	for _, term := range terms {
-		info += math.Log(1 + float64(len(turns))/float64(among[term]))
+		info += math.Log(1+float64(len(turns))/float64(among[term])) / math.Log(1+float64(len(turns)))
 	}
-	info /= math.Sqrt(float64(settled + words))
+	info /= float64(settled + words)
 	figure := hasFigure(t.text)
 	for _, sign := range []struct {
 		there bool

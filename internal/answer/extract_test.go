@@ -96,6 +96,52 @@ func TestWhatIsExtracted(t *testing.T) {
 	}
 }
 
+// Where there is room for few messages, those with a figure, a date, a name, a decision, a star or a statement of somebody about
+// themselves stay, before those that merely have as many rare words.
+func TestSignsGoBeforeWords(t *testing.T) {
+	t.Parallel()
+	for what, sign := range map[string]string{
+		"a figure": "the best was 25:50", "a date": "it ended on tuesday there", "a decision": "the best was agreed there",
+		"oneself": "my best was fine there", "a name": "the best was Zeppelin there",
+	} {
+		lines := []string{"Ann: " + sign}
+		for i := range 14 {
+			lines = append(lines, fmt.Sprintf("Ben: the plain%[1]c was word%[1]c there", 'a'+rune(i)))
+		}
+		if s := extracted(talk(lines...), called); !strings.Contains(s.Text, sign) {
+			t.Errorf("%s: %q", what, s.Text)
+		}
+		plain := "the best was fine there"
+		lines[0] = "Ann: " + plain
+		starred := talk(lines...)
+		if s := extracted(starred, called); strings.Contains(s.Text, plain) {
+			t.Errorf("%s isn't what made it stay: %q", what, s.Text)
+		}
+		starred[0].Starred = true
+		if s := extracted(starred, called); !strings.Contains(s.Text, plain) {
+			t.Errorf("starred, and %q", s.Text)
+		}
+	}
+}
+
+// A short statement with a figure isn't lost among long ones.
+func TestFiguresAreNotLostAmongWords(t *testing.T) {
+	t.Parallel()
+	lines := []string{"Ann: my personal best is 25:50"}
+	for i := range 30 {
+		lines = append(lines, fmt.Sprintf("Ben: plain%[1]d words about%[1]d several%[1]d things that%[1]d were seen%[1]d somewhere%[1]d along%[1]d the way", i)[:60])
+		lines[i+1] = strings.Map(func(r rune) rune {
+			if '0' <= r && r <= '9' {
+				return 'a' + r
+			}
+			return r
+		}, lines[i+1])
+	}
+	if s := extracted(talk(lines...), called); !strings.Contains(s.Text, "25:50") {
+		t.Errorf("%q", s.Text)
+	}
+}
+
 // Whatever is said: the summary can be stored, names exactly the messages that it quotes, in order of time, and the same
 // session makes the same.
 func TestExtractionHolds(t *testing.T) {
