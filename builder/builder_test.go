@@ -184,6 +184,25 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// What is cut may take more than the whole, as where the cut is within an emoji's tag: the section asks for enough.
+func TestAllIsShownWhereThereIsRoom(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("words to be cut ", 24) + "at <:an_emoji:123456789012345678>."
+	in := Input{Now: noon}
+	for range bestItems {
+		in.History = append(in.History, Item{Lines: []Line{{Author: 5, Time: noon, Content: text}}})
+	}
+	p := newBuilder(t, Options{MaxTokens: 100_000}).Build(in)
+	if len(p.Shown) != bestItems || !strings.Contains(p.String(), "at :an_emoji:.") {
+		t.Errorf("%d lines of %d", len(p.Shown), bestItems)
+	}
+	for _, s := range p.Shown {
+		if s.Fraction != 1 {
+			t.Errorf("%v of a line where there is room for all", s.Fraction)
+		}
+	}
+}
+
 func TestShownFraction(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("界", 300)
