@@ -154,7 +154,7 @@ func (d *dice) options(budget uint32) Options {
 // wordLabels have no emoji, and signs that members' lists have too.
 func wordLabels() Labels {
 	l := DefaultLabels()
-	l.Participants, l.History, l.Earlier, l.Lore = "## People", "## History", "## Earlier", "§§"
+	l.Participants, l.History, l.Earlier, l.Lore = "## People", "## History", "## Earlier", "§§ Lore"
 	l.Person, l.DataMark, l.Neighbour, l.EarlierMark, l.More, l.MoreOne = "- ", "  - ", "  | ", "", "%d more", "1 more"
 	l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred = "", "", "", "", "", "*"
 	return l
