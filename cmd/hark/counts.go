@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/web"
 )
@@ -27,10 +28,24 @@ func (c *counts) list() []web.Counter {
 		return nil
 	}
 	hits, misses := c.app.search.CacheUse()
-	return append([]web.Counter{
+	all := append([]web.Counter{
 		{Name: "hark_search_cache_hits_total", Help: "Searches answered from the cache.", Value: hits},
 		{Name: "hark_search_cache_misses_total", Help: "Searches that had to be carried out.", Value: misses},
 	}, promptCounters(c.app.answers.PromptUse())...)
+	return append(all, measureCounters(c.app.builder.CacheStats())...)
+}
+
+// measureCounters tell how often the texts of prompts had been measured before.
+func measureCounters(stats []builder.CacheStats) (all []web.Counter) {
+	for _, s := range stats {
+		section := fmt.Sprintf("section=%q", string(s.Section))
+		all = append(all, web.Counter{Name: "hark_prompt_cache_hits_total", Help: "Texts of prompts that had been measured before, by section.", Labels: section, Value: int64(s.Hits)})
+	}
+	for _, s := range stats {
+		section := fmt.Sprintf("section=%q", string(s.Section))
+		all = append(all, web.Counter{Name: "hark_prompt_cache_misses_total", Help: "Texts of prompts that were measured, by section.", Labels: section, Value: int64(s.Misses)})
+	}
+	return all
 }
 
 // promptCounters tell what prompts took.
