@@ -150,11 +150,17 @@ func TestNothingSaidLastIsLost(t *testing.T) {
 		for n := range sessions {
 			begins := time.Duration(sessions-n) * 3 * time.Hour
 			topic := rapid.SampledFrom(topics).Draw(t, "topic")
+			var events []memory.Event
 			for i := range rapid.IntRange(1, 5).Draw(t, "messages") {
 				last = fmt.Sprintf("session%d says number%d of %s", n, i, topic)
-				w.says(begins-time.Duration(i)*time.Minute, channel, rapid.SampledFrom([]memory.UserID{ann, ben}).Draw(t, "who"), last)
+				w.serial++
+				events = append(events, memory.Posted{Message: memory.Message{
+					ID: memory.FirstMessageID(noon.Add(time.Duration(i)*time.Minute-begins)) + w.serial, Guild: guild, Channel: channel,
+					Author: rapid.SampledFrom([]memory.UserID{ann, ben}).Draw(t, "who"), Content: last,
+				}})
 			}
-			if rapid.Bool().Draw(t, "at once") {
+			w.apply(events...)
+			if rapid.IntRange(0, 3).Draw(t, "at once?") == 0 {
 				s := w.summariser(nil)
 				s.Now = func() time.Time { return noon.Add(-begins + 2*time.Hour) }
 				if err := s.Round(context.Background()); err != nil {
