@@ -50,8 +50,8 @@ var (
 	}
 	citationText = regexp.MustCompile(`(?:^|[^\pL\pN_)\]])\[\d{1,3}(?:\s*,\s*\d{1,3})*\]`)
 	atBegin      = map[string]*regexp.Regexp{
-		"role":  regexp.MustCompile(`(?i)^\PL*(user|assistant|system|human|hark|benutzer|пользователь|ユーザー|用户)[^\pL\d:：]*[:：]([^/]|$)`),
-		"time":  regexp.MustCompile(`^\PL*\[(\d{4}-)?\d\d-\d`),
+		"role":  regexp.MustCompile(`(?i)^\PL{0,250}(user|assistant|system|human|hark|benutzer|пользователь|ユーザー|用户)[^\pL\d:：]{0,20}[:：]([^/]|$)`),
+		"time":  regexp.MustCompile(`^\PL{0,250}\[(\d{4}-)?\d\d-\d`),
 		"fence": regexp.MustCompile(`^\s*~~~`),
 	}
 )
@@ -96,9 +96,15 @@ func (g *guard) isHeading(line string) bool {
 		}
 		signs++
 	}
+	if line = strings.TrimSpace(line); len(line) > foldSpan {
+		line = strings.TrimFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '›' })
+	}
+	if len(line) > foldSpan {
+		return signs >= 3 // there is too much between the words of a title
+	}
 	folded := string(fold(line))
 	for _, title := range g.titles {
-		if folded == title && !strings.HasPrefix(strings.TrimSpace(line), strings.TrimSpace(forgeryMark)) {
+		if folded == title && !strings.HasPrefix(line, strings.TrimSpace(forgeryMark)) {
 			return true
 		}
 	}

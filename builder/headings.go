@@ -231,7 +231,11 @@ func (e *escaper) isTaken(folded []byte) bool {
 
 // isTitle reports whether the line is a title and nothing else but signs.
 func (l suspicion) isTitle() bool {
-	return len(l.line) <= foldSpan && l.isWhole(fold(l.line))
+	line := l.line
+	if len(line) > foldSpan {
+		line = strings.TrimFunc(line, func(r rune) bool { return isSign(r) || unicode.IsSpace(r) })
+	}
+	return len(line) <= foldSpan && l.isWhole(fold(line))
 }
 
 func (l suspicion) isWhole(folded []byte) bool {
