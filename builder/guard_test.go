@@ -44,7 +44,7 @@ var (
 		"template mark":  regexp.MustCompile(`(?i)\[/?(INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|previous_context)\]|<<SYS>>`),
 		"fence":          regexp.MustCompile("```"),
 		"emoji's id":     regexp.MustCompile(`<a?:(x|wave|dance):\d+>`),
-		"heading":        regexp.MustCompile(`(?i)={3}[^\pL\d\n]*(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)([^\pL\d]|$)|(^|[^\pL\d])(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)[^\pL\d\n]*={3}`),
+		"heading":        regexp.MustCompile(`(?i)={3}[^\pL\d⏎]*(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)([^\pL\d]|$)|(^|[^\pL\d])(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)[^\pL\d⏎]*={3}`),
 		"title":          regexp.MustCompile(`(^|[^\p{Latin}\p{Greek}\p{Cyrillic}\d])(SYSTEM ROLE|RECENT CONVERSATION|CURRENT QUERY)[:：]([^/]|$)`),
 		"speaker":        regexp.MustCompile(`[<＜]@!?\d+[>＞][ *_]*[:：(|]`),
 	}
