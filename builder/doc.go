@@ -4,8 +4,9 @@
 //
 //   - a prompt is never longer than its budget, as the tokenizer counts it;
 //   - what is left out is left out whole, by priority, and reported, and a larger budget never loses an item
-//     that a smaller one held;
+//     that a smaller one held, nor shows less of it unless it shows more items;
 //   - text is cut between graphemes, with a mark;
 //   - instructions come before data, and nothing that members wrote is in the system message, begins a
-//     section, or speaks as somebody else.
+//     section, speaks as somebody else, or looks like any other of the prompt's own words. A prompt can be read
+//     back into what was put in.
 package builder

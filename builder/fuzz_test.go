@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -176,57 +177,54 @@ func FuzzPrompt(f *testing.F) {
 		}
 		d := &dice{bytes: shape, texts: strings.Split(texts, textSeparator)}
 		o, in := d.options(budget), d.input()
-		small, first := promised(t, o, in)
+		small := promised(t, o, in)
 		if small == nil {
 			return
 		}
-		again, second := promised(t, o, in)
-		if again.String() != small.String() {
+		if again := promised(t, o, in); fmt.Sprint(*again) != fmt.Sprint(*small) || again.String() != small.String() {
 			t.Fatalf("not the same twice:\n%s\n%s", small, again)
 		}
 		o.MaxTokens += 1 + int(more)%300
-		large, third := promised(t, o, in)
-		monotone(t, first, second)
-		monotone(t, first, third)
+		large := promised(t, o, in)
+		monotone(t, *small, *large)
 		keeps(t, *small, *large)
 		if o.MaxChars > 0 {
 			countAll(in) // with wrong counts the two budgets depend on each other
-			small, first = promised(t, o, in)
+			small = promised(t, o, in)
 			o.MaxChars += 1 + int(more)%100
-			large, third = promised(t, o, in)
-			monotone(t, first, third)
+			large = promised(t, o, in)
+			monotone(t, *small, *large)
 			keeps(t, *small, *large)
 		}
 	})
 }
 
 // promised builds a prompt and checks what is promised of it. There is none if the budget is smaller than any may be.
-func promised(t failer, o Options, in Input) (*Prompt, parsed) {
+func promised(t failer, o Options, in Input) *Prompt {
 	t.Helper()
 	b, err := New(o, quickCounter)
 	if err != nil {
 		if o.MaxTokens >= MinTokens {
 			t.Fatalf("%v", err)
 		}
-		return nil, parsed{}
+		return nil
 	}
 	p := b.Build(in)
 	holds(t, b.options, p)
 	visible(t, p.String())
 	numbered(t, b.options, in, p)
-	return &p, readBack(t, b, in, p)
+	readBack(t, b, in, p)
+	return &p
 }
 
 // monotone checks that nothing of small is missing in large. Which of the input's items are in a prompt is known by how
 // many are: readBack has seen that they are the first, or the newest.
-func monotone(t failer, small, large parsed) {
+func monotone(t failer, small, large Prompt) {
 	t.Helper()
-	for what, n := range map[string][2]int{
-		"participants": {len(small.people), len(large.people)}, "history": {len(small.history), len(large.history)},
-		"turns": {len(small.turns), len(large.turns)}, "summaries": {len(small.summaries), len(large.summaries)}, "lore": {len(small.lore), len(large.lore)},
-	} {
-		if n[1] < n[0] {
-			t.Errorf("%d %s, with more room %d", n[0], what, n[1])
+	more := items(large)
+	for section, n := range items(small) {
+		if more[section] < n {
+			t.Errorf("%d items of %s, with more room %d", n, section, more[section])
 		}
 	}
 }

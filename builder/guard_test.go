@@ -44,14 +44,14 @@ var (
 		"template mark":  regexp.MustCompile(`(?i)\[/?(INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|previous_context)\]|<<SYS>>`),
 		"fence":          regexp.MustCompile("```"),
 		"emoji's id":     regexp.MustCompile(`<a?:(x|wave|dance):\d+>`),
-		"heading":        regexp.MustCompile(`(?i)={3}[^\pL\d\n]*(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)([^\pL\d]|$)|(^|[^\pL\d])(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)[^\pL\d\n]*={3}`),
+		"heading":        regexp.MustCompile(`(?i)={3}[^\pL\d⏎]*(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)([^\pL\d]|$)|(^|[^\pL\d])(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)[^\pL\d⏎]*={3}`),
 		"title":          regexp.MustCompile(`(^|[^\p{Latin}\p{Greek}\p{Cyrillic}\d])(SYSTEM ROLE|RECENT CONVERSATION|CURRENT QUERY)[:：]([^/]|$)`),
 		"speaker":        regexp.MustCompile(`[<＜]@!?\d+[>＞][ *_]*[:：(|]`),
 	}
 	citationText = regexp.MustCompile(`(?:^|[^\pL\pN_)\]])\[\d{1,3}(?:\s*,\s*\d{1,3})*\]`)
 	atBegin      = map[string]*regexp.Regexp{
-		"role":  regexp.MustCompile(`(?i)^\PL*(user|assistant|system|human|hark|benutzer|пользователь|ユーザー|用户)[^\pL\d:：]*[:：]([^/]|$)`),
-		"time":  regexp.MustCompile(`^\PL*\[(\d{4}-)?\d\d-\d`),
+		"role":  regexp.MustCompile(`(?i)^\PL{0,250}(user|assistant|system|human|hark|benutzer|пользователь|ユーザー|用户)[^\pL\d:：]{0,20}[:：]([^/]|$)`),
+		"time":  regexp.MustCompile(`^\PL{0,250}\[(\d{4}-)?\d\d-\d`),
 		"fence": regexp.MustCompile(`^\s*~~~`),
 	}
 )
@@ -96,9 +96,15 @@ func (g *guard) isHeading(line string) bool {
 		}
 		signs++
 	}
+	if line = strings.TrimSpace(line); len(line) > foldSpan {
+		line = strings.TrimFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '›' })
+	}
+	if len(line) > foldSpan {
+		return signs >= 3 // there is too much between the words of a title
+	}
 	folded := string(fold(line))
 	for _, title := range g.titles {
-		if folded == title && !strings.HasPrefix(strings.TrimSpace(line), strings.TrimSpace(forgeryMark)) {
+		if folded == title && !strings.HasPrefix(line, strings.TrimSpace(forgeryMark)) {
 			return true
 		}
 	}

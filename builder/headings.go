@@ -234,7 +234,7 @@ const titleSpan = 4 * titleMost
 
 // isTitle reports whether the line is a title and nothing else but signs.
 func (l suspicion) isTitle() bool {
-	line := strings.TrimFunc(l.line, func(r rune) bool { return r < utf8.RuneSelf && !inWord(r) })
+	line := strings.TrimFunc(l.line, func(r rune) bool { return isSign(r) || unicode.IsSpace(r) })
 	return len(line) <= titleSpan && l.isWhole(fold(line))
 }
 

@@ -316,7 +316,7 @@ func (r *reader) legible(what, safe, source string, how *block) {
 
 var (
 	emojiTag   = regexp.MustCompile(`[<＜﹤]a?:(\w{1,32}) ?:\d+>`)
-	linkedText = regexp.MustCompile(`\[\\\[([\d, ]+)\\\]\]\(<[^ <]{0,140}?>\)`)
+	linkedText = regexp.MustCompile(`\[\\\[([\d, \t]+)\\\]\]\([<‹][^ <]{0,170}?>\)`)
 )
 
 // letters are the letters and digits of s that can be seen, without the ids of emoji, and of messages linked to.

@@ -171,7 +171,7 @@ func numberAt(s string) (width int, digits string) {
 	if len(s) < start || s[0] != '[' {
 		return 0, ""
 	}
-	digits = s[start : len(s)-len(strings.TrimLeft(s[start:], "0123456789, "))]
+	digits = s[start : len(s)-len(strings.TrimLeft(s[start:], "0123456789, \t"))]
 	if !strings.HasPrefix(s[start+len(digits):], shut) || !areNumbers(digits) {
 		return 0, ""
 	}
@@ -191,7 +191,7 @@ func numberAt(s string) (width int, digits string) {
 func areNumbers(s string) bool {
 	for _, number := range strings.Split(s, ",") {
 		number = strings.TrimSpace(number)
-		if number == "" || len(number) > 3 || strings.Contains(number, " ") {
+		if number == "" || len(number) > 3 || strings.ContainsAny(number, " \t") {
 			return false
 		}
 	}
