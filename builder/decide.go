@@ -111,8 +111,8 @@ func (w *work) decide(budget int) {
 	head := take(int64(w.queryFixed), all*whole/headPart)
 	spare := take(int64(w.b.costs.spare()), all*whole)
 	general := w.b.modes[ModeGeneral].all()
-	// The rules may have three fifths of the system's share, the persona what they leave of it.
-	told := take(int64(general), shares.system*all*3/5)
+	// Two fifths of the system's share are kept for the persona, as far as it needs them; each may have what the other leaves.
+	told := take(int64(general), shares.system*all-min(int64(w.personaSize)*whole, shares.system*all*2/5))
 	persona := take(int64(w.personaSize), shares.system*all-told)
 
 	var demands [sectionKinds]demand

@@ -78,7 +78,7 @@ type Why string
 // What may keep something out.
 const (
 	WhyCeiling    Why = "ceiling"    // the section had all that it may have
-	WhyBudget     Why = "budget"     // other sections went first, and the prompt was full
+	WhyBudget     Why = "budget"     // the prompt's, of which a part is kept for other sections
 	WhyCharacters Why = "characters" // Options.MaxChars
 	WhyCount      Why = "count"      // LayoutPlain shows only so many
 	WhyMode       Why = "mode"       // the section isn't shown in this mode
