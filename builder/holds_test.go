@@ -3,6 +3,7 @@ package builder
 import (
 	"strings"
 	"sync"
+	"testing"
 	"unicode/utf8"
 
 	"hark/internal/tokens"
@@ -96,4 +97,14 @@ func (c *memoCounter) Count(text string) int {
 		c.seen[strings.Clone(text)] = n
 	}
 	return n
+}
+
+// quickBuilder is newBuilder for tests that build much.
+func quickBuilder(tb testing.TB, o Options) *Builder {
+	tb.Helper()
+	b, err := New(o, quickCounter)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
 }
