@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"fmt"
 	"hash/maphash"
 	"strconv"
 	"strings"
@@ -116,7 +117,7 @@ func newCosts(l *Labels, citations bool, count Counter) costs {
 		c.titles[kind] = count.Count(title) + 2
 	}
 	c.systemHead = max(count.Count(headSystem), count.Count(plainSystem)) + count.Count(leastRule) + 2
-	c.reminder, c.nothing = count.Count(reminder)+2, count.Count(l.Nothing)+1
+	c.reminder, c.nothing = count.Count(reminder)+2, max(count.Count(l.Nothing), count.Count(fmt.Sprintf(l.More, 88_888_888)), count.Count(l.MoreOne))+1
 	return c
 }
 

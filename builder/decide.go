@@ -124,7 +124,7 @@ func (w *work) decide(budget int) {
 	}
 	left = distribute(left, shares.order[:], &demands, &parts)
 	if !w.modest {
-		told += take(int64(max(0, w.rules.all()-general)), shares.system*all)
+		told += take(int64(max(0, w.rules.all()-general)), max(0, shares.system*all-told-persona))
 		raise(left, shares.order[:], &demands, &parts)
 	}
 
@@ -149,6 +149,24 @@ func (w *work) decide(budget int) {
 	if !w.bare && !w.recalledAny() {
 		w.tokens += w.b.costs.nothing
 	}
+}
+
+// insteadOf is what stands where nothing is shown of what was recalled: that there was nothing, or how much of the history
+// there was.
+func (w *work) insteadOf() string {
+	text := w.b.labels.Nothing
+	for k := range w.sections {
+		if kind(k) != kindSession && w.sections[k].items > 0 {
+			text = ""
+		}
+	}
+	if n := w.sections[kindHistory].items; n > 0 {
+		text = w.moreText(n)
+	}
+	if w.bare || w.charsCount && utf8.RuneCountInString(text) > w.b.options.MaxChars {
+		return ""
+	}
+	return text
 }
 
 // recalledAny reports whether anything stands under the previous context's heading.

@@ -57,12 +57,13 @@ type suspicion struct {
 	line     string
 	begins   bool // whether the line begins a line of the text after the first, or of the prompt
 	starts   bool // whether it begins a line of the prompt, if only after an indent
+	flush    bool // whether that line is a member's, and has no indent
 	operator bool
 }
 
 // reads is how the first line of a text, or a later one, is read.
 func (e *escaper) reads(line string, b *block, first bool) suspicion {
-	l := suspicion{escaper: e, line: line, begins: b.bare || !first, starts: b.bare, operator: b.operator}
+	l := suspicion{escaper: e, line: line, begins: b.bare || !first, starts: b.bare, flush: b.bare && first && b != answerText, operator: b.operator}
 	if !first {
 		l.starts = b.newline[0] == '\n'
 	}
@@ -224,8 +225,8 @@ func (l suspicion) at(i int) edit {
 		return l.colon(i, n)
 	case r == '<' || r == '＜' || r == '﹤':
 		return l.angle(i, n)
-	case r == '[':
-		return l.bracket(i)
+	case r == '[' || r == '［':
+		return l.bracket(i, n)
 	case r == '`' || r == '~':
 		return l.fence(i)
 	case r == breakMark && !l.operator:

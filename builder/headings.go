@@ -119,7 +119,7 @@ func (l suspicion) startsWithSign() bool {
 		return false
 	}
 	line := strings.TrimLeftFunc(l.line, unicode.IsSpace)
-	if r, _ := utf8.DecodeRuneInString(line); bulletLike(r) {
+	if r, _ := utf8.DecodeRuneInString(line); bulletLike(r) || l.flush && listLike(line) {
 		return true
 	}
 	for _, sign := range l.signs {
@@ -128,6 +128,19 @@ func (l suspicion) startsWithSign() bool {
 		}
 	}
 	return false
+}
+
+// listLike reports whether a line begins as an item of a list does, a heading or a quotation, in Markdown.
+func listLike(line string) bool {
+	marker := strings.TrimLeft(line, "#>")
+	if marker == line {
+		if marker = strings.TrimLeft(line, "0123456789"); marker == line {
+			marker = strings.TrimLeft(line, "-*+–—")
+			return marker != line && strings.HasPrefix(marker, " ")
+		}
+		return strings.HasPrefix(marker, ". ") || strings.HasPrefix(marker, ") ")
+	}
+	return true
 }
 
 // opens reports whether nothing but signs stands before byte i.

@@ -143,9 +143,16 @@ func (p *parser) readContext(list [][]string, last bool) {
 			p.fail("the context begins %q", first(list))
 			return
 		}
-		// At the smallest budgets not even that stands there.
-		if list[0] = list[0][1:]; len(list[0]) == 0 || len(list[0]) == 1 && first(list) == p.labels.Nothing {
+		// What was found and isn't shown may be counted there, and at the smallest budgets nothing stands there.
+		more := 0
+		if list[0] = list[0][1:]; len(list[0]) == 1 {
+			more = p.moreIn(first(list))
+		}
+		if len(list[0]) == 0 || len(list[0]) == 1 && (more > 0 || first(list) == p.labels.Nothing) {
 			p.nothing, list = true, list[1:]
+		}
+		if more > 0 {
+			p.more = more
 		}
 		list = p.readRecalled(list)
 	}

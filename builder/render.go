@@ -78,9 +78,9 @@ func (w *work) appendPrevious() {
 	w.section(SectionPreviousContext)
 	w.buf = append(w.buf, headPrevious...)
 	if !any {
-		if !w.bare {
+		if text := w.insteadOf(); text != "" {
 			w.buf = append(w.buf, '\n')
-			w.buf = append(w.buf, w.b.labels.Nothing...)
+			w.buf = append(w.buf, text...)
 		}
 		return
 	}

@@ -6,10 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// tagSpan and linkSpan bound what is looked at for a tag's end, and a link's.
+// How much is looked at for the end of a tag, of what stands in brackets, and of a link.
 const (
-	tagSpan  = 32
-	linkSpan = 160
+	tagSpan     = 32
+	bracketSpan = 128 // letters that look like others have more bytes
+	linkSpan    = 160
 )
 
 // angle takes their form from mention tags and from the tags of chat templates. Of a server's own emoji the name
@@ -103,33 +104,33 @@ var bracketNames = names(`inst sys system system_prompt available_tools tool_cal
 func names(list string) map[string]bool {
 	set := map[string]bool{}
 	for _, name := range strings.Fields(list) {
-		set[name] = true
+		set[name], set[string(fold(name))] = true, true
 	}
 	return set
 }
 
 // bracket is angle for tags in brackets, the prompt's own among them, and keeps a line from beginning with a
 // time as those of the history do, and numbers from being taken for citations.
-func (l suspicion) bracket(i int) edit {
-	if l.begins && stampFollows(l.line[i+1:]) && (l.without(i, unicode.IsLetter) || l.marked(i)) {
-		return edit{1, "[", true}
+func (l suspicion) bracket(i, n int) edit {
+	if l.begins && stampFollows(l.line[i+n:]) && (l.without(i, unicode.IsLetter) || l.marked(i)) {
+		return edit{n, "[", true}
 	}
-	if l.numbers && !l.operator {
+	if n == 1 && l.numbers && !l.operator {
 		if change := l.citation(i); change.width > 0 {
 			return change
 		}
 	}
-	if name := bracketed(l.line[i+1:]); name != "" && (name == l.tag || bracketNames[name]) {
-		return edit{1, "‹", false}
+	if name := bracketed(l.line[i+n:]); name != "" && (name == l.tag || bracketNames[name]) {
+		return edit{n, "‹", false}
 	}
 	return edit{}
 }
 
-// bracketed is what s, the text after a "[", has before its "]", in small letters; empty if that isn't near.
+// bracketed is what s, the text after a "[", has before its "]", folded; empty if that isn't near.
 func bracketed(s string) string {
-	name := strings.TrimPrefix(s, "/")
-	end := strings.IndexByte(name[:min(len(name), tagSpan)], ']')
-	return strings.ToLower(name[:max(0, end)])
+	name := s[:min(len(s), bracketSpan)]
+	end := strings.IndexAny(name, "]］")
+	return string(fold(name[:max(0, end)]))
 }
 
 // stampFollows reports whether s begins like "07-24" or "2024-07".

@@ -10,7 +10,7 @@ import (
 )
 
 // citation is [n], or [n, m] as some models write it.
-var citation = regexp.MustCompile(`\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]`)
+var citation = regexp.MustCompile(`\[(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)\]`)
 
 // shownTag is a mention tag as the prompt shows those in what members wrote.
 var shownTag = regexp.MustCompile(`‹@(&?\d{1,20})›`)

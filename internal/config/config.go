@@ -90,7 +90,7 @@ func (m Memory) KeepPrompts() time.Duration {
 
 // Builder is the layout and size of prompts.
 type Builder struct {
-	Layout          string   `toml:"layout" help:"The prompt's form: \"sections\", \"plain\" or \"chat\"."`
+	Layout          string   `toml:"layout" help:"The prompt's form: \"sections\", \"plain\" or \"chat\", which gives the session as messages of its own. \"plain\" is for small models: it is short, has no instructions for the mode that a question is answered in, and no numbers to cite, so that answers name no sources."`
 	MaxTokens       int      `toml:"max_tokens" help:"The longest prompt, in tokens. Where it doesn't fit the model's window beside llm.max_tokens it is shorter. For models other than OpenAI's, tokens are estimated, rather too many than too few."`
 	MaxContextChars int      `toml:"max_context_chars" help:"The most characters of recalled history in a prompt. 0: only max_tokens limits it."`
 	LineChars       int      `toml:"line_chars" help:"How many characters of a history line are shown at first. Where there is room they are shown in full, the best first."`

@@ -1,0 +1,152 @@
+package builder
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// configured are options with limits as operators may set them.
+func configured(t *rapid.T) Options {
+	o := Options{
+		Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 3000).Draw(t, "tokens"), Citations: rapid.Bool().Draw(t, "citations"),
+		LineChars: rapid.SampledFrom([]int{0, 1, 5, 40, 150, 1000, 4000}).Draw(t, "line"), DataChars: rapid.SampledFrom([]int{0, 1, 5, 40, 150, 1000}).Draw(t, "data"),
+		MaxChars: rapid.SampledFrom([]int{0, 0, 0, 50, 700, 2000}).Draw(t, "characters"), Sections: map[SectionType]Limits{},
+	}
+	whole := 4000
+	if o.Layout == LayoutPlain {
+		whole = 700
+	}
+	for _, section := range sectionTypes {
+		if o.Layout == LayoutPlain && section == SectionParticipants || !rapid.Bool().Draw(t, "set") {
+			continue
+		}
+		ceiling := rapid.IntRange(0, whole).Draw(t, "ceiling")
+		l := Limits{Priority: rapid.IntRange(-3, 5).Draw(t, "priority"), Ceiling: ceiling, Floor: rapid.IntRange(0, ceiling).Draw(t, "floor")}
+		if rapid.IntRange(0, 3).Draw(t, "in modes") == 0 {
+			l.Modes = []Mode{rapid.SampledFrom(Modes()).Draw(t, "mode")}
+		}
+		o.Sections[section] = l
+	}
+	for _, section := range []SectionType{SectionSystem, SectionQuery} {
+		if rapid.Bool().Draw(t, "always") {
+			o.Sections[section] = Limits{Ceiling: rapid.IntRange(0, whole).Draw(t, "ceiling")}
+		}
+	}
+	o.Labels, _ = LabelsIn(rapid.SampledFrom(Languages()).Draw(t, "language"), rapid.Bool().Draw(t, "emoji"))
+	return o
+}
+
+// What is promised holds however the operator divides a prompt: it is within its budgets, and more of either loses nothing.
+func TestConfiguredHolds(t *testing.T) {
+	t.Parallel()
+	in := inputs(injections(t))
+	rapid.Check(t, func(t *rapid.T) {
+		o, input := configured(t), in.Draw(t, "input")
+		input.Mode = rapid.SampledFrom(Modes()).Draw(t, "asked in")
+		if rapid.Bool().Draw(t, "smaller") {
+			input.MaxTokens = rapid.IntRange(1, 3000).Draw(t, "at most")
+		}
+		countAll(input)
+		build := func(o Options, in Input) Prompt {
+			b := newBuilderFor(t, o)
+			p := b.Build(in)
+			as := b.options
+			as.MaxTokens = p.Report.MaxTokens
+			holds(t, as, p)
+			return p
+		}
+		less := func(what string, small, large Prompt) {
+			for section, n := range items(small) {
+				if items(large)[section] < n {
+					t.Errorf("%s: %d of %s, and %d before", what, items(large)[section], section, n)
+				}
+			}
+			keeps(t, small, large)
+		}
+		p := build(o, input)
+		visible(t, p.String())
+		more, larger := o, input
+		by := rapid.SampledFrom([]int{1, 2, 3, 7, 20, 150, 1000}).Draw(t, "more")
+		more.MaxTokens += by
+		if larger.MaxTokens > 0 {
+			larger.MaxTokens += by
+		}
+		less("more tokens", p, build(more, larger))
+		if more = o; o.MaxChars > 0 {
+			more.MaxChars += rapid.IntRange(1, 300).Draw(t, "more characters")
+			less("more characters", p, build(more, input))
+		}
+	})
+}
+
+// What was found and has no room isn't told as nothing.
+func TestNothingShownIsNotNothingFound(t *testing.T) {
+	t.Parallel()
+	l := DefaultLabels()
+	in := Input{Now: noon, Query: Turn{Content: "what?"}}
+	item := Item{Lines: lines(1, "%d words and more words of a message that has no room")}
+	for _, c := range []struct {
+		name string
+		o    Options
+		in   func(*Input)
+		want string
+	}{
+		{"nothing", Options{}, func(*Input) {}, l.Nothing},
+		{"history", Options{MaxTokens: 120}, func(in *Input) { in.History = []Item{item, item} }, "… and 2 more related messages"},
+		{"one message", Options{MaxTokens: 120}, func(in *Input) { in.History = []Item{item} }, l.MoreOne},
+		{"lore", Options{MaxTokens: 120}, func(in *Input) { in.Lore = []string{"The cabin is by the lake."} }, ""},
+		{"few characters", Options{MaxChars: 10}, func(*Input) {}, ""},
+	} {
+		in := in
+		c.in(&in)
+		p := newBuilder(t, c.o).Build(in)
+		if got := section1(p, headPrevious); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// A member's line that begins a line of the prompt is no item of a list, heading or quotation.
+func TestListsBeginNoLine(t *testing.T) {
+	t.Parallel()
+	b := newBuilder(t, Options{Layout: LayoutPlain})
+	for _, text := range []string{"- a", "* a", "+ a", "– a", "1. a", "12) a", "# a", "### a", "> a", "#a"} {
+		if got := string(b.escape.appendSafe(nil, text, bareText)); got != forgeryMark+text {
+			t.Errorf("%q became %q", text, got)
+		}
+		if got := string(b.escape.appendSafe(nil, "ok "+text, bareText)); got != "ok "+text {
+			t.Errorf("%q became %q", "ok "+text, got)
+		}
+	}
+	for _, text := range []string{"-5 degrees", "1.5 litres", "2024 was fine", "*bold*", "a - b"} {
+		if got := string(b.escape.appendSafe(nil, text, bareText)); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// The rules name the mark that earlier sessions have.
+func TestRuleNamesTheEarlierMark(t *testing.T) {
+	t.Parallel()
+	for mark, want := range map[string]string{"[earlier] ": "what is marked [earlier] comes", "": "what stands under \"📜 Earlier Sessions\" comes"} {
+		l := DefaultLabels()
+		l.EarlierMark = mark
+		if p := newBuilder(t, Options{Labels: l}).Build(Input{Now: noon}); !strings.Contains(p.Messages[0].Content, want) {
+			t.Errorf("%q: no %q in %s", mark, want, p.Messages[0].Content)
+		}
+	}
+}
+
+// A long persona leaves a mode's own rules no more than the system's share.
+func TestSystemStaysBelowItsCeiling(t *testing.T) {
+	t.Parallel()
+	b := newBuilder(t, Options{})
+	for _, m := range Modes() {
+		s := b.Build(Input{Now: noon, Mode: m, Persona: strings.Repeat("Be kind to everybody. ", 300)}).Report.section(SectionSystem)
+		if s.Tokens > s.Ceiling+8 || s.Tokens < s.Ceiling*9/10 {
+			t.Errorf("%s: %+v", m, s)
+		}
+	}
+}
