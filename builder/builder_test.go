@@ -25,6 +25,7 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{Options{Layout: "fancy"}, `prompt layout "fancy": want "sections", "plain" or "chat"`},
 		{Options{MaxTokens: 30}, "prompt of 30 tokens: the sections layout needs at least "},
+		{Options{CacheTTL: -time.Second}, "prompt cache of -1s: want a time above 0"},
 		{Options{LineChars: -1}, "prompt lines of -1 and data of 100 characters"},
 		{Options{Sections: map[SectionType]Limits{SectionInstruction: {}}}, `section "instruction": there is none of that name`},
 		{Options{Sections: map[SectionType]Limits{SectionLore: {Floor: 2, Ceiling: 1}}}, "section lore: a floor of 2 and a ceiling of 1 tokens"},

@@ -139,6 +139,16 @@ func TestRuleNamesTheEarlierMark(t *testing.T) {
 	}
 }
 
+// Marks that there aren't have no meaning.
+func TestNoLegendWithoutMarks(t *testing.T) {
+	t.Parallel()
+	l := DefaultLabels()
+	l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred = "", "", "", "", "", ""
+	if p := newBuilder(t, Options{Labels: l}).Build(Input{Now: noon}); strings.Contains(p.Messages[0].Content, "Marks in the history") {
+		t.Errorf("the rules are %s", p.Messages[0].Content)
+	}
+}
+
 // A long persona leaves a mode's own rules no more than the system's share.
 func TestSystemStaysBelowItsCeiling(t *testing.T) {
 	t.Parallel()

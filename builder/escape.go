@@ -88,10 +88,7 @@ const (
 func newEscaper(l Labels, numbers bool) *escaper {
 	e := &escaper{numbers: numbers, signs: signs(l)}
 	for _, title := range append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem, plainPrevious, plainSession, plainQuery) {
-		words := strings.Fields(string(fold(title)))
-		if len(words) == 0 {
-			continue
-		}
+		words := strings.Fields(string(fold(title))) // Labels.Check sees to it that there are some
 		e.titles, e.ends = append(e.titles, strings.Join(words, "")), append(e.ends, words[len(words)-1])
 	}
 	slices.Sort(e.ends)

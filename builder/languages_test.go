@@ -237,7 +237,7 @@ func TestMarksCannotBeForged(t *testing.T) {
 				}
 			}
 		}
-		for _, text := range []string{"highlight [07-24 12:30]", "hochgeladen [07-24]", "高橋 [07-24 12:30]", "last low [07-24 12:30]"} {
+		for _, text := range []string{"highlight [07-24 12:30]", "hochgeladen [07-24]", "高橋 [07-24 12:30]", "last low [07-24 12:30]", strings.Repeat("x ", 600) + "[07-24 12:30]"} {
 			if got := string(e.appendSafe(nil, text, bareLine)); got != text {
 				t.Errorf("%s: %q became %q", l.name, text, got)
 			}
