@@ -8,7 +8,7 @@ import (
 
 // How much is looked at for the end of a tag, of what stands in brackets, and of a link.
 const (
-	tagSpan     = 32
+	tagSpan     = 96
 	bracketSpan = 128 // letters that look like others have more bytes
 	linkSpan    = 160
 )
