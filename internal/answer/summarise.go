@@ -170,7 +170,7 @@ func (s *Summariser) keep(ctx context.Context, e memory.Summarised) error {
 		if err != nil {
 			return err
 		}
-		e.Evicted = search.Outranked(*e.Summary, others, memory.MaxSummaries)
+		e.Evicted = search.MakeRoom(*e.Summary, others, memory.MaxSummaries)
 	}
 	err := s.Log.Apply(ctx, e)
 	if err == nil && e.Summary != nil && s.Done != nil {

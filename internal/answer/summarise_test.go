@@ -309,6 +309,28 @@ func TestSummariesMakeRoom(t *testing.T) {
 	hasNot(t, texts(all), "folder 0 ", "folder 1 ")
 }
 
+// What goes for good isn't chosen by what was talked about last: what was told four days ago stays, and what has been said
+// often since goes.
+func TestWhatIsParticularStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for i := range memory.MaxSummaries + 10 {
+		ago := time.Duration(160-3*i) * time.Hour
+		if i == 20 {
+			w.says(ago, lobby, ann, "My personal best for the charity 5K is 25:50.")
+			continue
+		}
+		w.says(ago, lobby, cleo, fmt.Sprintf("The archive of documents has %d folders of contracts, sorted by client.", 14+i))
+	}
+	w.sumsUp(nil)
+	all := w.summaries(lobby)
+	if len(all) != memory.MaxSummaries {
+		t.Errorf("%d summaries", len(all))
+	}
+	has(t, texts(all), "25:50", " 63 folders")
+	hasNot(t, texts(all), " 14 folders", " 18 folders")
+}
+
 func TestRunningSumsUpUntilItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
