@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type SummaryLog interface {
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
 	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
 	Unsummarised(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error)
+	Gaps(ctx context.Context) ([]memory.Gap, error)
 	Apply(ctx context.Context, events ...memory.Event) error
 }
 
@@ -40,10 +42,13 @@ type Summariser struct {
 	Patience time.Duration
 	// Done, if not nil, is told of each summary that is made.
 	Done func(memory.Summary)
-	// Failed is told when a session was summed up without the model, or couldn't be.
+	// Failed is told when a session is summed up without the model, because that failed.
 	Failed func(channel memory.ChannelID, err error)
+	// Stuck, if not nil, is told when Run couldn't sum up all that it should have: it tries again.
+	Stuck func(err error)
 
-	left int // sessions that the model may still be asked about in this round
+	left int  // sessions that the model may still be asked about in this round
+	mute bool // the model has failed in this round
 }
 
 const (
@@ -64,8 +69,8 @@ func (s *Summariser) Run(ctx context.Context) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		if err := s.Round(ctx); err != nil && ctx.Err() == nil {
-			s.Failed(0, err)
+		if err := s.Round(ctx); err != nil && ctx.Err() == nil && s.Stuck != nil {
+			s.Stuck(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -75,29 +80,62 @@ func (s *Summariser) Run(ctx context.Context) error {
 	}
 }
 
-// Round sums up what has ended since the last time, oldest first. It may not be called twice at once.
+// Round sums up what has ended since the last time, oldest first. A channel that fails doesn't keep it from the others: the
+// error is that of the first. It may not be called twice at once.
 func (s *Summariser) Round(ctx context.Context) error {
-	stretches, err := s.Log.Unsummarised(ctx, memory.FirstMessageID(s.Now().Add(-summariseBack)))
+	since := memory.FirstMessageID(s.Now().Add(-summariseBack))
+	stretches, err := s.Log.Unsummarised(ctx, since)
 	if err != nil {
 		return fmt.Errorf("sum up sessions: %w", err)
 	}
-	s.left = synthesisMax
+	missing, err := s.missing(ctx, since)
+	if err != nil {
+		return fmt.Errorf("sum up sessions: %w", err)
+	}
+	s.left, s.mute = synthesisMax, false
+	var first error
+	failed := 0
 	for _, stretch := range stretches {
-		if s.Channel != 0 && stretch.Channel != s.Channel {
+		if s.Channel != 0 && stretch.Channel != s.Channel || missing[stretch.Channel] && !stretch.Again {
 			continue
 		}
-		for {
-			until, err := s.next(ctx, stretch)
-			if err != nil {
-				return fmt.Errorf("sum up a session of channel %d: %w", stretch.Channel, err)
-			}
-			if until == 0 || until >= stretch.Until {
-				break
-			}
-			stretch.After = until
+		err := s.all(ctx, stretch)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			failed++
+			first = cmp.Or(first, fmt.Errorf("sum up a session of channel %d: %w", stretch.Channel, err))
 		}
 	}
-	return nil
+	if failed > 1 {
+		return fmt.Errorf("%w (and %d more failed)", first, failed-1)
+	}
+	return first
+}
+
+// missing are the channels of which something that was said from since on is to be fetched still. What comes late to a
+// channel that is summed up further would never be summed up.
+func (s *Summariser) missing(ctx context.Context, since memory.MessageID) (map[memory.ChannelID]bool, error) {
+	gaps, err := s.Log.Gaps(ctx)
+	channels := map[memory.ChannelID]bool{}
+	for _, g := range gaps {
+		if g.Until >= since {
+			channels[g.Channel] = true
+		}
+	}
+	return channels, err
+}
+
+// all sums up the sessions of a stretch that have ended.
+func (s *Summariser) all(ctx context.Context, stretch memory.Stretch) error {
+	for {
+		until, err := s.next(ctx, stretch)
+		if err != nil || until == 0 || until >= stretch.Until {
+			return err
+		}
+		stretch.After = until
+	}
 }
 
 // next sums up the first session of a stretch, if it has ended, and returns its last message; 0 if there is nothing to be done now.
@@ -119,7 +157,8 @@ func (s *Summariser) next(ctx context.Context, stretch memory.Stretch) (memory.M
 		return 0, nil
 	}
 	asked := slices.ContainsFunc(session, func(m memory.Message) bool { return m.Kind == memory.FromHark })
-	if asked && s.Model != nil && s.left == 0 {
+	ask := asked && s.Model != nil && !s.mute
+	if ask && s.left == 0 {
 		return 0, nil // in the next round
 	}
 	session, err = p.spoken(ctx, session)
@@ -127,7 +166,7 @@ func (s *Summariser) next(ctx context.Context, stretch memory.Stretch) (memory.M
 		return 0, err
 	}
 	summary := extracted(session, p.names.of)
-	if asked && s.Model != nil && summary != nil {
+	if ask && summary != nil {
 		s.left--
 		written, err := s.synthesised(ctx, session, p.names.of)
 		if ctx.Err() != nil {
@@ -135,6 +174,7 @@ func (s *Summariser) next(ctx context.Context, stretch memory.Stretch) (memory.M
 		}
 		if err != nil {
 			s.Failed(stretch.Channel, err)
+			s.mute = !errors.Is(err, errNoSummary) // waiting for it again, for each session, would hold up all
 		} else {
 			summary = written
 		}

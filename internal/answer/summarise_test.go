@@ -227,6 +227,32 @@ func TestSessionsEndBySilenceOrLength(t *testing.T) {
 	}
 }
 
+// A channel of which something is to be fetched still is summed up once that is there, unless it is of long ago.
+func TestWhatIsFetchedLateIsSummedUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	gap := func(channel memory.ChannelID, from, to time.Duration) memory.Gap {
+		return memory.Gap{Guild: guild, Channel: channel, After: memory.FirstMessageID(noon.Add(-from)), Until: memory.FirstMessageID(noon.Add(-to))}
+	}
+	w.says(3*day, lobby, ben, "the bus comes at noon")
+	w.says(2*time.Hour, lobby, ben, "I am online again, the bus was 20 minutes late")
+	w.says(2*time.Hour, harbor, ben, "the boat leaves at ten")
+	missed := gap(lobby, 2*day, 3*time.Hour)
+	w.apply(memory.GapFound{Gap: missed}, memory.GapFound{Gap: gap(harbor, 30*day, 8*day)})
+	w.sumsUp(nil)
+	if len(w.summaries(lobby)) != 0 || len(w.summaries(harbor)) != 1 {
+		t.Errorf("there is %s", texts(slices.Concat(w.summaries(lobby), w.summaries(harbor))))
+	}
+	w.says(day, lobby, ann, "My personal best for the charity 5K is 25:50.")
+	w.apply(memory.GapFilled{Gap: missed, Through: missed.Until})
+	w.sumsUp(nil)
+	all := w.summaries(lobby)
+	if len(all) != 3 || w.unsummed() != 0 {
+		t.Errorf("%d summaries, %d stretches are left", len(all), w.unsummed())
+	}
+	has(t, texts(all), "25:50", "at noon", "20 minutes")
+}
+
 func TestOnlyOneChannelIsSummedUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -338,7 +364,7 @@ func TestRunningSumsUpUntilItEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := w.summariser(nil)
 		failures := 0
-		s.Log, s.Failed = &failingLog{SummaryLog: w.store, n: 1}, func(memory.ChannelID, error) { failures++ }
+		s.Log, s.Stuck = &failingLog{SummaryLog: w.store, n: 1}, func(error) { failures++ }
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(ctx) }()
 		time.Sleep(90 * time.Second)
