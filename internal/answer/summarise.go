@@ -52,8 +52,11 @@ type Summariser struct {
 }
 
 const (
-	// summariseBack is how long ago a session may have ended: the past that is imported or fetched isn't summed up.
+	// summariseBack is how far back a channel is summed up that never was: the past that is imported or fetched isn't. From
+	// then on nothing is left out, however long Hark is away.
 	summariseBack = 7 * 24 * time.Hour
+	// sessionsMost is how many sessions of a channel are summed up in one round.
+	sessionsMost = memory.MaxSummaries
 	// sessionMost is how many messages are summed up together. A session that goes on for longer is cut.
 	sessionMost  = memory.MaxSummarySources
 	sessionPage  = 2 * sessionMost
@@ -127,15 +130,16 @@ func (s *Summariser) missing(ctx context.Context, since memory.MessageID) (map[m
 	return channels, err
 }
 
-// all sums up the sessions of a stretch that have ended.
+// all sums up the sessions of a stretch that have ended, but no more than one round is for.
 func (s *Summariser) all(ctx context.Context, stretch memory.Stretch) error {
-	for {
+	for range sessionsMost {
 		until, err := s.next(ctx, stretch)
 		if err != nil || until == 0 || until >= stretch.Until {
 			return err
 		}
 		stretch.After = until
 	}
+	return nil
 }
 
 // next sums up the first session of a stretch, if it has ended, and returns its last message; 0 if there is nothing to be done now.

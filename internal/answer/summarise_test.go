@@ -227,6 +227,33 @@ func TestSessionsEndBySilenceOrLength(t *testing.T) {
 	}
 }
 
+// What was heard since a channel was summed up last isn't lost, however long it takes until the next look, nor is more than
+// a round's work done at once. A channel that never was is summed up from a week ago on.
+func TestWhatWasHeardLongAgoIsSummedUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(90*day, lobby, ben, "the bus comes at noon")
+	w.says(90*day, harbor, ben, "the boat leaves at ten")
+	s := w.summariser(nil)
+	s.Channel, s.Now = lobby, func() time.Time { return noon.Add(-89 * day) }
+	if err := s.Round(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range sessionsMost {
+		w.says(80*day-time.Duration(i)*time.Hour, lobby, ann, fmt.Sprintf("the ferry of dock %d leaves at nine", i))
+	}
+	w.says(8*day, lobby, ann, "My personal best for the charity 5K is 25:50.")
+	w.sumsUp(nil)
+	if n := w.unsummed(); n != 1 {
+		t.Errorf("%d stretches are left", n)
+	}
+	w.sumsUp(nil)
+	has(t, texts(w.summaries(lobby)), "25:50")
+	if len(w.summaries(harbor)) != 0 || w.unsummed() != 0 {
+		t.Errorf("in the harbor there is %s, %d stretches are left", texts(w.summaries(harbor)), w.unsummed())
+	}
+}
+
 // A channel of which something is to be fetched still is summed up once that is there, unless it is of long ago.
 func TestWhatIsFetchedLateIsSummedUp(t *testing.T) {
 	t.Parallel()

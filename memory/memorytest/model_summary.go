@@ -127,7 +127,10 @@ func (m *model) unsummarised(since memory.MessageID) []memory.Stretch {
 		}
 	}
 	for id, c := range m.channels {
-		after := max(m.summarised[id], since-1)
+		after := m.summarised[id]
+		if after == 0 {
+			after = max(since-1, 0)
+		}
 		if last := m.lastIn(id, after, never); last != 0 {
 			fresh = append(fresh, memory.Stretch{Guild: c.Guild, Channel: id, After: after, Until: last})
 		}

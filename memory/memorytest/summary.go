@@ -177,6 +177,7 @@ var summaryPromises = []promise{
 		t.apply(memory.Summarised{Guild: guild, Channel: general, Until: id(1)}, memory.Summarised{Guild: guild, Channel: staff, Until: id(7)},
 			memory.Summarised{Guild: guild, Channel: staff, Until: id(3)}, memory.Summarised{Guild: guild, Channel: nowhere, Until: id(3)})
 		t.same("after some was", t.unsummarised(0), []memory.Stretch{{Guild: guild, Channel: general, After: id(1), Until: id(2)}})
+		t.same("however long ago that is", t.unsummarised(id(900)), []memory.Stretch{{Guild: guild, Channel: general, After: id(1), Until: id(2)}})
 		t.post(said(staff, id(6), ada, "late"), said(staff, id(8), ada, "new"))
 		t.same("what is new", t.unsummarised(0)[1:], []memory.Stretch{{Guild: guild, Channel: staff, After: id(7), Until: id(8)}})
 	}},
