@@ -74,10 +74,11 @@ type Stretch struct {
 type (
 	// Summarised says that what was said in a channel after After, up to and with Until, needs no more summing up: Summary
 	// does, whose ID is Until, or there is nothing to be said of it, where that is nil. It is refused if Summary isn't as
-	// Summary.Checked has it. Of several versions the last by Made holds, unless it was taken away for good.
+	// Summary.Checked has it. Of several versions the last by Made holds, and none that is from a stretch of which the summary
+	// was taken away for good.
 	//
 	// A summary of which a source isn't there, or isn't as it was any more, isn't kept: the stretch is to be summed up
-	// again. Evicted are summaries of the channel that make room.
+	// again. Evicted are summaries of the channel that make room, unless it isn't kept.
 	Summarised struct {
 		Guild        GuildID
 		Channel      ChannelID

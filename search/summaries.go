@@ -124,14 +124,56 @@ func isTopic(topic, called string, terms []string) bool {
 	return !slices.ContainsFunc(terms, func(t string) bool { return !slices.Contains(own, t) })
 }
 
-// Outranked are the summaries of a channel that make room for one more, the lowest in rank for it first. Neither it nor the
-// newest of the others is ever among them.
-func Outranked(fresh memory.Summary, others []memory.Summary, most int) []memory.MessageID {
-	others = slices.DeleteFunc(slices.Clone(others), func(s memory.Summary) bool { return s.ID == fresh.ID })
-	hits := RankSummaries(fresh.Text+" "+strings.Join(fresh.Topics, " "), fresh.To(), others)
+// How summaries make room: as many as this of the newest always stay, and two are alike that share so much of their words.
+const (
+	summariesSpared = 12
+	summariesAlike  = 0.5
+)
+
+// MakeRoom are the summaries of a channel that make room for one more, for good: of those that are alike the older one, of the
+// two that are most alike first, and else the oldest. What the last talk was about counts for nothing, for it says nothing of
+// the next. Neither fresh nor any of the newest dozen is ever among them.
+func MakeRoom(fresh memory.Summary, others []memory.Summary, most int) []memory.MessageID {
+	all := append(slices.DeleteFunc(slices.Clone(others), func(s memory.Summary) bool { return s.ID == fresh.ID }), fresh)
+	slices.SortFunc(all, func(a, b memory.Summary) int { return cmp.Compare(a.ID, b.ID) })
+	held := map[memory.MessageID]map[string]bool{}
+	var batch text.Batch
+	for _, s := range all {
+		terms := map[string]bool{}
+		for _, t := range batch.Terms(s.Text + " " + strings.Join(s.Topics, " ")) {
+			terms[t] = true
+		}
+		held[s.ID] = terms
+	}
 	var out []memory.MessageID
-	for i := len(hits) - 1; i > 0 && len(hits)+1-len(out) > most; i-- {
-		out = append(out, hits[i].Summary.ID)
+	for len(all) > most {
+		goes, best := -1, summariesAlike
+		for i, old := range all[:len(all)-min(summariesSpared, most-1)] {
+			if old.ID == fresh.ID {
+				continue
+			}
+			if goes < 0 {
+				goes = i
+			}
+			for _, newer := range all[i+1:] {
+				if a := inCommon(held[old.ID], held[newer.ID]); a > best {
+					goes, best = i, a
+				}
+			}
+		}
+		out = append(out, all[goes].ID)
+		all = slices.Delete(all, goes, goes+1)
 	}
 	return out
+}
+
+// inCommon is how much two sets of terms share of all that is in either, in [0, 1].
+func inCommon(a, b map[string]bool) float64 {
+	both := 0
+	for t := range a {
+		if b[t] {
+			both++
+		}
+	}
+	return float64(both) / float64(max(1, len(a)+len(b)-both))
 }

@@ -1,8 +1,10 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,28 +86,67 @@ func TestSummariesAreFiltered(t *testing.T) {
 	}
 }
 
-// Whatever there is: no more stay than are to, neither the fresh one nor the newest of the others goes, and what goes is
-// outranked by all that stays.
-func TestOutranked(t *testing.T) {
+// Whatever there is: no more stay than are to, neither the fresh one nor one of the newest dozen goes, and what goes is the
+// older one of two that are alike, or older than all that stay and could have gone.
+func TestMakeRoom(t *testing.T) {
 	t.Parallel()
-	words := []string{"boat", "ferry", "folder", "tomato", "chess"}
+	words := []string{"boat", "ferry", "folder", "tomato", "chess", "kitten", "rain"}
 	rapid.Check(t, func(t *rapid.T) {
 		var all []memory.Summary
 		for _, days := range rapid.SliceOfDistinct(rapid.IntRange(0, 300), rapid.ID[int]).Draw(t, "days") {
-			all = append(all, summed(days, rapid.SampledFrom(words).Draw(t, "text"), rapid.SampledFrom(words).Draw(t, "topic")))
+			all = append(all, summed(days, rapid.StringMatching("[a-z]{9}").Draw(t, "text"), rapid.SampledFrom(words).Draw(t, "topic")))
 		}
 		fresh := summed(rapid.IntRange(0, 300).Draw(t, "fresh"), "boat ferry", "boat")
 		most := rapid.IntRange(2, 20).Draw(t, "most")
-		out := Outranked(fresh, all, most)
+		out := MakeRoom(fresh, all, most)
 		others := slices.DeleteFunc(all, func(s memory.Summary) bool { return s.ID == fresh.ID })
 		if want := max(0, len(others)+1-most); len(out) != want {
 			t.Fatalf("%d of %d go, not %d", len(out), len(others), want)
 		}
-		ranks := RankSummaries("boat ferry boat", fresh.To(), others)
-		for i, h := range ranks {
-			if gone := slices.Contains(out, h.Summary.ID); gone != (i >= len(others)-len(out)) || gone && i == 0 {
-				t.Fatalf("rank %d goes: %t; out are %v", i, gone, out)
+		slices.SortFunc(others, func(a, b memory.Summary) int { return cmp.Compare(b.ID, a.ID) })
+		for i, s := range others {
+			if gone := slices.Contains(out, s.ID); gone && (i < min(12, most-1)-1 || s.ID == fresh.ID) {
+				t.Fatalf("one of the newest goes: %d of %v", i, out)
 			}
 		}
 	})
+}
+
+// What is old and said again goes, and what is particular stays, whatever was talked about last.
+func TestWhatIsSaidAgainMakesRoom(t *testing.T) {
+	t.Parallel()
+	documents := func(days int) memory.Summary {
+		return summed(days, fmt.Sprintf("Cleo: The archive of documents has %d folders of contracts, sorted by client.", days), "documents")
+	}
+	var all, unlike []memory.Summary
+	for days := 40; days > 0; days-- {
+		switch days {
+		case 40:
+			all = append(all, summed(days, "Ben: The cat has kittens in the shed.", "cat"))
+		case 15:
+			all = append(all, summed(days, "Ann: My personal best for the charity 5K is 25:50.", "charity 5k"))
+		default:
+			all = append(all, documents(days))
+		}
+		unlike = append(unlike, summed(days, strings.Repeat(string(rune('a'+days/26))+string(rune('a'+days%26)), 3)))
+	}
+	fresh := documents(0)
+	for range 25 {
+		out := MakeRoom(fresh, all, len(all))
+		if len(out) != 1 || out[0] == all[0].ID || strings.Contains(textOf(all, out[0]), "25:50") {
+			t.Fatalf("of %d goes %v: %s", len(all), out, textOf(all, out[0]))
+		}
+		all = slices.DeleteFunc(all, func(s memory.Summary) bool { return s.ID == out[0] })
+	}
+	if out := MakeRoom(fresh, unlike, 38); !slices.Equal(out, []memory.MessageID{unlike[0].ID, unlike[1].ID, unlike[2].ID}) {
+		t.Errorf("of those that aren't alike not the oldest go, but %v", out)
+	}
+	if out := MakeRoom(documents(70), unlike, 40); !slices.Equal(out, []memory.MessageID{unlike[0].ID}) {
+		t.Errorf("for an old one that is made again goes %v", out)
+	}
+}
+
+// textOf is the text of the summary with an id.
+func textOf(all []memory.Summary, id memory.MessageID) string {
+	return all[slices.IndexFunc(all, func(s memory.Summary) bool { return s.ID == id })].Text
 }

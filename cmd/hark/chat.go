@@ -103,6 +103,11 @@ func (t *conversation) sumUp(ctx context.Context) error {
 		return nil
 	}
 	s.Channel, s.Now, s.Patience = t.place.channel, t.now, chatPatience
+	before, err := t.app.store.Log(ctx, t.place.channel, 0, memory.FirstMessageID(t.now()), 1)
+	if err != nil {
+		return err
+	}
+	t.first = len(before) == 0
 	return s.Round(ctx)
 }
 
@@ -116,6 +121,8 @@ type conversation struct {
 	live    *live     // shows an answer while it is being written; nil if answers are printed when they are whole
 	warn    io.Writer // where it is told that an answer failed, or what it survived
 	last    memory.MessageID
+	// first says that nothing was ever said there: the first talk is summed up however long it is until the second.
+	first bool
 	// interrupts, if not nil, end an answer that is being written.
 	interrupts *interrupts
 	// unanswered is set once an answer failed. What is said goes on being remembered.
@@ -245,6 +252,9 @@ func (t *conversation) logs() bool { return t.place.guild == memory.LocalGuild }
 func (t *conversation) log(ctx context.Context, name string, m memory.Message, more ...memory.Event) error {
 	if !t.logs() {
 		return nil
+	}
+	if t.first {
+		more, t.first = append(more, memory.Summarised{Guild: t.place.guild, Channel: t.place.channel, Until: m.ID - 1}), false
 	}
 	return t.app.store.Apply(ctx, append([]memory.Event{
 		memory.ChannelSeen{Channel: memory.Channel{ID: t.place.channel, Guild: t.place.guild, Kind: memory.LocalChannel, Name: t.place.name}},

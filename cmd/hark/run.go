@@ -182,6 +182,9 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Err(err).Stringer("channel", channel).Msg("a session could not be summed up by the model")
 	})
 	if summariser != nil {
+		summariser.Stuck = func(err error) {
+			r.log.Warn().Err(err).Msg("summing up is delayed")
+		}
 		summariser.Done = func(s memory.Summary) {
 			r.log.Debug().Stringer("channel", s.Channel).Int("messages", len(s.Sources)).Str("model", s.Model).Msg("summed up a session")
 		}

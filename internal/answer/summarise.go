@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type SummaryLog interface {
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
 	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
 	Unsummarised(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error)
+	Gaps(ctx context.Context) ([]memory.Gap, error)
 	Apply(ctx context.Context, events ...memory.Event) error
 }
 
@@ -40,15 +42,21 @@ type Summariser struct {
 	Patience time.Duration
 	// Done, if not nil, is told of each summary that is made.
 	Done func(memory.Summary)
-	// Failed is told when a session was summed up without the model, or couldn't be.
+	// Failed is told when a session is summed up without the model, because that failed.
 	Failed func(channel memory.ChannelID, err error)
+	// Stuck, if not nil, is told when Run couldn't sum up all that it should have: it tries again.
+	Stuck func(err error)
 
-	left int // sessions that the model may still be asked about in this round
+	left int  // sessions that the model may still be asked about in this round
+	mute bool // the model has failed in this round
 }
 
 const (
-	// summariseBack is how long ago a session may have ended: the past that is imported or fetched isn't summed up.
+	// summariseBack is how far back a channel is summed up that never was: the past that is imported or fetched isn't. From
+	// then on nothing is left out, however long Hark is away.
 	summariseBack = 7 * 24 * time.Hour
+	// sessionsMost is how many sessions of a channel are summed up in one round.
+	sessionsMost = memory.MaxSummaries
 	// sessionMost is how many messages are summed up together. A session that goes on for longer is cut.
 	sessionMost  = memory.MaxSummarySources
 	sessionPage  = 2 * sessionMost
@@ -64,8 +72,8 @@ func (s *Summariser) Run(ctx context.Context) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		if err := s.Round(ctx); err != nil && ctx.Err() == nil {
-			s.Failed(0, err)
+		if err := s.Round(ctx); err != nil && ctx.Err() == nil && s.Stuck != nil {
+			s.Stuck(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -75,27 +83,61 @@ func (s *Summariser) Run(ctx context.Context) error {
 	}
 }
 
-// Round sums up what has ended since the last time, oldest first. It may not be called twice at once.
+// Round sums up what has ended since the last time, oldest first. A channel that fails doesn't keep it from the others: the
+// error is that of the first. It may not be called twice at once.
 func (s *Summariser) Round(ctx context.Context) error {
-	stretches, err := s.Log.Unsummarised(ctx, memory.FirstMessageID(s.Now().Add(-summariseBack)))
+	since := memory.FirstMessageID(s.Now().Add(-summariseBack))
+	stretches, err := s.Log.Unsummarised(ctx, since)
 	if err != nil {
 		return fmt.Errorf("sum up sessions: %w", err)
 	}
-	s.left = synthesisMax
+	missing, err := s.missing(ctx, since)
+	if err != nil {
+		return fmt.Errorf("sum up sessions: %w", err)
+	}
+	s.left, s.mute = synthesisMax, false
+	var first error
+	failed := 0
 	for _, stretch := range stretches {
-		if s.Channel != 0 && stretch.Channel != s.Channel {
+		if s.Channel != 0 && stretch.Channel != s.Channel || missing[stretch.Channel] && !stretch.Again {
 			continue
 		}
-		for {
-			until, err := s.next(ctx, stretch)
-			if err != nil {
-				return fmt.Errorf("sum up a session of channel %d: %w", stretch.Channel, err)
-			}
-			if until == 0 || until >= stretch.Until {
-				break
-			}
-			stretch.After = until
+		err := s.all(ctx, stretch)
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
+		if err != nil {
+			failed++
+			first = cmp.Or(first, fmt.Errorf("sum up a session of channel %d: %w", stretch.Channel, err))
+		}
+	}
+	if failed > 1 {
+		return fmt.Errorf("%w (and %d more failed)", first, failed-1)
+	}
+	return first
+}
+
+// missing are the channels of which something that was said from since on is to be fetched still. What comes late to a
+// channel that is summed up further would never be summed up.
+func (s *Summariser) missing(ctx context.Context, since memory.MessageID) (map[memory.ChannelID]bool, error) {
+	gaps, err := s.Log.Gaps(ctx)
+	channels := map[memory.ChannelID]bool{}
+	for _, g := range gaps {
+		if g.Until >= since {
+			channels[g.Channel] = true
+		}
+	}
+	return channels, err
+}
+
+// all sums up the sessions of a stretch that have ended, but no more than one round is for.
+func (s *Summariser) all(ctx context.Context, stretch memory.Stretch) error {
+	for range sessionsMost {
+		until, err := s.next(ctx, stretch)
+		if err != nil || until == 0 || until >= stretch.Until {
+			return err
+		}
+		stretch.After = until
 	}
 	return nil
 }
@@ -119,7 +161,8 @@ func (s *Summariser) next(ctx context.Context, stretch memory.Stretch) (memory.M
 		return 0, nil
 	}
 	asked := slices.ContainsFunc(session, func(m memory.Message) bool { return m.Kind == memory.FromHark })
-	if asked && s.Model != nil && s.left == 0 {
+	ask := asked && s.Model != nil && !s.mute
+	if ask && s.left == 0 {
 		return 0, nil // in the next round
 	}
 	session, err = p.spoken(ctx, session)
@@ -127,7 +170,7 @@ func (s *Summariser) next(ctx context.Context, stretch memory.Stretch) (memory.M
 		return 0, err
 	}
 	summary := extracted(session, p.names.of)
-	if asked && s.Model != nil && summary != nil {
+	if ask && summary != nil {
 		s.left--
 		written, err := s.synthesised(ctx, session, p.names.of)
 		if ctx.Err() != nil {
@@ -135,6 +178,7 @@ func (s *Summariser) next(ctx context.Context, stretch memory.Stretch) (memory.M
 		}
 		if err != nil {
 			s.Failed(stretch.Channel, err)
+			s.mute = !errors.Is(err, errNoSummary) // waiting for it again, for each session, would hold up all
 		} else {
 			summary = written
 		}
@@ -170,7 +214,7 @@ func (s *Summariser) keep(ctx context.Context, e memory.Summarised) error {
 		if err != nil {
 			return err
 		}
-		e.Evicted = search.Outranked(*e.Summary, others, memory.MaxSummaries)
+		e.Evicted = search.MakeRoom(*e.Summary, others, memory.MaxSummaries)
 	}
 	err := s.Log.Apply(ctx, e)
 	if err == nil && e.Summary != nil && s.Done != nil {

@@ -3,6 +3,8 @@ package answer
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -64,6 +66,13 @@ func (f *failingLog) Unsummarised(ctx context.Context, since memory.MessageID) (
 	return f.SummaryLog.Unsummarised(ctx, since)
 }
 
+func (f *failingLog) Gaps(ctx context.Context) ([]memory.Gap, error) {
+	if err := f.fails(); err != nil {
+		return nil, err
+	}
+	return f.SummaryLog.Gaps(ctx)
+}
+
 func (f *failingLog) Apply(ctx context.Context, events ...memory.Event) error {
 	if err := f.fails(); err != nil {
 		return err
@@ -121,5 +130,70 @@ func TestFailuresOfSummingUpAreReported(t *testing.T) {
 	model.before = nil
 	if err := s.Round(t.Context()); err != nil || len(w.summaries(lobby)) != 1 {
 		t.Errorf("in the end: %v, and there is %s", err, texts(w.summaries(lobby)))
+	}
+}
+
+// A channel that can't be summed up holds up no other.
+func TestOneChannelHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(6*time.Hour, lobby, ann, "the ferry leaves at nine")
+	w.says(5*time.Hour, harbor, ann, "the boat leaves at ten")
+	w.says(4*time.Hour, annsDM, ann, "the bus leaves at ten")
+	s := w.summariser(nil)
+	s.Failed = func(channel memory.ChannelID, err error) { t.Errorf("the model is blamed for %v in %d", err, channel) }
+	for bad, more := range map[string]map[memory.ChannelID]bool{"": {lobby: true}, " (and 1 more failed)": {lobby: true, harbor: true}} {
+		s.Log = unreadable{w.store, more}
+		err := s.Round(t.Context())
+		if want := fmt.Sprintf("sum up a session of channel %d: %v%s", lobby, errDisk, bad); err == nil || !errors.Is(err, errDisk) || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		w.says(3*time.Hour, harbor, ann, "the train leaves at ten")
+	}
+	if len(w.summaries(annsDM)) != 1 || len(w.summaries(harbor)) == 0 || len(w.summaries(lobby)) != 0 {
+		t.Errorf("there is %s", texts(slices.Concat(w.summaries(lobby), w.summaries(harbor), w.summaries(annsDM))))
+	}
+}
+
+// unreadable is a log of which some channels can't be read.
+type unreadable struct {
+	SummaryLog
+	bad map[memory.ChannelID]bool
+}
+
+func (u unreadable) Log(ctx context.Context, c memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error) {
+	if u.bad[c] {
+		return nil, errDisk
+	}
+	return u.SummaryLog.Log(ctx, c, after, until, limit)
+}
+
+// A model that fails is asked once a round; one that merely writes badly is asked about each session.
+func TestADeadModelIsAskedOnceARound(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		model *scripted
+		calls int
+	}{
+		"it fails":         {&scripted{err: errDisk}, 1},
+		"it writes badly":  {&scripted{pieces: []string{"I can't."}}, 3},
+		"it fails halfway": {&scripted{pieces: []string{"{"}, err: errDisk}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, nil)
+			for i, channel := range []memory.ChannelID{lobby, harbor, lobby} {
+				w.says(time.Duration(9-2*i)*time.Hour, channel, ben, "remember that the ferry leaves at 9")
+				w.says(time.Duration(9-2*i)*time.Hour, channel, oracle, "I see")
+			}
+			calls := 0
+			c.model.before = func() { calls++ }
+			if err := w.summariser(c.model).Round(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if all := len(w.summaries(lobby)) + len(w.summaries(harbor)); all != 3 || calls != c.calls {
+				t.Errorf("%d summaries after %d calls", all, calls)
+			}
+		})
 	}
 }

@@ -23,26 +23,43 @@ func (m *model) summarise(e memory.Summarised) {
 		return
 	}
 	m.summarised[e.Channel] = max(m.summarised[e.Channel], e.Until)
-	for _, id := range e.Evicted {
-		if at := (place{e.Channel, id}); m.summaries[at].there() {
-			delete(m.summaries, at)
-		}
-	}
 	at := place{e.Channel, e.Until}
 	old := m.summaries[at]
 	switch {
-	case e.Summary == nil:
+	case e.Summary == nil, m.isTaken(*e.Summary):
+		m.makeRoom(e)
 		if old != nil && old.again {
 			delete(m.summaries, at)
 		}
-	case old != nil && old.gone, old.there() && !e.Summary.Made.After(old.Made):
+	case old.there() && !e.Summary.Made.After(old.Made):
 	case !m.isAsItWas(*e.Summary):
 		if old == nil {
 			m.summaries[at] = &summary{again: true, after: e.After}
 		}
 	default:
+		m.makeRoom(e)
 		m.summaries[at] = &summary{after: e.After, Summary: *e.Summary}
 	}
+}
+
+// makeRoom takes away the summaries that make room for one.
+func (m *model) makeRoom(e memory.Summarised) {
+	for _, id := range e.Evicted {
+		if at := (place{e.Channel, id}); m.summaries[at].there() {
+			delete(m.summaries, at)
+		}
+	}
+}
+
+// isTaken reports whether a summary tells of a message of which one did that was taken away for good.
+func (m *model) isTaken(s memory.Summary) bool {
+	for at, old := range m.summaries {
+		isIn := func(of memory.SummarySource) bool { return of.Message > old.after && of.Message <= at.id }
+		if old.gone && at.channel == s.Channel && (at.id == s.ID || slices.ContainsFunc(s.Sources, isIn)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isAsItWas reports whether all that a summary was made from is there, as it was.
@@ -55,7 +72,11 @@ func (m *model) isAsItWas(s memory.Summary) bool {
 
 // takeSummary takes a summary away for good, with the answers that used it.
 func (m *model) takeSummary(at place) {
-	m.summaries[at] = &summary{gone: true}
+	after := at.id - 1
+	if old := m.summaries[at]; old != nil {
+		after = old.after
+	}
+	m.summaries[at] = &summary{gone: true, after: after}
 	for _, t := range maps.Clone(m.traces) {
 		if t.Channel == at.channel && slices.Contains(t.Summaries, at.id) {
 			m.dropAnswer(t, true)
@@ -127,7 +148,10 @@ func (m *model) unsummarised(since memory.MessageID) []memory.Stretch {
 		}
 	}
 	for id, c := range m.channels {
-		after := max(m.summarised[id], since-1)
+		after := m.summarised[id]
+		if after == 0 {
+			after = max(since-1, 0)
+		}
 		if last := m.lastIn(id, after, never); last != 0 {
 			fresh = append(fresh, memory.Stretch{Guild: c.Guild, Channel: id, After: after, Until: last})
 		}

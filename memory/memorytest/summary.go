@@ -166,6 +166,11 @@ var summaryPromises = []promise{
 		older := summed(id(3), 9, id(1), id(2))
 		t.sums(0, older)
 		t.same("which one stays", t.summaries(general), []memory.Summary{current})
+		t.post(said(general, id(4), ada, "four"))
+		late := summed(id(4), 9, id(2), id(4))
+		t.apply(memory.Summarised{Guild: guild, Channel: general, After: id(3), Until: id(4), Summary: &late, Evicted: []memory.MessageID{id(3)}})
+		t.same("nothing makes room for what isn't kept", t.summaries(general), []memory.Summary{current})
+		t.apply(memory.Summarised{Guild: guild, Channel: general, After: id(3), Until: id(4)})
 		t.same("what is to be summed up", t.unsummarised(0), []memory.Stretch(nil))
 	}},
 	{"what was said since is to be summed up", func(t *trial) {
@@ -177,6 +182,7 @@ var summaryPromises = []promise{
 		t.apply(memory.Summarised{Guild: guild, Channel: general, Until: id(1)}, memory.Summarised{Guild: guild, Channel: staff, Until: id(7)},
 			memory.Summarised{Guild: guild, Channel: staff, Until: id(3)}, memory.Summarised{Guild: guild, Channel: nowhere, Until: id(3)})
 		t.same("after some was", t.unsummarised(0), []memory.Stretch{{Guild: guild, Channel: general, After: id(1), Until: id(2)}})
+		t.same("however long ago that is", t.unsummarised(id(900)), []memory.Stretch{{Guild: guild, Channel: general, After: id(1), Until: id(2)}})
 		t.post(said(staff, id(6), ada, "late"), said(staff, id(8), ada, "new"))
 		t.same("what is new", t.unsummarised(0)[1:], []memory.Stretch{{Guild: guild, Channel: staff, After: id(7), Until: id(8)}})
 	}},
@@ -190,6 +196,7 @@ var summaryPromises = []promise{
 		}
 		again := summed(id(2), 9, id(1))
 		t.sums(0, first, again)
+		t.sums(0, summed(id(1), 9, id(1)))
 		t.same("what is gone stays gone", t.summaries(general), []memory.Summary{second})
 		t.same("and isn't to be made again", t.unsummarised(0), []memory.Stretch(nil))
 		for _, trace := range []memory.Trace{kept, far} {

@@ -162,7 +162,7 @@ func (t *transaction) applyPerson(e memory.Event) error {
 	case memory.Summarised:
 		return t.summarise(v)
 	case memory.SummaryGone:
-		return t.takeSummary(v.Channel, v.ID)
+		return t.takeSummary(v.Channel, v.ID, 0)
 	case memory.Opted:
 		return t.opt(v)
 	case memory.Learn:

@@ -329,9 +329,13 @@ func TestRestoredSummaries(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		apply(t, s, posted(general, n, "one of many"), summed(general, n))
 	}
+	two := summed(general, 7)
+	two.After, two.Summary.Sources = id(5), []memory.SummarySource{{Message: id(6)}, {Message: id(7)}}
+	apply(t, s, posted(general, 6, "one of two"), posted(general, 7, "the other"), two)
 	apply(t, s, answer, usedSummary(id(20), id(1)))
 	backup := backUp(t, s)
-	apply(t, s, memory.SummaryGone{Guild: guild, Channel: general, ID: id(1)}, memory.SummaryGone{Guild: guild, Channel: general, ID: id(77)}, deleted(general, 2), edited(general, 3, "other"))
+	apply(t, s, memory.SummaryGone{Guild: guild, Channel: general, ID: id(1)}, memory.SummaryGone{Guild: guild, Channel: general, ID: id(77)},
+		memory.SummaryGone{Guild: guild, Channel: general, ID: id(7)}, deleted(general, 7), deleted(general, 2), edited(general, 3, "other"))
 	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1 + 4%3, Before: idAt(5), Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -339,9 +343,10 @@ func TestRestoredSummaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, r := restored(t, s.dir, backup)
-	if r.Summaries != 2 {
+	if r.Summaries != 3 {
 		t.Errorf("%+v", r)
 	}
+	apply(t, got, summed(general, 6)) // what is left of that session
 	all, err := got.Summaries(bg, general)
 	if err != nil || len(all) != 1 || all[0].ID != id(5) {
 		t.Errorf("the summaries are %+v, %v", all, err)
@@ -349,7 +354,7 @@ func TestRestoredSummaries(t *testing.T) {
 	if _, err := got.Trace(bg, general, id(20)); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("the answer is still there: %v", err)
 	}
-	for n := 1; n <= 4; n++ {
+	for _, n := range []int{1, 2, 3, 4, 6, 7} {
 		wantNowhere(t, s.dir, fmt.Sprintf("summary%dq", n))
 	}
 	checkSound(t, got)

@@ -36,18 +36,19 @@ func (t *transaction) summarise(e memory.Summarised) error {
 	if err := t.exec("UPDATE channel SET summarised = max(summarised, ?) WHERE no = ?", int64(e.Until), c.no); err != nil {
 		return err
 	}
-	for _, id := range e.Evicted {
-		if err := t.eraseSummary(e.Channel, id); err != nil {
+	gone, err := t.isTaken(e.Summary)
+	if err != nil {
+		return err
+	}
+	if e.Summary == nil || gone {
+		if err := t.makeRoom(e); err != nil {
 			return err
 		}
-	}
-	if e.Summary == nil {
 		return t.exec("DELETE FROM summary WHERE channel = ? AND id = ? AND again = 1", int64(e.Channel), int64(e.Until))
 	}
-	var gone bool
 	var made int64
-	known, err := found(t.row("SELECT text IS NULL AND again = 0, made FROM summary WHERE channel = ? AND id = ?", int64(e.Channel), int64(e.Until)).Scan(&gone, &made))
-	if err != nil || gone || known && made >= millis(e.Summary.Made) {
+	known, err := found(t.row("SELECT made FROM summary WHERE channel = ? AND id = ?", int64(e.Channel), int64(e.Until)).Scan(&made))
+	if err != nil || known && made >= millis(e.Summary.Made) {
 		return err
 	}
 	for _, source := range e.Summary.Sources {
@@ -60,7 +61,34 @@ func (t *transaction) summarise(e memory.Summarised) error {
 				int64(e.Channel), int64(e.Until), int64(e.After))
 		}
 	}
+	if err := t.makeRoom(e); err != nil {
+		return err
+	}
 	return t.putSummary(*e.Summary, e.After)
+}
+
+// makeRoom takes away the summaries that another has taken the place of, or that the channel has no room for.
+func (t *transaction) makeRoom(e memory.Summarised) error {
+	for _, id := range e.Evicted {
+		if err := t.eraseSummary(e.Channel, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isTaken reports whether a summary tells of a message of which one did that was taken away for good.
+func (t *transaction) isTaken(s *memory.Summary) (bool, error) {
+	if s == nil {
+		return false, nil
+	}
+	ids := make([]memory.MessageID, len(s.Sources))
+	for i, source := range s.Sources {
+		ids[i] = source.Message
+	}
+	return found(t.row(`SELECT 1 FROM summary s WHERE s.channel = ?1 AND s.text IS NULL AND s.again = 0
+		AND (s.id = ?2 OR EXISTS (SELECT 1 FROM json_each(?3) o WHERE o.value > s.after AND o.value <= s.id)) LIMIT 1`,
+		int64(s.Channel), int64(s.ID), jsonOf(ids)).Scan(new(int)))
 }
 
 // putSummary writes a summary in the place of its older version.
@@ -95,8 +123,15 @@ func (t *transaction) eraseSummary(channel memory.ChannelID, id memory.MessageID
 	return t.exec("DELETE FROM summary WHERE channel = ? AND id = ? AND text IS NOT NULL", int64(channel), int64(id))
 }
 
-// takeSummary takes a summary away for good, with the answers that used it: of it only its id stays.
-func (t *transaction) takeSummary(channel memory.ChannelID, id memory.MessageID) error {
+// takeSummary takes a summary away for good, with the answers that used it: of it only its ends stay, so that it doesn't come
+// back with another id once its last message is gone. after is its beginning, where the caller knows it, or else 0.
+func (t *transaction) takeSummary(channel memory.ChannelID, id, after memory.MessageID) error {
+	if after == 0 {
+		after = id - 1
+		if _, err := found(t.row("SELECT after FROM summary WHERE channel = ? AND id = ?", int64(channel), int64(id)).Scan(&after)); err != nil {
+			return err
+		}
+	}
 	if _, err := t.deleteAnswers(true, `SELECT t.body FROM trace t WHERE t.channel = ?1 AND t.body LIKE '%"summaries":[%'
 		AND EXISTS (SELECT 1 FROM json_each(t.body, '$.summaries') s WHERE s.value = ?2)`, int64(channel), int64(id)); err != nil {
 		return err
@@ -104,7 +139,8 @@ func (t *transaction) takeSummary(channel memory.ChannelID, id memory.MessageID)
 	if err := t.eraseSummary(channel, id); err != nil {
 		return err
 	}
-	return t.exec("INSERT OR REPLACE INTO summary (channel, id, after, made, model, kind, topics, again) VALUES (?, ?, 0, 0, '', '', '', 0)", int64(channel), int64(id))
+	return t.exec("INSERT OR REPLACE INTO summary (channel, id, after, made, model, kind, topics, again) VALUES (?, ?, ?, 0, '', '', '', 0)",
+		int64(channel), int64(id), int64(after))
 }
 
 // dropSummaries takes away the summaries that a message is a source of. The answers that used them have it for a source as
@@ -205,9 +241,9 @@ func (s *Store) summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 func (s *Store) Unsummarised(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT c.guild, c.id, s.after, s.id, 1 AS again FROM summary s JOIN channel c ON c.id = s.channel
 		WHERE s.again = 1 AND EXISTS (SELECT 1 FROM said m WHERE m.channel = c.no AND m.id > s.after AND m.id <= s.id AND m.kind IN (`+recalledKinds+`))
-		UNION ALL SELECT * FROM (SELECT c.guild, c.id, max(c.summarised, ?1) AS after, (SELECT m.id FROM said m
-			WHERE m.channel = c.no AND m.id > max(c.summarised, ?1) AND m.kind IN (`+recalledKinds+`) ORDER BY m.id DESC LIMIT 1) AS last, 0 FROM channel c)
-		WHERE last IS NOT NULL ORDER BY 5 DESC, 4, 2`, int64(since)-1)
+		UNION ALL SELECT * FROM (SELECT c.guild, c.id, iif(c.summarised > 0, c.summarised, ?1) AS after, (SELECT m.id FROM said m
+			WHERE m.channel = c.no AND m.id > iif(c.summarised > 0, c.summarised, ?1) AND m.kind IN (`+recalledKinds+`) ORDER BY m.id DESC LIMIT 1) AS last, 0 FROM channel c)
+		WHERE last IS NOT NULL ORDER BY 5 DESC, 4, 2`, max(int64(since)-1, 0))
 	var all []memory.Stretch
 	if err == nil {
 		err = eachRow(rows, func(scan func(...any) error) error {
@@ -226,22 +262,22 @@ func (s *Store) Unsummarised(ctx context.Context, since memory.MessageID) ([]mem
 // takeOldSummaries takes away the summaries that the database that is replaced knows to be gone for good.
 func (t *transaction) takeOldSummaries(r *Restored) error {
 	type key struct {
-		channel memory.ChannelID
-		id      memory.MessageID
+		channel   memory.ChannelID
+		id, after memory.MessageID
 	}
 	var gone []key
 	err := t.each(func(scan func(...any) error) error {
 		var k key
-		err := scan(&k.channel, &k.id)
+		err := scan(&k.channel, &k.id, &k.after)
 		gone = append(gone, k)
 		return err
-	}, `SELECT channel, id FROM old.summary o WHERE o.text IS NULL AND o.again = 0 AND NOT EXISTS
+	}, `SELECT channel, id, after FROM old.summary o WHERE o.text IS NULL AND o.again = 0 AND NOT EXISTS
 		(SELECT 1 FROM main.summary s WHERE s.channel = o.channel AND s.id = o.id AND s.text IS NULL AND s.again = 0)`)
 	if err != nil {
 		return err
 	}
 	for _, k := range gone {
-		if err := t.takeSummary(k.channel, k.id); err != nil {
+		if err := t.takeSummary(k.channel, k.id, k.after); err != nil {
 			return err
 		}
 	}
