@@ -18,6 +18,8 @@ type SummaryHit struct {
 	// message's is.
 	Relevance float64
 	Why       []string // "newest", "topic x" or "words"
+
+	related float64 // how much of what is asked for it holds, in [0, 1]
 }
 
 // SummaryFilter says which summaries are recalled. The zero filter leaves all.
@@ -32,10 +34,14 @@ const (
 	freshWeight   = 0.25
 	freshHalf     = 30 * 24 * time.Hour // after which a summary is half as fresh
 	topicWeight   = 1.5                 // of a term that is among the topics, compared with one of the text
+	// What may stand before the newest holds so much of what is asked for, by weight, and so many times what that holds.
+	clearlyRelated = 0.5
+	clearlyMore    = 2
 )
 
-// RankSummaries ranks a channel's summaries for a question asked at now: first the newest, for what was said last is never
-// to be missing, then by relevance, of equals the newer first.
+// RankSummaries ranks a channel's summaries for a question asked at now: by relevance, of equals the newer first. But the
+// newest, for what was said last is never to be missing, is the first, or the second where another holds most of what is
+// asked for and clearly more of it.
 func RankSummaries(question string, now time.Time, all []memory.Summary) []SummaryHit {
 	terms := text.QueryTerms(question)
 	holds := make([]map[string]bool, len(all))
@@ -64,10 +70,13 @@ func RankSummaries(question string, now time.Time, all []memory.Summary) []Summa
 		}
 	}
 	if len(hits) > 0 {
-		first := hits[newest]
-		first.Why = append([]string{"newest"}, first.Why...)
-		copy(hits[1:newest+1], hits[:newest])
-		hits[0] = first
+		last, to := hits[newest], 0
+		last.Why = append([]string{"newest"}, last.Why...)
+		if best := hits[0].related; newest > 0 && best >= clearlyRelated && best >= clearlyMore*last.related {
+			to = 1
+		}
+		copy(hits[to+1:newest+1], hits[to:newest])
+		hits[to] = last
 	}
 	return hits
 }
@@ -97,8 +106,9 @@ func rankSummary(s memory.Summary, asked []string, holds map[string]bool, now ti
 		hit.Why = append(hit.Why, "words")
 	}
 	if sum > 0 {
-		hit.Relevance = relatedWeight * min(1, shared/sum)
+		hit.related = min(1, shared/sum)
 	}
+	hit.Relevance = relatedWeight * hit.related
 	age := max(0, now.Sub(s.To()))
 	hit.Relevance += freshWeight * math.Exp2(-float64(age)/float64(freshHalf))
 	return hit

@@ -148,6 +148,11 @@ func (o *summaryList) list(c *cobra.Command, k *kept, in memory.GuildID) error {
 
 // summariesIn are those of a channel, or of all channels of a guild, or Everywhere but in direct messages, by channel and time.
 func (k *kept) summariesIn(ctx context.Context, in memory.GuildID, channel string) ([]memory.Summary, error) {
+	if in == memory.Everywhere { // direct messages only where they are named
+		other := *k
+		other.guilds = slices.DeleteFunc(slices.Clone(k.guilds), func(g *memory.Guild) bool { return g.ID == memory.DirectGuild })
+		k = &other
+	}
 	if channel != "" {
 		at, err := k.channelCalled(in, channel)
 		if err != nil {
@@ -157,7 +162,7 @@ func (k *kept) summariesIn(ctx context.Context, in memory.GuildID, channel strin
 	}
 	var all []memory.Summary
 	for _, g := range k.guilds {
-		if in != g.ID && (in != memory.Everywhere || g.ID == memory.DirectGuild) {
+		if in != g.ID && in != memory.Everywhere {
 			continue
 		}
 		for _, at := range g.Channels {

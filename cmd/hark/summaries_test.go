@@ -232,3 +232,47 @@ func TestTheFirstTalkIsSummedUpWheneverTheNextIs(t *testing.T) {
 		t.Errorf("%d messages, %v", len(all), err)
 	}
 }
+
+// What was said in direct messages is listed, and removed, only where they are named.
+func TestSummariesOfDirectMessagesHaveToBeNamed(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := memory.FirstMessageID(time.Now().Add(-2*time.Hour)) + 1
+	err = store.Apply(t.Context(),
+		memory.ChannelSeen{Channel: memory.Channel{ID: 777, Guild: memory.DirectGuild, Kind: memory.DirectChannel, Name: "ann"}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: 501, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: "track"}},
+		memory.PersonSeen{Person: memory.Person{ID: 5, Guild: memory.DirectGuild, Name: "Ann"}},
+		memory.Posted{Message: memory.Message{ID: id, Guild: memory.DirectGuild, Channel: 777, Author: 5, Content: "my PIN is 4711"}},
+		memory.Summarised{Guild: memory.DirectGuild, Channel: 777, Until: id, Summary: &memory.Summary{
+			ID: id, Guild: memory.DirectGuild, Channel: 777, Text: "Ann: my PIN is 4711", Kind: memory.SummaryFact, Made: time.Now(), Sources: []memory.SummarySource{{Message: id}},
+		}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
+	for _, named := range []string{"777", "ann"} {
+		c.run(1, "summaries", "--channel", named)
+		if strings.Contains(c.out.String()+c.err.String(), "4711") {
+			t.Errorf("%s shows it", named)
+		}
+		c.run(1, "summaries", "remove", id.String(), "--yes", "--channel", named)
+	}
+	if all := c.listed(); len(all) != 0 {
+		t.Errorf("listed without being named: %+v", all)
+	}
+	if all := c.listed("--guild", "direct", "--channel", "ann"); len(all) != 1 {
+		t.Errorf("named, there are %+v", all)
+	}
+	c.run(0, "summaries", "remove", id.String(), "--yes", "--guild", "direct", "--channel", "777")
+	if all := c.listed("--guild", "direct"); len(all) != 0 {
+		t.Errorf("removed, and there are %+v", all)
+	}
+}

@@ -24,6 +24,12 @@ var (
 		"montag dienstag mittwoch donnerstag freitag samstag sonntag heute morgen gestern woche monat jahr " +
 		"lundi mardi mercredi jeudi vendredi samedi dimanche demain hier semaine mois lunes martes miercoles jueves viernes sabado domingo hoy manana ayer semana mes")
 	ownCues = cues("i my mine myself we our ours ich mein meine meinen wir unser unsere je mon ma mes nous notre yo mi mis nosotros nuestro nuestra")
+	// denialCues make another statement of the same words.
+	denialCues = cues("no not never none cannot without nicht kein keine keinen nie ohne ne pas jamais sans nunca sin")
+	// smallTalk tells nothing by itself.
+	smallTalk = cues("hello heya thanks thank thankyou okay okey yeah yepp yess nope sure nice cool great good well fine haha hahaha hehe lmao rofl wow whoa " +
+		"true same exactly right maybe perhaps please sorry welcome morning night evening later bye goodbye cheers congrats awesome amazing wait what gotcha indeed agreed noted done " +
+		"hallo danke bitte genau stimmt klar super gut tschuss salut bonjour merci bien d'accord voila oui hola gracias vale bueno claro adios")
 )
 
 func cues(words string) map[string]bool {
@@ -68,7 +74,7 @@ func kindOfSession(quoted []said) memory.SummaryKind {
 			return memory.SummaryDecision
 		case hasCue(t.words, planCues):
 			plans++
-		case hasFigure(t.text) || hasCue(t.words, ownCues):
+		case t.figure || hasCue(t.words, ownCues):
 			facts++
 		}
 	}

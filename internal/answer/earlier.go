@@ -60,13 +60,31 @@ func (r *recalled) sentEarlier() []memory.Summary {
 	return sent
 }
 
-// holdsEarlier reports whether all of the summaries may still be used, and are as they were.
-func (e *Engine) holdsEarlier(ctx context.Context, now *reach, channel memory.ChannelID, summaries []memory.Summary) (bool, error) {
+// concernsOut reports whether somebody is mentioned in what a summary is from who has opted out since.
+func concernsOut(ctx context.Context, of consents, said map[spot]memory.Message, s memory.Summary) (bool, error) {
+	for _, source := range s.Sources {
+		for _, who := range said[spot{s.Channel, source.Message}].Mentions {
+			if out, err := of.isOut(ctx, s.Guild, who); out || err != nil {
+				return out, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// holdsEarlier reports whether all of the summaries in the prompt may still be used, and are as they were.
+func (e *Engine) holdsEarlier(ctx context.Context, now *reach, channel memory.ChannelID, r *recalled) (bool, error) {
+	summaries := r.sentEarlier()
 	if len(summaries) == 0 {
 		return true, nil
 	}
 	if !now.here || !slices.Contains(now.scope.Channels, channel) {
 		return false, nil
+	}
+	for _, s := range summaries {
+		if out, err := concernsOut(ctx, now.consents, r.said, s); out || err != nil {
+			return false, err
+		}
 	}
 	all, err := e.log.Summaries(ctx, channel)
 	return !slices.ContainsFunc(summaries, func(s memory.Summary) bool {

@@ -229,6 +229,28 @@ func TestSummariesOfWhatIsGoneAreNotUsed(t *testing.T) {
 	}
 }
 
+// Nor is one of a message that mentions them, whoever wrote it.
+func TestSummariesThatMentionWhoOptedOutAreNotUsed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.posts(2*day, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "the ferry of <@3> leaves at 9", Mentions: []memory.UserID{cleo}})
+	w.says(day, lobby, ben, "the harbour was decided to be closed in October")
+	w.sumsUp(nil)
+	model := &scripted{pieces: []string{"It leaves at nine."}}
+	a := w.alter(model, Options{})
+	w.engine.search = findsNothing{}
+	q := w.asks(lobby, "When does the ferry leave?")
+	has(t, previous(w.prompt(q)), "leaves at 9", "closed in October")
+	model.before = func() { a.out[cleo] = true } // while the answer is written
+	if got := w.answer(q); got.Text == "It leaves at nine." {
+		t.Error("the answer is given")
+	}
+	model.before = nil
+	if shown := previous(w.prompt(q)); strings.Contains(shown, "leaves at 9") || !strings.Contains(shown, "closed in October") {
+		t.Errorf("shown is\n%s", shown)
+	}
+}
+
 func TestQuotesAreNotMadeFromSummaries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

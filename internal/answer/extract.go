@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -11,9 +10,9 @@ import (
 	"hark/memory"
 )
 
-// How long what is quoted in a summary is, in graphemes.
+// How long what is quoted in a summary is, in characters.
 const (
-	saidLength = 200
+	saidLength = 200 // more, where there is room left
 	saidName   = 30
 	mostQuotes = 8
 	between    = " · " // two messages
@@ -22,65 +21,79 @@ const (
 // said is a message of a session, as what it tells is weighed.
 type said struct {
 	memory.Message
-	text  string // on one line
-	line  string // with its author's name
-	words []string
-	terms []string // each once
-	asks  bool
+	name   string // of the author, cut
+	whole  string // as lined gives it
+	pieces []piece
+	text   string // what is quoted of it, on one line
+	line   string // with its author's name
+	words  []string
+	terms  []string // each once
+	asks   bool
+	figure bool // there is one, and not in a question only
+	toHark bool // asked; that is Hark's to answer, and nothing that was said
 }
 
 // quoting is what is quoted together: a message, and the question that it answers.
 type quoting struct {
 	asked, at int // where they stand in the session; the same if there is no question
 	info      float64
-	runes     int
 }
 
 // extracted sums up a session by its most informative messages, as they were said, in order of time. A question is
-// quoted with what answers it, and alone only if nothing else tells anything. It is nil if nothing does. What it is about,
-// and its kind, are taken from what is quoted, so that nothing else is a source.
-func extracted(session []memory.Message, name func(memory.UserID) string) *memory.Summary {
+// quoted with what answers it, and alone only if nothing else tells anything, or there is room. It is nil if nothing does.
+// What it is about, and its kind, are taken from what is quoted, so that nothing else is a source.
+func extracted(session []memory.Message, name func(memory.UserID) string, bot func(memory.UserID) bool) *memory.Summary {
 	turns := make([]said, len(session))
 	among := map[string]int{}
 	for i, m := range session {
-		turns[i] = saidIn(m, name(m.Author))
+		turns[i] = saidIn(m, name(m.Author), bot)
 		for _, term := range turns[i].terms {
 			among[term]++
 		}
 	}
-	shown := map[int]bool{}
-	used := 0
-	for _, q := range quotings(turns, among) {
-		if used+q.runes <= memory.MaxSummaryText && len(shown) < mostQuotes {
-			used += q.runes
-			shown[q.asked], shown[q.at] = true, true
-		}
-	}
-	if len(shown) == 0 {
+	quoted := quotedOf(turns, quotings(turns, among))
+	if len(quoted) == 0 {
 		return nil
 	}
 	s := &memory.Summary{}
-	var quoted []said
 	var lines []string
-	for i, t := range turns {
-		if shown[i] {
-			quoted, lines = append(quoted, t), append(lines, t.line)
-			s.Sources = append(s.Sources, memory.SummarySource{Message: t.ID, Edited: editedAt(t.Message)})
-		}
+	for _, t := range quoted {
+		lines = append(lines, t.line)
+		s.Sources = append(s.Sources, memory.SummarySource{Message: t.ID, Edited: editedAt(t.Message)})
 	}
 	s.Text, s.Topics, s.Kind = strings.Join(lines, between), topicsOf(quoted), kindOfSession(quoted)
 	return s
 }
 
-func saidIn(m memory.Message, name string) said {
-	t := said{Message: m, text: short(m.Text(), saidLength)}
-	t.line, t.words, t.terms = short(name, saidName)+": "+t.text, text.Words(t.text), text.Terms(t.text)
+func saidIn(m memory.Message, name string, bot func(memory.UserID) bool) said {
+	t := said{Message: m, name: short(name, saidName), whole: lined(m.Text())}
+	t.pieces = piecesOf(t.whole)
+	sentences := 0
+	for _, p := range t.pieces {
+		t.figure = t.figure || p.figure && !p.asked
+		if p.begins {
+			sentences++
+		}
+	}
+	// What is told beside a question isn't one: "I ran it in 25:50. And you?"
+	t.asks = isQuestion(t.whole) && !t.figure
+	addressed := m.Guild == memory.DirectGuild || slices.ContainsFunc(m.Mentions, bot) || atHark.MatchString(t.whole)
+	t.toHark = addressed && (t.asks || sentences == 1 && asks(t.whole))
+	return t.cut(saidLength)
+}
+
+// cut is t with so many characters of it quoted at most.
+func (t said) cut(n int) said {
+	t.text = excerpt(t.whole, t.pieces, n)
+	t.line = t.name + ": " + t.text
+	spoken := withoutHark(t.text)
+	t.words, t.terms = text.Words(spoken), text.Terms(spoken)
 	slices.Sort(t.terms)
 	t.terms = slices.Compact(t.terms)
-	// A question with a figure tells that: "Did you know that I ran it in 25:50?"
-	t.asks = isQuestion(t.text) && !hasFigure(t.text)
 	return t
 }
+
+func (t said) runes() int { return utf8.RuneCountInString(t.line + between) }
 
 // short is s on one line, of about n characters at most, in graphemes and in code points.
 func short(s string, n int) string {
@@ -92,29 +105,25 @@ func short(s string, n int) string {
 	}
 }
 
-// quotings are what can be quoted of a session and tells anything, the most informative first. among is how many messages
-// have each term.
+// quotings are what can be quoted of a session and tells anything. among is how many messages have each term.
 func quotings(turns []said, among map[string]int) []quoting {
 	var all []quoting
 	unanswered := -1
 	for i, t := range turns {
-		q := quoting{asked: answered(turns, i), at: i, runes: utf8.RuneCountInString(t.line + between)}
-		if q.asked != i {
-			q.runes += utf8.RuneCountInString(turns[q.asked].line + between)
-		}
+		q := quoting{asked: answered(turns, i), at: i}
 		tells := false
 		q.info, tells = information(turns, q, among)
 		switch {
-		case tells && t.asks:
+		case !tells || t.toHark:
+		case t.asks:
 			unanswered = i
-		case tells:
+		default:
 			all = append(all, q)
 		}
 	}
 	if len(all) == 0 && unanswered >= 0 {
 		return []quoting{{asked: unanswered, at: unanswered}}
 	}
-	slices.SortStableFunc(all, func(a, b quoting) int { return cmp.Compare(b.info, a.info) })
 	return all
 }
 
@@ -125,7 +134,7 @@ func answered(turns []said, i int) int {
 	if turns[i].ReplyTo != 0 {
 		at = slices.IndexFunc(turns[:i], func(t said) bool { return t.ID == turns[i].ReplyTo })
 	}
-	if turns[i].asks || at < 0 || !turns[at].asks || turns[at].Author == turns[i].Author {
+	if turns[i].asks || at < 0 || !turns[at].asks || turns[at].toHark || turns[at].Author == turns[i].Author {
 		return i
 	}
 	return at
@@ -159,17 +168,16 @@ func information(turns []said, q quoting, among map[string]int) (info float64, t
 		info += math.Log(1+float64(len(turns))/float64(among[term])) / math.Log(1+float64(len(turns)))
 	}
 	info /= float64(settled + words)
-	figure := hasFigure(t.text)
 	for _, sign := range []struct {
 		there bool
 		worth float64
 	}{
-		{figure, figureWorth}, {t.Starred, starWorth}, {hasCue(t.words, decisionCues), decisionWorth}, {hasCue(t.words, dateCues), dateWorth},
+		{t.figure, figureWorth}, {t.Starred, starWorth}, {hasCue(t.words, decisionCues), decisionWorth}, {hasCue(t.words, dateCues), dateWorth},
 		{hasCue(t.words, ownCues), ownWorth}, {hasName(t.text), nameWorth},
 	} {
 		if sign.there {
 			info += sign.worth
 		}
 	}
-	return info + lateWorth*float64(q.at+1)/float64(len(turns)), len(t.words) > 0 && len(t.terms) > 0 && len(terms) >= 2 || figure
+	return info + lateWorth*float64(q.at+1)/float64(len(turns)), len(t.words) > 0 && len(t.terms) > 0 && len(terms) >= 2 || t.figure
 }

@@ -31,9 +31,25 @@ func talk(lines ...string) []memory.Message {
 	return all
 }
 
+// addressed is a session of one message of Ann's, which mentions somebody.
+func addressed(text string, whom memory.UserID) []memory.Message {
+	m := talk("Ann: " + text)
+	m[0].Mentions = []memory.UserID{whom}
+	return m
+}
+
+// directly is a session of one direct message of Ann's.
+func directly(text string) []memory.Message {
+	m := talk("Ann: " + text)
+	m[0].Guild = memory.DirectGuild
+	return m
+}
+
 func called(id memory.UserID) string {
 	return map[memory.UserID]string{ann: "Ann", ben: "Ben", cleo: "Cleo"}[id]
 }
+
+func isBot(id memory.UserID) bool { return id == oracle }
 
 func TestWhatIsExtracted(t *testing.T) {
 	t.Parallel()
@@ -56,20 +72,38 @@ func TestWhatIsExtracted(t *testing.T) {
 			talk("Ann: What is your personal best?", "Cleo: what", "Ben>1: 25:50"), "Ann: What is your personal best? · Ben: 25:50", memory.SummaryFact, "personal best"},
 		"an answer to somebody else": {
 			talk("Ann: What is your personal best?", "Ann: the ferry leaves early"), "Ann: the ferry leaves early", memory.SummaryTalk, "leaves ferry early"},
-		"a question without an answer":   {talk("Ann: ok then", "Ben: Where does the ferry leave?"), "Ben: Where does the ferry leave?", memory.SummaryQuestion, "ferry leave"},
-		"the last question":              {talk("Ann: Where does the ferry leave?", "Ben: Is the harbour open?"), "Ben: Is the harbour open?", memory.SummaryQuestion, "harbour open"},
-		"a question that tells":          {talk("Ann: Did you know that I ran the 5K in 25:50?"), "Ann: Did you know that I ran the 5K in 25:50?", memory.SummaryFact, "know ran"},
-		"a decision":                     {talk("Ann: we need a boat", "Ben: agreed, the red boat it is", "Ann: it cost 90"), "Ann: we need a boat · Ben: agreed, the red boat it is · Ann: it cost 90", memory.SummaryDecision, "boat agreed need cost red"},
-		"a plan":                         {talk("Ann: we will meet at the harbour tomorrow"), "Ann: we will meet at the harbour tomorrow", memory.SummaryPlan, "harbour meet"},
-		"German":                         {talk("Ann: Wir haben beschlossen, das rote Boot zu kaufen."), "Ann: Wir haben beschlossen, das rote Boot zu kaufen.", memory.SummaryDecision, ""},
-		"Japanese":                       {talk("Ann: 自己ベストは25分50秒です。"), "Ann: 自己ベストは25分50秒です。", memory.SummaryFact, ""},
-		"links and tags have no figures": {talk("Ann: <@123456> https://example.org/2024/05"), "Ann: <@123456> https://example.org/2024/05", memory.SummaryTalk, ""},
-		"only the best of much":          {slices.Concat(talk(filler...), talk("Cleo: My number is 555-0199, call me before Friday.")), "Cleo: My number is 555-0199, call me before Friday.", "", ""},
-		"long messages are cut":          {talk("Ann: " + long), "", "", ""},
+		"a question without an answer": {talk("Ann: ok then", "Ben: Where does the ferry leave?"), "Ben: Where does the ferry leave?", memory.SummaryQuestion, "ferry leave"},
+		"the last question":            {talk("Ann: Where does the ferry leave?", "Ben: Is the harbour open?"), "Ben: Is the harbour open?", memory.SummaryQuestion, "harbour open"},
+		"a question with a figure":     {talk("Ann: Did you know that I ran the 5K in 25:50?"), "Ann: Did you know that I ran the 5K in 25:50?", memory.SummaryQuestion, "know ran"},
+		"a figure beside a question":   {talk("Ann: I ran the 5K in 25:50. And you?"), "Ann: I ran the 5K in 25:50. And you?", memory.SummaryFact, "ran"},
+		"a figure on another line":     {talk("Ann: I ran the 5K in 25:50\nand you?"), "Ann: I ran the 5K in 25:50 and you?", memory.SummaryFact, "ran"},
+		"a question and its answer": {
+			talk("Ben: How fast was the 5K?", "Ann: Twenty minutes exactly."), "Ben: How fast was the 5K? · Ann: Twenty minutes exactly.", memory.SummaryTalk, ""},
+		"Hark is asked":                   {talk("Ann: @hark how fast was the 5K?"), "", "", ""},
+		"Hark is asked without a mark":    {talk("Ann: @hark how fast was the 5K"), "", "", ""},
+		"Hark is told":                    {talk("Ann: @hark my best for the 5K is 25:50"), "Ann: @hark my best for the 5K is 25:50", memory.SummaryFact, "best"},
+		"Hark is mentioned":               {addressed("<@99> how fast was the 5K?", oracle), "", "", ""},
+		"somebody is mentioned":           {addressed("<@2> how fast was the 5K?", ben), "Ann: <@2> how fast was the 5K?", memory.SummaryQuestion, ""},
+		"what follows a question to Hark": {talk("Ann: @hark how fast was the 5K?", "Ben: the ferry leaves early"), "Ben: the ferry leaves early", memory.SummaryTalk, ""},
+		"repeated":                        {talk(strings.Split(strings.Repeat("Ben: the bus is late again\n", 6)+"Ben: the bus is late again!\nAnn: Keep the peanuts out of the soup", "\n")...), "Ben: the bus is late again! · Ann: Keep the peanuts out of the soup", memory.SummaryTalk, ""},
+		"denied":                          {talk("Ann: the ferry leaves early", "Ben: the ferry doesn't leave early"), "Ben: the ferry doesn't leave early", memory.SummaryTalk, ""},
+		"no longer denied":                {talk("Ann: the ferry doesn't leave early", "Ben: the ferry leaves early"), "Ann: the ferry doesn't leave early · Ben: the ferry leaves early", memory.SummaryTalk, ""},
+		"asked by oneself":                {directly("how fast was the 5K?"), "", "", ""},
+		"another order of figures":        {talk("Ann: it took 25:50", "Ben: it took 50:25"), "Ann: it took 25:50 · Ben: it took 50:25", memory.SummaryFact, ""},
+		"each of oneself":                 {talk("Ann: my nuts allergy is bad", "Ben: my nuts allergy is bad"), "Ann: my nuts allergy is bad · Ben: my nuts allergy is bad", memory.SummaryFact, ""},
+		"short statements":                {talk("Ann: the ferry leaves early", "Ben: Peanuts!!", "Ann: thanks", "Ann: Divorced."), "Ann: the ferry leaves early · Ben: Peanuts!! · Ann: Divorced.", memory.SummaryTalk, ""},
+		"a question beside a statement":   {talk("Ann: the ferry leaves early", "Ann: I ran it in 25:50, can you believe it?"), "Ann: the ferry leaves early · Ann: I ran it in 25:50, can you believe it?", memory.SummaryTalk, ""},
+		"a decision":                      {talk("Ann: we need a boat", "Ben: agreed, the red boat it is", "Ann: it cost 90"), "Ann: we need a boat · Ben: agreed, the red boat it is · Ann: it cost 90", memory.SummaryDecision, "boat agreed need cost red"},
+		"a plan":                          {talk("Ann: we will meet at the harbour tomorrow"), "Ann: we will meet at the harbour tomorrow", memory.SummaryPlan, "harbour meet"},
+		"German":                          {talk("Ann: Wir haben beschlossen, das rote Boot zu kaufen."), "Ann: Wir haben beschlossen, das rote Boot zu kaufen.", memory.SummaryDecision, ""},
+		"Japanese":                        {talk("Ann: 自己ベストは25分50秒です。"), "Ann: 自己ベストは25分50秒です。", memory.SummaryFact, ""},
+		"links and tags have no figures":  {talk("Ann: <@123456> https://example.org/2024/05"), "Ann: <@123456> https://example.org/2024/05", memory.SummaryTalk, ""},
+		"only the best of much":           {slices.Concat(talk(filler...), talk("Cleo: My number is 555-0199, call me before Friday.")), "Cleo: My number is 555-0199, call me before Friday.", "", ""},
+		"long messages are cut":           {talk("Ann: " + long), "", "", ""},
 	} {
-		s := extracted(c.said, called)
+		s := extracted(c.said, called, isBot)
 		if name == "long messages are cut" {
-			if n := utf8.RuneCountInString(s.Text); n > 230 || !strings.HasSuffix(s.Text, "…") {
+			if n := utf8.RuneCountInString(s.Text); n < 550 || n > 600 || !strings.HasPrefix(s.Text, "Ann: and then") || !strings.HasSuffix(s.Text, "…") {
 				t.Errorf("%s: %q", name, s.Text)
 			}
 			continue
@@ -108,18 +142,64 @@ func TestSignsGoBeforeWords(t *testing.T) {
 		for i := range 14 {
 			lines = append(lines, fmt.Sprintf("Ben: the plain%[1]c was word%[1]c there", 'a'+rune(i)))
 		}
-		if s := extracted(talk(lines...), called); !strings.Contains(s.Text, sign) {
+		if s := extracted(talk(lines...), called, isBot); !strings.Contains(s.Text, sign) {
 			t.Errorf("%s: %q", what, s.Text)
 		}
 		plain := "the best was fine there"
 		lines[0] = "Ann: " + plain
 		starred := talk(lines...)
-		if s := extracted(starred, called); strings.Contains(s.Text, plain) {
+		if s := extracted(starred, called, isBot); strings.Contains(s.Text, plain) {
 			t.Errorf("%s isn't what made it stay: %q", what, s.Text)
 		}
 		starred[0].Starred = true
-		if s := extracted(starred, called); !strings.Contains(s.Text, plain) {
+		if s := extracted(starred, called, isBot); !strings.Contains(s.Text, plain) {
 			t.Errorf("starred, and %q", s.Text)
+		}
+	}
+}
+
+// What stands at the end of a long message isn't lost: all of it is quoted where there is room, and else what tells most.
+func TestTheEndOfLongMessagesIsQuoted(t *testing.T) {
+	t.Parallel()
+	long := "So I have been training since spring with the group from the river, and it was hard at first because of the heat and my knee, " +
+		"but the coach was patient with all of us and the whole team came along to cheer for me, and in the end my personal best for the charity 5K is 25:50."
+	if s := extracted(talk("Ann: "+long, "Ben: wow"), called, isBot); s.Text != "Ann: "+long {
+		t.Errorf("%q", s.Text)
+	}
+	plain := strings.Repeat("and the harbour was full of boats ", 20)
+	for what, c := range map[string]struct{ said, want, lost string }{
+		"the end":     {plain + "and my best is 25:50.", "and my best is 25:50.", ""},
+		"the middle":  {plain + "it took 25:50 there " + plain, "it took 25:50 there", ""},
+		"a sentence":  {plain + ". We decided to buy it. " + plain, "…We decided to buy it.", ""},
+		"no question": {plain + "were there 7? " + plain + plain + "It was 25:50.", "It was 25:50.", "there 7"},
+		"no spaces":   {strings.Repeat("東京の雨", 300) + "自己ベストは25分50秒です。", "25分50秒", ""},
+	} {
+		s := extracted(talk("Ann: "+c.said), called, isBot)
+		if n := utf8.RuneCountInString(s.Text); !strings.Contains(s.Text, c.want) || c.lost != "" && strings.Contains(s.Text, c.lost) || n > memory.MaxSummaryText || n < 400 {
+			t.Errorf("%s: %d characters, %q", what, n, s.Text)
+		}
+	}
+	var many []string
+	for i := range 4 {
+		many = append(many, fmt.Sprintf("Ben: %sand pier%c costs %d", plain[:60+i], 'a'+i, 70+i), fmt.Sprintf("Ann: %sthe ferry%c costs %d", plain, 'a'+i, 30+i))
+	}
+	s := extracted(talk(many...), called, isBot)
+	if n := utf8.RuneCountInString(s.Text); n < 450 || n > memory.MaxSummaryText {
+		t.Errorf("%d characters: %q", n, s.Text)
+	}
+}
+
+// Nor is it lost among many long ones that say much the same, with figures and decisions.
+func TestTheLastIsNotLostAmongTheSame(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{4, 8, 12, 40} {
+		var lines []string
+		for i := range n {
+			lines = append(lines, fmt.Sprintf("Cleo: We agreed that on Monday, June %d, our Acme folder %d goes to box %d in Basel, as Dora said.", i+1, 100+i, 7*i+3))
+		}
+		const last = "Ann: By the way, my personal best for the charity 5K is 25:50."
+		if s := extracted(talk(append(lines, last)...), called, isBot); !strings.HasSuffix(s.Text, last) || strings.Count(s.Text, between) < 3 {
+			t.Errorf("of %d: %q", n, s.Text)
 		}
 	}
 }
@@ -137,7 +217,7 @@ func TestFiguresAreNotLostAmongWords(t *testing.T) {
 			return r
 		}, lines[i+1])
 	}
-	if s := extracted(talk(lines...), called); !strings.Contains(s.Text, "25:50") {
+	if s := extracted(talk(lines...), called, isBot); !strings.Contains(s.Text, "25:50") {
 		t.Errorf("%q", s.Text)
 	}
 }
@@ -159,7 +239,7 @@ func TestExtractionHolds(t *testing.T) {
 			}
 		}
 		name := rapid.SampledFrom([]string{"Ann", strings.Repeat("A\u0301", 100), "", "=== x"}).Draw(t, "name")
-		s := extracted(session, func(memory.UserID) string { return name })
+		s := extracted(session, func(memory.UserID) string { return name }, isBot)
 		if s == nil {
 			return
 		}
@@ -167,14 +247,25 @@ func TestExtractionHolds(t *testing.T) {
 		if _, err := s.Checked(); err != nil {
 			t.Fatalf("%v: %+v", err, s)
 		}
-		var lines []string
-		for _, source := range s.Sources {
-			lines = append(lines, saidIn(session[source.Message-1], name).line)
+		rest := s.Text
+		for i, source := range s.Sources {
+			line := saidIn(session[source.Message-1], name, isBot)
+			spoken, ok := strings.CutPrefix(rest, line.name+": ")
+			if !ok || i > 0 && source.Message <= s.Sources[i-1].Message {
+				t.Fatalf("%q isn't made of its sources: %+v", s.Text, s.Sources)
+			}
+			whole := strings.ReplaceAll(line.whole, "\n", " ")
+			at, n := spoken, len(spoken) // the shortest that another line follows
+			if i+1 < len(s.Sources) {
+				next := between + saidIn(session[s.Sources[i+1].Message-1], name, isBot).name + ": "
+				n = strings.Index(spoken, next)
+				at, rest = spoken[:n], spoken[n+len(between):]
+			}
+			if bare := strings.TrimSuffix(strings.TrimPrefix(at, "…"), "…"); !strings.Contains(whole, strings.TrimSpace(bare)) {
+				t.Fatalf("%q isn't of %q", at, whole)
+			}
 		}
-		if want := strings.TrimSpace(strings.Join(lines, between)); strings.TrimSpace(s.Text) != want {
-			t.Fatalf("%q isn't made of its sources: %q", s.Text, want)
-		}
-		if again := extracted(session, func(memory.UserID) string { return name }); fmt.Sprint(again.Text, again.Topics) != fmt.Sprint(s.Text, s.Topics) {
+		if again := extracted(session, func(memory.UserID) string { return name }, isBot); fmt.Sprint(again.Text, again.Topics) != fmt.Sprint(s.Text, s.Topics) {
 			t.Fatalf("%q, and %q", s.Text, again.Text)
 		}
 	})

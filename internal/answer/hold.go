@@ -24,7 +24,7 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 	if !now.holdsLore(r.sentLore()) {
 		return false, nil
 	}
-	if ok, err := e.holdsEarlier(ctx, &now, q.Channel, r.sentEarlier()); !ok || err != nil {
+	if ok, err := e.holdsEarlier(ctx, &now, q.Channel, r); !ok || err != nil {
 		return false, err
 	}
 	session := r.loggedSession()

@@ -28,6 +28,8 @@ func (n names) person(id memory.UserID) (memory.Person, bool) {
 	return p, ok
 }
 
+func (n names) bot(id memory.UserID) bool { return n.people[id].Bot }
+
 // of is the name somebody goes by; of somebody unknown, their tag.
 func (n names) of(id memory.UserID) string {
 	if p, ok := n.people[id]; ok && p.DisplayName() != "" {

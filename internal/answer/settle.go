@@ -49,9 +49,17 @@ func (e *Engine) settle(ctx context.Context, r *recalled) error {
 	r.result.Lore = slices.DeleteFunc(r.result.Lore, func(hit search.LoreHit) bool {
 		return !r.usable(hit.Lore) || slices.ContainsFunc(hit.Lore.Sources, func(s memory.Spot) bool { return lost(spot{s.Channel, s.Message}) })
 	})
-	r.summaries = slices.DeleteFunc(r.summaries, func(hit search.SummaryHit) bool {
-		return slices.ContainsFunc(hit.Summary.Sources, func(s memory.SummarySource) bool { return lost(spot{hit.Summary.Channel, s.Message}) })
-	})
+	var held []search.SummaryHit
+	for _, hit := range r.summaries {
+		out, err := concernsOut(ctx, r.consents, r.said, hit.Summary)
+		if err != nil {
+			return err
+		}
+		if !out && !slices.ContainsFunc(hit.Summary.Sources, func(s memory.SummarySource) bool { return lost(spot{hit.Summary.Channel, s.Message}) }) {
+			held = append(held, hit)
+		}
+	}
+	r.summaries = held
 	return nil
 }
 

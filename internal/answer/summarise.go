@@ -169,7 +169,7 @@ func (s *Summariser) next(ctx context.Context, stretch memory.Stretch) (memory.M
 	if err != nil {
 		return 0, err
 	}
-	summary := extracted(session, p.names.of)
+	summary := extracted(session, p.names.of, p.names.bot)
 	if ask && summary != nil {
 		s.left--
 		written, err := s.synthesised(ctx, session, p.names.of)

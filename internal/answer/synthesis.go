@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"hark/builder"
@@ -116,14 +117,59 @@ func sessionText(session []memory.Message, name func(memory.UserID) string) (all
 	return b.String(), utf8.RuneCountInString(b.String())
 }
 
-// figures are numbers, times, dates and prices.
-var figures = regexp.MustCompile(`\d+(?:[.,:/-]\d+)*`)
+var (
+	// figures are numbers, times, dates and prices, as figuresIn has folded them.
+	figures = regexp.MustCompile(`\d+(?:[.,:/'’-]\d+)*`)
+	// thousands is a number whose digits are in groups of three.
+	thousands = regexp.MustCompile(`^\d{1,3}(?:[.,'’]\d{3})+$`)
+)
+
+// figuresIn are the figures of s in ASCII, whatever digits they are written in, and without what parts thousands: "２５" is
+// 25, and "1.000" is 1000.
+func figuresIn(s string) []string {
+	found := figures.FindAllString(strings.Map(plainDigit, s), -1)
+	for i, f := range found {
+		if thousands.MatchString(f) {
+			found[i] = strings.Map(func(r rune) rune {
+				if '0' <= r && r <= '9' {
+					return r
+				}
+				return -1
+			}, f)
+		}
+	}
+	return found
+}
+
+// plainDigit is a decimal digit of any script, or a sign between some, in ASCII. Unicode has each script's ten in a row, from
+// 0 on.
+func plainDigit(r rune) rune {
+	switch r {
+	case '．', '٫':
+		return '.'
+	case '，', '٬':
+		return ','
+	case '：':
+		return ':'
+	}
+	for _, of := range unicode.Nd.R16 {
+		if rune(of.Lo) <= r && r <= rune(of.Hi) {
+			return '0' + (r-rune(of.Lo))%10
+		}
+	}
+	for _, of := range unicode.Nd.R32 {
+		if rune(of.Lo) <= r && r <= rune(of.Hi) {
+			return '0' + (r-rune(of.Lo))%10
+		}
+	}
+	return r
+}
 
 // isSaid reports whether at least a third of the terms of a summary were said, and every figure in it: it may find words of
 // its own, but no facts.
 func isSaid(summary, session string) bool {
-	said := figures.FindAllString(session, -1)
-	if slices.ContainsFunc(figures.FindAllString(summary, -1), func(f string) bool { return !slices.Contains(said, f) }) {
+	said := figuresIn(session)
+	if slices.ContainsFunc(figuresIn(summary), func(f string) bool { return !slices.Contains(said, f) }) {
 		return false
 	}
 	known, terms := text.Terms(session), text.Terms(summary)

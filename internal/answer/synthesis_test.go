@@ -150,3 +150,31 @@ func TestModelIsNotAskedTooMuchAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestFiguresOfASummaryWereSaid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		summary, said string
+		is            bool
+	}{
+		{"Her best is 25:50", "my best is 25:50", true},
+		{"Her best is 25", "my best is 25:50", false},
+		{"Her best is ２５", "my best is 25:50", false},
+		{"Her best is ２５：５０", "my best is 25:50", true},
+		{"Her best is ٢٦", "my best is 25", false},
+		{"Her best is ٢٥", "my best is 25", true},
+		{"Her best is २५", "my best is ٢٥", true},
+		{"Her best is 𝟐𝟓", "my best is 25", true},
+		{"Her best is 𝟐𝟔", "my best is 25", false},
+		{"Her best is 1000", "my best is 1.000", true},
+		{"Her best is 1000", "my best is 1,000", true},
+		{"Her best walk has 1,000,000 steps", "my best walk has 1000000 steps", true},
+		{"Her best is ١٬٠٠٠", "my best is 1'000", true},
+		{"Her best is 1000", "my best is 1,00", false},
+		{"Her best is 100", "my best is 1.000", false},
+	} {
+		if got := isSaid(c.summary, c.said); got != c.is {
+			t.Errorf("isSaid(%q, %q) = %t", c.summary, c.said, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/tiktoken-go/tokenizer"
@@ -64,11 +65,16 @@ func Window(model string) int {
 	return f.window
 }
 
+// isOpenAI is what OpenAI itself puts behind a family's name: dates, versions, sizes, uses. What somebody else has trained and
+// named after it, like "gpt-4-x-alpaca", may have any vocabulary and window.
+var isOpenAI = regexp.MustCompile(`^(?:[-.@](?:\d{1,4}|\d{8}|\d{1,3}[bk]|mini|nano|micro|small|large|turbo|preview|instruct|latest|audio|realtime|search|transcribe|diarize|tts|` +
+	`chat|codex|pro|max|vision|high|medium|low|minimal|xhigh|deep|research|safeguard|api|edit|insert|code|extended|similarity|doc|query|text|none))+$`)
+
 func familyOf(model string) (family, bool) {
 	name := plainName(model)
 	for _, f := range families {
 		rest, ok := strings.CutPrefix(name, f.name)
-		if ok && (rest == "" || !isLetterOrDigit(rest[0])) {
+		if ok && (rest == "" || isOpenAI.MatchString(rest)) {
 			return f, true
 		}
 	}
@@ -88,5 +94,3 @@ func plainName(model string) string {
 	}
 	return name
 }
-
-func isLetterOrDigit(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }

@@ -1,0 +1,146 @@
+package answer
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+
+	"hark/internal/text"
+)
+
+// piece is a word of a message with the space after it; of a script without spaces, or of what is endless, a part of one.
+type piece struct {
+	from, to int // bytes
+	runes    int
+	worth    float64 // by its signs
+	figure   bool
+	begins   bool // a sentence
+	asked    bool // in a question
+}
+
+const (
+	longPiece = 50 // runes, after which a word is cut
+	endSigns  = ".!?…。！？؟"
+	closers   = " \n\"')”’»"
+	// askedWorth is what a sign in a question is worth, compared with one in a statement.
+	askedWorth = 0.25
+)
+
+// lined is s without empty lines and spaces that say nothing.
+func lined(s string) string {
+	var lines []string
+	for line := range strings.Lines(s) {
+		if fields := strings.Fields(line); len(fields) > 0 {
+			lines = append(lines, strings.Join(fields, " "))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// piecesOf are the pieces of s, which is as lined gives it.
+func piecesOf(s string) []piece {
+	var all []piece
+	begins, first, from := true, 0, 0
+	cut := func(to int) {
+		word := s[from:to]
+		p := piece{from: from, to: to, runes: utf8.RuneCountInString(word), figure: hasFigure(word), begins: begins}
+		p.worth = worthOf(word, begins)
+		if begins {
+			first = len(all)
+		}
+		all = append(all, p)
+		last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(word, closers))
+		from, begins = to, strings.HasSuffix(word, "\n") || strings.ContainsRune(endSigns, last)
+		if (begins || to == len(s)) && isQuestion(word) {
+			for i := first; i < len(all); i++ {
+				all[i].asked, all[i].worth = true, askedWorth*all[i].worth
+			}
+		}
+	}
+	state, rest := -1, s
+	for n := 0; rest != ""; {
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		n++
+		to := len(s) - len(rest)
+		r, _ := utf8.DecodeLastRuneInString(cluster)
+		unspaced := n >= 10 && text.IsUnspaced(r)
+		if rest == "" || cluster == " " || cluster == "\n" || strings.ContainsRune("。！？", r) || unspaced || utf8.RuneCountInString(s[from:to]) >= longPiece {
+			cut(to)
+			n = 0
+		}
+	}
+	return all
+}
+
+// worthOf is how much a word tells by its signs.
+func worthOf(word string, begins bool) (worth float64) {
+	words := text.Words(word)
+	for _, sign := range []struct {
+		there bool
+		worth float64
+	}{
+		{hasFigure(word), figureWorth}, {hasCue(words, decisionCues), decisionWorth}, {hasCue(words, dateCues), dateWorth},
+		{!begins && isCapital(word), nameWorth},
+	} {
+		if sign.there {
+			worth += sign.worth
+		}
+	}
+	return worth
+}
+
+func isCapital(word string) bool {
+	r, n := utf8.DecodeRuneInString(word)
+	next, _ := utf8.DecodeRuneInString(word[n:])
+	return unicode.IsUpper(r) && unicode.IsLower(next)
+}
+
+// excerpt is what of s, which has these pieces, tells most in n characters at most, on one line: all of it, or the stretch
+// with the most signs, from the beginning or from that of a sentence where that loses none.
+func excerpt(s string, pieces []piece, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return strings.ReplaceAll(s, "\n", " ")
+	}
+	var ties [][2]int
+	best, worth, runes, to := -1.0, 0.0, 0, 0
+	for from := range pieces {
+		for to < len(pieces) && runes+pieces[to].runes <= n-2 { // without the two marks of what is left out
+			runes, worth, to = runes+pieces[to].runes, worth+pieces[to].worth, to+1
+		}
+		if to == from { // a piece that is too long for it
+			to, runes, worth = from+1, 0, 0
+			continue
+		}
+		const equal = 1e-9 // sums aren't exact
+		if worth > best+equal {
+			best, ties = worth, nil
+		}
+		if worth > best-equal {
+			ties = append(ties, [2]int{from, to})
+		}
+		if to == len(pieces) {
+			break
+		}
+		runes, worth = runes-pieces[from].runes, worth-pieces[from].worth
+	}
+	if len(ties) == 0 {
+		return short(s, n)
+	}
+	at := ties[len(ties)/2]
+	for i := len(ties) - 1; i >= 0; i-- {
+		if pieces[ties[i][0]].begins {
+			at = ties[i]
+		}
+	}
+	cut := strings.TrimSpace(strings.ReplaceAll(s[pieces[at[0]].from:pieces[at[1]-1].to], "\n", " "))
+	if at[0] > 0 {
+		cut = "…" + cut
+	}
+	if at[1] < len(pieces) {
+		cut += "…"
+	}
+	return cut
+}
