@@ -157,8 +157,24 @@ func (e *escaper) appendSafe(dst []byte, s string, b *block) []byte {
 	return dst
 }
 
-// appendTo appends the line, made harmless.
+// mostPasses is how often a line is read.
+const mostPasses = 4
+
+// appendTo appends the line, made harmless. One that gets shorter is read again: what stood too far apart to be a title,
+// with a thousand hidden characters between, may be one now.
 func (l suspicion) appendTo(dst []byte) []byte {
+	start := len(dst)
+	for pass := 1; ; pass++ {
+		out, forged := l.appendOnce(dst)
+		if forged || len(l.line) <= foldSpan || len(out)-start >= len(l.line) || pass == mostPasses {
+			return out
+		}
+		l.line, dst = string(out[start:]), out[:start]
+	}
+}
+
+// appendOnce reports whether the line was marked, too.
+func (l suspicion) appendOnce(dst []byte) ([]byte, bool) {
 	start, forged := len(dst), l.begins && l.isTitle() || l.startsWithSign()
 	if startsLoose(l.line) {
 		dst = append(dst, looseBase...)
@@ -185,7 +201,7 @@ func (l suspicion) appendTo(dst []byte) []byte {
 		copy(dst[start+len(forgeryMark):], dst[start:])
 		copy(dst[start:], forgeryMark)
 	}
-	return dst
+	return dst, forged
 }
 
 const (
