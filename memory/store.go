@@ -35,8 +35,8 @@ type Store interface {
 	Lore(ctx context.Context, guild GuildID) ([]Lore, error)
 	// Summaries are those of a channel, by id, which is their order in time.
 	Summaries(ctx context.Context, channel ChannelID) ([]Summary, error)
-	// Unsummarised is what is to be summed up and can be recalled: first the stretches whose summaries were taken away with
-	// a source, then, of each channel, what was said after what Summarised has told of, or, where it told of nothing, from
+	// Unsummarised is what is to be summed up: first the stretches whose summaries were taken away with a source, of which
+	// nothing may be left, then, of what can be recalled, of each channel, what was said after what Summarised has told of, or, where it told of nothing, from
 	// since on, by their ends and channels. Until is the last message there.
 	Unsummarised(ctx context.Context, since MessageID) ([]Stretch, error)
 	// Presence tells of those of users who have written in scope how much and when last, however long ago:

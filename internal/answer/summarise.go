@@ -153,7 +153,7 @@ func (s *Summariser) next(ctx context.Context, stretch memory.Stretch) (memory.M
 		end = max(end, memory.FirstMessageID(s.Now()))
 	}
 	page, err := s.Log.Log(ctx, stretch.Channel, stretch.After, end, sessionPage)
-	if err != nil || len(page) == 0 {
+	if err != nil || len(page) == 0 && !stretch.Again {
 		return 0, err
 	}
 	session, until, ended := s.first(page, stretch)

@@ -283,6 +283,22 @@ func TestWhatWasHeardLongAgoIsSummedUp(t *testing.T) {
 	}
 }
 
+// Of what nothing is left isn't asked for ever whether it is to be summed up.
+func TestWhatIsGoneIsDoneWith(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(5*time.Hour, lobby, ann, "the ferry leaves at nine")
+	w.sumsUp(nil)
+	w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{w.summaries(lobby)[0].ID}})
+	if n := w.unsummed(); n != 1 {
+		t.Errorf("%d stretches are to be looked at", n)
+	}
+	w.sumsUp(nil)
+	if n := w.unsummed(); n != 0 || len(w.summaries(lobby)) != 0 {
+		t.Errorf("%d stretches are left, and %s", n, texts(w.summaries(lobby)))
+	}
+}
+
 // A channel of which something is to be fetched still is summed up once that is there, unless it is of long ago.
 func TestWhatIsFetchedLateIsSummedUp(t *testing.T) {
 	t.Parallel()
@@ -384,6 +400,7 @@ func TestSummariesMakeRoom(t *testing.T) {
 	}
 	w.says(2*time.Hour, lobby, ben, "the next charity 5K run is in the park")
 	w.sumsUp(nil)
+	w.sumsUp(nil) // what was too much for one round
 	all := w.summaries(lobby)
 	if len(all) != memory.MaxSummaries || !strings.Contains(all[len(all)-1].Text, "park") || !strings.Contains(all[len(all)-2].Text, "folder 41 ") {
 		t.Fatalf("%d summaries:\n%s", len(all), texts(all))
@@ -405,6 +422,7 @@ func TestWhatIsParticularStays(t *testing.T) {
 		w.says(ago, lobby, cleo, fmt.Sprintf("The archive of documents has %d folders of contracts, sorted by client.", 14+i))
 	}
 	w.sumsUp(nil)
+	w.sumsUp(nil) // what was too much for one round
 	all := w.summaries(lobby)
 	if len(all) != memory.MaxSummaries {
 		t.Errorf("%d summaries", len(all))

@@ -143,7 +143,7 @@ func plainSummaries(all []memory.Summary) []memory.Summary {
 func (m *model) unsummarised(since memory.MessageID) []memory.Stretch {
 	var again, fresh []memory.Stretch
 	for at, s := range m.summaries {
-		if c := m.channels[at.channel]; s.again && c != nil && m.lastIn(at.channel, s.after, at.id) != 0 {
+		if c := m.channels[at.channel]; s.again && c != nil {
 			again = append(again, memory.Stretch{Guild: c.Guild, Channel: at.channel, After: s.after, Until: at.id, Again: true})
 		}
 	}

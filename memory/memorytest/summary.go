@@ -146,7 +146,9 @@ var summaryPromises = []promise{
 		t.apply(memory.Summarised{Guild: guild, Channel: general, Until: id(2)})
 		t.same("which one stays", t.summaries(general), []memory.Summary{rest})
 		t.delete(general, id(2))
-		t.same("with nothing left of it", t.unsummarised(0), []memory.Stretch(nil))
+		t.same("with nothing left of it", t.unsummarised(0), []memory.Stretch{firstAgain})
+		t.apply(memory.Summarised{Guild: guild, Channel: general, Until: id(2)})
+		t.same("once that was seen", t.unsummarised(0), []memory.Stretch(nil))
 	}},
 	{"a summary isn't kept if a source has changed or gone while it was made", func(t *trial) {
 		t.post(said(general, id(1), ada, "one"), said(general, id(2), ada, "two"), edited(said(general, id(3), ada, "three"), 1, "3"))
@@ -219,13 +221,13 @@ func summaryForgottenPromises() []promise {
 		left int                // stretches to be summed up again
 	}{
 		"somebody":                    {memory.Forgetting{Guild: guild, User: ada}, []memory.MessageID{id(102), id(202)}, 1},
-		"somebody everywhere":         {memory.Forgetting{Guild: memory.Everywhere, User: ben}, nil, 2},
+		"somebody everywhere":         {memory.Forgetting{Guild: memory.Everywhere, User: ben}, nil, 3},
 		"somebody in another guild":   {memory.Forgetting{Guild: village, User: ada}, []memory.MessageID{id(2), id(102), id(202)}, 0},
 		"somebody in a channel":       {memory.Forgetting{Guild: guild, User: ben, Channel: thread}, []memory.MessageID{id(2), id(102)}, 1},
-		"a channel with its threads":  {memory.Forgetting{Guild: guild, Channel: general}, nil, 0},
-		"what is old":                 {memory.Forgetting{Guild: guild, Before: id(101).Time().Add(time.Millisecond)}, []memory.MessageID{id(202)}, 1},
+		"a channel with its threads":  {memory.Forgetting{Guild: guild, Channel: general}, nil, 3},
+		"what is old":                 {memory.Forgetting{Guild: guild, Before: id(101).Time().Add(time.Millisecond)}, []memory.MessageID{id(202)}, 2},
 		"what somebody said long ago": {memory.Forgetting{Guild: guild, User: ben, Before: id(50).Time()}, []memory.MessageID{id(102), id(202)}, 1},
-		"a guild":                     {memory.Forgetting{Guild: guild}, nil, 0},
+		"a guild":                     {memory.Forgetting{Guild: guild}, nil, 3},
 		"a guild that was left":       {memory.Forgetting{Guild: guild, Why: memory.WhyLeft}, nil, 0},
 	} {
 		if c.f.At = later; c.f.Why == "" {

@@ -240,7 +240,7 @@ func (s *Store) summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 // Unsummarised implements memory.Store.
 func (s *Store) Unsummarised(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT c.guild, c.id, s.after, s.id, 1 AS again FROM summary s JOIN channel c ON c.id = s.channel
-		WHERE s.again = 1 AND EXISTS (SELECT 1 FROM said m WHERE m.channel = c.no AND m.id > s.after AND m.id <= s.id AND m.kind IN (`+recalledKinds+`))
+		WHERE s.again = 1
 		UNION ALL SELECT * FROM (SELECT c.guild, c.id, iif(c.summarised > 0, c.summarised, ?1) AS after, (SELECT m.id FROM said m
 			WHERE m.channel = c.no AND m.id > iif(c.summarised > 0, c.summarised, ?1) AND m.kind IN (`+recalledKinds+`) ORDER BY m.id DESC LIMIT 1) AS last, 0 FROM channel c)
 		WHERE last IS NOT NULL ORDER BY 5 DESC, 4, 2`, max(int64(since)-1, 0))
