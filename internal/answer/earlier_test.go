@@ -263,6 +263,7 @@ func TestQuotesAreNotMadeFromSummaries(t *testing.T) {
 func TestFailuresAboutSummariesAreReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, &scripted{pieces: []string{"At nine."}})
+	w.posts(4*day, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "the bus of <@4> leaves at 9", Mentions: []memory.UserID{4}})
 	w.ferries(lobby)
 	q := w.asks(lobby, "What is the weather like?")
 	calls := &faulty{Log: w.store, n: 1 << 20}

@@ -255,10 +255,13 @@ func TestExtractionHolds(t *testing.T) {
 				t.Fatalf("%q isn't made of its sources: %+v", s.Text, s.Sources)
 			}
 			whole := strings.ReplaceAll(line.whole, "\n", " ")
-			at, n := spoken, len(spoken) // the shortest that another line follows
+			at := spoken
 			if i+1 < len(s.Sources) {
 				next := between + saidIn(session[s.Sources[i+1].Message-1], name, isBot).name + ": "
-				n = strings.Index(spoken, next)
+				n := strings.Index(spoken, next)
+				if n < 0 {
+					t.Fatalf("%q isn't followed by %q", spoken, next)
+				}
 				at, rest = spoken[:n], spoken[n+len(between):]
 			}
 			if bare := strings.TrimSuffix(strings.TrimPrefix(at, "…"), "…"); !strings.Contains(whole, strings.TrimSpace(bare)) {

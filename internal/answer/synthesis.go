@@ -144,6 +144,9 @@ func figuresIn(s string) []string {
 // plainDigit is a decimal digit of any script, or a sign between some, in ASCII. Unicode has each script's ten in a row, from
 // 0 on.
 func plainDigit(r rune) rune {
+	if r < unicode.MaxASCII {
+		return r
+	}
 	switch r {
 	case '．', '٫':
 		return '.'

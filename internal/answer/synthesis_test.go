@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"hark/memory"
 )
@@ -170,11 +171,28 @@ func TestFiguresOfASummaryWereSaid(t *testing.T) {
 		{"Her best is 1000", "my best is 1,000", true},
 		{"Her best walk has 1,000,000 steps", "my best walk has 1000000 steps", true},
 		{"Her best is ١٬٠٠٠", "my best is 1'000", true},
+		{"Her best is 1000", "my best is 1．000", true},
+		{"Her best is 1000", "my best is 1，000", true},
 		{"Her best is 1000", "my best is 1,00", false},
 		{"Her best is 100", "my best is 1.000", false},
 	} {
 		if got := isSaid(c.summary, c.said); got != c.is {
 			t.Errorf("isSaid(%q, %q) = %t", c.summary, c.said, got)
+		}
+	}
+}
+
+// plainDigit relies on that.
+func TestDigitsStandInTens(t *testing.T) {
+	t.Parallel()
+	for _, of := range unicode.Nd.R16 {
+		if of.Stride != 1 || (of.Hi-of.Lo)%10 != 9 {
+			t.Errorf("%+v", of)
+		}
+	}
+	for _, of := range unicode.Nd.R32 {
+		if of.Stride != 1 || (of.Hi-of.Lo)%10 != 9 {
+			t.Errorf("%+v", of)
 		}
 	}
 }
