@@ -152,7 +152,7 @@ func TestChosenIgnoredAndRestrictedChannels(t *testing.T) {
 			w.discord.Say(c.ID, w.jane.ID, canary+"-"+name+" is the password")
 		}
 		dm := w.discord.DM(w.jane.ID, canary+"-direct is the password")
-		w.discord.WaitSent(dm.ChannelID, func(m discordtest.Sent) bool { return true })
+		w.reply(dm.ChannelID, dm.ID, "")
 		w.settled()
 	}
 	onDisk := func(canary string, want ...string) {
