@@ -131,8 +131,6 @@ func notes() []memory.Event {
 	}
 	late := summed(general, 11)
 	late.Summary.Sources[0].Edited = 5
-	last := summed(general, 14)
-	last.Evicted = []memory.MessageID{id(9)}
 	return []memory.Event{
 		memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard", Roles: []memory.Role{{ID: 5, Name: "crew"}}, Channels: []memory.Channel{
 			{ID: general, Name: "general", Overwrites: []memory.Overwrite{{Role: 5, Allow: 1}, {Role: 6}}}, {ID: 3000, Kind: memory.PublicThread, Parent: general},
@@ -144,7 +142,7 @@ func notes() []memory.Event {
 		memory.Posted{Message: memory.Message{ID: id(88), Guild: guild, Channel: general, Kind: memory.FromHark}},
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(88), Asker: 1, Lore: []int64{6}}}, lore(6, 5),
 		summed(general, 7), summed(general, 9), summed(general, 9), late, memory.Summarised{Guild: guild, Channel: general, Until: id(13), Evicted: []memory.MessageID{id(9)}},
-		summed(general, 9), memory.SummaryGone{Guild: guild, Channel: general, ID: id(9)}, summed(general, 9), last,
+		summed(general, 9), memory.SummaryGone{Guild: guild, Channel: general, ID: id(9)}, summed(general, 9), summed(general, 14),
 		memory.Posted{Message: memory.Message{ID: id(89), Guild: guild, Channel: general, Kind: memory.FromHark}}, usedSummary(id(89), id(14)),
 		memory.SummaryGone{Guild: guild, Channel: general, ID: id(14)}, usedSummary(id(97), id(14)), summed(9999, 3),
 		memory.Learn{Guild: guild, On: true, At: id(9).Time()}, memory.Learn{Guild: guild, User: 1, On: true, At: id(9).Time()},
@@ -224,7 +222,11 @@ func init() {
 			return t.apply(&prepared[0])
 		})
 	}
-	writes["sum up"] = func(s *Store) error { return s.Apply(bg, summed(general, 19)) }
+	writes["sum up"] = func(s *Store) error {
+		e := summed(general, 19)
+		e.Evicted = []memory.MessageID{id(20)}
+		return s.Apply(bg, e)
+	}
 	writes["edit what a summary is from"] = func(s *Store) error {
 		prepared, err := s.prepare([]memory.Event{edited(general, 19, "otherwise")})
 		if err != nil {
