@@ -49,6 +49,12 @@ var writtenBy = []string{`
 `, `
 	INSERT INTO lore VALUES (100, 60, 2, 1000, 1499561071738880000, 'Orchard', '["garden"]', 'apples and pears'), (100, 61, 0, 0, 0, '', '', NULL);
 	INSERT INTO lore_source VALUES (100, 60, 1000, 1499560987852800000);
+`, `
+	INSERT INTO summary VALUES (1000, 1499561029795840000, 0, 1777598100000, '', 'fact', '["apples"]', 'Ann: apples ripen', 0);
+	INSERT INTO summary_source VALUES (1000, 1499560987852800000, 1499561029795840000, 0);
+	UPDATE channel SET summarised = 1499561029795840000;
+`, `
+	INSERT INTO prompt (channel, answer, guild, built, people, body) VALUES (1000, 1499561071738880000, 100, 1777598100000, '[1,2]', '{"messages":[{"role":"user","content":"apples and pears"}]}');
 `}
 
 // ofVersion is the directory of a database that a Hark of some version has written.
@@ -85,6 +91,9 @@ func TestDatabasesOfEveryEarlierVersion(t *testing.T) {
 			checkOldest(t, s)
 			if version > 1 {
 				checkSecond(t, s)
+			}
+			if version > 5 {
+				checkSummaries(t, s)
 			}
 			drain(t, s)
 			checkSound(t, s)
@@ -133,6 +142,15 @@ func checkOldest(t *testing.T, s *Store) {
 	log, err = s.Log(bg, general, 1499561071738880000, 1<<62, 10)
 	if err != nil || len(log) != 1 || log[0].Content != "early" {
 		t.Errorf("what came late is %+v, %v", log, err)
+	}
+}
+
+// checkSummaries checks what databases hold from the sixth version on.
+func checkSummaries(t *testing.T, s *Store) {
+	t.Helper()
+	all, err := s.Summaries(bg, general)
+	if err != nil || len(all) != 1 || all[0].Text != "Ann: apples ripen" || len(all[0].Sources) != 1 {
+		t.Errorf("the summaries are %+v, %v", all, err)
 	}
 }
 
