@@ -171,3 +171,21 @@ func TestLineLimits(t *testing.T) {
 		t.Errorf("cut, though there is room: %+v", p.Report.Sections)
 	}
 }
+
+// Where stored counts are too low, what only the mode has goes first.
+func TestModesGiveWayFirst(t *testing.T) {
+	t.Parallel()
+	in := Input{Now: noon, Query: Turn{Content: "what?"}}
+	for range 60 {
+		in.History = append(in.History, Item{Relevance: 0.5, Lines: lines(1, strings.Repeat("words and ", 12)+"%d")})
+		in.History[len(in.History)-1].Lines[0].Tokens = 12 // about half of what it has
+	}
+	o := Options{MaxTokens: 1500}
+	general := newBuilder(t, o).Build(in)
+	in.Mode = ModeSearch
+	p := newBuilder(t, o).Build(in)
+	holds(t, o, p)
+	if a, b := items(general)[SectionHistory], items(p)[SectionHistory]; b < a || b == 0 {
+		t.Errorf("%d items, %d in the general mode", b, a)
+	}
+}
