@@ -151,6 +151,7 @@ func TestForgottenPromptsCantBeShown(t *testing.T) {
 
 	w.discord.Delete(w.general.ID, said.ID)
 	w.discord.WaitFor("the prompt to go", func() bool {
+		defer w.discord.Poke()
 		out, err := &buffer{}, &buffer{}
 		return run(t.Context(), w.environment(out, err), []string{"trace", first.ID.String()}) == 1 && strings.Contains(err.String(), "no answer "+first.ID.String())
 	})
@@ -201,7 +202,10 @@ func TestPromptsAreKeptForATime(t *testing.T) {
 		t.Fatalf("it isn't in the file, %v", err)
 	}
 	w.start()
-	w.discord.WaitFor("the old prompt to go", func() bool { return !w.onDisk("Quetzalcoatl") })
+	w.discord.WaitFor("the old prompt to go", func() bool {
+		defer w.discord.Poke() // Discord doesn't hear of it
+		return !w.onDisk("Quetzalcoatl")
+	})
 }
 
 func TestSectionsOfThePrompt(t *testing.T) {
