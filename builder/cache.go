@@ -30,7 +30,7 @@ type measured struct {
 	safe         bool
 	chars, cut   int
 	short, whole size
-	used         int64 // in seconds since 1970
+	at           int64 // when that was, in seconds since 1970
 }
 
 func newCache(ttl time.Duration) *cache {
@@ -52,7 +52,7 @@ func (c *cache) get(k kind, key uint64, now int64) (measured, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m, ok := c.known[key]
-	if ok = ok && now-m.used < c.ttl; ok {
+	if ok = ok && now-m.at < c.ttl; ok {
 		c.hits[k]++
 	} else {
 		c.misses[k]++
@@ -61,7 +61,7 @@ func (c *cache) get(k kind, key uint64, now int64) (measured, bool) {
 }
 
 func (c *cache) put(key uint64, m measured, now int64) {
-	m.used = now
+	m.at = now
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.known) >= cacheSize || now-c.swept >= c.ttl {
@@ -73,7 +73,7 @@ func (c *cache) put(key uint64, m measured, now int64) {
 // sweep takes out what is too old, or all if too little is.
 func (c *cache) sweep(now int64) {
 	for key, m := range c.known {
-		if now-m.used >= c.ttl {
+		if now-m.at >= c.ttl {
 			delete(c.known, key)
 		}
 	}

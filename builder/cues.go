@@ -9,7 +9,7 @@ import (
 const start = `(?:^|[^\w\s'] ?|\band |\bund |\bet |\by |\bthen )(?:(?:hmm+|nah|nope|no|yes|yeah|yep|right|lol|haha|btw|then|but|dann|aber|mal|alright|cool|nice|great|thanks|danke|merci|gracias|please|pls|plz|now|ok|okay|so|hey|yo|well|bitte|kannst du|könntest du|kannst du bitte|peux-tu|tu peux|peux tu|puedes|podrías|por favor|s'il te plaît|` +
 	`can (?:you|u)|could (?:you|u)|would you|will you|would you mind|i need you to|i want you to|help (?:me|us)|help (?:me|us) to|let's|lets|just|actually|maybe|also|quickly|try to|go|help) )*`
 
-// pattern compiles words that a wish begins with.
+// begins compiles words that a wish begins with.
 func begins(words string) *regexp.Regexp { return within(start + `(?:` + words + `)`) }
 
 // within compiles words that stand anywhere.
@@ -81,13 +81,13 @@ var cues = []cue{
 	// Something new.
 	{ModeCreation, 3, begins(`write|draft|compose|create|generate|design|brainstorm|invent|come up with|think of|suggest|propose|make (?:me |us |up )?(?:a|an|some|up|one|two|three|four|five|\d+)\b|build|plan|sketch|prepare|produce|put together|set up a|code|implement|script|whip up|cook up|outline|name (?:my|our|this|the)|roast|give (?:me|us) (?:a|an|some|\d+|two|three|four|five|six|ten|a few|names|ideas)|pitch|rhyme|story about|song about|poem about`)},
 	{ModeCreation, 3, within(`\b(?:write|draft|create|make|generate|design|compose|build|invent|need|want|gimme|give me|come up with|cook up|drop) (?:me |us |up )?(?:a|an|some|any|\d+|two|three|four|five|ten|another|quick|short|good|new|funny)? ?(?:\w+[ -]){0,4}` + thing + `\b`)},
-	{ModeCreation, 2, within(`\b(?:name|names|ideas?|title|titles|nickname|slogan|suggestions?) for\b|\bany (?:ideas|suggestions)\b|\b\bhelp me (?:write|make|plan|come up)\b|\bfrom scratch\b|\bfor our (?:next|new)\b|\b(?:poem|haiku|limerick|song|story|rap) (?:about|on|for)\b`)},
+	{ModeCreation, 2, within(`\b(?:name|names|ideas?|title|titles|nickname|slogan|suggestions?) for\b|\bany (?:ideas|suggestions)\b|\bhelp me (?:write|make|plan|come up)\b|\bfrom scratch\b|\bfor our (?:next|new)\b|\b(?:poem|haiku|limerick|song|story|rap) (?:about|on|for)\b`)},
 	{ModeCreation, 3, within(`\bschreib\w* (?:mir |uns |mal |bitte |doch |schnell )*(?:ein|eine|einen|was|nen|n|ne|drei|zwei|fünf)\b|\bentwirf|\bentwerf|\berstell|\berfind|\bdenk dir|\bplan(?:e|st)? |\bgenerier|\bbastel|\bmach(?:e|st)? (?:mir |uns |mal |bitte )*(?:ein|eine|einen|nen|n|ne|vorschläge)\b|\bschlag\w* .*vor\b|\bideen? für\b|\bnamen? für\b|\bdichte\b|\bbau(?:e|st)? (?:mir |uns )*(?:ein|eine|einen|nen)\b`)},
 	{ModeCreation, 3, within(`\bécris|\brédige|\bcrée|\bgénère|\binvente|\bimagine|\bpropose|\bconçois|\bprépare|\btrouve(?:-| )(?:moi|nous) (?:un|une|des)|\bfais(?:-| )(?:moi|nous) (?:un|une|des)|\bdes idées\b|\bune idée\b|\bun plan\b`)},
 	{ModeCreation, 3, within(`\bescribe|\bescríbe|\bredacta|\bcrea\b|\bcréa|\bgenera\b|\binventa|\bimagina|\bpropón|\bdiseña|\bprepara|\bhaz(?:me|nos)? (?:un|una|unos|unas)\b|\bdame (?:ideas|un|una|nombres|\d+)|\bideas para\b|\bsugiere|\bplanea|\bnombres? para\b`)},
 	{ModeCreation, 3, within(`書いて|作って|考えて|案を|アイデア|提案して|作成|企画|つくって|写一|寫一|写个|寫個|写首|寫首|帮我写|幫我寫|起草|设计|設計|想几个|想幾個|想一个|想一個|起个名|起個名|取个名|取個名|编一个|編一個|生成|做一个|做一個|制定|擬一`)},
 
-	// The same in looser forms, each by itself hardly enough.
+	// The same in looser forms.
 	{ModeSearch, 3, within(`\b(?:didn'?t|wasn'?t|weren'?t|hadn'?t|haven'?t|hasn'?t) (?:we|there|i|he|she|they|you|it|\w+) (?:\w+ )*?(?:already|agree|say|said|a|an|supposed|some|something|decide|talk|going|mention|post|have)\b`)},
 	{ModeSearch, 3, within(`\bany (?:mention|word|news|sign|record|trace|messages?|updates?) (?:of|on|about|from|by)\b|\b(?:anything|something|a quote|a message|a link|a post|news|word) (?:from|by) \w+|\b(?:somebody|someone|anyone|anybody|one of (?:us|you)|\w+) (?:already |once |just )?(?:shared|posted|sent|linked|uploaded|mentioned|dropped|recommended|claimed|promised|swore)\b`)},
 	{ModeSearch, 3, within(`\b(?:i'?m|we'?re) (?:still )?(?:looking for|searching for|trying to find)\b|\bwhere'?d\b|\bwho'?d\b|\bwho (?:got|else|all)\b|\bwhich (?:one )?of (?:us|you|them)\b|\bhow long (?:has|have|ago|did)\b|\bhow (?:many|often) (?:times )?(?:has|have|did|do)\b|\bthere was (?:a|an|this|that|some)\b|\bgot (?:moved|cancelled|canceled|pushed|postponed)\b|\bstill on (?:for|track)?\b|\bstory behind\b|\b(?:first|last|latest|oldest) (?:ever )?(?:message|post|link|time|thing)\b|\blink\?|\bin the pins\b|\bpinned\b.*\?|\b(?:have|did) i (?:ever |already )?(?:ask|tell|say|mention|post|miss)\w*|\bwhat'?s? happened (?:to|with)\b|\bwho (?:is|was|are) \w+ again\b|\bagain\?`)},

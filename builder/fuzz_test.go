@@ -172,9 +172,7 @@ func FuzzPrompt(f *testing.F) {
 		f.Add(text+textSeparator+texts[i*7%len(texts)], shape, uint32(i*97), uint16(i%60))
 	}
 	f.Fuzz(func(t *testing.T, texts string, shape []byte, budget uint32, more uint16) {
-		if len(texts) > 3000 {
-			t.Skip()
-		}
+		texts = texts[:min(len(texts), 3000)] // the promises don't grow with the text, and the time does
 		d := &dice{bytes: shape, texts: strings.Split(texts, textSeparator)}
 		o, in := d.options(budget), d.input()
 		small := promised(t, o, in)

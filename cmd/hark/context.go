@@ -51,7 +51,7 @@ func (f *flags) contextCommand() *cobra.Command {
 
 // printPrompt prints the prompt alone to stdout, and what it takes up and where its sections stand to stderr.
 func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
-	p := promptOf(r.Prompt)
+	p := answer.KeptPrompt(r.Prompt)
 	if asJSON {
 		return printJSON(c.OutOrStdout(), promptJSON(p, r))
 	}
@@ -61,7 +61,7 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 	if _, err := fmt.Fprintf(c.ErrOrStderr(), "%-18s %s (%s)\n", "mode", r.Mode.Is, modeReason(r.Mode)); err != nil {
 		return err
 	}
-	uses := usesOf(r.Prompt.Report)
+	uses := answer.SectionUses(r.Prompt.Report)
 	if err := printSections(c.ErrOrStderr(), "", uses, p); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ type jsonPrompt struct {
 func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
 	report := r.Prompt.Report
 	out := jsonPrompt{
-		Messages: p.Messages, Sections: sectionsJSON(usesOf(report), p), Tokens: report.Tokens, MaxTokens: report.MaxTokens, TextOnly: r.Result.TextOnly,
+		Messages: p.Messages, Sections: sectionsJSON(answer.SectionUses(report), p), Tokens: report.Tokens, MaxTokens: report.MaxTokens, TextOnly: r.Result.TextOnly,
 		Mode: string(r.Mode.Is), ModeBy: string(r.Mode.By), ModeWhy: r.Mode.Why,
 	}
 	for _, h := range r.Earlier {

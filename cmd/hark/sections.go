@@ -5,30 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"hark/builder"
 	"hark/memory"
 )
-
-// promptOf is p as traces keep it.
-func promptOf(p builder.Prompt) memory.Prompt {
-	var kept memory.Prompt
-	for _, m := range p.Messages {
-		kept.Messages = append(kept.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
-	}
-	for _, b := range p.Boundaries {
-		kept.Boundaries = append(kept.Boundaries, memory.Boundary{Section: string(b.Type), Message: b.Message, Start: b.Start, End: b.End})
-	}
-	return kept
-}
-
-// usesOf is what a report says of sections as traces tell it.
-func usesOf(r builder.Report) []memory.TraceUse {
-	uses := make([]memory.TraceUse, len(r.Sections))
-	for i, s := range r.Sections {
-		uses[i] = memory.TraceUse{Section: string(s.Type), Tokens: s.Tokens, Floor: s.Floor, Ceiling: s.Ceiling, Included: s.Included, Cut: s.Cut, Dropped: s.Dropped, Why: string(s.Why)}
-	}
-	return uses
-}
 
 // printSections prints a line for each section: what it took, what became of its items and, as far as p tells, where it
 // stands.

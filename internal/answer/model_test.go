@@ -116,17 +116,7 @@ func TestEverythingShownIsASource(t *testing.T) {
 	for _, m := range model.got {
 		prompt += m.Content
 	}
-	shown := 0
-	for i, id := range said {
-		there := strings.Contains(prompt, fmt.Sprintf("item%d ", i))
-		is := slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == id && (h.Context || h.Number > 0) })
-		if there != is {
-			t.Errorf("item%d: shown %v, source %v", i, there, is)
-		}
-		if there {
-			shown++
-		}
-	}
+	shown := shownSources(t, a, said, prompt)
 	if shown < 20 || shown == len(said) {
 		t.Errorf("%d shown", shown)
 	}

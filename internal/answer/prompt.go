@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"hark/builder"
 	"hark/memory"
 )
 
@@ -13,23 +14,36 @@ import (
 func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
 	report := r.Prompt.Report
 	t.Tokens, t.MaxTokens, t.Reserved, t.Window, t.Layout = report.Tokens, report.MaxTokens, report.Answer, report.Window, string(r.Prompt.Layout())
-	for _, s := range report.Sections {
-		t.Sections = append(t.Sections, memory.TraceUse{
-			Section: string(s.Type), Tokens: s.Tokens, Floor: s.Floor, Ceiling: s.Ceiling,
-			Included: s.Included, Cut: s.Cut, Dropped: s.Dropped, Why: string(s.Why),
-		})
-	}
+	t.Sections = SectionUses(report)
 	if !e.options.KeepPrompts || r.unlogged || q.Guild == memory.DirectGuild {
 		return
 	}
-	p := memory.Prompt{Built: r.started, People: r.sentNames(q)}
-	for _, m := range r.Prompt.Messages {
-		p.Messages = append(p.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
-	}
-	for _, b := range r.Prompt.Boundaries {
-		p.Boundaries = append(p.Boundaries, memory.Boundary{Section: string(b.Type), Message: b.Message, Start: b.Start, End: b.End})
-	}
+	p := KeptPrompt(r.Prompt)
+	p.Built, p.People = r.started, r.sentNames(q)
 	t.Prompt = &p
+}
+
+// KeptPrompt is p as traces keep it, but for when it was built and whom it names.
+func KeptPrompt(p builder.Prompt) (kept memory.Prompt) {
+	for _, m := range p.Messages {
+		kept.Messages = append(kept.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
+	}
+	for _, b := range p.Boundaries {
+		kept.Boundaries = append(kept.Boundaries, memory.Boundary{Section: string(b.Type), Message: b.Message, Start: b.Start, End: b.End})
+	}
+	return kept
+}
+
+// SectionUses is what a report says of sections as traces tell it, in the order of the prompt.
+func SectionUses(r builder.Report) []memory.TraceUse {
+	uses := make([]memory.TraceUse, len(r.Sections))
+	for i, s := range r.Sections {
+		uses[i] = memory.TraceUse{
+			Section: string(s.Type), Tokens: s.Tokens, Floor: s.Floor, Ceiling: s.Ceiling,
+			Included: s.Included, Cut: s.Cut, Dropped: s.Dropped, Why: string(s.Why),
+		}
+	}
+	return uses
 }
 
 // sentNames are all whom the prompt names, or may: the asker, those whom the question is about, whoever told something of

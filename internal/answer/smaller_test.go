@@ -119,10 +119,9 @@ func TestSmallerPromptAfterARefusal(t *testing.T) {
 	}
 }
 
-// sources checks that what a names as its sources is what the prompt shows, and that it cites the last of them.
-func sources(t *testing.T, a Answer, said []memory.MessageID, prompt string) {
+// shownSources checks that what a names as its sources is what the prompt shows, and tells how many messages that is.
+func shownSources(t *testing.T, a Answer, said []memory.MessageID, prompt string) (shown int) {
 	t.Helper()
-	shown := 0
 	for i, id := range said {
 		there := strings.Contains(prompt, fmt.Sprintf("item%d ", i))
 		is := slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == id && (h.Context || h.Number > 0) })
@@ -133,6 +132,13 @@ func sources(t *testing.T, a Answer, said []memory.MessageID, prompt string) {
 			shown++
 		}
 	}
+	return shown
+}
+
+// sources checks that what a names as its sources is what the prompt shows, and that it cites the last of them.
+func sources(t *testing.T, a Answer, said []memory.MessageID, prompt string) {
+	t.Helper()
+	shown := shownSources(t, a, said, prompt)
 	if shown < 3 || shown == len(said) {
 		t.Errorf("%d of %d messages are shown", shown, len(said))
 	}
