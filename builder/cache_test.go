@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hark/memory"
 )
 
 // What was measured is found again until it changes or is too old, and builds the same prompt.
@@ -62,5 +64,25 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	if text := fmt.Sprintf("%#v", b.cache.known); strings.Contains(text, `"`) {
 		t.Errorf("the cache holds text")
+	}
+}
+
+// What a text was measured to be as a line says nothing of it as somebody's data, which is cut elsewhere.
+func TestCacheKnowsWhatForATextWasMeasured(t *testing.T) {
+	t.Parallel()
+	text := strings.TrimSpace(strings.Repeat("word ", 26)) // longer than data may be at first, shorter than a line
+	line := Input{Now: noon, Query: Turn{Content: "what?"}, History: []Item{{Lines: []Line{{Author: 1, Time: noon, Content: text}}}}}
+	data := Input{Now: noon, Query: Turn{Content: "what?"}}
+	for i := range 30 {
+		data.Participants = append(data.Participants, Participant{ID: memory.UserID(i), Name: "Ann", Data: text})
+	}
+	want := newBuilder(t, Options{MaxTokens: 2000}).Build(data)
+	if s := want.Report.section(SectionParticipants); s.Cut == 0 {
+		t.Fatalf("nothing is cut: %+v", s)
+	}
+	b := newBuilder(t, Options{MaxTokens: 2000})
+	b.Build(line)
+	if got := b.Build(data); got.String() != want.String() {
+		t.Errorf("after the text was a line, the prompt is\n%s\nwant\n%s", got, want)
 	}
 }

@@ -35,8 +35,8 @@ func TestThePromptIsKeptAsItWasSent(t *testing.T) {
 			w.says(day, harbor, ben, "The lighthouse password is swordfish")
 			w.says(day-time.Minute, harbor, cleo, "swordfish, really")
 			w.gives(w.asks(lobby, "Who keeps the lighthouse?"), -time.Second) // is in the session then
-			q := w.asks(lobby, "What is the lighthouse password, Dora?")
-			q.Mentions = []memory.UserID{dora}
+			q := w.asks(lobby, "What is the lighthouse password, Dora and <@34>?")
+			q.Mentions = []memory.UserID{dora, 34} // of whom nothing is known
 			id := w.gives(q, -3*time.Second)
 			got, err := w.store.Prompt(t.Context(), lobby, id)
 			if err != nil {
@@ -51,6 +51,9 @@ func TestThePromptIsKeptAsItWasSent(t *testing.T) {
 				if got.Messages[i] != (memory.PromptMessage{Role: m.Role, Content: m.Content}) {
 					t.Errorf("message %d is kept as %+v, and was %+v", i, got.Messages[i], m)
 				}
+			}
+			if !slices.Contains(got.People, 34) {
+				t.Errorf("whom the question mentions isn't among %v", got.People)
 			}
 			for name, who := range map[string]memory.UserID{"Ann": ann, "Ben": ben, "Cleo": cleo, "Dora": dora, "Teller": teller, "Stranger": 33} {
 				there := strings.Contains(all, name) || strings.Contains(all, "<@"+who.String()+">")
