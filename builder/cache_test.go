@@ -70,17 +70,18 @@ func TestCacheIsBounded(t *testing.T) {
 // What a text was measured to be as a line says nothing of it as somebody's data, which is cut elsewhere.
 func TestCacheKnowsWhatForATextWasMeasured(t *testing.T) {
 	t.Parallel()
+	o := Options{MaxTokens: 2000, DataChars: 20}
 	text := strings.TrimSpace(strings.Repeat("word ", 26)) // longer than data may be at first, shorter than a line
 	line := Input{Now: noon, Query: Turn{Content: "what?"}, History: []Item{{Lines: []Line{{Author: 1, Time: noon, Content: text}}}}}
 	data := Input{Now: noon, Query: Turn{Content: "what?"}}
 	for i := range 30 {
 		data.Participants = append(data.Participants, Participant{ID: memory.UserID(i), Name: "Ann", Data: text})
 	}
-	want := newBuilder(t, Options{MaxTokens: 2000}).Build(data)
+	want := newBuilder(t, o).Build(data)
 	if s := want.Report.section(SectionParticipants); s.Cut == 0 {
 		t.Fatalf("nothing is cut: %+v", s)
 	}
-	b := newBuilder(t, Options{MaxTokens: 2000})
+	b := newBuilder(t, o)
 	b.Build(line)
 	if got := b.Build(data); got.String() != want.String() {
 		t.Errorf("after the text was a line, the prompt is\n%s\nwant\n%s", got, want)
