@@ -1,13 +1,16 @@
 # Two stages: the first compiles Hark, the second holds it and nothing else, not even a shell.
-FROM golang:1.26-bookworm AS build
+# It runs on the machine that builds, and compiles for the one that is asked for (docker buildx build --platform …).
+FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS build
 WORKDIR /src
 # The modules first, so that they are fetched again only when they change.
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=dev
+ARG TARGETOS
+ARG TARGETARCH
 # Static, so that it runs where there is no C library; the time zones are compiled in (cmd/hark imports time/tzdata).
-RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/hark ./cmd/hark
+RUN GOOS=${TARGETOS} GOARCH=${TARGETARCH} CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/hark ./cmd/hark
 # The final stage has no command to make a directory with.
 RUN mkdir -p /out/data && chmod 0700 /out/data
 

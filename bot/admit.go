@@ -168,6 +168,8 @@ func spokenIn(e memory.Event) (memory.GuildID, memory.ChannelID, bool) {
 		return v.Guild, v.Channel, true
 	case memory.Answered:
 		return v.Trace.Guild, v.Trace.Channel, true
+	case memory.Called:
+		return v.Record.Guild, v.Record.Channel, true
 	}
 	return 0, 0, false
 }

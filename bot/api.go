@@ -2,8 +2,11 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -11,8 +14,8 @@ import (
 	"hark/memory"
 )
 
-// allowedMentions goes with everything that is sent: nothing Hark says pings anybody. An empty list is not
-// the same as none, which would ping everybody named.
+// allowedMentions goes with everything that is sent: nothing Hark says pings anybody but, by name, whom it answers. An
+// empty list is not the same as none, which would ping everybody named.
 type allowedMentions struct {
 	Parse       []string `json:"parse"`
 	Users       []string `json:"users"`
@@ -21,6 +24,15 @@ type allowedMentions struct {
 }
 
 var nobody = allowedMentions{Parse: []string{}, Users: []string{}, Roles: []string{}}
+
+// mentioning is nobody, or the one user if content mentions them: whoever asks may be spoken to.
+func mentioning(content string, user memory.UserID) allowedMentions {
+	id := user.String()
+	if user == 0 || !strings.Contains(content, "<@"+id+">") && !strings.Contains(content, "<@!"+id+">") {
+		return nobody
+	}
+	return allowedMentions{Parse: []string{}, Users: []string{id}, Roles: []string{}}
+}
 
 type reference struct {
 	MessageID       string `json:"message_id"`
@@ -40,15 +52,26 @@ type messageCreate struct {
 	Reference       *reference      `json:"message_reference,omitempty"`
 	Flags           int             `json:"flags"`
 	Components      []component     `json:"components,omitempty"`
+	Attachments     []attached      `json:"attachments,omitempty"`
 }
 
+// messageEdit says all that an answer's message becomes: what it had of files that aren't named goes.
 type messageEdit struct {
 	Content         string          `json:"content"`
 	AllowedMentions allowedMentions `json:"allowed_mentions"`
+	Flags           int             `json:"flags"`
+	Attachments     []attached      `json:"attachments"`
+	Components      []component     `json:"components"` // none takes them away
+}
+
+// asText is an edit that leaves a message nothing but content, in which nobody is mentioned.
+func asText(content string) messageEdit {
+	return messageEdit{Content: content, AllowedMentions: nobody, Flags: suppressEmbeds, Attachments: []attached{}, Components: []component{}}
 }
 
 // Discord's codes for requests that can't succeed. https://discord.com/developers/docs/topics/opcodes-and-status-codes
 const (
+	codeMissingAccess     = 50001
 	codeReplyNeedsHistory = 160002
 )
 
@@ -57,6 +80,7 @@ type thread struct {
 	client   *client
 	channel  memory.ChannelID
 	question memory.MessageID
+	asker    memory.UserID // whom the parts may mention
 	// purpose tells apart the nonces of different messages about one question.
 	purpose string
 	bare    bool // a reply was refused, so that the parts are sent without
@@ -67,22 +91,27 @@ func (t *thread) typing(ctx context.Context) error {
 	return t.client.call(ctx, "POST", address, address, nil, nil)
 }
 
-func (t *thread) create(ctx context.Context, part int, content string) (posted, error) {
+func (t *thread) create(ctx context.Context, part int, content string, rows []component, files []upload) (posted, error) {
 	m := messageCreate{
 		Content:         content,
 		Nonce:           nonce(t.purpose, t.question, part),
 		EnforceNonce:    true,
-		AllowedMentions: nobody,
+		AllowedMentions: mentioning(content, t.asker),
 		Flags:           suppressEmbeds,
+		Components:      rows,
+		Attachments:     attachments(files),
 	}
 	if part == 0 && !t.bare {
 		m.Reference = &reference{MessageID: t.question.String(), ChannelID: t.channel.String()}
 	}
 	address := discordgo.EndpointChannelMessages(t.channel.String())
-	p, err := t.send(ctx, "POST", address, address, m)
+	p, err := t.send(ctx, "POST", address, address, m, files)
 	if code(err) == codeReplyNeedsHistory && m.Reference != nil {
 		t.bare = true
-		return t.create(ctx, part, content)
+		return t.create(ctx, part, content, rows, files)
+	}
+	if len(files) > 0 && refusesFiles(err) {
+		return posted{}, errNoFiles
 	}
 	return p, wrap(err, "answer in channel", t.channel)
 }
@@ -90,12 +119,25 @@ func (t *thread) create(ctx context.Context, part int, content string) (posted, 
 // post sends a message of its own, rather than a part of an answer.
 func (t *thread) post(ctx context.Context, m messageCreate) (posted, error) {
 	address := discordgo.EndpointChannelMessages(t.channel.String())
-	p, err := t.send(ctx, "POST", address, address, m)
+	p, err := t.send(ctx, "POST", address, address, m, nil)
 	return p, wrap(err, "write in channel", t.channel)
 }
 
-func (t *thread) edit(ctx context.Context, id memory.MessageID, content string) (posted, error) {
-	p, err := t.send(ctx, "PATCH", t.address(id), t.bucket(), messageEdit{content, nobody})
+func (t *thread) edit(ctx context.Context, id memory.MessageID, content string, rows []component, files []upload) (posted, error) {
+	m := asText(content)
+	m.AllowedMentions, m.Attachments = mentioning(content, t.asker), attachments(files)
+	if rows != nil {
+		m.Components = rows
+	}
+	p, err := t.send(ctx, "PATCH", t.address(id), t.bucket(), m, files)
+	if code(err) == codeArchived {
+		if err = t.client.wakeThread(ctx, t.channel); err == nil {
+			p, err = t.send(ctx, "PATCH", t.address(id), t.bucket(), m, files)
+		}
+	}
+	if len(files) > 0 && refusesFiles(err) {
+		return posted{}, errNoFiles
+	}
 	return p, wrap(err, "edit the answer in channel", t.channel)
 }
 
@@ -112,16 +154,21 @@ func (t *thread) bucket() string {
 	return discordgo.EndpointChannelMessage(t.channel.String(), "")
 }
 
-func (t *thread) send(ctx context.Context, method, address, bucket string, body any) (posted, error) {
+func (t *thread) send(ctx context.Context, method, address, bucket string, message any, files []upload) (posted, error) {
 	var m struct {
-		ID      snowflake `json:"id"`
-		Content string    `json:"content"`
-		Edited  time.Time `json:"edited_timestamp"`
+		ID          snowflake  `json:"id"`
+		Content     string     `json:"content"`
+		Edited      time.Time  `json:"edited_timestamp"`
+		Attachments []wireFile `json:"attachments"`
+	}
+	body, err := withFiles(message, files)
+	if err != nil {
+		return posted{}, err // uncovered: withFiles says why
 	}
 	if err := t.client.call(ctx, method, address, bucket, body, &m); err != nil {
 		return posted{}, err
 	}
-	return posted{id: memory.MessageID(m.ID), content: memory.Clean(m.Content), edited: m.Edited}, nil
+	return posted{id: memory.MessageID(m.ID), content: memory.Clean(m.Content), edited: m.Edited, files: remembered(m.Attachments)}, nil
 }
 
 // nonce names a part of an answer in at most 25 characters, the same whenever it is sent again.
@@ -135,10 +182,29 @@ func wrap(err error, doing string, channel memory.ChannelID) error {
 		return nil
 	}
 	if s := status(err); s >= 400 && s < 500 {
-		return fmt.Errorf("%s %d: %w: HTTP %d, code %d", doing, channel, errGone, s, code(err))
+		return &goneError{doing, channel, s, code(err)}
 	}
 	return fmt.Errorf("%s %d: %w", doing, channel, err)
 }
+
+// goneError is an errGone, and why: how Discord refused what was attempted.
+type goneError struct {
+	doing        string
+	channel      memory.ChannelID
+	status, code int
+}
+
+func (e *goneError) Error() string {
+	return fmt.Sprintf("%s %d: %v: HTTP %d, code %d", e.doing, e.channel, errGone, e.status, e.code)
+}
+
+// isMissing reports whether Discord hasn't got what was to be changed.
+func isMissing(err error) bool {
+	var gone *goneError
+	return errors.As(err, &gone) && gone.status == http.StatusNotFound
+}
+
+func (e *goneError) Is(target error) bool { return target == errGone }
 
 // me is the bot's own user.
 func (c *client) me(ctx context.Context) (memory.UserID, error) {

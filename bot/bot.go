@@ -8,7 +8,7 @@
 //     How long an answer takes delays no logging.
 //   - Hark's own messages are logged by the code that sends them, once they are what they will stay: the
 //     gateway's account of them, with every edit of an answer being written, is ignored. Their deletion isn't.
-//   - Nothing that is sent pings anybody. What is sent again is the same message.
+//   - Nothing that is sent pings anybody but, by name, whom it answers. What is sent again is the same message.
 //
 // Nobody else imports discordgo.
 package bot
@@ -28,26 +28,46 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/internal/answer"
+	"hark/internal/portrait"
 	"hark/memory"
 )
 
 // Config is what a Bot needs to know. The zero value of a field means what its comment says.
 type Config struct {
-	Token   string        // of the bot, with or without "Bot " before it
-	APIURL  string        // stands for https://discord.com, which is the default; a proxy's or a test server's address
-	LogBots bool          // whether other bots' and webhooks' messages are logged
-	Policy  memory.Policy // what is remembered
+	Token  string // of the bot, with or without "Bot " before it
+	APIURL string // stands for https://discord.com, which is the default; a proxy's or a test server's address
+	// DevGuild, if not 0, is the only guild in which commands are registered.
+	DevGuild memory.GuildID
+	LogBots  bool          // whether other bots' and webhooks' messages are logged
+	Policy   memory.Policy // what is remembered
 	// CatchUp is how far back what was missed is fetched; 0: nothing is.
 	CatchUp time.Duration
 	// Reconcile is how many of a channel's newest messages are compared with Discord's after a time away; 0: none.
 	Reconcile int
 	// EditAnswers is whether answers that used what was forgotten are edited in Discord to say so.
 	EditAnswers bool
+	// NoRecords leaves out the records of the calls that answers took.
+	NoRecords bool
 	// SessionGap is the silence that ends the session of a channel that isn't logged.
 	SessionGap time.Duration
-	Client     *http.Client      // for requests; its Transport gets them addressed to APIURL
-	Dialer     *websocket.Dialer // of the gateway; its NetDialContext is used
-	Now        func() time.Time  // default time.Now
+	// Choices are what admins may set of answers, and what holds where they have set nothing. Bot.Renew changes them.
+	Choices answer.Choices
+	// Retention is how long messages are remembered at the most; 0: without end. The log's house keeps it, and what admins set.
+	Retention time.Duration
+	// Limits are how much may be asked. Without numbers there are none. Bot.Renew changes them.
+	Limits Limits
+	// State, if not nil, is told why there is no connection to Discord, and nil when there is one again. It is called from
+	// several goroutines and must not wait.
+	State func(why error)
+	// Version is Hark's, as admins are told it.
+	Version string
+	// Health tells how the servers do that answers need. nil: nothing is known of them.
+	Health func() Health
+	// Privacy is what /privacy tells of how Hark is run. Bot.Renew changes it, as it does Health.
+	Privacy Privacy
+	Client  *http.Client      // for requests; its Transport gets them addressed to APIURL, and those for files
+	Dialer  *websocket.Dialer // of the gateway; its NetDialContext is used
+	Now     func() time.Time  // default time.Now
 }
 
 // Log is where events go; memory.Store is one.
@@ -55,10 +75,18 @@ type Log interface {
 	Apply(ctx context.Context, events ...memory.Event) error
 	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
 	people
+	personal
 	missing
 	// Messages are those of ids that exist in the channel, by id.
 	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
-	forgetter
+	memory.Forgetter
+	// Spending is how many tokens were spent in a guild on the day, in UTC, of a time, by who asked.
+	Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error)
+	// Lore, Trace and Prompt are as memory.Store has them.
+	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
+	counter
+	Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error)
+	Prompt(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, error)
 }
 
 // missing tells what isn't in the log and should be, as memory.Store does.
@@ -66,7 +94,15 @@ type missing interface {
 	Guilds(ctx context.Context) ([]memory.GuildID, error)
 	HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error)
 	Gaps(ctx context.Context) ([]memory.Gap, error)
+	// Log is a channel's messages with after < id <= until, by id, the first limit of them.
+	Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
+}
+
+// counter tells how much there is, as memory.Store does.
+type counter interface {
+	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error)
+	WaitingIn(ctx context.Context, guild memory.GuildID) (int, error)
 }
 
 // people tells of those who are remembered, as memory.Store does.
@@ -76,12 +112,17 @@ type people interface {
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
 }
 
-// forgetter forgets, as memory.Forgetter does.
-type forgetter interface {
-	Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error)
-	Unfinished(ctx context.Context) ([]memory.Forgetting, error)
-	CarryOut(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error)
-	Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, error)
+// personal tells what is kept of somebody, as sqlite.Store does.
+type personal interface {
+	portrait.Store
+	// Wrote is how much somebody wrote in each channel of a guild where they wrote anything.
+	Wrote(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Wrote, error)
+	// ExtentOf is how much goes with messages of a channel.
+	ExtentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.Extent, error)
+	// Forgotten are the receipts of what somebody had forgotten in a guild, the newest first.
+	Forgotten(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error)
+	// EmptyLog takes what was removed out of all files of the store's. What it can't now the store does later by itself.
+	EmptyLog(ctx context.Context) error
 }
 
 // Answerer answers questions. An error with a method Sentence() string says what members are told; what
@@ -91,6 +132,14 @@ type Answerer interface {
 	// grows. With an error it may return the part of an answer that it came to.
 	Answer(ctx context.Context, q answer.Question, stream func(text string)) (answer.Answer, error)
 	Recall(ctx context.Context, q answer.Question) (answer.Recalled, error)
+	// Lore is what may be told to those who will read an answer to q, by name.
+	Lore(ctx context.Context, q answer.Question) ([]memory.Lore, error)
+	// Find, Look and CatchUp are as answer.Engine has them: for the eyes of q's asker only.
+	Find(ctx context.Context, q answer.Question) (answer.Finding, error)
+	Look(ctx context.Context, q answer.Question, found []answer.Found) ([]answer.Seen, error)
+	CatchUp(ctx context.Context, q answer.Question, since time.Time) (answer.CaughtUp, error)
+	// Explain is how the answer came about of which id is a message, for whoever asks by q.
+	Explain(ctx context.Context, q answer.Question, id memory.MessageID) (answer.Explanation, error)
 }
 
 // Bot is a connection to Discord, kept up as long as Run runs.
@@ -98,8 +147,9 @@ type Bot struct {
 	cfg     Config
 	base    *url.URL
 	rest    *client
+	fetcher *fetcher
 	memory  Log
-	answers Answerer
+	terms   atomic.Pointer[Terms]
 	log     zerolog.Logger
 	now     func() time.Time
 	timing  timing
@@ -112,8 +162,19 @@ type Bot struct {
 	notices  *notices
 	filler   *filler
 	commands *commands
+	desk     *desk
+	limiter  *limiter
+	purse    *purse
+	failures *failures
+	counted  counted
+	traffic  traffic
+	lives    *lives
 	self     memory.UserID // set before anything is taken in
-	state    atomic.Pointer[error]
+	since    time.Time     // of Run
+	app      atomic.Int64  // the application's id, set by READY
+	// exportPart is how many bytes a file of an export has before the next is begun.
+	exportPart int
+	state      atomic.Pointer[error]
 }
 
 // timing is how long things take at most, or are apart.
@@ -122,6 +183,7 @@ type timing struct {
 	typing   time.Duration // between signs of typing
 	answer   time.Duration // an answer, at most
 	command  time.Duration // a command's answer: Discord's 15 minutes, less a margin
+	atOnce   time.Duration // what Discord wants an answer to within 3 seconds
 	retry    time.Duration // before a second attempt at something; doubled for each further one
 	reach    int           // attempts to reach Discord before giving up at the start
 	open     time.Duration // opening a connection
@@ -129,6 +191,7 @@ type timing struct {
 	unwind   time.Duration // an Answerer has to return after that
 	farewell time.Duration // requests go on for after Run's context has ended
 	progress time.Duration // between signs of how far a forgetting has come
+	backfill time.Duration // between signs of how far the past of a channel is fetched
 	back     time.Duration // a question waits for Discord to tell of its guild
 	look     time.Duration // between looks for what is to be done by itself
 	fill     time.Duration // between looks for what is missing, which other processes may have told of
@@ -140,6 +203,7 @@ var usual = timing{
 	typing:   8 * time.Second,
 	answer:   10 * time.Minute,
 	command:  14 * time.Minute,
+	atOnce:   2 * time.Second,
 	retry:    500 * time.Millisecond,
 	reach:    3,
 	open:     30 * time.Second,
@@ -147,6 +211,7 @@ var usual = timing{
 	unwind:   time.Second,
 	farewell: 7 * time.Second,
 	progress: 3 * time.Second,
+	backfill: 5 * time.Second,
 	back:     10 * time.Second,
 	look:     5 * time.Second,
 	fill:     30 * time.Second,
@@ -168,15 +233,20 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 	}
 	cfg.Token = "Bot " + token[0]
 	b := &Bot{
-		cfg: cfg, base: base, memory: log, answers: answers, log: logger, now: cfg.Now,
-		timing: usual, queue: newQueue(), arrived: newArrivals(),
+		cfg: cfg, base: base, memory: log, log: logger, now: cfg.Now,
+		timing: usual, queue: newQueue(), arrived: newArrivals(), exportPart: exportPart,
 	}
+	b.Renew(Terms{cfg.Choices, cfg.Limits, answers, cfg.Privacy, cfg.Health})
+	b.cfg.Choices, b.cfg.Limits, b.cfg.Privacy, b.cfg.Health = answer.Choices{}, Limits{}, Privacy{}, nil // so that nobody goes by what may have changed
 	if b.now == nil {
 		b.now = time.Now
 	}
 	b.recent = newRecent(cfg.SessionGap, b.now)
+	b.desk = newDesk()
+	b.limiter, b.purse, b.failures = newLimiter(), newPurse(), newFailures(b.now)
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session()}
+	b.fetcher = newFetcher(b.transport())
 	return b, nil
 }
 
@@ -200,7 +270,12 @@ func (b *Bot) Ready() error {
 // Waiting is how many events are taken in and not yet in the log.
 func (b *Bot) Waiting() int { return b.queue.len() }
 
-func (b *Bot) setState(err error) { b.state.Store(&err) }
+func (b *Bot) setState(err error) {
+	b.state.Store(&err)
+	if b.cfg.State != nil {
+		b.cfg.State(err)
+	}
+}
 
 // Run connects, logs and answers until ctx ends, and then returns nil after at most ten seconds, with all
 // that was taken in logged and no answer left half-written without saying so. It returns before that only
@@ -213,7 +288,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		b.setState(errStopped)
 		return err
 	}
-	b.self = self
+	b.self, b.since = self, b.now()
 	above := context.WithoutCancel(ctx)
 	work, stopWork := context.WithCancel(above)
 	last, stopLast := context.WithCancel(above)
@@ -222,12 +297,19 @@ func (b *Bot) Run(ctx context.Context) error {
 	defer stopLast()
 	defer stopDrain()
 
+	b.lives = newLives(b.now())
 	b.notices = newNotices(b)
 	b.filler = newFiller(b)
-	b.admit = newAdmission(b.memory, b.cfg.Policy, b.recent, b.notices.see)
-	desk := newDesk(func(a *ask) { b.reply(work, last, a) }, func(a *ask) { b.refuse(last, a) })
+	b.admit = newAdmission(b.memory, b.cfg.Policy, b.recent, func(events []memory.Event) {
+		b.notices.see(events)
+		b.lives.see(events)
+	})
+	b.desk.answer = func(a *ask) { b.reply(work, last, a) }
+	b.desk.busy = func(a *ask, waits burst) { b.say(last, a, "b", tooMany(b.localeIn(last, a.guild, a.channel), waits)) }
+	b.desk.missed = func(a *ask) { b.say(last, a, "r", b.localeIn(last, a.guild, a.channel).text(restarting)) }
 	b.pump = &pump{
-		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots, b.now), ask: desk.put,
+		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots, b.now),
+		ask:    func(a *ask) { b.take(last, a) },
 		logger: b.log, retry: b.timing.retry,
 		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, arrived: b.arrived,
 	}
@@ -240,7 +322,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	})
 	helper.Go(func() { b.commands.run(work) })
 	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.ask) })
-	helper.Go(func() { every(work, b.timing.look, nil, b.takeBack) })
+	helper.Go(func() { every(work, b.timing.look, b.lives.wake, b.takeBack) })
 	helper.Go(func() { every(work, b.timing.fill, b.filler.wake, b.filler.fill) })
 
 	stop := sync.OnceFunc(func() {
@@ -249,14 +331,15 @@ func (b *Bot) Run(ctx context.Context) error {
 		time.AfterFunc(b.timing.grace, stopWork)
 		time.AfterFunc(b.timing.farewell, stopLast)
 		time.AfterFunc(b.timing.drain, stopDrain)
-		if dropped := desk.close(); dropped > 0 {
-			b.log.Warn().Int("questions", dropped).Msg("stopped before questions were answered")
+		if waiting := b.desk.close(); waiting > 0 {
+			b.log.Warn().Int("questions", waiting).Msg("stopped before questions were answered")
 		}
 	})
 	defer context.AfterFunc(ctx, stop)()
 	err = b.stayConnected(ctx)
 	stop()
-	desk.wait(last)
+	_ = b.commit(last, nil) // so that whoever asked before is told too
+	b.desk.wait(last)
 	stopWork()
 	helper.Wait()
 	b.queue.close()
@@ -296,10 +379,7 @@ func (b *Bot) session() *discordgo.Session {
 	if httpClient.Timeout == 0 {
 		httpClient.Timeout = requestTimeout
 	}
-	if httpClient.Transport == nil {
-		httpClient.Transport = http.DefaultTransport
-	}
-	httpClient.Transport = &proxy{base: b.base, next: httpClient.Transport}
+	httpClient.Transport = &proxy{base: b.base, next: b.transport()}
 	s.Client = &httpClient
 	s.LogLevel = -1 // discordgo's own log goes to standard error, with message text in it at some levels
 	s.ShouldRetryOnRateLimit = false
@@ -311,17 +391,25 @@ func (b *Bot) session() *discordgo.Session {
 	return s
 }
 
+// transport is by what requests are made.
+func (b *Bot) transport() http.RoundTripper {
+	if b.cfg.Client != nil && b.cfg.Client.Transport != nil {
+		return b.cfg.Client.Transport
+	}
+	return http.DefaultTransport
+}
+
 // settled returns once it is known who may read what in a guild, or with errNotBack.
 func (b *Bot) settled(ctx context.Context, guild memory.GuildID) error {
 	return b.arrived.wait(ctx, guild, b.timing.back)
 }
 
 func (b *Bot) thread(a *ask, purpose string) *thread {
-	return &thread{client: b.rest, channel: a.channel, question: a.id, purpose: purpose}
+	return &thread{client: b.rest, channel: a.channel, question: a.id, asker: a.asker, purpose: purpose}
 }
 
-// refuse says that there are too many questions.
-func (b *Bot) refuse(last context.Context, a *ask) {
-	d := newDelivery(b.thread(a, "b"), b.timing.pace, b.timing.typing)
-	b.post(last, d, a, layout(tooMany, "", piece.String), memory.Trace{})
+// say answers a question with a sentence that says why there is no answer. purpose is that of the thread.
+func (b *Bot) say(last context.Context, a *ask, purpose, sentence string) {
+	d := newDelivery(b.thread(a, purpose), b.timing.pace, b.timing.typing)
+	b.post(last, d, a, layout(sentence, "", nil), memory.Trace{}, nil)
 }

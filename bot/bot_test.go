@@ -84,10 +84,13 @@ func TestBodiesThatAreSent(t *testing.T) {
 	q := s.ask("count")
 	m := s.answered(t, s.channel, "@everyone <@1> one, two")
 	const nobody = `"allowed_mentions":{"parse":[],"users":[],"roles":[],"replied_user":false}`
+	button := func(label, name string) string {
+		return fmt.Sprintf(`{"type":2,"style":2,"label":"%s","custom_id":"%s:%s:%s"}`, label, name, short36(int64(s.ana.ID)), short36(int64(q.ID)))
+	}
 	create := fmt.Sprintf(`{"content":"@everyone one","nonce":"a%s-0","enforce_nonce":true,%s,`+
-		`"message_reference":{"message_id":"%d","channel_id":"%d","fail_if_not_exists":false},"flags":4}`,
-		strings.TrimSuffix(strings.TrimPrefix(nonce("a", memory.MessageID(q.ID), 0), "a"), "-0"), nobody, q.ID, s.channel)
-	edit := `{"content":"@everyone \u003c@1\u003e one, two",` + nobody + `}`
+		`"message_reference":{"message_id":"%d","channel_id":"%d","fail_if_not_exists":false},"flags":4,"components":[{"type":1,"components":[%s]}]}`,
+		short36(int64(q.ID)), nobody, q.ID, s.channel, button("Stop", "stop"))
+	edit := `{"content":"@everyone \u003c@1\u003e one, two",` + nobody + fmt.Sprintf(`,"flags":4,"attachments":[],"components":[{"type":1,"components":[%s,%s]}]}`, button("Ask again", "again"), button("Delete", "delete"))
 	if len(m.Bodies) != 2 || string(m.Bodies[0]) != create || string(m.Bodies[1]) != edit {
 		t.Errorf("sent %s\nwant %s\n and %s", m.Bodies, create, edit)
 	}
@@ -272,7 +275,8 @@ func TestTroubleWithDiscordIsOneMessage(t *testing.T) {
 func TestLongAnswerIsSeveralMessages(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
-	text := "```go\n" + strings.Repeat("x := x + 1\n", 400) + "```\n" + strings.Repeat("And so it goes on. ", 80) + "The end"
+	code := "```go\n" + strings.Repeat("x := "+strings.Repeat("y + ", 10)+"1\n", 30) + "```\n" // over the 2,000th character
+	text := strings.Repeat("It began so. ", 100) + "\n" + code + strings.Repeat("And so it goes on. ", 120) + "The end"
 	s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
 		for i := 1; i <= 10; i++ {
 			stream(text[:len(text)*i/10])
@@ -292,6 +296,9 @@ func TestLongAnswerIsSeveralMessages(t *testing.T) {
 		if !slices.Contains(s.log.said(), "hark: "+m.Content) {
 			t.Errorf("message %d isn't logged as it is", i)
 		}
+	}
+	if !strings.HasSuffix(sent[0].Content, "1\n```") || !strings.HasPrefix(sent[1].Content, "```go\nx := y") {
+		t.Errorf("the code is cut as %q and %q", tail(sent[0].Content), sent[1].Content[:20])
 	}
 	if !strings.HasSuffix(sent[len(sent)-1].Content, "The end") {
 		t.Error("the end is missing")
@@ -314,7 +321,7 @@ func TestFailureIsToldAndLogged(t *testing.T) {
 		{"without", "", errDown, "Something went wrong on my side."},
 		{"half-way", "It is", sentenceError{}, "It is\n-# ⚠️ Interrupted: The model doesn't answer."},
 		{"half-way in code", "```\nIt is", sentenceError{}, "```\nIt is\n```\n-# ⚠️ Interrupted: The model doesn't answer."},
-		{"an empty answer", "", nil, "Something went wrong on my side."},
+		{"an empty answer", "", nil, "The language model gave no answer."},
 		{"a panic", "", errors.New("panic"), "Something went wrong on my side."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -387,7 +394,7 @@ func TestTooManyQuestions(t *testing.T) {
 	for i := range waitingQuestions + 4 {
 		s.ask(fmt.Sprint("question ", i))
 	}
-	s.told(t, s.channel, is(tooMany))
+	s.told(t, s.channel, is(tooMany(locale{}, burst{waitingQuestions, false})))
 	close(end)
 	for i := range waitingQuestions + 1 {
 		s.answered(t, s.channel, fmt.Sprint("re: question ", i))

@@ -2,10 +2,15 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/rs/zerolog"
+
+	"hark/memory"
 )
 
 // The flags of an application that may read messages' content: as a large bot, that Discord has verified, or as
@@ -15,26 +20,122 @@ const (
 	flagMessageContentLimited = 1 << 19
 )
 
-// Check reports what would keep Run from working, without connecting to the gateway: ErrNoToken, ErrToken,
-// ErrIntents or ErrUnreachable.
-func Check(ctx context.Context, cfg Config) error {
+// Account is the bot's account at Discord, as Discord tells of it without a connection to the gateway.
+type Account struct {
+	App     string // the application's id
+	Name    string
+	Content bool // whether the Message Content intent is switched on
+
+	rest *client
+}
+
+// Membership is what the bot may do in a guild.
+type Membership struct {
+	ID      memory.GuildID
+	Name    string
+	Missing []string // permissions that Hark needs and hasn't, as Discord's settings name them
+	// NoCommands says that Hark was invited without the scope applications.commands, so that the guild sees none.
+	NoCommands bool
+}
+
+// Starts are how often the bot may still connect anew.
+type Starts struct {
+	Total, Remaining int
+	Reset            time.Duration // until there are Total again
+	Shards           int           // that Discord recommends; Hark uses one
+}
+
+// Check asks Discord whether it takes the token, and who that makes us: ErrNoToken, ErrToken or ErrUnreachable. It asks
+// twice at most, for somebody waits.
+func Check(ctx context.Context, cfg Config) (*Account, error) {
 	b, err := New(cfg, nil, nil, zerolog.Nop())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	b.rest.backoff = b.timing.retry
-	if _, err := b.introduce(ctx); err != nil {
-		return err
-	}
+	b.rest.backoff, b.rest.tries = b.timing.retry, 2
 	var application struct {
-		Flags int `json:"flags"`
+		ID    snowflake `json:"id"`
+		Name  string    `json:"name"`
+		Flags int       `json:"flags"`
 	}
 	address := discordgo.EndpointAPI + "applications/@me"
 	if err := b.rest.call(ctx, "GET", address, address, nil, &application); err != nil {
-		return fmt.Errorf("ask Discord for the application: %w", err)
+		if errors.Is(err, ErrToken) || ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
+			return nil, err
+		}
+		return nil, unreachable(err)
 	}
-	if application.Flags&(flagMessageContent|flagMessageContentLimited) == 0 {
-		return ErrIntents
+	return &Account{
+		App: fmt.Sprint(int64(application.ID)), Name: application.Name, rest: b.rest,
+		Content: application.Flags&(flagMessageContent|flagMessageContentLimited) != 0,
+	}, nil
+}
+
+// guildPage is how many guilds Discord tells of at once, and mostScoped in how many it is asked what it thinks of commands:
+// the bot of a self-hoster is in a few.
+const (
+	guildPage  = 200
+	mostScoped = 100
+)
+
+// Guilds are those that the bot is in, in the order of their ids.
+func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
+	var all []Membership
+	for after := memory.GuildID(0); ; after = all[len(all)-1].ID {
+		var page []struct {
+			ID          snowflake   `json:"id"`
+			Name        string      `json:"name"`
+			Permissions permissions `json:"permissions"`
+		}
+		bucket := discordgo.EndpointUser("@me") + "/guilds"
+		address := fmt.Sprintf("%s?limit=%d&after=%d", bucket, guildPage, int64(after))
+		if err := a.rest.call(ctx, "GET", address, bucket, nil, &page); err != nil {
+			return nil, fmt.Errorf("ask Discord which servers Hark is in: %w", err)
+		}
+		for _, g := range page {
+			all = append(all, Membership{ID: memory.GuildID(g.ID), Name: g.Name, Missing: missingPermissions(memory.Permissions(g.Permissions))})
+		}
+		if len(page) < guildPage {
+			break
+		}
 	}
-	return nil
+	if len(all) > mostScoped {
+		return all, nil
+	}
+	var work sync.WaitGroup
+	seats := make(chan struct{}, 4)
+	for i := range all {
+		work.Go(func() {
+			seats <- struct{}{}
+			defer func() { <-seats }()
+			all[i].NoCommands = a.refusesCommands(ctx, all[i].ID)
+		})
+	}
+	work.Wait()
+	return all, ctx.Err()
+}
+
+// refusesCommands reports whether a guild has let the bot in without its commands.
+func (a *Account) refusesCommands(ctx context.Context, guild memory.GuildID) bool {
+	address := discordgo.EndpointApplicationGuildCommands(a.App, guild.String())
+	err := a.rest.call(ctx, "GET", address, address, nil, nil)
+	return status(err) == 403 && code(err) == codeMissingAccess
+}
+
+// Starts asks how often the bot may still connect.
+func (a *Account) Starts(ctx context.Context) (Starts, error) {
+	var answer struct {
+		Shards int `json:"shards"`
+		Limit  struct {
+			Total     int   `json:"total"`
+			Remaining int   `json:"remaining"`
+			Reset     int64 `json:"reset_after"` // milliseconds
+		} `json:"session_start_limit"`
+	}
+	address := discordgo.EndpointGatewayBot
+	if err := a.rest.call(ctx, "GET", address, address, nil, &answer); err != nil {
+		return Starts{}, fmt.Errorf("ask Discord for the gateway's limits: %w", err)
+	}
+	l := answer.Limit
+	return Starts{l.Total, l.Remaining, time.Duration(l.Reset) * time.Millisecond, answer.Shards}, nil
 }

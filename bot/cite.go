@@ -2,7 +2,7 @@ package bot
 
 import (
 	"fmt"
-	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -20,51 +20,17 @@ const (
 	footerSources = 5
 )
 
-var citation = regexp.MustCompile(`\[([0-9]{1,3})\]`)
-
-// linkSources turns the citations of a piece into jump links. Inside code they stay what they are, and so do
-// those that cite nothing Discord has a link to.
-func linkSources(p piece, sources []answer.Source) string {
-	if len(sources) == 0 {
-		return p.String()
-	}
+// linksTo are the links that citations of sources become. Those that cite nothing Discord has a link to stay what they
+// are.
+func linksTo(sources []answer.Source) linker {
 	links := make(map[string]string, len(sources))
 	for _, s := range sources {
 		if url := jumpURL(s.Guild, s.Channel, s.Message); url != "" && !s.Unplaced {
-			links[fmt.Sprint(s.Number)] = url
+			n := strconv.Itoa(s.Number)
+			links[n] = fmt.Sprintf(`[\[%s\]](<%s>)`, n, url)
 		}
 	}
-	var b strings.Builder
-	b.WriteString(p.open)
-	for i, part := range strings.Split(p.body, fence) {
-		if i > 0 {
-			b.WriteString(fence)
-		}
-		if inCode := (i%2 == 1) != (p.open != ""); inCode {
-			b.WriteString(part)
-		} else {
-			linkProse(&b, part, links)
-		}
-	}
-	b.WriteString(p.shut)
-	return b.String()
-}
-
-// linkProse writes text, which is outside of code blocks.
-func linkProse(b *strings.Builder, text string, links map[string]string) {
-	at := 0
-	for _, m := range citation.FindAllStringSubmatchIndex(text, -1) {
-		url := links[text[m[2]:m[3]]]
-		line := text[strings.LastIndexByte(text[:m[0]], '\n')+1 : m[0]]
-		inCode := strings.Count(line, "`")%2 == 1
-		if url == "" || inCode || strings.HasPrefix(text[m[1]:], "(") {
-			continue
-		}
-		b.WriteString(text[at:m[0]])
-		fmt.Fprintf(b, `[\[%s\]](<%s>)`, text[m[2]:m[3]], url)
-		at = m[1]
-	}
-	b.WriteString(text[at:])
+	return func(number string) string { return links[number] }
 }
 
 // jumpURL is the address of a message in Discord; "" if it has none.
@@ -80,15 +46,14 @@ func jumpURL(guild memory.GuildID, channel memory.ChannelID, message memory.Mess
 }
 
 // footer is the line that lists the sources of an answer; "" if there are none.
-func footer(sources []answer.Source, now time.Time) string {
+func footer(l locale, sources []answer.Source, now time.Time) string {
 	if len(sources) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("-# Sources: ")
 	for i, s := range sources {
 		if i == footerSources {
-			fmt.Fprintf(&b, " · and %d more", len(sources)-i)
+			b.WriteString(" · " + l.text("and %s more", l.number(len(sources)-i)))
 			break
 		}
 		if i > 0 {
@@ -98,17 +63,18 @@ func footer(sources []answer.Source, now time.Time) string {
 		if s.Place != "" {
 			b.WriteString(", #" + plain(s.Place, 32))
 		}
-		b.WriteString(", " + day(s.Time, now))
+		b.WriteString(", " + day(l, s.Time, now))
 	}
-	return b.String()
+	return l.text("-# Sources: %s", b.String())
 }
 
-func day(t, now time.Time) string {
+// day is the day of a time. How days are written is told as time.Format has it, without names of months.
+func day(l locale, t, now time.Time) string {
 	t = t.UTC()
 	if t.Year() == now.UTC().Year() {
-		return t.Format("2 Jan")
+		return t.Format(l.text("2 Jan"))
 	}
-	return t.Format("2 Jan 2006")
+	return t.Format(l.text("2 Jan 2006"))
 }
 
 // plain makes s one line of at most most graphemes that Discord shows as it is: no markup, no mention, no

@@ -16,21 +16,42 @@ func TestLinkSources(t *testing.T) {
 		{Number: 2, Guild: memory.DirectGuild, Channel: 5, Message: 6},
 		{Number: 3, Guild: memory.LocalGuild, Channel: 5, Message: 6},
 	}
-	for _, tt := range []struct {
-		p    piece
-		want string
-	}{
-		{piece{body: "Friday [1]."}, `Friday [\[1\]](<https://discord.com/channels/7/8/9>).`},
-		{piece{body: "[1][2]"}, `[\[1\]](<https://discord.com/channels/7/8/9>)[\[2\]](<https://discord.com/channels/@me/5/6>)`},
-		{piece{body: "local [3], unknown [4]"}, "local [3], unknown [4]"},
-		{piece{body: "`a[1]` b[1]"}, "`a[1]` b[\\[1\\]](<https://discord.com/channels/7/8/9>)"},
-		{piece{body: "```\na[1]\n```[1]"}, "```\na[1]\n```[\\[1\\]](<https://discord.com/channels/7/8/9>)"},
-		{piece{open: "```go\n", body: "a[1]\n", shut: "```"}, "```go\na[1]\n```"},
-		{piece{body: "[1](https://elsewhere)"}, "[1](https://elsewhere)"},
-		{piece{body: "one `odd\nnext [1]"}, "one `odd\nnext [\\[1\\]](<https://discord.com/channels/7/8/9>)"},
+	for _, tt := range []struct{ text, want string }{
+		{"Friday [1].", `Friday [\[1\]](<https://discord.com/channels/7/8/9>).`},
+		{"[1][2]", `[\[1\]](<https://discord.com/channels/7/8/9>)[\[2\]](<https://discord.com/channels/@me/5/6>)`},
+		{"local [3], unknown [4]", "local [3], unknown [4]"},
+		{"`a[1]` b[1]", "`a[1]` b[\\[1\\]](<https://discord.com/channels/7/8/9>)"},
+		{"``a`[1]`` b[1]", "``a`[1]`` b[\\[1\\]](<https://discord.com/channels/7/8/9>)"},
+		{"```\na[1]\n```[1]", "```\na[1]\n```[\\[1\\]](<https://discord.com/channels/7/8/9>)"},
+		{"[1](https://elsewhere)", "[1](https://elsewhere)"},
+		{"one `odd\n\nnext [1]", "one `odd\n\nnext [\\[1\\]](<https://discord.com/channels/7/8/9>)"},
 	} {
-		if got := linkSources(tt.p, sources); got != tt.want {
-			t.Errorf("%q:\n got %s\nwant %s", tt.p, got, tt.want)
+		got := split(tt.text, messageLimit, linksTo(sources))
+		if len(got) != 1 || got[0].String() != tt.want {
+			t.Errorf("%q:\n got %s\nwant %s", tt.text, got, tt.want)
+		}
+	}
+}
+
+// Only what becomes a link has room for one.
+func TestCitationsTakeWhatTheyAreShownWith(t *testing.T) {
+	t.Parallel()
+	sources := linksTo([]answer.Source{{Number: 1, Guild: 7, Channel: 8, Message: 9}})
+	for _, tt := range []struct {
+		text string
+		link linker
+		want int // messages
+	}{
+		{strings.Repeat("a[1] ", 42), sources, 1},                  // of 47 units each, as linked
+		{strings.Repeat("a[2] ", 399), sources, 1},                 // which cite nothing
+		{"`" + strings.Repeat("a[1] ", 399) + "`", sources, 1},     // code
+		{"```" + strings.Repeat("a[1] ", 398) + "```", sources, 1}, // code
+		{strings.Repeat("a[1] ", 50), sources, 2},                  //
+		{strings.Repeat("a[1] ", 45), nil, 3},                      // while it isn't known what they link to
+		{"```" + strings.Repeat("a[1] ", 398) + "```", nil, 1},     // but never in code
+	} {
+		if got := split(tt.text, messageLimit, tt.link); len(got) != tt.want {
+			t.Errorf("%.12q… makes %d messages, want %d", tt.text, len(got), tt.want)
 		}
 	}
 }
@@ -39,10 +60,10 @@ func TestFooter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	july := time.Date(2026, 7, 24, 23, 0, 0, 0, time.UTC)
-	if got := footer(nil, now); got != "" {
+	if got := footer(locale{}, nil, now); got != "" {
 		t.Errorf("without sources: %q", got)
 	}
-	got := footer([]answer.Source{
+	got := footer(locale{}, []answer.Source{
 		{Number: 1, Author: "Jane", Place: "general", Time: july},
 		{Number: 2, Author: "**Eve** <@&1>\n-# [x](http://e.org)", Time: july.AddDate(-1, 0, 0)},
 		{Number: 3, Author: "\u202eevil" + strings.Repeat("n", 100), Place: "a_b", Time: july},
@@ -53,30 +74,32 @@ func TestFooter(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := footer(make([]answer.Source, 8), now); !strings.HasSuffix(got, " · and 3 more") || strings.Contains(got, "\n") {
+	if got := footer(locale{}, make([]answer.Source, 8), now); !strings.HasSuffix(got, " · and 3 more") || strings.Contains(got, "\n") {
 		t.Errorf("with eight sources: %s", got)
 	}
 }
 
 func TestFooterFitsOrGoesIntoAMessageOfItsOwn(t *testing.T) {
 	t.Parallel()
-	if got := layout("text", "-# tail", piece.String); len(got) != 1 || got[0] != "text\n-# tail" {
+	if got := layout("text", "-# tail", nil); len(got) != 1 || got[0] != "text\n-# tail" {
 		t.Errorf("a short text: %q", got)
 	}
-	if got := layout(strings.Repeat("a", 1995), "-# tail", piece.String); len(got) != 2 || got[1] != "-# tail" {
+	if got := layout(strings.Repeat("a", 1995), "-# tail", nil); len(got) != 2 || got[1] != "-# tail" {
 		t.Errorf("a full message: %d messages", len(got))
 	}
-	if got := layout("```\nopen", "-# tail", piece.String); len(got) != 1 || got[0] != "```\nopen\n```\n-# tail" {
+	if got := layout("```\nopen", "-# tail", nil); len(got) != 1 || got[0] != "```\nopen\n```\n-# tail" {
 		t.Errorf("an open code block: %q", got)
 	}
-	if got := layout(strings.Repeat(" ", 5000), "", piece.String); len(got) != 0 {
+	if got := layout(strings.Repeat(" ", 5000), "", nil); len(got) != 0 {
 		t.Errorf("blank messages, which Discord refuses: %d", len(got))
 	}
 	worst := make([]answer.Source, 9)
 	for i := range worst {
 		worst[i] = answer.Source{Number: 999, Author: strings.Repeat("*", 99), Place: strings.Repeat("👨‍👩‍👧‍👦", 99)}
 	}
-	if n := units(footer(worst, time.Now())); n > messageLimit {
-		t.Errorf("a footer of %d units", n)
+	for _, l := range everyLocale() {
+		if n := units(footer(l, worst, time.Now())); n > messageLimit {
+			t.Errorf("a footer of %d units", n)
+		}
 	}
 }

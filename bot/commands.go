@@ -4,18 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"reflect"
 	"sync"
 	"time"
-
-	"github.com/bwmarrin/discordgo"
 
 	"hark/internal/answer"
 	"hark/memory"
 )
 
-// parallelCommands is how many uses of commands are worked on at the same time; more are turned away.
+// parallelCommands is how many uses of commands are worked on at the same time; more are turned away. As many are turned away
+// at the same time, and as many completed while they are typed.
 const parallelCommands = 64
 
 // commands registers commands and works on their uses. A use is acknowledged at once, whatever the log
@@ -23,17 +20,23 @@ const parallelCommands = 64
 type commands struct {
 	bot   *Bot
 	tools map[string]tool
+	found *finds
 	mu    sync.Mutex
 	uses  []use
-	app   snowflake // set by READY; 0 while there is nothing to register
+	begun begun                // set by READY; zero while there is nothing to register
+	ids   map[string]snowflake // of the commands that are registered, by name
 	wake  chan struct{}
-	seats chan struct{}
+	// seats are for what is done, answering for what is turned away, and typing for what is offered meanwhile.
+	seats, answering, typing seats
+	// permits are who may use what /hark shows.
+	permits *permits
 }
 
 // use is one use of a command, a button or a menu.
 type use struct {
 	data   json.RawMessage
 	logged <-chan struct{} // closed once the log has all that came before
+	came   time.Time
 }
 
 // tool is what a command, a button or a menu does.
@@ -46,36 +49,52 @@ type tool struct {
 	early bool
 	// endless says that it may go on when Discord waits no longer.
 	endless bool
+	// opens is a form to fill in, shown at once and instead of what do shows; with errNoForm there is none for this use. May be nil.
+	opens func(ctx context.Context, x *exchange) (form, error)
+	// completes are what can be given for the option that is being typed. May be nil.
+	completes func(ctx context.Context, x *exchange) ([]optionChoice, error)
+	// chosen says that completes has looked at what is typed, rather than listed all that there is.
+	chosen bool
 	// do is what is shown then.
 	do func(ctx context.Context, x *exchange) (sheet, error)
 }
 
 func newCommands(b *Bot) *commands {
-	c := &commands{bot: b, wake: make(chan struct{}, 1), seats: make(chan struct{}, parallelCommands)}
-	c.tools = map[string]tool{"context": {refuse: asksNothing, do: c.recall}}
+	c := &commands{bot: b, found: newFinds(), wake: make(chan struct{}, 1), permits: newPermits(b.now)}
+	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands), make(seats, parallelCommands)
+	c.tools = map[string]tool{"context": {refuse: asksNothing, do: c.recall(c.questionOf, showFound)}}
 	c.addSettings()
 	c.addMembers()
 	c.addForgetting()
 	c.addStar()
 	c.addLearning()
-	c.addModes()
+	c.addChoices()
+	c.addLore()
+	c.addLimits()
+	c.addAdmin()
+	c.addButtons()
+	c.addProposals()
+	c.addExplaining()
+	c.addFinding()
+	c.addFactEdit()
+	c.addExport()
+	c.addForgetThis()
+	c.addPrivacy()
+	c.addHelp()
+	c.addKeeping()
 	return c
 }
 
 // put takes a use. It doesn't wait.
 func (c *commands) put(data json.RawMessage, logged <-chan struct{}) {
-	c.change(func() { c.uses = append(c.uses, use{data, logged}) })
+	c.change(func() { c.uses = append(c.uses, use{data, logged, c.bot.now()}) })
 }
 
 // ready tells that a session has begun, with READY's data. It doesn't wait.
 func (c *commands) ready(data json.RawMessage) {
-	var r struct {
-		Application struct {
-			ID snowflake `json:"id"`
-		} `json:"application"`
-	}
-	if err := json.Unmarshal(data, &r); err == nil {
-		c.change(func() { c.app = r.Application.ID })
+	if r, err := parseBegun(data); err == nil {
+		c.bot.app.Store(int64(r.app))
+		c.change(func() { c.begun = r })
 	}
 }
 
@@ -95,21 +114,15 @@ func (c *commands) run(ctx context.Context) {
 	defer work.Wait()
 	for {
 		c.mu.Lock()
-		uses, app := c.uses, c.app
-		c.uses, c.app = nil, 0
+		uses, begun := c.uses, c.begun
+		c.uses, c.begun.app = nil, 0
 		c.mu.Unlock()
-		if app != 0 {
-			work.Go(func() { c.register(ctx, app) })
+		if begun.app != 0 {
+			work.Go(func() { c.register(ctx, begun) })
 		}
 		for _, u := range uses {
-			select {
-			case c.seats <- struct{}{}:
-				work.Go(func() {
-					c.serve(ctx, u)
-					<-c.seats
-				})
-			default:
-				c.bot.log.Warn().Msg("turned away a command: too many at once")
+			if x := c.read(u); x != nil {
+				c.seat(ctx, &work, x)
 			}
 		}
 		select {
@@ -117,38 +130,6 @@ func (c *commands) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-	}
-}
-
-// register brings Discord's list of our commands up to date. It writes nothing if it is.
-func (c *commands) register(ctx context.Context, app snowflake) {
-	address := discordgo.EndpointApplicationGlobalCommands(fmt.Sprint(int64(app)))
-	ours := registered()
-	var there []command
-	err := c.bot.rest.call(ctx, "GET", address, address, nil, &there)
-	if err == nil && sameCommands(there, ours, func(a, b command) bool { return reflect.DeepEqual(a, b) }) {
-		return
-	}
-	if err == nil {
-		err = c.bot.rest.call(ctx, "PUT", address, address, ours, nil)
-	}
-	if err != nil && ctx.Err() == nil {
-		c.bot.log.Error().Err(err).Msg("couldn't register the commands; trying again at the next connection")
-	}
-}
-
-// serve answers one use.
-func (c *commands) serve(ctx context.Context, u use) {
-	x := &exchange{rest: c.bot.rest, logged: u.logged}
-	if err := json.Unmarshal(u.data, &x.wireInteraction); err != nil {
-		c.bot.log.Error().Err(plainJSONError(err)).Int64("interaction", eventID(u.data)).Msg("passed over a command")
-		return
-	}
-	if x.Type != interactionCommand && x.Type != interactionComponent {
-		return
-	}
-	if err := c.answer(ctx, x); err != nil && ctx.Err() == nil {
-		c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't answer a command")
 	}
 }
 
@@ -160,11 +141,17 @@ const (
 func (c *commands) answer(ctx context.Context, x *exchange) error {
 	t, known := c.tools[x.path()]
 	if !known {
-		return x.say(ctx, unknownTool)
+		return x.say(ctx, x.text(unknownTool))
 	}
 	if t.refuse != nil {
 		if why := t.refuse(x); why != "" {
+			x.outcome = CommandRefused
 			return x.say(ctx, why)
+		}
+	}
+	if t.opens != nil && x.Type != interactionForm {
+		if opened, err := c.open(ctx, t, x); opened || err != nil {
+			return err
 		}
 	}
 	promise := x.think
@@ -183,10 +170,7 @@ func (c *commands) answer(ctx context.Context, x *exchange) error {
 	case err == nil:
 		return x.pages(ctx, shown)
 	}
-	why := tooLong
-	if !errors.Is(err, context.DeadlineExceeded) {
-		why = c.bot.sentence(&ask{id: memory.MessageID(x.ID)}, err)
-	}
+	why := c.why(x, err)
 	if t.updates {
 		return x.add(ctx, why)
 	}
@@ -195,12 +179,8 @@ func (c *commands) answer(ctx context.Context, x *exchange) error {
 
 // use is what a tool shows, at the latest when Discord waits no longer.
 func (c *commands) use(ctx context.Context, t tool, x *exchange) (shown sheet, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = errors.New(panicked("command", p))
-		}
-	}()
-	limit, cancel := context.WithTimeout(ctx, c.bot.timing.command)
+	defer recovered("command", &err)
+	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
 	if !t.early {
 		if err := x.heard(limit); err != nil {
@@ -213,15 +193,73 @@ func (c *commands) use(ctx context.Context, t tool, x *exchange) (shown sheet, e
 	return t.do(limit, x)
 }
 
+// left is for how long Discord still lets a use be answered, with a margin.
+func (c *commands) left(x *exchange) time.Duration {
+	return x.came.Add(c.bot.timing.command).Sub(c.bot.now())
+}
+
 func asksNothing(x *exchange) string {
 	if x.option("question") == "" {
-		return unknownTool
+		return x.text(unknownTool)
 	}
 	return ""
 }
 
-// recall is what /context shows.
-func (c *commands) recall(ctx context.Context, x *exchange) (sheet, error) {
+// open shows the form that a tool asks to be filled in, and reports whether there is one. Discord wants it at once.
+func (c *commands) open(ctx context.Context, t tool, x *exchange) (opened bool, err error) {
+	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
+	defer cancel()
+	f, err := c.forms(limit, t, x)
+	switch {
+	case errors.Is(err, errNoForm):
+		return false, nil
+	case err == nil:
+		return true, x.fill(ctx, f)
+	case ctx.Err() != nil:
+		return true, ctx.Err()
+	}
+	return true, x.say(ctx, c.why(x, err))
+}
+
+// why is what is told of an error.
+func (c *commands) why(x *exchange, err error) string {
+	x.outcome = CommandFailed
+	if refused, is := errors.AsType[refusal](err); is {
+		x.outcome = CommandRefused
+		return string(refused) // nothing is amiss, so that nothing is logged
+	}
+	if p, is := errors.AsType[phrase](err); is {
+		return x.phrase(p)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return x.text(tooLong)
+	}
+	return c.bot.sentence(x.locale, &ask{id: memory.MessageID(x.ID)}, err)
+}
+
+// refusal is why something isn't done, in words for whoever wants it and in their language. One that is the same in all cases is
+// a phrase.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// errNoForm is that a tool has no form for a use.
+var errNoForm = errors.New("there is nothing to fill in")
+
+func (c *commands) forms(ctx context.Context, t tool, x *exchange) (f form, err error) {
+	defer recovered("form", &err)
+	return t.opens(ctx, x)
+}
+
+// recovered makes an error of a panic.
+func recovered(doing string, err *error) {
+	if p := recover(); p != nil {
+		*err = errors.New(panicked(doing, p))
+	}
+}
+
+// question asks on behalf of whoever uses x, and for their eyes only.
+func (c *commands) question(x *exchange) answer.Question {
 	q := answer.Question{
 		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(),
 		Text: x.option("question"), Now: c.bot.now(), OnlyAsker: true, Roles: x.roles(),
@@ -230,34 +268,89 @@ func (c *commands) recall(ctx context.Context, x *exchange) (sheet, error) {
 	if u := x.user(); u != nil {
 		q.Name = displayName(u, x.Member)
 	}
+	return q
+}
+
+// questionOf is question for recall.
+func (c *commands) questionOf(_ context.Context, x *exchange) answer.Question { return c.question(x) }
+
+// recall is what show makes of what would go into an answer for whoever uses x. Nothing is kept of it but what it took.
+func (c *commands) recall(question func(context.Context, *exchange) answer.Question, show func(*exchange, answer.Question, answer.Recalled) sheet) func(context.Context, *exchange) (sheet, error) {
+	return func(ctx context.Context, x *exchange) (sheet, error) {
+		// It counts as a question, since it may have the model rewrite it.
+		asked, h := c.counted(ctx, x)
+		if h != nil {
+			return sheet{Content: limitReached(x.locale, h)}, nil
+		}
+		return c.spend(ctx, asked, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
+			q := question(ctx, x)
+			q.NoModel = noModel
+			r, err := c.ask(ctx, q)
+			if err != nil {
+				return sheet{}, r.Usage, err
+			}
+			return show(x, q, r), r.Usage, nil
+		})
+	}
+}
+
+// showFound is what /context shows.
+func showFound(x *exchange, q answer.Question, r answer.Recalled) sheet {
+	return sheet{Content: showRecalled(x.locale, q, r)}
+}
+
+// counted is a use that counts as a question, unless it is one too many: then it is the limit that says so.
+func (c *commands) counted(ctx context.Context, x *exchange) (*ask, *hit) {
+	asked := &ask{id: memory.MessageID(x.ID), guild: x.guild(), asker: x.who(), roles: x.roles()}
+	h := c.bot.tooOften(ctx, asked)
+	if h != nil {
+		c.bot.counted.refuse(h.of)
+	}
+	return asked, h
+}
+
+// spend has something done that may ask a model, within the limits of who asked. do is told when no tokens are left for one,
+// and tells what it took of models, even if it fails.
+func (c *commands) spend(ctx context.Context, asked *ask, do func(ctx context.Context, noModel bool) (sheet, answer.Usage, error)) (sheet, error) {
+	spends, err := c.bot.allow(ctx, asked)
+	if err != nil {
+		return sheet{}, err
+	}
 	type result struct {
-		recalled answer.Recalled
-		err      error
+		shown sheet
+		usage answer.Usage
+		err   error
 	}
 	came := make(chan result, 1)
 	go func() {
-		r, err := c.ask(ctx, q)
-		came <- result{r, err}
+		var r result
+		defer func() { came <- r }()
+		defer recovered("command", &r.err)
+		r.shown, r.usage, r.err = do(ctx, spends.hit != nil)
+	}()
+	took := outcome{spends: spends}
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.bot.timing.unwind)
+		defer cancel()
+		c.bot.settle(last, asked, took)
 	}()
 	select {
 	case r := <-came:
-		return sheet{Content: showRecalled(q, r.recalled)}, r.err
+		took.answer.Usage = r.usage
+		return r.shown, r.err
 	case <-ctx.Done():
 	}
 	select {
-	case <-came:
+	case r := <-came:
+		took.answer.Usage = r.usage
 	case <-time.After(c.bot.timing.unwind):
+		took.err = ctx.Err()
 	}
 	return sheet{}, ctx.Err()
 }
 
-func (c *commands) ask(ctx context.Context, q answer.Question) (r answer.Recalled, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = errors.New(panicked("recall", p))
-		}
-	}()
-	r, err = c.bot.answers.Recall(ctx, q)
+func (c *commands) ask(ctx context.Context, q answer.Question) (answer.Recalled, error) {
+	r, err := c.bot.answers().Recall(ctx, q)
 	if failed := r.Result.RerankFailed; failed != nil {
 		c.bot.log.Warn().Err(failed).Msg("recalled without the reranker")
 	}

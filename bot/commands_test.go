@@ -93,7 +93,7 @@ func TestRegistrationWritesOnlyWhatChanged(t *testing.T) {
 	}
 	read := func() (n int) {
 		for _, r := range s.discord.Requests() {
-			if strings.Contains(r.Path, "/commands") && r.Method == "GET" && r.Status == 200 {
+			if strings.HasSuffix(r.Path, "/commands") && !strings.Contains(r.Path, "/guilds/") && r.Method == "GET" && r.Status == 200 {
 				n++
 			}
 		}

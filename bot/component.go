@@ -15,11 +15,14 @@ type component struct {
 	Min          *int        `json:"min_values,omitempty"`
 	Max          int         `json:"max_values,omitempty"`
 	Components   []component `json:"components,omitempty"`
+	Disabled     bool        `json:"disabled,omitempty"`
 }
 
 type choice struct {
 	Label string `json:"label"`
 	Value string `json:"value"`
+	// Default says that it is chosen already.
+	Default bool `json:"default,omitempty"`
 }
 
 type selected struct {
@@ -49,6 +52,9 @@ func button(style int, label, id string) component {
 
 // selectable are the types of channel that something can be decided about, of those that menus know.
 var selectable = []int{0, 2, 4, 5, 13, 15}
+
+// withThreads are those in which something can be said, threads among them, as far as options know them.
+var withThreads = []int{0, 2, 5, 10, 11, 12, 13, 15}
 
 // channelMenu chooses channels, of which some are chosen already.
 func channelMenu(id, placeholder string, least int, chosen []memory.ChannelID) component {

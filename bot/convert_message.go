@@ -33,6 +33,9 @@ func (c *converter) messageUpdate(w *wireMessage, out *converted) error {
 	out.update = true
 	kind := c.kindOf(w)
 	whole := w.Author != nil && w.Content != nil && w.Type != nil && w.Mentions != nil && w.Attachments != nil
+	if out.ask = c.edit(w, whole); out.ask == nil && whole {
+		out.ask = c.unasked(w)
+	}
 	if whole || !c.logged(kind) {
 		c.message(w, false, out)
 		return nil
@@ -179,10 +182,7 @@ func said(w *wireMessage) string {
 }
 
 func files(w *wireMessage) []memory.File {
-	var all []memory.File
-	for _, a := range w.Attachments {
-		all = append(all, memory.File{Name: memory.Clean(a.Filename), Description: memory.Clean(a.Description)})
-	}
+	all := remembered(w.Attachments)
 	for i := range w.Snapshots {
 		all = append(all, files(&w.Snapshots[i].Message)...)
 	}

@@ -371,7 +371,7 @@ func TestQuestion(t *testing.T) {
 		if tt.want != nil {
 			tt.want.id, tt.want.channel, tt.want.asker = 100, 2, 10
 			if tt.want.name == "" {
-				tt.want.name, tt.want.guild = "Ana of the Garden", 1
+				tt.want.name, tt.want.guild, tt.want.roles = "Ana of the Garden", 1, []memory.RoleID{31, 32}
 			}
 		}
 		if diff := cmp.Diff(tt.want, out.ask, cmp.AllowUnexported(ask{})); diff != "" {

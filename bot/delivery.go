@@ -3,6 +3,8 @@ package bot
 import (
 	"context"
 	"errors"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,9 +15,10 @@ import (
 // sender sends the parts of one answer to where the question was asked.
 type sender interface {
 	typing(ctx context.Context) error
-	// create posts a part; the same part twice is one message.
-	create(ctx context.Context, part int, content string) (posted, error)
-	edit(ctx context.Context, id memory.MessageID, content string) (posted, error)
+	// create posts a part with its buttons; the same part twice is one message.
+	create(ctx context.Context, part int, content string, rows []component, files []upload) (posted, error)
+	// edit makes a part what is given, with these buttons and files and no others. Files that Discord doesn't take, and create's, are errNoFiles.
+	edit(ctx context.Context, id memory.MessageID, content string, rows []component, files []upload) (posted, error)
 	remove(ctx context.Context, id memory.MessageID) error
 }
 
@@ -24,8 +27,17 @@ type posted struct {
 	id      memory.MessageID
 	content string
 	edited  time.Time
+	files   []memory.File
 	wanted  string // what we sent to make it so
+	rows    []component
+	with    int // how many files we sent for that
 }
+
+// unknown is what is wanted of a message of which we don't know what it shows. Nothing else is.
+const unknown = "\x00"
+
+// unknownRows are the buttons of such a message.
+var unknownRows = []component{{}}
 
 // errGone says that an answer can't be delivered: its message was deleted, or the channel is closed to us.
 var errGone = errors.New("the answer has nowhere to go")
@@ -36,12 +48,16 @@ type delivery struct {
 	to     sender
 	pace   time.Duration
 	typing time.Duration // how often typing is renewed until the first text is there
+	// buttons are those below the last part, while it is written and when it is done, after the parts before it; nil: none.
+	buttons func(done bool, before []memory.MessageID) []component
 
 	mu    sync.Mutex
 	text  string
 	fresh chan struct{} // holds one when there is something to do
 
-	parts []posted
+	parts   []posted
+	removed []memory.MessageID // parts that were there
+	unsure  bool               // an attempt to create the next part failed, or seemed to
 }
 
 func newDelivery(to sender, pace, typing time.Duration) *delivery {
@@ -55,6 +71,16 @@ func (d *delivery) stream(text string) {
 	d.mu.Unlock()
 	d.wake()
 }
+
+// take takes over messages that show an earlier answer.
+func (d *delivery) take(ids []memory.MessageID) {
+	for _, id := range ids {
+		d.parts = append(d.parts, posted{id: id, wanted: unknown, rows: unknownRows})
+	}
+}
+
+// anew begins with no text again. What is shown stays until there is some.
+func (d *delivery) anew() { d.stream("") }
 
 // latest is the text streamed last.
 func (d *delivery) latest() string {
@@ -83,13 +109,13 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 		case <-ctx.Done():
 			return nil
 		case <-renew.C:
-			if len(d.parts) == 0 {
+			if d.latest() == "" {
 				_ = d.to.typing(ctx)
 			}
 			continue
 		case <-d.fresh:
 		}
-		more, err := d.step(ctx, layout(d.latest(), "", piece.String))
+		more, err := d.step(ctx, layout(preview(d.latest()), "", nil), nil, false)
 		if errors.Is(err, errGone) {
 			return err
 		}
@@ -106,67 +132,134 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// finish brings Discord to contents, however many requests it takes.
-func (d *delivery) finish(ctx context.Context, contents []string) error {
+// finish brings Discord to contents, with files at the last of them, however many requests it takes.
+func (d *delivery) finish(ctx context.Context, contents []string, files ...upload) error {
 	for more := true; more; {
 		var err error
-		if more, err = d.step(ctx, contents); err != nil {
+		if more, err = d.step(ctx, contents, files, true); err != nil {
 			return err
 		}
 	}
 	for len(d.parts) > len(contents) {
-		last := len(d.parts) - 1
-		if err := d.to.remove(ctx, d.parts[last].id); err != nil {
+		if err := d.drop(ctx); err != nil {
 			return err
 		}
-		d.parts = d.parts[:last]
 	}
 	return nil
 }
 
+// clear takes back all that was sent, the last first.
+func (d *delivery) clear(ctx context.Context) error {
+	for len(d.parts) > 0 {
+		if err := d.drop(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop takes the last part back, unless somebody else has.
+func (d *delivery) drop(ctx context.Context) error {
+	last := d.parts[len(d.parts)-1].id
+	if err := d.to.remove(ctx, last); err != nil && !errors.Is(err, errGone) {
+		return err
+	}
+	d.forgo([]memory.MessageID{last})
+	return nil
+}
+
+// forgo has messages be parts no longer.
+func (d *delivery) forgo(ids []memory.MessageID) {
+	d.removed = append(d.removed, ids...)
+	d.parts = slices.DeleteFunc(d.parts, func(p posted) bool { return slices.Contains(ids, p.id) })
+}
+
+// unwritten are the parts that were taken over and show what they did before.
+func (d *delivery) unwritten() (ids []memory.MessageID) {
+	for _, p := range d.parts {
+		if p.wanted == unknown {
+			ids = append(ids, p.id)
+		}
+	}
+	return ids
+}
+
+// isWritten reports whether anything is shown of the answer.
+func (d *delivery) isWritten() bool { return len(d.unwritten()) < len(d.parts) }
+
+// ids are the messages that show the answer.
+func (d *delivery) ids() []memory.MessageID {
+	ids := make([]memory.MessageID, len(d.parts))
+	for i, p := range d.parts {
+		ids[i] = p.id
+	}
+	return ids
+}
+
 // step makes the first request that is needed to come nearer to contents, and reports whether there are more.
-func (d *delivery) step(ctx context.Context, contents []string) (more bool, err error) {
+func (d *delivery) step(ctx context.Context, contents []string, files []upload, done bool) (more bool, err error) {
 	for i, want := range contents {
-		if i < len(d.parts) && d.parts[i].wanted == want {
+		var rows []component
+		with := files
+		if i+1 < len(contents) {
+			with = nil
+		} else if d.buttons != nil {
+			rows = d.buttons(done, d.ids()[:i])
+		}
+		if i < len(d.parts) && d.parts[i].is(want, rows, with) {
 			continue
 		}
-		if err := d.put(ctx, i, want); err != nil {
+		if err := d.put(ctx, i, want, rows, with); err != nil {
 			return false, err
 		}
-		return i+1 < len(contents) || d.parts[i].wanted != want, nil
+		return i+1 < len(contents) || !d.parts[i].is(want, rows, with), nil
 	}
 	return false, nil
 }
 
-func (d *delivery) put(ctx context.Context, i int, want string) error {
+// is reports whether a message is as it is wanted.
+func (p *posted) is(want string, rows []component, with []upload) bool {
+	return p.wanted == want && p.with == len(with) && reflect.DeepEqual(p.rows, rows)
+}
+
+func (d *delivery) put(ctx context.Context, i int, want string, rows []component, files []upload) error {
 	if i < len(d.parts) {
-		p, err := d.to.edit(ctx, d.parts[i].id, want)
+		p, err := d.to.edit(ctx, d.parts[i].id, want, rows, files)
+		if isMissing(err) && d.parts[i].wanted == unknown { // it was deleted before this answer began
+			d.forgo([]memory.MessageID{d.parts[i].id})
+			return d.put(ctx, i, want, rows, files)
+		}
 		if err != nil {
 			return err
 		}
-		p.wanted = want
+		p.wanted, p.rows, p.with = want, rows, len(files)
 		d.parts[i] = p
 		return nil
 	}
-	p, err := d.to.create(ctx, i, want)
+	p, err := d.to.create(ctx, i, want, rows, files)
 	if err != nil {
+		d.unsure = true
 		return err
 	}
-	p.wanted = want
+	p.wanted, p.rows, p.with = want, rows, len(p.files)
 	if p.content != strings.TrimSpace(want) {
 		p.wanted = p.content // an attempt that seemed to fail had succeeded, with what was newest then
 	}
+	if d.unsure && rows != nil { // and with the buttons of then
+		p.rows = unknownRows
+	}
+	d.unsure = false
 	d.parts = append(d.parts, p)
 	return nil
 }
 
 // layout is the messages that say text, with tail as the last line of the last. Parts that are blank, which
 // Discord would refuse, are left out.
-func layout(text, tail string, render func(piece) string) []string {
+func layout(text, tail string, link linker) []string {
 	var contents []string
-	for _, p := range split(memory.Clean(text), messageLimit) {
+	for _, p := range split(memory.Clean(text), messageLimit, link) {
 		if strings.TrimSpace(p.body) != "" {
-			contents = append(contents, render(p))
+			contents = append(contents, p.String())
 		}
 	}
 	if tail == "" {

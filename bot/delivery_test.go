@@ -21,6 +21,7 @@ type wall struct {
 	shows    []string
 	start    time.Time
 	fail     func(request string) error
+	bare     bool   // whether a create's files are left out, as if an earlier attempt without had succeeded
 	stale    string // what a create is answered with, as if an earlier attempt had succeeded
 }
 
@@ -41,23 +42,34 @@ func (w *wall) request(ctx context.Context, what string) error {
 
 func (w *wall) typing(ctx context.Context) error { return w.request(ctx, "typing") }
 
-func (w *wall) create(ctx context.Context, part int, content string) (posted, error) {
+func (w *wall) create(ctx context.Context, part int, content string, _ []component, files []upload) (posted, error) {
 	if err := w.request(ctx, "create "+short(content)); err != nil {
 		return posted{}, err
 	}
 	if w.stale != "" {
 		content, w.stale = w.stale, ""
 	}
+	if w.bare {
+		files = nil
+	}
 	w.shows = append(w.shows, content)
-	return posted{id: memory.MessageID(part + 1), content: strings.TrimSpace(content)}, nil
+	return posted{id: memory.MessageID(part + 1), content: strings.TrimSpace(content), files: named(files)}, nil
 }
 
-func (w *wall) edit(ctx context.Context, id memory.MessageID, content string) (posted, error) {
+func (w *wall) edit(ctx context.Context, id memory.MessageID, content string, _ []component, files []upload) (posted, error) {
 	if err := w.request(ctx, fmt.Sprintf("edit %d %s", id, short(content))); err != nil {
 		return posted{}, err
 	}
 	w.shows[id-1] = content
-	return posted{id: id, content: strings.TrimSpace(content)}, nil
+	return posted{id: id, content: strings.TrimSpace(content), files: named(files)}, nil
+}
+
+// named are files as Discord tells of them.
+func named(files []upload) (all []memory.File) {
+	for _, f := range files {
+		all = append(all, memory.File{Name: f.name, Description: f.description})
+	}
+	return all
 }
 
 func (w *wall) remove(ctx context.Context, id memory.MessageID) error {
@@ -206,6 +218,30 @@ func TestDeliveryCorrectsWhatAnEarlierAttemptSent(t *testing.T) {
 			t.Errorf("Discord shows %q", w.shows[0])
 		}
 	})
+}
+
+func TestDeliverySendsFilesAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, bare := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &wall{bare: bare}
+			d, _ := deliver(t, w, func(*delivery) {}, "first", "last")
+			w.requests = nil
+			for range 2 { // what is there isn't sent again
+				if err := d.finish(t.Context(), []string{"first", "other", "last"}, upload{name: "a.txt"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := []string{"0.0 edit 2 other", "0.0 create last"}
+			if bare {
+				want = append(want, "0.0 edit 3 last")
+			}
+			wantRequests(t, w, want...)
+			if n := len(d.parts[2].files); n != 1 || len(d.parts[0].files)+len(d.parts[1].files) > 0 {
+				t.Errorf("%d files at the end", n)
+			}
+		})
+	}
 }
 
 func TestDeliveryTrimsNothingTwice(t *testing.T) {

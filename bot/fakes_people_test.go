@@ -13,8 +13,9 @@ import (
 // guild is what events make of a guild, as far as bots look at it; called with mu held.
 func (n *notebook) guild(id memory.GuildID) *memory.Guild {
 	var g *memory.Guild
-	choices, modes := map[memory.ChannelID]memory.Choice{}, map[memory.ChannelID]string{}
+	choices, settings := map[memory.ChannelID]memory.Choice{}, map[memory.ChannelID]map[memory.Setting]string{}
 	asked, learn := false, time.Time{}
+	var limits []memory.RoleLimit
 	left, since := time.Time{}, memory.MessageID(0)
 	for _, e := range n.events {
 		switch e := e.(type) {
@@ -36,13 +37,24 @@ func (n *notebook) guild(id memory.GuildID) *memory.Guild {
 			if g != nil && e.Channel.Guild == id {
 				g.Channels = append(slices.DeleteFunc(g.Channels, func(c memory.Channel) bool { return c.ID == e.Channel.ID }), e.Channel)
 			}
+		case memory.RoleSeen:
+			if g != nil && e.Guild == id {
+				g.Roles = append(slices.Clone(g.Roles), e.Role)
+			}
 		case memory.Chose:
 			if e.Guild == id {
 				choices[e.Channel] = e.Choice
 			}
-		case memory.ModeChosen:
+		case memory.SettingChosen:
 			if e.Guild == id {
-				modes[e.Channel] = e.Mode
+				if settings[e.Channel] == nil {
+					settings[e.Channel] = map[memory.Setting]string{}
+				}
+				settings[e.Channel][e.Key] = e.Value
+			}
+		case memory.LimitChosen:
+			if e.Guild == id {
+				limits = append(slices.DeleteFunc(limits, func(l memory.RoleLimit) bool { return l.Role == e.Role }), e.RoleLimit)
 			}
 		case memory.Learn:
 			if e.Guild == id && e.User == 0 {
@@ -53,9 +65,10 @@ func (n *notebook) guild(id memory.GuildID) *memory.Guild {
 		}
 	}
 	if g != nil {
+		g.Settings, g.Limits = settings[0], limits
 		g.Asked, g.Choice, g.Learn, g.Left, g.Since = asked, choices[0], learn, left, since
 		for i := range g.Channels {
-			g.Channels[i].Choice, g.Channels[i].Mode = choices[g.Channels[i].ID], modes[g.Channels[i].ID]
+			g.Channels[i].Choice, g.Channels[i].Settings = choices[g.Channels[i].ID], settings[g.Channels[i].ID]
 		}
 	}
 	return g
@@ -152,6 +165,69 @@ func (n *notebook) Messages(_ context.Context, channel memory.ChannelID, ids []m
 	return found, n.readFails
 }
 
+// Trace is that of an answer that isn't rewritten or deleted since.
+func (n *notebook) Trace(_ context.Context, channel memory.ChannelID, id memory.MessageID) (memory.Trace, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var found memory.Trace
+	for _, e := range n.events {
+		switch e := e.(type) {
+		case memory.Answered:
+			if t := e.Trace; t.Channel == channel && (t.Answer == id || slices.Contains(t.Parts, id)) {
+				found = t
+			}
+		case memory.Rewritten:
+			if slices.Contains(e.IDs, found.Answer) {
+				found = memory.Trace{}
+			}
+		case memory.Deleted:
+			if slices.Contains(e.IDs, found.Answer) {
+				found = memory.Trace{}
+			}
+		}
+	}
+	if found.Answer == 0 && n.readFails == nil {
+		return memory.Trace{}, memory.ErrNotFound
+	}
+	return found, n.readFails
+}
+
+func (n *notebook) Prompt(context.Context, memory.ChannelID, memory.MessageID) (memory.Prompt, error) {
+	return memory.Prompt{}, memory.ErrNotFound
+}
+
+// Lore is the first told of each id.
+func (n *notebook) Lore(_ context.Context, guild memory.GuildID) ([]memory.Lore, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var all []memory.Lore
+	for _, e := range n.events {
+		if e, ok := e.(memory.LoreTold); ok && e.Lore.Guild == guild && !slices.ContainsFunc(all, func(l memory.Lore) bool { return l.ID == e.Lore.ID }) {
+			all = append(all, e.Lore)
+		}
+	}
+	return all, n.readFails
+}
+
+// Frequencies counts what was posted in scope's channels, whatever terms there are.
+func (n *notebook) Frequencies(_ context.Context, scope memory.Scope, _ []string, _ int) (messages int, counts []int, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, e := range n.events {
+		if e, ok := e.(memory.Posted); ok && slices.Contains(scope.Channels, e.Message.Channel) {
+			messages++
+		}
+	}
+	return messages, nil, n.readFails
+}
+
+// WaitingIn is as many as a test says.
+func (n *notebook) WaitingIn(_ context.Context, guild memory.GuildID) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.waiting[guild], n.readFails
+}
+
 // forgetting is what a notebook was told to forget, and what it makes of that.
 type forgetting struct {
 	begun []memory.Forgetting
@@ -159,7 +235,11 @@ type forgetting struct {
 	fails error
 }
 
-func (n *notebook) Unfinished(context.Context) ([]memory.Forgetting, error) { return nil, nil }
+func (n *notebook) Unfinished(context.Context) ([]memory.Forgetting, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.unfinished, nil
+}
 
 func (n *notebook) CarryOut(context.Context, int64, func(done, total int)) (memory.Receipt, error) {
 	return memory.Receipt{}, memory.ErrNotFound
@@ -182,7 +262,13 @@ func (n *notebook) Forget(ctx context.Context, f memory.Forgetting, progress fun
 			return memory.Receipt{}, ctx.Err()
 		}
 	}
-	return memory.Receipt{Forgetting: f, Messages: 7, Answers: 1, Facts: 2, People: 1}, fails
+	r := memory.Receipt{Forgetting: f, Messages: 7, Answers: 1, Facts: 2, People: 1}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.receipts = append(n.receipts, r); fails != nil {
+		n.receipts = nil
+	}
+	return r, fails
 }
 
 // Withdrawn are those of the answers told to it that weren't marked.
@@ -198,4 +284,22 @@ func (n *notebook) Withdrawn(_ context.Context, limit int) ([]memory.Withdrawn, 
 		}
 	}
 	return open[:min(limit, len(open))], n.readFails
+}
+
+// Spending is what Spent events tell, of the last for each question.
+func (n *notebook) Spending(_ context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	from, until := memory.Day(day)
+	last := map[memory.MessageID]memory.Spent{}
+	for _, e := range n.events {
+		if e, ok := e.(memory.Spent); ok && e.Guild == guild && !e.Question.Time().Before(from) && e.Question.Time().Before(until) {
+			last[e.Question] = e
+		}
+	}
+	by := map[memory.UserID]int{}
+	for _, e := range last {
+		by[e.User] += e.Tokens
+	}
+	return by, n.spendingFails
 }

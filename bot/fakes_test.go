@@ -28,9 +28,13 @@ type notebook struct {
 	held    chan struct{} // Apply waits for it, unless nil
 	changed chan struct{}
 
-	readFails  error // of what tells of people
-	forgetting forgetting
-	withdrawn  []memory.Withdrawn
+	readFails     error // of what tells of people
+	spendingFails error
+	forgetting    forgetting
+	withdrawn     []memory.Withdrawn
+	receipts      []memory.Receipt // of what was forgotten
+	unfinished    []memory.Forgetting
+	waiting       map[memory.GuildID]int
 }
 
 func newNotebook() *notebook { return &notebook{changed: make(chan struct{})} }
@@ -148,8 +152,13 @@ func find[E memory.Event](n *notebook, match func(E) bool) (E, bool) {
 
 // oracle is an Answerer that does what a test tells it to.
 type oracle struct {
-	answer func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error)
-	recall func(ctx context.Context, q answer.Question) (answer.Recalled, error)
+	answer  func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error)
+	recall  func(ctx context.Context, q answer.Question) (answer.Recalled, error)
+	explain func(q answer.Question, id memory.MessageID) (answer.Explanation, error)
+	lore    func(ctx context.Context, q answer.Question) ([]memory.Lore, error)
+	find    func(q answer.Question) (answer.Finding, error)
+	look    func(q answer.Question, found []answer.Found) ([]answer.Seen, error)
+	catchUp func(ctx context.Context, q answer.Question, since time.Time) (answer.CaughtUp, error)
 
 	traceless bool // answers don't say how they came about
 
@@ -174,6 +183,36 @@ func (o *oracle) Recall(ctx context.Context, q answer.Question) (answer.Recalled
 	o.asked = append(o.asked, q)
 	o.mu.Unlock()
 	return o.recall(ctx, q)
+}
+
+// Lore is what a test has it tell.
+func (o *oracle) Lore(ctx context.Context, q answer.Question) ([]memory.Lore, error) {
+	if o.lore == nil {
+		return nil, nil
+	}
+	return o.lore(ctx, q)
+}
+
+func (o *oracle) Find(_ context.Context, q answer.Question) (answer.Finding, error) {
+	o.mu.Lock()
+	o.asked = append(o.asked, q)
+	o.mu.Unlock()
+	return o.find(q)
+}
+
+func (o *oracle) Look(_ context.Context, q answer.Question, found []answer.Found) ([]answer.Seen, error) {
+	return o.look(q, found)
+}
+
+func (o *oracle) CatchUp(ctx context.Context, q answer.Question, since time.Time) (answer.CaughtUp, error) {
+	o.mu.Lock()
+	o.asked = append(o.asked, q)
+	o.mu.Unlock()
+	return o.catchUp(ctx, q, since)
+}
+
+func (o *oracle) Explain(_ context.Context, q answer.Question, id memory.MessageID) (answer.Explanation, error) {
+	return o.explain(q, id)
 }
 
 func (o *oracle) questions() []answer.Question {
@@ -296,6 +335,13 @@ func (s *scene) with(t *testing.T, cfg Config) *scene {
 	b.timing = quick()
 	s.bot = b
 	return s
+}
+
+// configured is the bot's configuration, with what can change while it runs.
+func (s *scene) configured() Config {
+	cfg, terms := s.bot.cfg, s.bot.terms.Load()
+	cfg.Choices, cfg.Limits, cfg.Privacy, cfg.Health = terms.Choices, terms.Limits, terms.Privacy, terms.Health
+	return cfg
 }
 
 // run runs the bot until the test ends or stop is called.

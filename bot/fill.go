@@ -24,16 +24,17 @@ const (
 	tellEvery = 10 * time.Second
 )
 
-// filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first. Then it
-// looks whether what is in the log has changed unheard, and channels were deleted. Each page is logged with how far it
+// filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first. Between the two
+// it looks whether what is in the log has changed unheard, and channels were deleted. Each page is logged with how far it
 // reaches, so that it goes on from there whenever the process ends.
 type filler struct {
 	bot     *Bot
 	convert *converter
 	wake    chan struct{}
 
-	mu    sync.Mutex
-	tasks []task
+	mu      sync.Mutex
+	tasks   []task
+	watched map[*watching]bool
 
 	later map[gapKey]time.Time // gaps that are left alone until then
 	told  time.Time
@@ -67,7 +68,7 @@ const (
 )
 
 func newFiller(b *Bot) *filler {
-	return &filler{bot: b, convert: newConverter(b.self, b.cfg.LogBots, b.now), wake: make(chan struct{}, 1), later: map[gapKey]time.Time{}}
+	return &filler{bot: b, convert: newConverter(b.self, b.cfg.LogBots, b.now), wake: make(chan struct{}, 1), later: map[gapKey]time.Time{}, watched: map[*watching]bool{}}
 }
 
 // put takes what is to be done about a guild. A visit to the whole takes the place of what was left to do of an earlier one.
@@ -90,10 +91,7 @@ func (f *filler) put(v visit) {
 	}
 	slices.SortFunc(tasks, func(a, b task) int { return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.channel, b.channel)) })
 	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool { return fresh[t.channel] && t.visit.guild == v.guild }), tasks...)
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
+	f.nudge()
 }
 
 func bit(b bool) int {
@@ -105,32 +103,43 @@ func bit(b bool) int {
 
 // fill does what there is to do, until ctx ends.
 func (f *filler) fill(ctx context.Context) {
-	for ctx.Err() == nil {
-		open, err := f.bot.memory.Gaps(ctx)
-		if err != nil {
-			f.failed(ctx, err, "couldn't find what is missing")
-			return
-		}
-		open = slices.DeleteFunc(open, func(g memory.Gap) bool { return f.bot.now().Before(f.later[keyOf(g)]) })
-		if len(open) > 0 {
-			f.page(ctx, slices.MinFunc(open, older), len(open))
-			continue
-		}
-		t, ok := f.next()
-		if !ok {
-			break
-		}
-		if err := f.do(ctx, t); err != nil {
-			f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
-			t.after = f.bot.now().Add(aside)
-			f.mu.Lock()
-			f.tasks = append(f.tasks, t)
-			f.mu.Unlock()
-		}
+	for ctx.Err() == nil && f.step(ctx) {
 	}
 	if f.tally != (tally{}) && ctx.Err() == nil {
-		f.say("caught up with Discord", 0)
+		f.report("caught up with Discord", 0)
 		f.tally, f.told = tally{}, time.Time{}
+	}
+}
+
+// step does what is next, if there is anything: a page of what was missed, else a task, else a page of what was asked for.
+func (f *filler) step(ctx context.Context) bool {
+	open, err := f.bot.memory.Gaps(ctx)
+	if err != nil {
+		f.failed(ctx, err, "couldn't find what is missing")
+		return false
+	}
+	open = slices.DeleteFunc(open, func(g memory.Gap) bool { return f.bot.now().Before(f.later[keyOf(g)]) })
+	slices.SortFunc(open, older)
+	if len(open) == 0 || open[0].Past {
+		if t, ok := f.next(); ok {
+			f.work(ctx, t)
+			return true
+		}
+	}
+	if len(open) > 0 {
+		f.page(ctx, open[0], len(open))
+	}
+	return len(open) > 0
+}
+
+// work does a task, or puts it off.
+func (f *filler) work(ctx context.Context, t task) {
+	if err := f.do(ctx, t); err != nil {
+		f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
+		t.after = f.bot.now().Add(aside)
+		f.mu.Lock()
+		f.tasks = append(f.tasks, t)
+		f.mu.Unlock()
 	}
 }
 
@@ -187,7 +196,7 @@ func (f *filler) failed(ctx context.Context, err error, what string) {
 	}
 }
 
-func (f *filler) say(what string, left int) {
+func (f *filler) report(what string, left int) {
 	e := f.bot.log.Info().Int("messages", f.tally.messages).Int("gaps", f.tally.gaps)
 	if left > 0 {
 		e = e.Int("left", left)
@@ -207,6 +216,7 @@ func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
 		return
 	}
 	f.tally.messages += n
+	f.count(g, g.Fetched+n)
 	if done {
 		f.tally.gaps++
 		delete(f.later, keyOf(g))
@@ -215,7 +225,7 @@ func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
 		f.told = now
 	} else if now.Sub(f.told) >= tellEvery {
 		f.told = now
-		f.say("fetching what is missing", left)
+		f.report("fetching what is missing", left)
 	}
 }
 
@@ -229,6 +239,9 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (events []memory.Event,
 		return nil, 0, false, err
 	}
 	ended := []memory.Event{memory.GapFilled{Gap: g, Through: g.Until}}
+	if g.Past { // which may be asked for again
+		ended = memory.StopPast([]memory.Gap{g}, f.bot.now())
+	}
 	if !remembered {
 		return ended, 0, true, nil
 	}
@@ -239,7 +252,10 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (events []memory.Event,
 	case err != nil:
 		return nil, 0, false, err
 	case len(page) == 0:
-		if err := f.confirm(ctx, g.Guild, g.Channel); err != nil {
+		switch err := f.confirm(ctx, g.Guild, g.Channel); {
+		case g.Past && errors.Is(err, errUnreadable): // /hark backfill says what is missing
+			return ended, 0, true, nil
+		case err != nil:
 			return nil, 0, false, err
 		}
 	}
@@ -333,27 +349,8 @@ func (f *filler) confirm(ctx context.Context, guild memory.GuildID, channel memo
 	if guild == memory.DirectGuild {
 		return nil
 	}
-	var g wireGuild
-	var self wireMember
-	var c, parent wireChannel
-	get := func(address string, into any) error {
-		err := f.bot.rest.call(ctx, http.MethodGet, address, address, nil, into)
-		if denied(err) {
-			return errUnreadable
-		}
-		return err
-	}
-	err := get(discordgo.EndpointChannel(channel.String()), &c)
-	if err == nil && kinds[c.Type].IsThread() {
-		err = get(discordgo.EndpointChannel(memory.ChannelID(c.Parent).String()), &parent)
-	}
-	if err == nil {
-		err = get(discordgo.EndpointGuild(guild.String()), &g)
-	}
-	if err == nil {
-		err = get(discordgo.EndpointGuildMember(guild.String(), f.bot.self.String()), &self)
-	}
-	if err == nil && !mayReadBack(f.bot.self, &g, &c, &parent, self.Roles) {
+	s, err := f.bot.standingIn(ctx, guild, channel)
+	if err == nil && !mayReadBack(f.bot.self, &s.guild, &s.channel, &s.parent, s.self.Roles) {
 		err = errUnreadable
 	}
 	if err != nil {

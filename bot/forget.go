@@ -18,14 +18,6 @@ const (
 )
 
 const (
-	whatGoes = "- All that you wrote %[1]s goes from my memory, with all that was made from it: what I index it by, what I was told " +
-		"about you, the names I know you by, and those of my answers that used it.\n"
-	optOutText = "**Opt out?**\n" + whatGoes +
-		"- From now on I keep nothing that you write %[1]s. What you ask me I answer, and don't keep.\n" +
-		"- It can't be undone: `/memory optin` brings nothing back."
-	forgetText = "**Forget what you wrote?**\n" + whatGoes +
-		"- What you write from now on I may remember again; `/memory optout` keeps me from it.\n" +
-		"- It can't be undone."
 	outOfReach = "I can't reach: backups that whoever runs me has made, what a language model's host was sent and may have kept, " +
 		"what others quoted, and Discord itself, where your messages stay until you delete them."
 	goesOn = "This takes longer than Discord lets me tell you about. It goes on by itself until all is forgotten; " +
@@ -33,26 +25,15 @@ const (
 )
 
 func (c *commands) addForgetting() {
-	c.tools["memory optout"] = tool{do: confirm(optOutText, "Opt out and forget me", confirmOptOut)}
-	c.tools["memory forget"] = tool{do: confirm(forgetText, "Forget what I wrote", confirmForget)}
+	c.tools["memory optout"] = tool{do: c.confirm(confirmOptOut)}
+	c.tools["memory forget"] = tool{do: c.confirm(confirmForget)}
 	c.tools["component "+confirmOptOut] = tool{updates: true, early: true, endless: true, do: c.optOut}
 	c.tools["component "+confirmForget] = tool{updates: true, endless: true, do: c.forgetMember}
 }
 
-// confirm asks before anything is done.
-func confirm(text, label, id string) func(context.Context, *exchange) (sheet, error) {
-	return func(_ context.Context, x *exchange) (sheet, error) {
-		where := "in this server"
-		if x.Guild == 0 {
-			where = "to me in direct messages"
-		}
-		return sheet{Content: fmt.Sprintf(text, where), Components: []component{row(button(styleRed, label, id))}}, nil
-	}
-}
-
 // optOut keeps nothing of somebody from now on, and forgets what there is.
 func (c *commands) optOut(ctx context.Context, x *exchange) (sheet, error) {
-	limit, cancel := context.WithTimeout(ctx, c.bot.timing.command)
+	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
 	at := c.at(x)
 	c.bot.recent.forget(x.guild(), x.who())
@@ -62,7 +43,7 @@ func (c *commands) optOut(ctx context.Context, x *exchange) (sheet, error) {
 	c.bot.recent.forget(x.guild(), x.who()) // what came in meanwhile
 	s, err := c.forget(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyOptOut, At: at})
 	if err == nil {
-		s.Content = "You've opted out: I keep nothing that you write here any more.\n" + s.Content
+		s.Content = x.text("You've opted out: I keep nothing that you write here any more.") + "\n" + s.Content
 	}
 	return s, err
 }
@@ -103,6 +84,11 @@ var errShown = errors.New("all is shown")
 // forget forgets all that somebody wrote in a guild, however long it takes: it shows how far it has come as long as
 // Discord lets it, and then goes on.
 func (c *commands) forget(ctx context.Context, x *exchange, f memory.Forgetting) (sheet, error) {
+	return c.forgetting(ctx, x, f, x.receipt)
+}
+
+// forgetting is forget for whatever is to be forgotten, with what is told of it in the end.
+func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgetting, told func(memory.Receipt) string) (sheet, error) {
 	type result struct {
 		receipt memory.Receipt
 		err     error
@@ -118,14 +104,17 @@ func (c *commands) forget(ctx context.Context, x *exchange, f memory.Forgetting)
 	}()
 	show := time.NewTicker(c.bot.timing.progress)
 	defer show.Stop()
-	waits := time.NewTimer(c.bot.timing.command)
+	left := c.left(x)
+	waits := time.NewTimer(left)
 	defer waits.Stop()
+	limit, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
 	for shown := int64(-1); ; {
 		select {
 		case r := <-came:
-			return sheet{Content: receipt(r.receipt)}, r.err
+			return sheet{Content: told(r.receipt)}, r.err
 		case <-waits.C:
-			_ = x.show(ctx, sheet{Content: goesOn})
+			_ = x.show(ctx, sheet{Content: x.text(goesOn)})
 			if r := <-came; r.err != nil {
 				c.bot.log.Error().Err(r.err).Int64("interaction", int64(x.ID)).Msg("couldn't forget all at once; it goes on")
 			}
@@ -133,31 +122,8 @@ func (c *commands) forget(ctx context.Context, x *exchange, f memory.Forgetting)
 		case <-show.C:
 			if done := gone.Load(); done != shown {
 				shown = done
-				_ = x.show(ctx, sheet{Content: fmt.Sprintf("Forgetting: %d of %d messages are gone.", done, total.Load())}) // an ornament
+				_ = x.show(limit, sheet{Content: x.text("Forgetting: %s of %s messages are gone.", x.locale.number(int(done)), x.locale.number(int(total.Load())))}) // an ornament
 			}
 		}
 	}
-}
-
-// receipt says what was forgotten, and what couldn't be.
-func receipt(r memory.Receipt) string {
-	told := count(r.Facts, "thing I was told", "things I was told") + " about you"
-	if r.Lore > 0 {
-		told += ", " + count(r.Lore, "piece of lore", "pieces of lore")
-	}
-	if r.Summaries > 0 {
-		told += ", " + count(r.Summaries, "summary", "summaries")
-	}
-	return fmt.Sprintf("Forgotten: %s, %s, and %s of mine that used them.\n-# %s", count(r.Messages, "message"), told, count(r.Answers, "answer"), outOfReach)
-}
-
-// count is a number of things: the singular, and the plural unless that is the singular with an s.
-func count(n int, what ...string) string {
-	if n == 1 {
-		return "1 " + what[0]
-	}
-	if len(what) == 1 {
-		return fmt.Sprintf("%d %ss", n, what[0])
-	}
-	return fmt.Sprintf("%d %s", n, what[1])
 }

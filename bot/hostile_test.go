@@ -160,7 +160,7 @@ func TestAnswerThatTakesTooLong(t *testing.T) {
 		return answer.Answer{}, ctx.Err()
 	}
 	s.ask("when?")
-	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "Something went wrong") })
+	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "That took longer") })
 }
 
 func TestAbsenceOfTheModelIsLogged(t *testing.T) {
@@ -186,6 +186,7 @@ func TestFailureOfTheRerankerIsLogged(t *testing.T) {
 	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
 		return answer.Recalled{Result: search.Result{RerankFailed: errors.New("no order for a command")}}, nil
 	}
+	s.waitRegistered()
 	s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"})
 	s.out.wait(t, "no order for a command")
 }
@@ -251,8 +252,27 @@ func TestTooManyCommands(t *testing.T) {
 	for _, u := range uses {
 		u.Wait()
 	}
-	s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "one more"})
-	s.out.wait(t, "turned away a command")
+	more := s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "one more"})
+	if m := more.WaitMessage(); m.Content != allTaken || m.Flags&discordtest.Ephemeral == 0 {
+		t.Errorf("turned away with %+v", m)
+	}
+	typed := func() map[string]string {
+		return s.discord.Complete(s.channel, s.ana.ID, "help", discordtest.Opt{Name: "command", Value: "/mem"}).Wait().Choices()
+	}
+	if len(typed()) == 0 {
+		t.Error("nothing is offered to those who type")
+	}
+	for range parallelCommands {
+		s.bot.commands.typing <- struct{}{}
+	}
+	if got := typed(); got == nil || len(got) > 0 {
+		t.Errorf("offered %v without a seat", got)
+	}
+	for range parallelCommands {
+		s.bot.commands.answering <- struct{}{}
+	}
+	s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "two more"})
+	s.out.wait(t, "left a command without an answer")
 	release()
 	for _, u := range uses {
 		if m := u.WaitMessage(); !strings.HasSuffix(m.Content, "\nNothing that you may read here.") {
@@ -266,7 +286,7 @@ func TestShowRecalled(t *testing.T) {
 	hit := func(relevance float64, guild memory.GuildID, text string) search.Hit {
 		return search.Hit{Relevance: relevance, Message: memory.Message{ID: 1 << 60, Guild: guild, Channel: 5, Author: 6, Content: text}}
 	}
-	got := showRecalled(answer.Question{Text: "`when`?"}, answer.Recalled{Result: search.Result{TextOnly: true, Hits: []search.Hit{
+	got := showRecalled(locale{}, answer.Question{Text: "`when`?"}, answer.Recalled{Result: search.Result{TextOnly: true, Hits: []search.Hit{
 		hit(0.7, memory.DirectGuild, "in private"), hit(0.6, memory.LocalGuild, "line\n> # line"),
 	}}})
 	at := memory.MessageID(1 << 60).Time()
@@ -283,7 +303,7 @@ func TestShowRecalled(t *testing.T) {
 		h.Why = []search.Reason{{Kind: strings.Repeat("w", 5000)}}
 		many = append(many, h)
 	}
-	got = showRecalled(answer.Question{Text: strings.Repeat("?", 5000)}, answer.Recalled{Result: search.Result{Hits: many, TextOnly: true}})
+	got = showRecalled(locale{}, answer.Question{Text: strings.Repeat("?", 5000)}, answer.Recalled{Result: search.Result{Hits: many, TextOnly: true}})
 	if n := units(got); n > messageLimit || n < messageLimit/2 || !strings.Contains(got, " more\n-# Found by") {
 		t.Errorf("%d units: …%s", n, tail(got))
 	}

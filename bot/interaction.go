@@ -3,7 +3,9 @@ package bot
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -14,10 +16,14 @@ import (
 const (
 	interactionCommand   = 2
 	interactionComponent = 3
+	interactionTyping    = 4
+	interactionForm      = 5
 
 	respondMessage  = 4
 	respondDeferred = 5
 	respondUpdating = 6
+	respondChoices  = 8
+	respondForm     = 9
 
 	flagEphemeral = 1 << 6
 )
@@ -31,17 +37,27 @@ type wireInteraction struct {
 	Channel     snowflake   `json:"channel_id"`
 	Member      *wireMember `json:"member"`
 	User        *wireUser   `json:"user"`
-	Data        struct {
+	Locale      string      `json:"locale"` // of whoever uses it, such as "de" or "es-419"
+	// AppPermissions are what Hark may do in the channel; 0 if Discord doesn't say.
+	AppPermissions permissions `json:"app_permissions"`
+	Data           struct {
 		Name     string       `json:"name"`
 		Target   snowflake    `json:"target_id"`
 		Options  []wireOption `json:"options"`
 		CustomID string       `json:"custom_id"`
 		Values   []string     `json:"values"`
+		// Components are the rows of a form.
+		Components []wireRow `json:"components"`
+		Resolved   struct {
+			Messages map[string]*wireMessage `json:"messages"`
+		} `json:"resolved"`
 	} `json:"data"`
 	Message *struct {
 		ID      snowflake `json:"id"`
 		Channel snowflake `json:"channel_id"`
 		Flags   int       `json:"flags"`
+		Author  *wireUser `json:"author"`
+		Content string    `json:"content"`
 	} `json:"message"`
 }
 
@@ -50,6 +66,7 @@ type wireOption struct {
 	Type    int          `json:"type"`
 	Value   any          `json:"value"`
 	Options []wireOption `json:"options"`
+	Focused bool         `json:"focused"` // whether it is being typed
 }
 
 // user is who used the command: of a guild, or in a direct message.
@@ -65,19 +82,32 @@ func (i *wireInteraction) may(any memory.Permissions) bool {
 	return i.Member != nil && memory.Permissions(i.Member.Permissions)&(any|memory.Administrator) != 0
 }
 
-// path names what was used: a command with its subcommand, or a component without what its id says more.
+// path names what was used: a command with its group and subcommand, or a component or a form without what its id says more.
 func (i *wireInteraction) path() string {
-	if i.Type == interactionComponent {
-		name, _, _ := strings.Cut(i.Data.CustomID, ":")
+	name, _, _ := strings.Cut(i.Data.CustomID, ":")
+	switch i.Type {
+	case interactionComponent:
 		return "component " + name
+	case interactionForm:
+		return "form " + name
 	}
 	path := i.Data.Name
-	for _, o := range i.Data.Options {
-		if o.Type == optionSubcommand {
-			path += " " + o.Name
-		}
+	for options := i.Data.Options; len(options) == 1 && options[0].within(); options = options[0].Options {
+		path += " " + options[0].Name
 	}
 	return path
+}
+
+// within reports whether the options given are those of o, a subcommand or a group of them.
+func (o wireOption) within() bool { return o.Type == optionSubcommand || o.Type == optionGroup }
+
+// options are those that were given, without the subcommand around them.
+func (i *wireInteraction) options() []wireOption {
+	options := i.Data.Options
+	for len(options) == 1 && options[0].within() {
+		options = options[0].Options
+	}
+	return options
 }
 
 // option is a text that was given, or an id; "" if it wasn't.
@@ -88,11 +118,7 @@ func (i *wireInteraction) option(name string) string {
 
 // given is what was given for an option; nil if nothing was.
 func (i *wireInteraction) given(name string) any {
-	options := i.Data.Options
-	if len(options) == 1 && options[0].Type == optionSubcommand {
-		options = options[0].Options
-	}
-	for _, o := range options {
+	for _, o := range i.options() {
 		if o.Name == name {
 			return o.Value
 		}
@@ -104,8 +130,13 @@ func (i *wireInteraction) given(name string) any {
 // changes of a message that all see.
 type exchange struct {
 	wireInteraction
-	rest   *client
-	logged <-chan struct{} // closed once the log has all that came before
+	locale  // in which whoever uses it is answered
+	rest    *client
+	logged  <-chan struct{} // closed once the log has all that came before
+	came    time.Time       // when we heard of it
+	outcome string          // of CommandRefused and CommandFailed, if it is one of them
+	// permitted says that Discord let its user use /hark a moment ago, which showed them what they use now.
+	permitted bool
 }
 
 // sheet is what is shown in an exchange.
@@ -113,11 +144,12 @@ type sheet struct {
 	Content    string
 	Components []component
 	More       []string // what doesn't fit into Content
+	Files      []upload // that go with it
 }
 
 type response struct {
-	Type int          `json:"type"`
-	Data *messageBody `json:"data,omitempty"`
+	Type int `json:"type"`
+	Data any `json:"data,omitempty"`
 }
 
 type messageBody struct {
@@ -132,13 +164,14 @@ type sheetEdit struct {
 	Content         string          `json:"content"`
 	AllowedMentions allowedMentions `json:"allowed_mentions"`
 	Components      []component     `json:"components"`
+	Attachments     []attached      `json:"attachments,omitempty"` // those that it gets
 }
 
 func (s sheet) edit() sheetEdit {
 	if s.Components == nil {
 		s.Components = []component{}
 	}
-	return sheetEdit{s.Content, nobody, s.Components}
+	return sheetEdit{s.Content, nobody, s.Components, attachments(s.Files)}
 }
 
 // say answers at once.
@@ -164,12 +197,22 @@ func (x *exchange) respond(ctx context.Context, r response) error {
 // show keeps the promise; again, it changes what is shown.
 func (x *exchange) show(ctx context.Context, s sheet) error {
 	address := discordgo.EndpointInteractionResponseActions(fmt.Sprint(int64(x.Application)), x.Token)
-	return x.rest.call(ctx, "PATCH", address, x.bucket("original"), s.edit(), nil)
+	body, err := withFiles(s.edit(), s.Files)
+	if err != nil {
+		return err // uncovered: texts and numbers always have a JSON
+	}
+	return x.rest.call(ctx, "PATCH", address, x.bucket("original"), body, nil)
 }
 
 // pages shows all of a sheet.
 func (x *exchange) pages(ctx context.Context, s sheet) error {
-	if err := x.show(ctx, s); err != nil {
+	err := x.show(ctx, s)
+	if len(s.Files) > 0 && refusesFiles(err) {
+		s.Files = nil
+		s.More = append(slices.Clone(s.More), x.text("Discord doesn't take my file here. I need the permission Attach Files in this channel, or the file is too large."))
+		err = x.show(ctx, s)
+	}
+	if err != nil {
 		return err
 	}
 	for _, more := range s.More {
@@ -212,14 +255,10 @@ func (x *exchange) roles() []memory.RoleID {
 	if x.Member == nil || x.Member.Roles == nil {
 		return nil
 	}
-	roles := []memory.RoleID{}
-	for _, r := range x.Member.Roles {
-		roles = append(roles, memory.RoleID(r))
-	}
-	return roles
+	return rolesOf(x.Member)
 }
 
-// args is what a component's id says beyond its name.
+// args is what a component's or a form's id says beyond its name.
 func (x *exchange) args() []string { return strings.Split(x.Data.CustomID, ":")[1:] }
 
 // bucket is one of a few, since Discord doesn't limit interactions by route, and each bucket lets one request

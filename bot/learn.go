@@ -26,7 +26,7 @@ func (c *commands) addLearning() {
 
 func noSwitch(x *exchange) string {
 	if x.Guild == 0 {
-		return learnNowhere
+		return x.text(learnNowhere)
 	}
 	return ""
 }
@@ -38,18 +38,18 @@ func (c *commands) learnMember(ctx context.Context, x *exchange) (sheet, error) 
 		return sheet{}, err
 	}
 	if m.out {
-		return sheet{Content: youAreOut}, nil
+		return sheet{Content: x.text(youAreOut)}, nil
 	}
 	if err := c.learn(ctx, x, x.who()); err != nil {
 		return sheet{}, err
 	}
 	switch {
 	case !x.on():
-		return sheet{Content: learnOff}, nil
+		return sheet{Content: x.text(learnOff)}, nil
 	case m.guild.Learn.IsZero():
-		return sheet{Content: learnNotYet}, nil
+		return sheet{Content: x.text(learnNotYet)}, nil
 	}
-	return sheet{Content: learnOn}, nil
+	return sheet{Content: x.text(learnOn)}, nil
 }
 
 // learnGuild switches it on or off for all who want it.
@@ -58,9 +58,9 @@ func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	if x.on() {
-		return sheet{Content: learnGuildOn}, nil
+		return sheet{Content: x.text(learnGuildOn)}, nil
 	}
-	return sheet{Content: learnGuildOff}, nil
+	return sheet{Content: x.text(learnGuildOff)}, nil
 }
 
 func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) error {
@@ -75,14 +75,6 @@ func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) e
 func (x *exchange) on() bool {
 	on, _ := x.given("on").(bool)
 	return on
-}
-
-// learning says whether anything is learned about somebody who wants it.
-func learning(g *memory.Guild, p memory.Person) string {
-	if g.Learn.IsZero() {
-		return learnNotYet
-	}
-	return fmt.Sprintf("I learn about you from what you write here, since <t:%d:f>. `/memory learn` changes that.", later(g.Learn, p.Learn).Unix())
 }
 
 func later(a, b time.Time) time.Time {

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"hark/memory"
-	"hark/search"
 )
 
 // factsOf is how many facts and names at most are kept of somebody: as many as a menu holds.
@@ -26,6 +25,7 @@ const (
 
 func (c *commands) addMembers() {
 	c.tools["memory show"] = tool{do: c.showMember}
+	c.tools[aboutCommand] = tool{do: c.about}
 	c.tools["memory add"] = tool{refuse: badWords("text", longestFact), do: c.addFact("text", false)}
 	c.tools["memory alias"] = tool{refuse: badWords("name", longestAlias), do: c.addFact("name", true)}
 	c.tools["memory remove"] = tool{do: c.askFacts}
@@ -43,9 +43,9 @@ func badWords(option string, longest int) func(*exchange) string {
 	return func(x *exchange) string {
 		switch n := utf8.RuneCountInString(x.words(option)); {
 		case n == 0:
-			return "There is nothing in it. Please write something."
+			return x.text("There is nothing in it. Please write something.")
 		case n > longest:
-			return fmt.Sprintf("That is too long: at most %d characters, and it has %d.", longest, n)
+			return x.text("That is too long: at most %s characters, and it has %s.", x.locale.number(longest), x.locale.number(n))
 		}
 		return ""
 	}
@@ -88,83 +88,6 @@ func (c *commands) member(ctx context.Context, guild memory.GuildID, user memory
 	return m, nil
 }
 
-// showMember is all that is kept about whoever asks.
-func (c *commands) showMember(ctx context.Context, x *exchange) (sheet, error) {
-	if err := c.bot.settled(ctx, x.guild()); err != nil {
-		return sheet{}, err
-	}
-	m, err := c.member(ctx, x.guild(), x.who())
-	if err != nil {
-		return sheet{}, err
-	}
-	if m.out {
-		return sheet{Content: youAreOut}, nil
-	}
-	p := m.person
-	lines := []string{"**What I keep about you here**"}
-	if names := namesOf(p); names != "" {
-		lines = append(lines, "Names: "+names)
-	}
-	wrote, err := c.presence(ctx, x, m)
-	if err != nil {
-		return sheet{}, err
-	}
-	if wrote.Messages > 0 {
-		lines = append(lines, fmt.Sprintf("Messages, in channels that you can read: %d, the last on <t:%d:f>", wrote.Messages, wrote.Last.Unix()))
-	} else {
-		lines = append(lines, "Messages, in channels that you can read: none")
-	}
-	lines = append(lines, factLines(m.guild.ID, p)...)
-	if !p.Learn.IsZero() {
-		lines = append(lines, learning(m.guild, p))
-	}
-	lines = append(lines, "-# `/memory add` and `/memory remove` change what I was told, `/memory forget` has me forget it all, "+
-		"and `/memory optout` has me keep nothing of yours any more.")
-	pages := layout(strings.Join(lines, "\n"), "", piece.String)
-	return sheet{Content: pages[0], More: pages[1:]}, nil
-}
-
-// namesOf are the names that Discord tells of somebody, each once.
-func namesOf(p memory.Person) string {
-	var names []string
-	for _, n := range []string{p.Nick, p.Name, p.Username} {
-		if n = plain(n, 100); n != "" && !slices.Contains(names, n) {
-			names = append(names, n)
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-func factLines(guild memory.GuildID, p memory.Person) []string {
-	var lines []string
-	for _, f := range p.Facts {
-		line := "- " + plain(f.Text, longestFact)
-		if f.Alias {
-			line = "- also called " + plain(f.Text, longestFact)
-		}
-		switch url := jumpURL(guild, f.Channel, f.Message); {
-		case f.Message != 0 && url != "":
-			line += fmt.Sprintf(" ([learned from this](<%s>))", url)
-		case f.By != p.ID:
-			line += fmt.Sprintf(" (told by <@%d>)", f.By)
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// presence is how much somebody wrote, where they may read it.
-func (c *commands) presence(ctx context.Context, x *exchange, m member) (memory.Presence, error) {
-	find := func(id memory.UserID) (memory.Person, bool) { p, ok := m.people[id]; return p, ok }
-	place := search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}
-	scope := memory.Scope{Channels: search.Readable(m.guild, place, find)}
-	wrote, err := c.bot.memory.Presence(ctx, scope, []memory.UserID{x.who()})
-	if err != nil {
-		return memory.Presence{}, fmt.Errorf("count what somebody wrote: %w", err)
-	}
-	return wrote[x.who()], nil
-}
-
 // addFact keeps what somebody says about themselves.
 func (c *commands) addFact(option string, alias bool) func(context.Context, *exchange) (sheet, error) {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
@@ -173,10 +96,10 @@ func (c *commands) addFact(option string, alias bool) func(context.Context, *exc
 			return sheet{}, err
 		}
 		if m.out {
-			return sheet{Content: youAreOut}, nil
+			return sheet{Content: x.text(youAreOut)}, nil
 		}
 		why, err := c.tell(ctx, x, m, x.who(), x.words(option), alias)
-		return sheet{Content: cmp.Or(why, "Noted. `/memory show` shows it, `/memory remove` takes it back.")}, err
+		return sheet{Content: cmp.Or(why, x.text("Noted. `/memory show` shows it, `/memory remove` takes it back."))}, err
 	}
 }
 
@@ -184,7 +107,7 @@ func (c *commands) addFact(option string, alias bool) func(context.Context, *exc
 func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	n, err := strconv.ParseInt(x.option("member"), 10, 64)
 	if err != nil {
-		return sheet{Content: "I can't tell whom you mean. Please choose a member."}, nil
+		return sheet{Content: x.text("I can't tell whom you mean. Please choose a member.")}, nil
 	}
 	user := memory.UserID(n)
 	m, err := c.member(ctx, x.guild(), user)
@@ -192,31 +115,41 @@ func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	case err != nil:
 		return sheet{}, err
 	case m.out:
-		return sheet{Content: fmt.Sprintf("I keep nothing about <@%d>: they've opted out.", user)}, nil
+		return sheet{Content: x.text("I keep nothing about <@%d>: they've opted out.", user)}, nil
 	case !m.known:
-		return sheet{Content: fmt.Sprintf("I don't know <@%d> yet: they haven't written where I remember.", user)}, nil
+		return sheet{Content: x.text("I don't know <@%d> yet: they haven't written where I remember.", user)}, nil
 	}
 	why, err := c.tell(ctx, x, m, user, x.words("text"), false)
-	return sheet{Content: cmp.Or(why, fmt.Sprintf("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))}, err
+	return sheet{Content: cmp.Or(why, x.text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))}, err
 }
 
 // tell keeps a fact about somebody, or is why not.
 func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, text string, alias bool) (why string, err error) {
+	why = c.keepsNothing(x, m)
 	switch {
-	case m.guild.ID == memory.DirectGuild && !c.bot.cfg.Policy.Direct:
-		return nothingInDirect, nil
-	case !keepsAnything(m.guild, c.bot.cfg.Policy):
-		return nothingKeptHere, nil
+	case why != "":
+		return why, nil
 	case len(m.person.Facts) >= factsOf:
-		return fmt.Sprintf("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf), nil
+		return x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf), nil
 	case slices.ContainsFunc(m.person.Facts, func(f memory.Fact) bool { return f.Text == text && f.Alias == alias }):
-		return "I know that already.", nil
+		return x.text("I know that already."), nil
 	}
 	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who()}
 	if err := c.bot.memory.Apply(ctx, memory.FactTold{Guild: m.guild.ID, User: about, Fact: fact}); err != nil {
 		return "", fmt.Errorf("keep what was told: %w", err)
 	}
 	return "", nil
+}
+
+// keepsNothing is why nothing that is told is kept where m is, or "".
+func (c *commands) keepsNothing(x *exchange, m member) string {
+	switch {
+	case m.guild.ID == memory.DirectGuild && !c.bot.cfg.Policy.Direct:
+		return x.text(nothingInDirect)
+	case !keepsAnything(m.guild, c.bot.cfg.Policy):
+		return x.text(nothingKeptHere)
+	}
+	return ""
 }
 
 // keepsAnything reports whether anything at all is remembered in a guild.
@@ -240,16 +173,16 @@ func (c *commands) askFacts(ctx context.Context, x *exchange) (sheet, error) {
 	for _, f := range m.person.Facts {
 		label := f.Text
 		if f.Alias {
-			label = "also called " + label
+			label = x.text("also called %s", label)
 		}
 		options = append(options, choice{Label: labelOf(label), Value: strconv.FormatInt(f.ID, 10)})
 	}
 	if len(options) == 0 {
-		return sheet{Content: "I was told nothing about you, so there is nothing to take back."}, nil
+		return sheet{Content: x.text("I was told nothing about you, so there is nothing to take back.")}, nil
 	}
 	return sheet{
-		Content:    "What shall I not know any more?",
-		Components: []component{row(menu(removedFacts, "Choose what I shall forget", options))},
+		Content:    x.text("What shall I not know any more?"),
+		Components: []component{row(menu(removedFacts, x.text("Choose what I shall forget"), options))},
 	}, nil
 }
 
@@ -270,7 +203,7 @@ func (c *commands) removeFacts(ctx context.Context, x *exchange) (sheet, error) 
 			return sheet{}, fmt.Errorf("take back what was told: %w", err)
 		}
 	}
-	return sheet{Content: fmt.Sprintf("Forgotten: %d of what I was told about you.", len(gone))}, nil
+	return sheet{Content: x.text("Forgotten: %d of what I was told about you.", len(gone))}, nil
 }
 
 // optIn lets somebody be remembered again.
@@ -280,12 +213,12 @@ func (c *commands) optIn(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, fmt.Errorf("look whether somebody has opted out: %w", err)
 	}
 	if !out {
-		return sheet{Content: "You haven't opted out here, so there is nothing to change."}, nil
+		return sheet{Content: x.text("You haven't opted out here, so there is nothing to change.")}, nil
 	}
 	if err := c.bot.memory.Apply(ctx, memory.Opted{Guild: x.guild(), User: x.who(), At: c.bot.now()}); err != nil {
 		return sheet{}, fmt.Errorf("keep that somebody has opted in: %w", err)
 	}
-	return sheet{Content: "From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten."}, nil
+	return sheet{Content: x.text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")}, nil
 }
 
 // longestLabel is how long what a menu shows may be.

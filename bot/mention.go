@@ -3,6 +3,7 @@ package bot
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"hark/memory"
 )
@@ -17,6 +18,78 @@ type ask struct {
 	text     string
 	mentions []memory.UserID
 	replyTo  memory.MessageID
+	roles    []memory.RoleID // the asker's
+	files    []attachment    // of the message, and of the one that it replies to
+	// at is when it was asked, by Discord's clock; zero for when its message was written.
+	at time.Time
+
+	// consulted says that an Answerer was asked, where what is said is logged, and calls are the records that it made.
+	consulted bool
+	calls     []memory.Record
+
+	edited time.Time // of the version that is asked
+
+	again   bool   // it was said before: its text changed, or it is asked once more
+	unasked bool   // nothing is asked any more: the mention was taken away
+	brief   bool   // only its text is known
+	quiet   bool   // whoever asks is told elsewhere that too many wait
+	round   string // tells apart what is sent for it from what was sent when it was asked before
+}
+
+// when is when it was asked.
+func (a *ask) when() time.Time {
+	if a.at.IsZero() {
+		return a.id.Time()
+	}
+	return a.at
+}
+
+// account is the id under which it is kept what the answer took: the message's, or, if that was asked anew, one of that
+// moment.
+func (a *ask) account() memory.MessageID {
+	if a.at.IsZero() {
+		return a.id
+	}
+	return memory.FirstMessageID(a.at) | a.id&(1<<22-1)
+}
+
+// saying is a with the text of another version of it.
+func (a *ask) saying(now *ask) *ask {
+	changed := *a
+	changed.text, changed.edited, changed.again, changed.round, changed.at = now.text, now.edited, now.again, now.round, now.at
+	changed.consulted, changed.calls, changed.quiet = false, nil, now.quiet
+	return &changed
+}
+
+// roundOf is the round of a question of that moment, in at most five letters and digits.
+func roundOf(at time.Time) string { return short36(at.UnixMilli() % (36 * 36 * 36 * 36 * 36)) }
+
+// edit is what an edited message asks Hark, or nil: the same as a new one, if it isn't much older, and was edited just now:
+// a pin or a preview tells the same time again. One that tells its text merely may have been a question before.
+func (c *converter) edit(w *wireMessage, whole bool) *ask {
+	sent := memory.MessageID(w.ID).Time()
+	if w.Edited.IsZero() || w.Edited.Sub(sent) > editedWithin || c.now().Sub(w.Edited) > 2*editedWithin || w.Content == nil {
+		return nil
+	}
+	a := &ask{id: memory.MessageID(w.ID), guild: memory.GuildID(w.Guild), channel: memory.ChannelID(w.Channel), brief: true}
+	text, named := strip(c.self, *w.Content)
+	if a.text = memory.Clean(text); whole {
+		a = c.question(w)
+	} else if !named && a.guild != memory.DirectGuild {
+		return nil
+	}
+	if a != nil {
+		a.edited, a.at, a.again, a.round = w.Edited, w.Edited, true, roundOf(w.Edited)
+	}
+	return a
+}
+
+// unasked is a message that asks nothing as it is now, or nil if it does, or if that can't be told.
+func (c *converter) unasked(w *wireMessage) *ask {
+	if w.Edited.IsZero() || c.kindOf(w) != memory.FromMember || typeOf(w) == typeReply && w.Referenced == nil || c.question(w) != nil {
+		return nil
+	}
+	return &ask{id: memory.MessageID(w.ID), guild: memory.GuildID(w.Guild), channel: memory.ChannelID(w.Channel), unasked: true}
 }
 
 // question is what a new message asks Hark, or nil: a member's message that mentions Hark by name (not by
@@ -25,7 +98,7 @@ func (c *converter) question(w *wireMessage) *ask {
 	if c.kindOf(w) != memory.FromMember || w.Author == nil || w.Content == nil || w.ID == 0 {
 		return nil
 	}
-	text, named := c.strip(*w.Content)
+	text, named := strip(c.self, *w.Content)
 	reply := w.Referenced
 	if typeOf(w) != typeReply || reply == nil || reply.Author == nil {
 		reply = nil
@@ -43,11 +116,16 @@ func (c *converter) question(w *wireMessage) *ask {
 		name:    displayName(w.Author, w.Member),
 		text:    memory.Clean(text),
 	}
+	if w.Member != nil {
+		a.roles = rolesOf(w.Member)
+	}
 	for _, u := range w.Mentions {
 		a.concerns(u, c.self)
 	}
+	a.files = attachmentsOf(w, a.id)
 	if reply != nil {
 		a.replyTo = memory.MessageID(reply.ID)
+		a.files = append(a.files, attachmentsOf(reply, a.replyTo)...)
 		a.concerns(reply.Author, c.self)
 	}
 	return a
@@ -77,14 +155,22 @@ func (c *converter) mentions(w *wireMessage) bool {
 }
 
 // strip takes Hark's mentions out of text, each with the space after it.
-func (c *converter) strip(text string) (rest string, found bool) {
-	id := strconv.FormatInt(int64(c.self), 10)
+func strip(self memory.UserID, text string) (rest string, found bool) {
+	id := strconv.FormatInt(int64(self), 10)
 	for _, mention := range []string{"<@" + id + ">", "<@!" + id + ">"} {
 		found = found || strings.Contains(text, mention)
 		text = strings.ReplaceAll(text, mention+" ", "")
 		text = strings.ReplaceAll(text, mention, "")
 	}
 	return strings.TrimSpace(text), found
+}
+
+func rolesOf(m *wireMember) []memory.RoleID {
+	roles := make([]memory.RoleID, len(m.Roles))
+	for i, r := range m.Roles {
+		roles[i] = memory.RoleID(r)
+	}
+	return roles
 }
 
 func displayName(u *wireUser, m *wireMember) string {

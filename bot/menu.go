@@ -9,26 +9,35 @@ import (
 
 // command is a command as it is registered, in the form in which Discord gives it back.
 type command struct {
-	Type         int      `json:"type"`
-	Name         string   `json:"name"`
-	Description  string   `json:"description"`
-	Options      []option `json:"options,omitempty"`
-	Contexts     []int    `json:"contexts"`          // 0: guilds, 1: direct messages with the bot
-	Integrations []int    `json:"integration_types"` // 0: installed in a guild
+	Type        int    `json:"type"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// NameIn and DescriptionIn are in other languages, by what Discord calls them.
+	NameIn        map[string]string `json:"name_localizations,omitempty"`
+	DescriptionIn map[string]string `json:"description_localizations,omitempty"`
+	Options       []option          `json:"options,omitempty"`
+	Contexts      []int             `json:"contexts"`          // 0: guilds, 1: direct messages with the bot
+	Integrations  []int             `json:"integration_types"` // 0: installed in a guild
 	// Permissions are what members need whom the guild hasn't given the command otherwise, in decimal; nil: none.
 	Permissions *string `json:"default_member_permissions,omitempty"`
 }
 
 type option struct {
-	Type        int      `json:"type"`
-	Name        string   `json:"name"`
-	Description string   `json:"description"`
-	Required    bool     `json:"required,omitempty"`
-	MaxLength   int      `json:"max_length,omitempty"`
-	Options     []option `json:"options,omitempty"`
-	// Choices are all that can be given; nil: anything can.
-	Choices      []optionChoice `json:"choices,omitempty"`
+	Type          int               `json:"type"`
+	Name          string            `json:"name"`
+	Description   string            `json:"description"`
+	NameIn        map[string]string `json:"name_localizations,omitempty"`
+	DescriptionIn map[string]string `json:"description_localizations,omitempty"`
+	Required      bool              `json:"required,omitempty"`
+	MaxLength     int               `json:"max_length,omitempty"`
+	MinValue      *int              `json:"min_value,omitempty"`
+	MaxValue      *int              `json:"max_value,omitempty"`
+	Options       []option          `json:"options,omitempty"`
+	// Choices are all that can be given; nil: anything can. They are registered as Offered, which inLanguages makes of them.
+	Choices      []optionChoice `json:"-"`
+	Offered      []offered      `json:"choices,omitempty"`
 	ChannelTypes []int          `json:"channel_types,omitempty"`
+	Autocomplete bool           `json:"autocomplete,omitempty"` // whether choices are asked for while it is typed
 }
 
 type optionChoice struct {
@@ -36,16 +45,26 @@ type optionChoice struct {
 	Value string `json:"value"`
 }
 
+// offered is a choice as it is registered.
+type offered struct {
+	optionChoice
+	NameIn map[string]string `json:"name_localizations,omitempty"`
+}
+
 // https://discord.com/developers/docs/interactions/application-commands
 const (
 	commandSlash   = 1
+	commandUser    = 2
 	commandMessage = 3
 
 	optionSubcommand = 1
+	optionGroup      = 2
 	optionText       = 3
+	optionNumber     = 4
 	optionSwitch     = 5
 	optionUser       = 6
 	optionChannel    = 7
+	optionRole       = 8
 
 	inGuilds, inDirect = 0, 1
 )
@@ -80,9 +99,11 @@ func registered() []command {
 				sub("show", "Shows all that I keep about you"),
 				sub("add", "Tells me something about you that I should know", textOption("text", "What I should know", longestFact)),
 				sub("alias", "Tells me another name that you go by", textOption("name", "The name", longestAlias)),
+				editSubcommand(),
 				sub("remove", "Takes back something that I was told about you"),
 				sub("learn", "Lets me learn about you from what you write here, or keeps me from it", switchOption),
 				sub("forget", "Has me forget all that you wrote here"),
+				exportSubcommand(),
 				sub("optout", "Has me forget all that you wrote here, and keep nothing of yours any more"),
 				sub("optin", "Lets me remember you again, from now on"),
 			},
@@ -90,20 +111,48 @@ func registered() []command {
 		},
 		{
 			Type: commandSlash, Name: "hark", Description: "For those who manage this server",
-			Options: []option{
+			Options: slices.Concat([]option{
 				sub("memory", "Decides what I remember of what is said here"),
 				sub("fact", "Tells me something about a member, who can see it",
 					option{Type: optionUser, Name: "member", Description: "Whom it is about", Required: true},
 					textOption("text", "What I should know", longestFact)),
 				sub("learn", "Lets me learn about members who want it, from what they write, or keeps me from it", switchOption),
-				sub("mode", "Decides what I take questions in a channel for: talk, search, something new and so on", modeOptions()...),
-			},
+				sub("mode", "Decides what I take questions for: talk, search, something new and so on", settable(memory.SettingMode, "What to take questions for")...),
+				{Type: optionGroup, Name: "persona", Description: "Who I am and how I speak", Options: []option{
+					sub("set", "Tells me who I am and how I speak", whereOptions()...),
+					sub("show", "Shows who I was told to be", whereOptions()...),
+					sub("reset", "Takes back who I was told to be", whereOptions()...),
+				}},
+				sub("temperature", "Decides how freely I write", settable(memory.SettingTemperature, "A number from 0 to 2, or default")...),
+				sub("tools", "Decides whether I may look things up by myself while I answer", settable(memory.SettingTools, "Whether I may")...),
+				sub("language", "Decides the language of what I say myself, and of the labels that the model sees", settable(memory.SettingLanguage, "The language")...),
+				sub("settings", "Shows all that is set for a channel or for this server, with buttons and menus to change it", whereOptions()...),
+				sub("limits", "Shows or decides how much members may ask me", limitOptions()...),
+			}, adminOptions(), keepingOptions()),
 			Contexts: []int{inGuilds}, Integrations: []int{0}, Permissions: needs(manageGuild),
+		},
+		{
+			Type: commandSlash, Name: "model", Description: "Shows which model answers, or chooses another",
+			Options:  settable(memory.SettingModel, "The model"),
+			Contexts: []int{inGuilds}, Integrations: []int{0}, Permissions: needs(manageGuild),
+		},
+		loreCommand(),
+		recallCommand(),
+		catchUpCommand(),
+		{
+			Type: commandSlash, Name: "limits", Description: "Shows how much you may ask me, and what is left. Only you see it.",
+			Contexts: []int{inGuilds, inDirect}, Integrations: []int{0},
 		},
 		{
 			Type: commandMessage, Name: starCommand,
 			Contexts: []int{inGuilds}, Integrations: []int{0}, Permissions: needs(manageMessages),
 		},
+		{Type: commandMessage, Name: relatedCommand, Contexts: []int{inGuilds, inDirect}, Integrations: []int{0}},
+		{Type: commandMessage, Name: whyCommand, Contexts: []int{inGuilds, inDirect}, Integrations: []int{0}},
+		{Type: commandMessage, Name: forgetCommand, Contexts: []int{inGuilds, inDirect}, Integrations: []int{0}},
+		{Type: commandUser, Name: aboutCommand, Contexts: []int{inGuilds, inDirect}, Integrations: []int{0}},
+		privacyCommand(),
+		helpCommand(),
 	}
 }
 

@@ -105,16 +105,18 @@ func (n *notices) post(ctx context.Context, guild memory.GuildID) (memory.Asked,
 	if err != nil {
 		return memory.Asked{}, err
 	}
-	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in", guild, errGone)
+	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in: give Hark %s in one, or all that it needs by %s",
+		guild, errGone, locale{}.permissionNames(memory.ViewChannel|sendMessages), n.bot.grantLink(guild, 0))
 	for _, channel := range places[:min(len(places), noticePlaces)] {
+		l := n.bot.localeIn(ctx, guild, channel)
 		t := &thread{client: n.bot.rest, channel: channel, question: memory.MessageID(guild), purpose: "n"}
 		id, err := n.there(ctx, channel)
 		if err == nil && id == 0 {
 			var p posted
 			p, err = t.post(ctx, messageCreate{
-				Content: noticeText, Nonce: nonce(t.purpose, t.question, 0), EnforceNonce: true, AllowedMentions: nobody,
-				Components: []component{row(button(styleGreen, "Remember all public channels", choosePublic),
-					button(styleGrey, "Choose channels", chooseChannels), button(styleGrey, "Not now", chooseNothing))},
+				Content: l.text(noticeText), Nonce: nonce(t.purpose, t.question, 0), EnforceNonce: true, AllowedMentions: nobody,
+				Components: []component{row(button(styleGreen, l.text(rememberPublic), choosePublic),
+					button(styleGrey, l.text("Choose channels"), chooseChannels), button(styleGrey, l.text("Not now"), chooseNothing))},
 			})
 			id = p.id
 		}

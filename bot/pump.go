@@ -157,6 +157,21 @@ type commit struct {
 	logged []chan<- struct{}
 }
 
+// unask drops the questions that are deleted before they were asked.
+func (c *commit) unask(events []memory.Event) {
+	for _, e := range events {
+		c.asks = slices.DeleteFunc(c.asks, func(a *ask) bool {
+			switch e := e.(type) {
+			case memory.Deleted:
+				return a.channel == e.Channel && slices.Contains(e.IDs, a.id)
+			case memory.ChannelDeleted:
+				return a.channel == e.Channel
+			}
+			return false
+		})
+	}
+}
+
 func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 	c, err := p.convert.convert(raw)
 	if err != nil {
@@ -173,6 +188,7 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 		}
 	}
 	out.events = append(out.events, c.events...)
+	out.unask(c.events)
 	switch {
 	case raw.kind == "READY":
 		out.told = nil // by the connection before
@@ -212,7 +228,7 @@ func (p *pump) dropOld(ctx context.Context, c *converted, out *commit) error {
 		if err := p.insist(ctx, ask); err != nil || !old {
 			return err
 		}
-		c.events = slices.Delete(c.events, i, i+1)
+		c.events, c.ask = slices.Delete(c.events, i, i+1), nil
 		return nil
 	}
 	return nil

@@ -11,19 +11,19 @@ import (
 
 // showRecalled is what /context shows: what was recalled, best first, as much as a message holds. Names of
 // people and channels and times are left to the reader's Discord, which knows them best.
-func showRecalled(q answer.Question, r answer.Recalled) string {
+func showRecalled(l locale, q answer.Question, r answer.Recalled) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "What I'd remember for “%s”:", plain(q.Text, 100))
+	b.WriteString(l.text("What I'd remember for “%s”:", plain(q.Text, 100)))
 	if len(r.Result.Hits) == 0 {
-		b.WriteString("\nNothing that you may read here.")
+		b.WriteString("\n" + l.text("Nothing that you may read here."))
 	}
 	note := ""
 	if r.Result.TextOnly {
-		note = "\n-# Found by words only: I can't search by meaning right now."
+		note = "\n" + l.text("-# Found by words only: I can't search by meaning right now.")
 	}
 	for i, h := range r.Result.Hits {
-		line := showHit(h)
-		rest := fmt.Sprintf("\n-# and %d more", len(r.Result.Hits)-i)
+		line := showHit(l, h)
+		rest := "\n" + l.text("-# and %s more", l.number(len(r.Result.Hits)-i))
 		if units(b.String())+units(line)+units(rest)+units(note) > messageLimit {
 			b.WriteString(rest)
 			break
@@ -34,7 +34,7 @@ func showRecalled(q answer.Question, r answer.Recalled) string {
 	return b.String()
 }
 
-func showHit(h search.Hit) string {
+func showHit(l locale, h search.Hit) string {
 	m := h.Message
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s %.2f · <@%d>", mark(h.Relevance), h.Relevance, m.Author)
@@ -42,16 +42,19 @@ func showHit(h search.Hit) string {
 		if m.Guild != memory.DirectGuild {
 			fmt.Fprintf(&b, " · <#%d>", m.Channel)
 		}
-		fmt.Fprintf(&b, " · <t:%d:f> · [jump](<%s>)", m.Time().Unix(), url)
+		fmt.Fprintf(&b, " · <t:%d:f> · %s", m.Time().Unix(), jump(l, url))
 	} else {
-		b.WriteString(" · " + m.Time().Format("2 Jan 2006"))
+		b.WriteString(" · " + m.Time().Format(l.text("2 Jan 2006")))
 	}
 	fmt.Fprintf(&b, "\n> %s", plain(m.Text(), 160))
 	if len(h.Why) > 0 {
-		b.WriteString("\n-# " + plain(reasons(h.Why), 120))
+		b.WriteString("\n-# " + plain(reasons(l, h.Why), 120))
 	}
 	return b.String()
 }
+
+// jump is a link to a message.
+func jump(l locale, url string) string { return l.text("[jump](<%s>)", url) }
 
 // mark says at a glance how relevant a hit is; the limits are the builder's.
 func mark(relevance float64) string {
@@ -62,15 +65,4 @@ func mark(relevance float64) string {
 		return "📝"
 	}
 	return "💡"
-}
-
-func reasons(why []search.Reason) string {
-	said := make([]string, len(why))
-	for i, r := range why {
-		said[i] = r.Kind
-		if r.Detail != "" {
-			said[i] += ": " + r.Detail
-		}
-	}
-	return strings.Join(said, "; ")
 }

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,50 +15,127 @@ import (
 const (
 	askMe = "Hi! Ask me something about what was said here: mention me with a question, like \"<@%d> when is the meeting?\". " +
 		"`/context` shows only you what I'd remember for it."
-	tooMany     = "I'm still busy with other questions in this channel; please ask again in a moment."
 	restarting  = "I'm being restarted. Please ask again in a minute."
-	wentWrong   = "Something went wrong on my side. Please try again; if it keeps happening, tell whoever runs me this code: %s"
 	interrupted = "-# ⚠️ Interrupted: %s"
+	stoppedLine = "-# ⏹️ Stopped."
 )
 
 // outcome is what an Answerer came to.
 type outcome struct {
 	answer answer.Answer
 	err    error
+	// spends is what the answer may take of models.
+	spends allowance
 	// unlogged says that it was made from a session that wasn't logged.
 	unlogged bool
 }
 
 // reply answers one question: it shows the answer while it is being written, and logs what it became. When
-// work ends the answer is cut short, and says so; requests go on until last ends.
-func (b *Bot) reply(work, last context.Context, a *ask) {
-	d := newDelivery(b.thread(a, "a"), b.timing.pace, b.timing.typing)
-	if a.text == "" {
-		b.post(last, d, a, layout(fmt.Sprintf(askMe, b.self), "", piece.String), memory.Trace{})
-		return
+// work ends the answer is cut short, and says so; requests go on until last ends. A question that changes meanwhile is
+// answered anew in the same place, and one that goes has its answer taken back.
+func (b *Bot) reply(work, last context.Context, asked *ask) {
+	d := newDelivery(b.thread(asked, "a"+asked.round), b.timing.pace, b.timing.typing)
+	for first := true; ; first = false {
+		ctx, a, shown := b.lives.begin(work, asked.id, b.parent(work, asked))
+		if a == nil {
+			b.takeAway(last, d, asked)
+			return
+		}
+		if d.anew(); first {
+			d.take(shown)
+		}
+		err := b.answerOnce(ctx, work, last, d, a)
+		if err == nil || !errors.Is(err, errAnew) && !errors.Is(err, errUnasked) {
+			return
+		}
 	}
-	limit, cancel := context.WithTimeout(work, b.timing.answer)
+}
+
+// parent is the channel that a question's thread is in, or 0.
+func (b *Bot) parent(ctx context.Context, a *ask) memory.ChannelID {
+	g, err := b.admit.guild(ctx, a.guild)
+	if err != nil {
+		return 0 // it is for stopping early only
+	}
+	for _, c := range g.Channels {
+		if c.ID == a.channel && c.Kind.IsThread() {
+			return c.Parent
+		}
+	}
+	return 0
+}
+
+// answerOnce answers a question as it is. An error says that it is to be answered anew, or not at all.
+func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ask) error {
+	l := b.localeIn(last, a.guild, a.channel)
+	if a.text == "" && len(a.files) == 0 {
+		d.buttons = nil
+		b.discard(last, d, a)
+		b.post(last, d, a, layout(l.text(askMe, b.self), "", nil), memory.Trace{}, nil)
+		return b.lives.end(a.id, d.ids(), nil, false)
+	}
+	d.buttons = a.buttons(l, false)
+	limit, cancel := context.WithTimeout(ctx, b.timing.answer)
 	defer cancel()
 	writing, written := context.WithCancel(limit)
 	came := make(chan outcome, 1)
 	go func() {
 		defer written()
-		came <- b.consult(limit, a, d.stream)
+		came <- b.consult(limit, a, func(text string) {
+			if limit.Err() == nil { // else somebody else may be writing already
+				d.stream(text)
+			}
+		})
 	}()
 	gone := d.run(last, writing.Done())
 	if gone != nil {
 		cancel()
 	}
 	got := b.await(limit, came)
-	if err := work.Err(); err != nil && got.err != nil {
-		got.err = err
+	defer b.settle(last, a, got)
+	if err := b.lives.fate(a.id); err != nil {
+		return err
+	}
+	switch {
+	case got.err == nil:
+	case work.Err() != nil:
+		got.err = work.Err()
+	case errors.Is(context.Cause(ctx), errHalted):
+		got.err = errHalted
 	}
 	if gone != nil {
-		b.log.Warn().Err(gone).Int64("question", int64(a.id)).Msg("gave up an answer")
-		b.record(last, d, a, b.known(last, a, got))
-		return
+		b.shown(last, d, a, gone, b.known(last, a, got), nil)
+		return b.lives.end(a.id, d.ids(), b.lives.extra(a.id), false)
 	}
-	b.conclude(last, d, a, got)
+	return b.conclude(last, l, d, a, got)
+}
+
+// buttons are those below the answer to a question, of which it may have sources to show.
+func (a *ask) buttons(l locale, sources bool) func(bool, []memory.MessageID) []component {
+	return func(done bool, before []memory.MessageID) []component {
+		o := owned{asker: a.asker, question: a.id, before: before}
+		if !done {
+			return o.writing(l)
+		}
+		return o.done(l, sources)
+	}
+}
+
+// takeAway takes back what was shown of an answer that isn't wanted.
+func (b *Bot) takeAway(last context.Context, d *delivery, a *ask) {
+	for _, id := range b.lives.bury(a.id) {
+		if !slices.Contains(d.ids(), id) {
+			d.take([]memory.MessageID{id})
+		}
+	}
+	ids := d.ids()
+	if err := d.clear(last); err != nil {
+		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't take an answer back")
+		b.lives.orphan(a.channel, d.ids())
+	}
+	if len(ids) > 0 {
+		_ = b.commit(last, []memory.Event{memory.Deleted{Guild: a.guild, Channel: a.channel, IDs: ids}})
+	}
 }
 
 // await is what came of a question. Once ctx has ended an Answerer has a moment to come to an end as well.
@@ -87,14 +163,19 @@ func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got out
 	if err := settled(ctx); err != nil {
 		return outcome{err: err}
 	}
+	spends, err := b.allow(ctx, a)
+	if err != nil {
+		return outcome{err: fmt.Errorf("%w: %w", answer.ErrRecall, err)}
+	}
+	got.spends = spends
 	q := answer.Question{
 		ID: a.id, Guild: a.guild, Channel: a.channel, Asker: a.asker, Name: a.name,
-		Text: a.text, Mentions: a.mentions, ReplyTo: a.replyTo, Now: b.now(), Settled: settled,
-		Session: b.admit.session(ctx, a.guild, a.channel, a.id),
+		Text: a.text, Mentions: a.mentions, ReplyTo: a.replyTo, Edited: a.edited, Now: b.now(), Settled: settled,
+		Session: b.admit.session(ctx, a.guild, a.channel, a.id), NoModel: spends.hit != nil, Files: b.files(a),
 	}
-	got.answer, got.err = b.answers.Answer(ctx, q, stream)
+	got.answer, got.err = b.answers().Answer(ctx, q, stream)
 	if got.unlogged = q.Session != nil; got.unlogged && !stands(q.Session, b.admit.session(ctx, a.guild, a.channel, a.id)) {
-		got.answer, got.err = answer.Answer{Text: sessionChanged}, nil
+		got.answer, got.err = answer.Answer{Text: b.localeIn(ctx, a.guild, a.channel).text(sessionChanged)}, nil
 	}
 	return got
 }
@@ -115,13 +196,17 @@ func stands(was, now []memory.Message) bool {
 	return true
 }
 
-// conclude brings what Discord shows to what the answer became, and logs that with how it came about.
-func (b *Bot) conclude(last context.Context, d *delivery, a *ask, got outcome) {
+// conclude brings what Discord shows to what the answer became, and logs that with how it came about. The error says that the
+// question has become another meanwhile, or that it is gone.
+func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got outcome) error {
 	if got.err == nil && strings.TrimSpace(got.answer.Text) == "" {
-		got.err = errors.New("the answer is empty")
+		got.err = answer.ErrEmpty
 	}
 	if away := got.answer.Away; away != nil {
 		b.log.Warn().Err(away).Int64("question", int64(a.id)).Msg("answered without the model")
+	}
+	if instead := got.answer.Instead; instead != nil {
+		b.log.Warn().Err(instead).Str("model", got.answer.Model).Int64("question", int64(a.id)).Msg("answered by another model")
 	}
 	if shortened := got.answer.Shortened; shortened != nil {
 		b.log.Warn().Err(shortened).Int64("question", int64(a.id)).Msg("answered from a smaller prompt")
@@ -129,12 +214,39 @@ func (b *Bot) conclude(last context.Context, d *delivery, a *ask, got outcome) {
 	if unranked := got.answer.Unranked; unranked != nil {
 		b.log.Warn().Err(unranked).Int64("question", int64(a.id)).Msg("answered without the reranker")
 	}
-	trace := b.known(last, a, got)
-	contents, err := b.lay(d, a, got)
-	if err != nil {
-		contents, trace.Prompt = []string{b.sentence(a, err)}, nil
+	if failed := got.answer.ToolFailed; failed != nil {
+		b.log.Warn().Err(failed).Int64("question", int64(a.id)).Msg("a tool failed")
 	}
-	b.post(last, d, a, contents, trace)
+	trace := b.known(last, a, got)
+	text, tail, err := b.words(l, d, a, got)
+	var contents []string
+	var files []upload
+	if err == nil {
+		contents, files, err = lay(l, text, tail, got.answer.Sources, true)
+	}
+	if err != nil {
+		contents, trace.Prompt = []string{b.sentence(l, a, err)}, nil
+	}
+	logged, err := b.admit.remembers(last, a.guild, a.channel)
+	logged = logged && err == nil && trace.Asker != 0
+	d.buttons = a.buttons(l, logged && len(got.answer.Sources) > 0)
+	var proposals []answer.Proposal
+	if logged && got.err == nil {
+		proposals = got.answer.Proposals
+	}
+	b.discard(last, d, a)
+	err = d.finish(last, contents, files...)
+	if errors.Is(err, errNoFiles) {
+		tail = lines(tail, b.noFiles(last, a, err))
+		if contents, _, err = lay(l, text, tail, got.answer.Sources, false); err == nil {
+			err = d.finish(last, contents)
+		}
+	}
+	if got.err == nil && err == nil {
+		b.counted.answered.Add(1)
+	}
+	more := b.shown(last, d, a, err, trace, proposals)
+	return b.lives.end(a.id, d.ids(), more, logged)
 }
 
 // known is how an answer came about, or nothing if the log doesn't know all that it was made from: where it is to be
@@ -145,108 +257,10 @@ func (b *Bot) known(ctx context.Context, a *ask, got outcome) memory.Trace {
 			return memory.Trace{}
 		}
 	}
+	a.consulted, a.calls = !got.unlogged, got.answer.Records
 	trace := got.answer.Trace
 	if strings.TrimSpace(got.answer.Text) == "" {
 		trace.Prompt = nil // what is shown is why there is no answer
 	}
 	return trace
 }
-
-// lay lays an answer out as messages. It never panics, whatever the answer's text does to it.
-func (b *Bot) lay(d *delivery, a *ask, got outcome) (contents []string, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = errors.New(panicked("lay out an answer", r))
-		}
-	}()
-	text := got.answer.Text
-	if strings.TrimSpace(text) == "" {
-		text = d.latest()
-	}
-	tail := footer(got.answer.Sources, b.now())
-	if got.err != nil {
-		why := b.sentence(a, got.err)
-		tail = fmt.Sprintf(interrupted, why)
-		if strings.TrimSpace(text) == "" {
-			text, tail = why, ""
-		}
-	}
-	return layout(text, tail, func(p piece) string { return linkSources(p, got.answer.Sources) }), nil
-}
-
-// post shows contents, which came about as trace tells, and logs them.
-func (b *Bot) post(last context.Context, d *delivery, a *ask, contents []string, trace memory.Trace) {
-	if err := d.finish(last, contents); err != nil {
-		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't show an answer")
-	}
-	b.record(last, d, a, trace)
-}
-
-// record logs our answer, and returns once that is committed.
-func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Trace) {
-	if len(d.parts) == 0 {
-		return
-	}
-	_ = b.commit(last, b.ours(d, a, trace))
-	if trace.Answer = d.parts[0].id; trace.Asker != 0 {
-		b.account(trace)
-	}
-}
-
-// commit has events logged after all that was taken in before, and returns once they are.
-func (b *Bot) commit(ctx context.Context, events []memory.Event) error {
-	logged := make(chan struct{})
-	if !b.queue.put(item{events: events, logged: logged}) {
-		return errStopped
-	}
-	select {
-	case <-logged:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// ours is our answer for the log, as Discord has it, with how it came about. Where nobody knows that, the text isn't
-// kept: it couldn't be found when something that it repeats is forgotten.
-func (b *Bot) ours(d *delivery, a *ask, trace memory.Trace) []memory.Event {
-	var events []memory.Event
-	trace.Parts = nil
-	for i, p := range d.parts {
-		m := memory.Message{
-			ID: p.id, Guild: a.guild, Channel: a.channel, Author: b.self, Kind: memory.FromHark,
-			Content: p.content, Edited: p.edited,
-		}
-		if i == 0 {
-			m.ReplyTo, trace.Answer = a.id, p.id
-		} else {
-			trace.Parts = append(trace.Parts, p.id)
-		}
-		if trace.Asker == 0 {
-			m.Content = ""
-		}
-		events = append(events, memory.Posted{Message: m})
-	}
-	if trace.Asker != 0 {
-		events = append(events, memory.Answered{Trace: trace})
-	}
-	return events
-}
-
-// sentence is what a member is told about err. What it has no sentence for is logged under a code.
-func (b *Bot) sentence(a *ask, err error) string {
-	var told interface{ Sentence() string }
-	switch {
-	case errors.As(err, &told):
-		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't answer")
-		return told.Sentence()
-	case errors.Is(err, context.Canceled):
-		return restarting
-	}
-	code := traceCode()
-	b.log.Error().Err(err).Str("code", code).Int64("question", int64(a.id)).Msg("couldn't answer")
-	return fmt.Sprintf(wentWrong, code)
-}
-
-// traceCode is a code short enough to be told to somebody, under which the log has what went wrong.
-func traceCode() string { return strings.ToLower(rand.Text()[:8]) }

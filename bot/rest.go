@@ -2,6 +2,7 @@ package bot
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,19 +31,28 @@ const (
 type client struct {
 	session *discordgo.Session
 	backoff time.Duration // before the second attempt; doubled for each further one
+	counted requests
+	tries   int // how often a request is made; 0: attempts
 }
 
 // call makes a request and decodes the answer into into, unless that is nil. bucket is what Discord limits
 // the rate by; at most one request of a bucket is under way. It may be made several times: a request must
 // mean the same when it is repeated.
 func (c *client) call(ctx context.Context, method, address, bucket string, body, into any) error {
-	wait := c.backoff
+	wait, route := c.backoff, routeOf(address)
+	request := func() ([]byte, error) {
+		with := []discordgo.RequestOption{discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false)}
+		if f, is := body.(*multipartForm); is {
+			return c.session.RequestRaw(method, address, f.kind, f.data, bucket, 0, with...)
+		}
+		return c.session.RequestWithBucketID(method, address, body, bucket, with...)
+	}
 	for attempt := 1; ; {
-		if err := c.free(ctx, bucket); err != nil {
+		if err := c.free(ctx, bucket, route); err != nil {
 			return err
 		}
-		answer, err := c.session.RequestWithBucketID(method, address, body, bucket,
-			discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false))
+		answer, err := request()
+		c.counted.count(route, err)
 		if err == nil {
 			err = decode(answer, into)
 		}
@@ -56,9 +66,10 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 			return ctx.Err()
 		case errors.As(err, &limited):
 			pause = limited.RetryAfter
+			c.counted.waited(route, pause)
 		case final(err) != nil:
 			return final(err)
-		case !passing(err) || attempt == attempts:
+		case !passing(err) || attempt == cmp.Or(c.tries, attempts):
 			return redact(err)
 		default:
 			attempt++
@@ -71,7 +82,7 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 }
 
 // free waits until the bucket lets a request through. discordgo would sleep without looking at the context.
-func (c *client) free(ctx context.Context, name string) error {
+func (c *client) free(ctx context.Context, name, route string) error {
 	bucket := c.session.Ratelimiter.GetBucket(name)
 	for {
 		bucket.Lock()
@@ -80,6 +91,7 @@ func (c *client) free(ctx context.Context, name string) error {
 		if wait <= 0 {
 			return ctx.Err()
 		}
+		c.counted.waited(route, wait)
 		if err := sleep(ctx, wait); err != nil {
 			return err
 		}

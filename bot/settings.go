@@ -20,7 +20,7 @@ const (
 	chosenNever    = "never"
 )
 
-const notAllowed = "Only those who may manage this server can decide that."
+const rememberPublic = "Remember all public channels"
 
 func (c *commands) addSettings() {
 	c.tools["hark memory"] = tool{refuse: managesNot, do: c.showSettings}
@@ -31,80 +31,73 @@ func (c *commands) addSettings() {
 	c.tools["component "+chosenNever] = tool{refuse: managesNot, updates: true, do: c.never}
 }
 
-func managesNot(x *exchange) string {
-	if x.Guild == 0 || !x.may(manageGuild) {
-		return notAllowed
-	}
-	return ""
-}
-
 // showSettings is what is decided, and how to decide otherwise.
 func (c *commands) showSettings(ctx context.Context, x *exchange) (sheet, error) {
 	g, err := c.bot.admit.guild(ctx, x.guild())
-	return c.settings(g), err
+	return c.settings(x, g), err
 }
 
-func (c *commands) settings(g *memory.Guild) sheet {
+func (c *commands) settings(x *exchange, g *memory.Guild) sheet {
 	return sheet{
-		Content: told(g, c.bot.cfg.Policy),
+		Content: told(x.locale, g, c.bot.cfg.Policy),
 		Components: []component{
-			row(button(styleGreen, "Remember all public channels", choosePublic), button(styleGrey, "Remember nothing", chooseNothing)),
-			row(channelMenu(chosenChannels, "Remember only these channels and categories", 1, decided(g, memory.Remember))),
-			row(channelMenu(chosenNever, "Never remember these", 0, decided(g, memory.Ignore))),
+			row(button(styleGreen, x.text(rememberPublic), choosePublic), button(styleGrey, x.text("Remember nothing"), chooseNothing)),
+			row(channelMenu(chosenChannels, x.text("Remember only these channels and categories"), 1, decided(g, memory.Remember))),
+			row(channelMenu(chosenNever, x.text("Never remember these"), 0, decided(g, memory.Ignore))),
 		},
 	}
 }
 
 // told says what of a guild is remembered.
-func told(g *memory.Guild, p memory.Policy) string {
+func told(l locale, g *memory.Guild, p memory.Policy) string {
 	var b strings.Builder
 	switch {
 	case g.Choice == memory.Undecided && p.Ask:
-		b.WriteString("Nobody has decided yet what I may remember here, so I remember nothing.")
+		b.WriteString(l.text("Nobody has decided yet what I may remember here, so I remember nothing."))
 	case g.Choice == memory.Undecided:
-		b.WriteString("I remember what is said in all channels that I can read: that is how I was set up.")
+		b.WriteString(l.text("I remember what is said in all channels that I can read: that is how I was set up."))
 	default:
-		b.WriteString(outcomeOf(g.Choice))
+		b.WriteString(outcomeOf(l, g.Choice))
 	}
 	if chosen := decided(g, memory.Remember); len(chosen) > 0 {
-		b.WriteString("\nChosen by name: " + channelList(chosen) + ".")
+		b.WriteString("\n" + l.text("Chosen by name: %s.", channelList(l, chosen)))
 	}
 	if never := decided(g, memory.Ignore); len(never) > 0 {
-		b.WriteString("\nNever remembered: " + channelList(never) + ". What I kept of them before is told to nobody.")
+		b.WriteString("\n" + l.text("Never remembered: %s. What I kept of them before is told to nobody.", channelList(l, never)))
 	}
 	if !g.Learn.IsZero() {
-		b.WriteString("\nI learn about members who want it from what they write: `/hark learn` changes that.")
+		b.WriteString("\n" + l.text("I learn about members who want it from what they write: `/hark learn` changes that."))
 	}
 	if !p.AgeLimited {
-		b.WriteString("\n-# Age-restricted channels are remembered only if they are chosen by name.")
+		b.WriteString("\n" + l.text("-# Age-restricted channels are remembered only if they are chosen by name."))
 	}
 	return b.String()
 }
 
-func outcomeOf(choice memory.Choice) string {
+func outcomeOf(l locale, choice memory.Choice) string {
 	switch choice {
 	case memory.Remember:
-		return "I remember what is said in all channels that I can read."
+		return l.text("I remember what is said in all channels that I can read.")
 	case memory.RememberPublic:
-		return "I remember what is said in the channels that everybody here can read."
+		return l.text("I remember what is said in the channels that everybody here can read.")
 	case memory.RememberChosen:
-		return "I remember what is said in the channels that were chosen, and nothing else."
+		return l.text("I remember what is said in the channels that were chosen, and nothing else.")
 	}
-	return "I remember nothing of what is said here."
+	return l.text("I remember nothing of what is said here.")
 }
 
 // listedChannels is how many channels are named one by one.
 const listedChannels = 30
 
-func channelList(ids []memory.ChannelID) string {
+func channelList(l locale, ids []memory.ChannelID) string {
 	var names []string
 	for _, id := range ids[:min(len(ids), listedChannels)] {
 		names = append(names, fmt.Sprintf("<#%d>", id))
 	}
 	if more := len(ids) - listedChannels; more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
+		names = append(names, l.text("and %s more", l.number(more)))
 	}
-	return strings.Join(names, ", ")
+	return l.list(names)
 }
 
 // decided are the channels of which that was chosen, by id.
@@ -136,9 +129,9 @@ func (c *commands) decide(choice memory.Choice) func(context.Context, *exchange)
 			return sheet{}, err
 		}
 		if x.Message != nil && x.Message.Flags&flagEphemeral != 0 {
-			return c.settings(g), nil
+			return c.settings(x, g), nil
 		}
-		return c.closed(x, g), nil
+		return c.closed(ctx, x, g, memory.ChannelID(x.Channel)), nil
 	}
 }
 
@@ -155,11 +148,11 @@ func (c *commands) choose(ctx context.Context, x *exchange, choices ...memory.Ch
 	return c.bot.admit.guild(ctx, x.guild())
 }
 
-// closed is the notice once it is decided.
-func (c *commands) closed(x *exchange, g *memory.Guild) sheet {
-	return sheet{Content: fmt.Sprintf("%s\n-# Decided by <@%d>. Those who manage this server can change it with `/hark memory`. "+
-		"Everybody can see what I keep about them with `/memory show`, and opt out with `/memory optout`.",
-		told(g, c.bot.cfg.Policy), x.who())}
+// closed is the notice in a channel once it is decided, for all there to read.
+func (c *commands) closed(ctx context.Context, x *exchange, g *memory.Guild, at memory.ChannelID) sheet {
+	l := c.bot.localeIn(ctx, g.ID, at)
+	return sheet{Content: told(l, g, c.bot.cfg.Policy) + "\n" + l.text("-# Decided by <@%d>. Those who manage this server can change it with `/hark memory`. "+
+		"Everybody can see what I keep about them with `/memory show`, and opt out with `/memory optout`.", x.who())}
 }
 
 // askChannels asks for the channels, whoever clicked only.
@@ -170,9 +163,9 @@ func (c *commands) askChannels(ctx context.Context, x *exchange) (sheet, error) 
 		id = fmt.Sprintf("%s:%d:%d", id, x.Channel, x.Message.ID)
 	}
 	return sheet{
-		Content: "Which channels may I remember? A category stands for all channels in it, a channel for its threads as well.",
+		Content: x.text("Which channels may I remember? A category stands for all channels in it, a channel for its threads as well."),
 		Components: []component{
-			row(channelMenu(id, "Remember these channels and categories", 1, decided(g, memory.Remember))),
+			row(channelMenu(id, x.text("Remember these channels and categories"), 1, decided(g, memory.Remember))),
 		},
 	}, err
 }
@@ -192,7 +185,7 @@ func (c *commands) chooseChannels(ctx context.Context, x *exchange) (sheet, erro
 			c.bot.log.Warn().Err(err).Int64("guild", int64(x.Guild)).Msg("couldn't say in the notice what was decided")
 		}
 	}
-	return c.settings(g), nil
+	return c.settings(x, g), nil
 }
 
 // never has the channels chosen ignored, and those that were and aren't chosen now no longer.
@@ -205,7 +198,7 @@ func (c *commands) never(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return c.settings(g), nil
+	return c.settings(x, g), nil
 }
 
 // changes is what makes the channels chosen in a menu those of a choice.
@@ -253,6 +246,6 @@ func (c *commands) closeNotice(ctx context.Context, x *exchange, g *memory.Guild
 		return fmt.Errorf("find the notice: %w", err)
 	}
 	t := thread{client: c.bot.rest, channel: memory.ChannelID(at)}
-	err := t.client.call(ctx, "PATCH", t.address(memory.MessageID(id)), t.bucket(), c.closed(x, g).edit(), nil)
+	err := t.client.call(ctx, "PATCH", t.address(memory.MessageID(id)), t.bucket(), c.closed(ctx, x, g, t.channel).edit(), nil)
 	return wrap(err, "edit the notice in channel", t.channel)
 }

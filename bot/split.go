@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,33 +13,38 @@ const (
 	messageLimit = 2000
 
 	fence = "```"
-	// closing is the most that ending a code block adds to a piece.
-	closing = len("\n" + fence)
+	// closing is the most that ending what a cut goes through adds to a piece: a code block in a quotation, and every
+	// kind of mark. It is always kept free, since a mark may turn out to be one only by what comes after the cut.
+	closing = len("\n> "+fence) + len("***"+"**"+"*") + len("___"+"__"+"_") + len("~~") + len("||") + len("``")
 )
 
-// piece is one message's worth of an answer: open + body + shut. Only body is of the answer; the rest reopens
-// and closes a code block that a cut went through.
-type piece struct{ open, body, shut string }
+// piece is one message's worth of an answer: open + shown + shut. Only body is of the answer, and shown is what stands
+// for it: citations have become links. The rest reopens and closes what a cut went through.
+type piece struct{ open, body, shown, shut string }
 
-func (p piece) String() string { return p.open + p.body + p.shut }
+func (p piece) String() string { return p.open + p.shown + p.shut }
 
-// split cuts text into pieces of at most limit units, each citation counted as the link it becomes. Bodies
-// joined are text. A cut falls after a paragraph, else a line, a sentence, a word; never inside a grapheme, a
-// link, a mention or a citation, unless one alone is longer than a piece. What comes later in text doesn't
-// move a cut that was well before its end.
-func split(text string, limit int) []piece {
-	atoms := atomize(text, limit/2)
+// linker is the link that a citation of a number becomes; "" if it stays as it is. Where it isn't known yet, as while an
+// answer is being written, it is nil: citations stay, and have room for the longest link.
+type linker func(number string) string
+
+// split cuts text into pieces of at most limit units, as they are shown. Bodies joined are text. A cut falls after a
+// paragraph, else a line, a sentence, a word; never inside a grapheme, a link, a mention, a citation or the beginning of
+// a list's item, unless one alone is longer than a piece. What comes later in text doesn't move a cut that was well
+// before its end.
+func split(text string, limit int, link linker) []piece {
+	f := format(text, link)
+	atoms := f.atomize(limit / 2)
 	var pieces []piece
 	for start, open := 0, ""; start < len(atoms); {
 		end := cut(text, atoms, start, limit-units(open))
-		p := piece{open: open, body: text[atoms[start].start:atoms[end].end]}
+		from, to := atoms[start].start, atoms[end].end
+		p := piece{open: open, body: text[from:to], shown: f.shown(from, to)}
 		start, open = end+1, ""
-		if lang := atoms[end].code; lang != "" {
-			p.shut = "\n" + fence
-			if strings.HasSuffix(p.body, "\n") {
-				p.shut = fence
-			}
-			open = lang
+		if start < len(atoms) {
+			p.shut, open = f.at(to, atoms[end].state)
+		} else {
+			p.shut, _ = f.at(to, atoms[end].state)
 		}
 		pieces = append(pieces, p)
 	}
@@ -59,10 +63,11 @@ func cut(text string, atoms []atom, start, limit int) int {
 		if used > limit {
 			break
 		}
-		if atoms[i].code != "" && used+closing > limit {
+		last := i == len(atoms)-1
+		if used+closing > limit && (!last || atoms[i].state.code != "") {
 			continue
 		}
-		if i == len(atoms)-1 {
+		if last {
 			return i
 		}
 		r := rank(text, atoms, i)
@@ -75,12 +80,12 @@ func cut(text string, atoms []atom, start, limit int) int {
 			return best[r]
 		}
 	}
-	return start
+	return start // uncovered: no atom is as long as a piece
 }
 
 // How good a place for a cut is.
 const (
-	atBad       = iota // would leave an empty code block
+	atBad       = iota // would leave an empty code block, or marks round nothing
 	atAny              // between two graphemes
 	atWord             // after a space
 	atSentence         // after a sentence's end
@@ -120,15 +125,15 @@ func rank(text string, atoms []atom, i int) int {
 type atom struct {
 	start, end int    // in bytes
 	width      int    // units that it takes in a message
-	code       string // what reopens the code block that is open after it; "" if none is
-	opens      bool   // it begins a code block
+	state      *state // what is open after it
+	opens      bool   // it begins a code block, or something that is marked
 	closes     bool   // it ends one
 }
 
 // atomize cuts text into its atoms. A grapheme wider than most, which no prose has, counts as its runes.
-func atomize(text string, most int) []atom {
-	w := walk{text: text, spans: findSpans(text), atoms: make([]atom, 0, len(text))}
-	rest, state := text, -1
+func (f *formatted) atomize(most int) []atom {
+	w := walk{text: f.text, spans: f.spans, state: &state{}, atoms: make([]atom, 0, len(f.text))}
+	rest, state := f.text, -1
 	for len(rest) > 0 {
 		var cluster string
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
@@ -149,7 +154,7 @@ func atomize(text string, most int) []atom {
 type walk struct {
 	text  string
 	spans []span // those not yet passed
-	code  string
+	state *state
 	cur   atom
 	atoms []atom
 }
@@ -163,62 +168,14 @@ func (w *walk) step(size int) {
 		w.cur.width += s.extra
 		w.cur.opens = w.cur.opens || s.opens
 		w.cur.closes = w.cur.closes || s.closes
-		w.code, w.spans = s.code, w.spans[1:]
+		w.state, w.spans = s.state, w.spans[1:]
 	}
 	if len(w.spans) > 0 && w.spans[0].start < end {
 		return
 	}
-	w.cur.code = w.code
+	w.cur.state = w.state
 	w.atoms = append(w.atoms, w.cur)
 	w.cur = atom{start: end, end: end}
-}
-
-// span is a stretch that is never torn.
-type span struct {
-	start, end    int
-	extra         int    // units by which it grows when it is rendered
-	opens, closes bool   // a code block
-	code          string // what reopens the code block that is open after it
-}
-
-// whole matches what is never torn: code fences, Markdown links, URLs, mentions and time stamps, citations. None
-// of the others may hold a fence or a citation, which would then not be counted.
-var whole = regexp.MustCompile("```" +
-	"|\\[[^\\[\\]\n`]{0,100}\\]\\(<?https?://[^\\s()<>`\\[\\]]{1,400}>?\\)" +
-	"|<?https?://[^\\s<>`\\[\\]]{1,400}>?" +
-	"|<[@#:/a-z][^<>\\s`\\[\\]]{0,80}>" +
-	"|\\[[0-9]{1,3}\\]")
-
-// info is what may follow an opening fence: the language, alone on the line.
-var info = regexp.MustCompile(`^[A-Za-z0-9_+\-.#]{1,20}\n`)
-
-func findSpans(text string) []span {
-	var spans []span
-	code := ""
-	for at := 0; ; {
-		m := whole.FindStringIndex(text[at:])
-		if m == nil {
-			return spans
-		}
-		s := span{start: at + m[0], end: at + m[1]}
-		token := text[s.start:s.end]
-		switch {
-		case token == fence && code == "":
-			language := info.FindString(text[s.end:])
-			s.end += len(language)
-			s.opens = true
-			code = fence + language
-			if language == "" {
-				code += "\n"
-			}
-		case token == fence:
-			s.closes, code = true, ""
-		case token[0] == '[' && token[len(token)-1] == ']':
-			s.extra = citationWidth - len(token)
-		}
-		s.code = code
-		spans, at = append(spans, s), s.end
-	}
 }
 
 // units is the length of s in UTF-16 units.

@@ -31,7 +31,7 @@ func TestSplit(t *testing.T) {
 		{"code block", "```go\n" + strings.Repeat("line of code\n", 200) + "```\nend", []string{"line of code\n```", "\nend"}},
 		{"unclosed code block", "```go\nx := 1", []string{"x := 1\n```"}},
 	} {
-		got := split(tt.text, messageLimit)
+		got := split(tt.text, messageLimit, nil)
 		if len(got) != len(tt.want) {
 			t.Errorf("%s: %d pieces, want %d", tt.name, len(got), len(tt.want))
 			continue
@@ -46,7 +46,7 @@ func TestSplit(t *testing.T) {
 
 func TestSplitReopensTheLanguage(t *testing.T) {
 	t.Parallel()
-	got := split("See:\n```go\n"+strings.Repeat("x := x + 1\n", 300)+"```\n", messageLimit)
+	got := split("See:\n```go\n"+strings.Repeat("x := x + 1\n", 300)+"```\n", messageLimit, nil)
 	if len(got) != 2 || !strings.HasSuffix(got[0].String(), "\n```") || !strings.HasPrefix(got[1].String(), "```go\nx := x") {
 		t.Fatalf("a code block isn't closed and reopened: %q … %q", tail(got[0].String()), got[1].String()[:20])
 	}
@@ -60,7 +60,7 @@ func TestSplitKeepsLinksWhole(t *testing.T) {
 	} {
 		for pad := 1850; pad < 2005; pad++ {
 			var found int
-			for _, p := range split(strings.Repeat("z", pad)+whole+"tail", messageLimit) {
+			for _, p := range split(strings.Repeat("z", pad)+whole+"tail", messageLimit, nil) {
 				found += strings.Count(p.body, whole)
 			}
 			if found != 1 {
@@ -75,7 +75,7 @@ func TestSplitEarlierPiecesStayWhileTextGrows(t *testing.T) {
 	text := strings.Repeat("Some sentence of an answer. It goes on [3] and on.\n\n", 120)
 	var first string
 	for end := 2400; end <= len(text); end += 97 {
-		got := split(text[:end], messageLimit)[0].String()
+		got := split(text[:end], messageLimit, nil)[0].String()
 		if first == "" {
 			first = got
 		}
@@ -92,7 +92,8 @@ func TestSplitProperties(t *testing.T) {
 		rapid.StringMatching("[a-z ]{0,400}"),
 		rapid.SampledFrom([]string{
 			"```", "```go\n", "````", "`", "\n", "\n\n", ". ", "[1]", "[23]", "[x](<https://e.org/a>)", "https://e.org/b",
-			"<@12345>", "👨‍👩‍👧‍👦", "e\u0301", strings.Repeat("字", 500), strings.Repeat("a", 1500), strings.Repeat(" ", 2500),
+			"<@12345>", "**", "*", "_", "__", "***", "~~", "||", "``", "\n> ", "\n>>> ", "\n- ", "\n# ", "\\", "](https://", "discord.gg/abc",
+			"[a.com](https://b.com)", "👨‍👩‍👧‍👦", "e\u0301", strings.Repeat("字", 500), strings.Repeat("a", 1500), strings.Repeat(" ", 2500),
 			"a" + strings.Repeat("\u0301", 3000), strings.Repeat("`", 2100), "[[[[", "\xff\xfe", "🇵🇱🇩🇪", "\r\n", "。",
 		}),
 	)
@@ -107,6 +108,9 @@ func FuzzSplit(f *testing.F) {
 		strings.Repeat("`", 4001), "a" + strings.Repeat("\u0301", 5000), strings.Repeat("👨‍👩‍👧‍👦", 300), "\xff```\x00",
 		"```" + strings.Repeat("\u0301", 3000) + "```", strings.Repeat("https://e.org/", 400), "https://x```y z```",
 		"https://e.org/b[1]" + strings.Repeat(" ", 2500), strings.Repeat("<a[1]>", 400), strings.Repeat("[x](<https://e.org/[1]>)", 300),
+		"**" + strings.Repeat("bold ", 900) + "**", "> " + strings.Repeat("said ", 900), ">>> ||" + strings.Repeat("x\n", 1500) + "||",
+		"> ```go\n" + strings.Repeat("> x\n", 900) + "> ```", "`` " + strings.Repeat("` ", 1500) + "``", strings.Repeat("*_~|`", 900),
+		strings.Repeat("discord.gg/a ", 300), strings.Repeat("](https://a", 300), "\\```" + strings.Repeat("a", 3000), "```snake_case\n" + strings.Repeat("a_b\n", 900) + "```",
 	} {
 		f.Add(s)
 	}
@@ -123,14 +127,19 @@ var manySources = func() (all []answer.Source) {
 	return all
 }()
 
-// checkSplit holds what is promised of every text.
+// checkSplit holds what is promised of every text, with citations that become links and without.
 func checkSplit(t failer, text string) {
+	for _, link := range []linker{nil, linksTo(manySources), linksTo(manySources[:2])} {
+		checkPieces(t, text, split(text, messageLimit, link), link == nil)
+	}
+}
+
+func checkPieces(t failer, text string, pieces []piece, plain bool) {
 	var joined strings.Builder
 	boundaries := clusterEnds(text)
-	for i, p := range split(text, messageLimit) {
+	for i, p := range pieces {
 		joined.WriteString(p.body)
-		sent := linkSources(p, manySources)
-		if n := units(sent); n > messageLimit || units(p.String()) > messageLimit {
+		if n := units(p.String()); n > messageLimit {
 			t.Fatalf("piece %d has %d units", i, n)
 		}
 		if strings.Count(p.String(), fence)%2 != 0 {
@@ -138,6 +147,9 @@ func checkSplit(t failer, text string) {
 		}
 		if p.body == "" {
 			t.Fatalf("piece %d is empty", i)
+		}
+		if i == 0 && p.open != "" || units(p.open) > 60 || units(p.shut) > closing {
+			t.Fatalf("piece %d is opened by %q and shut by %q", i, p.open, p.shut)
 		}
 		if !boundaries[joined.Len()] {
 			t.Fatalf("piece %d ends inside a grapheme, at %d", i, joined.Len())

@@ -26,16 +26,16 @@ func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	if !remembered {
-		return sheet{Content: starNot}, nil
+		return sheet{Content: x.text(starNot)}, nil
 	}
 	found, err := c.bot.memory.Messages(ctx, channel, []memory.MessageID{id})
 	switch {
 	case err != nil:
 		return sheet{}, fmt.Errorf("look up message %d: %w", id, err)
 	case len(found) == 0:
-		return sheet{Content: starNone}, nil
+		return sheet{Content: x.text(starNone)}, nil
 	case !found[0].Kind.Recalled():
-		return sheet{Content: starMine}, nil
+		return sheet{Content: x.text(starMine)}, nil
 	}
 	on := !found[0].Starred
 	mark := memory.Starred{Guild: x.guild(), Channel: channel, ID: id, On: on, At: c.bot.now()}
@@ -43,7 +43,7 @@ func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, fmt.Errorf("mark message %d: %w", id, err)
 	}
 	if on {
-		return sheet{Content: starOn}, nil
+		return sheet{Content: x.text(starOn)}, nil
 	}
-	return sheet{Content: starOff}, nil
+	return sheet{Content: x.text(starOff)}, nil
 }

@@ -90,6 +90,9 @@ type wireFile struct {
 	Filename    string `json:"filename"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
+	ContentType string `json:"content_type"`
+	Size        int    `json:"size"`
+	URL         string `json:"url"`
 }
 
 type wireSticker struct {

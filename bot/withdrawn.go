@@ -20,6 +20,7 @@ const withdrawnAtOnce = 50
 // again the next time.
 func (b *Bot) takeBack(ctx context.Context) {
 	b.recent.expire()
+	b.takeOrphans(ctx)
 	for {
 		list, err := b.memory.Withdrawn(ctx, withdrawnAtOnce)
 		if err != nil {
@@ -30,6 +31,9 @@ func (b *Bot) takeBack(ctx context.Context) {
 		}
 		var done []memory.Event
 		for _, w := range list {
+			if b.lives.isWriting(w.Channel, w.Message) {
+				continue // it will be another
+			}
 			err := b.withdraw(ctx, w)
 			switch {
 			case ctx.Err() != nil:
@@ -55,21 +59,39 @@ func (b *Bot) takeBack(ctx context.Context) {
 // codeArchived is Discord's code for a thread that is archived.
 const codeArchived = 50083
 
-// withdraw changes one message of an answer: its first says what happened, others go.
+// takeOrphans takes back the answers to questions that were deleted of which the log knows nothing. What fails for a while is
+// tried again the next time.
+func (b *Bot) takeOrphans(ctx context.Context) {
+	var left []spot
+	for _, s := range b.lives.takeOrphans() {
+		if err := b.withdraw(ctx, memory.Withdrawn{Channel: s.channel, Message: s.id}); err != nil && !errors.Is(err, errGone) && ctx.Err() == nil {
+			b.log.Warn().Err(err).Int64("answer", int64(s.id)).Msg("couldn't take an answer back yet")
+			left = append(left, s)
+		}
+	}
+	b.lives.putBack(left)
+}
+
+// withdraw changes one message of an answer: its first says what happened and loses its files, others go, and it with them where its question did.
 func (b *Bot) withdraw(ctx context.Context, w memory.Withdrawn) error {
 	if !b.cfg.EditAnswers {
 		return nil
 	}
+	return b.change(ctx, w)
+}
+
+// change is withdraw, whatever was configured.
+func (b *Bot) change(ctx context.Context, w memory.Withdrawn) error {
 	t := &thread{client: b.rest, channel: w.Channel}
 	change := func() error {
-		if w.First {
-			return b.rest.call(ctx, "PATCH", t.address(w.Message), t.bucket(), messageEdit{withdrawnText, nobody}, nil)
+		if w.First && !w.Unasked {
+			return b.rest.call(ctx, "PATCH", t.address(w.Message), t.bucket(), asText(b.localeIn(ctx, w.Guild, w.Channel).text(withdrawnText)), nil)
 		}
 		return b.rest.call(ctx, "DELETE", t.address(w.Message), t.bucket(), nil, nil)
 	}
 	err := change()
 	if code(err) == codeArchived {
-		if err = b.wakeThread(ctx, w.Channel); err == nil {
+		if err = b.rest.wakeThread(ctx, w.Channel); err == nil {
 			err = change()
 		}
 	}
@@ -77,10 +99,10 @@ func (b *Bot) withdraw(ctx context.Context, w memory.Withdrawn) error {
 }
 
 // wakeThread takes a thread out of the archive, in which nothing can be changed.
-func (b *Bot) wakeThread(ctx context.Context, id memory.ChannelID) error {
+func (c *client) wakeThread(ctx context.Context, id memory.ChannelID) error {
 	address := discordgo.EndpointChannel(id.String())
 	body := struct {
 		Archived bool `json:"archived"`
 	}{}
-	return b.rest.call(ctx, "PATCH", address, address, body, nil)
+	return c.call(ctx, "PATCH", address, address, body, nil)
 }

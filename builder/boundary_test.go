@@ -46,8 +46,9 @@ func TestBoundaries(t *testing.T) {
 		}},
 		{"chat", LayoutChat, all, []string{
 			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious + "\n" + labels.Earlier, "participants 1 " + labels.Participants,
-			"history 1 " + labels.History, "lore 1 " + labels.Lore, "current_session 2 ", "current_session 3 words", "current_session 4 words", "current_session 5 Ordinary.",
-			"current_session 6 <@12> (words)", "current_session 7 <@1> (Ann)", "current_session 8 three", "current_query 9 " + headQuery, "instruction 9 " + reminder,
+			"history 1 " + labels.History, "lore 1 " + labels.Lore, "current_session 2 " + labels.Condensed, "current_session 3 ", "current_session 4 words", "current_session 5 words",
+			"current_session 6 Ordinary.", "current_session 7 <@12> (words)", "current_session 8 <@1> (Ann)", "current_session 9 three", "current_query 10 " + headQuery,
+			"instruction 10 " + reminder,
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -98,7 +98,7 @@ func loses(t failer, before map[SectionType]int, in Input, o Options, counter Co
 	p := b.Build(in)
 	total := promptOverhead
 	for _, m := range p.Messages {
-		total += messageOverhead + counter.Count(m.Content)
+		total += MessageOverhead + counter.Count(m.Content)
 	}
 	if total > o.MaxTokens {
 		t.Errorf("%d tokens of %d", total, o.MaxTokens)

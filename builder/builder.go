@@ -69,7 +69,7 @@ type Builder struct {
 	cache   *cache
 	costs   costs
 	shares  shares
-	modes   map[Mode]*instructions
+	modes   [toolsAndHistory + 1]map[Mode]*instructions
 	fixed   int // tokens of a prompt without persona, rules, recalled text, session and query
 	least   int // tokens of the smallest budget
 	works   sync.Pool
@@ -85,11 +85,13 @@ func New(o Options, count Counter) (*Builder, error) {
 	}
 	b := &Builder{
 		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels, o.Citations), tally: newTally(count), cache: newCache(o.CacheTTL), shares: shares,
-		modes: map[Mode]*instructions{},
 	}
 	b.costs = newCosts(&b.labels, o.Citations, count)
-	for _, m := range Modes() {
-		b.modes[m] = newInstructions(rules(o, m), count)
+	for t := range b.modes {
+		b.modes[t] = map[Mode]*instructions{}
+		for _, m := range Modes() {
+			b.modes[t][m] = newInstructions(rules(o, m, tooling(t)), count)
+		}
 	}
 	b.works.New = func() any { return new(work) }
 	b.fixed = b.leastTokens() + spareTokens

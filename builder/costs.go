@@ -71,6 +71,7 @@ type costs struct {
 	data        int     // of the line of data but for it
 	around      int     // of the signs round a name
 	earlierMark int
+	condensed   int // of its title with the new lines round it
 	titles      [sectionKinds]int
 	personas    [2]int // default, plain
 	systemHead  int    // of the title of the system instructions, or what stands for all of them
@@ -96,6 +97,7 @@ func newCosts(l *Labels, citations bool, count Counter) costs {
 		data:        count.Count("\n"+l.DataMark) + count.Count(l.Data),
 		around:      count.Count(" (") + count.Count(")"),
 		earlierMark: count.Count(l.EarlierMark) + 1,
+		condensed:   count.Count(l.Condensed) + 3,
 		personas:    [2]int{count.Count(defaultPersona) + 2, count.Count(plainPersona) + 2},
 	}
 	for i := range c.tags {

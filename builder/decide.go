@@ -110,7 +110,7 @@ func (w *work) decide(budget int) {
 	query := take(int64(w.querySize), max(shares.query*all, queryAlways*whole))
 	head := take(int64(w.queryFixed), all*whole/headPart)
 	spare := take(int64(w.b.costs.spare()), all*whole)
-	general := w.b.modes[ModeGeneral].all()
+	general := w.b.modes[toolingOf(w.in.Tools)][ModeGeneral].all()
 	// Two fifths of the system's share are kept for the persona, as far as it needs them; each may have what the other leaves.
 	told := take(int64(general), shares.system*all-min(int64(w.personaSize)*whole, shares.system*all*2/5))
 	persona := take(int64(w.personaSize), shares.system*all-told)
@@ -156,7 +156,7 @@ func (w *work) decide(budget int) {
 func (w *work) insteadOf() string {
 	text := w.b.labels.Nothing
 	for k := range w.sections {
-		if kind(k) != kindSession && w.sections[k].items > 0 {
+		if kind(k).isRecalled() && w.sections[k].items > 0 {
 			text = ""
 		}
 	}
@@ -172,7 +172,7 @@ func (w *work) insteadOf() string {
 // recalledAny reports whether anything stands under the previous context's heading.
 func (w *work) recalledAny() bool {
 	for k := range w.sections {
-		if kind(k) != kindSession && w.sections[k].shown > 0 {
+		if kind(k).isRecalled() && w.sections[k].shown > 0 {
 			return true
 		}
 	}

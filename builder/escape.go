@@ -27,6 +27,7 @@ type block struct {
 	indent   bool   // whether the spaces that a line begins with are kept
 	bare     bool   // whether the text begins at the beginning of a line of the prompt
 	operator bool   // whether it is the operator's
+	below    bool   // whether the text begins a line of the prompt, after an indent
 }
 
 // The ways text is laid out.
@@ -39,6 +40,7 @@ var (
 	ownText    = &block{id: 5, newline: "\n", indent: true, bare: true, operator: true}
 	nameInLine = &block{id: 6, newline: " "}
 	bareName   = &block{id: 7, newline: " ", bare: true}
+	fileText   = &block{id: 8, newline: "\n  ", indent: true, below: true}
 )
 
 // escaper knows what mustn't be forged.
@@ -63,6 +65,7 @@ type suspicion struct {
 
 // reads is how the first line of a text, or a later one, is read.
 func (e *escaper) reads(line string, b *block, first bool) suspicion {
+	first = first && !b.below
 	l := suspicion{escaper: e, line: line, begins: b.bare || !first, starts: b.bare, flush: b.bare && first && b != answerText, operator: b.operator}
 	if !first {
 		l.starts = b.newline[0] == '\n'
@@ -124,7 +127,7 @@ func (e *escaper) isSafe(s string, b *block) bool {
 			return false
 		}
 	}
-	if !b.bare {
+	if !b.bare && !b.below {
 		return true
 	}
 	l := e.reads(s, b, true)

@@ -131,6 +131,9 @@ func (d *dice) input() Input {
 	for range d.upTo(6) {
 		in.Session = append(in.Session, d.turn(now))
 	}
+	if d.upTo(2) == 2 {
+		in.Condensed = d.text()
+	}
 	for range d.upTo(4) {
 		in.PreviousContext, in.Lore = append(in.PreviousContext, Earlier{Text: d.text()}), append(in.Lore, d.text())
 	}
@@ -155,7 +158,7 @@ func (d *dice) options(budget uint32) Options {
 // wordLabels have no emoji, and signs that members' lists have too.
 func wordLabels() Labels {
 	l := DefaultLabels()
-	l.Participants, l.History, l.Earlier, l.Lore = "## People", "## History", "## Earlier", "§§ Lore"
+	l.Participants, l.History, l.Earlier, l.Condensed, l.Lore = "## People", "## History", "## Earlier", "## Before", "§§ Lore"
 	l.Person, l.DataMark, l.Neighbour, l.EarlierMark, l.More, l.MoreOne = "- ", "  - ", "  | ", "", "%d more", "1 more"
 	l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred = "", "", "", "", "", "*"
 	return l

@@ -19,7 +19,7 @@ func holds(t failer, o Options, p Prompt) {
 	}
 	total, bytes := promptOverhead, 0
 	for i, m := range p.Messages {
-		total += counter.Count(m.Content) + messageOverhead
+		total += counter.Count(m.Content) + MessageOverhead
 		if i > 0 {
 			bytes += len(m.Content)
 		}

@@ -41,7 +41,10 @@ var elliptic = within(`\?|^(?:and|what about|how about|or|in|on|from|by|who|when
 const enough = 2
 
 // searching are the tools that look something up.
-var searching = []string{"search_memory", "conversation_history", "recall_lore", "get_participant"}
+var searching = []string{"search_memory", historyTool, "recall_lore", "get_participant"}
+
+// historyTool queries the records of calls.
+const historyTool = "conversation_history"
 
 // cue is a form of words that speaks for a mode: 1 by itself for nothing, 2 and more for the mode.
 type cue struct {

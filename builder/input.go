@@ -17,12 +17,18 @@ type Input struct {
 	Participants    []Participant // in the order they are shown: the first are kept
 	History         []Item        // in any order: shown and kept by relevance, equals as given
 	Lore            []string      // what the guild was told to remember: the first are kept
+	Condensed       string        // what was said in the session before Session, summed up; empty: nothing was
 	Session         []Turn        // oldest first: the newest are kept
 	Query           Turn          // the question
+	Files           []File        // that came with it: the first are kept
 
 	// MaxTokens is a smaller budget than Options.MaxTokens for this prompt alone; 0: none. Below the least that the
 	// layout needs it is that.
 	MaxTokens int
+	// Tools are the names of the tools that the model may call: the instructions speak of them.
+	Tools []string
+	// FirstNumber is the [n] of the first item of the history; 0: 1.
+	FirstNumber int
 }
 
 // Earlier is a summary of an earlier session.
@@ -59,12 +65,13 @@ type Line struct {
 	Starred bool
 }
 
-// Turn is a message of the session going on.
+// Turn is what somebody says at a time in the session going on, or said before it.
 type Turn struct {
 	Speaker string // the name; empty: User or Assistant
 	Role    string // RoleUser or RoleAssistant; empty: RoleUser
 	Author  memory.UserID
 	Time    time.Time // zero: left out
 	Content string
-	Tokens  int // of Content by o200k, as stored with it; 0: it is counted
+	Tokens  int  // of Content by o200k, as stored with it; 0: it is counted
+	Replied bool // the question is a reply to it: kept as if it were the newest
 }

@@ -47,6 +47,7 @@ type Labels struct {
 
 	Earlier     string `label:"title"` // of the summaries of earlier sessions
 	EarlierMark string // before each of them
+	Condensed   string `label:"title"` // of what the older part of the session was summed up to
 	Lore        string `label:"title"`
 	Nothing     string `label:"needed"` // under the previous context's heading when nothing was recalled
 }
@@ -68,7 +69,9 @@ func (l *Labels) marks() [6]string {
 }
 
 // titles are those that members' text could forge.
-func (l *Labels) titles() []string { return []string{l.Participants, l.History, l.Earlier, l.Lore} }
+func (l *Labels) titles() []string {
+	return []string{l.Participants, l.History, l.Earlier, l.Condensed, l.Lore}
+}
 
 // appendMarks appends the marks that are on. Two words don't run together.
 func appendMarks(dst []byte, marks *[6]string, on [6]bool) []byte {

@@ -50,6 +50,7 @@ func withEmoji(l Labels) Labels {
 	l.Involved, l.Recent, l.Starred = "👤", "🕐", "⭐"
 	l.Neighbour = "  ┆ "
 	l.Earlier, l.EarlierMark = "📜 "+l.Earlier, earlierMark
+	l.Condensed = "🧵 " + l.Condensed
 	l.Lore = "📖 " + l.Lore
 	return l
 }
@@ -86,6 +87,7 @@ var english = Labels{
 	More:         "… and %d more related messages",
 	MoreOne:      "… and 1 more related message",
 	Earlier:      "Earlier Sessions",
+	Condensed:    "Earlier in This Session",
 	Lore:         "Lore",
 	Nothing:      "(nothing relevant was found)",
 }
@@ -112,6 +114,7 @@ var german = Labels{
 	More:         "… und %d weitere passende Nachrichten",
 	MoreOne:      "… und 1 weitere passende Nachricht",
 	Earlier:      "Frühere Sitzungen",
+	Condensed:    "Früher in dieser Sitzung",
 	Lore:         "Gemerktes Wissen",
 	Nothing:      "(nichts Passendes gefunden)",
 }
@@ -138,6 +141,7 @@ var french = Labels{
 	More:         "… et %d autres messages pertinents",
 	MoreOne:      "… et 1 autre message pertinent",
 	Earlier:      "Sessions précédentes",
+	Condensed:    "Plus tôt dans cette session",
 	Lore:         "Connaissances retenues",
 	Nothing:      "(rien de pertinent trouvé)",
 }
@@ -164,6 +168,7 @@ var spanish = Labels{
 	More:         "… y %d mensajes relacionados más",
 	MoreOne:      "… y 1 mensaje relacionado más",
 	Earlier:      "Sesiones anteriores",
+	Condensed:    "Antes en esta sesión",
 	Lore:         "Conocimientos guardados",
 	Nothing:      "(no se encontró nada relevante)",
 }
@@ -190,6 +195,7 @@ var japanese = Labels{
 	More:         "… 他に関連メッセージ %d 件",
 	MoreOne:      "… 他に関連メッセージ 1 件",
 	Earlier:      "過去のセッション",
+	Condensed:    "このセッションのここまで",
 	Lore:         "記憶した知識",
 	Nothing:      "(関連する情報は見つかりませんでした)",
 }
@@ -216,6 +222,7 @@ var traditionalChinese = Labels{
 	More:         "… 還有 %d 則相關訊息",
 	MoreOne:      "… 還有 1 則相關訊息",
 	Earlier:      "先前的對話",
+	Condensed:    "這次對話的前文",
 	Lore:         "已記住的知識",
 	Nothing:      "(找不到相關內容)",
 }

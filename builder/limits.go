@@ -21,7 +21,7 @@ type Limits struct {
 // limited are the sections whose items compete for the budget.
 var limited = map[SectionType]kind{
 	SectionSession: kindSession, SectionParticipants: kindParticipants, SectionHistory: kindHistory,
-	SectionPreviousContext: kindEarlier, SectionLore: kindLore,
+	SectionPreviousContext: kindEarlier, SectionLore: kindLore, SectionFiles: kindFiles,
 }
 
 // DefaultSections are the limits that a layout has by itself; LayoutPlain has no participants. SectionSystem's and SectionQuery's are ceilings only:
@@ -35,6 +35,7 @@ func DefaultSections(layout Layout) map[SectionType]Limits {
 			SectionHistory:         {Priority: 1, Ceiling: 300},
 			SectionPreviousContext: {Ceiling: 300},
 			SectionLore:            {Ceiling: 100},
+			SectionFiles:           {Priority: 4, Ceiling: 350},
 		}
 	}
 	return map[SectionType]Limits{
@@ -45,6 +46,7 @@ func DefaultSections(layout Layout) map[SectionType]Limits {
 		SectionHistory:         {Priority: 1, Floor: 300, Ceiling: 1600},
 		SectionPreviousContext: {Ceiling: 400},
 		SectionLore:            {Ceiling: 400},
+		SectionFiles:           {Priority: 4, Ceiling: 2000},
 	}
 }
 

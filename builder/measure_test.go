@@ -9,13 +9,13 @@ func TestInstructionTokens(t *testing.T) {
 	t.Parallel()
 	b := newBuilder(t, Options{Citations: true})
 	for _, m := range Modes() {
-		if got, want := b.InstructionTokens(m), b.modes[m].all(); got != want {
+		if got, want := b.InstructionTokens(m), b.modes[noTools][m].all(); got != want {
 			t.Errorf("%s: %d tokens, want %d", m, got, want)
 		}
 	}
 	// What all modes have in common stands in all together once.
 	var text []string
-	text = append(text, rules(b.options, ModeGeneral)...)
+	text = append(text, rules(b.options, ModeGeneral, noTools)...)
 	for _, m := range Modes()[1:] {
 		text = append(text, modules[m]...)
 	}

@@ -15,12 +15,12 @@ func TestInstructionsFit(t *testing.T) {
 	t.Parallel()
 	b := newBuilder(t, Options{Citations: true})
 	for _, m := range Modes() {
-		tokens, most := b.modes[m].all(), moduleMost[m]
+		tokens, most := b.modes[noTools][m].all(), moduleMost[m]
 		if tokens > most || tokens < most*3/4 {
 			t.Errorf("the rules of %s are %d tokens, want %d to %d", m, tokens, most*3/4, most)
 		}
 		p := b.Build(Input{Now: noon, Mode: m, Query: Turn{Content: "what?"}})
-		for _, rule := range rules(b.options, m) {
+		for _, rule := range rules(b.options, m, noTools) {
 			if !strings.Contains(p.Messages[0].Content, "\n"+rule) {
 				t.Errorf("%s lacks %q", m, rule)
 			}

@@ -16,6 +16,7 @@ type parsed struct {
 	history   []parsedItem
 	more      int      // items left out, as the prompt says; -1 if it doesn't
 	lore      []string // in the plain layout, what stands before the history are summaries
+	condensed string
 	turns     []parsedTurn
 	query     parsedTurn
 }
@@ -163,7 +164,7 @@ func (p *parser) readContext(list [][]string, last bool) {
 		return
 	}
 	if first(list) == headSession && p.o.Layout == LayoutSections {
-		for _, lines := range p.grouped(list[0][1:]) {
+		for _, lines := range p.afterCondensed(p.grouped(list[0][1:])) {
 			p.turns = append(p.turns, p.turn(lines))
 		}
 		list = list[1:]

@@ -14,6 +14,19 @@ func (p *parser) grouped(lines []string) (turns [][]string) {
 	return turns
 }
 
+// afterCondensed are the turns after the summary of the session's older part, if it begins with one.
+func (p *parser) afterCondensed(turns [][]string) [][]string {
+	if len(turns) == 0 || turns[0][0] != p.labels.Condensed || p.condensed != "" {
+		return turns
+	}
+	if len(turns[0]) != 2 {
+		p.fail("%q is no summary", turns[0])
+		return turns
+	}
+	p.condensed = strings.TrimPrefix(p.indented(turns[0][1:]), "\n")
+	return turns[1:]
+}
+
 // turn reads "[07-24 12:30] <@1> (Name): text" and the indented lines that follow.
 func (p *parser) turn(lines []string) (t parsedTurn) {
 	rest := lines[0]
@@ -59,6 +72,9 @@ func (p *parser) readTurnMessage(m ChatMessage) {
 		}
 		p.turns = append(p.turns, parsedTurn{role: RoleAssistant, text: m.Content})
 	case RoleUser:
+		if len(p.turns) == 0 && len(p.afterCondensed(p.grouped(lines))) == 0 {
+			return
+		}
 		t := p.turn(lines)
 		t.role = RoleUser
 		p.turns = append(p.turns, t)
@@ -80,7 +96,11 @@ func (p *parser) readPlain(list [][]string) {
 			p.fail("an empty session")
 		}
 		for ; len(list) > 0 && first(list) != plainQuery; list = list[1:] {
-			for i, lines := range p.grouped(list[0]) {
+			groups := p.grouped(list[0])
+			if len(p.turns) == 0 {
+				groups = p.afterCondensed(groups)
+			}
+			for i, lines := range groups {
 				t := p.turn(lines)
 				if hark := t.speaker == "Assistant" && t.id == 0; hark != (i > 0) && len(p.turns) > 0 {
 					p.fail("%q stands where none of its kind does", lines)

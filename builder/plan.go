@@ -10,7 +10,10 @@ import (
 const (
 	turnChars    = 400
 	summaryChars = 600
-	loreChars    = 200
+	// A session's summary has so much before older turns are shown at all, and the rest of it after them.
+	condensedChars      = 500
+	plainCondensedChars = 250
+	loreChars           = 200
 )
 
 // bestItems is how many items of the history are the best: the messages that were found there matter more whole than
@@ -33,6 +36,9 @@ type work struct {
 	in         Input
 	charsCount bool // whether characters are limited
 	tokensDont bool // whether tokens aren't
+	allTurns   bool // whether the session has no most number of exchanges
+	alone      bool // whether a part is built, without titles
+	first      int  // the history's first number
 
 	sections [sectionKinds]section
 	pieces   []piece
@@ -58,7 +64,8 @@ type work struct {
 	nameBuf []byte
 	authors [authorSlots]author
 	buf     []byte
-	ends    []int // of the messages in buf
+	ends    []int    // of the messages in buf
+	roles   []string // theirs
 	bounds  []Boundary
 	tokens  int // as decided
 }
@@ -68,11 +75,12 @@ func (b *Builder) begin(in Input) *work {
 	w.b, w.in = b, in
 	w.charsCount, w.tokensDont = b.options.MaxChars > 0, false
 	w.pieces = w.pieces[:0]
-	w.bare, w.modest, w.queryHead = false, false, false
+	w.bare, w.modest, w.queryHead, w.allTurns, w.alone = false, false, false, false, false
+	w.first = max(1, in.FirstNumber)
 	if w.mode = in.Mode; !w.mode.Known() {
 		w.mode = ModeGeneral
 	}
-	w.rules = b.modes[w.mode]
+	w.rules = b.modes[toolingOf(in.Tools)][w.mode]
 	clear(w.authors[:])
 	for i := range w.sections {
 		w.sections[i] = section{kind: kind(i), entries: w.sections[i].entries[:0]}
@@ -97,6 +105,7 @@ func (w *work) plan() {
 	w.planUnlessAbsent(kindHistory, w.planHistory)
 	w.planUnlessAbsent(kindEarlier, w.planEarlier)
 	w.planUnlessAbsent(kindLore, w.planLore)
+	w.planUnlessAbsent(kindFiles, w.planFiles)
 	w.planPersona()
 	w.planQuery()
 	w.planChars()
@@ -115,8 +124,8 @@ func (w *work) planUnlessAbsent(k kind, plan func(*section, size)) {
 // items is how many there are in the input.
 func (w *work) items(k kind) int {
 	return [sectionKinds]int{
-		kindSession: len(w.in.Session), kindParticipants: len(w.in.Participants), kindHistory: len(w.in.History),
-		kindEarlier: len(w.in.PreviousContext), kindLore: len(w.in.Lore),
+		kindSession: len(w.in.Session) + bit(strings.TrimSpace(w.in.Condensed) != ""), kindParticipants: len(w.in.Participants), kindHistory: len(w.in.History),
+		kindEarlier: len(w.in.PreviousContext), kindLore: len(w.in.Lore), kindFiles: len(w.in.Files),
 	}[k]
 }
 
@@ -125,7 +134,7 @@ func (w *work) mostOf(k kind) size {
 	o, s := w.b.options, w.b.shares
 	ceiling := s.sections[k].ceiling * (1000 + raised[w.mode][k])
 	most := size{tokens: int(int64(w.maxTokens()) * ceiling / (1000 * s.whole)), chars: noLimit}
-	if o.MaxChars > 0 && k != kindSession {
+	if o.MaxChars > 0 && k.isRecalled() {
 		most.chars = o.MaxChars
 	}
 	return most
@@ -133,6 +142,9 @@ func (w *work) mostOf(k kind) size {
 
 // head is what a section's title and the lines round it take.
 func (w *work) head(k kind, title string) size {
+	if w.alone {
+		return size{}
+	}
 	if w.plain() && k != kindSession {
 		return size{2, 2}
 	}
@@ -141,46 +153,8 @@ func (w *work) head(k kind, title string) size {
 
 func (w *work) plain() bool { return w.b.options.Layout == LayoutPlain }
 
-func (w *work) planSession(s *section, most size) {
-	turns := w.in.Session
-	s.items = len(turns)
-	s.head = w.head(kindSession, "")
-	if w.b.options.Layout == LayoutChat {
-		s.head.tokens = messageOverhead // the turns make what stands before them a message of its own
-	}
-	if w.plain() {
-		turns = lastExchanges(turns, plainExchanges)
-	}
-	for i := len(turns) - 1; i >= 0; i-- {
-		t := &turns[i]
-		fixed := size{tokens: w.speakerTokens(t) + w.stampTokens(t.Time)}
-		b := indented
-		if w.b.options.Layout == LayoutChat {
-			fixed.tokens += messageOverhead
-			b = w.turnBlock(t)
-		}
-		e := entry{index: len(w.in.Session) - len(turns) + i, fixed: fixed}
-		e.pieces = w.keep(w.measure(kindSession, t.Content, t.Tokens, b, turnChars))
-		if !w.add(s, e, most) {
-			return
-		}
-	}
-}
-
-// lastExchanges are the turns from the n-th last of a user's on.
-func lastExchanges(turns []Turn, n int) []Turn {
-	for i := len(turns) - 1; i >= 0; i-- {
-		if turns[i].Role != RoleAssistant {
-			if n--; n == 0 {
-				return turns[i:]
-			}
-		}
-	}
-	return turns
-}
-
 func (w *work) planParticipants(s *section, most size) {
-	if w.plain() {
+	if w.plain() && (!w.alone || len(w.in.History) > 0) {
 		return
 	}
 	s.items, s.head = len(w.in.Participants), w.head(kindParticipants, w.b.labels.Participants)
@@ -219,7 +193,7 @@ func (w *work) planHistory(s *section, most size) {
 		if !w.plain() {
 			e.marks = w.marks(item)
 		}
-		e.fixed = w.historyFixed(item, &e, len(s.entries)+1)
+		e.fixed = w.historyFixed(item, &e, w.first+len(s.entries))
 		first := len(w.pieces)
 		for j := range item.Lines {
 			line := &item.Lines[j]
@@ -360,7 +334,7 @@ func (w *work) planChars() {
 	distribute(total*charShares.whole, charOrder[:], &demands, &parts)
 	for k := range parts {
 		w.charRoom[k] = int(parts[k] / charShares.whole)
-		if !w.charsCount || kind(k) == kindSession {
+		if !w.charsCount || !kind(k).isRecalled() {
 			w.charRoom[k] = noLimit
 		}
 	}

@@ -9,10 +9,10 @@ const (
 	RoleAssistant = "assistant"
 )
 
-// Message overhead, in tokens: what a chat model adds to each message, and to begin its answer. OpenAI's
-// models add three and one, and three.
+// MessageOverhead is what a chat model adds to each message, and promptOverhead what it adds to begin its answer, in tokens.
+// OpenAI's models add three and one, and three.
 const (
-	messageOverhead = 4
+	MessageOverhead = 4
 	promptOverhead  = 3
 )
 
@@ -27,7 +27,10 @@ type Prompt struct {
 	Messages []ChatMessage
 	Numbers  []Number // of the history items shown, in order; none without Options.Citations
 	Shown    []Shown  // the history's lines, in order
-	Report   Report
+	Turns    []int    // the indices in Input.Session of the turns that are in it, in order
+	// Condensed says that Input.Condensed is in it, whole or in part.
+	Condensed bool
+	Report    Report
 
 	Boundaries []Boundary // of the sections that are there, in order
 
@@ -96,6 +99,7 @@ const (
 	SectionLore            SectionType = "lore"
 	SectionSession         SectionType = "current_session"
 	SectionQuery           SectionType = "current_query"
+	SectionFiles           SectionType = "files" // that came with the query, if any did
 	SectionInstruction     SectionType = "instruction"
 )
 

@@ -16,13 +16,18 @@ import (
 	"hark/memory"
 )
 
-// HARK_LONG=1 asks for ten times as many random inputs.
+// HARK_LONG=1 asks for ten times as many random inputs, -short for a third.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if os.Getenv("HARK_LONG") != "" {
-		if err := flag.Set("rapid.checks", "1000"); err != nil {
-			panic(err)
-		}
+	checks := "100"
+	switch {
+	case testing.Short():
+		checks = "30"
+	case os.Getenv("HARK_LONG") != "":
+		checks = "1000"
+	}
+	if err := flag.Set("rapid.checks", checks); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
@@ -72,24 +77,32 @@ func inputs(injected []string) *rapid.Generator[Input] {
 	turn := rapid.Custom(func(t *rapid.T) Turn {
 		s := text.Draw(t, "content")
 		return Turn{Speaker: text.Draw(t, "speaker"), Role: rapid.SampledFrom([]string{RoleUser, RoleAssistant, ""}).Draw(t, "role"),
-			Author: ids.Draw(t, "author"), Time: times.Draw(t, "time"), Content: s, Tokens: counts(t, s)}
+			Author: ids.Draw(t, "author"), Time: times.Draw(t, "time"), Content: s, Tokens: counts(t, s),
+			Replied: rapid.IntRange(0, 7).Draw(t, "replied") == 0}
 	})
 	earlier := rapid.Custom(func(t *rapid.T) Earlier {
 		return Earlier{Text: text.Draw(t, "summary"), Time: times.Draw(t, "when"), Relevance: rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "relevance")}
 	})
+	file := rapid.Custom(func(t *rapid.T) File { return File{Name: text.Draw(t, "file"), Text: text.Draw(t, "contents")} })
 	return rapid.Custom(func(t *rapid.T) Input {
 		persona := ""
 		if rapid.Bool().Draw(t, "own persona") {
 			persona = text.Draw(t, "persona")
 		}
+		condensed := ""
+		if rapid.Bool().Draw(t, "long session") {
+			condensed = text.Draw(t, "condensed")
+		}
 		return Input{
-			Now: now, Persona: persona,
+			Condensed: condensed,
+			Now:       now, Persona: persona,
 			PreviousContext: rapid.SliceOfN(earlier, 0, 5).Draw(t, "summaries"),
 			Participants:    rapid.SliceOfN(person, 0, 8).Draw(t, "people"),
 			History:         rapid.SliceOfN(item, 0, 20).Draw(t, "history"),
 			Lore:            rapid.SliceOfN(text, 0, 5).Draw(t, "lore"),
 			Session:         rapid.SliceOfN(turn, 0, 12).Draw(t, "session"),
 			Query:           turn.Draw(t, "query"),
+			Files:           rapid.SliceOfN(file, 0, 3).Draw(t, "files"),
 		}
 	})
 }
@@ -215,7 +228,7 @@ func TestDistribute(t *testing.T) {
 		floors := rapid.SliceOfN(rapid.Int64Range(0, 700), n, n).Draw(t, "floors")
 		above := rapid.SliceOfN(rapid.Int64Range(0, 3000), n, n).Draw(t, "above the floor")
 		more := rapid.SliceOfN(rapid.Int64Range(0, 1500), n, n).Draw(t, "above the ceiling")
-		order := rapid.Permutation([]kind{kindSession, kindParticipants, kindHistory, kindEarlier, kindLore}).Draw(t, "order")
+		order := rapid.Permutation([]kind{kindSession, kindParticipants, kindHistory, kindEarlier, kindLore, kindFiles}).Draw(t, "order")
 		at := func(total int64, raising bool) (parts [sectionKinds]int64) {
 			var demands [sectionKinds]demand
 			for i := range demands {

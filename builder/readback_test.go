@@ -17,6 +17,7 @@ import (
 // else; and that members' texts are readable still.
 func readBack(t failer, b *Builder, in Input, p Prompt) parsed {
 	t.Helper()
+	p = takeFiles(t, b, in, p)
 	got, err := parsePrompt(b.options, p.Messages)
 	if err != nil {
 		t.Errorf("%v in\n%s", err, p)
@@ -27,7 +28,8 @@ func readBack(t failer, b *Builder, in Input, p Prompt) parsed {
 	included := items(p)
 	r.people(included[SectionParticipants])
 	r.history(included[SectionHistory])
-	r.turns(included[SectionSession])
+	r.condensed()
+	r.turns(included[SectionSession] - bit(got.condensed != ""))
 	summaries, lore := r.summaries(included[SectionPreviousContext]), in.Lore[:included[SectionLore]]
 	if b.options.Layout == LayoutPlain {
 		r.texts("summary or lore", append(got.summaries, got.lore...), append(summaries, lore...))
@@ -158,8 +160,12 @@ func (r *reader) turns(n int) {
 		r.Errorf("%d turns of %d in\n%s", len(r.got.turns), n, r.p)
 		return
 	}
+	if !slices.IsSorted(r.p.Turns) || len(r.p.Turns) != n {
+		r.Errorf("turns %v, want %d of them in order", r.p.Turns, n)
+		return
+	}
 	for i, got := range r.got.turns {
-		want := &r.in.Session[len(r.in.Session)-n+i]
+		want := &r.in.Session[r.p.Turns[i]]
 		how := indented
 		if r.b.options.Layout == LayoutChat {
 			r.same("role", got.role == RoleAssistant, want.Role == RoleAssistant)
@@ -170,6 +176,25 @@ func (r *reader) turns(n int) {
 			r.stamp(got, want)
 		}
 		r.text("turn", got.text, want.Content, how)
+	}
+}
+
+// condensed checks the summary of the session's older part: without it, only the newest turn is there, and what the question
+// replies to.
+func (r *reader) condensed() {
+	r.Helper()
+	r.same("whether there is a summary", r.got.condensed != "", r.p.Condensed)
+	if r.p.Condensed {
+		r.text("the summary", r.got.condensed, r.in.Condensed, bareLine)
+		return
+	}
+	if strings.TrimSpace(r.in.Condensed) == "" {
+		return
+	}
+	for _, i := range r.p.Turns {
+		if i < len(r.in.Session)-1 && !r.in.Session[i].Replied {
+			r.Errorf("turn %d of %d is there without the summary", i, len(r.in.Session))
+		}
 	}
 }
 
@@ -235,11 +260,12 @@ func (r *reader) query() {
 	if !cut {
 		head, tail, cut = strings.Cut(r.got.query.text, strings.TrimSpace(shortMark))
 	}
-	if r.p.Report.Sections[len(r.p.Report.Sections)-2].Cut == 0 {
+	at := slices.IndexFunc(r.p.Report.Sections, func(s SectionReport) bool { return s.Type == SectionQuery })
+	if r.p.Report.Sections[at].Cut == 0 {
 		if !r.text("query", r.got.query.text, q.Content, r.w.queryBlock()) {
 			r.Errorf("the query %q is cut", r.got.query.text)
 		}
-	} else if whole := letters(q.Content); !cut && len(q.Content) > 0 || len(q.Content) < 200 && (!strings.HasPrefix(whole, letters(head)) || !strings.HasSuffix(whole, letters(tail))) {
+	} else if whole := letters(q.Content); !cut && len(q.Content) > 0 || len(q.Content) < 200 && !emojiTag.MatchString(q.Content) && (!strings.HasPrefix(whole, letters(head)) || !strings.HasSuffix(whole, letters(tail))) {
 		r.Errorf("the query %q is shown as %q", q.Content, r.got.query.text)
 	}
 }
@@ -251,7 +277,7 @@ func (r *reader) text(what, got, source string, how *block) bool {
 	source = strings.TrimSpace(source)
 	safe := string(r.b.escape.appendSafe(nil, source, how))
 	shown := got
-	if how == indented || how == bareText {
+	if how == indented || how == bareText || how == fileText {
 		shown = strings.ReplaceAll(got, "\n", how.newline) // the parser takes the indent
 	}
 	switch shown {

@@ -4,23 +4,25 @@ import "strconv"
 
 // render writes the messages as decided into buf, one after the other.
 func (w *work) render() {
-	w.buf, w.ends, w.bounds = w.buf[:0], w.ends[:0], w.bounds[:0]
+	w.buf, w.ends, w.roles, w.bounds = w.buf[:0], w.ends[:0], w.roles[:0], w.bounds[:0]
 	w.appendSystem()
-	w.endMessage()
+	w.endMessage(RoleSystem)
 	w.appendPrevious()
 	switch {
 	case w.sections[kindSession].shown == 0:
 	case w.b.options.Layout == LayoutChat:
-		w.endMessage()
+		w.endMessage(RoleUser)
 		w.appendTurnMessages()
 	default:
 		w.appendSession()
 	}
 	w.appendQuery()
-	w.endMessage()
+	w.endMessage(RoleUser)
 }
 
-func (w *work) endMessage() { w.ends = append(w.ends, len(w.buf)) }
+func (w *work) endMessage(role string) {
+	w.ends, w.roles = append(w.ends, len(w.buf)), append(w.roles, role)
+}
 
 // begun reports whether the message being written has begun.
 func (w *work) begun() bool {
@@ -138,22 +140,39 @@ func (w *work) appendPlain() {
 	}
 }
 
-// appendLore writes the lore, a line each.
+// appendLore writes the lore with its title.
 func (w *work) appendLore(s *section) {
 	w.buf = append(w.buf, w.b.labels.Lore...)
+	w.buf = append(w.buf, '\n')
+	w.appendLoreLines(s)
+}
+
+// appendLoreLines writes the lore, a line each.
+func (w *work) appendLoreLines(s *section) {
 	for i := range s.shown {
+		if i > 0 {
+			w.buf = append(w.buf, '\n')
+		}
 		p := &s.entries[i].pieces[0]
-		w.buf = append(w.buf, '\n')
 		w.buf = append(w.buf, w.b.labels.Person...)
 		w.buf = w.appendPiece(w.buf, p, p.at)
 	}
 }
 
+// appendParticipants writes who is introduced, with the title.
 func (w *work) appendParticipants(s *section) {
 	w.buf = append(w.buf, w.b.labels.Participants...)
+	w.buf = append(w.buf, '\n')
+	w.appendPeople(s)
+}
+
+// appendPeople writes who is introduced.
+func (w *work) appendPeople(s *section) {
 	for i := range s.entries[:s.shown] {
 		e := &s.entries[i]
-		w.buf = append(w.buf, '\n')
+		if i > 0 {
+			w.buf = append(w.buf, '\n')
+		}
 		w.buf = w.appendParticipant(w.buf, &w.in.Participants[e.index])
 		for j := range e.pieces {
 			w.buf = append(w.buf, '\n')
@@ -179,7 +198,7 @@ func (w *work) appendParticipant(dst []byte, p *Participant) []byte {
 // appendHistory appends the history with its title, which the plain layout has none of.
 func (w *work) appendHistory(dst []byte, s *section) []byte {
 	start := len(dst)
-	if !w.plain() {
+	if !w.plain() && !w.alone {
 		dst = append(dst, w.b.labels.History...)
 	}
 	for n := range s.entries[:s.shown] {
@@ -192,7 +211,7 @@ func (w *work) appendHistory(dst []byte, s *section) []byte {
 			if len(dst) > start {
 				dst = append(dst, '\n')
 			}
-			dst = w.appendLineStart(dst, item, e, i, n+1)
+			dst = w.appendLineStart(dst, item, e, i, w.first+n)
 			if p := &e.pieces[i]; p.safe && p.at == len(p.text) {
 				dst = append(dst, p.text...)
 			} else {
@@ -244,58 +263,6 @@ func (w *work) appendItemStart(dst []byte, item *Item, e *entry, n int) []byte {
 	return dst
 }
 
-// appendSession writes the turns under their heading.
-func (w *work) appendSession() {
-	s := &w.sections[kindSession]
-	heading := headSession
-	if w.plain() {
-		heading = plainSession
-	}
-	w.title(SectionSession, heading)
-	for i := s.shown - 1; i >= 0; i-- {
-		t := &w.in.Session[s.entries[i].index]
-		if i < s.shown-1 {
-			w.buf = append(w.buf, '\n')
-			if w.plain() && t.Role != RoleAssistant {
-				w.buf = append(w.buf, '\n')
-			}
-		}
-		w.appendTurn(t, &s.entries[i].pieces[0])
-	}
-}
-
-func (w *work) appendTurn(t *Turn, p *piece) {
-	if !w.plain() && !t.Time.IsZero() {
-		w.buf = appendStamp(w.buf, t.Time, w.in.Now, false)
-		w.buf = append(w.buf, ' ')
-	}
-	w.buf = w.appendSpeaker(w.buf, t)
-	w.buf = w.appendPiece(w.buf, p, p.at)
-}
-
-// appendTurnMessages writes each turn as a message.
-func (w *work) appendTurnMessages() {
-	s := &w.sections[kindSession]
-	for i := s.shown - 1; i >= 0; i-- {
-		t, p := &w.in.Session[s.entries[i].index], &s.entries[i].pieces[0]
-		w.section(SectionSession)
-		if t.Role == RoleAssistant {
-			w.buf = w.appendPiece(w.buf, p, p.at)
-		} else {
-			w.appendTurn(t, p)
-		}
-		w.endMessage()
-	}
-}
-
-// turnBlock is how a turn's content is laid out in the chat layout.
-func (w *work) turnBlock(t *Turn) *block {
-	if t.Role == RoleAssistant {
-		return answerText
-	}
-	return indented
-}
-
 func (w *work) appendQuery() {
 	if w.plain() {
 		w.title(SectionQuery, plainQuery)
@@ -312,6 +279,7 @@ func (w *work) appendQuery() {
 	if len(w.buf) == start {
 		w.buf = append(w.buf, w.b.labels.NoText...)
 	}
+	w.appendFiles()
 	if !w.bare {
 		w.gap()
 		w.section(SectionInstruction)

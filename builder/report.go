@@ -6,7 +6,7 @@ import "strings"
 // those of the system message are known. It reports whether it is within the budget.
 func (w *work) check() (tokens int, within bool) {
 	most := w.maxTokens()
-	bytes := len(w.buf) - w.ends[0] + w.systemTokens() + w.b.costs.systemHead + promptOverhead + messageOverhead*len(w.ends)
+	bytes := len(w.buf) - w.ends[0] + w.systemTokens() + w.b.costs.systemHead + promptOverhead + MessageOverhead*len(w.ends) + w.imageTokens()
 	if bytes <= most {
 		return min(w.tokens, bytes), true
 	}
@@ -16,7 +16,7 @@ func (w *work) check() (tokens int, within bool) {
 
 // counted are the tokens of what was written.
 func (w *work) counted() int {
-	tokens, start := promptOverhead+messageOverhead*len(w.ends), 0
+	tokens, start := promptOverhead+MessageOverhead*len(w.ends)+w.imageTokens(), 0
 	for _, end := range w.ends {
 		tokens += w.b.tally.of(w.buf[start:end])
 		start = end
@@ -29,35 +29,28 @@ func (w *work) prompt(tokens int) Prompt {
 	p := Prompt{layout: w.b.options.Layout, Messages: make([]ChatMessage, len(w.ends))}
 	text, start := string(w.buf), 0
 	for i, end := range w.ends {
-		p.Messages[i] = ChatMessage{Role: w.roleOf(i), Content: text[start:end]}
+		p.Messages[i] = ChatMessage{Role: w.roles[i], Content: text[start:end]}
 		start = end
 	}
 	p.Boundaries = w.boundaries(p.Messages)
 	history := &w.sections[kindHistory]
-	p.Shown = w.shownLines(history)
-	if w.b.options.Citations {
-		p.Numbers = make([]Number, history.shown)
-		for n := range p.Numbers {
-			e := &history.entries[n]
-			p.Numbers[n] = Number{N: n + 1, Item: e.index, Message: w.in.History[e.index].Lines[e.lead].Message}
-		}
-	}
+	p.Shown, p.Numbers = w.shownLines(history), w.numbers(history)
+	p.Turns, p.Condensed = w.shownTurns()
 	p.Report = w.report(tokens)
 	return p
 }
 
-func (w *work) roleOf(i int) string {
-	switch {
-	case i == 0:
-		return RoleSystem
-	case w.b.options.Layout != LayoutChat || i == 1 || i == len(w.ends)-1:
-		return RoleUser
+// numbers are those of the items that are shown, if items have numbers.
+func (w *work) numbers(s *section) []Number {
+	if !w.b.options.Citations {
+		return nil
 	}
-	s := &w.sections[kindSession]
-	if w.in.Session[s.entries[s.shown-1-(i-2)].index].Role == RoleAssistant {
-		return RoleAssistant
+	numbers := make([]Number, s.shown)
+	for n := range numbers {
+		e := &s.entries[n]
+		numbers[n] = Number{N: w.first + n, Item: e.index, Message: w.in.History[e.index].Lines[e.lead].Message}
 	}
-	return RoleUser
+	return numbers
 }
 
 // shownLines are the lines of the history that are in the prompt, in their order.
@@ -106,7 +99,7 @@ func (w *work) report(tokens int) Report {
 	if w.queryShown != w.query {
 		query.Cut, query.Why = 1, whyCut(w.querySize, query.Ceiling)
 	}
-	names := [sectionKinds]string{titles[2], b.labels.Participants, b.labels.History, b.labels.Earlier, b.labels.Lore}
+	names := [sectionKinds]string{titles[2], b.labels.Participants, b.labels.History, b.labels.Earlier, b.labels.Lore, "Files"}
 	r := Report{Tokens: tokens, MaxTokens: w.maxTokens(), Window: b.options.Window, Answer: b.options.Answer, Sections: make([]SectionReport, 0, 8)}
 	r.Sections = append(r.Sections, system)
 	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore, kindSession} {
@@ -116,7 +109,11 @@ func (w *work) report(tokens int) Report {
 	if w.bare {
 		last = SectionReport{Type: SectionInstruction, Dropped: 1, Why: WhyBudget}
 	}
-	r.Sections = append(r.Sections, query, last)
+	r.Sections = append(r.Sections, query)
+	if len(w.in.Files) > 0 {
+		r.Sections = append(r.Sections, w.sectionReport(&w.sections[kindFiles], names[kindFiles]))
+	}
+	r.Sections = append(r.Sections, last)
 	return r
 }
 

@@ -53,7 +53,8 @@ func everywhere(text string) Input {
 			{Relevance: 0.5, Lines: []Line{line(12)}},
 			{Relevance: 0.4, Lines: []Line{{Message: 2, Author: 11, Time: now, Content: files.Text()}}},
 		},
-		Lore: []string{text, "Project X: " + text},
+		Lore:      []string{text, "Project X: " + text},
+		Condensed: text,
 		Session: []Turn{
 			{Speaker: text, Author: 11, Time: now, Content: text},
 			{Role: RoleAssistant, Speaker: "Hark", Content: text},

@@ -14,12 +14,16 @@ const (
 	kindHistory
 	kindEarlier
 	kindLore
+	kindFiles
 	sectionKinds
 )
 
 var sectionTypes = [sectionKinds]SectionType{
-	SectionSession, SectionParticipants, SectionHistory, SectionPreviousContext, SectionLore,
+	SectionSession, SectionParticipants, SectionHistory, SectionPreviousContext, SectionLore, SectionFiles,
 }
+
+// isRecalled reports whether a section is part of what was recalled, under the heading of which it stands.
+func (k kind) isRecalled() bool { return k != kindSession && k != kindFiles }
 
 // section is a section's items and what was decided of them.
 type section struct {

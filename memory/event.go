@@ -65,6 +65,17 @@ type (
 	// without its sources; as KeepTrace.
 	Answered struct{ Trace Trace }
 
+	// Rewritten says that messages of Hark's in Discord are written anew, told before what they became and how that came
+	// about. How they came about before isn't kept any longer, so that nothing may be left of what they said: all that was made
+	// from them goes as if they were deleted, answers, what those led to, summaries and lore, and so do the records of calls that came
+	// to them, the other messages of theirs, and later an answer that was being made from them meanwhile. Those that are gone from the log with something they were made from, or with their question, may be logged
+	// again, and aren't withdrawn any more; those that were deleted themselves, or forgotten, stay gone.
+	Rewritten struct {
+		Guild   GuildID
+		Channel ChannelID
+		IDs     []MessageID
+	}
+
 	// GuildSeen is a guild's whole structure. Channels it doesn't list become unplaced, threads of channels
 	// it lists excepted. What was chosen, and when it was first seen, stay. The first sight of a guild, and the first
 	// after it was left, is from when on Hark listens there: At.
@@ -194,6 +205,7 @@ func (Deleted) isEvent()        {}
 func (Named) isEvent()          {}
 func (Starred) isEvent()        {}
 func (Answered) isEvent()       {}
+func (Rewritten) isEvent()      {}
 func (GuildSeen) isEvent()      {}
 func (GuildLeft) isEvent()      {}
 func (ChannelSeen) isEvent()    {}

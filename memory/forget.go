@@ -12,8 +12,9 @@ const Everywhere GuildID = -1
 // without any text, so that what is fetched, imported or restored later is forgotten again.
 //
 // What goes with a message: its full text, its segment's vector, what it was called, Hark's answers made from it and
-// their traces, the facts, the lore and the summaries that it is a source of. Lore is forgotten by itself as well, as a message would be
-// that was written by whoever told it, where and when they did. With all of somebody's messages (User set, Channel and Before
+// their traces, the records of calls that are about it, the facts, the lore and the summaries that it is a source of. Lore is forgotten by itself as well, as a message would be
+// that was written by whoever told it, where and when they did. With all of a channel or a guild (User and Before not set) go
+// the settings that were chosen for it, but see Setting.StaysWithChannel. With all of somebody's messages (User set, Channel and Before
 // not) goes what is known of the person. With a whole guild (neither Channel, User nor Before set) go its people,
 // and if Hark isn't there any more, or Why is WhyLeft, its structure and what was chosen in it.
 type Forgetting struct {
@@ -49,8 +50,28 @@ type Receipt struct {
 	Answers    int // of Hark's, that used what was forgotten
 	Facts      int
 	Lore       int
-	Summaries  int // of which what is left is summed up again
+	Summaries  int // of which what is left is summed up again, and what sessions that go on were condensed to
+	Records    int // of calls
 	People     int
+}
+
+// Extent is how much there is to be forgotten.
+type Extent struct {
+	Messages  int
+	Channels  int // that they lie in
+	Facts     int // that are told about a person of whom everything is meant, or that single messages are the source of
+	Lore      int
+	Summaries int // with what sessions that go on were condensed to
+	Answers   int // of Hark's, that used it; without those that used such an answer
+}
+
+// Wrote is how much somebody wrote in a channel.
+type Wrote struct {
+	Channel  ChannelID
+	Messages int
+	Starred  int // of them
+	First    MessageID
+	Last     MessageID
 }
 
 // Withdrawn is a message of Hark's that used what was forgotten. It is gone from the log, but Discord still shows it.
@@ -59,4 +80,5 @@ type Withdrawn struct {
 	Channel ChannelID
 	Message MessageID
 	First   bool // whether it is the answer's first message rather than a further one
+	Unasked bool // whether it is because the question was deleted, told of the first message only
 }

@@ -25,12 +25,16 @@ type Guild struct {
 	Roles    []Role // with @everyone, whose id is the guild's
 	Channels []Channel
 
-	// The store knows what follows by Chose, Asked, GuildSeen and GuildLeft, not by what a GuildSeen's Guild says.
+	// The store knows what follows by Chose, Asked, SettingChosen, GuildSeen and GuildLeft, not by what a GuildSeen's Guild says.
 	Choice Choice
 	Asked  bool      // whether its admins were asked what to remember
 	Since  MessageID // nothing said up to here counts as missing
 	Left   time.Time // when Hark was removed; zero while it is there
 	Learn  time.Time // since when facts may be learned, known by Learn; zero: they may not
+	// Settings are those of the whole guild; none of them is empty.
+	Settings map[Setting]string
+	// Limits are those that were chosen, by role; known by LimitChosen.
+	Limits []RoleLimit
 }
 
 // Role is a role of a guild.
@@ -72,7 +76,8 @@ type Channel struct {
 	Unplaced bool
 	Choice   Choice    // known by Chose
 	Learned  MessageID // up to here what was said has been looked at for facts; known by Learned
-	Mode     string    // the name of the mode of answers there; empty: it is inferred; known by ModeChosen
+	// Settings are those of the channel's own, known by SettingChosen; none of them is empty.
+	Settings map[Setting]string
 }
 
 // Overwrite changes the permissions of a role or of one person in one channel.

@@ -13,14 +13,33 @@ import (
 // more, what has grown too old goes, and so do guilds that removed Hark long ago.
 type House struct {
 	Store HouseStore
-	// Retention is how long messages and lore are remembered; 0 means without end. What isn't Discord's stays.
+	// Retention is how long messages and lore are remembered at the most; 0 means without end. A guild's admins may set less
+	// with SettingRetention. What isn't Discord's stays.
 	Retention time.Duration
 	// Prompts is how long prompts are kept; 0 means that none are. Those of the command line's go as well.
 	Prompts time.Duration
+	// Records is how much is kept of the records of calls.
+	Records RecordRetention
 	// Done, if not nil, is told what was taken away.
 	Done func(Receipt)
 	// Failed, if not nil, is told of each failure and of how long the next try waits.
 	Failed func(err error, wait time.Duration)
+
+	// seen is, by guild, what its admins had set of retentions when it was visited last; soon is how far apart visits are.
+	seen map[GuildID]string
+	soon time.Duration
+}
+
+// RecordRetention is how long records of calls are kept, and how many of a channel: the newest. See RecordLimits.
+type RecordRetention struct {
+	Age    time.Duration // 0: none are kept
+	Count  int           // 0: without a bound
+	Tokens int           // 0: without a bound
+}
+
+// At are the limits at a moment.
+func (r RecordRetention) At(now time.Time) RecordLimits {
+	return RecordLimits{Before: now.Add(-r.Age), Count: r.Count, Tokens: r.Tokens}
 }
 
 // HouseStore is what a House asks of the store. See Store.
@@ -29,10 +48,13 @@ type HouseStore interface {
 	Guild(ctx context.Context, id GuildID) (*Guild, error)
 	Log(ctx context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error)
 	Lore(ctx context.Context, guild GuildID) ([]Lore, error)
+	Apply(ctx context.Context, events ...Event) error
 	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (Receipt, error)
 	Unfinished(ctx context.Context) ([]Forgetting, error)
 	CarryOut(ctx context.Context, id int64, progress func(done, total int)) (Receipt, error)
 	ForgetPrompts(ctx context.Context, before time.Time) (int, error)
+	ForgetSpending(ctx context.Context, before time.Time) (int, error)
+	ForgetRecords(ctx context.Context, l RecordLimits) (int, error)
 }
 
 const (
@@ -46,11 +68,17 @@ func (h *House) Run(ctx context.Context) error {
 	for failures := 0; ctx.Err() == nil; {
 		err := h.carryOut(ctx)
 		if now := time.Now(); !now.Before(round) {
+			h.soon = min(roundEvery, step(h.Retention), step(h.Prompts), step(h.Records.Age))
 			failed := h.round(ctx, now)
 			if failed == nil {
-				round = now.Add(min(roundEvery, step(h.Retention), step(h.Prompts)))
+				round = now.Add(h.soon)
 			}
 			err = errors.Join(err, failed)
+		} else {
+			err = errors.Join(err, h.visitAll(ctx, now, true))
+			if next := now.Add(h.soon); next.Before(round) {
+				round = next
+			}
 		}
 		wait := lookEvery
 		if err != nil && ctx.Err() == nil {
@@ -87,21 +115,36 @@ func (h *House) carryOut(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// round forgets old prompts, and begins what else is to be forgotten because time has passed, guild by guild.
+// round forgets old prompts and records, and what was spent before yesterday, and begins what else is to be forgotten because time has
+// passed, guild by guild.
 func (h *House) round(ctx context.Context, now time.Time) error {
 	var errs []error
 	if _, err := h.Store.ForgetPrompts(ctx, now.Add(-h.Prompts)); err != nil {
 		errs = append(errs, fmt.Errorf("keep house: %w", err))
 	}
+	if _, err := h.Store.ForgetRecords(ctx, h.Records.At(now)); err != nil {
+		errs = append(errs, fmt.Errorf("keep house: %w", err))
+	}
+	// Yesterday's stays: a question from before midnight may come late.
+	today, _ := Day(now)
+	if _, err := h.Store.ForgetSpending(ctx, today.Add(-24*time.Hour)); err != nil {
+		errs = append(errs, fmt.Errorf("keep house: %w", err))
+	}
+	return errors.Join(append(errs, h.visitAll(ctx, now, false))...)
+}
+
+// visitAll visits the guilds, or only those of which another retention was set since they were visited.
+func (h *House) visitAll(ctx context.Context, now time.Time, changed bool) error {
 	guilds, err := h.Store.Guilds(ctx)
 	if err != nil {
-		return errors.Join(append(errs, fmt.Errorf("keep house: %w", err))...)
+		return fmt.Errorf("keep house: %w", err)
 	}
+	var errs []error
 	for _, id := range guilds {
 		if id == LocalGuild {
 			continue
 		}
-		if err := h.visit(ctx, id, now); err != nil {
+		if err := h.visit(ctx, id, now, changed); err != nil {
 			errs = append(errs, fmt.Errorf("keep house in guild %d: %w", id, err))
 		}
 		if ctx.Err() != nil {
@@ -111,45 +154,97 @@ func (h *House) round(ctx context.Context, now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// visit forgets a guild that is long gone, or of another what is too old.
-func (h *House) visit(ctx context.Context, id GuildID, now time.Time) error {
+// visit forgets a guild that is long gone, or of another what is too old; if changed, only where another retention was set.
+func (h *House) visit(ctx context.Context, id GuildID, now time.Time, changed bool) error {
 	g, err := h.Store.Guild(ctx, id)
-	switch {
-	case errors.Is(err, ErrNotFound):
+	if errors.Is(err, ErrNotFound) {
 		return nil
-	case err != nil:
+	}
+	if err != nil {
 		return err
-	case !g.Left.IsZero() && now.Sub(g.Left) >= LeftFor:
+	}
+	set := g.retentions()
+	if changed && h.seen[id] == set {
+		return nil
+	}
+	if !g.Left.IsZero() && now.Sub(g.Left) >= LeftFor {
 		return h.done(h.Store.Forget(ctx, Forgetting{Guild: id, Why: WhyLeft, At: now}, nil))
-	case h.Retention <= 0:
-		return nil
 	}
-	before := now.Add(-h.Retention).Truncate(step(h.Retention))
-	some, err := h.hasBefore(ctx, g, before)
-	if err != nil || !some {
+	for _, f := range g.Outdated(now, h.Retention) {
+		h.soon = min(h.soon, step(now.Sub(f.Before)))
+		some, err := h.hasBefore(ctx, g, f)
+		if err == nil && some {
+			err = h.done(h.Store.Forget(ctx, f, nil))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := h.forgetLore(ctx, g, now); err != nil {
 		return err
 	}
-	return h.done(h.Store.Forget(ctx, Forgetting{Guild: id, Before: before, Why: WhyAge, At: now}, nil))
-}
-
-// step is how far apart the ends of what is too old lie: a day, so that an active guild isn't gone through every hour,
-// but less where something is kept for so short that a day matters.
-func step(retention time.Duration) time.Duration {
-	const day = 24 * time.Hour
-	if retention <= 0 {
-		return day
+	if h.seen == nil {
+		h.seen = map[GuildID]string{}
 	}
-	return min(max(retention/24, time.Minute), day)
+	h.seen[id] = set
+	return nil
 }
 
-// hasBefore reports whether anything is remembered of g that was said before t.
-func (h *House) hasBefore(ctx context.Context, g *Guild, t time.Time) (bool, error) {
+// forgetLore forgets the lore that was told for the whole guild before what the guild keeps: where a channel keeps what was
+// said for longer, no forgetting covers that. Lore from messages goes with them.
+func (h *House) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
+	keep, _, _ := g.Retention(0, h.Retention)
+	if keep <= 0 {
+		return nil
+	}
+	h.soon = min(h.soon, step(keep))
+	f := Forgetting{Guild: g.ID, Before: KeptSince(now, keep), Why: WhyAge, At: now}
 	lore, err := h.Store.Lore(ctx, g.ID)
-	if err != nil || slices.ContainsFunc(lore, func(l Lore) bool { return FirstMessageID(l.At) < FirstMessageID(t) }) {
+	if err != nil {
+		return err
+	}
+	var gone []Event
+	for _, l := range lore {
+		if l.Channel == 0 && len(l.Sources) == 0 && FirstMessageID(l.At) < FirstMessageID(f.Before) {
+			gone = append(gone, LoreGone{Guild: g.ID, ID: l.ID})
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return h.done(Receipt{Forgetting: f, Lore: len(gone)}, h.Store.Apply(ctx, gone...))
+}
+
+// retentions are what admins have set of how long messages are remembered, in one text.
+func (g *Guild) retentions() string {
+	set := g.Settings[SettingRetention]
+	for i := range g.Channels {
+		if own := g.Channels[i].Settings[SettingRetention]; own != "" {
+			set += fmt.Sprintf(" %d:%s", g.Channels[i].ID, own)
+		}
+	}
+	return set
+}
+
+// hasBefore reports whether anything is remembered of g that f would forget.
+func (h *House) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, error) {
+	end := FirstMessageID(f.Before)
+	covered := map[ChannelID]bool{}
+	for i := range g.Channels {
+		c := &g.Channels[i]
+		covered[c.ID] = f.Channel == 0 || c.ID == f.Channel || c.Kind.IsThread() && c.Parent == f.Channel
+	}
+	lore, err := h.Store.Lore(ctx, g.ID)
+	if err != nil || slices.ContainsFunc(lore, func(l Lore) bool {
+		return FirstMessageID(l.At) < end && (f.Channel == 0 || covered[l.Channel])
+	}) {
 		return err == nil, err
 	}
 	for i := range g.Channels {
-		oldest, err := h.Store.Log(ctx, g.Channels[i].ID, math.MinInt64, FirstMessageID(t)-1, 1)
+		if !covered[g.Channels[i].ID] {
+			continue
+		}
+		oldest, err := h.Store.Log(ctx, g.Channels[i].ID, math.MinInt64, end-1, 1)
 		if err != nil || len(oldest) > 0 {
 			return len(oldest) > 0, err
 		}

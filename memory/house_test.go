@@ -21,8 +21,12 @@ type fakeHouse struct {
 	unfinished []Forgetting
 	forgotten  []Forgetting
 	prompts    []time.Time // when they were built
+	thread     ChannelID   // of the first channel of its guild; 0: there is none
 
-	promptErr                                                              error
+	spent  []time.Time    // when was asked what was spent on
+	limits []RecordLimits // of each round
+
+	promptErr, spendingErr, recordErr, applyErr                            error
 	listErr, guildErr, logErr, loreErr, forgetErr, unfinishedErr, carryErr error
 }
 
@@ -66,6 +70,15 @@ func (f *fakeHouse) Lore(_ context.Context, guild GuildID) ([]Lore, error) {
 	return slices.DeleteFunc(slices.Clone(f.lore), func(l Lore) bool { return l.Guild != guild }), f.loreErr
 }
 
+func (f *fakeHouse) Apply(_ context.Context, events ...Event) error {
+	handOver()
+	for _, e := range events {
+		gone := e.(LoreGone)
+		f.lore = slices.DeleteFunc(f.lore, func(l Lore) bool { return l.Guild == gone.Guild && l.ID == gone.ID })
+	}
+	return f.applyErr
+}
+
 func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total int)) (Receipt, error) {
 	handOver()
 	if f.forgetErr != nil {
@@ -76,9 +89,14 @@ func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total i
 		delete(f.guilds, g.Guild)
 	}
 	r := Receipt{Forgetting: g}
-	f.lore = slices.DeleteFunc(f.lore, func(l Lore) bool { return l.Guild == g.Guild && (g.Before.IsZero() || l.At.Before(g.Before)) })
+	covers := func(c ChannelID) bool {
+		return c/10 == ChannelID(g.Guild) && (g.Channel == 0 || c == g.Channel) || c == f.thread && g.Channel == ChannelID(g.Guild*10)
+	}
+	f.lore = slices.DeleteFunc(f.lore, func(l Lore) bool {
+		return l.Guild == g.Guild && (g.Channel == 0 || covers(l.Channel)) && (g.Before.IsZero() || l.At.Before(g.Before))
+	})
 	for c, all := range f.messages {
-		if c/10 == ChannelID(g.Guild) {
+		if covers(c) {
 			f.messages[c] = slices.DeleteFunc(all, func(m Message) bool { return g.Before.IsZero() || m.Time().Before(g.Before) })
 			r.Messages += len(all) - len(f.messages[c])
 		}

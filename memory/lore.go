@@ -3,8 +3,8 @@ package memory
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -81,15 +81,15 @@ func (l Lore) Checked() (Lore, error) {
 func (l Lore) check() error {
 	switch {
 	case len(text.Words(l.Name)) == 0:
-		return errors.New("lore needs a name with at least one letter or digit")
+		return Complain("lore needs a name with at least one letter or digit")
 	case l.Text == "":
-		return errors.New("lore needs a text: what is to be remembered?")
+		return Complain("lore needs a text: what is to be remembered?")
 	case utf8.RuneCountInString(l.Text) > MaxLoreText:
-		return fmt.Errorf("the text is longer than %d characters", MaxLoreText)
+		return Complain("the text is longer than %d characters", MaxLoreText)
 	case len(l.Own) > MaxLoreAliases:
-		return fmt.Errorf("lore can have %d aliases", MaxLoreAliases)
+		return Complain("lore can have %d aliases", MaxLoreAliases)
 	case len(l.Sources) > MaxLoreSources:
-		return fmt.Errorf("lore can have %d sources", MaxLoreSources)
+		return Complain("lore can have %d sources", MaxLoreSources)
 	case l.ID == 0 || l.At.IsZero():
 		return errors.New("lore needs an id and a time")
 	case l.Guild == DirectGuild && l.Channel == 0:
@@ -97,7 +97,7 @@ func (l Lore) check() error {
 	}
 	for _, name := range append([]string{l.Name}, l.Own...) {
 		if utf8.RuneCountInString(name) > MaxLoreName {
-			return fmt.Errorf("%.20q… is longer than %d characters", name, MaxLoreName)
+			return Complain("%.20q… is longer than %d characters", name, MaxLoreName)
 		}
 	}
 	return nil
@@ -137,4 +137,25 @@ func IsDeterminer(word string) bool {
 		return true
 	}
 	return false
+}
+
+// LoreCalled are those of lore with that name or id, or, if there are none, those that go by that name, be it given by hand
+// or made of their own. Capitals and spaces round it don't matter.
+func LoreCalled(lore []Lore, name string) []Lore {
+	is := func(other string) bool { return strings.EqualFold(other, strings.TrimSpace(name)) }
+	for _, matches := range []func(Lore) bool{
+		func(l Lore) bool { return is(l.Name) || is(strconv.FormatInt(l.ID, 10)) },
+		func(l Lore) bool { return slices.ContainsFunc(append(Aliases(l.Name), l.Own...), is) },
+	} {
+		var found []Lore
+		for _, l := range lore {
+			if matches(l) {
+				found = append(found, l)
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
 }

@@ -35,6 +35,9 @@ type Store interface {
 	Lore(ctx context.Context, guild GuildID) ([]Lore, error)
 	// Summaries are those of a channel, by id, which is their order in time.
 	Summaries(ctx context.Context, channel ChannelID) ([]Summary, error)
+	// Condensed is what the older part of a channel's session was condensed to, if it was; of channel 0 it is that of all
+	// channels, by channel.
+	Condensed(ctx context.Context, channel ChannelID) ([]Condensed, error)
 	// Unsummarised is what is to be summed up: first the stretches whose summaries were taken away with a source, of which
 	// nothing may be left, then, of what can be recalled, of each channel, what was said after what Summarised has told of, or, where it told of nothing, from
 	// since on, by their ends and channels. Until is the last message there.
@@ -72,14 +75,14 @@ type Store interface {
 	// in use.
 	Nearest(ctx context.Context, scope Scope, space Space, vector []float32, limit int) ([]VectorHit, error)
 
-	// Trace is how an answer came about, by the answer's id; ErrNotFound if none was kept.
+	// Trace is how an answer came about, by the id of any of its messages; ErrNotFound if none was kept.
 	Trace(ctx context.Context, channel ChannelID, answer MessageID) (Trace, error)
 	// Traces are those of the answers whose ids are smaller than before, the newest limit of them, newest first.
 	Traces(ctx context.Context, before MessageID, limit int) ([]Trace, error)
 	// Prompt is what the model was sent for an answer; ErrNotFound if it wasn't kept, or isn't any more.
 	Prompt(ctx context.Context, channel ChannelID, answer MessageID) (Prompt, error)
-	// KeepTrace stores a trace under its answer. The answer is deleted with any of its sources, which are the
-	// question and the hits that have a Number or are Context, and when the text of one of them changes that isn't an
+	// KeepTrace stores a trace under its answer, in the place of an earlier one. The answer is deleted with any of its sources, which are the
+	// question, the hits that have a Number or are Context, and what is Condensed, and when the text of one of them changes that isn't an
 	// answer of Hark's itself, which grows while it is sent: also when either happened before the trace came, which Edited and QuestionEdited tell. A source in a channel that
 	// isn't known counts as deleted: it may have been forgotten with its guild. So it is with facts that it used and
 	// that are gone, and with lore and summaries that aren't there as they were. When lore changes, the answers that used it and are kept are deleted. What was answered to somebody who has
@@ -101,12 +104,29 @@ type Store interface {
 	HeardUntil(ctx context.Context, guild GuildID) (map[ChannelID]MessageID, error)
 	// Gaps are the gaps that aren't filled, those that were missed before those that were asked for.
 	Gaps(ctx context.Context) ([]Gap, error)
+	// WaitingIn is how many of the segments that Waiting counts are a guild's.
+	WaitingIn(ctx context.Context, guild GuildID) (int, error)
 	// OptedOut reports whether somebody has opted out in a guild.
 	OptedOut(ctx context.Context, guild GuildID, user UserID) (bool, error)
+
+	// Records are the calls that q asks for, the newest first if it doesn't say otherwise. Of two of one moment that came last
+	// which was told of last.
+	Records(ctx context.Context, q RecordQuery) ([]Record, error)
+	// ForgetRecords takes away the records that l has no room for, and tells how many. They are out of all answers of the
+	// store with each step's commit, and out of the file when it returns nil.
+	ForgetRecords(ctx context.Context, l RecordLimits) (int, error)
+	// FingerprintKey is the store's key for FingerprintOf: the same from its first use on, also after closing and in backups.
+	FingerprintKey(ctx context.Context) ([]byte, error)
 
 	// ForgetPrompts takes away the prompts that were built before a time, and tells how many. They are out of all answers
 	// of the store with each step's commit, and out of the file when it returns nil.
 	ForgetPrompts(ctx context.Context, before time.Time) (int, error)
+
+	// Spending is how many tokens were spent on questions that were asked in a guild on the day, in UTC, of a time, by who
+	// asked; under 0 those of which that isn't kept.
+	Spending(ctx context.Context, guild GuildID, day time.Time) (map[UserID]int, error)
+	// ForgetSpending takes away what was spent on questions that were asked before a time, and tells on how many.
+	ForgetSpending(ctx context.Context, before time.Time) (int, error)
 
 	Forgetter
 	Queue
@@ -115,6 +135,8 @@ type Store interface {
 
 // Forgetter forgets.
 type Forgetter interface {
+	// Extent tells how much a Forgetting would take away now. Its Why doesn't matter.
+	Extent(ctx context.Context, f Forgetting) (Extent, error)
 	// Forget begins a Forgetting and carries it out. Once it has begun, durably, nothing of what is to be forgotten is
 	// in any answer of the store that begins later, and it counts as deleted for all that is applied later; taking it
 	// out of the file goes on in steps, between which others write. If ctx or the process ends, whoever calls
@@ -204,7 +226,11 @@ type Trace struct {
 	// milliseconds since 1970. The messages that they were made from are among Recalled.
 	Summaries     []MessageID `json:"summaries,omitempty"`
 	SummariesMade []int64     `json:"summaries_made,omitempty"`
-	Sections      []TraceUse  `json:"sections"` // in the prompt's order
+	// Condensed are the messages, of its channel, that the summary of the session's older part was made from, which the model was
+	// shown: they are sources as well. CondensedEdited is of each what TraceHit.Edited is of a hit; without it none was edited.
+	Condensed       []MessageID `json:"condensed,omitempty"`
+	CondensedEdited []int64     `json:"condensed_edited,omitempty"`
+	Sections        []TraceUse  `json:"sections"` // in the prompt's order
 	// Tokens are those of the whole prompt, MaxTokens what it might have had, Reserved those kept for the answer, Window what the
 	// model can take in of both, 0 if that isn't known.
 	Tokens    int    `json:"tokens,omitempty"`
@@ -214,6 +240,8 @@ type Trace struct {
 	Layout    string `json:"layout,omitempty"` // the prompt's form
 	// Prompt is what the model was sent, where it is to be kept. Traces that are read are without it: see Store.Prompt.
 	Prompt *Prompt `json:"-"`
+	// Calls are those of tools that the model made, in order.
+	Calls []TraceCall `json:"calls,omitempty"`
 	// TextOnly says that vectors couldn't be searched, so that only full text found anything.
 	TextOnly bool `json:"text_only,omitempty"`
 	// HeldBack is how many of the messages that matter most to the question weren't used, since not everybody who can
@@ -235,6 +263,16 @@ type TraceHit struct {
 	Context bool `json:"context,omitempty"`
 	// Edited is when the text that was used was last edited, in milliseconds since 1970; 0 if it never was.
 	Edited int64 `json:"edited,omitempty"`
+}
+
+// TraceCall is a call of a tool, without what it was called with and what it told.
+type TraceCall struct {
+	Tool    string        `json:"tool"`             // its name; "unknown" if there is no tool of the name that the model called
+	Outcome string        `json:"outcome"`          // in a word or two, such as "ok" or "bad arguments"
+	Round   int           `json:"round"`            // calls of one reply of the model have the same, from 1
+	Shown   int           `json:"shown,omitempty"`  // messages that the model was shown
+	Tokens  int           `json:"tokens,omitempty"` // of what the model was told
+	Took    time.Duration `json:"took,omitempty"`
 }
 
 // TraceUse is what a section of the prompt used, in tokens, and what became of its items.

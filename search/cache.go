@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -179,13 +180,22 @@ func (f *cached) recall(ctx context.Context, log Log) ([]Hit, bool, error) {
 	return hits, true, nil
 }
 
-// tellWords adds to the reasons of hits which words of the question, and of what it refers back to, they hold.
+// tellWords adds to the reasons of hits which words of the question, and of what it refers back to, they hold, as they are written
+// there.
 func tellWords(q Query, hits []Hit) {
 	var asked []string
+	written := map[string]string{} // a stem is nobody's word
 	for _, s := range append([]string{q.Text}, earlier(q)...) {
 		for _, t := range text.QueryTerms(s) {
 			if !slices.Contains(asked, t) {
 				asked = append(asked, t)
+				written[t] = t
+			}
+		}
+		for word := range strings.FieldsSeq(s) {
+			word = strings.TrimFunc(word, unicode.IsPunct)
+			if terms := text.QueryTerms(word); len(terms) == 1 && written[terms[0]] == terms[0] {
+				written[terms[0]] = strings.ToLower(word)
 			}
 		}
 	}
@@ -202,7 +212,7 @@ func tellWords(q Query, hits []Hit) {
 		var words []string
 		for _, t := range asked {
 			if held[t] {
-				words = append(words, t)
+				words = append(words, written[t])
 			}
 		}
 		h.Why[i].Detail = strings.Join(words, " ")

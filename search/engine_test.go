@@ -46,7 +46,7 @@ func TestSearchFinds(t *testing.T) {
 		}
 	}
 	r := k.search(t, ask("who mends roofs", green))
-	if got := r.Hits[0].Why[slices.IndexFunc(r.Hits[0].Why, func(y search.Reason) bool { return y.Kind == "words" })].Detail; got != "mend roof" {
+	if got := r.Hits[0].Why[slices.IndexFunc(r.Hits[0].Why, func(y search.Reason) bool { return y.Kind == "words" })].Detail; got != "mends roofs" {
 		t.Errorf("the words found are %q", got)
 	}
 	excerpt := r.Hits[0].Excerpt

@@ -65,9 +65,7 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 			found = append(found, c)
 		}
 	}
-	slices.SortFunc(found, func(a, b calling) int {
-		return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(b.length, a.length), b.Lore.At.Compare(a.Lore.At), cmp.Compare(a.Lore.ID, b.Lore.ID))
-	})
+	slices.SortFunc(found, surestFirst)
 	var hits []LoreHit
 	for _, c := range found[:min(MaxLore, len(found))] {
 		hits = append(hits, c.LoreHit)
@@ -141,6 +139,10 @@ func (q question) held(terms []string) float64 {
 type calling struct {
 	LoreHit
 	length int // of what it is called, in bytes: the more, the less else can be meant
+}
+
+func surestFirst(a, b calling) int {
+	return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(b.length, a.length), b.Lore.At.Compare(a.Lore.At), cmp.Compare(a.Lore.ID, b.Lore.ID))
 }
 
 // spoken is a question as it is looked through for names.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,16 +26,22 @@ type app struct {
 	embedder memory.Embedder // of what is stored
 	standIn  error           // why embedder isn't the one that is configured
 	tight    error           // why prompts are shorter than configured
-	builder  *builder.Builder
+	models   *llm.Models
+	builder  *builder.Builder // of prompts as configured
+	builders *builders        // of all prompts
 	search   *search.Engine
 	reranker *rerank.Reranker // nil if none is configured
 	answers  *answer.Engine
+	key      []byte             // of the fingerprints in records
+	meters   *meters            // of what is asked of others
+	missing  func(model string) // is told of models that are set and not configured, if not nil
 }
 
 // open puts an app together. Its searches wait for vectors to be loaded for as long as patience, see sqlite.Options.
 // progress, if not nil, is told of long work on the database.
 func open(ctx context.Context, c config.Config, patience time.Duration, progress func(done, total int)) (*app, error) {
-	a := &app{config: c, tight: squeezed(c)}
+	a := &app{config: c, tight: squeezed(c), models: newModels(c), meters: &meters{}}
+	a.models.Watch(a.meters.modelCalled, a.meters.fellBack)
 	var err error
 	if a.reranker, err = newReranker(c); err != nil {
 		return nil, err
@@ -42,6 +49,7 @@ func open(ctx context.Context, c config.Config, patience time.Duration, progress
 	if a.builder, err = newBuilder(c); err != nil {
 		return nil, err
 	}
+	a.builders = &builders{config: c, own: a.builder}
 	use, next := sqlite.StoredSpaces(ctx, c.Data)
 	a.embedder, err = newEmbedder(ctx, c, next, use)
 	if ctx.Err() != nil {
@@ -60,16 +68,55 @@ func open(ctx context.Context, c config.Config, patience time.Duration, progress
 	if err != nil {
 		return nil, err
 	}
+	if b, asks := a.embedder.(*embed.Breaker); asks {
+		a.embedder = timedEmbedder{b, a.meters}
+	}
 	// Until the vectors are made anew, those in use may be the built-in embedder's.
 	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{})
 	if a.reranker != nil {
-		a.search.WithReranker(a.reranker)
+		a.search.WithReranker(timedReranker{a.reranker, a.meters})
 	}
-	a.answers = answer.New(a.store, a.search, a.builder, newModel(c), answer.Options{
+	if a.key, err = a.store.FingerprintKey(ctx); err != nil {
+		return nil, errors.Join(err, a.store.Close())
+	}
+	a.answers = answer.New(a.store, timedSearch{a.search, a.meters}, a.builder, a.model(), a.options())
+	return a, nil
+}
+
+// renewed is a with what c says of models, prompts and answers, and of nothing else, so that c is otherwise as a's own.
+// What a is answering goes on as it was begun.
+func (a *app) renewed(c config.Config) (*app, error) {
+	next := *a
+	next.config, next.tight, next.models = c, squeezed(c), newModels(c)
+	next.models.Watch(a.meters.modelCalled, a.meters.fellBack)
+	var err error
+	if next.builder, err = newBuilder(c); err != nil {
+		return nil, err
+	}
+	next.builders = &builders{config: c, own: next.builder, before: a.builders.cacheStats()}
+	next.answers = a.answers.Renewed(next.builder, next.model(), next.options())
+	return &next, nil
+}
+
+// options say how a answers.
+func (a *app) options() answer.Options {
+	c := a.config
+	var condensing *answer.Condensing
+	if c.Memory.Summaries != summariesOff && c.Memory.Summaries != summariesExtract {
+		condensing = &answer.Condensing{}
+	}
+	return answer.Options{
 		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration, Policy: policy(c),
 		Rewrite: c.Search.Rewrite, KeepPrompts: c.Memory.KeepPrompts() > 0, NoSummaries: c.Memory.Summaries == summariesOff,
-	})
-	return a, nil
+		ToolRounds: c.Answer.ToolRounds, ToolTokens: c.Answer.ToolTokens, ToolTime: c.Answer.ToolTime.Duration,
+		Language: c.Builder.Language, Models: a.choosable(), Builder: a.builders.of,
+		Missing: func(model string) {
+			if a.missing != nil {
+				a.missing(model)
+			}
+		},
+		Vision: a.sees(), Condensing: condensing, RecordKey: a.key, NoRecords: c.Memory.KeepRecords() == 0,
+	}
 }
 
 // open is open for a command at the terminal, which tells what is amiss.
@@ -77,6 +124,9 @@ func (f *flags) open(ctx context.Context, c config.Config) (*app, error) {
 	a, err := open(ctx, c, 0, f.progress("indexing words"))
 	if err != nil {
 		return nil, err
+	}
+	a.missing = func(model string) {
+		fmt.Fprintf(f.env.stderr, "hark: the model %q is set and isn't configured: the configured one answers\n", model)
 	}
 	for _, amiss := range []error{a.standIn, a.tight} {
 		if amiss != nil {
@@ -91,9 +141,18 @@ func policy(c config.Config) memory.Policy {
 	return memory.Policy{Ask: c.Memory.Start == "ask", AgeLimited: c.Memory.AgeRestricted, Direct: c.Memory.Direct}
 }
 
-// forgetOldPrompts does for a command that keeps prompts what "hark run" does all the time.
-func (a *app) forgetOldPrompts(ctx context.Context) error {
-	_, err := a.store.ForgetPrompts(ctx, time.Now().Add(-a.config.Memory.KeepPrompts()))
+// recordRetention is how much is kept of the records of calls.
+func recordRetention(c config.Config) memory.RecordRetention {
+	return memory.RecordRetention{Age: c.Memory.KeepRecords(), Count: c.Memory.RecordsMax, Tokens: c.Memory.RecordsTokens}
+}
+
+// forgetOld does for a command that keeps prompts and records what "hark run" does all the time.
+func (a *app) forgetOld(ctx context.Context) error {
+	now := time.Now()
+	_, err := a.store.ForgetPrompts(ctx, now.Add(-a.config.Memory.KeepPrompts()))
+	if err == nil {
+		_, err = a.store.ForgetRecords(ctx, recordRetention(a.config).At(now))
+	}
 	return err
 }
 
@@ -157,40 +216,6 @@ func newReranker(c config.Config) (*rerank.Reranker, error) {
 	})
 }
 
-// newClient is the client of the model that the configuration names; nil if it names none.
-func newClient(c config.Config) *llm.Client {
-	if c.LLM.Model == "" {
-		return nil
-	}
-	l := llm.Config{
-		BaseURL: c.LLM.BaseURL, APIKey: c.LLM.APIKey.Reveal(), Model: c.LLM.Model,
-		MaxTokens: c.LLM.MaxTokens, Timeout: c.LLM.Timeout.Duration, Retries: 2,
-	}
-	if c.LLM.Temperature != nil {
-		t := float32(*c.LLM.Temperature)
-		l.Temperature = &t
-	}
-	return llm.New(l)
-}
-
-// newModel is newClient's as answers take it.
-func newModel(c config.Config) answer.Model {
-	client := newClient(c)
-	if client == nil {
-		return nil
-	}
-	return model{client}
-}
-
-// model lets an llm.Client write answers.
-type model struct{ *llm.Client }
-
-// Chat implements answer.Model.
-func (m model) Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (string, error) {
-	reply, err := m.Client.Chat(ctx, messages, delta)
-	return reply.Text, err
-}
-
 // index embeds what is pending, for commands that are about to end or to search.
 func (a *app) index(ctx context.Context, progress func(done int)) error {
 	indexer := memory.Indexer{Queue: a.store, Embedder: a.embedder}
@@ -252,6 +277,9 @@ func (a *app) placeOf(ctx context.Context, name string) (place, error) {
 	case 0:
 		return place{}, fmt.Errorf("no channel is called %q: import it first, or name another; a channel's id will do too", name)
 	case 1:
+		if matches[0].guild == memory.DirectGuild {
+			return place{}, fmt.Errorf("#%s are direct messages: Hark tells of them in the same direct message and nowhere else, so not at the command line either; \"hark export --channel\" writes them out", oneLine(cmp.Or(matches[0].name, name)))
+		}
 		return matches[0], nil
 	}
 	ids := make([]error, len(matches))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,7 +71,14 @@ func (k *kept) backfill(c *cobra.Command, name, since string) error {
 	if err != nil {
 		return err
 	}
-	gaps, begun, err := k.unheard(c.Context(), channel, after, listed)
+	g, now := k.guildOf(channel.Guild), time.Now()
+	if keep, _, _ := g.Retention(channel.ID, k.config.Memory.Retention.Duration); keep > 0 { // older ones would be forgotten at once
+		after = max(after, memory.FirstMessageID(memory.KeptSince(now, keep))-1)
+	}
+	gaps, begun, err := memory.Unheard(c.Context(), k, g, channel.ID, after, now, func(c memory.Channel) bool {
+		c.Guild = channel.Guild
+		return k.canFetch(c) == nil
+	})
 	switch {
 	case err != nil:
 		return err
@@ -84,14 +90,12 @@ func (k *kept) backfill(c *cobra.Command, name, since string) error {
 		return fmt.Errorf("Hark has listened in %s since %s: there is nothing before to fetch", k.called(channel), begun.Format(time.DateOnly))
 	}
 	threads := 0
-	var events []memory.Event
 	for _, gap := range gaps {
-		events = append(events, memory.GapFound{Gap: gap})
 		if gap.Channel != channel.ID {
 			threads++
 		}
 	}
-	if err := k.Apply(c.Context(), events...); err != nil {
+	if err := k.Apply(c.Context(), memory.BeginPast(gaps, now)...); err != nil {
 		return err
 	}
 	with := ""
@@ -101,27 +105,6 @@ func (k *kept) backfill(c *cobra.Command, name, since string) error {
 	_, err = fmt.Fprintf(c.OutOrStdout(), "The past of %s, up to %s%s, is on the list. A running Hark begins within a minute; \"hark backfill\" tells how far it is.\n",
 		k.called(channel), begun.Format(time.DateOnly), with)
 	return err
-}
-
-// unheard are the pasts of a channel and its threads that aren't on the list, from after on, and until when they last.
-func (k *kept) unheard(ctx context.Context, channel memory.Channel, after memory.MessageID, listed []memory.Gap) (gaps []memory.Gap, begun time.Time, err error) {
-	for _, c := range k.withThreads(channel) {
-		there := slices.ContainsFunc(listed, func(g memory.Gap) bool { return g.Channel == c.ID })
-		if there || c.Kind == memory.ForumChannel || k.canFetch(c) != nil { // a forum holds nothing but threads
-			continue
-		}
-		gap, err := k.past(ctx, c.Guild, c.ID)
-		if err != nil {
-			return nil, begun, err
-		}
-		if until := gap.Until.Time(); begun.Before(until) {
-			begun = until
-		}
-		if gap.After = after; gap.After < gap.Until {
-			gaps = append(gaps, gap)
-		}
-	}
-	return gaps, begun, nil
 }
 
 // called is what people call a channel.
@@ -147,38 +130,9 @@ func (k *kept) canFetch(c memory.Channel) error {
 	return nil
 }
 
-// withThreads are a channel and its threads.
-func (k *kept) withThreads(channel memory.Channel) []memory.Channel {
-	all := []memory.Channel{channel}
-	for _, c := range k.guildOf(channel.Guild).Channels {
-		if c.Guild = channel.Guild; c.Kind.IsThread() && c.Parent == channel.ID {
-			all = append(all, c)
-		}
-	}
-	return all
-}
-
-// past is what was said in a channel before Hark began to listen there: before the oldest message that it has, or, where
-// older ones were imported, before it came to the guild.
-func (k *kept) past(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (memory.Gap, error) {
-	gap := memory.Gap{Guild: guild, Channel: channel, Past: true, Until: memory.FirstMessageID(time.Now())}
-	oldest, err := k.Log(ctx, channel, 0, gap.Until, 1)
-	if err == nil && len(oldest) > 0 {
-		gap.Until = max(oldest[0].ID-1, k.guildOf(guild).Since)
-	}
-	return gap, err
-}
-
 // pastOf are the gaps on the list that were asked for, of a channel and its threads.
 func (k *kept) pastOf(ctx context.Context, channel memory.Channel) ([]memory.Gap, error) {
-	gaps, err := k.Gaps(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all := k.withThreads(channel)
-	return slices.DeleteFunc(gaps, func(g memory.Gap) bool {
-		return !g.Past || !slices.ContainsFunc(all, func(c memory.Channel) bool { return c.ID == g.Channel })
-	}), nil
+	return memory.PastOf(ctx, k, k.guildOf(channel.Guild), channel.ID)
 }
 
 func (k *kept) stopBackfill(c *cobra.Command, name string) error {
@@ -194,12 +148,10 @@ func (k *kept) stopBackfill(c *cobra.Command, name string) error {
 		return fmt.Errorf("no past of %s is being fetched", k.called(channel))
 	}
 	fetched := 0
-	var events []memory.Event
 	for _, gap := range gaps {
 		fetched += gap.Fetched
-		events = append(events, memory.GapFilled{Gap: gap, Through: gap.Until})
 	}
-	if err := k.Apply(c.Context(), events...); err != nil {
+	if err := k.Apply(c.Context(), memory.StopPast(gaps, time.Now())...); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.OutOrStdout(), "No more of the past of %s is fetched; what was fetched stays: %s.\n", k.called(channel), plural(fetched, "message"))

@@ -39,14 +39,25 @@ func (f *flags) backupCommand() *cobra.Command {
 		Short: "Copy the memory to a file, also while Hark runs",
 		Long: "Copies the whole memory to a file, as it is at one moment, also while Hark runs. The file appears when it is\n" +
 			"complete; a backup that is there already is replaced by it. It holds all text in the clear, and what is forgotten\n" +
-			"later stays in it: keep it private, and no longer than you need it.",
+			"later stays in it: keep it private, and no longer than you need it. With - for the file it goes to standard output:\n" +
+			"  docker compose exec -T hark /hark backup - > hark-backup.db",
 		Args: oneFile,
 		RunE: func(c *cobra.Command, args []string) error {
+			if args[0] == stream && asJSON {
+				return errors.New("standard output is the backup's: leave out --json, or name a file")
+			}
 			k, err := f.openKept(c.Context())
 			if err != nil {
 				return err
 			}
 			defer k.Close()
+			if args[0] == stream {
+				info, err := f.streamBackup(c.Context(), k, c.OutOrStdout())
+				if err == nil {
+					fmt.Fprintf(c.ErrOrStderr(), "Backed up %s, %s.\nIt holds all that was said, in the clear, and what is forgotten from now on stays in it: keep it private.\n", size(info.Size), holds(info))
+				}
+				return err
+			}
 			info, err := f.backUp(c.Context(), k, args[0], force)
 			if err != nil {
 				return err
@@ -96,14 +107,28 @@ func (f *flags) restoreCommand() *cobra.Command {
 		Use:   "restore FILE",
 		Short: "Put a backup back, and forget again what was forgotten since",
 		Long: "Puts a backup in the place of the memory. What was forgotten, deleted, edited or decided since the backup is so\n" +
-			"afterwards as well, as far as the memory that is replaced can tell. Hark must not run meanwhile.",
+			"afterwards as well, as far as the memory that is replaced can tell. Hark must not run meanwhile. With - for the\n" +
+			"file it comes from standard input, and --yes is needed:\n" +
+			"  docker compose stop hark && docker compose run --rm -T hark restore --yes - < hark-backup.db && docker compose start hark",
 		Args: oneFile,
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := f.load()
 			if err != nil {
 				return err
 			}
-			info, err := sqlite.ReadBackup(c.Context(), args[0])
+			file := args[0]
+			if file == stream {
+				if !yes {
+					return errors.New("with the backup on standard input there is nobody to ask: say --yes, or name a file")
+				}
+				kept, remove, err := streamRestore(cfg.Data, c.InOrStdin())
+				if err != nil {
+					return err
+				}
+				defer remove()
+				file = kept
+			}
+			info, err := sqlite.ReadBackup(c.Context(), file)
 			if err != nil {
 				return err
 			}
@@ -112,7 +137,7 @@ func (f *flags) restoreCommand() *cobra.Command {
 			if err := f.confirm(c.Context(), yes, "Put it in place?"); err != nil {
 				return err
 			}
-			return f.restore(c, cfg.Data, args[0])
+			return f.restore(c, cfg.Data, file)
 		},
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "don't ask")

@@ -24,7 +24,8 @@ func (f *flags) chatCommand() *cobra.Command {
 		Use:   "chat",
 		Short: "Talk with Hark in the terminal, without Discord",
 		Long: "Talk with Hark in the terminal, without Discord. Lines are remembered; write \"Name: text\" to speak as\n" +
-			"somebody. A line with @hark in it is answered. With lines piped in, only the answers are printed.",
+			"somebody. A line with @hark in it is answered. A line that begins with / is a command: /recall, /why, /context,\n" +
+			"/lore, /memory, /as; /help shows them. With lines piped in, only the answers are printed.",
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := f.load()
@@ -38,12 +39,12 @@ func (f *flags) chatCommand() *cobra.Command {
 			defer a.close()
 			p, err := a.placeOf(c.Context(), channel)
 			if err == nil {
-				err = a.forgetOldPrompts(c.Context())
+				err = a.forgetOld(c.Context())
 			}
 			if err != nil {
 				return err
 			}
-			return f.chat(c, &conversation{app: a, place: p, speaker: as, now: time.Now, out: c.OutOrStdout(), warn: c.ErrOrStderr()})
+			return f.chat(c, &conversation{flags: f, app: a, place: p, speaker: as, now: time.Now, out: c.OutOrStdout(), warn: c.ErrOrStderr()})
 		},
 	}
 	c.Flags().StringVar(&channel, "channel", "", "talk in the channel of this `name` or id (default: one of the terminal's own, from which all but direct messages is found)")
@@ -73,14 +74,19 @@ func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 	talking := func() error { return talk.lines(ctx, c.InOrStdin()) }
 	in, isTerminal := terminalOf(f.env.stdin)
 	if out, toTerminal := terminalOf(f.env.stdout); isTerminal && toTerminal {
-		s := newScreen(in, out, talk.place.name, f.env.lookup)
-		notices = s.term
+		s := newScreen(in, out, f.env.lookup)
+		notices = s
 		talking = func() error { return talk.interactive(ctx, s, f.env.interrupts) }
 	}
 	indexer := memory.Indexer{Queue: talk.app.store, Embedder: talk.app.embedder, Failed: func(err error, wait time.Duration) {
 		fmt.Fprintf(notices, "hark: %v; trying again in %v\n", err, wait)
 	}}
 	group.Go(func() error { return indexer.Run(ctx) })
+	group.Go(func() error {
+		return talk.app.answers.Run(ctx, nil, func(_ memory.ChannelID, err error) {
+			fmt.Fprintf(notices, "hark: what was said a while ago is cut off: %v\n", err)
+		})
+	})
 	group.Go(func() error {
 		defer cancel()
 		return talking()
@@ -96,7 +102,7 @@ func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 
 // sumUp sums up what was said there before, if that has ended.
 func (t *conversation) sumUp(ctx context.Context) error {
-	s := newSummariser(t.app.config, t.app.store, func(_ memory.ChannelID, err error) {
+	s := newSummariser(t.app, func(_ memory.ChannelID, err error) {
 		fmt.Fprintf(t.warn, "hark: what was said before is summed up without the model: %v\n", err)
 	})
 	if s == nil || !t.logs() {
@@ -113,16 +119,21 @@ func (t *conversation) sumUp(ctx context.Context) error {
 
 // conversation is a talk in one channel.
 type conversation struct {
+	flags   *flags
 	app     *app
 	place   place
 	speaker string // of lines without a name
 	now     func() time.Time
 	out     io.Writer
+	colour  colours
 	live    *live     // shows an answer while it is being written; nil if answers are printed when they are whole
 	warn    io.Writer // where it is told that an answer failed, or what it survived
 	last    memory.MessageID
 	// first says that nothing was ever said there: the first talk is summed up however long it is until the second.
 	first bool
+	// ask, if not nil, asks whoever is there something, and returns their line.
+	ask  func(question string) (string, error)
+	past *pastLines // that can be called back; nil where none can
 	// interrupts, if not nil, end an answer that is being written.
 	interrupts *interrupts
 	// unanswered is set once an answer failed. What is said goes on being remembered.
@@ -171,34 +182,25 @@ func readLine(in *bufio.Reader, limit int) (line string, whole bool, err error) 
 	}
 }
 
-// sayAll says what read returns until it returns an error. What saying fails with is given to failed, which
-// decides whether to go on. A read that never returns is left behind when ctx is done: the process ends then.
+// sayAll says what read returns until it returns an error, or somebody says that it is to end. What saying fails with is
+// given to failed, which decides whether to go on.
 func (t *conversation) sayAll(ctx context.Context, read func() (string, error), failed func(error) error) error {
-	type line struct {
-		text string
-		err  error
-	}
 	for {
-		next := make(chan line, 1)
-		go func() {
-			text, err := read()
-			next <- line{text, err}
-		}()
-		select {
-		case l := <-next:
-			if l.err != nil {
-				return l.err
-			}
-			if err := t.say(ctx, l.text); err != nil {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				if err := failed(err); err != nil {
-					return err
-				}
-			}
-		case <-ctx.Done():
+		line, err := soon(ctx, read)
+		if err != nil {
+			return err
+		}
+		err = t.say(ctx, line)
+		switch {
+		case err == nil:
+			continue
+		case ctx.Err() != nil:
 			return ctx.Err()
+		case errors.Is(err, io.EOF): // as /quit has it
+			return err
+		}
+		if err := failed(err); err != nil {
+			return err
 		}
 	}
 }
@@ -208,8 +210,11 @@ var (
 	mention = regexp.MustCompile(`(?i)(^|[^\w@])@hark\b[,:]?`)
 )
 
-// say logs a line, and answers it if it speaks to Hark.
+// say logs a line, and answers it if it speaks to Hark. A command is used instead, and not logged.
 func (t *conversation) say(ctx context.Context, line string) error {
+	if is, err := t.command(ctx, line); is {
+		return err
+	}
 	name, text := t.speaker, memory.Clean(line)
 	if m := named.FindStringSubmatch(text); m != nil && !mention.MatchString(m[1]) { // "@hark: …" speaks to Hark
 		name, text = m[1], m[2]
@@ -257,7 +262,7 @@ func (t *conversation) log(ctx context.Context, name string, m memory.Message, m
 		more, t.first = append(more, memory.Summarised{Guild: t.place.guild, Channel: t.place.channel, Until: m.ID - 1}), false
 	}
 	return t.app.store.Apply(ctx, append([]memory.Event{
-		memory.ChannelSeen{Channel: memory.Channel{ID: t.place.channel, Guild: t.place.guild, Kind: memory.LocalChannel, Name: t.place.name}},
+		t.present(),
 		memory.PersonSeen{Person: memory.Person{ID: m.Author, Guild: t.place.guild, Name: name}},
 		memory.Posted{Message: m},
 	}, more...)...)
@@ -276,15 +281,25 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 		t.live.begin()
 		stream = t.live.show
 	}
+	q.Using, q.Confirms = t.using, t.ask != nil && t.logs()
 	a, err := t.app.answers.Answer(ctx, q, stream)
+	if err != nil {
+		err = errors.Join(err, t.recordUnanswered(context.WithoutCancel(ctx), q, a))
+	}
 	if a.Away != nil {
 		fmt.Fprintln(t.warn, "hark:", a.Away)
+	}
+	if a.Instead != nil {
+		fmt.Fprintf(t.warn, "hark: %s answered instead: %v\n", a.Model, a.Instead)
 	}
 	if a.Shortened != nil {
 		fmt.Fprintln(t.warn, "hark:", a.Shortened)
 	}
 	if a.Unranked != nil {
 		fmt.Fprintln(t.warn, "hark:", a.Unranked)
+	}
+	if a.ToolFailed != nil {
+		fmt.Fprintln(t.warn, "hark:", a.ToolFailed)
 	}
 	if err == nil || a.Text != "" || t.live != nil { // on the screen what has begun is ended
 		t.print(a)
@@ -297,7 +312,34 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 	}
 	m := memory.Message{ID: t.nextID(), Guild: q.Guild, Channel: q.Channel, Author: harkID, Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID}
 	a.Trace.Answer = m.ID
-	return t.log(ctx, "Hark", m, memory.Answered{Trace: a.Trace})
+	if err := t.log(ctx, "Hark", m, append([]memory.Event{memory.Answered{Trace: a.Trace}}, t.called(a.Records, a.Trace)...)...); err != nil {
+		return err
+	}
+	return t.propose(ctx, q, a)
+}
+
+// called are the records of a question's calls.
+func (t *conversation) called(records []memory.Record, trace memory.Trace) []memory.Event {
+	if t.app.config.Memory.KeepRecords() == 0 {
+		return nil
+	}
+	return answer.Called(records, trace, t.now())
+}
+
+// recordUnanswered keeps that a question was asked whose answer isn't remembered.
+func (t *conversation) recordUnanswered(ctx context.Context, q answer.Question, a answer.Answer) error {
+	if !t.logs() {
+		return nil
+	}
+	return t.app.store.Apply(ctx, t.called(a.Records, memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker})...)
+}
+
+// using tells that the model uses a tool.
+func (t *conversation) using(tool string) {
+	if t.live != nil {
+		t.live.pause()
+	}
+	fmt.Fprintf(t.warn, "%shark: %s …%s\n", t.colour.dim, printable(tool), t.colour.off)
 }
 
 // print shows an answer, what of it wasn't streamed, and what it cites. An extractive one tells its sources
@@ -313,10 +355,14 @@ func (t *conversation) print(a answer.Answer) {
 	default:
 		t.live.end()
 	}
-	if a.Model == "" {
-		return
+	if a.Model != "" {
+		t.cite(a.Sources)
 	}
-	for _, s := range a.Sources {
+}
+
+// cite lists what a text cites.
+func (t *conversation) cite(sources []answer.Source) {
+	for _, s := range sources {
 		fmt.Fprintf(t.out, "  [%d] %s, #%s, %s\n", s.Number, oneLine(s.Author), oneLine(s.Place),
 			s.Time.In(t.app.config.Answer.Location()).Format("2 Jan 2006 15:04"))
 	}

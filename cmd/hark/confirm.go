@@ -13,8 +13,11 @@ func (f *flags) confirm(ctx context.Context, yes bool, question string) error {
 	if yes {
 		return nil
 	}
+	if f.talk != nil && f.talk.ask != nil {
+		return f.talk.confirm(ctx, question)
+	}
 	in, ok := terminalOf(f.env.stdin)
-	if _, shown := terminalOf(f.env.stderr); !ok || !shown {
+	if _, shown := terminalOf(f.env.stderr); !ok || !shown || f.talk != nil {
 		return errors.New("nobody can be asked here whether to go on: say so with --yes")
 	}
 	fmt.Fprintf(f.env.stderr, "%s [y/N] ", question)

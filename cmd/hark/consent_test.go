@@ -204,7 +204,7 @@ func TestOptingOutForgetsAtOnce(t *testing.T) {
 	if !w.onDisk("jane-canary") {
 		t.Fatal("nothing was logged")
 	}
-	confirm := w.use(w.jane.ID, "memory optout", "Opt out?")
+	confirm := w.use(w.jane.ID, "memory optout", "Opt out in this server")
 	out := w.discord.Click(confirm.Message, w.jane.ID, "optout")
 	w.discord.Say(w.general.ID, w.ana.ID, "ana-canary stays")
 	w.shown(out, "You've opted out")

@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"hark/builder"
 	"hark/internal/answer"
+	"hark/internal/portrait"
 	"hark/memory"
 )
 
@@ -26,27 +28,35 @@ func (f *flags) contextCommand() *cobra.Command {
 			if layout != "" {
 				cfg.Builder.Layout = layout
 			}
-			if mode != "" && !builder.Mode(mode).Known() {
-				return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, modeNames())
-			}
 			app, q, err := a.ask(c.Context(), cfg, strings.Join(args, " "))
 			if err != nil {
 				return err
 			}
 			defer app.close()
-			q.Mode = builder.Mode(mode)
-			r, err := app.answers.Recall(c.Context(), q)
-			if err != nil {
-				return err
-			}
-			a.tellLacks(r.Result)
-			return printPrompt(c, a.json, r)
+			return a.context(c, app, q, mode)
 		},
 	}
 	a.addFlags(c)
 	c.Flags().StringVar(&layout, "layout", "", "the prompt's form: `sections`, plain or chat (default: as configured)")
-	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+modeNames()+" (default: the channel's, or inferred from the question)")
+	addMode(c, &mode)
 	return c
+}
+
+func addMode(c *cobra.Command, mode *string) {
+	c.Flags().StringVar(mode, "mode", "", "answer in this `mode`: "+modeNames()+" (default: the channel's, or inferred from the question)")
+}
+
+// context shows the prompt that a question makes, in a mode or in its own.
+func (a *asking) context(c *cobra.Command, app *app, q answer.Question, mode string) error {
+	if q.Mode = builder.Mode(mode); mode != "" && !q.Mode.Known() {
+		return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, modeNames())
+	}
+	r, err := app.answers.Recall(c.Context(), q)
+	if err != nil {
+		return err
+	}
+	a.tellLacks(r.Result)
+	return printPrompt(c, a.json, r)
 }
 
 // printPrompt prints the prompt alone to stdout, and what it takes up and where its sections stand to stderr.
@@ -65,21 +75,47 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 	if err := printSections(c.ErrOrStderr(), "", uses, p); err != nil {
 		return err
 	}
+	if r.Condensed != nil {
+		if _, err := fmt.Fprintf(c.ErrOrStderr(), "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources), oneLine(r.Condensed.Model)); err != nil {
+			return err
+		}
+	}
 	_, err := fmt.Fprintf(c.ErrOrStderr(), "%-18s %6d tokens of %d\n", "all", r.Prompt.Report.Tokens, r.Prompt.Report.MaxTokens)
 	return err
 }
 
 // jsonSummary is a summary that was looked at for a prompt.
 type jsonSummary struct {
-	listedSummary
+	portrait.Summary
 	Relevance float64  `json:"relevance"`
 	Why       []string `json:"why"`
+}
+
+// jsonCondensed is what the older part of the session was condensed to.
+type jsonCondensed struct {
+	Until   string    `json:"until"` // the last message that it tells of
+	Text    string    `json:"text"`
+	Sources []string  `json:"sources"`
+	Made    time.Time `json:"made"`
+	Model   string    `json:"model"`
+}
+
+func condensedJSON(c *memory.Condensed) *jsonCondensed {
+	if c == nil {
+		return nil
+	}
+	out := &jsonCondensed{Until: c.Until.String(), Text: c.Text, Made: c.Made.UTC(), Model: c.Model}
+	for _, s := range c.Sources {
+		out.Sources = append(out.Sources, s.Message.String())
+	}
+	return out
 }
 
 type jsonPrompt struct {
 	Messages  []memory.PromptMessage `json:"messages"`
 	Sections  []jsonSection          `json:"sections"`
 	Summaries []jsonSummary          `json:"summaries,omitempty"` // of the channel's earlier sessions, best first
+	Condensed *jsonCondensed         `json:"condensed,omitempty"` // of the session that goes on, if its older part was
 	Tokens    int                    `json:"tokens"`
 	MaxTokens int                    `json:"max_tokens"`
 	TextOnly  bool                   `json:"text_only,omitempty"` // nothing was found by meaning, for want of vectors
@@ -92,10 +128,10 @@ func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
 	report := r.Prompt.Report
 	out := jsonPrompt{
 		Messages: p.Messages, Sections: sectionsJSON(answer.SectionUses(report), p), Tokens: report.Tokens, MaxTokens: report.MaxTokens, TextOnly: r.Result.TextOnly,
-		Mode: string(r.Mode.Is), ModeBy: string(r.Mode.By), ModeWhy: r.Mode.Why,
+		Mode: string(r.Mode.Is), ModeBy: string(r.Mode.By), ModeWhy: r.Mode.Why, Condensed: condensedJSON(r.Condensed),
 	}
 	for _, h := range r.Earlier {
-		out.Summaries = append(out.Summaries, jsonSummary{summaryOf(h.Summary), h.Relevance, append([]string{}, h.Why...)})
+		out.Summaries = append(out.Summaries, jsonSummary{portrait.SummaryOf(h.Summary), h.Relevance, append([]string{}, h.Why...)})
 	}
 	return out
 }

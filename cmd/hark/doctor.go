@@ -1,163 +1,197 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
+	"strings"
+	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"hark/bot"
 	"hark/internal/config"
-	"hark/memory"
 )
 
 func (f *flags) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON, mend bool
+	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check configuration, data, Discord, model, reranker and embedder, and say what to do",
-		Args:  noArguments,
+		Long: "Checks all that Hark needs, also while it runs, and changes nothing without --mend. Each line begins with ✓ for what is well, ✗ for what\n" +
+			"is amiss, or ! for what could be better, and says what to do. The exit code is 1 if there is a ✗. It asks each model\n" +
+			"for an answer of one token, and the embedder for a few vectors.",
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			d := doctor{out: c.OutOrStdout()}
-			cfg, err := f.load()
-			d.tell("configuration", "it can be read", err)
-			if err == nil {
-				d.examine(c.Context(), cfg)
+			ill, all := false, []finding{}
+			if mend {
+				if err := f.mend(c); err != nil {
+					return err
+				}
 			}
+			f.examine(c.Context(), func(found finding) {
+				ill = ill || !found.OK
+				all = append(all, found)
+				if !asJSON {
+					fmt.Fprintln(c.OutOrStdout(), found)
+				}
+			})
 			if err := c.Context().Err(); err != nil {
 				return err
 			}
-			if d.ill {
+			if asJSON {
+				if err := printJSON(c.OutOrStdout(), all); err != nil {
+					return err
+				}
+			}
+			if ill {
 				return errShown
 			}
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&mend, "mend", false, "first make again what is damaged of that which is made of what was said; Hark must not run")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: a list of {check, ok, detail, advice}")
+	return c
 }
 
-// doctor tells how things are, a line each.
-type doctor struct {
-	out io.Writer
-	ill bool
+// finding is how one thing is that was checked.
+type finding struct {
+	Check  string `json:"check"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Advice string `json:"advice"` // what to do; where OK, what could be better
 }
 
-// tell prints that what is checked is well, or what is wrong with it.
-func (d *doctor) tell(what, well string, err error) {
-	if err == nil {
-		fmt.Fprintf(d.out, "✓ %s: %s\n", what, well)
-		return
+func (f finding) String() string {
+	mark := "✗"
+	switch {
+	case f.OK && f.Advice != "":
+		mark = "!"
+	case f.OK:
+		mark = "✓"
 	}
-	d.ill = true
-	fmt.Fprintf(d.out, "✗ %s: %v\n", what, err)
+	line := mark + " " + f.Check + ": " + f.Detail
+	if f.Advice != "" {
+		line += " → " + f.Advice
+	}
+	return oneLine(line)
+}
+
+// well is a finding that all is.
+func well(check, format string, args ...any) finding {
+	return finding{Check: check, OK: true, Detail: fmt.Sprintf(format, args...)}
+}
+
+// failed is a finding of err, which doesn't say what to do.
+func failed(check string, err error, advice string) finding {
+	return finding{Check: check, Detail: err.Error(), Advice: advice}
+}
+
+// amiss is a finding of err, which may say itself what to do; if it doesn't, advice is that.
+func amiss(check string, err error, advice string) finding {
+	detail, own := parted(strings.ReplaceAll(err.Error(), "\n", "; "))
+	if errors.Is(err, context.DeadlineExceeded) {
+		detail, own = "there was no answer in time", ""
+	}
+	if own != "" {
+		advice = own
+	}
+	return finding{Check: check, Detail: detail, Advice: advice}
+}
+
+// parted cuts an error's sentence in what happened and what to do, which stands behind its first colon outside of parentheses.
+func parted(sentence string) (happened, advice string) {
+	depth := 0
+	for i, r := range sentence {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ':' && depth == 0 && strings.HasPrefix(sentence[i:], ": "):
+			return sentence[:i], sentence[i+2:]
+		}
+	}
+	return sentence, ""
 }
 
 // examineTime bounds each check that depends on somebody else.
 const examineTime = 30 * time.Second
 
-func (d *doctor) examine(ctx context.Context, c config.Config) {
-	d.tell("data directory", "Hark can write to "+c.Data, checkDirectory(c.Data))
-	a, err := open(ctx, c, 0, nil)
+// examine checks everything, and tells what it found in a fixed order.
+func (f *flags) examine(ctx context.Context, tell func(finding)) {
+	cfg, err := f.load()
+	tell(f.configuration(err))
+	d := doctor{env: f.env, config: cfg}
 	if err != nil {
-		d.tell("database", "", err)
-	} else {
-		defer a.close()
-		d.tell("database", d.counts(ctx, a), nil)
+		tell(d.versions(ctx))
+		return
 	}
-	within := func(check func(context.Context) (string, error)) (string, error) {
-		ctx, cancel := context.WithTimeout(ctx, examineTime)
-		defer cancel()
-		return check(ctx)
-	}
-	well, err := within(func(ctx context.Context) (string, error) {
-		return "it takes the token, and the Message Content intent is on", bot.Check(ctx, bot.Config{Token: c.Discord.Token.Reveal(), APIURL: c.Discord.APIURL})
-	})
-	d.tell("Discord", well, err)
-	well, err = within(func(ctx context.Context) (string, error) { return checkModel(ctx, c) })
-	d.tell("model", well, err)
-	well, err = within(func(ctx context.Context) (string, error) { return checkReranker(ctx, c) })
-	d.tell("reranker", well, err)
-	if a != nil {
-		well, err = within(a.checkEmbedder)
-		err = cmp.Or(a.standIn, err)
-		d.tell("embedder", well, err)
-	}
+	d.examine(ctx, tell)
 }
 
-// checkDirectory writes a file to the directory and removes it.
-func checkDirectory(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("%w: make it, or name another with --data or HARK_DATA", err)
-	}
-	file, err := os.CreateTemp(dir, ".doctor-*")
-	if err != nil {
-		return fmt.Errorf("%w: give it to the user that Hark runs as (in the container: chown 65532:65532)", errors.Unwrap(err))
-	}
-	_, err = file.WriteString("Hark can write here.\n")
-	return errors.Join(err, file.Close(), os.Remove(filepath.Join(dir, filepath.Base(file.Name()))))
+// doctor checks what a configuration needs.
+type doctor struct {
+	env    *environment
+	config config.Config
+	// brief leaves out what costs money or much time.
+	brief bool
 }
 
-func (d *doctor) counts(ctx context.Context, a *app) string {
-	guilds, err := a.store.Guilds(ctx)
-	if err != nil {
-		return err.Error()
+// examine makes all checks at the same time, each for so long as examineTime.
+func (d *doctor) examine(ctx context.Context, tell func(finding)) {
+	one := func(check func(context.Context) finding) func(context.Context) []finding {
+		return func(ctx context.Context) []finding { return []finding{check(ctx)} }
 	}
-	messages, channels := 0, 0
-	for _, id := range guilds {
-		g, err := a.store.Guild(ctx, id)
-		if err != nil {
-			continue
-		}
-		var scope memory.Scope
-		for _, c := range g.Channels {
-			scope.Channels = append(scope.Channels, c.ID)
-		}
-		n, _, err := a.store.Frequencies(ctx, scope, nil, 0)
-		if err == nil {
-			messages += n
-			channels += len(g.Channels)
+	parts := []func(context.Context) []finding{one(d.versions), one(d.dataDirectory), one(d.database), d.discord}
+	for _, m := range d.models() {
+		parts = append(parts, one(m))
+	}
+	parts = append(parts, one(d.reranker), one(d.embedder))
+	var work sync.WaitGroup
+	defer work.Wait()
+	found := make([]chan []finding, len(parts))
+	for i, part := range parts {
+		found[i] = make(chan []finding, 1)
+		work.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, examineTime)
+			defer cancel()
+			found[i] <- part(ctx)
+		})
+	}
+	for _, findings := range found {
+		for _, f := range <-findings {
+			if ctx.Err() != nil {
+				return
+			}
+			tell(f)
 		}
 	}
-	return fmt.Sprintf("%s in %s of %s", plural(messages, "message"), plural(channels, "channel"), plural(len(guilds), "guild"))
 }
 
-func checkModel(ctx context.Context, c config.Config) (string, error) {
-	client := newClient(c)
-	if client == nil {
-		return "none is configured: answers quote what was said; set llm.model (and llm.base_url) for more", nil
+// logChecks makes the doctor's checks, without those that cost something, and logs what isn't well.
+func logChecks(ctx context.Context, f *flags, cfg config.Config, log zerolog.Logger) {
+	d := doctor{env: f.env, config: cfg, brief: true}
+	wrong, advised, n := 0, 0, 0
+	tell := func(found finding) {
+		n++
+		event := log.Warn()
+		switch {
+		case found.OK && found.Advice == "":
+			return
+		case found.OK:
+			advised++
+		default:
+			event = log.Error()
+			wrong++
+		}
+		event.Str("check", found.Check).Str("advice", oneLine(found.Advice)).Msg(oneLine(found.Detail))
 	}
-	how, err := client.Check(ctx)
-	window := "how large its window is, isn't known (llm.window)"
-	if n := windowOf(c); n > 0 {
-		window = fmt.Sprintf("its window has %d tokens", n)
+	tell(f.configuration(nil))
+	d.examine(ctx, tell)
+	if ctx.Err() == nil {
+		log.Info().Int("checks", n).Int("wrong", wrong).Int("advice", advised).Msg("checked; \"hark doctor\" tells more")
 	}
-	return client.Name() + ": " + how + "; " + window, err
-}
-
-// checkReranker asks which of two texts answers a question.
-func checkReranker(ctx context.Context, c config.Config) (string, error) {
-	r, err := newReranker(c)
-	if err != nil {
-		return "", err
-	}
-	if r == nil {
-		return "none is configured, and none is needed; with one (search.rerank_url) what is recalled comes in a better order", nil
-	}
-	started := time.Now()
-	scores, err := r.Rerank(ctx, "What colour is the sky?", []string{"Bread is baked in an oven.", "The sky is blue today."})
-	if err == nil && scores[0] >= scores[1] {
-		err = fmt.Errorf("%s takes bread for a better answer than the sky where the sky is asked about: is it a reranking model? (search.rerank_model)", r.Name())
-	}
-	return fmt.Sprintf("%s tells what answers a question, in %v", r.Name(), time.Since(started).Round(time.Millisecond)), err
-}
-
-func (a *app) checkEmbedder(ctx context.Context) (string, error) {
-	space := a.embedder.Space()
-	started := time.Now()
-	_, err := a.embedder.Embed(ctx, memory.ForStorage, []string{"Is anybody there?"})
-	return fmt.Sprintf("%s gives %d dimensions, in %v", space.Name, space.Dimensions, time.Since(started).Round(time.Millisecond)), err
 }

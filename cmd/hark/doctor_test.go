@@ -1,41 +1,108 @@
 package main
 
 import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/internal/discordtest"
 	"hark/internal/llmtest"
+
+	"hark/memory/sqlite"
 )
+
+// doctorTest is one fault, and what the doctor says of it.
+type doctorTest struct {
+	options []discordtest.Option
+	change  func(*world)
+	wrong   string // the only check with a ✗
+	advised string // the only check with a !
+	says    string // in that line
+}
 
 func TestDoctor(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		options []discordtest.Option
-		change  func(*world)
-		wrong   string // the only line with a ✗
-		says    string
-	}{
-		"all is well": {},
+	llm := func(s *llmtest.Server) func(*world) {
+		return func(w *world) { w.env["HARK_LLM_BASE_URL"] = s.URL() }
+	}
+	embedding := func(w *world, options ...llmtest.Option) *llmtest.Server {
+		s := llmtest.New(w.T, options...)
+		w.env["HARK_EMBEDDING_MODEL"], w.env["HARK_EMBEDDING_BASE_URL"] = "e", s.URL()
+		return s
+	}
+	tests := map[string]doctorTest{
+		"all is well": {change: func(w *world) { w.remember("hello") }},
 		"wrong token": {change: func(w *world) { w.env["HARK_DISCORD_TOKEN"] = "wrong" }, wrong: "Discord", says: "Reset Token"},
+		"no token":    {change: func(w *world) { delete(w.env, "HARK_DISCORD_TOKEN") }, wrong: "Discord", says: "copy the token from its Bot page"},
+		"no Discord":  {change: func(w *world) { w.env["HARK_DISCORD_API_URL"] = "http://127.0.0.1:1"; w.nowhere = true }, wrong: "Discord", says: "check the network"},
 		"no intent": {options: []discordtest.Option{discordtest.WithoutIntents(discordtest.MessageContent)},
-			wrong: "Discord", says: "Message Content Intent"},
-		"no model server": {change: func(w *world) { w.env["HARK_LLM_BASE_URL"] = "http://127.0.0.1:1/v1" }, wrong: "model", says: "llm.base_url"},
+			wrong: "intents", says: "Message Content Intent"},
+		"a permission is missing in one server": {change: func(w *world) {
+			lawn := w.discord.AddGuild("Lawn\x1b")
+			for _, role := range []discordtest.ID{lawn.ID, lawn.BotRole.ID} {
+				w.discord.UpdateRole(lawn.ID, role, func(r *discordtest.Role) { r.Permissions &^= discordtest.AttachFiles })
+			}
+		}, wrong: "permissions in Lawn\uFFFD", says: "missing: Attach Files → somebody who manages that server grants it with https://discord.com/oauth2/authorize?client_id="},
+		"commands are missing in one server": {change: func(w *world) { w.discord.DenyCommands(w.guild.ID) },
+			wrong: "permissions in Garden", says: "missing: the scope applications.commands"},
+		"no server":               {change: func(w *world) { w.discord.RemoveGuild(w.guild.ID) }, advised: "permissions", says: "invite it: https://discord.com/"},
+		"a server for developing": {change: func(w *world) { w.env["HARK_DISCORD_DEV_GUILD"] = w.guild.ID.String() }, advised: "commands", says: "only Garden has them"},
+		"none for developing": {change: func(w *world) { w.env["HARK_DISCORD_DEV_GUILD"] = "7" },
+			wrong: "commands", says: "guild_id=7"},
+		"guilds aren't told": {change: func(w *world) { w.discord.Inject("GET /users/@me/guilds", 9, discordtest.Forbidden()) },
+			wrong: "permissions", says: "try again later"},
+		"limits aren't told": {change: func(w *world) { w.discord.Inject("GET /gateway/bot", 9, discordtest.ServerError()) },
+			wrong: "gateway", says: "ask Discord for the gateway's limits"},
+		"no connections left": {options: []discordtest.Option{discordtest.WithStarts(0)}, wrong: "gateway", says: "stop Hark and wait 24h0m0s"},
+		"few connections left": {options: []discordtest.Option{discordtest.WithStarts(99)}, advised: "gateway",
+			says: "99 of 1000 connections are left today → something restarts Hark"},
+		"late":  {options: []discordtest.Option{discordtest.WithDateOff(time.Hour)}, wrong: "clock", says: "behind Discord's → have it set"},
+		"early": {options: []discordtest.Option{discordtest.WithDateOff(-time.Hour)}, wrong: "clock", says: "ahead of Discord's → have it set"},
+
+		"no model": {change: func(w *world) { delete(w.env, "HARK_LLM_MODEL") }},
+		"no model server": {change: func(w *world) { w.env["HARK_LLM_BASE_URL"] = "http://127.0.0.1:1/v1" },
+			wrong: "model", says: "is it running? (llm.base_url)"},
 		"wrong key": {change: func(w *world) {
 			w.env["HARK_LLM_BASE_URL"] = llmtest.New(w.T, llmtest.Key("right")).URL()
 			w.env["HARK_LLM_API_KEY"] = "wr0ng-key"
-		}, wrong: "model", says: "llm.api_key"},
-		"unknown model": {change: func(w *world) {
-			w.env["HARK_LLM_BASE_URL"] = llmtest.New(w.T, llmtest.Models("other")).URL()
-		}, wrong: "model", says: "test-model"},
+		}, wrong: "model", says: "→ check llm.api_key"},
+		"unknown model":   {change: llm(llmtest.New(t, llmtest.Models("other"))), wrong: "model", says: "has no model \"test-model\" (404, model_not_found) → check llm.model"},
+		"a page":          {change: func(w *world) { w.model.Queue(llmtest.Page(200)) }, wrong: "model", says: "does llm.base_url lead to its API"},
+		"a page of 502":   {change: func(w *world) { w.model.Queue(llmtest.Page(502)) }, wrong: "model", says: "try again later"},
+		"a narrow window": {change: func(w *world) { w.env["HARK_LLM_WINDOW"] = "2000" }, advised: "model", says: "leaves 1000 for a prompt"},
+		"a wide window":   {change: func(w *world) { w.env["HARK_LLM_WINDOW"] = "20000" }},
+		"a second model fails": {change: func(w *world) {
+			w.configure("[[llm.models]]\nname = 'second'\nmodel = 'm'\nbase_url = 'http://127.0.0.1:1/v1'\n")
+		}, wrong: `model "second"`, says: "is it running?"},
+		"the fallback fails": {change: func(w *world) {
+			w.env["HARK_LLM_FALLBACK_MODEL"], w.env["HARK_LLM_FALLBACK_BASE_URL"] = "f", "http://127.0.0.1:1/v1"
+		}, wrong: "fallback model", says: "is it running?"},
+
 		"no embedding server": {change: func(w *world) {
 			w.env["HARK_EMBEDDING_MODEL"], w.env["HARK_EMBEDDING_BASE_URL"] = "e", "http://127.0.0.1:1/v1"
 			w.env["HARK_EMBEDDING_DIMENSIONS"] = "64"
 		}, wrong: "embedder", says: "embedding.base_url"},
-		"embedding server": {change: func(w *world) {
-			w.env["HARK_EMBEDDING_MODEL"], w.env["HARK_EMBEDDING_BASE_URL"] = "e", w.model.URL()
-		}},
+		"embedding server": {change: func(w *world) { embedding(w) }},
+		"another embedder": {change: func(w *world) {
+			w.remember("hello")
+			embedding(w)
+		}, advised: "embedder", says: "hark reindex"},
+		"an embedder with other dimensions": {change: func(w *world) {
+			embedding(w)
+			w.remember("hello")
+			embedding(w, llmtest.Dimensions(32))
+		}, wrong: "embedder", says: "vectors of length 32, where they had 64 before or should → name the model that made the stored vectors"},
+		"an embedder that answers pages": {change: func(w *world) {
+			embedding(w).QueueEmbeddings(llmtest.HTMLPage, llmtest.HTMLPage)
+		}, wrong: "embedder", says: "does embedding.base_url lead to its API"},
 		"no rerank server": {change: func(w *world) {
 			w.env["HARK_SEARCH_RERANK_URL"], w.env["HARK_SEARCH_RERANK_KEY"] = "http://127.0.0.1:1/rerank", "wr0ng-key"
 		}, wrong: "reranker", says: "search.rerank_url"},
@@ -43,6 +110,34 @@ func TestDoctor(t *testing.T) {
 		"no model that reranks": {change: func(w *world) {
 			w.env["HARK_SEARCH_RERANK_URL"] = newReranking(w.T, "Bread").url
 		}, wrong: "reranker", says: "is it a reranking model?"},
+
+		"no configuration": {change: func(w *world) { delete(w.env, "HARK_CONFIG") }},
+		"a configuration for all": {change: func(w *world) {
+			w.configure("[llm]\napi_key = 'wr0ng-key'\n")
+			w.chmod(0o644)
+		}, wrong: "configuration", says: "holds secrets (llm.api_key), and everybody on this machine can get at it → chmod 600 "},
+		"a configuration for a group": {change: func(w *world) {
+			w.configure("[llm]\napi_key = 'wr0ng-key'\n")
+			w.chmod(0o640)
+		}, advised: "configuration", says: "its group can get at it → chmod 600 "},
+		"a configuration without secrets": {change: func(w *world) { w.chmod(0o644) }},
+		"a directory that can't be written": {change: func(w *world) { w.env["HARK_DATA"] = "/proc/self" },
+			wrong: "data directory", says: "give it to the user that Hark runs as"},
+		"a full disk": {change: func(w *world) { w.free = 5 << 20 }, wrong: "data directory", says: "with 5.2 MB of 1.1 GB free → make room there"},
+		"a disk that fills up": {change: func(w *world) { w.free = 500 << 20 },
+			advised: "data directory", says: "make room there"},
+		"no database": {change: func(w *world) { w.env["HARK_DATA"] = filepath.Join(w.TempDir(), "none") }},
+		"a letter for a database": {change: func(w *world) {
+			w.overwrite(func([]byte) []byte { return []byte("Dear Hark, this is a letter, and no database at all.") })
+		}, wrong: "database", says: "restore a backup with \"hark restore FILE\""},
+		"a damaged database": {change: func(w *world) {
+			w.remember("hello")
+			w.overwrite(func(b []byte) []byte { return b[:len(b)/2] })
+		}, wrong: "database", says: "damaged"},
+		"a newer database": {change: func(w *world) {
+			w.remember("hello")
+			w.overwrite(func(b []byte) []byte { b[63] = 99; return b }) // where SQLite has user_version
+		}, wrong: "database", says: "of version 99, made by a newer Hark than this one"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -51,26 +146,35 @@ func TestDoctor(t *testing.T) {
 			if test.change != nil {
 				test.change(w)
 			}
-			out, want := &buffer{}, 0
-			if test.wrong != "" {
-				want = 1
-			}
-			if code := run(t.Context(), w.environment(out, w.log), []string{"doctor"}); code != want {
+			code, out := w.doctor()
+			if (code == 1) != (test.wrong != "") || code > 1 {
 				t.Errorf("exit code %d", code)
 			}
-			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-			if len(lines) != 7 {
-				t.Errorf("%d lines", len(lines))
-			}
-			for _, line := range lines {
-				mark, what, _ := strings.Cut(line, " ")
-				ill := test.wrong != "" && strings.HasPrefix(what, test.wrong+":")
-				if ill != (mark == "✗") || ill && !strings.Contains(line, test.says) {
-					t.Errorf("says %s", line)
+			met := test.wrong == "" && test.advised == ""
+			for line := range strings.Lines(out) {
+				mark, what, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+				want := "✓"
+				switch {
+				case test.wrong != "" && strings.HasPrefix(what, test.wrong+": "):
+					want = "✗"
+				case test.advised != "" && strings.HasPrefix(what, test.advised+": "):
+					want = "!"
+				}
+				if mark != want {
+					t.Errorf("where %s is expected it says %s", want, line)
+				}
+				if want != "✓" {
+					met = true
+					if !strings.Contains(line, test.says) || !strings.Contains(line, " → ") {
+						t.Errorf("it doesn't say %q: %s", test.says, line)
+					}
 				}
 			}
+			if !met {
+				t.Errorf("nothing is said of it:\n%s", out)
+			}
 			for _, secret := range []string{w.discord.Token, "wr0ng-key"} {
-				w.lacks(out.String()+w.log.String(), secret)
+				w.lacks(out+w.log.String(), secret)
 			}
 			entries, err := os.ReadDir(w.env["HARK_DATA"])
 			for _, e := range entries {
@@ -79,5 +183,215 @@ func TestDoctor(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// doctor is what "hark doctor" says, and its exit code.
+func (w *world) doctor(args ...string) (code int, said string) {
+	out := &buffer{}
+	env := w.environment(out, w.log)
+	if w.nowhere {
+		env.discord = nil
+	}
+	if w.free > 0 {
+		env.space = func(string) (uint64, uint64, error) { return w.free, 1 << 30, nil }
+	} else {
+		env.space = func(string) (uint64, uint64, error) { return 1 << 40, 1 << 41, nil }
+	}
+	code = run(w.Context(), env, append([]string{"doctor"}, args...))
+	return code, out.String()
+}
+
+// remember has a Hark of the world's configuration remember a text.
+func (w *world) remember(text string) {
+	w.Helper()
+	chat := w.environment(&buffer{}, w.log)
+	chat.stdin = strings.NewReader("Ana: " + text + "\n")
+	if code := run(w.Context(), chat, []string{"chat"}); code != 0 {
+		w.Fatalf("exit code %d: %s", code, w.log)
+	}
+	f := flags{env: &chat}
+	cfg, err := f.load()
+	if err != nil {
+		w.Fatal(err)
+	}
+	a, err := open(w.Context(), cfg, 0, nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := errors.Join(a.index(w.Context(), nil), a.close()); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// overwrite changes the database's file.
+func (w *world) overwrite(change func([]byte) []byte) {
+	w.Helper()
+	path := filepath.Join(w.env["HARK_DATA"], sqlite.FileName)
+	before, _ := os.ReadFile(path)
+	if err := os.WriteFile(path, change(before), 0o600); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) chmod(mode os.FileMode) {
+	w.Helper()
+	if err := os.Chmod(w.env["HARK_CONFIG"], mode); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// What is different each time and everywhere.
+var volatile = regexp.MustCompile(`application \d+|commit [0-9a-f]+|go1\.\S+|SQLite [0-9.]+|\w+/(amd64|arm64)|version \d+, [0-9.]+ .?B|[0-9.]+[mµn]?s\b|\d+ texts a second|http://127\S+`)
+
+func TestDoctorsGolden(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env["HARK_SEARCH_RERANK_URL"] = newReranking(t, "sky").url
+	w.remember("hello")
+	code, out := w.doctor()
+	places := strings.NewReplacer(w.env["HARK_CONFIG"], "…", w.env["HARK_DATA"], "…")
+	mask := func(s string) string { return volatile.ReplaceAllString(places.Replace(s), "…") }
+	got := mask(out)
+	golden := filepath.Join("testdata", "doctor.txt")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if code != 0 || err != nil || got != string(want) {
+		t.Errorf("exit code %d, %v\ngot\n%s\nwant (or run with -update)\n%s", code, err, got, want)
+	}
+
+	code, asJSON := w.doctor("--json")
+	var all []map[string]any
+	if err := json.Unmarshal([]byte(asJSON), &all); err != nil || code != 0 {
+		t.Fatalf("exit code %d, %v: %s", code, err, asJSON)
+	}
+	var lines strings.Builder
+	for _, f := range all {
+		if len(f) != 4 || f["ok"] != true || f["advice"] != "" {
+			t.Errorf("it has %v", f)
+		}
+		fmt.Fprintf(&lines, "✓ %s: %s\n", f["check"], f["detail"])
+	}
+	if got := mask(lines.String()); got != string(want) {
+		t.Errorf("in JSON it is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// While Hark runs the doctor finds nothing amiss, and changes nothing.
+func TestDoctorWhileHarkRuns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.discord.Say(w.general.ID, w.ana.ID, "hello")
+	if code, out := w.doctor(); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	if code, _ := w.doctor("--mend"); code != 0 {
+		t.Errorf("exit code %d: %s", code, w.log)
+	}
+	if code := w.stop(); code != 0 {
+		t.Errorf("Hark ends with %d", code)
+	}
+}
+
+func TestDoctorMends(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if code, _ := w.doctor("--mend"); code != 1 {
+		t.Errorf("exit code %d where there is nothing", code)
+	}
+	w.remember("hello")
+	db, err := sql.Open("sqlite", filepath.Join(w.env["HARK_DATA"], sqlite.FileName))
+	if err == nil {
+		_, err = db.Exec("UPDATE segment SET size = size + 1")
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if code, _ := w.doctor("--mend"); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	w.holds(w.log.String(), "segments of 1 channels didn't agree")
+	if code, _ := w.doctor("--mend"); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	w.holds(w.log.String(), "nothing was to be mended")
+}
+
+// The checks at the start are logged where something is amiss, and hold nothing up.
+func TestChecksAtTheStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, discordtest.WithStarts(50))
+	w.checks = true
+	w.env["HARK_LLM_BASE_URL"] = llmtest.New(t, llmtest.Key("right")).URL()
+	w.env["HARK_LLM_API_KEY"], w.env["HARK_LOG_FORMAT"] = "wr0ng-key", "json"
+	w.start()
+	w.discord.WaitFor("the checks", func() bool { return strings.Contains(w.log.String(), "tells more") })
+	checked := map[string]string{}
+	for line := range strings.Lines(w.log.String()) {
+		var l struct{ Level, Check, Message, Advice string }
+		if err := json.Unmarshal([]byte(line), &l); err == nil && l.Check != "" {
+			checked[l.Check] = l.Level + " " + l.Advice
+		}
+	}
+	if len(checked) != 2 || !strings.HasPrefix(checked["model"], "error check llm.api_key") || !strings.HasPrefix(checked["gateway"], "warn something restarts") {
+		t.Errorf("logged %q", checked)
+	}
+	w.holds(w.log.String(), `"wrong":1,"advice":1`)
+	w.lacks(w.log.String(), "wr0ng-key")
+	if code := w.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestChecksAtTheStartCostNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.checks = true
+	w.start()
+	w.discord.WaitFor("the checks", func() bool { return strings.Contains(w.log.String(), "tells more") })
+	w.lacks(w.log.String(), `"check"`)
+	for _, r := range w.model.Requests() {
+		if r.Path != "/v1/models" {
+			t.Errorf("asked the model for %s", r.Path)
+		}
+	}
+}
+
+func TestAhead(t *testing.T) {
+	t.Parallel()
+	at := func(seconds float64) time.Time { return time.UnixMilli(int64(1000 * seconds)) }
+	for _, c := range []struct{ sent, received, date, want float64 }{
+		{10, 11, 10, 0}, {10, 11, 11, 0}, {10.9, 11, 10, 0}, {10, 50, 30, 0}, {10, 11, 31, -20}, {40, 41, 10, 29},
+	} {
+		if got := ahead(at(c.sent), at(c.received), at(c.date)); got.Seconds() != c.want {
+			t.Errorf("between %v and %v, at %v: %v", c.sent, c.received, c.date, got)
+		}
+	}
+}
+
+func TestNoAnswerInTime(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("ask: what: %w", context.DeadlineExceeded)
+	if f := amiss("model", err, "wait"); f.String() != "✗ model: there was no answer in time → wait" {
+		t.Errorf("says %s", f)
+	}
+}
+
+func TestParted(t *testing.T) {
+	t.Parallel()
+	for sentence, want := range map[string][2]string{
+		"it fails":                                {"it fails", ""},
+		"it fails: do that: now":                  {"it fails", "do that: now"},
+		"http://x:1 (dial: no) fails: is it up?":  {"http://x:1 (dial: no) fails", "is it up?"},
+		"the server at http://x:1/v1 isn't there": {"the server at http://x:1/v1 isn't there", ""},
+	} {
+		if happened, advice := parted(sentence); [2]string{happened, advice} != want {
+			t.Errorf("%s: %q, %q", sentence, happened, advice)
+		}
 	}
 }

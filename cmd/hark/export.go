@@ -11,11 +11,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"hark/internal/imports"
+	"hark/internal/exports"
 	"hark/memory"
 )
 
@@ -103,59 +102,6 @@ func writeOut(path string, replace bool, write func(io.Writer) error) (err error
 	return os.Rename(file.Name(), path)
 }
 
-// exportedMessage is a message as exports tell it. Those of a channel have the form of a recall set's, and what
-// "hark import" needs besides to put those of Discord's back to where they were.
-type exportedMessage struct {
-	Type      string          `json:"type,omitempty"`
-	Server    string          `json:"server,omitempty"`
-	Channel   string          `json:"channel"`
-	ChannelID string          `json:"channel_id"`
-	In        string          `json:"in,omitempty"` // the channel's kind
-	Parent    string          `json:"parent_id,omitempty"`
-	ID        string          `json:"id"`
-	Author    string          `json:"author,omitempty"`
-	AuthorID  string          `json:"author_id,omitempty"`
-	Username  string          `json:"username,omitempty"` // where it isn't the author's name
-	Kind      string          `json:"kind,omitempty"`     // who speaks, if not a person
-	Time      time.Time       `json:"time"`
-	Edited    *time.Time      `json:"edited,omitempty"`
-	Text      string          `json:"text"`
-	Files     []memory.File   `json:"files,omitempty"`
-	ReplyTo   []string        `json:"reply_to,omitempty"`
-	Mentions  []exportedNamed `json:"mentions,omitempty"`
-	Starred   bool            `json:"starred,omitempty"`
-}
-
-type exportedNamed struct {
-	ID   string `json:"id"`
-	Name string `json:"name,omitempty"`
-}
-
-// exported is m as exports tell it, but for the place. people are those of the guild.
-func exported(m memory.Message, people map[memory.UserID]memory.Person) exportedMessage {
-	e := exportedMessage{
-		ChannelID: m.Channel.String(), ID: m.ID.String(), Kind: imports.SpeakerWord(m.Kind),
-		Time: m.Time(), Text: m.Content, Files: m.Files, Starred: m.Starred,
-	}
-	if !m.Edited.IsZero() {
-		e.Edited = &m.Edited
-	}
-	if m.ReplyTo != 0 {
-		e.ReplyTo = []string{m.ReplyTo.String()}
-	}
-	if m.Author != 0 {
-		p := people[m.Author]
-		e.Author, e.AuthorID = cmp.Or(p.DisplayName(), m.Author.String()), m.Author.String()
-		if p.Username != e.Author {
-			e.Username = p.Username
-		}
-	}
-	for _, u := range m.Mentions {
-		e.Mentions = append(e.Mentions, exportedNamed{u.String(), people[u].DisplayName()})
-	}
-	return e
-}
-
 // exportPage is how many messages are read at once.
 const exportPage = 1000
 
@@ -168,7 +114,7 @@ func (k *kept) exportChannel(ctx context.Context, w io.Writer, guild memory.Guil
 	if err != nil {
 		return err
 	}
-	lines := newLines(w)
+	lines := exports.NewEncoder(w)
 	for after := memory.MessageID(-1 << 63); ; {
 		page, err := k.Log(ctx, c.ID, after, 1<<63-1, exportPage)
 		if err != nil || len(page) == 0 {
@@ -182,19 +128,12 @@ func (k *kept) exportChannel(ctx context.Context, w io.Writer, guild memory.Guil
 }
 
 // peopleOf are the people of a guild, by id.
-func (k *kept) peopleOf(ctx context.Context, guild memory.GuildID) (map[memory.UserID]memory.Person, error) {
+func (k *kept) peopleOf(ctx context.Context, guild memory.GuildID) (exports.People, error) {
 	people, err := k.People(ctx, guild)
-	if err != nil {
-		return nil, err
-	}
-	byID := make(map[memory.UserID]memory.Person, len(people))
-	for _, p := range people {
-		byID[p.ID] = p
-	}
-	return byID, nil
+	return exports.PeopleOf(people), err
 }
 
-func (k *kept) exportPage(ctx context.Context, lines *json.Encoder, c memory.Channel, page []memory.Message, people map[memory.UserID]memory.Person) error {
+func (k *kept) exportPage(ctx context.Context, lines *json.Encoder, c memory.Channel, page []memory.Message, people exports.People) error {
 	called := map[memory.MessageID]string{}
 	if c.Guild == memory.LocalGuild {
 		var err error
@@ -203,16 +142,10 @@ func (k *kept) exportPage(ctx context.Context, lines *json.Encoder, c memory.Cha
 		}
 	}
 	for _, m := range page {
-		e := exported(m, people)
-		e.Type, e.Channel, e.ID = "message", cmp.Or(c.Name, c.ID.String()), cmp.Or(called[m.ID], e.ID)
+		e := exports.In(c, m, people)
+		e.ID = cmp.Or(called[m.ID], e.ID)
 		if m.ReplyTo != 0 {
 			e.ReplyTo[0] = cmp.Or(called[m.ReplyTo], e.ReplyTo[0])
-		}
-		if c.Guild != memory.LocalGuild {
-			e.Server, e.In = c.Guild.String(), imports.ChannelWord(c.Kind)
-			if c.Parent != 0 {
-				e.Parent = c.Parent.String()
-			}
 		}
 		if err := lines.Encode(e); err != nil {
 			return err
@@ -230,10 +163,4 @@ func (k *kept) calledInFile(ctx context.Context, channel memory.ChannelID, page 
 		}
 	}
 	return k.NameOf(ctx, channel, ids)
-}
-
-func newLines(w io.Writer) *json.Encoder {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/answer"
+	"hark/internal/dates"
 	"hark/memory"
 )
 
@@ -41,11 +42,8 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 		}
 	}
 	if f.until != "" {
-		if out.Until, err = dayOf(f.until, now, zone); err != nil {
+		if _, out.Until, err = dates.Parse(f.until, now, zone); err != nil {
 			return out, fmt.Errorf("--until %w", err)
-		}
-		if _, err := time.ParseInLocation(time.DateOnly, f.until, zone); err == nil {
-			out.Until = out.Until.AddDate(0, 0, 1)
 		}
 	}
 	if !out.Since.IsZero() && !out.Until.IsZero() && !out.Since.Before(out.Until) {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/memory"
-	"hark/memory/sqlite"
 )
 
 // forgetting is what "hark forget" was told.
@@ -175,7 +174,7 @@ func nameOf(id memory.UserID, people []memory.Person) string {
 }
 
 // extent is how much would go, in words.
-func (o *forgetting) extent(e sqlite.Extent, people []memory.Person) string {
+func (o *forgetting) extent(e memory.Extent, people []memory.Person) string {
 	text := fmt.Sprintf("%s in %s", plural(e.Messages, "message"), plural(e.Channels, "channel"))
 	if o.user != "" && o.channel == "" && o.before == "" {
 		text += fmt.Sprintf(", %s, and what is known of them in %s", plural(e.Facts, "fact"), plural(len(people), "server"))

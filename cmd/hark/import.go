@@ -18,10 +18,12 @@ import (
 func (f *flags) importCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE…",
-		Short: "Take conversations into memory: exports of DiscordChatExporter as JSON, and recall sets",
-		Long: "Takes conversations into memory: channels that DiscordChatExporter exported as JSON or \"hark export\" wrote, and\n" +
-			"recall sets. Importing a file twice is importing it once, so one that was interrupted goes on when it is imported\n" +
-			"again. What was deleted or forgotten stays so.",
+		Short: "Take conversations into memory: exports of DiscordChatExporter as JSON, other bots' databases, and recall sets",
+		Long: "Takes conversations into memory: channels that DiscordChatExporter exported as JSON or \"hark export\" wrote, the\n" +
+			"messages in other bots' SQLite databases, such as PigPig's, and recall sets. Of a directory all such files are taken.\n" +
+			"Importing a file twice is importing it once, so one that was interrupted goes on when it is imported again. What was\n" +
+			"deleted or forgotten stays so.",
+		Example: "  hark import export/*.json\n  hark import export\n  hark import data/memory.db",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("which files? Write their names behind \"import\"")
@@ -38,8 +40,8 @@ func (f *flags) importCommand() *cobra.Command {
 				return err
 			}
 			defer a.close()
-			failed := false
-			for _, path := range args {
+			paths, failed := f.filesIn(args)
+			for _, path := range paths {
 				summary, dropped, err := f.importFile(c.Context(), a, path)
 				if c.Context().Err() != nil {
 					return interrupted("interrupted; what was read of " + path + " so far is kept: import it again to go on")
@@ -77,9 +79,6 @@ func (f *flags) importFile(ctx context.Context, a *app, path string) (s imports.
 	if err != nil {
 		return s, 0, err
 	}
-	if info.IsDir() {
-		return s, 0, errors.New("it is a directory: name the files in it")
-	}
 	bar := f.bar(info.Size(), "importing", true)
 	defer bar.Close()
 	apply := func(events []memory.Event) error {
@@ -90,6 +89,13 @@ func (f *flags) importFile(ctx context.Context, a *app, path string) (s imports.
 			dropped += n
 		}
 		return err
+	}
+	head := make([]byte, 16)
+	if n, _ := file.ReadAt(head, 0); imports.IsTable(head[:n]) {
+		s, err = imports.ReadTable(ctx, path, a.store, apply, func(done, total int64) {
+			_ = bar.Set64(int64(float64(info.Size()) * float64(done) / float64(max(total, 1))))
+		})
+		return s, dropped, err
 	}
 	s, err = imports.Read(ctx, file, a.store, apply, func(bytes int64) { _ = bar.Set64(bytes) })
 	return s, dropped, err
@@ -125,8 +131,14 @@ func summaryLine(path string, s imports.Summary, dropped int) string {
 	if s.Answers > 0 {
 		line += fmt.Sprintf("; %s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it", plural(s.Answers, "answer"))
 	}
-	if dropped > 0 {
+	if dropped += s.Out; dropped > 0 {
 		line += fmt.Sprintf("; %s left out: they were deleted or forgotten here, or their author has opted out", plural(dropped, "message"))
+	}
+	if s.Direct > 0 {
+		line += fmt.Sprintf("; of these %s of direct messages: Hark tells of them in the same direct message and nowhere else, if memory.direct is on, and not at the command line", plural(s.Direct, "channel"))
+	}
+	if s.Local > 0 {
+		line += fmt.Sprintf("; of %s the server isn't known, so what was said there is found at the command line only: import the file again once Hark is in the server", plural(s.Local, "channel"))
 	}
 	if s.Skipped > 0 {
 		line += fmt.Sprintf("; %s skipped, the first: %s", plural(s.Skipped, "unreadable message"), s.FirstSkipped)

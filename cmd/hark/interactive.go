@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/term"
 )
@@ -18,11 +20,23 @@ func (t *conversation) interactive(ctx context.Context, s *screen, i *interrupts
 		return fmt.Errorf("look at the terminal: %w", err)
 	}
 	defer term.Restore(int(s.in.Fd()), before) // also if a line is still being read
-	t.out, t.warn, t.live, t.interrupts = s.out, s.out, s.live(), i
+	t.out, t.warn, t.live, t.interrupts, t.colour = s.out, s.out, s.live(), i, s.colour
+	t.past, t.ask = s.past, s.ask
+	complete := func(line string, at int, key rune) (string, int, bool) {
+		if key != '\t' {
+			return "", 0, false
+		}
+		return t.complete(ctx, line, at, func(words []string) { fmt.Fprintln(s, printable(strings.Join(words, "  "))) })
+	}
 	hello := live{w: s.out, colour: colours{answer: s.colour.faint, off: s.colour.off}, width: t.live.width}
 	hello.show(welcome(t))
 	hello.end()
-	return t.sayAll(ctx, s.read, func(err error) error {
+	read := func() (string, error) {
+		s.term.SetPrompt(s.colour.prompt(t.speaker, t.place.name))
+		s.term.AutoCompleteCallback = complete
+		return s.read()
+	}
+	return t.sayAll(ctx, read, func(err error) error {
 		fmt.Fprintf(s.out, "%shark: %v%s\n", s.colour.wrong, err, s.colour.off)
 		return nil
 	})
@@ -31,23 +45,54 @@ func (t *conversation) interactive(ctx context.Context, s *screen, i *interrupts
 // screen is a terminal that lines are read from and answers shown on.
 type screen struct {
 	in, out *os.File
-	term    *term.Terminal // takes what is to be shown while a line may be being read
 	colour  colours
+	past    *pastLines
+
+	mu   sync.Mutex
+	term *term.Terminal
 }
 
-func newScreen(in, out *os.File, channel string, lookup func(string) (string, bool)) *screen {
-	s := &screen{in: in, out: out, term: term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{in, out}, "")}
+func newScreen(in, out *os.File, lookup func(string) (string, bool)) *screen {
+	s := &screen{in: in, out: out, past: &pastLines{}}
+	s.renew()
 	if none, _ := lookup("NO_COLOR"); none == "" {
 		s.colour = palette(s.term.Escape)
 	}
-	s.term.SetPrompt(s.colour.prompt(channel))
 	return s
 }
 
-// read is the next line; io.EOF at Ctrl-C, Ctrl-D and /quit. The terminal is raw only while a line is read, so
+// renew begins anew with reading: where no line came, the terminal would never read another.
+func (s *screen) renew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.term = term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{s.in, s.out}, "")
+	s.term.History = s.past
+}
+
+// Write shows what may come while a line is being read.
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	t := s.term
+	s.mu.Unlock()
+	return t.Write(p)
+}
+
+// ask is the answer to a question, in one line.
+func (s *screen) ask(question string) (string, error) {
+	s.term.SetPrompt(question)
+	before := slices.Clone(s.past.lines)
+	s.term.AutoCompleteCallback = nil
+	line, err := s.read()
+	if s.past.lines = before; err != nil {
+		s.renew()
+	}
+	return line, err
+}
+
+// read is the next line; io.EOF at Ctrl-C and Ctrl-D. The terminal is raw only while a line is read, so
 // that Ctrl-C stops an answer that takes too long.
 func (s *screen) read() (string, error) {
 	state, err := term.MakeRaw(int(s.in.Fd()))
@@ -65,8 +110,6 @@ func (s *screen) read() (string, error) {
 	case errors.Is(err, io.EOF):
 		fmt.Fprint(s.out, "\r\n") // what comes next in the terminal isn't for us
 		return "", io.EOF
-	case strings.TrimSpace(line) == "/quit":
-		return "", io.EOF
 	}
 	return line, err
 }
@@ -83,14 +126,14 @@ func (s *screen) live() *live {
 }
 
 // colours are the escape codes that the terminal wants; none by default.
-type colours struct{ name, answer, faint, wrong, off string }
+type colours struct{ name, answer, faint, dim, bold, wrong, off string }
 
 func palette(e *term.EscapeCodes) colours {
-	return colours{name: string(e.Cyan), answer: string(e.Green), faint: string(e.Yellow), wrong: string(e.Red), off: string(e.Reset)}
+	return colours{name: string(e.Cyan), answer: string(e.Green), faint: string(e.Yellow), dim: "\x1b[2m", bold: "\x1b[1m", wrong: string(e.Red), off: string(e.Reset)}
 }
 
-func (c colours) prompt(channel string) string {
-	return c.name + "#" + printable(channel) + "> " + c.off
+func (c colours) prompt(speaker, channel string) string {
+	return c.name + oneLine(speaker) + " #" + oneLine(channel) + "> " + c.off
 }
 
 func welcome(t *conversation) string {
@@ -99,5 +142,5 @@ func welcome(t *conversation) string {
 		remembered = "This is a channel of Discord's: you can ask, but nothing you write here is remembered."
 	}
 	return "You are " + t.speaker + ". " + remembered + " Write \"Name: text\" to speak as somebody else, " +
-		"@hark and a question to be answered, /quit or Ctrl-D to end."
+		"@hark and a question to be answered, /help for what else there is, /quit or Ctrl-D to end."
 }

@@ -12,6 +12,7 @@ import (
 
 	"hark/internal/discordtest"
 	"hark/internal/llmtest"
+	"hark/internal/portrait"
 )
 
 // hark runs a command on the world's memory and returns what it printed.
@@ -124,7 +125,7 @@ func TestExportOfAPerson(t *testing.T) {
 	w.ask(w.general, w.otto, "and else?") // once this is answered, the first answer is logged
 
 	text, _ := w.hark(0, "export", "--user", "janey") // beside the running one
-	var e exportedPerson
+	var e portrait.Person
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,22 @@ func (f *flags) loreCommand() *cobra.Command {
 
 // withLore gives do the memory, and the server that lore is looked for in.
 func (f *flags) withLore(c *cobra.Command, guild string, do func(k *kept, in memory.GuildID) error) error {
+	if f.talk != nil {
+		k, err := newKept(c.Context(), f.talk.app.store, f.talk.app.config)
+		if err != nil {
+			return err
+		}
+		in := f.talk.place.guild
+		if f.talk.place.everywhere {
+			in = memory.Everywhere
+		}
+		if guild != "" {
+			if in, err = k.guildCalled(guild); err != nil {
+				return err
+			}
+		}
+		return do(k, in)
+	}
 	k, err := f.openKept(c.Context())
 	if err != nil {
 		return err
@@ -54,8 +70,6 @@ func (f *flags) loreAddCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add NAME TEXT",
 		Short: "Have something remembered under a name",
-		Example: "  hark lore add \"Project X\" \"The new website. Due on Friday.\" --alias website\n" +
-			"  hark lore add \"Summer fair\" \"Moved to August.\" --channel staff --message 1234567890123456789",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return fmt.Errorf("write a name and a text behind %q, each in quotes", c.CommandPath())
@@ -67,9 +81,13 @@ func (f *flags) loreAddCommand() *cobra.Command {
 			return f.withLore(c, o.guild, func(k *kept, in memory.GuildID) error { return o.add(c, k, in) })
 		},
 	}
-	c.Flags().StringVar(&o.guild, "guild", "", "in the server of this `name` or id (default: the only one)")
-	c.Flags().StringVar(&o.channel, "channel", "", "to be told only where the channel of this `name` or id may be read")
-	c.Flags().StringSliceVar(&o.messages, "message", nil, "from the messages with these `ids`, of the channel, with which it goes")
+	if f.talk == nil { // there it is told where the talk is
+		c.Flags().StringVar(&o.guild, "guild", "", "in the server of this `name` or id (default: the only one)")
+		c.Flags().StringVar(&o.channel, "channel", "", "to be told only where the channel of this `name` or id may be read")
+		c.Flags().StringSliceVar(&o.messages, "message", nil, "from the messages with these `ids`, of the channel, with which it goes")
+		c.Example = "  hark lore add \"Project X\" \"The new website. Due on Friday.\" --alias website\n" +
+			"  hark lore add \"Summer fair\" \"Moved to August.\" --channel staff --message 1234567890123456789"
+	}
 	c.Flags().StringArrayVar(&o.aliases, "alias", nil, "another `name` that it goes by; may be repeated")
 	return c
 }
@@ -77,10 +95,16 @@ func (f *flags) loreAddCommand() *cobra.Command {
 func (o *loreChange) add(c *cobra.Command, k *kept, in memory.GuildID) error {
 	l := memory.Lore{Name: o.name, Text: o.text, Own: o.aliases, At: now()}
 	l.ID = int64(memory.FirstMessageID(l.At)) | rand.Int64N(1<<22)
-	if err := o.place(c.Context(), k, in, &l); err != nil {
+	var err error
+	if o.talk != nil {
+		err = o.talk.tells(c.Context(), &l)
+	} else {
+		err = o.place(c.Context(), k, in, &l)
+	}
+	if err != nil {
 		return err
 	}
-	l, err := l.Checked()
+	l, err = l.Checked()
 	if err != nil {
 		return err
 	}

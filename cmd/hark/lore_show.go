@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/portrait"
 	"hark/memory"
 	"hark/search"
 )
@@ -21,47 +20,6 @@ func oneLore(c *cobra.Command, args []string) error {
 		return fmt.Errorf("which lore? Write its name behind %q, in quotes", c.CommandPath())
 	}
 	return nil
-}
-
-// exportedLore is lore as --json and exports tell it.
-type exportedLore struct {
-	ID      string           `json:"id"`
-	Server  string           `json:"server"`
-	Name    string           `json:"name"`
-	Text    string           `json:"text"`
-	Aliases []string         `json:"aliases"`      // given by hand
-	Made    []string         `json:"made_aliases"` // of the name
-	By      string           `json:"by,omitempty"` // empty: the operator
-	Channel string           `json:"channel,omitempty"`
-	Time    time.Time        `json:"time"`
-	Sources []exportedSource `json:"sources"`
-}
-
-type exportedSource struct {
-	Channel string `json:"channel"`
-	Message string `json:"message"`
-	Link    string `json:"link,omitempty"` // where Discord has the message
-}
-
-func loreOf(l memory.Lore) exportedLore {
-	out := exportedLore{
-		ID: strconv.FormatInt(l.ID, 10), Server: l.Guild.String(), Name: l.Name, Text: l.Text, Time: l.At.UTC(),
-		Aliases: append([]string{}, l.Own...), Made: append([]string{}, memory.Aliases(l.Name)...), Sources: []exportedSource{},
-	}
-	if l.By != 0 {
-		out.By = l.By.String()
-	}
-	if l.Channel != 0 {
-		out.Channel = l.Channel.String()
-	}
-	for _, s := range l.Sources {
-		link := ""
-		if l.Guild != memory.LocalGuild {
-			link = fmt.Sprintf("https://discord.com/channels/%d/%d/%d", l.Guild, s.Channel, s.Message)
-		}
-		out.Sources = append(out.Sources, exportedSource{s.Channel.String(), s.Message.String(), link})
-	}
-	return out
 }
 
 func (f *flags) loreListCommand() *cobra.Command {
@@ -78,14 +36,14 @@ func (f *flags) loreListCommand() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					out := make([]exportedLore, len(all))
+					out := make([]portrait.Lore, len(all))
 					for i, l := range all {
-						out[i] = loreOf(l)
+						out[i] = portrait.LoreOf(l)
 					}
 					return printJSON(c.OutOrStdout(), out)
 				}
 				if len(all) == 0 {
-					fmt.Fprintln(c.ErrOrStderr(), "There is no lore yet: tell some with \"hark lore add\".")
+					fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: tell some with \"%s add\".\n", c.Parent().CommandPath())
 				}
 				for _, l := range all {
 					if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
@@ -115,12 +73,12 @@ func (f *flags) loreShowCommand() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					return printJSON(c.OutOrStdout(), loreOf(l))
+					return printJSON(c.OutOrStdout(), portrait.LoreOf(l))
 				}
 				if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
 					return err
 				}
-				return printDetails(c.OutOrStdout(), loreOf(l))
+				return printDetails(c.OutOrStdout(), portrait.LoreOf(l))
 			})
 		},
 	}
@@ -148,7 +106,7 @@ func (k *kept) printLore(ctx context.Context, w io.Writer, l memory.Lore) error 
 }
 
 // printDetails prints the names that lore goes by, and its sources.
-func printDetails(w io.Writer, l exportedLore) error {
+func printDetails(w io.Writer, l portrait.Lore) error {
 	for _, names := range []struct {
 		what string
 		all  []string
@@ -213,21 +171,13 @@ func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (
 	if err != nil {
 		return memory.Lore{}, err
 	}
-	is := func(other string) bool { return strings.EqualFold(other, strings.TrimSpace(name)) }
 	var names, lines []string
-	var found []memory.Lore
-	for _, matches := range []func(memory.Lore) bool{
-		func(l memory.Lore) bool { return is(l.Name) || is(strconv.FormatInt(l.ID, 10)) },
-		func(l memory.Lore) bool { return slices.ContainsFunc(append(memory.Aliases(l.Name), l.Own...), is) },
-	} {
-		for _, l := range all {
-			if names = append(names, l.Name); matches(l) {
-				found, lines = append(found, l), append(lines, fmt.Sprintf("%d %s in %s", l.ID, oneLine(l.Name), oneLine(guildName(k.guildOf(l.Guild)))))
-			}
-		}
-		if len(found) > 0 {
-			break
-		}
+	for _, l := range all {
+		names = append(names, l.Name)
+	}
+	found := memory.LoreCalled(all, name)
+	for _, l := range found {
+		lines = append(lines, fmt.Sprintf("%d %s in %s", l.ID, oneLine(l.Name), oneLine(guildName(k.guildOf(l.Guild)))))
 	}
 	return only("lore", name, found, lines, names, "\"hark lore list\" shows what there is")
 }

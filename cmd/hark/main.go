@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -45,6 +46,12 @@ type environment struct {
 	environ func() []string
 	// interrupts, if not nil, lets a command give Ctrl-C something smaller to end than itself.
 	interrupts *interrupts
+	// discord, if not nil, is by what requests are made to Discord, and to where it has files.
+	discord *http.Client
+	// space, if not nil, stands for diskSpace.
+	space func(dir string) (free, total uint64, err error)
+	// unchecked leaves out the checks at the start, for tests that count requests.
+	unchecked bool
 }
 
 // run runs one command and returns the exit code: 0, 1 with a sentence on stderr, or 130 when interrupted.
@@ -58,7 +65,7 @@ func run(ctx context.Context, env environment, args []string) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil, errors.Is(err, unwritten):
 		fmt.Fprintln(env.stderr, "hark:", interruption(err))
 		return 130
 	case errors.Is(err, errShown):
@@ -78,6 +85,7 @@ type flags struct {
 	env    *environment
 	config string
 	data   string
+	talk   *conversation // in which a command is used; nil for one of the command line's
 }
 
 func newRoot(env *environment) *cobra.Command {
@@ -98,9 +106,11 @@ func newRoot(env *environment) *cobra.Command {
 	})
 	root.PersistentFlags().StringVar(&f.config, "config", "", "configuration `file` (default config.toml, if there is one)")
 	root.PersistentFlags().StringVar(&f.data, "data", "", "data `directory` (default ./data, or HARK_DATA)")
-	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(), f.searchCommand(), f.contextCommand(), f.traceCommand(),
-		f.evalCommand(), f.doctorCommand(), f.healthCommand(), versionCommand(),
-		f.backupCommand(), f.restoreCommand(), f.exportCommand(), f.forgetCommand(), f.reindexCommand(), f.backfillCommand(), f.loreCommand(), f.summariesCommand(), f.modeCommand())
+	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(), f.searchCommand(), f.contextCommand(), f.traceCommand(), f.historyCommand(),
+		f.evalCommand(), f.initCommand(), f.doctorCommand(), f.healthCommand(), versionCommand(),
+		f.backupCommand(), f.restoreCommand(), f.exportCommand(), f.forgetCommand(), f.reindexCommand(), f.backfillCommand(), f.loreCommand(), f.summariesCommand(), f.modeCommand(), f.settingsCommand(),
+		f.migrateCommand())
+	f.completeFlags(root)
 	return root
 }
 
@@ -113,7 +123,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		return fmt.Errorf("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
-	return fmt.Errorf("unknown command %q; \"hark --help\" shows what there is", args[0])
+	return fmt.Errorf("unknown command %q; \"%s --help\" shows what there is", args[0], c.CommandPath())
 }
 
 // refuseEmpty refuses flags that are given and empty, as "--user $NAME" is where NAME isn't set: they mustn't widen what

@@ -1,12 +1,36 @@
 package main
 
 import (
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
 )
 
 // TestMain lets the test binary be Hark itself, for scripts and for tests that kill it.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"hark": main})
+	testscript.Main(tidily{m}, map[string]func(){"hark": main})
+}
+
+// tidily runs tests that leave no goroutine behind.
+type tidily struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (t tidily) Run() int {
+	// Each bot sleeps for a second when it stops, in discordgo's Close.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	code := t.M.Run()
+	http.DefaultClient.CloseIdleConnections() // the tests' own, to the web server
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return max(code, 1)
+	}
+	return code
 }

@@ -17,7 +17,7 @@ func TestModesOfThreadsAndLaterOnes(t *testing.T) {
 	}
 	err = store.Apply(t.Context(),
 		memory.ChannelSeen{Channel: memory.Channel{ID: 503, Guild: 500, Parent: 502, Kind: memory.PublicThread, Name: "leeks"}},
-		memory.ModeChosen{Guild: 600, Channel: 601, Mode: "search", At: time.Now().Add(time.Hour)})
+		memory.SettingChosen{Guild: 600, Channel: 601, Key: memory.SettingMode, Value: "search", At: time.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,15 +25,15 @@ func TestModesOfThreadsAndLaterOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.run(0, "mode", "creation", "--channel", "posts")
-	c.says("#posts of Garden: creation\n")
+	c.says("#posts of Garden: mode creation (set for the channel)\n")
 	c.run(0, "mode", "--channel", "leeks")
-	c.says("#leeks of Garden: creation, as in its channel\n")
+	c.says("#leeks of Garden: mode creation (set for its channel)\n")
 	c.run(0, "mode", "analysis", "--channel", "503")
-	c.says("#leeks of Garden: analysis\n")
+	c.says("#leeks of Garden: mode analysis (set for the channel)\n")
 	c.run(0, "mode", "--guild", "Garden")
-	c.says("#posts of Garden: creation\n#leeks of Garden: analysis\n")
-	c.run(1, "mode", "auto", "--channel", "tools")
-	c.says("hark: the mode of #tools of Shed wasn't changed: it was chosen at a later time than it is by this machine's clock")
+	c.says("#posts of Garden: mode creation (set for the channel)\n#leeks of Garden: mode analysis (set for the channel)\n")
+	c.run(1, "mode", "default", "--channel", "tools")
+	c.says("hark: the mode of #tools of Shed wasn't changed: it was set at a later time than it is by this machine's clock, or is forgotten")
 	c.run(0, "mode", "--channel", "tools")
-	c.says("#tools of Shed: search\n")
+	c.says("#tools of Shed: mode search (set for the channel)\n")
 }

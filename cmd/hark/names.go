@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hark/internal/config"
+	"hark/internal/dates"
 	"hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -41,6 +42,9 @@ func (f *flags) openKept(ctx context.Context) (*kept, error) {
 		return nil, err
 	}
 	k, err := newKept(ctx, store, cfg)
+	if err == nil {
+		err = dropStreams(cfg.Data) // which may hold what is to be forgotten
+	}
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -220,23 +224,10 @@ func likeName(name string, names []string) string {
 	return strings.Join(like, ", ")
 }
 
-// dayOf is the time that text tells, as a date, a time, or how long ago.
+// dayOf is the time from which on what text tells is.
 func dayOf(text string, now time.Time, zone *time.Location) (time.Time, error) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 100_000 {
-			return now.AddDate(0, 0, -n), nil
-		}
-	}
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
-		return now.Add(-ago), nil
-	}
-	if at, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
-		return at, nil
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
-	}
-	return time.Time{}, fmt.Errorf("%q is no time: write a date such as 2024-05-31, or how long ago, such as 90d or 12h", text)
+	from, _, err := dates.Parse(text, now, zone)
+	return from, err
 }
 
 // hostOf is the host of a URL.

@@ -30,7 +30,7 @@ func TestChatOnATerminal(t *testing.T) {
 	model := llmtest.New(t)
 	p := startOnTerminal(t, 60, "HARK_LLM_MODEL=test-model", "HARK_LLM_BASE_URL="+model.URL(), "USER=ana")
 	p.wait("\x1b[33mYou are ana. What you write is remembered. Write \"Name: \r\ntext\" to speak as somebody else")
-	p.wait("\x1b[36m#terminal> \x1b[0m")
+	p.wait("\x1b[36mana #terminal> \x1b[0m")
 	p.write("the zebra is here\r")
 	p.wait("#terminal> ")
 
@@ -74,7 +74,7 @@ func TestChatOnATerminalWithoutColour(t *testing.T) {
 	p.write("Ana: \u202ethe deadline is Friday\r")
 	p.wait("#terminal> ")
 	p.write("@hark when is the deadline?\r")
-	p.wait("> \uFFFDthe deadline is Friday\r\n")
+	p.wait("│ \uFFFDthe deadline is Friday\r\n— Ana in #terminal")
 	p.wait("#terminal> ")
 	p.write("/quit\r")
 	p.ended(0)
@@ -202,7 +202,7 @@ func (p *pty) wait(text string) {
 		select {
 		case <-p.wrote:
 		case <-late:
-			p.Fatalf("waited in vain for %q; the screen has %q", text, fresh)
+			p.Fatalf("waited in vain for %q; the screen has %q after %q", text, fresh, p.screen.String()[max(0, p.seen-400):p.seen])
 		}
 	}
 }
@@ -228,4 +228,24 @@ func (p *pty) mode() uint32 {
 		p.Fatal(err)
 	}
 	return state.Lflag
+}
+
+// On a terminal the log is for people, in colours unless they don't want them.
+func TestLogOnATerminal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env    string
+		colour bool
+	}{{"NO_COLOR=", true}, {"NO_COLOR=1", false}} {
+		p := onTerminal(t, 200, []string{"HARK_WEB_LISTEN=127.0.0.1:0", c.env}, "run", "--wait", "--data", filepath.Join(t.TempDir(), "data"))
+		p.wait("waiting for the configuration to change")
+		if err := p.hark.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		p.wait("stopped")
+		p.ended(0)
+		if text := p.screen.String(); strings.Contains(text, "\x1b[") != c.colour || strings.Contains(text, "{") || !strings.Contains(text, "INF") {
+			t.Errorf("with %s the screen has %q", c.env, text)
+		}
+	}
 }

@@ -24,6 +24,7 @@ type receiptJSON struct {
 	Facts     int        `json:"facts"`
 	Lore      int        `json:"lore"`
 	Summaries int        `json:"summaries"`
+	Records   int        `json:"records"`
 	People    int        `json:"people"`
 	OutOf     []string   `json:"out_of_reach"`
 }
@@ -50,6 +51,9 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 	if r.Summaries > 0 {
 		parts = append(parts, summaryCount(r.Summaries))
 	}
+	if r.Records > 0 {
+		parts = append(parts, recordCount(r.Records))
+	}
 	if r.People > 0 {
 		parts = append(parts, "what was known of a person in "+plural(r.People, "server"))
 		if r.Forgetting.User == 0 {
@@ -68,7 +72,7 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 func receiptOf(r memory.Receipt, reach []string) receiptJSON {
 	out := receiptJSON{
 		At: r.Forgetting.At.UTC().Truncate(time.Second), Messages: r.Messages, Segments: r.Segments, Vectors: r.Vectors, Answers: r.Answers, Facts: r.Facts, Lore: r.Lore,
-		Summaries: r.Summaries, People: r.People, OutOf: reach,
+		Summaries: r.Summaries, Records: r.Records, People: r.People, OutOf: reach,
 	}
 	if r.Forgetting.Guild != memory.Everywhere {
 		out.Guild = r.Forgetting.Guild.String()
@@ -96,6 +100,14 @@ func summaryCount(n int) string {
 	return fmt.Sprintf("%d summaries", n)
 }
 
+// recordCount is "1 record of a call" or "2 records of calls".
+func recordCount(n int) string {
+	if n == 1 {
+		return "1 record of a call"
+	}
+	return fmt.Sprintf("%d records of calls", n)
+}
+
 // outOfReach is where what was forgotten may be still.
 func outOfReach(k *kept) []string {
 	places := []string{"backups and exports made before"}
@@ -117,5 +129,6 @@ func add(to *memory.Receipt, r memory.Receipt) {
 	to.Facts += r.Facts
 	to.Lore += r.Lore
 	to.Summaries += r.Summaries
+	to.Records += r.Records
 	to.People += r.People
 }

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -14,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hark/bot"
-	"hark/internal/answer"
 	"hark/internal/config"
 	"hark/internal/web"
 	"hark/memory"
@@ -25,9 +25,15 @@ func (f *flags) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Run the bot",
-		Args:  noArguments,
+		Long: "Runs the bot until it is told to stop, by Ctrl-C or SIGTERM. On SIGHUP it reads its configuration again, and takes over:\n" +
+			inWords(takenOver) + ". What is being answered goes on as it was begun.\n" +
+			"Of all else that has changed it says that it needs a restart. A configuration that can't be read changes nothing.",
+		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			r := &runner{flags: f, wait: wait, look: 10 * time.Second}
+			hangups := make(chan os.Signal, 1)
+			signal.Notify(hangups, syscall.SIGHUP) // before anything else: else it would end Hark
+			defer signal.Stop(hangups)
+			r := &runner{flags: f, wait: wait, look: 10 * time.Second, hangups: hangups}
 			return r.run(c.Context())
 		},
 	}
@@ -38,10 +44,13 @@ func (f *flags) runCommand() *cobra.Command {
 // runner runs the bot.
 type runner struct {
 	*flags
-	wait bool
-	look time.Duration // between looks at the configuration while waiting
+	wait    bool
+	look    time.Duration    // between looks at the configuration while waiting
+	hangups <-chan os.Signal // each has the configuration read again
 
 	log     zerolog.Logger
+	level   *threshold // of log
+	notify  *notifier
 	reasons reasons
 	counts  counts
 }
@@ -52,8 +61,15 @@ func (r *runner) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.log = newLogger(cfg.Log, r.env.stderr)
+	r.log, r.level = newLogger(cfg.Log, r.env.stderr, r.env.lookup)
+	r.notify = newNotifier(r.env.lookup, os.Getpid())
+	defer context.AfterFunc(ctx, r.notify.stopping)()
+	r.counts.ready, r.counts.started = r.reasons.list, time.Now()
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		r.notify.watch(ctx, r.alive)
+		return nil
+	})
 	if cfg.Web.Listen != "" && cfg.Web.Listen != "off" {
 		server, err := web.Listen(cfg.Web.Listen, r.reasons.list, r.counts.list)
 		if err != nil {
@@ -78,6 +94,16 @@ func (r *runner) run(ctx context.Context) error {
 
 var errStopped = errors.New("stopped")
 
+// alive reports whether the store can be read, if there is one: what a restart may mend. Of Discord it asks nothing.
+func (r *runner) alive(ctx context.Context) bool {
+	a, _ := r.counts.get()
+	if a == nil {
+		return true
+	}
+	_, err := a.store.FingerprintKey(ctx) // one row of the file, whatever else goes on
+	return err == nil
+}
+
 // serve runs the bot, and again with a new configuration whenever it had to wait for one.
 func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 	for {
@@ -90,6 +116,7 @@ func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 		}
 		why := err
 		r.reasons.set(func() error { return why }) // before the log says so
+		r.notify.send(status(why.Error()))
 		r.log.Error().Msg(err.Error())
 		r.log.Info().Msg("waiting for the configuration to change")
 		if cfg, err = r.changed(ctx, cfg); err != nil {
@@ -112,6 +139,7 @@ func (r *runner) changed(ctx context.Context, cfg config.Config) (config.Config,
 		case <-ctx.Done():
 			return cfg, ctx.Err()
 		case <-tick.C:
+		case <-r.hangups:
 		}
 		now, err := r.load()
 		// Without a token it may be a file that is still being written, and no help anyway.
@@ -143,58 +171,71 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if a.standIn != nil {
 		r.log.Warn().Err(a.standIn).Msg("the embedder that is configured can't be used")
 	}
-	if a.tight != nil {
-		r.log.Warn().Int("window", windowOf(cfg)).Int("prompt", promptTokens(cfg)).Int("answer", cfg.LLM.MaxTokens).Msg(a.tight.Error())
+	r.dropStreams(cfg.Data)
+	r.warnOfWindow(a)
+	a.missing = func(model string) {
+		r.log.Warn().Str("model", model).Msg("a model is set and isn't configured: the configured one answers")
 	}
 	limitMemory(cfg)
 	door, err := bot.New(bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
 		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
-		EditAnswers: cfg.Memory.EditAnswers, SessionGap: cfg.Memory.SessionGap.Duration,
-	}, a.store, a.answers, r.log)
+		EditAnswers: cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0, SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg), Retention: cfg.Memory.Retention.Duration,
+		Version: buildVersion(), Health: a.health, Privacy: privacy(cfg), DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
+	}, timedLog{a.store, a.meters}, a.answers, r.log)
 	if err != nil {
 		return err
 	}
 	r.reasons.set(door.Ready)
-	r.counts.set(a)
+	r.counts.set(a, door)
+	defer r.counts.set(nil, nil) // before the store is closed
 	r.log.Info().Str("version", buildVersion()).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
+	if !r.env.unchecked {
+		group.Go(func() error {
+			logChecks(ctx, r.flags, cfg, r.log)
+			return nil
+		})
+	}
 	indexer := memory.Indexer{Queue: a.store, Embedder: a.embedder, Progress: r.indexed, Failed: func(err error, wait time.Duration) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 	}}
 	group.Go(func() error { return indexer.Run(ctx) })
-	house := memory.House{Store: a.store, Retention: cfg.Memory.Retention.Duration, Prompts: cfg.Memory.KeepPrompts(), Done: r.forgotten, Failed: func(err error, wait time.Duration) {
+	house := memory.House{Store: timedLog{a.store, a.meters}, Retention: cfg.Memory.Retention.Duration, Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Failed: func(err error, wait time.Duration) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
 	}}
 	group.Go(func() error { return house.Run(ctx) })
-	if model := newModel(cfg); model != nil {
-		learner := answer.Learner{
-			Log: a.store, Model: model, Policy: policy(cfg), SessionGap: cfg.Memory.SessionGap.Duration, Now: time.Now,
-			Failed: func(channel memory.ChannelID, err error) {
-				r.log.Warn().Err(err).Stringer("channel", channel).Msg("facts could not be learned")
-			},
+	group.Go(func() error {
+		for tick := time.NewTicker(time.Minute); ; { // a backup may be cut short while Hark runs, too
+			select {
+			case <-ctx.Done():
+				tick.Stop()
+				return nil
+			case <-tick.C:
+				r.dropStreams(cfg.Data)
+			}
 		}
-		group.Go(func() error { return learner.Run(ctx) })
-	}
-	summariser := newSummariser(cfg, a.store, func(channel memory.ChannelID, err error) {
-		r.log.Warn().Err(err).Stringer("channel", channel).Msg("a session could not be summed up by the model")
 	})
-	if summariser != nil {
-		summariser.Stuck = func(err error) {
-			r.log.Warn().Err(err).Msg("summing up is delayed")
-		}
-		summariser.Done = func(s memory.Summary) {
-			r.log.Debug().Stringer("channel", s.Channel).Int("messages", len(s.Sources)).Str("model", s.Model).Msg("summed up a session")
-		}
-		group.Go(func() error { return summariser.Run(ctx) })
-	}
+	group.Go(func() error { return r.follow(ctx, a, door) })
 	group.Go(func() error {
 		defer cancel()
 		return door.Run(ctx)
 	})
 	return group.Wait()
+}
+
+// askingLimits are how much may be asked.
+func askingLimits(c config.Config) bot.Limits {
+	l := bot.Limits{
+		Member: memory.Limit{Messages: c.Limits.MemberMessages, Tokens: c.Limits.MemberTokens},
+		Guild:  memory.Limit{Messages: c.Limits.GuildMessages, Tokens: c.Limits.GuildTokens},
+	}
+	if c.LLM.Model != "" {
+		l.Reserve = promptTokens(c) + c.LLM.MaxTokens
+	}
+	return l
 }
 
 // limitMemory has the garbage collector work harder once memory comes near what the vectors may take and the rest needs;
@@ -220,20 +261,7 @@ func (r *runner) forgotten(done memory.Receipt) {
 	f := done.Forgetting
 	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel", f.Channel).Str("why", string(f.Why)).
 		Int("messages", done.Messages).Int("segments", done.Segments).Int("vectors", done.Vectors).Int("answers", done.Answers).
-		Int("facts", done.Facts).Int("lore", done.Lore).Int("summaries", done.Summaries).Int("people", done.People).Msg("forgot")
-}
-
-// newLogger logs to w as configured: "auto" is for people where a terminal is, for machines elsewhere.
-func newLogger(c config.Log, w io.Writer) zerolog.Logger {
-	level, err := zerolog.ParseLevel(c.Level)
-	if err != nil {
-		level = zerolog.InfoLevel
-	}
-	_, isTerminal := terminalOf(w)
-	if c.Format == "text" || c.Format == "auto" && isTerminal {
-		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.DateTime, NoColor: !isTerminal || os.Getenv("NO_COLOR") != ""}
-	}
-	return zerolog.New(w).Level(level).With().Timestamp().Logger()
+		Int("facts", done.Facts).Int("lore", done.Lore).Int("summaries", done.Summaries).Int("records", done.Records).Int("people", done.People).Msg("forgot")
 }
 
 func (f *flags) healthCommand() *cobra.Command {
@@ -251,5 +279,12 @@ func (f *flags) healthCommand() *cobra.Command {
 			}
 			return web.Check(c.Context(), cfg.Web.Listen)
 		},
+	}
+}
+
+// dropStreams removes what backups that were cut short have left, which may hold what is forgotten.
+func (r *runner) dropStreams(dir string) {
+	if err := dropStreams(dir); err != nil {
+		r.log.Warn().Err(err).Msg("what a backup has left can't be removed")
 	}
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"database/sql"
+	"errors"
 	"flag"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,12 +23,13 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("USER", "me")
 			e.Setenv("TZ", "UTC")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"firstline": firstLine, "private": private},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"firstline": firstLine, "private": private, "database": makeDatabase},
 	})
 }
 
@@ -38,6 +42,17 @@ func firstLine(s *testscript.TestScript, neg bool, args []string) {
 	if !regexp.MustCompile("^(?:" + args[0] + ")").MatchString(line) {
 		s.Fatalf("the first line is %q", line)
 	}
+}
+
+// makeDatabase is the command "database FILE SQL": it makes a SQLite database by the statements in a file.
+func makeDatabase(s *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		s.Fatalf("usage: database file sql")
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", OmitHost: true, Path: s.MkAbs(args[0])}).String())
+	s.Check(err)
+	_, err = db.Exec(s.ReadFile(args[1]))
+	s.Check(errors.Join(err, db.Close()))
 }
 
 // private is the command "private FILE…": only their owner can read the files.
@@ -53,8 +68,8 @@ func private(s *testscript.TestScript, neg bool, args []string) {
 
 func TestHelp(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{"", "run", "chat", "import", "search", "context", "trace", "eval", "doctor", "healthcheck", "version",
-		"backup", "restore", "export", "forget", "reindex", "backfill", "lore", "lore add", "lore list", "lore show", "lore edit", "lore remove", "summaries", "summaries remove", "mode"} {
+	for _, command := range []string{"", "run", "chat", "import", "search", "context", "trace", "history", "eval", "init", "doctor", "healthcheck", "version",
+		"backup", "restore", "export", "forget", "reindex", "backfill", "lore", "lore add", "lore list", "lore show", "lore edit", "lore remove", "summaries", "summaries remove", "mode", "settings", "migrate", "migrate llmcord"} {
 		args := append(strings.Fields(command), "--help")
 		out, stderr := &buffer{}, &buffer{}
 		env := environment{stdout: out, stderr: stderr, lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -72,13 +74,7 @@ func (a *asking) question(ctx context.Context, app *app, text string) (answer.Qu
 			fmt.Fprintf(a.env.stderr, "hark: nobody there is called %q, so the question is a stranger's\n", a.as)
 		}
 	}
-	if err := app.indexFew(ctx); err != nil {
-		if ctx.Err() != nil {
-			return q, ctx.Err()
-		}
-		fmt.Fprintf(a.env.stderr, "hark: not all messages are indexed by meaning yet: %v\n", err)
-	}
-	return q, nil
+	return q, app.indexed(ctx, a.env.stderr)
 }
 
 func (f *flags) searchCommand() *cobra.Command {
@@ -89,9 +85,6 @@ func (f *flags) searchCommand() *cobra.Command {
 		Short: "Show what would be recalled for a question, and why",
 		Args:  oneQuestion,
 		RunE: func(c *cobra.Command, args []string) error {
-			if limit < 1 {
-				return fmt.Errorf("--limit %d: show at least one message", limit)
-			}
 			cfg, err := f.load()
 			if err != nil {
 				return err
@@ -105,28 +98,70 @@ func (f *flags) searchCommand() *cobra.Command {
 			if a.channel == "" {
 				q.Channel = 0 // asked nowhere, the question continues no session
 			}
-			r, err := app.answers.Recall(c.Context(), q)
-			if err != nil {
-				return err
-			}
-			a.tellSession(r.Prompt)
-			a.tellLacks(r.Result)
-			hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
-			if !a.json {
-				err := app.printLoreHits(c.OutOrStdout(), r.Result.Lore)
-				if err == nil {
-					err = printSummaryHits(c.OutOrStdout(), r.Earlier, cfg.Answer.Location())
-				}
-				if err != nil || len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
-					return err
-				}
-			}
-			return app.printHits(c, a.json, hits)
+			return a.find(c, app, q, limit)
 		},
 	}
 	a.addFlags(c)
 	c.Flags().IntVar(&limit, "limit", limit, "show at most this `number` of messages")
 	return c
+}
+
+// find shows at most so many messages that a question recalls.
+func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) error {
+	if limit < 1 {
+		return fmt.Errorf("--limit %d: show at least one message", limit)
+	}
+	r, err := app.answers.Recall(c.Context(), q)
+	if err != nil {
+		return err
+	}
+	a.tellSession(r.Prompt)
+	a.tellLacks(r.Result)
+	hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
+	if !a.json {
+		err := app.printLoreHits(c.OutOrStdout(), r.Result.Lore)
+		if err == nil {
+			err = printSummaryHits(c.OutOrStdout(), r.Earlier, app.config.Answer.Location())
+		}
+		if err != nil || len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
+			return err
+		}
+	}
+	return app.printHits(c, a.json, hits)
+}
+
+// here is a question that whoever speaks in a talk asks there.
+func (a *asking) here(ctx context.Context, text string) (answer.Question, error) {
+	t := a.talk
+	q := t.place.question(text, t.now())
+	if strings.TrimSpace(text) == "" {
+		return q, errors.New("what is the question? Write it behind the command")
+	}
+	guild := t.place.guild
+	if t.place.everywhere {
+		guild = memory.Everywhere
+	}
+	p, err := t.me(ctx)
+	if err == nil {
+		q.Asker, q.Name = p.ID, t.speaker
+		q.Filter, err = a.filter.read(ctx, t.app, guild, q.Now)
+	}
+	if err != nil {
+		return q, err
+	}
+	return q, t.app.indexed(ctx, a.env.stderr)
+}
+
+// indexed embeds what is pending if that is little, and tells if something is left.
+func (a *app) indexed(ctx context.Context, w io.Writer) error {
+	err := a.indexFew(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		fmt.Fprintf(w, "hark: not all messages are indexed by meaning yet: %v\n", err)
+	}
+	return nil
 }
 
 func oneQuestion(_ *cobra.Command, args []string) error {
@@ -227,7 +262,7 @@ func (a *app) shown(ctx context.Context, h search.Hit) (shownHit, error) {
 	}
 	for _, c := range g.Channels {
 		if c.ID == m.Channel {
-			s.Channel = c.Name
+			s.Channel = cmp.Or(c.Name, c.ID.String())
 		}
 	}
 	people, err := a.store.People(ctx, m.Guild)

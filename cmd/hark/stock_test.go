@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/internal/portrait"
 	"hark/memory"
 	"hark/memory/sqlite"
 )
@@ -59,7 +60,7 @@ func (c *commandLine) says(text string) {
 	}
 }
 
-func (c *commandLine) exported(args ...string) (e exportedPerson) {
+func (c *commandLine) exported(args ...string) (e portrait.Person) {
 	c.Helper()
 	c.run(0, append([]string{"export"}, args...)...)
 	if err := json.Unmarshal([]byte(c.out.String()), &e); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/answer"
-	"hark/internal/config"
+	"hark/internal/portrait"
 	"hark/memory"
 	"hark/search"
 )
@@ -26,13 +26,14 @@ const (
 const chatPatience = 15 * time.Second
 
 // newSummariser sums up sessions as configured; nil if it isn't to be done.
-func newSummariser(c config.Config, log answer.SummaryLog, failed func(memory.ChannelID, error)) *answer.Summariser {
+func newSummariser(a *app, failed func(memory.ChannelID, error)) *answer.Summariser {
+	c := a.config
 	if c.Memory.Summaries == summariesOff {
 		return nil
 	}
-	s := &answer.Summariser{Log: log, Policy: policy(c), SessionGap: c.Memory.SessionGap.Duration, Now: time.Now, Failed: failed}
+	s := &answer.Summariser{Log: a.store, Policy: policy(c), SessionGap: c.Memory.SessionGap.Duration, Now: time.Now, Failed: failed}
 	if c.Memory.Summaries != summariesExtract {
-		s.Model = newModel(c)
+		s.Model = a.model()
 	}
 	return s
 }
@@ -92,32 +93,6 @@ func (o *summaryList) addPlace(c *cobra.Command) {
 	c.Flags().StringVar(&o.channel, "channel", "", "in the channel of this `name` or id")
 }
 
-// listedSummary is a summary as --json and exports tell it.
-type listedSummary struct {
-	ID      string    `json:"id"`
-	Server  string    `json:"server"`
-	Channel string    `json:"channel"`
-	From    time.Time `json:"from"`
-	To      time.Time `json:"to"`
-	Kind    string    `json:"kind"`
-	Topics  []string  `json:"topics"`
-	Text    string    `json:"text,omitempty"`
-	Model   string    `json:"model,omitempty"` // empty: it quotes what was said
-	Made    time.Time `json:"made"`
-	Sources []string  `json:"sources"` // the ids of the messages that it is from
-}
-
-func summaryOf(s memory.Summary) listedSummary {
-	out := listedSummary{
-		ID: s.ID.String(), Server: s.Guild.String(), Channel: s.Channel.String(), From: s.From(), To: s.To(), Kind: string(s.Kind),
-		Topics: append([]string{}, s.Topics...), Text: s.Text, Model: s.Model, Made: s.Made.UTC(),
-	}
-	for _, source := range s.Sources {
-		out.Sources = append(out.Sources, source.Message.String())
-	}
-	return out
-}
-
 func (o *summaryList) list(c *cobra.Command, k *kept, in memory.GuildID) error {
 	filter, err := o.filter.read()
 	if err != nil {
@@ -129,9 +104,9 @@ func (o *summaryList) list(c *cobra.Command, k *kept, in memory.GuildID) error {
 	}
 	all = filter.SummariesOf(all)
 	if o.json {
-		out := make([]listedSummary, len(all))
+		out := make([]portrait.Summary, len(all))
 		for i, s := range all {
-			out[i] = summaryOf(s)
+			out[i] = portrait.SummaryOf(s)
 		}
 		return printJSON(c.OutOrStdout(), out)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/internal/llmtest"
+	"hark/internal/portrait"
 	"hark/memory"
 	"hark/memory/sqlite"
 )
@@ -25,13 +26,14 @@ func summedUp(r llmtest.Request) llmtest.Reply {
 func TestSessionsAreSummedUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.env["HARK_MEMORY_SUMMARIES"] = "model"
+	w.env["HARK_MEMORY_SUMMARIES"] = "off" // for what was just said, three hours ago, counts as over
 	w.configure("[log]\nlevel = \"debug\"")
 	w.model.Answer(summedUp)
 	w.start()
 	w.discord.Say(w.general.ID, w.ana.ID, "I train for a charity 5K, and my personal best is 25:50-canary.")
 	w.ask(w.general, w.ana, "wish me luck!")
 	w.stop()
+	w.env["HARK_MEMORY_SUMMARIES"] = "model"
 	w.later()
 	w.start()
 	w.waitLog(`"model":"test-model".*"message":"summed up a session"`)
@@ -87,7 +89,7 @@ func lately(t *testing.T) *commandLine {
 	return &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
 }
 
-func (c *commandLine) listed(args ...string) (all []listedSummary) {
+func (c *commandLine) listed(args ...string) (all []portrait.Summary) {
 	c.Helper()
 	c.run(0, append([]string{"summaries", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(c.out.String()), &all); err != nil {

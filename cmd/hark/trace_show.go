@@ -25,6 +25,11 @@ func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) error {
 	if err := printSections(w, "  ", t.Sections, p); err != nil {
 		return err
 	}
+	if len(t.Condensed) > 0 {
+		if _, err := fmt.Fprintf(w, "  %-18s %6d messages of the session\n", "condensed", len(t.Condensed)); err != nil {
+			return err
+		}
+	}
 	all := fmt.Sprintf("  %-18s %6d tokens of %d", "all", t.Tokens, t.MaxTokens)
 	if t.Window > 0 {
 		all += fmt.Sprintf(", %.0f %% of the model's window of %d", 100*t.Use(), t.Window)
@@ -32,8 +37,21 @@ func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) error {
 	if t.Use() >= memory.NearlyFull {
 		all += ": nearly full"
 	}
-	_, err = fmt.Fprintln(w, all)
-	return err
+	if _, err = fmt.Fprintln(w, all); err != nil {
+		return err
+	}
+	return printCalls(w, t.Calls)
+}
+
+// printCalls prints a line for each call of a tool.
+func printCalls(w io.Writer, calls []memory.TraceCall) error {
+	for _, c := range calls {
+		_, err := fmt.Fprintf(w, "  round %d: %s, %s, %d messages, %d tokens, %d ms\n", c.Round, oneLine(c.Tool), oneLine(c.Outcome), c.Shown, c.Tokens, c.Took.Milliseconds())
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printKept prints a prompt with a line above each of its sections.
@@ -85,11 +103,30 @@ type jsonTrace struct {
 	Warning   bool          `json:"warning"`              // the window is nearly full
 	Recalled  int           `json:"recalled"`
 	HeldBack  int           `json:"held_back,omitempty"`
+	Condensed int           `json:"condensed,omitempty"` // messages of the session that a summary stood for
 	TextOnly  bool          `json:"text_only,omitempty"`
 	SearchMS  int64         `json:"search_ms"`
 	TotalMS   int64         `json:"total_ms"`
 	Sections  []jsonSection `json:"sections"`
+	Calls     []jsonCall    `json:"tool_calls,omitempty"`
 	Prompt    *jsonKept     `json:"prompt,omitempty"`
+}
+
+// jsonCall is a call of a tool.
+type jsonCall struct {
+	Tool    string `json:"tool"`
+	Outcome string `json:"outcome"`
+	Round   int    `json:"round"`
+	Shown   int    `json:"shown"`
+	Tokens  int    `json:"tokens"`
+	MS      int64  `json:"ms"`
+}
+
+func callsJSON(calls []memory.TraceCall) (out []jsonCall) {
+	for _, c := range calls {
+		out = append(out, jsonCall{c.Tool, c.Outcome, c.Round, c.Shown, c.Tokens, c.Took.Milliseconds()})
+	}
+	return out
 }
 
 // jsonKept is what the model was sent.
@@ -102,7 +139,7 @@ func (k *kept) traceJSON(t memory.Trace) jsonTrace {
 	return jsonTrace{
 		Answer: t.Answer.String(), Time: t.Answer.Time().UTC(), Server: t.Guild.String(), Channel: k.channelName(t.Guild, t.Channel), ChannelID: t.Channel.String(),
 		Question: t.Question.String(), Model: t.Model, Layout: t.Layout, Mode: t.Mode, Tokens: t.Tokens, MaxTokens: t.MaxTokens,
-		Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull, Recalled: len(t.Recalled), HeldBack: t.HeldBack, TextOnly: t.TextOnly,
-		SearchMS: t.Search.Milliseconds(), TotalMS: t.Total.Milliseconds(), Sections: sectionsJSON(t.Sections, memory.Prompt{}),
+		Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull, Recalled: len(t.Recalled), HeldBack: t.HeldBack, Condensed: len(t.Condensed), TextOnly: t.TextOnly,
+		SearchMS: t.Search.Milliseconds(), TotalMS: t.Total.Milliseconds(), Sections: sectionsJSON(t.Sections, memory.Prompt{}), Calls: callsJSON(t.Calls),
 	}
 }

@@ -63,7 +63,7 @@ func TestWindowIsToldAndObeyed(t *testing.T) {
 	t.Parallel()
 	model, data := llmtest.New(t), t.TempDir()
 	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("It is so.") })
-	c := commandLine{T: t, env: map[string]string{"HARK_LLM_MODEL": "llama3", "HARK_LLM_BASE_URL": model.URL(), "HARK_LLM_WINDOW": "2048"}}
+	c := commandLine{T: t, env: map[string]string{"HARK_LLM_MODEL": "llama3", "HARK_LLM_BASE_URL": model.URL(), "HARK_LLM_WINDOW": "2048", "HARK_MEMORY_SUMMARIES": "extract"}}
 	for i := range 60 {
 		c.stdin += fmt.Sprintf("Jane: the zebra of day %d is %s\n", i, strings.Repeat("here and there ", 20))
 	}

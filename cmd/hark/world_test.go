@@ -34,14 +34,17 @@ type world struct {
 	staffRole       discordtest.Role
 	ana, jane, otto discordtest.User // otto isn't of the staff
 
-	cancel context.CancelFunc
-	code   chan int
+	checks  bool   // whether "hark run" checks at its start
+	nowhere bool   // whether the doctor asks the configured Discord rather than the fake
+	free    uint64 // bytes on the disk as the doctor sees it; 0: plenty
+	cancel  context.CancelFunc
+	code    chan int
 }
 
 const past = 3 * time.Hour
 
 func newWorld(t *testing.T, options ...discordtest.Option) *world {
-	options = append([]discordtest.Option{discordtest.WithTime(time.Now().Add(-past))}, options...)
+	options = append([]discordtest.Option{discordtest.WithTime(time.Now().Add(-past)), discordtest.WithPatience(3 * time.Minute)}, options...)
 	w := &world{T: t, discord: discordtest.New(t, options...), model: llmtest.New(t), log: &buffer{}}
 	d := w.discord
 	w.log.wrote = d.Poke
@@ -56,6 +59,7 @@ func newWorld(t *testing.T, options ...discordtest.Option) *world {
 	w.ana = d.AddMember(w.guild.ID, discordtest.User{Username: "ana"}, w.staffRole.ID)
 	w.jane = d.AddMember(w.guild.ID, discordtest.User{Username: "jane"}, w.staffRole.ID)
 	w.otto = d.AddMember(w.guild.ID, discordtest.User{Username: "otto"})
+	d.LetUse(w.guild.ID, w.ana.ID, "Remember ⭐", true)
 	w.model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("Noted", " [1].") })
 	w.env = map[string]string{
 		"HARK_DATA": t.TempDir(), "HARK_DISCORD_TOKEN": d.Token, "HARK_DISCORD_API_URL": d.URL,
@@ -79,6 +83,7 @@ func (w *world) environment(stdout, stderr *buffer) environment {
 		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
 		lookup:  func(key string) (string, bool) { v, ok := w.env[key]; return v, ok },
 		environ: func() []string { return environOf(w.env) },
+		discord: w.discord.Client(), unchecked: !w.checks,
 	}
 }
 

@@ -24,6 +24,7 @@ type Question struct {
 	Text     string // without the mention of Hark
 	Mentions []memory.UserID
 	ReplyTo  memory.MessageID
+	Edited   time.Time // of the version of the message that is answered; zero if it was never edited
 	Now      time.Time
 	// Session is what was said in the channel before, oldest first, where nothing is logged; nil where the log
 	// tells. It is of this moment only: nothing of it is recalled or kept.
@@ -31,6 +32,13 @@ type Question struct {
 	// Settled, if not nil, is called before it is decided what may be used, and returns once it is known who may read
 	// what in Guild.
 	Settled func(context.Context) error
+	// Files came with the question, and with the message that it replies to: what the model may be shown of them. They
+	// are of this moment only: nothing of their contents is recalled or kept.
+	Files []File
+	// Using, if not nil, is told the name of each tool that the model uses, before it does its work.
+	Using func(tool string)
+	// fetched are the files while an answer is being made.
+	fetched *attachments
 	// OnlyAsker is set when nobody but the asker will see the answer.
 	OnlyAsker bool
 	// Roles are the asker's, as Discord told them with the question; nil if it didn't. They count where OnlyAsker is set.
@@ -41,12 +49,31 @@ type Question struct {
 	// Everywhere lets the operator's question reach all guilds at once. Direct messages stay among those who
 	// wrote them.
 	Everywhere bool
+	// Confirms is set with Operator where the asker is there to agree to what the model would have remembered. Else nothing
+	// is proposed to the operator.
+	Confirms bool
 	// Filter narrows down what is recalled. The zero Filter leaves it as it is.
 	Filter Filter
+	// NoModel is set where the model isn't to be asked: the answer quotes, and says that there are no tokens left.
+	NoModel bool
 	// Mode is the mode to answer in; empty: the one chosen for the channel, or else one that is inferred.
 	Mode builder.Mode
+	// Local keeps the text within this process where it is searched for: no server is given it.
+	Local bool
 	// Limit is how many hits are found; 0 means search.DefaultLimit.
 	Limit int
+}
+
+// File is an attachment that the model may be shown.
+type File struct {
+	Name        string
+	Description string           // what its sender wrote about it
+	Type        string           // what its sender says it is, such as "image/png"; its data tell better
+	Size        int              // in bytes, as its sender says; 0: not known
+	Message     memory.MessageID // that it came with; 0: the question
+	// Load fetches its data, if it has at most so many bytes; it is called once, while it is searched. What it fails with
+	// is ErrFileGone, ErrFileTooLarge, or anything else. nil: nothing but the name is known.
+	Load func(ctx context.Context, most int) ([]byte, error)
 }
 
 // Filter says of what is recalled when, by whom and where it was said. It never widens what may be read.
@@ -82,11 +109,32 @@ type Answer struct {
 	Model   string   // the model that wrote it; empty when it was extractive
 	// Away is why the model didn't write the answer although there is one: to be logged, not shown.
 	Away error
+	// Instead is why another model wrote it than was to; nil if none did: to be logged, not shown.
+	Instead error
 	// Shortened is why the model was given a smaller prompt than it was to have: to be logged, not shown.
 	Shortened error
 	// Unranked is why what was recalled isn't in the order of the reranker that there is: to be logged, not shown.
 	Unranked error
-	Trace    memory.Trace // to be logged as memory.Answered with the answer, once that has been sent and has an id
+	// ToolFailed is what the first of the tools that failed did so with: to be logged, not shown.
+	ToolFailed error
+	Trace      memory.Trace // to be logged as memory.Answered with the answer, once that has been sent and has an id
+	// Records are the calls that were made for it, in order, to be logged with it.
+	Records []memory.Record
+	// Proposals are what the model would have remembered, which somebody has to agree to.
+	Proposals []Proposal
+	Usage     Usage
+}
+
+// Usage is what an answer took of models, over all calls for it.
+type Usage struct {
+	Calls      int
+	Prompt     int // tokens, as the servers count or, where they don't say, as we do
+	Completion int
+}
+
+// Proposal is lore that the model would like to be remembered. It isn't kept until the asker agrees.
+type Proposal struct {
+	Lore memory.Lore // without an id, a time and who said it
 }
 
 // Source is a message that an answer cites.
@@ -108,5 +156,10 @@ type Recalled struct {
 	Prompt builder.Prompt
 	// Earlier are the summaries of earlier sessions that were looked at for the prompt, best first.
 	Earlier []search.SummaryHit
-	Mode    Mode
+	// Condensed is what the older part of the session was condensed to, if that is in the prompt.
+	Condensed *memory.Condensed
+	Mode      Mode
+	// Settings are those that hold where it was asked.
+	Settings Settings
+	Usage    Usage // of the model that rewrote the question, if it did
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hark/memory"
+	"hark/search"
 )
 
 // citation is [n], or [n, m] as some models write it.
@@ -134,8 +135,8 @@ func tickRun(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
 
 // source is message n of the prompt, as an answer cites it.
 func (e *Engine) source(r *recalled, n int, channel memory.ChannelID, id memory.MessageID) Source {
-	s := Source{Number: n, Channel: channel, Message: id, Place: r.names.channel(channel), Time: id.Time().In(e.options.Zone), Unplaced: r.names.unplaced[channel]}
-	for _, hit := range r.result.Hits {
+	s := Source{Number: n, Channel: channel, Message: id, Place: r.names.channel(channel), Time: id.Time().In(r.settings.Zone), Unplaced: r.names.unplaced[channel]}
+	for _, hit := range r.hits() {
 		if hit.Message.ID == id && hit.Message.Channel == channel {
 			s.Guild, s.Author = hit.Message.Guild, r.names.of(hit.Message.Author)
 		}
@@ -143,10 +144,19 @@ func (e *Engine) source(r *recalled, n int, channel memory.ChannelID, id memory.
 	return s
 }
 
+// hits are what was recalled for the prompt, and what tools found.
+func (r *recalled) hits() []search.Hit {
+	hits := slices.Clone(r.result.Hits)
+	for _, h := range r.told.hits {
+		hits = append(hits, h.Hit)
+	}
+	return hits
+}
+
 // trace is how an answer to q comes about, as far as it is known before the model has written.
 func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	t := memory.Trace{
-		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
+		Guild: q.Guild, Channel: q.Channel, Question: q.ID, QuestionEdited: editedAt(memory.Message{Edited: q.Edited}), Asker: q.Asker,
 		Mode: string(r.mode.Is), Search: r.search, Total: r.elapsed(), TextOnly: r.result.TextOnly,
 	}
 	numbers, sent := map[memory.MessageID]int{}, map[memory.MessageID]bool{}
@@ -158,7 +168,17 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	}
 	found := map[memory.MessageID]bool{}
 	at := map[memory.MessageID]int{} // of hits in t.Recalled
-	for _, hit := range r.result.Hits {
+	for _, n := range r.told.hits {
+		numbers[n.Message.ID] = n.number
+	}
+	for _, m := range r.told.shown {
+		sent[m.ID] = true
+	}
+	hits := r.hits()
+	for _, hit := range hits {
+		if found[hit.Message.ID] {
+			continue // a tool found what the prompt had no room for
+		}
 		found[hit.Message.ID] = true
 		at[hit.Message.ID] = len(t.Recalled)
 		t.Recalled = append(t.Recalled, memory.TraceHit{
@@ -167,7 +187,7 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 			Number: numbers[hit.Message.ID], Context: sent[hit.Message.ID],
 		})
 	}
-	for _, hit := range r.result.Hits {
+	for _, hit := range hits {
 		for _, m := range hit.Excerpt {
 			if sent[m.ID] && !found[m.ID] {
 				found[m.ID] = true
@@ -175,7 +195,7 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 			}
 		}
 	}
-	for _, m := range r.sentSources(r.sentLore()) {
+	for _, m := range slices.Concat(r.sentSources(r.sentLore()), r.told.shown) {
 		if i, hit := at[m.ID]; hit {
 			t.Recalled[i].Context = true // the model was shown what was made of it
 		}
@@ -186,19 +206,39 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	}
 	for _, p := range r.sentPeople() {
 		for _, f := range p.Person.Facts {
-			t.Facts = append(t.Facts, f.ID)
+			if !slices.Contains(t.Facts, f.ID) {
+				t.Facts = append(t.Facts, f.ID)
+			}
 		}
 	}
 	for _, l := range r.sentLore() {
+		if slices.Contains(t.Lore, l.ID) {
+			continue // a tool told what the prompt tells, and it is the same as long as it holds
+		}
 		t.Lore, t.LoreAt = append(t.Lore, l.ID), append(t.LoreAt, memory.FirstMessageID(l.At))
 	}
 	for _, s := range r.sentEarlier() {
 		t.Summaries, t.SummariesMade = append(t.Summaries, s.ID), append(t.SummariesMade, s.Made.UnixMilli())
 	}
-	for _, m := range r.loggedSession() {
-		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: q.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
+	for _, m := range r.toldSession() {
+		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: m.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
 	}
+	t.Condensed, t.CondensedEdited = condensedFrom(r.sentCondensed())
 	return t
+}
+
+// condensedFrom are the messages that a summary was made from, as a trace tells them.
+func condensedFrom(messages []memory.Message) (ids []memory.MessageID, edited []int64) {
+	for i, m := range messages {
+		ids = append(ids, m.ID)
+		if at := editedAt(m); at != 0 && edited == nil {
+			edited = make([]int64, len(messages))
+		}
+		if edited != nil {
+			edited[i] = editedAt(m)
+		}
+	}
+	return ids, edited
 }
 
 // editedAt is when m was last edited, as a trace tells it.

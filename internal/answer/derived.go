@@ -18,9 +18,10 @@ type derivation struct {
 	lore     map[int64]memory.Lore // that may be used
 	present  memory.MessageID      // from here on everybody present has seen what was said
 	known    map[memory.MessageID]bool
+	fine     map[spot]bool // messages that may be used, as was found already: answers of one dialogue share their sources
 }
 
-// allowed are messages, of the derivation's channel and in order, without the answers that mustn't be repeated.
+// allowed are messages, of the derivation's channel and in order, whose authors agree, without the answers that mustn't be repeated.
 func (d *derivation) allowed(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	var kept []memory.Message
 	for _, m := range messages {
@@ -32,6 +33,7 @@ func (d *derivation) allowed(ctx context.Context, messages []memory.Message) ([]
 			if !ok {
 				continue
 			}
+			d.fine[spot{d.channel, m.ID}] = true
 		}
 		kept = append(kept, m)
 	}
@@ -66,6 +68,14 @@ func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (b
 		}
 	}
 	used := map[memory.ChannelID][]memory.MessageID{}
+	for _, id := range trace.Condensed {
+		if id < d.present && !slices.Contains(d.scope.Channels, d.channel) {
+			return false, nil
+		}
+		if !d.fine[spot{d.channel, id}] {
+			used[d.channel] = append(used[d.channel], id)
+		}
+	}
 	for _, hit := range trace.Recalled {
 		if hit.Number == 0 && !hit.Context {
 			continue
@@ -74,7 +84,7 @@ func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (b
 		if !seen && !slices.Contains(d.scope.Channels, hit.Channel) {
 			return false, nil
 		}
-		if !slices.Contains(used[hit.Channel], hit.Message) {
+		if !d.fine[spot{hit.Channel, hit.Message}] && !slices.Contains(used[hit.Channel], hit.Message) {
 			used[hit.Channel] = append(used[hit.Channel], hit.Message)
 		}
 	}
@@ -96,5 +106,20 @@ func (d *derivation) allGiven(ctx context.Context, channel memory.ChannelID, ids
 	if err == nil && channel == d.channel {
 		sources, err = d.allowed(ctx, sources)
 	}
-	return len(sources) == len(ids), err
+	if len(sources) < len(ids) || err != nil {
+		return false, err
+	}
+	for _, id := range ids {
+		d.fine[spot{channel, id}] = true
+	}
+	return true, nil
+}
+
+// hasSeen notes messages of the derivation's channel that are there, and whose authors agree. Of Hark's own more is to be known.
+func (d *derivation) hasSeen(messages []memory.Message) {
+	for _, m := range messages {
+		if m.Kind != memory.FromHark {
+			d.fine[spot{d.channel, m.ID}] = true
+		}
+	}
 }

@@ -32,7 +32,7 @@ func (e *Engine) earlier(ctx context.Context, q Question, r *recalled, shown []m
 		before, after := s.From().Before(r.asked.Since), !r.asked.Until.IsZero() && !s.To().Before(r.asked.Until)
 		return before || after || !slices.ContainsFunc(s.Sources, unseen) // the session itself is shown
 	})
-	hits := search.RankSummaries(r.sought, q.Now, all)
+	hits := search.RankSummaries(r.sought, q.Now.In(r.settings.Zone), all)
 	return hits[:min(len(hits), maxEarlier)], nil
 }
 
@@ -62,9 +62,18 @@ func (r *recalled) sentEarlier() []memory.Summary {
 
 // concernsOut reports whether somebody is mentioned in what a summary is from who has opted out since.
 func concernsOut(ctx context.Context, of consents, said map[spot]memory.Message, s memory.Summary) (bool, error) {
-	for _, source := range s.Sources {
-		for _, who := range said[spot{s.Channel, source.Message}].Mentions {
-			if out, err := of.isOut(ctx, s.Guild, who); out || err != nil {
+	sources := make([]memory.Message, len(s.Sources))
+	for i, source := range s.Sources {
+		sources[i] = said[spot{s.Channel, source.Message}]
+	}
+	return mentionsOut(ctx, of, s.Guild, sources)
+}
+
+// mentionsOut reports whether somebody is mentioned in messages who has opted out.
+func mentionsOut(ctx context.Context, of consents, guild memory.GuildID, messages []memory.Message) (bool, error) {
+	for _, m := range messages {
+		for _, who := range m.Mentions {
+			if out, err := of.isOut(ctx, guild, who); out || err != nil {
 				return out, err
 			}
 		}

@@ -128,6 +128,10 @@ func (findsNothing) Search(context.Context, search.Query) (search.Result, error)
 	return search.Result{}, nil
 }
 
+func (findsNothing) Introduce(context.Context, search.Query) ([]search.Participant, error) {
+	return nil, nil
+}
+
 // What goes into an answer is in its trace, with what it was said in; the answer goes with each of them.
 func TestAnswersGoWithTheirSummaries(t *testing.T) {
 	t.Parallel()

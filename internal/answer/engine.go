@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"hark/builder"
+	"hark/internal/chat"
 	"hark/memory"
 	"hark/search"
 )
@@ -20,15 +22,20 @@ type Log interface {
 	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
 	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
+	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
 	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 	Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error)
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
+	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
+	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
+	Apply(ctx context.Context, events ...memory.Event) error
 }
 
 // Searcher recalls. See search.Engine.
 type Searcher interface {
 	Search(ctx context.Context, q search.Query) (search.Result, error)
+	Introduce(ctx context.Context, q search.Query) ([]search.Participant, error)
 }
 
 // Model writes answers.
@@ -36,9 +43,16 @@ type Model interface {
 	Name() string
 	// Chat passes what the model writes to delta, piece by piece, and returns all of it. With an error it
 	// returns what came before. An error with a method TooLong() (room, asked int, is bool) can say that the prompt
-	// was too long: how many tokens of one the model takes and how many it counted in this, 0 if it doesn't say.
-	Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (string, error)
+	// was too long: how many tokens of one the model takes and how many it counted in this, 0 if it doesn't say. One with
+	// a method NoTools() bool can say that the model takes no tools, one with NoImages() bool that it takes no images.
+	Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error)
 }
+
+// What an answer can fail by, besides the model.
+var (
+	ErrRecall = errors.New("recall for an answer")
+	ErrEmpty  = errors.New("the model answered nothing")
+)
 
 // Options say how an engine answers.
 type Options struct {
@@ -51,8 +65,35 @@ type Options struct {
 	Rewrite bool
 	// NoSummaries leaves the summaries of earlier sessions out.
 	NoSummaries bool
+	// Condensing has the older parts of long sessions condensed by the model; nil: they are cut off.
+	Condensing *Condensing
 	// KeepPrompts has traces hold the prompt as it was sent.
 	KeepPrompts bool
+	Language    string // of the builder's labels, and of Hark's own sentences where admins set no other; empty: English
+	// Models are those that admins may set, by name. What isn't among them, or no longer, is as if it weren't set, and Missing,
+	// if not nil, is told of it once. It may be called from several goroutines.
+	Models  map[string]Model
+	Missing func(model string)
+	// Builder, if not nil, is the builder of prompts for one of Models, or "" for the engine's own, in a language, which is empty where Options.Language is
+	// and nothing was set; nil: the engine's own builder.
+	Builder func(model, language string) *builder.Builder
+
+	// ToolRounds is how often at most the model may call tools for one answer; 0: there are none.
+	ToolRounds int
+	// ToolTokens are those that calls and outcomes may have, all together, as far as the model's window has room for them; 0:
+	// as many as a prompt.
+	ToolTokens int
+	// ToolTime is how long after the first call tools may be called; 0 means a minute.
+	ToolTime time.Duration
+	// Tools are further tools, besides those for searching, people, lore and the time.
+	Tools []Tool
+	// RecordKey is the key of the fingerprints in records: without it, one that lasts as long as the engine.
+	RecordKey []byte
+	// NoRecords says that records of calls aren't kept, so that the model is given none to read.
+	NoRecords bool
+	// Vision says that images are fetched, since there is a model that can see; a Model with a method CanSee() bool says itself
+	// whether it is one, of others it is taken as said.
+	Vision bool
 }
 
 // Engine answers questions.
@@ -62,10 +103,23 @@ type Engine struct {
 	builder *builder.Builder
 	model   Model // nil: answers are extractive
 	options Options
-	meter   meter
+	tools   []Tool
+	schemas []*schema // of the tools' arguments
+	refused refusals
+	now     func() time.Time
+	missing sync.Map // models that were told of as missing, by name
+	*lasting
 }
 
-// New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil.
+// lasting is what an engine has in common with those that take its place.
+type lasting struct {
+	meter   meter
+	history historyMeter
+	queue   queue // of sessions to be condensed
+}
+
+// New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil. It panics if the
+// parameters of one of o.Tools are no JSON schema of an object.
 func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options) *Engine {
 	if o.Zone == nil {
 		o.Zone = time.UTC
@@ -73,7 +127,24 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	if o.SessionGap <= 0 {
 		o.SessionGap = 30 * time.Minute
 	}
-	return &Engine{log: log, search: searcher, builder: b, model: model, options: o}
+	if o.ToolTime <= 0 {
+		o.ToolTime = time.Minute
+	}
+	if len(o.RecordKey) == 0 {
+		o.RecordKey = newKey()
+	}
+	e := &Engine{log: log, search: searcher, builder: b, model: model, options: o, now: time.Now, lasting: &lasting{queue: newQueue()}}
+	e.withTools(o.Tools)
+	return e
+}
+
+// Renewed is an engine on the same log that answers with another builder and model and by other options, from now on in the
+// place of e. It goes on counting where e is, and condenses what e has queued. What e is answering it goes on answering as it
+// began; its Run is to be ended.
+func (e *Engine) Renewed(b *builder.Builder, model Model, o Options) *Engine {
+	next := New(e.log, e.search, b, model, o)
+	next.lasting = e.lasting
+	return next
 }
 
 // Answer answers q. While the model writes, stream, if not nil, is called with the whole text so far. When the
@@ -83,25 +154,37 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	if stream == nil {
 		stream = func(string) {}
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	q.fetched = e.fetch(ctx, q.Files)
+	defer q.fetched.done.Wait()
+	defer cancel()
 	r, err := e.recall(ctx, q)
 	if err != nil {
-		return Answer{}, fmt.Errorf("recall for an answer: %w", err)
+		return Answer{Usage: r.ledger.usage}, fmt.Errorf("%w: %w", ErrRecall, err)
 	}
+	e.recordQuestion(q, r)
 	a, err := e.write(ctx, q, r, stream)
 	if err == nil {
 		e.countHeldBack(ctx, q, r, &a.Trace)
+		e.noticeLong(q, r)
 	}
+	e.recordAnswer(q, r, a, err)
+	e.history.count(r.ledger.records)
+	a.Records, a.Usage, a.ToolFailed, a.Trace.Calls = r.ledger.records, r.ledger.usage, r.ledger.failed, r.ledger.calls
 	return a, err
 }
 
 // write has the answer written, by the model or without one.
 func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func(text string)) (Answer, error) {
-	if e.model == nil {
+	if r.voice.model == nil {
 		return e.quote(ctx, q, r, noModel)
 	}
-	full, err := e.ask(ctx, r, stream)
+	if q.NoModel {
+		return e.quote(ctx, q, r, noTokens)
+	}
+	full, err := e.ask(ctx, q, r, stream)
 	var shortened error
-	if most := smaller(r.Prompt.Report.Tokens, err); most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
+	if most := smaller(r.sentTokens(), err); most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		was, refused := r.Prompt, err
 		// All is looked at again: of what the first prompt held, nothing was shown to anybody.
 		if err := e.recallAgain(ctx, q, r, most); err != nil {
@@ -109,7 +192,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		}
 		if !slices.Equal(was.Messages, r.Prompt.Messages) {
 			shortened = fmt.Errorf("%w; the prompt of %d tokens was made again with %d", refused, was.Report.Tokens, r.Prompt.Report.Tokens)
-			full, err = e.ask(ctx, r, stream)
+			full, err = e.ask(ctx, q, r, stream)
 		}
 	}
 	if ctx.Err() == nil {
@@ -118,46 +201,54 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 			err, ok = fmt.Errorf("look again at what an answer is made from: %w", checkErr), false
 		}
 		if !ok {
-			return Answer{Text: withdrawn, Away: err, Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}}, nil
+			r.ledger.begunAnew()
+			return Answer{Text: r.voice.say(withdrawn), Away: err, Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
+				QuestionEdited: editedAt(memory.Message{Edited: q.Edited}), Asker: q.Asker}}, nil
 		}
 	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		// What was found and not sent wasn't looked at again: it may be gone, or closed, since.
 		again, quoteErr := e.recallFor(ctx, q, r.sought, 0)
 		if quoteErr != nil {
-			return Answer{}, fmt.Errorf("recall for an answer: %w", quoteErr)
+			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, quoteErr)
 		}
+		r.ledger.begunAnew()
 		a, quoteErr := e.quote(ctx, q, again, modelAway)
 		a.Away = err
 		return a, quoteErr
 	}
 	a := e.cite(q, r, full)
-	a.Shortened = shortened
-	a.Model = e.model.Name()
+	a.Shortened, a.Proposals = shortened, r.told.proposals
+	if a.Model, a.Instead = r.voice.model.Name(), r.reply.Instead; a.Instead != nil {
+		a.Model = r.reply.Model
+	}
 	a.Trace.Model = a.Model
 	e.tellPrompt(&a.Trace, q, r)
 	a.Trace.Total = r.elapsed()
 	if err == nil && strings.TrimSpace(a.Text) == "" {
-		err = errors.New("the model answered nothing")
+		err = ErrEmpty
 	}
 	return a, err
 }
 
-// ask has the model go on after the prompt.
-func (e *Engine) ask(ctx context.Context, r *recalled, stream func(text string)) (string, error) {
-	e.meter.sent(r.Prompt.Report)
-	var text strings.Builder
-	return e.model.Chat(ctx, r.Prompt.Messages, func(delta string) {
-		text.WriteString(delta)
-		stream(text.String())
-	})
+// asMessages is a prompt as a model is asked it.
+func asMessages(prompt []builder.ChatMessage) []chat.Message {
+	messages := make([]chat.Message, len(prompt))
+	for i, m := range prompt {
+		messages[i] = chat.Message{Role: m.Role, Content: m.Content}
+	}
+	return messages
 }
 
-// Recall is what would go into an answer to q.
+// Recall is what would go into an answer to q. With an error it tells what it took of models all the same.
 func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	r, err := e.recall(ctx, q)
 	if err != nil {
-		return Recalled{}, fmt.Errorf("recall: %w", err)
+		return Recalled{Usage: r.ledger.usage}, fmt.Errorf("recall: %w", err)
 	}
-	return Recalled{Result: r.result, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode}, nil
+	out := Recalled{Result: r.result, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode, Settings: r.voice.Settings, Usage: r.ledger.usage}
+	if r.Prompt.Condensed {
+		out.Condensed = r.condensed
+	}
+	return out, nil
 }

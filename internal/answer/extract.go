@@ -43,15 +43,7 @@ type quoting struct {
 // quoted with what answers it, and alone only if nothing else tells anything, or there is room. It is nil if nothing does.
 // What it is about, and its kind, are taken from what is quoted, so that nothing else is a source.
 func extracted(session []memory.Message, name func(memory.UserID) string, bot func(memory.UserID) bool) *memory.Summary {
-	turns := make([]said, len(session))
-	among := map[string]int{}
-	for i, m := range session {
-		turns[i] = saidIn(m, name(m.Author), bot)
-		for _, term := range turns[i].terms {
-			among[term]++
-		}
-	}
-	quoted := quotedOf(turns, quotings(turns, among))
+	quoted := highlights(session, name, bot, memory.MaxSummaryText)
 	if len(quoted) == 0 {
 		return nil
 	}
@@ -63,6 +55,19 @@ func extracted(session []memory.Message, name func(memory.UserID) string, bot fu
 	}
 	s.Text, s.Topics, s.Kind = strings.Join(lines, between), topicsOf(quoted), kindOfSession(quoted)
 	return s
+}
+
+// highlights are the most informative messages of a session, in order of time, in at most so many characters.
+func highlights(session []memory.Message, name func(memory.UserID) string, bot func(memory.UserID) bool, characters int) []said {
+	turns := make([]said, len(session))
+	among := map[string]int{}
+	for i, m := range session {
+		turns[i] = saidIn(m, name(m.Author), bot)
+		for _, term := range turns[i].terms {
+			among[term]++
+		}
+	}
+	return quotedOf(turns, quotings(turns, among), characters)
 }
 
 func saidIn(m memory.Message, name string, bot func(memory.UserID) bool) said {

@@ -2,7 +2,9 @@ package answer
 
 import (
 	"context"
+	"math"
 	"slices"
+	"strings"
 
 	"hark/memory"
 	"hark/search"
@@ -27,9 +29,11 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 	if ok, err := e.holdsEarlier(ctx, &now, q.Channel, r); !ok || err != nil {
 		return false, err
 	}
-	session := r.loggedSession()
-	if len(session) > 0 && !now.here {
+	if len(r.loggedSession())+len(r.sentCondensed()) > 0 && !now.here {
 		return false, nil
+	}
+	if out, err := mentionsOut(ctx, now.consents, q.Guild, r.sentCondensed()); out || err != nil {
+		return false, err
 	}
 	if given, err := now.consents.given(ctx, r.sentSession()); len(given) < len(r.sentSession()) || err != nil {
 		return false, err
@@ -46,17 +50,32 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 		if len(found) < len(sent) || err != nil {
 			return false, err
 		}
+		present := memory.MessageID(math.MaxInt64) // nobody has seen it for being there
+		if channel == q.Channel {
+			present = r.from
+		}
+		// Hark's own answers among them are judged by what they were made from, which may have been closed since.
+		allowed, err := e.derivationIn(channel, now, present).allowed(ctx, inOrder(slices.Clone(found)))
+		if len(allowed) < len(found) || err != nil {
+			return false, err
+		}
 		for _, m := range found {
-			present := channel == q.Channel && slices.ContainsFunc(session, func(s memory.Message) bool { return s.ID == m.ID })
-			// Hark's own answers grow while they are sent; one that is taken back isn't in the log any more.
-			changed := m.Kind != memory.FromHark && m.Text() != sent[m.ID].Text()
-			if changed || !present && !slices.Contains(now.scope.Channels, channel) {
+			if isAnother(sent[m.ID], m) || m.ID < present && !slices.Contains(now.scope.Channels, channel) {
 				return false, nil
 			}
 		}
 	}
 	r.reach = now
 	return true, nil
+}
+
+// isAnother reports whether a message doesn't say any more what it said when the model was shown it. Hark's own answers grow
+// while they are sent; one that is taken back isn't in the log any more, and one that is written anew begins differently.
+func isAnother(was, now memory.Message) bool {
+	if now.Kind == memory.FromHark {
+		return !strings.HasPrefix(now.Text(), was.Text())
+	}
+	return now.Text() != was.Text()
 }
 
 // holdsPeople reports whether nobody of people has opted out, and all that was told of them is still so.
@@ -83,7 +102,7 @@ func (r *recalled) loggedSession() []memory.Message {
 	return r.sentSession()
 }
 
-// sent are the messages of the log that the prompt shows or that it was made from, by channel.
+// sent are the messages of the log that the model was shown, or that what it was told was made from, by channel.
 func (r *recalled) sent() map[memory.ChannelID]map[memory.MessageID]memory.Message {
 	shown := map[memory.MessageID]bool{}
 	for _, s := range r.Prompt.Shown {
@@ -103,7 +122,7 @@ func (r *recalled) sent() map[memory.ChannelID]map[memory.MessageID]memory.Messa
 			}
 		}
 	}
-	for _, m := range slices.Concat(r.sentSources(r.sentLore()), r.loggedSession()) {
+	for _, m := range slices.Concat(r.sentSources(r.sentLore()), r.sentCondensed(), r.toldSession(), r.told.shown) {
 		add(m)
 	}
 	return sent

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/chat"
 	"hark/memory"
 )
 
@@ -19,13 +20,13 @@ type meanwhile struct {
 
 func (meanwhile) Name() string { return "slow-1" }
 
-func (m meanwhile) Chat(_ context.Context, _ []builder.ChatMessage, delta func(string)) (string, error) {
+func (m meanwhile) Chat(_ context.Context, _ chat.Request, delta func(string)) (chat.Reply, error) {
 	m.happens()
 	if m.err != nil {
-		return "", m.err
+		return chat.Reply{}, m.err
 	}
 	delta("It is swordfish [1].")
-	return "It is swordfish [1].", nil
+	return chat.Reply{Text: "It is swordfish [1]."}, nil
 }
 
 // What happens to the sources while the model writes is obeyed.

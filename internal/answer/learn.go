@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode"
 
-	"hark/builder"
+	"hark/internal/chat"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -188,7 +188,7 @@ func (l *Learner) learn(
 	if err != nil {
 		return nil, fmt.Errorf("ask for facts: %w", err)
 	}
-	found, err := factsWritten(written)
+	found, err := factsWritten(written.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ const learnInstruction = `You note lasting facts that people state about themsel
 	`Answer with nothing but a JSON array like [{"message":1,"fact":"plays the cello"}], or [] if there is no such fact.`
 
 // learnPrompt is the messages as numbered lines of JSON, in which nothing can pretend to be another line.
-func learnPrompt(messages []memory.Message) []builder.ChatMessage {
+func learnPrompt(messages []memory.Message) chat.Request {
 	var b strings.Builder
 	lines := json.NewEncoder(&b)
 	for i, m := range messages {
@@ -266,7 +266,7 @@ func learnPrompt(messages []memory.Message) []builder.ChatMessage {
 			Text    string `json:"text"`
 		}{i + 1, m.Author.String(), clip(m.Content, learnShown)})
 	}
-	return []builder.ChatMessage{{Role: builder.RoleSystem, Content: learnInstruction}, {Role: builder.RoleUser, Content: b.String()}}
+	return chat.Request{Messages: []chat.Message{{Role: chat.System, Content: learnInstruction}, {Role: chat.User, Content: b.String()}}}
 }
 
 type writtenFact struct {

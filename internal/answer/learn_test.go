@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"hark/builder"
 	"hark/internal/llm"
 	"hark/internal/llmtest"
 	"hark/memory"
@@ -20,11 +19,6 @@ import (
 type overWire struct{ *llm.Client }
 
 func (overWire) Name() string { return "wire-1" }
-
-func (m overWire) Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (string, error) {
-	r, err := m.Client.Chat(ctx, messages, delta)
-	return r.Text, err
-}
 
 // school is a store in which learning can be switched on, and the server that is asked.
 type school struct {

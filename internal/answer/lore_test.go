@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -156,4 +157,27 @@ func TestFailuresAboutLoreAreReported(t *testing.T) {
 			t.Errorf("call %d failed: %q, %v", n, got.Text, err)
 		}
 	}
+}
+
+// Lore that Hark's own answer was the source of is judged by what that was made from; where that can't be read, there is no answer.
+func TestLoreFromAnswersThatCannotBeJudged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	source := w.says(3*day, lobby, ben, "Project X is red")
+	_, answer := w.recorded(2*day, lobby, ann, "And?", "It is red", memory.TraceHit{Channel: lobby, Message: source, Context: true})
+	w.tells(1, "Project X", "is red", ann, lobby, memory.Spot{Channel: lobby, Message: answer})
+	q := w.asks(lobby, "What is Project X?")
+	has(t, w.prompt(q), "is red")
+	log := w.engine.log
+	w.engine.log = untraced{log}
+	if _, err := w.engine.Recall(t.Context(), q); !errors.Is(err, errDisk) {
+		t.Errorf("recalled, %v", err)
+	}
+}
+
+// untraced is a log of which no trace can be read.
+type untraced struct{ Log }
+
+func (untraced) Trace(context.Context, memory.ChannelID, memory.MessageID) (memory.Trace, error) {
+	return memory.Trace{}, errDisk
 }

@@ -46,6 +46,36 @@ type meter struct {
 	sizes                     [9]int64 // of promptSizes
 	sections                  map[string]int64
 	dropped                   map[[2]string]int64 // by section and reason
+	calls                     map[[2]string]int64 // of tools, by tool and outcome
+}
+
+// ToolUse is how many calls of a tool came out in one way, a number that only grows.
+type ToolUse struct {
+	Tool, Outcome string // see memory.TraceCall
+	Calls         int64
+}
+
+// called counts a call of a tool.
+func (m *meter) called(tool, outcome string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.calls == nil {
+		m.calls = map[[2]string]int64{}
+	}
+	m.calls[[2]string{tool, outcome}]++
+}
+
+// ToolUse tells how the calls of tools so far came out, by tool and outcome.
+func (e *Engine) ToolUse() []ToolUse {
+	m := &e.meter
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var use []ToolUse
+	for of, calls := range m.calls {
+		use = append(use, ToolUse{of[0], of[1], calls})
+	}
+	slices.SortFunc(use, func(a, b ToolUse) int { return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Outcome, b.Outcome)) })
+	return use
 }
 
 // sent counts a prompt that is sent to a model.

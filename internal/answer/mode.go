@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ type ModeBy string
 // What may decide.
 const (
 	ModeAsked    ModeBy = "asked"    // Question.Mode
-	ModeChannel  ModeBy = "channel"  // it was chosen for the channel
+	ModeChannel  ModeBy = "channel"  // it was set for the channel, or for its guild
 	ModeQuestion ModeBy = "question" // inferred from the question
 	ModeEarlier  ModeBy = "earlier"  // inferred from the question before it, which it goes on from
 )
@@ -36,10 +37,14 @@ func (e *Engine) modeOf(ctx context.Context, q Question, r *recalled) (Mode, err
 	switch {
 	case q.Mode != "":
 		return Mode{Is: q.Mode, By: ModeAsked}, nil
-	case r.reach.mode.Known(): // a newer Hark may know others
-		return Mode{Is: r.reach.mode, By: ModeChannel}, nil
+	case r.voice.Mode != "":
+		return Mode{Is: r.voice.Mode, By: ModeChannel}, nil
 	}
-	own, why := builder.InferMode(q.Text, nil)
+	tools, err := e.usedBefore(ctx, q, r)
+	if err != nil {
+		return Mode{}, err
+	}
+	own, why := builder.InferMode(q.Text, tools)
 	mode := Mode{own, ModeQuestion, why}
 	if own != builder.ModeGeneral || !goesOn(q.Text) || q.Asker == 0 {
 		return mode, nil
@@ -63,6 +68,29 @@ func (e *Engine) modeOf(ctx context.Context, q Question, r *recalled) (Mode, err
 		}
 	}
 	return mode, nil
+}
+
+// usedBefore are the tools that Hark's last answer in the session took, as far as it is on record.
+func (e *Engine) usedBefore(ctx context.Context, q Question, r *recalled) (tools []string, err error) {
+	if r.unlogged || r.voice.model == nil || e.options.ToolRounds <= 0 {
+		return nil, nil
+	}
+	for _, m := range slices.Backward(r.session) {
+		if m.Kind != memory.FromHark {
+			continue
+		}
+		trace, err := e.log.Trace(ctx, q.Channel, m.ID)
+		if errors.Is(err, memory.ErrNotFound) { // uncovered: it went meanwhile, since of what is in the session it is known how it came about
+			continue
+		}
+		for _, c := range trace.Calls {
+			if c.Outcome == callOK {
+				tools = append(tools, c.Tool)
+			}
+		}
+		return tools, err
+	}
+	return nil, nil
 }
 
 // continuing are words that a question begins with that goes on from another.

@@ -29,7 +29,7 @@ func TestModeOfAnAnswer(t *testing.T) {
 		text   string
 	}
 	chose := func(channel memory.ChannelID, mode string) memory.Event {
-		return memory.ModeChosen{Guild: guild, Channel: channel, Mode: mode, At: noon}
+		return memory.SettingChosen{Guild: guild, Channel: channel, Key: memory.SettingMode, Value: mode, At: noon}
 	}
 	search := said{ann, mention + "who said the ferry leaves at nine?"}
 	for _, tt := range []struct {
@@ -46,6 +46,7 @@ func TestModeOfAnAnswer(t *testing.T) {
 		{name: "with the mention left in", question: mention + "compare ferries with canoes", want: builder.ModeAnalysis, by: ModeQuestion},
 		{name: "chosen for the channel", chosen: chose(den, "analysis"), question: "Write a haiku", want: builder.ModeAnalysis, by: ModeChannel},
 		{name: "chosen for the thread's channel", chosen: chose(harbor, "search"), question: "Write a haiku", want: builder.ModeSearch, by: ModeChannel},
+		{name: "chosen for the server", chosen: chose(0, "search"), question: "Write a haiku", want: builder.ModeSearch, by: ModeChannel},
 		{name: "chosen elsewhere", chosen: chose(lobby, "search"), question: "Write a haiku", want: builder.ModeCreation, by: ModeQuestion},
 		{name: "chosen, but not known", chosen: chose(den, "divination"), question: "Write a haiku", want: builder.ModeCreation, by: ModeQuestion},
 		{name: "asked for", chosen: chose(den, "analysis"), question: "Write a haiku", asked: builder.ModeModification, want: builder.ModeModification, by: ModeAsked},

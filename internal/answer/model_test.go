@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ func TestModelGetsThePromptAndStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(model.got, r.Prompt.Messages) {
+	if !reflect.DeepEqual(model.got, asMessages(r.Prompt.Messages)) {
 		t.Errorf("the model got %q", model.got)
 	}
 	want := Source{Number: 1, Guild: guild, Channel: harbor, Message: said, Author: "Ben", Place: "harbor", Time: said.Time()}

@@ -3,10 +3,14 @@ package answer
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"hark/builder"
 	"hark/memory"
 )
+
+// toolSection is what the calls of tools and their outcomes are in a trace, as if they were a section of the prompt.
+const toolSection = "tools"
 
 // tellPrompt notes in the trace of an answer of the model's what it was sent, in numbers, and, where that is to be kept, as it
 // was sent: not in direct messages, which are nobody's else to look at, nor where the session isn't from the log, in which
@@ -15,10 +19,21 @@ func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
 	report := r.Prompt.Report
 	t.Tokens, t.MaxTokens, t.Reserved, t.Window, t.Layout = report.Tokens, report.MaxTokens, report.Answer, report.Window, string(r.Prompt.Layout())
 	t.Sections = SectionUses(report)
+	if len(r.told.messages) > 0 {
+		t.Sections = append(t.Sections, memory.TraceUse{Section: toolSection, Tokens: r.told.tokens, Ceiling: e.toolRoom(r), Included: len(r.told.messages)})
+	}
 	if !e.options.KeepPrompts || r.unlogged || q.Guild == memory.DirectGuild {
 		return
 	}
-	p := KeptPrompt(r.Prompt)
+	p := withoutFiles(KeptPrompt(r.Prompt))
+	for _, m := range r.told.messages {
+		for _, c := range m.Calls {
+			m.Content += "\n" + c.Name + c.Arguments
+		}
+		m.Content = strings.TrimSpace(m.Content)
+		p.Boundaries = append(p.Boundaries, memory.Boundary{Section: toolSection, Message: len(p.Messages), End: len(m.Content)})
+		p.Messages = append(p.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
+	}
 	p.Built, p.People = r.started, r.sentNames(q)
 	t.Prompt = &p
 }
@@ -56,7 +71,8 @@ func (r *recalled) sentNames(q Question) []memory.UserID {
 		}
 	}
 	add(q.Mentions)
-	for _, p := range r.result.People {
+	add(r.told.named)
+	for _, p := range slices.Concat(r.result.People, r.told.people) {
 		named[p.Person.ID] = true
 		for _, f := range p.Person.Facts {
 			named[f.By] = true

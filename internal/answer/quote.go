@@ -16,6 +16,7 @@ import (
 const (
 	noModel     = "*No language model is configured, so I quote what was said.*"
 	modelAway   = "*The language model isn't answering right now, so I quote what was said.*"
+	noTokens    = "*There are no tokens left for the language model, so I quote what was said.*"
 	foundNone   = "I found nothing about that in what everyone here may read."
 	onlyYouNone = "I found nothing about that in what you may read."
 )
@@ -41,13 +42,14 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	a := Answer{Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
 	a.Trace.Mode = ""
 	a.Trace.Recalled, a.Trace.Lore, a.Trace.LoreAt, a.Trace.Summaries, a.Trace.SummariesMade = nil, nil, nil, nil, nil // the answer isn't made from the prompt
+	a.Trace.Condensed, a.Trace.CondensedEdited = nil, nil
 	var b strings.Builder
 	lore := e.quoteLore(&b, r, &a.Trace)
 	for i, hit := range hits {
 		m := hit.Message
 		s := Source{
 			Number: i + 1, Guild: m.Guild, Channel: m.Channel, Message: m.ID,
-			Author: r.names.of(m.Author), Place: r.names.channel(m.Channel), Time: m.Time().In(e.options.Zone), Unplaced: r.names.unplaced[m.Channel],
+			Author: r.names.of(m.Author), Place: r.names.channel(m.Channel), Time: m.Time().In(r.settings.Zone), Unplaced: r.names.unplaced[m.Channel],
 		}
 		a.Sources = append(a.Sources, s)
 		a.Trace.Recalled = append(a.Trace.Recalled, memory.TraceHit{
@@ -60,11 +62,11 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	switch {
 	case len(hits)+lore > 0:
 	case q.OnlyAsker:
-		b.WriteString(onlyYouNone + "\n\n")
+		b.WriteString(r.voice.say(onlyYouNone) + "\n\n")
 	default:
-		b.WriteString(foundNone + "\n\n")
+		b.WriteString(r.voice.say(foundNone) + "\n\n")
 	}
-	b.WriteString(note)
+	b.WriteString(r.voice.say(note))
 	a.Text = b.String()
 	a.Trace.Total = r.elapsed()
 	return a, nil
@@ -87,7 +89,7 @@ func (e *Engine) quoteLore(b *strings.Builder, r *recalled, t *memory.Trace) int
 		if l.By != 0 {
 			by = ", told by " + who(Source{Author: r.names.of(l.By)}, l.By)
 		}
-		fmt.Fprintf(b, "— lore%s, %s\n\n", by, l.At.In(e.options.Zone).Format("2 Jan 2006 15:04"))
+		fmt.Fprintf(b, "— lore%s, %s\n\n", by, l.At.In(r.settings.Zone).Format("2 Jan 2006 15:04"))
 	}
 	return len(t.Lore)
 }
@@ -136,8 +138,8 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 		return result.Hits, err
 	}
 	scope := r.asked
-	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel}, r.channels); scope.Since.Before(r.session[0].Time()) {
-		scope.Since = r.session[0].Time()
+	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel}, r.channels); scope.Since.Before(r.from.Time()) {
+		scope.Since = r.from.Time()
 	}
 	present, err := e.find(ctx, q, r, scope, []memory.MessageID{q.ID})
 	return slices.Concat(present.Hits, r.result.Hits), err

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"hark/builder"
+	"hark/internal/chat"
 	"hark/memory"
 	"hark/search"
 )
@@ -15,15 +15,21 @@ import (
 // recalled is all that an answer is made from.
 type recalled struct {
 	reach
+	dialogue  // what was said before the question
 	Prompt    builder.Prompt
 	result    search.Result
 	said      map[spot]memory.Message // what the facts of the result's people, its lore and the summaries were said in
 	summaries []search.SummaryHit     // of the channel's earlier sessions, best first
-	session   []memory.Message        // of the channel, before the question, oldest first
+	files     []attachment            // of the question, as the model was told of them
 	sought    string                  // what is searched for: the question, or what was made of it
 	mode      Mode
-	unlogged  bool // whether the session isn't from the log
-	most      int  // tokens of the prompt; 0: as the builder has it
+	voice     voice
+	unlogged  bool       // whether the session isn't from the log
+	most      int        // tokens of the prompt; 0: as the builder has it
+	reply     chat.Reply // what the model said last
+	offer     offer
+	told      outcomes
+	ledger    *ledger
 	started   time.Time
 	search    time.Duration
 }
@@ -45,7 +51,7 @@ type reach struct {
 	names    names
 	consents consents
 	lore     map[int64]memory.Lore // what the guilds were told, by id
-	mode     builder.Mode          // chosen for the channel asked in; empty: none
+	settings Settings              // of the channel asked in
 }
 
 func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }
@@ -56,24 +62,28 @@ func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
 }
 
 // recallFor is recall, but searches for sought in the place of the question, unless it is empty, and has the prompt
-// built with at most so many tokens, unless that is 0.
+// built with at most so many tokens, unless that is 0. With an error it tells what was taken of models before that.
 func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most int) (*recalled, error) {
-	r := &recalled{started: time.Now(), unlogged: q.Session != nil, most: most}
+	r := &recalled{started: time.Now(), unlogged: q.Session != nil, most: most, ledger: &ledger{}}
 	var err error
 	if r.reach, err = e.readable(ctx, q); err != nil {
-		return nil, err
+		return r, err
 	}
-	if r.session, err = e.session(ctx, q, r.reach); err != nil {
-		return nil, err
+	r.voice = e.voice(r.settings)
+	if r.dialogue, err = e.dialogueBefore(ctx, q, r.reach); err != nil {
+		return r, err
 	}
 	if r.mode, err = e.modeOf(ctx, q, r); err != nil {
-		return nil, err
+		return r, err
 	}
 	if r.sought = sought; sought == "" {
-		r.sought = e.rewritten(ctx, q, r.session, r.names)
+		r.sought = e.rewritten(ctx, q, r)
+	}
+	if r.offer, err = e.offered(ctx, q, r); err != nil {
+		return r, err
 	}
 	if err := e.build(ctx, q, r, r.session); err != nil {
-		return nil, err
+		return r, err
 	}
 	if sent := r.sentSession(); len(sent) < len(r.session) {
 		// What the prompt had no room for as the session may be found like anything else.
@@ -92,7 +102,7 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	if r.result, err = e.find(ctx, q, r, r.asked, skip); err != nil {
 		return err
 	}
-	if r.summaries, err = e.earlier(ctx, q, r, shown); err != nil {
+	if r.summaries, err = e.earlier(ctx, q, r, slices.Concat(r.sources, shown)); err != nil {
 		return err
 	}
 	if err := e.settle(ctx, r); err != nil {
@@ -102,16 +112,24 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 		r.result.People = presentIn(r.result.People, q.Asker)
 	}
 	r.search = r.elapsed()
+	e.lay(q, r)
+	return nil
+}
+
+// lay has the prompt built of what was found.
+func (e *Engine) lay(q Question, r *recalled) {
 	in := History(r.result, q.Channel, r.names.channel, r.names.of)
-	in.Now = q.Now.In(e.options.Zone)
-	in.Persona = e.options.Persona
-	in.MaxTokens = r.most
+	in.Now = q.Now.In(r.settings.Zone)
+	in.Persona = r.voice.Persona
+	in.MaxTokens, in.Tools = e.promptMost(r), r.offer.names()
 	in.PreviousContext = asEarlier(r.summaries)
 	in.Mode = r.mode.Is
-	in.Session = e.turns(r.session, r.names)
+	in.Session = r.asTurns(q, r.names)
+	if r.condensed != nil {
+		in.Condensed = r.condensed.Text
+	}
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
-	r.Prompt = e.builder.Build(in)
-	return nil
+	e.withFiles(in, q, r)
 }
 
 // presentIn are those of people who have written in the direct message asked in: nobody is told who else writes to
@@ -122,14 +140,25 @@ func presentIn(people []search.Participant, asker memory.UserID) []search.Partic
 	})
 }
 
-// sentSession are the messages of the session that are in the prompt: the newest.
-func (r *recalled) sentSession() []memory.Message {
-	return r.session[max(0, len(r.session)-r.included(builder.SectionSession)):]
+// sentSession are the messages of the session, and of what it goes back to, that are in the prompt.
+func (r *recalled) sentSession() (sent []memory.Message) {
+	for _, i := range r.Prompt.Turns {
+		sent = append(sent, r.turns[i]...)
+	}
+	return sent
 }
 
-// sentPeople are the participants that are in the prompt: the first.
+// sentCondensed are the messages that the session's summary was made from, if that is in the prompt.
+func (r *recalled) sentCondensed() []memory.Message {
+	if !r.Prompt.Condensed {
+		return nil
+	}
+	return r.sources
+}
+
+// sentPeople are the participants that the model was told of: the first in the prompt, and whom tools told of.
 func (r *recalled) sentPeople() []search.Participant {
-	return r.result.People[:min(len(r.result.People), r.included(builder.SectionParticipants))]
+	return slices.Concat(r.result.People[:min(len(r.result.People), r.included(builder.SectionParticipants))], r.told.people)
 }
 
 // included is how many items of a section are in the prompt.
@@ -160,8 +189,8 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 		now = asked // our clock is behind that of whoever gave out the id
 	}
 	return search.Query{
-		Text: r.sought, Now: now.In(e.options.Zone), Asker: q.Asker, Mentions: q.Mentions,
-		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, Limit: q.Limit,
+		Text: r.sought, Now: now.In(r.settings.Zone), Asker: q.Asker, Mentions: q.Mentions,
+		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, Limit: q.Limit, Local: q.Local,
 	}
 }
 
@@ -173,7 +202,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 	}
-	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(), consents: e.newConsents()}
+	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(), consents: e.newConsents(), settings: e.settings()}
 	if q.Everywhere && q.Operator {
 		var err error
 		if now.guilds, err = e.log.Guilds(ctx); err != nil {
@@ -200,7 +229,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 		}
 		now.names.add(g, list)
 		if id == q.Guild {
-			now.mode = builder.Mode(g.ModeIn(q.Channel))
+			now.settings = now.settings.Set(g, q.Channel)
 		}
 		channels := byID(g)
 		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels)
@@ -238,156 +267,4 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 		place.Viewer, place.Roles = q.Asker, q.Roles
 	}
 	return search.Readable(g, place, n.person)
-}
-
-// sessionTurns is how many messages before a question may belong to its session.
-const sessionTurns = 40
-
-// session is what was said in the channel before the question, since the last silence, oldest first, and
-// before it the message that the question replies to, if that is older and may be read again. An operator sees no
-// direct messages.
-func (e *Engine) session(ctx context.Context, q Question, now reach) ([]memory.Message, error) {
-	if q.Operator && q.Guild == memory.DirectGuild {
-		return nil, nil
-	}
-	asked := q.ID
-	if asked == 0 {
-		asked = memory.FirstMessageID(q.Now)
-	}
-	before, err := e.before(ctx, q, asked, now)
-	if err != nil {
-		return nil, err
-	}
-	session := before[lastSitting(before, q.Now, e.options.SessionGap):]
-	if q.Session != nil {
-		return append(repliedTo(before[:len(before)-len(session)], q.ReplyTo), session...), nil
-	}
-	own := derivation{
-		log: e.log, consents: now.consents, channel: q.Channel, scope: now.scope, lore: now.lore, present: asked, known: map[memory.MessageID]bool{},
-	}
-	if len(session) > 0 {
-		own.present = session[0].ID
-	}
-	if session, err = own.allowed(ctx, session); err != nil {
-		return nil, err
-	}
-	if q.ReplyTo == 0 || q.ReplyTo >= own.present || !slices.Contains(now.scope.Channels, q.Channel) {
-		return session, nil
-	}
-	replied, err := e.log.Messages(ctx, q.Channel, []memory.MessageID{q.ReplyTo})
-	if err == nil {
-		replied, err = now.consents.given(ctx, replied)
-	}
-	if err == nil {
-		replied, err = own.allowed(ctx, replied)
-	}
-	return append(replied, session...), err
-}
-
-// before are the last messages before the one asked with that may be in a session, oldest first: of the question's own
-// session where nothing is logged, else of the log, if it may be used.
-func (e *Engine) before(ctx context.Context, q Question, asked memory.MessageID, now reach) ([]memory.Message, error) {
-	said, err := slices.Clone(q.Session), error(nil)
-	if q.Session == nil && now.here {
-		said, err = e.log.Around(ctx, q.Channel, []memory.MessageID{asked}, sessionTurns, 0)
-	}
-	if err != nil {
-		return nil, err
-	}
-	said = slices.DeleteFunc(said, func(m memory.Message) bool { return m.ID >= asked || m.Kind == memory.FromSystem })
-	return now.consents.given(ctx, said[max(0, len(said)-sessionTurns):])
-}
-
-// lastSitting is where in messages the last begins of those between which there is no silence longer than gap until now.
-func lastSitting(messages []memory.Message, now time.Time, gap time.Duration) int {
-	start := len(messages)
-	for start > 0 && now.Sub(messages[start-1].Time()) <= gap {
-		start--
-		now = messages[start].Time()
-	}
-	return start
-}
-
-// repliedTo is the one of messages that has the id, or none.
-func repliedTo(messages []memory.Message, id memory.MessageID) []memory.Message {
-	for i, m := range messages {
-		if m.ID == id {
-			return messages[i : i+1 : i+1]
-		}
-	}
-	return nil
-}
-
-// turns are messages as the builder takes them.
-func (e *Engine) turns(messages []memory.Message, n names) []builder.Turn {
-	turns := make([]builder.Turn, len(messages))
-	for i, m := range messages {
-		turns[i] = builder.Turn{
-			Speaker: n.of(m.Author), Role: builder.RoleUser, Author: m.Author,
-			Time: m.Time(), Content: m.Text(), Tokens: m.Tokens,
-		}
-		if m.Kind == memory.FromHark {
-			turns[i].Role = builder.RoleAssistant
-		}
-	}
-	return turns
-}
-
-// History is the part of a prompt's input that comes from a recall, for an answer in the channel at. Excerpts
-// overlap: each message is shown where it stands best, and a hit that stands in a better one's excerpt needs none
-// of its own.
-func History(result search.Result, at memory.ChannelID, channelName func(memory.ChannelID) string, personName func(memory.UserID) string) builder.Input {
-	var in builder.Input
-	for _, p := range result.People {
-		in.Participants = append(in.Participants, builder.Participant{
-			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: told(p.Person, personName), Main: p.Main,
-		})
-	}
-	for _, hit := range result.Lore {
-		in.Lore = append(in.Lore, hit.Lore.Name+": "+hit.Lore.Text)
-	}
-	shown := map[memory.MessageID]bool{}
-	for _, hit := range result.Hits {
-		if shown[hit.Message.ID] {
-			continue
-		}
-		item := builder.Item{Relevance: hit.Relevance}
-		if hit.Message.Channel != at && channelName != nil {
-			item.Channel = channelName(hit.Message.Channel)
-		}
-		for _, m := range hit.Excerpt {
-			if shown[m.ID] {
-				continue
-			}
-			shown[m.ID] = true
-			if m.ID == hit.Message.ID {
-				item.Hit = len(item.Lines)
-			}
-			item.Lines = append(item.Lines, builder.Line{
-				Message: m.ID, Author: m.Author, Time: m.Time(), Content: m.Text(), Tokens: m.Tokens, Starred: m.Starred,
-			})
-		}
-		in.History = append(in.History, item)
-	}
-	return in
-}
-
-// told is what is known of p, as one text. What somebody else told says so.
-func told(p memory.Person, name func(memory.UserID) string) string {
-	var texts []string
-	if aliases := p.Aliases(); len(aliases) > 0 {
-		texts = append(texts, "also called "+strings.Join(aliases, ", "))
-	}
-	for _, f := range p.Facts {
-		switch {
-		case f.Alias: // told above
-		case f.By == p.ID || f.By == 0:
-			texts = append(texts, f.Text)
-		case name == nil:
-			texts = append(texts, f.Text+" (said by "+tag(f.By)+")")
-		default:
-			texts = append(texts, f.Text+" (said by "+name(f.By)+")")
-		}
-	}
-	return strings.Join(texts, "; ")
 }

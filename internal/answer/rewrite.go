@@ -7,9 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"hark/builder"
+	"hark/internal/chat"
 	"hark/internal/text"
-	"hark/memory"
 	"hark/search"
 )
 
@@ -26,21 +25,23 @@ const rewriteTask = "You are given the end of a conversation and a question that
 
 // rewritten is what to search for in the place of a question that refers back: what the model makes of it, if it is to be
 // asked and answers in time, else the question as it is.
-func (e *Engine) rewritten(ctx context.Context, q Question, session []memory.Message, n names) string {
-	if !e.options.Rewrite || e.model == nil || len(session) == 0 || !search.RefersBack(q.Text) {
+func (e *Engine) rewritten(ctx context.Context, q Question, r *recalled) string {
+	session, model := r.session, r.voice.model
+	if !e.options.Rewrite || model == nil || q.NoModel || len(session) == 0 || !search.RefersBack(q.Text) {
 		return q.Text
 	}
 	ctx, cancel := context.WithTimeout(ctx, rewriteLimit)
 	defer cancel()
 	var b strings.Builder
 	for _, m := range session[max(0, len(session)-rewriteTurns):] {
-		fmt.Fprintf(&b, "%s: %s\n", oneLine(n.of(m.Author), 100), oneLine(m.Text(), rewriteRunes))
+		fmt.Fprintf(&b, "%s: %s\n", oneLine(r.names.of(m.Author), 100), oneLine(m.Text(), rewriteRunes))
 	}
 	fmt.Fprintf(&b, "\nQuestion by %s: %s", oneLine(q.Name, 100), oneLine(q.Text, rewriteRunes))
-	made, err := e.model.Chat(ctx, []builder.ChatMessage{
-		{Role: builder.RoleSystem, Content: rewriteTask}, {Role: builder.RoleUser, Content: b.String()},
-	}, func(string) {})
-	made = strings.TrimSpace(made)
+	reply, err := model.Chat(ctx, chat.Request{Messages: []chat.Message{
+		{Role: chat.System, Content: rewriteTask}, {Role: chat.User, Content: b.String()},
+	}}, func(string) {})
+	r.count(reply, r.voice.builder.MessageTokens(rewriteTask)+r.voice.builder.MessageTokens(b.String()))
+	made := strings.TrimSpace(reply.Text)
 	if err != nil || utf8.RuneCountInString(made) > maxRewritten || len(text.QueryTerms(made)) == 0 {
 		return q.Text
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/chat"
 	"hark/search"
 )
 
@@ -15,10 +16,11 @@ import (
 type askedFor struct {
 	Searcher
 	texts []string
+	last  search.Query
 }
 
 func (a *askedFor) Search(ctx context.Context, q search.Query) (search.Result, error) {
-	a.texts = append(a.texts, q.Text)
+	a.texts, a.last = append(a.texts, q.Text), q
 	return a.Searcher.Search(ctx, q)
 }
 
@@ -31,15 +33,15 @@ type rewriter struct {
 
 func (r *rewriter) Name() string { return "rewriter" }
 
-func (r *rewriter) Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (string, error) {
-	if messages[0].Content != rewriteTask {
-		return "I see.", nil
+func (r *rewriter) Chat(ctx context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
+	if q.Messages[0].Content != rewriteTask {
+		return chat.Reply{Text: "I see."}, nil
 	}
 	if _, bounded := ctx.Deadline(); !bounded {
-		return "", errors.New("without end")
+		return chat.Reply{}, errors.New("without end")
 	}
-	r.tasks = append(r.tasks, messages[1].Content)
-	return r.text, r.err
+	r.tasks = append(r.tasks, q.Messages[1].Content)
+	return chat.Reply{Text: r.text}, r.err
 }
 
 func TestModelRewritesWhatRefersBack(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"hark/internal/text"
-	"hark/memory"
 )
 
 const (
@@ -25,9 +24,9 @@ type room struct {
 }
 
 // quotedOf are the messages that are quoted, in order of time: what tells most, and, as long as there is room, short
-// statements and questions with a figure, the latest first, and more of what was cut.
-func quotedOf(turns []said, all []quoting) []said {
-	r := room{turns: turns, shown: map[int]bool{}, known: map[string]bool{}, left: memory.MaxSummaryText}
+// statements and questions with a figure, the latest first, and more of what was cut. There is room for so many characters.
+func quotedOf(turns []said, all []quoting, characters int) []said {
+	r := room{turns: turns, shown: map[int]bool{}, known: map[string]bool{}, left: characters}
 	var order []int
 	for len(r.shown) < mostQuotes {
 		best, most := -1, 0.0

@@ -81,7 +81,7 @@ func TestTurnsSayWhoSpeaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turns := w.engine.turns(r.session, r.names)
+	turns := r.asTurns(Question{Channel: lobby}, r.names)
 	if n := len(turns); n < 3 || turns[0].Role != builder.RoleUser || turns[0].Speaker != "Ben" || turns[n-1].Role != builder.RoleAssistant || turns[n-1].Speaker != "Hark" {
 		t.Errorf("turns %+v", turns)
 	}
@@ -190,11 +190,32 @@ func (f *faulty) Lore(ctx context.Context, id memory.GuildID) ([]memory.Lore, er
 	return f.Log.Lore(ctx, id)
 }
 
+func (f *faulty) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error) {
+	if f.fails() {
+		return nil, errDisk
+	}
+	return f.Log.Records(ctx, q)
+}
+
 func (f *faulty) Summaries(ctx context.Context, id memory.ChannelID) ([]memory.Summary, error) {
 	if f.fails() {
 		return nil, errDisk
 	}
 	return f.Log.Summaries(ctx, id)
+}
+
+func (f *faulty) Condensed(ctx context.Context, id memory.ChannelID) ([]memory.Condensed, error) {
+	if f.fails() {
+		return nil, errDisk
+	}
+	return f.Log.Condensed(ctx, id)
+}
+
+func (f *faulty) Apply(ctx context.Context, events ...memory.Event) error {
+	if f.fails() {
+		return errDisk
+	}
+	return f.Log.Apply(ctx, events...)
 }
 
 func (f *faulty) Messages(ctx context.Context, c memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {

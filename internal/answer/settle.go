@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"hark/builder"
@@ -74,6 +75,10 @@ func (e *Engine) lookUp(ctx context.Context, r *recalled, wanted map[memory.Chan
 		if messages, err = r.consents.given(ctx, messages); err != nil {
 			return err
 		}
+		// What Hark said is judged by what it was made from, wherever it was said.
+		if messages, err = e.derivationIn(channel, r.reach, math.MaxInt64).allowed(ctx, inOrder(messages)); err != nil {
+			return err
+		}
 		for _, m := range messages {
 			r.said[spot{channel, m.ID}] = m
 		}
@@ -113,16 +118,16 @@ func (now *reach) holdsLore(lore []memory.Lore) bool {
 	return !slices.ContainsFunc(lore, func(l memory.Lore) bool { return !now.usable(l) })
 }
 
-// sentLore is the lore that is in the prompt: the first.
+// sentLore is the lore that the model was told: the first in the prompt, and what tools told.
 func (r *recalled) sentLore() []memory.Lore {
 	var sent []memory.Lore
 	for _, hit := range r.result.Lore[:min(len(r.result.Lore), r.included(builder.SectionLore))] {
 		sent = append(sent, hit.Lore)
 	}
-	return sent
+	return append(sent, r.told.lore...)
 }
 
-// sentSources are the messages that facts and summaries in the prompt, and lore, were said in.
+// sentSources are the messages that facts and summaries of earlier sessions that the model was told, and lore, were said in.
 func (r *recalled) sentSources(lore []memory.Lore) []memory.Message {
 	var sources []memory.Message
 	for _, p := range r.sentPeople() {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/chat"
 	"hark/internal/llm"
 	"hark/internal/llmtest"
 	"hark/internal/tokens"
@@ -192,12 +193,12 @@ type refusal struct{ room, asked int }
 func (refusal) Error() string               { return "too long" }
 func (r refusal) TooLong() (int, int, bool) { return r.room, r.asked, true }
 
-func (m *refusing) Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (string, error) {
+func (m *refusing) Chat(ctx context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
 	if m.calls++; m.calls == 1 {
 		m.first()
-		return "", m.err
+		return chat.Reply{}, m.err
 	}
-	return m.scripted.Chat(ctx, messages, delta)
+	return m.scripted.Chat(ctx, q, delta)
 }
 
 // What is gone between the two prompts isn't in the second.

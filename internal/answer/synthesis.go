@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"hark/builder"
+	"hark/internal/chat"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -44,7 +44,7 @@ func (s *Summariser) synthesised(ctx context.Context, session []memory.Message, 
 	if err != nil {
 		return nil, fmt.Errorf("ask for a summary: %w", err)
 	}
-	summary, err := summaryWritten(written, session, name)
+	summary, err := summaryWritten(written.Text, session, name)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s *Summariser) synthesised(ctx context.Context, session []memory.Message, 
 }
 
 // synthesisPrompt is the session as lines of JSON, in which nothing can pretend to be another line.
-func synthesisPrompt(session []memory.Message, name func(memory.UserID) string) []builder.ChatMessage {
+func synthesisPrompt(session []memory.Message, name func(memory.UserID) string) chat.Request {
 	var b strings.Builder
 	lines := json.NewEncoder(&b)
 	for _, m := range session {
@@ -62,7 +62,7 @@ func synthesisPrompt(session []memory.Message, name func(memory.UserID) string) 
 			Text   string `json:"text"`
 		}{short(name(m.Author), saidName), clip(m.Text(), synthesisShown)})
 	}
-	return []builder.ChatMessage{{Role: builder.RoleSystem, Content: synthesisInstruction}, {Role: builder.RoleUser, Content: b.String()}}
+	return chat.Request{Messages: []chat.Message{{Role: chat.System, Content: synthesisInstruction}, {Role: chat.User, Content: b.String()}}}
 }
 
 var errNoSummary = errors.New("the model's answer isn't a summary of the session")

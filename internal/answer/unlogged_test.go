@@ -42,7 +42,7 @@ func TestSessionsThatAreNotLogged(t *testing.T) {
 	}
 	var many []memory.Message
 	for i := range sessionTurns + 5 {
-		many = append(many, before(time.Minute-time.Duration(i)*time.Millisecond, ben, fmt.Sprint(i)))
+		many = append(many, before(time.Minute-time.Duration(i)*time.Millisecond, []memory.UserID{ben, cleo}[i%2], fmt.Sprint(i)))
 	}
 	for _, tt := range []struct {
 		name string
@@ -89,7 +89,7 @@ func TestWhatIsNotLoggedIsSentAndNotKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turns := w.engine.turns(r.sentSession(), r.names)
+	turns := r.asTurns(q, r.names)
 	if len(turns) != 2 || turns[0].Role != builder.RoleUser || turns[0].Speaker != "Ben" || turns[1].Role != builder.RoleAssistant {
 		t.Errorf("turns %+v", turns)
 	}

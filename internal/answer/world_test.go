@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/chat"
 	"hark/internal/embed"
 	"hark/internal/tokens"
 	"hark/memory"
@@ -41,18 +42,20 @@ type world struct {
 	t      testing.TB
 	store  *sqlite.Store
 	engine *Engine
+	dir    string // of the store
 	serial memory.MessageID
 }
 
 // newWorld has an engine that asks model, which may be nil.
 func newWorld(t testing.TB, model Model) *world {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space()})
+	dir := t.TempDir()
+	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: embed.Builtin{}.Space()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	w := &world{t: t, store: store}
+	w := &world{t: t, store: store, dir: dir}
 	w.engine = w.over(store, model, builder.Options{Citations: true}, Options{})
 	w.structure(0)
 	for id, name := range map[memory.UserID]string{ann: "Ann", ben: "Ben", cleo: "Cleo", oracle: "Hark"} {
@@ -171,25 +174,25 @@ type scripted struct {
 	pieces []string
 	err    error
 	before func() // called before anything is written
-	got    []builder.ChatMessage
+	got    []chat.Message
 }
 
 func (*scripted) Name() string { return "parrot-1" }
 
-func (s *scripted) Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (string, error) {
-	s.got = messages
+func (s *scripted) Chat(ctx context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
+	s.got = q.Messages
 	if s.before != nil {
 		s.before()
 	}
 	full := ""
 	for _, p := range s.pieces {
 		if err := ctx.Err(); err != nil {
-			return full, err
+			return chat.Reply{Text: full}, err
 		}
 		full += p
 		delta(p)
 	}
-	return full, s.err
+	return chat.Reply{Text: full}, s.err
 }
 
 func has(t *testing.T, text string, wanted ...string) {

@@ -63,7 +63,7 @@ func TestDocumentsNameRealSettings(t *testing.T) {
 func TestInviteLinkHasThePermissionsListed(t *testing.T) {
 	t.Parallel()
 	// https://discord.com/developers/docs/topics/permissions
-	bits := map[string]uint64{"View Channels": 1 << 10, "Send Messages": 1 << 11, "Read Message History": 1 << 16,
+	bits := map[string]uint64{"View Channels": 1 << 10, "Send Messages": 1 << 11, "Attach Files": 1 << 15, "Read Message History": 1 << 16,
 		"Send Messages in Threads": 1 << 38}
 	readme := read(t, "README.md")
 	sum := uint64(0)

@@ -64,7 +64,7 @@ func imageProblems(dockerfile string) (problems []string) {
 		return []string{"there must be two stages"}
 	}
 	build, final := stages[0], stages[1]
-	want(regexp.MustCompile(`^golang:\d+\.\d+(\.\d+)?-bookworm AS build$`).MatchString(only(build, "FROM")), "build on golang:VERSION-bookworm")
+	want(regexp.MustCompile(`^--platform=\$BUILDPLATFORM golang:\d+\.\d+(\.\d+)?-bookworm AS build$`).MatchString(only(build, "FROM")), "build on golang:VERSION-bookworm, on the machine that builds")
 	want(only(final, "FROM") == "gcr.io/distroless/static-debian12", "run on gcr.io/distroless/static-debian12, which has CA certificates")
 	for _, i := range slices.Concat(build, final) {
 		want(!strings.Contains(i.args, "<<") && !(i.word == "RUN" && strings.HasPrefix(i.args, "--")), "no heredoc and no flag of RUN")
@@ -77,7 +77,10 @@ func imageProblems(dockerfile string) (problems []string) {
 			compile = i.args
 		}
 	}
-	for _, part := range []string{"CGO_ENABLED=0 go build", "-trimpath", "-X main.version=${VERSION}", "-o /out/hark ./cmd/hark"} {
+	for _, arg := range []string{"TARGETOS", "TARGETARCH"} {
+		want(slices.Contains(build, instruction{"ARG", arg}), "ARG "+arg)
+	}
+	for _, part := range []string{"GOOS=${TARGETOS} GOARCH=${TARGETARCH} ", "CGO_ENABLED=0 go build", "-trimpath", "-X main.version=${VERSION}", "-o /out/hark ./cmd/hark"} {
 		want(strings.Contains(compile, part), "compile with "+part)
 	}
 	return append(problems, finalProblems(final)...)
@@ -131,6 +134,9 @@ func TestImageProblemsAreFound(t *testing.T) {
 	good := read(t, "Dockerfile")
 	for _, c := range []struct{ old, new, want string }{
 		{"golang:1.26-bookworm", "golang:1.26-alpine", "build on golang:VERSION-bookworm"},
+		{"--platform=$BUILDPLATFORM ", "", "on the machine that builds"},
+		{"ARG TARGETARCH\n", "", "ARG TARGETARCH"},
+		{"GOARCH=${TARGETARCH} ", "", "GOARCH=${TARGETARCH}"},
 		{"gcr.io/distroless/static-debian12", "scratch", "run on gcr.io/distroless"},
 		{"RUN go mod download", "RUN --mount=type=cache,target=/root go mod download", "no flag of RUN"},
 		{"RUN go mod download", "RUN <<EOF\ngo mod download\nEOF", "no heredoc"},
@@ -194,14 +200,32 @@ func TestCompose(t *testing.T) {
 		"\n    restart: unless-stopped\n", "\n    read_only: true\n", "\n    tmpfs:\n      - /tmp\n",
 		"\n    cap_drop:\n      - ALL\n", "\n    security_opt:\n      - no-new-privileges:true\n",
 		"\n    volumes:\n      - data:/data\n", "\nvolumes:\n  data:\n", "HARK_DISCORD_TOKEN: ${HARK_DISCORD_TOKEN:?",
+		"\n      test: [\"CMD\", \"/hark\", \"healthcheck\"]\n", "\n    stop_grace_period: 15s\n", "\n    mem_limit: 512m\n", "\n    pids_limit: 128\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("compose.yaml lacks %q", want)
 		}
 	}
-	variables := regexp.MustCompile(`HARK_[A-Z_]+`).FindAllString(read(t, "compose.yaml"), -1)
-	if err := config.CheckEnv(variables); err != nil {
-		t.Errorf("compose.yaml: %v", err)
+	ollama := regexp.MustCompile(`(?m)^\s*#.*\n`).ReplaceAllString(read(t, "compose.ollama.yaml"), "")
+	for _, want := range []string{
+		"\n  hark:\n    environment:\n      HARK_LLM_BASE_URL: http://ollama:11434/v1\n", "\n      - ollama:/root/.ollama\n", "\nvolumes:\n  ollama:\n",
+		"\n    depends_on:\n      ollama:\n        condition: service_healthy\n", "\n    entrypoint: [\"/bin/sh\", \"-c\", ",
+	} {
+		if !strings.Contains("\n"+ollama, want) {
+			t.Errorf("compose.ollama.yaml lacks %q", want)
+		}
+	}
+	if images := regexp.MustCompile(`image: (\S+)`).FindAllStringSubmatch(ollama, -1); len(images) != 2 || images[0][1] != images[1][1] || !regexp.MustCompile(`^ollama/ollama:\d`).MatchString(images[0][1]) {
+		t.Errorf("the images are %q, which must be one, of a version", images)
+	}
+	for _, name := range []string{"compose.yaml", "compose.ollama.yaml"} {
+		variables := regexp.MustCompile(`HARK_[A-Z_]+`).FindAllString(read(t, name), -1)
+		if err := config.CheckEnv(variables); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if strings.Contains(read(t, name), "\t") {
+			t.Errorf("%s has a tab in it, which YAML doesn't take", name)
+		}
 	}
 }
 

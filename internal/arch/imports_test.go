@@ -23,14 +23,20 @@ var rules = map[string][]string{
 	"search":               {"memory"},
 	"builder":              {"memory", "search"},
 	"internal/answer":      {"memory", "search", "builder"},
-	"internal/llm":         {"memory", "builder"},
+	"internal/llm":         {"internal/endpoint"},
 	"internal/endpoint":    {},
 	"internal/embed":       {"memory", "internal/endpoint"},
 	"internal/rerank":      {"internal/endpoint"},
 	"internal/imports":     {"memory"},
+	"internal/migrate":     {},
+	"internal/portrait":    {"memory", "internal/exports"},
+	"internal/exports":     {"memory", "internal/imports"},
 	"internal/tune":        {"search", "internal/embed", "internal/eval"},
 	"internal/eval":        {"memory", "memory/sqlite", "search", "builder", "internal/answer", "internal/imports"},
+	"internal/chat":        {},
 	"internal/config":      {},
+	"internal/meter":       {},
+	"internal/dates":       {},
 	"internal/text":        {},
 	"internal/tokens":      {},
 	"internal/arch":        {},
@@ -44,7 +50,7 @@ var rules = map[string][]string{
 }
 
 // leaves import nothing of Hark, and anything may import them.
-var leaves = []string{"internal/text", "internal/tokens"}
+var leaves = []string{"internal/chat", "internal/dates", "internal/meter", "internal/text", "internal/tokens"}
 
 // fakes are for tests.
 var fakes = []string{"memory/memorytest", "internal/discordtest", "internal/guildtest", "internal/llmtest"}
@@ -53,7 +59,8 @@ var fakes = []string{"memory/memorytest", "internal/discordtest", "internal/guil
 var doors = map[string][]string{
 	"github.com/bwmarrin/discordgo":      {"bot", "internal/discordtest"},
 	"github.com/sashabaranov/go-openai":  {"internal/llm"},
-	"modernc.org/sqlite":                 {"memory/sqlite"},
+	"modernc.org/sqlite":                 {"memory/sqlite", "internal/imports"}, // other bots' databases are read there
+	"go.yaml.in/yaml/v3":                 {"internal/migrate"},
 	"github.com/philippgille/chromem-go": {"memory/sqlite"},
 }
 

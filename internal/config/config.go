@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"time"
 )
 
@@ -24,6 +25,7 @@ type Config struct {
 	Memory    Memory    `toml:"memory" help:"What is remembered."`
 	Builder   Builder   `toml:"builder" help:"How what was recalled is laid out for the model."`
 	Answer    Answer    `toml:"answer" help:"How Hark answers."`
+	Limits    Asking    `toml:"limits" help:"How much may be asked, so that a flood costs little. Those who manage a server can decide otherwise for its members and roles with \"/hark limits\", and allow less for all of it. 0: without limit."`
 	Log       Log       `toml:"log" help:"What Hark tells its operator, on standard error. Neither messages nor secrets are ever logged."`
 	Web       Web       `toml:"web" help:"The address for health checks."`
 }
@@ -32,6 +34,16 @@ type Config struct {
 type Discord struct {
 	Token  Secret `toml:"token" help:"The bot's token, from the Bot page of the developer portal. Better kept in HARK_DISCORD_TOKEN, or in the file that HARK_DISCORD_TOKEN_FILE names."`
 	APIURL string `toml:"api_url" help:"Where Discord's API is, for those behind a proxy. Empty: at Discord."`
+	// DevGuild is the id of a guild, in decimal, or empty; Guild is the number.
+	DevGuild string `toml:"dev_guild" help:"The id of the only server that is shown Hark's commands, for those who change Hark: there they change at once. Use an application of its own for that: while this is set, no other server and no direct message has the commands, so that nothing is shown twice. When it is empty again, all have them after the next start, and that server's own are removed, if the bot is in at most 20 servers. Empty: all servers."`
+	// Operator is for people to read, as /privacy shows it.
+	Operator string `toml:"operator" help:"Who runs this Hark and how they can be reached, in a sentence, as \"/privacy\" shows it to members: a name, an address or a link. Empty: it says that nobody has said so."`
+}
+
+// Guild is DevGuild as a number; 0 if there is none.
+func (d Discord) Guild() uint64 {
+	id, _ := strconv.ParseUint(d.DevGuild, 10, 63) // Load has seen that it is one
+	return id
 }
 
 // LLM is the model that writes answers.
@@ -43,6 +55,10 @@ type LLM struct {
 	Window      int      `toml:"window" help:"How many tokens the model, as it is served, takes for prompt and answer together. 0: as known by the model's name, for OpenAI's; for others it isn't known, and a prompt that is refused for its length is sent once more, smaller."`
 	Temperature *float64 `toml:"temperature" help:"How freely the model writes, from 0 to 2. Left out: as the server likes." example:"0.7"`
 	Timeout     Duration `toml:"timeout" help:"How long the model may be silent, before its answer and within it."`
+	Vision      bool     `toml:"vision" help:"Whether the model can see: only then is it sent images."`
+	Headers     Headers  `toml:"headers" help:"Sent with every request to the server, besides those that the protocol needs, such as OpenRouter's HTTP-Referer and X-Title. The values are kept like secrets. In the variable HARK_LLM_HEADERS, or in the file that HARK_LLM_HEADERS_FILE names, a line each: X-Title: Hark." example:"{ \"HTTP-Referer\" = \"https://example.org\", \"X-Title\" = \"Hark\" }"`
+	Fallback    Fallback `toml:"fallback" help:"A model that is asked where another failed before it wrote anything. Each server that fails several times is left alone for a while, and the fallback is asked at once."`
+	Models      []Model  `toml:"models" help:"Further models that people can choose among; llm.model is the default. One section each. They have llm.max_tokens and llm.timeout, and no environment variables."`
 }
 
 // Embedding is the model that turns texts into vectors.
@@ -72,12 +88,15 @@ type Memory struct {
 	Direct         bool     `toml:"direct" help:"Whether direct messages to Hark are remembered. They are recalled in the same direct message only."`
 	Retention      Duration `toml:"retention" help:"How long messages and lore are remembered, such as \"365d\". Older ones are forgotten. 0: without end."`
 	TraceRetention Duration `toml:"trace_retention" help:"How long it is kept what the model was sent for each answer, for \"hark trace\", but no longer than retention. It goes sooner with anything that is forgotten. 0: it isn't kept, only the numbers are."`
+	RecordsAge     Duration `toml:"records_retention" help:"How long it is kept which calls were made for each question, and how they came out, in ids and numbers, for the model's tool conversation_history and for \"hark history\", but no longer than retention. They go sooner with the question, the answer and whoever asked. 0: none are kept."`
+	RecordsMax     int      `toml:"records_max" help:"How many of them are kept of each channel: the newest. 0: only records_retention and records_tokens limit them."`
+	RecordsTokens  int      `toml:"records_tokens" help:"How many tokens a channel's records may cost a model that reads them all; the newest are kept. 0: only the others limit them."`
 	CatchUp        Duration `toml:"catch_up" help:"How far back Hark fetches what was said while it was away. 0: nothing is fetched."`
 	Reconcile      int      `toml:"reconcile" help:"How many of a channel's newest messages are compared with Discord after Hark was away, to learn of edits and deletions. 0: none."`
-	EditAnswers    bool     `toml:"edit_answers" help:"Whether answers that used what was forgotten are edited in Discord to say so."`
+	EditAnswers    bool     `toml:"edit_answers" help:"Whether answers that used what was forgotten are edited in Discord to say so, and those whose question was deleted go."`
 	IndexLimit     int      `toml:"index_limit" help:"How much memory the vectors of the servers asked about may take, in megabytes. Those not asked about for longest make room."`
 	SessionGap     Duration `toml:"session_gap" help:"A channel silent for this long begins a new session: what was said before then is recalled, not continued."`
-	Summaries      string   `toml:"summaries" help:"Whether sessions that have ended are summed up, for later questions in the same channel. \"model\": those in which Hark was asked something by the model, if there is one, with one call for each, of the session's length; all others by their most informative messages, which costs nothing. \"extract\": all of them so, and the model is never asked. \"off\": nothing is summed up, and no summary used."`
+	Summaries      string   `toml:"summaries" help:"Whether sessions that have ended are summed up, for later questions in the same channel. \"model\": those in which Hark was asked something by the model, if there is one, with one call for each, of the session's length; all others by their most informative messages, which costs nothing. The older part of a long session that goes on is condensed by the model as well, after an answer. \"extract\": all of them so, and the model is never asked; what a long session has no room for is cut off. \"off\": nothing is summed up, and no summary used."`
 }
 
 // KeepPrompts is how long it is kept what the model was sent; 0 if it isn't.
@@ -88,6 +107,14 @@ func (m Memory) KeepPrompts() time.Duration {
 	return m.TraceRetention.Duration
 }
 
+// KeepRecords is how long records of calls are kept; 0 if they aren't.
+func (m Memory) KeepRecords() time.Duration {
+	if m.Retention.Duration > 0 {
+		return min(m.RecordsAge.Duration, m.Retention.Duration)
+	}
+	return m.RecordsAge.Duration
+}
+
 // Builder is the layout and size of prompts.
 type Builder struct {
 	Layout          string   `toml:"layout" help:"The prompt's form: \"sections\", \"plain\" or \"chat\", which gives the session as messages of its own. \"plain\" is for small models: it is short, has no instructions for the mode that a question is answered in, and no numbers to cite, so that answers name no sources."`
@@ -96,7 +123,7 @@ type Builder struct {
 	LineChars       int      `toml:"line_chars" help:"How many characters of a history line are shown at first. Where there is room they are shown in full, the best first."`
 	DataChars       int      `toml:"data_chars" help:"The same for what is known of a person."`
 	CacheTTL        Duration `toml:"cache_ttl" help:"How long Hark remembers how many tokens the texts of prompts have. It keeps numbers only, never the texts."`
-	Language        string   `toml:"language" help:"The language of the labels round what was recalled: \"en\", \"de\", \"fr\", \"es\", \"ja\" or \"zh-TW\". Answers are in the question's, whatever this is."`
+	Language        string   `toml:"language" help:"The language of the labels round what was recalled, and of Hark's own sentences in answers: \"en\", \"de\", \"fr\", \"es\", \"ja\" or \"zh-TW\". What a model writes is in the question's, whatever this is. Admins can set another."`
 	Emoji           bool     `toml:"emoji" help:"Whether the labels have emoji. If not, marks such as 🔥 are words, such as \"(high)\", and all signs are plain: for models, logs and terminals that don't cope with them."`
 	Sections        Sections `toml:"sections" help:"The sections' parts of a prompt, in tokens of one of 4,000 (layout plain: of 700). They grow and shrink with max_tokens. What one section leaves goes to the others, by priority."`
 	Labels          Labels   `toml:"labels" help:"Labels of your own. Empty: the language's. \"none\": nothing, for a mark or a sign that you don't want. Spaces count. A label is part of one line and has no === in it."`
@@ -104,8 +131,19 @@ type Builder struct {
 
 // Answer is how Hark answers.
 type Answer struct {
-	Persona  string `toml:"persona" help:"Who Hark is and how it speaks, in your own words. Empty: helpful and plain."`
-	Timezone string `toml:"timezone" help:"The zone of the times that Hark speaks of, by its IANA name, such as \"Europe/Berlin\"."`
+	Persona    string   `toml:"persona" help:"Who Hark is and how it speaks, in your own words. Empty: helpful and plain."`
+	Timezone   string   `toml:"timezone" help:"The zone of the times that Hark speaks of, by its IANA name, such as \"Europe/Berlin\"."`
+	ToolRounds int      `toml:"tool_rounds" help:"How often the model may call tools for one answer: to search again, to look people and lore up, to propose what to remember. 0: it is given none. One that takes none works without."`
+	ToolTokens int      `toml:"tool_tokens" help:"The most tokens that the calls of tools and what they tell may have, for one answer. 0: as many as a prompt. Where they don't fit the model's window beside prompt and answer there are fewer."`
+	ToolTime   Duration `toml:"tool_time" help:"How long after its first call the model may go on calling tools. After that it answers with what it has."`
+}
+
+// Asking is how much may be asked.
+type Asking struct {
+	MemberMessages int `toml:"member_messages" help:"How many questions a member may ask within a minute. More aren't answered."`
+	MemberTokens   int `toml:"member_tokens" help:"How many tokens the model may read and write for a member's questions in a day of UTC. After that they are answered by quotes."`
+	GuildMessages  int `toml:"guild_messages" help:"How many questions all of a server may ask within a minute. It holds in servers only: in direct messages only a member's limits do."`
+	GuildTokens    int `toml:"guild_tokens" help:"How many tokens the model may read and write for all of a server in a day of UTC. A question takes about builder.max_tokens and as much as its answer, and more with tools."`
 }
 
 // Location is the time zone. Load has seen that it exists.
@@ -141,11 +179,12 @@ func Default() Config {
 		Embedding: Embedding{BaseURL: openAI},
 		Search:    Search{RerankTimeout: Duration{2 * time.Second}},
 		Memory: Memory{
-			Start: "ask", TraceRetention: Duration{7 * day}, CatchUp: Duration{30 * day}, Reconcile: 500, EditAnswers: true, IndexLimit: 128,
+			Start: "ask", TraceRetention: Duration{7 * day}, RecordsAge: Duration{90 * day}, RecordsMax: 1000, RecordsTokens: 150_000, CatchUp: Duration{30 * day}, Reconcile: 500, EditAnswers: true, IndexLimit: 128,
 			SessionGap: Duration{30 * time.Minute}, Summaries: "model",
 		},
 		Builder: Builder{Layout: "sections", MaxTokens: 4000, LineChars: 150, DataChars: 100, CacheTTL: Duration{5 * time.Minute}, Language: "en", Emoji: true},
-		Answer:  Answer{Timezone: "UTC"},
+		Answer:  Answer{Timezone: "UTC", ToolRounds: 4, ToolTime: Duration{time.Minute}},
+		Limits:  Asking{MemberMessages: 10, MemberTokens: 500_000, GuildMessages: 60, GuildTokens: 2_000_000},
 		Log:     Log{Level: "info", Format: "auto"},
 		Web:     Web{Listen: "127.0.0.1:8765"},
 	}
@@ -155,13 +194,28 @@ func Default() Config {
 // empty it is the file that HARK_CONFIG names, or else DefaultFile if that exists. The error tells all that is
 // wrong, a line each. Load can't see variables it doesn't ask for: CheckEnv finds the misspelt ones.
 func Load(path string, env func(string) (string, bool)) (Config, error) {
+	return assemble(env, func(s *settings) error { return s.readFile(path, env) })
+}
+
+// LoadText is Load of a file with that name and text.
+func LoadText(name, text string, env func(string) (string, bool)) (Config, error) {
+	return assemble(env, func(s *settings) error {
+		s.parse(name, []byte(text))
+		return nil
+	})
+}
+
+// assemble reads a file, then the environment, and checks what that comes to.
+func assemble(env func(string) (string, bool), read func(*settings) error) (Config, error) {
 	c := Default()
-	s := settings{fields: fieldsOf(&c), from: map[string]string{}}
-	if err := s.readFile(path, env); err != nil {
+	s := newSettings(&c)
+	if err := read(&s); err != nil {
 		return Config{}, err
 	}
 	s.readEnv(env)
+	s.readKeys(&c, env)
 	if len(s.problems) == 0 {
+		c.LLM.inherit()
 		s.check(&c)
 	}
 	if err := errors.Join(s.problems...); err != nil {
@@ -173,8 +227,13 @@ func Load(path string, env func(string) (string, bool)) (Config, error) {
 // settings is a configuration while it is read.
 type settings struct {
 	fields   []field
-	from     map[string]string // by key: the position or variable that set it
+	lists    []list
+	from     map[string]string // by field.place: the position or variable that set it
 	problems []error
+}
+
+func newSettings(c *Config) settings {
+	return settings{fields: fieldsOf(c), lists: listsOf(c), from: map[string]string{}}
 }
 
 func (s *settings) problem(where, format string, args ...any) {
@@ -190,17 +249,22 @@ func (s *settings) set(f field, value any, where string) {
 		s.problem(where, "%s wants %s", f.key, f.wants())
 		return
 	}
-	s.from[f.key] = where
+	s.from[f.place()] = where
+}
+
+// Find is the file that Load reads, and whether it was named rather than the default. It needn't exist.
+func Find(path string, env func(string) (string, bool)) (file string, named bool) {
+	if path != "" {
+		return path, true
+	}
+	if path, named = lookup(env, "HARK_CONFIG"); named {
+		return path, true
+	}
+	return DefaultFile, false
 }
 
 func (s *settings) readFile(path string, env func(string) (string, bool)) error {
-	named := path != ""
-	if !named {
-		path, named = lookup(env, "HARK_CONFIG")
-	}
-	if !named {
-		path = DefaultFile
-	}
+	path, named := Find(path, env)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if !named {

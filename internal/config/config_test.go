@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var update = flag.Bool("update", false, "write config.example.toml afresh")
+var update = flag.Bool("update", false, "write config.example.toml and docs/configuration.md afresh")
 
 // environ is an environment for Load.
 func environ(pairs ...string) func(string) (string, bool) {
@@ -45,6 +45,29 @@ func load(t *testing.T, text string, env ...string) Config {
 	return c
 }
 
+func TestReferenceIsThePage(t *testing.T) {
+	t.Parallel()
+	const path = "../../docs/configuration.md"
+	if *update {
+		if err := os.WriteFile(path, []byte(Reference()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != Reference() {
+		t.Fatal("docs/configuration.md isn't what the code says: go test ./internal/config -update")
+	}
+	c := Default()
+	for _, f := range fieldsOf(&c) {
+		if entry := "\n- **`" + f.key + "`** (`" + f.env() + "`; "; strings.Count(string(text), entry) != 1 {
+			t.Errorf("%s isn't there once", f.key)
+		}
+	}
+}
+
 func TestExampleIsTheFileAndLoadsToTheDefaults(t *testing.T) {
 	t.Parallel()
 	const path = "../../config.example.toml"
@@ -67,7 +90,7 @@ func TestExampleIsTheFileAndLoadsToTheDefaults(t *testing.T) {
 	if !reflect.DeepEqual(c, Default()) {
 		t.Fatalf("the example loads to\n%+v\nand the defaults are\n%+v", c, Default())
 	}
-	for _, f := range fieldsOf(&c) {
+	for _, f := range append(fieldsOf(&c), listsOf(&c)[0].fields()...) {
 		key := last(f.key)
 		if !strings.Contains(string(text), "\n"+key+" = ") && !strings.Contains(string(text), "\n# "+key+" = ") {
 			t.Errorf("%s isn't in the example", f.key)
@@ -100,6 +123,8 @@ builder.cache_ttl = "1m"
 [discord]
 token = " abc "
 api_url = "http://127.0.0.1:1"
+dev_guild = "81384788765712384"
+operator = " Ann,\tann@example.org "
 [llm]
 base_url = "http://localhost:11434/v1"
 api_key = "k"
@@ -108,6 +133,24 @@ max_tokens = 77
 window = 8192
 temperature = 1
 timeout = "1m30s"
+vision = true
+headers.X-Title = "Hark"
+[[llm.models]]
+name = "Big one"
+model = "qwen3:70b"
+base_url = "http://localhost:11434/v1/"
+window = 4096
+[[llm.models]]
+name = "far"
+model = "far"
+base_url = "https://far.example/v1"
+vision = true
+temperature = 0
+[llm.models.headers]
+X-Key = "x"
+[llm.fallback]
+model = "small"
+vision = true
 [embedding]
 base_url = "http://localhost/v1"
 api_key = "e"
@@ -128,6 +171,9 @@ age_restricted = true
 direct = true
 retention = "365d"
 trace_retention = "3d"
+records_retention = "20d"
+records_max = 30
+records_tokens = 4000
 catch_up = 0
 reconcile = 9
 edit_answers = false
@@ -150,24 +196,38 @@ persona = """
 Be kind.
 """
 timezone = "Asia/Tokyo"
+tool_rounds = 2
+tool_tokens = 900
+tool_time = "20s"
+[limits]
+member_messages = 3
+member_tokens = 0
+guild_messages = 5
+guild_tokens = 7
 [log]
 level = "debug"
 format = "json"
 `)
-	warm := 1.0
+	warm, cold, title := 1.0, 0.0, Headers{"X-Title": NewSecret("Hark")}
 	number := func(n int) *int { return &n }
 	want := Config{
-		Data:      "/srv/hark",
-		Discord:   Discord{NewSecret("abc"), "http://127.0.0.1:1"},
-		LLM:       LLM{"http://localhost:11434/v1", NewSecret("k"), "qwen3", 77, 8192, &warm, Duration{90 * time.Second}},
+		Data:    "/srv/hark",
+		Discord: Discord{NewSecret("abc"), "http://127.0.0.1:1", "81384788765712384", "Ann, ann@example.org"},
+		LLM: LLM{"http://localhost:11434/v1", NewSecret("k"), "qwen3", 77, 8192, &warm, Duration{90 * time.Second}, true, title,
+			Fallback{"small", "http://localhost:11434/v1", NewSecret("k"), true, &warm, title},
+			[]Model{
+				{"Big one", "qwen3:70b", "http://localhost:11434/v1/", NewSecret("k"), "", "", 4096, false, &warm, title},
+				{"far", "far", "https://far.example/v1", Secret{}, "", "", 0, true, &cold, Headers{"X-Key": NewSecret("x")}},
+			}},
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
 		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", true, Duration{500 * time.Millisecond}},
-		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{72 * time.Hour}, Duration{}, 9, false, 64, Duration{time.Hour}, "extract"},
+		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{72 * time.Hour}, Duration{480 * time.Hour}, 30, 4000, Duration{}, 9, false, 64, Duration{time.Hour}, "extract"},
 		Builder: Builder{"chat", 8000, 2000, 70, 30, Duration{time.Minute}, "zh-TW", false, Sections{
 			System:  Ceiling{number(500)},
 			History: Limits{number(-1), number(1), number(900), "search, analysis"},
 		}, Labels{Participants: "Wer", Person: "* ", LastActive: "none"}},
-		Answer: Answer{"Be kind.\n", "Asia/Tokyo"},
+		Answer: Answer{"Be kind.\n", "Asia/Tokyo", 2, 900, Duration{20 * time.Second}},
+		Limits: Asking{MemberMessages: 3, GuildMessages: 5, GuildTokens: 7},
 		Log:    Log{"debug", "json"},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -176,6 +236,9 @@ format = "json"
 	for _, c := range []struct{ traces, retention, want time.Duration }{{3, 0, 3}, {3, 5, 3}, {3, 2, 2}, {0, 2, 0}, {0, 0, 0}} {
 		if kept := (Memory{TraceRetention: Duration{c.traces}, Retention: Duration{c.retention}}).KeepPrompts(); kept != c.want {
 			t.Errorf("prompts are kept for %d where traces are for %d and messages for %d", kept, c.traces, c.retention)
+		}
+		if kept := (Memory{RecordsAge: Duration{c.traces}, Retention: Duration{c.retention}}).KeepRecords(); kept != c.want {
+			t.Errorf("records are kept for %d where they are for %d and messages for %d", kept, c.traces, c.retention)
 		}
 	}
 	if zone := got.Answer.Location().String(); zone != "Asia/Tokyo" {
@@ -189,15 +252,20 @@ format = "json"
 func TestEveryKeyHasAVariableThatGoesBeforeTheFile(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{
-		"discord.api_url": "https://a", "llm.base_url": "https://b", "embedding.base_url": "https://c",
+		"discord.api_url": "https://a", "discord.dev_guild": "7", "llm.base_url": "https://b", "embedding.base_url": "https://c",
 		"search.rerank_url": "https://d/rerank", "search.rewrite": "true",
 		"builder.layout": "plain", "builder.language": "DE", "builder.emoji": "false", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text",
-		"web.listen": "[::1]:80", "llm.temperature": "0.5", "memory.log_bots": "true",
+		"web.listen": "[::1]:80", "llm.temperature": "0.5", "llm.vision": "true", "llm.headers": "X-Title: Hark",
+		"llm.fallback.base_url": "https://e", "llm.fallback.vision": "true", "llm.fallback.temperature": "0", "llm.fallback.headers": "X-Title: Hark", "memory.log_bots": "true",
 		"memory.start": "on", "memory.age_restricted": "true", "memory.direct": "true", "memory.edit_answers": "false", "memory.summaries": "off",
 	}
 	file := write(t, "config.toml", Example())
 	for _, f := range fieldsOf(new(Config)) {
 		value := values[f.key]
+		env := []string{f.env(), ""}
+		if strings.HasPrefix(f.key, "llm.fallback.") {
+			env = append(env, "HARK_LLM_MODEL", "some")
+		}
 		switch f.to.(type) {
 		case *int, **int:
 			value = "42"
@@ -207,7 +275,8 @@ func TestEveryKeyHasAVariableThatGoesBeforeTheFile(t *testing.T) {
 		if value == "" {
 			value = "something"
 		}
-		c, err := Load(file, environ(f.env(), value))
+		env[1] = value
+		c, err := Load(file, environ(env...))
 		if err != nil {
 			t.Errorf("%s: %v", f.env(), err)
 			continue
@@ -300,7 +369,7 @@ func FuzzParse(f *testing.F) {
 	position := regexp.MustCompile(`^hark\.toml:[1-9][0-9]*:[1-9][0-9]*: `)
 	f.Fuzz(func(t *testing.T, text string) {
 		c := Default()
-		s := settings{fields: fieldsOf(&c), from: map[string]string{}}
+		s := newSettings(&c)
 		s.parse("hark.toml", []byte(text))
 		for _, problem := range s.problems {
 			if !position.MatchString(problem.Error()) {

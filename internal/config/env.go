@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -40,19 +39,6 @@ func (s *settings) readEnv(env func(string) (string, bool)) {
 			s.set(f, f.fromText(text), f.env())
 		}
 	}
-}
-
-func (s *settings) readSecret(variable, path string) (string, bool) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		s.problem(variable, "read secret: %w", err)
-		return "", false
-	}
-	text := strings.TrimSpace(string(data))
-	if text == "" {
-		s.problem(variable, "%s is empty; put the secret into it", path)
-	}
-	return text, text != ""
 }
 
 // CheckEnv finds, in an environment as os.Environ gives it, variables that are meant for Hark and that

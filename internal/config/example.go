@@ -13,7 +13,7 @@ func Example() string {
 	var b strings.Builder
 	comment(&b, exampleHead)
 	c := Default()
-	fields := fieldsOf(&c)
+	fields, lists := fieldsOf(&c), listsOf(&c)
 	for _, s := range sections() {
 		if s.name != "" {
 			b.WriteByte('\n')
@@ -21,13 +21,30 @@ func Example() string {
 			fmt.Fprintf(&b, "[%s]\n", s.name)
 		}
 		for _, f := range fields {
-			if key := last(f.key); strings.TrimSuffix(f.key[:len(f.key)-len(key)], ".") == s.name {
+			if parent(f.key) == s.name {
 				b.WriteByte('\n')
-				f.write(&b, key)
+				f.write(&b, last(f.key))
+			}
+		}
+		for _, l := range lists {
+			if parent(l.key) == s.name {
+				l.write(&b)
 			}
 		}
 	}
 	return b.String()
+}
+
+// write shows the list as comments: there is no part of it until somebody wants one.
+func (l list) write(b *strings.Builder) {
+	b.WriteByte('\n')
+	comment(b, l.help)
+	fmt.Fprintf(b, "# [[%s]]\n", l.key)
+	for _, f := range l.fields() {
+		b.WriteString("#\n")
+		commentAs(b, "# #", f.help) // a comment still where somebody takes away one "# "
+		fmt.Fprintf(b, "# %s = %s\n", last(f.key), f.example)
+	}
 }
 
 func (f field) write(b *strings.Builder, key string) {
@@ -40,13 +57,15 @@ func (f field) write(b *strings.Builder, key string) {
 }
 
 // comment writes text as comment lines of at most 100 characters.
-func comment(b *strings.Builder, text string) {
+func comment(b *strings.Builder, text string) { commentAs(b, "#", text) }
+
+func commentAs(b *strings.Builder, mark, text string) {
 	for paragraph := range strings.Lines(text) {
-		line := "#"
+		line := mark
 		for _, word := range strings.Fields(paragraph) {
 			if len(line)+1+len(word) > 100 {
 				b.WriteString(line + "\n")
-				line = "#"
+				line = mark
 			}
 			line += " " + word
 		}

@@ -10,6 +10,7 @@ import (
 // field is one setting: a place in a Config and its names.
 type field struct {
 	key     string // as in "llm.model"
+	item    int    // of a list, the part that it is in, from 1; else 0
 	help    string
 	example string // for one that has no default
 	to      any    // a pointer to its place
@@ -20,26 +21,83 @@ func (f field) env() string {
 	return "HARK_" + strings.ToUpper(strings.ReplaceAll(f.key, ".", "_"))
 }
 
-func (f field) secret() bool { _, ok := f.to.(*Secret); return ok }
+func (f field) secret() bool {
+	switch f.to.(type) {
+	case *Secret, *Headers:
+		return true
+	}
+	return false
+}
+
+// place is the field's key, and which part of a list it is in.
+func (f field) place() string { return itemKey(f.key, f.item) }
+
+func itemKey(key string, item int) string {
+	if item == 0 {
+		return key
+	}
+	return key + "[" + strconv.Itoa(item) + "]"
+}
 
 // section is a titled group of fields; the first has no name.
 type section struct{ name, help string }
 
 // fieldsOf lists every setting of c, in order.
 func fieldsOf(c *Config) []field {
-	return appendFields(nil, "", reflect.ValueOf(c).Elem())
+	return appendFields(nil, "", 0, reflect.ValueOf(c).Elem())
 }
 
-func appendFields(fields []field, prefix string, v reflect.Value) []field {
+func appendFields(fields []field, prefix string, item int, v reflect.Value) []field {
 	for t, value := range v.Fields() {
 		key := prefix + t.Tag.Get("toml")
-		if isSection(t.Type) {
-			fields = appendFields(fields, key+".", value)
-			continue
+		switch {
+		case isSection(t.Type):
+			fields = appendFields(fields, key+".", item, value)
+		case !isList(t.Type):
+			fields = append(fields, field{key, item, t.Tag.Get("help"), t.Tag.Get("example"), value.Addr().Interface()})
 		}
-		fields = append(fields, field{key, t.Tag.Get("help"), t.Tag.Get("example"), value.Addr().Interface()})
 	}
 	return fields
+}
+
+// list is a setting of any number of parts, each a section of its own that is written [[key]]. Its fields have no variables.
+type list struct {
+	key, help string
+	to        reflect.Value // the slice of its parts
+}
+
+// listsOf lists every list of c, in order.
+func listsOf(c *Config) []list { return appendLists(nil, "", reflect.ValueOf(c).Elem()) }
+
+func appendLists(lists []list, prefix string, v reflect.Value) []list {
+	for t, value := range v.Fields() {
+		key := prefix + t.Tag.Get("toml")
+		switch {
+		case isList(t.Type):
+			lists = append(lists, list{key, t.Tag.Get("help"), value})
+		case isSection(t.Type):
+			lists = appendLists(lists, key+".", value)
+		}
+	}
+	return lists
+}
+
+// grow makes a list of n parts, empty still, and returns their fields.
+func (l list) grow(n int) (fields []field) {
+	l.to.Set(reflect.MakeSlice(l.to.Type(), n, n))
+	for i := range n {
+		fields = appendFields(fields, l.key+".", i+1, l.to.Index(i))
+	}
+	return fields
+}
+
+// fields are those of an empty part.
+func (l list) fields() []field {
+	return appendFields(nil, l.key+".", 0, reflect.New(l.to.Type().Elem()).Elem())
+}
+
+func isList(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct
 }
 
 // sections lists the groups of a Config, in order.
@@ -87,6 +145,8 @@ func (f field) set(value any) (ok bool) {
 		*to = &x
 	case *Duration:
 		to.Duration, ok = duration(value)
+	case *Headers:
+		*to, ok = headersOf(value)
 	}
 	return ok
 }
@@ -100,6 +160,8 @@ func (f field) wants() string {
 		return "a whole number, without quotes"
 	case **float64:
 		return "a number, without quotes"
+	case *Headers:
+		return `a table of texts, such as { "X-Title" = "Hark" }`
 	case *Duration:
 		return `a time with its unit, such as "90s", "1h30m" or "30d"`
 	}

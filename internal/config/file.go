@@ -16,10 +16,15 @@ import (
 // rules; the positions come from the parser, for the decoder tells them for its own errors only.
 func (s *settings) parse(path string, data []byte) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	f := file{settings: s, path: path, data: data}
+	f := file{settings: s, path: path, data: data, item: map[string]int{}}
 	if err := toml.Unmarshal(data, &f.tree); err != nil {
 		f.syntax(err)
 		return
+	}
+	for _, l := range s.lists {
+		if items, ok := f.value(strings.Split(l.key, ".")).([]any); ok {
+			f.items = append(f.items, l.grow(len(items))...)
+		}
 	}
 	var p unstable.Parser
 	p.Reset(data)
@@ -34,8 +39,10 @@ type file struct {
 	path  string
 	data  []byte
 	tree  map[string]any
-	table []string // the table whose keys are being read
-	skip  bool     // set in a table that isn't one of Hark's
+	items []field        // of the parts of lists
+	item  map[string]int // by list: which part is being read, from 1
+	table []string       // the table whose keys are being read
+	skip  bool           // set in a table that isn't one of Hark's, or has been read
 }
 
 func (f *file) syntax(err error) {
@@ -52,16 +59,47 @@ func (f *file) expression(n *unstable.Node) {
 	case unstable.Table, unstable.ArrayTable:
 		key, where := f.key(n)
 		f.table = key
-		f.skip = !f.isTable(key, where)
-		if !f.skip && n.Kind == unstable.ArrayTable {
+		full := name(key)
+		if n.Kind == unstable.ArrayTable && f.isList(full) {
+			f.skip = false
+			f.next(full, where)
+			return
+		}
+		if f.skip = f.headers(key, where) || !f.isTable(key, where); f.skip {
+			return
+		}
+		if n.Kind == unstable.ArrayTable {
 			f.skip = true
-			f.problem(where, "%s wants a single section: write [%[1]s]", name(key))
+			f.problem(where, "%s wants a single section: write [%[1]s]", full)
 		}
 	case unstable.KeyValue:
 		if !f.skip {
 			f.keyValue(f.table, n)
 		}
 	}
+}
+
+func (f *file) isList(key string) bool {
+	return slices.ContainsFunc(f.lists, func(l list) bool { return l.key == key })
+}
+
+// next begins a list's next part.
+func (f *file) next(list, where string) {
+	f.item[list]++
+	f.from[itemKey(list, f.item[list])] = where
+}
+
+// headers sets the headers that key is, or is of, and reports whether there are such.
+func (f *file) headers(key []string, where string) bool {
+	for n := range key {
+		if at, ok := f.find(name(key[:n+1])); ok {
+			if _, ok := at.to.(*Headers); ok {
+				f.set(at, f.value(key[:n+1]), where)
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isTable reports whether key is a section, and notes a problem if it isn't.
@@ -71,15 +109,26 @@ func (f *file) isTable(key []string, where string) bool {
 	if slices.ContainsFunc(known, func(s section) bool { return s.name == full }) {
 		return true
 	}
-	if i := f.find(full); i >= 0 {
-		f.problem(where, "%s wants %s, not a section", full, f.fields[i].wants())
+	if f.isList(full) {
+		f.problem(where, "%s wants a section for each: write [[%[1]s]]", full)
+		return false
+	}
+	if at, ok := f.find(full); ok {
+		f.problem(where, "%s wants %s, not a section", full, at.wants())
 		return false
 	}
 	names := make([]string, len(known))
 	for i, s := range known {
 		names[i] = s.name
 	}
-	f.problem(where, "unknown section [%s]; did you mean [%s]?", full, nearest(full, names))
+	for _, l := range f.lists {
+		names = append(names, l.key)
+	}
+	best := nearest(full, names)
+	if f.isList(best) {
+		best = "[" + best + "]"
+	}
+	f.problem(where, "unknown section [%s]; did you mean [%s]?", full, best)
 	return false
 }
 
@@ -87,23 +136,45 @@ func (f *file) keyValue(table []string, n *unstable.Node) {
 	own, where := f.key(n)
 	key := slices.Concat(table, own)
 	full := name(key)
-	if n.Value().Kind == unstable.InlineTable && f.find(full) < 0 {
+	if f.headers(key, where) {
+		return
+	}
+	at, known := f.find(full)
+	switch {
+	case known:
+		f.set(at, f.value(key), where)
+	case f.isList(full):
+		f.array(key, n.Value(), where)
+	case n.Value().Kind == unstable.InlineTable:
 		if f.isTable(key, where) {
-			for it := n.Value().Children(); it.Next(); {
-				f.keyValue(key, it.Node())
-			}
+			f.inline(key, n.Value())
 		}
-		return
-	}
-	if i := f.find(full); i >= 0 {
-		f.set(f.fields[i], f.value(key), where)
-		return
-	}
-	if slices.ContainsFunc(sections()[1:], func(s section) bool { return s.name == full }) {
+	case slices.ContainsFunc(sections()[1:], func(s section) bool { return s.name == full }):
 		f.problem(where, "%s is a section: write [%[1]s] and its keys below", full)
-		return
+	default:
+		f.problem(where, "unknown key %s; did you mean %s?", full, nearest(full, f.keys()))
 	}
-	f.problem(where, "unknown key %s; did you mean %s?", full, nearest(full, f.keys()))
+}
+
+func (f *file) inline(table []string, n *unstable.Node) {
+	for it := n.Children(); it.Next(); {
+		f.keyValue(table, it.Node())
+	}
+}
+
+// array reads a list that is written as an array of tables.
+func (f *file) array(key []string, n *unstable.Node, where string) {
+	for it := n.Children(); n.Kind == unstable.Array && it.Next(); {
+		f.next(name(key), where)
+		if it.Node().Kind != unstable.InlineTable {
+			n = it.Node()
+			break
+		}
+		f.inline(key, it.Node())
+	}
+	if n.Kind != unstable.Array {
+		f.problem(where, "%s wants a section for each: write [[%[1]s]]", name(key))
+	}
 }
 
 // key is the node's own key, without that of its table, and where it stands.
@@ -121,13 +192,33 @@ func (f *file) key(n *unstable.Node) (key []string, where string) {
 	return key, fmt.Sprintf("%s:%d:%d", f.path, line, column)
 }
 
+// value is what the file says of a key, in a list of that part which is being read.
 func (f *file) value(key []string) any {
 	var v any = f.tree
-	for _, part := range key {
+	for n, part := range key {
 		table, _ := v.(map[string]any)
 		v = table[part]
+		if all, ok := v.([]any); ok && n < len(key)-1 {
+			v = nil
+			if item := f.item[name(key[:n+1])]; 0 < item && item <= len(all) {
+				v = all[item-1]
+			}
+		}
 	}
 	return v
+}
+
+// find is the setting of that key, in a list of the part that is being read.
+func (f *file) find(key string) (field, bool) {
+	if i := f.settings.find(key); i >= 0 {
+		return f.fields[i], true
+	}
+	for _, at := range f.items {
+		if at.key == key && at.item == f.item[key[:strings.LastIndexByte(key, '.')]] {
+			return at, true
+		}
+	}
+	return field{}, false
 }
 
 func (s *settings) find(key string) int {
@@ -135,9 +226,14 @@ func (s *settings) find(key string) int {
 }
 
 func (s *settings) keys() []string {
-	keys := make([]string, len(s.fields))
-	for i, f := range s.fields {
-		keys[i] = f.key
+	var keys []string
+	for _, f := range s.fields {
+		keys = append(keys, f.key)
+	}
+	for _, l := range s.lists {
+		for _, f := range l.fields() {
+			keys = append(keys, f.key)
+		}
 	}
 	return keys
 }

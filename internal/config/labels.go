@@ -29,6 +29,7 @@ type Labels struct {
 	MoreOne      string `toml:"more_one" help:"If it is one: \"… and 1 more related message\"."`
 	Earlier      string `toml:"earlier" help:"The title of the summaries of earlier sessions: \"📜 Earlier Sessions\"."`
 	EarlierMark  string `toml:"earlier_mark" help:"Before each of them, in every language: \"[previous_context] \"."`
+	Condensed    string `toml:"condensed" help:"The title of what the older part of the session that goes on was summed up to: \"🧵 Earlier in This Session\"."`
 	Lore         string `toml:"lore" help:"The title of the lore: \"📖 Lore\"."`
 	Nothing      string `toml:"nothing" help:"Where nothing was recalled: \"(nothing relevant was found)\"."`
 }

@@ -2,6 +2,9 @@ package config
 
 import "strings"
 
+// Nearest is the word of known, which has at least one, that word was most likely meant to be.
+func Nearest(word string, known []string) string { return nearest(word, known) }
+
 // nearest is the known key that key was most likely meant to be: one that is right but for its section goes
 // before all others, and one of the same section before one of another.
 func nearest(key string, known []string) string {

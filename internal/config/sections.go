@@ -11,6 +11,7 @@ type Sections struct {
 	History  Limits  `toml:"history" help:"What was recalled: priority 1, floor 300, ceiling 1600 (plain: 0 and 300)."`
 	Previous Limits  `toml:"previous_context" help:"The summaries of earlier sessions: priority 0, floor 0, ceiling 400 (plain: 300)."`
 	Lore     Limits  `toml:"lore" help:"What the server told Hark to remember: priority 0, floor 0, ceiling 400 (plain: 100)."`
+	Files    Limits  `toml:"files" help:"The files that came with the question, and the images: priority 4, floor 0, ceiling 2000 (plain: 0 and 350)."`
 }
 
 // Limits are those of one section. What is nil is as the layout has it.

@@ -46,11 +46,17 @@ func (s *Server) Commands(guildID ID) []string {
 	return names
 }
 
+// DenyCommands makes a guild one that the bot was invited to without the scope applications.commands.
+func (s *Server) DenyCommands(guildID ID) {
+	s.tb.Helper()
+	s.change(func() { s.commandless[s.guild(guildID).ID] = true })
+}
+
 func (s *Server) ownApp(c *call) *reply {
 	if c.id("app") != s.AppID {
 		return &missingAccess
 	}
-	if g := c.r.PathValue("guild"); g != "" && s.guilds[parseID(g)] == nil {
+	if g := c.r.PathValue("guild"); g != "" && (s.guilds[parseID(g)] == nil || s.commandless[parseID(g)]) {
 		return &missingAccess
 	}
 	return nil
@@ -60,7 +66,13 @@ func (s *Server) getCommands(c *call) reply {
 	if refused := s.ownApp(c); refused != nil {
 		return *refused
 	}
-	return ok(rawCommands(s.commands[c.id("guild")]))
+	raws := rawCommands(s.commands[c.id("guild")])
+	if c.r.URL.Query().Get("with_localizations") != "true" {
+		for i, raw := range raws {
+			raws[i] = withoutLocalizations(raw).(map[string]any)
+		}
+	}
+	return ok(raws)
 }
 
 // putCommands replaces all commands. One whose name and type stay keeps its id.
@@ -83,6 +95,9 @@ func (s *Server) putCommands(c *call) reply {
 			return s.badBody(c, err)
 		}
 		fresh = append(fresh, cmd)
+	}
+	if err := distinctNames(raws); err != nil {
+		return s.badBody(c, err)
 	}
 	s.commands[c.id("guild")] = fresh
 	return ok(rawCommands(fresh))
@@ -166,6 +181,9 @@ func (s *Server) parseCommand(g ID, raw json.RawMessage) (*command, error) {
 	if err := checkOptions(b.Name, b.Options); err != nil {
 		return nil, err
 	}
+	if err := checkLocalizations(raw); err != nil {
+		return nil, err
+	}
 	cmd := &command{Name: b.Name, Type: b.Type, Options: b.Options, Contexts: b.Contexts, Perms: b.Perms}
 	for _, old := range s.commands[g] {
 		if old.Name == b.Name && old.Type == b.Type {
@@ -191,8 +209,9 @@ func (s *Server) describeCommand(cmd *command, g ID, raw json.RawMessage) error 
 		}
 	}
 	maps.Copy(cmd.raw, map[string]any{"id": cmd.ID, "application_id": s.AppID, "version": s.clock.nextID(), "type": cmd.Type})
-	if g != 0 {
-		cmd.raw["guild_id"] = g
+	if g != 0 { // where it can be used is known then
+		cmd.raw["guild_id"], cmd.raw["contexts"] = g, nil
+		cmd.raw["integration_types"] = []int{0}
 	}
 	return nil
 }
@@ -209,12 +228,34 @@ func checkOptions(where string, options []commandOption) error {
 		if err := checkChoices(o); err != nil {
 			return fmt.Errorf("option %q of %q: %w", o.Name, where, err)
 		}
+		if err := checkNesting(o, options); err != nil {
+			return fmt.Errorf("option %q of %q: %w", o.Name, where, err)
+		}
 		if o.Required && optional {
 			return fmt.Errorf("required option %q of %q comes after one that isn't", o.Name, where)
 		}
 		optional = optional || !o.Required
 		if err := checkOptions(o.Name, o.Options); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkNesting holds an option to what may stand beside it and in it.
+func checkNesting(o commandOption, beside []commandOption) error {
+	nests := func(o commandOption) bool { return o.Type == subcommand || o.Type == subcommandGroup }
+	switch {
+	case nests(o) != nests(beside[0]):
+		return fmt.Errorf("subcommands and other options can't stand beside each other")
+	case o.Autocomplete && o.Type != stringOption && o.Type != integerOption && o.Type != numberOption:
+		return fmt.Errorf("one of type %d can't be completed", o.Type)
+	case o.Type == subcommandGroup && len(o.Options) == 0:
+		return fmt.Errorf("a group needs a subcommand")
+	}
+	for _, inner := range o.Options {
+		if !nests(o) || o.Type == subcommand && nests(inner) || o.Type == subcommandGroup && inner.Type != subcommand {
+			return fmt.Errorf("one of type %d can't hold one of type %d", o.Type, inner.Type)
 		}
 	}
 	return nil

@@ -50,6 +50,19 @@ func Forbidden() Fault {
 	return Fault{status: 403, body: `{"message": "Missing Permissions", "code": 50013}`}
 }
 
+// Closed answers that somebody takes no direct messages from the bot.
+func Closed() Fault {
+	return Fault{status: 403, header: map[string]string{"Content-Type": "application/json"}, body: `{"message": "Cannot send messages to this user", "code": 50007}`}
+}
+
+// Unfit answers that Discord doesn't take what was sent.
+func Unfit() Fault {
+	return Fault{status: 400, header: map[string]string{"Content-Type": "application/json"}, body: `{"message": "Invalid Form Body", "code": 50035}`}
+}
+
+// Gone answers that there is no such message.
+func Gone() Fault { return Fault{status: 404, body: `{"message": "Unknown Message", "code": 10008}`} }
+
 // Malformed carries the call out and answers 200 with JSON that breaks off.
 func Malformed() Fault {
 	return Fault{status: 200, carried: true, header: map[string]string{"Content-Type": "application/json"},

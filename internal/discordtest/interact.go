@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -40,6 +41,7 @@ const (
 	slashCommand, userCommand, messageCommand                               = 1, 2, 3
 	messageOption, userOption, channelOption, roleOption, mentionableOption = 0, 6, 7, 8, 9
 	stringOption, integerOption, numberOption                               = 3, 4, 10
+	subcommand, subcommandGroup                                             = 1, 2
 )
 
 const (
@@ -88,6 +90,9 @@ func (s *Server) command(channelID, user ID, kind int, name string, options []Op
 			first, subs = name, ""
 		}
 		cmd := s.registered(c.GuildID, first, kind)
+		if !s.mayUse(c, user, cmd) {
+			s.tb.Fatalf("discordtest: Discord doesn't show %q to user %d: see Shows and LetUse", first, user)
+		}
 		data := object{"id": cmd.ID, "name": cmd.Name, "type": cmd.Type}
 		if c.GuildID != 0 {
 			data["guild_id"] = c.GuildID
@@ -202,6 +207,15 @@ func (s *Server) resolve(c *channel, resolved object, kind int, id ID) {
 	}
 }
 
+// Speaks sets the language in which somebody uses Discord: en-US until it is set.
+func (s *Server) Speaks(user ID, language string) {
+	s.tb.Helper()
+	if !slices.Contains(languages, language) {
+		s.tb.Fatalf("discordtest: Discord has no language %q", language)
+	}
+	s.change(func() { s.languages[user] = language })
+}
+
 // Click uses a button, or a menu with the values chosen, of a message of the bot's. It must be there and enabled.
 func (s *Server) Click(m Message, user ID, customID string, values ...string) *Interaction {
 	s.tb.Helper()
@@ -228,11 +242,12 @@ func (i *Interaction) Submit(fields map[string]string) *Interaction {
 	i.s.tb.Helper()
 	var next *Interaction
 	i.s.change(func() {
-		var modal struct {
-			CustomID string `json:"custom_id"`
-		}
-		if i.response.Type != 9 || json.Unmarshal(i.response.Data, &modal) != nil {
+		modal, err := readModal(i.response.Data)
+		if i.response.Type != 9 || err != nil {
 			i.s.tb.Fatalf("discordtest: the interaction was not answered with a modal")
+		}
+		if why := modal.accepts(fields); why != "" {
+			i.s.tb.Fatalf("discordtest: the modal can't be sent: %s", why)
 		}
 		rows := []object{}
 		for id, value := range fields {
@@ -264,7 +279,7 @@ func (s *Server) begin(c *channel, user ID, kind int) *Interaction {
 func (s *Server) tell(i *Interaction, data object) {
 	c := i.channel
 	payload := object{"id": i.ID, "application_id": s.AppID, "type": i.kind, "data": data, "token": i.Token,
-		"version": 1, "channel_id": c.ID, "channel": c.clone(), "locale": "en-US", "entitlements": []any{},
+		"version": 1, "channel_id": c.ID, "channel": c.clone(), "locale": cmp.Or(s.languages[i.user], "en-US"), "entitlements": []any{},
 		"app_permissions": s.permissions(c, s.Bot.ID), "authorizing_integration_owners": object{"0": c.GuildID},
 		"context": 0, "attachment_size_limit": 10 << 20}
 	if i.source != nil {

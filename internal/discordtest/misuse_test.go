@@ -73,6 +73,16 @@ func TestMisuseOfMessages(t *testing.T) {
 		}
 		return b
 	}
+	buttons := func(n int, id, label string) map[string]any {
+		var row []map[string]any
+		for i := range n {
+			if row = append(row, map[string]any{"type": 2, "style": 2, "label": label, "custom_id": id}); n > 1 {
+				row[i]["custom_id"] = fmt.Sprint(id, i)
+			}
+		}
+		return map[string]any{"type": 1, "components": row}
+	}
+	rows := func(all ...map[string]any) map[string]any { return with("a", map[string]any{"components": all}) }
 	allowed := func(m map[string]any) map[string]any { return map[string]any{"allowed_mentions": m} }
 	for _, test := range []struct {
 		name   string
@@ -94,6 +104,13 @@ func TestMisuseOfMessages(t *testing.T) {
 		{"parse beside users", with("a", allowed(map[string]any{"parse": []string{"users"}, "users": []string{"1"}})),
 			discordtest.MixedMentions, 400, 50035},
 		{"embeds", with("", map[string]any{"embeds": embeds}), discordtest.EmbedsTooLong, 400, 50035},
+		{"six buttons in a row", rows(buttons(6, "b", "B")), discordtest.BadComponents, 400, 50035},
+		{"six rows", rows(buttons(2, "a", "B"), buttons(2, "b", "B"), buttons(2, "c", "B"), buttons(2, "d", "B"), buttons(2, "e", "B"), buttons(2, "f", "B")),
+			discordtest.BadComponents, 400, 50035},
+		{"a long custom_id", rows(buttons(1, strings.Repeat("i", 101), "B")), discordtest.BadComponents, 400, 50035},
+		{"the same custom_id twice", rows(buttons(1, "b", "B"), buttons(1, "b", "C")), discordtest.BadComponents, 400, 50035},
+		{"a long label", rows(buttons(1, "b", strings.Repeat("l", 81))), discordtest.BadComponents, 400, 50035},
+		{"a button without a label", rows(map[string]any{"type": 1, "components": []map[string]any{{"type": 2, "style": 2, "custom_id": "b"}}}), discordtest.BadComponents, 400, 50035},
 		{"nonce", with("a", map[string]any{"nonce": strings.Repeat("n", 26)}), discordtest.BadNonce, 400, 50035},
 		{"not JSON", `{"content":`, discordtest.BadRequest, 400, 50109},
 		{"ill-typed", map[string]any{"content": 5}, discordtest.BadRequest, 400, 50035},

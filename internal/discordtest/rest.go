@@ -2,15 +2,16 @@ package discordtest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Request is one REST call as it came in.
@@ -33,7 +34,7 @@ type call struct {
 	r     *http.Request
 	path  string
 	body  []byte
-	files []*multipart.FileHeader
+	files []file
 	odd   bool // isn't what Discord's document describes
 }
 
@@ -117,9 +118,20 @@ func (c *call) read() error {
 			return fmt.Errorf("read the form: %w", err)
 		}
 		c.body = []byte(c.r.FormValue("payload_json"))
-		for _, files := range c.r.MultipartForm.File {
-			c.files = append(c.files, files...)
+		for name, files := range c.r.MultipartForm.File {
+			for _, header := range files {
+				f := file{name: name, header: header}
+				opened, err := header.Open()
+				if err == nil {
+					f.content, err = io.ReadAll(opened)
+				}
+				if err != nil {
+					return fmt.Errorf("read a file of the form: %w", err)
+				}
+				c.files = append(c.files, f)
+			}
 		}
+		slices.SortFunc(c.files, func(a, b file) int { return cmp.Compare(a.number(), b.number()) })
 		return nil
 	}
 	var err error
@@ -247,6 +259,7 @@ func (s *Server) write(w http.ResponseWriter, answer reply) {
 	h.Set("X-RateLimit-Remaining", "49")
 	h.Set("X-RateLimit-Reset-After", "1.000")
 	h.Set("X-RateLimit-Bucket", "fake")
+	h.Set("Date", time.Now().Add(s.dateOff).UTC().Format(http.TimeFormat))
 	if answer.body == nil {
 		w.WriteHeader(answer.status)
 		return

@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 )
@@ -9,7 +10,7 @@ func (s *Server) getGateway(*call) reply { return ok(object{"url": s.gatewayURL(
 
 func (s *Server) getGatewayBot(*call) reply {
 	return ok(object{"url": s.gatewayURL(), "shards": 1, "session_start_limit": object{
-		"total": 1000, "remaining": 1000 - s.gateway.identifies, "reset_after": 86400000, "max_concurrency": 1}})
+		"total": 1000, "remaining": max(0, s.starts-s.gateway.identifies), "reset_after": 86400000, "max_concurrency": 1}})
 }
 
 func (s *Server) getUser(c *call) reply {
@@ -41,9 +42,18 @@ func (s *Server) postDirectChannel(c *call) reply {
 	return ok(s.directChannel(b.RecipientID).clone())
 }
 
-func (s *Server) getMyGuilds(*call) reply {
+// getMyGuilds lists guilds by their ids, 200 at a time if the query doesn't want fewer.
+func (s *Server) getMyGuilds(c *call) reply {
+	q := c.r.URL.Query()
+	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), "200"))
+	if err != nil || limit < 1 || limit > 200 {
+		return invalid("limit", "NUMBER_TYPE_MAX", "int value should be less than or equal to 200.")
+	}
 	gs := []object{}
 	for _, g := range s.sortedGuilds() {
+		if g.ID <= parseID(q.Get("after")) || len(gs) == limit {
+			continue
+		}
 		gs = append(gs, object{"id": g.ID, "name": g.Name, "icon": nil, "banner": nil, "owner": false,
 			"permissions": g.base(s.Bot.ID), "features": []string{}})
 	}

@@ -38,7 +38,7 @@ func (s *Server) postCallback(c *call) reply {
 			return s.badBody(c, err)
 		}
 	}
-	if bad := s.respond(c, i, b.Type, &m); bad != nil {
+	if bad := s.respond(c, i, b.Type, &m, b.Data); bad != nil {
 		return *bad
 	}
 	i.answered = true
@@ -57,7 +57,7 @@ func originalID(i *Interaction) ID {
 }
 
 // respond does what the callback says.
-func (s *Server) respond(c *call, i *Interaction, kind int, b *messageBody) *reply {
+func (s *Server) respond(c *call, i *Interaction, kind int, b *messageBody, data json.RawMessage) *reply {
 	component := i.source != nil
 	if bad := s.checkOdd(c); bad != nil && kind != 4 && kind != 7 {
 		return bad
@@ -87,12 +87,24 @@ func (s *Server) respond(c *call, i *Interaction, kind int, b *messageBody) *rep
 		}
 		s.applyEdit(c, i.channel, i.source, b)
 		i.original = i.source
-	case kind == 8 && i.kind == 4, kind == 9 && i.kind != 4 && i.kind != 5:
+	case kind == 8 && i.kind == 4:
+		if err := checkChoicesShown(data); err != nil {
+			return s.badForm(c, err)
+		}
+	case kind == 9 && i.kind != 4 && i.kind != 5:
+		if _, err := readModal(data); err != nil {
+			return s.badForm(c, err)
+		}
 	default:
 		s.misuse(BadRequest, "POST %s: callback of type %d to an interaction of type %d", c.path, kind, i.kind)
 		return new(invalid("type", "INTERACTION_APPLICATION_INVALID_TYPE", "Interaction callback type is invalid"))
 	}
 	return nil
+}
+
+func (s *Server) badForm(c *call, err error) *reply {
+	bad := s.badBody(c, err)
+	return &bad
 }
 
 // composeFor makes a message of the bot's in answer to an interaction. What only the user sees isn't posted.

@@ -150,11 +150,9 @@ func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) (*
 		text = strings.TrimSpace(*b.Content)
 	}
 	m := s.newMessage(ch, s.Bot.ID, text)
-	m.Embeds, m.Components, m.Flags = s.fillEmbeds(b.Embeds), s.fillComponents(b.Components), b.Flags&(1<<2|1<<12|Ephemeral)
+	m.Embeds, m.Components, m.Flags = s.fillEmbeds(b.Embeds), s.fillComponents(b.Components), b.Flags&(suppressed|1<<12|Ephemeral)
 	m.bodies = []json.RawMessage{c.body}
-	for i, f := range c.files {
-		WithFile(f.Filename, describe(b.Attachments, i))(s, m)
-	}
+	s.attach(c, b, m)
 	if b.Reference != nil {
 		_, to := s.find(ch, b.Reference.MessageID)
 		switch {
@@ -170,15 +168,6 @@ func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) (*
 	}
 	s.ping(c, m, b.Allowed, p)
 	return m, nil
-}
-
-func describe(as []Attachment, i int) string {
-	for _, a := range as {
-		if int(a.ID) == i {
-			return a.Description
-		}
-	}
-	return ""
 }
 
 var archived = refuse(400, 50083, "Thread is archived")
@@ -227,6 +216,11 @@ func (s *Server) applyEdit(c *call, ch *channel, m *stored, b *messageBody) {
 		text = strings.TrimSpace(*b.Content)
 	}
 	s.rewrite(m, text)
+	m.MentionEveryone = m.MentionEveryone && b.Allowed.parses("everyone")
+	s.attach(c, b, m)
+	if flags := (struct{ Flags *int }{}); json.Unmarshal(c.body, &flags) == nil && flags.Flags != nil {
+		m.Flags = m.Flags&^suppressed | *flags.Flags&suppressed
+	}
 	m.Flags &^= Loading
 	if m.Flags&Ephemeral == 0 {
 		s.emitMessage("MESSAGE_UPDATE", ch, m)

@@ -31,8 +31,16 @@ func (s *Server) check(c *call, ch *channel, b *messageBody, whole bool) *reply 
 	if bad := s.checkEmbeds(c, b.Embeds); bad != nil {
 		return bad
 	}
+	if bad := s.checkComponents(c, b.Components); bad != nil {
+		return bad
+	}
 	if bad := s.checkMentions(c, b, whole); bad != nil {
 		return bad
+	}
+	if whole {
+		if bad := s.checkFiles(c, b, nil); bad != nil {
+			return bad
+		}
 	}
 	return s.checkOdd(c)
 }
@@ -73,7 +81,16 @@ func (s *Server) checkEdit(c *call, ch *channel, m *stored, b *messageBody) *rep
 	if bad := s.check(c, ch, b, false); bad != nil {
 		return bad
 	}
-	text, embeds, components := m.Content, len(m.Embeds), len(m.Components)
+	if len(c.files) > 0 && !s.permissions(ch, s.Bot.ID).Has(AttachFiles) {
+		return &missingPermission
+	}
+	if bad := s.checkFiles(c, b, m); bad != nil {
+		return bad
+	}
+	text, embeds, components, files := m.Content, len(m.Embeds), len(m.Components), len(m.Attachments)
+	if b.Attachments != nil {
+		files = len(b.Attachments)
+	}
 	if b.Content != nil {
 		text = strings.TrimSpace(*b.Content)
 	}
@@ -83,7 +100,7 @@ func (s *Server) checkEdit(c *call, ch *channel, m *stored, b *messageBody) *rep
 	if b.Components != nil {
 		components = len(b.Components)
 	}
-	if text == "" && embeds+components+len(m.Attachments)+len(c.files) == 0 {
+	if text == "" && embeds+components+files+len(c.files) == 0 {
 		s.misuse(Empty, "%s %s", c.r.Method, c.path)
 		return new(refuse(400, 50006, "Cannot send an empty message"))
 	}

@@ -238,6 +238,9 @@ func (s *Server) rewrite(m *stored, text string) {
 
 func (s *Server) remove(c *channel, m *stored) {
 	m.deleted = true
+	for _, a := range m.Attachments {
+		delete(s.cdn, filePath(a.URL))
+	}
 	payload := object{"id": m.ID, "channel_id": c.ID}
 	if c.GuildID != 0 {
 		payload["guild_id"] = c.GuildID

@@ -39,13 +39,19 @@ type Server struct {
 	clock        clock
 	intents      Intents // switched on in the developer portal
 	heartbeat    time.Duration
+	starts       int           // of sessions that a day has
+	dateOff      time.Duration // of the Date header from the real time
+	commandless  map[ID]bool   // guilds that let the bot in without its commands
 	guilds       map[ID]*guild
 	users        map[ID]*User
 	channels     map[ID]*channel
 	commands     map[ID][]*command // by guild; 0 for the global ones
+	languages    map[ID]string     // of users who use Discord in another than en-US
+	uses         map[use]bool
 	interactions map[string]*Interaction
 	nonces       map[string]*stored
 	typing       map[ID]int
+	cdn          map[string][]byte // files by the path of their URL
 	gateway      gateway
 	injections   []*Injection
 	allowed      map[Misuse]bool
@@ -66,6 +72,12 @@ func WithTime(t time.Time) Option { return func(s *Server) { s.clock.now = t } }
 // WithHeartbeat sets the interval at which clients are told to send heartbeats; Discord's is about 41 s.
 func WithHeartbeat(d time.Duration) Option { return func(s *Server) { s.heartbeat = d } }
 
+// WithStarts sets how many sessions the bot may begin a day, for what is told of it; 1,000 otherwise.
+func WithStarts(n int) Option { return func(s *Server) { s.starts = n } }
+
+// WithDateOff sets how far ahead of the real time Discord's Date header is.
+func WithDateOff(d time.Duration) Option { return func(s *Server) { s.dateOff = d } }
+
 // WithPatience sets how long waiting methods wait in real time before they fail the test; 30 s otherwise.
 func WithPatience(d time.Duration) Option { return func(s *Server) { s.patience = d } }
 
@@ -80,13 +92,18 @@ func New(tb testing.TB, opts ...Option) *Server {
 		changed:      make(chan struct{}),
 		clock:        clock{now: time.Now().Truncate(time.Millisecond)},
 		intents:      Privileged,
+		starts:       1000,
+		commandless:  map[ID]bool{},
 		guilds:       map[ID]*guild{},
 		users:        map[ID]*User{},
 		channels:     map[ID]*channel{},
 		commands:     map[ID][]*command{},
+		languages:    map[ID]string{},
+		uses:         map[use]bool{},
 		interactions: map[string]*Interaction{},
 		nonces:       map[string]*stored{},
 		typing:       map[ID]int{},
+		cdn:          map[string][]byte{},
 		allowed:      map[Misuse]bool{},
 	}
 	s.gateway.sessions = map[string]*session{}
@@ -144,6 +161,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.serveGateway(w, r)
 		return
 	}
+	if strings.HasPrefix(r.URL.Path, "/attachments/") {
+		s.serveFile(w, r)
+		return
+	}
 	s.serveREST(w, r)
 }
 
@@ -183,7 +204,7 @@ func (t redirect) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func isDiscord(host string) bool {
-	for _, d := range []string{"discord.com", "discordapp.com", "discord.gg"} {
+	for _, d := range []string{"discord.com", "discordapp.com", "discordapp.net", "discord.gg"} {
 		if host == d || strings.HasSuffix(host, "."+d) {
 			return true
 		}

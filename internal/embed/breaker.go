@@ -22,6 +22,12 @@ func NewBreaker(e memory.Embedder) *Breaker {
 	return &Breaker{Embedder: e, breaker: endpoint.Breaker{What: "embedder"}}
 }
 
+// Resting reports whether the embedder is left alone for now.
+func (b *Breaker) Resting() bool { return b.breaker.Resting() }
+
+// Health is how the embedder did of late.
+func (b *Breaker) Health() endpoint.Health { return b.breaker.Health() }
+
 // Embed implements memory.Embedder. While the embedder is left alone, the error has a method RetryAfter that tells for
 // how long.
 func (b *Breaker) Embed(ctx context.Context, purpose memory.Purpose, texts []string) (vectors [][]float32, err error) {

@@ -16,7 +16,8 @@ const (
 
 // Breaker leaves a server that fails alone for a while, so that nobody waits for it in vain: after three failures in
 // a row, or for as long as the server itself says, every call is refused at once. Then one call tries; if it fails, the
-// next rest is twice as long. An error that has a method OfText, and says true, is no failure of the server.
+// next rest is twice as long. An error that has a method OfText, and says true, is no failure of the server; one that has a
+// method RetryAfter says for how long the server wants no calls.
 type Breaker struct {
 	What string // is left alone, such as "embedder"
 
@@ -25,28 +26,63 @@ type Breaker struct {
 	rest     time.Duration
 	until    time.Time // when the next call is let through
 	trying   bool      // whether one is under way after a rest
+	last     Health
 }
 
-// Do calls ask, unless the server is left alone: then the error has a method RetryAfter that tells for how long. ask gets a
+// Health is how a server did of late.
+type Health struct {
+	At     time.Time     // when the last call ended that told anything; zero: there was none
+	Took   time.Duration // that call
+	Failed error         // what it failed by; nil if it didn't
+	Rests  time.Duration // for how long the server is left alone from now on; 0: it isn't
+}
+
+// Health may be asked at any time.
+func (b *Breaker) Health() Health {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.last
+	if !b.until.IsZero() {
+		h.Rests = max(0, time.Until(b.until))
+	}
+	return h
+}
+
+// Do calls ask, unless the server is left alone: then the error is a *Resting. ask gets a
 // context that ends after limit, unless that is 0. If ctx itself ends, that tells nothing of the server.
 func (b *Breaker) Do(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
 	trial, err := b.enter()
 	if err != nil {
 		return err
 	}
+	over := false
+	defer func() {
+		if !over { // ask has panicked: whoever recovers from that mustn't find the server left alone for good
+			b.giveUp(trial)
+		}
+	}()
 	inner := ctx
 	if limit > 0 {
 		var cancel context.CancelFunc
 		inner, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
+	begun := time.Now()
 	err = ask(inner)
+	over = true
 	if err != nil && ctx.Err() != nil {
 		b.giveUp(trial)
 		return err
 	}
-	b.leave(err, trial)
+	b.leave(err, trial, time.Since(begun))
 	return err
+}
+
+// Resting reports whether the server is left alone, or the one call that tries it after a rest is under way.
+func (b *Breaker) Resting() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.trying || time.Now().Before(b.until)
 }
 
 // enter returns an error unless the server may be asked, and whether this is the one call after a rest.
@@ -57,7 +93,7 @@ func (b *Breaker) enter() (trial bool, err error) {
 		return false, nil
 	}
 	if left := time.Until(b.until); left > 0 || b.trying {
-		return false, &resting{what: b.What, left: max(left, time.Second)}
+		return false, &Resting{Left: max(left, time.Second), what: b.What}
 	}
 	b.trying = true
 	return true, nil
@@ -70,9 +106,10 @@ func (b *Breaker) giveUp(trial bool) {
 }
 
 // leave notes how a call came out.
-func (b *Breaker) leave(err error, trial bool) {
+func (b *Breaker) leave(err error, trial bool, took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.last = Health{At: time.Now(), Took: took, Failed: err}
 	b.trying = b.trying && !trial
 	var text interface{ OfText() bool }
 	if err == nil || errors.As(err, &text) && text.OfText() {
@@ -85,24 +122,25 @@ func (b *Breaker) leave(err error, trial bool) {
 		b.rest = min(max(2*b.rest, firstRest), longRest)
 		wait = b.rest
 	}
-	var refused *Refusal
-	if errors.As(err, &refused) {
-		wait = max(wait, refused.After)
+	var said interface{ RetryAfter() time.Duration }
+	if errors.As(err, &said) {
+		wait = max(wait, said.RetryAfter())
 	}
 	if until := time.Now().Add(wait); wait > 0 && until.After(b.until) {
 		b.until = until
 	}
 }
 
-// resting says that a server is left alone.
-type resting struct {
+// Resting says that a server is left alone.
+type Resting struct {
+	Left time.Duration // until the next call is let through, at least a second
+
 	what string
-	left time.Duration
 }
 
-func (r *resting) Error() string {
-	return fmt.Sprintf("the %s failed and isn't asked again before %v have passed", r.what, r.left.Round(time.Second))
+func (r *Resting) Error() string {
+	return fmt.Sprintf("the %s failed and isn't asked again before %v have passed", r.what, r.Left.Round(time.Second))
 }
 
 // RetryAfter is for how long the server is left alone.
-func (r *resting) RetryAfter() time.Duration { return r.left }
+func (r *Resting) RetryAfter() time.Duration { return r.Left }

@@ -103,3 +103,65 @@ func TestBreakerRestsAndTries(t *testing.T) {
 		}
 	})
 }
+
+// busy is an error that says how long to wait, as others than this package's do.
+type busy struct{ time.Duration }
+
+func (busy) Error() string               { return "busy" }
+func (b busy) RetryAfter() time.Duration { return b.Duration }
+
+// Whatever says that it wants to be left alone is, once for as long, and whoever panics leaves nothing behind.
+// What is told of a server is how its last call came out, and whether it is left alone.
+func TestBreakerTellsHowTheServerDoes(t *testing.T) {
+	t.Parallel()
+	b := Breaker{What: "thing"}
+	if h := b.Health(); h != (Health{}) {
+		t.Errorf("before any call: %+v", h)
+	}
+	down := errors.New("down")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for i, tt := range []struct {
+		ctx    context.Context
+		err    error
+		failed error
+		rests  bool
+	}{
+		{t.Context(), nil, nil, false},
+		{t.Context(), down, down, false},
+		{ended, context.Canceled, down, false}, // which says nothing of the server
+		{t.Context(), down, down, false},
+		{t.Context(), down, down, true},
+	} {
+		if err := b.Do(tt.ctx, 0, func(context.Context) error { return tt.err }); !errors.Is(err, tt.err) {
+			t.Fatal(err)
+		}
+		if h := b.Health(); h.At.IsZero() || h.Took < 0 || h.Failed != tt.failed || (h.Rests > 0) != tt.rests {
+			t.Errorf("after call %d: %+v", i, h)
+		}
+	}
+}
+
+func TestBreakerTakesTheServersWord(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := Breaker{What: "thing"}
+		err := b.Do(t.Context(), 0, func(context.Context) error { return fmt.Errorf("ask: %w", busy{time.Hour}) })
+		if !errors.As(err, new(busy)) {
+			t.Error(err)
+		}
+		never := func(context.Context) error { t.Error("asked"); return nil }
+		var rests *Resting
+		if err := b.Do(t.Context(), 0, never); !errors.As(err, &rests) || rests.Left != time.Hour || rests.RetryAfter() != time.Hour {
+			t.Errorf("%v", err)
+		}
+		time.Sleep(time.Hour)
+		func() {
+			defer func() { _ = recover() }()
+			_ = b.Do(t.Context(), 0, func(context.Context) error { panic("no") })
+		}()
+		if err := b.Do(t.Context(), 0, func(context.Context) error { return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -67,6 +67,9 @@ func (b *batch) channel(c memory.Channel) {
 	}
 	b.told.channels[c.ID] = true
 	b.sum.Channels++
+	if c.Guild == memory.DirectGuild {
+		b.sum.Direct++
+	}
 	b.events = append(b.events, memory.ChannelSeen{Channel: c})
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // expected ends the sentence about a file of another kind.
-const expected = "expected is a channel export of DiscordChatExporter as JSON (--format Json), or a recall set (JSON lines of type message and question)"
+const expected = "expected is a channel export of DiscordChatExporter as JSON (--format Json), a recall set (JSON lines of type message and question), or another bot's SQLite database with a table of messages"
 
 var (
 	errEmpty   = errors.New("the file is empty: " + expected)

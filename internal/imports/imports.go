@@ -1,5 +1,5 @@
 // Package imports turns files of conversations into memory's events: channel exports of DiscordChatExporter
-// as JSON, and recall sets.
+// as JSON, recall sets, and the tables of messages in other bots' SQLite databases.
 //
 // It promises that a file of any size is read in bounded memory, that reading one twice is reading it once,
 // that an import changes nothing Discord has told since, and that a file that breaks off keeps what it held
@@ -32,6 +32,9 @@ type Summary struct {
 	Answers      int    // of Hark's own; they are not imported
 	Skipped      int    // messages that could not be read
 	FirstSkipped string // where the first of them is and what it lacks; empty if none was skipped
+	Direct       int    // of the channels those that are direct messages
+	Out          int    // messages of a table's that somebody wrote who has opted out, where the server isn't known
+	Local        int    // channels of a table's of which nobody knows the server
 }
 
 // Known is what reading needs to know of what is remembered already, so that an import neither gives one id

@@ -215,7 +215,7 @@ func parseLine(line []byte, number int, whole bool) (setLine, error) {
 		return l, nil
 	case bytes.IndexByte(line, 0) >= 0:
 		return l, fmt.Errorf("line %d: %w", number, errNUL)
-	case !whole:
+	case !whole && err.Error() == "unexpected end of JSON input": // it is a *json.SyntaxError as all are
 		return l, damaged(io.ErrUnexpectedEOF, fmt.Sprintf("in line %d", number))
 	}
 	return l, fmt.Errorf("line %d is not JSON (%v): correct it; %s", number, err, kept)

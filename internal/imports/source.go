@@ -64,8 +64,38 @@ func open(r io.Reader) (*source, error) {
 		}
 		plain = unzip
 	}
-	src := &source{Reader: bufio.NewReaderSize(plain, peekSize), raw: raw}
+	src := &source{Reader: bufio.NewReaderSize(&unended{r: plain}, peekSize), raw: raw}
 	return src, src.skipMark()
+}
+
+// unended leaves out the white space that a text ends with: a file that is cut off has often got a line feed since, and ends
+// within a word all the same.
+type unended struct {
+	r    io.Reader
+	held []byte // white space that something may follow
+	next []byte // to be read before all else
+	err  error  // once next is read
+}
+
+// heldSpace is how much white space is held back; where there is more it isn't the end of a line.
+const heldSpace = 1 << 10
+
+func (u *unended) Read(p []byte) (int, error) {
+	for len(u.next) == 0 && u.err == nil {
+		buf := make([]byte, readAhead)
+		n, err := u.r.Read(buf)
+		text := append(u.held, buf[:n]...)
+		end := len(bytes.TrimRight(text, " \t\r\n"))
+		if len(text)-end > heldSpace || err != nil && !errors.Is(err, io.EOF) {
+			end = len(text)
+		}
+		u.next, u.held, u.err = text[:end:end], text[end:], err
+	}
+	n := copy(p, u.next)
+	if u.next = u.next[n:]; n > 0 || len(p) == 0 {
+		return n, nil
+	}
+	return 0, u.err
 }
 
 // skipMark passes over a byte order mark and refuses those of encodings other than UTF-8.

@@ -3,12 +3,13 @@ package llm
 import (
 	"context"
 	"errors"
-
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
+
+	"hark/internal/chat"
 )
 
 const (
@@ -22,22 +23,24 @@ var errIdle = errors.New("no sign of life")
 // call is one request and the stream that answers it.
 type call struct {
 	client *Client
+	asked  asked
 	timer  timer // ends the call when nothing is heard
 }
 
-// call asks once. passed tells whether delta got anything.
-func (c *Client) call(ctx context.Context, r openai.ChatCompletionRequest, delta func(string)) (reply Reply, passed bool, err error) {
+// call asks once, for at most maxTokens. passed tells whether delta got anything.
+func (c *Client) call(ctx context.Context, r chat.Request, maxTokens int, delta func(string)) (reply chat.Reply, passed bool, err error) {
 	if delta == nil {
 		delta = func(string) {}
 	}
 	inner, k, stop := c.begin(ctx)
 	defer stop()
-	stream, err := k.openai().CreateChatCompletionStream(inner, r)
+	k.asked = c.asked(r)
+	stream, err := k.openai().CreateChatCompletionStream(inner, c.request(r, maxTokens))
 	if err != nil {
-		return Reply{}, false, k.explain(ctx, inner, err)
+		return chat.Reply{}, false, k.explain(ctx, inner, err)
 	}
 	defer stream.Close()
-	a := answer{delta: delta}
+	a := answer{delta: delta, reply: chat.Reply{Model: c.config.Model}}
 	for {
 		raw, err := stream.RecvRaw()
 		if err == nil {
@@ -49,10 +52,14 @@ func (c *Client) call(ctx context.Context, r openai.ChatCompletionRequest, delta
 		switch {
 		case err == nil:
 		case a.whole(err):
-			return a.end(), a.passed, nil
+			reply, ok := a.end()
+			if !ok {
+				return reply, a.passed, c.problem(BadAnswer, true, "the model %q made a tool's call without a name", c.config.Model)
+			}
+			return reply, a.passed, nil
 		default:
-			reply := a.end()
-			if a.passed {
+			reply := a.part() // what may be half a tag is shown to nobody
+			if a.passed || len(a.calls) > 0 {
 				err = &broken{err}
 			}
 			return reply, a.passed, k.explain(ctx, inner, err)
@@ -92,7 +99,7 @@ func (k *call) Do(r *http.Request) (*http.Response, error) {
 	k.timer.Reset(k.client.config.Timeout)
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
-		return nil, k.client.refusal(resp)
+		return nil, k.refusal(resp)
 	}
 	if r.Method == http.MethodPost { // not the list of models
 		resp.Body = newEvents(resp.Body, func() { k.timer.Reset(k.client.config.Timeout) })
@@ -114,7 +121,9 @@ func (k *call) explain(ctx, inner context.Context, err error) error {
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &said):
-		return c.failed(said)
+		return k.failed(said)
+	case errors.Is(err, openai.ErrReasoningToolsRequireResponses): // which it says of some models' names
+		return c.noTools(failure{})
 	case errors.Is(err, errBadEvent):
 		return c.badAnswer(err)
 	case silent && !errors.As(err, &midway):
@@ -134,7 +143,8 @@ func (b *broken) Unwrap() error { return b.error }
 type answer struct {
 	delta    func(string)
 	thoughts filter
-	reply    Reply
+	calls    calls
+	reply    chat.Reply
 	passed   bool
 	size     int
 }
@@ -151,6 +161,11 @@ func (a *answer) take(raw []byte) error {
 	a.size += len(e.text)
 	if a.size > maxAnswer {
 		return errTooMuch
+	}
+	for _, p := range e.calls {
+		if err := a.calls.add(p); err != nil {
+			return err
+		}
 	}
 	a.pass(a.thoughts.write(e.text))
 	if e.finish != "" {
@@ -173,9 +188,19 @@ func (a *answer) whole(err error) bool {
 	return a.reply.FinishReason != "" && !errors.As(err, &failed) && !errors.Is(err, errBadEvent)
 }
 
-// end passes on what was held back in case it became a tag.
-func (a *answer) end() Reply {
+// end is all of an answer that is whole, with what was held back in case it became a tag, unless a call in it makes no sense.
+func (a *answer) end() (reply chat.Reply, ok bool) {
 	a.pass(a.thoughts.flush())
+	reply = a.part()
+	reply.Calls, ok = a.calls.end(reply.FinishReason)
+	if len(reply.Calls) > 0 && reply.FinishReason == "stop" { // so say Ollama, and OpenAI at times
+		reply.FinishReason = "tool_calls"
+	}
+	return reply, ok
+}
+
+// part is what there is of the answer but its calls: half a call is none.
+func (a *answer) part() chat.Reply {
 	a.reply.Text = a.thoughts.shown.String()
 	return a.reply
 }

@@ -4,46 +4,80 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
+	"time"
 
-	"hark/builder"
+	"hark/internal/chat"
 )
 
 // Check asks the server whether it has the model, and says how it knows: by the list of its models, which costs
-// nothing, or, where that is missing or lacks the model, by a call for the shortest of answers. Its error is
-// Chat's, with the server's own words.
+// nothing, or, where that is missing or lacks the model, by Try. Its error is Chat's, with the server's own words.
 func (c *Client) Check(ctx context.Context) (how string, err error) {
-	listed, err := c.lists(ctx)
-	if err == nil && listed {
+	names, err := c.list(ctx)
+	if err == nil && slices.Contains(names, c.config.Model) {
 		return "it is in the server's list of models", nil
 	}
 	if err != nil && final(err) {
 		return "", inFull(err)
 	}
-	tokens := 1
-	if isReasoning(c.config.Model) {
-		tokens = 16 // with 1 they refuse
-	}
-	request := c.request([]builder.ChatMessage{{Role: builder.RoleUser, Content: "Hi"}}, tokens)
-	if _, _, err := c.call(ctx, request, nil); err != nil {
-		return "", inFull(err)
+	if _, err := c.Try(ctx); err != nil {
+		return "", err
 	}
 	return "it answered a call for the shortest of answers", nil
 }
 
-// lists tells whether the server lists the model.
-func (c *Client) lists(ctx context.Context) (bool, error) {
+// mostNamed is how many models an error names of those that the server has.
+const mostNamed = 10
+
+// Try asks the model for the shortest of answers, and tells how long that took. Its error is Chat's, with the server's own
+// words and, where the server lacks the model, some of those that it has.
+func (c *Client) Try(ctx context.Context) (time.Duration, error) {
+	tokens := 1
+	if isReasoning(c.config.Model) {
+		tokens = 16 // with 1 they refuse
+	}
+	hi := chat.Request{Messages: []chat.Message{{Role: chat.User, Content: "Hi"}}}
+	started := c.clock.now()
+	_, _, err := c.call(ctx, hi, tokens, nil)
+	took := c.clock.now().Sub(started)
+	if err == nil {
+		return took, nil
+	}
+	err = inFull(err)
+	var e *Error
+	if errors.As(err, &e) && e.Kind == NotFound {
+		if names, listed := c.list(ctx); listed == nil && len(names) > 0 {
+			full := *e
+			full.text += "; it has " + c.clean(strings.Join(names[:min(len(names), mostNamed)], ", "))
+			err = &full
+		}
+	}
+	return took, err
+}
+
+// List is the names of the models that the server has, in order. Its error is Chat's, with the server's own words.
+func (c *Client) List(ctx context.Context) ([]string, error) {
+	names, err := c.list(ctx)
+	if err != nil {
+		return nil, inFull(err)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func (c *Client) list(ctx context.Context) ([]string, error) {
 	inner, k, stop := c.begin(ctx)
 	defer stop()
 	list, err := k.openai().ListModels(inner)
 	if err != nil {
-		return false, k.explain(ctx, inner, err)
+		return nil, k.explain(ctx, inner, err)
 	}
+	var names []string
 	for _, m := range list.Models {
-		if m.ID == c.config.Model {
-			return true, nil
-		}
+		names = append(names, m.ID)
 	}
-	return false, nil
+	return names, nil
 }
 
 // final tells whether a call would fail as listing the models did.

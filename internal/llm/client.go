@@ -1,5 +1,5 @@
 // Package llm speaks to the model that writes answers, at any server that knows OpenAI's protocol. What it passes
-// on is only what guild members may see: a model's thoughts are left out, however they come. An answer is either
+// on is only what guild members may see: a model's thoughts are left out, however they come. Calls of tools are passed on whole. An answer is either
 // whole or an error, which says what happened and what to do, and never holds the key, the prompt or the answer.
 // Nothing is asked twice once a part of the answer was passed on.
 package llm
@@ -15,7 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"hark/builder"
+	"hark/internal/chat"
+	"hark/internal/endpoint"
 )
 
 // Config says which model is asked, and how.
@@ -25,9 +26,16 @@ type Config struct {
 	Model       string
 	MaxTokens   int               // of an answer, thoughts included; 0: as many as the server likes
 	Temperature *float32          // nil: the server's choice. Left out for models that have none.
+	Window      int               // tokens that it takes for prompt and answer together; 0: it isn't known
+	Vision      bool              // it can see; images are left out of what is sent to one that can't
 	Timeout     time.Duration     // until the server begins to answer, and between two signs of life; 0: a minute
 	Retries     int               // how often a call that came to nothing is made again; 0: never
-	Headers     map[string]string // sent with every request, besides those that the protocol needs
+	Headers     map[string]string // sent with every request, besides those that the protocol needs; never shown
+	// Breaker leaves the server alone after failures, for all clients that share it; nil: nothing does.
+	Breaker *endpoint.Breaker
+	// Called, if not nil, is told of each call of a model that wasn't left alone: how long it took until its answer was
+	// whole, and why it failed. Those that were broken off by whoever made them aren't told of.
+	Called func(model string, took time.Duration, failed error)
 }
 
 // Client asks one model. It may be used by several goroutines.
@@ -35,16 +43,6 @@ type Client struct {
 	config Config
 	http   *http.Client
 	clock  clock
-}
-
-// Reply is a model's answer.
-type Reply struct {
-	// Text is what members may see. It is all that delta got, but where a model closes a thought that it never
-	// opened: what it wrote before was the thought, and isn't in Text.
-	Text             string
-	FinishReason     string // "stop", or "length" where Config.MaxTokens ended it
-	PromptTokens     int    // as the server counts; 0 if it didn't say
-	CompletionTokens int
 }
 
 // clock is time, which tests replace.
@@ -107,24 +105,73 @@ func realClock() clock {
 // Name is the model's.
 func (c *Client) Name() string { return c.config.Model }
 
-// Chat asks the model to go on after messages. It passes what members may see of the answer to delta, in order,
-// as it comes, and returns the whole of it. delta may be nil. A failure is an *Error, with the part of the answer
-// that came before it in Reply; if ctx ends first, its cause.
-func (c *Client) Chat(ctx context.Context, messages []builder.ChatMessage, delta func(string)) (Reply, error) {
+// Health is how the model's server did of late, for whichever of its models it was asked; zero without a breaker.
+func (c *Client) Health() endpoint.Health {
+	if c.config.Breaker == nil {
+		return endpoint.Health{}
+	}
+	return c.config.Breaker.Health()
+}
+
+// Window is how many tokens the model takes for prompt and answer together, and how many that leaves for a prompt beside
+// the longest answer, which may be none; 0 and 0 if it isn't known.
+func (c *Client) Window() (all, room int) {
+	if c.config.Window == 0 {
+		return 0, 0
+	}
+	return c.config.Window, c.config.Window - c.config.MaxTokens
+}
+
+// Resting reports whether the model's server is left alone for now, after failures.
+func (c *Client) Resting() bool { return c.config.Breaker != nil && c.config.Breaker.Resting() }
+
+// CanSee reports whether the model is sent images.
+func (c *Client) CanSee() bool { return c.config.Vision }
+
+// Chat asks the model to go on after a request's messages. It passes what members may see of the answer to delta, in order,
+// as it comes, and returns the whole of it, with the calls of tools that the model makes. delta may be nil. A failure is
+// an *Error, with the part of the answer that came before it in Reply, and no calls; if ctx ends first, its cause.
+func (c *Client) Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
+	reply, _, err := c.chat(ctx, r, delta)
+	return reply, err
+}
+
+// chat is Chat, and tells whether delta got anything.
+func (c *Client) chat(ctx context.Context, r chat.Request, delta func(string)) (reply chat.Reply, passed bool, err error) {
+	if c.config.Breaker == nil {
+		return c.persist(ctx, r, delta)
+	}
+	err = c.config.Breaker.Do(ctx, 0, func(ctx context.Context) error {
+		reply, passed, err = c.persist(ctx, r, delta)
+		return err
+	})
+	var rests *endpoint.Resting
+	if errors.As(err, &rests) {
+		err = c.resting(rests.Left)
+	}
+	return reply, passed, err
+}
+
+// persist asks again where that may help.
+func (c *Client) persist(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, bool, error) {
 	for attempt := 0; ; attempt++ {
-		reply, passed, err := c.call(ctx, c.request(messages, c.config.MaxTokens), delta)
-		if err == nil && strings.TrimSpace(reply.Text) == "" {
+		began := c.clock.now()
+		reply, passed, err := c.call(ctx, r, c.config.MaxTokens, delta)
+		if err == nil && len(reply.Calls) == 0 && strings.TrimSpace(reply.Text) == "" {
 			err = c.silent(reply)
 		}
+		if c.config.Called != nil && ctx.Err() == nil {
+			c.config.Called(c.config.Model, c.clock.now().Sub(began), err)
+		}
 		if err == nil || passed || attempt >= c.config.Retries {
-			return reply, err
+			return reply, passed, err
 		}
 		pause, again := c.pause(err, attempt)
 		if !again {
-			return reply, err
+			return reply, passed, err
 		}
 		if slept := c.clock.sleep(ctx, pause); slept != nil {
-			return reply, fmt.Errorf("wait to ask the model again (%w): %w", err, slept)
+			return reply, passed, fmt.Errorf("wait to ask the model again (%w): %w", err, slept)
 		}
 	}
 }
@@ -138,10 +185,10 @@ const (
 // more patience than people have, there isn't.
 func (c *Client) pause(err error, attempt int) (time.Duration, bool) {
 	var e *Error
-	if !errors.As(err, &e) || !e.again || e.RetryAfter > longestPause {
+	if !errors.As(err, &e) || !e.again || e.after > longestPause {
 		return 0, false
 	}
 	pause := min(firstPause<<min(attempt, 10), longestPause)
 	pause = pause/2 + time.Duration(c.clock.rand()*float64(pause/2))
-	return max(pause, e.RetryAfter), true
+	return max(pause, e.after), true
 }

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"hark/builder"
+	"hark/internal/chat"
 	"hark/internal/llmtest"
 )
 
@@ -76,15 +77,15 @@ func client(s *llmtest.Server, change func(*Config)) (*Client, *hands) {
 	return k, h
 }
 
-var prompt = []builder.ChatMessage{
-	{Role: builder.RoleSystem, Content: "Be kind."},
-	{Role: builder.RoleUser, Content: private},
-	{Role: builder.RoleAssistant, Content: "Noted."},
-	{Role: builder.RoleUser, Content: "What is it?"},
-}
+var prompt = chat.Request{Messages: []chat.Message{
+	{Role: chat.System, Content: "Be kind."},
+	{Role: chat.User, Content: private},
+	{Role: chat.Assistant, Content: "Noted."},
+	{Role: chat.User, Content: "What is it?"},
+}}
 
-// chat asks and returns the deltas too.
-func chat(t *testing.T, c *Client) (Reply, []string, error) {
+// talk asks and returns the deltas too.
+func talk(t *testing.T, c *Client) (chat.Reply, []string, error) {
 	t.Helper()
 	var deltas []string
 	reply, err := c.Chat(t.Context(), prompt, func(s string) { deltas = append(deltas, s) })
@@ -125,9 +126,9 @@ func TestChat(t *testing.T) {
 		Text: []string{"<th", "ink>hm", "m</thi", "nk>\n\n", "It is", " ", "swordfish", "."},
 	})
 	c, h := client(s, func(c *Config) { c.Headers = map[string]string{"X-Title": "Hark"} })
-	reply, deltas, err := chat(t, c)
-	want := Reply{Text: "It is swordfish.", FinishReason: "stop", PromptTokens: 7, CompletionTokens: 6}
-	if err != nil || reply != want {
+	reply, deltas, err := talk(t, c)
+	want := chat.Reply{Text: "It is swordfish.", Model: "test-model", FinishReason: "stop", PromptTokens: 7, CompletionTokens: 6}
+	if err != nil || !reflect.DeepEqual(reply, want) {
 		t.Errorf("%+v, %v; want %+v", reply, err, want)
 	}
 	if !slices.Equal(deltas, []string{"It is", " ", "swordfish", "."}) {
@@ -181,7 +182,7 @@ func TestDialects(t *testing.T) {
 		s := llmtest.New(t)
 		s.Queue(reply)
 		c, _ := client(s, nil)
-		if got, _, err := chat(t, c); err != nil || got.Text != "It is so." || got.FinishReason != "stop" {
+		if got, _, err := talk(t, c); err != nil || got.Text != "It is so." || got.FinishReason != "stop" {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -197,7 +198,7 @@ func TestBreakAfterTheEnd(t *testing.T) {
 	s.Queue(llmtest.Reply{Events: []string{ended, ""}, Cut: llmtest.CutBytes, CutAt: len(ended) + 2},
 		llmtest.Reply{Events: []string{ended, ""}, Pause: pause})
 	c, h := client(s, nil)
-	if reply, _, err := chat(t, c); err != nil || reply.Text != "Done." {
+	if reply, _, err := talk(t, c); err != nil || reply.Text != "Done." {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	<-h.fire
@@ -207,7 +208,7 @@ func TestBreakAfterTheEnd(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if reply, _, err := chat(t, c); err != nil || reply.Text != "Done." {
+		if reply, _, err := talk(t, c); err != nil || reply.Text != "Done." {
 			t.Errorf("%+v, %v", reply, err)
 		}
 	}()
@@ -238,7 +239,7 @@ func TestCutOff(t *testing.T) {
 		}
 		s.Queue(reply)
 		c, _ := client(s, nil)
-		got, _, err := chat(t, c)
+		got, _, err := talk(t, c)
 		if !errors.Is(err, ErrCutOff) || kind(err) != CutOff || !strings.HasPrefix(got.Text, "It is sw") || strings.Contains(got.Text, "secret") {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
@@ -256,7 +257,7 @@ func TestCutAnywhere(t *testing.T) {
 	whole := 0
 	for at := 0; at <= 1100; at += 13 {
 		s.Queue(llmtest.Reply{Text: []string{"One ", "two ", "three."}, Cut: llmtest.CutBytes, CutAt: at})
-		reply, _, err := chat(t, c)
+		reply, _, err := talk(t, c)
 		if err == nil || !strings.HasPrefix("One two three.", reply.Text) {
 			t.Fatalf("cut at %d: %+v, %v", at, reply, err)
 		}
@@ -277,12 +278,12 @@ func TestErrorEvents(t *testing.T) {
 		bad := llmtest.Reply{Events: append(llmtest.KeepAlive(3), event, ""), Pause: pause}
 		s.Queue(bad, llmtest.Say("better"))
 		c, _ := client(s, nil)
-		if reply, _, err := chat(t, c); err != nil || reply.Text != "better" {
+		if reply, _, err := talk(t, c); err != nil || reply.Text != "better" {
 			t.Errorf("%s before all text: %+v, %v", event, reply, err)
 		}
 		bad = llmtest.Reply{Text: []string{"It is "}, After: []string{event, ""}}
 		s.Queue(bad)
-		reply, _, err := chat(t, c)
+		reply, _, err := talk(t, c)
 		var e *Error
 		if !errors.As(err, &e) || e.Kind != Server || reply.Text != "It is " || e.Status != 0 && e.Status != 503 {
 			t.Errorf("%s after text: %+v, %v", event, reply, err)
@@ -354,7 +355,7 @@ func TestCancel(t *testing.T) {
 	s.Queue(llmtest.Fail(503, "", ""))
 	c, h := client(s, nil)
 	h.sleep = func() error { return enough }
-	if _, _, err = chat(t, c); !errors.Is(err, enough) || kind(err) != Server {
+	if _, _, err = talk(t, c); !errors.Is(err, enough) || kind(err) != Server {
 		t.Errorf("while waiting: %v", err)
 	}
 }
@@ -389,7 +390,7 @@ func TestUnreachable(t *testing.T) {
 	} {
 		c := New(Config{BaseURL: base, APIKey: secret, Model: "m", Retries: 1})
 		c.clock = h.clock()
-		_, _, err := chat(t, c)
+		_, _, err := talk(t, c)
 		if kind(err) != Unreachable || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "is it running? (llm.base_url)") {
 			t.Errorf("%q: %v", base, err)
 		}
@@ -406,7 +407,7 @@ func TestRedirect(t *testing.T) {
 	elsewhere := httptest.NewServer(http.RedirectHandler(s.URL()+"/chat/completions", http.StatusTemporaryRedirect))
 	defer elsewhere.Close()
 	c, _ := client(s, func(c *Config) { c.BaseURL = elsewhere.URL + "/" })
-	if _, _, err := chat(t, c); kind(err) != BadAnswer || !strings.Contains(err.Error(), "sends us elsewhere") || len(s.Requests()) != 0 {
+	if _, _, err := talk(t, c); kind(err) != BadAnswer || !strings.Contains(err.Error(), "sends us elsewhere") || len(s.Requests()) != 0 {
 		t.Errorf("%v, %d requests", err, len(s.Requests()))
 	}
 }

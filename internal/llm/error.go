@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"time"
+
+	"hark/internal/chat"
 )
 
 // Kind is what went wrong, as far as it matters to whoever asked.
@@ -21,7 +23,31 @@ const (
 	CutOff                      // the answer ended in the middle
 	Server                      // the server failed
 	BadAnswer                   // what came is no answer
+	Resting                     // it wasn't asked, because it failed several times before; see RetryAfter
 )
+
+// kinds are what the kinds of errors are called.
+var kinds = [...]string{
+	Unreachable: "unreachable", TimedOut: "timed_out", Refused: "refused", NotFound: "not_found", RateLimited: "rate_limited", TooLong: "too_long",
+	Rejected: "rejected", CutOff: "cut_off", Server: "server", BadAnswer: "bad_answer", Resting: "resting",
+}
+
+// String is what a kind is called, in lower case, such as "rate_limited".
+func (k Kind) String() string {
+	if k <= 0 || int(k) >= len(kinds) {
+		return "other"
+	}
+	return kinds[k]
+}
+
+// KindOf is the kind of an error of a model's; 0 if it isn't one.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return 0
+}
 
 // ErrCutOff is what errors of the kind CutOff are.
 var ErrCutOff = errors.New("the model's answer was cut off")
@@ -29,13 +55,15 @@ var ErrCutOff = errors.New("the model's answer was cut off")
 // Error is a failed call. Its text says what to do, to whoever runs Hark. It holds neither the key nor anything
 // of the prompt or the answer.
 type Error struct {
-	Kind       Kind
-	Status     int           // of HTTP; 0 if none came
-	RetryAfter time.Duration // how long the server asks to be left alone; 0 if it doesn't say
+	Kind   Kind
+	Status int // of HTTP; 0 if none came
 
 	text  string
-	said  string // the server's own words, which may hold parts of the prompt
-	again bool   // asking again may help
+	said  string        // the server's own words, which may hold parts of the prompt
+	again bool          // asking again may help
+	after time.Duration // see RetryAfter
+
+	noTools, noImages bool
 
 	room, asked int // see TooLong
 }
@@ -44,6 +72,19 @@ func (e *Error) Error() string { return e.text }
 
 // Is reports whether target is ErrCutOff and e is of that kind.
 func (e *Error) Is(target error) bool { return target == ErrCutOff && e.Kind == CutOff }
+
+// RetryAfter is for how long the server wants to be left alone, or is; 0 if nobody says.
+func (e *Error) RetryAfter() time.Duration { return e.after }
+
+// OfText reports whether the server is well and it is the request that it doesn't take, or the answer that is bad: no
+// reason to leave it alone (see endpoint.Breaker).
+func (e *Error) OfText() bool {
+	switch e.Kind {
+	case Unreachable, TimedOut, RateLimited, CutOff, Server:
+		return false
+	}
+	return true
+}
 
 // place is the server's address without what may be secret in it.
 func (c *Client) place() string {
@@ -61,6 +102,13 @@ func (c *Client) problem(kind Kind, again bool, format string, args ...any) *Err
 func (c *Client) unreachable(err error) *Error {
 	return c.problem(Unreachable, true, "the model's server at %s can't be reached (%v): is it running? (llm.base_url)",
 		c.place(), err)
+}
+
+func (c *Client) resting(left time.Duration) *Error {
+	e := c.problem(Resting, false, "the model's server at %s failed and isn't asked again before %v have passed",
+		c.place(), left.Round(time.Second))
+	e.after = left
+	return e
 }
 
 func (c *Client) timedOut() *Error {
@@ -83,7 +131,7 @@ func (c *Client) badAnswer(err error) *Error {
 }
 
 // silent says why a whole answer holds nothing to show.
-func (c *Client) silent(r Reply) *Error {
+func (c *Client) silent(r chat.Reply) *Error {
 	switch r.FinishReason {
 	case "length":
 		return c.problem(BadAnswer, false, "the model %q used up all its tokens in thought and gave no answer: raise "+

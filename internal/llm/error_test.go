@@ -42,6 +42,7 @@ func TestErrors(t *testing.T) {
 		{llmtest.Reply{Body: `{"error":{"message":"prompt is too long: 5 tokens > 4 maximum"}}`}, TooLong, "lower", 1},
 		{llmtest.Reply{Body: `{"error":{"message":"x","code":429}}`}, RateLimited, "no more calls", 3},
 		{llmtest.Reply{Status: 422, Body: `{"detail":[{"loc":["body"],"input":"` + private + `"}]}`}, Rejected, "(422)", 1},
+		{fail(408, "", "Your request timed out"), Server, "failed (408, invalid_request_error)", 3},
 		{fail(500, "", private), Server, "failed (500, invalid_request_error): try again later", 3},
 		{fail(501, "", ""), Server, "failed (501, invalid_request_error)", 1},
 		{fail(503, "overloaded", ""), Server, "failed (503, overloaded)", 3},
@@ -61,12 +62,13 @@ func TestErrors(t *testing.T) {
 		{llmtest.Reply{}, BadAnswer, `"test-model" gave an empty answer`, 3},
 		{llmtest.Reply{Finish: "length", Text: []string{"<think>hm"}}, BadAnswer, "raise llm.max_tokens", 1},
 		{llmtest.Reply{Finish: "content_filter"}, BadAnswer, "content filter", 1},
-		{llmtest.Reply{Tools: []llmtest.ToolCall{{ID: "1", Name: "f", Arguments: []string{"{", "}"}}}}, BadAnswer, "empty answer", 3},
+		{llmtest.Reply{Tools: []llmtest.ToolCall{{ID: "1"}}}, BadAnswer, "call without a name", 3},
+		{llmtest.Reply{Finish: "tool_calls"}, BadAnswer, "empty answer", 3},
 	} {
 		s := llmtest.New(t)
 		s.Answer(func(llmtest.Request) llmtest.Reply { return test.reply })
 		c, _ := client(s, nil)
-		reply, _, err := chat(t, c)
+		reply, _, err := talk(t, c)
 		if kind(err) != test.kind || !strings.Contains(err.Error(), test.want) || reply.Text != "" {
 			t.Errorf("%+v: %+v, %v; want %q", test.reply, reply, err, test.want)
 		}
@@ -102,12 +104,12 @@ func TestRetry(t *testing.T) {
 			s.Queue(llmtest.Say("well"))
 		}
 		c, h := client(s, nil)
-		reply, _, err := chat(t, c)
+		reply, _, err := talk(t, c)
 		if kind(err) != test.kind || (err == nil) != (reply.Text == "well") || !slices.Equal(h.slept, test.slept) {
 			t.Errorf("%s: %+v, %v, slept %v; want %v", name, reply, err, h.slept, test.slept)
 		}
 		var e *Error
-		if errors.As(err, &e) && e.Kind == RateLimited && (e.RetryAfter != 31*time.Second || e.Status != 429) {
+		if errors.As(err, &e) && e.Kind == RateLimited && (e.RetryAfter() != 31*time.Second || e.Status != 429) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
@@ -156,7 +158,7 @@ func TestRequest(t *testing.T) {
 		s := llmtest.New(t)
 		s.Queue(llmtest.Say("ok"))
 		c, _ := client(s, func(c *Config) { c.Model, c.Temperature = model, test.temperature })
-		if _, _, err := chat(t, c); err != nil {
+		if _, _, err := talk(t, c); err != nil {
 			t.Errorf("%s: %v", model, err)
 			continue
 		}
@@ -216,7 +218,7 @@ func TestCheck(t *testing.T) {
 		"not listed":             {nil, "alias", llmtest.Say("H"), "answered a call", "", 2},
 		"no list":                {[]llmtest.Option{llmtest.NoModelList()}, "m", llmtest.Say("H"), "answered a call", "", 2},
 		"only thought":           {[]llmtest.Option{llmtest.NoModelList()}, "o1", llmtest.Reply{Finish: "length"}, "answered a call", "", 2},
-		"neither listed nor had": {[]llmtest.Option{llmtest.Models("a", "b")}, "c", llmtest.Reply{}, "", "has no model \"c\" (404, model_not_found): check llm.model; it says: The model `c` does not exist", 2},
+		"neither listed nor had": {[]llmtest.Option{llmtest.Models("a", "b")}, "c", llmtest.Reply{}, "", "has no model \"c\" (404, model_not_found): check llm.model; it says: The model `c` does not exist; it has a, b", 3},
 		"failing":                {nil, "alias", missing, "", "; it says: long long", 2},
 	} {
 		s := llmtest.New(t, test.options...)
@@ -239,6 +241,26 @@ func TestCheck(t *testing.T) {
 	}
 	c := New(Config{BaseURL: "http://127.0.0.1:1/v1", Model: "m"})
 	if _, err := c.Check(t.Context()); kind(err) != Unreachable {
+		t.Error(err)
+	}
+	if _, err := c.Try(t.Context()); kind(err) != Unreachable {
+		t.Error(err)
+	}
+	if _, err := c.List(t.Context()); kind(err) != Unreachable {
+		t.Error(err)
+	}
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Key(secret), llmtest.Models("small", "large"))
+	c, _ := client(s, func(c *Config) { c.Model = "" })
+	names, err := c.List(t.Context())
+	if err != nil || !slices.Equal(names, []string{"large", "small"}) {
+		t.Errorf("%q, %v", names, err)
+	}
+	wrong, _ := client(s, func(c *Config) { c.APIKey = "other" })
+	if _, err := wrong.List(t.Context()); kind(err) != Refused || !strings.Contains(err.Error(), "it says") {
 		t.Error(err)
 	}
 }

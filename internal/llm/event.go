@@ -11,6 +11,7 @@ import (
 // event is what one event of a stream adds to the answer.
 type event struct {
 	text, finish       string
+	calls              []piece
 	prompt, completion int
 }
 
@@ -23,6 +24,7 @@ type wireEvent struct {
 		Delta, Message struct {
 			Content content
 			Refusal string
+			Calls   []piece `json:"tool_calls"`
 		}
 		FinishReason string `json:"finish_reason"`
 	}
@@ -56,6 +58,7 @@ func parseEvent(raw []byte) (e event, err error) {
 			return event{}, f
 		}
 		e.text += string(c.Delta.Content) + string(c.Message.Content) + c.Delta.Refusal + c.Message.Refusal
+		e.calls = append(append(e.calls, c.Delta.Calls...), c.Message.Calls...)
 		e.finish = c.FinishReason
 	}
 	return e, nil

@@ -21,8 +21,8 @@ var (
 	errTooMuch = fmt.Errorf("%w, but text without end", errBadEvent)
 )
 
-// field matches a line of a stream of events.
-var field = regexp.MustCompile(`^(data|event|id|retry)?:`)
+// field matches a line of a stream of events. No standard has "error", but llama.cpp before September 2025.
+var field = regexp.MustCompile(`^(data|event|id|retry|error)?:`)
 
 // events is the body of an answer, smoothed for go-openai: of a stream only the lines with data, so that no
 // number of comments upsets it, and errors written so that it hands them on rather than swallows them; an answer
@@ -83,6 +83,9 @@ func (e *events) take(line []byte) error {
 		e.name = string(bytes.TrimSpace(line[len("event:"):]))
 	case bytes.HasPrefix(line, []byte("data:")):
 		e.data(bytes.TrimSpace(line[len("data:"):]))
+	case bytes.HasPrefix(line, []byte("error:")):
+		e.name = "error"
+		e.data(bytes.TrimSpace(line[len("error:"):]))
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ func TestEvents(t *testing.T) {
 		"{\n \"a\": 1\n}\n":                              "data: { \"a\":1}\n",
 		"event: error\ndata: {\"a\":1}\n\ndata: {}\n":    "data: { \"error\":{\"a\":1}}\ndata: { }\n",
 		"event: error\ndata: it \"broke\"\n":             "data: { \"error\":\"it \\\"broke\\\"\"}\n",
+		"error: {\"a\":1}\n\ndata: {}\n":                 "data: { \"error\":{\"a\":1}}\ndata: { }\n",
 		"data: {\"a\":1}\ndata: {\"a\"":                  "data: { \"a\":1}\n",
 		"data: {\"a\":1}\n{not json}\n<html>\n{\"b\":2}": "data: { \"a\":1}\ndata: { \"b\":2}\n",
 	} {

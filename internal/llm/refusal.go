@@ -3,8 +3,10 @@ package llm
 import (
 	"bytes"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,23 +15,26 @@ import (
 const maxRefusal = 64 << 10 // bytes read of an answer that is an error
 
 // refusal is the error that an answer other than 200 tells of.
-func (c *Client) refusal(resp *http.Response) *Error {
+func (k *call) refusal(resp *http.Response) *Error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // the status says enough
 	var f failure
 	if !f.read(body) && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
 		f.code = "text/html"
 	}
 	f.status = resp.StatusCode
-	e := c.failed(f)
-	e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), c.clock.now())
+	e := k.failed(f)
+	e.after = retryAfter(resp.Header.Get("Retry-After"), k.client.clock.now())
 	return e
 }
 
 // failed is the error that a server tells of, by its status or in the midst of a stream.
-func (c *Client) failed(f failure) *Error {
-	e := c.sort(f)
+func (k *call) failed(f failure) *Error {
+	e := k.client.unsupported(f, k.asked)
+	if e == nil {
+		e = k.client.sort(f)
+	}
 	e.Status = f.status
-	e.said = c.clean(f.message)
+	e.said = k.client.clean(f.message)
 	return e
 }
 
@@ -57,7 +62,7 @@ func (c *Client) sort(f failure) *Error {
 	case status >= 300 && status < 400:
 		return c.problem(BadAnswer, false, "the model's server at %s sends us elsewhere%s: put the address it is "+
 			"really at into llm.base_url", at, about)
-	case status >= 400 && status < 500:
+	case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
 		return c.problem(Rejected, false, "the model's server at %s doesn't take the request%s: hark doctor may tell "+
 			"more", at, about)
 	case status > 0 && status < 300:
@@ -76,7 +81,7 @@ func (c *Client) describe(f failure) string {
 	if f.status != 0 {
 		parts = append(parts, strconv.Itoa(f.status))
 	}
-	if plainCode.MatchString(f.code) && (c.config.APIKey == "" || !strings.Contains(f.code, c.config.APIKey)) {
+	if plainCode.MatchString(f.code) && c.conceal(f.code) == f.code {
 		parts = append(parts, f.code)
 	}
 	if parts == nil {
@@ -107,11 +112,19 @@ func (f failure) says(any ...string) bool {
 	return false
 }
 
-// clean is a server's message without the key and of bearable length, on one line.
-func (c *Client) clean(message string) string {
-	if c.config.APIKey != "" {
-		message = strings.ReplaceAll(message, c.config.APIKey, "…")
+// conceal is text without the key and the values of headers, which may be keys too.
+func (c *Client) conceal(text string) string {
+	for _, secret := range append(slices.Collect(maps.Values(c.config.Headers)), c.config.APIKey) {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "…")
+		}
 	}
+	return text
+}
+
+// clean is a server's message without secrets and of bearable length, on one line.
+func (c *Client) clean(message string) string {
+	message = c.conceal(message)
 	message = strings.Join(strings.Fields(strings.ToValidUTF8(message, "")), " ")
 	if runes := []rune(message); len(runes) > 200 {
 		message = string(runes[:200]) + "…"

@@ -44,7 +44,7 @@ func TestTooLong(t *testing.T) {
 		s := llmtest.New(t)
 		s.Queue(test.reply)
 		c, _ := client(s, func(c *Config) { c.MaxTokens = 700 })
-		_, _, err := chat(t, c)
+		_, _, err := talk(t, c)
 		var e *Error
 		if !errors.As(err, &e) {
 			t.Errorf("%s: %v", test.from, err)

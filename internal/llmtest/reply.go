@@ -112,6 +112,7 @@ var errorSpellings = []string{
 	`data: {"type":"error","code":"server_error","message":"overloaded"}`,
 	"event: error\ndata: {\"message\":\"overloaded\",\"code\":503}",
 	"event: error\ndata: overloaded",
+	`error: {"code":503,"message":"overloaded","type":"unavailable_error"}`,
 	`{"error":{"message":"overloaded","type":"server_error","code":503}}`,
 }
 

@@ -12,9 +12,19 @@ import (
 // Message is one of a chat request.
 type Message struct {
 	Role       string          `json:"role"`
-	Content    string          `json:"content"`
+	Content    string          `json:"-"` // its text; that of all parts if it has several
+	Images     []Image         `json:"-"` // among its parts
 	ToolCalls  json.RawMessage `json:"tool_calls"`
 	ToolCallID string          `json:"tool_call_id"`
+
+	silent bool  // without content
+	bad    error // what is wrong with its parts
+}
+
+// Image is one that was sent as a data URL.
+type Image struct {
+	Type string // such as "image/png"
+	Data []byte
 }
 
 // Request is one that the server received.
@@ -111,12 +121,15 @@ func (r Request) checkChat() error {
 		if !slices.Contains([]string{"system", "developer", "user", "assistant", "tool"}, m.Role) {
 			return fmt.Errorf("message %d has the role %q", i, m.Role)
 		}
-		if m.Role == "tool" && m.ToolCallID == "" {
-			return fmt.Errorf("message %d answers no tool call", i)
-		}
 	}
-	if r.Last() == "" {
+	if err := checkTalk(r.Messages); err != nil {
+		return err
+	}
+	if last := r.Messages[len(r.Messages)-1]; last.Content == "" && len(last.Images) == 0 {
 		return errors.New("the last message is empty")
+	}
+	if err := checkTools(r.Tools); err != nil {
+		return err
 	}
 	if r.MaxTokens != nil && r.MaxCompletionTokens != nil {
 		return errors.New("max_tokens beside max_completion_tokens")

@@ -2,7 +2,8 @@
 // and whole, tool calls in pieces, the list of models, and embeddings that really rank. It says what it was
 // scripted to say and fails the way real servers do: cut streams, errors in mid-answer, limits, pages of HTML,
 // vectors too few or not numbers. It never sleeps: a slow reply is held until the test lets it go. A request
-// that a real server would refuse gets its 400 and fails the test.
+// that a real server would refuse gets its 400 and fails the test: one whose tools, calls and outcomes don't keep to the protocol,
+// too.
 package llmtest
 
 import (

@@ -270,7 +270,7 @@ func TestInvalidRequests(t *testing.T) {
 		`{` + message + `}`: "no model",
 		`{"model":"m"}`:     "no messages",
 		`{"model":"m","messages":[{"role":"bot","content":"x"}]}`:                `role "bot"`,
-		`{"model":"m","messages":[{"role":"tool","content":"x"}]}`:               "no tool call",
+		`{"model":"m","messages":[{"role":"tool","content":"x"}]}`:               "wasn't made",
 		`{"model":"m","messages":[{"role":"user","content":""}]}`:                "last message is empty",
 		`{"model":"m",` + message + `,"max_tokens":1,"max_completion_tokens":1}`: "beside",
 		`{"model":"m",` + message + `,"max_tokens":0}`:                           "0 tokens",

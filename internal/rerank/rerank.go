@@ -59,6 +59,12 @@ func (r *Reranker) Name() string {
 	return r.server.String()
 }
 
+// Resting reports whether the server is left alone for now.
+func (r *Reranker) Resting() bool { return r.breaker.Resting() }
+
+// Health is how the server did of late.
+func (r *Reranker) Health() endpoint.Health { return r.breaker.Health() }
+
 // Rerank returns a score for each text, in their order: the higher, the better it answers query. Scores are finite and
 // compare within one call; their range is the model's. The error is of a server that fails, is too slow or is left alone,
 // and holds nothing of query or texts.

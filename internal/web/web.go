@@ -1,6 +1,6 @@
 // Package web tells machines whether Hark is well. GET /healthz is 200 as long as the process can answer at all;
-// GET /readyz is 200 while Hark does its work, and otherwise 503 with the reasons, a sentence a line. Nothing
-// that was said by anybody is served here.
+// GET /readyz is 200 while Hark does its work, and otherwise 503 with the reasons, a sentence a line; GET /metrics is
+// what is counted, for Prometheus. Nothing that was said by anybody is served here.
 package web
 
 import (
@@ -28,44 +28,10 @@ type Server struct {
 	handler  http.Handler
 }
 
-// Counter is a number that only grows while the process runs.
-// See https://prometheus.io/docs/instrumenting/exposition_formats/
-type Counter struct {
-	Name  string // such as "hark_searches_total"
-	Help  string // a line
-	Value int64
-	// Labels tell counters of one name apart, which come one after the other, such as `section="history"`; "" for none.
-	Labels string
-	// Histogram is the name of the histogram that it is a part of, whose parts come one after the other; "" for none.
-	Histogram string
-}
-
-// lines are counters as they are served.
-func lines(counters []Counter) []string {
-	var all []string
-	last := ""
-	for _, c := range counters {
-		family, kind := c.Name, "counter"
-		if c.Histogram != "" {
-			family, kind = c.Histogram, "histogram"
-		}
-		if family != last {
-			all = append(all, "# HELP "+family+" "+c.Help, "# TYPE "+family+" "+kind)
-			last = family
-		}
-		name := c.Name
-		if c.Labels != "" {
-			name += "{" + c.Labels + "}"
-		}
-		all = append(all, fmt.Sprintf("%s %d", name, c.Value))
-	}
-	return all
-}
-
 // Listen binds the address, a host and port, and serves nothing until Run. Whoever has no use for Run calls
 // Close. NotReady is asked at each request, from several goroutines, and returns why Hark isn't ready: sentences,
-// none if it is. Counters is asked in the same way.
-func Listen(address string, notReady func() []string, counters func() []Counter) (*Server, error) {
+// none if it is. Metrics is asked in the same way, with a context that ends with the request.
+func Listen(address string, notReady func() []string, metrics func(context.Context) []Metric) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for health checks: %w; set web.listen to a free address, or to \"off\"", err)
@@ -79,8 +45,8 @@ func Listen(address string, notReady func() []string, counters func() []Counter)
 		}
 		reply(w, http.StatusOK, "ready")
 	})
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, http.StatusOK, lines(counters())...)
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		replyMetrics(w, metrics(r.Context()))
 	})
 	return &Server{listener, mux}, nil
 }
@@ -115,7 +81,9 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 func reply(w http.ResponseWriter, status int, lines ...string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)

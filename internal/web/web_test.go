@@ -16,9 +16,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve runs a server until the test ends, and sees that it stops cleanly.
-func serve(t *testing.T, notReady func() []string, counters ...Counter) string {
+func serve(t *testing.T, notReady func() []string, metrics ...Metric) string {
 	t.Helper()
-	s, err := Listen("127.0.0.1:0", notReady, func() []Counter { return counters })
+	s, err := Listen("127.0.0.1:0", notReady, func(context.Context) []Metric { return metrics })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,9 +60,11 @@ func TestHealthAndReadiness(t *testing.T) {
 	t.Parallel()
 	var reasons atomic.Pointer[[]string]
 	reasons.Store(&[]string{"Discord refused the token.", "The disk is full."})
-	base := "http://" + serve(t, func() []string { return *reasons.Load() }, Counter{Name: "a_total", Help: "Of a.", Value: 7},
-		Counter{Name: "b_total", Help: "Of b.", Labels: `of="x"`}, Counter{Name: "b_total", Help: "Of b.", Labels: `of="y"`, Value: 2},
-		Counter{Name: "c_bucket", Help: "Of c.", Histogram: "c", Labels: `le="5"`, Value: 1}, Counter{Name: "c_sum", Histogram: "c", Value: 9})
+	base := "http://" + serve(t, func() []string { return *reasons.Load() },
+		Metric{Name: "a_total", Help: "Of a.", Type: Counter, Points: []Point{{Value: 7}}},
+		Metric{Name: "b", Help: "Of b\\\nand more.", Type: Gauge, Labels: []string{"of", "as"}, Points: []Point{{Labels: []string{"x", "a\\b\"c\nd"}}, {Labels: []string{"y\xff", ""}, Value: 2.5}}},
+		Metric{Name: "c_seconds", Help: "Of c.", Type: Histogram, Points: []Point{{Buckets: []Bucket{{0.5, 1}, {5, 2}}, Value: 9, Count: 3}}},
+		Metric{Name: "d_total", Help: "Of d, of which there is nothing yet.", Type: Counter, Labels: []string{"of"}})
 
 	for _, c := range []struct {
 		method, path string
@@ -74,8 +76,10 @@ func TestHealthAndReadiness(t *testing.T) {
 		{"GET", "/readyz", 503, "Discord refused the token.\nThe disk is full.\n"},
 		{"POST", "/healthz", 405, "Method Not Allowed\n"},
 		{"GET", "/", 404, "404 page not found\n"},
-		{"GET", "/metrics", 200, "# HELP a_total Of a.\n# TYPE a_total counter\na_total 7\n# HELP b_total Of b.\n# TYPE b_total counter\n" +
-			"b_total{of=\"x\"} 0\nb_total{of=\"y\"} 2\n# HELP c Of c.\n# TYPE c histogram\nc_bucket{le=\"5\"} 1\nc_sum 9\n"},
+		{"GET", "/metrics", 200, "# HELP a_total Of a.\n# TYPE a_total counter\na_total 7\n" +
+			"# HELP b Of b\\\\\\nand more.\n# TYPE b gauge\nb{of=\"x\",as=\"a\\\\b\\\"c\\nd\"} 0\nb{of=\"y\uFFFD\",as=\"\"} 2.5\n" +
+			"# HELP c_seconds Of c.\n# TYPE c_seconds histogram\nc_seconds_bucket{le=\"0.5\"} 1\nc_seconds_bucket{le=\"5\"} 2\nc_seconds_bucket{le=\"+Inf\"} 3\nc_seconds_sum 9\nc_seconds_count 3\n" +
+			"# HELP d_total Of d, of which there is nothing yet.\n# TYPE d_total counter\n"},
 	} {
 		if status, body := get(t, c.method, base+c.path); status != c.status || body != c.body {
 			t.Errorf("%s %s: %d %q; want %d %q", c.method, c.path, status, body, c.status, c.body)

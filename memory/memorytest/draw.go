@@ -157,9 +157,11 @@ func drawLore(t *rapid.T) memory.Event {
 func drawHearingEvent(t *rapid.T) memory.Event {
 	channel, slot := rapid.SampledFrom([]memory.ChannelID{general, staff, thread}).Draw(t, "channel"), rapid.IntRange(0, slots-1).Draw(t, "slot")
 	gap := memory.Gap{Guild: guild, Channel: channel, Until: slotID(slot - slot%4 + 4), After: slotID(slot - slot%4), Past: slot%3 == 0}
-	switch rapid.IntRange(0, 8).Draw(t, "hearing") {
+	switch rapid.IntRange(0, 9).Draw(t, "hearing") {
+	case 9:
+		return drawLimit(t)
 	case 8:
-		return drawMode(t)
+		return drawSetting(t)
 	case 7:
 		at := drawTime(t, "learn at")
 		return memory.Learn{Guild: guild, On: at.Minute() == 7, At: at}
@@ -179,11 +181,12 @@ func drawHearingEvent(t *rapid.T) memory.Event {
 	return memory.Chose{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "chosen"), Choice: choice, At: at}
 }
 
-// drawMode is a mode, or none any more, of one of two channels, or of one that nothing else tells of.
-func drawMode(t *rapid.T) memory.Event {
-	at := drawTime(t, "mode at")
-	channel := rapid.SampledFrom([]memory.ChannelID{general, general, thread, nowhere}).Draw(t, "of channel")
-	return memory.ModeChosen{Guild: guild, Channel: channel, Mode: []string{"", "search", "analysis"}[at.Minute()%3], At: at}
+// drawSetting is a setting, or none any more, of the guild, of one of two channels, or of one that nothing else tells of.
+func drawSetting(t *rapid.T) memory.Event {
+	at := drawTime(t, "set at")
+	channel := rapid.SampledFrom([]memory.ChannelID{general, general, thread, nowhere, 0}).Draw(t, "of channel")
+	key := rapid.SampledFrom([]memory.Setting{memory.SettingMode, memory.SettingPersona, memory.SettingAnswers}).Draw(t, "key")
+	return memory.SettingChosen{Guild: guild, Channel: channel, Key: key, Value: []string{"", "search", "analysis"}[at.Minute()%3], At: at}
 }
 
 // drawForgetting is mostly of little.

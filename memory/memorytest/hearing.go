@@ -73,26 +73,6 @@ var hearingPromises = []promise{
 		t.same("of a channel", t.channel(guild, general).Choice, memory.Remember)
 		t.same("of another", t.channel(guild, staff).Choice, memory.Undecided)
 	}},
-	{"the last mode by time holds, whatever is seen of the channel", func(t *trial) {
-		mode := func(channel memory.ChannelID, name string, minutes int) memory.ModeChosen {
-			return memory.ModeChosen{Guild: guild, Channel: channel, Mode: name, At: began.Add(time.Duration(minutes) * time.Minute)}
-		}
-		t.apply(mode(thread, "creation", 1), memory.GuildSeen{Guild: town(), At: began})
-		t.same("of what was known later", t.channel(guild, thread).Mode, "creation")
-		t.apply(mode(general, "search", 2), mode(general, "analysis", 1), mode(staff, "search", 1), mode(staff, "", 2),
-			memory.ModeChosen{Guild: memory.LocalGuild, Channel: general, Mode: "creation", At: later})
-		seen := town()
-		seen.Channels[0].Mode = "modification"
-		t.apply(memory.GuildSeen{Guild: seen, At: later}, memory.ChannelSeen{Channel: seen.Channels[0]})
-		t.same("the last", t.channel(guild, general).Mode, "search")
-		t.same("taken back", t.channel(guild, staff).Mode, "")
-		t.apply(memory.GuildLeft{Guild: guild, At: later})
-		t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later})
-		t.apply(memory.GuildSeen{Guild: town(), At: later})
-		t.same("after all of the guild was forgotten", t.channel(guild, general).Mode, "")
-		t.apply(mode(general, "search", 1))
-		t.same("chosen anew", t.channel(guild, general).Mode, "search")
-	}},
 	{"what was said until something is remembered doesn't count as missing", func(t *trial) {
 		hour := func(n int) time.Time { return began.Add(time.Duration(n) * time.Hour) }
 		t.apply(memory.GuildSeen{Guild: town(), At: began})

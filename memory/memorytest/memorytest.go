@@ -83,7 +83,7 @@ type promise struct {
 
 func promises() []promise {
 	var all []promise
-	for _, group := range [][]promise{logPromises, structurePromises, peoplePromises, hearingPromises, namePromises, searchPromises, queuePromises, tracePromises, promptPromises, forgetPromises, lorePromises, loreForgottenPromises(), summaryPromises, summaryForgottenPromises(), concurrencyPromises} {
+	for _, group := range [][]promise{logPromises, structurePromises, peoplePromises, hearingPromises, settingPromises, namePromises, searchPromises, queuePromises, tracePromises, rewritePromises, promptPromises, recordPromises(), forgetPromises, extentPromises, lorePromises, loreForgottenPromises(), summaryPromises, summaryForgottenPromises(), condensedPromises, condensedForgottenPromises(), limitPromises, concurrencyPromises} {
 		all = append(all, group...)
 	}
 	return all

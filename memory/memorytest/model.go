@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -21,6 +20,10 @@ type entry struct {
 	edit    *memory.Edited
 	star    memory.Starred
 	deleted bool
+	taken   bool // with something that it was made from, rather than by itself
+	// anew says that it was written anew: versions edited before since, which is nil as long as none is known, are gone.
+	anew  bool
+	since *int64
 }
 
 // model keeps everything in maps and answers every question by looking at all of it.
@@ -29,6 +32,8 @@ type model struct {
 	names    map[place]string
 	traces   map[place]memory.Trace // without their prompts
 	prompts  map[place]memory.Prompt
+	records  []memory.Record                  // in the order in which they came
+	key      []byte                           // of fingerprints
 	guilds   map[memory.GuildID]*memory.Guild // without channels
 	channels map[memory.ChannelID]*memory.Channel
 	seen     map[memory.ChannelID]bool // told of by more than a message
@@ -38,10 +43,13 @@ type model struct {
 	lore        map[loreKey]*lore
 	summaries   map[place]*summary // by channel and last message
 	summarised  map[memory.ChannelID]memory.MessageID
+	condensed   map[memory.ChannelID]memory.Condensed
 	opted       map[member]memory.Opted
 	heard       map[memory.ChannelID]memory.MessageID
 	choices     map[chosen]memory.Chose
-	modes       map[chosen]memory.ModeChosen
+	settings    map[set]memory.SettingChosen
+	limits      map[limited]memory.LimitChosen
+	spent       map[asked]memory.Spent
 	gaps        map[gapKey]memory.Gap
 	learn       map[member]memory.Learn // of a guild under no user
 	learned     map[memory.ChannelID]memory.MessageID
@@ -61,14 +69,16 @@ func newModel() *model {
 		people:    map[memory.GuildID]map[memory.UserID]memory.Person{},
 		facts:     map[factKey]*fact{},
 		lore:      map[loreKey]*lore{},
-		summaries: map[place]*summary{}, summarised: map[memory.ChannelID]memory.MessageID{},
-		opted:   map[member]memory.Opted{},
-		heard:   map[memory.ChannelID]memory.MessageID{},
-		choices: map[chosen]memory.Chose{},
-		modes:   map[chosen]memory.ModeChosen{},
-		gaps:    map[gapKey]memory.Gap{},
-		learn:   map[member]memory.Learn{},
-		learned: map[memory.ChannelID]memory.MessageID{},
+		summaries: map[place]*summary{}, summarised: map[memory.ChannelID]memory.MessageID{}, condensed: map[memory.ChannelID]memory.Condensed{},
+		opted:    map[member]memory.Opted{},
+		heard:    map[memory.ChannelID]memory.MessageID{},
+		choices:  map[chosen]memory.Chose{},
+		settings: map[set]memory.SettingChosen{},
+		gaps:     map[gapKey]memory.Gap{},
+		learn:    map[member]memory.Learn{},
+		learned:  map[memory.ChannelID]memory.MessageID{},
+		limits:   map[limited]memory.LimitChosen{},
+		spent:    map[asked]memory.Spent{},
 	}
 }
 
@@ -92,6 +102,8 @@ func (m *model) apply(events ...memory.Event) {
 			m.name(e)
 		case memory.Answered:
 			m.keepTrace(e.Trace)
+		case memory.Called:
+			m.keepRecord(e.Record)
 		case memory.GapFound, memory.GapFilled:
 			m.applyGap(e)
 		case memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone, memory.Opted, memory.Learn:
@@ -100,13 +112,23 @@ func (m *model) apply(events ...memory.Event) {
 			m.tellLore(e.Lore)
 		case memory.LoreGone:
 			m.takeLore(loreKey{e.Guild, e.ID}, true)
+		case memory.Spent:
+			m.spend(e)
 		case memory.Summarised:
 			m.summarise(e)
+		case memory.SessionCondensed:
+			m.condense(e.Condensed)
+		case memory.CondensedGone:
+			if m.condensed[e.Channel].Until <= e.Until {
+				delete(m.condensed, e.Channel)
+			}
 		case memory.SummaryGone:
 			m.takeSummary(place{e.Channel, e.ID})
 		case memory.Learned:
 			m.meet(e.Guild, e.Channel)
 			m.learned[e.Channel] = max(m.learned[e.Channel], e.Until)
+		case memory.Rewritten:
+			m.rewrite(e)
 		case memory.Marked:
 			m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == e.Channel && w.Message == e.Message })
 		default:
@@ -183,7 +205,9 @@ func (m *model) changing(at place, change func()) {
 		m.dropFacts(at)
 		m.dropLore(at, false)
 		m.dropSummaries(at)
+		m.dropCondensed(at)
 		if before.Kind != memory.FromHark {
+			m.dropRecords(func(r memory.Record) bool { return r.Channel == at.channel && r.Question == at.id })
 			m.dropAnswers(at, false)
 		}
 		m.dropPrompts(func(t memory.Trace, _ memory.Prompt) bool {
@@ -212,12 +236,21 @@ func (m *model) delete(at place) { m.remove(at, true) }
 func (m *model) remove(at place, withdrawn bool) {
 	*m.entry(at) = entry{deleted: true}
 	delete(m.names, at)
+	trace, known := m.traces[at]
 	delete(m.traces, at)
 	delete(m.prompts, at)
-	m.dropFacts(at)
-	m.dropLore(at, withdrawn)
-	m.dropSummaries(at)
-	m.dropAnswers(at, withdrawn)
+	if known {
+		m.keepTrace(trace)
+	}
+	m.dropRecords(func(r memory.Record) bool {
+		return r.Channel == at.channel && at.id != 0 && (r.Question == at.id || r.Answer == at.id)
+	})
+	for _, t := range m.traces {
+		if withdrawn && at == (place{t.Channel, t.Question}) {
+			m.withdrawn = append(m.withdrawn, memory.Withdrawn{Guild: t.Guild, Channel: t.Channel, Message: t.Answer, First: true, Unasked: true})
+		}
+	}
+	m.dropMadeFrom(at, withdrawn)
 }
 
 // dropFacts takes away the facts that a message is the source of.
@@ -250,15 +283,21 @@ func (m *model) named(channel memory.ChannelID, name string) (memory.MessageID, 
 
 // keepTrace keeps a trace, unless a source of it was deleted or edited meanwhile, or the answer deleted.
 func (m *model) keepTrace(t memory.Trace) {
-	at := place{t.Channel, t.Answer}
-	if m.entry(at).deleted {
-		return
+	for m.entry(place{t.Channel, t.Answer}).deleted { // what is left is found by the next
+		if len(t.Parts) == 0 {
+			return
+		}
+		if t.Answer, t.Parts = t.Parts[0], t.Parts[1:]; len(t.Parts) == 0 {
+			t.Parts = nil
+		}
 	}
+	at := place{t.Channel, t.Answer}
 	m.traces[at] = withoutPrompt(t)
+	m.settleRewritten(t)
 	gone, changed := false, m.opted[member{t.Guild, t.Asker}].Out
 	for _, s := range sources(t) {
 		now, ok := m.message(s.place)
-		gone = gone || m.isGone(s.place) || m.channels[s.channel] == nil
+		gone = gone || m.isGone(s.place) || m.channels[s.channel] == nil || m.isRewritten(s)
 		changed = changed || ok && now.Kind != memory.FromHark && editedAt(now) != s.edited
 	}
 	for _, id := range t.Facts {
@@ -303,15 +342,22 @@ func (m *model) dropAnswer(t memory.Trace, withdrawn bool) {
 	delete(m.traces, place{t.Channel, t.Answer})
 	delete(m.prompts, place{t.Channel, t.Answer})
 	for _, id := range append([]memory.MessageID{t.Answer}, t.Parts...) {
-		at := place{t.Channel, id}
-		if m.entry(at).deleted {
-			continue
-		}
-		if withdrawn {
-			m.withdrawn = append(m.withdrawn, memory.Withdrawn{Guild: t.Guild, Channel: t.Channel, Message: id, First: id == t.Answer})
-		}
-		m.remove(at, withdrawn)
+		m.dropPart(t, id, withdrawn)
 	}
+}
+
+// dropPart deletes a message of an answer.
+func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) {
+	at := place{t.Channel, id}
+	if m.entry(at).deleted {
+		return
+	}
+	known := slices.ContainsFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == t.Channel && w.Message == id })
+	if withdrawn && !known {
+		m.withdrawn = append(m.withdrawn, memory.Withdrawn{Guild: t.Guild, Channel: t.Channel, Message: id, First: id == t.Answer})
+	}
+	m.remove(at, withdrawn)
+	m.entry(at).taken = true
 }
 
 // used is a version of a message that an answer was made from.
@@ -331,6 +377,9 @@ func sources(t memory.Trace) []used {
 			all = append(all, used{place{hit.Channel, hit.Message}, hit.Edited})
 		}
 	}
+	for i, id := range t.Condensed {
+		all = append(all, used{place{t.Channel, id}, append(t.CondensedEdited, make([]int64, i+1)...)[i]})
+	}
 	return all
 }
 
@@ -340,112 +389,4 @@ func editedAt(m memory.Message) int64 {
 		return 0
 	}
 	return m.Edited.UnixMilli()
-}
-
-// log is a channel's messages by id.
-func (m *model) log(channel memory.ChannelID) []memory.Message {
-	var all []memory.Message
-	for at := range m.entries {
-		if message, ok := m.message(at); ok && at.channel == channel {
-			all = append(all, message)
-		}
-	}
-	slices.SortFunc(all, func(a, b memory.Message) int { return compare(a.ID, b.ID) })
-	return all
-}
-
-func (m *model) around(channel memory.ChannelID, ids []memory.MessageID, before, after int) []memory.Message {
-	log := m.log(channel)
-	wanted := map[memory.MessageID]bool{}
-	for _, id := range ids {
-		first, found := slices.BinarySearchFunc(log, id, func(m memory.Message, id memory.MessageID) int { return compare(m.ID, id) })
-		end := first
-		if found {
-			end++
-		}
-		for _, message := range log[max(0, first-before):min(len(log), end+after)] {
-			wanted[message.ID] = true
-		}
-	}
-	return slices.DeleteFunc(log, func(m memory.Message) bool { return !wanted[m.ID] })
-}
-
-// inScope are the messages in scope that can be recalled, in no order.
-func (m *model) inScope(scope memory.Scope) []memory.Message {
-	var all []memory.Message
-	for at := range m.entries {
-		message, ok := m.message(at)
-		if ok && message.Kind.Recalled() && slices.Contains(scope.Channels, at.channel) && within(scope, message) {
-			all = append(all, message)
-		}
-	}
-	return all
-}
-
-func within(scope memory.Scope, m memory.Message) bool {
-	at := m.Time()
-	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, m.Author)) && (scope.Since.IsZero() || !at.Before(scope.Since)) && (scope.Until.IsZero() || at.Before(scope.Until))
-}
-
-func (m *model) presence(scope memory.Scope, users []memory.UserID) map[memory.UserID]memory.Presence {
-	present := map[memory.UserID]memory.Presence{}
-	for _, message := range m.inScope(memory.Scope{Channels: scope.Channels}) {
-		if slices.Contains(users, message.Author) {
-			p := present[message.Author]
-			p.Messages++
-			if message.Time().After(p.Last) {
-				p.Last = message.Time()
-			}
-			present[message.Author] = p
-		}
-	}
-	return present
-}
-
-// fullText are the messages in scope that hold at least one of terms.
-func (m *model) fullText(scope memory.Scope, terms []string) map[place]bool {
-	found := map[place]bool{}
-	for _, message := range m.inScope(scope) {
-		if slices.ContainsFunc(text.Terms(message.Text()), func(t string) bool { return slices.Contains(terms, t) }) {
-			found[place{message.Channel, message.ID}] = true
-		}
-	}
-	return found
-}
-
-// starred are the messages in scope that are marked, newest first.
-func (m *model) starred(scope memory.Scope) []memory.Spot {
-	var spots []memory.Spot
-	for _, message := range m.inScope(scope) {
-		if message.Starred {
-			spots = append(spots, memory.Spot{Channel: message.Channel, Message: message.ID})
-		}
-	}
-	slices.SortFunc(spots, func(a, b memory.Spot) int {
-		if a.Message == b.Message {
-			return compare(a.Channel, b.Channel)
-		}
-		return compare(b.Message, a.Message)
-	})
-	return spots
-}
-
-// frequencies counts in scope's channels, at all times.
-func (m *model) frequencies(scope memory.Scope, terms []string) (messages int, counts []int) {
-	always := memory.Scope{Channels: scope.Channels}
-	counts = make([]int, len(terms))
-	for i, term := range terms {
-		counts[i] = len(m.fullText(always, []string{term}))
-	}
-	return len(m.inScope(always)), counts
-}
-
-func compare[T ~int64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

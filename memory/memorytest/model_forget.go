@@ -28,6 +28,8 @@ func (m *model) begin(f memory.Forgetting) *forgetting {
 		g.end = never
 	}
 	m.forgettings = append(m.forgettings, g)
+	records := len(m.records)
+	defer func() { g.Records = records - len(m.records) }()
 	var covered []place
 	for at, e := range m.entries {
 		if e.deleted || !m.covers(g, m.known(at)) {
@@ -39,7 +41,10 @@ func (m *model) begin(f memory.Forgetting) *forgetting {
 	}
 	m.forgetMessages(g, covered)
 	m.forgetPrompts(g)
+	m.forgetSpending(g)
+	m.forgetRecords(g)
 	m.forgetPeople(g)
+	m.forgetSettings(g)
 	m.forgetGuilds(g)
 	return g
 }
@@ -80,7 +85,7 @@ func (m *model) known(at place) memory.Message {
 // forgetMessages deletes messages, and first the answers made from them, which may be among them, and those to questions
 // of somebody of whom everything is forgotten.
 func (m *model) forgetMessages(g *forgetting, covered []place) {
-	facts, lore, summaries, answers := m.factCount(), m.loreCount(), m.summaryCount(), len(m.withdrawn)
+	facts, lore, summaries, answers := m.factCount(), m.loreCount(), m.summaryCount()+len(m.condensed), len(m.withdrawn)
 	for _, at := range covered {
 		m.dropAnswers(at, true)
 	}
@@ -100,7 +105,7 @@ func (m *model) forgetMessages(g *forgetting, covered []place) {
 	}
 	g.Facts += facts - m.factCount()
 	g.Lore += lore - m.loreCount()
-	g.Summaries += summaries - m.summaryCount()
+	g.Summaries += summaries - m.summaryCount() - len(m.condensed)
 	for _, w := range m.withdrawn[answers:] {
 		if w.First {
 			g.Answers++
@@ -153,7 +158,7 @@ func (m *model) forgetGuilds(g *forgetting) {
 	}
 	maps.DeleteFunc(m.guilds, func(id memory.GuildID, _ *memory.Guild) bool { return goes[id] })
 	maps.DeleteFunc(m.choices, func(c chosen, _ memory.Chose) bool { return goes[c.guild] })
-	maps.DeleteFunc(m.modes, func(c chosen, _ memory.ModeChosen) bool { return goes[c.guild] })
+	maps.DeleteFunc(m.limits, func(l limited, _ memory.LimitChosen) bool { return goes[l.guild] })
 	maps.DeleteFunc(m.gaps, func(_ gapKey, gap memory.Gap) bool { return goes[gap.Guild] })
 	for id, c := range m.channels {
 		if goes[c.Guild] {
@@ -162,6 +167,7 @@ func (m *model) forgetGuilds(g *forgetting) {
 			delete(m.heard, id)
 			delete(m.learned, id)
 			delete(m.summarised, id)
+			delete(m.condensed, id)
 			maps.DeleteFunc(m.summaries, func(at place, _ *summary) bool { return at.channel == id })
 		}
 	}

@@ -63,14 +63,6 @@ func (m *model) choose(e memory.Chose) {
 	}
 }
 
-// chooseMode keeps the last mode by time.
-func (m *model) chooseMode(e memory.ModeChosen) {
-	key := chosen{e.Guild, e.Channel}
-	if was, ok := m.modes[key]; !ok || e.At.After(was.At) {
-		m.modes[key] = e
-	}
-}
-
 func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }
 
 // listened is from when on Hark listens in the channels of a guild, as far as it is known.

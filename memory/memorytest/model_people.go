@@ -55,6 +55,11 @@ func (m *model) applyPerson(e memory.Event) {
 			if m.opted[key] = e; e.Out || was.Out {
 				m.begin(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
 			}
+			for at, of := range m.spent {
+				if e.Out && at.guild == e.Guild && of.User == e.User {
+					m.disown(at)
+				}
+			}
 		}
 	}
 }

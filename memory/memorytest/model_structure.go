@@ -29,8 +29,10 @@ func (m *model) applyStructure(e memory.Event) {
 		m.dropOverwrites(e)
 	case memory.Chose:
 		m.choose(e)
-	case memory.ModeChosen:
-		m.chooseMode(e)
+	case memory.SettingChosen:
+		m.chooseSetting(e)
+	case memory.LimitChosen:
+		m.chooseLimit(e)
 	case memory.Asked:
 		m.guild(e.Guild).Asked = true
 	}
@@ -111,12 +113,38 @@ func (m *model) whole(id memory.GuildID) memory.Guild {
 			channel := *c
 			channel.Learned = m.learned[c.ID]
 			channel.Choice = m.choices[chosen{id, c.ID}].Choice
-			channel.Mode = m.modes[chosen{id, c.ID}].Mode
+			channel.Settings = m.settingsOf(id, c.ID)
 			g.Channels = append(g.Channels, channel)
 		}
 	}
-	g.Learn = m.learnsSince(id, 0)
+	g.Learn, g.Settings, g.Limits = m.learnsSince(id, 0), m.settingsOf(id, 0), m.limitsOf(id)
 	g.Choice = m.choices[chosen{id, 0}].Choice
 	slices.SortFunc(g.Channels, func(a, b memory.Channel) int { return compare(a.ID, b.ID) })
+	return g
+}
+
+// normal is g with its roles and channels by id, and no slice nil, without the channels of which nothing is known.
+func normal(g memory.Guild) memory.Guild {
+	g.Roles = append([]memory.Role{}, g.Roles...)
+	slices.SortFunc(g.Roles, func(a, b memory.Role) int { return compare(a.ID, b.ID) })
+	channels := append([]memory.Channel{}, g.Channels...)
+	slices.SortFunc(channels, func(a, b memory.Channel) int { return compare(a.ID, b.ID) })
+	for i := range channels {
+		channels[i].Overwrites = append([]memory.Overwrite{}, channels[i].Overwrites...)
+		if len(channels[i].Settings) == 0 {
+			channels[i].Settings = nil
+		}
+	}
+	g.Channels = slices.DeleteFunc(channels, func(c memory.Channel) bool {
+		return c.Unplaced && c.Name == "" && c.Choice == memory.Undecided && len(c.Settings) == 0
+	})
+	if len(g.Settings) == 0 {
+		g.Settings = nil
+	}
+	for _, at := range []*time.Time{&g.Left, &g.Learn} {
+		if *at = at.UTC(); at.IsZero() {
+			*at = time.Time{}
+		}
+	}
 	return g
 }

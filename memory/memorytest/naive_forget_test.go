@@ -50,6 +50,26 @@ func (s *naive) ForgetPrompts(_ context.Context, before time.Time) (int, error) 
 	return s.model.forgetOld(before), nil
 }
 
+func (s *naive) ForgetSpending(_ context.Context, before time.Time) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writes++
+	if s.has("forgets what was spent that very day") {
+		before = before.Add(2 * time.Hour)
+	}
+	return s.model.forgetOldSpending(before), nil
+}
+
+func (s *naive) Spending(_ context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.has("counts days by the clock of who asks") {
+		year, month, date := day.Date()
+		day = time.Date(year, month, date, 0, 0, 0, 0, time.UTC)
+	}
+	return s.model.spending(guild, day), nil
+}
+
 func (s *naive) Unfinished(context.Context) ([]memory.Forgetting, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -116,6 +136,12 @@ func (s *naive) spare(f memory.Forgetting) (undo func()) {
 			maps.Copy(m.prompts, prompts)
 			maps.DeleteFunc(m.prompts, func(at place, _ memory.Prompt) bool { _, there := m.traces[at]; return !there })
 		}
+	case s.has("keeps on whom something was spent"):
+		spent := maps.Clone(m.spent)
+		return func() { m.spent = spent }
+	case s.has("keeps the records of the forgotten"):
+		records := slices.Clone(m.records)
+		return func() { m.records = records }
 	case s.has("keeps what is known of the forgotten"):
 		facts, people := maps.Clone(m.facts), maps.Clone(m.people[guild])
 		return func() { m.facts, m.people[guild] = facts, people }
@@ -127,10 +153,17 @@ func (s *naive) spare(f memory.Forgetting) (undo func()) {
 			}
 		}
 		return func() { maps.Copy(m.lore, lore) }
+	case s.has("keeps settings of the forgotten"):
+		settings := maps.Clone(m.settings)
+		return func() { m.settings = settings }
 	case s.has("keeps the summaries of the forgotten"):
 		summaries := maps.Clone(m.summaries)
 		clear(m.summaries)
 		return func() { maps.Copy(m.summaries, summaries) }
+	case s.has("keeps condensed what is forgotten"):
+		condensed := maps.Clone(m.condensed)
+		clear(m.condensed)
+		return func() { maps.Copy(m.condensed, condensed) }
 	case s.has("keeps facts whose source is forgotten") && f.Channel != 0:
 		facts := maps.Clone(m.facts)
 		return func() { m.facts = facts }
@@ -161,4 +194,13 @@ func (s *naive) spoilForgetting(f memory.Forgetting) memory.Forgetting {
 		f.Before = f.Before.Add(time.Millisecond)
 	}
 	return f
+}
+
+func (s *naive) Extent(_ context.Context, f memory.Forgetting) (memory.Extent, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.has("counts what isn't to be forgotten") {
+		f.Before = time.Time{}
+	}
+	return s.model.extent(f), nil
 }

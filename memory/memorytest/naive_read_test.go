@@ -44,6 +44,12 @@ func (s *naive) Summaries(_ context.Context, channel memory.ChannelID) ([]memory
 	return s.model.summariesOf(channel), nil
 }
 
+func (s *naive) Condensed(_ context.Context, channel memory.ChannelID) ([]memory.Condensed, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.model.condensedIn(channel), nil
+}
+
 func (s *naive) Unsummarised(_ context.Context, since memory.MessageID) ([]memory.Stretch, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -241,6 +247,11 @@ func (s *naive) Trace(_ context.Context, channel memory.ChannelID, answer memory
 	defer s.mu.RUnlock()
 	if t, ok := s.model.traces[place{channel, answer}]; ok {
 		return t, nil
+	}
+	for at, t := range s.model.traces {
+		if at.channel == channel && slices.Contains(t.Parts, answer) && !s.has("knows no trace of a further part") {
+			return t, nil
+		}
 	}
 	return memory.Trace{}, memory.ErrNotFound
 }

@@ -59,9 +59,38 @@ func (s *naive) Apply(ctx context.Context, events ...memory.Event) error {
 		}
 	}
 	for _, e := range events {
+		switch e := e.(type) {
+		case memory.LimitChosen:
+			if e.Check() != nil && !s.has("takes any limit") {
+				return memory.ErrRefused
+			}
+		case memory.Spent:
+			if e.Question == 0 || e.Tokens < 0 {
+				return memory.ErrRefused
+			}
+		}
 		if _, err := checkedSummary(e); err != nil && !s.has("takes any summary") {
 			return memory.ErrRefused
 		}
+	}
+	for _, e := range events {
+		if called, ok := e.(memory.Called); ok && !s.has("takes any record") {
+			if _, err := called.Record.Checked(); err != nil {
+				return memory.ErrRefused
+			}
+		}
+	}
+	for i, e := range events {
+		told, ok := e.(memory.SessionCondensed)
+		if !ok {
+			continue
+		}
+		checked, err := told.Condensed.Checked()
+		if err != nil && !s.has("takes anything condensed") {
+			return memory.ErrRefused
+		}
+		events = slices.Clone(events)
+		events[i] = memory.SessionCondensed{Condensed: checked}
 	}
 	for i, e := range events {
 		if err := ctx.Err(); err != nil && (i == 0 || s.has("applies half a batch")) && (i > 0 || !s.has("applies half a batch")) {
@@ -73,7 +102,9 @@ func (s *naive) Apply(ctx context.Context, events ...memory.Event) error {
 			s.mu.Lock()
 		}
 		begun := len(s.model.forgettings)
+		keep := s.keepRecords(e)
 		s.model.apply(s.spoil(e)...)
+		keep()
 		for _, g := range s.model.forgettings[begun:] {
 			s.count(g)
 		}
@@ -143,6 +174,11 @@ func (s *naive) spoil(e memory.Event) []memory.Event {
 			maps.Copy(s.model.traces, kept)
 			return nil
 		}
+		if s.has("loses how what is left came about") {
+			for _, id := range v.IDs {
+				delete(s.model.traces, place{v.Channel, id})
+			}
+		}
 		return []memory.Event{v}
 	case memory.Named:
 		if s.has("renames messages") {
@@ -194,9 +230,36 @@ func (s *naive) spoil(e memory.Event) []memory.Event {
 			v.Lore.Sources = nil
 		}
 		return []memory.Event{v}
+	case memory.Called:
+		return s.spoilRecord(v)
 	case memory.Summarised:
 		v, _ = checkedSummary(v) // as Apply did
 		return s.spoilSummary(v)
+	case memory.SessionCondensed:
+		if s.has("condenses by the last told") {
+			delete(s.model.condensed, v.Condensed.Channel)
+		}
+		if s.has("keeps condensed what is gone") {
+			for i, source := range v.Condensed.Sources {
+				if now, ok := s.model.message(place{v.Condensed.Channel, source.Message}); !ok || editedAt(now) != source.Edited {
+					v.Condensed.Sources[i] = v.Condensed.Sources[len(v.Condensed.Sources)-1]
+				}
+			}
+		}
+		if s.has("keeps condensed what changes") {
+			s.model.apply(v)
+			if now, ok := s.model.condensed[v.Condensed.Channel]; ok {
+				now.Sources = slices.Clone(now.Sources)
+				now.Sources[0].Message = -1
+				s.model.condensed[v.Condensed.Channel] = now
+			}
+			return nil
+		}
+		return []memory.Event{v}
+	case memory.CondensedGone:
+		if s.has("keeps sessions that are over") {
+			return nil
+		}
 	case memory.Learn:
 		if s.has("learns by the last told") {
 			delete(s.model.learn, member{v.Guild, v.User})
@@ -209,13 +272,57 @@ func (s *naive) spoil(e memory.Event) []memory.Event {
 		if s.has("chooses by the last told") {
 			delete(s.model.choices, chosen{v.Guild, v.Channel})
 		}
-	case memory.ModeChosen:
-		if s.has("takes the mode last told") {
-			delete(s.model.modes, chosen{v.Guild, v.Channel})
+	case memory.SettingChosen:
+		if s.has("takes the setting last told") {
+			delete(s.model.settings, set{chosen{v.Guild, v.Channel}, v.Key})
+		}
+		if s.has("keeps settings by channel only") {
+			v.Key = memory.SettingMode
+		}
+		if s.has("sets what was forgotten again") {
+			v.At = v.At.AddDate(10, 0, 0)
+		}
+		return []memory.Event{v}
+	case memory.LimitChosen:
+		if v.Check() != nil {
+			return nil
+		}
+		if s.has("takes the limit last told") {
+			delete(s.model.limits, limited{v.Guild, v.Role})
+		}
+	case memory.Spent:
+		if was, ok := s.model.spent[asked{v.Guild, v.Question}]; s.has("adds up what is told twice") && ok {
+			v.Tokens += was.Tokens
+			return []memory.Event{v}
 		}
 	case memory.GapFound:
 		if s.has("finds gaps anew") {
 			delete(s.model.gaps, gapKey{v.Gap.Channel, v.Gap.Until})
+		}
+	case memory.Rewritten:
+		switch {
+		case s.has("writes nothing anew"):
+			return nil
+		case s.has("writes the deleted anew"):
+			for _, id := range v.IDs {
+				s.model.entry(place{v.Channel, id}).taken = true
+			}
+		case s.has("keeps what repeats the rewritten"):
+			s.model.rewriteOnly(v)
+			return nil
+		case s.has("takes the rewritten for what it was"):
+			s.model.apply(v)
+			for _, id := range v.IDs {
+				s.model.entry(place{v.Channel, id}).anew = false
+			}
+			return nil
+		case s.has("keeps parts that aren't rewritten"):
+			for _, id := range v.IDs {
+				if trace, ok := s.model.traces[place{v.Channel, id}]; ok {
+					trace.Parts = nil
+					s.model.traces[place{v.Channel, id}] = trace
+				}
+			}
 		}
 	case memory.Marked:
 		if s.has("withdraws what was marked") {
@@ -323,6 +430,11 @@ func (s *naive) Waiting(ctx context.Context) (int, error) {
 	return len(pending), err
 }
 
+func (s *naive) WaitingIn(ctx context.Context, guild memory.GuildID) (int, error) {
+	pending, err := s.Pending(ctx, 1<<30)
+	return len(slices.DeleteFunc(pending, func(seg memory.Segment) bool { return seg.Messages[0].Guild != guild })), err
+}
+
 func (s *naive) Embedded(_ context.Context, segments []memory.Segment, vectors [][]float32) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -349,10 +461,26 @@ func (s *naive) Close() error {
 	if s.has("forgets deletes when closed") {
 		maps.DeleteFunc(s.model.entries, func(_ place, e *entry) bool { return e.deleted })
 	}
+	if s.has("forgets what was spent when closed") {
+		clear(s.model.spent)
+	}
 	if s.has("forgets vectors when closed") {
 		for _, seg := range s.segments {
 			seg.vector = nil
 		}
 	}
 	return nil
+}
+
+// rewriteOnly has messages be written anew, and leaves alone what was made from them.
+func (m *model) rewriteOnly(e memory.Rewritten) {
+	for _, id := range e.IDs {
+		at := place{e.Channel, id}
+		delete(m.traces, at)
+		delete(m.prompts, at)
+		if m.entry(at).taken {
+			*m.entry(at) = entry{}
+			m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == e.Channel && w.Message == id })
+		}
+	}
 }

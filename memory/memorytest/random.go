@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -20,6 +19,7 @@ type machine struct {
 	model   *model
 	vectors *vectorModel
 	answers int
+	replies []memory.Trace // of answers that were told
 }
 
 // checkRandom draws operations. reopen, if not nil, opens a store again that was closed.
@@ -50,17 +50,24 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 			"structure": func(t *rapid.T) { m.both(drawStructureEvent(t)) },
 			"people":    m.somePeople,
 			"summaries": m.someSummaries,
+			"condense":  m.someCondensing,
 			"hearing":   func(t *rapid.T) { m.both(drawHearingEvent(t)) },
 			"forget":    m.forgetSome,
 			"carry out": m.carryOn,
 			"answer":    m.answer,
 			"answer2":   m.answer,
 			"prompts":   m.forgetOldPrompts,
+			"calls":     m.someCalls,
+			"calls2":    m.someCalls,
+			"records":   m.forgetOldRecords,
+			"rewrite":   m.rewrite,
 			"embed":     m.embed,
 			"log":       m.compareLog,
 			"search":    m.compareSearch,
 			"guilds":    m.compareGuilds,
 			"heard":     m.compareHeard,
+			"spend":     func(t *rapid.T) { m.both(drawSpent(t)) },
+			"spending":  m.compareSpending,
 		}
 		if reopen != nil {
 			actions["reopen"] = func(*rapid.T) {
@@ -74,7 +81,9 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 		m.compareLog(rt)
 		m.compareGuilds(rt)
 		m.compareHeard(rt)
+		m.compareSpending(rt)
 		m.compareSearch(rt)
+		m.compareRecords(rt)
 		m.checkQueue()
 		m.embedAllAsModel()
 		m.carryOn(rt)
@@ -166,7 +175,8 @@ func (m *machine) forgetSome(t *rapid.T) {
 	want.done = true
 	got := m.forget(f)
 	if m.possible(got, want); alone {
-		m.same("facts, lore, summaries and people forgotten", []int{got.Facts, got.Lore, got.Summaries, got.People}, []int{want.Facts, want.Lore, want.Summaries, want.People})
+		m.same("facts, lore, summaries, records and people forgotten", []int{got.Facts, got.Lore, got.Summaries, got.Records, got.People},
+			[]int{want.Facts, want.Lore, want.Summaries, want.Records, want.People})
 		if got.Messages < want.Messages-m.answers {
 			m.Fatalf("the receipt is %+v, want %+v", got, want.Receipt)
 		}
@@ -202,10 +212,10 @@ func (m *machine) possible(got memory.Receipt, want *forgetting) {
 	others := 0 // that are hidden, and wait to be carried out
 	for _, g := range m.model.forgettings {
 		if !g.done {
-			others += g.Messages + g.Facts + g.Lore + g.Summaries
+			others += g.Messages + g.Facts + g.Lore + g.Summaries + g.Records
 		}
 	}
-	if got.Messages > want.Messages+m.answers+others || got.Facts > want.Facts+others || got.Lore > want.Lore+others || got.Summaries > want.Summaries+others || got.People > want.People ||
+	if got.Messages > want.Messages+m.answers+others || got.Facts > want.Facts+others || got.Lore > want.Lore+others || got.Summaries > want.Summaries+others || got.Records > want.Records+others || got.People > want.People ||
 		got.Vectors > got.Segments || got.Answers > m.answers {
 		m.Fatalf("the receipt is %+v, want %+v", got, want.Receipt)
 	}
@@ -256,7 +266,12 @@ func (m *machine) answer(t *rapid.T) {
 		Facts:    rapid.SampledFrom([][]int64{nil, nil, {1}, {2, 5}}).Draw(t, "facts"),
 		Lore:     m.drawUsedLore(t),
 	}
+	trace.Recalled = append(trace.Recalled, m.drawRepeated(t)...)
 	trace.Summaries, trace.SummariesMade = m.drawUsedSummary(t, channel)
+	if last := rapid.IntRange(0, slots-1).Draw(t, "condensed from"); rapid.Bool().Draw(t, "condensed?") && !m.isUnknown(place{channel, slotID(last)}) {
+		trace.Condensed, trace.CondensedEdited = []memory.MessageID{slotID(last)}, []int64{recalled(channel, last)}
+	}
+	m.replies = append(m.replies, trace)
 	trace.Prompt = drawPrompt(t, reply.ID)
 	if rapid.Bool().Draw(t, "at once") {
 		m.both(memory.Posted{Message: reply}, memory.Answered{Trace: trace})
@@ -323,6 +338,7 @@ func (m *machine) compareGuilds(*rapid.T) {
 	for _, channel := range append(channels, nowhere) {
 		m.same("Summaries", m.summaries(channel), m.model.summariesOf(channel))
 	}
+	m.same("Condensed", m.condensed(0), m.model.condensedIn(0))
 	for _, since := range []memory.MessageID{0, slotID(slots / 2)} {
 		m.same("Unsummarised", m.unsummarised(since), m.model.unsummarised(since))
 	}
@@ -372,24 +388,4 @@ func (m *machine) compareFrequencies(scope memory.Scope, terms []string, limit i
 	for i := range counts {
 		m.same("how many hold "+terms[i], min(limit, got[i]), min(limit, counts[i]))
 	}
-}
-
-// normal is g with its roles and channels by id, and no slice nil, without the channels of which nothing is known.
-func normal(g memory.Guild) memory.Guild {
-	g.Roles = append([]memory.Role{}, g.Roles...)
-	slices.SortFunc(g.Roles, func(a, b memory.Role) int { return compare(a.ID, b.ID) })
-	channels := append([]memory.Channel{}, g.Channels...)
-	slices.SortFunc(channels, func(a, b memory.Channel) int { return compare(a.ID, b.ID) })
-	for i := range channels {
-		channels[i].Overwrites = append([]memory.Overwrite{}, channels[i].Overwrites...)
-	}
-	g.Channels = slices.DeleteFunc(channels, func(c memory.Channel) bool {
-		return c.Unplaced && c.Name == "" && c.Choice == memory.Undecided && c.Mode == ""
-	})
-	for _, at := range []*time.Time{&g.Left, &g.Learn} {
-		if *at = at.UTC(); at.IsZero() {
-			*at = time.Time{}
-		}
-	}
-	return g
 }

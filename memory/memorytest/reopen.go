@@ -24,12 +24,17 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 	first.apply(memory.LoreGone{Guild: guild, ID: 10})
 	sum, hollow := summed(id(0), 1, id(0)), summed(id(90_001), 1, id(90_000))
 	first.sums(0, hollow, sum)
+	condensed := condensedTo("Ada speaks.", 1, id(0))
+	first.condenses(condensed)
 	first.apply(memory.Summarised{Guild: guild, Channel: staff, Until: id(9_999_999)})
 	unsummarised := first.unsummarised(id(3600))
 	first.apply(memory.FactTold{Guild: guild, User: ada, Fact: fact}, memory.FactGone{Guild: guild, User: ada, Fact: 6},
 		memory.Opted{Guild: guild, User: 503, Out: true, At: began}, memory.GapFound{Gap: gap}, memory.Heard{Guild: guild, Channel: staff, ID: id(3)},
 		memory.Chose{Guild: guild, Channel: staff, Choice: memory.Ignore, At: began}, memory.Asked{Guild: guild, Channel: general, Message: id(1)},
-		memory.ModeChosen{Guild: guild, Channel: staff, Mode: "search", At: began},
+		memory.SettingChosen{Guild: guild, Channel: staff, Key: memory.SettingMode, Value: "search", At: began},
+		memory.SettingChosen{Guild: guild, Key: memory.SettingPersona, Value: "You are calm.", At: began},
+		spent(ada, 1, 7),
+		memory.LimitChosen{Guild: guild, RoleLimit: memory.RoleLimit{Role: 951, Limit: memory.Limit{Messages: 5}}, At: began},
 		memory.Starred{Guild: guild, Channel: general, ID: early.ID, On: true, At: began},
 		memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "thread"}})
 	elsewhere := said(thread, id(90_002), ben, "walnuts in a thread")
@@ -54,8 +59,10 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 	again.told(note(10, ben, general, 2))
 	again.same("the lore", again.lore(guild), []memory.Lore{sourced, operators})
 	again.same("the summaries", again.summaries(general), []memory.Summary{sum})
+	again.same("what a session was condensed to", again.condensed(general), []memory.Condensed{condensed})
 	again.same("what is to be summed up", again.unsummarised(id(3600)), unsummarised)
 	again.same("who opted out", again.optedOut(guild, 503), true)
+	again.same("what was spent", again.spending(guild, began), byUser{ada: 7})
 	again.same("gaps", again.gaps(), []memory.Gap{gap})
 	again.same("heard", again.heard(guild), heard)
 	again.unsaid(elsewhere)

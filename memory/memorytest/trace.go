@@ -49,6 +49,94 @@ var tracePromises = []promise{
 			t.Fatalf("in another channel: %v", err)
 		}
 	}},
+	{"a trace is found by any message of its answer", func(t *trial) {
+		trace := t.answered()
+		got, _ := t.trace(general, trace.Parts[0])
+		t.same("the trace of the further part", got, trace)
+		if _, err := t.store.Trace(t.ctx, staff, trace.Parts[0]); !notFound(err) {
+			t.Fatalf("in another channel: %v", err)
+		}
+		if _, err := t.store.Trace(t.ctx, general, trace.Question); !notFound(err) {
+			t.Fatalf("of the question: %v", err)
+		}
+	}},
+	{"a trace that takes an earlier one's place has its own sources only", func(t *trial) {
+		trace := t.answered()
+		trace.Recalled = trace.Recalled[1:]
+		trace.Recalled[0].Context = true
+		t.keep(trace)
+		t.delete(staff, id(1))
+		got, _ := t.trace(general, trace.Answer)
+		t.same("the trace, without what it was made from before", got, trace)
+		t.delete(staff, id(2))
+		t.answerGone(trace)
+	}},
+	{"an answer that went with a source is written anew", func(t *trial) {
+		trace := t.answered()
+		rewritten := memory.Rewritten{Guild: guild, Channel: general, IDs: append(trace.Parts, trace.Answer)}
+		edit := memory.Edited{Guild: guild, Channel: general, ID: trace.Question, Content: "when does the bus leave?", At: began.Add(time.Minute)}
+		t.apply(edit)
+		t.answerGone(trace)
+		again := edited(said(general, trace.Answer, hark, ""), 3, "At one")
+		again.Kind = memory.FromHark
+		next := trace
+		next.Parts, next.QuestionEdited = nil, edit.At.UnixMilli()
+		t.apply(memory.Posted{Message: again}, memory.Answered{Trace: next})
+		t.answerGone(trace) // nobody said that it was written anew
+		for range 2 {
+			t.apply(rewritten, memory.Posted{Message: again}, memory.Answered{Trace: next})
+			t.same("the answer", textsOf(t.messages(general, trace.Answer)), []string{"At one"})
+			got, _ := t.trace(general, trace.Answer)
+			t.same("the trace", got, next)
+		}
+		t.apply(rewritten)
+		if _, ok := t.trace(general, trace.Answer); ok {
+			t.Fatalf("the trace of what is written anew is still there")
+		}
+		t.keep(next)
+		t.delete(staff, id(1))
+		t.answerGone(trace)
+		t.same("withdrawn", len(t.withdrawn()), 1)
+		t.apply(rewritten)
+		t.same("withdrawn once it is written anew", len(t.withdrawn()), 0)
+		t.apply(memory.Posted{Message: again}, memory.Answered{Trace: next}) // a source of which is gone
+		t.answerGone(trace)
+		t.same("withdrawn again", len(t.withdrawn()), 1)
+	}},
+	{"an answer that was deleted isn't written anew", func(t *trial) {
+		for i, first := range []func(memory.Trace){
+			func(memory.Trace) {},
+			func(trace memory.Trace) { // it had gone before
+				t.apply(memory.Edited{Guild: guild, Channel: staff, ID: id(1), Content: "the ferry leaves at two", At: began.Add(time.Hour)})
+			},
+		} {
+			trace := t.answered()
+			if i == 1 {
+				trace.Answer = id(50)
+				again := said(general, trace.Answer, hark, "At noon")
+				again.Kind = memory.FromHark
+				t.post(again)
+				t.keep(trace)
+			}
+			first(trace)
+			t.delete(general, trace.Answer)
+			again := edited(said(general, trace.Answer, hark, ""), 3, "At one")
+			again.Kind = memory.FromHark
+			t.apply(memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{trace.Answer}}, memory.Posted{Message: again})
+			t.same("the answer", t.messages(general, trace.Answer), []memory.Message(nil))
+		}
+	}},
+	{"Discord is to show nothing of an answer whose question was deleted", func(t *trial) {
+		trace := t.answered()
+		t.apply(memory.LoreTold{Lore: memory.Lore{ID: 7, Guild: guild, Name: "ferry", Text: "leaves at noon", By: ada, Channel: general, At: began.Add(time.Hour),
+			Sources: []memory.Spot{{Channel: general, Message: trace.Question}}}})
+		trace.Lore = []int64{7}
+		t.keep(trace)
+		t.delete(general, trace.Question)
+		t.answerGone(trace)
+		t.same("withdrawn", t.withdrawn(), []memory.Withdrawn{
+			{Guild: guild, Channel: general, Message: trace.Answer, First: true, Unasked: true}, {Guild: guild, Channel: general, Message: trace.Parts[0]}})
+	}},
 	{"an answer is deleted with any of the facts that it used", func(t *trial) {
 		told := func(id int64, who memory.UserID) memory.Event {
 			return memory.FactTold{Guild: guild, User: who, Fact: memory.Fact{ID: id, Text: "sails", By: who}}
@@ -177,6 +265,29 @@ var tracePromises = []promise{
 		if _, ok := t.trace(general, trace.Answer); ok {
 			t.Fatalf("the trace is still there")
 		}
+	}},
+	{"what is left of an answer goes with its sources", func(t *trial) {
+		trace := t.answered()
+		left := trace
+		left.Answer, left.Parts = trace.Parts[0], nil
+		t.delete(general, trace.Answer)
+		got, _ := t.trace(general, left.Answer)
+		t.same("the trace of what is left", got, left)
+		t.keep(trace) // as if it had come only now
+		got, _ = t.trace(general, left.Answer)
+		t.same("the trace that came late", got, left)
+		t.delete(staff, id(1))
+		t.answerGone(left)
+		t.same("withdrawn", t.withdrawn(), []memory.Withdrawn{{Guild: guild, Channel: general, Message: left.Answer, First: true}})
+		t.keep(trace)
+		t.answerGone(left)
+	}},
+	{"what is left of an answer goes with its question", func(t *trial) {
+		trace := t.answered()
+		t.delete(general, trace.Answer)
+		t.delete(general, trace.Question)
+		t.answerGone(trace)
+		t.same("withdrawn", t.withdrawn(), []memory.Withdrawn{{Guild: guild, Channel: general, Message: trace.Parts[0], First: true, Unasked: true}})
 	}},
 	{"an answer whose source went while it was written is deleted when its trace comes", func(t *trial) {
 		trace := t.answered()

@@ -286,6 +286,14 @@ func plain(messages []memory.Message) []memory.Message {
 	return messages
 }
 
+func textsOf(messages []memory.Message) []string {
+	var texts []string
+	for _, m := range messages {
+		texts = append(texts, m.Text())
+	}
+	return texts
+}
+
 func idsOf(messages []memory.Message) []memory.MessageID {
 	var ids []memory.MessageID
 	for _, m := range messages {
@@ -344,6 +352,21 @@ func (t *trial) waiting() int {
 	n, err := t.store.Waiting(t.ctx)
 	if err != nil {
 		t.Fatalf("Waiting: %v", err)
+	}
+	guilds, err := t.store.Guilds(t.ctx)
+	if err != nil {
+		t.Fatalf("Guilds: %v", err)
+	}
+	all := 0
+	for _, id := range guilds {
+		in, err := t.store.WaitingIn(t.ctx, id)
+		if err != nil {
+			t.Fatalf("WaitingIn(%d): %v", id, err)
+		}
+		all += in
+	}
+	if all != n {
+		t.Fatalf("%d segments wait, and %d of them in %v", n, all, guilds)
 	}
 	return n
 }

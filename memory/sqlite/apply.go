@@ -2,111 +2,10 @@ package sqlite
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"hark/internal/text"
 	"hark/memory"
 )
-
-// event is an event with what can be worked out before its turn to be written.
-type event struct {
-	memory.Event
-	message memory.Message // of Posted: cleaned, with its tokens
-	terms   string         // of Posted: what full text holds of it
-	live    bool           // of Posted
-}
-
-// prepare checks and cleans events, so that only the file itself can make applying them fail.
-func (s *Store) prepare(events []memory.Event) ([]event, error) {
-	prepared := make([]event, len(events))
-	return prepared, inHalves(len(events), func(from, to int) error { return s.prepareSome(events[from:to], prepared[from:to]) })
-}
-
-func (s *Store) prepareSome(events []memory.Event, prepared []event) error {
-	var terms text.Batch
-	for i, e := range events {
-		prepared[i].Event = e
-		switch e := e.(type) {
-		case memory.Posted:
-			if e.Message.ID == 0 || e.Message.Channel == 0 {
-				return fmt.Errorf("log a message: it has no id or no channel: %w", memory.ErrRefused)
-			}
-			prepared[i].message, prepared[i].live = s.clean(e.Message), e.Live
-			prepared[i].terms = indexTerms(&terms, prepared[i].message)
-		case memory.Edited:
-			e.Content = memory.Clean(e.Content)
-			prepared[i].Event = e
-		case memory.Answered:
-			if e.Trace.Answer == 0 || e.Trace.Channel == 0 {
-				return fmt.Errorf("keep a trace: its answer has no id or no channel: %w", memory.ErrRefused)
-			}
-		case memory.LoreTold:
-			lore, err := e.Lore.Checked()
-			if err != nil {
-				return fmt.Errorf("keep lore: %w: %w", err, memory.ErrRefused)
-			}
-			prepared[i].Event = memory.LoreTold{Lore: lore}
-		case memory.Summarised:
-			var err error
-			if prepared[i].Event, err = checkSummary(e); err != nil {
-				return fmt.Errorf("keep a summary: %w: %w", err, memory.ErrRefused)
-			}
-		case memory.Deleted, memory.Named, memory.Starred, memory.Heard, memory.GuildSeen, memory.GuildLeft, memory.ChannelSeen, memory.ChannelGone,
-			memory.ChannelDeleted, memory.RoleSeen, memory.RoleGone, memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone,
-			memory.Learn, memory.Learned, memory.Chose, memory.Asked, memory.Opted, memory.GapFound, memory.GapFilled, memory.Marked,
-			memory.LoreGone, memory.SummaryGone:
-		case memory.ModeChosen:
-			e.Mode = memory.Clean(e.Mode)
-			prepared[i].Event = e
-		default:
-			return fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused)
-		}
-	}
-	return nil
-}
-
-func (s *Store) clean(m memory.Message) memory.Message {
-	m.Content, m.Starred = memory.Clean(m.Content), false
-	if len(m.Files) > 0 {
-		files := make([]memory.File, len(m.Files))
-		for i, f := range m.Files {
-			files[i] = memory.File{Name: memory.Clean(f.Name), Description: memory.Clean(f.Description)}
-		}
-		m.Files = files
-	}
-	m.Tokens = s.options.Tokens(m.Text())
-	return m
-}
-
-// indexTerms is what full text holds of m: a hash of each term, separated by spaces.
-func indexTerms(batch *text.Batch, m memory.Message) string {
-	if !m.Kind.Recalled() {
-		return ""
-	}
-	var b []byte
-	for i, term := range batch.Terms(m.Text()) {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = appendHash(b, term)
-	}
-	return string(b)
-}
-
-// appendHash appends 40 bits of a term's FNV-1a hash in letters and digits: short, the same on every machine,
-// and one token whatever the term is made of.
-func appendHash(b []byte, term string) []byte {
-	const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
-	sum := uint64(14695981039346656037)
-	for i := range len(term) {
-		sum = (sum ^ uint64(term[i])) * 1099511628211
-	}
-	sum ^= sum >> 32
-	for shift := 35; shift >= 0; shift -= 5 {
-		b = append(b, alphabet[sum>>shift&31])
-	}
-	return b
-}
 
 // apply writes one event.
 func (t *transaction) apply(e *event) error {
@@ -130,14 +29,20 @@ func (t *transaction) apply(e *event) error {
 			}
 		}
 		return nil
+	case memory.Rewritten:
+		return t.rewrite(v)
 	case memory.Named:
 		return t.name(v)
 	case memory.Answered:
 		return t.keepTrace(v.Trace)
+	case memory.Called:
+		return t.keepRecord(e.record)
 	case memory.GapFound:
 		return t.findGap(v.Gap)
 	case memory.GapFilled:
 		return t.fillGap(v)
+	case memory.Spent:
+		return t.spend(v)
 	case memory.Marked:
 		return t.exec("DELETE FROM withdrawn WHERE channel = ? AND message = ?", int64(v.Channel), int64(v.Message))
 	}
@@ -161,6 +66,11 @@ func (t *transaction) applyPerson(e memory.Event) error {
 		return t.takeLore(v.Guild, v.ID)
 	case memory.Summarised:
 		return t.summarise(v)
+	case memory.SessionCondensed:
+		return t.condense(v.Condensed)
+	case memory.CondensedGone:
+		_, err := t.dropCondensedWhere("channel = ? AND until <= ?", int64(v.Channel), int64(v.Until))
+		return err
 	case memory.SummaryGone:
 		return t.takeSummary(v.Channel, v.ID, 0)
 	case memory.Opted:
@@ -320,6 +230,9 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	if old.Kind == memory.FromHark { // which grows while it is sent
 		return t.dropPromptsFrom(old.Channel, old.ID)
 	}
+	if _, err := t.dropRecords("channel = ?1 AND question = ?2 AND question <> 0", int64(old.Channel), int64(old.ID)); err != nil {
+		return err
+	}
 	return t.dropAnswers(old.Channel, old.ID, false)
 }
 
@@ -383,8 +296,13 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, wi
 	if err := t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channelID), int64(id)); err != nil {
 		return err
 	}
-	for _, table := range []string{"early_edit", "called", "star"} {
+	for _, table := range []string{"early_edit", "called", "star", "taken", "rewritten"} {
 		if err := t.exec("DELETE FROM "+table+" WHERE channel = ? AND id = ?", int64(channelID), int64(id)); err != nil {
+			return err
+		}
+	}
+	if withdrawn {
+		if err := t.withdrawUnasked(channelID, id); err != nil {
 			return err
 		}
 	}
@@ -397,7 +315,10 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, wi
 	if err := t.dropSummaries(channelID, id); err != nil {
 		return err
 	}
-	if err := t.dropTrace(channelID, id); err != nil {
+	if err := t.handOn(channelID, id); err != nil {
+		return err
+	}
+	if _, err := t.dropRecords("channel = ?1 AND (question = ?2 AND question <> 0 OR answer = ?2 AND answer <> 0)", int64(channelID), int64(id)); err != nil {
 		return err
 	}
 	if err := t.dropAnswers(channelID, id, withdrawn); err != nil {

@@ -254,7 +254,8 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(400).Time()},
 		memory.Chose{Guild: guild, Choice: memory.RememberPublic, At: id(400).Time()},
 		memory.Chose{Guild: guild, Channel: general, Choice: memory.Ignore, At: id(400).Time()},
-		memory.ModeChosen{Guild: guild, Channel: general, Mode: "search", At: id(400).Time()},
+		memory.SettingChosen{Guild: guild, Channel: general, Key: memory.SettingMode, Value: "search", At: id(400).Time()},
+		memory.LimitChosen{Guild: guild, RoleLimit: memory.RoleLimit{Role: 5, Limit: memory.Limit{Messages: 3}}, At: id(400).Time()}, spent(1, 400, 30),
 	} {
 		apply(t, s, e)
 	}
@@ -275,8 +276,14 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 		t.Errorf("opted out: %v, %v", out, err)
 	}
 	g, err := got.Guild(t.Context(), guild)
-	if err != nil || g.Choice != memory.RememberPublic || g.ModeIn(general) != "search" {
+	if err != nil || g.Choice != memory.RememberPublic || g.LimitOf(5).Messages != 3 {
 		t.Errorf("%+v, %v", g, err)
+	}
+	if mode, _ := g.Setting(general, memory.SettingMode); mode != "search" {
+		t.Errorf("the mode is %q", mode)
+	}
+	if spent, err := got.Spending(t.Context(), guild, id(400).Time()); err != nil || spent[1] != 30 {
+		t.Errorf("spent %v, %v", spent, err)
 	}
 	for _, word := range []string{"lophone1q", "eppelin2q"} {
 		wantNowhere(t, s.dir, word)

@@ -28,11 +28,11 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting, progress func(d
 
 const forgettingColumns = "id, guild, channel, user, before, why, at, whole"
 
-func scanForgetting(scan func(...any) error, f *memory.Forgetting, o *order, whole *bool, more ...any) error {
+func scanForgetting(scan func(...any) error, f *memory.Forgetting, o *order, more ...any) error {
 	var at int64
-	err := scan(append([]any{&f.ID, &o.guild, &o.channel, &o.user, &o.end, &o.why, &at, whole}, more...)...)
+	err := scan(append([]any{&f.ID, &o.guild, &o.channel, &o.user, &o.end, &o.why, &at, &o.whole}, more...)...)
 	f.Guild, f.Channel, f.User, f.Why, f.At = o.guild, o.channel, o.user, o.why, fromMillis(at)
-	if !*whole && o.end != endless {
+	if !o.whole && o.end != endless {
 		f.Before = o.end.Time()
 	}
 	return err
@@ -45,7 +45,7 @@ func (s *Store) Unfinished(ctx context.Context) ([]memory.Forgetting, error) {
 	if err == nil {
 		err = eachRow(rows, func(scan func(...any) error) error {
 			var f memory.Forgetting
-			err := scanForgetting(scan, &f, new(order), new(bool))
+			err := scanForgetting(scan, &f, new(order))
 			all = append(all, f)
 			return err
 		})
@@ -92,10 +92,10 @@ func (s *Store) carryOut(ctx context.Context, id int64, progress func(done, tota
 // beginAgain reads a forgetting, and begins it if it is on record merely.
 func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool, err error) {
 	var o order
-	var whole, begun bool
+	var begun bool
 	var body []byte
 	ok, err := found(scanForgetting(t.row("SELECT "+forgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id).Scan,
-		&r.Forgetting, &o, &whole, &begun, &done, &body))
+		&r.Forgetting, &o, &begun, &done, &body))
 	if err == nil && !ok {
 		err = memory.ErrNotFound
 	}
@@ -103,18 +103,23 @@ func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool, err err
 		return r, false, err
 	}
 	if !begun {
-		if err := t.begin(id, o, whole); err != nil {
+		if err := t.begin(id, o); err != nil {
 			return r, false, err
 		}
 		if err := t.row("SELECT receipt FROM forgetting WHERE id = ?", id).Scan(&body); err != nil {
 			return r, false, err // uncovered: it was read a moment ago
 		}
 	}
+	return r, done, readReceipt(body, &r)
+}
+
+// readReceipt reads what the file keeps of a receipt.
+func readReceipt(body []byte, r *memory.Receipt) error {
 	var counts receipt
-	err = json.Unmarshal(body, &counts)
+	err := json.Unmarshal(body, &counts)
 	r.Messages, r.Segments, r.Vectors = counts.Messages, counts.Segments, counts.Vectors
-	r.Answers, r.Facts, r.Lore, r.Summaries, r.People = counts.Answers, counts.Facts, counts.Lore, counts.Summaries, counts.People
-	return r, done, err
+	r.Answers, r.Facts, r.Lore, r.Summaries, r.Records, r.People = counts.Answers, counts.Facts, counts.Lore, counts.Summaries, counts.Records, counts.People
+	return err
 }
 
 // takeOutStep bounds how many messages are taken out in one transaction, so that nobody waits long.
@@ -179,12 +184,11 @@ func (t *transaction) takeOutSome() (int, error) {
 // finish says that a forgetting is carried out, and deletes the channels and guilds that nothing needs any more.
 func (t *transaction) finish(id int64) error {
 	var o order
-	var whole bool
-	ok, err := found(scanForgetting(t.row("SELECT "+forgettingColumns+" FROM forgetting WHERE id = ?", id).Scan, &memory.Forgetting{}, &o, &whole))
+	ok, err := found(scanForgetting(t.row("SELECT "+forgettingColumns+" FROM forgetting WHERE id = ?", id).Scan, &memory.Forgetting{}, &o))
 	if !ok || err != nil {
 		return err
 	}
-	if whole && o.channel == 0 && o.user == 0 {
+	if o.whole && o.channel == 0 && o.user == 0 {
 		t.changed.structure, t.changed.space, t.changed.text = true, true, true
 		t.store.writer.channels, t.store.writer.guildNos, t.store.writer.segments = nil, nil, nil
 		for _, query := range []string{"DELETE FROM channel WHERE ?1 IN (guild, ?2)" + unused, "DELETE FROM guild WHERE ?1 IN (id, ?2)" + empty} {

@@ -198,7 +198,7 @@ func damage(t *testing.T, dir, name string) {
 func TestDamagedPages(t *testing.T) {
 	t.Parallel()
 	for table, derived := range map[string]bool{
-		"segment": true, "vector": true, "vector_next": true, "presence": true, "trace_source": true, "prompt": true, "fulltext_data": true, "fulltext_idx": true,
+		"segment": true, "vector": true, "vector_next": true, "presence": true, "trace_source": true, "prompt": true, "record": true, "fulltext_data": true, "fulltext_idx": true,
 		"fulltext_docsize": true, "fulltext_config": true, "message_id": true, "segment_pending": true, "called_name": true,
 		"message": false, "person": false, "channel": false, "forgetting": false, "tombstone": false, "opted": false, "fact": false, "lore": false, "lore_source": false, "meta": false,
 	} {

@@ -49,6 +49,8 @@ func roundEvents(n int) []memory.Event {
 		memory.LoreTold{Lore: memory.Lore{ID: int64(2*n + 2), Guild: guild, Name: canaryOf(n, 9008), Text: canaryOf(n, 9009), By: 7, At: idAt(base),
 			Sources: []memory.Spot{{Channel: roundChannel(n), Message: id(base + 2)}}}},
 		summedAs(roundChannel(n), base+2, canaryOf(n, 9010)), summedAs(general, base+1, staysOf(n, 9010)),
+		memory.Called{Record: memory.Record{CallID: fmt.Sprintf("round%d", n), Timestamp: idAt(base + 2), Speaker: memory.SpeakerTool, Method: "search", Guild: guild,
+			Channel: roundChannel(n), Question: id(base + 2), Asker: roundUser(n), Outcome: canaryOf(n, 9011)}},
 		memory.Named{Channel: roundChannel(n), ID: id(base + 2), Name: canaryOf(n, 9003)},
 		memory.Edited{Guild: guild, Channel: roundChannel(n), ID: id(base + 6), Content: canaryOf(n, 9004) + " after an edit", At: id(base + 900).Time()})
 }
@@ -224,6 +226,9 @@ func checkUnread(t *testing.T, s *Store, n int) {
 	}
 	if all, err := s.Summaries(bg, roundChannel(n)); err != nil || len(all) > 0 {
 		t.Errorf("the summary of round %d is still known, %v", n, err)
+	}
+	if all, err := s.Records(bg, memory.RecordQuery{Channels: []memory.ChannelID{roundChannel(n)}}); err != nil || len(all) > 0 {
+		t.Errorf("records of round %d are still known: %+v, %v", n, all, err)
 	}
 	people, err := s.People(bg, guild)
 	if err != nil || slices.ContainsFunc(people, func(p memory.Person) bool { return p.ID == roundUser(n) }) {

@@ -27,6 +27,7 @@ type order struct {
 	user    memory.UserID    // 0: everybody
 	end     memory.MessageID // exclusive; or endless
 	why     memory.Why
+	whole   bool // whether nothing but its beginning ends it
 }
 
 // endless is the end of what has none.
@@ -34,7 +35,7 @@ const endless memory.MessageID = 1<<63 - 1
 
 // orderOf is what f covers.
 func orderOf(f memory.Forgetting) order {
-	o := order{guild: f.Guild, channel: f.Channel, user: f.User, why: f.Why}
+	o := order{guild: f.Guild, channel: f.Channel, user: f.User, why: f.Why, whole: f.Before.IsZero() && f.Why != memory.WhyDeleted}
 	switch {
 	case f.Why == memory.WhyDeleted:
 		o.end = endless
@@ -97,10 +98,10 @@ func (t *transaction) decisions() (*decisions, error) {
 	}
 	err = t.each(func(scan func(...any) error) error {
 		var o order
-		err := scan(&o.guild, &o.channel, &o.user, &o.end, &o.why)
+		err := scan(&o.guild, &o.channel, &o.user, &o.end, &o.why, &o.whole)
 		d.add(o)
 		return err
-	}, "SELECT guild, channel, user, before, why FROM forgetting WHERE begun = 1")
+	}, "SELECT guild, channel, user, before, why, whole FROM forgetting WHERE begun = 1")
 	if err != nil {
 		return nil, err
 	}
@@ -147,6 +148,11 @@ func (t *transaction) opt(e memory.Opted) error {
 	}
 	wasOut := d.out[member{e.Guild, e.User}]
 	d.out[member{e.Guild, e.User}] = e.Out
+	if e.Out {
+		if err := t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", int64(e.Guild), int64(e.User)); err != nil {
+			return err
+		}
+	}
 	if !e.Out && !wasOut {
 		return nil
 	}
@@ -194,12 +200,6 @@ func (t *transaction) choose(e memory.Chose) error {
 			OR parent IN (SELECT id FROM channel WHERE guild = ?2 AND parent = ?3))`, from, int64(e.Guild), int64(e.Channel))
 	}
 	return t.exec("UPDATE channel SET heard = max(heard, ?) WHERE guild = ?", from, int64(e.Guild))
-}
-
-// chooseMode keeps in which mode questions are answered in a channel, which needn't be known yet.
-func (t *transaction) chooseMode(e memory.ModeChosen) error {
-	return t.exec(`INSERT INTO mode (guild, channel, mode, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, channel)
-		DO UPDATE SET mode = ?3, at = ?4 WHERE ?4 > at`, int64(e.Guild), int64(e.Channel), e.Mode, millis(e.At))
 }
 
 func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }

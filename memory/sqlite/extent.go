@@ -10,23 +10,18 @@ import (
 	"hark/memory"
 )
 
-// Extent is how much something is.
-type Extent struct {
-	Messages  int
-	Channels  int // that they lie in
-	Facts     int // told about the person, where all of somebody's messages are meant
-	Lore      int
-	Summaries int
-}
-
-// Extent tells how much a Forgetting would take away now.
-func (s *Store) Extent(ctx context.Context, f memory.Forgetting) (Extent, error) {
-	var e Extent
+// Extent implements memory.Forgetter.
+func (s *Store) Extent(ctx context.Context, f memory.Forgetting) (memory.Extent, error) {
+	var e memory.Extent
 	if f.At.IsZero() {
 		f.At = time.Now()
 	}
 	where, args := under(f)
-	err := s.read.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM said m CROSS JOIN channel c ON c.no = m.channel WHERE "+where, args...).
+	from := "channel c CROSS JOIN said m ON m.channel = c.no" // of which the index tells all
+	if f.User != 0 {
+		from = "said m CROSS JOIN channel c ON c.no = m.channel"
+	}
+	err := s.read.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+from+" WHERE "+where, args...).
 		Scan(&e.Messages, &e.Channels)
 	if err == nil && f.User != 0 && f.Channel == 0 && f.Before.IsZero() {
 		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM fact WHERE user = ?1 AND text IS NOT NULL AND ?2 IN (guild, ?3)",
@@ -40,7 +35,12 @@ func (s *Store) Extent(ctx context.Context, f memory.Forgetting) (Extent, error)
 				Scan(&e.Lore)
 		}
 		if err == nil {
-			err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM summary WHERE "+summaryCovered, channels, int64(o.end), int64(o.user)).Scan(&e.Summaries)
+			err = s.read.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM summary WHERE "+summaryCovered+") + (SELECT count(*) FROM condensed WHERE "+condensedCovered+")",
+				channels, int64(o.end), int64(o.user)).Scan(&e.Summaries)
+		}
+		if err == nil {
+			err = s.read.QueryRowContext(ctx, answersCovered, channels, int64(o.end), int64(o.user), int64(o.guild), int64(o.channel), o.user != 0 && o.channel == 0 && o.whole).
+				Scan(&e.Answers)
 		}
 	}
 	if err != nil {

@@ -94,6 +94,14 @@ func failing(t *testing.T, s *Store, query string) {
 }
 
 // Each read whose table can't be read says so, and answers nothing.
+func writeAnew(s *Store) (any, error) {
+	return nil, s.Apply(bg, memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(71)}})
+}
+
+func keepTraceAgain(s *Store) (any, error) {
+	return nil, s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Question: id(6), Asker: 1})
+}
+
 func TestReadsThatFail(t *testing.T) {
 	t.Parallel()
 	vector := make([]float32, memorytest.Embedder{}.Space().Dimensions)
@@ -141,6 +149,7 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Pending(bg, 9) }, "read what is to be embedded"},
 		{"DROP TABLE segment", func(s *Store) (any, error) { return s.Waiting(bg) }, "count what is to be embedded"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return s.Waiting(bg) }, "count what is to be embedded"},
+		{"DROP TABLE segment", func(s *Store) (any, error) { return s.WaitingIn(bg, guild) }, "count what is to be embedded"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return s.Space(bg) }, "look for the writes of others"},
 		{"INSERT INTO meta VALUES ('sweep', ''); DROP TABLE vector_next", func(s *Store) (any, error) { return s.Pending(bg, 1) }, "no such table: vector_next"},
 		{"DROP TABLE vector", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.options.Space, vector, 1) }, "load the vectors"},
@@ -158,15 +167,41 @@ func TestReadsThatFail(t *testing.T) {
 		{"DROP TABLE guild", func(s *Store) (any, error) { return nil, s.Apply(bg, memory.RoleGone{Guild: guild, Role: 1}) }, "write to the database"},
 		{"ALTER TABLE message RENAME author TO x", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "no such column: author"},
 		{"ALTER TABLE channel RENAME no TO x", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(secret, 1, "z")) }, "no such column: c.no"},
-		{"DROP TABLE mode", func(s *Store) (any, error) {
-			return nil, s.Apply(bg, memory.ModeChosen{Guild: guild, Channel: general, Mode: "search"})
-		}, "no such table: mode"},
+		{"DROP TABLE setting", func(s *Store) (any, error) {
+			return nil, s.Apply(bg, memory.SettingChosen{Guild: guild, Channel: general, Key: memory.SettingMode, Value: "search"})
+		}, "no such table: setting"},
+		{"DROP TABLE role_limit", func(s *Store) (any, error) { return nil, s.Apply(bg, memory.LimitChosen{Guild: guild}) }, "no such table: role_limit"},
+		{"DROP TABLE role_limit", func(s *Store) (any, error) { return s.Guilds(bg) }, "read what others wrote"},
+		{"UPDATE role_limit SET messages = 'x'", func(s *Store) (any, error) { return s.Guilds(bg) }, "read what others wrote"},
+		{"DROP TABLE taken", writeAnew, "no such table: taken"},
+		{"DROP TABLE fact", writeAnew, "no such table: fact"},
+		{"DROP TABLE lore_source", writeAnew, "no such table: lore_source"},
+		{"DROP TABLE summary_source", writeAnew, "no such table: summary_source"},
+		{"DROP TABLE rewritten", keepTraceAgain, "no such table: rewritten"},
+		{fmt.Sprintf("INSERT INTO rewritten VALUES (%d, %d, 'x')", general, id(6)), keepTraceAgain, "converting"},
+		{"DROP TABLE spent", func(s *Store) (any, error) { return nil, s.Apply(bg, spent(1, 1, 1)) }, "no such table: spent"},
+		{"DROP TABLE forgetting", func(s *Store) (any, error) { return nil, s.Apply(bg, spent(1, 1, 1)) }, "no such table: forgetting"},
+		{"DROP TABLE spent", func(s *Store) (any, error) {
+			return nil, s.Apply(bg, memory.Opted{Guild: guild, User: 1, Out: true, At: id(9).Time()})
+		}, "no such table: spent"},
+		{"DROP TABLE spent", func(s *Store) (any, error) {
+			return s.Forget(bg, memory.Forgetting{Guild: guild, At: id(9).Time()}, nil)
+		}, "no such table: spent"},
+		{"DROP TABLE spent", func(s *Store) (any, error) { return s.Spending(bg, guild, idAt(1)) }, "read what was spent in guild 100"},
+		{"UPDATE spent SET user = 'x'", func(s *Store) (any, error) { return s.Spending(bg, guild, idAt(1)) }, "read what was spent in guild 100"},
+		{"DROP TABLE spent", func(s *Store) (any, error) { return s.ForgetSpending(bg, idAt(1)) }, "forget what was spent long ago"},
 		{"ALTER TABLE role RENAME bot TO x", func(s *Store) (any, error) { return nil, s.Apply(bg, memory.RoleSeen{Guild: guild}) }, "write to the database"},
 		{"UPDATE message SET extra = '{'", remakeTerms, "unexpected end of JSON"},
 		{"UPDATE message SET kind = 'x'", remakeTerms, "converting"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "no such table: meta"},
 		{"DROP TABLE early_edit", func(s *Store) (any, error) { return nil, s.Apply(bg, deleted(general, 1)) }, "no such table: early_edit"},
 		{"DROP TABLE tombstone", func(s *Store) (any, error) { return nil, s.Apply(bg, posted(general, 1001, "z")) }, "no such table: tombstone"},
+		{"DROP TABLE prompt", func(s *Store) (any, error) { return nil, s.Apply(bg, rewritten(71)) }, "no such table: prompt"},
+		{"DROP TABLE taken", func(s *Store) (any, error) { return nil, s.Apply(bg, rewritten(71)) }, "no such table: taken"},
+		{"UPDATE trace SET body = '{'", func(s *Store) (any, error) {
+			return nil, s.Apply(bg, memory.Edited{Guild: guild, Channel: general, ID: id(6), Content: "another", At: id(900).Time()})
+		}, "unexpected end of JSON"},
+		{"DROP TABLE taken", func(s *Store) (any, error) { return nil, s.Apply(bg, deleted(general, 6)) }, "no such table: taken"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.checkTerms(bg) }, "no such table"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return nil, s.useSpace(bg) }, "no such table"},
 		{"DROP TABLE fact", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
@@ -179,9 +214,16 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE summary SET topics = '{'", func(s *Store) (any, error) { return s.Summaries(bg, general) }, "the topics of summary "},
 		{"UPDATE summary SET made = 'x'", func(s *Store) (any, error) { return s.Summaries(bg, general) }, "read the summaries of channel 1000"},
 		{"DROP TABLE meta", func(s *Store) (any, error) { return s.Summaries(bg, general) }, "read the summaries of channel 1000"},
+		{"DROP TABLE condensed_source", func(s *Store) (any, error) { return s.Condensed(bg, general) }, "read what sessions were condensed to"},
+		{"UPDATE condensed SET until = 'x'", func(s *Store) (any, error) { return s.Condensed(bg, general) }, "read what sessions were condensed to"},
+		{"DROP TABLE meta", func(s *Store) (any, error) { return s.Condensed(bg, general) }, "read what sessions were condensed to"},
 		{"DROP TABLE summary", func(s *Store) (any, error) { return s.Unsummarised(bg, 0) }, "read what is to be summed up"},
 		{"UPDATE channel SET guild = 'x'", func(s *Store) (any, error) { return s.Unsummarised(bg, 0) }, "read what is to be summed up"},
 		{"DROP TABLE summary", func(s *Store) (any, error) { return s.Extent(bg, memory.Forgetting{Guild: guild}) }, "count what would be forgotten"},
+		{"DROP TABLE trace", func(s *Store) (any, error) { return s.Extent(bg, memory.Forgetting{Guild: guild}) }, "count what would be forgotten"},
+		{"DROP TABLE trace", func(s *Store) (any, error) { return s.ExtentOf(bg, general, []memory.MessageID{id(6)}) }, "count what goes with messages of channel 1000"},
+		{"DROP TABLE doomed", func(s *Store) (any, error) { return s.Wrote(bg, guild, 1) }, "count what user 1 wrote in guild 100"},
+		{"UPDATE forgetting SET guild = 100, user = 1, channel = 0, done = 1, receipt = '{'", func(s *Store) (any, error) { return s.Forgotten(bg, guild, 1) }, "read what user 1 had forgotten"},
 		{"DROP TABLE learn", func(s *Store) (any, error) { return s.People(bg, guild) }, "read the people of guild 100"},
 		{"DROP TABLE gap", func(s *Store) (any, error) { return s.Gaps(bg) }, "read what is missing"},
 		{"UPDATE gap SET past = 'x'", func(s *Store) (any, error) { return s.Gaps(bg) }, "read what is missing"},
@@ -213,13 +255,14 @@ func TestReadsThatFail(t *testing.T) {
 				memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: "number", Text: "number three", At: idAt(1)}},
 				memory.FactTold{Guild: guild, User: 1, Fact: memory.Fact{ID: 1}}, memory.GapFound{Gap: memory.Gap{Channel: general, Until: 5}},
 				memory.Heard{Guild: guild, Channel: general, ID: id(3)}, memory.Opted{Guild: guild, User: 9, Out: true, At: id(1).Time()},
-				posted(doomed, 1, "number of a channel that goes"), memory.ChannelDeleted{Guild: guild, Channel: doomed, At: id(1).Time()})
-			execute(t, s.write, "INSERT INTO withdrawn VALUES (1, 1, 1, 1, 1)")
+				posted(doomed, 1, "number of a channel that goes"),
+				memory.LimitChosen{Guild: guild, At: idAt(1)}, spent(2, 1, 5), memory.ChannelDeleted{Guild: guild, Channel: doomed, At: id(1).Time()})
+			execute(t, s.write, "INSERT INTO withdrawn VALUES (1, 1, 1, 1, 1, 0)")
 			if err := s.KeepTrace(bg, memory.Trace{Channel: general, Answer: id(71), Question: id(6), Prompt: &memory.Prompt{Messages: []memory.PromptMessage{{Content: "number six"}}}}); err != nil {
 				t.Fatal(err)
 			}
 			drain(t, s)
-			apply(t, s, posted(general, 200, "number two"), summed(general, 1))
+			apply(t, s, posted(general, 200, "number two"), summed(general, 1), condensed(general, "number nine", 1))
 			other := raw(t, dir) // as another process would
 			execute(t, other, c.spoil)
 			if strings.Contains(c.want, "others wrote") { // and says that it wrote

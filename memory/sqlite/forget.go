@@ -20,25 +20,25 @@ type receipt struct {
 	Facts     int `json:"facts"`
 	Lore      int `json:"lore"`
 	Summaries int `json:"summaries"`
+	Records   int `json:"records"`
 	People    int `json:"people"`
 }
 
 // forget begins a forgetting and gives it an id.
 func (t *transaction) forget(f memory.Forgetting) (id int64, err error) {
 	o := orderOf(f)
-	whole := f.Before.IsZero() && f.Why != memory.WhyDeleted
 	// What is done and covers no more than this needn't stay on record.
 	if err := t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ? AND whole <= ? AND done = 1
 		AND id < (SELECT max(id) FROM forgetting)`, // whose number mustn't be given out again
-		int64(o.guild), int64(o.channel), int64(o.user), string(o.why), int64(o.end), whole); err != nil {
+		int64(o.guild), int64(o.channel), int64(o.user), string(o.why), int64(o.end), o.whole); err != nil {
 		return 0, err
 	}
 	err = t.row(`INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt) VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`,
-		int64(o.guild), int64(o.channel), int64(o.user), int64(o.end), string(o.why), millis(f.At), whole).Scan(&id)
+		int64(o.guild), int64(o.channel), int64(o.user), int64(o.end), string(o.why), millis(f.At), o.whole).Scan(&id)
 	if err != nil {
 		return 0, err
 	}
-	return id, t.begin(id, o, whole)
+	return id, t.begin(id, o)
 }
 
 // beginning is a forgetting that is being begun.
@@ -46,16 +46,16 @@ type beginning struct {
 	*transaction
 	id       int64
 	of       order
-	whole    bool
+	records  int    // that there were before
 	channels string // the ids of those that it is about, as JSON; of all that are known unless it names some
 	receipt
 }
 
 // begin hides what falls under an order that is on record, and all that is made of it.
-func (t *transaction) begin(id int64, o order, whole bool) error {
-	b := &beginning{transaction: t, id: id, of: o, whole: whole}
+func (t *transaction) begin(id int64, o order) error {
+	b := &beginning{transaction: t, id: id, of: o}
 	for _, step := range []func() error{
-		t.flush, b.find, b.dropAnswers, b.dropCoveredLore, b.dropCoveredSummaries, b.dropPrompts, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropPeople, b.dropStructure,
+		t.flush, b.find, b.countRecords, b.dropAnswers, b.dropCoveredLore, b.dropCoveredSummaries, b.dropCoveredCondensed, b.dropPrompts, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropCoveredRecords, b.dropPeople, b.dropSettings, b.dropStructure, b.tellRecords,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -106,7 +106,7 @@ func (b *beginning) dropAnswers() error {
 		return err
 	}
 	b.Answers = n
-	if b.of.user == 0 || b.of.channel != 0 || !b.whole {
+	if b.of.user == 0 || b.of.channel != 0 || !b.of.whole {
 		return nil
 	}
 	n, err = b.deleteAnswers(true, "SELECT body FROM trace WHERE body ->> '$.asker' = ?1 AND ?2 IN (body ->> '$.guild', ?3)",
@@ -194,7 +194,7 @@ func (b *beginning) dropNotes() error {
 		which, args = "channel IN (SELECT value FROM json_each(?1)) AND id < ?2", b.args()[:2]
 		facts = "channel IN (SELECT value FROM json_each(?1)) AND message < ?2"
 	}
-	for _, table := range []string{"called", "star", "early_edit"} {
+	for _, table := range []string{"called", "star", "rewritten", "early_edit"} {
 		if err := b.exec("DELETE FROM "+table+" WHERE "+which, args...); err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func (b *beginning) dropNotes() error {
 
 // dropPeople deletes what is known of those of whom everything is forgotten.
 func (b *beginning) dropPeople() error {
-	if b.of.channel != 0 || !b.whole {
+	if b.of.channel != 0 || !b.of.whole {
 		return nil
 	}
 	n, err := b.dropFactsWhere("?1 IN (guild, ?2) AND ?3 IN (0, user)", int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user))
@@ -220,6 +220,9 @@ func (b *beginning) dropPeople() error {
 	}
 	b.Facts += n
 	if err := b.exec("DELETE FROM learn WHERE ?1 IN (guild, ?2) AND ?3 IN (0, user)", int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user)); err != nil {
+		return err
+	}
+	if err := b.dropSpending(); err != nil {
 		return err
 	}
 	if err := b.exec("DELETE FROM person WHERE ?1 IN (guild, ?2) AND ?3 IN (0, id)", int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user)); err != nil {
@@ -232,7 +235,7 @@ func (b *beginning) dropPeople() error {
 // needs to know still who may read what, and what was chosen. Their messages need the channels' numbers until they are
 // taken out.
 func (b *beginning) dropStructure() error {
-	if b.of.channel != 0 || b.of.user != 0 || !b.whole {
+	if b.of.channel != 0 || b.of.user != 0 || !b.of.whole {
 		return nil
 	}
 	if b.of.why == memory.WhyLeft {
@@ -244,10 +247,12 @@ func (b *beginning) dropStructure() error {
 		"DELETE FROM role WHERE ?1 IN (guild, ?2) AND " + absent,
 		"DELETE FROM summary_source WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
 		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
+		"DELETE FROM condensed_source WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
+		"DELETE FROM condensed WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
 		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= ` + fmt.Sprint(int(memory.DirectChannel)) + ` THEN kind ELSE 0 END, name = '', age_limited = 0, unplaced = 1,
 			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0, summarised = 0 WHERE ?1 IN (guild, ?2) AND ` + absent,
 		"DELETE FROM gap WHERE ?1 IN (guild, ?2) AND " + absent,
-		"DELETE FROM mode WHERE ?1 IN (guild, ?2) AND " + absent,
+		"DELETE FROM role_limit WHERE ?1 IN (guild, ?2) AND " + absent,
 		fmt.Sprintf("UPDATE guild SET name = '', owner = 0, choice = 0, chosen = 0, asked = 0, since = 0, gone = 0 WHERE ?1 IN (id, ?2) AND (gone <> 0 OR id = %d)", memory.LocalGuild),
 		"DELETE FROM channel WHERE ?1 IN (guild, ?2)" + unused,
 		"DELETE FROM guild WHERE ?1 IN (id, ?2)" + empty,
@@ -267,7 +272,7 @@ var absent = fmt.Sprintf("guild IN (SELECT id FROM guild WHERE gone <> 0 OR id =
 // Conditions for channels and guilds of which nothing is known any more.
 var (
 	unused = fmt.Sprintf(` AND unplaced AND name = '' AND choice = 0 AND heard = 0
-		AND NOT EXISTS (SELECT 1 FROM message WHERE row >= no << %[1]d AND row < (no + 1) << %[1]d)`, sequenceBits)
+		AND NOT EXISTS (SELECT 1 FROM message WHERE row >= no << %[1]d AND row < (no + 1) << %[1]d) AND NOT EXISTS (SELECT 1 FROM record WHERE record.channel = channel.id)`, sequenceBits)
 	empty = ` AND name = '' AND choice = 0 AND asked = 0 AND NOT EXISTS (SELECT 1 FROM channel WHERE channel.guild = guild.id)
 		AND NOT EXISTS (SELECT 1 FROM person WHERE person.guild = guild.id)`
 )

@@ -320,6 +320,48 @@ func TestForgottenSummariesLeaveTheFile(t *testing.T) {
 	check("after closing")
 }
 
+// What a session was condensed to leaves the file with the session, with its next version and with its sources.
+func TestForgottenCondensationsLeaveTheFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	for n := 1; n <= 60; n++ {
+		apply(t, s, posted(general, n, "one of many"), posted(1001, n, "one of many"), posted(1002, n, "one of many"), posted(1003, n, "one of many"))
+	}
+	apply(t, s, condensed(general, "about Quetzalcoatl", 1, 2), condensed(1001, "about Xochimilco", 1, 3), condensed(1002, "about Popocatepetl", 2, 4),
+		condensed(1003, "about Tlaltecuhtli", 5))
+	if len(holding(t, dir, "opocatepetl")) == 0 {
+		t.Fatal("the word isn't in the file in the first place")
+	}
+	apply(t, s, condensed(general, "something else", 1, 2, 9), deleted(1001, 1), edited(1002, 4, "changed"), memory.CondensedGone{Guild: guild, Channel: 1003, Until: id(5)})
+	check := func(when string) {
+		t.Helper()
+		for _, word := range []string{"uetzalcoatl", "ochimilco", "opocatepetl", "laltecuhtli"} {
+			if got := holding(t, dir, word); len(got) > 0 {
+				t.Errorf("%s %v hold %q", when, got, word)
+			}
+		}
+	}
+	check("afterwards")
+	apply(t, s, condensed(general, "about Coyolxauhqui", 1, 8, 11))
+	f := memory.Forgetting{Guild: guild, User: 1 + 8%3, Why: memory.WhyMember, At: idAt(950)}
+	extent, err := s.Extent(bg, f)
+	if err != nil || extent.Summaries != 1 {
+		t.Fatalf("%+v, %v", extent, err)
+	}
+	if r, err := s.Forget(bg, f, nil); err != nil || r.Summaries != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if got := holding(t, dir, "oyolxauhqui"); len(got) > 0 {
+		t.Errorf("after forgetting who said it, %v hold it", got)
+	}
+	checkSound(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check("after closing")
+}
+
 // A backup brings no summary back that was taken away, or of which a source was.
 func TestRestoredSummaries(t *testing.T) {
 	t.Parallel()

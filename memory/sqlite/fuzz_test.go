@@ -111,7 +111,7 @@ func (r *bytesReader) structure() memory.Channel {
 func (r *bytesReader) event() memory.Event {
 	channel := r.channel()
 	where := r.guild(channel)
-	switch r.below(36) {
+	switch r.below(38) {
 	case 24:
 		return memory.Learn{Guild: where, User: r.user(), On: r.byte()%2 == 0, At: r.time()}
 	case 25:
@@ -173,8 +173,12 @@ func (r *bytesReader) event() memory.Event {
 	case 26, 27, 28:
 		return memory.LoreTold{Lore: memory.Lore{ID: r.number(), Guild: where, Name: r.text(), Text: r.text(), Own: []string{r.text()}, By: r.user(), Channel: r.channel(), At: r.time(),
 			Sources: []memory.Spot{{Channel: r.channel(), Message: r.message()}}[:r.below(2)]}}
+	case 35:
+		return memory.LimitChosen{Guild: where, RoleLimit: memory.RoleLimit{Role: memory.RoleID(r.number()), Limit: memory.Limit{Messages: r.below(4) - 1, Tokens: r.below(4) - 1}}, At: r.time()}
+	case 36:
+		return memory.Spent{Guild: where, User: r.user(), Question: r.message(), Tokens: r.below(100)}
 	case 34:
-		return memory.ModeChosen{Guild: where, Channel: channel, Mode: r.text(), At: r.time()}
+		return memory.SettingChosen{Guild: where, Channel: channel, Key: memory.Setting(r.text()), Value: r.text(), At: r.time()}
 	case 22:
 		return memory.Answered{Trace: memory.Trace{Guild: where, Channel: channel, Answer: r.message(), Question: r.message(), Parts: []memory.MessageID{r.message()},
 			Recalled: []memory.TraceHit{{Channel: r.channel(), Message: r.message(), Number: 1}}, Lore: []int64{r.number()}[:r.below(2)],

@@ -59,6 +59,11 @@ func posted(channel memory.ChannelID, n int, content string) memory.Posted {
 	return memory.Posted{Message: memory.Message{ID: id(n), Guild: guild, Channel: channel, Author: memory.UserID(1 + n%3), Content: content}}
 }
 
+// rewritten says that a message in general is written anew.
+func rewritten(n int) memory.Rewritten {
+	return memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(n)}}
+}
+
 func deleted(channel memory.ChannelID, ns ...int) memory.Deleted {
 	d := memory.Deleted{Guild: guild, Channel: channel}
 	for _, n := range ns {
@@ -69,6 +74,16 @@ func deleted(channel memory.ChannelID, ns ...int) memory.Deleted {
 
 func edited(channel memory.ChannelID, n int, content string) memory.Edited {
 	return memory.Edited{Guild: guild, Channel: channel, ID: id(n), Content: content, At: id(n).Time().Add(time.Hour)}
+}
+
+// condensed tells what the session of a channel was condensed to up to the last of the messages with these numbers, which were
+// never edited.
+func condensed(channel memory.ChannelID, text string, numbers ...int) memory.SessionCondensed {
+	c := memory.Condensed{Guild: guild, Channel: channel, Until: id(numbers[len(numbers)-1]), Text: text, Made: id(numbers[len(numbers)-1]).Time(), Model: "toy"}
+	for _, n := range numbers {
+		c.Sources = append(c.Sources, memory.SummarySource{Message: id(n)})
+	}
+	return memory.SessionCondensed{Condensed: c}
 }
 
 // summed tells of a summary that ends with the nth message and is made from it, which was never edited.
@@ -118,8 +133,8 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 
 // tables are all that hold something, by what orders their rows; meta's name of the last writer isn't told.
 var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
-	"segment", "vector", "vector_next", "trace", "trace_source", "prompt", "fulltext_docsize", "opted", "fact", "lore", "lore_source", "summary", "summary_source", "star", "gap", "forgetting",
-	"withdrawn", "learn", "doomed", "mode", "meta WHERE key NOT IN ('writer', 'scrubbed')"}
+	"segment", "vector", "vector_next", "trace", "trace_source", "prompt", "record", "fulltext_docsize", "opted", "fact", "lore", "lore_source", "summary", "summary_source", "condensed", "condensed_source", "star", "gap", "forgetting",
+	"withdrawn", "taken", "learn", "doomed", "setting", "role_limit", "spent", "meta WHERE key NOT IN ('writer', 'scrubbed', 'fingerprints')"}
 
 // dump is all that a file holds.
 func dump(t testing.TB, s *Store) string {
@@ -179,10 +194,15 @@ var unsound = map[string]string{
 	"a source is of a summary that isn't there":  "SELECT o.summary FROM summary_source o LEFT JOIN summary s ON s.channel = o.channel AND s.id = o.summary WHERE s.text IS NULL",
 	"a summary has no source":                    "SELECT s.id FROM summary s WHERE s.text IS NOT NULL AND NOT EXISTS (SELECT 1 FROM summary_source o WHERE o.channel = s.channel AND o.summary = s.id)",
 	"a summary that is gone left more than that": "SELECT id FROM summary WHERE text IS NULL AND (kind <> '' OR topics <> '' OR model <> '' OR made <> 0)",
-	"a prompt has no trace":                      "SELECT p.answer FROM prompt p LEFT JOIN trace t ON t.channel = p.channel AND t.answer = p.answer WHERE t.answer IS NULL",
+	"a session was condensed from what isn't there": `SELECT s.channel FROM condensed_source s LEFT JOIN channel c ON c.id = s.channel
+		LEFT JOIN said m ON m.channel = c.no AND m.id = s.message WHERE m.id IS NULL`,
+	"what a session was condensed to lacks its sources, or they it": `SELECT 1 FROM (SELECT DISTINCT channel FROM condensed_source) s FULL JOIN condensed c ON c.channel = s.channel
+		WHERE s.channel IS NULL OR c.channel IS NULL`,
+	"a prompt has no trace": "SELECT p.answer FROM prompt p LEFT JOIN trace t ON t.channel = p.channel AND t.answer = p.answer WHERE t.answer IS NULL",
 	"a prompt has a source that isn't in the log": `SELECT p.answer FROM prompt p JOIN trace_source s ON s.answer_channel = p.channel AND s.answer = p.answer
 		LEFT JOIN channel c ON c.id = s.channel LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE m.id IS NULL`,
-	"a deleted message is there": "SELECT m.id FROM said m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
+	"a record is of a question or an answer that was deleted": "SELECT no FROM record r JOIN tombstone d ON d.channel = r.channel AND d.id IN (r.question, r.answer)",
+	"a deleted message is there":                              "SELECT m.id FROM said m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
 }
 
 // checkSound checks what must hold of every file.
@@ -202,3 +222,19 @@ func checkSound(t testing.TB, s *Store) {
 }
 
 var bg = context.Background()
+
+// forgetting has a store forget what is ordered late in a test.
+func forgetting(f memory.Forgetting) func(*testing.T, *Store) {
+	return func(t *testing.T, s *Store) {
+		t.Helper()
+		f.At = idAt(900)
+		if _, err := s.Forget(bg, f, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// telling tells a store of events, and carries out what they begin.
+func telling(events ...memory.Event) func(*testing.T, *Store) {
+	return func(t *testing.T, s *Store) { t.Helper(); apply(t, s, events...); carryOutAll(t, s) }
+}

@@ -55,6 +55,20 @@ var writtenBy = []string{`
 	UPDATE channel SET summarised = 1499561029795840000;
 `, `
 	INSERT INTO prompt (channel, answer, guild, built, people, body) VALUES (1000, 1499561071738880000, 100, 1777598100000, '[1,2]', '{"messages":[{"role":"user","content":"apples and pears"}]}');
+`, `
+	INSERT INTO mode VALUES (100, 1000, 'search', 1777598100000), (100, 1001, '', 1777598100000);
+`, `
+	INSERT INTO setting VALUES (100, 0, 'persona', 'You are calm.', 1777598100000);
+`, `
+	INSERT INTO role_limit VALUES (100, 5, 3, -1, 1777598100000);
+`, `
+	INSERT INTO record (call, guild, channel, question, asker, answer, at, speaker, method, tokens, named, body)
+		VALUES ('old', 100, 1000, 0, 1, 0, 1777598100000, 'user', 'ask', 9, '[1]', '{"call_id":"old","timestamp":"2026-05-01T01:15:00Z","speaker":"user","method_name":"ask","args":[],"kwargs":{},"outcome_summary":"","guild":100,"channel":1000,"question":0,"asker":1}');
+`, `
+	INSERT INTO condensed VALUES (1000, 1499560987852800000, 1777598100000, 'm', 'apples ripen');
+	INSERT INTO condensed_source VALUES (1000, 1499560987852800000, 0);
+`, `
+	INSERT INTO taken VALUES (1000, 77);
 `}
 
 // ofVersion is the directory of a database that a Hark of some version has written.
@@ -94,6 +108,13 @@ func TestDatabasesOfEveryEarlierVersion(t *testing.T) {
 			}
 			if version > 5 {
 				checkSummaries(t, s)
+			}
+			if version > 7 {
+				checkModes(t, s)
+			}
+			apply(t, s, recorded("one", 0, 2)) // a table that no earlier version had
+			if all, err := s.Records(bg, memory.RecordQuery{Channels: []memory.ChannelID{general}}); err != nil || (len(all) == 2) != (version > 10) {
+				t.Errorf("the records are %+v, %v", all, err)
 			}
 			drain(t, s)
 			checkSound(t, s)
@@ -151,6 +172,27 @@ func checkSummaries(t *testing.T, s *Store) {
 	all, err := s.Summaries(bg, general)
 	if err != nil || len(all) != 1 || all[0].Text != "Ann: apples ripen" || len(all[0].Sources) != 1 {
 		t.Errorf("the summaries are %+v, %v", all, err)
+	}
+}
+
+// checkModes checks that the modes of the eighth version are settings.
+func checkModes(t *testing.T, s *Store) {
+	t.Helper()
+	g, err := s.Guild(bg, guild)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode, at := g.Setting(general, memory.SettingMode); mode != "search" || at != general {
+		t.Errorf("the mode is %q of %d", mode, at)
+	}
+	older, newer := time.UnixMilli(1777598099000), time.UnixMilli(1777598101000)
+	apply(t, s, memory.SettingChosen{Guild: guild, Channel: general, Key: memory.SettingMode, Value: "analysis", At: older})
+	if g, err = s.Guild(bg, guild); err != nil || g.Channels[0].Settings[memory.SettingMode] != "search" {
+		t.Errorf("after an older one: %+v, %v", g, err)
+	}
+	apply(t, s, memory.SettingChosen{Guild: guild, Channel: general, Key: memory.SettingMode, At: newer})
+	if g, err = s.Guild(bg, guild); err != nil || g.Channels[0].Settings != nil {
+		t.Errorf("taken back: %+v, %v", g, err)
 	}
 }
 

@@ -98,7 +98,7 @@ func (t *transaction) dropPromptsWhere(where string, args ...any) (n int, err er
 // dropPrompts takes the prompts away that somebody is in of whom everything is forgotten, and those of a guild that is
 // forgotten. What is asked at the command line may tell of the people of any guild.
 func (b *beginning) dropPrompts() error {
-	if b.of.channel != 0 || !b.whole {
+	if b.of.channel != 0 || !b.of.whole {
 		return nil
 	}
 	people := "?1"

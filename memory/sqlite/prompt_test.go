@@ -59,18 +59,7 @@ func prompting(t *testing.T, dir, word string) *Store {
 // Whatever takes something in a prompt away takes the prompt's words out of the file.
 func TestForgottenPromptsLeaveTheFile(t *testing.T) {
 	t.Parallel()
-	forget := func(f memory.Forgetting) func(*testing.T, *Store) {
-		return func(t *testing.T, s *Store) {
-			t.Helper()
-			f.At = idAt(900)
-			if _, err := s.Forget(bg, f, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	tell := func(events ...memory.Event) func(*testing.T, *Store) {
-		return func(t *testing.T, s *Store) { t.Helper(); apply(t, s, events...); carryOutAll(t, s) }
-	}
+	forget, tell := forgetting, telling
 	again := posted(general, 1, "a source, as it was edited")
 	again.Message.Edited = idAt(700)
 	for name, c := range map[string]struct {

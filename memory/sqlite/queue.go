@@ -16,12 +16,22 @@ func (s *Store) Wake() <-chan struct{} { return s.wake }
 
 // Waiting implements memory.Queue.
 func (s *Store) Waiting(ctx context.Context) (int, error) {
+	return s.countWaiting(ctx, "SELECT count(*) FROM segment WHERE %s = 1")
+}
+
+// WaitingIn implements memory.Store.
+func (s *Store) WaitingIn(ctx context.Context, guild memory.GuildID) (int, error) {
+	return s.countWaiting(ctx, "SELECT count(*) FROM segment s JOIN channel c ON c.no = s.channel WHERE s.%s = 1 AND c.guild = ?", int64(guild))
+}
+
+// countWaiting counts what query finds, in which stands the name of the flag of what waits.
+func (s *Store) countWaiting(ctx context.Context, query string, args ...any) (int, error) {
 	var n int
 	to, err := s.sideOf(func(query string, args ...any) rowScanner {
 		return rowScanner{row: s.read.QueryRowContext(ctx, query, args...)}
 	})
 	if err == nil {
-		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM segment WHERE "+to.flag+" = 1").Scan(&n)
+		err = s.read.QueryRowContext(ctx, fmt.Sprintf(query, to.flag), args...).Scan(&n)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("count what is to be embedded: %w", explain(err))

@@ -130,15 +130,15 @@ func TestExtentWrittenAsked(t *testing.T) {
 	apply(t, s, summed(general, 7), summed(77, 300))
 	for _, c := range []struct {
 		f    memory.Forgetting
-		want Extent
+		want memory.Extent
 	}{
-		{memory.Forgetting{Guild: memory.Everywhere}, Extent{33, 3, 0, 3, 2}},
-		{memory.Forgetting{Guild: guild}, Extent{33, 3, 0, 3, 2}},
-		{memory.Forgetting{Guild: 5}, Extent{}},
-		{memory.Forgetting{Guild: guild, Channel: general}, Extent{32, 2, 0, 3, 2}},
-		{memory.Forgetting{Guild: guild, Channel: secret}, Extent{1, 1, 0, 1, 0}},
-		{memory.Forgetting{Guild: memory.Everywhere, User: 2}, Extent{10, 1, 0, 2, 1}},
-		{memory.Forgetting{Guild: guild, User: 2, Before: id(10).Time()}, Extent{3, 1, 0, 2, 1}},
+		{memory.Forgetting{Guild: memory.Everywhere}, memory.Extent{Messages: 33, Channels: 3, Lore: 3, Summaries: 2, Answers: 1}},
+		{memory.Forgetting{Guild: guild}, memory.Extent{Messages: 33, Channels: 3, Lore: 3, Summaries: 2, Answers: 1}},
+		{memory.Forgetting{Guild: 5}, memory.Extent{}},
+		{memory.Forgetting{Guild: guild, Channel: general}, memory.Extent{Messages: 32, Channels: 2, Lore: 3, Summaries: 2, Answers: 1}},
+		{memory.Forgetting{Guild: guild, Channel: secret}, memory.Extent{Messages: 1, Channels: 1, Lore: 1, Summaries: 0}},
+		{memory.Forgetting{Guild: memory.Everywhere, User: 2}, memory.Extent{Messages: 10, Channels: 1, Lore: 2, Summaries: 1}},
+		{memory.Forgetting{Guild: guild, User: 2, Before: id(10).Time()}, memory.Extent{Messages: 3, Channels: 1, Lore: 2, Summaries: 1}},
 	} {
 		if got, err := s.Extent(t.Context(), c.f); err != nil || got != c.want {
 			t.Errorf("%+v: %+v, %v; want %+v", c.f, got, err, c.want)

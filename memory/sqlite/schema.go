@@ -293,6 +293,81 @@ CREATE TABLE mode ( -- of the answers in a channel
   at      INTEGER NOT NULL, -- milliseconds
   PRIMARY KEY (guild, channel)
 ) WITHOUT ROWID;
+`, `
+CREATE TABLE setting ( -- of answers, in a guild or a channel
+  guild   INTEGER NOT NULL,
+  channel INTEGER NOT NULL, -- the id; 0: of the whole guild
+  key     TEXT NOT NULL,
+  value   TEXT NOT NULL,    -- '' if it was taken back
+  at      INTEGER NOT NULL, -- milliseconds
+  PRIMARY KEY (guild, channel, key)
+) WITHOUT ROWID;
+INSERT INTO setting (guild, channel, key, value, at) SELECT guild, channel, 'mode', mode, at FROM mode;
+DROP TABLE mode;
+`, `
+CREATE TABLE role_limit ( -- how much may be asked
+  guild    INTEGER NOT NULL,
+  role     INTEGER NOT NULL, -- 0: the whole guild's; the guild's id: each member's
+  messages INTEGER NOT NULL, -- a minute; 0: without limit; -1: as configured
+  tokens   INTEGER NOT NULL, -- a day; the same
+  at       INTEGER NOT NULL, -- milliseconds
+  PRIMARY KEY (guild, role)
+) WITHOUT ROWID;
+CREATE TABLE spent ( -- tokens, by question, for a day or two
+  guild    INTEGER NOT NULL,
+  question INTEGER NOT NULL, -- id
+  user     INTEGER NOT NULL, -- who asked; 0 once they are forgotten
+  tokens   INTEGER NOT NULL,
+  PRIMARY KEY (guild, question)
+) WITHOUT ROWID;
+`, `
+CREATE TABLE record ( -- of calls
+  no       INTEGER PRIMARY KEY,
+  call     TEXT NOT NULL UNIQUE,
+  guild    INTEGER NOT NULL,
+  channel  INTEGER NOT NULL, -- the id
+  question INTEGER NOT NULL, -- 0 if none
+  asker    INTEGER NOT NULL,
+  answer   INTEGER NOT NULL, -- 0 if none
+  at       INTEGER NOT NULL, -- milliseconds
+  speaker  TEXT NOT NULL,
+  method   TEXT NOT NULL,
+  tokens   INTEGER NOT NULL, -- of body
+  named    TEXT NOT NULL,    -- ids in its arguments, as JSON
+  body     TEXT NOT NULL
+);
+CREATE INDEX record_channel ON record (channel, at, tokens);
+CREATE INDEX record_at ON record (at);
+CREATE INDEX record_question ON record (question, channel) WHERE question <> 0;
+CREATE INDEX record_answer ON record (answer, channel) WHERE answer <> 0;
+`, `
+CREATE TABLE condensed ( -- what the older parts of sessions that go on were condensed to
+  channel INTEGER PRIMARY KEY, -- the id
+  until   INTEGER NOT NULL,    -- the last message that it tells of
+  made    INTEGER NOT NULL,    -- milliseconds
+  model   TEXT NOT NULL,
+  text    TEXT NOT NULL
+);
+CREATE TABLE condensed_source (
+  channel INTEGER NOT NULL, -- the id
+  message INTEGER NOT NULL,
+  edited  INTEGER NOT NULL, -- milliseconds; 0 if never
+  PRIMARY KEY (channel, message)
+) WITHOUT ROWID;
+`, `
+CREATE TABLE taken ( -- messages of Hark's that are in tombstone since something that they were made from went
+  channel INTEGER NOT NULL, -- the id
+  id      INTEGER NOT NULL,
+  PRIMARY KEY (channel, id)
+) WITHOUT ROWID;
+ALTER TABLE withdrawn ADD COLUMN unasked INTEGER NOT NULL DEFAULT 0; -- whether its question was deleted
+`, `
+CREATE TABLE rewritten ( -- messages of Hark's that were written anew
+  channel INTEGER NOT NULL, -- the id
+  id      INTEGER NOT NULL,
+  edited  INTEGER,          -- milliseconds: versions from before are gone; NULL: none is known to be there yet
+  PRIMARY KEY (channel, id)
+) WITHOUT ROWID;
 `}
 
 // migrate brings the schema up to date.
@@ -302,7 +377,7 @@ func migrate(ctx context.Context, db *sql.Conn) error {
 		return err
 	}
 	if version > len(migrations) {
-		return fmt.Errorf("the database is of version %d, made by a newer Hark than this one, which knows %d: use the newer Hark", version, len(migrations))
+		return newerVersion(version)
 	}
 	for ; version < len(migrations); version++ {
 		if err := migrateOne(ctx, db, version); err != nil {

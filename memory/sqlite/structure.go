@@ -33,8 +33,10 @@ func (t *transaction) applyStructure(e memory.Event) error {
 		return t.asked(v)
 	case memory.Learned:
 		return t.learned(v)
-	case memory.ModeChosen:
-		return t.chooseMode(v)
+	case memory.SettingChosen:
+		return t.chooseSetting(v)
+	case memory.LimitChosen:
+		return t.chooseLimit(v)
 	}
 	return t.loseRole(e.(memory.RoleGone)) // prepare lets no others pass
 }
@@ -232,6 +234,9 @@ func (s *Store) reloadLocked(ctx context.Context) error {
 	if err := readChannels(ctx, tx, guilds, nos); err != nil {
 		return err
 	}
+	if err := readSettings(ctx, tx, guilds); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.guilds, s.nos, s.newestRead = guilds, nos, false
@@ -262,7 +267,7 @@ func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guil
 	if err != nil {
 		return nil, err
 	}
-	return guilds, eachRow(rows, func(scan func(...any) error) error {
+	err = eachRow(rows, func(scan func(...any) error) error {
 		var guild memory.GuildID
 		var r memory.Role
 		var permissions int64
@@ -273,11 +278,14 @@ func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guil
 		guilds[guild].Roles = append(guilds[guild].Roles, r)
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return guilds, readLimits(ctx, q, guilds)
 }
 
 func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild, nos numbers) error {
-	rows, err := q.QueryContext(ctx, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.age_limited, c.unplaced, c.overwrites, c.choice, c.learned, coalesce(m.mode, '')
-		FROM channel c LEFT JOIN mode m ON m.guild = c.guild AND m.channel = c.id ORDER BY c.id`)
+	rows, err := q.QueryContext(ctx, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.age_limited, c.unplaced, c.overwrites, c.choice, c.learned FROM channel c ORDER BY c.id`)
 	if err != nil {
 		return err
 	}
@@ -285,7 +293,7 @@ func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*mem
 		var no int64
 		var c memory.Channel
 		var overwrites []byte
-		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.AgeLimited, &c.Unplaced, &overwrites, &c.Choice, &c.Learned, &c.Mode); err != nil {
+		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.AgeLimited, &c.Unplaced, &overwrites, &c.Choice, &c.Learned); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(overwrites, &c.Overwrites); err != nil {

@@ -143,11 +143,14 @@ func (t *transaction) takeSummary(channel memory.ChannelID, id, after memory.Mes
 		int64(channel), int64(id), int64(after))
 }
 
-// dropSummaries takes away the summaries that a message is a source of. The answers that used them have it for a source as
+// dropSummaries takes away the summaries that a message is a source of, and what its session was condensed to, if that is. The answers that used them have it for a source as
 // well.
 func (t *transaction) dropSummaries(channel memory.ChannelID, id memory.MessageID) error {
 	_, err := t.dropSummariesWhere("(channel, id) IN (SELECT channel, summary FROM summary_source WHERE channel = ? AND message = ?)", int64(channel), int64(id))
-	return err
+	if err != nil {
+		return err
+	}
+	return t.dropCondensed(channel, id)
 }
 
 // dropSummariesWhere takes away the summaries that a condition holds for, and tells how many. What is left of what they told of is

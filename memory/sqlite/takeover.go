@@ -24,8 +24,8 @@ func (s *Store) takeOver(ctx context.Context, path string, r *Restored) error {
 	}{
 		{"forgetting", (*transaction).takeForgettings}, {"opted", (*transaction).takeOptOuts}, {"learn", (*transaction).takeLearning}, {"opted", (*transaction).takeChoices},
 		{"withdrawn", (*transaction).takeWithdrawn}, {"fact", (*transaction).takeFacts}, {"lore", (*transaction).takeOldLore}, {"summary", (*transaction).takeOldSummaries},
-		{"tombstone", (*transaction).takeDeleted},
-		{"message", (*transaction).takeEdited}, {"mode", (*transaction).takeModes},
+		{"tombstone", (*transaction).takeDeleted}, {"taken", (*transaction).takeTaken},
+		{"message", (*transaction).takeEdited}, {"mode", (*transaction).takeModes}, {"setting", (*transaction).takeSettings}, {"spent", (*transaction).takeLimits},
 	} {
 		errs = append(errs, s.transact(ctx, func(t *transaction) error {
 			there, err := found(t.row("SELECT 1 FROM old.sqlite_schema WHERE type = 'table' AND name = ?", step.table).Scan(new(int)))
@@ -99,16 +99,18 @@ func (t *transaction) takeChoices(r *Restored) error {
 	return nil
 }
 
-// takeModes takes over in which modes channels are answered.
-func (t *transaction) takeModes(*Restored) error {
-	t.changed.structure = true
-	return t.exec(`INSERT INTO main.mode (guild, channel, mode, at) SELECT guild, channel, mode, at FROM old.mode WHERE true
-		ON CONFLICT (guild, channel) DO UPDATE SET mode = excluded.mode, at = excluded.at WHERE excluded.at > mode.at`)
-}
-
 // takeWithdrawn takes over which answers Discord shows still.
 func (t *transaction) takeWithdrawn(*Restored) error {
 	return t.exec("INSERT OR IGNORE INTO main.withdrawn (guild, channel, message, first) SELECT guild, channel, message, first FROM old.withdrawn ORDER BY no")
+}
+
+// takeTaken takes over why answers are gone.
+func (t *transaction) takeTaken(*Restored) error {
+	if err := t.exec("UPDATE main.withdrawn SET unasked = 1 WHERE (channel, message) IN (SELECT channel, message FROM old.withdrawn WHERE unasked <> 0)"); err != nil {
+		return err
+	}
+	return t.exec(`INSERT OR IGNORE INTO main.taken SELECT channel, id FROM old.taken o
+		WHERE EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id)`)
 }
 
 func (t *transaction) takeFacts(r *Restored) error {

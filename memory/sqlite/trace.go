@@ -14,28 +14,40 @@ func (s *Store) KeepTrace(ctx context.Context, trace memory.Trace) error {
 }
 
 func (t *transaction) keepTrace(trace memory.Trace) error {
+	trace, there, err := t.standing(trace)
+	if !there || err != nil {
+		return err
+	}
 	body, err := json.Marshal(trace)
 	if err != nil {
 		return fmt.Errorf("keep a trace: %w: %w", err, memory.ErrRefused)
 	}
 	d, err := t.decisions()
 	if err != nil {
-		return err
+		return err // uncovered: standing has read them
 	}
-	if gone, err := t.isGone(trace.Guild, trace.Channel, trace.Answer); gone || err != nil {
+	if err := t.exec("DELETE FROM trace_source WHERE answer_channel = ? AND answer = ?", int64(trace.Channel), int64(trace.Answer)); err != nil {
 		return err
 	}
 	if err := t.exec("INSERT OR REPLACE INTO trace (channel, answer, body) VALUES (?, ?, ?)", int64(trace.Channel), int64(trace.Answer), string(body)); err != nil {
 		return err
 	}
+	if err := t.settleRewritten(trace); err != nil {
+		return err
+	}
 	lost, withdrawn := d.out[member{trace.Guild, trace.Asker}], false
 	for _, source := range sources(trace) {
 		gone, err := t.isLost(trace.Guild, source)
+		if err != nil { // uncovered: standing has asked the same of the answer
+			return err
+		}
+		anew, err := t.isRewritten(source)
 		if err != nil {
 			return err
 		}
+		gone = gone || anew
 		changed, err := t.isChanged(source)
-		if err != nil {
+		if err != nil { // uncovered: settleRewritten has read messages
 			return err
 		}
 		lost, withdrawn = lost || gone || changed, withdrawn || gone
@@ -87,7 +99,7 @@ func (t *transaction) isLost(guild memory.GuildID, source memory.TraceHit) (bool
 }
 
 // isChanged reports whether a source's text is another than the answer was made from. Hark's own answers grow while they are
-// sent, and go when they are taken back.
+// sent, go when they are taken back, and are gone for who used them when they are written anew (isRewritten).
 func (t *transaction) isChanged(source memory.TraceHit) (bool, error) {
 	c, err := t.knownChannel(source.Channel)
 	if c == nil || err != nil {
@@ -105,6 +117,13 @@ func sources(trace memory.Trace) []memory.TraceHit {
 			used = append(used, hit)
 		}
 	}
+	for i, id := range trace.Condensed {
+		hit := memory.TraceHit{Channel: trace.Channel, Message: id}
+		if i < len(trace.CondensedEdited) {
+			hit.Edited = trace.CondensedEdited[i]
+		}
+		used = append(used, hit)
+	}
 	if trace.Question != 0 {
 		used = append(used, memory.TraceHit{Channel: trace.Channel, Message: trace.Question, Edited: trace.QuestionEdited})
 	}
@@ -115,7 +134,14 @@ func sources(trace memory.Trace) []memory.TraceHit {
 func (s *Store) Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error) {
 	var trace memory.Trace
 	var body []byte
-	ok, err := found(s.read.QueryRowContext(ctx, "SELECT body FROM trace WHERE channel = ? AND answer = ?", int64(channel), int64(answer)).Scan(&body))
+	ok := false
+	var err error
+	for _, query := range []string{"SELECT body FROM trace WHERE channel = ? AND answer = ?", traceByPart} {
+		if ok || err != nil {
+			break
+		}
+		ok, err = found(s.read.QueryRowContext(ctx, query, int64(channel), int64(answer)).Scan(&body))
+	}
 	if err == nil && !ok {
 		err = memory.ErrNotFound
 	}
@@ -126,6 +152,17 @@ func (s *Store) Trace(ctx context.Context, channel memory.ChannelID, answer memo
 		return trace, fmt.Errorf("trace of answer %d: %w", answer, explain(err))
 	}
 	return trace, nil
+}
+
+// traceByPart selects the trace of the answer in a channel of which a message is a further part.
+const traceByPart = `SELECT body FROM trace WHERE channel = ?1 AND body LIKE '%"parts":[%'
+	AND EXISTS (SELECT 1 FROM json_each(body, '$.parts') p WHERE p.value = ?2)`
+
+// withdrawUnasked has Discord show no more of the answers to a question that is about to go.
+func (t *transaction) withdrawUnasked(channel memory.ChannelID, question memory.MessageID) error {
+	return t.exec(`INSERT OR IGNORE INTO withdrawn (guild, channel, message, first, unasked) SELECT t.body ->> '$.guild', t.channel, t.answer, 1, 1
+		FROM trace_source s JOIN trace t ON t.channel = s.answer_channel AND t.answer = s.answer
+		WHERE s.channel = ?1 AND s.id = ?2 AND t.channel = ?1 AND t.body ->> '$.question' = ?2`, int64(channel), int64(question))
 }
 
 // dropAnswers deletes the answers that were made from a message.
@@ -171,7 +208,12 @@ func (t *transaction) deleteAnswer(trace memory.Trace, withdrawn bool) error {
 	if err := t.dropTrace(trace.Channel, trace.Answer); err != nil {
 		return err
 	}
-	for _, id := range append([]memory.MessageID{trace.Answer}, trace.Parts...) {
+	return t.deleteParts(trace, append([]memory.MessageID{trace.Answer}, trace.Parts...), withdrawn)
+}
+
+// deleteParts deletes messages of an answer.
+func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID, withdrawn bool) error {
+	for _, id := range parts {
 		if gone, err := t.isGone(trace.Guild, trace.Channel, id); err != nil {
 			return err
 		} else if gone {
@@ -184,6 +226,9 @@ func (t *transaction) deleteAnswer(trace memory.Trace, withdrawn bool) error {
 			}
 		}
 		if err := t.delete(trace.Channel, id, withdrawn); err != nil {
+			return err
+		}
+		if err := t.exec("INSERT OR IGNORE INTO taken VALUES (?, ?)", int64(trace.Channel), int64(id)); err != nil {
 			return err
 		}
 	}
@@ -208,12 +253,12 @@ func (t *transaction) dropTrace(channel memory.ChannelID, answer memory.MessageI
 
 // Withdrawn implements memory.Store.
 func (s *Store) Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT guild, channel, message, first FROM withdrawn ORDER BY no LIMIT ?", max(limit, 0))
+	rows, err := s.read.QueryContext(ctx, "SELECT guild, channel, message, first, unasked FROM withdrawn ORDER BY no LIMIT ?", max(limit, 0))
 	var all []memory.Withdrawn
 	if err == nil {
 		err = eachRow(rows, func(scan func(...any) error) error {
 			var w memory.Withdrawn
-			err := scan(&w.Guild, &w.Channel, &w.Message, &w.First)
+			err := scan(&w.Guild, &w.Channel, &w.Message, &w.First, &w.Unasked)
 			all = append(all, w)
 			return err
 		})

@@ -10,6 +10,13 @@ import (
 )
 
 // writes are operations that, together, use every statement that changes the file.
+// ofHark is an answer of Hark's.
+func ofHark(n int) memory.Posted {
+	p := posted(general, n, "an answer")
+	p.Message.Kind = memory.FromHark
+	return p
+}
+
 var writes = map[string]func(*Store) error{
 	"apply": func(s *Store) error {
 		reply := posted(general, 500, "a reply with everything")
@@ -39,6 +46,42 @@ var writes = map[string]func(*Store) error{
 	"keep a trace": func(s *Store) error {
 		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9), Prompt: sentPrompt("number", 1)})
 	},
+	"forget what was spent": func(s *Store) error {
+		_, err := s.ForgetSpending(bg, idAt(3))
+		return err
+	},
+	"keep records": func(s *Store) error {
+		named := recorded("named", 9, 4)
+		named.Record.Kwargs = map[string]any{"user": 3}
+		return s.Apply(bg, recorded("one", 8, 1), named, recorded("elsewhere", 0, 1))
+	},
+	"keep records and forget them": func(s *Store) error {
+		named := recorded("named", 9, 4)
+		named.Record.Kwargs = map[string]any{"user": 3}
+		return s.writing(bg, func(t *transaction) error {
+			if err := recordAll(t, recorded("one", 8, 1), named); err != nil {
+				return err
+			}
+			_, err := t.forget(memory.Forgetting{Guild: guild, User: 3, Why: memory.WhyMember, At: idAt(900)})
+			return err
+		})
+	},
+	"keep records and edit their question": func(s *Store) error {
+		return s.Apply(bg, recorded("one", 8, 1), edited(general, 8, "another question"))
+	},
+	"forget old records": func(s *Store) error {
+		return s.writing(bg, func(t *transaction) error {
+			if err := recordAll(t, recorded("one", 8, 1), recorded("two", 9, 1)); err != nil {
+				return err
+			}
+			_, err := t.dropRecords("call IN (SELECT value FROM json_each(?))", jsonOfTexts([]string{"one"}))
+			return err
+		})
+	},
+	"make a key": func(s *Store) error {
+		_, err := s.FingerprintKey(bg)
+		return err
+	},
 	"forget old prompts": func(s *Store) error {
 		_, err := s.ForgetPrompts(bg, builtAt.Add(time.Second))
 		return err
@@ -47,6 +90,21 @@ var writes = map[string]func(*Store) error{
 		first := posted(general, 96, "an answer")
 		first.Message.Kind = memory.FromHark
 		return s.Apply(bg, first, edited(general, 96, "an answer that grows"))
+	},
+	"write an answer anew": func(s *Store) error {
+		first, more, other := ofHark(97), ofHark(98), ofHark(99)
+		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(97), Parts: []memory.MessageID{id(98)}, Question: id(9), Asker: 1}
+		made := memory.Trace{Guild: guild, Channel: general, Answer: id(99), Question: id(9), Asker: 1, Recalled: []memory.TraceHit{{Channel: general, Message: id(97), Context: true}}}
+		anew := trace
+		anew.Parts = nil
+		return s.Apply(bg, first, more, other, memory.Answered{Trace: trace}, memory.Answered{Trace: made},
+			memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(97)}}, first, memory.Answered{Trace: anew}, memory.Answered{Trace: made})
+	},
+	"write an answer anew that went": func(s *Store) error {
+		answer := ofHark(97)
+		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(97), Question: id(9), Asker: 1, Recalled: []memory.TraceHit{{Channel: general, Message: id(8), Context: true}}}
+		return s.Apply(bg, answer, memory.Answered{Trace: trace}, memory.Deleted{Guild: guild, Channel: general, IDs: []memory.MessageID{id(8)}},
+			memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(97)}}, answer)
 	},
 	"keep a trace of what is gone": func(s *Store) error {
 		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Parts: []memory.MessageID{id(61)}, Question: id(20)})
@@ -151,7 +209,8 @@ func notes() []memory.Event {
 		memory.Posted{Message: memory.Message{ID: id(90), Guild: guild, Channel: general, Author: 9}},
 		memory.Chose{Guild: guild, Choice: memory.Remember, At: id(9).Time()}, memory.Chose{Guild: guild, Channel: 3000, Choice: memory.Remember, At: id(9).Time()},
 		memory.Chose{Guild: guild, Channel: 3001, Choice: memory.Remember, At: id(9).Time()}, memory.Chose{Guild: guild, Choice: memory.Ignore, At: id(8).Time()},
-		memory.Asked{Guild: guild, Channel: general, Message: id(2)}, memory.ModeChosen{Guild: guild, Channel: general, Mode: "search", At: id(9).Time()},
+		memory.Asked{Guild: guild, Channel: general, Message: id(2)}, memory.SettingChosen{Guild: guild, Channel: general, Key: memory.SettingMode, Value: "search", At: id(9).Time()},
+		memory.LimitChosen{Guild: guild, At: id(9).Time()}, spent(1, 3, 10), spent(1, 3, 12), spent(9, 4, 5),
 		memory.Starred{Guild: guild, Channel: general, ID: id(3), On: true, At: id(9).Time()}, memory.Starred{Guild: guild, Channel: general, ID: id(91), On: true, At: id(9).Time()},
 		memory.Starred{Guild: guild, Channel: general, ID: id(20), On: true, At: id(9).Time()}, posted(general, 91, "was starred before"),
 		memory.Heard{Guild: guild, Channel: 3000, ID: id(11)}, memory.Posted{Message: posted(general, 802, "live").Message, Live: true},
@@ -243,6 +302,13 @@ func init() {
 			}
 			return t.apply(&prepared[0])
 		})
+	}
+	writes["condense"] = func(s *Store) error { return s.Apply(bg, condensed(general, "it is long", 13, 19)) }
+	writes["condense again"] = func(s *Store) error {
+		return s.Apply(bg, condensed(general, "it is long", 13, 19), condensed(general, "it is longer", 1, 22, 23), deleted(general, 22))
+	}
+	writes["end a session"] = func(s *Store) error {
+		return s.Apply(bg, condensed(general, "it is long", 13, 19), memory.CondensedGone{Guild: guild, Channel: general, Until: id(29)})
 	}
 	writes["notes"] = func(s *Store) error { return s.Apply(bg, notes()...) }
 	for name, e := range map[string]memory.Event{ // the first to ask what was decided

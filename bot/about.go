@@ -1,0 +1,255 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hark/internal/text"
+	"hark/memory"
+	"hark/search"
+)
+
+// aboutCommand is in the menu of a person.
+const aboutCommand = "What do you know about me?"
+
+const (
+	// shownChannels is of how many channels it is told what somebody wrote there, and shownLore how much lore is shown.
+	shownChannels, shownLore = 20, 25
+
+	aboutOthers = "That is for oneself only: what I keep about somebody I show to nobody else. <@%d> can see it with `/memory show`.\n" +
+		"What was said where everybody here can read it you can ask me about: mention me with your question."
+	aboutHark = "That's me. I'm a bot that remembers what is said where I may. `/help` shows what I can do, and `/privacy` what I keep."
+	showFoot  = "-# `/memory add`, `/memory edit` and `/memory remove` change what I was told, `/memory export` gives you all of it as a file, " +
+		"`/memory forget` has me forget it all, and `/memory optout` has me keep nothing of yours any more. `/privacy` says how I keep it."
+	aboutTokens = "Tokens that your questions took today: %s, kept until the day after tomorrow; `/limits` shows what is left"
+	learnsNot   = "I don't learn about you from what you write: it isn't switched on. `/memory learn` changes that."
+	learns      = "I learn about you from what you write here, since <t:%d:f>. `/memory learn` changes that."
+)
+
+// about shows somebody who chose themselves all that is kept about them.
+func (c *commands) about(ctx context.Context, x *exchange) (sheet, error) {
+	switch target := memory.UserID(x.Data.Target); target {
+	case x.who():
+		return c.showMember(ctx, x)
+	case c.bot.self:
+		return sheet{Content: x.text(aboutHark)}, nil
+	default:
+		return sheet{Content: x.text(aboutOthers, target)}, nil
+	}
+}
+
+// readable are the channels that whoever uses x may read.
+func (c *commands) readable(x *exchange, m member) []memory.ChannelID {
+	find := func(id memory.UserID) (memory.Person, bool) { p, ok := m.people[id]; return p, ok }
+	return search.Readable(m.guild, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}, find)
+}
+
+// showMember is all that is kept about whoever asks.
+func (c *commands) showMember(ctx context.Context, x *exchange) (sheet, error) {
+	if err := c.bot.settled(ctx, x.guild()); err != nil {
+		return sheet{}, err
+	}
+	m, err := c.member(ctx, x.guild(), x.who())
+	if err != nil {
+		return sheet{}, err
+	}
+	parts := []func(context.Context, *exchange, member) ([]string, error){
+		c.showWritten, c.showFacts, c.showOwnLore, c.showUses, c.showState,
+	}
+	lines := []string{x.text("**What I keep about you here**")}
+	if names := namesOf(m.person); names != "" {
+		lines = append(lines, x.text("Names: %s", names))
+	}
+	if m.out {
+		lines, parts = []string{x.text(youAreOut)}, nil
+	}
+	for _, part := range parts {
+		more, err := part(ctx, x, m)
+		if err != nil {
+			return sheet{}, err
+		}
+		lines = append(lines, more...)
+	}
+	receipts, err := c.receipts(ctx, x)
+	if err != nil {
+		return sheet{}, err
+	}
+	lines = append(lines, receipts...)
+	if !m.out {
+		lines = append(lines, x.text(showFoot))
+	}
+	return paged(lines), nil
+}
+
+// namesOf are the names that Discord tells of somebody, each once.
+func namesOf(p memory.Person) string {
+	var names []string
+	for _, n := range []string{p.Nick, p.Name, p.Username} {
+		if n = plain(n, 100); n != "" && !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// showWritten tells how much somebody wrote, where, and when. Of what they can't read any more only how much that is.
+func (c *commands) showWritten(ctx context.Context, x *exchange, m member) ([]string, error) {
+	all, err := c.bot.memory.Wrote(ctx, x.guild(), x.who())
+	if err != nil {
+		return nil, err
+	}
+	readable := c.readable(x, m)
+	var seen []memory.Wrote
+	messages, hidden := 0, 0
+	for _, w := range all {
+		if slices.Contains(readable, w.Channel) {
+			seen, messages = append(seen, w), messages+w.Messages
+		} else {
+			hidden += w.Messages
+		}
+	}
+	lines := []string{x.text("Messages, in channels that you can read: none")}
+	if len(seen) > 0 {
+		lines[0] = x.text("Messages, in channels that you can read: %s", x.locale.number(messages))
+	}
+	for _, w := range seen[:min(len(seen), shownChannels)] {
+		line := x.text("- <#%d>: %s, from <t:%d:f> to <t:%d:f>", w.Channel, x.locale.number(w.Messages), w.First.Time().Unix(), w.Last.Time().Unix())
+		if w.Starred > 0 {
+			line += x.text(", %s marked with ⭐", x.locale.number(w.Starred))
+		}
+		lines = append(lines, line)
+	}
+	if more := len(seen) - shownChannels; more > 0 {
+		lines = append(lines, x.count(more, "- and %s channel more", "- and %s channels more"))
+	}
+	if hidden > 0 {
+		lines = append(lines, x.count(hidden, "And %s message in channels that you can't read, or not from here. `/memory export` has it.",
+			"And %s messages in channels that you can't read, or not from here. `/memory export` has them."))
+	}
+	return lines, nil
+}
+
+// showFacts tells what is known of somebody, and from whom or what.
+func (c *commands) showFacts(_ context.Context, x *exchange, m member) ([]string, error) {
+	if len(m.person.Facts) == 0 {
+		return []string{x.text("I was told nothing about you.")}, nil
+	}
+	lines := []string{x.text("**What I was told about you**")}
+	for _, f := range m.person.Facts {
+		line := "- " + plain(f.Text, longestFact)
+		if f.Alias {
+			line = "- " + x.text("also called %s", plain(f.Text, longestFact))
+		}
+		switch url := jumpURL(m.guild.ID, f.Channel, f.Message); {
+		case f.Message != 0 && url != "":
+			line += " " + x.text("([learned from this](<%s>))", url)
+		case f.By != m.person.ID:
+			line += " " + x.text("(told by <@%d>)", f.By)
+		default:
+			line += " " + x.text("(told by you)")
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+// showOwnLore is the lore that somebody told or that names them, as far as they may read it.
+func (c *commands) showOwnLore(ctx context.Context, x *exchange, m member) ([]string, error) {
+	if x.Guild == 0 {
+		return nil, nil
+	}
+	all, err := c.lore(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(l memory.Lore) bool { return l.By != x.who() && !isAbout(l, m.person) })
+	if len(all) == 0 {
+		return nil, nil
+	}
+	lines := []string{x.text("**Lore that you told, or that names you**")}
+	for _, l := range all[:min(len(all), shownLore)] {
+		line := fmt.Sprintf("- **%s**: %s", plain(l.Name, memory.MaxLoreName), plain(l.Text, loreGist))
+		if l.By == x.who() {
+			line += " " + x.text("(told by you)")
+		} else if l.By != 0 {
+			line += " " + x.text("(told by <@%d>)", l.By)
+		}
+		lines = append(lines, line)
+	}
+	if more := len(all) - shownLore; more > 0 {
+		lines = append(lines, x.count(more, "- and %s more; `/lore list` has it", "- and %s more; `/lore list` has them"))
+	}
+	return lines, nil
+}
+
+// isAbout reports whether lore names somebody: by a mention, or by one of their names as words.
+func isAbout(l memory.Lore, p memory.Person) bool {
+	said := strings.Join(append([]string{l.Name, l.Text}, l.Own...), "\n")
+	if p.ID != 0 && (strings.Contains(said, fmt.Sprintf("<@%d>", p.ID)) || strings.Contains(said, fmt.Sprintf("<@!%d>", p.ID))) {
+		return true
+	}
+	words := " " + strings.Join(text.Words(said), " ") + " "
+	return slices.ContainsFunc(append([]string{p.Nick, p.Name, p.Username}, p.Aliases()...), func(name string) bool {
+		named := strings.Join(text.Words(name), " ")
+		return named != "" && strings.Contains(words, " "+named+" ")
+	})
+}
+
+// showUses tells in numbers what was made with somebody's messages and questions.
+func (c *commands) showUses(ctx context.Context, x *exchange, m member) ([]string, error) {
+	e, err := c.bot.memory.Extent(ctx, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyMember, At: c.at(x)})
+	if err != nil {
+		return nil, err
+	}
+	asked := 0
+	err = c.bot.memory.Asked(ctx, x.who(), func(t memory.Trace) error {
+		if t.Guild == x.guild() {
+			asked++
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	var channels []memory.ChannelID
+	for _, at := range m.guild.Channels {
+		channels = append(channels, at.ID)
+	}
+	calls, err := c.bot.memory.Records(ctx, memory.RecordQuery{Channels: channels, Asker: x.who()})
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{x.text("**In numbers**"),
+		"- " + x.count(e.Answers, "%s answer of mine is to you or used what you wrote or I was told about you", "%s answers of mine are to you or used what you wrote or I was told about you"),
+		"- " + x.count(asked, "of %s answer to you I keep how it came about", "of %s answers to you I keep how they came about"),
+		"- " + x.count(e.Summaries, "%s summary is from what you wrote", "%s summaries are from what you wrote"),
+		"- " + x.count(len(calls), "%s record of a call for you", "%s records of calls for you")}
+	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())
+	if err != nil {
+		return nil, err
+	}
+	if n := spent[x.who()]; n > 0 {
+		lines = append(lines, "- "+x.text(aboutTokens, x.locale.number(n)))
+	}
+	return lines, nil
+}
+
+// showState tells what somebody has decided about themselves, and how long all of it is kept.
+func (c *commands) showState(_ context.Context, x *exchange, m member) ([]string, error) {
+	lines := []string{x.text("**What holds for you**"), "- " + x.text("You haven't opted out.")}
+	switch {
+	case x.Guild == 0: // where nothing is learned
+	case m.person.Learn.IsZero():
+		lines = append(lines, "- "+x.text(learnsNot))
+	case m.guild.Learn.IsZero():
+		lines = append(lines, "- "+x.text(learnNotYet))
+	default:
+		lines = append(lines, "- "+x.text(learns, later(m.guild.Learn, m.person.Learn).Unix()))
+	}
+	for _, line := range x.kept(c.bot.privacy(), m.guild, memory.ChannelID(x.Channel)) {
+		lines = append(lines, "- "+line)
+	}
+	return lines, nil
+}

@@ -1,0 +1,284 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	counting "hark/internal/tokens"
+	"hark/memory"
+)
+
+// moderated is a choosing scene whose guild lets a role use /hark, which may manage nothing; its bo has it.
+func moderated(t *testing.T) (s *scene, role discordtest.Role) {
+	t.Helper()
+	s = choosing(t)
+	role = s.discord.AddRole(s.guild.ID, "moderators", 0)
+	s.discord.LetUse(s.guild.ID, role.ID, "hark", true)
+	s.discord.UpdateMember(s.guild.ID, s.bo.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, role.ID) })
+	return s, role
+}
+
+// adminCommands are all that those who manage a server use to look after Hark, with options by which nothing is changed.
+var adminCommands = map[string][]discordtest.Opt{
+	"hark status": nil, "hark settings": nil, "hark model": nil, "hark timezone": nil, "hark pause": nil,
+	"hark context": {opt("question", "when?")}, "hark mode": nil, "hark persona show": nil, "hark limits": nil, "hark memory": nil,
+}
+
+func TestCommandsAreForWhomTheServerGivesThem(t *testing.T) {
+	t.Parallel()
+	s, role := moderated(t)
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return promptOf(t, "hello"), nil }
+	s.hides(t, s.bo, "model") // which the role wasn't given
+	for name, options := range adminCommands {
+		if m := s.use(t, s.bo, name, options...); strings.Contains(m.Content, notAllowed) || strings.Contains(m.Content, useAgain) || m.Content == "" {
+			t.Errorf("/%s tells a moderator %q", name, m.Content)
+		}
+	}
+	s.discord.LetUse(s.guild.ID, role.ID, "hark", false)
+	s.hides(t, s.bo, "hark")
+	s.discord.LetUse(s.guild.ID, s.guild.ID, "hark", true)
+	s.hides(t, s.bo, "hark") // what is decided of a role comes first
+	s.discord.LetUse(s.guild.ID, s.bo.ID, "hark", true)
+	s.use(t, s.bo, "hark status")
+}
+
+// What a moderator was shown can be used by them, for as long as Discord says who they are, and by nobody else.
+func TestWhatModeratorsAreShownIsTheirs(t *testing.T) {
+	t.Parallel()
+	s, _ := moderated(t)
+	shown := s.use(t, s.bo, "hark settings")
+	menu := fmt.Sprintf("%s:%d", panelKey, s.channel)
+	s.turns(s.discord.Click(shown.Message, s.bo.ID, menu, "model"), "Model: choose")
+	form := s.discord.Click(shown.Message, s.bo.ID, fmt.Sprintf("%s:%d", panelPersona, s.channel))
+	form.Wait()
+	s.turns(form.Submit(map[string]string{"text": "You are calm."}), "“You are calm.” (for this channel)")
+	cleo := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cleo"})
+	was := s.lastSetting()
+	refused := func(i *discordtest.Interaction, want string) {
+		t.Helper()
+		if m := i.WaitMessage(); m.Content != want || m.Flags&discordtest.Ephemeral == 0 {
+			t.Errorf("refused by %q", m.Content)
+		}
+		if got := s.lastSetting(); got != was {
+			t.Errorf("set %+v", got)
+		}
+	}
+	pause := fmt.Sprintf("%s:%d:on", panelPause, s.channel)
+	refused(s.discord.Click(shown.Message, cleo.ID, pause), useAgain)
+	form = s.discord.Slash(s.channel, s.bo.ID, "hark persona set")
+	form.Wait()
+	s.discord.Advance(permitFor)
+	refused(s.discord.Click(shown.Message, s.bo.ID, pause), useAgain)
+	refused(form.Submit(map[string]string{"text": "You are late."}), useAgain)
+	shown = s.use(t, s.bo, "hark settings")
+	s.restart(t)
+	refused(s.discord.Click(shown.Message, s.bo.ID, pause), useAgain)
+	s.turns(s.discord.Click(shown.Message, s.ana.ID, pause), "yes, until somebody ends it") // she may by herself
+}
+
+// What everybody sees is for those who manage the server, whoever uses commands.
+func TestNoticesAreForThoseWhoManageTheServer(t *testing.T) {
+	t.Parallel()
+	s := asking(t).run(t).ready(t)
+	notice := s.notice(t, s.channel)
+	s.waitRegistered()
+	s.discord.LetUse(s.guild.ID, s.bo.ID, "hark", true)
+	s.use(t, s.bo, "hark pause")
+	for _, id := range []string{choosePublic, chooseNothing, chooseChannels} {
+		if m := s.discord.Click(notice.Message, s.bo.ID, id).WaitMessage(); m.Content != notAllowed || len(s.chosen()) > 0 {
+			t.Errorf("%s: %q, chosen %q", id, m.Content, s.chosen())
+		}
+	}
+	shown := s.use(t, s.bo, "hark memory")
+	s.turns(s.discord.Click(shown.Message, s.bo.ID, chooseNothing), "I remember nothing")
+}
+
+// Who may manage the server by the time of the command, and not any more afterwards, was given nothing by Discord.
+func TestPermitsEndWithTheRight(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	p := newPermits(func() time.Time { return now })
+	uses := func(kind int, name string, rights memory.Permissions, flags int) *exchange {
+		x := &exchange{}
+		x.Type, x.Guild, x.Data.Name = kind, 5, name
+		x.Member = &wireMember{User: &wireUser{ID: 7}}
+		x.Member.Permissions = permissions(rights)
+		if kind == interactionComponent {
+			if err := json.Unmarshal(fmt.Appendf(nil, `{"message":{"id":"9","flags":%d}}`, flags), &x.wireInteraction); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.look(x)
+		return x
+	}
+	presses := func() *exchange { return uses(interactionComponent, "", 0, flagEphemeral) }
+	for name, tt := range map[string]struct {
+		before func()
+		want   string
+	}{
+		"let use it":              {func() { uses(interactionCommand, "hark", 0, 0) }, ""},
+		"let use another":         {func() { uses(interactionCommand, "model", 0, 0) }, useAgain},
+		"managed it then":         {func() { uses(interactionCommand, "hark", manageGuild, 0) }, useAgain},
+		"let use it too long ago": {func() { uses(interactionCommand, "hark", 0, 0); now = now.Add(permitFor) }, useAgain},
+		"before the clock":        {func() { uses(interactionCommand, "hark", 0, 0); now = now.Add(-time.Minute) }, useAgain},
+	} {
+		clear(p.until)
+		if tt.before(); managesNot(presses()) != tt.want {
+			t.Errorf("%s: %q", name, managesNot(presses()))
+		}
+	}
+	uses(interactionCommand, "hark", 0, 0)
+	now = now.Add(permitFor)
+	if uses(interactionCommand, "hark", manageGuild, 0); len(p.until) > 0 {
+		t.Errorf("still known: %v", p.until)
+	}
+	uses(interactionCommand, "hark", 0, 0)
+	if why := managesNot(uses(interactionComponent, "", 0, 0)); why != notAllowed {
+		t.Errorf("below what everybody sees: %q", why)
+	}
+	if why := managesNot(&exchange{}); why != notAllowed {
+		t.Errorf("outside of a server: %q", why)
+	}
+}
+
+// turns waits until what is shown in answer to an interaction contains text.
+func (s *scene) turns(i *discordtest.Interaction, text string) discordtest.Sent {
+	i.Wait()
+	var m discordtest.Sent
+	s.discord.WaitFor(text, func() bool {
+		m = i.WaitMessage()
+		return strings.Contains(m.Content+string(componentsOf(m)), text)
+	})
+	return m
+}
+
+// componentsOf are a message's components as JSON.
+func componentsOf(m discordtest.Sent) []byte {
+	b, _ := json.Marshal(m.Components)
+	return b
+}
+
+// restart stops the bot and runs one of the same configuration over the same log.
+func (s *scene) restart(t *testing.T) {
+	t.Helper()
+	s.restartWith(t, s.configured())
+}
+
+// restartWith stops the bot and runs one of a configuration over the same log.
+func (s *scene) restartWith(t *testing.T, cfg Config) {
+	t.Helper()
+	if err := s.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	before := s.discord.Identifies()
+	s.ended = make(chan error, 1)
+	s.with(t, cfg).run(t)
+	s.discord.WaitFor("another session", func() bool { return s.discord.Identifies() > before })
+	s.discord.WaitReady()
+}
+
+// promptOf is what was recalled for a question, with a prompt that holds a message.
+func promptOf(t *testing.T, said string) answer.Recalled {
+	t.Helper()
+	b, err := builder.New(builder.Options{}, counting.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := builder.Input{Now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Query: builder.Turn{Speaker: "Ana", Content: "when?"},
+		History: []builder.Item{{Relevance: 0.9, Lines: []builder.Line{{Message: 1, Author: 7, Content: said, Time: time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)}}}}}
+	return answer.Recalled{Prompt: b.Build(in), Mode: answer.Mode{Is: builder.ModeSearch}}
+}
+
+func TestContextIsShownAsAFile(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	var r answer.Recalled
+	s.oracle.recall = func(_ context.Context, q answer.Question) (answer.Recalled, error) { return r, nil }
+	r = promptOf(t, "the tulips are planted")
+	for range 3 {
+		s.discord.Say(s.channel, s.bo.ID, "hello")
+	}
+	m := s.use(t, s.ana, "hark context", opt("question", "when?"))
+	s.says(t, m, "**The prompt for “when?”**", "Mode: search", "history: ", fmt.Sprintf("**All of it**: %s of %s tokens", (locale{}).number(r.Prompt.Report.Tokens), (locale{}).number(r.Prompt.Report.MaxTokens)))
+	if len(m.Attachments) != 1 || m.Attachments[0].Filename != promptFile {
+		t.Fatalf("attached %+v", m.Attachments)
+	}
+	if data, there := s.discord.File(m.Attachments[0]); !there || string(data) != r.Prompt.String()+"\n" || !strings.Contains(string(data), "the tulips are planted") {
+		t.Errorf("the file is %q", data)
+	}
+	q := s.oracle.questions()[0]
+	if !q.OnlyAsker || q.Operator || q.Everywhere || q.Asker != memory.UserID(s.ana.ID) || q.Roles == nil || q.ID != 0 || q.Session != nil {
+		t.Errorf("asked %+v", q)
+	}
+	if _, kept := find(s.log, func(memory.Answered) bool { return true }); kept {
+		t.Error("a trace was kept")
+	}
+	r.Result.TextOnly = true
+	s.says(t, s.use(t, s.ana, "hark context", opt("question", "when?")), "Found by words only")
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return answer.Recalled{}, errDown }
+	s.says(t, s.use(t, s.ana, "hark context", opt("question", "when?")), "Something went wrong")
+}
+
+// Where nothing is logged the prompt has the session, for whoever may read what was said before.
+func TestContextHasTheSessionWhereNothingIsLogged(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return promptOf(t, "hello"), nil }
+	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore}); err != nil {
+		t.Fatal(err)
+	}
+	s.discord.Say(s.channel, s.bo.ID, "unlogged words")
+	s.use(t, s.ana, "hark context", opt("question", "when?"))
+	if q := s.oracle.questions()[0]; len(q.Session) != 1 || q.Session[0].Content != "unlogged words" {
+		t.Errorf("the session is %+v", q.Session)
+	}
+	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.ana.ID, 0, discordtest.Permissions(memory.ReadMessageHistory)))
+	s.use(t, s.ana, "hark context", opt("question", "when?"))
+	if q := s.oracle.questions()[1]; len(q.Session) != 0 {
+		t.Errorf("who may not read it is told %+v", q.Session)
+	}
+}
+
+func TestFilesThatDiscordRefuses(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return promptOf(t, "hello"), nil }
+	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.AttachFiles))
+	i := s.discord.Slash(s.channel, s.ana.ID, "hark context", opt("question", "when?"))
+	s.says(t, i.WaitMessage(), "**The prompt for “when?”**")
+	s.discord.WaitFor("why there is no file", func() bool { return len(i.FollowUps()) == 1 })
+	s.says(t, i.FollowUps()[0], "Attach Files")
+}
+
+// Every command is acknowledged while the log can't be written, and status tells of that.
+func TestAdminCommandsAreAcknowledgedWhateverTheLogDoes(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return promptOf(t, "hello"), nil }
+	release := s.log.hold()
+	defer release()
+	s.discord.Say(s.channel, s.bo.ID, "waits")
+	var waiting []*discordtest.Interaction
+	for name, options := range adminCommands {
+		i := s.discord.Slash(s.channel, s.ana.ID, name, options...)
+		if r := i.Wait(); !r.Deferred() || !r.Ephemeral {
+			t.Errorf("/%s: %+v", name, r)
+		}
+		if name == "hark status" {
+			s.says(t, i.WaitMessage(), "**How I am**")
+		}
+		waiting = append(waiting, i)
+	}
+	waiting = append(waiting, s.discord.Slash(s.channel, s.ana.ID, "hark pause", opt("for", "2h")), s.discord.Slash(s.channel, s.ana.ID, "hark timezone", opt("zone", "UTC")))
+	release()
+	for _, i := range waiting {
+		i.WaitMessage()
+	}
+}

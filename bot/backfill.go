@@ -1,0 +1,265 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"hark/memory"
+)
+
+// stopsBackfill is the button that ends the fetching of a channel's past: with the channel.
+const stopsBackfill = "nobackfill"
+
+// backfill has the past of a channel and its threads fetched, and shows how far that is, also if it was begun before.
+func (c *commands) backfill(ctx context.Context, x *exchange) (sheet, error) {
+	limit, cancel := context.WithTimeout(ctx, c.left(x))
+	defer cancel()
+	g, at, err := c.place(limit, x)
+	if err != nil {
+		return sheet{}, err
+	}
+	listed, err := memory.PastOf(limit, c.bot.memory, g, at.ID)
+	if err != nil {
+		return sheet{}, err
+	}
+	w := c.bot.filler.watch(g, at.ID)
+	defer c.bot.filler.unwatch(w)
+	if len(listed) == 0 {
+		if err := c.beginBackfill(limit, x, g, at); err != nil {
+			return sheet{}, err
+		}
+	}
+	later := ""
+	if since, _, err := c.span(limit, x, "since"); err != nil {
+		return sheet{}, err
+	} else if from := startOf(listed); !since.IsZero() && memory.FirstMessageID(since) <= from {
+		later = x.text("I'm still fetching from <t:%d:D> on; ask again when that is done.", from.Time().Unix())
+	}
+	return c.follow(limit, ctx, x, at, w, later)
+}
+
+// beginBackfill puts a channel's past on the list of what is fetched; the refusal says why it can't.
+func (c *commands) beginBackfill(ctx context.Context, x *exchange, g *memory.Guild, at memory.Channel) error {
+	policy := c.bot.cfg.Policy
+	if !policy.Remembers(g, at.ID) {
+		return refusal(x.text("I don't remember what is said in %s, so I don't fetch it either: `/hark channel log` changes that.", x.mention(at.ID)))
+	}
+	missing, err := c.missingFor(ctx, x, at, toRead)
+	if err != nil {
+		return err
+	}
+	if missing != 0 {
+		return refusal(c.bot.lacking(x.locale, x.guild(), at.ID, missing))
+	}
+	now, after := c.at(x), memory.MessageID(0)
+	since, _, err := c.span(ctx, x, "since")
+	if err != nil {
+		return err
+	}
+	if !since.IsZero() {
+		after = memory.FirstMessageID(since) - 1
+	}
+	if keep, _, _ := g.Retention(at.ID, c.bot.cfg.Retention); keep > 0 { // older ones would be forgotten at once
+		after = max(after, memory.FirstMessageID(memory.KeptSince(now, keep))-1)
+	}
+	gaps, begun, err := memory.Unheard(ctx, c.bot.memory, g, at.ID, after, now, func(of memory.Channel) bool {
+		return !of.Unplaced && policy.Remembers(g, of.ID)
+	})
+	switch {
+	case err != nil:
+		return err
+	case begun.IsZero():
+		return refusal(x.text("%s holds threads only, and I know none of them that I remember.", x.mention(at.ID)))
+	case len(gaps) == 0:
+		return refusal(x.text("There is nothing to fetch: I've listened in %s since <t:%d:f>, and longer back I wasn't asked for or don't remember anything.", x.mention(at.ID), begun.Unix()))
+	}
+	if err := c.bot.memory.Apply(ctx, memory.BeginPast(gaps, now)...); err != nil {
+		return fmt.Errorf("keep that the past of channel %d is to be fetched: %w", at.ID, err)
+	}
+	c.bot.filler.nudge()
+	return nil
+}
+
+// follow shows how far the past of a channel is fetched, as long as Discord lets it. The fetching doesn't wait for that.
+func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Channel, w *watching, note string) (sheet, error) {
+	look := time.NewTicker(c.bot.timing.backfill)
+	defer look.Stop()
+	for shown := ""; ; {
+		g, err := c.bot.admit.guild(limit, x.guild())
+		var left []memory.Gap
+		if err == nil {
+			left, err = memory.PastOf(limit, c.bot.memory, g, at.ID)
+		}
+		switch {
+		case limit.Err() != nil && ctx.Err() == nil:
+			return sheet{}, errShown // it goes on, and what is shown says how to see it
+		case err != nil:
+			return sheet{}, err
+		}
+		fetched, stopped := c.bot.filler.seen(w, left)
+		switch {
+		case stopped:
+			return sheet{}, errShown // the button has said so
+		case len(left) == 0:
+			return c.fetched(limit, x, at, fetched)
+		}
+		if now := lines(x.progress(at, fetched, left), note); now != shown {
+			if shown = now; x.show(limit, sheet{Content: now, Components: []component{row(button(styleGrey, x.text("Cancel"), fmt.Sprintf("%s:%d", stopsBackfill, at.ID)))}}) != nil {
+				shown = "" // an ornament, tried again
+			}
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return sheet{}, ctx.Err()
+		case <-limit.Done():
+		}
+	}
+}
+
+// startOf is where the first of gaps goes on; 0 if there are none.
+func startOf(gaps []memory.Gap) (after memory.MessageID) {
+	for i, gap := range gaps {
+		if i == 0 || gap.After < after {
+			after = gap.After
+		}
+	}
+	return after
+}
+
+// progress says how far the fetching is.
+func (l locale) progress(at memory.Channel, fetched int, left []memory.Gap) string {
+	reached, threads := startOf(left), ""
+	if !at.Kind.IsThread() && at.Kind != memory.VoiceChannel {
+		threads = l.text("-# Threads in the archive that I have never seen aren't among it.")
+	}
+	how := l.count(fetched, "%s message so far.", "%s messages so far.")
+	if reached > 0 {
+		how = l.count(fetched, "%[1]s message so far, up to <t:%[2]d:D>.", "%[1]s messages so far, up to <t:%[2]d:D>.", reached.Time().Unix())
+	}
+	return lines(l.text("**Fetching what was said in %s**", l.mention(at.ID)), how, threads,
+		l.text("-# It goes on by itself, also after a restart, and longer than Discord lets me tell you about here. Use `/hark backfill` again to see where it is."))
+}
+
+// fetched says that all is fetched.
+func (c *commands) fetched(ctx context.Context, x *exchange, at memory.Channel, fetched int) (sheet, error) {
+	missing, err := c.bot.missing(ctx, x.guild(), at.ID, toRead) // rather than as it was when the command was used
+	if err != nil {
+		return sheet{}, err
+	}
+	return paragraphs(x.count(fetched, "**Done**: I looked through %s message of the past of %s.", "**Done**: I looked through %s messages of the past of %s.", x.mention(at.ID)),
+		x.text("-# What was deleted or forgotten before, and what those wrote who have opted out, isn't among them."),
+		c.bot.lacking(x.locale, x.guild(), at.ID, missing)), nil
+}
+
+// stopBackfill has no more of a channel's past fetched.
+func (c *commands) stopBackfill(ctx context.Context, x *exchange) (sheet, error) {
+	args := x.args()
+	if len(args) != 1 {
+		return sheet{}, refusal(x.text(unknownTool))
+	}
+	id, err := channelIn(args[0])
+	if err != nil {
+		return sheet{}, err
+	}
+	g, at, err := c.placed(ctx, x, id)
+	if err != nil {
+		return sheet{}, err
+	}
+	left, err := memory.PastOf(ctx, c.bot.memory, g, at.ID)
+	if err != nil {
+		return sheet{}, err
+	}
+	fetched := c.bot.filler.halt(at.ID, left)
+	if len(left) == 0 {
+		return sheet{Content: x.text("Nothing is being fetched there any more.")}, nil
+	}
+	if err := c.bot.memory.Apply(ctx, memory.StopPast(left, c.at(x))...); err != nil {
+		return sheet{}, fmt.Errorf("keep that the past of channel %d is to be fetched no longer: %w", at.ID, err)
+	}
+	return paragraphs(x.count(fetched, "**Cancelled**: %s message of the past of %s is fetched, and stays.", "**Cancelled**: %s messages of the past of %s are fetched, and stay.", x.mention(at.ID)),
+		x.text("-# `/hark backfill` fetches the rest.")), nil
+}
+
+// watching counts what is fetched of the past of a channel and its threads. The filler's mu guards it.
+type watching struct {
+	channel memory.ChannelID
+	of      map[memory.ChannelID]bool
+	fetched map[gapKey]int
+	stopped bool
+}
+
+// watch begins to count.
+func (f *filler) watch(g *memory.Guild, id memory.ChannelID) *watching {
+	w := &watching{channel: id, of: map[memory.ChannelID]bool{}, fetched: map[gapKey]int{}}
+	for _, c := range g.WithThreads(id) {
+		w.of[c.ID] = true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watched[w] = true
+	return w
+}
+
+func (f *filler) unwatch(w *watching) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.watched, w)
+}
+
+// count tells those who watch that so many messages of a gap are fetched.
+func (f *filler) count(g memory.Gap, fetched int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for w := range f.watched {
+		if g.Past && w.of[g.Channel] {
+			w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], fetched)
+		}
+	}
+}
+
+// seen is how many messages were fetched, with what the gaps that are left tell, and whether somebody has stopped it.
+func (f *filler) seen(w *watching, left []memory.Gap) (fetched int, stopped bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, g := range left {
+		w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], g.Fetched)
+	}
+	return sum(w.fetched), w.stopped
+}
+
+// halt tells those who watch a channel that its past is fetched no longer, and is how many messages were.
+func (f *filler) halt(id memory.ChannelID, left []memory.Gap) (fetched int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := map[gapKey]int{}
+	for _, g := range left {
+		all[keyOf(g)] = g.Fetched
+	}
+	for w := range f.watched {
+		if w.channel == id {
+			w.stopped = true
+			for key, n := range w.fetched {
+				all[key] = max(all[key], n)
+			}
+		}
+	}
+	return sum(all)
+}
+
+func sum(counts map[gapKey]int) (n int) {
+	for c := range maps.Values(counts) {
+		n += c
+	}
+	return n
+}
+
+// nudge has the filler look for what is missing now.
+func (f *filler) nudge() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}

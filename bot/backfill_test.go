@@ -1,0 +1,284 @@
+package bot
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// gate holds up requests for messages once so many went through.
+type gate struct {
+	next http.RoundTripper
+	mu   sync.Mutex
+	left int
+	open chan struct{}
+	held chan struct{} // closed when one is held up
+	once sync.Once
+}
+
+func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == "GET" && strings.HasSuffix(r.URL.Path, "/messages") {
+		g.mu.Lock()
+		g.left--
+		waits := g.left < 0
+		g.mu.Unlock()
+		if waits {
+			g.once.Do(func() { close(g.held) })
+			select {
+			case <-g.open:
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			}
+		}
+	}
+	return g.next.RoundTrip(r)
+}
+
+// gated gives the scene's bot, which isn't running yet, a gate through which so many pages pass.
+func (s *scene) gated(pages int) *gate {
+	g := &gate{next: s.discord.Client().Transport, left: pages, open: make(chan struct{}), held: make(chan struct{})}
+	s.bot.cfg.Client = &http.Client{Transport: g}
+	s.bot.rest = &client{session: s.bot.session()}
+	return g
+}
+
+// beginning is a scene, not running yet, in which a lot was said before Hark came. Its guild is remembered.
+func beginning(t *testing.T, messages int) *scene {
+	t.Helper()
+	s := asking(t)
+	s.bot.timing.backfill = time.Millisecond
+	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic}); err != nil {
+		t.Fatal(err)
+	}
+	s.say(s.channel, messages, "past")
+	s.discord.Advance(24 * time.Hour)
+	return s
+}
+
+// lately waits until an interaction shows something.
+func (s *scene) lately(t *testing.T, i *discordtest.Interaction, texts ...string) discordtest.Sent {
+	t.Helper()
+	var m discordtest.Sent
+	i.Wait()
+	s.discord.WaitFor(texts[0], func() bool {
+		m = i.WaitMessage()
+		return strings.Contains(m.Content, texts[0])
+	})
+	s.says(t, m, texts...)
+	return m
+}
+
+func TestThePastOfAChannelIsFetched(t *testing.T) {
+	t.Parallel()
+	s := beginning(t, 250)
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &s.channel, Type: discordtest.PublicThread, Name: "more"})
+	s.say(thread.ID, 3, "in the thread")
+	g := s.gated(3) // of which one is the thread's
+	s.run(t).ready(t)
+	s.waitRegistered()
+	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
+	<-g.held
+	first := s.lately(t, i, "203 messages so far, up to <t:", fmt.Sprintf("**Fetching what was said in <#%d>**", s.channel), "It goes on by itself", "Threads in the archive that I have never seen")
+	if len(first.Components) != 1 || !strings.Contains(string(first.Components[0]), `"label":"Cancel"`) {
+		t.Errorf("buttons %s", first.Components)
+	}
+	// Another who asks is shown the same.
+	again := s.discord.Slash(s.channel, s.ana.ID, "hark backfill", opt("since", "1d"))
+	s.lately(t, again, "203 messages so far")
+	s.lately(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill", opt("since", "2000d")), "I'm still fetching from <t:")
+	close(g.open)
+	for _, i := range []*discordtest.Interaction{i, again} {
+		m := s.lately(t, i, fmt.Sprintf("**Done**: I looked through 253 messages of the past of <#%d>.", s.channel), "opted out, isn't among them")
+		if len(m.Components) > 0 {
+			t.Errorf("in the end there are buttons: %s", m.Components)
+		}
+	}
+	s.filled(t)
+	s.mirrors(t, s.channel)
+	s.mirrors(t, thread.ID)
+	s.discord.WaitFor("nobody to watch any more", func() bool {
+		defer s.discord.Poke()
+		return len(s.watchers()) == 0
+	})
+}
+
+func TestBackfillIsCancelledAndBegunAgain(t *testing.T) {
+	t.Parallel()
+	s := beginning(t, 350)
+	g := s.gated(2)
+	s.run(t).ready(t)
+	s.waitRegistered()
+	live := s.say(s.channel, 1, "live")
+	s.log.waitSaid(t, "them: live 0")
+	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
+	<-g.held
+	m := s.lately(t, i, "200 messages so far")
+	id := fmt.Sprintf("%s:%d", stopsBackfill, s.channel)
+	s.says(t, s.discord.Click(m.Message, s.bo.ID, id).WaitMessage(), "I can't tell any more whether you may decide that.")
+	stop := s.discord.Click(m.Message, s.ana.ID, id)
+	s.lately(t, stop, "**Cancelled**: 200 messages of the past of", "`/hark backfill` fetches the rest")
+	s.filled(t) // nothing is left to do
+	close(g.open)
+	pressed := i.WaitMessage()
+	if !strings.Contains(pressed.Content, "Cancelled") {
+		t.Errorf("afterwards it shows %q", pressed.Content)
+	}
+	// What wasn't fetched can be asked for again, though older messages are known by now.
+	s.discord.Advance(time.Minute)
+	i = s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
+	s.lately(t, i, "**Done**")
+	s.mirrors(t, s.channel)
+	if all := s.discord.Messages(s.channel); len(all) != 351 || all[350].ID != live[0] {
+		t.Errorf("%d messages", len(all))
+	}
+}
+
+func TestBackfillGoesOnAfterARestart(t *testing.T) {
+	t.Parallel()
+	s := beginning(t, 350)
+	g := s.gated(2)
+	s.run(t).ready(t)
+	s.waitRegistered()
+	s.discord.Slash(s.channel, s.ana.ID, "hark backfill").Wait()
+	<-g.held
+	if err := s.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	gaps, err := s.log.Gaps(t.Context())
+	if err != nil || len(gaps) != 1 || gaps[0].Fetched != 200 {
+		t.Fatalf("left: %+v, %v", gaps, err)
+	}
+	s.ended = make(chan error, 1)
+	s.withPolicy(t)
+	s.bot.timing.backfill, s.bot.timing.fill = time.Millisecond, time.Millisecond
+	g = s.gated(1)
+	before := s.discord.Identifies()
+	s.run(t)
+	s.discord.WaitFor("another session", func() bool { return s.discord.Identifies() > before })
+	s.discord.WaitReady()
+	<-g.held
+	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
+	s.lately(t, i, "300 messages so far")
+	close(g.open)
+	s.lately(t, i, "**Done**: I looked through 350 messages")
+	s.mirrors(t, s.channel)
+}
+
+func TestWhatIsntBackfilled(t *testing.T) {
+	t.Parallel()
+	s := beginning(t, 2)
+	s.bot.cfg.Retention = 12 * time.Hour
+	closed := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "closed", Overwrites: []discordtest.Overwrite{
+		discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory)}})
+	forum := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "forum", Type: discordtest.Forum})
+	s.run(t).ready(t)
+	s.waitRegistered()
+	s.says(t, s.use(t, s.ana, "hark backfill", opt("since", "long ago")), "I don't understand “long ago” as a time.")
+	s.says(t, s.use(t, s.ana, "hark backfill", opt("channel", closed.ID)), "I lack: **Read Message History**", "oauth2/authorize")
+	s.says(t, s.use(t, s.ana, "hark backfill", opt("channel", forum.ID)), "holds threads only")
+	s.use(t, s.ana, "hark channel ignore")
+	s.says(t, s.use(t, s.ana, "hark backfill"), "so I don't fetch it either: `/hark channel log` changes that")
+	s.use(t, s.ana, "hark channel log")
+	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
+	s.lately(t, i, "**Done**: I looked through 0 messages") // all of it is older than anything that is remembered
+	s.say(s.channel, 1, "live")
+	s.log.waitSaid(t, "them: live 0")
+	s.says(t, s.use(t, s.ana, "hark backfill", opt("since", "0d")), "There is nothing to fetch: I've listened in")
+	if gaps, err := s.log.Gaps(t.Context()); err != nil || len(gaps) > 0 {
+		t.Errorf("left: %+v, %v", gaps, err)
+	}
+	s.says(t, s.discord.Click(s.use(t, s.ana, "hark channel ignore").Message, s.ana.ID, fmt.Sprintf("%s:%d", asksPurge, s.channel)).WaitMessage(), "Forget all that was said")
+}
+
+// What was said while a channel wasn't remembered is part of its past, also that of its threads.
+func TestTheHoleOfAnIgnoredChannelIsFetched(t *testing.T) {
+	t.Parallel()
+	s := beginning(t, 2)
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &s.channel, Type: discordtest.PublicThread, Name: "more"})
+	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
+	s.run(t).ready(t)
+	s.waitRegistered()
+	for _, id := range []discordtest.ID{s.channel, thread.ID} {
+		s.say(id, 1, fmt.Sprint("before in ", id))
+		s.log.waitSaid(t, fmt.Sprintf("them: before in %d 0", id))
+	}
+	s.use(t, s.ana, "hark channel ignore")
+	for _, id := range []discordtest.ID{s.channel, thread.ID} {
+		s.say(id, 3, "meanwhile")
+	}
+	s.say(other.ID, 1, "heard by then")
+	s.log.waitSaid(t, "them: heard by then 0")
+	s.discord.Advance(time.Hour)
+	s.use(t, s.ana, "hark channel log")
+	s.use(t, s.ana, "hark channel log") // which changes nothing
+	s.discord.Advance(time.Hour)
+	for _, id := range []discordtest.ID{s.channel, thread.ID} {
+		s.say(id, 1, fmt.Sprint("after in ", id))
+		s.log.waitSaid(t, fmt.Sprintf("them: after in %d 0", id))
+	}
+	set := 0
+	find(s.log, func(e memory.SettingChosen) bool {
+		set += bit(e.Key == memory.SettingPast)
+		return false
+	})
+	if set != 2 {
+		t.Errorf("that there is a past was kept %d times", set)
+	}
+	s.lately(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill"), "**Done**")
+	s.mirrors(t, s.channel)
+	s.mirrors(t, thread.ID)
+}
+
+// A past that mustn't be read any more isn't tried for ever: what is missing is said.
+func TestAPastThatMayNotBeReadIsGivenUp(t *testing.T) {
+	t.Parallel()
+	s := beginning(t, 250)
+	g := s.gated(1)
+	s.run(t).ready(t)
+	s.waitRegistered()
+	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
+	<-g.held
+	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
+	close(g.open)
+	s.lately(t, i, "**Done**", "I lack: **Read Message History**", "oauth2/authorize")
+	s.filled(t)
+	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, discordtest.ReadMessageHistory, 0))
+	s.lately(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill"), "**Done**")
+	s.mirrors(t, s.channel)
+}
+
+// After 14 minutes Discord wouldn't take an edit any more, so that none is tried; the fetching goes on.
+func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
+	t.Parallel()
+	s := beginning(t, 150)
+	s.bot.timing.command = 5 * time.Second
+	g := s.gated(1)
+	s.run(t).ready(t)
+	s.waitRegistered()
+	s.discord.Slash(s.channel, s.ana.ID, "hark backfill").Wait()
+	<-g.held
+	s.discord.WaitFor("nobody to watch any more", func() bool {
+		defer s.discord.Poke()
+		return len(s.watchers()) == 0
+	})
+	s.discord.Advance(20 * time.Minute) // the fake refuses what comes now
+	close(g.open)
+	s.filled(t)
+	s.mirrors(t, s.channel)
+}
+
+func (s *scene) watchers() []*watching {
+	s.bot.filler.mu.Lock()
+	defer s.bot.filler.mu.Unlock()
+	var all []*watching
+	for w := range s.bot.filler.watched {
+		all = append(all, w)
+	}
+	return all
+}

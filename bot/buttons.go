@@ -1,0 +1,116 @@
+package bot
+
+import (
+	"slices"
+	"strconv"
+
+	"hark/memory"
+)
+
+// The names of the buttons below answers. They are in messages that Discord keeps, so they stay.
+const (
+	buttonStop    = "stop"
+	buttonSources = "sources"
+	buttonAgain   = "again"
+	buttonDelete  = "delete"
+)
+
+// idLimit is how long the id of a button may be.
+const idLimit = 100
+
+// owned is what a button's id says of the answer that it stands below: all that is needed to act upon it after a restart,
+// and where nothing was logged.
+type owned struct {
+	asker    memory.UserID
+	question memory.MessageID
+	before   []memory.MessageID // the answer's messages before the one with the button, as many as there was room for
+}
+
+// id is the id of a button of that name: ids to the base 36, the first message whole, those after it by how far they are
+// from it.
+func (o owned) id(name string) string {
+	id := name + ":" + short36(int64(o.asker)) + ":" + short36(int64(o.question))
+	for i, m := range o.before {
+		n := int64(m)
+		if i > 0 {
+			n -= int64(o.before[0])
+		}
+		if more := ":" + short36(n); len(id)+len(more) <= idLimit {
+			id += more
+		}
+	}
+	return id
+}
+
+func short36(n int64) string { return strconv.FormatInt(n, 36) }
+
+// ownedBy reads a button's id. What isn't one is nobody's.
+func ownedBy(x *exchange) owned {
+	var numbers []int64
+	for _, arg := range x.args() {
+		n, err := strconv.ParseInt(arg, 36, 64)
+		if err != nil {
+			return owned{}
+		}
+		numbers = append(numbers, n)
+	}
+	if len(numbers) < 2 {
+		return owned{}
+	}
+	o := owned{asker: memory.UserID(numbers[0]), question: memory.MessageID(numbers[1])}
+	for i, n := range numbers[2:] {
+		if i > 0 {
+			n += int64(o.before[0])
+		}
+		o.before = append(o.before, memory.MessageID(n))
+	}
+	return o
+}
+
+// messages are those of the answer that the button of an exchange stands below.
+func (o owned) messages(x *exchange) []memory.MessageID {
+	ids := slices.Clone(o.before)
+	if x.Message != nil {
+		ids = append(ids, memory.MessageID(x.Message.ID))
+	}
+	return ids
+}
+
+// writing are the buttons below an answer that is being written.
+func (o owned) writing(l locale) []component {
+	return []component{row(button(styleGrey, l.text("Stop"), o.id(buttonStop)))}
+}
+
+// done are those below one that is written.
+func (o owned) done(l locale, sources bool) []component {
+	var buttons []component
+	if sources {
+		buttons = append(buttons, button(styleGrey, l.text("Sources"), o.id(buttonSources)))
+	}
+	return []component{row(append(buttons, button(styleGrey, l.text("Ask again"), o.id(buttonAgain)), button(styleGrey, l.text("Delete"), o.id(buttonDelete)))...)}
+}
+
+func (c *commands) addButtons() {
+	c.tools["component "+buttonStop] = tool{refuse: notMine(manageMessages), updates: true, early: true, do: c.stop}
+	c.tools["component "+buttonSources] = tool{do: c.sources}
+	c.tools["component "+buttonAgain] = tool{refuse: notMine(0), updates: true, do: c.askAgain}
+	c.tools["component "+buttonDelete] = tool{refuse: notMine(manageMessages), updates: true, do: c.remove}
+}
+
+// notMine keeps a button to whoever asked, and, unless that is 0, to those who have a permission.
+func notMine(or memory.Permissions) func(*exchange) string {
+	return func(x *exchange) string {
+		asker := ownedBy(x).asker
+		switch {
+		case asker == 0:
+			return x.text(unknownTool)
+		case x.who() == asker, or != 0 && x.may(or):
+			return ""
+		case or == manageMessages:
+			return x.text("Only <@%d>, who asked, and those who manage messages here can do that.", asker)
+		case or == manageGuild:
+			return x.text("Only <@%d>, who asked, and those who manage this server can do that.", asker)
+		}
+		return x.text("Only <@%d>, who asked, can do that. Ask me yourself: mention me with your question.", asker)
+	}
+}

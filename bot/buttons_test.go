@@ -1,0 +1,253 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// buttonsOf are the ids of a message's buttons by their labels, as Discord shows it now.
+func (s *scene) buttonsOf(m discordtest.Message) map[string]string {
+	ids := map[string]string{}
+	for _, now := range s.discord.Messages(m.ChannelID) {
+		if now.ID != m.ID {
+			continue
+		}
+		for _, raw := range now.Components {
+			var row component
+			if json.Unmarshal(raw, &row) == nil {
+				for _, b := range row.Components {
+					ids[b.Label] = b.CustomID
+				}
+			}
+		}
+	}
+	return ids
+}
+
+// labelsOf are the labels of a message's buttons, in the alphabet's order.
+func (s *scene) labelsOf(m discordtest.Message) string {
+	labels := []string{}
+	for label := range s.buttonsOf(m) {
+		labels = append(labels, label)
+	}
+	slices.Sort(labels)
+	return strings.Join(labels, ", ")
+}
+
+// press uses the button of a message that has a label, as soon as it is there.
+func (s *scene) press(m discordtest.Message, who discordtest.User, label string) *discordtest.Interaction {
+	s.discord.WaitFor("the button "+label, func() bool { return s.buttonsOf(m)[label] != "" })
+	return s.discord.Click(m, who.ID, s.buttonsOf(m)[label])
+}
+
+// whispered is what only whoever pressed is told, in whatever way.
+func whispered(t *testing.T, s *scene, i *discordtest.Interaction) string {
+	t.Helper()
+	if r := i.Wait(); r.Type == respondMessage || r.Type == respondDeferred {
+		if !r.Ephemeral {
+			t.Error("everybody sees it")
+		}
+		return i.WaitMessage().Content
+	}
+	s.discord.WaitFor("a sentence for whoever pressed", func() bool { return len(i.FollowUps()) > 0 })
+	m := i.FollowUps()[0]
+	if m.Flags&discordtest.Ephemeral == 0 {
+		t.Error("everybody sees it")
+	}
+	return m.Content
+}
+
+// now is the bot's message as it is now.
+func (s *scene) now(m discordtest.Message) discordtest.Sent {
+	for _, sent := range s.discord.Sent(m.ChannelID) {
+		if sent.ID == m.ID {
+			return sent
+		}
+	}
+	return discordtest.Sent{}
+}
+
+// shows waits until a message of the bot's reads so.
+func (s *scene) shows(m discordtest.Message, text string) {
+	s.discord.WaitFor(fmt.Sprintf("the message %q", text), func() bool { return s.now(m).Content == text && !s.now(m).Deleted })
+}
+
+// isGone waits until messages of the bot's are deleted, in Discord and from the log.
+func (s *scene) isGone(t *testing.T, ms ...discordtest.Message) {
+	t.Helper()
+	for _, m := range ms {
+		s.discord.WaitFor("the message to go", func() bool { return s.now(m).Deleted })
+		s.log.wait(t, "its deletion in the log", func() bool {
+			_, ok := find(s.log, func(e memory.Deleted) bool { return slices.Contains(e.IDs, memory.MessageID(m.ID)) })
+			return ok
+		})
+	}
+}
+
+// slowly answers with text so far as soon as it is asked, and with the rest once go on is called.
+func (s *scene) slowly(first, rest string) (goOn func()) {
+	on := make(chan struct{})
+	s.oracle.answer = func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
+		trace := memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}
+		stream(first)
+		select {
+		case <-on:
+			stream(first + rest)
+			return answer.Answer{Text: first + rest, Trace: trace}, nil
+		case <-ctx.Done():
+			return answer.Answer{Text: first, Trace: trace}, ctx.Err()
+		}
+	}
+	return func() { close(on) }
+}
+
+func TestButtonsBelowAnAnswer(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	goOn := s.slowly("It is", " Friday")
+	s.ask("when?")
+	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
+	if got := s.labelsOf(m.Message); got != "Stop" {
+		t.Errorf("while it is written there are %q", got)
+	}
+	goOn()
+	m = s.answered(t, s.channel, "It is Friday")
+	if got := s.labelsOf(m.Message); got != "Ask again, Delete" || len(m.Bodies) != 2 {
+		t.Errorf("below an answer there are %q, after %d requests", got, len(m.Bodies))
+	}
+}
+
+func TestSourcesHaveAButtonWhereTheAnswerIsLogged(t *testing.T) {
+	t.Parallel()
+	for logged, s := range map[bool]*scene{true: remembering(t), false: asking(t).run(t).ready(t)} {
+		s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
+			return answer.Answer{Text: "Friday [1]", Sources: []answer.Source{{Number: 1, Guild: q.Guild, Channel: q.Channel, Message: q.ID}},
+				Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}}, nil
+		}
+		s.ask("when?")
+		m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "Friday") })
+		want := map[bool]string{true: "Ask again, Delete, Sources", false: "Ask again, Delete"}[logged]
+		if got := s.labelsOf(m.Message); got != want || len(m.Bodies) != 1 {
+			t.Errorf("logged %t: %q, after %d requests", logged, got, len(m.Bodies))
+		}
+	}
+}
+
+func TestButtonsAreOnTheLastMessage(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	paragraph := strings.Repeat("a", 1500)
+	goOn := s.slowly(paragraph, "\n\n"+paragraph)
+	s.ask("tell me all")
+	first := s.discord.WaitSent(s.channel, func(discordtest.Sent) bool { return true })
+	s.discord.WaitFor("Stop", func() bool { return s.labelsOf(first.Message) == "Stop" })
+	goOn()
+	s.traces(t, 1)
+	sent := s.discord.Sent(s.channel)
+	if len(sent) != 2 || s.labelsOf(sent[0].Message) != "" || s.labelsOf(sent[1].Message) != "Ask again, Delete" {
+		t.Fatalf("%d messages, with %q and %q", len(sent), s.labelsOf(sent[0].Message), s.labelsOf(sent[len(sent)-1].Message))
+	}
+	// Nothing but the button tells of the first message after a restart and without a trace.
+	s.again(t)
+	s.log.mu.Lock()
+	s.log.events = slices.DeleteFunc(s.log.events, func(e memory.Event) bool { _, is := e.(memory.Answered); return is })
+	s.log.mu.Unlock()
+	s.press(sent[1].Message, s.ana, "Delete").Wait()
+	s.isGone(t, sent[0].Message, sent[1].Message)
+}
+
+// What a button says of its answer is read as it was written, and is short enough for Discord.
+func TestButtonIDs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		id := rapid.Int64Range(1, 1<<63-1)
+		o := owned{asker: memory.UserID(id.Draw(t, "asker")), question: memory.MessageID(id.Draw(t, "question"))}
+		for n, first := rapid.IntRange(0, 20).Draw(t, "messages"), rapid.Int64Range(1, 1<<62).Draw(t, "first"); len(o.before) < n; {
+			o.before = append(o.before, memory.MessageID(first))
+			first += rapid.Int64Range(1, 600_000<<22).Draw(t, "later")
+		}
+		text := o.id(buttonSources)
+		x := &exchange{}
+		x.Data.CustomID = text
+		got := ownedBy(x)
+		if len(text) > idLimit || got.asker != o.asker || got.question != o.question || len(got.before) > len(o.before) || len(got.before) < min(4, len(o.before)) ||
+			!slices.Equal(got.before, o.before[:len(got.before)]) {
+			t.Fatalf("%+v became %q and then %+v", o, text, got)
+		}
+	})
+	for _, id := range []string{"stop", "stop:1", "stop:!:1", "stop:1:", ""} {
+		x := &exchange{}
+		x.Data.CustomID = id
+		if got := ownedBy(x); got.asker != 0 {
+			t.Errorf("%q is %+v", id, got)
+		}
+	}
+}
+
+func TestStoppedAnswersStay(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.slowly("It is", " Friday")
+	s.ask("when?")
+	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
+	if got := whispered(t, s, s.press(m.Message, s.bo, "Stop")); !strings.Contains(got, fmt.Sprintf("Only <@%d>", s.ana.ID)) || !strings.Contains(got, "manage messages") {
+		t.Errorf("somebody else is told %q", got)
+	}
+	first, second := s.press(m.Message, s.ana, "Stop"), s.press(m.Message, s.ana, "Stop")
+	first.Wait()
+	second.Wait()
+	s.answered(t, s.channel, "It is\n"+stoppedLine)
+	if trace := s.traces(t, 1)[0]; trace.Answer != memory.MessageID(m.ID) {
+		t.Errorf("kept %+v", trace)
+	}
+	if got := s.labelsOf(m.Message); got != "Ask again, Delete" {
+		t.Errorf("there are %q", got)
+	}
+	if len(first.FollowUps())+len(second.FollowUps()) > 0 {
+		t.Error("more was said")
+	}
+}
+
+func TestModeratorsStopAnswers(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.slowly("It is", " Friday")
+	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.bo.ID, discordtest.ManageMessages, 0))
+	s.ask("when?")
+	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
+	s.press(m.Message, s.bo, "Stop").Wait()
+	s.answered(t, s.channel, "It is\n"+stoppedLine)
+	if got := whispered(t, s, s.press(m.Message, s.bo, "Ask again")); !strings.Contains(got, "Ask me yourself") {
+		t.Errorf("told %q", got)
+	}
+	s.press(m.Message, s.bo, "Delete").Wait()
+	s.isGone(t, m.Message)
+}
+
+// A process that died in the middle of an answer leaves the button behind.
+func TestStopAfterARestart(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	goOn := s.slowly("It is", " Friday")
+	q := s.ask("when?")
+	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
+	s.bot.lives.drop(memory.MessageID(q.ID)) // as another process knows nothing of it
+	if got := whispered(t, s, s.press(m.Message, s.ana, "Stop")); got != string(notWriting) {
+		t.Errorf("told %q", got)
+	}
+	s.discord.WaitFor("other buttons", func() bool { return s.labelsOf(m.Message) == "Ask again, Delete" })
+	if got := s.now(m.Message).Content; got != "It is" {
+		t.Errorf("it reads %q", got)
+	}
+	goOn()
+}

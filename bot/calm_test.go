@@ -1,0 +1,369 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// limitedTo is a scene, not running yet, with these limits.
+func limitedTo(t *testing.T, l Limits) *scene {
+	t.Helper()
+	s := set(t)
+	return s.with(t, Config{Token: s.discord.Token, Limits: l})
+}
+
+// asks asks Hark as somebody in a channel.
+func (s *scene) asks(channel discordtest.ID, who discordtest.User, text string) discordtest.Message {
+	return s.discord.Say(channel, who.ID, s.discord.Bot.Mention()+" "+text)
+}
+
+// sees waits until the log has what was said last, and with that what was asked before.
+func (s *scene) sees(t *testing.T, text string) {
+	t.Helper()
+	s.discord.Say(s.channel, s.bo.ID, text)
+	s.log.waitSaid(t, "them: "+text)
+}
+
+// takes has every answer take so many tokens, and repeat the question.
+func takes(tokens int) func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+	return func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
+		if q.NoModel {
+			return answer.Answer{Text: "quoted: " + q.Text}, nil
+		}
+		return answer.Answer{Text: "re: " + q.Text, Model: "m", Usage: answer.Usage{Calls: 1, Prompt: tokens - 1, Completion: 1}}, nil
+	}
+}
+
+func refusals(b *Bot) map[string]int64 {
+	all := map[string]int64{}
+	for _, r := range b.Tally().Refused {
+		if r.Count > 0 {
+			all[r.Why] = r.Count
+		}
+	}
+	return all
+}
+
+func TestWhoAsksTooOftenIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s := limitedTo(t, Limits{Member: memory.Limit{Messages: 2}}).run(t).ready(t)
+	s.oracle.answer = takes(1)
+	first := s.asks(s.channel, s.ana, "one")
+	s.discord.Advance(10 * time.Second)
+	s.ask("two")
+	s.ask("three")
+	s.ask("four")
+	s.asks(s.channel, s.bo, "five")
+	s.told(t, s.channel, is(fmt.Sprintf("You've asked me 2 times within a minute. Please ask again <t:%d:R>.", first.ID.Time().Add(time.Minute+time.Second-1).Unix())))
+	for _, text := range []string{"re: one", "re: two", "re: five"} {
+		s.answered(t, s.channel, text)
+	}
+	s.discord.Advance(50 * time.Second)
+	s.ask("six")
+	s.answered(t, s.channel, "re: six")
+	s.ask("seven")
+	s.discord.WaitFor("a second refusal", func() bool { return len(s.discord.Sent(s.channel)) == 6 })
+	if got := refusals(s.bot); !maps.Equal(got, map[string]int64{memberMessages: 3}) || s.bot.Tally().Answered != 4 {
+		t.Errorf("refused %v, answered %d", got, s.bot.Tally().Answered)
+	}
+}
+
+func TestAGuildIsToldOnceInAChannel(t *testing.T) {
+	t.Parallel()
+	s := limitedTo(t, Limits{Guild: memory.Limit{Messages: 1}}).run(t).ready(t)
+	s.oracle.answer = takes(1)
+	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
+	s.ask("one")
+	s.asks(s.channel, s.bo, "two")
+	s.asks(other.ID, s.bo, "three")
+	s.ask("four")
+	for _, channel := range []discordtest.ID{s.channel, other.ID} {
+		s.told(t, channel, func(text string) bool { return strings.HasPrefix(text, "I've been asked once within a minute here") })
+	}
+	s.answered(t, s.channel, "re: one")
+	s.sees(t, "the end")
+	if n := len(s.discord.Sent(s.channel)); n != 2 || refusals(s.bot)[guildMessages] != 3 {
+		t.Errorf("%d messages, %v", n, refusals(s.bot))
+	}
+}
+
+// In direct messages nobody pays for what others ask.
+func TestDirectMessagesHaveTheLimitsOfMembersOnly(t *testing.T) {
+	t.Parallel()
+	s := limitedTo(t, Limits{Member: memory.Limit{Messages: 2, Tokens: 250}, Guild: memory.Limit{Messages: 1, Tokens: 100}}).run(t).ready(t)
+	s.oracle.answer = takes(200)
+	for _, who := range []discordtest.User{s.ana, s.bo} {
+		for _, text := range []string{"one", "two", "three"} {
+			want := map[string]string{"one": "re: one", "two": "re: two", "three": "You've asked me 2 times within a minute."}[text]
+			m := s.discord.DM(who.ID, text)
+			s.discord.WaitSent(m.ChannelID, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, want) })
+		}
+	}
+	s.discord.Advance(time.Minute)
+	for _, who := range []discordtest.User{s.ana, s.bo} {
+		m := s.discord.DM(who.ID, "four")
+		s.discord.WaitSent(m.ChannelID, func(m discordtest.Sent) bool {
+			return strings.HasPrefix(m.Content, "quoted: four") && strings.Contains(m.Content, "Your 250 tokens for today are used up.")
+		})
+	}
+	if got := refusals(s.bot); !maps.Equal(got, map[string]int64{memberMessages: 2, memberTokens: 2}) {
+		t.Errorf("refused %v", got)
+	}
+}
+
+func TestAdminsDecideHowMuchIsAsked(t *testing.T) {
+	t.Parallel()
+	s := asking(t)
+	s.with(t, Config{Token: s.discord.Token, Limits: Limits{Member: memory.Limit{Messages: 10, Tokens: 50_000}, Guild: memory.Limit{Tokens: 100_000}}})
+	s.run(t).ready(t)
+	s.waitRegistered()
+	s.oracle.answer = takes(1234)
+	crew := s.discord.AddRole(s.guild.ID, "crew", 0)
+	s.hides(t, s.bo, "hark")
+	s.says(t, s.use(t, s.ana, "hark limits"), "- all of this server, together: any number of questions a minute, 100,000 tokens a day",
+		"- each member: 10 questions a minute, 50,000 tokens a day", "Days are those of UTC")
+	s.says(t, s.use(t, s.ana, "hark limits", opt("messages", 1)), "Please choose also whom it is for")
+	s.says(t, s.use(t, s.ana, "hark limits", opt("for", "members"), opt("role", crew.ID), opt("messages", 1)), "Please choose either")
+	if _, ok := find(s.log, func(memory.LimitChosen) bool { return true }); ok {
+		t.Error("something was decided")
+	}
+	s.says(t, s.use(t, s.ana, "hark limits", opt("for", "members"), opt("messages", 1)), "Decided. ", "- each member: 1 questions a minute, 50,000 tokens")
+	s.says(t, s.use(t, s.ana, "hark limits", opt("for", "members"), opt("tokens", 2000)), "- each member: 1 questions a minute, 2,000 tokens")
+	s.says(t, s.use(t, s.ana, "hark limits", opt("role", crew.ID), opt("messages", 0)), fmt.Sprintf("- each with <@&%d>: any number of questions a minute, 2,000 tokens", crew.ID))
+	s.says(t, s.use(t, s.ana, "hark limits", opt("for", "server"), opt("tokens", 900_000)), "together: any number of questions a minute, 100,000 tokens a day")
+	s.says(t, s.use(t, s.ana, "hark limits", opt("for", "server"), opt("tokens", 9_000)), "together: any number of questions a minute, 9,000 tokens a day")
+	last, _ := find(s.log, func(memory.LimitChosen) bool { return true })
+	if want := (memory.LimitChosen{Guild: memory.GuildID(s.guild.ID), RoleLimit: memory.RoleLimit{Limit: memory.Limit{Messages: memory.AsConfigured, Tokens: 9000}}, At: last.At}); last != want || last.At.IsZero() {
+		t.Errorf("logged %+v", last)
+	}
+
+	s.asks(s.channel, s.bo, "one")
+	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "re: one") })
+	s.asks(s.channel, s.bo, "two")
+	s.told(t, s.channel, func(text string) bool { return strings.HasPrefix(text, "You've asked me once within a minute") })
+	s.log.wait(t, "what it took", func() bool { _, ok := find(s.log, func(memory.Spent) bool { return true }); return ok })
+	_, midnight := memory.Day(s.discord.Now())
+	s.says(t, s.use(t, s.bo, "limits"), "- questions within the last minute: 1 of 1; again <t:", "- tokens today: 1,234 of 2,000\n",
+		"1, without a limit", "1,234 of 9,000", fmt.Sprintf("ends <t:%d:R>", midnight.Unix()))
+	s.discord.UpdateMember(s.guild.ID, s.bo.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, crew.ID) })
+	s.says(t, s.use(t, s.bo, "limits"), "1, without a limit")
+	s.asks(s.channel, s.bo, "three")
+	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "re: three") })
+	s.says(t, s.use(t, s.ana, "hark limits", opt("role", crew.ID), opt("reset", true)), "each member: 1 questions")
+	if g, _ := s.log.Guild(t.Context(), memory.GuildID(s.guild.ID)); g.LimitOf(memory.RoleID(crew.ID)) != (memory.Limit{Messages: memory.AsConfigured, Tokens: memory.AsConfigured}) {
+		t.Errorf("it is %+v", g.Limits)
+	}
+	dm := s.discord.DM(s.bo.ID, "hello")
+	if m := s.discord.Slash(dm.ChannelID, s.bo.ID, "limits").WaitMessage(); !strings.Contains(m.Content, "1 of 10") || strings.Contains(m.Content, "server") {
+		t.Errorf("in a direct message: %q", m.Content)
+	}
+}
+
+func TestTokensAreUsedUpAndComeAnew(t *testing.T) {
+	t.Parallel()
+	s := limitedTo(t, Limits{Member: memory.Limit{Tokens: 100}, Guild: memory.Limit{Tokens: 160}}).run(t).ready(t)
+	s.oracle.answer = takes(45)
+	_, midnight := memory.Day(s.discord.Now())
+	s.ask("one")
+	s.answered(t, s.channel, "re: one")
+	s.ask("two")
+	s.answered(t, s.channel, fmt.Sprintf("re: two\n-# 10 of your 100 tokens for today are left; there are new ones <t:%d:R>. `/limits` shows more.", midnight.Unix()))
+	s.ask("three")
+	s.answered(t, s.channel, fmt.Sprintf("re: three\n-# 0 of your 100 tokens for today are left; there are new ones <t:%d:R>. `/limits` shows more.", midnight.Unix()))
+	s.ask("four")
+	s.answered(t, s.channel, fmt.Sprintf("quoted: four\n-# Your 100 tokens for today are used up. There are new ones <t:%d:R>; until then I only quote.", midnight.Unix()))
+	s.ask("five")
+	s.answered(t, s.channel, "quoted: five")
+	s.asks(s.channel, s.bo, "six")
+	s.answered(t, s.channel, fmt.Sprintf("re: six\n-# 0 of this server's 160 tokens for today are left; there are new ones <t:%d:R>. `/limits` shows more.", midnight.Unix()))
+	s.asks(s.channel, s.bo, "seven")
+	s.answered(t, s.channel, fmt.Sprintf("quoted: seven\n-# This server's 160 tokens for today are used up. There are new ones <t:%d:R>; until then I only quote.", midnight.Unix()))
+	s.discord.Advance(24 * time.Hour)
+	s.ask("eight")
+	s.answered(t, s.channel, "re: eight")
+	if err := s.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	if got := refusals(s.bot); !maps.Equal(got, map[string]int64{memberTokens: 2, guildTokens: 1}) || s.bot.Tally().Tokens != 5*45 {
+		t.Errorf("refused %v, and all took %d tokens", got, s.bot.Tally().Tokens)
+	}
+	s.ended = make(chan error, 1) // a restart changes nothing
+	s.with(t, Config{Token: s.discord.Token, Limits: Limits{Member: memory.Limit{Tokens: 45}}}).run(t).ready(t)
+	s.discord.WaitFor("another session", func() bool { return s.discord.Identifies() == 2 })
+	s.discord.WaitReady()
+	s.ask("nine")
+	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "quoted: nine\n") })
+}
+
+// What /context takes is on its user's account, and it asks no model once that is used up.
+func TestContextCommandIsPaidFor(t *testing.T) {
+	t.Parallel()
+	s := limitedTo(t, Limits{Member: memory.Limit{Tokens: 100}}).run(t).ready(t)
+	s.oracle.recall = func(ctx context.Context, q answer.Question) (r answer.Recalled, err error) {
+		if q.NoModel {
+			return r, nil
+		}
+		if r.Usage = (answer.Usage{Calls: 1, Prompt: 30, Completion: 20}); q.Text == "two" {
+			return r, sentenceError{}
+		}
+		return r, nil
+	}
+	s.waitRegistered()
+	spent := func(want int) {
+		t.Helper()
+		got, err := s.log.Spending(t.Context(), memory.GuildID(s.guild.ID), s.discord.Now())
+		if err != nil || got[memory.UserID(s.ana.ID)] != want || len(got) > 1 {
+			t.Errorf("spent %v, %v, want %d", got, err, want)
+		}
+	}
+	for i, text := range []string{"one", "two", "three"} {
+		s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: text}).WaitMessage()
+		spent(min(100, 50*(i+1)))
+	}
+	for i, q := range s.oracle.questions() {
+		if q.NoModel != (i == 2) {
+			t.Errorf("%q may ask the model: %v", q.Text, !q.NoModel)
+		}
+	}
+	if got := refusals(s.bot); got[memberTokens] != 1 || s.bot.Tally().Tokens != 100 {
+		t.Errorf("refused %v, and all took %d tokens", got, s.bot.Tally().Tokens)
+	}
+	if err := s.stop(t); err != nil || len(s.bot.purse.reserved) != 0 {
+		t.Errorf("reserved is still %v, %v", s.bot.purse.reserved, err)
+	}
+}
+
+// Two questions at once can't both pass a limit of which only one can: the second waits until it is known what the first
+// took.
+func TestTwoAtOnceDontPassALimitOfOne(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]Limits{
+		"tokens of a member":   {Member: memory.Limit{Tokens: 1}, Reserve: 1000},
+		"tokens of a guild":    {Guild: memory.Limit{Tokens: 1}},
+		"messages of a member": {Member: memory.Limit{Messages: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := limitedTo(t, limits).run(t).ready(t)
+			var mu sync.Mutex
+			models, release := 0, make(chan struct{})
+			s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
+				if q.NoModel {
+					return answer.Answer{Text: "quoted"}, nil
+				}
+				mu.Lock()
+				models++
+				mu.Unlock()
+				<-release
+				return answer.Answer{Text: "written", Model: "m", Trace: memory.Trace{Tokens: 5, Asker: q.Asker, Guild: q.Guild, Channel: q.Channel, Question: q.ID}}, nil
+			}
+			rooms := []discordtest.ID{s.channel}
+			for range 4 {
+				rooms = append(rooms, s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "room"}).ID)
+			}
+			for _, room := range rooms {
+				s.asks(room, s.ana, "at once?")
+			}
+			s.sees(t, "all was asked")
+			close(release)
+			for _, room := range rooms {
+				if limits.Member.Messages == 0 {
+					s.discord.WaitSent(room, func(m discordtest.Sent) bool {
+						return strings.HasPrefix(m.Content, "quoted") || strings.HasPrefix(m.Content, "written")
+					})
+				}
+			}
+			if err := s.stop(t); err != nil {
+				t.Error(err)
+			}
+			spent, _ := s.log.Spending(t.Context(), memory.GuildID(s.guild.ID), s.discord.Now())
+			if models != 1 || spent[memory.UserID(s.ana.ID)] != 7 { // with what was written, about
+				t.Errorf("the model was asked %d times, for %v", models, spent)
+			}
+			if len(s.bot.purse.reserved) != 0 {
+				t.Errorf("reserved is still %v", s.bot.purse.reserved)
+			}
+		})
+	}
+}
+
+func TestBurstOverManyChannels(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	release := make(chan struct{})
+	var mu sync.Mutex
+	at, most := map[memory.ChannelID]int{}, 0
+	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
+		mu.Lock()
+		at[q.Channel]++
+		if at[q.Channel] > 1 {
+			t.Error("two answers at once in a channel")
+		}
+		now := 0
+		for _, n := range at {
+			now += n
+		}
+		most = max(most, now)
+		mu.Unlock()
+		<-release
+		mu.Lock()
+		defer mu.Unlock()
+		at[q.Channel]--
+		return answer.Answer{Text: "re: " + q.Text}, nil
+	}
+	rooms := []discordtest.ID{s.channel}
+	for i := range 9 {
+		rooms = append(rooms, s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: fmt.Sprint("room-", i)}).ID)
+	}
+	for i := range 100 {
+		s.asks(rooms[i%10], s.ana, fmt.Sprint("question ", i))
+	}
+	s.sees(t, "all was asked")
+	if waiting, busy := s.bot.Tally().Waiting, s.bot.Tally().Busy; waiting != guildQuestions || busy != guildAnswers {
+		t.Errorf("%d wait and %d are answered", waiting, busy)
+	}
+	elsewhere := s.discord.AddGuild("Orchard")
+	room := s.discord.AddChannel(elsewhere.ID, discordtest.Channel{Name: "general"})
+	cy := s.discord.AddMember(elsewhere.ID, discordtest.User{Username: "cy"})
+	s.log.wait(t, "the other guild", func() bool {
+		_, ok := find(s.log, func(e memory.GuildSeen) bool { return e.Guild.ID == memory.GuildID(elsewhere.ID) })
+		return ok
+	})
+	s.asks(room.ID, cy, "and I?")
+	s.discord.WaitTyping(room.ID) // it waits for nobody
+	close(release)
+	s.answered(t, room.ID, "re: and I?")
+	s.discord.WaitFor("all answers", func() bool {
+		n := 0
+		for _, room := range rooms {
+			n += len(s.discord.Sent(room))
+		}
+		return n >= guildQuestions+guildAnswers+10
+	})
+	answered, told := 0, 0
+	for _, room := range rooms {
+		here := 0
+		for _, m := range s.discord.Sent(room) {
+			if strings.HasPrefix(m.Content, "re: ") {
+				answered++
+			} else if strings.HasPrefix(m.Content, "I'm busy: ") {
+				here++
+			}
+		}
+		if told += here; here > 1 {
+			t.Errorf("%d times busy in one channel", here)
+		}
+	}
+	if answered != guildQuestions+guildAnswers || told != 10 || most != guildAnswers+1 || refusals(s.bot)[deskBusy] != 100-int64(answered) {
+		t.Errorf("%d answers, %d times busy, %d at once, %v", answered, told, most, refusals(s.bot))
+	}
+}

@@ -1,0 +1,113 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"hark/internal/answer"
+)
+
+// catchUpCommand is /catchup.
+func catchUpCommand() command {
+	return command{
+		Type: commandSlash, Name: "catchup", Description: "Tells what was said in this channel since you last wrote here. Only you see it.",
+		Options:  []option{timeOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 3d (7 days at most)")},
+		Contexts: []int{inGuilds}, Integrations: []int{0},
+	}
+}
+
+// catchUp is what /catchup shows. It counts as a question, since it may have the model sum things up.
+func (c *commands) catchUp(ctx context.Context, x *exchange) (sheet, error) {
+	since, _, err := c.span(ctx, x, "since")
+	if err != nil {
+		return sheet{}, err
+	}
+	asked, h := c.counted(ctx, x)
+	if h != nil {
+		return sheet{Content: limitReached(x.locale, h)}, nil
+	}
+	return c.spend(ctx, asked, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
+		q := c.question(x)
+		q.NoModel = noModel
+		got, err := c.bot.answers().CatchUp(ctx, q, since)
+		switch {
+		case errors.Is(err, answer.ErrNotRemembered):
+			err = refusal(x.text("I remember nothing of this channel, so I can't tell what was said here."))
+		case errors.Is(err, answer.ErrNotReadable):
+			err = refusal(x.text("You may not read what was said in this channel before, so I can't tell you."))
+		}
+		if err != nil {
+			return sheet{}, got.Usage, err
+		}
+		c.warnOf(x, got)
+		return showCaughtUp(x.locale, got, since, noModel), got.Usage, nil
+	})
+}
+
+// warnOf logs what didn't go as it should have.
+func (c *commands) warnOf(x *exchange, got answer.CaughtUp) {
+	if got.Away != nil {
+		c.bot.log.Warn().Err(got.Away).Int64("interaction", int64(x.ID)).Msg("caught somebody up without the model")
+	}
+	if got.Instead != nil {
+		c.bot.log.Warn().Err(got.Instead).Str("model", got.Model).Int64("interaction", int64(x.ID)).Msg("caught somebody up by another model")
+	}
+}
+
+// showCaughtUp shows what somebody missed since a time that they gave, or since they last wrote.
+func showCaughtUp(l locale, got answer.CaughtUp, since time.Time, noModel bool) sheet {
+	notes := missedNotes(l, got)
+	if got.Messages == 0 {
+		return sheet{Content: lines(nothingMissed(l, got, since), notes)}
+	}
+	switch {
+	case got.Model != "":
+	case noModel:
+		notes = lines(l.text("-# There are no tokens left for the language model today, so these are the lines that tell most."), notes)
+	case got.Away != nil:
+		notes = lines(l.text("-# The language model couldn't sum this up, so these are the lines that tell most."), notes)
+	default:
+		notes = lines(l.text("-# No language model is there to sum this up, so these are the lines that tell most."), notes)
+	}
+	pages := layout(missedHeading(l, got, since)+"\n"+got.Text, notes, linksTo(got.Sources))
+	return sheet{Content: pages[0], More: pages[1:]}
+}
+
+func missedHeading(l locale, got answer.CaughtUp, since time.Time) string {
+	from := got.Since.Unix()
+	switch {
+	case !since.IsZero() || got.Bounded:
+		return l.count(got.Messages, "**%s message here since <t:%d:f>**", "**%s messages here since <t:%d:f>**", from)
+	case got.Spoke.IsZero():
+		return l.count(got.Messages, "**%s message here within the last 24 hours** (I don't remember you writing here)",
+			"**%s messages here within the last 24 hours** (I don't remember you writing here)")
+	}
+	return l.count(got.Messages, "**%s message here since you last wrote, <t:%d:R>**", "**%s messages here since you last wrote, <t:%d:R>**", from)
+}
+
+// missedNotes say what was left out, in small print.
+func missedNotes(l locale, got answer.CaughtUp) string {
+	var notes []string
+	if got.Bounded {
+		notes = append(notes, l.text("-# I go back 7 days and %s messages at most.", l.number(answer.CatchUpMost)))
+	}
+	if got.Left > 0 && got.Model != "" {
+		notes = append(notes, l.count(got.Left, "-# The model had no room for the oldest %s of them.", "-# The model had no room for the oldest %s of them."))
+	}
+	return strings.Join(notes, "\n")
+}
+
+// nothingMissed says so, and when whoever asks last wrote.
+func nothingMissed(l locale, got answer.CaughtUp, since time.Time) string {
+	switch {
+	case got.Spoke.IsZero() && since.IsZero():
+		return l.text("Nothing was said here within the last 24 hours. I don't remember you writing here, so I looked no further back; `since` says from when on.")
+	case got.Spoke.IsZero():
+		return l.text("Nothing was said here since <t:%d:f>.", got.Since.Unix())
+	case since.IsZero() && !got.Bounded:
+		return l.text("Nothing new was said here since you last wrote, <t:%d:R>.", got.Spoke.Unix())
+	}
+	return l.text("Nothing was said here since <t:%d:f>. You last wrote here <t:%d:R>.", got.Since.Unix(), got.Spoke.Unix())
+}

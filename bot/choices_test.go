@@ -1,0 +1,258 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"hark/builder"
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// choosing is a remembering scene whose bot has two models.
+func choosing(t *testing.T) *scene {
+	t.Helper()
+	s := asking(t)
+	warm := 0.7
+	s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true}, Choices: answer.Choices{
+		Models: []string{"small", "large"}, Default: answer.Settings{Model: "small", Tools: true, Language: "en", Temperature: &warm},
+	}})
+	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic}); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t).ready(t)
+	s.waitRegistered()
+	return s
+}
+
+// lastSetting is the setting chosen last.
+func (s *scene) lastSetting() memory.SettingChosen {
+	e, _ := find(s.log, func(memory.SettingChosen) bool { return true })
+	return e
+}
+
+func TestSettingsAreChosenForChannelsAndTheServer(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	here, guild := memory.ChannelID(s.channel), memory.GuildID(s.guild.ID)
+	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &other.ID, Type: discordtest.PublicThread, Name: "more of them"})
+	s.discord.Say(thread.ID, s.bo.ID, "hello")
+	s.hides(t, s.bo, "model")
+	s.hides(t, s.bo, "hark")
+	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
+		t.Errorf("logged %+v", e)
+	}
+	for command, text := range map[string]string{"model": "**model**: small (as I was set up)", "hark persona show": "**persona**: my own (as I was set up)", "hark temperature": "**temperature**: 0.7 (as I was set up)",
+		"hark tools": "**tools**: on (as I was set up)", "hark mode": "**mode**: auto: I tell by each question", "hark language": "**language**: en (as I was set up)"} {
+		s.says(t, s.use(t, s.ana, command), fmt.Sprintf("In <#%d>, and in its threads", here), text)
+	}
+	for _, tt := range []struct {
+		command, option, value string
+		key                    memory.Setting
+		kept, shown            string
+	}{
+		{"model", "model", "large", memory.SettingModel, "large", "**model**: large (set for this channel)"},
+		{"hark temperature", "temperature", "1,25", memory.SettingTemperature, "1.25", "**temperature**: 1.25 (set for this channel)"},
+		{"hark tools", "tools", "off", memory.SettingTools, "off", "**tools**: off (set for this channel)"},
+		{"hark language", "language", "ja", memory.SettingLanguage, "ja", "**language**: ja (set for this channel)"},
+		{"hark mode", "mode", "search", memory.SettingMode, "search", "**mode**: search: I take every question as one about what was said before"},
+	} {
+		s.says(t, s.use(t, s.ana, tt.command, opt(tt.option, tt.value)), "Done. In <#", tt.shown)
+		if e := s.lastSetting(); e.Guild != guild || e.Channel != here || e.Key != tt.key || e.Value != tt.kept || e.At.IsZero() {
+			t.Errorf("logged %+v", e)
+		}
+		s.says(t, s.use(t, s.ana, tt.command), tt.shown)
+	}
+	for _, m := range builder.Modes() {
+		s.says(t, s.use(t, s.ana, "hark mode", opt("mode", string(m))), modeMeans(locale{}, string(m)))
+	}
+	s.says(t, s.use(t, s.ana, "hark mode", opt("mode", "creation"), opt("channel", other.ID)), fmt.Sprintf("In <#%d>", other.ID), "something new", fmt.Sprintf("-# Set for itself: <#%d>", here))
+	if e := s.lastSetting(); e.Channel != memory.ChannelID(other.ID) || e.Value != "creation" {
+		t.Errorf("logged %+v", e)
+	}
+	s.says(t, s.use(t, s.ana, "hark mode", opt("channel", thread.ID)), fmt.Sprintf("In <#%d>", thread.ID), fmt.Sprintf("something new, such as a text, a plan or code (set for <#%d>)", other.ID))
+	s.says(t, s.use(t, s.ana, "hark language", opt("language", "de"), opt("server", true)), "In this server, where a channel has nothing of its own:", "**language**: de (set for the server)")
+	if e := s.lastSetting(); e.Channel != 0 || e.Value != "de" {
+		t.Errorf("logged %+v", e)
+	}
+	s.says(t, s.use(t, s.ana, "hark language", opt("channel", other.ID)), "**language**: de (set for the server)")
+	s.says(t, s.use(t, s.ana, "hark language"), "**language**: ja (set for this channel)")
+	s.says(t, s.use(t, s.ana, "hark language", opt("language", "default")), "Done.", "**language**: de (set for the server)")
+	if e := s.lastSetting(); e.Channel != here || e.Value != "" {
+		t.Errorf("logged %+v", e)
+	}
+}
+
+func TestSettingsThatCantBe(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
+	s.says(t, s.use(t, s.ana, "model", opt("model", "huge")), "I can't do that: there is no model \"huge\"\\: choose from small, large.")
+	s.says(t, s.use(t, s.ana, "hark temperature", opt("temperature", "hot")), "a temperature is a number from 0 to 2.")
+	s.says(t, s.use(t, s.ana, "hark tools", opt("tools", "on"), opt("server", true), opt("channel", other.ID)), "for one channel or for the whole server, not for both")
+	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
+		t.Errorf("logged %+v", e)
+	}
+	// What a newer Hark knew, and a model that was taken away.
+	for key, value := range map[memory.Setting]string{memory.SettingMode: "divination", memory.SettingModel: "gone"} {
+		if err := s.log.Apply(t.Context(), memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Key: key, Value: value, At: s.discord.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.says(t, s.use(t, s.ana, "hark mode"), "**mode**: auto: I tell by each question what kind of work it asks for (as I was set up)")
+	s.says(t, s.use(t, s.ana, "hark model"), "**model**: gone (set for this channel, but I don't have it any more, so small answers)")
+	s.log.fail(errDown)
+	s.says(t, s.use(t, s.ana, "hark tools", opt("tools", "on")), "Something went wrong")
+	s.log.fail(nil)
+}
+
+// What nobody can give who uses Discord's own program does no harm.
+func TestPlacesThatAreNone(t *testing.T) {
+	t.Parallel()
+	c := newCommands(&Bot{})
+	x := func(options ...wireOption) *exchange {
+		e := &exchange{}
+		e.Data.Options = []wireOption{{Name: "mode", Type: optionSubcommand, Options: options}}
+		return e
+	}
+	nowhere := x(wireOption{Name: "channel", Value: "here"})
+	for name, do := range map[string]func(context.Context, *exchange) (sheet, error){
+		"set": c.setting(memory.SettingMode), "settings": c.openPanel, "reset": c.resetPersona,
+		"ask": func(ctx context.Context, x *exchange) (sheet, error) {
+			_, err := c.askPersona(ctx, x)
+			return sheet{}, err
+		},
+	} {
+		if _, err := do(t.Context(), nowhere); !errors.Is(err, errUnknownChannel) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, id := range []string{formPersona, formPersona + ":here"} {
+		form := &exchange{}
+		form.Type, form.Data.CustomID = interactionForm, id
+		if _, err := c.setPersona(t.Context(), form); err == nil {
+			t.Errorf("a form with the id %q", id)
+		}
+	}
+}
+
+func TestPersonasAreWrittenInAForm(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	i := s.discord.Slash(s.channel, s.ana.ID, "hark persona set")
+	if got := i.Wait().Form(); len(got) != 1 || got["text"] != "" {
+		t.Errorf("the form holds %q", got)
+	}
+	long := strings.Repeat("ä", answer.MaxPersona)
+	m := i.Submit(map[string]string{"text": "You are the *archivist*.\nYou answer in verse."}).WaitMessage()
+	s.says(t, m, "Done. In <#", "**persona**: what stands below (set for this channel)\n> You are the *archivist*.\n> You answer in verse.")
+	if m.Flags&discordtest.Ephemeral == 0 {
+		t.Error("everybody sees it")
+	}
+	if e := s.lastSetting(); e.Channel != memory.ChannelID(s.channel) || e.Key != memory.SettingPersona || e.Value != "You are the *archivist*.\nYou answer in verse." {
+		t.Errorf("logged %+v", e)
+	}
+	i = s.discord.Slash(s.channel, s.ana.ID, "hark persona set")
+	if got := i.Wait().Form()["text"]; got != "You are the *archivist*.\nYou answer in verse." {
+		t.Errorf("the form holds %q", got)
+	}
+	i.Submit(map[string]string{"text": long}).WaitMessage()
+	if e := s.lastSetting(); e.Value != long {
+		t.Errorf("kept %d bytes", len(e.Value))
+	}
+	s.use(t, s.ana, "hark persona show") // over several messages, or the fake refuses it
+	i = s.discord.Slash(s.channel, s.ana.ID, "hark persona set", opt("server", true))
+	if got := i.Wait().Form()["text"]; got != "" {
+		t.Errorf("the server's form holds %d bytes", len(got))
+	}
+	s.says(t, i.Submit(map[string]string{"text": " default "}).WaitMessage(), "> default.")
+	if e := s.lastSetting(); e.Channel != 0 || e.Value != "default." {
+		t.Errorf("logged %+v", e)
+	}
+	s.says(t, s.use(t, s.ana, "hark persona reset"), "Done.", "set for the server")
+	if e := s.lastSetting(); e.Channel != memory.ChannelID(s.channel) || e.Value != "" {
+		t.Errorf("logged %+v", e)
+	}
+	// Whoever may no longer manage the server when the form comes back sets nothing.
+	i = s.discord.Slash(s.channel, s.ana.ID, "hark persona set")
+	i.Wait()
+	was := s.lastSetting()
+	s.discord.UpdateMember(s.guild.ID, s.ana.ID, func(m *discordtest.Member) { m.Roles = nil })
+	s.says(t, i.Submit(map[string]string{"text": "You are mine."}).WaitMessage(), useAgain)
+	if e := s.lastSetting(); e != was {
+		t.Errorf("logged %+v", e)
+	}
+}
+
+func TestModelsAreOfferedWhileTyping(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	for typed, want := range map[string][]string{"": {"default", "large", "small"}, "LA": {"large"}, "huge": nil} {
+		r := s.discord.Complete(s.channel, s.ana.ID, "model", opt("model", typed)).Wait()
+		var names []string
+		for name, value := range r.Choices() {
+			if name != value {
+				t.Errorf("%q stands for %q", name, value)
+			}
+			names = append(names, name)
+		}
+		if slices.Sort(names); !slices.Equal(names, want) {
+			t.Errorf("%q offers %q, want %q", typed, names, want)
+		}
+	}
+	s.hides(t, s.bo, "model")
+}
+
+// What Discord is told of commands changes only on purpose.
+func TestCommandsThatAreRegistered(t *testing.T) {
+	t.Parallel()
+	got, err := json.MarshalIndent(inLanguages(registered()), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const file = "testdata/commands.json"
+	if *update {
+		if err := os.WriteFile(file, append(got, '\n'), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != string(got)+"\n" {
+		t.Errorf("the commands aren't those of %s:\n%s", file, got)
+	}
+	c := newCommands(&Bot{})
+	for _, command := range registered() {
+		paths(command.Name, command.Options, func(path string, completed bool) {
+			tool, there := c.tools[path]
+			if !there || tool.do == nil && tool.opens == nil || (tool.completes != nil) != completed {
+				t.Errorf("%s is registered, and there is %+v", path, tool)
+			}
+		})
+	}
+}
+
+// paths tells of each command that can be used, and whether an option of it is completed.
+func paths(path string, options []option, tell func(path string, completed bool)) {
+	nested, completed := false, false
+	for _, o := range options {
+		if o.Type == optionSubcommand || o.Type == optionGroup {
+			nested = true
+			paths(path+" "+o.Name, o.Options, tell)
+		}
+		completed = completed || o.Autocomplete
+	}
+	if !nested {
+		tell(path, completed)
+	}
+}

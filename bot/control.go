@@ -1,0 +1,183 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bwmarrin/discordgo"
+
+	"hark/memory"
+)
+
+const (
+	notWriting   phrase = "I'm not writing that answer any more: I was restarted meanwhile. You can ask again, or delete it."
+	stillAtIt    phrase = "I'm at it already."
+	questionGone phrase = "I don't have that question any more: it was deleted, or forgotten, or I don't remember what is said here. Please ask me anew."
+	nothingAsked phrase = "There is no question in that message any more. Please ask me anew."
+	busyNow      phrase = "I'm busy with other questions. Please press again in a minute or two."
+)
+
+// stop stops an answer that is being written. What there is of it stays.
+func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
+	o := ownedBy(x)
+	if c.bot.lives.stop(o.question) {
+		return sheet{}, errShown
+	}
+	if err := x.dress(ctx, o.done(c.bot.localeIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)); err != nil {
+		return sheet{}, err
+	}
+	return sheet{}, notWriting
+}
+
+// askAgain has a question answered anew, as it is in the log now, in the place of its answer.
+func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
+	if c.bot.isSilent(ctx, x.guild(), memory.ChannelID(x.Channel)) {
+		return sheet{}, refusal(x.text(silentHere))
+	}
+	o := ownedBy(x)
+	a, err := c.asked(ctx, x, o.question)
+	if err != nil {
+		return sheet{}, err
+	}
+	t, err := c.trace(ctx, x)
+	if err != nil {
+		return sheet{}, err
+	}
+	if p := c.bot.paused(ctx, a.guild, a.channel, a.when()); p != nil {
+		p.locale = x.locale
+		return sheet{}, refusal(p.sentence())
+	}
+	shown := o.messages(x)
+	more := slices.DeleteFunc(slices.Clone(t.Parts), func(id memory.MessageID) bool { return slices.Contains(shown, id) })
+	if !c.bot.lives.again(a, shown, more) {
+		return sheet{}, stillAtIt
+	}
+	if h := c.bot.tooOften(ctx, a); h != nil {
+		c.bot.lives.refuse(a.id)
+		c.bot.counted.refuse(h.of)
+		return sheet{}, refusal(limitReached(x.locale, h))
+	}
+	if !c.bot.enqueue(a) {
+		return sheet{}, busyNow
+	}
+	return sheet{}, errShown
+}
+
+// asked is what a message asks, as it is known now, asked once more by whoever uses the exchange.
+func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) (*ask, error) {
+	m, err := c.message(ctx, x, id)
+	if err != nil {
+		return nil, err
+	}
+	text, _ := strip(c.bot.self, m.Content)
+	a := &ask{
+		id: m.ID, guild: x.guild(), channel: m.Channel, asker: m.Author, text: text, replyTo: m.ReplyTo, edited: m.Edited,
+		roles: x.roles(), at: memory.MessageID(x.ID).Time(), again: true, quiet: true, round: roundOf(memory.MessageID(x.ID).Time()),
+	}
+	if m.Author != x.who() {
+		return nil, questionGone // uncovered: the button is its asker's
+	}
+	if len(m.Files) > 0 || m.ReplyTo != 0 {
+		if a.files, err = c.bot.attached(ctx, m); err != nil {
+			return nil, err
+		}
+	}
+	if text == "" && len(a.files) == 0 {
+		return nil, nothingAsked
+	}
+	if u := x.user(); u != nil {
+		a.name = displayName(u, x.Member)
+	}
+	for _, u := range m.Mentions {
+		a.concerns(&wireUser{ID: snowflake(u)}, c.bot.self)
+	}
+	if m.ReplyTo != 0 {
+		replied, err := c.bot.memory.Messages(ctx, m.Channel, []memory.MessageID{m.ReplyTo})
+		if err != nil {
+			return nil, fmt.Errorf("look up what question %d replies to: %w", id, err)
+		}
+		for _, r := range replied {
+			a.concerns(&wireUser{ID: snowflake(r.Author)}, c.bot.self)
+		}
+	}
+	return a, nil
+}
+
+// message is one of the channel of an exchange: from the log or, where nothing is logged, from the session.
+func (c *commands) message(ctx context.Context, x *exchange, id memory.MessageID) (memory.Message, error) {
+	channel := memory.ChannelID(x.Channel)
+	remembered, err := c.bot.admit.remembers(ctx, x.guild(), channel)
+	if err != nil {
+		return memory.Message{}, err
+	}
+	var found []memory.Message
+	if remembered {
+		if found, err = c.bot.memory.Messages(ctx, channel, []memory.MessageID{id}); err != nil {
+			return memory.Message{}, fmt.Errorf("look up message %d: %w", id, err)
+		}
+	} else if said := c.bot.recent.before(channel, id+1); len(said) > 0 && said[len(said)-1].ID == id {
+		found = said[len(said)-1:]
+	}
+	if len(found) == 0 {
+		return memory.Message{}, questionGone
+	}
+	return found[0], nil
+}
+
+// trace is how the answer came about that an exchange is about, if that is known.
+func (c *commands) trace(ctx context.Context, x *exchange) (memory.Trace, error) {
+	t, err := c.bot.memory.Trace(ctx, memory.ChannelID(x.Channel), memory.MessageID(x.Message.ID))
+	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		return memory.Trace{}, fmt.Errorf("look up how an answer came about: %w", err)
+	}
+	return t, nil
+}
+
+// remove takes an answer away, in Discord and from the log. The message with the button goes last, so that it can be pressed
+// again if something fails.
+func (c *commands) remove(ctx context.Context, x *exchange) (sheet, error) {
+	o := ownedBy(x)
+	t, err := c.trace(ctx, x)
+	if err != nil {
+		return sheet{}, err
+	}
+	if c.bot.lives.unask(o.question) {
+		return sheet{}, errShown // whoever writes it takes it back
+	}
+	shown := o.messages(x)
+	ids := append(slices.DeleteFunc(slices.Clone(t.Parts), func(id memory.MessageID) bool { return slices.Contains(shown, id) }), shown...)
+	if err := c.takeDown(ctx, x, ids...); err != nil {
+		return sheet{}, err
+	}
+	return sheet{}, errShown
+}
+
+// takeDown takes messages of Hark's away, in Discord and from the log.
+func (c *commands) takeDown(ctx context.Context, x *exchange, ids ...memory.MessageID) error {
+	channel := memory.ChannelID(x.Channel)
+	var gone []memory.MessageID
+	var failed error
+	for _, id := range ids {
+		if err := c.bot.change(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil && !errors.Is(err, errGone) {
+			failed = err
+			break
+		}
+		gone = append(gone, id)
+	}
+	if len(gone) > 0 {
+		if err := c.bot.commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: channel, IDs: gone}}); err != nil {
+			return fmt.Errorf("keep that an answer is gone: %w", err)
+		}
+	}
+	return failed
+}
+
+// dress changes the buttons of the message that was clicked on, and nothing else.
+func (x *exchange) dress(ctx context.Context, rows []component) error {
+	body := struct {
+		Components []component `json:"components"`
+	}{rows}
+	return x.rest.call(ctx, "PATCH", discordgo.EndpointInteractionResponseActions(fmt.Sprint(int64(x.Application)), x.Token), x.bucket("original"), body, nil)
+}

@@ -1,0 +1,168 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// breakReading has all reading of the log fail, or no longer.
+func (s *scene) breakReading(err error) {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	s.log.readFails = err
+}
+
+// A log that can't be read changes nothing, and whoever pressed is told.
+func TestPressesWhileTheLogCantBeRead(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.proposes(memory.Lore{Name: "Dinner", Text: "at eight"})
+	s.ask("remember dinner")
+	s.over(t, 1)
+	m, p := s.discord.Sent(s.channel)[0], s.proposal()
+	s.breakReading(errDown)
+	for label, at := range map[string]discordtest.Sent{"Ask again": m, "Delete": m, "Remember": p} {
+		if got := whispered(t, s, s.press(at.Message, s.ana, label)); !strings.HasPrefix(got, "Something went wrong") {
+			t.Errorf("%s: told %q", label, got)
+		}
+	}
+	s.breakReading(nil)
+	if now := s.now(m.Message); now.Deleted || len(now.Versions) != 1 || len(s.lore()) != 0 || len(s.oracle.questions()) != 1 {
+		t.Errorf("%+v, lore %+v, asked %d times", now, s.lore(), len(s.oracle.questions()))
+	}
+	s.log.fail(errDown)
+	if got := whispered(t, s, s.press(p.Message, s.ana, "Remember")); !strings.HasPrefix(got, "Something went wrong") {
+		t.Errorf("told %q", got)
+	}
+	s.log.fail(nil)
+	s.press(p.Message, s.ana, "Remember").Wait()
+	s.shows(p.Message, "Remembered: Dinner")
+}
+
+// What a question is about is known when it is asked again.
+func TestAskedAgainAsAReply(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	said := s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
+	s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" is it?", discordtest.QuietReplyTo(said.ID))
+	m := s.answered(t, s.channel, "Friday")
+	s.over(t, 1)
+	s.again(t)
+	s.oracle.answer = says("Saturday")
+	s.press(m.Message, s.ana, "Ask again").Wait()
+	s.shows(m.Message, "Saturday")
+	asked := s.oracle.questions()
+	if a, b := asked[0], asked[1]; b.ReplyTo != memory.MessageID(said.ID) || !slices.Equal(a.Mentions, b.Mentions) || len(b.Mentions) != 1 {
+		t.Errorf("asked %+v, and then %+v", a, b)
+	}
+}
+
+func TestAskedAgainWhileThereAreTooMany(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.ask("when?")
+	m := s.answered(t, s.channel, "Friday")
+	s.over(t, 1)
+	say, begun := s.hush()
+	for i := range waitingQuestions + 1 {
+		s.ask(fmt.Sprint("question ", i, "?"))
+	}
+	<-begun
+	s.commitNothing(t)
+	if got := whispered(t, s, s.press(m.Message, s.ana, "Ask again")); got != string(busyNow) {
+		t.Errorf("told %q", got)
+	}
+	for i := range waitingQuestions + 1 {
+		if i > 0 {
+			<-begun
+		}
+		say <- fmt.Sprint("answer ", i)
+	}
+	s.over(t, waitingQuestions+2)
+	if n := s.now(m.Message).Versions; len(n) != 2 && len(n) != 1 {
+		t.Errorf("the answer was %q", n)
+	}
+}
+
+func TestButtonsInTheArchive(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel})
+	s.discord.Say(thread.ID, s.ana.ID, s.discord.Bot.Mention()+" when?")
+	m := s.answered(t, thread.ID, "Friday")
+	s.over(t, 1)
+	archive := func() {
+		s.discord.UpdateChannel(thread.ID, func(c *discordtest.Channel) {
+			data := *c.Thread
+			data.Archived = true
+			c.Thread = &data
+		})
+	}
+	archive()
+	s.oracle.answer = says("Saturday")
+	s.press(m.Message, s.ana, "Ask again").Wait()
+	s.shows(m.Message, "Saturday")
+	s.over(t, 2)
+	archive()
+	s.press(m.Message, s.ana, "Delete").Wait()
+	s.isGone(t, m.Message)
+}
+
+// An answer whose message goes while it is being taken back is gone.
+func TestDeletedQuestionsWhoseAnswerIsGone(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.slowly("It is", " Friday")
+	q := s.ask("when?")
+	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
+	s.discord.BulkDelete(s.channel, m.ID, q.ID)
+	s.oracle.answer = says("Saturday")
+	s.ask("and now?")
+	s.answered(t, s.channel, "Saturday")
+	if n := len(s.traces(t, 1)); n != 1 {
+		t.Errorf("%d traces", n)
+	}
+}
+
+// What was sent may have arrived although it seemed to fail: with the buttons of then.
+func TestButtonsOfAnAttemptThatSeemedToFail(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.discord.Inject("POST /channels/*/messages", 1, discordtest.DoneButBadGateway())
+	s.oracle.answer = func(_ context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
+		stream("Friday")
+		s.discord.WaitFor("the message", func() bool { return len(s.discord.Sent(s.channel)) == 1 })
+		return answer.Answer{Text: "Friday", Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}}, nil
+	}
+	s.ask("when?")
+	s.over(t, 1)
+	m := s.discord.Sent(s.channel)[0]
+	if got := s.labelsOf(m.Message); len(s.discord.Sent(s.channel)) != 1 || got != "Ask again, Delete" {
+		t.Errorf("%d messages, with %q", len(s.discord.Sent(s.channel)), got)
+	}
+}
+
+// Where nothing is logged, an answer that Discord doesn't let go at first is taken back the next time.
+func TestAnswersOnNoRecordAreTakenBackAgain(t *testing.T) {
+	t.Parallel()
+	s := asking(t).run(t).ready(t)
+	s.notice(t, s.channel)
+	s.oracle.answer = says("Friday")
+	q := s.ask("when?")
+	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
+	s.discord.WaitFor("the answer to be over", func() bool {
+		defer s.discord.Poke()
+		return !s.bot.lives.stop(memory.MessageID(q.ID))
+	})
+	failing := s.discord.Inject("DELETE /channels/*/messages/*", attempts, discordtest.ServerError())
+	s.discord.Delete(s.channel, q.ID)
+	failing.WaitHits(attempts)
+	s.isGone(t, m.Message)
+}

@@ -1,0 +1,227 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+func TestAskedAgainInPlace(t *testing.T) {
+	t.Parallel()
+	for _, restart := range []bool{false, true} {
+		s := remembering(t)
+		paragraph := strings.Repeat("a", 1500)
+		s.oracle.answer = says(paragraph + "\n\n" + paragraph)
+		q := s.ask("when, " + s.bo.Mention() + "?")
+		s.traces(t, 1)
+		sent := s.discord.Sent(s.channel)
+		if restart {
+			s.again(t)
+		}
+		s.oracle.answer = says("Friday")
+		if got := whispered(t, s, s.press(sent[1].Message, s.bo, "Ask again")); !strings.HasPrefix(got, fmt.Sprintf("Only <@%d>", s.ana.ID)) {
+			t.Errorf("somebody else is told %q", got)
+		}
+		s.press(sent[1].Message, s.ana, "Ask again").Wait()
+		s.shows(sent[0].Message, "Friday")
+		s.isGone(t, sent[1].Message)
+		s.over(t, 2)
+		trace := s.traces(t, 2)[1]
+		if trace.Answer != memory.MessageID(sent[0].ID) || len(trace.Parts) != 0 || trace.Question != memory.MessageID(q.ID) {
+			t.Errorf("kept %+v", trace)
+		}
+		if e, ok := find(s.log, func(memory.Rewritten) bool { return true }); !ok || !slices.Equal(e.IDs, []memory.MessageID{trace.Answer}) {
+			t.Errorf("logged %+v", e)
+		}
+		posted, _ := find(s.log, func(p memory.Posted) bool { return p.Message.ID == trace.Answer })
+		if posted.Message.Content != "Friday" || posted.Message.Edited.IsZero() || posted.Message.ReplyTo != memory.MessageID(q.ID) {
+			t.Errorf("logged %+v", posted.Message)
+		}
+		asked := s.oracle.questions()
+		a, b := asked[0], asked[len(asked)-1]
+		if b.Text != a.Text || b.Asker != a.Asker || b.Name != a.Name || b.ID != a.ID || !slices.Equal(b.Mentions, a.Mentions) || b.Guild != a.Guild {
+			t.Errorf("asked %+v, and then %+v", a, b)
+		}
+		// And once more, with more messages again.
+		s.oracle.answer = says(paragraph + "\n\n" + paragraph)
+		s.press(sent[0].Message, s.ana, "Ask again").Wait()
+		if trace := s.traces(t, 3)[2]; len(trace.Parts) != 1 || trace.Parts[0] == memory.MessageID(sent[1].ID) {
+			t.Errorf("kept %+v", trace)
+		}
+	}
+}
+
+func TestAskedAgainTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.ask("when?")
+	m := s.answered(t, s.channel, "Friday")
+	s.over(t, 1)
+	s.slowly("Sat", "urday")
+	s.press(m.Message, s.ana, "Ask again").Wait()
+	s.shows(m.Message, "Sat")
+	if got := s.labelsOf(m.Message); got != "Stop" {
+		t.Errorf("there are %q", got)
+	}
+	x := s.discord.Click(m.Message, s.ana.ID, s.buttonsOf(m.Message)["Stop"])
+	x.Wait()
+	s.answered(t, s.channel, "Sat\n"+stoppedLine)
+	// Two presses that come before the first has changed anything.
+	s.traces(t, 2)
+	s.slowly("Sun", "day")
+	id := s.buttonsOf(m.Message)["Ask again"]
+	one, two := s.discord.Click(m.Message, s.ana.ID, id), s.discord.Click(m.Message, s.ana.ID, id)
+	s.discord.WaitFor("one of them to be told", func() bool { return len(one.FollowUps())+len(two.FollowUps()) == 1 })
+	for _, m := range append(one.FollowUps(), two.FollowUps()...) {
+		if m.Content != string(stillAtIt) {
+			t.Errorf("told %q", m.Content)
+		}
+	}
+	s.shows(m.Message, "Sun")
+	if n := len(s.discord.Sent(s.channel)); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+func TestAskedAgainWhileOthersWait(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.ask("when?")
+	m := s.answered(t, s.channel, "Friday")
+	s.over(t, 1)
+	_, begun := s.hush()
+	s.ask("0")
+	<-begun
+	for i := range waitingQuestions {
+		s.ask(fmt.Sprint(i + 1))
+	}
+	s.sees(t, "all was asked")
+	if got := whispered(t, s, s.press(m.Message, s.ana, "Ask again")); got != string(busyNow) {
+		t.Errorf("told %q", got)
+	}
+	s.asks(s.channel, s.ana, "one too many")
+	s.asks(s.channel, s.bo, "and one more")
+	busy := func() (n int) {
+		for _, m := range s.discord.Sent(s.channel) {
+			if strings.HasPrefix(m.Content, "I'm busy: ") {
+				n++
+			}
+		}
+		return n
+	}
+	s.discord.WaitFor("both to be told", func() bool { return busy() == 2 })
+	if got := refusals(s.bot)[deskBusy]; got != 3 {
+		t.Errorf("refused %d", got)
+	}
+	if err := s.stop(t); err != nil || busy() != 2 {
+		t.Errorf("told %d times; %v", busy(), err)
+	}
+}
+
+// A question that comes while Hark stops isn't one too many.
+func TestQuestionsAtTheEndArentTooMany(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	s.bot.lives, s.bot.desk.missed = newLives(s.discord.Now()), func(*ask) {}
+	s.bot.desk.close()
+	if s.bot.enqueue(&ask{id: 1, guild: 1, channel: 1}) || len(refusals(s.bot)) != 0 {
+		t.Errorf("refused %v", refusals(s.bot))
+	}
+}
+
+func TestAskedAgainAboutNothing(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.bot.cfg.EditAnswers = false
+	q := s.ask("when?")
+	m := s.answered(t, s.channel, "Friday")
+	s.over(t, 1)
+	s.discord.Advance(2 * editedWithin)
+	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention())
+	if got := whispered(t, s, s.press(m.Message, s.ana, "Ask again")); got != string(nothingAsked) {
+		t.Errorf("told %q", got)
+	}
+	s.discord.Delete(s.channel, q.ID)
+	s.log.waitSaid(t, "delete 1")
+	if got := whispered(t, s, s.press(m.Message, s.ana, "Ask again")); got != string(questionGone) {
+		t.Errorf("told %q", got)
+	}
+	if n := len(s.oracle.questions()); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestAskedAgainWhereNothingIsLogged(t *testing.T) {
+	t.Parallel()
+	s := asking(t).run(t).ready(t)
+	s.notice(t, s.channel)
+	s.ask("when?")
+	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
+	s.oracle.answer = says("Saturday")
+	for asked := false; !asked; { // until it counts as answered, which is a moment after Discord shows it
+		i := s.press(m.Message, s.ana, "Ask again")
+		s.discord.WaitFor("something to come of it", func() bool {
+			asked = s.now(m.Message).Content == "Saturday"
+			return asked || len(i.FollowUps()) > 0
+		})
+	}
+	s.press(m.Message, s.ana, "Delete").Wait()
+	s.isGone(t, m.Message)
+	if said := s.log.said(); slices.ContainsFunc(said, func(line string) bool { return !strings.HasPrefix(line, "delete") }) {
+		t.Errorf("logged %q", said)
+	}
+}
+
+func TestDeletedByButton(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.ask("when?")
+	m := s.answered(t, s.channel, "Friday")
+	s.traces(t, 1)
+	id := s.buttonsOf(m.Message)["Delete"]
+	if got := whispered(t, s, s.press(m.Message, s.bo, "Delete")); !strings.HasPrefix(got, "Only") {
+		t.Errorf("told %q", got)
+	}
+	trouble := s.discord.Inject("DELETE /channels/*/messages/*", attempts, discordtest.ServerError())
+	if got := whispered(t, s, s.press(m.Message, s.ana, "Delete")); !strings.HasPrefix(got, "Something went wrong") {
+		t.Errorf("told %q", got)
+	}
+	trouble.WaitHits(attempts)
+	one, two := s.discord.Click(m.Message, s.ana.ID, id), s.discord.Click(m.Message, s.ana.ID, id)
+	one.Wait()
+	two.Wait()
+	s.isGone(t, m.Message)
+	if said := s.log.said(); !slices.Contains(said, "delete 1") {
+		t.Errorf("logged %q", said)
+	}
+}
+
+// An answer that is written in the place of another is taken away by the button that was there.
+func TestDeletedWhileItIsWrittenAnew(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.ask("when?")
+	m := s.answered(t, s.channel, "Friday")
+	s.traces(t, 1)
+	id := s.buttonsOf(m.Message)["Delete"]
+	thinking, on := make(chan struct{}), make(chan struct{})
+	s.oracle.answer = func(ctx context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
+		close(thinking)
+		select {
+		case <-on:
+		case <-ctx.Done():
+		}
+		return answer.Answer{}, ctx.Err()
+	}
+	s.press(m.Message, s.ana, "Ask again").Wait()
+	<-thinking
+	s.discord.Click(m.Message, s.ana.ID, id).Wait()
+	s.isGone(t, m.Message)
+	close(on)
+}

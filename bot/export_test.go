@@ -1,0 +1,135 @@
+package bot
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/internal/exports"
+	"hark/memory"
+)
+
+// exported is what the files of an export say, and how many they are.
+func (s *scene) exported(t *testing.T, i *discordtest.Interaction) (texts []string, files int) {
+	t.Helper()
+	i.WaitMessage()
+	for _, m := range i.FollowUps() {
+		if m.Flags&discordtest.Ephemeral == 0 {
+			t.Error("everybody sees a file")
+		}
+		for _, a := range m.Attachments {
+			files++
+			data, there := s.discord.File(a)
+			if !there || a.ContentType != "application/gzip" || !strings.HasSuffix(a.Filename, ".jsonl.gz") {
+				t.Fatalf("sent %+v", a)
+			}
+			unpacked, err := gzip.NewReader(bytes.NewReader(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain, err := io.ReadAll(unpacked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(plain)) {
+				var e exports.Message
+				if err := json.Unmarshal([]byte(line), &e); err != nil || e.Type != "message" || e.Server != s.guild.ID.String() || e.Author == "" {
+					t.Errorf("%v: %s", err, line)
+				}
+				texts = append(texts, e.Text)
+			}
+		}
+	}
+	return texts, files
+}
+
+func TestExportsHaveWhatTheAdminCanRead(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	hidden := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "hidden", Overwrites: []discordtest.Overwrite{
+		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0)}})
+	ignored := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ignored"})
+	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &other.ID, Type: discordtest.PublicThread, Name: "more"})
+	if m := s.use(t, s.ana, "hark export"); !strings.Contains(m.Content, "There is nothing to give you") {
+		t.Errorf("of nothing: %q", m.Content)
+	}
+	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember}); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []discordtest.ID{hidden.ID, ignored.ID, s.channel, other.ID, thread.ID} {
+		s.discord.Say(at, s.bo.ID, fmt.Sprint("old ", at))
+		s.log.waitSaid(t, fmt.Sprint("them: old ", at))
+	}
+	s.use(t, s.ana, "hark channel ignore", opt("channel", ignored.ID))
+	s.discord.Advance(10 * 24 * time.Hour)
+	s.discord.Say(s.channel, s.bo.ID, "new <&>")
+	s.log.waitSaid(t, "them: new <&>")
+	old := func(ids ...discordtest.ID) (texts []string) {
+		for _, id := range ids {
+			texts = append(texts, fmt.Sprint("old ", id))
+		}
+		return texts
+	}
+	for _, tt := range []struct {
+		name    string
+		options []discordtest.Opt
+		want    []string
+	}{
+		{"all", nil, append(append(old(s.channel), "new <&>"), old(other.ID, thread.ID)...)},
+		{"a channel with its threads", []discordtest.Opt{opt("channel", other.ID)}, old(other.ID, thread.ID)},
+		{"what is new", []discordtest.Opt{opt("since", "5d")}, []string{"new <&>"}},
+		{"what is old, here", []discordtest.Opt{opt("before", "5d"), opt("channel", s.channel)}, old(s.channel)},
+		{"a channel that can't be read", []discordtest.Opt{opt("channel", hidden.ID)}, nil},
+	} {
+		i := s.discord.Slash(s.channel, s.ana.ID, "hark export", tt.options...)
+		m := s.lately(t, i, map[bool]string{true: "from the channels that you can read.", false: "There is nothing to give you"}[tt.want != nil])
+		if strings.Contains(m.Content, "Age-restricted channels and private threads") != (tt.name == "all" || tt.name == "what is new") {
+			t.Errorf("%s: %q", tt.name, m.Content)
+		}
+		texts, files := s.exported(t, i)
+		if fmt.Sprint(texts) != fmt.Sprint(tt.want) || files > 1 {
+			t.Errorf("%s: %q in %d files, want %q: %q", tt.name, texts, files, tt.want, m.Content)
+		}
+	}
+	s.says(t, s.use(t, s.ana, "hark export", opt("since", "1d"), opt("before", "2d")), "Nothing was said between these times")
+	s.says(t, s.use(t, s.ana, "hark export", opt("since", "x")), "I don't understand “x” as a time.")
+	s.says(t, s.use(t, s.ana, "hark export", opt("before", "x")), "I don't understand “x” as a time.")
+}
+
+func TestLongExportsAreSeveralFiles(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.bot.exportPart = 1 // so that every page is a file
+	var events []memory.Event
+	for n := range exportPage*exportParts + 50 {
+		events = append(events, memory.Posted{Message: memory.Message{ID: memory.MessageID(s.channel) + memory.MessageID(n+1), Guild: memory.GuildID(s.guild.ID),
+			Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: fmt.Sprint("n", n)}})
+	}
+	if err := s.log.Apply(t.Context(), events[:150]...); err != nil {
+		t.Fatal(err)
+	}
+	i := s.discord.Slash(s.channel, s.ana.ID, "hark export")
+	s.lately(t, i, "150 messages, from the channels that you can read.")
+	if texts, files := s.exported(t, i); len(texts) != 150 || files != 2 || texts[149] != "n149" {
+		t.Errorf("%d messages in %d files", len(texts), files)
+	}
+	if err := s.log.Apply(t.Context(), events[150:]...); err != nil {
+		t.Fatal(err)
+	}
+	i = s.discord.Slash(s.channel, s.ana.ID, "hark export")
+	s.lately(t, i, "1,000 messages", fmt.Sprintf("**That isn't all**: there is more than I can send, from <#%d>", s.channel), "`hark export --channel`")
+	if texts, files := s.exported(t, i); len(texts) != exportPage*exportParts || files != exportParts {
+		t.Errorf("%d messages in %d files", len(texts), files)
+	}
+	s.discord.Inject("POST /webhooks/*/*", 1, discordtest.Forbidden())
+	s.lately(t, s.discord.Slash(s.channel, s.ana.ID, "hark export"), "I lack: **Attach Files**")
+	s.discord.Inject("POST /webhooks/*/*", 1, discordtest.Unfit())
+	s.lately(t, s.discord.Slash(s.channel, s.ana.ID, "hark export"), "Something went wrong")
+}

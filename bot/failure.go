@@ -1,0 +1,153 @@
+package bot
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"hark/internal/answer"
+	"hark/internal/llm"
+	"hark/memory"
+)
+
+// What members are told when there is no answer: something that they can do.
+const (
+	wentWrong    phrase = "Something went wrong on my side. Please try again; if it keeps happening, tell whoever runs me this code: %s"
+	cantRecall   phrase = "I can't get at what I remember right now. Please ask again in a minute; if it keeps happening, tell whoever runs me this code: %s"
+	modelRefuses phrase = "The language model refuses to work for me. Asking again won't help until whoever runs me has looked at it: tell them this code: %s"
+	modelGone    phrase = "The language model can't be reached right now. Please ask again in a few minutes. (Code %s)"
+	modelSlow    phrase = "The language model didn't begin to answer in time. Please ask again in a minute. (Code %s)"
+	modelBusy    phrase = "The language model is asked too much right now. Please ask again in a minute or two. (Code %s)"
+	modelLimit   phrase = "That is more than the language model can read at once. Please ask a shorter question. (Code %s)"
+	modelCutOff  phrase = "The language model broke off. Please ask again. (Code %s)"
+	modelEmpty   phrase = "The language model gave no answer. Please ask again, perhaps in other words. (Code %s)"
+	tookLong     phrase = "That took longer than I may take for an answer. Please ask for less at once. (Code %s)"
+	failedAgain  phrase = "That failed again, for the same reason as just before. (Code %s)"
+
+	cantShow = "I have an answer, but Discord doesn't take it from me. Please ask again, perhaps in other words."
+)
+
+var modelFailures = map[llm.Kind]phrase{
+	llm.Unreachable: modelGone, llm.Server: modelGone, llm.TimedOut: modelSlow, llm.RateLimited: modelBusy,
+	llm.Refused: modelRefuses, llm.NotFound: modelRefuses, llm.Rejected: modelRefuses,
+	llm.TooLong: modelLimit, llm.CutOff: modelCutOff, llm.BadAnswer: modelEmpty,
+}
+
+// wording is what is said of an error that has no sentence of its own.
+func wording(err error) phrase {
+	var model *llm.Error
+	switch {
+	case errors.As(err, &model) && modelFailures[model.Kind] != "":
+		return modelFailures[model.Kind]
+	case errors.Is(err, answer.ErrEmpty):
+		return modelEmpty
+	case errors.Is(err, context.DeadlineExceeded):
+		return tookLong
+	case errors.Is(err, answer.ErrRecall):
+		return cantRecall
+	}
+	return wentWrong
+}
+
+// sentence is what a member is told about err. The log tells what it is under the code that they see. What fails again
+// in a channel for the same reason isn't told at length twice in a minute.
+func (b *Bot) sentence(l locale, a *ask, err error) string {
+	var told interface{ Sentence() string }
+	switch {
+	case errors.As(err, &told):
+		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't answer")
+		return l.sentence(told)
+	case errors.Is(err, context.Canceled):
+		return l.text(restarting)
+	}
+	words, code := wording(err), traceCode()
+	b.counted.failed.Add(1)
+	b.log.Error().Err(err).Str("code", code).Int64("question", int64(a.id)).Msg("couldn't answer")
+	if a.channel != 0 && b.failures.isRepeated(a.channel, words) {
+		words = failedAgain
+	}
+	return l.phrase(words, code)
+}
+
+// traceCode is a code short enough to be told to somebody, under which the log has what went wrong.
+func traceCode() string { return strings.ToLower(rand.Text()[:8]) }
+
+const (
+	againWithin = time.Minute // in which a failure is the same one
+	muteFor     = time.Hour   // in which it is logged once that Hark may not write in a channel
+)
+
+// failures are the last ones of each channel.
+type failures struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	last map[memory.ChannelID]failure
+	mute map[memory.ChannelID]time.Time
+}
+
+type failure struct {
+	words phrase
+	at    time.Time
+}
+
+func newFailures(now func() time.Time) *failures {
+	return &failures{now: now, last: map[memory.ChannelID]failure{}, mute: map[memory.ChannelID]time.Time{}}
+}
+
+// isRepeated reports whether the same was said in a channel just before, and notes that it is.
+func (f *failures) isRepeated(channel memory.ChannelID, words phrase) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.now()
+	for c, was := range f.last {
+		if !within(was.at, now, againWithin) {
+			delete(f.last, c)
+		}
+	}
+	was, ok := f.last[channel]
+	if ok && was.words == words {
+		return true
+	}
+	f.last[channel] = failure{words, now}
+	return false
+}
+
+// isMute reports whether it was said just before that Hark may not write in a channel, and notes that it is.
+func (f *failures) isMute(channel memory.ChannelID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.now()
+	for c, since := range f.mute {
+		if !within(since, now, muteFor) {
+			delete(f.mute, c)
+		}
+	}
+	_, ok := f.mute[channel]
+	if !ok {
+		f.mute[channel] = now
+	}
+	return ok
+}
+
+// within reports whether now is less than d after a time, and not before it, as after a clock was set back.
+func within(at, now time.Time, d time.Duration) bool { return !now.Before(at) && now.Before(at.Add(d)) }
+
+// undelivered logs that Discord didn't take an answer. Where Hark may not write, nobody there can be told.
+func (b *Bot) undelivered(ctx context.Context, a *ask, err error, what string) {
+	var gone *goneError
+	if !errors.As(err, &gone) || gone.status != http.StatusForbidden {
+		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg(what)
+		return
+	}
+	b.logLack(ctx, a.guild, a.channel, err, "may not write where it was asked: give it View Channel and Send Messages there, and Send Messages in Threads")
+}
+
+// unfit reports whether Discord refused what was to be said, rather than that anything is.
+func unfit(err error) bool {
+	var gone *goneError
+	return errors.As(err, &gone) && gone.status == http.StatusBadRequest
+}

@@ -1,0 +1,63 @@
+package bot
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// isToCompare reports whether something is to be done about a channel.
+func (f *filler) isToCompare(id discordtest.ID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.tasks, func(t task) bool { return t.channel == memory.ChannelID(id) })
+}
+
+// A long backfill doesn't put off the look whether what is remembered was deleted during downtime.
+func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
+	t.Parallel()
+	s := beginning(t, 1000)
+	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
+	g := s.gated(2)
+	s.run(t).ready(t)
+	s.waitRegistered()
+	said := s.discord.Say(other.ID, s.bo.ID, "secret")
+	s.log.waitSaid(t, "them: secret")
+	s.discord.Slash(s.channel, s.ana.ID, "hark backfill").Wait()
+	<-g.held
+	if err := s.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	s.discord.Delete(other.ID, said.ID) // while it is away
+	s.ended = make(chan error, 1)
+	s.withPolicy(t)
+	s.bot.cfg.Reconcile, s.bot.cfg.CatchUp = 50, month
+	s.bot.timing.backfill, s.bot.timing.fill = time.Millisecond, time.Millisecond
+	again, before := s.gated(0), len(s.discord.Requests())
+	s.run(t)
+	<-again.held
+	for late := time.Now().Add(patience); !s.bot.filler.isToCompare(other.ID); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatal("it wasn't looked what is to be compared")
+		}
+	}
+	close(again.open)
+	s.log.waitSaid(t, "delete 1")
+	s.filled(t)
+	compared, pages := -1, 0
+	for _, r := range s.discord.Requests()[before:] {
+		switch r.Path {
+		case fmt.Sprintf("/channels/%d/messages", other.ID):
+			compared = max(compared, pages)
+		case fmt.Sprintf("/channels/%d/messages", s.channel):
+			pages++
+		}
+	}
+	if compared < 0 || compared > pages/2 {
+		t.Errorf("the channel was compared after %d of %d pages of the other's past", compared, pages)
+	}
+}

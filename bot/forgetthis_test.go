@@ -1,0 +1,169 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// forgets uses "Forget this" on a message, and presses its button.
+func (s *scene) forgets(t *testing.T, m discordtest.Message, who, owner discordtest.User) (asked, done discordtest.Sent) {
+	t.Helper()
+	asked = s.discord.MessageAction(m, who.ID, forgetCommand).WaitMessage()
+	i := s.discord.Click(asked.Message, who.ID, doomed{memory.ChannelID(m.ChannelID), memory.MessageID(m.ID), memory.UserID(owner.ID)}.button())
+	i.Wait()
+	s.discord.WaitFor("the receipt", func() bool { return strings.HasPrefix(i.WaitMessage().Content, "**Forgotten** on <t:") })
+	return asked, i.WaitMessage()
+}
+
+func TestMessagesAreForgottenOneByOne(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	role := s.discord.AddRole(s.guild.ID, "keepers", discordtest.ManageMessages)
+	keeper := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}, role.ID)
+	own, strange := s.discord.Say(s.channel, s.bo.ID, "my own words"), s.discord.Say(s.channel, s.ana.ID, "strange words")
+	s.log.waitSaid(t, "them: strange words")
+	for _, who := range []discordtest.User{s.bo, s.ana} { // ana manages the server, and no messages
+		m := strange
+		if who.ID == s.ana.ID {
+			m = own
+		}
+		refused := s.discord.MessageAction(m, who.ID, forgetCommand).WaitMessage()
+		if s.says(t, refused, forgetNotYours); len(refused.Components) > 0 || refused.Flags&discordtest.Ephemeral == 0 {
+			t.Errorf("refused with %+v", refused)
+		}
+	}
+	asked, done := s.forgets(t, own, s.bo, s.bo)
+	s.says(t, asked, "**Forget this message?**", "- 1 message\n- 1 summary\n", "In Discord the message stays")
+	if len(done.Components) > 0 {
+		t.Error("it can be pressed again")
+	}
+	s.says(t, done, "receipt ", "- 1 message\n- 1 summary\n-# ", "backups")
+	gone, _ := find(s.log, func(memory.Deleted) bool { return true })
+	if gone.Guild != memory.GuildID(s.guild.ID) || gone.Channel != memory.ChannelID(s.channel) || !slices.Equal(gone.IDs, []memory.MessageID{memory.MessageID(own.ID)}) {
+		t.Errorf("logged %+v", gone)
+	}
+	if ms := s.discord.Messages(s.channel); !slices.ContainsFunc(ms, func(m discordtest.Message) bool { return m.ID == own.ID }) {
+		t.Error("it is gone from Discord")
+	}
+	s.says(t, s.discord.MessageAction(own, s.bo.ID, forgetCommand).WaitMessage(), "I don't have it")
+	_, done = s.forgets(t, strange, keeper, s.ana)
+	s.says(t, done, "- 1 message")
+	_, done = s.forgets(t, strange, keeper, s.ana)
+	s.says(t, done, "had nothing of this message")
+}
+
+// Whoever lost the right between the question and the press is refused, also after a restart.
+func TestForgettingOneMessageAfterARestart(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	role := s.discord.AddRole(s.guild.ID, "keepers", discordtest.ManageMessages)
+	keeper := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}, role.ID)
+	said := s.discord.Say(s.channel, s.bo.ID, "my own words")
+	s.log.waitSaid(t, "them: my own words")
+	byKeeper := s.discord.MessageAction(said, keeper.ID, forgetCommand).WaitMessage()
+	byBo := s.discord.MessageAction(said, s.bo.ID, forgetCommand).WaitMessage()
+	s.discord.UpdateMember(s.guild.ID, keeper.ID, func(m *discordtest.Member) { m.Roles = nil })
+	s.again(t)
+	id := doomed{memory.ChannelID(s.channel), memory.MessageID(said.ID), memory.UserID(s.bo.ID)}.button()
+	refused := s.discord.Click(byKeeper.Message, keeper.ID, id)
+	s.discord.WaitFor("the refusal", func() bool { return len(refused.FollowUps()) == 1 })
+	s.says(t, refused.FollowUps()[0], forgetNotYours)
+	if _, gone := find(s.log, func(memory.Deleted) bool { return true }); gone {
+		t.Error("it is gone all the same")
+	}
+	i := s.discord.Click(byBo.Message, s.bo.ID, id)
+	i.Wait()
+	s.discord.WaitFor("the receipt", func() bool { return strings.HasPrefix(i.WaitMessage().Content, "**Forgotten**") })
+}
+
+func TestOwnAnswersAreForgottenByWhoAsked(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.oracle.answer = says(strings.Repeat("a long answer, ", 200))
+	s.ask("when?")
+	s.over(t, 1)
+	trace := s.traces(t, 1)[0]
+	if len(trace.Parts) == 0 {
+		t.Fatalf("the answer has one part: %+v", trace)
+	}
+	var second discordtest.Message
+	for _, m := range s.discord.Messages(s.channel) {
+		if memory.MessageID(m.ID) == trace.Parts[0] {
+			second = m
+		}
+	}
+	s.says(t, s.discord.MessageAction(second, s.bo.ID, forgetCommand).WaitMessage(), "Of an answer of mine that is whoever asked")
+	asked, _ := s.forgets(t, second, s.ana, s.ana)
+	s.says(t, asked, "**Forget this answer of mine?**", "- 2 messages")
+	gone, _ := find(s.log, func(memory.Deleted) bool { return true })
+	if !slices.Equal(gone.IDs, append([]memory.MessageID{trace.Answer}, trace.Parts...)) {
+		t.Errorf("%v is gone of %+v", gone.IDs, trace)
+	}
+	s.oracle.traceless = true
+	s.oracle.answer = says("nobody knows why")
+	s.ask("why?")
+	m := s.told(t, s.channel, is("nobody knows why"))
+	s.says(t, s.discord.MessageAction(m.Message, s.ana.ID, forgetCommand).WaitMessage(), forgetNotYours)
+}
+
+// What is forgotten so stays forgotten, whatever Discord tells of it: in a real store.
+func TestForgottenMessagesStayForgotten(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	store := s.overStore(t)
+	s.waitRegistered()
+	said := s.discord.Say(s.channel, s.bo.ID, s.discord.Bot.Mention()+" what are secret words?")
+	s.out.wait(t, `"answered"`)
+	s.idle(t)
+	known := func() int {
+		t.Helper()
+		found, err := store.Messages(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{memory.MessageID(said.ID)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	if known() != 1 {
+		t.Fatal("it isn't remembered in the first place")
+	}
+	answers := len(s.oracle.questions())
+	_, done := s.forgets(t, said, s.bo, s.bo)
+	s.says(t, done, "- 1 message\n", "- 1 answer of mine that used them")
+	if known() != 0 {
+		t.Error("it is still remembered")
+	}
+	s.discord.Edit(s.channel, said.ID, s.discord.Bot.Mention()+" what are secret words, once more?")
+	s.discord.EditBriefly(s.channel, said.ID, s.discord.Bot.Mention()+" what are secret words, for good?")
+	s.discord.Unfurl(s.channel, said.ID, `{"title": "secret words"}`)
+	s.use(t, s.bo, "help") // after which all of this was looked at
+	s.idle(t)
+	if n := len(s.oracle.questions()); known() != 0 || n != answers {
+		t.Errorf("an edit brings it back: %d messages, %d more questions", known(), n-answers)
+	}
+	if err := store.Apply(context.Background(), memory.Posted{Message: memory.Message{ID: memory.MessageID(said.ID), Guild: memory.GuildID(s.guild.ID),
+		Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: "secret words"}}, memory.Edited{Guild: memory.GuildID(s.guild.ID),
+		Channel: memory.ChannelID(s.channel), ID: memory.MessageID(said.ID), Content: "secret words", At: time.Now()}); err != nil || known() != 0 {
+		t.Errorf("fetching brings it back: %d messages, %v", known(), err)
+	}
+}
+
+func TestBadButtonsOfForgetting(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		confirmForgetThis: "[] false", confirmForgetThis + ":1:2": "", confirmForgetThis + ":1:2:ü": "", confirmForgetThis + ":1:2:3:4": "", confirmForgetThis + ":z:10:2": "ok",
+	} {
+		x := &exchange{}
+		x.Type, x.Data.CustomID = interactionComponent, id
+		d, ok := doomedBy(x)
+		if ok != (want == "ok") || ok && fmt.Sprint(d) != "{35 36 2}" {
+			t.Errorf("%s: %+v, %t", id, d, ok)
+		}
+	}
+}

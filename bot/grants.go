@@ -1,0 +1,174 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/bwmarrin/discordgo"
+
+	"hark/memory"
+)
+
+// The permissions that Hark needs besides those that decide who reads what.
+const attachFiles memory.Permissions = 1 << 15
+
+// permission is what Discord calls one of the permissions that Hark needs.
+func (l locale) permission(p memory.Permissions) string {
+	switch p {
+	case memory.ViewChannel:
+		return l.text("View Channels")
+	case memory.Connect:
+		return l.text("Connect")
+	case sendMessages:
+		return l.text("Send Messages")
+	case sendInThreads:
+		return l.text("Send Messages in Threads")
+	case attachFiles:
+		return l.text("Attach Files")
+	}
+	return l.text("Read Message History")
+}
+
+// permissionNames are the names of permissions, the one first without which nothing is of use.
+func (l locale) permissionNames(of memory.Permissions) string {
+	var names []string
+	for _, p := range []memory.Permissions{memory.ViewChannel, memory.Connect, sendMessages, sendInThreads, attachFiles, memory.ReadMessageHistory} {
+		if of.Has(p) {
+			names = append(names, l.permission(p))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// grantLink is where those who manage a guild give Hark all that it needs there, with what is missing; "" while Discord hasn't told who Hark is.
+func (b *Bot) grantLink(guild memory.GuildID, missing memory.Permissions) string {
+	app := b.app.Load()
+	if app == 0 {
+		return ""
+	}
+	return inviteURL(strconv.FormatInt(app, 10), guild, missing)
+}
+
+// lacking names what Hark may not do in a channel and needs, and says how it is given; "" if nothing is missing.
+func (b *Bot) lacking(l locale, guild memory.GuildID, channel memory.ChannelID, missing memory.Permissions) string {
+	if missing == 0 {
+		return ""
+	}
+	return l.text("⚠️ In <#%d> I lack: **%s**. Whoever manages this server can [give me that](<%s>); where a channel's own permissions take it away, allow it there.",
+		channel, l.permissionNames(missing), b.grantLink(guild, missing))
+}
+
+// standing is what decides what Hark may do in a channel.
+type standing struct {
+	guild           wireGuild
+	channel, parent wireChannel
+	self            wireMember
+}
+
+// standingIn asks Discord for Hark's standing in a channel of a guild; errUnreadable if it isn't shown it.
+func (b *Bot) standingIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (*standing, error) {
+	s := &standing{}
+	get := func(address string, into any) error {
+		err := b.rest.call(ctx, http.MethodGet, address, address, nil, into)
+		if denied(err) {
+			return errUnreadable
+		}
+		return err
+	}
+	err := get(discordgo.EndpointChannel(channel.String()), &s.channel)
+	if err == nil && kinds[s.channel.Type].IsThread() {
+		err = get(discordgo.EndpointChannel(memory.ChannelID(s.channel.Parent).String()), &s.parent)
+	}
+	if err == nil {
+		err = get(discordgo.EndpointGuild(guild.String()), &s.guild)
+	}
+	if err == nil {
+		err = get(discordgo.EndpointGuildMember(guild.String(), b.self.String()), &s.self)
+	}
+	return s, err
+}
+
+// need is what Hark needs in a channel of that kind.
+type need uint8
+
+const (
+	toRead   need = iota // what is said there, and was
+	toAnswer             // and that
+)
+
+// needed are the permissions for it.
+func (n need) needed(kind memory.ChannelKind) memory.Permissions {
+	p := memory.ViewChannel | memory.ReadMessageHistory
+	if kind == memory.VoiceChannel {
+		p |= memory.Connect
+	}
+	switch {
+	case n == toRead:
+	case kind.IsThread() || kind == memory.ForumChannel:
+		p |= sendInThreads | attachFiles
+	default:
+		p |= sendMessages | attachFiles
+	}
+	return p
+}
+
+// missing is what Hark lacks in a channel for a need, as Discord tells it now.
+func (b *Bot) missing(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, n need) (memory.Permissions, error) {
+	s, err := b.standingIn(ctx, guild, channel)
+	if errors.Is(err, errUnreadable) {
+		return memory.ViewChannel, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("look what I may do in channel %d: %w", channel, err)
+	}
+	kind, place := kinds[s.channel.Type], &s.channel
+	if kind.IsThread() {
+		place = &s.parent
+	}
+	return n.needed(kind) &^ may(b.self, &s.guild, place, s.self.Roles), nil
+}
+
+// missingFor is missing for whoever uses an exchange. Of the channel that it is used in the use itself tells.
+func (c *commands) missingFor(ctx context.Context, x *exchange, at memory.Channel, n need) (memory.Permissions, error) {
+	if at.Kind == memory.CategoryChannel {
+		return 0, nil
+	}
+	if told := memory.Permissions(x.AppPermissions); told != 0 && at.ID == memory.ChannelID(x.Channel) {
+		if told.Has(memory.Administrator) {
+			return 0, nil
+		}
+		return n.needed(at.Kind) &^ told, nil
+	}
+	return c.bot.missing(ctx, x.guild(), at.ID, n)
+}
+
+// logLack logs, once an hour for a channel, that something can't be done there, with what is missing and where it is given.
+func (b *Bot) logLack(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, err error, what string) {
+	if b.failures.isMute(channel) {
+		return
+	}
+	line := b.log.Warn().Err(err).Int64("channel", int64(channel))
+	if missing, failed := b.missing(ctx, guild, channel, toAnswer); failed == nil && missing != 0 && guild != memory.DirectGuild {
+		line = line.Str("missing", locale{}.permissionNames(missing)).Str("grant", b.grantLink(guild, missing))
+	}
+	line.Msg(what + "; not said again for an hour")
+}
+
+// noFiles is what stands below an answer of which Discord didn't take the files, where Hark may send none: once an hour for
+// a channel, as the log says it.
+func (b *Bot) noFiles(ctx context.Context, a *ask, err error) string {
+	if a.guild == memory.DirectGuild {
+		return ""
+	}
+	missing, failed := b.missing(ctx, a.guild, a.channel, toAnswer)
+	if failed != nil || !missing.Has(attachFiles) || b.failures.isMute(a.channel) {
+		return ""
+	}
+	b.log.Warn().Err(err).Int64("channel", int64(a.channel)).Str("missing", locale{}.permissionNames(missing)).Str("grant", b.grantLink(a.guild, missing)).
+		Msg("may not attach files where it was asked, so code stands in the answer; not said again for an hour")
+	return "-# " + b.lacking(b.localeIn(ctx, a.guild, a.channel), a.guild, a.channel, missing)
+}

@@ -1,0 +1,78 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"hark/internal/llm"
+)
+
+// Health is how the servers do that answers need.
+type Health struct {
+	Models   map[string]Service // by the names of Choices.Models
+	Embedder Service
+	Reranker Service
+}
+
+// Service is a model behind a server, and how that did of late. What admins are told of it holds no address.
+type Service struct {
+	Name   string        // of the model; empty: there is none
+	At     time.Time     // of the last call that told anything; zero: there was none
+	Took   time.Duration // that call
+	Failed error         // what it failed by; nil if it didn't
+	Rests  time.Duration // for how long it is left alone after failures; 0: it isn't
+	// BuiltIn says that it is part of Hark, so that nothing can fail.
+	BuiltIn bool
+}
+
+// serviceLine says how a service does, under what it is for.
+func serviceLine(l locale, what, none string, s Service) string {
+	name := plain(s.Name, 60)
+	switch {
+	case s.Name == "":
+		return "➖ " + l.text("**%s**: none; %s", what, none)
+	case s.BuiltIn:
+		return "✓ " + l.text("**%s**: %s, built in", what, name)
+	case s.Rests > 0:
+		return "✗ " + l.text("**%s**: %s, which %s. It failed several times, so I ask it again in %s s. If that goes on, whoever runs me should look: `hark doctor` says more.",
+			what, name, failing(l, s.Failed), l.number(int(s.Rests.Seconds())+1))
+	case s.Failed != nil:
+		return "✗ " + l.text("**%s**: %s, which %s. If that goes on, whoever runs me should look: `hark doctor` says more.", what, name, failing(l, s.Failed))
+	case s.At.IsZero():
+		return "✓ " + l.text("**%s**: %s, not asked yet since I was started", what, name)
+	}
+	return "✓ " + l.text("**%s**: %s; the last call, <t:%d:R>, took %s", what, name, s.At.Unix(), seconds(s.Took))
+}
+
+// failing says what a service does that failed by an error, without what the error says itself.
+func failing(l locale, err error) string {
+	var model *llm.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return l.text("doesn't answer in time")
+	case !errors.As(err, &model):
+		return l.text("can't be used")
+	}
+	switch model.Kind {
+	case llm.Unreachable:
+		return l.text("can't be reached")
+	case llm.TimedOut:
+		return l.text("doesn't answer in time")
+	case llm.Refused:
+		return l.text("refuses the key, or has nothing left to spend")
+	case llm.NotFound:
+		return l.text("isn't known at its address")
+	case llm.RateLimited:
+		return l.text("is asked too much")
+	case llm.TooLong:
+		return l.text("was asked more than it can read at once")
+	case llm.CutOff:
+		return l.text("breaks off its answers")
+	case llm.Server:
+		return l.text("fails at its own side")
+	case llm.BadAnswer:
+		return l.text("gives no proper answers")
+	}
+	return l.text("can't be used")
+}

@@ -1,0 +1,259 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hark/memory"
+)
+
+const (
+	helpUnknown = "I know no command of that name. `/help` shows those there are."
+	helpIntro   = "**What I can do**\nMention me with a question, reply to me or write me a direct message, and I answer from what I remember of what was said here. " +
+		"Only what everybody who reads the answer could read at its source is used."
+	helpMore = "-# `/help` with a command's name explains it."
+)
+
+// helpCommand is /help.
+func helpCommand() command {
+	return command{
+		Type: commandSlash, Name: "help", Description: "What I can do, and what each command means. Only you see it.",
+		Options:  []option{{Type: optionText, Name: "command", Description: "The command to explain", MaxLength: 100, Autocomplete: true}},
+		Contexts: []int{inGuilds, inDirect}, Integrations: []int{0},
+	}
+}
+
+func (c *commands) addHelp() { c.tools["help"] = tool{do: c.help, completes: c.helpNames} }
+
+// knownCommand is a command as Discord gives it back.
+type knownCommand struct {
+	command
+	ID snowflake `json:"id"`
+}
+
+func commandsOf(known []knownCommand) []command {
+	all := make([]command, len(known))
+	for i, k := range known {
+		all[i] = k.command
+	}
+	return all
+}
+
+// know keeps the ids of the commands that are registered, so that they can be mentioned.
+func (c *commands) know(known []knownCommand) {
+	c.change(func() {
+		c.ids = map[string]snowflake{}
+		for _, k := range known {
+			if k.Type == commandSlash {
+				c.ids[k.Name] = k.ID
+			}
+		}
+	})
+}
+
+// mention is a command's path as Discord makes it something to click on, or as text while its id isn't known.
+func (c *commands) mention(path string) string {
+	name, _, _ := strings.Cut(path, " ")
+	c.mu.Lock()
+	id := c.ids[name]
+	c.mu.Unlock()
+	if id == 0 {
+		return "`/" + path + "`"
+	}
+	return fmt.Sprintf("</%s:%d>", path, id)
+}
+
+// entry is a command or a subcommand that can be used by itself.
+type entry struct {
+	command
+	path    string // with its group and its subcommand
+	says    string // its description
+	options []option
+}
+
+// entries are all commands there are, one for each subcommand.
+func entries() []entry {
+	var all []entry
+	for _, cmd := range registered() {
+		var walk func(path, says string, options []option)
+		walk = func(path, says string, options []option) {
+			if len(options) == 0 || options[0].Type > optionGroup {
+				all = append(all, entry{cmd, path, says, options})
+				return
+			}
+			for _, o := range options {
+				walk(path+" "+o.Name, o.Description, o.Options)
+			}
+		}
+		walk(cmd.Name, cmd.Description, cmd.Options)
+	}
+	return all
+}
+
+// useful are the entries that whoever uses x can use where they are, going by what the commands need by themselves: a server
+// may have decided otherwise.
+func useful(x *exchange) []entry {
+	return slices.DeleteFunc(entries(), func(e entry) bool {
+		where := inGuilds
+		if x.Guild == 0 {
+			where = inDirect
+		}
+		if !slices.Contains(e.Contexts, where) {
+			return true
+		}
+		if e.Permissions == nil {
+			return false
+		}
+		needed, err := strconv.ParseUint(*e.Permissions, 10, 64)
+		return err != nil || !x.may(memory.Permissions(needed))
+	})
+}
+
+// helpGroup is a group of commands.
+type helpGroup struct {
+	heading string
+	is      func(entry) bool
+}
+
+// helpGroups are the groups of commands, in the order in which they are shown. Those without one of their own are in the last.
+func (l locale) helpGroups() []helpGroup {
+	return []helpGroup{
+		{l.text("**Ask**"), commandsNamed("context", "limits")},
+		{l.text("**Find**"), commandsNamed("recall", "catchup", "lore")},
+		{l.text("**My data**"), commandsNamed("memory", "privacy")},
+		{l.text("**For those who manage this server**"), func(e entry) bool { return e.Type == commandSlash && e.Permissions != nil }},
+		{l.text("**In the menu of a message, under Apps**"), func(e entry) bool { return e.Type == commandMessage }},
+		{l.text("**In the menu of a person, under Apps**"), func(e entry) bool { return e.Type == commandUser }},
+		{l.text("**And**"), func(entry) bool { return true }},
+	}
+}
+
+func commandsNamed(names ...string) func(entry) bool {
+	return func(e entry) bool {
+		return e.Type == commandSlash && e.Permissions == nil && slices.Contains(names, e.Name)
+	}
+}
+
+// menuSays is what a command in a menu does, which has no description at Discord; "" if it isn't known.
+func (l locale) menuSays(name string) string {
+	switch name {
+	case starCommand:
+		return l.text("Marks a message as important, so that I recall it sooner, or takes the mark away")
+	case whyCommand:
+		return l.text("Shows how an answer of mine came about, as far as you may read it")
+	case forgetCommand:
+		return l.text("Has me forget a message of yours for good, or an answer that you asked for")
+	case relatedCommand:
+		return l.text("Finds what else was said about what a message says. Only you see it.")
+	case aboutCommand:
+		return l.text("Shows all that I keep about you: for yourself only")
+	}
+	return ""
+}
+
+// menuName is what a command in a menu is called.
+func (l locale) menuName(name string) string {
+	if l.catalog != nil && l.commands[name] != "" {
+		name = l.commands[name]
+	}
+	return "“" + name + "”"
+}
+
+// described is a description in somebody's language. Unlike a text it holds no places for arguments.
+func (l locale) described(s string) string {
+	if l.catalog != nil && l.texts[s] != "" {
+		return l.texts[s]
+	}
+	return s
+}
+
+// line tells of an entry.
+func (c *commands) line(x *exchange, e entry) string {
+	if e.Type != commandSlash {
+		return strings.TrimSuffix("- "+x.menuName(e.Name)+": "+x.menuSays(e.Name), ": ")
+	}
+	return "- " + c.mention(e.path) + ": " + x.described(e.says)
+}
+
+// help shows what there is, or explains a command.
+func (c *commands) help(_ context.Context, x *exchange) (sheet, error) {
+	all := useful(x)
+	if name := strings.TrimPrefix(x.words("command"), "/"); name != "" {
+		all = slices.DeleteFunc(all, func(e entry) bool {
+			path, name := strings.ToLower(e.path)+" ", strings.ToLower(name)+" "
+			return !strings.HasPrefix(path, name)
+		})
+		if len(all) == 0 {
+			return sheet{Content: x.text(helpUnknown)}, nil
+		}
+		var lines []string
+		for _, e := range all {
+			lines = append(append(lines, c.line(x, e)), x.explained(e.options)...)
+		}
+		return paged(lines), nil
+	}
+	lines := []string{x.text(helpIntro)}
+	for _, group := range x.helpGroups() {
+		headed := false
+		all = slices.DeleteFunc(all, func(e entry) bool {
+			if !group.is(e) {
+				return false
+			}
+			if !headed {
+				headed, lines = true, append(lines, group.heading)
+			}
+			lines = append(lines, c.line(x, e))
+			return true
+		})
+	}
+	return paged(append(lines, x.text(helpMore))), nil
+}
+
+// explained are lines that explain options.
+func (l locale) explained(options []option) []string {
+	var lines []string
+	for _, o := range options {
+		line := fmt.Sprintf("  - `%s`: %s", o.Name, l.described(o.Description))
+		var more []string
+		if o.Required {
+			more = append(more, l.text("needed"))
+		}
+		if o.MinValue != nil && o.MaxValue != nil {
+			more = append(more, l.text("from %s to %s", l.number(*o.MinValue), l.number(*o.MaxValue)))
+		}
+		if o.MaxLength > 0 {
+			more = append(more, l.text("at most %s characters", l.number(o.MaxLength)))
+		}
+		if len(o.Choices) > 0 {
+			var names []string
+			for _, c := range o.Choices {
+				names = append(names, l.described(c.Name))
+			}
+			more = append(more, l.text("one of: %s", strings.Join(names, ", ")))
+		}
+		if o.Autocomplete {
+			more = append(more, l.text("choices are shown while you type"))
+		}
+		if len(more) > 0 {
+			line += " (" + strings.Join(more, "; ") + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// helpNames are the names of the commands that can be explained.
+func (c *commands) helpNames(_ context.Context, x *exchange) ([]optionChoice, error) {
+	var all []optionChoice
+	for _, e := range useful(x) {
+		name := e.path
+		if e.Type == commandSlash {
+			name = "/" + name
+		}
+		all = append(all, optionChoice{name, e.path})
+	}
+	return all, nil
+}

@@ -1,0 +1,175 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hark/memory"
+)
+
+// Whom a limit of /hark limits is for.
+const (
+	limitServer  = "server"
+	limitMembers = "members"
+)
+
+// mostOfLimit is the greatest number that a limit can be.
+const mostOfLimit = 1_000_000_000
+
+func (c *commands) addLimits() {
+	c.tools["hark limits"] = tool{refuse: managesNot, do: c.limit}
+	c.tools["limits"] = tool{do: c.showLimits}
+}
+
+// limitOptions are the options of /hark limits.
+func limitOptions() []option {
+	number := func(name, description string) option {
+		return option{Type: optionNumber, Name: name, Description: description, MinValue: new(0), MaxValue: new(mostOfLimit)}
+	}
+	return []option{
+		{Type: optionText, Name: "for", Description: "Whom to decide it for (with neither this nor a role: shows what is decided)", Choices: []optionChoice{
+			{"all of this server, together", limitServer}, {"each member", limitMembers},
+		}},
+		{Type: optionRole, Name: "role", Description: "Decides it for each member with this role, in place of what holds for each member"},
+		number("messages", "Questions within a minute; 0: without limit"),
+		number("tokens", "Tokens a day, of UTC; 0: without limit"),
+		{Type: optionSwitch, Name: "reset", Description: "Takes back what was decided before"},
+	}
+}
+
+// number is a number that was given for an option; false if none was.
+func (x *exchange) number(name string) (int, bool) {
+	n, ok := x.given(name).(float64)
+	return int(n), ok
+}
+
+// limit decides how much may be asked, or shows it.
+func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
+	g, err := c.bot.admit.guild(ctx, x.guild())
+	if err != nil {
+		return sheet{}, err
+	}
+	role, chosen, why := x.limited()
+	if why != "" || !chosen {
+		return sheet{Content: lines(why, toldLimits(x.locale, g, c.bot.limits()))}, nil
+	}
+	limit := g.LimitOf(role)
+	if reset, _ := x.given("reset").(bool); reset {
+		limit = memory.Limit{Messages: memory.AsConfigured, Tokens: memory.AsConfigured}
+	}
+	messages, some := x.number("messages")
+	if some {
+		limit.Messages = messages
+	}
+	tokens, more := x.number("tokens")
+	if more {
+		limit.Tokens = tokens
+	}
+	e := memory.LimitChosen{Guild: x.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.bot.now()}
+	if limit == g.LimitOf(role) {
+		return sheet{Content: toldLimits(x.locale, g, c.bot.limits())}, nil
+	}
+	if err := c.bot.memory.Apply(ctx, e); err != nil {
+		return sheet{}, fmt.Errorf("keep a limit of guild %d: %w", x.Guild, err)
+	}
+	if g, err = c.bot.admit.guild(ctx, x.guild()); err != nil {
+		return sheet{}, err
+	}
+	return sheet{Content: x.text("Decided. %s", toldLimits(x.locale, g, c.bot.limits()))}, nil
+}
+
+// limited is the role whose limit is decided, as memory.RoleLimit tells them, whether there is any, or why it can't be told.
+func (x *exchange) limited() (role memory.RoleID, chosen bool, why string) {
+	whom, given := x.option("for"), x.option("role")
+	switch {
+	case whom != "" && given != "":
+		return 0, false, x.text("Please choose either a role or whom it is for.") + "\n"
+	case given != "":
+		id, err := strconv.ParseInt(given, 10, 64)
+		if err != nil || id <= 0 {
+			return 0, false, x.text(unknownTool)
+		}
+		return memory.RoleID(id), true, ""
+	case whom == limitMembers:
+		return memory.RoleID(x.Guild), true, ""
+	}
+	if whom != limitServer && (x.given("messages") != nil || x.given("tokens") != nil || x.given("reset") != nil) {
+		return 0, false, x.text("Please choose also whom it is for, or a role.") + "\n"
+	}
+	return 0, whom == limitServer, ""
+}
+
+// toldLimits says how much may be asked in a guild.
+func toldLimits(l locale, g *memory.Guild, of Limits) string {
+	every, all := of.of(g, nil)
+	var b strings.Builder
+	b.WriteString(lines(l.text("This is how much may be asked:"),
+		l.text("- all of this server, together: %s", toldLimit(l, all)), l.text("- each member: %s", toldLimit(l, every))) + "\n")
+	for _, r := range g.Limits {
+		known := slices.ContainsFunc(g.Roles, func(role memory.Role) bool { return role.ID == r.Role })
+		if r.Role == memory.RoleID(g.ID) || !known {
+			continue
+		}
+		with, _ := of.of(g, []memory.RoleID{r.Role})
+		b.WriteString(l.text("- each with <@&%d>: %s", r.Role, toldLimit(l, with)) + "\n")
+		if b.Len() > pageLimit {
+			b.WriteString(l.text("- and more") + "\n")
+			break
+		}
+	}
+	b.WriteString(l.text("-# Of several roles the one that allows most counts. Days are those of UTC. For all of a server whoever runs me has set the most there can be. " +
+		"`/limits` shows each member what is left."))
+	return b.String()
+}
+
+// pageLimit is about how much of a list is shown in one message.
+const pageLimit = 1500
+
+func toldLimit(l locale, limit memory.Limit) string {
+	questions := l.text("any number of questions a minute")
+	if n := limit.Messages; n != memory.Unlimited {
+		questions = l.text("%s questions a minute", l.number(n))
+	}
+	if limit.Tokens == memory.Unlimited {
+		return l.text("%s, any number of tokens a day", questions)
+	}
+	return l.text("%s, %s tokens a day", questions, l.number(limit.Tokens))
+}
+
+// showLimits is what /limits shows: what is left for whoever uses it.
+func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
+	m, at := membership{x.guild(), x.who()}, memory.MessageID(x.ID).Time()
+	member, guild := c.bot.limitsOf(ctx, m.guild, x.roles())
+	own, all, err := c.bot.shares(ctx, m, x.roles(), at)
+	if err != nil {
+		return sheet{}, fmt.Errorf("look up what is left: %w", err)
+	}
+	_, tomorrow := memory.Day(at)
+	text := x.text("**You**") + "\n" + c.used(x.locale, m, member, own, at) + "\n"
+	if m.guild != memory.DirectGuild {
+		text += x.text("**All of this server, together**") + "\n" + c.used(x.locale, membership{guild: m.guild}, guild, all, at) + "\n"
+	}
+	return sheet{Content: text + x.text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. "+
+		"I keep the numbers for two days; they go with `/memory forget` too, and then you begin anew.", tomorrow.Unix())}, nil
+}
+
+// used is how much somebody, or all of a guild, has used.
+func (c *commands) used(l locale, m membership, limit memory.Limit, tokens share, at time.Time) string {
+	asked, until := c.bot.limiter.asked(m, at)
+	questions := l.text("- questions within the last minute: %s", ofLimit(l, asked, limit.Messages))
+	if limit.Messages != memory.Unlimited && asked >= limit.Messages {
+		questions = l.text("%s; again <t:%d:R>", questions, until.Add(time.Second-1).Unix())
+	}
+	return questions + "\n" + l.text("- tokens today: %s", ofLimit(l, tokens.spent, limit.Tokens))
+}
+
+func ofLimit(l locale, n, limit int) string {
+	if limit == memory.Unlimited {
+		return l.text("%s, without a limit", l.number(n))
+	}
+	return l.text("%s of %s", l.number(n), l.number(limit))
+}

@@ -1,0 +1,171 @@
+package bot
+
+import (
+	"fmt"
+	gotoken "go/token"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"hark/builder"
+)
+
+// TestCatalogs holds the catalogs to what the source says, and the other way round.
+func TestCatalogs(t *testing.T) {
+	t.Parallel()
+	s := readSource(t, nil)
+	for _, of := range builder.Languages() {
+		if of == "en" {
+			continue
+		}
+		for _, fault := range compareCatalog(s, registered(), of, catalogs[of]) {
+			t.Error(fault)
+		}
+	}
+	if names, err := fs.Glob(localeFiles, "locales/*"); err != nil || len(names) != len(builder.Languages())-1 {
+		t.Errorf("there are catalogs of %v", names)
+	}
+}
+
+// compareCatalog is what is wrong with a catalog, by what is said and what is registered.
+func compareCatalog(s speech, commands []command, of string, c *catalog) []string {
+	var faults []string
+	fault := func(format string, args ...any) { faults = append(faults, of+": "+fmt.Sprintf(format, args...)) }
+	if c == nil {
+		return []string{of + ": there is no catalog"}
+	}
+	names, words := namesAndWords(commands)
+	for text := range s.texts {
+		words[text] = true
+	}
+	for _, text := range slices.Sorted(maps.Keys(words)) {
+		translated, there := c.texts[text]
+		if !there || translated == "" {
+			fault("%q is missing", text)
+		} else if why := unlike(text, translated); why != "" {
+			fault("%q is %q: %s", text, translated, why)
+		}
+		if most := s.bounds[text]; most > 0 && units(translated) > most {
+			fault("%q is %q, which is longer than %d characters", text, translated, most)
+		}
+	}
+	for _, other := range slices.Sorted(maps.Keys(s.plurals)) {
+		translated, there := c.plurals[other]
+		if !there || translated.Other == "" || translated.One == "" && inflects(of) {
+			fault("%q is missing, or a form of it", other)
+			continue
+		}
+		if why := unlike(other, translated.Other); why != "" {
+			fault("%q is %q: %s", other, translated.Other, why)
+		}
+		if why := unlike(s.plurals[other], translated.One); why != "" && inflects(of) {
+			fault("%q is %q: %s", s.plurals[other], translated.One, why)
+		}
+	}
+	for name := range names {
+		if c.commands[name] == "" && name != "hark" {
+			fault("the name %q is missing", name)
+		}
+	}
+	for text := range c.texts {
+		if !words[text] {
+			fault("nothing says %q", text)
+		}
+	}
+	for other := range c.plurals {
+		if _, there := s.plurals[other]; !there {
+			fault("nothing counts %q", other)
+		}
+	}
+	for name := range c.commands {
+		if !names[name] {
+			fault("nothing has the name %q", name)
+		}
+	}
+	return faults
+}
+
+// inflects reports whether a language has other forms for one than for many.
+func inflects(of string) bool { return of != "ja" && of != "zh-TW" }
+
+// kept matches what a translation has as it is: names of commands, other code, and what Discord shows otherwise, such as times.
+var kept = regexp.MustCompile("`[^`]*`|<[^>]*>|\\*\\*|^-# |^- |\n-# |\n- |\n> ")
+
+// unlike is what is wrong with a translation; "" if nothing is.
+func unlike(text, translated string) string {
+	marks := func(s string) string { return fmt.Sprint(slices.Sorted(slices.Values(kept.FindAllString(s, -1)))) }
+	space := func(s string) string {
+		return s[:len(s)-len(strings.TrimLeft(s, " \n"))] + "|" + s[len(strings.TrimRight(s, " \n")):]
+	}
+	withoutIndex := func(s string) string { return regexp.MustCompile(`%\[\d+\]`).ReplaceAllString(s, "%") }
+	switch {
+	case !sameVerbs(text, translated):
+		return fmt.Sprintf("its verbs are %v and not %v", verbs(translated), verbs(text))
+	case marks(withoutIndex(text)) != marks(withoutIndex(translated)):
+		return fmt.Sprintf("it has %s and not %s", marks(translated), marks(text))
+	case strings.Trim(space(text), " ") != strings.Trim(space(translated), " ") && strings.Contains(space(text)+space(translated), "\n"):
+		return "it begins or ends otherwise"
+	case translated != strings.ToValidUTF8(translated, ""):
+		return "it isn't text"
+	}
+	return ""
+}
+
+// namesAndWords are the names of commands and options, and what describes them and their choices.
+func namesAndWords(commands []command) (names, words map[string]bool) {
+	names, words = map[string]bool{}, map[string]bool{}
+	var walk func([]option)
+	walk = func(options []option) {
+		for _, o := range options {
+			names[o.Name], words[o.Description] = true, true
+			for _, c := range o.Choices {
+				if c.Name != c.Value {
+					words[c.Name] = true
+				}
+			}
+			walk(o.Options)
+		}
+	}
+	for _, c := range commands {
+		names[c.Name] = true
+		if c.Description != "" {
+			words[c.Description] = true
+		}
+		walk(c.Options)
+	}
+	return names, words
+}
+
+// TestComparingCatalogs keeps TestCatalogs from passing over what it is for.
+func TestComparingCatalogs(t *testing.T) {
+	t.Parallel()
+	s := speech{texts: map[string]gotoken.Position{"Of %s: `/hark`": {}}, plurals: map[string]string{"%s things": "%s thing"}, bounds: map[string]int{"Of %s: `/hark`": 20}}
+	commands := []command{{Name: "go", Description: "Goes", Options: []option{{Name: "far", Description: "How far", Choices: []optionChoice{{"very far", "1"}, {"no", "no"}}}}}}
+	const good = "[texts]\n\"Of %s: `/hark`\" = \"`/hark` von %s\"\n\"Goes\" = \"Geht\"\n\"How far\" = \"Wie weit\"\n\"very far\" = \"sehr weit\"\n" +
+		"[plurals]\n\"%s things\" = { one = \"%s Ding\", other = \"%s Dinge\" }\n[commands]\ngo = \"geh\"\nfar = \"weit\"\n"
+	for change, want := range map[[2]string]string{
+		{"", ""}:                      "",
+		{"\"Goes\" = \"Geht\"\n", ""}: "\"Goes\" is missing",
+		{"sehr weit", ""}:             "\"very far\" is missing",
+		{"von %s", "von %d"}:          "verbs",
+		{"von %s", "von"}:             "verbs",
+		{"`/hark` von", "`/hark` viel zu langes von"}:                                 "longer than",
+		{"`/hark` von", "`/horch` von"}:                                               "it has",
+		{"one = \"%s Ding\", ", ""}:                                                   "a form of it",
+		{"%s Ding\"", "ein Ding\""}:                                                   "verbs",
+		{"[texts]", "[texts]\nOld = \"Alt\""}:                                         "nothing says",
+		{"[plurals]", "[plurals]\n\"%s old\" = { one = \"%s a\", other = \"%s b\" }"}: "nothing counts",
+		{"go = \"geh\"\n", ""}:                                                        "the name \"go\" is missing",
+		{"[commands]", "[commands]\nold = \"alt\""}:                                   "nothing has the name",
+	} {
+		files := fstest.MapFS{"locales/de/a.toml": {Data: []byte(strings.Replace(good, change[0], change[1], 1))}}
+		faults := strings.Join(compareCatalog(s, commands, "de", mustReadCatalogs(files)["de"]), "\n")
+		if want == "" && faults != "" || !strings.Contains(faults, want) {
+			t.Errorf("%q: %s", change, faults)
+		}
+	}
+}

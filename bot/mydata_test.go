@@ -1,0 +1,384 @@
+package bot
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/internal/portrait"
+	"hark/memory"
+)
+
+// hiddenChannel is a channel that only Hark sees, which remembers it.
+func (s *scene) hiddenChannel(t *testing.T) discordtest.Channel {
+	t.Helper()
+	hidden := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "hideout", Overwrites: []discordtest.Overwrite{
+		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0)}})
+	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember}); err != nil {
+		t.Fatal(err)
+	}
+	return hidden
+}
+
+// everyPage is all that an interaction shows, once it contains text.
+func (s *scene) everyPage(i *discordtest.Interaction, text string) string {
+	first := i.WaitMessage()
+	all := ""
+	s.discord.WaitFor(text, func() bool {
+		all = first.Content
+		for _, m := range i.FollowUps() {
+			all += "\n" + m.Content
+		}
+		return strings.Contains(all, text)
+	})
+	return all
+}
+
+func TestFactsAreChanged(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.discord.Say(s.channel, s.bo.ID, "hello")
+	s.use(t, s.bo, "memory add", opt("text", "plays the tuba"))
+	s.use(t, s.bo, "memory alias", opt("name", "Bob"))
+	s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "keeps the keys"))
+	offered := s.discord.Complete(s.channel, s.bo.ID, "memory edit", opt("fact", "")).Wait().Choices()
+	if len(offered) != 3 || offered["also called Bob"] == "" || offered["keeps the keys"] == "" {
+		t.Fatalf("offered %v", offered)
+	}
+	if others := s.discord.Complete(s.channel, s.ana.ID, "memory edit", opt("fact", "")).Wait().Choices(); len(others) > 0 {
+		t.Errorf("ana is offered %v", others)
+	}
+	s.says(t, s.use(t, s.bo, "memory edit", opt("fact", offered["keeps the keys"]), opt("text", "lost\nthe keys")), factChanged)
+	gone, _ := find(s.log, func(memory.FactGone) bool { return true })
+	told, _ := find(s.log, func(f memory.FactTold) bool { return f.Fact.Text == "lost the keys" })
+	if fmt.Sprint(gone.Fact) != offered["keeps the keys"] || told.Fact.By != memory.UserID(s.bo.ID) || told.Fact.ID == gone.Fact || told.User != memory.UserID(s.bo.ID) {
+		t.Errorf("%+v and %+v", gone, told)
+	}
+	form := s.discord.Slash(s.channel, s.bo.ID, "memory edit", opt("fact", "bob")) // by its text
+	if r := form.Wait(); !strings.Contains(string(r.Data), `"value":"Bob"`) {
+		t.Errorf("the form is %s", r.Data)
+	}
+	s.says(t, form.Submit(map[string]string{"text": "Bobby"}).WaitMessage(), factChanged)
+	shown := s.use(t, s.bo, "memory show")
+	s.says(t, shown, "- lost the keys (told by you)", "- also called Bobby (told by you)", "- plays the tuba")
+	if strings.Contains(shown.Content, "keeps the keys") || strings.Contains(shown.Content, "Bob (") {
+		t.Errorf("shown %q", shown.Content)
+	}
+	for _, c := range []struct {
+		who  discordtest.User
+		fact string
+		text string
+		want string
+	}{
+		{s.bo, "17", "x", "nothing of the kind"},
+		{s.ana, fmt.Sprint(told.Fact.ID), "x", "nothing of the kind"}, // another's
+		{s.bo, "plays the tuba", "lost the keys", "know that already"},
+		{s.bo, "bobby", strings.Repeat("b", 65), "room for 64 characters, and it has 65"},
+	} {
+		s.says(t, s.use(t, c.who, "memory edit", opt("fact", c.fact), opt("text", c.text)), c.want)
+	}
+	// What was learned stays where its message may be read, and goes with it.
+	said := s.discord.Say(s.channel, s.bo.ID, "I sail on Sundays")
+	learned := memory.Fact{ID: 5, Text: "sails on Sundays", By: memory.UserID(s.bo.ID), Channel: memory.ChannelID(s.channel), Message: memory.MessageID(said.ID)}
+	if err := s.log.Apply(t.Context(), memory.FactTold{Guild: memory.GuildID(s.guild.ID), User: learned.By, Fact: learned}); err != nil {
+		t.Fatal(err)
+	}
+	s.says(t, s.use(t, s.bo, "memory edit", opt("fact", "5"), opt("text", "sails on Mondays")), factChanged)
+	if told, _ := find(s.log, func(f memory.FactTold) bool { return f.Fact.Text == "sails on Mondays" }); told.Fact.Channel != learned.Channel || told.Fact.Message != learned.Message {
+		t.Errorf("what was learned became %+v", told.Fact)
+	}
+	s.says(t, s.discord.Slash(s.channel, s.ana.ID, "memory edit", opt("fact", "17")).WaitMessage(), "nothing of the kind")
+	form = s.discord.Slash(s.channel, s.bo.ID, "memory edit", opt("fact", "plays the tuba"))
+	form.Wait()
+	s.says(t, form.Submit(map[string]string{"text": " \n "}).WaitMessage(), "nothing in it")
+	form = s.discord.Slash(s.channel, s.bo.ID, "memory edit", opt("fact", "plays the tuba"))
+	form.Wait()
+	if err := s.log.Apply(t.Context(), memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Out: true}); err != nil {
+		t.Fatal(err)
+	}
+	s.says(t, form.Submit(map[string]string{"text": "plays the horn"}).WaitMessage(), youAreOut)
+}
+
+func TestAllAboutOneselfIsShown(t *testing.T) {
+	t.Parallel()
+	s := loreful(t, "Safe")
+	hidden := s.hiddenChannel(t)
+	said := s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
+	s.discord.Say(hidden.ID, s.bo.ID, "said in the hideout")
+	s.log.waitSaid(t, "them: said in the hideout")
+	s.use(t, s.bo, "memory alias", opt("name", "Bobby Tables"))
+	at := s.discord.Now()
+	for i, l := range []memory.Lore{
+		{Name: "Tuba", Text: "is brass", By: memory.UserID(s.bo.ID)}, {Name: "Keys", Text: "bobby tables has them", By: memory.UserID(s.ana.ID)},
+		{Name: "Boat", Text: "is blue", By: memory.UserID(s.ana.ID)}, {Name: "Crew", Text: "all but <@" + s.bo.ID.String() + ">"},
+		{Name: "Safe", Text: "bo has the code", By: memory.UserID(s.bo.ID)},
+	} {
+		l.ID, l.Guild, l.At = int64(i+1), memory.GuildID(s.guild.ID), at
+		if err := s.log.Apply(t.Context(), memory.LoreTold{Lore: l}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.log.Apply(t.Context(), memory.Starred{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), ID: memory.MessageID(said.ID), On: true},
+		memory.Answered{Trace: memory.Trace{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Answer: 5, Asker: memory.UserID(s.bo.ID)}},
+		memory.Called{Record: memory.Record{CallID: "1", Asker: memory.UserID(s.bo.ID), Channel: memory.ChannelID(s.channel)}},
+		memory.Spent{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Question: memory.MessageID(said.ID), Tokens: 1234},
+		memory.Learn{Guild: memory.GuildID(s.guild.ID), On: true, At: at}, memory.Learn{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), On: true, At: at},
+		memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingRetention, Value: "90d", At: at},
+	); err != nil {
+		t.Fatal(err)
+	}
+	s.log.mu.Lock()
+	s.log.receipts = []memory.Receipt{{Forgetting: memory.Forgetting{ID: 12, Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), At: at}, Messages: 30, Records: 2}}
+	s.log.mu.Unlock()
+	want := []string{
+		fmt.Sprintf("- <#%d>: 1, from <t:%[2]d:f> to <t:%[2]d:f>, 1 marked with ⭐\n", s.channel, said.ID.Time().Unix()),
+		"And 1 message in channels that you can't read, or not from here.",
+		"- also called Bobby Tables (told by you)",
+		"**Lore that you told, or that names you**\n- **Tuba**: is brass (told by you)\n- **Keys**: bobby tables has them (told by " + s.ana.Mention() + ")\n- **Crew**: all but \\<\\@",
+		"- 1 answer of mine", "- of 1 answer to you", "- 1 record of a call for you", "today: 1,234",
+		fmt.Sprintf("- I learn about you from what you write here, since <t:%d:f>", at.Unix()), "- Those who manage this server have set for all of it: 90 days.",
+		fmt.Sprintf("**Forgotten** on <t:%d:f>, receipt 12:\n- 30 messages\n- 2 records of calls for you\n", at.Unix()), "`/memory export` gives you all",
+	}
+	for _, i := range []*discordtest.Interaction{s.discord.Slash(s.channel, s.bo.ID, "memory show"), s.discord.UserAction(s.channel, s.bo.ID, s.bo.ID, aboutCommand)} {
+		all := s.everyPage(i, "`/memory optout` has me")
+		for _, text := range want {
+			if !strings.Contains(all, text) {
+				t.Errorf("%q is missing in %q", text, all)
+			}
+		}
+		for _, text := range []string{"hideout", hidden.ID.String(), "Boat", "Safe"} {
+			if strings.Contains(all, text) {
+				t.Errorf("%q is in %q", text, all)
+			}
+		}
+		if m := i.WaitMessage(); m.Flags&discordtest.Ephemeral == 0 {
+			t.Error("everybody sees it")
+		}
+	}
+}
+
+func TestOthersDataIsShownToNobody(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.discord.Say(s.channel, s.bo.ID, "hello")
+	s.use(t, s.bo, "memory add", opt("text", "plays the tuba"))
+	m := s.discord.UserAction(s.channel, s.bo.ID, s.ana.ID, aboutCommand).WaitMessage() // ana manages the server
+	s.says(t, m, "for oneself only", s.bo.Mention()+" can see it", "mention me with your question")
+	if strings.Contains(m.Content, "tuba") || m.Flags&discordtest.Ephemeral == 0 {
+		t.Errorf("shown %+v", m)
+	}
+	s.says(t, s.discord.UserAction(s.channel, s.discord.Bot.ID, s.ana.ID, aboutCommand).WaitMessage(), "That's me")
+}
+
+// portrait is the file that a message of Hark's has.
+func (s *scene) portrait(t *testing.T, m discordtest.Message) (file []byte, p portrait.Person) {
+	t.Helper()
+	if len(m.Attachments) != 1 {
+		t.Fatalf("the message has %d files: %q", len(m.Attachments), m.Content)
+	}
+	file, there := s.discord.File(m.Attachments[0])
+	if !there {
+		t.Fatal("the file isn't there")
+	}
+	text := file
+	if strings.HasSuffix(m.Attachments[0].Filename, ".gz") {
+		r, err := gzip.NewReader(bytes.NewReader(file))
+		if err == nil {
+			text, err = io.ReadAll(r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := json.Unmarshal(text, &p); err != nil {
+		t.Fatal(err)
+	}
+	return text, p
+}
+
+func TestExportHoldsOnesOwnOnly(t *testing.T) {
+	t.Parallel()
+	s := loreful(t, "Safe")
+	hidden := s.hiddenChannel(t)
+	s.says(t, s.use(t, s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}), "memory export"), "file")
+	said := s.discord.Say(s.channel, s.bo.ID, "own words, to "+s.ana.Mention())
+	secretly := s.discord.Say(hidden.ID, s.bo.ID, "own words over there")
+	s.discord.Say(s.channel, s.ana.ID, "strange words")
+	dm := s.discord.DM(s.bo.ID, "own words elsewhere")
+	s.log.waitSaid(t, "them: strange words")
+	s.use(t, s.bo, "memory add", opt("text", "plays the tuba"))
+	s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "keeps the keys"))
+	s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "has the keys"))
+	for i, l := range []memory.Lore{{Name: "Tuba", Text: "is brass", By: memory.UserID(s.bo.ID)}, {Name: "Boat", Text: "strange lore", By: memory.UserID(s.ana.ID)},
+		{Name: "Safe", Text: "changed where bo can't read", By: memory.UserID(s.bo.ID)}} {
+		l.ID, l.Guild, l.At = int64(i+1), memory.GuildID(s.guild.ID), s.discord.Now()
+		if err := s.log.Apply(t.Context(), memory.LoreTold{Lore: l}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := s.use(t, s.bo, "memory export")
+	s.says(t, m, "all that I keep about you here")
+	text, p := s.portrait(t, m.Message)
+	for _, strange := range []string{"strange", "hideout\"", "elsewhere", "Safe", "\"ana\"", dm.ID.String()} {
+		if strings.Contains(string(text), strange) {
+			t.Errorf("%q is in %s", strange, text)
+		}
+	}
+	if p.User != s.bo.ID.String() || len(p.Servers) != 1 || p.Servers[0].Name != "Garden" || p.Servers[0].Username != "bo" || len(p.Servers[0].Facts) != 3 ||
+		p.Servers[0].Facts[1].By != s.ana.ID.String() || len(p.Servers[0].Lore) != 1 {
+		t.Errorf("%+v", p)
+	}
+	if len(p.Messages) != 2 || p.Messages[0].ID != said.ID.String() || p.Messages[0].Channel != "general" || p.Messages[1].ID != secretly.ID.String() ||
+		p.Messages[1].Channel != hidden.ID.String() || p.Messages[1].Text != "own words over there" {
+		t.Errorf("messages %+v", p.Messages)
+	}
+	direct := s.discord.Slash(dm.ChannelID, s.bo.ID, "memory export").WaitMessage()
+	if _, p := s.portrait(t, direct.Message); len(p.Servers) > 1 || len(p.Servers[0].Facts) > 0 {
+		t.Errorf("in direct messages: %+v", p)
+	}
+}
+
+func TestExportByDirectMessage(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.discord.Say(s.channel, s.bo.ID, "own words")
+	s.log.waitSaid(t, "them: own words")
+	closed := s.discord.Inject("POST /channels/*/messages", 1, discordtest.Closed())
+	s.says(t, s.use(t, s.bo, "memory export", opt("by", exportByDM)), "don't take direct messages", "`/memory export` without `by`")
+	if closed.Hits() != 1 {
+		t.Errorf("tried %d times", closed.Hits())
+	}
+	s.discord.Inject("POST /users/@me/channels", 1, discordtest.Closed())
+	s.says(t, s.use(t, s.bo, "memory export", opt("by", exportByDM)), "don't take direct messages")
+	m := s.use(t, s.bo, "memory export", opt("by", exportByDM))
+	s.says(t, m, "https://discord.com/channels/@me/")
+	if len(m.Attachments) > 0 {
+		t.Error("the file is here as well")
+	}
+	place := m.Content[strings.LastIndexByte(m.Content, '/')+1:]
+	var direct discordtest.ID
+	if err := json.Unmarshal([]byte(`"`+place+`"`), &direct); err != nil {
+		t.Fatal(err)
+	}
+	sent := s.discord.WaitSent(direct, func(m discordtest.Sent) bool { return len(m.Attachments) == 1 })
+	s.says(t, sent, "about you in **Garden**")
+	if _, p := s.portrait(t, sent.Message); len(p.Messages) != 1 || p.Messages[0].Text != "own words" {
+		t.Errorf("%+v", p)
+	}
+	s.discord.Inject("POST /channels/*/messages", 9, discordtest.Unfit())
+	s.says(t, s.use(t, s.bo, "memory export", opt("by", exportByDM)), "Something went wrong")
+}
+
+// One that takes long keeps neither its member's next one waiting nor others'.
+func TestExportsAreMadeOneAtATime(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.discord.Say(s.channel, s.bo.ID, "own words")
+	s.log.waitSaid(t, "them: own words")
+	hang := s.discord.Inject("POST /users/@me/channels", 1, discordtest.Hang())
+	s.discord.Slash(s.channel, s.bo.ID, "memory export", opt("by", exportByDM))
+	hang.WaitHits(1)
+	s.says(t, s.use(t, s.bo, "memory export"), exportUnderWay)
+	s.says(t, s.use(t, s.ana, "memory export"), exportOthers)
+}
+
+func TestLargeExports(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("packs tens of megabytes")
+	}
+	s := remembering(t)
+	said := s.discord.Say(s.channel, s.bo.ID, "own words")
+	s.log.waitSaid(t, "them: own words")
+	add := func(n int, text string) {
+		t.Helper()
+		m := memory.Message{ID: memory.MessageID(said.ID) + memory.MessageID(n), Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
+			Author: memory.UserID(s.bo.ID), Content: text}
+		if err := s.log.Apply(t.Context(), memory.Posted{Message: m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(1, strings.Repeat("over and over ", mostData/14))
+	m := s.use(t, s.bo, "memory export")
+	s.says(t, m, "packed with gzip")
+	if _, p := s.portrait(t, m.Message); len(p.Messages) != 2 {
+		t.Errorf("%d messages", len(p.Messages))
+	}
+	s.discord.Inject("PATCH /webhooks/*/*/messages/@original", 1, discordtest.Forbidden())
+	s.says(t, s.use(t, s.bo, "memory export"), "doesn't let me send a file here")
+	s.says(t, s.use(t, s.bo, "memory export", opt("by", exportByDM)), "@me/")
+
+	random := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 2*mostData)
+	for i := range noise {
+		noise[i] = byte(' ' + 1 + random.IntN(90))
+	}
+	add(2, string(noise))
+	command := fmt.Sprintf("`hark export --user %d --guild %d`", s.bo.ID, s.guild.ID)
+	s.says(t, s.use(t, s.bo, "memory export"), "more than fits", command)
+	add(3, strings.Repeat("x", mostExported))
+	s.says(t, s.use(t, s.bo, "memory export"), "more than fits", command)
+}
+
+// A press after a restart counts as one before it.
+func TestForgettingIsConfirmedAfterARestart(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.discord.Say(s.channel, s.bo.ID, "hello")
+	ask := s.use(t, s.bo, "memory forget")
+	s.says(t, ask, "**Forget what you wrote in this server?**", "- 1 message in 1 channel\n- 2 things I was told about you\n- 1 answer of mine that used them\n", "A receipt follows")
+	s.again(t)
+	i := s.discord.Click(ask.Message, s.bo.ID, confirmForget)
+	i.Wait()
+	s.discord.WaitFor("the receipt", func() bool { return strings.Contains(i.WaitMessage().Content, "**Forgotten** on <t:") })
+	s.says(t, s.use(t, s.bo, "memory show"), "**Forgotten** on <t:", "- 7 messages")
+}
+
+func TestMyDataOverAStoreThatFailsOrIsHeld(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	said := s.discord.Say(s.channel, s.bo.ID, "hello")
+	s.log.waitSaid(t, "them: hello")
+	ask := s.discord.MessageAction(said, s.bo.ID, forgetCommand).WaitMessage()
+	all := func() []*discordtest.Interaction {
+		return []*discordtest.Interaction{
+			s.discord.Slash(s.channel, s.bo.ID, "memory show"),
+			s.discord.Slash(s.channel, s.bo.ID, "memory export"),
+			s.discord.Slash(s.channel, s.bo.ID, "memory forget"),
+			s.discord.Slash(s.channel, s.bo.ID, "memory optout"),
+			s.discord.Slash(s.channel, s.bo.ID, "memory edit", opt("fact", "x"), opt("text", "y")),
+			s.discord.Slash(s.channel, s.bo.ID, "privacy"),
+			s.discord.UserAction(s.channel, s.bo.ID, s.bo.ID, aboutCommand),
+			s.discord.MessageAction(said, s.bo.ID, forgetCommand),
+		}
+	}
+	release := s.log.hold()
+	s.discord.Say(s.channel, s.bo.ID, "waits")
+	held := append(all(), s.discord.Slash(s.channel, s.bo.ID, "help"))
+	pressed := s.discord.Click(ask.Message, s.bo.ID, doomed{memory.ChannelID(s.channel), memory.MessageID(said.ID), memory.UserID(s.bo.ID)}.button())
+	for _, i := range append(slices.Clone(held), pressed) {
+		if r := i.Wait(); !r.Deferred() {
+			t.Errorf("answered with %+v", r)
+		}
+	}
+	s.discord.Advance(10 * time.Second)
+	release()
+	for _, i := range held {
+		i.WaitMessage()
+	}
+	s.discord.WaitFor("the receipt", func() bool { return strings.Contains(pressed.WaitMessage().Content, "**Forgotten**") })
+	s.log.mu.Lock()
+	s.log.readFails = errDown
+	s.log.mu.Unlock()
+	for _, i := range all() {
+		s.says(t, i.WaitMessage(), "Something went wrong")
+	}
+}

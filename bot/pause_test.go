@@ -1,0 +1,171 @@
+package bot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+func channelCalled(name string) discordtest.Channel { return discordtest.Channel{Name: name} }
+
+const pausedForNow = "Those who manage this server have paused me, so I don't answer for now."
+
+func TestPausedItAnswersNobody(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	s.says(t, s.use(t, s.ana, "hark pause"), "**Paused**: no")
+	q := s.ask("before?")
+	before := s.answered(t, s.channel, "Friday")
+	s.over(t, 1)
+	s.says(t, s.use(t, s.ana, "hark pause", opt("state", "on")), "**Paused**: yes, until somebody ends it", "`/hark pause state:off`")
+	if e := s.lastSetting(); e.Guild != memory.GuildID(s.guild.ID) || e.Channel != 0 || e.Key != memory.SettingPaused || e.Value != "on" {
+		t.Errorf("logged %+v", e)
+	}
+	s.ask("one?")
+	s.told(t, s.channel, is(pausedForNow))
+	s.ask("two?")
+	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" and now?")
+	s.log.waitSaid(t, "them: "+s.discord.Bot.Mention()+" two?") // it goes on logging
+	s.says(t, s.use(t, s.ana, "hark mode"), "**mode**")         // and commands work
+	if got := whispered(t, s, s.press(before.Message, s.ana, "Ask again")); got != pausedForNow {
+		t.Errorf("who asks again is told %q", got)
+	}
+	second := s.discord.AddChannel(s.guild.ID, channelCalled("second"))
+	s.discord.Say(second.ID, s.ana.ID, s.discord.Bot.Mention()+" here?")
+	s.told(t, second.ID, is(pausedForNow))
+	s.restart(t)
+	s.ask("three?") // nobody knows any more that it was said there
+	s.discord.WaitFor("the same again", func() bool { return s.count(s.channel, pausedForNow) == 2 })
+	s.discord.Advance(pausedAgain)
+	s.ask("four?")
+	s.discord.WaitFor("the same after a while", func() bool { return s.count(s.channel, pausedForNow) == 3 })
+	s.idle(t)
+	if n := len(s.oracle.questions()); n != 1 {
+		t.Errorf("%d questions were answered", n)
+	}
+	for _, r := range s.bot.Tally().Refused {
+		if r.Why == pausedQuestion && r.Count != 2 {
+			t.Errorf("counted %+v", r)
+		}
+	}
+	s.says(t, s.use(t, s.ana, "hark pause", opt("state", "off")), "**Paused**: no")
+	s.ask("five?")
+	s.discord.WaitFor("an answer", func() bool { return s.count(s.channel, "Friday") == 2 })
+	s.over(t, 2)
+}
+
+// count is how many of the bot's messages in a channel read so.
+func (s *scene) count(channel discordtest.ID, text string) (n int) {
+	for _, m := range s.discord.Sent(channel) {
+		if m.Content == text {
+			n++
+		}
+	}
+	return n
+}
+
+func TestPausesForAWhileEndByThemselves(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	s.use(t, s.ana, "hark language", opt("language", "de"), opt("server", true))
+	until := s.discord.Now().Add(2 * time.Hour)
+	s.says(t, s.use(t, s.ana, "hark pause", opt("for", "2 h")), "**Paused**: yes, until <t:")
+	e := s.lastSetting()
+	at, err := time.Parse(time.RFC3339, e.Value)
+	if err != nil || at.Sub(until).Abs() > time.Minute {
+		t.Errorf("paused until %q, want about %v", e.Value, until)
+	}
+	s.restart(t)
+	s.ask("one?")
+	want := localeOf("de").text("Those who manage this server have paused me, so I don't answer for now. Please ask again <t:%d:R>.", at.Unix())
+	if want == fmt.Sprintf("Those who manage this server have paused me, so I don't answer for now. Please ask again <t:%d:R>.", at.Unix()) {
+		t.Error("there is no German for it")
+	}
+	s.told(t, s.channel, is(want))
+	s.discord.Advance(at.Sub(s.discord.Now()))
+	s.ask("two?")
+	s.answered(t, s.channel, "Friday")
+	s.over(t, 1)
+	s.says(t, s.use(t, s.ana, "hark pause"), "**Paused**: no")
+}
+
+func TestPausesThatCantBe(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	s.says(t, s.use(t, s.ana, "hark pause", opt("for", "a while")), "I don't understand for how long")
+	s.says(t, s.use(t, s.ana, "hark pause", opt("state", "off"), opt("for", "1h")), "Please leave out `for`")
+	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
+		t.Errorf("logged %+v", e)
+	}
+	s.log.fail(errDown)
+	s.says(t, s.use(t, s.ana, "hark pause", opt("state", "on")), "Something went wrong")
+	s.log.fail(nil)
+	// In direct messages nobody can pause it, and where the log can't tell it answers.
+	if p := s.bot.paused(t.Context(), memory.DirectGuild, 1, s.discord.Now()); p != nil {
+		t.Errorf("direct messages are paused: %+v", p)
+	}
+}
+
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"30m": 30 * time.Minute, "2h": 2 * time.Hour, " 1 D 12h ": 36 * time.Hour, "1w": 7 * 24 * time.Hour, "1m": time.Minute, "366d": 366 * 24 * time.Hour,
+		"": 0, "0m": 0, "367d": 0, "999999w": 0, "999999w 999999w": 0, "h": 0, "2": 0, "-1h": 0, "1.5h": 0, "1h 30": 0, "2 hours": 0, "9999999m": 0,
+	} {
+		if got, ok := spanOf(text); ok != (want > 0) || ok && got != want {
+			t.Errorf("%q is %v, %v", text, got, ok)
+		}
+	}
+}
+
+func TestTimeZonesAreChosen(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	s.says(t, s.use(t, s.ana, "hark timezone"), "**Time zone**: UTC, where it is "+s.discord.Now().UTC().Format("2006-01-02"), "(by default)")
+	tokyo, err := time.LoadLocation("Asia/Tokyo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.says(t, s.use(t, s.ana, "hark timezone", opt("zone", "asia/tokyo")), "**Time zone**: Asia/Tokyo, where it is "+s.discord.Now().In(tokyo).Format("2006-01-02"), "(for the whole server)", "days such as “yesterday”")
+	if e := s.lastSetting(); e.Channel != 0 || e.Key != memory.SettingTimezone || e.Value != "Asia/Tokyo" {
+		t.Errorf("logged %+v", e)
+	}
+	was := s.lastSetting()
+	s.says(t, s.use(t, s.ana, "hark timezone", opt("zone", "Mars/*Olympus*")), "I know no time zone “Mars/\\*Olympus\\*”")
+	if e := s.lastSetting(); e != was {
+		t.Errorf("logged %+v", e)
+	}
+	s.says(t, s.use(t, s.ana, "hark timezone", opt("zone", "default")), "**Time zone**: UTC", "(by default)")
+	s.log.fail(errDown)
+	s.says(t, s.use(t, s.ana, "hark timezone", opt("zone", "UTC")), "Something went wrong")
+	s.log.fail(nil)
+}
+
+func TestTimeZonesAreOfferedWhileTyping(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	for typed, want := range map[string]string{"": "UTC", "new york": "America/New_York", "EUROPE/B": "Europe/Berlin", "tok": "Asia/Tokyo", "def": "default", "a": "Africa/Abidjan"} {
+		choices := s.discord.Complete(s.channel, s.ana.ID, "hark timezone", opt("zone", typed)).Wait().Choices()
+		found := false
+		for name, value := range choices {
+			found = found || value == want
+			if !strings.HasPrefix(name, value) || value != answer.SettingDefault && !strings.Contains(name, " · ") {
+				t.Errorf("%q is called %q", value, name)
+			}
+		}
+		if !found || len(choices) > mostCompletions {
+			t.Errorf("%q offers %d zones without %s: %v", typed, len(choices), want, choices)
+		}
+	}
+	if got := zonesLike("ber"); got[0] != "Europe/Berlin" && got[0] != "Atlantic/Bermuda" {
+		t.Errorf("“ber” offers %v", got) // what begins so comes first
+	}
+	if got := s.discord.Complete(s.channel, s.ana.ID, "hark timezone", opt("zone", "nowhere at all")).Wait().Choices(); len(got) > 0 {
+		t.Errorf("offered %v", got)
+	}
+}

@@ -1,0 +1,330 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// What is to be remembered is shown in a message of its own below the answer, which nobody but Hark can write. Until somebody
+// agrees it is nowhere else: what is remembered then is read from the message, which Discord hands back with the press.
+
+const (
+	buttonRemember = "remember"
+	buttonForgo    = "forgo"
+)
+
+const (
+	shallI       = "Shall I remember this?"
+	mostProposed = 3 // below an answer
+	quoted       = "> "
+	alsoCalled   = "-# Also called: %s"
+	from         = "-# From: %s"
+)
+
+const (
+	unreadable phrase = "I can't read any more what I was to remember: something took it out of the message. Please tell me again."
+	sourceGone phrase = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
+	keptNot    phrase = "I remember nothing here, so I don't keep that either."
+	youOptOut  phrase = youAreOut
+	notTaken   phrase = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
+)
+
+// proposed is a proposal that is shown.
+type proposed struct {
+	posted
+	hits []memory.TraceHit // its sources, as they were
+}
+
+// posts are the messages of proposals as they are logged.
+func posts(all []proposed) []posted {
+	var posts []posted
+	for _, p := range all {
+		p.content, _, _ = strings.Cut(p.content, "\n") // what is to be remembered stays out of the log
+		posts = append(posts, p.posted)
+	}
+	return posts
+}
+
+func idsOf(all []proposed) []memory.MessageID {
+	var ids []memory.MessageID
+	for _, p := range all {
+		ids = append(ids, p.id)
+	}
+	return ids
+}
+
+// withSources is a trace of an answer that proposals went with: it is made from their sources as well, and goes with them.
+func withSources(t memory.Trace, proposals []proposed) memory.Trace {
+	for _, p := range proposals {
+		for _, hit := range p.hits {
+			at := slices.IndexFunc(t.Recalled, func(h memory.TraceHit) bool { return h.Channel == hit.Channel && h.Message == hit.Message })
+			if at < 0 {
+				t.Recalled = append(slices.Clone(t.Recalled), hit)
+			} else if !t.Recalled[at].Context {
+				t.Recalled = slices.Clone(t.Recalled)
+				t.Recalled[at].Context = true
+			}
+		}
+	}
+	return t
+}
+
+// propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message, isn't.
+func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal) []proposed {
+	var shown []proposed
+	t := b.thread(a, "p"+a.round)
+	for _, p := range proposals[:min(len(proposals), mostProposed)] {
+		m, err := b.proposeOne(ctx, t, a, len(shown), p.Lore)
+		if err != nil {
+			b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't propose to remember something")
+			continue
+		}
+		shown = append(shown, m)
+	}
+	return shown
+}
+
+func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int, l memory.Lore) (proposed, error) {
+	in := b.localeIn(ctx, a.guild, a.channel)
+	text, l, err := showLore(in, a, l)
+	if err != nil {
+		return proposed{}, err
+	}
+	hits, err := b.sourcesOf(ctx, l, 0)
+	if err != nil {
+		return proposed{}, err
+	}
+	o := owned{asker: a.asker, question: a.id}
+	m, err := t.post(ctx, messageCreate{
+		Content: text, Nonce: nonce(t.purpose, t.question, n), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
+		Components: []component{row(button(styleGreen, in.text("Remember"), o.id(buttonRemember)), button(styleGrey, in.text("No"), o.id(buttonForgo)))},
+	})
+	return proposed{m, hits}, err
+}
+
+var errTooLong = errors.New("show what is to be remembered: it is too long for a message")
+
+// showLore is the message that shows lore, with as many of its other names as there is room for: what it shows is all that is
+// kept.
+func showLore(in locale, a *ask, l memory.Lore) (string, memory.Lore, error) {
+	l.ID, l.Guild, l.Channel, l.By, l.At = int64(a.id), a.guild, a.channel, a.asker, a.id.Time()
+	l.Text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(l.Text)
+	l, err := l.Checked()
+	if err != nil {
+		return "", l, fmt.Errorf("show what is to be remembered: %w", err)
+	}
+	text, end := in.text(shallI)+"\n**"+l.Name+"**\n"+quoted+strings.ReplaceAll(l.Text, "\n", "\n"+quoted), ""
+	var links []string
+	for i, s := range l.Sources {
+		links = append(links, fmt.Sprintf("[%d](<%s>)", i+1, jumpURL(a.guild, s.Channel, s.Message)))
+	}
+	if len(links) > 0 {
+		end = "\n" + in.text(from, strings.Join(links, " "))
+	}
+	if units(text+end) > messageLimit {
+		return "", l, errTooLong
+	}
+	for i, name := range l.Own {
+		more := "\n" + in.text(alsoCalled, name)
+		if units(text+more+end) > messageLimit {
+			l.Own = l.Own[:i]
+			break
+		}
+		text += more
+	}
+	return text + end, l, nil
+}
+
+var jumpLink = regexp.MustCompile(`\(<https://discord\.com/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})>\)`)
+
+// loreIn is the lore that a message shows, to be kept under the message's id.
+func loreIn(x *exchange) (memory.Lore, error) {
+	l := memory.Lore{
+		ID: int64(x.Message.ID), Guild: x.guild(), Channel: memory.ChannelID(x.Channel), By: x.who(), At: memory.MessageID(x.ID).Time(),
+	}
+	lines := strings.Split(x.Message.Content, "\n")
+	in, known := saysShallI(lines[0])
+	if len(lines) < 3 || !known {
+		return l, unreadable
+	}
+	also, sources := in.text(alsoCalled, ""), in.text(from, "")
+	name, bold := strings.CutPrefix(lines[1], "**")
+	name, closed := strings.CutSuffix(name, "**")
+	if !bold || !closed {
+		return l, unreadable
+	}
+	l.Name = name
+	var text []string
+	for _, line := range lines[2:] {
+		switch {
+		case strings.HasPrefix(line, quoted) || line == strings.TrimSpace(quoted):
+			text = append(text, strings.TrimPrefix(strings.TrimPrefix(line, ">"), " "))
+		case strings.HasPrefix(line, also):
+			l.Own = append(l.Own, strings.TrimPrefix(line, also))
+		case strings.HasPrefix(line, sources):
+			links := jumpLink.FindAllStringSubmatch(line, -1)
+			if len(links) == 0 || len(links) != strings.Count(line, "](") {
+				return l, unreadable
+			}
+			for _, link := range links {
+				channel, _ := strconv.ParseInt(link[1], 10, 64)
+				message, _ := strconv.ParseInt(link[2], 10, 64)
+				l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(channel), Message: memory.MessageID(message)})
+			}
+		default:
+			return l, unreadable
+		}
+	}
+	l.Text = strings.Join(text, "\n")
+	l, err := l.Checked()
+	if err != nil {
+		return l, unreadable
+	}
+	return l, nil
+}
+
+// saysShallI is the locale in which a line says that something is to be remembered, if it does: it may be another by now than
+// that of the channel.
+func saysShallI(line string) (locale, bool) {
+	for _, in := range everyLocale() {
+		if in.text(shallI) == line {
+			return in, true
+		}
+	}
+	return locale{}, false
+}
+
+// sourcesOf are the sources of lore, as they are in the log. It is an error if one isn't there, or was edited after an id was
+// given out, unless that is 0.
+func (b *Bot) sourcesOf(ctx context.Context, l memory.Lore, since memory.MessageID) ([]memory.TraceHit, error) {
+	var hits []memory.TraceHit
+	for _, s := range l.Sources {
+		found, err := b.memory.Messages(ctx, s.Channel, []memory.MessageID{s.Message})
+		if err != nil {
+			return nil, fmt.Errorf("look up message %d: %w", s.Message, err)
+		}
+		if len(found) == 0 || found[0].Guild != l.Guild || since != 0 && found[0].Edited.After(since.Time()) {
+			return nil, sourceGone
+		}
+		hit := memory.TraceHit{Channel: s.Channel, Message: s.Message, Context: true}
+		if e := found[0].Edited; !e.IsZero() {
+			hit.Edited = e.UnixMilli()
+		}
+		hits = append(hits, hit)
+	}
+	return hits, nil
+}
+
+// keeper has each press of a button wait for those before it, so that nothing is kept twice.
+type keeper struct {
+	commands *commands
+	mu       sync.Mutex
+}
+
+func (c *commands) addProposals() {
+	r := &keeper{commands: c}
+	c.tools["component "+buttonRemember] = tool{refuse: notMine(manageGuild), updates: true, do: r.remember}
+	c.tools["component "+buttonForgo] = tool{refuse: notMine(manageGuild), updates: true, do: c.forgo}
+}
+
+// remember keeps what a message proposes.
+func (r *keeper) remember(ctx context.Context, x *exchange) (sheet, error) {
+	c := r.commands
+	if x.Message == nil || x.Message.Author == nil || memory.UserID(x.Message.Author.ID) != c.bot.self {
+		return sheet{}, unreadable // uncovered: Discord hands back Hark's own messages
+	}
+	l, err := loreIn(x)
+	if err != nil {
+		return sheet{}, err
+	}
+	if err := c.mayKeep(ctx, x, l); err != nil {
+		return sheet{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept, err := c.hasLore(ctx, l)
+	if err == nil && !kept {
+		if err = c.keepProposed(ctx, x, l); err == nil {
+			kept, err = c.hasLore(ctx, l)
+		}
+	}
+	switch {
+	case err != nil:
+		return sheet{}, err
+	case !kept:
+		return sheet{}, notTaken
+	}
+	return sheet{Content: x.text("Remembered: %s", plain(l.Name, memory.MaxLoreName))}, nil
+}
+
+// mayKeep is why lore can't be kept, if it can't.
+func (c *commands) mayKeep(ctx context.Context, x *exchange, l memory.Lore) error {
+	remembered, err := c.bot.admit.remembers(ctx, l.Guild, l.Channel)
+	if err != nil {
+		return err
+	}
+	if !remembered {
+		return keptNot
+	}
+	out, err := c.bot.memory.OptedOut(ctx, l.Guild, l.By)
+	if err != nil {
+		return fmt.Errorf("look whether somebody has opted out: %w", err)
+	}
+	if out {
+		return youOptOut
+	}
+	_, err = c.bot.sourcesOf(ctx, l, memory.MessageID(x.Message.ID))
+	return err
+}
+
+func (c *commands) hasLore(ctx context.Context, l memory.Lore) (bool, error) {
+	all, err := c.bot.memory.Lore(ctx, l.Guild)
+	if err != nil {
+		return false, fmt.Errorf("look up lore: %w", err)
+	}
+	return slices.ContainsFunc(all, func(k memory.Lore) bool { return k.ID == l.ID }), nil
+}
+
+// keepProposed keeps lore, and has the answer that proposed it go with it: Discord shows its name there.
+func (c *commands) keepProposed(ctx context.Context, x *exchange, l memory.Lore) error {
+	events := []memory.Event{memory.LoreTold{Lore: l}}
+	t, err := c.trace(ctx, x)
+	if err != nil {
+		return err
+	}
+	if t.Asker != 0 {
+		p, err := c.bot.memory.Prompt(ctx, t.Channel, t.Answer)
+		switch {
+		case err == nil:
+			t.Prompt = &p
+		case !errors.Is(err, memory.ErrNotFound):
+			return fmt.Errorf("look up a prompt: %w", err)
+		}
+		if len(t.LoreAt) == len(t.Lore) {
+			t.LoreAt = append(slices.Clone(t.LoreAt), memory.FirstMessageID(l.At))
+		}
+		t.Lore = append(slices.Clone(t.Lore), l.ID)
+		events = append(events, memory.Answered{Trace: t})
+	}
+	if err := c.bot.memory.Apply(ctx, events...); err != nil {
+		return fmt.Errorf("keep lore: %w", err)
+	}
+	return nil
+}
+
+// forgo takes a proposal away.
+func (c *commands) forgo(ctx context.Context, x *exchange) (sheet, error) {
+	if err := c.takeDown(ctx, x, memory.MessageID(x.Message.ID)); err != nil {
+		return sheet{}, err
+	}
+	return sheet{}, errShown
+}

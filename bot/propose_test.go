@@ -1,0 +1,234 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// proposes has answers propose lore.
+func (s *scene) proposes(all ...memory.Lore) {
+	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
+		a := answer.Answer{Text: "Noted", Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}}
+		for _, l := range all {
+			a.Proposals = append(a.Proposals, answer.Proposal{Lore: l})
+		}
+		return a, nil
+	}
+}
+
+func (s *scene) plan(source discordtest.Message) memory.Lore {
+	return memory.Lore{Name: "Migration *plan*", Text: "We move on Friday,\nby night.", Own: []string{"the move", "plan A, B"},
+		Sources: []memory.Spot{{Channel: memory.ChannelID(source.ChannelID), Message: memory.MessageID(source.ID)}}}
+}
+
+// lore is what was told, in order.
+func (s *scene) lore() []memory.Lore {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	var all []memory.Lore
+	for _, e := range s.log.events {
+		if e, ok := e.(memory.LoreTold); ok {
+			all = append(all, e.Lore)
+		}
+	}
+	return all
+}
+
+// proposal is the message that asks whether to remember.
+func (s *scene) proposal() discordtest.Sent {
+	return s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, shallI) && !m.Deleted })
+}
+
+func TestLoreIsRememberedWhenTheAskerAgrees(t *testing.T) {
+	t.Parallel()
+	for _, restart := range []bool{false, true} {
+		s := remembering(t)
+		source := s.discord.Say(s.channel, s.bo.ID, "we move on Friday, by night")
+		s.proposes(s.plan(source))
+		s.ask("remember the plan")
+		trace := s.traces(t, 1)[0]
+		m := s.proposal()
+		if len(s.lore()) != 0 || !slices.Contains(trace.Parts, memory.MessageID(m.ID)) {
+			t.Errorf("before anybody agrees: lore %+v, trace %+v", s.lore(), trace)
+		}
+		if !slices.ContainsFunc(trace.Recalled, func(h memory.TraceHit) bool { return h.Message == memory.MessageID(source.ID) && h.Context }) {
+			t.Errorf("the answer doesn't go with what the proposal is from: %+v", trace.Recalled)
+		}
+		if strings.Contains(fmt.Sprint(s.log.said()), "Migration") {
+			t.Errorf("logged %q", s.log.said())
+		}
+		if m.Flags != suppressEmbeds || len(m.Pinged) > 0 || s.labelsOf(m.Message) != "No, Remember" {
+			t.Errorf("shown %+v with %q", m.Message, s.labelsOf(m.Message))
+		}
+		if restart {
+			s.again(t)
+		}
+		other := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "otto"})
+		if got := whispered(t, s, s.press(m.Message, other, "Remember")); !strings.HasPrefix(got, "Only") {
+			t.Errorf("told %q", got)
+		}
+		id := s.buttonsOf(m.Message)["Remember"]
+		one, two := s.discord.Click(m.Message, s.ana.ID, id), s.discord.Click(m.Message, s.ana.ID, id)
+		one.Wait()
+		two.Wait()
+		s.shows(m.Message, `Remembered: Migration \*plan\*`)
+		if got := s.labelsOf(m.Message); got != "" {
+			t.Errorf("it still has %q", got)
+		}
+		if err := s.stop(t); err != nil { // so that both presses are done with
+			t.Fatal(err)
+		}
+		all := s.lore()
+		if len(all) != 1 {
+			t.Fatalf("told %d times", len(all))
+		}
+		want := s.plan(source)
+		if l := all[0]; l.Name != want.Name || l.Text != want.Text || !slices.Equal(l.Own, want.Own) || !slices.Equal(l.Sources, want.Sources) ||
+			l.By != memory.UserID(s.ana.ID) || l.Channel != memory.ChannelID(s.channel) || l.Guild != memory.GuildID(s.guild.ID) || l.ID != int64(m.ID) || l.At.IsZero() {
+			t.Errorf("told %+v", l)
+		}
+		if kept := s.traces(t, 2)[1]; !slices.Equal(kept.Lore, []int64{int64(m.ID)}) || !slices.Equal(kept.LoreAt, []memory.MessageID{memory.FirstMessageID(all[0].At)}) {
+			t.Errorf("the answer's trace is %+v", kept)
+		}
+	}
+}
+
+func TestLoreThatNobodyWants(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	source := s.discord.Say(s.channel, s.bo.ID, "we move on Friday, by night")
+	s.proposes(s.plan(source), memory.Lore{Name: "?", Text: "no name"}, memory.Lore{Name: "Dinner", Text: "at eight", Sources: []memory.Spot{{Channel: 5, Message: 6}}})
+	s.ask("remember the plan")
+	s.traces(t, 1)
+	m := s.proposal()
+	s.press(m.Message, s.ana, "No").Wait()
+	s.isGone(t, m.Message)
+	if n := len(s.discord.Sent(s.channel)); n != 2 || len(s.lore()) != 0 {
+		t.Errorf("%d messages, lore %+v", n, s.lore())
+	}
+}
+
+func TestLoreThatCantBeKept(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		happens func(s *scene, source discordtest.Message)
+		want    phrase
+	}{
+		"its source is deleted": {func(s *scene, source discordtest.Message) { s.discord.Delete(s.channel, source.ID) }, sourceGone},
+		"its source is edited": {func(s *scene, source discordtest.Message) {
+			s.discord.Edit(s.channel, source.ID, "we move on Saturday")
+		}, sourceGone},
+		"nothing is remembered": {func(s *scene, _ discordtest.Message) {
+			_ = s.log.Apply(context.Background(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore})
+		}, keptNot},
+		"the asker opted out": {func(s *scene, _ discordtest.Message) {
+			_ = s.log.Apply(context.Background(), memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.ana.ID), Out: true})
+		}, youOptOut},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := remembering(t)
+			source := s.discord.Say(s.channel, s.bo.ID, "we move on Friday, by night")
+			s.proposes(s.plan(source))
+			s.ask("remember the plan")
+			s.traces(t, 1)
+			m := s.proposal()
+			s.discord.Advance(1e9)
+			tt.happens(s, source)
+			if got := whispered(t, s, s.press(m.Message, s.ana, "Remember")); got != string(tt.want) {
+				t.Errorf("told %q", got)
+			}
+			if len(s.lore()) != 0 {
+				t.Errorf("told %+v", s.lore())
+			}
+		})
+	}
+}
+
+func TestNothingIsProposedWhereNothingIsRemembered(t *testing.T) {
+	t.Parallel()
+	s := asking(t).run(t).ready(t)
+	s.notice(t, s.channel)
+	s.proposes(memory.Lore{Name: "Dinner", Text: "at eight"})
+	s.ask("remember dinner")
+	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Noted" })
+	s.out.wait(t, `"answered"`)
+	if n := len(s.discord.Sent(s.channel)); n != 2 {
+		t.Errorf("%d messages, want the notice and the answer", n)
+	}
+}
+
+// What went with an answer goes when it is asked again, and all of it when it is deleted.
+func TestProposalsGoWithTheirAnswer(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.proposes(memory.Lore{Name: "Dinner", Text: "at eight"})
+	s.ask("remember dinner")
+	s.traces(t, 1)
+	old, answered := s.proposal(), s.discord.Sent(s.channel)[0]
+	s.again(t)
+	s.press(answered.Message, s.ana, "Ask again").Wait()
+	s.isGone(t, old.Message)
+	s.traces(t, 2)
+	fresh := s.proposal()
+	s.press(answered.Message, s.ana, "Delete").Wait()
+	s.isGone(t, answered.Message, fresh.Message)
+}
+
+// Whatever is proposed is read from its message as it was shown.
+func TestLoreIsReadAsItWasShown(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.StringMatching(`[a-z][ -~éß🔥\n]{0,150}`)
+		l := memory.Lore{Name: rapid.StringMatching(`[a-z][ -~é]{0,90}`).Draw(t, "name"), Text: rapid.StringN(1, 300, 1200).Draw(t, "text") + "x", Own: rapid.SliceOfN(words, 0, 25).Draw(t, "own")}
+		for range rapid.IntRange(0, 5).Draw(t, "sources") {
+			l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(rapid.Int64Range(1, 1<<62).Draw(t, "channel")), Message: memory.MessageID(rapid.Int64Range(1, 1<<62).Draw(t, "message"))})
+		}
+		a := &ask{id: 1 << 40, guild: 7, channel: 8, asker: 9}
+		text, shown, err := showLore(locale{}, a, l)
+		if err != nil { // it can't be kept at all, or is too long for a message
+			if !errors.Is(err, errTooLong) && !strings.Contains(err.Error(), "show what is to be remembered: ") {
+				t.Fatal(err)
+			}
+			return
+		}
+		x := &exchange{}
+		x.ID, x.Guild, x.Channel, x.User = 5, 7, 8, &wireUser{ID: 9}
+		if err := json.Unmarshal([]byte(`{"id":"6"}`), &x.Message); err != nil {
+			t.Fatal(err)
+		}
+		x.Message.Content = strings.TrimSpace(text)
+		got, err := loreIn(x)
+		if err != nil || got.Name != shown.Name || got.Text != shown.Text || !slices.Equal(got.Own, shown.Own) || !slices.Equal(got.Sources, shown.Sources) ||
+			got.Guild != 7 || got.Channel != 8 || got.By != 9 || got.ID != 6 {
+			t.Fatalf("%q was shown for %+v, and read as %+v, %v", text, shown, got, err)
+		}
+		if units(text) > messageLimit {
+			t.Fatalf("%d characters", units(text))
+		}
+	})
+	for _, text := range []string{
+		"", shallI, shallI + "\n**a**", shallI + "\na\n> b", "Shall I?\n**a**\n> b", shallI + "\n**?**\n> b", shallI + "\n**a**\n> b\nc",
+		shallI + "\n**a**\n> b\n-# From:  [1](<https://elsewhere.example/channels/1/2/3>)", shallI + "\n**a**\n> b\n-# From: ",
+	} {
+		x := &exchange{}
+		if err := json.Unmarshal([]byte(`{"id":"6"}`), &x.Message); err != nil {
+			t.Fatal(err)
+		}
+		x.ID, x.Message.Content = 5, text
+		if l, err := loreIn(x); err != unreadable {
+			t.Errorf("%q is %+v, %v", text, l, err)
+		}
+	}
+}

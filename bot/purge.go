@@ -1,0 +1,193 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"hark/memory"
+)
+
+// The buttons that ask for a channel to be purged, and that purge, with what, whom or since when.
+const (
+	asksPurge = "purgechannel"
+	purges    = "purge"
+)
+
+// What a button purges.
+const (
+	purgesMember  = "m" // with the member
+	purgesChannel = "c" // with the channel
+	purgesBefore  = "b" // with the second, since 1970, and the channel, 0 for all
+)
+
+// purgeEnd says what a purge doesn't do.
+const purgeEnd = "What is said from now on I may remember again. It can't be undone."
+
+// askMember asks whether all that somebody wrote is to be forgotten.
+func (c *commands) askMember(ctx context.Context, x *exchange) (sheet, error) {
+	user, err := strconv.ParseInt(x.option("member"), 10, 64)
+	if err != nil || user <= 0 {
+		return sheet{}, refusal(x.text("I can't tell whom you mean. Please choose a member."))
+	}
+	f := memory.Forgetting{Guild: x.guild(), User: memory.UserID(user)}
+	return c.confirmPurge(ctx, x, f, x.text("**Forget all that <@%d> wrote in this server?**", user),
+		x.text("`/memory optout` is theirs alone: I may remember again what they write from now on. It can't be undone."),
+		fmt.Sprintf("%s:%s:%d", purges, purgesMember, user))
+}
+
+// askChannel asks it of a channel.
+func (c *commands) askChannel(ctx context.Context, x *exchange) (sheet, error) {
+	_, at, err := c.place(ctx, x)
+	if err != nil {
+		return sheet{}, err
+	}
+	return c.askFor(ctx, x, at)
+}
+
+// askPurge asks it of the channel that a button names.
+func (c *commands) askPurge(ctx context.Context, x *exchange) (sheet, error) {
+	args := x.args()
+	if len(args) != 1 {
+		return sheet{}, refusal(x.text(unknownTool))
+	}
+	id, err := channelIn(args[0])
+	if err != nil || id == 0 {
+		return sheet{}, errUnknownChannel
+	}
+	_, at, err := c.placed(ctx, x, id)
+	if err != nil {
+		return sheet{}, err
+	}
+	return c.askFor(ctx, x, at)
+}
+
+func (c *commands) askFor(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
+	f := memory.Forgetting{Guild: x.guild(), Channel: at.ID}
+	return c.confirmPurge(ctx, x, f, x.text("**Forget all that was said in %s, with its threads?**", x.mention(at.ID)),
+		lines(x.text("What was set for it goes too: persona, model and the like. Whether I answer there, whether I remember it and how long stay as they are."), x.text(purgeEnd)),
+		fmt.Sprintf("%s:%s:%d", purges, purgesChannel, at.ID))
+}
+
+// askBefore asks it of what is older than a time, in a channel or the whole server.
+func (c *commands) askBefore(ctx context.Context, x *exchange) (sheet, error) {
+	_, at, err := c.optional(ctx, x)
+	if err != nil {
+		return sheet{}, err
+	}
+	before, _, err := c.span(ctx, x, "before")
+	switch {
+	case err != nil:
+		return sheet{}, err
+	case before.After(c.at(x)):
+		return sheet{}, refusal(x.text("That is in the future: what isn't said yet I can't forget."))
+	}
+	before = before.Truncate(time.Second)
+	f := memory.Forgetting{Guild: x.guild(), Channel: at.ID, Before: before}
+	return c.confirmPurge(ctx, x, f, x.text("**Forget all that was said in %s before <t:%d:f>?**", x.mention(at.ID), before.Unix()), x.text(purgeEnd),
+		fmt.Sprintf("%s:%s:%d:%d", purges, purgesBefore, before.Unix(), at.ID))
+}
+
+// optional is the channel that was given, if any was.
+func (c *commands) optional(ctx context.Context, x *exchange) (*memory.Guild, memory.Channel, error) {
+	if x.option("channel") == "" {
+		return c.placed(ctx, x, 0)
+	}
+	return c.place(ctx, x)
+}
+
+// confirmPurge asks, with what would go.
+func (c *commands) confirmPurge(ctx context.Context, x *exchange, f memory.Forgetting, question, end, id string) (sheet, error) {
+	f.Why, f.At = memory.WhyPurge, c.at(x)
+	e, err := c.bot.memory.Extent(ctx, f)
+	if err != nil {
+		return sheet{}, err
+	}
+	if f.User == 0 && e == (memory.Extent{}) {
+		return sheet{Content: x.text("There is nothing of that that I remember, so there is nothing to forget.")}, nil
+	}
+	shown := paragraphs(question, x.extent(e, f.User != 0), end)
+	shown.Components = []component{row(button(styleRed, x.text("Forget it for good"), id))}
+	return shown, nil
+}
+
+// purge forgets what a button says.
+func (c *commands) purge(ctx context.Context, x *exchange) (sheet, error) {
+	f, ok := c.purged(x)
+	if !ok {
+		return sheet{}, refusal(x.text(unknownTool))
+	}
+	c.forgetSessions(ctx, f)
+	return c.forgetting(ctx, x, f, func(r memory.Receipt) string { return x.purgeReceipt(r, c.bot.now()) })
+}
+
+// purged is what a button says is to be forgotten.
+func (c *commands) purged(x *exchange) (f memory.Forgetting, ok bool) {
+	f = memory.Forgetting{Guild: x.guild(), Why: memory.WhyPurge, At: c.at(x)}
+	args := x.args()
+	var n []int64
+	for _, arg := range args[min(1, len(args)):] {
+		number, err := strconv.ParseInt(arg, 10, 64)
+		if err != nil || number < 0 {
+			return f, false
+		}
+		n = append(n, number)
+	}
+	switch {
+	case len(n) == 1 && args[0] == purgesMember && n[0] > 0:
+		f.User = memory.UserID(n[0])
+	case len(n) == 1 && args[0] == purgesChannel && n[0] > 0:
+		f.Channel = memory.ChannelID(n[0])
+	case len(n) == 2 && args[0] == purgesBefore:
+		f.Before, f.Channel = time.Unix(n[0], 0), memory.ChannelID(n[1])
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// forgetSessions has also those sessions forgotten that aren't logged.
+func (c *commands) forgetSessions(ctx context.Context, f memory.Forgetting) {
+	switch {
+	case f.User != 0:
+		c.bot.recent.forget(f.Guild, f.User)
+	case f.Channel == 0:
+		c.bot.recent.leave(f.Guild)
+	default:
+		c.bot.recent.drop(f.Channel)
+		if g, err := c.bot.admit.guild(ctx, f.Guild); err == nil {
+			for _, thread := range g.WithThreads(f.Channel) {
+				c.bot.recent.drop(thread.ID)
+			}
+		}
+	}
+}
+
+// purgeReceipt says what was forgotten, and what couldn't be.
+func (l locale) purgeReceipt(r memory.Receipt, now time.Time) string {
+	f := r.Forgetting
+	what := l.text("what was said in %s", l.mention(f.Channel))
+	switch {
+	case f.User != 0:
+		what = l.text("what <@%d> wrote here", f.User)
+	case !f.Before.IsZero():
+		what = l.text("what was said in %s before <t:%d:f>", l.mention(f.Channel), f.Before.Unix())
+	}
+	text := lines(l.text("**Forgotten: %s**", what), l.count(r.Messages, "- %s message", "- %s messages"))
+	if r.Facts > 0 {
+		text = lines(text, l.count(r.Facts, "- %s thing I was told about somebody", "- %s things I was told about somebody"))
+	}
+	if r.Lore > 0 {
+		text = lines(text, l.count(r.Lore, "- %s piece of lore", "- %s pieces of lore"))
+	}
+	if r.Summaries > 0 {
+		text = lines(text, l.count(r.Summaries, "- %s summary", "- %s summaries"))
+	}
+	if r.Records > 0 {
+		text = lines(text, l.count(r.Records, "- %s record of a call", "- %s records of calls"))
+	}
+	return lines(text, l.count(r.Answers, "- %s answer of mine that used it", "- %s answers of mine that used it"),
+		l.text("-# Receipt %d, <t:%d:f>. I can't reach: backups and exports made before, what a language model's host was sent and may have kept, "+
+			"what others quoted, and Discord itself, where messages stay until they are deleted there.", f.ID, now.Unix()))
+}

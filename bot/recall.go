@@ -1,0 +1,232 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// relatedCommand is in the menu of a message.
+const relatedCommand = "Find related"
+
+const (
+	mostFound    = 25 // messages of a search
+	foundPerPage = 5
+	beforeLength = 80 // of the message before one that was found, in graphemes
+)
+
+// What is said of a search. It goes through exchange.text.
+const (
+	askForSomething = "What are you looking for? Please write a question or a few words."
+	foundNothing    = "I found nothing about that in what you may read. Other words may find it."
+	foundNoneHere   = "I found nothing about that, with these filters, in what you may read. Try a longer span, or leave out `in`, `from`, `since` or `until`; other words may find it, too."
+	foundNoneLeft   = "Nothing of this page is left that you may read."
+	searchIsOver    = "I no longer know what this search found. Please search again."
+	noTextToRelate  = "This message has no text, so there is nothing that I could look for. I can't read images and embeds."
+)
+
+// recallCommand is /recall.
+func recallCommand() command {
+	in := option{Type: optionChannel, Name: "in", Description: "Only what was said in this channel and its threads", ChannelTypes: withThreads}
+	return command{
+		Type: commandSlash, Name: "recall", Description: "Finds what was said, among what you may read. Only you see it.",
+		Options: []option{
+			textOption("question", "A question, or a few words", longestQuestion),
+			in,
+			{Type: optionUser, Name: "from", Description: "Only what this person said"},
+			timeOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 7d, 3 weeks"),
+			timeOption("until", "To the end of this day, or longer ago: 2026-07-01, yesterday, 7d, 3 weeks"),
+		},
+		Contexts: []int{inGuilds, inDirect}, Integrations: []int{0},
+	}
+}
+
+func (c *commands) addFinding() {
+	c.tools["recall"] = tool{do: c.find, completes: spans("7d", "30d")}
+	c.tools[relatedCommand] = tool{refuse: relatesNothing, do: c.findRelated}
+	c.tools["component "+pagerName] = tool{updates: true, do: c.turnPage}
+	c.tools["catchup"] = tool{do: c.catchUp, completes: spans("3d", "7d")}
+}
+
+// find is what /recall shows.
+func (c *commands) find(ctx context.Context, x *exchange) (sheet, error) {
+	q := c.question(x)
+	if q.Text = strings.TrimSpace(q.Text); q.Text == "" {
+		return sheet{}, refusal(x.text(askForSomething))
+	}
+	var err error
+	if q.Filter, err = c.filter(ctx, x); err != nil {
+		return sheet{}, err
+	}
+	nothing := x.text(foundNothing)
+	if len(q.Filter.In)+len(q.Filter.From) > 0 || !q.Filter.Since.IsZero() || !q.Filter.Until.IsZero() {
+		nothing = x.text(foundNoneHere)
+	}
+	return c.showFound(ctx, x, q, x.text("**What was said about “%s”**", plain(q.Text, 100)), nothing)
+}
+
+// filter is what narrows a search down, as it was given.
+func (c *commands) filter(ctx context.Context, x *exchange) (answer.Filter, error) {
+	var f answer.Filter
+	if id, err := strconv.ParseInt(x.option("in"), 10, 64); err == nil {
+		f.In = []memory.ChannelID{memory.ChannelID(id)}
+	}
+	if id, err := strconv.ParseInt(x.option("from"), 10, 64); err == nil {
+		f.From = []memory.UserID{memory.UserID(id)}
+	}
+	since, _, err := c.span(ctx, x, "since")
+	if err != nil {
+		return f, err
+	}
+	_, until, err := c.span(ctx, x, "until")
+	if err != nil {
+		return f, err
+	}
+	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
+		return f, refusal(x.text("`since` is after `until`, so that nothing was said between them."))
+	}
+	f.Since, f.Until = since, until
+	return f, nil
+}
+
+// related is the message that more is sought of.
+func (x *exchange) related() (m *wireMessage, text string) {
+	m = x.Data.Resolved.Messages[fmt.Sprint(int64(x.Data.Target))]
+	if m == nil || m.Content == nil {
+		return m, ""
+	}
+	return m, strings.TrimSpace(memory.Clean(*m.Content))
+}
+
+func relatesNothing(x *exchange) string {
+	if _, text := x.related(); text == "" {
+		return x.text(noTextToRelate)
+	}
+	return ""
+}
+
+// findRelated is what the command in the menu of a message shows. What that says is searched for and not kept. Of somebody who
+// has opted out, and where nothing is remembered, it is given to no server.
+func (c *commands) findRelated(ctx context.Context, x *exchange) (sheet, error) {
+	m, text := x.related()
+	q := c.question(x)
+	q.ID, q.Text = memory.MessageID(x.Data.Target), clip(text, longestQuestion)
+	if m.Channel != 0 { // a thread shows the message that it began from, which is elsewhere
+		q.Channel = memory.ChannelID(m.Channel)
+	}
+	kept, err := c.bot.admit.remembers(ctx, q.Guild, q.Channel)
+	if err != nil {
+		return sheet{}, fmt.Errorf("look up whether message %d is remembered: %w", q.ID, err)
+	}
+	q.Local = !kept
+	if kept && m.Author != nil {
+		if q.Local, err = c.bot.memory.OptedOut(ctx, q.Guild, memory.UserID(m.Author.ID)); err != nil {
+			return sheet{}, fmt.Errorf("look up who wrote message %d: %w", q.ID, err)
+		}
+	}
+	heading := x.text("**What is related to [this message](<%s>)**", jumpURL(q.Guild, q.Channel, q.ID))
+	return c.showFound(ctx, x, q, heading, x.text(foundNothing))
+}
+
+// showFound searches, and shows the first page of what is found, or that it is nothing.
+func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question, heading, nothing string) (sheet, error) {
+	if _, h := c.counted(ctx, x); h != nil {
+		return sheet{Content: limitReached(x.locale, h)}, nil
+	}
+	q.Limit = mostFound
+	f, err := c.bot.answers().Find(ctx, q)
+	if err != nil {
+		return sheet{}, err
+	}
+	if f.Unranked != nil {
+		c.bot.log.Warn().Err(f.Unranked).Int64("interaction", int64(x.ID)).Msg("found without the reranker")
+	}
+	if len(f.Found) == 0 {
+		return sheet{Content: nothing}, nil
+	}
+	d := &discovery{membership: membership{q.Guild, q.Asker}, channel: q.Channel, found: f.Found, words: f.TextOnly, at: q.Now}
+	if d.pages() > 1 {
+		c.found.put(x.ID, d)
+	}
+	return c.page(ctx, q, x, d, page{heading: heading, id: x.ID})
+}
+
+// turnPage shows another page of what was found.
+func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
+	id, at, ok := pageAsked(x)
+	q := c.question(x)
+	d := c.found.get(id, membership{q.Guild, q.Asker}, q.Now)
+	if !ok || d == nil || at < 0 || at >= d.pages() || x.Message == nil {
+		return sheet{}, refusal(x.text(searchIsOver))
+	}
+	heading, _, _ := strings.Cut(x.Message.Content, "\n") // which nobody else knows any more
+	return c.page(ctx, q, x, d, page{heading: heading, id: id, at: at})
+}
+
+// page is p of what was found, as it is now and as far as whoever asks by q may read it now. What is on which page stays, so that
+// nothing is missed when something goes.
+func (c *commands) page(ctx context.Context, q answer.Question, x *exchange, d *discovery, p page) (sheet, error) {
+	q.Channel, p.all, p.words = d.channel, len(d.found), d.words
+	var err error
+	p.seen, err = c.bot.answers().Look(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
+	return p.sheet(x.locale), err
+}
+
+// page is one page of what was found.
+type page struct {
+	heading string
+	id      snowflake // of the search
+	at      int       // from 0
+	all     int       // that were found
+	words   bool      // whether they were found by words only
+	seen    []answer.Seen
+}
+
+func (p page) sheet(l locale) sheet {
+	note := "\n-# " + l.count(p.all, "%s message found", "%s messages found")
+	if p.words {
+		note += " · " + l.text("by words only: I can't search by meaning right now")
+	}
+	room := (messageLimit - units(p.heading) - units(note)) / foundPerPage
+	var b strings.Builder
+	b.WriteString(p.heading)
+	for _, s := range p.seen {
+		b.WriteString(seenWithin(s, l, room))
+	}
+	if len(p.seen) == 0 {
+		b.WriteString("\n" + l.text(foundNoneLeft))
+	}
+	return sheet{Content: b.String() + note, Components: pager(p.id, p.at, pagesOf(p.all), l)}
+}
+
+// seenWithin shows a message that was found, with so much of what was said that it takes at most so many units.
+func seenWithin(s answer.Seen, l locale, room int) string {
+	for length := quoteLength; ; length /= 2 {
+		text := showSeen(s, l, length)
+		if units(text) <= room || length == 0 {
+			return text
+		}
+	}
+}
+
+func showSeen(s answer.Seen, l locale, length int) string {
+	m := s.Message
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s <@%d>", mark(s.Relevance), m.Author)
+	if m.Guild != memory.DirectGuild {
+		fmt.Fprintf(&b, " · <#%d>", m.Channel)
+	}
+	fmt.Fprintf(&b, " · <t:%d:f>", m.Time().Unix())
+	if url := jumpURL(m.Guild, m.Channel, m.ID); url != "" {
+		fmt.Fprintf(&b, " · [%s](<%s>)", l.text("jump"), url)
+	}
+	if before := s.Before; before != nil && length >= beforeLength {
+		fmt.Fprintf(&b, "\n-# <@%d>: %s", before.Author, plain(before.Text(), beforeLength))
+	}
+	fmt.Fprintf(&b, "\n> %s", plain(m.Text(), length))
+	return b.String()
+}

@@ -1,0 +1,386 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// holding has the oracle find n messages of bo's, of which those can be looked at that aren't gone.
+func (s *scene) holding(n int, gone map[memory.MessageID]bool) {
+	message := func(id memory.MessageID) memory.Message {
+		return memory.Message{ID: id, Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: fmt.Sprintf("the *deadline* no. %d.", id)}
+	}
+	s.oracle.find = func(answer.Question) (answer.Finding, error) {
+		var f answer.Finding
+		for i := range n {
+			f.Found = append(f.Found, answer.Found{Channel: memory.ChannelID(s.channel), Message: memory.MessageID(i + 1), Relevance: 0.9})
+		}
+		return f, nil
+	}
+	s.oracle.look = func(q answer.Question, found []answer.Found) ([]answer.Seen, error) {
+		s.oracle.mu.Lock()
+		defer s.oracle.mu.Unlock()
+		s.oracle.asked = append(s.oracle.asked, q)
+		var seen []answer.Seen
+		for _, f := range found {
+			if !gone[f.Message] {
+				seen = append(seen, answer.Seen{Relevance: f.Relevance, Message: message(f.Message)})
+			}
+		}
+		return seen, nil
+	}
+}
+
+// lose has messages gone from now on.
+func (s *scene) lose(gone map[memory.MessageID]bool, ids ...memory.MessageID) {
+	s.oracle.mu.Lock()
+	defer s.oracle.mu.Unlock()
+	for _, id := range ids {
+		gone[id] = true
+	}
+}
+
+// buttonsIn are those below a message that somebody was shown, by label.
+func buttonsIn(t *testing.T, m discordtest.Sent) map[string]component {
+	t.Helper()
+	all := map[string]component{}
+	for _, raw := range m.Components {
+		var row component
+		if err := json.Unmarshal(raw, &row); err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range row.Components {
+			all[b.Label] = b
+		}
+	}
+	return all
+}
+
+// turn presses a button below what somebody was shown, and is what stands there once it contains text.
+func (s *scene) turn(t *testing.T, m discordtest.Sent, who discordtest.User, label, text string) discordtest.Sent {
+	t.Helper()
+	i := s.discord.Click(m.Message, who.ID, buttonsIn(t, m)[label].CustomID)
+	if r := i.Wait(); r.Type != respondUpdating {
+		t.Errorf("pressing %s was answered with %+v", label, r)
+	}
+	var now discordtest.Sent
+	s.discord.WaitFor(text, func() bool {
+		now = i.WaitMessage()
+		return strings.Contains(now.Content, text)
+	})
+	if now.ID != m.ID || now.Flags&discordtest.Ephemeral == 0 {
+		t.Errorf("the page isn't in place: %+v", now)
+	}
+	return now
+}
+
+func TestRecallShowsPages(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.waitRegistered()
+	gone := map[memory.MessageID]bool{}
+	s.holding(12, gone)
+	first := s.use(t, s.ana, "recall", opt("question", " when is the *deadline*?"))
+	want := fmt.Sprintf("**What was said about “when is the \\*deadline\\*?”**\n🔥 <@%d> · <#%d> · <t:1420070400:f> · [jump](<https://discord.com/channels/%d/%d/1>)\n> the \\*deadline\\* no. 1.\n",
+		s.bo.ID, s.channel, s.guild.ID, s.channel)
+	if !strings.HasPrefix(first.Content, want) || !strings.HasSuffix(first.Content, "no. 5.\n-# 12 messages found") {
+		t.Errorf("shown %s\nwant %s…", first.Content, want)
+	}
+	if b := buttonsIn(t, first); len(b) != 3 || !b["«"].Disabled || !b["1/3"].Disabled || b["»"].Disabled {
+		t.Errorf("below the first page: %+v", b)
+	}
+	s.lose(gone, 2, 6)
+	second := s.turn(t, first, s.ana, "»", "no. 7.")
+	if strings.Contains(second.Content, "no. 6.") || !strings.HasPrefix(second.Content, "**What was said about “when is the \\*deadline\\*?”**\n🔥") ||
+		!strings.HasSuffix(second.Content, "no. 10.\n-# 12 messages found") {
+		t.Errorf("then %s", second.Content)
+	}
+	q := s.oracle.questions()[len(s.oracle.questions())-1]
+	if !q.OnlyAsker || q.Roles == nil || q.Asker != memory.UserID(s.ana.ID) || q.Channel != memory.ChannelID(s.channel) || q.Text != "" || q.Settled == nil {
+		t.Errorf("looked at by %+v", q)
+	}
+	last := s.turn(t, second, s.ana, "»", "no. 12.")
+	if b := buttonsIn(t, last); b["«"].Disabled || !b["3/3"].Disabled || !b["»"].Disabled {
+		t.Errorf("below the last page: %+v", b)
+	}
+	s.lose(gone, 7, 8, 9, 10)
+	empty := s.turn(t, last, s.ana, "«", foundNoneLeft)
+	if first = s.turn(t, empty, s.ana, "«", "no. 5."); strings.Contains(first.Content, "no. 2.") {
+		t.Errorf("the first again: %s", first.Content)
+	}
+	s.holding(5, gone)
+	if m := s.use(t, s.ana, "recall", opt("question", "deadline")); !strings.Contains(m.Content, "no. 5.") || len(m.Components) > 0 {
+		t.Errorf("one page: %+v", m)
+	}
+	s.holding(0, gone)
+	if m := s.use(t, s.ana, "recall", opt("question", "deadline")); m.Content != foundNothing {
+		t.Errorf("found nothing: %s", m.Content)
+	}
+	if m := s.use(t, s.ana, "recall", opt("question", "  ")); m.Content != askForSomething {
+		t.Errorf("asked nothing: %s", m.Content)
+	}
+}
+
+// It is said of a page that nobody may turn any more, which stays: its search is over or somebody else's.
+func TestOldPagesAreOver(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.waitRegistered()
+	gone := map[memory.MessageID]bool{}
+	s.holding(12, gone)
+	m := s.use(t, s.ana, "recall", opt("question", "deadline"))
+	s.discord.Advance(findsKept - time.Second)
+	m = s.turn(t, m, s.ana, "»", "no. 6.")
+	s.discord.Advance(findsKept - time.Second)
+	m = s.turn(t, m, s.ana, "»", "no. 11.")
+	id := buttonsIn(t, m)["«"].CustomID
+	if d := s.bot.commands.found.get(snowflake(0), membership{}, s.discord.Now()); d != nil {
+		t.Errorf("nobody's search is %+v", d)
+	}
+	over := func(who discordtest.User, id string) {
+		t.Helper()
+		i := s.discord.Click(m.Message, who.ID, id)
+		if r := i.Wait(); r.Type != respondUpdating {
+			t.Errorf("answered with %+v", r)
+		}
+		s.discord.WaitFor("the end", func() bool { all := i.FollowUps(); return len(all) == 1 && all[0].Content == searchIsOver })
+		if now := i.WaitMessage(); now.Content != m.Content || len(now.Components) != len(m.Components) {
+			t.Errorf("the page became %+v", now)
+		}
+	}
+	over(s.bo, id) // somebody else's
+	m = s.use(t, s.ana, "recall", opt("question", "deadline"))
+	s.discord.Advance(findsKept)
+	over(s.ana, buttonsIn(t, m)["»"].CustomID)
+	s.oracle.look = func(answer.Question, []answer.Found) ([]answer.Seen, error) {
+		return nil, errors.New("the disk is on fire")
+	}
+	if m := s.use(t, s.ana, "recall", opt("question", "deadline")); !strings.HasPrefix(m.Content, "Something went wrong") {
+		t.Errorf("without looking: %s", m.Content)
+	}
+	s.oracle.find = func(answer.Question) (answer.Finding, error) {
+		return answer.Finding{}, errors.New("the disk is on fire")
+	}
+	if m := s.use(t, s.ana, "recall", opt("question", "deadline")); !strings.HasPrefix(m.Content, "Something went wrong") {
+		t.Errorf("without finding: %s", m.Content)
+	}
+}
+
+func TestRecallNarrowsDown(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.waitRegistered()
+	if err := s.log.Apply(t.Context(), memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingTimezone, Value: "Asia/Tokyo", At: s.discord.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	s.holding(0, nil)
+	tokyo, err := time.LoadLocation("Asia/Tokyo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := func(d int) time.Time { return time.Date(2020, 7, d, 0, 0, 0, 0, tokyo) }
+	if m := s.use(t, s.ana, "recall", opt("question", "deadline"), opt("in", s.channel), opt("from", s.bo.ID), opt("since", "2020-07-01"), opt("until", "2020-07-03")); m.Content != foundNoneHere {
+		t.Errorf("shown %s", m.Content)
+	}
+	q := s.oracle.questions()[0]
+	if want := (answer.Filter{In: []memory.ChannelID{memory.ChannelID(s.channel)}, From: []memory.UserID{memory.UserID(s.bo.ID)}, Since: day(1), Until: day(4)}); fmt.Sprint(q.Filter) != fmt.Sprint(want) {
+		t.Errorf("asked with %v, want %v", q.Filter, want)
+	}
+	if q.Limit != mostFound || q.Text != "deadline" || q.ID != 0 || q.Local {
+		t.Errorf("asked %+v", q)
+	}
+	for _, test := range []struct{ since, until, want string }{
+		{"soon", "", "I don't understand “soon” as a time. I know days such as `2026-07-01`"},
+		{"", "next week", "I don't understand “next week” as a time."},
+		{"9999-01-01", "", "“9999-01-01” is still to come"},
+		{"7d", "8d", "`since` is after `until`"},
+	} {
+		var options []discordtest.Opt
+		if options = append(options, opt("question", "deadline")); test.since != "" {
+			options = append(options, opt("since", test.since))
+		}
+		if test.until != "" {
+			options = append(options, opt("until", test.until))
+		}
+		if m := s.use(t, s.ana, "recall", options...); !strings.HasPrefix(m.Content, test.want) {
+			t.Errorf("%q to %q: %s", test.since, test.until, m.Content)
+		}
+	}
+	if n := len(s.oracle.questions()); n != 1 {
+		t.Errorf("searched %d times", n)
+	}
+	got := s.discord.Complete(s.channel, s.ana.ID, "recall", opt("since", "")).Wait().Choices()
+	if len(got) != 4 || got["today"] != "today" || got["yesterday"] != "yesterday" || got["7d (so many days back)"] != "7d" {
+		t.Errorf("offered %v", got)
+	}
+	if got = s.discord.Complete(s.channel, s.ana.ID, "recall", opt("until", "30")).Wait().Choices(); len(got) != 1 {
+		t.Errorf("for 30 offered %v", got)
+	}
+}
+
+// The zone of days is the guild's, if it is one, or what is configured.
+func TestZoneOfDays(t *testing.T) {
+	t.Parallel()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		set        string
+		configured *time.Location
+		want       string
+	}{{"Asia/Tokyo", berlin, "Asia/Tokyo"}, {"Mars/Olympus", berlin, "Europe/Berlin"}, {"Local", berlin, "Europe/Berlin"}, {"", berlin, "Europe/Berlin"}, {"", nil, "UTC"}} {
+		log := newNotebook()
+		if err := log.Apply(t.Context(), memory.GuildSeen{Guild: memory.Guild{ID: 7}}, memory.SettingChosen{Guild: 7, Key: memory.SettingTimezone, Value: test.set}); err != nil {
+			t.Fatal(err)
+		}
+		b := &Bot{admit: newAdmission(log, memory.Policy{}, nil, nil)}
+		b.Renew(Terms{Choices: answer.Choices{Default: answer.Settings{Zone: test.configured}}})
+		c := commands{bot: b}
+		if got := c.guildZone(t.Context(), 7); got.String() != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
+func TestRecallInDirectMessages(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.waitRegistered()
+	dm := s.discord.DM(s.ana.ID, "the deadline is Friday")
+	s.holding(1, nil)
+	look := s.oracle.look
+	s.oracle.look = func(q answer.Question, found []answer.Found) ([]answer.Seen, error) {
+		seen, err := look(q, found)
+		seen[0].Message.Guild = memory.DirectGuild
+		seen[0].Before = &memory.Message{Author: 17, Content: "when\nis it?"}
+		return seen, err
+	}
+	m := s.discord.Slash(dm.ChannelID, s.ana.ID, "recall", opt("question", "deadline")).WaitMessage()
+	s.says(t, m, fmt.Sprintf("🔥 <@%d> · <t:", s.bo.ID), "(<https://discord.com/channels/@me/", "\n-# <@17>: when is it?\n> the", "-# 1 message found")
+	if q := s.oracle.questions()[0]; q.Guild != memory.DirectGuild || q.Channel != memory.ChannelID(dm.ChannelID) {
+		t.Errorf("asked %+v", q)
+	}
+}
+
+func TestFindRelated(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.waitRegistered()
+	s.holding(6, nil)
+	said := s.discord.Say(s.channel, s.bo.ID, "the *deadline* is Friday")
+	m := s.discord.MessageAction(said, s.ana.ID, relatedCommand).WaitMessage()
+	s.says(t, m, fmt.Sprintf("**What is related to [this message](<https://discord.com/channels/%d/%d/%d>)**\n", s.guild.ID, s.channel, said.ID), "no. 5.")
+	q := s.oracle.questions()[0]
+	if q.ID != memory.MessageID(said.ID) || q.Text != "the *deadline* is Friday" || q.Local || !q.OnlyAsker {
+		t.Errorf("asked %+v", q)
+	}
+	m = s.turn(t, m, s.ana, "»", "no. 6.")
+	s.says(t, m, "**What is related to [this message](<https://")
+	x := &exchange{wireInteraction: wireInteraction{Guild: snowflake(s.guild.ID), Channel: snowflake(s.channel) + 1}} // a thread
+	x.Data.Target = snowflake(said.ID)
+	content := said.Content
+	x.Data.Resolved.Messages = map[string]*wireMessage{said.ID.String(): {Channel: snowflake(s.channel), Content: &content}}
+	if shown, err := s.bot.commands.findRelated(t.Context(), x); err != nil || !strings.Contains(shown.Content, fmt.Sprintf("/%d/%d/%d>", s.guild.ID, s.channel, said.ID)) {
+		t.Errorf("of what a thread began from: %+v, %v", shown, err)
+	}
+	began := s.oracle.questions()
+	if q = began[len(began)-2]; q.Channel != memory.ChannelID(s.channel) {
+		t.Errorf("asked %+v", q)
+	}
+	if err := s.log.Apply(t.Context(), memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Out: true}); err != nil {
+		t.Fatal(err)
+	}
+	long := s.discord.Say(s.channel, s.bo.ID, strings.Repeat("e", 1500))
+	s.discord.MessageAction(long, s.ana.ID, relatedCommand).WaitMessage()
+	all := s.oracle.questions()
+	q = all[len(all)-2]
+	if len(q.Text) > longestQuestion+len("…") || !q.Local {
+		t.Errorf("of somebody who has opted out: %d bytes, %v", len(q.Text), q.Local)
+	}
+	silent := s.discord.Say(s.channel, s.bo.ID, " ")
+	if m := s.discord.MessageAction(silent, s.ana.ID, relatedCommand).WaitMessage(); m.Content != noTextToRelate || m.Flags&discordtest.Ephemeral == 0 {
+		t.Errorf("of a message without text: %+v", m)
+	}
+	if strings.Contains(s.out.String(), "deadline") {
+		t.Error("the message's text is in the journal")
+	}
+	s.log.mu.Lock()
+	s.log.readFails = errDown
+	s.log.mu.Unlock()
+	if m := s.discord.MessageAction(said, s.ana.ID, relatedCommand).WaitMessage(); !strings.HasPrefix(m.Content, "Something went wrong") {
+		t.Errorf("without knowing who wants what: %s", m.Content)
+	}
+}
+
+// What is said where nothing is remembered goes to no server when more is sought of it.
+func TestFindRelatedWhereNothingIsRemembered(t *testing.T) {
+	t.Parallel()
+	s := asking(t).run(t).ready(t)
+	s.notice(t, s.channel)
+	s.waitRegistered()
+	s.holding(1, nil)
+	said := s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
+	s.discord.MessageAction(said, s.ana.ID, relatedCommand).WaitMessage()
+	if q := s.oracle.questions()[0]; !q.Local {
+		t.Errorf("asked %+v", q)
+	}
+}
+
+func TestFindingIsAcknowledgedWhateverTheLogDoes(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.waitRegistered()
+	s.holding(12, nil)
+	shown := s.use(t, s.ana, "recall", opt("question", "deadline"))
+	before := len(s.oracle.questions())
+	release := s.log.hold()
+	said := s.discord.Say(s.channel, s.bo.ID, "waits")
+	all := []*discordtest.Interaction{
+		s.discord.Slash(s.channel, s.ana.ID, "recall", opt("question", "deadline")), s.discord.Slash(s.channel, s.ana.ID, "catchup"),
+		s.discord.MessageAction(said, s.ana.ID, relatedCommand), s.discord.Click(shown.Message, s.ana.ID, buttonsIn(t, shown)["»"].CustomID),
+	}
+	for _, i := range all {
+		if r := i.Wait(); !r.Deferred() {
+			t.Errorf("answered with %+v", r)
+		}
+	}
+	if n := len(s.oracle.questions()) - before; n != 0 {
+		t.Errorf("%d were asked before all is logged that came before", n)
+	}
+	s.oracle.catchUp = func(_ context.Context, _ answer.Question, _ time.Time) (answer.CaughtUp, error) {
+		return answer.CaughtUp{}, nil
+	}
+	release()
+	for _, i := range all[:3] {
+		i.WaitMessage()
+	}
+}
+
+func TestFindingCountsAsAQuestion(t *testing.T) {
+	t.Parallel()
+	s := limitedTo(t, Limits{Member: memory.Limit{Messages: 1}}).run(t).ready(t)
+	s.waitRegistered()
+	s.holding(12, nil)
+	m := s.use(t, s.ana, "recall", opt("question", "deadline"))
+	m = s.turn(t, m, s.ana, "»", "no. 6.")
+	s.turn(t, m, s.ana, "»", "no. 11.")
+	for _, name := range []string{"recall", "catchup"} {
+		options := []discordtest.Opt{opt("question", "deadline")}
+		if name == "catchup" {
+			options = nil
+		}
+		if m := s.use(t, s.ana, name, options...); !strings.HasPrefix(m.Content, "You've asked me once within a minute") {
+			t.Errorf("/%s after the limit: %s", name, m.Content)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/bwmarrin/discordgo"
+
+	"hark/memory"
+)
+
+// begun is what a session of the gateway begins with.
+type begun struct {
+	app    snowflake
+	guilds []memory.GuildID
+}
+
+func parseBegun(data json.RawMessage) (begun, error) {
+	var r struct {
+		Application struct {
+			ID snowflake `json:"id"`
+		} `json:"application"`
+		Guilds []struct {
+			ID snowflake `json:"id"`
+		} `json:"guilds"`
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return begun{}, err
+	}
+	b := begun{app: r.Application.ID}
+	for _, g := range r.Guilds {
+		b.guilds = append(b.guilds, memory.GuildID(g.ID))
+	}
+	return b, nil
+}
+
+// fewGuilds is in how many it is looked whether commands of their own are left from a time with Config.DevGuild: who
+// develops has a bot in a few, and each takes a request at every connection.
+const fewGuilds = 20
+
+// register brings Discord's lists of our commands up to date: that of all guilds, or with Config.DevGuild that of one. The
+// other is emptied, since Discord would show both. It writes nothing where nothing is to be changed.
+func (c *commands) register(ctx context.Context, b begun) {
+	err := c.registerIn(ctx, b)
+	if err != nil && ctx.Err() == nil {
+		c.bot.log.Error().Err(err).Msg("couldn't register the commands; trying again at the next connection")
+	}
+}
+
+func (c *commands) registerIn(ctx context.Context, b begun) error {
+	app := fmt.Sprint(int64(b.app))
+	everywhere := discordgo.EndpointApplicationGlobalCommands(app)
+	within := func(g memory.GuildID) string { return discordgo.EndpointApplicationGuildCommands(app, g.String()) }
+	if dev := c.bot.cfg.DevGuild; dev != 0 {
+		err := c.bring(ctx, within(dev), ofGuild(inLanguages(registered())))
+		if isForbidden(err) {
+			return fmt.Errorf("register commands in the server %d: Hark isn't there, or was invited without commands; invite it with %s, or change discord.dev_guild",
+				dev, InviteURL(app, dev))
+		}
+		if err != nil {
+			return err
+		}
+		return errors.Join(c.bring(ctx, everywhere, []command{}), c.clear(ctx, b.guilds, dev, within))
+	}
+	if err := c.bring(ctx, everywhere, inLanguages(registered())); err != nil {
+		return err
+	}
+	return c.clear(ctx, b.guilds, 0, within)
+}
+
+// clear takes away the commands that guilds but one were shown while they were the one to develop in, if there are few guilds.
+func (c *commands) clear(ctx context.Context, guilds []memory.GuildID, but memory.GuildID, within func(memory.GuildID) string) error {
+	if len(guilds) > fewGuilds {
+		return nil
+	}
+	var errs []error
+	for _, g := range guilds {
+		if g == but {
+			continue
+		}
+		if err := c.bring(ctx, within(g), []command{}); !isForbidden(err) { // which has none either
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// bring makes the list at address ours.
+func (c *commands) bring(ctx context.Context, address string, ours []command) error {
+	var there []knownCommand
+	if err := c.bot.rest.call(ctx, "GET", address+"?with_localizations=true", address, nil, &there); err != nil {
+		return err
+	}
+	same := func(ours, theirs command) bool {
+		if ours.Contexts == nil { // Discord knows of a guild's own where they can be used
+			theirs.Contexts, theirs.Integrations = nil, nil
+		}
+		return reflect.DeepEqual(ours, theirs)
+	}
+	if !sameCommands(commandsOf(there), ours, same) {
+		if err := c.bot.rest.call(ctx, "PUT", address, address, ours, &there); err != nil {
+			return err
+		}
+	}
+	if len(ours) > 0 {
+		c.know(there)
+	}
+	return nil
+}
+
+// ofGuild is commands without what a guild's own can't have.
+func ofGuild(commands []command) []command {
+	for i := range commands {
+		commands[i].Contexts, commands[i].Integrations = nil, nil
+	}
+	return commands
+}
+
+func isForbidden(err error) bool { return status(err) == 403 }

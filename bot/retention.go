@@ -1,0 +1,160 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/memory"
+)
+
+// keepsFor is the button that decides a retention: with the channel and the value.
+const keepsFor = "keep"
+
+// retentionDefault takes back what was set.
+const retentionDefault = "default"
+
+// retention decides how long what is said is remembered, or shows it. Where that would have something forgotten it asks first.
+func (c *commands) retention(ctx context.Context, x *exchange) (sheet, error) {
+	g, at, err := c.place(ctx, x)
+	if err != nil {
+		return sheet{}, err
+	}
+	id := keeperOf(g, at)
+	value := strings.ToLower(x.option("keep"))
+	if value == "" {
+		return paragraphs(x.retentionTold(g, id, c.bot.cfg.Retention)), nil
+	}
+	if value, err = x.retentionValue(value); err != nil {
+		return sheet{}, err
+	}
+	less, err := g.Shortens(ctx, c.bot.memory, id, value, c.bot.cfg.Retention, c.bot.now())
+	if err != nil {
+		return sheet{}, err
+	}
+	if less == nil {
+		return c.setRetention(ctx, x, id, value)
+	}
+	shown := paragraphs(
+		x.text("**Remember what is said in %s only %s?**", x.mention(id), x.lasting(less.Keep)),
+		x.text("What is older goes for good within a minute, and from then on whatever gets too old: now that is what was said before <t:%d:f>.", less.Since.Unix()),
+		x.extent(less.Goes, false),
+		x.text("It can't be undone: a longer time set later brings nothing back."))
+	shown.Components = []component{row(button(styleRed, x.text("Remember it no longer than that"), fmt.Sprintf("%s:%d:%s", keepsFor, id, orDefault(value))))}
+	return shown, nil
+}
+
+// keep is retention once it is confirmed.
+func (c *commands) keep(ctx context.Context, x *exchange) (sheet, error) {
+	args := x.args()
+	if len(args) != 2 {
+		return sheet{}, refusal(x.text(unknownTool))
+	}
+	id, err := channelIn(args[0])
+	if err != nil {
+		return sheet{}, err
+	}
+	value, err := x.retentionValue(args[1])
+	if err != nil {
+		return sheet{}, err
+	}
+	return c.setRetention(ctx, x, id, value)
+}
+
+func (c *commands) setRetention(ctx context.Context, x *exchange, id memory.ChannelID, value string) (sheet, error) {
+	e := memory.SettingChosen{Guild: x.guild(), Channel: id, Key: memory.SettingRetention, Value: value, At: c.bot.now()}
+	if err := c.bot.memory.Apply(ctx, e); err != nil {
+		return sheet{}, fmt.Errorf("keep the retention of channel %d: %w", id, err)
+	}
+	g, err := c.bot.admit.guild(ctx, x.guild())
+	if err != nil {
+		return sheet{}, err
+	}
+	return paragraphs(x.text("Decided."), x.retentionTold(g, id, c.bot.cfg.Retention)), nil
+}
+
+// keeperOf is the channel whose retention a channel has, as memory.Guild.Retention has it.
+func keeperOf(g *memory.Guild, at memory.Channel) memory.ChannelID {
+	known := slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == at.Parent })
+	if at.Kind.IsThread() && known {
+		return at.Parent
+	}
+	return at.ID
+}
+
+// retentionValue is a retention as it is kept; "" for the default.
+func (l locale) retentionValue(text string) (string, error) {
+	if text == retentionDefault {
+		return "", nil
+	}
+	keep, err := memory.ParseRetention(text)
+	if err != nil {
+		return "", refusal(l.text("I can't read “%s” as how long to remember. Please write days, such as 90d, hours, such as 12h, `forever`, or `default`, which takes back what was decided.", plain(text, 50)))
+	}
+	return memory.FormatRetention(keep), nil
+}
+
+func orDefault(value string) string {
+	if value == "" {
+		return retentionDefault
+	}
+	return value
+}
+
+// retentionTold says how long what is said in a channel is remembered, or in the whole server with the id 0.
+func (l locale) retentionTold(g *memory.Guild, id memory.ChannelID, most time.Duration) string {
+	limit := ""
+	if most > 0 {
+		limit = l.text("-# Whoever runs me has nothing remembered longer than that: %s.", l.lasting(most))
+	}
+	own := ""
+	if id == 0 {
+		own = l.decidedAlone(g, memory.SettingRetention)
+	}
+	return lines(l.retained(g, id, most), own, limit, l.text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
+}
+
+// retained is one line of it.
+func (l locale) retained(g *memory.Guild, id memory.ChannelID, most time.Duration) string {
+	keep, at, set := g.Retention(id, most)
+	switch {
+	case !set:
+		return l.text("What is said in %s is remembered %s, as I was set up.", l.mention(id), l.lasting(keep))
+	case at == 0:
+		return l.text("What is said in %s is remembered %s, as was decided for the server.", l.mention(id), l.lasting(keep))
+	}
+	return l.text("What is said in %s is remembered %s, as was decided for %s.", l.mention(id), l.lasting(keep), l.mention(at))
+}
+
+// extent is how much goes, in words; facts are those about a person.
+func (l locale) extent(e memory.Extent, facts bool) string {
+	text := l.count(e.Messages, "- %s message", "- %s messages")
+	if e.Channels > 0 {
+		text = l.count(e.Channels, "%[2]s in %[1]s channel", "%[2]s in %[1]s channels", text)
+	}
+	if facts {
+		text = lines(text, l.count(e.Facts, "- %s thing I was told about them, and the names I know them by", "- %s things I was told about them, and the names I know them by"))
+	}
+	if e.Lore > 0 {
+		text = lines(text, l.count(e.Lore, "- %s piece of lore", "- %s pieces of lore"))
+	}
+	if e.Summaries > 0 {
+		text = lines(text, l.count(e.Summaries, "- %s summary, which is made anew from what is left", "- %s summaries, which are made anew from what is left"))
+	}
+	return lines(text, l.text("- all that was made from that: what I index it by, and those of my answers that used it"))
+}
+
+// lasting is how long something is kept, in words.
+func (l locale) lasting(keep time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case keep <= 0:
+		return l.text("without end")
+	case keep%day == 0:
+		return l.count(int(keep/day), "for %s day", "for %s days")
+	default:
+		return l.count(int((keep+time.Hour-1)/time.Hour), "for %s hour", "for %s hours")
+	}
+}

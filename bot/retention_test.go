@@ -1,0 +1,118 @@
+package bot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// kept is what was set last, in words.
+func (s *scene) kept() string {
+	e := s.lastSetting()
+	return fmt.Sprintf("%d %s %s", e.Channel, e.Key, e.Value)
+}
+
+func TestRetentionIsShownAndDecided(t *testing.T) {
+	t.Parallel()
+	s := asking(t)
+	s.bot.cfg.Retention = 400 * 24 * time.Hour
+	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic}); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t).ready(t)
+	s.waitRegistered()
+	here := fmt.Sprintf("<#%d>", s.channel)
+	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &s.channel, Type: discordtest.PublicThread, Name: "more"})
+	for _, at := range []discordtest.ID{s.channel, thread.ID, other.ID} {
+		s.discord.Say(at, s.bo.ID, fmt.Sprint("old in ", at))
+		s.log.waitSaid(t, fmt.Sprint("them: old in ", at))
+	}
+	s.discord.Advance(100 * 24 * time.Hour)
+	s.discord.Say(s.channel, s.bo.ID, "new")
+	s.log.waitSaid(t, "them: new")
+
+	s.says(t, s.use(t, s.ana, "hark retention"), "What is said in "+here+" is remembered for 400 days, as I was set up.", "Whoever runs me has nothing remembered longer than that: for 400 days.")
+	for _, bad := range []string{"soon", "0", "40000d", "1m"} {
+		s.says(t, s.use(t, s.ana, "hark retention", opt("keep", bad)), "I can't read “"+bad+"”", "such as 90d", "`forever`")
+	}
+	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "9d"), opt("channel", other.ID), opt("server", true)), "not for both")
+	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
+		t.Errorf("logged %+v", e)
+	}
+	// A longer time, though it holds no longer than the operator's, needs no question.
+	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "forever")), "Decided.", "for 400 days, as was decided for "+here)
+	if got := s.kept(); got != fmt.Sprintf("%d retention forever", s.channel) {
+		t.Errorf("set %s", got)
+	}
+	// A shorter one asks, with what goes; from a thread it is its channel's.
+	i := s.discord.Slash(thread.ID, s.ana.ID, "hark retention", opt("keep", "30"))
+	ask := i.WaitMessage()
+	s.says(t, ask, "**Remember what is said in "+here+" only for 30 days?**", "- 2 messages in 2 channels", "within a minute", "can't be undone")
+	if got := s.kept(); got != fmt.Sprintf("%d retention forever", s.channel) {
+		t.Errorf("before it was confirmed, set %s", got)
+	}
+	button := fmt.Sprintf("%s:%d:30d", keepsFor, s.channel)
+	s.says(t, s.discord.Click(ask.Message, s.bo.ID, button).WaitMessage(), "I can't tell any more whether you may decide that.")
+	done := s.discord.Click(ask.Message, s.ana.ID, button)
+	s.discord.WaitFor("the decision", func() bool {
+		return strings.Contains(done.WaitMessage().Content, "Decided.\nWhat is said in "+here+" is remembered for 30 days")
+	})
+	if got := s.kept(); got != fmt.Sprintf("%d retention 30d", s.channel) {
+		t.Errorf("set %s", got)
+	}
+	// The server's leaves out those that have their own.
+	ask = s.use(t, s.ana, "hark retention", opt("keep", "12h"), opt("server", true))
+	s.says(t, ask, "**Remember what is said in this server only for 12 hours?**", "- 1 message in 1 channel")
+	done = s.discord.Click(ask.Message, s.ana.ID, keepsFor+":0:12h")
+	s.discord.WaitFor("the server's decision", func() bool {
+		return strings.Contains(done.WaitMessage().Content, "What is said in this server is remembered for 12 hours, as was decided for the server.")
+	})
+	s.says(t, s.use(t, s.ana, "hark retention", opt("server", true)), "Decided for itself: "+here)
+	s.says(t, s.use(t, s.ana, "hark retention", opt("channel", other.ID)), "for 12 hours, as was decided for the server")
+	// Taking a channel's back may shorten it too, and asks then.
+	ask = s.use(t, s.ana, "hark retention", opt("keep", "default"))
+	s.says(t, ask, "only for 12 hours")
+	done = s.discord.Click(ask.Message, s.ana.ID, fmt.Sprintf("%s:%d:default", keepsFor, s.channel))
+	s.discord.WaitFor("the default", func() bool { return strings.Contains(done.WaitMessage().Content, "as was decided for the server") })
+	if got := s.kept(); got != fmt.Sprintf("%d retention ", s.channel) {
+		t.Errorf("set %s", got)
+	}
+	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "default"), opt("server", true)), "Decided.", "for 400 days, as I was set up")
+}
+
+// What nobody can send who uses Discord's own program does no harm.
+func TestButtonsOfKeepingThatAreNone(t *testing.T) {
+	t.Parallel()
+	c := newCommands(&Bot{})
+	x := func(id string) *exchange {
+		x := &exchange{}
+		x.Type, x.Data.CustomID, x.Guild = interactionComponent, id, 5
+		return x
+	}
+	for _, id := range []string{"keep", "keep:1", "keep:x:30d", "keep:-1:30d", "keep:1:soon", "keep:1:30d:2"} {
+		if s, err := c.keep(t.Context(), x(id)); err == nil {
+			t.Errorf("%s: %+v", id, s)
+		}
+	}
+	for _, id := range []string{"purgechannel", "purgechannel:x", "purgechannel:0", "purgechannel:1:2"} {
+		if s, err := c.askPurge(t.Context(), x(id)); err == nil {
+			t.Errorf("%s: %+v", id, s)
+		}
+	}
+	for _, id := range []string{"nobackfill", "nobackfill:x"} {
+		if s, err := c.stopBackfill(t.Context(), x(id)); err == nil {
+			t.Errorf("%s: %+v", id, s)
+		}
+	}
+	c.bot.now = time.Now
+	for _, id := range []string{"purge", "purge:m", "purge:m:0", "purge:m:x", "purge:c:0", "purge:c:-4", "purge:b:1", "purge:b:1:2:3", "purge:z:4", "purge::"} {
+		if f, ok := c.purged(x(id)); ok {
+			t.Errorf("%s: %+v", id, f)
+		}
+	}
+}

@@ -1,0 +1,342 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"hark/builder"
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/internal/embed"
+	"hark/internal/llm"
+	"hark/internal/llmtest"
+	counting "hark/internal/tokens"
+	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/search"
+)
+
+const screensHead = `# What members see
+
+Drawn by a test from what Hark really sends, in a server made up for it. What only one person sees is marked so. Times are as Discord shows
+them; links are underlined there and have an arrow here.
+
+This page is made from the code: ` + "`go test ./bot -run TestScreens -update`" + ` writes it anew.
+`
+
+// TestScreens draws what people see, and holds it against the page.
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	s := newScreens(t)
+	s.play()
+	const path = "../docs/screens.md"
+	got := s.page.String()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// screens is a server with people in it, and the page of what they see.
+type screens struct {
+	*testing.T
+	store    *sqlite.Store
+	discord  *discordtest.Server
+	guild    discordtest.Guild
+	planning discordtest.Channel
+	staff    discordtest.Channel
+	ana      discordtest.User // who owns the server
+	jane     discordtest.User
+	tom      discordtest.User
+	names    map[discordtest.ID]string
+	page     strings.Builder
+}
+
+func newScreens(t *testing.T) *screens {
+	t.Helper()
+	s := &screens{T: t, names: map[discordtest.ID]string{}}
+	s.discord = discordtest.New(t, discordtest.WithTime(time.Date(2026, 7, 24, 14, 31, 0, 0, time.UTC)))
+	s.guild = s.discord.AddGuild("Garden")
+	s.planning = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "planning"})
+	role := s.discord.AddRole(s.guild.ID, "staff", 0)
+	s.staff = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "staff", Overwrites: []discordtest.Overwrite{
+		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel),
+		discordtest.ForRole(role.ID, discordtest.ViewChannel, 0),
+		discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0),
+	}})
+	s.ana = s.discord.AddMember(s.guild.ID, discordtest.User{Username: "ana", GlobalName: new("Ana")}, role.ID)
+	s.jane = s.discord.AddMember(s.guild.ID, discordtest.User{Username: "jane", GlobalName: new("Jane")}, role.ID)
+	s.tom = s.discord.AddMember(s.guild.ID, discordtest.User{Username: "tom", GlobalName: new("Tom")})
+	s.discord.SetOwner(s.guild.ID, s.ana.ID)
+	s.names = map[discordtest.ID]string{
+		s.ana.ID: "@Ana", s.jane.ID: "@Jane", s.tom.ID: "@Tom", s.discord.Bot.ID: "@Hark",
+		s.planning.ID: "#planning", s.staff.ID: "#staff",
+	}
+	s.page.WriteString(screensHead)
+	s.start()
+	return s
+}
+
+// start runs Hark as its operator would, with a model.
+func (s *screens) start() {
+	store, err := sqlite.Open(s.Context(), s.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space(), Tokens: counting.New().Count})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { store.Close() })
+	s.store = store
+	model := llmtest.New(s.T)
+	model.Answer(func(r llmtest.Request) llmtest.Reply {
+		return llmtest.Say("Jane confirmed Friday, 31 July, as the deadline [1]. ", "Tom has taken over the migration [2].")
+	})
+	policy := memory.Policy{Ask: true}
+	layout, err := builder.New(builder.Options{Citations: true}, counting.For("test-model"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	engine := answer.New(store, search.New(store, store, embed.Builtin{}), layout,
+		llm.New(llm.Config{BaseURL: model.URL(), Model: "test-model", MaxTokens: 1000}), answer.Options{Policy: policy, KeepPrompts: true})
+	bot, err := New(Config{
+		Token: s.discord.Token, APIURL: s.discord.URL, Client: s.discord.Client(), Dialer: s.discord.Dialer(), Now: s.discord.Now,
+		Policy: policy, EditAnswers: true, Choices: answer.Choices{Models: []string{"test-model"}, Default: answer.Settings{Model: "test-model", Tools: true, Language: "en"}},
+		Limits:  Limits{Member: memory.Limit{Messages: 10, Tokens: 100_000}},
+		Privacy: Privacy{Operator: "Ann, ann@example.org", Models: []string{"llm.example"}, Prompts: 7 * 24 * time.Hour, Records: 90 * 24 * time.Hour},
+		Version: "1.0.0",
+	}, store, engine, zerolog.Nop())
+	if err != nil {
+		s.Fatal(err)
+	}
+	bot.timing = quick()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- bot.Run(ctx) }()
+	s.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			s.Error(err)
+		}
+	})
+	s.discord.WaitReady()
+}
+
+// play is what happens, screen by screen.
+func (s *screens) play() {
+	d := s.discord
+	notice := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool { return len(m.Components) > 0 })
+	s.screen("Hark comes to a server", "It asks what it may remember, and remembers nothing before somebody who manages the server has decided.", notice.Message)
+	d.Click(notice.Message, s.ana.ID, choosePublic)
+	decided := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool { return m.ID == notice.ID && len(m.Components) == 0 })
+	s.screen("It is decided", "", decided.Message)
+
+	d.Say(s.planning.ID, s.jane.ID, "The deadline of Project X is Friday, 31 July, confirmed by the client")
+	d.Advance(time.Minute)
+	d.Say(s.planning.ID, s.tom.ID, "I have taken over the server migration and begin on Monday")
+	s.index(2)
+	d.Advance(48 * time.Hour)
+	question := d.Say(s.planning.ID, s.ana.ID, d.Bot.Mention()+" when is Project X due, and who has the server migration?")
+	answered := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool {
+		return strings.Contains(m.Content, "Sources") && len(m.Components) > 0 && strings.Contains(string(m.Components[0]), "Ask again")
+	})
+	s.logged(answered)
+	s.screen("A question", "Each number is a link that jumps to the message. What was said in #staff isn't there: not everyone in #planning can read it.",
+		question, answered.Message)
+	s.alone("Sources, by the button", s.ana, d.Click(answered.Message, s.ana.ID, buttonOf(s.T, answered.Message, "Sources")))
+	s.alone("Why did you say that?, in the menu of the answer", s.tom, d.MessageAction(answered.Message, s.tom.ID, whyCommand))
+	s.alone("/recall", s.tom, d.Slash(s.planning.ID, s.tom.ID, "recall", discordtest.Opt{Name: "question", Value: "deadline of Project X"}, discordtest.Opt{Name: "from", Value: s.jane.ID}))
+	s.alone("/catchup", s.tom, d.Slash(s.planning.ID, s.tom.ID, "catchup"))
+	s.alone("/context", s.tom, d.Slash(s.planning.ID, s.tom.ID, "context", discordtest.Opt{Name: "question", Value: "when is the deadline?"}))
+	s.alone("/memory add", s.jane, d.Slash(s.planning.ID, s.jane.ID, "memory add", discordtest.Opt{Name: "text", Value: "Prefers short answers"}))
+	s.alone("/memory show", s.jane, d.Slash(s.planning.ID, s.jane.ID, "memory show"))
+	s.alone("/privacy", s.tom, d.Slash(s.planning.ID, s.tom.ID, "privacy"))
+	s.alone("/limits", s.tom, d.Slash(s.planning.ID, s.tom.ID, "limits"))
+	s.alone("/hark status", s.ana, d.Slash(s.planning.ID, s.ana.ID, "hark status"))
+	s.alone("/hark settings", s.ana, d.Slash(s.planning.ID, s.ana.ID, "hark settings"))
+	d.Speaks(s.tom.ID, "de")
+	s.alone("/help, auf Deutsch", s.tom, d.Slash(s.planning.ID, s.tom.ID, "help", discordtest.Opt{Name: "command", Value: "recall"}))
+	d.Speaks(s.tom.ID, "en-US")
+	s.alone("/memory forget", s.tom, d.Slash(s.planning.ID, s.tom.ID, "memory forget"))
+}
+
+// index gives what was said its vectors, once n messages are in the log.
+func (s *screens) index(n int) {
+	s.discord.WaitFor("the messages", func() bool {
+		defer s.discord.Poke()
+		log, err := s.store.Log(s.Context(), memory.ChannelID(s.planning.ID), 0, 1<<62, 10)
+		return err == nil && len(log) >= n
+	})
+	indexer := memory.Indexer{Queue: s.store, Embedder: embed.Builtin{}}
+	if err := indexer.Drain(s.Context(), nil); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// logged returns once it is in the log how an answer came about.
+func (s *screens) logged(answered discordtest.Sent) {
+	s.discord.WaitFor("the trace", func() bool {
+		defer s.discord.Poke()
+		_, err := s.store.Trace(s.Context(), memory.ChannelID(answered.ChannelID), memory.MessageID(answered.ID))
+		return err == nil
+	})
+}
+
+// screen draws messages that all see.
+func (s *screens) screen(title, means string, messages ...discordtest.Message) {
+	fmt.Fprintf(&s.page, "\n## %s\n\n", title)
+	if means != "" {
+		s.page.WriteString(means + "\n\n")
+	}
+	s.page.WriteString("```\n")
+	for i, m := range messages {
+		if i > 0 {
+			s.page.WriteByte('\n')
+		}
+		s.draw(m, "")
+	}
+	s.page.WriteString("```\n")
+}
+
+// alone draws what one person sees of an interaction.
+func (s *screens) alone(title string, who discordtest.User, i *discordtest.Interaction) {
+	m := i.WaitMessage()
+	fmt.Fprintf(&s.page, "\n## %s\n\n```\n", title)
+	s.draw(m.Message, "only "+s.names[who.ID]+" sees this")
+	s.page.WriteString("```\n")
+}
+
+const screenWidth = 96
+
+func (s *screens) draw(m discordtest.Message, note string) {
+	author := m.Author.Username
+	if n := m.Author.GlobalName; n != nil {
+		author = *n
+	}
+	if m.Author.ID == s.discord.Bot.ID {
+		author = "Hark [APP]"
+	}
+	if note != "" {
+		author += "  (" + note + ")"
+	}
+	s.page.WriteString(author + "\n")
+	if m.Referenced != nil {
+		s.line("  ╭─ ", s.names[m.Referenced.Author.ID]+" "+s.read(m.Referenced.Content))
+	}
+	for line := range strings.SplitSeq(s.read(m.Content), "\n") {
+		s.line("  ", line)
+	}
+	for _, raw := range m.Components {
+		var c component
+		if err := json.Unmarshal(raw, &c); err != nil {
+			s.Fatal(err)
+		}
+		var parts []string
+		for _, of := range c.Components {
+			if of.Type == componentButton {
+				parts = append(parts, "[ "+of.Label+" ]")
+			} else {
+				parts = append(parts, "[ "+of.Placeholder+" ▾ ]")
+			}
+		}
+		s.line("  ", strings.Join(parts, " "))
+	}
+	for _, a := range m.Attachments {
+		s.line("  ", "📎 "+a.Filename)
+	}
+}
+
+// line writes text behind a mark, broken at spaces.
+func (s *screens) line(mark, text string) {
+	room := screenWidth - utf8.RuneCountInString(mark)
+	for {
+		part, rest := text, ""
+		if utf8.RuneCountInString(text) > room {
+			runes := []rune(text)
+			at := room
+			for at > 0 && runes[at] != ' ' {
+				at--
+			}
+			if at == 0 {
+				at = room
+			}
+			part, rest = string(runes[:at]), strings.TrimLeft(string(runes[at:]), " ")
+		}
+		s.page.WriteString(strings.TrimRight(mark+part, " ") + "\n")
+		if rest == "" {
+			return
+		}
+		text, mark = rest, "  "
+	}
+}
+
+var (
+	mentionMark = regexp.MustCompile(`<[@#][!&]?(\d+)>`)
+	commandMark = regexp.MustCompile(`</([^:>]+):\d+>`)
+	timeMark    = regexp.MustCompile(`<t:(\d+)(?::([a-zA-Z]))?>`)
+	linkMark    = regexp.MustCompile(`\[((?:\\.|[^\[\]\\])*)\]\(<?https?://[^)>]*>?\)`)
+	tookMark    = regexp.MustCompile(`\d+\.\d\d s\b`)
+	escaped     = regexp.MustCompile(`\\([*_~|>\x60\[\]():.#-])`)
+)
+
+// read is text as Discord shows it, as far as text can show it.
+func (s *screens) read(text string) string {
+	text = mentionMark.ReplaceAllStringFunc(text, func(mark string) string {
+		var id discordtest.ID
+		if _, err := fmt.Sscan(mentionMark.FindStringSubmatch(mark)[1], &id); err != nil || s.names[id] == "" {
+			s.Errorf("%s is nobody's mention", mark)
+		}
+		return s.names[id]
+	})
+	text = commandMark.ReplaceAllString(text, "/$1")
+	text = timeMark.ReplaceAllStringFunc(text, func(mark string) string {
+		parts := timeMark.FindStringSubmatch(mark)
+		var n int64
+		_, _ = fmt.Sscan(parts[1], &n)
+		at := time.Unix(n, 0).UTC()
+		if parts[2] == "R" {
+			if d := at.Sub(s.discord.Now()).Round(time.Minute); d > 0 {
+				return "in " + d.String()
+			}
+			return s.discord.Now().Sub(at).Round(time.Minute).String() + " ago"
+		}
+		return at.Format("2 January 2006 15:04")
+	})
+	text = linkMark.ReplaceAllString(text, "$1↗")
+	text = tookMark.ReplaceAllString(text, "0.01 s")
+	text = strings.NewReplacer("**", "", "-# ", "").Replace(text)
+	return escaped.ReplaceAllString(text, "$1")
+}
+
+// buttonOf is the id of the button with a label.
+func buttonOf(t *testing.T, m discordtest.Message, label string) string {
+	t.Helper()
+	for _, raw := range m.Components {
+		var c component
+		if err := json.Unmarshal(raw, &c); err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range c.Components {
+			if b.Label == label {
+				return b.CustomID
+			}
+		}
+	}
+	t.Fatalf("no button %q", label)
+	return ""
+}

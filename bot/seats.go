@@ -1,0 +1,78 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+)
+
+const allTaken = "Too much is asked of me at the moment. Please try again in a minute."
+
+// seats are how many of something may be done at the same time.
+type seats chan struct{}
+
+// take has f done, unless all seats are taken.
+func (s seats) take(work *sync.WaitGroup, f func()) bool {
+	select {
+	case s <- struct{}{}:
+		work.Go(func() {
+			defer func() { <-s }()
+			f()
+		})
+		return true
+	default:
+		return false
+	}
+}
+
+// read is one use; nil if it is none that is answered.
+func (c *commands) read(u use) *exchange {
+	x := &exchange{rest: c.bot.rest, logged: u.logged, came: u.came}
+	if err := json.Unmarshal(u.data, &x.wireInteraction); err != nil {
+		c.bot.log.Error().Err(plainJSONError(err)).Int64("interaction", eventID(u.data)).Msg("passed over a command")
+		return nil
+	}
+	switch x.Type {
+	case interactionCommand, interactionComponent, interactionForm, interactionTyping:
+	default:
+		return nil
+	}
+	x.locale = localeOf(x.Locale)
+	return x
+}
+
+// seat has one use answered where there is a seat for it. One that finds none is told so at once.
+func (c *commands) seat(ctx context.Context, work *sync.WaitGroup, x *exchange) {
+	own, answer := c.seats, c.answer
+	if x.Type == interactionTyping {
+		own, answer = c.typing, c.complete
+	}
+	if own.take(work, func() { c.serve(ctx, x, answer) }) {
+		return
+	}
+	c.bot.log.Warn().Msg("turned away a command: too many at once")
+	if !c.answering.take(work, func() { c.serve(ctx, x, c.turnAway) }) {
+		c.bot.log.Warn().Int64("interaction", int64(x.ID)).Msg("left a command without an answer: too many at once")
+	}
+}
+
+// serve answers one use.
+func (c *commands) serve(ctx context.Context, x *exchange, answer func(context.Context, *exchange) error) {
+	c.permits.look(x)
+	err := answer(ctx, x)
+	c.tally(x, err)
+	if err != nil && ctx.Err() == nil {
+		c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't answer a command")
+	}
+}
+
+// turnAway tells of one use that there is no seat for it.
+func (c *commands) turnAway(ctx context.Context, x *exchange) error {
+	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
+	defer cancel()
+	x.outcome = CommandRefused
+	if x.Type == interactionTyping {
+		return x.respond(limit, response{respondChoices, completions{Choices: []optionChoice{}}})
+	}
+	return x.say(limit, x.text(allTaken))
+}

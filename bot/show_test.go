@@ -1,0 +1,210 @@
+package bot
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// from answers with text that is made from a message.
+func (s *scene) from(source discordtest.Message, text string) {
+	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
+		return answer.Answer{Text: text, Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
+			Recalled: []memory.TraceHit{{Channel: memory.ChannelID(s.channel), Message: memory.MessageID(source.ID), Number: 1}}}}, nil
+	}
+}
+
+// logged waits until an answer is in the log, and that is known.
+func (s *scene) logged(t *testing.T) {
+	t.Helper()
+	s.out.wait(t, `"answered"`)
+	s.commitNothing(t)
+}
+
+// twoParts is an answer that takes two messages.
+var twoParts = strings.Repeat("a", 1500) + "\n\n" + strings.Repeat("b", 1500)
+
+// What is left of an answer, once somebody has deleted its first message, goes with what it was made from.
+func TestWhatIsLeftOfAnAnswerIsForgotten(t *testing.T) {
+	t.Parallel()
+	for name, forget := range map[string]func(s *scene, source, question discordtest.Message) error{
+		"its source is deleted": func(s *scene, source, _ discordtest.Message) error {
+			s.discord.Delete(s.channel, source.ID)
+			return nil
+		},
+		"its question is deleted": func(s *scene, _, q discordtest.Message) error { s.discord.Delete(s.channel, q.ID); return nil },
+		"who said it is forgotten": func(s *scene, _, _ discordtest.Message) error {
+			_, err := s.bot.memory.Forget(context.Background(), memory.Forgetting{
+				Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Why: memory.WhyMember, At: s.discord.Now().Add(time.Hour)}, nil)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := set(t)
+			store := s.overStore(t)
+			source := s.discord.Say(s.channel, s.bo.ID, "the safe is 1234")
+			s.from(source, twoParts)
+			q := s.ask("what is it?")
+			s.discord.WaitFor("two messages", func() bool { return len(s.discord.Sent(s.channel)) == 2 })
+			s.logged(t)
+			sent := s.discord.Sent(s.channel)
+			s.discord.Delete(s.channel, sent[0].ID)
+			left := memory.MessageID(sent[1].ID)
+			s.discord.WaitFor("the trace of what is left", func() bool {
+				trace, err := store.Trace(context.Background(), memory.ChannelID(s.channel), left)
+				return err == nil && trace.Answer == left
+			})
+			if err := forget(s, source, q); err != nil {
+				t.Fatal(err)
+			}
+			s.discord.WaitFor("the rest to be taken back", func() bool {
+				now := s.now(sent[1].Message)
+				return now.Deleted || now.Content == withdrawnText
+			})
+			if got, err := store.Messages(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{left}); err != nil || len(got) > 0 {
+				t.Errorf("the log has %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// An answer that Discord doesn't let be rewritten stays, with what it was made from.
+func TestAnswersThatCantBeRewrittenStay(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		fault discordtest.Fault
+		times int // with the sentence that tells of it
+	}{"Discord fails": {discordtest.ServerError(), attempts}, "Discord refuses": {discordtest.Unfit(), 2}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := set(t)
+			store := s.overStore(t)
+			source := s.discord.Say(s.channel, s.bo.ID, "the safe is 1234")
+			s.from(source, "It is 1234")
+			s.ask("what is it?")
+			m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is 1234" })
+			s.logged(t)
+			s.from(s.discord.Say(s.channel, s.bo.ID, "another"), "I don't know")
+			trouble := s.discord.Inject("PATCH /channels/*/messages/*", test.times, test.fault)
+			s.press(m.Message, s.ana, "Ask again").Wait()
+			trouble.WaitHits(test.times)
+			s.ask("and now?") // which is answered after the other
+			s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "I don't know" })
+			at := []memory.MessageID{memory.MessageID(m.ID)}
+			trace, err := store.Trace(t.Context(), memory.ChannelID(s.channel), at[0])
+			if err != nil || len(trace.Recalled) != 1 || trace.Recalled[0].Message != memory.MessageID(source.ID) {
+				t.Errorf("kept %+v, %v", trace, err)
+			}
+			if got, err := store.Messages(t.Context(), memory.ChannelID(s.channel), at); err != nil || len(got) != 1 || got[0].Content != "It is 1234" {
+				t.Errorf("the log has %+v, %v", got, err)
+			}
+			s.discord.Delete(s.channel, source.ID)
+			s.shows(m.Message, withdrawnText)
+		})
+	}
+}
+
+// One of which the log has lost what it was made from, since its question was edited, goes.
+func TestAnswersToEditedQuestionsThatCantBeRewrittenGo(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	s.overStore(t)
+	s.from(s.discord.Say(s.channel, s.bo.ID, "the safe is 1234"), "It is 1234")
+	q := s.ask("what is it?")
+	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is 1234" })
+	s.logged(t)
+	s.discord.Inject("PATCH /channels/*/messages/*", attempts, discordtest.ServerError())
+	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" who is it?")
+	s.discord.WaitFor("the answer to go", func() bool { return s.now(m.Message).Deleted })
+}
+
+// Of an answer in two messages that is rewritten by half, the other half goes.
+func TestAnswersRewrittenByHalf(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	store := s.overStore(t)
+	source := s.discord.Say(s.channel, s.bo.ID, "the safe is 1234")
+	s.from(source, twoParts)
+	s.ask("what is it?")
+	s.discord.WaitFor("two messages", func() bool { return len(s.discord.Sent(s.channel)) == 2 })
+	s.logged(t)
+	sent := s.discord.Sent(s.channel)
+	s.discord.Inject("DELETE /channels/*/messages/*", attempts, discordtest.ServerError())
+	s.oracle.answer = says("I don't know")
+	s.press(sent[1].Message, s.ana, "Ask again").Wait()
+	s.shows(sent[0].Message, "I don't know")
+	s.discord.WaitFor("the other half to go", func() bool { return s.now(sent[1].Message).Deleted })
+	if got, err := store.Messages(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{memory.MessageID(sent[1].ID)}); err != nil || len(got) > 0 {
+		t.Errorf("the log has %+v, %v", got, err)
+	}
+}
+
+// What a moderator deleted of an answer is left out when that is written anew, or posted anew if nothing is left.
+func TestAskedAgainAfterAPartWentAway(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.oracle.answer = says(twoParts)
+	s.ask("when?")
+	s.over(t, 1)
+	sent := s.discord.Sent(s.channel)
+	s.discord.Delete(s.channel, sent[0].ID)
+	s.log.waitSaid(t, "delete 1")
+	s.oracle.answer = says("Saturday")
+	s.press(sent[1].Message, s.ana, "Ask again").Wait()
+	s.shows(sent[1].Message, "Saturday")
+	if kept := s.traces(t, 2)[1]; kept.Answer != memory.MessageID(sent[1].ID) || len(kept.Parts) > 0 {
+		t.Errorf("kept %+v", kept)
+	}
+}
+
+func TestAnswersDeletedWhileTheyAreWrittenAnew(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	q := s.ask("whn?")
+	m := s.answered(t, s.channel, "Friday")
+	s.over(t, 1)
+	say, begun := s.hush()
+	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" when?")
+	<-begun
+	s.discord.Delete(s.channel, m.ID)
+	s.log.waitSaid(t, "delete 1")
+	say <- "Saturday"
+	if again := s.answered(t, s.channel, "Saturday"); again.ID == m.ID || again.Reference == nil || again.Reference.MessageID != q.ID {
+		t.Errorf("answered by %+v", again.Message)
+	}
+}
+
+// What Discord refuses is told in other words also while it is written.
+func TestStreamsThatDiscordRefuses(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.discord.Inject("POST /channels/*/messages", 1, discordtest.Unfit())
+	s.slowly("naughty", " word")
+	s.ask("when?")
+	s.told(t, s.channel, is(cantShow))
+	if n := len(s.discord.Sent(s.channel)); n != 1 || s.bot.Tally().Answered != 0 {
+		t.Errorf("%d messages, counted %+v", n, s.bot.Tally())
+	}
+}
+
+func TestWhatIsntShownIsntAnswered(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+		return answer.Answer{Text: "Friday"}, nil
+	}
+	s.discord.Inject("POST /channels/*/messages", 1, discordtest.Forbidden())
+	s.ask("when?")
+	s.out.wait(t, "may not write where it was asked")
+	s.ask("and now?")
+	s.answered(t, s.channel, "Friday")
+	if got := s.bot.Tally(); got.Answered != 1 {
+		t.Errorf("counted %+v", got)
+	}
+}

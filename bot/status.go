@@ -1,0 +1,155 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"hark/memory"
+)
+
+// status is what /hark status shows, of this server alone. It waits for nothing: it is asked when something is amiss.
+func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
+	g, err := c.bot.admit.guild(ctx, x.guild())
+	if err != nil {
+		return sheet{}, err
+	}
+	lines := []string{x.text("**How I am**"), c.connection(x), c.writing(x)}
+	kept, err := c.keeping(ctx, x, g)
+	if err != nil {
+		return sheet{}, err
+	}
+	lines = append(lines, kept...)
+	lines = append(lines, c.services(x, g)...)
+	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())
+	if err != nil {
+		return sheet{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
+	}
+	lines = append(lines, c.spentLine(x, g, spent), c.pauseMark(x, g)+c.pauseLine(x.locale, g))
+	return paged(append(lines, x.text("-# Hark %s", cmp.Or(c.bot.cfg.Version, "?")))), nil
+}
+
+// connection says whether Discord is connected.
+func (c *commands) connection(x *exchange) string {
+	if err := *c.bot.state.Load(); err != nil {
+		return "✗ " + x.text("**Discord**: the connection is lost, and I'm making it anew. Nothing has to be done.")
+	}
+	return "✓ " + x.text("**Discord**: connected; I was started <t:%d:R>", c.bot.since.Unix())
+}
+
+// writing says whether the log can be written.
+func (c *commands) writing(x *exchange) string {
+	waiting := x.locale.number(c.bot.Waiting())
+	if c.bot.pump.failing() != nil {
+		return "✗ " + x.text("**Memory**: I can't write to my disk. %s events wait, and are lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.", waiting)
+	}
+	return "✓ " + x.text("**Memory**: can be written; %s events wait", waiting)
+}
+
+// keeping says how much of a guild is kept, and what is still to be done with it.
+func (c *commands) keeping(ctx context.Context, x *exchange, g *memory.Guild) ([]string, error) {
+	var scope memory.Scope
+	for _, channel := range g.Channels {
+		if channel.Kind != memory.CategoryChannel && c.bot.cfg.Policy.Remembers(g, channel.ID) {
+			scope.Channels = append(scope.Channels, channel.ID)
+		}
+	}
+	messages, _, err := c.bot.memory.Frequencies(ctx, scope, nil, 0)
+	if err != nil {
+		return nil, fmt.Errorf("count the messages of guild %d: %w", g.ID, err)
+	}
+	people, err := c.bot.memory.People(ctx, g.ID)
+	if err != nil {
+		return nil, fmt.Errorf("look up the people of guild %d: %w", g.ID, err)
+	}
+	people = slices.DeleteFunc(slices.Clone(people), func(p memory.Person) bool { return p.Bot })
+	line := "✓ " + x.text("**Remembered here**: messages: %s, channels: %s, people: %s", x.locale.number(messages),
+		x.locale.number(len(scope.Channels)), x.locale.number(len(people)))
+	switch {
+	case g.Choice == memory.Undecided && c.bot.cfg.Policy.Ask:
+		line = "✗ " + x.text("**Remembered here**: nothing, since nobody has decided yet. `/hark memory` decides it.")
+	case len(scope.Channels) == 0:
+		line = "➖ " + x.text("**Remembered here**: nothing, as was decided. `/hark memory` changes it.")
+	}
+	more, err := c.toDo(ctx, x, g.ID)
+	return append([]string{line}, more...), err
+}
+
+// toDo says what is still to be done with what is kept of a guild.
+func (c *commands) toDo(ctx context.Context, x *exchange, guild memory.GuildID) ([]string, error) {
+	var lines []string
+	waiting, err := c.bot.memory.WaitingIn(ctx, guild)
+	if err != nil {
+		return nil, err
+	}
+	if waiting > 0 {
+		lines = append(lines, "⏳ "+x.count(waiting, "%s conversation can be found by its words only for now: its meaning is still to be worked out.",
+			"%s conversations can be found by their words only for now: their meaning is still to be worked out."))
+	}
+	gaps, err := c.bot.memory.Gaps(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look up what is missing: %w", err)
+	}
+	channels := map[memory.ChannelID]bool{}
+	for _, gap := range gaps {
+		if gap.Guild == guild {
+			channels[gap.Channel] = true
+		}
+	}
+	if len(channels) > 0 {
+		lines = append(lines, "⏳ "+x.count(len(channels), "I'm fetching what I haven't heard in %s channel.", "I'm fetching what I haven't heard in %s channels."))
+	}
+	begun, err := c.bot.memory.Unfinished(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look up what is being forgotten: %w", err)
+	}
+	if slices.ContainsFunc(begun, func(f memory.Forgetting) bool { return f.Guild == guild || f.Guild == memory.Everywhere }) {
+		lines = append(lines, "⏳ "+x.text("Something is being forgotten. It is out of my answers already, and soon out of my files."))
+	}
+	return lines, nil
+}
+
+// services say how the servers do that answers need here.
+func (c *commands) services(x *exchange, g *memory.Guild) []string {
+	health := c.bot.terms.Load().Health
+	if health == nil {
+		return nil
+	}
+	h := health()
+	holds := c.bot.choices().In(g, memory.ChannelID(x.Channel))
+	model, there := h.Models[holds.Model]
+	if !there {
+		model = h.Models[c.bot.choices().Default.Model]
+	}
+	return []string{
+		serviceLine(x.locale, x.text("Model in this channel"), x.text("I quote what was said."), model),
+		serviceLine(x.locale, x.text("Search by meaning"), x.text("I search by words."), h.Embedder),
+		serviceLine(x.locale, x.text("Reranker"), x.text("none is needed."), h.Reranker),
+	}
+}
+
+// spentLine says what all members together took of models today.
+func (c *commands) spentLine(x *exchange, g *memory.Guild, spent map[memory.UserID]int) string {
+	tokens := 0
+	for _, n := range spent {
+		tokens += n
+	}
+	_, all := c.bot.limits().of(g, nil)
+	_, tomorrow := memory.Day(c.bot.now())
+	switch {
+	case all.Tokens == memory.Unlimited:
+		return "✓ " + x.text("**Tokens today**: %s, without a limit", x.locale.number(tokens))
+	case tokens >= all.Tokens:
+		return "✗ " + x.text("**Tokens today**: %s of %s, so I only quote until <t:%d:t>. `/hark limits` decides how many there are.", x.locale.number(tokens), x.locale.number(all.Tokens), tomorrow.Unix())
+	}
+	return "✓ " + x.text("**Tokens today**: %s of %s", x.locale.number(tokens), x.locale.number(all.Tokens))
+}
+
+// pauseMark is the mark before whether Hark is paused.
+func (c *commands) pauseMark(x *exchange, g *memory.Guild) string {
+	if _, paused := c.bot.choices().In(g, 0).PausedAt(c.bot.now()); paused {
+		return "⏸️ "
+	}
+	return "✓ "
+}

@@ -1,0 +1,124 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/answer"
+	"hark/internal/llm"
+	"hark/memory"
+)
+
+func TestStatusTellsOfThisServer(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	guild, other := memory.GuildID(s.guild.ID), memory.GuildID(99)
+	last := s.discord.Now()
+	health := Health{
+		Models:   map[string]Service{"small": {Name: "small", At: last, Took: 1500 * time.Millisecond}, "large": {Name: "large", Failed: &llm.Error{Kind: llm.Refused}, Rests: 14 * time.Second}},
+		Embedder: Service{Name: "built-in", BuiltIn: true},
+	}
+	cfg := s.configured()
+	cfg.Version, cfg.Limits = "1.2.3", Limits{Guild: memory.Limit{Tokens: 5000}}
+	cfg.Health = func() Health { return health }
+	s.restartWith(t, cfg)
+	s.discord.Say(s.channel, s.bo.ID, "hello")
+	s.log.waitSaid(t, "them: hello")
+	s.commitNothing(t)
+	shown := s.use(t, s.ana, "hark status")
+	s.says(t, shown, "✓ **Discord**: connected; I was started <t:", "✓ **Memory**: can be written; 0 events wait", "✓ **Remembered here**: messages: 1, channels: 1, people: ",
+		fmt.Sprintf("✓ **Model in this channel**: small; the last call, <t:%d:R>, took 1.50 s", last.Unix()), "✓ **Search by meaning**: built-in, built in",
+		"➖ **Reranker**: none; none is needed.", "✓ **Tokens today**: 0 of 5,000", "✓ **Paused**: no", "-# Hark 1.2.3")
+	if strings.Contains(shown.Content, "⏳") || strings.Contains(shown.Content, "✗") {
+		t.Errorf("something is amiss, or to be done: %q", shown.Content)
+	}
+	// What is to be done elsewhere is nobody's business here.
+	elsewhere := func(at memory.GuildID) []memory.Event {
+		return []memory.Event{memory.GapFound{Gap: memory.Gap{Guild: at, Channel: memory.ChannelID(at) + 1, After: 1, Until: 2}},
+			memory.Spent{Guild: at, User: memory.UserID(s.bo.ID), Question: memory.FirstMessageID(s.discord.Now()) + memory.MessageID(at%1000), Tokens: 6000}}
+	}
+	if err := s.log.Apply(t.Context(), elsewhere(other)...); err != nil {
+		t.Fatal(err)
+	}
+	s.log.mu.Lock()
+	s.log.waiting, s.log.unfinished = map[memory.GuildID]int{other: 5}, []memory.Forgetting{{Guild: other}}
+	s.log.mu.Unlock()
+	if m := s.use(t, s.ana, "hark status"); strings.Contains(m.Content, "⏳") || strings.Contains(m.Content, "6,000") {
+		t.Errorf("told of another server: %q", m.Content)
+	}
+	if err := s.log.Apply(t.Context(), elsewhere(guild)...); err != nil {
+		t.Fatal(err)
+	}
+	s.log.mu.Lock()
+	s.log.waiting, s.log.unfinished = map[memory.GuildID]int{guild: 2}, []memory.Forgetting{{Guild: memory.Everywhere}}
+	s.log.mu.Unlock()
+	s.use(t, s.ana, "model", opt("model", "large"))
+	s.use(t, s.ana, "hark pause", opt("state", "on"))
+	shown = s.use(t, s.ana, "hark status")
+	s.says(t, shown, "⏳ 2 conversations can be found by their words only", "⏳ Something is being forgotten", "⏳ I'm fetching what I haven't heard in 1 channel.",
+		"✗ **Model in this channel**: large, which refuses the key, or has nothing left to spend. It failed several times, so I ask it again in 15 s.",
+		"✗ **Tokens today**: 6,000 of 5,000, so I only quote until <t:", "⏸️ **Paused**: yes, until somebody ends it")
+	if strings.Contains(shown.Content, s.bo.Mention()) {
+		t.Error("it names who spends most")
+	}
+}
+
+func TestStatusTellsWhatIsAmiss(t *testing.T) {
+	t.Parallel()
+	s := asking(t).run(t).ready(t)
+	s.waitRegistered()
+	s.says(t, s.use(t, s.ana, "hark status"), "✗ **Remembered here**: nothing, since nobody has decided yet. `/hark memory` decides it.", "✓ **Tokens today**: 0, without a limit", "-# Hark ?")
+	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore}); err != nil {
+		t.Fatal(err)
+	}
+	s.says(t, s.use(t, s.ana, "hark status"), "➖ **Remembered here**: nothing, as was decided.")
+	s.log.fail(errDown)
+	s.discord.Say(s.channel, s.bo.ID, "not heard")
+	s.discord.AddChannel(s.guild.ID, channelCalled("more"))
+	s.discord.WaitFor("the log to fail", func() bool { defer s.discord.Poke(); return s.bot.pump.failing() != nil })
+	s.says(t, s.use(t, s.ana, "hark status"), "✗ **Memory**: I can't write to my disk.", "lost if I'm stopped")
+	s.log.fail(nil)
+	s.commitNothing(t)
+	s.breakReading(errDown)
+	s.says(t, s.use(t, s.ana, "hark status"), "Something went wrong")
+}
+
+func TestHowServicesDo(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]Service{
+		"➖ **Model**: none; I quote.":                  {},
+		"✓ **Model**: m, built in":                     {Name: "m", BuiltIn: true},
+		"✓ **Model**: m, not asked yet":                {Name: "m"},
+		"✗ **Model**: m, which can't be used. If that": {Name: "m", Failed: errors.New("http://secret.example")},
+		"✗ **Model**: m, which doesn't answer in time": {Name: "m", Failed: fmt.Errorf("ask: %w", context.DeadlineExceeded)},
+	} {
+		if got := serviceLine(locale{}, "Model", "I quote.", s); !strings.HasPrefix(got, want) || strings.Contains(got, "secret") {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	told := map[string]bool{}
+	for kind := llm.Unreachable; kind <= llm.Resting; kind++ {
+		told[failing(locale{}, &llm.Error{Kind: kind})] = true
+	}
+	if len(told) != 10 { // two can't be told more of
+		t.Errorf("failures are told as %v", told)
+	}
+}
+
+func TestServicesOfAModelThatIsGone(t *testing.T) {
+	t.Parallel()
+	b := &Bot{}
+	b.Renew(Terms{
+		Choices: answer.Choices{Models: []string{"small"}, Default: answer.Settings{Model: "small"}},
+		Health:  func() Health { return Health{Models: map[string]Service{"small": {Name: "small"}}} },
+	})
+	c := &commands{bot: b}
+	g := &memory.Guild{ID: 5, Settings: map[memory.Setting]string{memory.SettingModel: "gone"}}
+	if got := c.services(&exchange{}, g)[0]; !strings.Contains(got, "small") {
+		t.Errorf("told of %q", got)
+	}
+}

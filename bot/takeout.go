@@ -1,0 +1,209 @@
+package bot
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"github.com/bwmarrin/discordgo"
+
+	"hark/internal/portrait"
+	"hark/memory"
+)
+
+// exportByDM is the way of an export that goes into a direct message.
+const exportByDM = "dm"
+
+const (
+	// mostExported is how many bytes of JSON an export has at most, before it is packed: all of it is in memory.
+	mostExported = 64 << 20
+
+	exportNothing  = "I keep nothing about you here, so there is nothing to write down."
+	exportTooLarge = "There is more than fits into a file that Discord takes. Whoever runs me can write all of it down for you with the command `hark export --user %d --guild %s`."
+	exportHere     = "Here is all that I keep about you here. Only you see this message. I don't keep the file."
+	exportSent     = "I've sent it to you as a direct message: %s"
+	exportDirect   = "Here is all that I keep about you in %s, as you asked me to send it. I don't keep the file."
+	exportClosed   = "You don't take direct messages from me. Allow them for this server in its privacy settings, or have the file here: `/memory export` without `by`."
+	exportNoFiles  = "Discord doesn't let me send a file here. Please try `/memory export` with `by`, or in another channel."
+	exportUnderWay = "I'm writing down your data already. Please wait for it."
+	exportOthers   = "I'm writing down somebody else's data, and can do that for one person at a time only. Please try again in a minute."
+	exportPacked   = "It is packed with gzip, since it is large: programs for archives open it."
+)
+
+// exportSubcommand is /memory export.
+func exportSubcommand() option {
+	return sub("export", "Gives you a file with all that I keep about you here",
+		option{Type: optionText, Name: "by", Description: "How you get it (left out: here, so that only you see it)",
+			Choices: []optionChoice{{"direct message", exportByDM}}})
+}
+
+func (c *commands) addExport() {
+	var one atomic.Int64 // whose is under way: one at a time, since all of it is in memory
+	c.tools["memory export"] = tool{do: func(ctx context.Context, x *exchange) (sheet, error) {
+		if who := int64(x.who()); !one.CompareAndSwap(0, who) {
+			if one.Load() == who {
+				return sheet{}, refusal(x.text(exportUnderWay))
+			}
+			return sheet{}, refusal(x.text(exportOthers))
+		}
+		defer one.Store(0)
+		return c.export(ctx, x)
+	}}
+}
+
+// export gives whoever asks all that is kept about them in a guild.
+func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
+	if err := c.bot.settled(ctx, x.guild()); err != nil {
+		return sheet{}, err
+	}
+	all, err := c.portrait(ctx, x)
+	if errors.Is(err, portrait.ErrNothing) {
+		return sheet{Content: x.text(exportNothing)}, nil
+	}
+	var file upload
+	if err == nil {
+		file, err = pack(all)
+	}
+	if errors.Is(err, portrait.ErrTooLarge) {
+		return sheet{Content: x.text(exportTooLarge, x.who(), guildWord(x.guild()))}, nil
+	}
+	if err != nil {
+		return sheet{}, err
+	}
+	if x.option("by") == exportByDM {
+		return c.sendExport(ctx, x, file)
+	}
+	s := sheet{Content: x.text(exportHere), Files: []upload{file}}
+	if file.kind == kindGzip {
+		s.Content += " " + x.text(exportPacked)
+	}
+	err = x.show(ctx, s)
+	if refusesFiles(err) {
+		return sheet{Content: x.text(exportNoFiles)}, nil
+	}
+	if err != nil {
+		return sheet{}, fmt.Errorf("show an export: %w", err)
+	}
+	return sheet{}, errShown
+}
+
+// guildWord is what the command line calls a guild.
+func guildWord(g memory.GuildID) string {
+	if g == memory.DirectGuild {
+		return "direct"
+	}
+	return g.String()
+}
+
+// portrait is all that is kept about whoever asks, in the guild. Of the channels only those that they can read have names, and
+// of the lore that they told, which others may have changed, only what they may read is in it.
+func (c *commands) portrait(ctx context.Context, x *exchange) (portrait.Person, error) {
+	m, err := c.member(ctx, x.guild(), x.who())
+	if err != nil {
+		return portrait.Person{}, err
+	}
+	var lore []memory.Lore
+	if x.Guild != 0 {
+		if lore, err = c.lore(ctx, x); err != nil {
+			return portrait.Person{}, err
+		}
+	}
+	readable := c.readable(x, m)
+	return portrait.Of(ctx, c.bot.memory, x.who(), portrait.View{
+		Guilds: []*memory.Guild{m.guild}, Now: c.bot.now(), Most: mostExported,
+		Guild: func(g *memory.Guild) string { return cmp.Or(g.Name, guildWord(g.ID)) },
+		Channel: func(g *memory.Guild, id memory.ChannelID) string {
+			name := ""
+			if slices.Contains(readable, id) {
+				name = g.Channels[slices.IndexFunc(g.Channels, func(c memory.Channel) bool { return c.ID == id })].Name
+			}
+			return cmp.Or(name, id.String())
+		},
+		Lore: func(l memory.Lore) bool {
+			return slices.ContainsFunc(lore, func(may memory.Lore) bool { return may.ID == l.ID })
+		},
+	})
+}
+
+const (
+	kindJSON = "application/json"
+	kindGzip = "application/gzip"
+)
+
+// pack makes a file of it: JSON, packed where it is larger than a message's files may be. It fails with portrait.ErrTooLarge
+// if it is even then.
+func pack(p portrait.Person) (upload, error) {
+	var plain bytes.Buffer
+	if err := p.Write(&plain); err != nil {
+		return upload{}, fmt.Errorf("write an export: %w", err)
+	}
+	file := upload{name: "hark-" + p.User + ".json", kind: kindJSON, data: plain.Bytes()}
+	if plain.Len() <= mostData {
+		return file, nil
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := io.Copy(w, &plain)
+	if err := errors.Join(err, w.Close()); err != nil {
+		return upload{}, fmt.Errorf("pack an export: %w", err)
+	}
+	if packed.Len() > mostData {
+		return upload{}, portrait.ErrTooLarge
+	}
+	return upload{name: file.name + ".gz", kind: kindGzip, data: packed.Bytes()}, nil
+}
+
+// codeClosed is Discord's code for somebody who takes no direct messages from us.
+const codeClosed = 50007
+
+// sendExport sends the file in a direct message.
+func (c *commands) sendExport(ctx context.Context, x *exchange, file upload) (sheet, error) {
+	var direct struct {
+		ID snowflake `json:"id"`
+	}
+	who := struct {
+		Recipient string `json:"recipient_id"`
+	}{x.who().String()}
+	address := discordgo.EndpointUserChannels("@me")
+	err := c.bot.rest.call(ctx, "POST", address, address, who, &direct)
+	if err == nil {
+		err = c.writeExport(ctx, x, memory.ChannelID(direct.ID), file)
+	}
+	switch {
+	case code(err) == codeClosed || status(err) == 403:
+		return sheet{Content: x.text(exportClosed)}, nil
+	case err != nil:
+		return sheet{}, fmt.Errorf("send an export: %w", err)
+	}
+	return sheet{Content: x.text(exportSent, fmt.Sprintf("https://discord.com/channels/@me/%d", direct.ID))}, nil
+}
+
+func (c *commands) writeExport(ctx context.Context, x *exchange, channel memory.ChannelID, file upload) error {
+	g, err := c.bot.admit.guild(ctx, x.guild())
+	if err != nil {
+		return err
+	}
+	content := x.text(exportHere)
+	if x.Guild != 0 {
+		content = x.text(exportDirect, "**"+plain(cmp.Or(g.Name, g.ID.String()), 100)+"**")
+	}
+	if file.kind == kindGzip {
+		content += " " + x.text(exportPacked)
+	}
+	files := []upload{file}
+	body, err := withFiles(messageCreate{
+		Content: content, Nonce: nonce("e", memory.MessageID(x.ID), 0), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
+		Attachments: attachments(files),
+	}, files)
+	if err != nil {
+		return err
+	}
+	address := discordgo.EndpointChannelMessages(channel.String())
+	return c.bot.rest.call(ctx, "POST", address, address, body, nil)
+}

@@ -1,0 +1,319 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hark/builder"
+	"hark/internal/answer"
+	"hark/internal/chat"
+	"hark/internal/discordtest"
+	"hark/internal/embed"
+	"hark/internal/llm"
+	"hark/internal/llmtest"
+	counting "hark/internal/tokens"
+	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/search"
+)
+
+// talk is all of Hark but its command line, between a fake Discord and a fake model, with marks of when what happened.
+type talk struct {
+	*sqlite.Store
+	*search.Engine
+	*llm.Client
+	discord  *discordtest.Server
+	guilds   []memory.GuildID
+	channels []discordtest.Channel // the guilds' by turns, as people
+	people   []discordtest.User
+	server   *llmtest.Server
+
+	mu       sync.Mutex
+	said     map[memory.MessageID]time.Time
+	logged   map[memory.MessageID]time.Duration // after it was said
+	searched map[memory.MessageID]time.Duration // searching for a question took
+	written  map[int]time.Time                  // when the model's answer to a question was whole, by its number
+	asked    map[int]time.Time                  // when the model was asked
+}
+
+// numbered is a question's number in a prompt.
+var numbered = regexp.MustCompile(`question no (\d+)`)
+
+func numberIn(text string) int {
+	found := numbered.FindAllStringSubmatch(text, -1)
+	if len(found) == 0 {
+		return -1
+	}
+	n, _ := strconv.Atoi(found[len(found)-1][1])
+	return n
+}
+
+func newTalk(b *testing.B, guilds, channels, messages int, latency time.Duration) *talk {
+	b.Helper()
+	t := &talk{
+		said: map[memory.MessageID]time.Time{}, logged: map[memory.MessageID]time.Duration{}, searched: map[memory.MessageID]time.Duration{},
+		written: map[int]time.Time{}, asked: map[int]time.Time{},
+	}
+	t.discord = discordtest.New(b, discordtest.WithPatience(5*time.Minute), discordtest.WithTime(time.Now()))
+	for i := range guilds {
+		t.guilds = append(t.guilds, memory.GuildID(t.discord.AddGuild(fmt.Sprint("Garden ", i)).ID))
+	}
+	for i := range channels {
+		t.channels = append(t.channels, t.discord.AddChannel(discordtest.ID(t.guilds[i%guilds]), discordtest.Channel{Name: fmt.Sprint("channel-", i)}))
+	}
+	for i := range 20 {
+		t.people = append(t.people, t.discord.AddMember(discordtest.ID(t.guilds[i%guilds]), discordtest.User{Username: fmt.Sprint("person-", i)}))
+	}
+	var err error
+	t.Store, err = sqlite.Open(b.Context(), b.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space(), Tokens: counting.New().Count, Patience: 100 * time.Millisecond})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { t.Store.Close() })
+	t.fill(b, messages)
+
+	t.server = llmtest.New(b)
+	t.server.Answer(func(r llmtest.Request) llmtest.Reply {
+		now, n := time.Now(), numberIn(r.Prompt())
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if _, twice := t.asked[n]; !twice {
+			t.asked[n] = now
+		}
+		hold := make(chan struct{})
+		time.AfterFunc(latency, func() { close(hold) })
+		return llmtest.Reply{Hold: hold, Text: []string{"It is ", "so ", fmt.Sprintf("[1], done with question no %d.", n)}}
+	})
+	t.Engine = search.New(t.Store, t.Store, embed.Builtin{})
+	t.Client = llm.New(llm.Config{BaseURL: t.server.URL(), Model: "test-model", MaxTokens: 1000})
+	layout, err := builder.New(builder.Options{Citations: true}, counting.For("test-model"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	engine := answer.New(t.Store, t, layout, t, answer.Options{KeepPrompts: true})
+	bot, err := New(Config{Token: t.discord.Token, APIURL: t.discord.URL, Client: t.discord.Client(), Dialer: t.discord.Dialer()}, t, engine, zerolog.Nop())
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var run sync.WaitGroup
+	run.Go(func() { _ = bot.Run(ctx) })
+	b.Cleanup(func() {
+		cancel()
+		run.Wait()
+	})
+	t.discord.WaitReady()
+	return t
+}
+
+// fill writes messages of a year, and indexes them.
+func (t *talk) fill(b *testing.B, messages int) {
+	b.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	first := time.Now().Add(-365 * 24 * time.Hour)
+	for n := 0; n < messages; {
+		var events []memory.Event
+		for range min(1000, messages-n) {
+			at := random.IntN(len(t.channels))
+			events = append(events, memory.Posted{Message: memory.Message{
+				ID: memory.FirstMessageID(first.Add(time.Duration(n) * 5 * time.Minute)), Guild: t.guilds[at%len(t.guilds)], Channel: memory.ChannelID(t.channels[at].ID),
+				Author: memory.UserID(t.of(at, random.IntN(len(t.people))).ID), Content: sentence(random)}})
+			n++
+		}
+		if err := t.Store.Apply(b.Context(), events...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	indexer := memory.Indexer{Queue: t.Store, Embedder: embed.Builtin{}}
+	if err := indexer.Drain(b.Context(), nil); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// of is one of the people of the guild that a channel is in, by their indexes.
+func (t *talk) of(channel, person int) discordtest.User {
+	n := len(t.guilds)
+	return t.people[(person/n*n+channel%n)%len(t.people)]
+}
+
+// Apply marks when a message is in the log.
+func (t *talk) Apply(ctx context.Context, events ...memory.Event) error {
+	err := t.Store.Apply(ctx, events...)
+	now := time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range events {
+		if p, ok := e.(memory.Posted); ok {
+			if said, known := t.said[p.Message.ID]; known {
+				t.logged[p.Message.ID] = now.Sub(said)
+			}
+		}
+	}
+	return err
+}
+
+// Search adds up what searching for a question takes.
+func (t *talk) Search(ctx context.Context, q search.Query) (search.Result, error) {
+	began := time.Now()
+	found, err := t.Engine.Search(ctx, q)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.searched[q.Skip[0]] += time.Since(began)
+	return found, err
+}
+
+// Chat marks when an answer is whole.
+func (t *talk) Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
+	reply, err := t.Client.Chat(ctx, r, delta)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.written[numberIn(reply.Text)] = time.Now()
+	return reply, err
+}
+
+// say has somebody say something, and marks when.
+func (t *talk) say(channel discordtest.Channel, who discordtest.User, text string) memory.MessageID {
+	before := time.Now()
+	id := memory.MessageID(t.discord.Say(channel.ID, who.ID, text).ID)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.said[id] = before
+	return id
+}
+
+// ask asks question no n and returns it once the answer is as it will stay.
+func (t *talk) ask(channel discordtest.Channel, who discordtest.User, n int, words string) memory.MessageID {
+	id := t.say(channel, who, fmt.Sprintf("%s what is %s, question no %d?", t.discord.Bot.Mention(), words, n))
+	t.discord.WaitSent(channel.ID, func(m discordtest.Sent) bool {
+		return m.Reference != nil && memory.MessageID(m.Reference.MessageID) == id && strings.Contains(m.Content, fmt.Sprintf("question no %d.", n)) &&
+			strings.Contains(m.Content, "Sources: ")
+	})
+	return id
+}
+
+// percentile is the least of times that so many in a hundred aren't above, in milliseconds.
+func percentile(times []time.Duration, percent int) float64 {
+	if len(times) == 0 {
+		return 0
+	}
+	slices.Sort(times)
+	return float64(times[(len(times)-1)*percent/100].Microseconds()) / 1000
+}
+
+// BenchmarkMention is one question after another in a guild with 100,000 messages stored: from the mention's arrival to the
+// first request at the model, that without the search itself, and from the model's last byte to what stays in Discord. Beside
+// them the least that this can take: a message from the fake Discord into the log.
+func BenchmarkMention(b *testing.B) {
+	if testing.Short() {
+		b.Skip("writes 100,000 messages")
+	}
+	t := newTalk(b, 1, 50, 100_000, 0)
+	random := rand.New(rand.NewPCG(7, 8))
+	t.ask(t.channels[0], t.people[0], 0, sentence(random)) // has the vectors loaded
+	var whole, beside, shown, floor []time.Duration
+	n := 0
+	for b.Loop() {
+		n++
+		id := t.ask(t.channels[n%len(t.channels)], t.of(n, n), n, sentence(random))
+		now := time.Now()
+		t.mu.Lock()
+		whole = append(whole, t.asked[n].Sub(t.said[id]))
+		beside = append(beside, t.asked[n].Sub(t.said[id])-t.searched[id])
+		shown = append(shown, now.Sub(t.written[n]))
+		floor = append(floor, t.logged[id])
+		t.mu.Unlock()
+	}
+	b.ReportMetric(0, "ns/op")
+	for name, times := range map[string][]time.Duration{"asked": whole, "beside-search": beside, "shown": shown, "logged": floor} {
+		b.ReportMetric(percentile(times, 50), "ms-"+name+"-p50")
+		b.ReportMetric(percentile(times, 95), "ms-"+name+"-p95")
+	}
+}
+
+// BenchmarkConversations is fifty conversations at once in as many channels of five guilds, as many as wait at a desk, with a model that thinks for 200 ms, and how long
+// what others say meanwhile takes into the log. Beside it the same without the conversations.
+func BenchmarkConversations(b *testing.B) {
+	if testing.Short() {
+		b.Skip("writes 20,000 messages")
+	}
+	const guilds, conversations, questions, every = 5, 50, 4, 10 * time.Millisecond
+	t := newTalk(b, guilds, conversations, 20_000, 200*time.Millisecond)
+	t.ask(t.channels[0], t.people[0], 0, "word1 word2")
+	var quiet, busy []time.Duration
+	var took time.Duration
+	number := 0
+	for b.Loop() {
+		quiet = append(quiet, t.chatter(b, every, func() { time.Sleep(2 * time.Second) })...)
+		busy = append(busy, t.chatter(b, every, func() {
+			began := time.Now()
+			var all sync.WaitGroup
+			for i := range conversations {
+				random := rand.New(rand.NewPCG(9, uint64(number)))
+				first := number + 1
+				number += questions
+				all.Go(func() {
+					for k := range questions {
+						t.ask(t.channels[i], t.of(i, i), first+k, sentence(random))
+					}
+				})
+			}
+			all.Wait()
+			took += time.Since(began)
+		})...)
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(conversations*questions*b.N)/took.Seconds(), "answers/s")
+	for name, times := range map[string][]time.Duration{"logged": busy, "logged-alone": quiet} {
+		b.ReportMetric(percentile(times, 50), "ms-"+name+"-p50")
+		b.ReportMetric(percentile(times, 99), "ms-"+name+"-p99")
+		b.ReportMetric(percentile(times, 100), "ms-"+name+"-max")
+	}
+}
+
+// chatter has people talk while do runs, and tells how long each message took into the log.
+func (t *talk) chatter(b *testing.B, every time.Duration, do func()) []time.Duration {
+	b.Helper()
+	done := make(chan struct{})
+	var said []memory.MessageID
+	var talking sync.WaitGroup
+	talking.Go(func() {
+		random := rand.New(rand.NewPCG(11, 12))
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				at := random.IntN(len(t.channels))
+				said = append(said, t.say(t.channels[at], t.of(at, random.IntN(len(t.people))), sentence(random)))
+			}
+		}
+	})
+	do()
+	close(done)
+	talking.Wait()
+	t.discord.WaitFor("all to be logged", func() bool {
+		defer t.discord.Poke()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return !slices.ContainsFunc(said, func(id memory.MessageID) bool { _, in := t.logged[id]; return !in })
+	})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var took []time.Duration
+	for _, id := range said {
+		took = append(took, t.logged[id])
+	}
+	return took
+}

@@ -1,0 +1,273 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// lines is code of n lines.
+func manyLines(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "x%d := %d\n", i, i)
+	}
+	return b.String()
+}
+
+func TestPullCode(t *testing.T) {
+	t.Parallel()
+	code := manyLines(41)
+	for _, tt := range []struct {
+		name, text, want string
+		files            []string
+	}{
+		{"short", "```go\n" + manyLines(40) + "```", "```go\n" + manyLines(40) + "```", nil},
+		{"many lines", "See:\n```go\n" + code + "```\nDone.", "See:\n📎 `main.go` (41 lines)\nDone.", []string{"main.go"}},
+		{"many letters", "```\n" + strings.Repeat("a", 1501) + "\n```", "📎 `snippet.txt` (1 line)", []string{"snippet.txt"}},
+		{"in a line", "See ```\n" + code + "``` there", "See \n📎 `snippet.txt` (41 lines)\n there", []string{"snippet.txt"}},
+		{"two of a kind", "```py\n" + code + "```\n```Python\n" + code + "```", "📎 `snippet.py` (41 lines)\n📎 `snippet-2.py` (41 lines)", []string{"snippet.py", "snippet-2.py"}},
+		{"two without an ending", strings.Repeat("```dockerfile\n"+code+"```\n", 2), "📎 `Dockerfile` (41 lines)\n📎 `Dockerfile-2` (41 lines)\n", []string{"Dockerfile", "Dockerfile-2"}},
+		{"unknown language", "```../../x\n" + code + "```", "📎 `snippet.txt` (42 lines)", []string{"snippet.txt"}},
+		{"cut short", "a\n```go\n" + code, "a\n📎 `main.go` (41 lines)", []string{"main.go"}},
+		{"behind backslashes", "\\```go\n" + code + "\\```", "\\\n📎 `main.go` (42 lines)", []string{"main.go"}},
+		{"behind a spoiler", "||```go\n" + code + "```||", "||```go\n" + code + "```||", nil},
+		{"in a quotation", "> ```go\n" + code + "```", "> ```go\n" + code + "```", nil},
+	} {
+		got, files := pullCode(locale{}, tt.text)
+		var names []string
+		for _, f := range files {
+			names = append(names, f.name)
+		}
+		if got != tt.want || !slices.Equal(names, tt.files) {
+			t.Errorf("%s: got %q with %q", tt.name, got, names)
+		}
+	}
+	many, files := pullCode(locale{}, strings.Repeat("```go\n"+code+"```\n", 11))
+	if len(files) != mostFiles || !strings.HasSuffix(many, "x40 := 40\n```\n") {
+		t.Errorf("of eleven blocks %d are files, and there remains %q", len(files), tail(many))
+	}
+	if got, files := pullCode(locale{}, "```\n"+strings.Repeat("x", mostData)+"```"); len(files) != 0 || len(got) < mostData {
+		t.Error("a file that is too large")
+	}
+}
+
+// Nothing of an answer is lost when its code becomes files, whatever there is in it.
+func TestPullCodeLosesNothing(t *testing.T) {
+	t.Parallel()
+	// A word alone behind a fence would be its language, which goes into the file's name.
+	sentence := rapid.Map(rapid.String(), func(s string) string { return strings.ReplaceAll(s, "\n", " ") + " " })
+	fragment := rapid.OneOf(sentence, rapid.SampledFrom([]string{
+		"```", "```lang\n", "\n", "||", "> ", "`", "text ", manyLines(50), strings.Repeat("a", 1600),
+	}))
+	rapid.Check(t, func(t *rapid.T) {
+		text := memory.Clean(strings.Join(rapid.SliceOfN(fragment, 0, 20).Draw(t, "fragments"), ""))
+		got, files := pullCode(locale{}, text)
+		whole := got
+		for _, f := range files {
+			line := fmt.Sprintf("📎 `%s` (%s)", f.name, countedLines(locale{}, strings.Count(string(f.data), "\n")))
+			if strings.Count(got, line) != 1 {
+				t.Fatalf("%q isn't there once in %q", line, got)
+			}
+			whole = strings.Replace(whole, line, string(f.data), 1)
+		}
+		bare := func(s string) string { return strings.NewReplacer("\n", "", "`", "", "lang", "").Replace(s) }
+		if bare(whole) != bare(text) {
+			t.Fatalf("got %q with %d files\nof %q", got, len(files), text)
+		}
+		checkPieces(t, got, split(got, messageLimit, nil), true)
+		shown := preview(text)
+		checkPieces(t, shown, split(shown, messageLimit, nil), true)
+	})
+}
+
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	want := "See:\n```go\n" + manyLines(12) + "…\n```"
+	if got := preview("See:\n```go\n" + manyLines(100)); got != want {
+		t.Errorf("while code is being written: %q", got)
+	}
+	if got := preview("See:\n```go\n" + manyLines(100) + "```\nDone."); got != want+"\nDone." {
+		t.Errorf("after it: %q", got)
+	}
+	if got := preview("```\n" + strings.Repeat("a", 1600)); units(got) > shownCode+20 || !strings.HasSuffix(got, "a\n…\n```") {
+		t.Errorf("of one long line: %q", got)
+	}
+	if got := preview("```go\nx\n```"); got != "```go\nx\n```" {
+		t.Errorf("of short code: %q", got)
+	}
+}
+
+const pointer = "Here:\n📎 `main.go` (60 lines)\nDone."
+
+// coded answers with long code.
+func (s *scene) coded(stream bool) func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+	text := "Here:\n```go\n" + manyLines(60) + "```\nDone."
+	return func(ctx context.Context, q answer.Question, show func(string)) (answer.Answer, error) {
+		if stream {
+			show(text)
+			s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasSuffix(m.Content, "…\n```\nDone.") })
+		}
+		return answer.Answer{Text: text}, nil
+	}
+}
+
+// isMain reports whether a message has the code as its only file.
+func (s *scene) isMain(m discordtest.Sent) bool {
+	if len(m.Attachments) != 1 || m.Attachments[0].Filename != "main.go" || m.Attachments[0].Description != "60 lines of code" {
+		return false
+	}
+	data, there := s.discord.File(m.Attachments[0])
+	return there && string(data) == manyLines(60)
+}
+
+func TestLongCodeIsSentAsAFile(t *testing.T) {
+	t.Parallel()
+	for _, streamed := range []bool{true, false} {
+		s := set(t).run(t).ready(t)
+		s.oracle.answer = s.coded(streamed)
+		s.ask("how?")
+		m := s.answered(t, s.channel, pointer)
+		if !s.isMain(m) || m.Flags&suppressEmbeds == 0 || len(m.Pinged) > 0 {
+			t.Errorf("sent %+v", m)
+		}
+		e, _ := find(s.log, func(e memory.Posted) bool { return e.Message.Kind == memory.FromHark })
+		if diff := cmp.Diff([]memory.File{{Name: "main.go", Description: "60 lines of code"}}, e.Message.Files); diff != "" {
+			t.Error(diff)
+		}
+		if all := s.discord.Sent(s.channel); len(all) != 1 {
+			t.Errorf("%d messages", len(all))
+		}
+	}
+}
+
+func TestUploadThatIsTriedAgainIsOneMessage(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	trouble := s.discord.Inject("POST /channels/*/messages", 2, discordtest.DoneButBadGateway())
+	s.oracle.answer = s.coded(false)
+	s.ask("how?")
+	m := s.answered(t, s.channel, pointer)
+	trouble.WaitHits(2)
+	if all := s.discord.Sent(s.channel); len(all) != 1 || !s.isMain(m) {
+		t.Errorf("sent %+v", all)
+	}
+}
+
+func TestCodeIsShownWhereNoFilesMayBeSent(t *testing.T) {
+	t.Parallel()
+	for _, streamed := range []bool{true, false} {
+		s := set(t).run(t).ready(t)
+		s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.AttachFiles))
+		s.oracle.answer = s.coded(streamed)
+		s.ask("how?")
+		code := "Here:\n```go\n" + manyLines(60) + "```\nDone."
+		m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, code+"\n-# ⚠️") })
+		s.says(t, m, "I lack: **Attach Files**", fmt.Sprintf("client_id=%d&scope=bot+applications.commands&permissions=274878008320&guild_id=%d&disable_guild_select=true", s.discord.AppID, s.guild.ID))
+		if len(m.Attachments) > 0 {
+			t.Errorf("sent %+v", m)
+		}
+		s.over(t, 1)
+		s.ask("how, once more?") // the link isn't told again within an hour
+		s.answered(t, s.channel, code)
+	}
+}
+
+// What is said below the answer is said once, though it is laid out twice.
+func TestAFailureIsToldOnceWhereNoFilesMayBeSent(t *testing.T) {
+	t.Parallel()
+	s := limitedTo(t, Limits{Member: memory.Limit{Tokens: 10}}).run(t).ready(t)
+	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.AttachFiles))
+	code := "Here:\n```go\n" + manyLines(60) + "```\nDone."
+	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+		return answer.Answer{Text: code, Model: "m", Usage: answer.Usage{Calls: 1, Prompt: 10}}, errors.New("broke")
+	}
+	s.ask("how?")
+	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "Here:") })
+	s.discord.WaitFor("the end", func() bool { return strings.Contains(s.now(m.Message).Content, "Interrupted") })
+	if text := s.now(m.Message).Content; strings.Contains(text, string(failedAgain)) || !strings.Contains(text, "Something went wrong on my side.") {
+		t.Errorf("told %q", text[strings.LastIndex(text, "\n")+1:])
+	}
+	if n := s.bot.Tally().Failed; n != 1 {
+		t.Errorf("failed %d times", n)
+	}
+	// The tokens are used up now, which is said once a day.
+	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+		return answer.Answer{Text: code}, nil
+	}
+	s.commitNothing(t)
+	s.ask("and how?")
+	s.discord.WaitFor("that they are used up", func() bool {
+		sent := s.discord.Sent(s.channel)
+		return strings.Contains(sent[len(sent)-1].Content, "Your 10 tokens for today are used up.")
+	})
+}
+
+func TestFilesGoWithTheAnswerThatIsTakenBack(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.oracle.answer = s.coded(false)
+	s.ask("how?")
+	m := s.answered(t, s.channel, pointer)
+	if !s.isMain(m) {
+		t.Fatalf("sent %+v", m)
+	}
+	s.withdraw(m.Message)
+	s.marked(t, m.Message)
+	after := s.discord.Sent(s.channel)[0]
+	if _, there := s.discord.File(m.Attachments[0]); there || after.Content != withdrawnText || len(after.Attachments) > 0 {
+		t.Errorf("there is still %+v", after)
+	}
+}
+
+// TestHostileAnswer has the model try all that a page or a member could have talked it into.
+func TestHostileAnswer(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	role := s.discord.AddRole(s.guild.ID, "staff", 0)
+	s.discord.UpdateRole(s.guild.ID, role.ID, func(r *discordtest.Role) { r.Mentionable = true })
+	s.discord.UpdateRole(s.guild.ID, s.guild.BotRole.ID, func(r *discordtest.Role) { r.Permissions |= discordtest.MentionEveryone })
+	text := fmt.Sprintf("<@%d> look: @everyone @here <@&%d> <@%d> <@&%d> discord.gg/abc [go.dev](https://evil.org)", s.ana.ID, role.ID, s.bo.ID, s.guild.ID)
+	want := fmt.Sprintf("<@%d> look: @everyone @here <@&%d> <@%d> <@&%d> <https://discord.gg/abc> go.dev (<https://evil.org>)", s.ana.ID, role.ID, s.bo.ID, s.guild.ID)
+	s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
+		stream(text)
+		s.discord.WaitFor("the beginning", func() bool { return len(s.discord.Sent(s.channel)) == 1 })
+		return answer.Answer{Text: text + " Bye."}, nil
+	}
+	s.ask("when?")
+	m := s.answered(t, s.channel, want+" Bye.")
+	if !slices.Equal(m.Pinged, []discordtest.ID{s.ana.ID}) || m.Flags&suppressEmbeds == 0 {
+		t.Errorf("pinged %d, flags %b", m.Pinged, m.Flags)
+	}
+	for _, body := range m.Bodies {
+		var sent struct {
+			Allowed json.RawMessage `json:"allowed_mentions"`
+			Flags   int             `json:"flags"`
+		}
+		if err := json.Unmarshal(body, &sent); err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprintf(`{"parse":[],"users":["%d"],"roles":[],"replied_user":false}`, s.ana.ID); string(sent.Allowed) != want || sent.Flags != suppressEmbeds {
+			t.Errorf("sent %s", body)
+		}
+	}
+	if len(m.Bodies) != 2 {
+		t.Errorf("%d requests", len(m.Bodies))
+	}
+	s.oracle.answer = says("@everyone <@" + s.bo.ID.String() + ">")
+	s.ask("and this?")
+	if m := s.answered(t, s.channel, "@everyone <@"+s.bo.ID.String()+">"); len(m.Pinged) > 0 || !strings.Contains(string(m.Bodies[0]), `"allowed_mentions":{"parse":[],"users":[],"roles":[],"replied_user":false}`) {
+		t.Errorf("pinged %d by %s", m.Pinged, m.Bodies)
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/internal/embed"
+	"hark/internal/llmtest"
+	"hark/memory"
+)
+
+// The time zone that a server set is that of what the model is told, of what it is quoted and of days in questions, and all
+// that is known of the model is told in the status.
+func TestAdminsLookAfterHark(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	owner := w.guild.Owner.ID
+	w.discord.Say(w.general.ID, w.jane.ID, "The greenhouse opens at nine.")
+	said := w.discord.Now()
+	w.later()
+	w.settled()
+	w.use(owner, "hark timezone", "**Time zone**: Asia/Tokyo", given("zone", "Asia/Tokyo"))
+	w.use(owner, "hark status", "**Model in this channel**: test-model, not asked yet")
+	w.ask(w.general, w.ana, "when does the greenhouse open?")
+	tokyo, err := time.LoadLocation("Asia/Tokyo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := ""
+	for _, m := range w.lastRequest().Messages {
+		all += m.Content
+	}
+	w.holds(all, said.In(tokyo).Format("01-02 15:04"))
+	m := w.discord.Slash(w.general.ID, owner, "hark status").WaitMessage()
+	for _, text := range []string{"✓ **Discord**: connected", "✓ **Memory**: can be written", "channels: 2, people: ", "✓ **Model in this channel**: test-model; the last call, ", "**Search by meaning**: ", "➖ **Reranker**", "✓ **Tokens today**: "} {
+		w.holds(m.Content, text)
+	}
+	if strings.Contains(m.Content, w.model.URL()) {
+		t.Error("it tells where the model is")
+	}
+	i := w.discord.Slash(w.general.ID, owner, "hark context", given("question", "when does the greenhouse open?"))
+	shown := i.WaitMessage()
+	w.holds(shown.Content, "**All of it**: ")
+	data, there := w.discord.File(shown.Attachments[0])
+	if !there {
+		t.Fatal("there is no file")
+	}
+	w.holds(string(data), "The greenhouse opens at nine.")
+	w.holds(string(data), "when does the greenhouse open?")
+
+	w.model.Answer(func(llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Status: http.StatusUnauthorized, Body: `{"error":{"message":"no"}}`}
+	})
+	w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" and who has the key?")
+	w.discord.WaitFor("the model's refusal to be told", func() bool {
+		defer w.discord.Poke()
+		return strings.Contains(w.discord.Slash(w.general.ID, owner, "hark status").WaitMessage().Content, "✗ **Model in this channel**: test-model, which refuses the key")
+	})
+	w.hark(0, "settings", "--guild", "Garden", "paused", "on")
+	w.use(owner, "hark pause", "**Paused**: yes, until somebody ends it")
+}
+
+// What nobody but the staff may read isn't in the prompt that somebody else is shown.
+func TestContextHoldsOnlyWhatItsAskerMayRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.discord.LetUse(w.guild.ID, w.guild.ID, "hark", true)
+	w.discord.Say(w.staff.ID, w.jane.ID, "The greenhouse will be sold in May.")
+	w.later()
+	w.settled()
+	for _, tt := range []struct {
+		who  discordtest.User
+		sees bool
+	}{{w.jane, true}, {w.otto, false}} {
+		m := w.discord.Slash(w.general.ID, tt.who.ID, "hark context", given("question", "when is the greenhouse sold?")).WaitMessage()
+		data, there := w.discord.File(m.Attachments[0])
+		if !there || strings.Contains(string(data), "sold in May") != tt.sees {
+			t.Errorf("%s is shown %q", tt.who.Username, data)
+		}
+	}
+}
+
+func TestHealthOfAnEmbedderThatIsStoodInFor(t *testing.T) {
+	t.Parallel()
+	a := &app{embedder: embed.Builtin{}}
+	if s := a.embedderHealth(); !s.BuiltIn || s.Failed != nil || s.Name == "" {
+		t.Errorf("the built-in one: %+v", s)
+	}
+	a.standIn = errors.New("it can't be reached")
+	if s := a.embedderHealth(); s.BuiltIn || s.Failed != a.standIn {
+		t.Errorf("one that stands in: %+v", s)
+	}
+	a.embedder, a.standIn = embed.NewBreaker(embed.Builtin{}), nil
+	if _, err := a.embedder.Embed(t.Context(), memory.ForSearch, []string{"hello"}); err != nil {
+		t.Fatal(err)
+	}
+	if s := a.embedderHealth(); s.At.IsZero() || s.BuiltIn {
+		t.Errorf("one that was asked: %+v", s)
+	}
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// asker asks somebody at a terminal, or has the answers, a line each, from elsewhere.
+type asker struct {
+	in       io.Reader
+	out      io.Writer
+	terminal *os.File       // in, if it is one
+	line     *term.Terminal // then reads from it; the terminal is raw only while it does
+}
+
+func (f *flags) asker() *asker {
+	a := &asker{in: f.env.stdin, out: f.env.stderr}
+	if t, ok := terminalOf(f.env.stdin); ok {
+		a.terminal = t
+		a.line = term.NewTerminal(struct {
+			io.Reader
+			io.Writer
+		}{t, a.out}, "")
+	}
+	return a
+}
+
+// errUnanswered is that there are no more answers.
+var errUnanswered = errors.New("the answers ended before all was asked; nothing was written")
+
+// unwritten is that nobody wants to answer any more.
+const unwritten = interrupted("interrupted; nothing was written")
+
+// ask is the answer to a question, without spaces around it. A secret isn't shown while it is typed.
+func (a *asker) ask(ctx context.Context, question string, secret bool) (string, error) {
+	question += ": "
+	read := func() (string, error) { return a.read(question) }
+	if a.terminal != nil {
+		state, err := term.MakeRaw(int(a.terminal.Fd())) // before the question, so that nothing typed after it is shown
+		if err != nil {
+			return "", fmt.Errorf("take over the terminal: %w", err)
+		}
+		defer term.Restore(int(a.terminal.Fd()), state)
+		read = func() (string, error) { return a.typed(question, secret) }
+	}
+	type result struct {
+		line string
+		err  error
+	}
+	came := make(chan result, 1)
+	go func() { // is left behind when ctx is done: the process ends then
+		line, err := read()
+		came <- result{line, err}
+	}()
+	select {
+	case r := <-came:
+		return strings.TrimSpace(r.line), r.err
+	case <-ctx.Done():
+		fmt.Fprint(a.out, "\r\n")
+		return "", unwritten
+	}
+}
+
+// typed has a line typed at the terminal.
+func (a *asker) typed(question string, secret bool) (line string, err error) {
+	if width, height, err := term.GetSize(int(a.terminal.Fd())); err == nil && width > 0 {
+		_ = a.line.SetSize(width, height)
+	}
+	if secret {
+		line, err = a.line.ReadPassword(question)
+	} else {
+		a.line.SetPrompt(question)
+		line, err = a.line.ReadLine()
+	}
+	if errors.Is(err, term.ErrPasteIndicator) {
+		err = nil // a pasted line is a line
+	}
+	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
+		fmt.Fprint(a.out, "\r\n")
+		err = unwritten
+	}
+	return line, err
+}
+
+// read reads a line and no more, for what follows may be for others.
+func (a *asker) read(question string) (string, error) {
+	fmt.Fprintln(a.out, question)
+	var line []byte
+	for b := make([]byte, 1); ; {
+		n, err := a.in.Read(b)
+		switch {
+		case n > 0 && b[0] == '\n':
+			return string(line), nil
+		case n > 0:
+			line = append(line, b[0])
+		case err == io.EOF && len(line) > 0:
+			return string(line), nil
+		case err == io.EOF:
+			return "", errUnanswered
+		case err != nil:
+			return "", err
+		}
+	}
+}
+
+// yes asks whether something shall be done.
+func (a *asker) yes(ctx context.Context, question string, usual bool) (bool, error) {
+	choices := " [y/N]"
+	if usual {
+		choices = " [Y/n]"
+	}
+	for {
+		answer, err := a.ask(ctx, question+choices, false)
+		if err != nil {
+			return false, err
+		}
+		switch strings.ToLower(answer) {
+		case "":
+			return usual, nil
+		case "y", "yes":
+			return true, nil
+		case "n", "no":
+			return false, nil
+		}
+		fmt.Fprintln(a.out, "Please write y or n.")
+	}
+}
+
+// choose asks for one of options, by its number or its text, and returns which it is. usual is taken for an empty answer.
+func (a *asker) choose(ctx context.Context, question string, options []string, usual int) (int, error) {
+	fmt.Fprintln(a.out, question)
+	for i, option := range options {
+		fmt.Fprintf(a.out, "  %d  %s\n", i+1, option)
+	}
+	for {
+		answer, err := a.ask(ctx, fmt.Sprintf("Number [%d]", usual+1), false)
+		if err != nil {
+			return 0, err
+		}
+		if answer == "" {
+			return usual, nil
+		}
+		for i, option := range options {
+			if answer == strconv.Itoa(i+1) || strings.EqualFold(answer, option) {
+				return i, nil
+			}
+		}
+		fmt.Fprintf(a.out, "Please write a number from 1 to %d.\n", len(options))
+	}
+}
+
+// mostListed is how many names are listed at once.
+const mostListed = 40
+
+// name asks for a name, which may be one of names and then be told by its number. usual is taken for an empty answer, unless
+// it is empty itself.
+func (a *asker) name(ctx context.Context, question string, names []string, usual string) (string, error) {
+	shown := names[:min(len(names), mostListed)]
+	for i, n := range shown {
+		fmt.Fprintf(a.out, "  %2d  %s\n", i+1, oneLine(n))
+	}
+	if len(names) > 0 {
+		question += " (number or name)"
+	}
+	if more := len(names) - len(shown); more > 0 {
+		fmt.Fprintf(a.out, "      and %d more, by their names\n", more)
+	}
+	if usual != "" {
+		question += " [" + usual + "]"
+	}
+	for {
+		answer, err := a.ask(ctx, question, false)
+		if err != nil {
+			return "", err
+		}
+		if answer == "" {
+			answer = usual
+		}
+		n, err := strconv.Atoi(answer)
+		switch {
+		case err == nil && 1 <= n && n <= len(shown):
+			return shown[n-1], nil
+		case err == nil && len(shown) > 0:
+			fmt.Fprintf(a.out, "Please write a number from 1 to %d, or a name.\n", len(shown))
+		case answer != "":
+			return answer, nil
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/internal/answer"
+	"hark/internal/dates"
+)
+
+// catchUpCommand tells what was said since whoever speaks now last wrote.
+func (t *conversation) catchUpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "catchup [SINCE]",
+		Short: "Tell what was said here since I last wrote, or since a day or so long ago, such as yesterday or 3d",
+		RunE: func(c *cobra.Command, args []string) error {
+			zone := t.app.config.Answer.Location()
+			var since time.Time
+			if len(args) > 0 {
+				var err error
+				if since, _, err = dates.Parse(strings.Join(args, " "), t.now(), zone); err != nil {
+					return err
+				}
+			}
+			id, _, err := t.app.personCalled(c.Context(), t.place.guild, t.speaker)
+			if err != nil {
+				return err
+			}
+			q := t.place.question("", t.now())
+			q.Asker, q.Name = id, t.speaker
+			got, err := t.app.answers.CatchUp(c.Context(), q, since)
+			switch {
+			case errors.Is(err, answer.ErrNotRemembered), errors.Is(err, answer.ErrNotReadable):
+				return errors.New("nothing of this channel is remembered that you may read here")
+			case err != nil:
+				return err
+			}
+			if got.Away != nil {
+				fmt.Fprintln(t.warn, "hark:", got.Away)
+			}
+			if got.Instead != nil {
+				fmt.Fprintf(t.warn, "hark: %s answered instead: %v\n", got.Model, got.Instead)
+			}
+			fmt.Fprintf(t.out, "%s here since %s\n", plural(got.Messages, "message"), got.Since.In(zone).Format("2006-01-02 15:04"))
+			if got.Messages > 0 {
+				t.print(answer.Answer{Text: got.Text})
+				t.cite(got.Sources)
+			}
+			if got.Bounded {
+				fmt.Fprintf(t.out, "It goes back 7 days and %d messages at most.\n", answer.CatchUpMost)
+			}
+			return nil
+		},
+	}
+}

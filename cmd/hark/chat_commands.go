@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"hark/internal/config"
+	"hark/memory"
+	"hark/search"
+)
+
+// slash begins a command. A path isn't one: /etc/passwd.
+var slash = regexp.MustCompile(`^/([A-Za-z][A-Za-z-]*)(?:\s+(.*))?$`)
+
+// commands are those of a talk, each by itself, made anew for each use: they hold their flags.
+func (t *conversation) commands() []*cobra.Command {
+	env := *t.flags.env
+	env.stdout, env.stderr = t.out, t.warn
+	f := &flags{env: &env, talk: t}
+	all := []*cobra.Command{t.recallCommand(f), t.catchUpCommand(), t.contextCommand(f), t.whyCommand(), f.loreCommand(), t.memoryCommand(f), t.asCommand(), t.helpCommand(), t.quitCommand()}
+	for _, c := range all {
+		c.Use = "/" + c.Use
+		c.SilenceUsage, c.SilenceErrors, c.CompletionOptions.DisableDefaultCmd = true, true, true
+		c.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+		c.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return refuseEmpty(c) }
+		c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+			return fmt.Errorf("%w; \"%s --help\" shows what there is", err, c.CommandPath())
+		})
+		c.SetOut(t.out)
+		c.SetErr(t.warn)
+		for _, sub := range c.Commands() {
+			sub.Example = strings.ReplaceAll(sub.Example, "hark lore", "/lore")
+		}
+	}
+	return all
+}
+
+// command does what a line says if that is a command, and reports whether it is one. The error is io.EOF where the talk is
+// to end, and ctx's where all is.
+func (t *conversation) command(ctx context.Context, line string) (bool, error) {
+	m := slash.FindStringSubmatch(line)
+	if m == nil {
+		return false, nil
+	}
+	err := t.use(ctx, "/"+strings.ToLower(m[1]), m[2])
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		return true, err
+	case ctx.Err() != nil:
+		return true, ctx.Err()
+	case t.ask == nil: // in a pipe the exit code tells of it
+		t.unanswered = true
+	}
+	for _, line := range strings.Split(strings.ReplaceAll(err.Error(), `"hark lore `, `"/lore `), "\n") {
+		fmt.Fprintf(t.warn, "%shark: %s%s\n", t.colour.wrong, printable(line), t.colour.off)
+	}
+	return true, nil
+}
+
+// use runs the command of a name.
+func (t *conversation) use(ctx context.Context, name, rest string) error {
+	args, err := arguments(rest)
+	if err != nil {
+		return err
+	}
+	all := t.commands()
+	var names []string
+	for _, c := range all {
+		if c.Name() != name {
+			names = append(names, c.Name())
+			continue
+		}
+		within, done := t.interrupts.aside(ctx)
+		defer done()
+		c.SetArgs(args)
+		err := c.ExecuteContext(within)
+		if err == nil && len(args) > 0 && (args[0] == "remove" || args[0] == "forget") {
+			t.past.clear() // what was forgotten may have been typed here
+		}
+		if within.Err() != nil && ctx.Err() == nil {
+			return errors.New("interrupted")
+		}
+		return err
+	}
+	return fmt.Errorf("there is no command %s; did you mean %s? /help shows what there is, and a line that begins with a space is said as it is", name, config.Nearest(name, names))
+}
+
+// arguments are the words of a line; what stands in double quotes is one.
+func arguments(line string) ([]string, error) {
+	args := []string{}
+	var word strings.Builder
+	in, quoted := false, false
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case c == '\\' && quoted && i+1 < len(line) && (line[i+1] == '"' || line[i+1] == '\\'):
+			i++
+			word.WriteByte(line[i])
+		case c == '"':
+			in, quoted = true, !quoted
+		case (c == ' ' || c == '\t') && !quoted:
+			if in {
+				args = append(args, word.String())
+			}
+			word.Reset()
+			in = false
+		default:
+			in = true
+			word.WriteByte(c)
+		}
+	}
+	if quoted {
+		return nil, errors.New("a quotation mark isn't closed: write \" at the end of what belongs together, or \\\" for a mark within it")
+	}
+	if in {
+		args = append(args, word.String())
+	}
+	return args, nil
+}
+
+func (t *conversation) recallCommand(f *flags) *cobra.Command {
+	a, limit := asking{flags: f}, 10
+	c := &cobra.Command{
+		Use:   "recall QUESTION",
+		Short: "Show what is remembered about something, and why it was found",
+		Args:  oneQuestion,
+		RunE: func(c *cobra.Command, args []string) error {
+			q, err := a.here(c.Context(), strings.Join(args, " "))
+			if err != nil {
+				return err
+			}
+			q.Session = []memory.Message{} // what was said just now is searched like all else
+			if q.Limit = max(limit, search.DefaultLimit); t.place.everywhere {
+				q.Channel = 0
+			}
+			return a.find(c, t.app, q, limit)
+		},
+	}
+	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
+	a.filter.addFlags(c)
+	c.Flags().IntVar(&limit, "limit", limit, "show at most this `number` of messages")
+	return c
+}
+
+func (t *conversation) contextCommand(f *flags) *cobra.Command {
+	a, mode := asking{flags: f}, ""
+	c := &cobra.Command{
+		Use:   "context QUESTION",
+		Short: "Show the exact prompt that a question would make, its mode, and the tokens of each section",
+		Args:  oneQuestion,
+		RunE: func(c *cobra.Command, args []string) error {
+			q, err := a.here(c.Context(), strings.Join(args, " "))
+			if err != nil {
+				return err
+			}
+			return a.context(c, t.app, q, mode)
+		},
+	}
+	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
+	a.filter.addFlags(c)
+	addMode(c, &mode)
+	return c
+}
+
+func (t *conversation) asCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "as NAME",
+		Short: "Go on as somebody else: lines without a name are theirs",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			name := strings.Join(strings.Fields(memory.Clean(strings.Join(args, " "))), " ")
+			switch {
+			case name == "":
+				return fmt.Errorf("you are %s. To go on as somebody else, write /as NAME", oneLine(t.speaker))
+			case utf8.RuneCountInString(name) > 64 || strings.ContainsAny(name, ":/@"):
+				return errors.New("a name has at most 64 characters, and no colon, slash or @ among them")
+			case strings.EqualFold(name, "Hark"):
+				return errors.New("that is my own name: choose another")
+			}
+			t.speaker = name
+			if t.ask == nil {
+				return nil
+			}
+			_, err := fmt.Fprintf(c.OutOrStdout(), "You are %s now.\n", oneLine(name))
+			return err
+		},
+	}
+}
+
+func (t *conversation) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show what can be done here, or how a command is used",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return t.use(c.Context(), "/"+strings.TrimPrefix(strings.ToLower(args[0]), "/"), strings.Join(append(args[1:], "--help"), " "))
+			}
+			w := c.OutOrStdout()
+			fmt.Fprintln(w, "Lines are remembered, as said by you; \"Name: text\" is said by somebody else. A line with @hark is answered.")
+			for _, c := range t.commands() {
+				line := c.Use
+				if c.HasSubCommands() {
+					var subs []string
+					for _, s := range c.Commands() {
+						if !s.Hidden {
+							subs = append(subs, s.Name())
+						}
+					}
+					line += " " + strings.Join(subs, "|")
+				}
+				fmt.Fprintf(w, "  %-34s %s\n", line, c.Short)
+			}
+			_, err := fmt.Fprintln(w, "What belongs together stands in double quotes. \"/recall --help\" shows how a command is used.\n"+
+				"What concerns a server (/privacy, /limits, /hark) is for Discord only; \"hark export --user\" and \"hark forget --user\" give and forget all about somebody.")
+			return err
+		},
+	}
+}
+
+func (t *conversation) quitCommand() *cobra.Command {
+	return &cobra.Command{Use: "quit", Short: "End the talk", Args: noArguments, RunE: func(*cobra.Command, []string) error { return io.EOF }}
+}
+
+// confirm asks whether to go on.
+func (t *conversation) confirm(ctx context.Context, question string) error {
+	agreed, err := t.agrees(ctx, question)
+	if err == nil && !agreed {
+		err = errors.New("nothing was changed")
+	}
+	return err
+}
+
+// agrees asks a question that is to be answered by yes or no.
+func (t *conversation) agrees(ctx context.Context, question string) (bool, error) {
+	line, err := soon(ctx, func() (string, error) { return t.ask(question + " [y/N] ") })
+	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
+		return false, nil
+	}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return err == nil, err
+	}
+	return false, err
+}
+
+// soon is what read returns, unless ctx is done before. A read that never returns is left behind: the process ends then.
+func soon(ctx context.Context, read func() (string, error)) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	next := make(chan line, 1)
+	go func() {
+		text, err := read()
+		next <- line{text, err}
+	}()
+	select {
+	case l := <-next:
+		return l.text, l.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}

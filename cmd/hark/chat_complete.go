@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// pastLines are the lines that can be called back with the arrow keys. They are in memory only, and go where something was
+// forgotten.
+type pastLines struct{ lines []string }
+
+// mostPast is how many lines can be called back.
+const mostPast = 100
+
+// Add adds a line.
+func (p *pastLines) Add(line string) {
+	p.lines = append(p.lines, line)
+	p.lines = p.lines[max(0, len(p.lines)-mostPast):]
+}
+
+// Len is how many there are.
+func (p *pastLines) Len() int { return len(p.lines) }
+
+// At is a line; 0 is the newest.
+func (p *pastLines) At(i int) string { return p.lines[len(p.lines)-1-i] }
+
+func (p *pastLines) clear() {
+	if p != nil {
+		clear(p.lines)
+		p.lines = nil
+	}
+}
+
+// complete is a line with the word before the cursor completed as far as there is one way to. Where there are several, tell
+// is told them.
+func (t *conversation) complete(ctx context.Context, line string, at int, tell func(words []string)) (string, int, bool) {
+	before := line[:at]
+	if !strings.HasPrefix(before, "/") {
+		return line, at, false
+	}
+	begin := strings.LastIndexAny(before, " \t") + 1
+	var fit []string
+	for _, w := range t.offered(ctx, strings.Fields(before[:begin]), before[begin:]) {
+		if strings.HasPrefix(strings.ToLower(w), strings.ToLower(before[begin:])) && !slices.Contains(fit, w) {
+			fit = append(fit, w)
+		}
+	}
+	if len(fit) == 0 {
+		return line, at, false
+	}
+	word := fit[0]
+	for _, w := range fit[1:] {
+		for !strings.HasPrefix(w, word) {
+			word = word[:len(word)-1]
+		}
+	}
+	word = strings.ToValidUTF8(word, "")
+	switch {
+	case len(fit) == 1:
+		word += " "
+	case len(word) <= len(before[begin:]):
+		tell(fit)
+		return line, at, true
+	}
+	return before[:begin] + word + line[at:], begin + len(word), true
+}
+
+// offered are the words that may come after those before the cursor.
+func (t *conversation) offered(ctx context.Context, before []string, word string) (words []string) {
+	all := t.commands()
+	if len(before) == 0 {
+		for _, c := range all {
+			words = append(words, c.Name())
+		}
+		return words
+	}
+	for _, c := range all {
+		if c.Name() != strings.ToLower(before[0]) {
+			continue
+		}
+		at, _, err := c.Find(before[1:])
+		if err != nil {
+			return nil
+		}
+		if strings.HasPrefix(word, "-") {
+			at.Flags().VisitAll(func(f *pflag.Flag) { words = append(words, "--"+f.Name) })
+			return words
+		}
+		for _, sub := range at.Commands() {
+			if !sub.Hidden {
+				words = append(words, sub.Name())
+			}
+		}
+		switch at.CommandPath() {
+		case "/as":
+			words = append(words, t.names(ctx)...)
+		case "/lore show", "/lore edit", "/lore remove":
+			words = append(words, t.loreNames(ctx)...)
+		case "/help":
+			for _, c := range all {
+				words = append(words, strings.TrimPrefix(c.Name(), "/"))
+			}
+		}
+	}
+	return words
+}
+
+// names are those of the people that are known where the talk is.
+func (t *conversation) names(ctx context.Context) (names []string) {
+	people, err := t.app.store.People(ctx, t.place.guild)
+	if err != nil {
+		return nil // nothing is offered then
+	}
+	for _, p := range people {
+		if n := p.DisplayName(); p.ID != harkID && n != "" && !strings.ContainsAny(n, " \t") {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// loreNames are those of the lore there, in quotes where they have several words.
+func (t *conversation) loreNames(ctx context.Context) (names []string) {
+	lore, err := t.app.store.Lore(ctx, t.place.guild)
+	if err != nil {
+		return nil
+	}
+	for _, l := range lore {
+		name := l.Name
+		if strings.ContainsAny(name, " \t\"") {
+			name = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
+		}
+		names = append(names, name)
+	}
+	return names
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"hark/memory"
+)
+
+// longestFact is how long what is told of somebody may be, in characters: as in Discord.
+const longestFact = 500
+
+var errElsewhere = errors.New("this is a channel of Discord's, to which nothing is added from here: say it in Discord")
+
+func (t *conversation) memoryCommand(f *flags) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "memory",
+		Short: "What I know about you: show it, add to it, take it back",
+		Args:  knownCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return t.showMe(c.Context(), c.OutOrStdout()) },
+	}
+	remove, forget := false, false
+	removing := &cobra.Command{
+		Use: "remove NUMBER", Short: "Take back something that I was told about you, by its number in /memory show", Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			return t.removeFact(c, f, strings.Join(args, " "), remove)
+		},
+	}
+	removing.Flags().BoolVar(&remove, "yes", false, "don't ask")
+	forgetting := &cobra.Command{
+		Use: "forget", Short: "Have me forget all that you wrote here, and what I was told about you", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return t.forgetMe(c, f, forget) },
+	}
+	forgetting.Flags().BoolVar(&forget, "yes", false, "don't ask")
+	c.AddCommand(
+		&cobra.Command{Use: "show", Short: "Show all that I know about you here", Args: noArguments,
+			RunE: func(c *cobra.Command, _ []string) error { return t.showMe(c.Context(), c.OutOrStdout()) }},
+		&cobra.Command{Use: "add TEXT", Short: "Tell me something about yourself", Args: cobra.ArbitraryArgs,
+			RunE: func(c *cobra.Command, args []string) error { return t.addFact(c, strings.Join(args, " ")) }},
+		removing, forgetting)
+	return c
+}
+
+// me is who speaks, as far as they are known here. Somebody unknown has an id and a name.
+func (t *conversation) me(ctx context.Context) (memory.Person, error) {
+	id, known, err := t.app.personCalled(ctx, t.place.guild, t.speaker)
+	p := memory.Person{ID: id, Guild: t.place.guild, Name: t.speaker}
+	if err != nil || !known {
+		return p, err
+	}
+	people, err := t.app.store.People(ctx, t.place.guild)
+	if i := slices.IndexFunc(people, func(q memory.Person) bool { return q.ID == id }); err == nil && i >= 0 {
+		p = people[i]
+	}
+	return p, err
+}
+
+func (t *conversation) showMe(ctx context.Context, w io.Writer) error {
+	p, err := t.me(ctx)
+	if err != nil {
+		return err
+	}
+	if out, err := t.app.store.OptedOut(ctx, p.Guild, p.ID); err != nil || out {
+		if out {
+			_, err = fmt.Fprintf(w, "%s has opted out: I keep nothing of theirs.\n", oneLine(t.speaker))
+		}
+		return err
+	}
+	var scope memory.Scope
+	g, err := t.app.store.Guild(ctx, p.Guild)
+	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		return err
+	}
+	if err == nil {
+		for _, c := range g.Channels {
+			scope.Channels = append(scope.Channels, c.ID)
+		}
+	}
+	wrote, err := t.app.store.Presence(ctx, scope, []memory.UserID{p.ID})
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, n := range []string{p.Nick, p.Name, p.Username} {
+		if n != "" && !slices.Contains(names, oneLine(n)) {
+			names = append(names, oneLine(n))
+		}
+	}
+	fmt.Fprintf(w, "What I know about %s here\n  names: %s\n", oneLine(t.speaker), strings.Join(names, ", "))
+	line := "  messages: none"
+	if at := wrote[p.ID]; at.Messages > 0 {
+		line = fmt.Sprintf("  messages: %d, the last on %s", at.Messages, at.Last.In(t.app.config.Answer.Location()).Format("2006-01-02 15:04"))
+	}
+	if _, err := fmt.Fprintln(w, line); err != nil {
+		return err
+	}
+	for i, f := range p.Facts {
+		text := oneLine(f.Text)
+		if f.Alias {
+			text = "also called " + text
+		}
+		if f.Message != 0 {
+			text += " (learned from what was said)"
+		}
+		if _, err := fmt.Fprintf(w, "  %d. %s\n", i+1, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *conversation) addFact(c *cobra.Command, text string) error {
+	text = strings.Join(strings.Fields(memory.Clean(text)), " ")
+	p, err := t.me(c.Context())
+	switch {
+	case err != nil:
+		return err
+	case !t.logs():
+		return errElsewhere
+	case text == "":
+		return errors.New("what shall I know about you? Write it behind /memory add")
+	case len([]rune(text)) > longestFact:
+		return fmt.Errorf("that is longer than %d characters: tell me less at once", longestFact)
+	case slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.Text == text && !f.Alias }):
+		return errors.New("I know that already")
+	}
+	fact := memory.Fact{ID: int64(t.nextID()), Text: text, By: p.ID}
+	if err := t.app.store.Apply(c.Context(), memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild, Name: t.speaker}}, memory.FactTold{Guild: p.Guild, User: p.ID, Fact: fact}); err != nil {
+		return err
+	}
+	if p, err = t.me(c.Context()); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.ID == fact.ID }) {
+		return fmt.Errorf("that wasn't kept: %s has opted out, or it is forgotten already", oneLine(t.speaker))
+	}
+	_, err = fmt.Fprintln(c.OutOrStdout(), "Noted. /memory show shows it, /memory remove takes it back.")
+	return err
+}
+
+func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes bool) error {
+	p, err := t.me(c.Context())
+	if err != nil {
+		return err
+	}
+	i, err := strconv.Atoi(strings.TrimSpace(which))
+	if err != nil {
+		i = 1 + slices.IndexFunc(p.Facts, func(f memory.Fact) bool { return strings.EqualFold(f.Text, which) })
+	}
+	switch {
+	case len(p.Facts) == 0:
+		return errors.New("I was told nothing about you, so there is nothing to take back")
+	case i < 1 || i > len(p.Facts):
+		return fmt.Errorf("which one? Write its number behind /memory remove, from 1 to %d as /memory show has them", len(p.Facts))
+	}
+	gone := p.Facts[i-1]
+	if err := f.confirm(c.Context(), yes, fmt.Sprintf("Forget %q for good?", oneLine(gone.Text))); err != nil {
+		return err
+	}
+	if err := t.app.store.Apply(c.Context(), memory.FactGone{Guild: p.Guild, User: p.ID, Fact: gone.ID}); err != nil {
+		return err
+	}
+	if err := t.app.store.EmptyLog(c.Context()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(c.OutOrStdout(), "Forgotten, with my answers that used it.")
+	return err
+}
+
+// forgetMe forgets what the speaker wrote, and what is known of them.
+func (t *conversation) forgetMe(c *cobra.Command, f *flags, yes bool) error {
+	p, err := t.me(c.Context())
+	if err != nil {
+		return err
+	}
+	k, err := newKept(c.Context(), t.app.store, t.app.config)
+	if err != nil {
+		return err
+	}
+	o := forgetting{flags: f, user: p.ID.String(), guild: cmp.Or(p.Guild, memory.LocalGuild).String(), yes: yes}
+	return o.run(c, k)
+}
+
+// tells is lore as the speaker tells it, here: it goes with what they wrote.
+func (t *conversation) tells(ctx context.Context, l *memory.Lore) error {
+	if !t.logs() {
+		return errElsewhere
+	}
+	p, err := t.me(ctx)
+	if err != nil {
+		return err
+	}
+	l.Guild, l.Channel, l.By = t.place.guild, t.place.channel, p.ID
+	return t.app.store.Apply(ctx, t.present(), memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild, Name: t.speaker}})
+}
+
+// present is the channel of the talk, as it is told of.
+func (t *conversation) present() memory.ChannelSeen {
+	return memory.ChannelSeen{Channel: memory.Channel{ID: t.place.channel, Guild: t.place.guild, Kind: memory.LocalChannel, Name: t.place.name}}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// propose asks whoever asked whether what the model would have remembered shall be. What they don't agree to is nowhere kept.
+func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.Answer) error {
+	for _, p := range a.Proposals {
+		l := p.Lore
+		l.ID, l.By, l.Channel, l.At = int64(t.nextID()), q.Asker, t.place.channel, now()
+		l, err := l.Checked()
+		if err != nil {
+			fmt.Fprintf(t.warn, "hark: %s can't be remembered: %v\n", oneLine(p.Lore.Name), err)
+			continue
+		}
+		was, err := t.sources(ctx, l)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t.out, "Shall I remember this?\n  %s\n%s\n", oneLine(l.Name), indented(l.Text))
+		if len(l.Own) > 0 {
+			fmt.Fprintf(t.out, "  also: %s\n", oneLine(strings.Join(l.Own, ", ")))
+		}
+		if n := len(l.Sources); n > 0 {
+			fmt.Fprintf(t.out, "  from: %s\n", plural(n, "message"))
+		}
+		agreed, err := t.agrees(ctx, "Remember it?")
+		if err != nil {
+			return err
+		}
+		if !agreed {
+			continue
+		}
+		if err := t.keep(ctx, l, was, &a.Trace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sources are those of lore as they are now; nil if one isn't there.
+func (t *conversation) sources(ctx context.Context, l memory.Lore) ([]string, error) {
+	var texts []string
+	for _, s := range l.Sources {
+		found, err := t.app.store.Messages(ctx, s.Channel, []memory.MessageID{s.Message})
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 || found[0].Guild != l.Guild {
+			return nil, nil
+		}
+		texts = append(texts, found[0].Text())
+	}
+	return texts, nil
+}
+
+// keep keeps lore if what it is from is as it was, and has the answer that proposed it go with it.
+func (t *conversation) keep(ctx context.Context, l memory.Lore, was []string, trace *memory.Trace) error {
+	is, err := t.sources(ctx, l)
+	if err != nil {
+		return err
+	}
+	all, err := t.app.store.Lore(ctx, l.Guild)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(is) < len(l.Sources) || !slices.Equal(is, was):
+		_, err := fmt.Fprintln(t.out, "I don't: what it is from was said elsewhere, or was changed or forgotten meanwhile.")
+		return err
+	case slices.ContainsFunc(all, func(old memory.Lore) bool { return strings.EqualFold(old.Name, l.Name) }):
+		_, err := fmt.Fprintf(t.out, "There is lore called %s already: /lore edit changes it.\n", oneLine(l.Name))
+		return err
+	}
+	if len(trace.LoreAt) == len(trace.Lore) {
+		trace.LoreAt = append(slices.Clone(trace.LoreAt), memory.FirstMessageID(l.At))
+	}
+	trace.Lore = append(slices.Clone(trace.Lore), l.ID)
+	if err := t.app.store.Apply(ctx, memory.LoreTold{Lore: l}, memory.Answered{Trace: *trace}); err != nil {
+		return err
+	}
+	if all, err = t.app.store.Lore(ctx, l.Guild); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(k memory.Lore) bool { return k.ID == l.ID }) {
+		_, err := fmt.Fprintln(t.out, "I couldn't keep it: whoever told it has opted out, or it falls under something that was forgotten.")
+		return err
+	}
+	_, err = fmt.Fprintf(t.out, "Remembered: %s\n", oneLine(l.Name))
+	return err
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/builder"
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+func (t *conversation) whyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "why",
+		Short: "Show how my last answer here came about: what was recalled and dropped, and what it took",
+		Args:  noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			id, err := t.lastAnswer(c.Context())
+			if err != nil {
+				return err
+			}
+			x, err := t.app.answers.Explain(c.Context(), t.place.question("", t.now()), id)
+			if errors.Is(err, answer.ErrNoTrace) {
+				return errors.New("nothing is known any more of how it came about: something that it was made from was changed or forgotten since")
+			}
+			if err != nil {
+				return err
+			}
+			return printExplanation(c.OutOrStdout(), x, t.app.builder.Labels(), t.app.config.Answer.Location())
+		},
+	}
+}
+
+// lastAnswer is the last of Hark's answers in the channel. It is looked up each time, for it may be forgotten by now.
+func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error) {
+	if !t.logs() {
+		return 0, errors.New("this is a channel of Discord's: what I answer here isn't kept, and so neither is how it came about. /context shows what a question would make")
+	}
+	const look = 200
+	said, err := t.app.store.Around(ctx, t.place.channel, []memory.MessageID{memory.FirstMessageID(t.now().Add(time.Hour))}, look, 0)
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range slices.Backward(said) {
+		if m.Kind == memory.FromHark {
+			return m.ID, nil
+		}
+	}
+	return 0, errors.New("I have answered nothing here yet that is remembered")
+}
+
+// printExplanation says how an answer came about.
+func printExplanation(w io.Writer, x answer.Explanation, l builder.Labels, zone *time.Location) error {
+	t := x.Trace
+	p := &printer{w: w}
+	p.say("How the answer of %s came about", t.Answer.Time().In(zone).Format("2006-01-02 15:04"))
+	switch {
+	case t.Model == "":
+		p.say("No model wrote it: I quoted what I recalled.")
+	case t.Mode != "":
+		p.say("Written by the model %s, in the mode %s.", oneLine(t.Model), oneLine(t.Mode))
+	default:
+		p.say("Written by the model %s.", oneLine(t.Model))
+	}
+	if t.TextOnly {
+		p.say("Found by words only: I couldn't search by meaning.")
+	}
+	var used, dropped []answer.Explained
+	around := 0
+	for _, r := range x.Recalled {
+		switch {
+		case r.Number > 0 || r.Context && (len(r.Why) > 0 || r.Relevance > 0):
+			used = append(used, r)
+		case !r.Context:
+			dropped = append(dropped, r)
+		default:
+			around++
+		}
+	}
+	p.explained("Recalled, and used:", used, l)
+	p.explained("Recalled, and left out"+whyLeftOut(t)+":", dropped, l)
+	if around > 0 {
+		p.say("Besides, I had %s around these, or from the conversation, before me.", plural(around, "message"))
+	}
+	if len(x.Recalled) == 0 {
+		p.say("Nothing was recalled for it, or nothing of that is left.")
+	}
+	if p.err == nil && len(t.Sections) > 0 {
+		p.err = printSections(w, "", t.Sections, memory.Prompt{})
+		p.say("%-18s %6d tokens of %d", "all", t.Tokens, t.MaxTokens)
+	}
+	if p.err == nil {
+		p.err = printCalls(w, t.Calls)
+	}
+	p.say("It took %.2f s, of which the search took %.2f s.", t.Total.Seconds(), t.Search.Seconds())
+	return p.err
+}
+
+// whyLeftOut says why what was recalled isn't in the prompt.
+func whyLeftOut(t memory.Trace) string {
+	for _, s := range t.Sections {
+		if s.Section == string(builder.SectionHistory) && s.Why != "" {
+			return " for want of room (" + oneLine(s.Why) + ")"
+		}
+	}
+	return ", as there was no room or another told it already"
+}
+
+// printer prints lines until one fails.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) say(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+// explained prints messages under a heading, or nothing.
+func (p *printer) explained(heading string, all []answer.Explained, l builder.Labels) {
+	if len(all) == 0 {
+		return
+	}
+	p.say("%s", heading)
+	for _, r := range all {
+		line := "  "
+		if r.Number > 0 {
+			line += fmt.Sprintf("[%d] ", r.Number)
+		}
+		if r.Relevance > 0 {
+			line += fmt.Sprintf("%s %.2f  ", l.Relevance(r.Relevance), r.Relevance)
+		}
+		line += fmt.Sprintf("%s in #%s, %s", oneLine(r.Source.Author), oneLine(r.Source.Place), r.Source.Time.Format("2006-01-02 15:04"))
+		if r.Changed {
+			line += ", edited since"
+		}
+		p.say("%s\n        %s", line, strings.ReplaceAll(printable(r.Text), "\n", "\n        "))
+		if len(r.Why) > 0 {
+			p.say("        (%s)", printable(strings.Join(r.Why, "; ")))
+		}
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !linux && !darwin && !freebsd
+
+package main
+
+import "errors"
+
+// diskSpace isn't known on this system.
+func diskSpace(string) (free, total uint64, err error) { return 0, 0, errors.ErrUnsupported }

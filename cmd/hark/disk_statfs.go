@@ -1,0 +1,14 @@
+//go:build linux || darwin || freebsd
+
+package main
+
+import "golang.org/x/sys/unix"
+
+// diskSpace is how many bytes Hark can still write in the file system that dir lies in, and how many that has.
+func diskSpace(dir string) (free, total uint64, err error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, 0, err
+	}
+	return uint64(s.Bavail) * uint64(s.Bsize), uint64(s.Blocks) * uint64(s.Bsize), nil
+}

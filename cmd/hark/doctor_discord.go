@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"hark/bot"
+	"hark/internal/config"
+	"hark/memory"
+)
+
+// discordTime bounds what Discord is asked, which is small.
+const discordTime = 15 * time.Second
+
+// discord tells what Discord thinks of Hark, and of the time.
+func (d *doctor) discord(ctx context.Context) []finding {
+	ctx, cancel := context.WithTimeout(ctx, discordTime)
+	defer cancel()
+	watch := &watch{next: d.env.transport()}
+	account, found := checkAccount(ctx, d.config, watch)
+	if account == nil {
+		return append(found, d.clock(ctx, watch))
+	}
+	found = append(found, d.guilds(ctx, account)...)
+	return append(found, gateway(ctx, account), d.clock(ctx, watch))
+}
+
+// checkAccount asks Discord about the token and the intents. The account is nil if it doesn't say.
+func checkAccount(ctx context.Context, c config.Config, transport http.RoundTripper) (*bot.Account, []finding) {
+	account, err := bot.Check(ctx, botConfig(c, transport))
+	if err != nil {
+		return nil, []finding{amiss("Discord", err, "check the network, and discord.api_url if you set it")}
+	}
+	return account, []finding{well("Discord", "it takes the token; Hark is %s, application %s", account.Name, account.App), intents(account)}
+}
+
+// transport is by what requests are made to Discord.
+func (e *environment) transport() http.RoundTripper {
+	if e.discord != nil {
+		return e.discord.Transport
+	}
+	return http.DefaultTransport
+}
+
+// botConfig is what checking needs of a bot's configuration.
+func botConfig(c config.Config, transport http.RoundTripper) bot.Config {
+	return bot.Config{Token: c.Discord.Token.Reveal(), APIURL: c.Discord.APIURL, Client: &http.Client{Transport: transport, Timeout: discordTime}}
+}
+
+func intents(a *bot.Account) finding {
+	if !a.Content {
+		return amiss("intents", bot.ErrIntents, "")
+	}
+	return well("intents", "the Message Content intent is on")
+}
+
+// guilds tells of each guild whether Hark may do there what it needs to.
+func (d *doctor) guilds(ctx context.Context, a *bot.Account) []finding {
+	guilds, err := a.Guilds(ctx)
+	if err != nil {
+		return []finding{failed("permissions", err, "try again later")}
+	}
+	var found []finding
+	dev := memory.GuildID(d.config.Discord.Guild())
+	lonely := dev != 0
+	for _, g := range guilds {
+		found = append(found, permissions(a, g))
+		if g.ID == dev {
+			lonely = false
+			f := well("commands", "only %s has them", g.Name)
+			f.Advice = "when Hark isn't changed any more, take discord.dev_guild away"
+			found = append(found, f)
+		}
+	}
+	if len(guilds) == 0 {
+		f := well("permissions", "Hark is in no server yet")
+		f.Advice = "invite it: " + bot.InviteURL(a.App, 0)
+		found = append(found, f)
+	}
+	if lonely {
+		found = append(found, finding{Check: "commands", Detail: fmt.Sprintf("only the server %d is to have them, and Hark isn't there", dev),
+			Advice: "change discord.dev_guild or take it away, or invite Hark: " + bot.InviteURL(a.App, dev)})
+	}
+	return found
+}
+
+func permissions(a *bot.Account, g bot.Membership) finding {
+	f := well("permissions in "+g.Name, "Hark has all that it needs")
+	if len(g.Missing) == 0 && !g.NoCommands {
+		return f
+	}
+	f.OK = false
+	missing := g.Missing
+	if g.NoCommands {
+		missing = append(missing, "the scope applications.commands")
+	}
+	f.Detail = "missing: " + strings.Join(missing, ", ")
+	f.Advice = "somebody who manages that server grants it with " + bot.InviteURL(a.App, g.ID)
+	return f
+}
+
+// fewStarts are so few that something must be restarting Hark all the time.
+const fewStarts = 100
+
+func gateway(ctx context.Context, a *bot.Account) finding {
+	s, err := a.Starts(ctx)
+	if err != nil {
+		return failed("gateway", err, "try again later")
+	}
+	f := well("gateway", "%d of %d connections are left today", s.Remaining, s.Total)
+	switch {
+	case s.Remaining == 0:
+		f.OK = false
+		f.Advice = fmt.Sprintf("stop Hark and wait %v, then find out what restarts it all the time", s.Reset.Round(time.Minute))
+	case s.Remaining < fewStarts:
+		f.Advice = "something restarts Hark all the time: its log says why"
+	case s.Shards > 1:
+		f.Detail += fmt.Sprintf("; Discord recommends %d shards", s.Shards)
+		f.Advice = "Hark uses one connection, which holds 2,500 servers at most: have it leave some"
+	}
+	return f
+}
+
+// most is how far the clock may be off.
+const most = 5 * time.Second
+
+// clock compares our clock with Discord's, or if Discord can't be asked, with that of the model's server.
+func (d *doctor) clock(ctx context.Context, discord *watch) finding {
+	const check = "clock"
+	whose := "Discord's"
+	off, known := discord.off()
+	if !known && d.config.LLM.Model != "" {
+		whose = "that of the model's server"
+		other := &watch{next: http.DefaultTransport}
+		request, err := http.NewRequestWithContext(ctx, http.MethodHead, d.config.LLM.BaseURL, nil)
+		if err == nil {
+			answer, err := other.RoundTrip(request)
+			if err == nil {
+				answer.Body.Close()
+			}
+		}
+		off, known = other.off()
+	}
+	if !known {
+		f := well(check, "there is nobody whose clock it could be compared with")
+		f.Advice = "check it by hand: date -u"
+		return f
+	}
+	if off.Abs() <= most {
+		return well(check, "it agrees with %s", whose)
+	}
+	how := "ahead of"
+	if off < 0 {
+		how = "behind"
+	}
+	return finding{Check: check, Detail: fmt.Sprintf("it is %v %s %s", off.Abs().Round(time.Second), how, whose),
+		Advice: "have it set over the network, on Linux with: timedatectl set-ntp true"}
+}
+
+// watch makes requests, and learns from the answers how late it is.
+type watch struct {
+	next http.RoundTripper
+
+	mu    sync.Mutex
+	known bool
+	by    time.Duration // of our clock, ahead
+}
+
+// RoundTrip implements http.RoundTripper.
+func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
+	sent := time.Now()
+	answer, err := w.next.RoundTrip(r)
+	if err != nil || answer.Header.Get("Age") != "" { // a cache's copy is old
+		return answer, err
+	}
+	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.known, w.by = true, ahead(sent, time.Now(), date)
+	}
+	return answer, nil
+}
+
+// ahead is by how much our clock is, at least, where an answer of that date, which has whole seconds, was sent between two times.
+func ahead(sent, received, date time.Time) time.Duration {
+	switch {
+	case date.After(received):
+		return received.Sub(date)
+	case date.Add(time.Second).Before(sent):
+		return sent.Sub(date.Add(time.Second))
+	}
+	return 0
+}
+
+func (w *watch) off() (time.Duration, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.by, w.known
+}

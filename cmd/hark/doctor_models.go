@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"hark/internal/config"
+	"hark/internal/llm"
+	"hark/memory"
+	"hark/memory/sqlite"
+)
+
+// models are the checks of all models that are configured.
+func (d *doctor) models() []func(context.Context) finding {
+	models := newModels(d.config)
+	if models.Default() == nil {
+		return []func(context.Context) finding{func(context.Context) finding {
+			return well("model", "none is configured: answers quote what was said; set llm.model (and llm.base_url) for more")
+		}}
+	}
+	var checks []func(context.Context) finding
+	for i, name := range models.Names() {
+		check, section := "model", "llm."
+		if i > 0 {
+			check, section = fmt.Sprintf("model %q", name), "llm.models."
+		}
+		checks = append(checks, func(ctx context.Context) finding { return d.model(ctx, check, section, models.ByName(name).Client) })
+	}
+	if fallback := models.Fallback(); fallback != nil {
+		checks = append(checks, func(ctx context.Context) finding { return d.model(ctx, "fallback model", "llm.fallback.", fallback) })
+	}
+	return checks
+}
+
+// model asks a model, whose settings are in that section, for the shortest of answers, or, where that shall cost nothing,
+// whether it is there.
+func (d *doctor) model(ctx context.Context, check, section string, client *llm.Client) finding {
+	how := ""
+	var err error
+	if d.brief {
+		how, err = client.Check(ctx)
+	} else {
+		var took time.Duration
+		took, err = client.Try(ctx)
+		how = fmt.Sprintf("it answered within %v", took.Round(time.Millisecond))
+	}
+	if err != nil {
+		f := amiss(check, err, "its server may still be loading it: look at its log, and try again")
+		own := strings.NewReplacer("llm.api_key", section+"api_key", "llm.base_url", section+"base_url", "llm.model", section+"model")
+		f.Detail, f.Advice = own.Replace(f.Detail), own.Replace(f.Advice)
+		return f
+	}
+	window, room := client.Window()
+	switch {
+	case window == 0:
+		return well(check, "%s: %s; how large its window is, isn't known (llm.window)", client.Name(), how)
+	case room < d.config.Builder.MaxTokens:
+		f := well(check, "%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
+		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: until then prompts are shorter"
+		return f
+	}
+	return well(check, "%s: %s; its window has %d tokens", client.Name(), how, window)
+}
+
+// reranker asks which of two texts answers a question.
+func (d *doctor) reranker(ctx context.Context) finding {
+	const check = "reranker"
+	const advice = "check search.rerank_url, search.rerank_model and search.rerank_key"
+	r, err := newReranker(d.config)
+	if err != nil {
+		return amiss(check, err, advice)
+	}
+	if r == nil {
+		return well(check, "none is configured, and none is needed; with one (search.rerank_url) what is recalled comes in a better order")
+	}
+	started := time.Now()
+	scores, err := r.Rerank(ctx, "What colour is the sky?", []string{"Bread is baked in an oven.", "The sky is blue today."})
+	if err != nil {
+		return amiss(check, from(err, "the rerank server"), advice)
+	}
+	if scores[0] >= scores[1] {
+		return finding{Check: check, Detail: r.Name() + " takes bread for a better answer than the sky where the sky is asked about",
+			Advice: "is it a reranking model? (search.rerank_model)"}
+	}
+	return well(check, "%s tells what answers a question, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
+}
+
+// from is err from where its text begins with a phrase, without what was attempted.
+func from(err error, phrase string) error {
+	if _, rest, ok := strings.Cut(err.Error(), phrase); ok {
+		return cut{phrase + rest, err}
+	}
+	return err
+}
+
+// cut is a part of an error's text.
+type cut struct {
+	text string
+	error
+}
+
+func (c cut) Error() string { return c.text }
+func (c cut) Unwrap() error { return c.error }
+
+// samples are as long as segments are.
+const samples = 16
+
+// embedder asks for some vectors, and compares them with those that are stored.
+func (d *doctor) embedder(ctx context.Context) finding {
+	use, next := sqlite.StoredSpaces(ctx, d.config.Data)
+	n := samples
+	if d.brief {
+		n = 1
+	}
+	return checkEmbedder(ctx, d.config, n, use, next)
+}
+
+// checkEmbedder asks the embedder for n vectors. use and next are where the stored ones lie, and those that follow them.
+func checkEmbedder(ctx context.Context, c config.Config, n int, use, next memory.Space) finding {
+	const check = "embedder"
+	const advice = "check embedding.base_url, embedding.model and embedding.api_key"
+	e, err := newEmbedder(ctx, c, next, use)
+	if err != nil {
+		return amiss(check, from(err, "the embedding server"), advice)
+	}
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("Is anybody there? %d. ", i) + strings.Repeat("The party was in May, and the garden was full. ", 6)
+	}
+	started := time.Now()
+	if _, err := e.Embed(ctx, memory.ForStorage, texts); err != nil {
+		f := amiss(check, from(err, "the embedding server"), advice)
+		if strings.Contains(f.Detail, "vectors of length") {
+			f.Advice = "name the model that made the stored vectors, or give embedding.dimensions the new length: \"hark reindex\" then makes all anew"
+		}
+		return f
+	}
+	took := max(time.Since(started), time.Microsecond)
+	space := e.Space()
+	f := well(check, "%s gives %d dimensions, %.0f texts a second", space.Name, space.Dimensions, float64(n)/took.Seconds())
+	switch {
+	case use == (memory.Space{}) || use == space:
+	case next == space:
+		f.Detail += fmt.Sprintf("; its vectors take the place of those of %s, %d, when all are made", use.Name, use.Dimensions)
+	default:
+		f.Detail += fmt.Sprintf("; the stored vectors are those of %s, with %d dimensions", use.Name, use.Dimensions)
+		f.Advice = "\"hark run\" makes them anew and uses the old ones meanwhile, \"hark reindex\" at once; or name the embedder that made them"
+	}
+	return f
+}

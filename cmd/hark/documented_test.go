@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// documented are the pages whose commands people type in.
+var documented = []string{"README.md", "docs/hosting.md", "docs/models.md", "docs/coming-from.md"}
+
+// TestDocumentedCommands runs what the pages tell to type, in the order in which they tell it: Hark as it is, against a fake
+// Discord and a fake model. Of what belongs to others (Docker, systemd) it holds the names of files and services against what
+// there is. A command that it doesn't know how to run fails it.
+func TestDocumentedCommands(t *testing.T) {
+	t.Parallel()
+	for _, page := range documented {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(filepath.Join("../..", page))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := newReader(t)
+			for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+				for line := range strings.SplitSeq(block[1], "\n") {
+					r.types(line)
+				}
+			}
+			if r.typed == 0 {
+				t.Error("there is nothing to type")
+			}
+		})
+	}
+}
+
+var (
+	shellBlock   = regexp.MustCompile("(?s)\n```sh\n(.*?)\n```")
+	variable     = regexp.MustCompile(`^[A-Z_]+=`)
+	shellComment = regexp.MustCompile(`(^|\s+)# .*$`)
+)
+
+// reader is somebody who types in what a page says, in a directory of their own.
+type reader struct {
+	*world
+	dir   string
+	typed int
+}
+
+func newReader(t *testing.T) *reader {
+	t.Helper()
+	r := &reader{world: newWorld(t), dir: t.TempDir()}
+	for name, text := range map[string]string{
+		"general.json":   exportedChannel,
+		"export/a.json":  exportedChannel,
+		"config.yaml":    llmcordConfig,
+		"token":          "t",
+		"messages.jsonl": `{"type":"message","channel":"general","id":"1","author":"ana","time":"2026-07-24T12:30:00Z","text":"Friday."}`,
+	} {
+		path := filepath.Join(r.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.writeMessageTable(filepath.Join(r.dir, "messages.db"))
+	r.hark(nil, []string{"import", "general.json"}) // so that there is something to keep
+	return r
+}
+
+// types types one line.
+func (r *reader) types(line string) {
+	r.Helper()
+	line = strings.TrimSpace(shellComment.ReplaceAllString(line, ""))
+	if line == "" {
+		return
+	}
+	r.typed++
+	words := strings.Fields(line)
+	env := map[string]string{}
+	for variable.MatchString(words[0]) {
+		key, value, _ := strings.Cut(words[0], "=")
+		env[key], words = value, words[1:]
+	}
+	command := strings.Join(words, " ")
+	switch {
+	case command == "go run ./cmd/hark chat", command == "go test ./...", command == "./hark init":
+		// TestReadmesTwoCommands, these tests, and those of init
+	case strings.HasPrefix(command, "go build "):
+		if !strings.HasSuffix(command, " -o hark ./cmd/hark") {
+			r.Errorf("%q doesn't make ./hark of ./cmd/hark", command)
+		}
+	case strings.HasPrefix(command, "echo "):
+		r.shell(line)
+	case strings.HasPrefix(command, "docker compose "):
+		for part := range strings.SplitSeq(command, " && ") {
+			r.compose(strings.Fields(part)[2:])
+		}
+	case strings.HasPrefix(command, "docker "), strings.HasPrefix(command, "sudo "), strings.HasPrefix(command, "git "):
+		r.files(words)
+	case words[0] == "hark", words[0] == "./hark":
+		r.hark(env, words[1:])
+	default:
+		r.Errorf("nobody knows how to try %q", line)
+	}
+}
+
+// files looks for the files of the project that a command names.
+func (r *reader) files(words []string) {
+	r.Helper()
+	for _, word := range words {
+		if strings.HasPrefix(word, "deploy/") || strings.HasSuffix(word, ".yaml") {
+			if _, err := os.Stat(filepath.Join("../..", word)); err != nil {
+				r.Errorf("%q: %v", strings.Join(words, " "), err)
+			}
+		}
+	}
+}
+
+// compose has Hark do what it would do in its container.
+func (r *reader) compose(words []string) {
+	r.Helper()
+	r.files(words)
+	for len(words) > 2 && words[0] == "-f" {
+		words = words[2:]
+	}
+	words = slices.DeleteFunc(words, func(word string) bool { return word == "-T" })
+	switch command := strings.Join(words, " "); {
+	case strings.HasPrefix(command, "exec hark /hark "):
+		r.hark(nil, words[3:])
+	case strings.HasPrefix(command, "run --rm hark "):
+		r.hark(nil, words[3:])
+	default:
+		for _, own := range []string{"up ", "logs ", "ps", "cp hark:", "kill -s HUP hark", "pull", "stop hark", "start hark", "down"} {
+			if strings.HasPrefix(command+" ", own) {
+				return
+			}
+		}
+		r.Errorf("nobody knows how to try docker compose %s", command)
+	}
+}
+
+// hark runs Hark, which must do as it is told.
+func (r *reader) hark(env map[string]string, args []string) {
+	r.Helper()
+	redirected := map[string]string{}
+	for len(args) > 2 && (args[len(args)-2] == "<" || args[len(args)-2] == ">") {
+		redirected[args[len(args)-2]], args = filepath.Join(r.dir, args[len(args)-1]), args[:len(args)-2]
+	}
+	for i, arg := range args {
+		if arg == "FILE…" {
+			args[i] = "general.json"
+		}
+	}
+	c := exec.CommandContext(r.Context(), "hark", args...)
+	c.Dir = r.dir
+	if name := redirected["<"]; name != "" {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			r.Fatal(err)
+		}
+		c.Stdin = bytes.NewReader(data)
+	}
+	for _, of := range []map[string]string{r.env, env} {
+		for key, value := range of {
+			switch key {
+			case "HARK_DISCORD_TOKEN":
+				value = r.discord.Token
+			case "HARK_LLM_BASE_URL":
+				value = r.model.URL()
+			case "HARK_LLM_API_KEY":
+				value = "a-key"
+			case "HARK_CONFIG":
+				continue
+			}
+			c.Env = append(c.Env, key+"="+value)
+		}
+	}
+	if args[0] != "run" {
+		var out, told bytes.Buffer
+		c.Stdout, c.Stderr = &out, &told
+		if err := c.Run(); err != nil {
+			r.Errorf("hark %s: %v\n%s%s", strings.Join(args, " "), err, &out, &told)
+		}
+		if name := redirected[">"]; name != "" {
+			if err := os.WriteFile(name, out.Bytes(), 0o600); err != nil {
+				r.Fatal(err)
+			}
+		}
+		return
+	}
+	var log buffer
+	c.Stderr = &log
+	before := r.discord.Identifies()
+	if err := c.Start(); err != nil {
+		r.Fatal(err)
+	}
+	r.waitSession(before + 1)
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		r.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		r.Errorf("hark run: %v\n%s", err, log.String())
+	}
+}
+
+// shell types a line into a shell, which must take it.
+func (r *reader) shell(line string) {
+	r.Helper()
+	c := exec.CommandContext(r.Context(), "sh", "-ec", line)
+	c.Dir = r.dir
+	if out, err := c.CombinedOutput(); err != nil {
+		r.Errorf("%s: %v\n%s", line, err, out)
+	}
+}
+
+// What people bring.
+const (
+	exportedChannel = `{
+  "guild": {"id": "900000000000000001", "name": "Harbour", "iconUrl": ""},
+  "channel": {"id": "900000000000000002", "type": "GuildTextChat", "categoryId": null, "category": null, "name": "general", "topic": null},
+  "dateRange": {"after": null, "before": null},
+  "exportedAt": "2026-07-24T12:30:00+00:00",
+  "messages": [{"id": "900000000000000003", "type": "Default", "timestamp": "2026-07-24T12:30:00+00:00", "timestampEdited": null,
+    "callEndedTimestamp": null, "isPinned": false, "content": "The deadline is Friday.",
+    "author": {"id": "900000000000000004", "name": "ana", "discriminator": "0000", "nickname": "Ana", "color": null, "isBot": false, "roles": [], "avatarUrl": ""},
+    "attachments": [], "embeds": [], "stickers": [], "reactions": [], "mentions": [], "inlineEmojis": []}],
+  "messageCount": 1
+}`
+	llmcordConfig = `bot_token: a-token
+client_id: "1"
+status_message: hello
+max_text: 100000
+max_images: 5
+max_messages: 25
+use_plain_responses: false
+allow_dms: true
+permissions:
+  users: {admin_ids: [], allowed_ids: [], blocked_ids: []}
+  roles: {allowed_ids: [], blocked_ids: []}
+  channels: {allowed_ids: [], blocked_ids: []}
+providers:
+  ollama:
+    base_url: http://localhost:11434/v1
+models:
+  ollama/llama4:
+system_prompt: |
+  You are a snarky Discord chatbot. Today's date is {date}.
+`
+	messageTable = `CREATE TABLE messages (message_id INTEGER PRIMARY KEY, channel_id INTEGER NOT NULL, guild_id INTEGER NOT NULL, user_id INTEGER NOT NULL,
+		content TEXT NOT NULL, timestamp REAL NOT NULL);
+		INSERT INTO messages VALUES (900000000000000013, 900000000000000012, 900000000000000011, 900000000000000014, 'The deadline is Friday.', 1784896200.5)`
+)
+
+// writeMessageTable writes a database as another bot keeps it.
+func (r *reader) writeMessageTable(path string) {
+	r.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		r.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(r.Context(), messageTable); err != nil {
+		r.Fatal(err)
+	}
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"hark/bot"
+	"hark/internal/config"
+)
+
+func (f *flags) initCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Ask for the token, the model and the embedder, and write the configuration file",
+		Long: "Asks for the bot's token, the model and the embedder, checks each at once, and writes the configuration file, which only\n" +
+			"its owner can read. What it doesn't ask about stays as it is in a file that is there. Answers may also come, a line\n" +
+			"each, from a pipe. It is never needed: the environment alone is enough.",
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := f.beginSetup(c.Context())
+			if err == nil {
+				err = s.askAll(c.Context())
+			}
+			if err != nil {
+				return err
+			}
+			return s.finish(c)
+		},
+	}
+}
+
+// newFileHead begins a file that wasn't there.
+const newFileHead = "# Hark's configuration, as \"hark init\" wrote it. config.example.toml shows all that can be set.\n"
+
+// setup is a configuration while it is asked for. Nothing is written before finish.
+type setup struct {
+	*flags
+	*asker
+	path    string
+	text    string         // of the file so far
+	config  config.Config  // what the text and the environment come to
+	values  []config.Value // that are to be put into the text
+	account *bot.Account   // nil if Discord didn't tell
+}
+
+func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
+	if err := config.CheckEnv(f.env.environ()); err != nil {
+		return nil, err
+	}
+	s := &setup{flags: f, asker: f.asker(), text: newFileHead}
+	s.path, _ = config.Find(f.config, f.env.lookup)
+	if info, err := os.Stat(filepath.Dir(s.path)); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("there is no directory %s to write %s to: make it, or name another file with --config", filepath.Dir(s.path), filepath.Base(s.path))
+	}
+	data, err := os.ReadFile(s.path)
+	switch {
+	case err == nil:
+		s.text = string(data)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	if s.config, err = config.LoadText(s.path, s.text, f.env.lookup); err != nil {
+		return nil, fmt.Errorf("%w\nmend that first, or name another file with --config", err)
+	}
+	if f.data != "" {
+		s.config.Data = f.data
+	}
+	if data == nil {
+		return s, nil
+	}
+	change, err := s.yes(ctx, s.path+" is there already. Change in it what is asked about, and keep the rest?", false)
+	if err == nil && !change {
+		err = errors.New("nothing was changed")
+	}
+	return s, err
+}
+
+func (s *setup) askAll(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{s.askToken, s.askModel, s.askEmbedder} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// given is the first of variables that is set; empty if none is.
+func (s *setup) given(variables ...string) string {
+	for _, v := range variables {
+		if value, _ := s.env.lookup(v); value != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// again shows what was found, and asks, where something is amiss, whether it shall be entered once more.
+func (s *setup) again(ctx context.Context, found ...finding) (bool, error) {
+	if ctx.Err() != nil {
+		return false, unwritten
+	}
+	ill := false
+	for _, f := range found {
+		fmt.Fprintln(s.out, f)
+		ill = ill || !f.OK
+	}
+	if !ill {
+		return false, nil
+	}
+	return s.yes(ctx, "Enter it again? (no: keep it anyway)", true)
+}
+
+func (s *setup) askToken(ctx context.Context) error {
+	fmt.Fprintln(s.out, "\nThe bot's token is on the Bot page of your application: https://discord.com/developers/applications")
+	variable := s.given("HARK_DISCORD_TOKEN", "HARK_DISCORD_TOKEN_FILE")
+	if variable != "" {
+		fmt.Fprintf(s.out, "It is taken from %s, which goes before the file.\n", variable)
+	}
+	for {
+		if variable == "" {
+			if err := s.readToken(ctx); err != nil {
+				return err
+			}
+		}
+		if !s.config.Discord.Token.IsSet() {
+			fmt.Fprintln(s.out, "Without a token Hark can't come to Discord; \"hark chat\" works. Put it into discord.token or HARK_DISCORD_TOKEN later.")
+			return nil
+		}
+		checking, cancel := context.WithTimeout(ctx, discordTime)
+		account, found := checkAccount(checking, s.config, s.env.transport())
+		cancel()
+		s.account = account
+		if again, err := s.again(ctx, found...); !again || err != nil {
+			if variable == "" {
+				s.set("discord.token", s.config.Discord.Token.Reveal())
+			}
+			return err
+		}
+	}
+}
+
+func (s *setup) readToken(ctx context.Context) error {
+	question := "Token, which isn't shown (Enter: none)"
+	if s.config.Discord.Token.IsSet() {
+		question = "Token, which isn't shown (Enter: the same)"
+	}
+	token, err := s.ask(ctx, question, true)
+	if token != "" {
+		s.config.Discord.Token = config.NewSecret(token)
+	}
+	return err
+}
+
+func (s *setup) set(key string, value any) {
+	s.values = append(s.values, config.Value{Key: key, To: value})
+}
+
+// finish writes the file, and says what comes next.
+func (s *setup) finish(c *cobra.Command) error {
+	text, err := config.Edit(s.text, s.values)
+	if err == nil {
+		_, err = config.LoadText(s.path, text, s.env.lookup)
+	}
+	if err == nil && c.Context().Err() != nil {
+		err = unwritten
+	}
+	if err == nil {
+		err = config.Write(s.path, text)
+	}
+	if err != nil {
+		return err
+	}
+	out := c.OutOrStdout()
+	fmt.Fprintf(out, "%s is written; only you can read it.\n", s.path)
+	if s.account != nil {
+		fmt.Fprintf(out, "Invite Hark into your server: %s\n", bot.InviteURL(s.account.App, 0))
+	}
+	next := "hark run"
+	if s.flags.config != "" {
+		next += fmt.Sprintf(" --config %q", s.flags.config)
+	}
+	_, err = fmt.Fprintf(out, "Then start it: %s\n", next)
+	return err
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/internal/config"
+	"hark/internal/llm"
+	"hark/memory/sqlite"
+)
+
+// Where models are served, in the order in which they are offered.
+const (
+	atOpenAI = iota
+	atOllama
+	elsewhere
+	nowhere
+)
+
+const (
+	openAI = "https://api.openai.com/v1"
+	ollama = "http://localhost:11434/v1"
+)
+
+// listTime bounds how long a list of models may take.
+const listTime = 10 * time.Second
+
+// server is where a model is served and under which name.
+type server struct {
+	url   string
+	key   config.Secret
+	model string // empty: none
+}
+
+// place is the number of what is offered that s is.
+func (s server) place() int {
+	switch {
+	case s.model == "":
+		return nowhere
+	case s.url == openAI:
+		return atOpenAI
+	case s.url == ollama:
+		return atOllama
+	}
+	return elsewhere
+}
+
+func (s *setup) askModel(ctx context.Context) error {
+	s.tellGiven("HARK_LLM_BASE_URL", "HARK_LLM_API_KEY", "HARK_LLM_API_KEY_FILE", "HARK_LLM_MODEL")
+	l := &s.config.LLM
+	before := server{l.BaseURL, l.APIKey, l.Model}
+	usual := before
+	for {
+		chosen, err := s.askServer(ctx, "Which model shall write the answers?", "none: answers quote what was said", usual, nil, func(string) bool { return true })
+		if err != nil {
+			return err
+		}
+		l.BaseURL, l.APIKey, l.Model = chosen.url, chosen.key, chosen.model
+		again := false
+		if chosen.model != "" {
+			d := doctor{env: s.env, config: s.config}
+			checking, cancel := context.WithTimeout(ctx, examineTime)
+			found := d.model(checking, "model", "llm.", newModels(s.config).Default().Client)
+			cancel()
+			again, err = s.again(ctx, found)
+		}
+		if err != nil {
+			return err
+		}
+		if !again {
+			s.setServer("llm", before, chosen)
+			return nil
+		}
+		usual = chosen
+	}
+}
+
+func (s *setup) askEmbedder(ctx context.Context) error {
+	s.tellGiven("HARK_EMBEDDING_BASE_URL", "HARK_EMBEDDING_API_KEY", "HARK_EMBEDDING_API_KEY_FILE", "HARK_EMBEDDING_MODEL")
+	e := &s.config.Embedding
+	before, dimensions := server{e.BaseURL, e.APIKey, e.Model}, e.Dimensions
+	model := server{s.config.LLM.BaseURL, s.config.LLM.APIKey, s.config.LLM.Model}
+	usual := before
+	for {
+		chosen, err := s.askServer(ctx, "Which embedder shall find messages by their meaning?", "none: the built-in one, which sends nothing anywhere", usual, &model,
+			func(name string) bool { return strings.Contains(strings.ToLower(name), "embed") })
+		if err != nil {
+			return err
+		}
+		e.BaseURL, e.APIKey, e.Model, e.Dimensions = chosen.url, chosen.key, chosen.model, dimensions
+		if chosen.model != before.model {
+			e.Dimensions = 0 // that of another model
+		}
+		use, next := sqlite.StoredSpaces(ctx, s.config.Data)
+		checking, cancel := context.WithTimeout(ctx, examineTime)
+		found := checkEmbedder(checking, s.config, samples, use, next)
+		cancel()
+		again, err := s.again(ctx, found)
+		if err != nil {
+			return err
+		}
+		if !again {
+			if e.Dimensions != dimensions {
+				s.set("embedding.dimensions", 0)
+			}
+			s.setServer("embedding", before, chosen)
+			return nil
+		}
+		usual = chosen
+	}
+}
+
+// tellGiven says which variables go before what is asked.
+func (s *setup) tellGiven(variables ...string) {
+	fmt.Fprintln(s.out)
+	if v := s.given(variables...); v != "" {
+		fmt.Fprintf(s.out, "%s is set in the environment, and goes before the file.\n", v)
+	}
+}
+
+// setServer has a section of the file say what was chosen.
+func (s *setup) setServer(section string, before, chosen server) {
+	s.set(section+".model", chosen.model) // each is put in front of those before it
+	if chosen.model == "" {
+		return
+	}
+	variable := "HARK_" + strings.ToUpper(section) + "_API_KEY"
+	if changed := chosen.key.IsSet() || before.key.IsSet(); changed && s.given(variable, variable+"_FILE") == "" {
+		// Where there is none now, the old one goes: it mustn't be sent to a server that it isn't for.
+		s.set(section+".api_key", chosen.key.Reveal())
+	}
+	s.set(section+".base_url", chosen.url)
+}
+
+// askServer asks where a model is served, lets one be chosen from the server's list, those that fit first, and has it named
+// where there is no list. The key of another server is offered for the same address.
+func (s *setup) askServer(ctx context.Context, question, none string, usual server, other *server, fits func(string) bool) (server, error) {
+	place, err := s.choose(ctx, question, []string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", none}, usual.place())
+	if err != nil || place == nowhere {
+		return server{usual.url, usual.key, ""}, err
+	}
+	chosen := server{url: openAI}
+	if place != atOpenAI {
+		if chosen.url, err = s.askURL(ctx, place, usual); err != nil {
+			return chosen, err
+		}
+	}
+	if chosen.url == usual.url {
+		chosen = usual
+	} else if other != nil && other.model != "" && chosen.url == other.url {
+		chosen.key = other.key
+	}
+	if place != atOllama {
+		if err := s.askKey(ctx, &chosen); err != nil {
+			return chosen, err
+		}
+	}
+	listing, cancel := context.WithTimeout(ctx, listTime)
+	names, err := llm.New(llm.Config{BaseURL: chosen.url, APIKey: chosen.key.Reveal(), Timeout: listTime}).List(listing)
+	cancel()
+	if err != nil {
+		fmt.Fprintln(s.out, amiss("models", err, "name one"))
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch {
+		case fits(a) == fits(b):
+			return 0
+		case fits(a):
+			return -1
+		}
+		return 1
+	})
+	chosen.model, err = s.name(ctx, "Model", names, chosen.model)
+	return chosen, err
+}
+
+func (s *setup) askURL(ctx context.Context, place int, usual server) (string, error) {
+	at := ollama
+	if place == elsewhere {
+		at = ""
+	}
+	if usual.model != "" && usual.place() == place {
+		at = usual.url
+	}
+	for {
+		address, err := s.name(ctx, "Its address, up to and including /v1", nil, at)
+		if err != nil {
+			return "", err
+		}
+		if u, err := url.Parse(address); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+			return strings.TrimRight(address, "/"), nil
+		}
+		fmt.Fprintln(s.out, "Please write an address that begins with http:// or https://, such as "+ollama+".")
+	}
+}
+
+// askKey asks for a server's key; an empty answer leaves the one that is known.
+func (s *setup) askKey(ctx context.Context, chosen *server) error {
+	question := "Its key, which isn't shown (Enter: none)"
+	if chosen.key.IsSet() {
+		question = "Its key, which isn't shown (Enter: the one that is known)"
+	}
+	key, err := s.ask(ctx, question, true)
+	if key != "" {
+		chosen.key = config.NewSecret(key)
+	}
+	return err
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"hark/internal/discordtest"
+)
+
+// What admins have forgotten is gone from every byte of Hark's files when the receipt is there.
+func TestPurgesReachEveryByte(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.guild.Owner.ID
+	w.start()
+	w.discord.Say(w.general.ID, w.jane.ID, "canary-old sings")
+	w.later()
+	for who, text := range map[discordtest.ID]string{w.jane.ID: "canary-jane sings", w.ana.ID: "canary-ana sings"} {
+		w.discord.Say(w.general.ID, who, text)
+	}
+	w.discord.Say(w.staff.ID, w.ana.ID, "canary-staff sings")
+	w.ask(w.general, w.ana, "who sings?")
+	w.settled()
+	there := func(want string) {
+		t.Helper()
+		var left []string
+		for _, canary := range []string{"canary-old", "canary-jane", "canary-ana", "canary-staff"} {
+			if w.onDisk(canary) {
+				left = append(left, strings.TrimPrefix(canary, "canary-"))
+			}
+		}
+		if got := strings.Join(left, " "); got != want {
+			t.Errorf("left are %q, not %q", got, want)
+		}
+	}
+	purge := func(m discordtest.Sent, told string) {
+		t.Helper()
+		var id string
+		for _, raw := range m.Components {
+			if _, rest, found := strings.Cut(string(raw), `"custom_id":"`); found {
+				id, _, _ = strings.Cut(rest, `"`)
+			}
+		}
+		receipt := w.shown(w.discord.Click(m.Message, owner, id), "**Forgotten: "+told)
+		if strings.Contains(receipt.Content, "Receipt 0,") {
+			t.Errorf("the receipt has no number: %s", receipt.Content)
+		}
+	}
+	there("old jane ana staff")
+	purge(w.use(owner, "hark purge before", "- 1 message in 1 channel", given("before", "1h")), "what was said in this server before")
+	there("jane ana staff")
+	purge(w.use(owner, "hark purge member", "- 1 message in 1 channel", given("member", w.jane.ID)), "what "+w.jane.Mention()+" wrote here**")
+	there("ana staff")
+	purge(w.use(owner, "hark purge channel", "in 1 channel", given("channel", w.staff.ID)), fmt.Sprintf("what was said in <#%d>**", w.staff.ID))
+	there("ana")
+	w.restart()
+	w.settled()
+	there("ana")
+	w.lacks(w.log.String(), "canary")
+}
+
+// A retention that is set holds within seconds, for that channel alone, and what comes in later is too old at once.
+func TestRetentionOfAChannelHoldsSoon(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.guild.Owner.ID
+	w.start()
+	w.discord.Say(w.general.ID, w.jane.ID, "canary-old sings")
+	w.discord.Say(w.staff.ID, w.jane.ID, "canary-staff sings")
+	w.later()
+	w.discord.Say(w.general.ID, w.jane.ID, "canary-young sings")
+	w.settled()
+	ask := w.use(owner, "hark retention", "only for 1 hour?", given("keep", "1h"))
+	w.holds(ask.Content, "- 1 message in 1 channel")
+	if !w.onDisk("canary-old") {
+		t.Error("it went before it was confirmed")
+	}
+	w.shown(w.discord.Click(ask.Message, owner, fmt.Sprintf("keep:%d:1h", w.general.ID)), "is remembered for 1 hour")
+	w.waitLog(`"why":"age","messages":(1),`)
+	if w.onDisk("canary-old") || !w.onDisk("canary-young") || !w.onDisk("canary-staff") {
+		t.Errorf("the old is there: %t, the young: %t, the other channel's: %t", w.onDisk("canary-old"), w.onDisk("canary-young"), w.onDisk("canary-staff"))
+	}
+	// What is fetched isn't older than that either.
+	w.shown(w.discord.Slash(w.general.ID, owner, "hark backfill"), "Done")
+	w.settled()
+	if w.onDisk("canary-old") {
+		t.Error("it was fetched again")
+	}
+	out, _ := w.hark(0, "settings")
+	w.holds(out, "retention 1h (set for the channel)")
+	_, failed := w.hark(1, "settings", "--channel", "staff", "retention", "1h")
+	w.holds(failed, "now 1 message in 1 channel")
+	w.holds(failed, "say so with --yes")
+	_, failed = w.hark(1, "settings", "--channel", "staff", "retention", "soon")
+	w.holds(failed, "write days, such as 90d")
+	out, _ = w.hark(0, "settings", "--channel", "staff", "retention", "1h", "--yes")
+	w.holds(out, "retention 1h (set for the channel)")
+	w.waitLog(`"why":"age","messages":1(,)[^\n]*\n(?s:.*)"why":"age","messages":1,`)
+	if w.onDisk("canary-staff") || !w.onDisk("canary-young") {
+		t.Errorf("what was set at the command line: the staff's is there: %t, the young: %t", w.onDisk("canary-staff"), w.onDisk("canary-young"))
+	}
+	out, _ = w.hark(0, "settings", "--channel", "staff", "retention", "default")
+	w.holds(out, "retention forever (as configured)")
+	out, _ = w.hark(0, "settings", "--guild", "Garden", "answers", "off")
+	w.holds(out, "answers off (set for the server)")
+	_, failed = w.hark(1, "settings", "--guild", "Garden", "answers", "never")
+	w.holds(failed, `answers are on, off or default, not "never"`)
+	out, _ = w.hark(0, "settings", "--channel", "staff", "answers")
+	w.holds(out, "answers off (set for the server)")
+	out, _ = w.hark(0, "settings", "--guild", "Garden", "answers", "default")
+	w.lacks(out, "answers off")
+}

@@ -1,0 +1,365 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/internal/llmtest"
+	"hark/internal/web"
+)
+
+// scraped is what /metrics said: the types of metrics, and the numbers by name and labels.
+type scraped struct {
+	types  map[string]string
+	values map[string]float64
+}
+
+var (
+	metricName = regexp.MustCompile(`^hark_[a-z0-9]+(_[a-z0-9]+)*$`)
+	sampleLine = regexp.MustCompile(`^([a-z0-9_]+)(?:\{(.+)\})? (\S+)$`)
+	labelPair  = regexp.MustCompile(`^([a-z]+)="((?:[^"\\\n]|\\\\|\\n|\\")*)"(?:,|$)`)
+)
+
+// parseMetrics reads the text format strictly, and says what is wrong with it.
+func parseMetrics(text string) (s scraped, problems []string) {
+	s = scraped{map[string]string{}, map[string]float64{}}
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	if !strings.HasSuffix(text, "\n") {
+		problem("no line feed at the end")
+	}
+	family, helped := "", ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if name, ok := strings.CutPrefix(line, "# HELP "); ok {
+			if helped, _, ok = strings.Cut(name, " "); !ok {
+				problem("no help: %s", line)
+			}
+			continue
+		}
+		if rest, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			name, kind, _ := strings.Cut(rest, " ")
+			if _, twice := s.types[name]; twice || name != helped || !metricName.MatchString(name) || !slices.Contains([]string{"counter", "gauge", "histogram"}, kind) {
+				problem("%s (after the help of %s)", line, helped)
+			}
+			if (kind == "counter") != strings.HasSuffix(name, "_total") {
+				problem("counters, and nothing else, end in _total: %s", line)
+			}
+			s.types[name], family = kind, name
+			continue
+		}
+		m := sampleLine.FindStringSubmatch(line)
+		if m == nil {
+			problem("no sample: %q", line)
+			continue
+		}
+		base := m[1]
+		if s.types[family] == "histogram" {
+			base = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(base, "")
+		}
+		n, err := strconv.ParseFloat(m[3], 64)
+		if base != family || err != nil || n < 0 {
+			problem("among %s: %s", family, line)
+		}
+		for rest, names := m[2], map[string]bool{}; rest != ""; {
+			p := labelPair.FindStringSubmatch(rest)
+			if p == nil || names[p[1]] {
+				problem("labels: %s", line)
+				break
+			}
+			names[p[1]], rest = true, rest[len(p[0]):]
+		}
+		key := m[1] + "{" + m[2] + "}"
+		if _, twice := s.values[key]; twice {
+			problem("twice: %s", key)
+		}
+		s.values[key] = n
+	}
+	return s, append(problems, s.histogramProblems()...)
+}
+
+// histogramProblems are buckets that don't grow, or whose last isn't the count.
+func (s scraped) histogramProblems() (problems []string) {
+	type bucket struct{ le, n float64 }
+	buckets := map[string][]bucket{}
+	le := regexp.MustCompile(`,?le="([^"]+)"`)
+	for key, n := range maps.All(s.values) {
+		name, labels, _ := strings.Cut(key, "{")
+		family, is := strings.CutSuffix(name, "_bucket")
+		if !is || s.types[family] != "histogram" {
+			continue
+		}
+		most, err := strconv.ParseFloat(le.FindStringSubmatch(labels)[1], 64)
+		if err != nil {
+			problems = append(problems, "le of "+key)
+		}
+		of := family + "_count{" + le.ReplaceAllString(labels, "")
+		buckets[of] = append(buckets[of], bucket{most, n})
+	}
+	for of, all := range maps.All(buckets) {
+		slices.SortFunc(all, func(a, b bucket) int { return cmp.Compare(a.le, b.le) })
+		if !slices.IsSortedFunc(all, func(a, b bucket) int { return cmp.Compare(a.n, b.n) }) || all[len(all)-1].n != s.values[of] {
+			problems = append(problems, fmt.Sprintf("buckets of %s: %v", of, all))
+		}
+	}
+	return problems
+}
+
+// scrape asks for metrics, which must be well formed.
+func (w *world) scrape(address string) scraped {
+	w.Helper()
+	response, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		w.Error(err)
+		return scraped{}
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
+		w.Errorf("%s, %v", response.Status, err)
+	}
+	s, problems := parseMetrics(string(body))
+	for _, p := range problems {
+		w.Error(p)
+	}
+	for _, secret := range []string{w.guild.ID.String(), w.general.ID.String(), w.ana.ID.String(), "lighthouse", "Garden", w.discord.Token} {
+		w.lacks(string(body), secret)
+	}
+	return s
+}
+
+func TestParsingMetricsIsStrict(t *testing.T) {
+	t.Parallel()
+	const good = "# HELP hark_a_total A.\n# TYPE hark_a_total counter\nhark_a_total{of=\"x\\\"\\\\\\n\",as=\"y\"} 1\n" +
+		"# HELP hark_b B.\n# TYPE hark_b histogram\nhark_b_bucket{le=\"1\"} 1\nhark_b_bucket{le=\"+Inf\"} 2\nhark_b_sum 3\nhark_b_count 2\n"
+	if s, problems := parseMetrics(good); len(problems) > 0 || len(s.values) != 5 || len(s.types) != 2 {
+		t.Errorf("%q", problems)
+	}
+	for _, c := range []struct{ old, new string }{
+		{"counter", "number"}, {"hark_a_total{", "hark_c_total{"}, {`of="x`, `of="x"`}, {`as="y"`, `of="y"`}, {"} 1\n# HELP", "} one\n# HELP"}, {"} 1\n# HELP", "} -1\n# HELP"},
+		{"hark_b_sum 3\n", "hark_b_sum 3\nhark_b_sum 3\n"}, {`le="+Inf"} 2`, `le="+Inf"} 3`}, {`{le="1"} 1`, `{le="1"} 3`}, {"# HELP hark_b B.\n", ""},
+		{"hark_b_count 2\n", "hark_b_count 2"}, {"hark_a_total counter", "hark_a_total gauge"}, {"\nhark_b_sum", "\n\nhark_b_sum"},
+	} {
+		if _, problems := parseMetrics(strings.Replace(good, c.old, c.new, 1)); len(problems) == 0 {
+			t.Errorf("%q in the place of %q is taken", c.new, c.old)
+		}
+	}
+}
+
+// Under load, whoever asks for metrics gets them well formed, counters only grow, and what has happened is counted.
+func TestMetricsUnderLoad(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env["HARK_WEB_LISTEN"] = "127.0.0.1:0"
+	w.env["HARK_LLM_FALLBACK_MODEL"] = "spare"
+	w.env["HARK_LIMITS_MEMBER_MESSAGES"] = "0"
+	w.start()
+	address := w.waitLog(`"address":"([^"]+)"`)
+	busy, done := make(chan struct{}), sync.WaitGroup{}
+	for range 3 {
+		done.Go(func() {
+			last := w.scrape(address)
+			for {
+				now := w.scrape(address)
+				for key, n := range maps.All(now.values) {
+					name, _, _ := strings.Cut(key, "{")
+					family := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
+					if grows := now.types[name] == "counter" || now.types[family] == "histogram"; grows && n < last.values[key] {
+						w.Errorf("%s fell from %v to %v", key, last.values[key], n)
+					}
+				}
+				last = now
+				select {
+				case <-busy:
+					return
+				default:
+				}
+			}
+		})
+	}
+	w.discord.Say(w.general.ID, w.jane.ID, "the lighthouse keeper is called Ulla")
+	w.later()
+	for range 3 {
+		w.ask(w.general, w.ana, "what is the lighthouse keeper called?")
+	}
+	w.discord.Inject("POST /channels/*/messages", 1, discordtest.RateLimited(10*time.Millisecond))
+	w.ask(w.general, w.ana, "and what does she keep?")
+	w.model.Queue(llmtest.Reply{Status: 404})
+	w.ask(w.general, w.ana, "is the lighthouse open?")
+	w.discord.Slash(w.general.ID, w.ana.ID, "limits").WaitMessage()
+	close(busy)
+	done.Wait()
+	s := w.scrape(address)
+	for key, least := range map[string]float64{
+		`hark_ready{}`: 1, `hark_events_total{event="MESSAGE_CREATE"}`: 6, `hark_messages_total{}`: 6, `hark_commit_seconds_count{}`: 1,
+		`hark_search_seconds_count{}`: 5, `hark_search_results_total{}`: 1, `hark_search_cache_misses_total{}`: 1, `hark_prompt_section_tokens_total{section="history"}`: 1,
+		`hark_model_call_seconds_count{model="test-model"}`: 5, `hark_model_errors_total{model="test-model",kind="not_found"}`: 1, `hark_model_fallbacks_total{model="test-model"}`: 1,
+		`hark_model_call_seconds_count{model="spare"}`: 1, `hark_questions_total{outcome="answered"}`: 4, `hark_discord_requests_total{route="messages",outcome="limited"}`: 1,
+		`hark_discord_rate_limit_wait_seconds_count{route="messages"}`: 1, `hark_gateway_connections_total{session="new"}`: 1, `hark_traces{}`: 4,
+		`hark_records{}`: 1, `hark_database_bytes{}`: 4096, `hark_start_time_seconds{}`: 1, `hark_memory_bytes{}`: 1 << 20,
+	} {
+		if s.values[key] < least {
+			t.Errorf("%s is %v, want at least %v", key, s.values[key], least)
+		}
+	}
+	for _, key := range []string{`hark_segments_waiting{}`, `hark_events_waiting{}`, `hark_model_resting{model="test-model"}`, `hark_gateway_lost_total{}`} {
+		if _, there := s.values[key]; !there {
+			t.Errorf("%s is missing", key)
+		}
+	}
+	if got, want := slices.Sorted(maps.Keys(s.types)), metricNames(); !slices.Equal(got, want) {
+		t.Errorf("there is\n%q\nwant\n%q", got, want)
+	}
+}
+
+// metricNames are those of all metrics, before anything runs.
+func metricNames() []string {
+	var names []string
+	for _, m := range new(counts).list(context.Background()) {
+		names = append(names, m.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func metricsPage(all []web.Metric) string {
+	var b strings.Builder
+	b.WriteString("# What Hark counts\n\nServed at `/metrics` of `web.listen`, for Prometheus. All of it is numbers: nothing that was said is in it, and nobody's name or id.\n" +
+		"Counters begin at 0 when Hark starts. A metric whose labels are listed has a number for each of their values that there were.\n\n" +
+		"| metric | type | labels | what it is |\n| --- | --- | --- | --- |\n")
+	for _, m := range all {
+		labels := make([]string, len(m.Labels))
+		for i, l := range m.Labels {
+			labels[i] = "`" + l + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Type, strings.Join(labels, ", "), m.Help)
+	}
+	return b.String()
+}
+
+func TestMetricsPage(t *testing.T) {
+	t.Parallel()
+	want := metricsPage(new(counts).list(t.Context()))
+	const page = "../../docs/metrics.md"
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil || string(got) != want {
+		t.Errorf("docs/metrics.md isn't up to date (%v): run go test ./cmd/hark -run TestMetricsPage -update", err)
+	}
+}
+
+// metricIn finds the names of metrics in an expression.
+var metricIn = regexp.MustCompile(`\bhark_[a-z0-9_]+`)
+
+func TestDashboardShowsWhatThereIs(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../deploy/grafana.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type target struct{ Expr, RefID string }
+	type source struct{ Type, UID string }
+	type panel struct {
+		ID         int
+		Title      string
+		Type       string
+		Datasource *source
+		GridPos    struct{ X, Y, W, H int }
+		Targets    []target
+	}
+	var board struct {
+		UID, Title string
+		Templating struct {
+			List []struct{ Name, Type, Query string }
+		}
+		Panels []panel
+	}
+	if err := json.Unmarshal(data, &board); err != nil {
+		t.Fatal(err)
+	}
+	if board.UID == "" || len(board.UID) > 40 || board.Title == "" {
+		t.Errorf("uid %q, title %q", board.UID, board.Title)
+	}
+	variables := map[string]bool{}
+	for _, v := range board.Templating.List {
+		variables[v.Name] = true
+		if v.Name == "datasource" && (v.Type != "datasource" || v.Query != "prometheus") {
+			t.Errorf("the variable of the data source is %+v", v)
+		}
+	}
+	if !variables["datasource"] {
+		t.Error("there is no variable of the data source")
+	}
+	labels, types := map[string][]string{}, map[string]web.Type{}
+	for _, m := range new(counts).list(t.Context()) {
+		labels[m.Name], types[m.Name] = m.Labels, m.Type
+	}
+	ids, cells, shown := map[int]bool{}, map[[2]int]string{}, map[string]bool{}
+	for _, p := range board.Panels {
+		if ids[p.ID] || p.Title == "" {
+			t.Errorf("panel %d, %q", p.ID, p.Title)
+		}
+		ids[p.ID] = true
+		for x := range p.GridPos.W {
+			for y := range p.GridPos.H {
+				at := [2]int{p.GridPos.X + x, p.GridPos.Y + y}
+				if cells[at] != "" || at[0] >= 24 {
+					t.Errorf("%q lies on %q, or beyond the edge", p.Title, cells[at])
+				}
+				cells[at] = p.Title
+			}
+		}
+		if p.Type == "row" {
+			continue
+		}
+		if p.Datasource == nil || p.Datasource.UID != "${datasource}" || len(p.Targets) == 0 {
+			t.Errorf("%q shows nothing of the data source", p.Title)
+		}
+		for _, e := range p.Targets {
+			for _, name := range metricIn.FindAllString(e.Expr, -1) {
+				family := name
+				if _, there := types[name]; !there {
+					family = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
+				}
+				kind, there := types[family]
+				if !there || (kind == web.Histogram) != (family != name) {
+					t.Errorf("%q: there is no %s", p.Title, name)
+				}
+				shown[family] = true
+				if rated := regexp.MustCompile(`(rate|increase)\(` + name + `\b`).MatchString(e.Expr); rated != (kind != web.Gauge) {
+					t.Errorf("%q: %s is a %s, and shown as something else", p.Title, name, kind)
+				}
+				if by := regexp.MustCompile(`by \(([a-z, ]+)\)`).FindStringSubmatch(e.Expr); by != nil {
+					for label := range strings.SplitSeq(by[1], ", ") {
+						if label != "le" && !slices.Contains(labels[family], label) {
+							t.Errorf("%q: %s has no label %s", p.Title, name, label)
+						}
+					}
+				}
+			}
+			if len(metricIn.FindAllString(e.Expr, -1)) == 0 || strings.Count(e.Expr, "(") != strings.Count(e.Expr, ")") {
+				t.Errorf("%q: %s", p.Title, e.Expr)
+			}
+		}
+	}
+	if len(shown) < 25 {
+		t.Errorf("only %d metrics are shown", len(shown))
+	}
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"hark/internal/config"
+	"hark/internal/migrate"
+)
+
+// longestConfig is how long another bot's configuration may be, in bytes.
+const longestConfig = 1 << 20
+
+func (f *flags) migrateCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "migrate",
+		Short: "Make a configuration of another bot's",
+		Args:  knownCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	yes := false
+	llmcord := &cobra.Command{
+		Use:   "llmcord FILE",
+		Short: "Make a configuration of llmcord's config.yaml",
+		Long: "Makes Hark's configuration of llmcord's config.yaml: the token, the models with their servers and keys, and the system\n" +
+			"prompt as persona. It is written to config.toml, or where --config says, for nobody but you to read. What was taken\n" +
+			"over is told line by line, and of what wasn't, why, or what to do instead. llmcord keeps no messages; \"hark import\"\n" +
+			"and \"hark backfill\" fetch what was said before.",
+		Example: "  hark migrate llmcord ../llmcord/config.yaml\n  hark migrate llmcord config.yaml --config /etc/hark/config.toml",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("which file? Write the name of llmcord's config.yaml behind %q", c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return f.migrate(c, args[0], yes) },
+	}
+	llmcord.Flags().BoolVar(&yes, "yes", false, "replace a file that is there without asking")
+	c.AddCommand(llmcord)
+	return c
+}
+
+func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
+	data, err := readShort(from, longestConfig)
+	if err != nil {
+		return err
+	}
+	made, err := migrate.Llmcord(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	named, _ := f.env.lookup("HARK_CONFIG")
+	to := cmp.Or(f.config, named, config.DefaultFile)
+	if same(from, to) {
+		return fmt.Errorf("%s is the file that is read: name another for Hark's configuration with --config", to)
+	}
+	if _, err := os.Lstat(to); err == nil {
+		if err := f.confirm(c.Context(), yes, fmt.Sprintf("%s is there already. Replace it?", to)); err != nil {
+			return fmt.Errorf("%s is there already: %w", to, err)
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := writePrivate(to, made.TOML, func(path string) error {
+		_, err := config.Load(path, func(string) (string, bool) { return "", false })
+		return err
+	}); err != nil {
+		return fmt.Errorf("write %s: %w", to, err)
+	}
+	return printMigrated(c.OutOrStdout(), from, to, made)
+}
+
+// readShort is the content of a file of at most so many bytes.
+func readShort(path string, most int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err))
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err))
+	}
+	if int64(len(data)) > most {
+		return nil, fmt.Errorf("%s is longer than %d KiB, which no configuration is", path, most>>10)
+	}
+	return data, nil
+}
+
+// same reports whether two paths lead to one file.
+func same(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false // uncovered: it was read a moment ago
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// writePrivate writes a file that only its owner can read, whole or not at all. check looks at it before it takes its name.
+func writePrivate(path string, data []byte, check func(path string) error) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".hark-*.toml") // for its owner only
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // unless it has its name
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = check(file.Name())
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// printMigrated says what became of each key, in the order of the file.
+func printMigrated(w io.Writer, from, to string, made migrate.Result) error {
+	for _, part := range []struct {
+		title, between string
+		notes          []migrate.Note
+	}{{"Taken over from " + from + ":", " → ", made.Taken}, {"Without an equivalent:", ": ", made.Left}} {
+		if len(part.notes) == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintln(w, part.title); err != nil {
+			return err
+		}
+		// What has no line comes last.
+		slices.SortStableFunc(part.notes, func(a, b migrate.Note) int { return cmp.Compare(uint(a.Line)-1, uint(b.Line)-1) })
+		for _, n := range part.notes {
+			line := "     "
+			if n.Line > 0 {
+				line = fmt.Sprintf("%5d", n.Line)
+			}
+			if _, err := fmt.Fprintf(w, "%s  %s%s%s\n", line, oneLine(n.Key), part.between, oneLine(n.Says)); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := fmt.Fprintf(w, "%[1]s is written, for nobody but you to read: it holds the token and keys.\nNext: \"hark doctor --config %[1]s\" checks it, \"hark run --config %[1]s\" starts Hark.\n", to)
+	return err
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const referenceHead = `# The command line
+
+What the operator can do, also while ` + "`hark run`" + ` runs. Every command takes ` + "`--config FILE`, `--data DIR` and `--help`" + `. It ends with the exit
+code 0, with 1 and a sentence on standard error, or with 130 when it was interrupted. What members and admins can do in Discord is in
+[commands.md](commands.md).
+
+This page is made from the code: ` + "`go test ./cmd/hark -run TestCommandLineReference -update`" + ` writes it anew.
+`
+
+// TestCommandLineReference holds the page of the command line against the commands there are.
+func TestCommandLineReference(t *testing.T) {
+	t.Parallel()
+	const path = "../../docs/command-line.md"
+	root := newRoot(&environment{lookup: func(string) (string, bool) { return "", false }})
+	var b strings.Builder
+	b.WriteString(referenceHead)
+	describeCommands(&b, root)
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func describeCommands(b *strings.Builder, of *cobra.Command) {
+	for _, c := range of.Commands() {
+		if c.Hidden || c.Name() == "help" || c.Name() == "completion" {
+			continue
+		}
+		fmt.Fprintf(b, "\n## %s\n\n", c.CommandPath())
+		b.WriteString(strings.TrimSuffix(c.Short, ".") + ".\n\n```\n" + c.UseLine() + "\n```\n")
+		if c.Long != "" {
+			b.WriteString("\n" + c.Long + "\n")
+		}
+		if c.Example != "" {
+			b.WriteString("\n```\n" + c.Example + "\n```\n")
+		}
+		first := true
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Hidden || f.Name == "help" {
+				return
+			}
+			if first {
+				b.WriteByte('\n')
+				first = false
+			}
+			value, usage := pflag.UnquoteUsage(f)
+			if value != "" {
+				value = " " + value
+			}
+			fmt.Fprintf(b, "- `--%s%s`: %s\n", f.Name, value, usage)
+		})
+		describeCommands(b, c)
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"hark/memory/sqlite"
+)
+
+// stream is the name of a file that stands for standard output or input, so that a backup can be taken out of a container, and
+// put back, that has nowhere to write to but its data directory.
+const stream = "-"
+
+// Files in the data directory that backups pass through. They hold what was said, and are there no longer than needed.
+const (
+	streamedOut = "backup-stream"
+	streamedIn  = "restore-stream-*"
+)
+
+// streamBackup writes a backup to w.
+func (f *flags) streamBackup(ctx context.Context, k *kept, w io.Writer) (info sqlite.BackupInfo, err error) {
+	if _, is := terminalOf(w); is {
+		return info, errors.New("a backup isn't for the screen: send it into a file with \"> FILE\"")
+	}
+	path := filepath.Join(k.config.Data, streamedOut)
+	if info, err = f.backUp(ctx, k, path, true); err != nil {
+		return info, err
+	}
+	defer os.Remove(path)
+	file, err := os.Open(path)
+	if err != nil {
+		return info, fmt.Errorf("read the backup: %w", err)
+	}
+	defer file.Close()
+	_ = os.Remove(path) // what is open can still be read, but where it can't be removed
+	if _, err := io.Copy(w, file); err != nil {
+		return info, fmt.Errorf("write the backup: %w; what was written is no whole backup", err)
+	}
+	return info, nil
+}
+
+// streamRestore keeps what r has in a file of the data directory. remove takes that away again.
+func streamRestore(dir string, r io.Reader) (path string, remove func(), err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", nil, fmt.Errorf("make the data directory: %w; name one that can be made and written", err)
+	}
+	file, err := os.CreateTemp(dir, streamedIn) // which only its owner can read
+	if err != nil {
+		return "", nil, fmt.Errorf("take in the backup: %w", err)
+	}
+	remove = func() { _ = os.Remove(file.Name()) }
+	_, err = io.Copy(file, r)
+	if err = errors.Join(err, file.Close()); err != nil {
+		remove()
+		return "", nil, fmt.Errorf("take in the backup: %w", err)
+	}
+	return file.Name(), remove, nil
+}
+
+// dropStreams removes what backups that were cut short have left in the data directory. One that is being written it leaves
+// alone.
+func dropStreams(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, streamedIn))
+	if err != nil { // uncovered: only a directory with a bad pattern for a name
+		return err
+	}
+	part := filepath.Join(dir, streamedOut+".part")
+	if _, err := os.Stat(part); err == nil {
+		lock := flock.New(part)
+		if free, err := lock.TryLock(); free && err == nil {
+			defer func() { _ = lock.Unlock() }()
+			left = append(left, part)
+			if _, err := os.Stat(part + "-journal"); err == nil {
+				left = append(left, part+"-journal")
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, streamedOut)); err == nil {
+		left = append(left, filepath.Join(dir, streamedOut))
+	}
+	var errs []error
+	for _, path := range left {
+		errs = append(errs, os.Remove(path))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,273 @@
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/builder"
+	"hark/internal/chat"
+	"hark/memory"
+)
+
+const (
+	mostCalls     = 5    // of one reply, that are made
+	mostAnswered  = 16   // of one reply, that are answered at all
+	mostArguments = 4000 // bytes
+	leastOutcome  = 60   // tokens that each call's outcome has at least
+	mostProposals = 3    // of one answer
+)
+
+// How calls come out, as traces, records and counters tell it.
+const (
+	callOK       = "ok"
+	callBad      = "bad arguments"
+	callUnknown  = "unknown tool"
+	callRepeated = "asked already"
+	callTooMany  = "too many at once"
+	callLate     = "no time"
+	callNoRoom   = "no room"
+	callFailed   = "failed"
+)
+
+// unknownTool stands for whatever the model called that is no tool: it may be anybody's words.
+const unknownTool = "unknown"
+
+// Why there are no tools any more, as the model is told.
+const (
+	noMoreRounds = "That was the last time that tools could be called for this answer."
+	noMoreRoom   = "There is no room left for more outcomes of tools."
+	noMoreTime   = "There is no time left for tools."
+	thenAnswer   = " Answer the query now, with what you have."
+)
+
+// answer answers a reply's calls, all that are made of it. Only ctx's end is an error.
+func (l *loop) answer(ctx context.Context, reply chat.Reply) error {
+	l.rounds++
+	l.r.ledger.rounds = l.rounds
+	if l.begun.IsZero() {
+		l.begun = l.e.now()
+	}
+	calls := l.cleaned(reply.Calls)
+	said := chat.Message{Role: chat.Assistant, Content: reply.Text, Calls: calls}
+	if l.left()-l.r.tokensOf(said)-len(calls)*leastOutcome < 0 {
+		for i, c := range calls {
+			l.note(i, c, made{outcome: callNoRoom})
+		}
+		l.end(noMoreRoom)
+		return ctx.Err()
+	}
+	l.tell(said)
+	now, err := l.e.readable(ctx, l.q) // who may read what can have changed while the model wrote
+	if err == nil {
+		l.r.reach = now
+	}
+	for i, c := range calls {
+		m, room := made{outcome: callFailed, text: failedText, err: err}, max(leastOutcome, (l.left()-(len(calls)-i-1)*leastOutcome)/2)
+		if err == nil {
+			m = l.make(ctx, i, c, room)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		m.text = l.r.fitted(m.text, room-builder.MessageOverhead)
+		l.note(i, c, m)
+		l.tell(chat.Message{Role: chat.FromTool, CallID: c.ID, Content: m.text})
+	}
+	switch {
+	case l.left() < leastRoom/2:
+		l.end(noMoreRoom)
+	case l.late() <= 0:
+		l.end(noMoreTime)
+	case l.rounds >= l.e.options.ToolRounds:
+		l.end(noMoreRounds)
+	}
+	return nil
+}
+
+// cleaned are calls as they are sent back: with ids of their own, since some servers begin to count anew with each reply.
+func (l *loop) cleaned(calls []chat.Call) []chat.Call {
+	calls = slices.Clone(calls[:min(len(calls), mostAnswered)])
+	for i := range calls {
+		c := &calls[i]
+		if c.ID == "" || l.ids[c.ID] {
+			c.ID = fmt.Sprintf("call_%d_%d", l.rounds, i+1)
+		}
+		l.ids[c.ID] = true
+	}
+	return calls
+}
+
+// tell adds a message to what the model is told beside the prompt.
+func (l *loop) tell(m chat.Message) {
+	for i, c := range m.Calls { // of a copy: what the model wrote is looked at still
+		if !isObject(c.Arguments) || len(c.Arguments) > mostArguments {
+			m.Calls = slices.Clone(m.Calls)
+			m.Calls[i].Arguments = "{}"
+		}
+	}
+	l.r.told.messages = append(l.r.told.messages, m)
+	l.r.told.tokens += l.r.tokensOf(m)
+}
+
+// end says to the model that there are no tools any more.
+func (l *loop) end(why string) {
+	l.last = why
+	l.tell(chat.Message{Role: chat.User, Content: why + thenAnswer})
+}
+
+// left is how many tokens calls and outcomes may have still, but for what end takes.
+func (l *loop) left() int { return l.e.toolRoom(l.r) - l.r.told.tokens - leastOutcome }
+
+// late is how long tools may take still.
+func (l *loop) late() time.Duration {
+	return l.e.options.ToolTime - l.e.now().Sub(l.begun)
+}
+
+// tokensOf is how many tokens a message has.
+func (r *recalled) tokensOf(m chat.Message) int {
+	tokens := r.voice.builder.MessageTokens(m.Content)
+	for _, c := range m.Calls {
+		tokens += r.voice.builder.Tokens(c.Name) + callOverhead
+		if len(c.Arguments) <= mostArguments {
+			tokens += r.voice.builder.Tokens(c.Arguments)
+		}
+	}
+	return tokens
+}
+
+// made is a call that was made.
+type made struct {
+	outcome string
+	text    string // for the model
+	summary string // for the record
+	args    any    // for the record
+	shown   int
+	took    time.Duration
+	err     error
+}
+
+const failedText = "The tool failed. Answer without it."
+
+// make makes a call, whose outcome may have so many tokens.
+func (l *loop) make(ctx context.Context, i int, c chat.Call, room int) made {
+	o := l.r.offer
+	at := slices.IndexFunc(o.specs, func(s chat.Tool) bool { return s.Name == c.Name })
+	switch {
+	case i >= mostCalls:
+		return made{outcome: callTooMany, text: fmt.Sprintf("Too many calls at once: at most %d are made. Call again what you still need.", mostCalls)}
+	case l.late() <= 0:
+		return made{outcome: callLate, text: noMoreTime}
+	case at < 0:
+		return made{outcome: callUnknown, text: "There is no tool of that name. There are: " + strings.Join(o.names(), ", ") + "."}
+	case len(c.Arguments) > mostArguments:
+		return made{outcome: callBad, text: fmt.Sprintf("The arguments are too long: at most %d bytes.", mostArguments)}
+	}
+	args, err := o.schemas[at].arguments(c.Arguments)
+	if err != nil {
+		return made{outcome: callBad, text: l.mended(err)}
+	}
+	m := made{outcome: callRepeated, args: l.e.redacted(o.schemas[at], args)}
+	if before, asked := l.asked[keyOf(c.Name, args)]; asked {
+		m.text = fmt.Sprintf("You have asked that already; what you were told then, by call %d of this answer, still holds.", before)
+		return m
+	}
+	if l.q.Using != nil {
+		l.q.Using(c.Name)
+	}
+	begun := l.e.now()
+	l.run(ctx, o.tools[at], args, room, &m)
+	m.took = l.e.now().Sub(begun)
+	if m.outcome == callOK || m.outcome == callBad {
+		l.asked[keyOf(c.Name, args)] = l.made + 1
+	}
+	return m
+}
+
+// run has a tool do what args say.
+func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int, m *made) {
+	within, cancel := context.WithTimeout(ctx, l.late())
+	defer cancel()
+	body, err := json.Marshal(args)
+	var out Outcome
+	if err == nil {
+		out, err = tool.Call(within, &Turn{Question: l.q, r: l.r, e: l.e, room: room}, body)
+	}
+	var mend Mend
+	switch {
+	case errors.As(err, &mend):
+		m.outcome, m.text = callBad, l.mended(mend)
+		return
+	case err != nil && within.Err() != nil && ctx.Err() == nil:
+		m.outcome, m.text = callLate, "The tool took too long. Answer without it."
+		return
+	case err != nil:
+		m.outcome, m.text, m.err = callFailed, failedText, err
+		return
+	}
+	l.r.take(out)
+	m.outcome, m.summary, m.shown = callOK, out.Summary, len(out.Shown)
+	m.text = strings.TrimSpace(out.Text)
+}
+
+// mended is what the model is told of a call that it can mend. It may repeat what the model wrote, and that what members did.
+func (l *loop) mended(err error) string { return l.r.voice.builder.Safe(err.Error(), 400) }
+
+const (
+	nothingTold = "Nothing."
+	cutShort    = "\n(The rest is left out: there is no room for it.)"
+)
+
+// fitted is as much of a tool's text as so many tokens hold, in whole lines as far as it has some.
+func (r *recalled) fitted(text string, tokens int) string {
+	if text == "" {
+		return nothingTold
+	}
+	if r.voice.builder.Tokens(text) <= tokens {
+		return text
+	}
+	for keep := len(text) * 9 / 10; keep > 0; keep = keep * 9 / 10 {
+		cut := strings.ToValidUTF8(text[:keep], "")
+		if at := strings.LastIndexByte(cut, '\n'); at > 0 {
+			cut = cut[:at]
+		}
+		if cut += cutShort; r.voice.builder.Tokens(cut) <= tokens {
+			return cut
+		}
+	}
+	return strings.TrimSpace(cutShort)
+}
+
+// note tells of a call in the trace, the records and the counters.
+func (l *loop) note(i int, c chat.Call, m made) {
+	l.made++
+	name := unknownTool
+	if slices.Contains(l.r.offer.names(), c.Name) {
+		name = c.Name
+	}
+	g := l.r.ledger
+	if m.err != nil && g.failed == nil {
+		g.failed = fmt.Errorf("tool %s: %w", name, m.err)
+	}
+	l.e.meter.called(name, m.outcome)
+	tokens := 0
+	if m.text != "" {
+		tokens = l.r.voice.builder.MessageTokens(m.text)
+	}
+	g.calls = append(g.calls, memory.TraceCall{Tool: name, Outcome: m.outcome, Round: l.rounds, Shown: m.shown, Tokens: tokens, Took: m.took})
+	rec := memory.Record{Timestamp: l.e.now(), Speaker: memory.SpeakerTool, Method: name, Outcome: m.outcome, More: took(m.took)}
+	if m.summary != "" {
+		rec.Outcome = m.summary
+	}
+	switch args := m.args.(type) {
+	case map[string]any:
+		rec.Kwargs = args
+	default:
+		rec.Kwargs = map[string]any{"arguments": l.e.print(c.Arguments)}
+	}
+	l.e.record(l.q, l.r, l.rounds, i, rec)
+}

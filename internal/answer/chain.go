@@ -1,0 +1,132 @@
+package answer
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"hark/memory"
+)
+
+// What a session goes back to: the chain of replies that the question ends, those that end in the session, and what a thread
+// began from.
+const (
+	chainDepth   = 8   // replies that are followed, one to the other
+	chainMost    = 12  // messages of all chains
+	starterShown = 600 // graphemes of what a thread began from
+)
+
+// olderThan are the messages that those shown go back to, oldest first. What was said before the session may be read again
+// only where its channel's past may be.
+func (e *Engine) olderThan(ctx context.Context, q Question, now reach, t dialogue, shown []memory.Message) ([]memory.Message, error) {
+	if !now.here {
+		return nil, nil
+	}
+	older, err := e.chains(ctx, q, now, t, shown)
+	if err != nil {
+		return nil, err
+	}
+	starter, err := e.starter(ctx, q, now, t, slices.Concat(older, shown))
+	return append(starter, older...), err
+}
+
+// chains are the messages that the question is a reply to, one after the other, and then, as far as there is room, those that
+// the messages shown reply to, the newest first. What the session's summary tells of is looked up for the question only.
+func (e *Engine) chains(ctx context.Context, q Question, now reach, t dialogue, shown []memory.Message) ([]memory.Message, error) {
+	known := map[memory.MessageID]bool{}
+	for _, m := range shown {
+		known[m.ID] = true
+	}
+	past := slices.Contains(now.scope.Channels, q.Channel)
+	var found []memory.Message
+	follow := func(from []memory.MessageID) error {
+		for range chainDepth {
+			from = slices.DeleteFunc(from, func(id memory.MessageID) bool { return id == 0 || known[id] || id < t.from && !past })
+			from = from[:min(len(from), chainMost-len(found))]
+			if len(from) == 0 {
+				return nil
+			}
+			messages, err := e.log.Messages(ctx, q.Channel, from)
+			if err != nil {
+				return err
+			}
+			for _, id := range from {
+				known[id] = true
+			}
+			from = nil
+			for _, m := range messages {
+				found, from = append(found, m), append(from, m.ReplyTo)
+			}
+		}
+		return nil
+	}
+	if err := follow([]memory.MessageID{q.ReplyTo}); err != nil {
+		return nil, err
+	}
+	var rest []memory.MessageID
+	for _, m := range slices.Backward(shown) {
+		if m.ReplyTo < t.from {
+			rest = append(rest, m.ReplyTo)
+		}
+	}
+	if err := follow(slices.Compact(rest)); err != nil {
+		return nil, err
+	}
+	return e.usableIn(ctx, q.Channel, now, t.from, inOrder(found))
+}
+
+// usableIn are those of a channel's messages, which are in order, that somebody said who agrees, and that may be said again.
+func (e *Engine) usableIn(ctx context.Context, channel memory.ChannelID, now reach, present memory.MessageID, messages []memory.Message) ([]memory.Message, error) {
+	return usableBy(ctx, e.derivationIn(channel, now, present), messages)
+}
+
+// usableBy are those of messages, which are in order, that somebody said who agrees, and that a derivation of their channel allows.
+func usableBy(ctx context.Context, own *derivation, messages []memory.Message) ([]memory.Message, error) {
+	messages = slices.DeleteFunc(messages, func(m memory.Message) bool { return m.Kind == memory.FromSystem })
+	messages, err := own.consents.given(ctx, messages)
+	if err != nil {
+		return nil, err
+	}
+	own.hasSeen(messages)
+	return own.allowed(ctx, messages)
+}
+
+// starter is the message that a thread began from, if it isn't shown: one of the parent channel that may be read there, or, of
+// a forum's post, the first of the thread itself. Both have the thread's id.
+func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue, shown []memory.Message) ([]memory.Message, error) {
+	thread, id := now.channels[q.Channel], memory.MessageID(q.Channel)
+	if !thread.Kind.IsThread() {
+		return nil, nil
+	}
+	same := func(m memory.Message) bool { return m.ID == id }
+	if slices.ContainsFunc(shown, same) || slices.ContainsFunc(t.sources, same) {
+		return nil, nil
+	}
+	for _, channel := range []memory.ChannelID{thread.Parent, thread.ID} {
+		if !slices.Contains(now.scope.Channels, channel) {
+			continue
+		}
+		found, err := e.log.Messages(ctx, channel, []memory.MessageID{id})
+		if err == nil {
+			found, err = e.usableIn(ctx, channel, now, math.MaxInt64, found)
+		}
+		if len(found) > 0 || err != nil {
+			return found, err
+		}
+	}
+	return nil, nil
+}
+
+// unloggedChain is the chain of replies that the question ends, of what is known of before where nothing is logged.
+func (e *Engine) unloggedChain(q Question, before, shown []memory.Message) (chain []memory.Message) {
+	id := q.ReplyTo
+	for range chainDepth {
+		is := func(m memory.Message) bool { return m.ID == id }
+		i := slices.IndexFunc(before, is)
+		if i < 0 || slices.ContainsFunc(shown, is) || slices.ContainsFunc(chain, is) {
+			break
+		}
+		chain, id = append(chain, before[i]), before[i].ReplyTo
+	}
+	return inOrder(chain)
+}

@@ -1,0 +1,265 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/memory"
+)
+
+// shownIn are the turns of a session that is shown, oldest first, each as its messages.
+func (w *world) shownIn(q Question) []string {
+	w.t.Helper()
+	r, err := w.engine.recall(w.t.Context(), q)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var turns []string
+	for _, i := range r.Prompt.Turns {
+		var said []string
+		for _, m := range r.turns[i] {
+			said = append(said, m.Content)
+		}
+		turns = append(turns, strings.Join(said, "+"))
+	}
+	return turns
+}
+
+// replies logs a reply some time before noon.
+func (w *world) replies(ago time.Duration, channel memory.ChannelID, author memory.UserID, text string, to memory.MessageID) memory.MessageID {
+	w.t.Helper()
+	return w.posts(ago, memory.Message{Guild: guild, Channel: channel, Author: author, Content: text, ReplyTo: to})
+}
+
+func TestRepliesAreFollowed(t *testing.T) {
+	t.Parallel()
+	for _, channel := range []memory.ChannelID{lobby, kiosk} { // of the kiosk nobody may read the past
+		w := newWorld(t, nil)
+		first := w.says(9*day, channel, ben, "first")
+		w.says(9*day-time.Hour, channel, ben, "beside it")
+		second := w.replies(8*day, channel, cleo, "second", first)
+		gone := w.replies(7*day, channel, ben, "gone", second)
+		after := w.replies(6*day, channel, ben, "after what is gone", gone)
+		unknown := w.posts(5*day, memory.Message{Guild: guild, Channel: channel, Author: oracle, Kind: memory.FromHark, Content: "of unknown origin", ReplyTo: second})
+		third := w.replies(4*day, channel, ann, "third", unknown)
+		other := w.says(3*day, channel, cleo, "other")
+		w.says(3*time.Minute, channel, ben, "now")
+		here := w.replies(2*time.Minute, channel, cleo, "to the other", other)
+		w.apply(memory.Deleted{Guild: guild, Channel: channel, IDs: []memory.MessageID{gone}})
+		session := "now|to the other"
+		for to, chain := range map[memory.MessageID]string{
+			0: "other", first: "first|other", second: "first|second|other", third: "first|second|third|other", after: "after what is gone|other", here: "other", gone: "other",
+			other: "other",
+		} {
+			q := w.asks(channel, "And?")
+			q.ReplyTo = to
+			want := chain + "|" + session
+			if channel == kiosk {
+				want = session
+			}
+			// Each further question is part of the session.
+			got := strings.Join(w.shownIn(q), "|")
+			w.apply(memory.Deleted{Guild: guild, Channel: channel, IDs: []memory.MessageID{q.ID}})
+			if got != want {
+				t.Errorf("in channel %d, replying to %d: %s, want %s", channel, to, got, want)
+			}
+		}
+	}
+}
+
+// Chains have an end, and one that is a ring too.
+func TestLongChainsAreCut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	last := memory.MessageID(0)
+	for i := range 2 * chainMost {
+		last = w.replies(time.Duration(90-i)*day, lobby, ben, fmt.Sprint(i), last)
+	}
+	var heads []memory.MessageID
+	for i := range 2 * chainMost {
+		heads = append(heads, w.says(time.Duration(40*60-i)*time.Minute, lobby, cleo, fmt.Sprint("head ", i)))
+	}
+	for i, head := range heads {
+		w.replies(time.Duration(25-i)*time.Minute/2, lobby, []memory.UserID{ben, cleo}[i%2], "reply", head)
+	}
+	q := w.asks(lobby, "And?")
+	q.ReplyTo = last
+	r, err := w.engine.recall(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.older != chainMost || r.turns[chainDepth-5][0].Content != "19" {
+		t.Errorf("%d older turns, %v", r.older, r.turns[:r.older])
+	}
+	ring := w.says(100*day, lobby, ben, "round")
+	w.apply(memory.Posted{Message: memory.Message{ID: ring, Guild: guild, Channel: lobby, Author: ben, Content: "round and round", ReplyTo: ring, Edited: noon}})
+	if q.ReplyTo = ring; !strings.HasPrefix(strings.Join(w.shownIn(q), "|"), "round and round|") {
+		t.Errorf("%v", w.shownIn(q))
+	}
+}
+
+// What the question replies to is shown even where the session is too long for what is older.
+func TestRepliedToIsShownInAnyCase(t *testing.T) {
+	t.Parallel()
+	w := condensing(t, &keeper{})
+	said := w.chats(lobby, 50)
+	w.condensesNow(lobby)
+	for i := range 20 {
+		w.says(-time.Duration(i)*time.Second, lobby, []memory.UserID{ben, cleo}[i%2], strings.Repeat("Blah blah and so on. ", 30))
+	}
+	q := w.asksAt(time.Minute, lobby, "Really?")
+	q.ReplyTo = said[2] // which the summary tells of
+	if got := w.shownIn(q); got[0] != "And the okra of the iiisland?" || len(got) > 20 {
+		t.Errorf("%d turns: %.300q", len(got), got)
+	}
+	has(t, w.prompt(q), "🧵 Earlier in This Session\n  Ben: We agreed")
+}
+
+func TestThreadsKnowWhatTheyBeganFrom(t *testing.T) {
+	t.Parallel()
+	const thread = 31 // of the size of an id
+	begin := func(channel, parent memory.ChannelID, kind memory.ChannelKind, starter memory.Message) *world {
+		w := newWorld(t, nil)
+		id := memory.ChannelID(memory.FirstMessageID(noon.Add(-3*day))) + thread
+		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: parent, Kind: kind, Name: "thread"}})
+		starter.ID, starter.Guild, starter.Channel = memory.MessageID(id), guild, channel
+		if channel == 0 {
+			starter.Channel = id
+		}
+		w.apply(memory.Posted{Message: starter})
+		w.says(time.Minute, id, ben, "now")
+		return w
+	}
+	said := memory.Message{Author: cleo, Content: "Shall we climb the hill?"}
+	own := memory.Message{Author: oracle, Kind: memory.FromHark, Content: "of unknown origin"}
+	long := memory.Message{Author: cleo, Content: strings.Repeat("long ", 500)}
+	id := memory.ChannelID(memory.FirstMessageID(noon.Add(-3*day))) + thread
+	for _, tt := range []struct {
+		name            string
+		channel, parent memory.ChannelID
+		kind            memory.ChannelKind
+		starter         memory.Message
+		change          func(*world)
+		shown           bool
+	}{
+		{"a thread", lobby, lobby, memory.PublicThread, said, nil, true},
+		{"a private thread", lobby, lobby, memory.PrivateThread, said, nil, true},
+		{"a thread of keepers", vault, vault, memory.PublicThread, said, nil, true},
+		{"a forum's post", 0, lobby, memory.PublicThread, said, nil, true},
+		{"another channel with that message", harbor, lobby, memory.PublicThread, said, nil, false},
+		{"where nobody may read the past", kiosk, kiosk, memory.PublicThread, said, nil, false},
+		{"a post where nobody may read the past", 0, kiosk, memory.PublicThread, said, nil, false},
+		{"a channel that isn't placed", attic, attic, memory.PublicThread, said, nil, false},
+		{"no thread", lobby, lobby, memory.TextChannel, said, nil, false},
+		{"Hark's own, of unknown origin", lobby, lobby, memory.PublicThread, own, nil, false},
+		{"deleted", lobby, lobby, memory.PublicThread, said, func(w *world) {
+			w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{memory.MessageID(id)}})
+		}, false},
+		{"of who opted out", lobby, lobby, memory.PublicThread, said, func(w *world) { w.alter(nil, Options{}).out[cleo] = true }, false},
+		{"of a channel that isn't to be remembered", lobby, lobby, memory.PublicThread, said, func(w *world) {
+			w.alter(nil, Options{}).guild = all(choose(lobby, memory.Ignore), choose(id, memory.Remember))
+		}, false},
+		{"a thread that isn't to be remembered", lobby, lobby, memory.PublicThread, said, func(w *world) { w.alter(nil, Options{}).guild = choose(id, memory.Ignore) }, false},
+		{"a long one", lobby, lobby, memory.PublicThread, long, nil, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := begin(tt.channel, tt.parent, tt.kind, tt.starter)
+			if tt.change != nil {
+				tt.change(w)
+			}
+			q := w.asks(id, "So?")
+			got := w.shownIn(q)
+			if shown := len(got) > 0 && got[0] == tt.starter.Content; shown != tt.shown {
+				t.Errorf("shown: %.100q", got)
+			}
+			if p := w.prompt(q); strings.Count(p, "Shall we climb") > 1 || strings.Count(p, "long long") > starterShown/10 {
+				t.Errorf("prompt\n%s", p)
+			}
+			w.engine.model = &scripted{pieces: []string{"Yes."}}
+			a := w.answer(q)
+			found := false
+			for _, h := range a.Trace.Recalled {
+				found = found || h.Message == memory.MessageID(id) && h.Context && (h.Channel == tt.channel || tt.channel == 0 && h.Channel == id)
+			}
+			if tt.shown && !found {
+				t.Errorf("what it began from is no source of %+v", a.Trace.Recalled)
+			}
+		})
+	}
+}
+
+// An answer goes back on what its thread began from being closed while it is written.
+func TestThreadsBeginningIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	id := memory.ChannelID(memory.FirstMessageID(noon.Add(-3*day))) + 31
+	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: harbor, Kind: memory.PublicThread, Name: "thread"}},
+		memory.Posted{Message: memory.Message{ID: memory.MessageID(id), Guild: guild, Channel: harbor, Author: cleo, Content: "Shall we climb the hill?"}})
+	model := &scripted{pieces: []string{"Yes."}, before: func() {
+		w.apply(memory.Edited{Guild: guild, Channel: harbor, ID: memory.MessageID(id), Content: "No hill", At: noon})
+	}}
+	w.engine.model = model
+	if a := w.answer(w.asks(id, "So?")); a.Text != withdrawn {
+		t.Errorf("answered %q", a.Text)
+	}
+}
+
+func TestMessagesOfOneAuthorAreJoined(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	say := func(ago time.Duration, who memory.UserID, text string, to ...memory.MessageID) memory.MessageID {
+		m := memory.Message{Guild: guild, Channel: lobby, Author: who, Content: text}
+		if len(to) > 0 {
+			m.ReplyTo = to[0]
+		}
+		return w.posts(ago, m)
+	}
+	one := say(25*time.Minute, ben, "one")
+	two := say(24*time.Minute, ben, "two")
+	say(20*time.Minute, ben, "late")
+	third := say(19*time.Minute, cleo, "other")
+	say(18*time.Minute, ben, "back")
+	say(17*time.Minute, ben, "to other", third)
+	own := say(16*time.Minute, ben, "to self", one)
+	say(15*time.Minute+time.Second, cleo, strings.Repeat("x", 300))
+	say(15*time.Minute, cleo, strings.Repeat("y", 300))
+	w.says(14*time.Minute, lobby, ann, "before")
+	w.says(13*time.Minute, lobby, oracle, "of unknown origin")
+	w.says(12*time.Minute, lobby, ann, "after")
+	for i := range joinMost + 1 {
+		say(11*time.Minute-time.Duration(i)*time.Second, cleo, fmt.Sprint(i))
+	}
+	q := w.asks(lobby, "And?")
+	want := "one+two|late|other|back|to other+to self|" + strings.Repeat("x", 300) + "|" + strings.Repeat("y", 300) + "|before|after|0+1+2+3+4+5+6+7+8+9|10"
+	if got := strings.Join(w.shownIn(q), "|"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	has(t, w.prompt(q), "[06-15 11:35] <@22> (Ben): one\n  two\n[06-15 11:40]")
+	w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: two, Content: "2", At: noon}, memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{third, own}})
+	if got := strings.Join(w.shownIn(q), "|"); !strings.HasPrefix(got, "one+2|late+back|to other|x") {
+		t.Errorf("after an edit and a deletion %s", got)
+	}
+	// Each message is known: to the trace, and to what is forgotten.
+	w.engine.model = &scripted{pieces: []string{"Yes."}}
+	answer := w.gives(q, -time.Minute)
+	w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: two, Content: "II", At: noon.Add(time.Second)})
+	if left, err := w.store.Messages(t.Context(), lobby, []memory.MessageID{answer}); err != nil || len(left) > 0 {
+		t.Errorf("an answer outlived a message of a turn: %v, %v", left, err)
+	}
+}
+
+// Where nothing is logged, chains are followed among what is known of the moment.
+func TestUnloggedChains(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.alter(nil, Options{})
+	first, second := before(5*time.Hour, ben, "first"), before(4*time.Hour, cleo, "second")
+	second.ReplyTo = first.ID
+	q := unlogged("So?", first, second, before(3*time.Hour, cleo, "beside it"), before(2*time.Minute, ben, "now"))
+	q.ReplyTo = second.ID
+	if got := strings.Join(w.shownIn(q), "|"); got != "first|second|now" {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,100 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"hark/memory"
+)
+
+// Explanation is how an answer came about, as far as whoever asks for it may know now.
+type Explanation struct {
+	// Trace is without Recalled, what was held back, and the ids of facts, lore and summaries.
+	Trace memory.Trace
+	// Recalled are those of the trace's messages that may be read and that are there still, best first.
+	Recalled []Explained
+}
+
+// Explained is a message that was recalled for an answer.
+type Explained struct {
+	memory.TraceHit
+	Source Source
+	Text   string // as it is now
+	// Changed says that it was edited since the answer was made from it.
+	Changed bool
+}
+
+// ErrNoTrace says that nobody knows how an answer came about. It has a sentence for whoever asks.
+var ErrNoTrace error = noTrace{}
+
+type noTrace struct{}
+
+func (noTrace) Error() string { return "no trace of the answer is kept" }
+func (noTrace) Sentence() string {
+	return "I keep no trace of how this came about: it isn't an answer that I remember, or something that it was made from was changed or forgotten since."
+}
+
+// Explain is how the answer came about of which id is a message, for whoever asks by q: its Guild, Channel, Asker and Roles
+// say who that is and where, who alone will see it; or Operator, and Everywhere, that it is the operator. Of what was recalled it tells what they may read at this moment;
+// nothing tells of the rest. ErrNoTrace if it isn't known.
+func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (Explanation, error) {
+	q.OnlyAsker, q.Everywhere, q.Filter = !q.Operator, q.Operator && q.Everywhere, Filter{}
+	now, err := e.readable(ctx, q)
+	if err != nil {
+		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
+	}
+	t, err := e.log.Trace(ctx, q.Channel, id)
+	if errors.Is(err, memory.ErrNotFound) || err == nil && (t.Asker == 0 || t.Guild != q.Guild) {
+		return Explanation{}, ErrNoTrace // without an asker it is the bare sources of an answer that isn't logged
+	}
+	if err != nil {
+		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
+	}
+	x := Explanation{Trace: t}
+	x.Trace.Recalled, x.Trace.HeldBack = nil, 0
+	x.Trace.Facts, x.Trace.Lore, x.Trace.LoreAt, x.Trace.Summaries, x.Trace.SummariesMade = nil, nil, nil, nil, nil
+	if x.Recalled, err = e.explained(ctx, now, t); err != nil {
+		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
+	}
+	return x, nil
+}
+
+// explained are the messages of a trace that may be told within a reach, in its order.
+func (e *Engine) explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, error) {
+	wanted := map[memory.ChannelID][]memory.MessageID{}
+	for _, hit := range t.Recalled {
+		if slices.Contains(now.scope.Channels, hit.Channel) {
+			wanted[hit.Channel] = append(wanted[hit.Channel], hit.Message)
+		}
+	}
+	there := map[spot]memory.Message{}
+	for channel, ids := range wanted {
+		found, err := e.log.Messages(ctx, channel, ids)
+		if err == nil {
+			found, err = now.consents.given(ctx, found)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range found {
+			there[spot{channel, m.ID}] = m
+		}
+	}
+	var told []Explained
+	for _, hit := range t.Recalled {
+		m, ok := there[spot{hit.Channel, hit.Message}]
+		if !ok {
+			continue
+		}
+		told = append(told, Explained{
+			TraceHit: hit, Text: m.Text(), Changed: m.Kind != memory.FromHark && editedAt(m) != hit.Edited,
+			Source: Source{
+				Number: hit.Number, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
+				Place: now.names.channel(m.Channel), Time: m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
+			},
+		})
+	}
+	return told, nil
+}

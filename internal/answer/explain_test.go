@@ -1,0 +1,196 @@
+package answer
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/memory"
+)
+
+// explainedTo is how an answer came about, for somebody of those roles.
+func (w *world) explainedTo(channel memory.ChannelID, id memory.MessageID, who memory.UserID, roles ...memory.RoleID) Explanation {
+	w.t.Helper()
+	if roles == nil {
+		roles = []memory.RoleID{}
+	}
+	x, err := w.engine.Explain(w.t.Context(), Question{Guild: guild, Channel: channel, Asker: who, Roles: roles}, id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return x
+}
+
+func textsIn(x Explanation) []string {
+	texts := []string{}
+	for _, r := range x.Recalled {
+		texts = append(texts, r.Text)
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+func TestExplanationsTellWhatTheirViewerMayRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, &scripted{pieces: []string{"It is tuna [1]."}})
+	w.says(3*day, harbor, ben, "The lighthouse password is tuna")
+	w.says(2*day, vault, cleo, "The lighthouse password is cod")
+	q := w.asks(vault, "What is the lighthouse password?")
+	q.Asker, q.Name = cleo, "Cleo"
+	answer := w.gives(q, -time.Second)
+
+	x := w.explainedTo(vault, answer, cleo, keepers)
+	if got := textsIn(x); !slices.Equal(got, []string{"The lighthouse password is cod", "The lighthouse password is tuna"}) {
+		t.Fatalf("a keeper is told %q", got)
+	}
+	if x.Trace.Model != "parrot-1" || x.Trace.Asker != cleo || x.Trace.Recalled != nil || len(x.Trace.Sections) == 0 {
+		t.Errorf("told %+v", x.Trace)
+	}
+	cited := 0
+	for _, r := range x.Recalled {
+		if r.Source.Author == "" || r.Source.Place == "" || r.Source.Message != r.Message || r.Source.Guild != guild || r.Changed {
+			t.Errorf("told %+v", r)
+		}
+		if r.Cited {
+			cited++
+		}
+		if r.Relevance <= 0 || len(r.Why) == 0 || r.Number == 0 {
+			t.Errorf("how it mattered: %+v", r.TraceHit)
+		}
+	}
+	if cited != 1 {
+		t.Errorf("%d are cited", cited)
+	}
+	// Somebody who isn't a keeper any more.
+	if got := textsIn(w.explainedTo(vault, answer, cleo)); !slices.Equal(got, []string{"The lighthouse password is tuna"}) {
+		t.Errorf("others are told %q", got)
+	}
+	w.structure(memory.ViewChannel)
+	if got := textsIn(w.explainedTo(vault, answer, cleo)); len(got) != 0 {
+		t.Errorf("who lost access is told %q", got)
+	}
+	w.structure(0)
+	w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon.Add(time.Minute)})
+	if x, err := w.engine.Explain(t.Context(), Question{Guild: guild, Channel: vault, Asker: cleo, Roles: []memory.RoleID{keepers}}, answer); !errors.Is(err, ErrNoTrace) {
+		t.Errorf("once a source is forgotten: %+v, %v", x, err)
+	}
+}
+
+func TestExplanationsShowWhatIsThereNow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	dropped := w.says(3*day, harbor, ben, "The canoe leaks")
+	w.says(2*day, harbor, ben, "The canoe is blue")
+	a := w.answer(w.asks(lobby, "What of the canoe?"))
+	a.Trace.Answer = w.posts(-time.Second, memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark, Content: a.Text})
+	a.Trace.Parts = []memory.MessageID{w.posts(-2*time.Second, memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark, Content: "more"})}
+	for i, hit := range a.Trace.Recalled { // as if there had been no room for it
+		if hit.Message == dropped {
+			a.Trace.Recalled[i].Number, a.Trace.Recalled[i].Context = 0, false
+		}
+	}
+	if err := w.store.KeepTrace(t.Context(), a.Trace); err != nil {
+		t.Fatal(err)
+	}
+	w.apply(memory.Edited{Guild: guild, Channel: harbor, ID: dropped, Content: "The canoe is mended", At: noon})
+	x := w.explainedTo(lobby, a.Trace.Parts[0], ann)
+	if got := textsIn(x); !slices.Equal(got, []string{"The canoe is blue", "The canoe is mended"}) {
+		t.Errorf("told %q", got)
+	}
+	for _, r := range x.Recalled {
+		if r.Changed != (r.Message == dropped) {
+			t.Errorf("%q counts as changed: %t", r.Text, r.Changed)
+		}
+	}
+	w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{dropped}})
+	if got := textsIn(w.explainedTo(lobby, a.Trace.Answer, ann)); !slices.Equal(got, []string{"The canoe is blue"}) {
+		t.Errorf("told %q of what was deleted", got)
+	}
+}
+
+// The operator is told of all that an answer was made from, but direct messages.
+func TestExplanationsForTheOperator(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(3*day, harbor, ben, "The lighthouse password is tuna")
+	w.says(2*day, attic, cleo, "The lighthouse password is cod")
+	w.says(2*day, bensDM, ben, "The lighthouse password is eel")
+	q := w.asks(lobby, "What is the lighthouse password?")
+	q.Operator, q.Everywhere = true, true
+	a := w.gives(q, -time.Second)
+	x, err := w.engine.Explain(t.Context(), Question{Guild: guild, Channel: lobby, Operator: true, Everywhere: true}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := textsIn(x); !slices.Equal(got, []string{"The lighthouse password is cod", "The lighthouse password is tuna"}) {
+		t.Errorf("told %q", got)
+	}
+	if got := textsIn(w.explainedTo(lobby, a, ann)); slices.Contains(got, "The lighthouse password is cod") {
+		t.Errorf("a member is told %q", got)
+	}
+}
+
+func TestExplanationsThatThereAreNone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	said := w.says(time.Hour, lobby, ben, "The canoe is blue")
+	bare := w.posts(-time.Second, memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark})
+	if err := w.store.KeepTrace(t.Context(), memory.Trace{Guild: guild, Channel: lobby, Answer: bare, Recalled: []memory.TraceHit{{Channel: lobby, Message: said, Context: true}}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, q := range map[string]Question{
+		"of nothing":               {Guild: guild, Channel: lobby, Asker: ann},
+		"elsewhere":                {Guild: guild, Channel: harbor, Asker: ann},
+		"of what isn't logged":     {Guild: guild, Channel: lobby, Asker: ann, ID: bare},
+		"as if in another channel": {Guild: memory.DirectGuild, Channel: lobby, Asker: ann, ID: bare},
+	} {
+		id := q.ID
+		if id == 0 {
+			id = said
+		}
+		_, err := w.engine.Explain(t.Context(), q, id)
+		var told interface{ Sentence() string }
+		if !errors.Is(err, ErrNoTrace) || !errors.As(err, &told) || !strings.Contains(told.Sentence(), "no trace") || err.Error() == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Each call to the store fails once, and no failure goes unnoticed.
+func TestExplanationsFail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(day, harbor, ben, "The canoe is blue")
+	q := w.asks(lobby, "What of the canoe?")
+	answer := w.gives(q, -time.Second)
+	for n := 1; ; n++ {
+		log := &faulty{Log: w.store, n: n}
+		x, err := w.over(log, nil, builder.Options{}, Options{}).Explain(t.Context(), q, answer)
+		if log.n > 0 {
+			if err != nil || len(x.Recalled) == 0 || n < 5 {
+				t.Fatalf("without a failure, after %d: %+v, %v", n, x, err)
+			}
+			return
+		}
+		if !errors.Is(err, errDisk) || len(x.Recalled) > 0 {
+			t.Errorf("failure %d: %+v, %v", n, x, err)
+		}
+	}
+}
+
+// An answer to an edited question is made from that version of it.
+func TestAnswersToEditedQuestionsAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(day, harbor, ben, "The canoe is blue")
+	q := w.asks(lobby, "What of the cano?")
+	q.Text, q.Edited = "What of the canoe?", noon.Add(500*time.Millisecond)
+	w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: q.ID, Content: "What of the canoe?", At: q.Edited})
+	answer := w.gives(q, -time.Second)
+	if _, err := w.store.Trace(t.Context(), lobby, answer); err != nil {
+		t.Error(err)
+	}
+}

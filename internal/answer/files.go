@@ -1,0 +1,336 @@
+package answer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/gif"  // whose size is read
+	_ "image/jpeg" // likewise
+	_ "image/png"  // likewise
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"hark/builder"
+	"hark/internal/chat"
+	"hark/memory"
+)
+
+const (
+	// mostImages and mostTexts are how many files of a question are fetched for the model.
+	mostImages, mostTexts = 4, 4
+	// imageBytes and textBytes are how large each may be.
+	imageBytes, textBytes = 4 << 20, 64 << 10
+	// filesTime is how long the answer waits for files at the most, beside the search.
+	filesTime = 5 * time.Second
+)
+
+// noEyes is what a model that can't see is told of an image.
+const noEyes = "you are shown no images"
+
+// What a File's Load may fail with that the model is told in words of their own.
+var (
+	ErrFileGone     = errors.New("the file is gone")
+	ErrFileTooLarge = errors.New("the file is too large")
+)
+
+// use is what a file can be for the model.
+type use int
+
+const (
+	useName  use = iota // nothing but its name
+	useImage            // it is looked at
+	useText             // it is read
+)
+
+// attachment is a file of a question, as far as the model may have it.
+type attachment struct {
+	File
+	use     use
+	text    string
+	image   chat.Image
+	tokens  int    // of the image
+	problem string // why it can't be used, as the model is told
+}
+
+// attachments are the files of a question while they are being fetched.
+type attachments struct {
+	all   []attachment
+	done  sync.WaitGroup
+	blind bool // the model has refused images
+}
+
+// fetch begins to fetch what the model can use of a question's files. It ends when ctx does, or filesTime is over.
+func (e *Engine) fetch(ctx context.Context, files []File) *attachments {
+	a := &attachments{}
+	left := map[use]int{useImage: mostImages, useText: mostTexts}
+	for _, f := range files {
+		one := attachment{File: f, use: e.useOf(f)}
+		if one.use == useName && isImage(f) {
+			one.problem = noEyes
+		}
+		if limit := sizeOf(one.use); one.use != useName && f.Size > limit {
+			one.use, one.problem = useName, problemOf(ErrFileTooLarge)
+		} else if one.use != useName {
+			if left[one.use]--; left[one.use] < 0 {
+				one.use, one.problem = useName, "there are too many"
+			}
+		}
+		a.all = append(a.all, one)
+	}
+	for i := range a.all {
+		if one := &a.all[i]; one.use != useName {
+			a.done.Go(func() {
+				within, cancel := context.WithTimeout(ctx, filesTime)
+				defer cancel()
+				one.load(within)
+			})
+		}
+	}
+	return a
+}
+
+// useOf is what a file can be by its name and by what its sender says.
+func (e *Engine) useOf(f File) use {
+	kind, _, _ := strings.Cut(strings.ToLower(f.Type), ";")
+	ending := strings.ToLower(path.Ext(f.Name))
+	switch {
+	case e.model == nil || f.Load == nil:
+		return useName
+	case isImage(f):
+		if e.options.Vision {
+			return useImage
+		}
+		return useName
+	case strings.HasPrefix(kind, "text/") || slices.Contains(textTypes, kind) || slices.Contains(textEndings, ending) || slices.Contains(textNames, strings.ToLower(f.Name)):
+		return useText
+	}
+	return useName
+}
+
+// isImage reports whether a file is an image by its name or by what its sender says.
+func isImage(f File) bool {
+	ending := strings.ToLower(path.Ext(f.Name))
+	return strings.HasPrefix(strings.ToLower(f.Type), "image/") && ending != ".svg" || slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, ending)
+}
+
+var (
+	textTypes = []string{"application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml", "application/javascript",
+		"application/x-sh", "application/sql"}
+	textEndings = strings.Fields(`.txt .md .markdown .rst .log .csv .tsv .json .jsonl .xml .yaml .yml .toml .ini .cfg .conf .env .properties .html .htm .css .scss
+		.js .mjs .ts .tsx .jsx .go .py .rb .rs .c .h .cc .cpp .hpp .cs .java .kt .swift .php .pl .lua .r .sql .sh .bash .zsh .fish .ps1 .bat .diff .patch
+		.tex .hs .ex .exs .erl .clj .scala .dart .vue .svelte .proto .graphql .nix .zig .mod .sum .lock .gradle .tf .srt .vtt .svg`)
+	textNames = []string{"dockerfile", "makefile", "readme", "license", "changelog"}
+)
+
+func sizeOf(u use) int {
+	if u == useImage {
+		return imageBytes
+	}
+	return textBytes
+}
+
+// load fetches a file and looks at what it really is.
+func (a *attachment) load(ctx context.Context) {
+	data, err := a.Load(ctx, sizeOf(a.use))
+	if err == nil && len(data) > sizeOf(a.use) {
+		err = ErrFileTooLarge
+	}
+	if err != nil {
+		a.use, a.problem = useName, problemOf(err)
+		return
+	}
+	if a.use == useText {
+		text := strings.TrimPrefix(string(data), "\ufeff")
+		if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
+			a.use, a.problem = useName, "it is no text"
+			return
+		}
+		a.text = text
+		return
+	}
+	kind := http.DetectContentType(data)
+	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind) {
+		a.use, a.problem = useName, "it is no image of a known kind"
+		return
+	}
+	a.image, a.tokens = chat.Image{Type: kind, Data: data}, mostImageTokens
+	if c, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
+		a.tokens = imageTokens(c.Width, c.Height)
+	}
+}
+
+// problemOf is what the model is told of a file that couldn't be fetched. An error's own words may hold its address.
+func problemOf(err error) string {
+	switch {
+	case errors.Is(err, ErrFileGone):
+		return "it is gone"
+	case errors.Is(err, ErrFileTooLarge):
+		return "it is too large"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "it took too long"
+	}
+	return "it couldn't be fetched"
+}
+
+// How many tokens an image takes, as OpenAI reckons for models like gpt-4o: it is made to fit into 2048 by 2048 pixels, then
+// its shorter side to 768, and each tile of 512 by 512 that it then covers is counted. Most other models take fewer.
+const (
+	imageBase, imageTile = 85, 170
+	mostImageTokens      = imageBase + 8*imageTile // 2048 by 768
+)
+
+func imageTokens(width, height int) int {
+	w, h := float64(max(1, width)), float64(max(1, height))
+	if scale := 2048 / max(w, h); scale < 1 {
+		w, h = w*scale, h*scale
+	}
+	if scale := 768 / min(w, h); scale < 1 {
+		w, h = w*scale, h*scale
+	}
+	tiles := func(side float64) int { return max(1, (int(side+0.999)+511)/512) }
+	return min(mostImageTokens, imageBase+imageTile*tiles(w)*tiles(h))
+}
+
+// wait returns the files of which the model may be told, once they are there: those of the question, and those of what it
+// replies to if that is in the session, and so may be used.
+func (a *attachments) wait(q Question, session []memory.Message) []attachment {
+	if a == nil {
+		return nil
+	}
+	a.done.Wait()
+	return slices.DeleteFunc(slices.Clone(a.all), func(f attachment) bool {
+		return f.Message != 0 && f.Message != q.ID && !slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID == f.Message })
+	})
+}
+
+// withFiles has the prompt built with the files of a question. What the prompt has no room for the model is told.
+func (e *Engine) withFiles(in builder.Input, q Question, r *recalled) {
+	files := q.fetched.wait(q, r.session)
+	if !e.sees(r.voice.model) || q.fetched != nil && q.fetched.blind {
+		for i := range files {
+			if files[i].use == useImage {
+				files[i].use, files[i].problem = useName, noEyes
+			}
+		}
+	}
+	question := in.Query.Content
+	for {
+		var payload []builder.File
+		var lines []string
+		if question != "" {
+			lines = append(lines, question)
+		}
+		for _, f := range files {
+			lines = append(lines, f.line(q))
+			if f.use != useName {
+				payload = append(payload, builder.File{Name: f.Name, Text: f.text, Image: f.tokens})
+			}
+		}
+		in.Query.Content, in.Files = strings.Join(lines, "\n"), payload
+		r.Prompt, r.files = r.voice.builder.Build(in), files
+		shown := r.included(builder.SectionFiles)
+		if shown == len(payload) {
+			return
+		}
+		for i := range files {
+			if files[i].use == useName {
+				continue
+			}
+			if shown--; shown < 0 {
+				files[i].use, files[i].problem = useName, "there is no room for it"
+			}
+		}
+	}
+}
+
+// line is what stands in the question for a file: "[image: cat.png: my cat]".
+func (a *attachment) line(q Question) string {
+	kind := "file"
+	if isImage(a.File) {
+		kind = "image"
+	}
+	if a.Message != 0 && a.Message != q.ID {
+		kind += " of the message replied to"
+	}
+	text := kind + ": " + a.Name
+	if a.Description != "" {
+		text += ": " + a.Description
+	}
+	if a.problem != "" {
+		text += fmt.Sprintf("; you can't see it: %s", a.problem)
+	}
+	return "[" + strings.Join(strings.Fields(text), " ") + "]"
+}
+
+// messages are the prompt as a model is asked it, with its images beside the last message.
+func (r *recalled) messages() []chat.Message {
+	all := asMessages(r.Prompt.Messages)
+	for _, f := range r.files {
+		if f.use == useImage {
+			all[len(all)-1].Images = append(all[len(all)-1].Images, f.image)
+		}
+	}
+	return all
+}
+
+// hasImages reports whether the model is shown any.
+func (r *recalled) hasImages() bool {
+	return slices.ContainsFunc(r.files, func(f attachment) bool { return f.use == useImage })
+}
+
+// sees reports whether a model is shown images: as it says, or else as Options.Vision says of all.
+func (e *Engine) sees(m Model) bool {
+	if one, tells := m.(interface{ CanSee() bool }); tells {
+		return one.CanSee()
+	}
+	return e.options.Vision
+}
+
+// fileSources are the messages of the log, but for the question's, of which the model was shown files.
+func (r *recalled) fileSources() []memory.Message {
+	if r.unlogged {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.session), func(m memory.Message) bool {
+		return !slices.ContainsFunc(r.files, func(f attachment) bool { return f.Message == m.ID })
+	})
+}
+
+// toldSession are the messages of the log that the prompt shows as the session, and those of which it has files.
+func (r *recalled) toldSession() []memory.Message {
+	told := r.loggedSession()
+	for _, m := range r.fileSources() {
+		if !slices.ContainsFunc(told, func(t memory.Message) bool { return t.ID == m.ID }) {
+			told = append(slices.Clip(told), m)
+		}
+	}
+	return told
+}
+
+// filesMark stands in a kept prompt where the contents of files were.
+const filesMark = "[The files' contents aren't kept.]"
+
+// withoutFiles is a prompt to be kept without the contents of files, of which nothing but the model knows.
+func withoutFiles(p memory.Prompt) memory.Prompt {
+	for i, b := range p.Boundaries {
+		if b.Section != string(builder.SectionFiles) {
+			continue
+		}
+		content := p.Messages[b.Message].Content
+		p.Messages[b.Message].Content = content[:b.Start] + filesMark + content[b.End:]
+		shift := len(filesMark) - (b.End - b.Start)
+		p.Boundaries[i].End += shift
+		for j := i + 1; j < len(p.Boundaries) && p.Boundaries[j].Message == b.Message; j++ {
+			p.Boundaries[j].Start += shift
+			p.Boundaries[j].End += shift
+		}
+	}
+	return p
+}

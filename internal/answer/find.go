@@ -1,0 +1,118 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"hark/memory"
+	"hark/search"
+)
+
+// Found is a message that was found for somebody: ids and a number, to be looked at again, and nothing that was said.
+type Found struct {
+	Channel   memory.ChannelID
+	Message   memory.MessageID
+	Before    memory.MessageID // the message before it in the same conversation; 0: there is none
+	Relevance float64          // in [0, 1]
+}
+
+// Finding is what a search found, best first.
+type Finding struct {
+	Found    []Found
+	TextOnly bool  // by words only, since meaning couldn't be searched
+	Unranked error // why it isn't in the order of the reranker that there is; nil if it is
+}
+
+// Seen is what was found, as it is when it is looked at.
+type Seen struct {
+	Relevance float64
+	Message   memory.Message
+	Before    *memory.Message // nil if there is none that may be read
+}
+
+// alone is q with what holds where nobody but the asker sees what comes of it.
+func alone(q Question) Question {
+	q.OnlyAsker, q.Operator, q.Everywhere, q.Session = true, false, false, nil
+	return q
+}
+
+// Find searches what the asker may read for what matters to q, as q.Filter narrows it down. It asks no model, and what is
+// being talked about just now is found like anything else. Where q has an ID it is the message of that id that more is
+// sought of: neither it nor what stands right before and after it is found.
+func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
+	q = alone(q)
+	r := &recalled{sought: q.Text}
+	var err error
+	if r.reach, err = e.readable(ctx, q); err != nil {
+		return Finding{}, fmt.Errorf("find: %w", err)
+	}
+	var skip []memory.MessageID
+	if q.ID != 0 {
+		around, err := e.log.Around(ctx, q.Channel, []memory.MessageID{q.ID}, 1, 1)
+		if err != nil {
+			return Finding{}, fmt.Errorf("find what is like message %d: %w", q.ID, err)
+		}
+		skip = append(skip, q.ID)
+		for _, m := range around {
+			skip = append(skip, m.ID)
+		}
+	}
+	result, err := e.find(ctx, q, r, r.asked, skip)
+	if err != nil {
+		return Finding{}, fmt.Errorf("find: %w", err)
+	}
+	f := Finding{TextOnly: result.TextOnly, Unranked: result.RerankFailed}
+	for _, hit := range result.Hits {
+		if len(hit.Why) > 0 { // else it is there because nothing better is
+			f.Found = append(f.Found, foundIn(hit, skip))
+		}
+	}
+	return f, nil
+}
+
+func foundIn(hit search.Hit, skip []memory.MessageID) Found {
+	f := Found{Channel: hit.Message.Channel, Message: hit.Message.ID, Relevance: hit.Relevance}
+	for _, m := range hit.Excerpt {
+		if m.ID < f.Message && !slices.Contains(skip, m.ID) {
+			f.Before = m.ID
+		}
+	}
+	return f
+}
+
+// Look is what of found whoever asks by q may read at this moment, as it is now, in the same order.
+func (e *Engine) Look(ctx context.Context, q Question, found []Found) ([]Seen, error) {
+	r := &recalled{}
+	var err error
+	if r.reach, err = e.readable(ctx, alone(q)); err != nil {
+		return nil, fmt.Errorf("look at what was found: %w", err)
+	}
+	wanted := map[memory.ChannelID][]memory.MessageID{}
+	for _, f := range found {
+		if !slices.Contains(r.scope.Channels, f.Channel) {
+			continue
+		}
+		for _, id := range []memory.MessageID{f.Message, f.Before} {
+			if id != 0 && !slices.Contains(wanted[f.Channel], id) {
+				wanted[f.Channel] = append(wanted[f.Channel], id)
+			}
+		}
+	}
+	if err := e.lookUp(ctx, r, wanted); err != nil {
+		return nil, fmt.Errorf("look at what was found: %w", err)
+	}
+	var seen []Seen
+	for _, f := range found {
+		m, there := r.said[spot{f.Channel, f.Message}]
+		if !there {
+			continue
+		}
+		s := Seen{Relevance: f.Relevance, Message: m}
+		if before, there := r.said[spot{f.Channel, f.Before}]; there {
+			s.Before = &before
+		}
+		seen = append(seen, s)
+	}
+	return seen, nil
+}

@@ -1,0 +1,248 @@
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"hark/internal/chat"
+	"hark/memory"
+)
+
+// HistoryMethod is the name of the tool by which the model reads the records of calls.
+const HistoryMethod = "conversation_history"
+
+const (
+	historyLimit   = 10   // records, unless the model says otherwise
+	historyMost    = 50   // records
+	historyLooked  = 1000 // records that are looked at for one call
+	historyBytes   = 8000 // of an outcome, about
+	historyExcerpt = 300  // runes of a message
+)
+
+// textField is the field that isn't a record's own: what the messages say that it points to.
+const textField = "text"
+
+// HistoryTool lets the model read the records of the calls made in the channel asked in, as far as everybody who will
+// read the answer may know of them: those whose question is in the log, and whose answer may be repeated. No text is in
+// them: what their messages say is looked up at that moment, so that what was forgotten is gone.
+type HistoryTool struct{ engine *Engine }
+
+// HistoryTool is the tool over e's log.
+func (e *Engine) HistoryTool() *HistoryTool { return &HistoryTool{e} }
+
+// historySchema is what the tool takes.
+var historySchema = json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{` +
+	`"filter":{"type":"object","additionalProperties":false,"properties":{` +
+	`"speaker":{"type":"string","enum":["user","agent","tool"],"description":"who made the call: a member who asked, you, or a tool"},` +
+	`"method":{"type":"string","description":"method_name, such as search_memory"},` +
+	`"from":{"type":"string","description":"not before this time or day, such as 2024-05-31 or 2024-05-31T18:00:00Z"},` +
+	`"until":{"type":"string","description":"before this time, or to the end of this day"},` +
+	`"text":{"type":"string","description":"words that the question or the answer must hold"}}},` +
+	`"fields":{"type":"array","items":{"type":"string","enum":["call_id","timestamp","speaker","method_name","args","kwargs","outcome_summary","text"]},` +
+	`"description":"which fields to give; text is what question and answer say"},` +
+	`"order":{"type":"string","enum":["newest","oldest"],"description":"which come first; newest if left out"},` +
+	`"limit":{"type":"integer","minimum":1,"maximum":50,"description":"how many at most; 10 if left out"}}}`)
+
+// Spec implements Tool.
+func (*HistoryTool) Spec() chat.Tool {
+	return chat.Tool{
+		Name: HistoryMethod,
+		Description: "Reads the records of this channel's earlier questions, answers and tool calls, one JSON object a line: what was asked when, " +
+			"which tools were called with which arguments, and how it came out. Prefer it to guessing.",
+		Parameters: historySchema,
+	}
+}
+
+// tellable is a record that may perhaps be told, with the messages that it points to and that are there.
+type tellable struct {
+	memory.Record
+	question, answer *memory.Message
+}
+
+// Call implements Tool.
+func (h *HistoryTool) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
+	asked, err := readHistoryQuery(arguments, t.Zone())
+	if err != nil {
+		return Outcome{}, err
+	}
+	records, more, err := h.find(ctx, t.Question, asked)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("read the history: %w", err)
+	}
+	return h.outcome(asked, records, more)
+}
+
+// find are the records that were asked for, and whether there are more of them.
+func (h *HistoryTool) find(ctx context.Context, q Question, asked historyQuery) (found []tellable, more bool, err error) {
+	e := h.engine
+	now, err := e.readable(ctx, q) // as it is now: the question may have been asked a minute ago
+	if err != nil || !now.here || !slices.Contains(now.asked.Channels, q.Channel) {
+		return nil, false, err
+	}
+	query := asked.records(now.asked)
+	query.Channels, query.Limit = []memory.ChannelID{q.Channel}, historyLooked
+	all, err := e.log.Records(ctx, query)
+	if err != nil {
+		return nil, false, err
+	}
+	said, err := h.said(ctx, q.Channel, all, now.consents)
+	if err != nil {
+		return nil, false, err
+	}
+	audience := e.derivationIn(q.Channel, now, math.MaxInt64)
+	for _, r := range all {
+		at := tellable{r, said[r.Question], said[r.Answer]}
+		if len(now.asked.Authors) > 0 && !slices.Contains(now.asked.Authors, r.Asker) || !asked.matches(at) {
+			continue
+		}
+		if ok, err := mayTell(ctx, audience, at); err != nil {
+			return nil, false, err
+		} else if !ok {
+			continue
+		}
+		if len(found) == asked.Limit {
+			return found, true, nil
+		}
+		found = append(found, at)
+	}
+	return found, false, nil
+}
+
+// said are the messages that records point to, by id: those that are there and whose authors haven't opted out.
+func (h *HistoryTool) said(ctx context.Context, channel memory.ChannelID, records []memory.Record, of consents) (map[memory.MessageID]*memory.Message, error) {
+	ids := map[memory.MessageID]bool{}
+	for _, r := range records {
+		ids[r.Question], ids[r.Answer] = true, true
+	}
+	delete(ids, 0)
+	messages, err := h.engine.log.Messages(ctx, channel, sortedIDs(ids))
+	if err == nil {
+		messages, err = of.given(ctx, messages)
+	}
+	said := map[memory.MessageID]*memory.Message{}
+	for i := range messages {
+		said[messages[i].ID] = &messages[i]
+	}
+	return said, err
+}
+
+// mayTell reports whether a record may be told. It carries the audience of all that its answer was made from, which the
+// answer's trace names: an outcome counts them, and arguments may name them. Of what came to no answer nobody knows that,
+// but for the question itself. And it must point to a message, by which what is made from it is found when that goes.
+func mayTell(ctx context.Context, audience *derivation, r tellable) (bool, error) {
+	if r.Question != 0 && r.question == nil || r.question == nil && r.answer == nil {
+		return false, nil
+	}
+	if out, err := audience.consents.isOut(ctx, r.Guild, r.Asker); out || err != nil {
+		return false, err
+	}
+	if r.Answer == 0 {
+		return r.Speaker == memory.SpeakerUser, nil
+	}
+	if r.answer == nil {
+		return false, nil
+	}
+	return audience.mayRepeat(ctx, r.Answer)
+}
+
+// outcome lays records out, a line of JSON each, as far as there is room.
+func (h *HistoryTool) outcome(asked historyQuery, records []tellable, more bool) (Outcome, error) {
+	var out Outcome
+	var b strings.Builder
+	shown := map[memory.MessageID]bool{}
+	n := 0
+	for _, r := range records {
+		line, err := h.line(asked, r)
+		if err != nil {
+			return Outcome{}, err // uncovered: a record was read from JSON
+		}
+		if more = more || n > 0 && b.Len()+len(line) > historyBytes; n > 0 && b.Len()+len(line) > historyBytes {
+			break
+		}
+		b.WriteString(line + "\n")
+		n++
+		for _, m := range []*memory.Message{r.question, r.answer} {
+			if m != nil && !shown[m.ID] {
+				shown[m.ID] = true
+				out.Shown = append(out.Shown, *m)
+			}
+		}
+	}
+	switch {
+	case n == 0:
+		b.WriteString("No record matches. A wider filter may find some.")
+	case more:
+		b.WriteString(`{"more":true}`)
+	}
+	out.Text = strings.TrimSuffix(b.String(), "\n")
+	if out.Summary = fmt.Sprintf("%d records", n); n == 1 {
+		out.Summary = "1 record"
+	}
+	return out, nil
+}
+
+// line is a record with the fields that were asked for.
+func (h *HistoryTool) line(asked historyQuery, r tellable) (string, error) {
+	whole, err := json.Marshal(r.Record)
+	if err != nil {
+		return "", err // uncovered: it was read from JSON
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(whole, &fields); err != nil {
+		return "", err // uncovered: it was written a moment ago
+	}
+	var b strings.Builder
+	for _, name := range append(memory.RecordFields(), textField) {
+		if !slices.Contains(asked.Fields, name) {
+			continue
+		}
+		value := fields[name]
+		if name == textField {
+			if value, err = plainJSON(h.texts(r)); err != nil {
+				return "", err // uncovered: texts always have a JSON
+			}
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%q:%s", name, value)
+	}
+	return "{" + b.String() + "}", nil
+}
+
+// texts is what the messages say that a record points to, cut where they are long and made harmless as in a prompt.
+func (h *HistoryTool) texts(r tellable) map[string]string {
+	texts := map[string]string{}
+	for name, m := range map[string]*memory.Message{"question": r.question, "answer": r.answer} {
+		if m == nil {
+			continue
+		}
+		said := []rune(m.Text())
+		if len(said) > historyExcerpt {
+			said = append(said[:historyExcerpt:historyExcerpt], '…')
+		}
+		texts[name] = h.engine.builder.Harmless(string(said))
+	}
+	return texts
+}
+
+func plainJSON(v any) (json.RawMessage, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return json.RawMessage(strings.TrimSpace(b.String())), err
+}
+
+func sortedIDs(ids map[memory.MessageID]bool) []memory.MessageID {
+	all := make([]memory.MessageID, 0, len(ids))
+	for id := range ids {
+		all = append(all, id)
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,210 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"hark/builder"
+	"hark/memory"
+)
+
+// How much a session may have, however much was said since the last silence.
+const (
+	// sessionTurns is how many turns are shown word for word. The third time that a session is condensed is after 56, and
+	// so within an hour's talk.
+	sessionTurns = 45
+	// sessionMessages is how many messages are read: enough for turns of a few messages each.
+	sessionMessages = 150
+	// sessionLate is among how many messages after the question answers to those before it are looked for.
+	sessionLate = 20
+)
+
+// How messages are joined to a turn: those of one author that follow one another, each within joinWithin of the one before.
+const (
+	joinWithin = 3 * time.Minute
+	joinMost   = 10  // messages
+	joinRunes  = 400 // of all together: what the builder shows of a turn at the least
+)
+
+// dialogue is what a prompt shows as the current session, or could.
+type dialogue struct {
+	turns     [][]memory.Message // oldest first: what the session goes back to, a message each, then what was said in it
+	older     int                // how many of turns aren't of the session itself
+	session   []memory.Message   // those of turns, one after the other
+	condensed *memory.Condensed  // tells of what was said in the session before; nil if nothing does
+	sources   []memory.Message   // what condensed was made from
+	from      memory.MessageID   // the first of the session: everybody present has seen what was said from here on
+}
+
+// dialogueBefore is what was said before the question: since the last silence, the newest of it, and what that goes back to. An
+// operator sees no direct messages.
+func (e *Engine) dialogueBefore(ctx context.Context, q Question, now reach) (dialogue, error) {
+	if q.Operator && q.Guild == memory.DirectGuild {
+		return dialogue{}, nil
+	}
+	before, sitting, err := e.sittingBefore(ctx, q, now)
+	if err != nil {
+		return dialogue{}, err
+	}
+	t, said, err := e.saidIn(ctx, q, now, sitting)
+	if err != nil {
+		return dialogue{}, err
+	}
+	turns := joined(said, sitting)
+	turns = turns[max(0, len(turns)-sessionTurns):]
+	var older []memory.Message
+	if q.Session != nil {
+		older = e.unloggedChain(q, before, slices.Concat(turns...))
+	} else if older, err = e.olderThan(ctx, q, now, t, slices.Concat(turns...)); err != nil {
+		return dialogue{}, err
+	}
+	t.older = len(older)
+	for _, m := range older {
+		t.turns = append(t.turns, []memory.Message{m})
+	}
+	t.turns = append(t.turns, turns...)
+	t.session = slices.Concat(t.turns...)
+	return t, nil
+}
+
+// askedAt is the id that what was said before the question is smaller than.
+func askedAt(q Question) memory.MessageID {
+	if q.ID == 0 {
+		return memory.FirstMessageID(q.Now)
+	}
+	return q.ID
+}
+
+// sittingBefore are the last messages before the question that may be in a session, oldest first, and those of them since the
+// last silence: of the question's own session where nothing is logged, else of the log, if it may be used.
+func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (before, sitting []memory.Message, err error) {
+	asked := askedAt(q)
+	before = slices.Clone(q.Session)
+	if q.Session == nil && now.here {
+		before, err = e.log.Around(ctx, q.Channel, []memory.MessageID{asked}, sessionMessages, sessionLate)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	before = slices.DeleteFunc(before, func(m memory.Message) bool {
+		// A question that waited its turn comes after the answers to those before it, although they were sent later.
+		late := m.Kind == memory.FromHark && m.ReplyTo != 0 && m.ReplyTo < asked
+		return m.ID == asked || m.ID > asked && !late || m.Kind == memory.FromSystem
+	})
+	before, err = now.consents.given(ctx, before[max(0, len(before)-sessionMessages):])
+	return before, before[lastSitting(before, q.Now, e.options.SessionGap):], err
+}
+
+// lastSitting is where in messages the last begins of those between which there is no silence longer than gap until now.
+func lastSitting(messages []memory.Message, now time.Time, gap time.Duration) int {
+	start := len(messages)
+	for start > 0 && now.Sub(messages[start-1].Time()) <= gap {
+		start--
+		now = messages[start].Time()
+	}
+	return start
+}
+
+// saidIn is a dialogue without its turns, and the messages of the sitting that may be shown: those that its summary doesn't tell of.
+func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []memory.Message) (t dialogue, said []memory.Message, err error) {
+	t.from = askedAt(q)
+	if q.Session != nil {
+		return t, sitting, nil
+	}
+	if len(sitting) > 0 {
+		t.from = sitting[0].ID
+	}
+	own, err := e.findCondensed(ctx, q, now, sitting, &t)
+	if err != nil {
+		return t, nil, err
+	}
+	if t.condensed == nil {
+		own = e.derivationIn(q.Channel, now, t.from)
+	} else {
+		sitting = sitting[slices.IndexFunc(sitting, func(m memory.Message) bool { return m.ID == t.condensed.Until })+1:]
+	}
+	own.hasSeen(sitting)
+	said, err = own.allowed(ctx, sitting)
+	return t, said, err
+}
+
+func (e *Engine) derivationIn(channel memory.ChannelID, now reach, present memory.MessageID) *derivation {
+	return &derivation{
+		log: e.log, consents: now.consents, channel: channel, scope: now.scope, lore: now.lore, present: present,
+		known: map[memory.MessageID]bool{}, fine: map[spot]bool{},
+	}
+}
+
+// joined are messages as turns. Those that follow one another in the sitting, of one author and within a few minutes, are one,
+// but for a reply to somebody else.
+func joined(messages, sitting []memory.Message) [][]memory.Message {
+	follows := make(map[memory.MessageID]memory.MessageID, len(sitting))
+	authors := make(map[memory.MessageID]memory.UserID, len(sitting))
+	for i, m := range sitting {
+		authors[m.ID] = m.Author
+		if i > 0 {
+			follows[m.ID] = sitting[i-1].ID
+		}
+	}
+	var turns [][]memory.Message
+	runes := 0
+	for _, m := range messages {
+		n := utf8.RuneCountInString(m.Text())
+		if last := len(turns) - 1; last >= 0 {
+			turn := turns[last]
+			before := turn[len(turn)-1]
+			follow := follows[m.ID] == before.ID && m.Author == before.Author && m.Kind == before.Kind && m.Time().Sub(before.Time()) <= joinWithin
+			toOther := m.ReplyTo != 0 && authors[m.ReplyTo] != m.Author
+			if follow && !toOther && len(turn) < joinMost && runes+n < joinRunes {
+				turns[last], runes = append(turn, m), runes+1+n
+				continue
+			}
+		}
+		turns, runes = append(turns, []memory.Message{m}), n
+	}
+	return turns
+}
+
+// asTurns are the turns as the builder takes them.
+func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
+	turns := make([]builder.Turn, len(t.turns))
+	for i, messages := range t.turns {
+		turns[i] = asTurn(messages, n)
+		turns[i].Replied = q.ReplyTo != 0 && slices.ContainsFunc(messages, func(m memory.Message) bool { return m.ID == q.ReplyTo })
+		if m := messages[0]; m.Channel != q.Channel {
+			if cut := clip(turns[i].Content, starterShown); cut != turns[i].Content {
+				turns[i].Content, turns[i].Tokens = cut, 0
+			}
+		}
+	}
+	return turns
+}
+
+// asTurn is a turn of messages of one author.
+func asTurn(messages []memory.Message, n names) builder.Turn {
+	first := messages[0]
+	turn := builder.Turn{
+		Speaker: n.of(first.Author), Role: builder.RoleUser, Author: first.Author, Time: first.Time(), Content: first.Text(), Tokens: first.Tokens,
+	}
+	if first.Kind == memory.FromHark {
+		turn.Role = builder.RoleAssistant
+	}
+	if len(messages) > 1 {
+		lines := make([]string, len(messages))
+		for i, m := range messages {
+			lines[i] = m.Text()
+		}
+		turn.Content, turn.Tokens = strings.Join(lines, "\n"), 0
+	}
+	return turn
+}
+
+// inOrder sorts messages by their ids, which is by time.
+func inOrder(messages []memory.Message) []memory.Message {
+	slices.SortFunc(messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
+	return messages
+}

@@ -1,0 +1,245 @@
+package answer
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"hark/builder"
+	"hark/memory"
+)
+
+// Bounds of settings.
+const (
+	MaxPersona     = 4000 // characters
+	MaxTemperature = 2.0
+)
+
+// The words that stand for values.
+const (
+	SettingOn  = "on"
+	SettingOff = "off"
+	// ModeInferred is the mode of a channel whose mode is inferred from each question although its guild has one.
+	ModeInferred = "auto"
+	// SettingDefault takes back what was set.
+	SettingDefault = "default"
+)
+
+// Settings are how questions in a channel are answered, as far as admins can set it.
+type Settings struct {
+	Model       string         // the name of one of Options.Models; empty: the engine's own
+	Persona     string         // who answers; empty: the builder's
+	Temperature *float64       // from 0 to 2; nil: as the model is configured
+	Tools       bool           // whether the model may call tools
+	Mode        builder.Mode   // of all questions; empty: it is inferred
+	Language    string         // of labels and of Hark's own sentences, one of builder.Languages; empty: the engine's own
+	Zone        *time.Location // in which times are told; nil: UTC
+	// Paused, if not empty, says that mentions aren't answered: SettingOn, or a time until which, as RFC 3339 has it.
+	Paused string
+}
+
+// PausedAt reports whether mentions aren't answered at a time, and until when; zero if nobody knows.
+func (s Settings) PausedAt(now time.Time) (until time.Time, paused bool) {
+	if s.Paused == "" || s.Paused == SettingOn {
+		return time.Time{}, s.Paused != ""
+	}
+	until, err := time.Parse(time.RFC3339, s.Paused)
+	return until, err == nil && now.Before(until)
+}
+
+// Set is s with what was set for a channel of g, or for a thread's channel or the whole guild. What can't be used, such as
+// what only a newer Hark knows, is as if it weren't set.
+func (s Settings) Set(g *memory.Guild, channel memory.ChannelID) Settings {
+	for _, key := range memory.Settings() {
+		value, _ := g.Setting(channel, key)
+		value, err := checkSetting(key, value)
+		if err != nil || value == "" {
+			continue
+		}
+		switch key {
+		case memory.SettingModel:
+			s.Model = value
+		case memory.SettingPersona:
+			s.Persona = value
+		case memory.SettingTemperature:
+			t, _ := strconv.ParseFloat(value, 64) // it was checked
+			s.Temperature = &t
+		case memory.SettingTools:
+			s.Tools = value == SettingOn
+		case memory.SettingMode:
+			if s.Mode = builder.Mode(value); value == ModeInferred {
+				s.Mode = ""
+			}
+		case memory.SettingLanguage:
+			s.Language = value
+		case memory.SettingTimezone:
+			s.Zone = zoneCalled(value)
+		case memory.SettingPaused:
+			s.Paused = value
+		}
+	}
+	return s
+}
+
+// Value is what s has for a key, as it would be set; empty where that is nothing of its own.
+func (s Settings) Value(key memory.Setting) string {
+	switch key {
+	case memory.SettingModel:
+		return s.Model
+	case memory.SettingPersona:
+		return s.Persona
+	case memory.SettingTemperature:
+		if s.Temperature == nil {
+			return ""
+		}
+		return strconv.FormatFloat(*s.Temperature, 'f', -1, 64)
+	case memory.SettingTools:
+		if s.Tools {
+			return SettingOn
+		}
+		return SettingOff
+	case memory.SettingMode:
+		return cmp.Or(string(s.Mode), ModeInferred)
+	case memory.SettingLanguage:
+		return s.Language
+	case memory.SettingTimezone:
+		if s.Zone != nil {
+			return s.Zone.String()
+		}
+	case memory.SettingPaused:
+		return s.Paused
+	}
+	return ""
+}
+
+// Choices are what admins may choose from, and what holds where they have chosen nothing.
+type Choices struct {
+	Models  []string // by name, the one that answers unless another is set first; empty: there is no model
+	Default Settings
+	// Temperatures are those that models are configured with, by the models' names, where they aren't the default's.
+	Temperatures map[string]*float64
+}
+
+// In is what holds in a channel of g, or with the channel 0 in g where a channel has nothing of its own.
+func (c Choices) In(g *memory.Guild, channel memory.ChannelID) Settings {
+	s := c.Default.Set(g, channel)
+	own, differs := c.Temperatures[s.Model]
+	if set, _ := g.Setting(channel, memory.SettingTemperature); differs && set == "" {
+		s.Temperature = own
+	}
+	return s
+}
+
+// Check is a value as it is kept, "" for SettingDefault. The error is a memory.Complaint that says what can be chosen.
+func (c Choices) Check(key memory.Setting, value string) (string, error) {
+	value = strings.TrimSpace(memory.Clean(value))
+	switch {
+	case value == SettingDefault:
+		return "", nil
+	case value == "":
+		return "", memory.Complain("there is nothing in it")
+	case key == memory.SettingModel && len(c.Models) == 0:
+		return "", memory.Complain("no model is configured to choose from")
+	case key == memory.SettingModel:
+		i := slices.IndexFunc(c.Models, func(name string) bool { return strings.EqualFold(name, value) })
+		if i < 0 {
+			return "", memory.Complain("there is no model %.100q: choose from %s", value, strings.Join(c.Models, ", "))
+		}
+		return c.Models[i], nil
+	}
+	return checkSetting(key, value)
+}
+
+// Values are all that a key can be set to, but for SettingDefault; nil if they can't be listed.
+func (c Choices) Values(key memory.Setting) []string {
+	switch key {
+	case memory.SettingModel:
+		return slices.Clone(c.Models)
+	case memory.SettingTools:
+		return []string{SettingOn, SettingOff}
+	case memory.SettingMode:
+		modes := []string{ModeInferred}
+		for _, m := range builder.Modes() {
+			modes = append(modes, string(m))
+		}
+		return modes
+	case memory.SettingLanguage:
+		return builder.Languages()
+	}
+	return nil
+}
+
+// checkSetting is Choices.Check without the list of models, which may be another by the time a value is used. Nothing is
+// as good as SettingDefault.
+func checkSetting(key memory.Setting, value string) (string, error) {
+	if key == memory.SettingMode && strings.EqualFold(value, "automatic") { // as people say it
+		value = ModeInferred
+	}
+	all := Choices{}.Values(key)
+	switch key {
+	case memory.SettingModel:
+		return value, nil
+	case memory.SettingPersona:
+		if n := utf8.RuneCountInString(value); n > MaxPersona {
+			return "", memory.Complain("a persona has at most %d characters, and this one has %d", MaxPersona, n)
+		}
+		return value, nil
+	case memory.SettingTemperature:
+		if value == "" {
+			return "", nil
+		}
+		t, err := strconv.ParseFloat(strings.ReplaceAll(value, ",", "."), 64)
+		if err != nil || math.IsNaN(t) || t < 0 || t > MaxTemperature {
+			return "", memory.Complain("a temperature is a number from 0 to %g", MaxTemperature)
+		}
+		return strconv.FormatFloat(t, 'f', -1, 64), nil
+	case memory.SettingTimezone:
+		return checkZone(value)
+	case memory.SettingPaused:
+		return checkPause(value)
+	case memory.SettingTools, memory.SettingMode, memory.SettingLanguage:
+		i := slices.IndexFunc(all, func(v string) bool { return strings.EqualFold(v, value) })
+		if value == "" || i < 0 {
+			return "", memory.Complain("%.100q is no value of %s: choose from %s", value, string(key), strings.Join(all, ", "))
+		}
+		return all[i], nil
+	}
+	return "", memory.Complain("there is no setting %.100q", string(key))
+}
+
+// settings are those that hold where nothing was set.
+func (e *Engine) settings() Settings {
+	return Settings{Persona: e.options.Persona, Tools: true, Language: e.options.Language, Zone: e.options.Zone}
+}
+
+// voice is what answers a question: a model, and what was set of how it does.
+type voice struct {
+	Settings
+	model   Model // nil: answers are extractive
+	builder *builder.Builder
+}
+
+// voice is what answers by s. A model that isn't there is told of once, and the engine's own answers.
+func (e *Engine) voice(s Settings) voice {
+	v := voice{Settings: s, model: e.model, builder: e.builder}
+	if s.Model != "" {
+		if m, there := e.options.Models[s.Model]; there {
+			v.model = m
+		} else {
+			v.Model = ""
+			if _, told := e.missing.LoadOrStore(s.Model, true); !told && e.options.Missing != nil {
+				e.options.Missing(s.Model)
+			}
+		}
+	}
+	if e.options.Builder != nil {
+		if b := e.options.Builder(v.Model, s.Language); b != nil {
+			v.builder = b
+		}
+	}
+	return v
+}

@@ -1,0 +1,289 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"hark/builder"
+	"hark/internal/chat"
+	"hark/internal/tokens"
+	"hark/memory"
+)
+
+// talker is a model with a name, which says it and remembers what it was asked.
+type talker struct {
+	name string
+	got  []chat.Request
+}
+
+func (c *talker) Name() string { return c.name }
+
+func (c *talker) Chat(_ context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
+	c.got = append(c.got, r)
+	delta("I am " + c.name)
+	return chat.Reply{Text: "I am " + c.name}, nil
+}
+
+// sets is a setting of a channel, or with the channel 0 of the guild.
+func sets(channel memory.ChannelID, key memory.Setting, value string) memory.Event {
+	return memory.SettingChosen{Guild: guild, Channel: channel, Key: key, Value: value, At: noon}
+}
+
+func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
+	t.Parallel()
+	small, large := &talker{name: "small"}, &talker{name: "large"}
+	w := newWorld(t, small)
+	var missed, built []string
+	builders := map[string]*builder.Builder{}
+	for _, language := range builder.Languages() {
+		labels, _ := builder.LabelsIn(language, true)
+		b, err := builder.New(builder.Options{Citations: true, Labels: labels}, tokens.New())
+		if err != nil {
+			t.Fatal(err)
+		}
+		builders[language] = b
+	}
+	w.engine = w.over(w.store, small, builder.Options{Citations: true}, Options{
+		Persona: "You are Hark.", Language: "en", Models: map[string]Model{"small": small, "large": large},
+		Missing: func(model string) { missed = append(missed, model) },
+		Builder: func(model, language string) *builder.Builder {
+			built = append(built, model+"/"+language)
+			return builders[language]
+		},
+	})
+	w.says(day, harbor, ben, "The lighthouse password is swordfish")
+	w.apply(sets(0, memory.SettingPersona, "You are the harbour master."), sets(lobby, memory.SettingModel, "large"), sets(lobby, memory.SettingTemperature, "0.25"),
+		sets(lobby, memory.SettingLanguage, "de"), sets(lobby, memory.SettingTools, SettingOff), sets(lobby, memory.SettingMode, "analysis"), sets(harbor, memory.SettingModel, "gone"),
+		sets(harbor, memory.SettingMode, ModeInferred), sets(0, memory.SettingMode, "search"))
+
+	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	if a.Text != "I am large" || a.Model != "large" || a.Trace.Model != "large" || a.Trace.Mode != "analysis" || len(large.got) != 1 || len(small.got) != 0 {
+		t.Errorf("answered %q by %q, trace %q in mode %q", a.Text, a.Model, a.Trace.Model, a.Trace.Mode)
+	}
+	sent := large.got[0]
+	if sent.Temperature == nil || *sent.Temperature != 0.25 {
+		t.Errorf("temperature %v", sent.Temperature)
+	}
+	has(t, sent.Messages[0].Content, "You are the harbour master.", modeRules[builder.ModeAnalysis])
+	hasNot(t, sent.Messages[0].Content, "You are Hark.")
+	has(t, sent.Messages[1].Content, "💬 Relevanter Verlauf")
+	if !slices.Contains(built, "large/de") {
+		t.Errorf("builders asked for: %q", built)
+	}
+
+	for range 2 {
+		a = w.answer(w.asks(harbor, "hello there"))
+		if a.Model != "small" || a.Trace.Mode != "general" {
+			t.Errorf("with a model that is gone: %q in mode %q", a.Model, a.Trace.Mode)
+		}
+	}
+	sent = small.got[0]
+	if sent.Temperature != nil || !slices.Equal(missed, []string{"gone"}) {
+		t.Errorf("temperature %v, missed %q", sent.Temperature, missed)
+	}
+	has(t, sent.Messages[0].Content, "You are the harbour master.")
+	hasNot(t, sent.Messages[1].Content, "Verlauf")
+
+	r, err := w.engine.Recall(t.Context(), w.asks(lobby, "hello"))
+	if err != nil || r.Settings.Tools || r.Settings.Model != "large" || r.Settings.Language != "de" {
+		t.Errorf("settings of the lobby: %+v, %v", r.Settings, err)
+	}
+	if r, err = w.engine.Recall(t.Context(), w.asks(kiosk, "hello")); err != nil || !r.Settings.Tools || r.Settings.Model != "" || r.Mode.Is != builder.ModeSearch {
+		t.Errorf("settings of the kiosk: %+v in mode %s, %v", r.Settings, r.Mode.Is, err)
+	}
+	dm := w.asks(annsDM, "hello")
+	if r, err = w.engine.Recall(t.Context(), dm); err != nil || r.Settings.Persona != "You are Hark." {
+		t.Errorf("settings of a direct message: %+v, %v", r.Settings, err)
+	}
+}
+
+// What answers is what was set when the question was asked, and that is what the trace says.
+func TestSettingsThatChangeWhileAnswering(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	model := &scripted{pieces: []string{"Noted."}, before: func() { w.apply(sets(lobby, memory.SettingModel, "other")) }}
+	w.engine = w.over(w.store, model, builder.Options{}, Options{Models: map[string]Model{"other": &talker{name: "other"}}})
+	if a := w.answer(w.asks(lobby, "hello")); a.Text != "Noted." || a.Trace.Model != "parrot-1" {
+		t.Errorf("%q by %q", a.Text, a.Trace.Model)
+	}
+	if a := w.answer(w.asks(lobby, "hello")); a.Text != "I am other" || a.Trace.Model != "other" {
+		t.Errorf("the next: %q by %q", a.Text, a.Trace.Model)
+	}
+}
+
+func TestHarksOwnSentencesAreInTheLanguageThatIsSet(t *testing.T) {
+	t.Parallel()
+	for _, language := range builder.Languages() {
+		w := newWorld(t, nil)
+		w.apply(sets(0, memory.SettingLanguage, language))
+		v := voice{Settings: Settings{Language: language}}
+		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+		if want := v.say(foundNone) + "\n\n" + v.say(noModel); a.Text != want {
+			t.Errorf("%s: %q, want %q", language, a.Text, want)
+		}
+		for _, sentence := range []string{noModel, modelAway, foundNone, onlyYouNone, withdrawn} {
+			if translated := v.say(sentence) != sentence; translated != (language != "en") {
+				t.Errorf("%s: %q is %q", language, sentence, v.say(sentence))
+			}
+			if strings.HasPrefix(sentence, "*") != strings.HasPrefix(v.say(sentence), "*") {
+				t.Errorf("%s: %q isn't marked as %q is", language, v.say(sentence), sentence)
+			}
+		}
+	}
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	t.Parallel()
+	c := Choices{Models: []string{"small", "large"}}
+	for _, tt := range []struct {
+		key         memory.Setting
+		value, want string
+		err         string
+	}{
+		{memory.SettingModel, "large", "large", ""},
+		{memory.SettingModel, "LARGE", "large", ""},
+		{memory.SettingModel, "huge", "", "choose from small, large"},
+		{memory.SettingPersona, " You are calm.\n", "You are calm.", ""},
+		{memory.SettingPersona, strings.Repeat("ä", MaxPersona), strings.Repeat("ä", MaxPersona), ""},
+		{memory.SettingPersona, strings.Repeat("ä", MaxPersona+1), "", "at most 4000 characters, and this one has 4001"},
+		{memory.SettingPersona, " \x00", "", "nothing in it"},
+		{memory.SettingTemperature, "0,70", "0.7", ""},
+		{memory.SettingTemperature, "2", "2", ""},
+		{memory.SettingTemperature, "0", "0", ""},
+		{memory.SettingTemperature, "2.01", "", "from 0 to 2"},
+		{memory.SettingTemperature, "-0.1", "", "from 0 to 2"},
+		{memory.SettingTemperature, "NaN", "", "from 0 to 2"},
+		{memory.SettingTemperature, "warm", "", "from 0 to 2"},
+		{memory.SettingTools, "OFF", "off", ""},
+		{memory.SettingTools, "maybe", "", "choose from on, off"},
+		{memory.SettingMode, "Search", "search", ""},
+		{memory.SettingMode, "auto", "auto", ""},
+		{memory.SettingMode, "Automatic", "auto", ""},
+		{memory.SettingMode, "divination", "", "is no value of mode"},
+		{memory.SettingLanguage, "zh-tw", "zh-TW", ""},
+		{memory.SettingLanguage, "tlh", "", "choose from en, de, fr, es, ja, zh-TW"},
+		{memory.SettingTimezone, "europe/berlin", "Europe/Berlin", ""},
+		{memory.SettingTimezone, "America/New York", "America/New_York", ""},
+		{memory.SettingTimezone, "US/Pacific", "US/Pacific", ""}, // an old name
+		{memory.SettingTimezone, "Local", "", "no time zone \"Local\""},
+		{memory.SettingTimezone, "../passwd", "", "such as UTC or Europe/Berlin"},
+		{memory.SettingTimezone, "default", "", ""},
+		{memory.SettingPaused, "ON", "on", ""},
+		{memory.SettingPaused, "off", "", ""},
+		{memory.SettingPaused, "2027-01-31T18:00:00+02:00", "2027-01-31T16:00:00Z", ""},
+		{memory.SettingPaused, "tomorrow", "", "on, off, or the time until which it lasts"},
+		{"colour", "blue", "", "no setting \"colour\""},
+		{memory.SettingPersona, "default", "", ""},
+		{memory.SettingLanguage, "default", "", ""},
+	} {
+		got, err := c.Check(tt.key, tt.value)
+		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s %.20q: %.20q, %v; want %.20q, %q", tt.key, tt.value, got, err, tt.want, tt.err)
+		}
+	}
+	if _, err := (Choices{}).Check(memory.SettingModel, "small"); err == nil {
+		t.Error("a model was chosen where there is none")
+	}
+	for _, key := range memory.Settings() {
+		for _, value := range c.Values(key) {
+			if got, err := c.Check(key, value); got != value || err != nil {
+				t.Errorf("%s can be listed and not set: %q, %v", key, value, err)
+			}
+		}
+	}
+	if c.Values("colour") != nil || (Settings{}).Value("colour") != "" {
+		t.Error("something is known of what is no setting")
+	}
+}
+
+// What is set is what is shown, and what can't be used changes nothing.
+func TestSettingsOfAGuild(t *testing.T) {
+	t.Parallel()
+	base := Settings{Model: "small", Persona: "You are Hark.", Tools: true, Language: "en"}
+	g := &memory.Guild{Settings: map[memory.Setting]string{}}
+	values := map[memory.Setting]string{memory.SettingModel: "large", memory.SettingPersona: "You are calm.", memory.SettingTemperature: "0.5",
+		memory.SettingTools: "off", memory.SettingMode: "search", memory.SettingLanguage: "ja",
+		memory.SettingTimezone: "Asia/Tokyo", memory.SettingPaused: "2027-01-31T18:00:00Z"}
+	for _, key := range memory.Settings() {
+		g.Settings = map[memory.Setting]string{key: values[key]}
+		got := base.Set(g, lobby)
+		for _, other := range memory.Settings() {
+			want := base.Value(other)
+			if other == key {
+				want = values[key]
+			}
+			if got.Value(other) != want {
+				t.Errorf("with %s set, %s is %q, want %q", key, other, got.Value(other), want)
+			}
+		}
+	}
+	g.Settings = map[memory.Setting]string{memory.SettingTemperature: "hot", memory.SettingTools: "some", memory.SettingMode: "divination", memory.SettingLanguage: "tlh", "colour": "blue", memory.SettingTimezone: "Mars/Olympus", memory.SettingPaused: "soon",
+		memory.SettingPersona: strings.Repeat("x", MaxPersona+1)}
+	if got := base.Set(g, lobby); got != base {
+		t.Errorf("what can't be used changed %+v to %+v", base, got)
+	}
+}
+
+func TestTemperaturesOfModels(t *testing.T) {
+	t.Parallel()
+	warm, cold := 0.7, 0.1
+	c := Choices{Models: []string{"small", "large", "far"}, Default: Settings{Model: "small", Temperature: &warm}, Temperatures: map[string]*float64{"large": &cold, "far": nil}}
+	set := map[memory.Setting]string{}
+	g := &memory.Guild{Settings: set}
+	for _, tt := range []struct{ model, temperature, want string }{
+		{"", "", "0.7"}, {"large", "", "0.1"}, {"far", "", ""}, {"gone", "", "0.7"}, {"large", "1", "1"}, {"large", "hot", "0.7"},
+	} {
+		set[memory.SettingModel], set[memory.SettingTemperature] = tt.model, tt.temperature
+		if got := c.In(g, lobby).Value(memory.SettingTemperature); got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}
+
+func TestLoreIsListedForWhoMayReadIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	openly, secretly := w.says(day, harbor, ben, "it is blue"), w.says(day, vault, ben, "it is safe")
+	w.tells(1, "the boat", "is blue", ben, harbor, memory.Spot{Channel: harbor, Message: openly})
+	w.tells(2, "Safe", "1234", cleo, 0, memory.Spot{Channel: vault, Message: secretly})
+	w.tells(3, "Colour", "invented", ben, 0, memory.Spot{Channel: harbor, Message: openly + 1})
+	w.tells(4, "Anchor", "rusty", ann, 0)
+	q := Question{Guild: guild, Channel: lobby, Asker: ann, OnlyAsker: true, Now: noon}
+	list := func(q Question) string {
+		t.Helper()
+		all, err := w.engine.Lore(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, l := range all {
+			names = append(names, l.Name)
+		}
+		return fmt.Sprint(names)
+	}
+	if got := list(q); got != "[Anchor the boat]" {
+		t.Errorf("Ann is told %s", got)
+	}
+	keeper := q
+	keeper.Asker, keeper.Roles = cleo, []memory.RoleID{keepers}
+	if got := list(keeper); got != "[Anchor Safe the boat]" {
+		t.Errorf("a keeper is told %s", got)
+	}
+	for n := 1; ; n++ {
+		log := &faulty{Log: w.store, n: n}
+		w.engine.log = log
+		if _, err := w.engine.Lore(t.Context(), keeper); log.n > 0 {
+			break
+		} else if err == nil {
+			t.Errorf("without call %d nothing was wrong", n)
+		}
+	}
+	w.engine.log = w.store
+	w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon})
+	if got := list(q); got != "[Anchor]" {
+		t.Errorf("after Ben opted out: %s", got)
+	}
+}

@@ -1,0 +1,122 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"hark/internal/chat"
+	"hark/memory"
+	"hark/search"
+)
+
+// Tool is something that the model may call while it answers. What it tells must be within the reach of the answer that
+// it is called for: that is what everybody who will read the answer may read.
+//
+// A tool that has a method Offered(ctx, *Turn) (bool, error) is told of only where that gives true.
+type Tool interface {
+	// Spec is what the model is told of it. Arguments are checked by its Parameters before Call is made; see schema for
+	// what of JSON Schema is understood.
+	Spec() chat.Tool
+	// Call does what arguments say, a JSON object that fits Parameters, in which what is null is left out. A Mend is told to
+	// the model, which may call again. Of another error the model is told only that there was one; it is for the log.
+	Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error)
+}
+
+// Mend is what is wrong with a call, in words by which a model can mend it. It holds nothing that isn't in the call or may
+// be known to whoever reads the answer.
+type Mend string
+
+func (m Mend) Error() string { return string(m) }
+
+func mendf(format string, args ...any) error { return Mend(fmt.Sprintf(format, args...)) }
+
+// Turn is the answer that a tool is called for.
+type Turn struct {
+	Question Question
+	r        *recalled
+	e        *Engine
+	room     int
+}
+
+// Room is how many tokens the outcome's text may have. What is longer is cut.
+func (t *Turn) Room() int { return t.room }
+
+// Safe is what somebody wrote as it may stand within a line of an outcome: at most so many characters of it.
+func (t *Turn) Safe(text string, chars int) string { return t.r.voice.builder.Safe(text, chars) }
+
+// Zone is in which times are told.
+func (t *Turn) Zone() *time.Location { return cmp.Or(t.r.settings.Zone, time.UTC) }
+
+// Outcome is what a tool's call came to.
+type Outcome struct {
+	// Text is what the model is told. What members wrote in it is escaped as in a prompt.
+	Text string
+	// Summary says in a few words for the record how it came out, such as "3 messages". It holds nothing of what anybody
+	// wrote.
+	Summary string
+	// Shown are the messages that Text tells of or is made from, as they are in the log.
+	Shown []memory.Message
+	// Named are whom Text names besides Shown's authors and those whom they mention.
+	Named []memory.UserID
+	// Proposals are what is to be remembered if the asker agrees.
+	Proposals []Proposal
+
+	hits []hit
+	who  []search.Participant
+	lore []memory.Lore
+	said map[spot]memory.Message // what facts of who, and lore, were said in
+}
+
+// hit is a message that a tool found.
+type hit struct {
+	search.Hit
+	number int // 0: none
+}
+
+// outcomes are what tools told the model for an answer, beyond the prompt.
+type outcomes struct {
+	hits      []hit
+	shown     []memory.Message // everything that was shown, or that it was made from
+	people    []search.Participant
+	lore      []memory.Lore
+	named     []memory.UserID
+	proposals []Proposal
+
+	messages []chat.Message // the calls and their outcomes
+	tokens   int            // of them
+	next     int            // the next number
+}
+
+// take adds an outcome to r.
+func (r *recalled) take(o Outcome) {
+	t := &r.told
+	t.hits = append(t.hits, o.hits...)
+	for _, h := range o.hits {
+		t.next = max(t.next, h.number+1)
+	}
+	t.shown = append(t.shown, o.Shown...)
+	t.people, t.lore = append(t.people, o.who...), append(t.lore, o.lore...)
+	t.named, t.proposals = append(t.named, o.Named...), append(t.proposals, o.Proposals...)
+	for at, m := range o.said {
+		r.said[at] = m
+	}
+}
+
+// nextNumber is the number of the next message that a tool finds.
+func (r *recalled) nextNumber() int { return max(r.told.next, len(r.Prompt.Numbers)+1) }
+
+// knows are the messages that the model has before it, and the question.
+func (r *recalled) knows(q Question) []memory.MessageID {
+	ids := []memory.MessageID{q.ID}
+	for _, s := range r.Prompt.Shown {
+		ids = append(ids, s.Message)
+	}
+	for _, m := range slices.Concat(r.sentSession(), r.told.shown) {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}

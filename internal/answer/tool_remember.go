@@ -1,0 +1,176 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/internal/chat"
+	"hark/internal/text"
+	"hark/memory"
+	"hark/search"
+)
+
+// rememberLore proposes lore, which is kept only if the asker agrees.
+//
+// Lore has to name every message that it is from: it may be told only where all of them may be read, and goes with each. It
+// names the question and, as long as nothing else went into the prompt that they could be from, all messages that the model was
+// shown. Those are mostly more than memory.MaxLoreSources. Then it names the question and the messages that the model says
+// it is from, and may say nothing that isn't in these: each of its words has to be there.
+type rememberLore struct{ e *Engine }
+
+// Spec is what the model is told.
+func (rememberLore) Spec() chat.Tool {
+	return chat.Tool{
+		Name: "remember",
+		Description: "Propose to remember something under a name, when the asker wants it remembered. The asker is asked before it is kept. " +
+			"Use the words of the query and of the messages that it is from, and name these by their numbers.",
+		Parameters: json.RawMessage(`{"type":"object","properties":{` +
+			`"name":{"type":"string","minLength":1,"maxLength":100},` +
+			`"text":{"type":"string","minLength":1,"maxLength":2000},` +
+			`"aliases":{"type":"array","maxItems":20,"items":{"type":"string","minLength":1,"maxLength":100}},` +
+			`"sources":{"type":"array","maxItems":19,"items":{"type":"integer","minimum":1},"description":"the numbers of the messages that it is from"}},` +
+			`"required":["name","text"]}`),
+	}
+}
+
+// Offered is where something may be remembered, of somebody who can be asked and agreed to be remembered.
+func (r rememberLore) Offered(ctx context.Context, t *Turn) (bool, error) {
+	q := t.Question
+	if q.ID == 0 || q.Asker == 0 || q.Operator && !q.Confirms || t.r.unlogged || !t.r.here {
+		return false, nil
+	}
+	out, err := t.r.consents.isOut(ctx, q.Guild, q.Asker)
+	return !out, err
+}
+
+// Call proposes.
+func (r rememberLore) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
+	var a struct {
+		Name, Text string
+		Aliases    []string
+		Sources    []int
+	}
+	if err := json.Unmarshal(arguments, &a); err != nil {
+		return Outcome{}, err // uncovered: they were checked
+	}
+	if len(t.r.told.proposals) >= mostProposals {
+		return Outcome{}, mendf("No more than %d things are proposed in one answer.", mostProposals)
+	}
+	q := t.Question
+	sources, err := t.sourcesOf(a.Sources)
+	if err != nil {
+		return Outcome{}, err
+	}
+	lore := memory.Lore{Guild: q.Guild, Channel: q.Channel, Name: plainly(a.Name), Text: plainly(a.Text)}
+	for _, alias := range a.Aliases {
+		lore.Own = append(lore.Own, plainly(alias))
+	}
+	if all, small := t.allShown(); small {
+		sources = all
+	} else if strange := t.unsaid(lore, sources); len(strange) > 0 {
+		return Outcome{}, mendf("These words are neither in the query nor in the messages that you named as sources: %s. "+
+			"Name the messages that they are from, or use the words that are there. What isn't in a message can't be remembered.", strings.Join(strange, ", "))
+	}
+	lore.Sources = []memory.Spot{{Channel: q.Channel, Message: q.ID}}
+	for _, m := range sources {
+		lore.Sources = append(lore.Sources, memory.Spot{Channel: m.Channel, Message: m.ID})
+	}
+	lore.ID, lore.At = 1, q.Now // of the one who agrees, later
+	if lore, err = lore.Checked(); err != nil {
+		return Outcome{}, Mend(err.Error() + ".")
+	}
+	lore.ID, lore.At = 0, time.Time{}
+	return Outcome{
+		Text:      "The asker is asked, below your answer, whether to remember it. It isn't remembered yet.",
+		Summary:   "proposed, " + plural(len(lore.Sources), "source"),
+		Proposals: []Proposal{{Lore: lore}},
+	}, nil
+}
+
+// plainly is a text without the numbers of a prompt, and with Discord's own mention tags.
+func plainly(s string) string {
+	return replaceCitations(shownTag.ReplaceAllString(s, "<@$1>"), func(int) bool { return false })
+}
+
+// sourcesOf are the messages of these numbers.
+func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
+	known := map[int]memory.MessageID{}
+	for _, n := range t.r.Prompt.Numbers {
+		known[n.N] = n.Message
+	}
+	for _, h := range t.r.told.hits {
+		known[h.number] = h.Message.ID
+	}
+	var sources []memory.Message
+	for _, n := range numbers {
+		at := slices.IndexFunc(t.r.hits(), func(h search.Hit) bool { return n > 0 && h.Message.ID == known[n] })
+		if at < 0 {
+			return nil, mendf("There is no message with the number %d.", n)
+		}
+		sources = append(sources, t.r.hits()[at].Message)
+	}
+	return sources, nil
+}
+
+// allShown are all messages that the model was shown, if they are few enough to be the sources of lore and nothing was shown
+// but messages of members': what was made of some has sources of its own, or none that are known.
+func (t *Turn) allShown() ([]memory.Message, bool) {
+	if len(t.r.sentLore())+len(t.r.sentEarlier()) > 0 {
+		return nil, false
+	}
+	for _, p := range t.r.sentPeople() {
+		if len(p.Person.Facts) > 0 {
+			return nil, false
+		}
+	}
+	var all []memory.Message
+	for _, sent := range t.r.sent() {
+		for _, m := range sent {
+			if m.Kind == memory.FromHark {
+				return nil, false
+			}
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
+	return all, len(all) < memory.MaxLoreSources
+}
+
+// unsaid are the terms of lore that neither the query has nor sources: what is said there, by whom, of whom and when.
+func (t *Turn) unsaid(lore memory.Lore, sources []memory.Message) (strange []string) {
+	said := map[string]bool{}
+	hear := func(s string) {
+		for _, term := range text.Terms(s) {
+			said[term] = true
+		}
+	}
+	q := t.Question
+	hear(q.Text + " " + q.Name)
+	named := slices.Clone(q.Mentions)
+	times := []memory.MessageID{q.ID}
+	for _, m := range sources {
+		hear(m.Text())
+		named, times = append(append(named, m.Author), m.Mentions...), append(times, m.ID)
+	}
+	for _, id := range named {
+		hear(t.r.names.of(id))
+	}
+	for _, id := range times {
+		at := id.Time().In(t.Zone())
+		hear(fmt.Sprint(at.Format("Monday 2 January 2006 2006-01-02 01-02 02.01.2006 15:04"), " ", at.Day(), " ", int(at.Month())))
+	}
+	for _, term := range text.Terms(strings.Join(append([]string{lore.Name, lore.Text}, lore.Own...), "\n")) {
+		if !said[term] && !slices.Contains(strange, term) {
+			strange = append(strange, term)
+		}
+	}
+	return strange[:min(len(strange), mostStrange)]
+}
+
+// mostStrange is how many words the model is told that it may not use.
+const mostStrange = 20

@@ -1,0 +1,242 @@
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hark/builder"
+	"hark/internal/chat"
+	"hark/memory"
+	"hark/search"
+)
+
+// searchMemory searches what was said, as for the prompt.
+type searchMemory struct{ e *Engine }
+
+const searchLimit = 10 // hits of a call that doesn't say
+
+// Spec is what the model is told.
+func (searchMemory) Spec() chat.Tool {
+	return chat.Tool{
+		Name: "search_memory",
+		Description: "Search what was said here before, for what the history shown doesn't have. " +
+			"Each result has a number to cite it by. What was shown already isn't shown again.",
+		Parameters: json.RawMessage(`{"type":"object","properties":{` +
+			`"query":{"type":"string","minLength":1,"maxLength":300,"description":"what to look for, in words that may have been used"},` +
+			`"since":{"type":"string","format":"date","description":"the first day, such as 2024-06-01"},` +
+			`"until":{"type":"string","format":"date","description":"the last day"},` +
+			`"author":{"type":"string","minLength":1,"maxLength":100,"description":"only what this person said: a name or a tag"},` +
+			`"channel":{"type":"string","minLength":1,"maxLength":100,"description":"only there: a channel's name"},` +
+			`"limit":{"type":"integer","minimum":1,"maximum":25}},"required":["query"]}`),
+	}
+}
+
+type searchArguments struct {
+	Query, Since, Until, Author, Channel string
+	Limit                                int
+}
+
+// Call searches.
+func (s searchMemory) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
+	a := searchArguments{Limit: searchLimit}
+	if err := json.Unmarshal(arguments, &a); err != nil {
+		return Outcome{}, err // uncovered: they were checked
+	}
+	scope, err := s.scope(ctx, t, a)
+	if err != nil {
+		return Outcome{}, err
+	}
+	knows := t.r.knows(t.Question)
+	q := s.e.query(t.Question, t.r, scope, knows)
+	q.Text, q.Mentions, q.Session, q.Limit = a.Query, nil, nil, a.Limit
+	result, err := s.e.search.Search(ctx, q)
+	if err == nil {
+		result, err = t.r.consents.of(ctx, result)
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	for i := range result.Hits {
+		result.Hits[i].Excerpt = slices.DeleteFunc(slices.Clone(result.Hits[i].Excerpt), func(m memory.Message) bool {
+			return slices.Contains(knows, m.ID)
+		})
+	}
+	return s.outcome(t, result.Hits), nil
+}
+
+// scope is where a call searches: in what the answer may be made from, narrowed down.
+func (s searchMemory) scope(ctx context.Context, t *Turn, a searchArguments) (memory.Scope, error) {
+	scope := t.r.asked
+	day := func(date string) time.Time {
+		at, _ := time.ParseInLocation(time.DateOnly, date, t.Zone())
+		return at
+	}
+	if a.Since != "" && (scope.Since.IsZero() || day(a.Since).After(scope.Since)) {
+		scope.Since = day(a.Since)
+	}
+	if a.Until != "" {
+		if end := day(a.Until).AddDate(0, 0, 1); scope.Until.IsZero() || end.Before(scope.Until) {
+			scope.Until = end
+		}
+	}
+	if a.Since != "" && a.Until != "" && a.Until < a.Since {
+		return scope, mendf(`"until" is before "since".`)
+	}
+	if a.Channel != "" {
+		in := t.r.channelsCalled(a.Channel)
+		if len(in) == 0 {
+			return scope, mendf(`There is no channel of that name that everybody may read who reads the answer. Leave "channel" out to search all that may be used.`)
+		}
+		scope.Channels = Filter{In: in}.channels(scope.Channels, t.r.channels)
+	}
+	if a.Author != "" {
+		people, err := s.e.peopleCalled(ctx, t, a.Author)
+		if err != nil {
+			return scope, err
+		}
+		if len(people) == 0 {
+			return scope, mendf(`Nobody of that name is known. Leave "author" out to search what anybody said.`)
+		}
+		var ids []memory.UserID
+		for _, p := range people {
+			if len(scope.Authors) == 0 || slices.Contains(scope.Authors, p.Person.ID) {
+				ids = append(ids, p.Person.ID)
+			}
+		}
+		if scope.Authors = ids; len(ids) == 0 { // the question is about others, and no author would be any
+			scope.Channels = nil
+		}
+	}
+	return scope, nil
+}
+
+var channelTag = regexp.MustCompile(`^<?#(\d{1,20})>?$`)
+
+// channelsCalled are the channels of that name, tag or id among those that may be used.
+func (r *recalled) channelsCalled(name string) (ids []memory.ChannelID) {
+	name = strings.TrimSpace(name)
+	if m := channelTag.FindStringSubmatch(name); m != nil {
+		name = m[1]
+	}
+	name = strings.ReplaceAll(strings.TrimLeft(name, "# "), " ", "-") // as the prompt has it
+	for _, id := range r.asked.Channels {
+		if strings.EqualFold(strings.ReplaceAll(r.names.channel(id), " ", "-"), name) || id.String() == name {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// part lays hits out as the prompt does, with the numbers that go on from its own.
+func (s searchMemory) part(t *Turn, hits []search.Hit) builder.Part {
+	in := s.e.historyOf(t, search.Result{Hits: hits})
+	in.FirstNumber = t.r.nextNumber()
+	in.Participants = t.strangers(in.History)
+	return t.r.voice.builder.Part(in, t.room)
+}
+
+// outcome tells of hits, where there isn't room for as much as one with its neighbours without these.
+func (s searchMemory) outcome(t *Turn, hits []search.Hit) Outcome {
+	part := s.part(t, hits)
+	if len(part.Shown) == 0 {
+		for i, h := range hits {
+			hits[i].Excerpt = []memory.Message{h.Message}
+		}
+		part = s.part(t, hits)
+	}
+	o := Outcome{Text: part.Text}
+	numbers, shown := map[memory.MessageID]int{}, map[memory.MessageID]bool{}
+	for _, n := range part.Numbers {
+		numbers[n.Message] = n.N
+	}
+	for _, line := range part.Shown {
+		shown[line.Message] = true
+	}
+	seen := map[memory.MessageID]bool{}
+	for _, h := range hits {
+		some := false
+		for _, m := range h.Excerpt {
+			if !shown[m.ID] {
+				continue
+			}
+			some = true
+			if !seen[m.ID] {
+				seen[m.ID] = true
+				o.Shown = append(o.Shown, m)
+			}
+		}
+		if some {
+			o.hits = append(o.hits, hit{h, numbers[h.Message.ID]})
+		}
+	}
+	switch {
+	case len(hits) == 0:
+		o.Text = "Nothing was found that isn't shown already."
+	case len(o.Shown) == 0:
+		o.Text = plural(len(hits), "message") + " found, but there is no room to show any."
+	}
+	o.Summary = plural(len(o.Shown), "message")
+	return o
+}
+
+// historyOf is what was recalled as the builder takes it.
+func (e *Engine) historyOf(t *Turn, result search.Result) builder.Input {
+	in := History(result, t.Question.Channel, t.r.names.channel, t.r.names.of)
+	in.Now = t.Question.Now.In(t.Zone())
+	return in
+}
+
+// strangers are the authors of items of whom the model doesn't know what they are called, by name alone. The plain layout
+// has the names beside what was said.
+func (t *Turn) strangers(items []builder.Item) (people []builder.Participant) {
+	known := map[memory.UserID]bool{}
+	if t.r.Prompt.Layout() != builder.LayoutPlain {
+		for _, p := range t.r.sentPeople() {
+			known[p.Person.ID] = true
+		}
+		for _, h := range t.r.told.hits {
+			for _, m := range h.Excerpt {
+				known[m.Author] = true
+			}
+		}
+	}
+	for _, item := range items {
+		for _, line := range item.Lines {
+			if p, there := t.r.names.person(line.Author); there && !known[line.Author] {
+				known[line.Author] = true
+				people = append(people, builder.Participant{ID: p.ID, Name: p.DisplayName()})
+			}
+		}
+	}
+	return people
+}
+
+// personTag is a mention tag, as Discord has it and as the prompt shows it.
+var personTag = regexp.MustCompile(`^[<‹]?@?!?(\d{1,20})[>›]?$`)
+
+// peopleCalled are those whom a name or a tag calls, as a prompt may introduce them. Who has opted out isn't called by any.
+func (e *Engine) peopleCalled(ctx context.Context, t *Turn, name string) ([]search.Participant, error) {
+	q := e.query(t.Question, t.r, t.r.asked, nil)
+	q.Text, q.Mentions, q.Session = name, nil, nil
+	if m := personTag.FindStringSubmatch(strings.TrimSpace(name)); m != nil {
+		id, _ := strconv.ParseInt(m[1], 10, 64)
+		q.Text, q.Mentions = "", []memory.UserID{memory.UserID(id)}
+	}
+	people, err := e.search.Introduce(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	result, err := t.r.consents.of(ctx, search.Result{People: people})
+	if err != nil {
+		return nil, err
+	}
+	if t.Question.Guild == memory.DirectGuild {
+		result.People = presentIn(result.People, t.Question.Asker)
+	}
+	return result.People, nil
+}

@@ -1,0 +1,198 @@
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/memory"
+)
+
+// unable is a model's error that says what it takes none of.
+type unable struct{ tools, images bool }
+
+func (unable) Error() string    { return "refused" }
+func (r unable) NoTools() bool  { return r.tools }
+func (r unable) NoImages() bool { return r.images }
+
+func TestModelsThatTakeNoTools(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
+	m := w.withTools(fails(unable{tools: true}), writes("It is [1]."))
+	now := noon
+	w.engine.now = func() time.Time { return now }
+	q := w.asks(lobby, "What is the lighthouse password?")
+	a := w.answer(q)
+	if a.Text != "It is [1]." || a.Away != nil || len(m.got) != 2 || len(m.got[0].Tools) == 0 || len(m.got[1].Tools) > 0 {
+		t.Fatalf("answered %q after %d requests, %v", a.Text, len(m.got), a.Away)
+	}
+	has(t, m.got[0].Messages[0].Content, "You may call tools.")
+	hasNot(t, m.got[1].Messages[0].Content, "You may call tools.")
+	for _, c := range []struct {
+		after  time.Duration
+		offers bool
+	}{{time.Minute, false}, {refusedFor - time.Second, false}, {refusedFor, true}} {
+		now = noon.Add(c.after)
+		w.answer(q)
+		if got := len(m.last().Tools) > 0; got != c.offers {
+			t.Errorf("%v later it is offered tools: %v", c.after, got)
+		}
+	}
+	// Refused after a call, it is asked as if there had been none.
+	m = w.withTools(uses("search_memory", `{"query":"x"}`), fails(fmt.Errorf("sorry: %w", unable{tools: true})), writes("It is [1]."))
+	if a := w.answer(q); a.Text != "It is [1]." || len(m.last().Messages) != len(m.got[0].Messages) {
+		t.Errorf("answered %q to %d messages", a.Text, len(m.last().Messages))
+	}
+	// One that says the same again has failed.
+	m = w.withTools(fails(unable{tools: true}), fails(unable{tools: true}))
+	if a := w.answer(q); a.Away == nil || len(m.got) != 2 {
+		t.Errorf("answered %q after %d requests", a.Text, len(m.got))
+	}
+}
+
+func TestModelsThatCannotSee(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	q := w.asks(lobby, "What is in the picture?")
+	picture := "\x89PNG\r\n\x1a\np"
+	q.Files = []File{holding("a.png", "image/png", picture), holding("a.txt", "text/plain", "t")}
+	m := w.withTools(fails(unable{images: true, tools: true}), fails(unable{images: true}), writes("I can't see."))
+	if a := w.answer(q); a.Text != "I can't see." {
+		t.Errorf("answered %q, %v", a.Text, a.Away)
+	}
+	for i, want := range []int{1, 1, 0} {
+		last := m.got[i].Messages[len(m.got[i].Messages)-1]
+		if len(last.Images) != want || want == 1 && string(last.Images[0].Data) != picture {
+			t.Errorf("request %d has %d images", i, len(last.Images))
+		}
+	}
+	// They stay with the question while tools are called.
+	m = w.withTools(uses("current_time", `{}`), writes("A parrot."))
+	w.answer(q)
+	if r := m.last(); len(r.Messages) != 4 || len(r.Messages[1].Images) != 1 || len(r.Messages[3].Images) != 0 {
+		t.Errorf("then it got %+v", r.Messages)
+	}
+}
+
+func TestWhereThereAreNoTools(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		builder builder.Options
+		options Options
+		tools   bool
+	}{
+		"there are":             {builder.Options{}, Options{ToolRounds: 1}, true},
+		"none are wanted":       {builder.Options{}, Options{}, false},
+		"off here":              {builder.Options{}, Options{ToolRounds: 1}, false},
+		"off elsewhere":         {builder.Options{}, Options{ToolRounds: 1}, true},
+		"a window without room": {builder.Options{MaxTokens: 1500, Window: 2000, Answer: 500}, Options{ToolRounds: 1}, false},
+		"a window with little":  {builder.Options{MaxTokens: 3000, Window: 4000, Answer: 500}, Options{ToolRounds: 1}, true},
+	} {
+		w := newWorld(t, nil)
+		q := w.asks(lobby, "What is the lighthouse password?")
+		m, off := &caller{}, map[string]memory.ChannelID{"off here": lobby, "off elsewhere": harbor}[name]
+		if off != 0 {
+			w.apply(sets(off, memory.SettingTools, SettingOff))
+		}
+		w.engine = w.over(w.store, m, c.builder, c.options)
+		w.answer(q)
+		if got := len(m.last().Tools) > 0; got != c.tools || got != strings.Contains(m.last().Messages[0].Content, "You may call tools.") {
+			t.Errorf("%s: offered are %q", name, toolNames(m.last()))
+		}
+	}
+}
+
+func TestCallsOutOfTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	now := noon
+	slow := echo{`{"type":"object","properties":{"n":{"type":"integer"}}}`, func(context.Context, *Turn, json.RawMessage) (Outcome, error) {
+		now = now.Add(25 * time.Second)
+		return Outcome{Text: "at last"}, nil
+	}}
+	m := &caller{steps: []step{
+		uses("echo", `{"n":1}`),
+		first(func() { now = now.Add(10 * time.Second) }, uses("echo", `{"n":2}`, "echo", `{"n":3}`)),
+	}}
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, ToolTime: time.Minute, Tools: []Tool{slow}})
+	w.engine.now = func() time.Time { return now }
+	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	if got := m.outcomes(); !slices.Equal(got, []string{"at last", "at last", noMoreTime}) || a.Text != "Done." {
+		t.Errorf("told %q, answered %q", got, a.Text)
+	}
+	last := m.last()
+	if told := last.Messages[len(last.Messages)-1].Content; len(last.Tools) > 0 || told != noMoreTime+thenAnswer {
+		t.Errorf("at last %q is said", told)
+	}
+	if c := a.Trace.Calls; c[1].Took != 25*time.Second || c[2].Outcome != callLate {
+		t.Errorf("calls %+v", c)
+	}
+	if string(a.Records[2].More["duration_ms"]) != "25000" {
+		t.Errorf("recorded %s", a.Records[2].More)
+	}
+	// A tool that never ends is ended, and so is one whose answer nobody waits for.
+	endless := echo{"", func(ctx context.Context, _ *Turn, _ json.RawMessage) (Outcome, error) {
+		<-ctx.Done()
+		return Outcome{}, ctx.Err()
+	}}
+	m = &caller{steps: []step{uses("echo", `{}`)}}
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, ToolTime: time.Millisecond, Tools: []Tool{endless}})
+	a = w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	if got := m.outcomes(); !strings.HasPrefix(got[0], "The tool took too long") && got[0] != noMoreTime || a.ToolFailed != nil || a.Trace.Calls[0].Outcome != callLate {
+		t.Errorf("told %q, %v", got, a.ToolFailed)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	endless.call = func(ctx context.Context, _ *Turn, _ json.RawMessage) (Outcome, error) {
+		cancel()
+		<-ctx.Done()
+		return Outcome{}, ctx.Err()
+	}
+	m = &caller{steps: []step{usesAfter("Wait.", "echo", `{}`)}}
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, Tools: []Tool{endless}})
+	if a, err := w.engine.Answer(ctx, w.asks(lobby, "What is the lighthouse password?"), nil); !errors.Is(err, context.Canceled) || a.Text != "Wait." || len(m.got) != 1 {
+		t.Errorf("cancelled: %q, %v", a.Text, err)
+	}
+}
+
+func TestToolsThatFail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	tries := 0
+	broken := echo{"", func(context.Context, *Turn, json.RawMessage) (Outcome, error) {
+		tries++
+		return Outcome{}, fmt.Errorf("read /secret/path: %w", errDisk)
+	}}
+	m := &caller{steps: []step{uses("echo", ``), uses("echo", `{}`)}}
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, Tools: []Tool{broken}})
+	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	if got := m.outcomes(); !slices.Equal(got, []string{failedText, failedText}) || tries != 2 {
+		t.Errorf("told %q after %d tries", got, tries)
+	}
+	if !errors.Is(a.ToolFailed, errDisk) || a.ToolFailed.Error() != "tool echo: read /secret/path: "+errDisk.Error() || a.Trace.Calls[0].Outcome != callFailed {
+		t.Errorf("returned %v, %+v", a.ToolFailed, a.Trace.Calls)
+	}
+	if _, err := json.Marshal(a.Records); err != nil || strings.Contains(fmt.Sprint(a.Records), "secret") {
+		t.Errorf("recorded %+v, %v", a.Records, err)
+	}
+}
+
+func TestToolsWithoutASchema(t *testing.T) {
+	t.Parallel()
+	for _, parameters := range []string{"{", `{"type":"string"}`} {
+		func() {
+			defer func() {
+				if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), `tool "echo"`) {
+					t.Errorf("%s: %v", parameters, r)
+				}
+			}()
+			New(nil, nil, nil, nil, Options{Tools: []Tool{echo{parameters: parameters}}})
+		}()
+	}
+}

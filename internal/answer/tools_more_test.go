@@ -1,0 +1,407 @@
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/internal/chat"
+	"hark/memory"
+	"hark/search"
+)
+
+func TestPeopleAreLookedUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.noise()
+	w.says(60*day, harbor, ben, "Zebras eat oats")
+	w.says(2*day, vault, ben, "hush")
+	open, secret := w.says(61*day, harbor, ben, "I breed zebras"), w.says(61*day, vault, ben, "I breed canaries")
+	for i, f := range []memory.Fact{
+		{Text: "breeds zebras", By: ben, Channel: harbor, Message: open}, {Text: "breeds canaries", By: ben, Channel: vault, Message: secret},
+		{Text: "Benny the Great", Alias: true, By: ben}, {Text: "sings", By: cleo},
+	} {
+		f.ID = int64(i + 1)
+		w.apply(memory.FactTold{Guild: guild, User: ben, Fact: f})
+	}
+	w.apply(memory.PersonSeen{Person: memory.Person{ID: 24, Guild: guild, Name: "Olga"}}, memory.Opted{Guild: guild, User: 24, Out: true, At: noon})
+	const known = "• <@22> (Ben) | Last Active: 2024-04-16\n  └─ Data: also called Benny the Great; breeds zebras; sings (said by Cleo)"
+	for name, want := range map[string]string{
+		"Ben": known, "ben ": known, "Bem": known, "<@22>": known, "<@!22>": known, "22": known, "@22": known, "‹@22›": known, "the great Benny": known,
+		"Ann": "• <@21> (Ann) | Last Active: just now", "Olga": "Nobody of that name is known.", "<@24>": "Nobody of that name is known.", "Zoe": "Nobody of that name is known.",
+		"?": "Nobody of that name is known.", "<@99999999999999999999>": "Nobody of that name is known.",
+	} {
+		m := w.withTools(uses("get_participant", fmt.Sprintf(`{"name":%q}`, name)))
+		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+		if got := m.outcomes()[0]; got != want {
+			t.Errorf("%q: told %q, want %q", name, got, want)
+		}
+		if facts := []int64{1, 3, 4}; want == known && (!slices.Equal(a.Trace.Facts, facts) || a.Records[1].Outcome != "1 participant") {
+			t.Errorf("%q: used the facts %v, recorded %+v", name, a.Trace.Facts, a.Records[1])
+		}
+	}
+}
+
+// Who else writes to Hark is nobody's business.
+func TestDirectMessagesTellOfNobodyElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(day, bensDM, ben, "The lighthouse password is canary")
+	w.says(day, annsDM, ann, "The lighthouse password is tuna")
+	m := w.withTools(uses("get_participant", `{"name":"Ben"}`, "get_participant", `{"name":"<@22>"}`, "search_memory", `{"query":"password","author":"Ben"}`, "search_memory", `{"query":"password","author":"Zoe"}`,
+		"get_participant", `{"name":"Ann"}`))
+	w.answer(w.asks(annsDM, "What is it?"))
+	got := m.outcomes()
+	hasNot(t, strings.Join(got, "\n"), "canary", "(Ben)")
+	if got[0] != "Nobody of that name is known." || got[1] != got[0] || got[2] != got[3] || !strings.HasPrefix(got[4], "• <@21> (Ann)") {
+		t.Errorf("told %q", got)
+	}
+}
+
+func TestLoreIsLookedUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	secret := w.says(61*day, vault, ben, "canary")
+	w.apply(memory.PersonSeen{Person: memory.Person{ID: 24, Guild: guild, Name: "Olga"}})
+	m := w.withTools()
+	w.answer(w.asks(lobby, "What is it?"))
+	if slices.Contains(toolNames(m.last()), "recall_lore") {
+		t.Error("lore is offered where there is none")
+	}
+	w.tells(1, "Project X", "the boat is blue", ben, harbor)
+	w.tells(2, "Albatross club", "meets on Mondays", cleo, 0)
+	w.tells(3, "Canary", "is in the vault", cleo, vault)
+	w.tells(4, "Canary song", "is in the vault", cleo, 0, memory.Spot{Channel: vault, Message: secret})
+	w.tells(5, "Olga's canary", "is Olga's", 24, 0)
+	w.apply(memory.Opted{Guild: guild, User: 24, Out: true, At: noon})
+	q := w.asks(lobby, "What is it?")
+	for _, tt := range []struct {
+		arguments, want string
+		lore            []int64
+	}{
+		{`{}`, "• Albatross club\n• Project X", []int64{2, 1}},
+		{``, "• Albatross club\n• Project X", []int64{2, 1}},
+		{`{"name":"the X project"}`, "• Project X: the boat is blue", []int64{1}},
+		{`{"name":"PX"}`, "• Project X: the boat is blue", []int64{1}},
+		{`{"name":"albatross"}`, "• Albatross club: meets on Mondays", []int64{2}},
+		{`{"name":"canary"}`, "There is no lore of that name. Call without a name for the names there are.", nil},
+		{`{"name":"Canary song"}`, "There is no lore of that name. Call without a name for the names there are.", nil},
+	} {
+		m := w.withTools(uses("recall_lore", tt.arguments))
+		a := w.answer(q)
+		if got := m.outcomes()[0]; got != tt.want || !slices.Equal(a.Trace.Lore, tt.lore) || len(a.Trace.LoreAt) != len(tt.lore) {
+			t.Errorf("%s: told %q from lore %v", tt.arguments, got, a.Trace.Lore)
+		}
+	}
+	// A question that is narrowed down is answered from there.
+	for i, f := range []Filter{{In: []memory.ChannelID{harbor}}, {From: []memory.UserID{ben}}} {
+		q.Filter = f
+		m := w.withTools(uses("recall_lore", `{}`))
+		w.answer(q)
+		if got := m.outcomes()[0]; got != "• Project X" {
+			t.Errorf("filter %d: told %q", i, got)
+		}
+	}
+}
+
+func TestTheTimeIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	m := &caller{steps: []step{uses("current_time", `{}`, "current_time", `{"zone":"Asia/Tokyo"}`, "current_time", `{"zone":" UTC "}`)}}
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 1, Zone: time.FixedZone("X", 3600)})
+	w.answer(w.asks(lobby, "What time is it?"))
+	if got := m.outcomes(); !slices.Equal(got, []string{"[2024-06-15 13:00] Saturday, X", "[2024-06-15 21:00] Saturday, Asia/Tokyo", "[2024-06-15 12:00] Saturday, UTC"}) {
+		t.Errorf("told %q", got)
+	}
+}
+
+// A guild's own zone is that of the tools, too; what is set for a channel doesn't count.
+func TestTheTimeIsToldInTheGuildsZone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.apply(sets(0, memory.SettingTimezone, "Asia/Tokyo"), sets(lobby, memory.SettingTimezone, "Europe/Berlin"))
+	m := &caller{steps: []step{uses("current_time", `{}`)}}
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 1})
+	w.answer(w.asks(lobby, "What time is it?"))
+	if got := m.outcomes(); !slices.Equal(got, []string{"[2024-06-15 21:00] Saturday, Asia/Tokyo"}) {
+		t.Errorf("told %q", got)
+	}
+}
+
+// Records hold nothing that anybody wrote.
+// A question that goes on from an answer that looked something up is such a question, too.
+func TestTheModeKnowsOfEarlierTools(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		call []string
+		want builder.Mode
+	}{
+		"looked up": {[]string{"search_memory", `{"query":"zebras"}`}, builder.ModeSearch},
+		"in vain":   {[]string{"search_memory", `{}`}, builder.ModeGeneral},
+		"the time":  {[]string{"current_time", `{}`}, builder.ModeGeneral},
+	} {
+		w := newWorld(t, nil)
+		w.withTools(uses(c.call...))
+		a := w.answer(w.asks(lobby, "zebras"))
+		id := w.says(-time.Second, lobby, oracle, a.Text)
+		a.Trace.Answer, a.Trace.Parts = id, []memory.MessageID{w.says(-2*time.Second, lobby, oracle, "and more")}
+		if err := w.store.KeepTrace(t.Context(), a.Trace); err != nil {
+			t.Fatal(err)
+		}
+		q := w.later(Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann"})
+		q.Text = "in june?"
+		r, err := w.engine.Recall(t.Context(), q)
+		if err != nil || r.Mode.Is != c.want {
+			t.Errorf("%s by answer %d: mode %+v, %v", name, id, r.Mode, err)
+		}
+		has(t, r.Prompt.String(), "and more")
+	}
+}
+
+// Text before calls is the beginning of the answer: what was shown never shrinks.
+func TestTextBeforeCallsStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for _, tt := range []struct {
+		texts []string
+		want  string
+	}{
+		{[]string{"", "", "Well."}, "Well."},
+		{[]string{"One.", "Two.", "Three."}, "One.\n\nTwo.\n\nThree."},
+		{[]string{"One.\n", " \n", "\n\nThree."}, "One.\n\nThree."},
+		{[]string{"One.\n\n", "", " "}, "One."},
+		{[]string{" ", "Two", ""}, "Two"},
+	} {
+		m := w.withTools(usesAfter(tt.texts[0], "current_time", `{}`), usesAfter(tt.texts[1], "current_time", `{"zone":"UTC"}`), writes(tt.texts[2]))
+		var streamed []string
+		a, err := w.engine.Answer(t.Context(), w.asks(lobby, "What time is it?"), func(s string) { streamed = append(streamed, s) })
+		if err != nil || a.Text != tt.want {
+			t.Errorf("%q: answered %q, %v", tt.texts, a.Text, err)
+		}
+		for i := 1; i < len(streamed); i++ {
+			if !strings.HasPrefix(streamed[i], streamed[i-1]) || len(streamed[i]) == len(streamed[i-1]) {
+				t.Errorf("%q: streamed %q", tt.texts, streamed)
+			}
+		}
+		checkShape(t, m.last())
+	}
+}
+
+// outcomesOf are how calls came out.
+func outcomesOf(records []memory.Record) (all []string) {
+	for _, r := range records {
+		all = append(all, r.Outcome)
+	}
+	return all
+}
+
+// A failure after something was written is an error with what there is; one before it is a reason to quote.
+func TestModelsThatFailAfterCalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
+	q := w.asks(lobby, "What is the lighthouse password?")
+	w.withTools(usesAfter("Let me look.", "current_time", `{}`), fails(errDisk))
+	if a, err := w.engine.Answer(t.Context(), q, nil); !errors.Is(err, errDisk) || a.Text != "Let me look." || len(a.Records) != 3 {
+		t.Errorf("answered %q, %v, %+v", a.Text, err, a.Records)
+	}
+	w.withTools(uses("current_time", `{}`), fails(errDisk))
+	if a := w.answer(q); !errors.Is(a.Away, errDisk) || !strings.Contains(a.Text, "> The lighthouse password is swordfish") || len(a.Trace.Calls) != 1 || a.Usage.Calls != 2 || !slices.Equal(outcomesOf(a.Records), []string{"", "quoted, 1 source"}) {
+		t.Errorf("answered %q, %v, %+v", a.Text, a.Away, a.Records)
+	}
+	// What is too long after calls is asked again in short, without tools.
+	m := w.withTools(uses("search_memory", `{"query":"x"}`), fails(refusal{900, 1000}), writes("It is [1]."))
+	if a := w.answer(q); a.Text != "It is [1]." || a.Shortened == nil && len(m.got) > 2 || len(m.last().Tools) > 0 || !slices.Equal(outcomesOf(a.Records), []string{"", "answered, 1 source"}) {
+		t.Errorf("answered %q after %d requests, %v, %v", a.Text, len(m.got), a.Away, a.Shortened)
+	}
+}
+
+// Each call to the store while tools are used fails once. None makes an answer that nobody looked at again.
+func TestStoreFailsDuringTools(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.noise()
+	said := w.says(61*day, harbor, ben, "I breed zebras")
+	w.apply(memory.FactTold{Guild: guild, User: ben, Fact: memory.Fact{ID: 1, Text: "breeds zebras", By: ben, Channel: harbor, Message: said}})
+	w.tells(2, "Albatross club", "meets on Mondays", cleo, 0, memory.Spot{Channel: harbor, Message: said})
+	q := w.asks(lobby, "What is the lighthouse password?")
+	calls := &faulty{Log: w.store}
+	failedTools, withdrawnOnes := 0, 0
+	for n := 1; n < 200; n++ {
+		m := &caller{steps: []step{first(func() { calls.n = n }, uses("search_memory", `{"query":"zebras","author":"Ben"}`, "get_participant", `{"name":"Ben"}`, "recall_lore", `{}`))}}
+		w.engine = w.over(calls, m, builder.Options{Citations: true}, Options{ToolRounds: 1})
+		calls.n = 0
+		a, err := w.engine.Answer(t.Context(), q, nil)
+		switch {
+		case err != nil:
+			t.Fatalf("call %d: %v", n, err)
+		case a.ToolFailed != nil:
+			failedTools++
+			if !errors.Is(a.ToolFailed, errDisk) || !strings.Contains(strings.Join(m.outcomes(), "\n"), failedText) {
+				t.Errorf("call %d: %v, told %q", n, a.ToolFailed, m.outcomes())
+			}
+		case a.Text == withdrawn:
+			withdrawnOnes++
+		case calls.n > 0:
+			if failedTools < 8 || withdrawnOnes < 4 {
+				t.Errorf("of %d calls %d failed a tool, %d the answer", n-1, failedTools, withdrawnOnes)
+			}
+			return
+		}
+	}
+	t.Error("there is no end of calls")
+}
+
+// brokenSearch finds nobody.
+type brokenSearch struct{ Searcher }
+
+func (brokenSearch) Introduce(context.Context, search.Query) ([]search.Participant, error) {
+	return nil, errDisk
+}
+
+// Each call to the store fails once before the model is asked; no failure goes unnoticed.
+func TestStoreFailsBeforeTools(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.answered(time.Minute, "It is tuna", source(lobby, w.says(9*day, lobby, ben, "tuna")))
+	q := w.asks(lobby, "What is the lighthouse password?")
+	calls := &faulty{Log: w.store, n: 1 << 20}
+	w.engine = w.over(calls, &caller{}, builder.Options{}, Options{ToolRounds: 1})
+	if _, err := w.engine.Recall(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	all := 1<<20 - calls.n
+	for n := 1; n <= all; n++ {
+		calls.n = n
+		if _, err := w.engine.Recall(t.Context(), q); !errors.Is(err, errDisk) {
+			t.Errorf("call %d of %d failed: %v", n, all, err)
+		}
+	}
+	// Nor does one that only what is offered depends on, since others would have asked before.
+	w.engine.tools[0] = undecided{w.engine.tools[0]}
+	if _, err := w.engine.Recall(t.Context(), q); !errors.Is(err, errDisk) {
+		t.Errorf("a tool that can't tell where it is offered: %v", err)
+	}
+}
+
+// undecided is a tool that can't tell where it is offered.
+type undecided struct{ Tool }
+
+func (undecided) Offered(context.Context, *Turn) (bool, error) { return false, errDisk }
+
+// What is there when tools are offered may be gone when they are called, and there may be no room.
+func TestNothingToTell(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	l := w.tells(2, "Albatross club", "meets on Mondays", cleo, 0)
+	m := w.withTools(first(func() { w.apply(memory.LoreGone{Guild: guild, ID: l.ID}) }, uses("recall_lore", `{}`)))
+	w.answer(w.asks(lobby, "What is it?"))
+	if got := m.outcomes()[0]; got != "There is no lore." {
+		t.Errorf("told %q", got)
+	}
+	w.tells(3, "Albatross club", "meets on Mondays", cleo, 0)
+	w.says(9*day, harbor, ben, "Zebras eat oats")
+	q := w.asks(lobby, "Who?")
+	r, err := w.engine.recall(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Prompt.Shown, r.Prompt.Numbers = nil, nil
+	for i, want := range []string{"1 message found, but there is no room to show any.", "There is no room to tell of anybody.", "There is no room to tell any."} {
+		tool, arguments := w.engine.tools[i], []string{`{"query":"zebras"}`, `{"name":"Ben"}`, `{}`}[i]
+		out, err := tool.Call(t.Context(), &Turn{Question: q, r: r, e: w.engine, room: 3}, json.RawMessage(arguments))
+		if err != nil || out.Text != want || len(out.Shown)+len(out.lore)+len(out.who) > 0 {
+			t.Errorf("%s told %+v, %v", tool.Spec().Name, out, err)
+		}
+	}
+	for i := range 8 { // one message has room, its neighbours haven't
+		w.says(9*day-time.Duration(i+1)*time.Second, harbor, cleo, "and oats are eaten by zebras, again "+strings.Repeat("and again ", 9))
+	}
+	for _, c := range []struct {
+		room  int
+		shown bool
+	}{{100, true}, {10, false}} {
+		out, err := w.engine.tools[0].Call(t.Context(), &Turn{Question: q, r: r, e: w.engine, room: c.room}, json.RawMessage(`{"query":"zebras"}`))
+		if err != nil || (len(out.Shown) == 1) != c.shown || c.shown != strings.Contains(out.Text, "zebras") {
+			t.Errorf("in %d tokens told %+v, %v", c.room, out, err)
+		}
+	}
+	if got := r.fitted(strings.Repeat("x", 100), 2); got != strings.TrimSpace(cutShort) {
+		t.Errorf("cut to %q", got)
+	}
+}
+
+// What a schema takes is told in words.
+func TestSchemasTellWhatTheyTake(t *testing.T) {
+	t.Parallel()
+	for schema, want := range map[string]string{
+		`{"type":"object"}`: "an empty object", `{"type":"array"}`: "a list of at most 100", `{"type":"boolean"}`: "true or false",
+		`{"type":"number"}`: "a number", `{"type":"number","minimum":0.5}`: "a number of at least 0.5", `{"type":"integer","maximum":3}`: "a whole number of at most 3",
+		`{"type":"string","enum":["a","b"]}`: "one of a, b", `{"type":"string"}`: "a text of at most 2000 characters", `{"type":"string","format":"date"}`: "a date such as 2024-06-30",
+	} {
+		s, err := schemaOf(json.RawMessage(schema))
+		if err != nil || s.wants() != want {
+			t.Errorf("%s wants %q, %v", schema, s.wants(), err)
+		}
+	}
+}
+
+// Searches that fail are told of as other failures are.
+func TestSearchFailsDuringTools(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	m := w.withTools(uses("search_memory", `{"query":"zebras"}`, "search_memory", `{"query":"x","author":"Ben"}`, "get_participant", `{"name":"Ben"}`))
+	w.engine.search = brokenSearch{&faultySearch{Searcher: w.engine.search, n: 2}}
+	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	if got := m.outcomes(); !slices.Equal(got, []string{failedText, failedText, failedText}) || !errors.Is(a.ToolFailed, errDisk) {
+		t.Errorf("told %q, %v", got, a.ToolFailed)
+	}
+}
+
+// Outcomes without room say so.
+func TestOutcomesAreCut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.noise()
+	var rooms []int
+	long := echo{`{"type":"object","properties":{"n":{"type":"integer"}}}`, func(_ context.Context, turn *Turn, _ json.RawMessage) (Outcome, error) {
+		rooms = append(rooms, turn.Room())
+		return Outcome{Text: strings.Repeat("Much is said here.\n", 400)}, nil
+	}}
+	blank := long
+	blank.call = func(context.Context, *Turn, json.RawMessage) (Outcome, error) { return Outcome{Text: " "}, nil }
+	m := &caller{steps: []step{uses("echo", `{"n":1}`, "echo", `{"n":2}`), uses("search_memory", `{"query":"lighthouse password","limit":25}`)}}
+	w.engine = w.over(w.store, m, builder.Options{MaxTokens: 400}, Options{ToolRounds: 4, ToolTokens: 1500, Tools: []Tool{long}})
+	w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	got := m.outcomes()
+	if len(rooms) != 2 || len(got) != 3 {
+		t.Fatalf("rooms %v, told %q", rooms, got)
+	}
+	for i, room := range rooms {
+		if tokens := w.engine.builder.MessageTokens(got[i]); tokens > room || tokens < room/2 || !strings.HasSuffix(got[i], "Much is said here."+cutShort) {
+			t.Errorf("of %d tokens are used %d: %q", room, tokens, got[i])
+		}
+	}
+	if !strings.Contains(got[2], "more") || !strings.Contains(got[2], "The lighthouse password of day") {
+		t.Errorf("told %q", got[2])
+	}
+	m = &caller{steps: []step{uses("echo", `{"n":1}`)}}
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 4, Tools: []Tool{blank}})
+	w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	if got := m.outcomes(); got[0] != nothingTold {
+		t.Errorf("told %q", got)
+	}
+	// Without room for a single call none is made.
+	m = &caller{steps: []step{uses("echo", `{"n":1}`)}}
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 4, ToolTokens: 100, Tools: []Tool{blank}})
+	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	if a.Trace.Calls[0].Outcome != callNoRoom || len(m.outcomes()) > 0 || len(m.last().Tools) > 0 || m.last().Messages[2].Role != chat.User || m.last().Messages[2].Content != noMoreRoom+thenAnswer {
+		t.Errorf("calls %+v, told %+v", a.Trace.Calls, m.last().Messages)
+	}
+}

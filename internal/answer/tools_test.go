@@ -1,0 +1,305 @@
+package answer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/chat"
+	"hark/memory"
+)
+
+// noise fills the prompt, so that not all that was said is in it.
+func (w *world) noise() {
+	w.t.Helper()
+	for i := range 60 {
+		w.says(3*day-time.Duration(i)*time.Minute, lobby, cleo, fmt.Sprintf("The lighthouse password of day %d is word%d, says the keeper of the lighthouse", i, i*i))
+	}
+}
+
+func TestTheModelSearchesAndCites(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.noise()
+	said := w.says(40*day, harbor, ben, "We picked walnut for the piano")
+	after := w.says(40*day-time.Minute, harbor, cleo, "walnut it is")
+	m := w.withTools(
+		usesAfter("Let me look.", "search_memory", `{"query":"walnut piano","limit":3}`),
+		func(r chat.Request) (chat.Reply, error) {
+			n := len(r.Messages)
+			number := strings.SplitN(strings.SplitN(r.Messages[n-1].Content, "[", 2)[1], "]", 2)[0]
+			return chat.Reply{Text: "It is walnut [" + number + "], not pine [999].", PromptTokens: 70, CompletionTokens: 7}, nil
+		})
+	var streamed []string
+	q := w.asks(lobby, "What is the lighthouse password?")
+	var used []string
+	q.Using = func(tool string) { used = append(used, tool) }
+	a, err := w.engine.Answer(t.Context(), q, func(s string) { streamed = append(streamed, s) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.engine.Recall(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := len(r.Prompt.Numbers) + 1
+	text := fmt.Sprintf("Let me look.\n\nIt is walnut [%d], not pine.", shown)
+	if a.Text != text || len(a.Sources) != 1 || a.Sources[0].Number != shown || a.Sources[0].Message != said || a.Sources[0].Author != "Ben" || a.Sources[0].Place != "harbor" {
+		t.Errorf("answered %q from %+v, want %q", a.Text, a.Sources, text)
+	}
+	if want := []string{"Let me look.", "Let me look.\n\nIt is walnut [" + fmt.Sprint(shown) + "], not pine [999]."}; !slices.Equal(streamed, want) {
+		t.Errorf("streamed %q", streamed)
+	}
+	for i, r := range m.got {
+		checkShape(t, r)
+		if !slices.Equal(toolNames(r), []string{"search_memory", "get_participant", "remember", "current_time", "conversation_history"}) {
+			t.Errorf("request %d offers %q", i, toolNames(r))
+		}
+	}
+	outcome := m.outcomes()[0]
+	has(t, outcome, "• <@22> (Ben)", fmt.Sprintf("[%d] [05-06 12:00] #harbor <@22>: We picked walnut for the piano", shown), "┆ <@23>: walnut it is")
+	for _, id := range []memory.MessageID{said, after} {
+		i := slices.IndexFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == id })
+		if i < 0 || !a.Trace.Recalled[i].Context || a.Trace.Recalled[i].Cited != (id == said) {
+			t.Errorf("%d isn't told of in %+v", id, a.Trace.Recalled)
+		}
+	}
+	c := a.Trace.Calls
+	if len(c) != 1 || c[0].Tool != "search_memory" || c[0].Outcome != callOK || c[0].Shown < 2 || c[0].Round != 1 || c[0].Tokens == 0 || !slices.Equal(used, []string{"search_memory"}) {
+		t.Errorf("calls %+v, used %q", c, used)
+	}
+	if u := a.Usage; u.Calls != 2 || u.Completion < 7+10 || u.Prompt < 70+a.Trace.Tokens {
+		t.Errorf("usage %+v", u)
+	}
+	if use := w.engine.ToolUse(); !slices.Equal(use, []ToolUse{{"search_memory", callOK, 1}}) {
+		t.Errorf("counted %+v", use)
+	}
+	if s := a.Trace.Sections[len(a.Trace.Sections)-1]; s.Section != toolSection || s.Tokens == 0 || s.Included != 2 {
+		t.Errorf("the last section is %+v", s)
+	}
+}
+
+// What the model has before it isn't shown to it again.
+func TestNothingIsShownTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.noise()
+	w.says(time.Minute, lobby, cleo, "Which password of which lighthouse?")
+	w.says(50*day, harbor, ben, "We picked walnut for the piano")
+	var pairs []string
+	for _, query := range []string{"lighthouse password", "piano", "walnut piano", "the lighthouse keeper's password", "Which password of which lighthouse?"} {
+		pairs = append(pairs, "search_memory", fmt.Sprintf(`{"query":%q,"limit":25}`, query))
+	}
+	m := w.withTools(uses(pairs...))
+	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	all := m.last().Messages[1].Content + strings.Join(m.outcomes(), "\n")
+	numbers := map[int]bool{}
+	for _, h := range a.Trace.Recalled {
+		if h.Number > 0 && (numbers[h.Number] || strings.Count(all, fmt.Sprintf("[%d] ", h.Number)) != 1) {
+			t.Errorf("[%d] is there %d times", h.Number, strings.Count(all, fmt.Sprintf("[%d] ", h.Number)))
+		}
+		numbers[h.Number] = true
+	}
+	twice := 0
+	for i := range 60 {
+		if said := fmt.Sprintf("The lighthouse password of day %d is", i); strings.Count(all, said) > 1 {
+			twice++
+		}
+	}
+	if n := strings.Count(all, "We picked walnut"); twice > 0 || n != 1 || len(numbers) < 30 || strings.Count(all, "• <@22> (Ben)") != 1 {
+		t.Errorf("%d are there twice, walnut %d times, %d numbers:\n%s", twice, n, len(numbers), all)
+	}
+}
+
+func TestSearchesAreNarrowed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.noise()
+	said := map[string]memory.MessageID{
+		"old":    w.says(60*day, harbor, ben, "Zebras eat oats"),
+		"cleos":  w.says(50*day, harbor, cleo, "Zebras eat plums"),
+		"lobby":  w.says(45*day, lobby, ben, "Zebras eat hay"),
+		"secret": w.says(44*day, vault, ben, "Zebras eat canaries"),
+	}
+	q := w.asks(lobby, "What is the lighthouse password?")
+	for _, tt := range []struct {
+		arguments string
+		want      []string
+		text      string
+	}{
+		{`{"query":"zebras"}`, []string{"old", "cleos", "lobby"}, ""},
+		{`{"query":"zebras","author":"Ben","channel":null}`, []string{"old", "lobby"}, ""},
+		{`{"query":"zebras","author":"<@23>"}`, []string{"cleos"}, ""},
+		{`{"query":"zebras","author":"‹@23›"}`, []string{"cleos"}, ""},
+		{`{"query":"zebras","author":"Nobody"}`, nil, "Nobody of that name is known."},
+		{`{"query":"zebras","channel":"#harbor"}`, []string{"old", "cleos"}, ""},
+		{`{"query":"zebras","channel":"<#901>"}`, []string{"lobby"}, ""},
+		{`{"query":"zebras","channel":"vault"}`, nil, "There is no channel of that name that everybody"},
+		{`{"query":"zebras","channel":"<#903>"}`, nil, "There is no channel of that name that everybody"},
+		{`{"query":"zebras","channel":"nowhere"}`, nil, "There is no channel of that name that everybody"},
+		{`{"query":"zebras","since":"2024-04-26"}`, []string{"cleos", "lobby"}, ""},
+		{`{"query":"zebras","until":"2024-04-26"}`, []string{"old", "cleos"}, ""},
+		{`{"query":"zebras","since":"2024-04-26","until":"2024-04-26"}`, []string{"cleos"}, ""},
+		{`{"query":"zebras","since":"2024-04-27","until":"2024-04-26"}`, nil, `"until" is before "since".`},
+		{`{"query":"zebras","since":"2030-01-01"}`, nil, "Nothing was found"},
+	} {
+		m := w.withTools(uses("search_memory", tt.arguments))
+		a := w.answer(q)
+		var got []string
+		for name, id := range said {
+			if slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == id && h.Context }) {
+				got = append(got, name)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(tt.want)
+		outcome := m.outcomes()[0]
+		if !slices.Equal(got, tt.want) || !strings.HasPrefix(outcome, tt.text) {
+			t.Errorf("%s: found %q, want %q: %s", tt.arguments, got, tt.want, outcome)
+		}
+		hasNot(t, outcome, "canaries")
+	}
+	// A question that is narrowed down itself is never widened.
+	q.Filter = Filter{Since: noon.Add(-52 * day), Until: noon.Add(-47 * day), From: []memory.UserID{cleo, ann}, In: []memory.ChannelID{harbor}}
+	for _, arguments := range []string{
+		`{"query":"zebras"}`, `{"query":"zebras","since":"2020-01-01","until":"2030-01-01"}`, `{"query":"zebras","author":"Ben"}`, `{"query":"zebras","channel":"lobby"}`,
+	} {
+		m := w.withTools(uses("search_memory", arguments))
+		w.answer(q)
+		hasNot(t, m.outcomes()[0], "oats", "hay", "canaries")
+	}
+}
+
+func TestBadCallsCanBeMended(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
+	long := strings.Repeat("x", 301)
+	for _, tt := range []struct{ tool, arguments, outcome, told string }{
+		{"search_memory", `{"query":`, callBad, "The arguments aren't a JSON object. Wanted is an object with author, channel, limit, query (required), since, until."},
+		{"search_memory", `["x"]`, callBad, "aren't a JSON object"},
+		{"search_memory", `null`, callBad, "aren't a JSON object"},
+		{"search_memory", `{"query":"x"} {}`, callBad, "aren't a JSON object"},
+		{"search_memory", ``, callBad, `"query" is missing: a text of 1 to 300 characters.`},
+		{"search_memory", `{"query":null}`, callBad, `"query" is missing`},
+		{"search_memory", `{"query":"x","q":"y"}`, callBad, `There is no "q". Wanted is an object with author, channel,`},
+		{"search_memory", `{"query":7}`, callBad, `"query" has to be a text of 1 to 300 characters.`},
+		{"search_memory", `{"query":"  "}`, callBad, `"query" has to be a text of 1 to 300 characters.`},
+		{"search_memory", `{"query":"` + long + `"}`, callBad, `"query" has to be a text of 1 to 300 characters.`},
+		{"search_memory", `{"query":"x","limit":0}`, callBad, `"limit" has to be a whole number from 1 to 25.`},
+		{"search_memory", `{"query":"x","limit":2.5}`, callBad, `"limit" has to be a whole number from 1 to 25.`},
+		{"search_memory", `{"query":"x","limit":"3"}`, callBad, `"limit" has to be a whole number from 1 to 25.`},
+		{"search_memory", `{"query":"x","since":"yesterday"}`, callBad, `"since" has to be a date such as 2024-06-30.`},
+		{"search_memory", `{"query":{}}`, callBad, `"query" has to be a text`},
+		{"remember", `{"name":"x","text":"y","sources":[1,"2"]}`, callBad, `"sources[1]" has to be a whole number of at least 1.`},
+		{"remember", `{"name":"x","text":"y","aliases":[` + strings.Repeat(`"a",`, 20) + `"a"]}`, callBad, `"aliases" has to be a list of at most 20, each a text of 1 to 100 characters.`},
+		{"remember", `{"name":"x","text":true}`, callBad, `"text" has to be a text of 1 to 2000`},
+		{"current_time", `{"zone":"Mars"}`, callBad, `"zone" has to be the IANA name of a time zone`},
+		{"current_time", `{"zone":"../../etc/passwd"}`, callBad, `"zone" has to be`},
+		{"current_time", `{"zone":"Local"}`, callBad, `"zone" has to be`},
+		{"search_memory", `{"query":"` + strings.Repeat("x", mostArguments) + `"}`, callBad, "The arguments are too long: at most 4000 bytes."},
+		{"drop_tables", `{}`, callUnknown, "There is no tool of that name. There are: search_memory, get_participant, remember, current_time, conversation_history."},
+	} {
+		m := w.withTools(uses(tt.tool, tt.arguments), uses("current_time", `{}`), writes("Well."))
+		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+		checkShape(t, m.last())
+		got := m.outcomes()
+		if len(got) != 2 || !strings.Contains(got[0], tt.told) || !strings.HasPrefix(got[1], "[2024-06-15 12:00] Saturday, UTC") || a.Text != "Well." {
+			t.Errorf("%s(%.60s): told %q, answered %q", tt.tool, tt.arguments, got, a.Text)
+		}
+		if a.Trace.Calls[0].Outcome != tt.outcome || a.ToolFailed != nil {
+			t.Errorf("%s(%.60s) came out as %+v, %v", tt.tool, tt.arguments, a.Trace.Calls, a.ToolFailed)
+		}
+		rec := a.Records[1]
+		if want := map[bool]string{true: unknownTool, false: tt.tool}[tt.outcome == callUnknown]; rec.Method != want || rec.Outcome != tt.outcome || rec.Speaker != memory.SpeakerTool {
+			t.Errorf("%s(%.60s) is recorded as %+v", tt.tool, tt.arguments, rec)
+		}
+	}
+}
+
+// A model that calls without end is ended.
+func TestEndlessCalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
+	for name, again := range map[string]step{
+		"the same": uses("search_memory", `{"query":"x","limit":3}`),
+		"turned":   uses("search_memory", `{"limit":3,"query":"x"}`),
+		"always anew": func(r chat.Request) (chat.Reply, error) {
+			return uses("search_memory", fmt.Sprintf(`{"query":"x%d"}`, len(r.Messages)))(r)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			steps := slices.Repeat([]step{again}, 20)
+			steps[0] = uses("search_memory", `{"query":"x","limit":3}`)
+			m := w.withTools(steps...)
+			a, err := w.engine.Answer(t.Context(), w.asks(lobby, "What is the lighthouse password?"), nil)
+			if err == nil || err.Error() != "the model answered nothing" || len(m.got) != 5 {
+				t.Errorf("%d requests, %v", len(m.got), err)
+			}
+			last := m.last()
+			checkShape(t, last)
+			if told := last.Messages[len(last.Messages)-1]; len(last.Tools) > 0 || told.Role != chat.User || !strings.HasPrefix(told.Content, noMoreRounds) {
+				t.Errorf("at last %q is said, with %d tools", told.Content, len(last.Tools))
+			}
+			repeated := 0
+			for _, c := range a.Trace.Calls {
+				if c.Outcome == callRepeated {
+					repeated++
+				}
+			}
+			if want := 3; name != "always anew" && (repeated != want || !strings.Contains(m.outcomes()[1], "You have asked that already; what you were told then, by call 1")) {
+				t.Errorf("%d repeated: %q", repeated, m.outcomes())
+			}
+			if len(a.Records) != 6 || a.Records[5].Outcome != "failed" || a.Usage.Calls != 5 {
+				t.Errorf("records %+v, usage %+v", a.Records, a.Usage)
+			}
+		})
+	}
+}
+
+func TestManyCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for _, n := range []int{5, 10, 16, 17, 100} {
+		var pairs []string
+		for i := range n {
+			pairs = append(pairs, "search_memory", fmt.Sprintf(`{"query":"x%d"}`, i))
+		}
+		m := w.withTools(func(r chat.Request) (chat.Reply, error) {
+			reply, err := uses(pairs...)(r)
+			for i := range reply.Calls {
+				reply.Calls[i].ID = "" // as some servers leave it
+			}
+			return reply, err
+		})
+		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+		checkShape(t, m.last())
+		got := m.outcomes()
+		if len(got) != min(n, mostAnswered) || a.Text != "Done." {
+			t.Fatalf("%d calls: told %q", n, got)
+		}
+		for i, c := range a.Trace.Calls {
+			want := callOK
+			if i >= mostCalls {
+				want = callTooMany
+			}
+			if c.Outcome != want || (want == callTooMany) != strings.HasPrefix(got[i], "Too many calls at once: at most 5 are made.") {
+				t.Errorf("call %d of %d came out as %q: %s", i, n, c.Outcome, got[i])
+			}
+		}
+		if use := w.engine.ToolUse(); n == 10 && !slices.Equal(use, []ToolUse{{"search_memory", callOK, 5}, {"search_memory", callTooMany, 5}}) {
+			t.Errorf("counted %+v", use)
+		}
+		// What was too much may be called again.
+		if n == 10 {
+			m = w.withTools(uses(pairs...), uses(pairs[12:14]...))
+			w.answer(w.asks(lobby, "What is the lighthouse password?"))
+			if got := m.outcomes(); got[len(got)-1] != "Nothing was found that isn't shown already." {
+				t.Errorf("then told %q", got)
+			}
+		}
+	}
+}

@@ -1,0 +1,61 @@
+// Package chat is what is said to a model and by it, whatever server it is at.
+package chat
+
+import "encoding/json"
+
+// The roles of messages.
+const (
+	System    = "system"
+	User      = "user"
+	Assistant = "assistant"
+	FromTool  = "tool"
+)
+
+// Message is one message of a talk with a model.
+type Message struct {
+	Role    string
+	Content string
+	Images  []Image // shown with Content, in a user's message only
+	Calls   []Call  // of tools, in an assistant's message only
+	CallID  string  // of the call whose outcome this is, in a tool's message only
+}
+
+// Image is a picture for a model that can see.
+type Image struct {
+	Type string // of its data, such as "image/png"
+	Data []byte
+}
+
+// Tool is something that a model may call.
+type Tool struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage // the JSON schema of an object
+}
+
+// Call is a tool's call by a model.
+type Call struct {
+	ID        string
+	Name      string
+	Arguments string // as the model wrote them: a JSON object, if it did well
+}
+
+// Request is what a model is asked.
+type Request struct {
+	Messages    []Message
+	Tools       []Tool   // that it may call; none: it has to answer
+	Temperature *float64 // from 0 to 2; nil: as configured
+}
+
+// Reply is what a model said.
+type Reply struct {
+	// Text is what members may see. It is all that was streamed, but where a model closes a thought that it never
+	// opened: what it wrote before was the thought, and isn't in Text.
+	Text             string
+	Calls            []Call // in the order in which the model made them
+	Model            string // that wrote it, by its server's name for it
+	Instead          error  // why another wrote it than was asked first; nil if none did
+	FinishReason     string // "stop", "tool_calls", or "length" where the longest answer ended it
+	PromptTokens     int    // as the server counts; 0 if it didn't say
+	CompletionTokens int
+}

@@ -1,0 +1,193 @@
+package config
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Fallback is the model that stands in for others.
+type Fallback struct {
+	Model       string   `toml:"model" help:"The model's name, as its server knows it. Empty: none; while the model is away Hark quotes what it recalled."`
+	BaseURL     string   `toml:"base_url" help:"Its server, up to and including /v1. Empty: llm.base_url, with llm.api_key and llm.headers, which no other server is sent."`
+	APIKey      Secret   `toml:"api_key" help:"Its server's key. Empty: none is sent, but to llm.base_url llm.api_key."`
+	Vision      bool     `toml:"vision" help:"Whether it can see images."`
+	Temperature *float64 `toml:"temperature" help:"How freely it writes, from 0 to 2. Left out: as llm.temperature." example:"0.7"`
+	Headers     Headers  `toml:"headers" help:"As llm.headers, for its server." example:"{ \"X-Title\" = \"Hark\" }"`
+}
+
+// Model is one of those that people can choose among besides the default.
+type Model struct {
+	Name        string   `toml:"name" help:"The name by which people choose it, other than the other models' and llm.model." example:"\"local\""`
+	Model       string   `toml:"model" help:"The model's name, as its server knows it." example:"\"qwen3:8b\""`
+	BaseURL     string   `toml:"base_url" help:"Its server, up to and including /v1. Left out: llm.base_url, with llm.api_key and llm.headers, which no other server is sent." example:"\"http://localhost:11434/v1\""`
+	APIKey      Secret   `toml:"api_key" help:"Its server's key. Left out: none is sent, but to llm.base_url llm.api_key." example:"\"\""`
+	APIKeyFile  string   `toml:"api_key_file" help:"A file that holds the key, instead of api_key." example:"\"/run/secrets/local_key\""`
+	APIKeyEnv   string   `toml:"api_key_env" help:"An environment variable of your own that holds the key, instead of api_key. Its name doesn't begin with HARK_." example:"\"LOCAL_KEY\""`
+	Window      int      `toml:"window" help:"How many tokens it takes for prompt and answer together, as llm.window." example:"8192"`
+	Vision      bool     `toml:"vision" help:"Whether it can see images." example:"false"`
+	Temperature *float64 `toml:"temperature" help:"How freely it writes, from 0 to 2. Left out: as llm.temperature." example:"0.7"`
+	Headers     Headers  `toml:"headers" help:"As llm.headers, for its server." example:"{ \"X-Title\" = \"Hark\" }"`
+}
+
+// Headers are sent with every request to a server. Their values may be secret.
+type Headers map[string]Secret
+
+// Reveal is the headers with their values; nil if there are none.
+func (h Headers) Reveal() map[string]string {
+	if len(h) == 0 {
+		return nil
+	}
+	all := make(map[string]string, len(h))
+	for name, value := range h {
+		all[name] = value.Reveal()
+	}
+	return all
+}
+
+// headersOf takes a table of texts, or lines such as "X-Title: Hark".
+func headersOf(value any) (Headers, bool) {
+	h := Headers{}
+	switch value := value.(type) {
+	case map[string]any:
+		for name, v := range value {
+			text, ok := v.(string)
+			if !ok {
+				return nil, false
+			}
+			h[name] = NewSecret(strings.TrimSpace(text))
+		}
+	case string:
+		for line := range strings.Lines(value) {
+			name, text, ok := strings.Cut(line, ":")
+			if !ok && strings.TrimSpace(line) != "" {
+				return nil, false
+			}
+			if ok {
+				h[strings.TrimSpace(name)] = NewSecret(strings.TrimSpace(text))
+			}
+		}
+	default:
+		return nil, false
+	}
+	return h, h.valid()
+}
+
+var (
+	headerName  = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+	headerValue = regexp.MustCompile(`^[\t\x20-\x7e\x80-\x{10ffff}]+$`)
+)
+
+func (h Headers) valid() bool {
+	for name, value := range h {
+		if !headerName.MatchString(name) || !headerValue.MatchString(value.Reveal()) {
+			return false
+		}
+	}
+	return true
+}
+
+// readKeys takes the further models' keys from where they are said to be.
+func (s *settings) readKeys(c *Config, env func(string) (string, bool)) {
+	for i := range c.LLM.Models {
+		m := &c.LLM.Models[i]
+		key := func(name string) string { return itemKey("llm.models."+name, i+1) }
+		given := 0
+		for _, is := range []bool{m.APIKey.IsSet(), m.APIKeyFile != "", m.APIKeyEnv != ""} {
+			if is {
+				given++
+			}
+		}
+		switch {
+		case given > 1:
+			s.problem(s.from[itemKey("llm.models", i+1)], "llm.models wants one of api_key, api_key_file and api_key_env, not several")
+		case m.APIKeyFile != "":
+			text, _ := s.readSecret(s.from[key("api_key_file")], m.APIKeyFile)
+			m.APIKey = NewSecret(text)
+		case m.APIKeyEnv != "":
+			text, ok := lookup(env, m.APIKeyEnv)
+			m.APIKey = NewSecret(strings.TrimSpace(text))
+			if !ok || !m.APIKey.IsSet() {
+				s.problem(s.from[key("api_key_env")], "%s isn't set; put the key into it", m.APIKeyEnv)
+			}
+		}
+	}
+}
+
+// inherit gives the further models and the fallback what they leave to the default. Its key and headers may be secret: they go to
+// its own server only.
+func (l *LLM) inherit() {
+	own := func(base *string, key *Secret, headers *Headers, temperature **float64) {
+		if *base == "" {
+			*base = l.BaseURL
+		}
+		if strings.TrimRight(*base, "/") == strings.TrimRight(l.BaseURL, "/") {
+			if !key.IsSet() {
+				*key = l.APIKey
+			}
+			if *headers == nil {
+				*headers = l.Headers
+			}
+		}
+		if *temperature == nil {
+			*temperature = l.Temperature
+		}
+	}
+	for i := range l.Models {
+		m := &l.Models[i]
+		own(&m.BaseURL, &m.APIKey, &m.Headers, &m.Temperature)
+	}
+	if f := &l.Fallback; f.Model != "" {
+		own(&f.BaseURL, &f.APIKey, &f.Headers, &f.Temperature)
+	}
+}
+
+// longestName is as long as a name to choose by may be, in characters: as much as Discord shows of one.
+const longestName = 100
+
+func (s *settings) checkModels(l LLM) {
+	const warmth = "a number from 0 to 2"
+	warm := func(t *float64) bool { return t == nil || *t >= 0 && *t <= 2 }
+	f := l.Fallback
+	s.want(f.BaseURL == "" || isHTTP(f.BaseURL), "llm.fallback.base_url", "an address that begins with http:// or https://, or nothing")
+	s.want(warm(f.Temperature), "llm.fallback.temperature", warmth)
+	if l.Model == "" {
+		s.want(f.Model == "", "llm.fallback.model", "a model for which it can stand in: name one in llm.model")
+		s.want(len(l.Models) == 0, itemKey("llm.models", 1), "a default besides: name it in llm.model")
+		return
+	}
+	// "default" is what people choose to choose nothing.
+	const none = "default"
+	s.want(len(l.Models) == 0 || !strings.EqualFold(l.Model, none), "llm.model", "another name than \"default\" where there are llm.models")
+	taken := map[string]bool{strings.ToLower(l.Model): true}
+	for i, m := range l.Models {
+		want := func(ok bool, name, what string) { s.want(ok, itemKey("llm.models."+name, i+1), what) }
+		name := strings.ToLower(m.Name)
+		want(m.Name != "" && m.Name == strings.TrimSpace(m.Name) && utf8.RuneCountInString(m.Name) <= longestName && !strings.ContainsAny(m.Name, "\r\n"),
+			"name", "a text of 1 to "+strconv.Itoa(longestName)+" characters in one line, without spaces at its ends")
+		want(name == "" || !taken[name], "name", "a name that no other model has, nor llm.model")
+		want(name != none, "name", "another name than \"default\", by which people choose llm.model")
+		taken[name] = true
+		want(m.Model != "", "model", "the model's name, as its server knows it")
+		want(isHTTP(m.BaseURL), "base_url", "an address that begins with http:// or https://")
+		want(m.Window >= 0, "window", "a number above 0, or 0 for what is known of the model")
+		want(warm(m.Temperature), "temperature", warmth)
+		want(!strings.HasPrefix(m.APIKeyEnv, "HARK_"), "api_key_env", "a variable of your own: those that begin with HARK_ are Hark's")
+	}
+}
+
+// readSecret is what the file at path holds; where says what has named it.
+func (s *settings) readSecret(where, path string) (string, bool) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		s.problem(where, "read secret: %w", err)
+		return "", false
+	}
+	text := strings.TrimSpace(string(data))
+	if text == "" {
+		s.problem(where, "%s is empty; put the secret into it", path)
+	}
+	return text, text != ""
+}

@@ -1,0 +1,91 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+const referenceHead = `# Configuration
+
+Every setting with its environment variable and its default. All have defaults, and none is needed but the token of the bot. A setting
+is taken from the file that ` + "`--config` or `HARK_CONFIG`" + ` names, else from ` + "`config.toml`" + ` in the working directory; a variable goes before the
+file, and ` + "`--data`" + ` before both. An empty variable counts as not set. A secret can also be read from a file, whose name is in a variable
+with ` + "`_FILE`" + ` at its end: ` + "`HARK_DISCORD_TOKEN_FILE=/run/secrets/token`" + `.
+
+What Hark doesn't know is an error that names the line and the nearest key. [config.example.toml](../config.example.toml) has the same as a
+file to begin from. What admins decide in Discord goes before what is configured: see [commands](commands.md).
+
+This page is made from the code: ` + "`go test ./internal/config -update`" + ` writes it anew.
+`
+
+// Reference is every setting as a page in Markdown. It is docs/configuration.md.
+func Reference() string {
+	var b strings.Builder
+	b.WriteString(referenceHead)
+	c := Default()
+	fields, lists := fieldsOf(&c), listsOf(&c)
+	for _, s := range sections() {
+		if s.name == "" {
+			b.WriteString("\n## Without a section\n\n")
+		} else {
+			fmt.Fprintf(&b, "\n## [%s]\n\n", s.name)
+			paragraph(&b, "", s.help)
+			b.WriteByte('\n')
+		}
+		for _, f := range fields {
+			if parent(f.key) == s.name {
+				paragraph(&b, "- ", f.described())
+			}
+		}
+		for _, l := range lists {
+			if parent(l.key) == s.name {
+				l.describe(&b)
+			}
+		}
+	}
+	return b.String()
+}
+
+// parent is the section that a key is in.
+func parent(key string) string { return strings.TrimSuffix(strings.TrimSuffix(key, last(key)), ".") }
+
+// described is the field in a sentence or more.
+func (f field) described() string {
+	holds := "no default"
+	switch value := f.toml(); {
+	case f.secret():
+		holds = "a secret, also `" + f.env() + "_FILE`"
+	case value == `""`:
+		holds = "empty by default"
+	case value != "":
+		holds = "default `" + value + "`"
+	case f.example != "":
+		holds = "no default; such as `" + f.example + "`"
+	}
+	return fmt.Sprintf("**`%s`** (`%s`; %s). %s", f.key, f.env(), holds, f.help)
+}
+
+func (l list) describe(b *strings.Builder) {
+	fmt.Fprintf(b, "\n### [[%s]]\n\n", l.key)
+	paragraph(b, "", l.help)
+	b.WriteByte('\n')
+	for _, f := range l.fields() {
+		paragraph(b, "- ", fmt.Sprintf("**`%s`** (such as `%s`). %s", last(f.key), f.example, f.help))
+	}
+}
+
+// paragraph writes text in lines of at most 130 characters, the first of them behind a mark.
+func paragraph(b *strings.Builder, mark, text string) {
+	line := mark
+	for i, word := range strings.Fields(text) {
+		if i > 0 && len(line)+1+len(word) > 130 {
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line = strings.Repeat(" ", len(mark))
+		}
+		if strings.TrimSpace(line) != "" && line != mark {
+			line += " "
+		}
+		line += word
+	}
+	b.WriteString(line + "\n")
+}

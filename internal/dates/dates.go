@@ -1,0 +1,87 @@
+// Package dates reads the times that people write to narrow a search down: days, and how long ago. The command line and
+// commands of Discord understand the same.
+package dates
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrUnknown says that a text tells no time.
+var ErrUnknown = errors.New("write a date such as 2024-05-31, today or yesterday, or how long ago, such as 90d, 12h or 3 weeks")
+
+// Today and Yesterday are the days that have names.
+const (
+	Today     = "today"
+	Yesterday = "yesterday"
+)
+
+// mostDays is how long ago a time can be, so that none leaves the calendar.
+const mostDays = 100_000
+
+// ago is how long ago something was, in one unit.
+var ago = regexp.MustCompile(`^(\d{1,6}) ?([a-z]+)( ago)?$`)
+
+// units are those of what was some time ago, by their names: in days or months, or as a duration.
+var units = map[string]struct {
+	months, days int
+	time         time.Duration
+}{
+	"min": {time: time.Minute}, "mins": {time: time.Minute}, "minute": {time: time.Minute}, "minutes": {time: time.Minute},
+	"h": {time: time.Hour}, "hour": {time: time.Hour}, "hours": {time: time.Hour},
+	"d": {days: 1}, "day": {days: 1}, "days": {days: 1},
+	"w": {days: 7}, "week": {days: 7}, "weeks": {days: 7},
+	"mo": {months: 1}, "month": {months: 1}, "months": {months: 1},
+	"y": {months: 12}, "year": {months: 12}, "years": {months: 12},
+}
+
+// Parse is the time that text tells, seen from now: a day in zone, from its first moment to the end of it, which is the first
+// moment of the next; or a moment, which ends where it begins. The error is ErrUnknown, with the text before it.
+func Parse(text string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
+	written := text
+	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
+	now = now.In(zone)
+	year, month, day := now.Date()
+	switch text {
+	case Today:
+		return aDay(year, month, day, zone)
+	case Yesterday:
+		return aDay(year, month, day-1, zone)
+	}
+	if at, err := time.Parse(time.DateOnly, text); err == nil {
+		return aDay(at.Year(), at.Month(), at.Day(), zone)
+	}
+	if at, err := time.Parse(time.RFC3339, strings.ToUpper(text)); err == nil {
+		return at, at, nil
+	}
+	if at, err := time.ParseInLocation("2006-01-02 15:04", text, zone); err == nil {
+		return at, at, nil
+	}
+	if at, ok := before(text, now); ok {
+		return at, at, nil
+	}
+	return from, to, fmt.Errorf("%q is no time: %w", written, ErrUnknown)
+}
+
+func aDay(year int, month time.Month, day int, zone *time.Location) (from, to time.Time, err error) {
+	return time.Date(year, month, day, 0, 0, 0, 0, zone), time.Date(year, month, day+1, 0, 0, 0, 0, zone), nil
+}
+
+// before is the time so long before now as text says.
+func before(text string, now time.Time) (time.Time, bool) {
+	if m := ago.FindStringSubmatch(text); m != nil {
+		n, _ := strconv.Atoi(m[1]) // it is a number that isn't long
+		unit, known := units[m[2]]
+		if known && n*(unit.days+31*unit.months) < mostDays {
+			return now.AddDate(0, -n*unit.months, -n*unit.days).Add(-time.Duration(n) * unit.time), true
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 { // such as 1h30m
+		return now.Add(-d), true
+	}
+	return time.Time{}, false
+}

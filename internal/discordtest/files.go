@@ -1,0 +1,146 @@
+package discordtest
+
+import (
+	"mime/multipart"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	// uploadLimit is how many bytes all files of a message may have together, where nobody pays for more.
+	uploadLimit = 10 << 20
+	filesLimit  = 10
+	suppressed  = 1 << 2 // the flag of a message whose links have no previews
+)
+
+// file is one part of a multipart request.
+type file struct {
+	name    string // of the field
+	header  *multipart.FileHeader
+	content []byte
+}
+
+// fileField is what the field of a file is called: the number is what attachments refer to it by.
+var fileField = regexp.MustCompile(`^files?\[?([0-9]{1,3})\]?$`)
+
+// number is what attachments refer to the file by; -1 if its field's name doesn't say.
+func (f file) number() int {
+	m := fileField.FindStringSubmatch(f.name)
+	if m == nil {
+		return -1
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
+}
+
+// checkFiles asserts what Discord asks of the files of a request, and of what the request says of files; m is the message
+// that it edits, or nil.
+func (s *Server) checkFiles(c *call, b *messageBody, m *stored) *reply {
+	total, numbers := 0, map[int]bool{}
+	for _, f := range c.files {
+		total += len(f.content)
+		n := f.number()
+		if n < 0 || numbers[n] || f.header.Filename == "" {
+			s.misuse(BadFiles, "%s %s: field %q with the name %q", c.r.Method, c.path, f.name, f.header.Filename)
+			return new(invalid("files", "INVALID", "No file can be told by that field."))
+		}
+		numbers[n] = true
+	}
+	if len(c.files) > filesLimit || len(b.Attachments) > filesLimit {
+		s.misuse(BadFiles, "%s %s: %d files", c.r.Method, c.path, max(len(c.files), len(b.Attachments)))
+		return new(invalid("attachments", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length."))
+	}
+	if total > uploadLimit {
+		s.misuse(BadFiles, "%s %s: %d bytes", c.r.Method, c.path, total)
+		return new(refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large"))
+	}
+	for _, a := range b.Attachments {
+		there := m != nil && slices.ContainsFunc(m.Attachments, func(old Attachment) bool { return old.ID == a.ID })
+		if !there && !numbers[int(a.ID)] {
+			s.misuse(BadFiles, "%s %s: attachment %d, which isn't there", c.r.Method, c.path, a.ID)
+			return new(invalid("attachments", "ATTACHMENT_NOT_FOUND", "Unknown attachment"))
+		}
+	}
+	return nil
+}
+
+// attach gives m the files of a request, beside those of what it had that the request names, or all if it names none.
+func (s *Server) attach(c *call, b *messageBody, m *stored) {
+	if b.Attachments != nil {
+		kept := []Attachment{}
+		for _, old := range m.Attachments {
+			if slices.ContainsFunc(b.Attachments, func(a Attachment) bool { return a.ID == old.ID }) {
+				kept = append(kept, old)
+			} else {
+				delete(s.cdn, filePath(old.URL))
+			}
+		}
+		m.Attachments = kept
+	}
+	for _, f := range c.files {
+		description := ""
+		for _, a := range b.Attachments {
+			if int(a.ID) == f.number() {
+				description = a.Description
+			}
+		}
+		WithData(f.header.Filename, description, f.header.Header.Get("Content-Type"), f.content)(s, m)
+	}
+}
+
+// WithData attaches a file that can be fetched from where its URL leads. Its type is what its sender says.
+func WithData(name, description, contentType string, data []byte) Saying {
+	return func(s *Server, m *stored) {
+		WithFile(name, description)(s, m)
+		a := &m.Attachments[len(m.Attachments)-1]
+		a.ContentType, a.Size = contentType, len(data)
+		s.cdn[filePath(a.URL)] = slices.Clone(data)
+	}
+}
+
+// filePath is the path of a file's URL.
+func filePath(url string) string {
+	path, _, _ := strings.Cut(strings.TrimPrefix(url, "https://cdn.discordapp.com"), "?")
+	return path
+}
+
+// File is what a file holds that Discord still has.
+func (s *Server) File(a Attachment) (data []byte, there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	data, there = s.cdn[filePath(a.URL)]
+	return slices.Clone(data), there
+}
+
+// Expire has a file's URL lead nowhere any more.
+func (s *Server) Expire(a Attachment) { s.change(func() { delete(s.cdn, filePath(a.URL)) }) }
+
+// serveFile answers as Discord's servers for files do, which ask for no token and shouldn't be told it.
+func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
+	c := &call{r: r, path: r.URL.Path}
+	n := s.record(c)
+	inj := s.injected(c)
+	if inj != nil && !inj.before(s, w, r) {
+		s.finish(n, inj.status())
+		return
+	}
+	var data []byte
+	there := false
+	s.change(func() {
+		if r.Header.Get("Authorization") != "" {
+			s.misuse(BadFiles, "GET %s: the token is told to a server for files", c.path)
+		}
+		data, there = s.cdn[c.path]
+	})
+	if !there {
+		s.finish(n, http.StatusNotFound)
+		http.Error(w, "This content is no longer available.", http.StatusNotFound)
+		return
+	}
+	s.finish(n, http.StatusOK)
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Write(data)
+}

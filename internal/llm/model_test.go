@@ -1,0 +1,290 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hark/internal/chat"
+	"hark/internal/llmtest"
+)
+
+// standing is a model at one fake server with a fallback at another.
+func standing(t *testing.T) (m *Model, first, second *llmtest.Server) {
+	first, second = llmtest.New(t), llmtest.New(t)
+	c, _ := client(first, func(c *Config) { c.Model, c.Retries, c.Vision = "first", 0, true })
+	fallback, _ := client(second, func(c *Config) { c.Model, c.Retries = "second", 0 })
+	return WithFallback(c, fallback), first, second
+}
+
+func TestFallback(t *testing.T) {
+	t.Parallel()
+	busy, well := llmtest.Fail(503, "", ""), llmtest.Say("well")
+	noTools := llmtest.Fail(400, "", "second does not support tools")
+	for name, test := range map[string]struct {
+		first, second []llmtest.Reply
+		by            string // who wrote it
+		kind          Kind   // of the error, if there is one
+		asked         int    // how often the second was
+	}{
+		"the first is well":             {first: []llmtest.Reply{well}, by: "first"},
+		"the first fails":               {[]llmtest.Reply{busy}, []llmtest.Reply{well}, "second", 0, 1},
+		"the first is gone":             {[]llmtest.Reply{{Cut: llmtest.Reset}}, []llmtest.Reply{well}, "second", 0, 1},
+		"the first takes no more":       {[]llmtest.Reply{llmtest.RateLimited(time.Hour)}, []llmtest.Reply{well}, "second", 0, 1},
+		"the first has no credit":       {[]llmtest.Reply{llmtest.Fail(402, "", "")}, []llmtest.Reply{well}, "second", 0, 1},
+		"the first thinks and fails":    {[]llmtest.Reply{{Text: []string{"<think>hm"}, Cut: llmtest.NoFinish}}, []llmtest.Reply{well}, "second", 0, 1},
+		"the first is cut in a call":    {[]llmtest.Reply{{Tools: []llmtest.ToolCall{{ID: "1", Name: "f", Arguments: []string{"{}"}}}, Cut: llmtest.NoFinish}}, []llmtest.Reply{well}, "second", 0, 1},
+		"the first fails after text":    {[]llmtest.Reply{{Text: []string{"We"}, Cut: llmtest.NoFinish}}, nil, "first", CutOff, 0},
+		"the first wants less":          {[]llmtest.Reply{llmtest.TooLong()}, nil, "", TooLong, 0},
+		"the first takes no tools":      {[]llmtest.Reply{llmtest.Fail(400, "", "it does not support tools")}, nil, "", Rejected, 0},
+		"the first can't see":           {[]llmtest.Reply{llmtest.Fail(400, "", "it does not support images")}, nil, "", Rejected, 0},
+		"both fail":                     {[]llmtest.Reply{busy}, []llmtest.Reply{llmtest.RateLimited(0)}, "", RateLimited, 1},
+		"the second wants less":         {[]llmtest.Reply{busy}, []llmtest.Reply{llmtest.TooLong()}, "", TooLong, 1},
+		"the second fails after text":   {[]llmtest.Reply{busy}, []llmtest.Reply{{Text: []string{"We"}, Cut: llmtest.NoFinish}}, "second", CutOff, 1},
+		"the second takes no tools":     {[]llmtest.Reply{busy}, []llmtest.Reply{noTools, well}, "second", 0, 2},
+		"the second fails without them": {[]llmtest.Reply{busy}, []llmtest.Reply{noTools, busy}, "", Server, 2},
+	} {
+		m, first, second := standing(t)
+		first.Queue(test.first...)
+		second.Queue(test.second...)
+		var deltas strings.Builder
+		reply, err := m.Chat(t.Context(), armed(), func(s string) { deltas.WriteString(s) })
+		checkError(t, err)
+		if kind(err) != test.kind || err == nil && reply.Text != "well" || test.by != "" && reply.Model != test.by || deltas.String() != reply.Text {
+			t.Errorf("%s: %+v, %v, deltas %q", name, reply, err, deltas.String())
+		}
+		if (reply.Instead != nil) != (test.asked > 0) {
+			t.Errorf("%s: instead because %v", name, reply.Instead)
+		}
+		if n := len(second.Requests()); n != test.asked {
+			t.Errorf("%s: the second was asked %d times", name, n)
+		}
+		if m.Name() != "first" || len(first.Requests()) != 1 {
+			t.Errorf("%s: it is %s, asked %d times", name, m.Name(), len(first.Requests()))
+		}
+		for _, r := range second.Requests() {
+			if len(r.Messages[3].Images) != 0 || r.Messages[3].Content != "What is it?\n"+unseen {
+				t.Errorf("%s: what can't see was sent %s", name, r.Body)
+			}
+		}
+		if test.kind != 0 && test.asked > 0 && test.by == "" && !strings.Contains(err.Error(), "it was asked because the model's server at "+first.URL()) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Where tools were called already, a fallback that takes none can't go on.
+func TestFallbackAmidTools(t *testing.T) {
+	t.Parallel()
+	m, first, second := standing(t)
+	first.Queue(llmtest.Fail(503, "", ""))
+	second.Queue(llmtest.Fail(400, "", "it does not support tools"))
+	r := armed()
+	r.Messages = append(r.Messages, chat.Message{Role: chat.Assistant, Calls: []chat.Call{{ID: "1", Name: "f"}}}, chat.Message{Role: chat.FromTool, CallID: "1"})
+	_, err := m.Chat(t.Context(), r, nil)
+	var e *Error
+	if !errors.As(err, &e) || !e.NoTools() || len(second.Requests()) != 1 {
+		t.Errorf("%v, asked %d times", err, len(second.Requests()))
+	}
+}
+
+func TestNoFallback(t *testing.T) {
+	t.Parallel()
+	m, first, second := standing(t)
+	first.Queue(llmtest.Fail(503, "", ""))
+	if _, err := WithFallback(m.Client, nil).Chat(t.Context(), prompt, nil); kind(err) != Server {
+		t.Error(err)
+	}
+	if same := WithFallback(m.Client, New(m.config)); same.fallback != nil {
+		t.Error("a model stands in for itself")
+	}
+	// Whoever has given up wants no other model.
+	ctx, cancel := context.WithCancel(t.Context())
+	first.Answer(func(llmtest.Request) llmtest.Reply { cancel(); return llmtest.Fail(503, "", "") })
+	if reply, err := m.Chat(ctx, prompt, nil); !errors.Is(err, context.Canceled) || reply.Instead != nil {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	if len(second.Requests()) != 0 {
+		t.Error("the fallback was asked")
+	}
+}
+
+// moody is a server that does as told.
+type moody struct {
+	asked  int
+	status int // 0: it is gone
+	after  string
+	hold   chan struct{} // the answer waits for it, if not nil
+}
+
+func (m *moody) RoundTrip(r *http.Request) (*http.Response, error) {
+	m.asked++
+	if m.hold != nil {
+		<-m.hold
+	}
+	if m.status == 0 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	body := `{"choices":[{"message":{"content":"well"},"finish_reason":"stop"}]}`
+	return &http.Response{StatusCode: m.status, Header: http.Header{"Retry-After": {m.after}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+// set are the models one and two at a server, a third there with another key, and far, elsewhere.
+func set(servers map[string]*moody, retries int) *Models {
+	here := Config{BaseURL: "http://here.invalid/v1", APIKey: "a", Model: "m1", Retries: retries}
+	other, far, two := here, here, here
+	two.Model, other.APIKey, far.BaseURL = "m2", "b", "http://far.invalid/v1/"
+	m := NewModels([]Named{{"One", here}, {"two", two}, {"three", other}, {"far", far}}, nil)
+	for name, server := range servers {
+		m.ByName(name).http = &http.Client{Transport: server}
+	}
+	return m
+}
+
+func TestBreaker(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		here, far := &moody{}, &moody{status: 200}
+		m := set(map[string]*moody{"one": here, "two": here, "three": here, "far": far}, 0)
+		ask := func(name string) error {
+			_, err := m.ByName(name).Chat(t.Context(), prompt, nil)
+			return err
+		}
+		for _, name := range []string{"one", "two", "ONE"} {
+			if err := ask(name); kind(err) != Unreachable {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for _, name := range []string{"one", "two"} {
+			err := ask(name)
+			var e *Error
+			if !errors.As(err, &e) || e.Kind != Resting || e.RetryAfter() != 15*time.Second || here.asked != 3 {
+				t.Errorf("%s: asked %d times, %v", name, here.asked, err)
+			}
+			if want := "the model's server at http://here.invalid/v1 failed and isn't asked again before 15s have passed"; err.Error() != want {
+				t.Errorf("%v; want %s", err, want)
+			}
+		}
+		if err := ask("far"); err != nil {
+			t.Error(err)
+		}
+		if err := ask("three"); kind(err) != Unreachable || here.asked != 4 {
+			t.Errorf("another key: %v", err)
+		}
+
+		// After a while one call tries, and only one.
+		time.Sleep(15 * time.Second)
+		here.status, here.hold = 200, make(chan struct{})
+		came := make(chan error)
+		go func() { came <- ask("one") }()
+		synctest.Wait()
+		if err := ask("two"); kind(err) != Resting || here.asked != 5 {
+			t.Errorf("asked %d times, %v", here.asked, err)
+		}
+		close(here.hold)
+		if err := <-came; err != nil {
+			t.Error(err)
+		}
+		if err := ask("two"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A server that says for how long it wants no calls gets none for as long. What isn't its fault isn't held against it.
+func TestBreakerObeysAndForgives(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		here := &moody{status: 429, after: "120"}
+		m := set(map[string]*moody{"one": here}, 2)
+		ask := func() error {
+			_, err := m.ByName("one").Chat(t.Context(), prompt, nil)
+			return err
+		}
+		if err := ask(); kind(err) != RateLimited || here.asked != 1 {
+			t.Errorf("asked %d times, %v", here.asked, err)
+		}
+		time.Sleep(119 * time.Second)
+		if err := ask(); kind(err) != Resting || here.asked != 1 {
+			t.Errorf("asked %d times, %v", here.asked, err)
+		}
+		time.Sleep(time.Second)
+		here.status, here.after = 400, ""
+		for range 5 {
+			if err := ask(); kind(err) != Rejected {
+				t.Error(err)
+			}
+		}
+		// Three tries of one question are one failure.
+		here.status, here.asked = 500, 0
+		if err := ask(); kind(err) != Server || here.asked != 3 {
+			t.Errorf("asked %d times, %v", here.asked, err)
+		}
+		here.status = 200
+		if err := ask(); err != nil {
+			t.Error(err)
+		}
+		// Who gives up says nothing of the server.
+		here.status = 0
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 5 {
+			if _, err := m.ByName("one").Chat(ctx, prompt, nil); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+		here.status = 200
+		if err := ask(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A caller that panics doesn't leave the server alone for good.
+func TestBreakerSurvivesPanics(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		here := &moody{}
+		m := set(map[string]*moody{"one": here}, 0).ByName("one")
+		for range 3 {
+			_, _ = m.Chat(t.Context(), prompt, nil)
+		}
+		time.Sleep(15 * time.Second)
+		here.status = 200
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = m.Chat(t.Context(), prompt, func(string) { panic("no") })
+		}()
+		if _, err := m.Chat(t.Context(), prompt, nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestModels(t *testing.T) {
+	t.Parallel()
+	m := NewModels(nil, nil)
+	if m.Default() != nil || m.ByName("x") != nil || len(m.Names()) != 0 || m.Fallback() != nil {
+		t.Errorf("%+v", m)
+	}
+	small := Config{BaseURL: "http://a/v1/", Model: "small", Vision: true}
+	m = NewModels([]Named{{"Big one", Config{BaseURL: "http://a/v1", Model: "big", Window: 5000, MaxTokens: 700}}, {"Small", small}}, &small)
+	if m.Default().Name() != "big" || m.ByName("SMALL").Name() != "small" || m.ByName("smal") != nil || !slices.Equal(m.Names(), []string{"Big one", "Small"}) {
+		t.Errorf("%+v", m)
+	}
+	if m.Fallback().Name() != "small" || m.Default().fallback != m.Fallback() || m.ByName("small").fallback != nil {
+		t.Error("another model stands in")
+	}
+	if all, room := m.Default().Window(); all != 5000 || room != 4300 || m.Default().Client.CanSee() || !m.Default().CanSee() {
+		t.Errorf("window %d, room %d", all, room)
+	}
+	if all, room := m.Fallback().Window(); all != 0 || room != 0 || !m.Fallback().CanSee() {
+		t.Errorf("window %d, room %d", all, room)
+	}
+}

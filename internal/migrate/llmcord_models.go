@@ -1,0 +1,165 @@
+package migrate
+
+import (
+	"cmp"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// seeing are the parts of names by which llmcord tells models that see images.
+var seeing = []string{"claude", "gemini", "gemma", "gpt-4", "gpt-5", "grok-4", "llama", "llava", "mistral", "o3", "o4", "vision", "vl"}
+
+// noKey is what llmcord sends servers that need none.
+const noKey = "sk-no-key-required"
+
+// longestName is the longest name of a model that people can choose it by, in characters.
+const longestName = 100
+
+// models takes all models: the first is the default, the others can be chosen.
+func (l *llmcord) models(p pair) {
+	if p.value.Kind == yaml.SequenceNode {
+		for _, n := range p.value.Content {
+			if name := scalar(resolve(n)); name != "" {
+				l.model(pair{p.key + "." + name, n.Line, nil}, name)
+			}
+		}
+		return
+	}
+	for _, m := range pairs(p.value) {
+		l.model(pair{p.key + "." + m.key, m.line, m.value}, m.key)
+	}
+}
+
+// model takes one, called as "provider/model".
+func (l *llmcord) model(p pair, called string) {
+	plain, marked := strings.CutSuffix(called, ":vision")
+	provider, name, ok := strings.Cut(plain, "/")
+	server := get(l.providers, provider)
+	base := scalar(get(server, "base_url"))
+	m := model{Name: called, Model: strings.TrimSpace(name), BaseURL: base, APIKey: l.key(server), Headers: l.headers(provider, server)}
+	lower := strings.ToLower(called)
+	m.Vision = !l.noImages && (marked || slices.ContainsFunc(seeing, func(tag string) bool { return strings.Contains(lower, tag) }))
+	first := &l.file.LLM
+	isDefault := first.Model == ""
+	switch {
+	case !ok || m.Model == "":
+		l.left(p, "a model is called as provider/model, such as openai/gpt-5")
+		return
+	case server == nil:
+		l.left(p, "there is no provider %q", provider)
+		return
+	case !isAddress(base):
+		l.left(p, "base_url of the provider %q isn't an address that begins with http:// or https://: write the model's into llm.base_url or into a part [[llm.models]]", provider)
+		return
+	case !isDefault && (utf8.RuneCountInString(called) > longestName || strings.TrimSpace(called) != called || strings.ContainsAny(called, "\r\n") || l.nameTaken(called)):
+		l.left(p, "a name that models are chosen by has 1 to %d characters and is no other's: add it as [[llm.models]]", longestName)
+		return
+	case isDefault && strings.EqualFold(m.Model, "default"):
+		l.left(p, "a default model can't be called so beside others: add it as [[llm.models]]")
+		return
+	}
+	most := l.parameters(p, &m)
+	l.used[provider] = true
+	if isDefault {
+		*first = models{m.BaseURL, m.APIKey, m.Model, most, m.Temperature, m.Vision, m.Headers, nil}
+		l.taken(p, "llm.model"+also(m))
+		return
+	}
+	if most > 0 && most != first.MaxTokens {
+		l.left(pair{key: p.key, line: p.line}, "all models have the same llm.max_tokens")
+	}
+	if m.Temperature == nil && first.Temperature != nil {
+		l.left(pair{key: p.key, line: p.line}, "it has no temperature of its own, so llm.temperature holds for it too")
+	}
+	first.Models = append(first.Models, m)
+	l.taken(p, "[[llm.models]], to be chosen with \"/hark model\""+also(m))
+}
+
+// also are the settings that a model came with, but for its server.
+func also(m model) string {
+	s := ""
+	for _, p := range []struct {
+		is   bool
+		what string
+	}{{m.APIKey != "", "api_key"}, {len(m.Headers) > 0, "headers"}, {m.Temperature != nil, "temperature"}, {m.Vision, "vision"}} {
+		if p.is {
+			s += ", " + p.what
+		}
+	}
+	return s
+}
+
+func (l *llmcord) nameTaken(name string) bool {
+	return strings.EqualFold(name, l.file.LLM.Model) || strings.EqualFold(name, "default") ||
+		slices.ContainsFunc(l.file.LLM.Models, func(m model) bool { return strings.EqualFold(m.Name, name) })
+}
+
+// key is a server's; the first where there are several.
+func (l *llmcord) key(server *yaml.Node) string {
+	n := get(server, "api_key")
+	if n != nil && n.Kind == yaml.SequenceNode && len(n.Content) > 0 {
+		n = resolve(n.Content[0])
+	}
+	if key := scalar(n); key != noKey {
+		return key
+	}
+	return ""
+}
+
+var (
+	headerName  = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+	headerValue = regexp.MustCompile(`^[\t\x20-\x7e\x80-\x{10ffff}]+$`)
+)
+
+// headers are those that a server is sent with every request.
+func (l *llmcord) headers(provider string, server *yaml.Node) map[string]string {
+	headers := map[string]string{}
+	for _, h := range pairs(get(server, "extra_headers")) {
+		value := scalar(h.value)
+		if !headerName.MatchString(h.key) || !headerValue.MatchString(value) {
+			if !l.used[provider] { // it is told once
+				l.left(pair{key: "providers." + provider + ".extra_headers." + h.key, line: h.line}, "it isn't a header that can be sent")
+			}
+			continue
+		}
+		headers[h.key] = value
+	}
+	if len(headers) == 0 {
+		return nil
+	}
+	return headers
+}
+
+// parameters takes those of a model's parameters that Hark has, and returns how many tokens an answer may have; 0 if it
+// isn't said.
+func (l *llmcord) parameters(p pair, m *model) (most int) {
+	for _, q := range pairs(p.value) {
+		at := pair{key: p.key + "." + q.key, line: q.line}
+		x, is := number(q.value)
+		switch {
+		case q.key == "temperature" && is && x >= 0 && x <= 2:
+			m.Temperature = &x
+		case q.key == "temperature":
+			l.left(at, "a temperature is a number from 0 to 2")
+		case (q.key == "max_tokens" || q.key == "max_completion_tokens") && is && x >= 1 && x <= 1e9:
+			most = cmp.Or(most, int(x))
+			if l.file.LLM.Model == "" {
+				l.taken(at, "llm.max_tokens")
+			}
+		case blank(q.value):
+		default:
+			l.left(at, "Hark sends a model temperature and the longest answer only, so the server's default holds")
+		}
+	}
+	return most
+}
+
+func isAddress(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}

@@ -1,0 +1,71 @@
+// Package migrate makes Hark's configuration of other bots'.
+//
+// It promises that what it makes is a file that Hark takes, that it says of every key of the other's what became of it, and
+// that no value shows in what it says: any may be secret.
+package migrate
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Result is what became of a configuration.
+type Result struct {
+	TOML  []byte // Hark's configuration. It holds the token and keys
+	Taken []Note // what it has of the other's
+	Left  []Note // what it hasn't, and why or what to do instead
+}
+
+// Note tells what became of a key.
+type Note struct {
+	Line int    // of the other's file, from 1; 0: of none
+	Key  string // such as "models.openai/gpt-5.temperature"
+	Says string
+}
+
+// file is what can be taken of another bot's configuration.
+type file struct {
+	Discord struct {
+		Token string `toml:"token,omitempty"`
+	} `toml:"discord,omitempty"`
+	LLM    models `toml:"llm,omitempty"`
+	Answer struct {
+		Persona string `toml:"persona,multiline,omitempty"`
+	} `toml:"answer,omitempty"`
+}
+
+// models are the default, and those to choose among besides.
+type models struct {
+	BaseURL     string            `toml:"base_url,omitempty"`
+	APIKey      string            `toml:"api_key,omitempty"`
+	Model       string            `toml:"model,omitempty"`
+	MaxTokens   int               `toml:"max_tokens,omitempty"`
+	Temperature *float64          `toml:"temperature,omitempty"`
+	Vision      bool              `toml:"vision,omitempty"`
+	Headers     map[string]string `toml:"headers,omitempty,inline"`
+	Models      []model           `toml:"models,omitempty"`
+}
+
+type model struct {
+	Name        string            `toml:"name"`
+	Model       string            `toml:"model"`
+	BaseURL     string            `toml:"base_url,omitempty"`
+	APIKey      string            `toml:"api_key,omitempty"`
+	Vision      bool              `toml:"vision,omitempty"`
+	Temperature *float64          `toml:"temperature,omitempty"`
+	Headers     map[string]string `toml:"headers,omitempty,inline"`
+}
+
+// text is the file as it is written, under a comment.
+func (f file) text(comment string) ([]byte, error) {
+	var b bytes.Buffer
+	for line := range strings.Lines(comment) {
+		fmt.Fprintf(&b, "# %s\n", strings.TrimSuffix(line, "\n"))
+	}
+	b.WriteByte('\n')
+	err := toml.NewEncoder(&b).Encode(f)
+	return b.Bytes(), err
+}

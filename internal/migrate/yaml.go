@@ -1,0 +1,98 @@
+package migrate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// pair is a key of a mapping, with what it holds.
+type pair struct {
+	key   string
+	line  int
+	value *yaml.Node
+}
+
+// parse is the mapping that a text holds. The error names the line.
+func parse(data []byte) (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return nil, fmt.Errorf("it isn't YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if doc.Kind == 0 || len(doc.Content) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	root := resolve(doc.Content[0])
+	if root.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("line %d: it has no keys, such as bot_token: …", root.Line)
+	}
+	return root, nil
+}
+
+// resolve is what a node stands for, if it is an alias.
+func resolve(n *yaml.Node) *yaml.Node {
+	for depth := 0; n.Kind == yaml.AliasNode && depth < 10; depth++ {
+		n = n.Alias
+	}
+	return n
+}
+
+// pairs are those of a mapping, in order, each key once with what was said of it last; none if n is no mapping. What is
+// merged into it ("<<") comes first.
+func pairs(n *yaml.Node) (all []pair) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	at := map[string]int{}
+	add := func(p pair) {
+		if i, twice := at[p.key]; twice {
+			all[i] = p
+			return
+		}
+		at[p.key] = len(all)
+		all = append(all, p)
+	}
+	own := func(n *yaml.Node, merge bool) {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := resolve(n.Content[i]), resolve(n.Content[i+1])
+			if isMerge := key.Tag == "!!merge"; isMerge || merge {
+				if isMerge && merge && value.Kind == yaml.MappingNode {
+					for j := 0; j+1 < len(value.Content); j += 2 {
+						k := resolve(value.Content[j])
+						add(pair{k.Value, k.Line, resolve(value.Content[j+1])})
+					}
+				}
+				continue
+			}
+			add(pair{key.Value, key.Line, value})
+		}
+	}
+	own(n, true)
+	own(n, false)
+	return all
+}
+
+// get is what a mapping holds under a key; nil if it has no such key.
+func get(n *yaml.Node, key string) *yaml.Node {
+	for _, p := range pairs(n) {
+		if p.key == key {
+			return p.value
+		}
+	}
+	return nil
+}
+
+// scalar is a single value as text, without the spaces round it; empty if n is none or null.
+func scalar(n *yaml.Node) string {
+	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		return ""
+	}
+	return strings.TrimSpace(strings.ReplaceAll(n.Value, "\x00", ""))
+}
+
+// blank reports whether a key holds nothing: null, an empty text, list or mapping.
+func blank(n *yaml.Node) bool {
+	return n == nil || n.Kind == yaml.ScalarNode && scalar(n) == "" || n.Kind != yaml.ScalarNode && len(n.Content) == 0
+}

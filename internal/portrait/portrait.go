@@ -1,0 +1,234 @@
+// Package portrait writes down all that is kept about one person, for "hark export --user" and for the member's own
+// "/memory export", in one shape. Of others it holds their ids at most.
+package portrait
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"hark/internal/exports"
+	"hark/memory"
+)
+
+// Store is what a portrait is made from, as a store has it.
+type Store interface {
+	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
+	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
+	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
+	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
+	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
+	Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error)
+	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
+	// Written calls each for every message that somebody wrote, by channel and id.
+	Written(ctx context.Context, user memory.UserID, each func(memory.Message) error) error
+	// Asked calls each for the trace of every answer to somebody's questions.
+	Asked(ctx context.Context, user memory.UserID, each func(memory.Trace) error) error
+}
+
+// View is who looks at a portrait.
+type View struct {
+	Guilds []*memory.Guild // which it is about
+	Now    time.Time
+	// Guild and Channel are what guilds and channels are called.
+	Guild   func(*memory.Guild) string
+	Channel func(*memory.Guild, memory.ChannelID) string
+	// Lore reports whether lore that the person told is shown: others may have changed it since. Nil: it is.
+	Lore func(memory.Lore) bool
+	// Most is how many bytes of JSON there may be, or a little more; 0: any number.
+	Most int
+}
+
+// ErrNothing is that nothing is kept about somebody.
+var ErrNothing = errors.New("nothing is remembered")
+
+// ErrTooLarge is that there is more than View.Most.
+var ErrTooLarge = errors.New("there is too much of it")
+
+// Of is all that is kept about somebody, as far as v looks.
+func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error) {
+	e := Person{User: user.String(), Exported: v.Now.UTC().Truncate(time.Second), Servers: []Server{}, Messages: []exports.Message{}, Questions: []Question{}, Calls: []memory.Record{}}
+	room := newRoom(v.Most)
+	guilds := map[memory.GuildID]*memory.Guild{}
+	var channels []memory.ChannelID
+	for _, g := range v.Guilds {
+		guilds[g.ID] = g
+		for _, c := range g.Channels {
+			channels = append(channels, c.ID)
+		}
+		server, known, err := v.server(ctx, s, g, user)
+		if err != nil {
+			return e, err
+		}
+		if known {
+			if err := room.take(server); err != nil {
+				return e, err
+			}
+			e.Servers = append(e.Servers, server)
+		}
+	}
+	err := s.Written(ctx, user, func(m memory.Message) error {
+		g := guilds[m.Guild]
+		if g == nil {
+			return ctx.Err()
+		}
+		x := exports.Of(m, nil)
+		x.Author, x.AuthorID = "", "" // whom all of it is about
+		x.Server, x.Channel = m.Guild.String(), v.Channel(g, m.Channel)
+		e.Messages = append(e.Messages, x)
+		return errors.Join(ctx.Err(), room.take(x))
+	})
+	if err != nil {
+		return e, err
+	}
+	err = s.Asked(ctx, user, func(t memory.Trace) error {
+		if guilds[t.Guild] == nil {
+			return ctx.Err()
+		}
+		q := Question{t.Guild.String(), t.Channel.String(), t.Question.String(), t.Answer.String(), t.Model}
+		e.Questions = append(e.Questions, q)
+		return errors.Join(ctx.Err(), room.take(q))
+	})
+	if err != nil {
+		return e, err
+	}
+	calls, err := s.Records(ctx, memory.RecordQuery{Channels: channels, Asker: user, Oldest: true})
+	if err != nil {
+		return e, err
+	}
+	for _, call := range calls {
+		if err := room.take(call); err != nil {
+			return e, err
+		}
+	}
+	e.Calls = append(e.Calls, calls...)
+	if len(e.Servers) == 0 && len(e.Messages) == 0 && len(e.Questions) == 0 && len(e.Calls) == 0 {
+		return e, fmt.Errorf("%w about %d", ErrNothing, user)
+	}
+	return e, nil
+}
+
+// Write writes it as JSON.
+func (p Person) Write(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(p)
+}
+
+// server is what is known of somebody in g, if anything.
+func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.UserID) (e Server, known bool, err error) {
+	e = Server{ID: g.ID.String(), Name: v.Guild(g)}
+	if e.OptedOut, err = s.OptedOut(ctx, g.ID, user); err != nil {
+		return e, false, err
+	}
+	known = e.OptedOut
+	people, err := s.People(ctx, g.ID)
+	if err != nil {
+		return e, false, err
+	}
+	for _, p := range people {
+		if p.ID == user {
+			known = true
+			e.describe(p)
+		}
+	}
+	lore, err := s.Lore(ctx, g.ID)
+	if err != nil {
+		return e, false, err
+	}
+	for _, l := range lore {
+		if l.By == user && (v.Lore == nil || v.Lore(l)) {
+			e.Lore, known = append(e.Lore, LoreOf(l)), true
+		}
+	}
+	if e.Summaries, err = summariesFrom(ctx, s, g, user); err != nil {
+		return e, false, err
+	}
+	for _, day := range []time.Time{v.Now, v.Now.AddDate(0, 0, -1)} {
+		spent, err := s.Spending(ctx, g.ID, day)
+		if err != nil {
+			return e, false, err
+		}
+		if n := spent[user]; n > 0 {
+			if e.Tokens == nil {
+				e.Tokens = map[string]int{}
+			}
+			e.Tokens[day.UTC().Format(time.DateOnly)], known = n, true
+		}
+	}
+	return e, known, nil
+}
+
+// describe takes over what is known of p.
+func (e *Server) describe(p memory.Person) {
+	e.Username, e.Display, e.Nick, e.Bot = p.Username, p.Name, p.Nick, p.Bot
+	for _, r := range p.Roles {
+		e.Roles = append(e.Roles, r.String())
+	}
+	if !p.Learn.IsZero() {
+		e.Learning = &p.Learn
+	}
+	for _, f := range p.Facts {
+		x := Fact{Text: f.Text, Alias: f.Alias, By: f.By.String()}
+		if f.Message != 0 {
+			x.Channel, x.Message = f.Channel.String(), f.Message.String()
+		}
+		e.Facts = append(e.Facts, x)
+	}
+}
+
+// kindGoesOn stands for the kind of a summary of a session that goes on.
+const kindGoesOn memory.SummaryKind = "session"
+
+// summariesFrom are the summaries of a guild, of sessions that go on too, that somebody's messages are sources of: of those
+// with others' as well no text, no topics and no others' messages.
+func summariesFrom(ctx context.Context, s Store, g *memory.Guild, user memory.UserID) (all []Summary, err error) {
+	for _, c := range g.Channels {
+		summaries, err := s.Summaries(ctx, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		condensed, err := s.Condensed(ctx, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		summaries = slices.Clip(summaries)
+		for _, s := range condensed {
+			summaries = append(summaries, memory.Summary{
+				ID: s.Until, Guild: s.Guild, Channel: s.Channel, Text: s.Text, Kind: kindGoesOn, Sources: s.Sources, Made: s.Made, Model: s.Model})
+		}
+		for _, summary := range summaries {
+			var ids, own []memory.MessageID
+			for _, source := range summary.Sources {
+				ids = append(ids, source.Message)
+			}
+			messages, err := s.Messages(ctx, c.ID, ids)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range messages {
+				if m.Author == user {
+					own = append(own, m.ID)
+				}
+			}
+			if len(own) == 0 {
+				continue
+			}
+			out := SummaryOf(summary)
+			if len(own) < len(ids) {
+				out.Text, out.Topics, out.Sources = "", []string{}, nil
+				for _, id := range own {
+					out.Sources = append(out.Sources, id.String())
+				}
+			}
+			all = append(all, out)
+		}
+	}
+	return all, nil
+}

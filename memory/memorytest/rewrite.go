@@ -1,0 +1,126 @@
+package memorytest
+
+import (
+	"time"
+
+	"hark/memory"
+
+	"pgregory.net/rapid"
+)
+
+// repeats posts an answer that is made from another message of general, as it is or was, and keeps its trace.
+func (t *trial) repeats(n int, source memory.MessageID, version int64) memory.Trace {
+	t.Helper()
+	answer := said(general, id(n), hark, "At noon, as I said")
+	answer.Kind = memory.FromHark
+	trace := memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Asker: ben,
+		Recalled: []memory.TraceHit{{Channel: general, Message: source, Context: true, Edited: version}}}
+	t.apply(memory.Posted{Message: answer}, memory.Answered{Trace: trace})
+	return trace
+}
+
+// anew writes an answer anew, so many minutes after the beginning.
+func (t *trial) anew(trace memory.Trace, minutes int, content string) {
+	t.Helper()
+	again := edited(said(general, trace.Answer, hark, ""), minutes, content)
+	again.Kind = memory.FromHark
+	trace.Parts, trace.Recalled = nil, nil
+	t.apply(memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{trace.Answer}}, memory.Posted{Message: again}, memory.Answered{Trace: trace})
+}
+
+// hasTrace fails the test unless the trace of an answer is there.
+func (t *trial) hasTrace(what string, trace memory.Trace) {
+	t.Helper()
+	if _, ok := t.trace(general, trace.Answer); !ok {
+		t.Fatalf("%s: the answer went", what)
+	}
+}
+
+var rewritePromises = []promise{
+	{"what was made from an answer goes when that is written anew", func(t *trial) {
+		trace := t.answered()
+		other := t.repeats(13, trace.Question, 0)
+		next, fromPart := t.repeats(20, trace.Answer, 0), t.repeats(21, trace.Parts[0], 0)
+		last := t.repeats(22, next.Answer, 0)
+		t.told(note(1, ben, general, 1, memory.Spot{Channel: general, Message: trace.Answer}), note(2, ben, general, 1))
+		lore := t.answeredBy(23, guild, 1)
+		sum := summed(trace.Answer, 1, trace.Question, trace.Answer)
+		t.sums(0, sum)
+		earlier := t.answeredFrom(24, sum)
+		t.condenses(condensedTo("It leaves at noon.", 1, trace.Question, trace.Answer))
+		t.apply(memory.Rewritten{Guild: guild, Channel: general, IDs: append(trace.Parts, trace.Answer)})
+		for _, gone := range []memory.Trace{next, fromPart, last, lore} {
+			t.answerGone(gone)
+		}
+		t.same("withdrawn", len(t.withdrawn()), 4)
+		t.same("lore", t.loreIDs(guild), []int64{2})
+		t.same("summaries", t.summaryIDs(general), []memory.MessageID(nil))
+		t.same("condensed", t.condensed(general), []memory.Condensed{})
+		t.hasTrace("made from the question only", other)
+		t.hasTrace("made from a summary, which goes with no answer", earlier)
+		t.same("the answer itself", len(t.messages(general, trace.Answer, trace.Parts[0])), 2)
+	}},
+	{"parts of an answer that aren't written anew with it go", func(t *trial) {
+		trace := t.answered()
+		next := t.repeats(20, trace.Parts[0], 0)
+		t.anew(trace, 3, "At one")
+		t.same("the answer", textsOf(t.messages(general, trace.Answer, trace.Parts[0])), []string{"At one"})
+		t.answerGone(next)
+		t.same("withdrawn", len(t.withdrawn()), 2)
+	}},
+	{"an answer that was being made from one that was written anew goes when its trace comes", func(t *trial) {
+		trace := t.answered()
+		t.anew(trace, 3, "At one")
+		t.answerGone(t.repeats(20, trace.Answer, 0))
+		t.same("withdrawn", len(t.withdrawn()), 2) // with the part that wasn't written anew
+		now := began.Add(3 * time.Minute).UnixMilli()
+		kept := t.repeats(21, trace.Answer, now)
+		t.hasTrace("made from what it is now", kept)
+		t.apply(memory.Edited{Guild: guild, Channel: general, ID: trace.Answer, Content: "At one.", At: began.Add(4 * time.Minute)})
+		t.hasTrace("when it has grown since", t.repeats(22, trace.Answer, now))
+		t.anew(trace, 4, "At one.")
+		t.answerGone(kept)
+		t.hasTrace("made from the same as before", t.repeats(23, trace.Answer, began.Add(4*time.Minute).UnixMilli()))
+		t.apply(memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{trace.Answer}})
+		t.answerGone(t.repeats(24, trace.Answer, began.Add(4*time.Minute).UnixMilli())) // nothing tells how it came about
+	}},
+	{"the records of calls that came to an answer go when that is written anew", func(t *trial) {
+		trace := t.answered()
+		call := func(name string, answer memory.MessageID) memory.Record {
+			r := call(name, general, 10, ada, 10)
+			r.Answer = answer
+			return r
+		}
+		t.called(call("of-it", trace.Answer), call("of-none", 0), call("of-a-part", trace.Parts[0]), call("of-another", id(30)))
+		t.apply(memory.Rewritten{Guild: guild, Channel: general, IDs: append(trace.Parts, trace.Answer)})
+		t.leaves("written anew", call("of-none", 0), call("of-another", id(30)))
+		t.called(call("of-it-anew", trace.Answer))
+		t.leaves("answered again", call("of-none", 0), call("of-another", id(30)), call("of-it-anew", trace.Answer))
+	}},
+}
+
+// rewrite has Hark write one of its answers anew, which may be gone.
+func (m *machine) rewrite(t *rapid.T) {
+	if len(m.replies) == 0 {
+		return
+	}
+	was := rapid.SampledFrom(m.replies).Draw(t, "reply")
+	m.answers++
+	again := edited(said(was.Channel, was.Answer, hark, ""), m.answers, "so I hear now")
+	again.Kind = memory.FromHark
+	was.Recalled, was.Facts, was.Prompt = nil, nil, nil
+	m.both(memory.Rewritten{Guild: was.Guild, Channel: was.Channel, IDs: []memory.MessageID{was.Answer}}, memory.Posted{Message: again}, memory.Answered{Trace: was})
+}
+
+// drawRepeated is an answer of before, as it was or is, among what another is made from; mostly none.
+func (m *machine) drawRepeated(t *rapid.T) []memory.TraceHit {
+	if len(m.replies) == 0 || rapid.Bool().Draw(t, "nothing said before") {
+		return nil
+	}
+	was := rapid.SampledFrom(m.replies).Draw(t, "said before")
+	hit := memory.TraceHit{Channel: was.Channel, Message: was.Answer, Context: true}
+	if now, ok := m.model.message(place{was.Channel, was.Answer}); ok && rapid.IntRange(0, 3).Draw(t, "as it is now?") > 0 {
+		hit.Edited = editedAt(now)
+	}
+	return []memory.TraceHit{hit}
+}

@@ -1,0 +1,175 @@
+package memory
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	longestName    = 64   // of a method, an argument or a call
+	longestOutcome = 200  // bytes
+	longestWord    = 64   // bytes of a text in an argument that stays as it is
+	mostArguments  = 4096 // bytes of a record's arguments
+	deepest        = 8    // of values in values
+)
+
+// Sentences in the place of what a record can't hold.
+const (
+	notSerialised = "(left out: it can't be written as JSON)"
+	tooLarge      = "(left out: the arguments were longer than a record's may be)"
+	tooLong       = "(left out: it was longer than a record's may be)"
+	tooDeep       = "(left out: it lay too deep)"
+	nameless      = "(left out: its name wasn't one)"
+)
+
+// Checked is r as it is kept, or why it can't be: it needs a name of its own, a time, one of the speakers, a method and a
+// channel. What of its arguments can't be written as JSON is replaced by a sentence that says so, and what may be a text by
+// how long it is.
+func (r Record) Checked() (Record, error) {
+	switch {
+	case !isName(r.CallID):
+		return r, errors.New("its call_id isn't 1 to 64 letters, digits and any of _-.:")
+	case r.Timestamp.IsZero() || r.Timestamp.Year() < 1970 || r.Timestamp.Year() > 9999:
+		return r, errors.New("it has no timestamp, or one that is out of range")
+	case r.Speaker != SpeakerUser && r.Speaker != SpeakerAgent && r.Speaker != SpeakerTool:
+		return r, errors.New("its speaker isn't user, agent or tool")
+	case !isName(r.Method):
+		return r, errors.New("its method_name isn't 1 to 64 letters, digits and any of _-.:")
+	case r.Channel == 0:
+		return r, errors.New("it has no channel")
+	}
+	r.Timestamp = r.Timestamp.UTC().Truncate(time.Millisecond)
+	args, kwargs := make([]any, len(r.Args)), make(map[string]any, len(r.Kwargs))
+	for i, v := range r.Args {
+		args[i] = serialised(v)
+	}
+	for name, v := range r.Kwargs {
+		kwargs[name] = serialised(v)
+	}
+	r.Args, r.Kwargs = args, nameOnly(kwargs)
+	if sizeOf(r.Args)+sizeOf(r.Kwargs) > mostArguments {
+		r.Args, r.Kwargs = []any{}, map[string]any{"left_out": tooLarge}
+	}
+	if r.Outcome = strings.Join(strings.Fields(Clean(r.Outcome)), " "); len(r.Outcome) > longestOutcome {
+		r.Outcome = tooLong
+	}
+	r.More = maps.Clone(r.More)
+	maps.DeleteFunc(r.More, func(name string, value json.RawMessage) bool { return r.has(name) || !json.Valid(value) })
+	return r, nil
+}
+
+// isName reports whether s is a name as programs give them, rather than words that somebody wrote.
+func isName(s string) bool {
+	return s != "" && len(s) <= longestName && strings.IndexFunc(s, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_-.:", c))
+	}) < 0
+}
+
+// serialised is a value as it is read back, or a sentence where it can't be written.
+func serialised(v any) any {
+	b, err := marshal(v)
+	if err != nil {
+		return notSerialised
+	}
+	var back any
+	if err := decode(b, &back); err != nil {
+		return notSerialised // uncovered: what was written can be read
+	}
+	return textless(back, 0)
+}
+
+// marshal is json.Marshal, where a marshaller of somebody else's may panic, such as that of a nil pointer.
+func marshal(v any) (b []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			b, err = nil, fmt.Errorf("panicked: %v", r)
+		}
+	}()
+	return json.Marshal(v)
+}
+
+// textless is a value of JSON with the length in the place of every text that may be more than a name or a number. Whoever
+// makes records does so itself, with a fingerprint: this is the second lock on the same door.
+func textless(v any, depth int) any {
+	switch v := v.(type) {
+	case string:
+		if slices.Contains([]string{notSerialised, tooLarge, tooDeep, nameless}, v) {
+			return v // of our own, from an earlier check
+		}
+		if len(v) > longestWord || strings.ContainsFunc(v, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+			return map[string]any{"chars": number(utf8.RuneCountInString(v)), "words": number(len(strings.Fields(v)))}
+		}
+	case []any:
+		if depth >= deepest {
+			return tooDeep
+		}
+		for i := range v {
+			v[i] = textless(v[i], depth+1)
+		}
+	case map[string]any:
+		if depth >= deepest {
+			return tooDeep
+		}
+		for name := range v {
+			v[name] = textless(v[name], depth+1)
+		}
+		return nameOnly(v)
+	}
+	return v
+}
+
+// nameOnly replaces what has no proper name.
+func nameOnly(v map[string]any) map[string]any {
+	n := len(v)
+	maps.DeleteFunc(v, func(name string, _ any) bool { return !isName(name) })
+	if len(v) < n {
+		v["left_out"] = nameless
+	}
+	return v
+}
+
+func number(n int) json.Number { return json.Number(fmt.Sprint(n)) }
+
+func sizeOf(v any) int {
+	b, _ := json.Marshal(v) // it was read from JSON
+	return len(b)
+}
+
+// Named are the ids that r's arguments name, of whatever: all whole numbers in them, written as such or as text, also in
+// the forms of Discord's mentions.
+func (r Record) Named() []int64 {
+	found := map[int64]bool{}
+	var look func(v any)
+	look = func(v any) {
+		switch v := v.(type) {
+		case json.Number:
+			look(v.String())
+		case string:
+			if id, err := strconv.ParseInt(mention.Replace(v), 10, 64); err == nil && id > 0 {
+				found[id] = true
+			}
+		case []any:
+			for _, v := range v {
+				look(v)
+			}
+		case map[string]any:
+			for _, v := range v {
+				look(v)
+			}
+		}
+	}
+	look(r.Args)
+	look(r.Kwargs)
+	return slices.Sorted(maps.Keys(found))
+}
+
+// mention takes the signs off a mention of Discord's.
+var mention = strings.NewReplacer("<@!", "", "<@&", "", "<@", "", "<#", "", ">", "")

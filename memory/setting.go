@@ -1,0 +1,68 @@
+package memory
+
+import "time"
+
+// Setting is the key of what a guild's admins can set about answers, for the guild or for a channel of it.
+type Setting string
+
+// The settings there are. What their values mean, and which there may be, is known where answers are made: a store keeps
+// any key and value.
+const (
+	SettingModel       Setting = "model"
+	SettingPersona     Setting = "persona"
+	SettingTemperature Setting = "temperature"
+	SettingTools       Setting = "tools"
+	SettingMode        Setting = "mode"
+	SettingLanguage    Setting = "language"
+)
+
+// The settings that aren't about how answers are made.
+const (
+	SettingTimezone  Setting = "timezone"  // of a guild: the zone of the times that Hark speaks of, by its IANA name
+	SettingPaused    Setting = "paused"    // of a guild: "on", or the time until which Hark answers nobody there, as RFC 3339 has it
+	SettingAnswers   Setting = "answers"   // of a channel, or of a guild for those without: "off" where Hark answers nobody
+	SettingRetention Setting = "retention" // of a channel, or of a guild for those without: how long messages are remembered, as ParseRetention reads it; see Guild.Retention
+	SettingPast      Setting = "past"      // of a channel: the last message of its past that was still to be fetched when that was stopped; see StopPast
+)
+
+// Settings are all keys, in the order in which they are told.
+func Settings() []Setting {
+	return []Setting{SettingModel, SettingPersona, SettingTemperature, SettingTools, SettingMode, SettingLanguage, SettingTimezone, SettingPaused}
+}
+
+// OfGuild reports whether a key is set for whole guilds only. What is set of it for a channel counts nowhere.
+func (s Setting) OfGuild() bool { return s == SettingTimezone || s == SettingPaused }
+
+// StaysWithChannel reports whether a key that was set for a channel stays when all that was said there is forgotten, unless
+// the channel was deleted: what says whether Hark speaks and how long it remembers there, and is nobody's words.
+func (s Setting) StaysWithChannel() bool { return s == SettingAnswers || s == SettingRetention }
+
+// SettingChosen is what a setting is from now on, in a channel and its threads, or, with Channel 0, in the whole guild:
+// where a channel has a value of its own, that holds. An empty Value takes back what was set there. Of several the last by
+// At holds. A setting is forgotten as a message would be that was written at At in Channel, when all of a channel or a
+// guild is, but see StaysWithChannel; neither the retention nor the forgetting of a person takes it.
+type SettingChosen struct {
+	Guild   GuildID
+	Channel ChannelID
+	Key     Setting
+	Value   string
+	At      time.Time
+}
+
+func (SettingChosen) isEvent() {}
+
+// Setting is the value that holds in a channel, and where that was set: there, in the channel that a thread belongs to, or,
+// with the place 0, in the guild. It is empty where nothing was set.
+func (g *Guild) Setting(id ChannelID, key Setting) (value string, at ChannelID) {
+	if key.OfGuild() {
+		return g.Settings[key], 0
+	}
+	c := g.channel(id)
+	if c != nil && c.Settings[key] == "" && c.Kind.IsThread() {
+		c = g.channel(c.Parent)
+	}
+	if c != nil && c.Settings[key] != "" {
+		return c.Settings[key], c.ID
+	}
+	return g.Settings[key], 0
+}

@@ -1,0 +1,67 @@
+package memory
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Shortening is that something would be remembered for less long than it is.
+type Shortening struct {
+	Keep  time.Duration // for how long
+	Since time.Time     // what was said before goes at once
+	Goes  Extent        // how much that is
+}
+
+// Shortens tells what comes of it if a channel's retention were set to value, or the guild's with the id 0, where the
+// operator keeps nothing for longer than most; nil if nothing would be remembered for less long. See SettingRetention.
+func (g *Guild) Shortens(ctx context.Context, store Forgetter, id ChannelID, value string, most time.Duration, now time.Time) (*Shortening, error) {
+	was, _, _ := g.Retention(id, most)
+	keep, _, _ := g.withRetention(id, value).Retention(id, most)
+	if keep == 0 || was > 0 && keep >= was {
+		return nil, nil
+	}
+	s := &Shortening{Keep: keep, Since: KeptSince(now, keep)}
+	f := Forgetting{Guild: g.ID, Channel: id, Before: s.Since, Why: WhyAge, At: now}
+	var err error
+	if s.Goes, err = store.Extent(ctx, f); err != nil || id != 0 {
+		return s, err
+	}
+	for _, own := range g.Channels { // which the guild's doesn't concern
+		if _, at, set := g.Retention(own.ID, 0); !set || at != own.ID {
+			continue
+		}
+		f.Channel = own.ID
+		stays, err := store.Extent(ctx, f)
+		if err != nil {
+			return s, err
+		}
+		s.Goes.Messages -= stays.Messages
+		s.Goes.Channels -= stays.Channels
+		s.Goes.Lore -= stays.Lore
+		s.Goes.Summaries -= stays.Summaries
+	}
+	return s, nil
+}
+
+// withRetention is g as if a retention were set.
+func (g *Guild) withRetention(id ChannelID, value string) *Guild {
+	set := func(settings map[Setting]string) map[Setting]string {
+		changed := map[Setting]string{}
+		maps.Copy(changed, settings)
+		changed[SettingRetention] = value
+		return changed
+	}
+	changed := *g
+	changed.Channels = slices.Clone(g.Channels)
+	if id == 0 {
+		changed.Settings = set(g.Settings)
+	}
+	for i := range changed.Channels {
+		if c := &changed.Channels[i]; c.ID == id {
+			c.Settings = set(c.Settings)
+		}
+	}
+	return &changed
+}

@@ -1,0 +1,27 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+)
+
+// Amounts is how much a store keeps of what Hark makes itself.
+type Amounts struct {
+	Traces  int64 // of answers
+	Prompts int64 // as they were sent to models
+	Records int64 // of calls
+	Lore    int64
+	Bytes   int64 // of the database, without what its log hasn't given to it yet
+}
+
+// Amounts tells how much there is now.
+func (s *Store) Amounts(ctx context.Context) (Amounts, error) {
+	var a Amounts
+	err := s.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM trace), (SELECT count(*) FROM prompt), (SELECT count(*) FROM record),
+		(SELECT count(*) FROM lore WHERE text IS NOT NULL), (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size)`).
+		Scan(&a.Traces, &a.Prompts, &a.Records, &a.Lore, &a.Bytes)
+	if err != nil {
+		return Amounts{}, fmt.Errorf("count what is kept: %w", explain(err))
+	}
+	return a, nil
+}

@@ -1,0 +1,94 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"hark/memory"
+)
+
+// Sight is what can be seen of a database without opening it as a store.
+type Sight struct {
+	Exists  bool
+	Bytes   int64  // of the file and what is written ahead of it
+	SQLite  string // the version of SQLite
+	Version int    // of the database, of which there are more with each change of what is stored
+	Known   int    // the newest version that this Hark knows
+
+	// What follows is told where Version is Known.
+	Guilds, Channels, Messages int
+	Waiting                    int          // segments without a vector
+	Unfinished                 int          // forgettings that aren't carried out
+	Use, Next                  memory.Space // as StoredSpaces tells
+}
+
+// Look tells how the database in dir is while others use it, and changes nothing: it isn't migrated, mended or made.
+// The error is of a file that can't be read, or of a newer version.
+func Look(ctx context.Context, dir string) (Sight, error) {
+	s := Sight{Known: len(migrations)}
+	path := filepath.Join(dir, FileName)
+	for _, end := range []string{"", "-wal"} {
+		if info, err := os.Stat(path + end); err == nil {
+			s.Exists, s.Bytes = true, s.Bytes+info.Size()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return s, fmt.Errorf("look at the database: %w", err)
+		}
+	}
+	source := path
+	if !s.Exists {
+		source = ":memory:" // has the same SQLite
+	}
+	db, err := openReading(source)
+	if err != nil {
+		return s, err // uncovered: the driver is there
+	}
+	defer db.Close()
+	if err := s.look(ctx, db); err != nil {
+		return s, fmt.Errorf("look at the database: %w", explain(err))
+	}
+	return s, nil
+}
+
+func (s *Sight) look(ctx context.Context, db *sql.DB) error {
+	err := db.QueryRowContext(ctx, "SELECT sqlite_version(), user_version FROM pragma_user_version").Scan(&s.SQLite, &s.Version)
+	switch {
+	case err != nil:
+		return err
+	case s.Version > s.Known:
+		return newerVersion(s.Version)
+	case s.Version < s.Known:
+		return nil
+	}
+	var use, next string
+	if err := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel), (SELECT count(*) FROM message),
+		(SELECT count(*) FROM segment WHERE pending = 1 OR next = 1), (SELECT count(*) FROM forgetting WHERE done = 0), `+spaceColumns).
+		Scan(&s.Guilds, &s.Channels, &s.Messages, &s.Waiting, &s.Unfinished, &use, &next); err != nil {
+		return err
+	}
+	s.Use, s.Next = parseSpace(use), parseSpace(next)
+	return nil
+}
+
+func newerVersion(version int) error {
+	return fmt.Errorf("the database is of version %d, made by a newer Hark than this one, which knows %d: use the newer Hark", version, len(migrations))
+}
+
+// CheckPages looks at every page of the database in dir while others use it, and changes nothing. It tells which parts
+// are damaged that can be made again; ErrDamaged says that others are.
+func CheckPages(ctx context.Context, dir string) (damaged []string, err error) {
+	db, err := openReading(filepath.Join(dir, FileName))
+	if err != nil {
+		return nil, err // uncovered: the driver is there
+	}
+	defer db.Close()
+	p, err := damagedParts(ctx, db)
+	if err == nil {
+		err = p.refuse()
+	}
+	return p.names(), explain(err)
+}

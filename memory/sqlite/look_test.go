@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"hark/memory"
+	"hark/memory/memorytest"
+)
+
+func TestLook(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	none, err := Look(t.Context(), dir)
+	if err != nil || none.Exists || none.Bytes != 0 || none.SQLite == "" || none.Known != len(migrations) || none.Version != 0 {
+		t.Errorf("of no database: %+v, %v", none, err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("it left %v, %v", entries, err)
+	}
+
+	s := open(t, dir) // stays open
+	apply(t, s, posted(general, 1, "apples"), posted(general, 2, "pears"), posted(secret, 3, "plums"))
+	seen, err := Look(t.Context(), dir)
+	if err != nil || !seen.Exists || seen.Bytes == 0 || seen.SQLite != none.SQLite || seen.Version != len(migrations) {
+		t.Errorf("%+v, %v", seen, err)
+	}
+	if seen.Guilds != 1 || seen.Channels != 2 || seen.Messages != 3 || seen.Waiting != 2 || seen.Unfinished != 0 {
+		t.Errorf("counted %+v", seen)
+	}
+	drain(t, s)
+	execute(t, raw(t, dir), "INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt) VALUES (7, -1, 0, 0, 0, 'asked', 0, 0, '{}')")
+	seen, err = Look(t.Context(), dir)
+	if err != nil || seen.Waiting != 0 || seen.Unfinished != 1 || seen.Use != (memorytest.Embedder{}).Space() || seen.Next != (memory.Space{}) {
+		t.Errorf("%+v, %v", seen, err)
+	}
+	if damaged, err := CheckPages(t.Context(), dir); err != nil || len(damaged) > 0 {
+		t.Errorf("damaged are %v, %v", damaged, err)
+	}
+}
+
+func TestLookAtWhatIsAmiss(t *testing.T) {
+	t.Parallel()
+	old := ofVersion(t, 2)
+	if seen, err := Look(t.Context(), old); err != nil || seen.Version != 2 || seen.Known != len(migrations) {
+		t.Errorf("of an old one: %+v, %v", seen, err)
+	}
+	newer := stored(t, 3)
+	execute(t, raw(t, newer), "PRAGMA user_version = 99")
+	_, err := Look(t.Context(), newer)
+	wantError(t, err, "version 99", "use the newer Hark")
+
+	lost := stored(t, 3)
+	execute(t, raw(t, lost), "DROP TABLE forgetting")
+	_, err = Look(t.Context(), lost)
+	wantError(t, err, "look at the database", "forgetting")
+
+	letter := t.TempDir()
+	if err := os.WriteFile(filepath.Join(letter, FileName), []byte("Dear Hark, this is a letter and no database at all."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Look(t.Context(), letter)
+	wantError(t, err, "damaged or not a database of Hark's")
+	_, err = Look(t.Context(), filepath.Join(letter, FileName)) // a file where a directory should be
+	wantError(t, err, "look at the database", "not a directory")
+}
+
+func TestCheckPages(t *testing.T) {
+	t.Parallel()
+	derived, log := written(t), written(t)
+	damage(t, derived, "segment")
+	damage(t, log, "message")
+	if damaged, err := CheckPages(t.Context(), derived); err != nil || !slices.Contains(damaged, "pages of the table segment") {
+		t.Errorf("damaged are %v, %v", damaged, err)
+	}
+	_, err := CheckPages(t.Context(), log)
+	if !errors.Is(err, ErrDamaged) {
+		t.Errorf("of what nothing can make again: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := CheckPages(ctx, derived); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

@@ -1,0 +1,108 @@
+package sqlite
+
+import (
+	"slices"
+	"testing"
+
+	"hark/memory"
+)
+
+// storied is a store in which messages of user 2, whose numbers are 3n+1, have been the source of all that there can be.
+func storied(t *testing.T) *Store {
+	t.Helper()
+	s := open(t, t.TempDir())
+	for n := 1; n <= 12; n++ {
+		apply(t, s, posted(general, n, "one of many"))
+	}
+	apply(t, s, posted(secret, 13, "hidden"), memory.Starred{Guild: guild, Channel: general, ID: id(4), On: true, At: idAt(20)},
+		memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 1, Text: "plays the tuba", By: 2, Channel: general, Message: id(4)}},
+		memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 2, Text: "likes tea", By: 3}},
+		memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: "Project X", Text: "is due", By: 3, At: idAt(9), Sources: []memory.Spot{{Channel: general, Message: id(4)}}}},
+		memory.LoreTold{Lore: memory.Lore{ID: 2, Guild: guild, Name: "Project Y", Text: "is late", By: 2, At: idAt(9)}},
+		summed(general, 4), condensed(general, "so far", 4, 5))
+	for n, trace := range []memory.Trace{
+		{Question: id(4), Asker: 2},                                       // asked by user 2
+		{Question: id(5), Asker: 3, Recalled: used(4)},                    // made from what they said
+		{Question: id(5), Asker: 3, Recalled: used(6), Facts: []int64{2}}, // and from what is known of them
+		{Question: id(5), Asker: 3, Recalled: used(6), Lore: []int64{2}},  // or was told by them
+		{Question: id(5), Asker: 3, Recalled: used(6)},                    // nothing of theirs
+	} {
+		answer := posted(general, 30+n, "an answer")
+		answer.Message.Kind, answer.Message.Author = memory.FromHark, 99
+		trace.Guild, trace.Channel, trace.Answer = guild, general, answer.Message.ID
+		apply(t, s, answer, memory.Answered{Trace: trace})
+	}
+	return s
+}
+
+// used is that a message in general was shown to the model.
+func used(n int) []memory.TraceHit {
+	return []memory.TraceHit{{Channel: general, Message: id(n), Number: 1}}
+}
+
+// What is said to go is what goes.
+func TestExtentIsWhatTheReceiptTells(t *testing.T) {
+	t.Parallel()
+	s := storied(t)
+	f := memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember, At: idAt(900)}
+	e, err := s.Extent(bg, f)
+	if want := (memory.Extent{Messages: 5, Channels: 2, Facts: 2, Lore: 2, Summaries: 2, Answers: 4}); err != nil || e != want {
+		t.Fatalf("%+v, %v; want %+v", e, err, want)
+	}
+	r, err := s.Forget(bg, f, nil)
+	if got := (memory.Extent{Messages: r.Messages, Channels: 2, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Answers: r.Answers}); err != nil || got != e {
+		t.Errorf("%+v, %v; want %+v", got, err, e)
+	}
+	if e, err := s.Extent(bg, f); err != nil || e != (memory.Extent{}) {
+		t.Errorf("%+v is left, %v", e, err)
+	}
+	again, err := s.Forgotten(bg, guild, 2)
+	if err != nil || len(again) != 1 || again[0] != r {
+		t.Errorf("%+v, %v; want %+v", again, err, r)
+	}
+	for _, other := range []struct {
+		guild memory.GuildID
+		user  memory.UserID
+	}{{guild, 1}, {5, 2}} {
+		if all, err := s.Forgotten(bg, other.guild, other.user); err != nil || len(all) > 0 {
+			t.Errorf("%+v: %+v, %v", other, all, err)
+		}
+	}
+}
+
+func TestExtentOfMessages(t *testing.T) {
+	t.Parallel()
+	s := storied(t)
+	for _, c := range []struct {
+		channel memory.ChannelID
+		ids     []memory.MessageID
+		want    memory.Extent
+	}{
+		{general, []memory.MessageID{id(4)}, memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1, Summaries: 2, Answers: 2}},
+		{general, []memory.MessageID{id(5), id(6)}, memory.Extent{Messages: 2, Channels: 1, Summaries: 1, Answers: 4}},
+		{general, []memory.MessageID{id(31)}, memory.Extent{Messages: 1, Channels: 1}}, // an answer itself
+		{secret, []memory.MessageID{id(4)}, memory.Extent{}},
+		{general, nil, memory.Extent{}},
+	} {
+		if got, err := s.ExtentOf(bg, c.channel, c.ids); err != nil || got != c.want {
+			t.Errorf("%v: %+v, %v; want %+v", c.ids, got, err, c.want)
+		}
+	}
+	apply(t, s, deleted(general, 4))
+	if got, err := s.ExtentOf(bg, general, []memory.MessageID{id(4)}); err != nil || got != (memory.Extent{}) {
+		t.Errorf("%+v is left, %v", got, err)
+	}
+}
+
+func TestWrote(t *testing.T) {
+	t.Parallel()
+	s := storied(t)
+	want := []memory.Wrote{{Channel: general, Messages: 4, Starred: 1, First: id(1), Last: id(10)}, {Channel: secret, Messages: 1, First: id(13), Last: id(13)}}
+	got, err := s.Wrote(bg, guild, 2)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	if got, err := s.Wrote(bg, 5, 2); err != nil || len(got) > 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
