@@ -340,6 +340,11 @@ func TestBurstOverManyChannels(t *testing.T) {
 	})
 	s.asks(room.ID, cy, "and I?")
 	s.discord.WaitTyping(room.ID) // it waits for nobody
+	s.discord.WaitFor("as many answers at once as there are seats", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return most >= guildAnswers+1
+	})
 	close(release)
 	s.answered(t, room.ID, "re: and I?")
 	s.discord.WaitFor("all answers", func() bool {

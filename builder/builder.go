@@ -86,7 +86,7 @@ func New(o Options, count Counter) (*Builder, error) {
 	b := &Builder{
 		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels, o.Citations), tally: newTally(count), cache: newCache(o.CacheTTL), shares: shares,
 	}
-	b.costs = newCosts(&b.labels, o.Citations, count)
+	b.costs = newCosts(&b.labels, o.Layout, o.Citations, count)
 	for t := range b.modes {
 		b.modes[t] = map[Mode]*instructions{}
 		for _, m := range Modes() {

@@ -73,10 +73,10 @@ type costs struct {
 	earlierMark int
 	condensed   int // of its title with the new lines round it
 	titles      [sectionKinds]int
-	personas    [2]int // default, plain
-	systemHead  int    // of the title of the system instructions, or what stands for all of them
-	reminder    int    // of the last line
-	nothing     int    // of what stands where nothing was recalled
+	persona     int // of the sentence that stands where no persona is set
+	systemHead  int // of the title of the system instructions, or what stands for all of them
+	reminder    int // of the last line
+	nothing     int // of what stands where nothing was recalled; in the plain layout, of the title where something was
 }
 
 // spare is what a prompt can do without at the worst.
@@ -85,7 +85,7 @@ func (c *costs) spare() int { return c.reminder + c.nothing }
 // nameMost is how long a name may be, in characters and in bytes: Discord allows 32 characters.
 const nameMost = 32
 
-func newCosts(l *Labels, citations bool, count Counter) costs {
+func newCosts(l *Labels, layout Layout, citations bool, count Counter) costs {
 	lineStart := func(start string) int {
 		return max(0, count.Count("x\n"+start+"<@")-count.Count("x")-count.Count("<@"))
 	}
@@ -98,7 +98,8 @@ func newCosts(l *Labels, citations bool, count Counter) costs {
 		around:      count.Count(" (") + count.Count(")"),
 		earlierMark: count.Count(l.EarlierMark) + 1,
 		condensed:   count.Count(l.Condensed) + 3,
-		personas:    [2]int{count.Count(defaultPersona) + 2, count.Count(plainPersona) + 2},
+		persona:     count.Count(defaultPersona) + 2,
+		reminder:    count.Count(reminder) + 2,
 	}
 	for i := range c.tags {
 		c.tags[i] = count.Count("<@" + strings.Repeat("8", i) + ">:")
@@ -119,7 +120,11 @@ func newCosts(l *Labels, citations bool, count Counter) costs {
 		c.titles[kind] = count.Count(title) + 2
 	}
 	c.systemHead = max(count.Count(headSystem), count.Count(plainSystem)) + count.Count(leastRule) + 2
-	c.reminder, c.nothing = count.Count(reminder)+2, max(count.Count(l.Nothing), count.Count(fmt.Sprintf(l.More, 88_888_888)), count.Count(l.MoreOne))+1
+	if layout == LayoutPlain {
+		c.persona, c.nothing = count.Count(plainPersona)+2, count.Count(plainPrevious)+2
+	} else {
+		c.nothing = max(count.Count(l.Nothing), count.Count(fmt.Sprintf(l.More, 88_888_888)), count.Count(l.MoreOne)) + 1
+	}
 	return c
 }
 
@@ -147,14 +152,6 @@ func marksOf(n int) (on [6]bool) {
 		on[i] = n&(1<<i) != 0
 	}
 	return on
-}
-
-// persona is the tokens of the sentence that stands where no persona is set.
-func (c *costs) persona(layout Layout) int {
-	if layout == LayoutPlain {
-		return c.personas[1]
-	}
-	return c.personas[0]
 }
 
 // tag is the tokens of the mention tag of id, with what follows it.

@@ -52,7 +52,7 @@ func (i *instructions) within(tokens int) int {
 
 func (w *work) planPersona() {
 	if w.persona = strings.TrimSpace(w.in.Persona); w.persona == "" {
-		w.persona, w.personaSize = defaultPersona, w.b.costs.persona(w.b.options.Layout)
+		w.persona, w.personaSize = defaultPersona, w.b.costs.persona
 		if w.plain() {
 			w.persona = plainPersona
 		}
@@ -146,7 +146,7 @@ func (w *work) decide(budget int) {
 		w.fill(s, size{int(parts[k] / whole), w.charRoom[k]})
 		w.tokens += s.used.tokens
 	}
-	if !w.bare && !w.recalledAny() {
+	if !w.bare && w.recalledAny() == w.plain() {
 		w.tokens += w.b.costs.nothing
 	}
 }

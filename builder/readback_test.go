@@ -265,9 +265,17 @@ func (r *reader) query() {
 		if !r.text("query", r.got.query.text, q.Content, r.w.queryBlock()) {
 			r.Errorf("the query %q is cut", r.got.query.text)
 		}
-	} else if whole := letters(q.Content); !cut && len(q.Content) > 0 || len(q.Content) < 200 && !emojiTag.MatchString(q.Content) && (!strings.HasPrefix(whole, letters(head)) || !strings.HasSuffix(whole, letters(tail))) {
+	} else if !cut && len(q.Content) > 0 || len(q.Content) < 200 && !emojiTag.MatchString(q.Content) && !r.areEnds(head, tail, q.Content) {
 		r.Errorf("the query %q is shown as %q", q.Content, r.got.query.text)
 	}
+}
+
+// areEnds reports whether head and tail are the ends of a text by their letters, where a link has those of its address or not.
+func (r *reader) areEnds(head, tail, text string) bool {
+	ends := func(of func(string) string) bool {
+		return strings.HasPrefix(of(text), of(head)) && strings.HasSuffix(of(text), of(tail))
+	}
+	return ends(letters) || ends(bareLetters)
 }
 
 // text checks that got is source, neutralised: its lines, with their letters and digits in order. Or that it is
@@ -348,6 +356,10 @@ var (
 // letters are the letters and digits of s that can be seen, without the ids of emoji, and of messages linked to.
 func letters(s string) string {
 	s = linkedText.ReplaceAllString(emojiTag.ReplaceAllString(s, "$1"), "$1")
+	return bareLetters(s)
+}
+
+func bareLetters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if isHidden(r) || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return -1

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -96,7 +97,7 @@ func TestPromptThatIsTooLongIsSentOnceMore(t *testing.T) {
 		w := newWorld(t)
 		w.env["HARK_BUILDER_LAYOUT"] = layout
 		w.model.Answer(func(r llmtest.Request) llmtest.Reply {
-			n := tokens.New().Count(r.Prompt())
+			n := sentTokens(r)
 			if n+*r.MaxTokens > window {
 				return llmtest.Fail(400, "context_length_exceeded", "This model's maximum context length is "+strconv.Itoa(window)+
 					" tokens. However, your messages resulted in "+strconv.Itoa(n)+" tokens.")
@@ -112,7 +113,7 @@ func TestPromptThatIsTooLongIsSentOnceMore(t *testing.T) {
 		w.reply(w.general.ID, q.ID, "In the lighthouse")
 		var asked []int
 		for _, r := range w.model.Requests() {
-			asked = append(asked, tokens.New().Count(r.Prompt()))
+			asked = append(asked, sentTokens(r))
 		}
 		if len(asked) != 2 || asked[0]+1000 <= window || asked[1]+1000 > window {
 			t.Errorf("%s: prompts of %v tokens for a window of %d", layout, asked, window)
@@ -122,4 +123,11 @@ func TestPromptThatIsTooLongIsSentOnceMore(t *testing.T) {
 		w.holds(w.log.String(), "it takes 1900 tokens (llm.window)")
 		w.lacks(w.log.String(), "zebra")
 	}
+}
+
+// sentTokens are those of a request's messages and tools, as servers count them.
+func sentTokens(r llmtest.Request) int {
+	var tools struct{ Tools json.RawMessage }
+	_ = json.Unmarshal(r.Body, &tools)
+	return tokens.New().Count(r.Prompt()) + tokens.New().Count(string(tools.Tools))
 }

@@ -37,7 +37,7 @@ func (s *stream) Read(p []byte) (int, error) {
 func TestBigFilesTakeLittleMemory(t *testing.T) {
 	size := int64(20 << 20)
 	if os.Getenv("HARK_LONG") != "" {
-		size = 1 << 30
+		size = 256 << 20
 	}
 	text := strings.Repeat("The tide table hangs beside the door. ", 6)
 	setLine := func(i int) string {
@@ -62,17 +62,18 @@ func TestBigFilesTakeLittleMemory(t *testing.T) {
 					}
 				}
 				if batches++; batches%50 == 0 {
+					runtime.GC() // what is held counts, not what waits for being collected
 					runtime.ReadMemStats(&stats)
-					peak = max(peak, stats.HeapInuse)
+					peak = max(peak, stats.HeapAlloc)
 				}
 				return nil
 			}, nil)
 			if err != nil || sum.Messages != posts || int64(posts) < size/1000 {
 				t.Fatalf("%+v, %d posts, %v", sum, posts, err)
 			}
-			t.Logf("%d MiB, %d messages, at most %.1f MiB of heap", size>>20, posts, float64(peak)/(1<<20))
-			if peak == 0 || peak > 64<<20 {
-				t.Errorf("%d bytes of heap in use", peak)
+			t.Logf("%d MiB, %d messages, at most %.1f MiB held", size>>20, posts, float64(peak)/(1<<20))
+			if peak == 0 || peak > 16<<20 {
+				t.Errorf("%d bytes are held", peak)
 			}
 		})
 	}
