@@ -29,7 +29,7 @@ func TestContextCommand(t *testing.T) {
 		t.Errorf("answered with %+v", r)
 	}
 	want := fmt.Sprintf("What I'd remember for “when is the deadline?”:\n🔥 0.87 · <@%d> · <#%d> · <t:%d:f> · [jump](<https://discord.com/channels/%d/%d/%d>)\n"+
-		"> the \\*deadline\\* is Friday\n-# words\\: deadline; around", s.bo.ID, s.channel, said.ID.Time().Unix(), s.guild.ID, s.channel, said.ID)
+		"> the \\*deadline\\* is Friday\n-# found by\\: words \\(deadline\\), its neighbours", s.bo.ID, s.channel, said.ID.Time().Unix(), s.guild.ID, s.channel, said.ID)
 	if m := i.WaitMessage(); m.Content != want || m.Flags&discordtest.Ephemeral == 0 {
 		t.Errorf("got  %s\nwant %s", m.Content, want)
 	}

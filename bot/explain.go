@@ -173,7 +173,7 @@ func sourceLine(l locale, r answer.Explained) string {
 	}
 	fmt.Fprintf(&b, "\n> %s", plain(r.Text, quoteLength))
 	if len(r.Why) > 0 {
-		b.WriteString("\n-# " + plain(reasonWords(l, r.Why), 120))
+		b.WriteString(reasonWords(l, r.Why))
 	}
 	return b.String()
 }

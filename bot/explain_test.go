@@ -51,7 +51,7 @@ func TestSourcesAreShownToWhoeverPresses(t *testing.T) {
 		return answer.Explanation{Recalled: []answer.Explained{second, first, silent}}, nil
 	}
 	got := whispered(t, s, s.press(m.Message, s.bo, "Sources"))
-	want := fmt.Sprintf("**Sources of this answer**\n\\[1\\] 🔥 0.87 · b\\*o · #general · <t:%d:f> · [jump](<https://discord.com/channels/%d/%d/%d>)\n> the \\*deadline\\* is Friday\n-# words\n"+
+	want := fmt.Sprintf("**Sources of this answer**\n\\[1\\] 🔥 0.87 · b\\*o · #general · <t:%d:f> · [jump](<https://discord.com/channels/%d/%d/%d>)\n> the \\*deadline\\* is Friday\n-# found by\\: words\n"+
 		"\\[2\\] b\\*o · %s · edited since\n> %s…", said.ID.Time().Unix(), s.guild.ID, s.channel, said.ID, said.ID.Time().Format("2 Jan 2006"), strings.TrimSpace(strings.Repeat("long ", 32)))
 	if got != want {
 		t.Errorf("shown\n%s\nwant\n%s", got, want)
@@ -95,7 +95,7 @@ func TestWhyDidYouSayThat(t *testing.T) {
 	}
 	got := whispered(t, s, s.discord.MessageAction(m.Message, s.bo.ID, whyCommand))
 	for _, line := range []string{
-		"Written by the model parrot-1, in the mode “search”.", "Found by words only", "**Recalled, and shown to me**\n\\[1\\] 🔥 0.87", "> first\n-# words; around",
+		"Written by the model parrot-1, in the mode “search”.", "Found by words only", "**Recalled, and shown to me**\n\\[1\\] 🔥 0.87", "> first\n-# found by\\: words, its neighbours",
 		"> fourth", "**Recalled, and dropped: no room (budget)**\n💡 0.10", "> second", "Besides, I had 1 message around these",
 		"-# Tokens of the prompt: 1200 of 4000 (history 800)", "-# Time: 2.00 s, of which the search took 0.04 s",
 	} {

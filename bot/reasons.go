@@ -1,8 +1,6 @@
 package bot
 
 import (
-	"strings"
-
 	"hark/builder"
 	"hark/search"
 )
@@ -13,7 +11,7 @@ func reasonWord(l locale, kind string) string {
 	case "words":
 		return l.text("words")
 	case "around":
-		return l.text("around")
+		return l.text("its neighbours")
 	case "author":
 		return l.text("author")
 	case "name":
@@ -23,7 +21,7 @@ func reasonWord(l locale, kind string) string {
 	case "answers":
 		return l.text("answers")
 	case "form":
-		return l.text("form")
+		return l.text("kind of answer")
 	case "meaning":
 		return l.text("meaning")
 	case "starred":
@@ -34,25 +32,29 @@ func reasonWord(l locale, kind string) string {
 	return kind
 }
 
-// reasons are words for why something was found.
+// reasons say in words why something was found, on a line of their own.
 func reasons(l locale, why []search.Reason) string {
 	said := make([]string, len(why))
 	for i, r := range why {
 		said[i] = reasonWord(l, r.Kind)
 		if r.Detail != "" {
-			said[i] += ": " + r.Detail
+			said[i] += " (" + r.Detail + ")"
 		}
 	}
-	return strings.Join(said, "; ")
+	return foundBy(l, said)
 }
 
-// reasonWords are reasons of which only the kinds are known.
+// reasonWords say what reasons do where only their kinds are known.
 func reasonWords(l locale, kinds []string) string {
 	said := make([]string, len(kinds))
 	for i, kind := range kinds {
 		said[i] = reasonWord(l, kind)
 	}
-	return strings.Join(said, "; ")
+	return foundBy(l, said)
+}
+
+func foundBy(l locale, said []string) string {
+	return "\n-# " + plain(l.text("found by: %s", l.list(said)), 120)
 }
 
 // roomWord is a word for what took the room that something would have needed in a prompt.

@@ -48,7 +48,7 @@ func showHit(l locale, h search.Hit) string {
 	}
 	fmt.Fprintf(&b, "\n> %s", plain(m.Text(), 160))
 	if len(h.Why) > 0 {
-		b.WriteString("\n-# " + plain(reasons(l, h.Why), 120))
+		b.WriteString(reasons(l, h.Why))
 	}
 	return b.String()
 }

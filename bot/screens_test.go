@@ -310,10 +310,7 @@ func (s *screens) read(text string) string {
 		_, _ = fmt.Sscan(parts[1], &n)
 		at := time.Unix(n, 0).UTC()
 		if parts[2] == "R" {
-			if d := at.Sub(s.discord.Now()).Round(time.Minute); d > 0 {
-				return "in " + d.String()
-			}
-			return s.discord.Now().Sub(at).Round(time.Minute).String() + " ago"
+			return apart(at.Sub(s.discord.Now()))
 		}
 		return at.Format("2 January 2006 15:04")
 	})
@@ -321,6 +318,25 @@ func (s *screens) read(text string) string {
 	text = tookMark.ReplaceAllString(text, "0.01 s")
 	text = strings.NewReplacer("**", "", "-# ", "").Replace(text)
 	return escaped.ReplaceAllString(text, "$1")
+}
+
+// apart is how far away a time is, as Discord says it: in the largest unit that it has at least one of.
+func apart(d time.Duration) string {
+	away, unit := int(d.Abs().Round(time.Minute)/time.Minute), "minute"
+	if away >= 60 {
+		away, unit = away/60, "hour"
+	}
+	if unit == "hour" && away >= 24 {
+		away, unit = away/24, "day"
+	}
+	said := fmt.Sprint(away, " ", unit)
+	if away != 1 {
+		said += "s"
+	}
+	if d > 0 {
+		return "in " + said
+	}
+	return said + " ago"
 }
 
 // buttonOf is the id of the button with a label.

@@ -78,12 +78,19 @@ func TestEveryStepLosesNothing(t *testing.T) {
 		if counter == Counter(holdsCounter) && os.Getenv("HARK_LONG") == "" {
 			step = 7
 		}
+		if testing.Short() {
+			step = 31
+		}
 		for tokens := MinTokens; tokens < 1600; tokens += step {
 			before = items(loses(t, before, in, Options{MaxTokens: tokens, MaxChars: 1500}, counter))
 		}
 	}
 	before := map[SectionType]int{}
-	for chars := 1; chars < 5000; chars += 13 {
+	step := 13
+	if testing.Short() {
+		step = 131
+	}
+	for chars := 1; chars < 5000; chars += step {
 		before = items(loses(t, before, in, Options{MaxTokens: 2500, MaxChars: chars}, holdsCounter))
 	}
 }

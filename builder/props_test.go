@@ -16,7 +16,7 @@ import (
 	"hark/memory"
 )
 
-// HARK_LONG=1 asks for ten times as many random inputs, -short for a third.
+// HARK_LONG=1 asks for ten times as many random inputs, -short for a third, and see some.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	checks := "100"
@@ -30,6 +30,19 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Exit(m.Run())
+}
+
+// some are those of all that a test goes through: in the short form a few of them, since with the race detector
+// each takes many times longer.
+func some[T any](all []T) []T {
+	if !testing.Short() {
+		return all
+	}
+	var few []T
+	for i := 0; i < len(all); i += 8 {
+		few = append(few, all[i])
+	}
+	return few
 }
 
 // texts are what members write, and worse.

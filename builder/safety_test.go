@@ -114,7 +114,7 @@ func TestInjectionsCut(t *testing.T) {
 	t.Parallel()
 	for _, o := range []Options{{MaxTokens: MinTokens + 200}, {MaxTokens: MinTokens + 200, Layout: LayoutPlain}, {MaxTokens: MinTokens + 400, Layout: LayoutChat, Citations: true}} {
 		b := quickBuilder(t, o)
-		for _, text := range injections(t) {
+		for _, text := range some(injections(t)) {
 			in := everywhere(strings.Repeat(text+" ", 1+600/len(text)))
 			p := b.Build(in)
 			holds(t, o, p)

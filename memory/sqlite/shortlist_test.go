@@ -71,7 +71,10 @@ func recall(t *testing.T, vectors, questions [][]float32) float64 {
 
 // manySegments is how many the tests of recall look among.
 func manySegments() int {
-	if os.Getenv("HARK_LONG") != "" {
+	switch {
+	case testing.Short():
+		return 3000
+	case os.Getenv("HARK_LONG") != "":
 		return 80_000
 	}
 	return 12_000
