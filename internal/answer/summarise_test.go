@@ -203,7 +203,7 @@ func TestWhatIsClearlyMeantGoesBeforeTheNewest(t *testing.T) {
 	const best, cup = "25:50", "cup is silver"
 	step := 20
 	if testing.Short() {
-		step = 100
+		step = 40
 	}
 	w := newWorld(t, nil)
 	w.says(2*day, lobby, ann, "My personal best for the charity 5K is 25:50.")
