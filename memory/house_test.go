@@ -26,7 +26,9 @@ type fakeHouse struct {
 	spent  []time.Time    // when was asked what was spent on
 	limits []RecordLimits // of each round
 
-	promptErr, spendingErr, recordErr, applyErr                            error
+	asked int // how often for lore since it was for a guild
+
+	promptErr, spendingErr, recordErr, applyErr, loreLaterErr              error
 	listErr, guildErr, logErr, loreErr, forgetErr, unfinishedErr, carryErr error
 }
 
@@ -51,6 +53,7 @@ func (f *fakeHouse) Guilds(context.Context) ([]GuildID, error) {
 
 func (f *fakeHouse) Guild(_ context.Context, id GuildID) (*Guild, error) {
 	handOver()
+	f.asked = 0
 	return f.guilds[id], f.guildErr
 }
 
@@ -67,7 +70,11 @@ func (f *fakeHouse) Log(_ context.Context, channel ChannelID, after, until Messa
 
 func (f *fakeHouse) Lore(_ context.Context, guild GuildID) ([]Lore, error) {
 	handOver()
-	return slices.DeleteFunc(slices.Clone(f.lore), func(l Lore) bool { return l.Guild != guild }), f.loreErr
+	err := f.loreErr
+	if f.asked++; f.asked > 1 {
+		err = errors.Join(err, f.loreLaterErr)
+	}
+	return slices.DeleteFunc(slices.Clone(f.lore), func(l Lore) bool { return l.Guild != guild }), err
 }
 
 func (f *fakeHouse) Apply(_ context.Context, events ...Event) error {
@@ -292,6 +299,7 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 		{"guild", func(f *fakeHouse, err error) { f.guildErr = err }, "keep house in guild 2: down"},
 		{"log", func(f *fakeHouse, err error) { f.logErr = err }, "keep house in guild 2: down"},
 		{"lore", func(f *fakeHouse, err error) { f.loreErr = err }, "keep house in guild 2: down"},
+		{"lore of the guild", func(f *fakeHouse, err error) { f.loreLaterErr = err }, "keep house in guild 2: down"},
 		{"forget", func(f *fakeHouse, err error) { f.forgetErr = err }, "keep house in guild 2: down"},
 	}
 	for _, test := range tests {
@@ -319,7 +327,7 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 					if len(f.unfinished) != 1 || len(f.messages[20])+len(f.messages[30]) != 0 {
 						t.Errorf("left %v, %v", f.unfinished, f.messages)
 					}
-				case "prompts":
+				case "prompts", "lore of the guild":
 					if len(f.unfinished)+len(f.messages[20])+len(f.messages[30]) != 0 {
 						t.Errorf("left %v, %v", f.unfinished, f.messages)
 					}

@@ -42,3 +42,12 @@ func TestSettingsOfThreadsChannelsAndTheGuild(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsDecidedOfAChannelStays(t *testing.T) {
+	t.Parallel()
+	for key, stays := range map[Setting]bool{SettingAnswers: true, SettingRetention: true, SettingPersona: false, SettingModel: false, SettingPast: false} {
+		if key.StaysWithChannel() != stays {
+			t.Errorf("%s stays: %t", key, !stays)
+		}
+	}
+}
