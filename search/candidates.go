@@ -20,7 +20,7 @@ const (
 	shortReach       = 2    // of the others so many messages are
 	maxMatches       = 3000 // messages that full text compares: the rarest terms that are in no more, but for
 	leastTerms       = 3    // so many, which are looked for anyway
-	atOnce           = 2    // channels that are read at the same time
+	atOnce           = 2    // channels that are read at the same time, for all searches together
 	fewChannels      = 8    // in a scope whose latest messages are worth reading
 )
 
@@ -82,8 +82,8 @@ func (q question) rarest() []string {
 	return terms
 }
 
-// surround reads what is wanted of each channel, with what was said round it, and counts the question's terms in it: some
-// channels at a time, so that others' searches find a connection to read by.
+// surround reads what is wanted of each channel, with what was said round it, and counts the question's terms in it. All
+// searches together read some channels at a time: where many are asked at once, what is said meanwhile is still logged soon.
 func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 	channels := p.channels()
 	streams := make([][]entry, len(channels))
@@ -91,6 +91,12 @@ func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 	group.SetLimit(atOnce)
 	for i, channel := range channels {
 		group.Go(func() error {
+			select {
+			case e.reading <- struct{}{}:
+				defer func() { <-e.reading }()
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 			read, err := e.stretch(ctx, channel, p)
 			streams[i] = p.stream(read, asked)
 			return err

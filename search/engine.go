@@ -42,12 +42,13 @@ type Engine struct {
 	embedders []memory.Embedder
 	reranker  Reranker // nil: none
 	cache     *cache
+	reading   chan struct{} // holds what reads a channel, for any search
 }
 
 // New is an engine over a log, the people in it, and the embedders at hand. A question is embedded by the first one
 // whose space is the one in use; where there is none, full text finds alone.
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
-	return &Engine{log: log, people: people, embedders: embedders, cache: newCache()}
+	return &Engine{log: log, people: people, embedders: embedders, cache: newCache(), reading: make(chan struct{}, atOnce)}
 }
 
 const (

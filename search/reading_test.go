@@ -1,0 +1,58 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"hark/memory"
+)
+
+// slowLog is a log in which reading a channel takes until it is released.
+type slowLog struct {
+	Log
+	reading, most atomic.Int64
+	release       chan struct{}
+}
+
+func (l *slowLog) Around(context.Context, memory.ChannelID, []memory.MessageID, int, int) ([]memory.Message, error) {
+	n := l.reading.Add(1)
+	for most := l.most.Load(); n > most && !l.most.CompareAndSwap(most, n); most = l.most.Load() {
+	}
+	<-l.release
+	l.reading.Add(-1)
+	return nil, nil
+}
+
+// All searches together read no more channels at a time than one, and who gives up waits no longer.
+func TestSearchesShareWhatIsReadAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log := &slowLog{release: make(chan struct{})}
+		e := New(log, nil)
+		surround := func(ctx context.Context) chan error {
+			p := newPool(Query{})
+			for c := range memory.ChannelID(3) {
+				p.want(c+1, memory.MessageID(c+1), true)
+			}
+			done := make(chan error, 1)
+			go func() { done <- e.surround(ctx, question{}, p) }()
+			return done
+		}
+		ctx, giveUp := context.WithCancel(t.Context())
+		first := surround(t.Context())
+		synctest.Wait()
+		given, last := surround(ctx), surround(t.Context())
+		synctest.Wait()
+		giveUp()
+		if err := <-given; !errors.Is(err, context.Canceled) {
+			t.Errorf("who gave up got %v", err)
+		}
+		close(log.release)
+		if err := errors.Join(<-first, <-last); err != nil || log.most.Load() != atOnce {
+			t.Errorf("%d channels were read at a time, %v", log.most.Load(), err)
+		}
+	})
+}
