@@ -71,6 +71,21 @@ func TestSumBoundsTheWhole(t *testing.T) {
 	})
 }
 
+// The title over what was recalled is a part too, in the layout that has it only where something was.
+func TestSumHasThePlainTitle(t *testing.T) {
+	t.Parallel()
+	in := Input{Now: noon, PreviousContext: []Earlier{{Text: "the deadline", Time: noon}}}
+	for _, model := range []string{"gpt-4o", "gpt-4", "llama"} {
+		b, err := New(Options{Layout: LayoutPlain, MaxTokens: 64_000}, tokens.For(model))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum, whole := reckoned(b, in); sum < whole {
+			t.Errorf("%s: the parts have %d tokens, the prompt %d", model, sum, whole)
+		}
+	}
+}
+
 func FuzzSum(f *testing.F) {
 	for _, text := range injections(f) {
 		f.Add(text, 0)
