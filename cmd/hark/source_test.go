@@ -85,7 +85,7 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	q = w.question(w.general, w.otto, "and what is the budget plan?")
 	w.reply(w.general.ID, q.ID, "Noted")
 	w.lacks(w.prompt(), word)
-	w.lacks(w.prompt(), "480")
+	w.lacks(w.prompt(), "480 euros")
 	if code := w.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

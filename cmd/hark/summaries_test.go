@@ -43,7 +43,7 @@ func TestSessionsAreSummedUp(t *testing.T) {
 	w.ask(w.staff, w.jane, "how fast does Ana run?")
 	w.lacks(w.prompt(), `\n[previous_context] [`)
 	w.lacks(w.log.String(), "canary")
-	w.lacks(w.log.String(), "25:50")
+	w.lacks(w.log.String(), "personal best")
 	out, _ := w.hark(0, "forget", "--user", "ana", "--yes", "--json")
 	w.holds(out, `"summaries": 1`)
 	if list, _ := w.hark(0, "summaries"); list != "" || w.onDisk("personal best") {
@@ -262,7 +262,7 @@ func TestSummariesOfDirectMessagesHaveToBeNamed(t *testing.T) {
 	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
 	for _, named := range []string{"777", "ann"} {
 		c.run(1, "summaries", "--channel", named)
-		if strings.Contains(c.out.String()+c.err.String(), "4711") {
+		if strings.Contains(c.out.String()+c.err.String(), "PIN") {
 			t.Errorf("%s shows it", named)
 		}
 		c.run(1, "summaries", "remove", id.String(), "--yes", "--channel", named)
