@@ -109,7 +109,7 @@ func (h *HistoryTool) find(ctx context.Context, q Question, asked historyQuery) 
 		}
 		found = append(found, at)
 	}
-	return found, false, nil
+	return found, len(all) == historyLooked, nil // beyond those that were looked at nobody knows
 }
 
 // said are the messages that records point to, by id: those that are there and whose authors haven't opted out.
@@ -173,6 +173,8 @@ func (h *HistoryTool) outcome(asked historyQuery, records []tellable, more bool)
 		}
 	}
 	switch {
+	case n == 0 && more:
+		fmt.Fprintf(&b, "None of the %d records that were looked at matches. Others may: bound the time by filter.from and filter.until.", historyLooked)
 	case n == 0:
 		b.WriteString("No record matches. A wider filter may find some.")
 	case more:

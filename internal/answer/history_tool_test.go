@@ -122,6 +122,22 @@ func TestHistoryIsTold(t *testing.T) {
 	}
 }
 
+// Beyond what is looked at for one call there may be more, which the model is told, with how to get there.
+func TestHistoryTellsThatThereMayBeMore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.recorded(2*day, lobby, ann, "When does the ferry leave?", "At noon")
+	for i := range historyLooked/3 + 1 {
+		w.recorded(day-time.Duration(i)*time.Minute, lobby, ben, "And the bus?", "At one")
+	}
+	q := w.asks(lobby, "What did I ask?")
+	has(t, w.history(q, `{"filter":{"text":"ferry"}}`).Text, "None of the 1000 records that were looked at matches", "filter.until")
+	if got := lines(t, w.history(q, `{"filter":{"text":"ferry","until":"2024-06-13"}}`)); len(got) != 3 {
+		t.Errorf("before that: %v", got)
+	}
+	has(t, w.history(q, `{"filter":{"method":"fly"}}`).Text, "No record matches")
+}
+
 func TestHistoryGivesFieldsAndText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
