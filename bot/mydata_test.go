@@ -340,6 +340,13 @@ func TestForgettingIsConfirmedAfterARestart(t *testing.T) {
 	i.Wait()
 	s.discord.WaitFor("the receipt", func() bool { return strings.Contains(i.WaitMessage().Content, "**Forgotten** on <t:") })
 	s.says(t, s.use(t, s.bo, "memory show"), "**Forgotten** on <t:", "- 7 messages")
+	_, p := s.portrait(t, s.use(t, s.bo, "memory export").Message)
+	if len(p.Servers) != 1 {
+		t.Fatalf("%+v", p)
+	}
+	if r := p.Servers[0].Receipts; len(r) != 1 || r[0].Messages != 7 || r[0].Why != string(memory.WhyMember) || r[0].At.IsZero() {
+		t.Errorf("the export has the receipts %+v", r)
+	}
 }
 
 func TestMyDataOverAStoreThatFailsOrIsHeld(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"time"
 
 	"hark/internal/exports"
@@ -25,6 +26,8 @@ type Store interface {
 	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error)
 	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
+	// Forgotten are the receipts of what was forgotten of all that somebody wrote in a guild.
+	Forgotten(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error)
 	// Written calls each for every message that somebody wrote, by channel and id.
 	Written(ctx context.Context, user memory.UserID, each func(memory.Message) error) error
 	// Asked calls each for the trace of every answer to somebody's questions.
@@ -162,7 +165,18 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 			e.Tokens[day.UTC().Format(time.DateOnly)], known = n, true
 		}
 	}
-	return e, known, nil
+	receipts, err := s.Forgotten(ctx, g.ID, user)
+	for _, r := range receipts {
+		e.Receipts, known = append(e.Receipts, receiptOf(r)), true
+	}
+	return e, known, err
+}
+
+func receiptOf(r memory.Receipt) Receipt {
+	return Receipt{
+		ID: strconv.FormatInt(r.Forgetting.ID, 10), At: r.Forgetting.At.UTC().Truncate(time.Second), Why: string(r.Forgetting.Why), Before: r.Forgetting.Before,
+		Messages: r.Messages, Answers: r.Answers, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Records: r.Records,
+	}
 }
 
 // describe takes over what is known of p.

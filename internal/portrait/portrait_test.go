@@ -25,6 +25,9 @@ func (m many) Lore(context.Context, memory.GuildID) ([]memory.Lore, error) { ret
 func (m many) Condensed(context.Context, memory.ChannelID) ([]memory.Condensed, error) {
 	return nil, nil
 }
+func (m many) Forgotten(context.Context, memory.GuildID, memory.UserID) ([]memory.Receipt, error) {
+	return nil, nil
+}
 func (m many) Spending(context.Context, memory.GuildID, time.Time) (map[memory.UserID]int, error) {
 	return nil, nil
 }

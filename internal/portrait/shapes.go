@@ -37,6 +37,8 @@ type Server struct {
 	Summaries []Summary `json:"summaries,omitempty"`
 	// Tokens is how many their questions took, by day of UTC, for today and yesterday.
 	Tokens map[string]int `json:"tokens,omitempty"`
+	// Receipts are what was forgotten of all that they wrote there, the newest first.
+	Receipts []Receipt `json:"receipts,omitempty"`
 }
 
 // Fact is one about somebody. It has a channel and a message if it was learned from that.
@@ -46,6 +48,21 @@ type Fact struct {
 	By      string `json:"by"`
 	Channel string `json:"channel,omitempty"`
 	Message string `json:"message,omitempty"`
+}
+
+// Receipt is what was forgotten at a time, in numbers. It stays, without any text, so that what is fetched, imported or
+// restored later is forgotten again.
+type Receipt struct {
+	ID        string    `json:"id"`
+	At        time.Time `json:"at"`
+	Why       string    `json:"why"`
+	Before    time.Time `json:"before,omitzero"` // what was said before this went; left out: all until then
+	Messages  int       `json:"messages"`
+	Answers   int       `json:"answers"`
+	Facts     int       `json:"facts"`
+	Lore      int       `json:"lore"`
+	Summaries int       `json:"summaries"`
+	Records   int       `json:"records"`
 }
 
 // Question is an answer that was given to somebody: its text, as every message of Hark's, is in the channel.
