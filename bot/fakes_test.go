@@ -17,7 +17,7 @@ import (
 	"hark/memory"
 )
 
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // notebook is a Log that keeps events, and can be held or made to fail.
 type notebook struct {

@@ -214,7 +214,7 @@ func TestForgettingShowsHowFarItIs(t *testing.T) {
 func TestForgettingGoesOnWithoutBeingWatched(t *testing.T) {
 	t.Parallel()
 	s := asking(t)
-	s.bot.timing.command = 300 * time.Millisecond
+	s.bot.timing.command = 2 * time.Second
 	s.run(t).ready(t)
 	s.waitRegistered()
 	s.log.forgetting.steps, s.log.forgetting.fails = make(chan int), errDown

@@ -229,7 +229,7 @@ func (c *container) up() (hark *exec.Cmd, down func()) {
 			if err != nil {
 				c.Errorf("after SIGTERM: %v", err)
 			}
-		case <-time.After(2 * patience): // it bounds itself to ten seconds; this is for a machine that is slow
+		case <-time.After(patience): // it bounds itself to ten seconds; this is for a machine that is slow
 			c.Fatalf("it doesn't stop:\n%s", c.log)
 		}
 	}

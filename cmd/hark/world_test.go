@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long a test waits for what must come.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // world is a fake Discord with a server of two channels and three people, a fake model, and a Hark between them.
 // The past was three hours ago.
@@ -131,7 +131,7 @@ func (w *world) startWith(run func(ctx context.Context) int) {
 func (w *world) stop() int {
 	w.Helper()
 	w.cancel()
-	return w.ended(10 * time.Second)
+	return w.ended(patience)
 }
 
 // ended is the exit code with which Hark ends by itself.

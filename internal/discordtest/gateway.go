@@ -20,6 +20,9 @@ type event struct {
 	only    *session // for one session's eyes: READY and what was asked for
 }
 
+// heartbeatInterval is about how many milliseconds Discord has between two heartbeats.
+const heartbeatInterval = 41250
+
 // gateway is everything that has to do with websockets. The server's lock guards it.
 type gateway struct {
 	sessions   map[string]*session
@@ -89,7 +92,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	}
 	s.gateway.conns[c] = struct{}{}
 	s.gateways.Add(1)
-	c.control(10, object{"heartbeat_interval": s.heartbeat.Milliseconds()})
+	c.control(10, object{"heartbeat_interval": heartbeatInterval})
 	s.mu.Unlock()
 	defer s.gateways.Done()
 

@@ -37,8 +37,7 @@ type Server struct {
 	changed      chan struct{} // closed at every change, then made anew
 	closed       bool
 	clock        clock
-	intents      Intents // switched on in the developer portal
-	heartbeat    time.Duration
+	intents      Intents       // switched on in the developer portal
 	starts       int           // of sessions that a day has
 	dateOff      time.Duration // of the Date header from the real time
 	commandless  map[ID]bool   // guilds that let the bot in without its commands
@@ -69,16 +68,13 @@ func WithoutIntents(i Intents) Option { return func(s *Server) { s.intents &^= i
 // WithTime sets the fake's clock, which otherwise starts at the present.
 func WithTime(t time.Time) Option { return func(s *Server) { s.clock.now = t } }
 
-// WithHeartbeat sets the interval at which clients are told to send heartbeats; Discord's is about 41 s.
-func WithHeartbeat(d time.Duration) Option { return func(s *Server) { s.heartbeat = d } }
-
 // WithStarts sets how many sessions the bot may begin a day, for what is told of it; 1,000 otherwise.
 func WithStarts(n int) Option { return func(s *Server) { s.starts = n } }
 
 // WithDateOff sets how far ahead of the real time Discord's Date header is.
 func WithDateOff(d time.Duration) Option { return func(s *Server) { s.dateOff = d } }
 
-// WithPatience sets how long waiting methods wait in real time before they fail the test; 30 s otherwise.
+// WithPatience sets how long waiting methods wait in real time before they fail the test; 2 min otherwise.
 func WithPatience(d time.Duration) Option { return func(s *Server) { s.patience = d } }
 
 // New starts a fake Discord on loopback and stops it when the test ends.
@@ -86,8 +82,7 @@ func New(tb testing.TB, opts ...Option) *Server {
 	tb.Helper()
 	s := &Server{
 		tb:           tb,
-		patience:     30 * time.Second,
-		heartbeat:    41250 * time.Millisecond,
+		patience:     2 * time.Minute,
 		done:         make(chan struct{}),
 		changed:      make(chan struct{}),
 		clock:        clock{now: time.Now().Truncate(time.Millisecond)},
