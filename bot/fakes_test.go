@@ -303,8 +303,8 @@ func (j *journal) wait(t *testing.T, what string) {
 // quick is timing for tests: no waits that no test is about.
 func quick() timing {
 	t := usual
-	t.pace, t.retry, t.unwind = time.Millisecond, time.Millisecond, 50*time.Millisecond
-	t.grace, t.farewell = 50*time.Millisecond, 5*time.Second
+	t.pace, t.retry, t.grace = time.Millisecond, time.Millisecond, 50*time.Millisecond
+	t.unwind, t.farewell, t.drain, t.back, t.atOnce = patience, patience, patience, patience, patience // for a slow machine
 	return t
 }
 

@@ -34,7 +34,7 @@ func TestGatewayThatSaysNothingIsLeft(t *testing.T) {
 	}))
 	t.Cleanup(silent.Close)
 	s := set(t)
-	s.bot.timing.open = 50 * time.Millisecond
+	s.bot.timing.open = time.Second
 	s.bot.timing.reach = 1000 // on a slow machine the honest gateway takes longer, too
 	honest := s.discord.Dialer().NetDialContext
 	var dials atomic.Int32
@@ -89,7 +89,9 @@ func TestSessionThatIsRefusedIsLeft(t *testing.T) {
 
 func TestStopMarksTheAnswerOfAModelThatDoesNotStop(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
+	s := set(t)
+	s.bot.timing.unwind = 50 * time.Millisecond
+	s.run(t).ready(t)
 	begun, deaf := make(chan struct{}), make(chan struct{})
 	defer close(deaf)
 	s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {

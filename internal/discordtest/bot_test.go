@@ -53,6 +53,7 @@ func connect(t testing.TB, discord *discordtest.Server) *bot {
 
 func (b *bot) open(t testing.TB) {
 	t.Helper()
+	before := b.discord.Heartbeats()
 	if err := b.Open(); err != nil {
 		t.Fatalf("open: %v", err)
 	}
@@ -62,6 +63,8 @@ func (b *bot) open(t testing.TB) {
 		b.Unlock()
 	})
 	b.discord.WaitReady()
+	// If the connection broke before the first heartbeat, discordgo would connect twice: once for that and once for reading.
+	b.discord.WaitFor("the first heartbeat", func() bool { return b.discord.Heartbeats() > before })
 }
 
 func (b *bot) hear(format string, args ...any) {
