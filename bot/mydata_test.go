@@ -204,11 +204,25 @@ func (s *scene) portrait(t *testing.T, m discordtest.Message) (file []byte, p po
 	return text, p
 }
 
+// export uses /memory export. One whose file is shown already may not have ended.
+func (s *scene) export(t *testing.T, channel discordtest.ID, who discordtest.User, options ...discordtest.Opt) discordtest.Sent {
+	t.Helper()
+	for {
+		m := s.discord.Slash(channel, who.ID, "memory export", options...).WaitMessage()
+		if m.Flags&discordtest.Ephemeral == 0 {
+			t.Error("everybody sees what /memory export shows")
+		}
+		if m.Content != exportUnderWay && m.Content != exportOthers {
+			return m
+		}
+	}
+}
+
 func TestExportHoldsOnesOwnOnly(t *testing.T) {
 	t.Parallel()
 	s := loreful(t, "Safe")
 	hidden := s.hiddenChannel(t)
-	s.says(t, s.use(t, s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}), "memory export"), "file")
+	s.says(t, s.export(t, s.channel, s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"})), "file")
 	said := s.discord.Say(s.channel, s.bo.ID, "own words, to "+s.ana.Mention())
 	secretly := s.discord.Say(hidden.ID, s.bo.ID, "own words over there")
 	s.discord.Say(s.channel, s.ana.ID, "strange words")
@@ -224,7 +238,7 @@ func TestExportHoldsOnesOwnOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m := s.use(t, s.bo, "memory export")
+	m := s.export(t, s.channel, s.bo)
 	s.says(t, m, "all that I keep about you here")
 	text, p := s.portrait(t, m.Message)
 	for _, strange := range []string{"strange", "hideout\"", "elsewhere", "Safe", "\"ana\"", dm.ID.String()} {
@@ -240,7 +254,7 @@ func TestExportHoldsOnesOwnOnly(t *testing.T) {
 		p.Messages[1].Channel != hidden.ID.String() || p.Messages[1].Text != "own words over there" {
 		t.Errorf("messages %+v", p.Messages)
 	}
-	direct := s.discord.Slash(dm.ChannelID, s.bo.ID, "memory export").WaitMessage()
+	direct := s.export(t, dm.ChannelID, s.bo)
 	if _, p := s.portrait(t, direct.Message); len(p.Servers) > 1 || len(p.Servers[0].Facts) > 0 {
 		t.Errorf("in direct messages: %+v", p)
 	}
@@ -252,13 +266,13 @@ func TestExportByDirectMessage(t *testing.T) {
 	s.discord.Say(s.channel, s.bo.ID, "own words")
 	s.log.waitSaid(t, "them: own words")
 	closed := s.discord.Inject("POST /channels/*/messages", 1, discordtest.Closed())
-	s.says(t, s.use(t, s.bo, "memory export", opt("by", exportByDM)), "don't take direct messages", "`/memory export` without `by`")
+	s.says(t, s.export(t, s.channel, s.bo, opt("by", exportByDM)), "don't take direct messages", "`/memory export` without `by`")
 	if closed.Hits() != 1 {
 		t.Errorf("tried %d times", closed.Hits())
 	}
 	s.discord.Inject("POST /users/@me/channels", 1, discordtest.Closed())
-	s.says(t, s.use(t, s.bo, "memory export", opt("by", exportByDM)), "don't take direct messages")
-	m := s.use(t, s.bo, "memory export", opt("by", exportByDM))
+	s.says(t, s.export(t, s.channel, s.bo, opt("by", exportByDM)), "don't take direct messages")
+	m := s.export(t, s.channel, s.bo, opt("by", exportByDM))
 	s.says(t, m, "https://discord.com/channels/@me/")
 	if len(m.Attachments) > 0 {
 		t.Error("the file is here as well")
@@ -274,7 +288,7 @@ func TestExportByDirectMessage(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	s.discord.Inject("POST /channels/*/messages", 9, discordtest.Unfit())
-	s.says(t, s.use(t, s.bo, "memory export", opt("by", exportByDM)), "Something went wrong")
+	s.says(t, s.export(t, s.channel, s.bo, opt("by", exportByDM)), "Something went wrong")
 }
 
 // One that takes long keeps neither its member's next one waiting nor others'.
@@ -307,14 +321,14 @@ func TestLargeExports(t *testing.T) {
 		}
 	}
 	add(1, strings.Repeat("over and over ", mostData/14))
-	m := s.use(t, s.bo, "memory export")
+	m := s.export(t, s.channel, s.bo)
 	s.says(t, m, "packed with gzip")
 	if _, p := s.portrait(t, m.Message); len(p.Messages) != 2 {
 		t.Errorf("%d messages", len(p.Messages))
 	}
 	s.discord.Inject("PATCH /webhooks/*/*/messages/@original", 1, discordtest.Forbidden())
-	s.says(t, s.use(t, s.bo, "memory export"), "doesn't let me send a file here")
-	s.says(t, s.use(t, s.bo, "memory export", opt("by", exportByDM)), "@me/")
+	s.says(t, s.export(t, s.channel, s.bo), "doesn't let me send a file here")
+	s.says(t, s.export(t, s.channel, s.bo, opt("by", exportByDM)), "@me/")
 
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 2*mostData)
@@ -323,9 +337,9 @@ func TestLargeExports(t *testing.T) {
 	}
 	add(2, string(noise))
 	command := fmt.Sprintf("`hark export --user %d --guild %d`", s.bo.ID, s.guild.ID)
-	s.says(t, s.use(t, s.bo, "memory export"), "more than fits", command)
+	s.says(t, s.export(t, s.channel, s.bo), "more than fits", command)
 	add(3, strings.Repeat("x", mostExported))
-	s.says(t, s.use(t, s.bo, "memory export"), "more than fits", command)
+	s.says(t, s.export(t, s.channel, s.bo), "more than fits", command)
 }
 
 // A press after a restart counts as one before it.
@@ -340,7 +354,7 @@ func TestForgettingIsConfirmedAfterARestart(t *testing.T) {
 	i.Wait()
 	s.discord.WaitFor("the receipt", func() bool { return strings.Contains(i.WaitMessage().Content, "**Forgotten** on <t:") })
 	s.says(t, s.use(t, s.bo, "memory show"), "**Forgotten** on <t:", "- 7 messages")
-	_, p := s.portrait(t, s.use(t, s.bo, "memory export").Message)
+	_, p := s.portrait(t, s.export(t, s.channel, s.bo).Message)
 	if len(p.Servers) != 1 {
 		t.Fatalf("%+v", p)
 	}
@@ -385,6 +399,7 @@ func TestMyDataOverAStoreThatFailsOrIsHeld(t *testing.T) {
 	s.log.mu.Lock()
 	s.log.readFails = errDown
 	s.log.mu.Unlock()
+	s.export(t, s.channel, s.bo)
 	for _, i := range all() {
 		s.says(t, i.WaitMessage(), "Something went wrong")
 	}
