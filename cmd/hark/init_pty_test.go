@@ -20,9 +20,8 @@ func TestInitOnATerminal(t *testing.T) {
 	env := []string{"HARK_DISCORD_API_URL=" + d.URL}
 	for _, typed := range []bool{true, false} {
 		p := onTerminal(t, 80, env, "init", "--config", path)
-		before := p.mode()
 		p.wait("Token, which isn't shown (Enter: none): ")
-		if p.mode() == before {
+		if p.mode() == p.before {
 			t.Error("what is typed is shown")
 		}
 		if typed {
@@ -32,7 +31,7 @@ func TestInitOnATerminal(t *testing.T) {
 		}
 		p.wait("interrupted; nothing was written")
 		p.ended(130)
-		if p.mode() != before || strings.Contains(p.screen.String(), "s3cret") {
+		if p.mode() != p.before || strings.Contains(p.screen.String(), "s3cret") {
 			t.Errorf("the terminal is left with mode %x, and shows %q", p.mode(), p.screen.String())
 		}
 		if _, err := os.Stat(path); !os.IsNotExist(err) {

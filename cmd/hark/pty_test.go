@@ -86,16 +86,15 @@ func TestChatOnATerminalWithoutColour(t *testing.T) {
 func TestChatOnATerminalEndsWhenTold(t *testing.T) {
 	t.Parallel()
 	p := startOnTerminal(t, 80)
-	before := p.mode()
 	p.wait("#terminal> ")
-	if p.mode() == before {
+	if p.mode() == p.before {
 		t.Error("the terminal isn't raw while a line is read")
 	}
 	if err := p.hark.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	p.ended(130)
-	if p.mode() != before {
+	if p.mode() != p.before {
 		t.Error("the terminal is left raw")
 	}
 }
@@ -105,6 +104,7 @@ type pty struct {
 	*testing.T
 	hark   *exec.Cmd
 	master *os.File
+	before uint32 // its mode before Hark was on it
 	screen buffer
 	seen   int // bytes of the screen that were waited for
 	wrote  chan struct{}
@@ -132,6 +132,7 @@ func onTerminal(t *testing.T, columns uint16, env []string, args ...string) *pty
 	if err := unix.IoctlSetWinsize(int(p.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
 		t.Fatal(err)
 	}
+	p.before = p.mode()
 	p.hark = exec.Command("hark", args...)
 	p.hark.Dir = t.TempDir()
 	p.hark.Env = append([]string{"TERM=xterm", "HOME=" + t.TempDir()}, env...)
