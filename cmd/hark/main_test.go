@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
@@ -28,7 +29,11 @@ func (t tidily) Run() int {
 	}
 	code := t.M.Run()
 	http.DefaultClient.CloseIdleConnections() // the tests' own, to the web server
-	if err := goleak.Find(); err != nil {
+	err := goleak.Find()
+	for late := time.Now().Add(patience); err != nil && time.Now().Before(late); { // it looks for half a second only
+		err = goleak.Find()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return max(code, 1)
 	}

@@ -198,7 +198,7 @@ func TestMetricsUnderLoad(t *testing.T) {
 	w.discord.Inject("POST /channels/*/messages", 1, discordtest.RateLimited(10*time.Millisecond))
 	w.ask(w.general, w.ana, "and what does she keep?")
 	w.model.Queue(llmtest.Reply{Status: 404})
-	w.ask(w.general, w.ana, "is the lighthouse open?")
+	w.traced(w.ask(w.general, w.ana, "is the lighthouse open?"))
 	w.discord.Slash(w.general.ID, w.ana.ID, "limits").WaitMessage()
 	close(busy)
 	done.Wait()

@@ -81,8 +81,7 @@ func TestExportsAreAlike(t *testing.T) {
 	w.discord.Say(w.general.ID, w.ana.ID, "Ana's words are not Jane's.")
 	w.use(w.jane.ID, "memory add", "Noted", discordtest.Opt{Name: "text", Value: "waters the orchids"})
 	w.later()
-	w.ask(w.general, w.jane, when)
-	w.settled()
+	w.traced(w.ask(w.general, w.jane, when))
 	m := w.use(w.jane.ID, "memory export", "all that I keep about you here")
 	if len(m.Attachments) != 1 {
 		t.Fatalf("%d files", len(m.Attachments))

@@ -70,7 +70,7 @@ func (m *manager) wait(text string) (message string, before []string) {
 func TestNotifiesSystemd(t *testing.T) {
 	t.Parallel()
 	w, m := newWorld(t), newManager(t)
-	w.env["NOTIFY_SOCKET"], w.env["WATCHDOG_USEC"], w.env["WATCHDOG_PID"] = m.address, "20000", strconv.Itoa(os.Getpid())
+	w.env["NOTIFY_SOCKET"], w.env["WATCHDOG_USEC"], w.env["WATCHDOG_PID"] = m.address, "2000000", strconv.Itoa(os.Getpid())
 	token := w.discord.Token
 	w.configure("[discord]\ntoken = \"wrong\"\n")
 	delete(w.env, "HARK_DISCORD_TOKEN")
@@ -124,7 +124,7 @@ func TestWatchdogStaysAwayFromTheDead(t *testing.T) {
 		if asked++; asked == 6 {
 			cancel()
 		}
-		return asked%3 == 0
+		return asked == 3 || asked == 6
 	})
 	n.send("END=1")
 	if _, before := m.wait("END=1"); len(before) != 2 || before[0] != "WATCHDOG=1" {

@@ -71,7 +71,7 @@ func TestReloadTakesOverWhatItCan(t *testing.T) {
 	address := w.waitLog(`"address":"([^"]+)"`)
 	w.discord.Say(w.general.ID, w.jane.ID, "the keeper is called Ulla")
 	w.later()
-	w.ask(w.general, w.ana, "what is the keeper called?")
+	w.traced(w.ask(w.general, w.ana, "what is the keeper called?"))
 	w.holds(w.prompt(), "You are a lighthouse.")
 	w.holds(w.prompt(), `"first"`)
 	before := w.scrape(address)

@@ -82,6 +82,7 @@ func TestNoTextInLogs(t *testing.T) {
 		}
 		return false
 	})
+	w.caughtUp(1)
 	if code := w.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

@@ -73,7 +73,7 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 		return true
 	})
 	w.settled()
-	if w.onDisk(stem) {
+	if !w.goes(stem) {
 		t.Error("its words are on the disk")
 	}
 	records, _ = w.tell(0, "history", "--records", "--json")

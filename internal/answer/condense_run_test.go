@@ -308,6 +308,7 @@ func TestPlacesModelCondenses(t *testing.T) {
 			Condensing: &Condensing{Now: func() time.Time { return noon.Add(time.Minute) }}, Models: map[string]Model{"local": local},
 			Builder: func(model, _ string) *builder.Builder { return map[string]*builder.Builder{"local": built}[model] },
 		})
+		w.engine.now = func() time.Time { return noon }
 		w.apply(sets(lobby, memory.SettingModel, "local"))
 		w.chats(lobby, 25)  // long for a small prompt
 		w.chats(harbor, 25) // not for a usual one
