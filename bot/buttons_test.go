@@ -122,7 +122,7 @@ func TestButtonsBelowAnAnswer(t *testing.T) {
 	}
 	goOn()
 	m = s.answered(t, s.channel, "It is Friday")
-	if got := s.labelsOf(m.Message); got != "Ask again, Delete" || len(m.Bodies) != 2 {
+	if got := s.labelsOf(m.Message); got != "Ask again, Delete" || len(m.Bodies) < 2 || len(m.Bodies) > 3 { // the rest may be shown as it is streamed
 		t.Errorf("below an answer there are %q, after %d requests", got, len(m.Bodies))
 	}
 }
@@ -198,6 +198,12 @@ func TestStoppedAnswersStay(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	s.slowly("It is", " Friday")
+	slow, pressed := s.oracle.answer, make(chan struct{})
+	s.oracle.answer = func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
+		a, err := slow(ctx, q, stream)
+		<-pressed // twice, while it is being written
+		return a, err
+	}
 	s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
 	if got := whispered(t, s, s.press(m.Message, s.bo, "Stop")); !strings.Contains(got, fmt.Sprintf("Only <@%d>", s.ana.ID)) || !strings.Contains(got, "manage messages") {
@@ -206,6 +212,7 @@ func TestStoppedAnswersStay(t *testing.T) {
 	first, second := s.press(m.Message, s.ana, "Stop"), s.press(m.Message, s.ana, "Stop")
 	first.Wait()
 	second.Wait()
+	close(pressed)
 	s.answered(t, s.channel, "It is\n"+stoppedLine)
 	if trace := s.traces(t, 1)[0]; trace.Answer != memory.MessageID(m.ID) {
 		t.Errorf("kept %+v", trace)

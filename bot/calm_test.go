@@ -17,7 +17,7 @@ import (
 // limitedTo is a scene, not running yet, with these limits.
 func limitedTo(t *testing.T, l Limits) *scene {
 	t.Helper()
-	s := set(t)
+	s := set(t, discordtest.WithTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))) // not at the turn of a day
 	return s.with(t, Config{Token: s.discord.Token, Limits: l})
 }
 
@@ -31,6 +31,7 @@ func (s *scene) sees(t *testing.T, text string) {
 	t.Helper()
 	s.discord.Say(s.channel, s.bo.ID, text)
 	s.log.waitSaid(t, "them: "+text)
+	s.commitNothing(t) // what was logged together is put to the desk after that
 }
 
 // takes has every answer take so many tokens, and repeat the question.

@@ -148,17 +148,33 @@ func TestEditsOfWhatWasSaidBeforeAskNothing(t *testing.T) {
 	}
 }
 
+// takenIn returns once ok holds for what was taken in and isn't logged yet.
+func (s *scene) takenIn(what string, ok func(q *queue) bool) {
+	s.discord.WaitFor(what, func() bool {
+		defer s.discord.Poke()
+		q := s.bot.queue
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return ok(q)
+	})
+}
+
 func TestQuestionsDeletedBeforeTheyAreLoggedArentAsked(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	release := s.log.hold()
 	s.discord.Say(s.channel, s.bo.ID, "this holds all up")
+	s.takenIn("the first to be in hand", func(q *queue) bool { return q.busy > 0 && len(q.items) == 0 })
 	q := s.ask("when?")
 	s.discord.Delete(s.channel, q.ID)
 	room := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "room"})
 	s.discord.Say(room.ID, s.ana.ID, s.discord.Bot.Mention()+" where?")
 	s.discord.RemoveChannel(room.ID)
 	s.discord.Say(s.channel, s.bo.ID, "the end")
+	s.takenIn("all to be taken in", func(q *queue) bool {
+		n := len(q.items)
+		return n > 0 && q.items[n-1].raw != nil && strings.Contains(string(q.items[n-1].raw.data), "the end")
+	})
 	release()
 	s.ask("and now?")
 	s.answered(t, s.channel, "Friday")
@@ -291,6 +307,7 @@ func TestAnswersStayWithoutTheirQuestionsWhereTheyShall(t *testing.T) {
 	q := s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
 	s.out.wait(t, `"answered"`)
+	s.idle(t)
 	s.discord.Delete(s.channel, q.ID)
 	s.discord.Say(s.channel, s.ana.ID, "so what")
 	s.ask("and now?")

@@ -90,7 +90,7 @@ func TestTokenResetWhileRunning(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.bot.Run(t.Context()) }()
 	s.ready(t)
-	s.discord.Token = "another"
+	s.discord.ResetToken("another")
 	s.discord.CloseWith(4000)
 	if err := <-ended; !errors.Is(err, ErrToken) {
 		t.Errorf("got %v", err)

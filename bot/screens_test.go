@@ -135,6 +135,7 @@ func (s *screens) start() {
 		}
 	})
 	s.discord.WaitReady()
+	s.discord.WaitFor("the commands", func() bool { return len(s.discord.Commands(0)) > 0 })
 }
 
 // play is what happens, screen by screen.
@@ -291,6 +292,7 @@ var (
 	timeMark    = regexp.MustCompile(`<t:(\d+)(?::([a-zA-Z]))?>`)
 	linkMark    = regexp.MustCompile(`\[((?:\\.|[^\[\]\\])*)\]\(<?https?://[^)>]*>?\)`)
 	tookMark    = regexp.MustCompile(`\d+\.\d\d s\b`)
+	waitMark    = regexp.MustCompile(`\d+ events? waits?\b`)
 	escaped     = regexp.MustCompile(`\\([*_~|>\x60\[\]():.#-])`)
 )
 
@@ -316,6 +318,7 @@ func (s *screens) read(text string) string {
 	})
 	text = linkMark.ReplaceAllString(text, "$1↗")
 	text = tookMark.ReplaceAllString(text, "0.01 s")
+	text = waitMark.ReplaceAllString(text, "0 events wait") // its own use may
 	text = strings.NewReplacer("**", "", "-# ", "").Replace(text)
 	return escaped.ReplaceAllString(text, "$1")
 }

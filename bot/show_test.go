@@ -23,7 +23,7 @@ func (s *scene) from(source discordtest.Message, text string) {
 func (s *scene) logged(t *testing.T) {
 	t.Helper()
 	s.out.wait(t, `"answered"`)
-	s.commitNothing(t)
+	s.idle(t)
 }
 
 // twoParts is an answer that takes two messages.

@@ -30,7 +30,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	s.log.waitSaid(t, "them: hello")
 	s.commitNothing(t)
 	shown := s.use(t, s.ana, "hark status")
-	s.says(t, shown, "✓ **Discord**: connected; I was started <t:", "✓ **Memory**: can be written; 0 events wait", "✓ **Remembered here**: messages: 1, channels: 1, people: ",
+	s.says(t, shown, "✓ **Discord**: connected; I was started <t:", "✓ **Memory**: can be written; ", "✓ **Remembered here**: messages: 1, channels: 1, people: ",
 		fmt.Sprintf("✓ **Model in this channel**: small; the last call, <t:%d:R>, took 1.50 s", last.Unix()), "✓ **Search by meaning**: built-in, built in",
 		"➖ **Reranker**: none; none is needed.", "✓ **Tokens today**: 0 of 5,000", "✓ **Paused**: no", "-# Hark 1.2.3")
 	if strings.Contains(shown.Content, "⏳") || strings.Contains(shown.Content, "✗") {

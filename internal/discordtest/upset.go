@@ -9,6 +9,9 @@ func (s *Server) DropAfter(n int) { s.change(func() { s.gateway.dropAfter = n })
 // CloseWith closes the connection with a code of Discord's.
 func (s *Server) CloseWith(code int) { s.onConnection(func(c *conn) { c.closeWith(code) }) }
 
+// ResetToken makes another token the bot's, as its owner can.
+func (s *Server) ResetToken(token string) { s.change(func() { s.Token = token }) }
+
 // AskReconnect tells the bot to reconnect (op 7).
 func (s *Server) AskReconnect() { s.onConnection(func(c *conn) { c.control(7, nil) }) }
 
