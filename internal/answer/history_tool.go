@@ -84,10 +84,13 @@ func (h *HistoryTool) find(ctx context.Context, q Question, asked historyQuery) 
 		return nil, false, err
 	}
 	query := asked.records(now.asked)
-	query.Channels, query.Limit = []memory.ChannelID{q.Channel}, historyLooked
+	query.Channels, query.Limit = []memory.ChannelID{q.Channel}, historyLooked+1
 	all, err := e.log.Records(ctx, query)
 	if err != nil {
 		return nil, false, err
+	}
+	if more = len(all) > historyLooked; more {
+		all = all[:historyLooked]
 	}
 	said, err := h.said(ctx, q.Channel, all, now.consents)
 	if err != nil {
@@ -109,7 +112,7 @@ func (h *HistoryTool) find(ctx context.Context, q Question, asked historyQuery) 
 		}
 		found = append(found, at)
 	}
-	return found, len(all) == historyLooked, nil // beyond those that were looked at nobody knows
+	return found, more, nil
 }
 
 // said are the messages that records point to, by id: those that are there and whose authors haven't opted out.

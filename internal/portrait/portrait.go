@@ -174,7 +174,7 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 
 func receiptOf(r memory.Receipt) Receipt {
 	return Receipt{
-		ID: strconv.FormatInt(r.Forgetting.ID, 10), At: r.Forgetting.At.UTC().Truncate(time.Second), Why: string(r.Forgetting.Why), Before: r.Forgetting.Before,
+		ID: strconv.FormatInt(r.Forgetting.ID, 10), At: r.Forgetting.At.UTC().Truncate(time.Second), Why: string(r.Forgetting.Why), Before: r.Forgetting.Before.UTC(),
 		Messages: r.Messages, Answers: r.Answers, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Records: r.Records,
 	}
 }
