@@ -2,6 +2,8 @@ package discordtest_test
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"runtime"
 	"strings"
 	"sync"
@@ -228,6 +230,27 @@ func TestMisuseOfEdits(t *testing.T) {
 			r.want(test.status, test.code, "PATCH", path+"/"+discord.Sent(c.ID)[0].ID.String(), test.body)
 			rec.expect(t, test.kind)
 		})
+	}
+}
+
+// What a bot breaks off when it stops never came, and is no misuse.
+func TestRequestsThatAreBrokenOff(t *testing.T) {
+	t.Parallel()
+	rec, discord := recorded(t)
+	wire, err := net.Dial("tcp", strings.TrimPrefix(discord.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wire.Close()
+	fmt.Fprintf(wire, "PUT /api/v10/applications/1/commands HTTP/1.1\r\nHost: discord\r\nContent-Length: 100\r\n\r\n[{\"name\":")
+	if err := wire.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.ReadAll(wire) // once this ends, it was dealt with
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	if len(rec.failures) != 0 || len(discord.Requests()) != 0 {
+		t.Errorf("failed with %q, took %d requests", rec.failures, len(discord.Requests()))
 	}
 }
 

@@ -80,6 +80,11 @@ var public = regexp.MustCompile(`^/(gateway|interactions/[^/]+/[^/]+/callback|we
 // what is answered.
 func (s *Server) serveREST(w http.ResponseWriter, r *http.Request) {
 	c := &call{r: r, path: version.ReplaceAllString(r.URL.Path, "")}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the bot broke the request off, as it may when it stops: Discord never has it
+	}
+	c.body, r.Body = body, io.NopCloser(bytes.NewReader(body))
 	n := s.record(c)
 	inj := s.injected(c)
 	if inj != nil && !inj.before(s, w, r) {
@@ -95,7 +100,7 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request) {
 	s.write(w, answer)
 }
 
-// record reads the request. Its number is the one it has in Requests.
+// record keeps the request. Its number is the one it has in Requests.
 func (s *Server) record(c *call) int {
 	readErr := c.read()
 	n := 0
@@ -111,6 +116,7 @@ func (s *Server) record(c *call) int {
 
 func (s *Server) finish(n, status int) { s.change(func() { s.requests[n].Status = status }) }
 
+// read takes a form apart.
 func (c *call) read() error {
 	kind, _, _ := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	if kind == "multipart/form-data" {
@@ -132,11 +138,6 @@ func (c *call) read() error {
 			}
 		}
 		slices.SortFunc(c.files, func(a, b file) int { return cmp.Compare(a.number(), b.number()) })
-		return nil
-	}
-	var err error
-	if c.body, err = io.ReadAll(c.r.Body); err != nil {
-		return fmt.Errorf("read the body: %w", err)
 	}
 	return nil
 }
