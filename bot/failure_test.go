@@ -28,16 +28,10 @@ func TestStopTellsWhoWaits(t *testing.T) {
 	<-begun
 	waits := s.ask("and where?")
 	s.log.waitSaid(t, "them: "+waits.Content)
-	s.discord.WaitFor("what was asked to wait", func() bool {
-		defer s.discord.Poke()
-		return s.bot.Waiting() == 0
-	})
 	release := s.log.hold()
+	s.holdsUp()
 	late := s.ask("and who?") // taken in, and not in the log when Hark is told to stop
-	s.discord.WaitFor("the last question", func() bool {
-		defer s.discord.Poke()
-		return s.bot.Waiting() > 0
-	})
+	s.takenIn("and who?")
 	s.cancel()
 	release()
 	if err := s.stop(t); err != nil {

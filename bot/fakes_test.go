@@ -34,6 +34,7 @@ type notebook struct {
 	withdrawn     []memory.Withdrawn
 	receipts      []memory.Receipt // of what was forgotten
 	unfinished    []memory.Forgetting
+	stuck         int // Applies that were held
 	waiting       map[memory.GuildID]int
 }
 
@@ -42,6 +43,9 @@ func newNotebook() *notebook { return &notebook{changed: make(chan struct{})} }
 func (n *notebook) Apply(ctx context.Context, events ...memory.Event) error {
 	n.mu.Lock()
 	held := n.held
+	if held != nil {
+		n.stuck++
+	}
 	n.mu.Unlock()
 	if held != nil {
 		select {

@@ -148,14 +148,25 @@ func TestEditsOfWhatWasSaidBeforeAskNothing(t *testing.T) {
 	}
 }
 
-// takenIn returns once ok holds for what was taken in and isn't logged yet.
-func (s *scene) takenIn(what string, ok func(q *queue) bool) {
-	s.discord.WaitFor(what, func() bool {
+// holdsUp says something that the log, which is held, doesn't take: what comes after it waits.
+func (s *scene) holdsUp() {
+	s.discord.Say(s.channel, s.bo.ID, "this holds all up")
+	s.discord.WaitFor("the log to be written", func() bool {
+		defer s.discord.Poke()
+		s.log.mu.Lock()
+		defer s.log.mu.Unlock()
+		return s.log.stuck > 0
+	})
+}
+
+// takenIn returns once what was said last waits to be logged.
+func (s *scene) takenIn(text string) {
+	s.discord.WaitFor("the last message", func() bool {
 		defer s.discord.Poke()
 		q := s.bot.queue
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		return ok(q)
+		return slices.ContainsFunc(q.items, func(i item) bool { return i.raw != nil && strings.Contains(string(i.raw.data), text) })
 	})
 }
 
@@ -163,18 +174,14 @@ func TestQuestionsDeletedBeforeTheyAreLoggedArentAsked(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	release := s.log.hold()
-	s.discord.Say(s.channel, s.bo.ID, "this holds all up")
-	s.takenIn("the first to be in hand", func(q *queue) bool { return q.busy > 0 && len(q.items) == 0 })
+	s.holdsUp()
 	q := s.ask("when?")
 	s.discord.Delete(s.channel, q.ID)
 	room := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "room"})
 	s.discord.Say(room.ID, s.ana.ID, s.discord.Bot.Mention()+" where?")
 	s.discord.RemoveChannel(room.ID)
 	s.discord.Say(s.channel, s.bo.ID, "the end")
-	s.takenIn("all to be taken in", func(q *queue) bool {
-		n := len(q.items)
-		return n > 0 && q.items[n-1].raw != nil && strings.Contains(string(q.items[n-1].raw.data), "the end")
-	})
+	s.takenIn("the end")
 	release()
 	s.ask("and now?")
 	s.answered(t, s.channel, "Friday")
