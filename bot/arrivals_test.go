@@ -9,6 +9,7 @@ import (
 
 	"hark/internal/answer"
 	"hark/internal/discordtest"
+	"hark/internal/wait"
 	"hark/memory"
 )
 
@@ -99,7 +100,7 @@ func heardOf(t *testing.T, told *[]int) *scene {
 		note()
 		return answer.Recalled{}, err
 	}
-	s.bot.timing.back = patience
+	s.bot.timing.back = wait.Limit
 	return s
 }
 

@@ -204,6 +204,7 @@ func (f *filler) watch(g *memory.Guild, id memory.ChannelID) *watching {
 }
 
 func (f *filler) unwatch(w *watching) {
+	defer f.bot.cfg.Progress()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.watched, w)

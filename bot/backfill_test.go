@@ -103,7 +103,6 @@ func TestThePastOfAChannelIsFetched(t *testing.T) {
 	s.mirrors(t, s.channel)
 	s.mirrors(t, thread.ID)
 	s.discord.WaitFor("nobody to watch any more", func() bool {
-		defer s.discord.Poke()
 		return len(s.watchers()) == 0
 	})
 }
@@ -264,7 +263,6 @@ func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	s.discord.Slash(s.channel, s.ana.ID, "hark backfill").Wait()
 	<-g.held
 	s.discord.WaitFor("nobody to watch any more", func() bool {
-		defer s.discord.Poke()
 		return len(s.watchers()) == 0
 	})
 	s.discord.Advance(20 * time.Minute) // the fake refuses what comes now

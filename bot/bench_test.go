@@ -61,7 +61,7 @@ func (f *flooded) dialer() *websocket.Dialer {
 }
 
 func newFlooded(b *testing.B) *flooded {
-	f := &flooded{Server: discordtest.New(b, discordtest.WithPatience(5*time.Minute))}
+	f := &flooded{Server: discordtest.New(b)}
 	g := f.AddGuild("Garden")
 	for i := range 20 {
 		f.channels = append(f.channels, f.AddChannel(g.ID, discordtest.Channel{Name: fmt.Sprint("channel-", i)}).ID)

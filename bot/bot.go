@@ -65,9 +65,13 @@ type Config struct {
 	Health func() Health
 	// Privacy is what /privacy tells of how Hark is run. Bot.Renew changes it, as it does Health.
 	Privacy Privacy
-	Client  *http.Client      // for requests; its Transport gets them addressed to APIURL, and those for files
-	Dialer  *websocket.Dialer // of the gateway; its NetDialContext is used
-	Now     func() time.Time  // default time.Now
+	// Progress, if not nil, is called whenever something is done that Discord isn't told of: events are committed, the log
+	// fails or works again, a question is over, a forgetting is carried out in Discord, the ids of commands are known. Tests
+	// wait by it. It is called from several goroutines and must not wait.
+	Progress func()
+	Client   *http.Client      // for requests; its Transport gets them addressed to APIURL, and those for files
+	Dialer   *websocket.Dialer // of the gateway; its NetDialContext is used
+	Now      func() time.Time  // default time.Now
 }
 
 // Log is where events go; memory.Store is one.
@@ -241,8 +245,12 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 	if b.now == nil {
 		b.now = time.Now
 	}
+	if b.cfg.Progress == nil {
+		b.cfg.Progress = func() {}
+	}
 	b.recent = newRecent(cfg.SessionGap, b.now)
 	b.desk = newDesk()
+	b.desk.progress = b.cfg.Progress
 	b.limiter, b.purse, b.failures = newLimiter(), newPurse(), newFailures(b.now)
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session()}
@@ -269,6 +277,9 @@ func (b *Bot) Ready() error {
 
 // Waiting is how many events are taken in and not yet in the log.
 func (b *Bot) Waiting() int { return b.queue.len() }
+
+// idle reports whether all that was taken in is committed, and no question waits or is being answered.
+func (b *Bot) idle() bool { return b.desk.idle() && b.queue.len() == 0 }
 
 func (b *Bot) setState(err error) {
 	b.state.Store(&err)
@@ -310,7 +321,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	b.pump = &pump{
 		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots, b.now),
 		ask:    func(a *ask) { b.take(last, a) },
-		logger: b.log, retry: b.timing.retry,
+		logger: b.log, retry: b.timing.retry, progress: b.cfg.Progress,
 		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, arrived: b.arrived,
 	}
 	b.commands = newCommands(b)
@@ -322,7 +333,12 @@ func (b *Bot) Run(ctx context.Context) error {
 	})
 	helper.Go(func() { b.commands.run(work) })
 	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.ask) })
-	helper.Go(func() { every(work, b.timing.look, b.lives.wake, b.takeBack) })
+	helper.Go(func() {
+		every(work, b.timing.look, b.lives.wake, func(ctx context.Context) {
+			b.takeBack(ctx)
+			b.cfg.Progress()
+		})
+	})
 	helper.Go(func() { every(work, b.timing.fill, b.filler.wake, b.filler.fill) })
 
 	stop := sync.OnceFunc(func() {

@@ -157,10 +157,7 @@ func TestAnswersOnNoRecordAreTakenBackAgain(t *testing.T) {
 	s.oracle.answer = says("Friday")
 	q := s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
-	s.discord.WaitFor("the answer to be over", func() bool {
-		defer s.discord.Poke()
-		return !s.bot.lives.stop(memory.MessageID(q.ID))
-	})
+	s.idle(t)
 	failing := s.discord.Inject("DELETE /channels/*/messages/*", attempts, discordtest.ServerError())
 	s.discord.Delete(s.channel, q.ID)
 	failing.WaitHits(attempts)

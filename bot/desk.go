@@ -28,6 +28,8 @@ type desk struct {
 	answer func(a *ask)
 	busy   func(a *ask, b burst) // tells that there are too many
 	missed func(a *ask)          // tells that it isn't answered, since Hark stops
+	// progress is called whenever something that was begun is done.
+	progress func()
 
 	mu     sync.Mutex
 	asked  map[memory.MessageID]bool
@@ -72,7 +74,7 @@ type burst struct {
 func newDesk() *desk {
 	return &desk{
 		asked: map[memory.MessageID]bool{}, queues: map[party]*queued{},
-		free: parallelAnswers, ended: make(chan struct{}),
+		free: parallelAnswers, ended: make(chan struct{}), progress: func() {},
 	}
 }
 
@@ -233,6 +235,7 @@ func (d *desk) do(f func()) {
 	d.active++
 	go func() {
 		f()
+		defer d.progress()
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.active--
@@ -283,6 +286,14 @@ func (d *desk) wait(ctx context.Context) {
 		d.mu.Lock()
 	}
 	d.over = d.closed
+}
+
+// idle reports whether nothing waits or is being done.
+func (d *desk) idle() bool {
+	waiting, _ := d.counts()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return waiting == 0 && d.active == 0
 }
 
 // counts is how many questions wait, and how many are being answered.

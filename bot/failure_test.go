@@ -29,9 +29,9 @@ func TestStopTellsWhoWaits(t *testing.T) {
 	waits := s.ask("and where?")
 	s.log.waitSaid(t, "them: "+waits.Content)
 	release := s.log.hold()
-	s.holdsUp()
+	s.holdsUp(t)
 	late := s.ask("and who?") // taken in, and not in the log when Hark is told to stop
-	s.takenIn("and who?")
+	s.discord.WaitTakenIn()
 	s.cancel()
 	release()
 	if err := s.stop(t); err != nil {

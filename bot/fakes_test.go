@@ -14,10 +14,9 @@ import (
 
 	"hark/internal/answer"
 	"hark/internal/discordtest"
+	"hark/internal/wait"
 	"hark/memory"
 )
-
-const patience = 2 * time.Minute
 
 // notebook is a Log that keeps events, and can be held or made to fail.
 type notebook struct {
@@ -26,7 +25,7 @@ type notebook struct {
 	calls   int
 	fails   error
 	held    chan struct{} // Apply waits for it, unless nil
-	changed chan struct{}
+	changed wait.Signal
 
 	readFails     error // of what tells of people
 	spendingFails error
@@ -38,7 +37,7 @@ type notebook struct {
 	waiting       map[memory.GuildID]int
 }
 
-func newNotebook() *notebook { return &notebook{changed: make(chan struct{})} }
+func newNotebook() *notebook { return &notebook{} }
 
 func (n *notebook) Apply(ctx context.Context, events ...memory.Event) error {
 	n.mu.Lock()
@@ -48,6 +47,7 @@ func (n *notebook) Apply(ctx context.Context, events ...memory.Event) error {
 	}
 	n.mu.Unlock()
 	if held != nil {
+		n.changed.Send()
 		select {
 		case <-held:
 		case <-ctx.Done():
@@ -57,8 +57,7 @@ func (n *notebook) Apply(ctx context.Context, events ...memory.Event) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.calls++
-	close(n.changed)
-	n.changed = make(chan struct{})
+	defer n.changed.Send()
 	if n.fails != nil {
 		return n.fails
 	}
@@ -120,20 +119,7 @@ func (n *notebook) said() []string {
 // wait returns once ok holds; it is asked after every Apply.
 func (n *notebook) wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	late := time.After(patience)
-	for {
-		n.mu.Lock()
-		changed := n.changed
-		n.mu.Unlock()
-		if ok() {
-			return
-		}
-		select {
-		case <-changed:
-		case <-late:
-			t.Fatalf("waited in vain for %s; the log has:\n%s", what, strings.Join(n.said(), "\n"))
-		}
-	}
+	n.changed.Until(t, what, ok, func() string { return "the log has:\n" + strings.Join(n.said(), "\n") })
 }
 
 func (n *notebook) waitSaid(t *testing.T, line string) {
@@ -269,14 +255,13 @@ type scene struct {
 type journal struct {
 	mu      sync.Mutex
 	text    strings.Builder
-	changed chan struct{}
+	changed wait.Signal
 }
 
 func (j *journal) Write(p []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	close(j.changed)
-	j.changed = make(chan struct{})
+	defer j.changed.Send()
 	return j.text.Write(p)
 }
 
@@ -288,27 +273,14 @@ func (j *journal) String() string {
 
 func (j *journal) wait(t *testing.T, what string) {
 	t.Helper()
-	late := time.After(patience)
-	for {
-		j.mu.Lock()
-		changed := j.changed
-		j.mu.Unlock()
-		if strings.Contains(j.String(), what) {
-			return
-		}
-		select {
-		case <-changed:
-		case <-late:
-			t.Fatalf("waited in vain for %q in the journal:\n%s", what, j)
-		}
-	}
+	j.changed.Until(t, fmt.Sprintf("%q in the journal", what), func() bool { return strings.Contains(j.String(), what) }, j.String)
 }
 
 // quick is timing for tests: no waits that no test is about.
 func quick() timing {
 	t := usual
 	t.pace, t.retry, t.grace = time.Millisecond, time.Millisecond, 50*time.Millisecond
-	t.unwind, t.farewell, t.drain, t.back, t.atOnce = patience, patience, patience, patience, patience // for a slow machine
+	t.unwind, t.farewell, t.drain, t.back, t.atOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit // for a slow machine
 	return t
 }
 
@@ -316,7 +288,7 @@ func quick() timing {
 func set(t *testing.T, options ...discordtest.Option) *scene {
 	t.Helper()
 	d := discordtest.New(t, options...)
-	s := &scene{discord: d, log: newNotebook(), out: &journal{changed: make(chan struct{})}, ended: make(chan error, 1),
+	s := &scene{discord: d, log: newNotebook(), out: &journal{}, ended: make(chan error, 1),
 		oracle: &oracle{answer: says("Friday")}}
 	s.guild = d.AddGuild("Garden")
 	s.channel = d.AddChannel(s.guild.ID, discordtest.Channel{Name: "general"}).ID
@@ -328,7 +300,7 @@ func set(t *testing.T, options ...discordtest.Option) *scene {
 // with gives the scene a bot of that configuration.
 func (s *scene) with(t *testing.T, cfg Config) *scene {
 	t.Helper()
-	cfg.Client, cfg.Dialer, cfg.Now = s.discord.Client(), s.discord.Dialer(), s.discord.Now
+	cfg.Client, cfg.Dialer, cfg.Now, cfg.Progress = s.discord.Client(), s.discord.Dialer(), s.discord.Now, s.discord.Poke
 	if cfg.APIURL == "" {
 		cfg.APIURL = s.discord.URL
 	}
@@ -381,14 +353,9 @@ func (s *scene) ready(t *testing.T) *scene {
 func (s *scene) stop(t *testing.T) error {
 	t.Helper()
 	s.cancel()
-	select {
-	case err := <-s.ended:
-		s.ended <- nil
-		return err
-	case <-time.After(patience):
-		t.Fatal("Run doesn't return")
-		return nil
-	}
+	err := wait.For(t, "Run to return", s.ended)
+	s.ended <- nil
+	return err
 }
 
 // ask asks Hark in the channel and returns the question.

@@ -40,11 +40,7 @@ func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
 	again, before := s.gated(0), len(s.discord.Requests())
 	s.run(t)
 	<-again.held
-	for late := time.Now().Add(patience); !s.bot.filler.isToCompare(other.ID); time.Sleep(time.Millisecond) {
-		if time.Now().After(late) {
-			t.Fatal("it wasn't looked what is to be compared")
-		}
-	}
+	s.discord.WaitFor("what is to be compared", func() bool { return s.bot.filler.isToCompare(other.ID) })
 	close(again.open)
 	s.log.waitSaid(t, "delete 1")
 	s.filled(t)

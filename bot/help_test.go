@@ -9,7 +9,6 @@ import (
 // waitIDs returns once the bot knows by which ids commands are mentioned.
 func (s *scene) waitIDs() {
 	s.discord.WaitFor("the ids of commands", func() bool {
-		defer s.discord.Poke()
 		return strings.HasPrefix(s.bot.commands.mention("help"), "<")
 	})
 }
@@ -109,7 +108,6 @@ func TestCommandsAreMentionedAfterARestart(t *testing.T) {
 	s := remembering(t)
 	s.again(t)
 	s.discord.WaitFor("a mention", func() bool {
-		defer s.discord.Poke()
 		return strings.HasPrefix(s.bot.commands.mention("help"), "</help:")
 	})
 }

@@ -39,12 +39,7 @@ func (s *scene) over(t *testing.T, n int) {
 // idle returns once nothing is being answered, and all that was put before is in the log.
 func (s *scene) idle(t *testing.T) {
 	t.Helper()
-	s.discord.WaitFor("the desk to be empty", func() bool {
-		defer s.discord.Poke()
-		waiting, busy := s.bot.desk.counts()
-		return waiting+busy == 0
-	})
-	s.commitNothing(t)
+	s.discord.WaitFor("the bot to be idle", s.bot.idle)
 }
 
 // commitNothing returns once all that was put before is in the log.
@@ -149,24 +144,13 @@ func TestEditsOfWhatWasSaidBeforeAskNothing(t *testing.T) {
 }
 
 // holdsUp says something that the log, which is held, doesn't take: what comes after it waits.
-func (s *scene) holdsUp() {
+func (s *scene) holdsUp(t *testing.T) {
+	t.Helper()
 	s.discord.Say(s.channel, s.bo.ID, "this holds all up")
-	s.discord.WaitFor("the log to be written", func() bool {
-		defer s.discord.Poke()
+	s.log.wait(t, "the log to be written", func() bool {
 		s.log.mu.Lock()
 		defer s.log.mu.Unlock()
 		return s.log.stuck > 0
-	})
-}
-
-// takenIn returns once what was said last waits to be logged.
-func (s *scene) takenIn(text string) {
-	s.discord.WaitFor("the last message", func() bool {
-		defer s.discord.Poke()
-		q := s.bot.queue
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		return slices.ContainsFunc(q.items, func(i item) bool { return i.raw != nil && strings.Contains(string(i.raw.data), text) })
 	})
 }
 
@@ -174,14 +158,14 @@ func TestQuestionsDeletedBeforeTheyAreLoggedArentAsked(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	release := s.log.hold()
-	s.holdsUp()
+	s.holdsUp(t)
 	q := s.ask("when?")
 	s.discord.Delete(s.channel, q.ID)
 	room := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "room"})
 	s.discord.Say(room.ID, s.ana.ID, s.discord.Bot.Mention()+" where?")
 	s.discord.RemoveChannel(room.ID)
 	s.discord.Say(s.channel, s.bo.ID, "the end")
-	s.takenIn("the end")
+	s.discord.WaitTakenIn()
 	release()
 	s.ask("and now?")
 	s.answered(t, s.channel, "Friday")

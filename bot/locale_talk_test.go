@@ -96,7 +96,6 @@ func TestConversationsInALanguage(t *testing.T) {
 func TestAnswersAreDressedInTheLanguageOfTheServer(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	defer s.discord.Poke()
 	s.use(t, s.ana, "hark language", opt("language", "de"), opt("server", true))
 	said := s.discord.Say(s.channel, s.bo.ID, "we meet on Friday")
 	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
@@ -128,7 +127,6 @@ func TestAnswersAreDressedInTheLanguageOfTheServer(t *testing.T) {
 func TestProposalsInALanguage(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	defer s.discord.Poke()
 	s.use(t, s.ana, "hark language", opt("language", "ja"), opt("server", true))
 	source := s.discord.Say(s.channel, s.bo.ID, "we move on Friday, by night")
 	plan := s.plan(source)

@@ -75,7 +75,7 @@ func (q *queue) close() {
 }
 
 // take returns the next items, at most batchItems of them, or nil when the queue is closed and empty or ctx
-// has ended. What was taken before counts as committed.
+// has ended. They count as not committed until done.
 func (q *queue) take(ctx context.Context) []item {
 	for {
 		q.mu.Lock()
@@ -98,6 +98,13 @@ func (q *queue) take(ctx context.Context) []item {
 	}
 }
 
+// done has what was taken count as committed.
+func (q *queue) done() {
+	q.mu.Lock()
+	q.busy = 0
+	q.mu.Unlock()
+}
+
 // signal is called with mu held.
 func (q *queue) signal() {
 	select {
@@ -118,6 +125,8 @@ type pump struct {
 	missed  func(visit) // called once it is in the log what was missed
 	logger  zerolog.Logger
 	retry   time.Duration // before the second attempt to write; doubled for each further one
+	// progress is called after each batch, and when the log fails or works again.
+	progress func()
 
 	mu     sync.Mutex
 	outage error // why the log can't be written; nil while it can
@@ -130,6 +139,8 @@ func (p *pump) run(ctx context.Context) (left int) {
 		if batch == nil || p.write(ctx, batch) != nil {
 			return p.queue.len()
 		}
+		p.queue.done()
+		p.progress()
 	}
 }
 
@@ -371,6 +382,9 @@ func (p *pump) note(err error) {
 	before := p.outage
 	p.outage = err
 	p.mu.Unlock()
+	if (err == nil) != (before == nil) {
+		defer p.progress()
+	}
 	switch {
 	case err != nil && before == nil:
 		p.logger.Error().Err(err).Int("waiting", p.queue.len()).Msg("the log can't be written; trying on")

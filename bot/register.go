@@ -107,6 +107,7 @@ func (c *commands) bring(ctx context.Context, address string, ours []command) er
 	}
 	if len(ours) > 0 {
 		c.know(there)
+		c.bot.cfg.Progress()
 	}
 	return nil
 }

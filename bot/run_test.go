@@ -13,6 +13,7 @@ import (
 
 	"hark/internal/answer"
 	"hark/internal/discordtest"
+	"hark/internal/wait"
 )
 
 func TestBrokenConnectionIsResumed(t *testing.T) {
@@ -152,7 +153,7 @@ func TestStopInMidAnswerSaysSo(t *testing.T) {
 func TestStopFinishesWhatIsAlmostDone(t *testing.T) {
 	t.Parallel()
 	s := set(t)
-	s.bot.timing.grace = patience
+	s.bot.timing.grace = wait.Limit
 	s.run(t).ready(t)
 	begun, stopped := make(chan struct{}), make(chan struct{})
 	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {

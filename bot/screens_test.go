@@ -116,7 +116,8 @@ func (s *screens) start() {
 		llm.New(llm.Config{BaseURL: model.URL(), Model: "test-model", MaxTokens: 1000}), answer.Options{Policy: policy, KeepPrompts: true})
 	bot, err := New(Config{
 		Token: s.discord.Token, APIURL: s.discord.URL, Client: s.discord.Client(), Dialer: s.discord.Dialer(), Now: s.discord.Now,
-		Policy: policy, EditAnswers: true, Choices: answer.Choices{Models: []string{"test-model"}, Default: answer.Settings{Model: "test-model", Tools: true, Language: "en"}},
+		Progress: s.discord.Poke,
+		Policy:   policy, EditAnswers: true, Choices: answer.Choices{Models: []string{"test-model"}, Default: answer.Settings{Model: "test-model", Tools: true, Language: "en"}},
 		Limits:  Limits{Member: memory.Limit{Messages: 10, Tokens: 100_000}},
 		Privacy: Privacy{Operator: "Ann, ann@example.org", Models: []string{"llm.example"}, Prompts: 7 * 24 * time.Hour, Records: 90 * 24 * time.Hour},
 		Version: "1.0.0",
@@ -179,7 +180,6 @@ func (s *screens) play() {
 // index gives what was said its vectors, once n messages are in the log.
 func (s *screens) index(n int) {
 	s.discord.WaitFor("the messages", func() bool {
-		defer s.discord.Poke()
 		log, err := s.store.Log(s.Context(), memory.ChannelID(s.planning.ID), 0, 1<<62, 10)
 		return err == nil && len(log) >= n
 	})
@@ -192,7 +192,6 @@ func (s *screens) index(n int) {
 // logged returns once it is in the log how an answer came about.
 func (s *screens) logged(answered discordtest.Sent) {
 	s.discord.WaitFor("the trace", func() bool {
-		defer s.discord.Poke()
 		_, err := s.store.Trace(s.Context(), memory.ChannelID(answered.ChannelID), memory.MessageID(answered.ID))
 		return err == nil
 	})

@@ -64,7 +64,7 @@ func newTalk(b *testing.B, guilds, channels, messages int, latency time.Duration
 		said: map[memory.MessageID]time.Time{}, logged: map[memory.MessageID]time.Duration{}, searched: map[memory.MessageID]time.Duration{},
 		written: map[int]time.Time{}, asked: map[int]time.Time{},
 	}
-	t.discord = discordtest.New(b, discordtest.WithPatience(5*time.Minute), discordtest.WithTime(time.Now()))
+	t.discord = discordtest.New(b, discordtest.WithTime(time.Now()))
 	for i := range guilds {
 		t.guilds = append(t.guilds, memory.GuildID(t.discord.AddGuild(fmt.Sprint("Garden ", i)).ID))
 	}
@@ -101,7 +101,7 @@ func newTalk(b *testing.B, guilds, channels, messages int, latency time.Duration
 		b.Fatal(err)
 	}
 	engine := answer.New(t.Store, t, layout, t, answer.Options{KeepPrompts: true})
-	bot, err := New(Config{Token: t.discord.Token, APIURL: t.discord.URL, Client: t.discord.Client(), Dialer: t.discord.Dialer()}, t, engine, zerolog.Nop())
+	bot, err := New(Config{Token: t.discord.Token, APIURL: t.discord.URL, Client: t.discord.Client(), Dialer: t.discord.Dialer(), Progress: t.discord.Poke}, t, engine, zerolog.Nop())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -304,7 +304,6 @@ func (t *talk) chatter(b *testing.B, every time.Duration, do func()) []time.Dura
 	close(done)
 	talking.Wait()
 	t.discord.WaitFor("all to be logged", func() bool {
-		defer t.discord.Poke()
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		return !slices.ContainsFunc(said, func(id memory.MessageID) bool { _, in := t.logged[id]; return !in })

@@ -58,7 +58,6 @@ func TestAdminsLookAfterHark(t *testing.T) {
 	})
 	w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" and who has the key?")
 	w.discord.WaitFor("the model's refusal to be told", func() bool {
-		defer w.discord.Poke()
 		return strings.Contains(w.discord.Slash(w.general.ID, owner, "hark status").WaitMessage().Content, "✗ **Model in this channel**: test-model, which refuses the key")
 	})
 	w.hark(0, "settings", "--guild", "Garden", "paused", "on")

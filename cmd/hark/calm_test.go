@@ -28,7 +28,6 @@ func TestTokensOutliveARestart(t *testing.T) {
 	}
 	w.holds(quoted("where does the canary sing?"), "Your 100 tokens for today are used up. There are new ones <t:")
 	w.discord.WaitFor("the second to be counted, which is after it was shown", func() bool {
-		defer w.discord.Poke()
 		response, err := http.Get("http://" + address + "/metrics")
 		if err != nil {
 			return false

@@ -125,7 +125,6 @@ func TestSlowModelDelaysNobodyElse(t *testing.T) {
 	w.start()
 	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" hello?")
 	w.discord.WaitFor("the model to be asked", func() bool {
-		defer w.discord.Poke()
 		return len(w.model.Requests()) > 0
 	})
 	w.discord.Say(w.staff.ID, w.jane.ID, privateWords)
@@ -193,7 +192,6 @@ func TestStoppingKeepsAllThatWasHeard(t *testing.T) {
 	w.model.Queue(llmtest.Reply{Hold: hold, Text: []string{"never said"}})
 	w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" think hard")
 	w.discord.WaitFor("the model to think hard", func() bool { // rather than about the next question
-		defer w.discord.Poke()
 		return len(w.model.Requests()) > 1
 	})
 	for i := range 200 {

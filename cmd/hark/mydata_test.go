@@ -62,7 +62,6 @@ func TestAForgottenMessageIsGoneForGood(t *testing.T) {
 	w.hark(0, "backfill", "general")
 	w.start() // what was missed is fetched, and the past, and the newest are compared with Discord's
 	w.discord.WaitFor("what was missed", func() bool {
-		defer w.discord.Poke()
 		return w.onDisk("otto-canary was away")
 	})
 	w.settled()

@@ -151,7 +151,6 @@ func TestForgottenPromptsCantBeShown(t *testing.T) {
 
 	w.discord.Delete(w.general.ID, said.ID)
 	w.discord.WaitFor("the prompt to go", func() bool {
-		defer w.discord.Poke()
 		out, err := &buffer{}, &buffer{}
 		return run(t.Context(), w.environment(out, err), []string{"trace", first.ID.String()}) == 1 && strings.Contains(err.String(), "no answer "+first.ID.String())
 	})
@@ -203,7 +202,6 @@ func TestPromptsAreKeptForATime(t *testing.T) {
 	}
 	w.start()
 	w.discord.WaitFor("the old prompt to go", func() bool {
-		defer w.discord.Poke() // Discord doesn't hear of it
 		return !w.onDisk("Quetzalcoatl")
 	})
 }

@@ -15,7 +15,6 @@ import (
 func (w *world) modelAsked(n int) {
 	w.Helper()
 	w.discord.WaitFor("the model to be asked", func() bool {
-		defer w.discord.Poke()
 		return len(w.model.Requests()) >= n
 	})
 }
@@ -58,7 +57,6 @@ func TestTwoMentionsAtOnce(t *testing.T) {
 	w.settled() // the second was heard
 	for i, q := range []discordtest.Message{first, second} {
 		w.discord.WaitFor("the model to answer", func() bool {
-			defer w.discord.Poke()
 			mu.Lock()
 			defer mu.Unlock()
 			return asked > i

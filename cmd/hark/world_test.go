@@ -44,7 +44,7 @@ type world struct {
 const past = 3 * time.Hour
 
 func newWorld(t *testing.T, options ...discordtest.Option) *world {
-	options = append([]discordtest.Option{discordtest.WithTime(time.Now().Add(-past)), discordtest.WithPatience(3 * time.Minute)}, options...)
+	options = append([]discordtest.Option{discordtest.WithTime(time.Now().Add(-past))}, options...)
 	w := &world{T: t, discord: discordtest.New(t, options...), model: llmtest.New(t), log: &buffer{}}
 	d := w.discord
 	w.log.wrote = d.Poke

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"hark/internal/discordtest"
 )
@@ -251,33 +250,6 @@ func TestRequestsThatAreBrokenOff(t *testing.T) {
 	defer rec.mu.Unlock()
 	if len(rec.failures) != 0 || len(discord.Requests()) != 0 {
 		t.Errorf("failed with %q, took %d requests", rec.failures, len(discord.Requests()))
-	}
-}
-
-func TestVerbsEndTheTestWhenTheyCantGoOn(t *testing.T) {
-	t.Parallel()
-	rec, discord := recorded(t, discordtest.WithPatience(time.Millisecond))
-	g, c, ana := place(discord)
-	said := discord.Say(c.ID, ana.ID, "hi")
-	for want, f := range map[string]func(){
-		"there is no guild 5":         func() { discord.AddRole(5, "x", 0) },
-		"there is no channel 5":       func() { discord.Say(5, ana.ID, "x") },
-		"there is no user 5":          func() { discord.Say(c.ID, 5, "x") },
-		"there is no role 5":          func() { discord.AddMember(g.ID, discordtest.User{Username: "x"}, 5) },
-		"there is no member 5":        func() { discord.RemoveMember(g.ID, 5) },
-		"there is no message 5":       func() { discord.Delete(c.ID, 5) },
-		"needs a ParentID":            func() { discord.AddChannel(g.ID, discordtest.Channel{Type: discordtest.PublicThread}) },
-		"no bot is connected":         func() { discord.Drop() },
-		"in vain for the bot":         func() { discord.WaitReady() },
-		`no command "x" of type 1`:    func() { discord.Slash(c.ID, ana.ID, "x") },
-		"no enabled component":        func() { discord.Click(said, ana.ID, "x") },
-		"is no method and path":       func() { discord.Inject("POST", 1, discordtest.Hang()) },
-		"reorder event 1 of 1":        func() { discord.Reorder(func() { discord.Say(c.ID, ana.ID, "x") }, 1) },
-		"leaves out event 0, MESSAGE": func() { discord.Reorder(func() { discord.Say(c.ID, ana.ID, "x") }) },
-	} {
-		if got := rec.fatalOf(f); !strings.Contains(got, want) {
-			t.Errorf("ended with %q, want %q", got, want)
-		}
 	}
 }
 

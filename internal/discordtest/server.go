@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"hark/internal/wait"
 )
 
 // Server is one fake Discord with one bot account. All methods may be called from any goroutine, but those that
@@ -29,12 +31,11 @@ type Server struct {
 	rest     http.Handler
 	client   *http.Transport
 	schema   *openAPI
-	patience time.Duration
 	gateways sync.WaitGroup
 	done     chan struct{} // closed when the server goes
 
+	changed      wait.Signal
 	mu           sync.Mutex
-	changed      chan struct{} // closed at every change, then made anew
 	closed       bool
 	clock        clock
 	intents      Intents       // switched on in the developer portal
@@ -74,17 +75,12 @@ func WithStarts(n int) Option { return func(s *Server) { s.starts = n } }
 // WithDateOff sets how far ahead of the real time Discord's Date header is.
 func WithDateOff(d time.Duration) Option { return func(s *Server) { s.dateOff = d } }
 
-// WithPatience sets how long waiting methods wait in real time before they fail the test; 2 min otherwise.
-func WithPatience(d time.Duration) Option { return func(s *Server) { s.patience = d } }
-
 // New starts a fake Discord on loopback and stops it when the test ends.
 func New(tb testing.TB, opts ...Option) *Server {
 	tb.Helper()
 	s := &Server{
 		tb:           tb,
-		patience:     2 * time.Minute,
 		done:         make(chan struct{}),
-		changed:      make(chan struct{}),
 		clock:        clock{now: time.Now().Truncate(time.Millisecond)},
 		intents:      Privileged,
 		starts:       1000,
@@ -177,10 +173,7 @@ func (s *Server) close() {
 }
 
 // notify wakes everything that waits for a change. The lock is held.
-func (s *Server) notify() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
+func (s *Server) notify() { s.changed.Send() }
 
 // redirect sends requests for Discord's hosts to the fake.
 type redirect struct{ s *Server }

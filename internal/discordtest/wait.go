@@ -1,34 +1,26 @@
 package discordtest
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
-// WaitFor returns once ok does, which is asked again after every change of the fake's, and fails the test when
-// that takes longer than the server's patience. ok may call any method but those that wait. If it looks at
-// something outside of the fake, call Poke when that changes.
+// WaitFor returns once ok is true. It asks at the beginning and then once for each change of the fake's. ok may call any
+// method but those that change something. If it looks at something outside of the fake, call Poke when that changes.
 func (s *Server) WaitFor(what string, ok func() bool) {
 	s.tb.Helper()
-	timeout := time.NewTimer(s.patience)
-	defer timeout.Stop()
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-		if ok() {
-			return
-		}
-		select {
-		case <-changed:
-		case <-timeout.C:
-			s.tb.Fatalf("discordtest: waited %v in vain for %s; %s", s.patience, what, s.summary())
-		}
-	}
+	s.changed.Until(s.tb, what, ok, s.summary)
 }
 
-// Poke lets those who wait ask again.
-func (s *Server) Poke() { s.change(func() {}) }
+// Poke has those who wait ask again. Call it when something outside of the fake has changed, never in what WaitFor asks.
+func (s *Server) Poke() { s.changed.Send() }
+
+// WaitTakenIn returns once the bot has handled all that the gateway sent it. It is asked for two heartbeats, which it sends
+// in its turn: one that it sends by itself meanwhile says nothing.
+func (s *Server) WaitTakenIn() {
+	s.tb.Helper()
+	before := s.Heartbeats()
+	s.AskHeartbeat()
+	s.AskHeartbeat()
+	s.WaitFor("heartbeats", func() bool { return s.Heartbeats() >= before+2 })
+}
 
 // WaitReady returns once a bot is connected and has been told of every guild.
 func (s *Server) WaitReady() {
