@@ -40,7 +40,6 @@ var rules = map[string][]string{
 	"internal/text":        {},
 	"internal/tokens":      {},
 	"internal/arch":        {},
-	"internal/covercheck":  {},
 	"internal/discordtest": {"internal/wait"},
 	"internal/golden":      {},
 	"internal/guildtest":   {"memory"},

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
@@ -34,46 +33,6 @@ func TestConnectAndHear(t *testing.T) {
 	}
 	if m := discord.Messages(c.ID); len(m) != 0 {
 		t.Errorf("deleted messages are there: %v", m)
-	}
-}
-
-func TestWhatDiscordgoReads(t *testing.T) {
-	t.Parallel()
-	discord := discordtest.New(t)
-	g, c, ana := place(discord)
-	b := connect(t, discord)
-	got := make(chan *discordgo.MessageCreate, 5)
-	updated := make(chan *discordgo.MessageUpdate, 1)
-	b.AddHandler(func(_ *discordgo.Session, m *discordgo.MessageUpdate) { updated <- m })
-	b.AddHandler(func(_ *discordgo.Session, m *discordgo.MessageCreate) { got <- m })
-	first := discord.Say(c.ID, ana.ID, "a cat", discordtest.WithFile("cat.png", "my cat"), discordtest.WithNonce("77"))
-	discord.Say(c.ID, ana.ID, discord.Bot.Mention()+" look", discordtest.ReplyTo(first.ID))
-	discord.Say(c.ID, ana.ID, "news", discordtest.ViaWebhook("paper"))
-	discord.Say(c.ID, ana.ID, "", discordtest.AsNotice(7))
-	quiet := discord.Say(c.ID, ana.ID, "quietly", discordtest.QuietReplyTo(first.ID))
-	discord.Unfurl(c.ID, quiet.ID, `{"type":"link","title":"a preview"}`)
-	m := <-got
-	if m.GuildID != g.ID.String() || m.Member == nil || m.Author.Username != "ana" || m.Attachments[0].Filename != "cat.png" {
-		t.Errorf("message %+v", m.Message)
-	}
-	if m = <-got; m.ReferencedMessage.Content != "a cat" || len(m.Mentions) != 2 || m.Type != discordgo.MessageTypeReply {
-		t.Errorf("reply %+v", m.Message)
-	}
-	if m = <-got; m.WebhookID == "" || m.Member != nil || m.Author.Username != "paper" {
-		t.Errorf("webhook's %+v", m.Message)
-	}
-	if m = <-got; m.Type != discordgo.MessageTypeGuildMemberJoin {
-		t.Errorf("notice %+v", m.Message)
-	}
-	if m = <-got; m.ReferencedMessage.ID != first.ID.String() || len(m.Mentions) != 0 {
-		t.Errorf("quiet reply %+v", m.Message)
-	}
-	if u := <-updated; len(u.Embeds) != 1 || u.EditedTimestamp != nil || u.Content != "quietly" {
-		t.Errorf("preview %+v", u.Message)
-	}
-	guild, err := b.State.Guild(g.ID.String())
-	if err != nil || len(guild.Roles) != 2 || len(guild.Channels) != 1 || guild.OwnerID != g.Owner.ID.String() {
-		t.Errorf("guild %+v, %v", guild, err)
 	}
 }
 
@@ -117,39 +76,6 @@ func TestRefusedResumeLosesTheGap(t *testing.T) {
 	page, err := b.ChannelMessages(c.ID.String(), 100, "", "", "")
 	if err != nil || len(page) != 2 || page[1].Content != "in the gap" {
 		t.Errorf("REST has %v, %v, want the gap as well", page, err)
-	}
-}
-
-func TestReconnectAndInvalidSession(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name                string
-		act                 func(*discordtest.Server)
-		identifies, resumes int
-	}{
-		{"op 7", (*discordtest.Server).AskReconnect, 1, 1},
-		{"op 9", func(s *discordtest.Server) { s.Invalidate(false) }, 2, 0},
-		{"op 9, resumable", func(s *discordtest.Server) { s.Invalidate(true) }, 2, 0}, // discordgo identifies anew
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			discord := discordtest.New(t)
-			_, c, ana := place(discord)
-			b := connect(t, discord)
-			before := len(b.waitHeard(t, 2))
-			test.act(discord)
-			discord.WaitFor("the session to go on", func() bool {
-				return discord.Identifies() == test.identifies && discord.Resumes() == test.resumes
-			})
-			sessions := 0 // discordgo may begin one more, and what was said in between is lost to it
-			discord.WaitFor("the bot to hear again", func() bool {
-				if n := discord.Identifies() + discord.Resumes(); n != sessions {
-					sessions = n
-					discord.Say(c.ID, ana.ID, "again")
-				}
-				return slices.Contains(b.heard()[before:], "create again")
-			})
-		})
 	}
 }
 
@@ -271,27 +197,6 @@ func TestDiscordgoIsClosedWith4004(t *testing.T) {
 	}
 }
 
-func TestDuplicatesAndReordering(t *testing.T) {
-	t.Parallel()
-	discord := discordtest.New(t)
-	_, c, ana := place(discord)
-	b := connect(t, discord)
-	discord.Duplicate(1)
-	discord.Say(c.ID, ana.ID, "twice")
-	var id string
-	discord.Reorder(func() {
-		said := discord.Say(c.ID, ana.ID, "first")
-		discord.Edit(c.ID, said.ID, "second")
-		discord.Delete(c.ID, said.ID)
-		id = said.ID.String()
-	}, 2, 1, 0, 1)
-	got := b.waitHeard(t, 8)[2:]
-	want := []string{"create twice", "create twice", "delete " + id, "update second", "create first", "update second"}
-	if !slices.Equal(got, want) {
-		t.Errorf("heard %q, want %q", got, want)
-	}
-}
-
 // TestIntents compares what is told with and without Message Content.
 func TestIntents(t *testing.T) {
 	t.Parallel()
@@ -363,24 +268,6 @@ func TestRequestMembers(t *testing.T) {
 	}
 	if some := <-chunks; len(some.Members) != 1 || some.Members[0].User.Username != "ana" || len(some.NotFound) != 1 {
 		t.Errorf("chunk %+v", some)
-	}
-}
-
-// A heartbeat that was asked for is sent and acknowledged, whatever the interval is.
-func TestHeartbeats(t *testing.T) {
-	t.Parallel()
-	discord := discordtest.New(t)
-	_, c, ana := place(discord)
-	b := connect(t, discord)
-	asked := time.Now()
-	discord.AskHeartbeat()
-	discord.WaitFor("another heartbeat", func() bool { return discord.Heartbeats() == 2 })
-	discord.Say(c.ID, ana.ID, "behind the acknowledgement")
-	b.waitHeard(t, 3)
-	b.RLock()
-	defer b.RUnlock()
-	if b.LastHeartbeatAck.Before(asked) {
-		t.Error("it isn't acknowledged")
 	}
 }
 

@@ -2,8 +2,6 @@ package discordtest_test
 
 import (
 	"fmt"
-	"io"
-	"net"
 	"runtime"
 	"strings"
 	"sync"
@@ -17,7 +15,6 @@ type recorder struct {
 	testing.TB
 	mu       sync.Mutex
 	failures []string
-	fatal    string
 	cleanups []func()
 }
 
@@ -30,9 +27,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 }
 
 func (r *recorder) Fatalf(format string, args ...any) {
-	r.mu.Lock()
-	r.fatal = fmt.Sprintf(format, args...)
-	r.mu.Unlock()
+	r.Errorf(format, args...)
 	runtime.Goexit()
 }
 
@@ -49,16 +44,6 @@ func recorded(t *testing.T, opts ...discordtest.Option) (*recorder, *discordtest
 		}
 	})
 	return r, s
-}
-
-// fatalOf runs f and returns what it ended the test with.
-func (r *recorder) fatalOf(f func()) string {
-	done := make(chan struct{})
-	go func() { defer close(done); f() }()
-	<-done
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.fatal
 }
 
 func TestMisuseOfMessages(t *testing.T) {
@@ -193,19 +178,6 @@ func TestWhatIsNoMisuse(t *testing.T) {
 	}
 }
 
-func TestAllowedMisuseIsRecordedOnly(t *testing.T) {
-	t.Parallel()
-	rec, discord := recorded(t)
-	_, c, _ := place(discord)
-	discord.Allow(discordtest.TooLong)
-	r := newREST(t, discord)
-	r.want(400, 50035, "POST", "/channels/"+c.ID.String()+"/messages", plain(strings.Repeat("x", 2001)))
-	rec.expectNothing(t)
-	if m := discord.Misuses(); len(m) != 1 || m[0].Kind != discordtest.TooLong {
-		t.Errorf("recorded %v", m)
-	}
-}
-
 func TestMisuseOfEdits(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -230,41 +202,4 @@ func TestMisuseOfEdits(t *testing.T) {
 			rec.expect(t, test.kind)
 		})
 	}
-}
-
-// What a bot breaks off when it stops never came, and is no misuse.
-func TestRequestsThatAreBrokenOff(t *testing.T) {
-	t.Parallel()
-	rec, discord := recorded(t)
-	wire, err := net.Dial("tcp", strings.TrimPrefix(discord.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer wire.Close()
-	fmt.Fprintf(wire, "PUT /api/v10/applications/1/commands HTTP/1.1\r\nHost: discord\r\nContent-Length: 100\r\n\r\n[{\"name\":")
-	if err := wire.(*net.TCPConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = io.ReadAll(wire) // once this ends, it was dealt with
-	rec.mu.Lock()
-	defer rec.mu.Unlock()
-	if len(rec.failures) != 0 || len(discord.Requests()) != 0 {
-		t.Errorf("failed with %q, took %d requests", rec.failures, len(discord.Requests()))
-	}
-}
-
-func TestOptionsThatPeopleCantGive(t *testing.T) {
-	t.Parallel()
-	rec, discord := recorded(t)
-	_, c, ana := place(discord)
-	commands(t, discord)
-	for want, o := range map[string]discordtest.Opt{
-		`some is no choice of option "what"`:                                    {Name: "what", Value: "some"},
-		fmt.Sprintf(`channel %d is of no type that option "where" takes`, c.ID): {Name: "where", Value: c.ID},
-	} {
-		if got := rec.fatalOf(func() { discord.Slash(c.ID, ana.ID, "memory keep", o) }); !strings.Contains(got, want) {
-			t.Errorf("ended with %q, want %q", got, want)
-		}
-	}
-	discord.Slash(c.ID, ana.ID, "memory keep", discordtest.Opt{Name: "what", Value: "all"})
 }
