@@ -49,10 +49,14 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-func TestDocumentsNameRealSettings(t *testing.T) {
+func TestSettingsThatFilesNameAreReal(t *testing.T) {
 	t.Parallel()
+	texts := pages(t)
+	for _, name := range []string{"compose.yaml", "compose.ollama.yaml", "deploy/hark.service", "Dockerfile"} {
+		texts[name] = read(t, name)
+	}
 	variable := regexp.MustCompile(`\bHARK_[A-Z_]+\b`)
-	for name, text := range pages(t) {
+	for name, text := range texts {
 		if err := config.CheckEnv(variable.FindAllString(text, -1)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -85,20 +89,5 @@ func TestEveryPackageIsInTheArchitecture(t *testing.T) {
 		if !strings.Contains(text, "`"+pkg+"`") {
 			t.Errorf("docs/architecture.md doesn't say what %s does", pkg)
 		}
-	}
-}
-
-// What a contributor is told to run is what is run to check a change.
-func TestChecksRunTheCommandOfTheReadme(t *testing.T) {
-	t.Parallel()
-	const command = "go test ./..."
-	if !strings.Contains(read(t, "README.md"), "\n```sh\n"+command+"\n```\n") {
-		t.Errorf("the README doesn't tell to run %s", command)
-	}
-	if !regexp.MustCompile(`(?m)^go test \./\.\.\.$`).MatchString(read(t, ".ci/run")) {
-		t.Errorf(".ci/run doesn't run %s", command)
-	}
-	if info, err := os.Stat("../../.ci/run"); err != nil || info.Mode()&0o111 == 0 {
-		t.Errorf(".ci/run can't be executed: %v", err)
 	}
 }

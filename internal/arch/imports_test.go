@@ -174,61 +174,6 @@ func sources(t *testing.T, root string) []source {
 	return list
 }
 
-func TestViolationsAreFound(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		pkg, imported string
-		test, wrong   bool
-	}{
-		{"memory", "hark/search", false, true},
-		{"memory", "hark/memory/sqlite", false, true},
-		{"memory", "hark/internal/text", false, false},
-		{"memory/sqlite", "hark/memory", false, false},
-		{"memory/sqlite", "hark/search", false, true},
-		{"memory/sqlite", "modernc.org/sqlite/lib", false, false},
-		{"memory/sqlite", "hark/memory/memorytest", true, false},
-		{"memory/sqlite", "hark/memory/memorytest", false, true},
-		{"search", "hark/memory/sqlite", false, true},
-		{"search", "hark/memory/sqlite", true, false},
-		{"search", "hark/builder", false, true},
-		{"builder", "hark/internal/answer", false, true},
-		{"builder", "hark/search", false, false},
-		{"internal/answer", "hark/internal/llm", false, true},
-		{"internal/answer", "hark/bot", false, true},
-		{"internal/answer", "github.com/bwmarrin/discordgo", false, true},
-		{"internal/answer", "github.com/bwmarrin/discordgo", true, true},
-		{"internal/answer", "github.com/sashabaranov/go-openai", true, true},
-		{"internal/llm", "github.com/sashabaranov/go-openai", false, false},
-		{"internal/llm", "hark/internal/llmtest", true, false},
-		{"internal/llm", "hark/internal/llmtest", false, true},
-		{"internal/config", "hark/memory", false, true},
-		{"internal/text", "hark/memory", false, true},
-		{"internal/eval", "hark/memory/sqlite", false, false},
-		{"internal/eval", "modernc.org/sqlite", false, true},
-		{"internal/eval", "hark/internal/answer", false, false},
-		{"internal/eval", "hark/bot", false, true},
-		{"internal/imports", "hark/memory", false, false},
-		{"internal/web", "hark/bot", false, true},
-		{"internal/web", "hark/search", false, false},
-		{"internal/discordtest", "github.com/bwmarrin/discordgo", false, false},
-		{"internal/discordtest", "hark/bot", false, true},
-		{"bot", "hark/internal/answer", false, false},
-		{"bot", "hark/cmd/hark", false, true},
-		{"bot", "hark/internal/discordtest", false, true},
-		{"bot", "github.com/philippgille/chromem-go", false, true},
-		{"cmd/hark", "hark/bot", false, false},
-		{"cmd/hark", "github.com/bwmarrin/discordgo", false, true},
-		{"cmd/hark", "hark/internal/llmtest", false, true},
-		{"cmd/hark", "modernc.org/sqliteish", false, false},
-		{"stray", "fmt", false, true},
-	} {
-		found := violations(source{c.pkg, c.test, []string{"fmt", c.imported}})
-		if got := len(found) > 0; got != c.wrong {
-			t.Errorf("%s importing %s (in a test: %t): found %q", c.pkg, c.imported, c.test, found)
-		}
-	}
-}
-
 // Each rule names packages that there are rules for, so that a misspelt one can't allow or forbid nothing.
 func TestRulesNamePackages(t *testing.T) {
 	t.Parallel()
