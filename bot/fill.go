@@ -280,7 +280,18 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (events []memory.Event,
 	g.Fetched += n
 	events = append(events, memory.GapFilled{Gap: g, Through: through})
 	done = through >= g.Until
-	return f.heardAll(events, g, page, done), n, done, nil
+	events = f.heardAll(events, g, page, done)
+	if rest, ok := f.rest(g); ok && done {
+		events = append(events, memory.GapFound{Gap: rest})
+	}
+	return events, n, done, nil
+}
+
+// rest is what may be missing after a gap: Discord may be late to tell which message of a channel is the newest, so nothing is
+// missing only once a page comes back empty.
+func (f *filler) rest(g memory.Gap) (memory.Gap, bool) {
+	rest := memory.Gap{Guild: g.Guild, Channel: g.Channel, After: g.Until, Until: momentID(f.bot.now())}
+	return rest, !g.Past && !isMoment(g.Until) && rest.After < rest.Until
 }
 
 // givesUp reports whether to give a gap up because of err: there is no such channel any more, or what was missed may not be
@@ -293,7 +304,7 @@ func (f *filler) givesUp(g memory.Gap, err error) bool {
 // heardAll adds that nothing of a gap is missing any more once it is filled, so that it isn't found again.
 func (f *filler) heardAll(events []memory.Event, g memory.Gap, page []wireMessage, done bool) []memory.Event {
 	upTo := g.Until
-	if g.Guild == memory.DirectGuild { // whose Until is a time rather than a message
+	if isMoment(g.Until) {
 		upTo = g.After
 		if len(page) > 0 {
 			upTo = min(memory.MessageID(page[len(page)-1].ID), g.Until)

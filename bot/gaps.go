@@ -121,7 +121,7 @@ func (g *gaps) direct(ctx context.Context) ([]memory.Event, *visit, error) {
 		return nil, nil, err
 	}
 	s := &sighting{guild: memory.DirectGuild, whole: true}
-	now := memory.FirstMessageID(g.now().Add(time.Millisecond)) - 1
+	now := momentID(g.now())
 	for _, id := range slices.Sorted(maps.Keys(until)) {
 		s.channels = append(s.channels, sighted{id, now, false})
 	}
@@ -192,16 +192,33 @@ func (g *gaps) compare(stored *memory.Guild, until reached, s *sighting) ([]memo
 	return found, v
 }
 
-// gap is what is missing of a channel.
-func (g *gaps) gap(v *visit, c sighted) (memory.Gap, bool) {
-	after, known := v.heard[c.id]
+// momentID is a message id that stands for all until now, where Discord doesn't tell which message is the newest.
+func momentID(now time.Time) memory.MessageID {
+	return memory.FirstMessageID(now.Add(time.Millisecond))
+}
+
+// isMoment tells such an id from a message's, whose last bits are hardly ever all zero.
+func isMoment(id memory.MessageID) bool { return id&(1<<22-1) == 0 }
+
+// after is the message of a channel after which something may be missing; 0 if nothing is known of when Hark began to listen
+// there, or nothing is to be fetched.
+func (v *visit) after(id memory.ChannelID, catchUp time.Duration, now time.Time) memory.MessageID {
+	after, known := v.heard[id]
 	if !known {
 		after = v.since
 	}
-	if after == 0 || g.catchUp <= 0 {
-		return memory.Gap{}, false // nothing is known of when Hark began to listen there
+	if after == 0 || catchUp <= 0 {
+		return 0
 	}
-	after = max(after, memory.FirstMessageID(g.now().Add(-g.catchUp)))
+	return max(after, memory.FirstMessageID(now.Add(-catchUp)))
+}
+
+// gap is what is missing of a channel.
+func (g *gaps) gap(v *visit, c sighted) (memory.Gap, bool) {
+	after := v.after(c.id, g.catchUp, g.now())
+	if after == 0 {
+		return memory.Gap{}, false
+	}
 	if c.thread {
 		after = max(after, memory.MessageID(c.id)-1) // a thread has its id from when it began
 	}

@@ -131,6 +131,27 @@ func TestMissedMessagesAreFetchedAfterDowntime(t *testing.T) {
 	}
 }
 
+// Discord may be late to tell which message of a channel is the newest.
+func TestMissedMessagesAreFetchedThoughDiscordIsLateToTellTheNewest(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	quiet := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "quiet"}).ID
+	s.say(s.channel, 1, "before")
+	s.say(quiet, 1, "before")
+	s.mirrors(t, s.channel)
+	s.mirrors(t, quiet)
+	s.stop(t)
+	s.discord.Advance(time.Hour)
+	s.say(s.channel, 2, "missed")
+	s.discord.Late(s.channel)
+	s.discord.Late(quiet)
+	s.say(s.channel, 120, "told late")
+	s.say(quiet, 2, "told late")
+	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.mirrors(t, s.channel)
+	s.mirrors(t, quiet)
+}
+
 // The gap has to be written down before the first live message, which would hide it.
 func TestGapIsKeptBeforeWhatComesLive(t *testing.T) {
 	t.Parallel()
@@ -167,7 +188,7 @@ func TestFillGoesOnWhereItWas(t *testing.T) {
 		return ok && e.Gap.Fetched >= 200
 	})
 	s.stop(t)
-	e, _ := find(s.log, func(memory.GapFilled) bool { return true })
+	e, _ := find(s.log, func(e memory.GapFilled) bool { return e.Gap.Fetched >= 200 })
 	s.resume(t, Config{CatchUp: month})
 	s.mirrors(t, s.channel)
 	s.filled(t)

@@ -2,12 +2,15 @@ package bot
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"hark/memory"
 )
 
 // compare brings the newest messages of a channel that are in the log to what Discord has of them: edits and deletions
-// may have been missed. What the log had before Discord was asked, and Discord's answer covers without it, is deleted.
+// may have been missed. What the log had before Discord was asked, and Discord's answer covers without it, is deleted. What
+// Discord has and the log never heard of is added.
 func (f *filler) compare(ctx context.Context, t task) error {
 	ours, err := f.bot.memory.Around(ctx, t.channel, []memory.MessageID{t.until}, f.bot.cfg.Reconcile, 0)
 	if err != nil || len(ours) == 0 {
@@ -31,6 +34,14 @@ func (f *filler) compare(ctx context.Context, t task) error {
 		case w.Edited.UnixMilli() > m.Edited.UnixMilli() && m.Kind != memory.FromHark:
 			events = f.tell(events, &w)
 			f.tally.edited++
+		}
+	}
+	after := t.visit.after(t.channel, f.bot.cfg.CatchUp, f.bot.now())
+	for _, id := range slices.Sorted(maps.Keys(theirs)) {
+		known := slices.ContainsFunc(ours, func(m memory.Message) bool { return m.ID == id })
+		if w := theirs[id]; after > 0 && id > after && !known {
+			events = f.tell(events, &w)
+			f.tally.messages++
 		}
 	}
 	if len(gone.IDs) > 0 {

@@ -18,6 +18,7 @@ import (
 	"hark/internal/config"
 	"hark/internal/web"
 	"hark/memory"
+	"hark/memory/sqlite"
 )
 
 func (f *flags) runCommand() *cobra.Command {
@@ -168,6 +169,11 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
+	release, err := sqlite.LockRunning(cfg.Data, time.Now())
+	if err != nil {
+		return fmt.Errorf("use the data directory %s: %w", cfg.Data, err)
+	}
+	defer func() { err = errors.Join(err, release()) }()
 	if a.standIn != nil {
 		r.log.Warn().Err(a.standIn).Msg("the embedder that is configured can't be used")
 	}

@@ -225,7 +225,9 @@ func (s *Server) newMessage(c *channel, author ID, text string) *stored {
 func (s *Server) post(c *channel, m *stored) {
 	m.versions = []string{m.Content}
 	c.messages = append(c.messages, m)
-	c.LastMessageID = &m.ID
+	if !c.late {
+		c.LastMessageID = &m.ID
+	}
 	s.emitMessage("MESSAGE_CREATE", c, m)
 }
 

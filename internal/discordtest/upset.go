@@ -15,6 +15,9 @@ func (s *Server) ResetToken(token string) { s.change(func() { s.Token = token })
 // AskReconnect tells the bot to reconnect (op 7).
 func (s *Server) AskReconnect() { s.onConnection(func(c *conn) { c.control(7, nil) }) }
 
+// Late has a channel tell its newest message late, as Discord does under load: last_message_id stays what it is.
+func (s *Server) Late(channelID ID) { s.change(func() { s.channel(channelID).late = true }) }
+
 // AskHeartbeat asks the bot for a heartbeat (op 1).
 func (s *Server) AskHeartbeat() { s.onConnection(func(c *conn) { c.control(1, nil) }) }
 

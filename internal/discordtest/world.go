@@ -24,6 +24,7 @@ type guild struct {
 type channel struct {
 	Channel
 	messages []*stored
+	late     bool // last_message_id isn't kept up
 }
 
 // change runs f with the lock held and tells those who wait.

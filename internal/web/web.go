@@ -34,7 +34,7 @@ type Server struct {
 func Listen(address string, notReady func() []string, metrics func(context.Context) []Metric) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen for health checks: %w; set web.listen to a free address, or to \"off\"", err)
+		return nil, fmt.Errorf("listen for health checks: %w; if another Hark runs there, stop it; else set web.listen to a free address", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, "ok") })

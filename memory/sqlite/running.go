@@ -1,0 +1,37 @@
+package sqlite
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// RunningName is the file in the data directory that the running bot holds a lock on. It says which process that is.
+const RunningName = "run.lock"
+
+// ErrRunning says that a bot runs on the data directory already.
+var ErrRunning = errors.New("a bot runs on it already")
+
+// LockRunning takes the data directory for the one process that runs the bot. Other commands may use it meanwhile. The lock
+// ends with the process, or with release. The error is ErrRunning, with the process that has it, if there is one.
+func LockRunning(dir string, now time.Time) (release func() error, err error) {
+	path := filepath.Join(dir, RunningName)
+	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	if !locked {
+		who, _ := os.ReadFile(path)
+		return nil, fmt.Errorf("%w (%s): stop it, or give this one a data directory of its own", ErrRunning, cmp.Or(strings.TrimSpace(string(who)), "starting now"))
+	}
+	who := fmt.Sprintf("process %d, since %s\n", os.Getpid(), now.UTC().Format("2006-01-02 15:04 MST"))
+	_ = os.WriteFile(path, []byte(who), 0o600) // on a full disk the lock holds all the same
+	return lock.Close, nil
+}
