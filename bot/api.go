@@ -110,7 +110,7 @@ func (t *thread) create(ctx context.Context, part int, content string, rows []co
 		t.bare = true
 		return t.create(ctx, part, content, rows, files)
 	}
-	if len(files) > 0 && refusesFiles(err) {
+	if len(files) > 0 && (refusesFiles(err) || status(err) == http.StatusBadRequest) {
 		return posted{}, errNoFiles
 	}
 	return p, wrap(err, "answer in channel", t.channel)
@@ -135,7 +135,7 @@ func (t *thread) edit(ctx context.Context, id memory.MessageID, content string, 
 			p, err = t.send(ctx, "PATCH", t.address(id), t.bucket(), m, files)
 		}
 	}
-	if len(files) > 0 && refusesFiles(err) {
+	if len(files) > 0 && (refusesFiles(err) || status(err) == http.StatusBadRequest) {
 		return posted{}, errNoFiles
 	}
 	return p, wrap(err, "edit the answer in channel", t.channel)

@@ -148,6 +148,24 @@ func (d *delivery) finish(ctx context.Context, contents []string, files ...uploa
 	return nil
 }
 
+// afresh shows contents in new messages, by to, and then takes back those that there are. If the first can't be sent, they stay.
+func (d *delivery) afresh(ctx context.Context, to sender, contents []string) error {
+	old := d.parts
+	d.to, d.parts = to, nil
+	err := d.finish(ctx, contents)
+	if err != nil && len(d.parts) == 0 {
+		d.parts = old
+		return err
+	}
+	for _, p := range old {
+		if failed := d.to.remove(ctx, p.id); failed != nil && !errors.Is(failed, errGone) {
+			return errors.Join(err, failed)
+		}
+		d.removed = append(d.removed, p.id)
+	}
+	return err
+}
+
 // clear takes back all that was sent, the last first.
 func (d *delivery) clear(ctx context.Context) error {
 	for len(d.parts) > 0 {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -150,4 +151,15 @@ func (b *Bot) undelivered(ctx context.Context, a *ask, err error, what string) {
 func unfit(err error) bool {
 	var gone *goneError
 	return errors.As(err, &gone) && gone.status == http.StatusBadRequest
+}
+
+var roleMention = regexp.MustCompile(`<@&\d+>`)
+
+// withoutRoles is contents in which no role is mentioned: there are servers that refuse a mention that notifies nobody.
+func withoutRoles(contents []string) []string {
+	plain := make([]string, len(contents))
+	for i, text := range contents {
+		plain[i] = roleMention.ReplaceAllString(text, "@role")
+	}
+	return plain
 }

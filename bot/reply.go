@@ -242,6 +242,9 @@ func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got 
 			err = d.finish(last, contents)
 		}
 	}
+	if plain := withoutRoles(contents); unfit(err) && (len(d.parts) > 0 || !slices.Equal(plain, contents)) {
+		err = d.afresh(last, b.thread(a, "n"+a.round), plain)
+	}
 	if got.err == nil && err == nil {
 		b.counted.answered.Add(1)
 	}

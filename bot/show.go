@@ -22,10 +22,12 @@ func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace 
 		shown = b.propose(last, a, proposals)
 	} else {
 		b.undelivered(last, a, err, "couldn't show an answer")
-		if unfit(err) && !d.isWritten() {
-			trace = memory.Trace{}
-			d.to = b.thread(a, "f"+a.round)
-			_ = d.finish(last, []string{b.localeIn(last, a.guild, a.channel).text(cantShow)})
+		if unfit(err) {
+			trace, d.buttons = memory.Trace{}, nil
+			sentence := []string{b.localeIn(last, a.guild, a.channel).text(cantShow)}
+			if len(d.parts) == 0 || d.finish(last, sentence) != nil {
+				_ = d.afresh(last, b.thread(a, "f"+a.round), sentence)
+			}
 		}
 	}
 	b.record(last, d, a, trace, shown)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"mime/multipart"
+	"net/http"
 	"net/textproto"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ const (
 // refusesFiles reports whether a message that failed with err may be sent without its files.
 func refusesFiles(err error) bool {
 	c := code(err)
-	return c == codeTooLarge || c == codeMissingPermission || status(err) == 413
+	return c == codeTooLarge || c == codeMissingPermission || status(err) == http.StatusRequestEntityTooLarge
 }
 
 // multipartForm is a request with files. It can be sent again.
