@@ -2,7 +2,6 @@ package memorytest
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -123,7 +122,9 @@ func forgetAmongWriters(t *trial) {
 	for n := 0; n < each; n += each / 10 {
 		t.apply(events(n)...)
 	}
-	var begun, ended atomic.Bool
+	var ended atomic.Bool
+	begun := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
 	var writers, readers sync.WaitGroup
 	problems := make(chan string, 5)
 	for w := range 2 {
@@ -138,19 +139,18 @@ func forgetAmongWriters(t *trial) {
 	}
 	for range 2 {
 		readers.Go(func() {
+			<-begun
 			for last := false; !last; {
 				last = ended.Load()
-				if !begun.Load() {
-					runtime.Gosched()
-				} else if problem := seesOf(t, ada); problem != "" {
+				if problem := seesOf(t, ada); problem != "" {
 					problems <- problem
 					return
 				}
 			}
 		})
 	}
-	_, err := t.store.Forget(t.ctx, memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}, func(int, int) { begun.Store(true) })
-	begun.Store(true)
+	_, err := t.store.Forget(t.ctx, memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}, func(int, int) { begin() })
+	begin()
 	ended.Store(true)
 	writers.Wait()
 	readers.Wait()

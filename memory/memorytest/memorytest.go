@@ -3,7 +3,7 @@
 // Run holds a store to what memory.Store, memory.Queue and memory.Event promise: first each promise by itself,
 // named by a sentence, then all of them together, in random operations beside a naive model that keeps
 // everything in maps. Reopen does the same across closing and opening again. A store that passes both can
-// take the place of any other.
+// take the place of any other. Concurrent adds what it promises to several at once.
 package memorytest
 
 import (
@@ -19,12 +19,7 @@ import (
 // Run checks the stores that open returns. Each call of open is to give an empty store of its own, whose
 // space in use is that of Embedder. The suite closes them.
 func Run(t *testing.T, open func(t testing.TB) memory.Store) {
-	for _, p := range promises() {
-		t.Run(p.says, func(t *testing.T) {
-			t.Parallel()
-			p.check(start(t, open(t)))
-		})
-	}
+	each(t, promises(), open)
 	t.Run("events in any order end in the same log", func(t *testing.T) {
 		t.Parallel()
 		checkOrders(t, open)
@@ -35,12 +30,28 @@ func Run(t *testing.T, open func(t testing.TB) memory.Store) {
 	})
 }
 
+// Concurrent checks what stores promise to several who read and write at once. It is apart from Run, so that it alone can
+// be run with the race detector.
+func Concurrent(t *testing.T, open func(t testing.TB) memory.Store) {
+	each(t, concurrencyPromises, open)
+}
+
+func each(t *testing.T, promises []promise, open func(t testing.TB) memory.Store) {
+	for _, p := range promises {
+		t.Run(p.says, func(t *testing.T) {
+			t.Parallel()
+			p.check(start(t, open(t)))
+		})
+	}
+}
+
 // Reopen checks that stores are after closing what they were before. Each new dir is to become an empty
 // store of the space of Embedder; the same dir again is to be opened as it was left.
 func Reopen(t *testing.T, open func(t testing.TB, dir string) memory.Store) {
 	t.Run("what was applied is there after closing and opening", func(t *testing.T) {
 		t.Parallel()
-		checkReopened(t, open)
+		dir := t.TempDir()
+		reopened(&trial{fataler: t, ctx: t.Context(), store: open(t, dir)}, func() *trial { return start(t, open(t, dir)) })
 	})
 	t.Run("random operations and reopenings end as in the model", func(t *testing.T) {
 		t.Parallel()
@@ -83,7 +94,7 @@ type promise struct {
 
 func promises() []promise {
 	var all []promise
-	for _, group := range [][]promise{logPromises, structurePromises, peoplePromises, hearingPromises, settingPromises, namePromises, searchPromises, queuePromises, tracePromises, rewritePromises, promptPromises, recordPromises(), forgetPromises, extentPromises, lorePromises, loreForgottenPromises(), summaryPromises, summaryForgottenPromises(), condensedPromises, condensedForgottenPromises(), limitPromises, concurrencyPromises} {
+	for _, group := range [][]promise{logPromises, structurePromises, peoplePromises, hearingPromises, settingPromises, namePromises, searchPromises, queuePromises, tracePromises, rewritePromises, promptPromises, recordPromises(), forgetPromises, extentPromises, lorePromises, loreForgottenPromises(), summaryPromises, summaryForgottenPromises(), condensedPromises, condensedForgottenPromises(), limitPromises} {
 		all = append(all, group...)
 	}
 	return all
