@@ -45,19 +45,19 @@ func each(t *testing.T, promises []promise, open func(t testing.TB) memory.Store
 	}
 }
 
-// Reopen checks that stores are after closing what they were before. Each new dir is to become an empty
-// store of the space of Embedder; the same dir again is to be opened as it was left.
-func Reopen(t *testing.T, open func(t testing.TB, dir string) memory.Store) {
+// Reopen checks that stores are after closing what they were before. Each call of empty is to give a directory of its own,
+// which open opens as an empty store of the space of Embedder, and again as it was left.
+func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB, dir string) memory.Store) {
 	t.Run("what was applied is there after closing and opening", func(t *testing.T) {
 		t.Parallel()
-		dir := t.TempDir()
+		dir := empty(t)
 		reopened(&trial{fataler: t, ctx: t.Context(), store: open(t, dir)}, func() *trial { return start(t, open(t, dir)) })
 	})
 	t.Run("random operations and reopenings end as in the model", func(t *testing.T) {
 		t.Parallel()
 		var dir string
 		first := func(t testing.TB) memory.Store {
-			dir = t.TempDir()
+			dir = empty(t)
 			return open(t, dir)
 		}
 		repeat(func() { checkRandom(t, first, func(t testing.TB) memory.Store { return open(t, dir) }) })

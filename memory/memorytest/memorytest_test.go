@@ -20,7 +20,7 @@ func TestNaiveStore(t *testing.T) {
 	Run(t, openNaive)
 	var mu sync.Mutex
 	states := map[string]*naiveState{}
-	Reopen(t, func(_ testing.TB, dir string) memory.Store {
+	Reopen(t, testing.TB.TempDir, func(_ testing.TB, dir string) memory.Store {
 		mu.Lock()
 		defer mu.Unlock()
 		s := newNaive(states[dir])

@@ -354,8 +354,8 @@ CREATE TABLE rewritten ( -- messages of Hark's that were written anew
 ) WITHOUT ROWID;
 `
 
-// migrate brings the schema up to date.
-func migrate(ctx context.Context, db *sql.Conn) error {
+// migrate brings the schema up to date, by the migrations of this Hark.
+func migrate(ctx context.Context, db *sql.Conn, migrations []string) error {
 	var version int
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return err
@@ -364,14 +364,14 @@ func migrate(ctx context.Context, db *sql.Conn) error {
 		return newerVersion(version)
 	}
 	for ; version < len(migrations); version++ {
-		if err := migrateOne(ctx, db, version); err != nil {
+		if err := migrateOne(ctx, db, migrations, version); err != nil {
 			return fmt.Errorf("migrate the database to version %d: %w", version+1, err)
 		}
 	}
 	return nil
 }
 
-func migrateOne(ctx context.Context, db *sql.Conn, version int) error {
+func migrateOne(ctx context.Context, db *sql.Conn, migrations []string, version int) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

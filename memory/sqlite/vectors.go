@@ -185,7 +185,7 @@ func (v *vectors) put(stored []storedVector) error {
 	for _, s := range stored {
 		if x := v.loaded(s.segment); x != nil {
 			if err := x.put(s); err != nil {
-				return err // uncovered: chromem-go refuses nothing that has an id and a vector
+				return err
 			}
 		}
 	}
