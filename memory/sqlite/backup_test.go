@@ -55,7 +55,7 @@ func TestConcurrentBackups(t *testing.T) {
 		}
 	}()
 	path := filepath.Join(t.TempDir(), "b")
-	for range 20 {
+	for range 5 {
 		told := int64(-1)
 		info, err := s.Backup(t.Context(), path, false, func(done, total int64) {
 			if done < told || done > total || total == 0 {

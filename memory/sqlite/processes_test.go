@@ -103,7 +103,7 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 // Stores that write and read one file at once lose nothing and disturb nobody.
 func TestConcurrentStores(t *testing.T) {
 	t.Parallel()
-	const each = 40
+	const each = 15
 	dir := emptyDir(t)
 	stores := []*Store{open(t, dir), open(t, dir), open(t, dir)}
 	var writers sync.WaitGroup

@@ -20,7 +20,7 @@ func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
 	s := open(t, dir)
-	const messages = 2000
+	const messages = 800
 	r := rand.New(rand.NewPCG(1, 2))
 	canary := func(n int) string { return fmt.Sprintf("canary%dq", n) }
 	for n := range messages {
