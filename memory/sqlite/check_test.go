@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hark/internal/fixture"
+	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -53,7 +54,7 @@ func TestOnlyWhatWasNotClosedIsChecked(t *testing.T) {
 	if err != nil || s.checked || len(mended) > 0 {
 		t.Fatalf("checked %v, mended %q, %v", s.checked, mended, err)
 	}
-	if wrong, err := s.Check(t.Context()); err != nil || !slices.Equal(wrong, []string{"the counts of 1 channels"}) {
+	if wrong, err := s.Check(t.Context()); err != nil || len(wrong) != 1 {
 		t.Errorf("wrong: %q, %v", wrong, err)
 	}
 	s.opened = false // so that closing it doesn't tell
@@ -83,39 +84,40 @@ func TestOnlyWhatWasNotClosedIsChecked(t *testing.T) {
 	}
 }
 
-// spoiled is what may go wrong with what is made of the log, and how it is told.
-var spoiled = map[string]struct{ sql, told string }{
-	"no segment":        {"DELETE FROM segment WHERE id = (SELECT max(id) FROM segment)", "segments of 1 channels"},
-	"a segment too far": {"INSERT INTO segment SELECT max(id) + 1, channel, 1, 2, 1, 1, 1, 0 FROM segment", "segments of 1 channels"},
-	"a wrong size":      {"UPDATE segment SET size = size + 1", "segments of 1 channels"},
-	"a wrong span":      {"UPDATE segment SET first = last", "segments of 1 channels"},
-	"in no segment":     {"UPDATE message SET segment = 0 WHERE row = (SELECT max(row) FROM message)", "segments of 1 channels"},
-	"no vector":         {"DELETE FROM vector", "vectors"},
-	"a strange vector":  {"INSERT INTO vector VALUES (77, x'00')", "1 vectors"},
-	"a short vector":    {"UPDATE vector SET steps = x'01'", "vectors"},
-	"no words":          {"INSERT INTO fulltext (fulltext) VALUES ('delete-all')", "the full text of 31 messages"},
-	"too many words":    {"INSERT INTO fulltext (rowid, content) VALUES (77, 'aaaaaaaa')", "the full text of 1 messages"},
-	"half the words":    {"DELETE FROM fulltext_docsize WHERE id % 2 = 0", "the full text of 16 messages"},
-	"miscounted":        {"UPDATE channel SET messages = messages - 1", "the counts of 1 channels"},
-	"not present":       {"DELETE FROM presence WHERE author = 1", "who wrote how much, in 1 cases"},
-	"present too long":  {"UPDATE presence SET last = last + 1", "who wrote how much, in 3 cases"},
-	"no source":         {"DELETE FROM trace_source", "1 sources of answers"},
-	"a strange source":  {"INSERT INTO trace_source VALUES (1, 2, 3, 4)", "1 sources of answers"},
-	"a lost star":       {"INSERT INTO star SELECT c.id, m.id, 1, 5 FROM message m JOIN channel c ON c.no = m.channel LIMIT 2", "the stars of 2 messages"},
-	"not deleted":       {"INSERT INTO tombstone SELECT c.id, m.id FROM message m JOIN channel c ON c.no = m.channel LIMIT 2", "2 deleted messages"},
+// spoiled is what may go wrong with what is made of the log.
+var spoiled = map[string]string{
+	"no segment":        "DELETE FROM segment WHERE id = (SELECT max(id) FROM segment)",
+	"a segment too far": "INSERT INTO segment SELECT max(id) + 1, channel, 1, 2, 1, 1, 1, 0 FROM segment",
+	"a wrong size":      "UPDATE segment SET size = size + 1",
+	"a wrong span":      "UPDATE segment SET first = last",
+	"in no segment":     "UPDATE message SET segment = 0 WHERE row = (SELECT max(row) FROM message)",
+	"no vector":         "DELETE FROM vector",
+	"a strange vector":  "INSERT INTO vector VALUES (77, x'00')",
+	"a short vector":    "UPDATE vector SET steps = x'01'",
+	"no words":          "INSERT INTO fulltext (fulltext) VALUES ('delete-all')",
+	"too many words":    "INSERT INTO fulltext (rowid, content) VALUES (77, 'aaaaaaaa')",
+	"half the words":    "DELETE FROM fulltext_docsize WHERE id % 2 = 0",
+	"miscounted":        "UPDATE channel SET messages = messages - 1",
+	"not present":       "DELETE FROM presence WHERE author = 1",
+	"present too long":  "UPDATE presence SET last = last + 1",
+	"no source":         "DELETE FROM trace_source",
+	"a strange source":  "INSERT INTO trace_source VALUES (1, 2, 3, 4)",
+	"a lost star":       "INSERT INTO star SELECT c.id, m.id, 1, 5 FROM message m JOIN channel c ON c.no = m.channel LIMIT 2",
+	"not deleted":       "INSERT INTO tombstone SELECT c.id, m.id FROM message m JOIN channel c ON c.no = m.channel LIMIT 2",
 }
 
 func TestWhatIsMadeOfTheLogIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	for name, c := range spoiled {
+	for name, sql := range spoiled {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := written(t)
-			execute(t, raw(t, dir), c.sql)
+			execute(t, raw(t, dir), sql)
 			e, err := Examine(t.Context(), dir, Options{Tokens: words})
-			if err != nil || len(e.Mended) == 0 || !strings.Contains(strings.Join(e.Mended, "\n"), c.told) || e.Strange != 0 {
-				t.Errorf("%+v, %v; want %q", e, err, c.told)
+			if err != nil || len(e.Mended) == 0 || e.Strange != 0 {
+				t.Errorf("%+v, %v", e, err)
 			}
+			golden.Seen(t, strings.Join(e.Mended, "\n"))
 			s := open(t, dir)
 			drain(t, s)
 			checkSound(t, s)

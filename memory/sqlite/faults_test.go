@@ -147,7 +147,7 @@ func TestEveryStatementOfRepairsMayFail(t *testing.T) {
 	s := populated(t)
 	drain(t, s)
 	for _, what := range []string{"not deleted", "no segment", "a strange vector", "no words", "miscounted", "not present", "a lost star", "no source"} {
-		execute(t, s.write, spoiled[what].sql)
+		execute(t, s.write, spoiled[what])
 	}
 	flaws, err := s.flaws(bg)
 	if err != nil || len(flaws) != 8 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"hark/memory"
@@ -70,7 +69,7 @@ func TestCheckPages(t *testing.T) {
 	derived, log := written(t), written(t)
 	damage(t, derived, "segment")
 	damage(t, log, "message")
-	if damaged, err := CheckPages(t.Context(), derived); err != nil || !slices.Contains(damaged, "pages of the table segment") {
+	if damaged, err := CheckPages(t.Context(), derived); err != nil || len(damaged) == 0 {
 		t.Errorf("damaged are %v, %v", damaged, err)
 	}
 	_, err := CheckPages(t.Context(), log)
