@@ -67,7 +67,7 @@ func (s *Store) indexes(ctx context.Context, nos []int64, space memory.Space) ([
 	waiting := ctx
 	if patience := s.options.Patience; patience > 0 {
 		if s.vectors.hasMadeRoom(guilds) {
-			patience = max(patience, evictedPatience)
+			patience = max(patience, s.vectors.patience)
 		}
 		var cancel context.CancelFunc
 		waiting, cancel = context.WithTimeout(ctx, patience)

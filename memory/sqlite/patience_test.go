@@ -181,7 +181,7 @@ func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
 func TestGuildsThatMadeRoomAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 2, 3, 1)
-	s.options.Patience = 1
+	s.options.Patience, s.vectors.patience = 1, wait.Limit
 	loadAll(t, s, 1, 2) // which takes the first away
 	wantLoaded(t, s, 2)
 	for range 3 {

@@ -134,7 +134,7 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) (
 	if s.writer.turn == nil {
 		s.writer.turn = make(chan struct{}, 1)
 	}
-	s.vectors.limit, s.vectors.loading = s.options.IndexLimit, make(chan struct{}, loadsAtOnce)
+	s.vectors.limit, s.vectors.patience, s.vectors.loading = s.options.IndexLimit, evictedPatience, make(chan struct{}, loadsAtOnce)
 	s.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
 	s.writer.name, s.writer.patience = rand.Text(), patience
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())

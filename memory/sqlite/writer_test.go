@@ -213,7 +213,7 @@ func TestABusyWriterEmptiesTheLog(t *testing.T) {
 	for _, c := range []struct {
 		since time.Duration
 		clean bool
-	}{{0, false}, {2 * longRemoved, true}} {
+	}{{-time.Hour, false}, {2 * longRemoved, true}} {
 		s.writer.turn <- struct{}{}
 		s.writer.waiting = []*batch{{}}
 		s.writer.removed = time.Now().Add(-c.since)
