@@ -114,12 +114,12 @@ func forgetAmongWriters(t *trial) {
 	ids := func(n int) memory.MessageID { return id(n * 10) }
 	events := func(from int) []memory.Event {
 		var batch []memory.Event
-		for n := from; n < from+each/10; n++ {
+		for n := from; n < from+each/5; n++ {
 			batch = append(batch, memory.Posted{Message: said(general, ids(2*n), ada, "regret")}, memory.Posted{Message: said(general, ids(2*n+1), ben, "tide")})
 		}
 		return batch
 	}
-	for n := 0; n < each; n += each / 10 {
+	for n := 0; n < each; n += each / 5 {
 		t.apply(events(n)...)
 	}
 	var ended atomic.Bool
@@ -129,7 +129,7 @@ func forgetAmongWriters(t *trial) {
 	problems := make(chan string, 5)
 	for w := range 2 {
 		writers.Go(func() {
-			for n := 0; n < each || !ended.Load(); n += each / 10 {
+			for n := 0; n < each || !ended.Load(); n += each / 5 {
 				if err := t.store.Apply(t.ctx, events((n+w*each/2)%(2*each))...); err != nil {
 					problems <- fmt.Sprintf("Apply: %v", err)
 					return

@@ -90,11 +90,6 @@ func posted(channel memory.ChannelID, n int, content string) memory.Posted {
 	return memory.Posted{Message: memory.Message{ID: id(n), Guild: guild, Channel: channel, Author: memory.UserID(1 + n%3), Content: content}}
 }
 
-// rewritten says that a message in general is written anew.
-func rewritten(n int) memory.Rewritten {
-	return memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(n)}}
-}
-
 func deleted(channel memory.ChannelID, ns ...int) memory.Deleted {
 	d := memory.Deleted{Guild: guild, Channel: channel}
 	for _, n := range ns {

@@ -10,7 +10,7 @@ import (
 	"hark/memory"
 )
 
-func TestInHalves(t *testing.T) {
+func TestConcurrentHalves(t *testing.T) {
 	t.Parallel()
 	bad := errors.New("bad")
 	tests := []struct {
