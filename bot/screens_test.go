@@ -23,6 +23,7 @@ import (
 	counting "hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
+	"hark/memory/sqlite/sqlitetest"
 	"hark/search"
 )
 
@@ -97,7 +98,7 @@ func newScreens(t *testing.T) *screens {
 
 // start runs Hark as its operator would, with a model.
 func (s *screens) start() {
-	store, err := sqlite.Open(s.Context(), s.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space(), Tokens: counting.New().Count})
+	store, err := sqlite.Open(s.Context(), sqlitetest.Dir(s.T), sqlite.Options{Space: embed.Builtin{}.Space(), Tokens: counting.New().Count})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"hark/internal/embed"
 	"hark/memory"
 	"hark/memory/sqlite"
+	"hark/memory/sqlite/sqlitetest"
 )
 
 // poking is a store after whose writes those who wait for Discord ask again.
@@ -27,7 +28,7 @@ func (p poking) Apply(ctx context.Context, events ...memory.Event) error {
 // overStore gives the scene a bot that logs in a real store, and runs it.
 func (s *scene) overStore(t *testing.T) *sqlite.Store {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space()})
+	store, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{Space: embed.Builtin{}.Space()})
 	if err != nil {
 		t.Fatal(err)
 	}

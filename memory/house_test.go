@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hark/internal/golden"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -128,7 +128,13 @@ func (f *fakeHouse) CarryOut(_ context.Context, id int64, _ func(done, total int
 // kept is a house that is being kept, and what it told.
 type kept struct {
 	done   []Receipt
-	failed []string
+	failed []failed
+}
+
+// failed is a failure and for how long the house waits after it.
+type failed struct {
+	error
+	wait time.Duration
 }
 
 // keep keeps house until the test's bubble ends.
@@ -139,7 +145,7 @@ func keep(t *testing.T, f HouseStore, retention time.Duration) *kept {
 func keepAll(t *testing.T, h House) *kept {
 	k := &kept{}
 	h.Done, h.Failed = func(r Receipt) { k.done = append(k.done, r) }, func(err error, wait time.Duration) {
-		k.failed = append(k.failed, fmt.Sprintf("%v: %v", wait, err))
+		k.failed = append(k.failed, failed{err, wait})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -290,17 +296,16 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 	tests := []struct {
 		name string
 		set  func(f *fakeHouse, err error)
-		want string
 	}{
-		{"unfinished", func(f *fakeHouse, err error) { f.unfinishedErr = err }, "down"},
-		{"carry out", func(f *fakeHouse, err error) { f.carryErr = err }, "down"},
-		{"guilds", func(f *fakeHouse, err error) { f.listErr = err }, "keep house: down"},
-		{"prompts", func(f *fakeHouse, err error) { f.promptErr = err }, "keep house: down"},
-		{"guild", func(f *fakeHouse, err error) { f.guildErr = err }, "keep house in guild 2: down"},
-		{"log", func(f *fakeHouse, err error) { f.logErr = err }, "keep house in guild 2: down"},
-		{"lore", func(f *fakeHouse, err error) { f.loreErr = err }, "keep house in guild 2: down"},
-		{"lore of the guild", func(f *fakeHouse, err error) { f.loreLaterErr = err }, "keep house in guild 2: down"},
-		{"forget", func(f *fakeHouse, err error) { f.forgetErr = err }, "keep house in guild 2: down"},
+		{"unfinished", func(f *fakeHouse, err error) { f.unfinishedErr = err }},
+		{"carry out", func(f *fakeHouse, err error) { f.carryErr = err }},
+		{"guilds", func(f *fakeHouse, err error) { f.listErr = err }},
+		{"prompts", func(f *fakeHouse, err error) { f.promptErr = err }},
+		{"guild", func(f *fakeHouse, err error) { f.guildErr = err }},
+		{"log", func(f *fakeHouse, err error) { f.logErr = err }},
+		{"lore", func(f *fakeHouse, err error) { f.loreErr = err }},
+		{"lore of the guild", func(f *fakeHouse, err error) { f.loreLaterErr = err }},
+		{"forget", func(f *fakeHouse, err error) { f.forgetErr = err }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -314,12 +319,13 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 				k := keep(t, f, 24*time.Hour)
 				pass(5 * time.Second)
 				pass(10 * time.Second)
-				if len(k.failed) != 3 || !strings.Contains(k.failed[0], test.want) {
-					t.Fatalf("failed: %q", k.failed)
+				if len(k.failed) != 3 {
+					t.Fatalf("failed: %v", k.failed)
 				}
-				for i, wait := range []string{"5s: ", "10s: ", "20s: "} {
-					if !strings.HasPrefix(k.failed[i], wait) {
-						t.Errorf("try %d: %q", i, k.failed[i])
+				golden.Seen(t, fmt.Sprint(k.failed[0].error))
+				for i, wait := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second} {
+					if f := k.failed[i]; f.wait != wait || !errors.Is(f.error, down) {
+						t.Errorf("try %d: %v", i, f)
 					}
 				}
 				switch test.name { // what doesn't fail is done
@@ -337,8 +343,8 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 					}
 				}
 				pass(time.Hour)
-				if last := k.failed[len(k.failed)-1]; !strings.HasPrefix(last, longWait.String()) {
-					t.Errorf("the longest wait is of %q", last)
+				if last := k.failed[len(k.failed)-1]; last.wait != longWait {
+					t.Errorf("the longest wait is of %v", last)
 				}
 				test.set(f, nil)
 				pass(longWait)
@@ -349,8 +355,8 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 				test.set(f, down)
 				if test.name == "unfinished" { // the next failure waits as long as the first
 					pass(lookEvery)
-					if len(k.failed) != n+1 || !strings.HasPrefix(k.failed[n], "5s: ") {
-						t.Errorf("failed: %q", k.failed[n:])
+					if len(k.failed) != n+1 || k.failed[n].wait != 5*time.Second {
+						t.Errorf("failed: %v", k.failed[n:])
 					}
 				}
 			})

@@ -101,25 +101,25 @@ func TestDrainStopsAtTheFirstError(t *testing.T) {
 
 // A failing embedder is asked again after 1, 2, 4 … seconds, at most 5 minutes; once it answers, everything
 // waiting is embedded and a later failure begins at a second again.
-func TestRunWaitsLongerAfterEachFailure(t *testing.T) {
+func TestConcurrentIndexerWaitsLongerAfterEachFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		q := newQueue("one", "two")
-		failures, answered := 12, make(chan struct{}, 1)
+		failures, answered, down := 12, make(chan struct{}, 1), errors.New("the embedder is down")
 		embed := embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
 			if texts[0] == harmless {
-				return nil, errors.New("the embedder is down")
+				return nil, down
 			}
 			if failures--; failures >= 0 {
-				return nil, errors.New("the embedder is down")
+				return nil, down
 			}
 			answered <- struct{}{}
 			return ones(ctx, texts)
 		})
 		var waits []time.Duration
 		x := Indexer{Queue: q, Embedder: embed, Failed: func(err error, wait time.Duration) {
-			if !strings.Contains(err.Error(), "embed 2 segments") && !strings.Contains(err.Error(), "embed 1 segments") {
+			if !errors.Is(err, down) {
 				t.Errorf("told of %v", err)
 			}
 			waits = append(waits, wait)
@@ -163,7 +163,7 @@ func (wait) Error() string               { return "later" }
 func (w wait) RetryAfter() time.Duration { return time.Duration(w) }
 
 // An embedder that says when to come again isn't asked before, nor sooner than it would be without.
-func TestRunWaitsAsLongAsItIsTold(t *testing.T) {
+func TestConcurrentIndexerWaitsAsLongAsItIsTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -197,7 +197,7 @@ func TestRunWaitsAsLongAsItIsTold(t *testing.T) {
 }
 
 // Of a long fill it is told at its beginning, every half minute, and at its end; of a short one never.
-func TestRunTellsOfALongFill(t *testing.T) {
+func TestConcurrentIndexerTellsOfALongFill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -348,7 +348,7 @@ func TestHalvingStopsWhereNothingIsStored(t *testing.T) {
 }
 
 // Run ends with its context wherever it is: waiting for work, for the embedder, or to try again.
-func TestRunEndsPromptly(t *testing.T) {
+func TestConcurrentIndexerEndsPromptly(t *testing.T) {
 	t.Parallel()
 	hanging := func(ctx context.Context, _ []string) ([][]float32, error) {
 		<-ctx.Done()

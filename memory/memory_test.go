@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"hark/internal/golden"
 	"math"
 	"slices"
 	"strings"
@@ -8,6 +9,16 @@ import (
 	"time"
 	"unicode/utf8"
 )
+
+// wantRefusal checks that an error reads as testdata/seen.txtar has it.
+func wantRefusal(t *testing.T, err error) {
+	t.Helper()
+	if err == nil {
+		t.Error("it isn't refused")
+		return
+	}
+	golden.Seen(t, err.Error())
+}
 
 func TestMessageIDsHoldTheirTime(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,9 +27,8 @@ func TestRetentionsThatCanBeSet(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "0", "-3d", "36501d", "99999999999999h", "soon", "1m", "0h", "d", "1.5d"} {
-		if _, err := ParseRetention(text); err == nil || !strings.Contains(err.Error(), "such as 90d") {
-			t.Errorf("%q: %v", text, err)
-		}
+		_, err := ParseRetention(text)
+		wantRefusal(t, err)
 	}
 	if since := KeptSince(time.Now(), 0); !since.IsZero() {
 		t.Errorf("kept forever since %v", since)
@@ -198,13 +196,13 @@ func TestHouseForgetsLoreOfTheWholeGuild(t *testing.T) {
 		}
 		k := keep(t, f, 0)
 		if got := left(); !slices.Equal(got, []int64{2, 3, 4, 5}) || len(k.done) != 1 || k.done[0].Lore != 1 || len(k.failed) > 0 {
-			t.Fatalf("left %v, done %+v, failed %q", got, k.done, k.failed)
+			t.Fatalf("left %v, done %+v, failed %v", got, k.done, k.failed)
 		}
 		handOver()
 		f.lore[0].At, f.applyErr = old, errors.New("full")
 		pass(aDay)
-		if len(k.failed) == 0 || !strings.Contains(k.failed[0], "full") {
-			t.Errorf("failed with %q", k.failed)
+		if len(k.failed) == 0 || !errors.Is(k.failed[0].error, f.applyErr) {
+			t.Errorf("failed with %v", k.failed)
 		}
 	})
 }

@@ -32,24 +32,23 @@ func TestSummariesAreChecked(t *testing.T) {
 	if got.To().Sub(got.From()) != 6*time.Millisecond {
 		t.Errorf("from %v to %v", got.From(), got.To())
 	}
-	for what, spoil := range map[string]func(*Summary){
-		"needs an id":      func(s *Summary) { s.ID = 0 },
-		"a channel":        func(s *Summary) { s.Channel = 0 },
-		"a time":           func(s *Summary) { s.Made = time.Time{} },
-		"needs a text":     func(s *Summary) { s.Text = " \x00" },
-		"600 characters":   func(s *Summary) { s.Text = strings.Repeat("é", MaxSummaryText+1) },
-		"5 topics":         func(s *Summary) { s.Topics = strings.Split("a b c d e f", " ") },
-		"topic is longer":  func(s *Summary) { s.Topics = []string{strings.Repeat("é", MaxTopic+1)} },
-		"of no kind":       func(s *Summary) { s.Kind = "Fact" },
-		"from 1 to 100":    func(s *Summary) { s.Sources = nil },
-		"sources":          func(s *Summary) { s.Sources = many(MaxSummarySources + 1) },
-		"can't be made of": func(s *Summary) { s.Sources = []SummarySource{{Message: s.ID + 1}} },
+	for _, spoil := range []func(*Summary){
+		func(s *Summary) { s.ID = 0 },
+		func(s *Summary) { s.Channel = 0 },
+		func(s *Summary) { s.Made = time.Time{} },
+		func(s *Summary) { s.Text = " \x00" },
+		func(s *Summary) { s.Text = strings.Repeat("é", MaxSummaryText+1) },
+		func(s *Summary) { s.Topics = strings.Split("a b c d e f", " ") },
+		func(s *Summary) { s.Topics = []string{strings.Repeat("é", MaxTopic+1)} },
+		func(s *Summary) { s.Kind = "Fact" },
+		func(s *Summary) { s.Sources = nil },
+		func(s *Summary) { s.Sources = many(MaxSummarySources + 1) },
+		func(s *Summary) { s.Sources = []SummarySource{{Message: s.ID + 1}} },
 	} {
 		s := good()
 		spoil(&s)
-		if _, err := s.Checked(); err == nil || what != "can't be made of" && !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
-		}
+		_, err := s.Checked()
+		wantRefusal(t, err)
 	}
 	most := good()
 	most.Text, most.Topics, most.Sources = strings.Repeat("é", MaxSummaryText), []string{strings.Repeat("é", MaxTopic)}, many(MaxSummarySources)

@@ -8,6 +8,7 @@ import (
 	"hark/internal/embed"
 	"hark/memory"
 	"hark/memory/sqlite"
+	"hark/memory/sqlite/sqlitetest"
 	"hark/search"
 )
 
@@ -37,7 +38,7 @@ type talk struct {
 }
 
 func newTalk(t testing.TB) *talk {
-	store, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space()})
+	store, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{Space: embed.Builtin{}.Space()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
+	"hark/memory/sqlite/sqlitetest"
 	"hark/search"
 )
 
@@ -49,7 +50,7 @@ type world struct {
 // newWorld has an engine that asks model, which may be nil.
 func newWorld(t testing.TB, model Model) *world {
 	t.Helper()
-	dir := t.TempDir()
+	dir := sqlitetest.Dir(t)
 	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: embed.Builtin{}.Space()})
 	if err != nil {
 		t.Fatal(err)

@@ -17,44 +17,46 @@ const module = "hark/"
 // rules says for each package which others of Hark it may import, besides the leaves, in files that aren't
 // tests. The imports run against the data: memory ← search ← builder ← internal/answer ← bot ← cmd/hark.
 var rules = map[string][]string{
-	"memory":               {},
-	"memory/sqlite":        {"memory"},
-	"memory/memorytest":    {"memory"},
-	"search":               {"memory"},
-	"builder":              {"memory", "search"},
-	"internal/answer":      {"memory", "search", "builder"},
-	"internal/llm":         {"internal/endpoint"},
-	"internal/endpoint":    {},
-	"internal/embed":       {"memory", "internal/endpoint"},
-	"internal/rerank":      {"internal/endpoint"},
-	"internal/imports":     {"memory"},
-	"internal/migrate":     {},
-	"internal/portrait":    {"memory", "internal/exports"},
-	"internal/exports":     {"memory", "internal/imports"},
-	"internal/tune":        {"search", "internal/embed", "internal/eval"},
-	"internal/eval":        {"memory", "memory/sqlite", "search", "builder", "internal/answer", "internal/imports"},
-	"internal/chat":        {},
-	"internal/config":      {},
-	"internal/meter":       {},
-	"internal/dates":       {},
-	"internal/text":        {},
-	"internal/tokens":      {},
-	"internal/arch":        {},
-	"internal/discordtest": {"internal/wait"},
-	"internal/golden":      {},
-	"internal/guildtest":   {"memory"},
-	"internal/llmtest":     {},
-	"internal/wait":        {},
-	"internal/web":         besides("bot", "cmd/hark"),
-	"bot":                  besides("cmd/hark"),
-	"cmd/hark":             besides(),
+	"memory":                   {},
+	"memory/sqlite":            {"memory"},
+	"memory/sqlite/sqlitetest": {"memory/sqlite", "internal/fixture"},
+	"memory/memorytest":        {"memory"},
+	"search":                   {"memory"},
+	"builder":                  {"memory", "search"},
+	"internal/answer":          {"memory", "search", "builder"},
+	"internal/llm":             {"internal/endpoint"},
+	"internal/endpoint":        {},
+	"internal/embed":           {"memory", "internal/endpoint"},
+	"internal/rerank":          {"internal/endpoint"},
+	"internal/imports":         {"memory"},
+	"internal/migrate":         {},
+	"internal/portrait":        {"memory", "internal/exports"},
+	"internal/exports":         {"memory", "internal/imports"},
+	"internal/tune":            {"search", "internal/embed", "internal/eval"},
+	"internal/eval":            {"memory", "memory/sqlite", "search", "builder", "internal/answer", "internal/imports"},
+	"internal/chat":            {},
+	"internal/config":          {},
+	"internal/meter":           {},
+	"internal/dates":           {},
+	"internal/text":            {},
+	"internal/tokens":          {},
+	"internal/arch":            {},
+	"internal/discordtest":     {"internal/wait"},
+	"internal/fixture":         {},
+	"internal/golden":          {},
+	"internal/guildtest":       {"memory"},
+	"internal/llmtest":         {},
+	"internal/wait":            {},
+	"internal/web":             besides("bot", "cmd/hark"),
+	"bot":                      besides("cmd/hark"),
+	"cmd/hark":                 besides(),
 }
 
 // leaves import nothing of Hark, and anything may import them.
 var leaves = []string{"internal/chat", "internal/dates", "internal/meter", "internal/text", "internal/tokens"}
 
 // fakes are for tests.
-var fakes = []string{"memory/memorytest", "internal/discordtest", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/wait"}
+var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest", "internal/fixture", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/wait"}
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{

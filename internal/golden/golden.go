@@ -55,7 +55,13 @@ func Seen(tb testing.TB, got string) {
 	if !entries.read {
 		read(tb)
 	}
-	entries.count[tb.Name()]++
+	if entries.count[tb.Name()]++; entries.count[tb.Name()] == 1 {
+		tb.Cleanup(func() { // for -count
+			entries.Lock()
+			defer entries.Unlock()
+			delete(entries.count, tb.Name())
+		})
+	}
 	name := fmt.Sprintf("%s %02d", tb.Name(), entries.count[tb.Name()])
 	got = strings.TrimRight(got, "\n") + "\n"
 	if !*update {

@@ -2,7 +2,6 @@ package memorytest
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -115,20 +114,22 @@ func forgetAmongWriters(t *trial) {
 	ids := func(n int) memory.MessageID { return id(n * 10) }
 	events := func(from int) []memory.Event {
 		var batch []memory.Event
-		for n := from; n < from+each/10; n++ {
+		for n := from; n < from+each/5; n++ {
 			batch = append(batch, memory.Posted{Message: said(general, ids(2*n), ada, "regret")}, memory.Posted{Message: said(general, ids(2*n+1), ben, "tide")})
 		}
 		return batch
 	}
-	for n := 0; n < each; n += each / 10 {
+	for n := 0; n < each; n += each / 5 {
 		t.apply(events(n)...)
 	}
-	var begun, ended atomic.Bool
+	var ended atomic.Bool
+	begun := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
 	var writers, readers sync.WaitGroup
 	problems := make(chan string, 5)
 	for w := range 2 {
 		writers.Go(func() {
-			for n := 0; n < each || !ended.Load(); n += each / 10 {
+			for n := 0; n < each || !ended.Load(); n += each / 5 {
 				if err := t.store.Apply(t.ctx, events((n+w*each/2)%(2*each))...); err != nil {
 					problems <- fmt.Sprintf("Apply: %v", err)
 					return
@@ -138,19 +139,18 @@ func forgetAmongWriters(t *trial) {
 	}
 	for range 2 {
 		readers.Go(func() {
+			<-begun
 			for last := false; !last; {
 				last = ended.Load()
-				if !begun.Load() {
-					runtime.Gosched()
-				} else if problem := seesOf(t, ada); problem != "" {
+				if problem := seesOf(t, ada); problem != "" {
 					problems <- problem
 					return
 				}
 			}
 		})
 	}
-	_, err := t.store.Forget(t.ctx, memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}, func(int, int) { begun.Store(true) })
-	begun.Store(true)
+	_, err := t.store.Forget(t.ctx, memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}, func(int, int) { begin() })
+	begin()
 	ended.Store(true)
 	writers.Wait()
 	readers.Wait()

@@ -33,11 +33,7 @@ func (t *trial) condenses(all ...memory.Condensed) {
 
 func (t *trial) condensed(channel memory.ChannelID) []memory.Condensed {
 	t.Helper()
-	all, err := t.store.Condensed(t.ctx, channel)
-	if err != nil {
-		t.Fatalf("Condensed(%d): %v", channel, err)
-	}
-	return plainCondensed(all)
+	return plainCondensed(got(t.store.Condensed(t.ctx, channel))(t))
 }
 
 // talkedTwice is what sessions in two channels were condensed to.

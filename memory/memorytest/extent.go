@@ -8,11 +8,7 @@ import (
 
 func (t *trial) extent(f memory.Forgetting) memory.Extent {
 	t.Helper()
-	e, err := t.store.Extent(t.ctx, f)
-	if err != nil {
-		t.Fatalf("Extent(%+v): %v", f, err)
-	}
-	return e
+	return got(t.store.Extent(t.ctx, f))(t)
 }
 
 // takes fails the test unless a forgetting would take that much, takes as many messages as it is told, and then nothing more.

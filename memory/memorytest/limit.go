@@ -11,20 +11,12 @@ import (
 
 func (t *trial) spending(guild memory.GuildID, day time.Time) map[memory.UserID]int {
 	t.Helper()
-	spent, err := t.store.Spending(t.ctx, guild, day)
-	if err != nil {
-		t.Fatalf("Spending(%d, %v): %v", guild, day, err)
-	}
-	return spent
+	return got(t.store.Spending(t.ctx, guild, day))(t)
 }
 
 func (t *trial) forgetSpending(before time.Time) int {
 	t.Helper()
-	n, err := t.store.ForgetSpending(t.ctx, before)
-	if err != nil {
-		t.Fatalf("ForgetSpending(%v): %v", before, err)
-	}
-	return n
+	return got(t.store.ForgetSpending(t.ctx, before))(t)
 }
 
 // spent is what the question so many hours after the beginning took.

@@ -152,6 +152,10 @@ var logPromises = []promise{
 		}
 		t.embedAll()
 		t.gone(m, "password swordfish")
+		t.post(m)
+		t.delete(general, m.ID)
+		t.post(m)
+		t.gone(m, "password swordfish")
 		t.same("its neighbour", t.messages(general, neighbour.ID), []memory.Message{neighbour})
 	}},
 	{"an edited message isn't found by what it said before", func(t *trial) {
@@ -193,6 +197,11 @@ var logPromises = []promise{
 		if err == nil && got != 50 || err != nil && got != 0 {
 			t.Fatalf("Apply gave %v, and %d of 50 messages are there", err, got)
 		}
+		beside := said(staff, id(1), ada, "beside what is refused")
+		if err := t.store.Apply(t.ctx, memory.Posted{Message: beside}, memory.Spent{Guild: guild}); !errors.Is(err, memory.ErrRefused) {
+			t.Fatalf("what can't be spent: %v", err)
+		}
+		t.same("what came with what is refused", t.messages(staff, beside.ID), []memory.Message(nil))
 	}},
 	{"direct messages and local ones belong to guilds of their own", func(t *trial) {
 		direct := memory.Message{ID: id(1), Guild: memory.DirectGuild, Channel: 931, Author: ada, Content: "between us"}

@@ -28,11 +28,7 @@ func (t *trial) told(all ...memory.Lore) {
 // lore is what a guild was told, as the store has it.
 func (t *trial) lore(guild memory.GuildID) []memory.Lore {
 	t.Helper()
-	all, err := t.store.Lore(t.ctx, guild)
-	if err != nil {
-		t.Fatalf("Lore(%d): %v", guild, err)
-	}
-	return plainLore(all)
+	return plainLore(got(t.store.Lore(t.ctx, guild))(t))
 }
 
 // loreIDs are those of a guild's lore.

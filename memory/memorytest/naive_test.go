@@ -2,17 +2,18 @@ package memorytest
 
 import (
 	"context"
+	"crypto/rand"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"hark/internal/text"
 	"hark/memory"
 )
 
-// naive is a store in memory, obviously right, that can have one bug.
+// naive is a store in memory that asks the model everything: it shows that the suite can be passed.
 type naive struct {
-	bug  string
 	mu   sync.RWMutex
 	wake chan struct{}
 	// writes counts the calls that may have changed something.
@@ -38,313 +39,89 @@ type naiveSegment struct {
 	vector  []float32
 }
 
-func newNaive(bug string, state *naiveState) *naive {
+func newNaive(state *naiveState) *naive {
 	if state == nil {
 		state = &naiveState{newModel(), map[segmentKey]*naiveSegment{}}
 	}
-	return &naive{bug: bug, wake: make(chan struct{}, 1), naiveState: state}
+	return &naive{wake: make(chan struct{}, 1), naiveState: state}
 }
 
-func (s *naive) has(bug string) bool { return s.bug == bug }
+// read calls f with the model, which isn't changed.
+func read[T any](s *naive, f func(*model) T) (T, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return f(s.model), nil
+}
 
-func (s *naive) Apply(ctx context.Context, events ...memory.Event) error {
+// write calls f with the model, to be changed.
+func write[T any](s *naive, f func(*model) T) (T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes++
-	for _, e := range events {
-		if told, ok := e.(memory.LoreTold); ok && !s.has("takes any lore") {
-			if _, err := told.Lore.Checked(); err != nil {
-				return memory.ErrRefused
+	return f(s.model), nil
+}
+
+func (s *naive) Apply(ctx context.Context, events ...memory.Event) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	events, err := checked(events)
+	if err != nil {
+		return err
+	}
+	_, err = write(s, func(m *model) bool {
+		for _, e := range events {
+			begun := len(m.forgettings)
+			m.apply(e)
+			for _, g := range m.forgettings[begun:] {
+				s.count(g)
 			}
 		}
-	}
-	for _, e := range events {
+		return s.cut()
+	})
+	return err
+}
+
+// checked are events as they are kept, unless one of them can't be.
+func checked(events []memory.Event) ([]memory.Event, error) {
+	events = slices.Clone(events)
+	for i, e := range events {
+		var err error
 		switch e := e.(type) {
+		case memory.LoreTold:
+			e.Lore, err = e.Lore.Checked()
+			events[i] = e
+		case memory.Called:
+			_, err = e.Record.Checked()
 		case memory.LimitChosen:
-			if e.Check() != nil && !s.has("takes any limit") {
-				return memory.ErrRefused
-			}
+			err = e.Check()
 		case memory.Spent:
 			if e.Question == 0 || e.Tokens < 0 {
-				return memory.ErrRefused
+				err = memory.ErrRefused
 			}
-		}
-		if _, err := checkedSummary(e); err != nil && !s.has("takes any summary") {
-			return memory.ErrRefused
-		}
-	}
-	for _, e := range events {
-		if called, ok := e.(memory.Called); ok && !s.has("takes any record") {
-			if _, err := called.Record.Checked(); err != nil {
-				return memory.ErrRefused
+		case memory.SessionCondensed:
+			e.Condensed, err = e.Condensed.Checked()
+			events[i] = e
+		case memory.Summarised:
+			if e.Channel == 0 {
+				err = memory.ErrRefused
+			} else if e.Summary != nil {
+				var kept memory.Summary
+				if kept, err = e.Summary.Checked(); kept.Channel != e.Channel || kept.ID != e.Until {
+					err = memory.ErrRefused
+				}
+				e.Summary, events[i] = &kept, e
 			}
+			events[i] = e
+		}
+		if err != nil {
+			return nil, memory.ErrRefused
 		}
 	}
-	for i, e := range events {
-		told, ok := e.(memory.SessionCondensed)
-		if !ok {
-			continue
-		}
-		checked, err := told.Condensed.Checked()
-		if err != nil && !s.has("takes anything condensed") {
-			return memory.ErrRefused
-		}
-		events = slices.Clone(events)
-		events[i] = memory.SessionCondensed{Condensed: checked}
-	}
-	for i, e := range events {
-		if err := ctx.Err(); err != nil && (i == 0 || s.has("applies half a batch")) && (i > 0 || !s.has("applies half a batch")) {
-			return err
-		}
-		if s.has("shows half a batch") {
-			s.mu.Unlock()
-			time.Sleep(time.Microsecond) // lets readers in
-			s.mu.Lock()
-		}
-		begun := len(s.model.forgettings)
-		keep := s.keepRecords(e)
-		s.model.apply(s.spoil(e)...)
-		keep()
-		for _, g := range s.model.forgettings[begun:] {
-			s.count(g)
-		}
-	}
-	if s.cut() && !s.has("never wakes") {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
-	}
-	return nil
+	return events, nil
 }
 
-// spoil changes an event as the store's bug has it.
-func (s *naive) spoil(e memory.Event) []memory.Event {
-	switch v := e.(type) {
-	case memory.Posted:
-		at := place{v.Message.Channel, v.Message.ID}
-		entry := s.model.entry(at)
-		switch {
-		case s.has("brings the deleted back"):
-			entry.deleted = false
-		case s.has("logs who opted out"):
-			delete(s.model.opted, member{v.Message.Guild, v.Message.Author})
-		case s.has("lets messages star themselves"):
-			entry.star = memory.Starred{On: v.Message.Starred, At: v.Message.Edited}
-		case s.has("misses what was dropped") && (s.model.opted[member{v.Message.Guild, v.Message.Author}].Out || s.model.isForgotten(v.Message)):
-			v.Live = false
-		case s.has("lets the last version win") && entry.posted != nil:
-			entry.posted.Edited = time.Time{}
-			entry.edit = nil
-			v.Message.Edited = v.Message.Edited.Add(time.Nanosecond)
-		case s.has("takes an edit for a whole version") && entry.posted != nil && entry.edit != nil && entry.edit.At.After(v.Message.Edited):
-			return nil
-		case s.has("forgets files"):
-			v.Message.Files = nil
-		}
-		return []memory.Event{v}
-	case memory.Edited:
-		if s.has("keeps prompts of answers that have grown") {
-			kept := maps.Clone(s.model.prompts)
-			s.model.apply(v)
-			maps.Copy(s.model.prompts, kept)
-			maps.DeleteFunc(s.model.prompts, func(at place, _ memory.Prompt) bool { _, there := s.model.traces[at]; return !there })
-			return nil
-		}
-		if s.has("loses early edits") && s.model.entry(place{v.Channel, v.ID}).posted == nil {
-			return nil
-		}
-	case memory.Deleted:
-		if s.has("forgets deletes of what isn't there") {
-			v.IDs = slices.DeleteFunc(slices.Clone(v.IDs), func(id memory.MessageID) bool {
-				_, ok := s.model.message(place{v.Channel, id})
-				return !ok
-			})
-		}
-		if s.has("keeps names of the deleted") {
-			kept := maps.Clone(s.model.names)
-			s.model.apply(v)
-			s.model.names = kept
-			return nil
-		}
-		if s.has("keeps answers without sources") {
-			kept := maps.Clone(s.model.traces)
-			clear(s.model.traces)
-			s.model.apply(v)
-			maps.Copy(s.model.traces, kept)
-			return nil
-		}
-		if s.has("loses how what is left came about") {
-			for _, id := range v.IDs {
-				delete(s.model.traces, place{v.Channel, id})
-			}
-		}
-		return []memory.Event{v}
-	case memory.Named:
-		if s.has("renames messages") {
-			delete(s.model.names, place{v.Channel, v.ID})
-		}
-	case memory.ChannelSeen:
-		if s.has("lets imports change channels") {
-			delete(s.model.seen, v.Channel.ID)
-		}
-	case memory.ChannelDeleted:
-		if s.has("keeps what was said in deleted channels") {
-			return []memory.Event{memory.ChannelGone{Guild: v.Guild, Channel: v.Channel}}
-		}
-	case memory.RoleGone:
-		if s.has("takes @everyone for a role that goes") {
-			for _, c := range s.model.channels {
-				c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites), func(o memory.Overwrite) bool { return o.Role == v.Role && o.User == 0 })
-			}
-		}
-	case memory.Starred:
-		if s.has("stars by the last told") {
-			s.model.entry(place{v.Channel, v.ID}).star = memory.Starred{}
-		}
-	case memory.Heard:
-		if s.has("hears only what it logs") {
-			return nil
-		}
-	case memory.PersonLeft:
-		if s.has("keeps the roles of who left") {
-			return nil
-		}
-	case memory.FactTold:
-		if old := s.model.facts[factKey{v.Guild, v.Fact.ID}]; s.has("brings facts back") && old != nil {
-			old.gone = false
-		}
-		if s.has("keeps facts without their source") {
-			v.Fact.Channel, v.Fact.Message = 0, 0
-			return []memory.Event{v}
-		}
-	case memory.LoreTold:
-		l, _ := v.Lore.Checked() // as Apply did
-		v.Lore = l
-		key := loreKey{l.Guild, l.ID}
-		if known := s.model.lore[key]; known != nil && (s.has("brings lore back") || s.has("tells lore by the last told")) {
-			known.At = time.Time{}
-			known.gone = known.gone && !s.has("brings lore back")
-		}
-		if s.has("keeps lore without its sources") {
-			v.Lore.Sources = nil
-		}
-		return []memory.Event{v}
-	case memory.Called:
-		return s.spoilRecord(v)
-	case memory.Summarised:
-		v, _ = checkedSummary(v) // as Apply did
-		return s.spoilSummary(v)
-	case memory.SessionCondensed:
-		if s.has("condenses by the last told") {
-			delete(s.model.condensed, v.Condensed.Channel)
-		}
-		if s.has("keeps condensed what is gone") {
-			for i, source := range v.Condensed.Sources {
-				if now, ok := s.model.message(place{v.Condensed.Channel, source.Message}); !ok || editedAt(now) != source.Edited {
-					v.Condensed.Sources[i] = v.Condensed.Sources[len(v.Condensed.Sources)-1]
-				}
-			}
-		}
-		if s.has("keeps condensed what changes") {
-			s.model.apply(v)
-			if now, ok := s.model.condensed[v.Condensed.Channel]; ok {
-				now.Sources = slices.Clone(now.Sources)
-				now.Sources[0].Message = -1
-				s.model.condensed[v.Condensed.Channel] = now
-			}
-			return nil
-		}
-		return []memory.Event{v}
-	case memory.CondensedGone:
-		if s.has("keeps sessions that are over") {
-			return nil
-		}
-	case memory.Learn:
-		if s.has("learns by the last told") {
-			delete(s.model.learn, member{v.Guild, v.User})
-		}
-	case memory.Opted:
-		if s.has("opts by the last told") {
-			delete(s.model.opted, member{v.Guild, v.User})
-		}
-	case memory.Chose:
-		if s.has("chooses by the last told") {
-			delete(s.model.choices, chosen{v.Guild, v.Channel})
-		}
-	case memory.SettingChosen:
-		if s.has("takes the setting last told") {
-			delete(s.model.settings, set{chosen{v.Guild, v.Channel}, v.Key})
-		}
-		if s.has("keeps settings by channel only") {
-			v.Key = memory.SettingMode
-		}
-		if s.has("sets what was forgotten again") {
-			v.At = v.At.AddDate(10, 0, 0)
-		}
-		return []memory.Event{v}
-	case memory.LimitChosen:
-		if v.Check() != nil {
-			return nil
-		}
-		if s.has("takes the limit last told") {
-			delete(s.model.limits, limited{v.Guild, v.Role})
-		}
-	case memory.Spent:
-		if was, ok := s.model.spent[asked{v.Guild, v.Question}]; s.has("adds up what is told twice") && ok {
-			v.Tokens += was.Tokens
-			return []memory.Event{v}
-		}
-	case memory.GapFound:
-		if s.has("finds gaps anew") {
-			delete(s.model.gaps, gapKey{v.Gap.Channel, v.Gap.Until})
-		}
-	case memory.Rewritten:
-		switch {
-		case s.has("writes nothing anew"):
-			return nil
-		case s.has("writes the deleted anew"):
-			for _, id := range v.IDs {
-				s.model.entry(place{v.Channel, id}).taken = true
-			}
-		case s.has("keeps what repeats the rewritten"):
-			s.model.rewriteOnly(v)
-			return nil
-		case s.has("takes the rewritten for what it was"):
-			s.model.apply(v)
-			for _, id := range v.IDs {
-				s.model.entry(place{v.Channel, id}).anew = false
-			}
-			return nil
-		case s.has("keeps parts that aren't rewritten"):
-			for _, id := range v.IDs {
-				if trace, ok := s.model.traces[place{v.Channel, id}]; ok {
-					trace.Parts = nil
-					s.model.traces[place{v.Channel, id}] = trace
-				}
-			}
-		}
-	case memory.Marked:
-		if s.has("withdraws what was marked") {
-			return nil
-		}
-	case memory.GuildSeen:
-		if s.has("lets a guild seen forget its choices") {
-			delete(s.model.choices, chosen{v.Guild.ID, 0})
-		}
-		if s.has("adds to a guild's roles") {
-			v.Guild.Roles = append(slices.Clone(v.Guild.Roles), s.model.guild(v.Guild.ID).Roles...)
-		}
-		return []memory.Event{v}
-	case memory.PersonSeen:
-		if s.has("forgets names") {
-			delete(s.model.people[v.Person.Guild], v.Person.ID)
-		}
-	}
-	return []memory.Event{e}
-}
-
-// cut cuts the log into segments again and reports whether any changed.
+// cut cuts the log into segments again, reports whether any changed, and wakes whoever embeds if so.
 func (s *naive) cut() bool {
 	now := map[segmentKey][]memory.Message{}
 	for at := range s.model.entries {
@@ -365,65 +142,49 @@ func (s *naive) cut() bool {
 			seg.Messages = messages // with their stars
 			continue
 		}
-		if !holdsAll(messages, seg.Messages) && !s.has("keeps vectors of the deleted") {
+		if !holdsAll(messages, seg.Messages) {
 			seg.vector = nil
 		}
 		changed = true
-		seg.Messages, seg.Version = messages, seg.Version+1
-		seg.pending = seg.pending || !s.has("forgets to embed changes") || seg.Version == 1
+		seg.Messages, seg.Version, seg.pending = messages, seg.Version+1, true
 	}
 	for _, key := range slices.Collect(maps.Keys(s.segments)) {
 		if now[key] == nil {
 			*s.segments[key] = naiveSegment{Segment: memory.Segment{ID: s.segments[key].ID, Channel: key.channel, Version: s.segments[key].Version + 1}}
 		}
 	}
+	if changed {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
 	return changed
 }
 
 func (s *naive) KeepTrace(_ context.Context, t memory.Trace) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.writes++
-	if s.has("keeps answers made from older texts") {
-		t.Recalled = slices.Clone(t.Recalled)
-		for i, hit := range t.Recalled {
-			if now, ok := s.model.message(place{hit.Channel, hit.Message}); ok {
-				t.Recalled[i].Edited = editedAt(now)
-			}
-		}
-	}
-	if t.Prompt != nil && s.has("keeps prompts with people who opted out") {
-		p := *t.Prompt
-		t.Prompt = &memory.Prompt{Built: p.Built, Messages: p.Messages, Boundaries: p.Boundaries}
-		defer func() {
-			if _, kept := s.model.prompts[place{t.Channel, t.Answer}]; kept {
-				s.model.prompts[place{t.Channel, t.Answer}] = p
-			}
-		}()
-	}
-	s.model.keepTrace(t)
-	s.cut()
-	return nil
+	_, err := write(s, func(m *model) bool {
+		m.keepTrace(t)
+		return s.cut()
+	})
+	return err
 }
 
 func (s *naive) Pending(_ context.Context, limit int) ([]memory.Segment, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var pending []memory.Segment
-	if s.has("embeds what is being forgotten") && len(s.model.unfinished()) > 0 {
-		pending = append(pending, memory.Segment{ID: 1, Channel: general, Messages: []memory.Message{said(general, id(1), ada, "apricots")}})
-	}
-	for _, seg := range s.segments {
-		if seg.pending {
-			pending = append(pending, seg.Segment)
+	return read(s, func(*model) []memory.Segment {
+		var pending []memory.Segment
+		for _, seg := range s.segments {
+			if seg.pending {
+				pending = append(pending, seg.Segment)
+			}
 		}
-	}
-	slices.SortFunc(pending, func(a, b memory.Segment) int { return int(a.ID - b.ID) })
-	if s.has("loses a message") {
-		pending = slices.DeleteFunc(pending, func(s memory.Segment) bool { return len(s.Messages) > 3 })
-	}
-	return pending[:min(limit, len(pending))], nil
+		slices.SortFunc(pending, func(a, b memory.Segment) int { return int(a.ID - b.ID) })
+		return first(limit, pending)
+	})
 }
+
+// first are at most so many of all.
+func first[T any](limit int, all []T) []T { return all[:min(limit, len(all))] }
 
 func (s *naive) Waiting(ctx context.Context) (int, error) {
 	pending, err := s.Pending(ctx, 1<<30)
@@ -436,51 +197,294 @@ func (s *naive) WaitingIn(ctx context.Context, guild memory.GuildID) (int, error
 }
 
 func (s *naive) Embedded(_ context.Context, segments []memory.Segment, vectors [][]float32) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.writes++
-	for i, given := range segments {
-		for _, seg := range s.segments {
-			if seg.ID == given.ID && (seg.Version == given.Version && seg.pending || s.has("takes stale vectors")) {
-				seg.vector, seg.pending = vectors[i], false
+	_, err := write(s, func(*model) bool {
+		for i, given := range segments {
+			for _, seg := range s.segments {
+				if seg.ID == given.ID && seg.Version == given.Version && seg.pending {
+					seg.vector, seg.pending = vectors[i], false
+				}
 			}
 		}
-	}
-	return nil
+		return true
+	})
+	return err
 }
 
 func (s *naive) Wake() <-chan struct{} { return s.wake }
+func (s *naive) Close() error          { return nil }
 
-func (s *naive) Close() error {
-	if s.has("forgets forgettings when closed") {
-		s.model.forgettings = nil
+func (s *naive) Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
+	if err := ctx.Err(); err != nil {
+		return memory.Receipt{}, err
 	}
-	if s.has("forgets opt-outs when closed") {
-		clear(s.model.opted)
-	}
-	if s.has("forgets deletes when closed") {
-		maps.DeleteFunc(s.model.entries, func(_ place, e *entry) bool { return e.deleted })
-	}
-	if s.has("forgets what was spent when closed") {
-		clear(s.model.spent)
-	}
-	if s.has("forgets vectors when closed") {
-		for _, seg := range s.segments {
-			seg.vector = nil
-		}
-	}
-	return nil
+	g, _ := write(s, func(m *model) *forgetting {
+		g := m.begin(f)
+		s.count(g)
+		s.cut()
+		return g
+	})
+	return s.carryOut(ctx, g, progress)
 }
 
-// rewriteOnly has messages be written anew, and leaves alone what was made from them.
-func (m *model) rewriteOnly(e memory.Rewritten) {
-	for _, id := range e.IDs {
-		at := place{e.Channel, id}
-		delete(m.traces, at)
-		delete(m.prompts, at)
-		if m.entry(at).taken {
-			*m.entry(at) = entry{}
-			m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == e.Channel && w.Message == id })
+// count tells a receipt of the segments, as they were, from which something has gone.
+func (s *naive) count(g *forgetting) {
+	for _, seg := range s.segments {
+		if slices.ContainsFunc(seg.Messages, func(m memory.Message) bool { _, ok := s.model.message(place{m.Channel, m.ID}); return !ok }) {
+			g.Segments++
+			if seg.vector != nil {
+				g.Vectors++
+			}
 		}
 	}
+}
+
+func (s *naive) CarryOut(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
+	g, _ := read(s, func(m *model) *forgetting {
+		for _, g := range m.forgettings {
+			if g.Forgetting.ID == id {
+				return g
+			}
+		}
+		return nil
+	})
+	if g == nil {
+		return memory.Receipt{}, memory.ErrNotFound
+	}
+	return s.carryOut(ctx, g, progress)
+}
+
+// carryOut has nothing left to do but to say so, a hundred messages a step.
+func (s *naive) carryOut(ctx context.Context, g *forgetting, progress func(done, total int)) (memory.Receipt, error) {
+	for done := 0; progress != nil && !g.done && done < g.Messages; {
+		done = min(done+100, g.Messages)
+		progress(done, g.Messages)
+		if err := ctx.Err(); err != nil {
+			return memory.Receipt{}, err
+		}
+	}
+	return write(s, func(*model) memory.Receipt {
+		g.done = true
+		return g.Receipt
+	})
+}
+
+func (s *naive) Extent(_ context.Context, f memory.Forgetting) (memory.Extent, error) {
+	return read(s, func(m *model) memory.Extent { return m.extent(f) })
+}
+
+func (s *naive) Unfinished(context.Context) ([]memory.Forgetting, error) {
+	return read(s, (*model).unfinished)
+}
+
+func (s *naive) Withdrawn(_ context.Context, limit int) ([]memory.Withdrawn, error) {
+	return read(s, func(m *model) []memory.Withdrawn { return slices.Clone(first(limit, m.withdrawn)) })
+}
+
+func (s *naive) ForgetPrompts(_ context.Context, before time.Time) (int, error) {
+	return write(s, func(m *model) int { return m.forgetOld(before) })
+}
+
+func (s *naive) ForgetSpending(_ context.Context, before time.Time) (int, error) {
+	return write(s, func(m *model) int { return m.forgetOldSpending(before) })
+}
+
+func (s *naive) ForgetRecords(_ context.Context, l memory.RecordLimits) (int, error) {
+	return write(s, func(m *model) int { return m.limitRecords(l) })
+}
+
+func (s *naive) FingerprintKey(context.Context) ([]byte, error) {
+	return write(s, func(m *model) []byte {
+		if m.key == nil {
+			m.key = make([]byte, memory.FingerprintKeyBytes)
+			_, _ = rand.Read(m.key) // never fails
+		}
+		return m.key
+	})
+}
+
+func (s *naive) Spending(_ context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error) {
+	return read(s, func(m *model) map[memory.UserID]int { return m.spending(guild, day) })
+}
+
+func (s *naive) Records(_ context.Context, q memory.RecordQuery) ([]memory.Record, error) {
+	return read(s, func(m *model) []memory.Record { return m.recordsFor(q) })
+}
+
+func (s *naive) Guilds(context.Context) ([]memory.GuildID, error) {
+	return read(s, func(m *model) []memory.GuildID { return slices.Sorted(maps.Keys(m.guilds)) })
+}
+
+func (s *naive) Guild(_ context.Context, id memory.GuildID) (*memory.Guild, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.model.guilds[id] == nil {
+		return nil, memory.ErrNotFound
+	}
+	g := s.model.whole(id)
+	return &g, nil
+}
+
+func (s *naive) People(_ context.Context, guild memory.GuildID) ([]memory.Person, error) {
+	return read(s, func(m *model) []memory.Person { return m.everybody(guild) })
+}
+
+func (s *naive) Lore(_ context.Context, guild memory.GuildID) ([]memory.Lore, error) {
+	return read(s, func(m *model) []memory.Lore { return m.loreOf(guild) })
+}
+
+func (s *naive) Summaries(_ context.Context, channel memory.ChannelID) ([]memory.Summary, error) {
+	return read(s, func(m *model) []memory.Summary { return m.summariesOf(channel) })
+}
+
+func (s *naive) Condensed(_ context.Context, channel memory.ChannelID) ([]memory.Condensed, error) {
+	return read(s, func(m *model) []memory.Condensed { return m.condensedIn(channel) })
+}
+
+func (s *naive) Unsummarised(_ context.Context, since memory.MessageID) ([]memory.Stretch, error) {
+	return read(s, func(m *model) []memory.Stretch { return m.unsummarised(since) })
+}
+
+func (s *naive) Presence(_ context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
+	return read(s, func(m *model) map[memory.UserID]memory.Presence { return m.presence(scope, users) })
+}
+
+func (s *naive) Messages(_ context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
+	return read(s, func(m *model) []memory.Message {
+		return slices.DeleteFunc(m.log(channel), func(m memory.Message) bool { return !slices.Contains(ids, m.ID) })
+	})
+}
+
+func (s *naive) Around(_ context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+	return read(s, func(m *model) []memory.Message { return m.around(channel, ids, before, after) })
+}
+
+func (s *naive) Log(_ context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error) {
+	return read(s, func(m *model) []memory.Message {
+		return first(limit, slices.DeleteFunc(m.log(channel), func(m memory.Message) bool { return m.ID <= after || m.ID > until }))
+	})
+}
+
+func (s *naive) MessageNamed(_ context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if id, ok := s.model.named(channel, name); ok {
+		return id, nil
+	}
+	return 0, memory.ErrNotFound
+}
+
+func (s *naive) NameOf(_ context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error) {
+	return read(s, func(m *model) map[memory.MessageID]string {
+		names := map[memory.MessageID]string{}
+		for _, id := range ids {
+			if name := m.names[place{channel, id}]; name != "" {
+				names[id] = name
+			}
+		}
+		return names
+	})
+}
+
+func (s *naive) FullText(_ context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error) {
+	return read(s, func(m *model) []memory.TextHit {
+		var hits []memory.TextHit
+		for at := range m.fullText(scope, terms) {
+			message, _ := m.message(at)
+			hit := memory.TextHit{Channel: at.channel, ID: at.id}
+			for _, term := range text.Terms(message.Text()) {
+				if slices.Contains(terms, term) {
+					hit.Score++
+				}
+			}
+			hits = append(hits, hit)
+		}
+		slices.SortFunc(hits, func(a, b memory.TextHit) int { return int(b.Score - a.Score) })
+		return first(limit, hits)
+	})
+}
+
+func (s *naive) Starred(_ context.Context, scope memory.Scope, limit int) ([]memory.Spot, error) {
+	return read(s, func(m *model) []memory.Spot { return first(limit, m.starred(scope)) })
+}
+
+func (s *naive) Frequencies(_ context.Context, scope memory.Scope, terms []string, _ int) (int, []int, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	n, counts := s.model.frequencies(scope, terms)
+	return n, counts, nil
+}
+
+func (s *naive) Nearest(_ context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var hits []memory.VectorHit
+	some := false
+	for _, seg := range s.segments {
+		some = some || seg.vector != nil
+		if seg.vector == nil || !slices.Contains(scope.Channels, seg.Channel) {
+			continue
+		}
+		hit := memory.VectorHit{Channel: seg.Channel, Similarity: cosine(vector, seg.vector)}
+		for _, m := range seg.Messages {
+			if within(scope, m) {
+				hit.Messages = append(hit.Messages, m.ID)
+			}
+		}
+		if len(hit.Messages) > 0 {
+			hits = append(hits, hit)
+		}
+	}
+	if !some || space != (Embedder{}).Space() {
+		return nil, memory.ErrNoVectors
+	}
+	slices.SortFunc(hits, func(a, b memory.VectorHit) int {
+		if a.Similarity > b.Similarity {
+			return -1
+		}
+		return 1
+	})
+	return first(limit, hits), nil
+}
+
+func (s *naive) HeardUntil(_ context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error) {
+	return read(s, func(m *model) map[memory.ChannelID]memory.MessageID { return m.listened(guild) })
+}
+
+func (s *naive) Gaps(context.Context) ([]memory.Gap, error) { return read(s, (*model).missing) }
+
+func (s *naive) OptedOut(_ context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
+	return read(s, func(m *model) bool { return m.opted[member{guild, user}].Out })
+}
+
+func (s *naive) Version(context.Context) (int64, error) {
+	return read(s, func(*model) int64 { return s.writes })
+}
+
+func (s *naive) Space(context.Context) (memory.Space, error) { return Embedder{}.Space(), nil }
+
+func (s *naive) Trace(_ context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if t, ok := s.model.traces[place{channel, answer}]; ok {
+		return t, nil
+	}
+	for at, t := range s.model.traces {
+		if at.channel == channel && slices.Contains(t.Parts, answer) {
+			return t, nil
+		}
+	}
+	return memory.Trace{}, memory.ErrNotFound
+}
+
+func (s *naive) Traces(_ context.Context, before memory.MessageID, limit int) ([]memory.Trace, error) {
+	return read(s, func(m *model) []memory.Trace { return m.lastTraces(before, limit) })
+}
+
+func (s *naive) Prompt(_ context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if p, ok := s.model.prompts[place{channel, answer}]; ok {
+		return p, nil
+	}
+	return memory.Prompt{}, memory.ErrNotFound
 }

@@ -22,20 +22,12 @@ func (t *trial) prompt(channel memory.ChannelID, answer memory.MessageID) (memor
 
 func (t *trial) lastTraces(before memory.MessageID, limit int) []memory.Trace {
 	t.Helper()
-	all, err := t.store.Traces(t.ctx, before, limit)
-	if err != nil {
-		t.Fatalf("Traces(%d, %d): %v", before, limit, err)
-	}
-	return all
+	return got(t.store.Traces(t.ctx, before, limit))(t)
 }
 
 func (t *trial) forgetPrompts(before time.Time) int {
 	t.Helper()
-	n, err := t.store.ForgetPrompts(t.ctx, before)
-	if err != nil {
-		t.Fatalf("ForgetPrompts(%v): %v", before, err)
-	}
-	return n
+	return got(t.store.ForgetPrompts(t.ctx, before))(t)
 }
 
 // built is when the prompts of the promises are built: after all that was said, and before later.

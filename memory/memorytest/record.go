@@ -13,20 +13,12 @@ import (
 
 func (t *trial) records(q memory.RecordQuery) []memory.Record {
 	t.Helper()
-	all, err := t.store.Records(t.ctx, q)
-	if err != nil {
-		t.Fatalf("Records(%+v): %v", q, err)
-	}
-	return all
+	return got(t.store.Records(t.ctx, q))(t)
 }
 
 func (t *trial) forgetRecords(l memory.RecordLimits) int {
 	t.Helper()
-	n, err := t.store.ForgetRecords(t.ctx, l)
-	if err != nil {
-		t.Fatalf("ForgetRecords(%+v): %v", l, err)
-	}
-	return n
+	return got(t.store.ForgetRecords(t.ctx, l))(t)
 }
 
 func (t *trial) fingerprintKey() []byte {

@@ -1,15 +1,9 @@
 package memorytest
 
-import (
-	"testing"
+import "hark/memory"
 
-	"hark/memory"
-)
-
-// checkReopened says something of each kind, and looks for it after closing and opening.
-func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Store) {
-	dir := t.TempDir()
-	first := &trial{fataler: t, ctx: t.Context(), store: open(t, dir)}
+// reopened says something of each kind, and looks for it once the store is closed and opened again.
+func reopened(first *trial, open func() *trial) {
 	first.apply(memory.GuildSeen{Guild: town()}, memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}})
 	first.topics()
 	trace := first.answered()
@@ -46,13 +40,13 @@ func checkReopened(t *testing.T, open func(t testing.TB, dir string) memory.Stor
 	structure, heard := first.guild(guild), first.heard(guild)
 	log := first.around(general, []memory.MessageID{id(0)}, 100, 100)
 	if len(pending) == 0 || len(near) == 0 {
-		t.Fatalf("%d segments pending, %d near", len(pending), len(near))
+		first.Fatalf("%d segments pending, %d near", len(pending), len(near))
 	}
 	if err := first.store.Close(); err != nil {
-		t.Fatalf("close: %v", err)
+		first.Fatalf("close: %v", err)
 	}
 
-	again := start(t, open(t, dir))
+	again := open()
 	again.same("the log", again.around(general, []memory.MessageID{id(0)}, 100, 100), log)
 	again.same("the guild", normal(again.guild(guild)), normal(structure))
 	again.same("the people", again.people(guild), []memory.Person{{ID: ada, Guild: guild, Username: "ada", Facts: []memory.Fact{fact}}})

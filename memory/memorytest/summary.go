@@ -32,11 +32,7 @@ func (t *trial) sums(after memory.MessageID, all ...memory.Summary) {
 
 func (t *trial) summaries(channel memory.ChannelID) []memory.Summary {
 	t.Helper()
-	all, err := t.store.Summaries(t.ctx, channel)
-	if err != nil {
-		t.Fatalf("Summaries(%d): %v", channel, err)
-	}
-	return plainSummaries(all)
+	return plainSummaries(got(t.store.Summaries(t.ctx, channel))(t))
 }
 
 // summaryIDs are those of a channel's summaries.
@@ -51,11 +47,7 @@ func (t *trial) summaryIDs(channel memory.ChannelID) []memory.MessageID {
 
 func (t *trial) unsummarised(since memory.MessageID) []memory.Stretch {
 	t.Helper()
-	all, err := t.store.Unsummarised(t.ctx, since)
-	if err != nil {
-		t.Fatalf("Unsummarised(%d): %v", since, err)
-	}
-	return all
+	return got(t.store.Unsummarised(t.ctx, since))(t)
 }
 
 // summedUp posts four messages of Ada's and Ben's to general and two to the thread, sums them up two at a time, and answers

@@ -72,6 +72,17 @@ func edited(m memory.Message, minutes int, content string) memory.Message {
 	return m
 }
 
+// got is what a method of the store gives; an error fails the test.
+func got[T any](v T, err error) func(*trial) T {
+	return func(t *trial) T {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		return v
+	}
+}
+
 func (t *trial) apply(events ...memory.Event) {
 	t.Helper()
 	if err := t.store.Apply(t.ctx, events...); err != nil {
@@ -96,20 +107,12 @@ func (t *trial) delete(channel memory.ChannelID, ids ...memory.MessageID) {
 // messages are as the store has them, but for tokens, which are its own affair.
 func (t *trial) messages(channel memory.ChannelID, ids ...memory.MessageID) []memory.Message {
 	t.Helper()
-	got, err := t.store.Messages(t.ctx, channel, ids)
-	if err != nil {
-		t.Fatalf("Messages(%d, %v): %v", channel, ids, err)
-	}
-	return plain(got)
+	return plain(got(t.store.Messages(t.ctx, channel, ids))(t))
 }
 
 func (t *trial) around(channel memory.ChannelID, ids []memory.MessageID, before, after int) []memory.Message {
 	t.Helper()
-	got, err := t.store.Around(t.ctx, channel, ids, before, after)
-	if err != nil {
-		t.Fatalf("Around(%d, %v): %v", channel, ids, err)
-	}
-	return plain(got)
+	return plain(got(t.store.Around(t.ctx, channel, ids, before, after))(t))
 }
 
 // find are the messages found by the words of a question.
@@ -129,11 +132,7 @@ func (t *trial) find(scope memory.Scope, question string) []memory.MessageID {
 // starred are the marked messages in scope.
 func (t *trial) starred(scope memory.Scope, limit int) []memory.Spot {
 	t.Helper()
-	spots, err := t.store.Starred(t.ctx, scope, limit)
-	if err != nil {
-		t.Fatalf("Starred(%+v): %v", scope, err)
-	}
-	return spots
+	return got(t.store.Starred(t.ctx, scope, limit))(t)
 }
 
 // nearest are the segments nearest to a question; none if there are no vectors.
@@ -148,11 +147,7 @@ func (t *trial) nearest(scope memory.Scope, question string, limit int) []memory
 
 func (t *trial) pending() []memory.Segment {
 	t.Helper()
-	segments, err := t.store.Pending(t.ctx, 1000)
-	if err != nil {
-		t.Fatalf("Pending: %v", err)
-	}
-	return segments
+	return got(t.store.Pending(t.ctx, 1000))(t)
 }
 
 func (t *trial) embedded(segments []memory.Segment) {
@@ -168,11 +163,7 @@ func (t *trial) embedded(segments []memory.Segment) {
 
 func (t *trial) version() int64 {
 	t.Helper()
-	version, err := t.store.Version(t.ctx)
-	if err != nil {
-		t.Fatalf("Version: %v", err)
-	}
-	return version
+	return got(t.store.Version(t.ctx))(t)
 }
 
 // embedAll embeds what is pending.
@@ -207,11 +198,7 @@ func (t *trial) channel(guild memory.GuildID, id memory.ChannelID) memory.Channe
 
 func (t *trial) people(guild memory.GuildID) []memory.Person {
 	t.Helper()
-	people, err := t.store.People(t.ctx, guild)
-	if err != nil {
-		t.Fatalf("People(%d): %v", guild, err)
-	}
-	return people
+	return got(t.store.People(t.ctx, guild))(t)
 }
 
 func (t *trial) trace(channel memory.ChannelID, answer memory.MessageID) (memory.Trace, bool) {
@@ -225,11 +212,7 @@ func (t *trial) trace(channel memory.ChannelID, answer memory.MessageID) (memory
 
 func (t *trial) names(channel memory.ChannelID, ids ...memory.MessageID) map[memory.MessageID]string {
 	t.Helper()
-	names, err := t.store.NameOf(t.ctx, channel, ids)
-	if err != nil {
-		t.Fatalf("NameOf: %v", err)
-	}
-	return names
+	return got(t.store.NameOf(t.ctx, channel, ids))(t)
 }
 
 func (t *trial) named(channel memory.ChannelID, name string) memory.MessageID {
@@ -322,29 +305,17 @@ func (t *trial) log(channel memory.ChannelID) []memory.Message {
 
 func (t *trial) heard(guild memory.GuildID) map[memory.ChannelID]memory.MessageID {
 	t.Helper()
-	heard, err := t.store.HeardUntil(t.ctx, guild)
-	if err != nil {
-		t.Fatalf("HeardUntil(%d): %v", guild, err)
-	}
-	return heard
+	return got(t.store.HeardUntil(t.ctx, guild))(t)
 }
 
 func (t *trial) gaps() []memory.Gap {
 	t.Helper()
-	gaps, err := t.store.Gaps(t.ctx)
-	if err != nil {
-		t.Fatalf("Gaps: %v", err)
-	}
-	return gaps
+	return got(t.store.Gaps(t.ctx))(t)
 }
 
 func (t *trial) optedOut(guild memory.GuildID, user memory.UserID) bool {
 	t.Helper()
-	out, err := t.store.OptedOut(t.ctx, guild, user)
-	if err != nil {
-		t.Fatalf("OptedOut(%d, %d): %v", guild, user, err)
-	}
-	return out
+	return got(t.store.OptedOut(t.ctx, guild, user))(t)
 }
 
 func (t *trial) waiting() int {
@@ -373,20 +344,12 @@ func (t *trial) waiting() int {
 
 func (t *trial) forget(f memory.Forgetting) memory.Receipt {
 	t.Helper()
-	receipt, err := t.store.Forget(t.ctx, f, nil)
-	if err != nil {
-		t.Fatalf("Forget(%+v): %v", f, err)
-	}
-	return receipt
+	return got(t.store.Forget(t.ctx, f, nil))(t)
 }
 
 func (t *trial) unfinished() []memory.Forgetting {
 	t.Helper()
-	all, err := t.store.Unfinished(t.ctx)
-	if err != nil {
-		t.Fatalf("Unfinished: %v", err)
-	}
-	return all
+	return got(t.store.Unfinished(t.ctx))(t)
 }
 
 // oneUnfinished is the one forgetting that is to be carried out.
@@ -401,18 +364,10 @@ func (t *trial) oneUnfinished() memory.Forgetting {
 
 func (t *trial) carryOut(id int64) memory.Receipt {
 	t.Helper()
-	receipt, err := t.store.CarryOut(t.ctx, id, nil)
-	if err != nil {
-		t.Fatalf("CarryOut(%d): %v", id, err)
-	}
-	return receipt
+	return got(t.store.CarryOut(t.ctx, id, nil))(t)
 }
 
 func (t *trial) withdrawn() []memory.Withdrawn {
 	t.Helper()
-	all, err := t.store.Withdrawn(t.ctx, 1000)
-	if err != nil {
-		t.Fatalf("Withdrawn: %v", err)
-	}
-	return all
+	return got(t.store.Withdrawn(t.ctx, 1000))(t)
 }

@@ -9,8 +9,8 @@ import (
 
 func TestAmounts(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if a, err := open(t, t.TempDir()).Amounts(bg); err != nil || a.Bytes <= 0 || a.Traces+a.Prompts+a.Records+a.Lore != 0 {
+	dir := emptyDir(t)
+	if a, err := open(t, emptyDir(t)).Amounts(bg); err != nil || a.Bytes <= 0 || a.Traces+a.Prompts+a.Records+a.Lore != 0 {
 		t.Errorf("of nothing: %+v, %v", a, err)
 	}
 	s := recording(t, dir, "canary")

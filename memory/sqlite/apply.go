@@ -171,7 +171,7 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 	c.next++
 	extra, err := encodeExtra(m)
 	if err != nil {
-		return err // uncovered: ids and texts always have a JSON
+		return err
 	}
 	err = t.exec(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens, segment, content, extra)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, c.no, int64(m.ID), int64(m.Author), int(m.Kind), int64(m.ReplyTo),
@@ -202,7 +202,7 @@ func (t *transaction) replace(c *channel, row int64, old storedMessage, m memory
 func (t *transaction) update(c *channel, row int64, old, now storedMessage) error {
 	extra, err := encodeExtra(now.Message)
 	if err != nil {
-		return err // uncovered: ids and texts always have a JSON
+		return err
 	}
 	text := now.Text()
 	now.Tokens = t.store.options.Tokens(text)

@@ -42,7 +42,7 @@ func (s *Store) around(ctx context.Context, no int64, ids []memory.MessageID, be
 	}
 	readingFrom, err := s.prepared(ctx, readFrom)
 	if err != nil {
-		return nil, err // uncovered: the other one could be prepared
+		return nil, err
 	}
 	// In a transaction, so that all of it is of one moment.
 	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})

@@ -14,7 +14,7 @@ import (
 // TestAroundIsWhatAScanFinds reads stretches round whatever ids, and compares them with a look at all messages for each.
 func TestAroundIsWhatAScanFinds(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	var all []memory.Message
 	var events []memory.Event
 	for i := range 60 {
@@ -67,7 +67,7 @@ func TestAroundIsWhatAScanFinds(t *testing.T) {
 
 func TestReadsStopWithTheirContext(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	if err := s.Apply(bg, posted(general, 1, "word")); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestReadsStopWithTheirContext(t *testing.T) {
 
 func TestClosedStoreHasNoVersion(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool, err err
 			return r, false, err
 		}
 		if err := t.row("SELECT receipt FROM forgetting WHERE id = ?", id).Scan(&body); err != nil {
-			return r, false, err // uncovered: it was read a moment ago
+			return r, false, err
 		}
 	}
 	return r, done, readReceipt(body, &r)
@@ -157,7 +157,7 @@ func (t *transaction) takeOutSome() (int, error) {
 		var row int64
 		var extra nullString
 		if err := scan(&row, &m.Kind, &m.Content, &extra); err != nil {
-			return err // uncovered: everything that can be stored can be read
+			return err
 		}
 		err := decodeExtra(extra, &m)
 		rows, terms = append(rows, row), append(terms, indexTerms(&batch, m))

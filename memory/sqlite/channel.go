@@ -116,7 +116,7 @@ func (t *transaction) addChannel(c memory.Channel) error {
 	}
 	overwrites, err := json.Marshal(c.Overwrites)
 	if err != nil {
-		return err // uncovered: ids and texts always have a JSON
+		return err
 	}
 	// What was said there before the guild chose to remember isn't missing.
 	var heard memory.MessageID

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"hark/internal/fixture"
+	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -24,13 +26,13 @@ func unclose(t *testing.T, dir string) {
 // written is the directory of a closed store that has something of everything.
 func written(t *testing.T) string {
 	t.Helper()
-	s := populated(t)
-	apply(t, s, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, Username: "ann"}})
-	drain(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return s.dir
+	return fixture.Dir(t, "written", func(dir string) {
+		s := openOnce(t, dir)
+		populate(t, s)
+		apply(t, s, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, Username: "ann"}})
+		drain(t, s)
+		closed(t, s)
+	})
 }
 
 // reopen opens dir and tells what was made again.
@@ -52,7 +54,7 @@ func TestOnlyWhatWasNotClosedIsChecked(t *testing.T) {
 	if err != nil || s.checked || len(mended) > 0 {
 		t.Fatalf("checked %v, mended %q, %v", s.checked, mended, err)
 	}
-	if wrong, err := s.Check(t.Context()); err != nil || !slices.Equal(wrong, []string{"the counts of 1 channels"}) {
+	if wrong, err := s.Check(t.Context()); err != nil || len(wrong) != 1 {
 		t.Errorf("wrong: %q, %v", wrong, err)
 	}
 	s.opened = false // so that closing it doesn't tell
@@ -82,39 +84,40 @@ func TestOnlyWhatWasNotClosedIsChecked(t *testing.T) {
 	}
 }
 
-// spoiled is what may go wrong with what is made of the log, and how it is told.
-var spoiled = map[string]struct{ sql, told string }{
-	"no segment":        {"DELETE FROM segment WHERE id = (SELECT max(id) FROM segment)", "segments of 1 channels"},
-	"a segment too far": {"INSERT INTO segment SELECT max(id) + 1, channel, 1, 2, 1, 1, 1, 0 FROM segment", "segments of 1 channels"},
-	"a wrong size":      {"UPDATE segment SET size = size + 1", "segments of 1 channels"},
-	"a wrong span":      {"UPDATE segment SET first = last", "segments of 1 channels"},
-	"in no segment":     {"UPDATE message SET segment = 0 WHERE row = (SELECT max(row) FROM message)", "segments of 1 channels"},
-	"no vector":         {"DELETE FROM vector", "vectors"},
-	"a strange vector":  {"INSERT INTO vector VALUES (77, x'00')", "1 vectors"},
-	"a short vector":    {"UPDATE vector SET steps = x'01'", "vectors"},
-	"no words":          {"INSERT INTO fulltext (fulltext) VALUES ('delete-all')", "the full text of 31 messages"},
-	"too many words":    {"INSERT INTO fulltext (rowid, content) VALUES (77, 'aaaaaaaa')", "the full text of 1 messages"},
-	"half the words":    {"DELETE FROM fulltext_docsize WHERE id % 2 = 0", "the full text of 16 messages"},
-	"miscounted":        {"UPDATE channel SET messages = messages - 1", "the counts of 1 channels"},
-	"not present":       {"DELETE FROM presence WHERE author = 1", "who wrote how much, in 1 cases"},
-	"present too long":  {"UPDATE presence SET last = last + 1", "who wrote how much, in 3 cases"},
-	"no source":         {"DELETE FROM trace_source", "1 sources of answers"},
-	"a strange source":  {"INSERT INTO trace_source VALUES (1, 2, 3, 4)", "1 sources of answers"},
-	"a lost star":       {"INSERT INTO star SELECT c.id, m.id, 1, 5 FROM message m JOIN channel c ON c.no = m.channel LIMIT 2", "the stars of 2 messages"},
-	"not deleted":       {"INSERT INTO tombstone SELECT c.id, m.id FROM message m JOIN channel c ON c.no = m.channel LIMIT 2", "2 deleted messages"},
+// spoiled is what may go wrong with what is made of the log.
+var spoiled = map[string]string{
+	"no segment":        "DELETE FROM segment WHERE id = (SELECT max(id) FROM segment)",
+	"a segment too far": "INSERT INTO segment SELECT max(id) + 1, channel, 1, 2, 1, 1, 1, 0 FROM segment",
+	"a wrong size":      "UPDATE segment SET size = size + 1",
+	"a wrong span":      "UPDATE segment SET first = last",
+	"in no segment":     "UPDATE message SET segment = 0 WHERE row = (SELECT max(row) FROM message)",
+	"no vector":         "DELETE FROM vector",
+	"a strange vector":  "INSERT INTO vector VALUES (77, x'00')",
+	"a short vector":    "UPDATE vector SET steps = x'01'",
+	"no words":          "INSERT INTO fulltext (fulltext) VALUES ('delete-all')",
+	"too many words":    "INSERT INTO fulltext (rowid, content) VALUES (77, 'aaaaaaaa')",
+	"half the words":    "DELETE FROM fulltext_docsize WHERE id % 2 = 0",
+	"miscounted":        "UPDATE channel SET messages = messages - 1",
+	"not present":       "DELETE FROM presence WHERE author = 1",
+	"present too long":  "UPDATE presence SET last = last + 1",
+	"no source":         "DELETE FROM trace_source",
+	"a strange source":  "INSERT INTO trace_source VALUES (1, 2, 3, 4)",
+	"a lost star":       "INSERT INTO star SELECT c.id, m.id, 1, 5 FROM message m JOIN channel c ON c.no = m.channel LIMIT 2",
+	"not deleted":       "INSERT INTO tombstone SELECT c.id, m.id FROM message m JOIN channel c ON c.no = m.channel LIMIT 2",
 }
 
 func TestWhatIsMadeOfTheLogIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	for name, c := range spoiled {
+	for name, sql := range spoiled {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := written(t)
-			execute(t, raw(t, dir), c.sql)
+			execute(t, raw(t, dir), sql)
 			e, err := Examine(t.Context(), dir, Options{Tokens: words})
-			if err != nil || len(e.Mended) == 0 || !strings.Contains(strings.Join(e.Mended, "\n"), c.told) || e.Strange != 0 {
-				t.Errorf("%+v, %v; want %q", e, err, c.told)
+			if err != nil || len(e.Mended) == 0 || e.Strange != 0 {
+				t.Errorf("%+v, %v", e, err)
 			}
+			golden.Seen(t, strings.Join(e.Mended, "\n"))
 			s := open(t, dir)
 			drain(t, s)
 			checkSound(t, s)
@@ -141,9 +144,9 @@ func TestBesideAnotherNothingIsMended(t *testing.T) {
 
 func TestWhatOnlyTheLogKnowsIsNotMadeUp(t *testing.T) {
 	t.Parallel()
-	for name, sql := range map[string]string{
-		"lie in no channel":     "UPDATE message SET channel = channel + 1 WHERE row = (SELECT max(row) FROM message)",
-		"a trace can't be read": "UPDATE trace SET body = '{'",
+	for _, sql := range []string{
+		"UPDATE message SET channel = channel + 1 WHERE row = (SELECT max(row) FROM message)",
+		"UPDATE trace SET body = '{'",
 	} {
 		dir := written(t)
 		conn := raw(t, dir)
@@ -153,12 +156,10 @@ func TestWhatOnlyTheLogKnowsIsNotMadeUp(t *testing.T) {
 		}
 		unclose(t, dir)
 		_, _, err := reopen(t, dir)
-		if !errors.Is(err, ErrDamaged) {
+		wantError(t, err)
+		if _, _, err := reopen(t, dir); !errors.Is(err, ErrDamaged) { // and again: it isn't taken for closed
 			t.Errorf("%v", err)
 		}
-		wantError(t, err, name, "restore a backup")
-		_, _, err = reopen(t, dir) // and again: it isn't taken for closed
-		wantError(t, err, name)
 	}
 }
 
@@ -217,7 +218,6 @@ func TestDamagedPages(t *testing.T) {
 				if err == nil || readErr != nil || !slices.Equal(before, after) {
 					t.Errorf("opened: %v; the file is as it was: %v", err, slices.Equal(before, after))
 				}
-				wantError(t, err, "damaged", "restore a backup")
 				return
 			}
 			if err != nil || len(mended) == 0 {

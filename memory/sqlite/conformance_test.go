@@ -6,6 +6,7 @@ import (
 	"hark/memory"
 	"hark/memory/memorytest"
 	"hark/memory/sqlite"
+	"hark/memory/sqlite/sqlitetest"
 )
 
 func openToy(t testing.TB, dir string) memory.Store {
@@ -17,12 +18,15 @@ func openToy(t testing.TB, dir string) memory.Store {
 	return s
 }
 
+func openEmpty(t testing.TB) memory.Store { return openToy(t, sqlitetest.Dir(t)) }
+
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	memorytest.Run(t, func(t testing.TB) memory.Store { return openToy(t, t.TempDir()) })
+	memorytest.Run(t, openEmpty)
+	memorytest.Reopen(t, sqlitetest.Dir, openToy)
 }
 
-func TestConformanceAcrossReopening(t *testing.T) {
+func TestConcurrentConformance(t *testing.T) {
 	t.Parallel()
-	memorytest.Reopen(t, openToy)
+	memorytest.Concurrent(t, openEmpty)
 }

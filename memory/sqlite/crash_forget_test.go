@@ -104,17 +104,17 @@ func TestForgetCrashChild(t *testing.T) {
 // is read from then on, and when it is carried out nothing of it is left in the files; what was to stay is there.
 func TestCrashWhileForgetting(t *testing.T) {
 	t.Parallel()
-	kills := 4
-	if os.Getenv("HARK_LONG") != "" {
+	kills := 2
+	if long {
 		kills = 40
 	}
 	dir, next, inside := "", 0, 0
 	for kill := range kills {
-		if kill%8 == 0 { // for what stays is looked through each time
-			dir = t.TempDir()
+		if kill%2 == 0 { // for what stays is looked through each time
+			dir = emptyDir(t)
 		}
 		said, begun, receipts := crashForgetting(t, dir, next, 1+rand.IntN(7))
-		s := open(t, dir)
+		s := openOnce(t, dir)
 		unfinished, err := s.Unfinished(bg)
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +126,6 @@ func TestCrashWhileForgetting(t *testing.T) {
 			}
 			checkStays(t, s, n)
 		}
-		checkSound(t, s)
 		for _, f := range unfinished {
 			if _, err := s.CarryOut(bg, f.ID, nil); err != nil {
 				t.Fatal(err)
@@ -137,9 +136,7 @@ func TestCrashWhileForgetting(t *testing.T) {
 		}
 		checkSound(t, s)
 		drain(t, s)
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		closed(t, s)
 		for n := next; n <= said; n++ {
 			checkGone(t, dir, n)
 		}

@@ -68,28 +68,26 @@ func TestCrashChild(t *testing.T) {
 // that is made of the log agrees with it.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	kills := 20
-	if os.Getenv("HARK_LONG") != "" {
-		kills = 200
+	stores, kills := 1, 4
+	if long {
+		stores, kills = 10, 20
 	}
-	dir := t.TempDir()
-	next := 0
-	for range kills {
-		from := next
-		next = crash(t, dir, next, 1+rand.IntN(12)) + 1
+	for range stores {
+		dir, next := emptyDir(t), 0
+		for range kills {
+			from := next
+			next = crash(t, dir, next, 1+rand.IntN(12)) + 1
+			s := openOnce(t, dir)
+			checkCrashed(t, s, from, next)
+			if closed(t, s); t.Failed() {
+				return
+			}
+		}
 		s := open(t, dir)
-		checkCrashed(t, s, from, next)
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if t.Failed() {
-			return
-		}
+		drain(t, s)
+		checkCrashed(t, s, 0, next)
+		t.Logf("%d kills, %d messages acknowledged", kills, next*perBatch)
 	}
-	s := open(t, dir)
-	drain(t, s)
-	checkCrashed(t, s, 0, next)
-	t.Logf("%d kills, %d messages acknowledged", kills, next*perBatch)
 }
 
 // crash runs a child from batch first on, kills it after some acknowledgements, and returns the last of them.

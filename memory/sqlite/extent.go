@@ -119,7 +119,7 @@ func (s *Store) Asked(ctx context.Context, user memory.UserID, each func(memory.
 			var body []byte
 			var trace memory.Trace
 			if err := scan(&body); err != nil {
-				return err // uncovered: everything that can be stored can be read as bytes
+				return err
 			}
 			if err := json.Unmarshal(body, &trace); err != nil {
 				return err

@@ -64,7 +64,7 @@ func (t *transaction) begin(id int64, o order) error {
 	t.changed.text, t.changed.structure = true, true
 	body, err := json.Marshal(b.receipt)
 	if err != nil {
-		return err // uncovered: numbers always have a JSON
+		return err
 	}
 	t.store.writer.channels, t.store.writer.segments, t.store.writer.decisions = nil, nil, nil // read again, the order with them
 	return t.exec("UPDATE forgetting SET begun = 1, receipt = ? WHERE id = ?", string(body), id)
@@ -180,7 +180,7 @@ func (b *beginning) tearSegments() error {
 			return err
 		}
 		if err := b.row("SELECT changes()").Scan(&n); err != nil {
-			return err // uncovered: SQLite always knows how many
+			return err
 		}
 		b.Vectors = max(b.Vectors, n)
 	}
@@ -201,7 +201,7 @@ func (b *beginning) dropNotes() error {
 	}
 	early := 0
 	if err := b.row("SELECT changes()").Scan(&early); err != nil {
-		return err // uncovered: SQLite always knows how many
+		return err
 	}
 	b.Messages += early
 	n, err := b.dropFactsWhere("message <> 0 AND "+facts, args...)

@@ -18,7 +18,7 @@ import (
 // FuzzOperations holds the store beside the model that memorytest keeps.
 func FuzzOperations(f *testing.F) {
 	memorytest.Fuzz(f, func(t testing.TB) memory.Store {
-		s, err := Open(context.Background(), t.TempDir(), Options{Space: memorytest.Embedder{}.Space()})
+		s, err := Open(context.Background(), emptyDir(t), Options{Space: memorytest.Embedder{}.Space()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func FuzzEvents(f *testing.F) {
 		for len(r.data) > 0 && len(events) < 60 {
 			events = append(events, r.event())
 		}
-		one, batches := open(t, t.TempDir()), open(t, t.TempDir())
+		one, batches := open(t, emptyDir(t)), open(t, t.TempDir())
 		taken := events[:0:0]
 		for i, e := range events {
 			err := one.Apply(t.Context(), e)
@@ -313,7 +313,7 @@ func FuzzSegments(f *testing.F) {
 				ends = append(ends, len(stream))
 			}
 		}
-		one, batches := open(t, t.TempDir()), open(t, t.TempDir())
+		one, batches := open(t, emptyDir(t)), open(t, t.TempDir())
 		apply(t, one, stream...)
 		from := 0
 		for _, end := range append(ends, len(stream)) {

@@ -3,31 +3,62 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"hark/internal/fixture"
 	"hark/internal/text"
 	"hark/memory"
 	"hark/memory/memorytest"
 )
+
+// long says that the tests that take minutes are asked for.
+var long = os.Getenv("HARK_LONG") != ""
+
+func onlyLong(t *testing.T) {
+	t.Helper()
+	if !long {
+		t.Skip("HARK_LONG=1 runs it")
+	}
+}
 
 // words are counted as tokens by the stores of these tests.
 func words(s string) int { return len(strings.Fields(s)) }
 
 func open(t testing.TB, dir string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), dir, Options{Space: memorytest.Embedder{}.Space(), Tokens: words})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openOnce(t, dir)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return s
+}
+
+// emptyDir is a directory with an empty database.
+func emptyDir(t testing.TB) string {
+	t.Helper()
+	return fixture.Dir(t, "empty", func(dir string) { closed(t, openOnce(t, dir)) })
+}
+
+func openOnce(t testing.TB, dir string) *Store {
+	t.Helper()
+	s, err := Open(bg, dir, Options{Space: memorytest.Embedder{}.Space(), Tokens: words})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func closed(t testing.TB, s *Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func apply(t testing.TB, s *Store, events ...memory.Event) {
@@ -57,11 +88,6 @@ const (
 
 func posted(channel memory.ChannelID, n int, content string) memory.Posted {
 	return memory.Posted{Message: memory.Message{ID: id(n), Guild: guild, Channel: channel, Author: memory.UserID(1 + n%3), Content: content}}
-}
-
-// rewritten says that a message in general is written anew.
-func rewritten(n int) memory.Rewritten {
-	return memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(n)}}
 }
 
 func deleted(channel memory.ChannelID, ns ...int) memory.Deleted {

@@ -55,7 +55,7 @@ const perVector = 215
 
 // noEmbedding is given to chromem-go in the place of its default, which would send text to a host.
 func noEmbedding(context.Context, string) ([]float32, error) {
-	return nil, errors.New("vectors are made elsewhere") // uncovered: every document has its vector
+	return nil, errors.New("vectors are made elsewhere")
 }
 
 // newCollection is an empty collection of documents.
@@ -68,7 +68,7 @@ func newCollection() (*chromem.Collection, error) {
 func (x *index) fill(ctx context.Context, s *Store) error {
 	c, err := newCollection()
 	if err != nil {
-		return err // uncovered: it is the first of its database
+		return err
 	}
 	read := &index{guild: x.guild, space: x.space, collection: c, table: newTable(x.space.Dimensions)}
 	err = read.addAll(ctx, s)
@@ -83,7 +83,7 @@ func (x *index) fill(ctx context.Context, s *Store) error {
 	x.collection, x.table = read.collection, read.table
 	for _, v := range meanwhile {
 		if err := x.change(v); err != nil {
-			return err // uncovered: chromem-go refuses nothing that has an id and a vector
+			return err
 		}
 	}
 	x.measure()
@@ -189,7 +189,7 @@ func (x *index) nearest(ctx context.Context, vector []float32, f filter, limit i
 	if few {
 		var err error
 		if of, err = x.some(ctx, places); err != nil {
-			return nil, err // uncovered: chromem-go refuses nothing that has an id and a vector
+			return nil, err
 		}
 	}
 	return x.rank(ctx, of, vector, f, min(limit, len(places)))
@@ -199,11 +199,11 @@ func (x *index) nearest(ctx context.Context, vector []float32, f filter, limit i
 func (x *index) some(ctx context.Context, places []int32) (*chromem.Collection, error) {
 	c, err := newCollection()
 	if err != nil {
-		return nil, err // uncovered: it is the first of its database
+		return nil, err
 	}
 	for _, i := range places {
 		if err := c.AddDocument(ctx, x.document(x.table.rows[i].segment, x.table.rows[i].vector)); err != nil {
-			return nil, err // uncovered: chromem-go refuses nothing that has an id and a vector
+			return nil, err
 		}
 	}
 	return c, nil
@@ -216,7 +216,7 @@ func (x *index) rank(ctx context.Context, c *chromem.Collection, vector []float3
 	for n := min(count, 2*limit); ; n = min(count, 4*n) {
 		results, err := c.QueryEmbedding(ctx, vector, n, nil, nil)
 		if err != nil {
-			return nil, err // uncovered: how many are asked for and their dimensions fit, and the context is looked at below
+			return nil, err
 		}
 		if err := ctx.Err(); err != nil { // then the results are only some
 			return nil, err

@@ -23,7 +23,7 @@ func limited(t *testing.T, guilds, each, holds int) *Store {
 	t.Helper()
 	space := memorytest.Embedder{}.Space()
 	one := int64(perVector + 4*space.Dimensions)
-	s, err := Open(t.Context(), t.TempDir(), Options{Space: space, IndexLimit: one*int64(holds*each) + 1})
+	s, err := Open(t.Context(), emptyDir(t), Options{Space: space, IndexLimit: one*int64(holds*each) + 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func hold(s *Store) (release func()) {
 }
 
 // While guilds are being loaded, others are searched.
-func TestLoadingKeepsNobodyWaiting(t *testing.T) {
+func TestConcurrentLoadingKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	s := limited(t, loadsAtOnce+2, 3, 9)
 	asked(t, s, 3, 1)

@@ -60,7 +60,7 @@ func (t *transaction) tellLore(l memory.Lore) error {
 func (t *transaction) putLore(l memory.Lore, at memory.MessageID) error {
 	own, err := json.Marshal(l.Own)
 	if err != nil {
-		return err // uncovered: texts always have a JSON
+		return err
 	}
 	if err := t.eraseLore(loreKey{l.Guild, l.ID}); err != nil { // what it said before
 		return err

@@ -236,7 +236,7 @@ func fullTextFlaws(q snapshot) ([]flaw, error) {
 		var m memory.Message
 		var extra nullString
 		if err := scan(&m.Kind, &m.Content, &extra); err != nil {
-			return err // uncovered: a kind that is asked for is a number, and everything can be read as text
+			return err
 		}
 		if err := decodeExtra(extra, &m); err != nil {
 			return err
@@ -310,7 +310,7 @@ func sourceFlaws(q snapshot) ([]flaw, error) {
 		var body []byte
 		var trace memory.Trace
 		if err := scan(&body); err != nil {
-			return err // uncovered: everything that can be stored can be read as bytes
+			return err
 		}
 		if err := json.Unmarshal(body, &trace); err != nil {
 			return fmt.Errorf("%w (a trace can't be read: %w)", ErrDamaged, err)

@@ -67,7 +67,7 @@ func (s *Store) indexes(ctx context.Context, nos []int64, space memory.Space) ([
 	waiting := ctx
 	if patience := s.options.Patience; patience > 0 {
 		if s.vectors.hasMadeRoom(guilds) {
-			patience = max(patience, evictedPatience)
+			patience = max(patience, s.vectors.patience)
 		}
 		var cancel context.CancelFunc
 		waiting, cancel = context.WithTimeout(ctx, patience)
@@ -112,7 +112,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 		}
 		statement, err := s.prepared(ctx, segmentMessages)
 		if err != nil {
-			return nil, fmt.Errorf("read the segments found: %w", explain(err)) // uncovered: takes tables that go after the vectors were loaded
+			return nil, fmt.Errorf("read the segments found: %w", explain(err))
 		}
 		rows, err := statement.QueryContext(ctx, jsonOf(segments))
 		if err != nil {
@@ -135,7 +135,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("read the segments found: %w", explain(err)) // uncovered: takes damage to just these pages
+			return nil, fmt.Errorf("read the segments found: %w", explain(err))
 		}
 		for _, f := range found[:n] {
 			if hit, ok := some[f.segment]; ok && len(hits) < limit {

@@ -98,7 +98,7 @@ func damagedParts(ctx context.Context, db *sql.DB) (parts, error) {
 		return err
 	})
 	if err != nil {
-		return p, err // uncovered: SQLite has read the schema before
+		return p, err
 	}
 	p.indexes = true // if no table says otherwise
 	for _, table := range tables {
@@ -163,7 +163,7 @@ func (s *Store) checkPages(ctx context.Context, dir string) error {
 	path := filepath.Join(dir, FileName)
 	db, err := openReading(path)
 	if err != nil {
-		return err // uncovered: the driver is there
+		return err
 	}
 	p, err := damagedParts(ctx, db)
 	if err = errors.Join(err, db.Close()); err != nil || p.sound() {
@@ -184,12 +184,12 @@ func (s *Store) checkPages(ctx context.Context, dir string) error {
 // remake puts in the place of the database at path one with the same log and nothing that is made of it.
 func remake(ctx context.Context, path, temporary string) error {
 	if err := makePrivate(temporary); err != nil {
-		return err // uncovered: what was in its way was removed a moment ago
+		return err
 	}
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: temporary}).String()
 	db, err := sql.Open("sqlite", file+"?_pragma=journal_mode(off)&_pragma=synchronous(0)")
 	if err != nil {
-		return err // uncovered: the driver is there
+		return err
 	}
 	defer db.Close()
 	conn, err := db.Conn(ctx)
@@ -243,7 +243,7 @@ func copyLog(ctx context.Context, conn *sql.Conn) error {
 		tables = append(tables, name)
 		return err
 	}); err != nil {
-		return err // uncovered: SQLite has read the schema before
+		return err
 	}
 	for _, table := range tables {
 		if isDerived(table) {

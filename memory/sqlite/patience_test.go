@@ -3,9 +3,9 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"runtime"
 	"testing"
 
+	"hark/internal/wait"
 	"hark/memory"
 	"hark/memory/memorytest"
 )
@@ -37,7 +37,7 @@ func loadAll(t *testing.T, s *Store, guilds ...int64) {
 }
 
 // Full text answers first: a search goes on without the vectors that aren't loaded in time, and later ones have them.
-func TestSearchesDoNotWaitForVectors(t *testing.T) {
+func TestConcurrentSearchesDoNotWaitForVectors(t *testing.T) {
 	t.Parallel()
 	s := hurried(t)
 	release := hold(s)
@@ -60,17 +60,18 @@ func TestSearchesDoNotWaitForVectors(t *testing.T) {
 }
 
 // Whoever gives up ends nobody's waiting but their own.
-func TestGivingUpEndsNoLoading(t *testing.T) {
+func TestConcurrentLoadingGoesOnWhenOneGivesUp(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 1, 3, 9)
 	release := hold(s)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	for _, ctx := range []context.Context{ctx, t.Context()} {
+	for _, ctx := range []*waitingContext{waiting(ctx), waiting(t.Context())} {
 		go func() {
 			_, err := s.Nearest(ctx, in(1), s.options.Space, unit(), 5)
 			ended <- err
 		}()
+		wait.For(t, "a search to wait", ctx.waits)
 	}
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -84,7 +85,7 @@ func TestGivingUpEndsNoLoading(t *testing.T) {
 }
 
 // Closing the store ends loading and waits for it.
-func TestCloseEndsLoading(t *testing.T) {
+func TestConcurrentLoadingEndsWithTheStore(t *testing.T) {
 	t.Parallel()
 	s := hurried(t)
 	hold(s)
@@ -117,32 +118,28 @@ func TestLoadingThatFailsUnseen(t *testing.T) {
 	}
 	execute(t, s.write, "ALTER TABLE away RENAME TO vector")
 	_, err := s.Nearest(bg, in(1), s.options.Space, unit(), 5)
-	wantError(t, err, "load the vectors")
+	wantError(t, err)
 	loadAll(t, s, 1)
 	asked(t, s, 3, 1)
 }
 
 // Who waits for vectors that are thrown away meanwhile, for another process has written, gets those that are loaded then.
-func TestVectorsThrownAwayWhileTheyAreLoaded(t *testing.T) {
+func TestConcurrentLoadingOfVectorsThatAreThrownAway(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 1, 3, 9)
 	release := hold(s)
 	space := memorytest.Embedder{}.Space()
 	loaded := make(chan *index)
+	ctx := waiting(t.Context())
 	go func() {
-		x, err := s.index(bg, 1, space)
+		x, err := s.index(ctx, 1, space)
 		if err != nil {
 			t.Error(err)
 		}
 		loaded <- x
 	}()
-	var old *index
-	for old == nil {
-		runtime.Gosched()
-		s.vectors.mu.Lock()
-		old = s.vectors.guilds[1]
-		s.vectors.mu.Unlock()
-	}
+	wait.For(t, "somebody to wait for the vectors", ctx.waits)
+	old := s.begin(1, space)
 	s.vectors.reset(space)
 	<-old.loaded
 	release()
@@ -154,7 +151,7 @@ func TestVectorsThrownAwayWhileTheyAreLoaded(t *testing.T) {
 // What overlaps the times asked for and has no message within is not found, and what comes next is found in its stead.
 func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "apples"), posted(general, 20, "apples"), posted(secret, 10, "pears"), posted(secret, 2000, "apples"))
 	drain(t, s)
 	scope := in(general, secret)
@@ -184,7 +181,7 @@ func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
 func TestGuildsThatMadeRoomAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 2, 3, 1)
-	s.options.Patience = 1
+	s.options.Patience, s.vectors.patience = 1, wait.Limit
 	loadAll(t, s, 1, 2) // which takes the first away
 	wantLoaded(t, s, 2)
 	for range 3 {

@@ -26,7 +26,7 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) error {
 	if p.RolesKnown {
 		b, err := json.Marshal(p.Roles)
 		if err != nil {
-			return err // uncovered: ids and texts always have a JSON
+			return err
 		}
 		roles = string(b)
 	}

@@ -10,7 +10,7 @@ import (
 // storied is a store in which messages of user 2, whose numbers are 3n+1, have been the source of all that there can be.
 func storied(t *testing.T) *Store {
 	t.Helper()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	for n := 1; n <= 12; n++ {
 		apply(t, s, posted(general, n, "one of many"))
 	}

@@ -10,7 +10,7 @@ import (
 	"hark/memory"
 )
 
-func TestInHalves(t *testing.T) {
+func TestConcurrentHalves(t *testing.T) {
 	t.Parallel()
 	bad := errors.New("bad")
 	tests := []struct {
@@ -46,7 +46,7 @@ func TestInHalves(t *testing.T) {
 // Full text is written at the end of a transaction, but for what the transaction itself takes out again.
 func TestFullTextOfWhatComesAndGoesAtOnce(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	apply(t, s, posted(general+1, 1, "walnut"), posted(general, 2, "walnut"), posted(general+1, 3, "walnut"), // the rows aren't in order
 		deleted(general, 2), edited(general+1, 3, "chestnut"), posted(general, 4, "walnut"))
 	scope := in(general, general+1)

@@ -13,7 +13,7 @@ import (
 
 func TestStoresOnOneFileSeeEachOther(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := emptyDir(t)
 	a, b := open(t, dir), open(t, dir)
 	ctx := t.Context()
 	apply(t, a, posted(general, 1, "apples"), posted(general, 2, "apricots"), posted(general, 50, "bananas"))
@@ -61,7 +61,7 @@ func TestStoresOnOneFileSeeEachOther(t *testing.T) {
 // A search until now finds nothing newer, though it was another process that logged it.
 func TestTimesHoldForWhatOthersWrote(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := emptyDir(t)
 	a, b := open(t, dir), open(t, dir)
 	apply(t, a, posted(general, 1, "apples"))
 	apply(t, b, posted(general, 100, "apples"))
@@ -75,7 +75,7 @@ func TestTimesHoldForWhatOthersWrote(t *testing.T) {
 // A segment's number that came to a channel outside the scope leads nobody there.
 func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "apples"), posted(secret, 2, "apples"))
 	drain(t, s)
 	if got := nearest(t, s, in(general), "apples"); !slices.Equal(got, []memory.MessageID{id(1)}) {
@@ -101,10 +101,10 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 }
 
 // Stores that write and read one file at once lose nothing and disturb nobody.
-func TestStoresWriteTogether(t *testing.T) {
+func TestConcurrentStores(t *testing.T) {
 	t.Parallel()
-	const each = 40
-	dir := t.TempDir()
+	const each = 15
+	dir := emptyDir(t)
 	stores := []*Store{open(t, dir), open(t, dir), open(t, dir)}
 	var writers sync.WaitGroup
 	for k, s := range stores {

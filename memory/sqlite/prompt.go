@@ -30,7 +30,7 @@ func (t *transaction) keepPrompt(trace memory.Trace) error {
 	p := trace.Prompt
 	body, err := json.Marshal(promptBody{p.Messages, p.Boundaries})
 	if err != nil {
-		return err // uncovered: texts and numbers always have a JSON
+		return err
 	}
 	return t.exec("INSERT INTO prompt (channel, answer, guild, built, people, body) VALUES (?, ?, ?, ?, ?, ?)",
 		int64(trace.Channel), int64(trace.Answer), int64(trace.Guild), millis(p.Built), jsonOf(p.People), string(body))
@@ -45,7 +45,7 @@ func (t *transaction) promptHolds(trace memory.Trace) (bool, error) {
 	for _, source := range sources(trace) {
 		c, err := t.knownChannel(source.Channel)
 		if c == nil || err != nil {
-			return false, err // uncovered: the same was asked a moment ago, and the answer kept in memory
+			return false, err
 		}
 		now, row, err := t.stored(c, source.Message)
 		if row == 0 || now.doomed || millis(now.Edited) != source.Edited || err != nil {
@@ -89,7 +89,7 @@ func (t *transaction) dropPromptsWhere(where string, args ...any) (n int, err er
 		return 0, err
 	}
 	if err := t.row("SELECT changes()").Scan(&n); err != nil {
-		return 0, err // uncovered: SQLite always knows how many
+		return 0, err
 	}
 	t.changed.text = t.changed.text || n > 0
 	return n, nil
@@ -170,7 +170,7 @@ func (s *Store) Traces(ctx context.Context, before memory.MessageID, limit int) 
 			var body []byte
 			var trace memory.Trace
 			if err := scan(&body); err != nil {
-				return err // uncovered: everything that can be stored can be read as bytes
+				return err
 			}
 			err := json.Unmarshal(body, &trace)
 			all = append(all, trace)

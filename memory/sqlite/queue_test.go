@@ -27,7 +27,7 @@ func (e crooked) Embed(ctx context.Context, p memory.Purpose, texts []string) ([
 // A vector that can't be compared with others is refused with all of its batch, and the segments wait on.
 func TestCrookedVectors(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
 	change := func(f func([]float32) []float32) func([][]float32) [][]float32 {
 		return func(v [][]float32) [][]float32 {
@@ -35,21 +35,20 @@ func TestCrookedVectors(t *testing.T) {
 			return v
 		}
 	}
-	for name, c := range map[string]struct {
-		bend func([][]float32) [][]float32
-		want string
-	}{
-		"too few":        {func(v [][]float32) [][]float32 { return v[:1] }, "1 for 2 segments"},
-		"too many":       {func(v [][]float32) [][]float32 { return append(v, v[0]) }, "3 for 2 segments"},
-		"too short":      {change(func(v []float32) []float32 { return v[1:] }), "dimensions and not"},
-		"not a number":   {change(func(v []float32) []float32 { v[0] = float32(math.NaN()); return v }), "zero or not finite"},
-		"infinite":       {change(func(v []float32) []float32 { v[0] = float32(math.Inf(-1)); return v }), "zero or not finite"},
-		"of no length":   {change(func(v []float32) []float32 { clear(v); return v }), "zero or not finite"},
-		"none at all":    {func([][]float32) [][]float32 { return nil }, "0 for 2 segments"},
-		"empty, not nil": {change(func([]float32) []float32 { return []float32{} }), "0 dimensions"},
+	for name, bend := range map[string]func([][]float32) [][]float32{
+		"too few":        func(v [][]float32) [][]float32 { return v[:1] },
+		"too many":       func(v [][]float32) [][]float32 { return append(v, v[0]) },
+		"too short":      change(func(v []float32) []float32 { return v[1:] }),
+		"not a number":   change(func(v []float32) []float32 { v[0] = float32(math.NaN()); return v }),
+		"infinite":       change(func(v []float32) []float32 { v[0] = float32(math.Inf(-1)); return v }),
+		"of no length":   change(func(v []float32) []float32 { clear(v); return v }),
+		"none at all":    func([][]float32) [][]float32 { return nil },
+		"empty, not nil": change(func([]float32) []float32 { return []float32{} }),
 	} {
-		err := (&memory.Indexer{Queue: s, Embedder: crooked{bend: c.bend}}).Drain(t.Context(), nil)
-		wantError(t, err, c.want)
+		err := (&memory.Indexer{Queue: s, Embedder: crooked{bend: bend}}).Drain(t.Context(), nil)
+		if err == nil {
+			t.Errorf("%s: they were taken", name)
+		}
 		if segments, err := s.Pending(t.Context(), 10); err != nil || len(segments) != 2 {
 			t.Errorf("%s: %d segments wait, %v", name, len(segments), err)
 		}
@@ -70,7 +69,7 @@ func unit() []float32 {
 // A segment that changes while it is embedded keeps waiting, and nobody finds it by what it said before.
 func TestASegmentThatChangesWhileItIsEmbedded(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	for _, change := range []memory.Event{posted(general, 2, "bananas"), edited(general, 1, "cherries"), deleted(general, 1)} {
 		apply(t, s, posted(general, 1, "apples"))
 		segments, err := s.Pending(t.Context(), 10)
@@ -94,7 +93,7 @@ func TestASegmentThatChangesWhileItIsEmbedded(t *testing.T) {
 func TestATornSegmentIsNotNear(t *testing.T) {
 	t.Parallel()
 	for _, change := range []memory.Event{edited(general, 1, "cherries"), deleted(general, 1)} {
-		s := open(t, t.TempDir())
+		s := open(t, emptyDir(t))
 		apply(t, s, posted(general, 1, "apples"), posted(general, 2, "bananas"))
 		drain(t, s)
 		if got := nearest(t, s, in(general), "apples"); len(got) != 2 {
@@ -108,9 +107,9 @@ func TestATornSegmentIsNotNear(t *testing.T) {
 }
 
 // Vectors that are stored while a guild's are about to be loaded are found; those torn meanwhile are not.
-func TestVectorsThatChangeWhileTheyAreLoaded(t *testing.T) {
+func TestConcurrentChangesOfVectorsThatAreLoaded(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
 	release := hold(s)
 	s.begin(1, s.options.Space) // somebody has asked, and nothing is read yet
@@ -125,7 +124,7 @@ func TestVectorsThatChangeWhileTheyAreLoaded(t *testing.T) {
 // What comes and goes after the file was read and before the index is complete is in it.
 func TestVectorsThatChangeAfterTheyAreRead(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
 	drain(t, s)
 	loaded, err := s.index(t.Context(), 1, s.options.Space)
@@ -153,7 +152,7 @@ func TestVectorsThatChangeAfterTheyAreRead(t *testing.T) {
 
 func TestNearestGivesUp(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "apples"))
 	drain(t, s)
 	nearest(t, s, in(general), "apples")
@@ -163,15 +162,18 @@ func TestNearestGivesUp(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	execute(t, s.write, "DROP VIEW said") // after the vectors were loaded
-	_, err := s.Nearest(t.Context(), in(general), s.options.Space, unit(), 1)
-	wantError(t, err, "read the segments found")
+	if _, err := s.Nearest(t.Context(), in(general), s.options.Space, unit(), 1); err == nil {
+		t.Error("found what can't be read")
+	}
 }
 
 func TestTracesThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	err := s.KeepTrace(t.Context(), memory.Trace{Channel: general, Answer: id(1), Recalled: []memory.TraceHit{{Relevance: math.NaN()}}})
-	wantError(t, err, "write to the database", "NaN")
+	if !errors.Is(err, memory.ErrRefused) {
+		t.Error(err)
+	}
 	if _, err := s.Trace(t.Context(), general, id(1)); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}

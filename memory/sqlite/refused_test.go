@@ -11,7 +11,7 @@ import (
 // What can't be stored whoever tries again is told from what may pass.
 func TestRefusedEvents(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	unfit := memory.Trace{Channel: general, Answer: id(1), Recalled: []memory.TraceHit{{Relevance: math.NaN()}}}
 	for name, e := range map[string]memory.Event{
 		"nothing":              nil,
@@ -38,7 +38,7 @@ func TestRefusedEvents(t *testing.T) {
 // Batches that are committed together don't fail together when one of them is refused.
 func TestRefusalIsOnesOwn(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	unfit := memory.Answered{Trace: memory.Trace{Channel: general, Answer: id(9), Recalled: []memory.TraceHit{{Relevance: math.Inf(1)}}}}
 	s.writer.turn <- struct{}{}
 	var batches []*batch

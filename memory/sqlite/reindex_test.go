@@ -10,12 +10,19 @@ import (
 	"hark/memory"
 )
 
+// pears are 3000 messages.
+func pears() []memory.Event {
+	var events []memory.Event
+	for n := range 3000 {
+		events = append(events, posted(secret, 100+n, fmt.Sprintf("pears number%d", n)))
+	}
+	return events
+}
+
 func TestReindex(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
-	for n := range 3000 {
-		apply(t, s, posted(secret, 100+n, fmt.Sprintf("pears number%d", n)))
-	}
+	apply(t, s, pears()...)
 	drain(t, s)
 	want := dump(t, s)
 	execute(t, s.write, "UPDATE channel SET messages = 5")
@@ -50,9 +57,7 @@ func TestReindexGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, reopened := range []bool{false, true} {
 		s := populated(t)
-		for n := range 3000 {
-			apply(t, s, posted(secret, 100+n, fmt.Sprintf("pears number%d", n)))
-		}
+		apply(t, s, pears()...)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		if err := s.Reindex(ctx, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {

@@ -61,7 +61,7 @@ func Restore(ctx context.Context, dir, from string, progress func(what string, d
 func restore(ctx context.Context, dir, from string, progress func(what string, done, total int64)) (r Restored, err error) {
 	path, copied := filepath.Join(dir, FileName), filepath.Join(dir, restoringName)
 	if err := os.Mkdir(copied, 0o700); err != nil {
-		return r, err // uncovered: what was in its way was removed a moment ago
+		return r, err
 	}
 	err = copyFile(ctx, from, filepath.Join(copied, FileName), func(done, total int64) { progress("copying", done, total) })
 	if err != nil {
@@ -141,7 +141,7 @@ func present(ctx context.Context, path string) predecessor {
 func emptyLogOf(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
-		return err // uncovered: the driver is there
+		return err
 	}
 	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 	return errors.Join(explain(err), db.Close())
@@ -151,16 +151,16 @@ func emptyLogOf(ctx context.Context, path string) error {
 func copyFile(ctx context.Context, from, to string, progress func(done, total int64)) (err error) {
 	source, err := os.Open(from)
 	if err != nil {
-		return err // uncovered: it was read a moment ago
+		return err
 	}
 	defer source.Close()
 	info, err := source.Stat()
 	if err != nil {
-		return err // uncovered: it is open
+		return err
 	}
 	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err // uncovered: its directory was made a moment ago
+		return err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	for done := int64(0); ; {
@@ -174,7 +174,7 @@ func copyFile(ctx context.Context, from, to string, progress func(done, total in
 		case nil:
 		case io.EOF:
 			return target.Sync()
-		default: // uncovered: takes a disk that fills up in between
+		default:
 			return err
 		}
 	}

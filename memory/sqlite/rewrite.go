@@ -43,7 +43,7 @@ func (t *transaction) untake(guild memory.GuildID, channel memory.ChannelID, id 
 	if !taken || err != nil {
 		return err
 	}
-	if gone, err := t.isGone(guild, channel, id); err != nil { // uncovered: what it reads was read when the message went
+	if gone, err := t.isGone(guild, channel, id); err != nil {
 		return err
 	} else if gone {
 		return t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channel), int64(id))

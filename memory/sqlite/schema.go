@@ -8,18 +8,26 @@ import (
 
 // migrations take an empty file to the present schema, one version each. They are never changed once
 // released: what must change is a new one.
+var migrations = []string{schema}
+
+// schema is that of version 1.
 //
 // Rows of messages are numbered guild << 48 | channel << 28 | sequence, and segments guild << 40 | sequence,
 // where guild and channel are small numbers of the file's own: a guild or a channel is one range, which full
 // text searches without looking at anything else.
-var migrations = []string{`
+const schema = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE guild (
   no      INTEGER PRIMARY KEY,
   id      INTEGER NOT NULL UNIQUE,
   name    TEXT NOT NULL DEFAULT '',
-  owner   INTEGER NOT NULL DEFAULT 0
+  owner   INTEGER NOT NULL DEFAULT 0,
+  choice  INTEGER NOT NULL DEFAULT 0,
+  chosen  INTEGER NOT NULL DEFAULT 0, -- when, in milliseconds
+  asked   INTEGER NOT NULL DEFAULT 0,
+  since   INTEGER NOT NULL DEFAULT 0, -- an id: nothing up to it counts as missing
+  gone    INTEGER NOT NULL DEFAULT 0  -- when Hark was removed, in milliseconds; 0 while it is there
 );
 CREATE TABLE role (
   guild       INTEGER NOT NULL,
@@ -39,7 +47,12 @@ CREATE TABLE channel (
   age_limited INTEGER NOT NULL,
   unplaced    INTEGER NOT NULL,
   overwrites  TEXT NOT NULL,
-  messages    INTEGER NOT NULL DEFAULT 0 -- that full text holds
+  messages    INTEGER NOT NULL DEFAULT 0, -- that full text holds
+  choice      INTEGER NOT NULL DEFAULT 0,
+  chosen      INTEGER NOT NULL DEFAULT 0,
+  heard       INTEGER NOT NULL DEFAULT 0, -- id of the newest message told of live; 0 if none
+  learned     INTEGER NOT NULL DEFAULT 0, -- id: what was said up to it was looked at for facts
+  summarised  INTEGER NOT NULL DEFAULT 0  -- id: what was said up to it was looked at for summaries
 );
 CREATE TABLE person (
   guild    INTEGER NOT NULL,
@@ -49,7 +62,6 @@ CREATE TABLE person (
   nick     TEXT NOT NULL,
   bot      INTEGER NOT NULL,
   roles    TEXT, -- NULL while unknown
-  data     TEXT NOT NULL,
   PRIMARY KEY (guild, id)
 ) WITHOUT ROWID;
 
@@ -69,6 +81,7 @@ CREATE TABLE message (
   extra    TEXT             -- files and mentions
 );
 CREATE UNIQUE INDEX message_id ON message (channel, id);
+CREATE INDEX message_starred ON message (channel, id) WHERE starred = 1;
 CREATE TABLE early_edit ( -- of messages that haven't come yet
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL,
@@ -109,12 +122,18 @@ CREATE TABLE segment (
   last    INTEGER NOT NULL,
   size    INTEGER NOT NULL,
   version INTEGER NOT NULL,
-  pending INTEGER NOT NULL     -- 1 while its vector is missing or out of date
+  pending INTEGER NOT NULL,    -- 1 while its vector is missing or out of date
+  next    INTEGER NOT NULL DEFAULT 0 -- the same of its vector in vector_next
 );
 CREATE INDEX segment_pending ON segment (id) WHERE pending = 1;
+CREATE INDEX segment_next ON segment (id) WHERE next = 1;
 CREATE TABLE vector (
   segment INTEGER PRIMARY KEY,
-  steps   BLOB NOT NULL -- int8 a dimension
+  steps   BLOB NOT NULL -- int8 a dimension, or a bit a dimension and an int8 for each that isn't 0
+);
+CREATE TABLE vector_next ( -- of another space than vector, whose place it takes once it is complete
+  segment INTEGER PRIMARY KEY,
+  steps   BLOB NOT NULL
 );
 
 CREATE TABLE trace (
@@ -131,17 +150,7 @@ CREATE TABLE trace_source (
   PRIMARY KEY (channel, id, answer_channel, answer)
 ) WITHOUT ROWID;
 CREATE INDEX trace_source_answer ON trace_source (answer_channel, answer);
-`, `
-ALTER TABLE guild ADD COLUMN choice INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE guild ADD COLUMN chosen INTEGER NOT NULL DEFAULT 0; -- when, in milliseconds
-ALTER TABLE guild ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE guild ADD COLUMN since INTEGER NOT NULL DEFAULT 0; -- an id: nothing up to it counts as missing
-ALTER TABLE guild ADD COLUMN gone INTEGER NOT NULL DEFAULT 0;  -- when Hark was removed, in milliseconds; 0 while it is there
-ALTER TABLE channel ADD COLUMN choice INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE channel ADD COLUMN chosen INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE channel ADD COLUMN heard INTEGER NOT NULL DEFAULT 0; -- id of the newest message told of live; 0 if none
-UPDATE channel SET heard = coalesce((SELECT max(id) FROM message WHERE message.channel = channel.no), 0) WHERE guild > 1;
-UPDATE guild SET since = coalesce((SELECT max(heard) FROM channel WHERE channel.guild = guild.id), 0);
+CREATE INDEX trace_answer ON trace (answer);
 
 CREATE TABLE opted (
   guild INTEGER NOT NULL,
@@ -162,8 +171,6 @@ CREATE TABLE fact (
   PRIMARY KEY (guild, id)
 ) WITHOUT ROWID;
 CREATE INDEX fact_source ON fact (channel, message) WHERE message <> 0;
-INSERT INTO fact SELECT guild, id, id, 0, id, 0, 0, data FROM person WHERE data <> '';
-ALTER TABLE person DROP COLUMN data;
 
 CREATE TABLE star ( -- message.starred has what it says of messages that are there
   channel INTEGER NOT NULL, -- the id
@@ -192,7 +199,9 @@ CREATE TABLE forgetting (
   why     TEXT NOT NULL,
   at      INTEGER NOT NULL, -- milliseconds
   done    INTEGER NOT NULL,
-  receipt TEXT NOT NULL     -- so far, as JSON: numbers only
+  receipt TEXT NOT NULL,    -- so far, as JSON: numbers only
+  whole   INTEGER NOT NULL DEFAULT 0, -- whether nothing but the beginning ends it
+  begun   INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE withdrawn ( -- messages of Hark's that Discord still shows
   no      INTEGER PRIMARY KEY,
@@ -200,16 +209,10 @@ CREATE TABLE withdrawn ( -- messages of Hark's that Discord still shows
   channel INTEGER NOT NULL,
   message INTEGER NOT NULL,
   first   INTEGER NOT NULL,
+  unasked INTEGER NOT NULL DEFAULT 0, -- whether its question was deleted
   UNIQUE (channel, message)
 );
-`, `
-ALTER TABLE segment ADD COLUMN next INTEGER NOT NULL DEFAULT 0; -- 1 while its vector in vector_next is missing or out of date
-CREATE INDEX segment_next ON segment (id) WHERE next = 1;
-CREATE TABLE vector_next ( -- of another space than vector, whose place it takes once it is complete
-  segment INTEGER PRIMARY KEY,
-  steps   BLOB NOT NULL -- int8 a dimension, or a bit a dimension and an int8 for each that isn't 0
-);
-`, `
+
 CREATE TABLE learn ( -- whether facts may be learned
   guild INTEGER NOT NULL,
   user  INTEGER NOT NULL, -- 0: what the guild says
@@ -217,17 +220,12 @@ CREATE TABLE learn ( -- whether facts may be learned
   at    INTEGER NOT NULL, -- milliseconds
   PRIMARY KEY (guild, user)
 ) WITHOUT ROWID;
-ALTER TABLE channel ADD COLUMN learned INTEGER NOT NULL DEFAULT 0; -- id: what was said up to it was looked at for facts
-
-ALTER TABLE forgetting ADD COLUMN whole INTEGER NOT NULL DEFAULT 0; -- whether nothing but the beginning ends it
-ALTER TABLE forgetting ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
-UPDATE forgetting SET begun = done;
 CREATE TABLE doomed ( -- messages that are forgotten, of which nothing is left but their rows and their full text
   row        INTEGER PRIMARY KEY,
   forgetting INTEGER NOT NULL
 );
 CREATE VIEW said AS SELECT * FROM message WHERE row NOT IN (SELECT row FROM doomed);
-`, `
+
 CREATE TABLE lore (
   guild   INTEGER NOT NULL,
   id      INTEGER NOT NULL,
@@ -248,9 +246,7 @@ CREATE TABLE lore_source (
   PRIMARY KEY (guild, lore, channel, message)
 ) WITHOUT ROWID;
 CREATE INDEX lore_source_message ON lore_source (channel, message);
-CREATE INDEX message_starred ON message (channel, id) WHERE starred = 1;
-`, `
-ALTER TABLE channel ADD COLUMN summarised INTEGER NOT NULL DEFAULT 0; -- id: what was said up to it was looked at for summaries
+
 CREATE TABLE summary (
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL, -- of the last message summed up
@@ -272,7 +268,7 @@ CREATE TABLE summary_source (
   PRIMARY KEY (channel, message, summary)
 ) WITHOUT ROWID;
 CREATE INDEX summary_source_summary ON summary_source (channel, summary);
-`, `
+
 CREATE TABLE prompt ( -- what models were sent, for a time
   no      INTEGER PRIMARY KEY,
   channel INTEGER NOT NULL, -- the answer's, its id
@@ -284,16 +280,7 @@ CREATE TABLE prompt ( -- what models were sent, for a time
   UNIQUE (channel, answer)
 );
 CREATE INDEX prompt_built ON prompt (built);
-CREATE INDEX trace_answer ON trace (answer);
-`, `
-CREATE TABLE mode ( -- of the answers in a channel
-  guild   INTEGER NOT NULL,
-  channel INTEGER NOT NULL, -- the id
-  mode    TEXT NOT NULL,    -- '' if it is inferred
-  at      INTEGER NOT NULL, -- milliseconds
-  PRIMARY KEY (guild, channel)
-) WITHOUT ROWID;
-`, `
+
 CREATE TABLE setting ( -- of answers, in a guild or a channel
   guild   INTEGER NOT NULL,
   channel INTEGER NOT NULL, -- the id; 0: of the whole guild
@@ -302,9 +289,7 @@ CREATE TABLE setting ( -- of answers, in a guild or a channel
   at      INTEGER NOT NULL, -- milliseconds
   PRIMARY KEY (guild, channel, key)
 ) WITHOUT ROWID;
-INSERT INTO setting (guild, channel, key, value, at) SELECT guild, channel, 'mode', mode, at FROM mode;
-DROP TABLE mode;
-`, `
+
 CREATE TABLE role_limit ( -- how much may be asked
   guild    INTEGER NOT NULL,
   role     INTEGER NOT NULL, -- 0: the whole guild's; the guild's id: each member's
@@ -320,7 +305,7 @@ CREATE TABLE spent ( -- tokens, by question, for a day or two
   tokens   INTEGER NOT NULL,
   PRIMARY KEY (guild, question)
 ) WITHOUT ROWID;
-`, `
+
 CREATE TABLE record ( -- of calls
   no       INTEGER PRIMARY KEY,
   call     TEXT NOT NULL UNIQUE,
@@ -340,7 +325,7 @@ CREATE INDEX record_channel ON record (channel, at, tokens);
 CREATE INDEX record_at ON record (at);
 CREATE INDEX record_question ON record (question, channel) WHERE question <> 0;
 CREATE INDEX record_answer ON record (answer, channel) WHERE answer <> 0;
-`, `
+
 CREATE TABLE condensed ( -- what the older parts of sessions that go on were condensed to
   channel INTEGER PRIMARY KEY, -- the id
   until   INTEGER NOT NULL,    -- the last message that it tells of
@@ -354,24 +339,23 @@ CREATE TABLE condensed_source (
   edited  INTEGER NOT NULL, -- milliseconds; 0 if never
   PRIMARY KEY (channel, message)
 ) WITHOUT ROWID;
-`, `
+
 CREATE TABLE taken ( -- messages of Hark's that are in tombstone since something that they were made from went
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL,
   PRIMARY KEY (channel, id)
 ) WITHOUT ROWID;
-ALTER TABLE withdrawn ADD COLUMN unasked INTEGER NOT NULL DEFAULT 0; -- whether its question was deleted
-`, `
+
 CREATE TABLE rewritten ( -- messages of Hark's that were written anew
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL,
   edited  INTEGER,          -- milliseconds: versions from before are gone; NULL: none is known to be there yet
   PRIMARY KEY (channel, id)
 ) WITHOUT ROWID;
-`}
+`
 
-// migrate brings the schema up to date.
-func migrate(ctx context.Context, db *sql.Conn) error {
+// migrate brings the schema up to date, by the migrations of this Hark.
+func migrate(ctx context.Context, db *sql.Conn, migrations []string) error {
 	var version int
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return err
@@ -380,17 +364,17 @@ func migrate(ctx context.Context, db *sql.Conn) error {
 		return newerVersion(version)
 	}
 	for ; version < len(migrations); version++ {
-		if err := migrateOne(ctx, db, version); err != nil {
+		if err := migrateOne(ctx, db, migrations, version); err != nil {
 			return fmt.Errorf("migrate the database to version %d: %w", version+1, err)
 		}
 	}
 	return nil
 }
 
-func migrateOne(ctx context.Context, db *sql.Conn, version int) error {
+func migrateOne(ctx context.Context, db *sql.Conn, migrations []string, version int) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return err // uncovered: SQLite begins when it is first asked something
+		return err
 	}
 	defer tx.Rollback()
 	// Another process may have migrated while this one waited for the lock.
@@ -402,7 +386,7 @@ func migrateOne(ctx context.Context, db *sql.Conn, version int) error {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version+1)); err != nil {
-		return err // uncovered: takes a disk that fills up in between
+		return err
 	}
 	return tx.Commit()
 }

@@ -58,7 +58,7 @@ func (s *Store) wipe(ctx context.Context, pages []int64) error {
 		}
 		clear(unusedMiddle(page, number))
 		if _, err := s.write.ExecContext(ctx, "UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?", page, number); err != nil {
-			return err // uncovered: it was read a moment ago, and the disk has no part in it
+			return err
 		}
 	}
 	return nil
@@ -68,16 +68,16 @@ func (s *Store) wipe(ctx context.Context, pages []int64) error {
 func (s *Store) stainedPages(ctx context.Context) (stained []int64, err error) {
 	rows, err := s.write.QueryContext(ctx, "SELECT pgno, data FROM sqlite_dbpage")
 	if err != nil {
-		return nil, err // uncovered: the transaction has begun, and the table is SQLite's own
+		return nil, err
 	}
 	var number int64
 	var page sql.RawBytes
 	err = eachRow(rows, func(scan func(...any) error) error {
 		if err := scan(&number, &page); err != nil {
-			return err // uncovered: a page has a number and bytes
+			return err
 		}
 		if number >= maxPages {
-			return fmt.Errorf("the database has more than %d pages: copies of removed text can't be overwritten in so many", maxPages) // uncovered: takes 137 GB
+			return fmt.Errorf("the database has more than %d pages: copies of removed text can't be overwritten in so many", maxPages)
 		}
 		if isStained(page, number) {
 			stained = append(stained, number)

@@ -18,9 +18,9 @@ import (
 // is left when they are deleted as well.
 func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := emptyDir(t)
 	s := open(t, dir)
-	const messages = 2000
+	const messages = 800
 	r := rand.New(rand.NewPCG(1, 2))
 	canary := func(n int) string { return fmt.Sprintf("canary%dq", n) }
 	for n := range messages {
@@ -75,15 +75,17 @@ func stains(t *testing.T, s *Store) int {
 
 func TestScrubsThatFail(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := emptyDir(t)
 	s := open(t, dir)
 	apply(t, s, posted(general, 1, "Huitzilopochtli"), posted(general, 2, "stays"))
 	scrubbed(t, s)
-	fails := func(words string) {
+	fails := func(why string) {
 		t.Helper()
 		s.writer.turn <- struct{}{}
 		defer func() { <-s.writer.turn }()
-		wantError(t, s.scrub(bg), words)
+		if err := s.scrub(bg); err == nil {
+			t.Errorf("%s: nobody is told", why)
+		}
 	}
 	execute(t, s.write, "PRAGMA busy_timeout = 0")
 	other := raw(t, dir)
@@ -91,13 +93,8 @@ func TestScrubsThatFail(t *testing.T) {
 	fails("locked")
 	execute(t, other, "COMMIT")
 	execute(t, s.write, "ALTER TABLE meta RENAME TO other")
-	fails("no such table: meta")
+	fails("no table")
 	execute(t, s.write, "ALTER TABLE other RENAME TO meta")
-	s.writer.turn <- struct{}{}
-	execute(t, s.write, "BEGIN IMMEDIATE")
-	wantError(t, s.wipe(bg, []int64{1 << 20}), "read page 1048576 of the database")
-	execute(t, s.write, "ROLLBACK")
-	<-s.writer.turn
 	apply(t, s, deleted(general, 1))
 	scrubbed(t, s)
 	if got := holding(t, dir, "Huitzilopochtli"); len(got) > 0 {
@@ -177,7 +174,4 @@ func TestWhatIsDatedLater(t *testing.T) {
 	if after, err := s.Extent(bg, f); err != nil || after.Messages != 0 {
 		t.Errorf("%d are left, %v", after.Messages, err)
 	}
-	execute(t, s.write, "DROP TABLE doomed")
-	_, err = s.Later(bg, f)
-	wantError(t, err, "read what is dated later")
 }

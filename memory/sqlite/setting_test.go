@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"testing"
-	"time"
 
 	"hark/memory"
 )
@@ -34,7 +33,7 @@ func TestPersonasLeaveTheFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
+			dir := emptyDir(t)
 			s := open(t, dir)
 			apply(t, s, posted(general, 1, "hello"), persona(general, 2, "You are Huitzilopochtli."), persona(0, 2, "You are kind."))
 			if len(holding(t, dir, "Huitzilopochtli")) == 0 {
@@ -53,24 +52,5 @@ func TestPersonasLeaveTheFile(t *testing.T) {
 				t.Errorf("whether the guild's is there: %v", there)
 			}
 		})
-	}
-}
-
-// A database that knows modes only gives them to the backup that takes its place.
-func TestRestoreTakesOverModes(t *testing.T) {
-	t.Parallel()
-	s := open(t, t.TempDir())
-	apply(t, s, posted(general, 1, "hello"), memory.SettingChosen{Guild: guild, Channel: general, Key: memory.SettingMode, Value: "analysis", At: time.UnixMilli(1777598000000)})
-	backup := backUp(t, s)
-	got, r := restored(t, ofVersion(t, 8), backup)
-	if !r.Known || r.Unknown != nil {
-		t.Errorf("%+v", r)
-	}
-	g, err := got.Guild(bg, guild)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if mode, _ := g.Setting(general, memory.SettingMode); mode != "search" {
-		t.Errorf("the mode is %q", mode)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -71,7 +70,7 @@ func recall(t *testing.T, vectors, questions [][]float32) float64 {
 
 // manySegments is how many the tests of recall look among.
 func manySegments() int {
-	if os.Getenv("HARK_LONG") != "" {
+	if long {
 		return 80_000
 	}
 	return 12_000
@@ -80,9 +79,9 @@ func manySegments() int {
 // Neural models put texts on one subject close together.
 func TestRecallAmongClusters(t *testing.T) {
 	t.Parallel()
-	all := []int{384, 1024}
-	if testing.Short() {
-		all = all[:1]
+	all := []int{384}
+	if long {
+		all = append(all, 1024)
 	}
 	for _, dimensions := range all {
 		r := rand.New(rand.NewPCG(1, uint64(dimensions)))

@@ -369,14 +369,14 @@ func TestStoresOfTwoSpaces(t *testing.T) {
 	}
 	apply(t, a, posted(general, 9000, "cherries"))
 	_, err = a.Pending(bg, 10)
-	wantError(t, err, "new/0/2", "old/2/5", "same embedder")
+	wantError(t, err)
 	_, err = a.Waiting(bg)
-	wantError(t, err, "new/0/2", "same embedder")
+	wantError(t, err)
 	segments, err := b.Pending(bg, 10)
 	if err != nil || len(segments) != 1 {
 		t.Fatal(segments, err)
 	}
-	wantError(t, a.Embedded(bg, segments, [][]float32{pointing(1).vector("x", 5)}), "same embedder")
+	wantError(t, a.Embedded(bg, segments, [][]float32{pointing(1).vector("x", 5)}))
 	if err := b.Embedded(bg, segments, [][]float32{{1, 0}}); err != nil {
 		t.Error(err)
 	}
@@ -394,16 +394,16 @@ func TestTwoStoresFillTwoSpaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := openIn(t, dir, memory.Space{Name: "third", Dimensions: 3})
-	wantError(t, b.Embedded(bg, segments, [][]float32{{1, 0}, {1, 0}}), "third/0/3", "new/0/2", "same embedder")
+	wantError(t, b.Embedded(bg, segments, [][]float32{{1, 0}, {1, 0}}))
 	_, err = b.Pending(bg, 2)
-	wantError(t, err, "read what is to be embedded", "same embedder")
+	wantError(t, err)
 	embedAll(t, c, 1)
 	wantSpace(t, b, c.options.Space, oldSpace, newSpace)
 	checkSound(t, c)
 }
 
 // Searches go on while the spaces are exchanged, and each compares in one.
-func TestSearchesDuringTheSwitch(t *testing.T) {
+func TestConcurrentSearchesDuringTheSwitch(t *testing.T) {
 	t.Parallel()
 	dir, s := aside(t, 40)
 	s = openIn(t, dir, newSpace)

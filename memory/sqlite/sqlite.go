@@ -125,7 +125,7 @@ func makePrivate(path string) error {
 		err = f.Chmod(0o600)
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("keep the database from others' eyes: %w", err) // uncovered: takes a file system without modes
+		return fmt.Errorf("keep the database from others' eyes: %w", err)
 	}
 	return nil
 }
@@ -134,27 +134,27 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) (
 	if s.writer.turn == nil {
 		s.writer.turn = make(chan struct{}, 1)
 	}
-	s.vectors.limit, s.vectors.loading = s.options.IndexLimit, make(chan struct{}, loadsAtOnce)
+	s.vectors.limit, s.vectors.patience, s.vectors.loading = s.options.IndexLimit, evictedPatience, make(chan struct{}, loadsAtOnce)
 	s.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
 	s.writer.name, s.writer.patience = rand.Text(), patience
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
 	if s.writeDB, err = sql.Open("sqlite", file+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(1)&_pragma=cache_size(-16000)&"+common); err != nil {
-		return err // uncovered: fails for unknown drivers only
+		return err
 	}
 	if s.write, err = s.writeDB.Conn(ctx); err != nil {
 		return err
 	}
 	if s.read, err = sql.Open("sqlite", file+"?_pragma=query_only(1)&_pragma=cache_size(-4000)&"+common); err != nil {
-		return err // uncovered: fails for unknown drivers only
+		return err
 	}
 	s.read.SetMaxOpenConns(5) // four, and that of watch
 	s.read.SetMaxIdleConns(5)
-	if err := migrate(ctx, s.write); err != nil {
+	if err := migrate(ctx, s.write, migrations); err != nil {
 		return err
 	}
 	if s.watch.conn, err = s.read.Conn(ctx); err != nil {
-		return err // uncovered: the same file was opened a moment ago
+		return err
 	}
 	for _, step := range []func(context.Context) error{s.notice, s.checkTerms, s.useSpace} {
 		if err := step(ctx); err != nil {
@@ -162,7 +162,7 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) (
 		}
 	}
 	if s.writer.scrubbed, err = found(s.read.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = '"+scrubbedKey+"'").Scan(new(int))); err != nil {
-		return err // uncovered: the same table was read a moment ago
+		return err
 	}
 	s.tryEmptyLog()
 	return nil

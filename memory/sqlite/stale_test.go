@@ -1,18 +1,17 @@
 package sqlite
 
 import (
-	"runtime"
 	"testing"
 
+	"hark/internal/wait"
 	"hark/memory"
 )
 
 // People who were read before a write aren't remembered after it: they may be as they were before.
-func TestPeopleWhoChangeWhileTheyAreRead(t *testing.T) {
+func TestConcurrentChangesOfPeopleWhoAreRead(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	apply(t, s, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, Name: "Ada"}})
-	waited := s.read.Stats().WaitCount
 	var ends []func() error
 	for range 4 { // all that reads may use, so that the one that follows waits
 		tx, err := s.read.BeginTx(t.Context(), nil)
@@ -21,21 +20,19 @@ func TestPeopleWhoChangeWhileTheyAreRead(t *testing.T) {
 		}
 		ends = append(ends, tx.Rollback)
 	}
-	read := make(chan error, 1)
+	read, ctx := make(chan error, 1), waiting(bg)
 	go func() {
-		_, err := s.People(bg, guild)
+		_, err := s.People(ctx, guild)
 		read <- err
 	}()
-	for s.read.Stats().WaitCount == waited {
-		runtime.Gosched()
-	}
+	wait.For(t, "somebody to wait for a connection", ctx.waits)
 	apply(t, s, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, Name: "Bea"}})
 	for _, end := range ends {
 		if err := end(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := <-read; err != nil {
+	if err := wait.For(t, "the people", read); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := s.people[guild]; ok {
@@ -57,7 +54,7 @@ func TestWhatFollowsADeletedMessage(t *testing.T) {
 	for name, together := range map[string]bool{"in one batch": true, "in two": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, t.TempDir())
+			s := open(t, emptyDir(t))
 			apply(t, s, posted(general, 1, "apples"))
 			before, err := s.Pending(t.Context(), 10)
 			if err != nil || len(before) != 1 {

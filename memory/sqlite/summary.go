@@ -95,7 +95,7 @@ func (t *transaction) isTaken(s *memory.Summary) (bool, error) {
 func (t *transaction) putSummary(s memory.Summary, after memory.MessageID) error {
 	topics, err := json.Marshal(s.Topics)
 	if err != nil {
-		return err // uncovered: texts always have a JSON
+		return err
 	}
 	if err := t.exec("DELETE FROM summary_source WHERE channel = ? AND summary = ?", int64(s.Channel), int64(s.ID)); err != nil {
 		return err

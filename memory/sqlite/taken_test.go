@@ -9,7 +9,7 @@ import (
 // Why answers are gone is known after a backup from before that was restored.
 func TestRestoredAnswersThatWereTaken(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := open(t, emptyDir(t))
 	answer := func(n, question int) []memory.Event {
 		a := posted(general, n, "an answer")
 		a.Message.Kind = memory.FromHark

@@ -19,7 +19,7 @@ func unit() []float32 {
 // Of segments that are equally near, those found are the same each time.
 func TestNearestBreaksTies(t *testing.T) {
 	t.Parallel()
-	s := openToy(t, t.TempDir())
+	s := openEmpty(t)
 	defer s.Close()
 	const channel = 7
 	space := memorytest.Embedder{}.Space()

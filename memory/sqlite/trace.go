@@ -24,7 +24,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	}
 	d, err := t.decisions()
 	if err != nil {
-		return err // uncovered: standing has read them
+		return err
 	}
 	if err := t.exec("DELETE FROM trace_source WHERE answer_channel = ? AND answer = ?", int64(trace.Channel), int64(trace.Answer)); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	lost, withdrawn := d.out[member{trace.Guild, trace.Asker}], false
 	for _, source := range sources(trace) {
 		gone, err := t.isLost(trace.Guild, source)
-		if err != nil { // uncovered: standing has asked the same of the answer
+		if err != nil {
 			return err
 		}
 		anew, err := t.isRewritten(source)
@@ -47,7 +47,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 		}
 		gone = gone || anew
 		changed, err := t.isChanged(source)
-		if err != nil { // uncovered: settleRewritten has read messages
+		if err != nil {
 			return err
 		}
 		lost, withdrawn = lost || gone || changed, withdrawn || gone
@@ -184,7 +184,7 @@ func (t *transaction) deleteAnswers(withdrawn bool, query string, args ...any) (
 		var body []byte
 		var trace memory.Trace
 		if err := scan(&body); err != nil {
-			return err // uncovered: everything that can be stored can be read as bytes
+			return err
 		}
 		if err := json.Unmarshal(body, &trace); err != nil {
 			return err

@@ -14,9 +14,10 @@ import (
 
 // vectors are the guilds' vectors that are loaded for searching: a cache of the file's.
 type vectors struct {
-	limit   int64 // bytes; see Options
-	loading chan struct{}
-	loads   sync.WaitGroup // what loads; Close waits for it
+	limit    int64         // bytes; see Options
+	patience time.Duration // evictedPatience, but in tests
+	loading  chan struct{}
+	loads    sync.WaitGroup // what loads; Close waits for it
 
 	mu     sync.Mutex
 	closed bool             // so that nothing is loaded any more
@@ -185,7 +186,7 @@ func (v *vectors) put(stored []storedVector) error {
 	for _, s := range stored {
 		if x := v.loaded(s.segment); x != nil {
 			if err := x.put(s); err != nil {
-				return err // uncovered: chromem-go refuses nothing that has an id and a vector
+				return err
 			}
 		}
 	}

@@ -283,7 +283,7 @@ func (s *Store) publish(ctx context.Context, c changes) error {
 	}
 	s.vectors.remove(c.removed)
 	if err := s.vectors.put(c.stored); err != nil {
-		return err // uncovered: chromem-go refuses nothing that has an id and a vector
+		return err
 	}
 	s.mu.Lock()
 	s.newest = max(s.newest, c.newest)
@@ -346,7 +346,7 @@ func (w *writer) isIdle() bool {
 func (s *Store) emptyLog(now bool) error {
 	ctx, w := context.Background(), &s.writer
 	if _, err := s.write.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
-		return err // uncovered: an idle connection takes a setting
+		return err
 	}
 	defer func() {
 		_, _ = s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", w.patience.Milliseconds()))

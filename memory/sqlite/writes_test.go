@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/internal/fixture"
 	"hark/memory"
 	"hark/memory/memorytest"
 )
@@ -356,7 +357,16 @@ func (s *Store) allSegments(t *transaction) (segments []memory.Segment, err erro
 
 // populated is a store with something for every operation to work on.
 func populated(t *testing.T) *Store {
-	s := open(t, t.TempDir())
+	t.Helper()
+	return open(t, fixture.Dir(t, "populated", func(dir string) {
+		s := openOnce(t, dir)
+		populate(t, s)
+		closed(t, s)
+	}))
+}
+
+func populate(t *testing.T, s *Store) {
+	t.Helper()
 	for n := range 30 {
 		apply(t, s, posted(general, n, fmt.Sprintf("number%d of the messages", n)))
 	}
@@ -366,5 +376,4 @@ func populated(t *testing.T) *Store {
 	if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Parts: []memory.MessageID{id(72)}, Question: id(6), Prompt: sentPrompt("number", 1)}); err != nil {
 		t.Fatal(err)
 	}
-	return s
 }
