@@ -44,6 +44,9 @@ type Config struct {
 	CatchUp time.Duration
 	// Reconcile is how many of a channel's newest messages are compared with Discord's after a time away; 0: none.
 	Reconcile int
+	// AnswerMissed is how old a question may be that was missed, or whose answer was cut short when the process ended, to be
+	// answered all the same; 0: such questions aren't answered.
+	AnswerMissed time.Duration
 	// EditAnswers is whether answers that used what was forgotten are edited in Discord to say so.
 	EditAnswers bool
 	// NoRecords leaves out the records of the calls that answers took.
@@ -98,6 +101,7 @@ type missing interface {
 	Guilds(ctx context.Context) ([]memory.GuildID, error)
 	HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error)
 	Gaps(ctx context.Context) ([]memory.Gap, error)
+	Questions(ctx context.Context) ([]memory.OpenQuestion, error)
 	// Log is a channel's messages with after < id <= until, by id, the first limit of them.
 	Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
@@ -325,6 +329,10 @@ func (b *Bot) Run(ctx context.Context) error {
 		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, arrived: b.arrived,
 	}
 	b.commands = newCommands(b)
+	open, err := b.memory.Questions(ctx) // before there are new ones
+	if err != nil {
+		b.log.Error().Err(err).Msg("couldn't read which questions are open; trying at the next start")
+	}
 	var writer, helper sync.WaitGroup
 	writer.Go(func() {
 		if left := b.pump.run(drain); left > 0 {
@@ -332,6 +340,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		}
 	})
 	helper.Go(func() { b.commands.run(work) })
+	helper.Go(func() { b.resume(work, last, open) })
 	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.ask) })
 	helper.Go(func() {
 		every(work, b.timing.look, b.lives.wake, func(ctx context.Context) {

@@ -44,10 +44,13 @@ func (o owned) id(name string) string {
 
 func short36(n int64) string { return strconv.FormatInt(n, 36) }
 
-// ownedBy reads a button's id. What isn't one is nobody's.
-func ownedBy(x *exchange) owned {
+// ownedBy is what the id of the button tells that was pressed.
+func ownedBy(x *exchange) owned { return readOwned(x.args()) }
+
+// readOwned reads what stands after the name in a button's id. What isn't one is nobody's.
+func readOwned(args []string) owned {
 	var numbers []int64
-	for _, arg := range x.args() {
+	for _, arg := range args {
 		n, err := strconv.ParseInt(arg, 36, 64)
 		if err != nil {
 			return owned{}

@@ -62,6 +62,7 @@ func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 	if !c.bot.enqueue(a) {
 		return sheet{}, busyNow
 	}
+	c.bot.queue.put(item{events: []memory.Event{a.opened()}})
 	return sheet{}, errShown
 }
 

@@ -53,6 +53,22 @@ func (n *notebook) HeardUntil(_ context.Context, guild memory.GuildID) (map[memo
 	return until, n.readFails
 }
 
+func (n *notebook) Questions(context.Context) (open []memory.OpenQuestion, _ error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, e := range n.events {
+		switch e := e.(type) {
+		case memory.QuestionOpened:
+			if !slices.Contains(open, e.Question) {
+				open = append(open, e.Question)
+			}
+		case memory.QuestionClosed:
+			open = slices.DeleteFunc(open, func(q memory.OpenQuestion) bool { return q.Channel == e.Channel && q.ID == e.ID })
+		}
+	}
+	return open, nil
+}
+
 func (n *notebook) Gaps(context.Context) ([]memory.Gap, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

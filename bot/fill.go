@@ -36,6 +36,8 @@ type filler struct {
 	tasks   []task
 	watched map[*watching]bool
 
+	asked []*ask // what messages ask that were missed and are about to be logged
+
 	later map[gapKey]time.Time // gaps that are left alone until then
 	told  time.Time
 	tally tally
@@ -206,9 +208,10 @@ func (f *filler) report(what string, left int) {
 
 // page fetches the next page of a gap. What can't be had for good ends the gap; what may be had later is left alone.
 func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
+	f.asked = nil
 	events, n, done, err := f.read(ctx, g)
 	if err == nil {
-		err = f.bot.commit(ctx, events)
+		err = f.commit(ctx, events)
 	}
 	if err != nil {
 		f.failed(ctx, err, "couldn't fetch what is missing yet")
@@ -266,7 +269,9 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (events []memory.Event,
 			continue
 		}
 		before := len(events)
-		events = f.tell(events, w)
+		if events = f.tell(events, w); !g.Past {
+			f.ask(w)
+		}
 		if len(events) > before {
 			n++
 		}
@@ -329,6 +334,27 @@ func (f *filler) tell(events []memory.Event, w *wireMessage) []memory.Event {
 		}
 	}
 	return append(events, out.events...)
+}
+
+// ask takes note of what a message that was missed asks Hark.
+func (f *filler) ask(w *wireMessage) {
+	if a := f.convert.question(w); a != nil && f.bot.isFresh(a) {
+		f.asked = append(f.asked, a)
+	}
+}
+
+// commit has events logged, and what was asked meanwhile answered.
+func (f *filler) commit(ctx context.Context, events []memory.Event) error {
+	for _, a := range f.asked {
+		events = append(events, a.opened())
+	}
+	if err := f.bot.commit(ctx, events); err != nil {
+		return err
+	}
+	for _, a := range f.asked {
+		f.bot.take(ctx, a)
+	}
+	return nil
 }
 
 // fetch is a page of a channel's messages, oldest first: those next to id, before or after it, or the newest if id is 0.

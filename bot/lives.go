@@ -136,7 +136,7 @@ func (l *lives) add(a *ask) *life {
 			}
 		}
 	}
-	known := &life{ask: a, text: maphash.String(l.seed, a.text)}
+	known := &life{ask: a, text: maphash.String(l.seed, a.text), shown: a.shown}
 	l.of[a.id] = known
 	return known
 }
@@ -177,6 +177,14 @@ func (l *lives) begin(ctx context.Context, id memory.MessageID, parent memory.Ch
 	ctx, known.halt = context.WithCancelCause(ctx)
 	a := *known.ask // the caller's own, since the question may be edited meanwhile
 	return ctx, &a, known.shown
+}
+
+// isOpen reports whether a question waits or is being answered.
+func (l *lives) isOpen(id memory.MessageID) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := l.of[id]
+	return known != nil && known.state != over
 }
 
 // fate is what became of a question while it was being answered: errAnew, errUnasked, or nil if it is as it was.

@@ -29,6 +29,8 @@ type ask struct {
 
 	edited time.Time // of the version that is asked
 
+	shown []memory.MessageID // what shows an answer that was cut short
+
 	again   bool   // it was said before: its text changed, or it is asked once more
 	unasked bool   // nothing is asked any more: the mention was taken away
 	brief   bool   // only its text is known

@@ -172,13 +172,17 @@ type commit struct {
 func (c *commit) unask(events []memory.Event) {
 	for _, e := range events {
 		c.asks = slices.DeleteFunc(c.asks, func(a *ask) bool {
+			gone := false
 			switch e := e.(type) {
 			case memory.Deleted:
-				return a.channel == e.Channel && slices.Contains(e.IDs, a.id)
+				gone = a.channel == e.Channel && slices.Contains(e.IDs, a.id)
 			case memory.ChannelDeleted:
-				return a.channel == e.Channel
+				gone = a.channel == e.Channel
 			}
-			return false
+			if gone {
+				c.events = append(c.events, a.closed())
+			}
+			return gone
 		})
 	}
 }
@@ -211,6 +215,9 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 	}
 	if c.ask != nil {
 		out.asks = append(out.asks, c.ask)
+		if !c.ask.unasked {
+			out.events = append(out.events, c.ask.opened())
+		}
 	}
 	if c.present == nil && c.away == 0 && c.sighting == nil {
 		return nil

@@ -23,6 +23,7 @@ func (f *filler) compare(ctx context.Context, t task) error {
 	if err != nil {
 		return err
 	}
+	f.asked = nil
 	var events []memory.Event
 	gone := memory.Deleted{Guild: t.visit.guild, Channel: t.channel}
 	for _, m := range ours {
@@ -41,6 +42,7 @@ func (f *filler) compare(ctx context.Context, t task) error {
 		known := slices.ContainsFunc(ours, func(m memory.Message) bool { return m.ID == id })
 		if w := theirs[id]; after > 0 && id > after && !known {
 			events = f.tell(events, &w)
+			f.ask(&w)
 			f.tally.messages++
 		}
 	}
@@ -51,7 +53,7 @@ func (f *filler) compare(ctx context.Context, t task) error {
 	if len(events) == 0 {
 		return nil
 	}
-	return f.bot.commit(ctx, events)
+	return f.commit(ctx, events)
 }
 
 // newest are Discord's newest messages of a channel, down to one or as many as are to be compared. All that there are

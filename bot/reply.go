@@ -133,9 +133,11 @@ func (b *Bot) takeAway(last context.Context, d *delivery, a *ask) {
 		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't take an answer back")
 		b.lives.orphan(a.channel, d.ids())
 	}
+	events := []memory.Event{a.closed()}
 	if len(ids) > 0 {
-		_ = b.commit(last, []memory.Event{memory.Deleted{Guild: a.guild, Channel: a.channel, IDs: ids}})
+		events = append(events, memory.Deleted{Guild: a.guild, Channel: a.channel, IDs: ids})
 	}
+	_ = b.commit(last, events)
 }
 
 // await is what came of a question. Once ctx has ended an Answerer has a moment to come to an end as well.

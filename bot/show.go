@@ -22,7 +22,7 @@ func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace 
 		shown = b.propose(last, a, proposals)
 	} else {
 		b.undelivered(last, a, err, "couldn't show an answer")
-		if unfit(err) {
+		if unfit(err) && (len(d.parts) == 0 || d.isWritten()) {
 			trace, d.buttons = memory.Trace{}, nil
 			sentence := []string{b.localeIn(last, a.guild, a.channel).text(cantShow)}
 			if len(d.parts) == 0 || d.finish(last, sentence) != nil {
@@ -50,10 +50,7 @@ func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Tra
 	if len(d.parts) > 0 {
 		trace.Answer = d.parts[0].id
 	}
-	if events = append(events, b.called(a, trace)...); len(events) == 0 {
-		return
-	}
-	_ = b.commit(last, events)
+	_ = b.commit(last, append(append(events, b.called(a, trace)...), a.closed()))
 	if trace.Answer != 0 && trace.Asker != 0 {
 		b.account(trace)
 	}

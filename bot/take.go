@@ -10,23 +10,32 @@ import (
 	"hark/memory"
 )
 
-// take has a question answered, unless it was taken before, or too much is asked. It waits for nobody.
-func (b *Bot) take(last context.Context, a *ask) {
+// take has a question answered, unless it was taken before, or too much is asked, and reports whether it will be. It waits for
+// nobody.
+func (b *Bot) take(last context.Context, a *ask) bool {
+	taken := b.put(last, a)
+	if !b.lives.isOpen(a.id) {
+		b.queue.put(item{events: []memory.Event{a.closed()}})
+	}
+	return taken
+}
+
+func (b *Bot) put(last context.Context, a *ask) bool {
 	if a.unasked {
 		b.lives.quit(a.id)
-		return
+		return false
 	}
 	if isNew := b.desk.isNew(a.id); !isNew && !a.again {
-		return
+		return false
 	}
 	if b.isSilent(last, a.guild, a.channel) {
-		return
+		return false
 	}
 	if a = b.lives.hear(a); a == nil {
-		return
+		return false
 	}
 	if b.isPaused(last, a) {
-		return
+		return false
 	}
 	if h := b.tooOften(last, a); h != nil {
 		b.lives.refuse(a.id)
@@ -34,9 +43,9 @@ func (b *Bot) take(last context.Context, a *ask) {
 		if b.limiter.isFirst(b.whom(a, h.of), a.when(), h) {
 			b.desk.tell(func() { b.say(last, a, "l", limitReached(b.localeIn(last, a.guild, a.channel), h)) })
 		}
-		return
+		return false
 	}
-	b.enqueue(a)
+	return b.enqueue(a)
 }
 
 // enqueue has a question answered that may be asked, if not too many wait, and reports whether it will be.

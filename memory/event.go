@@ -191,6 +191,17 @@ type (
 		Through MessageID
 	}
 
+	// QuestionOpened says that Hark was asked something by a message that it hasn't answered yet. It is told with the message's
+	// own Posted, so that a question survives the process, and again when the question is to be answered anew.
+	QuestionOpened struct{ Question OpenQuestion }
+
+	// QuestionClosed says that a question was answered, or won't be: told with the answer's own Posted, if there is one. Of
+	// QuestionOpened and QuestionClosed the one applied last holds: one process tells both, in order.
+	QuestionClosed struct {
+		Channel ChannelID
+		ID      MessageID
+	}
+
 	// Marked says that Discord shows of a withdrawn answer that it was withdrawn, or shows it no more.
 	Marked struct {
 		Channel ChannelID
@@ -222,4 +233,6 @@ func (Asked) isEvent()          {}
 func (Opted) isEvent()          {}
 func (GapFound) isEvent()       {}
 func (GapFilled) isEvent()      {}
+func (QuestionOpened) isEvent() {}
+func (QuestionClosed) isEvent() {}
 func (Marked) isEvent()         {}

@@ -104,6 +104,8 @@ type Store interface {
 	HeardUntil(ctx context.Context, guild GuildID) (map[ChannelID]MessageID, error)
 	// Gaps are the gaps that aren't filled, those that were missed before those that were asked for.
 	Gaps(ctx context.Context) ([]Gap, error)
+	// Questions are those that are open, by id. One goes with its message, and with all of its author, channel or guild.
+	Questions(ctx context.Context) ([]OpenQuestion, error)
 	// WaitingIn is how many of the segments that Waiting counts are a guild's.
 	WaitingIn(ctx context.Context, guild GuildID) (int, error)
 	// OptedOut reports whether somebody has opted out in a guild.

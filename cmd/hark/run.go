@@ -185,7 +185,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	limitMemory(cfg)
 	door, err := bot.New(bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
-		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
+		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile, AnswerMissed: cfg.Discord.AnswerMissed.Duration,
 		EditAnswers: cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0, SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg), Retention: cfg.Memory.Retention.Duration,
 		Version: buildVersion(), Health: a.health, Privacy: privacy(cfg), DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
 	}, timedLog{a.store, a.meters}, a.answers, r.log)

@@ -41,6 +41,7 @@ func (s *settings) check(c *Config) {
 	s.want(c.Search.RerankTimeout.Duration > 0, "search.rerank_timeout", `a time above 0, such as "2s"`)
 	s.wantOneOf(c.Memory.Start, "memory.start", "ask", "on")
 	const span = `a time such as "30d" or "12h", or 0`
+	s.want(c.Discord.AnswerMissed.Duration >= 0, "discord.answer_missed", span)
 	s.want(c.Memory.Retention.Duration >= 0, "memory.retention", span)
 	s.want(c.Memory.TraceRetention.Duration >= 0, "memory.trace_retention", span)
 	s.want(c.Memory.RecordsAge.Duration >= 0, "memory.records_retention", span)

@@ -35,7 +35,8 @@ type Discord struct {
 	Token  Secret `toml:"token" help:"The bot's token, from the Bot page of the developer portal. Better kept in HARK_DISCORD_TOKEN, or in the file that HARK_DISCORD_TOKEN_FILE names."`
 	APIURL string `toml:"api_url" help:"Where Discord's API is, for those behind a proxy. Empty: at Discord."`
 	// DevGuild is the id of a guild, in decimal, or empty; Guild is the number.
-	DevGuild string `toml:"dev_guild" help:"The id of the only server that is shown Hark's commands, for those who change Hark: there they change at once. Use an application of its own for that: while this is set, no other server and no direct message has the commands, so that nothing is shown twice. When it is empty again, all have them after the next start, and that server's own are removed, if the bot is in at most 20 servers. Empty: all servers."`
+	DevGuild     string   `toml:"dev_guild" help:"The id of the only server that is shown Hark's commands, for those who change Hark: there they change at once. Use an application of its own for that: while this is set, no other server and no direct message has the commands, so that nothing is shown twice. When it is empty again, all have them after the next start, and that server's own are removed, if the bot is in at most 20 servers. Empty: all servers."`
+	AnswerMissed Duration `toml:"answer_missed" help:"How old a question may be that was asked while Hark was away, or whose answer was cut short when it ended, to be answered after the start. Older ones aren't answered. 0: none are."`
 	// Operator is for people to read, as /privacy shows it.
 	Operator string `toml:"operator" help:"Who runs this Hark and how they can be reached, in a sentence, as \"/privacy\" shows it to members: a name, an address or a link. Empty: it says that nobody has said so."`
 }
@@ -175,6 +176,7 @@ func Default() Config {
 	const openAI = "https://api.openai.com/v1"
 	return Config{
 		Data:      "./data",
+		Discord:   Discord{AnswerMissed: Duration{10 * time.Minute}},
 		LLM:       LLM{BaseURL: openAI, MaxTokens: 1000, Timeout: Duration{time.Minute}},
 		Embedding: Embedding{BaseURL: openAI},
 		Search:    Search{RerankTimeout: Duration{2 * time.Second}},

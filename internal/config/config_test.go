@@ -124,6 +124,7 @@ builder.cache_ttl = "1m"
 token = " abc "
 api_url = "http://127.0.0.1:1"
 dev_guild = "81384788765712384"
+answer_missed = "5m"
 operator = " Ann,\tann@example.org "
 [llm]
 base_url = "http://localhost:11434/v1"
@@ -212,7 +213,7 @@ format = "json"
 	number := func(n int) *int { return &n }
 	want := Config{
 		Data:    "/srv/hark",
-		Discord: Discord{NewSecret("abc"), "http://127.0.0.1:1", "81384788765712384", "Ann, ann@example.org"},
+		Discord: Discord{NewSecret("abc"), "http://127.0.0.1:1", "81384788765712384", Duration{5 * time.Minute}, "Ann, ann@example.org"},
 		LLM: LLM{"http://localhost:11434/v1", NewSecret("k"), "qwen3", 77, 8192, &warm, Duration{90 * time.Second}, true, title,
 			Fallback{"small", "http://localhost:11434/v1", NewSecret("k"), true, &warm, title},
 			[]Model{

@@ -141,6 +141,30 @@ var hearingPromises = []promise{
 		}
 		t.same("of a channel that isn't known", t.log(nowhere), []memory.Message(nil))
 	}},
+	{"a question is open until it is closed, deleted or forgotten", func(t *trial) {
+		open := func() []memory.MessageID {
+			var ids []memory.MessageID
+			for _, q := range got(t.store.Questions(t.ctx))(t) {
+				t.same("where it was asked", q, memory.OpenQuestion{Guild: guild, Channel: general, ID: q.ID})
+				ids = append(ids, q.ID)
+			}
+			return ids
+		}
+		ask := func(n int, author memory.UserID) {
+			t.apply(memory.Posted{Message: said(general, id(n), author, "when?")}, memory.QuestionOpened{Question: memory.OpenQuestion{Guild: guild, Channel: general, ID: id(n)}})
+		}
+		for n, author := range map[int]memory.UserID{1: ben, 2: ben, 3: ben, 4: ada, 5: ben} {
+			ask(n, author)
+		}
+		ask(5, ben) // once more
+		t.same("asked", open(), []memory.MessageID{id(1), id(2), id(3), id(4), id(5)})
+		t.apply(memory.QuestionClosed{Channel: general, ID: id(1)}, memory.QuestionClosed{Channel: staff, ID: id(3)})
+		t.delete(general, id(2))
+		t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
+		t.same("of which are left", open(), []memory.MessageID{id(3), id(5)})
+		t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later})
+		t.same("after the channel is forgotten", len(open()), 0)
+	}},
 }
 
 // listensFrom fails the test unless nothing said in these channels before at counts as missing, and all after it does.

@@ -51,6 +51,7 @@ type model struct {
 	limits      map[limited]memory.LimitChosen
 	spent       map[asked]memory.Spent
 	gaps        map[gapKey]memory.Gap
+	open        map[place]memory.OpenQuestion
 	learn       map[member]memory.Learn // of a guild under no user
 	learned     map[memory.ChannelID]memory.MessageID
 	forgettings []*forgetting
@@ -75,6 +76,7 @@ func newModel() *model {
 		choices:  map[chosen]memory.Chose{},
 		settings: map[set]memory.SettingChosen{},
 		gaps:     map[gapKey]memory.Gap{},
+		open:     map[place]memory.OpenQuestion{},
 		learn:    map[member]memory.Learn{},
 		learned:  map[memory.ChannelID]memory.MessageID{},
 		limits:   map[limited]memory.LimitChosen{},
@@ -106,6 +108,10 @@ func (m *model) apply(events ...memory.Event) {
 			m.keepRecord(e.Record)
 		case memory.GapFound, memory.GapFilled:
 			m.applyGap(e)
+		case memory.QuestionOpened:
+			m.open[place{e.Question.Channel, e.Question.ID}] = e.Question
+		case memory.QuestionClosed:
+			delete(m.open, place{e.Channel, e.ID})
 		case memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone, memory.Opted, memory.Learn:
 			m.applyPerson(e)
 		case memory.LoreTold:
@@ -236,6 +242,7 @@ func (m *model) delete(at place) { m.remove(at, true) }
 func (m *model) remove(at place, withdrawn bool) {
 	*m.entry(at) = entry{deleted: true}
 	delete(m.names, at)
+	delete(m.open, at)
 	trace, known := m.traces[at]
 	delete(m.traces, at)
 	delete(m.prompts, at)

@@ -41,6 +41,10 @@ func (t *transaction) apply(e *event) error {
 		return t.findGap(v.Gap)
 	case memory.GapFilled:
 		return t.fillGap(v)
+	case memory.QuestionOpened:
+		return t.exec("INSERT OR IGNORE INTO question (channel, id, guild) VALUES (?, ?, ?)", int64(v.Question.Channel), int64(v.Question.ID), int64(v.Question.Guild))
+	case memory.QuestionClosed:
+		return t.exec("DELETE FROM question WHERE channel = ? AND id = ?", int64(v.Channel), int64(v.ID))
 	case memory.Spent:
 		return t.spend(v)
 	case memory.Marked:
@@ -296,7 +300,7 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, wi
 	if err := t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channelID), int64(id)); err != nil {
 		return err
 	}
-	for _, table := range []string{"early_edit", "called", "star", "taken", "rewritten"} {
+	for _, table := range []string{"early_edit", "called", "star", "taken", "rewritten", "question"} {
 		if err := t.exec("DELETE FROM "+table+" WHERE channel = ? AND id = ?", int64(channelID), int64(id)); err != nil {
 			return err
 		}

@@ -194,7 +194,7 @@ func (b *beginning) dropNotes() error {
 		which, args = "channel IN (SELECT value FROM json_each(?1)) AND id < ?2", b.args()[:2]
 		facts = "channel IN (SELECT value FROM json_each(?1)) AND message < ?2"
 	}
-	for _, table := range []string{"called", "star", "rewritten", "early_edit"} {
+	for _, table := range []string{"called", "star", "rewritten", "question", "early_edit"} {
 		if err := b.exec("DELETE FROM "+table+" WHERE "+which, args...); err != nil {
 			return err
 		}

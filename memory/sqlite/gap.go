@@ -41,6 +41,24 @@ func (s *Store) Gaps(ctx context.Context) ([]memory.Gap, error) {
 	return gaps, nil
 }
 
+// Questions implements memory.Store.
+func (s *Store) Questions(ctx context.Context) ([]memory.OpenQuestion, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT guild, channel, id FROM question ORDER BY id, channel")
+	var open []memory.OpenQuestion
+	if err == nil {
+		err = eachRow(rows, func(scan func(...any) error) error {
+			var q memory.OpenQuestion
+			err := scan(&q.Guild, &q.Channel, &q.ID)
+			open = append(open, q)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read which questions are open: %w", explain(err))
+	}
+	return open, nil
+}
+
 // HeardUntil implements memory.Store.
 func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error) {
 	heard := map[memory.ChannelID]memory.MessageID{}

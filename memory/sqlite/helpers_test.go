@@ -159,7 +159,7 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 
 // tables are all that hold something, by what orders their rows; meta's name of the last writer isn't told.
 var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
-	"segment", "vector", "vector_next", "trace", "trace_source", "prompt", "record", "fulltext_docsize", "opted", "fact", "lore", "lore_source", "summary", "summary_source", "condensed", "condensed_source", "star", "gap", "forgetting",
+	"segment", "vector", "vector_next", "trace", "trace_source", "prompt", "record", "fulltext_docsize", "opted", "fact", "lore", "lore_source", "summary", "summary_source", "condensed", "condensed_source", "star", "question", "gap", "forgetting",
 	"withdrawn", "taken", "learn", "doomed", "setting", "role_limit", "spent", "meta WHERE key NOT IN ('writer', 'scrubbed', 'fingerprints')"}
 
 // dump is all that a file holds.

@@ -180,6 +180,12 @@ CREATE TABLE star ( -- message.starred has what it says of messages that are the
   PRIMARY KEY (channel, id)
 ) WITHOUT ROWID;
 
+CREATE TABLE question ( -- asked and not answered yet
+  channel INTEGER NOT NULL, -- the id
+  id      INTEGER NOT NULL,
+  guild   INTEGER NOT NULL,
+  PRIMARY KEY (channel, id)
+) WITHOUT ROWID;
 CREATE TABLE gap (
   channel INTEGER NOT NULL, -- the id
   until   INTEGER NOT NULL,

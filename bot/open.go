@@ -1,0 +1,158 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bwmarrin/discordgo"
+
+	"hark/memory"
+)
+
+// The log keeps which questions are open, so that each is answered once, whenever the process ends. A question is opened in
+// the commit that logs its message, and closed in the one that logs its answer.
+
+func (a *ask) opened() memory.Event {
+	return memory.QuestionOpened{Question: memory.OpenQuestion{Guild: a.guild, Channel: a.channel, ID: a.id}}
+}
+
+func (a *ask) closed() memory.Event { return memory.QuestionClosed{Channel: a.channel, ID: a.id} }
+
+// resume takes up the questions that an earlier process left open: those asked lately are answered, in the place of what is
+// shown of an answer. Of others, what is shown is marked as cut short. It returns when all are taken up, or ctx ends.
+func (b *Bot) resume(ctx, last context.Context, open []memory.OpenQuestion) {
+	byGuild := map[memory.GuildID][]memory.OpenQuestion{}
+	for _, q := range open {
+		byGuild[q.Guild] = append(byGuild[q.Guild], q)
+	}
+	var guilds sync.WaitGroup
+	for guild, questions := range byGuild {
+		guilds.Go(func() {
+			for b.settled(ctx, guild) != nil {
+				if ctx.Err() != nil {
+					return
+				}
+			}
+			for _, q := range questions {
+				if err := b.takeUp(ctx, last, q); err != nil && ctx.Err() == nil {
+					b.log.Warn().Err(redact(err)).Int64("question", int64(q.ID)).Msg("couldn't take up an open question; trying at the next start")
+				}
+			}
+		})
+	}
+	guilds.Wait()
+}
+
+// takeUp has an open question answered, or marks its answer as cut short.
+func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
+	a, err := b.fetchQuestion(ctx, q)
+	if err != nil {
+		return err
+	}
+	if a == nil { // deleted, or it asks nothing any more
+		a = &ask{id: q.ID, guild: q.Guild, channel: q.Channel, unasked: true}
+	}
+	shown, err := b.cutShort(ctx, q)
+	if err != nil {
+		return err
+	}
+	for _, m := range shown {
+		a.shown = append(a.shown, memory.MessageID(m.ID))
+	}
+	if !a.unasked && b.isFresh(a) && b.take(last, a) {
+		return nil
+	}
+	if len(shown) > 0 {
+		if err := b.markCut(ctx, a, shown); err != nil && !errors.Is(err, errGone) {
+			return err
+		}
+	}
+	return b.commit(ctx, []memory.Event{a.closed()})
+}
+
+// isFresh reports whether a question that was missed is still to be answered.
+func (b *Bot) isFresh(a *ask) bool {
+	return a.id > memory.FirstMessageID(b.now().Add(-b.cfg.AnswerMissed))
+}
+
+// fetchQuestion is what an open question asks now; nil if it asks nothing, or isn't there any more.
+func (b *Bot) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ask, error) {
+	address := discordgo.EndpointChannelMessage(q.Channel.String(), q.ID.String())
+	var w wireMessage
+	err := b.rest.call(ctx, http.MethodGet, address, discordgo.EndpointChannelMessage(q.Channel.String(), ""), nil, &w)
+	switch {
+	case denied(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("fetch question %d: %w", q.ID, err)
+	}
+	w.Guild, w.Channel = snowflake(q.Guild), snowflake(q.Channel)
+	return b.filler.convert.question(&w), nil
+}
+
+// cutShort are the messages of an answer that was being written when the process ended: one has a button to stop it, which
+// names the question and those before it.
+func (b *Bot) cutShort(ctx context.Context, q memory.OpenQuestion) (shown []answerMessage, err error) {
+	bucket := discordgo.EndpointChannelMessages(q.Channel.String())
+	var page []answerMessage
+	err = b.rest.call(ctx, http.MethodGet, fmt.Sprintf("%s?limit=%d&after=%d", bucket, pageSize, q.ID), bucket, nil, &page)
+	switch {
+	case denied(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for an answer to question %d: %w", q.ID, err)
+	}
+	slices.SortFunc(page, func(a, b answerMessage) int { return int(a.ID - b.ID) })
+	for _, m := range page {
+		o := m.stops()
+		if memory.UserID(m.Author.ID) != b.self || o.question != q.ID {
+			continue
+		}
+		for _, id := range append(o.before, memory.MessageID(m.ID)) {
+			i := slices.IndexFunc(page, func(p answerMessage) bool {
+				return memory.MessageID(p.ID) == id && memory.UserID(p.Author.ID) == b.self
+			})
+			if i >= 0 {
+				shown = append(shown, page[i])
+			}
+		}
+	}
+	return shown, nil
+}
+
+// answerMessage is a message that may show an answer.
+type answerMessage struct {
+	ID         snowflake   `json:"id"`
+	Author     wireUser    `json:"author"`
+	Content    string      `json:"content"`
+	Components []component `json:"components"`
+}
+
+// stops is what the button tells that stops the answer being written in m, if m has one.
+func (m *answerMessage) stops() owned {
+	for _, row := range m.Components {
+		for _, c := range row.Components {
+			if name, args, _ := strings.Cut(c.CustomID, ":"); name == buttonStop {
+				return readOwned(strings.Split(args, ":"))
+			}
+		}
+	}
+	return owned{}
+}
+
+// markCut has the last message of an answer say that it was cut short.
+func (b *Bot) markCut(ctx context.Context, a *ask, shown []answerMessage) error {
+	l, end := b.localeIn(ctx, a.guild, a.channel), shown[len(shown)-1]
+	o := end.stops()
+	tail := l.text(interrupted, l.phrase(notWriting))
+	content := split(memory.Clean(end.Content), messageLimit-units(tail)-1, nil)[0].String() + "\n" + tail
+	t := b.thread(a, "c")
+	t.asker = o.asker
+	_, err := t.edit(ctx, memory.MessageID(end.ID), content, o.done(l, false), nil)
+	return err
+}

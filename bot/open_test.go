@@ -1,0 +1,147 @@
+package bot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// closed waits until no question is open.
+func (s *scene) closed(t *testing.T) {
+	t.Helper()
+	s.log.wait(t, "all questions to be closed", func() bool {
+		open, _ := s.log.Questions(t.Context())
+		return len(open) == 0
+	})
+}
+
+// replies are what Hark's messages in the channel read that aren't deleted.
+func (s *scene) replies() (texts []string) {
+	for _, m := range s.discord.Sent(s.channel) {
+		if !m.Deleted {
+			texts = append(texts, m.Content)
+		}
+	}
+	return texts
+}
+
+// What was asked while Hark was away is answered if it isn't long ago: the oldest first, each once.
+func TestMissedQuestionsAreAnswered(t *testing.T) {
+	t.Parallel()
+	s := catching(t)
+	s.oracle.answer = takes(1)
+	s.run(t).ready(t)
+	s.ask("heard?")
+	s.answered(t, s.channel, "re: heard?")
+	s.stop(t)
+	s.discord.Advance(time.Hour)
+	s.ask("too long ago?")
+	s.discord.Advance(11 * time.Minute)
+	gone := s.ask("deleted?")
+	s.ask("first?")
+	s.ask("second?")
+	s.discord.Delete(s.channel, gone.ID)
+	s.resume(t, Config{CatchUp: month, Reconcile: 500, AnswerMissed: 10 * time.Minute})
+	s.answered(t, s.channel, "re: first?")
+	s.answered(t, s.channel, "re: second?")
+	s.filled(t)
+	s.closed(t)
+	s.stop(t)
+	s.resume(t, Config{CatchUp: month, Reconcile: 500, AnswerMissed: 10 * time.Minute}).ready(t)
+	s.ask("later?")
+	s.answered(t, s.channel, "re: later?")
+	s.idle(t)
+	if got := fmt.Sprint(s.replies()); got != "[re: heard? re: first? re: second? re: later?]" {
+		t.Errorf("the answers are %s", got)
+	}
+}
+
+// opens makes a scene with a question that the process before left open, and a part of an answer with a button to stop it.
+func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump discordtest.Sent) {
+	t.Helper()
+	s = catching(t).run(t).ready(t)
+	if err := s.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	q = s.ask("when?")
+	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID), channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
+	said := memory.Posted{Live: true, Message: memory.Message{ID: a.id, Guild: a.guild, Channel: a.channel, Author: a.asker, Content: q.Content}}
+	if err := s.log.Apply(t.Context(), said, a.opened()); err != nil {
+		t.Fatal(err)
+	}
+	if begun {
+		d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
+		d.buttons = a.buttons(locale{}, false)
+		if _, err := d.step(t.Context(), []string{strings.Repeat("a", 2000), "On Fri"}, nil, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.step(t.Context(), []string{strings.Repeat("a", 2000), "On Fri"}, nil, false); err != nil {
+			t.Fatal(err)
+		}
+		stump = s.discord.Sent(s.channel)[1]
+	}
+	return s, q, stump
+}
+
+func TestQuestionsLeftOpenAreAnswered(t *testing.T) {
+	t.Parallel()
+	for _, begun := range []bool{false, true} {
+		t.Run(fmt.Sprint(begun), func(t *testing.T) {
+			t.Parallel()
+			s, q, _ := opens(t, begun)
+			s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
+			m := s.answered(t, s.channel, "Friday")
+			s.closed(t)
+			s.idle(t)
+			if m.Reference == nil || m.Reference.MessageID != q.ID || len(s.replies()) != 1 {
+				t.Errorf("answered by %+v among %q", m, s.replies())
+			}
+		})
+	}
+}
+
+func TestAnswersCutShortLongAgoAreMarked(t *testing.T) {
+	t.Parallel()
+	s, _, stump := opens(t, true)
+	s.discord.Advance(time.Hour)
+	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
+	s.closed(t)
+	now := s.now(stump.Message)
+	want := "On Fri\n" + locale{}.text(interrupted, locale{}.phrase(notWriting))
+	if now.Content != want || s.labelsOf(stump.Message) != "Ask again, Delete" || len(s.replies()) != 2 {
+		t.Errorf("shows %q with %s", now.Content, s.labelsOf(stump.Message))
+	}
+	if n := len(s.oracle.questions()); n != 0 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestQuestionsLeftOpenThatAreGone(t *testing.T) {
+	t.Parallel()
+	s, q, stump := opens(t, true)
+	s.discord.Delete(s.channel, q.ID)
+	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
+	s.closed(t)
+	if got := s.labelsOf(stump.Message); strings.Contains(got, "Stop") {
+		t.Errorf("offers %s", got)
+	}
+}
+
+// What Discord doesn't tell now is asked for at the next start.
+func TestQuestionsLeftOpenWhileDiscordFails(t *testing.T) {
+	t.Parallel()
+	s, q, _ := opens(t, false)
+	failing := s.discord.Inject("GET /channels/*/messages/*", attempts, discordtest.ServerError())
+	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
+	failing.WaitHits(attempts)
+	s.out.wait(t, "couldn't take up an open question")
+	s.stop(t)
+	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
+	if m := s.answered(t, s.channel, "Friday"); m.Reference.MessageID != q.ID {
+		t.Errorf("answered by %+v", m)
+	}
+}
