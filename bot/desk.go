@@ -18,7 +18,7 @@ const (
 	parallelAnswers = 16
 	// guildAnswers is how many of them are one guild's, so that there are seats for others.
 	guildAnswers = 8
-	// rememberedQuestions is of how many questions it is known that they were asked already.
+	// rememberedQuestions is of how many questions, at least, it is known that they were asked already.
 	rememberedQuestions = 4096
 )
 
@@ -32,7 +32,7 @@ type desk struct {
 	progress func()
 
 	mu     sync.Mutex
-	asked  map[memory.MessageID]bool
+	asked  [2]map[memory.MessageID]bool // the newer questions first
 	queues map[party]*queued
 	turns  []*queued     // those in which questions wait, whose turn comes first
 	free   int           // seats
@@ -73,7 +73,7 @@ type burst struct {
 // newDesk is a desk that doesn't know yet how to answer.
 func newDesk() *desk {
 	return &desk{
-		asked: map[memory.MessageID]bool{}, queues: map[party]*queued{},
+		asked: [2]map[memory.MessageID]bool{{}, {}}, queues: map[party]*queued{},
 		free: parallelAnswers, ended: make(chan struct{}), progress: func() {},
 	}
 }
@@ -82,13 +82,13 @@ func newDesk() *desk {
 func (d *desk) isNew(id memory.MessageID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.asked[id] {
+	if d.asked[0][id] || d.asked[1][id] {
 		return false
 	}
-	if len(d.asked) >= rememberedQuestions {
-		clear(d.asked)
+	if len(d.asked[0]) >= rememberedQuestions {
+		d.asked = [2]map[memory.MessageID]bool{{}, d.asked[0]}
 	}
-	d.asked[id] = true
+	d.asked[0][id] = true
 	return true
 }
 

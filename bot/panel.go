@@ -125,7 +125,7 @@ func (c *commands) panelText(p *panel) string {
 		lines = []string{p.note, title}
 	}
 	holds := c.bot.choices().In(p.guild, p.at)
-	for _, key := range memory.Settings()[:6] { // those of answers
+	for _, key := range memory.AnswerSettings() {
 		lines = append(lines, fmt.Sprintf("- **%s**: %s (%s)", p.name(key), c.worth(p, key, holds), setFor(p.locale, p.guild, p.at, key)))
 	}
 	for _, line := range c.kept(p) {

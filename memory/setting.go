@@ -25,9 +25,14 @@ const (
 	SettingPast      Setting = "past"      // of a channel: the last message of its past that was still to be fetched when that was stopped; see StopPast
 )
 
+// AnswerSettings are the keys about how answers are made, in the order in which they are told.
+func AnswerSettings() []Setting {
+	return []Setting{SettingModel, SettingPersona, SettingTemperature, SettingTools, SettingMode, SettingLanguage}
+}
+
 // Settings are all keys, in the order in which they are told.
 func Settings() []Setting {
-	return []Setting{SettingModel, SettingPersona, SettingTemperature, SettingTools, SettingMode, SettingLanguage, SettingTimezone, SettingPaused}
+	return append(AnswerSettings(), SettingTimezone, SettingPaused, SettingAnswers, SettingRetention, SettingPast)
 }
 
 // OfGuild reports whether a key is set for whole guilds only. What is set of it for a channel counts nowhere.
