@@ -1,6 +1,8 @@
 package bot
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"hark/internal/discordtest"
+	"hark/internal/wait"
 	"hark/memory"
 )
 
@@ -256,19 +259,43 @@ func TestAPastThatMayNotBeReadIsGivenUp(t *testing.T) {
 func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 150)
-	s.bot.timing.command = 5 * time.Second
 	g := s.gated(1)
 	s.run(t).ready(t)
 	s.waitRegistered()
-	s.discord.Slash(s.channel, s.ana.ID, "hark backfill").Wait()
+	x, c := s.used(s.ana, "limits"), s.bot.commands
+	guild, at, err := c.placed(t.Context(), x, memory.ChannelID(s.channel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := c.bot.filler.watch(guild, at.ID)
+	if err := c.beginBackfill(t.Context(), x, guild, at); err != nil {
+		t.Fatal(err)
+	}
+	limit, late := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.follow(limit, t.Context(), x, at, w, "")
+		ended <- err
+	}()
 	<-g.held
-	s.discord.WaitFor("nobody to watch any more", func() bool {
-		return len(s.watchers()) == 0
-	})
+	late()
+	if err := wait.For(t, "the end of the watch", ended); !errors.Is(err, errShown) {
+		t.Errorf("it ended with %v", err)
+	}
 	s.discord.Advance(20 * time.Minute) // the fake refuses what comes now
 	close(g.open)
 	s.filled(t)
 	s.mirrors(t, s.channel)
+}
+
+// used is a use by somebody of a command that needs nothing, which is answered already.
+func (s *scene) used(who discordtest.User, name string) *exchange {
+	i := s.discord.Slash(s.channel, who.ID, name)
+	i.WaitMessage()
+	s.discord.WaitFor("the bot to be idle", s.bot.idle)
+	x := &exchange{rest: s.bot.rest, came: s.discord.Now()}
+	x.ID, x.Application, x.Token, x.Guild, x.Channel = snowflake(i.ID), snowflake(s.discord.AppID), i.Token, snowflake(s.guild.ID), snowflake(s.channel)
+	return x
 }
 
 func (s *scene) watchers() []*watching {

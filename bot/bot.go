@@ -66,7 +66,7 @@ type Config struct {
 	// Privacy is what /privacy tells of how Hark is run. Bot.Renew changes it, as it does Health.
 	Privacy Privacy
 	// Progress, if not nil, is called whenever something is done that Discord isn't told of: events are committed, the log
-	// fails or works again, a question is over, a forgetting is carried out in Discord, the ids of commands are known. Tests
+	// fails or works again, a question or a command is over, a forgetting is carried out in Discord, the ids of commands are known. Tests
 	// wait by it. It is called from several goroutines and must not wait.
 	Progress func()
 	Client   *http.Client      // for requests; its Transport gets them addressed to APIURL, and those for files
@@ -278,8 +278,11 @@ func (b *Bot) Ready() error {
 // Waiting is how many events are taken in and not yet in the log.
 func (b *Bot) Waiting() int { return b.queue.len() }
 
-// idle reports whether all that was taken in is committed, and no question waits or is being answered.
-func (b *Bot) idle() bool { return b.desk.idle() && b.queue.len() == 0 }
+// idle reports whether all that was taken in is committed, and no question or command waits or is being answered.
+func (b *Bot) idle() bool {
+	// A command may ask a question, an event too, and an answer is committed: each is looked at before what comes of it.
+	return b.commands.undone.Load() == 0 && b.queue.len() == 0 && b.desk.idle() && b.queue.len() == 0
+}
 
 func (b *Bot) setState(err error) {
 	b.state.Store(&err)

@@ -17,7 +17,7 @@ import (
 // limitedTo is a scene, not running yet, with these limits.
 func limitedTo(t *testing.T, l Limits) *scene {
 	t.Helper()
-	s := set(t, discordtest.WithTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))) // not at the turn of a day
+	s := set(t)
 	return s.with(t, Config{Token: s.discord.Token, Limits: l})
 }
 
@@ -323,6 +323,7 @@ func TestBurstOverManyChannels(t *testing.T) {
 		}
 		most = max(most, now)
 		mu.Unlock()
+		s.discord.Poke()
 		<-release
 		mu.Lock()
 		defer mu.Unlock()

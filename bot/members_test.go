@@ -211,58 +211,41 @@ func TestForgettingShowsHowFarItIs(t *testing.T) {
 	}
 }
 
+// Discord counts from the use, however long it waited for the log. The forgetting goes on all the same.
 func TestForgettingGoesOnWithoutBeingWatched(t *testing.T) {
 	t.Parallel()
-	s := asking(t)
-	s.bot.timing.command = 2 * time.Second
-	s.run(t).ready(t)
+	s := asking(t).run(t).ready(t)
 	s.waitRegistered()
 	s.log.forgetting.steps, s.log.forgetting.fails = make(chan int), errDown
-	i := s.discord.Click(s.use(t, s.bo, "memory forget").Message, s.bo.ID, confirmForget)
-	s.discord.WaitFor("the last word", func() bool { return i.WaitMessage().Content == goesOn })
-	s.log.forgetting.steps <- 99 // it is still at it
-	close(s.log.forgetting.steps)
-	s.out.wait(t, "couldn't forget all at once")
-	if i.WaitMessage().Content != goesOn {
-		t.Errorf("something was said after it: %q", i.WaitMessage().Content)
-	}
-}
-
-// Discord counts from the use, however long it waited for the log.
-func TestForgettingThatWaitedForTheLogIsWatchedNoLonger(t *testing.T) {
-	t.Parallel()
-	s := asking(t)
-	s.bot.timing.command, s.bot.now = 10*time.Minute, s.discord.Now
-	s.run(t).ready(t)
-	s.waitRegistered()
-	s.log.forgetting.steps = make(chan int)
-	i := s.discord.Slash(s.channel, s.bo.ID, "memory forget")
-	i.WaitMessage()
-	x := &exchange{rest: s.bot.rest, came: s.discord.Now().Add(-10 * time.Minute)}
-	x.ID, x.Application, x.Token = snowflake(i.ID), snowflake(s.discord.AppID), i.Token
-	edits := func() (n int) {
+	x := s.used(s.bo, "limits")
+	x.came = s.discord.Now().Add(-s.bot.timing.command)
+	edits := func() (texts []string) {
 		for _, r := range s.discord.Requests() {
-			if r.Method == "PATCH" && strings.Contains(r.Path, i.Token) {
-				n++
+			if r.Method == "PATCH" && strings.Contains(r.Path, x.Token) {
+				texts = append(texts, string(r.Body))
 			}
 		}
-		return n
+		return texts
 	}
-	before := edits()
+	before := len(edits())
 	ended := make(chan error, 1)
 	go func() {
 		_, err := s.bot.commands.forgetting(context.Background(), x, memory.Forgetting{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Why: memory.WhyMember, At: s.discord.Now()}, x.receipt)
 		ended <- err
 	}()
-	for step := range 20 {
+	s.discord.WaitFor("the last word", func() bool { return len(edits()) > before })
+	for step := range 20 { // it is still at it
 		s.log.forgetting.steps <- 40 + step
 	}
 	close(s.log.forgetting.steps)
 	if err := <-ended; !errors.Is(err, errShown) {
 		t.Errorf("it ended with %v", err)
 	}
-	if n := edits() - before; n != 1 || i.WaitMessage().Content != goesOn {
-		t.Errorf("%d changes after the deadline, the last %q", n, i.WaitMessage().Content)
+	if told := edits()[before:]; len(told) != 1 || !strings.Contains(told[0], goesOn) {
+		t.Errorf("told %q", told)
+	}
+	if !strings.Contains(s.out.String(), errDown.Error()) { // it is over for the member
+		t.Errorf("logged %s", s.out)
 	}
 }
 

@@ -204,18 +204,15 @@ func (s *scene) portrait(t *testing.T, m discordtest.Message) (file []byte, p po
 	return text, p
 }
 
-// export uses /memory export. One whose file is shown already may not have ended.
+// export uses /memory export, once any before it has ended.
 func (s *scene) export(t *testing.T, channel discordtest.ID, who discordtest.User, options ...discordtest.Opt) discordtest.Sent {
 	t.Helper()
-	for {
-		m := s.discord.Slash(channel, who.ID, "memory export", options...).WaitMessage()
-		if m.Flags&discordtest.Ephemeral == 0 {
-			t.Error("everybody sees what /memory export shows")
-		}
-		if m.Content != exportUnderWay && m.Content != exportOthers {
-			return m
-		}
+	s.idle(t)
+	m := s.discord.Slash(channel, who.ID, "memory export", options...).WaitMessage()
+	if m.Flags&discordtest.Ephemeral == 0 {
+		t.Error("everybody sees what /memory export shows")
 	}
+	return m
 }
 
 func TestExportHoldsOnesOwnOnly(t *testing.T) {

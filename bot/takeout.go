@@ -197,13 +197,10 @@ func (c *commands) writeExport(ctx context.Context, x *exchange, channel memory.
 		content += " " + x.text(exportPacked)
 	}
 	files := []upload{file}
-	body, err := withFiles(messageCreate{
+	body := withFiles(messageCreate{
 		Content: content, Nonce: nonce("e", memory.MessageID(x.ID), 0), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
 		Attachments: attachments(files),
 	}, files)
-	if err != nil {
-		return err
-	}
 	address := discordgo.EndpointChannelMessages(channel.String())
 	return c.bot.rest.call(ctx, "POST", address, address, body, nil)
 }
