@@ -93,7 +93,7 @@ func TestFilesOfAQuestionThatIsAskedAgain(t *testing.T) {
 		once := loaded()
 		s.over(t, 2*i+1)
 		sent := s.discord.Sent(s.channel)
-		s.press(sent[len(sent)-1].Message, s.ana, "Ask again").Wait()
+		s.press(sent[len(sent)-1].Message, s.ana, buttonAgain).Wait()
 		s.over(t, 2*i+2)
 		if again := loaded(); !slices.Equal(once, test.want) || !slices.Equal(again, test.want) {
 			t.Errorf("%q: asked with %q, and then with %q", test.question, once, again)
@@ -116,14 +116,14 @@ func TestFilesOfAQuestionThatIsAskedAgainInTrouble(t *testing.T) {
 		{1, discordtest.Gone(), string(questionGone)},
 	} {
 		s.discord.Inject("GET /channels/*/messages/*", test.hits, test.trouble)
-		if got := whispered(t, s, s.press(m.Message, s.ana, "Ask again")); !strings.HasPrefix(got, test.want) {
+		if got := whispered(t, s, s.press(m.Message, s.ana, buttonAgain)); !strings.HasPrefix(got, test.want) {
 			t.Errorf("told %q, want %q", got, test.want)
 		}
 	}
 	// Without them it is a question still.
 	s.discord.Inject("GET /channels/*/messages/*", 1, discordtest.Forbidden())
 	s.oracle.answer = says("Saturday")
-	s.press(m.Message, s.ana, "Ask again").Wait()
+	s.press(m.Message, s.ana, buttonAgain).Wait()
 	s.shows(m.Message, "Saturday")
 	if asked := s.oracle.questions(); len(asked) != 2 || len(asked[1].Files) != 0 || asked[1].Text != "what is it?" {
 		t.Errorf("asked %+v", asked)

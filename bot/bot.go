@@ -178,7 +178,9 @@ type Bot struct {
 	app      atomic.Int64  // the application's id, set by READY
 	// exportPart is how many bytes a file of an export has before the next is begun.
 	exportPart int
-	state      atomic.Pointer[error]
+	// mostData is how many bytes the file of /memory export has at most, mostExported how many it has before it is packed.
+	mostData, mostExported int
+	state                  atomic.Pointer[error]
 }
 
 // timing is how long things take at most, or are apart.
@@ -238,7 +240,7 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 	cfg.Token = "Bot " + token[0]
 	b := &Bot{
 		cfg: cfg, base: base, memory: log, log: logger, now: cfg.Now,
-		timing: usual, queue: newQueue(), arrived: newArrivals(), exportPart: exportPart,
+		timing: usual, queue: newQueue(), arrived: newArrivals(), exportPart: exportPart, mostData: mostData, mostExported: mostExported,
 	}
 	b.Renew(Terms{cfg.Choices, cfg.Limits, answers, cfg.Privacy, cfg.Health})
 	b.cfg.Choices, b.cfg.Limits, b.cfg.Privacy, b.cfg.Health = answer.Choices{}, Limits{}, Privacy{}, nil // so that nobody goes by what may have changed

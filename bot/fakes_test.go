@@ -249,6 +249,7 @@ type scene struct {
 	bot     *Bot
 	cancel  context.CancelFunc
 	ended   chan error
+	did     map[discordtest.ID]string // what messages answer, by their ids
 }
 
 // journal is what was logged for people to read.
@@ -292,7 +293,7 @@ func set(t *testing.T, options ...discordtest.Option) *scene {
 	t.Helper()
 	d := discordtest.New(t, append([]discordtest.Option{discordtest.WithTime(noon)}, options...)...)
 	s := &scene{discord: d, log: newNotebook(), out: &journal{}, ended: make(chan error, 1),
-		oracle: &oracle{answer: says("Friday")}}
+		oracle: &oracle{answer: says("Friday")}, did: map[discordtest.ID]string{}}
 	s.guild = d.AddGuild("Garden")
 	s.channel = d.AddChannel(s.guild.ID, discordtest.Channel{Name: "general"}).ID
 	s.ana = d.AddMember(s.guild.ID, discordtest.User{Username: "ana"})

@@ -208,6 +208,7 @@ func (f *filler) report(what string, left int) {
 func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
 	events, n, done, err := f.read(ctx, g)
 	if err == nil {
+		f.count(g, g.Fetched+n) // before the log tells that nothing is left
 		err = f.bot.commit(ctx, events)
 	}
 	if err != nil {
@@ -216,7 +217,6 @@ func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
 		return
 	}
 	f.tally.messages += n
-	f.count(g, g.Fetched+n)
 	if done {
 		f.tally.gaps++
 		delete(f.later, keyOf(g))

@@ -387,7 +387,7 @@ func TestGapOfAChannelThatIsClosedForAWhile(t *testing.T) {
 	fetch := s.discord.Inject("GET /channels/*/messages", 1, discordtest.Forbidden())
 	s.resume(t, Config{CatchUp: month, Reconcile: 500})
 	fetch.WaitHits(1)
-	s.out.wait(t, "couldn't fetch what is missing yet")
+	s.logs(t, "403")
 	s.say(s.channel, 1, "live")
 	s.stop(t)
 	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 {

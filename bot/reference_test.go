@@ -2,13 +2,11 @@ package bot
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -27,20 +25,7 @@ This page is made from the code: ` + "`go test ./bot -run TestCommandReference -
 // TestCommandReference holds the page of commands against those that are registered.
 func TestCommandReference(t *testing.T) {
 	t.Parallel()
-	const path = "../docs/commands.md"
-	got := commandReference(registered())
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
+	golden.File(t, "../docs/commands.md", commandReference(registered()))
 }
 
 func commandReference(all []command) string {

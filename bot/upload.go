@@ -128,14 +128,14 @@ func fenceAt(text string, s span) int {
 	return s.start
 }
 
-// pullCode is text with its long code as files, and a line in the place of each.
-func pullCode(l locale, text string) (string, []upload) {
+// pullCode is text with its long code as files of at most most bytes together, and a line in the place of each.
+func pullCode(l locale, text string, most int) (string, []upload) {
 	var b strings.Builder
 	var files []upload
 	at, total := 0, 0
 	for _, block := range longBlocks(text) {
 		code := strings.Trim(text[block.from:block.to], "\n") + "\n"
-		if total += len(code); len(files) == mostFiles || total > mostData {
+		if total += len(code); len(files) == mostFiles || total > most {
 			break
 		}
 		n := strings.Count(code, "\n")

@@ -46,7 +46,7 @@ func lay(l locale, text, tail string, sources []answer.Source, asFiles bool) (co
 		}
 	}()
 	if asFiles {
-		text, files = pullCode(l, text)
+		text, files = pullCode(l, text, mostData)
 	}
 	return layout(text, tail, linksTo(sources)), files, nil
 }
