@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"hark/internal/golden"
-	"hark/memory"
 )
 
 const referenceHead = `# Commands in Discord
@@ -116,19 +115,5 @@ func usage(b *strings.Builder, path, means string, options []option) {
 			fmt.Fprintf(b, " (%s)", strings.Join(names, ", "))
 		}
 		b.WriteByte('\n')
-	}
-}
-
-// TestPermissionsHaveNames holds the names of the reference against what commands need.
-func TestPermissionsHaveNames(t *testing.T) {
-	t.Parallel()
-	for _, c := range registered() {
-		if c.Permissions == nil {
-			continue
-		}
-		n, err := strconv.ParseUint(*c.Permissions, 10, 64)
-		if p := memory.Permissions(n); err != nil || p != manageGuild && p != manageMessages {
-			t.Errorf("%s needs %s, which has no name", c.Name, *c.Permissions)
-		}
 	}
 }
