@@ -33,9 +33,6 @@ func TestMentionGetsOneReply(t *testing.T) {
 	now := s.discord.Now()
 	source := s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
 	s.oracle.answer = func(_ context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
-		if !slices.Contains(s.log.said(), "them: "+s.discord.Bot.Mention()+" when, <@"+s.bo.ID.String()+">?") {
-			t.Error("asked before the question was logged")
-		}
 		stream("It is")
 		stream("It is Friday [1].")
 		return answer.Answer{
@@ -294,8 +291,12 @@ func TestLongAnswerIsSeveralMessages(t *testing.T) {
 	if !strings.HasSuffix(sent[0].Content, "1\n```") || !strings.HasPrefix(sent[1].Content, "```go\nx := y") {
 		t.Errorf("the code is cut as %q and %q", tail(sent[0].Content), sent[1].Content[:20])
 	}
-	if !strings.HasSuffix(sent[len(sent)-1].Content, "The end") {
-		t.Error("the end is missing")
+	words, told := func(s string) []string { return strings.Fields(strings.NewReplacer("```go", "", fence, "").Replace(s)) }, ""
+	for _, m := range sent {
+		told += m.Content + "\n"
+	}
+	if !slices.Equal(words(told), words(text)) {
+		t.Errorf("something is missing in %q", told)
 	}
 }
 

@@ -27,6 +27,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	cfg.Version, cfg.Limits = "1.2.3", Limits{Guild: memory.Limit{Tokens: 5000}}
 	cfg.Health = func() Health { return health }
 	s.restartWith(t, cfg)
+	s.discord.Say(s.channel, s.ana.ID, "hi")
 	s.discord.Say(s.channel, s.bo.ID, "hello")
 	s.log.waitSaid(t, "them: hello")
 	s.commitNothing(t)
