@@ -56,10 +56,8 @@ func TestAdminsLookAfterHark(t *testing.T) {
 	w.model.Answer(func(llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Status: http.StatusUnauthorized, Body: `{"error":{"message":"no"}}`}
 	})
-	w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" and who has the key?")
-	w.discord.WaitFor("the model's refusal to be told", func() bool {
-		return strings.Contains(w.discord.Slash(w.general.ID, owner, "hark status").WaitMessage().Content, "✗ **Model in this channel**: test-model, which refuses the key")
-	})
+	w.reply(w.general.ID, w.question(w.general, w.ana, "and who has the key?").ID, "") // told once the model has refused
+	w.use(owner, "hark status", "✗ **Model in this channel**: test-model, which refuses the key")
 	w.hark(0, "settings", "--guild", "Garden", "paused", "on")
 	w.use(owner, "hark pause", "**Paused**: yes, until somebody ends it")
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -28,13 +26,7 @@ func TestTokensOutliveARestart(t *testing.T) {
 	}
 	w.holds(quoted("where does the canary sing?"), "Your 100 tokens for today are used up. There are new ones <t:")
 	w.discord.WaitFor("the second to be counted, which is after it was shown", func() bool {
-		response, err := http.Get("http://" + address + "/metrics")
-		if err != nil {
-			return false
-		}
-		defer response.Body.Close()
-		body, err := io.ReadAll(response.Body)
-		return err == nil && strings.Contains(string(body), `hark_questions_total{outcome="answered"} 2`)
+		return w.scrape(address).values[`hark_questions_total{outcome="answered"}`] == 2
 	})
 	w.get(address, "/metrics", 200, `hark_questions_refused_total{limit="member_tokens"} 1`)
 	for _, line := range []string{`hark_questions_total{outcome="answered"} 2`, "# TYPE hark_questions_busy gauge\nhark_questions_busy ", "hark_questions_waiting 0", "hark_answer_tokens_total "} {

@@ -76,20 +76,6 @@ func (w *world) use(who discordtest.ID, name, text string, options ...discordtes
 	return w.shown(w.discord.Slash(w.general.ID, who, name, options...), text)
 }
 
-// goes reports whether text is soon on the disk no more. What is deleted in Discord is overwritten with what is logged next, if
-// somebody was reading meanwhile.
-func (w *world) goes(text string) bool {
-	w.Helper()
-	for range 30 {
-		if !w.onDisk(text) {
-			return true
-		}
-		w.discord.Say(w.general.ID, w.otto.ID, "and so on")
-		w.settled()
-	}
-	return false
-}
-
 // settled returns once all that was said is either logged or passed over.
 func (w *world) settled() {
 	w.Helper()

@@ -124,9 +124,7 @@ func TestSlowModelDelaysNobodyElse(t *testing.T) {
 	w.model.Queue(llmtest.Reply{Hold: hold, Text: []string{"Noted at last."}})
 	w.start()
 	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" hello?")
-	w.discord.WaitFor("the model to be asked", func() bool {
-		return len(w.model.Requests()) > 0
-	})
+	w.modelAsked(1)
 	w.discord.Say(w.staff.ID, w.jane.ID, privateWords)
 	w.discord.Say(w.general.ID, w.jane.ID, publicWords)
 	w.ask(w.staff, w.ana, when)
@@ -191,9 +189,7 @@ func TestStoppingKeepsAllThatWasHeard(t *testing.T) {
 	w.ask(w.general, w.ana, "are you there?")
 	w.model.Queue(llmtest.Reply{Hold: hold, Text: []string{"never said"}})
 	w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" think hard")
-	w.discord.WaitFor("the model to think hard", func() bool { // rather than about the next question
-		return len(w.model.Requests()) > 1
-	})
+	w.modelAsked(2) // rather than about the next question
 	for i := range 200 {
 		w.discord.Say(w.staff.ID, w.jane.ID, fmt.Sprintf("line %d", i))
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
+
+	"hark/internal/wait"
 )
 
 // TestMain lets the test binary be Hark itself, for scripts and for tests that kill it.
@@ -30,7 +32,7 @@ func (t tidily) Run() int {
 	code := t.M.Run()
 	http.DefaultClient.CloseIdleConnections() // the tests' own, to the web server
 	err := goleak.Find()
-	for late := time.Now().Add(patience); err != nil && time.Now().Before(late); { // it looks for half a second only
+	for late := time.Now().Add(wait.Limit); err != nil && time.Now().Before(late); { // a goroutine's end gives no signal
 		err = goleak.Find()
 	}
 	if err != nil {

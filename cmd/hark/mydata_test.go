@@ -61,10 +61,11 @@ func TestAForgottenMessageIsGoneForGood(t *testing.T) {
 	w.discord.Say(w.general.ID, w.otto.ID, "the otto-canary was away")
 	w.hark(0, "backfill", "general")
 	w.start() // what was missed is fetched, and the past, and the newest are compared with Discord's
-	w.discord.WaitFor("what was missed", func() bool {
-		return w.onDisk("otto-canary was away")
-	})
+	w.caughtUp(1)
 	w.settled()
+	if !w.onDisk("otto-canary was away") {
+		t.Error("what was missed isn't there")
+	}
 	if w.onDisk("jane-canary") {
 		t.Error("it came back")
 	}

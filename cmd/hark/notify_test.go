@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hark/internal/wait"
 )
 
 // manager is a socket as systemd has one.
@@ -54,16 +57,12 @@ func newManager(t *testing.T) *manager {
 // wait returns the first message that begins with text, and those before it.
 func (m *manager) wait(text string) (message string, before []string) {
 	m.Helper()
-	for late := time.After(patience); ; {
-		select {
-		case got := <-m.got:
-			if strings.HasPrefix(got, text) {
-				return got, before
-			}
-			before = append(before, got)
-		case <-late:
-			m.Fatalf("waited in vain for %q; got %q", text, before)
+	for {
+		got := wait.For(m, fmt.Sprintf("%q after %q", text, before), m.got)
+		if strings.HasPrefix(got, text) {
+			return got, before
 		}
+		before = append(before, got)
 	}
 }
 

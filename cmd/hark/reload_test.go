@@ -14,6 +14,7 @@ import (
 
 	"hark/internal/config"
 	"hark/internal/llmtest"
+	"hark/internal/wait"
 )
 
 // Each key is either taken over or needs a restart, and neither list names anything that isn't there.
@@ -35,12 +36,12 @@ func TestEveryKeyIsTakenOverOrNeedsARestart(t *testing.T) {
 }
 
 // reloading runs "hark run", and returns what has it read its configuration again.
-func (w *world) reloading(wait bool) (reread func()) {
+func (w *world) reloading(waits bool) (reread func()) {
 	w.Helper()
 	hangups := make(chan os.Signal)
 	w.startWith(func(ctx context.Context) int {
 		env := w.environment(&buffer{}, w.log)
-		r := &runner{flags: &flags{env: &env}, look: time.Hour, wait: wait, hangups: hangups}
+		r := &runner{flags: &flags{env: &env}, look: time.Hour, wait: waits, hangups: hangups}
 		if err := r.run(ctx); err != nil {
 			w.Errorf("%v", err)
 			return 1
@@ -48,11 +49,12 @@ func (w *world) reloading(wait bool) (reread func()) {
 		return 0
 	})
 	return func() {
-		select {
-		case hangups <- syscall.SIGHUP:
-		case <-time.After(patience):
-			w.Fatal("nobody reads the configuration again")
-		}
+		taken := make(chan struct{})
+		go func() {
+			hangups <- syscall.SIGHUP
+			close(taken)
+		}()
+		wait.For(w, "the configuration to be read again", taken)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -150,12 +151,11 @@ func TestForgottenPromptsCantBeShown(t *testing.T) {
 	w.lacks(shown, `"prompt"`)
 
 	w.discord.Delete(w.general.ID, said.ID)
-	w.discord.WaitFor("the prompt to go", func() bool {
-		out, err := &buffer{}, &buffer{}
-		return run(t.Context(), w.environment(out, err), []string{"trace", first.ID.String()}) == 1 && strings.Contains(err.String(), "no answer "+first.ID.String())
-	})
 	w.settled()
-	if !w.goes("canary sings") {
+	_, why = w.tell(1, "trace", first.ID.String())
+	w.holds(why, "no answer "+first.ID.String())
+	w.restart()
+	if w.onDisk("canary sings") {
 		t.Error("its words are in the file")
 	}
 }
@@ -201,9 +201,19 @@ func TestPromptsAreKeptForATime(t *testing.T) {
 		t.Fatalf("it isn't in the file, %v", err)
 	}
 	w.start()
+	if store, err = sqlite.Open(t.Context(), w.env["HARK_DATA"], sqlite.Options{}); err != nil {
+		t.Fatal(err)
+	}
 	w.discord.WaitFor("the old prompt to go", func() bool {
-		return !w.onDisk("Quetzalcoatl")
+		_, err := store.Prompt(t.Context(), memory.ChannelID(w.general.ID), memory.MessageID(answer.ID))
+		return errors.Is(err, memory.ErrNotFound)
 	})
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code := w.stop(); code != 0 || w.onDisk("Quetzalcoatl") {
+		t.Errorf("exit code %d; on disk: %t", code, w.onDisk("Quetzalcoatl"))
+	}
 }
 
 func TestSectionsOfThePrompt(t *testing.T) {
