@@ -2,9 +2,7 @@
 
 package main
 
-import (
-	"testing"
-)
+import "testing"
 
 // TestForgettingIsConfirmedOnATerminal answers what is asked before anything is forgotten.
 func TestForgettingIsConfirmedOnATerminal(t *testing.T) {

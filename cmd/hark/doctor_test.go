@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"hark/internal/discordtest"
+	"hark/internal/golden"
 	"hark/internal/llmtest"
-
 	"hark/memory/sqlite"
 )
 
@@ -241,9 +240,6 @@ func (w *world) chmod(mode os.FileMode) {
 	}
 }
 
-// What is different each time and everywhere.
-var volatile = regexp.MustCompile(`application \d+|commit [0-9a-f]+|go1\.\S+|SQLite [0-9.]+|\w+/(amd64|arm64)|version \d+, [0-9.]+ .?B|[0-9.]+[mµn]?s\b|\d+ texts a second|http://127\S+`)
-
 func TestDoctorsGolden(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -253,15 +249,9 @@ func TestDoctorsGolden(t *testing.T) {
 	places := strings.NewReplacer(w.env["HARK_CONFIG"], "…", w.env["HARK_DATA"], "…")
 	mask := func(s string) string { return volatile.ReplaceAllString(places.Replace(s), "…") }
 	got := mask(out)
-	golden := filepath.Join("testdata", "doctor.txt")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if code != 0 || err != nil || got != string(want) {
-		t.Errorf("exit code %d, %v\ngot\n%s\nwant (or run with -update)\n%s", code, err, got, want)
+	golden.File(t, filepath.Join("testdata", "doctor.txt"), got)
+	if code != 0 {
+		t.Errorf("exit code %d", code)
 	}
 
 	code, asJSON := w.doctor("--json")
@@ -276,8 +266,8 @@ func TestDoctorsGolden(t *testing.T) {
 		}
 		fmt.Fprintf(&lines, "✓ %s: %s\n", f["check"], f["detail"])
 	}
-	if got := mask(lines.String()); got != string(want) {
-		t.Errorf("in JSON it is\n%s\nwant\n%s", got, want)
+	if asText := mask(lines.String()); asText != got {
+		t.Errorf("in JSON it is\n%s\nwant\n%s", asText, got)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 // TestMain lets the test binary be Hark itself, for scripts and for tests that kill it.
 func TestMain(m *testing.M) {
-	testscript.Main(tidily{m}, map[string]func(){"hark": main})
+	testscript.Main(tidily{m}, map[string]func(){"hark": main, "hark-session": serveSession})
 }
 
 // tidily runs tests that leave no goroutine behind.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"hark/internal/discordtest"
+	"hark/internal/golden"
 	"hark/internal/llmtest"
 	"hark/internal/web"
 )
@@ -252,17 +253,7 @@ func metricsPage(all []web.Metric) string {
 
 func TestMetricsPage(t *testing.T) {
 	t.Parallel()
-	want := metricsPage(new(counts).list(t.Context()))
-	const page = "../../docs/metrics.md"
-	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(page)
-	if err != nil || string(got) != want {
-		t.Errorf("docs/metrics.md isn't up to date (%v): run go test ./cmd/hark -run TestMetricsPage -update", err)
-	}
+	golden.File(t, "../../docs/metrics.md", metricsPage(new(counts).list(t.Context())))
 }
 
 // metricIn finds the names of metrics in an expression.
