@@ -140,6 +140,15 @@ func (d desk) tidy() {
 func TestCutShort(t *testing.T) {
 	t.Parallel()
 	whole := newDesk(t)
+	next := func(name string, n int) int {
+		switch {
+		case os.Getenv("HARK_LONG") != "":
+			return n + 1 + n/3
+		case name == "forget":
+			return n + 1 + n/2
+		}
+		return 2*n + 1
+	}
 	midway := false // whether a forgetting was ended between its beginning and its end
 	for name, c := range map[string]struct {
 		args  []string // a word with a dot is a file on the desk
@@ -225,7 +234,7 @@ func TestCutShort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ended := 0
-			for n := 1; ; n += 1 + n/3 {
+			for n := 1; ; n = next(name, n) {
 				d := whole.copy(t)
 				args := make([]string, len(c.args))
 				for i, word := range c.args {

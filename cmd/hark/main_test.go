@@ -24,9 +24,9 @@ type tidily struct{ *testing.M }
 
 // Run implements testscript.TestingM.
 func (t tidily) Run() int {
-	// Each bot sleeps for a second when it stops, in discordgo's Close.
+	// Most tests wait most of the time: each bot sleeps for a second when it stops, in discordgo's Close.
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil {
+	if err := flag.Set("test.parallel", "16"); err != nil {
 		panic(err)
 	}
 	code := t.M.Run()

@@ -86,23 +86,6 @@ api_key = "key of there"
 }
 
 // A server that fails three times and is then well has answered, and isn't left alone.
-func TestModelIsAskedAgain(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	busy := llmtest.Fail(500, "", "")
-	w.model.Queue(busy, busy, busy, llmtest.Say("Noted"), llmtest.Page(200))
-	w.ask(w.general, w.ana, when)
-	if n := len(w.model.Requests()); n != 4 {
-		t.Errorf("asked %d times", n)
-	}
-	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" "+when)
-	w.reply(w.general.ID, q.ID, "The language model isn't answering right now")
-	w.waitLog("a web page")
-	w.model.Queue(llmtest.RateLimited(time.Second), llmtest.Say("Noted"))
-	w.ask(w.general, w.ana, when)
-}
-
 func TestDoctorChecksEachModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
