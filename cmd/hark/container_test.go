@@ -278,7 +278,7 @@ func TestImageSteps(t *testing.T) {
 	if err := hark.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	c.waitLog("read the configuration again")
+	c.waitLog(nothingTakenOver)
 	down()
 	kept := c.messages(c.general.ID)
 

@@ -29,7 +29,7 @@ func TestChatOnATerminal(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t)
 	p := startOnTerminal(t, 60, "HARK_LLM_MODEL=test-model", "HARK_LLM_BASE_URL="+model.URL(), "USER=ana")
-	p.wait("\x1b[33mYou are ana. What you write is remembered. Write \"Name: \r\ntext\" to speak as somebody else")
+	p.wait("\x1b[33mYou are ana. ")
 	p.wait("\x1b[36mana #terminal> \x1b[0m")
 	p.write("the zebra is here\r")
 	p.wait("#terminal> ")
@@ -47,7 +47,7 @@ func TestChatOnATerminal(t *testing.T) {
 	p.write("@hark think\r")
 	p.wait("Let")
 	p.write("\x03")
-	p.wait("interrupted; the answer isn't remembered")
+	p.wait("interrupted; ")
 	p.wait("#terminal> ")
 
 	// Lines can be edited and called back.
@@ -227,7 +227,7 @@ func TestLogOnATerminal(t *testing.T) {
 		colour bool
 	}{{"NO_COLOR=", true}, {"NO_COLOR=1", false}} {
 		p := onTerminal(t, 200, []string{"HARK_WEB_LISTEN=127.0.0.1:0", c.env}, "run", "--wait", "--data", filepath.Join(t.TempDir(), "data"))
-		p.wait("waiting for the configuration to change")
+		p.wait(waitingForChange)
 		if err := p.hark.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}

@@ -118,12 +118,15 @@ func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 		r.reasons.set(func() error { return why }) // before the log says so
 		r.notify.send(status(why.Error()))
 		r.log.Error().Msg(err.Error())
-		r.log.Info().Msg("waiting for the configuration to change")
+		r.log.Info().Msg(waitingForChange)
 		if cfg, err = r.changed(ctx, cfg); err != nil {
 			return nil // told to stop
 		}
 	}
 }
+
+// waitingForChange is logged while nothing can be done until the configuration is another.
+const waitingForChange = "waiting for the configuration to change"
 
 // forOperator reports whether err will stay until the operator changes the configuration.
 func forOperator(err error) bool {

@@ -90,30 +90,36 @@ func (s *session) run(args []string) (outcome, error) {
 	return got, nil
 }
 
-// note notes what is seen of a command at a terminal, where lines of standard error are marked.
+// note notes what is seen of a command.
 func (s *session) note(args []string, got outcome) {
-	s.seen.WriteString("$ hark")
+	s.seen.WriteString(transcript(args, got) + "\n")
+}
+
+// transcript is a command and what is seen of it at a terminal, where lines of standard error are marked.
+func transcript(args []string, got outcome) string {
+	var b strings.Builder
+	b.WriteString("$ hark")
 	for _, a := range args {
 		if a == "" || strings.ContainsAny(a, " \t\n'\"") {
 			a = "'" + a + "'"
 		}
-		s.seen.WriteString(" " + a)
+		b.WriteString(" " + a)
 	}
-	s.seen.WriteByte('\n')
+	b.WriteByte('\n')
 	put := func(mark, text string) {
 		for line := range strings.Lines(text) {
 			if !strings.HasSuffix(line, "\n") {
 				line += "(no newline)\n"
 			}
-			s.seen.WriteString(mark + line)
+			b.WriteString(mark + line)
 		}
 	}
 	put("", got.Stdout)
 	put("2> ", got.Stderr)
 	if got.Code != 0 {
-		fmt.Fprintf(&s.seen, "(exit code %d)\n", got.Code)
+		fmt.Fprintf(&b, "(exit code %d)\n", got.Code)
 	}
-	s.seen.WriteByte('\n')
+	return b.String()
 }
 
 func (s *session) start() error {
@@ -141,7 +147,7 @@ func (s *session) end() {
 	_ = s.hark.Wait()
 	if !s.Failed() {
 		_, name, _ := strings.Cut(s.Name(), "/")
-		golden.File(s, filepath.Join("testdata", "session", name+".txt"), steady(s.seen.String(), s.dir, "$WORK"))
+		golden.File(s, filepath.Join("testdata", "session", name+".txt"), steady(s.seen.String(), s.dir, "DIR"))
 	}
 }
 
@@ -157,6 +163,8 @@ func steady(text string, names ...string) string {
 		}
 	}
 	text = regexp.MustCompile(`\b(?:`+strings.Join(days, "|")+`)(?:[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?)?`).ReplaceAllString(text, "NOW")
+	text = temporary.ReplaceAllString(text, "DIR")
+	text = stamp.ReplaceAllString(text, "<t:NOW")
 	text = volatile.ReplaceAllString(text, "…")
 	var ids []string
 	return madeID.ReplaceAllStringFunc(text, func(id string) string {
@@ -169,7 +177,11 @@ func steady(text string, names ...string) string {
 }
 
 // volatile is what is different each time and everywhere.
-var volatile = regexp.MustCompile(`application \d+|commit [0-9a-f]+|go1\.\S+|SQLite [0-9.]+|\w+/(amd64|arm64)|version \d+, [0-9.]+ .?B|\b[0-9.]+ ?[mµn]?s\b|\d+ texts a second|` +
-	`http://127\S+|\.hark-\d+|\b0\.\d\d+\b`)
+var volatile = regexp.MustCompile(`application \d+|commit [0-9a-f]+|go1\.\S+|SQLite [0-9.]+|\w+/(amd64|arm64)|version \d+, [0-9.]+ .?B|\b(?:\d+h)?(?:\d+m)?[0-9.]+ ?[mµn]?s\b|\d+ texts a second|` +
+	`http://127\.0\.0\.1:\d+(?:/[\w/.]*\w)?|\.hark-\d+|restore-stream-\d+|\bto \d\d:\d\d\b|\b0\.\d\d+\b`)
 
-var madeID = regexp.MustCompile(`\b\d{16,20}\b`)
+var (
+	temporary = regexp.MustCompile(`/[^\s"':]*/Test[^\s"'/]*/\d{3}`)
+	stamp     = regexp.MustCompile(`<t:\d+`)
+	madeID    = regexp.MustCompile(`\b\d{16,20}\b`)
+)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hark/internal/discordtest"
+	"hark/internal/golden"
 	"hark/internal/llmtest"
 	"hark/internal/wait"
 	"hark/memory"
@@ -174,6 +175,16 @@ func (w *world) prompts() string {
 	return all.String()
 }
 
+// sees compares what somebody sees with testdata/seen.txtar.
+func (w *world) sees(text string) {
+	w.Helper()
+	names := []string{w.discord.URL, "DISCORD", w.model.URL(), "MODEL", w.discord.Token, "TOKEN"}
+	for id, name := range map[discordtest.ID]string{w.guild.ID: "GARDEN", w.general.ID: "GENERAL", w.staff.ID: "STAFF", w.ana.ID: "ANA", w.jane.ID: "JANE", w.otto.ID: "OTTO"} {
+		names = append(names, id.String(), name)
+	}
+	golden.Seen(w, steady(text, names...))
+}
+
 func (w *world) holds(text, what string) {
 	w.Helper()
 	if !strings.Contains(text, what) {
@@ -228,6 +239,12 @@ func (b *buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.bytes.Write(p)
+}
+
+func (b *buffer) Len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bytes.Len()
 }
 
 func (b *buffer) String() string {
