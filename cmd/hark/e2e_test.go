@@ -1,13 +1,17 @@
 package main
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"hark/internal/discordtest"
 	"hark/internal/llmtest"
 	"hark/memory"
+	"hark/memory/sqlite"
 )
 
 const (
@@ -179,6 +183,24 @@ func TestRunWithoutAModelQuotes(t *testing.T) {
 	}
 }
 
+// holdLog keeps Hark from writing to its memory until it is released.
+func (w *world) holdLog() (release func()) {
+	w.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(w.env["HARK_DATA"], sqlite.FileName)+"?_pragma=busy_timeout(60000)&_txlock=immediate")
+	if err != nil {
+		w.Fatal(err)
+	}
+	held, err := db.BeginTx(w.Context(), nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return func() {
+		if err := errors.Join(held.Rollback(), db.Close()); err != nil {
+			w.Error(err)
+		}
+	}
+}
+
 func TestStoppingKeepsAllThatWasHeard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -189,11 +211,14 @@ func TestStoppingKeepsAllThatWasHeard(t *testing.T) {
 	w.model.Queue(llmtest.Reply{Hold: hold, Text: []string{"never said"}})
 	w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" think hard")
 	w.modelAsked(2) // rather than about the next question
+	release := w.holdLog()
 	for i := range 200 {
 		w.discord.Say(w.staff.ID, w.jane.ID, fmt.Sprintf("line %d", i))
 	}
-	w.ask(w.staff, w.ana, "did you hear all that?") // answered after what came before it was heard
-	if code := w.stop(); code != 0 {
+	w.discord.WaitTakenIn()
+	w.cancel()
+	release()
+	if code := w.ended(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	heard := w.logged(w.staff.ID)
