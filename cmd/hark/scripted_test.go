@@ -163,6 +163,7 @@ func steady(text string, names ...string) string {
 		}
 	}
 	text = regexp.MustCompile(`\b(?:`+strings.Join(days, "|")+`)(?:[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?)?`).ReplaceAllString(text, "NOW")
+	text = vectors.ReplaceAllString(text, "")
 	text = temporary.ReplaceAllString(text, "DIR")
 	text = stamp.ReplaceAllString(text, "<t:NOW")
 	text = volatile.ReplaceAllString(text, "…")
@@ -182,6 +183,7 @@ var volatile = regexp.MustCompile(`application \d+|commit [0-9a-f]+|go1\.\S+|SQL
 
 var (
 	temporary = regexp.MustCompile(`/[^\s"':]*/Test[^\s"'/]*/\d{3}`)
+	vectors   = regexp.MustCompile(`, \d+ vectors?\b`) // which are made by the side
 	stamp     = regexp.MustCompile(`<t:\d+`)
 	madeID    = regexp.MustCompile(`\b\d{16,20}\b`)
 )
