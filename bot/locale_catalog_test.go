@@ -20,7 +20,7 @@ func TestCatalogs(t *testing.T) {
 		if of == "en" {
 			continue
 		}
-		for _, fault := range compareCatalog(s, registered(), of, catalogs[of]) {
+		for _, fault := range compareCatalog(s, registered(), of, catalogs()[of]) {
 			t.Error(fault)
 		}
 	}
