@@ -40,7 +40,7 @@ func big(counter Counter) Input {
 // The floor is the same bytes appended to a reused buffer, in the pieces that they are made of, what members wrote
 // through the simplest escape there is: a table with a mark for each byte that would need a look.
 func BenchmarkBuild50(b *testing.B) {
-	counter := &countingCounter{Counter: tokenCounter(b)}
+	counter := &countingCounter{Counter: holdsCounter}
 	in := big(counter)
 	builder, err := New(Options{MaxTokens: 32_000, Citations: true}, counter)
 	if err != nil {
@@ -131,7 +131,7 @@ func appendBig(buf []byte, in Input, system string) []byte {
 
 // Ten thousand hits for a budget of 4,000 tokens.
 func BenchmarkBuild10000Hits(b *testing.B) {
-	counter := tokenCounter(b)
+	counter := holdsCounter
 	in := big(counter)
 	for len(in.History) < 10_000 {
 		in.History = append(in.History, in.History[len(in.History)%50])
@@ -158,7 +158,7 @@ func appendByTable(buf []byte, s string) []byte {
 // A context that hasn't changed is built again, and one by a builder that has never seen it. Half the messages are long
 // enough to be cut, so that their stored counts don't help.
 func BenchmarkRebuild(b *testing.B) {
-	counter := tokenCounter(b)
+	counter := holdsCounter
 	in := big(counter)
 	for i := range in.History {
 		for j := range in.History[i].Lines {

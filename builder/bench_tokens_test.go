@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 )
 
 // reckoned are the tokens of the prompt that in makes, as the sum of its parts and as counted afresh.
@@ -35,10 +35,10 @@ func storeAll(in *Input) {
 
 // BenchmarkReckoning measures how far the sum of the stored counts is above what the whole prompt has.
 func BenchmarkReckoning(b *testing.B) {
-	in := big(tokenCounter(b))
+	in := big(holdsCounter)
 	for _, model := range []string{"gpt-4o", "gpt-4", "llama"} {
 		b.Run(model, func(b *testing.B) {
-			builder, err := New(Options{MaxTokens: 64_000, Citations: true}, tokens.For(model))
+			builder, err := New(Options{MaxTokens: 64_000, Citations: true}, tokenstest.For(model))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestSumBoundsTheWhole(t *testing.T) {
 		storeAll(&input)
 		model := rapid.SampledFrom([]string{"gpt-4o", "gpt-4", "llama"}).Draw(t, "model")
 		o := Options{Layout: layouts().Draw(t, "layout"), Citations: rapid.Bool().Draw(t, "citations"), MaxTokens: 64_000}
-		b, err := New(o, tokens.For(model))
+		b, err := New(o, tokenstest.For(model))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestSumHasThePlainTitle(t *testing.T) {
 	t.Parallel()
 	in := Input{Now: noon, PreviousContext: []Earlier{{Text: "the deadline", Time: noon}}}
 	for _, model := range []string{"gpt-4o", "gpt-4", "llama"} {
-		b, err := New(Options{Layout: LayoutPlain, MaxTokens: 64_000}, tokens.For(model))
+		b, err := New(Options{Layout: LayoutPlain, MaxTokens: 64_000}, tokenstest.For(model))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func FuzzSum(f *testing.F) {
 	models := []string{"gpt-4o", "gpt-4", "llama"}
 	for _, model := range models {
 		for _, layout := range layouts {
-			b, err := New(Options{MaxTokens: 64_000, Layout: layout}, tokens.For(model))
+			b, err := New(Options{MaxTokens: 64_000, Layout: layout}, tokenstest.For(model))
 			if err != nil {
 				f.Fatal(err)
 			}

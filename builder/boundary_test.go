@@ -76,10 +76,7 @@ func TestBoundariesHold(t *testing.T) {
 	in := inputs(injections(t))
 	rapid.Check(t, func(t *rapid.T) {
 		o := Options{Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 5000).Draw(t, "tokens"), Citations: rapid.Bool().Draw(t, "citations")}
-		b, err := New(o, holdsCounter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := newBuilder(t, o)
 		p := b.Build(in.Draw(t, "input"))
 		bounded(t, p)
 		there := map[SectionType]int{}

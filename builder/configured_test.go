@@ -50,7 +50,7 @@ func TestConfiguredHolds(t *testing.T) {
 		}
 		countAll(input)
 		build := func(o Options, in Input) Prompt {
-			b := newBuilderFor(t, o)
+			b := newBuilder(t, o)
 			p := b.Build(in)
 			as := b.options
 			as.MaxTokens = p.Report.MaxTokens

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"hark/internal/tokens"
 	"hark/memory"
 )
 
@@ -50,21 +49,6 @@ func (g *golden) crowd() {
 			Content: fmt.Sprintf("Turn %d: and what about the programme?", i),
 		})
 	}
-}
-
-func tokenCounter(tb testing.TB) Counter {
-	tb.Helper()
-	counter := tokens.New()
-	return counter
-}
-
-func newBuilder(tb testing.TB, o Options) *Builder {
-	tb.Helper()
-	b, err := New(o, tokenCounter(tb))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
 }
 
 func TestGolden(t *testing.T) {

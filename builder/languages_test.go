@@ -316,10 +316,7 @@ func TestEveryLanguageHolds(t *testing.T) {
 			Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 5000).Draw(t, "tokens"), Labels: labels.Draw(t, "labels"),
 			Citations: rapid.Bool().Draw(t, "citations"), MaxChars: rapid.SampledFrom([]int{0, 0, 300, 2000}).Draw(t, "chars"),
 		}
-		b, err := New(o, holdsCounter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := newBuilder(t, o)
 		in := hostile.Draw(t, "input")
 		p := b.Build(in)
 		holds(t, o, p)

@@ -16,30 +16,26 @@ import (
 	"hark/memory"
 )
 
-// HARK_LONG=1 asks for ten times as many random inputs, -short for a third, and see some.
+// long asks for three times as many random inputs, and for all steps and texts where tests take some.
+var long = os.Getenv("HARK_LONG") != ""
+
 func TestMain(m *testing.M) {
 	flag.Parse()
-	checks := "100"
-	switch {
-	case testing.Short():
-		checks = "30"
-	case os.Getenv("HARK_LONG") != "":
-		checks = "1000"
-	}
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		panic(err)
+	if long {
+		if err := flag.Set("rapid.checks", "300"); err != nil {
+			panic(err)
+		}
 	}
 	os.Exit(m.Run())
 }
 
-// some are those of all that a test goes through: in the short form a few of them, since with the race detector
-// each takes many times longer.
+// some is every fourth of all, unless all are asked for.
 func some[T any](all []T) []T {
-	if !testing.Short() {
+	if long {
 		return all
 	}
 	var few []T
-	for i := 0; i < len(all); i += 8 {
+	for i := 0; i < len(all); i += 4 {
 		few = append(few, all[i])
 	}
 	return few
@@ -133,10 +129,7 @@ func TestAlwaysHolds(t *testing.T) {
 			Citations: rapid.Bool().Draw(t, "citations"), MaxChars: rapid.SampledFrom([]int{0, 0, 1, 300, 2000}).Draw(t, "chars"),
 		}
 		input := in.Draw(t, "input")
-		b, err := New(o, holdsCounter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := newBuilder(t, o)
 		p := b.Build(input)
 		holds(t, o, p)
 		visible(t, p.String())
@@ -275,10 +268,7 @@ func TestHistoryHolds(t *testing.T) {
 	t.Parallel()
 	in := inputs(injections(t))
 	rapid.Check(t, func(t *rapid.T) {
-		b, err := New(Options{Layout: layouts().Draw(t, "layout"), Citations: rapid.Bool().Draw(t, "citations")}, holdsCounter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := newBuilder(t, Options{Layout: layouts().Draw(t, "layout"), Citations: rapid.Bool().Draw(t, "citations")})
 		input := in.Draw(t, "input")
 		most := rapid.IntRange(0, 4000).Draw(t, "characters")
 		text, shown := b.History(input, most)

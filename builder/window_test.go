@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 )
 
 func TestUseOfTheWindow(t *testing.T) {
@@ -59,15 +59,9 @@ func TestSmallerPrompt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		input := in.Draw(t, "input")
 		o := Options{Layout: layouts().Draw(t, "layout"), Citations: rapid.Bool().Draw(t, "citations"), MaxTokens: 5000}
-		large, err := New(o, holdsCounter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		large := newBuilder(t, o)
 		o.MaxTokens = rapid.IntRange(large.least, 5000).Draw(t, "tokens")
-		small, err := New(o, holdsCounter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		small := newBuilder(t, o)
 		want := small.Build(input)
 		input.MaxTokens = o.MaxTokens
 		got := large.Build(input)
@@ -97,7 +91,7 @@ func TestBudgetAsOtherModelsCount(t *testing.T) {
 	t.Parallel()
 	in := inputs(injections(t))
 	for _, model := range []string{"gpt-4", "llama"} {
-		counter := tokens.For(model)
+		counter := tokenstest.For(model)
 		rapid.Check(t, func(t *rapid.T) {
 			input := in.Draw(t, "input")
 			o := Options{Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(2*MinTokens, 4000).Draw(t, "tokens")}
@@ -112,7 +106,7 @@ func TestBudgetAsOtherModelsCount(t *testing.T) {
 func TestStoredCounts(t *testing.T) {
 	t.Parallel()
 	for model, first := range map[string]bool{"gpt-4o": false, "llama": false, "gpt-4": true} {
-		counter := &countingCounter{Counter: tokens.For(model)}
+		counter := &countingCounter{Counter: tokenstest.For(model)}
 		b, err := New(Options{MaxTokens: 64_000}, counter)
 		if err != nil {
 			t.Fatal(err)
