@@ -12,7 +12,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -300,7 +300,7 @@ func TestPlacesModelCondenses(t *testing.T) {
 			model = own
 		}
 		w := newWorld(t, model)
-		built, err := builder.New(builder.Options{Citations: true, MaxTokens: 1000}, tokens.New())
+		built, err := builder.New(builder.Options{Citations: true, MaxTokens: 1000}, tokenstest.For(""))
 		if err != nil {
 			t.Fatal(err)
 		}

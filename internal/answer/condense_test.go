@@ -12,9 +12,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
-	"hark/internal/embed"
 	"hark/memory"
-	"hark/memory/sqlite"
 )
 
 // keeper is a model that answers with a nod, and condenses to the lines with a figure in them.
@@ -189,13 +187,8 @@ func (w *world) reopens(model Model) {
 	if err := w.store.Close(); err != nil {
 		w.t.Fatal(err)
 	}
-	store, err := sqlite.Open(w.t.Context(), w.dir, sqlite.Options{Space: embed.Builtin{}.Space()})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() { store.Close() })
-	w.store = store
-	w.engine = w.over(store, model, builder.Options{Citations: true}, Options{Condensing: &Condensing{}})
+	w.store = openStore(w.t, w.dir)
+	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{Condensing: &Condensing{}})
 }
 
 // condensesNow condenses a channel's session, which must be long.

@@ -11,7 +11,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/embed"
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/search"
@@ -53,7 +53,7 @@ func (a *altered) People(ctx context.Context, id memory.GuildID) ([]memory.Perso
 // alter makes the world's engine see an altered store.
 func (w *world) alter(model Model, o Options) *altered {
 	w.t.Helper()
-	built, err := builder.New(builder.Options{Citations: true}, tokens.New())
+	built, err := builder.New(builder.Options{Citations: true}, tokenstest.For(""))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -40,7 +40,7 @@ func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
 	builders := map[string]*builder.Builder{}
 	for _, language := range builder.Languages() {
 		labels, _ := builder.LabelsIn(language, true)
-		b, err := builder.New(builder.Options{Citations: true, Labels: labels}, tokens.New())
+		b, err := builder.New(builder.Options{Citations: true, Labels: labels}, tokenstest.For(""))
 		if err != nil {
 			t.Fatal(err)
 		}

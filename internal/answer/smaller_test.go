@@ -15,7 +15,7 @@ import (
 	"hark/internal/chat"
 	"hark/internal/llm"
 	"hark/internal/llmtest"
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -35,7 +35,7 @@ func (n *narrow) seen() (all []int) {
 	return all
 }
 
-func narrowTokens(r llmtest.Request) int { return tokens.New().Count(r.Prompt()) * 6 / 5 }
+func narrowTokens(r llmtest.Request) int { return tokenstest.For("").Count(r.Prompt()) * 6 / 5 }
 
 const narrowAnswer = 200 // tokens kept free for the answer
 

@@ -10,7 +10,7 @@ import (
 	"hark/builder"
 	"hark/internal/chat"
 	"hark/internal/embed"
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/search"
@@ -46,17 +46,22 @@ type world struct {
 	serial memory.MessageID
 }
 
-// newWorld has an engine that asks model, which may be nil.
-func newWorld(t testing.TB, model Model) *world {
+func openStore(t testing.TB, dir string) *sqlite.Store {
 	t.Helper()
-	dir := t.TempDir()
 	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: embed.Builtin{}.Space()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	w := &world{t: t, store: store, dir: dir}
-	w.engine = w.over(store, model, builder.Options{Citations: true}, Options{})
+	return store
+}
+
+// newWorld has an engine that asks model, which may be nil.
+func newWorld(t testing.TB, model Model) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir()}
+	w.store = openStore(t, w.dir)
+	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
 	w.structure(0)
 	for id, name := range map[memory.UserID]string{ann: "Ann", ben: "Ben", cleo: "Cleo", oracle: "Hark"} {
 		p := memory.Person{ID: id, Guild: guild, Name: name, Bot: id == oracle, RolesKnown: true}
@@ -77,7 +82,7 @@ func (w *world) over(log Log, model Model, b builder.Options, o Options) *Engine
 	if o.Policy == (memory.Policy{}) {
 		o.Policy.Direct = true
 	}
-	built, err := builder.New(b, tokens.New())
+	built, err := builder.New(b, tokenstest.For(""))
 	if err != nil {
 		w.t.Fatal(err)
 	}

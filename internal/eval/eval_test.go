@@ -17,7 +17,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/embed"
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -50,7 +50,7 @@ func zip(s string) string {
 
 func evaluator(t *testing.T) *Evaluator {
 	t.Helper()
-	b, err := builder.New(builder.Options{Citations: true}, tokens.New())
+	b, err := builder.New(builder.Options{Citations: true}, tokenstest.For(""))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"hark/builder"
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -55,7 +55,7 @@ func TestReadModes(t *testing.T) {
 
 func modesBuilder(t *testing.T, o builder.Options) *builder.Builder {
 	t.Helper()
-	b, err := builder.New(o, tokens.New())
+	b, err := builder.New(o, tokenstest.For(""))
 	if err != nil {
 		t.Fatal(err)
 	}
