@@ -79,7 +79,7 @@ func TestWhatIsOverIsDropped(t *testing.T) {
 		t.Error("it is gone while the session goes on")
 	}
 	now = noon.Add(40 * time.Minute)
-	if p := w.prompt(w.asksAt(40*time.Minute, lobby, "Where were we?")); strings.Contains(p, "Earlier in This Session") {
+	if p := w.prompt(w.asksAt(40*time.Minute, lobby, "Where were we?")); strings.Contains(p, condensedTitle) {
 		t.Errorf("told in the next session:\n%s", p)
 	}
 	if drop(); w.condensedIn(lobby) != nil {

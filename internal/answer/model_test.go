@@ -131,13 +131,13 @@ func TestModelThatFails(t *testing.T) {
 		model scripted
 		text  string
 		away  bool
-		err   string
+		err   error
 	}{
-		{"before it wrote", scripted{err: broken}, "> The lighthouse password is swordfish", true, ""},
-		{"after a space", scripted{pieces: []string{" \n"}, err: broken}, "> The lighthouse password is swordfish", true, ""},
-		{"in the middle", scripted{pieces: []string{"It is [1] [7]"}, err: broken}, "It is [1]", false, "out of order"},
-		{"writing nothing", scripted{}, "", false, "the model answered nothing"},
-		{"writing nothing but inventions", scripted{pieces: []string{" [7]"}}, "", false, "the model answered nothing"},
+		{"before it wrote", scripted{err: broken}, "> The lighthouse password is swordfish", true, nil},
+		{"after a space", scripted{pieces: []string{" \n"}, err: broken}, "> The lighthouse password is swordfish", true, nil},
+		{"in the middle", scripted{pieces: []string{"It is [1] [7]"}, err: broken}, "It is [1]", false, broken},
+		{"writing nothing", scripted{}, "", false, ErrEmpty},
+		{"writing nothing but inventions", scripted{pieces: []string{" [7]"}}, "", false, ErrEmpty},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestModelThatFails(t *testing.T) {
 			w := newWorld(t, &tt.model)
 			w.says(day, harbor, ben, "The lighthouse password is swordfish")
 			a, err := w.engine.Answer(t.Context(), w.asks(lobby, "What is the lighthouse password?"), nil)
-			if got := fmt.Sprint(err); tt.err != "" && got != tt.err || tt.err == "" && err != nil {
+			if !errors.Is(err, tt.err) {
 				t.Errorf("error %v", err)
 			}
 			if tt.away {

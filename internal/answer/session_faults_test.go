@@ -60,7 +60,7 @@ func TestPostsFirstMessageIsShownOnce(t *testing.T) {
 	w.chats(id, 50)
 	w.condensesNow(id)
 	_, p, _ := strings.Cut(w.prompt(w.asks(id, "So?")), "=== CURRENT SESSION ===") // what is told of in a summary is found still
-	if strings.Count(p, "climb 8 hills") != 1 || !strings.Contains(p, "Earlier in This Session\n  Cleo: Shall we climb 8 hills?") {
+	if strings.Count(p, "climb 8 hills") != 1 || !strings.Contains(p, condensedTitle+"\n  Cleo: Shall we climb 8 hills?") {
 		t.Errorf("session\n%s", p)
 	}
 }

@@ -200,6 +200,15 @@ func (s *scripted) Chat(ctx context.Context, q chat.Request, delta func(string))
 	return chat.Reply{Text: full}, s.err
 }
 
+// sent is what a model was sent.
+func sent(messages []chat.Message) string {
+	var b strings.Builder
+	for _, m := range messages {
+		fmt.Fprintf(&b, "%s:\n%s\n\n", m.Role, m.Content)
+	}
+	return b.String()
+}
+
 func has(t *testing.T, text string, wanted ...string) {
 	t.Helper()
 	for _, s := range wanted {
