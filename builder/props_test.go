@@ -13,6 +13,7 @@ import (
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -133,6 +134,8 @@ func TestAlwaysHolds(t *testing.T) {
 		p := b.Build(input)
 		holds(t, o, p)
 		visible(t, p.String())
+		bounded(t, p)
+		sectionsStand(t, o, p)
 		if again := b.Build(input); again.String() != p.String() || fmt.Sprint(again) != fmt.Sprint(p) {
 			t.Errorf("not the same twice:\n%v\n%v", p, again)
 		}
@@ -183,19 +186,26 @@ func (jumpy) Count(s string) int {
 	return len(s) * 2 / 7
 }
 
+// Whichever counter counts, the budget holds, and more of it loses nothing.
 func TestMoreBudgetLosesNothing(t *testing.T) {
 	t.Parallel()
 	in := inputs(injections(t))
 	rapid.Check(t, func(t *rapid.T) {
 		input := in.Draw(t, "input")
-		counter := rapid.SampledFrom([]Counter{holdsCounter, jumpy{}}).Draw(t, "counter")
+		model, counter := rapid.SampledFrom([]string{"", "", "jumpy", "gpt-4", "llama"}).Draw(t, "model"), Counter(jumpy{})
+		if model != "jumpy" {
+			counter = tokenstest.For(model)
+		}
 		o := Options{Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 2500).Draw(t, "tokens")}
+		if model != "" {
+			o.MaxTokens = max(o.MaxTokens, 2*MinTokens) // others count more
+		}
 		more := o
 		more.MaxTokens += rapid.SampledFrom([]int{1, 2, 3, 7, 20, 150, 1000}).Draw(t, "more")
 		if rapid.Bool().Draw(t, "limit characters") {
 			o.MaxChars = rapid.IntRange(1, 3000).Draw(t, "chars")
 			more.MaxChars = o.MaxChars
-			if counter != (jumpy{}) && rapid.Bool().Draw(t, "only characters") {
+			if model == "" && rapid.Bool().Draw(t, "only characters") {
 				more.MaxTokens = o.MaxTokens
 				countAll(input) // with wrong counts the two budgets depend on each other
 				more.MaxChars += rapid.IntRange(0, 300).Draw(t, "more chars")
