@@ -55,6 +55,13 @@ func Seen(tb testing.TB, got string) {
 	if !entries.read {
 		read(tb)
 	}
+	if entries.count[tb.Name()] == 0 {
+		tb.Cleanup(func() { // it may run once more
+			entries.Lock()
+			defer entries.Unlock()
+			delete(entries.count, tb.Name())
+		})
+	}
 	entries.count[tb.Name()]++
 	name := fmt.Sprintf("%s %02d", tb.Name(), entries.count[tb.Name()])
 	got = strings.TrimRight(got, "\n") + "\n"
