@@ -334,6 +334,12 @@ func TestCostsOfLabels(t *testing.T) {
 	for _, l := range everyLabels() {
 		for _, citations := range []bool{false, true} {
 			b := newBuilder(t, Options{Labels: l.Labels, Citations: citations, MaxTokens: 20_000})
+			for kind, title := range [...]string{headSession, l.Participants, l.History, l.Earlier, l.Lore} {
+				whole := holdsCounter.Count("it\n\n"+title+"\nit") - 2
+				if sum := b.costs.titles[kind]; sum < whole || sum > whole+2 {
+					t.Errorf("%s: %q has %d tokens, reckoned as %d", l.name, title, whole, sum)
+				}
+			}
 			w := b.begin(in)
 			p := in.Participants[0]
 			for _, ago := range []time.Duration{0, time.Minute, 59 * time.Minute, time.Hour, 23 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 999 * 24 * time.Hour} {

@@ -206,6 +206,16 @@ func (w *world) condensesNow(channel memory.ChannelID) memory.Condensed {
 	return *c
 }
 
+// readBefore is a log of which it was read what sessions were condensed to before something changed.
+type readBefore struct {
+	Log
+	condensed []memory.Condensed
+}
+
+func (r readBefore) Condensed(context.Context, memory.ChannelID) ([]memory.Condensed, error) {
+	return r.condensed, nil
+}
+
 func TestWhatIsForgottenLeavesTheSessionsSummary(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(id memory.MessageID) memory.Event{
@@ -225,10 +235,16 @@ func TestWhatIsForgottenLeavesTheSessionsSummary(t *testing.T) {
 			w.condensesNow(lobby)
 			q := w.asks(lobby, "And?")
 			has(t, w.prompt(q), condensedTitle+"\n  Ben: We agreed that the budget is 480 euros Ben: We leave at 9:15\n")
+			before := readBefore{w.store, []memory.Condensed{*w.condensedIn(lobby)}}
 			w.apply(change(said[0]))
 			if c := w.condensedIn(lobby); c != nil {
 				t.Errorf("still condensed to %+v", c)
 			}
+			r, err := w.over(before, model, builder.Options{Citations: true}, Options{Condensing: &Condensing{}}).Recall(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hasNot(t, r.Prompt.String(), condensedTitle, "480")
 			hasNot(t, w.prompt(q), condensedTitle, "480")
 			c := w.condensesNow(lobby)
 			has(t, w.prompt(q), condensedTitle+"\n  Ben: We leave at 9:15\n")
