@@ -2,7 +2,6 @@ package answer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -350,14 +349,5 @@ func TestAnswersAreTakenBackForWantOfConsentInWhatIsLeft(t *testing.T) {
 		if got := w.answer(q); got.Text != withdrawn {
 			t.Errorf("%s: the answer is %q", name, got.Text)
 		}
-	}
-}
-
-func TestConsentThatCannotBeAskedForIsAFailure(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	c := consents{log: &faulty{Log: w.store, n: 1}, out: map[member]bool{}}
-	if _, err := c.of(t.Context(), search.Result{Hits: []search.Hit{{Message: memory.Message{ID: 1, Author: ben}}}}); !errors.Is(err, errDisk) {
-		t.Errorf("got %v", err)
 	}
 }

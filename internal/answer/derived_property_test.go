@@ -189,6 +189,8 @@ func (c *castle) answers(ago time.Duration, channel memory.ChannelID, kind strin
 		trace.Recalled = append(trace.Recalled, memory.TraceHit{Channel: o.channel, Message: o.id, Context: true})
 	}
 	if len(from) > 0 {
+		unread := rapid.SampledFrom(c.Guild.Channels).Draw(c.t, "found, and not shown to the model").ID
+		trace.Recalled = append(trace.Recalled, memory.TraceHit{Channel: unread, Message: c.old[unread][0].id})
 		c.tell(memory.Answered{Trace: trace})
 	}
 	c.calls(trace, func(a audience) bool { return known(a) && a.at == channel && a.may[channel] })

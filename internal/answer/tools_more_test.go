@@ -265,28 +265,14 @@ func (brokenSearch) Introduce(context.Context, search.Query) ([]search.Participa
 	return nil, errDisk
 }
 
-// Each call to the store fails once before the model is asked; no failure goes unnoticed.
-func TestStoreFailsBeforeTools(t *testing.T) {
+// A tool that can't tell where it is offered keeps the question from being answered.
+func TestToolsThatCannotTellWhereTheyAreOffered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	w.answered(time.Minute, "It is tuna", source(lobby, w.says(9*day, lobby, ben, "tuna")))
-	q := w.asks(lobby, "What is the lighthouse password?")
-	calls := &faulty{Log: w.store, n: 1 << 20}
-	w.engine = w.over(calls, &caller{}, builder.Options{}, Options{ToolRounds: 1})
-	if _, err := w.engine.Recall(t.Context(), q); err != nil {
-		t.Fatal(err)
-	}
-	all := 1<<20 - calls.n
-	for n := 1; n <= all; n++ {
-		calls.n = n
-		if _, err := w.engine.Recall(t.Context(), q); !errors.Is(err, errDisk) {
-			t.Errorf("call %d of %d failed: %v", n, all, err)
-		}
-	}
-	// Nor does one that only what is offered depends on, since others would have asked before.
+	w.withTools()
 	w.engine.tools[0] = undecided{w.engine.tools[0]}
-	if _, err := w.engine.Recall(t.Context(), q); !errors.Is(err, errDisk) {
-		t.Errorf("a tool that can't tell where it is offered: %v", err)
+	if _, err := w.engine.Recall(t.Context(), w.asks(lobby, "What is it?")); !errors.Is(err, errDisk) {
+		t.Errorf("recalled, %v", err)
 	}
 }
 
