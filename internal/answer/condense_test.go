@@ -103,13 +103,15 @@ func (w *world) condensedIn(channel memory.ChannelID) *memory.Condensed {
 // chats has Ben and Cleo say something by turns, a minute apart, the last a minute before noon. The first has a figure in it.
 func (w *world) chats(channel memory.ChannelID, turns int) (said []memory.MessageID) {
 	w.t.Helper()
-	for i := range turns {
-		text := fmt.Sprintf("And the %s of the %s?", strings.Repeat("o", i/10+1)+"kra", strings.Repeat("i", i%10+1)+"sland")
-		if i == 0 {
-			text = "We agreed that the budget is 480 euros"
+	w.atOnce(func() {
+		for i := range turns {
+			text := fmt.Sprintf("And the %s of the %s?", strings.Repeat("o", i/10+1)+"kra", strings.Repeat("i", i%10+1)+"sland")
+			if i == 0 {
+				text = "We agreed that the budget is 480 euros"
+			}
+			said = append(said, w.says(time.Duration(turns-i)*time.Minute, channel, []memory.UserID{ben, cleo}[i%2], text))
 		}
-		said = append(said, w.says(time.Duration(turns-i)*time.Minute, channel, []memory.UserID{ben, cleo}[i%2], text))
-	}
+	})
 	return said
 }
 

@@ -105,13 +105,15 @@ func TestEverythingShownIsASource(t *testing.T) {
 	model := &scripted{pieces: []string{"Well."}}
 	w := newWorld(t, model)
 	var said []memory.MessageID
-	for i := range 300 {
-		channel, ago := harbor, 2*day-time.Duration(i)*time.Minute
-		if i%3 == 0 {
-			channel, ago = lobby, 20*time.Minute-time.Duration(i)*time.Second
+	w.atOnce(func() {
+		for i := range 300 {
+			channel, ago := harbor, 2*day-time.Duration(i)*time.Minute
+			if i%3 == 0 {
+				channel, ago = lobby, 20*time.Minute-time.Duration(i)*time.Second
+			}
+			said = append(said, w.says(ago, channel, ben, fmt.Sprintf("lighthouse item%d %s", i, strings.Repeat("password ", i%40+1))))
 		}
-		said = append(said, w.says(ago, channel, ben, fmt.Sprintf("lighthouse item%d %s", i, strings.Repeat("password ", i%40+1))))
-	}
+	})
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	prompt := ""
 	for _, m := range model.got {

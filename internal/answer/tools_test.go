@@ -16,9 +16,11 @@ import (
 // noise fills the prompt, so that not all that was said is in it.
 func (w *world) noise() {
 	w.t.Helper()
-	for i := range 60 {
-		w.says(3*day-time.Duration(i)*time.Minute, lobby, cleo, fmt.Sprintf("The lighthouse password of day %d is word%d, says the keeper of the lighthouse", i, i*i))
-	}
+	w.atOnce(func() {
+		for i := range 60 {
+			w.says(3*day-time.Duration(i)*time.Minute, lobby, cleo, fmt.Sprintf("The lighthouse password of day %d is word%d, says the keeper of the lighthouse", i, i*i))
+		}
+	})
 }
 
 func TestTheModelSearchesAndCites(t *testing.T) {

@@ -42,7 +42,8 @@ type world struct {
 	t      testing.TB
 	store  *sqlite.Store
 	engine *Engine
-	dir    string // of the store
+	dir    string         // of the store
+	held   []memory.Event // what is to be logged at once; nil while nothing is held back
 	serial memory.MessageID
 }
 
@@ -62,18 +63,19 @@ func newWorld(t testing.TB, model Model) *world {
 	w := &world{t: t, dir: t.TempDir()}
 	w.store = openStore(t, w.dir)
 	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
-	w.structure(0)
+	events := []memory.Event{w.structured(0)}
 	for id, name := range map[memory.UserID]string{ann: "Ann", ben: "Ben", cleo: "Cleo", oracle: "Hark"} {
 		p := memory.Person{ID: id, Guild: guild, Name: name, Bot: id == oracle, RolesKnown: true}
 		if id == cleo {
 			p.Roles = []memory.RoleID{keepers}
 		}
-		w.apply(memory.PersonSeen{Person: p})
+		events = append(events, memory.PersonSeen{Person: p})
 	}
 	for channel, who := range map[memory.ChannelID]memory.UserID{annsDM: ann, bensDM: ben} {
-		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: channel, Kind: memory.DirectChannel}},
+		events = append(events, memory.ChannelSeen{Channel: memory.Channel{ID: channel, Kind: memory.DirectChannel}},
 			memory.PersonSeen{Person: memory.Person{ID: who, Name: map[memory.UserID]string{ann: "Ann", ben: "Ben"}[who]}})
 	}
+	w.apply(events...)
 	return w
 }
 
@@ -90,10 +92,12 @@ func (w *world) over(log Log, model Model, b builder.Options, o Options) *Engine
 }
 
 // structure tells the guild's; harbor is closed to closed.
-func (w *world) structure(closed memory.Permissions) {
+func (w *world) structure(closed memory.Permissions) { w.apply(w.structured(closed)) }
+
+func (w *world) structured(closed memory.Permissions) memory.Event {
 	everyone := memory.RoleID(guild)
 	read := memory.ViewChannel | memory.ReadMessageHistory
-	w.apply(memory.GuildSeen{Guild: memory.Guild{
+	return memory.GuildSeen{Guild: memory.Guild{
 		ID: guild, Owner: 1, Roles: []memory.Role{{ID: everyone, Permissions: read}, {ID: keepers}},
 		Channels: []memory.Channel{
 			{ID: lobby, Guild: guild, Name: "lobby"},
@@ -102,14 +106,28 @@ func (w *world) structure(closed memory.Permissions) {
 				{Role: everyone, Deny: memory.ViewChannel}, {Role: keepers, Allow: memory.ViewChannel}}},
 			{ID: kiosk, Guild: guild, Name: "kiosk", Overwrites: []memory.Overwrite{{Role: everyone, Deny: memory.ReadMessageHistory}}},
 		},
-	}})
+	}}
 }
 
 func (w *world) apply(events ...memory.Event) {
 	w.t.Helper()
+	if w.held != nil {
+		w.held = append(w.held, events...)
+		return
+	}
 	if err := w.store.Apply(w.t.Context(), events...); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// atOnce logs all that is said in do together, which takes much less time.
+func (w *world) atOnce(do func()) {
+	w.t.Helper()
+	w.held = []memory.Event{}
+	do()
+	events := w.held
+	w.held = nil
+	w.apply(events...)
 }
 
 // says logs what somebody says some time before noon.

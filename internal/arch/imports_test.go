@@ -49,13 +49,15 @@ var rules = map[string][]string{
 	"internal/web":         besides("bot", "cmd/hark"),
 	"bot":                  besides("cmd/hark"),
 	"cmd/hark":             besides(),
+
+	"internal/tokens/tokenstest": {},
 }
 
 // leaves import nothing of Hark, and anything may import them.
 var leaves = []string{"internal/chat", "internal/dates", "internal/meter", "internal/text", "internal/tokens"}
 
 // fakes are for tests.
-var fakes = []string{"memory/memorytest", "internal/discordtest", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/wait"}
+var fakes = []string{"memory/memorytest", "internal/discordtest", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/tokens/tokenstest", "internal/wait"}
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{
