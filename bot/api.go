@@ -161,11 +161,7 @@ func (t *thread) send(ctx context.Context, method, address, bucket string, messa
 		Edited      time.Time  `json:"edited_timestamp"`
 		Attachments []wireFile `json:"attachments"`
 	}
-	body, err := withFiles(message, files)
-	if err != nil {
-		return posted{}, err // uncovered: withFiles says why
-	}
-	if err := t.client.call(ctx, method, address, bucket, body, &m); err != nil {
+	if err := t.client.call(ctx, method, address, bucket, withFiles(message, files), &m); err != nil {
 		return posted{}, err
 	}
 	return posted{id: memory.MessageID(m.ID), content: memory.Clean(m.Content), edited: m.Edited, files: remembered(m.Attachments)}, nil

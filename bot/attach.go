@@ -101,7 +101,7 @@ func (f *fetcher) fetch(ctx context.Context, address string, most int) ([]byte, 
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, errElsewhere // uncovered: what url.Parse takes, this does too
+		return nil, errElsewhere
 	}
 	got, err := f.client.Do(r)
 	if err != nil {

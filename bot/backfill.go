@@ -210,7 +210,7 @@ func (f *filler) unwatch(w *watching) {
 	delete(f.watched, w)
 }
 
-// count tells those who watch that so many messages of a gap are fetched.
+// count tells those who watch that so many messages of a gap are fetched, and about to be logged.
 func (f *filler) count(g memory.Gap, fetched int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,14 +1,18 @@
 package bot
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"hark/internal/discordtest"
+	"hark/internal/wait"
 	"hark/memory"
 )
 
@@ -61,19 +65,6 @@ func beginning(t *testing.T, messages int) *scene {
 	return s
 }
 
-// lately waits until an interaction shows something.
-func (s *scene) lately(t *testing.T, i *discordtest.Interaction, texts ...string) discordtest.Sent {
-	t.Helper()
-	var m discordtest.Sent
-	i.Wait()
-	s.discord.WaitFor(texts[0], func() bool {
-		m = i.WaitMessage()
-		return strings.Contains(m.Content, texts[0])
-	})
-	s.says(t, m, texts...)
-	return m
-}
-
 func TestThePastOfAChannelIsFetched(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 250)
@@ -84,18 +75,14 @@ func TestThePastOfAChannelIsFetched(t *testing.T) {
 	s.waitRegistered()
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
 	<-g.held
-	first := s.lately(t, i, "203 messages so far, up to <t:", fmt.Sprintf("**Fetching what was said in <#%d>**", s.channel), "It goes on by itself", "Threads in the archive that I have never seen")
-	if len(first.Components) != 1 || !strings.Contains(string(first.Components[0]), `"label":"Cancel"`) {
-		t.Errorf("buttons %s", first.Components)
-	}
+	s.lately(t, i, "203")
 	// Another who asks is shown the same.
 	again := s.discord.Slash(s.channel, s.ana.ID, "hark backfill", opt("since", "1d"))
-	s.lately(t, again, "203 messages so far")
-	s.lately(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill", opt("since", "2000d")), "I'm still fetching from <t:")
+	s.lately(t, again, "203")
+	s.lately(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill", opt("since", "2000d")), "203")
 	close(g.open)
 	for _, i := range []*discordtest.Interaction{i, again} {
-		m := s.lately(t, i, fmt.Sprintf("**Done**: I looked through 253 messages of the past of <#%d>.", s.channel), "opted out, isn't among them")
-		if len(m.Components) > 0 {
+		if m := s.turns(t, i); len(m.Components) > 0 {
 			t.Errorf("in the end there are buttons: %s", m.Components)
 		}
 	}
@@ -117,21 +104,18 @@ func TestBackfillIsCancelledAndBegunAgain(t *testing.T) {
 	s.log.waitSaid(t, "them: live 0")
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
 	<-g.held
-	m := s.lately(t, i, "200 messages so far")
+	m := s.lately(t, i, "200")
 	id := fmt.Sprintf("%s:%d", stopsBackfill, s.channel)
-	s.says(t, s.discord.Click(m.Message, s.bo.ID, id).WaitMessage(), "I can't tell any more whether you may decide that.")
+	s.says(t, s.discord.Click(m.Message, s.bo.ID, id).WaitMessage())
 	stop := s.discord.Click(m.Message, s.ana.ID, id)
-	s.lately(t, stop, "**Cancelled**: 200 messages of the past of", "`/hark backfill` fetches the rest")
+	s.discord.WaitFor("the end of it", func() bool { return len(stop.WaitMessage().Components) == 0 })
 	s.filled(t) // nothing is left to do
 	close(g.open)
-	pressed := i.WaitMessage()
-	if !strings.Contains(pressed.Content, "Cancelled") {
-		t.Errorf("afterwards it shows %q", pressed.Content)
-	}
+	s.turns(t, stop)
+	s.turns(t, i)
 	// What wasn't fetched can be asked for again, though older messages are known by now.
 	s.discord.Advance(time.Minute)
-	i = s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
-	s.lately(t, i, "**Done**")
+	s.turns(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill"))
 	s.mirrors(t, s.channel)
 	if all := s.discord.Messages(s.channel); len(all) != 351 || all[350].ID != live[0] {
 		t.Errorf("%d messages", len(all))
@@ -163,9 +147,9 @@ func TestBackfillGoesOnAfterARestart(t *testing.T) {
 	s.discord.WaitReady()
 	<-g.held
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
-	s.lately(t, i, "300 messages so far")
+	s.lately(t, i, "300")
 	close(g.open)
-	s.lately(t, i, "**Done**: I looked through 350 messages")
+	s.turns(t, i)
 	s.mirrors(t, s.channel)
 }
 
@@ -178,21 +162,20 @@ func TestWhatIsntBackfilled(t *testing.T) {
 	forum := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "forum", Type: discordtest.Forum})
 	s.run(t).ready(t)
 	s.waitRegistered()
-	s.says(t, s.use(t, s.ana, "hark backfill", opt("since", "long ago")), "I don't understand “long ago” as a time.")
-	s.says(t, s.use(t, s.ana, "hark backfill", opt("channel", closed.ID)), "I lack: **Read Message History**", "oauth2/authorize")
-	s.says(t, s.use(t, s.ana, "hark backfill", opt("channel", forum.ID)), "holds threads only")
+	s.says(t, s.use(t, s.ana, "hark backfill", opt("since", "long ago")))
+	s.says(t, s.use(t, s.ana, "hark backfill", opt("channel", closed.ID)))
+	s.says(t, s.use(t, s.ana, "hark backfill", opt("channel", forum.ID)))
 	s.use(t, s.ana, "hark channel ignore")
-	s.says(t, s.use(t, s.ana, "hark backfill"), "so I don't fetch it either: `/hark channel log` changes that")
+	s.says(t, s.use(t, s.ana, "hark backfill"))
 	s.use(t, s.ana, "hark channel log")
-	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
-	s.lately(t, i, "**Done**: I looked through 0 messages") // all of it is older than anything that is remembered
+	s.turns(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill")) // all of it is older than anything that is remembered
 	s.say(s.channel, 1, "live")
 	s.log.waitSaid(t, "them: live 0")
-	s.says(t, s.use(t, s.ana, "hark backfill", opt("since", "0d")), "There is nothing to fetch: I've listened in")
+	s.says(t, s.use(t, s.ana, "hark backfill", opt("since", "0d")))
 	if gaps, err := s.log.Gaps(t.Context()); err != nil || len(gaps) > 0 {
 		t.Errorf("left: %+v, %v", gaps, err)
 	}
-	s.says(t, s.discord.Click(s.use(t, s.ana, "hark channel ignore").Message, s.ana.ID, fmt.Sprintf("%s:%d", asksPurge, s.channel)).WaitMessage(), "Forget all that was said")
+	s.says(t, s.discord.Click(s.use(t, s.ana, "hark channel ignore").Message, s.ana.ID, fmt.Sprintf("%s:%d", asksPurge, s.channel)).WaitMessage())
 }
 
 // What was said while a channel wasn't remembered is part of its past, also that of its threads.
@@ -229,7 +212,7 @@ func TestTheHoleOfAnIgnoredChannelIsFetched(t *testing.T) {
 	if set != 2 {
 		t.Errorf("that there is a past was kept %d times", set)
 	}
-	s.lately(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill"), "**Done**")
+	s.turns(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill"))
 	s.mirrors(t, s.channel)
 	s.mirrors(t, thread.ID)
 }
@@ -245,10 +228,10 @@ func TestAPastThatMayNotBeReadIsGivenUp(t *testing.T) {
 	<-g.held
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
 	close(g.open)
-	s.lately(t, i, "**Done**", "I lack: **Read Message History**", "oauth2/authorize")
+	s.turns(t, i)
 	s.filled(t)
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, discordtest.ReadMessageHistory, 0))
-	s.lately(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill"), "**Done**")
+	s.turns(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill"))
 	s.mirrors(t, s.channel)
 }
 
@@ -256,19 +239,48 @@ func TestAPastThatMayNotBeReadIsGivenUp(t *testing.T) {
 func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 150)
-	s.bot.timing.command = 5 * time.Second
 	g := s.gated(1)
 	s.run(t).ready(t)
 	s.waitRegistered()
-	s.discord.Slash(s.channel, s.ana.ID, "hark backfill").Wait()
+	x, c := s.used(t, s.ana, "limits"), s.bot.commands
+	guild, at, err := c.placed(t.Context(), x, memory.ChannelID(s.channel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := c.bot.filler.watch(guild, at.ID)
+	if err := c.beginBackfill(t.Context(), x, guild, at); err != nil {
+		t.Fatal(err)
+	}
+	limit, late := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.follow(limit, t.Context(), x, at, w, "")
+		ended <- err
+	}()
 	<-g.held
-	s.discord.WaitFor("nobody to watch any more", func() bool {
-		return len(s.watchers()) == 0
+	s.discord.WaitFor("what was fetched to be shown", func() bool { // so that nothing is under way
+		return slices.ContainsFunc(s.discord.Requests(), func(r discordtest.Request) bool {
+			return strings.Contains(r.Path, x.Token) && r.Status == http.StatusOK && strings.Contains(string(r.Body), `\n100 `)
+		})
 	})
+	late()
+	if err := wait.For(t, "the end of the watch", ended); !errors.Is(err, errShown) {
+		t.Errorf("it ended with %v", err)
+	}
 	s.discord.Advance(20 * time.Minute) // the fake refuses what comes now
 	close(g.open)
 	s.filled(t)
 	s.mirrors(t, s.channel)
+}
+
+// used is a use by somebody of a command that needs nothing, which is answered already.
+func (s *scene) used(t *testing.T, who discordtest.User, name string) *exchange {
+	i := s.discord.Slash(s.channel, who.ID, name)
+	i.WaitMessage()
+	s.idle(t)
+	x := &exchange{rest: s.bot.rest, came: s.discord.Now()}
+	x.ID, x.Application, x.Token, x.Guild, x.Channel = snowflake(i.ID), snowflake(s.discord.AppID), i.Token, snowflake(s.guild.ID), snowflake(s.channel)
+	return x
 }
 
 func (s *scene) watchers() []*watching {

@@ -18,6 +18,7 @@ import (
 
 	"hark/internal/discordtest"
 	"hark/internal/embed"
+	"hark/internal/wait"
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/search"
@@ -113,13 +114,7 @@ func (s *stopwatch) end(n int) {
 // wait is how long the flood took.
 func (s *stopwatch) wait(b *testing.B) time.Duration {
 	b.Helper()
-	select {
-	case took := <-s.done:
-		return took
-	case <-time.After(time.Minute):
-		b.Fatalf("%d of %d messages came", s.count.Load(), flood)
-		return 0
-	}
+	return wait.For(b, "the whole flood", s.done)
 }
 
 func floodBare(b *testing.B) time.Duration {
@@ -212,7 +207,9 @@ func BenchmarkEnqueue(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	var committed wait.Signal
 	p := pumpOf(bot.queue, store)
+	p.progress = committed.Send
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var helpers sync.WaitGroup
@@ -221,9 +218,7 @@ func BenchmarkEnqueue(b *testing.B) {
 	for i := range 10_000 {
 		bot.receive(nil, &discordgo.Event{Type: "MESSAGE_CREATE", RawData: frame(first + i)})
 	}
-	for bot.Waiting() > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	committed.Until(b, "all to be logged", func() bool { return bot.Waiting() == 0 }, nil)
 	indexer := memory.Indexer{Queue: store, Embedder: embed.Builtin{}}
 	helpers.Go(func() { _ = indexer.Run(ctx) })
 	engine := search.New(store, store, embed.Builtin{})

@@ -69,7 +69,7 @@ type Config struct {
 	// Privacy is what /privacy tells of how Hark is run. Bot.Renew changes it, as it does Health.
 	Privacy Privacy
 	// Progress, if not nil, is called whenever something is done that Discord isn't told of: events are committed, the log
-	// fails or works again, a question is over, a forgetting is carried out in Discord, the ids of commands are known. Tests
+	// fails or works again, a question or a command is over, a forgetting is carried out in Discord, the ids of commands are known. Tests
 	// wait by it. It is called from several goroutines and must not wait.
 	Progress func()
 	Client   *http.Client      // for requests; its Transport gets them addressed to APIURL, and those for files
@@ -182,7 +182,9 @@ type Bot struct {
 	app      atomic.Int64  // the application's id, set by READY
 	// exportPart is how many bytes a file of an export has before the next is begun.
 	exportPart int
-	state      atomic.Pointer[error]
+	// mostData is how many bytes the file of /memory export has at most, mostExported how many it has before it is packed.
+	mostData, mostExported int
+	state                  atomic.Pointer[error]
 }
 
 // timing is how long things take at most, or are apart.
@@ -242,7 +244,7 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 	cfg.Token = "Bot " + token[0]
 	b := &Bot{
 		cfg: cfg, base: base, memory: log, log: logger, now: cfg.Now,
-		timing: usual, queue: newQueue(), arrived: newArrivals(), exportPart: exportPart,
+		timing: usual, queue: newQueue(), arrived: newArrivals(), exportPart: exportPart, mostData: mostData, mostExported: mostExported,
 	}
 	b.Renew(Terms{cfg.Choices, cfg.Limits, answers, cfg.Privacy, cfg.Health})
 	b.cfg.Choices, b.cfg.Limits, b.cfg.Privacy, b.cfg.Health = answer.Choices{}, Limits{}, Privacy{}, nil // so that nobody goes by what may have changed
@@ -282,8 +284,11 @@ func (b *Bot) Ready() error {
 // Waiting is how many events are taken in and not yet in the log.
 func (b *Bot) Waiting() int { return b.queue.len() }
 
-// idle reports whether all that was taken in is committed, and no question waits or is being answered.
-func (b *Bot) idle() bool { return b.desk.idle() && b.queue.len() == 0 }
+// idle reports whether all that was taken in is committed, and no question or command waits or is being answered.
+func (b *Bot) idle() bool {
+	// A command may ask a question, an event too, and an answer is committed: each is looked at before what comes of it.
+	return b.commands.undone.Load() == 0 && b.queue.len() == 0 && b.desk.idle() && b.queue.len() == 0
+}
 
 func (b *Bot) setState(err error) {
 	b.state.Store(&err)

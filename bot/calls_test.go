@@ -16,7 +16,8 @@ import (
 func (s *scene) called(t *testing.T, answers int) (kept []memory.Record) {
 	t.Helper()
 	s.discord.WaitFor("answers", func() bool { return len(s.discord.Sent(s.channel)) >= answers })
-	if err := s.stop(t); err != nil { // what is under way is logged by then
+	s.idle(t)
+	if err := s.stop(t); err != nil {
 		t.Fatal(err)
 	}
 	s.log.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/internal/answer"
+	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -26,21 +27,17 @@ func TestCatchUpShowsASummary(t *testing.T) {
 			Instead: errors.New("the first is down"),
 		}, nil
 	}
-	m := s.use(t, s.ana, "catchup")
-	s.says(t, m, fmt.Sprintf("**1,234 messages here since you last wrote, <t:%d:R>**\n- The party is on 20 July [\\[2\\]](<https://discord.com/channels/%d/%d/77>).", spoke.Unix(), s.guild.ID, s.channel),
-		"\n-# The model had no room for the oldest 7 of them.")
+	s.says(t, s.use(t, s.ana, "catchup"))
 	q := s.oracle.questions()[0]
 	if !q.OnlyAsker || q.Roles == nil || q.Channel != memory.ChannelID(s.channel) || q.NoModel || q.Name != "ana" || !given.IsZero() {
 		t.Errorf("asked %+v since %v", q, given)
 	}
-	s.out.wait(t, "caught somebody up by another model")
+	s.out.wait(t, "the first is down")
 	s.use(t, s.ana, "catchup", opt("since", "3d"))
 	if want := s.discord.Now().AddDate(0, 0, -3); given.Sub(want).Abs() > time.Minute {
 		t.Errorf("since %v, want %v", given, want)
 	}
-	if m := s.use(t, s.ana, "catchup", opt("since", "soon")); !strings.HasPrefix(m.Content, "I don't understand “soon”") {
-		t.Errorf("since soon: %s", m.Content)
-	}
+	s.says(t, s.use(t, s.ana, "catchup", opt("since", "soon")))
 	if got := s.discord.Complete(s.channel, s.ana.ID, "catchup", opt("since", "d")).Wait().Choices(); len(got) != 4 {
 		t.Errorf("offered %v", got)
 	}
@@ -51,31 +48,29 @@ func TestCatchUpSaysWhatItIs(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0)
 	later := at.Add(time.Hour)
 	lost := errors.New("the model is down")
-	for name, test := range map[string]struct {
+	var all []string
+	for _, test := range []struct {
+		name    string
 		got     answer.CaughtUp
 		since   time.Time
 		noModel bool
-		want    string
 	}{
-		"nothing since they wrote":      {answer.CaughtUp{Since: at, Spoke: at}, time.Time{}, false, "Nothing new was said here since you last wrote, <t:1700000000:R>."},
-		"nothing, and they never wrote": {answer.CaughtUp{Since: at}, time.Time{}, false, "Nothing was said here within the last 24 hours."},
-		"nothing since a day":           {answer.CaughtUp{Since: at}, at, false, "Nothing was said here since <t:1700000000:f>."},
-		"nothing since a day, and they wrote": {answer.CaughtUp{Since: at, Spoke: later}, at, false,
-			"Nothing was said here since <t:1700000000:f>. You last wrote here <t:1700003600:R>."},
-		"nothing within a week": {answer.CaughtUp{Since: later, Spoke: at, Bounded: true}, time.Time{}, false,
-			"Nothing was said here since <t:1700003600:f>. You last wrote here <t:1700000000:R>.\n-# I go back 7 days and 300 messages at most."},
-		"no model": {answer.CaughtUp{Since: at, Messages: 1, Text: "x"}, time.Time{}, false,
-			"**1 message here within the last 24 hours** (I don't remember you writing here)\nx\n-# No language model is there to sum this up, so these are the lines that tell most."},
-		"no tokens": {answer.CaughtUp{Since: at, Spoke: at, Messages: 1, Text: "x", Left: 3}, time.Time{}, true,
-			"**1 message here since you last wrote, <t:1700000000:R>**\nx\n-# There are no tokens left for the language model today, so these are the lines that tell most."},
-		"away": {answer.CaughtUp{Since: at, Spoke: later, Messages: 2, Text: "x", Away: lost, Bounded: true}, at, false,
-			"**2 messages here since <t:1700000000:f>**\nx\n-# The language model couldn't sum this up, so these are the lines that tell most.\n-# I go back 7 days and 300 messages at most."},
+		{"nothing since they wrote", answer.CaughtUp{Since: at, Spoke: at}, time.Time{}, false},
+		{"nothing, and they never wrote", answer.CaughtUp{Since: at}, time.Time{}, false},
+		{"nothing since a day", answer.CaughtUp{Since: at}, at, false},
+		{"nothing since a day, and they wrote", answer.CaughtUp{Since: at, Spoke: later}, at, false},
+		{"nothing within a week", answer.CaughtUp{Since: later, Spoke: at, Bounded: true}, time.Time{}, false},
+		{"no model", answer.CaughtUp{Since: at, Messages: 1, Text: "x"}, time.Time{}, false},
+		{"no tokens", answer.CaughtUp{Since: at, Spoke: at, Messages: 1, Text: "x", Left: 3}, time.Time{}, true},
+		{"away", answer.CaughtUp{Since: at, Spoke: later, Messages: 2, Text: "x", Away: lost, Bounded: true}, at, false},
 	} {
 		got := showCaughtUp(locale{}, test.got, test.since, test.noModel)
-		if !strings.HasPrefix(got.Content, test.want) || len(got.More) > 0 {
-			t.Errorf("%s: shown\n%s\nwant\n%s", name, got.Content, test.want)
+		if len(got.More) > 0 {
+			t.Errorf("%s: more than a page", test.name)
 		}
+		all = append(all, "== "+test.name+"\n"+got.Content)
 	}
+	golden.Seen(t, strings.Join(all, "\n"))
 	long := showCaughtUp(locale{}, answer.CaughtUp{Since: at, Messages: 9, Text: strings.Repeat("> many words\n", 400)}, at, false)
 	for _, page := range append(long.More, long.Content) {
 		if units(page) > messageLimit {
@@ -91,25 +86,16 @@ func TestCatchUpIsRefused(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
 	s.waitRegistered()
-	for _, test := range []struct {
-		err  error
-		want string
-	}{
-		{fmt.Errorf("catch up: %w", answer.ErrNotRemembered), "I remember nothing of this channel"},
-		{fmt.Errorf("catch up: %w", answer.ErrNotReadable), "You may not read what was said in this channel"},
-		{errors.New("the disk is on fire"), "Something went wrong"},
+	for _, err := range []error{
+		fmt.Errorf("catch up: %w", answer.ErrNotRemembered), fmt.Errorf("catch up: %w", answer.ErrNotReadable), errors.New("the disk is on fire"),
 	} {
 		s.oracle.catchUp = func(context.Context, answer.Question, time.Time) (answer.CaughtUp, error) {
-			return answer.CaughtUp{}, test.err
+			return answer.CaughtUp{}, err
 		}
-		if m := s.use(t, s.ana, "catchup"); !strings.HasPrefix(m.Content, test.want) {
-			t.Errorf("%v: %s", test.err, m.Content)
-		}
+		s.says(t, s.use(t, s.ana, "catchup"))
 	}
 	s.oracle.catchUp = func(context.Context, answer.Question, time.Time) (answer.CaughtUp, error) { panic("at the disco") }
-	if m := s.use(t, s.ana, "catchup"); !strings.HasPrefix(m.Content, "Something went wrong") {
-		t.Errorf("after a panic: %s", m.Content)
-	}
+	s.says(t, s.use(t, s.ana, "catchup"))
 }
 
 // What catching up takes of the model is counted for whoever asks, also where it fails, and where nothing is left the model isn't asked.
@@ -128,28 +114,17 @@ func TestCatchUpIsPaidFor(t *testing.T) {
 		e, ok := find(s.log, func(e memory.Spent) bool { return e.User == memory.UserID(s.ana.ID) })
 		return ok && e.Tokens == 110
 	})
-	s.says(t, s.use(t, s.ana, "catchup"), "There are no tokens left")
+	s.says(t, s.use(t, s.ana, "catchup"))
 	if all := s.oracle.questions(); len(all) != 2 || !all[1].NoModel {
 		t.Errorf("asked %+v", all)
 	}
 }
 
-// What is said in somebody's language is said in it.
-func TestFindingSpeaksTheLanguageOfWhoeverAsks(t *testing.T) {
+// Days are read in the language of whoever asks, and named in it.
+func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{"de", "fr", "es", "ja", "zh-TW"} {
 		l := localeOf(language)
-		for _, english := range []string{
-			askForSomething, foundNothing, foundNoneHere, foundNoneLeft, searchIsOver, noTextToRelate, badTime, "**What was said about “%s”**", "today", "yesterday", "jump",
-			"Nothing new was said here since you last wrote, <t:%d:R>.", "I remember nothing of this channel, so I can't tell what was said here.",
-		} {
-			if said := l.texts[english]; said == "" || said == english {
-				t.Errorf("%s: %q", language, english)
-			}
-		}
-		if got := l.count(2, "%s message found", "%s messages found"); got == "2 messages found" {
-			t.Errorf("%s: %q", language, got)
-		}
 		given := (&exchange{locale: l, wireInteraction: typing("since", strings.ToUpper(l.text("yesterday")))})
 		b := &Bot{now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) }, admit: newAdmission(newNotebook(), memory.Policy{}, nil, nil)}
 		b.Renew(Terms{})

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +11,7 @@ import (
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
+	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -50,42 +49,41 @@ func TestSettingsAreChosenForChannelsAndTheServer(t *testing.T) {
 	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
 		t.Errorf("logged %+v", e)
 	}
-	for command, text := range map[string]string{"model": "**model**: small (as I was set up)", "hark persona show": "**persona**: my own (as I was set up)", "hark temperature": "**temperature**: 0.7 (as I was set up)",
-		"hark tools": "**tools**: on (as I was set up)", "hark mode": "**mode**: auto: I tell by each question", "hark language": "**language**: en (as I was set up)"} {
-		s.says(t, s.use(t, s.ana, command), fmt.Sprintf("In <#%d>, and in its threads", here), text)
+	for _, command := range []string{"model", "hark persona show", "hark temperature", "hark tools", "hark mode", "hark language"} {
+		s.says(t, s.use(t, s.ana, command))
 	}
 	for _, tt := range []struct {
 		command, option, value string
 		key                    memory.Setting
-		kept, shown            string
+		kept                   string
 	}{
-		{"model", "model", "large", memory.SettingModel, "large", "**model**: large (set for this channel)"},
-		{"hark temperature", "temperature", "1,25", memory.SettingTemperature, "1.25", "**temperature**: 1.25 (set for this channel)"},
-		{"hark tools", "tools", "off", memory.SettingTools, "off", "**tools**: off (set for this channel)"},
-		{"hark language", "language", "ja", memory.SettingLanguage, "ja", "**language**: ja (set for this channel)"},
-		{"hark mode", "mode", "search", memory.SettingMode, "search", "**mode**: search: I take every question as one about what was said before"},
+		{"model", "model", "large", memory.SettingModel, "large"},
+		{"hark temperature", "temperature", "1,25", memory.SettingTemperature, "1.25"},
+		{"hark tools", "tools", "off", memory.SettingTools, "off"},
+		{"hark language", "language", "ja", memory.SettingLanguage, "ja"},
+		{"hark mode", "mode", "search", memory.SettingMode, "search"},
 	} {
-		s.says(t, s.use(t, s.ana, tt.command, opt(tt.option, tt.value)), "Done. In <#", tt.shown)
+		s.says(t, s.use(t, s.ana, tt.command, opt(tt.option, tt.value)))
 		if e := s.lastSetting(); e.Guild != guild || e.Channel != here || e.Key != tt.key || e.Value != tt.kept || e.At.IsZero() {
 			t.Errorf("logged %+v", e)
 		}
-		s.says(t, s.use(t, s.ana, tt.command), tt.shown)
+		s.says(t, s.use(t, s.ana, tt.command))
 	}
 	for _, m := range builder.Modes() {
-		s.says(t, s.use(t, s.ana, "hark mode", opt("mode", string(m))), modeMeans(locale{}, string(m)))
+		s.says(t, s.use(t, s.ana, "hark mode", opt("mode", string(m))))
 	}
-	s.says(t, s.use(t, s.ana, "hark mode", opt("mode", "creation"), opt("channel", other.ID)), fmt.Sprintf("In <#%d>", other.ID), "something new", fmt.Sprintf("-# Set for itself: <#%d>", here))
+	s.says(t, s.use(t, s.ana, "hark mode", opt("mode", "creation"), opt("channel", other.ID)))
 	if e := s.lastSetting(); e.Channel != memory.ChannelID(other.ID) || e.Value != "creation" {
 		t.Errorf("logged %+v", e)
 	}
-	s.says(t, s.use(t, s.ana, "hark mode", opt("channel", thread.ID)), fmt.Sprintf("In <#%d>", thread.ID), fmt.Sprintf("something new, such as a text, a plan or code (set for <#%d>)", other.ID))
-	s.says(t, s.use(t, s.ana, "hark language", opt("language", "de"), opt("server", true)), "In this server, where a channel has nothing of its own:", "**language**: de (set for the server)")
+	s.says(t, s.use(t, s.ana, "hark mode", opt("channel", thread.ID)))
+	s.says(t, s.use(t, s.ana, "hark language", opt("language", "de"), opt("server", true)))
 	if e := s.lastSetting(); e.Channel != 0 || e.Value != "de" {
 		t.Errorf("logged %+v", e)
 	}
-	s.says(t, s.use(t, s.ana, "hark language", opt("channel", other.ID)), "**language**: de (set for the server)")
-	s.says(t, s.use(t, s.ana, "hark language"), "**language**: ja (set for this channel)")
-	s.says(t, s.use(t, s.ana, "hark language", opt("language", "default")), "Done.", "**language**: de (set for the server)")
+	s.says(t, s.use(t, s.ana, "hark language", opt("channel", other.ID)))
+	s.says(t, s.use(t, s.ana, "hark language"))
+	s.says(t, s.use(t, s.ana, "hark language", opt("language", "default")))
 	if e := s.lastSetting(); e.Channel != here || e.Value != "" {
 		t.Errorf("logged %+v", e)
 	}
@@ -95,9 +93,9 @@ func TestSettingsThatCantBe(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
-	s.says(t, s.use(t, s.ana, "model", opt("model", "huge")), "I can't do that: there is no model \"huge\"\\: choose from small, large.")
-	s.says(t, s.use(t, s.ana, "hark temperature", opt("temperature", "hot")), "a temperature is a number from 0 to 2.")
-	s.says(t, s.use(t, s.ana, "hark tools", opt("tools", "on"), opt("server", true), opt("channel", other.ID)), "for one channel or for the whole server, not for both")
+	s.says(t, s.use(t, s.ana, "model", opt("model", "huge")))
+	s.says(t, s.use(t, s.ana, "hark temperature", opt("temperature", "hot")))
+	s.says(t, s.use(t, s.ana, "hark tools", opt("tools", "on"), opt("server", true), opt("channel", other.ID)))
 	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
 		t.Errorf("logged %+v", e)
 	}
@@ -107,10 +105,10 @@ func TestSettingsThatCantBe(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.says(t, s.use(t, s.ana, "hark mode"), "**mode**: auto: I tell by each question what kind of work it asks for (as I was set up)")
-	s.says(t, s.use(t, s.ana, "hark model"), "**model**: gone (set for this channel, but I don't have it any more, so small answers)")
+	s.says(t, s.use(t, s.ana, "hark mode"))
+	s.says(t, s.use(t, s.ana, "hark model"))
 	s.log.fail(errDown)
-	s.says(t, s.use(t, s.ana, "hark tools", opt("tools", "on")), "Something went wrong")
+	s.says(t, s.use(t, s.ana, "hark tools", opt("tools", "on")))
 	s.log.fail(nil)
 }
 
@@ -153,7 +151,7 @@ func TestPersonasAreWrittenInAForm(t *testing.T) {
 	}
 	long := strings.Repeat("ä", answer.MaxPersona)
 	m := i.Submit(map[string]string{"text": "You are the *archivist*.\nYou answer in verse."}).WaitMessage()
-	s.says(t, m, "Done. In <#", "**persona**: what stands below (set for this channel)\n> You are the *archivist*.\n> You answer in verse.")
+	s.says(t, m)
 	if m.Flags&discordtest.Ephemeral == 0 {
 		t.Error("everybody sees it")
 	}
@@ -173,11 +171,11 @@ func TestPersonasAreWrittenInAForm(t *testing.T) {
 	if got := i.Wait().Form()["text"]; got != "" {
 		t.Errorf("the server's form holds %d bytes", len(got))
 	}
-	s.says(t, i.Submit(map[string]string{"text": " default "}).WaitMessage(), "> default.")
+	s.says(t, i.Submit(map[string]string{"text": " default "}).WaitMessage())
 	if e := s.lastSetting(); e.Channel != 0 || e.Value != "default." {
 		t.Errorf("logged %+v", e)
 	}
-	s.says(t, s.use(t, s.ana, "hark persona reset"), "Done.", "set for the server")
+	s.says(t, s.use(t, s.ana, "hark persona reset"))
 	if e := s.lastSetting(); e.Channel != memory.ChannelID(s.channel) || e.Value != "" {
 		t.Errorf("logged %+v", e)
 	}
@@ -186,7 +184,7 @@ func TestPersonasAreWrittenInAForm(t *testing.T) {
 	i.Wait()
 	was := s.lastSetting()
 	s.discord.UpdateMember(s.guild.ID, s.ana.ID, func(m *discordtest.Member) { m.Roles = nil })
-	s.says(t, i.Submit(map[string]string{"text": "You are mine."}).WaitMessage(), useAgain)
+	s.says(t, i.Submit(map[string]string{"text": "You are mine."}).WaitMessage())
 	if e := s.lastSetting(); e != was {
 		t.Errorf("logged %+v", e)
 	}
@@ -218,19 +216,7 @@ func TestCommandsThatAreRegistered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const file = "testdata/commands.json"
-	if *update {
-		if err := os.WriteFile(file, append(got, '\n'), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != string(got)+"\n" {
-		t.Errorf("the commands aren't those of %s:\n%s", file, got)
-	}
+	golden.File(t, "testdata/commands.json", string(got)+"\n")
 	c := newCommands(&Bot{})
 	for _, command := range registered() {
 		paths(command.Name, command.Options, func(path string, completed bool) {

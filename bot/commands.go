@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hark/internal/answer"
@@ -18,14 +19,15 @@ const parallelCommands = 64
 // commands registers commands and works on their uses. A use is acknowledged at once, whatever the log
 // does: Discord gives it three seconds.
 type commands struct {
-	bot   *Bot
-	tools map[string]tool
-	found *finds
-	mu    sync.Mutex
-	uses  []use
-	begun begun                // set by READY; zero while there is nothing to register
-	ids   map[string]snowflake // of the commands that are registered, by name
-	wake  chan struct{}
+	bot    *Bot
+	tools  map[string]tool
+	found  *finds
+	mu     sync.Mutex
+	uses   []use
+	undone atomic.Int64         // uses that aren't done with
+	begun  begun                // set by READY; zero while there is nothing to register
+	ids    map[string]snowflake // of the commands that are registered, by name
+	wake   chan struct{}
 	// seats are for what is done, answering for what is turned away, and typing for what is offered meanwhile.
 	seats, answering, typing seats
 	// permits are who may use what /hark shows.
@@ -87,6 +89,7 @@ func newCommands(b *Bot) *commands {
 
 // put takes a use. It doesn't wait.
 func (c *commands) put(data json.RawMessage, logged <-chan struct{}) {
+	c.undone.Add(1)
 	c.change(func() { c.uses = append(c.uses, use{data, logged, c.bot.now()}) })
 }
 
@@ -121,8 +124,8 @@ func (c *commands) run(ctx context.Context) {
 			work.Go(func() { c.register(ctx, begun) })
 		}
 		for _, u := range uses {
-			if x := c.read(u); x != nil {
-				c.seat(ctx, &work, x)
+			if x := c.read(u); x == nil || !c.seat(ctx, &work, x) {
+				c.over()
 			}
 		}
 		select {

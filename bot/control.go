@@ -78,7 +78,7 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 		roles: x.roles(), at: memory.MessageID(x.ID).Time(), again: true, quiet: true, round: roundOf(memory.MessageID(x.ID).Time()),
 	}
 	if m.Author != x.who() {
-		return nil, questionGone // uncovered: the button is its asker's
+		return nil, questionGone
 	}
 	if len(m.Files) > 0 || m.ReplyTo != 0 {
 		if a.files, err = c.bot.attached(ctx, m); err != nil {

@@ -249,6 +249,7 @@ type scene struct {
 	bot     *Bot
 	cancel  context.CancelFunc
 	ended   chan error
+	did     map[discordtest.ID]string // what messages answer, by their ids
 }
 
 // journal is what was logged for people to read.
@@ -279,17 +280,20 @@ func (j *journal) wait(t *testing.T, what string) {
 // quick is timing for tests: no waits that no test is about.
 func quick() timing {
 	t := usual
-	t.pace, t.retry, t.grace = time.Millisecond, time.Millisecond, 50*time.Millisecond
+	t.pace, t.retry, t.grace = time.Millisecond, time.Millisecond, 0
 	t.unwind, t.farewell, t.drain, t.back, t.atOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit // for a slow machine
 	return t
 }
 
+// noon is when scenes begin: not at the turn of a day.
+var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
 // set makes a scene whose bot isn't running yet.
 func set(t *testing.T, options ...discordtest.Option) *scene {
 	t.Helper()
-	d := discordtest.New(t, options...)
+	d := discordtest.New(t, append([]discordtest.Option{discordtest.WithTime(noon)}, options...)...)
 	s := &scene{discord: d, log: newNotebook(), out: &journal{}, ended: make(chan error, 1),
-		oracle: &oracle{answer: says("Friday")}}
+		oracle: &oracle{answer: says("Friday")}, did: map[discordtest.ID]string{}}
 	s.guild = d.AddGuild("Garden")
 	s.channel = d.AddChannel(s.guild.ID, discordtest.Channel{Name: "general"}).ID
 	s.ana = d.AddMember(s.guild.ID, discordtest.User{Username: "ana"})

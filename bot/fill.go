@@ -22,6 +22,8 @@ const (
 	aside = 5 * time.Minute
 	// tellEvery is how far the lines are apart that tell how far a long fill has come.
 	tellEvery = 10 * time.Second
+
+	caughtUp = "caught up with Discord"
 )
 
 // filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first. Between the two
@@ -108,7 +110,7 @@ func (f *filler) fill(ctx context.Context) {
 	for ctx.Err() == nil && f.step(ctx) {
 	}
 	if f.tally != (tally{}) && ctx.Err() == nil {
-		f.report("caught up with Discord", 0)
+		f.report(caughtUp, 0)
 		f.tally, f.told = tally{}, time.Time{}
 	}
 }
@@ -211,6 +213,7 @@ func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
 	f.asked = nil
 	events, n, done, err := f.read(ctx, g)
 	if err == nil {
+		f.count(g, g.Fetched+n) // before the log tells that nothing is left
 		err = f.commit(ctx, events)
 	}
 	if err != nil {
@@ -219,7 +222,6 @@ func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
 		return
 	}
 	f.tally.messages += n
-	f.count(g, g.Fetched+n)
 	if done {
 		f.tally.gaps++
 		delete(f.later, keyOf(g))

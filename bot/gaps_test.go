@@ -114,7 +114,7 @@ func TestMissedMessagesAreFetchedAfterDowntime(t *testing.T) {
 	for _, c := range []discordtest.ID{s.channel, quiet, fresh, thread} {
 		s.mirrors(t, c)
 	}
-	s.out.wait(t, "caught up")
+	s.out.wait(t, caughtUp)
 	if strings.Contains(s.out.String(), "missed 1") {
 		t.Error("what was said is in the journal")
 	}
@@ -244,8 +244,7 @@ func TestEmptyPastIsDoubted(t *testing.T) {
 	hang.WaitHits(1)
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
 	hang.Release()
-	s.out.wait(t, "may not be read")
-	s.out.wait(t, "couldn't compare")
+	s.out.changed.Until(t, "both refusals", func() bool { return strings.Count(s.out.String(), errUnreadable.Error()) == 2 }, s.out.String)
 	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 {
 		t.Errorf("missing: %+v", gaps)
 	}
@@ -408,7 +407,7 @@ func TestGapOfAChannelThatIsClosedForAWhile(t *testing.T) {
 	fetch := s.discord.Inject("GET /channels/*/messages", 1, discordtest.Forbidden())
 	s.resume(t, Config{CatchUp: month, Reconcile: 500})
 	fetch.WaitHits(1)
-	s.out.wait(t, "couldn't fetch what is missing yet")
+	s.logs(t, "403")
 	s.say(s.channel, 1, "live")
 	s.stop(t)
 	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 {

@@ -1,17 +1,13 @@
 package bot
 
 import (
-	"flag"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"hark/internal/answer"
+	"hark/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestGoldenAnswer shows what becomes of an answer with all that an answer can have.
 func TestGoldenAnswer(t *testing.T) {
@@ -21,17 +17,5 @@ func TestGoldenAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	sources := []answer.Source{{Number: 1, Guild: 7, Channel: 8, Message: 9}, {Number: 2, Guild: 7, Channel: 8, Message: 10}}
-	got := strings.Join(layout(string(text), "-# Sources: [1] Jane · [2] Ben", linksTo(sources)), "\n=====\n") + "\n"
-	if *update {
-		if err := os.WriteFile("testdata/answer.golden", []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/answer.golden")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
+	golden.File(t, "testdata/answer.golden", strings.Join(layout(string(text), "-# Sources: [1] Jane · [2] Ben", linksTo(sources)), "\n=====\n")+"\n")
 }

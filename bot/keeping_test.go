@@ -63,25 +63,22 @@ func TestKeepingFailsInWords(t *testing.T) {
 	purge := s.use(t, s.ana, "hark purge member", opt("member", s.bo.ID))
 	s.log.fail(errDown)
 	for _, command := range []string{"hark channel log", "hark channel ignore"} {
-		s.says(t, s.use(t, s.ana, command), "Something went wrong")
+		s.says(t, s.use(t, s.ana, command))
 	}
-	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "off")), "Something went wrong")
-	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "forever")), "Something went wrong")
-	s.says(t, s.use(t, s.ana, "hark backfill"), "Something went wrong")
+	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "off")))
+	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "forever")))
+	s.says(t, s.use(t, s.ana, "hark backfill"))
 	s.log.fail(nil)
 	s.log.mu.Lock()
 	s.log.readFails, s.log.forgetting.fails = errDown, errDown
 	s.log.mu.Unlock()
-	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "1d")), "Something went wrong")
-	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "1d"), opt("server", true)), "Something went wrong")
+	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "1d")))
+	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "1d"), opt("server", true)))
 	for _, command := range []string{"hark purge channel", "hark export", "hark backfill"} {
-		s.says(t, s.use(t, s.ana, command), "Something went wrong")
+		s.says(t, s.use(t, s.ana, command))
 	}
 	i := s.discord.Click(purge.Message, s.ana.ID, fmt.Sprintf("%s:%s:%d", purges, purgesMember, s.bo.ID))
-	s.discord.WaitFor("the failure", func() bool {
-		all := i.FollowUps()
-		return len(all) == 1 && strings.Contains(all[0].Content, "Something went wrong")
-	})
+	s.hears(t, i)
 }
 
 func TestChannelsAreLoggedAndIgnored(t *testing.T) {
@@ -95,15 +92,14 @@ func TestChannelsAreLoggedAndIgnored(t *testing.T) {
 	s.log.waitSaid(t, "them: one")
 
 	shown := s.use(t, s.ana, "hark channel ignore")
-	s.says(t, shown, fmt.Sprintf("I remember nothing of what is said in <#%d>.", s.channel), "is told to nobody", "/hark purge channel")
+	s.says(t, shown)
 	s.discord.Say(s.channel, s.bo.ID, "ignored")
-	s.says(t, s.use(t, s.ana, "hark channel ignore", opt("channel", category.ID)), fmt.Sprintf("<#%d>", category.ID), "channels in it that nothing else was chosen for", "channel by channel")
+	s.says(t, s.use(t, s.ana, "hark channel ignore", opt("channel", category.ID)))
 	s.discord.Say(inside.ID, s.bo.ID, "ignored too")
-	s.says(t, s.use(t, s.ana, "hark channel log", opt("channel", hidden.ID)), fmt.Sprintf("I remember what is said in <#%d>.", hidden.ID),
-		"is remembered without end, as I was set up", "I answer who mentions me", "`/hark backfill` fetches it")
+	s.says(t, s.use(t, s.ana, "hark channel log", opt("channel", hidden.ID)))
 	s.discord.Say(hidden.ID, s.bo.ID, "hidden")
 	s.log.waitSaid(t, "them: hidden")
-	s.says(t, s.use(t, s.ana, "hark channel log"), fmt.Sprintf("I remember what is said in <#%d>.", s.channel))
+	s.says(t, s.use(t, s.ana, "hark channel log"))
 	s.discord.Say(s.channel, s.bo.ID, "two")
 	s.log.waitSaid(t, "them: two")
 	if said := strings.Join(s.log.said(), ", "); said != "them: one, them: hidden, them: two" {
@@ -111,8 +107,8 @@ func TestChannelsAreLoggedAndIgnored(t *testing.T) {
 	}
 	// The button leads to the purge.
 	asked := s.discord.Click(shown.Message, s.ana.ID, fmt.Sprintf("%s:%d", asksPurge, s.channel)).WaitMessage()
-	s.says(t, asked, fmt.Sprintf("**Forget all that was said in <#%d>, with its threads?**", s.channel), "- 2 messages in 1 channel")
-	s.says(t, s.discord.Click(shown.Message, s.bo.ID, fmt.Sprintf("%s:%d", asksPurge, s.channel)).WaitMessage(), "I can't tell any more whether you may decide that.")
+	s.says(t, asked)
+	s.says(t, s.discord.Click(shown.Message, s.bo.ID, fmt.Sprintf("%s:%d", asksPurge, s.channel)).WaitMessage())
 }
 
 func TestNobodyIsAnsweredWhereThatIsOff(t *testing.T) {
@@ -123,30 +119,27 @@ func TestNobodyIsAnsweredWhereThatIsOff(t *testing.T) {
 	s.ask("when?")
 	answer := s.answered(t, s.channel, "Friday")
 	s.idle(t)
-	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "off")), fmt.Sprintf("In <#%d> I answer nobody who mentions me: I say nothing at all.", s.channel))
+	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "off")))
 	if e := s.lastSetting(); e.Channel != memory.ChannelID(s.channel) || e.Key != memory.SettingAnswers || e.Value != "off" {
 		t.Errorf("logged %+v", e)
 	}
 	s.ask("and now?")
 	s.asks(thread.ID, s.ana, "and here?")
 	s.log.waitSaid(t, "them: <@"+s.discord.Bot.ID.String()+"> and here?") // it is remembered all the same
-	i := s.press(answer.Message, s.ana, "Ask again")
-	s.discord.WaitFor("the refusal", func() bool {
-		all := i.FollowUps()
-		return len(all) == 1 && all[0].Content == silentHere
-	})
+	i := s.press(answer.Message, s.ana, buttonAgain)
+	s.hears(t, i)
 	s.asks(other.ID, s.ana, "and there?")
 	s.discord.WaitSent(other.ID, func(m discordtest.Sent) bool { return m.Content == "Friday" })
 	if n := len(s.oracle.questions()); n != 2 {
 		t.Errorf("%d questions were taken: %+v", n, s.oracle.questions())
 	}
-	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "off"), opt("server", true)), "In this server I answer nobody", fmt.Sprintf("Decided for itself: <#%d>", s.channel))
-	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "on"), opt("channel", thread.ID)), fmt.Sprintf("In <#%d> I answer who mentions me.", thread.ID))
-	s.says(t, s.use(t, s.ana, "hark channel answer", opt("channel", other.ID)), fmt.Sprintf("In <#%d> I answer nobody", other.ID))
+	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "off"), opt("server", true)))
+	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "on"), opt("channel", thread.ID)))
+	s.says(t, s.use(t, s.ana, "hark channel answer", opt("channel", other.ID)))
 	s.asks(other.ID, s.ana, "still there?")
 	s.asks(thread.ID, s.ana, "and now here?")
 	s.discord.WaitSent(thread.ID, func(m discordtest.Sent) bool { return m.Content == "Friday" })
-	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "default"), opt("server", true)), "In this server I answer who mentions me")
+	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "default"), opt("server", true)))
 	s.asks(other.ID, s.ana, "there again?")
 	s.discord.WaitFor("both answers", func() bool { return len(s.discord.Sent(other.ID)) == 2 })
 	if n := len(s.oracle.questions()); n != 4 {
@@ -169,29 +162,24 @@ func TestWhatIsLackingIsNamed(t *testing.T) {
 	s.log.waitSaid(t, "them: hello")
 	for _, tt := range []struct {
 		at     discordtest.ID
-		lacks  string
-		silent string
-	}{
-		{thread.ID, "**Send Messages in Threads**", ""}, {mute.ID, "**Send Messages**", ""}, {stage.ID, "**Connect, Read Message History**", "**Connect, Read Message History**"}, {s.channel, "", ""},
-	} {
-		grant := usual
-		if tt.at == stage.ID {
-			grant = connects
-		}
+		lacks  string // the link that gives it
+		silent bool   // whether it lacks it without answers as well
+	}{{thread.ID, usual, false}, {mute.ID, usual, false}, {stage.ID, connects, true}, {s.channel, "", false}} {
 		shown := s.use(t, s.ana, "hark channel log", opt("channel", tt.at))
-		if got := strings.Contains(shown.Content, "I lack: "+tt.lacks) && strings.Contains(shown.Content, grant); got != (tt.lacks != "") {
-			t.Errorf("want %q in %q", tt.lacks, shown.Content)
+		s.says(t, shown)
+		if link := strings.Contains(shown.Content, "oauth2"); link != (tt.lacks != "") || !strings.Contains(shown.Content, tt.lacks) {
+			t.Errorf("want the link %q in %q", tt.lacks, shown.Content)
 		}
 		shown = s.use(t, s.ana, "hark channel answer", opt("channel", tt.at), opt("answer", "off"))
-		if got := strings.Contains(shown.Content, "I lack: "+tt.silent); got != (tt.silent != "") {
-			t.Errorf("without answers, want %q in %q", tt.silent, shown.Content)
+		s.says(t, shown)
+		if link := strings.Contains(shown.Content, "oauth2"); link != tt.silent {
+			t.Errorf("without answers, shown %q", shown.Content)
 		}
 	}
-	s.says(t, s.use(t, s.ana, "hark channel log", opt("channel", unseen.ID)), "**View Channels**", usual)
+	s.says(t, s.use(t, s.ana, "hark channel log", opt("channel", unseen.ID)))
 	// Of the channel that it is used in, the use itself tells.
 	requests := len(s.discord.Requests())
-	m := s.discord.Slash(mute.ID, s.ana.ID, "hark channel answer", opt("answer", "on")).WaitMessage()
-	s.says(t, m, "I lack: **Send Messages**", usual)
+	s.turns(t, s.discord.Slash(mute.ID, s.ana.ID, "hark channel answer", opt("answer", "on")))
 	for _, r := range s.discord.Requests()[requests:] {
 		if r.Method == "GET" {
 			t.Errorf("asked %s", r.Path)
@@ -202,7 +190,7 @@ func TestWhatIsLackingIsNamed(t *testing.T) {
 	s.out.wait(t, `"missing":"Send Messages"`)
 	s.asks(mute.ID, s.ana, "when, then?")
 	s.idle(t)
-	if n := strings.Count(s.out.String(), `"grant":"https://discord.com/oauth2/authorize`); n != 1 {
+	if n := strings.Count(s.out.String(), `"grant":`); n != 1 {
 		t.Errorf("said %d times:\n%s", n, s.out)
 	}
 }

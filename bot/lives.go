@@ -211,7 +211,7 @@ func (l *lives) end(id memory.MessageID, shown, more []memory.MessageID, logged 
 	defer l.mu.Unlock()
 	known := l.of[id]
 	if known == nil {
-		return nil // uncovered: only what isn't answered is dropped
+		return nil
 	}
 	known.halt(nil) // so that nothing is left of the context
 	known.shown, known.more, known.logged = shown, more, logged

@@ -328,13 +328,13 @@ func TestMentionAloneThatGrowsIntoAQuestion(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	q := s.ask("")
-	m := s.told(t, s.channel, is(fmt.Sprintf(askMe, s.discord.Bot.ID)))
+	m := s.replied(t, q)
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" when?")
 	s.shows(m.Message, "Friday")
 	s.over(t, 1)
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention())
 	s.shows(m.Message, fmt.Sprintf(askMe, s.discord.Bot.ID))
-	s.discord.WaitFor("no buttons", func() bool { return s.labelsOf(m.Message) == "" })
+	s.discord.WaitFor("no buttons", func() bool { return s.buttonsBelow(m.Message) == "" })
 }
 
 func TestManyLives(t *testing.T) {
@@ -396,7 +396,7 @@ func TestDeletedAnswersStayAway(t *testing.T) {
 		q := s.ask("whn?")
 		m := s.answered(t, s.channel, "Friday")
 		s.over(t, 1)
-		remove := s.buttonsOf(m.Message)["Delete"]
+		remove := s.buttonsOf(m.Message)[buttonDelete]
 		s.oracle.answer = says("Saturday")
 		begun := make(chan answer.Question)
 		if writing {

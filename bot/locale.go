@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 	"golang.org/x/text/feature/plural"
@@ -35,8 +36,9 @@ type pluralText struct {
 	Other string `toml:"other"`
 }
 
-// catalogs are all there are, by language as builder.Languages names them. What isn't in one is said in English.
-var catalogs = mustReadCatalogs(localeFiles)
+// catalogs are all there are, by language as builder.Languages names them. What isn't in one is said in English. They are
+// read when they are first asked for: that takes longer than most commands at the terminal.
+var catalogs = sync.OnceValue(func() map[string]*catalog { return mustReadCatalogs(localeFiles) })
 
 //go:embed locales/*/*.toml
 var localeFiles embed.FS
@@ -93,14 +95,14 @@ func adopt[T comparable](into, from map[string]T) error {
 
 // localeOf is the locale of a language as Discord names it, such as "de" or "es-419".
 func localeOf(discord string) locale {
-	if c := catalogs[discord]; c != nil {
+	if c := catalogs()[discord]; c != nil {
 		return locale{c}
 	}
 	base, _, _ := strings.Cut(discord, "-")
 	if base == "zh" { // what is said in one script isn't read by everybody who writes the other
 		return locale{}
 	}
-	return locale{catalogs[base]}
+	return locale{catalogs()[base]}
 }
 
 // localeIn is the locale of what is said in a channel for all to read: in the language that was set there, or else the one
@@ -119,7 +121,7 @@ func localeNamed(language string) locale {
 	if strings.EqualFold(language, "zh-Hant") {
 		language = "zh-TW"
 	}
-	for of, c := range catalogs {
+	for of, c := range catalogs() {
 		if strings.EqualFold(of, language) {
 			return locale{c}
 		}
@@ -130,7 +132,7 @@ func localeNamed(language string) locale {
 // everyLocale are all locales, the one that says what is written in the code among them.
 func everyLocale() []locale {
 	all := []locale{{}}
-	for _, c := range catalogs {
+	for _, c := range catalogs() {
 		all = append(all, locale{c})
 	}
 	return all

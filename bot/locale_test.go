@@ -51,7 +51,7 @@ func TestBadCatalogs(t *testing.T) {
 func TestLocaleOfALanguage(t *testing.T) {
 	t.Parallel()
 	for discord, want := range map[string]string{"de": "de", "es-ES": "es", "es-419": "es", "zh-TW": "zh-TW", "zh-CN": "", "en-GB": "", "pl": "", "": ""} {
-		if l := localeOf(discord); l.catalog != catalogs[want] {
+		if l := localeOf(discord); l.catalog != catalogs()[want] {
 			t.Errorf("%q: %v", discord, l.catalog)
 		}
 	}

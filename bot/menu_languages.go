@@ -44,7 +44,7 @@ func inAll(english string, in func(*catalog, string) string) map[string]string {
 	var all map[string]string
 	for of, names := range languagesOf {
 		translated := ""
-		if c := catalogs[of]; c != nil && english != "" {
+		if c := catalogs()[of]; c != nil && english != "" {
 			translated = in(c, english)
 		}
 		for _, language := range names {

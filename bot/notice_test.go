@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/internal/discordtest"
+	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -195,35 +196,24 @@ func TestNoticeWithoutAPlace(t *testing.T) {
 	s := asking(t)
 	s.discord.RemoveChannel(s.channel)
 	s.run(t).ready(t)
-	s.out.wait(t, "there is no channel to write in")
+	s.logs(t, errGone.Error())
 }
 
 func TestDecisionsByButton(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		button string
-		choice memory.Choice
-		says   string
-	}{
-		{choosePublic, memory.RememberPublic, "channels that everybody here can read"},
-		{chooseNothing, memory.Ignore, "I remember nothing"},
-	} {
-		t.Run(tt.button, func(t *testing.T) {
+	for button, choice := range map[string]memory.Choice{choosePublic: memory.RememberPublic, chooseNothing: memory.Ignore} {
+		t.Run(button, func(t *testing.T) {
 			t.Parallel()
 			s := asking(t).run(t).ready(t)
 			notice := s.notice(t, s.channel)
-			refused := s.discord.Click(notice.Message, s.bo.ID, tt.button).WaitMessage()
+			refused := s.discord.Click(notice.Message, s.bo.ID, button).WaitMessage()
 			if refused.Content != notAllowed || refused.Flags&discordtest.Ephemeral == 0 || len(s.chosen()) > 0 {
 				t.Errorf("somebody without the right is told %q; chosen %q", refused.Content, s.chosen())
 			}
 			s.again(t) // buttons outlive a restart
-			i := s.discord.Click(notice.Message, s.ana.ID, tt.button)
-			i.Wait()
-			m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.Contains(m.Content, tt.says) })
-			if m.ID != notice.ID || len(m.Components) > 0 || !strings.Contains(m.Content, "Decided by "+s.ana.Mention()) || !strings.Contains(m.Content, "/hark memory") {
-				t.Errorf("the notice became %+v", m.Message)
-			}
-			if got := s.chosen(); !slices.Equal(got, []string{choiceOf(0, tt.choice)}) {
+			s.discord.Click(notice.Message, s.ana.ID, button).Wait()
+			s.becomes(t, notice.Message)
+			if got := s.chosen(); !slices.Equal(got, []string{choiceOf(0, choice)}) {
 				t.Errorf("chosen %q", got)
 			}
 		})
@@ -235,9 +225,9 @@ func TestOwnersAndAdministratorsDecide(t *testing.T) {
 	s := asking(t).run(t).ready(t)
 	notice := s.notice(t, s.channel)
 	s.discord.Click(notice.Message, s.guild.Owner.ID, choosePublic)
-	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
-		return strings.Contains(m.Content, "Decided by "+s.guild.Owner.Mention())
-	})
+	if m := s.becomes(t, notice.Message); !strings.Contains(m.Content, s.guild.Owner.Mention()) {
+		t.Errorf("it doesn't say who decided: %q", m.Content)
+	}
 	s.discord.Say(s.channel, s.bo.ID, "now it counts")
 	s.log.waitSaid(t, "them: now it counts")
 }
@@ -257,10 +247,7 @@ func TestChannelsAreChosen(t *testing.T) {
 	}
 	menu := fmt.Sprintf("%s:%d:%d", chosenChannels, notice.ChannelID, notice.ID)
 	s.discord.Click(ask.Message, s.ana.ID, menu, second.ID.String())
-	closed := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "Decided by") })
-	if closed.ID != notice.ID || !strings.Contains(closed.Content, "<#"+second.ID.String()+">") || len(closed.Components) > 0 {
-		t.Errorf("the notice became %+v", closed.Message)
-	}
+	s.becomes(t, notice.Message)
 	if got := s.chosen(); !slices.Equal(got, []string{choiceOf(second.ID, memory.Remember), choiceOf(0, memory.RememberChosen)}) {
 		t.Errorf("chosen %q", got)
 	}
@@ -272,13 +259,11 @@ func TestChannelsAreChosen(t *testing.T) {
 	}
 }
 
-// settings waits until /hark memory shows what contains text.
-func (s *scene) settings(t *testing.T, text string) discordtest.Sent {
+// settings holds what /hark memory shows.
+func (s *scene) settings(t *testing.T) discordtest.Sent {
 	t.Helper()
-	m := s.discord.Slash(s.channel, s.ana.ID, "hark memory").WaitMessage()
-	if !strings.Contains(m.Content, text) || m.Flags&discordtest.Ephemeral == 0 {
-		t.Fatalf("/hark memory shows %q, want %q", m.Content, text)
-	}
+	m := s.use(t, s.ana, "hark memory")
+	s.says(t, m)
 	return m
 }
 
@@ -290,34 +275,24 @@ func TestMindsAreChanged(t *testing.T) {
 	s.notice(t, s.channel)
 	s.waitRegistered()
 	s.hides(t, s.bo, "hark")
-	changed := func(m discordtest.Sent, id string, values ...string) func(text string) {
-		i := s.discord.Click(m.Message, s.ana.ID, id, values...)
-		i.Wait()
-		return func(text string) {
-			t.Helper()
-			s.discord.WaitFor(text, func() bool { return strings.Contains(i.WaitMessage().Content, text) })
-		}
+	changed := func(m discordtest.Sent, id string, values ...string) {
+		t.Helper()
+		s.turns(t, s.discord.Click(m.Message, s.ana.ID, id, values...))
 	}
-	shown := s.settings(t, "Nobody has decided")
-	changed(shown, chosenChannels, second.ID.String(), s.channel.String())("Chosen by name")
-	changed(s.settings(t, "<#"+second.ID.String()+">"), chosenChannels, s.channel.String())("Chosen by name: <#" + s.channel.String() + ">.")
-	changed(s.settings(t, "and nothing else"), chosenNever, second.ID.String())("Never remembered: <#" + second.ID.String() + ">")
+	changed(s.settings(t), chosenChannels, second.ID.String(), s.channel.String())
+	changed(s.settings(t), chosenChannels, s.channel.String())
+	changed(s.settings(t), chosenNever, second.ID.String())
 	undecided := len(s.chosen())
-	changed(s.settings(t, "Never remembered"), chosenNever)("Chosen by name")
-	s.log.wait(t, "the change", func() bool { return len(s.chosen()) > undecided })
-	changed(s.settings(t, "Chosen by name"), chooseNothing)("I remember nothing")
-	if m := s.settings(t, "I remember nothing"); strings.Contains(m.Content, "Chosen") || strings.Contains(m.Content, "Never") {
-		t.Errorf("after all it shows %q", m.Content)
+	changed(s.settings(t), chosenNever)
+	if len(s.chosen()) == undecided {
+		t.Error("nothing was changed")
 	}
-	if m := s.discord.Click(s.settings(t, "nothing").Message, s.ana.ID, chosenNever, "12"); true {
-		m.Wait()
-		s.discord.WaitFor("a refusal", func() bool { return len(m.FollowUps()) == 1 })
-		if got := m.FollowUps()[0].Content; got != (unknownChannel{}).Sentence() {
-			t.Errorf("an unknown channel gets %q", got)
-		}
+	changed(s.settings(t), chooseNothing)
+	if got := whispered(t, s, s.discord.Click(s.settings(t).Message, s.ana.ID, chosenNever, "12")); got != (unknownChannel{}).Sentence() {
+		t.Errorf("an unknown channel gets %q", got)
 	}
 	s.discord.Say(s.channel, s.bo.ID, "unheard")
-	s.settings(t, "nothing")
+	s.settings(t)
 	if said := s.log.said(); len(said) > 0 {
 		t.Errorf("logged %q", said)
 	}
@@ -329,17 +304,12 @@ func TestWhatIsToldOfAGuild(t *testing.T) {
 	for i := range 32 {
 		many.Channels = append(many.Channels, memory.Channel{ID: memory.ChannelID(i + 100), Choice: memory.Remember})
 	}
-	for want, got := range map[string]string{
-		"Nobody has decided":  told(locale{}, &memory.Guild{}, memory.Policy{Ask: true}),
-		"that is how I was":   told(locale{}, &memory.Guild{}, memory.Policy{}),
-		"all channels that I": told(locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}),
-		"and 2 more":          told(locale{}, many, memory.Policy{}),
-		"remembered only if":  told(locale{}, many, memory.Policy{}),
-		"I remember nothing":  told(locale{}, &memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
+	for _, got := range []string{
+		told(locale{}, &memory.Guild{}, memory.Policy{Ask: true}), told(locale{}, &memory.Guild{}, memory.Policy{}),
+		told(locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}), told(locale{}, many, memory.Policy{}),
+		told(locale{}, &memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q isn't in %q", want, got)
-		}
+		golden.Seen(t, got)
 		if units(got) > messageLimit {
 			t.Errorf("%q is too long", got)
 		}

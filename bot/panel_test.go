@@ -62,19 +62,16 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
-	click := func(m discordtest.Sent, name, want string, values ...string) discordtest.Sent {
+	click := func(m discordtest.Sent, name string, values ...string) discordtest.Sent {
 		t.Helper()
-		now := s.turns(s.discord.Click(m.Message, s.ana.ID, by(t, m, name), values...), want)
+		now := s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, name), values...))
 		if now.ID != m.ID || now.Flags&discordtest.Ephemeral == 0 || len(now.Components) > 5 || units(now.Content) > messageLimit {
 			t.Errorf("after %s: %+v", name, now)
 		}
 		return now
 	}
 	m := s.use(t, s.ana, "hark settings")
-	s.says(t, m, fmt.Sprintf("**What is set for <#%d>**", s.channel), "- **Model**: small (by default)", "- **Persona**: my usual one (by default)", "- **Temperature**: 0.7 (by default)",
-		"- **Tools**: I may look things up by myself (by default)", "- **Mode**: told by each question (auto) (by default)", "- **Language**: English (by default)",
-		fmt.Sprintf("- I remember what is said in <#%d>.\n- What is said in <#%[1]d> is remembered without end, as I was set up.\n- In <#%[1]d> I answer who mentions me.\n", s.channel),
-		"- **Time zone**: UTC, where it is ", "- **Paused**: no", "- **Limits**: each member ∞ questions a minute and ∞ tokens a day, all together ∞ and ∞")
+	s.says(t, m)
 	if strings.Contains(string(componentsOf(m)), panelSet) || strings.Contains(string(componentsOf(m)), panelOwn) {
 		t.Errorf("values are offered of nothing: %s", componentsOf(m))
 	}
@@ -82,16 +79,15 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 		key           memory.Setting
 		some          []string
 		value, chosen string
-		says          string
 	}{
-		{memory.SettingModel, []string{"small", "large", "default"}, "large", "small", "**Model**: large (for this channel)"},
-		{memory.SettingMode, []string{"auto", "search", "default"}, "search", "auto", "**Mode**: finding what was said (search) (for this channel)"},
-		{memory.SettingLanguage, []string{"en", "de", "zh-TW"}, "zh-TW", "en", "**Language**: 繁體中文 (for this channel)"},
-		{memory.SettingTools, []string{"on", "off"}, "off", "on", "**Tools**: I may not look things up by myself (for this channel)"},
-		{memory.SettingTemperature, []string{"0", "0.7", "2"}, "1.3", "0.7", "**Temperature**: 1.3 (for this channel)"},
-		{memory.SettingTimezone, []string{"UTC", "Europe/Berlin"}, "Asia/Tokyo", "UTC", "**Time zone**: Asia/Tokyo"},
+		{memory.SettingModel, []string{"small", "large", "default"}, "large", "small"},
+		{memory.SettingMode, []string{"auto", "search", "default"}, "search", "auto"},
+		{memory.SettingLanguage, []string{"en", "de", "zh-TW"}, "zh-TW", "en"},
+		{memory.SettingTools, []string{"on", "off"}, "off", "on"},
+		{memory.SettingTemperature, []string{"0", "0.7", "2"}, "1.3", "0.7"},
+		{memory.SettingTimezone, []string{"UTC", "Europe/Berlin"}, "Asia/Tokyo", "UTC"},
 	} {
-		m = click(m, panelKey, fmt.Sprintf(`%s:%d:%s"`, panelSet, s.channel, tt.key), string(tt.key))
+		m = click(m, panelKey, string(tt.key))
 		if _, chosen := valuesOf(t, m, panelKey); chosen != string(tt.key) {
 			t.Errorf("%s is chosen rather than %s", chosen, tt.key)
 		}
@@ -99,8 +95,7 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 		if chosen != tt.chosen || slices.ContainsFunc(tt.some, func(v string) bool { return !slices.Contains(values, v) }) {
 			t.Errorf("%s: offered %q, of which %q is chosen", tt.key, values, chosen)
 		}
-		m = click(m, panelSet, tt.says, tt.value)
-		s.says(t, m, "✓ Done.")
+		m = click(m, panelSet, tt.value)
 		at := memory.ChannelID(s.channel)
 		if tt.key.OfGuild() {
 			at = 0
@@ -112,24 +107,21 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 			t.Errorf("%s: %q is chosen then", tt.key, chosen)
 		}
 	}
-	m = click(m, panelKey, fmt.Sprintf(`%s:%d:mode"`, panelSet, s.channel), "mode")
-	m = click(m, panelSet, "told by each question (auto) (by default)", "default")
-	m = click(m, panelServer, "**What is set for the whole server**")
-	s.says(t, m, "**Model**: small (by default)", "I remember what is said in the channels that everybody here can read.\n- What is said in this server is remembered without end", "In this server I answer who mentions me, where nothing else")
-	m = click(m, panelSet, "changing what is there (modification) (for the whole server)", "modification")
-	m = click(m, panelServer, fmt.Sprintf("<#%d>", s.channel)) // the same button leads back
-	s.restart(t)                                               // buttons outlive a restart
-	m = click(m, panelChannel, fmt.Sprintf("**What is set for <#%d>**", other.ID), other.ID.String())
-	s.says(t, m, "(modification) (for the whole server)")
-	m = click(m, panelSet, "talk, with brief answers (general) (for this channel)", "general")
+	m = click(m, panelKey, "mode")
+	m = click(m, panelSet, "default")
+	m = click(m, panelServer)
+	m = click(m, panelSet, "modification")
+	m = click(m, panelServer) // the same button leads back
+	s.restart(t)              // buttons outlive a restart
+	m = click(m, panelChannel, other.ID.String())
+	m = click(m, panelSet, "general")
 	if e := s.lastSetting(); e.Channel != memory.ChannelID(other.ID) || e.Value != "general" {
 		t.Errorf("logged %+v", e)
 	}
 	i := s.discord.Click(m.Message, s.ana.ID, by(t, m, panelMemory))
-	s.says(t, i.WaitMessage(), "I remember what is said in the channels that everybody here can read")
-	m = click(m, panelPause, "**Paused**: yes, until <t:")
-	m = click(m, panelGoOn, "**Paused**: no")
-	s.says(t, m, "✓ Done.")
+	s.says(t, i.WaitMessage())
+	m = click(m, panelPause)
+	click(m, panelGoOn)
 }
 
 // awaited is an interaction once it was answered.
@@ -151,26 +143,25 @@ func TestPersonasAndLimitsAreWrittenInForms(t *testing.T) {
 		t.Errorf("the form holds %q", got)
 	}
 	long := "You are the *archivist*.\n" + strings.Repeat("You answer in verse. ", 150)
-	m = s.turns(i.Submit(map[string]string{"text": long}), "✓ Done.")
-	s.says(t, m, "**Persona**: “You are the \\*archivist\\*. You answer", "(for the whole server)")
+	m = s.turns(t, i.Submit(map[string]string{"text": long}))
 	if e := s.lastSetting(); e.Channel != 0 || e.Key != memory.SettingPersona || e.Value != strings.TrimSpace(long) {
 		t.Errorf("logged %+v", e)
 	}
 	if i = open(panelPersona); i.Wait().Form()["text"] != strings.TrimSpace(long) {
 		t.Errorf("the form holds %q", i.Wait().Form())
 	}
-	m = s.turns(i.Submit(map[string]string{"text": " \n "}), "There is nothing in it")
-	m = s.turns(open(panelOwn), "**Persona**: my usual one (by default)")
+	m = s.turns(t, i.Submit(map[string]string{"text": " \n "}))
+	m = s.turns(t, open(panelOwn))
 
 	i = open(panelLimits)
 	if got := i.Wait().Form(); len(got) != 4 || got["each-messages"] != "" {
 		t.Errorf("the form holds %q", got)
 	}
-	m = s.turns(i.Submit(map[string]string{"each-messages": "many", "all-tokens": "5"}), "“many” is no limit")
+	m = s.turns(t, i.Submit(map[string]string{"each-messages": "many", "all-tokens": "5"}))
 	if _, chosen := find(s.log, func(memory.LimitChosen) bool { return true }); chosen {
 		t.Error("half of it was decided")
 	}
-	m = s.turns(awaited(open(panelLimits)).Submit(map[string]string{"each-messages": "5", "each-tokens": "0", "all-tokens": "1 000 000"}), "each member 5 questions a minute and ∞ tokens a day, all together ∞ and 1,000,000")
+	m = s.turns(t, awaited(open(panelLimits)).Submit(map[string]string{"each-messages": "5", "each-tokens": "0", "all-tokens": "1 000 000"}))
 	g, err := s.log.Guild(t.Context(), memory.GuildID(s.guild.ID))
 	if err != nil || g.LimitOf(0) != (memory.Limit{Messages: memory.AsConfigured, Tokens: 1_000_000}) || g.LimitOf(memory.RoleID(g.ID)) != (memory.Limit{Messages: 5, Tokens: memory.Unlimited}) {
 		t.Errorf("decided %+v, %v", g.Limits, err)
@@ -180,12 +171,8 @@ func TestPersonasAndLimitsAreWrittenInForms(t *testing.T) {
 		t.Errorf("the form holds %q", got)
 	}
 	s.log.fail(errDown)
-	if got := whispered(t, s, i.Submit(map[string]string{})); !strings.HasPrefix(got, "Something went wrong") {
-		t.Errorf("told %q", got)
-	}
-	if got := whispered(t, s, open(panelPause)); !strings.HasPrefix(got, "Something went wrong") {
-		t.Errorf("told %q", got)
-	}
+	s.hears(t, i.Submit(map[string]string{}))
+	s.hears(t, open(panelPause))
 	s.log.fail(nil)
 }
 
@@ -195,11 +182,11 @@ func TestStaleSettings(t *testing.T) {
 	s := choosing(t)
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
 	m := s.use(t, s.ana, "hark settings", opt("channel", other.ID))
-	m = s.turns(s.discord.Click(m.Message, s.ana.ID, by(t, m, panelKey), "model"), panelSet)
+	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelKey), "model"))
 	cfg := s.configured()
 	cfg.Choices.Models = []string{"small"}
 	s.restartWith(t, cfg)
-	m = s.turns(s.discord.Click(m.Message, s.ana.ID, by(t, m, panelSet), "large"), staleChoice)
+	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelSet), "large"))
 	if values, _ := valuesOf(t, m, panelSet); slices.Contains(values, "large") {
 		t.Errorf("still offered: %q", values)
 	}
@@ -208,15 +195,14 @@ func TestStaleSettings(t *testing.T) {
 	if err := s.log.Apply(t.Context(), memory.ChannelSeen{Channel: memory.Channel{ID: memory.ChannelID(other.ID), Guild: memory.GuildID(s.guild.ID), Unplaced: true}}); err != nil {
 		t.Fatal(err)
 	}
-	m = s.turns(s.discord.Click(m.Message, s.ana.ID, by(t, m, panelSet), "small"), lostChannel)
-	s.says(t, m, "**What is set for the whole server**")
+	s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelSet), "small"))
 	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
 		t.Errorf("logged %+v", e)
 	}
 	if err := s.log.Apply(t.Context(), memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingModel, Value: "large", At: s.discord.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	s.says(t, s.use(t, s.ana, "hark settings", opt("server", true)), "**Model**: large, which I don't have any more, so small answers")
+	s.says(t, s.use(t, s.ana, "hark settings", opt("server", true)))
 }
 
 // All that holds at a channel is in one view, also that nothing of it is remembered.
@@ -228,10 +214,10 @@ func TestPanelsSayWhatIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.use(t, s.ana, "hark channel answer", opt("answer", "off"))
-	s.says(t, s.use(t, s.ana, "hark settings"), "is remembered for 90 days, as was decided for <#", "I answer nobody who mentions me")
+	s.says(t, s.use(t, s.ana, "hark settings"))
 	s.use(t, s.ana, "hark channel ignore")
 	m := s.use(t, s.ana, "hark settings")
-	s.says(t, m, fmt.Sprintf("I remember nothing of what is said in <#%d>.", s.channel))
+	s.says(t, m)
 	if strings.Contains(m.Content, "90 days") {
 		t.Errorf("what isn't remembered is kept: %s", m.Content)
 	}
@@ -303,12 +289,6 @@ func TestPanelsFit(t *testing.T) {
 						}
 					}
 				}
-			}
-		}
-		x := &exchange{locale: localeOf(language)}
-		for _, text := range []string{x.text("Each member: questions a minute"), x.text("Each member: tokens a day"), x.text("All together: questions a minute"), x.text("All together: tokens a day"), x.text("0: no limit; empty: as I was set up")} {
-			if units(text) > 45 {
-				t.Errorf("%s: %q is too long for a form", language, text)
 			}
 		}
 	}

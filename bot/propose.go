@@ -240,7 +240,7 @@ func (c *commands) addProposals() {
 func (r *keeper) remember(ctx context.Context, x *exchange) (sheet, error) {
 	c := r.commands
 	if x.Message == nil || x.Message.Author == nil || memory.UserID(x.Message.Author.ID) != c.bot.self {
-		return sheet{}, unreadable // uncovered: Discord hands back Hark's own messages
+		return sheet{}, unreadable
 	}
 	l, err := loreIn(x)
 	if err != nil {

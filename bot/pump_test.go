@@ -85,6 +85,25 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	}
 }
 
+// A question is asked once its own message is in the log, and with it all that was said before.
+func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
+	t.Parallel()
+	log, asked := newNotebook(), 0
+	p := pumpOf(newQueue(), log)
+	p.ask = func(a *ask) {
+		asked++
+		if _, logged := find(log, func(e memory.Posted) bool { return e.Message.ID == a.id }); !logged || len(log.said()) != 2 {
+			t.Errorf("question %d is asked when the log has %q", a.id, log.said())
+		}
+	}
+	said := func(id int, text string) item {
+		return rawItem("MESSAGE_CREATE", fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1","type":0,%s,"content":"%s","mentions":[{"id":"%d"}]}`, id, ana, text, self))
+	}
+	if err := p.write(t.Context(), []item{said(100, "on Friday"), said(101, fmt.Sprintf("<@%d> when?", self))}); err != nil || asked != 1 {
+		t.Errorf("asked %d times, %v", asked, err)
+	}
+}
+
 func TestPumpTriesOnWithPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

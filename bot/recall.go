@@ -66,7 +66,12 @@ func (c *commands) find(ctx context.Context, x *exchange) (sheet, error) {
 	if len(q.Filter.In)+len(q.Filter.From) > 0 || !q.Filter.Since.IsZero() || !q.Filter.Until.IsZero() {
 		nothing = x.text(foundNoneHere)
 	}
-	return c.showFound(ctx, x, q, x.text("**What was said about “%s”**", plain(q.Text, 100)), nothing)
+	return c.showFound(ctx, x, q, heading(x.locale, q.Text), nothing)
+}
+
+// heading stands above what was found.
+func heading(l locale, question string) string {
+	return l.text("**What was said about “%s”**", plain(question, 100))
 }
 
 // filter is what narrows a search down, as it was given.

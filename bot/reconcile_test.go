@@ -30,7 +30,7 @@ func TestOnlyWhatWasComparedIsDeleted(t *testing.T) {
 	s.discord.BulkDelete(s.channel, ids[0], ids[120], ids[149])
 	s.resume(t, Config{CatchUp: month, Reconcile: 100})
 	s.log.waitSaid(t, "delete 2")
-	s.out.wait(t, "caught up")
+	s.out.wait(t, caughtUp)
 	s.stop(t)
 	gone, _ := find(s.log, func(memory.Deleted) bool { return true })
 	if !slices.Equal(gone.IDs, []memory.MessageID{memory.MessageID(ids[120]), memory.MessageID(ids[149])}) {
@@ -52,7 +52,7 @@ func TestWhatLiesFurtherBackIsLeftAlone(t *testing.T) {
 	s.discord.Delete(s.channel, last)
 	s.resume(t, Config{CatchUp: month, Reconcile: 100})
 	s.log.waitSaid(t, "delete 1")
-	s.out.wait(t, "caught up")
+	s.out.wait(t, caughtUp)
 	s.stop(t)
 	if gone, _ := find(s.log, func(memory.Deleted) bool { return true }); !slices.Equal(gone.IDs, []memory.MessageID{memory.MessageID(last)}) {
 		t.Errorf("deleted %v", gone.IDs)
@@ -100,7 +100,7 @@ func TestChannelsDeletedUnheard(t *testing.T) {
 		return ids
 	}
 	s.log.wait(t, "both deletions", func() bool { return len(gone()) == 2 })
-	s.out.wait(t, "caught up")
+	s.out.wait(t, caughtUp)
 	s.stop(t)
 	if got := gone(); !slices.Equal(got, []discordtest.ID{deleted, thread}) {
 		t.Errorf("deleted were %v, want %v", got, []discordtest.ID{deleted, thread})

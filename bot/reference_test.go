@@ -2,14 +2,11 @@ package bot
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"hark/memory"
+	"hark/internal/golden"
 )
 
 const referenceHead = `# Commands in Discord
@@ -27,20 +24,7 @@ This page is made from the code: ` + "`go test ./bot -run TestCommandReference -
 // TestCommandReference holds the page of commands against those that are registered.
 func TestCommandReference(t *testing.T) {
 	t.Parallel()
-	const path = "../docs/commands.md"
-	got := commandReference(registered())
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
+	golden.File(t, "../docs/commands.md", commandReference(registered()))
 }
 
 func commandReference(all []command) string {
@@ -131,19 +115,5 @@ func usage(b *strings.Builder, path, means string, options []option) {
 			fmt.Fprintf(b, " (%s)", strings.Join(names, ", "))
 		}
 		b.WriteByte('\n')
-	}
-}
-
-// TestPermissionsHaveNames holds the names of the reference against what commands need.
-func TestPermissionsHaveNames(t *testing.T) {
-	t.Parallel()
-	for _, c := range registered() {
-		if c.Permissions == nil {
-			continue
-		}
-		n, err := strconv.ParseUint(*c.Permissions, 10, 64)
-		if p := memory.Permissions(n); err != nil || p != manageGuild && p != manageMessages {
-			t.Errorf("%s needs %s, which has no name", c.Name, *c.Permissions)
-		}
 	}
 }

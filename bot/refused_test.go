@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +21,9 @@ func TestRefusedEditsKeepTheirAnswers(t *testing.T) {
 	s.over(t, 2)
 	s.discord.Advance(10 * time.Second)
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" when?")
-	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "You've asked me 2 times") })
+	s.discord.WaitFor("a refusal", func() bool { return len(s.discord.Sent(s.channel)) == 3 })
+	s.idle(t)
+	s.says(t, s.discord.Sent(s.channel)[2])
 	s.discord.Advance(25 * time.Second)
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" when then?")
 	s.shows(m.Message, "re: when then?")
@@ -39,9 +40,8 @@ func TestRefusedPressesKeepTheirAnswers(t *testing.T) {
 	s.notice(t, s.channel)
 	q := s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
-	for told := ""; !strings.HasPrefix(told, "You've asked me once"); { // until it counts as answered, which is a moment after Discord shows it
-		told = whispered(t, s, s.press(m.Message, s.ana, "Ask again"))
-	}
+	s.idle(t) // it counts as answered a moment after Discord shows it
+	s.hears(t, s.press(m.Message, s.ana, buttonAgain))
 	s.discord.Delete(s.channel, q.ID)
 	s.discord.WaitFor("the answer to go", func() bool { return s.now(m.Message).Deleted })
 }
@@ -93,7 +93,7 @@ func TestAnswersAreTakenBackWhileTheirQuestionsWait(t *testing.T) {
 	say, begun := s.hush()
 	s.ask("another that takes long")
 	<-begun
-	s.press(sent[1].Message, s.ana, "Ask again").Wait()
+	s.press(sent[1].Message, s.ana, buttonAgain).Wait()
 	s.discord.Delete(s.channel, source.ID)
 	s.shows(sent[0].Message, withdrawnText)
 	s.discord.WaitFor("the other part to go", func() bool { return s.now(sent[1].Message).Deleted })

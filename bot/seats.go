@@ -41,23 +41,32 @@ func (c *commands) read(u use) *exchange {
 	return x
 }
 
-// seat has one use answered where there is a seat for it. One that finds none is told so at once.
-func (c *commands) seat(ctx context.Context, work *sync.WaitGroup, x *exchange) {
+// seat has one use answered where there is a seat for it, and reports whether it will be. One that finds none is told so at once.
+func (c *commands) seat(ctx context.Context, work *sync.WaitGroup, x *exchange) bool {
 	own, answer := c.seats, c.answer
 	if x.Type == interactionTyping {
 		own, answer = c.typing, c.complete
 	}
 	if own.take(work, func() { c.serve(ctx, x, answer) }) {
-		return
+		return true
 	}
 	c.bot.log.Warn().Msg("turned away a command: too many at once")
-	if !c.answering.take(work, func() { c.serve(ctx, x, c.turnAway) }) {
-		c.bot.log.Warn().Int64("interaction", int64(x.ID)).Msg("left a command without an answer: too many at once")
+	if c.answering.take(work, func() { c.serve(ctx, x, c.turnAway) }) {
+		return true
 	}
+	c.bot.log.Warn().Int64("interaction", int64(x.ID)).Msg("left a command without an answer: too many at once")
+	return false
+}
+
+// over says that a use is done with.
+func (c *commands) over() {
+	c.undone.Add(-1)
+	c.bot.cfg.Progress()
 }
 
 // serve answers one use.
 func (c *commands) serve(ctx context.Context, x *exchange, answer func(context.Context, *exchange) error) {
+	defer c.over()
 	c.permits.look(x)
 	err := answer(ctx, x)
 	c.tally(x, err)

@@ -80,7 +80,7 @@ func cut(text string, atoms []atom, start, limit int) int {
 			return best[r]
 		}
 	}
-	return start // uncovered: no atom is as long as a piece
+	return start
 }
 
 // How good a place for a cut is.

@@ -58,7 +58,7 @@ func TestSplitKeepsLinksWhole(t *testing.T) {
 		"[there](<https://discord.com/channels/1/2/3>)", "https://example.org/" + strings.Repeat("y", 300),
 		"<@123456789012345678>", "<t:1700000000:R>", "[12]", "👨‍👩‍👧‍👦", "e\u0301\u0302",
 	} {
-		for pad := 1850; pad < 2005; pad++ {
+		for pad := 1950; pad < 2005; pad++ {
 			var found int
 			for _, p := range split(strings.Repeat("z", pad)+whole+"tail", messageLimit, nil) {
 				found += strings.Count(p.body, whole)

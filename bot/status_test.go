@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/internal/answer"
+	"hark/internal/golden"
 	"hark/internal/llm"
 	"hark/memory"
 )
@@ -26,13 +27,12 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	cfg.Version, cfg.Limits = "1.2.3", Limits{Guild: memory.Limit{Tokens: 5000}}
 	cfg.Health = func() Health { return health }
 	s.restartWith(t, cfg)
+	s.discord.Say(s.channel, s.ana.ID, "hi")
 	s.discord.Say(s.channel, s.bo.ID, "hello")
 	s.log.waitSaid(t, "them: hello")
 	s.commitNothing(t)
 	shown := s.use(t, s.ana, "hark status")
-	s.says(t, shown, "✓ **Discord**: connected; I was started <t:", "✓ **Memory**: can be written; ", "✓ **Remembered here**: messages: 1, channels: 1, people: ",
-		fmt.Sprintf("✓ **Model in this channel**: small; the last call, <t:%d:R>, took 1.50 s", last.Unix()), "✓ **Search by meaning**: built-in, built in",
-		"➖ **Reranker**: none; none is needed.", "✓ **Tokens today**: 0 of 5,000", "✓ **Paused**: no", "-# Hark 1.2.3")
+	s.says(t, shown)
 	if strings.Contains(shown.Content, "⏳") || strings.Contains(shown.Content, "✗") {
 		t.Errorf("something is amiss, or to be done: %q", shown.Content)
 	}
@@ -59,9 +59,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	s.use(t, s.ana, "model", opt("model", "large"))
 	s.use(t, s.ana, "hark pause", opt("state", "on"))
 	shown = s.use(t, s.ana, "hark status")
-	s.says(t, shown, "⏳ 2 conversations can be found by their words only", "⏳ Something is being forgotten", "⏳ I'm fetching what I haven't heard in 1 channel.",
-		"✗ **Model in this channel**: large, which refuses the key, or has nothing left to spend. It failed several times, so I ask it again in 15 s.",
-		"✗ **Tokens today**: 6,000 of 5,000, so I only quote until <t:", "⏸️ **Paused**: yes, until somebody ends it")
+	s.says(t, shown)
 	if strings.Contains(shown.Content, s.bo.Mention()) {
 		t.Error("it names who spends most")
 	}
@@ -71,34 +69,33 @@ func TestStatusTellsWhatIsAmiss(t *testing.T) {
 	t.Parallel()
 	s := asking(t).run(t).ready(t)
 	s.waitRegistered()
-	s.says(t, s.use(t, s.ana, "hark status"), "✗ **Remembered here**: nothing, since nobody has decided yet. `/hark memory` decides it.", "✓ **Tokens today**: 0, without a limit", "-# Hark ?")
+	s.says(t, s.use(t, s.ana, "hark status"))
 	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore}); err != nil {
 		t.Fatal(err)
 	}
-	s.says(t, s.use(t, s.ana, "hark status"), "➖ **Remembered here**: nothing, as was decided.")
+	s.says(t, s.use(t, s.ana, "hark status"))
 	s.log.fail(errDown)
 	s.discord.Say(s.channel, s.bo.ID, "not heard")
 	s.discord.AddChannel(s.guild.ID, channelCalled("more"))
 	s.discord.WaitFor("the log to fail", func() bool { return s.bot.pump.failing() != nil })
-	s.says(t, s.use(t, s.ana, "hark status"), "✗ **Memory**: I can't write to my disk.", "lost if I'm stopped")
+	s.says(t, s.use(t, s.ana, "hark status"))
 	s.log.fail(nil)
 	s.commitNothing(t)
 	s.breakReading(errDown)
-	s.says(t, s.use(t, s.ana, "hark status"), "Something went wrong")
+	s.says(t, s.use(t, s.ana, "hark status"))
 }
 
 func TestHowServicesDo(t *testing.T) {
 	t.Parallel()
-	for want, s := range map[string]Service{
-		"➖ **Model**: none; I quote.":                  {},
-		"✓ **Model**: m, built in":                     {Name: "m", BuiltIn: true},
-		"✓ **Model**: m, not asked yet":                {Name: "m"},
-		"✗ **Model**: m, which can't be used. If that": {Name: "m", Failed: errors.New("http://secret.example")},
-		"✗ **Model**: m, which doesn't answer in time": {Name: "m", Failed: fmt.Errorf("ask: %w", context.DeadlineExceeded)},
+	var lines []string
+	for _, s := range []Service{
+		{}, {Name: "m", BuiltIn: true}, {Name: "m"}, {Name: "m", Failed: errors.New("http://secret.example")}, {Name: "m", Failed: fmt.Errorf("ask: %w", context.DeadlineExceeded)},
 	} {
-		if got := serviceLine(locale{}, "Model", "I quote.", s); !strings.HasPrefix(got, want) || strings.Contains(got, "secret") {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		lines = append(lines, serviceLine(locale{}, "Model", "I quote.", s))
+	}
+	golden.Seen(t, strings.Join(lines, "\n"))
+	if strings.Contains(fmt.Sprint(lines), "secret") {
+		t.Error("an address is told")
 	}
 	told := map[string]bool{}
 	for kind := llm.Unreachable; kind <= llm.Resting; kind++ {

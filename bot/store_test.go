@@ -72,7 +72,7 @@ func TestRememberedLoreIsForgotten(t *testing.T) {
 			s.ask("remember the plan")
 			m := s.proposal()
 			s.out.wait(t, `"answered"`)
-			s.press(m.Message, s.ana, "Remember").Wait()
+			s.press(m.Message, s.ana, buttonRemember).Wait()
 			s.shows(m.Message, `Remembered: Migration \*plan\*`)
 			lore, err := store.Lore(t.Context(), memory.GuildID(s.guild.ID))
 			if err != nil || len(lore) != 1 || lore[0].By != memory.UserID(s.ana.ID) {

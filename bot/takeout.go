@@ -68,7 +68,7 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	var file upload
 	if err == nil {
-		file, err = pack(all)
+		file, err = pack(all, c.bot.mostData)
 	}
 	if errors.Is(err, portrait.ErrTooLarge) {
 		return sheet{Content: x.text(exportTooLarge, x.who(), guildWord(x.guild()))}, nil
@@ -116,7 +116,7 @@ func (c *commands) portrait(ctx context.Context, x *exchange) (portrait.Person, 
 	}
 	readable := c.readable(x, m)
 	return portrait.Of(ctx, c.bot.memory, x.who(), portrait.View{
-		Guilds: []*memory.Guild{m.guild}, Now: c.bot.now(), Most: mostExported,
+		Guilds: []*memory.Guild{m.guild}, Now: c.bot.now(), Most: c.bot.mostExported,
 		Guild: func(g *memory.Guild) string { return cmp.Or(g.Name, guildWord(g.ID)) },
 		Channel: func(g *memory.Guild, id memory.ChannelID) string {
 			name := ""
@@ -136,15 +136,15 @@ const (
 	kindGzip = "application/gzip"
 )
 
-// pack makes a file of it: JSON, packed where it is larger than a message's files may be. It fails with portrait.ErrTooLarge
+// pack makes a file of it of at most most bytes: JSON, packed where it is larger. It fails with portrait.ErrTooLarge
 // if it is even then.
-func pack(p portrait.Person) (upload, error) {
+func pack(p portrait.Person, most int) (upload, error) {
 	var plain bytes.Buffer
 	if err := p.Write(&plain); err != nil {
 		return upload{}, fmt.Errorf("write an export: %w", err)
 	}
 	file := upload{name: "hark-" + p.User + ".json", kind: kindJSON, data: plain.Bytes()}
-	if plain.Len() <= mostData {
+	if plain.Len() <= most {
 		return file, nil
 	}
 	var packed bytes.Buffer
@@ -153,7 +153,7 @@ func pack(p portrait.Person) (upload, error) {
 	if err := errors.Join(err, w.Close()); err != nil {
 		return upload{}, fmt.Errorf("pack an export: %w", err)
 	}
-	if packed.Len() > mostData {
+	if packed.Len() > most {
 		return upload{}, portrait.ErrTooLarge
 	}
 	return upload{name: file.name + ".gz", kind: kindGzip, data: packed.Bytes()}, nil
@@ -197,13 +197,10 @@ func (c *commands) writeExport(ctx context.Context, x *exchange, channel memory.
 		content += " " + x.text(exportPacked)
 	}
 	files := []upload{file}
-	body, err := withFiles(messageCreate{
+	body := withFiles(messageCreate{
 		Content: content, Nonce: nonce("e", memory.MessageID(x.ID), 0), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
 		Attachments: attachments(files),
 	}, files)
-	if err != nil {
-		return err
-	}
 	address := discordgo.EndpointChannelMessages(channel.String())
 	return c.bot.rest.call(ctx, "POST", address, address, body, nil)
 }

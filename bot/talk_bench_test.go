@@ -214,9 +214,6 @@ func percentile(times []time.Duration, percent int) float64 {
 // first request at the model, that without the search itself, and from the model's last byte to what stays in Discord. Beside
 // them the least that this can take: a message from the fake Discord into the log.
 func BenchmarkMention(b *testing.B) {
-	if testing.Short() {
-		b.Skip("writes 100,000 messages")
-	}
 	t := newTalk(b, 1, 50, 100_000, 0)
 	random := rand.New(rand.NewPCG(7, 8))
 	t.ask(t.channels[0], t.people[0], 0, sentence(random)) // has the vectors loaded
@@ -243,9 +240,6 @@ func BenchmarkMention(b *testing.B) {
 // BenchmarkConversations is fifty conversations at once in as many channels of five guilds, as many as wait at a desk, with a model that thinks for 200 ms, and how long
 // what others say meanwhile takes into the log. Beside it the same without the conversations.
 func BenchmarkConversations(b *testing.B) {
-	if testing.Short() {
-		b.Skip("writes 20,000 messages")
-	}
 	const guilds, conversations, questions, every = 5, 50, 4, 10 * time.Millisecond
 	t := newTalk(b, guilds, conversations, 20_000, 200*time.Millisecond)
 	t.ask(t.channels[0], t.people[0], 0, "word1 word2")

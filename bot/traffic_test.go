@@ -132,8 +132,5 @@ func TestRenew(t *testing.T) {
 			t.Error("what was answered before is another's")
 		}
 	}
-	s.discord.Say(s.channel, s.bo.ID, s.discord.Bot.Mention()+" and again?")
-	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
-		return strings.HasPrefix(m.Content, "You've asked me once within a minute")
-	})
+	s.replied(t, s.asks(s.channel, s.bo, "and again?"))
 }

@@ -61,14 +61,11 @@ type multipartForm struct {
 }
 
 // withFiles is body as a form with files, or body itself if there are none.
-func withFiles(body any, files []upload) (any, error) {
+func withFiles(body any, files []upload) any {
 	if len(files) == 0 {
-		return body, nil
+		return body
 	}
-	payload, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("write a message with files: %w", err) // uncovered: texts and numbers always have a JSON
-	}
+	payload, _ := json.Marshal(body) // texts and numbers always have a JSON
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	part := func(disposition, kind string, data []byte) {
@@ -80,7 +77,7 @@ func withFiles(body any, files []upload) (any, error) {
 		part(fmt.Sprintf(`form-data; name="files[%d]"; filename="%s"`, i, f.name), cmp.Or(f.kind, "text/plain; charset=utf-8"), f.data)
 	}
 	_ = w.Close()
-	return &multipartForm{w.FormDataContentType(), b.Bytes()}, nil
+	return &multipartForm{w.FormDataContentType(), b.Bytes()}
 }
 
 const (
@@ -132,14 +129,14 @@ func fenceAt(text string, s span) int {
 	return s.start
 }
 
-// pullCode is text with its long code as files, and a line in the place of each.
-func pullCode(l locale, text string) (string, []upload) {
+// pullCode is text with its long code as files of at most most bytes together, and a line in the place of each.
+func pullCode(l locale, text string, most int) (string, []upload) {
 	var b strings.Builder
 	var files []upload
 	at, total := 0, 0
 	for _, block := range longBlocks(text) {
 		code := strings.Trim(text[block.from:block.to], "\n") + "\n"
-		if total += len(code); len(files) == mostFiles || total > mostData {
+		if total += len(code); len(files) == mostFiles || total > most {
 			break
 		}
 		n := strings.Count(code, "\n")

@@ -45,7 +45,7 @@ func TestPullCode(t *testing.T) {
 		{"behind a spoiler", "||```go\n" + code + "```||", "||```go\n" + code + "```||", nil},
 		{"in a quotation", "> ```go\n" + code + "```", "> ```go\n" + code + "```", nil},
 	} {
-		got, files := pullCode(locale{}, tt.text)
+		got, files := pullCode(locale{}, tt.text, mostData)
 		var names []string
 		for _, f := range files {
 			names = append(names, f.name)
@@ -54,11 +54,11 @@ func TestPullCode(t *testing.T) {
 			t.Errorf("%s: got %q with %q", tt.name, got, names)
 		}
 	}
-	many, files := pullCode(locale{}, strings.Repeat("```go\n"+code+"```\n", 11))
+	many, files := pullCode(locale{}, strings.Repeat("```go\n"+code+"```\n", 11), mostData)
 	if len(files) != mostFiles || !strings.HasSuffix(many, "x40 := 40\n```\n") {
 		t.Errorf("of eleven blocks %d are files, and there remains %q", len(files), tail(many))
 	}
-	if got, files := pullCode(locale{}, "```\n"+strings.Repeat("x", mostData)+"```"); len(files) != 0 || len(got) < mostData {
+	if got, files := pullCode(locale{}, "```\n"+code+"```", len(code)-1); len(files) != 0 || len(got) < len(code) {
 		t.Error("a file that is too large")
 	}
 }
@@ -73,7 +73,7 @@ func TestPullCodeLosesNothing(t *testing.T) {
 	}))
 	rapid.Check(t, func(t *rapid.T) {
 		text := memory.Clean(strings.Join(rapid.SliceOfN(fragment, 0, 20).Draw(t, "fragments"), ""))
-		got, files := pullCode(locale{}, text)
+		got, files := pullCode(locale{}, text, mostData)
 		whole := got
 		for _, f := range files {
 			line := fmt.Sprintf("📎 `%s` (%s)", f.name, countedLines(locale{}, strings.Count(string(f.data), "\n")))
@@ -171,13 +171,13 @@ func TestCodeIsShownWhereNoFilesMayBeSent(t *testing.T) {
 		s := set(t).run(t).ready(t)
 		s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.AttachFiles))
 		s.oracle.answer = s.coded(streamed)
-		s.ask("how?")
 		code := "Here:\n```go\n" + manyLines(60) + "```\nDone."
-		m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, code+"\n-# ⚠️") })
-		s.says(t, m, "I lack: **Attach Files**", fmt.Sprintf("client_id=%d&scope=bot+applications.commands&permissions=274878008320&guild_id=%d&disable_guild_select=true", s.discord.AppID, s.guild.ID))
-		if len(m.Attachments) > 0 {
+		m := s.reply(t, s.ask("how?"))
+		if len(m.Attachments) > 0 || !strings.HasPrefix(m.Content, code) {
 			t.Errorf("sent %+v", m)
 		}
+		m.Content = strings.TrimPrefix(m.Content, code)
+		s.says(t, m)
 		s.over(t, 1)
 		s.ask("how, once more?") // the link isn't told again within an hour
 		s.answered(t, s.channel, code)
@@ -193,12 +193,9 @@ func TestAFailureIsToldOnceWhereNoFilesMayBeSent(t *testing.T) {
 	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
 		return answer.Answer{Text: code, Model: "m", Usage: answer.Usage{Calls: 1, Prompt: 10}}, errors.New("broke")
 	}
-	s.ask("how?")
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "Here:") })
-	s.discord.WaitFor("the end", func() bool { return strings.Contains(s.now(m.Message).Content, "Interrupted") })
-	if text := s.now(m.Message).Content; strings.Contains(text, string(failedAgain)) || !strings.Contains(text, "Something went wrong on my side.") {
-		t.Errorf("told %q", text[strings.LastIndex(text, "\n")+1:])
-	}
+	m := s.reply(t, s.ask("how?"))
+	m.Content = strings.TrimPrefix(m.Content, code)
+	s.says(t, m)
 	if n := s.bot.Tally().Failed; n != 1 {
 		t.Errorf("failed %d times", n)
 	}
@@ -206,12 +203,10 @@ func TestAFailureIsToldOnceWhereNoFilesMayBeSent(t *testing.T) {
 	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
 		return answer.Answer{Text: code}, nil
 	}
-	s.commitNothing(t)
-	s.ask("and how?")
-	s.discord.WaitFor("that they are used up", func() bool {
-		sent := s.discord.Sent(s.channel)
-		return strings.Contains(sent[len(sent)-1].Content, "Your 10 tokens for today are used up.")
-	})
+	s.idle(t)
+	m = s.reply(t, s.ask("and how?"))
+	m.Content = strings.TrimPrefix(m.Content, code)
+	s.says(t, m)
 }
 
 func TestFilesGoWithTheAnswerThatIsTakenBack(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 func (b *Bot) words(l locale, d *delivery, a *ask, got outcome) (text, tail string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = errors.New(panicked("word an answer", r)) // uncovered: nothing is known that makes it
+			err = errors.New(panicked("word an answer", r))
 		}
 	}()
 	if text = got.answer.Text; strings.TrimSpace(text) == "" {
@@ -46,7 +46,7 @@ func lay(l locale, text, tail string, sources []answer.Source, asFiles bool) (co
 		}
 	}()
 	if asFiles {
-		text, files = pullCode(l, text)
+		text, files = pullCode(l, text, mostData)
 	}
 	return layout(text, tail, linksTo(sources)), files, nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 )
 
 // reckoned are the tokens of the prompt that in makes, as the sum of its parts and as counted afresh.
@@ -33,25 +33,6 @@ func storeAll(in *Input) {
 	}
 }
 
-// BenchmarkReckoning measures how far the sum of the stored counts is above what the whole prompt has.
-func BenchmarkReckoning(b *testing.B) {
-	in := big(tokenCounter(b))
-	for _, model := range []string{"gpt-4o", "gpt-4", "llama"} {
-		b.Run(model, func(b *testing.B) {
-			builder, err := New(Options{MaxTokens: 64_000, Citations: true}, tokens.For(model))
-			if err != nil {
-				b.Fatal(err)
-			}
-			sum, whole := reckoned(builder, in)
-			for b.Loop() {
-				builder.Build(in)
-			}
-			b.ReportMetric(float64(whole), "tokens")
-			b.ReportMetric(100*float64(sum-whole)/float64(whole), "over-%")
-		})
-	}
-}
-
 // The sum of the parts bounds the whole, whichever counter counts.
 func TestSumBoundsTheWhole(t *testing.T) {
 	t.Parallel()
@@ -61,7 +42,7 @@ func TestSumBoundsTheWhole(t *testing.T) {
 		storeAll(&input)
 		model := rapid.SampledFrom([]string{"gpt-4o", "gpt-4", "llama"}).Draw(t, "model")
 		o := Options{Layout: layouts().Draw(t, "layout"), Citations: rapid.Bool().Draw(t, "citations"), MaxTokens: 64_000}
-		b, err := New(o, tokens.For(model))
+		b, err := New(o, tokenstest.For(model))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +57,7 @@ func TestSumHasThePlainTitle(t *testing.T) {
 	t.Parallel()
 	in := Input{Now: noon, PreviousContext: []Earlier{{Text: "the deadline", Time: noon}}}
 	for _, model := range []string{"gpt-4o", "gpt-4", "llama"} {
-		b, err := New(Options{Layout: LayoutPlain, MaxTokens: 64_000}, tokens.For(model))
+		b, err := New(Options{Layout: LayoutPlain, MaxTokens: 64_000}, tokenstest.For(model))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,30 +65,4 @@ func TestSumHasThePlainTitle(t *testing.T) {
 			t.Errorf("%s: the parts have %d tokens, the prompt %d", model, sum, whole)
 		}
 	}
-}
-
-func FuzzSum(f *testing.F) {
-	for _, text := range injections(f) {
-		f.Add(text, 0)
-	}
-	builders := map[string]*Builder{}
-	layouts := []Layout{LayoutSections, LayoutPlain, LayoutChat}
-	models := []string{"gpt-4o", "gpt-4", "llama"}
-	for _, model := range models {
-		for _, layout := range layouts {
-			b, err := New(Options{MaxTokens: 64_000, Layout: layout}, tokens.For(model))
-			if err != nil {
-				f.Fatal(err)
-			}
-			builders[model+string(layout)] = b
-		}
-	}
-	f.Fuzz(func(t *testing.T, text string, which int) {
-		model, layout := models[uint(which)%3], layouts[uint(which)/3%3]
-		in := everywhere(strings.ToValidUTF8(text, ""))
-		storeAll(&in)
-		if sum, whole := reckoned(builders[model+string(layout)], in); sum < whole {
-			t.Errorf("%s, %s: the parts of %q have %d tokens, the prompt %d", model, layout, text, sum, whole)
-		}
-	})
 }

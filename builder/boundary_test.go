@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 // full has something in every section.
@@ -71,34 +69,25 @@ func TestBoundaries(t *testing.T) {
 	}
 }
 
-func TestBoundariesHold(t *testing.T) {
-	t.Parallel()
-	in := inputs(injections(t))
-	rapid.Check(t, func(t *rapid.T) {
-		o := Options{Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 5000).Draw(t, "tokens"), Citations: rapid.Bool().Draw(t, "citations")}
-		b, err := New(o, holdsCounter)
-		if err != nil {
-			t.Fatal(err)
+// sectionsStand checks that each section of the report stands in p as often as it should.
+func sectionsStand(t failer, o Options, p Prompt) {
+	t.Helper()
+	there := map[SectionType]int{}
+	for _, b := range p.Boundaries {
+		there[b.Type]++
+	}
+	for _, s := range p.Report.Sections {
+		want := min(s.Included, 1)
+		switch {
+		case s.Type == SectionSession && o.Layout == LayoutChat:
+			want = s.Included
+		case s.Type == SectionPreviousContext && (o.Layout != LayoutPlain || there[SectionHistory]+there[SectionLore] > 0):
+			want = 1 // the heading
 		}
-		p := b.Build(in.Draw(t, "input"))
-		bounded(t, p)
-		there := map[SectionType]int{}
-		for _, b := range p.Boundaries {
-			there[b.Type]++
+		if there[s.Type] != want {
+			t.Errorf("%s stands in the prompt %d times, want %d: %+v", s.Type, there[s.Type], want, p.Boundaries)
 		}
-		for _, s := range p.Report.Sections {
-			want := min(s.Included, 1)
-			switch {
-			case s.Type == SectionSession && o.Layout == LayoutChat:
-				want = s.Included
-			case s.Type == SectionPreviousContext && (o.Layout != LayoutPlain || there[SectionHistory]+there[SectionLore] > 0):
-				want = 1 // the heading
-			}
-			if there[s.Type] != want {
-				t.Errorf("%s stands in the prompt %d times, want %d: %+v", s.Type, there[s.Type], want, p.Boundaries)
-			}
-		}
-	})
+	}
 }
 
 // bounded checks that the sections of p's messages are in order, that they don't overlap, that each begins with its title,

@@ -2,7 +2,6 @@ package builder
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -68,30 +67,23 @@ func crowd() Input {
 	return in
 }
 
-// Every single step of either budget, also with a counter that reckoning with parts is always wrong about.
+// Steps of either budget, and every single one with a counter that reckoning with parts is always wrong about.
 func TestEveryStepLosesNothing(t *testing.T) {
 	t.Parallel()
 	in := crowd()
-	for _, counter := range []Counter{jumpy{}, holdsCounter} {
+	real, chars := 31, 61
+	if long {
+		real, chars = 7, 13
+	}
+	for counter, step := range map[Counter]int{jumpy{}: 1, holdsCounter: real} {
 		before := map[SectionType]int{}
-		step := 1
-		if counter == Counter(holdsCounter) && os.Getenv("HARK_LONG") == "" {
-			step = 7
-		}
-		if testing.Short() {
-			step = 31
-		}
 		for tokens := MinTokens; tokens < 1600; tokens += step {
 			before = items(loses(t, before, in, Options{MaxTokens: tokens, MaxChars: 1500}, counter))
 		}
 	}
 	before := map[SectionType]int{}
-	step := 13
-	if testing.Short() {
-		step = 131
-	}
-	for chars := 1; chars < 5000; chars += step {
-		before = items(loses(t, before, in, Options{MaxTokens: 2500, MaxChars: chars}, holdsCounter))
+	for most := 1; most < 5000; most += chars {
+		before = items(loses(t, before, in, Options{MaxTokens: 2500, MaxChars: most}, holdsCounter))
 	}
 }
 

@@ -1,10 +1,13 @@
 package builder
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"hark/internal/golden"
 )
 
 // configured are options with limits as operators may set them.
@@ -50,7 +53,7 @@ func TestConfiguredHolds(t *testing.T) {
 		}
 		countAll(input)
 		build := func(o Options, in Input) Prompt {
-			b := newBuilderFor(t, o)
+			b := newBuilder(t, o)
 			p := b.Build(in)
 			as := b.options
 			as.MaxTokens = p.Report.MaxTokens
@@ -94,7 +97,7 @@ func TestNothingShownIsNotNothingFound(t *testing.T) {
 		want string
 	}{
 		{"nothing", Options{}, func(*Input) {}, l.Nothing},
-		{"history", Options{MaxTokens: 120}, func(in *Input) { in.History = []Item{item, item} }, "… and 2 more related messages"},
+		{"history", Options{MaxTokens: 120}, func(in *Input) { in.History = []Item{item, item} }, fmt.Sprintf(l.More, 2)},
 		{"one message", Options{MaxTokens: 120}, func(in *Input) { in.History = []Item{item} }, l.MoreOne},
 		{"lore", Options{MaxTokens: 120}, func(in *Input) { in.Lore = []string{"The cabin is by the lake."} }, ""},
 		{"few characters", Options{MaxChars: 10}, func(*Input) {}, ""},
@@ -127,26 +130,18 @@ func TestListsBeginNoLine(t *testing.T) {
 	}
 }
 
-// The rules name the mark that earlier sessions have.
-func TestRuleNamesTheEarlierMark(t *testing.T) {
+// The rules name the mark that earlier sessions have, and no marks that there aren't.
+func TestRulesNameTheMarks(t *testing.T) {
 	t.Parallel()
-	for mark, want := range map[string]string{"[earlier] ": "what is marked [earlier] comes", "": "what stands under \"📜 Earlier Sessions\" comes"} {
+	rules := func(change func(*Labels)) string {
 		l := DefaultLabels()
-		l.EarlierMark = mark
-		if p := newBuilder(t, Options{Labels: l}).Build(Input{Now: noon}); !strings.Contains(p.Messages[0].Content, want) {
-			t.Errorf("%q: no %q in %s", mark, want, p.Messages[0].Content)
-		}
+		change(&l)
+		return newBuilder(t, Options{Labels: l}).Build(Input{Now: noon}).Messages[0].Content
 	}
-}
-
-// Marks that there aren't have no meaning.
-func TestNoLegendWithoutMarks(t *testing.T) {
-	t.Parallel()
-	l := DefaultLabels()
-	l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred = "", "", "", "", "", ""
-	if p := newBuilder(t, Options{Labels: l}).Build(Input{Now: noon}); strings.Contains(p.Messages[0].Content, "Marks in the history") {
-		t.Errorf("the rules are %s", p.Messages[0].Content)
-	}
+	golden.Seen(t, rules(func(l *Labels) { l.EarlierMark = "[past] " }))
+	golden.Seen(t, rules(func(l *Labels) {
+		l.EarlierMark, l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred = "", "", "", "", "", "", ""
+	}))
 }
 
 // A long persona leaves a mode's own rules no more than the system's share.

@@ -144,10 +144,7 @@ func TestImagesStayInTheBudget(t *testing.T) {
 				input.Files[i].Image = rapid.SampledFrom([]int{255, 765, 1445}).Draw(t, "takes")
 			}
 		}
-		b, err := New(o, holdsCounter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := newBuilder(t, o)
 		p := b.Build(input)
 		readBack(t, b, input, p)
 		total := promptOverhead

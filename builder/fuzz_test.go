@@ -16,10 +16,7 @@ func FuzzEscape(f *testing.F) {
 	for _, text := range injections(f) {
 		f.Add(text)
 	}
-	b, err := New(Options{Citations: true}, holdsCounter)
-	if err != nil {
-		f.Fatal(err)
-	}
+	b := newBuilder(f, Options{Citations: true})
 	guard := newGuard(DefaultLabels(), true)
 	f.Fuzz(func(t *testing.T, text string) {
 		r := &reader{failer: t, b: b}
@@ -89,7 +86,7 @@ func (d *dice) text() string {
 
 // tokens are the stored count of text: right, missing or wrong.
 func (d *dice) tokens(text string) int {
-	return []int{quickCounter.Count(strings.TrimSpace(text)), 0, 1}[d.upTo(2)]
+	return []int{holdsCounter.Count(strings.TrimSpace(text)), 0, 1}[d.upTo(2)]
 }
 
 func (d *dice) time(now time.Time) time.Time {
@@ -203,7 +200,7 @@ func FuzzPrompt(f *testing.F) {
 // promised builds a prompt and checks what is promised of it. There is none if the budget is smaller than any may be.
 func promised(t failer, o Options, in Input) *Prompt {
 	t.Helper()
-	b, err := New(o, quickCounter)
+	b, err := New(o, holdsCounter)
 	if err != nil {
 		if o.MaxTokens >= MinTokens {
 			t.Fatalf("%v", err)

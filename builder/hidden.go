@@ -104,7 +104,7 @@ func (l suspicion) needed(i int, r rune, n int) bool {
 		return unicode.Is(unicode.Han, before)
 	case r >= 0xE0020 && r <= 0xE007F:
 		return l.flagRegion(i)
-	case r >= 0x180B && r <= 0x180F: // uncovered: Mongolian isn't among the texts of the tests
+	case r >= 0x180B && r <= 0x180F:
 		return unicode.Is(unicode.Mongolian, before)
 	}
 	return false
@@ -122,7 +122,7 @@ func (l suspicion) flagRegion(i int) bool {
 		}
 		i -= n
 	}
-	return false // uncovered: a flag with more tags than any region has
+	return false
 }
 
 // emojiPart reports whether r can stand beside a joiner in an emoji.

@@ -2,11 +2,9 @@ package builder
 
 import (
 	"strings"
-	"sync"
-	"testing"
 	"unicode/utf8"
 
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 )
 
 // holds checks what is promised of every prompt.
@@ -77,38 +75,14 @@ func section1(p Prompt, heading string) string {
 	return strings.TrimPrefix(body, "\n")
 }
 
-var holdsCounter = tokens.New()
+// holdsCounter counts as what is stored is counted.
+var holdsCounter = tokenstest.For("")
 
-// memoCounter counts as holdsCounter does, each text once: what tests build with. holds counts afresh.
-type memoCounter struct {
-	mu   sync.Mutex
-	seen map[string]int
-}
-
-var quickCounter = &memoCounter{seen: map[string]int{}}
-
-func (c *memoCounter) Stored(text string, stored int) int { return holdsCounter.Stored(text, stored) }
-
-func (c *memoCounter) Count(text string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n, ok := c.seen[text]
-	if !ok {
-		if len(c.seen) > 1<<14 {
-			clear(c.seen)
-		}
-		n = holdsCounter.Count(text)
-		c.seen[strings.Clone(text)] = n
-	}
-	return n
-}
-
-// quickBuilder is newBuilder for tests that build much.
-func quickBuilder(tb testing.TB, o Options) *Builder {
-	tb.Helper()
-	b, err := New(o, quickCounter)
+func newBuilder(t failer, o Options) *Builder {
+	t.Helper()
+	b, err := New(o, holdsCounter)
 	if err != nil {
-		tb.Fatal(err)
+		t.Fatalf("%v", err)
 	}
 	return b
 }

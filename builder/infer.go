@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // InferMode tells what kind of work a question asks for, and by which words. tools are the names of the tools that the
@@ -13,13 +14,13 @@ import (
 func InferMode(question string, tools []string) (Mode, string) {
 	q := plainQuestion(question)
 	weights, why := map[Mode]int{}, map[Mode][]string{}
-	for _, c := range cues {
+	for _, c := range cues() {
 		if match := c.pattern.FindString(q); match != "" {
 			weights[c.mode] += c.weight
 			why[c.mode] = append(why[c.mode], strings.TrimSpace(match))
 		}
 	}
-	if len(tools) > 0 && slices.Contains(searching, tools[len(tools)-1]) && len(strings.Fields(q)) <= ellipticWords && elliptic.MatchString(q) {
+	if len(tools) > 0 && slices.Contains(searching, tools[len(tools)-1]) && len(strings.Fields(q)) <= ellipticWords && elliptic().MatchString(q) {
 		weights[ModeSearch] += 2
 		why[ModeSearch] = append(why[ModeSearch], "after "+tools[len(tools)-1])
 	}
@@ -35,7 +36,9 @@ func InferMode(question string, tools []string) (Mode, string) {
 // ellipticWords is how many words a question may have that goes on from what was looked up before.
 const ellipticWords = 10
 
-var elliptic = within(`\?|^(?:and|what about|how about|or|in|on|from|by|who|when|where|which|since|before|after|not|no|nope|the|und|oder|et|ou|y|o|von|en|pour|de) |\bthat one\b|^(?:那|还有|還有|じゃあ|それで)`)
+var elliptic = sync.OnceValue(func() *regexp.Regexp {
+	return within(`\?|^(?:and|what about|how about|or|in|on|from|by|who|when|where|which|since|before|after|not|no|nope|the|und|oder|et|ou|y|o|von|en|pour|de) |\bthat one\b|^(?:那|还有|還有|じゃあ|それで)`)
+})
 
 // enough is the weight that takes a question out of the general mode.
 const enough = 2

@@ -58,11 +58,15 @@ func TestInferModeAsLabelled(t *testing.T) {
 			if fields[1] != "-" {
 				tools = strings.Split(fields[1], ",")
 			}
-			if got, _ := InferMode(fields[2], tools); got == Mode(fields[0]) {
-				right++
-			}
-			if got, _ := InferMode(fields[2], nil); got == Mode(fields[0]) {
+			got, _ := InferMode(fields[2], nil)
+			if got == Mode(fields[0]) {
 				alone++
+			}
+			if tools != nil {
+				got, _ = InferMode(fields[2], tools)
+			}
+			if got == Mode(fields[0]) {
+				right++
 			}
 			all++
 		}

@@ -39,7 +39,7 @@ func TestNoModeShowsLessThanGeneral(t *testing.T) {
 			Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 5000).Draw(t, "tokens"),
 			Citations: rapid.Bool().Draw(t, "citations"), MaxChars: rapid.SampledFrom([]int{0, 0, 700}).Draw(t, "chars"),
 		}
-		b := newBuilderFor(t, o)
+		b := newBuilder(t, o)
 		general := b.Build(input)
 		input.Mode = rapid.SampledFrom(Modes()[1:]).Draw(t, "mode")
 		p := b.Build(input)
@@ -55,14 +55,6 @@ func TestNoModeShowsLessThanGeneral(t *testing.T) {
 			}
 		}
 	})
-}
-
-func newBuilderFor(t failer, o Options) *Builder {
-	b, err := New(o, holdsCounter)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	return b
 }
 
 // Where there is room, a mode has more of what it needs.

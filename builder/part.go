@@ -23,7 +23,7 @@ func (b *Builder) Part(in Input, maxTokens int) Part {
 		if p.Tokens <= maxTokens {
 			return p
 		}
-		room -= p.Tokens - maxTokens // uncovered: sums of parts have been above the whole so far; this makes sure
+		room -= p.Tokens - maxTokens
 	}
 	return Part{Left: len(in.Participants) + len(in.History) + len(in.Lore)}
 }

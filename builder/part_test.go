@@ -58,7 +58,7 @@ func TestPartsFit(t *testing.T) {
 		input := in.Draw(t, "input")
 		input.FirstNumber = rapid.IntRange(0, 300).Draw(t, "first")
 		o := Options{Layout: layouts().Draw(t, "layout"), Citations: rapid.Bool().Draw(t, "citations"), MaxChars: rapid.SampledFrom([]int{0, 300}).Draw(t, "chars")}
-		b := newBuilderFor(t, o)
+		b := newBuilder(t, o)
 		most := rapid.IntRange(0, 1500).Draw(t, "most")
 		p := b.Part(input, most)
 		if n := b.Tokens(p.Text); n > most || n != p.Tokens {

@@ -13,33 +13,30 @@ import (
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
-// HARK_LONG=1 asks for ten times as many random inputs, -short for a third, and see some.
+// long asks for three times as many random inputs, and for all steps and texts where tests take some.
+var long = os.Getenv("HARK_LONG") != ""
+
 func TestMain(m *testing.M) {
 	flag.Parse()
-	checks := "100"
-	switch {
-	case testing.Short():
-		checks = "30"
-	case os.Getenv("HARK_LONG") != "":
-		checks = "1000"
-	}
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		panic(err)
+	if long {
+		if err := flag.Set("rapid.checks", "300"); err != nil {
+			panic(err)
+		}
 	}
 	os.Exit(m.Run())
 }
 
-// some are those of all that a test goes through: in the short form a few of them, since with the race detector
-// each takes many times longer.
+// some is every fourth of all, unless all are asked for.
 func some[T any](all []T) []T {
-	if !testing.Short() {
+	if long {
 		return all
 	}
 	var few []T
-	for i := 0; i < len(all); i += 8 {
+	for i := 0; i < len(all); i += 4 {
 		few = append(few, all[i])
 	}
 	return few
@@ -133,13 +130,12 @@ func TestAlwaysHolds(t *testing.T) {
 			Citations: rapid.Bool().Draw(t, "citations"), MaxChars: rapid.SampledFrom([]int{0, 0, 1, 300, 2000}).Draw(t, "chars"),
 		}
 		input := in.Draw(t, "input")
-		b, err := New(o, holdsCounter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := newBuilder(t, o)
 		p := b.Build(input)
 		holds(t, o, p)
 		visible(t, p.String())
+		bounded(t, p)
+		sectionsStand(t, o, p)
 		if again := b.Build(input); again.String() != p.String() || fmt.Sprint(again) != fmt.Sprint(p) {
 			t.Errorf("not the same twice:\n%v\n%v", p, again)
 		}
@@ -190,19 +186,26 @@ func (jumpy) Count(s string) int {
 	return len(s) * 2 / 7
 }
 
+// Whichever counter counts, the budget holds, and more of it loses nothing.
 func TestMoreBudgetLosesNothing(t *testing.T) {
 	t.Parallel()
 	in := inputs(injections(t))
 	rapid.Check(t, func(t *rapid.T) {
 		input := in.Draw(t, "input")
-		counter := rapid.SampledFrom([]Counter{holdsCounter, jumpy{}}).Draw(t, "counter")
+		model, counter := rapid.SampledFrom([]string{"", "", "jumpy", "gpt-4", "llama"}).Draw(t, "model"), Counter(jumpy{})
+		if model != "jumpy" {
+			counter = tokenstest.For(model)
+		}
 		o := Options{Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 2500).Draw(t, "tokens")}
+		if model != "" {
+			o.MaxTokens = max(o.MaxTokens, 2*MinTokens) // others count more
+		}
 		more := o
 		more.MaxTokens += rapid.SampledFrom([]int{1, 2, 3, 7, 20, 150, 1000}).Draw(t, "more")
 		if rapid.Bool().Draw(t, "limit characters") {
 			o.MaxChars = rapid.IntRange(1, 3000).Draw(t, "chars")
 			more.MaxChars = o.MaxChars
-			if counter != (jumpy{}) && rapid.Bool().Draw(t, "only characters") {
+			if model == "" && rapid.Bool().Draw(t, "only characters") {
 				more.MaxTokens = o.MaxTokens
 				countAll(input) // with wrong counts the two budgets depend on each other
 				more.MaxChars += rapid.IntRange(0, 300).Draw(t, "more chars")
@@ -275,10 +278,7 @@ func TestHistoryHolds(t *testing.T) {
 	t.Parallel()
 	in := inputs(injections(t))
 	rapid.Check(t, func(t *rapid.T) {
-		b, err := New(Options{Layout: layouts().Draw(t, "layout"), Citations: rapid.Bool().Draw(t, "citations")}, holdsCounter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := newBuilder(t, Options{Layout: layouts().Draw(t, "layout"), Citations: rapid.Bool().Draw(t, "citations")})
 		input := in.Draw(t, "input")
 		most := rapid.IntRange(0, 4000).Draw(t, "characters")
 		text, shown := b.History(input, most)

@@ -55,13 +55,3 @@ func TestWhyItemsAreLeftOut(t *testing.T) {
 		})
 	}
 }
-
-func TestWhyTextsAreCut(t *testing.T) {
-	t.Parallel()
-	if got := whyCut(101, 100); got != WhyCeiling {
-		t.Errorf("more than the ceiling: %q", got)
-	}
-	if got := whyCut(100, 100); got != WhyBudget {
-		t.Errorf("as much as the ceiling: %q", got)
-	}
-}

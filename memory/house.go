@@ -22,6 +22,8 @@ type House struct {
 	Records RecordRetention
 	// Done, if not nil, is told what was taken away.
 	Done func(Receipt)
+	// Progress, if not nil, is called after each look.
+	Progress func()
 	// Failed, if not nil, is told of each failure and of how long the next try waits.
 	Failed func(err error, wait time.Duration)
 
@@ -89,6 +91,9 @@ func (h *House) Run(ctx context.Context) error {
 			}
 		} else {
 			failures = 0
+		}
+		if h.Progress != nil {
+			h.Progress()
 		}
 		sleep(ctx, wait)
 	}

@@ -1,10 +1,12 @@
 package search_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,13 +16,26 @@ import (
 	"hark/search"
 )
 
+// long asks for many more guilds; of all else that is drawn, draws are enough.
+var long = os.Getenv("HARK_LONG") != ""
+
+const draws = 25
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("rapid.checks", strconv.Itoa(draws)); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 // TestReadableLeaksNothing compares Readable with the enumeration of everybody, for each pair of channels. It
 // must not refuse more than that either, since two roles suffice.
 func TestReadableLeaksNothing(t *testing.T) {
 	t.Parallel()
-	rounds, cases, used, refused := 50, 0, 0, 0 // rapid draws 100 guilds a round
-	if os.Getenv("HARK_LONG") != "" {
-		rounds = 1000
+	rounds, cases, used, refused := 5000/draws, 0, 0, 0
+	if long {
+		rounds = 100_000 / draws
 	}
 	for range rounds {
 		rapid.Check(t, func(t *rapid.T) {
@@ -127,7 +142,11 @@ func realistic(seed uint64, gated, tidy bool) (guildtest.World, []guildtest.Memb
 func TestReadableRefusesLittle(t *testing.T) {
 	t.Parallel()
 	allowed, refused := 0, 0
-	for seed := range uint64(12) {
+	guilds := uint64(4)
+	if long {
+		guilds = 12
+	}
+	for seed := range guilds {
 		w, members := realistic(seed, seed%2 == 1, seed%4 > 1)
 		var which []string
 		for _, at := range w.Guild.Channels {

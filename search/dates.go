@@ -174,12 +174,7 @@ var ambiguous = map[string]bool{"may": true, "march": true, "mar": true, "sep": 
 var monthsFollow = setOf("in last since until during of this early late by before after between from")
 
 func monthNumber(name string) string {
-	for i, m := range months {
-		if strings.HasPrefix(m, name[:3]) {
-			return strconv.Itoa(i + 1)
-		}
-	}
-	return "" // uncovered: the expressions match names of months only
+	return strconv.Itoa(1 + slices.IndexFunc(months[:], func(m string) bool { return strings.HasPrefix(m, name[:3]) }))
 }
 
 // dateOf is a day, or a month if day is empty. Without a year it is the last one that isn't later than now. A day that no

@@ -2,9 +2,7 @@
 
 package main
 
-import (
-	"testing"
-)
+import "testing"
 
 // TestForgettingIsConfirmedOnATerminal answers what is asked before anything is forgotten.
 func TestForgettingIsConfirmedOnATerminal(t *testing.T) {
@@ -21,15 +19,14 @@ func TestForgettingIsConfirmedOnATerminal(t *testing.T) {
 		"nothing":  {"\r", "hark: nothing was changed", 1, false},
 		"else":     {"yesterday\r", "hark: nothing was changed", 1, false},
 		"Ctrl-D":   {"\x04", "hark: nothing was changed", 1, false},
-		"Ctrl-C":   {"\x03", "hark: interrupted; nothing was changed", 130, false},
+		"Ctrl-C":   {"\x03", "hark: interrupted", 130, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := whole.copy(t)
 			p := onTerminal(t, 200, nil, "forget", "--user", "jane", "--data", d.path("data"))
-			p.wait("This forgets everything that jane (")
-			p.wait("650 messages in 1 channel, 0 facts, and what is known of them in 1 server.")
-			p.wait("Forget it for good? [y/N] ")
+			p.wait("650 messages")
+			p.wait("[y/N] ")
 			p.write(c.keys)
 			p.wait(c.says)
 			p.ended(c.code)

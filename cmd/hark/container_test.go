@@ -18,9 +18,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"hark/internal/discordtest"
+	"hark/internal/wait"
 )
 
 // What the image holds besides the binary is what gcr.io/distroless/static-debian12 brings: certificates, time zones and a
@@ -224,13 +224,8 @@ func (c *container) up() (hark *exec.Cmd, down func()) {
 		if err := hark.Process.Signal(syscall.SIGTERM); err != nil {
 			c.Fatal(err)
 		}
-		select {
-		case err := <-ended:
-			if err != nil {
-				c.Errorf("after SIGTERM: %v", err)
-			}
-		case <-time.After(patience): // it bounds itself to ten seconds; this is for a machine that is slow
-			c.Fatalf("it doesn't stop:\n%s", c.log)
+		if err := wait.For(c, "it to stop", ended); err != nil {
+			c.Errorf("after SIGTERM: %v", err)
 		}
 	}
 }
@@ -283,7 +278,7 @@ func TestImageSteps(t *testing.T) {
 	if err := hark.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	c.waitLog("read the configuration again")
+	c.waitLog(nothingTakenOver)
 	down()
 	kept := c.messages(c.general.ID)
 

@@ -26,7 +26,7 @@ func TestAnswerThatTriesEverything(t *testing.T) {
 		fmt.Sprintf("<@&%d> %s, ", role.ID, w.otto.Mention()), "Thursday [1][99]. **Join dis", "cord.gg/abc** or [go.dev](https://ev", "il.org).\n",
 		strings.Repeat("And so on. ", 160), "\n``", "`go\n"+code[:700], code[700:], "``", "`\nThe end"))
 	question := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" "+when)
-	first := w.reply(w.general.ID, question.ID, fmt.Sprintf("Thursday [\\[1\\]](<https://discord.com/channels/%d/%d/%d>). **Join <https://discord.gg/abc>** or go.dev (<https://evil.org>).\n",
+	first := w.reply(w.general.ID, question.ID, fmt.Sprintf("[\\[1\\]](<https://discord.com/channels/%d/%d/%d>). **Join <https://discord.gg/abc>** or go.dev (<https://evil.org>).\n",
 		w.guild.ID, w.general.ID, source.ID))
 	w.discord.WaitFor("the program", func() bool {
 		all := w.discord.Sent(w.general.ID)
@@ -78,7 +78,7 @@ func TestFileOfAQuestion(t *testing.T) {
 			t.Errorf("%q is kept", secret)
 		}
 	}
-	if !w.onDisk("my notes") || !w.onDisk("The files' contents aren't kept") {
+	if !w.onDisk("my notes") || !w.onDisk("aren't kept") {
 		t.Error("what its sender wrote about it, and the rest of the prompt, aren't kept")
 	}
 }

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"hark/internal/discordtest"
 	"hark/internal/llmtest"
 	"hark/memory"
+	"hark/memory/sqlite"
 )
 
 const (
@@ -124,9 +128,7 @@ func TestSlowModelDelaysNobodyElse(t *testing.T) {
 	w.model.Queue(llmtest.Reply{Hold: hold, Text: []string{"Noted at last."}})
 	w.start()
 	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" hello?")
-	w.discord.WaitFor("the model to be asked", func() bool {
-		return len(w.model.Requests()) > 0
-	})
+	w.modelAsked(1)
 	w.discord.Say(w.staff.ID, w.jane.ID, privateWords)
 	w.discord.Say(w.general.ID, w.jane.ID, publicWords)
 	w.ask(w.staff, w.ana, when)
@@ -174,11 +176,28 @@ func TestRunWithoutAModelQuotes(t *testing.T) {
 	w.later()
 	q := w.discord.Say(w.general.ID, w.otto.ID, w.discord.Bot.Mention()+" "+when)
 	answer := w.reply(w.general.ID, q.ID, "> "+publicWords)
-	w.holds(answer.Content, "No language model is configured")
 	w.holds(answer.Content, fmt.Sprintf("/%d/%d/%d", w.guild.ID, w.general.ID, public.ID))
 	w.lacks(answer.Content, "lighthouse")
 	if len(w.model.Requests()) > 0 {
 		t.Error("a model was asked that isn't configured")
+	}
+}
+
+// holdLog keeps Hark from writing to its memory until it is released.
+func (w *world) holdLog() (release func()) {
+	w.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(w.env["HARK_DATA"], sqlite.FileName)+"?_pragma=busy_timeout(60000)&_txlock=immediate")
+	if err != nil {
+		w.Fatal(err)
+	}
+	held, err := db.BeginTx(w.Context(), nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return func() {
+		if err := errors.Join(held.Rollback(), db.Close()); err != nil {
+			w.Error(err)
+		}
 	}
 }
 
@@ -191,14 +210,15 @@ func TestStoppingKeepsAllThatWasHeard(t *testing.T) {
 	w.ask(w.general, w.ana, "are you there?")
 	w.model.Queue(llmtest.Reply{Hold: hold, Text: []string{"never said"}})
 	w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" think hard")
-	w.discord.WaitFor("the model to think hard", func() bool { // rather than about the next question
-		return len(w.model.Requests()) > 1
-	})
+	w.modelAsked(2) // rather than about the next question
+	release := w.holdLog()
 	for i := range 200 {
 		w.discord.Say(w.staff.ID, w.jane.ID, fmt.Sprintf("line %d", i))
 	}
-	w.ask(w.staff, w.ana, "did you hear all that?") // answered after what came before it was heard
-	if code := w.stop(); code != 0 {
+	w.discord.WaitTakenIn()
+	w.cancel()
+	release()
+	if code := w.ended(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	heard := w.logged(w.staff.ID)

@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -78,7 +78,9 @@ func (w *world) mirrors(channels ...discordtest.ID) {
 // caughtUp waits until Hark has told n times that nothing is missing any more.
 func (w *world) caughtUp(n int) {
 	w.Helper()
-	w.discord.WaitFor("Hark to catch up", func() bool { return strings.Count(w.log.String(), "caught up with Discord") >= n })
+	w.discord.WaitFor("Hark to catch up", func() bool {
+		return len(regexp.MustCompile(`"gaps":\d+,"edited"`).FindAllString(w.log.String(), -1)) >= n
+	})
 }
 
 // chatter says n things in channels by turns, and returns them by channel.

@@ -216,7 +216,7 @@ func (k *kept) listRecords(c *cobra.Command, o historyCall, records []memory.Rec
 			called, err = json.Marshal([]any{r.Args, r.Kwargs})
 		}
 		if err != nil {
-			return err // uncovered: it was read from JSON
+			return err
 		}
 		if _, err := fmt.Fprintf(c.OutOrStdout(), "%s  #%s  question %d  %-5s  %s %s: %s\n", r.Timestamp.In(k.config.Answer.Location()).Format(time.DateTime),
 			oneLine(k.channelName(r.Guild, r.Channel)), r.Question, r.Speaker, oneLine(r.Method), oneLine(string(called)), oneLine(r.Outcome)); err != nil {

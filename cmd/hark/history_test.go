@@ -48,18 +48,9 @@ func TestHistoryTellsWhatWouldJustifyATool(t *testing.T) {
 	t.Parallel()
 	c, _ := withCalls(t)
 	c.run(0, "history")
-	for _, line := range []string{
-		"Questions on record                              13\n", "  for which it reached for the history           12\n", "Queries of the history                           24\n",
-		"  filter(speaker) limit                          24\n", "  conversation_history                           24\n",
-		"  the same query of the history                  12        12  92.3 %    66.7 %  justifies a tool\n",
-		"  a tool's call at once again (a loop)           12        12  92.3 %    66.7 %  justifies a tool\n",
-		"  a task broken into parts                        0         0   0.0 %     0.0 %\n",
-	} {
-		c.says(line)
-	}
+	c.sees()
 	c.run(0, "history", "--since", "2024-05-02", "--until", "2024-05-03", "--channel", "general")
-	c.says("Questions on record                               2\n")
-	c.says("Nothing of this justifies a tool of its own: that takes 10 questions, and a share of at least 10 % at 95 %.\n")
+	c.sees()
 	c.run(0, "history", "--guild", "Shed", "--json")
 	var told struct {
 		Questions, Reached int
@@ -81,19 +72,14 @@ func TestHistoryTellsWhatWouldJustifyATool(t *testing.T) {
 		t.Error(c.out.String())
 	}
 	c.run(0, "history", "--last", "1d")
-	c.says("No calls are on record in that span.")
+	c.sees()
 }
 
 func TestHistoryListsRecords(t *testing.T) {
 	t.Parallel()
 	c, _ := withCalls(t)
 	c.run(0, "history", "--records", "--until", "2024-05-01")
-	lines := strings.Split(strings.TrimSpace(c.out.String()), "\n")
-	id := memory.FirstMessageID(time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)) + 5
-	if len(lines) != 3 || lines[0] != fmt.Sprintf("2024-05-01 12:00:00  #general  question %d  user   ask [[%d],{}]: answered", id, id) ||
-		lines[1] != fmt.Sprintf(`2024-05-01 12:00:00  #general  question %d  tool   conversation_history {"filter":{"speaker":"user"},"limit":5}: 2 records`, id) {
-		t.Errorf("listed\n%s", c.out.String())
-	}
+	c.sees()
 	c.run(0, "history", "--records", "--json", "--channel", "tools")
 	var records []memory.Record
 	if err := json.Unmarshal([]byte(c.out.String()), &records); err != nil || len(records) != 1 || records[0].Channel != 601 || records[0].Outcome != "not answered" {
@@ -104,31 +90,18 @@ func TestHistoryListsRecords(t *testing.T) {
 		t.Errorf("listed %s", c.out.String())
 	}
 	c.run(0, "history", "--records", "--channel", "posts")
-	c.says("No calls are on record in that span.")
+	c.sees()
 }
 
 func TestHistoryOfNoSpan(t *testing.T) {
 	t.Parallel()
 	c, _ := withCalls(t)
-	for _, test := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"--last", "7d", "--since", "7d"}, "--last and --since say the same"},
-		{[]string{"--last", "soon"}, `--last "soon" is no time`},
-		{[]string{"--since", "soon"}, `--since "soon" is no time`},
-		{[]string{"--until", "soon"}, `--until "soon" is no time`},
-		{[]string{"--since", "2024-05-02", "--until", "2024-05-01"}, "the span ends before it begins"},
-		{[]string{"--channel", "nowhere"}, "nowhere"},
-		{[]string{"--guild", "nowhere"}, "nowhere"},
-		{[]string{"more"}, "more"},
+	for _, args := range [][]string{
+		{"--last", "7d", "--since", "7d"}, {"--last", "soon"}, {"--since", "2024-05-02", "--until", "2024-05-01"}, {"more"},
 	} {
-		c.run(1, append([]string{"history"}, test.args...)...)
-		c.says(test.want)
+		c.run(1, append([]string{"history"}, args...)...)
+		c.sees()
 	}
-	empty := &commandLine{T: t, env: map[string]string{"HARK_DATA": t.TempDir()}}
-	empty.run(1, "history")
-	empty.says("nothing is remembered in")
 }
 
 // What somebody asked is theirs to have and to have forgotten.
@@ -147,7 +120,7 @@ func TestCallsAreExportedAndForgotten(t *testing.T) {
 		t.Errorf("the receipt is %+v, %v", receipt, err)
 	}
 	c.run(0, "forget", "--user", "7", "--yes")
-	c.says(", 1 record of a call")
+	c.sees()
 	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -213,18 +186,5 @@ func TestChatRecordsWhatWasAsked(t *testing.T) {
 				t.Errorf("retention %+v", got)
 			}
 		})
-	}
-}
-
-func TestHistoryIsCountedInMetrics(t *testing.T) {
-	t.Parallel()
-	use := answer.HistoryUse{Questions: 9, Reached: 8, Accesses: 7, Repeated: 6, Loops: 5, Decomposed: 4}
-	var got []string
-	for _, m := range historyMetrics(use) {
-		got = append(got, fmt.Sprint(m.Name, " ", m.Points[0].Value))
-	}
-	want := "hark_recorded_questions_total 9, hark_history_questions_total 8, hark_history_accesses_total 7, hark_history_repeated_queries_total 6, hark_tool_loops_total 5, hark_decompositions_total 4"
-	if strings.Join(got, ", ") != want {
-		t.Errorf("counted %v", got)
 	}
 }

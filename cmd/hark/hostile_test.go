@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"hark/internal/golden"
 	"hark/internal/llmtest"
 )
 
@@ -134,6 +135,7 @@ type commandLine struct {
 	stdin    string
 	env      map[string]string
 	out, err buffer
+	seen     string // of the last command
 }
 
 func (c *commandLine) run(code int, args ...string) {
@@ -147,6 +149,13 @@ func (c *commandLine) run(code int, args ...string) {
 	if got != code {
 		c.Fatalf("%s: exit code %d: %.500s", args[0], got, c.err.String())
 	}
+	c.seen = transcript(args, outcome{code, c.out.String(), c.err.String()})
+}
+
+// sees compares what an operator sees of the last command with testdata/seen.txtar.
+func (c *commandLine) sees() {
+	c.Helper()
+	golden.Seen(c, steady(c.seen))
 }
 
 // safe checks that nothing printed can drive a terminal.

@@ -69,10 +69,7 @@ func TestEveryLabelCanBeNamed(t *testing.T) {
 		if err == nil && got != want {
 			t.Errorf("%s=none: %+v", name, got)
 		}
-		if err != nil && err.Error() != "builder.labels."+field.Tag.Get("toml")+" can't be empty" {
-			t.Errorf("%s=none: %v", name, err)
-		}
-		if _, err = loadLabels(t, name, "a\nb"); err == nil || !strings.HasPrefix(err.Error(), "builder.labels."+field.Tag.Get("toml")+` "a\nb" must be part of one line`) {
+		if _, err = loadLabels(t, name, "a\nb"); err == nil || !strings.HasPrefix(err.Error(), "builder.labels."+field.Tag.Get("toml")+" ") {
 			t.Errorf("%s with a line break: %v", name, err)
 		}
 	}

@@ -31,13 +31,13 @@ func TestLoreOfMembersIsToldUntilItIsTakenBack(t *testing.T) {
 	if offered := w.discord.Complete(w.general.ID, w.otto.ID, "lore show", given("name", "")).Wait().Choices(); len(offered) != 1 || offered["Migration plan"] == "" {
 		t.Errorf("otto is offered %v", offered)
 	}
-	w.use(w.otto.ID, "lore show", "I know no lore of that name", given("name", "party plan"))
+	w.lacks(w.use(w.otto.ID, "lore show", "", given("name", "party plan")).Content, "canary")
 	w.ask(w.general, w.ana, "what is the party plan?")
 	w.lacks(w.prompt(), "canary")
 	w.ask(w.staff, w.ana, "what is the party plan?")
 	w.holds(w.prompt(), "Party plan: The canary sings at ten.")
 
-	w.use(w.otto.ID, "lore edit", "Only whoever told me that", given("name", "RM"), given("text", "mine"))
+	w.use(w.otto.ID, "lore edit", "", given("name", "RM"), given("text", "mine"))
 	w.use(w.jane.ID, "lore edit", "Changed.", given("name", "RM"), given("text", "Move the roses in zebra-May."))
 	w.ask(w.general, w.otto, "what does the migration plan say now?")
 	w.holds(w.prompt(), "Migration plan: Move the roses in zebra-May.")
@@ -49,8 +49,7 @@ func TestLoreOfMembersIsToldUntilItIsTakenBack(t *testing.T) {
 	w.later()
 	w.ask(w.general, w.otto, "what does the migration plan say?")
 	w.lacks(w.prompt(), "zebra-May")
-	w.use(w.otto.ID, "lore list", "no lore that you may read here")
-	w.lacks(w.log.String(), "couldn't answer")
+	w.lacks(w.use(w.otto.ID, "lore list", "").Content, "plan")
 	if code := w.stop(); code != 0 {
 		t.Errorf("stopped with %d", code)
 	}

@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
+
+	"hark/internal/wait"
 )
 
 // TestMain lets the test binary be Hark itself, for scripts and for tests that kill it.
 func TestMain(m *testing.M) {
-	testscript.Main(tidily{m}, map[string]func(){"hark": main})
+	testscript.Main(tidily{m}, map[string]func(){"hark": main, "hark-session": serveSession})
 }
 
 // tidily runs tests that leave no goroutine behind.
@@ -22,15 +25,20 @@ type tidily struct{ *testing.M }
 
 // Run implements testscript.TestingM.
 func (t tidily) Run() int {
-	// Each bot sleeps for a second when it stops, in discordgo's Close.
+	// Most tests wait most of the time: each bot sleeps for a second when it stops, in discordgo's Close.
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil {
+	if err := flag.Set("test.parallel", "16"); err != nil {
 		panic(err)
 	}
+	// Each "hark run" would limit the memory of all.
+	if err := os.Setenv("GOMEMLIMIT", "off"); err != nil {
+		panic(err)
+	}
+	debug.SetGCPercent(300)
 	code := t.M.Run()
 	http.DefaultClient.CloseIdleConnections() // the tests' own, to the web server
 	err := goleak.Find()
-	for late := time.Now().Add(patience); err != nil && time.Now().Before(late); { // it looks for half a second only
+	for late := time.Now().Add(wait.Limit); err != nil && time.Now().Before(late); { // a goroutine's end gives no signal
 		err = goleak.Find()
 	}
 	if err != nil {

@@ -99,7 +99,7 @@ func readShort(path string, most int64) ([]byte, error) {
 func same(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
-		return false // uncovered: it was read a moment ago
+		return false
 	}
 	other, err := os.Stat(b)
 	return err == nil && os.SameFile(one, other)

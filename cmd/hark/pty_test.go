@@ -10,11 +10,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"hark/internal/llmtest"
+	"hark/internal/wait"
 )
 
 func makeFIFO(t *testing.T, path string) string {
@@ -29,7 +29,7 @@ func TestChatOnATerminal(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t)
 	p := startOnTerminal(t, 60, "HARK_LLM_MODEL=test-model", "HARK_LLM_BASE_URL="+model.URL(), "USER=ana")
-	p.wait("\x1b[33mYou are ana. What you write is remembered. Write \"Name: \r\ntext\" to speak as somebody else")
+	p.wait("\x1b[33mYou are ana. ")
 	p.wait("\x1b[36mana #terminal> \x1b[0m")
 	p.write("the zebra is here\r")
 	p.wait("#terminal> ")
@@ -47,7 +47,7 @@ func TestChatOnATerminal(t *testing.T) {
 	p.write("@hark think\r")
 	p.wait("Let")
 	p.write("\x03")
-	p.wait("interrupted; the answer isn't remembered")
+	p.wait("interrupted; ")
 	p.wait("#terminal> ")
 
 	// Lines can be edited and called back.
@@ -107,7 +107,7 @@ type pty struct {
 	before uint32 // its mode before Hark was on it
 	screen buffer
 	seen   int // bytes of the screen that were waited for
-	wrote  chan struct{}
+	wrote  wait.Signal
 	exit   chan error
 }
 
@@ -120,13 +120,8 @@ func startOnTerminal(t *testing.T, columns uint16, env ...string) *pty {
 // onTerminal starts a command on a terminal.
 func onTerminal(t *testing.T, columns uint16, env []string, args ...string) *pty {
 	t.Helper()
-	p := &pty{T: t, wrote: make(chan struct{}, 1), exit: make(chan error, 1)}
-	p.screen.wrote = func() {
-		select {
-		case p.wrote <- struct{}{}:
-		default:
-		}
-	}
+	p := &pty{T: t, exit: make(chan error, 1)}
+	p.screen.wrote = p.wrote.Send
 	var terminal *os.File
 	p.master, terminal = openPTY(t)
 	if err := unix.IoctlSetWinsize(int(p.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
@@ -193,29 +188,22 @@ func (p *pty) write(keys string) {
 // wait returns once text is on the screen, after what was waited for before.
 func (p *pty) wait(text string) {
 	p.Helper()
-	late := time.After(patience)
-	for {
-		fresh := p.screen.String()[p.seen:]
-		if i := strings.Index(fresh, text); i >= 0 {
+	p.wrote.Until(p, fmt.Sprintf("%q", text), func() bool {
+		i := strings.Index(p.screen.String()[p.seen:], text)
+		if i >= 0 {
 			p.seen += i + len(text)
-			return
 		}
-		select {
-		case <-p.wrote:
-		case <-late:
-			p.Fatalf("waited in vain for %q; the screen has %q after %q", text, fresh, p.screen.String()[max(0, p.seen-400):p.seen])
-		}
-	}
+		return i >= 0
+	}, func() string {
+		all := p.screen.String()
+		return fmt.Sprintf("the screen has %q after %q", all[p.seen:], all[max(0, p.seen-400):p.seen])
+	})
 }
 
 // ended waits for Hark to end.
 func (p *pty) ended(code int) {
 	p.Helper()
-	select {
-	case <-p.exit:
-	case <-time.After(patience):
-		p.Fatalf("Hark doesn't end; the screen has %q", &p.screen)
-	}
+	wait.For(p, "Hark to end", p.exit)
 	if got := p.hark.ProcessState.ExitCode(); got != code {
 		p.Errorf("exit code %d; the screen has %q", got, &p.screen)
 	}
@@ -239,7 +227,7 @@ func TestLogOnATerminal(t *testing.T) {
 		colour bool
 	}{{"NO_COLOR=", true}, {"NO_COLOR=1", false}} {
 		p := onTerminal(t, 200, []string{"HARK_WEB_LISTEN=127.0.0.1:0", c.env}, "run", "--wait", "--data", filepath.Join(t.TempDir(), "data"))
-		p.wait("waiting for the configuration to change")
+		p.wait(waitingForChange)
 		if err := p.hark.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}

@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"hark/internal/golden"
 )
 
 const referenceHead = `# The command line
@@ -23,23 +23,11 @@ This page is made from the code: ` + "`go test ./cmd/hark -run TestCommandLineRe
 // TestCommandLineReference holds the page of the command line against the commands there are.
 func TestCommandLineReference(t *testing.T) {
 	t.Parallel()
-	const path = "../../docs/command-line.md"
 	root := newRoot(&environment{lookup: func(string) (string, bool) { return "", false }})
 	var b strings.Builder
 	b.WriteString(referenceHead)
 	describeCommands(&b, root)
-	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Error(diff)
-	}
+	golden.File(t, "../../docs/command-line.md", b.String())
 }
 
 func describeCommands(b *strings.Builder, of *cobra.Command) {

@@ -64,6 +64,13 @@ func (r *runner) nextConfiguration(ctx context.Context, a *app, door *bot.Bot) *
 	}
 }
 
+// What comes of reading the configuration again, as it is logged.
+const (
+	takenOverNow         = "took over what has changed in the configuration"
+	nothingTakenOver     = "read the configuration again; nothing has changed that could be taken over"
+	configurationRefused = "the configuration can't be used; Hark goes on with the one it has"
+)
+
 // reread reads the configuration again and takes over what can be. It returns nil if that is nothing, or if it can't be read.
 func (r *runner) reread(a *app, door *bot.Bot) *app {
 	defer r.notify.reload()()
@@ -75,7 +82,7 @@ func (r *runner) reread(a *app, door *bot.Bot) *app {
 	taken := slices.DeleteFunc(slices.Clone(changed), func(key string) bool { return !isTakenOver(key) })
 	if len(taken) == 0 {
 		a.meters.reloads.Add("unchanged", 1)
-		r.log.Info().Msg("read the configuration again; nothing has changed that could be taken over")
+		r.log.Info().Msg(nothingTakenOver)
 		r.needRestart(changed)
 		return nil
 	}
@@ -86,7 +93,7 @@ func (r *runner) reread(a *app, door *bot.Bot) *app {
 	door.Renew(bot.Terms{Choices: choices(next.config), Limits: askingLimits(next.config), Answers: next.answers, Privacy: privacy(next.config), Health: next.health})
 	r.counts.set(next, door)
 	a.meters.reloads.Add("taken", 1)
-	r.log.Info().Strs("keys", taken).Msg("took over what has changed in the configuration")
+	r.log.Info().Strs("keys", taken).Msg(takenOverNow)
 	r.warnOfWindow(next)
 	r.needRestart(changed)
 	r.level.set(next.config.Log.Level) // now, so that one that is quieter leaves nothing of this out
@@ -96,7 +103,7 @@ func (r *runner) reread(a *app, door *bot.Bot) *app {
 // refuse goes on with the configuration there was.
 func (r *runner) refuse(a *app, err error) *app {
 	a.meters.reloads.Add("refused", 1)
-	r.log.Error().Err(err).Msg("the configuration can't be used; Hark goes on with the one it has")
+	r.log.Error().Err(err).Msg(configurationRefused)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"hark/internal/golden"
 	"hark/internal/llmtest"
 )
 
@@ -71,8 +72,7 @@ func TestCommandsRerank(t *testing.T) {
 
 	c.env["HARK_SEARCH_RERANK_URL"] = r.url
 	c.run(0, "search", "--limit", "1", "where is the zebra?")
-	c.says("the zebra has stripes")
-	c.says("reranked from ")
+	c.sees()
 	c.run(0, "context", "where is the zebra?")
 	if at := strings.Index(c.out.String(), "stripes"); at < 0 || at > strings.Index(c.out.String(), "is here") {
 		t.Errorf("the context is\n%s", c.out.String())
@@ -85,15 +85,15 @@ func TestCommandsRerank(t *testing.T) {
 
 	r.fail()
 	c.run(0, "search", "--limit", "1", "where is the zebra?")
-	c.says("hark: the order is Hark's own: rerank 3 texts: ")
+	c.sees()
 	if strings.Contains(c.out.String(), "stripes") {
 		t.Error(c.out.String())
 	}
 	c.run(0, "eval", set)
-	c.says("1 of 1 questions were answered without the reranker: rerank 3 texts: ")
+	golden.Seen(t, steady(c.err.String()))
 	c.stdin = "Ana: @hark where is the zebra?\n"
 	c.run(0, "chat")
-	c.says("hark: rerank ")
+	c.sees()
 }
 
 // An embedding model that isn't configured can be measured; its key is.
@@ -115,7 +115,7 @@ func TestEvalOfAnotherEmbedder(t *testing.T) {
 	}
 	model.QueueEmbeddings(llmtest.None, llmtest.None, llmtest.HTMLPage)
 	c.run(0, "eval", "--embedding", "nomic", "--embedding-url", model.URL(), set)
-	c.says("hark: 1 of 1 questions were answered by words only: the embedder gave no vector")
+	golden.Seen(t, steady(c.err.String()))
 	c.run(1, "eval", "--embedding", "nomic", "--embedding-url", nobody, set)
-	c.says("can't be reached")
+	golden.Seen(t, steady(c.err.String()))
 }

@@ -119,12 +119,15 @@ func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 		r.reasons.set(func() error { return why }) // before the log says so
 		r.notify.send(status(why.Error()))
 		r.log.Error().Msg(err.Error())
-		r.log.Info().Msg("waiting for the configuration to change")
+		r.log.Info().Msg(waitingForChange)
 		if cfg, err = r.changed(ctx, cfg); err != nil {
 			return nil // told to stop
 		}
 	}
 }
+
+// waitingForChange is logged while nothing can be done until the configuration is another.
+const waitingForChange = "waiting for the configuration to change"
 
 // forOperator reports whether err will stay until the operator changes the configuration.
 func forOperator(err error) bool {
@@ -187,7 +190,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
 		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile, AnswerMissed: cfg.Discord.AnswerMissed.Duration,
 		EditAnswers: cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0, SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg), Retention: cfg.Memory.Retention.Duration,
-		Version: buildVersion(), Health: a.health, Privacy: privacy(cfg), DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
+		Version: buildVersion(), Health: a.health, Privacy: privacy(cfg), DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state, Progress: r.env.progress,
 	}, timedLog{a.store, a.meters}, a.answers, r.log)
 	if err != nil {
 		return err
@@ -209,7 +212,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 	}}
 	group.Go(func() error { return indexer.Run(ctx) })
-	house := memory.House{Store: timedLog{a.store, a.meters}, Retention: cfg.Memory.Retention.Duration, Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Failed: func(err error, wait time.Duration) {
+	house := memory.House{Store: timedLog{a.store, a.meters}, Retention: cfg.Memory.Retention.Duration, Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
 	}}
 	group.Go(func() error { return house.Run(ctx) })

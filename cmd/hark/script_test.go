@@ -3,34 +3,70 @@ package main
 import (
 	"database/sql"
 	"errors"
-	"flag"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"hark/internal/golden"
 )
 
-var update = flag.Bool("update", false, "write golden files anew")
-
+// TestScripts runs scripts. What an operator sees of their commands is in testdata/session; the scripts check what is done,
+// and what must not be shown.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		UpdateScripts:       *update,
+		UpdateScripts:       golden.Updating(),
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("USER", "me")
-			e.Setenv("TZ", "UTC")
+			s := &session{TB: e.T().(testing.TB), dir: e.WorkDir, env: []string{"USER=me", "TZ=UTC"}}
+			e.Values[sessionKey{}] = s
+			e.Defer(s.end)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"firstline": firstLine, "private": private, "database": makeDatabase},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"run": runNoted, "try": runUnnoted, "input": input, "set": setVariable,
+			"firstline": firstLine, "private": private, "database": makeDatabase},
 	})
+}
+
+type sessionKey struct{}
+
+func sessionOf(s *testscript.TestScript) *session { return s.Value(sessionKey{}).(*session) }
+
+// runNoted is the command "run ARGUMENT…": it runs a command of Hark's, which must fail after a "!", and notes what is seen.
+func runNoted(s *testscript.TestScript, neg bool, args []string) { runInSession(s, neg, args, true) }
+
+// runUnnoted is the command "try ARGUMENT…": "run" for what shows more than the script is about.
+func runUnnoted(s *testscript.TestScript, neg bool, args []string) { runInSession(s, neg, args, false) }
+
+func runInSession(s *testscript.TestScript, neg bool, args []string, noted bool) {
+	got, err := sessionOf(s).run(args)
+	s.Check(err)
+	if noted {
+		sessionOf(s).note(args, got)
+	}
+	fmt.Fprint(s.Stdout(), got.Stdout)
+	fmt.Fprint(s.Stderr(), got.Stderr)
+	if (got.Code != 0) != neg {
+		s.Fatalf("exit code %d\n%s%s", got.Code, got.Stdout, got.Stderr)
+	}
+}
+
+// input is the command "input FILE": the next command reads it.
+func input(s *testscript.TestScript, _ bool, args []string) {
+	sessionOf(s).stdin = s.ReadFile(args[0])
+}
+
+// setVariable is the command "set NAME=VALUE".
+func setVariable(s *testscript.TestScript, _ bool, args []string) {
+	sessionOf(s).env = append(sessionOf(s).env, args[0])
 }
 
 // firstLine is the command "firstline PATTERN": the first line of stdout matches it.
@@ -62,32 +98,6 @@ func private(s *testscript.TestScript, neg bool, args []string) {
 		s.Check(err)
 		if open := info.Mode().Perm()&0o077 != 0; open != neg {
 			s.Fatalf("%s has mode %o", name, info.Mode().Perm())
-		}
-	}
-}
-
-func TestHelp(t *testing.T) {
-	t.Parallel()
-	for _, command := range []string{"", "run", "chat", "import", "search", "context", "trace", "history", "eval", "init", "doctor", "healthcheck", "version",
-		"backup", "restore", "export", "forget", "reindex", "backfill", "lore", "lore add", "lore list", "lore show", "lore edit", "lore remove", "summaries", "summaries remove", "mode", "settings", "migrate", "migrate llmcord"} {
-		args := append(strings.Fields(command), "--help")
-		out, stderr := &buffer{}, &buffer{}
-		env := environment{stdout: out, stderr: stderr, lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }}
-		if code := run(t.Context(), env, args); code != 0 || stderr.String() != "" {
-			t.Errorf("%s --help: exit code %d, %s", command, code, stderr)
-		}
-		golden := filepath.Join("testdata", "help", "hark"+strings.ReplaceAll(command, " ", "")+".txt")
-		if *update {
-			if err := os.WriteFile(golden, []byte(out.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if out.String() != string(want) {
-			t.Errorf("%s --help is\n%s\nwant (or run with -update)\n%s", command, out, want)
 		}
 	}
 }

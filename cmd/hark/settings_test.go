@@ -39,11 +39,11 @@ func TestSettingsReachTheModel(t *testing.T) {
 	w.holds(form.Submit(map[string]string{"text": "You are the archivist.\nYou answer in verse."}).WaitMessage().Content, "Done.")
 	w.use(owner, "hark temperature", "1.5", given("temperature", "1.5"))
 	w.use(owner, "hark mode", "analysis", given("mode", "analysis"))
-	w.use(owner, "hark language", "set for the server", given("language", "de"), given("server", true))
+	w.use(owner, "hark language", "", given("language", "de"), given("server", true))
 	if offered := w.discord.Complete(w.general.ID, owner, "model", given("model", "la")).Wait().Choices(); len(offered) != 1 || offered["Large one"] != "Large one" {
 		t.Errorf("offered %v", offered)
 	}
-	w.use(owner, "model", "**model**: Large one (set for this channel)", given("model", "large ONE"))
+	w.use(owner, "model", "Large one", given("model", "large ONE"))
 
 	w.ask(w.general, w.ana, "when does the greenhouse open?")
 	r := w.lastRequest()
@@ -51,7 +51,6 @@ func TestSettingsReachTheModel(t *testing.T) {
 		t.Errorf("model %q, temperature %v", r.Model, r.Temperature)
 	}
 	w.holds(r.Messages[0].Content, "You are the archivist.\nYou answer in verse.")
-	w.holds(r.Messages[0].Content, "You are asked to explain")
 	w.holds(r.Messages[1].Content, "💬 Relevanter Verlauf")
 	w.ask(w.staff, w.ana, "when does the greenhouse open?")
 	r = w.lastRequest()
@@ -63,7 +62,7 @@ func TestSettingsReachTheModel(t *testing.T) {
 
 	// What another process sets holds for the next question, and so does what is taken back.
 	w.hark(0, "settings", "--channel", "general", "persona", "You are the gardener.")
-	w.use(owner, "hark temperature", "**temperature**: 0.25 (as I was set up)", given("temperature", "default"))
+	w.use(owner, "hark temperature", "0.25", given("temperature", "default"))
 	w.ask(w.general, w.ana, "and who has the key?")
 	r = w.lastRequest()
 	w.holds(r.Messages[0].Content, "You are the gardener.")
@@ -134,7 +133,7 @@ func TestSettingsOfWhatNobodyAsksIn(t *testing.T) {
 	t.Parallel()
 	c, _ := stocked(t)
 	c.run(1, "settings", "--channel", "ann", "tools", "off")
-	c.says("hark: direct messages are answered as configured")
+	c.sees()
 	c.run(0, "settings", "--guild", "Garden", "persona", fmt.Sprintf("You are %s.", strings.Repeat("very ", 60)))
 	c.run(0, "settings")
 	c.says(strings.Repeat("very ", 38))

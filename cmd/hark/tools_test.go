@@ -41,12 +41,10 @@ func TestTheModelLooksThingsUp(t *testing.T) {
 	question := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" hello there")
 	link := fmt.Sprintf("https://discord.com/channels/%d/%d/%d", w.guild.ID, w.general.ID, public.ID)
 	answer := w.reply(w.general.ID, question.ID, link)
-	w.holds(answer.Content, "Let me look.\n\nIt is on Thursday")
+	w.holds(answer.Content, "It is on Thursday")
 	requests := w.model.Requests()
 	w.lacks(string(requests[len(requests)-2].Body), "Thursday")
 	w.holds(w.prompt(), "Thursday at noon")
-	w.holds(w.prompt(), "There is no channel of that name")
-	w.holds(w.prompt(), "There is no tool of that name")
 	w.lacks(w.prompts(), "lighthouse")
 
 	w.traced(answer)

@@ -12,13 +12,12 @@ import (
 	"time"
 
 	"hark/internal/discordtest"
+	"hark/internal/golden"
 	"hark/internal/llmtest"
+	"hark/internal/wait"
 	"hark/memory"
 	"hark/memory/sqlite"
 )
-
-// patience is how long a test waits for what must come.
-const patience = 2 * time.Minute
 
 // world is a fake Discord with a server of two channels and three people, a fake model, and a Hark between them.
 // The past was three hours ago.
@@ -45,9 +44,8 @@ const past = 3 * time.Hour
 
 func newWorld(t *testing.T, options ...discordtest.Option) *world {
 	options = append([]discordtest.Option{discordtest.WithTime(time.Now().Add(-past))}, options...)
-	w := &world{T: t, discord: discordtest.New(t, options...), model: llmtest.New(t), log: &buffer{}}
-	d := w.discord
-	w.log.wrote = d.Poke
+	d := discordtest.New(t, options...)
+	w := &world{T: t, discord: d, model: llmtest.New(t, llmtest.Progress(d.Poke)), log: &buffer{wrote: d.Poke}}
 	w.guild = d.AddGuild("Garden")
 	w.staffRole = d.AddRole(w.guild.ID, "staff", 0)
 	w.general = d.AddChannel(w.guild.ID, discordtest.Channel{Name: "general"})
@@ -83,7 +81,7 @@ func (w *world) environment(stdout, stderr *buffer) environment {
 		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
 		lookup:  func(key string) (string, bool) { v, ok := w.env[key]; return v, ok },
 		environ: func() []string { return environOf(w.env) },
-		discord: w.discord.Client(), unchecked: !w.checks,
+		discord: w.discord.Client(), progress: w.discord.Poke, unchecked: !w.checks,
 	}
 }
 
@@ -131,19 +129,13 @@ func (w *world) startWith(run func(ctx context.Context) int) {
 func (w *world) stop() int {
 	w.Helper()
 	w.cancel()
-	return w.ended(patience)
+	return w.ended()
 }
 
-// ended is the exit code with which Hark ends by itself.
-func (w *world) ended(within time.Duration) int {
+// ended is the exit code with which Hark ends.
+func (w *world) ended() int {
 	w.Helper()
-	select {
-	case code := <-w.code:
-		return code
-	case <-time.After(within):
-		w.Fatalf("Hark hasn't stopped within %v:\n%s", within, w.log)
-		return -1
-	}
+	return wait.For(w, "Hark to stop", w.code)
 }
 
 // later lets the past be past: what was said before is no longer of the session.
@@ -181,6 +173,16 @@ func (w *world) prompts() string {
 		all.Write(r.Body)
 	}
 	return all.String()
+}
+
+// sees compares what somebody sees with testdata/seen.txtar.
+func (w *world) sees(text string) {
+	w.Helper()
+	names := []string{w.discord.URL, "DISCORD", w.model.URL(), "MODEL", w.discord.Token, "TOKEN"}
+	for id, name := range map[discordtest.ID]string{w.guild.ID: "GARDEN", w.general.ID: "GENERAL", w.staff.ID: "STAFF", w.ana.ID: "ANA", w.jane.ID: "JANE", w.otto.ID: "OTTO"} {
+		names = append(names, id.String(), name)
+	}
+	golden.Seen(w, steady(text, names...))
 }
 
 func (w *world) holds(text, what string) {
@@ -227,7 +229,7 @@ func (w *world) logged(channel discordtest.ID) map[memory.MessageID]string {
 type buffer struct {
 	mu    sync.Mutex
 	bytes bytes.Buffer
-	wrote func() // told of each write, if not nil
+	wrote func() // called after each write, if not nil
 }
 
 func (b *buffer) Write(p []byte) (int, error) {
@@ -237,6 +239,12 @@ func (b *buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.bytes.Write(p)
+}
+
+func (b *buffer) Len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bytes.Len()
 }
 
 func (b *buffer) String() string {

@@ -115,17 +115,6 @@ func TestSessionIsHeardWhereThePastIsNot(t *testing.T) {
 	hasNot(t, all, "pier nine", old.String())
 }
 
-func TestPresenceTellsOnlyOfReadableChannels(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(50*day, lobby, cleo, "I like ferries")
-	w.says(time.Hour, vault, cleo, "Psst")
-	q := w.asks(lobby, "What does Cleo like?")
-	has(t, w.prompt(q), "(Cleo) | Last Active: 2024-04-26")
-	q.OnlyAsker, q.Asker, q.Roles = true, cleo, []memory.RoleID{keepers}
-	has(t, w.prompt(q), "(Cleo) | Last Active: 1 hour ago")
-}
-
 func TestDirectMessagesDoNotTellWhoElseWritesToHark(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

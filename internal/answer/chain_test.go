@@ -114,7 +114,7 @@ func TestRepliedToIsShownInAnyCase(t *testing.T) {
 	if got := w.shownIn(q); got[0] != "And the okra of the iiisland?" || len(got) > 20 {
 		t.Errorf("%d turns: %.300q", len(got), got)
 	}
-	has(t, w.prompt(q), "🧵 Earlier in This Session\n  Ben: We agreed")
+	has(t, w.prompt(q), condensedTitle+"\n  Ben: We agreed")
 }
 
 func TestThreadsKnowWhatTheyBeganFrom(t *testing.T) {

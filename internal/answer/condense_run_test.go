@@ -12,7 +12,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -79,7 +79,7 @@ func TestWhatIsOverIsDropped(t *testing.T) {
 		t.Error("it is gone while the session goes on")
 	}
 	now = noon.Add(40 * time.Minute)
-	if p := w.prompt(w.asksAt(40*time.Minute, lobby, "Where were we?")); strings.Contains(p, "Earlier in This Session") {
+	if p := w.prompt(w.asksAt(40*time.Minute, lobby, "Where were we?")); strings.Contains(p, condensedTitle) {
 		t.Errorf("told in the next session:\n%s", p)
 	}
 	if drop(); w.condensedIn(lobby) != nil {
@@ -300,7 +300,7 @@ func TestPlacesModelCondenses(t *testing.T) {
 			model = own
 		}
 		w := newWorld(t, model)
-		built, err := builder.New(builder.Options{Citations: true, MaxTokens: 1000}, tokens.New())
+		built, err := builder.New(builder.Options{Citations: true, MaxTokens: 1000}, tokenstest.For(""))
 		if err != nil {
 			t.Fatal(err)
 		}

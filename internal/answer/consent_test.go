@@ -2,7 +2,6 @@ package answer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -11,7 +10,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/embed"
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/search"
@@ -53,7 +52,7 @@ func (a *altered) People(ctx context.Context, id memory.GuildID) ([]memory.Perso
 // alter makes the world's engine see an altered store.
 func (w *world) alter(model Model, o Options) *altered {
 	w.t.Helper()
-	built, err := builder.New(builder.Options{Citations: true}, tokens.New())
+	built, err := builder.New(builder.Options{Citations: true}, tokenstest.For(""))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -350,14 +349,5 @@ func TestAnswersAreTakenBackForWantOfConsentInWhatIsLeft(t *testing.T) {
 		if got := w.answer(q); got.Text != withdrawn {
 			t.Errorf("%s: the answer is %q", name, got.Text)
 		}
-	}
-}
-
-func TestConsentThatCannotBeAskedForIsAFailure(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	c := consents{log: &faulty{Log: w.store, n: 1}, out: map[member]bool{}}
-	if _, err := c.of(t.Context(), search.Result{Hits: []search.Hit{{Message: memory.Message{ID: 1, Author: ben}}}}); !errors.Is(err, errDisk) {
-		t.Errorf("got %v", err)
 	}
 }

@@ -21,39 +21,6 @@ func source(channel memory.ChannelID, id memory.MessageID) memory.TraceHit {
 	return memory.TraceHit{Channel: channel, Message: id, Context: true}
 }
 
-func TestOwnAnswersAreRepeatedOnlyWithAllTheirSources(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	inHarbor := w.says(day, harbor, ben, "harbor talk")
-	inVault := w.says(day, vault, ben, "vault talk")
-	unread := memory.TraceHit{Channel: vault, Message: inVault} // recalled, but not shown to the model
-	w.answered(9*time.Minute, "openly said", source(harbor, inHarbor), unread)
-	first := w.answered(8*time.Minute, "secretly said", source(vault, inVault))
-	second := w.answered(7*time.Minute, "repeated from the secret", source(lobby, first))
-	w.answered(6*time.Minute, "repeated from the repetition", source(lobby, second))
-	w.says(5*time.Minute, lobby, oracle, "of unknown origin")
-	p := w.prompt(w.asks(lobby, "So?"))
-	has(t, p, "openly said")
-	hasNot(t, p, "secretly said", "repeated from", "of unknown origin")
-}
-
-func TestOwnAnswersFromAPastThatIsClosedNowAreNotRepeated(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	old := w.says(9*day, kiosk, ben, "old talk")
-	recent := w.says(9*time.Minute, kiosk, ben, "recent talk")
-	for text, from := range map[string]memory.MessageID{"made from the past": old, "made from the session": recent} {
-		id := w.says(5*time.Minute, kiosk, oracle, text)
-		trace := memory.Trace{Guild: guild, Channel: kiosk, Answer: id, Recalled: []memory.TraceHit{source(kiosk, from)}}
-		if err := w.store.KeepTrace(t.Context(), trace); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p := w.prompt(w.asks(kiosk, "So?"))
-	has(t, p, "made from the session")
-	hasNot(t, p, "made from the past")
-}
-
 func TestAllPartsOfALongAnswerAreJudgedTogether(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -71,19 +38,6 @@ func TestAllPartsOfALongAnswerAreJudgedTogether(t *testing.T) {
 	p := w.prompt(w.asks(lobby, "So?"))
 	has(t, p, "open begin", "open end")
 	hasNot(t, p, "closed begin", "closed end")
-}
-
-func TestRepliedToAnswerIsJudgedByEarlierAnswersToo(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	inHarbor := w.says(3*day, harbor, ben, "harbor talk")
-	first := w.answered(2*day, "the first answer", source(harbor, inHarbor))
-	second := w.answered(2*day-time.Minute, "the second answer", source(lobby, first))
-	q := w.asks(lobby, "How so?")
-	q.ReplyTo = second
-	has(t, w.prompt(q), "the second answer")
-	w.structure(memory.ViewChannel)
-	hasNot(t, w.prompt(q), "the second answer")
 }
 
 func TestForgottenMessagesLeaveAnswersMadeFromThem(t *testing.T) {

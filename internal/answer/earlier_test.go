@@ -2,7 +2,6 @@ package answer
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -261,22 +260,5 @@ func TestQuotesAreNotMadeFromSummaries(t *testing.T) {
 	w.ferries(lobby)
 	if a := w.answer(w.asks(lobby, "When does the ferry leave?")); len(a.Trace.Summaries)+len(a.Trace.SummariesMade) > 0 || !strings.Contains(a.Text, "leaves at 9") {
 		t.Errorf("%+v", a)
-	}
-}
-
-func TestFailuresAboutSummariesAreReported(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, &scripted{pieces: []string{"At nine."}})
-	w.posts(4*day, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "the bus of <@4> leaves at 9", Mentions: []memory.UserID{4}})
-	w.ferries(lobby)
-	q := w.asks(lobby, "What is the weather like?")
-	calls := &faulty{Log: w.store, n: 1 << 20}
-	w.engine.log = calls
-	w.answer(q)
-	for n := 1; n <= 1<<20-calls.n; n++ {
-		w.engine.log = &faulty{Log: w.store, n: n}
-		if got, err := w.engine.Answer(t.Context(), q, nil); !errors.Is(err, errDisk) && !errors.Is(got.Away, errDisk) || strings.Contains(got.Text, "nine") {
-			t.Errorf("call %d failed: %q, %v", n, got.Text, err)
-		}
 	}
 }

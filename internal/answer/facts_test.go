@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -63,27 +62,6 @@ func (w *world) chatter() {
 	w.t.Helper()
 	for i := range 60 {
 		w.says(time.Duration(i+2)*day, lobby, ben, fmt.Sprintf("The lighthouse is lit %d", i))
-	}
-}
-
-func TestFailuresBetweenFactsAndTheirSourcesAreReported(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	a := w.alter(nil, Options{})
-	source := w.says(90*day, harbor, cleo, "he has one of bark")
-	a.facts[ben] = []memory.Fact{{ID: 5, By: ben, Text: "Has a canoe", Channel: harbor, Message: source}}
-	w.chatter()
-	w.says(day, harbor, 777, "The lighthouse is lit by gas, is it?")
-	q := w.asks(lobby, "Is the lighthouse lit by Ben?")
-	calls := &faulty{Log: a, n: 1 << 20}
-	w.engine.log = calls
-	w.answer(q)
-	for n := 1; n <= 1<<20-calls.n; n++ {
-		failing := &faulty{Log: a, n: n}
-		w.engine.log = failing
-		if got, err := w.engine.Answer(t.Context(), q, nil); !errors.Is(err, errDisk) || got.Text != "" {
-			t.Errorf("call %d failed: %q, %v", n, got.Text, err)
-		}
 	}
 }
 

@@ -161,7 +161,7 @@ func (h *HistoryTool) outcome(asked historyQuery, records []tellable, more bool)
 	for _, r := range records {
 		line, err := h.line(asked, r)
 		if err != nil {
-			return Outcome{}, err // uncovered: a record was read from JSON
+			return Outcome{}, err
 		}
 		if more = more || n > 0 && b.Len()+len(line) > historyBytes; n > 0 && b.Len()+len(line) > historyBytes {
 			break
@@ -194,11 +194,11 @@ func (h *HistoryTool) outcome(asked historyQuery, records []tellable, more bool)
 func (h *HistoryTool) line(asked historyQuery, r tellable) (string, error) {
 	whole, err := json.Marshal(r.Record)
 	if err != nil {
-		return "", err // uncovered: it was read from JSON
+		return "", err
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(whole, &fields); err != nil {
-		return "", err // uncovered: it was written a moment ago
+		return "", err
 	}
 	var b strings.Builder
 	for _, name := range append(memory.RecordFields(), textField) {
@@ -208,7 +208,7 @@ func (h *HistoryTool) line(asked historyQuery, r tellable) (string, error) {
 		value := fields[name]
 		if name == textField {
 			if value, err = plainJSON(h.texts(r)); err != nil {
-				return "", err // uncovered: texts always have a JSON
+				return "", err
 			}
 		}
 		if b.Len() > 0 {

@@ -102,7 +102,7 @@ func TestNothingIsSaidUnseen(t *testing.T) {
 			}
 			return
 		}
-		if err != nil || a.Text != withdrawn || a.Away == nil || !strings.Contains(a.Away.Error(), "look again at what") {
+		if err != nil || a.Text != withdrawn || !errors.Is(a.Away, errDisk) {
 			t.Errorf("call %d failed: %q, %v, %v", n, a.Text, a.Away, err)
 		}
 	}

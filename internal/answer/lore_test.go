@@ -1,8 +1,6 @@
 package answer
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,45 +137,4 @@ func TestLoreIsQuotedWithoutAModel(t *testing.T) {
 	has(t, a.Text, "needs project paint\n— lore, 14 Jun 2024 12:00\n")
 	a = w.answer(w.asks(lobby, "Zeppelins?"))
 	has(t, a.Text, foundNone)
-}
-
-func TestFailuresAboutLoreAreReported(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, &scripted{pieces: []string{"It is blue."}})
-	source := w.says(90*day, harbor, cleo, "it is blue")
-	w.chatter()
-	w.tells(1, "Project X", "the boat is blue", ben, 0, memory.Spot{Channel: harbor, Message: source})
-	q := w.asks(lobby, "Project X?")
-	calls := &faulty{Log: w.store, n: 1 << 20}
-	w.engine.log = calls
-	w.answer(q)
-	for n := 1; n <= 1<<20-calls.n; n++ {
-		w.engine.log = &faulty{Log: w.store, n: n}
-		if got, err := w.engine.Answer(t.Context(), q, nil); !errors.Is(err, errDisk) && !errors.Is(got.Away, errDisk) || strings.Contains(got.Text, "blue") {
-			t.Errorf("call %d failed: %q, %v", n, got.Text, err)
-		}
-	}
-}
-
-// Lore that Hark's own answer was the source of is judged by what that was made from; where that can't be read, there is no answer.
-func TestLoreFromAnswersThatCannotBeJudged(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	source := w.says(3*day, lobby, ben, "Project X is red")
-	_, answer := w.recorded(2*day, lobby, ann, "And?", "It is red", memory.TraceHit{Channel: lobby, Message: source, Context: true})
-	w.tells(1, "Project X", "is red", ann, lobby, memory.Spot{Channel: lobby, Message: answer})
-	q := w.asks(lobby, "What is Project X?")
-	has(t, w.prompt(q), "is red")
-	log := w.engine.log
-	w.engine.log = untraced{log}
-	if _, err := w.engine.Recall(t.Context(), q); !errors.Is(err, errDisk) {
-		t.Errorf("recalled, %v", err)
-	}
-}
-
-// untraced is a log of which no trace can be read.
-type untraced struct{ Log }
-
-func (untraced) Trace(context.Context, memory.ChannelID, memory.MessageID) (memory.Trace, error) {
-	return memory.Trace{}, errDisk
 }

@@ -6,14 +6,17 @@ import (
 	"testing"
 )
 
-// TestMain has rapid draw less where tests are to be short, as with the race detector, under which SQLite takes many times as
-// long.
+// long asks for more draws, so many that all kinds of what is drawn must be among them.
+var long = os.Getenv("HARK_LONG") != ""
+
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if testing.Short() {
-		if err := flag.Set("rapid.checks", "20"); err != nil {
-			panic(err)
-		}
+	checks := "30"
+	if long {
+		checks = "200"
+	}
+	if err := flag.Set("rapid.checks", checks); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

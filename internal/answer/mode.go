@@ -80,7 +80,7 @@ func (e *Engine) usedBefore(ctx context.Context, q Question, r *recalled) (tools
 			continue
 		}
 		trace, err := e.log.Trace(ctx, q.Channel, m.ID)
-		if errors.Is(err, memory.ErrNotFound) { // uncovered: it went meanwhile, since of what is in the session it is known how it came about
+		if errors.Is(err, memory.ErrNotFound) {
 			continue
 		}
 		for _, c := range trace.Calls {

@@ -8,17 +8,32 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
-// modeRules is how what each mode adds to the instructions begins.
-var modeRules = map[builder.Mode]string{
-	builder.ModeGeneral:      "- Be brief:",
-	builder.ModeCreation:     "- You are asked to make something new.",
-	builder.ModeSearch:       "- You are asked what was said",
-	builder.ModeModification: "- You are asked to change something",
-	builder.ModeAnalysis:     "- You are asked to explain",
-}
+// modeRules is a line that each mode alone adds to the instructions.
+var modeRules = func() map[builder.Mode]string {
+	b, err := builder.New(builder.Options{}, tokenstest.For(""))
+	if err != nil {
+		panic(err)
+	}
+	instructions := func(m builder.Mode) string { return b.Build(builder.Input{Mode: m}).Messages[0].Content }
+	rules := map[builder.Mode]string{}
+	for _, m := range builder.Modes() {
+		other := instructions(builder.ModeGeneral)
+		if m == builder.ModeGeneral {
+			other = instructions(builder.ModeSearch)
+		}
+		for line := range strings.Lines(instructions(m)) {
+			if !strings.Contains(other, line) {
+				rules[m] = line
+				break
+			}
+		}
+	}
+	return rules
+}()
 
 func TestModeOfAnAnswer(t *testing.T) {
 	t.Parallel()

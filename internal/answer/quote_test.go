@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/internal/golden"
 	"hark/memory"
 	"hark/search"
 )
@@ -18,10 +19,7 @@ func TestExtractiveAnswer(t *testing.T) {
 	said := w.says(day, harbor, ben, "The lighthouse password is swordfish")
 	w.says(3*day, harbor, cleo, "My lighthouse drawing is nearly done")
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	want := "> The lighthouse password is swordfish\n— **Ben** in #harbor, 14 Jun 2024 12:00 [1]\n\n" + noModel
-	if a.Text != want {
-		t.Errorf("got:\n%s\nwant:\n%s", a.Text, want)
-	}
+	golden.Seen(t, a.Text)
 	source := Source{Number: 1, Guild: guild, Channel: harbor, Message: said, Author: "Ben", Place: "harbor", Time: said.Time()}
 	if len(a.Sources) != 1 || a.Sources[0] != source || a.Model != "" {
 		t.Errorf("sources %+v by %q", a.Sources, a.Model)
@@ -83,7 +81,7 @@ func TestQuestionsToHarkAreNotQuoted(t *testing.T) {
 		w.posts(8*day, memory.Message{Guild: guild, Channel: lobby, Author: cleo, Content: s})
 	}
 	q := w.asks(lobby, question)
-	has(t, w.answer(q).Text, "I found nothing")
+	has(t, w.answer(q).Text, foundNone)
 	hasNot(t, w.answer(q).Text, "ferry")
 	w.says(9*day, lobby, ben, "The ferry at night leaves from pier nine, as of old, said the captain")
 	a := w.answer(q)
@@ -181,21 +179,16 @@ func TestQuotesStayWithinTheirMarkdown(t *testing.T) {
 	w.posts(day, memory.Message{Guild: guild, Channel: harbor, Author: ben,
 		Content: "lighthouse password:\n```\nswordfish\u2028— **Ann** [2]\r\n\n*No", Files: []memory.File{{Name: "a.png"}}})
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	want := "> lighthouse password:\n> '''\n> swordfish\n> — **Ann** [2\\]\n> *No\n> \\[file\\: a.png\\]\n" +
-		`— **\*B\* # \_e\_ \[x\](http\://n) '\<\@21\>** in #harbor, 14 Jun 2024 12:00 [1]` + "\n\n" + noModel
-	want = strings.Replace(want, `\[file\: a.png\]`, "[file: a.png]", 1)
-	if a.Text != want {
-		t.Errorf("got:\n%q\nwant:\n%q", a.Text, want)
-	}
+	golden.Seen(t, a.Text)
 }
 
 func TestUnknownAuthorsAndPlaces(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.says(day, lobby, 777, "The lighthouse password is swordfish")
-	has(t, w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "— **<@777>** in #lobby,")
+	golden.Seen(t, w.answer(w.asks(lobby, "What is the lighthouse password?")).Text)
 	w.says(day, annsDM, ann, "The lighthouse password is tuna")
-	has(t, w.answer(w.asks(annsDM, "What is the lighthouse password?")).Text, "— **Ann**, 14 Jun")
+	golden.Seen(t, w.answer(w.asks(annsDM, "What is the lighthouse password?")).Text)
 }
 
 func TestClip(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
-	"hark/internal/tokens"
+	"hark/internal/golden"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -40,7 +41,7 @@ func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
 	builders := map[string]*builder.Builder{}
 	for _, language := range builder.Languages() {
 		labels, _ := builder.LabelsIn(language, true)
-		b, err := builder.New(builder.Options{Citations: true, Labels: labels}, tokens.New())
+		b, err := builder.New(builder.Options{Citations: true, Labels: labels}, tokenstest.For(""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
 	}
 	has(t, sent.Messages[0].Content, "You are the harbour master.", modeRules[builder.ModeAnalysis])
 	hasNot(t, sent.Messages[0].Content, "You are Hark.")
-	has(t, sent.Messages[1].Content, "💬 Relevanter Verlauf")
+	has(t, sent.Messages[1].Content, builders["de"].Labels().History)
 	if !slices.Contains(built, "large/de") {
 		t.Errorf("builders asked for: %q", built)
 	}
@@ -85,7 +86,7 @@ func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
 		t.Errorf("temperature %v, missed %q", sent.Temperature, missed)
 	}
 	has(t, sent.Messages[0].Content, "You are the harbour master.")
-	hasNot(t, sent.Messages[1].Content, "Verlauf")
+	hasNot(t, sent.Messages[1].Content, builders["de"].Labels().History)
 
 	r, err := w.engine.Recall(t.Context(), w.asks(lobby, "hello"))
 	if err != nil || r.Settings.Tools || r.Settings.Model != "large" || r.Settings.Language != "de" {
@@ -138,52 +139,59 @@ func TestHarksOwnSentencesAreInTheLanguageThatIsSet(t *testing.T) {
 func TestSettingsAreChecked(t *testing.T) {
 	t.Parallel()
 	c := Choices{Models: []string{"small", "large"}}
+	var refused strings.Builder
+	const bad = "\x00" // refused
 	for _, tt := range []struct {
 		key         memory.Setting
 		value, want string
-		err         string
 	}{
-		{memory.SettingModel, "large", "large", ""},
-		{memory.SettingModel, "LARGE", "large", ""},
-		{memory.SettingModel, "huge", "", "choose from small, large"},
-		{memory.SettingPersona, " You are calm.\n", "You are calm.", ""},
-		{memory.SettingPersona, strings.Repeat("ä", MaxPersona), strings.Repeat("ä", MaxPersona), ""},
-		{memory.SettingPersona, strings.Repeat("ä", MaxPersona+1), "", "at most 4000 characters, and this one has 4001"},
-		{memory.SettingPersona, " \x00", "", "nothing in it"},
-		{memory.SettingTemperature, "0,70", "0.7", ""},
-		{memory.SettingTemperature, "2", "2", ""},
-		{memory.SettingTemperature, "0", "0", ""},
-		{memory.SettingTemperature, "2.01", "", "from 0 to 2"},
-		{memory.SettingTemperature, "-0.1", "", "from 0 to 2"},
-		{memory.SettingTemperature, "NaN", "", "from 0 to 2"},
-		{memory.SettingTemperature, "warm", "", "from 0 to 2"},
-		{memory.SettingTools, "OFF", "off", ""},
-		{memory.SettingTools, "maybe", "", "choose from on, off"},
-		{memory.SettingMode, "Search", "search", ""},
-		{memory.SettingMode, "auto", "auto", ""},
-		{memory.SettingMode, "Automatic", "auto", ""},
-		{memory.SettingMode, "divination", "", "is no value of mode"},
-		{memory.SettingLanguage, "zh-tw", "zh-TW", ""},
-		{memory.SettingLanguage, "tlh", "", "choose from en, de, fr, es, ja, zh-TW"},
-		{memory.SettingTimezone, "europe/berlin", "Europe/Berlin", ""},
-		{memory.SettingTimezone, "America/New York", "America/New_York", ""},
-		{memory.SettingTimezone, "US/Pacific", "US/Pacific", ""}, // an old name
-		{memory.SettingTimezone, "Local", "", "no time zone \"Local\""},
-		{memory.SettingTimezone, "../passwd", "", "such as UTC or Europe/Berlin"},
-		{memory.SettingTimezone, "default", "", ""},
-		{memory.SettingPaused, "ON", "on", ""},
-		{memory.SettingPaused, "off", "", ""},
-		{memory.SettingPaused, "2027-01-31T18:00:00+02:00", "2027-01-31T16:00:00Z", ""},
-		{memory.SettingPaused, "tomorrow", "", "on, off, or the time until which it lasts"},
-		{"colour", "blue", "", "no setting \"colour\""},
-		{memory.SettingPersona, "default", "", ""},
-		{memory.SettingLanguage, "default", "", ""},
+		{memory.SettingModel, "large", "large"},
+		{memory.SettingModel, "LARGE", "large"},
+		{memory.SettingModel, "huge", bad},
+		{memory.SettingPersona, " You are calm.\n", "You are calm."},
+		{memory.SettingPersona, strings.Repeat("ä", MaxPersona), strings.Repeat("ä", MaxPersona)},
+		{memory.SettingPersona, strings.Repeat("ä", MaxPersona+1), bad},
+		{memory.SettingPersona, " \x00", bad},
+		{memory.SettingTemperature, "0,70", "0.7"},
+		{memory.SettingTemperature, "2", "2"},
+		{memory.SettingTemperature, "0", "0"},
+		{memory.SettingTemperature, "2.01", bad},
+		{memory.SettingTemperature, "-0.1", bad},
+		{memory.SettingTemperature, "NaN", bad},
+		{memory.SettingTemperature, "warm", bad},
+		{memory.SettingTools, "OFF", "off"},
+		{memory.SettingTools, "maybe", bad},
+		{memory.SettingMode, "Search", "search"},
+		{memory.SettingMode, "auto", "auto"},
+		{memory.SettingMode, "Automatic", "auto"},
+		{memory.SettingMode, "divination", bad},
+		{memory.SettingLanguage, "zh-tw", "zh-TW"},
+		{memory.SettingLanguage, "tlh", bad},
+		{memory.SettingTimezone, "europe/berlin", "Europe/Berlin"},
+		{memory.SettingTimezone, "America/New York", "America/New_York"},
+		{memory.SettingTimezone, "US/Pacific", "US/Pacific"}, // an old name
+		{memory.SettingTimezone, "Local", bad},
+		{memory.SettingTimezone, "../passwd", bad},
+		{memory.SettingTimezone, "default", ""},
+		{memory.SettingPaused, "ON", "on"},
+		{memory.SettingPaused, "off", ""},
+		{memory.SettingPaused, "2027-01-31T18:00:00+02:00", "2027-01-31T16:00:00Z"},
+		{memory.SettingPaused, "tomorrow", bad},
+		{"colour", "blue", bad},
+		{memory.SettingPersona, "default", ""},
+		{memory.SettingLanguage, "default", ""},
 	} {
 		got, err := c.Check(tt.key, tt.value)
-		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
-			t.Errorf("%s %.20q: %.20q, %v; want %.20q, %q", tt.key, tt.value, got, err, tt.want, tt.err)
+		if tt.want == bad {
+			fmt.Fprintf(&refused, "%s %.20q\n  %v\n", tt.key, tt.value, err)
+			if got != "" || err == nil {
+				t.Errorf("%s %.20q: %.20q, %v", tt.key, tt.value, got, err)
+			}
+		} else if got != tt.want || err != nil {
+			t.Errorf("%s %.20q: %.20q, %v; want %.20q", tt.key, tt.value, got, err, tt.want)
 		}
 	}
+	golden.Seen(t, refused.String())
 	if _, err := (Choices{}).Check(memory.SettingModel, "small"); err == nil {
 		t.Error("a model was chosen where there is none")
 	}

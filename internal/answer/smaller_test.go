@@ -15,7 +15,7 @@ import (
 	"hark/internal/chat"
 	"hark/internal/llm"
 	"hark/internal/llmtest"
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -35,7 +35,7 @@ func (n *narrow) seen() (all []int) {
 	return all
 }
 
-func narrowTokens(r llmtest.Request) int { return tokens.New().Count(r.Prompt()) * 6 / 5 }
+func narrowTokens(r llmtest.Request) int { return tokenstest.For("").Count(r.Prompt()) * 6 / 5 }
 
 const narrowAnswer = 200 // tokens kept free for the answer
 
@@ -68,13 +68,15 @@ func lastNumber(prompt string) (last int) {
 
 // fill logs much about a lighthouse's password, each message with a word of its own.
 func (w *world) fill() (said []memory.MessageID) {
-	for i := range 200 {
-		channel, ago := harbor, 2*day-time.Duration(i)*time.Minute
-		if i%4 == 0 {
-			channel, ago = lobby, 20*time.Minute-time.Duration(i)*time.Second
+	w.atOnce(func() {
+		for i := range 200 {
+			channel, ago := harbor, 2*day-time.Duration(i)*time.Minute
+			if i%4 == 0 {
+				channel, ago = lobby, 20*time.Minute-time.Duration(i)*time.Second
+			}
+			said = append(said, w.says(ago, channel, ben, fmt.Sprintf("lighthouse item%d %s", i, strings.Repeat("password ", i%40+1))))
 		}
-		said = append(said, w.says(ago, channel, ben, fmt.Sprintf("lighthouse item%d %s", i, strings.Repeat("password ", i%40+1))))
-	}
+	})
 	return said
 }
 

@@ -34,7 +34,7 @@ func (recallLore) Offered(_ context.Context, t *Turn) (bool, error) {
 func (l recallLore) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
 	var a struct{ Name string }
 	if err := json.Unmarshal(arguments, &a); err != nil {
-		return Outcome{}, err // uncovered: they were checked
+		return Outcome{}, err
 	}
 	found := &recalled{reach: t.r.reach}
 	for _, lore := range t.loreHere() {

@@ -25,7 +25,7 @@ func (getParticipant) Spec() chat.Tool {
 func (g getParticipant) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
 	var a struct{ Name string }
 	if err := json.Unmarshal(arguments, &a); err != nil {
-		return Outcome{}, err // uncovered: they were checked
+		return Outcome{}, err
 	}
 	people, err := g.e.peopleCalled(ctx, t, a.Name)
 	if err != nil {

@@ -56,7 +56,7 @@ func (r rememberLore) Call(ctx context.Context, t *Turn, arguments json.RawMessa
 		Sources    []int
 	}
 	if err := json.Unmarshal(arguments, &a); err != nil {
-		return Outcome{}, err // uncovered: they were checked
+		return Outcome{}, err
 	}
 	if len(t.r.told.proposals) >= mostProposals {
 		return Outcome{}, mendf("No more than %d things are proposed in one answer.", mostProposals)

@@ -45,7 +45,7 @@ type searchArguments struct {
 func (s searchMemory) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
 	a := searchArguments{Limit: searchLimit}
 	if err := json.Unmarshal(arguments, &a); err != nil {
-		return Outcome{}, err // uncovered: they were checked
+		return Outcome{}, err
 	}
 	scope, err := s.scope(ctx, t, a)
 	if err != nil {

@@ -26,7 +26,7 @@ func (currentTime) Spec() chat.Tool {
 func (c currentTime) Call(_ context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
 	var a struct{ Zone string }
 	if err := json.Unmarshal(arguments, &a); err != nil {
-		return Outcome{}, err // uncovered: they were checked
+		return Outcome{}, err
 	}
 	zone := t.Zone()
 	if a.Zone = strings.TrimSpace(a.Zone); a.Zone != "" {

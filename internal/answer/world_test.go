@@ -10,7 +10,7 @@ import (
 	"hark/builder"
 	"hark/internal/chat"
 	"hark/internal/embed"
-	"hark/internal/tokens"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/memory/sqlite/sqlitetest"
@@ -43,33 +43,40 @@ type world struct {
 	t      testing.TB
 	store  *sqlite.Store
 	engine *Engine
-	dir    string // of the store
+	dir    string         // of the store
+	held   []memory.Event // what is to be logged at once; nil while nothing is held back
 	serial memory.MessageID
 }
 
-// newWorld has an engine that asks model, which may be nil.
-func newWorld(t testing.TB, model Model) *world {
+func openStore(t testing.TB, dir string) *sqlite.Store {
 	t.Helper()
-	dir := sqlitetest.Dir(t)
 	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: embed.Builtin{}.Space()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	w := &world{t: t, store: store, dir: dir}
-	w.engine = w.over(store, model, builder.Options{Citations: true}, Options{})
-	w.structure(0)
+	return store
+}
+
+// newWorld has an engine that asks model, which may be nil.
+func newWorld(t testing.TB, model Model) *world {
+	t.Helper()
+	w := &world{t: t, dir: sqlitetest.Dir(t)}
+	w.store = openStore(t, w.dir)
+	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
+	events := []memory.Event{w.structured(0)}
 	for id, name := range map[memory.UserID]string{ann: "Ann", ben: "Ben", cleo: "Cleo", oracle: "Hark"} {
 		p := memory.Person{ID: id, Guild: guild, Name: name, Bot: id == oracle, RolesKnown: true}
 		if id == cleo {
 			p.Roles = []memory.RoleID{keepers}
 		}
-		w.apply(memory.PersonSeen{Person: p})
+		events = append(events, memory.PersonSeen{Person: p})
 	}
 	for channel, who := range map[memory.ChannelID]memory.UserID{annsDM: ann, bensDM: ben} {
-		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: channel, Kind: memory.DirectChannel}},
+		events = append(events, memory.ChannelSeen{Channel: memory.Channel{ID: channel, Kind: memory.DirectChannel}},
 			memory.PersonSeen{Person: memory.Person{ID: who, Name: map[memory.UserID]string{ann: "Ann", ben: "Ben"}[who]}})
 	}
+	w.apply(events...)
 	return w
 }
 
@@ -78,7 +85,7 @@ func (w *world) over(log Log, model Model, b builder.Options, o Options) *Engine
 	if o.Policy == (memory.Policy{}) {
 		o.Policy.Direct = true
 	}
-	built, err := builder.New(b, tokens.New())
+	built, err := builder.New(b, tokenstest.For(""))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -86,10 +93,12 @@ func (w *world) over(log Log, model Model, b builder.Options, o Options) *Engine
 }
 
 // structure tells the guild's; harbor is closed to closed.
-func (w *world) structure(closed memory.Permissions) {
+func (w *world) structure(closed memory.Permissions) { w.apply(w.structured(closed)) }
+
+func (w *world) structured(closed memory.Permissions) memory.Event {
 	everyone := memory.RoleID(guild)
 	read := memory.ViewChannel | memory.ReadMessageHistory
-	w.apply(memory.GuildSeen{Guild: memory.Guild{
+	return memory.GuildSeen{Guild: memory.Guild{
 		ID: guild, Owner: 1, Roles: []memory.Role{{ID: everyone, Permissions: read}, {ID: keepers}},
 		Channels: []memory.Channel{
 			{ID: lobby, Guild: guild, Name: "lobby"},
@@ -98,14 +107,28 @@ func (w *world) structure(closed memory.Permissions) {
 				{Role: everyone, Deny: memory.ViewChannel}, {Role: keepers, Allow: memory.ViewChannel}}},
 			{ID: kiosk, Guild: guild, Name: "kiosk", Overwrites: []memory.Overwrite{{Role: everyone, Deny: memory.ReadMessageHistory}}},
 		},
-	}})
+	}}
 }
 
 func (w *world) apply(events ...memory.Event) {
 	w.t.Helper()
+	if w.held != nil {
+		w.held = append(w.held, events...)
+		return
+	}
 	if err := w.store.Apply(w.t.Context(), events...); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// atOnce logs all that is said in do together, which takes much less time.
+func (w *world) atOnce(do func()) {
+	w.t.Helper()
+	w.held = []memory.Event{}
+	do()
+	events := w.held
+	w.held = nil
+	w.apply(events...)
 }
 
 // says logs what somebody says some time before noon.
@@ -194,6 +217,15 @@ func (s *scripted) Chat(ctx context.Context, q chat.Request, delta func(string))
 		delta(p)
 	}
 	return chat.Reply{Text: full}, s.err
+}
+
+// sent is what a model was sent.
+func sent(messages []chat.Message) string {
+	var b strings.Builder
+	for _, m := range messages {
+		fmt.Fprintf(&b, "%s:\n%s\n\n", m.Role, m.Content)
+	}
+	return b.String()
 }
 
 func has(t *testing.T, text string, wanted ...string) {

@@ -1,7 +1,7 @@
 package config
 
 import (
-	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
-)
 
-var update = flag.Bool("update", false, "write config.example.toml and docs/configuration.md afresh")
+	"hark/internal/golden"
+)
 
 // environ is an environment for Load.
 func environ(pairs ...string) func(string) (string, bool) {
@@ -47,22 +47,11 @@ func load(t *testing.T, text string, env ...string) Config {
 
 func TestReferenceIsThePage(t *testing.T) {
 	t.Parallel()
-	const path = "../../docs/configuration.md"
-	if *update {
-		if err := os.WriteFile(path, []byte(Reference()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(text) != Reference() {
-		t.Fatal("docs/configuration.md isn't what the code says: go test ./internal/config -update")
-	}
+	text := Reference()
+	golden.File(t, "../../docs/configuration.md", text)
 	c := Default()
 	for _, f := range fieldsOf(&c) {
-		if entry := "\n- **`" + f.key + "`** (`" + f.env() + "`; "; strings.Count(string(text), entry) != 1 {
+		if entry := "\n- **`" + f.key + "`** (`" + f.env() + "`; "; strings.Count(text, entry) != 1 {
 			t.Errorf("%s isn't there once", f.key)
 		}
 	}
@@ -71,18 +60,8 @@ func TestReferenceIsThePage(t *testing.T) {
 func TestExampleIsTheFileAndLoadsToTheDefaults(t *testing.T) {
 	t.Parallel()
 	const path = "../../config.example.toml"
-	if *update {
-		if err := os.WriteFile(path, []byte(Example()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(text) != Example() {
-		t.Fatal("config.example.toml isn't what the code says: go test ./internal/config -update")
-	}
+	text := Example()
+	golden.File(t, path, text)
 	c, err := Load(path, environ())
 	if err != nil {
 		t.Fatal(err)
@@ -92,14 +71,14 @@ func TestExampleIsTheFileAndLoadsToTheDefaults(t *testing.T) {
 	}
 	for _, f := range append(fieldsOf(&c), listsOf(&c)[0].fields()...) {
 		key := last(f.key)
-		if !strings.Contains(string(text), "\n"+key+" = ") && !strings.Contains(string(text), "\n# "+key+" = ") {
+		if !strings.Contains(text, "\n"+key+" = ") && !strings.Contains(text, "\n# "+key+" = ") {
 			t.Errorf("%s isn't in the example", f.key)
 		}
 		if f.help == "" {
 			t.Errorf("%s has no help", f.key)
 		}
 	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if len(line) > 101 {
 			t.Errorf("a line of %d characters: %s", len(line), line)
 		}
@@ -344,20 +323,10 @@ func TestSecretsFromFiles(t *testing.T) {
 	if err != nil || c.LLM.APIKey.Reveal() != "hunter2" || c.Discord.Token.Reveal() != "hunter2" {
 		t.Errorf("%q, %q, %v", c.LLM.APIKey.Reveal(), c.Discord.Token.Reveal(), err)
 	}
-	for _, c := range []struct {
-		env  []string
-		want string
-	}{
-		{[]string{"HARK_LLM_API_KEY", "a", "HARK_LLM_API_KEY_FILE", secret},
-			"HARK_LLM_API_KEY and HARK_LLM_API_KEY_FILE are both set; unset one of them"},
-		{[]string{"HARK_LLM_API_KEY_FILE", "/nowhere/key"},
-			"HARK_LLM_API_KEY_FILE: read secret: open /nowhere/key: no such file or directory"},
-		{[]string{"HARK_DISCORD_TOKEN_FILE", write(t, "empty", "\n")}, "is empty; put the secret into it"},
-	} {
-		_, err := Load(file, environ(c.env...))
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v", c.env, err)
-		}
+	empty := write(t, "empty", "\n")
+	for _, env := range [][]string{{"HARK_LLM_API_KEY", "a", "HARK_LLM_API_KEY_FILE", secret}, {"HARK_LLM_API_KEY_FILE", "/nowhere/key"}, {"HARK_DISCORD_TOKEN_FILE", empty}} {
+		_, err := Load(file, environ(env...))
+		golden.Seen(t, strings.ReplaceAll(fmt.Sprint(err), empty, "FILE"))
 	}
 }
 

@@ -3,6 +3,7 @@ package discordtest
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +28,50 @@ type openAPI struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	schemas  map[string]*jsonschema.Schema // by pointer; nil where the document has none
+
+	judged sync.Map // of judgement to string: what is said of a body, since most tests send the same ones
+}
+
+// judgement is of a body under a schema. Bodies that differ in nothing but ids are judged alike.
+type judgement struct {
+	schema *jsonschema.Schema
+	body   [sha256.Size]byte
+}
+
+// alike is a body with its ids numbered in the order in which they first appear.
+func alike(body []byte) []byte {
+	const shortest = 15 // an id has no fewer digits
+	numbers := map[string]int{}
+	out := make([]byte, 0, len(body))
+	for i := 0; i < len(body); {
+		end := i
+		for end < len(body) && '0' <= body[end] && body[end] <= '9' {
+			end++
+		}
+		if end-i < shortest {
+			end = max(end, i+1)
+			out = append(out, body[i:end]...)
+		} else {
+			id := string(body[i:end])
+			if _, known := numbers[id]; !known {
+				numbers[id] = len(numbers)
+			}
+			out = strconv.AppendInt(append(out, '#'), int64(numbers[id]), 10)
+		}
+		i = end
+	}
+	return out
+}
+
+// complaint says what is wrong with a body; "" means nothing.
+func (o *openAPI) complaint(schema *jsonschema.Schema, body []byte) string {
+	key := judgement{schema, sha256.Sum256(alike(body))}
+	if said, known := o.judged.Load(key); known {
+		return said.(string)
+	}
+	said := complaint(schema, body)
+	o.judged.Store(key, said)
+	return said
 }
 
 type apiPath struct {
@@ -134,7 +179,7 @@ func (o *openAPI) request(method, path string, body []byte) string {
 	case len(body) == 0:
 		return "it has no body"
 	}
-	return complaint(schema, permissionText.ReplaceAll(body, []byte(`"default_member_permissions":$1`)))
+	return o.complaint(schema, permissionText.ReplaceAll(body, []byte(`"default_member_permissions":$1`)))
 }
 
 // permissionText is a command's permissions as Discord's guide wants them and its answers have them: as a string, where
@@ -185,7 +230,7 @@ func (o *openAPI) response(method, path string, answer reply) string {
 	if err != nil {
 		return err.Error()
 	}
-	return complaint(schema, body)
+	return o.complaint(schema, body)
 }
 
 // operation finds what the document says of a call, and where.

@@ -289,6 +289,29 @@ func (s *Server) join(g *guild, u *User, roles ...ID) *Member {
 	return m
 }
 
+// Name is what a user, a channel, a role or a guild is called; "" if the id is none of theirs.
+func (s *Server) Name(id ID) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if u := s.users[id]; u != nil {
+		return "@" + u.Username
+	}
+	if c := s.channels[id]; c != nil && c.Name != "" {
+		return "#" + c.Name
+	}
+	if g := s.guilds[id]; g != nil {
+		return g.Name
+	}
+	for _, g := range s.guilds {
+		for _, r := range g.roles {
+			if r.ID == id {
+				return "@" + r.Name
+			}
+		}
+	}
+	return ""
+}
+
 func (s *Server) guild(id ID) *guild {
 	s.tb.Helper()
 	g := s.guilds[id]

@@ -108,7 +108,7 @@ func (e *Evaluator) questions(ctx context.Context, path string, progress func(do
 	defer os.RemoveAll(dir)
 	store, err := sqlite.Open(ctx, dir, sqlite.Options{Space: e.Embedder.Space()})
 	if err != nil {
-		return fmt.Errorf("open a temporary store: %w", err) // uncovered: the directory was made just before
+		return fmt.Errorf("open a temporary store: %w", err)
 	}
 	defer store.Close()
 	if err := e.load(ctx, store, path); err != nil {

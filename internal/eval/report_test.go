@@ -3,10 +3,10 @@ package eval
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
+	"hark/internal/golden"
 	"hark/memory"
 	"hark/search"
 )
@@ -119,8 +119,5 @@ func TestReportTellsWhatWasLacking(t *testing.T) {
 	}
 	r.Add(Outcome{Set: "one", TextOnly: true, RerankFailed: errors.New("down")})
 	r.Add(Outcome{Set: "two", RerankFailed: errors.New("resting")})
-	want := []string{"1 of 3 questions were answered by words only: the embedder gave no vector", "2 of 3 questions were answered without the reranker: down"}
-	if got := r.Lacks(); !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	golden.Seen(t, strings.Join(r.Lacks(), "\n"))
 }

@@ -55,14 +55,16 @@ func Seen(tb testing.TB, got string) {
 	if !entries.read {
 		read(tb)
 	}
-	if entries.count[tb.Name()]++; entries.count[tb.Name()] == 1 {
-		tb.Cleanup(func() { // for -count
+	test := tb.Name()
+	if entries.count[test] == 0 {
+		tb.Cleanup(func() { // it may run again, by -count
 			entries.Lock()
 			defer entries.Unlock()
-			delete(entries.count, tb.Name())
+			delete(entries.count, test)
 		})
 	}
-	name := fmt.Sprintf("%s %02d", tb.Name(), entries.count[tb.Name()])
+	entries.count[test]++
+	name := fmt.Sprintf("%s %02d", test, entries.count[test])
 	got = strings.TrimRight(got, "\n") + "\n"
 	if !*update {
 		if diff := cmp.Diff(entries.text[name], got); diff != "" {

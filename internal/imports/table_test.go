@@ -8,12 +8,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -99,27 +99,26 @@ func TestTablesOfMessages(t *testing.T) {
 	t.Parallel()
 	const local, direct = "1", "0"
 	for name, c := range map[string]struct {
-		file    string
-		want    map[string]string
-		sum     Summary
-		skipped string
+		file string
+		want map[string]string
+		sum  Summary
 	}{
 		"PigPig's now": {pigpigNow, map[string]string{
 			"The crane is fixed.": "5001 0 ada 2023-08-04T00:00:00Z", "Good news!": "5001 1 piggy 2023-08-04T00:01:00Z", "to you alone": direct + " 0 ada 2023-08-04T00:01:00Z",
-		}, Summary{Channels: 2, Direct: 1, People: 3, Messages: 3}, ""},
+		}, Summary{Channels: 2, Direct: 1, People: 3, Messages: 3}},
 		"PigPig's before": {pigpigBefore, map[string]string{
 			"The crane is fixed.": "5001 0 Ada 2023-08-04T00:00:00Z", "In a channel that is known.": "6001 0 Ada 2023-08-04T00:01:00Z",
 			"In a channel that nobody knows.": local + " 0 Ada 2023-08-04T00:01:00Z", "As you wish.": "5001 1  2023-08-04T00:01:00Z",
-		}, Summary{Channels: 3, People: 3, Messages: 4, Out: 1, Local: 1}, ""},
+		}, Summary{Channels: 3, People: 3, Messages: 4, Out: 1, Local: 1}},
 		"another bot's": {`CREATE TABLE chat_log (id INTEGER PRIMARY KEY, Channel TEXT, server_id INTEGER, author_id INTEGER, author_name TEXT, Message TEXT, created_at INTEGER, reply_to INTEGER, deleted INTEGER);
 			INSERT INTO chat_log VALUES (1, '5002', 5001, 71, ' Ada ', 'one', 1691107200, NULL, 0), (2, '5002', 5001, 73, 'Ben', 'two', 1691107201000, 1, 0), (3, '5002', 5001, 71, 'Ada', 'gone', 1691107202, NULL, 1),
 			(4, '5002', 5001, 71, 'Ada', 'timeless', NULL, NULL, 0), (5, '5002', 5001, 'ada#1', 'Ada', 'by nobody', 1691107202, NULL, 0), (6, NULL, 5001, 71, 'Ada', 'nowhere', 1691107202, NULL, 0), (7, '5002', 5001, 71, 'Ada', 'ancient', -9e10, NULL, 0);`,
 			map[string]string{"one": "5001 0 Ada 2023-08-04T00:00:00Z", "two": "5001 0 Ben 2023-08-04T00:00:01Z"},
-			Summary{Channels: 1, People: 2, Messages: 2, Skipped: 4}, "row 4 of chat_log has neither an id of Discord's nor a time that can be read"},
+			Summary{Channels: 1, People: 2, Messages: 2, Skipped: 4}},
 		"without ids": {`CREATE TABLE "odd ""name" (channel_name TEXT, channel TEXT, user TEXT, role TEXT, body TEXT, ts TEXT);
 			INSERT INTO "odd ""name" VALUES ('lounge', 'general', '71', 'user', 'hello', '2024-01-02 03:04'), ('lounge', 'general', '', 'assistant', 'hi', '2024-01-02 03:05'), ('lounge', 'general', '71', 'user', 'bye', 'yesterday'), ('lounge', 'general', '', 'system', 'joined', '2024-01-02 03:06:00 UTC');`,
 			map[string]string{"hello": local + " 0  2024-01-02T03:04:00Z", "hi": local + " 1  2024-01-02T03:05:00Z", "joined": local + " 4  2024-01-02T03:06:00Z"},
-			Summary{Channels: 1, Messages: 3, Skipped: 1, Local: 1}, "row 3 of odd \"name has neither"},
+			Summary{Channels: 1, Messages: 3, Skipped: 1, Local: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -133,9 +132,7 @@ func TestTablesOfMessages(t *testing.T) {
 				if err != nil || done != total || total == 0 {
 					t.Fatalf("%d of %d rows: %v", done, total, err)
 				}
-				if !strings.HasPrefix(sum.FirstSkipped, c.skipped) || (c.skipped == "") != (sum.FirstSkipped == "") {
-					t.Errorf("skipped: %s", sum.FirstSkipped)
-				}
+				golden.Seen(t, sum.FirstSkipped)
 				sum.FirstSkipped, c.sum.Kind = "", MessageTable
 				if diff := cmp.Diff(c.sum, sum); diff != "" {
 					t.Errorf("summary (-want +got)\n%s", diff)
@@ -182,29 +179,19 @@ func TestDatabasesThatHoldNoMessages(t *testing.T) {
 	for i := range 9 {
 		many += fmt.Sprintf("CREATE TABLE t%d (x);", i)
 	}
-	for name, c := range map[string]struct {
-		file string
-		want []string
-	}{
-		"nothing":    {"CREATE TABLE x (y); DROP TABLE x;", []string{"needed is one with columns for the channel (channel_id, channel, thread_id)", "It has no tables"}},
-		"others":     {"CREATE TABLE songs (title, artist);", []string{"no table of messages", "text (content, message_content, text)", "It has songs (title, artist)"}},
-		"without id": {"CREATE TABLE messages (channel_id, user_id, content);", []string{"It has messages (channel_id, user_id, content)"}},
-		"many":       {many, []string{"and 2 more", "c11, …)"}},
-		"a view":     {"CREATE TABLE a (b); CREATE VIEW messages AS SELECT 1 message_id, 2 channel_id, 3 user_id, 'x' content;", []string{"It has a (b)"}},
-		"Hark's own": {"CREATE TABLE message (id, channel, author, content); CREATE TABLE tombstone (x); CREATE TABLE forgetting (x); CREATE TABLE segment (x);", []string{"Hark's own memory", "hark restore"}},
+	for name, file := range map[string]string{
+		"nothing":    "CREATE TABLE x (y); DROP TABLE x;",
+		"others":     "CREATE TABLE songs (title, artist);",
+		"without id": "CREATE TABLE messages (channel_id, user_id, content);",
+		"many":       many,
+		"a view":     "CREATE TABLE a (b); CREATE VIEW messages AS SELECT 1 message_id, 2 channel_id, 3 user_id, 'x' content;",
+		"Hark's own": "CREATE TABLE message (id, channel, author, content); CREATE TABLE tombstone (x); CREATE TABLE forgetting (x); CREATE TABLE segment (x);",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newTableShelf()
-			_, err := ReadTable(t.Context(), database(t, c.file), s, s.apply, nil)
-			if err == nil {
-				t.Fatal("no error")
-			}
-			for _, want := range c.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q lacks %q", err, want)
-				}
-			}
+			_, err := ReadTable(t.Context(), database(t, file), s, s.apply, nil)
+			golden.Seen(t, fmt.Sprint(err))
 		})
 	}
 }
@@ -226,7 +213,7 @@ func TestTablesThatCantBeRead(t *testing.T) {
 		return err
 	}
 	for _, size := range []int{20, 100, 4096, len(data) - 4096} {
-		if err := read(t.Context(), data[:size], newTableShelf()); err == nil || !strings.Contains(err.Error(), "copy the file anew") {
+		if err := read(t.Context(), data[:size], newTableShelf()); err == nil {
 			t.Errorf("of %d bytes: %v", size, err)
 		}
 	}
@@ -350,9 +337,8 @@ func TestTablesOfWhichNothingCanBeTaken(t *testing.T) {
 	path := database(t, `CREATE TABLE log (id INTEGER PRIMARY KEY, author TEXT, channel TEXT, text TEXT, time TEXT);
 		INSERT INTO log VALUES (1, 'anna', 'general', 'hello', '2024-05-31 12:00:00')`)
 	s := newTableShelf()
-	if _, err := ReadTable(t.Context(), path, s, s.apply, nil); err == nil || !strings.Contains(err.Error(), "none of the 1 rows of the table log could be taken: row 1") {
-		t.Errorf("names for authors: %v", err)
-	}
+	_, err := ReadTable(t.Context(), path, s, s.apply, nil) // it has names for authors
+	golden.Seen(t, fmt.Sprint(err))
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -360,7 +346,6 @@ func TestTablesOfWhichNothingCanBeTaken(t *testing.T) {
 	if err := os.WriteFile(path, data[:len(data)-100], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadTable(t.Context(), path, s, s.apply, nil); err == nil || !strings.Contains(err.Error(), "is cut off") {
-		t.Errorf("cut off: %v", err)
-	}
+	_, err = ReadTable(t.Context(), path, s, s.apply, nil)
+	golden.Seen(t, fmt.Sprint(err))
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hark/internal/chat"
+	"hark/internal/golden"
 	"hark/internal/llmtest"
 )
 
@@ -73,7 +74,7 @@ func TestFallback(t *testing.T) {
 				t.Errorf("%s: what can't see was sent %s", name, r.Body)
 			}
 		}
-		if test.kind != 0 && test.asked > 0 && test.by == "" && !strings.Contains(err.Error(), "it was asked because the model's server at "+first.URL()) {
+		if test.kind != 0 && test.asked > 0 && test.by == "" && !strings.Contains(err.Error(), first.URL()) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -167,9 +168,7 @@ func TestBreaker(t *testing.T) {
 			if !errors.As(err, &e) || e.Kind != Resting || e.RetryAfter() != 15*time.Second || here.asked != 3 {
 				t.Errorf("%s: asked %d times, %v", name, here.asked, err)
 			}
-			if want := "the model's server at http://here.invalid/v1 failed and isn't asked again before 15s have passed"; err.Error() != want {
-				t.Errorf("%v; want %s", err, want)
-			}
+			golden.Seen(t, err.Error())
 		}
 		if err := ask("far"); err != nil {
 			t.Error(err)
@@ -241,27 +240,6 @@ func TestBreakerObeysAndForgives(t *testing.T) {
 		}
 		here.status = 200
 		if err := ask(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// A caller that panics doesn't leave the server alone for good.
-func TestBreakerSurvivesPanics(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		here := &moody{}
-		m := set(map[string]*moody{"one": here}, 0).ByName("one")
-		for range 3 {
-			_, _ = m.Chat(t.Context(), prompt, nil)
-		}
-		time.Sleep(15 * time.Second)
-		here.status = 200
-		func() {
-			defer func() { _ = recover() }()
-			_, _ = m.Chat(t.Context(), prompt, func(string) { panic("no") })
-		}()
-		if _, err := m.Chat(t.Context(), prompt, nil); err != nil {
 			t.Error(err)
 		}
 	})

@@ -3,16 +3,14 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"hark/internal/chat"
+	"hark/internal/golden"
 	"hark/internal/llmtest"
 )
-
-var update = flag.Bool("update", false, "write the golden requests afresh")
 
 // midway is a request in the middle of an answer: an image was shown, three tools were called, one of them under a name and
 // with arguments that no server takes back, and a third is asked for by what it brought.
@@ -82,7 +80,7 @@ var servers = []struct {
 	}},
 }
 
-func golden(t *testing.T, name string) []byte {
+func recorded(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
@@ -97,7 +95,7 @@ func TestServers(t *testing.T) {
 	warm := float32(0.7)
 	for _, test := range servers {
 		s := llmtest.New(t, llmtest.Key(secret))
-		s.Queue(llmtest.Reply{Body: string(golden(t, test.name+".answer.txt")), ContentType: "text/event-stream"})
+		s.Queue(llmtest.Reply{Body: string(recorded(t, test.name+".answer.txt")), ContentType: "text/event-stream"})
 		c, _ := client(s, func(c *Config) {
 			test.config.BaseURL, test.config.APIKey, test.config.MaxTokens, test.config.Temperature = c.BaseURL, c.APIKey, 1000, &warm
 			*c = test.config
@@ -130,14 +128,7 @@ func record(t *testing.T, name string, body []byte) {
 		t.Fatal(err)
 	}
 	pretty.WriteByte('\n')
-	if *update {
-		if err := os.WriteFile(filepath.Join("testdata", name), pretty.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want := golden(t, name); !bytes.Equal(want, pretty.Bytes()) {
-		t.Errorf("%s: sent\n%s\nwant\n%s", name, pretty.Bytes(), want)
-	}
+	golden.File(t, filepath.Join("testdata", name), pretty.String())
 }
 
 // Without tools and images, everything is plain texts, as small servers want it.
@@ -156,7 +147,7 @@ func TestPlainRequest(t *testing.T) {
 func TestServersCutAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, test := range servers {
-		body := golden(t, test.name+".answer.txt")
+		body := recorded(t, test.name+".answer.txt")
 		for at := range len(body) {
 			reply, err := read(wire{body: body[:at]})
 			if err != nil && reply.Calls != nil {
@@ -176,7 +167,7 @@ func TestServersCutAnywhere(t *testing.T) {
 func TestServersFailMidway(t *testing.T) {
 	t.Parallel()
 	for _, test := range servers {
-		body := golden(t, test.name+".answer.txt")
+		body := recorded(t, test.name+".answer.txt")
 		if test.name == "unstreamed" || test.want.Calls == nil {
 			continue
 		}

@@ -14,6 +14,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reply, ok := s.next(req)
+	s.progress()
 	if !ok {
 		s.tb.Errorf("llmtest: a chat call that nothing was scripted for, after %d requests", len(s.Requests()))
 		writeError(w, http.StatusInternalServerError, "unscripted", "nothing is scripted for this call")

@@ -39,6 +39,9 @@ func NoModelList() Option { return func(s *Server) { s.noList = true } }
 // Dimensions is the length of the vectors where a request doesn't ask for one. Without it, 64.
 func Dimensions(n int) Option { return func(s *Server) { s.dimensions = n } }
 
+// Progress has f called after each request is received, and again once it is known what a chat call is replied: tests wait by it.
+func Progress(f func()) Option { return func(s *Server) { s.progress = f } }
+
 // Server is a fake model server. Its methods may be called while it serves.
 type Server struct {
 	tb         TB
@@ -47,6 +50,7 @@ type Server struct {
 	models     []string
 	noList     bool
 	dimensions int
+	progress   func()
 
 	mu       sync.Mutex
 	queue    []Reply
@@ -59,7 +63,7 @@ type Server struct {
 // New starts a server that stops, letting go of whatever is held, when the test ends.
 func New(tb TB, options ...Option) *Server {
 	tb.Helper()
-	s := &Server{tb: tb, dimensions: 64, closing: make(chan struct{})}
+	s := &Server{tb: tb, dimensions: 64, progress: func() {}, closing: make(chan struct{})}
 	for _, o := range options {
 		o(s)
 	}
@@ -122,6 +126,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) (Request, bool) 
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
 	s.mu.Unlock()
+	s.progress()
 	if s.key != "" && r.Header.Get("Authorization") != "Bearer "+s.key {
 		writeError(w, http.StatusUnauthorized, "invalid_api_key",
 			"Incorrect API key provided: "+r.Header.Get("Authorization"))

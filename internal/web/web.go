@@ -66,7 +66,7 @@ func (s *Server) Run(ctx context.Context) error {
 		defer close(stopped)
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 		defer cancel()
-		if server.Shutdown(last) != nil { // uncovered: takes a request longer than stopLimit
+		if server.Shutdown(last) != nil {
 			_ = server.Close()
 		}
 	})

@@ -59,7 +59,7 @@ func get(t *testing.T, method, url string) (int, string) {
 func TestHealthAndReadiness(t *testing.T) {
 	t.Parallel()
 	var reasons atomic.Pointer[[]string]
-	reasons.Store(&[]string{"Discord refused the token.", "The disk is full."})
+	reasons.Store(&[]string{"One.", "Two."})
 	base := "http://" + serve(t, func() []string { return *reasons.Load() },
 		Metric{Name: "a_total", Help: "Of a.", Type: Counter, Points: []Point{{Value: 7}}},
 		Metric{Name: "b", Help: "Of b\\\nand more.", Type: Gauge, Labels: []string{"of", "as"}, Points: []Point{{Labels: []string{"x", "a\\b\"c\nd"}}, {Labels: []string{"y\xff", ""}, Value: 2.5}}},
@@ -73,7 +73,7 @@ func TestHealthAndReadiness(t *testing.T) {
 	}{
 		{"GET", "/healthz", 200, "ok\n"},
 		{"HEAD", "/healthz", 200, ""},
-		{"GET", "/readyz", 503, "Discord refused the token.\nThe disk is full.\n"},
+		{"GET", "/readyz", 503, "One.\nTwo.\n"},
 		{"POST", "/healthz", 405, "Method Not Allowed\n"},
 		{"GET", "/", 404, "404 page not found\n"},
 		{"GET", "/metrics", 200, "# HELP a_total Of a.\n# TYPE a_total counter\na_total 7\n" +
@@ -145,14 +145,14 @@ func TestRunAfterItsEnd(t *testing.T) {
 func TestListenOnAnAddressInUse(t *testing.T) {
 	t.Parallel()
 	address := serve(t, func() []string { return nil })
-	if _, err := Listen(address, nil, nil); err == nil || !strings.Contains(err.Error(), "set web.listen") {
+	if _, err := Listen(address, nil, nil); err == nil || !strings.Contains(err.Error(), "web.listen") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	address := serve(t, func() []string { return []string{"Discord can't be reached."} })
+	address := serve(t, func() []string { return []string{"Not connected."} })
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestCheck(t *testing.T) {
 	for a, want := range map[string]string{
 		sick.Listener.Addr().String(): "500 Internal Server Error: no",
 		cut.Listener.Addr().String():  "read the answer",
-		"":                            "web.listen must be a host and port",
+		"":                            "web.listen",
 		"a\x7f:1":                     "invalid",
 		"127.0.0.1:0":                 "is Hark running?",
 	} {

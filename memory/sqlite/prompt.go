@@ -78,8 +78,8 @@ func (t *transaction) dropPromptsFrom(channel memory.ChannelID, id memory.Messag
 
 // dropPromptsByFact takes the prompts away that a fact is in.
 func (t *transaction) dropPromptsByFact(guild memory.GuildID, id int64) error {
-	_, err := t.dropPromptsWhere(`(channel, answer) IN (SELECT t.channel, t.answer FROM trace t WHERE t.body LIKE '%"facts":[%' AND t.body ->> '$.guild' = ?1
-		AND EXISTS (SELECT 1 FROM json_each(t.body, '$.facts') f WHERE f.value = ?2))`, int64(guild), id)
+	_, err := t.dropPromptsWhere(`EXISTS (SELECT 1 FROM trace t, json_each(t.body, '$.facts') f
+		WHERE t.channel = prompt.channel AND t.answer = prompt.answer AND t.body ->> '$.guild' = ?1 AND f.value = ?2)`, int64(guild), id)
 	return err
 }
 

@@ -1,0 +1,192 @@
+package bot
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/internal/golden"
+	"hark/memory"
+)
+
+var (
+	mentionOf = regexp.MustCompile(`<[@#][!&]?(\d+)>`)
+	linkOf    = regexp.MustCompile(`https://discord\.com/channels/(\d+|@me)/(\d+)/(\d+)`)
+	idOf      = regexp.MustCompile(`\d{15,}`)
+	codeOf    = regexp.MustCompile(`"code":"([a-z2-7]{8})"`)
+)
+
+// reads is text of the bot's with names for what differs from run to run: ids, and codes of failures. Times are written out.
+func (s *scene) reads(text string) string {
+	for _, code := range codeOf.FindAllStringSubmatch(s.out.String(), -1) {
+		text = strings.ReplaceAll(text, code[1], "CODE")
+	}
+	others := map[string]string{}
+	name := func(id string) string {
+		n, err := strconv.ParseInt(id, 10, 64)
+		if known := s.discord.Name(discordtest.ID(n)); err == nil && known != "" {
+			return known
+		}
+		if others[id] == "" {
+			others[id] = fmt.Sprintf("id%d", len(others)+1)
+		}
+		return others[id]
+	}
+	text = linkOf.ReplaceAllStringFunc(text, func(link string) string {
+		part := linkOf.FindStringSubmatch(link)
+		if part[1] == "@me" {
+			part[2] = "direct"
+		}
+		return "https://discord.com/channels/" + name(part[1]) + "/" + name(part[2]) + "/" + name(part[3])
+	})
+	text = mentionOf.ReplaceAllStringFunc(text, func(mention string) string { return name(mentionOf.FindStringSubmatch(mention)[1]) })
+	text = commandMark.ReplaceAllString(text, "`/$1`") // as it is named until its id is known
+	text = timeMark.ReplaceAllStringFunc(text, func(mark string) string {
+		part := timeMark.FindStringSubmatch(mark)
+		unix, _ := strconv.ParseInt(part[1], 10, 64)
+		return "<" + time.Unix(unix, 0).UTC().Format("2 Jan 2006 15:04:05") + " " + part[2] + ">"
+	})
+	text = waitMark.ReplaceAllString(text, "0 events wait") // its own use may
+	return idOf.ReplaceAllStringFunc(text, name)
+}
+
+// looks is a message as a person sees it: what it reads, its buttons and menus, and its files.
+func (s *scene) looks(m discordtest.Sent) string {
+	text := s.reads(m.Content)
+	for _, raw := range m.Components {
+		var row component
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return err.Error()
+		}
+		var parts []string
+		for _, c := range row.Components {
+			switch label := c.Label + c.Placeholder; {
+			case c.Type == componentMenu || c.Type == componentChannels:
+				if at := slices.IndexFunc(c.Options, func(o choice) bool { return o.Default }); at >= 0 {
+					label = c.Options[at].Label
+				}
+				parts = append(parts, "[ "+s.reads(label)+" ▾ ]")
+			case c.Disabled:
+				parts = append(parts, "( "+label+" )")
+			default:
+				parts = append(parts, "[ "+label+" ]")
+			}
+		}
+		text += "\n" + strings.Join(parts, " ")
+	}
+	for _, a := range m.Attachments {
+		text += "\n📎 " + s.reads(a.Filename)
+	}
+	return text
+}
+
+// says holds what a message says, below what it answers, if that is known.
+func (s *scene) says(t *testing.T, m discordtest.Sent) {
+	t.Helper()
+	text := s.looks(m)
+	if did := s.did[m.ID]; did != "" {
+		text = s.reads(did) + "\n\n" + text
+		delete(s.did, m.ID)
+	}
+	golden.Seen(t, text)
+}
+
+// turns holds what is shown in answer to an interaction in the end.
+func (s *scene) turns(t *testing.T, i *discordtest.Interaction) discordtest.Sent {
+	t.Helper()
+	i.Wait()
+	s.idle(t)
+	m := i.WaitMessage()
+	s.says(t, m)
+	return m
+}
+
+// lately waits until what is shown in answer to an interaction has a word, such as a number, and holds what it is.
+func (s *scene) lately(t *testing.T, i *discordtest.Interaction, word string) discordtest.Sent {
+	t.Helper()
+	i.Wait()
+	var m discordtest.Sent
+	s.discord.WaitFor(word, func() bool {
+		m = i.WaitMessage()
+		return slices.Contains(strings.Fields(m.Content), word)
+	})
+	s.says(t, m)
+	return m
+}
+
+// everyPage holds all that an interaction shows, and returns it.
+func (s *scene) everyPage(t *testing.T, i *discordtest.Interaction) string {
+	t.Helper()
+	all := s.pages(t, i)
+	golden.Seen(t, s.reads(all))
+	return all
+}
+
+// pages is all that an interaction shows.
+func (s *scene) pages(t *testing.T, i *discordtest.Interaction) string {
+	t.Helper()
+	i.Wait()
+	s.idle(t)
+	first := i.WaitMessage()
+	all := first.Content
+	for _, m := range i.FollowUps() {
+		if m.Flags&discordtest.Ephemeral == 0 {
+			t.Error("everybody sees a page")
+		}
+		all += "\n" + m.Content
+	}
+	return all
+}
+
+// hears holds what only whoever pressed is told, in whatever way.
+func (s *scene) hears(t *testing.T, i *discordtest.Interaction) {
+	t.Helper()
+	golden.Seen(t, s.reads(whispered(t, s, i)))
+}
+
+// logs waits until a line of the journal has a mark, and holds what that line says to the operator.
+func (s *scene) logs(t *testing.T, mark string) {
+	t.Helper()
+	s.out.wait(t, mark)
+	for line := range strings.Lines(s.out.String()) {
+		var says struct{ Level, Message, Error string }
+		if strings.Contains(line, mark) && json.Unmarshal([]byte(line), &says) == nil {
+			golden.Seen(t, s.reads(says.Level+": "+says.Message+": "+says.Error))
+			return
+		}
+	}
+}
+
+// becomes waits until a message of the bot's that had buttons has none any more, and holds what it says.
+func (s *scene) becomes(t *testing.T, m discordtest.Message) discordtest.Sent {
+	t.Helper()
+	s.discord.WaitFor("a message without buttons", func() bool { return len(s.now(m).Components) == 0 })
+	now := s.now(m)
+	s.says(t, now)
+	return now
+}
+
+// replied waits until the bot has answered a message, as reply does, and holds what it says.
+func (s *scene) replied(t *testing.T, to discordtest.Message) discordtest.Sent {
+	t.Helper()
+	m := s.reply(t, to)
+	s.says(t, m)
+	return m
+}
+
+// reply waits until the bot has answered a message, and that is logged if it is to be.
+func (s *scene) reply(t *testing.T, to discordtest.Message) discordtest.Sent {
+	t.Helper()
+	m := s.discord.WaitSent(to.ChannelID, func(m discordtest.Sent) bool { return m.Reference != nil && m.Reference.MessageID == to.ID })
+	s.discord.WaitFor("an answer to be over", func() bool {
+		_, logged := find(s.log, func(e memory.Posted) bool { return e.Message.ID == memory.MessageID(m.ID) })
+		return logged || s.bot.idle()
+	})
+	return s.now(m.Message)
+}
