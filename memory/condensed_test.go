@@ -51,7 +51,7 @@ func TestSettingsAreKnownByTheirKeys(t *testing.T) {
 	for _, key := range Settings() {
 		known[key] = true
 	}
-	if len(known) != 8 || !known[SettingPaused] || !known[SettingModel] || !known[SettingLanguage] {
+	if len(known) != 10 || len(known) != len(Settings()) || !known[SettingRetention] || !known[SettingModel] {
 		t.Errorf("the settings are %v", Settings())
 	}
 }

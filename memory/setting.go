@@ -30,9 +30,9 @@ func AnswerSettings() []Setting {
 	return []Setting{SettingModel, SettingPersona, SettingTemperature, SettingTools, SettingMode, SettingLanguage}
 }
 
-// Settings are all keys, in the order in which they are told.
+// Settings are all keys that admins set, in the order in which they are told.
 func Settings() []Setting {
-	return append(AnswerSettings(), SettingTimezone, SettingPaused, SettingAnswers, SettingRetention, SettingPast)
+	return append(AnswerSettings(), SettingTimezone, SettingPaused, SettingAnswers, SettingRetention)
 }
 
 // OfGuild reports whether a key is set for whole guilds only. What is set of it for a channel counts nowhere.

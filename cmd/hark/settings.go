@@ -45,7 +45,7 @@ func (f *flags) settingsCommand() *cobra.Command {
 			if len(args) > 2 {
 				return fmt.Errorf("%q takes one key and one value, so what is %q? A value of several words stands in quotes", c.CommandPath(), args[2])
 			}
-			if len(args) > 0 && !slices.Contains(shownSettings(), memory.Setting(args[0])) {
+			if len(args) > 0 && !slices.Contains(memory.Settings(), memory.Setting(args[0])) {
 				return fmt.Errorf("there is no setting %q: choose from %s", args[0], settingKeys())
 			}
 			return nil
@@ -65,14 +65,9 @@ func (at *settingFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&at.channel, "channel", "", "of the channel of this `name` or id")
 }
 
-// shownSettings are the keys that are set and shown here.
-func shownSettings() []memory.Setting {
-	return append(memory.Settings(), memory.SettingAnswers, memory.SettingRetention)
-}
-
 func settingKeys() string {
 	var keys []string
-	for _, key := range shownSettings() {
+	for _, key := range memory.Settings() {
 		keys = append(keys, string(key))
 	}
 	return strings.Join(keys, ", ")
@@ -167,7 +162,7 @@ func (k *kept) place(at memory.Channel) string {
 
 // printSettings says what holds at a place, of all keys or of one, and why.
 func (k *kept) printSettings(w io.Writer, at memory.Channel, only memory.Setting) error {
-	for _, key := range shownSettings() {
+	for _, key := range memory.Settings() {
 		if only == "" || key == only {
 			if err := k.printSetting(w, at, key, only != ""); err != nil {
 				return err
@@ -180,7 +175,7 @@ func (k *kept) printSettings(w io.Writer, at memory.Channel, only memory.Setting
 // printSetting says what holds at a place of one key, and why; a persona in full if no other key is asked for.
 func (k *kept) printSetting(w io.Writer, at memory.Channel, key memory.Setting, alone bool) error {
 	g, c := k.guildOf(at.Guild), choices(k.config)
-	if !slices.Contains(memory.Settings(), key) {
+	if key == memory.SettingAnswers || key == memory.SettingRetention {
 		_, err := fmt.Fprintf(w, "%s: %s %s\n", k.place(at), key, k.keeping(g, at, key))
 		return err
 	}
@@ -245,7 +240,7 @@ func (k *kept) printAllSettings(c *cobra.Command, in memory.GuildID, only memory
 		places := append([]memory.Channel{{Guild: g.ID, Settings: g.Settings}}, g.Channels...)
 		for _, at := range places {
 			at.Guild = g.ID
-			for _, key := range shownSettings() {
+			for _, key := range memory.Settings() {
 				if at.Settings[key] == "" || only != "" && key != only {
 					continue
 				}
