@@ -162,24 +162,25 @@ type Bot struct {
 	now     func() time.Time
 	timing  timing
 
-	queue    *queue
-	pump     *pump
-	arrived  *arrivals
-	recent   *recent
-	admit    *admission
-	notices  *notices
-	filler   *filler
-	commands *commands
-	desk     *desk
-	limiter  *limiter
-	purse    *purse
-	failures *failures
-	counted  counted
-	traffic  traffic
-	lives    *lives
-	self     memory.UserID // set before anything is taken in
-	since    time.Time     // of Run
-	app      atomic.Int64  // the application's id, set by READY
+	queue          *queue
+	pump           *pump
+	arrived        *arrivals
+	recent         *recent
+	admit          *admission
+	notices        *notices
+	filler         *filler
+	commands       *commands
+	desk           *desk
+	limiter        *limiter
+	purse          *purse
+	failures       *failures
+	refusedChanges refusedChanges // used by takeBack only
+	counted        counted
+	traffic        traffic
+	lives          *lives
+	self           memory.UserID // set before anything is taken in
+	since          time.Time     // of Run
+	app            atomic.Int64  // the application's id, set by READY
 	// exportPart is how many bytes a file of an export has before the next is begun.
 	exportPart int
 	// mostData is how many bytes the file of /memory export has at most, mostExported how many it has before it is packed.
@@ -257,7 +258,7 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 	b.recent = newRecent(cfg.SessionGap, b.now)
 	b.desk = newDesk()
 	b.desk.progress = b.cfg.Progress
-	b.limiter, b.purse, b.failures = newLimiter(), newPurse(), newFailures(b.now)
+	b.limiter, b.purse, b.failures, b.refusedChanges = newLimiter(), newPurse(), newFailures(b.now), refusedChanges{}
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session()}
 	b.fetcher = newFetcher(b.transport())

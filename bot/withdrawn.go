@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -16,13 +17,43 @@ const withdrawnText = "-# I've taken this answer back: something that it was bas
 // withdrawnAtOnce is how many answers are looked at together.
 const withdrawnAtOnce = 50
 
+// The pauses between attempts to take back a message that Discord refuses to have changed, and doesn't say is gone.
+const (
+	firstRefusal   = time.Minute
+	longestRefusal = time.Hour
+)
+
+// refusedChanges are the messages that Discord refused to have taken back. One goroutine uses them.
+type refusedChanges map[spot]struct {
+	next time.Time // attempt
+	wait time.Duration
+}
+
+// isDue reports whether to try a message now.
+func (r refusedChanges) isDue(s spot, now time.Time) bool { return !now.Before(r[s].next) }
+
+// note keeps what became of an attempt, and reports whether it was the last: the message is as it should be, or gone.
+func (r refusedChanges) note(s spot, now time.Time, err error) (final bool) {
+	if err == nil || isMissing(err) {
+		delete(r, s)
+		return true
+	}
+	was := r[s]
+	if was.wait = min(max(firstRefusal, 2*was.wait), longestRefusal); errors.Is(err, errGone) { // else it may work the next time
+		was.next = now.Add(was.wait)
+	}
+	r[s] = was
+	return false
+}
+
 // takeBack shows of answers that used what was forgotten that they were taken back. What can't be reached now is tried
-// again the next time.
+// again the next time; what Discord refuses, later and later.
 func (b *Bot) takeBack(ctx context.Context) {
 	b.recent.expire()
 	b.takeOrphans(ctx)
 	for {
-		list, err := b.memory.Withdrawn(ctx, withdrawnAtOnce)
+		limit := withdrawnAtOnce + len(b.refusedChanges) // so that those don't keep others from their turn
+		list, err := b.memory.Withdrawn(ctx, limit)
 		if err != nil {
 			if ctx.Err() == nil {
 				b.log.Error().Err(err).Msg("couldn't find which answers are to be taken back")
@@ -31,14 +62,15 @@ func (b *Bot) takeBack(ctx context.Context) {
 		}
 		var done []memory.Event
 		for _, w := range list {
-			if b.lives.isWriting(w.Channel, w.Message) {
-				continue // it will be another
+			at := spot{w.Channel, w.Message}
+			if b.lives.isWriting(w.Channel, w.Message) || !b.refusedChanges.isDue(at, b.now()) {
+				continue // it will be another, or it's too early
 			}
 			err := b.withdraw(ctx, w)
 			switch {
 			case ctx.Err() != nil:
 				return
-			case err == nil || errors.Is(err, errGone):
+			case b.refusedChanges.note(at, b.now(), err):
 				done = append(done, memory.Marked{Channel: w.Channel, Message: w.Message})
 			default:
 				b.log.Warn().Err(err).Int64("answer", int64(w.Message)).Msg("couldn't take an answer back yet")
@@ -50,7 +82,7 @@ func (b *Bot) takeBack(ctx context.Context) {
 				return
 			}
 		}
-		if len(list) < withdrawnAtOnce || len(done) == 0 {
+		if len(list) < limit || len(done) == 0 {
 			return
 		}
 	}
@@ -64,7 +96,12 @@ const codeArchived = 50083
 func (b *Bot) takeOrphans(ctx context.Context) {
 	var left []spot
 	for _, s := range b.lives.takeOrphans() {
-		if err := b.withdraw(ctx, memory.Withdrawn{Channel: s.channel, Message: s.id}); err != nil && !errors.Is(err, errGone) && ctx.Err() == nil {
+		if !b.refusedChanges.isDue(s, b.now()) {
+			left = append(left, s)
+			continue
+		}
+		err := b.withdraw(ctx, memory.Withdrawn{Channel: s.channel, Message: s.id})
+		if !b.refusedChanges.note(s, b.now(), err) && ctx.Err() == nil {
 			b.log.Warn().Err(err).Int64("answer", int64(s.id)).Msg("couldn't take an answer back yet")
 			left = append(left, s)
 		}
