@@ -23,7 +23,7 @@ func TestLinkSources(t *testing.T) {
 		{"`a[1]` b[1]", "`a[1]` b[\\[1\\]](<https://discord.com/channels/7/8/9>)"},
 		{"``a`[1]`` b[1]", "``a`[1]`` b[\\[1\\]](<https://discord.com/channels/7/8/9>)"},
 		{"```\na[1]\n```[1]", "```\na[1]\n```[\\[1\\]](<https://discord.com/channels/7/8/9>)"},
-		{"[1](https://elsewhere)", "[1](https://elsewhere)"},
+		{"[1](https://elsewhere)", "1 (<https://elsewhere>)"},
 		{"one `odd\n\nnext [1]", "one `odd\n\nnext [\\[1\\]](<https://discord.com/channels/7/8/9>)"},
 	} {
 		got := split(tt.text, messageLimit, linksTo(sources))

@@ -34,18 +34,27 @@ func harmless(kind token, shown string) string {
 	return shown
 }
 
-// unmasked is a link with a text. Where the text looks like another address than the link's, both are shown: somebody
-// may have talked the model into it.
+// unmasked is a link with a text, beside which its host is shown. Where the text looks like another address than the link's, or
+// like the number of a source, text and address are shown as they are: somebody may have talked the model into it.
 func unmasked(link string) string {
 	text, address, _ := strings.Cut(link[1:len(link)-1], "](")
 	address = strings.Trim(address, "<>")
-	if misleads(text, address) {
+	to, err := url.Parse(address)
+	if err != nil || numbers(text) || misleads(text, address) {
 		return text + " (<" + address + ">)"
 	}
 	if invite.MatchString(address) {
-		return "[" + text + "](<" + address + ">)"
+		link = "[" + text + "](<" + address + ">)"
+	}
+	if host := bare(to.Host); !strings.Contains(strings.ToLower(text), host) {
+		link += " (" + host + ")"
 	}
 	return link
+}
+
+// numbers reports whether text is a number and nothing that is read, as the link to a source has it.
+func numbers(text string) bool {
+	return strings.ContainsFunc(text, unicode.IsNumber) && !strings.ContainsFunc(text, unicode.IsLetter)
 }
 
 // address is what people read as one: a name with a dot in it, whatever letters it is written in.

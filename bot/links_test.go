@@ -18,12 +18,15 @@ func shows(t *testing.T, text string) string {
 func TestLinksGoWhereTheySay(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{
-		{"[docs](https://go.dev/doc)", ""},
-		{"[docs](<https://go.dev/doc>)", ""},
+		{"[docs](https://go.dev/doc)", "[docs](https://go.dev/doc) (go.dev)"},
+		{"[docs](<https://go.dev/doc>)", "[docs](<https://go.dev/doc>) (go.dev)"},
+		{"[1](https://evil.com/1)", "1 (<https://evil.com/1>)"},
+		{"[ ① ](https://evil.com/1)", " ①  (<https://evil.com/1>)"},
+		{"[chapter 1](https://go.dev/doc)", "[chapter 1](https://go.dev/doc) (go.dev)"},
 		{"[go.dev](https://go.dev/doc)", ""},
 		{"[go.dev](https://www.go.dev)", ""},
 		{"[https://go.dev/a/b.html](https://go.dev/a/b.html)", ""},
-		{"[the docs of go.dev](https://pkg.go.dev)", ""},
+		{"[the docs of go.dev](https://pkg.go.dev)", "[the docs of go.dev](https://pkg.go.dev) (pkg.go.dev)"},
 		{"[google.com](https://evil.com/google.com)", "google.com (<https://evil.com/google.com>)"},
 		{"[google.com](https://google.com.evil.com)", "google.com (<https://google.com.evil.com>)"},
 		{"[https://google.com](https://google.com@evil.com/)", "https://google.com (<https://google.com@evil.com/>)"},
@@ -66,7 +69,7 @@ func TestInvitationsAreAddresses(t *testing.T) {
 		{"discordapp.com/invite/a-b", "<https://discordapp.com/invite/a-b>"},
 		{"discord.gift/abc", "<https://discord.gift/abc>"},
 		{"<https://discord.gg/abc>", "<https://discord.gg/abc>"},
-		{"[join](https://discord.gg/abc)", "[join](<https://discord.gg/abc>)"},
+		{"[join](https://discord.gg/abc)", "[join](<https://discord.gg/abc>) (discord.gg)"},
 		{"`discord.gg/abc`", "`discord.gg/abc`"},
 		{"**discord.gg/abc**", "**<https://discord.gg/abc>**"},
 		{"https://discord.com/channels/1/2", "https://discord.com/channels/1/2"},

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync/atomic"
+	"sync"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -44,15 +44,19 @@ func exportSubcommand() option {
 }
 
 func (c *commands) addExport() {
-	var one atomic.Int64 // whose is under way: one at a time, since all of it is in memory
+	var underWay sync.Map // whose is, by guild: one at a time in each, since all of it is in memory
 	c.tools["memory export"] = tool{do: func(ctx context.Context, x *exchange) (sheet, error) {
-		if who := int64(x.who()); !one.CompareAndSwap(0, who) {
-			if one.Load() == who {
-				return sheet{}, refusal(x.text(exportUnderWay))
-			}
+		place := any(x.guild())
+		if x.guild() == memory.DirectGuild {
+			place = x.who()
+		}
+		switch who, busy := underWay.LoadOrStore(place, x.who()); {
+		case busy && who == x.who():
+			return sheet{}, refusal(x.text(exportUnderWay))
+		case busy:
 			return sheet{}, refusal(x.text(exportOthers))
 		}
-		defer one.Store(0)
+		defer underWay.Delete(place)
 		return c.export(ctx, x)
 	}}
 }

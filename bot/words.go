@@ -25,9 +25,7 @@ func (b *Bot) words(l locale, d *delivery, a *ask, got outcome) (text, tail stri
 	tail = lines(footer(l, got.answer.Sources, b.now()), b.leftOver(l, a, got))
 	switch {
 	case errors.Is(got.err, errHalted):
-		if tail = l.text(stoppedLine); strings.TrimSpace(text) == "" {
-			text, tail = tail, ""
-		}
+		tail = l.text(stoppedLine)
 	case got.err != nil:
 		why := b.sentence(l, a, got.err)
 		tail = l.text(interrupted, why)

@@ -9,7 +9,15 @@ import (
 var thoughtTags = []struct{ open, shut string }{
 	{"<think>", "</think>"},
 	{"<thinking>", "</thinking>"},
+	{"<|channel|>analysis<|message|>", "<|end|>"}, // the channels of gpt-oss, where a server lets them through
+	{"<|channel|>commentary<|message|>", "<|end|>"},
 }
+
+// channelMarks stand round what such a model says to members.
+var channelMarks = []string{"<|start|>assistant", "<|channel|>final<|message|>", "<|return|>", "<|end|>"}
+
+// longestMark is how much text it takes at most to tell whether a tag or a mark begins.
+const longestMark = len("<|channel|>commentary<|message|>")
 
 // filter leaves thoughts out of a text that comes in pieces. What it lets through depends on the text alone, not
 // on where it is cut,
@@ -78,7 +86,15 @@ func (f *filter) skip(text string) string {
 // tag deals with text's first character, which may begin a tag, and returns what follows; undecided if it takes
 // more text to tell.
 func (f *filter) tag(out *strings.Builder, text string) (rest string, undecided bool) {
-	lower := lowerASCII(text[:min(len(text), 16)])
+	lower := lowerASCII(text[:min(len(text), longestMark)])
+	for _, mark := range channelMarks {
+		switch {
+		case strings.HasPrefix(lower, mark):
+			return text[len(mark):], false
+		case strings.HasPrefix(mark, lower):
+			return text, true
+		}
+	}
 	for _, t := range thoughtTags {
 		switch {
 		case strings.HasPrefix(lower, t.open):
