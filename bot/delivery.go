@@ -115,7 +115,8 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 			continue
 		case <-d.fresh:
 		}
-		more, err := d.step(ctx, layout(preview(d.latest()), "", nil), nil, false)
+		contents := layout(preview(shownAtMost(d.latest())), "", nil)
+		more, err := d.step(ctx, contents[:min(len(contents), mostMessages)], nil, false)
 		if errors.Is(err, errGone) {
 			return err
 		}

@@ -2,7 +2,9 @@ package bot
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"hark/internal/answer"
 	"hark/memory"
@@ -36,15 +38,49 @@ func (b *Bot) words(l locale, d *delivery, a *ask, got outcome) (text, tail stri
 	return memory.Clean(text), tail, nil
 }
 
-// lay lays an answer out as messages, with its long code as files if asked to. It never panics either.
+// mostMessages is how many messages an answer takes at most: a model that doesn't know when to stop mustn't fill a channel.
+const mostMessages = 5
+
+// lay lays an answer out as messages, with its long code as files if asked to, and with a file of all of it if that takes too
+// many messages. It never panics either.
 func lay(l locale, text, tail string, sources []answer.Source, asFiles bool) (contents []string, files []upload, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = errors.New(panicked("lay out an answer", r))
 		}
 	}()
-	if asFiles {
+	link, head := linksTo(sources), shownAtMost(text)
+	if asFiles && head == text {
 		text, files = pullCode(l, text, mostData)
+		head = text
 	}
-	return layout(text, tail, linksTo(sources)), files, nil
+	if contents = layout(head, tail, link); len(contents) <= mostMessages && head == text {
+		return contents, files, nil
+	}
+	var begin strings.Builder
+	for i, p := range split(memory.Clean(head), messageLimit, link) {
+		if i == mostMessages-1 {
+			break
+		}
+		begin.WriteString(p.body)
+	}
+	rest := "…"
+	if asFiles && len(files) < mostFiles {
+		f := upload{name: "answer.md", data: []byte(text)}
+		files, rest = append(files, f), fmt.Sprintf("…\n📎 `%s` (%s)", f.name, countedLines(l, 1+strings.Count(text, "\n")))
+	}
+	return layout(strings.TrimRight(begin.String(), " \n")+rest, tail, link), files, nil
+}
+
+// shownAtMost is as much of text as may matter for mostMessages, so that an endless one isn't laid out whole again and again.
+func shownAtMost(text string) string {
+	const most = 4 * mostMessages * messageLimit // bytes: a unit takes at most three, and white space may be dropped
+	if len(text) <= most {
+		return text
+	}
+	end := most
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
 }
