@@ -210,7 +210,7 @@ func (f *filler) report(what string, left int) {
 func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
 	events, n, done, err := f.read(ctx, g)
 	if err == nil {
-		f.count(g, g.Fetched+n) // before the log tells that nothing is left
+		f.count(g, g.Fetched+n) // before the log tells that nothing is left; tried again, it is the same number
 		err = f.bot.commit(ctx, events)
 	}
 	if err != nil {
