@@ -32,6 +32,7 @@ func TestNothingIsKnownOfAGuildUntilTheConnectionTells(t *testing.T) {
 		{"it removes Hark", []item{ready, rawItem("GUILD_DELETE", `{"id":"1"}`)}, []memory.GuildID{1, 3}},
 		{"it can't be read, so that nothing may be", []item{ready, rawItem("GUILD_CREATE", `{"id":"1","roles":7}`)}, []memory.GuildID{1, 3}},
 		{"another connection", []item{ready, create, ready}, []memory.GuildID{3}},
+		{"another connection, after one that told what can't be read", []item{ready, rawItem("GUILD_CREATE", `{"id":"1","roles":7}`), ready}, []memory.GuildID{3}},
 		{"another connection that tells as well", []item{ready, create, ready, create}, []memory.GuildID{1, 3}},
 		{"a connection of which nothing can be read, but of one guild", []item{rawItem("READY", `{"guilds":7}`), create}, []memory.GuildID{1}},
 		{"the same, and it has trouble", []item{rawItem("READY", `{"guilds":7}`), create, rawItem("GUILD_DELETE", `{"id":"1","unavailable":true}`)}, nil},

@@ -1,12 +1,10 @@
 package bot
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
 
-	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -123,24 +121,6 @@ func TestDeletedQuestionsWhoseAnswerIsGone(t *testing.T) {
 	s.answered(t, s.channel, "Saturday")
 	if n := len(s.traces(t, 1)); n != 1 {
 		t.Errorf("%d traces", n)
-	}
-}
-
-// What was sent may have arrived although it seemed to fail: with the buttons of then.
-func TestButtonsOfAnAttemptThatSeemedToFail(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.discord.Inject("POST /channels/*/messages", 1, discordtest.DoneButBadGateway())
-	s.oracle.answer = func(_ context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
-		stream("Friday")
-		s.discord.WaitFor("the message", func() bool { return len(s.discord.Sent(s.channel)) == 1 })
-		return answer.Answer{Text: "Friday", Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}}, nil
-	}
-	s.ask("when?")
-	s.over(t, 1)
-	m := s.discord.Sent(s.channel)[0]
-	if got := s.buttonsBelow(m.Message); len(s.discord.Sent(s.channel)) != 1 || got != "again, delete" {
-		t.Errorf("%d messages, with %q", len(s.discord.Sent(s.channel)), got)
 	}
 }
 

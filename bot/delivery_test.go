@@ -220,6 +220,28 @@ func TestDeliveryCorrectsWhatAnEarlierAttemptSent(t *testing.T) {
 	})
 }
 
+// What seemed to fail may have arrived, with the buttons of then.
+func TestDeliveryCorrectsTheButtonsOfAnEarlierAttempt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		failed := false
+		w := &wall{fail: func(what string) error {
+			if !failed && strings.HasPrefix(what, "create") {
+				failed = true
+				return errors.New("no luck")
+			}
+			return nil
+		}}
+		deliver(t, w, func(d *delivery) {
+			d.buttons = func(done bool, _ []memory.MessageID) []component {
+				return []component{row(button(styleGrey, fmt.Sprint(done), "x"))}
+			}
+			d.stream("text")
+		}, "text")
+		wantRequests(t, w, "0.0 typing", "0.0 create text", "0.0 create text", "0.0 edit 1 text")
+	})
+}
+
 func TestDeliverySendsFilesAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, bare := range []bool{false, true} {

@@ -290,10 +290,9 @@ func (d *desk) wait(ctx context.Context) {
 
 // idle reports whether nothing waits or is being done.
 func (d *desk) idle() bool {
-	waiting, _ := d.counts()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return waiting == 0 && d.active == 0
+	return len(d.turns) == 0 && d.active == 0
 }
 
 // counts is how many questions wait, and how many are being answered.

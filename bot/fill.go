@@ -213,7 +213,7 @@ func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
 	f.asked = nil
 	events, n, done, err := f.read(ctx, g)
 	if err == nil {
-		f.count(g, g.Fetched+n) // before the log tells that nothing is left
+		f.count(g, g.Fetched+n) // before the log tells that nothing is left; tried again, it is the same number
 		err = f.commit(ctx, events)
 	}
 	if err != nil {

@@ -263,7 +263,7 @@ func TestTallyIsBounded(t *testing.T) {
 	}
 }
 
-func TestBuildConcurrently(t *testing.T) {
+func TestConcurrentBuilds(t *testing.T) {
 	t.Parallel()
 	b := newBuilder(t, Options{MaxTokens: 1500, Citations: true})
 	in := big(holdsCounter)

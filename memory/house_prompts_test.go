@@ -10,7 +10,6 @@ import (
 )
 
 func (f *fakeHouse) ForgetPrompts(_ context.Context, before time.Time) (int, error) {
-	handOver()
 	if f.promptErr != nil {
 		return 0, f.promptErr
 	}
@@ -20,7 +19,6 @@ func (f *fakeHouse) ForgetPrompts(_ context.Context, before time.Time) (int, err
 }
 
 func (f *fakeHouse) ForgetSpending(_ context.Context, before time.Time) (int, error) {
-	handOver()
 	if f.spendingErr != nil {
 		return 0, f.spendingErr
 	}
@@ -56,7 +54,6 @@ func TestHouseForgetsWhatWasSpentLongAgo(t *testing.T) {
 }
 
 func (f *fakeHouse) ForgetRecords(_ context.Context, l RecordLimits) (int, error) {
-	handOver()
 	f.limits = append(f.limits, l)
 	return 0, f.recordErr
 }

@@ -7,7 +7,6 @@ import (
 	"hark/internal/golden"
 	"maps"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,18 +46,15 @@ func (f *fakeHouse) say(guild GuildID, age time.Duration) {
 }
 
 func (f *fakeHouse) Guilds(context.Context) ([]GuildID, error) {
-	handOver()
 	return slices.Sorted(maps.Keys(f.guilds)), f.listErr
 }
 
 func (f *fakeHouse) Guild(_ context.Context, id GuildID) (*Guild, error) {
-	handOver()
 	f.asked = 0
 	return f.guilds[id], f.guildErr
 }
 
 func (f *fakeHouse) Log(_ context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error) {
-	handOver()
 	var found []Message
 	for _, m := range f.messages[channel] {
 		if m.ID > after && m.ID <= until && len(found) < limit {
@@ -69,7 +65,6 @@ func (f *fakeHouse) Log(_ context.Context, channel ChannelID, after, until Messa
 }
 
 func (f *fakeHouse) Lore(_ context.Context, guild GuildID) ([]Lore, error) {
-	handOver()
 	err := f.loreErr
 	if f.asked++; f.asked > 1 {
 		err = errors.Join(err, f.loreLaterErr)
@@ -78,7 +73,6 @@ func (f *fakeHouse) Lore(_ context.Context, guild GuildID) ([]Lore, error) {
 }
 
 func (f *fakeHouse) Apply(_ context.Context, events ...Event) error {
-	handOver()
 	for _, e := range events {
 		gone := e.(LoreGone)
 		f.lore = slices.DeleteFunc(f.lore, func(l Lore) bool { return l.Guild == gone.Guild && l.ID == gone.ID })
@@ -87,7 +81,6 @@ func (f *fakeHouse) Apply(_ context.Context, events ...Event) error {
 }
 
 func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total int)) (Receipt, error) {
-	handOver()
 	if f.forgetErr != nil {
 		return Receipt{}, f.forgetErr
 	}
@@ -112,12 +105,10 @@ func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total i
 }
 
 func (f *fakeHouse) Unfinished(context.Context) ([]Forgetting, error) {
-	handOver()
 	return slices.Clone(f.unfinished), f.unfinishedErr
 }
 
 func (f *fakeHouse) CarryOut(_ context.Context, id int64, _ func(done, total int)) (Receipt, error) {
-	handOver()
 	if f.carryErr != nil && id%2 == 0 {
 		return Receipt{}, f.carryErr
 	}
@@ -160,17 +151,8 @@ func keepAll(t *testing.T, h House) *kept {
 	return k
 }
 
-// hand hands what a test changed over to the house, whose timers tell the race detector nothing.
-var hand sync.Mutex
-
-func handOver() {
-	hand.Lock()
-	defer hand.Unlock()
-}
-
 // pass lets time pass.
 func pass(d time.Duration) {
-	handOver()
 	time.Sleep(d)
 	synctest.Wait()
 }

@@ -148,7 +148,6 @@ func TestHouseKeepsWhatAdminsSet(t *testing.T) {
 					g.Channels[i].Settings = keeping(value)
 				}
 			}
-			handOver()
 			f.guilds[2] = &g
 		}
 		change(20, "5d")
@@ -198,7 +197,6 @@ func TestHouseForgetsLoreOfTheWholeGuild(t *testing.T) {
 		if got := left(); !slices.Equal(got, []int64{2, 3, 4, 5}) || len(k.done) != 1 || k.done[0].Lore != 1 || len(k.failed) > 0 {
 			t.Fatalf("left %v, done %+v, failed %v", got, k.done, k.failed)
 		}
-		handOver()
 		f.lore[0].At, f.applyErr = old, errors.New("full")
 		pass(aDay)
 		if len(k.failed) == 0 || !errors.Is(k.failed[0].error, f.applyErr) {

@@ -27,7 +27,7 @@ func (l *slowLog) Around(context.Context, memory.ChannelID, []memory.MessageID, 
 }
 
 // All searches together read no more channels at a time than one, and who gives up waits no longer.
-func TestSearchesShareWhatIsReadAtOnce(t *testing.T) {
+func TestConcurrentSearchesShareWhatIsRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		log := &slowLog{release: make(chan struct{})}

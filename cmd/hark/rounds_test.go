@@ -20,16 +20,6 @@ func calls(all ...[2]string) llmtest.Reply {
 	return r
 }
 
-// told are the outcomes of tools in a request, in order.
-func told(r llmtest.Request) (outcomes []string) {
-	for _, m := range r.Messages {
-		if m.Role == "tool" {
-			outcomes = append(outcomes, m.Content)
-		}
-	}
-	return outcomes
-}
-
 // question asks Hark something, without waiting for the answer.
 func (w *world) question(channel discordtest.Channel, who discordtest.User, text string) discordtest.Message {
 	w.Helper()

@@ -182,7 +182,7 @@ func (w *world) waitLog(pattern string) string {
 	return found
 }
 
-// get asks the web server until it answers as it should.
+// get asks the web server, which must answer with a status and a text.
 func (w *world) get(address, path string, status int, text string) {
 	w.Helper()
 	response, err := http.Get("http://" + address + path)

@@ -58,10 +58,10 @@ func (k *keeper) Chat(ctx context.Context, q chat.Request, delta func(string)) (
 	return chat.Reply{Text: strings.Join(kept, "\n")}, nil
 }
 
-// condensing is a world whose sessions are condensed by model.
 // condensedTitle stands over what a session was condensed to.
 var condensedTitle = builder.DefaultLabels().Condensed
 
+// condensing is a world whose sessions are condensed by model.
 func condensing(t testing.TB, model Model) *world {
 	t.Helper()
 	w := newWorld(t, model)

@@ -91,7 +91,7 @@ func TestBreaker(t *testing.T) {
 }
 
 // After a rest one call tries, and others don't wait for it.
-func TestBreakerTriesOnce(t *testing.T) {
+func TestConcurrentCallersTryOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, b *Breaker) {
 		fails(t, b, tolerated)
 		time.Sleep(firstRest)
@@ -131,7 +131,7 @@ func TestBreakerAndThoseWhoGiveUp(t *testing.T) {
 }
 
 // Calls that fail together are one failure as to how long the rest is.
-func TestBreakerOfMany(t *testing.T) {
+func TestConcurrentCallersOfABreaker(t *testing.T) {
 	bubble(t, func(t *testing.T, b *Breaker) {
 		done := make(chan error)
 		for range 20 {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestCounts(t *testing.T) {
+func TestConcurrentCounts(t *testing.T) {
 	t.Parallel()
 	var c Counts[string]
 	if len(c.All()) != 0 {

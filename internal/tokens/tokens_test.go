@@ -70,7 +70,7 @@ func TestCountSkipsNothing(t *testing.T) {
 	}
 }
 
-func TestCountAtOnce(t *testing.T) {
+func TestConcurrentCounts(t *testing.T) {
 	t.Parallel()
 	c := tokens.New()
 	var all sync.WaitGroup

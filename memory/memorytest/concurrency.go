@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -25,7 +26,7 @@ const (
 func wholeBatches(t *trial) {
 	var writers, readers sync.WaitGroup
 	done := make(chan struct{})
-	problems := make(chan string, batchWriters+2)
+	problems := make(chan string, batchWriters+3)
 	for w := range batchWriters {
 		writers.Go(func() {
 			for b := range batchCount {
@@ -36,6 +37,23 @@ func wholeBatches(t *trial) {
 			}
 		})
 	}
+	readers.Go(func() { // as an indexer does
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			err := (&memory.Indexer{Queue: t.store, Embedder: Embedder{}}).Drain(t.ctx, nil)
+			if err == nil {
+				_, err = t.store.Nearest(t.ctx, in(general), Embedder{}.Space(), embed("batch"), 5)
+			}
+			if err != nil && !errors.Is(err, memory.ErrNoVectors) {
+				problems <- fmt.Sprintf("embed and look: %v", err)
+				return
+			}
+		}
+	})
 	for r := range 2 {
 		readers.Go(func() {
 			for i := r; ; i++ {

@@ -276,6 +276,19 @@ var forgetPromises = []promise{
 		t.same("a fact told again", t.facts(ada), []memory.Fact(nil))
 		t.same("a fact told again of another", t.facts(ben), []memory.Fact{{ID: int64(ben), Text: "sails", By: ben}})
 	}},
+	{"a forgetting of less, later, lets nothing of an earlier one back", func(t *trial) {
+		t.apply(memory.GuildSeen{Guild: town()})
+		at := func(n int) time.Time { return id(n).Time() }
+		for _, f := range []memory.Forgetting{
+			{Before: at(60), At: at(90)}, {Before: at(10), At: at(91)}, {Before: at(11), At: at(92)},
+		} {
+			f.Guild, f.Channel, f.Why = guild, general, memory.WhyPurge
+			t.forget(f)
+		}
+		gone, stays := said(general, id(50), ada, "gone"), said(general, id(70), ada, "stays")
+		t.post(gone, stays)
+		t.same("the log", t.log(general), []memory.Message{stays})
+	}},
 	{"nothing that was said before comes into a channel or guild that was forgotten", func(t *trial) {
 		t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later})
 		t.forget(memory.Forgetting{Guild: village, Before: later, Why: memory.WhyAge, At: later})

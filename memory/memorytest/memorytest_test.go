@@ -127,6 +127,9 @@ func (s slow) Forget(ctx context.Context, f memory.Forgetting, progress func(don
 	return s.naive.Forget(ctx, f, progress)
 }
 
+// acrossReopening is the promise that Reopen checks.
+const acrossReopening = "what was applied is there after closing and opening"
+
 // Each of these bugs is caught by the promise that it breaks.
 func TestTheSuiteCatches(t *testing.T) {
 	t.Parallel()
@@ -159,16 +162,16 @@ func TestTheSuiteCatches(t *testing.T) {
 		}}
 	}
 	for promise, open := range map[string]func(*naive) memory.Store{
-		"a deleted message is found by nothing":               returning,
-		"a delete that overtakes its message wins":            oblivious,
-		"full text finds the messages in scope":               func(s *naive) memory.Store { return leaking{s} },
-		"a batch is applied wholly or not at all":             func(s *naive) memory.Store { return piecemeal{s} },
-		"what is forgotten doesn't come back":                 func(s *naive) memory.Store { return recalling{s} },
-		"a summary goes with any of its sources":              func(s *naive) memory.Store { return deriving{s} },
-		"a vector of a segment that has changed meanwhile":    func(s *naive) memory.Store { return stale{s} },
-		"a forgetting that was broken off hides everything":   func(s *naive) memory.Store { return slow{s} },
-		"nothing is kept of somebody who has opted out":       nosy,
-		"what was applied is there after closing and opening": func(s *naive) memory.Store { return losing{s} },
+		"a deleted message is found by nothing":             returning,
+		"a delete that overtakes its message wins":          oblivious,
+		"full text finds the messages in scope":             func(s *naive) memory.Store { return leaking{s} },
+		"a batch is applied wholly or not at all":           func(s *naive) memory.Store { return piecemeal{s} },
+		"what is forgotten doesn't come back":               func(s *naive) memory.Store { return recalling{s} },
+		"a summary goes with any of its sources":            func(s *naive) memory.Store { return deriving{s} },
+		"a vector of a segment that has changed meanwhile":  func(s *naive) memory.Store { return stale{s} },
+		"a forgetting that was broken off hides everything": func(s *naive) memory.Store { return slow{s} },
+		"nothing is kept of somebody who has opted out":     nosy,
+		acrossReopening: func(s *naive) memory.Store { return losing{s} },
 	} {
 		t.Run(promise, func(t *testing.T) {
 			t.Parallel()
@@ -180,6 +183,9 @@ func TestTheSuiteCatches(t *testing.T) {
 						p.check(first)
 						return
 					}
+				}
+				if promise != acrossReopening {
+					t.Errorf("there is no promise %q", promise)
 				}
 				reopened(first, func() *trial {
 					return &trial{fataler: f, ctx: t.Context(), store: open(newNaive(s.naiveState))}

@@ -228,7 +228,9 @@ var unsound = map[string]string{
 	"a prompt has a source that isn't in the log": `SELECT p.answer FROM prompt p JOIN trace_source s ON s.answer_channel = p.channel AND s.answer = p.answer
 		LEFT JOIN channel c ON c.id = s.channel LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE m.id IS NULL`,
 	"a record is of a question or an answer that was deleted": "SELECT no FROM record r JOIN tombstone d ON d.channel = r.channel AND d.id IN (r.question, r.answer)",
-	"a deleted message is there":                              "SELECT m.id FROM said m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
+	"something is kept beside a message that was forgotten with its channel": `SELECT n.id FROM (SELECT channel, id FROM star UNION ALL SELECT channel, id FROM called
+		UNION ALL SELECT channel, id FROM rewritten UNION ALL SELECT channel, id FROM early_edit) n JOIN forgetting f ON f.user = 0 AND f.channel = n.channel AND n.id < f.before`,
+	"a deleted message is there": "SELECT m.id FROM said m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
 }
 
 // checkSound checks what must hold of every file.

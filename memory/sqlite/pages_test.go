@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"hark/internal/wait"
 	"hark/memory"
 )
 
@@ -248,7 +249,7 @@ func TestALogThatCannotBeEmptied(t *testing.T) {
 		t.Error(err)
 	}
 	<-s.writer.turn
-	s.writer.patience = time.Minute
+	s.writer.patience = wait.Limit
 	if err := s.EmptyLog(&endsAfter{Context: bg, asked: 1}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

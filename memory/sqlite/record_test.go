@@ -164,7 +164,7 @@ func TestRecordsAreBoundedByWhatTheyCost(t *testing.T) {
 }
 
 // What is broken off has gone as far as it came, and goes on where it was.
-func TestForgettingRecordsBrokenOff(t *testing.T) {
+func TestConcurrentForgettingOfRecordsBrokenOff(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	for n := range 3 * forgetStep {

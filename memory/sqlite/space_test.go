@@ -141,6 +141,24 @@ func aside(t *testing.T, n int) (string, *Store) {
 	return dir, s
 }
 
+// What is left of a segment that was torn while another space is filled gets a vector there, too.
+func TestForgettingWhileAnotherSpaceIsFilled(t *testing.T) {
+	t.Parallel()
+	dir, s := aside(t, 10)
+	apply(t, s, posted(general, 1, "pears, right after"))
+	embedAll(t, s, 1)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openIn(t, dir, newSpace)
+	embedSome(t, s, 9, 4)
+	forgetting(memory.Forgetting{Guild: guild, Channel: general, Before: id(1).Time(), Why: memory.WhyPurge})(t, s)
+	checkSound(t, s)
+	embedAll(t, s, 9)
+	wantSpace(t, s, newSpace, oldSpace)
+	checkSound(t, s)
+}
+
 // The space in use stays while another is filled beside it, and until the last of its segments is embedded, through
 // new messages, edits and deletions; then it is replaced at once, and its vectors are gone from the file.
 func TestAnotherSpaceIsFilledBeside(t *testing.T) {
