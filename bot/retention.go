@@ -91,7 +91,7 @@ func (l locale) retentionValue(text string) (string, error) {
 	}
 	keep, err := memory.ParseRetention(text)
 	if err != nil {
-		return "", refusal(l.text("I can't read “%s” as how long to remember. Please write days, such as 90d, hours, such as 12h, `forever`, or `default`, which takes back what was decided.", plain(text, 50)))
+		return "", refusal(l.text("I can't read “%s” as how long to remember. Please write days, such as 90d, `forever`, or `default`, which takes back what was decided.", plain(text, 50)))
 	}
 	return memory.FormatRetention(keep), nil
 }

@@ -2,19 +2,20 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"hark/internal/discordtest"
 )
 
 func TestWhatIsTooOldIsForgotten(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t, discordtest.WithTime(time.Now().Add(-2*24*time.Hour)))
 	w.start()
 	w.discord.Say(w.general.ID, w.jane.ID, "canary-old sings no more")
-	w.later()
+	w.discord.Advance(47 * time.Hour)
 	w.discord.Say(w.general.ID, w.jane.ID, "canary-young sings")
 	w.settled()
-	w.env["HARK_MEMORY_RETENTION"] = "1h"
+	w.env["HARK_MEMORY_RETENTION"] = "1d"
 	w.restart()
 	w.waitLog(`"why":"age","messages":(1),`)
 	w.settled() // nor is it fetched again
