@@ -21,6 +21,7 @@ func (c *commands) addKeeping() {
 	c.tools["hark backfill"] = tool{refuse: managesNot, do: c.backfill, endless: true}
 	c.tools["component "+stopsBackfill] = tool{refuse: managesNot, updates: true, do: c.stopBackfill}
 	c.tools["component "+keepsFor] = tool{refuse: managesNot, updates: true, do: c.keep}
+	c.tools["component "+expires] = tool{refuse: managesNot, updates: true, do: c.agreeToExpiring}
 	c.tools["component "+asksPurge] = tool{refuse: managesNot, do: c.askPurge}
 	c.tools["component "+purges] = tool{refuse: managesNot, updates: true, endless: true, do: c.purge}
 }
