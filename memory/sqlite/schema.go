@@ -151,6 +151,8 @@ CREATE TABLE trace_source (
 ) WITHOUT ROWID;
 CREATE INDEX trace_source_answer ON trace_source (answer_channel, answer);
 CREATE INDEX trace_answer ON trace (answer);
+CREATE INDEX trace_asker ON trace (body ->> '$.asker'); -- queries name it by the same expression
+CREATE INDEX trace_parts ON trace (channel, answer) WHERE body ->> '$.parts' IS NOT NULL;
 
 CREATE TABLE opted (
   guild INTEGER NOT NULL,
