@@ -139,11 +139,11 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) e
 	whole := millis(m.Edited)
 	var edited int64
 	var content string
-	t.changed.text = true
 	early, err := found(t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content", m.Channel, m.ID).Scan(&edited, &content))
 	if err != nil {
 		return err
 	}
+	t.changed.text = t.changed.text || early
 	if early && newer(edited, content, whole, m.Content) {
 		m.Content, m.Edited = content, fromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
