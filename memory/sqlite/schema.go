@@ -122,7 +122,7 @@ CREATE TABLE segment (
   last    INTEGER NOT NULL,
   size    INTEGER NOT NULL,
   version INTEGER NOT NULL,
-  pending INTEGER NOT NULL,    -- 1 while its vector is missing or out of date
+  pending INTEGER NOT NULL,    -- 1 while its vector is missing or out of date; 2 if it has none, since nothing in it can be embedded
   next    INTEGER NOT NULL DEFAULT 0 -- the same of its vector in vector_next
 );
 CREATE INDEX segment_pending ON segment (id) WHERE pending = 1;
