@@ -37,12 +37,13 @@ func (a *admission) commit(ctx context.Context, events []memory.Event) error {
 	return nil
 }
 
-// stages cuts events so that what decides about something said is in a stage before it.
+// stages cuts events so that what decides about something said or deleted is in a stage before it.
 func stages(events []memory.Event) [][]memory.Event {
 	var cut [][]memory.Event
 	begin, decided := 0, false
 	for i, e := range events {
-		if _, _, said := spokenIn(e); said && decided {
+		_, _, said := spokenIn(e)
+		if _, gone := e.(memory.Deleted); (said || gone) && decided {
 			cut = append(cut, events[begin:i])
 			begin, decided = i, false
 		}
@@ -86,7 +87,10 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 			a.recent.leave(v.Guild)
 		}
 		guild, channel, said := spokenIn(e)
-		if !said {
+		deleted, gone := e.(memory.Deleted)
+		if gone {
+			guild, channel = deleted.Guild, deleted.Channel
+		} else if !said {
 			passed = append(passed, e)
 			continue
 		}
@@ -97,6 +101,11 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 				return nil, err
 			}
 			kept[channel] = remembered
+		}
+		if gone {
+			deleted.Unlogged = !remembered
+			passed = append(passed, deleted)
+			continue
 		}
 		if remembered {
 			a.recent.drop(channel)

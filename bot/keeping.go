@@ -21,6 +21,7 @@ func (c *commands) addKeeping() {
 	c.tools["hark backfill"] = tool{refuse: managesNot, do: c.backfill, endless: true}
 	c.tools["component "+stopsBackfill] = tool{refuse: managesNot, updates: true, do: c.stopBackfill}
 	c.tools["component "+keepsFor] = tool{refuse: managesNot, updates: true, do: c.keep}
+	c.tools["component "+expires] = tool{refuse: managesNot, updates: true, do: c.agreeToExpiring}
 	c.tools["component "+asksPurge] = tool{refuse: managesNot, do: c.askPurge}
 	c.tools["component "+purges] = tool{refuse: managesNot, updates: true, endless: true, do: c.purge}
 }
@@ -45,7 +46,7 @@ func keepingOptions() []option {
 				here, whole),
 		}},
 		sub("retention", "Shows or decides how long I remember what is said",
-			option{Type: optionText, Name: "keep", Description: "Days such as 90d, hours such as 12h, forever, or default", MaxLength: longestMoment}, here, whole),
+			option{Type: optionText, Name: "keep", Description: "Days such as 90d, forever, or default", MaxLength: longestMoment}, here, whole),
 		sub("backfill", "Fetches what was said in a channel before I listened there, or shows how far that is", here,
 			when("since", "Only from this day on, such as 2024-05-31, or not longer ago than this, such as 90d")),
 		{Type: optionGroup, Name: "purge", Description: "Has me forget for good", Options: []option{

@@ -13,6 +13,9 @@ import (
 // keepsFor is the button that decides a retention: with the channel and the value.
 const keepsFor = "keep"
 
+// expires is the button that has what waits because of its age be forgotten.
+const expires = "expire"
+
 // retentionDefault takes back what was set.
 const retentionDefault = "default"
 
@@ -60,12 +63,13 @@ func (c *commands) keep(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return c.setRetention(ctx, x, id, value)
+	return c.setRetention(ctx, x, id, value, memory.AgreeToExpiring(x.guild(), c.bot.now()))
 }
 
-func (c *commands) setRetention(ctx context.Context, x *exchange, id memory.ChannelID, value string) (sheet, error) {
+// setRetention decides a retention, together with more.
+func (c *commands) setRetention(ctx context.Context, x *exchange, id memory.ChannelID, value string, more ...memory.Event) (sheet, error) {
 	e := memory.SettingChosen{Guild: x.guild(), Channel: id, Key: memory.SettingRetention, Value: value, At: c.bot.now()}
-	if err := c.bot.memory.Apply(ctx, e); err != nil {
+	if err := c.bot.memory.Apply(ctx, append(more, e)...); err != nil {
 		return sheet{}, fmt.Errorf("keep the retention of channel %d: %w", id, err)
 	}
 	g, err := c.bot.admit.guild(ctx, x.guild())
@@ -73,6 +77,25 @@ func (c *commands) setRetention(ctx context.Context, x *exchange, id memory.Chan
 		return sheet{}, err
 	}
 	return paragraphs(x.text("Decided."), x.retentionTold(g, id, c.bot.cfg.Retention)), nil
+}
+
+// expiringLine says what waits to be forgotten, with the button that has it forgotten; empty if nothing does.
+func (x *exchange) expiringLine(g *memory.Guild) (string, []component) {
+	e, waits := g.Expiring()
+	if !waits {
+		return "", nil
+	}
+	line := x.text("%s of %s messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.",
+		x.locale.number(e.Goes), x.locale.number(e.Kept), e.Since.Add(memory.ExpiringFor).Unix())
+	return "⏳ " + line, []component{row(button(styleRed, x.text("Forget them now"), expires))}
+}
+
+// agreeToExpiring has what waits be forgotten.
+func (c *commands) agreeToExpiring(ctx context.Context, x *exchange) (sheet, error) {
+	if err := c.bot.memory.Apply(ctx, memory.AgreeToExpiring(x.guild(), c.bot.now())); err != nil {
+		return sheet{}, fmt.Errorf("agree to what expires in guild %d: %w", x.guild(), err)
+	}
+	return paragraphs(x.text("They are forgotten within a minute.")), nil
 }
 
 // keeperOf is the channel whose retention a channel has, as memory.Guild.Retention has it.
@@ -91,7 +114,7 @@ func (l locale) retentionValue(text string) (string, error) {
 	}
 	keep, err := memory.ParseRetention(text)
 	if err != nil {
-		return "", refusal(l.text("I can't read “%s” as how long to remember. Please write days, such as 90d, hours, such as 12h, `forever`, or `default`, which takes back what was decided.", plain(text, 50)))
+		return "", refusal(l.text("I can't read “%s” as how long to remember. Please write days, such as 90d, `forever`, or `default`, which takes back what was decided.", plain(text, 50)))
 	}
 	return memory.FormatRetention(keep), nil
 }

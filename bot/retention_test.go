@@ -35,7 +35,7 @@ func TestRetentionIsShownAndDecided(t *testing.T) {
 	s.log.waitSaid(t, "them: new")
 
 	s.says(t, s.use(t, s.ana, "hark retention"))
-	for _, bad := range []string{"soon", "0", "40000d", "1m"} {
+	for _, bad := range []string{"soon", "0", "40000d", "1m", "12h"} {
 		s.says(t, s.use(t, s.ana, "hark retention", opt("keep", bad)))
 	}
 	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "9d"), opt("channel", other.ID), opt("server", true)))
@@ -61,9 +61,9 @@ func TestRetentionIsShownAndDecided(t *testing.T) {
 		t.Errorf("set %s", got)
 	}
 	// The server's leaves out those that have their own.
-	ask = s.use(t, s.ana, "hark retention", opt("keep", "12h"), opt("server", true))
+	ask = s.use(t, s.ana, "hark retention", opt("keep", "1d"), opt("server", true))
 	s.says(t, ask)
-	s.turns(t, s.discord.Click(ask.Message, s.ana.ID, keepsFor+":0:12h"))
+	s.turns(t, s.discord.Click(ask.Message, s.ana.ID, keepsFor+":0:1d"))
 	s.says(t, s.use(t, s.ana, "hark retention", opt("server", true)))
 	s.says(t, s.use(t, s.ana, "hark retention", opt("channel", other.ID)))
 	// Taking a channel's back may shorten it too, and asks then.
@@ -105,5 +105,26 @@ func TestButtonsOfKeepingThatAreNone(t *testing.T) {
 		if f, ok := c.purged(x(id)); ok {
 			t.Errorf("%s: %+v", id, f)
 		}
+	}
+}
+
+// What waits because of its age is shown to admins, who can have it forgotten.
+func TestStatusTellsWhatWaitsToBeForgotten(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	guild := memory.GuildID(s.guild.ID)
+	waits := memory.SettingChosen{Guild: guild, Key: memory.SettingExpiring, Value: fmt.Sprintf("%d 20000 21000", s.discord.Now().UnixMilli()), At: s.discord.Now()}
+	if err := s.log.Apply(t.Context(), waits); err != nil {
+		t.Fatal(err)
+	}
+	shown := s.use(t, s.ana, "hark status")
+	s.says(t, shown)
+	s.says(t, s.discord.Click(shown.Message, s.bo.ID, expires).WaitMessage())
+	if e := s.lastSetting(); e != waits {
+		t.Errorf("somebody else had it forgotten: %+v", e)
+	}
+	s.turns(t, s.discord.Click(shown.Message, s.ana.ID, expires))
+	if e := s.lastSetting(); e.Value != memory.AgreeToExpiring(guild, e.At).Value || e.Key != memory.SettingExpiring {
+		t.Errorf("logged %+v", e)
 	}
 }

@@ -21,13 +21,19 @@ func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	lines = append(lines, kept...)
+	expiring, agree := x.expiringLine(g)
+	if expiring != "" {
+		lines = append(lines, expiring)
+	}
 	lines = append(lines, c.services(x, g)...)
 	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
 	}
 	lines = append(lines, c.spentLine(x, g, spent), c.pauseMark(x, g)+c.pauseLine(x.locale, g))
-	return paged(append(lines, x.text("-# Hark %s", cmp.Or(c.bot.cfg.Version, "?")))), nil
+	shown := paged(append(lines, x.text("-# Hark %s", cmp.Or(c.bot.cfg.Version, "?"))))
+	shown.Components = agree
+	return shown, nil
 }
 
 // connection says whether Discord is connected.

@@ -3,6 +3,7 @@ package bot
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -80,5 +81,25 @@ func TestDirectMessagesThatArentLogged(t *testing.T) {
 	}
 	if _, heard := find(s.log, func(h memory.Heard) bool { return h.Channel == memory.ChannelID(dm.ChannelID) }); !heard {
 		t.Error("what isn't logged wasn't heard either")
+	}
+}
+
+// Of what is deleted where nothing is remembered the log needs to keep nothing, also where that was decided just before.
+func TestDeletionsAreToldFromWhereNothingIsRemembered(t *testing.T) {
+	t.Parallel()
+	log := newNotebook()
+	a := newAdmission(log, memory.Policy{Ask: true}, newRecent(0, time.Now), func([]memory.Event) {})
+	gone := memory.Deleted{Guild: 5, Channel: 50, IDs: []memory.MessageID{7}}
+	if err := a.commit(t.Context(), []memory.Event{memory.GuildSeen{Guild: memory.Guild{ID: 5}}, gone, memory.Chose{Guild: 5, Choice: memory.Remember, At: time.Now()}, gone}); err != nil {
+		t.Fatal(err)
+	}
+	var unlogged []bool
+	for _, e := range log.events {
+		if d, is := e.(memory.Deleted); is {
+			unlogged = append(unlogged, d.Unlogged)
+		}
+	}
+	if !slices.Equal(unlogged, []bool{true, false}) {
+		t.Errorf("told as %v", unlogged)
 	}
 }

@@ -40,6 +40,9 @@ type (
 		Guild   GuildID
 		Channel ChannelID
 		IDs     []MessageID
+		// Unlogged says that the channel isn't remembered, so that no message of it is on its way: then of those of which
+		// nothing is known nothing is kept.
+		Unlogged bool
 	}
 
 	// Named keeps what a message is called outside Discord, as in the file it was imported from. A name

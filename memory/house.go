@@ -22,14 +22,17 @@ type House struct {
 	Records RecordRetention
 	// Done, if not nil, is told what was taken away.
 	Done func(Receipt)
+	// Waits, if not nil, is told of each guild in which so much is too old that it waits, at first and once a day. See Expiring.
+	Waits func(*Guild, Expiring)
 	// Progress, if not nil, is called after each look.
 	Progress func()
 	// Failed, if not nil, is told of each failure and of how long the next try waits.
 	Failed func(err error, wait time.Duration)
 
 	// seen is, by guild, what its admins had set of retentions when it was visited last; soon is how far apart visits are.
-	seen map[GuildID]string
-	soon time.Duration
+	seen   map[GuildID]string
+	soon   time.Duration
+	warned map[GuildID]time.Time // when Waits was last told
 }
 
 // RecordRetention is how long records of calls are kept, and how many of a channel: the newest. See RecordLimits.
@@ -51,6 +54,7 @@ type HouseStore interface {
 	Log(ctx context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error)
 	Lore(ctx context.Context, guild GuildID) ([]Lore, error)
 	Apply(ctx context.Context, events ...Event) error
+	Extent(ctx context.Context, f Forgetting) (Extent, error)
 	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (Receipt, error)
 	Unfinished(ctx context.Context) ([]Forgetting, error)
 	CarryOut(ctx context.Context, id int64, progress func(done, total int)) (Receipt, error)
@@ -175,17 +179,7 @@ func (h *House) visit(ctx context.Context, id GuildID, now time.Time, changed bo
 	if !g.Left.IsZero() && now.Sub(g.Left) >= LeftFor {
 		return h.done(h.Store.Forget(ctx, Forgetting{Guild: id, Why: WhyLeft, At: now}, nil))
 	}
-	for _, f := range g.Outdated(now, h.Retention) {
-		h.soon = min(h.soon, step(now.Sub(f.Before)))
-		some, err := h.hasBefore(ctx, g, f)
-		if err == nil && some {
-			err = h.done(h.Store.Forget(ctx, f, nil))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := h.forgetLore(ctx, g, now); err != nil {
+	if err := h.forgetOutdated(ctx, g, now); err != nil {
 		return err
 	}
 	if h.seen == nil {
@@ -193,6 +187,33 @@ func (h *House) visit(ctx context.Context, id GuildID, now time.Time, changed bo
 	}
 	h.seen[id] = set
 	return nil
+}
+
+// forgetOutdated forgets what is too old in g, unless it waits.
+func (h *House) forgetOutdated(ctx context.Context, g *Guild, now time.Time) error {
+	var outdated []Forgetting
+	for _, f := range g.Outdated(now, h.Retention) {
+		h.soon = min(h.soon, step(now.Sub(f.Before)))
+		some, err := h.hasBefore(ctx, g, f)
+		if err != nil {
+			return err
+		}
+		if some {
+			outdated = append(outdated, f)
+		}
+	}
+	if wait, err := h.waits(ctx, g, outdated, now); wait || err != nil {
+		return err
+	}
+	for _, f := range outdated {
+		if err := h.done(h.Store.Forget(ctx, f, nil)); err != nil {
+			return err
+		}
+	}
+	if err := h.forgetLore(ctx, g, now); err != nil || g.Settings[SettingExpiring] == "" {
+		return err
+	}
+	return h.Store.Apply(ctx, SettingChosen{Guild: g.ID, Key: SettingExpiring, At: now})
 }
 
 // forgetLore forgets the lore that was told for the whole guild before what the guild keeps: where a channel keeps what was
@@ -220,13 +241,16 @@ func (h *House) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
 	return h.done(Receipt{Forgetting: f, Lore: len(gone)}, h.Store.Apply(ctx, gone...))
 }
 
-// retentions are what admins have set of how long messages are remembered, in one text.
+// retentions are what admins have set of how long messages are remembered, and whether they agreed to what waits, in one text.
 func (g *Guild) retentions() string {
 	set := g.Settings[SettingRetention]
 	for i := range g.Channels {
 		if own := g.Channels[i].Settings[SettingRetention]; own != "" {
 			set += fmt.Sprintf(" %d:%s", g.Channels[i].ID, own)
 		}
+	}
+	if g.Settings[SettingExpiring] == expiringAgreed {
+		set += " " + expiringAgreed
 	}
 	return set
 }

@@ -27,7 +27,7 @@ type fakeHouse struct {
 
 	asked int // how often for lore since it was for a guild
 
-	promptErr, spendingErr, recordErr, applyErr, loreLaterErr              error
+	promptErr, spendingErr, recordErr, applyErr, loreLaterErr, extentErr   error
 	listErr, guildErr, logErr, loreErr, forgetErr, unfinishedErr, carryErr error
 }
 
@@ -74,10 +74,39 @@ func (f *fakeHouse) Lore(_ context.Context, guild GuildID) ([]Lore, error) {
 
 func (f *fakeHouse) Apply(_ context.Context, events ...Event) error {
 	for _, e := range events {
+		if set, is := e.(SettingChosen); is {
+			g := *f.guilds[set.Guild]
+			g.Settings = maps.Clone(g.Settings)
+			if g.Settings == nil {
+				g.Settings = map[Setting]string{}
+			}
+			g.Settings[set.Key] = set.Value
+			f.guilds[set.Guild] = &g
+			continue
+		}
 		gone := e.(LoreGone)
 		f.lore = slices.DeleteFunc(f.lore, func(l Lore) bool { return l.Guild == gone.Guild && l.ID == gone.ID })
 	}
 	return f.applyErr
+}
+
+func (f *fakeHouse) Extent(_ context.Context, g Forgetting) (e Extent, err error) {
+	handOver()
+	for c, all := range f.messages {
+		if !f.covers(g, c) {
+			continue
+		}
+		for _, m := range all {
+			if g.Before.IsZero() || m.Time().Before(g.Before) {
+				e.Messages++
+			}
+		}
+	}
+	return e, f.extentErr
+}
+
+func (f *fakeHouse) covers(g Forgetting, c ChannelID) bool {
+	return c/10 == ChannelID(g.Guild) && (g.Channel == 0 || c == g.Channel) || c == f.thread && g.Channel == ChannelID(g.Guild*10)
 }
 
 func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total int)) (Receipt, error) {
@@ -89,14 +118,11 @@ func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total i
 		delete(f.guilds, g.Guild)
 	}
 	r := Receipt{Forgetting: g}
-	covers := func(c ChannelID) bool {
-		return c/10 == ChannelID(g.Guild) && (g.Channel == 0 || c == g.Channel) || c == f.thread && g.Channel == ChannelID(g.Guild*10)
-	}
 	f.lore = slices.DeleteFunc(f.lore, func(l Lore) bool {
-		return l.Guild == g.Guild && (g.Channel == 0 || covers(l.Channel)) && (g.Before.IsZero() || l.At.Before(g.Before))
+		return l.Guild == g.Guild && (g.Channel == 0 || f.covers(g, l.Channel)) && (g.Before.IsZero() || l.At.Before(g.Before))
 	})
 	for c, all := range f.messages {
-		if covers(c) {
+		if f.covers(g, c) {
 			f.messages[c] = slices.DeleteFunc(all, func(m Message) bool { return g.Before.IsZero() || m.Time().Before(g.Before) })
 			r.Messages += len(all) - len(f.messages[c])
 		}

@@ -14,32 +14,26 @@ const RetentionForever = "forever"
 
 // Bounds of what can be set as a retention.
 const (
-	MinRetention = time.Hour
+	MinRetention = 24 * time.Hour // so that a slip such as "6m" for six months empties nothing; memory.retention has it too
 	MaxRetention = 36500 * 24 * time.Hour
 )
 
-// ParseRetention reads how long messages are to be remembered: days, such as "90" or "90d", hours, such as "12h", or
-// RetentionForever, which is 0. The error says what can be given.
+// ParseRetention reads how long messages are to be remembered: days, such as "90" or "90d", or RetentionForever,
+// which is 0. The error says what can be given.
 func ParseRetention(text string) (time.Duration, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == RetentionForever {
 		return 0, nil
 	}
-	unit := 24 * time.Hour
-	number, isHours := strings.CutSuffix(text, "h")
-	if isHours {
-		unit = time.Hour
-	} else {
-		number = strings.TrimSuffix(text, "d")
+	const day = 24 * time.Hour
+	n, err := strconv.Atoi(strings.TrimSuffix(text, "d"))
+	if err != nil || n < int(MinRetention/day) || n > int(MaxRetention/day) {
+		return 0, fmt.Errorf("%q is no time to remember for: write days, such as 90d, from 1d to 36500d, or %s", text, RetentionForever)
 	}
-	n, err := strconv.Atoi(number)
-	if err != nil || n <= 0 || time.Duration(n) > MaxRetention/unit {
-		return 0, fmt.Errorf("%q is no time to remember for: write days, such as 90d, or hours, such as 12h, up to 36500d, or %s", text, RetentionForever)
-	}
-	return time.Duration(n) * unit, nil
+	return time.Duration(n) * day, nil
 }
 
-// FormatRetention is what ParseRetention reads as keep; of what isn't whole hours the hours are rounded up.
+// FormatRetention is what ParseRetention reads as keep. What isn't whole days, as the operator can set it, is in hours, rounded up.
 func FormatRetention(keep time.Duration) string {
 	switch hours := (keep + time.Hour - 1) / time.Hour; {
 	case keep <= 0:

@@ -16,7 +16,7 @@ const aDay = 24 * time.Hour
 func TestRetentionsThatCanBeSet(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
-		"90": 90 * aDay, "90d": 90 * aDay, " 7D ": 7 * aDay, "12h": 12 * time.Hour, "1h": MinRetention, "forever": 0, "36500": MaxRetention,
+		"90": 90 * aDay, "90d": 90 * aDay, " 7D ": 7 * aDay, "1d": MinRetention, "forever": 0, "36500": MaxRetention,
 	} {
 		got, err := ParseRetention(text)
 		if err != nil || got != want {
@@ -26,14 +26,14 @@ func TestRetentionsThatCanBeSet(t *testing.T) {
 			t.Errorf("%q comes back as %q: %v, %v", text, FormatRetention(got), again, err)
 		}
 	}
-	for _, text := range []string{"", "0", "-3d", "36501d", "99999999999999h", "soon", "1m", "0h", "d", "1.5d"} {
+	for _, text := range []string{"", "0", "-3d", "36501d", "99999999999999h", "soon", "1m", "12h", "6m", "0d", "d", "1.5d"} {
 		_, err := ParseRetention(text)
 		wantRefusal(t, err)
 	}
 	if since := KeptSince(time.Now(), 0); !since.IsZero() {
 		t.Errorf("kept forever since %v", since)
 	}
-	for keep, want := range map[time.Duration]string{-1: "forever", 90 * time.Minute: "2h", 48 * time.Hour: "2d"} {
+	for keep, want := range map[time.Duration]string{-1: "forever", 36*time.Hour - time.Minute: "36h", 48 * time.Hour: "2d"} {
 		if got := FormatRetention(keep); got != want {
 			t.Errorf("%v: %q", keep, got)
 		}
@@ -78,7 +78,7 @@ func TestRetentionOfChannelsThreadsAndTheGuild(t *testing.T) {
 func TestWhatIsOutdatedIsForgottenAndNothingElse(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		values := rapid.SampledFrom([]string{"", "", "1h", "3d", "30d", "365d", "forever", "nonsense"})
+		values := rapid.SampledFrom([]string{"", "", "1d", "3d", "30d", "365d", "forever", "nonsense"})
 		g := Guild{ID: 2, Settings: keeping(values.Draw(r, "guild"))}
 		for id := range ChannelID(6) {
 			c := Channel{ID: id + 1, Settings: keeping(values.Draw(r, "channel"))}
@@ -160,11 +160,11 @@ func TestHouseKeepsWhatAdminsSet(t *testing.T) {
 		if got := left(); got != "1 1 1 2 0" {
 			t.Fatalf("after the guild's was set, left %s, forgot %+v", got, f.forgotten)
 		}
-		change(21, "1h")
-		f.messages[21][0].ID = FirstMessageID(time.Now().Add(-50 * time.Minute))
-		pass(20 * time.Minute)
+		change(21, "1d")
+		f.messages[21][0].ID = FirstMessageID(time.Now().Add(-23 * time.Hour))
+		pass(2 * time.Hour)
 		if got := left(); got != "1 1 0 2 0" {
-			t.Errorf("where an hour is kept, left %s twenty minutes later: %+v", got, f.forgotten)
+			t.Errorf("where a day is kept, left %s two hours later: %+v", got, f.forgotten)
 		}
 		n := len(f.forgotten)
 		change(21, "forever")

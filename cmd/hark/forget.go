@@ -18,7 +18,7 @@ type forgetting struct {
 	*flags
 	user, channel, guild, before string
 	messages                     []string
-	optOut, yes, json            bool
+	optOut, expired, yes, json   bool
 }
 
 func (f *flags) forgetCommand() *cobra.Command {
@@ -34,7 +34,8 @@ func (f *flags) forgetCommand() *cobra.Command {
 			"  hark forget --channel general --before 2024-01-01\n" +
 			"  hark forget --channel general --message 1234567890123456789\n" +
 			"  hark forget --guild Harbour                 a whole server, with its people and settings\n" +
-			"  hark forget --before 365d                   whatever is older than a year",
+			"  hark forget --before 365d                   whatever is older than a year\n" +
+			"  hark forget --expired                       whatever is older than the retention, also where that waits",
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {
@@ -53,6 +54,7 @@ func (f *flags) forgetCommand() *cobra.Command {
 	c.Flags().StringVar(&o.guild, "guild", "", "what was said in the server of this `name` or id")
 	c.Flags().StringSliceVar(&o.messages, "message", nil, "the messages with these `ids`, of the channel")
 	c.Flags().StringVar(&o.before, "before", "", "what was said before this `day`, such as 2024-05-31, or longer ago than this, such as 90d")
+	c.Flags().BoolVar(&o.expired, "expired", false, "what is older than it is to be remembered: Hark waits for this, or for 72 hours, where that is much")
 	c.Flags().BoolVar(&o.optOut, "opt-out", false, "and remember nothing that the person writes from now on")
 	c.Flags().BoolVar(&o.yes, "yes", false, "don't ask")
 	c.Flags().BoolVar(&o.json, "json", false, "print the receipt as JSON")
@@ -61,9 +63,14 @@ func (f *flags) forgetCommand() *cobra.Command {
 
 // check refuses combinations that mean nothing.
 func (o *forgetting) check() error {
+	others := o.user != "" || o.channel != "" || o.guild != "" || o.before != "" || len(o.messages) > 0 || o.optOut
 	switch {
+	case o.expired && others:
+		return errors.New("--expired is what is too old, in all servers: leave out the other conditions")
+	case o.expired:
+		return nil
 	case o.user == "" && o.channel == "" && o.guild == "" && o.before == "" && len(o.messages) == 0:
-		return errors.New("what is to be forgotten? Say it with --user, --channel, --guild, --message or --before")
+		return errors.New("what is to be forgotten? Say it with --user, --channel, --guild, --message, --before or --expired")
 	case len(o.messages) > 0 && o.channel == "":
 		return errors.New("--message needs --channel: in which channel are they?")
 	case len(o.messages) > 0 && (o.user != "" || o.before != ""):
@@ -80,6 +87,9 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	before, err := o.goOn(c.Context(), k)
 	if err != nil {
 		return o.ended(c, err)
+	}
+	if o.expired {
+		return o.forgetExpired(c, k)
 	}
 	target, what, people, err := o.target(c.Context(), k)
 	if err != nil {
@@ -111,6 +121,41 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	receipt, err := o.carryOut(c.Context(), k, target, before)
 	if err != nil {
 		return o.ended(c, err)
+	}
+	return o.print(c, k, receipt)
+}
+
+// forgetExpired forgets what is too old in all servers.
+func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
+	ctx, now, most := c.Context(), time.Now(), k.config.Memory.Retention.Duration
+	var outdated []memory.Forgetting
+	messages, servers := 0, 0
+	for _, g := range k.guilds {
+		if g.ID == memory.LocalGuild {
+			continue
+		}
+		all := g.Outdated(now, most)
+		n, err := memory.CountOutdated(ctx, k, all)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			outdated, messages, servers = append(outdated, all...), messages+n, servers+1
+		}
+	}
+	if !o.yes {
+		fmt.Fprintf(c.ErrOrStderr(), "This forgets what is older than it is to be remembered: %s in %s.\n", plural(messages, "message"), plural(servers, "server"))
+	}
+	if err := o.confirm(ctx, o.yes, "Forget it for good?"); err != nil {
+		return err
+	}
+	receipt := memory.Receipt{Forgetting: memory.Forgetting{Guild: memory.Everywhere, Why: memory.WhyAge, At: now}}
+	for _, f := range outdated {
+		gone, err := k.Forget(ctx, f, o.progress("forgetting"))
+		add(&receipt, gone)
+		if err != nil {
+			return o.ended(c, err)
+		}
 	}
 	return o.print(c, k, receipt)
 }

@@ -1,20 +1,22 @@
 package main
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"hark/internal/discordtest"
 )
 
 func TestWhatIsTooOldIsForgotten(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t, discordtest.WithTime(time.Now().Add(-2*24*time.Hour)))
 	w.start()
 	w.discord.Say(w.general.ID, w.jane.ID, "canary-old sings no more")
-	w.later()
+	w.discord.Advance(47 * time.Hour)
 	w.discord.Say(w.general.ID, w.jane.ID, "canary-young sings")
 	w.settled()
-	w.env["HARK_MEMORY_RETENTION"] = "1h"
+	w.env["HARK_MEMORY_RETENTION"] = "1d"
 	w.restart()
 	w.waitLog(`"why":"age","messages":(1),`)
 	w.settled() // nor is it fetched again
@@ -22,6 +24,32 @@ func TestWhatIsTooOldIsForgotten(t *testing.T) {
 		t.Errorf("the old is there: %t, the young: %t", w.onDisk("canary-old"), w.onDisk("canary-young"))
 	}
 	w.lacks(w.log.String(), "canary")
+}
+
+// What is too old goes at once where the operator says so, also of what would wait.
+func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, discordtest.WithTime(time.Now().Add(-2*24*time.Hour)))
+	w.start()
+	w.discord.Say(w.general.ID, w.jane.ID, "canary-old sings no more")
+	w.discord.Advance(47 * time.Hour)
+	w.discord.Say(w.general.ID, w.jane.ID, "canary-young sings")
+	w.settled()
+	out, _ := w.hark(0, "forget", "--expired", "--yes")
+	w.sees(strings.SplitN(out, "\n", 2)[0])
+	if !w.onDisk("canary-old") {
+		t.Error("it went though everything is remembered")
+	}
+	_, failed := w.hark(1, "forget", "--expired", "--user", "jane")
+	w.sees(failed)
+	w.env["HARK_MEMORY_RETENTION"] = "1d" // which the running Hark doesn't know yet
+	_, failed = w.hark(1, "forget", "--expired")
+	w.sees(failed)
+	out, _ = w.hark(0, "forget", "--expired", "--yes")
+	w.sees(strings.SplitN(out, "\n", 2)[0])
+	if w.onDisk("canary-old") || !w.onDisk("canary-young") {
+		t.Errorf("the old is there: %t, the young: %t", w.onDisk("canary-old"), w.onDisk("canary-young"))
+	}
 }
 
 func TestDeletedChannelIsForgotten(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/internal/discordtest"
 )
@@ -63,19 +64,19 @@ func TestPurgesReachEveryByte(t *testing.T) {
 // A retention that is set holds within seconds, for that channel alone, and what comes in later is too old at once.
 func TestRetentionOfAChannelHoldsSoon(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t, discordtest.WithTime(time.Now().Add(-2*24*time.Hour)))
 	owner := w.guild.Owner.ID
 	w.start()
 	w.discord.Say(w.general.ID, w.jane.ID, "canary-old sings")
 	w.discord.Say(w.staff.ID, w.jane.ID, "canary-staff sings")
-	w.later()
+	w.discord.Advance(47 * time.Hour)
 	w.discord.Say(w.general.ID, w.jane.ID, "canary-young sings")
 	w.settled()
-	ask := w.use(owner, "hark retention", "- 1 ", given("keep", "1h"))
+	ask := w.use(owner, "hark retention", "- 1 ", given("keep", "1d"))
 	if !w.onDisk("canary-old") {
 		t.Error("it went before it was confirmed")
 	}
-	w.shown(w.discord.Click(ask.Message, owner, fmt.Sprintf("keep:%d:1h", w.general.ID)), "is remembered for")
+	w.shown(w.discord.Click(ask.Message, owner, fmt.Sprintf("keep:%d:1d", w.general.ID)), "is remembered for")
 	w.waitLog(`"why":"age","messages":(1),`)
 	if w.onDisk("canary-old") || !w.onDisk("canary-young") || !w.onDisk("canary-staff") {
 		t.Errorf("the old is there: %t, the young: %t, the other channel's: %t", w.onDisk("canary-old"), w.onDisk("canary-young"), w.onDisk("canary-staff"))
@@ -88,11 +89,11 @@ func TestRetentionOfAChannelHoldsSoon(t *testing.T) {
 	}
 	out, _ := w.hark(0, "settings")
 	w.sees(out)
-	_, failed := w.hark(1, "settings", "--channel", "staff", "retention", "1h")
+	_, failed := w.hark(1, "settings", "--channel", "staff", "retention", "1d")
 	w.sees(failed)
 	_, failed = w.hark(1, "settings", "--channel", "staff", "retention", "soon")
 	w.sees(failed)
-	out, _ = w.hark(0, "settings", "--channel", "staff", "retention", "1h", "--yes")
+	out, _ = w.hark(0, "settings", "--channel", "staff", "retention", "1d", "--yes")
 	w.sees(out)
 	w.waitLog(`"why":"age","messages":1(,)[^\n]*\n(?s:.*)"why":"age","messages":1,`)
 	if w.onDisk("canary-staff") || !w.onDisk("canary-young") {

@@ -212,7 +212,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 	}}
 	group.Go(func() error { return indexer.Run(ctx) })
-	house := memory.House{Store: timedLog{a.store, a.meters}, Retention: cfg.Memory.Retention.Duration, Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
+	house := memory.House{Store: timedLog{a.store, a.meters}, Retention: cfg.Memory.Retention.Duration, Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Waits: r.expiring, Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
 	}}
 	group.Go(func() error { return house.Run(ctx) })
@@ -271,6 +271,12 @@ func (r *runner) forgotten(done memory.Receipt) {
 	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel", f.Channel).Str("why", string(f.Why)).
 		Int("messages", done.Messages).Int("segments", done.Segments).Int("vectors", done.Vectors).Int("answers", done.Answers).
 		Int("facts", done.Facts).Int("lore", done.Lore).Int("summaries", done.Summaries).Int("records", done.Records).Int("people", done.People).Msg("forgot")
+}
+
+// expiring warns of what waits to be forgotten because of its age.
+func (r *runner) expiring(g *memory.Guild, e memory.Expiring) {
+	r.log.Warn().Stringer("guild", g.ID).Int("messages", e.Goes).Int("of", e.Kept).Time("until", e.Since.Add(memory.ExpiringFor)).
+		Msg("messages are too old to be kept, and so many that they wait: check memory.retention and the clock, or agree with \"hark forget --expired\"; at the time in until they are forgotten")
 }
 
 func (f *flags) healthCommand() *cobra.Command {

@@ -37,7 +37,7 @@ func (f *flags) settingsCommand() *cobra.Command {
 			"  timezone     of a server: the zone of the times that Hark speaks of, such as Europe/Berlin\n" +
 			"  paused       of a server: on, off, or the time until which Hark answers nobody there, such as 2027-01-31T18:00:00Z\n" +
 			"  answers      on or off: whether Hark answers who mentions it\n" +
-			"  retention    how long messages are remembered, such as 90d, 12h or " + memory.RetentionForever + ", but no longer than memory.retention\n\n" +
+			"  retention    how long messages are remembered, such as 90d or " + memory.RetentionForever + ", but no longer than memory.retention\n\n" +
 			"Without --channel and --guild all that is set is shown.",
 		Example: "  hark settings --channel archive\n  hark settings --channel archive persona \"You are the archivist. You answer in verse.\"\n" +
 			"  hark settings --guild Garden language de\n  hark settings --channel archive persona " + answer.SettingDefault,

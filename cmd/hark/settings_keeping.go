@@ -50,7 +50,10 @@ func (f *flags) confirmRetention(c *cobra.Command, k *kept, flags settingFlags, 
 		fmt.Fprintf(c.ErrOrStderr(), "This forgets what was said before %s, and from then on whatever gets too old: now %s in %s.\n",
 			less.Since.In(k.config.Answer.Location()).Format("2006-01-02 15:04 MST"), plural(less.Goes.Messages, "message"), plural(less.Goes.Channels, "channel"))
 	}
-	return f.confirm(c.Context(), flags.yes, "Remember it no longer than that?")
+	if err := f.confirm(c.Context(), flags.yes, "Remember it no longer than that?"); err != nil {
+		return err
+	}
+	return k.Apply(c.Context(), memory.AgreeToExpiring(at.Guild, time.Now()))
 }
 
 // keeping says what holds at a place of a setting that isn't about how answers are made, and why.

@@ -63,7 +63,7 @@ func streamRestore(dir string, r io.Reader) (path string, remove func(), err err
 	return file.Name(), remove, nil
 }
 
-// dropStreams removes what backups that were cut short have left in the data directory. One that is being written it leaves
+// dropStreams removes what backups that were cut short have left, in the data directory and where they were written. One that is being written it leaves
 // alone.
 func dropStreams(dir string) error {
 	left, err := filepath.Glob(filepath.Join(dir, streamedIn))
@@ -88,5 +88,5 @@ func dropStreams(dir string) error {
 	for _, path := range left {
 		errs = append(errs, os.Remove(path))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, sqlite.DropParts(dir))...)
 }

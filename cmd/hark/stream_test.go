@@ -70,6 +70,12 @@ func TestDropStreams(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	elsewhere := filepath.Join(t.TempDir(), "b.part") // of a backup that was killed
+	for path, text := range map[string]string{elsewhere: "half", filepath.Join(dir, "backing-up-1"): elsewhere} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	writing := flock.New(filepath.Join(dir, "backup-stream.part"))
 	if ok, err := writing.TryLock(); !ok || err != nil {
 		t.Fatal(ok, err)
@@ -79,6 +85,9 @@ func TestDropStreams(t *testing.T) {
 	}
 	if got := files(t, dir); !slices.Equal(got, []string{"backup-stream.part", "backup-stream.part-journal", "hark.db", "mine"}) {
 		t.Errorf("left %q while a backup is written", got)
+	}
+	if _, err := os.Stat(elsewhere); !os.IsNotExist(err) {
+		t.Errorf("what a backup left elsewhere is there: %v", err)
 	}
 	if err := writing.Unlock(); err != nil {
 		t.Fatal(err)

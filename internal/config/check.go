@@ -42,7 +42,8 @@ func (s *settings) check(c *Config) {
 	s.wantOneOf(c.Memory.Start, "memory.start", "ask", "on")
 	const span = `a time such as "30d" or "12h", or 0`
 	s.want(c.Discord.AnswerMissed.Duration >= 0, "discord.answer_missed", span)
-	s.want(c.Memory.Retention.Duration >= 0, "memory.retention", span)
+	keep := c.Memory.Retention.Duration
+	s.want(keep == 0 || keep >= 24*time.Hour, "memory.retention", `at least a day, such as "180d" ("m" means minutes), or 0 to forget nothing because of its age`)
 	s.want(c.Memory.TraceRetention.Duration >= 0, "memory.trace_retention", span)
 	s.want(c.Memory.RecordsAge.Duration >= 0, "memory.records_retention", span)
 	s.want(c.Memory.RecordsMax >= 0, "memory.records_max", "a number above 0, or 0 for no limit")

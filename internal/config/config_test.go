@@ -250,7 +250,7 @@ func TestEveryKeyHasAVariableThatGoesBeforeTheFile(t *testing.T) {
 		case *int, **int:
 			value = "42"
 		case *Duration:
-			value = "42m"
+			value = "42h"
 		}
 		if value == "" {
 			value = "something"

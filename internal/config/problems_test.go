@@ -59,6 +59,8 @@ func TestProblemsOfFiles(t *testing.T) {
 		"[search]\nrerank_url = 'localhost:8080/rerank'",
 		"[search]\nrerank_timeout = 0",
 		"[memory]\nsession_gap = '0s'",
+		"[memory]\nretention = '6m'",
+		"[memory]\nretention = '23h'",
 		"[memory]\nrecords_retention = '-1s'",
 		"[memory]\nrecords_max = -1",
 		"[memory]\nrecords_tokens = -1",

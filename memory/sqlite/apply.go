@@ -24,6 +24,13 @@ func (t *transaction) apply(e *event) error {
 		return t.edit(v)
 	case memory.Deleted:
 		for _, id := range v.IDs {
+			if v.Unlogged {
+				if known, err := t.isKnown(v.Channel, id); err != nil {
+					return err
+				} else if !known {
+					continue
+				}
+			}
 			if err := t.delete(v.Channel, id, true); err != nil {
 				return err
 			}
@@ -139,11 +146,11 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) e
 	whole := millis(m.Edited)
 	var edited int64
 	var content string
-	t.changed.text = true
 	early, err := found(t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content", m.Channel, m.ID).Scan(&edited, &content))
 	if err != nil {
 		return err
 	}
+	t.changed.text = t.changed.text || early
 	if early && newer(edited, content, whole, m.Content) {
 		m.Content, m.Edited = content, fromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
@@ -338,6 +345,20 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, wi
 		return err
 	}
 	return t.remove(c, row, old)
+}
+
+// isKnown reports whether anything is kept of a message, or was made from it.
+func (t *transaction) isKnown(channel memory.ChannelID, id memory.MessageID) (known bool, err error) {
+	err = t.row(`SELECT EXISTS (SELECT 1 FROM channel c JOIN message m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
+		OR EXISTS (SELECT 1 FROM early_edit WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM star WHERE channel = ?1 AND id = ?2)
+		OR EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM question WHERE channel = ?1 AND id = ?2)
+		OR EXISTS (SELECT 1 FROM taken WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM rewritten WHERE channel = ?1 AND id = ?2)
+		OR EXISTS (SELECT 1 FROM fact WHERE channel = ?1 AND message = ?2 AND message <> 0) OR EXISTS (SELECT 1 FROM lore_source WHERE channel = ?1 AND message = ?2)
+		OR EXISTS (SELECT 1 FROM summary_source WHERE channel = ?1 AND message = ?2) OR EXISTS (SELECT 1 FROM condensed_source WHERE channel = ?1 AND message = ?2)
+		OR EXISTS (SELECT 1 FROM trace WHERE channel = ?1 AND answer = ?2) OR EXISTS (SELECT 1 FROM trace_source WHERE channel = ?1 AND id = ?2)
+		OR EXISTS (SELECT 1 FROM record WHERE question = ?2 AND question <> 0 AND channel = ?1) OR EXISTS (SELECT 1 FROM record WHERE answer = ?2 AND answer <> 0 AND channel = ?1)`,
+		int64(channel), int64(id)).Scan(&known)
+	return known, err
 }
 
 // remove takes a stored message out of everything made of it.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -50,6 +51,11 @@ func (s *Store) backup(ctx context.Context, path string, force bool, progress fu
 	case !ok:
 		return BackupInfo{}, errors.New("another backup is being written there: wait for it, or name another file")
 	}
+	note, err := s.notePart(part)
+	if err != nil {
+		return BackupInfo{}, errors.Join(err, os.Remove(part), lock.Unlock())
+	}
+	defer os.Remove(note)
 	info, err := s.writeBackup(ctx, part, progress)
 	if err = errors.Join(err, ctx.Err()); err == nil {
 		err = os.Rename(part, path)
@@ -58,6 +64,55 @@ func (s *Store) backup(ctx context.Context, path string, force bool, progress fu
 		return info, errors.Join(err, os.Remove(part), lock.Unlock())
 	}
 	return info, errors.Join(syncPath(filepath.Dir(path)), lock.Unlock())
+}
+
+// partNote begins the names of files in the data directory that hold where a backup is being written, so that what an
+// interrupted one leaves, in the clear, is found.
+const partNote = "backing-up-"
+
+// notePart keeps where a backup is being written, in a file that the caller removes at the end.
+func (s *Store) notePart(part string) (note string, err error) {
+	if part, err = filepath.Abs(part); err != nil {
+		return "", err
+	}
+	note = filepath.Join(s.dir, fmt.Sprintf("%s%x", partNote, sha256.Sum256([]byte(part))))
+	return note, os.WriteFile(note, []byte(part), 0o600)
+}
+
+// DropParts removes what interrupted backups of the database in dir have left beside where they were to be.
+func DropParts(dir string) error {
+	notes, err := filepath.Glob(filepath.Join(dir, partNote+"*"))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, note := range notes {
+		errs = append(errs, dropPart(note))
+	}
+	return errors.Join(errs...)
+}
+
+// dropPart removes what a note tells of, unless a backup is still being written there.
+func dropPart(note string) error {
+	part, err := os.ReadFile(note)
+	if err != nil {
+		return err
+	}
+	path := string(part)
+	if _, err := os.Stat(path); err == nil && strings.HasSuffix(path, ".part") {
+		lock := flock.New(path)
+		if free, err := lock.TryLock(); !free || err != nil {
+			return err
+		}
+		defer func() { _ = lock.Unlock() }()
+		if err := os.Remove(path + "-journal"); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return os.Remove(note)
 }
 
 // mayOverwrite is an error if something at path mustn't be lost.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gofrs/flock"
+
 	"hark/memory"
 )
 
@@ -379,5 +381,48 @@ func TestRestoreOverADamagedDatabase(t *testing.T) {
 		if (table == "message") != (r.Deleted == 1) { // what can be read is taken over
 			t.Errorf("%s: %d deleted", table, r.Deleted)
 		}
+	}
+}
+
+// What a backup that was killed has left is found wherever it was to be, and one that is being written is left alone.
+func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
+	t.Parallel()
+	dir, elsewhere := emptyDir(t), t.TempDir()
+	s := open(t, dir)
+	part := filepath.Join(elsewhere, "b.part")
+	if _, err := s.notePart(part); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"b.part", "b.part-journal", "b", "mine.part"} {
+		if err := os.WriteFile(filepath.Join(elsewhere, name), []byte("half a file"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writing := flock.New(part)
+	if ok, err := writing.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if err := DropParts(dir); err != nil {
+		t.Fatal(err)
+	}
+	wantOnly(t, elsewhere, "b", "b.part", "b.part-journal", "mine.part")
+	if err := writing.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := DropParts(dir); err != nil {
+		t.Fatal(err)
+	}
+	wantOnly(t, elsewhere, "b", "mine.part")
+	if _, err := s.Backup(bg, filepath.Join(elsewhere, "whole"), false, nil); err != nil {
+		t.Fatal(err)
+	}
+	if notes, err := filepath.Glob(filepath.Join(dir, partNote+"*")); err != nil || len(notes) > 0 {
+		t.Errorf("left %q, %v", notes, err)
+	}
+	if _, err := s.notePart(filepath.Join(elsewhere, "gone.part")); err != nil {
+		t.Fatal(err)
+	}
+	if err := DropParts(dir); err != nil {
+		t.Errorf("where nothing is left: %v", err)
 	}
 }

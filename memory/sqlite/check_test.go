@@ -240,3 +240,34 @@ func TestDamagedPages(t *testing.T) {
 		})
 	}
 }
+
+// Where there is nothing to embed there is no vector, and none is missed: neither in the space in use nor in the one after it.
+func TestSegmentsWithoutTextLackNoVector(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	sails := pointing(1).vector("sails", 2)
+	for i, vectors := range [][][]float32{{nil, sails, nil}, {sails, nil, nil}} { // as two embedders see it
+		name := []string{"first", "second"}[i]
+		s := openIn(t, dir, memory.Space{Name: name, Dimensions: 2})
+		if i == 0 {
+			apply(t, s, posted(general, 1, ""), posted(general, 200, "sails"), posted(general, 500, ""))
+		}
+		segments, err := s.Pending(bg, 10)
+		if err != nil || len(segments) != 3 {
+			t.Fatalf("%d segments, %v", len(segments), err)
+		}
+		if err := s.Embedded(bg, segments, vectors); err != nil {
+			t.Fatal(err)
+		}
+		if wrong, err := s.Check(bg); err != nil || len(wrong) > 0 {
+			t.Errorf("%s: %q, %v", name, wrong, err)
+		}
+		execute(t, s.write, "CREATE TEMP TABLE kept AS SELECT * FROM vector")
+		execute(t, s.write, "DELETE FROM vector")
+		if wrong, err := s.Check(bg); err != nil || len(wrong) != 1 {
+			t.Errorf("%s without any vector: %q, %v", name, wrong, err)
+		}
+		execute(t, s.write, "INSERT INTO vector SELECT * FROM kept")
+		s.Close()
+	}
+}

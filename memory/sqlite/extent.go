@@ -111,9 +111,12 @@ func (s *Store) Written(ctx context.Context, user memory.UserID, each func(memor
 	return nil
 }
 
+// tracesAsked selects the traces of the answers to somebody's questions.
+const tracesAsked = "SELECT body FROM trace WHERE body ->> '$.asker' = ? ORDER BY channel, answer"
+
 // Asked calls each for the trace of every answer to somebody's questions, as they are at one moment.
 func (s *Store) Asked(ctx context.Context, user memory.UserID, each func(memory.Trace) error) error {
-	rows, err := s.read.QueryContext(ctx, "SELECT body FROM trace WHERE json_extract(body, '$.asker') = ? ORDER BY channel, answer", int64(user))
+	rows, err := s.read.QueryContext(ctx, tracesAsked, int64(user))
 	if err == nil {
 		err = eachRow(rows, func(scan func(...any) error) error {
 			var body []byte

@@ -131,7 +131,7 @@ func vectorFlaws(q snapshot) ([]flaw, error) {
 		if v.space == "" {
 			continue
 		}
-		// Where there is nothing to embed there is no vector, so that lacking one is wrong only beside others.
+		// A segment with nothing to embed has no vector and the flag 2, so that it lacks none.
 		wrong := fmt.Sprintf(`SELECT v.segment FROM %s v LEFT JOIN segment s ON s.id = v.segment WHERE s.id IS NULL OR length(v.steps) NOT BETWEEN %d AND %d`,
 			v.table, (parseSpace(v.space).Dimensions+7)/8, parseSpace(v.space).Dimensions) // as pack makes them
 		lacking := fmt.Sprintf("SELECT id FROM segment WHERE %s = 0 AND id NOT IN (SELECT segment FROM %s)", v.flag, v.table)

@@ -240,6 +240,9 @@ func (t *transaction) storeVector(to side, v storedVector) error {
 		if to == inUse {
 			t.changed.removed = append(t.changed.removed, v.segment)
 		}
+		if err := t.exec("UPDATE segment SET "+to.flag+" = 2 WHERE id = ?", v.segment); err != nil {
+			return err
+		}
 		return t.exec("DELETE FROM "+to.table+" WHERE segment = ?", v.segment)
 	}
 	if to == inUse {

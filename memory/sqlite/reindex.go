@@ -77,7 +77,7 @@ func (t *transaction) embedAgain() error {
 	if err != nil {
 		return err
 	}
-	if err := t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " = 0"); err != nil {
+	if err := t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1"); err != nil {
 		return err
 	}
 	return t.exec("INSERT OR REPLACE INTO meta VALUES (?, ?)", reindexKey, reindexed)

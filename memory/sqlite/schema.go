@@ -122,7 +122,7 @@ CREATE TABLE segment (
   last    INTEGER NOT NULL,
   size    INTEGER NOT NULL,
   version INTEGER NOT NULL,
-  pending INTEGER NOT NULL,    -- 1 while its vector is missing or out of date
+  pending INTEGER NOT NULL,    -- 1 while its vector is missing or out of date; 2 if it has none, since nothing in it can be embedded
   next    INTEGER NOT NULL DEFAULT 0 -- the same of its vector in vector_next
 );
 CREATE INDEX segment_pending ON segment (id) WHERE pending = 1;
@@ -151,6 +151,8 @@ CREATE TABLE trace_source (
 ) WITHOUT ROWID;
 CREATE INDEX trace_source_answer ON trace_source (answer_channel, answer);
 CREATE INDEX trace_answer ON trace (answer);
+CREATE INDEX trace_asker ON trace (body ->> '$.asker'); -- queries name it by the same expression
+CREATE INDEX trace_parts ON trace (channel, answer) WHERE body ->> '$.parts' IS NOT NULL;
 
 CREATE TABLE opted (
   guild INTEGER NOT NULL,

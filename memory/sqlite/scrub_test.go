@@ -175,3 +175,23 @@ func TestWhatIsDatedLater(t *testing.T) {
 		t.Errorf("%d are left, %v", after.Messages, err)
 	}
 }
+
+// A message that comes after newer ones takes no text away, unless an edit waited for it.
+func TestLateMessagesRemoveNoText(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	apply(t, s, posted(general, 5, "new"))
+	scrubbed(t, s)
+	s.writer.rest = time.Now().Add(time.Hour) // so that it shows
+	apply(t, s, posted(general, 2, "late"))
+	if !s.writer.scrubbed {
+		t.Error("a late message counts as text that was removed")
+	}
+	apply(t, s, memory.Edited{Guild: guild, Channel: general, ID: id(3), Content: "early", At: id(9).Time()})
+	scrubbed(t, s)
+	s.writer.rest = time.Now().Add(time.Hour)
+	apply(t, s, posted(general, 3, "its message"))
+	if s.writer.scrubbed {
+		t.Error("the edit that waited leaves its text behind")
+	}
+}

@@ -75,7 +75,7 @@ func (t *transaction) useSpace() error {
 	if !some {
 		to, key = inUse, "space"
 	}
-	if err := t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " = 0"); err != nil {
+	if err := t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1"); err != nil {
 		return err
 	}
 	return t.exec("INSERT OR REPLACE INTO meta VALUES (?, ?)", key, own)
@@ -83,7 +83,7 @@ func (t *transaction) useSpace() error {
 
 // abandon gives up the space that was to follow.
 func (t *transaction) abandon() error {
-	if err := t.exec("UPDATE segment SET next = 0 WHERE next = 1"); err != nil {
+	if err := t.exec("UPDATE segment SET next = 0 WHERE next <> 0"); err != nil {
 		return err
 	}
 	if err := t.exec("DELETE FROM meta WHERE key = 'next'"); err != nil {
@@ -103,7 +103,7 @@ func (t *transaction) switchOver() error {
 	for _, change := range []string{
 		`ALTER TABLE vector RENAME TO vector_before; ALTER TABLE vector_next RENAME TO vector;
 			ALTER TABLE vector_before RENAME TO vector_next`,
-		"UPDATE segment SET pending = 0 WHERE pending = 1",
+		"UPDATE segment SET pending = next WHERE pending <> next",
 		"UPDATE meta SET value = (SELECT value FROM meta WHERE key = 'next') WHERE key = 'space'",
 	} {
 		if err := t.exec(change); err != nil {

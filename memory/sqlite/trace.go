@@ -154,8 +154,9 @@ func (s *Store) Trace(ctx context.Context, channel memory.ChannelID, answer memo
 	return trace, nil
 }
 
-// traceByPart selects the trace of the answer in a channel of which a message is a further part.
-const traceByPart = `SELECT body FROM trace WHERE channel = ?1 AND body LIKE '%"parts":[%'
+// traceByPart selects the trace of the answer in a channel of which a message is a further part. SQLite would else read all of the
+// channel's traces.
+const traceByPart = `SELECT body FROM trace INDEXED BY trace_parts WHERE channel = ?1 AND body ->> '$.parts' IS NOT NULL
 	AND EXISTS (SELECT 1 FROM json_each(body, '$.parts') p WHERE p.value = ?2)`
 
 // withdrawUnasked has Discord show no more of the answers to a question that is about to go.
