@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,4 +119,22 @@ func TestRememberingOnATerminal(t *testing.T) {
 	if strings.Contains(c.out.String(), "Zoe") {
 		t.Errorf("left: %s", c.out.String())
 	}
+}
+
+// The progress of an import names its file.
+func TestImportOnATerminal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "ferries.jsonl")
+	var lines strings.Builder
+	for i := range 600 { // more than are stored at once
+		fmt.Fprintf(&lines, `{"type":"message","channel":"trip","id":"%d","author":"Ada","time":"2024-05-01T10:00:00Z","text":"noon"}`+"\n", i)
+	}
+	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := onTerminal(t, 200, nil, "import", "--data", filepath.Join(dir, "data"), file)
+	p.wait("ferries.jsonl ") // in the bar
+	p.wait(file)
+	p.ended(0)
 }
