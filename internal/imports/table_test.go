@@ -317,7 +317,7 @@ func FuzzReadTable(f *testing.F) {
 }
 
 // Many bots keep what they said under the id of whom they answered.
-func TestBotsWordsAreNobodys(t *testing.T) {
+func TestBotsWordsAreNoMembers(t *testing.T) {
 	t.Parallel()
 	path := database(t, `CREATE TABLE chat_history (id INTEGER PRIMARY KEY, guild_id INTEGER, channel_id INTEGER, user_id INTEGER, user_name TEXT, role TEXT, content TEXT, timestamp TEXT);
 		INSERT INTO chat_history VALUES (1, 1100000000000000009, 1100000000000000002, 1100000000000000001, 'anna', 'assistant', 'It is nutmeg', '2024-05-31 12:00:01'),
@@ -328,7 +328,7 @@ func TestBotsWordsAreNobodys(t *testing.T) {
 		t.Fatal(sum, err)
 	}
 	for _, m := range s.messages {
-		if m.Content == "It is nutmeg" && (m.Author != 0 || m.Kind != memory.FromBot) || m.Content != "It is nutmeg" && m.Author != 1100000000000000001 {
+		if m.Content == "It is nutmeg" && (m.Author == 0 || m.Author == 1100000000000000001 || m.Kind != memory.FromBot) || m.Content != "It is nutmeg" && m.Author != 1100000000000000001 {
 			t.Errorf("%+v", m)
 		}
 	}
