@@ -95,6 +95,7 @@ func (f *flags) importFile(ctx context.Context, a *app, path string) (got import
 	}
 	bar := f.bar(info.Size(), "importing "+printable(filepath.Base(path)), true)
 	defer bar.Close()
+	_ = bar.RenderBlank() // a file is named before anything of it is stored
 	apply := func(events []memory.Event) error { return got.apply(ctx, a.store, events) }
 	head := make([]byte, 16)
 	if n, _ := file.ReadAt(head, 0); imports.IsTable(head[:n]) {
