@@ -34,6 +34,7 @@ type Membership struct {
 	ID      memory.GuildID
 	Name    string
 	Missing []string // permissions that Hark needs and hasn't, as Discord's settings name them
+	Untold  bool     // Discord didn't tell the permissions
 	// NoCommands says that Hark was invited without the scope applications.commands, so that the guild sees none.
 	NoCommands bool
 }
@@ -83,9 +84,9 @@ func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
 	var all []Membership
 	for after := memory.GuildID(0); ; after = all[len(all)-1].ID {
 		var page []struct {
-			ID          snowflake   `json:"id"`
-			Name        string      `json:"name"`
-			Permissions permissions `json:"permissions"`
+			ID          snowflake    `json:"id"`
+			Name        string       `json:"name"`
+			Permissions *permissions `json:"permissions"`
 		}
 		bucket := discordgo.EndpointUser("@me") + "/guilds"
 		address := fmt.Sprintf("%s?limit=%d&after=%d", bucket, guildPage, int64(after))
@@ -93,7 +94,11 @@ func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
 			return nil, fmt.Errorf("ask Discord which servers Hark is in: %w", err)
 		}
 		for _, g := range page {
-			all = append(all, Membership{ID: memory.GuildID(g.ID), Name: g.Name, Missing: missingPermissions(memory.Permissions(g.Permissions))})
+			m := Membership{ID: memory.GuildID(g.ID), Name: g.Name, Untold: g.Permissions == nil}
+			if g.Permissions != nil {
+				m.Missing = missingPermissions(memory.Permissions(*g.Permissions))
+			}
+			all = append(all, m)
 		}
 		if len(page) < guildPage {
 			break

@@ -87,6 +87,12 @@ type (
 		At    time.Time
 	}
 
+	// GuildNamed is a guild's name as an old file tells it. It changes nothing where a name is known.
+	GuildNamed struct {
+		Guild GuildID
+		Name  string
+	}
+
 	// GuildLeft says that Hark was removed from a guild. All its channels become unplaced; whoever keeps house
 	// forgets it when it has been gone for LeftFor.
 	GuildLeft struct {
@@ -221,6 +227,7 @@ func (Starred) isEvent()        {}
 func (Answered) isEvent()       {}
 func (Rewritten) isEvent()      {}
 func (GuildSeen) isEvent()      {}
+func (GuildNamed) isEvent()     {}
 func (GuildLeft) isEvent()      {}
 func (ChannelSeen) isEvent()    {}
 func (ChannelGone) isEvent()    {}

@@ -59,7 +59,7 @@ func userName(lookup func(string) (string, bool)) string {
 			return name
 		}
 	}
-	return "me"
+	return "operator"
 }
 
 // chat reads lines until they end, while what is said is indexed.

@@ -30,9 +30,8 @@ func (t *conversation) commands() []*cobra.Command {
 		c.SilenceUsage, c.SilenceErrors, c.CompletionOptions.DisableDefaultCmd = true, true, true
 		c.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
 		c.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return refuseEmpty(c) }
-		c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-			return fmt.Errorf("%w; \"%s --help\" shows what there is", err, c.CommandPath())
-		})
+		c.SetFlagErrorFunc(flagError)
+		c.SetHelpFunc(f.help)
 		c.SetOut(t.out)
 		c.SetErr(t.warn)
 		for _, sub := range c.Commands() {
@@ -89,7 +88,11 @@ func (t *conversation) use(ctx context.Context, name, rest string) error {
 		}
 		return err
 	}
-	return fmt.Errorf("there is no command %s; did you mean %s? /help shows what there is, and a line that begins with a space is said as it is", name, config.Nearest(name, names))
+	meant := ";"
+	if near, ok := config.Near(name, names); ok {
+		meant = "; did you mean " + near + "?"
+	}
+	return fmt.Errorf("there is no command %s%s /help shows what there is, and a line that begins with a space is said as it is", name, meant)
 }
 
 // arguments are the words of a line; what stands in double quotes is one.

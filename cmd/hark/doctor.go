@@ -123,6 +123,9 @@ const examineTime = 30 * time.Second
 // examine checks everything, and tells what it found in a fixed order.
 func (f *flags) examine(ctx context.Context, tell func(finding)) {
 	cfg, err := f.load()
+	if err == nil {
+		_, err = newBuilder(cfg)
+	}
 	tell(f.configuration(err))
 	d := doctor{env: f.env, config: cfg}
 	if err != nil {
@@ -145,7 +148,7 @@ func (d *doctor) examine(ctx context.Context, tell func(finding)) {
 	one := func(check func(context.Context) finding) func(context.Context) []finding {
 		return func(ctx context.Context) []finding { return []finding{check(ctx)} }
 	}
-	parts := []func(context.Context) []finding{one(d.versions), one(d.dataDirectory), one(d.database), d.discord}
+	parts := []func(context.Context) []finding{one(d.versions), one(d.dataDirectory), one(d.database), d.health, d.discord}
 	for _, m := range d.models() {
 		parts = append(parts, one(m))
 	}

@@ -90,6 +90,11 @@ func (d *doctor) guilds(ctx context.Context, a *bot.Account) []finding {
 
 func permissions(a *bot.Account, g bot.Membership) finding {
 	f := well("permissions in "+g.Name, "Hark has all that it needs")
+	if g.Untold && !g.NoCommands {
+		f.Detail = "unknown: Discord didn't tell them"
+		f.Advice = "look in the server's settings, or try again later"
+		return f
+	}
 	if len(g.Missing) == 0 && !g.NoCommands {
 		return f
 	}

@@ -5,16 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"hark/internal/config"
 	"hark/internal/tokens"
+	"hark/internal/web"
 	"hark/memory/sqlite"
 )
 
@@ -87,18 +90,117 @@ const (
 	noSpace     = 100 << 20
 )
 
+// freeSpace is what to do about a full disk.
+const freeSpace = "free some space: what is said can't be kept on a full disk"
+
+// openable reports whether Hark can open what is in its data directory as it does when it runs, and changes nothing.
+func openable(dir string) error {
+	for _, name := range []string{sqlite.FileName, sqlite.FileName + "-wal", sqlite.FileName + "-shm", sqlite.LockName, sqlite.RunningName} {
+		file, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR, 0)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("open %s for writing: %w", filepath.Join(dir, name), errors.Unwrap(err))
+		}
+		file.Close()
+	}
+	return nil
+}
+
+// othersCanRead are those of a data directory and Hark's files in it that others than their owner can get at.
+func othersCanRead(dir string) (open []string, err error) {
+	if runtime.GOOS == "windows" {
+		return nil, nil
+	}
+	info, err := os.Stat(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		open = append(open, dir)
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		info, gone := e.Info()
+		own := strings.HasPrefix(e.Name(), "hark.") || e.Name() == sqlite.RunningName || strings.HasSuffix(e.Name(), ".part")
+		if own && gone == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+			open = append(open, filepath.Join(dir, e.Name()))
+		}
+	}
+	return open, err
+}
+
+// makePrivate takes a data directory and its files from others' eyes, and returns which it took.
+func makePrivate(dir string) (taken []string, err error) {
+	open, err := othersCanRead(dir)
+	for _, path := range open {
+		mode := os.FileMode(0o600)
+		if path == dir {
+			mode = 0o700
+			if info, e := os.Stat(dir); e == nil && info.Mode()&os.ModeSticky != 0 { // as /tmp, which is everybody's
+				err = errors.Join(err, fmt.Errorf("%s is for everybody: name a directory of Hark's own with --data or HARK_DATA", dir))
+				continue
+			}
+		}
+		if e := os.Chmod(path, mode); e == nil {
+			taken = append(taken, path)
+		} else if !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return taken, err
+}
+
+// health tells whether the health checks can be served where they are to be.
+func (d *doctor) health(ctx context.Context) []finding {
+	const check = "health checks"
+	address := d.config.Web.Listen
+	if d.brief || address == "" || address == "off" {
+		return nil
+	}
+	listener, err := net.Listen("tcp", address)
+	if err == nil {
+		listener.Close()
+		return []finding{well(check, "they can be served at %s", address)}
+	}
+	if errors.Is(err, syscall.EADDRINUSE) {
+		if running, _ := sqlite.IsRunning(d.config.Data); running && web.Check(ctx, address) == nil {
+			return []finding{well(check, "the running Hark serves them at %s", address)}
+		}
+		return []finding{{Check: check, Detail: fmt.Sprintf("another program has %s", address), Advice: "stop it, or set web.listen to a free address"}}
+	}
+	return []finding{failed(check, err, "set web.listen to an address that Hark may use")}
+}
+
 func (d *doctor) dataDirectory(context.Context) finding {
 	const check = "data directory"
 	dir := d.config.Data
 	at, err := checkDirectory(dir)
 	if err != nil {
 		advice := "give it to the user that Hark runs as (in the container: chown 65532:65532)"
-		if info, gone := os.Stat(dir); gone != nil || !info.IsDir() {
+		if errors.Is(err, syscall.ENOSPC) {
+			advice = freeSpace
+		} else if info, gone := os.Stat(dir); gone != nil || !info.IsDir() {
 			advice = "make it, or name another with --data or HARK_DATA"
 		}
 		return failed(check, err, advice)
 	}
+	if err := openable(dir); err != nil {
+		return failed(check, err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
+	}
 	found := well(check, "Hark can write to %s", dir)
+	if others, err := othersCanRead(dir); err != nil {
+		return failed(check, err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
+	} else if len(others) > 0 {
+		found.OK = false
+		found.Detail = fmt.Sprintf("others on this machine can get at %s", strings.Join(others, ", "))
+		found.Advice = "\"hark run\" makes that private at its start, or: chmod 700 " + dir
+		return found
+	}
 	measure := diskSpace
 	if d.env.space != nil {
 		measure = d.env.space
@@ -109,7 +211,7 @@ func (d *doctor) dataDirectory(context.Context) finding {
 	}
 	found.Detail += fmt.Sprintf(", with %s of %s free", size(int64(free)), size(int64(total)))
 	if free < littleSpace {
-		found.Advice = "make room there: what is said can't be kept on a full disk"
+		found.Advice = freeSpace
 	}
 	found.OK = free >= noSpace
 	return found
@@ -128,7 +230,9 @@ func checkDirectory(dir string) (at string, err error) {
 	if err != nil {
 		return at, fmt.Errorf("write to %s: %w", at, errors.Unwrap(err))
 	}
-	_, err = file.WriteString("Hark can write here.\n")
+	if _, err = file.WriteString("Hark can write here.\n"); err != nil {
+		err = fmt.Errorf("write to %s: %w", at, errors.Unwrap(err))
+	}
 	return at, errors.Join(err, file.Close(), os.Remove(file.Name()))
 }
 
@@ -140,6 +244,10 @@ func (d *doctor) database(ctx context.Context) finding {
 		return ofDatabase(err)
 	case !seen.Exists:
 		return well(check, "there is none yet; the first start makes it")
+	case seen.Bytes == 0:
+		found := well(check, "the file is empty: nothing is remembered; the next start makes a new one")
+		found.Advice = "if there was something in it, restore a backup with \"hark restore FILE\""
+		return found
 	case seen.Version < seen.Known:
 		return well(check, "version %d, %s; the next start brings it to version %d", seen.Version, size(seen.Bytes), seen.Known)
 	}
@@ -202,6 +310,7 @@ func ofDatabase(err error) finding {
 	found := failed("database", err, "restore a backup with \"hark restore FILE\"")
 	for _, known := range []struct{ says, advice string }{
 		{"newer Hark", "use the newer Hark"},
+		{"disk is full", freeSpace},
 		{"can't be written", "check the owner and the permissions of the data directory and of what is in it"},
 		{"another process holds", "stop the other process, or wait"},
 		{"stat ", "see the data directory: its name, its owner, its permissions"},

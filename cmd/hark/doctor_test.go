@@ -124,6 +124,26 @@ func TestDoctor(t *testing.T) {
 		"a full disk": {change: func(w *world) { w.free = 5 << 20 }, wrong: "data directory"},
 		"a disk that fills up": {change: func(w *world) { w.free = 500 << 20 },
 			advised: "data directory"},
+		"a data directory for all": {change: func(w *world) {
+			w.remember("hello")
+			if err := errors.Join(os.Chmod(w.env["HARK_DATA"], 0o755), os.Chmod(filepath.Join(w.env["HARK_DATA"], sqlite.FileName), 0o644)); err != nil {
+				w.Fatal(err)
+			}
+		}, wrong: "data directory"},
+		"a lock that can't be opened": {change: func(w *world) {
+			if err := os.Mkdir(filepath.Join(w.env["HARK_DATA"], sqlite.LockName), 0o700); err != nil { // as one of another user's, also for root
+				w.Fatal(err)
+			}
+		}, wrong: "data directory"},
+		"an empty database": {change: func(w *world) { w.overwrite(func([]byte) []byte { return nil }) }, advised: "database"},
+		"a floor above a ceiling": {change: func(w *world) {
+			w.configure("[builder.sections.history]\nfloor = 900\nceiling = 100\n")
+		}, wrong: "configuration"},
+		"a taken port": {change: func(w *world) { w.env["HARK_WEB_LISTEN"] = strings.TrimPrefix(w.discord.URL, "http://") }, wrong: "health checks"},
+		"a free port":  {change: func(w *world) { w.env["HARK_WEB_LISTEN"] = "127.0.0.1:0" }},
+		"permissions aren't told": {change: func(w *world) {
+			w.discord.Inject("GET /users/@me/guilds", 9, discordtest.Untold(fmt.Sprintf(`[{"id": "%d", "name": "Garden"}]`, w.guild.ID)))
+		}, advised: "permissions in Garden"},
 		"no database": {change: func(w *world) { w.env["HARK_DATA"] = filepath.Join(w.TempDir(), "none") }},
 		"a letter for a database": {change: func(w *world) {
 			w.overwrite(func([]byte) []byte { return []byte("Dear Hark, this is a letter, and no database at all.") })
@@ -163,6 +183,9 @@ func TestDoctor(t *testing.T) {
 				}
 				if want != "✓" {
 					met = true
+					if at := w.env["HARK_WEB_LISTEN"]; at != "off" {
+						line = strings.ReplaceAll(line, at, "ADDRESS")
+					}
 					w.sees(line)
 				}
 			}

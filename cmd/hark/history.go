@@ -17,9 +17,9 @@ import (
 
 // historyCall is what "hark history" was asked.
 type historyCall struct {
-	since, until, last string
-	channel, guild     string
-	json, records      bool
+	since, until   string
+	channel, guild string
+	json, records  bool
 }
 
 func (f *flags) historyCommand() *cobra.Command {
@@ -30,7 +30,7 @@ func (f *flags) historyCommand() *cobra.Command {
 		Long: "Shows whether and how the model reached for the records of calls (its tool conversation_history) and what it did again\n" +
 			"and again, and says what of that would justify a tool of its own. It is worked out from the records of the span asked\n" +
 			"for, which hold ids, shapes and counts, and no text. With --records, the records themselves.",
-		Example: "  hark history --last 7d\n  hark history --records --channel general --since 2024-05-01 --json",
+		Example: "  hark history --since 7d\n  hark history --records --channel general --since 2024-05-01 --json",
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			k, err := f.openKept(c.Context())
@@ -43,7 +43,6 @@ func (f *flags) historyCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.since, "since", "", "from this `day` on, such as 2024-05-31, or from not longer ago than this, such as 90d")
 	c.Flags().StringVar(&o.until, "until", "", "to the end of this `day`, or to longer ago than this")
-	c.Flags().StringVar(&o.last, "last", "", "the same as --since with how `long` ago, such as 7d")
 	c.Flags().StringVar(&o.channel, "channel", "", "only in the channel of this `name` or id")
 	c.Flags().StringVar(&o.guild, "guild", "", "only in the server of this `name` or id")
 	c.Flags().BoolVar(&o.records, "records", false, "list the records, the oldest first")
@@ -53,14 +52,6 @@ func (f *flags) historyCommand() *cobra.Command {
 
 // span is the time asked for.
 func (o historyCall) span(now time.Time, zone *time.Location) (since, until time.Time, err error) {
-	if o.last != "" && o.since != "" {
-		return since, until, errors.New("--last and --since say the same: leave one of them out")
-	}
-	if o.last != "" {
-		if since, err = dayOf(o.last, now, zone); err != nil {
-			return since, until, fmt.Errorf("--last %w", err)
-		}
-	}
 	if o.since != "" {
 		if since, err = dayOf(o.since, now, zone); err != nil {
 			return since, until, fmt.Errorf("--since %w", err)

@@ -67,11 +67,11 @@ func TestHistoryTellsWhatWouldJustifyATool(t *testing.T) {
 	if told.Questions != 1 || told.Reached != 0 || told.Since != nil || told.Threshold.Share != answer.ToolShare || told.Threshold.Questions != answer.ToolQuestions {
 		t.Errorf("told %+v", told)
 	}
-	c.run(0, "history", "--last", "1d", "--until", "1h", "--json")
+	c.run(0, "history", "--since", "1d", "--until", "1h", "--json")
 	if !strings.Contains(c.out.String(), `"since":`) || !strings.Contains(c.out.String(), `"until":`) || !strings.Contains(c.out.String(), `"questions": 0`) {
 		t.Error(c.out.String())
 	}
-	c.run(0, "history", "--last", "1d")
+	c.run(0, "history", "--since", "1d")
 	c.sees()
 }
 
@@ -97,7 +97,7 @@ func TestHistoryOfNoSpan(t *testing.T) {
 	t.Parallel()
 	c, _ := withCalls(t)
 	for _, args := range [][]string{
-		{"--last", "7d", "--since", "7d"}, {"--last", "soon"}, {"--since", "2024-05-02", "--until", "2024-05-01"}, {"more"},
+		{"--since", "soon"}, {"--since", "2024-05-02", "--until", "2024-05-01"}, {"more"},
 	} {
 		c.run(1, append([]string{"history"}, args...)...)
 		c.sees()

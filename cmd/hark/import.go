@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -41,18 +40,26 @@ func (f *flags) importCommand() *cobra.Command {
 			}
 			defer a.close()
 			paths, failed := f.filesIn(args)
+			var all imported
+			unread := 0
 			for _, path := range paths {
-				summary, dropped, err := f.importFile(c.Context(), a, path)
+				got, err := f.importFile(c.Context(), a, path)
 				if c.Context().Err() != nil {
 					return interrupted("interrupted; what was read of " + path + " so far is kept: import it again to go on")
 				}
-				if summary.Messages > 0 || err == nil {
-					fmt.Fprintln(c.OutOrStdout(), summaryLine(path, summary, dropped))
+				all.add(got)
+				if got.Messages > 0 || err == nil {
+					fmt.Fprintln(c.OutOrStdout(), got.line(path))
+				} else {
+					unread++
 				}
 				if err != nil {
 					failed = true
 					fmt.Fprintf(c.ErrOrStderr(), "hark: %s: %v\n", path, err)
 				}
+			}
+			if len(paths) > 1 {
+				fmt.Fprintln(c.OutOrStdout(), all.total(len(paths), unread))
 			}
 			err = f.indexNow(c.Context(), a)
 			if c.Context().Err() != nil {
@@ -69,79 +76,130 @@ func (f *flags) importCommand() *cobra.Command {
 	}
 }
 
-func (f *flags) importFile(ctx context.Context, a *app, path string) (s imports.Summary, dropped int, err error) {
+// imported is what was read of a file, and what became of it.
+type imported struct {
+	imports.Summary
+	fresh, known int // messages that weren't remembered before, and that were
+	dropped      int // messages that were forgotten or whose author has opted out
+}
+
+func (f *flags) importFile(ctx context.Context, a *app, path string) (got imported, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return s, 0, errors.Unwrap(err)
+		return got, errors.Unwrap(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return s, 0, err
+		return got, err
 	}
-	bar := f.bar(info.Size(), "importing", true)
+	bar := f.bar(info.Size(), "importing "+printable(filepath.Base(path)), true)
 	defer bar.Close()
-	apply := func(events []memory.Event) error {
-		err := a.store.Apply(ctx, events...)
-		if err == nil {
-			var n int
-			n, err = missing(ctx, a.store, events)
-			dropped += n
-		}
-		return err
-	}
+	_ = bar.RenderBlank() // a file is named before anything of it is stored
+	apply := func(events []memory.Event) error { return got.apply(ctx, a.store, events) }
 	head := make([]byte, 16)
 	if n, _ := file.ReadAt(head, 0); imports.IsTable(head[:n]) {
-		s, err = imports.ReadTable(ctx, path, a.store, apply, func(done, total int64) {
+		got.Summary, err = imports.ReadTable(ctx, path, a.store, apply, func(done, total int64) {
 			_ = bar.Set64(int64(float64(info.Size()) * float64(done) / float64(max(total, 1))))
 		})
-		return s, dropped, err
+		return got, err
 	}
-	s, err = imports.Read(ctx, file, a.store, apply, func(bytes int64) { _ = bar.Set64(bytes) })
-	return s, dropped, err
+	got.Summary, err = imports.Read(ctx, file, a.store, apply, func(bytes int64) { _ = bar.Set64(bytes) })
+	return got, err
 }
 
-// missing is how many of the messages that were posted aren't there: they fall under what was forgotten.
-func missing(ctx context.Context, store *sqlite.Store, events []memory.Event) (int, error) {
-	posted := map[memory.ChannelID]map[memory.MessageID]bool{}
+// apply stores events and counts their messages.
+func (i *imported) apply(ctx context.Context, store *sqlite.Store, events []memory.Event) error {
+	posted, there := 0, map[memory.ChannelID]map[memory.MessageID]bool{}
 	for _, e := range events {
 		if p, ok := e.(memory.Posted); ok {
-			if posted[p.Message.Channel] == nil {
-				posted[p.Message.Channel] = map[memory.MessageID]bool{}
+			posted++
+			if there[p.Message.Channel] == nil {
+				there[p.Message.Channel] = map[memory.MessageID]bool{}
 			}
-			posted[p.Message.Channel][p.Message.ID] = true
+			there[p.Message.Channel][p.Message.ID] = false
 		}
 	}
-	n := 0
-	for channel, ids := range posted {
-		there, err := store.Messages(ctx, channel, slices.Collect(maps.Keys(ids)))
+	if _, err := mark(ctx, store, there); err != nil {
+		return err
+	}
+	if err := store.Apply(ctx, events...); err != nil {
+		return err
+	}
+	fresh, err := mark(ctx, store, there)
+	dropped := 0
+	for _, ids := range there {
+		for _, is := range ids {
+			if !is {
+				dropped++
+			}
+		}
+	}
+	i.fresh, i.dropped, i.known = i.fresh+fresh, i.dropped+dropped, i.known+posted-fresh-dropped
+	return err
+}
+
+// mark marks the messages that are stored, and returns how many weren't marked before.
+func mark(ctx context.Context, store *sqlite.Store, there map[memory.ChannelID]map[memory.MessageID]bool) (marked int, err error) {
+	for channel, ids := range there {
+		var open []memory.MessageID
+		for id, is := range ids {
+			if !is {
+				open = append(open, id)
+			}
+		}
+		found, err := store.Messages(ctx, channel, open)
 		if err != nil {
 			return 0, err
 		}
-		n += len(ids) - len(there)
+		for _, m := range found {
+			ids[m.ID] = true
+		}
+		marked += len(found)
 	}
-	return n, nil
+	return marked, nil
 }
 
-func summaryLine(path string, s imports.Summary, dropped int) string {
-	line := fmt.Sprintf("%s: %s in %s", path, plural(s.Messages, "message"), plural(s.Channels, "channel"))
-	if s.Questions > 0 {
-		line += fmt.Sprintf("; \"hark eval\" asks its %s", plural(s.Questions, "question"))
+// counts say how many messages are new, known and skipped.
+func (i imported) counts() string {
+	skipped := i.dropped + i.Out + i.Answers + i.Skipped
+	return fmt.Sprintf("%s new, %d known, %d skipped", plural(i.fresh, "message"), i.known, skipped)
+}
+
+// add adds what another file held to a total.
+func (i *imported) add(j imported) {
+	i.fresh, i.known, i.dropped = i.fresh+j.fresh, i.known+j.known, i.dropped+j.dropped
+	i.Out, i.Answers, i.Skipped = i.Out+j.Out, i.Answers+j.Answers, i.Skipped+j.Skipped
+}
+
+func (i imported) total(files, unread int) string {
+	line := fmt.Sprintf("In all %d files: %s", files, i.counts())
+	if unread > 0 {
+		line += fmt.Sprintf("; %s couldn't be read", plural(unread, "file"))
 	}
-	if s.Answers > 0 {
-		line += fmt.Sprintf("; %s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it", plural(s.Answers, "answer"))
+	return line
+}
+
+// line is what is said of a file.
+func (i imported) line(path string) string {
+	line := fmt.Sprintf("%s: %s, in %s", path, i.counts(), plural(i.Channels, "channel"))
+	if i.Questions > 0 {
+		line += fmt.Sprintf("; \"hark eval\" asks its %s", plural(i.Questions, "question"))
 	}
-	if dropped += s.Out; dropped > 0 {
+	if i.Answers > 0 {
+		line += fmt.Sprintf("; %s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it", plural(i.Answers, "answer"))
+	}
+	if dropped := i.dropped + i.Out; dropped > 0 {
 		line += fmt.Sprintf("; %s left out: they were deleted or forgotten here, or their author has opted out", plural(dropped, "message"))
 	}
-	if s.Direct > 0 {
-		line += fmt.Sprintf("; of these %s of direct messages: Hark tells of them in the same direct message and nowhere else, if memory.direct is on, and not at the command line", plural(s.Direct, "channel"))
+	if i.Direct > 0 {
+		line += fmt.Sprintf("; of these %s of direct messages: Hark tells of them in the same direct message and nowhere else, if memory.direct is on, and not at the command line", plural(i.Direct, "channel"))
 	}
-	if s.Local > 0 {
-		line += fmt.Sprintf("; of %s the server isn't known, so what was said there is found at the command line only: import the file again once Hark is in the server", plural(s.Local, "channel"))
+	if i.Local > 0 {
+		line += fmt.Sprintf("; of %s the server isn't known, so what was said there is found at the command line only: import the file again once Hark is in the server", plural(i.Local, "channel"))
 	}
-	if s.Skipped > 0 {
-		line += fmt.Sprintf("; %s skipped, the first: %s", plural(s.Skipped, "unreadable message"), s.FirstSkipped)
+	if i.Skipped > 0 {
+		line += fmt.Sprintf("; %s skipped, the first: %s", plural(i.Skipped, "unreadable message"), i.FirstSkipped)
 	}
 	return line
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// imported are the ends of the names of files that are taken from a directory, and foreign those of exports in another form,
+// importable are the ends of the names of files that are taken from a directory, and foreign those of exports in another form,
 // which are taken to have said what to do about them. A file that is named itself may be called anything.
 var (
-	imported = []string{".json", ".jsonl", ".ndjson", ".gz", ".db", ".sqlite", ".sqlite3"}
-	foreign  = []string{".html", ".htm", ".csv", ".txt"}
+	importable = []string{".json", ".jsonl", ".ndjson", ".gz", ".db", ".sqlite", ".sqlite3"}
+	foreign    = []string{".html", ".htm", ".csv", ".txt"}
 )
 
 // filesIn are the files to import: those named, and in the place of a directory those in it, in order of their names. It
@@ -56,7 +56,7 @@ func filesBelow(dir string) (found []string, passed int, err error) {
 			return nil
 		}
 		switch end := strings.ToLower(filepath.Ext(path)); {
-		case slices.Contains(imported, end):
+		case slices.Contains(importable, end):
 			found = append(found, path)
 		case slices.Contains(foreign, end):
 			others = append(others, path)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,10 @@ func (t *conversation) interactive(ctx context.Context, s *screen, i *interrupts
 	t.out, t.warn, t.live, t.interrupts, t.colour = s.out, s.out, s.live(), i, s.colour
 	t.past, t.ask = s.past, s.ask
 	complete := func(line string, at int, key rune) (string, int, bool) {
+		if key == clearLine {
+			s.keys.empty = line == ""
+			return "", 0, true
+		}
 		if key != '\t' {
 			return "", 0, false
 		}
@@ -33,7 +38,7 @@ func (t *conversation) interactive(ctx context.Context, s *screen, i *interrupts
 	hello.end()
 	read := func() (string, error) {
 		s.term.SetPrompt(s.colour.prompt(t.speaker, t.place.name))
-		s.term.AutoCompleteCallback = complete
+		s.term.AutoCompleteCallback, s.keys.clears = complete, true
 		return s.read()
 	}
 	return t.sayAll(ctx, read, func(err error) error {
@@ -47,13 +52,14 @@ type screen struct {
 	in, out *os.File
 	colour  colours
 	past    *pastLines
+	keys    *keys
 
 	mu   sync.Mutex
 	term *term.Terminal
 }
 
 func newScreen(in, out *os.File, lookup func(string) (string, bool)) *screen {
-	s := &screen{in: in, out: out, past: &pastLines{}}
+	s := &screen{in: in, out: out, past: &pastLines{}, keys: &keys{in: in}}
 	s.renew()
 	if none, _ := lookup("NO_COLOR"); none == "" {
 		s.colour = palette(s.term.Escape)
@@ -68,8 +74,54 @@ func (s *screen) renew() {
 	s.term = term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{s.in, s.out}, "")
+	}{s.keys, s.out}, "")
 	s.term.History = s.past
+}
+
+// keys are what is typed. Where it clears, Ctrl-C takes back a line that has begun, and ends the input only where there is none:
+// the terminal itself can't tell, so it is given clearLine, and the end if that found the line empty.
+type keys struct {
+	in     io.Reader
+	rest   []byte // typed, and not given to the terminal yet
+	asked  bool   // clearLine was given last
+	empty  bool   // it found the line empty
+	clears bool
+}
+
+const (
+	ctrlC = 3
+	ctrlD = 4
+	// clearLine is a key that no keyboard has a use for.
+	clearLine = 0x1f
+)
+
+// Read gives no more than up to the next Ctrl-C.
+func (k *keys) Read(p []byte) (int, error) {
+	if k.asked && k.empty {
+		k.asked, k.empty = false, false
+		p[0] = ctrlD
+		return 1, nil
+	}
+	k.asked = false
+	if len(k.rest) == 0 {
+		buf := make([]byte, len(p))
+		n, err := k.in.Read(buf)
+		if n == 0 {
+			return 0, err
+		}
+		k.rest = buf[:n]
+	}
+	n := len(k.rest)
+	if i := bytes.IndexByte(k.rest, ctrlC); k.clears && i >= 0 {
+		if n = i; i == 0 {
+			k.rest, k.asked = k.rest[1:], true
+			p[0] = clearLine
+			return 1, nil
+		}
+	}
+	n = copy(p, k.rest[:n])
+	k.rest = k.rest[n:]
+	return n, nil
 }
 
 // Write shows what may come while a line is being read.
@@ -84,7 +136,7 @@ func (s *screen) Write(p []byte) (int, error) {
 func (s *screen) ask(question string) (string, error) {
 	s.term.SetPrompt(question)
 	before := slices.Clone(s.past.lines)
-	s.term.AutoCompleteCallback = nil
+	s.term.AutoCompleteCallback, s.keys.clears = nil, false
 	line, err := s.read()
 	if s.past.lines = before; err != nil {
 		s.renew()
@@ -92,7 +144,7 @@ func (s *screen) ask(question string) (string, error) {
 	return line, err
 }
 
-// read is the next line; io.EOF at Ctrl-C and Ctrl-D. The terminal is raw only while a line is read, so
+// read is the next line; io.EOF at Ctrl-D, and at Ctrl-C where nothing is typed yet. The terminal is raw only while a line is read, so
 // that Ctrl-C stops an answer that takes too long.
 func (s *screen) read() (string, error) {
 	state, err := term.MakeRaw(int(s.in.Fd()))

@@ -43,7 +43,7 @@ func (f *flags) migrateCommand() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error { return f.migrate(c, args[0], yes) },
 	}
-	llmcord.Flags().BoolVar(&yes, "yes", false, "replace a file that is there without asking")
+	llmcord.Flags().BoolVar(&yes, "yes", false, "don't ask")
 	c.AddCommand(llmcord)
 	return c
 }

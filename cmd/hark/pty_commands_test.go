@@ -119,3 +119,18 @@ func TestRememberingOnATerminal(t *testing.T) {
 		t.Errorf("left: %s", c.out.String())
 	}
 }
+
+// The progress of an import names its file.
+func TestImportOnATerminal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "ferries.jsonl")
+	line := `{"type":"message","channel":"trip","id":"1","author":"Ada","time":"2024-05-01T10:00:00Z","text":"The ferry leaves at noon."}`
+	if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := onTerminal(t, 200, nil, "import", "--data", filepath.Join(dir, "data"), file)
+	p.wait("ferries.jsonl ") // in the bar
+	p.wait(file)
+	p.ended(0)
+}

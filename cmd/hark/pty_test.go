@@ -55,11 +55,18 @@ func TestChatOnATerminal(t *testing.T) {
 	p.write("@hark xnote this\x1b[H\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[3~\r")
 	p.wait("Noted.")
 	p.wait("#terminal> ")
-	p.write("\x04")
+	// Ctrl-C takes back what was typed, and where nothing is, ends the talk.
+	p.write("never said\x03@hark is this all?")
+	p.wait("is this all?")
+	model.Queue(llmtest.Say("All."))
+	p.write("\r")
+	p.wait("All.")
+	p.wait("#terminal> ")
+	p.write("\x03")
 	p.wait("\r\n")
 	p.ended(1) // an answer failed
 	requests := model.Requests()
-	if last := requests[len(requests)-1].Last(); !strings.Contains(last, "note this") {
+	if last := requests[len(requests)-1].Last(); !strings.Contains(last, "is this all?") || strings.Contains(last, "never said") {
 		t.Errorf("asked %q", last)
 	}
 	if strings.Contains(requests[len(requests)-1].Prompt(), "Let me") {
@@ -76,7 +83,7 @@ func TestChatOnATerminalWithoutColour(t *testing.T) {
 	p.write("@hark when is the deadline?\r")
 	p.wait("│ \uFFFDthe deadline is Friday\r\n— Ana in #terminal")
 	p.wait("#terminal> ")
-	p.write("/quit\r")
+	p.write("\x04")
 	p.ended(0)
 	if strings.Contains(p.screen.String(), "\x1b[3") {
 		t.Errorf("colours in %q", &p.screen)
@@ -86,7 +93,7 @@ func TestChatOnATerminalWithoutColour(t *testing.T) {
 func TestChatOnATerminalEndsWhenTold(t *testing.T) {
 	t.Parallel()
 	p := startOnTerminal(t, 80)
-	p.wait("#terminal> ")
+	p.wait("operator #terminal> ") // whoever has no name there
 	if p.mode() == p.before {
 		t.Error("the terminal isn't raw while a line is read")
 	}

@@ -17,6 +17,10 @@ What the operator can do, also while ` + "`hark run`" + ` runs. Every command ta
 code 0, with 1 and a sentence on standard error, or with 130 when it was interrupted. What members and admins can do in Discord is in
 [commands.md](commands.md).
 
+Shells complete commands, flags and values such as channels' names once that is switched on: with bash by the line
+` + "`source <(hark completion bash)`" + ` in ~/.bashrc, with fish by ` + "`hark completion fish | source`" + ` in ~/.config/fish/config.fish, with zsh by
+` + "`source <(hark completion zsh)`" + ` in ~/.zshrc below ` + "`compinit`" + `. ` + "`hark completion --help`" + ` tells of other ways.
+
 This page is made from the code: ` + "`go test ./cmd/hark -run TestCommandLineReference -update`" + ` writes it anew.
 `
 
@@ -28,6 +32,45 @@ func TestCommandLineReference(t *testing.T) {
 	b.WriteString(referenceHead)
 	describeCommands(&b, root)
 	golden.File(t, "../../docs/command-line.md", b.String())
+}
+
+// TestFlagsMeanTheSame holds that a flag takes the same kind of value wherever it is.
+func TestFlagsMeanTheSame(t *testing.T) {
+	t.Parallel()
+	type use struct{ kind, value, command string }
+	first := map[string]use{}
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			value, usage := pflag.UnquoteUsage(f)
+			if f.Name == "yes" {
+				value = usage
+			}
+			now := use{f.Value.Type(), value, c.CommandPath()}
+			before, ok := first[f.Name]
+			if !ok {
+				first[f.Name] = now
+			} else if before.kind != now.kind || before.value != now.value {
+				t.Errorf("--%s is %+v and %+v", f.Name, before, now)
+			}
+		})
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+	}
+	root := newRoot(&environment{lookup: func(string) (string, bool) { return "", false }})
+	visit(root)
+	grouped := map[string]bool{}
+	for _, g := range groups {
+		for _, name := range g.names {
+			grouped[name] = true
+		}
+	}
+	for _, c := range root.Commands() {
+		if !grouped[c.Name()] {
+			t.Errorf("%s is in no group of the help", c.Name())
+		}
+	}
 }
 
 func describeCommands(b *strings.Builder, of *cobra.Command) {

@@ -163,6 +163,11 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if !cfg.Discord.Token.IsSet() {
 		return bot.ErrNoToken
 	}
+	if taken, err := makePrivate(cfg.Data); err != nil {
+		r.log.Warn().Err(err).Msg("others on this machine can read what is remembered, and Hark can't change that: give it a directory that it owns")
+	} else if len(taken) > 0 {
+		r.log.Warn().Strs("files", taken).Msg("others on this machine could read what is remembered: the data directory is private now")
+	}
 	a, err := open(ctx, cfg, vectorPatience, func(done, total int) {
 		if done == total {
 			r.log.Info().Int("messages", total).Msg("indexed words anew")

@@ -56,7 +56,7 @@ func (f *flags) settingsCommand() *cobra.Command {
 		},
 	}
 	at.add(c)
-	c.Flags().BoolVar(&at.yes, "yes", false, "don't ask, where something would be forgotten")
+	c.Flags().BoolVar(&at.yes, "yes", false, "don't ask")
 	return c
 }
 

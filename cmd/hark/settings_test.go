@@ -69,7 +69,7 @@ func TestSettingsReachTheModel(t *testing.T) {
 	if r.Model != "large-1" || r.Temperature == nil || *r.Temperature != 0.25 {
 		t.Errorf("taken back, %q is asked with temperature %v", r.Model, r.Temperature)
 	}
-	listed, _ := w.hark(0, "trace", "--last", "9", "--json") // the first answer is logged for sure
+	listed, _ := w.hark(0, "trace", "--limit", "9", "--json") // the first answer is logged for sure
 	w.holds(listed, "large-1")
 
 	// A channel that is deleted takes its persona with it.

@@ -48,7 +48,7 @@ func TestTheModelLooksThingsUp(t *testing.T) {
 	w.lacks(w.prompts(), "lighthouse")
 
 	w.traced(answer)
-	list, _ := w.tell(0, "trace", "--last", "1")
+	list, _ := w.tell(0, "trace", "--limit", "1")
 	for _, line := range []string{`search_memory, ok, [1-9]\d* messages, \d+ tokens, \d+ ms`, `search_memory, bad arguments, 0 messages`, `unknown, unknown tool, 0 messages`} {
 		if !regexp.MustCompile(`(?m)^  round 1: ` + line).MatchString(list) {
 			t.Errorf("no %q in\n%s", line, list)

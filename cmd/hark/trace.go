@@ -15,24 +15,24 @@ import (
 
 // tracing is what "hark trace" was asked.
 type tracing struct {
-	last   int
+	limit  int
 	json   bool
 	prompt bool
 }
 
 func (f *flags) traceCommand() *cobra.Command {
-	o := tracing{last: 10}
+	o := tracing{limit: 10}
 	c := &cobra.Command{
 		Use:   "trace [ANSWER_ID]",
 		Short: "Show how the last answers came about, or what the model was sent for one of them",
 		Long: "Shows how the last answers came about, in numbers: what the prompt's sections took, what was left out and why.\n" +
 			"With an answer's id, also the prompt as the model got it, section by section, as long as it is kept\n" +
 			"(memory.trace_retention) and nothing in it was forgotten. It holds what members wrote: keep it private.",
-		Example: "  hark trace --last 3\n  hark trace 1266087253498875905 --prompt > prompt.txt",
+		Example: "  hark trace --limit 3\n  hark trace 1266087253498875905 --prompt > prompt.txt",
 		Args:    oneAnswer,
 		RunE: func(c *cobra.Command, args []string) error {
-			if o.last < 1 {
-				return fmt.Errorf("--last %d: show at least one answer", o.last)
+			if o.limit < 1 {
+				return fmt.Errorf("--limit %d: show at least one answer", o.limit)
 			}
 			if o.prompt && (len(args) == 0 || o.json) {
 				return errors.New("--prompt prints one prompt and nothing else: name an answer's id, and leave out --json")
@@ -48,7 +48,7 @@ func (f *flags) traceCommand() *cobra.Command {
 			return k.listTraces(c, o)
 		},
 	}
-	c.Flags().IntVar(&o.last, "last", o.last, "show this `number` of answers, the newest first")
+	c.Flags().IntVar(&o.limit, "limit", o.limit, "show at most this `number` of answers, the newest first")
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	c.Flags().BoolVar(&o.prompt, "prompt", false, "print the prompt alone, byte by byte as the model got it")
 	return c
@@ -62,7 +62,7 @@ func oneAnswer(c *cobra.Command, args []string) error {
 }
 
 func (k *kept) listTraces(c *cobra.Command, o tracing) error {
-	traces, err := k.Traces(c.Context(), math.MaxInt64, o.last)
+	traces, err := k.Traces(c.Context(), math.MaxInt64, o.limit)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 	id, want := answer.ID.String(), strings.Join(w.sentMessages(), "\n\n")
 	w.holds(want, "sings in the greenhouse")
 
-	list, _ := w.tell(0, "trace", "--last", "1")
+	list, _ := w.tell(0, "trace", "--limit", "1")
 	w.holds(list, id)
 	w.holds(list, "#general in Garden, test-model")
 	if !regexp.MustCompile(`(?m)^  history +\d+ +\d+ +\d+ +1 +0 +0$`).MatchString(list) || !regexp.MustCompile(`(?m)^  all +\d+ tokens of 4000$`).MatchString(list) {

@@ -65,6 +65,9 @@ func newWorld(t *testing.T, options ...discordtest.Option) *world {
 		"HARK_CONFIG": filepath.Join(t.TempDir(), "config.toml"), "HARK_MEMORY_START": "on", "HARK_MEMORY_SUMMARIES": "extract",
 	}
 	w.configure("")
+	if err := os.Chmod(w.env["HARK_DATA"], 0o700); err != nil {
+		t.Fatal(err)
+	}
 	return w
 }
 

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,6 +50,9 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+// testVariables are read by the tests alone: Hark itself doesn't know them.
+var testVariables = []string{"HARK_LONG", "HARK_DISCORD_OPENAPI"}
+
 func TestSettingsThatFilesNameAreReal(t *testing.T) {
 	t.Parallel()
 	texts := pages(t)
@@ -57,7 +61,8 @@ func TestSettingsThatFilesNameAreReal(t *testing.T) {
 	}
 	variable := regexp.MustCompile(`\bHARK_[A-Z_]+\b`)
 	for name, text := range texts {
-		if err := config.CheckEnv(variable.FindAllString(text, -1)); err != nil {
+		named := slices.DeleteFunc(variable.FindAllString(text, -1), func(v string) bool { return slices.Contains(testVariables, v) })
+		if err := config.CheckEnv(named); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

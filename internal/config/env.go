@@ -10,7 +10,7 @@ import (
 
 // others are the variables that are Hark's without being settings.
 func others() []string {
-	return []string{"HARK_CONFIG", "HARK_LONG", "HARK_DISCORD_OPENAPI"}
+	return []string{"HARK_CONFIG"}
 }
 
 // lookup is a variable's value. An empty variable is as good as none: that is what an unset one becomes on

@@ -5,6 +5,17 @@ import "strings"
 // Nearest is the word of known, which has at least one, that word was most likely meant to be.
 func Nearest(word string, known []string) string { return nearest(word, known) }
 
+// Near is the word of known that word was most likely meant to be, if it is no further from it than a slip of the fingers.
+func Near(word string, known []string) (near string, ok bool) {
+	least := 0
+	for _, k := range known {
+		if d := distance(word, k); near == "" || d < least {
+			near, least = k, d
+		}
+	}
+	return near, near != "" && least <= max(1, len(word)/3)
+}
+
 // nearest is the known key that key was most likely meant to be: one that is right but for its section goes
 // before all others, and one of the same section before one of another.
 func nearest(key string, known []string) string {

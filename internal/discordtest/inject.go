@@ -60,6 +60,9 @@ func Unfit() Fault {
 	return Fault{status: 400, header: map[string]string{"Content-Type": "application/json"}, body: `{"message": "Invalid Form Body", "code": 50035}`}
 }
 
+// Untold answers with a body that lacks something.
+func Untold(body string) Fault { return Fault{status: 200, body: body} }
+
 // Gone answers that there is no such message.
 func Gone() Fault { return Fault{status: 404, body: `{"message": "Unknown Message", "code": 10008}`} }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"hark/memory"
@@ -55,6 +56,13 @@ func newSeen() *seen {
 		channels: map[memory.ChannelID]bool{},
 		people:   map[personKey]memory.MessageID{},
 		known:    map[memory.GuildID]map[memory.UserID]memory.Person{},
+	}
+}
+
+// guild tells what a server is called.
+func (b *batch) guild(id memory.GuildID, name string) {
+	if name = strings.TrimSpace(name); name != "" && id != memory.DirectGuild && id != memory.LocalGuild {
+		b.events = append(b.events, memory.GuildNamed{Guild: id, Name: name})
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 // are those of long ago, so they are not.
 type (
 	exportGuild struct {
-		ID text `json:"id"`
+		ID   text `json:"id"`
+		Name text `json:"name"`
 	}
 	exportChannel struct {
 		ID     text `json:"id"`
@@ -132,6 +133,7 @@ func (e *export) messages(ctx context.Context) error {
 	} else if start != json.Delim('[') {
 		return errOther
 	}
+	e.b.guild(e.place.Guild, string(e.guild.Name))
 	e.b.channel(e.place)
 	for e.more() {
 		if err := ctx.Err(); err != nil {

@@ -43,6 +43,9 @@ func TestExportBecomesEvents(t *testing.T) {
 	if want := (Summary{Kind: DiscordExport, Channels: 1, People: 2, Messages: 2}); sum != want {
 		t.Errorf("got %+v, want %+v", sum, want)
 	}
+	if got := s.guilds[5001]; got != "Harbour" {
+		t.Errorf("the server is called %q", got)
+	}
 	wantChannel := memory.Channel{ID: 5002, Guild: 5001, Parent: 5003, Name: "dock", Unplaced: true}
 	if got := s.channels[5002]; !reflect.DeepEqual(got, wantChannel) {
 		t.Errorf("channel %+v", got)

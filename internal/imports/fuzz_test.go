@@ -71,6 +71,11 @@ func checkEvent(t *testing.T, s *shelf, e memory.Event) {
 		if e.Channel.ID == 0 || !e.Channel.Unplaced && e.Channel.Kind != memory.LocalChannel {
 			t.Errorf("channel %+v", e.Channel)
 		}
+	case memory.GuildNamed:
+		storable(e.Name)
+		if e.Name == "" || e.Guild == memory.DirectGuild || e.Guild == memory.LocalGuild {
+			t.Errorf("guild %+v", e)
+		}
 	case memory.PersonSeen:
 		storable(e.Person.Username, e.Person.Nick, e.Person.Name)
 		if e.Person.ID == 0 {

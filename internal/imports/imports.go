@@ -8,6 +8,7 @@ package imports
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"hark/memory"
@@ -81,5 +82,16 @@ func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Even
 	if flushed := b.flush(ctx); flushed != nil {
 		return b.sum, flushed
 	}
+	if err == nil {
+		err = b.sum.fault()
+	}
 	return b.sum, err
+}
+
+// fault is the error of a file that has messages, none of which could be read.
+func (s Summary) fault() error {
+	if s.Messages+s.Answers+s.Out > 0 || s.Skipped == 0 {
+		return nil
+	}
+	return fmt.Errorf("none of the file's messages could be read; the first: %s", s.FirstSkipped)
 }

@@ -15,6 +15,7 @@ import (
 
 // shelf applies events as a store would, as far as imports can tell.
 type shelf struct {
+	guilds   map[memory.GuildID]string
 	channels map[memory.ChannelID]memory.Channel
 	people   map[memory.UserID]memory.Person
 	messages map[place]memory.Message
@@ -28,6 +29,7 @@ type shelf struct {
 
 func newShelf() *shelf {
 	return &shelf{
+		guilds:   map[memory.GuildID]string{},
 		channels: map[memory.ChannelID]memory.Channel{},
 		people:   map[memory.UserID]memory.Person{},
 		messages: map[place]memory.Message{},
@@ -43,6 +45,8 @@ func (s *shelf) apply(events []memory.Event) error {
 	s.batches = append(s.batches, len(events))
 	for _, e := range events {
 		switch e := e.(type) {
+		case memory.GuildNamed:
+			s.guilds[e.Guild] = e.Name
 		case memory.ChannelSeen:
 			s.channels[e.Channel.ID] = e.Channel
 		case memory.PersonSeen:

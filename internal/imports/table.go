@@ -54,6 +54,9 @@ func ReadTable(ctx context.Context, path string, known TableKnown, emit func([]m
 		return sum, tableFault(ctx, err, "the list of tables")
 	}
 	t := &table{form: f, db: db, known: known, guildOf: map[memory.ChannelID]memory.GuildID{}, rooms: map[string]room{}, folk: map[string]folk{}, out: map[memory.UserID]bool{}}
+	if t.self, err = t.ownAuthor(ctx); err != nil {
+		return sum, err
+	}
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+quoteName(f.table)).Scan(&t.total); err != nil {
 		return sum, tableFault(ctx, err, "the table "+f.table)
 	}
@@ -70,8 +73,8 @@ func ReadTable(ctx context.Context, path string, known TableKnown, emit func([]m
 		return t.b.sum, err
 	}
 	err = errors.Join(err, t.b.flush(ctx))
-	if s := t.b.sum; err == nil && t.done > 0 && s.Messages == 0 && s.Skipped > 0 {
-		err = fmt.Errorf("none of the %d rows of the table %s could be taken: %s", t.done, f.table, s.FirstSkipped)
+	if err == nil {
+		err = t.b.sum.fault()
 	}
 	return t.b.sum, err
 }
@@ -140,6 +143,7 @@ type table struct {
 	db          *sql.DB
 	known       TableKnown
 	b           *batch
+	self        string // the author of the bot's own messages; empty if they don't tell
 	done, total int64
 	guildOf     map[memory.ChannelID]memory.GuildID // of the channels that are remembered; filled when it is first needed
 	asked       bool

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,8 +39,16 @@ func (t *table) message(ctx context.Context, row map[string]string) error {
 	if err != nil {
 		return err
 	}
-	if p.Author, p.Kind = memory.UserID(author), kindOfRole(row[partRole], who.bot); p.Kind != memory.FromMember && !who.bot {
-		p.Author, who.name = 0, "" // many bots keep whom they answered with what they said
+	p.Author, p.Kind = memory.UserID(author), kindOfRole(row[partRole], who.bot)
+	switch {
+	case p.Kind == memory.FromMember || who.bot:
+	case p.Kind == memory.FromSystem:
+		p.Author, who.name = 0, ""
+	case !known || row[partAuthor] != t.self: // many bots keep whom they answered with what they said
+		role := strings.TrimSpace(row[partRole])
+		p.Author, who.name = UserID("table "+role), role
+	case who.name == "":
+		who.name = strings.TrimSpace(row[partRole])
 	}
 	switch {
 	case why != "":
@@ -262,15 +271,41 @@ func (t *table) look(ctx context.Context, l lookup, key string) (map[string]stri
 	return found, nil
 }
 
+// ownAuthor is the author of what the bot itself said, if all of that has one who never speaks as a member.
+func (t *table) ownAuthor(ctx context.Context) (string, error) {
+	if t.columns[partRole] == "" {
+		return "", nil
+	}
+	role := "lower(trim(" + asText(t.columns[partRole]) + "))"
+	own := role + " IN ('" + strings.Join(botRoles, "', '") + "')"
+	author, from := asText(t.columns[partAuthor]), " FROM "+quoteName(t.table)
+	var first, last sql.NullString
+	var asMember bool
+	err := t.db.QueryRowContext(ctx, "SELECT min("+author+"), max("+author+")"+from+" WHERE "+own).Scan(&first, &last)
+	if err == nil {
+		err = t.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1"+from+" WHERE "+author+" = ? AND ("+own+") IS NOT TRUE)", first.String).Scan(&asMember)
+	}
+	if err != nil {
+		return "", tableFault(ctx, err, "the table "+t.table)
+	}
+	if first.String != last.String || asMember {
+		return "", nil
+	}
+	return first.String, nil
+}
+
+// botRoles are words that bots keep for what they said themselves.
+var botRoles = []string{"assistant", "bot", "ai", "model", "agent"}
+
 // kindOfRole is who speaks, by the word that a bot keeps for it.
 func kindOfRole(role string, bot bool) memory.Kind {
-	switch strings.ToLower(strings.TrimSpace(role)) {
-	case "assistant", "bot", "ai", "model", "agent":
+	role = strings.ToLower(strings.TrimSpace(role))
+	switch {
+	case slices.Contains(botRoles, role):
 		return memory.FromBot
-	case "system", "notice":
+	case role == "system" || role == "notice":
 		return memory.FromSystem
-	}
-	if bot {
+	case bot:
 		return memory.FromBot
 	}
 	return memory.FromMember

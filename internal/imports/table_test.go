@@ -20,24 +20,24 @@ import (
 // tableShelf is a shelf that knows servers and who has opted out.
 type tableShelf struct {
 	*shelf
-	guilds map[memory.GuildID]*memory.Guild
-	out    map[memory.UserID]bool
-	fail   error
+	known map[memory.GuildID]*memory.Guild
+	out   map[memory.UserID]bool
+	fail  error
 }
 
 func newTableShelf() *tableShelf {
-	return &tableShelf{shelf: newShelf(), guilds: map[memory.GuildID]*memory.Guild{}, out: map[memory.UserID]bool{}}
+	return &tableShelf{shelf: newShelf(), known: map[memory.GuildID]*memory.Guild{}, out: map[memory.UserID]bool{}}
 }
 
 func (s *tableShelf) Guilds(context.Context) (ids []memory.GuildID, err error) {
-	for id := range s.guilds {
+	for id := range s.known {
 		ids = append(ids, id)
 	}
 	return ids, s.fail
 }
 
 func (s *tableShelf) Guild(_ context.Context, id memory.GuildID) (*memory.Guild, error) {
-	return s.guilds[id], s.fail
+	return s.known[id], s.fail
 }
 
 func (s *tableShelf) OptedOut(_ context.Context, _ memory.GuildID, user memory.UserID) (bool, error) {
@@ -87,6 +87,9 @@ func (s *tableShelf) told() map[string]string {
 	for at, m := range s.messages {
 		c := s.channels[at.channel]
 		who := s.people[m.Author].Username
+		if m.Author == 0 && m.Kind != memory.FromSystem {
+			who = "nobody"
+		}
 		told[m.Content] = fmt.Sprintf("%d %d %s %s", m.Guild, m.Kind, who, m.Time().Format(time.RFC3339))
 		if c.Guild != m.Guild {
 			told[m.Content] += " of another server than its channel"
@@ -108,8 +111,8 @@ func TestTablesOfMessages(t *testing.T) {
 		}, Summary{Channels: 2, Direct: 1, People: 3, Messages: 3}},
 		"PigPig's before": {pigpigBefore, map[string]string{
 			"The crane is fixed.": "5001 0 Ada 2023-08-04T00:00:00Z", "In a channel that is known.": "6001 0 Ada 2023-08-04T00:01:00Z",
-			"In a channel that nobody knows.": local + " 0 Ada 2023-08-04T00:01:00Z", "As you wish.": "5001 1  2023-08-04T00:01:00Z",
-		}, Summary{Channels: 3, People: 3, Messages: 4, Out: 1, Local: 1}},
+			"In a channel that nobody knows.": local + " 0 Ada 2023-08-04T00:01:00Z", "As you wish.": "5001 1 assistant 2023-08-04T00:01:00Z",
+		}, Summary{Channels: 3, People: 4, Messages: 4, Out: 1, Local: 1}},
 		"another bot's": {`CREATE TABLE chat_log (id INTEGER PRIMARY KEY, Channel TEXT, server_id INTEGER, author_id INTEGER, author_name TEXT, Message TEXT, created_at INTEGER, reply_to INTEGER, deleted INTEGER);
 			INSERT INTO chat_log VALUES (1, '5002', 5001, 71, ' Ada ', 'one', 1691107200, NULL, 0), (2, '5002', 5001, 73, 'Ben', 'two', 1691107201000, 1, 0), (3, '5002', 5001, 71, 'Ada', 'gone', 1691107202, NULL, 1),
 			(4, '5002', 5001, 71, 'Ada', 'timeless', NULL, NULL, 0), (5, '5002', 5001, 'ada#1', 'Ada', 'by nobody', 1691107202, NULL, 0), (6, NULL, 5001, 71, 'Ada', 'nowhere', 1691107202, NULL, 0), (7, '5002', 5001, 71, 'Ada', 'ancient', -9e10, NULL, 0);`,
@@ -117,14 +120,18 @@ func TestTablesOfMessages(t *testing.T) {
 			Summary{Channels: 1, People: 2, Messages: 2, Skipped: 4}},
 		"without ids": {`CREATE TABLE "odd ""name" (channel_name TEXT, channel TEXT, user TEXT, role TEXT, body TEXT, ts TEXT);
 			INSERT INTO "odd ""name" VALUES ('lounge', 'general', '71', 'user', 'hello', '2024-01-02 03:04'), ('lounge', 'general', '', 'assistant', 'hi', '2024-01-02 03:05'), ('lounge', 'general', '71', 'user', 'bye', 'yesterday'), ('lounge', 'general', '', 'system', 'joined', '2024-01-02 03:06:00 UTC');`,
-			map[string]string{"hello": local + " 0  2024-01-02T03:04:00Z", "hi": local + " 1  2024-01-02T03:05:00Z", "joined": local + " 4  2024-01-02T03:06:00Z"},
-			Summary{Channels: 1, Messages: 3, Skipped: 1, Local: 1}},
+			map[string]string{"hello": local + " 0  2024-01-02T03:04:00Z", "hi": local + " 1 assistant 2024-01-02T03:05:00Z", "joined": local + " 4  2024-01-02T03:06:00Z"},
+			Summary{Channels: 1, People: 1, Messages: 3, Skipped: 1, Local: 1}},
+		"with whom it answered": {`CREATE TABLE log (id INTEGER PRIMARY KEY, channel_id INTEGER, guild_id INTEGER, user_id INTEGER, user_name TEXT, text TEXT, time INTEGER, role TEXT);
+			INSERT INTO log VALUES (1, 5002, 5001, 71, 'Ada', 'when?', 1691107200, 'user'), (2, 5002, 5001, 71, 'Ada', 'on Friday', 1691107201, 'assistant');`,
+			map[string]string{"when?": "5001 0 Ada 2023-08-04T00:00:00Z", "on Friday": "5001 1 assistant 2023-08-04T00:00:01Z"},
+			Summary{Channels: 1, People: 2, Messages: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := database(t, c.file)
 			s := newTableShelf()
-			s.guilds[6001] = &memory.Guild{ID: 6001, Channels: []memory.Channel{{ID: 5003}}}
+			s.known[6001] = &memory.Guild{ID: 6001, Channels: []memory.Channel{{ID: 5003}}}
 			s.out[72] = true
 			for range 2 {
 				var done, total int64
@@ -310,7 +317,7 @@ func FuzzReadTable(f *testing.F) {
 }
 
 // Many bots keep what they said under the id of whom they answered.
-func TestBotsWordsAreNobodys(t *testing.T) {
+func TestBotsWordsAreNoMembers(t *testing.T) {
 	t.Parallel()
 	path := database(t, `CREATE TABLE chat_history (id INTEGER PRIMARY KEY, guild_id INTEGER, channel_id INTEGER, user_id INTEGER, user_name TEXT, role TEXT, content TEXT, timestamp TEXT);
 		INSERT INTO chat_history VALUES (1, 1100000000000000009, 1100000000000000002, 1100000000000000001, 'anna', 'assistant', 'It is nutmeg', '2024-05-31 12:00:01'),
@@ -321,7 +328,7 @@ func TestBotsWordsAreNobodys(t *testing.T) {
 		t.Fatal(sum, err)
 	}
 	for _, m := range s.messages {
-		if m.Content == "It is nutmeg" && (m.Author != 0 || m.Kind != memory.FromBot) || m.Content != "It is nutmeg" && m.Author != 1100000000000000001 {
+		if m.Content == "It is nutmeg" && (m.Author == 0 || m.Author == 1100000000000000001 || m.Kind != memory.FromBot) || m.Content != "It is nutmeg" && m.Author != 1100000000000000001 {
 			t.Errorf("%+v", m)
 		}
 	}

@@ -11,6 +11,10 @@ func (m *model) applyStructure(e memory.Event) {
 	switch e := e.(type) {
 	case memory.GuildSeen:
 		m.seeGuild(e)
+	case memory.GuildNamed:
+		if g := m.guild(e.Guild); g.Name == "" {
+			g.Name = e.Name
+		}
 	case memory.GuildLeft:
 		m.guild(e.Guild).Left = e.At
 		m.unplace(e.Guild, func(memory.Channel) bool { return true })

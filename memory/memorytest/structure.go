@@ -27,6 +27,12 @@ var structurePromises = []promise{
 			t.Fatalf("an unknown guild: %v", err)
 		}
 	}},
+	{"a guild's name from a file holds until the guild is seen, and replaces none", func(t *trial) {
+		t.apply(memory.GuildNamed{Guild: guild, Name: "Old Town"}, memory.GuildNamed{Guild: guild, Name: "Older Town"})
+		t.same("the guild", normal(t.guild(guild)), normal(memory.Guild{ID: guild, Name: "Old Town"}))
+		t.apply(memory.GuildSeen{Guild: town()}, memory.GuildNamed{Guild: guild, Name: "Old Town"})
+		t.same("the guild once it is seen", normal(t.guild(guild)), normal(town()))
+	}},
 	{"a guild seen again replaces roles and unplaces the channels it no longer lists, but for threads of those it lists", func(t *trial) {
 		t.apply(memory.GuildSeen{Guild: town()})
 		next := town()

@@ -33,7 +33,7 @@ func lockDir(ctx context.Context, dir string, patience time.Duration) (*dirLock,
 		err = l.wait(ctx, patience)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lock the data directory: %w", err)
+		return nil, fmt.Errorf("lock the data directory: %w", explain(err))
 	}
 	return l, nil
 }

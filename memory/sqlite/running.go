@@ -18,6 +18,17 @@ const RunningName = "run.lock"
 // ErrRunning says that a bot runs on the data directory already.
 var ErrRunning = errors.New("a bot runs on it already")
 
+// IsRunning reports whether a bot runs on the data directory.
+func IsRunning(dir string) (bool, error) {
+	path := filepath.Join(dir, RunningName)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	lock := flock.New(path, flock.SetFlag(os.O_RDWR), flock.SetPermissions(0o600))
+	free, err := lock.TryRLock()
+	return !free && err == nil, errors.Join(err, lock.Close())
+}
+
 // LockRunning takes the data directory for the one process that runs the bot. Other commands may use it meanwhile. The lock
 // ends with the process, or with release. The error is ErrRunning, with the process that has it, if there is one.
 func LockRunning(dir string, now time.Time) (release func() error, err error) {

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	_ "modernc.org/sqlite" // registers the driver
@@ -96,6 +97,9 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 		o.Tokens = func(string) int { return 0 }
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
+		if errors.Is(err, syscall.ENOSPC) {
+			return nil, fmt.Errorf("make the data directory: %w", explain(err))
+		}
 		return nil, fmt.Errorf("make the data directory: %w; name one that can be made and written", err)
 	}
 	path := filepath.Join(dir, FileName)
@@ -118,6 +122,9 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 func makePrivate(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
+		if errors.Is(err, syscall.ENOSPC) {
+			return fmt.Errorf("open the database: %w", explain(err))
+		}
 		return fmt.Errorf("open the database: %w; give Hark a directory that it owns", err)
 	}
 	info, err := f.Stat()

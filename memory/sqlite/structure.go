@@ -17,6 +17,11 @@ func (t *transaction) applyStructure(e memory.Event) error {
 	switch v := e.(type) {
 	case memory.GuildSeen:
 		return t.seeGuild(v.Guild, v.At)
+	case memory.GuildNamed:
+		if _, err := t.guildNo(v.Guild); err != nil {
+			return err
+		}
+		return t.exec("UPDATE guild SET name = ? WHERE id = ? AND name = ''", memory.Clean(v.Name), int64(v.Guild))
 	case memory.GuildLeft:
 		return t.leaveGuild(v)
 	case memory.ChannelSeen:

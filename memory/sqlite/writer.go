@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 	"time"
 
 	sqlitedriver "modernc.org/sqlite"
@@ -372,16 +373,22 @@ func (s *Store) truncateLog(ctx context.Context) error {
 	return err
 }
 
+// diskFull is what to do about a full disk.
+const diskFull = "the disk is full: free some space; nothing that was stored is lost"
+
 // explain says what to do about an error of SQLite's.
 func explain(err error) error {
 	var e *sqlitedriver.Error
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%s: %w", diskFull, err)
+	}
 	if !errors.As(err, &e) {
 		return err
 	}
 	advice := ""
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
-		advice = "the disk is full: make room, nothing that was stored is lost"
+		advice = diskFull
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		advice = "the file or its directory can't be written: check their owner and permissions"
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:

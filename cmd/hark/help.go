@@ -1,0 +1,211 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rivo/uniseg"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"hark/internal/config"
+)
+
+// groups are the headings that help shows commands under, with their commands.
+var groups = []struct {
+	title string
+	names []string
+}{
+	{"Set up and run", []string{"doctor", "healthcheck", "init", "migrate", "run"}},
+	{"Ask, and see why", []string{"chat", "context", "eval", "history", "search", "trace"}},
+	{"Memory", []string{"backfill", "export", "forget", "import", "lore", "summaries"}},
+	{"Servers and channels", []string{"mode", "settings"}},
+	{"Data", []string{"backup", "reindex", "restore"}},
+	{"Other", []string{"completion", "help", "version"}},
+}
+
+// usualWidth is how wide a terminal is taken to be that doesn't tell.
+const usualWidth = 80
+
+// helpWidth is the width that help is shown in.
+func (f *flags) helpWidth() int {
+	if t, ok := terminalOf(f.env.stdout); ok {
+		if width, _, err := term.GetSize(int(t.Fd())); err == nil && width > 0 {
+			return max(width, 30)
+		}
+	}
+	return usualWidth
+}
+
+// help shows what a command does.
+func (f *flags) help(c *cobra.Command, _ []string) { _ = writeHelp(c.OutOrStdout(), c, f.helpWidth()) }
+
+// writeHelp describes a command in lines of at most width columns.
+func writeHelp(w io.Writer, c *cobra.Command, width int) error {
+	var b strings.Builder
+	b.WriteString(wrapped(cmp.Or(c.Long, c.Short), "", width) + "\nUsage:\n")
+	if !c.HasAvailableSubCommands() {
+		b.WriteString(wrapped(c.UseLine(), "  ", width))
+	} else {
+		b.WriteString(wrapped(c.CommandPath()+" COMMAND [flags]", "  ", width))
+	}
+	if c.HasExample() {
+		b.WriteString("\nExamples:\n" + c.Example + "\n") // is copied, so it isn't wrapped
+	}
+	if c.HasAvailableSubCommands() {
+		writeCommands(&b, c, width)
+	}
+	for _, part := range []struct {
+		title string
+		flags *pflag.FlagSet
+	}{{"Flags", c.LocalFlags()}, {"Flags of every command", c.InheritedFlags()}} {
+		if part.flags.HasAvailableFlags() {
+			b.WriteString("\n" + part.title + ":\n" + strings.TrimRight(part.flags.FlagUsagesWrapped(width), " \n") + "\n")
+		}
+	}
+	if c.HasAvailableSubCommands() {
+		b.WriteString("\n" + wrapped(fmt.Sprintf("\"%s COMMAND --help\" tells more of a command.", c.CommandPath()), "", width))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeCommands lists the commands below c: those of Hark itself under their headings.
+func writeCommands(b *strings.Builder, c *cobra.Command, width int) {
+	longest := 0
+	for _, sub := range c.Commands() {
+		longest = max(longest, len(sub.Name()))
+	}
+	list := func(title string, fits func(name string) bool) {
+		first := true
+		for _, sub := range c.Commands() {
+			if sub.Hidden || !fits(sub.Name()) {
+				continue
+			}
+			if first {
+				b.WriteString("\n" + title + ":\n")
+				first = false
+			}
+			indent := strings.Repeat(" ", longest+4)
+			text := wrapped(sub.Short, indent, width)
+			b.WriteString("  " + sub.Name() + text[2+len(sub.Name()):])
+		}
+	}
+	if c.HasParent() {
+		list("Commands", func(string) bool { return true })
+		return
+	}
+	for _, g := range groups {
+		list(g.title, func(name string) bool {
+			for _, n := range g.names {
+				if n == name {
+					return true
+				}
+			}
+			return false
+		})
+	}
+}
+
+// wrapped is text in lines of at most width columns. Lines that begin with a space keep their own, and go on below their words.
+func wrapped(text, indent string, width int) string {
+	var b strings.Builder
+	column := 0
+	end := func() {
+		if column > 0 {
+			b.WriteByte('\n')
+		}
+		column = 0
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		trimmed := strings.TrimLeft(line, " ")
+		own := len(line) - len(trimmed)
+		if trimmed == "" {
+			end()
+			b.WriteByte('\n')
+			continue
+		}
+		hanging := indent
+		if own > 0 {
+			end()
+			hanging = indent + strings.Repeat(" ", own)
+			if name, rest, ok := strings.Cut(trimmed, "  "); ok { // a list with a name before each
+				hanging += strings.Repeat(" ", len(trimmed)-len(strings.TrimLeft(rest, " ")))
+				b.WriteString(indent + strings.Repeat(" ", own) + name + strings.Repeat(" ", len(hanging)-len(indent)-own-len(name)))
+				column, trimmed = len(hanging), strings.TrimLeft(rest, " ")
+			}
+		}
+		for i, word := range strings.Fields(trimmed) {
+			columns := uniseg.StringWidth(word)
+			begun := column == len(hanging) && own > 0 && i == 0 // behind a name of a list
+			switch {
+			case begun:
+			case column > 0 && column+1+columns <= width:
+				b.WriteByte(' ')
+				column++
+			default:
+				end()
+				b.WriteString(hanging)
+				column = len(hanging)
+			}
+			b.WriteString(word)
+			column += columns
+		}
+		if own > 0 {
+			end()
+		}
+	}
+	end()
+	return b.String()
+}
+
+// flagError says what is wrong with a flag, and what to do.
+func flagError(c *cobra.Command, err error) error {
+	more := fmt.Sprintf("\"%s --help\" shows what there is", c.CommandPath())
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return fmt.Errorf("--%s takes %s, not %q", wrong.GetFlag().Name, takes(wrong.GetFlag()), wrong.GetValue())
+	}
+	if bare, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return fmt.Errorf("--%s needs a value behind it: %s", bare.GetFlag().Name, takes(bare.GetFlag()))
+	}
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		name := unknown.GetSpecifiedName()
+		if len(name) < 2 {
+			return fmt.Errorf("there is no flag -%s; %s", name, more)
+		}
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				known = append(known, f.Name)
+			}
+		})
+		if near, ok := config.Near(name, known); ok {
+			return fmt.Errorf("there is no flag --%s; did you mean --%s?", name, near)
+		}
+		return fmt.Errorf("there is no flag --%s; %s", name, more)
+	}
+	return fmt.Errorf("%w; %s", err, more)
+}
+
+// takes says what a flag's value is.
+func takes(f *pflag.Flag) string {
+	name, _ := pflag.UnquoteUsage(f)
+	switch f.Value.Type() {
+	case "int":
+		return "a whole number, such as 5"
+	case "bool":
+		return "true or false, or nothing behind it"
+	}
+	article := "a "
+	if strings.ContainsAny(name[:1], "aeiou") {
+		article = "an "
+	}
+	if strings.HasSuffix(name, "s") {
+		article = ""
+	}
+	return article + name
+}
