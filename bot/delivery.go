@@ -115,7 +115,7 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 			continue
 		case <-d.fresh:
 		}
-		contents := layout(preview(shownAtMost(d.latest())), "", nil)
+		contents := layout(preview(withoutSmallPrint(shownAtMost(d.latest()))), "", nil)
 		more, err := d.step(ctx, contents[:min(len(contents), mostMessages)], nil, false)
 		if errors.Is(err, errGone) {
 			return err

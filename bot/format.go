@@ -112,9 +112,6 @@ func (f *formatted) scan(link linker) {
 			s.opens, s.closes, s.line = code, !code, begin
 		case code && (solid || s.kind != tokenMasked && s.kind != tokenUnsafe):
 			continue
-		case s.kind == tokenBegin && strings.Contains(shown, "-#"): // small print is Hark's own, as the line with the sources is
-			s.kind = tokenEscape
-			s.replace(shown, strings.Replace(shown, "-#", `\-#`, 1))
 		case s.kind == tokenBegin:
 			if begin = strings.TrimLeft(shown, " \t"); begin == ">>> " && !quoted {
 				quoted, f.quote = true, s.start
@@ -293,7 +290,7 @@ func (f *formatted) follow() {
 }
 
 // lineBegin is what a line begins with that says how it is shown, and has to be said again where it goes on.
-var lineBegin = regexp.MustCompile(`^[ \t]{0,8}(> |#{1,3} )`)
+var lineBegin = regexp.MustCompile(`^[ \t]{0,8}(> |#{1,3} |-# )`)
 
 // at is what ends what is open at byte i, where s is, and what opens it again.
 func (f *formatted) at(i int, s *state) (shut, open string) {

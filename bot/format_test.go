@@ -36,7 +36,7 @@ func TestSplitClosesAndReopensFormatting(t *testing.T) {
 		{"quotation to the end", "x\n>>> " + strings.Repeat("word\n", 600), "x\n>>> word", "word\n", ">>> word"},
 		{"spoiler in it", ">>> ||" + words + "||", ">>> ||word", "word ||", ">>> ||word "},
 		{"heading", "# " + words, "# word ", "word ", "# word "},
-		{"small print, which is Hark's own", "-# " + words, `\-# word `, "word ", "word "},
+		{"small", "-# " + words, "-# word ", "word ", "-# word "},
 		{"spoiler with code", "||```go\n" + code + "```||", "||```go\nx", "x := 1\n```||", "||```go\nx"},
 		{"code in a quotation", "> ```go\n" + strings.ReplaceAll("> "+code, "\nx", "\n> x") + "```", "> ```go\n> x", "> x := 1\n> ```", "> ```go\n> x"},
 		{"marks in code", "```\n**" + code + "```", "```\n**x", "x := 1\n```", "```\nx"},

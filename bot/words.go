@@ -3,6 +3,7 @@ package bot
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -21,6 +22,7 @@ func (b *Bot) words(l locale, d *delivery, a *ask, got outcome) (text, tail stri
 	if text = got.answer.Text; strings.TrimSpace(text) == "" {
 		text = d.latest()
 	}
+	text = withoutSmallPrint(text)
 	if got.err != nil {
 		text = unbroken(text)
 	}
@@ -40,6 +42,11 @@ func (b *Bot) words(l locale, d *delivery, a *ask, got outcome) (text, tail stri
 
 // mostMessages is how many messages an answer takes at most: a model that doesn't know when to stop mustn't fill a channel.
 const mostMessages = 5
+
+var smallPrint = regexp.MustCompile(`(?m)^([ \t>]*)-#`)
+
+// withoutSmallPrint is what a model wrote, in which nothing looks like the lines below an answer: small print is Hark's own.
+func withoutSmallPrint(text string) string { return smallPrint.ReplaceAllString(text, `$1\-#`) }
 
 // lay lays an answer out as messages, with its long code as files if asked to, and with a file of all of it if that takes too
 // many messages. It never panics either.

@@ -47,3 +47,14 @@ func TestEndlessAnswersAreFiveMessagesAndAFile(t *testing.T) {
 		t.Errorf("five messages are %d with %d files, %v", len(five), len(files), err)
 	}
 }
+
+func TestModelsMakeNoSmallPrint(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a\n-# Sources: [1] Ann": "a\n\\-# Sources: [1] Ann", "> -# x": "> \\-# x", "  -# x": "  \\-# x", "a -# b": "a -# b", "- # a": "- # a",
+	} {
+		if got := withoutSmallPrint(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -81,7 +81,6 @@ func TestAgreementEndsTheWait(t *testing.T) {
 		if len(*told) != 1 || (*told)[0].Goes != expiringLeast+1 {
 			t.Fatalf("told %+v", *told)
 		}
-		handOver()
 		if err := f.Apply(t.Context(), AgreeToExpiring(2, time.Now())); err != nil {
 			t.Fatal(err)
 		}

@@ -146,7 +146,7 @@ func TestWhatOnlyTheLogKnowsIsNotMadeUp(t *testing.T) {
 	t.Parallel()
 	for _, sql := range []string{
 		"UPDATE message SET channel = channel + 1 WHERE row = (SELECT max(row) FROM message)",
-		"UPDATE trace SET body = '{'",
+		"UPDATE trace SET body = json('{\"asker\":\"x\"}')",
 	} {
 		dir := written(t)
 		conn := raw(t, dir)

@@ -236,7 +236,7 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Around(bg, general, []memory.MessageID{id(1)}, 1, 1) }},
 		{"DROP TABLE fulltext", func(s *Store) (any, error) { return s.FullText(bg, in(general), []string{"number"}, 5) }},
 		{"UPDATE vector SET steps = x'01'", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.options.Space, unit(), 1) }},
-		{"UPDATE trace SET body = '{'", func(s *Store) (any, error) { return s.Trace(bg, general, id(71)) }},
+		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", func(s *Store) (any, error) { return s.Trace(bg, general, id(71)) }},
 		{"UPDATE prompt SET body = '{'", func(s *Store) (any, error) { return s.Prompt(bg, general, id(71)) }},
 		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Pending(bg, 9) }},
 		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return nil, s.Apply(bg, deleted(general, 6)) }},
