@@ -12,3 +12,6 @@ func diskSpace(dir string) (free, total uint64, err error) {
 	}
 	return uint64(s.Bavail) * uint64(s.Bsize), uint64(s.Blocks) * uint64(s.Bsize), nil
 }
+
+// writable is nil if this process may read and write a file.
+func writable(path string) error { return unix.Access(path, unix.R_OK|unix.W_OK) }

@@ -93,17 +93,23 @@ const (
 // freeSpace is what to do about a full disk.
 const freeSpace = "free some space: what is said can't be kept on a full disk"
 
-// openable reports whether Hark can open what is in its data directory as it does when it runs, and changes nothing.
+// openable reports whether Hark can open what is in its data directory as it does when it runs, and changes nothing. It opens
+// no file of the database: closing it would end this process's own locks on it.
 func openable(dir string) error {
 	for _, name := range []string{sqlite.FileName, sqlite.FileName + "-wal", sqlite.FileName + "-shm", sqlite.LockName, sqlite.RunningName} {
-		file, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR, 0)
-		if errors.Is(err, os.ErrNotExist) {
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
 			continue
+		case err == nil && info.IsDir():
+			err = errors.New("is a directory")
+		case err == nil:
+			err = writable(path)
 		}
 		if err != nil {
-			return fmt.Errorf("open %s for writing: %w", filepath.Join(dir, name), errors.Unwrap(err))
+			return fmt.Errorf("open %s for writing: %w", path, err)
 		}
-		file.Close()
 	}
 	return nil
 }

@@ -73,6 +73,11 @@ func (w *world) child() (kill func()) {
 		cancel()
 		_ = hark.Wait()
 	}
-	w.Cleanup(kill)
+	w.Cleanup(func() {
+		kill()
+		if w.Failed() {
+			w.Logf("Hark's log:\n%s", w.log)
+		}
+	})
 	return kill
 }
