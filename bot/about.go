@@ -248,7 +248,7 @@ func (c *commands) showState(_ context.Context, x *exchange, m member) ([]string
 	default:
 		lines = append(lines, "- "+x.text(learns, later(m.guild.Learn, m.person.Learn).Unix()))
 	}
-	for _, line := range x.kept(c.bot.privacy(), m.guild, memory.ChannelID(x.Channel)) {
+	for _, line := range x.kept(c.bot.cfg.Privacy, m.guild, memory.ChannelID(x.Channel)) {
 		lines = append(lines, "- "+line)
 	}
 	return lines, nil

@@ -158,7 +158,7 @@ func componentsOf(m discordtest.Sent) []byte {
 // restart stops the bot and runs one of the same configuration over the same log.
 func (s *scene) restart(t *testing.T) {
 	t.Helper()
-	s.restartWith(t, s.configured())
+	s.restartWith(t, s.bot.cfg)
 }
 
 // restartWith stops the bot and runs one of a configuration over the same log.

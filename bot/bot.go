@@ -53,11 +53,11 @@ type Config struct {
 	NoRecords bool
 	// SessionGap is the silence that ends the session of a channel that isn't logged.
 	SessionGap time.Duration
-	// Choices are what admins may set of answers, and what holds where they have set nothing. Bot.Renew changes them.
+	// Choices are what admins may set of answers, and what holds where they have set nothing.
 	Choices answer.Choices
 	// Retention is how long messages are remembered at the most; 0: without end. The log's house keeps it, and what admins set.
 	Retention time.Duration
-	// Limits are how much may be asked. Without numbers there are none. Bot.Renew changes them.
+	// Limits are how much may be asked. Without numbers there are none.
 	Limits Limits
 	// State, if not nil, is told why there is no connection to Discord, and nil when there is one again. It is called from
 	// several goroutines and must not wait.
@@ -66,7 +66,7 @@ type Config struct {
 	Version string
 	// Health tells how the servers do that answers need. nil: nothing is known of them.
 	Health func() Health
-	// Privacy is what /privacy tells of how Hark is run. Bot.Renew changes it, as it does Health.
+	// Privacy is what /privacy tells of how Hark is run.
 	Privacy Privacy
 	// Progress, if not nil, is called whenever something is done that Discord isn't told of: events are committed, the log
 	// fails or works again, a question or a command is over, a forgetting is carried out in Discord, the ids of commands are known. Tests
@@ -157,7 +157,7 @@ type Bot struct {
 	rest    *client
 	fetcher *fetcher
 	memory  Log
-	terms   atomic.Pointer[Terms]
+	answers Answerer
 	log     zerolog.Logger
 	now     func() time.Time
 	timing  timing
@@ -244,11 +244,9 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 	}
 	cfg.Token = "Bot " + token[0]
 	b := &Bot{
-		cfg: cfg, base: base, memory: log, log: logger, now: cfg.Now,
+		cfg: cfg, base: base, memory: log, answers: answers, log: logger, now: cfg.Now,
 		timing: usual, queue: newQueue(), arrived: newArrivals(), exportPart: exportPart, mostData: mostData, mostExported: mostExported,
 	}
-	b.Renew(Terms{cfg.Choices, cfg.Limits, answers, cfg.Privacy, cfg.Health})
-	b.cfg.Choices, b.cfg.Limits, b.cfg.Privacy, b.cfg.Health = answer.Choices{}, Limits{}, Privacy{}, nil // so that nobody goes by what may have changed
 	if b.now == nil {
 		b.now = time.Now
 	}

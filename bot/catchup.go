@@ -31,7 +31,7 @@ func (c *commands) catchUp(ctx context.Context, x *exchange) (sheet, error) {
 	return c.spend(ctx, asked, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
 		q := c.question(x)
 		q.NoModel = noModel
-		got, err := c.bot.answers().CatchUp(ctx, q, since)
+		got, err := c.bot.answers.CatchUp(ctx, q, since)
 		switch {
 		case errors.Is(err, answer.ErrNotRemembered):
 			err = refusal(x.text("I remember nothing of this channel, so I can't tell what was said here."))

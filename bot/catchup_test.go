@@ -127,7 +127,6 @@ func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {
 		l := localeOf(language)
 		given := (&exchange{locale: l, wireInteraction: typing("since", strings.ToUpper(l.text("yesterday")))})
 		b := &Bot{now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) }, admit: newAdmission(newNotebook(), memory.Policy{}, nil, nil)}
-		b.Renew(Terms{})
 		c := commands{bot: b}
 		if from, _, err := c.span(t.Context(), given, "since"); err != nil || from.Day() != 2 {
 			t.Errorf("%s: yesterday is %v, %v", language, from, err)

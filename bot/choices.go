@@ -116,7 +116,7 @@ func (c *commands) setting(key memory.Setting) func(context.Context, *exchange) 
 
 // set sets a key and shows what holds then.
 func (c *commands) set(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting, value string) (sheet, error) {
-	value, err := c.bot.choices().Check(key, value)
+	value, err := c.bot.cfg.Choices.Check(key, value)
 	if err != nil {
 		return sheet{Content: x.text("I can't do that: %s.", x.complaint(err))}, nil
 	}
@@ -135,7 +135,7 @@ func (c *commands) set(ctx context.Context, x *exchange, at memory.ChannelID, ke
 
 // holding says what holds at a place, and why.
 func (c *commands) holding(l locale, g *memory.Guild, at memory.ChannelID, keys ...memory.Setting) []string {
-	holds := c.bot.choices().In(g, at)
+	holds := c.bot.cfg.Choices.In(g, at)
 	lines := []string{l.text("In <#%d>, and in its threads where nothing else is set:", at)}
 	if at == 0 {
 		lines[0] = l.text("In this server, where a channel has nothing of its own:")
@@ -152,8 +152,8 @@ func (c *commands) holding(l locale, g *memory.Guild, at memory.ChannelID, keys 
 		default:
 			why = l.text("set for <#%d>", from)
 		}
-		if missing := value != "" && key == memory.SettingModel && !slices.Contains(c.bot.choices().Models, value); missing {
-			if own := plain(c.bot.choices().Default.Model, 100); own != "" {
+		if missing := value != "" && key == memory.SettingModel && !slices.Contains(c.bot.cfg.Choices.Models, value); missing {
+			if own := plain(c.bot.cfg.Choices.Default.Model, 100); own != "" {
 				why = l.text("%s, but I don't have it any more, so %s answers", why, own)
 			} else {
 				why = l.text("%s, but I don't have it any more, so none answers", why)
@@ -204,7 +204,7 @@ func elsewhere(l locale, g *memory.Guild, at memory.ChannelID, keys []memory.Set
 // modelNames are the models to choose from.
 func (c *commands) modelNames(context.Context, *exchange) ([]optionChoice, error) {
 	var names []optionChoice
-	for _, name := range append(slices.Clone(c.bot.choices().Models), answer.SettingDefault) {
+	for _, name := range append(slices.Clone(c.bot.cfg.Choices.Models), answer.SettingDefault) {
 		if units(name) <= longestLabel {
 			names = append(names, optionChoice{name, name})
 		}

@@ -353,7 +353,7 @@ func (c *commands) spend(ctx context.Context, asked *ask, do func(ctx context.Co
 }
 
 func (c *commands) ask(ctx context.Context, q answer.Question) (answer.Recalled, error) {
-	r, err := c.bot.answers().Recall(ctx, q)
+	r, err := c.bot.answers.Recall(ctx, q)
 	if failed := r.Result.RerankFailed; failed != nil {
 		c.bot.log.Warn().Err(failed).Msg("recalled without the reranker")
 	}

@@ -41,7 +41,7 @@ func (c *commands) explain(ctx context.Context, x *exchange, id memory.MessageID
 		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(), Roles: x.roles(), OnlyAsker: true, Now: c.bot.now(),
 		Settled: func(ctx context.Context) error { return c.bot.settled(ctx, x.guild()) },
 	}
-	return c.bot.answers().Explain(ctx, q, id)
+	return c.bot.answers.Explain(ctx, q, id)
 }
 
 // sources is what the button "Sources" shows: those that the answer names.

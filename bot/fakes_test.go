@@ -317,13 +317,6 @@ func (s *scene) with(t *testing.T, cfg Config) *scene {
 	return s
 }
 
-// configured is the bot's configuration, with what can change while it runs.
-func (s *scene) configured() Config {
-	cfg, terms := s.bot.cfg, s.bot.terms.Load()
-	cfg.Choices, cfg.Limits, cfg.Privacy, cfg.Health = terms.Choices, terms.Limits, terms.Privacy, terms.Health
-	return cfg
-}
-
 // run runs the bot until the test ends or stop is called.
 func (s *scene) run(t *testing.T) *scene {
 	t.Helper()

@@ -55,7 +55,7 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	role, chosen, why := x.limited()
 	if why != "" || !chosen {
-		return sheet{Content: lines(why, toldLimits(x.locale, g, c.bot.limits()))}, nil
+		return sheet{Content: lines(why, toldLimits(x.locale, g, c.bot.cfg.Limits))}, nil
 	}
 	limit := g.LimitOf(role)
 	if reset, _ := x.given("reset").(bool); reset {
@@ -71,7 +71,7 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	e := memory.LimitChosen{Guild: x.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.bot.now()}
 	if limit == g.LimitOf(role) {
-		return sheet{Content: toldLimits(x.locale, g, c.bot.limits())}, nil
+		return sheet{Content: toldLimits(x.locale, g, c.bot.cfg.Limits)}, nil
 	}
 	if err := c.bot.memory.Apply(ctx, e); err != nil {
 		return sheet{}, fmt.Errorf("keep a limit of guild %d: %w", x.Guild, err)
@@ -79,7 +79,7 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 	if g, err = c.bot.admit.guild(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
-	return sheet{Content: x.text("Decided. %s", toldLimits(x.locale, g, c.bot.limits()))}, nil
+	return sheet{Content: x.text("Decided. %s", toldLimits(x.locale, g, c.bot.cfg.Limits))}, nil
 }
 
 // limited is the role whose limit is decided, as memory.RoleLimit tells them, whether there is any, or why it can't be told.

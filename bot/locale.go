@@ -112,7 +112,7 @@ func (b *Bot) localeIn(ctx context.Context, guild memory.GuildID, channel memory
 	if err != nil {
 		g = &memory.Guild{ID: guild}
 	}
-	return localeNamed(b.choices().In(g, channel).Language)
+	return localeNamed(b.cfg.Choices.In(g, channel).Language)
 }
 
 // localeNamed is the locale of a language as the builder names it, with the same freedom in how that is written.

@@ -71,7 +71,7 @@ func writesNot(x *exchange) string {
 
 // lore is what may be told to whoever uses x.
 func (c *commands) lore(ctx context.Context, x *exchange) ([]memory.Lore, error) {
-	all, err := c.bot.answers().Lore(ctx, c.question(x))
+	all, err := c.bot.answers.Lore(ctx, c.question(x))
 	if err != nil {
 		return nil, fmt.Errorf("list the lore of guild %d: %w", x.Guild, err)
 	}

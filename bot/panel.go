@@ -124,14 +124,14 @@ func (c *commands) panelText(p *panel) string {
 	if p.note != "" {
 		lines = []string{p.note, title}
 	}
-	holds := c.bot.choices().In(p.guild, p.at)
+	holds := c.bot.cfg.Choices.In(p.guild, p.at)
 	for _, key := range memory.AnswerSettings() {
 		lines = append(lines, fmt.Sprintf("- **%s**: %s (%s)", p.name(key), c.worth(p, key, holds), setFor(p.locale, p.guild, p.at, key)))
 	}
 	for _, line := range c.kept(p) {
 		lines = append(lines, "- "+line)
 	}
-	each, all := c.bot.limits().of(p.guild, nil)
+	each, all := c.bot.cfg.Limits.of(p.guild, nil)
 	lines = append(lines, p.text("For the whole server:"), "- "+c.zoneLine(p.locale, p.guild), "- "+c.pauseLine(p.locale, p.guild),
 		"- "+p.text("**Limits**: each member %s questions a minute and %s tokens a day, all together %s and %s", p.most(each.Messages), p.most(each.Tokens), p.most(all.Messages), p.most(all.Tokens)))
 	return strings.Join(lines, "\n")
@@ -194,10 +194,10 @@ func (p *panel) name(key memory.Setting) string {
 // worth says what holds of a key.
 func (c *commands) worth(p *panel, key memory.Setting, holds answer.Settings) string {
 	value := holds.Value(key)
-	missing := key == memory.SettingModel && value != "" && !slices.Contains(c.bot.choices().Models, value)
+	missing := key == memory.SettingModel && value != "" && !slices.Contains(c.bot.cfg.Choices.Models, value)
 	switch {
 	case missing:
-		return p.text("%s, which I don't have any more, so %s answers", plain(value, 60), cmp.Or(plain(c.bot.choices().Default.Model, 60), "—"))
+		return p.text("%s, which I don't have any more, so %s answers", plain(value, 60), cmp.Or(plain(c.bot.cfg.Choices.Default.Model, 60), "—"))
 	case key == memory.SettingModel && value == "":
 		return p.text("none: I quote what was said")
 	case key == memory.SettingPersona && value == "":
@@ -252,7 +252,7 @@ var temperatures = []string{"0", "0.2", "0.4", "0.7", "1", "1.3", "1.6", "2"}
 
 // values are what a menu offers for a key, with what holds among them.
 func (c *commands) values(p *panel) []string {
-	all := c.bot.choices().Values(p.key)
+	all := c.bot.cfg.Choices.Values(p.key)
 	switch p.key {
 	case memory.SettingTemperature:
 		all = slices.Clone(temperatures)
@@ -273,7 +273,7 @@ func (c *commands) current(p *panel) string {
 	if p.key == memory.SettingTimezone {
 		return c.zone(p.guild).String()
 	}
-	return c.bot.choices().In(p.guild, p.at).Value(p.key)
+	return c.bot.cfg.Choices.In(p.guild, p.at).Value(p.key)
 }
 
 func (c *commands) placeRow(p *panel) component {
@@ -335,7 +335,7 @@ func (c *commands) buttonRows(p *panel) []component {
 	} else {
 		second = append(second, button(styleGrey, p.text("This channel"), fmt.Sprintf("%s:%d:%s", panelServer, p.here, p.key)))
 	}
-	if _, paused := c.bot.choices().In(p.guild, 0).PausedAt(c.bot.now()); paused {
+	if _, paused := c.bot.cfg.Choices.In(p.guild, 0).PausedAt(c.bot.now()); paused {
 		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn)))
 	} else {
 		second = append(second, button(styleGrey, p.text("Pause for an hour"), id(panelPause)+":1h"), button(styleRed, p.text("Pause"), id(panelPause)+":on"))

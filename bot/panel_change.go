@@ -43,7 +43,7 @@ func (i *wireInteraction) value() string {
 
 // setKey sets what was chosen.
 func (c *commands) setKey(ctx context.Context, x *exchange, p *panel) error {
-	value, err := c.bot.choices().Check(p.key, x.value())
+	value, err := c.bot.cfg.Choices.Check(p.key, x.value())
 	if p.key == "" || err != nil { // of a menu that is older than what can be chosen
 		p.note = p.text(staleChoice)
 		return nil
@@ -74,7 +74,7 @@ func (c *commands) askPanelPersona(ctx context.Context, x *exchange) (form, erro
 }
 
 func (c *commands) setPanelPersona(ctx context.Context, x *exchange, p *panel) error {
-	value, err := c.bot.choices().Check(memory.SettingPersona, x.persona())
+	value, err := c.bot.cfg.Choices.Check(memory.SettingPersona, x.persona())
 	if err != nil {
 		p.note = p.text("There is nothing in it, so I leave the persona as it is.")
 		return nil

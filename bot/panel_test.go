@@ -183,7 +183,7 @@ func TestStaleSettings(t *testing.T) {
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
 	m := s.use(t, s.ana, "hark settings", opt("channel", other.ID))
 	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelKey), "model"))
-	cfg := s.configured()
+	cfg := s.bot.cfg
 	cfg.Choices.Models = []string{"small"}
 	s.restartWith(t, cfg)
 	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelSet), "large"))
@@ -264,8 +264,7 @@ func TestPanelsFit(t *testing.T) {
 	for n := range 40 {
 		names = append(names, fmt.Sprintf("model-%d", n))
 	}
-	b := &Bot{now: time.Now}
-	b.Renew(Terms{Choices: answer.Choices{Models: names, Default: answer.Settings{Model: names[0]}}})
+	b := &Bot{now: time.Now, cfg: Config{Choices: answer.Choices{Models: names, Default: answer.Settings{Model: names[0]}}}}
 	c := &commands{bot: b}
 	for _, language := range builder.Languages() {
 		for _, key := range panelKeys {

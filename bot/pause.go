@@ -35,7 +35,7 @@ func (b *Bot) paused(ctx context.Context, guild memory.GuildID, channel memory.C
 	if err != nil || guild == memory.DirectGuild {
 		return nil // where nobody can pause it, or the log can't tell, as with limits
 	}
-	holds := b.choices().In(g, channel)
+	holds := b.cfg.Choices.In(g, channel)
 	until, is := holds.PausedAt(at)
 	if !is {
 		return nil
@@ -117,7 +117,7 @@ func (c *commands) pauseUntil(d time.Duration) string {
 
 // pauseLine says whether Hark is paused in a guild.
 func (c *commands) pauseLine(l locale, g *memory.Guild) string {
-	until, paused := c.bot.choices().In(g, 0).PausedAt(c.bot.now())
+	until, paused := c.bot.cfg.Choices.In(g, 0).PausedAt(c.bot.now())
 	switch {
 	case !paused:
 		return l.text("**Paused**: no")

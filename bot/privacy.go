@@ -53,7 +53,7 @@ func (c *commands) privacy(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	p := c.bot.privacy()
+	p := c.bot.cfg.Privacy
 	lines := []string{x.text("**What I keep here**"), c.keptHere(x, m)}
 	if x.Guild != 0 {
 		lines = append(lines, c.keptElsewhere(x, m))

@@ -41,9 +41,9 @@ func TestPrivacyTellsWhatIsSo(t *testing.T) {
 	at(adults.ID)
 	privacy := Privacy{Operator: "Ann, <https://ann.example>", Retention: 48 * time.Hour, Prompts: 90 * time.Minute, Records: 72 * time.Hour, Summaries: true,
 		Models: []string{"llm.example", "big.example:8080"}, Embedder: "vectors.example", Reranker: "order.example", Vision: true}
-	terms := *s.bot.terms.Load()
-	terms.Privacy = privacy
-	s.bot.Renew(terms)
+	cfg := s.bot.cfg
+	cfg.Privacy = privacy
+	s.restartWith(t, cfg)
 	if err := s.log.Apply(t.Context(), memory.Learn{Guild: guild, On: true, At: s.discord.Now()}); err != nil {
 		t.Fatal(err)
 	}

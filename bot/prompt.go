@@ -32,7 +32,7 @@ func (c *commands) showPrompt(x *exchange, q answer.Question, r answer.Recalled)
 		}
 	}
 	lines = append(lines, x.text("**All of it**: %s of %s tokens", x.locale.number(report.Tokens), x.locale.number(report.MaxTokens)))
-	if r.Settings.Model == "" && len(c.bot.choices().Models) == 0 {
+	if r.Settings.Model == "" && len(c.bot.cfg.Choices.Models) == 0 {
 		lines = append(lines, x.text("-# No model is configured, so nobody reads it: I quote what was said."))
 	}
 	if r.Result.TextOnly {

@@ -143,7 +143,7 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 		return sheet{Content: limitReached(x.locale, h)}, nil
 	}
 	q.Limit = mostFound
-	f, err := c.bot.answers().Find(ctx, q)
+	f, err := c.bot.answers.Find(ctx, q)
 	if err != nil {
 		return sheet{}, err
 	}
@@ -177,7 +177,7 @@ func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
 func (c *commands) page(ctx context.Context, q answer.Question, x *exchange, d *discovery, p page) (sheet, error) {
 	q.Channel, p.all, p.words = d.channel, len(d.found), d.words
 	var err error
-	p.seen, err = c.bot.answers().Look(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
+	p.seen, err = c.bot.answers.Look(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
 	return p.sheet(x.locale), err
 }
 

@@ -232,8 +232,7 @@ func TestZoneOfDays(t *testing.T) {
 		if err := log.Apply(t.Context(), memory.GuildSeen{Guild: memory.Guild{ID: 7}}, memory.SettingChosen{Guild: 7, Key: memory.SettingTimezone, Value: test.set}); err != nil {
 			t.Fatal(err)
 		}
-		b := &Bot{admit: newAdmission(log, memory.Policy{}, nil, nil)}
-		b.Renew(Terms{Choices: answer.Choices{Default: answer.Settings{Zone: test.configured}}})
+		b := &Bot{admit: newAdmission(log, memory.Policy{}, nil, nil), cfg: Config{Choices: answer.Choices{Default: answer.Settings{Zone: test.configured}}}}
 		c := commands{bot: b}
 		if got := c.guildZone(t.Context(), 7); got.String() != test.want {
 			t.Errorf("%+v: %s", test, got)

@@ -175,7 +175,7 @@ func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got out
 		Text: a.text, Mentions: a.mentions, ReplyTo: a.replyTo, Edited: a.edited, Now: b.now(), Settled: settled,
 		Session: b.admit.session(ctx, a.guild, a.channel, a.id), NoModel: spends.hit != nil, Files: b.files(a),
 	}
-	got.answer, got.err = b.answers().Answer(ctx, q, stream)
+	got.answer, got.err = b.answers.Answer(ctx, q, stream)
 	if got.unlogged = q.Session != nil; got.unlogged && !stands(q.Session, b.admit.session(ctx, a.guild, a.channel, a.id)) {
 		got.answer, got.err = answer.Answer{Text: b.localeIn(ctx, a.guild, a.channel).text(sessionChanged)}, nil
 	}

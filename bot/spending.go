@@ -109,7 +109,7 @@ func (b *Bot) allow(ctx context.Context, a *ask) (allowance, error) {
 			b.counted.refuse(h.of)
 			return allowance{own, all, h}, nil
 		}
-		if b.purse.reserve(a.id, reservation{m, max(1, b.limits().Reserve)}, own, all, changed) {
+		if b.purse.reserve(a.id, reservation{m, max(1, b.cfg.Limits.Reserve)}, own, all, changed) {
 			return allowance{own: own, all: all}, nil
 		}
 		select {
@@ -161,7 +161,7 @@ func (b *Bot) tookOf(a *ask, got outcome) int {
 	b.purse.mu.Lock()
 	defer b.purse.mu.Unlock()
 	if _, asked := b.purse.reserved[a.id]; asked && ended(got.err) {
-		return b.limits().Reserve
+		return b.cfg.Limits.Reserve
 	}
 	return 0
 }

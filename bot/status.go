@@ -118,15 +118,15 @@ func (c *commands) toDo(ctx context.Context, x *exchange, guild memory.GuildID) 
 
 // services say how the servers do that answers need here.
 func (c *commands) services(x *exchange, g *memory.Guild) []string {
-	health := c.bot.terms.Load().Health
+	health := c.bot.cfg.Health
 	if health == nil {
 		return nil
 	}
 	h := health()
-	holds := c.bot.choices().In(g, memory.ChannelID(x.Channel))
+	holds := c.bot.cfg.Choices.In(g, memory.ChannelID(x.Channel))
 	model, there := h.Models[holds.Model]
 	if !there {
-		model = h.Models[c.bot.choices().Default.Model]
+		model = h.Models[c.bot.cfg.Choices.Default.Model]
 	}
 	return []string{
 		serviceLine(x.locale, x.text("Model in this channel"), x.text("I quote what was said."), model),
@@ -141,7 +141,7 @@ func (c *commands) spentLine(x *exchange, g *memory.Guild, spent map[memory.User
 	for _, n := range spent {
 		tokens += n
 	}
-	_, all := c.bot.limits().of(g, nil)
+	_, all := c.bot.cfg.Limits.of(g, nil)
 	_, tomorrow := memory.Day(c.bot.now())
 	switch {
 	case all.Tokens == memory.Unlimited:
@@ -154,7 +154,7 @@ func (c *commands) spentLine(x *exchange, g *memory.Guild, spent map[memory.User
 
 // pauseMark is the mark before whether Hark is paused.
 func (c *commands) pauseMark(x *exchange, g *memory.Guild) string {
-	if _, paused := c.bot.choices().In(g, 0).PausedAt(c.bot.now()); paused {
+	if _, paused := c.bot.cfg.Choices.In(g, 0).PausedAt(c.bot.now()); paused {
 		return "⏸️ "
 	}
 	return "✓ "

@@ -23,7 +23,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 		Models:   map[string]Service{"small": {Name: "small", At: last, Took: 1500 * time.Millisecond}, "large": {Name: "large", Failed: &llm.Error{Kind: llm.Refused}, Rests: 14 * time.Second}},
 		Embedder: Service{Name: "built-in", BuiltIn: true},
 	}
-	cfg := s.configured()
+	cfg := s.bot.cfg
 	cfg.Version, cfg.Limits = "1.2.3", Limits{Guild: memory.Limit{Tokens: 5000}}
 	cfg.Health = func() Health { return health }
 	s.restartWith(t, cfg)
@@ -108,11 +108,10 @@ func TestHowServicesDo(t *testing.T) {
 
 func TestServicesOfAModelThatIsGone(t *testing.T) {
 	t.Parallel()
-	b := &Bot{}
-	b.Renew(Terms{
+	b := &Bot{cfg: Config{
 		Choices: answer.Choices{Models: []string{"small"}, Default: answer.Settings{Model: "small"}},
 		Health:  func() Health { return Health{Models: map[string]Service{"small": {Name: "small"}}} },
-	})
+	}}
 	c := &commands{bot: b}
 	g := &memory.Guild{ID: 5, Settings: map[memory.Setting]string{memory.SettingModel: "gone"}}
 	if got := c.services(&exchange{}, g)[0]; !strings.Contains(got, "small") {

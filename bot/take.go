@@ -75,7 +75,7 @@ func (b *Bot) limitsOf(ctx context.Context, guild memory.GuildID, roles []memory
 	if err != nil {
 		g = &memory.Guild{ID: guild}
 	}
-	return b.limits().of(g, roles)
+	return b.cfg.Limits.of(g, roles)
 }
 
 // whom is who is told of a limit: the member, or, if it is everybody's, the channel.

@@ -31,7 +31,7 @@ func (c *commands) timezone(ctx context.Context, x *exchange) (sheet, error) {
 		g, err := c.bot.admit.guild(ctx, x.guild())
 		return sheet{Content: c.zoneLine(x.locale, g)}, err
 	}
-	name, err := c.bot.choices().Check(memory.SettingTimezone, value)
+	name, err := c.bot.cfg.Choices.Check(memory.SettingTimezone, value)
 	if err != nil {
 		return sheet{}, refusal(x.text("I know no time zone “%s”. Please choose one of those that I show while you type, such as Europe/Berlin or UTC.", plain(value, 60)))
 	}
@@ -45,7 +45,7 @@ func (c *commands) timezone(ctx context.Context, x *exchange) (sheet, error) {
 
 // zone is the time zone of a guild.
 func (c *commands) zone(g *memory.Guild) *time.Location {
-	if z := c.bot.choices().In(g, 0).Zone; z != nil {
+	if z := c.bot.cfg.Choices.In(g, 0).Zone; z != nil {
 		return z
 	}
 	return time.UTC

@@ -6,16 +6,13 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 
-	"hark/internal/answer"
 	"hark/internal/discordtest"
-	"hark/memory"
 )
 
 func TestRoutesNameNobody(t *testing.T) {
@@ -109,28 +106,4 @@ func TestOutcomesOfRequests(t *testing.T) {
 	if len(r.waits.All()) > 0 {
 		t.Error("no wait is a wait")
 	}
-}
-
-// Choices, limits and whoever answers are others as soon as they are renewed.
-func TestRenew(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	before := s.ask("hello?")
-	s.answered(t, s.channel, "Friday")
-	other := &oracle{answer: says("I am another")}
-	s.bot.Renew(Terms{
-		Choices: answer.Choices{Models: []string{"another"}}, Answers: other,
-		Limits: Limits{Member: memory.Limit{Messages: 1}},
-	})
-	s.discord.Say(s.channel, s.bo.ID, s.discord.Bot.Mention()+" hello?")
-	s.answered(t, s.channel, "I am another")
-	if s.bot.choices().Models[0] != "another" || s.bot.limits().Member.Messages != 1 {
-		t.Error("choices and limits are the old ones")
-	}
-	for _, m := range s.discord.Sent(s.channel) {
-		if m.Reference != nil && m.Reference.MessageID == before.ID && strings.Contains(m.Content, "another") {
-			t.Error("what was answered before is another's")
-		}
-	}
-	s.replied(t, s.asks(s.channel, s.bo, "and again?"))
 }

@@ -83,21 +83,6 @@ func open(ctx context.Context, c config.Config, patience time.Duration, progress
 	return a, nil
 }
 
-// renewed is a with what c says of models, prompts and answers, and of nothing else, so that c is otherwise as a's own.
-// What a is answering goes on as it was begun.
-func (a *app) renewed(c config.Config) (*app, error) {
-	next := *a
-	next.config, next.tight, next.models = c, squeezed(c), newModels(c)
-	next.models.Watch(a.meters.modelCalled, a.meters.fellBack)
-	var err error
-	if next.builder, err = newBuilder(c); err != nil {
-		return nil, err
-	}
-	next.builders = &builders{config: c, own: next.builder, before: a.builders.cacheStats()}
-	next.answers = a.answers.Renewed(next.builder, next.model(), next.options())
-	return &next, nil
-}
-
 // options say how a answers.
 func (a *app) options() answer.Options {
 	c := a.config

@@ -65,7 +65,6 @@ func withModel(c config.Config, name string) config.Config {
 type builders struct {
 	config config.Config
 	own    *builder.Builder
-	before []builder.CacheStats // of the builders in whose place these are; nil if they are the first
 
 	mu   sync.Mutex
 	made map[builderKey]*builder.Builder // nil where none can be made
@@ -111,10 +110,6 @@ func (b *builders) cacheStats() []builder.CacheStats {
 			all[i].Hits += s.Hits
 			all[i].Misses += s.Misses
 		}
-	}
-	for i, s := range b.before {
-		all[i].Hits += s.Hits
-		all[i].Misses += s.Misses
 	}
 	return all
 }

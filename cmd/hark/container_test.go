@@ -275,10 +275,6 @@ func TestImageSteps(t *testing.T) {
 	c.later()
 	c.ask(c.general, c.ana, "what is the lighthouse keeper called?")
 	backup := c.does(nil, "backup", "-")
-	if err := hark.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	c.waitLog(nothingTakenOver)
 	down()
 	kept := c.messages(c.general.ID)
 

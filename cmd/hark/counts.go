@@ -18,7 +18,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-// counts is what there is to count, of the app that runs at the time. A new app counts from 0; one that is renewed goes on.
+// counts is what there is to count, of the app that runs at the time. A new app counts from 0.
 type counts struct {
 	ready   func() []string
 	started time.Time
@@ -79,7 +79,6 @@ func logMetrics(a *app, b *bot.Bot) []web.Metric {
 	waiting := web.Metric{Name: "hark_events_waiting", Help: "Events taken in and not yet in the log.", Type: web.Gauge}
 	commits := web.Metric{Name: "hark_commit_seconds", Help: "How long it took to write a batch of events to the log.", Type: web.Histogram}
 	messages := web.Metric{Name: "hark_messages_total", Help: "Messages written to the log, with those that it had already or leaves out.", Type: web.Counter}
-	reloads := web.Metric{Name: "hark_config_reloads_total", Help: "Times that the configuration was read again, by outcome: taken, unchanged or refused.", Type: web.Counter, Labels: []string{"outcome"}}
 	if b != nil {
 		events.Points = points(b.Traffic().Events, byKind)
 		waiting.Points = value(float64(b.Waiting()))
@@ -87,9 +86,8 @@ func logMetrics(a *app, b *bot.Bot) []web.Metric {
 	if a != nil {
 		commits.Points = spreads(a.meters.commits.All(), unlabelled)
 		messages.Points = value(float64(a.meters.messages.All()[struct{}{}]))
-		reloads.Points = points(a.meters.reloads.All(), byKind)
 	}
-	return []web.Metric{events, waiting, commits, messages, reloads}
+	return []web.Metric{events, waiting, commits, messages}
 }
 
 // amountsTime bounds the counting of what is kept: whoever asks for metrics doesn't wait for long.

@@ -3,11 +3,9 @@ package main
 import (
 	"errors"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
 
 	"hark/internal/config"
 )
@@ -21,23 +19,11 @@ func TestLogForPeopleAndMachines(t *testing.T) {
 		{"auto", `^{"level":"warn"`}, // a buffer is no terminal
 	} {
 		out := &buffer{}
-		log, level := newLogger(config.Log{Level: "warn", Format: c.format}, out, nowhere)
+		log := newLogger(config.Log{Level: "warn", Format: c.format}, out, nowhere)
 		log.Info().Msg("too little")
 		log.Warn().Err(errors.New("torn\x1b[31m")).Dur("wait", 1500*time.Millisecond).Str("model", "large").Msg("connecting again")
 		if !regexp.MustCompile(c.want).MatchString(out.String()) {
 			t.Errorf("%s: %q", c.format, out)
-		}
-		level.set("debug")
-		log.Debug().Msg("more")
-		level.set("error")
-		log.Warn().Msg("less")
-		if strings.Contains(out.String(), "less") || !strings.Contains(out.String(), "more") {
-			t.Errorf("%s: the level isn't another: %q", c.format, out)
-		}
-	}
-	if level := new(threshold); true {
-		if level.set("loud"); zerolog.Level(level.level.Load()) != zerolog.InfoLevel {
-			t.Error("a level that nobody knows isn't info")
 		}
 	}
 	if err := readable(map[string]any{"wait": "soon"}); err != nil {

@@ -27,7 +27,6 @@ type meters struct {
 	models      meter.Times[string]         // by model
 	errors      meter.Counts[modelError]    // of models
 	instead     meter.Counts[string]        // times that the fallback was asked, by model
-	reloads     meter.Counts[string]        // of the configuration, by outcome
 }
 
 // modelError is a kind of failures of a model.

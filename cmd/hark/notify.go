@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -14,9 +12,6 @@ import (
 type notifier struct {
 	address string        // of the socket; "" if there is none
 	every   time.Duration // in which systemd wants a sign of life; 0 if it wants none
-
-	mu    sync.Mutex
-	ready bool
 }
 
 // notifyPatience bounds a message: nobody waits for systemd.
@@ -50,25 +45,11 @@ func (n *notifier) send(variables ...string) {
 
 // state tells whether there is a connection to Discord; the first means that Hark has started.
 func (n *notifier) state(why error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	if why != nil {
 		n.send(status(why.Error()))
 		return
 	}
-	n.ready = true
 	n.send("READY=1", status("Connected to Discord."))
-}
-
-// reload tells that the configuration is being read again, which whoever calls the function has done.
-func (n *notifier) reload() (done func()) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.ready { // and isn't by this
-		return func() {}
-	}
-	n.send("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", monotonic().Microseconds()))
-	return func() { n.send("READY=1") }
 }
 
 // stopping tells that Hark has begun to stop.

@@ -73,29 +73,16 @@ func TestNotifiesSystemd(t *testing.T) {
 	token := w.discord.Token
 	w.configure("[discord]\ntoken = \"wrong\"\n")
 	delete(w.env, "HARK_DISCORD_TOKEN")
-	reread := w.reloading(true)
+	w.wait()
 	status, before := m.wait("STATUS=Discord refuses")
 	if strings.Contains(strings.Join(before, "\n"), "READY") || strings.Contains(status, "\n") {
 		t.Errorf("got %q before %q", before, status)
 	}
 	w.configure("[discord]\ntoken = \"" + token + "\"\n")
-	reread()
 	if ready, _ := m.wait("READY=1"); ready != "READY=1\nSTATUS=Connected to Discord." {
 		t.Errorf("got %q", ready)
 	}
 	m.wait("WATCHDOG=1")
-
-	w.configure("[answer]\npersona = \"x\"\n[discord]\ntoken = \"" + token + "\"\n")
-	earliest := monotonic()
-	reread()
-	reloading, _ := m.wait("RELOADING=1\nMONOTONIC_USEC=")
-	at, err := strconv.ParseInt(strings.TrimPrefix(reloading, "RELOADING=1\nMONOTONIC_USEC="), 10, 64)
-	if err != nil || at < earliest.Microseconds() || at > monotonic().Microseconds() {
-		t.Errorf("got %q, which isn't after %v", reloading, earliest)
-	}
-	if ready, between := m.wait("READY=1"); ready != "READY=1" || !strings.Contains(w.log.String(), "took over") {
-		t.Errorf("got %q after %q", ready, between)
-	}
 
 	w.discord.Drop()
 	m.wait("STATUS=")
@@ -150,7 +137,6 @@ func TestNobodyToNotify(t *testing.T) {
 		}
 		n.state(errors.New("x"))
 		n.state(nil)
-		n.reload()()
 		n.stopping()
 		n.watch(t.Context(), nil)
 	}

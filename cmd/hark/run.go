@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -26,16 +24,10 @@ func (f *flags) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Run the bot",
-		Long: "Runs the bot until it is told to stop, by Ctrl-C or SIGTERM. On SIGHUP it reads its configuration again, and takes over:\n" +
-			inWords(takenOver) + ". What is being answered goes on as it was begun.\n" +
-			"Of all else that has changed it says that it needs a restart. A configuration that can't be read changes nothing.",
-		Args: noArguments,
+		Long:  "Runs the bot until Ctrl-C or SIGTERM. Restart it to apply a changed configuration: nothing said meanwhile is lost.",
+		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			hangups := make(chan os.Signal, 1)
-			signal.Notify(hangups, syscall.SIGHUP) // before anything else: else it would end Hark
-			defer signal.Stop(hangups)
-			r := &runner{flags: f, wait: wait, look: 10 * time.Second, hangups: hangups}
-			return r.run(c.Context())
+			return (&runner{flags: f, wait: wait, look: 10 * time.Second}).run(c.Context())
 		},
 	}
 	c.Flags().BoolVar(&wait, "wait", false, "when Discord refuses the token or an intent, wait for the configuration to change instead of ending")
@@ -45,12 +37,10 @@ func (f *flags) runCommand() *cobra.Command {
 // runner runs the bot.
 type runner struct {
 	*flags
-	wait    bool
-	look    time.Duration    // between looks at the configuration while waiting
-	hangups <-chan os.Signal // each has the configuration read again
+	wait bool
+	look time.Duration // between looks at the configuration while waiting
 
 	log     zerolog.Logger
-	level   *threshold // of log
 	notify  *notifier
 	reasons reasons
 	counts  counts
@@ -62,7 +52,7 @@ func (r *runner) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.log, r.level = newLogger(cfg.Log, r.env.stderr, r.env.lookup)
+	r.log = newLogger(cfg.Log, r.env.stderr, r.env.lookup)
 	r.notify = newNotifier(r.env.lookup, os.Getpid())
 	defer context.AfterFunc(ctx, r.notify.stopping)()
 	r.counts.ready, r.counts.started = r.reasons.list, time.Now()
@@ -143,7 +133,6 @@ func (r *runner) changed(ctx context.Context, cfg config.Config) (config.Config,
 		case <-ctx.Done():
 			return cfg, ctx.Err()
 		case <-tick.C:
-		case <-r.hangups:
 		}
 		now, err := r.load()
 		// Without a token it may be a file that is still being written, and no help anyway.
@@ -232,7 +221,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 			}
 		}
 	})
-	group.Go(func() error { return r.follow(ctx, a, door) })
+	r.startWorkers(ctx, group, a)
 	group.Go(func() error {
 		defer cancel()
 		return door.Run(ctx)

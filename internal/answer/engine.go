@@ -108,11 +108,6 @@ type Engine struct {
 	refused refusals
 	now     func() time.Time
 	missing sync.Map // models that were told of as missing, by name
-	*lasting
-}
-
-// lasting is what an engine has in common with those that take its place.
-type lasting struct {
 	meter   meter
 	history historyMeter
 	queue   queue // of sessions to be condensed
@@ -133,18 +128,9 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	if len(o.RecordKey) == 0 {
 		o.RecordKey = newKey()
 	}
-	e := &Engine{log: log, search: searcher, builder: b, model: model, options: o, now: time.Now, lasting: &lasting{queue: newQueue()}}
+	e := &Engine{log: log, search: searcher, builder: b, model: model, options: o, now: time.Now, queue: newQueue()}
 	e.withTools(o.Tools)
 	return e
-}
-
-// Renewed is an engine on the same log that answers with another builder and model and by other options, from now on in the
-// place of e. It goes on counting where e is, and condenses what e has queued. What e is answering it goes on answering as it
-// began; its Run is to be ended.
-func (e *Engine) Renewed(b *builder.Builder, model Model, o Options) *Engine {
-	next := New(e.log, e.search, b, model, o)
-	next.lasting = e.lasting
-	return next
 }
 
 // Answer answers q. While the model writes, stream, if not nil, is called with the whole text so far. When the

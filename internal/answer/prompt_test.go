@@ -179,7 +179,7 @@ func TestPromptsAreCounted(t *testing.T) {
 
 func TestWhatWasLeftOutIsCountedByReason(t *testing.T) {
 	t.Parallel()
-	e := &Engine{lasting: &lasting{}}
+	e := &Engine{}
 	for range 2 {
 		e.meter.sent(builder.Report{Tokens: 501, Sections: []builder.SectionReport{
 			{Type: builder.SectionHistory, Dropped: 3, Why: builder.WhyBudget}, {Type: builder.SectionHistory, Dropped: 1, Why: builder.WhyCeiling},
