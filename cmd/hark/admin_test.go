@@ -57,8 +57,6 @@ func TestAdminsLookAfterHark(t *testing.T) {
 	})
 	w.reply(w.general.ID, w.question(w.general, w.ana, "and who has the key?").ID, "") // told once the model has refused
 	w.use(owner, "hark status", "✗ ")
-	w.hark(0, "settings", "--guild", "Garden", "paused", "on")
-	w.use(owner, "hark pause", ": yes")
 }
 
 // What nobody but the staff may read isn't in the prompt that somebody else is shown.

@@ -24,7 +24,7 @@ func (t *conversation) commands() []*cobra.Command {
 	env := *t.flags.env
 	env.stdout, env.stderr = t.out, t.warn
 	f := &flags{env: &env, talk: t}
-	all := []*cobra.Command{t.recallCommand(f), t.catchUpCommand(), t.contextCommand(f), t.whyCommand(), f.loreCommand(), t.memoryCommand(f), t.asCommand(), t.helpCommand(), t.quitCommand()}
+	all := []*cobra.Command{t.recallCommand(f), t.catchUpCommand(), t.contextCommand(f), t.whyCommand(), t.loreCommand(f), t.memoryCommand(f), t.asCommand(), t.helpCommand(), t.quitCommand()}
 	for _, c := range all {
 		c.Use = "/" + c.Use
 		c.SilenceUsage, c.SilenceErrors, c.CompletionOptions.DisableDefaultCmd = true, true, true
@@ -34,9 +34,6 @@ func (t *conversation) commands() []*cobra.Command {
 		c.SetHelpFunc(f.help)
 		c.SetOut(t.out)
 		c.SetErr(t.warn)
-		for _, sub := range c.Commands() {
-			sub.Example = strings.ReplaceAll(sub.Example, "hark lore", "/lore")
-		}
 	}
 	return all
 }
@@ -57,7 +54,7 @@ func (t *conversation) command(ctx context.Context, line string) (bool, error) {
 	case t.ask == nil: // in a pipe the exit code tells of it
 		t.unanswered = true
 	}
-	for _, line := range strings.Split(strings.ReplaceAll(err.Error(), `"hark lore `, `"/lore `), "\n") {
+	for _, line := range strings.Split(err.Error(), "\n") {
 		fmt.Fprintf(t.warn, "%shark: %s%s\n", t.colour.wrong, printable(line), t.colour.off)
 	}
 	return true, nil

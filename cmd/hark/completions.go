@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"hark/builder"
-	"hark/internal/answer"
 	"hark/memory"
 )
 
@@ -71,59 +70,9 @@ func (f *flags) completeFlags(root *cobra.Command) {
 		}
 	}
 	visit(root)
-	lore := f.remembered(func(ctx context.Context, k *kept) (names []string) {
-		for _, g := range k.guilds {
-			all, err := k.Lore(ctx, g.ID)
-			if err != nil {
-				return nil
-			}
-			for _, l := range all {
-				names = append(names, l.Name)
-			}
-		}
-		return names
-	})
-	for path, offer := range map[string]cobra.CompletionFunc{
-		"backfill": channels, "lore show": lore, "lore edit": lore, "lore remove": lore,
-		"mode": once(append(modes, answer.ModeInferred, answer.SettingDefault)), "settings": completeSettings,
-	} {
-		if c, _, err := root.Find(strings.Fields(path)); err == nil {
-			c.ValidArgsFunction = offer
-		}
+	if c, _, err := root.Find([]string{"backfill"}); err == nil {
+		c.ValidArgsFunction = channels
 	}
-}
-
-// once offers the values of a first argument, and nothing for those behind it.
-func once(values []string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return values, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// completeSettings offers the settings, and behind one its values where they are few.
-func completeSettings(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var offered []string
-	switch {
-	case len(args) == 0:
-		for _, key := range memory.Settings() {
-			offered = append(offered, string(key))
-		}
-	case len(args) == 1:
-		switch memory.Setting(args[0]) {
-		case memory.SettingMode:
-			offered = append(offered, answer.ModeInferred)
-			for _, m := range builder.Modes() {
-				offered = append(offered, string(m))
-			}
-		case memory.SettingTools, memory.SettingAnswers, memory.SettingPaused:
-			offered = append(offered, "on", "off")
-		}
-		offered = append(offered, answer.SettingDefault)
-	}
-	return offered, cobra.ShellCompDirectiveNoFileComp
 }
 
 // remembered offers names from the memory, if there is one.

@@ -110,32 +110,19 @@ func modelMetrics(a *app) []web.Metric {
 	return []web.Metric{calls, errors, resting, instead}
 }
 
-// toolMetrics tell what the model did with tools, with the records of calls, and of long sessions.
+// toolMetrics tell what the model did with tools, and of long sessions.
 func toolMetrics(a *app) []web.Metric {
 	calls := web.Metric{Name: "hark_tool_calls_total", Help: "Calls of tools by the model, by tool and how they came out.", Type: web.Counter, Labels: []string{"tool", "outcome"}}
-	var history answer.HistoryUse
 	var condensed answer.CondenseUse
 	if a != nil {
 		for _, u := range a.answers.ToolUse() {
 			calls.Points = append(calls.Points, web.Point{Labels: []string{u.Tool, u.Outcome}, Value: float64(u.Calls)})
 		}
-		history, condensed = a.answers.HistoryUse(), a.answers.CondenseUse()
+		condensed = a.answers.CondenseUse()
 	}
-	return append(historyMetrics(history), calls,
+	return []web.Metric{calls,
 		counter("hark_sessions_condensed_total", "Times that the older part of a session was condensed by the model.", condensed.Made),
-		counter("hark_sessions_condense_failed_total", "Times that this failed, so that sessions are cut off where there is no room.", condensed.Failed))
-}
-
-// historyMetrics tell whether and how the model reached for the records of calls.
-func historyMetrics(history answer.HistoryUse) []web.Metric {
-	return []web.Metric{
-		counter("hark_recorded_questions_total", "Questions whose calls were recorded.", history.Questions),
-		counter("hark_history_questions_total", "Questions for which the model reached for the history of calls.", history.Reached),
-		counter("hark_history_accesses_total", "Queries of the history of calls.", history.Accesses),
-		counter("hark_history_repeated_queries_total", "Queries of the history that were made before for the same question.", history.Repeated),
-		counter("hark_tool_loops_total", "Calls of a tool that were the one before them again.", history.Loops),
-		counter("hark_decompositions_total", "Questions that the model tried to break into parts.", history.Decomposed),
-	}
+		counter("hark_sessions_condense_failed_total", "Times that this failed, so that sessions are cut off where there is no room.", condensed.Failed)}
 }
 
 // counter is a metric of one number that only grows.

@@ -21,9 +21,8 @@ var groups = []struct {
 	names []string
 }{
 	{"Set up and run", []string{"doctor", "healthcheck", "init", "migrate", "run"}},
-	{"Ask, and see why", []string{"chat", "context", "eval", "history", "search", "trace"}},
-	{"Memory", []string{"backfill", "export", "forget", "import", "lore", "summaries"}},
-	{"Servers and channels", []string{"mode", "settings"}},
+	{"Ask, and see why", []string{"chat", "context", "eval", "search", "trace"}},
+	{"Memory", []string{"backfill", "export", "forget", "import"}},
 	{"Data", []string{"backup", "reindex", "restore"}},
 	{"Other", []string{"completion", "help", "version"}},
 }

@@ -87,26 +87,4 @@ func TestRetentionOfAChannelHoldsSoon(t *testing.T) {
 	if w.onDisk("canary-old") {
 		t.Error("it was fetched again")
 	}
-	out, _ := w.hark(0, "settings")
-	w.sees(out)
-	_, failed := w.hark(1, "settings", "--channel", "staff", "retention", "1d")
-	w.sees(failed)
-	_, failed = w.hark(1, "settings", "--channel", "staff", "retention", "soon")
-	w.sees(failed)
-	out, _ = w.hark(0, "settings", "--channel", "staff", "retention", "1d", "--yes")
-	w.sees(out)
-	w.waitLog(`"why":"age","messages":1(,)[^\n]*\n(?s:.*)"why":"age","messages":1,`)
-	if w.onDisk("canary-staff") || !w.onDisk("canary-young") {
-		t.Errorf("what was set at the command line: the staff's is there: %t, the young: %t", w.onDisk("canary-staff"), w.onDisk("canary-young"))
-	}
-	out, _ = w.hark(0, "settings", "--channel", "staff", "retention", "default")
-	w.sees(out)
-	out, _ = w.hark(0, "settings", "--guild", "Garden", "answers", "off")
-	w.sees(out)
-	_, failed = w.hark(1, "settings", "--guild", "Garden", "answers", "never")
-	w.sees(failed)
-	out, _ = w.hark(0, "settings", "--channel", "staff", "answers")
-	w.sees(out)
-	out, _ = w.hark(0, "settings", "--guild", "Garden", "answers", "default")
-	w.lacks(out, "answers off")
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-
 	"hark/internal/config"
 )
 

@@ -110,9 +110,9 @@ func newRoot(env *environment) *cobra.Command {
 	root.SetVersionTemplate("hark {{.Version}}\n")
 	root.PersistentFlags().StringVar(&f.config, "config", "", "configuration `file` (default config.toml, if there is one)")
 	root.PersistentFlags().StringVar(&f.data, "data", "", "data `directory` (default ./data, or HARK_DATA)")
-	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(), f.searchCommand(), f.contextCommand(), f.traceCommand(), f.historyCommand(),
+	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(), f.searchCommand(), f.contextCommand(), f.traceCommand(),
 		f.evalCommand(), f.initCommand(), f.doctorCommand(), f.healthCommand(), versionCommand(),
-		f.backupCommand(), f.restoreCommand(), f.exportCommand(), f.forgetCommand(), f.reindexCommand(), f.backfillCommand(), f.loreCommand(), f.summariesCommand(), f.modeCommand(), f.settingsCommand(),
+		f.backupCommand(), f.restoreCommand(), f.exportCommand(), f.forgetCommand(), f.reindexCommand(), f.backfillCommand(),
 		f.migrateCommand())
 	f.completeFlags(root)
 	return root

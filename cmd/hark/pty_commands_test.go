@@ -114,7 +114,8 @@ func TestRememberingOnATerminal(t *testing.T) {
 	// It goes with what it is from.
 	c := commandLine{T: t}
 	c.run(0, "forget", "--user", "ana", "--yes", "--data", data)
-	c.run(0, "lore", "list", "--data", data)
+	c.stdin = "/lore list\n"
+	c.run(0, "chat", "--data", data)
 	if strings.Contains(c.out.String(), "Zoe") {
 		t.Errorf("left: %s", c.out.String())
 	}

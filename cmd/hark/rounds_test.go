@@ -53,7 +53,7 @@ func TestToolsAreSwitchedOff(t *testing.T) {
 	if offered(w.general) || offered(w.staff) || !offered(corner) {
 		t.Error("they are switched off for one server, and not or elsewhere too")
 	}
-	w.hark(0, "settings", "--channel", "staff", "tools", "on")
+	w.shown(w.discord.Slash(w.staff.ID, w.guild.Owner.ID, "hark tools", given("tools", "on")), "")
 	if offered(w.general) || !offered(w.staff) {
 		t.Error("they are switched on for one channel, and not or elsewhere too")
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -60,8 +59,10 @@ func TestSettingsReachTheModel(t *testing.T) {
 	w.lacks(r.Messages[0].Content, "archivist")
 	w.holds(r.Messages[1].Content, "💬 Relevanter Verlauf")
 
-	// What another process sets holds for the next question, and so does what is taken back.
-	w.hark(0, "settings", "--channel", "general", "persona", "You are the gardener.")
+	// What is changed or taken back holds from the next question on.
+	form = w.discord.Slash(w.general.ID, owner, "hark persona set")
+	form.Wait()
+	form.Submit(map[string]string{"text": "You are the gardener."}).WaitMessage()
 	w.use(owner, "hark temperature", "0.25", given("temperature", "default"))
 	w.ask(w.general, w.ana, "and who has the key?")
 	r = w.lastRequest()
@@ -75,8 +76,7 @@ func TestSettingsReachTheModel(t *testing.T) {
 	// A channel that is deleted takes its persona with it.
 	w.discord.RemoveChannel(w.general.ID)
 	w.discord.WaitFor("the channel's end", func() bool {
-		out, _ := w.hark(0, "settings")
-		return !strings.Contains(out, "gardener")
+		return !w.onDisk("You are the gardener.")
 	})
 	if code := w.stop(); code != 0 {
 		t.Errorf("stopped with %d", code)
@@ -126,22 +126,5 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 		if want := own.CacheStats()[i].Misses + fr.CacheStats()[i].Misses; s.Misses != want {
 			t.Errorf("%s: counted %d, want %d", s.Section, s.Misses, want)
 		}
-	}
-}
-
-func TestSettingsOfWhatNobodyAsksIn(t *testing.T) {
-	t.Parallel()
-	c, _ := stocked(t)
-	c.run(1, "settings", "--channel", "ann", "tools", "off")
-	c.sees()
-	c.run(0, "settings", "--guild", "Garden", "persona", fmt.Sprintf("You are %s.", strings.Repeat("very ", 60)))
-	c.run(0, "settings")
-	c.says(strings.Repeat("very ", 38))
-	if strings.Count(c.out.String(), "very ") > 40 {
-		t.Errorf("a long persona is shown in a list: %s", c.out.String())
-	}
-	c.run(0, "settings", "--guild", "Garden", "persona")
-	if strings.Count(c.out.String(), "very ") != 60 {
-		t.Errorf("a persona by itself is cut: %s", c.out.String())
 	}
 }

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"hark/internal/discordtest"
 	"hark/internal/llmtest"
+	"hark/memory"
+	"hark/memory/sqlite"
 )
 
 // A message that was answered from, by tools and without, that was condensed, and from which lore was made, is deleted: none of its
@@ -41,8 +46,7 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	proposal := w.discord.WaitSent(w.general.ID, func(m discordtest.Sent) bool { return buttonOf(m, "Remember") != "" })
 	w.press(proposal.Message, w.ana, "Remember").Wait()
 	w.discord.WaitFor("the lore to be told", func() bool {
-		out, _ := w.hark(0, "lore", "list")
-		return strings.Contains(out, "budget plan")
+		return slices.Contains(w.lore(), "budget plan")
 	})
 	for i := 0; !strings.Contains(w.log.String(), "condensed a "); i++ {
 		if i == 60 {
@@ -56,7 +60,7 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	w.traced(second)
 	prompt, _ := w.tell(0, "trace", second.ID.String(), "--prompt")
 	w.holds(prompt, "\n  jane: the "+word)
-	records, _ := w.tell(0, "history", "--records", "--json")
+	records := w.records()
 	w.holds(records, `"conversation_history"`)
 	w.lacks(records, word)
 	if !w.onDisk(word) {
@@ -76,10 +80,10 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	if w.onDisk(stem) {
 		t.Error("its words are on the disk")
 	}
-	records, _ = w.tell(0, "history", "--records", "--json")
-	w.lacks(records, "search_memory")
-	lore, _ := w.hark(0, "lore", "list")
-	w.lacks(lore, "budget plan")
+	w.lacks(w.records(), "search_memory")
+	if lore := w.lore(); len(lore) > 0 {
+		t.Errorf("the lore is there: %q", lore)
+	}
 	w.tell(1, "trace", first.ID.String(), "--prompt")
 	w.tell(1, "trace", second.ID.String(), "--prompt")
 	q = w.question(w.general, w.otto, "and what is the budget plan?")
@@ -92,4 +96,29 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	if w.onDisk(stem) || strings.Contains(w.log.String(), stem) {
 		t.Error("its words are there again")
 	}
+}
+
+// lore are the names of the lore in Hark's store.
+func (w *world) lore() (names []string) {
+	w.Helper()
+	opened(w, w.env["HARK_DATA"], func(store *sqlite.Store) error {
+		all, err := store.Lore(w.Context(), memory.GuildID(w.guild.ID))
+		for _, l := range all {
+			names = append(names, l.Name)
+		}
+		return err
+	})
+	return names
+}
+
+// records are the records of calls in Hark's store, as JSON.
+func (w *world) records() (all string) {
+	w.Helper()
+	opened(w, w.env["HARK_DATA"], func(store *sqlite.Store) error {
+		records, err := store.Records(w.Context(), memory.RecordQuery{Channels: []memory.ChannelID{memory.ChannelID(w.general.ID)}})
+		b, bad := json.Marshal(records)
+		all = string(b)
+		return errors.Join(err, bad)
+	})
+	return all
 }

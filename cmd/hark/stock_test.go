@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -96,42 +95,15 @@ func TestLoreOfServers(t *testing.T) {
 		l[0].Sources[0].Link != "https://discord.com/channels/"+l[0].Server+"/501/"+l[0].Sources[0].Message {
 		t.Errorf("%+v", l)
 	}
-	c.run(0, "lore", "show", "rr")
-	c.sees()
-	c.run(1, "lore", "add", "Hose", "is green")
-	c.sees()
-	c.run(1, "lore", "add", "Hose", "is green", "--guild", "direct")
-	c.sees()
 	c.run(1, "forget", "--user", "7")
 	c.sees()
 	c.run(0, "forget", "--user", "7", "--yes")
 	c.sees()
-	c.run(0, "lore", "list")
-	c.says("Shed key")
-	c.run(1, "lore", "show", "Rake rota")
-	c.sees()
-}
-
-// Lore of a clock that is ahead can be changed, and of what isn't kept nobody is told that it is.
-func TestLoreThatIsOddOrNotKept(t *testing.T) {
-	t.Parallel()
-	c, data := stocked(t)
-	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
+	c.stdin = "/lore list\n"
+	c.run(0, "chat")
+	if out := c.out.String(); !strings.Contains(out, "Shed key") || strings.Contains(out, "Rake rota") {
+		t.Errorf("left is\n%s", out)
 	}
-	ahead := time.Now().Add(time.Hour)
-	err = store.Apply(t.Context(), memory.LoreTold{Lore: memory.Lore{ID: 7, Guild: 500, Name: "Hose", Text: "is green", At: ahead}},
-		memory.ChannelDeleted{Guild: 500, Channel: 502, At: ahead})
-	if err := errors.Join(err, store.Close()); err != nil {
-		t.Fatal(err)
-	}
-	c.run(0, "lore", "edit", "hose", "--text", "is red")
-	c.run(0, "lore", "show", "hose")
-	c.says("is red")
-	c.run(1, "lore", "add", "Posts", "are wooden", "--channel", "posts")
-	c.sees()
-	c.run(1, "lore", "show", "posts")
 }
 
 func TestBackfillOnlyWhereItCanBe(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"hark/internal/llmtest"
-	"hark/internal/portrait"
 	"hark/memory"
 	"hark/memory/sqlite"
 )
@@ -49,8 +48,8 @@ func TestSessionsAreSummedUp(t *testing.T) {
 	w.lacks(w.log.String(), "personal best")
 	out, _ := w.hark(0, "forget", "--user", "ana", "--yes", "--json")
 	w.holds(out, `"summaries": 1`)
-	if list, _ := w.hark(0, "summaries"); list != "" || w.onDisk("personal best") {
-		t.Errorf("after that there is %q, on disk: %t", list, w.onDisk("personal best"))
+	if w.onDisk("personal best") {
+		t.Error("the summary is on the disk")
 	}
 	w.stop()
 }
@@ -92,12 +91,13 @@ func lately(t *testing.T) *commandLine {
 	return &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
 }
 
-func (c *commandLine) listed(args ...string) (all []portrait.Summary) {
+// summaries are those of the channel.
+func (c *commandLine) summaries() (all []memory.Summary) {
 	c.Helper()
-	c.run(0, append([]string{"summaries", "--json"}, args...)...)
-	if err := json.Unmarshal([]byte(c.out.String()), &all); err != nil {
-		c.Fatal(err)
-	}
+	opened(c, c.env["HARK_DATA"], func(store *sqlite.Store) (err error) {
+		all, err = store.Summaries(c.Context(), 501)
+		return err
+	})
 	return all
 }
 
@@ -112,24 +112,12 @@ func (c *commandLine) talks() {
 func TestSummariesAtTheTerminal(t *testing.T) {
 	t.Parallel()
 	c := lately(t)
-	c.run(0, "summaries")
-	c.sees()
 	c.talks()
-	all := c.listed()
-	if len(all) != 2 || all[1].Text != "Ann: My personal best for the charity 5K is 25:50. · Ben: We agreed to meet at the park." || all[1].Kind != "decision" ||
-		len(all[1].Sources) != 2 || all[1].Model != "" || all[1].Channel != "501" || all[1].Server != "1" || all[1].To.Before(all[1].From) {
+	all := c.summaries()
+	if len(all) != 2 || all[1].Text != "Ann: My personal best for the charity 5K is 25:50. · Ben: We agreed to meet at the park." || all[1].Kind != memory.SummaryDecision ||
+		len(all[1].Sources) != 2 || all[1].Model != "" || all[1].To().Before(all[1].From()) {
 		t.Fatalf("%+v", all)
 	}
-	c.run(0, "summaries", "--channel", "track", "--kind", "Decision")
-	c.sees()
-	if some := c.listed("--topic", "folder"); len(some) != 1 || some[0].Kind != "fact" {
-		t.Errorf("%+v", some)
-	}
-	c.run(1, "summaries", "--kind", "poem")
-	c.sees()
-	c.run(1, "summaries", "--channel", "nowhere")
-	c.sees()
-
 	c.run(0, "search", "--channel", "track", "documents")
 	c.says("summary, decision, ")
 	c.says("(newest")
@@ -156,22 +144,10 @@ func TestSummariesAtTheTerminal(t *testing.T) {
 		t.Errorf("of Ben is exported %+v", s.Summaries)
 	}
 
-	c.run(1, "summaries", "remove", all[0].ID)
-	c.sees()
-	c.run(0, "summaries", "remove", all[0].ID, "--yes")
-	c.sees()
-	c.run(1, "summaries", "remove", all[0].ID, "--yes")
-	c.sees()
-	c.run(1, "summaries", "remove")
-	c.sees()
-	c.talks()
-	if left := c.listed(); len(left) != 1 || left[0].ID != all[1].ID {
-		t.Errorf("left is %+v", left)
-	}
 	c.run(0, "forget", "--user", "Ann", "--yes")
 	c.sees()
 	c.talks() // what is left is summed up again
-	if left := c.listed(); len(left) != 1 || left[0].Text != "Ben: We agreed to meet at the park." {
+	if left := c.summaries(); len(left) != 2 || left[1].Text != "Ben: We agreed to meet at the park." {
 		t.Errorf("left is %+v", left)
 	}
 }
@@ -195,7 +171,7 @@ func TestChatSumsUpByTheModel(t *testing.T) {
 		if (asked == 1) != (setting == "model") || !strings.Contains(prompt, want) || strings.Contains(prompt, `\n[previous_context] [`) == (setting == "off") {
 			t.Errorf("%s: asked %d times, and the prompt is\n%s", setting, asked, prompt)
 		}
-		if all := c.listed("--topic", "charity 5k"); (len(all) == 1 && all[0].Model == "test-model") != (setting == "model") {
+		if all := c.summaries(); (len(all) == 2 && all[1].Model == "test-model") != (setting == "model") {
 			t.Errorf("%s: %+v", setting, all)
 		}
 	}
@@ -209,7 +185,7 @@ func TestChatSumsUpWithoutItsModel(t *testing.T) {
 	c.env["HARK_LLM_MODEL"], c.env["HARK_LLM_BASE_URL"] = "test-model", model.URL()
 	c.talks()
 	c.sees()
-	if all := c.listed(); len(all) != 2 || all[1].Model != "" || !strings.Contains(all[1].Text, "25:50") {
+	if all := c.summaries(); len(all) != 2 || all[1].Model != "" || !strings.Contains(all[1].Text, "25:50") {
 		t.Errorf("%+v", all)
 	}
 }
@@ -232,49 +208,5 @@ func TestTheFirstTalkIsSummedUpWheneverTheNextIs(t *testing.T) {
 	}
 	if all, err := store.Log(t.Context(), left[0].Channel, left[0].After, left[0].Until, 9); err != nil || len(all) != 4 {
 		t.Errorf("%d messages, %v", len(all), err)
-	}
-}
-
-// What was said in direct messages is listed, and removed, only where they are named.
-func TestSummariesOfDirectMessagesHaveToBeNamed(t *testing.T) {
-	t.Parallel()
-	data := t.TempDir()
-	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := memory.FirstMessageID(time.Now().Add(-2*time.Hour)) + 1
-	err = store.Apply(t.Context(),
-		memory.ChannelSeen{Channel: memory.Channel{ID: 777, Guild: memory.DirectGuild, Kind: memory.DirectChannel, Name: "ann"}},
-		memory.ChannelSeen{Channel: memory.Channel{ID: 501, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: "track"}},
-		memory.PersonSeen{Person: memory.Person{ID: 5, Guild: memory.DirectGuild, Name: "Ann"}},
-		memory.Posted{Message: memory.Message{ID: id, Guild: memory.DirectGuild, Channel: 777, Author: 5, Content: "my PIN is 4711"}},
-		memory.Summarised{Guild: memory.DirectGuild, Channel: 777, Until: id, Summary: &memory.Summary{
-			ID: id, Guild: memory.DirectGuild, Channel: 777, Text: "Ann: my PIN is 4711", Kind: memory.SummaryFact, Made: time.Now(), Sources: []memory.SummarySource{{Message: id}},
-		}},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
-	for _, named := range []string{"777", "ann"} {
-		c.run(1, "summaries", "--channel", named)
-		if strings.Contains(c.out.String()+c.err.String(), "PIN") {
-			t.Errorf("%s shows it", named)
-		}
-		c.run(1, "summaries", "remove", id.String(), "--yes", "--channel", named)
-	}
-	if all := c.listed(); len(all) != 0 {
-		t.Errorf("listed without being named: %+v", all)
-	}
-	if all := c.listed("--guild", "direct", "--channel", "ann"); len(all) != 1 {
-		t.Errorf("named, there are %+v", all)
-	}
-	c.run(0, "summaries", "remove", id.String(), "--yes", "--guild", "direct", "--channel", "777")
-	if all := c.listed("--guild", "direct"); len(all) != 0 {
-		t.Errorf("removed, and there are %+v", all)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -226,6 +227,18 @@ func (w *world) logged(channel discordtest.ID) map[memory.MessageID]string {
 		texts[m.ID] = m.Content
 	}
 	return texts
+}
+
+// opened gives do the store in dir.
+func opened(t testing.TB, dir string, do func(store *sqlite.Store) error) {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(do(store), store.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // buffer is written and read by several goroutines.

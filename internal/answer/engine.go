@@ -109,7 +109,6 @@ type Engine struct {
 	now     func() time.Time
 	missing sync.Map // models that were told of as missing, by name
 	meter   meter
-	history historyMeter
 	queue   queue // of sessions to be condensed
 }
 
@@ -155,7 +154,6 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 		e.noticeLong(q, r)
 	}
 	e.recordAnswer(q, r, a, err)
-	e.history.count(r.ledger.records)
 	a.Records, a.Usage, a.ToolFailed, a.Trace.Calls = r.ledger.records, r.ledger.usage, r.ledger.failed, r.ledger.calls
 	return a, err
 }

@@ -89,7 +89,7 @@ type Memory struct {
 	Direct         bool     `toml:"direct" help:"Whether direct messages to Hark are remembered. They are recalled in the same direct message only."`
 	Retention      Duration `toml:"retention" help:"How long messages and lore are remembered, such as \"365d\": at least a day. Older ones are forgotten. 0: without end."`
 	TraceRetention Duration `toml:"trace_retention" help:"How long it is kept what the model was sent for each answer, for \"hark trace\", but no longer than retention. It goes sooner with anything that is forgotten. 0: it isn't kept, only the numbers are."`
-	RecordsAge     Duration `toml:"records_retention" help:"How long it is kept which calls were made for each question, and how they came out, in ids and numbers, for the model's tool conversation_history and for \"hark history\", but no longer than retention. They go sooner with the question, the answer and whoever asked. 0: none are kept."`
+	RecordsAge     Duration `toml:"records_retention" help:"How long it is kept which calls were made for each question, and how they came out, in ids and numbers, for the model's tool conversation_history, but no longer than retention. They go sooner with the question, the answer and whoever asked. 0: none are kept."`
 	RecordsMax     int      `toml:"records_max" help:"How many of them are kept of each channel: the newest. 0: only records_retention and records_tokens limit them."`
 	RecordsTokens  int      `toml:"records_tokens" help:"How many tokens a channel's records may cost a model that reads them all; the newest are kept. 0: only the others limit them."`
 	CatchUp        Duration `toml:"catch_up" help:"How far back Hark fetches what was said while it was away. 0: nothing is fetched."`

@@ -1,0 +1,374 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/internal/portrait"
+	"hark/memory"
+	"hark/search"
+)
+
+// loreChange is what "/lore add" and "/lore edit" were told.
+type loreChange struct {
+	*conversation
+	name, text       string
+	aliases, without []string
+}
+
+func (t *conversation) loreCommand(f *flags) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "lore",
+		Short: "Tell a server's lore: what Hark is to remember under a name",
+		Long: "Lore is something that a server told Hark to remember: a name, a text, and other names. Hark finds it when a question\n" +
+			"names it (\"Project X\", \"the X project\", \"project-x\", \"PX\") or asks for what it says, and puts it into the answer.",
+		Args: knownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(t.loreAddCommand(), t.loreListCommand(), t.loreShowCommand(), t.loreEditCommand(), t.loreRemoveCommand(f))
+	return c
+}
+
+// withLore gives do the memory, and the server that lore is looked for in.
+func (t *conversation) withLore(c *cobra.Command, do func(k *kept, in memory.GuildID) error) error {
+	k, err := newKept(c.Context(), t.app.store, t.app.config)
+	if err != nil {
+		return err
+	}
+	in := t.place.guild
+	if t.place.everywhere {
+		in = memory.Everywhere
+	}
+	return do(k, in)
+}
+
+func (t *conversation) loreAddCommand() *cobra.Command {
+	o := loreChange{conversation: t}
+	c := &cobra.Command{
+		Use:   "add NAME TEXT",
+		Short: "Have something remembered under a name",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fmt.Errorf("write a name and a text behind %q, each in quotes", c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			o.name, o.text = args[0], args[1]
+			return t.withLore(c, func(k *kept, _ memory.GuildID) error { return o.add(c, k) })
+		},
+	}
+	c.Flags().StringArrayVar(&o.aliases, "alias", nil, "another `name` that it goes by; may be repeated")
+	return c
+}
+
+func (o *loreChange) add(c *cobra.Command, k *kept) error {
+	l := memory.Lore{Name: o.name, Text: o.text, Own: o.aliases, At: now()}
+	l.ID = int64(memory.FirstMessageID(l.At)) | rand.Int64N(1<<22)
+	if err := o.tells(c.Context(), &l); err != nil {
+		return err
+	}
+	l, err := l.Checked()
+	if err != nil {
+		return err
+	}
+	if err := k.onlyOne(c.Context(), l); err != nil {
+		return err
+	}
+	return k.tellLore(c, l, "Remembered")
+}
+
+// onlyOne refuses a name that other lore of the server has.
+func (k *kept) onlyOne(ctx context.Context, l memory.Lore) error {
+	all, err := k.Lore(ctx, l.Guild)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(all, func(old memory.Lore) bool { return old.ID != l.ID && strings.EqualFold(old.Name, l.Name) }) {
+		return fmt.Errorf("%s has lore called %q already: change that with \"/lore edit\"", oneLine(guildName(k.guildOf(l.Guild))), l.Name)
+	}
+	return nil
+}
+
+// tellLore keeps lore and says so, if it was kept.
+func (k *kept) tellLore(c *cobra.Command, l memory.Lore, done string) error {
+	if err := k.Apply(c.Context(), memory.LoreTold{Lore: l}); err != nil {
+		return err
+	}
+	all, err := k.Lore(c.Context(), l.Guild)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
+		return fmt.Errorf("%q wasn't kept: whoever told it has opted out, or what it is from is forgotten", l.Name)
+	}
+	if err := k.EmptyLog(c.Context()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %s, in %s.\n", done, oneLine(l.Name), oneLine(guildName(k.guildOf(l.Guild))))
+	return err
+}
+
+func (t *conversation) loreEditCommand() *cobra.Command {
+	o := loreChange{conversation: t}
+	c := &cobra.Command{
+		Use:   "edit NAME",
+		Short: "Change lore; where it may be told, and what it is from, stays",
+		Example: "  /lore edit \"Project X\" --text \"The new website. Done.\"\n" +
+			"  /lore edit PX --name \"Project Y\" --alias PY --drop-alias website",
+		Args: oneLore,
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.name == "" && o.text == "" && len(o.aliases)+len(o.without) == 0 {
+				return errors.New("what is to be changed? Say it with --name, --text, --alias or --drop-alias")
+			}
+			return t.withLore(c, func(k *kept, in memory.GuildID) error { return o.edit(c, k, in, args[0]) })
+		},
+	}
+	c.Flags().StringVar(&o.name, "name", "", "call it by this `name`")
+	c.Flags().StringVar(&o.text, "text", "", "have it say this `text`")
+	c.Flags().StringArrayVar(&o.aliases, "alias", nil, "another `name` that it goes by as well; may be repeated")
+	c.Flags().StringArrayVar(&o.without, "drop-alias", nil, "a `name` given by hand that it goes by no longer; may be repeated")
+	return c
+}
+
+func (o *loreChange) edit(c *cobra.Command, k *kept, in memory.GuildID, name string) error {
+	l, err := k.loreCalled(c.Context(), in, name)
+	if err != nil {
+		return err
+	}
+	if o.name != "" {
+		l.Name = o.name
+	}
+	if o.text != "" {
+		l.Text = o.text
+	}
+	own := slices.Clone(l.Own)
+	for _, w := range o.without {
+		n := slices.IndexFunc(own, func(alias string) bool { return strings.EqualFold(alias, w) })
+		if n < 0 {
+			return fmt.Errorf("%q has no alias %q that was given by hand", l.Name, w)
+		}
+		own = slices.Delete(own, n, n+1)
+	}
+	l.Own = append(own, o.aliases...)
+	if at := now(); at.After(l.At) {
+		l.At = at
+	} else {
+		l.At = l.At.Add(time.Millisecond)
+	}
+	if l, err = l.Checked(); err != nil {
+		return err
+	}
+	if err := k.onlyOne(c.Context(), l); err != nil {
+		return err
+	}
+	return k.tellLore(c, l, "Changed")
+}
+
+func (t *conversation) loreRemoveCommand(f *flags) *cobra.Command {
+	yes := false
+	c := &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Forget lore for good, with Hark's answers that used it",
+		Args:  oneLore,
+		RunE: func(c *cobra.Command, args []string) error {
+			return t.withLore(c, func(k *kept, in memory.GuildID) error {
+				l, err := k.loreCalled(c.Context(), in, args[0])
+				if err != nil {
+					return err
+				}
+				if !yes {
+					fmt.Fprintf(c.ErrOrStderr(), "This forgets what %s remembers as %q:\n%s\n", oneLine(guildName(k.guildOf(l.Guild))), oneLine(l.Name), indented(l.Text))
+				}
+				if err := f.confirm(c.Context(), yes, "Forget it for good?"); err != nil {
+					return err
+				}
+				if err := k.Apply(c.Context(), memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
+					return err
+				}
+				if err := k.EmptyLog(c.Context()); err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(c.OutOrStdout(), "Forgotten: %s.\nOut of Hark's reach: %s.\n", oneLine(l.Name), strings.Join(outOfReach(k), "; "))
+				return err
+			})
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	return c
+}
+
+// oneLore refuses anything but one name of lore.
+func oneLore(c *cobra.Command, args []string) error {
+	if len(args) != 1 || strings.TrimSpace(args[0]) == "" {
+		return fmt.Errorf("which lore? Write its name behind %q, in quotes", c.CommandPath())
+	}
+	return nil
+}
+
+func (t *conversation) loreListCommand() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the lore of a server, or of all",
+		Args:  noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return t.withLore(c, func(k *kept, in memory.GuildID) error {
+				all, err := k.allLore(c.Context(), in)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					out := make([]portrait.Lore, len(all))
+					for i, l := range all {
+						out[i] = portrait.LoreOf(l)
+					}
+					return printJSON(c.OutOrStdout(), out)
+				}
+				if len(all) == 0 {
+					fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: tell some with \"%s add\".\n", c.Parent().CommandPath())
+				}
+				for _, l := range all {
+					if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (t *conversation) loreShowCommand() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Show lore with all its names and where it is from",
+		Args:  oneLore,
+		RunE: func(c *cobra.Command, args []string) error {
+			return t.withLore(c, func(k *kept, in memory.GuildID) error {
+				l, err := k.loreCalled(c.Context(), in, args[0])
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(c.OutOrStdout(), portrait.LoreOf(l))
+				}
+				if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
+					return err
+				}
+				return printDetails(c.OutOrStdout(), portrait.LoreOf(l))
+			})
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// printLore prints what lore says, of which server, and who told it when.
+func (k *kept) printLore(ctx context.Context, w io.Writer, l memory.Lore) error {
+	by := ""
+	if l.By != 0 {
+		people, err := k.peopleOf(ctx, l.Guild)
+		if err != nil {
+			return err
+		}
+		by = ", told by " + nameOf(l.By, []memory.Person{people[l.By]})
+	}
+	where := oneLine(guildName(k.guildOf(l.Guild)))
+	if l.Channel != 0 {
+		where = "#" + oneLine(k.channelName(l.Guild, l.Channel)) + " of " + where
+	}
+	_, err := fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by, l.At.In(k.config.Answer.Location()).Format("2006-01-02 15:04"), indented(l.Text))
+	return err
+}
+
+// printDetails prints the names that lore goes by, and its sources.
+func printDetails(w io.Writer, l portrait.Lore) error {
+	for _, names := range []struct {
+		what string
+		all  []string
+	}{{"also", l.Aliases}, {"found by", l.Made}} {
+		if len(names.all) == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "  %s: %s\n", names.what, oneLine(strings.Join(names.all, ", "))); err != nil {
+			return err
+		}
+	}
+	for _, s := range l.Sources {
+		from := s.Link
+		if from == "" {
+			from = fmt.Sprintf("message %s in channel %s", s.Message, s.Channel)
+		}
+		if _, err := fmt.Fprintf(w, "  from: %s\n", from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indented is a text as it is shown below its name.
+func indented(text string) string {
+	return "    " + strings.ReplaceAll(printable(text), "\n", "\n    ")
+}
+
+// printLoreHits prints lore that was found, as hits are printed.
+func (a *app) printLoreHits(w io.Writer, hits []search.LoreHit) error {
+	for _, h := range hits {
+		if _, err := fmt.Fprintf(w, "%s %.2f  lore: %s\n%s\n        (%s)\n", a.builder.Labels().Relevance(h.Relevance), h.Relevance, oneLine(h.Lore.Name),
+			strings.ReplaceAll(indented(h.Lore.Text), "    ", "        "), h.Why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allLore is the lore of a guild, or Everywhere, by guild and name.
+func (k *kept) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, error) {
+	var all []memory.Lore
+	for _, g := range k.guilds {
+		if in != memory.Everywhere && in != g.ID {
+			continue
+		}
+		lore, err := k.Lore(ctx, g.ID)
+		if err != nil {
+			return nil, err
+		}
+		lore = slices.Clone(lore)
+		slices.SortStableFunc(lore, func(a, b memory.Lore) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+		all = append(all, lore...)
+	}
+	return all, nil
+}
+
+// loreCalled is the lore with that name, alias or id in a guild, or Everywhere. What has it for a name goes before what
+// has it for an alias.
+func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (memory.Lore, error) {
+	all, err := k.allLore(ctx, in)
+	if err != nil {
+		return memory.Lore{}, err
+	}
+	var names, lines []string
+	for _, l := range all {
+		names = append(names, l.Name)
+	}
+	found := memory.LoreCalled(all, name)
+	for _, l := range found {
+		lines = append(lines, fmt.Sprintf("%d %s in %s", l.ID, oneLine(l.Name), oneLine(guildName(k.guildOf(l.Guild)))))
+	}
+	return only("lore", name, found, lines, names, "\"/lore list\" shows what there is")
+}
+
+// now is the time, as exact as it is kept.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
