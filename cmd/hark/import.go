@@ -17,12 +17,12 @@ import (
 func (f *flags) importCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE…",
-		Short: "Take conversations into memory: exports of DiscordChatExporter as JSON, other bots' databases, and recall sets",
-		Long: "Takes conversations into memory: channels that DiscordChatExporter exported as JSON or \"hark export\" wrote, the\n" +
-			"messages in other bots' SQLite databases, such as PigPig's, and recall sets. Of a directory all such files are taken.\n" +
+		Short: "Take conversations into memory: exports of DiscordChatExporter as JSON, and recall sets",
+		Long: "Takes conversations into memory: channels that DiscordChatExporter exported as JSON or \"hark export\" wrote, and\n" +
+			"recall sets. Of a directory all such files are taken.\n" +
 			"Importing a file twice is importing it once, so one that was interrupted goes on when it is imported again. What was\n" +
 			"deleted or forgotten stays so.",
-		Example: "  hark import export/*.json\n  hark import export\n  hark import data/memory.db",
+		Example: "  hark import export/*.json\n  hark import export",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("which files? Write their names behind \"import\"")
@@ -97,13 +97,6 @@ func (f *flags) importFile(ctx context.Context, a *app, path string) (got import
 	defer bar.Close()
 	_ = bar.RenderBlank() // a file is named before anything of it is stored
 	apply := func(events []memory.Event) error { return got.apply(ctx, a.store, events) }
-	head := make([]byte, 16)
-	if n, _ := file.ReadAt(head, 0); imports.IsTable(head[:n]) {
-		got.Summary, err = imports.ReadTable(ctx, path, a.store, apply, func(done, total int64) {
-			_ = bar.Set64(int64(float64(info.Size()) * float64(done) / float64(max(total, 1))))
-		})
-		return got, err
-	}
 	got.Summary, err = imports.Read(ctx, file, a.store, apply, func(bytes int64) { _ = bar.Set64(bytes) })
 	return got, err
 }
@@ -162,14 +155,14 @@ func mark(ctx context.Context, store *sqlite.Store, there map[memory.ChannelID]m
 
 // counts say how many messages are new, known and skipped.
 func (i imported) counts() string {
-	skipped := i.dropped + i.Out + i.Answers + i.Skipped
+	skipped := i.dropped + i.Answers + i.Skipped
 	return fmt.Sprintf("%s new, %d known, %d skipped", plural(i.fresh, "message"), i.known, skipped)
 }
 
 // add adds what another file held to a total.
 func (i *imported) add(j imported) {
 	i.fresh, i.known, i.dropped = i.fresh+j.fresh, i.known+j.known, i.dropped+j.dropped
-	i.Out, i.Answers, i.Skipped = i.Out+j.Out, i.Answers+j.Answers, i.Skipped+j.Skipped
+	i.Answers, i.Skipped = i.Answers+j.Answers, i.Skipped+j.Skipped
 }
 
 func (i imported) total(files, unread int) string {
@@ -189,14 +182,11 @@ func (i imported) line(path string) string {
 	if i.Answers > 0 {
 		line += fmt.Sprintf("; %s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it", plural(i.Answers, "answer"))
 	}
-	if dropped := i.dropped + i.Out; dropped > 0 {
-		line += fmt.Sprintf("; %s left out: they were deleted or forgotten here, or their author has opted out", plural(dropped, "message"))
+	if i.dropped > 0 {
+		line += fmt.Sprintf("; %s left out: they were deleted or forgotten here, or their author has opted out", plural(i.dropped, "message"))
 	}
 	if i.Direct > 0 {
 		line += fmt.Sprintf("; of these %s of direct messages: Hark tells of them in the same direct message and nowhere else, if memory.direct is on, and not at the command line", plural(i.Direct, "channel"))
-	}
-	if i.Local > 0 {
-		line += fmt.Sprintf("; of %s the server isn't known, so what was said there is found at the command line only: import the file again once Hark is in the server", plural(i.Local, "channel"))
 	}
 	if i.Skipped > 0 {
 		line += fmt.Sprintf("; %s skipped, the first: %s", plural(i.Skipped, "unreadable message"), i.FirstSkipped)

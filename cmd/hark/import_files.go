@@ -13,7 +13,7 @@ import (
 // importable are the ends of the names of files that are taken from a directory, and foreign those of exports in another form,
 // which are taken to have said what to do about them. A file that is named itself may be called anything.
 var (
-	importable = []string{".json", ".jsonl", ".ndjson", ".gz", ".db", ".sqlite", ".sqlite3"}
+	importable = []string{".json", ".jsonl", ".ndjson", ".gz"}
 	foreign    = []string{".html", ".htm", ".csv", ".txt"}
 )
 
@@ -27,7 +27,7 @@ func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 		}
 		found, passed, err := filesBelow(name)
 		if err == nil && len(found) == 0 {
-			err = errors.New("there is nothing in this directory that can be imported: needed are exports as JSON, or databases, whose names end in .db, .sqlite or .sqlite3")
+			err = errors.New("there is nothing in this directory that can be imported: needed are exports as JSON, or recall sets, whose names end in .json, .jsonl, .ndjson or .gz")
 		}
 		if err != nil {
 			failed = true
@@ -35,7 +35,7 @@ func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 			continue
 		}
 		if passed > 0 {
-			fmt.Fprintf(f.env.stderr, "%s: %s passed over, whose names don't end as those of exports and databases do.\n", name, plural(passed, "file"))
+			fmt.Fprintf(f.env.stderr, "%s: %s passed over, whose names don't end as those of exports do.\n", name, plural(passed, "file"))
 		}
 		paths = append(paths, found...)
 	}
@@ -52,7 +52,7 @@ func filesBelow(dir string) (found []string, passed int, err error) {
 			return err
 		case d.IsDir() && hidden:
 			return fs.SkipDir
-		case d.IsDir() || hidden || strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-shm"):
+		case d.IsDir() || hidden:
 			return nil
 		}
 		switch end := strings.ToLower(filepath.Ext(path)); {

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"database/sql"
-	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"regexp"
@@ -32,7 +29,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"run": runNoted, "try": runUnnoted, "input": input, "set": setVariable,
-			"firstline": firstLine, "private": private, "database": makeDatabase},
+			"firstline": firstLine, "private": private},
 	})
 }
 
@@ -78,17 +75,6 @@ func firstLine(s *testscript.TestScript, neg bool, args []string) {
 	if !regexp.MustCompile("^(?:" + args[0] + ")").MatchString(line) {
 		s.Fatalf("the first line is %q", line)
 	}
-}
-
-// makeDatabase is the command "database FILE SQL": it makes a SQLite database by the statements in a file.
-func makeDatabase(s *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		s.Fatalf("usage: database file sql")
-	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", OmitHost: true, Path: s.MkAbs(args[0])}).String())
-	s.Check(err)
-	_, err = db.Exec(s.ReadFile(args[1]))
-	s.Check(errors.Join(err, db.Close()))
 }
 
 // private is the command "private FILE…": only their owner can read the files.

@@ -10,7 +10,7 @@ import (
 )
 
 // expected ends the sentence about a file of another kind.
-const expected = "expected is a channel export of DiscordChatExporter as JSON (--format Json), a recall set (JSON lines of type message and question), or another bot's SQLite database with a table of messages"
+const expected = "expected is a channel export of DiscordChatExporter as JSON (--format Json) or a recall set (JSON lines of type message and question)"
 
 var (
 	errEmpty   = errors.New("the file is empty: " + expected)
@@ -19,6 +19,7 @@ var (
 	errHTML    = errors.New("the file is HTML: export the channel as JSON instead (DiscordChatExporter's --format Json)")
 	errCSV     = errors.New("the file is a CSV export: export the channel as JSON instead (DiscordChatExporter's --format Json)")
 	errText    = errors.New("the file is a plain text export: export the channel as JSON instead (DiscordChatExporter's --format Json)")
+	errSQLite  = errors.New("the file is a SQLite database: \"hark restore\" puts a backup of Hark's back, and import takes channel exports of DiscordChatExporter as JSON (--format Json) and recall sets")
 	errNUL     = errors.New("the file holds NUL bytes, so it is damaged or not text: fetch it again; " + expected)
 )
 
@@ -49,6 +50,8 @@ func detect(src *source) (Kind, error) {
 func foreign(head []byte) error {
 	start := strings.ToLower(string(head[:min(len(head), 512)]))
 	switch {
+	case strings.HasPrefix(start, "sqlite format 3\x00"):
+		return errSQLite
 	case strings.HasPrefix(start, "<"):
 		return errHTML
 	case strings.HasPrefix(strings.ReplaceAll(start, `"`, ""), "authorid,author,date"):

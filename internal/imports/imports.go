@@ -1,5 +1,5 @@
 // Package imports turns files of conversations into memory's events: channel exports of DiscordChatExporter
-// as JSON, recall sets, and the tables of messages in other bots' SQLite databases.
+// as JSON, and recall sets.
 //
 // It promises that a file of any size is read in bounded memory, that reading one twice is reading it once,
 // that an import changes nothing Discord has told since, and that a file that breaks off keeps what it held
@@ -34,8 +34,6 @@ type Summary struct {
 	Skipped      int    // messages that could not be read
 	FirstSkipped string // where the first of them is and what it lacks; empty if none was skipped
 	Direct       int    // of the channels those that are direct messages
-	Out          int    // messages of a table's that somebody wrote who has opted out, where the server isn't known
-	Local        int    // channels of a table's of which nobody knows the server
 }
 
 // Known is what reading needs to know of what is remembered already, so that an import neither gives one id
@@ -90,7 +88,7 @@ func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Even
 
 // fault is the error of a file that has messages, none of which could be read.
 func (s Summary) fault() error {
-	if s.Messages+s.Answers+s.Out > 0 || s.Skipped == 0 {
+	if s.Messages+s.Answers > 0 || s.Skipped == 0 {
 		return nil
 	}
 	return fmt.Errorf("none of the file's messages could be read; the first: %s", s.FirstSkipped)
