@@ -113,9 +113,10 @@ type Engine struct {
 
 // lasting is what an engine has in common with those that take its place.
 type lasting struct {
-	meter   meter
-	history historyMeter
-	queue   queue // of sessions to be condensed
+	meter      meter
+	history    historyMeter
+	queue      queue // of sessions to be condensed
+	condensing backoff
 }
 
 // New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil. It panics if the
