@@ -219,7 +219,7 @@ var usual = timing{
 	reach:    3,
 	open:     30 * time.Second,
 	grace:    2 * time.Second,
-	unwind:   time.Second,
+	unwind:   3 * time.Second, // of which it takes two to look again at what it was made from
 	farewell: 7 * time.Second,
 	progress: 3 * time.Second,
 	backfill: 5 * time.Second,

@@ -327,7 +327,7 @@ func TestFailureIsToldAndLogged(t *testing.T) {
 				if tt.name == "a panic" {
 					panic("at the disco")
 				}
-				return answer.Answer{}, tt.err
+				return answer.Answer{Text: tt.streamed}, tt.err
 			}
 			m := s.replied(t, s.ask("when?"))
 			out := s.out.String()

@@ -176,7 +176,7 @@ func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got out
 		Session: b.admit.session(ctx, a.guild, a.channel, a.id), NoModel: spends.hit != nil, Files: b.files(a),
 	}
 	got.answer, got.err = b.answers.Answer(ctx, q, stream)
-	if got.unlogged = q.Session != nil; got.unlogged && !stands(q.Session, b.admit.session(ctx, a.guild, a.channel, a.id)) {
+	if got.unlogged = q.Session != nil; got.unlogged && !stands(q.Session, b.admit.session(context.WithoutCancel(ctx), a.guild, a.channel, a.id)) {
 		got.answer, got.err = answer.Answer{Text: b.localeIn(ctx, a.guild, a.channel).text(sessionChanged)}, nil
 	}
 	return got
@@ -220,7 +220,7 @@ func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got 
 		b.log.Warn().Err(failed).Int64("question", int64(a.id)).Msg("a tool failed")
 	}
 	trace := b.known(last, a, got)
-	text, tail, err := b.words(l, d, a, got)
+	text, tail, err := b.words(l, a, got)
 	var contents []string
 	var files []upload
 	if err == nil {

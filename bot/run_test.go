@@ -136,7 +136,7 @@ func TestStopInMidAnswerSaysSo(t *testing.T) {
 		stream("It is Fri")
 		close(begun)
 		<-ctx.Done()
-		return answer.Answer{}, fmt.Errorf("stream: %w", ctx.Err())
+		return answer.Answer{Text: "It is Fri"}, fmt.Errorf("stream: %w", ctx.Err())
 	}
 	s.ask("when?")
 	<-begun

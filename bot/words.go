@@ -13,16 +13,14 @@ import (
 
 // words are an answer's text, and what stands below it. Whoever is told of something now isn't told again: it is called once.
 // It never panics, whatever the answer's text does to it.
-func (b *Bot) words(l locale, d *delivery, a *ask, got outcome) (text, tail string, err error) {
+func (b *Bot) words(l locale, a *ask, got outcome) (text, tail string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = errors.New(panicked("word an answer", r))
 		}
 	}()
-	if text = got.answer.Text; strings.TrimSpace(text) == "" {
-		text = d.latest()
-	}
-	text = withoutSmallPrint(text)
+	// What was streamed and not given as an answer, whole or half, wasn't looked at again: it doesn't stay.
+	text = withoutSmallPrint(got.answer.Text)
 	if got.err != nil {
 		text = unbroken(text)
 	}

@@ -232,6 +232,9 @@ var looks = func() (t [256]uint8) {
 // at is the change needed at byte i of the line, if any.
 func (l suspicion) at(i int) edit {
 	r, n := utf8.DecodeRuneInString(l.line[i:])
+	if change := l.token(i, r, n); change.width > 0 {
+		return change
+	}
 	switch {
 	case isHidden(r):
 		return l.hidden(i, r, n)

@@ -48,6 +48,7 @@ var (
 		"title":          regexp.MustCompile(`(^|[^\p{Latin}\p{Greek}\p{Cyrillic}\d])(SYSTEM ROLE|RECENT CONVERSATION|CURRENT QUERY)[:：]([^/]|$)`),
 		"speaker":        regexp.MustCompile(`[<＜]@!?\d+[>＞][ *_]*[:：(|]`),
 	}
+	generics     = regexp.MustCompile(`([\pL\d_])<(?:[A-Z]|[A-Z][\w-]*[a-z][\w-]*)[ >]`) // List<User>
 	citationText = regexp.MustCompile(`(?:^|[^\pL\pN_)\]])\[\d{1,3}(?:\s*,\s*\d{1,3})*\]`)
 	atBegin      = map[string]*regexp.Regexp{
 		"role":  regexp.MustCompile(`(?i)^\PL{0,250}(user|assistant|system|human|hark|benutzer|пользователь|ユーザー|用户)[^\pL\d:：]{0,20}[:：]([^/]|$)`),
@@ -59,7 +60,7 @@ var (
 // check says what text, which stands in one line or is one, looks like. starts: it begins a line of the prompt.
 func (g *guard) check(text string, starts bool) error {
 	for what, pattern := range never {
-		if found := pattern.FindString(text); found != "" {
+		if found := pattern.FindString(generics.ReplaceAllString(text, "$1")); found != "" {
 			return fmt.Errorf("a %s %q in %q", what, found, text)
 		}
 	}

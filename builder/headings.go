@@ -38,7 +38,7 @@ func (l suspicion) colon(i, n int) edit {
 		return edit{}
 	}
 	word, at := wordBefore(l.line[:i])
-	if l.begins && roleNames[strings.TrimLeft(word, "0123456789")] && l.without(at, unicode.IsLetter) {
+	if l.begins && l.isRole(at, strings.TrimLeft(word, "0123456789")) {
 		return edit{n, " :", true}
 	}
 	if !l.mayEnd(word) {
@@ -49,6 +49,16 @@ func (l suspicion) colon(i, n int) edit {
 		return edit{n, " :", true}
 	}
 	return edit{}
+}
+
+// isRole reports whether word, which begins at byte at, is the name of a role with what stands before it in the line.
+func (l suspicion) isRole(at int, word string) bool {
+	start := max(0, at-foldSpan)
+	if !roleEnds[word] || !l.without(start, unicode.IsLetter) {
+		return false
+	}
+	before := strings.TrimLeft(string(fold(l.line[start:at])), "0123456789 ")
+	return roleNames[strings.TrimLeft(before+" "+word, " ")]
 }
 
 // wordBefore is the last word of s, folded, unless a colon stands after it, and where it begins.
@@ -81,17 +91,24 @@ func isWordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// roleNames are those that a model could take for a speaker, folded, in the languages of most servers.
-var roleNames = func() map[string]bool {
-	names := map[string]bool{}
+// roleNames are those that a model could take for a speaker, folded, in the languages of most servers, and those of
+// OpenChat; and roleEnds their last words.
+var roleNames, roleEnds = func() (names, ends map[string]bool) {
+	names, ends = map[string]bool{}, map[string]bool{}
 	for _, name := range strings.Fields(`user assistant system human hark developer tool ai bot model instruction instructions response
+		GPT4_Correct_User GPT4_Correct_Assistant Math_Correct_User Math_Correct_Assistant Code_User Code_Assistant
 		benutzer nutzer mensch assistent anweisung utilisateur utilisatrice humain système usuario usuaria asistente humano sistema
 		usuário assistente utente umano gebruiker systeem użytkownik asystent kullanıcı asistan sistem пользователь ассистент система
-		человек помощник користувач ユーザー アシスタント システム 用户 用戶 助手 系统 系統 使用者 사용자 어시스턴트 시스템 المستخدم المساعد النظام
-		משתמש עוזר מערכת उपयोगकर्ता सहायक प्रणाली`) {
-		names[string(fold(name))] = true
+		человек помощник користувач ユーザー アシスタント システム 用户 用戶 助手
+		系统 系統 使用者 사용자 어시스턴트 시스템 المستخدم المساعد النظام
+		משתמש עוזר מערכת उपयोगकर्ता सहायक प्रणाली ผู้ใช้ ผู้ช่วย ระบบ
+		người_dùng trợ_lý hệ_thống χρήστης βοηθός σύστημα
+		uživatel asistent systém käyttäjä avustaja järjestelmä användare bruker bruger felhasználó asszisztens rendszer
+		ব্যবহারকারী সহকারী সিস্টেম کاربر دستیار سیستم سامانه pengguna asisten`) {
+		folded := string(fold(name))
+		names[folded], ends[folded[strings.LastIndexByte(folded, ' ')+1:]] = true, true
 	}
-	return names
+	return names, ends
 }()
 
 // signs are what lines of a prompt with the labels l begin with: marks, and the emoji before titles.

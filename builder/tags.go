@@ -13,20 +13,95 @@ const (
 	linkSpan    = 160
 )
 
-// angle takes their form from mention tags and from the tags of chat templates. Of a server's own emoji the name
-// is left, which is all that can be read of it. Channels (<#1>), times (<t:1>) and commands (</x:1>) stay.
+// token takes the form from a token that chat models are steered by, which begins with the sign r, of n bytes, at byte i.
+func (l suspicion) token(i int, r rune, n int) edit {
+	before, after := l.line[max(0, i-tagSpan):i], l.line[i+n:min(len(l.line), i+tagSpan)]
+	is, shown := false, "‹"
+	switch r {
+	case '<', '＜', '﹤':
+		is = isAngled(before, after)
+	case '[', '［': // [|system|], [INST]
+		name, rest := tokenName(unbarred(after))
+		is = name != "" && strings.HasPrefix(unbarred(rest), "]") && (rest[0] != ']' || isControl(name, inSquare)) ||
+			l.tag != "" && bracketed(l.line[i+n:]) == l.tag
+	case '◁': // ◁think▷
+		name, rest := tokenName(after)
+		is = name != "" && strings.HasPrefix(rest, "▷")
+	case '~': // ]~b], ]~!b[, [e~[, ]!p~[
+		const letters = "!abcdefghijklmnopqrstuvwxyz"
+		start, end := strings.TrimRight(before, letters), strings.TrimLeft(after, letters)
+		between := len(before) - len(start) + len(after) - len(end)
+		is = between > 0 && between < 4 && (strings.HasSuffix(start, "]") || strings.HasSuffix(start, "[") && start != before) &&
+			(strings.HasPrefix(end, "[") || strings.HasPrefix(end, "]") && strings.HasSuffix(start, "]"))
+		shown = "∼"
+	}
+	if is {
+		return edit{n, shown, false}
+	}
+	return edit{}
+}
+
+// isAngled reports whether a "<" between before and after begins a token: <|turn>, <turn|>, <|"|>, </｜DSML｜x>,
+// <tool_call>, <seed:think>, <_user>, <SPECIAL_10>, ]<]image[>[ or >>ANSWER<<.
+func isAngled(before, after string) bool {
+	inner := strings.TrimPrefix(after, "/")
+	if barred := unbarred(inner); barred != inner {
+		r, _ := utf8.DecodeRuneInString(barred)
+		end := strings.IndexAny(barred, "|｜ ")
+		return unicode.IsLetter(r) || r == '_' || end > 0 && end < 4 && strings.HasPrefix(unbarred(barred[end:]), ">")
+	}
+	if shouted := strings.TrimRight(before, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); strings.HasPrefix(after, "]") && strings.HasSuffix(before, "]") ||
+		strings.HasPrefix(after, "<") && shouted != before && strings.HasSuffix(shouted, ">>") {
+		return true
+	}
+	name, rest := tokenName(strings.TrimPrefix(after, "<"))
+	switch number := strings.TrimRight(name, "0123456789"); {
+	case name == "" || rest == "":
+		return false
+	case unbarred(rest) != rest:
+		return strings.HasPrefix(unbarred(rest), ">")
+	case rest[0] == '>' && (name[0] == '_' && len(name) > 1 || number != name && strings.HasSuffix(number, "_")):
+		return true
+	case !strings.HasPrefix(rest, "/>") && !strings.ContainsAny(rest[:1], " \t=>") || !strings.Contains(rest, ">"):
+		return false
+	}
+	if tag, _, _ := strings.Cut(inner, ">"); inner != after && strings.HasSuffix(strings.TrimRight(tag, "0123456789"), ":") {
+		return false // Discord's own, </memory show:12>
+	}
+	if r, _ := utf8.DecodeLastRuneInString(before); isWord(r) && unicode.IsUpper(rune(name[0])) && (len(name) == 1 || strings.ToUpper(name) != name) {
+		return false // List<User>, Box<S>
+	}
+	first, last, _ := strings.Cut(name, ":")
+	return isControl(first, inAngle) || isControl(last, inAngle)
+}
+
+// tokenName is what s begins with that can be a token's name, after a slash, and what follows it.
+func tokenName(s string) (name, rest string) {
+	s = strings.TrimPrefix(s, "/")
+	end := strings.IndexFunc(s, func(r rune) bool { return !isWord(r) && r != '-' && r != ':' })
+	if end <= 0 || s[0] == '-' || s[0] == ':' {
+		return "", s
+	}
+	return s[:end], s[end:]
+}
+
+func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// unbarred is s without the bars that it begins with.
+func unbarred(s string) string { return strings.TrimLeft(s, "|｜") }
+
+// angle takes their form from mention tags. Of a server's own emoji the name is left, which is all that can be read of
+// it. Channels (<#1>), times (<t:1>) and commands (</x:1>) stay.
 func (l suspicion) angle(i, n int) edit {
 	rest := l.line[i+n:]
-	if !l.operator {
-		if change := mention(rest); change.width > 0 {
-			return edit{n + change.width, change.text, false}
-		}
-		if change := l.emoji(rest); change.width > 0 {
-			return edit{n + change.width, change.text, false}
-		}
+	if l.operator {
+		return edit{}
 	}
-	if templateTag(rest) {
-		return edit{n, "‹", false}
+	if change := mention(rest); change.width > 0 {
+		return edit{n + change.width, change.text, false}
+	}
+	if change := l.emoji(rest); change.width > 0 {
+		return edit{n + change.width, change.text, false}
 	}
 	return edit{}
 }
@@ -72,45 +147,50 @@ func (l suspicion) emoji(s string) edit {
 	return edit{len(s) - len(digits) + 1, ":" + name[:end] + ":", false}
 }
 
-// templateTag reports whether s continues a "<" to a token that chat models are steered by.
-func templateTag(s string) bool {
-	for _, bar := range []string{"|", "｜"} {
-		if after, ok := strings.CutPrefix(s, bar); ok {
-			r, _ := utf8.DecodeRuneInString(after)
-			return unicode.IsLetter(r) || r == '_'
+// Where a word is a token by itself. People write [document](…), but seldom <document>; and <img src=…>, but seldom [IMG].
+const (
+	beside   = 1 // nowhere, but with others that are
+	inAngle  = 2
+	inSquare = 4
+)
+
+// isControl reports whether name is made of nothing but words of tokens, of which one is a token by itself.
+func isControl(name string, where int) bool {
+	whole := strings.TrimRight(string(fold(name)), "0123456789 ")
+	found := controls[whole]
+	if found == 0 {
+		for _, word := range strings.Fields(whole) {
+			if controls[word] == 0 {
+				return false
+			}
+			found |= controls[word]
 		}
 	}
-	name := strings.TrimPrefix(strings.TrimPrefix(s, "<"), "/")
-	name = name[:min(len(name), tagSpan)]
-	end := strings.IndexFunc(name, func(r rune) bool { return r != '_' && r != '-' && (r >= utf8.RuneSelf || !isWordByte(byte(r))) })
-	if end <= 0 || strings.IndexByte(name[end:], '>') < 0 {
-		return false
-	}
-	return templateNames[strings.TrimRight(strings.ToLower(name[:end]), "0123456789")]
+	return found&where != 0
 }
 
-// templateNames are the tags of models' templates, and those that prompts are divided by; without numbers at the end.
-var templateNames = names(`s sys system user assistant human inst bos eos pad unk mask sep cls start_of_turn end_of_turn start_of_image
-	tool tools tool_call tool_calls tool_response tool_result tool_results tool_use function function_call function_calls
-	function_results invoke system_prompt system_message system-prompt system-reminder instruction instructions prompt developer
-	think thinking reasoning scratchpad answer context previous_context current_session current_query history memory conversation
-	document documents message messages role fim_prefix fim_middle fim_suffix file_sep unused reserved_ extra_id_ sop eop eod
-	im_start im_end im_sep endoftext`)
-
-// bracketNames are those in brackets.
-var bracketNames = names(`inst sys system system_prompt available_tools tool_calls tool_results tool_content think args call_id img prefix
-	middle suffix gmask mask sop cls sep pad unk bos eos user assistant previous_context`)
-
-func names(list string) map[string]bool {
-	set := map[string]bool{}
-	for _, name := range strings.Fields(list) {
-		set[name], set[string(fold(name))] = true, true
+// controls are the words that tokens are made of.
+var controls = func() map[string]int {
+	values := map[string]int{}
+	for where, list := range map[int]string{
+		beside: `of start end begin beginning call calls result results response output key value content token tokens soft text`,
+		inAngle: `s human bot ai role message messages document documents answer context prompt history memory conversation
+			developer function functions invoke parameter instruction instructions image turn sentence reserved scratchpad
+			scratch_pad system-reminder im_start im_end im_sep seed endoftext end_of_text begin_of_text tool tools fim
+			current_session current_query 用户`,
+		inSquare: `img img_break img_end begin_audio transcribe model_settings call_id control`,
+		inAngle | inSquare: `inst sys system user assistant available_tools arg args think thinking thought reasoning prefix
+			middle suffix gmask smask mask sop eop eod eoh eoa eot cls sep pad unk bos eos unused tool_call toolcall toolcalls
+			tool_calls tool_content tool_results system_prompt previous_context`,
+	} {
+		for _, word := range strings.Fields(list) {
+			values[string(fold(word))] = where
+		}
 	}
-	return set
-}
+	return values
+}()
 
-// bracket is angle for tags in brackets, the prompt's own among them, and keeps a line from beginning with a
-// time as those of the history do, and numbers from being taken for citations.
+// bracket keeps a line from beginning with a time as those of the history do, and numbers from being taken for citations.
 func (l suspicion) bracket(i, n int) edit {
 	if l.begins && stampFollows(l.line[i+n:]) && (l.without(i, unicode.IsLetter) || l.marked(i)) {
 		return edit{n, "[", true}
@@ -119,9 +199,6 @@ func (l suspicion) bracket(i, n int) edit {
 		if change := l.citation(i); change.width > 0 {
 			return change
 		}
-	}
-	if name := bracketed(l.line[i+n:]); name != "" && (name == l.tag || bracketNames[name]) {
-		return edit{n, "‹", false}
 	}
 	return edit{}
 }

@@ -115,10 +115,10 @@ func olderPart(turns [][]memory.Message) []memory.Message {
 }
 
 // condense condenses the session of a channel, if it has grown long, and again as long as there was too much of it to be condensed
-// at once. It returns the last summary.
+// at once. It returns the last summary. A session that the model failed at isn't condensed again with each answer.
 func (e *Engine) condense(ctx context.Context, q Question) (*memory.Condensed, error) {
 	var last *memory.Condensed
-	for {
+	for !e.condensing.waits(q.Channel, e.now()) {
 		c, messages, err := e.condenseOnce(ctx, q)
 		if c != nil {
 			last = c
@@ -126,13 +126,15 @@ func (e *Engine) condense(ctx context.Context, q Question) (*memory.Condensed, e
 		if err != nil {
 			if ctx.Err() == nil {
 				e.queue.count(true)
+				e.condensing.failed(q.Channel, e.now())
 			}
 			return last, fmt.Errorf("condense the session of channel %d: %w", q.Channel, err)
 		}
 		if c == nil || messages < condenseMost {
-			return last, nil
+			break
 		}
 	}
+	return last, nil
 }
 
 // condenseOnce condenses what of a session can be at once: its oldest turns, with what it was condensed to before, become a
@@ -169,6 +171,7 @@ func (e *Engine) condenseOnce(ctx context.Context, q Question) (c *memory.Conden
 		return nil, 0, err
 	}
 	e.queue.count(false)
+	e.condensing.worked(q.Channel)
 	return &next, len(part), nil
 }
 

@@ -174,6 +174,42 @@ func TestFewLongTurnsAreCondensed(t *testing.T) {
 	}
 }
 
+// A session that the model fails at is condensed again only after a while, which doubles, whatever is answered there meanwhile.
+func TestCondensingBacksOff(t *testing.T) {
+	t.Parallel()
+	for name, reply := range map[string]chat.Reply{"a refusal": {Text: "I'm sorry, but I can't help with that."}, "nothing": {}, "a failure": {Model: "down"}} {
+		model := &keeper{condense: func(context.Context, []string) (chat.Reply, error) {
+			if reply.Model != "" {
+				return chat.Reply{}, errDisk
+			}
+			return reply, nil
+		}}
+		w := condensing(t, model)
+		w.chats(lobby, 50)
+		var later time.Duration
+		w.engine.now = func() time.Time { return noon.Add(later) }
+		var asked []time.Duration
+		for later < 24*time.Hour {
+			before := model.asked
+			_, err := w.engine.condense(t.Context(), Question{Guild: guild, Channel: lobby, Now: noon})
+			if (err != nil) != (model.asked > before) {
+				t.Errorf("%s: %v, asked %d times", name, err, model.asked-before)
+			}
+			if err != nil {
+				asked = append(asked, later)
+			}
+			later += time.Minute
+		}
+		if want := []time.Duration{0, 5 * time.Minute, 15 * time.Minute, 35 * time.Minute, 75 * time.Minute}; !slices.Equal(asked[:5], want) || len(asked) > 11 {
+			t.Errorf("%s: asked after %v", name, asked)
+		}
+		model.condense = nil
+		if later += backoffMost; w.condensesNow(lobby).Text == "" || w.engine.condensing.waits(lobby, noon.Add(later)) {
+			t.Errorf("%s: it isn't condensed once the model can", name)
+		}
+	}
+}
+
 // What can't be said any more once the model has written isn't kept, and no failure of the store goes unnoticed.
 func TestCondensingLooksAgain(t *testing.T) {
 	t.Parallel()
@@ -204,9 +240,11 @@ func TestCondensingLooksAgain(t *testing.T) {
 	w.engine = w.over(calls, model, builder.Options{}, Options{Condensing: &Condensing{}})
 	w.condensesNow(lobby)
 	all := 1<<20 - calls.n
+	now := time.Now()
+	w.engine.now = func() time.Time { return now }
 	for n := 1; n <= all; n++ {
 		w.apply(memory.CondensedGone{Guild: guild, Channel: lobby, Until: 1 << 62})
-		calls.n = n
+		calls.n, now = n, now.Add(backoffMost)
 		if c, err := w.engine.condense(t.Context(), Question{Guild: guild, Channel: lobby, Now: noon}); !errors.Is(err, errDisk) || c != nil {
 			t.Errorf("call %d failed: %+v, %v", n, c, err)
 		}
@@ -216,6 +254,7 @@ func TestCondensingLooksAgain(t *testing.T) {
 	}
 	gone, stop := context.WithCancel(t.Context())
 	stop()
+	now = now.Add(backoffMost)
 	if _, err := w.engine.condense(gone, Question{Guild: guild, Channel: lobby, Now: noon}); err == nil || w.engine.CondenseUse().Failed != int64(all) {
 		t.Errorf("the end: %v, counted %+v", err, w.engine.CondenseUse())
 	}

@@ -108,8 +108,9 @@ type Engine struct {
 	refused refusals
 	now     func() time.Time
 	missing sync.Map // models that were told of as missing, by name
-	meter   meter
-	queue   queue // of sessions to be condensed
+	meter      meter
+	queue      queue // of sessions to be condensed
+	condensing backoff
 }
 
 // New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil. It panics if the
@@ -179,16 +180,13 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 			full, err = e.ask(ctx, q, r, stream)
 		}
 	}
-	if ctx.Err() == nil {
-		ok, checkErr := e.holds(ctx, q, r)
+	if ok, checkErr := e.stillHolds(ctx, q, r); !ok {
 		if checkErr != nil { // what nobody could look at again isn't shown
-			err, ok = fmt.Errorf("look again at what an answer is made from: %w", checkErr), false
+			err = fmt.Errorf("look again at what an answer is made from: %w", checkErr)
 		}
-		if !ok {
-			r.ledger.begunAnew()
-			return Answer{Text: r.voice.say(withdrawn), Away: err, Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
-				QuestionEdited: editedAt(memory.Message{Edited: q.Edited}), Asker: q.Asker}}, nil
-		}
+		r.ledger.begunAnew()
+		return Answer{Text: r.voice.say(withdrawn), Away: err, Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
+			QuestionEdited: editedAt(memory.Message{Edited: q.Edited}), Asker: q.Asker}}, nil
 	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		// What was found and not sent wasn't looked at again: it may be gone, or closed, since.

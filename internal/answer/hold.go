@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"hark/memory"
 	"hark/search"
@@ -12,6 +13,20 @@ import (
 
 // withdrawn is said in the place of an answer that mustn't be given any more.
 const withdrawn = "While I was answering, something that I relied on was deleted, changed, or closed to some of you, so I take my answer back. Please ask me again."
+
+// lookAgain is how long looking again at what an answer was made from may take.
+const lookAgain = 2 * time.Second
+
+// stillHolds is holds, also for what is left of an answer that was stopped or that took too long.
+func (e *Engine) stillHolds(ctx context.Context, q Question, r *recalled) (bool, error) {
+	ok, err := e.holds(ctx, q, r)
+	if ctx.Err() == nil {
+		return ok, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookAgain)
+	defer cancel()
+	return e.holds(ctx, q, r)
+}
 
 // holds reports whether all that the model was shown is still as it was, and may still be read by everybody who
 // will read the answer: writing one can take minutes.

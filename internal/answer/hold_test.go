@@ -16,12 +16,17 @@ import (
 type meanwhile struct {
 	happens func()
 	err     error
+	half    bool // err comes after a part of the answer
 }
 
 func (meanwhile) Name() string { return "slow-1" }
 
 func (m meanwhile) Chat(_ context.Context, _ chat.Request, delta func(string)) (chat.Reply, error) {
 	m.happens()
+	if m.half {
+		delta("It is swordfish")
+		return chat.Reply{Text: "It is swordfish"}, m.err
+	}
 	if m.err != nil {
 		return chat.Reply{}, m.err
 	}
@@ -72,6 +77,19 @@ func TestAnswersAreTakenBack(t *testing.T) {
 			}
 			if !errors.Is(a.Away, c.err) {
 				t.Errorf("the model's failure is told as %v", a.Away)
+			}
+			if c.err != nil {
+				return
+			}
+			w = newWorld(t, nil)
+			source = w.says(day, harbor, ben, "The lighthouse password is swordfish")
+			session = w.says(time.Minute, lobby, cleo, "somebody should know")
+			ctx, stop := context.WithCancel(t.Context())
+			stopped := meanwhile{happens: func() { c.do(w, source, session); stop() }, err: context.Canceled, half: true}
+			w.engine = w.over(w.store, stopped, builder.Options{Citations: true}, Options{})
+			half, err := w.engine.Answer(ctx, w.asks(lobby, "What is the lighthouse password?"), nil)
+			if taken := half.Text == withdrawn; taken != c.taken || taken == strings.Contains(half.Text, "swordfish") || taken != (err == nil) {
+				t.Errorf("the answer that was stopped is %q, %v", half.Text, err)
 			}
 		})
 	}

@@ -40,7 +40,7 @@ type Learner struct {
 	// Failed is told when a session couldn't be looked at, which is tried again a few times.
 	Failed func(channel memory.ChannelID, err error)
 
-	tries map[memory.ChannelID]int
+	pause backoff
 	left  int // batches that the model may still be asked about in this round
 }
 
@@ -144,6 +144,9 @@ func (l *Learner) wanted(ctx context.Context, g *memory.Guild) (map[memory.UserI
 // nothing to look at.
 func (l *Learner) session(ctx context.Context, g *memory.Guild, c *memory.Channel, wanted map[memory.UserID]memory.Person) (memory.MessageID, error) {
 	now := l.Now()
+	if l.pause.waits(c.ID, now) {
+		return 0, nil
+	}
 	after := max(c.Learned, memory.FirstMessageID(g.Learn)-1)
 	said, err := l.Log.Log(ctx, c.ID, after, memory.FirstMessageID(now), learnBatch)
 	if err != nil || len(said) == 0 {
@@ -163,14 +166,12 @@ func (l *Learner) session(ctx context.Context, g *memory.Guild, c *memory.Channe
 	}
 	if err != nil {
 		l.Failed(c.ID, err)
-		if l.tries == nil {
-			l.tries = map[memory.ChannelID]int{}
-		}
-		if l.tries[c.ID]++; l.tries[c.ID] < learnTries {
+		if l.pause.failed(c.ID, now)%learnTries != 0 {
 			return 0, nil
 		}
+	} else if len(said) > 0 {
+		l.pause.worked(c.ID)
 	}
-	delete(l.tries, c.ID)
 	return last.ID, l.Log.Apply(ctx, append(events, memory.Learned{Guild: g.ID, Channel: c.ID, Until: last.ID})...)
 }
 

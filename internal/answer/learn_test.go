@@ -32,6 +32,7 @@ type school struct {
 	cursor  map[memory.ChannelID]memory.MessageID
 	failed  int
 	broken  int // the n-th call from now fails
+	later   time.Duration
 }
 
 func newSchool(t *testing.T, on ...memory.UserID) *school {
@@ -43,7 +44,7 @@ func newSchool(t *testing.T, on ...memory.UserID) *school {
 	}
 	client := llm.New(llm.Config{BaseURL: s.server.URL(), Model: "test-model", MaxTokens: 200, Timeout: time.Minute})
 	s.learner = &Learner{
-		Log: s, Model: overWire{client}, SessionGap: 30 * time.Minute, Now: func() time.Time { return noon },
+		Log: s, Model: overWire{client}, SessionGap: 30 * time.Minute, Now: func() time.Time { return noon.Add(s.later) },
 		Failed: func(memory.ChannelID, error) { s.failed++ },
 	}
 	return s
@@ -217,6 +218,8 @@ func TestHostileModelsTeachNothing(t *testing.T) {
 			s.server.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say(written) })
 			for range learnTries {
 				s.round()
+				s.round() // too early
+				s.later += time.Hour
 			}
 			if len(s.told) > 0 {
 				t.Errorf("learned %+v", s.told)
@@ -333,6 +336,11 @@ func TestFailuresOfLearningAreRetried(t *testing.T) {
 	if s.failed != 1 || s.cursor[lobby] != 0 {
 		t.Errorf("%d failures told, passed over: %v", s.failed, s.cursor[lobby] != 0)
 	}
+	s.later = backoffFirst - 1
+	if s.round(); len(s.server.Requests()) != 1 {
+		t.Error("it is asked again at once")
+	}
+	s.later = backoffFirst
 	s.round()
 	if len(s.told) != 1 {
 		t.Errorf("learned %+v", s.told)
@@ -341,7 +349,11 @@ func TestFailuresOfLearningAreRetried(t *testing.T) {
 	s.w.says(time.Hour, lobby, ben, "I own a boat") // has as many tries as any other
 	for range learnTries - 1 {
 		s.server.Queue(llmtest.Fail(400, "bad", "no"))
+		s.later += time.Hour
 		s.round()
+	}
+	if s.failed != learnTries {
+		t.Errorf("it was asked %d times", s.failed)
 	}
 	if s.cursor[lobby] != before {
 		t.Error("it is passed over too soon")

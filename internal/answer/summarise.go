@@ -47,8 +47,8 @@ type Summariser struct {
 	// Stuck, if not nil, is told when Run couldn't sum up all that it should have: it tries again.
 	Stuck func(err error)
 
-	left int  // sessions that the model may still be asked about in this round
-	mute bool // the model has failed in this round
+	left  int // sessions that the model may still be asked about in this round
+	pause backoff
 }
 
 const (
@@ -95,7 +95,7 @@ func (s *Summariser) Round(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("sum up sessions: %w", err)
 	}
-	s.left, s.mute = synthesisMax, false
+	s.left = synthesisMax
 	var first error
 	failed := 0
 	for _, stretch := range stretches {
@@ -161,7 +161,7 @@ func (s *Summariser) next(ctx context.Context, stretch memory.Stretch) (memory.M
 		return 0, nil
 	}
 	asked := slices.ContainsFunc(session, func(m memory.Message) bool { return m.Kind == memory.FromHark })
-	ask := asked && s.Model != nil && !s.mute
+	ask := asked && s.Model != nil && !s.pause.waits(stretch.Channel, s.Now()) && !s.pause.waits(everywhere, s.Now())
 	if ask && s.left == 0 {
 		return 0, nil // in the next round
 	}
@@ -178,8 +178,14 @@ func (s *Summariser) next(ctx context.Context, stretch memory.Stretch) (memory.M
 		}
 		if err != nil {
 			s.Failed(stretch.Channel, err)
-			s.mute = !errors.Is(err, errNoSummary) // waiting for it again, for each session, would hold up all
+			if errors.Is(err, errNoSummary) {
+				s.pause.failed(stretch.Channel, s.Now())
+			} else {
+				s.pause.failed(everywhere, s.Now()) // waiting for it again, for each session, would hold up all
+			}
 		} else {
+			s.pause.worked(stretch.Channel)
+			s.pause.worked(everywhere)
 			summary = written
 		}
 		// Writing can take a minute: what must hold still has to. The store itself keeps nothing of what is gone or changed.

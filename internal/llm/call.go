@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxAnswer = 1 << 20         // bytes of text; what writes more has run wild
+	maxAnswer = 1 << 20         // bytes of text and thoughts; what writes more has run wild
 	lastWords = 2 * time.Second // that a server has for its counts once the answer is whole
 )
 
@@ -158,7 +158,7 @@ func (a *answer) take(raw []byte) error {
 	if e.prompt > 0 || e.completion > 0 {
 		a.reply.PromptTokens, a.reply.CompletionTokens = e.prompt, e.completion
 	}
-	a.size += len(e.text)
+	a.size += len(e.text) + e.thought
 	if a.size > maxAnswer {
 		return errTooMuch
 	}

@@ -366,17 +366,26 @@ func TestRunWild(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t)
 	c, _ := client(s, func(c *Config) { c.Retries = 0 })
+	var told strings.Builder
 	piece := strings.Repeat("ha", 1<<18)
+	part := `data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"` + piece + `"}]}]}}]}`
 	for _, reply := range []llmtest.Reply{
 		llmtest.Say(piece, piece, piece),
+		llmtest.Say("<think>", piece, piece, piece),
+		{ReasoningContent: []string{piece, piece, piece}, Text: []string{"yes"}},
+		{Reasoning: []string{piece, piece, piece}, Text: []string{"yes"}},
+		{Events: []string{part, "", part, "", part, ""}, Text: []string{"yes"}},
 		{Body: "data: " + strings.Repeat("x", maxEvent+1)},
 		{Body: "{\n" + strings.Repeat("\n", maxEvent) + "}"},
 	} {
 		s.Queue(reply)
-		if _, err := c.Chat(t.Context(), prompt, nil); kind(err) != BadAnswer {
+		_, err := c.Chat(t.Context(), prompt, nil)
+		if kind(err) != BadAnswer {
 			t.Errorf("%v", err)
 		}
+		fmt.Fprintln(&told, said(err, s.URL()))
 	}
+	golden.Seen(t, told.String())
 }
 
 func TestUnreachable(t *testing.T) {

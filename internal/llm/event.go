@@ -11,11 +11,12 @@ import (
 // event is what one event of a stream adds to the answer.
 type event struct {
 	text, finish       string
+	thought            int // bytes of thoughts beside the text
 	calls              []piece
 	prompt, completion int
 }
 
-// wireEvent is an event as servers write it, streamed or not. Thoughts have fields of their own, which it lacks.
+// wireEvent is an event as servers write it, streamed or not. Thoughts have fields of their own, and some give them twice.
 type wireEvent struct {
 	Object  string
 	Type    string
@@ -25,6 +26,9 @@ type wireEvent struct {
 			Content content
 			Refusal string
 			Calls   []piece `json:"tool_calls"`
+
+			Reasoning        thought
+			ReasoningContent thought `json:"reasoning_content"`
 		}
 		FinishReason string `json:"finish_reason"`
 	}
@@ -57,7 +61,9 @@ func parseEvent(raw []byte) (e event, err error) {
 		if c.FinishReason == "error" {
 			return event{}, f
 		}
-		e.text += string(c.Delta.Content) + string(c.Message.Content) + c.Delta.Refusal + c.Message.Refusal
+		e.text += c.Delta.Content.text + c.Message.Content.text + c.Delta.Refusal + c.Message.Refusal
+		e.thought += int(c.Delta.Content.thought + max(c.Delta.Reasoning, c.Delta.ReasoningContent))
+		e.thought += int(c.Message.Content.thought + max(c.Message.Reasoning, c.Message.ReasoningContent))
 		e.calls = append(append(e.calls, c.Delta.Calls...), c.Message.Calls...)
 		e.finish = c.FinishReason
 	}
@@ -67,23 +73,38 @@ func parseEvent(raw []byte) (e event, err error) {
 func given(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
 
 // content is a text, or the texts among the parts that some servers write instead; thoughts are parts as well.
-type content string
+type content struct {
+	text    string
+	thought thought
+}
 
 func (c *content) UnmarshalJSON(data []byte) error {
-	var text string
-	if err := json.Unmarshal(data, &text); err == nil {
-		*c = content(text)
+	if json.Unmarshal(data, &c.text) == nil {
 		return nil
 	}
-	var parts []struct{ Type, Text string }
+	var parts []struct {
+		Type, Text string
+		Thinking   thought
+	}
 	if err := json.Unmarshal(data, &parts); err != nil {
 		return err
 	}
 	for _, p := range parts {
+		c.thought += p.Thinking
 		if p.Type == "text" {
-			*c += content(p.Text)
+			c.text += p.Text
 		}
 	}
+	return nil
+}
+
+// thought is how many bytes a thought has, which is a text, or parts with texts.
+type thought int
+
+func (t *thought) UnmarshalJSON(data []byte) error {
+	var c content
+	_ = json.Unmarshal(data, &c) // anything else is none
+	*t = thought(len(c.text)) + c.thought
 	return nil
 }
 

@@ -3,21 +3,35 @@ package llm
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// thoughtTags are what open and close a model's thoughts amid its answer, in any case.
+// thoughtTags are what open and close a model's thoughts amid its answer: those in small letters in any case, others as
+// they stand here.
 var thoughtTags = []struct{ open, shut string }{
 	{"<think>", "</think>"},
 	{"<thinking>", "</thinking>"},
-	{"<|channel|>analysis<|message|>", "<|end|>"}, // the channels of gpt-oss, where a server lets them through
-	{"<|channel|>commentary<|message|>", "<|end|>"},
+	{"<thought>", "</thought>"},
+	{"<reasoning>", "</reasoning>"},
+	{"<seed:think>", "</seed:think>"},
+	{"<think:opensource>", "</think:opensource>"}, // Hunyuan
+	{"[THINK]", "[/THINK]"},                       // Mistral
+	{"◁think▷", "◁/think▷"},                       // Kimi
+	{"<|START_THINKING|>", "<|END_THINKING|>"},    // Command A
+	{"<|begin_of_thought|>", "<|end_of_thought|>"},
+	{"<|inner_prefix|>", "<|inner_suffix|>"}, // Apertus
+	{"<|channel>thought", "<channel|>"},      // Gemma
+	{"<|channel|>analysis", "<|end|>"},       // gpt-oss, where a server lets its channels through
+	{"<|channel|>commentary", "<|end|>"},
+	{"<|think|>", "<|end|>"}, // Solar
 }
 
 // channelMarks stand round what such a model says to members.
-var channelMarks = []string{"<|start|>assistant", "<|channel|>final<|message|>", "<|return|>", "<|end|>"}
+var channelMarks = []string{"<|start|>assistant", "<|channel|>final<|message|>", "<|return|>", "<|call|>", "<|end|>",
+	"<|begin|>assistant", "<|content|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"}
 
-// longestMark is how much text it takes at most to tell whether a tag or a mark begins.
-const longestMark = len("<|channel|>commentary<|message|>")
+// tagSigns are what tags and marks begin with.
+const tagSigns = "<[◁"
 
 // filter leaves thoughts out of a text that comes in pieces. What it lets through depends on the text alone, not
 // on where it is cut,
@@ -40,7 +54,7 @@ func (f *filter) write(piece string) string {
 			text = f.skip(text)
 			continue
 		}
-		at := strings.IndexByte(text, '<')
+		at := strings.IndexAny(text, tagSigns)
 		if at < 0 {
 			f.show(&out, text)
 			break
@@ -68,49 +82,60 @@ func (f *filter) flush() string {
 
 // skip drops the thought that text begins with.
 func (f *filter) skip(text string) string {
-	lower := lowerASCII(text)
-	if at := strings.Index(lower, f.shut); at >= 0 {
-		text = text[at+len(f.shut):]
-		f.shut = ""
-		return text
-	}
-	for n := min(len(f.shut)-1, len(text)); n > 0; n-- {
-		if strings.HasPrefix(f.shut, lower[len(lower)-n:]) {
-			f.held = text[len(text)-n:]
+	for i := range len(text) {
+		whole, begun := begins(text[i:], f.shut)
+		if whole {
+			text = text[i+len(f.shut):]
+			f.shut = ""
+			return text
+		}
+		if begun {
+			f.held = text[i:]
 			break
 		}
 	}
 	return ""
 }
 
+// begins tells whether text begins with tag, and whether it may once there is more of it.
+func begins(text, tag string) (whole, begun bool) {
+	start := text[:min(len(text), len(tag))]
+	if !strings.HasPrefix(tag, start) && !strings.HasPrefix(tag, lowerASCII(start)) {
+		return false, false
+	}
+	return len(start) == len(tag), len(start) < len(tag)
+}
+
 // tag deals with text's first character, which may begin a tag, and returns what follows; undecided if it takes
 // more text to tell.
 func (f *filter) tag(out *strings.Builder, text string) (rest string, undecided bool) {
-	lower := lowerASCII(text[:min(len(text), longestMark)])
 	for _, mark := range channelMarks {
-		switch {
-		case strings.HasPrefix(lower, mark):
+		switch whole, begun := begins(text, mark); {
+		case whole:
 			return text[len(mark):], false
-		case strings.HasPrefix(mark, lower):
+		case begun:
 			return text, true
 		}
 	}
 	for _, t := range thoughtTags {
+		opens, mayOpen := begins(text, t.open)
+		shuts, mayShut := begins(text, t.shut)
 		switch {
-		case strings.HasPrefix(lower, t.open):
+		case opens:
 			f.shut, f.opened = t.shut, true
 			return text[len(t.open):], false
-		case strings.HasPrefix(lower, t.shut) && !f.opened && f.lineBegins():
+		case shuts && !f.opened && f.lineBegins():
 			f.opened = true
 			f.shown.Reset()
 			out.Reset()
 			return text[len(t.shut):], false
-		case strings.HasPrefix(t.open, lower), strings.HasPrefix(t.shut, lower):
+		case mayOpen, mayShut:
 			return text, true
 		}
 	}
-	f.show(out, text[:1])
-	return text[1:], false
+	_, n := utf8.DecodeRuneInString(text)
+	f.show(out, text[:n])
+	return text[n:], false
 }
 
 // lineBegins tells whether nothing but space was shown of the line so far.

@@ -49,6 +49,19 @@ func TestThoughts(t *testing.T) {
 		"<think>s</think>a\n</think>\nb":                                                                           "a\n</think>\nb",
 		"\u00a0\u3000 \n<think>s</think>\u2003schön 語 🔥\n":                                                         "schön 語 🔥\n",
 		"İ<think>s</think>K</think>":                                                                               "İK</think>",
+		"<seed:think>secret</seed:think>answer":                                                                    "answer",
+		"<think:opensource>secret</think:opensource>answer":                                                        "answer",
+		"[THINK]secret [/think] [1][/THINK]answer [1][2] [think] [THIN":                                            "answer [1][2] [think] [THIN",
+		"◁think▷secret◁/think▷answer ◁ ◁x▷":                                                                        "answer ◁ ◁x▷",
+		"secret\n◁/think▷answer":                                                                                   "answer",
+		"secret\n[/THINK]answer":                                                                                   "answer",
+		"<Reasoning>secret</reasoning>a<thought>secret</thought>nswer":                                             "answer",
+		"<|START_THINKING|>secret<|END_THINKING|><|START_RESPONSE|>answer<|END_RESPONSE|>":                         "answer",
+		"<|begin_of_thought|>secret<|end_of_thought|>answer":                                                       "answer",
+		"<|channel>thought\nsecret<channel|>answer":                                                                "answer",
+		"<|channel|>commentary to=functions.pay <|constrain|>json<|message|>{}<|end|>answer<|call|>":               "answer",
+		"<|think|>secret<|end|><|begin|>assistant<|content|>answer<|end|>":                                         "answer",
+		"<|inner_prefix|>secret<|inner_suffix|>answer":                                                             "answer",
 		"list <T>, <think>" + strings.Repeat("s", 5000) + "x":                                                      "list <T>, ",
 	} {
 		for n := 1; n < 20; n++ {
@@ -68,6 +81,7 @@ func FuzzThoughts(f *testing.F) {
 	f.Add("<thinking>\nhm <think> </thinking>\n\nIt < is", uint8(3))
 	f.Add("secret\n</think>\n\nanswer", uint8(5))
 	f.Add("</think></THINK><think</think>", uint8(2))
+	f.Add("[THINK]a[/THINK]◁think▷b◁/think▷ c [1]", uint8(0))
 	f.Add("\u3000\n é<think>語</think>🔥<thi", uint8(7))
 	f.Fuzz(func(t *testing.T, text string, n uint8) {
 		text = strings.ToValidUTF8(text, "?")
@@ -79,7 +93,7 @@ func FuzzThoughts(f *testing.F) {
 		if !strings.HasSuffix(passed, shown) {
 			t.Fatalf("passed on %q, shown %q", passed, shown)
 		}
-		if !strings.Contains(strings.ToLower(text), "<think") && !strings.Contains(strings.ToLower(text), "</think") {
+		if !strings.ContainsAny(text, tagSigns) {
 			if want := strings.TrimLeft(text, " \n"); strings.TrimSpace(shown) != strings.TrimSpace(want) {
 				t.Fatalf("%q became %q", text, shown)
 			}
