@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
+	"strings"
 
 	"hark/builder"
 	"hark/internal/config"
@@ -19,21 +22,35 @@ func labels(c config.Builder) (builder.Labels, error) {
 	if !ok {
 		return l, fmt.Errorf("builder.language: there are no labels in %q", c.Language)
 	}
-	own := reflect.ValueOf(c.Labels)
-	for field, value := range own.Fields() {
-		to := reflect.ValueOf(&l).Elem().FieldByName(field.Name)
-		switch text := value.String(); text {
+	all := reflect.ValueOf(&l).Elem()
+	for name, field := range labelFields() {
+		switch text := *cmp.Or(c.Labels[name], new(string)); text {
 		case "":
 		case noLabel:
-			to.SetString("")
+			all.FieldByName(field).SetString("")
 		default:
-			to.SetString(text)
+			all.FieldByName(field).SetString(text)
 		}
 	}
 	err := l.Check()
 	if problem, ok := errors.AsType[*builder.LabelError](err); ok {
-		field, _ := own.Type().FieldByName(problem.Label)
-		err = fmt.Errorf("builder.labels.%s %s", field.Tag.Get("toml"), problem.Problem)
+		for name, field := range labelFields() {
+			if field == problem.Label {
+				err = fmt.Errorf("builder.labels.%s %s", name, problem.Problem)
+			}
+		}
 	}
 	return l, err
 }
+
+// labelFields are the fields of builder.Labels, by the names that they have in a configuration.
+func labelFields() map[string]string {
+	fields := map[string]string{}
+	for field := range reflect.TypeFor[builder.Labels]().Fields() {
+		name := wordBegins.ReplaceAllString(field.Name, "_$0")
+		fields[strings.ToLower(strings.TrimPrefix(name, "_"))] = field.Name
+	}
+	return fields
+}
+
+var wordBegins = regexp.MustCompile("[A-Z]")

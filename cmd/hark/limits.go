@@ -12,11 +12,8 @@ import (
 func sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) {
 	layout := builder.Layout(c.Layout)
 	all := builder.DefaultSections(layout)
-	for section, set := range map[builder.SectionType]config.Limits{
-		builder.SectionSession: c.Sections.Session, builder.SectionParticipants: c.Sections.People, builder.SectionHistory: c.Sections.History,
-		builder.SectionPreviousContext: c.Sections.Previous, builder.SectionLore: c.Sections.Lore, builder.SectionFiles: c.Sections.Files,
-		builder.SectionSystem: {Ceiling: c.Sections.System.Ceiling}, builder.SectionQuery: {Ceiling: c.Sections.Query.Ceiling},
-	} {
+	for name, set := range c.Sections {
+		section := builder.SectionType(name)
 		if !set.IsSet() {
 			continue
 		}

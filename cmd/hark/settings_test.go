@@ -87,7 +87,8 @@ func TestSettingsReachTheModel(t *testing.T) {
 func TestBuildersOfModelsAndLanguages(t *testing.T) {
 	t.Parallel()
 	c := config.Default()
-	c.LLM.Model, c.LLM.Window, c.Builder.Language, c.Builder.Labels.Lore = "gpt-4o", 20_000, "de", "Garten"
+	c.LLM.Model, c.LLM.Window, c.Builder.Language = "gpt-4o", 20_000, "de"
+	*c.Builder.Labels["lore"] = "Garten"
 	c.LLM.Models = []config.Model{{Name: "far", Model: "llama", Window: 9000}, {Name: "tiny", Model: "gpt-4"}}
 	own, err := newBuilder(c)
 	if err != nil {

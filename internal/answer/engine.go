@@ -98,16 +98,16 @@ type Options struct {
 
 // Engine answers questions.
 type Engine struct {
-	log     Log
-	search  Searcher
-	builder *builder.Builder
-	model   Model // nil: answers are extractive
-	options Options
-	tools   []Tool
-	schemas []*schema // of the tools' arguments
-	refused refusals
-	now     func() time.Time
-	missing sync.Map // models that were told of as missing, by name
+	log        Log
+	search     Searcher
+	builder    *builder.Builder
+	model      Model // nil: answers are extractive
+	options    Options
+	tools      []Tool
+	schemas    []*schema // of the tools' arguments
+	refused    refusals
+	now        func() time.Time
+	missing    sync.Map // models that were told of as missing, by name
 	meter      meter
 	queue      queue // of sessions to be condensed
 	condensing backoff

@@ -61,6 +61,7 @@ func (s *settings) check(c *Config) {
 	c.Builder.Language = languageOf(c.Builder.Language)
 	s.wantOneOf(c.Builder.Language, "builder.language", languages...)
 	s.want(c.Builder.MaxContextChars >= 0, "builder.max_context_chars", "a number above 0, or 0 for no limit")
+	s.checkSections(c.Builder.Sections)
 	s.want(isZone(c.Answer.Timezone), "answer.timezone", `the IANA name of a time zone, such as "UTC" or "Europe/Berlin"`)
 	const limit = "a number above 0, or 0 for no limit"
 	s.want(c.Limits.MemberMessages >= 0, "limits.member_messages", limit)

@@ -126,8 +126,8 @@ type Builder struct {
 	CacheTTL        Duration `toml:"cache_ttl" help:"How long Hark remembers how many tokens the texts of prompts have. It keeps numbers only, never the texts."`
 	Language        string   `toml:"language" help:"The language of the labels round what was recalled, and of Hark's own sentences in answers: \"en\", \"de\", \"fr\", \"es\", \"ja\" or \"zh-TW\". What a model writes is in the question's, whatever this is. Admins can set another."`
 	Emoji           bool     `toml:"emoji" help:"Whether the labels have emoji. If not, marks such as 🔥 are words, such as \"(high)\", and all signs are plain: for models, logs and terminals that don't cope with them."`
-	Sections        Sections `toml:"sections" help:"The sections' parts of a prompt, in tokens of one of 4,000 (layout plain: of 700). They grow and shrink with max_tokens. What one section leaves goes to the others, by priority."`
-	Labels          Labels   `toml:"labels" help:"Labels of your own. Empty: the language's. \"none\": nothing, for a mark or a sign that you don't want. Spaces count. A label is part of one line and has no === in it."`
+	Sections        Sections `toml:"sections" help:"What the sections may take of a prompt of 4,000 tokens (layout plain: of 700). They grow and shrink with max_tokens. What one section leaves goes to the others, those with a higher priority first. Each has a priority, a floor (what it may have before any other has more than its floor), a ceiling (0: it is left out) and modes (those in which it is there, such as \"search, analysis\"; empty: all).\ncurrent_session: priority 3, floor 300, ceiling 1400 (plain: 0 and 200). participants: priority 2, floor 100, ceiling 500 (plain has none). history: priority 1, floor 300, ceiling 1600 (plain: 0 and 300). previous_context: priority 0, floor 0, ceiling 400 (plain: 0 and 300). lore: priority 0, floor 0, ceiling 400 (plain: 0 and 100). files: priority 4, floor 0, ceiling 2000 (plain: 0 and 350). system_prompt and current_query are always there: ceiling 1000 (plain: 100)." example:"history = { priority = 1, floor = 300, ceiling = 1600, modes = \"search, analysis\" }"`
+	Labels          Labels   `toml:"labels" help:"Labels of your own in the place of the language's. \"none\": nothing, for a mark or a sign that you don't want. Spaces count. A label is part of one line and has no === in it.\nTitles: participants, history, earlier (of the summaries of earlier sessions), condensed (of the older part of this one), lore. Times: just_now, minute, minutes (with %d for the number), hour, hours, day, days. Marks: high, medium, low, involved, recent, starred; earlier_mark. Others: person and data_mark (before who takes part and what is known of them), last_active, data, neighbour (before what was said beside a message that was found), no_text, more (with %d), more_one, nothing." example:"history = \"💬 Relevant History\""`
 }
 
 // Answer is how Hark answers.
@@ -184,7 +184,7 @@ func Default() Config {
 			Start: "ask", TraceRetention: Duration{7 * day}, RecordsAge: Duration{90 * day}, RecordsMax: 1000, RecordsTokens: 150_000, CatchUp: Duration{30 * day}, Reconcile: 500, EditAnswers: true, IndexLimit: 128,
 			SessionGap: Duration{30 * time.Minute}, Summaries: "model",
 		},
-		Builder: Builder{Layout: "sections", MaxTokens: 4000, LineChars: 150, DataChars: 100, CacheTTL: Duration{5 * time.Minute}, Language: "en", Emoji: true},
+		Builder: Builder{Layout: "sections", MaxTokens: 4000, LineChars: 150, DataChars: 100, CacheTTL: Duration{5 * time.Minute}, Language: "en", Emoji: true, Sections: newSections(), Labels: newLabels()},
 		Answer:  Answer{Timezone: "UTC", ToolRounds: 4, ToolTime: Duration{time.Minute}},
 		Limits:  Asking{MemberMessages: 10, MemberTokens: 500_000, GuildMessages: 60, GuildTokens: 2_000_000},
 		Log:     Log{Level: "info", Format: "auto"},

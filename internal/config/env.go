@@ -23,6 +23,9 @@ func lookup(env func(string) (string, bool), name string) (string, bool) {
 // readEnv takes settings from the variables that are named after them.
 func (s *settings) readEnv(env func(string) (string, bool)) {
 	for _, f := range s.fields {
+		if f.inTable {
+			continue
+		}
 		text, given := lookup(env, f.env())
 		if f.secret() {
 			if path, ok := lookup(env, f.env()+"_FILE"); ok {
@@ -45,7 +48,11 @@ func (s *settings) readEnv(env func(string) (string, bool)) {
 // nothing reads.
 func CheckEnv(environ []string) error {
 	known := others()
-	for _, f := range fieldsOf(new(Config)) {
+	c := Default()
+	for _, f := range fieldsOf(&c) {
+		if f.inTable {
+			continue
+		}
 		known = append(known, f.env())
 		if f.secret() {
 			known = append(known, f.env()+"_FILE")

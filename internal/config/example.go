@@ -15,13 +15,19 @@ func Example() string {
 	c := Default()
 	fields, lists := fieldsOf(&c), listsOf(&c)
 	for _, s := range sections() {
+		if s.name != "" && s.help == "" { // of a table, which tells of it
+			continue
+		}
 		if s.name != "" {
 			b.WriteByte('\n')
 			comment(&b, s.help)
 			fmt.Fprintf(&b, "[%s]\n", s.name)
 		}
+		if s.example != "" {
+			fmt.Fprintf(&b, "# %s\n", s.example)
+		}
 		for _, f := range fields {
-			if parent(f.key) == s.name {
+			if parent(f.key) == s.name && !f.inTable {
 				b.WriteByte('\n')
 				f.write(&b, last(f.key))
 			}

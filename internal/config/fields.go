@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ type field struct {
 	help    string
 	example string // for one that has no default
 	to      any    // a pointer to its place
+	inTable bool   // it is part of a table, which has no variables and is told of as a whole
 }
 
 // env is the variable that overrides the field.
@@ -39,8 +41,8 @@ func itemKey(key string, item int) string {
 	return key + "[" + strconv.Itoa(item) + "]"
 }
 
-// section is a titled group of fields; the first has no name.
-type section struct{ name, help string }
+// section is a titled group of fields; the first has no name. A table has an example.
+type section struct{ name, help, example string }
 
 // fieldsOf lists every setting of c, in order.
 func fieldsOf(c *Config) []field {
@@ -53,11 +55,43 @@ func appendFields(fields []field, prefix string, item int, v reflect.Value) []fi
 		switch {
 		case isSection(t.Type):
 			fields = appendFields(fields, key+".", item, value)
+		case isTable(t.Type):
+			fields = appendTable(fields, key+".", value)
 		case !isList(t.Type):
-			fields = append(fields, field{key, item, t.Tag.Get("help"), t.Tag.Get("example"), value.Addr().Interface()})
+			fields = append(fields, field{key, item, t.Tag.Get("help"), t.Tag.Get("example"), value.Addr().Interface(), false})
 		}
 	}
 	return fields
+}
+
+// appendTable adds the fields of a table, whose parts are texts or sections.
+func appendTable(fields []field, prefix string, v reflect.Value) []field {
+	for _, name := range tableNames(v) {
+		part := v.MapIndex(reflect.ValueOf(name))
+		if part.Type().Elem().Kind() != reflect.Struct {
+			fields = append(fields, field{key: prefix + name, to: part.Interface(), inTable: true})
+			continue
+		}
+		n := len(fields)
+		fields = appendFields(fields, prefix+name+".", 0, part.Elem())
+		for i := range fields[n:] {
+			fields[n+i].inTable = true
+		}
+	}
+	return fields
+}
+
+func tableNames(v reflect.Value) (names []string) {
+	for _, name := range v.MapKeys() {
+		names = append(names, name.String())
+	}
+	slices.Sort(names)
+	return names
+}
+
+// isTable reports whether a type has parts of known names, each by a pointer.
+func isTable(t reflect.Type) bool {
+	return t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Pointer
 }
 
 // list is a setting of any number of parts, each a section of its own that is written [[key]]. Its fields have no variables.
@@ -102,14 +136,23 @@ func isList(t reflect.Type) bool {
 
 // sections lists the groups of a Config, in order.
 func sections() []section {
-	return appendSections([]section{{}}, "", reflect.TypeFor[Config]())
+	c := Default()
+	return appendSections([]section{{}}, "", reflect.ValueOf(c))
 }
 
-func appendSections(list []section, prefix string, in reflect.Type) []section {
-	for t := range in.Fields() {
-		if isSection(t.Type) {
-			name := prefix + t.Tag.Get("toml")
-			list = appendSections(append(list, section{name, t.Tag.Get("help")}), name+".", t.Type)
+func appendSections(list []section, prefix string, in reflect.Value) []section {
+	for t, value := range in.Fields() {
+		name := prefix + t.Tag.Get("toml")
+		switch {
+		case isSection(t.Type):
+			list = appendSections(append(list, section{name: name, help: t.Tag.Get("help")}), name+".", value)
+		case isTable(t.Type):
+			list = append(list, section{name, t.Tag.Get("help"), t.Tag.Get("example")})
+			for _, part := range tableNames(value) {
+				if t.Type.Elem().Elem().Kind() == reflect.Struct {
+					list = append(list, section{name: name + "." + part})
+				}
+			}
 		}
 	}
 	return list

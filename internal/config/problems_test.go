@@ -167,7 +167,7 @@ func TestProblemsOfVariables(t *testing.T) {
 
 func TestMisspeltVariables(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"HARK_LLM_MODLE", "HARK_TOKEN", "HARK_LLM_X", "HARK_DISCORD_TOKENFILE", "HARK_LLM_MODEL_FILE", "HARK_CONFG", "HARK_BUILDER_LABELS_HI", "HARK_LONG", "HARK_DISCORD_OPENAPI"} {
+	for _, name := range []string{"HARK_LLM_MODLE", "HARK_TOKEN", "HARK_LLM_X", "HARK_DISCORD_TOKENFILE", "HARK_LLM_MODEL_FILE", "HARK_CONFG", "HARK_LONG", "HARK_DISCORD_OPENAPI"} {
 		golden.Seen(t, fmt.Sprint(CheckEnv([]string{"PATH=/bin", name + "=hunter2", "HARK_LLM_MODEL=x"})))
 	}
 	fine := []string{"HARK_DATA=x", "HARK_CONFIG=y", "HARK_LLM_API_KEY_FILE=a",

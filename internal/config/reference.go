@@ -25,15 +25,23 @@ func Reference() string {
 	c := Default()
 	fields, lists := fieldsOf(&c), listsOf(&c)
 	for _, s := range sections() {
+		if s.name != "" && s.help == "" { // of a table, which tells of it
+			continue
+		}
 		if s.name == "" {
 			b.WriteString("\n## Without a section\n\n")
 		} else {
 			fmt.Fprintf(&b, "\n## [%s]\n\n", s.name)
-			paragraph(&b, "", s.help)
-			b.WriteByte('\n')
+			for text := range strings.Lines(s.help) {
+				paragraph(&b, "", text)
+				b.WriteByte('\n')
+			}
+			if s.example != "" {
+				fmt.Fprintf(&b, "```toml\n[%s]\n%s\n```\n", s.name, s.example)
+			}
 		}
 		for _, f := range fields {
-			if parent(f.key) == s.name {
+			if parent(f.key) == s.name && !f.inTable {
 				paragraph(&b, "- ", f.described())
 			}
 		}
