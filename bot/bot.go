@@ -347,7 +347,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	})
 	helper.Go(func() { b.commands.run(work) })
 	helper.Go(func() { b.resume(work, last, open) })
-	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.ask) })
+	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.look) })
 	helper.Go(func() {
 		every(work, b.timing.look, b.lives.wake, func(ctx context.Context) {
 			b.takeBack(ctx)

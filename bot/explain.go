@@ -190,3 +190,13 @@ func paged(lines []string) sheet {
 	}
 	return sheet{Content: pages[0], More: pages[1:]}
 }
+
+// fitting are the first of lines, as many as fit into room.
+func fitting(lines []string, room int) []string {
+	for i, line := range lines {
+		if room -= units(line) + 1; room < 0 {
+			return lines[:i:i]
+		}
+	}
+	return lines
+}
