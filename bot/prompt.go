@@ -22,7 +22,7 @@ const promptFile = "context.txt"
 func (c *commands) showPrompt(x *exchange, q answer.Question, r answer.Recalled) sheet {
 	report := r.Prompt.Report
 	lines := []string{
-		x.text("**The prompt for “%s”**", plain(q.Text, 200)),
+		x.text("**The prompt for “%s”**", asSaid(q.Text, 200)),
 		x.text("Of all that you may read: in an answer that others read there is only what they may read, too."),
 		x.text("Mode: %s", string(r.Mode.Is)),
 	}
