@@ -162,10 +162,10 @@ func spent(l locale, t memory.Trace) []string {
 		var uses []string
 		for _, s := range t.Sections {
 			if s.Tokens > 0 {
-				uses = append(uses, fmt.Sprintf("%s %d", plain(s.Section, 30), s.Tokens))
+				uses = append(uses, plain(s.Section, 30)+" "+l.number(s.Tokens))
 			}
 		}
-		line := l.text("-# Tokens of the prompt: %d of %d", t.Tokens, t.MaxTokens)
+		line := l.text("-# Tokens of the prompt: %s of %s", l.number(t.Tokens), l.number(t.MaxTokens))
 		if len(uses) > 0 {
 			line += " (" + strings.Join(uses, ", ") + ")"
 		}

@@ -115,7 +115,9 @@ func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
 	said := s.discord.Say(s.channel, s.bo.ID, text)
 	m := memory.Message{ID: memory.MessageID(said.ID), Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: text}
 	before := m
-	s.oracle.find = func(answer.Question) (answer.Finding, error) { return answer.Finding{Found: make([]answer.Found, 1)}, nil }
+	s.oracle.find = func(answer.Question) (answer.Finding, error) {
+		return answer.Finding{Found: make([]answer.Found, 1)}, nil
+	}
 	s.oracle.look = func(answer.Question, []answer.Found) ([]answer.Seen, error) {
 		return []answer.Seen{{Relevance: 0.9, Message: m, Before: &before}}, nil
 	}

@@ -161,9 +161,11 @@ func TestNoticeGoesWhereItMay(t *testing.T) {
 			at: func(_, middle, _ discordtest.Channel) discordtest.ID { return middle.ID },
 		},
 		{
-			name:  "for adults only",
-			close: func(s *scene, top, _ discordtest.Channel) { s.discord.UpdateChannel(top.ID, func(c *discordtest.Channel) { c.NSFW = true }) },
-			at:    func(_, middle, _ discordtest.Channel) discordtest.ID { return middle.ID },
+			name: "for adults only",
+			close: func(s *scene, top, _ discordtest.Channel) {
+				s.discord.UpdateChannel(top.ID, func(c *discordtest.Channel) { c.NSFW = true })
+			},
+			at: func(_, middle, _ discordtest.Channel) discordtest.ID { return middle.ID },
 		},
 		{
 			name: "refused nevertheless",

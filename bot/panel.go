@@ -133,7 +133,7 @@ func (c *commands) panelText(p *panel) string {
 	}
 	each, all := c.bot.limits().of(p.guild, nil)
 	lines = append(lines, p.text("For the whole server:"), "- "+c.zoneLine(p.locale, p.guild), "- "+c.pauseLine(p.locale, p.guild),
-		"- "+p.text("**Limits**: each member %s questions a minute and %s tokens a day, all together %s and %s", p.most(each.Messages), p.most(each.Tokens), p.most(all.Messages), p.most(all.Tokens)))
+		"- "+p.text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
 	return strings.Join(lines, "\n")
 }
 

@@ -46,11 +46,12 @@ func (c *commands) connection(x *exchange) string {
 
 // writing says whether the log can be written.
 func (c *commands) writing(x *exchange) string {
-	waiting := x.locale.number(c.bot.Waiting())
+	waiting := c.bot.Waiting()
 	if c.bot.pump.failing() != nil {
-		return "✗ " + x.text("**Memory**: I can't write to my disk. %s events wait, and are lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.", waiting)
+		return "✗ " + x.count(waiting, "**Memory**: I can't write to my disk. %s event waits, and is lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.",
+			"**Memory**: I can't write to my disk. %s events wait, and are lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.")
 	}
-	return "✓ " + x.text("**Memory**: can be written; %s events wait", waiting)
+	return "✓ " + x.count(waiting, "**Memory**: can be written; %s event waits", "**Memory**: can be written; %s events wait")
 }
 
 // keeping says how much of a guild is kept, and what is still to be done with it.
