@@ -56,11 +56,11 @@ func TestPurgesAskFirstAndGiveAReceipt(t *testing.T) {
 func TestPurgeShowsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	ask := s.use(t, s.ana, "hark purge member", opt("member", s.bo.ID))
+	ask := s.use(t, s.guild.Owner, "hark purge member", opt("member", s.bo.ID))
 	s.log.mu.Lock()
 	s.log.forgetting.steps = make(chan int)
 	s.log.mu.Unlock()
-	i := s.discord.Click(ask.Message, s.ana.ID, fmt.Sprintf("%s:%s:%d", purges, purgesMember, s.bo.ID))
+	i := s.discord.Click(ask.Message, s.guild.Owner.ID, fmt.Sprintf("%s:%s:%d", purges, purgesMember, s.bo.ID))
 	s.log.forgetting.steps <- 40
 	s.lately(t, i, "40")
 	close(s.log.forgetting.steps)

@@ -40,6 +40,7 @@ func (c *commands) showSettings(ctx context.Context, x *exchange) (sheet, error)
 }
 
 func (c *commands) settings(x *exchange, g *memory.Guild) sheet {
+	g = x.seen(g, c.bot.cfg.Policy)
 	return sheet{
 		Content: told(x.locale, g, c.bot.cfg.Policy),
 		Components: []component{
@@ -164,6 +165,9 @@ func (c *commands) choose(ctx context.Context, x *exchange, choices ...memory.Ch
 // askChannels asks for the channels, whoever clicked only.
 func (c *commands) askChannels(ctx context.Context, x *exchange) (sheet, error) {
 	g, err := c.bot.admit.guild(ctx, x.guild())
+	if err != nil {
+		return sheet{}, err
+	}
 	id := chosenChannels
 	if x.Message != nil {
 		id = fmt.Sprintf("%s:%d:%d", id, x.Channel, x.Message.ID)
@@ -171,9 +175,9 @@ func (c *commands) askChannels(ctx context.Context, x *exchange) (sheet, error) 
 	return sheet{
 		Content: x.text("Which channels may I remember? A category stands for all channels in it, a channel for its threads as well."),
 		Components: []component{
-			row(channelMenu(id, x.text("Remember these channels and categories"), 1, decided(g, memory.Remember))),
+			row(channelMenu(id, x.text("Remember these channels and categories"), 1, decided(x.seen(g, c.bot.cfg.Policy), memory.Remember))),
 		},
-	}, err
+	}, nil
 }
 
 // chooseChannels has the channels chosen remembered, and no others.
@@ -251,7 +255,7 @@ func (c *commands) changes(ctx context.Context, x *exchange, choice memory.Choic
 		ids = append(ids, id)
 		choices = append(choices, memory.Chose{Channel: id, Choice: choice})
 	}
-	before := decided(g, choice)
+	before := decided(x.seen(g, c.bot.cfg.Policy), choice)
 	for _, id := range before[:min(len(before), menuLimit)] { // what the menu showed
 		if !slices.Contains(ids, id) {
 			choices = append(choices, memory.Chose{Channel: id})
