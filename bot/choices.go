@@ -201,10 +201,11 @@ func elsewhere(l locale, g *memory.Guild, at memory.ChannelID, keys []memory.Set
 	return l.text("-# Set for itself: %s", channelList(l, others))
 }
 
-// modelNames are the models to choose from.
+// modelNames are the models to choose from, behind the way back: Discord shows the first of many. A name that is too long for Discord to
+// offer can be typed.
 func (c *commands) modelNames(context.Context, *exchange) ([]optionChoice, error) {
 	var names []optionChoice
-	for _, name := range append(slices.Clone(c.bot.choices().Models), answer.SettingDefault) {
+	for _, name := range append([]string{answer.SettingDefault}, c.bot.choices().Models...) {
 		if units(name) <= longestLabel {
 			names = append(names, optionChoice{name, name})
 		}
