@@ -204,7 +204,9 @@ func (l locale) purgeReceipt(r memory.Receipt, now time.Time) string {
 	if r.Records > 0 {
 		text = lines(text, l.count(r.Records, "- %s record of a call", "- %s records of calls"))
 	}
-	return lines(text, l.count(r.Answers, "- %s answer of mine that used it", "- %s answers of mine that used it"),
-		l.text("-# Receipt %s, <t:%d:f>. I can't reach: backups and exports made before, what a language model's host was sent and may have kept, "+
-			"what others quoted, and Discord itself, where messages stay until they are deleted there.", receiptNumber(f.ID), now.Unix()))
+	if r.Answers > 0 {
+		text = lines(text, l.count(r.Answers, "- %s answer of mine that used it", "- %s answers of mine that used it"))
+	}
+	return lines(text, l.text("-# Receipt %s, <t:%d:f>. I can't reach: backups and exports made before, what a language model's host was sent and may have kept, "+
+		"what others quoted, and Discord itself, where messages stay until they are deleted there.", receiptNumber(f.ID), now.Unix()))
 }

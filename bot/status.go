@@ -124,7 +124,7 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) ([]st
 	if err != nil {
 		return nil, fmt.Errorf("look up what is being forgotten: %w", err)
 	}
-	if slices.ContainsFunc(begun, func(f memory.Forgetting) bool { 
+	if slices.ContainsFunc(begun, func(f memory.Forgetting) bool {
 		return f.Guild == memory.Everywhere || f.Guild == g.ID && (x.seesAll() || f.Channel == 0 || hasChannel(g, f.Channel))
 	}) {
 		lines = append(lines, "⏳ "+x.text("Something is being forgotten. It is out of my answers already, and soon out of my files."))
