@@ -138,9 +138,9 @@ func (c *commands) showFacts(_ context.Context, x *exchange, m member) ([]string
 	}
 	lines := []string{x.text("**What I was told about you**")}
 	for _, f := range m.person.Facts {
-		line := "- " + plain(f.Text, longestFact)
+		line := "- " + asSaid(f.Text, longestFact)
 		if f.Alias {
-			line = "- " + x.text("also called %s", plain(f.Text, longestFact))
+			line = "- " + x.text("also called %s", asSaid(f.Text, longestFact))
 		}
 		switch url := jumpURL(m.guild.ID, f.Channel, f.Message); {
 		case f.Message != 0 && url != "":
@@ -170,7 +170,7 @@ func (c *commands) showOwnLore(ctx context.Context, x *exchange, m member) ([]st
 	}
 	lines := []string{x.text("**Lore that you told, or that names you**")}
 	for _, l := range all[:min(len(all), shownLore)] {
-		line := fmt.Sprintf("- **%s**: %s", plain(l.Name, memory.MaxLoreName), plain(l.Text, loreGist))
+		line := fmt.Sprintf("- **%s**: %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist))
 		if l.By == x.who() {
 			line += " " + x.text("(told by you)")
 		} else if l.By != 0 {

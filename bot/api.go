@@ -211,3 +211,16 @@ func (c *client) me(ctx context.Context) (memory.UserID, error) {
 	}
 	return memory.UserID(u.ID), nil
 }
+
+// direct is the channel of direct messages with somebody.
+func (c *client) direct(ctx context.Context, user memory.UserID) (memory.ChannelID, error) {
+	var channel struct {
+		ID snowflake `json:"id"`
+	}
+	who := struct {
+		Recipient string `json:"recipient_id"`
+	}{user.String()}
+	address := discordgo.EndpointUserChannels("@me")
+	err := c.call(ctx, "POST", address, address, who, &channel)
+	return memory.ChannelID(channel.ID), err
+}

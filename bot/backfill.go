@@ -24,7 +24,7 @@ func (c *commands) backfill(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	w := c.bot.filler.watch(g, at.ID)
+	w := c.bot.filler.watch(x.seen(g, c.bot.cfg.Policy), at.ID)
 	defer c.bot.filler.unwatch(w)
 	if len(listed) == 0 {
 		if err := c.beginBackfill(limit, x, g, at); err != nil {
@@ -90,7 +90,7 @@ func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Cha
 		g, err := c.bot.admit.guild(limit, x.guild())
 		var left []memory.Gap
 		if err == nil {
-			left, err = memory.PastOf(limit, c.bot.memory, g, at.ID)
+			left, err = memory.PastOf(limit, c.bot.memory, x.seen(g, c.bot.cfg.Policy), at.ID)
 		}
 		switch {
 		case limit.Err() != nil && ctx.Err() == nil:
@@ -172,7 +172,7 @@ func (c *commands) stopBackfill(ctx context.Context, x *exchange) (sheet, error)
 	if err != nil {
 		return sheet{}, err
 	}
-	fetched := c.bot.filler.halt(at.ID, left)
+	fetched := c.bot.filler.halt(at.ID, left, x.seen(g, c.bot.cfg.Policy))
 	if len(left) == 0 {
 		return sheet{Content: x.text("Nothing is being fetched there any more.")}, nil
 	}
@@ -231,8 +231,8 @@ func (f *filler) seen(w *watching, left []memory.Gap) (fetched int, stopped bool
 	return sum(w.fetched), w.stopped
 }
 
-// halt tells those who watch a channel that its past is fetched no longer, and is how many messages were.
-func (f *filler) halt(id memory.ChannelID, left []memory.Gap) (fetched int) {
+// halt tells those who watch a channel that its past is fetched no longer, and is how many messages were, of the channels that seen has.
+func (f *filler) halt(id memory.ChannelID, left []memory.Gap, seen *memory.Guild) (fetched int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := map[gapKey]int{}
@@ -247,6 +247,7 @@ func (f *filler) halt(id memory.ChannelID, left []memory.Gap) (fetched int) {
 			}
 		}
 	}
+	maps.DeleteFunc(all, func(key gapKey, _ int) bool { return !hasChannel(seen, key.channel) })
 	return sum(all)
 }
 

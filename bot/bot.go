@@ -127,6 +127,8 @@ type personal interface {
 	Wrote(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Wrote, error)
 	// ExtentOf is how much goes with messages of a channel.
 	ExtentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.Extent, error)
+	// ExtentIn is Extent of what is told in channels alone.
+	ExtentIn(ctx context.Context, f memory.Forgetting, channels []memory.ChannelID) (memory.Extent, error)
 	// Forgotten are the receipts of what somebody had forgotten in a guild, the newest first.
 	Forgotten(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error)
 	// EmptyLog takes what was removed out of all files of the store's. What it can't now the store does later by itself.
@@ -345,7 +347,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	})
 	helper.Go(func() { b.commands.run(work) })
 	helper.Go(func() { b.resume(work, last, open) })
-	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.ask) })
+	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.look) })
 	helper.Go(func() {
 		every(work, b.timing.look, b.lives.wake, func(ctx context.Context) {
 			b.takeBack(ctx)

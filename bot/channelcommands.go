@@ -91,7 +91,7 @@ func (c *commands) answerChannel(ctx context.Context, x *exchange) (sheet, error
 		}
 	}
 	if at.ID == 0 {
-		return paragraphs(x.answers(g, 0), x.ownAnswers(g)), nil
+		return paragraphs(x.answers(g, 0), x.ownAnswers(x.seen(g, c.bot.cfg.Policy))), nil
 	}
 	state, err := c.channelState(ctx, x, g, at)
 	return paragraphs(state), err

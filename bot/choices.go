@@ -110,7 +110,7 @@ func (c *commands) setting(key memory.Setting) func(context.Context, *exchange) 
 			return c.set(ctx, x, at, key, value)
 		}
 		g, err := c.bot.admit.guild(ctx, x.guild())
-		return paged(c.holding(x.locale, g, at, key)), err
+		return paged(c.holding(x, g, at, key)), err
 	}
 }
 
@@ -128,14 +128,14 @@ func (c *commands) set(ctx context.Context, x *exchange, at memory.ChannelID, ke
 	if err != nil {
 		return sheet{}, err
 	}
-	lines := c.holding(x.locale, g, at, key)
+	lines := c.holding(x, g, at, key)
 	lines[0] = x.text("Done. %s", lines[0])
 	return paged(lines), nil
 }
 
 // holding says what holds at a place, and why.
-func (c *commands) holding(l locale, g *memory.Guild, at memory.ChannelID, keys ...memory.Setting) []string {
-	holds := c.bot.cfg.Choices.In(g, at)
+func (c *commands) holding(x *exchange, g *memory.Guild, at memory.ChannelID, keys ...memory.Setting) []string {
+	l, holds := x.locale, c.bot.cfg.Choices.In(g, at)
 	lines := []string{l.text("In <#%d>, and in its threads where nothing else is set:", at)}
 	if at == 0 {
 		lines[0] = l.text("In this server, where a channel has nothing of its own:")
@@ -164,7 +164,7 @@ func (c *commands) holding(l locale, g *memory.Guild, at memory.ChannelID, keys 
 			lines = append(lines, "> "+strings.ReplaceAll(holds.Persona, "\n", "\n> "))
 		}
 	}
-	if others := elsewhere(l, g, at, keys); others != "" {
+	if others := elsewhere(l, x.seen(g, c.bot.cfg.Policy), at, keys); others != "" {
 		lines = append(lines, others)
 	}
 	return lines
@@ -201,10 +201,11 @@ func elsewhere(l locale, g *memory.Guild, at memory.ChannelID, keys []memory.Set
 	return l.text("-# Set for itself: %s", channelList(l, others))
 }
 
-// modelNames are the models to choose from.
+// modelNames are the models to choose from, behind the way back: Discord shows the first of many. A name that is too long for Discord to
+// offer can be typed.
 func (c *commands) modelNames(context.Context, *exchange) ([]optionChoice, error) {
 	var names []optionChoice
-	for _, name := range append(slices.Clone(c.bot.cfg.Choices.Models), answer.SettingDefault) {
+	for _, name := range append([]string{answer.SettingDefault}, c.bot.cfg.Choices.Models...) {
 		if units(name) <= longestLabel {
 			names = append(names, optionChoice{name, name})
 		}

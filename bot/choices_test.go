@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -207,6 +208,47 @@ func TestModelsAreOfferedWhileTyping(t *testing.T) {
 		}
 	}
 	s.hides(t, s.bo, "model")
+}
+
+// Of more models than Discord shows at once each can be chosen, and the way back is always offered.
+func TestManyModels(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	cfg := s.bot.cfg
+	long := "/models/" + strings.Repeat("very-long-", 12) + "name.gguf"
+	cfg.Choices.Models = []string{long}
+	for i := range 60 {
+		cfg.Choices.Models = append(cfg.Choices.Models, fmt.Sprintf("vendor/model-%02d:free", i))
+	}
+	cfg.Choices.Models = append(cfg.Choices.Models, "model-05")
+	cfg.Choices.Default.Model = long
+	s.restartWith(t, cfg)
+	offers := func(typed string) []string {
+		var names []string
+		for name := range s.discord.Complete(s.channel, s.ana.ID, "model", opt("model", typed)).Wait().Choices() {
+			names = append(names, name)
+		}
+		return names
+	}
+	if got := offers(""); len(got) != mostCompletions || !slices.Contains(got, answer.SettingDefault) {
+		t.Errorf("offered %q", got)
+	}
+	if got := offers("MODEL-0"); !slices.Contains(got, "model-05") || len(got) != 11 {
+		t.Errorf("of some are offered %q", got)
+	}
+	if got := offers("model"); !slices.Contains(got, "model-05") { // the last, which begins so
+		t.Errorf("of many are offered %q", got)
+	}
+	s.says(t, s.use(t, s.ana, "model"))
+	s.says(t, s.use(t, s.ana, "model", opt("model", "vendor/model-57:free")))
+	m := s.use(t, s.ana, "hark settings")
+	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelKey), string(memory.SettingModel)))
+	if shown := componentsOf(m); !strings.Contains(string(shown), "model-57") {
+		t.Error("what holds isn't in the menu")
+	}
+	s.says(t, s.use(t, s.ana, "model", opt("model", long)))
+	s.says(t, s.use(t, s.ana, "model", opt("model", "vendor/model-5")))
+	s.says(t, s.use(t, s.ana, "model", opt("model", "default")))
 }
 
 // What Discord is told of commands changes only on purpose.

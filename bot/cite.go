@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -79,9 +80,13 @@ func day(l locale, t, now time.Time) string {
 
 // plain makes s one line of at most most graphemes that Discord shows as it is: no markup, no mention, no
 // link, nothing that turns the direction of what follows.
-func plain(s string, most int) string {
+func plain(s string, most int) string { return escape(clip(oneLine(s), most)) }
+
+func oneLine(s string) string { return strings.Join(strings.Fields(memory.Clean(s)), " ") }
+
+func escape(s string) string {
 	var b strings.Builder
-	for _, r := range clip(strings.Join(strings.Fields(memory.Clean(s)), " "), most) {
+	for _, r := range s {
 		switch {
 		case unicode.In(r, unicode.Cc, unicode.Bidi_Control):
 		case strings.ContainsRune("\\*_~|`<>[]()@:", r):
@@ -90,6 +95,44 @@ func plain(s string, most int) string {
 		default:
 			b.WriteRune(r)
 		}
+	}
+	return b.String()
+}
+
+// namedMark is what Discord shows a name or a time in the place of: a mention, a time stamp, an emoji, a command.
+var namedMark = regexp.MustCompile(`<(?:@[!&]?|#)\d{1,20}>|<t:-?\d{1,13}(?::[tTdDfFR])?>|<a?(:\w{2,32}:)\d{1,20}>|<(/[^:<>]{1,100}):\d{1,20}>`)
+
+// markWidth is how many graphemes a mark counts as.
+const markWidth = 8
+
+// asSaid is plain for what somebody wrote: those whom it mentions are shown by name, as the reader's Discord knows them. It pings
+// nobody where nobody is to be mentioned.
+func asSaid(s string, most int) string {
+	var b strings.Builder
+	for s = oneLine(s); s != ""; {
+		at := namedMark.FindStringSubmatchIndex(s)
+		text := s
+		if at != nil {
+			text = s[:at[0]]
+		}
+		cut := clip(text, most)
+		b.WriteString(escape(cut))
+		if at == nil || cut != text {
+			break
+		}
+		if most -= uniseg.GraphemeClusterCount(text) + markWidth; most < 0 {
+			b.WriteString("…")
+			break
+		}
+		switch {
+		case at[2] >= 0:
+			b.WriteString(escape(s[at[2]:at[3]])) // an emoji that Hark may not use
+		case at[4] >= 0:
+			b.WriteString(escape(s[at[4]:at[5]]))
+		default:
+			b.WriteString(s[at[0]:at[1]])
+		}
+		s = s[at[1]:]
 	}
 	return b.String()
 }
@@ -103,7 +146,7 @@ func clip(s string, most int) string {
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
 		width += units(cluster)
 		if n == most || width > 4*most {
-			return strings.TrimSpace(s[:before]) + "…"
+			return strings.TrimRightFunc(s[:before], unicode.IsSpace) + "…"
 		}
 	}
 	return s

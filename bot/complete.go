@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -22,6 +23,10 @@ func (c *commands) complete(ctx context.Context, x *exchange) error {
 		}
 		typed := strings.ToLower(strings.TrimSpace(x.typed()))
 		choices = slices.DeleteFunc(choices, func(o optionChoice) bool { return !t.chosen && !strings.Contains(strings.ToLower(o.Name), typed) })
+		if !t.chosen { // what begins as it is typed comes first
+			begins := func(o optionChoice) int { return strings.Index(strings.ToLower(o.Name), typed) }
+			slices.SortStableFunc(choices, func(a, b optionChoice) int { return cmp.Compare(min(begins(a), 1), min(begins(b), 1)) })
+		}
 		offered.Choices = append(offered.Choices, choices[:min(len(choices), mostCompletions)]...)
 	}
 	return x.respond(ctx, response{respondChoices, offered})

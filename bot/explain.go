@@ -55,11 +55,11 @@ func (c *commands) sources(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{Content: x.text(noSources)}, nil
 	}
 	slices.SortFunc(cited, func(a, b answer.Explained) int { return a.Number - b.Number })
-	lines := []string{x.text("**Sources of this answer**")}
+	var lines []string
 	for _, r := range cited {
 		lines = append(lines, sourceLine(x.locale, r))
 	}
-	return paged(lines), nil
+	return x.onTwoPages(nil, []part{{heading: x.text("**Sources of this answer**"), lines: lines}}, nil), nil
 }
 
 // explainAnswer is what the command in the menu shows.
@@ -68,8 +68,8 @@ func (c *commands) explainAnswer(ctx context.Context, x *exchange) (sheet, error
 	if err != nil {
 		return sheet{}, err
 	}
-	lines := append([]string{x.text("**How this answer came about**")}, written(x.locale, e.Trace)...)
-	var used, dropped []string
+	head := append([]string{x.text("**How this answer came about**")}, written(x.locale, e.Trace)...)
+	var used, dropped, lore, foot []string
 	around := 0
 	for _, r := range e.Recalled {
 		switch {
@@ -83,24 +83,50 @@ func (c *commands) explainAnswer(ctx context.Context, x *exchange) (sheet, error
 			around++
 		}
 	}
-	lines = append(lines, part(x.text("**Recalled, and shown to me**"), used)...)
-	lines = append(lines, part(dropping(x.locale, e.Trace), dropped)...)
+	for _, l := range e.Lore {
+		lore = append(lore, fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), toldBy(x.locale, l)))
+	}
 	if around > 0 {
-		lines = append(lines, x.count(around, "Besides, I had %s message around these, or from the conversation, before me.",
+		foot = append(foot, x.count(around, "Besides, I had %s message around these, or from the conversation, before me.",
 			"Besides, I had %s messages around these, or from the conversation, before me."))
 	}
-	if len(e.Recalled) == 0 {
-		lines = append(lines, x.text("Nothing of what I recalled for it is left that you may read."))
+	if len(e.Recalled)+len(e.Lore) == 0 {
+		foot = append(foot, x.text("Nothing of what I recalled for it is left that you may read."))
 	}
-	return paged(append(lines, spent(x.locale, e.Trace)...)), nil
+	parts := []part{{heading: x.text("**Lore that I was shown**"), lines: lore}, {heading: x.text("**Recalled, and shown to me**"), lines: used},
+		{heading: dropping(x.locale, e.Trace), lines: dropped}}
+	return x.onTwoPages(head, parts, append(foot, spent(x.locale, e.Trace)...)), nil
 }
 
-// part is a heading with what is under it, or nothing.
-func part(heading string, lines []string) []string {
-	if len(lines) == 0 {
-		return nil
+// part is a heading with what is under it, of which the last matters least.
+type part struct {
+	heading string
+	lines   []string
+	left    int // lines left out
+}
+
+// onTwoPages shows head, parts and foot on two pages at most: the last lines of the last parts are left out, and counted.
+func (l locale) onTwoPages(head []string, parts []part, foot []string) sheet {
+	for last := len(parts) - 1; ; {
+		all := slices.Clone(head)
+		for _, p := range parts {
+			if len(p.lines)+p.left > 0 {
+				all = append(append(all, p.heading), p.lines...)
+			}
+			if p.left > 0 {
+				all = append(all, l.text("-# and %s more", l.number(p.left)))
+			}
+		}
+		shown := paged(append(all, foot...))
+		for last >= 0 && len(parts[last].lines) == 0 {
+			last--
+		}
+		if len(shown.More) <= 1 || last < 0 {
+			return shown
+		}
+		p := &parts[last]
+		p.lines, p.left = p.lines[:len(p.lines)-1], p.left+1
 	}
-	return append([]string{heading}, lines...)
 }
 
 // written says who wrote an answer, and how.
@@ -136,10 +162,10 @@ func spent(l locale, t memory.Trace) []string {
 		var uses []string
 		for _, s := range t.Sections {
 			if s.Tokens > 0 {
-				uses = append(uses, fmt.Sprintf("%s %d", plain(s.Section, 30), s.Tokens))
+				uses = append(uses, plain(s.Section, 30)+" "+l.number(s.Tokens))
 			}
 		}
-		line := l.text("-# Tokens of the prompt: %d of %d", t.Tokens, t.MaxTokens)
+		line := l.text("-# Tokens of the prompt: %s of %s", l.number(t.Tokens), l.number(t.MaxTokens))
 		if len(uses) > 0 {
 			line += " (" + strings.Join(uses, ", ") + ")"
 		}
@@ -159,7 +185,11 @@ func sourceLine(l locale, r answer.Explained) string {
 	if r.Relevance > 0 {
 		fmt.Fprintf(&b, "%s %.2f · ", mark(r.Relevance), r.Relevance)
 	}
-	b.WriteString(plain(r.Source.Author, 32))
+	if by := fmt.Sprintf("<@%d>", r.Author); r.Source.Author == by { // whose name isn't known here
+		b.WriteString(by)
+	} else {
+		b.WriteString(plain(r.Source.Author, 32))
+	}
 	if r.Source.Place != "" {
 		b.WriteString(" · #" + plain(r.Source.Place, 32))
 	}
@@ -171,7 +201,7 @@ func sourceLine(l locale, r answer.Explained) string {
 	if r.Changed {
 		b.WriteString(" · " + l.text("edited since"))
 	}
-	fmt.Fprintf(&b, "\n> %s", plain(r.Text, quoteLength))
+	fmt.Fprintf(&b, "\n> %s", asSaid(r.Text, quoteLength))
 	if len(r.Why) > 0 {
 		b.WriteString(reasonWords(l, r.Why))
 	}
@@ -182,11 +212,24 @@ func sourceLine(l locale, r answer.Explained) string {
 func paged(lines []string) sheet {
 	var pages []string
 	for _, line := range lines {
-		if last := len(pages) - 1; last >= 0 && units(pages[last])+units("\n"+line) <= messageLimit {
+		switch last := len(pages) - 1; {
+		case last >= 0 && units(pages[last])+units("\n"+line) <= messageLimit:
 			pages[last] += "\n" + line
-		} else {
+		case units(line) <= messageLimit:
+			pages = append(pages, line)
+		default:
 			pages = append(pages, layout(line, "", nil)...)
 		}
 	}
 	return sheet{Content: pages[0], More: pages[1:]}
+}
+
+// fitting are the first of lines, as many as fit into room.
+func fitting(lines []string, room int) []string {
+	for i, line := range lines {
+		if room -= units(line) + 1; room < 0 {
+			return lines[:i:i]
+		}
+	}
+	return lines
 }

@@ -8,9 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rivo/uniseg"
+	"pgregory.net/rapid"
+
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
+	"hark/search"
 )
 
 // explained is a message that an answer was made from.
@@ -101,21 +105,95 @@ func TestWhyDidYouSayThat(t *testing.T) {
 	s.hears(t, s.discord.MessageAction(m.Message, s.bo.ID, whyCommand))
 }
 
-func TestLongExplanationsHavePages(t *testing.T) {
+// Whoever is mentioned in what was said is named as the reader's Discord has it, who can't see everything: and so is its author, if nobody
+// here knows their name.
+func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	role := s.discord.AddRole(s.guild.ID, "pilots", 0)
+	text := fmt.Sprintf("*%s* asked %s in <#%d> at <t:1782907200:t> <:wave:123456789012345678> </recall:123456789012345679> @everyone <@x> <@", s.bo.Mention(), "<@&"+role.ID.String()+">", s.channel)
+	said := s.discord.Say(s.channel, s.bo.ID, text)
+	m := memory.Message{ID: memory.MessageID(said.ID), Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: text}
+	before := m
+	s.oracle.find = func(answer.Question) (answer.Finding, error) {
+		return answer.Finding{Found: make([]answer.Found, 1)}, nil
+	}
+	s.oracle.look = func(answer.Question, []answer.Found) ([]answer.Seen, error) {
+		return []answer.Seen{{Relevance: 0.9, Message: m, Before: &before}}, nil
+	}
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
+		return answer.Recalled{Result: search.Result{Hits: []search.Hit{{Message: m, Relevance: 0.87}}}}, nil
+	}
+	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
+		e := s.explained(said, memory.TraceHit{Number: 1, Cited: true}, text)
+		e.Author, e.Source.Author = m.Author, s.bo.Mention()
+		forged := s.explained(said, memory.TraceHit{Number: 2, Cited: true}, "me")
+		forged.Author, forged.Source.Author = memory.UserID(s.ana.ID), s.bo.Mention() // as a nickname
+		return answer.Explanation{Recalled: []answer.Explained{e, forged}}, nil
+	}
+	s.ask("when?")
+	a := s.answered(t, s.channel, "Friday")
+	question := opt("question", "what did "+s.ana.Mention()+" say?")
+	s.says(t, s.use(t, s.ana, "recall", question))
+	s.says(t, s.use(t, s.ana, "context", question))
+	s.hears(t, s.discord.MessageAction(a.Message, s.ana.ID, whyCommand))
+}
+
+func TestMentionsArentTorn(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"<@12345>", "<#67>", "<@&8>", "<@!9>", "word", " ", "*", "<", "é", "<t:17:R>", "\n"})).Draw(t, "pieces")
+		most := rapid.IntRange(0, 60).Draw(t, "most")
+		got := asSaid(strings.Join(pieces, ""), most)
+		marks := namedMark.FindAllString(got, -1)
+		if len(marks) > most/markWidth+1 || uniseg.GraphemeClusterCount(namedMark.ReplaceAllString(strings.ReplaceAll(got, "\\", ""), "")) > most+1 {
+			t.Errorf("%q is longer than %d", got, most)
+		}
+		if rest := namedMark.ReplaceAllString(got, ""); strings.Contains(strings.ReplaceAll(rest, "\\<", ""), "<") {
+			t.Errorf("%q has a torn mark", got)
+		}
+	})
+}
+
+// However much an answer was made from, how it came about fits into two messages, which count what they leave out.
+func TestLongExplanationsFitIntoTwoMessages(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	said := s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
+	s.withSources()
+	s.ask("when?")
+	s.traces(t, 1)
+	m := s.discord.Sent(s.channel)[0]
+	const all = 30
+	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
+		e := answer.Explanation{Trace: memory.Trace{Model: "parrot-1", Tokens: 1200, MaxTokens: 4000}}
+		for i := range all {
+			e.Recalled = append(e.Recalled, s.explained(said, memory.TraceHit{Number: i + 1, Cited: true, Relevance: 0.5}, strings.Repeat("x", 200)),
+				s.explained(said, memory.TraceHit{Relevance: 0.1}, strings.Repeat("y", 200)))
+		}
+		return e, nil
+	}
+	for _, i := range []*discordtest.Interaction{s.discord.MessageAction(m.Message, s.bo.ID, whyCommand), s.press(m.Message, s.bo, buttonSources)} {
+		shown := s.everyPage(t, i)
+		if n := len(i.FollowUps()); n > 1 {
+			t.Errorf("%d messages", n+1)
+		}
+		if more := fmt.Sprintf("and %d more", all-strings.Count(shown, "x…")); !strings.Contains(shown, more) {
+			t.Errorf("want %q in %s", more, shown)
+		}
+	}
+}
+
+// The lore that an answer was made from is named.
+func TestWhyNamesLore(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
 	s.ask("when?")
 	m := s.answered(t, s.channel, "Friday")
 	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
-		var all []answer.Explained
-		for i := range 30 {
-			all = append(all, s.explained(said, memory.TraceHit{Number: i + 1, Relevance: 0.5}, strings.Repeat("x", 200)))
-		}
-		return answer.Explanation{Recalled: all}, nil
+		return answer.Explanation{Trace: memory.Trace{Model: "parrot-1"}, Lore: []memory.Lore{
+			{ID: 1, Name: "Project X", Text: "the boat of " + s.bo.Mention(), By: memory.UserID(s.ana.ID), At: noon}, {ID: 2, Name: "house *rules*", Text: "no shoes", At: noon},
+		}}, nil
 	}
-	i := s.discord.MessageAction(m.Message, s.bo.ID, whyCommand)
-	if all := s.pages(t, i); strings.Count(all, "…") != 30 {
-		t.Errorf("shown %s", all)
-	}
+	s.hears(t, s.discord.MessageAction(m.Message, s.bo.ID, whyCommand))
 }

@@ -120,7 +120,7 @@ func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgett
 			}
 			return sheet{}, errShown
 		case <-show.C:
-			if done := gone.Load(); done != shown {
+			if done := gone.Load(); done != shown && (f.User == x.who() || x.seesAll()) {
 				shown = done
 				_ = x.show(limit, sheet{Content: x.text("Forgetting: %s of %s messages are gone.", x.locale.number(int(done)), x.locale.number(int(total.Load())))}) // an ornament
 			}

@@ -24,8 +24,8 @@ const (
 	forgetThisNone = "**Forget this message?** I don't have it: it was sent where or when I remember nothing, or it is forgotten already. " +
 		"If you go on, I won't take it in later either, whatever becomes of it."
 	forgetThisStays = "It can't be undone. In Discord the message stays until somebody deletes it there."
-	forgetThisDone  = "**Forgotten** on <t:%d:f>, receipt %d:"
-	forgetThisGone  = "**Forgotten** on <t:%d:f>, receipt %d: I had nothing of this message, and won't take it in."
+	forgetThisDone  = "**Forgotten** on <t:%d:f>, receipt %s:"
+	forgetThisGone  = "**Forgotten** on <t:%d:f>, receipt %s: I had nothing of this message, and won't take it in."
 )
 
 func (c *commands) addForgetThis() {
@@ -146,9 +146,10 @@ func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
 	if err := c.bot.memory.EmptyLog(ctx); err != nil {
 		c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("what was forgotten is in the write-ahead log for a while")
 	}
-	at := c.at(x).Unix()
+	at, number := c.at(x).Unix(), receiptNumber(int64(x.ID))
+	c.bot.log.Info().Str("receipt", number).Int64("interaction", int64(x.ID)).Int("messages", e.Messages).Msg("forgot a message that somebody chose")
 	if e == (memory.Extent{}) {
-		return sheet{Content: x.text(forgetThisGone, at, int64(x.ID))}, nil
+		return sheet{Content: x.text(forgetThisGone, at, number)}, nil
 	}
-	return sheet{Content: strings.Join(slices.Concat([]string{x.text(forgetThisDone, at, int64(x.ID))}, x.goes(e), []string{"-# " + x.text(outOfReach)}), "\n")}, nil
+	return sheet{Content: strings.Join(slices.Concat([]string{x.text(forgetThisDone, at, number)}, x.goes(e), []string{"-# " + x.text(outOfReach)}), "\n")}, nil
 }

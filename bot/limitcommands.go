@@ -132,12 +132,12 @@ const pageLimit = 1500
 func toldLimit(l locale, limit memory.Limit) string {
 	questions := l.text("any number of questions a minute")
 	if n := limit.Messages; n != memory.Unlimited {
-		questions = l.text("%s questions a minute", l.number(n))
+		questions = l.count(n, "%s question a minute", "%s questions a minute")
 	}
 	if limit.Tokens == memory.Unlimited {
 		return l.text("%s, any number of tokens a day", questions)
 	}
-	return l.text("%s, %s tokens a day", questions, l.number(limit.Tokens))
+	return l.count(limit.Tokens, "%[2]s, %[1]s token a day", "%[2]s, %[1]s tokens a day", questions)
 }
 
 // showLimits is what /limits shows: what is left for whoever uses it.

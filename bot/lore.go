@@ -141,7 +141,7 @@ func (c *commands) listLore(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	lines := []string{x.text("**What I was told to remember, as far as you may read it**")}
 	for _, l := range all[:min(len(all), listedLore)] {
-		lines = append(lines, fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), plain(l.Text, loreGist), toldBy(x.locale, l)))
+		lines = append(lines, fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), toldBy(x.locale, l)))
 	}
 	if more := len(all) - listedLore; more > 0 {
 		lines = append(lines, x.text("-# and %s more, which `/lore show` finds by their names", x.locale.number(more)))
@@ -169,7 +169,7 @@ func (c *commands) showLore(ctx context.Context, x *exchange) (sheet, error) {
 func loreLines(in locale, l memory.Lore) []string {
 	lines := []string{"**" + plain(l.Name, memory.MaxLoreName) + "**"}
 	for line := range strings.SplitSeq(l.Text, "\n") {
-		lines = append(lines, "> "+plain(line, memory.MaxLoreText))
+		lines = append(lines, "> "+asSaid(line, memory.MaxLoreText))
 	}
 	if len(l.Own) > 0 {
 		lines = append(lines, in.text("Also: %s", plain(strings.Join(l.Own, ", "), 2*longestAliases)))
@@ -198,7 +198,7 @@ func (c *commands) askRemoval(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	return sheet{
 		Content: x.text("**Forget this?** My answers that used it go with it. It can't be undone.") + "\n" +
-			fmt.Sprintf("> **%s**: %s", plain(l.Name, memory.MaxLoreName), plain(l.Text, 500)),
+			fmt.Sprintf("> **%s**: %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, 500)),
 		Components: []component{row(button(styleRed, x.text("Forget it"), fmt.Sprintf("%s:%d", confirmLoreOff, l.ID)))},
 	}, nil
 }

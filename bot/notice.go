@@ -5,8 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"maps"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/bwmarrin/discordgo"
@@ -22,27 +26,56 @@ const noticeText = "**May I remember what is said here?**\n" +
 	"conversation that is going on, and forget it afterwards.\n" +
 	"-# Everybody can see what I keep about them with `/memory show`, and opt out with `/memory optout`."
 
+const (
+	noticeOwner = "**%s**: there is no channel that everybody can read and I can write in, so I tell you, who own that server. `/hark memory` there decides it."
+	noticeFoot  = "-# Those who manage this server can change it with `/hark memory`. Everybody can see what I keep about them with `/memory show`, and opt out " +
+		"with `/memory optout`. `/privacy` says more."
+)
+
+// noticeRoom is how much room a notice leaves for who decided.
+const noticeRoom = 100
+
 // noticePlaces is in how many channels it is tried to post a notice.
 const noticePlaces = 5
 
-// notices asks guilds that haven't decided what may be remembered: each once.
+// notices keeps each guild's notice: it asks a guild that hasn't decided what may be remembered, once, and says what holds since
+// that was decided or changed.
 type notices struct {
-	bot    *Bot
-	mu     sync.Mutex
-	guilds map[memory.GuildID]bool         // to be looked at
-	posted map[memory.GuildID]memory.Asked // that the log hasn't taken yet
-	wake   chan struct{}
+	bot *Bot
+	// editing is held by whoever changes what a notice says, so that nobody else does meanwhile.
+	editing sync.Mutex
+	of      map[memory.GuildID]*notice // guarded by editing
+	mu      sync.Mutex
+	guilds  map[memory.GuildID]bool // that Discord has told of and that can be told
+	wake    chan struct{}
+}
+
+// notice is what is known of a guild's notice.
+type notice struct {
+	noticeAt
+	known   bool           // whether noticeAt was read; false before there is a notice
+	unsaved []memory.Event // that the log hasn't taken yet
+	wanted  uint64         // what it was to say at the last look
+	guild   *memory.Guild  // that of the last look at which it said what it is to say
+}
+
+// noticeAt is where a notice is, with message 0 nowhere, and which words it has.
+type noticeAt struct {
+	channel memory.ChannelID
+	message memory.MessageID
+	words   uint64
+}
+
+func (at noticeAt) String() string {
+	return fmt.Sprintf("%d %d %d", at.channel, at.message, at.words)
 }
 
 func newNotices(b *Bot) *notices {
-	return &notices{bot: b, guilds: map[memory.GuildID]bool{}, posted: map[memory.GuildID]memory.Asked{}, wake: make(chan struct{}, 1)}
+	return &notices{bot: b, of: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{}, wake: make(chan struct{}, 1)}
 }
 
 // see is told what is in the log. It doesn't wait.
 func (n *notices) see(events []memory.Event) {
-	if !n.bot.cfg.Policy.Ask {
-		return
-	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, e := range events {
@@ -56,79 +89,210 @@ func (n *notices) see(events []memory.Event) {
 	}
 }
 
-// ask asks the guilds that have to be asked. What fails for a while is tried again the next time.
-func (n *notices) ask(ctx context.Context) {
+// look sees to it that each notice says what holds. What fails for a while is tried again the next time.
+func (n *notices) look(ctx context.Context) {
 	n.mu.Lock()
-	guilds := n.guilds
-	n.guilds = map[memory.GuildID]bool{}
+	guilds := slices.Sorted(maps.Keys(n.guilds))
 	n.mu.Unlock()
-	for id := range guilds {
-		err := n.askGuild(ctx, id)
+	for _, id := range guilds {
+		err := n.keep(ctx, id)
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		n.bot.log.Warn().Err(err).Int64("guild", int64(id)).Msg("couldn't ask what may be remembered")
-		if !errors.Is(err, errGone) {
+		n.bot.log.Warn().Err(err).Int64("guild", int64(id)).Msg("couldn't say what is remembered in a server")
+		if errors.Is(err, errGone) {
 			n.mu.Lock()
-			n.guilds[id] = true
+			delete(n.guilds, id)
 			n.mu.Unlock()
 		}
 	}
 }
 
-func (n *notices) askGuild(ctx context.Context, id memory.GuildID) error {
+// keep sees to it that the notice of a guild says what holds.
+func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
+	n.editing.Lock()
+	defer n.editing.Unlock()
 	g, err := n.bot.memory.Guild(ctx, id)
 	if err != nil {
 		return err
 	}
-	if g.Asked || g.Choice != memory.Undecided || !g.Left.IsZero() {
+	if !g.Left.IsZero() {
+		delete(n.of, id)
 		return nil
 	}
-	asked, done := n.posted[id]
-	if !done {
-		if asked, err = n.post(ctx, id); err != nil {
-			return err
+	is := n.noticeOf(g)
+	if len(is.unsaved) > 0 {
+		return n.save(ctx, is)
+	}
+	if is.guild == g || !is.known && (g.Asked || g.Choice != memory.Undecided || !n.bot.cfg.Policy.Ask) {
+		return nil
+	}
+	text := n.says(ctx, g, is.channel)
+	if is.known && is.words == wordsOf(text) {
+		is.guild = g
+		return nil
+	}
+	if is.known && is.wanted != wordsOf(text) { // it may be changed further
+		is.wanted = wordsOf(text)
+		return nil
+	}
+	at := is.noticeAt
+	if at.words = wordsOf(text); at.message != 0 {
+		t := thread{client: n.bot.rest, channel: at.channel}
+		err = n.edit(ctx, &t, at.message, sheet{Content: text, Components: n.buttons(ctx, g, at.channel)})
+		if err == nil {
+			return n.is(ctx, id, is, at)
 		}
-		n.posted[id] = asked
 	}
-	if err := n.bot.memory.Apply(ctx, asked); err != nil {
-		return fmt.Errorf("keep that guild %d was asked: %w", id, err)
+	if at.message == 0 || errors.Is(err, errGone) {
+		at, err = n.post(ctx, g)
 	}
-	delete(n.posted, id)
+	if is.known && errors.Is(err, errGone) { // so that it isn't tried again before there is more to say
+		return errors.Join(err, n.is(ctx, id, is, noticeAt{words: wordsOf(text)}))
+	}
+	if err != nil {
+		return err
+	}
+	return n.is(ctx, id, is, at)
+}
+
+// noticeOf is what is known of the notice of g.
+func (n *notices) noticeOf(g *memory.Guild) *notice {
+	is := n.of[g.ID]
+	if is == nil {
+		is = &notice{}
+		_, err := fmt.Sscan(g.Settings[memory.SettingNotice], &is.channel, &is.message, &is.words)
+		is.known = err == nil
+		n.of[g.ID] = is
+	}
+	return is
+}
+
+// is keeps where the notice of a guild is now, and what it says.
+func (n *notices) is(ctx context.Context, id memory.GuildID, is *notice, at noticeAt) error {
+	is.noticeAt, is.known = at, true
+	is.unsaved = []memory.Event{memory.SettingChosen{Guild: id, Key: memory.SettingNotice, Value: at.String(), At: n.bot.now()}}
+	if at.message != 0 {
+		is.unsaved = append(is.unsaved, memory.Asked{Guild: id, Channel: at.channel, Message: at.message})
+	}
+	return n.save(ctx, is)
+}
+
+func (n *notices) save(ctx context.Context, is *notice) error {
+	if err := n.bot.memory.Apply(ctx, is.unsaved...); err != nil {
+		return fmt.Errorf("keep what the notice says: %w", err)
+	}
+	is.unsaved = nil
 	return nil
 }
 
-// post posts the notice where it is seen, and says where that was. One that is there already is enough: the process
-// may have died before that was logged.
-func (n *notices) post(ctx context.Context, guild memory.GuildID) (memory.Asked, error) {
-	places, err := n.places(ctx, guild)
-	if err != nil {
-		return memory.Asked{}, err
+func wordsOf(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // its error is always nil
+	return h.Sum64()
+}
+
+// says is what the notice of g says in a channel. Of one that isn't g's it is the owner's own, who is told since nobody else can be.
+func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
+	l, policy := n.bot.localeIn(ctx, g.ID, channel), n.bot.cfg.Policy
+	var lines []string
+	if isElsewhere(g, channel) {
+		lines = append(lines, l.text(noticeOwner, plain(g.Name, 100)))
 	}
-	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in: give Hark %s in one, or all that it needs by %s",
-		guild, errGone, locale{}.permissionNames(memory.ViewChannel|sendMessages), n.bot.grantLink(guild, 0))
+	if asks(g, policy) {
+		return strings.Join(append(lines, l.text(noticeText)), "\n")
+	}
+	shown := *g // without what not everybody can see
+	shown.Choice = choiceFor(g, policy)
+	shown.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool { return !g.IsPublic(c.ID) })
+	lines = append(lines, told(l, &shown, policy))
+	if shown.Choice != memory.Ignore {
+		p := n.bot.cfg.Privacy
+		lines = append(append(lines, l.kept(p, g, 0)...), l.sent(p, !g.Learn.IsZero())...)
+	}
+	foot := l.text(noticeFoot) // with where the rest is said
+	return strings.Join(append(fitting(lines, messageLimit-units(foot)-noticeRoom), foot), "\n")
+}
+
+// asks reports whether the notice of g asks what may be remembered.
+func asks(g *memory.Guild, p memory.Policy) bool {
+	return p.Ask && choiceFor(g, p) == memory.Undecided
+}
+
+func isElsewhere(g *memory.Guild, channel memory.ChannelID) bool {
+	return channel != 0 && !slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == channel })
+}
+
+// buttons are those of the notice of g in a channel.
+func (n *notices) buttons(ctx context.Context, g *memory.Guild, channel memory.ChannelID) []component {
+	if !asks(g, n.bot.cfg.Policy) || isElsewhere(g, channel) {
+		return nil
+	}
+	l := n.bot.localeIn(ctx, g.ID, channel)
+	return []component{row(button(styleGreen, l.text(rememberPublic), choosePublic),
+		button(styleGrey, l.text("Choose channels"), chooseChannels), button(styleGrey, l.text("Not now"), chooseNothing))}
+}
+
+func (n *notices) edit(ctx context.Context, t *thread, id memory.MessageID, s sheet) error {
+	return wrap(t.client.call(ctx, "PATCH", t.address(id), t.bucket(), s.edit(), nil), "edit the notice in channel", t.channel)
+}
+
+// decided has do decide what is remembered in a guild, by somebody and by the notice in a channel, and is what that says then.
+func (n *notices) decided(ctx context.Context, at noticeAt, by memory.UserID, do func() (*memory.Guild, error)) (*memory.Guild, sheet, error) {
+	n.editing.Lock()
+	defer n.editing.Unlock()
+	g, err := do()
+	if err != nil {
+		return nil, sheet{}, err
+	}
+	text := n.says(ctx, g, at.channel)
+	at.words = wordsOf(text)
+	if err := n.is(ctx, g.ID, n.noticeOf(g), at); err != nil {
+		return nil, sheet{}, err
+	}
+	return g, sheet{Content: text + "\n" + n.bot.localeIn(ctx, g.ID, at.channel).text("-# Decided by <@%d>.", by)}, nil
+}
+
+// post posts the notice of g where everybody can read it, or else to its owner, and says where that was. One that asks and is
+// there already is enough: the process may have died before that was logged.
+func (n *notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
+	places, err := n.places(ctx, g)
+	if err != nil {
+		return noticeAt{}, err
+	}
+	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in that everybody can read: give Hark %s in one, or all that it needs by %s",
+		g.ID, errGone, locale{}.permissionNames(memory.ViewChannel|sendMessages), n.bot.grantLink(g.ID, 0))
 	for _, channel := range places[:min(len(places), noticePlaces)] {
-		l := n.bot.localeIn(ctx, guild, channel)
-		t := &thread{client: n.bot.rest, channel: channel, question: memory.MessageID(guild), purpose: "n"}
-		id, err := n.there(ctx, channel)
-		if err == nil && id == 0 {
-			var p posted
-			p, err = t.post(ctx, messageCreate{
-				Content: l.text(noticeText), Nonce: nonce(t.purpose, t.question, 0), EnforceNonce: true, AllowedMentions: nobody,
-				Components: []component{row(button(styleGreen, l.text(rememberPublic), choosePublic),
-					button(styleGrey, l.text("Choose channels"), chooseChannels), button(styleGrey, l.text("Not now"), chooseNothing))},
-			})
-			id = p.id
-		}
-		if err == nil {
-			return memory.Asked{Guild: guild, Channel: channel, Message: id}, nil
-		}
+		at, err := n.postIn(ctx, g, channel)
 		if !errors.Is(err, errGone) {
-			return memory.Asked{}, err
+			return at, err
 		}
 		refused = err
 	}
-	return memory.Asked{}, refused
+	direct, err := n.bot.rest.direct(ctx, g.Owner)
+	if err != nil {
+		return noticeAt{}, errors.Join(refused, wrap(err, "write to the owner of guild", memory.ChannelID(g.ID)))
+	}
+	at, err := n.postIn(ctx, g, direct)
+	if errors.Is(err, errGone) {
+		err = errors.Join(refused, err)
+	}
+	return at, err
+}
+
+func (n *notices) postIn(ctx context.Context, g *memory.Guild, channel memory.ChannelID) (noticeAt, error) {
+	text, buttons := n.says(ctx, g, channel), n.buttons(ctx, g, channel)
+	at := noticeAt{channel: channel, words: wordsOf(text)}
+	t := &thread{client: n.bot.rest, channel: channel}
+	if len(buttons) > 0 {
+		id, err := n.there(ctx, channel)
+		if at.message = id; id != 0 || err != nil {
+			return at, err
+		}
+	}
+	p, err := t.post(ctx, messageCreate{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36), EnforceNonce: true, AllowedMentions: nobody, Components: buttons})
+	at.message = p.id
+	return at, err
 }
 
 // there is the notice that is in a channel already, or 0.
@@ -164,9 +328,10 @@ type noticeChannel struct {
 	Position int `json:"position"`
 }
 
-// places are the channels in which Hark may write: the one for the guild's own notices first, then the text channels
-// from the top.
-func (n *notices) places(ctx context.Context, id memory.GuildID) ([]memory.ChannelID, error) {
+// places are the channels that everybody can read and in which Hark may write: the one for the guild's own notices first, then
+// the text channels from the top.
+func (n *notices) places(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
+	id := known.ID
 	var g noticeGuild
 	var channels []noticeChannel
 	var self wireMember
@@ -186,7 +351,7 @@ func (n *notices) places(ctx context.Context, id memory.GuildID) ([]memory.Chann
 		}
 	}
 	channels = slices.DeleteFunc(channels, func(c noticeChannel) bool {
-		return c.Type != 0 || !may(n.bot.self, &g.wireGuild, &c.wireChannel, self.Roles).Has(memory.ViewChannel|sendMessages)
+		return c.Type != 0 || !known.IsPublic(memory.ChannelID(c.ID)) || isAgeLimited(known, memory.ChannelID(c.ID)) || !may(n.bot.self, &g.wireGuild, &c.wireChannel, self.Roles).Has(memory.ViewChannel|sendMessages)
 	})
 	slices.SortFunc(channels, func(a, b noticeChannel) int {
 		first := func(c noticeChannel) int {

@@ -158,7 +158,14 @@ func TestNoticeGoesWhereItMay(t *testing.T) {
 				s.discord.SetOverwrite(top.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
 				s.discord.SetOverwrite(top.ID, discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0))
 			},
-			at: func(top, _, _ discordtest.Channel) discordtest.ID { return top.ID },
+			at: func(_, middle, _ discordtest.Channel) discordtest.ID { return middle.ID },
+		},
+		{
+			name: "for adults only",
+			close: func(s *scene, top, _ discordtest.Channel) {
+				s.discord.UpdateChannel(top.ID, func(c *discordtest.Channel) { c.NSFW = true })
+			},
+			at: func(_, middle, _ discordtest.Channel) discordtest.ID { return middle.ID },
 		},
 		{
 			name: "refused nevertheless",
@@ -173,7 +180,7 @@ func TestNoticeGoesWhereItMay(t *testing.T) {
 				s.discord.SetOverwrite(top.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
 				s.discord.UpdateRole(s.guild.ID, s.guild.BotRole.ID, func(r *discordtest.Role) { r.Permissions = discordtest.Administrator })
 			},
-			at: func(top, _, _ discordtest.Channel) discordtest.ID { return top.ID },
+			at: func(_, middle, _ discordtest.Channel) discordtest.ID { return middle.ID },
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -195,8 +202,128 @@ func TestNoticeWithoutAPlace(t *testing.T) {
 	t.Parallel()
 	s := asking(t)
 	s.discord.RemoveChannel(s.channel)
+	s.discord.Inject("POST /users/@me/channels", 1, discordtest.Closed())
 	s.run(t).ready(t)
 	s.logs(t, errGone.Error())
+}
+
+// calmly has the notices looked at only when a test does.
+func calmly(s *scene) *scene {
+	s.bot.timing.look = time.Hour
+	return s
+}
+
+// looks has the notices looked at n times.
+func (s *scene) looksAtNotices(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		s.bot.notices.look(t.Context())
+	}
+}
+
+// knows reports whether a guild's notice is looked at.
+func (n *notices) knows(guild memory.GuildID) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.guilds[guild]
+}
+
+// Where there is no channel that everybody can read the owner is told, and what the others can't read isn't told to them.
+func TestOwnersAreToldWhereNobodyElseCanBe(t *testing.T) {
+	t.Parallel()
+	s := calmly(asking(t))
+	s.discord.SetOverwrite(s.channel, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
+	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0))
+	s.run(t).ready(t)
+	direct := s.directWith(s.guild.Owner.ID)
+	m := s.discord.WaitSent(direct, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "Garden") })
+	s.says(t, m)
+	s.log.wait(t, "the notice", func() bool { _, asked := find(s.log, func(memory.Asked) bool { return true }); return asked })
+	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Choice: memory.Remember}); err != nil {
+		t.Fatal(err)
+	}
+	s.looksAtNotices(t, 2)
+	s.says(t, s.now(m.Message))
+	if n := len(s.discord.Sent(s.channel)); n > 0 {
+		t.Errorf("%d messages where not everybody reads", n)
+	}
+}
+
+// directWith is the channel of direct messages with somebody.
+func (s *scene) directWith(user discordtest.ID) discordtest.ID {
+	return s.discord.DM(user, "hi").ChannelID
+}
+
+// The notice says what holds: also what was decided elsewhere, and after a restart, once, and anew where it was deleted.
+func TestNoticeSaysWhatHolds(t *testing.T) {
+	t.Parallel()
+	s := calmly(asking(t)).run(t).ready(t)
+	guild := memory.GuildID(s.guild.ID)
+	hidden := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "hidden", Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel)}})
+	s.log.wait(t, "the channel", func() bool {
+		_, ok := find(s.log, func(e memory.ChannelSeen) bool { return e.Channel.ID == memory.ChannelID(hidden.ID) })
+		return ok
+	})
+	notice := s.notice(t, s.channel)
+	changed := func(versions int, events ...memory.Event) {
+		t.Helper()
+		before := len(s.now(notice.Message).Versions)
+		for _, e := range events {
+			if err := s.log.Apply(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+			s.looksAtNotices(t, 1) // which waits for what else is changed
+		}
+		s.looksAtNotices(t, 3)
+		if n := len(s.now(notice.Message).Versions) - before; n != versions {
+			t.Errorf("edited %d times for %+v", n, events)
+		}
+	}
+	changed(0)
+	changed(1, memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember})
+	s.says(t, s.now(notice.Message))
+	changed(1, memory.Chose{Guild: guild, Choice: memory.RememberPublic}, memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel), Choice: memory.Remember},
+		memory.SettingChosen{Guild: guild, Key: memory.SettingRetention, Value: "30d"}, memory.Learn{Guild: guild, On: true, At: noon})
+	s.says(t, s.now(notice.Message))
+	if strings.Contains(s.now(notice.Message).Content, hidden.ID.String()) {
+		t.Error("it names a channel that not everybody can see")
+	}
+	changed(0, memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(s.channel), Key: memory.SettingMode, Value: "search"})
+	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, Value: "de"})
+	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage})
+
+	cfg := s.bot.cfg
+	cfg.Privacy = Privacy{Models: []string{"llm.example"}, Retention: 90 * 24 * time.Hour}
+	if err := s.stop(t); err != nil {
+		t.Fatal(err)
+	}
+	s.ended = make(chan error, 1)
+	calmly(s.with(t, cfg)).run(t)
+	s.discord.WaitFor("the guild", func() bool { return s.bot.Ready() == nil && s.bot.notices.knows(guild) })
+	s.looksAtNotices(t, 3)
+	s.says(t, s.now(notice.Message))
+
+	s.discord.Delete(s.channel, notice.ID)
+	if err := s.log.Apply(t.Context(), memory.Chose{Guild: guild, Choice: memory.Ignore}, memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel)},
+		memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID)}); err != nil {
+		t.Fatal(err)
+	}
+	s.looksAtNotices(t, 5)
+	sent := s.discord.Sent(s.channel)
+	s.says(t, sent[len(sent)-1])
+	if len(sent) != 2 {
+		t.Errorf("%d messages", len(sent))
+	}
+	// Where nobody can be told that is tried once for each change.
+	s.discord.RemoveChannel(s.channel)
+	closed := s.discord.Inject("POST /users/@me/channels", 9, discordtest.Closed())
+	if err := s.log.Apply(t.Context(), memory.Chose{Guild: guild, Choice: memory.Remember}); err != nil {
+		t.Fatal(err)
+	}
+	s.looksAtNotices(t, 5)
+	if n := closed.Hits(); n != 1 {
+		t.Errorf("tried %d times", n)
+	}
 }
 
 func TestDecisionsByButton(t *testing.T) {

@@ -133,7 +133,7 @@ func (c *commands) panelText(p *panel) string {
 	}
 	each, all := c.bot.cfg.Limits.of(p.guild, nil)
 	lines = append(lines, p.text("For the whole server:"), "- "+c.zoneLine(p.locale, p.guild), "- "+c.pauseLine(p.locale, p.guild),
-		"- "+p.text("**Limits**: each member %s questions a minute and %s tokens a day, all together %s and %s", p.most(each.Messages), p.most(each.Tokens), p.most(all.Messages), p.most(all.Tokens)))
+		"- "+p.text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
 	return strings.Join(lines, "\n")
 }
 
@@ -262,7 +262,7 @@ func (c *commands) values(p *panel) []string {
 	all = slices.DeleteFunc(all, func(v string) bool { return units(v) > longestLabel })
 	holds := c.current(p)
 	offered := all[:min(len(all), menuLimit-2)]
-	if holds != "" && !slices.Contains(offered, holds) && p.key != memory.SettingModel {
+	if holds != "" && !slices.Contains(offered, holds) && (p.key != memory.SettingModel || slices.Contains(all, holds)) {
 		offered = append([]string{holds}, offered...)
 	}
 	return append(slices.Clone(offered), answer.SettingDefault)
@@ -303,10 +303,16 @@ func (c *commands) valueRow(p *panel) *component {
 	if p.key == memory.SettingTimezone {
 		placeholder = p.text("Choose a time zone; `/hark timezone` knows all of them")
 	}
-	holds := c.current(p)
+	holds, offered := c.current(p), c.values(p)
+	if all := c.bot.cfg.Choices.Models; p.key == memory.SettingModel && len(offered) <= len(all) {
+		placeholder = p.text("Choose a model; `/model` knows all of them")
+	}
 	var options []choice
-	for _, value := range c.values(p) {
+	for _, value := range offered {
 		label := p.label(p.key, value)
+		if label == plain(value, longestLabel) { // a menu shows no markup
+			label = value
+		}
 		if zone, err := time.LoadLocation(value); p.key == memory.SettingTimezone && err == nil {
 			label += " · " + c.bot.now().In(zone).Format("15:04")
 		}

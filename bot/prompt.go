@@ -22,7 +22,7 @@ const promptFile = "context.txt"
 func (c *commands) showPrompt(x *exchange, q answer.Question, r answer.Recalled) sheet {
 	report := r.Prompt.Report
 	lines := []string{
-		x.text("**The prompt for “%s”**", plain(q.Text, 200)),
+		x.text("**The prompt for “%s”**", asSaid(q.Text, 200)),
 		x.text("Of all that you may read: in an answer that others read there is only what they may read, too."),
 		x.text("Mode: %s", string(r.Mode.Is)),
 	}
@@ -48,9 +48,9 @@ func sectionLine(l locale, use memory.TraceUse) string {
 	if use.Tokens == 0 && use.Dropped == 0 {
 		return ""
 	}
-	line := l.text("- %s: %s tokens", use.Section, l.number(use.Tokens))
+	line := l.count(use.Tokens, "- %[2]s: %[1]s token", "- %[2]s: %[1]s tokens", use.Section)
 	if use.Included > 0 {
-		line += l.text(", %s parts", l.number(use.Included))
+		line += l.count(use.Included, ", %s part", ", %s parts")
 	}
 	if use.Dropped > 0 {
 		line += l.text(", no room for %s more (%s)", l.number(use.Dropped), use.Why)

@@ -100,14 +100,18 @@ func (c *commands) optional(ctx context.Context, x *exchange) (*memory.Guild, me
 // confirmPurge asks, with what would go.
 func (c *commands) confirmPurge(ctx context.Context, x *exchange, f memory.Forgetting, question, end, id string) (sheet, error) {
 	f.Why, f.At = memory.WhyPurge, c.at(x)
-	e, err := c.bot.memory.Extent(ctx, f)
+	counts, err := c.extents(ctx, x)
 	if err != nil {
 		return sheet{}, err
 	}
-	if f.User == 0 && e == (memory.Extent{}) {
+	e, err := counts.Extent(ctx, f)
+	if err != nil {
+		return sheet{}, err
+	}
+	if f.User == 0 && e == (memory.Extent{}) && x.seesAll() {
 		return sheet{Content: x.text("There is nothing of that that I remember, so there is nothing to forget.")}, nil
 	}
-	shown := paragraphs(question, x.extent(e, f.User != 0), end)
+	shown := paragraphs(question, x.extent(e, f.User != 0), x.countsSeen(), end)
 	shown.Components = []component{row(button(styleRed, x.text("Forget it for good"), id))}
 	return shown, nil
 }
@@ -118,8 +122,21 @@ func (c *commands) purge(ctx context.Context, x *exchange) (sheet, error) {
 	if !ok {
 		return sheet{}, refusal(x.text(unknownTool))
 	}
+	counts, err := c.extents(ctx, x)
+	if err != nil {
+		return sheet{}, err
+	}
+	e, err := counts.Extent(ctx, f)
+	if err != nil {
+		return sheet{}, err
+	}
 	c.forgetSessions(ctx, f)
-	return c.forgetting(ctx, x, f, func(r memory.Receipt) string { return x.purgeReceipt(r, c.bot.now()) })
+	return c.forgetting(ctx, x, f, func(r memory.Receipt) string {
+		if !x.seesAll() {
+			r.Messages, r.Facts, r.Lore, r.Summaries, r.Answers, r.Records = e.Messages, e.Facts, e.Lore, e.Summaries, e.Answers, 0
+		}
+		return lines(x.purgeReceipt(r, c.bot.now()), x.countsSeen())
+	})
 }
 
 // purged is what a button says is to be forgotten.
@@ -187,7 +204,9 @@ func (l locale) purgeReceipt(r memory.Receipt, now time.Time) string {
 	if r.Records > 0 {
 		text = lines(text, l.count(r.Records, "- %s record of a call", "- %s records of calls"))
 	}
-	return lines(text, l.count(r.Answers, "- %s answer of mine that used it", "- %s answers of mine that used it"),
-		l.text("-# Receipt %d, <t:%d:f>. I can't reach: backups and exports made before, what a language model's host was sent and may have kept, "+
-			"what others quoted, and Discord itself, where messages stay until they are deleted there.", f.ID, now.Unix()))
+	if r.Answers > 0 {
+		text = lines(text, l.count(r.Answers, "- %s answer of mine that used it", "- %s answers of mine that used it"))
+	}
+	return lines(text, l.text("-# Receipt %s, <t:%d:f>. I can't reach: backups and exports made before, what a language model's host was sent and may have kept, "+
+		"what others quoted, and Discord itself, where messages stay until they are deleted there.", receiptNumber(f.ID), now.Unix()))
 }

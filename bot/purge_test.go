@@ -1,11 +1,14 @@
 package bot
 
 import (
+	"context"
 	"fmt"
+	"regexp"
 	"testing"
 	"time"
 
 	"hark/internal/discordtest"
+	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -56,11 +59,11 @@ func TestPurgesAskFirstAndGiveAReceipt(t *testing.T) {
 func TestPurgeShowsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	ask := s.use(t, s.ana, "hark purge member", opt("member", s.bo.ID))
+	ask := s.use(t, s.guild.Owner, "hark purge member", opt("member", s.bo.ID))
 	s.log.mu.Lock()
 	s.log.forgetting.steps = make(chan int)
 	s.log.mu.Unlock()
-	i := s.discord.Click(ask.Message, s.ana.ID, fmt.Sprintf("%s:%s:%d", purges, purgesMember, s.bo.ID))
+	i := s.discord.Click(ask.Message, s.guild.Owner.ID, fmt.Sprintf("%s:%s:%d", purges, purgesMember, s.bo.ID))
 	s.log.forgetting.steps <- 40
 	s.lately(t, i, "40")
 	close(s.log.forgetting.steps)
@@ -93,4 +96,79 @@ func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is too old waits, goes when somebody agrees, and what is purged or shortened goes as it was said to: in a real store.
+func TestForgettingOverAStore(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	s := set(t, discordtest.WithTime(time.Now().Add(-100*day)))
+	store := s.overStore(t)
+	guild, here := memory.GuildID(s.guild.ID), memory.ChannelID(s.channel)
+	s.waitRegistered()
+	var old []memory.Event
+	for i := range 1100 {
+		old = append(old, memory.Posted{Message: memory.Message{ID: memory.FirstMessageID(s.discord.Now()) + memory.MessageID(i), Guild: guild, Channel: here, Author: memory.UserID(s.bo.ID), Content: "old"}})
+	}
+	if err := store.Apply(t.Context(), old...); err != nil {
+		t.Fatal(err)
+	}
+	kept := func(want int) {
+		t.Helper()
+		got, err := store.Log(t.Context(), here, 0, 1<<62, 2000)
+		if err != nil || len(got) != want {
+			t.Errorf("%d messages are kept, want %d; %v", len(got), want, err)
+		}
+	}
+	say := func(after time.Duration, texts ...string) {
+		s.discord.Advance(after)
+		for _, text := range texts {
+			s.discord.Say(s.channel, s.bo.ID, text)
+		}
+		s.discord.WaitFor("what was said", func() bool {
+			said, err := store.Log(t.Context(), here, memory.FirstMessageID(s.discord.Now())-1, 1<<62, 9)
+			return err == nil && len(said) == len(texts)
+		})
+	}
+	say(90*day, "ten", "ten", "ten")
+	say(10*day+time.Hour, "new", "new") // later than all that the house keeps
+	clean := func() {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		house := memory.House{Store: store, Retention: 30 * day, Progress: cancel, Failed: func(err error, _ time.Duration) { t.Error(err) }}
+		if err := house.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	owner := s.guild.Owner
+	page := func(m discordtest.Sent) {
+		golden.Seen(t, regexp.MustCompile(`<\d+ [^>]*>`).ReplaceAllString(s.looks(m), "<when>"))
+	}
+	press := func(m discordtest.Sent, does string) {
+		t.Helper()
+		s.discord.Advance(time.Second)
+		i := s.discord.Click(m.Message, owner.ID, buttonOf(t, m.Message, does))
+		i.Wait()
+		s.idle(t)
+		page(i.WaitMessage())
+	}
+	clean()
+	kept(1105)
+	m := s.use(t, owner, "hark status")
+	page(m)
+	press(m, expires)
+	clean()
+	kept(5)
+	page(s.use(t, owner, "hark status"))
+	m = s.use(t, owner, "hark purge before", opt("before", "5d"))
+	page(m)
+	press(m, purges)
+	kept(2)
+	m = s.use(t, owner, "hark retention", opt("keep", "7d"), opt("server", true))
+	page(m)
+	press(m, keepsFor)
+	s.discord.Advance(time.Second)
+	page(s.use(t, owner, "hark retention", opt("keep", "forever"), opt("server", true)))
+	clean()
+	kept(2)
 }

@@ -71,7 +71,7 @@ func (c *commands) find(ctx context.Context, x *exchange) (sheet, error) {
 
 // heading stands above what was found.
 func heading(l locale, question string) string {
-	return l.text("**What was said about “%s”**", plain(question, 100))
+	return l.text("**What was said about “%s”**", asSaid(question, 100))
 }
 
 // filter is what narrows a search down, as it was given.
@@ -196,7 +196,7 @@ func (p page) sheet(l locale) sheet {
 	if p.words {
 		note += " · " + l.text("by words only: I can't search by meaning right now")
 	}
-	room := (messageLimit - units(p.heading) - units(note)) / foundPerPage
+	room := (messageLimit - units(p.heading) - units(note)) / max(len(p.seen), 1)
 	var b strings.Builder
 	b.WriteString(p.heading)
 	for _, s := range p.seen {
@@ -230,8 +230,8 @@ func showSeen(s answer.Seen, l locale, length int) string {
 		fmt.Fprintf(&b, " · [%s](<%s>)", l.text("jump"), url)
 	}
 	if before := s.Before; before != nil && length >= beforeLength {
-		fmt.Fprintf(&b, "\n-# <@%d>: %s", before.Author, plain(before.Text(), beforeLength))
+		fmt.Fprintf(&b, "\n-# <@%d>: %s", before.Author, asSaid(before.Text(), beforeLength))
 	}
-	fmt.Fprintf(&b, "\n> %s", plain(m.Text(), length))
+	fmt.Fprintf(&b, "\n> %s", asSaid(m.Text(), length))
 	return b.String()
 }

@@ -13,7 +13,7 @@ import (
 // people and channels and times are left to the reader's Discord, which knows them best.
 func showRecalled(l locale, q answer.Question, r answer.Recalled) string {
 	var b strings.Builder
-	b.WriteString(l.text("What I'd remember for “%s”:", plain(q.Text, 100)))
+	b.WriteString(l.text("What I'd remember for “%s”:", asSaid(q.Text, 100)))
 	if len(r.Result.Hits) == 0 {
 		b.WriteString("\n" + l.text("Nothing that you may read here."))
 	}
@@ -46,7 +46,7 @@ func showHit(l locale, h search.Hit) string {
 	} else {
 		b.WriteString(" · " + m.Time().Format(l.text("2 Jan 2006")))
 	}
-	fmt.Fprintf(&b, "\n> %s", plain(m.Text(), 160))
+	fmt.Fprintf(&b, "\n> %s", asSaid(m.Text(), quoteLength))
 	if len(h.Why) > 0 {
 		b.WriteString(reasons(l, h.Why))
 	}

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"hark/memory"
@@ -74,13 +75,23 @@ func (l locale) madeOf(e memory.Extent, facts string) []string {
 	return lines
 }
 
+// receiptNumber is the number on a receipt, of a forgetting or of the use of a command: short enough to be read out. The log has it
+// where nothing else keeps it.
+func receiptNumber(id int64) string {
+	const short = 1_000_000
+	if id >= short { // an id of Discord's: the time, in milliseconds, tells it from others
+		id = id >> 22 % short
+	}
+	return strconv.FormatInt(id, 10)
+}
+
 // receipt says what was forgotten, when, and what couldn't be.
 func (l locale) receipt(r memory.Receipt) string {
 	return strings.Join(append(l.receiptLines(r), "-# "+l.text(outOfReach)), "\n")
 }
 
 func (l locale) receiptLines(r memory.Receipt) []string {
-	lines := []string{l.text("**Forgotten** on <t:%d:f>, receipt %d:", r.Forgetting.At.Unix(), r.Forgetting.ID),
+	lines := []string{l.text("**Forgotten** on <t:%d:f>, receipt %s:", r.Forgetting.At.Unix(), receiptNumber(r.Forgetting.ID)),
 		"- " + l.count(r.Messages, "%s message", "%s messages")}
 	lines = append(lines, l.madeOf(memory.Extent{Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Answers: r.Answers}, l.factsTold(r.Facts))...)
 	if r.Records > 0 {

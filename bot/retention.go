@@ -28,12 +28,16 @@ func (c *commands) retention(ctx context.Context, x *exchange) (sheet, error) {
 	id := keeperOf(g, at)
 	value := strings.ToLower(x.option("keep"))
 	if value == "" {
-		return paragraphs(x.retentionTold(g, id, c.bot.cfg.Retention)), nil
+		return paragraphs(c.retentionTold(x, g, id)), nil
 	}
 	if value, err = x.retentionValue(value); err != nil {
 		return sheet{}, err
 	}
-	less, err := g.Shortens(ctx, c.bot.memory, id, value, c.bot.cfg.Retention, c.bot.now())
+	counts, err := c.extents(ctx, x)
+	if err != nil {
+		return sheet{}, err
+	}
+	less, err := g.Shortens(ctx, counts, id, value, c.bot.cfg.Retention, c.bot.now())
 	if err != nil {
 		return sheet{}, err
 	}
@@ -43,7 +47,7 @@ func (c *commands) retention(ctx context.Context, x *exchange) (sheet, error) {
 	shown := paragraphs(
 		x.text("**Remember what is said in %s only %s?**", x.mention(id), x.lasting(less.Keep)),
 		x.text("What is older goes for good within a minute, and from then on whatever gets too old: now that is what was said before <t:%d:f>.", less.Since.Unix()),
-		x.extent(less.Goes, false),
+		x.extent(less.Goes, false), x.countsSeen(),
 		x.text("It can't be undone: a longer time set later brings nothing back."))
 	shown.Components = []component{row(button(styleRed, x.text("Remember it no longer than that"), fmt.Sprintf("%s:%d:%s", keepsFor, id, orDefault(value))))}
 	return shown, nil
@@ -76,7 +80,7 @@ func (c *commands) setRetention(ctx context.Context, x *exchange, id memory.Chan
 	if err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(x.text("Decided."), x.retentionTold(g, id, c.bot.cfg.Retention)), nil
+	return paragraphs(x.text("Decided."), c.retentionTold(x, g, id)), nil
 }
 
 // expiringLine says what waits to be forgotten, with the button that has it forgotten; empty if nothing does.
@@ -84,6 +88,10 @@ func (x *exchange) expiringLine(g *memory.Guild) (string, []component) {
 	e, waits := g.Expiring()
 	if !waits {
 		return "", nil
+	}
+	if !x.seesAll() {
+		line := x.text("Messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.", e.Since.Add(memory.ExpiringFor).Unix())
+		return "⏳ " + line, []component{row(button(styleRed, x.text("Forget them now"), expires))}
 	}
 	line := x.text("%s of %s messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.",
 		x.locale.number(e.Goes), x.locale.number(e.Kept), e.Since.Add(memory.ExpiringFor).Unix())
@@ -127,14 +135,14 @@ func orDefault(value string) string {
 }
 
 // retentionTold says how long what is said in a channel is remembered, or in the whole server with the id 0.
-func (l locale) retentionTold(g *memory.Guild, id memory.ChannelID, most time.Duration) string {
-	limit := ""
+func (c *commands) retentionTold(x *exchange, g *memory.Guild, id memory.ChannelID) string {
+	l, limit, most := x.locale, "", c.bot.cfg.Retention
 	if most > 0 {
 		limit = l.text("-# Whoever runs me has nothing remembered longer than that: %s.", l.lasting(most))
 	}
 	own := ""
 	if id == 0 {
-		own = l.decidedAlone(g, memory.SettingRetention)
+		own = l.decidedAlone(x.seen(g, c.bot.cfg.Policy), memory.SettingRetention)
 	}
 	return lines(l.retained(g, id, most), own, limit, l.text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
 }

@@ -117,13 +117,13 @@ func TestStatusTellsWhatWaitsToBeForgotten(t *testing.T) {
 	if err := s.log.Apply(t.Context(), waits); err != nil {
 		t.Fatal(err)
 	}
-	shown := s.use(t, s.ana, "hark status")
+	shown := s.use(t, s.guild.Owner, "hark status")
 	s.says(t, shown)
 	s.says(t, s.discord.Click(shown.Message, s.bo.ID, expires).WaitMessage())
 	if e := s.lastSetting(); e != waits {
 		t.Errorf("somebody else had it forgotten: %+v", e)
 	}
-	s.turns(t, s.discord.Click(shown.Message, s.ana.ID, expires))
+	s.turns(t, s.discord.Click(shown.Message, s.guild.Owner.ID, expires))
 	if e := s.lastSetting(); e.Value != memory.AgreeToExpiring(guild, e.At).Value || e.Key != memory.SettingExpiring {
 		t.Errorf("logged %+v", e)
 	}

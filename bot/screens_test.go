@@ -137,7 +137,7 @@ func (s *screens) play() {
 
 	d.Say(s.planning.ID, s.jane.ID, "The deadline of Project X is Friday, 31 July, confirmed by the client")
 	d.Advance(time.Minute)
-	d.Say(s.planning.ID, s.tom.ID, "I have taken over the server migration and begin on Monday")
+	d.Say(s.planning.ID, s.tom.ID, "I have taken over the server migration from "+s.jane.Mention()+" and begin on Monday")
 	s.index(2)
 	d.Advance(48 * time.Hour)
 	question := d.Say(s.planning.ID, s.ana.ID, d.Bot.Mention()+" when is Project X due, and who has the server migration?")

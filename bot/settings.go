@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,10 +33,14 @@ func (c *commands) addSettings() {
 // showSettings is what is decided, and how to decide otherwise.
 func (c *commands) showSettings(ctx context.Context, x *exchange) (sheet, error) {
 	g, err := c.bot.admit.guild(ctx, x.guild())
-	return c.settings(x, g), err
+	if err != nil {
+		return sheet{}, err
+	}
+	return c.settings(x, g), nil
 }
 
 func (c *commands) settings(x *exchange, g *memory.Guild) sheet {
+	g = x.seen(g, c.bot.cfg.Policy)
 	return sheet{
 		Content: told(x.locale, g, c.bot.cfg.Policy),
 		Components: []component{
@@ -51,13 +54,13 @@ func (c *commands) settings(x *exchange, g *memory.Guild) sheet {
 // told says what of a guild is remembered.
 func told(l locale, g *memory.Guild, p memory.Policy) string {
 	var b strings.Builder
-	switch {
-	case g.Choice == memory.Undecided && p.Ask:
+	switch choice := choiceFor(g, p); {
+	case choice == memory.Undecided && p.Ask:
 		b.WriteString(l.text("Nobody has decided yet what I may remember here, so I remember nothing."))
-	case g.Choice == memory.Undecided:
+	case choice == memory.Undecided:
 		b.WriteString(l.text("I remember what is said in all channels that I can read: that is how I was set up."))
 	default:
-		b.WriteString(outcomeOf(l, g.Choice))
+		b.WriteString(outcomeOf(l, choice))
 	}
 	if chosen := decided(g, memory.Remember); len(chosen) > 0 {
 		b.WriteString("\n" + l.text("Chosen by name: %s.", channelList(l, chosen)))
@@ -72,6 +75,15 @@ func told(l locale, g *memory.Guild, p memory.Policy) string {
 		b.WriteString("\n" + l.text("-# Age-restricted channels are remembered only if they are chosen by name."))
 	}
 	return b.String()
+}
+
+// choiceFor is what was chosen for g as a whole. Where that is nothing, or not yet anything, and channels were chosen by name, it is
+// those.
+func choiceFor(g *memory.Guild, p memory.Policy) memory.Choice {
+	if (g.Choice == memory.Ignore || g.Choice == memory.Undecided && p.Ask) && len(decided(g, memory.Remember)) > 0 {
+		return memory.RememberChosen
+	}
+	return g.Choice
 }
 
 func outcomeOf(l locale, choice memory.Choice) string {
@@ -125,13 +137,15 @@ func (c *commands) decide(choice memory.Choice) func(context.Context, *exchange)
 				choices = append(choices, memory.Chose{Channel: id})
 			}
 		}
-		if g, err = c.choose(ctx, x, choices...); err != nil {
-			return sheet{}, err
-		}
-		if x.Message != nil && x.Message.Flags&flagEphemeral != 0 {
+		if x.Message == nil || !x.isPublic() {
+			if g, err = c.choose(ctx, x, choices...); err != nil {
+				return sheet{}, err
+			}
 			return c.settings(x, g), nil
 		}
-		return c.closed(ctx, x, g, memory.ChannelID(x.Channel)), nil
+		at := noticeAt{channel: memory.ChannelID(x.Channel), message: memory.MessageID(x.Message.ID)}
+		_, shown, err := c.bot.notices.decided(ctx, at, x.who(), func() (*memory.Guild, error) { return c.choose(ctx, x, choices...) })
+		return shown, err
 	}
 }
 
@@ -148,16 +162,12 @@ func (c *commands) choose(ctx context.Context, x *exchange, choices ...memory.Ch
 	return c.bot.admit.guild(ctx, x.guild())
 }
 
-// closed is the notice in a channel once it is decided, for all there to read.
-func (c *commands) closed(ctx context.Context, x *exchange, g *memory.Guild, at memory.ChannelID) sheet {
-	l := c.bot.localeIn(ctx, g.ID, at)
-	return sheet{Content: told(l, g, c.bot.cfg.Policy) + "\n" + l.text("-# Decided by <@%d>. Those who manage this server can change it with `/hark memory`. "+
-		"Everybody can see what I keep about them with `/memory show`, and opt out with `/memory optout`.", x.who())}
-}
-
 // askChannels asks for the channels, whoever clicked only.
 func (c *commands) askChannels(ctx context.Context, x *exchange) (sheet, error) {
 	g, err := c.bot.admit.guild(ctx, x.guild())
+	if err != nil {
+		return sheet{}, err
+	}
 	id := chosenChannels
 	if x.Message != nil {
 		id = fmt.Sprintf("%s:%d:%d", id, x.Channel, x.Message.ID)
@@ -165,9 +175,9 @@ func (c *commands) askChannels(ctx context.Context, x *exchange) (sheet, error) 
 	return sheet{
 		Content: x.text("Which channels may I remember? A category stands for all channels in it, a channel for its threads as well."),
 		Components: []component{
-			row(channelMenu(id, x.text("Remember these channels and categories"), 1, decided(g, memory.Remember))),
+			row(channelMenu(id, x.text("Remember these channels and categories"), 1, decided(x.seen(g, c.bot.cfg.Policy), memory.Remember))),
 		},
-	}, err
+	}, nil
 }
 
 // chooseChannels has the channels chosen remembered, and no others.
@@ -176,16 +186,42 @@ func (c *commands) chooseChannels(ctx context.Context, x *exchange) (sheet, erro
 	if err != nil {
 		return sheet{}, err
 	}
-	g, err := c.choose(ctx, x, append(choices, memory.Chose{Choice: memory.RememberChosen})...)
+	choose := func() (*memory.Guild, error) {
+		return c.choose(ctx, x, append(choices, memory.Chose{Choice: memory.RememberChosen})...)
+	}
+	var g *memory.Guild
+	if at, is := noticeIn(x.args()); is {
+		g, err = c.chooseByNotice(ctx, x, at, choose)
+	} else {
+		g, err = choose()
+	}
 	if err != nil {
 		return sheet{}, err
 	}
-	if at := x.args(); len(at) == 2 {
-		if err := c.closeNotice(ctx, x, g, at[0], at[1]); err != nil {
-			c.bot.log.Warn().Err(err).Int64("guild", int64(x.Guild)).Msg("couldn't say in the notice what was decided")
-		}
-	}
 	return c.settings(x, g), nil
+}
+
+// chooseByNotice chooses channels, and says so in the notice whose button asked for them.
+func (c *commands) chooseByNotice(ctx context.Context, x *exchange, at noticeAt, choose func() (*memory.Guild, error)) (*memory.Guild, error) {
+	g, shown, err := c.bot.notices.decided(ctx, at, x.who(), choose)
+	if err != nil {
+		return nil, err
+	}
+	t := thread{client: c.bot.rest, channel: at.channel}
+	if err := c.bot.notices.edit(ctx, &t, at.message, shown); err != nil {
+		c.bot.log.Warn().Err(err).Int64("guild", int64(x.Guild)).Msg("couldn't say in the notice what was decided")
+	}
+	return g, nil
+}
+
+// noticeIn is the notice that the arguments of a menu's id name, if they name one.
+func noticeIn(args []string) (at noticeAt, is bool) {
+	if len(args) != 2 {
+		return at, false
+	}
+	channel, err1 := strconv.ParseInt(args[0], 10, 64)
+	message, err2 := strconv.ParseInt(args[1], 10, 64)
+	return noticeAt{channel: memory.ChannelID(channel), message: memory.MessageID(message)}, err1 == nil && err2 == nil
 }
 
 // never has the channels chosen ignored, and those that were and aren't chosen now no longer.
@@ -219,7 +255,7 @@ func (c *commands) changes(ctx context.Context, x *exchange, choice memory.Choic
 		ids = append(ids, id)
 		choices = append(choices, memory.Chose{Channel: id, Choice: choice})
 	}
-	before := decided(g, choice)
+	before := decided(x.seen(g, c.bot.cfg.Policy), choice)
 	for _, id := range before[:min(len(before), menuLimit)] { // what the menu showed
 		if !slices.Contains(ids, id) {
 			choices = append(choices, memory.Chose{Channel: id})
@@ -236,16 +272,4 @@ type unknownChannel struct{}
 func (unknownChannel) Error() string { return "a channel was chosen that isn't known" }
 func (unknownChannel) Sentence() string {
 	return "I don't know one of these channels yet. Please try again in a moment."
-}
-
-// closeNotice says in the notice what was decided.
-func (c *commands) closeNotice(ctx context.Context, x *exchange, g *memory.Guild, channel, message string) error {
-	at, err1 := strconv.ParseInt(channel, 10, 64)
-	id, err2 := strconv.ParseInt(message, 10, 64)
-	if err := errors.Join(err1, err2); err != nil {
-		return fmt.Errorf("find the notice: %w", err)
-	}
-	t := thread{client: c.bot.rest, channel: memory.ChannelID(at)}
-	err := t.client.call(ctx, "PATCH", t.address(memory.MessageID(id)), t.bucket(), c.closed(ctx, x, g, t.channel).edit(), nil)
-	return wrap(err, "edit the notice in channel", t.channel)
 }

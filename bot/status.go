@@ -46,15 +46,17 @@ func (c *commands) connection(x *exchange) string {
 
 // writing says whether the log can be written.
 func (c *commands) writing(x *exchange) string {
-	waiting := x.locale.number(c.bot.Waiting())
+	waiting := c.bot.Waiting()
 	if c.bot.pump.failing() != nil {
-		return "✗ " + x.text("**Memory**: I can't write to my disk. %s events wait, and are lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.", waiting)
+		return "✗ " + x.count(waiting, "**Memory**: I can't write to my disk. %s event waits, and is lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.",
+			"**Memory**: I can't write to my disk. %s events wait, and are lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.")
 	}
-	return "✓ " + x.text("**Memory**: can be written; %s events wait", waiting)
+	return "✓ " + x.count(waiting, "**Memory**: can be written; %s event waits", "**Memory**: can be written; %s events wait")
 }
 
 // keeping says how much of a guild is kept, and what is still to be done with it.
 func (c *commands) keeping(ctx context.Context, x *exchange, g *memory.Guild) ([]string, error) {
+	g = x.seen(g, c.bot.cfg.Policy)
 	var scope memory.Scope
 	for _, channel := range g.Channels {
 		if channel.Kind != memory.CategoryChannel && c.bot.cfg.Policy.Remembers(g, channel.ID) {
@@ -70,26 +72,38 @@ func (c *commands) keeping(ctx context.Context, x *exchange, g *memory.Guild) ([
 		return nil, fmt.Errorf("look up the people of guild %d: %w", g.ID, err)
 	}
 	people = slices.DeleteFunc(slices.Clone(people), func(p memory.Person) bool { return p.Bot })
+	known := len(people)
+	if !x.seesAll() {
+		var ids []memory.UserID
+		for _, p := range people {
+			ids = append(ids, p.ID)
+		}
+		wrote, err := c.bot.memory.Presence(ctx, scope, ids)
+		if err != nil {
+			return nil, fmt.Errorf("look up who wrote in guild %d: %w", g.ID, err)
+		}
+		known = len(wrote)
+	}
 	line := "✓ " + x.text("**Remembered here**: messages: %s, channels: %s, people: %s", x.locale.number(messages),
-		x.locale.number(len(scope.Channels)), x.locale.number(len(people)))
+		x.locale.number(len(scope.Channels)), x.locale.number(known))
 	switch {
-	case g.Choice == memory.Undecided && c.bot.cfg.Policy.Ask:
+	case choiceFor(g, c.bot.cfg.Policy) == memory.Undecided && c.bot.cfg.Policy.Ask:
 		line = "✗ " + x.text("**Remembered here**: nothing, since nobody has decided yet. `/hark memory` decides it.")
-	case len(scope.Channels) == 0:
+	case len(scope.Channels) == 0 && (x.seesAll() || g.Choice == memory.Ignore):
 		line = "➖ " + x.text("**Remembered here**: nothing, as was decided. `/hark memory` changes it.")
 	}
-	more, err := c.toDo(ctx, x, g.ID)
+	more, err := c.toDo(ctx, x, g)
 	return append([]string{line}, more...), err
 }
 
-// toDo says what is still to be done with what is kept of a guild.
-func (c *commands) toDo(ctx context.Context, x *exchange, guild memory.GuildID) ([]string, error) {
+// toDo says what is still to be done with what is kept of g, in the channels that it has.
+func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) ([]string, error) {
 	var lines []string
-	waiting, err := c.bot.memory.WaitingIn(ctx, guild)
+	waiting, err := c.bot.memory.WaitingIn(ctx, g.ID)
 	if err != nil {
 		return nil, err
 	}
-	if waiting > 0 {
+	if waiting > 0 && x.seesAll() { // of which channels nobody says
 		lines = append(lines, "⏳ "+x.count(waiting, "%s conversation can be found by its words only for now: its meaning is still to be worked out.",
 			"%s conversations can be found by their words only for now: their meaning is still to be worked out."))
 	}
@@ -99,7 +113,7 @@ func (c *commands) toDo(ctx context.Context, x *exchange, guild memory.GuildID) 
 	}
 	channels := map[memory.ChannelID]bool{}
 	for _, gap := range gaps {
-		if gap.Guild == guild {
+		if gap.Guild == g.ID && (x.seesAll() || hasChannel(g, gap.Channel)) {
 			channels[gap.Channel] = true
 		}
 	}
@@ -110,7 +124,9 @@ func (c *commands) toDo(ctx context.Context, x *exchange, guild memory.GuildID) 
 	if err != nil {
 		return nil, fmt.Errorf("look up what is being forgotten: %w", err)
 	}
-	if slices.ContainsFunc(begun, func(f memory.Forgetting) bool { return f.Guild == guild || f.Guild == memory.Everywhere }) {
+	if slices.ContainsFunc(begun, func(f memory.Forgetting) bool {
+		return f.Guild == memory.Everywhere || f.Guild == g.ID && (x.seesAll() || f.Channel == 0 || hasChannel(g, f.Channel))
+	}) {
 		lines = append(lines, "⏳ "+x.text("Something is being forgotten. It is out of my answers already, and soon out of my files."))
 	}
 	return lines, nil

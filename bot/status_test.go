@@ -31,7 +31,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	s.discord.Say(s.channel, s.bo.ID, "hello")
 	s.log.waitSaid(t, "them: hello")
 	s.commitNothing(t)
-	shown := s.use(t, s.ana, "hark status")
+	shown := s.use(t, s.guild.Owner, "hark status")
 	s.says(t, shown)
 	if strings.Contains(shown.Content, "⏳") || strings.Contains(shown.Content, "✗") {
 		t.Errorf("something is amiss, or to be done: %q", shown.Content)
@@ -47,7 +47,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	s.log.mu.Lock()
 	s.log.waiting, s.log.unfinished = map[memory.GuildID]int{other: 5}, []memory.Forgetting{{Guild: other}}
 	s.log.mu.Unlock()
-	if m := s.use(t, s.ana, "hark status"); strings.Contains(m.Content, "⏳") || strings.Contains(m.Content, "6,000") {
+	if m := s.use(t, s.guild.Owner, "hark status"); strings.Contains(m.Content, "⏳") || strings.Contains(m.Content, "6,000") {
 		t.Errorf("told of another server: %q", m.Content)
 	}
 	if err := s.log.Apply(t.Context(), elsewhere(guild)...); err != nil {
@@ -58,7 +58,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	s.log.mu.Unlock()
 	s.use(t, s.ana, "model", opt("model", "large"))
 	s.use(t, s.ana, "hark pause", opt("state", "on"))
-	shown = s.use(t, s.ana, "hark status")
+	shown = s.use(t, s.guild.Owner, "hark status")
 	s.says(t, shown)
 	if strings.Contains(shown.Content, s.bo.Mention()) {
 		t.Error("it names who spends most")

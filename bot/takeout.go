@@ -168,16 +168,9 @@ const codeClosed = 50007
 
 // sendExport sends the file in a direct message.
 func (c *commands) sendExport(ctx context.Context, x *exchange, file upload) (sheet, error) {
-	var direct struct {
-		ID snowflake `json:"id"`
-	}
-	who := struct {
-		Recipient string `json:"recipient_id"`
-	}{x.who().String()}
-	address := discordgo.EndpointUserChannels("@me")
-	err := c.bot.rest.call(ctx, "POST", address, address, who, &direct)
+	direct, err := c.bot.rest.direct(ctx, x.who())
 	if err == nil {
-		err = c.writeExport(ctx, x, memory.ChannelID(direct.ID), file)
+		err = c.writeExport(ctx, x, direct, file)
 	}
 	switch {
 	case code(err) == codeClosed || status(err) == 403:
@@ -185,7 +178,7 @@ func (c *commands) sendExport(ctx context.Context, x *exchange, file upload) (sh
 	case err != nil:
 		return sheet{}, fmt.Errorf("send an export: %w", err)
 	}
-	return sheet{Content: x.text(exportSent, fmt.Sprintf("https://discord.com/channels/@me/%d", direct.ID))}, nil
+	return sheet{Content: x.text(exportSent, fmt.Sprintf("https://discord.com/channels/@me/%d", direct))}, nil
 }
 
 func (c *commands) writeExport(ctx context.Context, x *exchange, channel memory.ChannelID, file upload) error {

@@ -55,7 +55,7 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	case Remember:
 		return true
 	case RememberPublic:
-		return rules != nil && !rules.Unplaced && !at.Unplaced && at.Kind != PrivateThread && g.isPublic(rules)
+		return g.IsPublic(id)
 	}
 	return false
 }
@@ -80,8 +80,18 @@ func (g *Guild) channel(id ChannelID) *Channel {
 	return nil
 }
 
-// isPublic reports whether somebody without any role can read c with its past.
-func (g *Guild) isPublic(c *Channel) bool {
+// IsPublic reports whether somebody without any role can read a channel with its past, as far as roles and overwrites tell: its
+// age restriction isn't looked at.
+func (g *Guild) IsPublic(id ChannelID) bool {
+	c := g.channel(id)
+	if c == nil || c.Unplaced || c.Kind == PrivateThread {
+		return false
+	}
+	if c.Kind.IsThread() {
+		if c = g.channel(c.Parent); c == nil || c.Unplaced {
+			return false
+		}
+	}
 	everyone := RoleID(g.ID)
 	var may Permissions
 	for _, r := range g.Roles {

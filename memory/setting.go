@@ -24,6 +24,7 @@ const (
 	SettingRetention Setting = "retention" // of a channel, or of a guild for those without: how long messages are remembered, as ParseRetention reads it; see Guild.Retention
 	SettingPast      Setting = "past"      // of a channel: the last message of its past that was still to be fetched when that was stopped; see StopPast
 	SettingExpiring  Setting = "expiring"  // of a guild: what waits to be forgotten because of its age; see Expiring
+	SettingNotice    Setting = "notice"    // of a guild: where its notice about what is remembered is, and which words it has, as the bot that keeps it wrote that
 )
 
 // AnswerSettings are the keys about how answers are made, in the order in which they are told.

@@ -48,6 +48,26 @@ func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	return readable
 }
 
+// Visible are the channels of g that a member of those roles can read with their past, and the categories that they can see, by roles
+// and overwrites alone: private threads aren't among them, since nobody tells who is in those.
+func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memory.Channel {
+	a := audience{guild: g, channels: map[memory.ChannelID]*memory.Channel{}}
+	for i := range g.Channels {
+		a.channels[g.Channels[i].ID] = &g.Channels[i]
+	}
+	a.known = slices.ContainsFunc(g.Roles, func(role memory.Role) bool { return role.ID == memory.RoleID(g.ID) })
+	return slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
+		if !a.known {
+			return true
+		}
+		if c.Kind == memory.CategoryChannel && !c.Unplaced {
+			return !a.permissions(roles, user, &c).Has(memory.ViewChannel)
+		}
+		rules := a.rules(&c)
+		return rules == nil || !isShared(&c) || c.Kind == memory.PrivateThread || !a.permissions(roles, user, rules).Has(reading(rules))
+	})
+}
+
 // audience is a guild being looked at.
 type audience struct {
 	guild    *memory.Guild

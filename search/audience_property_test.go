@@ -43,6 +43,15 @@ func TestReadableLeaksNothing(t *testing.T) {
 			viewer := w.DrawViewer(t)
 			audience := w.Everybody()
 			cases++
+			if viewer != nil && viewer.Roles != nil {
+				seen := search.Visible(&w.Guild, viewer.ID, viewer.Roles)
+				for _, c := range w.Guild.Channels {
+					got := slices.ContainsFunc(seen, func(s memory.Channel) bool { return s.ID == c.ID })
+					if c.Kind != memory.CategoryChannel && got != (c.Kind != memory.PrivateThread && w.Allowed(audience, c, c, viewer)) {
+						t.Fatalf("channel %d for %+v: visible %v\n%+v", c.ID, viewer, got, w.Guild)
+					}
+				}
+			}
 			for _, at := range w.Guild.Channels {
 				place := search.Place{Channel: at.ID}
 				if viewer != nil {

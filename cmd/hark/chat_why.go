@@ -84,12 +84,18 @@ func printExplanation(w io.Writer, x answer.Explanation, l builder.Labels, zone 
 			around++
 		}
 	}
+	if len(x.Lore) > 0 {
+		p.say("Lore, and used:")
+	}
+	for _, lore := range x.Lore {
+		p.say("  %s\n        %s", oneLine(lore.Name), strings.ReplaceAll(printable(lore.Text), "\n", "\n        "))
+	}
 	p.explained("Recalled, and used:", used, l)
 	p.explained("Recalled, and left out"+whyLeftOut(t)+":", dropped, l)
 	if around > 0 {
 		p.say("Besides, I had %s around these, or from the conversation, before me.", plural(around, "message"))
 	}
-	if len(x.Recalled) == 0 {
+	if len(x.Recalled)+len(x.Lore) == 0 {
 		p.say("Nothing was recalled for it, or nothing of that is left.")
 	}
 	if p.err == nil && len(t.Sections) > 0 {

@@ -46,7 +46,7 @@ func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) error {
 // printCalls prints a line for each call of a tool.
 func printCalls(w io.Writer, calls []memory.TraceCall) error {
 	for _, c := range calls {
-		_, err := fmt.Fprintf(w, "  round %d: %s, %s, %d messages, %d tokens, %d ms\n", c.Round, oneLine(c.Tool), oneLine(c.Outcome), c.Shown, c.Tokens, c.Took.Milliseconds())
+		_, err := fmt.Fprintf(w, "  round %d: %s, %s, %s, %s, %d ms\n", c.Round, oneLine(c.Tool), oneLine(c.Outcome), plural(c.Shown, "message"), plural(c.Tokens, "token"), c.Took.Milliseconds())
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func printKept(w io.Writer, t memory.Trace, p memory.Prompt) error {
 		m := p.Messages[b.Message]
 		line := fmt.Sprintf("── %s", oneLine(b.Section))
 		if !told[b.Section] {
-			line += fmt.Sprintf(" · %d tokens", tokens[b.Section])
+			line += " · " + plural(tokens[b.Section], "token")
 			told[b.Section] = true
 		}
 		line += fmt.Sprintf(" · message %d, %s, bytes %d–%d ──", b.Message+1, oneLine(m.Role), b.Start, b.End)

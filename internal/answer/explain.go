@@ -15,12 +15,15 @@ type Explanation struct {
 	Trace memory.Trace
 	// Recalled are those of the trace's messages that may be read and that are there still, best first.
 	Recalled []Explained
+	// Lore is that of the trace's lore that may be read and that is there still, by name.
+	Lore []memory.Lore
 }
 
 // Explained is a message that was recalled for an answer.
 type Explained struct {
 	memory.TraceHit
 	Source Source
+	Author memory.UserID
 	Text   string // as it is now
 	// Changed says that it was edited since the answer was made from it.
 	Changed bool
@@ -58,6 +61,13 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 	if x.Recalled, err = e.explained(ctx, now, t); err != nil {
 		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
 	}
+	if len(t.Lore) == 0 {
+		return x, nil
+	}
+	if x.Lore, err = e.toldLore(ctx, now); err != nil {
+		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
+	}
+	x.Lore = slices.DeleteFunc(x.Lore, func(l memory.Lore) bool { return !slices.Contains(t.Lore, l.ID) })
 	return x, nil
 }
 
@@ -89,7 +99,7 @@ func (e *Engine) explained(ctx context.Context, now reach, t memory.Trace) ([]Ex
 			continue
 		}
 		told = append(told, Explained{
-			TraceHit: hit, Text: m.Text(), Changed: m.Kind != memory.FromHark && editedAt(m) != hit.Edited,
+			TraceHit: hit, Author: m.Author, Text: m.Text(), Changed: m.Kind != memory.FromHark && editedAt(m) != hit.Edited,
 			Source: Source{
 				Number: hit.Number, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
 				Place: now.names.channel(m.Channel), Time: m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],

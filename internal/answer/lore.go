@@ -16,6 +16,15 @@ func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read lore: %w", err)
 	}
+	all, err := e.toldLore(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(l memory.Lore) bool { return l.Guild != q.Guild }), nil
+}
+
+// toldLore is the lore that may be told within a reach, by name.
+func (e *Engine) toldLore(ctx context.Context, now reach) ([]memory.Lore, error) {
 	r := &recalled{reach: now}
 	wanted := map[memory.ChannelID][]memory.MessageID{}
 	for _, l := range now.lore {
@@ -28,8 +37,7 @@ func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
 	}
 	var all []memory.Lore
 	for _, l := range now.lore {
-		lost := slices.ContainsFunc(l.Sources, func(s memory.Spot) bool { _, there := r.said[spot{s.Channel, s.Message}]; return !there })
-		if l.Guild == q.Guild && !lost {
+		if !slices.ContainsFunc(l.Sources, func(s memory.Spot) bool { _, there := r.said[spot{s.Channel, s.Message}]; return !there }) {
 			all = append(all, l)
 		}
 	}

@@ -134,6 +134,22 @@ func (c Choices) In(g *memory.Guild, channel memory.ChannelID) Settings {
 	return s
 }
 
+// mostLike is how many models are named where one was meant that there isn't.
+const mostLike = 5
+
+// like names models whose names have a text in them, or else any.
+func (c Choices) like(text string) string {
+	text = strings.ToLower(text)
+	names := slices.DeleteFunc(slices.Clone(c.Models), func(name string) bool { return !strings.Contains(strings.ToLower(name), text) })
+	if len(names) == 0 {
+		names = slices.Clone(c.Models)
+	}
+	if len(names) > mostLike {
+		names = append(names[:mostLike], "…")
+	}
+	return strings.Join(names, ", ")
+}
+
 // Check is a value as it is kept, "" for SettingDefault. The error is a memory.Complaint that says what can be chosen.
 func (c Choices) Check(key memory.Setting, value string) (string, error) {
 	value = strings.TrimSpace(memory.Clean(value))
@@ -147,7 +163,7 @@ func (c Choices) Check(key memory.Setting, value string) (string, error) {
 	case key == memory.SettingModel:
 		i := slices.IndexFunc(c.Models, func(name string) bool { return strings.EqualFold(name, value) })
 		if i < 0 {
-			return "", memory.Complain("there is no model %.100q: choose from %s", value, strings.Join(c.Models, ", "))
+			return "", memory.Complain("there is no model %.100q: choose from %s", value, c.like(value))
 		}
 		return c.Models[i], nil
 	}

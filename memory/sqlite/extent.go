@@ -12,36 +12,59 @@ import (
 
 // Extent implements memory.Forgetter.
 func (s *Store) Extent(ctx context.Context, f memory.Forgetting) (memory.Extent, error) {
+	return s.extent(ctx, f, nil)
+}
+
+// ExtentIn is Extent of what is told in channels alone: nothing is counted that lies or is from elsewhere.
+func (s *Store) ExtentIn(ctx context.Context, f memory.Forgetting, channels []memory.ChannelID) (memory.Extent, error) {
+	in := jsonOf(channels)
+	return s.extent(ctx, f, &in)
+}
+
+// in is a list of channels, as JSON, or nil for all.
+func (s *Store) extent(ctx context.Context, f memory.Forgetting, in *string) (memory.Extent, error) {
 	var e memory.Extent
 	if f.At.IsZero() {
 		f.At = time.Now()
+	}
+	o := orderOf(f)
+	list := "[]"
+	if in != nil {
+		list = *in
+	}
+	only := func(condition string, param int) string { // of what isn't everywhere
+		if in == nil {
+			return ""
+		}
+		return " AND " + strings.ReplaceAll(condition, "LIST", fmt.Sprintf("(SELECT value FROM json_each(?%d))", param))
 	}
 	where, args := under(f)
 	from := "channel c CROSS JOIN said m ON m.channel = c.no" // of which the index tells all
 	if f.User != 0 {
 		from = "said m CROSS JOIN channel c ON c.no = m.channel"
 	}
-	err := s.read.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+from+" WHERE "+where, args...).
+	err := s.read.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+from+" WHERE "+where+only("c.id IN LIST", len(args)+1), append(args, list)...).
 		Scan(&e.Messages, &e.Channels)
 	if err == nil && f.User != 0 && f.Channel == 0 && f.Before.IsZero() {
-		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM fact WHERE user = ?1 AND text IS NOT NULL AND ?2 IN (guild, ?3)",
-			int64(f.User), int64(f.Guild), int64(memory.Everywhere)).Scan(&e.Facts)
+		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM fact WHERE user = ?1 AND text IS NOT NULL AND ?2 IN (guild, ?3)"+only("(channel = 0 OR channel IN LIST)", 4),
+			int64(f.User), int64(f.Guild), int64(memory.Everywhere), list).Scan(&e.Facts)
+	}
+	var channels string
+	if err == nil {
+		err = s.read.QueryRowContext(ctx, "SELECT json_group_array(id) FROM channel WHERE "+concerned+only("id IN LIST", 3), int64(o.guild), int64(o.channel), list).Scan(&channels)
 	}
 	if err == nil {
-		o := orderOf(f)
-		var channels string
-		if err = s.read.QueryRowContext(ctx, "SELECT json_group_array(id) FROM channel WHERE "+concerned, int64(o.guild), int64(o.channel)).Scan(&channels); err == nil {
-			err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM lore WHERE text IS NOT NULL AND ("+loreCovered+" OR "+loreSourceCovered+")", channels, int64(o.end), int64(o.user), int64(o.guild), int64(o.channel)).
-				Scan(&e.Lore)
-		}
-		if err == nil {
-			err = s.read.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM summary WHERE "+summaryCovered+") + (SELECT count(*) FROM condensed WHERE "+condensedCovered+")",
-				channels, int64(o.end), int64(o.user)).Scan(&e.Summaries)
-		}
-		if err == nil {
-			err = s.read.QueryRowContext(ctx, answersCovered, channels, int64(o.end), int64(o.user), int64(o.guild), int64(o.channel), o.user != 0 && o.channel == 0 && o.whole).
-				Scan(&e.Answers)
-		}
+		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM lore WHERE text IS NOT NULL AND ("+loreCovered+" OR "+loreSourceCovered+")"+
+			only(`(channel = 0 OR channel IN LIST) AND NOT EXISTS (SELECT 1 FROM lore_source s WHERE s.guild = lore.guild AND s.lore = lore.id AND s.channel NOT IN LIST)`, 6),
+			channels, int64(o.end), int64(o.user), int64(o.guild), int64(o.channel), list).Scan(&e.Lore)
+	}
+	if err == nil {
+		err = s.read.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM summary WHERE "+summaryCovered+") + (SELECT count(*) FROM condensed WHERE "+condensedCovered+")",
+			channels, int64(o.end), int64(o.user)).Scan(&e.Summaries)
+	}
+	if err == nil {
+		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM trace t WHERE ("+answersCovered+")"+only("t.channel IN LIST", 7), channels, int64(o.end), int64(o.user),
+			int64(o.guild), int64(o.channel), o.user != 0 && o.channel == 0 && o.whole, list).Scan(&e.Answers)
 	}
 	if err != nil {
 		return e, fmt.Errorf("count what would be forgotten: %w", explain(err))

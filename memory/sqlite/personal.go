@@ -7,10 +7,9 @@ import (
 	"hark/memory"
 )
 
-// answersCovered counts the answers that were made from what falls under an order, or that somebody asked for of whom
+// answersCovered selects the answers, of trace t, that were made from what falls under an order, or that somebody asked for of whom
 // everything does. The arguments are those of loreCovered, and whether everything of somebody does.
-const answersCovered = `SELECT count(*) FROM trace t WHERE
-	(t.channel, t.answer) IN (SELECT s.answer_channel, s.answer FROM trace_source s WHERE s.channel IN (SELECT value FROM json_each(?1)) AND s.id < ?2
+const answersCovered = `(t.channel, t.answer) IN (SELECT s.answer_channel, s.answer FROM trace_source s WHERE s.channel IN (SELECT value FROM json_each(?1)) AND s.id < ?2
 		AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.id WHERE c.id = s.channel AND m.author = ?3)))
 	OR ?6 AND ?4 IN (t.body ->> '$.guild', -1) AND (t.body ->> '$.asker' = ?3 OR EXISTS (SELECT 1 FROM json_each(t.body, '$.facts') f
 		WHERE f.value IN (SELECT id FROM fact WHERE user = ?3 AND text IS NOT NULL AND guild = t.body ->> '$.guild')))

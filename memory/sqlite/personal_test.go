@@ -106,3 +106,23 @@ func TestWrote(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// Counted in some channels alone, what lies or is from elsewhere makes no difference.
+func TestExtentInChannels(t *testing.T) {
+	t.Parallel()
+	s := storied(t)
+	f := memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember, At: idAt(900)}
+	for _, c := range []struct {
+		channels []memory.ChannelID
+		want     memory.Extent
+	}{
+		{[]memory.ChannelID{general}, memory.Extent{Messages: 4, Channels: 1, Facts: 2, Lore: 2, Summaries: 2, Answers: 4}},
+		{[]memory.ChannelID{secret}, memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1}},
+		{nil, memory.Extent{Facts: 1, Lore: 1}},
+		{[]memory.ChannelID{general, secret}, memory.Extent{Messages: 5, Channels: 2, Facts: 2, Lore: 2, Summaries: 2, Answers: 4}},
+	} {
+		if got, err := s.ExtentIn(bg, f, c.channels); err != nil || got != c.want {
+			t.Errorf("in %v: %+v, %v; want %+v", c.channels, got, err, c.want)
+		}
+	}
+}

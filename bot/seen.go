@@ -1,0 +1,78 @@
+package bot
+
+import (
+	"context"
+
+	"hark/memory"
+	"hark/search"
+)
+
+// seesAll reports whether whoever uses x may read every channel: of nothing else they are told names or numbers without looking who may
+// read it.
+func (x *exchange) seesAll() bool { return x.Guild == 0 || x.may(memory.Administrator) }
+
+// seen is g as far as whoever uses x may read it, for lists and numbers. The channel that it is used in is always there. What was
+// chosen by name counts as chosen although it may not be among what is left.
+func (x *exchange) seen(g *memory.Guild, p memory.Policy) *memory.Guild {
+	if x.seesAll() {
+		return g
+	}
+	seen := *g
+	seen.Choice, seen.Channels = choiceFor(g, p), search.Visible(g, x.who(), x.roles())
+	for _, c := range g.Channels {
+		if c.ID == memory.ChannelID(x.Channel) && !hasChannel(&seen, c.ID) {
+			seen.Channels = append(seen.Channels, c)
+		}
+	}
+	return &seen
+}
+
+func hasChannel(g *memory.Guild, id memory.ChannelID) bool {
+	for i := range g.Channels {
+		if g.Channels[i].ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func channelIDs(g *memory.Guild) []memory.ChannelID {
+	ids := make([]memory.ChannelID, len(g.Channels))
+	for i := range g.Channels {
+		ids[i] = g.Channels[i].ID
+	}
+	return ids
+}
+
+// extents counts what forgetting takes, as far as whoever uses an exchange may read it.
+type extents struct {
+	Log
+	in []memory.ChannelID // nil: all
+}
+
+func (c *commands) extents(ctx context.Context, x *exchange) (extents, error) {
+	if x.seesAll() {
+		return extents{Log: c.bot.memory}, nil
+	}
+	g, err := c.bot.admit.guild(ctx, x.guild())
+	if err != nil {
+		return extents{}, err
+	}
+	return extents{c.bot.memory, channelIDs(x.seen(g, c.bot.cfg.Policy))}, nil
+}
+
+// Extent implements memory.Forgetter.
+func (e extents) Extent(ctx context.Context, f memory.Forgetting) (memory.Extent, error) {
+	if e.in == nil {
+		return e.Log.Extent(ctx, f)
+	}
+	return e.ExtentIn(ctx, f, e.in)
+}
+
+// countsSeen says below numbers that they are of what whoever uses x may read: the same whether there is more or not.
+func (x *exchange) countsSeen() string {
+	if x.seesAll() {
+		return ""
+	}
+	return x.text("-# I count what you may read. What you may not read goes as well.")
+}
