@@ -19,7 +19,7 @@ func TestListsOfRealServers(t *testing.T) {
 	}{
 		"OpenAI": {`{"object":"list","data":[{"id":"gpt-4o-mini","object":"model","created":1721172741,"owned_by":"system"},{"id":"gpt-4o","object":"model","created":1715367049,"owned_by":"system"}]}`,
 			[]string{"gpt-4o", "gpt-4o-mini"}},
-		"Ollama": {`{"object":"list","data":[{"id":"llama3.2:latest","object":"model","created":1727192836,"owned_by":"library"}]}`, []string{"llama3.2:latest"}},
+		"Ollama":                {`{"object":"list","data":[{"id":"llama3.2:latest","object":"model","created":1727192836,"owned_by":"library"}]}`, []string{"llama3.2:latest"}},
 		"Ollama without models": {`{"object":"list","data":null}`, nil},
 		"llama.cpp": {`{"models":[{"name":"` + long + `","model":"x","modified_at":"","size":"","digest":"","type":"model","description":"","tags":[""],"capabilities":["completion"],"parameters":"",
 			"details":{"parent_model":"","format":"gguf","family":"","families":[""],"parameter_size":"","quantization_level":""}}],"object":"list",
