@@ -313,7 +313,8 @@ func (f *flags) mend(c *cobra.Command) error {
 
 // ofDatabase is a finding of an error of the database.
 func ofDatabase(err error) finding {
-	found := failed("database", err, "restore a backup with \"hark restore FILE\"")
+	found := failed("database", err, sqlite.Rescue)
+	found.Detail = strings.Replace(found.Detail, ": "+sqlite.Rescue, "", 1)
 	for _, known := range []struct{ says, advice string }{
 		{"newer Hark", "use the newer Hark"},
 		{"disk is full", freeSpace},
