@@ -327,7 +327,11 @@ func (b *Bot) Run(ctx context.Context) error {
 	})
 	b.desk.answer = func(a *ask) { b.reply(work, last, a) }
 	b.desk.busy = func(a *ask, waits burst) { b.say(last, a, "b", tooMany(b.localeIn(last, a.guild, a.channel), waits)) }
-	b.desk.missed = func(a *ask) { b.say(last, a, "r", b.localeIn(last, a.guild, a.channel).text(restarting)) }
+	b.desk.missed = func(a *ask) {
+		if len(a.shown) == 0 { // else an answer is there, which the next process finishes
+			b.say(last, a, "r", b.localeIn(last, a.guild, a.channel).text(restarting))
+		}
+	}
 	b.pump = &pump{
 		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots, b.now),
 		ask:    func(a *ask) { b.take(last, a) },

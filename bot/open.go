@@ -57,7 +57,7 @@ func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 	if a == nil { // deleted, or it asks nothing any more
 		a = &ask{id: q.ID, guild: q.Guild, channel: q.Channel, unasked: true}
 	}
-	shown, err := b.cutShort(ctx, q)
+	shown, err := b.shownOf(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 	if !a.unasked && b.isFresh(a) && b.take(last, a) {
 		return nil
 	}
-	if len(shown) > 0 {
+	if n := len(shown); n > 0 && shown[n-1].isWritten() {
 		if err := b.markCut(ctx, a, shown); err != nil && !errors.Is(err, errGone) {
 			return err
 		}
@@ -95,9 +95,9 @@ func (b *Bot) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ask, e
 	return b.filler.convert.question(&w), nil
 }
 
-// cutShort are the messages of an answer that was being written when the process ended: one has a button to stop it, which
-// names the question and those before it.
-func (b *Bot) cutShort(ctx context.Context, q memory.OpenQuestion) (shown []answerMessage, err error) {
+// shownOf are the messages of an answer that the process had not logged when it ended, be it wholly written or not: one has buttons,
+// which name the question and the messages before it.
+func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []answerMessage, err error) {
 	bucket := discordgo.EndpointChannelMessages(q.Channel.String())
 	var page []answerMessage
 	err = b.rest.call(ctx, http.MethodGet, fmt.Sprintf("%s?limit=%d&after=%d", bucket, pageSize, q.ID), bucket, nil, &page)
@@ -109,7 +109,7 @@ func (b *Bot) cutShort(ctx context.Context, q memory.OpenQuestion) (shown []answ
 	}
 	slices.SortFunc(page, func(a, b answerMessage) int { return int(a.ID - b.ID) })
 	for _, m := range page {
-		o := m.stops()
+		o, _ := m.owned()
 		if memory.UserID(m.Author.ID) != b.self || o.question != q.ID {
 			continue
 		}
@@ -133,22 +133,29 @@ type answerMessage struct {
 	Components []component `json:"components"`
 }
 
-// stops is what the button tells that stops the answer being written in m, if m has one.
-func (m *answerMessage) stops() owned {
+// owned is what the buttons below m tell, if m has any that stand below answers, and the name of the first.
+func (m *answerMessage) owned() (o owned, first string) {
 	for _, row := range m.Components {
 		for _, c := range row.Components {
-			if name, args, _ := strings.Cut(c.CustomID, ":"); name == buttonStop {
-				return readOwned(strings.Split(args, ":"))
+			switch name, args, _ := strings.Cut(c.CustomID, ":"); name {
+			case buttonStop, buttonSources, buttonAgain, buttonDelete:
+				return readOwned(strings.Split(args, ":")), name
 			}
 		}
 	}
-	return owned{}
+	return owned{}, ""
+}
+
+// isWritten reports whether the answer that ends with m was being written: there is a button to stop it.
+func (m *answerMessage) isWritten() bool {
+	_, first := m.owned()
+	return first == buttonStop
 }
 
 // markCut has the last message of an answer say that it was cut short.
 func (b *Bot) markCut(ctx context.Context, a *ask, shown []answerMessage) error {
 	l, end := b.localeIn(ctx, a.guild, a.channel), shown[len(shown)-1]
-	o := end.stops()
+	o, _ := end.owned()
 	tail := l.text(interrupted, l.phrase(notWriting))
 	content := split(memory.Clean(end.Content), messageLimit-units(tail)-1, nil)[0].String() + "\n" + tail
 	t := b.thread(a, "c")

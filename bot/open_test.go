@@ -104,6 +104,36 @@ func TestQuestionsLeftOpenAreAnswered(t *testing.T) {
 	}
 }
 
+// An answer that was written when the process ended, and not logged yet, is written anew in its place, whatever Discord knows of nonces by
+// then; and if there is no time for that either, nothing more is said.
+func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
+	t.Parallel()
+	s, q, stump := opens(t, true)
+	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID), channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
+	d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
+	sent := s.discord.Sent(s.channel)
+	d.take([]memory.MessageID{memory.MessageID(sent[0].ID), memory.MessageID(stump.ID)})
+	d.buttons = a.buttons(locale{}, true)
+	if err := d.finish(t.Context(), []string{strings.Repeat("a", 2000), "On Friday, it was said."}); err != nil {
+		t.Fatal(err)
+	}
+	if s.buttonsOf(stump.Message)[buttonStop] != "" || s.buttonsOf(stump.Message)[buttonAgain] == "" {
+		t.Fatal("it isn't finished")
+	}
+	s.discord.Advance(9 * time.Minute)
+	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
+	s.answered(t, s.channel, "Friday")
+	s.closed(t)
+	s.idle(t)
+	if got := s.replies(); len(got) != 1 {
+		t.Errorf("the answers are %q", got)
+	}
+	s.bot.desk.missed(&ask{id: a.id, guild: a.guild, channel: a.channel, asker: a.asker, shown: []memory.MessageID{1}})
+	if got := s.replies(); len(got) != 1 {
+		t.Errorf("the answers are %q", got)
+	}
+}
+
 func TestAnswersCutShortLongAgoAreMarked(t *testing.T) {
 	t.Parallel()
 	s, _, stump := opens(t, true)

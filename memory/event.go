@@ -246,3 +246,6 @@ func (GapFilled) isEvent()      {}
 func (QuestionOpened) isEvent() {}
 func (QuestionClosed) isEvent() {}
 func (Marked) isEvent()         {}
+
+// A Forgetting is an event where another store had it on record: it is begun, as an Opted begins one, unless one that covers as much is.
+func (Forgetting) isEvent() {}

@@ -132,7 +132,7 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	for _, e := range []Event{Posted{}, Heard{}, Edited{}, Deleted{}, Named{}, Starred{}, Answered{}, GuildSeen{}, GuildLeft{}, ChannelSeen{}, ChannelGone{},
 		ChannelDeleted{}, RoleSeen{}, RoleGone{}, PersonSeen{}, PersonLeft{}, FactTold{}, FactGone{}, Chose{}, Asked{}, Opted{}, GapFound{}, GapFilled{},
-		Marked{}, Learn{}, Learned{}, LoreTold{}, LoreGone{}, SettingChosen{}} {
+		Marked{}, Learn{}, Learned{}, LoreTold{}, LoreGone{}, SettingChosen{}, Forgetting{}} {
 		e.isEvent()
 	}
 }

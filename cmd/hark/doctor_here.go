@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -108,14 +109,20 @@ func openable(dir string) error {
 			err = writable(path)
 		}
 		if err != nil {
-			return fmt.Errorf("open %s for writing: %w", path, err)
+			return fmt.Errorf("open %s for writing: %w", path, sqlite.Denied(path, err))
 		}
 	}
 	return nil
 }
 
-// othersCanRead are those of a data directory and Hark's files in it that others than their owner can get at.
-func othersCanRead(dir string) (open []string, err error) {
+// The bits of a file's mode that let others than its owner get at it. A group may be meant.
+const (
+	everybody     os.FileMode = 0o007
+	groupOrOthers os.FileMode = 0o077
+)
+
+// canRead are those of a data directory and Hark's files in it that others can get at, by any of the bits of who.
+func canRead(dir string, who os.FileMode) (open []string, err error) {
 	if runtime.GOOS == "windows" {
 		return nil, nil
 	}
@@ -126,28 +133,40 @@ func othersCanRead(dir string) (open []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if info.Mode()&who != 0 {
 		open = append(open, dir)
 	}
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		info, gone := e.Info()
 		own := strings.HasPrefix(e.Name(), "hark.") || e.Name() == sqlite.RunningName || strings.HasSuffix(e.Name(), ".part")
-		if own && gone == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		if own && gone == nil && info.Mode().IsRegular() && info.Mode()&who != 0 {
 			open = append(open, filepath.Join(dir, e.Name()))
 		}
 	}
 	return open, err
 }
 
-// makePrivate takes a data directory and its files from others' eyes, and returns which it took.
+// listed are the files to be told of: what SQLite puts beside the database is as the database is, and comes and goes.
+func listed(files []string) string {
+	database := slices.IndexFunc(files, func(path string) bool { return filepath.Base(path) == sqlite.FileName })
+	return strings.Join(slices.DeleteFunc(slices.Clone(files), func(path string) bool {
+		return database >= 0 && strings.HasPrefix(path, files[database]+"-")
+	}), ", ")
+}
+
+// makePrivate takes a data directory and its files from others' eyes, and returns which it took. A directory that only its group
+// can get at stays so.
 func makePrivate(dir string) (taken []string, err error) {
-	open, err := othersCanRead(dir)
+	open, err := canRead(dir, groupOrOthers)
 	for _, path := range open {
 		mode := os.FileMode(0o600)
 		if path == dir {
 			mode = 0o700
-			if info, e := os.Stat(dir); e == nil && info.Mode()&os.ModeSticky != 0 { // as /tmp, which is everybody's
+			switch info, e := os.Stat(dir); {
+			case e == nil && info.Mode()&everybody == 0:
+				continue
+			case e == nil && info.Mode()&os.ModeSticky != 0: // as /tmp, which is everybody's
 				err = errors.Join(err, fmt.Errorf("%s is for everybody: name a directory of Hark's own with --data or HARK_DATA", dir))
 				continue
 			}
@@ -199,13 +218,17 @@ func (d *doctor) dataDirectory(context.Context) finding {
 		return failed(check, err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
 	}
 	found := well(check, "Hark can write to %s", dir)
-	if others, err := othersCanRead(dir); err != nil {
+	if others, err := canRead(dir, everybody); err != nil {
 		return failed(check, err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
 	} else if len(others) > 0 {
 		found.OK = false
-		found.Detail = fmt.Sprintf("others on this machine can get at %s", strings.Join(others, ", "))
+		found.Detail = fmt.Sprintf("others on this machine can get at %s", listed(others))
 		found.Advice = "\"hark run\" makes that private at its start, or: chmod 700 " + dir
 		return found
+	}
+	if group, err := canRead(dir, groupOrOthers); err == nil && len(group) > 0 {
+		found.Detail += fmt.Sprintf("; the group can get at %s", listed(group))
+		found.Advice = "\"hark run\" makes the files private at its start; if the group isn't meant to see the directory either: chmod 700 " + dir
 	}
 	measure := diskSpace
 	if d.env.space != nil {
@@ -313,7 +336,8 @@ func (f *flags) mend(c *cobra.Command) error {
 
 // ofDatabase is a finding of an error of the database.
 func ofDatabase(err error) finding {
-	found := failed("database", err, "restore a backup with \"hark restore FILE\"")
+	found := failed("database", err, sqlite.Rescue)
+	found.Detail = strings.Replace(found.Detail, ": "+sqlite.Rescue, "", 1)
 	for _, known := range []struct{ says, advice string }{
 		{"newer Hark", "use the newer Hark"},
 		{"disk is full", freeSpace},

@@ -130,6 +130,12 @@ func TestDoctor(t *testing.T) {
 				w.Fatal(err)
 			}
 		}, wrong: "data directory"},
+		"a data directory for a group": {change: func(w *world) {
+			w.remember("hello")
+			if err := os.Chmod(w.env["HARK_DATA"], 0o770); err != nil {
+				w.Fatal(err)
+			}
+		}, advised: "data directory"},
 		"a lock that can't be opened": {change: func(w *world) {
 			if err := os.Mkdir(filepath.Join(w.env["HARK_DATA"], sqlite.LockName), 0o700); err != nil { // as one of another user's, also for root
 				w.Fatal(err)

@@ -20,7 +20,7 @@ import (
 
 func (f *flags) exportCommand() *cobra.Command {
 	var user, channel, guild, out string
-	force := false
+	force, salvage, unchecked := false, false, false
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write down all about one person, or what was said in a channel",
@@ -29,11 +29,22 @@ func (f *flags) exportCommand() *cobra.Command {
 			"Or what was said in a channel, a message a line, which \"hark import\" puts back to where it was said, but for what\n" +
 			"was forgotten there and for Hark's own answers. What the model was sent for answers isn't in it, for that holds what\n" +
 			"others said. It holds all of it in the clear, and what is forgotten later stays in it: keep it private, and no longer\n" +
-			"than you need it.",
+			"than you need it.\n" +
+			"With --salvage it writes all that can be read of a damaged database, which it doesn't change: messages, facts, lore,\n" +
+			"and what was decided and forgotten. Stop Hark first. \"hark import\" takes the file into a new data directory. What was\n" +
+			"deleted or forgotten, is too old, or is by somebody who has opted out is left out; where that can't be known, nothing\n" +
+			"is written without --unchecked. The exit code is 1 if something is missing.",
 		Example: "  hark export --user ann --out ann.json\n" +
-			"  hark export --channel general --guild Harbour --out general.jsonl",
+			"  hark export --channel general --guild Harbour --out general.jsonl\n" +
+			"  hark export --salvage --out salvaged.jsonl\n  hark import --data new-data salvaged.jsonl",
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if salvage {
+				if user+channel+guild != "" {
+					return errors.New("--salvage writes all that can be read: leave out --user, --channel and --guild")
+				}
+				return f.salvage(c, out, force, unchecked)
+			}
 			if (user == "") == (channel == "") {
 				return errors.New("what is to be written down? Say --user or --channel, one of them")
 			}
@@ -50,18 +61,7 @@ func (f *flags) exportCommand() *cobra.Command {
 			if user != "" {
 				write = func(w io.Writer) error { return k.exportUser(c.Context(), w, where, user) }
 			}
-			if out == "" {
-				err = write(c.OutOrStdout())
-			} else {
-				err = writeOut(out, force, write)
-			}
-			if err != nil && c.Context().Err() != nil {
-				if out == "" {
-					return interrupted("interrupted; what was printed is not all")
-				}
-				return interrupted("interrupted; no file was written")
-			}
-			return err
+			return exportTo(c, out, force, write)
 		},
 	}
 	c.Flags().StringVar(&user, "user", "", "all about the person of this `name` or id")
@@ -69,7 +69,25 @@ func (f *flags) exportCommand() *cobra.Command {
 	c.Flags().StringVar(&guild, "guild", "", "only in the server of this `name` or id")
 	c.Flags().StringVar(&out, "out", "", "write to this `file`, which only you can read, rather than to the output")
 	c.Flags().BoolVar(&force, "force", false, "replace the file if it is there")
+	c.Flags().BoolVar(&salvage, "salvage", false, "write all that can be read of a damaged database")
+	c.Flags().BoolVar(&unchecked, "unchecked", false, "with --salvage: also where it can't be known what was deleted, forgotten or opted out")
 	return c
+}
+
+// exportTo has write fill the file called out, or the output.
+func exportTo(c *cobra.Command, out string, force bool, write func(io.Writer) error) (err error) {
+	if out == "" {
+		err = write(c.OutOrStdout())
+	} else {
+		err = writeOut(out, force, write)
+	}
+	if err != nil && c.Context().Err() != nil {
+		if out == "" {
+			return interrupted("interrupted; what was printed is not all")
+		}
+		return interrupted("interrupted; no file was written")
+	}
+	return err
 }
 
 // writeOut has write fill a file that only its owner can read. It appears when it is complete.

@@ -179,6 +179,9 @@ func (i imported) line(path string) string {
 	if i.Questions > 0 {
 		line += fmt.Sprintf("; \"hark eval\" asks its %s", plural(i.Questions, "question"))
 	}
+	if i.Events > 0 {
+		line += fmt.Sprintf("; and %s about what was decided, forgotten and told", plural(i.Events, "line"))
+	}
 	if i.Answers > 0 {
 		line += fmt.Sprintf("; %s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it", plural(i.Answers, "answer"))
 	}

@@ -3,9 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -57,6 +62,113 @@ func TestKilledHarkKeepsWhatItAcknowledged(t *testing.T) {
 			t.Errorf("message %d is %q and was %q", id, got[id], text)
 		}
 	}
+}
+
+// TestKilledHarkAnswersOnce kills a Hark process at moments of all kinds while it answers, and asks it more while it is away. Each question is answered
+// once, wholly; what was deleted isn't answered, and is nowhere any more.
+func TestKilledHarkAnswersOnce(t *testing.T) {
+	t.Parallel()
+	w := newPresent(t)
+	w.env["HARK_LIMITS_MEMBER_MESSAGES"], w.env["HARK_LIMITS_GUILD_MESSAGES"] = "0", "0"
+	rounds := 4
+	if os.Getenv("HARK_LONG") != "" {
+		rounds = 60
+	}
+	var asked []discordtest.Message
+	deleted := map[discordtest.ID]bool{}
+	ask := func(i int, text string) discordtest.Message {
+		m := w.discord.Say([]discordtest.ID{w.staff.ID, w.general.ID}[i%2], w.ana.ID, w.discord.Bot.Mention()+" "+text)
+		asked = append(asked, m)
+		return m
+	}
+	for round := range rounds {
+		kill := w.child()
+		w.waitSession(round + 1)
+		moment := rand.IntN(6) // changes of Hark's messages until it is killed
+		if round%2 == 0 {      // in the others what was left open is all that there is to do
+			w.discord.WaitFor("earlier answers", func() bool { return w.unanswered(asked, deleted) == 0 }) // else somebody is told that Hark is busy
+			for i := range 4 {
+				ask(i, fmt.Sprintf("round %d, question %d?", round, i))
+			}
+		}
+		before := w.changes()
+		w.discord.WaitFor("Hark to write", func() bool { return w.changes() >= before+moment || w.unanswered(asked, deleted) == 0 })
+		kill()
+		w.discord.Advance(5 * time.Minute) // for which Discord knows no nonce any more
+		for i := range 2 - 2*(round%2) {
+			ask(i, fmt.Sprintf("round %d, while away %d?", round, i))
+		}
+		m := ask(round, fmt.Sprintf("deleted-canary %d?", round))
+		w.discord.Delete(m.ChannelID, m.ID)
+		deleted[m.ID] = true
+	}
+	w.start()
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, m := range asked {
+				t.Logf("%d in %d: %q: %q", m.ID, m.ChannelID, m.Content, w.answersTo(m))
+			}
+		}
+	})
+	w.discord.WaitFor("all answers", func() bool { return w.unanswered(asked, deleted) == 0 })
+	w.settled()
+	if code := w.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	twice, back := 0, 0
+	for _, m := range asked {
+		switch n := len(w.answersTo(m)); {
+		case deleted[m.ID] && n > 0:
+			back++
+			t.Errorf("%q was deleted, and is answered", m.Content)
+		case n > 1:
+			twice++
+			t.Errorf("%q is answered %d times: %q", m.Content, n, w.answersTo(m))
+		}
+	}
+	lost, logged := 0, w.logged(w.staff.ID)
+	maps.Copy(logged, w.logged(w.general.ID))
+	for _, m := range asked {
+		if !deleted[m.ID] && logged[memory.MessageID(m.ID)] == "" {
+			lost++
+			t.Errorf("%q isn't remembered", m.Content)
+		}
+	}
+	left := w.onDisk("deleted-canary")
+	if left {
+		t.Error("what was deleted is left")
+	}
+	t.Logf("%d kills, %d questions: %d lost, %d back, %t left, %d unanswered, %d twice", rounds, len(asked)-len(deleted), lost, back, left, w.unanswered(asked, deleted), twice)
+}
+
+// changes counts what Hark has written and changed.
+func (w *world) changes() (n int) {
+	for _, c := range []discordtest.ID{w.staff.ID, w.general.ID} {
+		for _, m := range w.discord.Sent(c) {
+			n += len(m.Versions)
+		}
+	}
+	return n
+}
+
+// answersTo are what the answers to a question read that are finished.
+func (w *world) answersTo(question discordtest.Message) (texts []string) {
+	for _, m := range w.discord.Sent(question.ChannelID) {
+		if !m.Deleted && m.Reference != nil && m.Reference.MessageID == question.ID {
+			texts = append(texts, m.Content)
+		}
+	}
+	return texts
+}
+
+// unanswered counts the questions that have no answer, or a part of one.
+func (w *world) unanswered(asked []discordtest.Message, deleted map[discordtest.ID]bool) (n int) {
+	for _, m := range asked {
+		if !deleted[m.ID] && !slices.ContainsFunc(w.answersTo(m), func(text string) bool { return strings.HasPrefix(text, "Noted") }) {
+			n++
+		}
+	}
+	return n
 }
 
 // child starts Hark as a process of its own. kill ends it with SIGKILL.

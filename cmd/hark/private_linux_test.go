@@ -40,6 +40,15 @@ func TestRunMakesItsDataPrivate(t *testing.T) {
 	if code := w.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
+	if err := errors.Join(os.Chmod(dir, 0o770), os.Chmod(kept, 0o660)); err != nil { // a group may be meant to see what there is, but not what was said
+		t.Fatal(err)
+	}
+	w.start()
+	for path, want := range map[string]os.FileMode{dir: 0o770, kept: 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("for a group %s has mode %v, %v", path, info.Mode(), err)
+		}
+	}
 }
 
 // A full disk is called that.

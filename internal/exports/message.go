@@ -34,6 +34,16 @@ type Message struct {
 	Starred   bool          `json:"starred,omitempty"`
 }
 
+// Event is something besides messages that another store is to know, as exports tell it.
+type Event struct {
+	Type  string       `json:"type"`
+	Event string       `json:"event"`
+	Body  memory.Event `json:"body"`
+}
+
+// EventOf is e as exports tell it.
+func EventOf(e memory.Event) Event { return Event{Type: "event", Event: imports.EventName(e), Body: e} }
+
 // Named is somebody who is mentioned.
 type Named struct {
 	ID   string `json:"id"`

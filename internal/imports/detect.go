@@ -87,7 +87,7 @@ func kindOf(dec *json.Decoder) (Kind, error) {
 		switch {
 		case key == "channel" && value == json.Delim('{'):
 			return DiscordExport, nil
-		case key == "channel" && text, key == "type" && (value == "message" || value == "question"):
+		case key == "channel" && text, key == "type" && (value == "message" || value == "question" || value == "event"):
 			return RecallSet, nil
 		case key == "type":
 			return "", errOther

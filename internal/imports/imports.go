@@ -31,6 +31,7 @@ type Summary struct {
 	Messages     int
 	Questions    int    // of a recall set; they are not imported
 	Answers      int    // of Hark's own; they are not imported
+	Events       int    // that aren't messages, of a file that Hark salvaged
 	Skipped      int    // messages that could not be read
 	FirstSkipped string // where the first of them is and what it lacks; empty if none was skipped
 	Direct       int    // of the channels those that are direct messages
@@ -88,7 +89,7 @@ func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Even
 
 // fault is the error of a file that has messages, none of which could be read.
 func (s Summary) fault() error {
-	if s.Messages+s.Answers > 0 || s.Skipped == 0 {
+	if s.Messages+s.Answers+s.Events > 0 || s.Skipped == 0 {
 		return nil
 	}
 	return fmt.Errorf("none of the file's messages could be read; the first: %s", s.FirstSkipped)

@@ -43,16 +43,18 @@ type SetQuestion struct {
 
 // setLine is a line of the file.
 type setLine struct {
-	Type     text   `json:"type"`
-	Channel  text   `json:"channel"`
-	ID       text   `json:"id"`
-	Author   text   `json:"author"`
-	Time     text   `json:"time"`
-	Text     text   `json:"text"`
-	ReplyTo  []text `json:"reply_to"`
-	Thread   text   `json:"thread"`
-	Category text   `json:"category"`
-	Evidence []text `json:"evidence"`
+	Type     text            `json:"type"`
+	Channel  text            `json:"channel"`
+	ID       text            `json:"id"`
+	Author   text            `json:"author"`
+	Time     text            `json:"time"`
+	Text     text            `json:"text"`
+	ReplyTo  []text          `json:"reply_to"`
+	Thread   text            `json:"thread"`
+	Category text            `json:"category"`
+	Evidence []text          `json:"evidence"`
+	Event    text            `json:"event"` // what kind of event Body is, in a line of that type
+	Body     json.RawMessage `json:"body"`
 	exportedLine
 }
 
@@ -72,6 +74,9 @@ func ReadSet(r io.Reader) (Set, error) {
 	}
 	var set Set
 	err = eachLine(src, func(number int, l setLine) error {
+		if l.Type == "event" { // it is about no message
+			return nil
+		}
 		at, err := l.check()
 		if err != nil {
 			return fmt.Errorf("line %d %w", number, err)
@@ -95,9 +100,12 @@ func readSet(ctx context.Context, src *source, b *batch) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if l.Type == "question" {
+		switch l.Type {
+		case "question":
 			b.sum.Questions++
 			return nil
+		case "event":
+			return b.event(ctx, number, l)
 		}
 		at, err := l.check()
 		if err != nil {

@@ -2,6 +2,7 @@ package memorytest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -416,6 +417,23 @@ var forgetPromises = []promise{
 		t.embedAll()
 		t.only(all, 2, 3, 5, 6)
 		t.unsaid(late)
+	}},
+	{"what another store had on record is forgotten once, and stays so", func(t *trial) {
+		all := t.settle()
+		f := memory.Forgetting{Guild: guild, Channel: general, Before: later.Add(-time.Hour), Why: memory.WhyPurge, At: later}
+		t.apply(f)
+		t.only(all, 2, 3, 5, 6)
+		less := f
+		less.Before = f.Before.Add(-time.Hour)
+		t.apply(f, less)
+		t.carryOut(t.oneUnfinished().ID)
+		t.post(all[0], all[1])
+		t.apply(f)
+		t.same("unfinished", t.unfinished(), []memory.Forgetting(nil))
+		t.only(all, 2, 3, 5, 6)
+		if err := t.store.Apply(t.ctx, memory.Forgetting{Guild: guild, Why: memory.WhyPurge}); !errors.Is(err, memory.ErrRefused) {
+			t.Fatalf("one without a time: %v", err)
+		}
 	}},
 	{"nothing that is being forgotten is to be embedded", func(t *trial) {
 		t.apply(memory.GuildSeen{Guild: town()})

@@ -19,14 +19,13 @@ const never memory.MessageID = 1<<63 - 1
 
 // begin forgets, and keeps what was forgotten, so that it doesn't come back.
 func (m *model) begin(f memory.Forgetting) *forgetting {
-	g := &forgetting{all: f.Before.IsZero()}
+	g := &forgetting{}
+	g.end, g.all = m.endOf(f)
 	f.ID = int64(len(m.forgettings) + 1)
 	if g.all || f.Before.After(f.At) {
 		f.Before = f.At
 	}
-	if g.Forgetting, g.end = f, memory.FirstMessageID(f.Before); f.Why == memory.WhyDeleted {
-		g.end = never
-	}
+	g.Forgetting = f
 	m.forgettings = append(m.forgettings, g)
 	records := len(m.records)
 	defer func() { g.Records = records - len(m.records) }()
@@ -47,6 +46,18 @@ func (m *model) begin(f memory.Forgetting) *forgetting {
 	m.forgetSettings(g)
 	m.forgetGuilds(g)
 	return g
+}
+
+// endOf is the end of a forgetting, and whether that is only its beginning.
+func (m *model) endOf(f memory.Forgetting) (end memory.MessageID, all bool) {
+	switch all = f.Before.IsZero(); {
+	case f.Why == memory.WhyDeleted:
+		return never, all
+	case all, f.Before.After(f.At):
+		return memory.FirstMessageID(f.At), all
+	default:
+		return memory.FirstMessageID(f.Before), all
+	}
 }
 
 // covers reports whether a message falls under a forgetting.
@@ -177,11 +188,18 @@ func (m *model) forgetGuilds(g *forgetting) {
 func (m *model) deleteChannel(e memory.ChannelDeleted) {
 	m.meet(e.Guild, e.Channel)
 	m.unplace(e.Guild, func(c memory.Channel) bool { return c.ID == e.Channel || c.Kind.IsThread() && c.Parent == e.Channel })
-	same := func(g *forgetting) bool {
-		return g.Forgetting.Why == memory.WhyDeleted && g.Forgetting.Guild == e.Guild && g.Forgetting.Channel == e.Channel
+	m.beginOnce(memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At})
+}
+
+// beginOnce begins a forgetting unless one that covers as much for the same reason was begun.
+func (m *model) beginOnce(f memory.Forgetting) {
+	end, all := m.endOf(f)
+	covers := func(g *forgetting) bool {
+		o := g.Forgetting
+		return o.Why == f.Why && o.Guild == f.Guild && o.Channel == f.Channel && o.User == f.User && g.end >= end && (g.all || !all)
 	}
-	if !slices.ContainsFunc(m.forgettings, same) {
-		m.begin(memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At})
+	if !slices.ContainsFunc(m.forgettings, covers) {
+		m.begin(f)
 	}
 }
 

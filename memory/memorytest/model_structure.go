@@ -24,6 +24,8 @@ func (m *model) applyStructure(e memory.Event) {
 		m.unplace(e.Guild, func(c memory.Channel) bool { return c.ID == e.Channel || c.Kind.IsThread() && c.Parent == e.Channel })
 	case memory.ChannelDeleted:
 		m.deleteChannel(e)
+	case memory.Forgetting:
+		m.beginOnce(e)
 	case memory.RoleSeen:
 		g := m.guild(e.Guild)
 		m.dropRole(g, e.Role.ID)

@@ -170,6 +170,10 @@ func (m *machine) forgetSome(t *rapid.T) {
 		return
 	}
 	f := drawForgetting(t)
+	if f.Guild == guild && f.Channel != 0 && rapid.IntRange(0, 3).Draw(t, "on record elsewhere?") == 0 {
+		m.both(f)
+		return
+	}
 	alone := len(m.model.unfinished()) == 0
 	want := m.model.begin(f)
 	want.done = true

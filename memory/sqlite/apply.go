@@ -86,6 +86,8 @@ func (t *transaction) applyPerson(e memory.Event) error {
 		return t.takeSummary(v.Channel, v.ID, 0)
 	case memory.Opted:
 		return t.opt(v)
+	case memory.Forgetting:
+		return t.forgetOnce(v)
 	case memory.Learn:
 		return t.learn(v)
 	}

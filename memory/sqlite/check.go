@@ -11,7 +11,10 @@ import (
 )
 
 // ErrDamaged says that the database is damaged where nothing can make it again.
-var ErrDamaged = errors.New("the database is damaged where nothing can make it again, and was left as it is: restore a backup with \"hark restore FILE\"")
+var ErrDamaged = errors.New("the database is damaged where nothing can make it again, and was left as it is: " + Rescue)
+
+// Rescue is what to do about a damaged database.
+const Rescue = "restore a backup with \"hark restore FILE\", or get out what can be read with \"hark export --salvage\""
 
 // openMark stands in meta while somebody has the file open. Whoever finds it and is alone knows that the file
 // wasn't closed.

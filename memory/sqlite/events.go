@@ -66,6 +66,10 @@ func (s *Store) prepareSome(events []memory.Event, prepared []event) error {
 			memory.ChannelDeleted, memory.RoleSeen, memory.RoleGone, memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone,
 			memory.Learn, memory.Learned, memory.Chose, memory.Asked, memory.Opted, memory.GapFound, memory.GapFilled, memory.QuestionOpened, memory.QuestionClosed, memory.Marked,
 			memory.LoreGone, memory.SummaryGone, memory.CondensedGone:
+		case memory.Forgetting:
+			if e.At.IsZero() {
+				return fmt.Errorf("begin to forget: when that was ordered isn't known: %w", memory.ErrRefused)
+			}
 		case memory.SettingChosen:
 			e.Key, e.Value = memory.Setting(memory.Clean(string(e.Key))), memory.Clean(e.Value)
 			prepared[i].Event = e

@@ -41,6 +41,22 @@ func (t *transaction) forget(f memory.Forgetting) (id int64, err error) {
 	return id, t.begin(id, o)
 }
 
+// forgetOnce begins a forgetting unless one that covers as much for the same reason is on record.
+func (t *transaction) forgetOnce(f memory.Forgetting) error {
+	d, err := t.decisions()
+	if err != nil {
+		return err
+	}
+	o := orderOf(f)
+	for _, k := range d.ledger {
+		if k.guild == o.guild && k.channel == o.channel && k.user == o.user && k.why == o.why && k.end >= o.end && (k.whole || !o.whole) {
+			return nil
+		}
+	}
+	_, err = t.forget(f)
+	return err
+}
+
 // beginning is a forgetting that is being begun.
 type beginning struct {
 	*transaction

@@ -33,7 +33,7 @@ func lockDir(ctx context.Context, dir string, patience time.Duration) (*dirLock,
 		err = l.wait(ctx, patience)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lock the data directory: %w", explain(err))
+		return nil, fmt.Errorf("lock the data directory: %w", Denied(l.file.Path(), explain(err)))
 	}
 	return l, nil
 }
@@ -46,7 +46,7 @@ func lockAlone(dir string) (*dirLock, error) {
 		err = fmt.Errorf("%w: stop \"hark run\" and every other hark command that uses it, and try again", ErrInUse)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", dir, err)
+		return nil, fmt.Errorf("lock %s: %w", dir, Denied(l.file.Path(), err))
 	}
 	return l, nil
 }

@@ -36,7 +36,7 @@ func LockRunning(dir string, now time.Time) (release func() error, err error) {
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	locked, err := lock.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+		return nil, fmt.Errorf("lock the data directory: %w", Denied(path, err))
 	}
 	if !locked {
 		who, _ := os.ReadFile(path)

@@ -100,7 +100,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 		if errors.Is(err, syscall.ENOSPC) {
 			return nil, fmt.Errorf("make the data directory: %w", explain(err))
 		}
-		return nil, fmt.Errorf("make the data directory: %w; name one that can be made and written", err)
+		return nil, fmt.Errorf("make the data directory: %w; name one that can be made and written", Denied(dir, err))
 	}
 	path := filepath.Join(dir, FileName)
 	if err := makePrivate(path); err != nil {
@@ -125,7 +125,7 @@ func makePrivate(path string) error {
 		if errors.Is(err, syscall.ENOSPC) {
 			return fmt.Errorf("open the database: %w", explain(err))
 		}
-		return fmt.Errorf("open the database: %w; give Hark a directory that it owns", err)
+		return fmt.Errorf("open the database: %w", Denied(path, err))
 	}
 	info, err := f.Stat()
 	if err == nil && info.Mode().Perm()&0o077 != 0 {

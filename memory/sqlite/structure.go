@@ -71,16 +71,7 @@ func (t *transaction) deleteChannel(e memory.ChannelDeleted) error {
 	if err := t.unplace(e.Guild, e.Channel); err != nil {
 		return err
 	}
-	d, err := t.decisions()
-	if err != nil {
-		return err
-	}
-	f := memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At}
-	if slices.Contains(d.ledger, orderOf(f)) {
-		return nil
-	}
-	_, err = t.forget(f)
-	return err
+	return t.forgetOnce(memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At})
 }
 
 func (t *transaction) asked(e memory.Asked) error {

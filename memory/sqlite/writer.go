@@ -394,7 +394,7 @@ func explain(err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		advice = "another process holds the database: stop it or wait"
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		advice = "the file is damaged or not a database of Hark's: restore a backup"
+		advice = "the file is damaged or not a database of Hark's: " + Rescue
 	default:
 		return err
 	}

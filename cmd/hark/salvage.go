@@ -1,0 +1,120 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hark/internal/exports"
+	"hark/memory"
+	"hark/memory/sqlite"
+)
+
+// salvage writes what can be read of a damaged database.
+func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) error {
+	cfg, err := f.load()
+	if err != nil {
+		return err
+	}
+	if err := mustRemember(cfg.Data); err != nil {
+		return err
+	}
+	s, err := sqlite.OpenSalvage(c.Context(), cfg.Data, time.Now(), cfg.Memory.Retention.Duration, f.progress("reading pages"))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if len(s.Unsure) > 0 && !unchecked {
+		return fmt.Errorf("nothing was written: %s can't be read wholly, so that what was deleted, forgotten or opted out might come back: restore a backup with \"hark restore FILE\", or write what can be read all the same with --unchecked",
+			strings.Join(s.Unsure, ", "))
+	}
+	n := 0
+	if err := exportTo(c, out, force, func(w io.Writer) (err error) {
+		n, err = writeSalvaged(c, s, w)
+		return err
+	}); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.ErrOrStderr(), salvaged(s, n))
+	if lost := lostIn(s); len(lost) > 0 {
+		for _, line := range lost {
+			fmt.Fprintln(c.ErrOrStderr(), "hark:", line)
+		}
+		return errShown
+	}
+	return nil
+}
+
+// writeSalvaged writes the lines of what was read, and returns how many are messages.
+func writeSalvaged(c *cobra.Command, s *sqlite.Salvage, w io.Writer) (n int, err error) {
+	lines := exports.NewEncoder(w)
+	for _, e := range s.Events {
+		if err := lines.Encode(exports.EventOf(e)); err != nil {
+			return 0, err
+		}
+	}
+	people := map[memory.GuildID]exports.People{}
+	err = s.Messages(c.Context(), func(in memory.Channel, m memory.Message) error {
+		if people[in.Guild] == nil {
+			people[in.Guild] = exports.PeopleOf(s.People(in.Guild))
+		}
+		e := exports.In(in, m, people[in.Guild])
+		e.ID = cmp.Or(s.NameOf(in.ID, m.ID), e.ID)
+		if m.ReplyTo != 0 {
+			e.ReplyTo[0] = cmp.Or(s.NameOf(in.ID, m.ReplyTo), e.ReplyTo[0])
+		}
+		n++
+		return lines.Encode(e)
+	})
+	return n, err
+}
+
+// salvaged tells what was written and left out.
+func salvaged(s *sqlite.Salvage, n int) string {
+	channels := 0
+	for _, p := range s.Places {
+		if p.Read > 0 {
+			channels++
+		}
+	}
+	line := fmt.Sprintf("Salvaged %s of %s, and %s about what was decided, forgotten and told. The database is as it was.",
+		plural(n, "message"), plural(channels, "channel"), plural(len(s.Events), "line"))
+	for _, left := range []struct {
+		n   int
+		why string
+	}{
+		{s.Left.Gone, "deleted or forgotten, or by somebody who has opted out"}, {s.Left.Expired, "older than they are kept"}, {s.Left.Answers, "Hark's own answers"},
+	} {
+		if left.n > 0 {
+			line += fmt.Sprintf("\nLeft out %s: %s.", plural(left.n, "message"), left.why)
+		}
+	}
+	return line
+}
+
+// lostIn tells what couldn't be read.
+func lostIn(s *sqlite.Salvage) (lines []string) {
+	for _, table := range slices.Sorted(maps.Keys(s.Damaged)) {
+		if n := s.Damaged[table]; n > 0 {
+			lines = append(lines, fmt.Sprintf("the table %s is damaged in %s", table, plural(n, "place")))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.Places)) {
+		if p := s.Places[id]; p.Recalled < p.Known {
+			lines = append(lines, fmt.Sprintf("#%s (%d): %d of %d messages were read", oneLine(p.Channel.Name), id, p.Recalled, p.Known))
+		}
+	}
+	if s.Left.Nowhere > 0 {
+		lines = append(lines, fmt.Sprintf("%s left out, whose channel can't be read", plural(s.Left.Nowhere, "message")))
+	}
+	if len(s.Unsure) > 0 {
+		lines = append(lines, fmt.Sprintf("%s can't be read wholly: what was deleted, forgotten or opted out may be in what was written", strings.Join(s.Unsure, ", ")))
+	}
+	return lines
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hark/internal/golden"
+	"hark/memory/sqlite"
+)
+
+// discordLines are so many messages of a channel in Discord, as exports tell them, 17 minutes apart.
+func discordLines(t *testing.T, n int) string {
+	t.Helper()
+	var b strings.Builder
+	for i := range n {
+		id := int64(1_300_000_000_000_000_000) + int64(i)<<36
+		fmt.Fprintf(&b, `{"type":"message","server":"900","channel":"general","channel_id":"901","id":"%d","author":"Ana","author_id":"7","time":"2025-01-01T00:00:00Z","text":"zebra%d %s"}`+"\n",
+			id, i, strings.Repeat("stripes ", 40))
+	}
+	return b.String()
+}
+
+// TestSalvage gets what can be read out of a damaged database into a fresh directory.
+func TestSalvage(t *testing.T) {
+	t.Parallel()
+	const messages = 200
+	data, out := t.TempDir(), filepath.Join(t.TempDir(), "salvaged.jsonl")
+	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
+	c.run(0, "import", writeFile(t, discordLines(t, messages)))
+	c.run(0, "forget", "--user", "12", "--guild", "900", "--opt-out", "--yes")
+	c.run(0, "export", "--salvage", "--out", filepath.Join(t.TempDir(), "sound.jsonl"))
+	c.sees()
+	c.run(1, "export", "--salvage", "--user", "Ana")
+	c.sees()
+
+	path := filepath.Join(data, sqlite.FileName)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(file, []byte("zebra100 ")) / 4096 * 4096
+	lost := strings.Count(string(file[at:at+4096]), "zebra")
+	clear(file[at : at+4096])
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.run(1, "export", "--channel", "general")
+	golden.Seen(t, c.err.String())
+	c.run(1, "doctor")
+	for line := range strings.Lines(c.out.String()) {
+		if strings.Contains(line, " database: ") {
+			golden.Seen(t, line)
+		}
+	}
+	c.run(1, "export", "--salvage", "--out", out)
+	c.sees()
+	info, err := os.Stat(out)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	c.env["HARK_DATA"] = t.TempDir()
+	c.run(0, "import", out)
+	c.sees()
+	c.run(0, "import", out) // once more changes nothing
+	c.run(0, "export", "--channel", "general")
+	if n := strings.Count(c.out.String(), "\n"); n != messages-lost || lost == 0 {
+		t.Errorf("%d messages came back of %d, %d of which were on the damaged page", n, messages, lost)
+	}
+	c.run(0, "import", writeFile(t, strings.NewReplacer(`"7"`, `"12"`, `000"`, `001"`).Replace(discordLines(t, 1))))
+	c.sees() // they are still opted out
+}
+
+// TestSalvageWhereForgettingIsUnknown writes nothing where what is forgotten can't be read, unless it is told to.
+func TestSalvageWhereForgettingIsUnknown(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
+	c.run(0, "import", writeFile(t, discordLines(t, 100)))
+	c.run(0, "forget", "--user", "12", "--guild", "900", "--opt-out", "--yes")
+	path := filepath.Join(data, sqlite.FileName)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(file); at += 4096 { // where tables lie that have few rows
+		if page := file[at : at+4096]; bytes.Contains(page, []byte("opt-out")) {
+			clear(page)
+		}
+	}
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.run(1, "export", "--salvage")
+	c.sees()
+	c.run(1, "export", "--salvage", "--unchecked")
+	if n := strings.Count(c.out.String(), `"type":"message"`); n != 100 {
+		t.Errorf("%d messages were written", n)
+	}
+	golden.Seen(t, c.err.String())
+}
+
+// What was imported without a server comes back under the names that it had in its file.
+func TestSalvageOfARecallSet(t *testing.T) {
+	t.Parallel()
+	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": t.TempDir()}}
+	c.run(0, "import", writeFile(t, `{"type":"message","channel":"a","id":"one","author":"Ana","time":"2024-05-31T12:00:00Z","text":"the zebra is here"}
+{"type":"message","channel":"a","id":"two","author":"Ben","time":"2024-05-31T12:00:00Z","text":"where?","reply_to":["one"]}`))
+	c.run(0, "export", "--channel", "a")
+	want := c.out.String()
+	out := filepath.Join(t.TempDir(), "salvaged.jsonl")
+	c.run(0, "export", "--salvage", "--out", out)
+	c.env["HARK_DATA"] = t.TempDir()
+	c.run(0, "import", out)
+	c.run(0, "export", "--channel", "a")
+	if got := c.out.String(); got != want || strings.Count(got, "\n") != 2 {
+		t.Errorf("came back\n%sand was\n%s", got, want)
+	}
+}

@@ -1,0 +1,437 @@
+package sqlite
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// pageFile reads a database's pages without SQLite, which gives a table up at its first damaged page, and writes nothing. What is in
+// the write-ahead log counts as SQLite counts it. The format: https://www.sqlite.org/fileformat2.html
+type pageFile struct {
+	file, log *os.File
+	count     uint32           // pages there are
+	ahead     map[uint32]int64 // where in log the newest committed version of a page is
+	hasLog    bool             // whether there is a write-ahead log, be it an empty one
+	logLost   bool             // whether a part of the log can't be read
+	asked     func() error     // for each page that is read, if not nil; its error is one of the page
+}
+
+// pageSize is that of all databases of Hark's. What the file says of it may be damaged.
+const pageSize = 4096
+
+// openPages opens the database at path, which nobody has open: closing it would end this process's own locks on it.
+func openPages(path string) (f *pageFile, err error) {
+	f = &pageFile{ahead: map[uint32]int64{}}
+	if f.file, err = os.Open(path); err != nil {
+		return nil, err
+	}
+	if f.log, err = os.Open(path + "-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, f.close())
+	}
+	f.hasLog = f.log != nil
+	info, err := f.file.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	f.count = uint32((info.Size() + pageSize - 1) / pageSize)
+	if err := f.readLog(); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return f, nil
+}
+
+func (f *pageFile) close() error {
+	err := f.file.Close()
+	if f.log != nil {
+		err = errors.Join(err, f.log.Close())
+	}
+	return err
+}
+
+// readLog notes which pages the write-ahead log holds.
+func (f *pageFile) readLog() error {
+	if f.log == nil {
+		return nil
+	}
+	head := make([]byte, 32)
+	switch _, err := io.ReadFull(f.log, head); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	case err != nil, !startsLog(head):
+		f.logLost = true
+		return nil
+	}
+	sums, frame := sumsOf(head), make([]byte, 24+pageSize)
+	written := map[uint32]int64{} // by the transaction that isn't committed yet
+	for at := int64(32); ; at += int64(len(frame)) {
+		if _, err := f.log.ReadAt(frame, at); err != nil {
+			return nil // the last frame was being written
+		}
+		if string(frame[8:16]) != string(head[16:24]) {
+			return nil // what follows was written before the log was begun anew
+		}
+		sums.add(frame[:8])
+		if sums.add(frame[24:]); !sums.are(frame[16:24]) {
+			f.logLost = true
+			return nil
+		}
+		written[binary.BigEndian.Uint32(frame)] = at + 24
+		if committed := binary.BigEndian.Uint32(frame[4:]) > 0; committed {
+			for no, at := range written {
+				f.ahead[no], f.count = at, max(f.count, no)
+			}
+			clear(written)
+		}
+	}
+}
+
+// startsLog reports whether head is that of a log.
+func startsLog(head []byte) bool {
+	sums := sumsOf(head)
+	return binary.BigEndian.Uint32(head)&^1 == 0x377f0682 && sums.are(head[24:32]) && binary.BigEndian.Uint32(head[8:]) == pageSize
+}
+
+// logSums are the checksums of a write-ahead log.
+type logSums struct {
+	order  binary.ByteOrder
+	s0, s1 uint32
+}
+
+// sumsOf are the checksums of a log's head, of which those of what follows are made.
+func sumsOf(head []byte) logSums {
+	sums := logSums{order: binary.LittleEndian}
+	if head[3]&1 == 1 {
+		sums.order = binary.BigEndian
+	}
+	sums.add(head[:24])
+	return sums
+}
+
+func (s *logSums) add(b []byte) {
+	for ; len(b) >= 8; b = b[8:] {
+		s.s0 += s.order.Uint32(b) + s.s1
+		s.s1 += s.order.Uint32(b[4:]) + s.s0
+	}
+}
+
+func (s *logSums) are(b []byte) bool {
+	return binary.BigEndian.Uint32(b) == s.s0 && binary.BigEndian.Uint32(b[4:]) == s.s1
+}
+
+// page reads a page.
+func (f *pageFile) page(no uint32) ([]byte, error) {
+	if no == 0 || no > f.count {
+		return nil, errDamaged
+	}
+	if f.asked != nil {
+		if err := f.asked(); err != nil {
+			return nil, err
+		}
+	}
+	from, at := f.file, int64(no-1)*pageSize
+	if there, ok := f.ahead[no]; ok {
+		from, at = f.log, there
+	}
+	p := make([]byte, pageSize)
+	_, err := from.ReadAt(p, at)
+	return p, err
+}
+
+// errDamaged says that something isn't as SQLite writes it.
+var errDamaged = errors.New("damaged")
+
+// The kinds of pages of trees.
+const (
+	indexInner, tableInner = 2, 5
+	indexLeaf, tableLeaf   = 10, 13
+)
+
+// node is a page of a tree.
+type node struct {
+	kind     byte
+	children []uint32
+	cells    []cell
+	damaged  bool // whether a part of it can't be read
+}
+
+// cell is an entry of a table, or of an index.
+type cell struct {
+	row    int64 // of a table
+	values []any // int64, float64, []byte, or nil
+}
+
+// node reads a page of a tree. The cells of leaves are read only if wanted.
+func (f *pageFile) node(no uint32, wanted bool) (n node, err error) {
+	p, err := f.page(no)
+	if err != nil {
+		return n, err
+	}
+	at := 0
+	if no == 1 {
+		at = 100
+	}
+	n.kind = p[at]
+	head := at + 8
+	switch n.kind {
+	case tableInner, indexInner:
+		head = at + 12
+	case tableLeaf, indexLeaf:
+		if !wanted {
+			return n, nil
+		}
+	default:
+		return n, errDamaged
+	}
+	count, start := int(binary.BigEndian.Uint16(p[at+3:])), int(binary.BigEndian.Uint16(p[at+5:]))
+	if head+2*count > len(p) {
+		return n, errDamaged
+	}
+	free, err := freeBytes(p, int(binary.BigEndian.Uint16(p[at+1:])))
+	taken := start + free + int(p[at+7])
+	n.damaged = err != nil || start < head+2*count
+	for i := range count {
+		c := int(binary.BigEndian.Uint16(p[head+2*i:]))
+		if c < head+2*count || c+4 > len(p) {
+			n.damaged = true
+			continue
+		}
+		size, err := f.cell(&n, p, c)
+		if taken += size; err != nil {
+			n.damaged = true
+		}
+	}
+	if head == at+12 {
+		n.children = append(n.children, binary.BigEndian.Uint32(p[at+8:]))
+	}
+	n.damaged = n.damaged || taken != len(p) // what a page holds fills it, so that no cell was lost
+	return n, nil
+}
+
+// freeBytes adds up the free parts of a page that are in its list.
+func freeBytes(p []byte, at int) (n int, err error) {
+	for last := 0; at != 0; {
+		if at <= last || at+4 > len(p) {
+			return n, errDamaged
+		}
+		last = at
+		n += int(binary.BigEndian.Uint16(p[at+2:]))
+		at = int(binary.BigEndian.Uint16(p[at:]))
+	}
+	return n, nil
+}
+
+// cell reads the cell at some place of a page into n, and tells how much of the page it takes.
+func (f *pageFile) cell(n *node, p []byte, at int) (size int, err error) {
+	b := p[at:]
+	used := 0
+	if n.kind == tableInner || n.kind == indexInner {
+		n.children = append(n.children, binary.BigEndian.Uint32(b))
+		used = 4
+	}
+	if n.kind == tableInner {
+		_, k := varint(b[used:])
+		return used + k, nil
+	}
+	length, k := varint(b[used:])
+	used += k
+	var c cell
+	if n.kind == tableLeaf {
+		row, k := varint(b[used:])
+		c.row = int64(row)
+		used += k
+	}
+	if length > uint64(f.count)*pageSize || used > len(b) {
+		return max(4, used), errDamaged
+	}
+	payload, local, err := f.payload(b[used:], int(length), n.kind == tableLeaf)
+	size = max(4, used+local)
+	if err != nil {
+		return size, err
+	}
+	if c.values, err = record(payload); err == nil {
+		n.cells = append(n.cells, c)
+	}
+	return size, err
+}
+
+// payload is what a cell holds, of which so many bytes may lie in further pages. local is how many lie in its own.
+func (f *pageFile) payload(b []byte, length int, table bool) (payload []byte, local int, err error) {
+	most, least := (pageSize-12)*64/255-23, (pageSize-12)*32/255-23
+	if table {
+		most = pageSize - 35
+	}
+	if length <= most {
+		if length > len(b) {
+			return nil, 0, errDamaged
+		}
+		return b[:length], length, nil
+	}
+	local = least
+	if k := least + (length-least)%(pageSize-4); k <= most {
+		local = k
+	}
+	if local+4 > len(b) {
+		return nil, 0, errDamaged
+	}
+	payload = append(make([]byte, 0, length), b[:local]...)
+	for next := binary.BigEndian.Uint32(b[local:]); len(payload) < length; {
+		p, err := f.page(next)
+		if err != nil {
+			return nil, local + 4, err
+		}
+		next = binary.BigEndian.Uint32(p)
+		payload = append(payload, p[4:min(len(p), 4+length-len(payload))]...)
+	}
+	return payload, local + 4, nil
+}
+
+// record takes a record apart.
+func record(b []byte) (values []any, err error) {
+	head, k := varint(b)
+	if k == 0 || head > uint64(len(b)) || head < uint64(k) {
+		return nil, errDamaged
+	}
+	types, b := b[k:head], b[head:]
+	for len(types) > 0 {
+		kind, k := varint(types)
+		if k == 0 {
+			return nil, errDamaged
+		}
+		types = types[k:]
+		v, size, err := value(kind, b)
+		if err != nil {
+			return nil, err
+		}
+		values, b = append(values, v), b[size:]
+	}
+	if len(b) > 0 {
+		return nil, errDamaged
+	}
+	return values, nil
+}
+
+func value(kind uint64, b []byte) (v any, size int, err error) {
+	switch kind {
+	case 0:
+		return nil, 0, nil
+	case 8, 9:
+		return int64(kind - 8), 0, nil
+	case 7:
+		size = 8
+	case 5:
+		size = 6
+	case 6:
+		size = 8
+	case 10, 11:
+		return nil, 0, errDamaged
+	default:
+		if size = int(kind); kind >= 12 {
+			size = int((kind - 12) / 2)
+		}
+	}
+	if size > len(b) || kind > 1<<40 {
+		return nil, 0, errDamaged
+	}
+	if kind == 7 || kind >= 12 {
+		return b[:size], size, nil // no column of Hark's holds a fraction
+	}
+	n := int64(int8(b[0]))
+	for _, c := range b[1:size] {
+		n = n<<8 | int64(c)
+	}
+	return n, size, nil
+}
+
+// varint reads a number of one to nine bytes; size is 0 where there is none.
+func varint(b []byte) (n uint64, size int) {
+	for i, c := range b {
+		if i == 8 {
+			return n<<8 | uint64(c), 9
+		}
+		if n = n<<7 | uint64(c&0x7f); c < 0x80 {
+			return n, i + 1
+		}
+	}
+	return 0, 0
+}
+
+// pages is a set of pages.
+type pages []uint64
+
+func (f *pageFile) none() pages { return make(pages, f.count/64+1) }
+
+func (s pages) add(no uint32)      { s[no/64] |= 1 << (no % 64) }
+func (s pages) has(no uint32) bool { return s[no/64]&(1<<(no%64)) != 0 }
+
+// walk goes through a tree from its root on, each told of what is in it, in order, or nil if nobody wants to know, and adds the pages that it saw to seen. It
+// tells how many of the tree's pages are damaged: what lies below them isn't reached.
+func (f *pageFile) walk(root uint32, table bool, seen pages, each func(cell) error) (damaged int, err error) {
+	own := f.none()
+	var visit func(no uint32, depth int) error
+	visit = func(no uint32, depth int) error {
+		if no == 0 || no > f.count || depth > 20 || own.has(no) {
+			damaged++
+			return nil
+		}
+		own.add(no)
+		n, unread := f.node(no, each != nil)
+		if unread != nil || table != (n.kind == tableInner || n.kind == tableLeaf) {
+			damaged++ // and it may be another's, so it isn't seen
+			return nil
+		}
+		seen.add(no)
+		if n.damaged {
+			damaged++
+		}
+		for _, child := range n.children {
+			if err := visit(child, depth+1); err != nil {
+				return err
+			}
+		}
+		for _, c := range n.cells {
+			if each == nil {
+				break
+			}
+			if err := each(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return damaged, visit(root, 0)
+}
+
+// free adds the pages of the list of free pages to seen, as far as it can be read.
+func (f *pageFile) free(seen pages) {
+	p, err := f.page(1)
+	if err != nil {
+		return
+	}
+	for trunk, own := binary.BigEndian.Uint32(p[32:]), f.none(); trunk != 0 && trunk <= f.count && !own.has(trunk); {
+		own.add(trunk)
+		p, err := f.page(trunk)
+		if err != nil || int(binary.BigEndian.Uint32(p[4:])) > len(p)/4-2 {
+			return
+		}
+		seen.add(trunk)
+		for i := range int(binary.BigEndian.Uint32(p[4:])) {
+			if no := binary.BigEndian.Uint32(p[8+4*i:]); no <= f.count {
+				seen.add(no)
+			}
+		}
+		trunk = binary.BigEndian.Uint32(p)
+	}
+}
+
+// version is the database's, 0 if that can't be read.
+func (f *pageFile) version() int {
+	if p, err := f.page(1); err == nil && string(p[:16]) == "SQLite format 3\x00" {
+		return int(binary.BigEndian.Uint32(p[60:]))
+	}
+	return 0
+}

@@ -1,0 +1,302 @@
+package sqlite
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"hark/internal/fixture"
+	"hark/memory"
+)
+
+// marked is a text that shows on each page that holds a part of it.
+func marked(n, length int) string {
+	mark := fmt.Sprintf("<%06d>", n)
+	return strings.Repeat(mark, length/len(mark)+1)
+}
+
+// Messages of the file that is to be damaged, of which some are gone.
+const (
+	salvaged    = 900
+	outsMessage = 3 // of each ten, by somebody who has opted out
+)
+
+// salvageable is the directory of a closed store with messages, of which some were deleted, forgotten, or are by somebody who has opted out.
+// What is being forgotten, in the channel secret, is there still.
+func salvageable(t *testing.T) string {
+	t.Helper()
+	return fixture.Dir(t, "salvageable", func(dir string) {
+		s := openOnce(t, dir)
+		apply(t, s, memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Harbour", Channels: []memory.Channel{
+			{ID: general, Guild: guild, Name: "general"}, {ID: secret, Guild: guild, Name: "secret"}, {ID: 3000, Guild: guild, Name: "harbour"},
+		}}, At: id(0).Time()})
+		var events []memory.Event
+		for n := range salvaged {
+			length := 40 + n*37%700
+			if n%40 == 0 {
+				length = 9000
+			}
+			m := posted([]memory.ChannelID{general, general, 3000, secret}[n%4], n, marked(n, length))
+			m.Message.Author = memory.UserID(1 + n%10)
+			events = append(events, m, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: m.Message.Author, Username: fmt.Sprint("user", m.Message.Author)}})
+		}
+		apply(t, s, events...)
+		apply(t, s, memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 1, Text: "sails", By: 2}},
+			memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 2, Text: "of what is gone", By: 2, Channel: general, Message: id(4)}},
+			memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: "the boat", Text: "is red", By: 2, At: id(1).Time(), Sources: []memory.Spot{{Channel: general, Message: id(0)}}}},
+			memory.Chose{Guild: guild, Channel: 3000, Choice: memory.Ignore, At: id(1).Time()},
+			memory.Opted{Guild: guild, User: 1 + outsMessage, Out: true, At: id(salvaged).Time()},
+			deleted(general, 4))
+		carryOutAll(t, s)
+		if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 9, Channel: general, Before: id(100).Time(), Why: memory.WhyPurge, At: id(salvaged).Time()}, nil); err != nil {
+			t.Fatal(err)
+		}
+		apply(t, s, memory.ChannelDeleted{Guild: guild, Channel: secret, At: id(salvaged).Time()})
+		closed(t, s)
+	})
+}
+
+// staysGone reports whether the nth message of salvageable must not come out.
+func staysGone(n int) bool {
+	return n%4 == 3 || n%10 == outsMessage || n == 4 || n%4 < 2 && n%10 == 8 && n < 100
+}
+
+// salvage reads what can be read in dir.
+func salvage(t interface {
+	Helper()
+	Fatal(...any)
+}, dir string) (s *Salvage, got map[memory.MessageID]memory.Message) {
+	t.Helper()
+	s, err := OpenSalvage(bg, dir, id(salvaged).Time(), 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = map[memory.MessageID]memory.Message{}
+	err = s.Messages(bg, func(c memory.Channel, m memory.Message) error {
+		got[m.ID] = m
+		return nil
+	})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, got
+}
+
+// pagesWith are the pages that hold a text, but for the list of those that are free, which hold nothing.
+func pagesWith(file []byte, what string) []int {
+	var all []int
+	for no := 0; no*pageSize < len(file); no++ {
+		if bytes.Contains(file[no*pageSize:min(len(file), (no+1)*pageSize)], []byte(what)) {
+			all = append(all, no)
+		}
+	}
+	return all
+}
+
+func TestSalvageOfASoundFile(t *testing.T) {
+	t.Parallel()
+	dir := salvageable(t)
+	before := content(t, filepath.Join(dir, FileName))
+	s, got := salvage(t, dir)
+	for n := range salvaged {
+		m, there := got[id(n)]
+		if there == staysGone(n) {
+			t.Errorf("message %d is there: %t", n, there)
+		}
+		if there && (!strings.HasPrefix(m.Content, marked(n, 1)) || m.Author != memory.UserID(1+n%10) || m.Guild != guild) {
+			t.Errorf("message %d is %+v", n, m)
+		}
+	}
+	for table, pages := range s.Damaged {
+		if pages > 0 {
+			t.Errorf("%d damaged pages of %s", pages, table)
+		}
+	}
+	if len(s.Unsure) > 0 || s.Left.Gone == 0 || s.Left.Expired+s.Left.Nowhere > 0 {
+		t.Errorf("unsure of %q, left out %+v", s.Unsure, s.Left)
+	}
+	for _, p := range s.Places {
+		if p.Recalled != p.Known {
+			t.Errorf("of %s %d of %d", p.Channel.Name, p.Recalled, p.Known)
+		}
+	}
+	if content(t, filepath.Join(dir, FileName)) != before {
+		t.Error("the database isn't as it was")
+	}
+}
+
+// What was decided, forgotten and told comes with the messages, so that another store keeps to it.
+func TestWhatIsSalvagedBesideMessages(t *testing.T) {
+	t.Parallel()
+	s, _ := salvage(t, salvageable(t))
+	fresh := open(t, emptyDir(t))
+	apply(t, fresh, s.Events...)
+	apply(t, fresh, s.Events...)
+	carryOutAll(t, fresh)
+	if out, err := fresh.OptedOut(bg, guild, 1+outsMessage); !out || err != nil {
+		t.Errorf("opted out: %t, %v", out, err)
+	}
+	back := posted(general, 8, "of what was purged")
+	back.Message.Author = 9
+	apply(t, fresh, posted(secret, 3, "of the deleted channel"), posted(general, 4, "deleted"), back, posted(general, 5, "stays"))
+	for channel, want := range map[memory.ChannelID]int{secret: 0, general: 1} {
+		if log, err := fresh.Log(bg, channel, 0, id(salvaged), 10); err != nil || len(log) != want {
+			t.Errorf("%d: %v, %v", channel, log, err)
+		}
+	}
+	g, err := fresh.Guild(bg, guild)
+	if err != nil || g.Name != "Harbour" {
+		t.Errorf("the guild is %+v, %v", g, err)
+	}
+	if !slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == 3000 && c.Choice == memory.Ignore }) {
+		t.Errorf("the channels are %+v", g.Channels)
+	}
+	people, err := fresh.People(bg, guild)
+	facts := 0
+	for _, p := range people {
+		facts += len(p.Facts)
+	}
+	lore, loreErr := fresh.Lore(bg, guild)
+	if err != nil || loreErr != nil || facts != 1 || len(lore) != 1 || len(lore[0].Sources) != 1 {
+		t.Errorf("of people %+v, lore %+v, %v, %v", people, lore, err, loreErr)
+	}
+}
+
+// Of a damaged file each message comes out whose pages are whole, and none that must stay gone unless Salvage says that it isn't sure.
+func TestSalvageOfADamagedFile(t *testing.T) {
+	t.Parallel()
+	from := salvageable(t)
+	sound := []byte(content(t, filepath.Join(from, FileName)))
+	on := make([][]int, salvaged)
+	for n := range on {
+		on[n] = pagesWith(sound, marked(n, 1))
+	}
+	places := pagesWith(sound, "harbour")
+	rapid.Check(t, func(t *rapid.T) {
+		file, hit := slices.Clone(sound), map[int]bool{}
+		last := len(file)/pageSize - 1
+		for range rapid.IntRange(1, 12).Draw(t, "damages") {
+			no := rapid.IntRange(0, last).Draw(t, "page")
+			page := file[min(len(file), no*pageSize):min(len(file), (no+1)*pageSize)]
+			if hit[no] = true; len(page) == 0 {
+				continue
+			}
+			switch rapid.IntRange(0, 4).Draw(t, "damage") {
+			case 0:
+				clear(page)
+			case 1:
+				page[rapid.IntRange(0, len(page)-1).Draw(t, "at")] ^= byte(1 << rapid.IntRange(0, 7).Draw(t, "bit"))
+			case 2: // where the page says what is on it
+				page[min(len(page)-1, rapid.IntRange(0, 40).Draw(t, "at"))] = rapid.Byte().Draw(t, "byte")
+			case 3:
+				from := rapid.IntRange(0, last).Draw(t, "another page")
+				copy(page, sound[from*pageSize:(from+1)*pageSize])
+			case 4:
+				cut := rapid.IntRange(len(file)*3/4, len(file)).Draw(t, "length")
+				for no := cut / pageSize; no <= last; no++ {
+					hit[no] = true
+				}
+				file = file[:cut]
+			}
+		}
+		dir, err := os.MkdirTemp("", "salvage")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		path := filepath.Join(dir, FileName)
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, got := salvage(t, dir)
+		isHit := func(no int) bool { return hit[no] }
+		for n := range on {
+			m, there := got[id(n)]
+			switch whole := !slices.ContainsFunc(on[n], isHit); {
+			case there && staysGone(n) && len(s.Unsure) == 0:
+				t.Fatalf("message %d is back", n)
+			case whole && !there && !staysGone(n) && !slices.ContainsFunc(places, isHit):
+				t.Fatalf("message %d is missing, its pages %v are whole", n, on[n])
+			case whole && there && m.Content != marked(n, len(m.Content)-1) && !slices.ContainsFunc(pagesWith(file, marked(n, 1)), isHit): // where there is no second one
+				t.Fatalf("message %d is %q", n, m.Content)
+			}
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, file) {
+			t.Fatalf("the file was changed, %v", err)
+		}
+	})
+}
+
+// What stands in the write-ahead log counts, and without it nobody knows what was deleted last.
+func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
+	t.Parallel()
+	made := salvageable(t)
+	s := openOnce(t, made)
+	if err := s.EmptyLog(bg); err != nil { // so that the file says that it is open
+		t.Fatal(err)
+	}
+	reader := raw(t, made) // keeps the log from being emptied
+	execute(t, reader, "BEGIN")
+	execute(t, reader, "SELECT count(*) FROM message")
+	apply(t, s, posted(general, salvaged, "written last"))
+	copies := map[string][]byte{}
+	for _, end := range []string{"", "-wal"} {
+		copies[end] = []byte(content(t, filepath.Join(made, FileName+end)))
+	}
+	execute(t, reader, "ROLLBACK")
+	closed(t, s)
+	for _, c := range []struct {
+		name  string
+		spoil func()
+		there bool
+	}{
+		{"whole", func() {}, true},
+		{"its last write was cut short", func() { copies["-wal"] = append(copies["-wal"], copies["-wal"][32:132]...) }, true},
+		{"damaged", func() { copies["-wal"][32+24+17] ^= 1 }, false},
+		{"not a log", func() { copies["-wal"][0] ^= 1 }, false},
+		{"missing", func() { delete(copies, "-wal") }, false},
+	} {
+		c.spoil()
+		dir := t.TempDir()
+		for end, b := range copies {
+			if err := os.WriteFile(filepath.Join(dir, FileName+end), b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, got := salvage(t, dir)
+		if m := got[id(salvaged)]; (m.Content == "written last") != c.there || slices.Contains(s.Unsure, FileName+"-wal") == c.there {
+			t.Errorf("%s: got %q, unsure of %q", c.name, m.Content, s.Unsure)
+		}
+	}
+}
+
+func TestWhatIsTooOldIsNotSalvaged(t *testing.T) {
+	t.Parallel()
+	s, err := OpenSalvage(bg, salvageable(t), id(salvaged).Time().Add(48*time.Hour), 48*time.Hour, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	n := 0
+	if err := s.Messages(bg, func(memory.Channel, memory.Message) error { n++; return nil }); err != nil || n == 0 || s.Left.Expired == 0 {
+		t.Errorf("%d messages, left out %+v, %v", n, s.Left, err)
+	}
+}
+
+func TestNothingIsSalvagedWhereHarkRuns(t *testing.T) {
+	t.Parallel()
+	dir := salvageable(t)
+	open(t, dir)
+	_, err := OpenSalvage(bg, dir, id(0).Time(), 0, nil)
+	wantError(t, err)
+}
