@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -48,6 +49,7 @@ type reach struct {
 	channels map[memory.ChannelID]memory.Channel
 	closed   []memory.ChannelID // what is remembered beyond scope, as far as the question is about it
 	here     bool               // whether what was logged of the channel asked in may be used at all
+	attended memory.MessageID   // what was said there before this is used as any other past, and isn't of the session
 	names    names
 	consents consents
 	lore     map[int64]memory.Lore // what the guilds were told, by id
@@ -202,12 +204,15 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 	}
-	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(), consents: e.newConsents(), settings: e.settings()}
+	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(), consents: e.newConsents(), settings: e.settings(), attended: math.MaxInt64}
 	if q.Everywhere && q.Operator {
 		var err error
 		if now.guilds, err = e.log.Guilds(ctx); err != nil {
 			return reach{}, err
 		}
+	}
+	if q.Guild == memory.DirectGuild {
+		now.attended = 0
 	}
 	all := map[memory.ChannelID]memory.Channel{}
 	left := map[memory.GuildID]bool{memory.DirectGuild: q.Operator}
@@ -236,6 +241,13 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 		readable := map[memory.ChannelID]bool{}
 		for _, c := range readableIn(g, q, now.names) {
 			readable[c] = true
+		}
+		switch {
+		case id != q.Guild:
+		case readable[q.Channel]:
+			now.attended = 0
+		case q.Attended != nil:
+			now.attended = q.Attended(g, q.Channel)
 		}
 		for _, c := range g.Channels {
 			all[c.ID] = c
