@@ -15,18 +15,18 @@ import (
 // Attendance knows from when on those who read a channel could read what was said there. It is asked where some of them may not
 // read its past: an answer there may be made only from what all of them could hear.
 //
-// Let R be the channel and m a message in it. m may be used if everybody who can view R now could view it when m was said.
-// It is decided by looking for what could make a counterexample of somebody:
-//   - They were let in since, or shut out meanwhile: R's overwrites, a role or the owner have changed. Each such change counts, also
-//     one that only shuts somebody out: when it is undone, they are back and have missed what was said.
-//   - They have joined the guild since, or were given a role. Discord tells Hark of neither, but it tells roles and the time of joining
-//     of whoever writes, is mentioned or uses a command. Where every role may view R, they could since they joined; elsewhere since
-//     they were first heard of with the roles that they have.
+// Let R be the channel and m a message in it. m may be used if everybody who can view R now could view it when m was
+// said. It is decided by looking for what could make a counterexample of somebody:
+//   - They were let in since, or shut out meanwhile: R's overwrites, a role or the owner have changed. Each such change
+//     counts, also one that only shuts somebody out: when it is undone, they are back and have missed what was said.
+//   - They have joined the guild since, or were given a role. Discord tells Hark of neither, but it tells roles and the
+//     time of joining of whoever writes, is mentioned or uses a command. Where every role may view R, they could since
+//     they joined; elsewhere since they were first heard of with the roles that they have.
 //   - Anything may have happened while Hark was away. So nothing counts that was said before Discord told of the guild.
 //   - They were invited to a private thread. Discord doesn't tell Hark of that, so there nothing counts.
 //
-// Two counterexamples go unheard, as Discord tells nobody without the members intent: somebody who has come and hasn't done
-// anything yet, and somebody who lost a role and got it back between two things that they did.
+// Two counterexamples go unheard, as Discord tells nobody without the members intent: somebody who has come and hasn't
+// done anything yet, and somebody who lost a role and got it back between two things that they did.
 type Attendance struct {
 	mu     sync.Mutex
 	heard  memory.MessageID // the newest message or use of a command
@@ -67,7 +67,8 @@ func (a *Attendance) Heard(id memory.MessageID) {
 	a.mu.Unlock()
 }
 
-// Met notes that Discord tells somebody's roles and when they joined. By says that it does so with what was heard last, else it was after that.
+// Met notes that Discord tells somebody's roles and when they joined. by says that it does so with what was heard last;
+// else it does so after that.
 func (a *Attendance) Met(p memory.Person, joined time.Time, by bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -82,7 +83,8 @@ func (a *Attendance) Met(p memory.Person, joined time.Time, by bool) {
 	if joined.IsZero() {
 		now.joined = now.since
 	}
-	if was, known := at.people[p.ID]; known && slices.Equal(was.roles, now.roles) && (joined.IsZero() || was.joined == now.joined) {
+	was, known := at.people[p.ID]
+	if known && slices.Equal(was.roles, now.roles) && (joined.IsZero() || was.joined == now.joined) {
 		return
 	}
 	if len(at.people) >= mostAttendees {
@@ -132,7 +134,10 @@ func (a *Attendance) Observe(events []memory.Event) {
 // arrive begins anew with a guild; called with mu held.
 func (a *Attendance) arrive(e memory.GuildSeen) {
 	a.heard = max(a.heard, memory.FirstMessageID(e.At))
-	at := &attended{channels: map[memory.ChannelID]string{}, since: map[memory.ChannelID]memory.MessageID{}, people: map[memory.UserID]attendee{}}
+	at := &attended{
+		channels: map[memory.ChannelID]string{}, since: map[memory.ChannelID]memory.MessageID{},
+		people: map[memory.UserID]attendee{},
+	}
 	for i := range e.Guild.Channels {
 		at.channels[e.Guild.Channels[i].ID] = viewingRules(&e.Guild.Channels[i])
 	}
@@ -173,7 +178,7 @@ func viewingRules(c *memory.Channel) string {
 	return strings.Join(rules, ";")
 }
 
-// Since is from which message on all who can read a channel of g, as far as is known, could read what was said there.
+// Since is from which message on all who can read a channel of g could read what was said there, as far as is known.
 func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.MessageID {
 	const never = memory.MessageID(math.MaxInt64)
 	look := newAudience(g, func(memory.UserID) (memory.Person, bool) { return memory.Person{}, false })
