@@ -7,6 +7,23 @@ import (
 	"hark/internal/discordtest"
 )
 
+// What somebody tells by a command in a private channel is told to those who may read that.
+func TestFactsStayWhereTheyWereTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.discord.WaitFor("/memory to be registered", func() bool { return len(w.discord.Commands(0)) > 0 })
+	w.discord.Say(w.general.ID, w.jane.ID, "hello") // so that it is known who she is
+	w.discord.Slash(w.staff.ID, w.jane.ID, "memory add", discordtest.Opt{Name: "text", Value: "looks for another job"}).WaitMessage()
+	w.discord.Slash(w.general.ID, w.jane.ID, "memory add", discordtest.Opt{Name: "text", Value: "sails on Sundays"}).WaitMessage()
+	w.ask(w.general, w.ana, "what do you know of "+w.jane.Mention()+"?")
+	w.holds(w.prompt(), "sails on Sundays")
+	w.lacks(w.prompt(), "another job")
+	w.ask(w.staff, w.jane, "what do you know of me?")
+	w.holds(w.prompt(), "looks for another job")
+	w.holds(w.prompt(), "sails on Sundays")
+}
+
 // Where not all may read what was said before they came, the session is what all could hear.
 func TestSessionIsWhatAllCouldHear(t *testing.T) {
 	t.Parallel()

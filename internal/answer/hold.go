@@ -89,7 +89,7 @@ func (now *reach) holdsPeople(ctx context.Context, people []search.Participant) 
 		}
 		known, _ := now.names.person(p.Person.ID)
 		for _, f := range p.Person.Facts {
-			if !slices.Contains(known.Facts, f) {
+			if !slices.Contains(known.Facts, f) || now.hidden[f.ID] {
 				return false, nil
 			}
 		}

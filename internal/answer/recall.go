@@ -53,6 +53,7 @@ type reach struct {
 	names    names
 	consents consents
 	lore     map[int64]memory.Lore // what the guilds were told, by id
+	hidden   map[int64]bool        // facts that may not be told
 	settings Settings              // of the channel asked in
 }
 
@@ -215,6 +216,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 		now.attended = 0
 	}
 	all := map[memory.ChannelID]memory.Channel{}
+	var people []memory.Person
 	left := map[memory.GuildID]bool{memory.DirectGuild: q.Operator}
 	now.guilds = slices.DeleteFunc(slices.Clone(now.guilds), func(id memory.GuildID) bool { return left[id] })
 	for _, id := range now.guilds {
@@ -233,6 +235,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 		now.names.add(g, list)
+		people = append(people, list...)
 		if id == q.Guild {
 			now.settings = now.settings.Set(g, q.Channel)
 		}
@@ -262,8 +265,22 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 	}
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
 	now.channels = all
+	now.hidden = hiddenFacts(now.scope.Channels, people)
 	now.asked, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
 	return now, e.readLore(ctx, &now)
+}
+
+// hiddenFacts are the facts about people that were said or told in none of channels.
+func hiddenFacts(channels []memory.ChannelID, people []memory.Person) map[int64]bool {
+	hidden := map[int64]bool{}
+	for _, p := range people {
+		for _, f := range p.Facts {
+			if f.Channel != 0 && !slices.Contains(channels, f.Channel) {
+				hidden[f.ID] = true
+			}
+		}
+	}
+	return hidden
 }
 
 func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
