@@ -1,10 +1,12 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"hark/internal/discordtest"
+	"hark/internal/llmtest"
 )
 
 // What somebody tells by a command in a private channel is told to those who may read that.
@@ -60,4 +62,20 @@ func TestSessionIsWhatAllCouldHear(t *testing.T) {
 	w.holds(s.aloud(s.eve), "Wednesday")
 	s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.guild.ID, discordtest.ReadMessageHistory, 0))
 	w.holds(s.aloud(s.eve), "lighthouse") // which all may read now
+}
+
+// An answer goes with the edit of what it was made from, in Discord as well.
+func TestAnswersGoWithAnEditOfTheirSource(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	source := w.discord.Say(w.general.ID, w.jane.ID, "The shed's password is petunia.")
+	w.later()
+	w.model.Queue(llmtest.Say("It is petunia [1]."))
+	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" what is the password of the shed?")
+	answer := w.reply(w.general.ID, q.ID, "petunia")
+	w.traced(answer)
+	w.discord.Edit(w.general.ID, source.ID, "The shed's password isn't for you.")
+	shown := w.discord.WaitSent(w.general.ID, func(m discordtest.Sent) bool { return m.ID == answer.ID && !strings.Contains(m.Content, "petunia") })
+	w.sees(shown.Content)
 }
