@@ -12,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// Attendance knows from when on those who read a channel could read what was said there. It is asked where some of them may not
+// Attendance knows from when on those who read a channel could read what was said there. It is asked where some may not
 // read its past: an answer there may be made only from what all of them could hear.
 //
 // Let R be the channel and m a message in it. m may be used if everybody who can view R now could view it when m was
