@@ -150,7 +150,7 @@ func (c *commands) showFacts(_ context.Context, x *exchange, m member) ([]string
 		default:
 			line += " " + x.text("(told by you)")
 		}
-		lines = append(lines, line)
+		lines = append(lines, line+"\n  -# "+whoIsTold(x.locale, m.guild.ID, f))
 	}
 	return lines, nil
 }

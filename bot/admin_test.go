@@ -228,7 +228,7 @@ func TestContextIsShownAsAFile(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "hark context", opt("question", "when?")))
 }
 
-// Where nothing is logged the prompt has the session, for whoever may read what was said before.
+// Where nothing is logged the prompt has the session, as far as whoever asks could read it.
 func TestContextHasTheSessionWhereNothingIsLogged(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
@@ -236,15 +236,23 @@ func TestContextHasTheSessionWhereNothingIsLogged(t *testing.T) {
 	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore}); err != nil {
 		t.Fatal(err)
 	}
-	s.discord.Say(s.channel, s.bo.ID, "unlogged words")
+	said := s.discord.Say(s.channel, s.bo.ID, "unlogged words")
 	s.use(t, s.ana, "hark context", opt("question", "when?"))
-	if q := s.oracle.questions()[0]; len(q.Session) != 1 || q.Session[0].Content != "unlogged words" {
+	q := s.oracle.questions()[0]
+	if len(q.Session) != 1 || q.Session[0].Content != "unlogged words" {
 		t.Errorf("the session is %+v", q.Session)
 	}
-	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.ana.ID, 0, discordtest.Permissions(memory.ReadMessageHistory)))
+	g, err := s.log.Guild(t.Context(), memory.GuildID(s.guild.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if since := q.Attended(g, memory.ChannelID(s.channel)); since > memory.MessageID(said.ID) {
+		t.Errorf("it may be used since %d, and began with %d", since, said.ID)
+	}
+	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.ana.ID, discordtest.ViewChannel, 0))
 	s.use(t, s.ana, "hark context", opt("question", "when?"))
-	if q := s.oracle.questions()[1]; len(q.Session) != 0 {
-		t.Errorf("who may not read it is told %+v", q.Session)
+	if since := q.Attended(g, memory.ChannelID(s.channel)); since <= memory.MessageID(said.ID) {
+		t.Errorf("it may be used since %d, and was opened after %d", since, said.ID)
 	}
 }
 

@@ -30,6 +30,7 @@ import (
 	"hark/internal/answer"
 	"hark/internal/portrait"
 	"hark/memory"
+	"hark/search"
 )
 
 // Config is what a Bot needs to know. The zero value of a field means what its comment says.
@@ -167,6 +168,7 @@ type Bot struct {
 	queue          *queue
 	pump           *pump
 	arrived        *arrivals
+	attendance     *search.Attendance
 	recent         *recent
 	admit          *admission
 	notices        *notices
@@ -247,7 +249,7 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 	cfg.Token = "Bot " + token[0]
 	b := &Bot{
 		cfg: cfg, base: base, memory: log, answers: answers, log: logger, now: cfg.Now,
-		timing: usual, queue: newQueue(), arrived: newArrivals(), exportPart: exportPart, mostData: mostData, mostExported: mostExported,
+		timing: usual, queue: newQueue(), arrived: newArrivals(), attendance: search.NewAttendance(), exportPart: exportPart, mostData: mostData, mostExported: mostExported,
 	}
 	if b.now == nil {
 		b.now = time.Now
@@ -336,7 +338,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots, b.now),
 		ask:    func(a *ask) { b.take(last, a) },
 		logger: b.log, retry: b.timing.retry, progress: b.cfg.Progress,
-		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, arrived: b.arrived,
+		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, arrived: b.arrived, attendance: b.attendance,
 	}
 	b.commands = newCommands(b)
 	open, err := b.memory.Questions(ctx) // before there are new ones

@@ -266,7 +266,7 @@ func (c *commands) question(x *exchange) answer.Question {
 	q := answer.Question{
 		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(),
 		Text: x.option("question"), Now: c.bot.now(), OnlyAsker: true, Roles: x.roles(),
-		Settled: func(ctx context.Context) error { return c.bot.settled(ctx, x.guild()) },
+		Settled: func(ctx context.Context) error { return c.bot.settled(ctx, x.guild()) }, Attended: c.bot.attendance.Since,
 	}
 	if u := x.user(); u != nil {
 		q.Name = displayName(u, x.Member)

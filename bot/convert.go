@@ -38,8 +38,18 @@ type converted struct {
 	told memory.GuildID
 	// update says that the events tell of a message as it is now that was sent before.
 	update bool
+	// heard is the message that was sent just now, or the use of a command; 0 if the event is neither.
+	heard memory.MessageID
+	// met are those of whom it tells roles.
+	met []met
 	// sighting is how far channels have come, if the event tells.
 	sighting *sighting
+}
+
+// met is somebody with their roles, and when they joined.
+type met struct {
+	person memory.Person
+	joined time.Time
 }
 
 // converter turns events of the gateway into those of memory. It is used by one goroutine.
@@ -183,6 +193,7 @@ func (c *converter) person(out *converted, guild memory.GuildID, u *wireUser, m 
 		for _, r := range m.Roles {
 			p.Roles = append(p.Roles, memory.RoleID(r))
 		}
+		out.met = append(out.met, met{p, m.Joined})
 	}
 	if c.news(personKey{guild, p.ID, m != nil}, fmt.Sprintf("%q", []any{p.Username, p.Name, p.Nick, p.Bot, p.RolesKnown, p.Roles})) {
 		out.events = append(out.events, memory.PersonSeen{Person: p})

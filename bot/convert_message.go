@@ -19,6 +19,7 @@ const (
 const typeForward = 1
 
 func (c *converter) messageCreate(w *wireMessage, out *converted) error {
+	out.heard = memory.MessageID(w.ID)
 	c.message(w, true, out)
 	out.ask = c.question(w)
 	return nil
@@ -83,6 +84,7 @@ func (c *converter) messageDelete(w *wireDelete, out *converted) error {
 // interaction tells who used a command.
 func (c *converter) interaction(w *wireInteraction, out *converted) error {
 	if w.Member != nil {
+		out.heard = memory.MessageID(w.ID)
 		c.person(out, memory.GuildID(w.Guild), w.Member.User, w.Member)
 	}
 	return nil

@@ -39,7 +39,7 @@ func (c *commands) isntOurs(x *exchange) string {
 func (c *commands) explain(ctx context.Context, x *exchange, id memory.MessageID) (answer.Explanation, error) {
 	q := answer.Question{
 		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(), Roles: x.roles(), OnlyAsker: true, Now: c.bot.now(),
-		Settled: func(ctx context.Context) error { return c.bot.settled(ctx, x.guild()) },
+		Settled: func(ctx context.Context) error { return c.bot.settled(ctx, x.guild()) }, Attended: c.bot.attendance.Since,
 	}
 	return c.bot.answers.Explain(ctx, q, id)
 }

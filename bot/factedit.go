@@ -95,7 +95,8 @@ func longestOf(f memory.Fact) int {
 }
 
 // editFact puts another fact in the place of one: that one is taken back, so that nothing is left of what it said, not even in
-// answers. Where that was learned from a message, so is this: it is told only where the message may be read, and goes with it.
+// answers. Where that was learned from a message, so is this: it is told only where the message may be read, and goes with it. Else
+// it is told where it was changed.
 func (c *commands) editFact(ctx context.Context, x *exchange) (sheet, error) {
 	m, err := c.member(ctx, x.guild(), x.who())
 	if err != nil {
@@ -120,9 +121,12 @@ func (c *commands) editFact(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{Content: x.text("I know that already, so I leave all as it is.")}, nil
 	}
 	changed := memory.Fact{ID: int64(x.ID), Text: text, Alias: f.Alias, By: x.who(), Channel: f.Channel, Message: f.Message}
+	if f.Message == 0 {
+		changed.Channel = memory.ChannelID(x.Channel) // where its words are told now
+	}
 	if err := c.bot.memory.Apply(ctx, memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID},
 		memory.FactTold{Guild: x.guild(), User: x.who(), Fact: changed}); err != nil {
 		return sheet{}, fmt.Errorf("change what was told: %w", err)
 	}
-	return sheet{Content: x.text(factChanged)}, nil
+	return sheet{Content: x.text(factChanged) + "\n-# " + whoIsTold(x.locale, m.guild.ID, changed)}, nil
 }

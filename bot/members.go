@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -98,8 +97,7 @@ func (c *commands) addFact(option string, alias bool) func(context.Context, *exc
 		if m.out {
 			return sheet{Content: x.text(youAreOut)}, nil
 		}
-		why, err := c.tell(ctx, x, m, x.who(), x.words(option), alias)
-		return sheet{Content: cmp.Or(why, x.text("Noted. `/memory show` shows it, `/memory remove` takes it back."))}, err
+		return c.tell(ctx, x, m, x.who(), x.words(option), alias, x.text("Noted. `/memory show` shows it, `/memory remove` takes it back."))
 	}
 }
 
@@ -119,26 +117,42 @@ func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	case !m.known:
 		return sheet{Content: x.text("I don't know <@%d> yet: they haven't written where I remember.", user)}, nil
 	}
-	why, err := c.tell(ctx, x, m, user, x.words("text"), false)
-	return sheet{Content: cmp.Or(why, x.text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))}, err
+	return c.tell(ctx, x, m, user, x.words("text"), false, x.text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
 }
 
-// tell keeps a fact about somebody, or is why not.
-func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, text string, alias bool) (why string, err error) {
-	why = c.keepsNothing(x, m)
+// tell keeps a fact about somebody, and says done and who may be told it, or why it isn't kept.
+func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, text string, alias bool, done string) (sheet, error) {
+	channel := memory.ChannelID(x.Channel)
+	why := c.keepsNothing(x, m)
+	kept, err := c.bot.admit.remembers(ctx, m.guild.ID, channel)
 	switch {
+	case err != nil:
+		return sheet{}, err
 	case why != "":
-		return why, nil
+		return sheet{Content: why}, nil
+	case !kept:
+		return sheet{Content: x.text(nothingKeptHere)}, nil
 	case len(m.person.Facts) >= factsOf:
-		return x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf), nil
-	case slices.ContainsFunc(m.person.Facts, func(f memory.Fact) bool { return f.Text == text && f.Alias == alias }):
-		return x.text("I know that already."), nil
+		return sheet{Content: x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf)}, nil
+	case slices.ContainsFunc(m.person.Facts, func(f memory.Fact) bool { return f.Text == text && f.Alias == alias && f.Channel == channel }):
+		return sheet{Content: x.text("I know that already.")}, nil
 	}
-	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who()}
+	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who(), Channel: channel}
 	if err := c.bot.memory.Apply(ctx, memory.FactTold{Guild: m.guild.ID, User: about, Fact: fact}); err != nil {
-		return "", fmt.Errorf("keep what was told: %w", err)
+		return sheet{}, fmt.Errorf("keep what was told: %w", err)
 	}
-	return "", nil
+	return sheet{Content: done + "\n-# " + whoIsTold(x.locale, m.guild.ID, fact)}, nil
+}
+
+// whoIsTold says who may be told a fact.
+func whoIsTold(in locale, guild memory.GuildID, f memory.Fact) string {
+	switch {
+	case f.Channel == 0:
+		return in.text("I may tell it anywhere in this server.")
+	case guild == memory.DirectGuild:
+		return in.text("I tell it only here, in our direct messages.")
+	}
+	return in.text("I tell it only where everybody who reads my answer may read <#%d>.", f.Channel)
 }
 
 // keepsNothing is why nothing that is told is kept where m is, or "".

@@ -59,11 +59,9 @@ func sectionLine(l locale, use memory.TraceUse) string {
 }
 
 // promptQuestion is the question of which the prompt is shown. Where nothing is logged it has the session, as one that
-// mentions Hark would, unless whoever asks may not read what was said before.
+// mentions Hark would.
 func (c *commands) promptQuestion(ctx context.Context, x *exchange) answer.Question {
 	q := c.question(x)
-	if x.may(memory.ReadMessageHistory) {
-		q.Session = c.bot.admit.session(ctx, x.guild(), memory.ChannelID(x.Channel), memory.MessageID(x.ID))
-	}
+	q.Session = c.bot.admit.session(ctx, x.guild(), memory.ChannelID(x.Channel), memory.MessageID(x.ID))
 	return q
 }

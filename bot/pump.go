@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/memory"
+	"hark/search"
 )
 
 const (
@@ -115,16 +116,17 @@ func (q *queue) signal() {
 
 // pump writes the queue to the log: one goroutine, so that events stay in order.
 type pump struct {
-	queue   *queue
-	log     Log
-	admit   *admission
-	convert *converter
-	ask     func(*ask) // called once the question is committed
-	gaps    *gaps
-	arrived *arrivals
-	missed  func(visit) // called once it is in the log what was missed
-	logger  zerolog.Logger
-	retry   time.Duration // before the second attempt to write; doubled for each further one
+	queue      *queue
+	log        Log
+	admit      *admission
+	convert    *converter
+	ask        func(*ask) // called once the question is committed
+	gaps       *gaps
+	arrived    *arrivals
+	attendance *search.Attendance
+	missed     func(visit) // called once it is in the log what was missed
+	logger     zerolog.Logger
+	retry      time.Duration // before the second attempt to write; doubled for each further one
 	// progress is called after each batch, and when the log fails or works again.
 	progress func()
 
@@ -202,6 +204,7 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 			return err
 		}
 	}
+	p.attend(c)
 	out.events = append(out.events, c.events...)
 	out.unask(c.events)
 	switch {
@@ -223,6 +226,23 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 		return nil
 	}
 	return p.lookForGaps(ctx, c, out)
+}
+
+// attend notes who may view what from now on.
+func (p *pump) attend(c converted) {
+	p.attendance.Heard(c.heard)
+	if c.sighting != nil {
+		for _, s := range c.sighting.channels {
+			p.attendance.Heard(s.last)
+		}
+	}
+	if c.merge != nil {
+		p.attendance.Observe([]memory.Event{memory.GuildSeen{Guild: *c.merge}})
+	}
+	p.attendance.Observe(c.events)
+	for _, m := range c.met {
+		p.attendance.Met(m.person, m.joined, c.heard != 0)
+	}
 }
 
 // dropOld leaves out what an update tells of a message that isn't to be logged any more. What came before it must be in the

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/memory"
+	"hark/search"
 )
 
 func rawItem(kind, data string) item {
@@ -25,7 +26,7 @@ func pumpOf(q *queue, log Log) *pump {
 	return &pump{
 		queue: q, log: log, admit: newAdmission(log, memory.Policy{}, newRecent(0, time.Now), func([]memory.Event) {}),
 		convert: newConverter(self, false, sameTime), logger: zerolog.Nop(),
-		gaps: newGaps(log, Config{CatchUp: 30 * 24 * time.Hour, Reconcile: 500}, sameTime), missed: func(visit) {}, arrived: newArrivals(), progress: func() {},
+		gaps: newGaps(log, Config{CatchUp: 30 * 24 * time.Hour, Reconcile: 500}, sameTime), missed: func(visit) {}, arrived: newArrivals(), attendance: search.NewAttendance(), progress: func() {},
 	}
 }
 

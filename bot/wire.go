@@ -53,9 +53,10 @@ type wireUser struct {
 }
 
 type wireMember struct {
-	User  *wireUser   `json:"user"`
-	Nick  string      `json:"nick"`
-	Roles []snowflake `json:"roles"`
+	User   *wireUser   `json:"user"`
+	Nick   string      `json:"nick"`
+	Roles  []snowflake `json:"roles"`
+	Joined time.Time   `json:"joined_at"`
 	// Permissions comes with an interaction: what the member may do in the channel, in which an owner may do all.
 	Permissions permissions `json:"permissions"`
 }

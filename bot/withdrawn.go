@@ -11,8 +11,8 @@ import (
 	"hark/memory"
 )
 
-// withdrawnText stands where an answer was. It says nothing of what was forgotten, not even what the answer was about.
-const withdrawnText = "-# I've taken this answer back: something that it was based on has been forgotten."
+// withdrawnText stands where an answer was. It says nothing of what that was, not even what the answer was about.
+const withdrawnText = "-# I've taken this answer back: something that it was based on was deleted, forgotten or changed."
 
 // withdrawnAtOnce is how many answers are looked at together.
 const withdrawnAtOnce = 50
@@ -46,7 +46,7 @@ func (r refusedChanges) note(s spot, now time.Time, err error) (final bool) {
 	return false
 }
 
-// takeBack shows of answers that used what was forgotten that they were taken back. What can't be reached now is tried
+// takeBack shows of answers that used what was forgotten or changed that they were taken back. What can't be reached now is tried
 // again the next time; what Discord refuses, later and later.
 func (b *Bot) takeBack(ctx context.Context) {
 	b.recent.expire()

@@ -74,7 +74,7 @@ type Wrote struct {
 	Last     MessageID
 }
 
-// Withdrawn is a message of Hark's that used what was forgotten. It is gone from the log, but Discord still shows it.
+// Withdrawn is a message of Hark's that used what was forgotten, or what was edited since. It is gone from the log, but Discord still shows it.
 type Withdrawn struct {
 	Guild   GuildID
 	Channel ChannelID

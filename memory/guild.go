@@ -108,8 +108,9 @@ type Fact struct {
 	Text  string // valid UTF-8 without NUL; see Clean
 	Alias bool   // whether Text is another name that the person goes by
 	By    UserID // who told it
-	// Message, if not 0, is where it was said: the fact goes with it, or when its text changes, and may be told only where it may be read.
+	// Channel is where it was said, or told by a command: it may be told only where that may be read. 0: anywhere in the guild.
 	Channel ChannelID
+	// Message, if not 0, is what it was learned from: the fact goes with it, or when its text changes.
 	Message MessageID
 }
 

@@ -30,15 +30,11 @@ type People func(memory.UserID) (memory.Person, bool)
 // C's rules can tell apart: @everyone alone, with one or with two roles, and each person with an overwrite of
 // their own, likewise. Two roles suffice, since a counterexample needs one that opens R and one that closes C.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
-	a := audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{}, judged: map[memory.ChannelID]bool{}}
-	for i := range g.Channels {
-		a.channels[g.Channels[i].ID] = &g.Channels[i]
-	}
+	a := newAudience(g, people)
 	at := a.channels[p.Channel]
 	if at == nil {
 		return nil
 	}
-	a.known = slices.ContainsFunc(g.Roles, func(role memory.Role) bool { return role.ID == memory.RoleID(g.ID) })
 	var readable []memory.ChannelID
 	for i := range g.Channels {
 		if a.mayUse(at, &g.Channels[i], p) {
@@ -75,6 +71,15 @@ type audience struct {
 	channels map[memory.ChannelID]*memory.Channel
 	judged   map[memory.ChannelID]bool // what was found of the channels whose rules count: threads share their parent's
 	known    bool                      // whether the guild's structure is: it tells what @everyone may do
+}
+
+func newAudience(g *memory.Guild, people People) *audience {
+	a := &audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{}, judged: map[memory.ChannelID]bool{}}
+	for i := range g.Channels {
+		a.channels[g.Channels[i].ID] = &g.Channels[i]
+	}
+	a.known = slices.ContainsFunc(g.Roles, func(role memory.Role) bool { return role.ID == memory.RoleID(g.ID) })
+	return a
 }
 
 // mayUse reports whether what was said in c may be used in an answer at p, which is in the channel at.

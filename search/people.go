@@ -41,11 +41,11 @@ func (e *Engine) known(ctx context.Context, guilds []memory.GuildID, scope memor
 	return known, nil
 }
 
-// factsIn are those of facts that were said in channels, or told to Hark.
+// factsIn are those of facts that were said or told in channels, or told for the whole guild.
 func factsIn(channels map[memory.ChannelID]bool, facts []memory.Fact) []memory.Fact {
 	var told []memory.Fact
 	for _, f := range facts {
-		if f.Message == 0 || channels[f.Channel] {
+		if f.Channel == 0 || channels[f.Channel] {
 			told = append(told, f)
 		}
 	}

@@ -32,6 +32,9 @@ type Question struct {
 	// Settled, if not nil, is called before it is decided what may be used, and returns once it is known who may read
 	// what in Guild.
 	Settled func(context.Context) error
+	// Attended is from which message on all who can read a channel could read what was said there. Where not all of them may read
+	// its past, what was said before counts for nothing. nil: that isn't known of any. See search.Attendance.
+	Attended func(*memory.Guild, memory.ChannelID) memory.MessageID
 	// Files came with the question, and with the message that it replies to: what the model may be shown of them. They
 	// are of this moment only: nothing of their contents is recalled or kept.
 	Files []File

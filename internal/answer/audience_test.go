@@ -3,6 +3,7 @@ package answer
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,6 +114,54 @@ func TestSessionIsHeardWhereThePastIsNot(t *testing.T) {
 	all := w.whole(q)
 	has(t, all, "> The ferry leaves from pier four today")
 	hasNot(t, all, "pier nine", old.String())
+}
+
+// TestSessionBeginsWhereAllCouldRead holds that nothing of a session is used, word for word, in what it was condensed to or in what Hark said,
+// that somebody who reads the answer couldn't read when it was said.
+func TestSessionBeginsWhereAllCouldRead(t *testing.T) {
+	t.Parallel()
+	for _, logged := range []bool{true, false} {
+		w := newWorld(t, nil)
+		w.alter(nil, Options{Condensing: &Condensing{}})
+		said := []memory.Message{
+			before(20*time.Minute, ben, "The ferry leaves from pier nine"), before(18*time.Minute, cleo, "No, it is pier eight"), before(10*time.Minute, ben, "It is pier four today"),
+		}
+		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: kiosk, Guild: guild, Name: "kiosk", Overwrites: []memory.Overwrite{{Role: memory.RoleID(guild), Deny: memory.ReadMessageHistory}}}})
+		q := unlogged("Where does the ferry leave?", said...)
+		if logged {
+			q.Session = nil
+			c := memory.Condensed{Guild: guild, Channel: kiosk, Until: said[1].ID, Text: "They argued about piers", Model: "m", Made: noon}
+			for _, m := range said {
+				w.apply(memory.Posted{Message: m})
+			}
+			for _, m := range said[:2] {
+				c.Sources = append(c.Sources, memory.SummarySource{Message: m.ID})
+			}
+			w.apply(memory.SessionCondensed{Condensed: c})
+		}
+		has(t, w.prompt(q), "pier four")
+		if old := w.prompt(q); !strings.Contains(old, "argued about piers") && !strings.Contains(old, "pier nine") {
+			t.Errorf("logged %v: the session isn't in\n%s", logged, old)
+		}
+		q.Attended = attendedSince(said[1].ID)
+		p := w.prompt(q)
+		hasNot(t, p, "pier nine", "argued about piers")
+		has(t, p, "pier eight", "pier four")
+		q.Attended = nil
+		hasNot(t, w.prompt(q), "pier")
+		q.Attended, q.OnlyAsker, q.Roles = attendedSince(said[2].ID), true, []memory.RoleID{}
+		hasNot(t, w.prompt(q), "pier nine", "pier eight")
+
+		// What was opened while the model wrote makes it take its answer back.
+		opened := memory.MessageID(0)
+		w.alter(meanwhile{happens: func() { opened = said[2].ID }}, Options{})
+		q = unlogged("Where does the ferry leave?", said...)
+		if logged {
+			q.Session = nil
+		}
+		q.Attended = func(*memory.Guild, memory.ChannelID) memory.MessageID { return opened }
+		hasNot(t, w.answer(q).Text, "swordfish")
+	}
 }
 
 func TestDirectMessagesDoNotTellWhoElseWritesToHark(t *testing.T) {

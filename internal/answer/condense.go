@@ -212,7 +212,7 @@ func (e *Engine) findCondensed(ctx context.Context, q Question, now reach, sitti
 		return nil, nil
 	}
 	all, err := e.log.Condensed(ctx, q.Channel)
-	if err != nil || len(all) == 0 || !tellsOf(all[0], sitting) {
+	if err != nil || len(all) == 0 || !tellsOf(all[0], sitting) || all[0].Sources[0].Message < now.attended {
 		return nil, err
 	}
 	c := all[0]

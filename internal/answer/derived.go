@@ -16,6 +16,7 @@ type derivation struct {
 	channel  memory.ChannelID
 	scope    memory.Scope
 	lore     map[int64]memory.Lore // that may be used
+	hidden   map[int64]bool        // facts that may not be told
 	present  memory.MessageID      // from here on everybody present has seen what was said
 	known    map[memory.MessageID]bool
 	fine     map[spot]bool // messages that may be used, as was found already: answers of one dialogue share their sources
@@ -66,6 +67,9 @@ func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (b
 		if _, ok := d.lore[id]; !ok {
 			return false, nil
 		}
+	}
+	if slices.ContainsFunc(trace.Facts, func(id int64) bool { return d.hidden[id] }) {
+		return false, nil
 	}
 	used := map[memory.ChannelID][]memory.MessageID{}
 	for _, id := range trace.Condensed {

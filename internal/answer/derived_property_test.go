@@ -225,7 +225,8 @@ func (c *castle) history(e *Engine, q Question, a audience) string {
 
 // question is one asked in a channel by somebody whom the answer is for alone, or by a speaker if that is nil.
 func (c *castle) question(at memory.ChannelID, viewer *guildtest.Member) Question {
-	q := Question{Guild: c.Guild.ID, Channel: at, Asker: c.speakers()[1], Name: "Asker", Text: "What is the password of the lighthouse, Speaker0?", Now: noon}
+	q := Question{Guild: c.Guild.ID, Channel: at, Asker: c.speakers()[1], Name: "Asker", Text: "What is the password of the lighthouse, Speaker0?", Now: noon,
+		Attended: attendedSince(0)}
 	q.Mentions = c.speakers()[:rapid.IntRange(0, 1).Draw(c.t, "mentions")]
 	if viewer != nil {
 		q.Asker, q.Roles, q.OnlyAsker = viewer.ID, viewer.Roles, true

@@ -29,6 +29,29 @@ func TestFactsAreToldWhereTheirSourceMayBeRead(t *testing.T) {
 	has(t, w.prompt(q), "Has a canoe; Is in debt\n")
 }
 
+// What was told by a command is told where the channel may be read that it was told in, also once Hark has said it.
+func TestFactsAreToldWhereTheyWereTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	writes := meanwhile{happens: func() {}}
+	a := w.alter(&writes, Options{})
+	a.facts[ben] = []memory.Fact{{ID: 1, By: ben, Text: "Collects barnacles", Channel: harbor}, {ID: 2, By: ben, Text: "Is in debt", Channel: vault}}
+	q := w.asks(lobby, "Who is Ben?")
+	has(t, w.prompt(q), "Collects barnacles\n")
+	hasNot(t, w.prompt(q), "debt")
+	inVault := w.asks(vault, "Who is Ben?")
+	has(t, w.prompt(inVault), "Collects barnacles; Is in debt\n")
+
+	w.gives(q, -time.Minute)
+	later := w.asks(lobby, "And who is Cleo?")
+	later.ID, later.Now = memory.FirstMessageID(noon.Add(2*time.Minute)), noon.Add(2*time.Minute)
+	has(t, w.prompt(later), "swordfish")
+	writes.happens = func() { w.structure(memory.ViewChannel) }
+	hasNot(t, w.answer(q).Text, "swordfish") // which was made from what is closed now
+	hasNot(t, w.prompt(q), "barnacles")
+	hasNot(t, w.prompt(later), "swordfish")
+}
+
 // What was made from a fact is made from the message it was said in.
 func TestAnswersFromFactsGoWithTheirSource(t *testing.T) {
 	t.Parallel()

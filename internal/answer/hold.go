@@ -53,6 +53,9 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 	if given, err := now.consents.given(ctx, r.sentSession()); len(given) < len(r.sentSession()) || err != nil {
 		return false, err
 	}
+	if slices.ContainsFunc(r.sentSession(), func(m memory.Message) bool { return m.ID < now.attended }) {
+		return false, nil
+	}
 	for channel, sent := range r.sent() {
 		ids := make([]memory.MessageID, 0, len(sent))
 		for id := range sent {
@@ -67,7 +70,7 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 		}
 		present := memory.MessageID(math.MaxInt64) // nobody has seen it for being there
 		if channel == q.Channel {
-			present = r.from
+			present = max(r.from, now.attended)
 		}
 		// Hark's own answers among them are judged by what they were made from, which may have been closed since.
 		allowed, err := e.derivationIn(channel, now, present).allowed(ctx, inOrder(slices.Clone(found)))
@@ -101,7 +104,7 @@ func (now *reach) holdsPeople(ctx context.Context, people []search.Participant) 
 		}
 		known, _ := now.names.person(p.Person.ID)
 		for _, f := range p.Person.Facts {
-			if !slices.Contains(known.Facts, f) {
+			if !slices.Contains(known.Facts, f) || now.hidden[f.ID] {
 				return false, nil
 			}
 		}

@@ -35,7 +35,7 @@ func (w *queue) put(q Question) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, there := w.waiting[q.Channel]
-	w.waiting[q.Channel] = Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Now: q.Now, Settled: q.Settled}
+	w.waiting[q.Channel] = Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Now: q.Now, Settled: q.Settled, Attended: q.Attended}
 	if !there {
 		w.queue(q.Channel)
 	}

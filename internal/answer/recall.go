@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -48,9 +49,11 @@ type reach struct {
 	channels map[memory.ChannelID]memory.Channel
 	closed   []memory.ChannelID // what is remembered beyond scope, as far as the question is about it
 	here     bool               // whether what was logged of the channel asked in may be used at all
+	attended memory.MessageID   // what was said there before this is used as any other past, and isn't of the session
 	names    names
 	consents consents
 	lore     map[int64]memory.Lore // what the guilds were told, by id
+	hidden   map[int64]bool        // facts that may not be told
 	settings Settings              // of the channel asked in
 }
 
@@ -202,14 +205,18 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 	}
-	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(), consents: e.newConsents(), settings: e.settings()}
+	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(), consents: e.newConsents(), settings: e.settings(), attended: math.MaxInt64}
 	if q.Everywhere && q.Operator {
 		var err error
 		if now.guilds, err = e.log.Guilds(ctx); err != nil {
 			return reach{}, err
 		}
 	}
+	if q.Guild == memory.DirectGuild {
+		now.attended = 0
+	}
 	all := map[memory.ChannelID]memory.Channel{}
+	var people []memory.Person
 	left := map[memory.GuildID]bool{memory.DirectGuild: q.Operator}
 	now.guilds = slices.DeleteFunc(slices.Clone(now.guilds), func(id memory.GuildID) bool { return left[id] })
 	for _, id := range now.guilds {
@@ -228,6 +235,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 		now.names.add(g, list)
+		people = append(people, list...)
 		if id == q.Guild {
 			now.settings = now.settings.Set(g, q.Channel)
 		}
@@ -236,6 +244,13 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 		readable := map[memory.ChannelID]bool{}
 		for _, c := range readableIn(g, q, now.names) {
 			readable[c] = true
+		}
+		switch {
+		case id != q.Guild:
+		case readable[q.Channel]:
+			now.attended = 0
+		case q.Attended != nil:
+			now.attended = q.Attended(g, q.Channel)
 		}
 		for _, c := range g.Channels {
 			all[c.ID] = c
@@ -250,8 +265,22 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 	}
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
 	now.channels = all
+	now.hidden = hiddenFacts(now.scope.Channels, people)
 	now.asked, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
 	return now, e.readLore(ctx, &now)
+}
+
+// hiddenFacts are the facts about people that were said or told in none of channels.
+func hiddenFacts(channels []memory.ChannelID, people []memory.Person) map[int64]bool {
+	hidden := map[int64]bool{}
+	for _, p := range people {
+		for _, f := range p.Facts {
+			if f.Channel != 0 && !slices.Contains(channels, f.Channel) {
+				hidden[f.ID] = true
+			}
+		}
+	}
+	return hidden
 }
 
 func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {

@@ -80,7 +80,8 @@ func askedAt(q Question) memory.MessageID {
 }
 
 // sittingBefore are the last messages before the question that may be in a session, oldest first, and those of them since the
-// last silence: of the question's own session where nothing is logged, else of the log, if it may be used.
+// last silence: of the question's own session where nothing is logged, else of the log, if it may be used. All who will read the
+// answer could read them.
 func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (before, sitting []memory.Message, err error) {
 	asked := askedAt(q)
 	before = slices.Clone(q.Session)
@@ -93,7 +94,7 @@ func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (befo
 	before = slices.DeleteFunc(before, func(m memory.Message) bool {
 		// A question that waited its turn comes after the answers to those before it, although they were sent later.
 		late := m.Kind == memory.FromHark && m.ReplyTo != 0 && m.ReplyTo < asked
-		return m.ID == asked || m.ID > asked && !late || m.Kind == memory.FromSystem
+		return m.ID == asked || m.ID > asked && !late || m.Kind == memory.FromSystem || m.ID < now.attended
 	})
 	before, err = now.consents.given(ctx, before[max(0, len(before)-sessionMessages):])
 	return before, before[lastSitting(before, q.Now, e.options.SessionGap):], err
@@ -134,7 +135,7 @@ func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []me
 
 func (e *Engine) derivationIn(channel memory.ChannelID, now reach, present memory.MessageID) *derivation {
 	return &derivation{
-		log: e.log, consents: now.consents, channel: channel, scope: now.scope, lore: now.lore, present: present,
+		log: e.log, consents: now.consents, channel: channel, scope: now.scope, lore: now.lore, hidden: now.hidden, present: present,
 		known: map[memory.MessageID]bool{}, fine: map[spot]bool{},
 	}
 }

@@ -24,7 +24,7 @@ func before(ago time.Duration, author memory.UserID, text string) memory.Message
 func unlogged(text string, said ...memory.Message) Question {
 	return Question{
 		ID: memory.FirstMessageID(noon), Guild: guild, Channel: kiosk, Asker: ann, Name: "Ann", Text: text,
-		Now: noon.Add(time.Second), Session: append([]memory.Message{}, said...),
+		Now: noon.Add(time.Second), Session: append([]memory.Message{}, said...), Attended: attendedSince(0),
 	}
 }
 

@@ -152,10 +152,15 @@ func (w *world) posts(ago time.Duration, m memory.Message) memory.MessageID {
 	return m.ID
 }
 
+// attendedSince has everybody have been where a question is asked since some message.
+func attendedSince(id memory.MessageID) func(*memory.Guild, memory.ChannelID) memory.MessageID {
+	return func(*memory.Guild, memory.ChannelID) memory.MessageID { return id }
+}
+
 // asks is Ann's question at noon, logged.
 func (w *world) asks(channel memory.ChannelID, text string) Question {
 	w.t.Helper()
-	q := Question{Guild: guild, Channel: channel, Asker: ann, Name: "Ann", Text: text, Now: noon.Add(time.Second)}
+	q := Question{Guild: guild, Channel: channel, Asker: ann, Name: "Ann", Text: text, Now: noon.Add(time.Second), Attended: attendedSince(0)}
 	if channel == annsDM || channel == bensDM {
 		q.Guild = memory.DirectGuild
 	}

@@ -144,3 +144,9 @@ func (w World) Allowed(audience []Member, at, from memory.Channel, viewer *Membe
 	}
 	return true
 }
+
+// Views reports whether m can view c now.
+func (w World) Views(m Member, c memory.Channel) bool {
+	home, known := w.home(c)
+	return known && w.sees(m, home)
+}

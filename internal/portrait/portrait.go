@@ -190,8 +190,11 @@ func (e *Server) describe(p memory.Person) {
 	}
 	for _, f := range p.Facts {
 		x := Fact{Text: f.Text, Alias: f.Alias, By: f.By.String()}
+		if f.Channel != 0 {
+			x.Channel = f.Channel.String()
+		}
 		if f.Message != 0 {
-			x.Channel, x.Message = f.Channel.String(), f.Message.String()
+			x.Message = f.Message.String()
 		}
 		e.Facts = append(e.Facts, x)
 	}

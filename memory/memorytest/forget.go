@@ -332,11 +332,18 @@ var forgetPromises = []promise{
 		t.forget(memory.Forgetting{Guild: guild, Channel: staff, Why: memory.WhyPurge, At: later})
 		t.same("forgotten once more", t.withdrawn(), []memory.Withdrawn(nil))
 	}},
-	{"an answer whose source was merely edited isn't withdrawn", func(t *trial) {
+	{"an answer whose source was edited is withdrawn, unless its text is the same", func(t *trial) {
 		trace := t.answered()
-		t.apply(memory.Edited{Guild: guild, Channel: staff, ID: id(1), Content: "the ferry leaves at two", At: began.Add(time.Hour)})
+		was := t.log(staff)[0]
+		t.apply(memory.Edited{Guild: guild, Channel: staff, ID: id(1), Content: was.Content, At: began.Add(time.Hour)})
+		t.post(edited(was, 120, was.Content))
+		if _, ok := t.trace(general, trace.Answer); !ok {
+			t.Fatalf("the answer is gone, although nothing was changed")
+		}
+		t.apply(memory.Edited{Guild: guild, Channel: staff, ID: id(1), Content: "the ferry leaves at two", At: began.Add(3 * time.Hour)})
 		t.answerGone(trace)
-		t.same("withdrawn", t.withdrawn(), []memory.Withdrawn(nil))
+		t.same("withdrawn", t.withdrawn(), []memory.Withdrawn{{Guild: guild, Channel: general, Message: trace.Answer, First: true},
+			{Guild: guild, Channel: general, Message: trace.Parts[0]}})
 	}},
 	{"an answer whose source was forgotten while it was written is deleted when its trace comes", func(t *trial) {
 		for i, f := range []memory.Forgetting{

@@ -117,7 +117,7 @@ func (m *model) apply(events ...memory.Event) {
 		case memory.LoreTold:
 			m.tellLore(e.Lore)
 		case memory.LoreGone:
-			m.takeLore(loreKey{e.Guild, e.ID}, true)
+			m.takeLore(loreKey{e.Guild, e.ID})
 		case memory.Spent:
 			m.spend(e)
 		case memory.Summarised:
@@ -209,12 +209,12 @@ func (m *model) changing(at place, change func()) {
 	change()
 	if after, _ := m.message(at); was && after.Text() != before.Text() {
 		m.dropFacts(at)
-		m.dropLore(at, false)
+		m.dropLore(at)
 		m.dropSummaries(at)
 		m.dropCondensed(at)
 		if before.Kind != memory.FromHark {
 			m.dropRecords(func(r memory.Record) bool { return r.Channel == at.channel && r.Question == at.id })
-			m.dropAnswers(at, false)
+			m.dropAnswers(at)
 		}
 		m.dropPrompts(func(t memory.Trace, _ memory.Prompt) bool {
 			return slices.ContainsFunc(sources(t), func(s used) bool { return s.place == at })
@@ -236,10 +236,8 @@ func (m *model) message(at place) (memory.Message, bool) {
 	return message, true
 }
 
-func (m *model) delete(at place) { m.remove(at, true) }
-
-// remove deletes a message. Of the answers made from it Discord has to be told if it is withdrawn rather than edited.
-func (m *model) remove(at place, withdrawn bool) {
+// delete deletes a message, and withdraws the answers made from it.
+func (m *model) delete(at place) {
 	*m.entry(at) = entry{deleted: true}
 	delete(m.names, at)
 	delete(m.open, at)
@@ -253,11 +251,11 @@ func (m *model) remove(at place, withdrawn bool) {
 		return r.Channel == at.channel && at.id != 0 && (r.Question == at.id || r.Answer == at.id)
 	})
 	for _, t := range m.traces {
-		if withdrawn && at == (place{t.Channel, t.Question}) {
+		if at == (place{t.Channel, t.Question}) {
 			m.withdrawn = append(m.withdrawn, memory.Withdrawn{Guild: t.Guild, Channel: t.Channel, Message: t.Answer, First: true, Unasked: true})
 		}
 	}
-	m.dropMadeFrom(at, withdrawn)
+	m.dropMadeFrom(at)
 }
 
 // dropFacts takes away the facts that a message is the source of.
@@ -301,11 +299,11 @@ func (m *model) keepTrace(t memory.Trace) {
 	at := place{t.Channel, t.Answer}
 	m.traces[at] = withoutPrompt(t)
 	m.settleRewritten(t)
-	gone, changed := false, m.opted[member{t.Guild, t.Asker}].Out
+	gone := false
 	for _, s := range sources(t) {
 		now, ok := m.message(s.place)
 		gone = gone || m.isGone(s.place) || m.channels[s.channel] == nil || m.isRewritten(s)
-		changed = changed || ok && now.Kind != memory.FromHark && editedAt(now) != s.edited
+		gone = gone || ok && now.Kind != memory.FromHark && editedAt(now) != s.edited
 	}
 	for _, id := range t.Facts {
 		known := m.facts[factKey{t.Guild, id}]
@@ -315,7 +313,7 @@ func (m *model) keepTrace(t memory.Trace) {
 		gone = gone || !m.hasLore(id) || i < len(t.LoreAt) && m.loreAt(id) != t.LoreAt[i]
 	}
 	gone = gone || !m.hasSummaries(t)
-	if gone || changed {
+	if gone || m.opted[member{t.Guild, t.Asker}].Out {
 		m.dropAnswer(t, gone)
 		return
 	}
@@ -337,10 +335,10 @@ func (m *model) dropAnswersFrom(key factKey) {
 	}
 }
 
-func (m *model) dropAnswers(source place, withdrawn bool) {
+func (m *model) dropAnswers(source place) {
 	for _, t := range maps.Clone(m.traces) {
 		if slices.ContainsFunc(sources(t), func(s used) bool { return s.place == source }) {
-			m.dropAnswer(t, withdrawn)
+			m.dropAnswer(t, true)
 		}
 	}
 }
@@ -363,7 +361,7 @@ func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) {
 	if withdrawn && !known {
 		m.withdrawn = append(m.withdrawn, memory.Withdrawn{Guild: t.Guild, Channel: t.Channel, Message: id, First: id == t.Answer})
 	}
-	m.remove(at, withdrawn)
+	m.delete(at)
 	m.entry(at).taken = true
 }
 

@@ -98,7 +98,7 @@ func (m *model) known(at place) memory.Message {
 func (m *model) forgetMessages(g *forgetting, covered []place) {
 	facts, lore, summaries, answers := m.factCount(), m.loreCount(), m.summaryCount()+len(m.condensed), len(m.withdrawn)
 	for _, at := range covered {
-		m.dropAnswers(at, true)
+		m.dropAnswers(at)
 	}
 	for _, t := range maps.Clone(m.traces) {
 		if f := g.Forgetting; f.User != 0 && f.User == t.Asker && f.Channel == 0 && g.all && g.of(t.Guild) {

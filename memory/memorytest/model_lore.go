@@ -32,34 +32,34 @@ func (m *model) tellLore(l memory.Lore) {
 	case m.opted[member{l.Guild, l.By}].Out, old != nil && (old.gone || !l.At.After(old.At)), m.isForgotten(asMessage(l)):
 		return
 	case slices.ContainsFunc(l.Sources, func(s memory.Spot) bool { return m.isGone(place{s.Channel, s.Message}) }):
-		m.takeLore(key, true)
+		m.takeLore(key)
 		return
 	case old != nil:
-		m.dropAnswersByLore(l.ID, false)
+		m.dropAnswersByLore(l.ID)
 	}
 	m.guild(l.Guild)
 	m.lore[key] = &lore{Lore: l}
 }
 
 // takeLore takes lore away, with the answers that used it.
-func (m *model) takeLore(key loreKey, withdrawn bool) {
+func (m *model) takeLore(key loreKey) {
 	m.lore[key] = &lore{gone: true}
-	m.dropAnswersByLore(key.id, withdrawn)
+	m.dropAnswersByLore(key.id)
 }
 
-func (m *model) dropAnswersByLore(id int64, withdrawn bool) {
+func (m *model) dropAnswersByLore(id int64) {
 	for _, t := range maps.Clone(m.traces) {
 		if slices.Contains(t.Lore, id) {
-			m.dropAnswer(t, withdrawn)
+			m.dropAnswer(t, true)
 		}
 	}
 }
 
 // dropLore takes away the lore that a message is a source of.
-func (m *model) dropLore(at place, withdrawn bool) {
+func (m *model) dropLore(at place) {
 	for key, l := range m.lore {
 		if slices.Contains(l.Sources, memory.Spot{Channel: at.channel, Message: at.id}) {
-			m.takeLore(key, withdrawn)
+			m.takeLore(key)
 		}
 	}
 }
@@ -75,9 +75,9 @@ func (m *model) forgetLore(g *forgetting) {
 		case l.gone:
 		case m.covers(g, asMessage(l.Lore)):
 			delete(m.lore, key)
-			m.dropAnswersByLore(key.id, true)
+			m.dropAnswersByLore(key.id)
 		case slices.ContainsFunc(l.Sources, covered): // an older version may be without that source
-			m.takeLore(key, true)
+			m.takeLore(key)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (m *model) rewrite(e memory.Rewritten) {
 	for _, id := range e.IDs {
 		at := place{e.Channel, id}
 		m.dropRecords(func(r memory.Record) bool { return r.Channel == e.Channel && r.Answer == id && id != 0 })
-		m.dropMadeFrom(at, true)
+		m.dropMadeFrom(at)
 		if m.entry(at).taken && !m.isForgotten(m.known(at)) {
 			*m.entry(at) = entry{}
 			m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == e.Channel && w.Message == id })
@@ -34,12 +34,12 @@ func (m *model) rewrite(e memory.Rewritten) {
 }
 
 // dropMadeFrom takes away what was made from a message.
-func (m *model) dropMadeFrom(at place, withdrawn bool) {
+func (m *model) dropMadeFrom(at place) {
 	m.dropFacts(at)
-	m.dropLore(at, withdrawn)
+	m.dropLore(at)
 	m.dropSummaries(at)
 	m.dropCondensed(at)
-	m.dropAnswers(at, withdrawn)
+	m.dropAnswers(at)
 }
 
 // settleRewritten notes of the messages of an answer from which version on they are those that a trace tells of.

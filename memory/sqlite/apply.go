@@ -31,7 +31,7 @@ func (t *transaction) apply(e *event) error {
 					continue
 				}
 			}
-			if err := t.delete(v.Channel, id, true); err != nil {
+			if err := t.delete(v.Channel, id); err != nil {
 				return err
 			}
 		}
@@ -115,7 +115,7 @@ func (t *transaction) post(e *event) error {
 		if gone, err := t.isGone(m.Guild, m.Channel, m.ID); gone || err != nil {
 			return err
 		}
-		return t.delete(m.Channel, m.ID, true) // so that others' edits and stars of it are known to be
+		return t.delete(m.Channel, m.ID) // so that others' edits and stars of it are known to be
 	}
 	t.changed.newest = max(t.changed.newest, m.ID)
 	if m.ID > c.highest { // so that nothing is known of it: neither itself, nor an edit, a star or a deletion
@@ -140,7 +140,7 @@ func (t *transaction) drop(c *channel, id memory.MessageID) error {
 	if _, row, err := t.stored(c, id); row != 0 || err != nil {
 		return err // it was logged before
 	}
-	return t.delete(c.channel, id, true)
+	return t.delete(c.channel, id)
 }
 
 // insertEdited logs a message that isn't there yet with the text of an edit that overtook it, if any did.
@@ -234,7 +234,7 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	if err := t.dropFacts(old.Channel, old.ID); err != nil { // they may no longer be what it says
 		return err
 	}
-	if err := t.dropLore(old.Channel, old.ID, false); err != nil {
+	if err := t.dropLore(old.Channel, old.ID); err != nil {
 		return err
 	}
 	if err := t.dropSummaries(old.Channel, old.ID); err != nil {
@@ -246,7 +246,7 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	if _, err := t.dropRecords("channel = ?1 AND question = ?2 AND question <> 0", int64(old.Channel), int64(old.ID)); err != nil {
 		return err
 	}
-	return t.dropAnswers(old.Channel, old.ID, false)
+	return t.dropAnswers(old.Channel, old.ID)
 }
 
 // reindex puts what full text holds of one version in the place of another.
@@ -302,9 +302,8 @@ func (t *transaction) edit(e memory.Edited) error {
 	return t.update(c, row, old, now)
 }
 
-// delete removes a message for good, whether it is there or yet to come. Discord is to be told of the answers that
-// were made from it if those are withdrawn, rather than deleted because something was edited.
-func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, withdrawn bool) error {
+// delete removes a message for good, whether it is there or yet to come, and withdraws the answers that were made from it.
+func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID) error {
 	t.changed.text = true
 	if err := t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channelID), int64(id)); err != nil {
 		return err
@@ -314,15 +313,13 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, wi
 			return err
 		}
 	}
-	if withdrawn {
-		if err := t.withdrawUnasked(channelID, id); err != nil {
-			return err
-		}
+	if err := t.withdrawUnasked(channelID, id); err != nil {
+		return err
 	}
 	if err := t.dropFacts(channelID, id); err != nil {
 		return err
 	}
-	if err := t.dropLore(channelID, id, withdrawn); err != nil {
+	if err := t.dropLore(channelID, id); err != nil {
 		return err
 	}
 	if err := t.dropSummaries(channelID, id); err != nil {
@@ -334,7 +331,7 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, wi
 	if _, err := t.dropRecords("channel = ?1 AND (question = ?2 AND question <> 0 OR answer = ?2 AND answer <> 0)", int64(channelID), int64(id)); err != nil {
 		return err
 	}
-	if err := t.dropAnswers(channelID, id, withdrawn); err != nil {
+	if err := t.dropAnswers(channelID, id); err != nil {
 		return err
 	}
 	c, err := t.knownChannel(channelID)

@@ -117,7 +117,7 @@ func (b *beginning) dropAnswers() error {
 		query = `SELECT t.body FROM trace t WHERE ?3 = 0 AND (t.channel, t.answer) IN (SELECT answer_channel, answer FROM trace_source
 			WHERE channel IN (SELECT value FROM json_each(?1)) AND id < ?2)`
 	}
-	n, err := b.deleteAnswers(true, query, b.args()...)
+	n, err := b.deleteAnswers(query, b.args()...)
 	if err != nil {
 		return err
 	}
@@ -125,13 +125,13 @@ func (b *beginning) dropAnswers() error {
 	if b.of.user == 0 || b.of.channel != 0 || !b.of.whole {
 		return nil
 	}
-	n, err = b.deleteAnswers(true, "SELECT body FROM trace WHERE body ->> '$.asker' = ?1 AND ?2 IN (body ->> '$.guild', ?3)",
+	n, err = b.deleteAnswers("SELECT body FROM trace WHERE body ->> '$.asker' = ?1 AND ?2 IN (body ->> '$.guild', ?3)",
 		int64(b.of.user), int64(b.of.guild), int64(memory.Everywhere))
 	b.Answers += n
 	if err != nil {
 		return err
 	}
-	n, err = b.deleteAnswers(true, answersByFacts+"f.value IN (SELECT id FROM fact WHERE user = ?2 AND guild = t.body ->> '$.guild'))", int64(b.of.guild), int64(b.of.user))
+	n, err = b.deleteAnswers(answersByFacts+"f.value IN (SELECT id FROM fact WHERE user = ?2 AND guild = t.body ->> '$.guild'))", int64(b.of.guild), int64(b.of.user))
 	b.Answers += n
 	return err
 }

@@ -49,7 +49,7 @@ func (t *transaction) tellLore(l memory.Lore) error {
 		return err
 	}
 	if known {
-		if _, err := t.dropAnswersByLore([]int64{l.ID}, false); err != nil {
+		if _, err := t.dropAnswersByLore([]int64{l.ID}); err != nil {
 			return err
 		}
 	}
@@ -79,7 +79,7 @@ func (t *transaction) putLore(l memory.Lore, at memory.MessageID) error {
 
 // takeLore takes lore away for good, with the answers that used it: of it only its id stays.
 func (t *transaction) takeLore(guild memory.GuildID, id int64) error {
-	if _, err := t.dropAnswersByLore([]int64{id}, true); err != nil {
+	if _, err := t.dropAnswersByLore([]int64{id}); err != nil {
 		return err
 	}
 	return t.buryLore(loreKey{guild, id})
@@ -106,20 +106,20 @@ func (t *transaction) eraseLore(k loreKey) error {
 }
 
 // dropAnswersByLore deletes the answers that used lore, in whatever guild they were given, and tells how many.
-func (t *transaction) dropAnswersByLore(ids []int64, withdrawn bool) (int, error) {
-	return t.deleteAnswers(withdrawn, `SELECT t.body FROM trace t WHERE t.body LIKE '%"lore":[%'
+func (t *transaction) dropAnswersByLore(ids []int64) (int, error) {
+	return t.deleteAnswers(`SELECT t.body FROM trace t WHERE t.body LIKE '%"lore":[%'
 		AND EXISTS (SELECT 1 FROM json_each(t.body, '$.lore') l WHERE l.value IN (SELECT value FROM json_each(?)))`, jsonOf(ids))
 }
 
 // dropLore takes away the lore that a message is a source of.
-func (t *transaction) dropLore(channel memory.ChannelID, id memory.MessageID, withdrawn bool) error {
-	_, _, err := t.dropLoreWhere(t.buryLore, withdrawn, "(guild, id) IN (SELECT guild, lore FROM lore_source WHERE channel = ? AND message = ?)", int64(channel), int64(id))
+func (t *transaction) dropLore(channel memory.ChannelID, id memory.MessageID) error {
+	_, _, err := t.dropLoreWhere(t.buryLore, "(guild, id) IN (SELECT guild, lore FROM lore_source WHERE channel = ? AND message = ?)", int64(channel), int64(id))
 	return err
 }
 
 // dropLoreWhere has drop take away the lore that a condition holds for, and deletes the answers that used it. It tells
 // how many there were of each.
-func (t *transaction) dropLoreWhere(drop func(loreKey) error, withdrawn bool, where string, args ...any) (lore, answers int, err error) {
+func (t *transaction) dropLoreWhere(drop func(loreKey) error, where string, args ...any) (lore, answers int, err error) {
 	var keys []loreKey
 	var ids []int64
 	err = t.each(func(scan func(...any) error) error {
@@ -136,7 +136,7 @@ func (t *transaction) dropLoreWhere(drop func(loreKey) error, withdrawn bool, wh
 			return 0, 0, err
 		}
 	}
-	answers, err = t.dropAnswersByLore(ids, withdrawn)
+	answers, err = t.dropAnswersByLore(ids)
 	return len(keys), answers, err
 }
 
@@ -157,7 +157,7 @@ func (b *beginning) dropCoveredLore() error {
 		drop  func(loreKey) error
 		where string
 	}{{b.eraseLore, loreCovered}, {b.buryLore, loreSourceCovered}} {
-		lore, answers, err := b.dropLoreWhere(step.drop, true, step.where, b.args(int64(b.of.guild), int64(b.of.channel))...)
+		lore, answers, err := b.dropLoreWhere(step.drop, step.where, b.args(int64(b.of.guild), int64(b.of.channel))...)
 		if err != nil {
 			return err
 		}

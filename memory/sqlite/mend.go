@@ -79,7 +79,7 @@ func logFlaws(q snapshot) ([]flaw, error) {
 	return []flaw{{fmt.Sprintf("%d deleted messages", n), func(t *transaction) error {
 		for _, channel := range slices.Sorted(maps.Keys(gone)) {
 			for _, id := range gone[channel] {
-				if err := t.delete(channel, id, true); err != nil {
+				if err := t.delete(channel, id); err != nil {
 					return err
 				}
 			}

@@ -74,7 +74,7 @@ func (t *transaction) tellFact(e memory.FactTold) error {
 
 // takeFact takes a fact away for good, with the answers that used it: of it only its id stays.
 func (t *transaction) takeFact(guild memory.GuildID, id int64) error {
-	if _, err := t.deleteAnswers(true, answersByFacts+"f.value = ?2)", int64(guild), id); err != nil {
+	if _, err := t.deleteAnswers(answersByFacts+"f.value = ?2)", int64(guild), id); err != nil {
 		return err
 	}
 	t.changed.person(guild)

@@ -75,7 +75,7 @@ func (t *transaction) dropMadeFrom(channel memory.ChannelID, id memory.MessageID
 	if err := t.dropFacts(channel, id); err != nil {
 		return err
 	}
-	if err := t.dropLore(channel, id, true); err != nil {
+	if err := t.dropLore(channel, id); err != nil {
 		return err
 	}
 	if err := t.dropSummaries(channel, id); err != nil {
@@ -84,7 +84,7 @@ func (t *transaction) dropMadeFrom(channel memory.ChannelID, id memory.MessageID
 	if _, err := t.dropRecords("channel = ?1 AND answer = ?2 AND answer <> 0", int64(channel), int64(id)); err != nil {
 		return err
 	}
-	return t.dropAnswers(channel, id, true)
+	return t.dropAnswers(channel, id)
 }
 
 // settleRewritten notes of the messages of an answer from which version on they are those that a trace tells of.

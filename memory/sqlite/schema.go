@@ -167,7 +167,7 @@ CREATE TABLE fact (
   user    INTEGER NOT NULL,
   alias   INTEGER NOT NULL,
   by      INTEGER NOT NULL,
-  channel INTEGER NOT NULL, -- id of where it was said; 0 if it was told otherwise
+  channel INTEGER NOT NULL, -- id of where it was said or told; 0 if for all of the guild
   message INTEGER NOT NULL,
   text    TEXT,             -- NULL once it is gone
   PRIMARY KEY (guild, id)

@@ -132,7 +132,7 @@ func (t *transaction) takeSummary(channel memory.ChannelID, id, after memory.Mes
 			return err
 		}
 	}
-	if _, err := t.deleteAnswers(true, `SELECT t.body FROM trace t WHERE t.channel = ?1 AND t.body LIKE '%"summaries":[%'
+	if _, err := t.deleteAnswers(`SELECT t.body FROM trace t WHERE t.channel = ?1 AND t.body LIKE '%"summaries":[%'
 		AND EXISTS (SELECT 1 FROM json_each(t.body, '$.summaries') s WHERE s.value = ?2)`, int64(channel), int64(id)); err != nil {
 		return err
 	}

@@ -25,7 +25,8 @@ func TestRestoredAnswersThatWereTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, _ = restored(t, s.dir, backup)
-	if all, err := s.Withdrawn(bg, 9); err != nil || len(all) != 1 || all[0].Message != id(5) || !all[0].Unasked || !all[0].First {
+	if all, err := s.Withdrawn(bg, 9); err != nil || len(all) != 2 || all[0].Message != id(5) || !all[0].Unasked || !all[0].First ||
+		all[1].Message != id(6) || all[1].Unasked {
 		t.Errorf("withdrawn %+v, %v", all, err)
 	}
 	for i := range 3 {

@@ -123,7 +123,7 @@ func (t *transaction) takeFacts(r *Restored) error {
 	if err := t.changedRows(&r.Facts); err != nil {
 		return err
 	}
-	_, err := t.deleteAnswers(true, answersByFacts+"f.value IN (SELECT id FROM main.fact WHERE guild = t.body ->> '$.guild' AND text IS NULL))", int64(memory.Everywhere))
+	_, err := t.deleteAnswers(answersByFacts+"f.value IN (SELECT id FROM main.fact WHERE guild = t.body ->> '$.guild' AND text IS NULL))", int64(memory.Everywhere))
 	return err
 }
 
@@ -149,7 +149,7 @@ func (t *transaction) takeDeleted(r *Restored) error {
 		return err
 	}
 	for _, d := range all {
-		if err := t.delete(d.channel, d.id, true); err != nil {
+		if err := t.delete(d.channel, d.id); err != nil {
 			return err
 		}
 		if d.there {

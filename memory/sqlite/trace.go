@@ -35,7 +35,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	if err := t.settleRewritten(trace); err != nil {
 		return err
 	}
-	lost, withdrawn := d.out[member{trace.Guild, trace.Asker}], false
+	lost := false
 	for _, source := range sources(trace) {
 		gone, err := t.isLost(trace.Guild, source)
 		if err != nil {
@@ -50,7 +50,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 		if err != nil {
 			return err
 		}
-		lost, withdrawn = lost || gone || changed, withdrawn || gone
+		lost = lost || gone || changed
 		if err := t.exec("INSERT OR IGNORE INTO trace_source VALUES (?, ?, ?, ?)", int64(source.Channel), int64(source.Message),
 			int64(trace.Channel), int64(trace.Answer)); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 		if err != nil {
 			return err
 		}
-		lost, withdrawn = lost || gone, withdrawn || gone
+		lost = lost || gone
 	}
 	for i, lore := range trace.Lore {
 		var at memory.MessageID
@@ -70,7 +70,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 			return err
 		}
 		there = there && (i >= len(trace.LoreAt) || at == trace.LoreAt[i])
-		lost, withdrawn = lost || !there, withdrawn || !there
+		lost = lost || !there
 	}
 	for i, id := range trace.Summaries {
 		made := int64(0)
@@ -81,10 +81,10 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 		if err != nil {
 			return err
 		}
-		lost, withdrawn = lost || !there, withdrawn || !there
+		lost = lost || !there
 	}
-	if lost { // a source was deleted or edited while the answer was being written
-		return t.deleteAnswer(trace, withdrawn)
+	if lost || d.out[member{trace.Guild, trace.Asker}] { // a source was deleted or edited while the answer was being written
+		return t.deleteAnswer(trace, lost)
 	}
 	return t.keepPrompt(trace)
 }
@@ -167,8 +167,8 @@ func (t *transaction) withdrawUnasked(channel memory.ChannelID, question memory.
 }
 
 // dropAnswers deletes the answers that were made from a message.
-func (t *transaction) dropAnswers(channel memory.ChannelID, id memory.MessageID, withdrawn bool) error {
-	_, err := t.deleteAnswers(withdrawn, `SELECT t.body FROM trace_source s JOIN trace t ON t.channel = s.answer_channel AND t.answer = s.answer
+func (t *transaction) dropAnswers(channel memory.ChannelID, id memory.MessageID) error {
+	_, err := t.deleteAnswers(`SELECT t.body FROM trace_source s JOIN trace t ON t.channel = s.answer_channel AND t.answer = s.answer
 		WHERE s.channel = ? AND s.id = ?`, int64(channel), int64(id))
 	return err
 }
@@ -178,8 +178,8 @@ func (t *transaction) dropAnswers(channel memory.ChannelID, id memory.MessageID,
 const answersByFacts = `SELECT t.body FROM trace t WHERE t.body LIKE '%"facts":[%' AND ?1 IN (t.body ->> '$.guild', -1)
 	AND EXISTS (SELECT 1 FROM json_each(t.body, '$.facts') f WHERE `
 
-// deleteAnswers deletes the answers of the traces that a query gives, and tells how many.
-func (t *transaction) deleteAnswers(withdrawn bool, query string, args ...any) (int, error) {
+// deleteAnswers withdraws the answers of the traces that a query gives, and tells how many.
+func (t *transaction) deleteAnswers(query string, args ...any) (int, error) {
 	var traces []memory.Trace
 	err := t.each(func(scan func(...any) error) error {
 		var body []byte
@@ -197,14 +197,15 @@ func (t *transaction) deleteAnswers(withdrawn bool, query string, args ...any) (
 		return 0, err
 	}
 	for _, trace := range traces {
-		if err := t.deleteAnswer(trace, withdrawn); err != nil {
+		if err := t.deleteAnswer(trace, true); err != nil {
 			return 0, err
 		}
 	}
 	return len(traces), nil
 }
 
-// deleteAnswer deletes the messages of an answer, and with the first of them its trace.
+// deleteAnswer deletes the messages of an answer, and its trace. Withdrawn, Discord is to show it no more: else it may, since
+// nothing is kept of whoever asked.
 func (t *transaction) deleteAnswer(trace memory.Trace, withdrawn bool) error {
 	if err := t.dropTrace(trace.Channel, trace.Answer); err != nil {
 		return err
@@ -226,7 +227,7 @@ func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID, 
 				return err
 			}
 		}
-		if err := t.delete(trace.Channel, id, withdrawn); err != nil {
+		if err := t.delete(trace.Channel, id); err != nil {
 			return err
 		}
 		if err := t.exec("INSERT OR IGNORE INTO taken VALUES (?, ?)", int64(trace.Channel), int64(id)); err != nil {

@@ -1,0 +1,222 @@
+package search
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hark/memory"
+)
+
+// Attendance knows from when on those who read a channel could read what was said there. It is asked where some may not
+// read its past: an answer there may be made only from what all of them could hear.
+//
+// Let R be the channel and m a message in it. m may be used if everybody who can view R now could view it when m was
+// said. It is decided by looking for what could make a counterexample of somebody:
+//   - They were let in since, or shut out meanwhile: R's overwrites, a role or the owner have changed. Each such change
+//     counts, also one that only shuts somebody out: when it is undone, they are back and have missed what was said.
+//   - They have joined the guild since, or were given a role. Discord tells Hark of neither, but it tells roles and the
+//     time of joining of whoever writes, is mentioned or uses a command. Where every role may view R, they could since
+//     they joined; elsewhere since they were first heard of with the roles that they have.
+//   - Anything may have happened while Hark was away. So nothing counts that was said before Discord told of the guild.
+//   - They were invited to a private thread. Discord doesn't tell Hark of that, so there nothing counts.
+//
+// Two counterexamples go unheard, as Discord tells nobody without the members intent: somebody who has come and hasn't
+// done anything yet, and somebody who lost a role and got it back between two things that they did.
+type Attendance struct {
+	mu     sync.Mutex
+	heard  memory.MessageID // the newest message or use of a command
+	guilds map[memory.GuildID]*attended
+}
+
+// attended is what was heard of a guild.
+type attended struct {
+	owner    memory.UserID
+	roles    map[memory.RoleID]memory.Permissions
+	channels map[memory.ChannelID]string           // their overwrites
+	since    map[memory.ChannelID]memory.MessageID // from when on they have these
+	told     memory.MessageID                      // from when on the owner and the roles are as they are
+	people   map[memory.UserID]attendee
+}
+
+// attendee is somebody with the roles that they have, and since when they are known to have them.
+type attendee struct {
+	roles         []memory.RoleID
+	joined, since memory.MessageID
+}
+
+// mostAttendees bounds whom is known of in a guild. When there are more, everybody counts as having come only now.
+const mostAttendees = 1 << 14
+
+// viewing are the permissions that say who views what.
+const viewing = memory.Administrator | memory.ViewChannel
+
+// NewAttendance knows of nobody.
+func NewAttendance() *Attendance {
+	return &Attendance{guilds: map[memory.GuildID]*attended{}}
+}
+
+// Heard notes that something was said, or a command used, just now.
+func (a *Attendance) Heard(id memory.MessageID) {
+	a.mu.Lock()
+	a.heard = max(a.heard, id)
+	a.mu.Unlock()
+}
+
+// Met notes that Discord tells somebody's roles and when they joined. by says that it does so with what was heard last;
+// else it does so after that.
+func (a *Attendance) Met(p memory.Person, joined time.Time, by bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := a.guilds[p.Guild]
+	if at == nil || p.Bot || !p.RolesKnown {
+		return
+	}
+	now := attendee{roles: slices.Sorted(slices.Values(p.Roles)), joined: memory.FirstMessageID(joined), since: a.heard}
+	if !by {
+		now.since++
+	}
+	if joined.IsZero() {
+		now.joined = now.since
+	}
+	was, known := at.people[p.ID]
+	if known && slices.Equal(was.roles, now.roles) && (joined.IsZero() || was.joined == now.joined) {
+		return
+	}
+	if len(at.people) >= mostAttendees {
+		clear(at.people)
+		at.told = a.heard + 1
+	}
+	at.people[p.ID] = now
+}
+
+// Observe notes what events tell of who may view what, in their order.
+func (a *Attendance) Observe(events []memory.Event) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, e := range events {
+		switch e := e.(type) {
+		case memory.GuildSeen:
+			if at := a.guilds[e.Guild.ID]; e.At.IsZero() && at != nil {
+				a.rule(at, &e.Guild) // its channels are as they were
+			} else if !e.At.IsZero() {
+				a.arrive(e)
+			}
+		case memory.RoleSeen:
+			if at := a.guilds[e.Guild]; at != nil && at.roles[e.Role.ID] != e.Role.Permissions&viewing {
+				at.roles[e.Role.ID], at.told = e.Role.Permissions&viewing, a.heard+1
+			}
+		case memory.RoleGone:
+			if at := a.guilds[e.Guild]; at != nil {
+				at.told = a.heard + 1
+				delete(at.roles, e.Role)
+			}
+		case memory.ChannelSeen:
+			at, is := a.guilds[e.Channel.Guild], viewingRules(&e.Channel)
+			if at == nil {
+				continue
+			}
+			if was, known := at.channels[e.Channel.ID]; !known || was != is {
+				at.channels[e.Channel.ID], at.since[e.Channel.ID] = is, a.heard+1
+			}
+		case memory.ChannelGone:
+			a.close(e.Guild, e.Channel)
+		case memory.ChannelDeleted:
+			a.close(e.Guild, e.Channel)
+		}
+	}
+}
+
+// arrive begins anew with a guild; called with mu held.
+func (a *Attendance) arrive(e memory.GuildSeen) {
+	a.heard = max(a.heard, memory.FirstMessageID(e.At))
+	at := &attended{
+		channels: map[memory.ChannelID]string{}, since: map[memory.ChannelID]memory.MessageID{},
+		people: map[memory.UserID]attendee{},
+	}
+	for i := range e.Guild.Channels {
+		at.channels[e.Guild.Channels[i].ID] = viewingRules(&e.Guild.Channels[i])
+	}
+	a.guilds[e.Guild.ID] = at
+	a.rule(at, &e.Guild)
+	at.told = a.heard + 1
+}
+
+// rule takes a guild's owner and roles; called with mu held.
+func (a *Attendance) rule(at *attended, g *memory.Guild) {
+	roles := map[memory.RoleID]memory.Permissions{}
+	for _, r := range g.Roles {
+		if p := r.Permissions & viewing; p != 0 {
+			roles[r.ID] = p
+		}
+	}
+	if at.owner != g.Owner || !maps.Equal(at.roles, roles) {
+		at.owner, at.roles, at.told = g.Owner, roles, a.heard+1
+	}
+}
+
+// close forgets a channel, whose rules aren't known any more; called with mu held.
+func (a *Attendance) close(guild memory.GuildID, channel memory.ChannelID) {
+	if at := a.guilds[guild]; at != nil {
+		delete(at.channels, channel)
+	}
+}
+
+// viewingRules are a channel's overwrites, as far as they say who views it.
+func viewingRules(c *memory.Channel) string {
+	var rules []string
+	for _, o := range c.Overwrites {
+		if (o.Allow|o.Deny)&viewing != 0 {
+			rules = append(rules, fmt.Sprint(o.Role, o.User, o.Allow&viewing, o.Deny&viewing))
+		}
+	}
+	slices.Sort(rules)
+	return strings.Join(rules, ";")
+}
+
+// Since is from which message on all who can read a channel of g could read what was said there, as far as is known.
+func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.MessageID {
+	const never = memory.MessageID(math.MaxInt64)
+	look := newAudience(g, func(memory.UserID) (memory.Person, bool) { return memory.Person{}, false })
+	place := look.channels[channel]
+	if place == nil || !look.known || !isShared(place) || place.Kind == memory.PrivateThread {
+		return never
+	}
+	if place = look.rules(place); place == nil {
+		return never
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := a.guilds[g.ID]
+	if at == nil {
+		return never
+	}
+	if _, known := at.channels[place.ID]; !known {
+		return never
+	}
+	roles := look.distinctRoles(place, place)
+	views := func(roles []memory.RoleID, user memory.UserID) bool {
+		return look.permissions(roles, user, place).Has(memory.ViewChannel)
+	}
+	open := eachSet(roles, func(set []memory.RoleID) bool { return views(set, 0) })
+	since := max(at.told, at.since[place.ID])
+	for user, p := range at.people {
+		if !views(p.roles, user) {
+			continue
+		}
+		since = max(since, p.joined)
+		own := func(o memory.Overwrite) bool { return o.User == user }
+		always := open
+		if slices.ContainsFunc(place.Overwrites, own) {
+			always = eachSet(roles, func(set []memory.RoleID) bool { return views(set, user) })
+		}
+		if !always && user != g.Owner {
+			since = max(since, p.since)
+		}
+	}
+	return since
+}
