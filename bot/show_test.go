@@ -125,7 +125,10 @@ func TestAnswersToEditedQuestionsThatCantBeRewrittenGo(t *testing.T) {
 	s.logged(t)
 	s.discord.Inject("PATCH /channels/*/messages/*", attempts, discordtest.ServerError())
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" who is it?")
-	s.discord.WaitFor("the answer to go", func() bool { return s.now(m.Message).Deleted })
+	s.discord.WaitFor("the answer to go", func() bool {
+		now := s.now(m.Message)
+		return now.Deleted || now.Content == withdrawnText
+	})
 }
 
 // Of an answer in two messages that is rewritten by half, the other half goes.
