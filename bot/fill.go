@@ -308,16 +308,17 @@ func (f *filler) givesUp(g memory.Gap, err error) bool {
 		denied(err) && (g.Past || g.Until < memory.FirstMessageID(f.bot.now().Add(-f.bot.cfg.CatchUp)))
 }
 
-// heardAll adds that nothing of a gap is missing any more once it is filled, so that it isn't found again.
+// heardAll adds how far nothing of a gap is missing any more, page by page, so that no gap is found again in what was fetched: else what was
+// asked there would be asked again, though it was answered. What is left of the gap is on record.
 func (f *filler) heardAll(events []memory.Event, g memory.Gap, page []wireMessage, done bool) []memory.Event {
-	upTo := g.Until
-	if isMoment(g.Until) {
-		upTo = g.After
-		if len(page) > 0 {
-			upTo = min(memory.MessageID(page[len(page)-1].ID), g.Until)
-		}
+	upTo := g.After
+	switch {
+	case done && !isMoment(g.Until):
+		upTo = g.Until
+	case len(page) > 0:
+		upTo = min(memory.MessageID(page[len(page)-1].ID), g.Until)
 	}
-	if g.Past || !done || upTo <= 0 {
+	if g.Past || upTo <= 0 {
 		return events
 	}
 	return append(events, memory.Heard{Guild: g.Guild, Channel: g.Channel, ID: upTo})

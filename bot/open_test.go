@@ -60,6 +60,44 @@ func TestMissedQuestionsAreAnswered(t *testing.T) {
 	}
 }
 
+// What was fetched and answered before the process ended in the middle of a gap isn't asked again.
+func TestMissedQuestionsAreAskedOnceThoughTheirGapGoesOn(t *testing.T) {
+	t.Parallel()
+	s := catching(t)
+	s.oracle.answer = takes(1)
+	s.run(t).ready(t)
+	s.say(s.channel, 1, "before")
+	s.mirrors(t, s.channel)
+	s.stop(t)
+	s.discord.Advance(time.Minute)
+	s.ask("first?")
+	gone := s.ask("deleted?") // so that Discord's last message of the channel isn't among those that it gives
+	s.discord.Delete(s.channel, gone.ID)
+	messages := fmt.Sprintf("GET /channels/%d/messages", s.channel)
+	first := s.discord.Inject(messages, 1, discordtest.Hang())
+	cfg := Config{CatchUp: month, Reconcile: 500, AnswerMissed: 10 * time.Minute}
+	s.resume(t, cfg)
+	first.WaitHits(1)
+	rest := s.discord.Inject(messages, 1, discordtest.Hang())
+	first.Release()
+	rest.WaitHits(1)
+	s.answered(t, s.channel, "re: first?")
+	s.closed(t)
+	s.stop(t)
+	rest.Release()
+	s.discord.Advance(6 * time.Minute) // for which Discord knows no nonce any more
+	s.ask("second?")
+	s.resume(t, cfg)
+	s.answered(t, s.channel, "re: second?")
+	s.filled(t)
+	s.closed(t)
+	s.idle(t)
+	if got := fmt.Sprint(s.replies()); got != "[re: first? re: second?]" {
+		t.Errorf("the answers are %s", got)
+	}
+	s.mirrors(t, s.channel)
+}
+
 // opens makes a scene with a question that the process before left open, and a part of an answer with a button to stop it.
 func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump discordtest.Sent) {
 	t.Helper()

@@ -164,7 +164,9 @@ func (w *world) answersTo(question discordtest.Message) (texts []string) {
 // unanswered counts the questions that have no answer, or a part of one.
 func (w *world) unanswered(asked []discordtest.Message, deleted map[discordtest.ID]bool) (n int) {
 	for _, m := range asked {
-		if !deleted[m.ID] && !slices.ContainsFunc(w.answersTo(m), func(text string) bool { return strings.HasPrefix(text, "Noted") }) {
+		if !deleted[m.ID] && !slices.ContainsFunc(w.answersTo(m), func(text string) bool {
+			return strings.HasPrefix(text, "Noted") && !strings.Contains(text, "Interrupted")
+		}) {
 			n++
 		}
 	}

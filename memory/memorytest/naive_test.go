@@ -95,6 +95,10 @@ func checked(events []memory.Event) ([]memory.Event, error) {
 			_, err = e.Record.Checked()
 		case memory.LimitChosen:
 			err = e.Check()
+		case memory.Forgetting:
+			if e.At.IsZero() {
+				err = memory.ErrRefused
+			}
 		case memory.Spent:
 			if e.Question == 0 || e.Tokens < 0 {
 				err = memory.ErrRefused

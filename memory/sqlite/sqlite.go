@@ -12,6 +12,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -125,7 +126,10 @@ func makePrivate(path string) error {
 		if errors.Is(err, syscall.ENOSPC) {
 			return fmt.Errorf("open the database: %w", explain(err))
 		}
-		return fmt.Errorf("open the database: %w", Denied(path, err))
+		if errors.Is(err, fs.ErrPermission) {
+			return fmt.Errorf("open the database: %w", Denied(path, err))
+		}
+		return fmt.Errorf("open the database: %w; give Hark a directory that it owns", err)
 	}
 	info, err := f.Stat()
 	if err == nil && info.Mode().Perm()&0o077 != 0 {
