@@ -36,6 +36,7 @@ type writer struct {
 	guildNos   map[memory.GuildID]int64
 	segments   map[int64]int64 // last segment id by guild number
 	decisions  *decisions
+	dropped    dropped
 	statements map[string]*sql.Stmt
 }
 
@@ -254,7 +255,7 @@ func (w *writer) close() error {
 
 // forget drops what the writer holds in memory; it is read again when needed.
 func (w *writer) forget() {
-	w.channels, w.guildNos, w.segments, w.decisions = nil, nil, nil, nil
+	w.channels, w.guildNos, w.segments, w.decisions, w.dropped = nil, nil, nil, nil, dropped{}
 	w.version = 0
 }
 
