@@ -112,8 +112,8 @@ type (
 		Channel ChannelID
 	}
 
-	// ChannelDeleted says that a channel was deleted in Discord. It and its threads become unplaced, and in the
-	// same commit a Forgetting of all that was said there is begun, which somebody has to carry out.
+	// ChannelDeleted says that a channel was deleted in Discord. It and its threads become unplaced and have no name any more,
+	// and in the same commit a Forgetting of all that was said there is begun, which somebody has to carry out.
 	ChannelDeleted struct {
 		Guild   GuildID
 		Channel ChannelID

@@ -44,6 +44,7 @@ CREATE TABLE channel (
   parent      INTEGER NOT NULL,
   kind        INTEGER NOT NULL,
   name        TEXT NOT NULL,
+  owner       INTEGER NOT NULL DEFAULT 0, -- who made a thread
   age_limited INTEGER NOT NULL,
   unplaced    INTEGER NOT NULL,
   overwrites  TEXT NOT NULL,
