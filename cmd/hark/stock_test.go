@@ -129,7 +129,7 @@ func TestLoreThatIsOddOrNotKept(t *testing.T) {
 	c.run(0, "lore", "edit", "hose", "--text", "is red")
 	c.run(0, "lore", "show", "hose")
 	c.says("is red")
-	c.run(1, "lore", "add", "Posts", "are wooden", "--channel", "posts")
+	c.run(1, "lore", "add", "Posts", "are wooden", "--channel", "502")
 	c.sees()
 	c.run(1, "lore", "show", "posts")
 }
