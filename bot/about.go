@@ -42,8 +42,7 @@ func (c *commands) about(ctx context.Context, x *exchange) (sheet, error) {
 
 // readable are the channels that whoever uses x may read.
 func (c *commands) readable(x *exchange, m member) []memory.ChannelID {
-	find := func(id memory.UserID) (memory.Person, bool) { p, ok := m.people[id]; return p, ok }
-	return search.Readable(m.guild, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}, find)
+	return search.Readable(m.guild, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}, m.find)
 }
 
 // showMember is all that is kept about whoever asks.

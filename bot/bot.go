@@ -117,6 +117,7 @@ type counter interface {
 // people tells of those who are remembered, as memory.Store does.
 type people interface {
 	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	Person(ctx context.Context, guild memory.GuildID, user memory.UserID) (memory.Person, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
 }

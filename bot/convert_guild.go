@@ -233,6 +233,9 @@ func channelOf(w *wireChannel, guild memory.GuildID) (memory.Channel, bool) {
 		Name:       memory.Clean(w.Name),
 		AgeLimited: w.NSFW,
 	}
+	if kind.IsThread() {
+		ch.Owner = memory.UserID(w.Owner)
+	}
 	for _, o := range w.Overwrites {
 		ow := memory.Overwrite{Allow: memory.Permissions(o.Allow), Deny: memory.Permissions(o.Deny)}
 		switch o.Type {

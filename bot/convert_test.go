@@ -144,10 +144,10 @@ func TestConvertEvents(t *testing.T) {
 			name: "a guild", kind: "GUILD_CREATE",
 			payload: `{"id":"1","name":"Garden","owner_id":"10","roles":[{"id":"1","name":"@everyone","permissions":"66560"},` +
 				`{"id":"31","name":"beep","permissions":"8","tags":{"bot_id":"12"}},{"id":"32","name":"boosters","permissions":"0","tags":{"premium_subscriber":null}}],` +
-				`"channels":[{"id":"2","type":0,"name":"general","permission_overwrites":[{"id":"1","type":0,"allow":"0","deny":"1024"},{"id":"10","type":1,"allow":"1024","deny":"0"}]},` +
+				`"channels":[{"id":"2","type":0,"name":"general","owner_id":"10","permission_overwrites":[{"id":"1","type":0,"allow":"0","deny":"1024"},{"id":"10","type":1,"allow":"1024","deny":"0"}]},` +
 				`{"id":"4","type":4,"name":"Things"},{"id":"5","type":5,"name":"news","parent_id":"4"},{"id":"6","type":2,"name":"voice","nsfw":true},` +
 				`{"id":"7","type":13,"name":"stage"},{"id":"8","type":15,"name":"forum"},{"id":"9","type":16,"name":"media"},{"id":"14","type":14,"name":"directory"},{"id":"15","type":99}],` +
-				`"threads":[{"id":"20","type":11,"name":"post","parent_id":"8"},{"id":"21","type":12,"name":"secret","parent_id":"2"},{"id":"22","type":10,"name":"t","parent_id":"5"}],` +
+				`"threads":[{"id":"20","type":11,"name":"post","parent_id":"8","owner_id":"10"},{"id":"21","type":12,"name":"secret","parent_id":"2"},{"id":"22","type":10,"name":"t","parent_id":"5"}],` +
 				`"members":[{"user":{"id":"10","username":"ana","global_name":"Ana"},"nick":null,"roles":[]}]}`,
 			want: []memory.Event{memory.GuildSeen{At: sameTime(), Guild: memory.Guild{ID: 1, Name: "Garden", Owner: 10,
 				Roles: []memory.Role{{ID: 1, Name: "@everyone", Permissions: 66560}, {ID: 31, Name: "beep", Permissions: 8, Bot: 12}, {ID: 32, Name: "boosters"}},
@@ -159,7 +159,7 @@ func TestConvertEvents(t *testing.T) {
 					{ID: 7, Guild: 1, Kind: memory.VoiceChannel, Name: "stage"},
 					{ID: 8, Guild: 1, Kind: memory.ForumChannel, Name: "forum"},
 					{ID: 9, Guild: 1, Kind: memory.ForumChannel, Name: "media"},
-					{ID: 20, Guild: 1, Parent: 8, Kind: memory.PublicThread, Name: "post"},
+					{ID: 20, Guild: 1, Parent: 8, Kind: memory.PublicThread, Name: "post", Owner: 10},
 					{ID: 21, Guild: 1, Parent: 2, Kind: memory.PrivateThread, Name: "secret"},
 					{ID: 22, Guild: 1, Parent: 5, Kind: memory.PublicThread, Name: "t"},
 				}}},
@@ -198,8 +198,8 @@ func TestConvertEvents(t *testing.T) {
 			want: []memory.Event{memory.ChannelDeleted{Guild: 1, Channel: 2, At: sameTime()}},
 		},
 		{
-			name: "a thread", kind: "THREAD_CREATE", payload: `{"id":"20","guild_id":"1","type":12,"parent_id":"2","name":"t","newly_created":true}`,
-			want: []memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: 20, Guild: 1, Parent: 2, Kind: memory.PrivateThread, Name: "t"}}},
+			name: "a thread", kind: "THREAD_CREATE", payload: `{"id":"20","guild_id":"1","type":12,"parent_id":"2","name":"t","owner_id":"10","newly_created":true}`,
+			want: []memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: 20, Guild: 1, Parent: 2, Kind: memory.PrivateThread, Name: "t", Owner: 10}}},
 		},
 		{
 			name: "a thread removed", kind: "THREAD_DELETE", payload: `{"id":"20","guild_id":"1","parent_id":"2","type":11}`,

@@ -56,7 +56,15 @@ func (c *commands) exportServer(ctx context.Context, x *exchange) (sheet, error)
 	if err != nil {
 		return sheet{}, err
 	}
-	e := &extract{x: x, people: m.people, after: -1 << 63, until: 1<<63 - 1, limit: c.bot.exportPart, whole: only.ID == 0}
+	all, err := c.bot.memory.People(ctx, x.guild())
+	if err != nil {
+		return sheet{}, fmt.Errorf("look up the people of guild %d: %w", x.guild(), err)
+	}
+	people := make(map[memory.UserID]memory.Person, len(all))
+	for _, p := range all {
+		people[p.ID] = p
+	}
+	e := &extract{x: x, people: people, after: -1 << 63, until: 1<<63 - 1, limit: c.bot.exportPart, whole: only.ID == 0}
 	since, _, err := c.span(ctx, x, "since")
 	if err != nil {
 		return sheet{}, err
@@ -82,9 +90,8 @@ func (c *commands) exportServer(ctx context.Context, x *exchange) (sheet, error)
 // exportable are the channels of which whoever uses an exchange gets what is remembered: those that they can read now; of
 // only, if that isn't 0, and its threads.
 func (c *commands) exportable(x *exchange, m member, only memory.ChannelID) []memory.Channel {
-	find := func(id memory.UserID) (memory.Person, bool) { p, ok := m.people[id]; return p, ok }
 	place := search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}
-	readable := search.Readable(m.guild, place, find)
+	readable := search.Readable(m.guild, place, m.find)
 	var channels []memory.Channel
 	for _, at := range m.guild.Channels {
 		wanted := only == 0 || at.ID == only || at.Kind.IsThread() && at.Parent == only

@@ -83,6 +83,11 @@ func sinceOf(e memory.Learn) time.Time {
 }
 
 func (n *notebook) People(_ context.Context, guild memory.GuildID) ([]memory.Person, error) {
+	n.everybodyRead.Add(1)
+	return n.everybody(guild)
+}
+
+func (n *notebook) everybody(guild memory.GuildID) ([]memory.Person, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	known := map[memory.UserID]memory.Person{}
@@ -116,6 +121,16 @@ func (n *notebook) People(_ context.Context, guild memory.GuildID) ([]memory.Per
 	}
 	slices.SortFunc(all, func(a, b memory.Person) int { return cmp.Compare(a.ID, b.ID) })
 	return all, n.readFails
+}
+
+func (n *notebook) Person(_ context.Context, guild memory.GuildID, user memory.UserID) (memory.Person, error) {
+	all, err := n.everybody(guild)
+	for _, p := range all {
+		if p.ID == user {
+			return p, err
+		}
+	}
+	return memory.Person{}, cmp.Or(err, memory.ErrNotFound)
 }
 
 func (n *notebook) Presence(_ context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {

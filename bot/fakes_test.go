@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +28,8 @@ type notebook struct {
 	held    chan struct{} // Apply waits for it, unless nil
 	changed wait.Signal
 
-	readFails     error // of what tells of people
+	everybodyRead atomic.Int64 // how often
+	readFails     error        // of what tells of people
 	spendingFails error
 	forgetting    forgetting
 	withdrawn     []memory.Withdrawn

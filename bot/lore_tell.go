@@ -119,12 +119,11 @@ func (c *commands) loreSource(ctx context.Context, x *exchange, m member) ([]mem
 	default:
 		return nil, nil
 	}
-	find := func(id memory.UserID) (memory.Person, bool) { p, ok := m.people[id]; return p, ok }
 	place := search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(search.Readable(m.guild, place, find), at.Channel) {
+	if !slices.Contains(search.Readable(m.guild, place, m.find), at.Channel) {
 		return nil, phrase(loreNoSource)
 	}
 	there, err := c.bot.memory.Messages(ctx, at.Channel, []memory.MessageID{at.Message})

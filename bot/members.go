@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"hark/memory"
+	"hark/search"
 )
 
 // factsOf is how many facts and names at most are kept of somebody: as many as a menu holds.
@@ -63,7 +65,7 @@ type member struct {
 	known  bool
 	out    bool
 	guild  *memory.Guild
-	people map[memory.UserID]memory.Person
+	find   search.People // anybody in the guild
 }
 
 func (c *commands) member(ctx context.Context, guild memory.GuildID, user memory.UserID) (member, error) {
@@ -75,16 +77,15 @@ func (c *commands) member(ctx context.Context, guild memory.GuildID, user memory
 	if err != nil {
 		return member{}, fmt.Errorf("look whether somebody has opted out: %w", err)
 	}
-	all, err := c.bot.memory.People(ctx, guild)
-	if err != nil {
-		return member{}, fmt.Errorf("look up the people of guild %d: %w", guild, err)
+	person, err := c.bot.memory.Person(ctx, guild, user)
+	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		return member{}, fmt.Errorf("look up user %d in guild %d: %w", user, guild, err)
 	}
-	m := member{out: out, guild: g, people: map[memory.UserID]memory.Person{}}
-	for _, p := range all {
-		m.people[p.ID] = p
+	find := func(id memory.UserID) (memory.Person, bool) { // of whom nothing can be read, nothing is known
+		p, err := c.bot.memory.Person(ctx, guild, id)
+		return p, err == nil
 	}
-	m.person, m.known = m.people[user]
-	return m, nil
+	return member{person: person, known: err == nil, out: out, guild: g, find: find}, nil
 }
 
 // addFact keeps what somebody says about themselves.

@@ -60,6 +60,7 @@ func TestMembersSeeAndChangeWhatIsKept(t *testing.T) {
 	}
 	s.discord.Say(hidden.ID, s.bo.ID, "said before I lost the right")
 	s.discord.Say(s.channel, s.bo.ID, "hello")
+	before := s.log.everybodyRead.Load()
 	s.says(t, s.use(t, s.bo, "memory remove"))
 	s.says(t, s.use(t, s.bo, "memory add", opt("text", "plays the\n *tuba* ")))
 	s.says(t, s.use(t, s.bo, "memory add", opt("text", "plays the *tuba*")))
@@ -67,6 +68,9 @@ func TestMembersSeeAndChangeWhatIsKept(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "keeps the keys")))
 	shown := s.use(t, s.bo, "memory show")
 	s.says(t, shown)
+	if n := s.log.everybodyRead.Load() - before; n != 0 {
+		t.Errorf("what is known of one was looked up among everybody %d times", n)
+	}
 	if strings.Contains(shown.Content, hidden.ID.String()) {
 		t.Errorf("a channel is named that bo can't read: %q", shown.Content)
 	}

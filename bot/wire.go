@@ -144,6 +144,7 @@ type wireChannel struct {
 	Parent snowflake `json:"parent_id"`
 	Type   int       `json:"type"`
 	Name   string    `json:"name"`
+	Owner  snowflake `json:"owner_id"` // of a thread
 	NSFW   bool      `json:"nsfw"`
 	Last   snowflake `json:"last_message_id"`
 	New    bool      `json:"newly_created"` // a thread that nothing can be missing of

@@ -12,7 +12,7 @@ type (
 	// that it counts as heard. What Message says of stars is ignored: Starred tells it.
 	//
 	// A message is dropped, and only counts as heard, if its author has opted out or if it falls under a
-	// Forgetting.
+	// Forgetting. Where nothing was kept of it before, nothing is kept then.
 	Posted struct {
 		Message Message
 		Live    bool
@@ -35,7 +35,8 @@ type (
 		At      time.Time
 	}
 
-	// Deleted removes messages for good: one that arrives later under a deleted id is dropped.
+	// Deleted removes messages for good: one that arrives later under a deleted id is dropped. Of one that was dropped
+	// because of its author nothing need be kept: it is dropped again.
 	Deleted struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -47,7 +48,7 @@ type (
 
 	// Named keeps what a message is called outside Discord, as in the file it was imported from. A name
 	// stands for one message of its channel and a message has one name: the first given of either stays.
-	// It goes with its message: a deleted one has none and gets none.
+	// It is told after its message, and goes with it: one that isn't there has none and gets none.
 	Named struct {
 		Channel ChannelID
 		ID      MessageID
@@ -111,8 +112,8 @@ type (
 		Channel ChannelID
 	}
 
-	// ChannelDeleted says that a channel was deleted in Discord. It and its threads become unplaced, and in the
-	// same commit a Forgetting of all that was said there is begun, which somebody has to carry out.
+	// ChannelDeleted says that a channel was deleted in Discord. It and its threads become unplaced and have no name any more,
+	// and in the same commit a Forgetting of all that was said there is begun, which somebody has to carry out.
 	ChannelDeleted struct {
 		Guild   GuildID
 		Channel ChannelID

@@ -14,8 +14,8 @@ const Everywhere GuildID = -1
 // What goes with a message: its full text, its segment's vector, what it was called, Hark's answers made from it and
 // their traces, the records of calls that are about it, the facts, the lore and the summaries that it is a source of. Lore is forgotten by itself as well, as a message would be
 // that was written by whoever told it, where and when they did. With all of a channel or a guild (User and Before not set) go
-// the settings that were chosen for it, but see Setting.StaysWithChannel. With all of somebody's messages (User set, Channel and Before
-// not) goes what is known of the person. With a whole guild (neither Channel, User nor Before set) go its people,
+// the settings that were chosen for it, but see Setting.StaysWithChannel. With somebody's messages (User set) go the names of threads that
+// they made, and with all of them (Channel and Before not set) goes what is known of the person. With a whole guild (neither Channel, User nor Before set) go its people,
 // and if Hark isn't there any more, or Why is WhyLeft, its structure and what was chosen in it.
 type Forgetting struct {
 	ID      int64     // given by the store

@@ -64,12 +64,15 @@ func (k ChannelKind) IsThread() bool { return k == PublicThread || k == PrivateT
 
 // Channel is a place where messages are written.
 type Channel struct {
-	ID         ChannelID
-	Guild      GuildID
-	Parent     ChannelID // a thread's channel; else the category
-	Kind       ChannelKind
+	ID     ChannelID
+	Guild  GuildID
+	Parent ChannelID // a thread's channel; else the category
+	Kind   ChannelKind
+	// Name is empty where it isn't known, of channels that were deleted, and of threads of somebody who has opted out or is
+	// forgotten: it is their words.
 	Name       string
-	AgeLimited bool // Discord's nsfw
+	Owner      UserID // who made a thread; 0 if that isn't known
+	AgeLimited bool   // Discord's nsfw
 	Overwrites []Overwrite
 	// Unplaced is set while Discord hasn't told us of the channel, or has told us that it is gone. What was
 	// said there may be read at the command line only.

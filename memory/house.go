@@ -10,7 +10,7 @@ import (
 )
 
 // House keeps a store's promises about time: what is to be forgotten is taken out, also when whoever began that is no
-// more, what has grown too old goes, and so do guilds that removed Hark long ago.
+// more, what was removed leaves nothing in the file, what has grown too old goes, and so do guilds that removed Hark long ago.
 type House struct {
 	Store HouseStore
 	// Retention is how long messages and lore are remembered at the most; 0 means without end. A guild's admins may set less
@@ -61,6 +61,8 @@ type HouseStore interface {
 	ForgetPrompts(ctx context.Context, before time.Time) (int, error)
 	ForgetSpending(ctx context.Context, before time.Time) (int, error)
 	ForgetRecords(ctx context.Context, l RecordLimits) (int, error)
+	// Tidy takes what was removed out of the file, if anything was since it was called last.
+	Tidy(ctx context.Context) error
 }
 
 const (
@@ -72,7 +74,7 @@ const (
 func (h *House) Run(ctx context.Context) error {
 	var round time.Time // when the next is due
 	for failures := 0; ctx.Err() == nil; {
-		err := h.carryOut(ctx)
+		err := errors.Join(h.carryOut(ctx), h.Store.Tidy(ctx))
 		if now := time.Now(); !now.Before(round) {
 			h.soon = min(roundEvery, step(h.Retention), step(h.Prompts), step(h.Records.Age))
 			failed := h.round(ctx, now)

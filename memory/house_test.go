@@ -29,6 +29,9 @@ type fakeHouse struct {
 
 	promptErr, spendingErr, recordErr, applyErr, loreLaterErr, extentErr   error
 	listErr, guildErr, logErr, loreErr, forgetErr, unfinishedErr, carryErr error
+
+	tidied  int // how often
+	tidyErr error
 }
 
 func newHouse(guilds ...GuildID) *fakeHouse {
@@ -52,6 +55,11 @@ func (f *fakeHouse) Guilds(context.Context) ([]GuildID, error) {
 func (f *fakeHouse) Guild(_ context.Context, id GuildID) (*Guild, error) {
 	f.asked = 0
 	return f.guilds[id], f.guildErr
+}
+
+func (f *fakeHouse) Tidy(context.Context) error {
+	f.tidied++
+	return f.tidyErr
 }
 
 func (f *fakeHouse) Log(_ context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error) {
@@ -306,6 +314,7 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 	}{
 		{"unfinished", func(f *fakeHouse, err error) { f.unfinishedErr = err }},
 		{"carry out", func(f *fakeHouse, err error) { f.carryErr = err }},
+		{"tidy", func(f *fakeHouse, err error) { f.tidyErr = err }},
 		{"guilds", func(f *fakeHouse, err error) { f.listErr = err }},
 		{"prompts", func(f *fakeHouse, err error) { f.promptErr = err }},
 		{"guild", func(f *fakeHouse, err error) { f.guildErr = err }},
@@ -334,6 +343,9 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 					if f := k.failed[i]; f.wait != wait || !errors.Is(f.error, down) {
 						t.Errorf("try %d: %v", i, f)
 					}
+				}
+				if f.tidied != 3 {
+					t.Errorf("tidied %d times", f.tidied)
 				}
 				switch test.name { // what doesn't fail is done
 				case "carry out":

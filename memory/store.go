@@ -31,6 +31,8 @@ type Store interface {
 	Guild(ctx context.Context, id GuildID) (*Guild, error)
 	// People are all persons known in a guild, by id.
 	People(ctx context.Context, guild GuildID) ([]Person, error)
+	// Person is somebody known in a guild; ErrNotFound if nothing is known of them.
+	Person(ctx context.Context, guild GuildID, user UserID) (Person, error)
 	// Lore is what a guild was told to remember, by id.
 	Lore(ctx context.Context, guild GuildID) ([]Lore, error)
 	// Summaries are those of a channel, by id, which is their order in time.

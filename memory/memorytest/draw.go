@@ -257,11 +257,12 @@ func drawGuild(t *rapid.T) memory.Guild {
 
 func drawChannel(t *rapid.T, id memory.ChannelID) memory.Channel {
 	c := memory.Channel{
-		ID: id, Guild: guild, Name: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "name"), AgeLimited: rapid.Bool().Draw(t, "aged"),
+		ID: id, Guild: guild, Name: rapid.SampledFrom([]string{"quay", "pier"}).Draw(t, "name"), AgeLimited: rapid.Bool().Draw(t, "aged"),
 		Unplaced: rapid.Bool().Draw(t, "unplaced"),
 	}
 	if id == thread {
 		c.Kind, c.Parent = memory.PublicThread, general
+		c.Owner = rapid.SampledFrom([]memory.UserID{0, ada, ben}).Draw(t, "owner")
 	} else if rapid.Bool().Draw(t, "closed") {
 		c.Overwrites = []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel}, {User: ben, Allow: memory.ViewChannel}}
 	}

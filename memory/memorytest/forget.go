@@ -185,6 +185,75 @@ var forgetPromises = []promise{
 		t.post(after)
 		t.same("what was said later", t.log(thread), []memory.Message{after})
 	}},
+	{"the name of a channel that was deleted is gone, and those of its threads, and they don't come back", func(t *trial) {
+		post := memory.Channel{ID: thread, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "post"}
+		t.apply(memory.GuildSeen{Guild: town()}, memory.ChannelSeen{Channel: post})
+		t.apply(memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
+		for range 2 {
+			t.same("names", []string{t.channel(guild, general).Name, t.channel(guild, thread).Name, t.channel(guild, staff).Name}, []string{"", "", "staff"})
+			post.Unplaced = true // in a file
+			t.apply(memory.ChannelSeen{Channel: post}, memory.ChannelSeen{Channel: memory.Channel{ID: general, Guild: guild, Name: "general", Unplaced: true}})
+			post.Unplaced = false
+			t.apply(memory.ChannelSeen{Channel: post}, memory.ChannelSeen{Channel: town().Channels[0]})
+		}
+	}},
+	{"a thread's name goes with whoever made it, and comes not back", func(t *trial) {
+		of := func(id memory.MessageID, parent memory.ChannelID, by memory.UserID, name string) memory.Channel {
+			return memory.Channel{ID: memory.ChannelID(id), Guild: guild, Parent: parent, Kind: memory.PublicThread, Name: name, Owner: by}
+		}
+		posts := []memory.Channel{of(id(1), general, ada, "ada's"), of(id(2), general, ben, "ben's"), of(id(3), staff, ada, "ada's, elsewhere"), of(id(900), general, ada, "ada's, later")}
+		t.apply(memory.GuildSeen{Guild: town()})
+		see := func() {
+			for _, c := range posts {
+				t.apply(memory.ChannelSeen{Channel: c})
+			}
+		}
+		named := func(what string, want ...string) {
+			t.Helper()
+			var names []string
+			for range 2 {
+				names = nil
+				for _, c := range posts {
+					names = append(names, t.channel(guild, c.ID).Name)
+				}
+				t.same(what, names, want)
+				see()
+			}
+			unknown := posts[0]
+			unknown.Owner = 0 // as what tells it sometimes is
+			t.apply(memory.ChannelSeen{Channel: unknown})
+			t.same(what+", told of without who made it", t.channel(guild, unknown.ID).Name, want[0])
+		}
+		see()
+		t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: id(500).Time()})
+		named("what was said there was forgotten", "ada's", "ben's", "ada's, elsewhere", "ada's, later")
+		t.forget(memory.Forgetting{Guild: guild, Channel: general, User: ada, Why: memory.WhyMember, At: id(500).Time()})
+		named("forgotten in a channel", "", "ben's", "ada's, elsewhere", "ada's, later")
+		t.apply(memory.Opted{Guild: guild, User: ada, Out: true, At: id(600).Time()})
+		see()
+		named("out", "", "ben's", "", "")
+		t.apply(memory.Opted{Guild: guild, User: ada, Out: false, At: id(700).Time()})
+		see()
+		named("in again", "", "ben's", "", "ada's, later")
+	}},
+	{"a prompt that shows a name that is forgotten goes", func(t *trial) {
+		thread := memory.Channel{ID: thread, Guild: guild, Parent: staff, Kind: memory.PublicThread, Name: "[plans] for *spring*", Owner: ada}
+		t.apply(memory.GuildSeen{Guild: town()}, memory.ChannelSeen{Channel: thread})
+		for i, content := range []string{"what is said in [plans] for", "in (plans) for", "in staff"} {
+			answer := said(general, id(10+i), hark, "it is so")
+			answer.Kind = memory.FromHark
+			question := said(general, id(20+i), ben, "is it so?")
+			t.post(question, answer)
+			p := sent(ben)
+			p.Messages[1].Content, p.Built = content, began
+			t.keep(memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Question: question.ID, Asker: ben, Prompt: p})
+		}
+		t.forget(memory.Forgetting{Guild: guild, Channel: staff, User: ada, Why: memory.WhyMember, At: later})
+		for i, want := range []bool{false, false, true} {
+			_, kept := t.prompt(general, id(10+i))
+			t.same("whether a prompt is kept", kept, want)
+		}
+	}},
 	{"direct messages are forgotten by themselves", func(t *trial) {
 		direct := memory.Message{ID: id(1), Guild: memory.DirectGuild, Channel: 931, Author: ada, Content: "jasmine between us"}
 		reply := memory.Message{ID: id(2), Guild: memory.DirectGuild, Channel: 931, Author: ben, Content: "lavender between us"}

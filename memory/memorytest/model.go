@@ -30,6 +30,7 @@ type entry struct {
 type model struct {
 	entries  map[place]*entry
 	names    map[place]string
+	dropped  map[place]member       // those who wrote what isn't logged because of that, or where it is, and of which nothing is kept
 	traces   map[place]memory.Trace // without their prompts
 	prompts  map[place]memory.Prompt
 	records  []memory.Record                  // in the order in which they came
@@ -62,6 +63,7 @@ func newModel() *model {
 	return &model{
 		entries:   map[place]*entry{},
 		names:     map[place]string{},
+		dropped:   map[place]member{},
 		traces:    map[place]memory.Trace{},
 		prompts:   map[place]memory.Prompt{},
 		guilds:    map[memory.GuildID]*memory.Guild{},
@@ -98,7 +100,10 @@ func (m *model) apply(events ...memory.Event) {
 			m.edit(e)
 		case memory.Deleted:
 			for _, id := range e.IDs {
-				m.delete(place{e.Channel, id})
+				at := place{e.Channel, id}
+				if _, dropped := m.dropped[at]; !dropped {
+					m.delete(at)
+				}
 			}
 		case memory.Named:
 			m.name(e)
@@ -159,16 +164,16 @@ func (m *model) post(p memory.Posted) {
 		m.hear(message.Channel, message.ID)
 	}
 	e := m.entry(at)
+	out := m.opted[member{message.Guild, message.Author}].Out
 	switch {
-	case e.deleted:
+	case m.isAway(at):
 		return
-	case m.opted[member{message.Guild, message.Author}].Out:
-		if e.posted == nil {
+	case out || m.isForgotten(message):
+		if !m.isKnown(at) {
+			m.dropped[at] = member{message.Guild, message.Author} // so that of what is told of it nothing is kept either
+		} else if !out || e.posted == nil {
 			m.delete(at) // with an edit that came before it, and those that follow
 		}
-		return
-	case m.isForgotten(message):
-		m.delete(at)
 		return
 	}
 	m.changing(at, func() {
@@ -178,13 +183,44 @@ func (m *model) post(p memory.Posted) {
 	})
 }
 
+// isAway reports whether a message was deleted or dropped.
+func (m *model) isAway(at place) bool {
+	_, dropped := m.dropped[at]
+	return dropped || m.entry(at).deleted
+}
+
+// isKnown reports whether anything was heard of a message, or was made from it.
+func (m *model) isKnown(at place) bool {
+	e, spot := m.entry(at), memory.Spot{Channel: at.channel, Message: at.id}
+	_, asked := m.open[at]
+	_, answer := m.traces[at]
+	known := e.posted != nil || e.edit != nil || !e.star.At.IsZero() || e.anew || asked || answer
+	for _, t := range m.traces {
+		known = known || slices.ContainsFunc(sources(t), func(s used) bool { return s.place == at })
+	}
+	for _, f := range m.facts {
+		known = known || f.Channel == at.channel && f.Message == at.id && at.id != 0
+	}
+	for _, l := range m.lore {
+		known = known || slices.Contains(l.Sources, spot)
+	}
+	isSource := func(s memory.SummarySource) bool { return s.Message == at.id }
+	for of, s := range m.summaries {
+		known = known || of.channel == at.channel && slices.ContainsFunc(s.Sources, isSource)
+	}
+	known = known || slices.ContainsFunc(m.condensed[at.channel].Sources, isSource)
+	return known || slices.ContainsFunc(m.records, func(r memory.Record) bool {
+		return r.Channel == at.channel && at.id != 0 && (r.Question == at.id || r.Answer == at.id)
+	})
+}
+
 func (m *model) hear(channel memory.ChannelID, id memory.MessageID) {
 	m.heard[channel] = max(m.heard[channel], id)
 }
 
 func (m *model) star(s memory.Starred) {
 	e := m.entry(place{s.Channel, s.ID})
-	if !e.deleted && s.At.After(e.star.At) {
+	if !m.isAway(place{s.Channel, s.ID}) && s.At.After(e.star.At) {
 		e.star = s
 	}
 }
@@ -192,7 +228,7 @@ func (m *model) star(s memory.Starred) {
 func (m *model) edit(edit memory.Edited) {
 	at := place{edit.Channel, edit.ID}
 	e := m.entry(at)
-	if e.deleted || e.posted == nil && m.isForgotten(memory.Message{ID: edit.ID, Guild: edit.Guild, Channel: edit.Channel}) {
+	if m.isAway(at) || e.posted == nil && m.isForgotten(memory.Message{ID: edit.ID, Guild: edit.Guild, Channel: edit.Channel}) {
 		return
 	}
 	m.meet(edit.Guild, edit.Channel)
@@ -269,7 +305,7 @@ func (m *model) dropFacts(at place) {
 
 func (m *model) name(n memory.Named) {
 	at := place{n.Channel, n.ID}
-	if m.entry(at).deleted || m.names[at] != "" {
+	if _, there := m.message(at); !there || m.names[at] != "" {
 		return
 	}
 	if _, taken := m.named(n.Channel, n.Name); !taken {
@@ -288,7 +324,7 @@ func (m *model) named(channel memory.ChannelID, name string) (memory.MessageID, 
 
 // keepTrace keeps a trace, unless a source of it was deleted or edited meanwhile, or the answer deleted.
 func (m *model) keepTrace(t memory.Trace) {
-	for m.entry(place{t.Channel, t.Answer}).deleted { // what is left is found by the next
+	for m.isAway(place{t.Channel, t.Answer}) { // what is left is found by the next
 		if len(t.Parts) == 0 {
 			return
 		}
@@ -354,7 +390,7 @@ func (m *model) dropAnswer(t memory.Trace, withdrawn bool) {
 // dropPart deletes a message of an answer.
 func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) {
 	at := place{t.Channel, id}
-	if m.entry(at).deleted {
+	if m.isAway(at) {
 		return
 	}
 	known := slices.ContainsFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == t.Channel && w.Message == id })

@@ -3,6 +3,8 @@ package memorytest
 import (
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
 
 	"hark/memory"
 )
@@ -39,6 +41,7 @@ func (m *model) begin(f memory.Forgetting) *forgetting {
 		}
 	}
 	m.forgetMessages(g, covered)
+	m.forgetNames(g)
 	m.forgetPrompts(g)
 	m.forgetSpending(g)
 	m.forgetRecords(g)
@@ -65,6 +68,29 @@ func (m *model) covers(g *forgetting, message memory.Message) bool {
 	f := g.Forgetting
 	return g.of(message.Guild) && (f.User == 0 || f.User == message.Author) && message.ID < g.end &&
 		(f.Channel == 0 || m.lies(message.Channel, f.Channel))
+}
+
+// coversName reports whether a channel's name falls under a forgetting: it was deleted, or it is somebody's thread.
+func (m *model) coversName(g *forgetting, c memory.Channel) bool {
+	f := g.Forgetting
+	lies := f.Channel == 0 || f.Channel == c.ID || c.Kind.IsThread() && f.Channel == c.Parent
+	return g.of(c.Guild) && lies && memory.MessageID(c.ID) < g.end && (f.Why == memory.WhyDeleted || f.User != 0 && f.User == c.Owner)
+}
+
+// forgetNames forgets the names of channels that were deleted, or of somebody's threads, and the prompts that may show them.
+func (m *model) forgetNames(g *forgetting) {
+	for _, c := range m.channels {
+		if name := c.Name; name != "" && m.coversName(g, *c) {
+			c.Name = ""
+			words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			first := append(words, "")[0] // what marks up text may be written otherwise
+			m.dropPrompts(func(t memory.Trace, p memory.Prompt) bool {
+				return (g.of(t.Guild) || t.Guild == memory.LocalGuild) && slices.ContainsFunc(p.Messages, func(message memory.PromptMessage) bool {
+					return strings.Contains(message.Content, first)
+				})
+			})
+		}
+	}
 }
 
 // lies reports whether channel is another one or a thread of it.

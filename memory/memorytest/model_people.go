@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -52,6 +53,7 @@ func (m *model) applyPerson(e memory.Event) {
 	case memory.Opted:
 		key := member{e.Guild, e.User}
 		if was, ok := m.opted[key]; !ok || e.At.After(was.At) {
+			maps.DeleteFunc(m.dropped, func(_ place, by member) bool { return by == key })
 			if m.opted[key] = e; e.Out || was.Out {
 				m.begin(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
 			}
@@ -104,7 +106,7 @@ func (m *model) tell(e memory.FactTold) {
 }
 
 // isGone reports whether a message was deleted, or would be forgotten if it came.
-func (m *model) isGone(at place) bool { return m.entry(at).deleted || m.isForgotten(m.known(at)) }
+func (m *model) isGone(at place) bool { return m.isAway(at) || m.isForgotten(m.known(at)) }
 
 // learnsSince is since when facts may be learned in a guild, or from what a user says there.
 func (m *model) learnsSince(guild memory.GuildID, user memory.UserID) time.Time {

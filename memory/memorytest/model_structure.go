@@ -88,8 +88,13 @@ func (m *model) seeChannel(c memory.Channel) {
 	if c.Unplaced && m.seen[c.ID] {
 		return
 	}
-	if m.channels[c.ID] == nil {
+	if known := m.channels[c.ID]; known == nil {
 		m.found(&c)
+	} else if c.Owner == 0 {
+		c.Owner = known.Owner
+	}
+	if m.opted[member{c.Guild, c.Owner}].Out || slices.ContainsFunc(m.forgettings, func(g *forgetting) bool { return m.coversName(g, c) }) {
+		c.Name = ""
 	}
 	m.channels[c.ID], m.seen[c.ID] = &c, true
 }

@@ -332,6 +332,18 @@ func (s *naive) People(_ context.Context, guild memory.GuildID) ([]memory.Person
 	return read(s, func(m *model) []memory.Person { return m.everybody(guild) })
 }
 
+func (s *naive) Person(_ context.Context, guild memory.GuildID, user memory.UserID) (memory.Person, error) {
+	people, err := read(s, func(m *model) []memory.Person { return m.everybody(guild) })
+	i := slices.IndexFunc(people, func(p memory.Person) bool { return p.ID == user })
+	if err == nil && i < 0 {
+		err = memory.ErrNotFound
+	}
+	if err != nil {
+		return memory.Person{}, err
+	}
+	return people[i], nil
+}
+
 func (s *naive) Lore(_ context.Context, guild memory.GuildID) ([]memory.Lore, error) {
 	return read(s, func(m *model) []memory.Lore { return m.loreOf(guild) })
 }

@@ -87,6 +87,23 @@ var peoplePromises = []promise{
 		t.same("what is to be kept out", t.carryOut(t.oneUnfinished().ID).Messages, 0)
 		t.same("known again", t.people(guild), []memory.Person{{ID: ada, Guild: guild, Username: "ada"}})
 	}},
+	{"nothing is kept of a message that is dropped, nor of what is told of it soon after, so that it comes again once it may", func(t *trial) {
+		opt := func(out bool, minutes int) memory.Opted {
+			return memory.Opted{Guild: guild, User: ada, Out: out, At: began.Add(time.Duration(minutes) * time.Minute)}
+		}
+		t.apply(opt(true, 1))
+		dropped := said(general, id(400), ada, "dropped")
+		t.post(dropped)
+		t.apply(memory.Edited{Guild: guild, Channel: general, ID: dropped.ID, Content: "edited", At: began.Add(time.Hour)},
+			memory.Starred{Guild: guild, Channel: general, ID: dropped.ID, On: true, At: began.Add(time.Hour)},
+			memory.Named{Channel: general, ID: dropped.ID, Name: "d"})
+		t.post(dropped)
+		t.same("while out", t.log(general), []memory.Message(nil))
+		t.apply(opt(false, 5)) // before it was said, by the clock
+		t.post(dropped)
+		t.same("in again", t.log(general), []memory.Message{dropped})
+		t.same("its name", t.names(general, dropped.ID), map[memory.MessageID]string{})
+	}},
 	{"the last star by time holds, before its message and after it, whatever edits there are", func(t *trial) {
 		m, early := said(general, id(1), ada, "first"), said(general, id(2), ada, "second")
 		star := func(of memory.Message, on bool, minutes int) memory.Starred {

@@ -267,7 +267,7 @@ func drawPrompt(t *rapid.T, answer memory.MessageID) *memory.Prompt {
 		return nil
 	}
 	p := sent(rapid.SliceOfNDistinct(rapid.SampledFrom(authors), 1, 3, rapid.ID).Draw(t, "people")...)
-	p.Messages[1].Content += answer.String()
+	p.Messages[1].Content += answer.String() + rapid.SampledFrom([]string{"", " in #quay", " in #pier"}).Draw(t, "where")
 	p.Built = rapid.SampledFrom([]time.Time{began.Add(5 * time.Minute), built, later.Add(time.Hour)}).Draw(t, "built")
 	return p
 }

@@ -137,7 +137,9 @@ var namePromises = []promise{
 		t.same("a", t.named(general, "a"), id(1))
 		t.same("b", t.named(general, "b"), memory.MessageID(0))
 	}},
-	{"a deleted message has no name and gets none", func(t *trial) {
+	{"a message that isn't there has no name and gets none", func(t *trial) {
+		t.apply(memory.Named{Channel: general, ID: id(1), Name: "early"})
+		t.same("named early", t.named(general, "early"), memory.MessageID(0))
 		t.post(said(general, id(1), ada, "one"))
 		t.apply(memory.Named{Channel: general, ID: id(1), Name: "a"})
 		t.delete(general, id(1))

@@ -25,6 +25,8 @@ const (
 	ada  memory.UserID = 501
 	ben  memory.UserID = 502
 	hark memory.UserID = 509
+	// nobody never says anything, and nothing is said about them.
+	nobody memory.UserID = 599
 )
 
 // began is when everything here begins.
@@ -198,7 +200,14 @@ func (t *trial) channel(guild memory.GuildID, id memory.ChannelID) memory.Channe
 
 func (t *trial) people(guild memory.GuildID) []memory.Person {
 	t.Helper()
-	return got(t.store.People(t.ctx, guild))(t)
+	all := got(t.store.People(t.ctx, guild))(t)
+	for _, p := range all {
+		t.same("one of the people", got(t.store.Person(t.ctx, guild, p.ID))(t), p)
+	}
+	if p, err := t.store.Person(t.ctx, guild, nobody); !errors.Is(err, memory.ErrNotFound) {
+		t.Fatalf("somebody unknown is %+v, %v", p, err)
+	}
+	return all
 }
 
 func (t *trial) trace(channel memory.ChannelID, answer memory.MessageID) (memory.Trace, bool) {

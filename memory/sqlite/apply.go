@@ -24,14 +24,7 @@ func (t *transaction) apply(e *event) error {
 		return t.edit(v)
 	case memory.Deleted:
 		for _, id := range v.IDs {
-			if v.Unlogged {
-				if known, err := t.isKnown(v.Channel, id); err != nil {
-					return err
-				} else if !known {
-					continue
-				}
-			}
-			if err := t.delete(v.Channel, id); err != nil {
+			if err := t.deleted(v.Channel, id, v.Unlogged); err != nil {
 				return err
 			}
 		}
@@ -108,14 +101,8 @@ func (t *transaction) post(e *event) error {
 	if err != nil {
 		return err
 	}
-	if d.out[member{m.Guild, m.Author}] {
-		return t.drop(c, m.ID)
-	}
-	if d.forgotten(spot{m.Guild, m.Channel, c.parent}, m.ID, m.Author) {
-		if gone, err := t.isGone(m.Guild, m.Channel, m.ID); gone || err != nil {
-			return err
-		}
-		return t.delete(m.Channel, m.ID) // so that others' edits and stars of it are known to be
+	if out := d.out[member{m.Guild, m.Author}]; out || d.forgotten(spot{m.Guild, m.Channel, c.parent}, m.ID, m.Author) {
+		return t.drop(c, m, out)
 	}
 	t.changed.newest = max(t.changed.newest, m.ID)
 	if m.ID > c.highest { // so that nothing is known of it: neither itself, nor an edit, a star or a deletion
@@ -135,12 +122,50 @@ func (t *transaction) post(e *event) error {
 	return t.insertEdited(c, m, e.terms)
 }
 
-// drop takes care that of a message that isn't logged, because its author has opted out, no edit is kept either.
-func (t *transaction) drop(c *channel, id memory.MessageID) error {
-	if _, row, err := t.stored(c, id); row != 0 || err != nil {
-		return err // it was logged before
+// drop takes care that of a message that isn't logged, because its author has opted out or it is forgotten, no edit is kept
+// either, nor anything else. It leaves a tombstone only where there was something: without one, what is told of the message
+// later ends the same. The message itself is dropped again, by the author's opting out, by the forgetting that opting in
+// begins, or by the one that it fell under, which stays on record. What follows soon is known by writer.dropped.
+func (t *transaction) drop(c *channel, m memory.Message, out bool) error {
+	if gone, err := t.isGone(m.Guild, m.Channel, m.ID); gone || err != nil {
+		return err
 	}
-	return t.delete(c.channel, id)
+	known, err := t.isKnown(m.Channel, m.ID)
+	if err != nil {
+		return err
+	}
+	if !known {
+		t.store.writer.dropped.add(m.Channel, m.ID)
+		return nil
+	}
+	if out {
+		if _, row, err := t.stored(c, m.ID); row != 0 || err != nil {
+			return err // it was logged before
+		}
+	}
+	return t.delete(m.Channel, m.ID)
+}
+
+// dropped are the newest messages that were dropped because of who wrote them, and of which nothing is kept. An edit, a star, a
+// name or a deletion doesn't tell whose message it is about: of these it leaves nothing either.
+type dropped struct{ newer, older map[memory.Spot]bool }
+
+// maxDropped is how many messages dropped holds at least, once there were so many.
+const maxDropped = 10_000
+
+func (d *dropped) add(channel memory.ChannelID, id memory.MessageID) {
+	if len(d.newer) >= maxDropped {
+		d.older, d.newer = d.newer, nil
+	}
+	if d.newer == nil {
+		d.newer = map[memory.Spot]bool{}
+	}
+	d.newer[memory.Spot{Channel: channel, Message: id}] = true
+}
+
+func (d *dropped) has(channel memory.ChannelID, id memory.MessageID) bool {
+	at := memory.Spot{Channel: channel, Message: id}
+	return d.newer[at] || d.older[at]
 }
 
 // insertEdited logs a message that isn't there yet with the text of an edit that overtook it, if any did.
@@ -302,6 +327,27 @@ func (t *transaction) edit(e memory.Edited) error {
 	return t.update(c, row, old, now)
 }
 
+// deleted removes a message that was deleted in Discord. One of which nothing is known yet leaves a tombstone, in case that it
+// is on its way, unless nothing of it would be logged.
+func (t *transaction) deleted(channelID memory.ChannelID, id memory.MessageID, unlogged bool) error {
+	known, err := t.isKnown(channelID, id)
+	if err != nil {
+		return err
+	}
+	if known {
+		return t.delete(channelID, id)
+	}
+	if unlogged || t.store.writer.dropped.has(channelID, id) {
+		return nil
+	}
+	if c, err := t.knownChannel(channelID); err != nil {
+		return err
+	} else if c != nil {
+		c.highest = max(c.highest, id)
+	}
+	return t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channelID), int64(id))
+}
+
 // delete removes a message for good, whether it is there or yet to come, and withdraws the answers that were made from it.
 func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID) error {
 	t.changed.text = true
@@ -399,11 +445,8 @@ func (t *transaction) star(e memory.Starred) error {
 
 // name keeps what a message is called.
 func (t *transaction) name(e memory.Named) error {
-	if gone, err := t.isGone(memory.DirectGuild, e.Channel, e.ID); gone || err != nil {
-		return err
-	}
-	return t.exec(`INSERT OR IGNORE INTO called SELECT ?1, ?2, ?3 WHERE NOT EXISTS
-		(SELECT 1 FROM called WHERE channel = ?1 AND name = ?3)`, int64(e.Channel), int64(e.ID), memory.Clean(e.Name))
+	return t.exec(`INSERT OR IGNORE INTO called SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
+		AND NOT EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND name = ?3)`, int64(e.Channel), int64(e.ID), memory.Clean(e.Name))
 }
 
 // extra is what few messages have.

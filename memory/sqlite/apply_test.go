@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"maps"
 	"testing"
+	"time"
 
 	"hark/memory"
 )
@@ -36,5 +38,94 @@ func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 	}
 	if n := tombstones(); n != 3 {
 		t.Errorf("%d tombstones", n)
+	}
+}
+
+// Of what somebody writes who has opted out, or is forgotten, nothing is kept, not even that it was there, whatever is told of it
+// later; it comes cheap, and doesn't come back.
+func TestWhatIsDroppedLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	s := open(t, dir)
+	const out, forgotten, other memory.UserID = 61, 62, 63
+	by := func(author memory.UserID, n int, content string) memory.Posted {
+		p := posted(general, n, content)
+		p.Message.Author = author
+		return p
+	}
+	at := func(n int) time.Time { return id(n).Time() }
+	apply(t, s, by(other, 1, "stays"), memory.Opted{Guild: guild, User: out, Out: true, At: at(2)})
+	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: forgotten, Why: memory.WhyMember, At: at(50)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	scrubbed(t, s)
+	before := rowsIn(t, s)
+	apply(t, s, by(out, 9, "canary"))
+	s.writer.statements = nil
+	apply(t, s, by(out, 10, "canary"))
+	if n := len(s.writer.statements); n > 5 { // those of any transaction among them
+		t.Errorf("a message that is dropped takes %d different statements", n)
+	}
+	tell := func(author memory.UserID, n int) {
+		t.Helper()
+		apply(t, s, by(author, n, "canary"), edited(general, n, "canary, edited"))
+		apply(t, s, edited(general, n, "canary, edited"), memory.Named{Channel: general, ID: id(n), Name: "canary"},
+			memory.Starred{Guild: guild, Channel: general, ID: id(n), On: true, At: at(n)})
+		apply(t, s, deleted(general, n), by(author, n, "canary"))
+	}
+	tell(out, 11)
+	tell(forgotten, 12)
+	if after := rowsIn(t, s); !maps.Equal(after, before) {
+		t.Errorf("left are %v, before there were %v", after, before)
+	}
+	if !s.writer.scrubbed {
+		t.Error("dropping counts as text that was removed")
+	}
+
+	apply(t, s, memory.Opted{Guild: guild, User: out, Out: false, At: at(20)}) // also what was dropped stays out
+	closed(t, s)
+	s = open(t, dir)
+	apply(t, s, by(out, 10, "canary"), by(out, 11, "canary"), by(forgotten, 12, "canary"), by(out, 21, "new"), by(forgotten, 51, "new"))
+	log, err := s.Log(bg, general, 0, id(99), 10)
+	if err != nil || len(log) != 3 || log[0].ID != id(1) || log[1].ID != id(21) || log[2].ID != id(51) {
+		t.Errorf("there is %v, %v", log, err)
+	}
+
+	// An edit that came before its message was kept: it goes, and leaves that it may not come back.
+	apply(t, s, memory.Opted{Guild: guild, User: out, Out: true, At: at(60)}, edited(general, 61, "canary"), by(out, 61, "canary"), edited(general, 61, "canary"))
+	scrubbed(t, s)
+	if got := holding(t, dir, "canary"); len(got) > 0 {
+		t.Errorf("%v hold the text", got)
+	}
+}
+
+// rowsIn counts the rows of the tables that tell of single messages.
+func rowsIn(t *testing.T, s *Store) map[string]int {
+	t.Helper()
+	rows := map[string]int{}
+	for _, table := range []string{"message", "tombstone", "early_edit", "star", "called", "question", "taken", "rewritten", "doomed", "segment"} {
+		var n int
+		if err := s.read.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		rows[table] = n
+	}
+	return rows
+}
+
+// A deletion of what isn't known is kept, for its message may be on its way, but it takes away no text.
+func TestDeletionsOfWhatIsntKnownAreCheap(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	apply(t, s, posted(general, 1, "stays"))
+	scrubbed(t, s)
+	s.writer.statements = nil
+	apply(t, s, deleted(general, 5))
+	if n := len(s.writer.statements); n > 7 || !s.writer.scrubbed {
+		t.Errorf("it takes %d different statements, and text was removed: %t", n, !s.writer.scrubbed)
+	}
+	apply(t, s, posted(general, 5, "late"))
+	if log, err := s.Log(bg, general, 0, id(9), 10); err != nil || len(log) != 1 {
+		t.Errorf("there is %v, %v", log, err)
 	}
 }

@@ -207,17 +207,8 @@ var errReaders = errors.New("somebody has been reading the database for so long 
 // for other writers, for some seconds, and lets others write meanwhile.
 func (s *Store) EmptyLog(ctx context.Context) error {
 	for end := time.Now().Add(s.writer.patience); ; {
-		if err := s.takeTurn(ctx); err != nil {
-			return err
-		}
-		err := errors.New("the database is closed")
-		if !s.writer.closed {
-			s.writer.removed = time.Now()
-			err = explain(s.emptyLog(true))
-		}
-		closed := s.writer.closed
-		<-s.writer.turn
-		if err == nil || closed || time.Now().After(end) {
+		err := s.emptyLog(ctx)
+		if err == nil || errors.Is(err, errClosed) || time.Now().After(end) {
 			return err
 		}
 		select {
@@ -226,4 +217,51 @@ func (s *Store) EmptyLog(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+var errClosed = errors.New("the database is closed")
+
+// emptyLog is one try of EmptyLog. While a reader is in the way, it doesn't look through the pages.
+func (s *Store) emptyLog(ctx context.Context) error {
+	if err := s.emptyLogOnce(ctx); err != nil || s.isScrubbed() {
+		return err
+	}
+	if err := s.scrub(ctx, s.writing); err != nil {
+		return explain(err)
+	}
+	return s.emptyLogOnce(ctx)
+}
+
+// emptyLogOnce takes what was removed out of the write-ahead log.
+func (s *Store) emptyLogOnce(ctx context.Context) error {
+	if err := s.takeTurn(ctx); err != nil {
+		return err
+	}
+	defer func() { <-s.writer.turn }()
+	if s.writer.closed {
+		return errClosed
+	}
+	s.writer.removed = time.Now() // so that the next to write tries again
+	return explain(s.truncateLog(ctx))
+}
+
+func (s *Store) isScrubbed() bool {
+	s.writer.turn <- struct{}{}
+	defer func() { <-s.writer.turn }()
+	return s.writer.scrubbed
+}
+
+// Tidy does what EmptyLog does if there is anything to do, but doesn't wait for readers, and does it not so often that it would
+// be felt.
+func (s *Store) Tidy(ctx context.Context) error {
+	if s.isScrubbed() || time.Now().Before(s.rest) {
+		return nil
+	}
+	started := time.Now()
+	err := s.emptyLog(ctx)
+	s.rest = time.Now().Add(restAfterScrub * time.Since(started))
+	if errors.Is(err, errReaders) || errors.Is(err, errClosed) {
+		return nil
+	}
+	return err
 }

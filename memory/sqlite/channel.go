@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -13,7 +14,8 @@ import (
 // channel is what the writer knows of a channel it writes to.
 type channel struct {
 	spot
-	nameless bool // so that nothing but messages is known of it
+	nameless bool          // so that nothing but messages is known of it
+	owner    memory.UserID // of a thread; 0 if that isn't known
 	no       int64
 	next     int64 // row of the next message
 	// highest is the highest id that the channel's messages, early edits, stars and tombstones have.
@@ -65,8 +67,8 @@ func (t *transaction) knownChannel(id memory.ChannelID) (*channel, error) {
 	}
 	c := &channel{}
 	at := memory.Channel{ID: id}
-	ok, err := found(t.row("SELECT no, guild, parent, kind, name, unplaced FROM channel WHERE id = ?", int64(id)).
-		Scan(&c.no, &at.Guild, &at.Parent, &at.Kind, &at.Name, &at.Unplaced))
+	ok, err := found(t.row("SELECT no, guild, parent, kind, name, owner, unplaced FROM channel WHERE id = ?", int64(id)).
+		Scan(&c.no, &at.Guild, &at.Parent, &at.Kind, &at.Name, &at.Owner, &at.Unplaced))
 	if !ok || err != nil {
 		return nil, err
 	}
@@ -95,7 +97,8 @@ func (c *channel) place(known memory.Channel) {
 	if known.Kind.IsThread() {
 		c.parent = known.Parent
 	}
-	c.nameless = known.Unplaced && known.Name == ""
+	c.owner = cmp.Or(known.Owner, c.owner)
+	c.nameless = known.Unplaced && known.Name == "" && c.owner == 0
 }
 
 // addChannel stores a channel that isn't known yet.
@@ -128,8 +131,12 @@ func (t *transaction) addChannel(c memory.Channel) error {
 	if remembers(choice) {
 		heard = memory.FirstMessageID(fromMillis(chosen))
 	}
-	return t.exec(`INSERT INTO channel (no, heard, id, guild, parent, kind, name, age_limited, unplaced, overwrites) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		no, int64(heard), int64(c.ID), int64(c.Guild), int64(c.Parent), int(c.Kind), memory.Clean(c.Name), c.AgeLimited, c.Unplaced, string(overwrites))
+	name, _, err := t.nameOf(c)
+	if err != nil {
+		return err
+	}
+	return t.exec(`INSERT INTO channel (no, heard, id, guild, parent, kind, name, owner, age_limited, unplaced, overwrites) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		no, int64(heard), int64(c.ID), int64(c.Guild), int64(c.Parent), int(c.Kind), name, int64(c.Owner), c.AgeLimited, c.Unplaced, string(overwrites))
 }
 
 // guildNo is the guild's number, given out now if it has none.

@@ -109,9 +109,12 @@ func (t *transaction) decisions() (*decisions, error) {
 	return d, nil
 }
 
-// isGone reports whether a message was deleted, or would be forgotten if it came, whoever wrote it. guild counts where the
-// channel isn't known.
+// isGone reports whether a message was deleted or dropped, or would be forgotten if it came, whoever wrote it. guild counts where
+// the channel isn't known.
 func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) (bool, error) {
+	if t.store.writer.dropped.has(channel, id) {
+		return true, nil
+	}
 	if gone, err := found(t.row("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", int64(channel), int64(id)).Scan(new(int))); gone || err != nil {
 		return gone, err
 	}
@@ -148,6 +151,7 @@ func (t *transaction) opt(e memory.Opted) error {
 	}
 	wasOut := d.out[member{e.Guild, e.User}]
 	d.out[member{e.Guild, e.User}] = e.Out
+	t.store.writer.dropped = dropped{} // what comes of somebody who is in again isn't dropped any more
 	if e.Out {
 		if err := t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", int64(e.Guild), int64(e.User)); err != nil {
 			return err

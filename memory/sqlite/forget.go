@@ -3,6 +3,8 @@ package sqlite
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"hark/memory"
 )
@@ -71,7 +73,7 @@ type beginning struct {
 func (t *transaction) begin(id int64, o order) error {
 	b := &beginning{transaction: t, id: id, of: o}
 	for _, step := range []func() error{
-		t.flush, b.find, b.countRecords, b.dropAnswers, b.dropCoveredLore, b.dropCoveredSummaries, b.dropCoveredCondensed, b.dropPrompts, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropCoveredRecords, b.dropPeople, b.dropSettings, b.dropStructure, b.tellRecords,
+		t.flush, b.find, b.countRecords, b.dropAnswers, b.dropCoveredLore, b.dropCoveredSummaries, b.dropCoveredCondensed, b.dropPrompts, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropNames, b.dropCoveredRecords, b.dropPeople, b.dropSettings, b.dropStructure, b.tellRecords,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -225,6 +227,39 @@ func (b *beginning) dropNotes() error {
 	return err
 }
 
+// dropNames deletes the names of channels that were deleted, or of threads that somebody made, and the prompts that may show
+// them.
+func (b *beginning) dropNames() error {
+	which := ""
+	switch {
+	case b.of.user != 0:
+		which = "owner = ?3 AND id < ?2"
+	case b.of.why == memory.WhyDeleted:
+		which = "true"
+	default:
+		return nil
+	}
+	var names []string
+	err := b.each(func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		names = append(names, name)
+		return err
+	}, "SELECT name FROM channel WHERE name <> '' AND id IN (SELECT value FROM json_each(?1)) AND "+which, b.args()...)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	for _, name := range names {
+		// What marks up text is written otherwise in a prompt, and what is long is cut.
+		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		if _, err := b.dropPromptsWhere("(?1 IN (guild, ?2) OR guild = ?3) AND instr(body, ?4) > 0", int64(b.of.guild), int64(memory.Everywhere),
+			int64(memory.LocalGuild), append(words, "")[0]); err != nil {
+			return err
+		}
+	}
+	return b.exec("UPDATE channel SET name = '' WHERE id IN (SELECT value FROM json_each(?1)) AND "+which, b.args()...)
+}
+
 // dropPeople deletes what is known of those of whom everything is forgotten.
 func (b *beginning) dropPeople() error {
 	if b.of.channel != 0 || !b.of.whole {
@@ -265,7 +300,7 @@ func (b *beginning) dropStructure() error {
 		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
 		"DELETE FROM condensed_source WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
 		"DELETE FROM condensed WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
-		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= ` + fmt.Sprint(int(memory.DirectChannel)) + ` THEN kind ELSE 0 END, name = '', age_limited = 0, unplaced = 1,
+		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= ` + fmt.Sprint(int(memory.DirectChannel)) + ` THEN kind ELSE 0 END, name = '', owner = 0, age_limited = 0, unplaced = 1,
 			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0, summarised = 0 WHERE ?1 IN (guild, ?2) AND ` + absent,
 		"DELETE FROM gap WHERE ?1 IN (guild, ?2) AND " + absent,
 		"DELETE FROM role_limit WHERE ?1 IN (guild, ?2) AND " + absent,

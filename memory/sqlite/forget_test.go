@@ -62,7 +62,10 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	drain(t, s)
-	removed := canaries("Huitzilopochtli", "Quetzalcoatl", "Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli", "Tezcatlipoca", "Coyolxauhqui")
+	apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: 3000, Guild: guild, Name: "Itzpapalotl"}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: 3001, Guild: guild, Parent: 3000, Kind: memory.PublicThread, Name: "Chalchiuhtlicue"}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: 3002, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "Xiuhtecuhtli", Owner: 77}})
+	removed := canaries("Itzpapalotl", "Chalchiuhtlicue", "Xiuhtecuhtli", "Huitzilopochtli", "Quetzalcoatl", "Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli", "Tezcatlipoca", "Coyolxauhqui")
 	if len(holding(t, dir, removed[0])) == 0 {
 		t.Fatal("the word isn't in the file in the first place")
 	}
@@ -76,7 +79,8 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 		t.Errorf("%v hold a word as full text has it", got)
 	}
 
-	apply(t, s, deleted(general, 300, 301, 302), edited(general, 303, "nothing much"))
+	apply(t, s, deleted(general, 300, 301, 302), edited(general, 303, "nothing much"),
+		memory.ChannelDeleted{Guild: guild, Channel: 3000, At: id(400).Time()}, memory.Opted{Guild: guild, User: 77, Out: true, At: id(400).Time()})
 	for _, word := range removed {
 		if got := holding(t, dir, word); len(got) > 0 {
 			t.Errorf("%v still hold %q", got, word)

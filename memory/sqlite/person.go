@@ -131,7 +131,7 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Pers
 	if ok {
 		return people, nil
 	}
-	people, err := s.readPeople(ctx, guild)
+	people, err := s.readPeople(ctx, guild, 0)
 	if err != nil {
 		return nil, fmt.Errorf("read the people of guild %d: %w", guild, explain(err))
 	}
@@ -143,8 +143,25 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Pers
 	return people, nil
 }
 
-// readPeople are the persons of a guild that were seen, or that something is known of, as they are at one moment.
-func (s *Store) readPeople(ctx context.Context, guild memory.GuildID) ([]memory.Person, error) {
+// Person implements memory.Store.
+func (s *Store) Person(ctx context.Context, guild memory.GuildID, user memory.UserID) (memory.Person, error) {
+	people, err := s.readPeople(ctx, guild, user)
+	if err == nil && len(people) == 0 {
+		err = memory.ErrNotFound
+	}
+	if err != nil {
+		return memory.Person{}, fmt.Errorf("read user %d of guild %d: %w", user, guild, explain(err))
+	}
+	return people[0], nil
+}
+
+// readPeople are the persons of a guild that were seen, or that something is known of, as they are at one moment: all, or the one
+// with an id that isn't 0.
+func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Person, error) {
+	args, ofPerson, ofFact := []any{int64(guild)}, "", ""
+	if user != 0 {
+		args, ofPerson, ofFact = append(args, int64(user)), " AND p.id = ?", " AND user = ?"
+	}
 	tx, err := s.read.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -152,7 +169,7 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID) ([]memory.
 	defer tx.Rollback()
 	known := map[memory.UserID]*memory.Person{}
 	rows, err := tx.QueryContext(ctx, `SELECT p.id, p.username, p.name, p.nick, p.bot, p.roles, coalesce(l.at, 0) FROM person p
-		LEFT JOIN learn l ON l.guild = p.guild AND l.user = p.id AND l.allow = 1 WHERE p.guild = ?`, int64(guild))
+		LEFT JOIN learn l ON l.guild = p.guild AND l.user = p.id AND l.allow = 1 WHERE p.guild = ?`+ofPerson, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +189,7 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID) ([]memory.
 	if err != nil {
 		return nil, err
 	}
-	rows, err = tx.QueryContext(ctx, "SELECT user, id, text, alias, by, channel, message FROM fact WHERE guild = ? AND text IS NOT NULL ORDER BY id", int64(guild))
+	rows, err = tx.QueryContext(ctx, "SELECT user, id, text, alias, by, channel, message FROM fact WHERE guild = ? AND text IS NOT NULL"+ofFact+" ORDER BY id", args...)
 	if err != nil {
 		return nil, err
 	}

@@ -220,11 +220,11 @@ func TestOldPromptsGoInSteps(t *testing.T) {
 		events = append(events, posted(general, 2*i, "a question"), memory.Answered{Trace: trace})
 	}
 	apply(t, s, events...)
-	steps := s.published.Load()
+	steps := s.writer.removals
 	if got, err := s.ForgetPrompts(bg, idAt(n-1)); got != n-1 || err != nil {
 		t.Errorf("%d went, %v", got, err)
 	}
-	if steps = s.published.Load() - steps; steps != 3 {
+	if steps = s.writer.removals - steps; steps != 3 {
 		t.Errorf("in %d steps", steps)
 	}
 	if _, err := s.Prompt(bg, general, id(2*n-1)); err != nil {

@@ -44,6 +44,7 @@ CREATE TABLE channel (
   parent      INTEGER NOT NULL,
   kind        INTEGER NOT NULL,
   name        TEXT NOT NULL,
+  owner       INTEGER NOT NULL DEFAULT 0, -- who made a thread
   age_limited INTEGER NOT NULL,
   unplaced    INTEGER NOT NULL,
   overwrites  TEXT NOT NULL,
@@ -172,6 +173,7 @@ CREATE TABLE fact (
   text    TEXT,             -- NULL once it is gone
   PRIMARY KEY (guild, id)
 ) WITHOUT ROWID;
+CREATE INDEX fact_user ON fact (guild, user) WHERE text IS NOT NULL;
 CREATE INDEX fact_source ON fact (channel, message) WHERE message <> 0;
 
 CREATE TABLE star ( -- message.starred has what it says of messages that are there

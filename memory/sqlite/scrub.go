@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/binary"
@@ -11,67 +12,137 @@ import (
 
 // SQLite's secure delete overwrites a cell that is deleted. But where it moves cells from a page to another, as when it
 // evens out pages after a delete, copies of them stay behind in the unused middle of the page, and deleting the cell later
-// doesn't reach those. So whoever removes text overwrites the unused middle of every page that holds anything there.
+// doesn't reach those. So after text was removed, the unused middle of every page that holds anything there is overwritten:
+// the pages are read while others write, and overwritten in short transactions. A process that dies in between has written no
+// mark, and whoever opens the file next begins anew.
 
 // scrubbedKey stands in meta while no text has been removed since unused parts of pages were last overwritten.
 const scrubbedKey = "scrubbed"
 
-// restAfterScrub is how many times as long as a scrub took nobody scrubs again, unless a receipt waits for it.
-const restAfterScrub = 20
+const (
+	// wipeStep is how many pages one transaction overwrites, so that nobody waits long.
+	wipeStep = 50
+	// scrubRounds is how often the pages are read while others write, before they are read while nobody does.
+	scrubRounds = 5
+	// restAfterScrub is how many times as long as a scrub took nobody scrubs again, unless a receipt waits for it.
+	restAfterScrub = 20
+	// keptStains bounds the memory that a scrub takes, in bytes.
+	keptStains = 16 << 20
+)
 
-// scrub overwrites what moved cells have left behind in unused parts of pages. The caller holds the turn. It reads the pages
+// stain is a page of which the unused middle holds something.
+type stain struct {
+	number int64
+	from   int    // where the middle begins
+	middle []byte // nil where there were too many to be kept
+}
+
+// transact is how to write: Store.writing, or Store.transact for who holds the turn.
+type transact func(ctx context.Context, f func(*transaction) error) error
+
+// scrub overwrites what moved cells had left behind in unused parts of pages when it was called. It reads the pages
 // through SQLite: closing a file of one's own on the database would take away the locks that SQLite holds on it
 // (https://www.sqlite.org/howtocorrupt.html, section 2.2).
-func (s *Store) scrub(ctx context.Context) (err error) {
-	started := time.Now()
-	if _, err := s.write.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_, _ = s.write.ExecContext(ctx, "ROLLBACK") // fails if SQLite has done so itself
-		}
-	}()
-	stained, err := s.stainedPages(ctx)
-	if err == nil {
-		err = s.wipe(ctx, stained)
-	}
-	for _, query := range []string{"INSERT OR REPLACE INTO meta VALUES ('" + scrubbedKey + "', '')", "COMMIT"} {
-		if err == nil {
-			_, err = s.write.ExecContext(ctx, query)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	w := &s.writer
-	w.scrubbed, w.removed, w.rest = true, time.Now(), time.Now().Add(restAfterScrub*time.Since(started))
-	return nil
-}
-
-// wipe overwrites the unused middle of pages, in the transaction under way.
-func (s *Store) wipe(ctx context.Context, pages []int64) error {
-	for _, number := range pages {
-		var page []byte
-		if err := s.write.QueryRowContext(ctx, "SELECT data FROM sqlite_dbpage WHERE pgno = ?", number).Scan(&page); err != nil {
-			return fmt.Errorf("read page %d of the database: %w", number, err)
-		}
-		clear(unusedMiddle(page, number))
-		if _, err := s.write.ExecContext(ctx, "UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?", page, number); err != nil {
+//
+// The pages are read as they are at one moment. When one is overwritten later, what was found there may have gone elsewhere:
+// SQLite exchanges the numbers of pages. So it counts as done only where it still was, and all is read again otherwise.
+func (s *Store) scrub(ctx context.Context, write transact) error {
+	for range scrubRounds {
+		var removals int
+		if err := write(ctx, func(t *transaction) error {
+			if removals = s.writer.removals; t.changed.others {
+				removals++ // when this is committed
+			}
+			return nil
+		}); err != nil {
 			return err
 		}
+		stains, err := stainsIn(ctx, s.read)
+		if err != nil {
+			return err
+		}
+		moved := false
+		for len(stains) > 0 {
+			n := min(len(stains), wipeStep)
+			err := write(ctx, func(t *transaction) error {
+				elsewhere, err := t.wipe(stains[:n])
+				moved = moved || elsewhere
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			stains = stains[n:]
+		}
+		if !moved {
+			return write(ctx, func(t *transaction) error { return t.markScrubbed(removals) })
+		}
 	}
-	return nil
+	return write(ctx, func(t *transaction) error {
+		stains, err := stainsIn(ctx, s.write)
+		if err != nil {
+			return err
+		}
+		if _, err := t.wipe(stains); err != nil {
+			return err
+		}
+		return t.markScrubbed(s.writer.removals)
+	})
 }
 
-// stainedPages are the numbers of the pages, from 1 on, whose unused middle holds something.
-func (s *Store) stainedPages(ctx context.Context) (stained []int64, err error) {
-	rows, err := s.write.QueryContext(ctx, "SELECT pgno, data FROM sqlite_dbpage")
+// markScrubbed says in the file that there is nothing to overwrite, unless text was removed since there were so many removals.
+func (t *transaction) markScrubbed(removals int) error {
+	w := &t.store.writer
+	w.removed = time.Now() // of the pages themselves, until the log is emptied
+	if w.scrubbed || t.changed.others || w.removals != removals {
+		return nil
+	}
+	w.scrubbed = true
+	return t.exec("INSERT OR REPLACE INTO meta VALUES ('" + scrubbedKey + "', '')")
+}
+
+// wipe overwrites the unused middle of pages, and reports whether what was found there may have moved.
+func (t *transaction) wipe(stains []stain) (moved bool, err error) {
+	for _, was := range stains {
+		var page []byte
+		if err := t.row("SELECT data FROM sqlite_dbpage WHERE pgno = ?", was.number).Scan(&page); err != nil {
+			return false, fmt.Errorf("read page %d of the database: %w", was.number, err)
+		}
+		now := stainOf(page, was.number)
+		moved = moved || !was.contains(now)
+		if now == nil {
+			continue
+		}
+		clear(now.middle)
+		if err := t.exec("UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?", page, was.number); err != nil {
+			return false, err
+		}
+	}
+	return moved, nil
+}
+
+// contains reports whether now is surely what is left of s, of which cells that were added may have overwritten some.
+func (s stain) contains(now *stain) bool {
+	if now == nil || s.middle == nil || now.from < s.from || now.from+len(now.middle) > s.from+len(s.middle) {
+		return false
+	}
+	return bytes.Equal(s.middle[now.from-s.from:][:len(now.middle)], now.middle)
+}
+
+// querier is what can be asked.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// stainsIn are the pages whose unused middle holds something, at one moment.
+func stainsIn(ctx context.Context, db querier) (stains []stain, err error) {
+	rows, err := db.QueryContext(context.WithoutCancel(ctx), "SELECT pgno, data FROM sqlite_dbpage")
 	if err != nil {
 		return nil, err
 	}
 	var number int64
 	var page sql.RawBytes
+	kept := 0
 	err = eachRow(rows, func(scan func(...any) error) error {
 		if err := scan(&number, &page); err != nil {
 			return err
@@ -79,16 +150,26 @@ func (s *Store) stainedPages(ctx context.Context) (stained []int64, err error) {
 		if number >= maxPages {
 			return fmt.Errorf("the database has more than %d pages: copies of removed text can't be overwritten in so many", maxPages)
 		}
-		if isStained(page, number) {
-			stained = append(stained, number)
+		if found := stainOf(page, number); found != nil {
+			if kept += len(found.middle); kept <= keptStains {
+				found.middle = bytes.Clone(found.middle)
+			} else {
+				found.middle = nil
+			}
+			stains = append(stains, *found)
 		}
-		return nil
+		return ctx.Err()
 	})
-	return stained, err
+	return stains, err
 }
 
-func isStained(page []byte, number int64) bool {
-	return slices.ContainsFunc(unusedMiddle(page, number), func(b byte) bool { return b != 0 })
+// stainOf is the stain of a page, from 1 on, which the page's memory holds; nil if there is none.
+func stainOf(page []byte, number int64) *stain {
+	from, middle := unusedMiddle(page, number)
+	if !slices.ContainsFunc(middle, func(b byte) bool { return b != 0 }) {
+		return nil
+	}
+	return &stain{number, from, middle}
 }
 
 // maxPages is the number of pages from which on a page that isn't a B-tree's may begin like one that is: with the number
@@ -96,8 +177,8 @@ func isStained(page []byte, number int64) bool {
 const maxPages = 2 << 24
 
 // unusedMiddle is the part of a page between its cells' places and the cells, which is unused, if it is a page of a B-tree
-// (https://www.sqlite.org/fileformat2.html#b_tree_pages); else nothing.
-func unusedMiddle(page []byte, number int64) []byte {
+// (https://www.sqlite.org/fileformat2.html#b_tree_pages), and where it begins; else nothing.
+func unusedMiddle(page []byte, number int64) (int, []byte) {
 	at := 0
 	if number == 1 {
 		at = 100
@@ -109,14 +190,14 @@ func unusedMiddle(page []byte, number int64) []byte {
 		length = 12
 	case 10, 13: // leaves
 	default:
-		return nil
+		return 0, nil
 	}
 	from, to := at+length+2*int(binary.BigEndian.Uint16(header[3:])), int(binary.BigEndian.Uint16(header[5:]))
 	if to == 0 {
 		to = 1 << 16
 	}
 	if from > to || to > len(page) {
-		return nil
+		return 0, nil
 	}
-	return page[from:to]
+	return from, page[from:to]
 }

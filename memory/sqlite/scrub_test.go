@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -9,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"hark/memory"
 )
@@ -29,7 +29,6 @@ func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 	drain(t, s)
 	order := r.Perm(messages)
 	for i, n := range order[:messages/2] {
-		s.writer.rest = time.Now().Add(time.Hour) // so that copies stay
 		if apply(t, s, deleted(general, n)); i == messages/4 {
 			if stained := stains(t, s); stained == 0 {
 				t.Fatal("no copies were left behind: this test shows nothing")
@@ -66,11 +65,136 @@ func stains(t *testing.T, s *Store) int {
 	if err := s.truncateLog(bg); err != nil {
 		t.Fatal(err)
 	}
-	stained, err := s.stainedPages(bg)
+	stained, err := stainsIn(bg, s.write)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return len(stained)
+}
+
+// A scrub overwrites in steps, between which others write. Wherever it is killed, nothing is forgotten of what is left to do.
+func TestScrubsGoInSteps(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	s := open(t, dir)
+	const messages = 2400
+	r := rand.New(rand.NewPCG(3, 4))
+	canary := func(n int) string { return fmt.Sprintf("canary%dq", n) }
+	var posts []memory.Event
+	for _, n := range r.Perm(messages) {
+		posts = append(posts, posted(general, n, canary(n)+strings.Repeat(" sails", r.IntN(40))))
+	}
+	apply(t, s, posts...)
+	apply(t, s, deleted(general, r.Perm(messages)[:messages/2]...))
+
+	left, steps, said := stains(t, s), 0, messages
+	t.Logf("%d pages", left)
+	var killed []string
+	err := s.scrub(bg, func(ctx context.Context, f func(*transaction) error) error {
+		if err := s.writing(ctx, f); err != nil {
+			return err
+		}
+		now := stains(t, s)
+		if left-now > wipeStep {
+			t.Errorf("a step overwrote %d pages", left-now)
+		}
+		if now < left {
+			steps++
+		}
+		if steps == 2 && killed == nil {
+			killed = append(killed, copied(t, dir))
+		}
+		apply(t, s, posted(general, said, "meanwhile"+strings.Repeat(" rows", r.IntN(40)))) // others write
+		said++
+		left = stains(t, s)
+		return nil
+	})
+	if err != nil || steps < 3 {
+		t.Fatalf("after %d steps: %v", steps, err)
+	}
+	scrubbed(t, s)
+	checkSound(t, s)
+	if got := find(t, s, in(general), "meanwhile"); len(got) != min(said-messages, 100) {
+		t.Errorf("%d of %d messages that were said meanwhile are there", len(got), said-messages)
+	}
+	again := openOnce(t, killed[0])
+	if again.writer.scrubbed {
+		t.Error("a scrub that was killed counts as done")
+	}
+	checkSound(t, again)
+	closed(t, again) // which does what is left to do
+	for _, dir := range append(killed, dir) {
+		content, err := os.ReadFile(filepath.Join(dir, FileName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := 0
+		for n := range messages {
+			if bytes.Contains(content, []byte(canary(n))) {
+				there++
+			}
+		}
+		if there != messages/2 {
+			t.Errorf("%d of %d messages are in the file", there, messages/2)
+		}
+	}
+}
+
+// A page is known not to have changed places since it was read where some of what was found in it is there still, and nothing else.
+func TestStainsThatMayHaveMoved(t *testing.T) {
+	t.Parallel()
+	was := stain{3, 10, []byte("..copy..")}
+	for _, c := range []struct {
+		now  *stain
+		same bool
+	}{
+		{&stain{3, 10, []byte("..copy..")}, true}, {&stain{3, 12, []byte("copy")}, true}, {&stain{3, 13, []byte("op")}, true},
+		{nil, false}, {&stain{3, 12, []byte("cosy")}, false}, {&stain{3, 11, []byte("copy")}, false},
+		{&stain{3, 9, []byte("...copy..")}, false}, {&stain{3, 10, []byte("..copy...")}, false},
+	} {
+		if got := was.contains(c.now); got != c.same {
+			t.Errorf("%v: %t", c.now, got)
+		}
+	}
+	if (stain{number: 3, from: 10}).contains(&stain{3, 10, []byte("copy")}) {
+		t.Error("what wasn't kept can't be compared")
+	}
+}
+
+// Where others write so much that pages go on changing, they wait in the end.
+func TestScrubsThatOthersDisturb(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	apply(t, s, posted(general, 1, "stays"))
+	var number int64
+	if err := s.read.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = 'message'").Scan(&number); err != nil {
+		t.Fatal(err)
+	}
+	transactions := 0
+	err := s.scrub(bg, func(ctx context.Context, f func(*transaction) error) error {
+		transactions++
+		return s.writing(ctx, func(t *transaction) error {
+			var page []byte
+			if err := t.row("SELECT data FROM sqlite_dbpage WHERE pgno = ?", number).Scan(&page); err != nil {
+				return err
+			}
+			_, middle := unusedMiddle(page, number)
+			for i := range middle {
+				middle[i] = byte(transactions)
+			}
+			if err := t.exec("UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?", page, number); err != nil {
+				return err
+			}
+			return f(t)
+		})
+	})
+	if err != nil || !s.writer.scrubbed || transactions != 2*scrubRounds+1 {
+		t.Fatalf("scrubbed after %d transactions: %t, %v", transactions, s.writer.scrubbed, err)
+	}
+	if n := stains(t, s); n > 0 {
+		t.Errorf("%d pages hold something in their unused parts", n)
+	}
+	checkSound(t, s)
 }
 
 func TestScrubsThatFail(t *testing.T) {
@@ -81,9 +205,7 @@ func TestScrubsThatFail(t *testing.T) {
 	scrubbed(t, s)
 	fails := func(why string) {
 		t.Helper()
-		s.writer.turn <- struct{}{}
-		defer func() { <-s.writer.turn }()
-		if err := s.scrub(bg); err == nil {
+		if err := s.scrub(bg, s.writing); err == nil {
 			t.Errorf("%s: nobody is told", why)
 		}
 	}
@@ -127,8 +249,8 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 				c.page[c.from+i] = 1
 			}
 		}
-		got := unusedMiddle(c.page, 2)
-		if len(got) != c.to-c.from || bytes.ContainsFunc(got, func(r rune) bool { return r != 1 }) {
+		from, got := unusedMiddle(c.page, 2)
+		if from != c.from && c.to > 0 || len(got) != c.to-c.from || bytes.ContainsFunc(got, func(r rune) bool { return r != 1 }) {
 			t.Errorf("of %v %d bytes are unused", c.page[:8], len(got))
 		}
 	}
@@ -137,18 +259,18 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 func TestPagesThatHoldSomethingUnused(t *testing.T) {
 	t.Parallel()
 	first := append(make([]byte, 100), somePage(13, 1, 400)[:412]...) // after the header of the database
-	if isStained(first, 1) {
+	if stainOf(first, 1) != nil {
 		t.Error("an empty page is stained")
 	}
 	first[110] = 1
 	clean, stained := somePage(13, 3, 400), somePage(10, 3, 400)
 	clean[13], clean[400], stained[14] = 1, 1, 1
-	if !isStained(first, 1) || isStained(clean, 2) || !isStained(stained, 2) {
-		t.Errorf("stained are %t, %t, %t", isStained(first, 1), isStained(clean, 2), isStained(stained, 2))
+	if stainOf(first, 1) == nil || stainOf(clean, 2) != nil || stainOf(stained, 2) == nil {
+		t.Errorf("stained are %v, %v, %v", stainOf(first, 1), stainOf(clean, 2), stainOf(stained, 2))
 	}
 	large := make([]byte, 1<<16) // of which the content begins at 65,536
 	large[0], large[60_000] = 13, 1
-	if !isStained(large, 2) {
+	if stainOf(large, 2) == nil {
 		t.Error("a large page isn't stained")
 	}
 }
@@ -182,14 +304,12 @@ func TestLateMessagesRemoveNoText(t *testing.T) {
 	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 5, "new"))
 	scrubbed(t, s)
-	s.writer.rest = time.Now().Add(time.Hour) // so that it shows
 	apply(t, s, posted(general, 2, "late"))
 	if !s.writer.scrubbed {
 		t.Error("a late message counts as text that was removed")
 	}
 	apply(t, s, memory.Edited{Guild: guild, Channel: general, ID: id(3), Content: "early", At: id(9).Time()})
 	scrubbed(t, s)
-	s.writer.rest = time.Now().Add(time.Hour)
 	apply(t, s, posted(general, 3, "its message"))
 	if s.writer.scrubbed {
 		t.Error("the edit that waited leaves its text behind")

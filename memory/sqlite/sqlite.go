@@ -64,6 +64,7 @@ type Store struct {
 	opened  bool     // wholly
 	checked bool     // at opening
 
+	rest      time.Time    // until when Tidy, which one goroutine calls, does nothing
 	published atomic.Int64 // transactions of which what is held in memory has been brought up to date
 
 	mu            sync.RWMutex                     // guards what follows
@@ -187,7 +188,11 @@ func (s *Store) Close() error {
 		return nil
 	}
 	if s.opened && (!s.writer.removed.IsZero() || !s.writer.scrubbed) {
-		_ = s.emptyLog(true) // else whoever opens the file next does it
+		// Else whoever opens the file next does it.
+		if !s.writer.scrubbed {
+			_ = s.scrub(context.Background(), s.transact)
+		}
+		_ = s.truncateLog(context.Background())
 	}
 	s.writer.closed = true
 	s.vectors.close()

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -185,12 +186,36 @@ func (t *transaction) seeChannel(c memory.Channel) error {
 	if err != nil {
 		return err
 	}
-	if !c.Unplaced || known.nameless {
-		known.place(c)
+	c.Owner = cmp.Or(c.Owner, known.owner)
+	name, deleted, err := t.nameOf(c)
+	if err != nil || c.Unplaced && (deleted || !known.nameless) {
+		return err
 	}
-	return t.exec(`UPDATE channel SET parent = ?, kind = ?, name = ?, age_limited = ?, unplaced = ?, overwrites = ?
-		WHERE no = ? AND (NOT ? OR unplaced AND name = '')`,
-		int64(c.Parent), int(c.Kind), memory.Clean(c.Name), c.AgeLimited, c.Unplaced, string(overwrites), known.no, c.Unplaced)
+	known.place(c)
+	return t.exec("UPDATE channel SET parent = ?, kind = ?, name = ?, owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE no = ?",
+		int64(c.Parent), int(c.Kind), name, int64(c.Owner), c.AgeLimited, c.Unplaced, string(overwrites), known.no)
+}
+
+// nameOf is what is kept of a channel's name, and whether the channel was deleted. Of that, nothing is kept, and nothing of a
+// thread's whose owner has opted out or is forgotten.
+func (t *transaction) nameOf(c memory.Channel) (name string, deleted bool, err error) {
+	d, err := t.decisions()
+	if err != nil {
+		return "", false, err
+	}
+	at, made := spot{guild: c.Guild, channel: c.ID}, memory.MessageID(c.ID)
+	if c.Kind.IsThread() {
+		at.parent = c.Parent
+	}
+	gone := c.Owner != 0 && d.out[member{c.Guild, c.Owner}]
+	for _, o := range d.ledger {
+		deleted = deleted || o.why == memory.WhyDeleted && o.coversAll(at, made)
+		gone = gone || c.Owner != 0 && o.user != 0 && o.covers(at, made, c.Owner)
+	}
+	if deleted || gone {
+		return "", deleted, nil
+	}
+	return memory.Clean(c.Name), false, nil
 }
 
 func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) error {
@@ -281,7 +306,7 @@ func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guil
 }
 
 func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild, nos numbers) error {
-	rows, err := q.QueryContext(ctx, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.age_limited, c.unplaced, c.overwrites, c.choice, c.learned FROM channel c ORDER BY c.id`)
+	rows, err := q.QueryContext(ctx, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.owner, c.age_limited, c.unplaced, c.overwrites, c.choice, c.learned FROM channel c ORDER BY c.id`)
 	if err != nil {
 		return err
 	}
@@ -289,7 +314,7 @@ func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*mem
 		var no int64
 		var c memory.Channel
 		var overwrites []byte
-		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.AgeLimited, &c.Unplaced, &overwrites, &c.Choice, &c.Learned); err != nil {
+		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.Owner, &c.AgeLimited, &c.Unplaced, &overwrites, &c.Choice, &c.Learned); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(overwrites, &c.Overwrites); err != nil {

@@ -73,10 +73,10 @@ func (t *transaction) takeChoices(r *Restored) error {
 	var unknown []memory.Channel
 	err := t.each(func(scan func(...any) error) error {
 		c := memory.Channel{Unplaced: true}
-		err := scan(&c.Guild, &c.ID, &c.Parent, &c.Kind, &c.Name)
+		err := scan(&c.Guild, &c.ID, &c.Parent, &c.Kind, &c.Name, &c.Owner)
 		unknown = append(unknown, c)
 		return err
-	}, `SELECT guild, id, parent, kind, name FROM old.channel WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.channel)`)
+	}, `SELECT guild, id, parent, kind, name, owner FROM old.channel WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.channel)`)
 	if err != nil {
 		return err
 	}

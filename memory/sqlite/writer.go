@@ -17,7 +17,7 @@ import (
 
 // writer lets one goroutine write at a time, and lets that one take along what the others are waiting to
 // have written: whoever gets the turn commits the batches of all in one transaction. Nothing runs in the
-// background.
+// background: a House tidies up (Store.Tidy).
 type writer struct {
 	turn     chan struct{} // holds a token while somebody writes
 	name     string        // of this writer among those that have the file open
@@ -30,12 +30,13 @@ type writer struct {
 	closed     bool
 	removed    time.Time // since when text that was removed may lie in the write-ahead log; zero if none does
 	scrubbed   bool      // no text was removed since what it left in unused parts of pages was overwritten
-	rest       time.Time // until when nobody scrubs unless a receipt waits for it
+	removals   int       // transactions that removed text
 	version    int64     // PRAGMA data_version after the last transaction: another means somebody else wrote
 	channels   map[memory.ChannelID]*channel
 	guildNos   map[memory.GuildID]int64
 	segments   map[int64]int64 // last segment id by guild number
 	decisions  *decisions
+	dropped    dropped
 	statements map[string]*sql.Stmt
 }
 
@@ -254,7 +255,7 @@ func (w *writer) close() error {
 
 // forget drops what the writer holds in memory; it is read again when needed.
 func (w *writer) forget() {
-	w.channels, w.guildNos, w.segments, w.decisions = nil, nil, nil, nil
+	w.channels, w.guildNos, w.segments, w.decisions, w.dropped = nil, nil, nil, nil, dropped{}
 	w.version = 0
 }
 
@@ -274,8 +275,10 @@ type changes struct {
 // publish brings what readers hold in memory up to date after a commit.
 func (s *Store) publish(ctx context.Context, c changes) error {
 	defer s.published.Add(1)
-	if (c.text || c.others) && s.writer.removed.IsZero() {
-		s.writer.removed = time.Now()
+	if c.text || c.others {
+		if s.writer.removals++; s.writer.removed.IsZero() {
+			s.writer.removed = time.Now()
+		}
 	}
 	if c.space {
 		if err := s.loadSpace(ctx); err != nil {
@@ -315,13 +318,12 @@ func (s *Store) wakeUp() {
 // longRemoved is how long a writer that is never idle lets removed text lie in the write-ahead log.
 const longRemoved = 5 * time.Second
 
-// endTurn lets the next one write. Text that was removed is still in the write-ahead log then, and copies of it may be in
-// unused parts of pages: whoever leaves no work behind does away with them.
+// endTurn lets the next one write. Text that was removed is still in the write-ahead log then: whoever leaves no work behind
+// takes it out.
 func (s *Store) endTurn() {
 	w := &s.writer
-	owed := !w.removed.IsZero() || !w.scrubbed && time.Now().After(w.rest)
-	if !w.closed && owed && (w.isIdle() || time.Since(w.removed) > longRemoved) {
-		_ = s.emptyLog(false) // the next to write or to ask for what is pending tries again
+	if !w.closed && !w.removed.IsZero() && (w.isIdle() || time.Since(w.removed) > longRemoved) {
+		_ = s.truncateLog(context.Background()) // the next to write or to ask for what is pending tries again
 	}
 	<-w.turn
 }
@@ -341,27 +343,16 @@ func (w *writer) isIdle() bool {
 	return len(w.waiting) == 0
 }
 
-// emptyLog moves what the write-ahead log holds to its place, truncates it and overwrites what is left of removed text in
-// unused parts of pages, now or when it has rested. It doesn't wait for readers: where one is in the way, the next to write
-// or to ask for what is pending tries again, and opening the file does it at the latest.
-func (s *Store) emptyLog(now bool) error {
-	ctx, w := context.Background(), &s.writer
+// truncateLog moves what the write-ahead log holds to its place, and truncates it. It doesn't wait for readers: where one is in
+// the way, the next to write or to ask for what is pending tries again, and opening the file does it at the latest. The caller
+// holds the turn.
+func (s *Store) truncateLog(ctx context.Context) error {
 	if _, err := s.write.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
 		return err
 	}
 	defer func() {
-		_, _ = s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", w.patience.Milliseconds()))
+		_, _ = s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", s.writer.patience.Milliseconds()))
 	}()
-	if err := s.truncateLog(ctx); err != nil || w.scrubbed || !now && time.Now().Before(w.rest) {
-		return err
-	}
-	if err := s.scrub(ctx); err != nil {
-		return err
-	}
-	return s.truncateLog(ctx)
-}
-
-func (s *Store) truncateLog(ctx context.Context) error {
 	var busy, pages, moved int
 	err := s.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
 	if err == nil && busy > 0 {
