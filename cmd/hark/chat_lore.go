@@ -215,43 +215,27 @@ func oneLore(c *cobra.Command, args []string) error {
 }
 
 func (t *conversation) loreListCommand() *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:   "list",
 		Short: "List the lore of a server, or of all",
 		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return t.withLore(c, func(k *kept, in memory.GuildID) error {
 				all, err := k.allLore(c.Context(), in)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					out := make([]portrait.Lore, len(all))
-					for i, l := range all {
-						out[i] = portrait.LoreOf(l)
-					}
-					return printJSON(c.OutOrStdout(), out)
-				}
-				if len(all) == 0 {
+				if err == nil && len(all) == 0 {
 					fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: tell some with \"%s add\".\n", c.Parent().CommandPath())
 				}
 				for _, l := range all {
-					if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
-						return err
-					}
+					err = errors.Join(err, k.printLore(c.Context(), c.OutOrStdout(), l))
 				}
-				return nil
+				return err
 			})
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return c
 }
 
 func (t *conversation) loreShowCommand() *cobra.Command {
-	asJSON := false
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:   "show NAME",
 		Short: "Show lore with all its names and where it is from",
 		Args:  oneLore,
@@ -261,9 +245,6 @@ func (t *conversation) loreShowCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if asJSON {
-					return printJSON(c.OutOrStdout(), portrait.LoreOf(l))
-				}
 				if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
 					return err
 				}
@@ -271,8 +252,6 @@ func (t *conversation) loreShowCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return c
 }
 
 // printLore prints what lore says, of which server, and who told it when.
