@@ -59,6 +59,7 @@ type task struct {
 	channel memory.ChannelID
 	what    work
 	until   memory.MessageID // the newest message to compare
+	ticket  int              // of what is fetched
 	after   time.Time        // not before then
 }
 
@@ -66,7 +67,8 @@ type task struct {
 type work uint8
 
 const (
-	probe   work = iota // whether it was deleted
+	look    work = iota // fetch it, or with channel 0 the guild, since Discord told too little of it
+	probe               // whether it was deleted
 	archive             // search it for threads in the archive
 	compare             // its newest messages with Discord's
 )
@@ -94,7 +96,17 @@ func (f *filler) put(v visit) {
 		fresh[t.channel] = true
 	}
 	slices.SortFunc(tasks, func(a, b task) int { return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.channel, b.channel)) })
-	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool { return fresh[t.channel] && t.visit.guild == v.guild }), tasks...)
+	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool { return t.what != look && fresh[t.channel] && t.visit.guild == v.guild }), tasks...)
+	f.nudge()
+}
+
+// putUnknown takes what is to be fetched since Discord told too little of it. It comes before everything else.
+func (f *filler) putUnknown(all []untold) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, u := range all {
+		f.tasks = append([]task{{visit: &visit{guild: u.guild}, channel: u.channel, what: look, ticket: u.ticket}}, f.tasks...)
+	}
 	f.nudge()
 }
 
@@ -124,8 +136,12 @@ func (f *filler) step(ctx context.Context) bool {
 	}
 	open = slices.DeleteFunc(open, func(g memory.Gap) bool { return f.bot.now().Before(f.later[keyOf(g)]) })
 	slices.SortFunc(open, older)
+	if t, ok := f.next(look); ok {
+		f.work(ctx, t)
+		return true
+	}
 	if len(open) == 0 || open[0].Past {
-		if t, ok := f.next(); ok {
+		if t, ok := f.next(compare); ok {
 			f.work(ctx, t)
 			return true
 		}
@@ -154,11 +170,12 @@ func older(a, b memory.Gap) int {
 	return cmp.Or(cmp.Compare(bit(a.Past), bit(b.Past)), cmp.Compare(a.After, b.After), cmp.Compare(a.Channel, b.Channel))
 }
 
-func (f *filler) next() (task, bool) {
+// next is the next task, of what is done up to most.
+func (f *filler) next(most work) (task, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, t := range f.tasks {
-		if !f.bot.now().Before(t.after) {
+		if t.what <= most && !f.bot.now().Before(t.after) {
 			f.tasks = slices.Delete(f.tasks, i, i+1)
 			return t, true
 		}
@@ -167,7 +184,10 @@ func (f *filler) next() (task, bool) {
 }
 
 func (f *filler) do(ctx context.Context, t task) error {
-	if t.what == probe {
+	switch t.what {
+	case look:
+		return f.look(ctx, t)
+	case probe:
 		return f.probe(ctx, t)
 	}
 	remembered, err := f.bot.admit.remembers(ctx, t.visit.guild, t.channel)

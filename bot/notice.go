@@ -186,7 +186,7 @@ func (n *notices) places(ctx context.Context, id memory.GuildID) ([]memory.Chann
 		}
 	}
 	channels = slices.DeleteFunc(channels, func(c noticeChannel) bool {
-		return c.Type != 0 || !may(n.bot.self, &g.wireGuild, &c.wireChannel, self.Roles).Has(memory.ViewChannel|sendMessages)
+		return c.Type == nil || *c.Type != 0 || !may(n.bot.self, &g.wireGuild, &c.wireChannel, self.Roles).Has(memory.ViewChannel|sendMessages)
 	})
 	slices.SortFunc(channels, func(a, b noticeChannel) int {
 		first := func(c noticeChannel) int {

@@ -123,6 +123,7 @@ type pump struct {
 	gaps    *gaps
 	arrived *arrivals
 	missed  func(visit) // called once it is in the log what was missed
+	unknown func([]untold)
 	logger  zerolog.Logger
 	retry   time.Duration // before the second attempt to write; doubled for each further one
 	// progress is called after each batch, and when the log fails or works again.
@@ -166,6 +167,8 @@ type commit struct {
 	told   []memory.GuildID // guilds of which events tell all
 	asks   []*ask
 	logged []chan<- struct{}
+	// unknown is what is to be fetched.
+	unknown []untold
 }
 
 // unask drops the questions that are deleted before they were asked.
@@ -204,6 +207,7 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 	}
 	out.events = append(out.events, c.events...)
 	out.unask(c.events)
+	out.unknown = append(out.unknown, c.unknown...)
 	switch {
 	case raw.kind == "READY":
 		out.told = nil // by the connection before
@@ -308,6 +312,9 @@ func (p *pump) flush(ctx context.Context, out *commit) error {
 	}
 	for _, a := range out.asks {
 		p.ask(a)
+	}
+	if len(out.unknown) > 0 {
+		p.unknown(out.unknown)
 	}
 	*out = commit{}
 	return nil

@@ -80,7 +80,7 @@ type (
 	}
 
 	// GuildSeen is a guild's whole structure. Channels it doesn't list become unplaced, threads of channels
-	// it lists excepted. What was chosen, and when it was first seen, stay. The first sight of a guild, and the first
+	// it lists excepted, and so do those it lists as unplaced: of them Discord told too little. What was chosen, and when it was first seen, stay. The first sight of a guild, and the first
 	// after it was left, is from when on Hark listens there: At.
 	GuildSeen struct {
 		Guild Guild
@@ -105,7 +105,7 @@ type (
 	// seen before; of one known merely by its messages it fills in everything.
 	ChannelSeen struct{ Channel Channel }
 
-	// ChannelGone makes a channel and its threads unplaced.
+	// ChannelGone makes a channel unplaced. Its threads stay as they are: nobody is known to read them while it is.
 	ChannelGone struct {
 		Guild   GuildID
 		Channel ChannelID

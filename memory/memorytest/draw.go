@@ -247,9 +247,7 @@ func drawGuild(t *rapid.T) memory.Guild {
 	g.Roles = []memory.Role{{ID: 900, Name: "@everyone"}, drawRole(t)}
 	for _, id := range []memory.ChannelID{general, staff, thread} {
 		if rapid.Bool().Draw(t, "listed") {
-			c := drawChannel(t, id)
-			c.Unplaced = false
-			g.Channels = append(g.Channels, c)
+			g.Channels = append(g.Channels, drawChannel(t, id))
 		}
 	}
 	return g

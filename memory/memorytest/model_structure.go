@@ -21,7 +21,9 @@ func (m *model) applyStructure(e memory.Event) {
 	case memory.ChannelSeen:
 		m.seeChannel(e.Channel)
 	case memory.ChannelGone:
-		m.unplace(e.Guild, func(c memory.Channel) bool { return c.ID == e.Channel || c.Kind.IsThread() && c.Parent == e.Channel })
+		if c := m.channels[e.Channel]; c != nil {
+			c.Unplaced = true
+		}
 	case memory.ChannelDeleted:
 		m.deleteChannel(e)
 	case memory.RoleSeen:
@@ -72,13 +74,15 @@ func (m *model) seeGuild(e memory.GuildSeen) {
 	}
 	known.Left = time.Time{}
 	known.Name, known.Owner, known.Roles = g.Name, g.Owner, slices.Clone(g.Roles)
-	listed := map[memory.ChannelID]bool{}
+	listed, unplaced := map[memory.ChannelID]bool{}, map[memory.ChannelID]bool{}
 	for _, c := range g.Channels {
-		listed[c.ID] = true
+		listed[c.ID], unplaced[c.ID] = true, c.Unplaced
 		c.Guild = g.ID
 		m.seeChannel(c)
 	}
-	m.unplace(g.ID, func(c memory.Channel) bool { return !listed[c.ID] && !(c.Kind.IsThread() && listed[c.Parent]) })
+	m.unplace(g.ID, func(c memory.Channel) bool {
+		return unplaced[c.ID] || !listed[c.ID] && !(c.Kind.IsThread() && listed[c.Parent])
+	})
 }
 
 func (m *model) seeChannel(c memory.Channel) {

@@ -27,7 +27,7 @@ func (t *transaction) applyStructure(e memory.Event) error {
 	case memory.ChannelSeen:
 		return t.seeChannel(v.Channel)
 	case memory.ChannelGone:
-		return t.unplace(v.Guild, v.Channel)
+		return t.exec("UPDATE channel SET unplaced = 1 WHERE id = ?", int64(v.Channel)) // Discord may leave its guild out
 	case memory.ChannelDeleted:
 		return t.deleteChannel(v)
 	case memory.RoleSeen:
@@ -171,13 +171,15 @@ func (t *transaction) seeGuild(g memory.Guild, at time.Time) error {
 // unplaceOthers unplaces the channels that g doesn't list, except threads of those it lists: Discord lists
 // the active ones only.
 func (t *transaction) unplaceOthers(g memory.Guild) error {
-	listed := make([]memory.ChannelID, len(g.Channels))
-	for i, c := range g.Channels {
-		listed[i] = c.ID
+	var listed, unplaced []memory.ChannelID
+	for _, c := range g.Channels {
+		if listed = append(listed, c.ID); c.Unplaced {
+			unplaced = append(unplaced, c.ID)
+		}
 	}
-	return t.exec(`UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND id NOT IN (SELECT value FROM json_each(?2))
-		AND NOT (kind IN (?3, ?4) AND parent IN (SELECT value FROM json_each(?2)))`,
-		int64(g.ID), jsonOf(listed), int(memory.PublicThread), int(memory.PrivateThread))
+	return t.exec(`UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND (id IN (SELECT value FROM json_each(?3)) OR id NOT IN (SELECT value FROM json_each(?2))
+		AND NOT (kind IN (?4, ?5) AND parent IN (SELECT value FROM json_each(?2))))`,
+		int64(g.ID), jsonOf(listed), jsonOf(unplaced), int(memory.PublicThread), int(memory.PrivateThread))
 }
 
 // seeChannel stores what is known of a channel now. An unplaced one comes from an old file: it fills in a
