@@ -102,7 +102,7 @@ type (
 
 	// ChannelSeen is a channel that is new, has changed, or that messages are about to be imported into.
 	// With Unplaced set it tells only what an old file says, so it changes nothing of a channel that was
-	// seen before; of one known merely by its messages it fills in everything.
+	// seen before; of one known merely by its messages it fills in everything. An empty name changes none.
 	ChannelSeen struct{ Channel Channel }
 
 	// ChannelGone makes a channel unplaced. Its threads stay as they are: nobody is known to read them while it is.
@@ -194,10 +194,25 @@ type (
 	// GapFound is a stretch of a channel that has to be fetched.
 	GapFound struct{ Gap Gap }
 
-	// GapFilled says that a gap was fetched up to and with Through; wholly if that isn't before the gap's Until.
+	// GapFilled says that a gap was fetched, or compared, up to and with Through; wholly if that isn't before the gap's Until.
 	GapFilled struct {
 		Gap     Gap
 		Through MessageID
+	}
+
+	// Absent says that nobody told Hark of edits and deletions in a guild, or with Channel set in that channel, until At. All
+	// that is remembered there from before is to be compared with Discord, as Store.Unswept tells.
+	Absent struct {
+		Guild   GuildID
+		Channel ChannelID
+		At      time.Time
+	}
+
+	// ShutOut says that Hark can't read a channel any more, so that nobody tells it of changes there. The channel is Shut until
+	// all of it is compared after an Absent, which is told when Hark can read it again.
+	ShutOut struct {
+		Guild   GuildID
+		Channel ChannelID
 	}
 
 	// QuestionOpened says that Hark was asked something by a message that it hasn't answered yet. It is told with the message's
@@ -243,6 +258,8 @@ func (Asked) isEvent()          {}
 func (Opted) isEvent()          {}
 func (GapFound) isEvent()       {}
 func (GapFilled) isEvent()      {}
+func (Absent) isEvent()         {}
+func (ShutOut) isEvent()        {}
 func (QuestionOpened) isEvent() {}
 func (QuestionClosed) isEvent() {}
 func (Marked) isEvent()         {}

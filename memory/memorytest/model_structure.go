@@ -73,6 +73,9 @@ func (m *model) seeGuild(e memory.GuildSeen) {
 		known.Since = memory.FirstMessageID(e.At)
 	}
 	known.Left = time.Time{}
+	if g.Self != 0 {
+		known.Self = g.Self
+	}
 	known.Name, known.Owner, known.Roles = g.Name, g.Owner, slices.Clone(g.Roles)
 	listed, unplaced := map[memory.ChannelID]bool{}, map[memory.ChannelID]bool{}
 	for _, c := range g.Channels {
@@ -90,8 +93,11 @@ func (m *model) seeChannel(c memory.Channel) {
 	if c.Unplaced && m.seen[c.ID] {
 		return
 	}
-	if m.channels[c.ID] == nil {
+	if was := m.channels[c.ID]; was == nil {
+		c.Shut = false
 		m.found(&c)
+	} else if c.Shut = was.Shut; c.Name == "" {
+		c.Name = was.Name
 	}
 	m.channels[c.ID], m.seen[c.ID] = &c, true
 }
@@ -144,7 +150,7 @@ func normal(g memory.Guild) memory.Guild {
 		}
 	}
 	g.Channels = slices.DeleteFunc(channels, func(c memory.Channel) bool {
-		return c.Unplaced && c.Name == "" && c.Choice == memory.Undecided && len(c.Settings) == 0
+		return c.Unplaced && !c.Shut && c.Name == "" && c.Choice == memory.Undecided && len(c.Settings) == 0
 	})
 	if len(g.Settings) == 0 {
 		g.Settings = nil

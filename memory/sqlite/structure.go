@@ -144,8 +144,8 @@ func (t *transaction) seeGuild(g memory.Guild, at time.Time) error {
 	if !at.IsZero() {
 		since = int64(memory.FirstMessageID(at))
 	}
-	if err := t.exec(`UPDATE guild SET name = ?1, owner = ?2, since = CASE WHEN (since = 0 OR gone <> 0) AND ?3 <> 0 THEN ?3 ELSE since END, gone = 0
-		WHERE id = ?4`, memory.Clean(g.Name), int64(g.Owner), since, int64(g.ID)); err != nil {
+	if err := t.exec(`UPDATE guild SET name = ?1, owner = ?2, self = CASE WHEN ?5 = 0 THEN self ELSE ?5 END, since = CASE WHEN (since = 0 OR gone <> 0) AND ?3 <> 0 THEN ?3 ELSE since END, gone = 0
+		WHERE id = ?4`, memory.Clean(g.Name), int64(g.Owner), since, int64(g.ID), int64(g.Self)); err != nil {
 		return err
 	}
 	if err := t.exec("DELETE FROM role WHERE guild = ?", int64(g.ID)); err != nil {
@@ -199,7 +199,7 @@ func (t *transaction) seeChannel(c memory.Channel) error {
 	if !c.Unplaced || known.nameless {
 		known.place(c)
 	}
-	return t.exec(`UPDATE channel SET parent = ?, kind = ?, name = ?, age_limited = ?, unplaced = ?, overwrites = ?
+	return t.exec(`UPDATE channel SET parent = ?, kind = ?, name = coalesce(nullif(?, ''), name), age_limited = ?, unplaced = ?, overwrites = ?
 		WHERE no = ? AND (NOT ? OR unplaced AND name = '')`,
 		int64(c.Parent), int(c.Kind), memory.Clean(c.Name), c.AgeLimited, c.Unplaced, string(overwrites), known.no, c.Unplaced)
 }
@@ -254,7 +254,7 @@ func (s *Store) reloadLocked(ctx context.Context) error {
 
 func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guild, error) {
 	guilds := map[memory.GuildID]*memory.Guild{}
-	rows, err := q.QueryContext(ctx, `SELECT g.id, g.name, g.owner, g.choice, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0) FROM guild g
+	rows, err := q.QueryContext(ctx, `SELECT g.id, g.name, g.owner, g.self, g.choice, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0) FROM guild g
 		LEFT JOIN learn l ON l.guild = g.id AND l.user = 0 AND l.allow = 1`)
 	if err != nil {
 		return nil, err
@@ -262,7 +262,7 @@ func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guil
 	err = eachRow(rows, func(scan func(...any) error) error {
 		g := &memory.Guild{}
 		var left, learn int64
-		err := scan(&g.ID, &g.Name, &g.Owner, &g.Choice, &g.Asked, &g.Since, &left, &learn)
+		err := scan(&g.ID, &g.Name, &g.Owner, &g.Self, &g.Choice, &g.Asked, &g.Since, &left, &learn)
 		g.Left, g.Learn = fromMillis(left), fromMillis(learn)
 		guilds[g.ID] = g
 		return err
@@ -292,7 +292,7 @@ func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guil
 }
 
 func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild, nos numbers) error {
-	rows, err := q.QueryContext(ctx, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.age_limited, c.unplaced, c.overwrites, c.choice, c.learned FROM channel c ORDER BY c.id`)
+	rows, err := q.QueryContext(ctx, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.age_limited, c.unplaced, c.shut, c.overwrites, c.choice, c.learned FROM channel c ORDER BY c.id`)
 	if err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*mem
 		var no int64
 		var c memory.Channel
 		var overwrites []byte
-		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.AgeLimited, &c.Unplaced, &overwrites, &c.Choice, &c.Learned); err != nil {
+		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.AgeLimited, &c.Unplaced, &c.Shut, &overwrites, &c.Choice, &c.Learned); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(overwrites, &c.Overwrites); err != nil {
