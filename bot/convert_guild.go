@@ -17,6 +17,7 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) error {
 	}
 	delete(c.unknown, memory.GuildID(g.ID))
 	guild := guildOf(g)
+	guild.Self = c.self
 	for _, list := range [][]*wireChannel{g.Channels, g.Threads} {
 		for _, w := range list {
 			if w == nil {
@@ -281,6 +282,10 @@ var kinds = map[int]memory.ChannelKind{
 	16: memory.ForumChannel, // media
 }
 
+// obfuscated is the flag of a channel that Hark may not view, of which Discord tells only where it is and that @everyone may
+// not view it. https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
+const obfuscated = 1 << 17
+
 // The types of overwrites.
 const (
 	overwriteRole   = 0
@@ -302,6 +307,9 @@ func channelOf(w *wireChannel, guild memory.GuildID) (memory.Channel, bool) {
 		Kind:       kind,
 		Name:       memory.Clean(w.Name),
 		AgeLimited: w.NSFW != nil && *w.NSFW,
+	}
+	if w.Flags&obfuscated != 0 {
+		ch.Name = "" // which Discord doesn't tell, so that the one that is known stays
 	}
 	for _, o := range w.Overwrites {
 		var ow memory.Overwrite

@@ -149,7 +149,7 @@ func TestConvertEvents(t *testing.T) {
 				`{"id":"7","type":13,"name":"stage","nsfw":false,"permission_overwrites":[]},{"id":"8","type":15,"name":"forum","nsfw":false,"permission_overwrites":[]},{"id":"9","type":16,"name":"media","nsfw":false,"permission_overwrites":[]},{"id":"14","type":14,"name":"directory"},{"id":"15","type":99}],` +
 				`"threads":[{"id":"20","type":11,"name":"post","parent_id":"8"},{"id":"21","type":12,"name":"secret","parent_id":"2"},{"id":"22","type":10,"name":"t","parent_id":"5"}],` +
 				`"members":[{"user":{"id":"10","username":"ana","global_name":"Ana"},"nick":null,"roles":[]}]}`,
-			want: []memory.Event{memory.GuildSeen{At: sameTime(), Guild: memory.Guild{ID: 1, Name: "Garden", Owner: 10,
+			want: []memory.Event{memory.GuildSeen{At: sameTime(), Guild: memory.Guild{ID: 1, Name: "Garden", Owner: 10, Self: self,
 				Roles: []memory.Role{{ID: 1, Name: "@everyone", Permissions: 66560}, {ID: 31, Name: "beep", Permissions: 8, Bot: 12}, {ID: 32, Name: "boosters"}},
 				Channels: []memory.Channel{
 					{ID: 2, Guild: 1, Name: "general", Overwrites: []memory.Overwrite{{Role: 1, Deny: 1024}, {User: 10, Allow: 1024}}},

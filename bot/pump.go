@@ -303,6 +303,9 @@ func (p *pump) flush(ctx context.Context, out *commit) error {
 		if err := p.commit(ctx, out.events); err != nil {
 			return err
 		}
+		if err := p.noteShut(ctx, out.events); err != nil {
+			return err
+		}
 	}
 	if len(out.told) > 0 {
 		p.arrived.arrive(out.told)

@@ -23,17 +23,14 @@ type Place struct {
 type People func(memory.UserID) (memory.Person, bool)
 
 // Readable are the channels of g from which an answer at p may be made: those that everybody who can read the
-// answer can read, with their past. When anything about a channel is unknown, it isn't among them; a role that
+// answer can read, with their past, and Hark itself: of one that it was shut out of it may not know what was deleted. When anything about a channel is unknown, it isn't among them; a role that
 // only overwrites tell of may be anybody's.
 //
 // Let R be the place and C a channel. It is decided by looking for a counterexample among everybody whom R's and
 // C's rules can tell apart: @everyone alone, with one or with two roles, and each person with an overwrite of
 // their own, likewise. Two roles suffice, since a counterexample needs one that opens R and one that closes C.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
-	a := audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{}, judged: map[memory.ChannelID]bool{}}
-	for i := range g.Channels {
-		a.channels[g.Channels[i].ID] = &g.Channels[i]
-	}
+	a := newAudience(g, people)
 	at := a.channels[p.Channel]
 	if at == nil {
 		return nil
@@ -48,6 +45,42 @@ func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	return readable
 }
 
+// ShutOut are the channels of g that Hark may not read with their past, as far as is known, threads among them.
+func ShutOut(g *memory.Guild, people People) map[memory.ChannelID]bool {
+	a, shut := newAudience(g, people), map[memory.ChannelID]bool{}
+	for id, c := range a.channels {
+		if rules := a.rules(c); rules != nil && isShared(c) && !a.hears(rules) {
+			shut[id] = true
+		}
+	}
+	return shut
+}
+
+func newAudience(g *memory.Guild, people People) audience {
+	a := audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{}, judged: map[memory.ChannelID]bool{}}
+	for i := range g.Channels {
+		a.channels[g.Channels[i].ID] = &g.Channels[i]
+	}
+	return a
+}
+
+// hears reports whether Hark may read c with its past, whose rules are its own. Where Hark isn't known, as in what was
+// imported, it may.
+func (a *audience) hears(c *memory.Channel) bool {
+	self := a.guild.Self
+	if self == 0 {
+		return true
+	}
+	known, _ := a.people(self)
+	roles := slices.Clone(known.Roles)
+	for _, role := range a.guild.Roles {
+		if role.Bot == self {
+			roles = append(roles, role.ID)
+		}
+	}
+	return a.permissions(roles, self, c).Has(reading(c))
+}
+
 // audience is a guild being looked at.
 type audience struct {
 	guild    *memory.Guild
@@ -59,6 +92,9 @@ type audience struct {
 
 // mayUse reports whether what was said in c may be used in an answer at p, which is in the channel at.
 func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
+	if c.Shut {
+		return false
+	}
 	if at.Unplaced || !isShared(at) || !isShared(c) {
 		return at.ID == c.ID && (p.Operator || at.Kind == memory.DirectChannel && !at.Unplaced)
 	}
@@ -71,7 +107,9 @@ func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
 	}
 	ok, judged := a.judged[source.ID]
 	if !judged {
-		if p.Viewer != 0 {
+		if !a.hears(source) {
+			ok = false
+		} else if p.Viewer != 0 {
 			ok = a.viewerMayRead(p, r, source)
 		} else {
 			ok = a.allMayRead(r, source)

@@ -123,7 +123,7 @@ func TestReloadRefusesAndTellsWhatNeedsARestart(t *testing.T) {
 		{"[answer]\npersona = ", configurationRefused},
 		{"[answer]\npersona = \"You are a hut.\"\n[llm]\nwindow = 900\n", configurationRefused},
 		{"[answer]\npersona = \"You are a lighthouse.\"\n", nothingTakenOver},
-		{"[answer]\npersona = \"You are a lighthouse.\"\n[memory]\nreconcile = 7\n[embedding]\nmodel = \"e\"\n", `"keys":\["embedding.model","memory.reconcile"\]`},
+		{"[answer]\npersona = \"You are a lighthouse.\"\n[memory]\nreconcile = false\n[embedding]\nmodel = \"e\"\n", `"keys":\["embedding.model","memory.reconcile"\]`},
 	} {
 		w.configure(c.file)
 		before := w.log.Len()
@@ -137,7 +137,7 @@ func TestReloadRefusesAndTellsWhatNeedsARestart(t *testing.T) {
 		t.Errorf("counted %v", s.values)
 	}
 	// What needs a restart isn't taken over beside something else either, and is told of again.
-	w.configure("[answer]\npersona = \"You are a hut.\"\n[memory]\nreconcile = 7\n")
+	w.configure("[answer]\npersona = \"You are a hut.\"\n[memory]\nreconcile = false\n")
 	reread()
 	w.waitLog(`"keys":\["answer.persona"\],"time":"[^"]+","message":"` + takenOverNow)
 	w.ask(w.general, w.ana, "who are you?")

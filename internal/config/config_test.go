@@ -155,7 +155,7 @@ records_retention = "20d"
 records_max = 30
 records_tokens = 4000
 catch_up = 0
-reconcile = 9
+reconcile = false
 edit_answers = false
 index_limit = 64
 session_gap = "1h"
@@ -201,7 +201,7 @@ format = "json"
 			}},
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
 		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", true, Duration{500 * time.Millisecond}},
-		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{72 * time.Hour}, Duration{480 * time.Hour}, 30, 4000, Duration{}, 9, false, 64, Duration{time.Hour}, "extract"},
+		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{72 * time.Hour}, Duration{480 * time.Hour}, 30, 4000, Duration{}, false, false, 64, Duration{time.Hour}, "extract"},
 		Builder: Builder{"chat", 8000, 2000, 70, 30, Duration{time.Minute}, "zh-TW", false, Sections{
 			System:  Ceiling{number(500)},
 			History: Limits{number(-1), number(1), number(900), "search, analysis"},

@@ -160,7 +160,11 @@ func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 		for _, r := range m.Roles {
 			s.role(g, r)
 		}
-		s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: Members, payload: withGuild{g.ID, m}.member()})
+		intents := Members
+		if userID == s.Bot.ID { // of itself a bot is told in any case
+			intents = 0
+		}
+		s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: withGuild{g.ID, m}.member()})
 	})
 }
 
