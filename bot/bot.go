@@ -336,7 +336,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots, b.now),
 		ask:    func(a *ask) { b.take(last, a) },
 		logger: b.log, retry: b.timing.retry, progress: b.cfg.Progress,
-		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, unknown: b.filler.putUnknown, arrived: b.arrived,
+		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, unknown: b.filler.putUnknown, nudge: b.filler.nudge, arrived: b.arrived,
 	}
 	b.commands = newCommands(b)
 	open, err := b.memory.Questions(ctx) // before there are new ones

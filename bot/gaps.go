@@ -37,7 +37,8 @@ func newGaps(log Log, cfg Config, now func() time.Time) *gaps {
 // visit is what is to be done about a guild after a time away, beyond the gaps that are known.
 type visit struct {
 	guild memory.GuildID
-	whole bool // whether it is about all of the guild
+	whole bool             // whether it is about all of the guild
+	at    memory.MessageID // nothing that was said later is missing
 	heard reached
 	since memory.MessageID // for channels that weren't known
 	// parents are to be searched for threads in the archive, in which something may be missing.
@@ -183,7 +184,7 @@ func (g *gaps) compare(stored *memory.Guild, until reached, s *sighting) ([]memo
 			v.parents = append(v.parents, id)
 		}
 	}
-	if v.whole = true; g.reconcile {
+	if v.whole, v.at = true, momentID(g.now()); g.reconcile {
 		found = append(found, memory.Absent{Guild: s.guild, At: g.now()})
 	}
 	return found, v

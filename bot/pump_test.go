@@ -25,7 +25,7 @@ func pumpOf(q *queue, log Log) *pump {
 	return &pump{
 		queue: q, log: log, admit: newAdmission(log, memory.Policy{}, newRecent(0, time.Now), func([]memory.Event) {}),
 		convert: newConverter(self, false, sameTime), logger: zerolog.Nop(),
-		gaps: newGaps(log, Config{CatchUp: 30 * 24 * time.Hour, Reconcile: true}, sameTime), missed: func(visit) {}, unknown: func([]untold) {}, arrived: newArrivals(), progress: func() {},
+		gaps: newGaps(log, Config{CatchUp: 30 * 24 * time.Hour, Reconcile: true}, sameTime), missed: func(visit) {}, unknown: func([]untold) {}, nudge: func() {}, arrived: newArrivals(), progress: func() {},
 	}
 }
 

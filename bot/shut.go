@@ -24,6 +24,9 @@ func (p *pump) noteShut(ctx context.Context, events []memory.Event) error {
 		if err != nil {
 			return err
 		}
+		if len(found) > 0 {
+			p.nudge()
+		}
 	}
 	return nil
 }
@@ -76,6 +79,10 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memo
 	for _, gap := range unswept {
 		waits[gap.Channel] = true
 	}
+	heard, err := p.log.HeardUntil(ctx, guild)
+	if err != nil {
+		return nil, err
+	}
 	shut := search.ShutOut(g, among(people))
 	var events []memory.Event
 	for _, c := range g.Channels {
@@ -87,6 +94,9 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memo
 			events = append(events, memory.ShutOut{Guild: guild, Channel: c.ID})
 		case !shut[c.ID] && c.Shut && !waits[c.ID]:
 			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: p.gaps.now()})
+			if gap, missed := p.gaps.gap(&visit{guild: guild, heard: heard, since: g.Since}, sighted{c.ID, momentID(p.gaps.now()), c.Kind.IsThread()}); missed && p.gaps.policy.Remembers(g, c.ID) {
+				events = append(events, memory.GapFound{Gap: gap})
+			}
 		}
 	}
 	return events, nil

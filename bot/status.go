@@ -159,8 +159,8 @@ func (c *commands) toDo(ctx context.Context, x *exchange, guild memory.GuildID) 
 		channels[gap.Channel] = true
 	}
 	if len(channels) > 0 {
-		lines = append(lines, "⏳ "+x.count(len(channels), "I was away, and compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
-			"I was away, and compare what I remember with Discord: %s channels are left. What I use of them meanwhile I look up first."))
+		lines = append(lines, "⏳ "+x.count(len(channels), "I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
+			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. What I use of them meanwhile I look up first."))
 	}
 	begun, err := c.bot.memory.Unfinished(ctx)
 	if err != nil {

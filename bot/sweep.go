@@ -38,7 +38,7 @@ func (f *filler) sweep(ctx context.Context, alone bool) (bool, error) {
 	f.mu.Lock()
 	v := f.visits[g.Guild]
 	f.mu.Unlock()
-	if v != nil {
+	if v != nil && g.Until <= v.at {
 		heard = v.after(g.Channel, f.bot.cfg.CatchUp, f.bot.now())
 	}
 	c, err := f.bot.compare(ctx, f.convert, g, heard)

@@ -165,7 +165,7 @@ type (
 
 	// Chose is what was decided about remembering a guild, or, with Channel set, a channel or a category. Of several
 	// the last by At holds. Where more may be remembered from now on than before, what was said until At doesn't count
-	// as missing.
+	// as missing, and what is remembered from before is compared, as after an Absent.
 	Chose struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -200,7 +200,7 @@ type (
 		Through MessageID
 	}
 
-	// Absent says that nobody told Hark of edits and deletions in a guild, or with Channel set in that channel, until At. All
+	// Absent says that nobody told Hark of edits and deletions in a guild, or with Channel set in that channel and what lies in it, until At. All
 	// that is remembered there from before is to be compared with Discord, as Store.Unswept tells.
 	Absent struct {
 		Guild   GuildID

@@ -187,7 +187,7 @@ func (s *Server) guildCreate(g *guild) object {
 		c := s.channels[id]
 		switch {
 		case !c.Type.IsThread():
-			channels = append(channels, c.clone())
+			channels = append(channels, s.told(c))
 		case s.permissions(c, s.Bot.ID).Has(ViewChannel) && !c.Thread.Archived:
 			threads = append(threads, c.clone())
 		}

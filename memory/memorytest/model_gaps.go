@@ -54,7 +54,7 @@ func (m *model) sweepsOf(channel memory.ChannelID) []memory.Gap {
 func (m *model) sweep(e memory.Absent) {
 	until := memory.FirstMessageID(e.At.Add(time.Millisecond))
 	for _, c := range m.channels {
-		if c.Guild != e.Guild || e.Channel != 0 && e.Channel != c.ID {
+		if !m.isWithin(c, e.Guild, e.Channel) {
 			continue
 		}
 		at := memory.FirstMessageID(e.At.Add(-memory.SweptFirst))
@@ -97,13 +97,19 @@ func (m *model) choose(e memory.Chose) {
 	if e.Choice == memory.Ignore || e.Choice == was.Choice {
 		return
 	}
+	m.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At})
 	for _, c := range m.channels {
-		above := m.channels[c.Parent]
-		if c.Guild == e.Guild && (e.Channel == 0 || c.ID == e.Channel || c.Parent == e.Channel ||
-			above != nil && above.Guild == e.Guild && above.Parent == e.Channel) {
+		if m.isWithin(c, e.Guild, e.Channel) {
 			m.hear(c.ID, memory.FirstMessageID(e.At))
 		}
 	}
+}
+
+// isWithin reports whether a channel is of a guild, or, if that isn't 0, is a channel or category or lies in it.
+func (m *model) isWithin(c *memory.Channel, guild memory.GuildID, channel memory.ChannelID) bool {
+	above := m.channels[c.Parent]
+	return c.Guild == guild && (channel == 0 || c.ID == channel || c.Parent == channel ||
+		above != nil && above.Guild == guild && above.Parent == channel)
 }
 
 func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }

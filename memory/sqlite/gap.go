@@ -37,6 +37,9 @@ func (t *transaction) openSwept(condition string, args ...any) error {
 	return t.exec("UPDATE channel SET shut = 0 WHERE shut AND "+condition+" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep)", args...)
 }
 
+// within is the condition for the channels of a guild ?2, or, if it isn't 0, for the channel or category ?3 with what lies in it.
+const within = "guild = ?2 AND (?3 IN (0, id, parent) OR parent IN (SELECT id FROM channel WHERE guild = ?2 AND parent = ?3))"
+
 // sweep has all that is remembered of a guild or a channel compared. It goes on where an earlier sweep was, and then from the
 // beginning up to there, so that it comes round however often it is begun.
 func (t *transaction) sweep(e memory.Absent) error {
@@ -44,9 +47,9 @@ func (t *transaction) sweep(e memory.Absent) error {
 	guild, channel := int64(e.Guild), int64(e.Channel)
 	from := int64(memory.FirstMessageID(e.At.Add(-memory.SweptFirst)))
 	const begin = `INSERT INTO gap (channel, until, guild, after, past, sweep, fetched) SELECT id, %[1]s, guild, %[2]s, 0, 1, 0
-		FROM (SELECT id, no, guild, coalesce((SELECT max(after) FROM gap WHERE gap.channel = c.id AND sweep = 2), ?1) AS at FROM channel c WHERE guild = ?2 AND ?3 IN (0, id))
+		FROM (SELECT id, no, guild, coalesce((SELECT max(after) FROM gap WHERE gap.channel = c.id AND sweep = 2), ?1) AS at FROM channel c WHERE ` + within + `)
 		WHERE EXISTS (SELECT 1 FROM said WHERE said.channel = no AND said.id > %[2]s AND said.id <= %[1]s)`
-	if err := t.exec("UPDATE gap SET sweep = 2 WHERE sweep AND guild = ? AND ? IN (0, channel)", guild, channel); err != nil {
+	if err := t.exec("UPDATE gap SET sweep = 2 WHERE sweep AND channel IN (SELECT id FROM channel WHERE "+within+")", from, guild, channel); err != nil {
 		return err
 	}
 	if err := t.exec(fmt.Sprintf(begin, "?4", "at"), from, guild, channel, int64(until)); err != nil {
@@ -58,7 +61,7 @@ func (t *transaction) sweep(e memory.Absent) error {
 	if err := t.exec("DELETE FROM gap WHERE sweep = 2"); err != nil {
 		return err
 	}
-	return t.openSwept("guild = ? AND ? IN (0, id)", int64(e.Guild), int64(e.Channel))
+	return t.openSwept(within, from, guild, channel)
 }
 
 func (t *transaction) shutOut(e memory.ShutOut) error {
