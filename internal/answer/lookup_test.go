@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ func TestWhatIsUsedIsLookedUpFirst(t *testing.T) {
 	gone := w.says(2*day, harbor, ben, "The lighthouse password is swordfish")
 	edited := w.says(day, harbor, cleo, "The lighthouse password will be changed")
 	session := w.says(time.Minute, lobby, cleo, "who knows about swordfish?")
-	model := &capture{}
+	model := &talker{name: "small"}
 	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
 	w.engine.LookUpBy(func(_ context.Context, messages []memory.Message) ([]memory.Message, error) {
 		var now []memory.Message
@@ -36,7 +37,8 @@ func TestWhatIsUsedIsLookedUpFirst(t *testing.T) {
 	for _, e := range []*Engine{w.engine, w.engine.Renewed(w.engine.builder, model, w.engine.options)} {
 		w.engine = e
 		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-		if sent := model.prompt(); strings.Contains(sent, "swordfish") || !strings.Contains(sent, "haddock") {
+		sent := fmt.Sprint(model.got[len(model.got)-1].Messages)
+		if strings.Contains(sent, "swordfish") || !strings.Contains(sent, "haddock") {
 			t.Errorf("the model was sent %q", sent)
 		}
 		if slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == gone }) {

@@ -237,7 +237,7 @@ func TestEveryKeyHasAVariableThatGoesBeforeTheFile(t *testing.T) {
 		"builder.layout": "plain", "builder.language": "DE", "builder.emoji": "false", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text",
 		"web.listen": "[::1]:80", "llm.temperature": "0.5", "llm.vision": "true", "llm.headers": "X-Title: Hark",
 		"llm.fallback.base_url": "https://e", "llm.fallback.vision": "true", "llm.fallback.temperature": "0", "llm.fallback.headers": "X-Title: Hark", "memory.log_bots": "true",
-		"memory.start": "on", "memory.age_restricted": "true", "memory.direct": "true", "memory.edit_answers": "false", "memory.summaries": "off",
+		"memory.start": "on", "memory.age_restricted": "true", "memory.direct": "true", "memory.edit_answers": "false", "memory.reconcile": "false", "memory.summaries": "off",
 	}
 	file := write(t, "config.toml", Example())
 	for _, f := range fieldsOf(new(Config)) {

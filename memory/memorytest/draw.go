@@ -187,7 +187,7 @@ func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) m
 	case 0:
 		return memory.ShutOut{Guild: guild, Channel: channel}
 	case 1, 2:
-		return memory.Absent{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "of"), At: sweptAt}
+		return memory.Absent{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "of"), At: rapid.SampledFrom([]time.Time{sweptAt, began}).Draw(t, "absent at")}
 	case 3:
 		gap.Sweep, gap.Until = true, rapid.SampledFrom([]memory.MessageID{memory.FirstMessageID(sweptAt.Add(time.Millisecond)), memory.FirstMessageID(sweptAt.Add(-memory.SweptFirst))}).Draw(t, "until")
 		return memory.GapFilled{Gap: gap, Through: rapid.SampledFrom([]memory.MessageID{slotID(slot), gap.Until}).Draw(t, "through")}

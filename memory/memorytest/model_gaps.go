@@ -64,7 +64,11 @@ func (m *model) sweep(e memory.Absent) {
 			}
 			delete(m.gaps, gapKey{true, g.Channel, g.Until})
 		}
-		for _, g := range []memory.Gap{{After: at, Until: until}, {After: 0, Until: at}} {
+		newest := until
+		for _, s := range m.log(c.ID) {
+			newest = max(newest, s.ID)
+		}
+		for _, g := range []memory.Gap{{After: at, Until: newest}, {After: 0, Until: at}} {
 			if slices.ContainsFunc(m.log(c.ID), func(s memory.Message) bool { return s.ID > g.After && s.ID <= g.Until }) {
 				g.Guild, g.Channel, g.Sweep = c.Guild, c.ID, true
 				m.gaps[gapKey{true, c.ID, g.Until}] = g

@@ -42,20 +42,22 @@ const within = "guild = ?2 AND (?3 IN (0, id, parent) OR parent IN (SELECT id FR
 
 // sweep has all that is remembered of a guild or a channel compared. It goes on where an earlier sweep was, and then from the
 // beginning up to there, so that it comes round however often it is begun.
+// Discord's clock may be ahead of e's.
 func (t *transaction) sweep(e memory.Absent) error {
 	until := memory.FirstMessageID(e.At.Add(time.Millisecond))
 	guild, channel := int64(e.Guild), int64(e.Channel)
 	from := int64(memory.FirstMessageID(e.At.Add(-memory.SweptFirst)))
 	const begin = `INSERT INTO gap (channel, until, guild, after, past, sweep, fetched) SELECT id, %[1]s, guild, %[2]s, 0, 1, 0
-		FROM (SELECT id, no, guild, coalesce((SELECT max(after) FROM gap WHERE gap.channel = c.id AND sweep = 2), ?1) AS at FROM channel c WHERE ` + within + `)
+		FROM (SELECT id, no, guild, coalesce((SELECT max(after) FROM gap WHERE gap.channel = c.id AND sweep = 2), ?1) AS at,
+			max(?4, coalesce((SELECT max(id) FROM said WHERE said.channel = c.no), 0)) AS newest FROM channel c WHERE ` + within + `)
 		WHERE EXISTS (SELECT 1 FROM said WHERE said.channel = no AND said.id > %[2]s AND said.id <= %[1]s)`
 	if err := t.exec("UPDATE gap SET sweep = 2 WHERE sweep AND channel IN (SELECT id FROM channel WHERE "+within+")", from, guild, channel); err != nil {
 		return err
 	}
-	if err := t.exec(fmt.Sprintf(begin, "?4", "at"), from, guild, channel, int64(until)); err != nil {
+	if err := t.exec(fmt.Sprintf(begin, "newest", "at"), from, guild, channel, int64(until)); err != nil {
 		return err
 	}
-	if err := t.exec(fmt.Sprintf(begin, "at", "0"), from, guild, channel); err != nil {
+	if err := t.exec(fmt.Sprintf(begin, "at", "0"), from, guild, channel, int64(until)); err != nil {
 		return err
 	}
 	if err := t.exec("DELETE FROM gap WHERE sweep = 2"); err != nil {
