@@ -69,10 +69,9 @@ func (f *filler) searchList(ctx context.Context, t task, list archiveList) error
 	}
 }
 
-// archived keeps what is missing of archived threads, and has those compared in which something may have changed unheard.
+// archived keeps what is missing of archived threads.
 func (f *filler) archived(ctx context.Context, t task, threads []*wireChannel, bound time.Time) error {
 	var events []memory.Event
-	var changed []task
 	for _, w := range threads {
 		ch, ok := channelOf(w, t.visit.guild)
 		if !ok || !ch.Kind.IsThread() || w.Last == 0 || w.Thread == nil || w.Thread.Archived.Before(bound) {
@@ -82,13 +81,7 @@ func (f *filler) archived(ctx context.Context, t task, threads []*wireChannel, b
 		if gap, missed := f.bot.pump.gaps.gap(t.visit, sighted{ch.ID, last, true}); missed {
 			events = append(events, memory.ChannelSeen{Channel: ch}, memory.GapFound{Gap: gap})
 		}
-		if f.bot.cfg.Reconcile > 0 { // messages can be deleted without the thread leaving the archive
-			changed = append(changed, task{visit: t.visit, channel: ch.ID, what: compare, until: last})
-		}
 	}
-	f.mu.Lock()
-	f.tasks = append(f.tasks, changed...)
-	f.mu.Unlock()
 	if len(events) == 0 {
 		return nil
 	}

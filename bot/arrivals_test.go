@@ -15,7 +15,7 @@ import (
 
 func TestNothingIsKnownOfAGuildUntilTheConnectionTells(t *testing.T) {
 	t.Parallel()
-	const one = `{"id":"1","name":"Garden","owner_id":"9","roles":[],"channels":[]}`
+	const one = `{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[]}`
 	ready := rawItem("READY", `{"guilds":[{"id":"1","unavailable":true},{"id":"2","unavailable":true}]}`)
 	create := rawItem("GUILD_CREATE", one)
 	for _, tt := range []struct {
@@ -30,7 +30,7 @@ func TestNothingIsKnownOfAGuildUntilTheConnectionTells(t *testing.T) {
 		{"it has trouble", []item{ready, create, rawItem("GUILD_DELETE", `{"id":"1","unavailable":true}`)}, []memory.GuildID{3}},
 		{"it has trouble still", []item{ready, rawItem("GUILD_CREATE", `{"id":"1","unavailable":true}`)}, []memory.GuildID{3}},
 		{"it removes Hark", []item{ready, rawItem("GUILD_DELETE", `{"id":"1"}`)}, []memory.GuildID{1, 3}},
-		{"it can't be read, so that nothing may be", []item{ready, rawItem("GUILD_CREATE", `{"id":"1","roles":7}`)}, []memory.GuildID{1, 3}},
+		{"it can't be read, so that it is fetched", []item{ready, rawItem("GUILD_CREATE", `{"id":"1","roles":7}`)}, []memory.GuildID{3}},
 		{"another connection", []item{ready, create, ready}, []memory.GuildID{3}},
 		{"another connection, after one that told what can't be read", []item{ready, rawItem("GUILD_CREATE", `{"id":"1","roles":7}`), ready}, []memory.GuildID{3}},
 		{"another connection that tells as well", []item{ready, create, ready, create}, []memory.GuildID{1, 3}},

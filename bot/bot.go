@@ -43,8 +43,8 @@ type Config struct {
 	Policy   memory.Policy // what is remembered
 	// CatchUp is how far back what was missed is fetched; 0: nothing is.
 	CatchUp time.Duration
-	// Reconcile is how many of a channel's newest messages are compared with Discord's after a time away; 0: none.
-	Reconcile int
+	// Reconcile is whether what is remembered is compared with Discord's after a time away.
+	Reconcile bool
 	// AnswerMissed is how old a question may be that was missed, or whose answer was cut short when the process ended, to be
 	// answered all the same; 0: such questions aren't answered.
 	AnswerMissed time.Duration
@@ -102,10 +102,11 @@ type missing interface {
 	Guilds(ctx context.Context) ([]memory.GuildID, error)
 	HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error)
 	Gaps(ctx context.Context) ([]memory.Gap, error)
+	Unswept(ctx context.Context, guild memory.GuildID) ([]memory.Gap, error)
+	NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error)
 	Questions(ctx context.Context) ([]memory.OpenQuestion, error)
 	// Log is a channel's messages with after < id <= until, by id, the first limit of them.
 	Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error)
-	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 }
 
 // counter tells how much there is, as memory.Store does.
@@ -174,6 +175,7 @@ type Bot struct {
 	admit          *admission
 	notices        *notices
 	filler         *filler
+	looked         looked
 	commands       *commands
 	desk           *desk
 	limiter        *limiter
@@ -210,6 +212,7 @@ type timing struct {
 	backfill time.Duration // between signs of how far the past of a channel is fetched
 	back     time.Duration // a question waits for Discord to tell of its guild
 	look     time.Duration // between looks for what is to be done by itself
+	sweep    time.Duration // between pages that are compared with what is remembered
 	fill     time.Duration // between looks for what is missing, which other processes may have told of
 	drain    time.Duration // the log is written for after Run's context has ended
 }
@@ -230,6 +233,7 @@ var usual = timing{
 	backfill: 5 * time.Second,
 	back:     10 * time.Second,
 	look:     5 * time.Second,
+	sweep:    250 * time.Millisecond,
 	fill:     30 * time.Second,
 	drain:    9 * time.Second,
 }
@@ -339,7 +343,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots, b.now),
 		ask:    func(a *ask) { b.take(last, a) },
 		logger: b.log, retry: b.timing.retry, progress: b.cfg.Progress,
-		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, arrived: b.arrived, attendance: b.attendance,
+		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, unknown: b.filler.putUnknown, nudge: b.filler.nudge, arrived: b.arrived, attendance: b.attendance,
 	}
 	b.commands = newCommands(b)
 	open, err := b.memory.Questions(ctx) // before there are new ones

@@ -187,6 +187,7 @@ func TestGuildIsLoggedAsItChanges(t *testing.T) {
 	staff := d.AddRole(s.guild.ID, "staff", 0)
 	room := d.AddChannel(s.guild.ID, discordtest.Channel{Name: "staff",
 		Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel)}})
+	d.SetOverwrite(room.ID, discordtest.ForMember(d.Bot.ID, discordtest.ViewChannel, 0))
 	d.SetOverwrite(room.ID, discordtest.ForRole(staff.ID, discordtest.ViewChannel, 0))
 	d.UpdateMember(s.guild.ID, s.ana.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, staff.ID) })
 	d.Say(s.channel, s.ana.ID, "as staff")
@@ -195,7 +196,7 @@ func TestGuildIsLoggedAsItChanges(t *testing.T) {
 		t.Error("the role isn't logged")
 	}
 	ch, _ := find(s.log, func(e memory.ChannelSeen) bool { return e.Channel.ID == memory.ChannelID(room.ID) })
-	if len(ch.Channel.Overwrites) != 2 || ch.Channel.Guild != memory.GuildID(s.guild.ID) {
+	if len(ch.Channel.Overwrites) != 3 || ch.Channel.Guild != memory.GuildID(s.guild.ID) {
 		t.Errorf("the channel is logged as %+v", ch.Channel)
 	}
 	p, _ := find(s.log, func(e memory.PersonSeen) bool { return e.Person.ID == memory.UserID(s.ana.ID) })

@@ -45,6 +45,7 @@ func (c *commands) logChannel(ctx context.Context, x *exchange) (sheet, error) {
 	if g, err = c.bot.admit.guild(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
+	c.bot.filler.nudge()
 	state, err := c.channelState(ctx, x, g, at)
 	past := x.text("-# What was said there before I don't know: `/hark backfill` fetches it.")
 	if at.Kind == memory.CategoryChannel {

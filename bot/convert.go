@@ -44,6 +44,16 @@ type converted struct {
 	met []met
 	// sighting is how far channels have come, if the event tells.
 	sighting *sighting
+	// unknown are channels and guilds of which the event told too little, and which are to be fetched.
+	unknown []untold
+}
+
+// untold is a channel, or with channel 0 a guild, of which Discord told too little. As long as it is unknown, nothing of it
+// is recalled.
+type untold struct {
+	guild   memory.GuildID
+	channel memory.ChannelID
+	ticket  int // changes whenever an event tells of it
 }
 
 // met is somebody with their roles, and when they joined.
@@ -60,10 +70,12 @@ type converter struct {
 	seed    maphash.Seed
 	known   map[any]uint64 // hashes of people and channels told already
 	since   time.Time      // when known was empty
+	unknown map[any]int    // tickets of the channels and guilds that are to be fetched, by their ids
+	tickets int
 }
 
 func newConverter(self memory.UserID, logBots bool, now func() time.Time) *converter {
-	return &converter{self: self, logBots: logBots, now: now, seed: maphash.MakeSeed(), known: map[any]uint64{}}
+	return &converter{self: self, logBots: logBots, now: now, seed: maphash.MakeSeed(), known: map[any]uint64{}, unknown: map[any]int{}}
 }
 
 // convert never panics: an event that can't be read is an error that names it, and says no more of it than
@@ -101,18 +113,64 @@ func (c *converter) unreadable(e rawEvent) converted {
 		guild = memory.GuildID(v.ID)
 	case strings.HasPrefix(e.kind, "GUILD_ROLE_"):
 	case v.ID != 0 && (strings.HasPrefix(e.kind, "CHANNEL_") || strings.HasPrefix(e.kind, "THREAD_")):
-		return converted{events: []memory.Event{memory.ChannelGone{Guild: guild, Channel: memory.ChannelID(v.ID)}}}
+		var out converted
+		c.channelUnknown(guild, memory.ChannelID(v.ID), &out)
+		return out
 	default:
 		return converted{}
 	}
-	if guild == 0 {
-		return converted{}
-	}
-	out := converted{events: []memory.Event{memory.RoleGone{Guild: guild, Role: memory.RoleID(guild)}}}
-	if e.kind == "GUILD_CREATE" {
-		out.told = guild
+	var out converted
+	if guild != 0 {
+		c.guildUnknown(guild, &out)
 	}
 	return out
+}
+
+// channelUnknown has a channel count as unknown until it is fetched.
+func (c *converter) channelUnknown(guild memory.GuildID, id memory.ChannelID, out *converted) {
+	out.events = append(out.events, memory.ChannelGone{Guild: guild, Channel: id})
+	c.fetch(untold{guild: guild, channel: id}, out)
+}
+
+// guildUnknown has it count as unknown who may read what in a guild until the guild is fetched.
+func (c *converter) guildUnknown(id memory.GuildID, out *converted) {
+	out.events = append(out.events, memory.RoleGone{Guild: id, Role: memory.RoleID(id)})
+	c.fetch(untold{guild: id}, out)
+}
+
+func (c *converter) fetch(u untold, out *converted) {
+	c.tickets++
+	u.ticket = c.tickets
+	c.unknown[u.key()] = u.ticket
+	out.unknown = append(out.unknown, u)
+}
+
+func (u untold) key() any {
+	if u.channel != 0 {
+		return u.channel
+	}
+	return u.guild
+}
+
+// changed notes that something of a guild was told: what is being fetched of it may be older.
+func (c *converter) changed(guild memory.GuildID) {
+	if _, there := c.unknown[guild]; there {
+		c.tickets++
+		c.unknown[guild] = c.tickets
+	}
+}
+
+// isLate reports whether what was fetched isn't to be used: an event has told of it since. What is unknown still is fetched again.
+func (c *converter) isLate(u untold, out *converted) bool {
+	ticket, waiting := c.unknown[u.key()]
+	if waiting && ticket == u.ticket {
+		delete(c.unknown, u.key())
+		return false
+	}
+	if waiting {
+		c.fetch(u, out)
+	}
+	return true
 }
 
 // readers are the kinds of events that matter.
@@ -139,7 +197,15 @@ var readers = map[string]func(*converter, json.RawMessage, *converted) error{
 	"GUILD_MEMBER_UPDATE": reader((*converter).memberSeen),
 	"GUILD_MEMBER_REMOVE": reader((*converter).memberLeft),
 	"INTERACTION_CREATE":  reader((*converter).interaction),
+	fetchedChannel:        reader((*converter).channelFetched),
+	fetchedGuild:          reader((*converter).guildFetched),
 }
+
+// What Hark has fetched goes the way of events, so that none overtakes it.
+const (
+	fetchedChannel = "HARK_CHANNEL"
+	fetchedGuild   = "HARK_GUILD"
+)
 
 func reader[T any](read func(*converter, *T, *converted) error) func(*converter, json.RawMessage, *converted) error {
 	return func(c *converter, data json.RawMessage, out *converted) error {

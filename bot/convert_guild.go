@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"encoding/json"
 	"errors"
 
 	"hark/memory"
@@ -10,10 +11,23 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) error {
 	if g.Unavailable || g.ID == 0 {
 		return nil
 	}
+	if !g.isWhole() || g.Channels == nil {
+		c.guildUnknown(memory.GuildID(g.ID), out)
+		return nil
+	}
+	delete(c.unknown, memory.GuildID(g.ID))
 	guild := guildOf(g)
+	guild.Self = c.self
 	for _, list := range [][]*wireChannel{g.Channels, g.Threads} {
 		for _, w := range list {
-			if ch, ok := channelOf(w, guild.ID); ok {
+			if w == nil {
+				continue
+			}
+			if w.Guild = g.ID; w.ID != 0 && !w.isWhole() {
+				guild.Channels = append(guild.Channels, memory.Channel{ID: memory.ChannelID(w.ID), Guild: guild.ID, Unplaced: true})
+				c.fetch(untold{guild.ID, memory.ChannelID(w.ID), 0}, out)
+			} else if ch, ok := channelOf(w, guild.ID); ok {
+				delete(c.unknown, ch.ID)
 				guild.Channels = append(guild.Channels, ch)
 			}
 		}
@@ -59,11 +73,53 @@ func (c *converter) guildDelete(g *wireGuild, out *converted) error {
 
 // guildUpdate tells everything but the channels.
 func (c *converter) guildUpdate(g *wireGuild, out *converted) error {
-	if !g.Unavailable && g.ID != 0 {
+	switch id := memory.GuildID(g.ID); {
+	case g.Unavailable, id == 0:
+	case !g.isWhole():
+		c.guildUnknown(id, out)
+	default:
+		c.changed(id)
 		guild := guildOf(g)
 		out.merge = &guild
 	}
 	return nil
+}
+
+// wireFetched is what Discord answered when it was asked for what it had told too little of.
+type wireFetched struct {
+	Ticket  int             `json:"ticket"`
+	ID      snowflake       `json:"id"`
+	Guild   snowflake       `json:"guild_id"`
+	Channel *wireChannel    `json:"channel"`
+	Whole   json.RawMessage `json:"guild"`
+}
+
+// channelFetched reads a channel as Discord answers. It leaves out whether one is age-restricted that isn't.
+func (c *converter) channelFetched(w *wireFetched, out *converted) error {
+	if w.Channel == nil || c.isLate(untold{memory.GuildID(w.Guild), memory.ChannelID(w.ID), w.Ticket}, out) {
+		return nil
+	}
+	if w.Channel.NSFW == nil {
+		w.Channel.NSFW = new(bool)
+	}
+	if !w.Channel.isWhole() {
+		return errors.New("Discord's answer doesn't say who may read the channel")
+	}
+	return c.channelSeen(w.Channel, out)
+}
+
+func (c *converter) guildFetched(w *wireFetched, out *converted) error {
+	var g wireGuild
+	if c.isLate(untold{guild: memory.GuildID(w.ID), ticket: w.Ticket}, out) {
+		return nil
+	}
+	if err := json.Unmarshal(w.Whole, &g); err != nil {
+		return plainJSONError(err)
+	}
+	if !g.isWhole() || g.Channels == nil {
+		return errors.New("Discord's answer doesn't say who may read what in the guild")
+	}
+	return c.guildCreate(&g, out)
 }
 
 // merged is update with the channels that stored has.
@@ -78,9 +134,20 @@ func merged(update memory.Guild, stored *memory.Guild) memory.Guild {
 }
 
 func (c *converter) channelSeen(w *wireChannel, out *converted) error {
-	ch, ok := channelOf(w, memory.GuildID(w.Guild))
+	guild, id := memory.GuildID(w.Guild), memory.ChannelID(w.ID)
+	if id == 0 {
+		return nil
+	}
+	c.changed(guild)
+	if !w.isWhole() {
+		c.channelUnknown(guild, id, out)
+		return nil
+	}
+	delete(c.unknown, id)
+	ch, ok := channelOf(w, guild)
 	if !ok {
-		return c.channelGone(w, out)
+		out.events = append(out.events, memory.ChannelGone{Guild: guild, Channel: id})
+		return nil
 	}
 	out.events = append(out.events, memory.ChannelSeen{Channel: ch})
 	c.threadSighted(w, ch, out)
@@ -100,23 +167,22 @@ func (c *converter) threadSighted(w *wireChannel, ch memory.Channel, out *conver
 
 func (c *converter) channelDeleted(w *wireChannel, out *converted) error {
 	if w.ID != 0 {
+		c.changed(memory.GuildID(w.Guild))
+		delete(c.unknown, memory.ChannelID(w.ID))
 		out.events = append(out.events, memory.ChannelDeleted{
 			Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.ID), At: c.now()})
 	}
 	return nil
 }
 
-func (c *converter) channelGone(w *wireChannel, out *converted) error {
-	out.events = append(out.events, memory.ChannelGone{
-		Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.ID)})
-	return nil
-}
-
 func (c *converter) threadsSeen(sync *wireGuildThreads, out *converted) error {
 	for _, w := range sync.Threads {
-		if ch, ok := channelOf(w, memory.GuildID(sync.Guild)); ok {
-			out.events = append(out.events, memory.ChannelSeen{Channel: ch})
-			c.threadSighted(w, ch, out)
+		if w == nil {
+			continue
+		}
+		w.Guild = sync.Guild
+		if err := c.channelSeen(w, out); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -134,13 +200,18 @@ type wireGuildRole struct {
 }
 
 func (c *converter) roleSeen(w *wireGuildRole, out *converted) error {
-	if w.Role != nil {
-		out.events = append(out.events, memory.RoleSeen{Guild: memory.GuildID(w.Guild), Role: roleOf(w.Role)})
+	guild := memory.GuildID(w.Guild)
+	c.changed(guild)
+	if !w.Role.isWhole() {
+		c.guildUnknown(guild, out)
+		return nil
 	}
+	out.events = append(out.events, memory.RoleSeen{Guild: guild, Role: roleOf(w.Role)})
 	return nil
 }
 
 func (c *converter) roleGone(w *wireGuildRole, out *converted) error {
+	c.changed(memory.GuildID(w.Guild))
 	out.events = append(out.events, memory.RoleGone{
 		Guild: memory.GuildID(w.Guild), Role: memory.RoleID(w.RoleID)})
 	return nil
@@ -186,7 +257,7 @@ func roleOf(r *wireRole) memory.Role {
 	role := memory.Role{
 		ID:          memory.RoleID(r.ID),
 		Name:        memory.Clean(r.Name),
-		Permissions: memory.Permissions(r.Permissions),
+		Permissions: r.Permissions.set(),
 	}
 	if r.Tags != nil {
 		role.Bot = memory.UserID(r.Tags.Bot)
@@ -211,6 +282,10 @@ var kinds = map[int]memory.ChannelKind{
 	16: memory.ForumChannel, // media
 }
 
+// obfuscated is the flag of a channel that Hark may not view, of which Discord tells only where it is and that @everyone may
+// not view it. https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
+const obfuscated = 1 << 17
+
 // The types of overwrites.
 const (
 	overwriteRole   = 0
@@ -221,7 +296,7 @@ func channelOf(w *wireChannel, guild memory.GuildID) (memory.Channel, bool) {
 	if w == nil {
 		return memory.Channel{}, false
 	}
-	kind, ok := kinds[w.Type]
+	kind, ok := w.kind()
 	if !ok || w.ID == 0 {
 		return memory.Channel{}, false
 	}
@@ -231,14 +306,21 @@ func channelOf(w *wireChannel, guild memory.GuildID) (memory.Channel, bool) {
 		Parent:     memory.ChannelID(w.Parent),
 		Kind:       kind,
 		Name:       memory.Clean(w.Name),
-		AgeLimited: w.NSFW,
+		AgeLimited: w.NSFW != nil && *w.NSFW,
+	}
+	if w.Flags&obfuscated != 0 {
+		ch.Name = "" // which Discord doesn't tell, so that the one that is known stays
 	}
 	if kind.IsThread() {
 		ch.Owner = memory.UserID(w.Owner)
 	}
 	for _, o := range w.Overwrites {
-		ow := memory.Overwrite{Allow: memory.Permissions(o.Allow), Deny: memory.Permissions(o.Deny)}
-		switch o.Type {
+		var ow memory.Overwrite
+		ow.Allow, ow.Deny = o.changes()
+		if o.Type == nil {
+			return memory.Channel{}, false
+		}
+		switch *o.Type {
 		case overwriteRole:
 			ow.Role = memory.RoleID(o.ID)
 		case overwriteMember:

@@ -144,12 +144,12 @@ func TestConvertEvents(t *testing.T) {
 			name: "a guild", kind: "GUILD_CREATE",
 			payload: `{"id":"1","name":"Garden","owner_id":"10","roles":[{"id":"1","name":"@everyone","permissions":"66560"},` +
 				`{"id":"31","name":"beep","permissions":"8","tags":{"bot_id":"12"}},{"id":"32","name":"boosters","permissions":"0","tags":{"premium_subscriber":null}}],` +
-				`"channels":[{"id":"2","type":0,"name":"general","owner_id":"10","permission_overwrites":[{"id":"1","type":0,"allow":"0","deny":"1024"},{"id":"10","type":1,"allow":"1024","deny":"0"}]},` +
-				`{"id":"4","type":4,"name":"Things"},{"id":"5","type":5,"name":"news","parent_id":"4"},{"id":"6","type":2,"name":"voice","nsfw":true},` +
-				`{"id":"7","type":13,"name":"stage"},{"id":"8","type":15,"name":"forum"},{"id":"9","type":16,"name":"media"},{"id":"14","type":14,"name":"directory"},{"id":"15","type":99}],` +
+				`"channels":[{"id":"2","type":0,"name":"general","owner_id":"10","nsfw":false,"permission_overwrites":[{"id":"1","type":0,"allow":"0","deny":"1024"},{"id":"10","type":1,"allow":"1024","deny":"0"}]},` +
+				`{"id":"4","type":4,"name":"Things"},{"id":"5","type":5,"name":"news","parent_id":"4","nsfw":false,"permission_overwrites":[]},{"id":"6","type":2,"name":"voice","nsfw":true,"permission_overwrites":[]},` +
+				`{"id":"7","type":13,"name":"stage","nsfw":false,"permission_overwrites":[]},{"id":"8","type":15,"name":"forum","nsfw":false,"permission_overwrites":[]},{"id":"9","type":16,"name":"media","nsfw":false,"permission_overwrites":[]},{"id":"14","type":14,"name":"directory"},{"id":"15","type":99}],` +
 				`"threads":[{"id":"20","type":11,"name":"post","parent_id":"8","owner_id":"10"},{"id":"21","type":12,"name":"secret","parent_id":"2"},{"id":"22","type":10,"name":"t","parent_id":"5"}],` +
 				`"members":[{"user":{"id":"10","username":"ana","global_name":"Ana"},"nick":null,"roles":[]}]}`,
-			want: []memory.Event{memory.GuildSeen{At: sameTime(), Guild: memory.Guild{ID: 1, Name: "Garden", Owner: 10,
+			want: []memory.Event{memory.GuildSeen{At: sameTime(), Guild: memory.Guild{ID: 1, Name: "Garden", Owner: 10, Self: self,
 				Roles: []memory.Role{{ID: 1, Name: "@everyone", Permissions: 66560}, {ID: 31, Name: "beep", Permissions: 8, Bot: 12}, {ID: 32, Name: "boosters"}},
 				Channels: []memory.Channel{
 					{ID: 2, Guild: 1, Name: "general", Overwrites: []memory.Overwrite{{Role: 1, Deny: 1024}, {User: 10, Allow: 1024}}},
@@ -181,7 +181,7 @@ func TestConvertEvents(t *testing.T) {
 		},
 		{name: "a guild in an outage", kind: "GUILD_CREATE", payload: `{"id":"1","unavailable":true}`},
 		{
-			name: "a channel", kind: "CHANNEL_UPDATE", payload: `{"id":"2","guild_id":"1","type":0,"name":"x","nsfw":true}`,
+			name: "a channel", kind: "CHANNEL_UPDATE", payload: `{"id":"2","guild_id":"1","type":0,"name":"x","nsfw":true,"permission_overwrites":[]}`,
 			want: []memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: 2, Guild: 1, Name: "x", AgeLimited: true}}},
 		},
 		{

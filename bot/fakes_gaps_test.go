@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"hark/memory"
 )
@@ -101,17 +102,39 @@ func (n *notebook) Gaps(context.Context) ([]memory.Gap, error) {
 	return all, n.readFails
 }
 
-// Around knows of one id and of what precedes it only.
-func (n *notebook) Around(_ context.Context, channel memory.ChannelID, ids []memory.MessageID, before, _ int) ([]memory.Message, error) {
+// Unswept is what a notebook has after the last Absent: everything of a guild, channel by channel.
+func (n *notebook) Unswept(_ context.Context, guild memory.GuildID) ([]memory.Gap, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	var all []memory.Message
-	for _, m := range n.state(channel) {
-		if m.ID <= ids[0] {
-			all = append(all, m)
+	var open []memory.Gap
+	for i, e := range n.events {
+		switch e := e.(type) {
+		case memory.Absent:
+			open = slices.DeleteFunc(open, func(g memory.Gap) bool { return g.Guild == e.Guild && (e.Channel == 0 || e.Channel == g.Channel) })
+			of := map[memory.ChannelID]bool{}
+			for _, p := range n.events[:i] {
+				if p, ok := p.(memory.Posted); ok && p.Message.Guild == e.Guild && (e.Channel == 0 || e.Channel == p.Message.Channel) && !of[p.Message.Channel] {
+					of[p.Message.Channel] = true
+					open = append(open, memory.Gap{Guild: e.Guild, Channel: p.Message.Channel, Until: memory.FirstMessageID(e.At.Add(time.Millisecond)), Sweep: true})
+				}
+			}
+		case memory.ShutOut:
+			open = slices.DeleteFunc(open, func(g memory.Gap) bool { return g.Channel == e.Channel })
+		case memory.GapFilled:
+			for i := range open {
+				if keyOf(open[i]) == keyOf(e.Gap) {
+					open[i].After = max(open[i].After, e.Through)
+				}
+			}
+			open = slices.DeleteFunc(open, func(g memory.Gap) bool { return g.After >= g.Until })
 		}
 	}
-	return all[max(0, len(all)-before-1):], n.readFails
+	return slices.DeleteFunc(open, func(g memory.Gap) bool { return guild != memory.Everywhere && g.Guild != guild }), n.readFails
+}
+
+// NameOf tells that nothing has a name of its own.
+func (n *notebook) NameOf(context.Context, memory.ChannelID, []memory.MessageID) (map[memory.MessageID]string, error) {
+	return nil, nil
 }
 
 // state is what a channel's events come to, by id; called with mu held.

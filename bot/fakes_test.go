@@ -282,7 +282,7 @@ func (j *journal) wait(t *testing.T, what string) {
 // quick is timing for tests: no waits that no test is about.
 func quick() timing {
 	t := usual
-	t.pace, t.retry, t.grace = time.Millisecond, time.Millisecond, 0
+	t.pace, t.retry, t.grace, t.sweep = time.Millisecond, time.Millisecond, 0, 0
 	t.unwind, t.farewell, t.drain, t.back, t.atOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit // for a slow machine
 	return t
 }

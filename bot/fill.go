@@ -27,8 +27,8 @@ const (
 )
 
 // filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first. Between the two
-// it looks whether what is in the log has changed unheard, and channels were deleted. Each page is logged with how far it
-// reaches, so that it goes on from there whenever the process ends.
+// it looks whether channels were deleted, and, slowly, whether what is in the log has changed unheard. Each page is logged with
+// how far it reaches, so that it goes on from there whenever the process ends.
 type filler struct {
 	bot     *Bot
 	convert *converter
@@ -40,15 +40,18 @@ type filler struct {
 
 	asked []*ask // what messages ask that were missed and are about to be logged
 
-	later map[gapKey]time.Time // gaps that are left alone until then
-	told  time.Time
-	tally tally
+	visits map[memory.GuildID]*visit // the last to all of a guild
+	later  map[gapKey]time.Time      // gaps that are left alone until then
+	next   time.Time                 // when to fetch the next page that is compared
+	told   time.Time
+	tally  tally
 }
 
 // tally counts what was done since all was well.
 type tally struct{ messages, gaps, edited, deleted, channels int }
 
 type gapKey struct {
+	sweep   bool
 	channel memory.ChannelID
 	until   memory.MessageID
 }
@@ -58,21 +61,21 @@ type task struct {
 	visit   *visit
 	channel memory.ChannelID
 	what    work
-	until   memory.MessageID // the newest message to compare
-	after   time.Time        // not before then
+	ticket  int       // of what is fetched
+	after   time.Time // not before then
 }
 
 // work is what a task is about, in the order in which it is done.
 type work uint8
 
 const (
-	probe   work = iota // whether it was deleted
+	look    work = iota // fetch it, or with channel 0 the guild, since Discord told too little of it
+	probe               // whether it was deleted
 	archive             // search it for threads in the archive
-	compare             // its newest messages with Discord's
 )
 
 func newFiller(b *Bot) *filler {
-	return &filler{bot: b, convert: newConverter(b.self, b.cfg.LogBots, b.now), wake: make(chan struct{}, 1), later: map[gapKey]time.Time{}, watched: map[*watching]bool{}}
+	return &filler{bot: b, convert: newConverter(b.self, b.cfg.LogBots, b.now), wake: make(chan struct{}, 1), visits: map[memory.GuildID]*visit{}, later: map[gapKey]time.Time{}, watched: map[*watching]bool{}}
 }
 
 // put takes what is to be done about a guild. A visit to the whole takes the place of what was left to do of an earlier one.
@@ -87,14 +90,25 @@ func (f *filler) put(v visit) {
 	for _, id := range v.parents {
 		tasks = append(tasks, task{visit: &v, channel: id, what: archive})
 	}
-	for id, until := range v.until {
-		tasks = append(tasks, task{visit: &v, channel: id, what: compare, until: until})
+	if v.whole {
+		f.visits[v.guild] = &v
+		f.bot.looked.forget()
 	}
 	for _, t := range tasks {
 		fresh[t.channel] = true
 	}
 	slices.SortFunc(tasks, func(a, b task) int { return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.channel, b.channel)) })
-	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool { return fresh[t.channel] && t.visit.guild == v.guild }), tasks...)
+	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool { return t.what != look && fresh[t.channel] && t.visit.guild == v.guild }), tasks...)
+	f.nudge()
+}
+
+// putUnknown takes what is to be fetched since Discord told too little of it. It comes before everything else.
+func (f *filler) putUnknown(all []untold) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, u := range all {
+		f.tasks = append([]task{{visit: &visit{guild: u.guild}, channel: u.channel, what: look, ticket: u.ticket}}, f.tasks...)
+	}
 	f.nudge()
 }
 
@@ -124,22 +138,33 @@ func (f *filler) step(ctx context.Context) bool {
 	}
 	open = slices.DeleteFunc(open, func(g memory.Gap) bool { return f.bot.now().Before(f.later[keyOf(g)]) })
 	slices.SortFunc(open, older)
-	if len(open) == 0 || open[0].Past {
-		if t, ok := f.next(); ok {
-			f.work(ctx, t)
-			return true
-		}
+	if t, ok := f.nextTask(look); ok {
+		f.work(ctx, t)
+		return true
+	}
+	if len(open) > 0 && !open[0].Past {
+		f.page(ctx, open[0], len(open))
+		return true
+	}
+	if t, ok := f.nextTask(archive); ok {
+		f.work(ctx, t)
+		return true
+	}
+	swept, err := f.sweep(ctx, len(open) == 0)
+	if err != nil {
+		f.failed(ctx, err, "couldn't find what is to be compared")
+		return false
 	}
 	if len(open) > 0 {
 		f.page(ctx, open[0], len(open))
 	}
-	return len(open) > 0
+	return swept || len(open) > 0
 }
 
 // work does a task, or puts it off.
 func (f *filler) work(ctx context.Context, t task) {
 	if err := f.do(ctx, t); err != nil {
-		f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
+		f.failed(ctx, err, "couldn't ask Discord about a channel yet")
 		t.after = f.bot.now().Add(aside)
 		f.mu.Lock()
 		f.tasks = append(f.tasks, t)
@@ -147,18 +172,19 @@ func (f *filler) work(ctx context.Context, t task) {
 	}
 }
 
-func keyOf(g memory.Gap) gapKey { return gapKey{g.Channel, g.Until} }
+func keyOf(g memory.Gap) gapKey { return gapKey{g.Sweep, g.Channel, g.Until} }
 
 // older puts what was missed before what was asked for, and of either the oldest first.
 func older(a, b memory.Gap) int {
 	return cmp.Or(cmp.Compare(bit(a.Past), bit(b.Past)), cmp.Compare(a.After, b.After), cmp.Compare(a.Channel, b.Channel))
 }
 
-func (f *filler) next() (task, bool) {
+// nextTask is the next task, of what is done up to most.
+func (f *filler) nextTask(most work) (task, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, t := range f.tasks {
-		if !f.bot.now().Before(t.after) {
+		if t.what <= most && !f.bot.now().Before(t.after) {
 			f.tasks = slices.Delete(f.tasks, i, i+1)
 			return t, true
 		}
@@ -167,17 +193,17 @@ func (f *filler) next() (task, bool) {
 }
 
 func (f *filler) do(ctx context.Context, t task) error {
-	if t.what == probe {
+	switch t.what {
+	case look:
+		return f.look(ctx, t)
+	case probe:
 		return f.probe(ctx, t)
 	}
 	remembered, err := f.bot.admit.remembers(ctx, t.visit.guild, t.channel)
 	if err != nil || !remembered {
 		return err
 	}
-	if t.what == archive {
-		return f.searchArchive(ctx, t)
-	}
-	return f.compare(ctx, t)
+	return f.searchArchive(ctx, t)
 }
 
 // probe finds out whether a channel that Discord doesn't list any more was deleted.
@@ -271,7 +297,7 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (events []memory.Event,
 			continue
 		}
 		before := len(events)
-		if events = f.tell(events, w); !g.Past {
+		if events = tell(f.convert, events, w); !g.Past {
 			f.ask(w)
 		}
 		if len(events) > before {
@@ -325,10 +351,10 @@ func (f *filler) heardAll(events []memory.Event, g memory.Gap, page []wireMessag
 }
 
 // tell appends what a message that was fetched tells.
-func (f *filler) tell(events []memory.Event, w *wireMessage) []memory.Event {
+func tell(c *converter, events []memory.Event, w *wireMessage) []memory.Event {
 	var out converted
-	if !f.convert.withdrawn(w, &out) {
-		f.convert.message(w, false, &out)
+	if !c.withdrawn(w, &out) {
+		c.message(w, false, &out)
 	}
 	for i, e := range out.events {
 		if p, ok := e.(memory.PersonSeen); ok {

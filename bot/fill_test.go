@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -10,11 +11,10 @@ import (
 	"hark/memory"
 )
 
-// isToCompare reports whether something is to be done about a channel.
-func (f *filler) isToCompare(id discordtest.ID) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.ContainsFunc(f.tasks, func(t task) bool { return t.channel == memory.ChannelID(id) })
+// isToCompare reports whether something of a channel is to be compared.
+func (s *scene) isToCompare(id discordtest.ID) bool {
+	all, _ := s.log.Unswept(context.Background(), memory.GuildID(s.guild.ID))
+	return slices.ContainsFunc(all, func(g memory.Gap) bool { return g.Channel == memory.ChannelID(id) })
 }
 
 // A long backfill doesn't put off the look whether what is remembered was deleted during downtime.
@@ -35,12 +35,12 @@ func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
 	s.discord.Delete(other.ID, said.ID) // while it is away
 	s.ended = make(chan error, 1)
 	s.withPolicy(t)
-	s.bot.cfg.Reconcile, s.bot.cfg.CatchUp = 50, month
+	s.bot.cfg.Reconcile, s.bot.cfg.CatchUp = true, month
 	s.bot.timing.backfill, s.bot.timing.fill = time.Millisecond, time.Millisecond
 	again, before := s.gated(0), len(s.discord.Requests())
 	s.run(t)
 	<-again.held
-	s.discord.WaitFor("what is to be compared", func() bool { return s.bot.filler.isToCompare(other.ID) })
+	s.discord.WaitFor("what is to be compared", func() bool { return s.isToCompare(other.ID) })
 	close(again.open)
 	s.log.waitSaid(t, "delete 1")
 	s.filled(t)

@@ -16,7 +16,7 @@ type gaps struct {
 	log       Log
 	policy    memory.Policy
 	catchUp   time.Duration
-	reconcile int
+	reconcile bool
 	now       func() time.Time
 	before    map[memory.GuildID]known // when Hark was told last of guilds that it is about to be told of again
 }
@@ -37,12 +37,12 @@ func newGaps(log Log, cfg Config, now func() time.Time) *gaps {
 // visit is what is to be done about a guild after a time away, beyond the gaps that are known.
 type visit struct {
 	guild memory.GuildID
+	whole bool             // whether it is about all of the guild
+	at    memory.MessageID // nothing that was said later is missing
 	heard reached
 	since memory.MessageID // for channels that weren't known
 	// parents are to be searched for threads in the archive, in which something may be missing.
 	parents []memory.ChannelID
-	// until is for each channel the newest message that may have been changed or deleted unheard.
-	until map[memory.ChannelID]memory.MessageID
 	// missing are the channels that Discord doesn't tell of any more: deleted, in the archive, or out of sight.
 	missing []memory.ChannelID
 }
@@ -166,19 +166,17 @@ func (g *gaps) missing(was known, s *sighting) []memory.ChannelID {
 }
 
 func (g *gaps) compare(stored *memory.Guild, until reached, s *sighting) ([]memory.Event, *visit) {
-	v := &visit{guild: s.guild, heard: until, since: stored.Since, until: map[memory.ChannelID]memory.MessageID{}}
+	v := &visit{guild: s.guild, heard: until, since: stored.Since}
 	var found []memory.Event
 	for _, c := range s.channels {
 		if !g.policy.Remembers(stored, c.id) {
 			continue
 		}
-		v.until[c.id] = c.last
 		if gap, ok := g.gap(v, c); ok {
 			found = append(found, memory.GapFound{Gap: gap})
 		}
 	}
 	if !s.whole {
-		v.until = nil
 		return found, v
 	}
 	for _, id := range s.parents {
@@ -186,8 +184,8 @@ func (g *gaps) compare(stored *memory.Guild, until reached, s *sighting) ([]memo
 			v.parents = append(v.parents, id)
 		}
 	}
-	if g.reconcile == 0 {
-		v.until = nil
+	if v.whole, v.at = true, momentID(g.now()); g.reconcile {
+		found = append(found, memory.Absent{Guild: s.guild, At: g.now()})
 	}
 	return found, v
 }

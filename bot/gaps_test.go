@@ -18,7 +18,7 @@ const month = 30 * 24 * time.Hour
 func catching(t *testing.T) *scene {
 	t.Helper()
 	s := set(t)
-	return s.with(t, Config{Token: s.discord.Token, CatchUp: month, Reconcile: 500})
+	return s.with(t, Config{Token: s.discord.Token, CatchUp: month, Reconcile: true})
 }
 
 // resume starts a bot on the same log, after one that was stopped.
@@ -108,7 +108,7 @@ func TestMissedMessagesAreFetchedAfterDowntime(t *testing.T) {
 	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
 	s.say(thread, 2, "thread")
 
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	s.discord.WaitReady()
 	s.say(s.channel, 3, "live")
 	for _, c := range []discordtest.ID{s.channel, quiet, fresh, thread} {
@@ -147,7 +147,7 @@ func TestMissedMessagesAreFetchedThoughDiscordIsLateToTellTheNewest(t *testing.T
 	s.discord.Late(quiet)
 	s.say(s.channel, 120, "told late")
 	s.say(quiet, 2, "told late")
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	s.mirrors(t, s.channel)
 	s.mirrors(t, quiet)
 }
@@ -171,7 +171,7 @@ func TestGapIsKeptBeforeWhatComesLive(t *testing.T) {
 	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 || gaps[0].Fetched != 0 {
 		t.Errorf("missing: %+v", gaps)
 	}
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	s.mirrors(t, s.channel)
 }
 
@@ -220,7 +220,7 @@ func TestWhatIsntToBeFetched(t *testing.T) {
 	s.say(s.channel, 2, "too old")
 	s.discord.Advance(2 * time.Hour)
 	s.say(s.channel, 2, "young")
-	s.resume(t, Config{CatchUp: time.Hour, Reconcile: 500})
+	s.resume(t, Config{CatchUp: time.Hour, Reconcile: true})
 	s.log.waitSaid(t, "them: young 1")
 	s.say(s.channel, 1, "live")
 	s.log.waitSaid(t, "them: live 0")
@@ -240,17 +240,21 @@ func TestEmptyPastIsDoubted(t *testing.T) {
 	t.Parallel()
 	s := missedSome(t)
 	hang := s.discord.Inject("GET /channels/*/messages", 1, discordtest.Hang())
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	hang.WaitHits(1)
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
 	hang.Release()
-	s.out.changed.Until(t, "both refusals", func() bool { return strings.Count(s.out.String(), errUnreadable.Error()) == 2 }, s.out.String)
+	s.out.wait(t, errUnreadable.Error())
+	s.log.wait(t, "that Hark is shut out", func() bool {
+		_, shut := find(s.log, func(memory.ShutOut) bool { return true })
+		return shut
+	})
 	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 {
 		t.Errorf("missing: %+v", gaps)
 	}
 	s.stop(t)
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, discordtest.ReadMessageHistory, 0))
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	s.mirrors(t, s.channel)
 }
 
@@ -279,7 +283,7 @@ func TestArchivedThreadsAreCaughtUp(t *testing.T) {
 		})
 	}
 	s.discord.Delete(public, old[0])
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	for _, id := range []discordtest.ID{public, private, unknown} {
 		s.mirrors(t, id)
 	}
@@ -388,7 +392,7 @@ func TestGuildThatRemovedHarkMeanwhileIsLeft(t *testing.T) {
 func TestDirectMessagesAreCaughtUp(t *testing.T) {
 	t.Parallel()
 	s := set(t)
-	cfg := Config{Token: s.discord.Token, CatchUp: month, Reconcile: 500, Policy: memory.Policy{Direct: true}}
+	cfg := Config{Token: s.discord.Token, CatchUp: month, Reconcile: true, Policy: memory.Policy{Direct: true}}
 	s.with(t, cfg).run(t).ready(t)
 	first := s.discord.DM(s.ana.ID, "hello")
 	s.answered(t, first.ChannelID, "Friday")
@@ -405,7 +409,7 @@ func TestGapOfAChannelThatIsClosedForAWhile(t *testing.T) {
 	t.Parallel()
 	s := missedSome(t)
 	fetch := s.discord.Inject("GET /channels/*/messages", 1, discordtest.Forbidden())
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	fetch.WaitHits(1)
 	s.logs(t, "403")
 	s.say(s.channel, 1, "live")
@@ -413,7 +417,7 @@ func TestGapOfAChannelThatIsClosedForAWhile(t *testing.T) {
 	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 {
 		t.Fatalf("gaps are %v", gaps)
 	}
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	s.mirrors(t, s.channel)
 	s.filled(t)
 }

@@ -80,7 +80,7 @@ func (b *Bot) standingIn(ctx context.Context, guild memory.GuildID, channel memo
 		return err
 	}
 	err := get(discordgo.EndpointChannel(channel.String()), &s.channel)
-	if err == nil && kinds[s.channel.Type].IsThread() {
+	if err == nil && s.channel.isThread() {
 		err = get(discordgo.EndpointChannel(memory.ChannelID(s.channel.Parent).String()), &s.parent)
 	}
 	if err == nil {
@@ -125,7 +125,8 @@ func (b *Bot) missing(ctx context.Context, guild memory.GuildID, channel memory.
 	if err != nil {
 		return 0, fmt.Errorf("look what I may do in channel %d: %w", channel, err)
 	}
-	kind, place := kinds[s.channel.Type], &s.channel
+	kind, _ := s.channel.kind()
+	place := &s.channel
 	if kind.IsThread() {
 		place = &s.parent
 	}

@@ -351,7 +351,7 @@ func (n *notices) places(ctx context.Context, known *memory.Guild) ([]memory.Cha
 		}
 	}
 	channels = slices.DeleteFunc(channels, func(c noticeChannel) bool {
-		return c.Type != 0 || !known.IsPublic(memory.ChannelID(c.ID)) || isAgeLimited(known, memory.ChannelID(c.ID)) || !may(n.bot.self, &g.wireGuild, &c.wireChannel, self.Roles).Has(memory.ViewChannel|sendMessages)
+		return c.Type == nil || *c.Type != 0 || !known.IsPublic(memory.ChannelID(c.ID)) || isAgeLimited(known, memory.ChannelID(c.ID)) || !may(n.bot.self, &g.wireGuild, &c.wireChannel, self.Roles).Has(memory.ViewChannel|sendMessages)
 	})
 	slices.SortFunc(channels, func(a, b noticeChannel) int {
 		first := func(c noticeChannel) int {

@@ -12,7 +12,7 @@ func may(self memory.UserID, g *wireGuild, c *wireChannel, roles []snowflake) me
 	var p memory.Permissions
 	for _, r := range g.Roles {
 		if r != nil && (r.ID == g.ID || slices.Contains(roles, r.ID)) {
-			p |= memory.Permissions(r.Permissions)
+			p |= r.Permissions.set()
 		}
 	}
 	if p.Has(memory.Administrator) {
@@ -20,13 +20,13 @@ func may(self memory.UserID, g *wireGuild, c *wireChannel, roles []snowflake) me
 	}
 	var all, some, own memory.Overwrite
 	for _, o := range c.Overwrites {
-		allow, deny := memory.Permissions(o.Allow), memory.Permissions(o.Deny)
-		switch {
+		member := o.Type != nil && *o.Type == overwriteMember
+		switch allow, deny := o.changes(); {
 		case o.ID == g.ID:
 			all = memory.Overwrite{Allow: allow, Deny: deny}
-		case o.Type == overwriteMember && memory.UserID(o.ID) == self:
+		case member && memory.UserID(o.ID) == self:
 			own = memory.Overwrite{Allow: allow, Deny: deny}
-		case o.Type == overwriteRole && slices.Contains(roles, o.ID):
+		case !member && slices.Contains(roles, o.ID):
 			some.Allow, some.Deny = some.Allow|allow, some.Deny|deny
 		}
 	}
@@ -40,13 +40,13 @@ func may(self memory.UserID, g *wireGuild, c *wireChannel, roles []snowflake) me
 // an empty past, rather than an error, to those who may not.
 func mayReadBack(self memory.UserID, g *wireGuild, c, parent *wireChannel, roles []snowflake) bool {
 	place := c
-	if k := kinds[c.Type]; k.IsThread() {
+	if c.isThread() {
 		if place = parent; place == nil {
 			return false
 		}
 	}
 	needed := memory.ViewChannel | memory.ReadMessageHistory
-	if kinds[place.Type] == memory.VoiceChannel {
+	if kind, _ := place.kind(); kind == memory.VoiceChannel {
 		needed |= memory.Connect
 	}
 	return may(self, g, place, roles).Has(needed)

@@ -125,6 +125,8 @@ type pump struct {
 	arrived    *arrivals
 	attendance *search.Attendance
 	missed     func(visit) // called once it is in the log what was missed
+	unknown    func([]untold)
+	nudge      func() // called when there is something to fetch
 	logger     zerolog.Logger
 	retry      time.Duration // before the second attempt to write; doubled for each further one
 	// progress is called after each batch, and when the log fails or works again.
@@ -168,6 +170,8 @@ type commit struct {
 	told   []memory.GuildID // guilds of which events tell all
 	asks   []*ask
 	logged []chan<- struct{}
+	// unknown is what is to be fetched.
+	unknown []untold
 }
 
 // unask drops the questions that are deleted before they were asked.
@@ -207,14 +211,19 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 	p.attend(c)
 	out.events = append(out.events, c.events...)
 	out.unask(c.events)
+	out.unknown = append(out.unknown, c.unknown...)
+	if len(p.moved(c.events)) > 0 { // so that one that takes Hark's sight away isn't undone in the same commit, unnoticed
+		if err := p.flush(ctx, out); err != nil {
+			return err
+		}
+	}
 	switch {
 	case raw.kind == "READY":
 		out.told = nil // by the connection before
 		p.arrived.begin(c.present)
 	case c.away != 0:
+		out.told = slices.DeleteFunc(out.told, func(id memory.GuildID) bool { return id == c.away })
 		p.arrived.leave(c.away)
-	case c.told != 0:
-		out.told = append(out.told, c.told)
 	}
 	if c.ask != nil {
 		out.asks = append(out.asks, c.ask)
@@ -222,10 +231,15 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 			out.events = append(out.events, c.ask.opened())
 		}
 	}
-	if c.present == nil && c.away == 0 && c.sighting == nil {
-		return nil
+	if c.present != nil || c.away != 0 || c.sighting != nil {
+		if err := p.lookForGaps(ctx, c, out); err != nil {
+			return err
+		}
 	}
-	return p.lookForGaps(ctx, c, out)
+	if c.told != 0 { // also of what may have changed unheard
+		out.told = append(out.told, c.told)
+	}
+	return nil
 }
 
 // attend notes who may view what from now on.
@@ -319,6 +333,9 @@ func (p *pump) flush(ctx context.Context, out *commit) error {
 		if err := p.commit(ctx, out.events); err != nil {
 			return err
 		}
+		if err := p.noteShut(ctx, out.events); err != nil {
+			return err
+		}
 	}
 	if len(out.told) > 0 {
 		p.arrived.arrive(out.told)
@@ -328,6 +345,9 @@ func (p *pump) flush(ctx context.Context, out *commit) error {
 	}
 	for _, a := range out.asks {
 		p.ask(a)
+	}
+	if len(out.unknown) > 0 {
+		p.unknown(out.unknown)
 	}
 	*out = commit{}
 	return nil

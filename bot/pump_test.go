@@ -26,7 +26,7 @@ func pumpOf(q *queue, log Log) *pump {
 	return &pump{
 		queue: q, log: log, admit: newAdmission(log, memory.Policy{}, newRecent(0, time.Now), func([]memory.Event) {}),
 		convert: newConverter(self, false, sameTime), logger: zerolog.Nop(),
-		gaps: newGaps(log, Config{CatchUp: 30 * 24 * time.Hour, Reconcile: 500}, sameTime), missed: func(visit) {}, arrived: newArrivals(), attendance: search.NewAttendance(), progress: func() {},
+		gaps: newGaps(log, Config{CatchUp: 30 * 24 * time.Hour, Reconcile: true}, sameTime), missed: func(visit) {}, unknown: func([]untold) {}, nudge: func() {}, arrived: newArrivals(), attendance: search.NewAttendance(), progress: func() {},
 	}
 }
 
@@ -74,8 +74,8 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	t.Parallel()
 	log := newNotebook()
 	q := newQueue()
-	q.put(rawItem("GUILD_CREATE", `{"id":"1","name":"Garden","owner_id":"9","channels":[{"id":"2","type":0,"name":"general"}]}`))
-	q.put(rawItem("GUILD_UPDATE", `{"id":"1","name":"Renamed","owner_id":"9"}`))
+	q.put(rawItem("GUILD_CREATE", `{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[{"id":"2","type":0,"name":"general","nsfw":false,"permission_overwrites":[]}]}`))
+	q.put(rawItem("GUILD_UPDATE", `{"id":"1","name":"Renamed","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
 	q.close()
 	p := pumpOf(q, log)
 	if left := p.run(t.Context()); left != 0 {
@@ -112,7 +112,7 @@ func TestPumpTriesOnWithPauses(t *testing.T) {
 		log.fail(errDown)
 		q := newQueue()
 		q.put(rawItem("MESSAGE_DELETE", `{"id":"5"}`))
-		q.put(rawItem("GUILD_UPDATE", `{"id":"1"}`))
+		q.put(rawItem("GUILD_UPDATE", `{"id":"1","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
 		p := pumpOf(q, log)
 		p.retry = time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -16,26 +16,67 @@ func TestAllOfAChannelDeletedUnheard(t *testing.T) {
 	s.mirrors(t, s.channel)
 	s.stop(t)
 	s.discord.BulkDelete(s.channel, ids...)
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	s.mirrors(t, s.channel)
 	s.log.waitSaid(t, "delete 3")
 }
 
-func TestOnlyWhatWasComparedIsDeleted(t *testing.T) {
+// However old a message is, that it was deleted or edited unheard is learned, also where a page holds nothing that is remembered.
+func TestOldMessagesAreCompared(t *testing.T) {
 	t.Parallel()
 	s := catching(t).run(t).ready(t)
-	ids := s.say(s.channel, 150, "before")
+	ids := s.say(s.channel, 750, "before")
 	s.mirrors(t, s.channel)
 	s.stop(t)
-	s.discord.BulkDelete(s.channel, ids[0], ids[120], ids[149])
-	s.resume(t, Config{CatchUp: month, Reconcile: 100})
-	s.log.waitSaid(t, "delete 2")
-	s.out.wait(t, caughtUp)
-	s.stop(t)
-	gone, _ := find(s.log, func(memory.Deleted) bool { return true })
-	if !slices.Equal(gone.IDs, []memory.MessageID{memory.MessageID(ids[120]), memory.MessageID(ids[149])}) {
-		t.Errorf("deleted %v", gone.IDs)
+	s.discord.Edit(s.channel, ids[1], "edited")
+	s.discord.BulkDelete(s.channel, append([]discordtest.ID{ids[0], ids[749]}, ids[300:550]...)...)
+	s.discord.Inject("GET /channels/*/messages", 1, discordtest.ServerError())
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
+	s.mirrors(t, s.channel)
+}
+
+// What is about to be used before it is compared is looked up: what is gone or can't be had isn't used, and what was edited is as it is now.
+func TestWhatIsUsedBeforeItIsComparedIsLookedUp(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	s.say(s.channel, 1, "first")
+	old := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "old"}).ID
+	ids := s.say(old, 3, "old")
+	closed := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "closed"}).ID
+	s.say(closed, 1, "closed")
+	s.mirrors(t, old)
+	s.mirrors(t, closed)
+	s.log.mu.Lock()
+	var known []memory.Message
+	for _, c := range []discordtest.ID{s.channel, old, closed} {
+		known = append(known, s.log.state(memory.ChannelID(c))...)
 	}
+	s.log.mu.Unlock()
+	s.stop(t)
+	s.discord.Delete(old, ids[0])
+	s.discord.Edit(old, ids[1], "edited")
+	s.discord.SetOverwrite(closed, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ViewChannel))
+	s.ended = make(chan error, 1)
+	s.with(t, Config{Token: s.discord.Token, CatchUp: month, Reconcile: true})
+	s.bot.timing.sweep = time.Hour
+	s.run(t)
+	s.log.wait(t, "the first channel to be compared", func() bool { return !s.isToCompare(s.channel) && s.isToCompare(old) && s.isToCompare(closed) })
+	for range 2 {
+		before := s.fetches(old)
+		found, err := s.bot.LookUp(t.Context(), known)
+		var said []string
+		for _, m := range found {
+			said = append(said, m.Content)
+		}
+		if want := []string{"first 0", "edited", "old 2"}; !slices.Equal(said, want) || err != nil {
+			t.Errorf("may be used: %q, %v", said, err)
+		}
+		known = found
+		if before > 0 && s.fetches(old) != before {
+			t.Error("what was looked up is looked up again")
+		}
+	}
+	s.mirrors(t, old)
 }
 
 // What Discord wasn't asked for isn't gone: bots may have written much since that isn't logged.
@@ -50,7 +91,7 @@ func TestWhatLiesFurtherBackIsLeftAlone(t *testing.T) {
 	s.log.waitSaid(t, "them: last 0")
 	s.stop(t)
 	s.discord.Delete(s.channel, last)
-	s.resume(t, Config{CatchUp: month, Reconcile: 100})
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	s.log.waitSaid(t, "delete 1")
 	s.out.wait(t, caughtUp)
 	s.stop(t)
@@ -88,7 +129,7 @@ func TestChannelsDeletedUnheard(t *testing.T) {
 		c.Thread = &meta
 	})
 	s.discord.Inject("GET /channels/*", 1, discordtest.ServerError())
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	gone := func() (ids []discordtest.ID) {
 		s.log.mu.Lock()
 		defer s.log.mu.Unlock()
@@ -99,10 +140,10 @@ func TestChannelsDeletedUnheard(t *testing.T) {
 		}
 		return ids
 	}
-	s.log.wait(t, "both deletions", func() bool { return len(gone()) == 2 })
+	s.log.wait(t, "both deletions", func() bool { return len(gone()) >= 2 })
 	s.out.wait(t, caughtUp)
 	s.stop(t)
-	if got := gone(); !slices.Equal(got, []discordtest.ID{deleted, thread}) {
+	if got := slices.Compact(slices.Sorted(slices.Values(gone()))); !slices.Equal(got, []discordtest.ID{deleted, thread}) {
 		t.Errorf("deleted were %v, want %v", got, []discordtest.ID{deleted, thread})
 	}
 }
@@ -123,6 +164,6 @@ func TestDeletedInTheArchive(t *testing.T) {
 	s.mirrors(t, s.channel)
 	s.stop(t)
 	s.discord.Delete(thread, ids[1])
-	s.resume(t, Config{CatchUp: month, Reconcile: 500})
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	s.mirrors(t, thread)
 }

@@ -159,6 +159,7 @@ func (c *commands) choose(ctx context.Context, x *exchange, choices ...memory.Ch
 	if err := c.bot.memory.Apply(ctx, events...); err != nil {
 		return nil, fmt.Errorf("keep what guild %d has decided: %w", x.Guild, err)
 	}
+	c.bot.filler.nudge()
 	return c.bot.admit.guild(ctx, x.guild())
 }
 

@@ -34,7 +34,7 @@ func (c *converter) sight(g *wireGuild) *sighting {
 		}
 		channels[w.ID] = w
 		s.listed[memory.ChannelID(w.ID)] = true
-		kind, known := kinds[w.Type]
+		kind, known := w.kind()
 		if !known || kind == memory.CategoryChannel || !mayReadBack(c.self, g, w, nil, roles) {
 			continue
 		}
@@ -50,7 +50,7 @@ func (c *converter) sight(g *wireGuild) *sighting {
 			continue
 		}
 		s.listed[memory.ChannelID(w.ID)] = true
-		if w.Last != 0 && kinds[w.Type].IsThread() && mayReadBack(c.self, g, w, channels[w.Parent], roles) {
+		if w.Last != 0 && w.isThread() && mayReadBack(c.self, g, w, channels[w.Parent], roles) {
 			s.channels = append(s.channels, sighted{memory.ChannelID(w.ID), memory.MessageID(w.Last), true})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"hark/memory"
+	"hark/search"
 )
 
 // status is what /hark status shows, of this server alone. It waits for nothing: it is asked when something is amiss.
@@ -24,6 +25,13 @@ func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
 	expiring, agree := x.expiringLine(g)
 	if expiring != "" {
 		lines = append(lines, expiring)
+	}
+	shut, forget, err := c.shutLine(ctx, x, x.seen(g, c.bot.cfg.Policy))
+	if err != nil {
+		return sheet{}, err
+	}
+	if shut != "" {
+		lines, agree = append(lines, shut), append(agree, forget...)
 	}
 	lines = append(lines, c.services(x, g)...)
 	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())
@@ -96,6 +104,42 @@ func (c *commands) keeping(ctx context.Context, x *exchange, g *memory.Guild) ([
 	return append([]string{line}, more...), err
 }
 
+// shutLine names the channels that Hark was shut out of and of which it keeps something, with a button to forget it if it is one; "" if
+// there are none.
+func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (string, []component, error) {
+	people, err := c.bot.memory.People(ctx, g.ID)
+	if err != nil {
+		return "", nil, fmt.Errorf("look up the people of guild %d: %w", g.ID, err)
+	}
+	shut := search.ShutOut(g, among(people))
+	var kept []memory.ChannelID
+	for _, at := range g.Channels {
+		if at.Kind.IsThread() || !shut[at.ID] {
+			continue
+		}
+		var scope memory.Scope
+		for _, of := range g.WithThreads(at.ID) {
+			scope.Channels = append(scope.Channels, of.ID)
+		}
+		messages, _, err := c.bot.memory.Frequencies(ctx, scope, nil, 0)
+		if err != nil {
+			return "", nil, fmt.Errorf("count the messages of channel %d: %w", at.ID, err)
+		}
+		if messages > 0 {
+			kept = append(kept, at.ID)
+		}
+	}
+	if len(kept) == 0 {
+		return "", nil, nil
+	}
+	line := "✗ " + x.text("I can't read %s any more and don't hear what is deleted there, so I use nothing of what I kept of it. When I may view it and read its history again, I compare it first. `/hark purge channel` has me forget it.",
+		channelList(x.locale, kept))
+	if len(kept) > 1 {
+		return line, nil, nil
+	}
+	return line, []component{row(button(styleGrey, x.text("Forget what I kept of it"), fmt.Sprintf("%s:%d", asksPurge, kept[0])))}, nil
+}
+
 // toDo says what is still to be done with what is kept of g, in the channels that it has.
 func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) ([]string, error) {
 	var lines []string
@@ -119,6 +163,20 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) ([]st
 	}
 	if len(channels) > 0 {
 		lines = append(lines, "⏳ "+x.count(len(channels), "I'm fetching what I haven't heard in %s channel.", "I'm fetching what I haven't heard in %s channels."))
+	}
+	unswept, err := c.bot.memory.Unswept(ctx, g.ID)
+	if err != nil {
+		return nil, fmt.Errorf("look up what is to be compared: %w", err)
+	}
+	clear(channels)
+	for _, gap := range unswept {
+		if x.seesAll() || hasChannel(g, gap.Channel) {
+			channels[gap.Channel] = true
+		}
+	}
+	if len(channels) > 0 {
+		lines = append(lines, "⏳ "+x.count(len(channels), "I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
+			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. What I use of them meanwhile I look up first."))
 	}
 	begun, err := c.bot.memory.Unfinished(ctx)
 	if err != nil {

@@ -33,7 +33,7 @@ func (s *scene) overStore(t *testing.T) *sqlite.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	cfg := Config{Token: s.discord.Token, EditAnswers: true, Progress: s.discord.Poke, Client: s.discord.Client(), Dialer: s.discord.Dialer(), Now: s.discord.Now, APIURL: s.discord.URL}
+	cfg := Config{Token: s.discord.Token, CatchUp: month, Reconcile: true, EditAnswers: true, Progress: s.discord.Poke, Client: s.discord.Client(), Dialer: s.discord.Dialer(), Now: s.discord.Now, APIURL: s.discord.URL}
 	b, err := New(cfg, poking{store, s.discord.Poke}, s.oracle, zerolog.New(s.out))
 	if err != nil {
 		t.Fatal(err)

@@ -130,9 +130,9 @@ type wireGuild struct {
 }
 
 type wireRole struct {
-	ID          snowflake   `json:"id"`
-	Name        string      `json:"name"`
-	Permissions permissions `json:"permissions"`
+	ID          snowflake    `json:"id"`
+	Name        string       `json:"name"`
+	Permissions *permissions `json:"permissions"`
 	Tags        *struct {
 		Bot snowflake `json:"bot_id"`
 	} `json:"tags"`
@@ -142,19 +142,83 @@ type wireChannel struct {
 	ID     snowflake `json:"id"`
 	Guild  snowflake `json:"guild_id"`
 	Parent snowflake `json:"parent_id"`
-	Type   int       `json:"type"`
+	Type   *int      `json:"type"`
 	Name   string    `json:"name"`
 	Owner  snowflake `json:"owner_id"` // of a thread
-	NSFW   bool      `json:"nsfw"`
+	NSFW   *bool     `json:"nsfw"`
+	Flags  int       `json:"flags"`
 	Last   snowflake `json:"last_message_id"`
 	New    bool      `json:"newly_created"` // a thread that nothing can be missing of
 	Thread *struct {
 		Archived time.Time `json:"archive_timestamp"`
 	} `json:"thread_metadata"`
-	Overwrites []struct {
-		ID    snowflake   `json:"id"`
-		Type  int         `json:"type"`
-		Allow permissions `json:"allow"`
-		Deny  permissions `json:"deny"`
-	} `json:"permission_overwrites"`
+	Overwrites []wireOverwrite `json:"permission_overwrites"` // nil: Discord didn't tell
 }
+
+type wireOverwrite struct {
+	ID    snowflake    `json:"id"`
+	Type  *int         `json:"type"`
+	Allow *permissions `json:"allow"`
+	Deny  *permissions `json:"deny"`
+}
+
+// changes is what an overwrite takes and gives. What Discord didn't tell is nothing.
+func (o *wireOverwrite) changes() (allow, deny memory.Permissions) {
+	return o.Allow.set(), o.Deny.set()
+}
+
+// set is what p holds; nil: nothing.
+func (p *permissions) set() memory.Permissions {
+	if p == nil {
+		return 0
+	}
+	return memory.Permissions(*p)
+}
+
+// kind is the channel's kind, if messages can be written there or it is a category.
+func (w *wireChannel) kind() (memory.ChannelKind, bool) {
+	if w.Type == nil {
+		return 0, false
+	}
+	kind, ok := kinds[*w.Type]
+	return kind, ok
+}
+
+// isThread reports whether it is known to be a thread.
+func (w *wireChannel) isThread() bool {
+	kind, ok := w.kind()
+	return ok && kind.IsThread()
+}
+
+// isWhole reports whether Discord told all that decides who may read the channel. Events may lack fields, and what is
+// missing isn't empty.
+func (w *wireChannel) isWhole() bool {
+	switch kind, known := w.kind(); {
+	case w.Type == nil:
+		return false
+	case !known, kind == memory.DirectChannel, kind == memory.CategoryChannel:
+		return true
+	case w.Guild == 0:
+		return false
+	case kind.IsThread():
+		return w.Parent != 0
+	}
+	for _, o := range w.Overwrites {
+		if o.ID == 0 || o.Type == nil || o.Allow == nil || o.Deny == nil {
+			return false
+		}
+	}
+	return w.Overwrites != nil && w.NSFW != nil
+}
+
+// isWhole is isWhole of a channel, for a guild without its channels.
+func (w *wireGuild) isWhole() bool {
+	for _, r := range w.Roles {
+		if !r.isWhole() {
+			return false
+		}
+	}
+	return len(w.Roles) > 0 && w.Owner != 0
+}
+
+func (w *wireRole) isWhole() bool { return w != nil && w.ID != 0 && w.Permissions != nil }

@@ -81,7 +81,7 @@ type (
 	}
 
 	// GuildSeen is a guild's whole structure. Channels it doesn't list become unplaced, threads of channels
-	// it lists excepted. What was chosen, and when it was first seen, stay. The first sight of a guild, and the first
+	// it lists excepted, and so do those it lists as unplaced: of them Discord told too little. What was chosen, and when it was first seen, stay. The first sight of a guild, and the first
 	// after it was left, is from when on Hark listens there: At.
 	GuildSeen struct {
 		Guild Guild
@@ -103,10 +103,10 @@ type (
 
 	// ChannelSeen is a channel that is new, has changed, or that messages are about to be imported into.
 	// With Unplaced set it tells only what an old file says, so it changes nothing of a channel that was
-	// seen before; of one known merely by its messages it fills in everything.
+	// seen before; of one known merely by its messages it fills in everything. An empty name changes none.
 	ChannelSeen struct{ Channel Channel }
 
-	// ChannelGone makes a channel and its threads unplaced.
+	// ChannelGone makes a channel unplaced. Its threads stay as they are: nobody is known to read them while it is.
 	ChannelGone struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -166,7 +166,7 @@ type (
 
 	// Chose is what was decided about remembering a guild, or, with Channel set, a channel or a category. Of several
 	// the last by At holds. Where more may be remembered from now on than before, what was said until At doesn't count
-	// as missing.
+	// as missing, and what is remembered from before is compared, as after an Absent.
 	Chose struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -195,10 +195,25 @@ type (
 	// GapFound is a stretch of a channel that has to be fetched.
 	GapFound struct{ Gap Gap }
 
-	// GapFilled says that a gap was fetched up to and with Through; wholly if that isn't before the gap's Until.
+	// GapFilled says that a gap was fetched, or compared, up to and with Through; wholly if that isn't before the gap's Until.
 	GapFilled struct {
 		Gap     Gap
 		Through MessageID
+	}
+
+	// Absent says that nobody told Hark of edits and deletions in a guild, or with Channel set in that channel and what lies in it, until At. All
+	// that is remembered there from before is to be compared with Discord, as Store.Unswept tells.
+	Absent struct {
+		Guild   GuildID
+		Channel ChannelID
+		At      time.Time
+	}
+
+	// ShutOut says that Hark can't read a channel any more, so that nobody tells it of changes there. The channel is Shut until
+	// all of it is compared after an Absent, which is told when Hark can read it again.
+	ShutOut struct {
+		Guild   GuildID
+		Channel ChannelID
 	}
 
 	// QuestionOpened says that Hark was asked something by a message that it hasn't answered yet. It is told with the message's
@@ -244,6 +259,8 @@ func (Asked) isEvent()          {}
 func (Opted) isEvent()          {}
 func (GapFound) isEvent()       {}
 func (GapFilled) isEvent()      {}
+func (Absent) isEvent()         {}
+func (ShutOut) isEvent()        {}
 func (QuestionOpened) isEvent() {}
 func (QuestionClosed) isEvent() {}
 func (Marked) isEvent()         {}

@@ -22,6 +22,7 @@ type Guild struct {
 	ID       GuildID
 	Name     string
 	Owner    UserID
+	Self     UserID // Hark's own; 0: not known. One that is seen stays
 	Roles    []Role // with @everyone, whose id is the guild's
 	Channels []Channel
 
@@ -77,8 +78,11 @@ type Channel struct {
 	// Unplaced is set while Discord hasn't told us of the channel, or has told us that it is gone. What was
 	// said there may be read at the command line only.
 	Unplaced bool
-	Choice   Choice    // known by Chose
-	Learned  MessageID // up to here what was said has been looked at for facts; known by Learned
+	// Shut is set while what is remembered of the channel may be out of date because Hark couldn't read it; known by ShutOut
+	// and Absent.
+	Shut    bool
+	Choice  Choice    // known by Chose
+	Learned MessageID // up to here what was said has been looked at for facts; known by Learned
 	// Settings are those of the channel's own, known by SettingChosen; none of them is empty.
 	Settings map[Setting]string
 }

@@ -104,8 +104,11 @@ type Store interface {
 	// HeardUntil is, for each channel of a guild, the newest message that Discord has told of live, or the point
 	// before which nothing counts as missing, if that is later. Channels of which neither is known are left out.
 	HeardUntil(ctx context.Context, guild GuildID) (map[ChannelID]MessageID, error)
-	// Gaps are the gaps that aren't filled, those that were missed before those that were asked for.
+	// Gaps are the gaps that aren't filled, without those that are Sweep, those that were missed before those that were asked for.
 	Gaps(ctx context.Context) ([]Gap, error)
+	// Unswept are the stretches of a guild's channels, or of all with Everywhere, that are to be compared with Discord: those with
+	// the greatest Until first, then by channel.
+	Unswept(ctx context.Context, guild GuildID) ([]Gap, error)
 	// Questions are those that are open, by id. One goes with its message, and with all of its author, channel or guild.
 	Questions(ctx context.Context) ([]OpenQuestion, error)
 	// WaitingIn is how many of the segments that Waiting counts are a guild's.

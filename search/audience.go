@@ -23,7 +23,7 @@ type Place struct {
 type People func(memory.UserID) (memory.Person, bool)
 
 // Readable are the channels of g from which an answer at p may be made: those that everybody who can read the
-// answer can read, with their past. When anything about a channel is unknown, it isn't among them; a role that
+// answer can read, with their past, and Hark itself: of one that it was shut out of it may not know what was deleted. When anything about a channel is unknown, it isn't among them; a role that
 // only overwrites tell of may be anybody's.
 //
 // Let R be the place and C a channel. It is decided by looking for a counterexample among everybody whom R's and
@@ -47,11 +47,7 @@ func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 // Visible are the channels of g that a member of those roles can read with their past, and the categories that they can see, by roles
 // and overwrites alone: private threads aren't among them, since nobody tells who is in those.
 func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memory.Channel {
-	a := audience{guild: g, channels: map[memory.ChannelID]*memory.Channel{}}
-	for i := range g.Channels {
-		a.channels[g.Channels[i].ID] = &g.Channels[i]
-	}
-	a.known = slices.ContainsFunc(g.Roles, func(role memory.Role) bool { return role.ID == memory.RoleID(g.ID) })
+	a := newAudience(g, nil)
 	return slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
 		if !a.known {
 			return true
@@ -62,6 +58,34 @@ func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memor
 		rules := a.rules(&c)
 		return rules == nil || !isShared(&c) || c.Kind == memory.PrivateThread || !a.permissions(roles, user, rules).Has(reading(rules))
 	})
+}
+
+// ShutOut are the channels of g that Hark may not read with their past, as far as is known, threads among them.
+func ShutOut(g *memory.Guild, people People) map[memory.ChannelID]bool {
+	a, shut := newAudience(g, people), map[memory.ChannelID]bool{}
+	for id, c := range a.channels {
+		if rules := a.rules(c); rules != nil && isShared(c) && !a.hears(rules) {
+			shut[id] = true
+		}
+	}
+	return shut
+}
+
+// hears reports whether Hark may read c with its past, whose rules are its own. Where Hark isn't known, as in what was
+// imported, it may.
+func (a *audience) hears(c *memory.Channel) bool {
+	self := a.guild.Self
+	if self == 0 {
+		return true
+	}
+	known, _ := a.people(self)
+	roles := slices.Clone(known.Roles)
+	for _, role := range a.guild.Roles {
+		if role.Bot == self {
+			roles = append(roles, role.ID)
+		}
+	}
+	return a.permissions(roles, self, c).Has(reading(c))
 }
 
 // audience is a guild being looked at.
@@ -84,6 +108,9 @@ func newAudience(g *memory.Guild, people People) *audience {
 
 // mayUse reports whether what was said in c may be used in an answer at p, which is in the channel at.
 func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
+	if c.Shut {
+		return false
+	}
 	if at.Unplaced || !isShared(at) || !isShared(c) {
 		return at.ID == c.ID && (p.Operator || at.Kind == memory.DirectChannel && !at.Unplaced)
 	}
@@ -96,7 +123,9 @@ func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
 	}
 	ok, judged := a.judged[source.ID]
 	if !judged {
-		if p.Viewer != 0 {
+		if !a.hears(source) {
+			ok = false
+		} else if p.Viewer != 0 {
 			ok = a.viewerMayRead(p, r, source)
 		} else {
 			ok = a.allMayRead(r, source)

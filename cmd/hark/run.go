@@ -189,6 +189,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	a.answers.LookUpBy(door.LookUp)
 	r.reasons.set(door.Ready)
 	r.counts.set(a, door)
 	defer r.counts.set(nil, nil) // before the store is closed

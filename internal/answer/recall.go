@@ -183,7 +183,10 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there
 		result.Lore = slices.DeleteFunc(result.Lore, func(hit search.LoreHit) bool { return hit.Lore.Channel == 0 })
 	}
-	return r.consents.of(ctx, result)
+	if result, err = r.consents.of(ctx, result); err != nil {
+		return search.Result{}, err
+	}
+	return e.upstream.found(ctx, result)
 }
 
 func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memory.MessageID) search.Query {

@@ -49,7 +49,6 @@ func (s *settings) check(c *Config) {
 	s.want(c.Memory.RecordsMax >= 0, "memory.records_max", "a number above 0, or 0 for no limit")
 	s.want(c.Memory.RecordsTokens >= 0, "memory.records_tokens", "a number above 0, or 0 for no limit")
 	s.want(c.Memory.CatchUp.Duration >= 0, "memory.catch_up", span)
-	s.want(c.Memory.Reconcile >= 0, "memory.reconcile", "a number above 0, or 0 for none")
 	s.want(c.Memory.IndexLimit > 0, "memory.index_limit", positive)
 	s.want(c.Memory.SessionGap.Duration > 0, "memory.session_gap", lasting)
 	s.wantOneOf(c.Memory.Summaries, "memory.summaries", "model", "extract", "off")

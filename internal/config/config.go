@@ -93,7 +93,7 @@ type Memory struct {
 	RecordsMax     int      `toml:"records_max" help:"How many of them are kept of each channel: the newest. 0: only records_retention and records_tokens limit them."`
 	RecordsTokens  int      `toml:"records_tokens" help:"How many tokens a channel's records may cost a model that reads them all; the newest are kept. 0: only the others limit them."`
 	CatchUp        Duration `toml:"catch_up" help:"How far back Hark fetches what was said while it was away. 0: nothing is fetched."`
-	Reconcile      int      `toml:"reconcile" help:"How many of a channel's newest messages are compared with Discord after Hark was away, to learn of edits and deletions. 0: none."`
+	Reconcile      bool     `toml:"reconcile" help:"Whether Hark compares what it remembers with Discord after it was away, to learn of edits and deletions."`
 	EditAnswers    bool     `toml:"edit_answers" help:"Whether answers that used what was forgotten are edited in Discord to say so, and those whose question was deleted go."`
 	IndexLimit     int      `toml:"index_limit" help:"How much memory the vectors of the servers asked about may take, in megabytes. Those not asked about for longest make room."`
 	SessionGap     Duration `toml:"session_gap" help:"A channel silent for this long begins a new session: what was said before then is recalled, not continued."`
@@ -181,7 +181,7 @@ func Default() Config {
 		Embedding: Embedding{BaseURL: openAI},
 		Search:    Search{RerankTimeout: Duration{2 * time.Second}},
 		Memory: Memory{
-			Start: "ask", TraceRetention: Duration{7 * day}, RecordsAge: Duration{90 * day}, RecordsMax: 1000, RecordsTokens: 150_000, CatchUp: Duration{30 * day}, Reconcile: 500, EditAnswers: true, IndexLimit: 128,
+			Start: "ask", TraceRetention: Duration{7 * day}, RecordsAge: Duration{90 * day}, RecordsMax: 1000, RecordsTokens: 150_000, CatchUp: Duration{30 * day}, Reconcile: true, EditAnswers: true, IndexLimit: 128,
 			SessionGap: Duration{30 * time.Minute}, Summaries: "model",
 		},
 		Builder: Builder{Layout: "sections", MaxTokens: 4000, LineChars: 150, DataChars: 100, CacheTTL: Duration{5 * time.Minute}, Language: "en", Emoji: true, Sections: newSections(), Labels: newLabels()},

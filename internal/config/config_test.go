@@ -158,7 +158,7 @@ records_retention = "20d"
 records_max = 30
 records_tokens = 4000
 catch_up = 0
-reconcile = 9
+reconcile = false
 edit_answers = false
 index_limit = 64
 session_gap = "1h"
@@ -204,7 +204,7 @@ format = "json"
 			}},
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
 		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", true, Duration{500 * time.Millisecond}},
-		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{72 * time.Hour}, Duration{480 * time.Hour}, 30, 4000, Duration{}, 9, false, 64, Duration{time.Hour}, "extract"},
+		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{72 * time.Hour}, Duration{480 * time.Hour}, 30, 4000, Duration{}, false, false, 64, Duration{time.Hour}, "extract"},
 		Builder:   Builder{"chat", 8000, 2000, 70, 30, Duration{time.Minute}, "zh-TW", false, newSections(), newLabels()},
 		Answer:    Answer{"Be kind.\n", "Asia/Tokyo", 2, 900, Duration{20 * time.Second}},
 		Limits:    Asking{MemberMessages: 3, GuildMessages: 5, GuildTokens: 7},
@@ -242,7 +242,7 @@ func TestEveryKeyHasAVariableThatGoesBeforeTheFile(t *testing.T) {
 		"builder.layout": "plain", "builder.language": "DE", "builder.emoji": "false", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text",
 		"web.listen": "[::1]:80", "llm.temperature": "0.5", "llm.vision": "true", "llm.headers": "X-Title: Hark",
 		"llm.fallback.base_url": "https://e", "llm.fallback.vision": "true", "llm.fallback.temperature": "0", "llm.fallback.headers": "X-Title: Hark", "memory.log_bots": "true",
-		"memory.start": "on", "memory.age_restricted": "true", "memory.direct": "true", "memory.edit_answers": "false", "memory.summaries": "off",
+		"memory.start": "on", "memory.age_restricted": "true", "memory.direct": "true", "memory.edit_answers": "false", "memory.reconcile": "false", "memory.summaries": "off",
 	}
 	file := write(t, "config.toml", Example())
 	c := Default()

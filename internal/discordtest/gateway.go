@@ -34,6 +34,7 @@ type gateway struct {
 	duplicate  int // events to deliver twice
 	dropAfter  int // events until the connection breaks; 0 for never
 	held       *[]event
+	brief      map[string][]string // fields to leave out of the next event of a name
 }
 
 // session is what a resume takes up again. Its log holds every event since READY.
@@ -135,6 +136,7 @@ func (x *session) dispatch(s *Server, e event) {
 	if m, ok := payload.(messageEvent); ok {
 		payload = m.forIntents(s, x.intents)
 	}
+	payload = s.gateway.without(e.name, payload)
 	data, err := json.Marshal(object{"op": 0, "t": e.name, "s": len(x.log) + 1, "d": payload})
 	if err != nil {
 		panic(err) // a payload of the fake's own
@@ -185,7 +187,7 @@ func (s *Server) guildCreate(g *guild) object {
 		c := s.channels[id]
 		switch {
 		case !c.Type.IsThread():
-			channels = append(channels, c.clone())
+			channels = append(channels, s.told(c))
 		case s.permissions(c, s.Bot.ID).Has(ViewChannel) && !c.Thread.Archived:
 			threads = append(threads, c.clone())
 		}

@@ -107,7 +107,7 @@ func (s *Server) getChannels(c *call) reply {
 	}
 	cs := []any{}
 	for _, id := range g.channels {
-		if ch := s.channels[id]; !ch.Type.IsThread() {
+		if ch := s.channels[id]; !ch.Type.IsThread() && s.views(ch) {
 			cs = append(cs, ch.clone())
 		}
 	}

@@ -1,5 +1,11 @@
 package discordtest
 
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
 // Drop breaks the gateway connection without a word. The session can be resumed.
 func (s *Server) Drop() { s.onConnection(func(c *conn) { c.drop() }) }
 
@@ -17,6 +23,44 @@ func (s *Server) AskReconnect() { s.onConnection(func(c *conn) { c.control(7, ni
 
 // Late has a channel tell its newest message late, as Discord does under load: last_message_id stays what it is.
 func (s *Server) Late(channelID ID) { s.change(func() { s.channel(channelID).late = true }) }
+
+// LeaveOut has the next event of that name come without some of its fields, as Discord's may: "nsfw", or, of each object in a
+// list, "channels.nsfw".
+func (s *Server) LeaveOut(event string, fields ...string) {
+	s.change(func() {
+		if s.gateway.brief == nil {
+			s.gateway.brief = map[string][]string{}
+		}
+		s.gateway.brief[event] = fields
+	})
+}
+
+// without is what an event tells without the fields to be left out of it.
+func (g *gateway) without(event string, payload any) any {
+	fields, brief := g.brief[event]
+	if !brief {
+		return payload
+	}
+	delete(g.brief, event)
+	data, err := json.Marshal(payload)
+	told := map[string]any{}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	if err != nil || decoder.Decode(&told) != nil {
+		panic(err) // a payload of the fake's own
+	}
+	for _, field := range fields {
+		list, inner, nested := strings.Cut(field, ".")
+		if !nested {
+			delete(told, field)
+			continue
+		}
+		for _, item := range told[list].([]any) {
+			delete(item.(map[string]any), inner)
+		}
+	}
+	return told
+}
 
 // AskHeartbeat asks the bot for a heartbeat (op 1).
 func (s *Server) AskHeartbeat() { s.onConnection(func(c *conn) { c.control(1, nil) }) }

@@ -172,6 +172,19 @@ type Channel struct {
 	Invited []ID `json:"-"`
 }
 
+// MarshalJSON tells of a guild's channel always who may read it, also where nothing is special about that; of a thread never.
+func (c Channel) MarshalJSON() ([]byte, error) {
+	type plain Channel
+	if c.GuildID == 0 || c.Type.IsThread() {
+		return json.Marshal(plain(c))
+	}
+	return json.Marshal(struct {
+		plain
+		NSFW       bool        `json:"nsfw"`
+		Overwrites []Overwrite `json:"permission_overwrites"`
+	}{plain(c), c.NSFW, append([]Overwrite{}, c.Overwrites...)})
+}
+
 // ThreadMetadata is what threads have beyond channels.
 type ThreadMetadata struct {
 	Archived            bool    `json:"archived"`

@@ -108,9 +108,11 @@ func (s *Server) AddRole(guildID ID, name string, allow Permissions) Role {
 func (s *Server) UpdateRole(guildID, roleID ID, edit func(*Role)) {
 	s.tb.Helper()
 	s.change(func() {
-		r := s.role(s.guild(guildID), roleID)
+		g := s.guild(guildID)
+		r, before := s.role(g, roleID), s.seen(g)
 		edit(r)
 		s.emit(event{name: "GUILD_ROLE_UPDATE", intents: Guilds, payload: object{"guild_id": guildID, "role": *r}})
+		s.reveal(g, before)
 	})
 }
 
@@ -120,6 +122,7 @@ func (s *Server) RemoveRole(guildID, roleID ID) {
 	s.change(func() {
 		g := s.guild(guildID)
 		s.role(g, roleID)
+		before := s.seen(g)
 		g.roles = slices.DeleteFunc(g.roles, func(r Role) bool { return r.ID == roleID })
 		for _, m := range g.members {
 			m.Roles = slices.DeleteFunc(slices.Clone(m.Roles), func(r ID) bool { return r == roleID })
@@ -129,6 +132,7 @@ func (s *Server) RemoveRole(guildID, roleID ID) {
 			c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites), func(o Overwrite) bool { return o.ID == roleID })
 		}
 		s.emit(event{name: "GUILD_ROLE_DELETE", intents: Guilds, payload: object{"guild_id": guildID, "role_id": roleID}})
+		s.reveal(g, before)
 	})
 }
 
@@ -154,13 +158,18 @@ func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 	s.tb.Helper()
 	s.change(func() {
 		g := s.guild(guildID)
-		m := s.member(g, userID)
+		m, before := s.member(g, userID), s.seen(g)
 		m.Roles = slices.Clone(m.Roles)
 		edit(m)
 		for _, r := range m.Roles {
 			s.role(g, r)
 		}
-		s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: Members, payload: withGuild{g.ID, m}.member()})
+		intents := Members
+		if userID == s.Bot.ID { // of itself a bot is told in any case
+			intents = 0
+		}
+		s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: withGuild{g.ID, m}.member()})
+		s.reveal(g, before)
 	})
 }
 
@@ -216,10 +225,19 @@ func (s *Server) UpdateChannel(id ID, edit func(*Channel)) {
 	s.tb.Helper()
 	s.change(func() {
 		c := s.channel(id)
-		before := c.clone()
-		edit(&before)
-		c.Channel = before
-		s.emitChannel("UPDATE", c)
+		changed := c.clone()
+		edit(&changed)
+		if c.Type.IsThread() || c.GuildID == 0 {
+			c.Channel = changed
+			s.emitChannel("UPDATE", c)
+			return
+		}
+		g := s.guild(c.GuildID)
+		before := s.seen(g)
+		if c.Channel = changed; before[id] || !s.views(c) {
+			s.emitChannel("UPDATE", c)
+		}
+		s.reveal(g, before)
 	})
 }
 
@@ -253,9 +271,64 @@ func (s *Server) dropChannel(g *guild, c *channel) {
 	g.channels = slices.DeleteFunc(g.channels, func(id ID) bool { return id == c.ID })
 }
 
-// emitChannel tells of a channel; a thread only where the bot can see it.
+// told is a channel as the gateway tells it: of one that the bot may not view only where it is, and that nobody may view it.
+// https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
+func (s *Server) told(c *channel) Channel {
+	if c.Type.IsThread() || c.GuildID == 0 || s.views(c) {
+		return c.clone()
+	}
+	return Channel{ID: c.ID, Type: c.Type, GuildID: c.GuildID, ParentID: c.ParentID, Position: c.Position, Name: "___hidden___", Flags: c.Flags | 1<<17,
+		Overwrites: []Overwrite{ForRole(c.GuildID, 0, ViewChannel)}}
+}
+
+// views reports whether the bot may view a channel; a category, if it may view any channel in it.
+func (s *Server) views(c *channel) bool {
+	if c.Type == Category {
+		for _, in := range s.channels {
+			if in.ParentID != nil && *in.ParentID == c.ID && s.views(in) {
+				return true
+			}
+		}
+	}
+	return s.permissions(c, s.Bot.ID).Has(ViewChannel)
+}
+
+// seen are the channels of a guild that the bot may view.
+func (s *Server) seen(g *guild) map[ID]bool {
+	seen := map[ID]bool{}
+	for _, id := range g.channels {
+		if c := s.channels[id]; !c.Type.IsThread() && s.views(c) {
+			seen[id] = true
+		}
+	}
+	return seen
+}
+
+// reveal tells of the channels that the bot may view now and couldn't before, with the threads in them. Of those that it lost
+// sight of nothing more is told than what took it away.
+func (s *Server) reveal(g *guild, before map[ID]bool) {
+	for _, id := range g.channels {
+		c := s.channels[id]
+		if c.Type.IsThread() || before[id] || !s.views(c) {
+			continue
+		}
+		s.emit(event{name: "CHANNEL_UPDATE", intents: Guilds, payload: c.clone()})
+		threads := []Channel{}
+		for _, other := range g.channels {
+			if t := s.channels[other]; t.Type.IsThread() && *t.ParentID == id && !t.Thread.Archived && s.permissions(t, s.Bot.ID).Has(ViewChannel) {
+				threads = append(threads, t.clone())
+			}
+		}
+		s.emit(event{name: "THREAD_LIST_SYNC", intents: Guilds, payload: object{"guild_id": g.ID, "channel_ids": []ID{id}, "threads": threads, "members": []any{}}})
+	}
+}
+
+// emitChannel tells of a channel; a thread only where the bot can see it. That one is deleted which it can't see isn't told.
 func (s *Server) emitChannel(what string, c *channel) {
-	e := event{name: "CHANNEL_" + what, intents: Guilds, payload: c.clone()}
+	e := event{name: "CHANNEL_" + what, intents: Guilds, payload: s.told(c)}
+	if what == "DELETE" {
+		e.channel = c
+	}
 	if c.Type.IsThread() {
 		e.name, e.channel = "THREAD_"+what, c
 		if what == "DELETE" {

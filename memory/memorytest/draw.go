@@ -170,7 +170,7 @@ func drawHearingEvent(t *rapid.T) memory.Event {
 	case 1, 2:
 		return memory.GapFound{Gap: gap}
 	case 3:
-		return memory.GapFilled{Gap: gap, Through: slotID(slot + rapid.IntRange(0, 4).Draw(t, "through"))}
+		return drawSweep(t, channel, gap, slot)
 	case 4:
 		return memory.Asked{Guild: guild, Channel: channel, Message: slotID(slot)}
 	case 5:
@@ -180,6 +180,23 @@ func drawHearingEvent(t *rapid.T) memory.Event {
 	choice := []memory.Choice{memory.Undecided, memory.Remember, memory.RememberPublic, memory.Ignore}[at.Minute()%4]
 	return memory.Chose{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "chosen"), Choice: choice, At: at}
 }
+
+// drawSweep is something about what is fetched, and compared.
+func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) memory.Event {
+	switch rapid.IntRange(0, 5).Draw(t, "sweep") {
+	case 0:
+		return memory.ShutOut{Guild: guild, Channel: channel}
+	case 1, 2:
+		return memory.Absent{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "of"), At: rapid.SampledFrom([]time.Time{sweptAt, began}).Draw(t, "absent at")}
+	case 3:
+		gap.Sweep, gap.Until = true, rapid.SampledFrom([]memory.MessageID{memory.FirstMessageID(sweptAt.Add(time.Millisecond)), memory.FirstMessageID(sweptAt.Add(-memory.SweptFirst))}).Draw(t, "until")
+		return memory.GapFilled{Gap: gap, Through: rapid.SampledFrom([]memory.MessageID{slotID(slot), gap.Until}).Draw(t, "through")}
+	}
+	return memory.GapFilled{Gap: gap, Through: slotID(slot + rapid.IntRange(0, 4).Draw(t, "through"))}
+}
+
+// sweptAt is when nobody had told of changes: half of the slots are from within SweptFirst before.
+var sweptAt = slotID(slots / 2).Time().Add(memory.SweptFirst)
 
 // drawSetting is a setting, or none any more, of the guild, of one of two channels, or of one that nothing else tells of.
 func drawSetting(t *rapid.T) memory.Event {
@@ -247,9 +264,7 @@ func drawGuild(t *rapid.T) memory.Guild {
 	g.Roles = []memory.Role{{ID: 900, Name: "@everyone"}, drawRole(t)}
 	for _, id := range []memory.ChannelID{general, staff, thread} {
 		if rapid.Bool().Draw(t, "listed") {
-			c := drawChannel(t, id)
-			c.Unplaced = false
-			g.Channels = append(g.Channels, c)
+			g.Channels = append(g.Channels, drawChannel(t, id))
 		}
 	}
 	return g

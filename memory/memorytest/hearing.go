@@ -106,6 +106,41 @@ var hearingPromises = []promise{
 		t.apply(memory.GapFilled{Gap: gap, Through: id(95)})
 		t.same("filled twice", t.gaps(), []memory.Gap(nil))
 	}},
+	{"after an absence all that is remembered is to be compared, on and round from where the last sweep was", func(t *trial) {
+		at := began.Add(memory.SweptFirst)
+		t.apply(memory.GuildSeen{Guild: town()})
+		t.post(said(general, id(1), ada, "old"), said(general, memory.FirstMessageID(at.Add(-time.Hour)), ada, "new"), said(staff, id(2), ada, "old as well"))
+		sweep := func(channel memory.ChannelID, after, until memory.MessageID) memory.Gap {
+			return memory.Gap{Guild: guild, Channel: channel, After: after, Until: until, Sweep: true}
+		}
+		until := func(at time.Time) memory.MessageID { return memory.FirstMessageID(at.Add(time.Millisecond)) }
+		week := memory.FirstMessageID(began.Add(time.Hour))
+		t.apply(memory.Absent{Guild: guild, At: at.Add(time.Hour)})
+		t.same("begun", t.unswept(), []memory.Gap{sweep(general, week, until(at.Add(time.Hour))), sweep(general, 0, week), sweep(staff, 0, week)})
+		t.same("none is missing", t.gaps(), []memory.Gap(nil))
+		t.apply(memory.GapFilled{Gap: sweep(general, 0, until(at.Add(time.Hour))), Through: until(at.Add(time.Hour))}, memory.GapFilled{Gap: sweep(general, 0, week), Through: id(1)})
+		t.same("half done", t.unswept(), []memory.Gap{sweep(general, id(1), week), sweep(staff, 0, week)})
+		t.apply(memory.Absent{Guild: guild, Channel: general, At: at.Add(2 * time.Hour)})
+		t.same("begun again", t.unswept(), []memory.Gap{sweep(general, id(1), until(at.Add(2*time.Hour))), sweep(staff, 0, week), sweep(general, 0, id(1))})
+	}},
+	{"a channel that Hark couldn't read is shut until all of it is compared", func(t *trial) {
+		shut := func(what string, want bool) { t.Helper(); t.same(what, t.channel(guild, general).Shut, want) }
+		t.apply(memory.GuildSeen{Guild: town()})
+		t.post(said(general, id(1), ada, "first"))
+		t.apply(memory.Absent{Guild: guild, At: began.Add(time.Hour)}, memory.ShutOut{Guild: guild, Channel: general})
+		shut("shut out", true)
+		t.same("nothing can be compared", t.unswept(), []memory.Gap(nil))
+		t.apply(memory.ChannelSeen{Channel: town().Channels[0]}, memory.GuildSeen{Guild: town()})
+		shut("seen again", true)
+		t.apply(memory.Absent{Guild: guild, Channel: general, At: began.Add(time.Hour)})
+		shut("let in", true)
+		t.apply(memory.GapFilled{Gap: t.unswept()[0], Through: id(0)})
+		shut("compared in part", true)
+		t.apply(memory.GapFilled{Gap: t.unswept()[0], Through: t.unswept()[0].Until})
+		shut("compared", false)
+		t.apply(memory.ShutOut{Guild: guild, Channel: staff}, memory.Absent{Guild: guild, At: began})
+		t.same("with nothing to compare", t.channel(guild, staff).Shut, false)
+	}},
 	{"gaps that were missed come before those that were asked for", func(t *trial) {
 		past := memory.Gap{Guild: guild, Channel: general, After: 0, Until: id(1), Past: true}
 		missed := memory.Gap{Guild: guild, Channel: staff, After: id(50), Until: id(60)}

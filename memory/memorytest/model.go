@@ -113,6 +113,10 @@ func (m *model) apply(events ...memory.Event) {
 			m.keepRecord(e.Record)
 		case memory.GapFound, memory.GapFilled:
 			m.applyGap(e)
+		case memory.Absent:
+			m.sweep(e)
+		case memory.ShutOut:
+			m.shutOut(e)
 		case memory.QuestionOpened:
 			m.open[place{e.Question.Channel, e.Question.ID}] = e.Question
 		case memory.QuestionClosed:

@@ -1,13 +1,16 @@
 package memorytest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"hark/memory"
 )
 
 type gapKey struct {
+	sweep   bool
 	channel memory.ChannelID
 	until   memory.MessageID
 }
@@ -21,12 +24,12 @@ type chosen struct {
 func (m *model) applyGap(e memory.Event) {
 	switch e := e.(type) {
 	case memory.GapFound:
-		key := gapKey{e.Gap.Channel, e.Gap.Until}
-		if _, known := m.gaps[key]; !known && e.Gap.After < e.Gap.Until {
+		key := gapKey{false, e.Gap.Channel, e.Gap.Until}
+		if _, known := m.gaps[key]; !known && !e.Gap.Sweep && e.Gap.After < e.Gap.Until {
 			m.gaps[key] = e.Gap
 		}
 	case memory.GapFilled:
-		key := gapKey{e.Gap.Channel, e.Gap.Until}
+		key := gapKey{e.Gap.Sweep, e.Gap.Channel, e.Gap.Until}
 		gap, known := m.gaps[key]
 		if !known {
 			return
@@ -36,7 +39,51 @@ func (m *model) applyGap(e memory.Event) {
 		if gap.After >= gap.Until {
 			delete(m.gaps, key)
 		}
+		if c := m.channels[e.Gap.Channel]; c != nil && e.Gap.Sweep {
+			c.Shut = c.Shut && len(m.sweepsOf(c.ID)) > 0
+		}
 	}
+}
+
+// sweepsOf are the stretches of a channel that are to be compared.
+func (m *model) sweepsOf(channel memory.ChannelID) []memory.Gap {
+	return slices.DeleteFunc(slices.Collect(maps.Values(m.gaps)), func(g memory.Gap) bool { return !g.Sweep || g.Channel != channel })
+}
+
+// sweep has all of a guild or a channel compared, first from where an earlier sweep was.
+func (m *model) sweep(e memory.Absent) {
+	until := memory.FirstMessageID(e.At.Add(time.Millisecond))
+	for _, c := range m.channels {
+		if !m.isWithin(c, e.Guild, e.Channel) {
+			continue
+		}
+		at := memory.FirstMessageID(e.At.Add(-memory.SweptFirst))
+		for i, g := range m.sweepsOf(c.ID) {
+			if i == 0 || g.After > at {
+				at = g.After
+			}
+			delete(m.gaps, gapKey{true, g.Channel, g.Until})
+		}
+		newest := until
+		for _, s := range m.log(c.ID) {
+			newest = max(newest, s.ID)
+		}
+		for _, g := range []memory.Gap{{After: at, Until: newest}, {After: 0, Until: at}} {
+			if slices.ContainsFunc(m.log(c.ID), func(s memory.Message) bool { return s.ID > g.After && s.ID <= g.Until }) {
+				g.Guild, g.Channel, g.Sweep = c.Guild, c.ID, true
+				m.gaps[gapKey{true, c.ID, g.Until}] = g
+			}
+		}
+		c.Shut = c.Shut && len(m.sweepsOf(c.ID)) > 0
+	}
+}
+
+func (m *model) shutOut(e memory.ShutOut) {
+	m.meet(e.Guild, e.Channel)
+	for _, g := range m.sweepsOf(e.Channel) {
+		delete(m.gaps, gapKey{true, g.Channel, g.Until})
+	}
+	m.channels[e.Channel].Shut = true
 }
 
 // choose keeps a choice, and moves the point before which nothing is missing to where remembering begins.
@@ -54,13 +101,19 @@ func (m *model) choose(e memory.Chose) {
 	if e.Choice == memory.Ignore || e.Choice == was.Choice {
 		return
 	}
+	m.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At})
 	for _, c := range m.channels {
-		above := m.channels[c.Parent]
-		if c.Guild == e.Guild && (e.Channel == 0 || c.ID == e.Channel || c.Parent == e.Channel ||
-			above != nil && above.Guild == e.Guild && above.Parent == e.Channel) {
+		if m.isWithin(c, e.Guild, e.Channel) {
 			m.hear(c.ID, memory.FirstMessageID(e.At))
 		}
 	}
+}
+
+// isWithin reports whether a channel is of a guild, or, if that isn't 0, is a channel or category or lies in it.
+func (m *model) isWithin(c *memory.Channel, guild memory.GuildID, channel memory.ChannelID) bool {
+	above := m.channels[c.Parent]
+	return c.Guild == guild && (channel == 0 || c.ID == channel || c.Parent == channel ||
+		above != nil && above.Guild == guild && above.Parent == channel)
 }
 
 func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }
@@ -79,9 +132,19 @@ func (m *model) listened(guild memory.GuildID) map[memory.ChannelID]memory.Messa
 	return until
 }
 
+// unswept is what is to be compared of a guild, the newest first.
+func (m *model) unswept(guild memory.GuildID) []memory.Gap {
+	gaps := slices.DeleteFunc(slices.Collect(maps.Values(m.gaps)), func(g memory.Gap) bool {
+		return !g.Sweep || guild != memory.Everywhere && g.Guild != guild
+	})
+	slices.SortFunc(gaps, func(a, b memory.Gap) int { return cmp.Or(-compare(a.Until, b.Until), compare(a.Channel, b.Channel)) })
+	return gaps
+}
+
 // missing are the gaps, those that were missed first.
 func (m *model) missing() []memory.Gap {
-	return slices.SortedFunc(maps.Values(m.gaps), func(a, b memory.Gap) int {
+	gaps := slices.DeleteFunc(slices.Collect(maps.Values(m.gaps)), func(g memory.Gap) bool { return g.Sweep })
+	return slices.SortedFunc(slices.Values(gaps), func(a, b memory.Gap) int {
 		switch {
 		case a.Past != b.Past && b.Past:
 			return -1

@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -21,7 +22,9 @@ func (m *model) applyStructure(e memory.Event) {
 	case memory.ChannelSeen:
 		m.seeChannel(e.Channel)
 	case memory.ChannelGone:
-		m.unplace(e.Guild, func(c memory.Channel) bool { return c.ID == e.Channel || c.Kind.IsThread() && c.Parent == e.Channel })
+		if c := m.channels[e.Channel]; c != nil {
+			c.Unplaced = true
+		}
 	case memory.ChannelDeleted:
 		m.deleteChannel(e)
 	case memory.Forgetting:
@@ -73,14 +76,19 @@ func (m *model) seeGuild(e memory.GuildSeen) {
 		known.Since = memory.FirstMessageID(e.At)
 	}
 	known.Left = time.Time{}
+	if g.Self != 0 {
+		known.Self = g.Self
+	}
 	known.Name, known.Owner, known.Roles = g.Name, g.Owner, slices.Clone(g.Roles)
-	listed := map[memory.ChannelID]bool{}
+	listed, unplaced := map[memory.ChannelID]bool{}, map[memory.ChannelID]bool{}
 	for _, c := range g.Channels {
-		listed[c.ID] = true
+		listed[c.ID], unplaced[c.ID] = true, c.Unplaced
 		c.Guild = g.ID
 		m.seeChannel(c)
 	}
-	m.unplace(g.ID, func(c memory.Channel) bool { return !listed[c.ID] && !(c.Kind.IsThread() && listed[c.Parent]) })
+	m.unplace(g.ID, func(c memory.Channel) bool {
+		return unplaced[c.ID] || !listed[c.ID] && !(c.Kind.IsThread() && listed[c.Parent])
+	})
 }
 
 func (m *model) seeChannel(c memory.Channel) {
@@ -89,9 +97,10 @@ func (m *model) seeChannel(c memory.Channel) {
 		return
 	}
 	if known := m.channels[c.ID]; known == nil {
+		c.Shut = false
 		m.found(&c)
-	} else if c.Owner == 0 {
-		c.Owner = known.Owner
+	} else {
+		c.Shut, c.Owner, c.Name = known.Shut, cmp.Or(c.Owner, known.Owner), cmp.Or(c.Name, known.Name)
 	}
 	if m.opted[member{c.Guild, c.Owner}].Out || slices.ContainsFunc(m.forgettings, func(g *forgetting) bool { return m.coversName(g, c) }) {
 		c.Name = ""
@@ -147,7 +156,7 @@ func normal(g memory.Guild) memory.Guild {
 		}
 	}
 	g.Channels = slices.DeleteFunc(channels, func(c memory.Channel) bool {
-		return c.Unplaced && c.Name == "" && c.Choice == memory.Undecided && len(c.Settings) == 0
+		return c.Unplaced && !c.Shut && c.Name == "" && c.Choice == memory.Undecided && len(c.Settings) == 0
 	})
 	if len(g.Settings) == 0 {
 		g.Settings = nil

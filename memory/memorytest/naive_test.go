@@ -468,6 +468,10 @@ func (s *naive) HeardUntil(_ context.Context, guild memory.GuildID) (map[memory.
 
 func (s *naive) Gaps(context.Context) ([]memory.Gap, error) { return read(s, (*model).missing) }
 
+func (s *naive) Unswept(_ context.Context, guild memory.GuildID) ([]memory.Gap, error) {
+	return read(s, func(m *model) []memory.Gap { return m.unswept(guild) })
+}
+
 func (s *naive) Questions(context.Context) ([]memory.OpenQuestion, error) {
 	return read(s, func(m *model) []memory.OpenQuestion {
 		return slices.SortedFunc(maps.Values(m.open), func(a, b memory.OpenQuestion) int { return compare(a.ID, b.ID) })

@@ -233,6 +233,7 @@ func (m *machine) compareWithdrawn() {
 func (m *machine) compareHeard(*rapid.T) {
 	m.same("HeardUntil", m.heard(guild), m.model.listened(guild))
 	m.same("Gaps", m.gaps(), m.model.missing())
+	m.same("Unswept", m.unswept(), m.model.unswept(guild))
 	m.same("Unfinished", len(m.unfinished()), len(m.model.unfinished()))
 	for _, who := range authors {
 		for _, where := range []memory.GuildID{guild, memory.LocalGuild} {

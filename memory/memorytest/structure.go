@@ -51,10 +51,20 @@ var structurePromises = []promise{
 		t.same("the thread of an unlisted channel is unplaced", t.channel(guild, thread).Unplaced, true)
 		t.same("a channel listed again is not", t.channel(guild, staff).Unplaced, false)
 	}},
-	{"a channel that is gone is unplaced with its threads, until it is seen again", func(t *trial) {
+	{"a channel of which too little was told is unplaced, and its threads aren't", func(t *trial) {
+		next := town()
+		next.Channels = []memory.Channel{{ID: general, Guild: guild, Unplaced: true}, next.Channels[1]}
+		t.apply(memory.GuildSeen{Guild: town()}, memory.GuildSeen{Guild: next})
+		want := town().Channels[0]
+		want.Unplaced = true
+		t.same("the channel", t.channel(guild, general), want)
+		t.same("its thread", t.channel(guild, thread), town().Channels[2])
+		t.same("another", t.channel(guild, staff), town().Channels[1])
+	}},
+	{"a channel that is gone is unplaced, and its threads aren't, until it is seen again", func(t *trial) {
 		t.apply(memory.GuildSeen{Guild: town()}, memory.ChannelGone{Guild: guild, Channel: general})
 		t.same("the channel", t.channel(guild, general).Unplaced, true)
-		t.same("its thread", t.channel(guild, thread).Unplaced, true)
+		t.same("its thread", t.channel(guild, thread).Unplaced, false)
 		t.same("another", t.channel(guild, staff).Unplaced, false)
 		t.apply(memory.ChannelSeen{Channel: town().Channels[0]})
 		t.same("seen again", t.channel(guild, general), town().Channels[0])

@@ -322,6 +322,11 @@ func (t *trial) gaps() []memory.Gap {
 	return got(t.store.Gaps(t.ctx))(t)
 }
 
+func (t *trial) unswept() []memory.Gap {
+	t.Helper()
+	return got(t.store.Unswept(t.ctx, guild))(t)
+}
+
 func (t *trial) optedOut(guild memory.GuildID, user memory.UserID) bool {
 	t.Helper()
 	return got(t.store.OptedOut(t.ctx, guild, user))(t)

@@ -41,6 +41,10 @@ func (t *transaction) apply(e *event) error {
 		return t.findGap(v.Gap)
 	case memory.GapFilled:
 		return t.fillGap(v)
+	case memory.Absent:
+		return t.sweep(v)
+	case memory.ShutOut:
+		return t.shutOut(v)
 	case memory.QuestionOpened:
 		return t.exec("INSERT OR IGNORE INTO question (channel, id, guild) VALUES (?, ?, ?)", int64(v.Question.Channel), int64(v.Question.ID), int64(v.Question.Guild))
 	case memory.QuestionClosed:

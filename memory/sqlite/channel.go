@@ -131,7 +131,7 @@ func (t *transaction) addChannel(c memory.Channel) error {
 	if remembers(choice) {
 		heard = memory.FirstMessageID(fromMillis(chosen))
 	}
-	name, _, err := t.nameOf(c)
+	name, _, _, err := t.nameOf(c)
 	if err != nil {
 		return err
 	}

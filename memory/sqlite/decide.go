@@ -198,12 +198,11 @@ func (t *transaction) choose(e memory.Chose) error {
 	if err := t.exec("UPDATE "+table+" SET choice = ?, chosen = ? WHERE id = ?", int(e.Choice), at, id); err != nil || e.Choice == memory.Ignore || e.Choice == was {
 		return err
 	}
-	from := int64(memory.FirstMessageID(e.At))
-	if e.Channel != 0 { // or the category, with its channels' threads
-		return t.exec(`UPDATE channel SET heard = max(heard, ?1) WHERE guild = ?2 AND (?3 IN (id, parent)
-			OR parent IN (SELECT id FROM channel WHERE guild = ?2 AND parent = ?3))`, from, int64(e.Guild), int64(e.Channel))
+	// What was edited while it wasn't remembered isn't known.
+	if err := t.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At}); err != nil {
+		return err
 	}
-	return t.exec("UPDATE channel SET heard = max(heard, ?) WHERE guild = ?", from, int64(e.Guild))
+	return t.exec("UPDATE channel SET heard = max(heard, ?1) WHERE "+within, int64(memory.FirstMessageID(e.At)), int64(e.Guild), int64(e.Channel))
 }
 
 func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }

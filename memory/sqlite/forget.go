@@ -300,11 +300,11 @@ func (b *beginning) dropStructure() error {
 		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
 		"DELETE FROM condensed_source WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
 		"DELETE FROM condensed WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
-		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= ` + fmt.Sprint(int(memory.DirectChannel)) + ` THEN kind ELSE 0 END, name = '', owner = 0, age_limited = 0, unplaced = 1,
+		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= ` + fmt.Sprint(int(memory.DirectChannel)) + ` THEN kind ELSE 0 END, name = '', owner = 0, age_limited = 0, unplaced = 1, shut = 0,
 			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0, summarised = 0 WHERE ?1 IN (guild, ?2) AND ` + absent,
 		"DELETE FROM gap WHERE ?1 IN (guild, ?2) AND " + absent,
 		"DELETE FROM role_limit WHERE ?1 IN (guild, ?2) AND " + absent,
-		fmt.Sprintf("UPDATE guild SET name = '', owner = 0, choice = 0, chosen = 0, asked = 0, since = 0, gone = 0 WHERE ?1 IN (id, ?2) AND (gone <> 0 OR id = %d)", memory.LocalGuild),
+		fmt.Sprintf("UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0, since = 0, gone = 0 WHERE ?1 IN (id, ?2) AND (gone <> 0 OR id = %d)", memory.LocalGuild),
 		"DELETE FROM channel WHERE ?1 IN (guild, ?2)" + unused,
 		"DELETE FROM guild WHERE ?1 IN (id, ?2)" + empty,
 	} {

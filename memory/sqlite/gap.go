@@ -3,34 +3,100 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"hark/memory"
 )
 
 func (t *transaction) findGap(g memory.Gap) error {
-	if g.After >= g.Until {
-		return nil
+	if g.After >= g.Until || g.Sweep {
+		return nil // Absent tells what is to be swept
 	}
-	return t.exec("INSERT OR IGNORE INTO gap (channel, until, guild, after, past, fetched) VALUES (?, ?, ?, ?, ?, ?)",
+	return t.exec("INSERT OR IGNORE INTO gap (channel, until, guild, after, past, sweep, fetched) VALUES (?, ?, ?, ?, ?, 0, ?)",
 		int64(g.Channel), int64(g.Until), int64(g.Guild), int64(g.After), g.Past, g.Fetched)
 }
 
 func (t *transaction) fillGap(e memory.GapFilled) error {
-	if err := t.exec("UPDATE gap SET after = max(after, ?), fetched = max(fetched, ?) WHERE channel = ? AND until = ?",
-		int64(e.Through), e.Gap.Fetched, int64(e.Gap.Channel), int64(e.Gap.Until)); err != nil {
+	if err := t.exec("UPDATE gap SET after = max(after, ?), fetched = max(fetched, ?) WHERE channel = ? AND sweep = ? AND until = ?",
+		int64(e.Through), e.Gap.Fetched, int64(e.Gap.Channel), e.Gap.Sweep, int64(e.Gap.Until)); err != nil {
 		return err
 	}
-	return t.exec("DELETE FROM gap WHERE channel = ? AND until = ? AND after >= until", int64(e.Gap.Channel), int64(e.Gap.Until))
+	if err := t.exec("DELETE FROM gap WHERE channel = ? AND sweep = ? AND until = ? AND after >= until", int64(e.Gap.Channel), e.Gap.Sweep, int64(e.Gap.Until)); err != nil || !e.Gap.Sweep {
+		return err
+	}
+	return t.openSwept("id = ?", int64(e.Gap.Channel))
+}
+
+// openSwept opens the channels, of those that fit a condition, that were shut and of which all is compared.
+func (t *transaction) openSwept(condition string, args ...any) error {
+	var opened bool
+	if _, err := found(t.row("SELECT 1 FROM channel WHERE shut AND "+condition+" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep) LIMIT 1", args...).Scan(&opened)); err != nil || !opened {
+		return err
+	}
+	t.changed.structure = true
+	return t.exec("UPDATE channel SET shut = 0 WHERE shut AND "+condition+" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep)", args...)
+}
+
+// within is the condition for the channels of a guild ?2, or, if it isn't 0, for the channel or category ?3 with what lies in it.
+const within = "guild = ?2 AND (?3 IN (0, id, parent) OR parent IN (SELECT id FROM channel WHERE guild = ?2 AND parent = ?3))"
+
+// sweep has all that is remembered of a guild or a channel compared. It goes on where an earlier sweep was, and then from the
+// beginning up to there, so that it comes round however often it is begun.
+// Discord's clock may be ahead of e's.
+func (t *transaction) sweep(e memory.Absent) error {
+	until := memory.FirstMessageID(e.At.Add(time.Millisecond))
+	guild, channel := int64(e.Guild), int64(e.Channel)
+	from := int64(memory.FirstMessageID(e.At.Add(-memory.SweptFirst)))
+	const begin = `INSERT INTO gap (channel, until, guild, after, past, sweep, fetched) SELECT id, %[1]s, guild, %[2]s, 0, 1, 0
+		FROM (SELECT id, no, guild, coalesce((SELECT max(after) FROM gap WHERE gap.channel = c.id AND sweep = 2), ?1) AS at,
+			max(?4, coalesce((SELECT max(id) FROM said WHERE said.channel = c.no), 0)) AS newest FROM channel c WHERE ` + within + `)
+		WHERE EXISTS (SELECT 1 FROM said WHERE said.channel = no AND said.id > %[2]s AND said.id <= %[1]s)`
+	if err := t.exec("UPDATE gap SET sweep = 2 WHERE sweep AND channel IN (SELECT id FROM channel WHERE "+within+")", from, guild, channel); err != nil {
+		return err
+	}
+	if err := t.exec(fmt.Sprintf(begin, "newest", "at"), from, guild, channel, int64(until)); err != nil {
+		return err
+	}
+	if err := t.exec(fmt.Sprintf(begin, "at", "0"), from, guild, channel, int64(until)); err != nil {
+		return err
+	}
+	if err := t.exec("DELETE FROM gap WHERE sweep = 2"); err != nil {
+		return err
+	}
+	return t.openSwept(within, from, guild, channel)
+}
+
+func (t *transaction) shutOut(e memory.ShutOut) error {
+	if _, err := t.channel(e.Guild, e.Channel); err != nil {
+		return err
+	}
+	t.changed.structure = true
+	if err := t.exec("DELETE FROM gap WHERE sweep AND channel = ?", int64(e.Channel)); err != nil {
+		return err
+	}
+	return t.exec("UPDATE channel SET shut = 1 WHERE id = ?", int64(e.Channel))
 }
 
 // Gaps implements memory.Store.
 func (s *Store) Gaps(ctx context.Context) ([]memory.Gap, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT guild, channel, after, until, past, fetched FROM gap ORDER BY past, channel, until")
+	return s.gaps(ctx, "NOT sweep ORDER BY past, channel, until")
+}
+
+// Unswept implements memory.Store.
+func (s *Store) Unswept(ctx context.Context, guild memory.GuildID) ([]memory.Gap, error) {
+	if guild == memory.Everywhere {
+		return s.gaps(ctx, "sweep ORDER BY until DESC, channel")
+	}
+	return s.gaps(ctx, "sweep AND guild = ? ORDER BY until DESC, channel", int64(guild))
+}
+
+func (s *Store) gaps(ctx context.Context, which string, args ...any) ([]memory.Gap, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT guild, channel, after, until, past, sweep, fetched FROM gap WHERE "+which, args...)
 	var gaps []memory.Gap
 	if err == nil {
 		err = eachRow(rows, func(scan func(...any) error) error {
 			var g memory.Gap
-			err := scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Fetched)
+			err := scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Sweep, &g.Fetched)
 			gaps = append(gaps, g)
 			return err
 		})

@@ -27,6 +27,7 @@ CREATE TABLE guild (
   chosen  INTEGER NOT NULL DEFAULT 0, -- when, in milliseconds
   asked   INTEGER NOT NULL DEFAULT 0,
   since   INTEGER NOT NULL DEFAULT 0, -- an id: nothing up to it counts as missing
+  self    INTEGER NOT NULL DEFAULT 0, -- Hark's id
   gone    INTEGER NOT NULL DEFAULT 0  -- when Hark was removed, in milliseconds; 0 while it is there
 );
 CREATE TABLE role (
@@ -47,6 +48,7 @@ CREATE TABLE channel (
   owner       INTEGER NOT NULL DEFAULT 0, -- who made a thread
   age_limited INTEGER NOT NULL,
   unplaced    INTEGER NOT NULL,
+  shut        INTEGER NOT NULL DEFAULT 0, -- whether Hark couldn't read it and hasn't compared it since
   overwrites  TEXT NOT NULL,
   messages    INTEGER NOT NULL DEFAULT 0, -- that full text holds
   choice      INTEGER NOT NULL DEFAULT 0,
@@ -196,9 +198,11 @@ CREATE TABLE gap (
   guild   INTEGER NOT NULL,
   after   INTEGER NOT NULL,
   past    INTEGER NOT NULL,
+  sweep   INTEGER NOT NULL,
   fetched INTEGER NOT NULL,
-  PRIMARY KEY (channel, until)
+  PRIMARY KEY (channel, sweep, until)
 ) WITHOUT ROWID;
+CREATE INDEX gap_sweep ON gap (guild, until) WHERE sweep;
 
 CREATE TABLE forgetting (
   id      INTEGER PRIMARY KEY,

@@ -28,7 +28,7 @@ func (t *transaction) applyStructure(e memory.Event) error {
 	case memory.ChannelSeen:
 		return t.seeChannel(v.Channel)
 	case memory.ChannelGone:
-		return t.unplace(v.Guild, v.Channel)
+		return t.exec("UPDATE channel SET unplaced = 1 WHERE id = ?", int64(v.Channel)) // Discord may leave its guild out
 	case memory.ChannelDeleted:
 		return t.deleteChannel(v)
 	case memory.RoleSeen:
@@ -136,8 +136,8 @@ func (t *transaction) seeGuild(g memory.Guild, at time.Time) error {
 	if !at.IsZero() {
 		since = int64(memory.FirstMessageID(at))
 	}
-	if err := t.exec(`UPDATE guild SET name = ?1, owner = ?2, since = CASE WHEN (since = 0 OR gone <> 0) AND ?3 <> 0 THEN ?3 ELSE since END, gone = 0
-		WHERE id = ?4`, memory.Clean(g.Name), int64(g.Owner), since, int64(g.ID)); err != nil {
+	if err := t.exec(`UPDATE guild SET name = ?1, owner = ?2, self = CASE WHEN ?5 = 0 THEN self ELSE ?5 END, since = CASE WHEN (since = 0 OR gone <> 0) AND ?3 <> 0 THEN ?3 ELSE since END, gone = 0
+		WHERE id = ?4`, memory.Clean(g.Name), int64(g.Owner), since, int64(g.ID), int64(g.Self)); err != nil {
 		return err
 	}
 	if err := t.exec("DELETE FROM role WHERE guild = ?", int64(g.ID)); err != nil {
@@ -163,13 +163,15 @@ func (t *transaction) seeGuild(g memory.Guild, at time.Time) error {
 // unplaceOthers unplaces the channels that g doesn't list, except threads of those it lists: Discord lists
 // the active ones only.
 func (t *transaction) unplaceOthers(g memory.Guild) error {
-	listed := make([]memory.ChannelID, len(g.Channels))
-	for i, c := range g.Channels {
-		listed[i] = c.ID
+	var listed, unplaced []memory.ChannelID
+	for _, c := range g.Channels {
+		if listed = append(listed, c.ID); c.Unplaced {
+			unplaced = append(unplaced, c.ID)
+		}
 	}
-	return t.exec(`UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND id NOT IN (SELECT value FROM json_each(?2))
-		AND NOT (kind IN (?3, ?4) AND parent IN (SELECT value FROM json_each(?2)))`,
-		int64(g.ID), jsonOf(listed), int(memory.PublicThread), int(memory.PrivateThread))
+	return t.exec(`UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND (id IN (SELECT value FROM json_each(?3)) OR id NOT IN (SELECT value FROM json_each(?2))
+		AND NOT (kind IN (?4, ?5) AND parent IN (SELECT value FROM json_each(?2))))`,
+		int64(g.ID), jsonOf(listed), jsonOf(unplaced), int(memory.PublicThread), int(memory.PrivateThread))
 }
 
 // seeChannel stores what is known of a channel now. An unplaced one comes from an old file: it fills in a
@@ -187,35 +189,35 @@ func (t *transaction) seeChannel(c memory.Channel) error {
 		return err
 	}
 	c.Owner = cmp.Or(c.Owner, known.owner)
-	name, deleted, err := t.nameOf(c)
+	name, gone, deleted, err := t.nameOf(c)
 	if err != nil || c.Unplaced && (deleted || !known.nameless) {
 		return err
 	}
 	known.place(c)
-	return t.exec("UPDATE channel SET parent = ?, kind = ?, name = ?, owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE no = ?",
-		int64(c.Parent), int(c.Kind), name, int64(c.Owner), c.AgeLimited, c.Unplaced, string(overwrites), known.no)
+	return t.exec("UPDATE channel SET parent = ?, kind = ?, name = CASE WHEN ? THEN name ELSE ? END, owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE no = ?",
+		int64(c.Parent), int(c.Kind), c.Name == "" && !gone, name, int64(c.Owner), c.AgeLimited, c.Unplaced, string(overwrites), known.no)
 }
 
-// nameOf is what is kept of a channel's name, and whether the channel was deleted. Of that, nothing is kept, and nothing of a
-// thread's whose owner has opted out or is forgotten.
-func (t *transaction) nameOf(c memory.Channel) (name string, deleted bool, err error) {
+// nameOf is what is kept of a channel's name: nothing if it is gone, because the channel was deleted, or it is a thread whose owner
+// has opted out or is forgotten.
+func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool, err error) {
 	d, err := t.decisions()
 	if err != nil {
-		return "", false, err
+		return "", false, false, err
 	}
 	at, made := spot{guild: c.Guild, channel: c.ID}, memory.MessageID(c.ID)
 	if c.Kind.IsThread() {
 		at.parent = c.Parent
 	}
-	gone := c.Owner != 0 && d.out[member{c.Guild, c.Owner}]
+	gone = c.Owner != 0 && d.out[member{c.Guild, c.Owner}]
 	for _, o := range d.ledger {
 		deleted = deleted || o.why == memory.WhyDeleted && o.coversAll(at, made)
 		gone = gone || c.Owner != 0 && o.user != 0 && o.covers(at, made, c.Owner)
 	}
 	if deleted || gone {
-		return "", deleted, nil
+		return "", true, deleted, nil
 	}
-	return memory.Clean(c.Name), false, nil
+	return memory.Clean(c.Name), false, false, nil
 }
 
 func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) error {
@@ -268,7 +270,7 @@ func (s *Store) reloadLocked(ctx context.Context) error {
 
 func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guild, error) {
 	guilds := map[memory.GuildID]*memory.Guild{}
-	rows, err := q.QueryContext(ctx, `SELECT g.id, g.name, g.owner, g.choice, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0) FROM guild g
+	rows, err := q.QueryContext(ctx, `SELECT g.id, g.name, g.owner, g.self, g.choice, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0) FROM guild g
 		LEFT JOIN learn l ON l.guild = g.id AND l.user = 0 AND l.allow = 1`)
 	if err != nil {
 		return nil, err
@@ -276,7 +278,7 @@ func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guil
 	err = eachRow(rows, func(scan func(...any) error) error {
 		g := &memory.Guild{}
 		var left, learn int64
-		err := scan(&g.ID, &g.Name, &g.Owner, &g.Choice, &g.Asked, &g.Since, &left, &learn)
+		err := scan(&g.ID, &g.Name, &g.Owner, &g.Self, &g.Choice, &g.Asked, &g.Since, &left, &learn)
 		g.Left, g.Learn = fromMillis(left), fromMillis(learn)
 		guilds[g.ID] = g
 		return err
@@ -306,7 +308,7 @@ func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guil
 }
 
 func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild, nos numbers) error {
-	rows, err := q.QueryContext(ctx, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.owner, c.age_limited, c.unplaced, c.overwrites, c.choice, c.learned FROM channel c ORDER BY c.id`)
+	rows, err := q.QueryContext(ctx, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.owner, c.age_limited, c.unplaced, c.shut, c.overwrites, c.choice, c.learned FROM channel c ORDER BY c.id`)
 	if err != nil {
 		return err
 	}
@@ -314,7 +316,7 @@ func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*mem
 		var no int64
 		var c memory.Channel
 		var overwrites []byte
-		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.Owner, &c.AgeLimited, &c.Unplaced, &overwrites, &c.Choice, &c.Learned); err != nil {
+		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.Owner, &c.AgeLimited, &c.Unplaced, &c.Shut, &overwrites, &c.Choice, &c.Learned); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(overwrites, &c.Overwrites); err != nil {

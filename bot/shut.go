@@ -1,0 +1,114 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"hark/memory"
+	"hark/search"
+)
+
+// noteShut keeps, after events that are in the log, which channels Hark was shut out of by them, and which it was let into
+// again: of these nothing is used until all that is remembered of them is compared with Discord.
+func (p *pump) noteShut(ctx context.Context, events []memory.Event) error {
+	for guild, channels := range p.moved(events) {
+		var found []memory.Event
+		err := p.insist(ctx, func() (err error) {
+			found, err = p.shutIn(ctx, guild, channels)
+			return err
+		})
+		if err == nil && len(found) > 0 {
+			err = p.commit(ctx, found)
+		}
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			p.nudge()
+		}
+	}
+	return nil
+}
+
+// moved are the guilds and the channels of which events may have changed what Hark may read; of a guild without channels it is all.
+func (p *pump) moved(events []memory.Event) map[memory.GuildID][]memory.ChannelID {
+	moved := map[memory.GuildID][]memory.ChannelID{}
+	whole := map[memory.GuildID]bool{}
+	for _, e := range events {
+		switch e := e.(type) {
+		case memory.GuildSeen:
+			whole[e.Guild.ID] = true
+		case memory.RoleSeen:
+			whole[e.Guild] = true
+		case memory.RoleGone:
+			whole[e.Guild] = true
+		case memory.PersonSeen:
+			if e.Person.ID == p.convert.self {
+				whole[e.Person.Guild] = true
+			}
+		case memory.ChannelSeen:
+			moved[e.Channel.Guild] = append(moved[e.Channel.Guild], e.Channel.ID)
+		}
+	}
+	for guild := range whole {
+		moved[guild] = nil
+	}
+	delete(moved, memory.DirectGuild)
+	return moved
+}
+
+// shutIn is what is to be kept of the channels of a guild, or of those given and their threads.
+func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memory.ChannelID) ([]memory.Event, error) {
+	g, err := p.log.Guild(ctx, guild)
+	if errors.Is(err, memory.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	people, err := p.log.People(ctx, guild)
+	if err != nil {
+		return nil, err
+	}
+	unswept, err := p.log.Unswept(ctx, guild)
+	if err != nil {
+		return nil, err
+	}
+	waits := map[memory.ChannelID]bool{}
+	for _, gap := range unswept {
+		waits[gap.Channel] = true
+	}
+	heard, err := p.log.HeardUntil(ctx, guild)
+	if err != nil {
+		return nil, err
+	}
+	shut := search.ShutOut(g, among(people))
+	var events []memory.Event
+	for _, c := range g.Channels {
+		if c.Kind == memory.CategoryChannel || c.Unplaced || channels != nil && !slices.Contains(channels, c.ID) && !(c.Kind.IsThread() && slices.Contains(channels, c.Parent)) {
+			continue
+		}
+		switch {
+		case shut[c.ID] && (!c.Shut || waits[c.ID]):
+			events = append(events, memory.ShutOut{Guild: guild, Channel: c.ID})
+		case !shut[c.ID] && c.Shut && !waits[c.ID]:
+			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: p.gaps.now()})
+			if gap, missed := p.gaps.gap(&visit{guild: guild, heard: heard, since: g.Since}, sighted{c.ID, momentID(p.gaps.now()), c.Kind.IsThread()}); missed && p.gaps.policy.Remembers(g, c.ID) {
+				events = append(events, memory.GapFound{Gap: gap})
+			}
+		}
+	}
+	return events, nil
+}
+
+// among finds people by their ids.
+func among(people []memory.Person) search.People {
+	return func(id memory.UserID) (memory.Person, bool) {
+		i := slices.IndexFunc(people, func(p memory.Person) bool { return p.ID == id })
+		if i < 0 {
+			return memory.Person{}, false
+		}
+		return people[i], true
+	}
+}
