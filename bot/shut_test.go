@@ -78,7 +78,7 @@ func TestShutOut(t *testing.T) {
 			s.say(room, 1, "unheard")
 			if name == "View Channel is denied" {
 				s.waitRegistered()
-				s.says(t, s.use(t, s.ana, "hark status"))
+				s.says(t, s.use(t, s.guild.Owner, "hark status"))
 			}
 			comparing := s.discord.Inject("GET /channels/*/messages", 1000, discordtest.Hang())
 			tt.open(s, room)
