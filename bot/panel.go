@@ -146,7 +146,7 @@ func (c *commands) settingLine(p *panel, key memory.Setting) string {
 	if key == memory.SettingTimezone {
 		return "- " + c.zoneLine(p.locale, p.guild)
 	}
-	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), setFor(p.locale, p.guild, p.at, key))
+	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), c.setFor(p.locale, p.guild, p.at, key))
 }
 
 // kept says whether what is said at the panel's place is remembered, how long, and whether anybody is answered there.
@@ -171,9 +171,9 @@ func (p *panel) most(n int) string {
 }
 
 // setFor says for where a key was set that holds at a place.
-func setFor(l locale, g *memory.Guild, at memory.ChannelID, key memory.Setting) string {
+func (c *commands) setFor(l locale, g *memory.Guild, at memory.ChannelID, key memory.Setting) string {
 	switch value, set := g.Setting(at, key); {
-	case value == "":
+	case value == "", c.bot.cfg.Choices.In(g, at).Value(key) != value: // or only a newer Hark knows it
 		return l.text("by default")
 	case set == 0:
 		return l.text("for the whole server")

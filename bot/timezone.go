@@ -24,5 +24,5 @@ func (c *commands) zone(g *memory.Guild) *time.Location {
 // zoneLine says which zone holds in a guild, and how late it is there.
 func (c *commands) zoneLine(l locale, g *memory.Guild) string {
 	zone := c.zone(g)
-	return l.text("**Time zone**: %s, where it is %s (%s)", zone, c.bot.now().In(zone).Format("2006-01-02 15:04"), setFor(l, g, 0, memory.SettingTimezone))
+	return l.text("**Time zone**: %s, where it is %s (%s)", zone, c.bot.now().In(zone).Format("2006-01-02 15:04"), c.setFor(l, g, 0, memory.SettingTimezone))
 }
