@@ -28,8 +28,8 @@ func moderated(t *testing.T) (s *scene, role discordtest.Role) {
 
 // adminCommands are all that those who manage a server use to look after Hark, with options by which nothing is changed.
 var adminCommands = map[string][]discordtest.Opt{
-	"hark status": nil, "hark settings": nil, "hark model": nil, "hark timezone": nil, "hark pause": nil,
-	"hark context": {opt("question", "when?")}, "hark mode": nil, "hark persona show": nil, "hark limits": nil, "hark memory": nil,
+	"hark status": nil, "hark settings": nil, "hark set": {opt("setting", "mode")}, "hark pause": nil,
+	"hark context": {opt("question", "when?")}, "hark limits": nil, "hark memory": nil,
 }
 
 func TestCommandsAreForWhomTheServerGivesThem(t *testing.T) {
@@ -73,7 +73,7 @@ func TestWhatModeratorsAreShownIsTheirs(t *testing.T) {
 	}
 	pause := fmt.Sprintf("%s:%d:on", panelPause, s.channel)
 	refused(s.discord.Click(shown.Message, cleo.ID, pause), useAgain)
-	form = s.discord.Slash(s.channel, s.bo.ID, "hark persona set")
+	form = s.discord.Slash(s.channel, s.bo.ID, "hark set", opt("setting", "persona"))
 	form.Wait()
 	s.discord.Advance(permitFor)
 	refused(s.discord.Click(shown.Message, s.bo.ID, pause), useAgain)
@@ -285,7 +285,7 @@ func TestAdminCommandsAreAcknowledgedWhateverTheLogDoes(t *testing.T) {
 		}
 		waiting = append(waiting, i)
 	}
-	waiting = append(waiting, s.discord.Slash(s.channel, s.ana.ID, "hark pause", opt("for", "2h")), s.discord.Slash(s.channel, s.ana.ID, "hark timezone", opt("zone", "UTC")))
+	waiting = append(waiting, s.discord.Slash(s.channel, s.ana.ID, "hark pause", opt("for", "2h")), s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "timezone"), opt("value", "UTC")))
 	release()
 	for _, i := range waiting {
 		i.WaitMessage()

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"hark/builder"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -16,55 +15,28 @@ import (
 // formPersona is the form in which a persona is written, with the channel that it is for.
 const formPersona = "persona"
 
-// modeMeans is what it means that a mode holds.
-func modeMeans(l locale, mode string) string {
-	switch mode {
-	case answer.ModeInferred:
-		return l.text("auto: I tell by each question what kind of work it asks for")
-	case string(builder.ModeGeneral):
-		return l.text("general: I take every question for talk, and answer briefly")
-	case string(builder.ModeCreation):
-		return l.text("creation: I take every question as a wish for something new, such as a text, a plan or code")
-	case string(builder.ModeSearch):
-		return l.text("search: I take every question as one about what was said before, and say first what, who and when")
-	case string(builder.ModeModification):
-		return l.text("modification: I take every question as a wish to change something that is there, and give back all of it")
-	case string(builder.ModeAnalysis):
-		return l.text("analysis: I take every question as one to explain, compare, judge or sum up")
-	}
-	return plain(mode, 100)
-}
-
 // addChoices adds the commands by which those who manage a server set how questions are answered.
 func (c *commands) addChoices() {
-	for path, key := range map[string]memory.Setting{
-		"model": memory.SettingModel, "hark temperature": memory.SettingTemperature, "hark tools": memory.SettingTools,
-		"hark language": memory.SettingLanguage, "hark mode": memory.SettingMode,
-	} {
-		c.tools[path] = tool{refuse: managesNot, do: c.setting(key)}
-	}
-	model := c.tools["model"]
-	model.completes = c.modelNames
-	c.tools["model"] = model
-	c.tools["hark persona show"] = tool{refuse: managesNot, do: c.setting(memory.SettingPersona)}
-	c.tools["hark persona set"] = tool{refuse: managesNot, opens: c.askPersona}
-	c.tools["hark persona reset"] = tool{refuse: managesNot, do: c.resetPersona}
+	c.tools["hark set"] = tool{refuse: managesNot, opens: c.askPersona, do: c.set, completes: c.settingValues}
+	c.tools["model"] = tool{refuse: managesNot, do: c.set, completes: c.settingValues}
 	c.tools["form "+formPersona] = tool{refuse: managesNot, do: c.setPersona}
 }
 
-// settable are the options of a command that sets a key.
-func settable(key memory.Setting, means string) []option {
-	value := option{Type: optionText, Name: string(key), Description: means + " (left out: shows what holds)"}
-	for _, v := range (answer.Choices{}).Values(key) {
-		value.Choices = append(value.Choices, optionChoice{v, v})
+// setOptions are those of /hark set.
+func setOptions() []option {
+	setting := option{Type: optionText, Name: "setting", Description: "What to set", Required: true}
+	for _, key := range append(slices.Clone(panelKeys), memory.SettingPersona) {
+		setting.Choices = append(setting.Choices, optionChoice{locale{}.keyName(key), string(key)})
 	}
-	switch {
-	case len(value.Choices) > 0:
-		value.Choices = append(value.Choices, optionChoice{answer.SettingDefault, answer.SettingDefault})
-	case key == memory.SettingModel:
-		value.Autocomplete = true
-	}
-	return append([]option{value}, whereOptions()...)
+	return append([]option{setting, {
+		Type: optionText, Name: "value", Description: "The value, or default (left out: shows what holds, or asks for a persona in a form)",
+		MaxLength: answer.MaxPersona, Autocomplete: true,
+	}}, whereOptions()...)
+}
+
+// modelOptions are those of /model.
+func modelOptions() []option {
+	return append([]option{{Type: optionText, Name: "model", Description: "The model (left out: shows what holds)", Autocomplete: true}}, whereOptions()...)
 }
 
 // whereOptions say for what a setting is.
@@ -99,99 +71,64 @@ func (x *exchange) place() (memory.ChannelID, error) {
 
 const errBothPlaces phrase = "A setting is for one channel or for the whole server, not for both. Please leave one of them out."
 
-// setting sets a key, or shows it where no value is given.
-func (c *commands) setting(key memory.Setting) func(context.Context, *exchange) (sheet, error) {
-	return func(ctx context.Context, x *exchange) (sheet, error) {
-		at, err := x.place()
-		if err != nil {
-			return sheet{}, err
-		}
-		if value := x.option(string(key)); value != "" {
-			return c.set(ctx, x, at, key, value)
-		}
-		g, err := c.bot.admit.guild(ctx, x.guild())
-		return paged(c.holding(x, g, at, key)), err
+const errWholeServer phrase = "The time zone is for the whole server. Please leave the channel out."
+
+// wanted is the setting that a command names, the value for it (empty: none is given), and for what place.
+func (x *exchange) wanted() (key memory.Setting, value string, at memory.ChannelID, err error) {
+	key, value = memory.Setting(x.option("setting")), x.option("value")
+	if x.Data.Name == "model" {
+		key, value = memory.SettingModel, x.option("model")
 	}
+	if key.OfGuild() {
+		if x.option("channel") != "" {
+			err = errWholeServer
+		}
+		return key, value, 0, err
+	}
+	at, err = x.place()
+	return key, value, at, err
 }
 
-// set sets a key and shows what holds then.
-func (c *commands) set(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting, value string) (sheet, error) {
-	value, err := c.bot.cfg.Choices.Check(key, value)
+// set sets what a command names, or shows it where no value is given.
+func (c *commands) set(ctx context.Context, x *exchange) (sheet, error) {
+	key, value, at, err := x.wanted()
 	if err != nil {
-		return sheet{Content: x.text("I can't do that: %s.", x.complaint(err))}, nil
+		return sheet{}, err
 	}
-	e := memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, At: c.bot.now()}
-	if err := c.bot.memory.Apply(ctx, e); err != nil {
-		return sheet{}, fmt.Errorf("keep the %s of channel %d: %w", key, at, err)
-	}
+	return c.setOrShow(ctx, x, at, key, value)
+}
+
+// setOrShow sets a key unless the value is empty, and shows what holds then.
+func (c *commands) setOrShow(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting, value string) (sheet, error) {
 	g, err := c.bot.admit.guild(ctx, x.guild())
 	if err != nil {
 		return sheet{}, err
 	}
-	lines := c.holding(x, g, at, key)
-	lines[0] = x.text("Done. %s", lines[0])
-	return paged(lines), nil
-}
-
-// holding says what holds at a place, and why.
-func (c *commands) holding(x *exchange, g *memory.Guild, at memory.ChannelID, keys ...memory.Setting) []string {
-	l, holds := x.locale, c.bot.cfg.Choices.In(g, at)
-	lines := []string{l.text("In <#%d>, and in its threads where nothing else is set:", at)}
-	if at == 0 {
-		lines[0] = l.text("In this server, where a channel has nothing of its own:")
-	}
-	for _, key := range keys {
-		value, from := g.Setting(at, key)
-		why := l.text("as I was set up")
-		switch {
-		case value == "" || holds.Value(key) != value: // or only a newer Hark knows it
-		case from == 0:
-			why = l.text("set for the server")
-		case from == at:
-			why = l.text("set for this channel")
-		default:
-			why = l.text("set for <#%d>", from)
+	p := &panel{locale: x.locale, guild: g, at: at}
+	if value != "" {
+		value, err := c.bot.cfg.Choices.Check(key, value)
+		if err != nil {
+			return sheet{}, refusal(x.text("I can't do that: %s.", x.complaint(err)))
 		}
-		if missing := value != "" && key == memory.SettingModel && !slices.Contains(c.bot.cfg.Choices.Models, value); missing {
-			if own := plain(c.bot.cfg.Choices.Default.Model, 100); own != "" {
-				why = l.text("%s, but I don't have it any more, so %s answers", why, own)
-			} else {
-				why = l.text("%s, but I don't have it any more, so none answers", why)
-			}
-		}
-		lines = append(lines, fmt.Sprintf("**%s**: %s (%s)", key, means(l, key, holds.Value(key)), why))
-		if key == memory.SettingPersona && holds.Persona != "" {
-			lines = append(lines, "> "+strings.ReplaceAll(holds.Persona, "\n", "\n> "))
+		if err := c.setIn(ctx, x, p, key, value); err != nil {
+			return sheet{}, err
 		}
 	}
-	if others := elsewhere(l, x.seen(g, c.bot.cfg.Policy), at, keys); others != "" {
-		lines = append(lines, others)
+	shown := append(p.heading(), c.settingLine(p, key))
+	if key == memory.SettingTimezone {
+		shown = append(shown, x.text("That is the zone of the times in my answers, and of days such as “yesterday” in questions. Times that Discord shows are in everybody's own."))
 	}
-	return lines
+	if others := elsewhere(x.locale, x.seen(p.guild, c.bot.cfg.Policy), at, key); others != "" {
+		shown = append(shown, others)
+	}
+	return sheet{Content: strings.Join(shown, "\n")}, nil
 }
 
-// means says what a value means.
-func means(l locale, key memory.Setting, value string) string {
-	switch {
-	case key == memory.SettingMode:
-		return modeMeans(l, value)
-	case key == memory.SettingPersona && value == "":
-		return l.text("my own")
-	case key == memory.SettingPersona:
-		return l.text("what stands below")
-	case key == memory.SettingTemperature && value == "":
-		return l.text("as the model's server likes")
-	case key == memory.SettingModel && value == "":
-		return l.text("none, so I quote what was said")
-	}
-	return plain(value, 100)
-}
-
-// elsewhere lists the other channels in which keys are set; "" if there are none.
-func elsewhere(l locale, g *memory.Guild, at memory.ChannelID, keys []memory.Setting) string {
+// elsewhere lists the other channels in which a key is set; "" if there are none.
+func elsewhere(l locale, g *memory.Guild, at memory.ChannelID, key memory.Setting) string {
 	var others []memory.ChannelID
 	for _, other := range g.Channels {
-		if other.ID != at && slices.ContainsFunc(keys, func(key memory.Setting) bool { return other.Settings[key] != "" }) {
+		if other.ID != at && other.Settings[key] != "" {
 			others = append(others, other.ID)
 		}
 	}
@@ -201,23 +138,35 @@ func elsewhere(l locale, g *memory.Guild, at memory.ChannelID, keys []memory.Set
 	return l.text("-# Set for itself: %s", channelList(l, others))
 }
 
-// modelNames are the models to choose from, behind the way back: Discord shows the first of many. A name that is too long for Discord to
-// offer can be typed.
-func (c *commands) modelNames(context.Context, *exchange) ([]optionChoice, error) {
-	var names []optionChoice
-	for _, name := range append([]string{answer.SettingDefault}, c.bot.cfg.Choices.Models...) {
-		if units(name) <= longestLabel {
-			names = append(names, optionChoice{name, name})
+// settingValues are the values to choose from for the setting that a command names, behind the way back: Discord shows the first of
+// many. A value that is too long for Discord to offer can be typed.
+func (c *commands) settingValues(_ context.Context, x *exchange) ([]optionChoice, error) {
+	key, _, _, _ := x.wanted() // the place doesn't matter
+	values := c.listed(key)
+	if key == memory.SettingTimezone && x.typed() != "" {
+		values = matching(answer.Zones(), func(zone string) string { return zone }, x.typed())
+	}
+	choices := []optionChoice{{answer.SettingDefault, answer.SettingDefault}}
+	for _, value := range values {
+		label := c.menuLabel(x.locale, key, value)
+		if !strings.Contains(label, value) {
+			label = value + " · " + label
+		}
+		if units(value) <= longestLabel {
+			choices = append(choices, optionChoice{labelOf(label), value})
 		}
 	}
-	return names, nil
+	return choices, nil
 }
 
-// askPersona is the form for a persona, with that of the place.
+// askPersona is the form for a persona, with that of the place, where none is given.
 func (c *commands) askPersona(ctx context.Context, x *exchange) (form, error) {
-	at, err := x.place()
-	if err != nil {
+	key, value, at, err := x.wanted()
+	switch {
+	case err != nil:
 		return form{}, err
+	case key != memory.SettingPersona || value != "":
+		return form{}, errNoForm
 	}
 	return c.personaForm(ctx, x, formPersona, at)
 }
@@ -240,7 +189,7 @@ func (c *commands) setPersona(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return c.set(ctx, x, at, memory.SettingPersona, x.persona())
+	return c.setOrShow(ctx, x, at, memory.SettingPersona, x.persona())
 }
 
 // persona is what was written in the form for it.
@@ -263,13 +212,4 @@ func (x *exchange) formPlace() (memory.ChannelID, error) {
 		return 0, errUnknownChannel
 	}
 	return memory.ChannelID(id), nil
-}
-
-// resetPersona takes back the persona of a place.
-func (c *commands) resetPersona(ctx context.Context, x *exchange) (sheet, error) {
-	at, err := x.place()
-	if err != nil {
-		return sheet{}, err
-	}
-	return c.set(ctx, x, at, memory.SettingPersona, answer.SettingDefault)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,16 @@ func choosing(t *testing.T) *scene {
 	return s
 }
 
+// sets uses /hark set as ana; without a value if it is empty.
+func (s *scene) sets(t *testing.T, key, value string, more ...discordtest.Opt) discordtest.Sent {
+	t.Helper()
+	options := append([]discordtest.Opt{opt("setting", key)}, more...)
+	if value != "" {
+		options = append(options, opt("value", value))
+	}
+	return s.use(t, s.ana, "hark set", options...)
+}
+
 // lastSetting is the setting chosen last.
 func (s *scene) lastSetting() memory.SettingChosen {
 	e, _ := find(s.log, func(memory.SettingChosen) bool { return true })
@@ -50,41 +61,37 @@ func TestSettingsAreChosenForChannelsAndTheServer(t *testing.T) {
 	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
 		t.Errorf("logged %+v", e)
 	}
-	for _, command := range []string{"model", "hark persona show", "hark temperature", "hark tools", "hark mode", "hark language"} {
-		s.says(t, s.use(t, s.ana, command))
-	}
+	s.says(t, s.use(t, s.ana, "model"))
+	s.says(t, s.use(t, s.ana, "model", opt("model", "large")))
 	for _, tt := range []struct {
-		command, option, value string
-		key                    memory.Setting
-		kept                   string
+		key         memory.Setting
+		value, kept string
 	}{
-		{"model", "model", "large", memory.SettingModel, "large"},
-		{"hark temperature", "temperature", "1,25", memory.SettingTemperature, "1.25"},
-		{"hark tools", "tools", "off", memory.SettingTools, "off"},
-		{"hark language", "language", "ja", memory.SettingLanguage, "ja"},
-		{"hark mode", "mode", "search", memory.SettingMode, "search"},
+		{memory.SettingModel, "SMALL", "small"}, {memory.SettingTemperature, "1,25", "1.25"}, {memory.SettingTools, "off", "off"},
+		{memory.SettingLanguage, "ja", "ja"}, {memory.SettingMode, "automatic", "auto"}, {memory.SettingPersona, "You *rhyme*.", "You *rhyme*."},
 	} {
-		s.says(t, s.use(t, s.ana, tt.command, opt(tt.option, tt.value)))
+		if tt.key != memory.SettingPersona { // which has a form
+			s.says(t, s.sets(t, string(tt.key), ""))
+		}
+		s.says(t, s.sets(t, string(tt.key), tt.value))
 		if e := s.lastSetting(); e.Guild != guild || e.Channel != here || e.Key != tt.key || e.Value != tt.kept || e.At.IsZero() {
 			t.Errorf("logged %+v", e)
 		}
-		s.says(t, s.use(t, s.ana, tt.command))
 	}
 	for _, m := range builder.Modes() {
-		s.says(t, s.use(t, s.ana, "hark mode", opt("mode", string(m))))
+		s.says(t, s.sets(t, "mode", string(m)))
 	}
-	s.says(t, s.use(t, s.ana, "hark mode", opt("mode", "creation"), opt("channel", other.ID)))
+	s.says(t, s.sets(t, "mode", "creation", opt("channel", other.ID)))
 	if e := s.lastSetting(); e.Channel != memory.ChannelID(other.ID) || e.Value != "creation" {
 		t.Errorf("logged %+v", e)
 	}
-	s.says(t, s.use(t, s.ana, "hark mode", opt("channel", thread.ID)))
-	s.says(t, s.use(t, s.ana, "hark language", opt("language", "de"), opt("server", true)))
+	s.says(t, s.sets(t, "mode", "", opt("channel", thread.ID)))
+	s.says(t, s.sets(t, "language", "de", opt("server", true)))
 	if e := s.lastSetting(); e.Channel != 0 || e.Value != "de" {
 		t.Errorf("logged %+v", e)
 	}
-	s.says(t, s.use(t, s.ana, "hark language", opt("channel", other.ID)))
-	s.says(t, s.use(t, s.ana, "hark language"))
-	s.says(t, s.use(t, s.ana, "hark language", opt("language", "default")))
+	s.says(t, s.sets(t, "language", "", opt("channel", other.ID)))
+	s.says(t, s.sets(t, "language", "default"))
 	if e := s.lastSetting(); e.Channel != here || e.Value != "" {
 		t.Errorf("logged %+v", e)
 	}
@@ -95,8 +102,12 @@ func TestSettingsThatCantBe(t *testing.T) {
 	s := choosing(t)
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
 	s.says(t, s.use(t, s.ana, "model", opt("model", "huge")))
-	s.says(t, s.use(t, s.ana, "hark temperature", opt("temperature", "hot")))
-	s.says(t, s.use(t, s.ana, "hark tools", opt("tools", "on"), opt("server", true), opt("channel", other.ID)))
+	s.says(t, s.sets(t, "temperature", "hot"))
+	s.says(t, s.sets(t, "mode", "divination"))
+	s.says(t, s.sets(t, "timezone", "Mars/*Olympus*"))
+	s.says(t, s.sets(t, "timezone", "UTC", opt("channel", other.ID)))
+	s.says(t, s.sets(t, "tools", "on", opt("server", true), opt("channel", other.ID)))
+	s.says(t, s.sets(t, "persona", "", opt("server", true), opt("channel", other.ID)))
 	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
 		t.Errorf("logged %+v", e)
 	}
@@ -106,10 +117,10 @@ func TestSettingsThatCantBe(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.says(t, s.use(t, s.ana, "hark mode"))
-	s.says(t, s.use(t, s.ana, "hark model"))
+	s.says(t, s.sets(t, "mode", ""))
+	s.says(t, s.use(t, s.ana, "model"))
 	s.log.fail(errDown)
-	s.says(t, s.use(t, s.ana, "hark tools", opt("tools", "on")))
+	s.says(t, s.sets(t, "tools", "on"))
 	s.log.fail(nil)
 }
 
@@ -119,12 +130,12 @@ func TestPlacesThatAreNone(t *testing.T) {
 	c := newCommands(&Bot{})
 	x := func(options ...wireOption) *exchange {
 		e := &exchange{}
-		e.Data.Options = []wireOption{{Name: "mode", Type: optionSubcommand, Options: options}}
+		e.Data.Options = []wireOption{{Name: "set", Type: optionSubcommand, Options: options}}
 		return e
 	}
 	nowhere := x(wireOption{Name: "channel", Value: "here"})
 	for name, do := range map[string]func(context.Context, *exchange) (sheet, error){
-		"set": c.setting(memory.SettingMode), "settings": c.openPanel, "reset": c.resetPersona,
+		"set": c.set, "settings": c.openPanel,
 		"ask": func(ctx context.Context, x *exchange) (sheet, error) {
 			_, err := c.askPersona(ctx, x)
 			return sheet{}, err
@@ -146,7 +157,7 @@ func TestPlacesThatAreNone(t *testing.T) {
 func TestPersonasAreWrittenInAForm(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	i := s.discord.Slash(s.channel, s.ana.ID, "hark persona set")
+	i := s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona"))
 	if got := i.Wait().Form(); len(got) != 1 || got["text"] != "" {
 		t.Errorf("the form holds %q", got)
 	}
@@ -159,7 +170,7 @@ func TestPersonasAreWrittenInAForm(t *testing.T) {
 	if e := s.lastSetting(); e.Channel != memory.ChannelID(s.channel) || e.Key != memory.SettingPersona || e.Value != "You are the *archivist*.\nYou answer in verse." {
 		t.Errorf("logged %+v", e)
 	}
-	i = s.discord.Slash(s.channel, s.ana.ID, "hark persona set")
+	i = s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona"))
 	if got := i.Wait().Form()["text"]; got != "You are the *archivist*.\nYou answer in verse." {
 		t.Errorf("the form holds %q", got)
 	}
@@ -167,8 +178,7 @@ func TestPersonasAreWrittenInAForm(t *testing.T) {
 	if e := s.lastSetting(); e.Value != long {
 		t.Errorf("kept %d bytes", len(e.Value))
 	}
-	s.use(t, s.ana, "hark persona show") // over several messages, or the fake refuses it
-	i = s.discord.Slash(s.channel, s.ana.ID, "hark persona set", opt("server", true))
+	i = s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona"), opt("server", true))
 	if got := i.Wait().Form()["text"]; got != "" {
 		t.Errorf("the server's form holds %d bytes", len(got))
 	}
@@ -176,12 +186,12 @@ func TestPersonasAreWrittenInAForm(t *testing.T) {
 	if e := s.lastSetting(); e.Channel != 0 || e.Value != "default." {
 		t.Errorf("logged %+v", e)
 	}
-	s.says(t, s.use(t, s.ana, "hark persona reset"))
+	s.says(t, s.sets(t, "persona", "default"))
 	if e := s.lastSetting(); e.Channel != memory.ChannelID(s.channel) || e.Value != "" {
 		t.Errorf("logged %+v", e)
 	}
 	// Whoever may no longer manage the server when the form comes back sets nothing.
-	i = s.discord.Slash(s.channel, s.ana.ID, "hark persona set")
+	i = s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona"))
 	i.Wait()
 	was := s.lastSetting()
 	s.discord.UpdateMember(s.guild.ID, s.ana.ID, func(m *discordtest.Member) { m.Roles = nil })
@@ -191,21 +201,29 @@ func TestPersonasAreWrittenInAForm(t *testing.T) {
 	}
 }
 
-func TestModelsAreOfferedWhileTyping(t *testing.T) {
+func TestValuesAreOfferedWhileTyping(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	for typed, want := range map[string][]string{"": {"default", "large", "small"}, "LA": {"large"}, "huge": nil} {
-		r := s.discord.Complete(s.channel, s.ana.ID, "model", opt("model", typed)).Wait()
-		var names []string
-		for name, value := range r.Choices() {
-			if name != value {
-				t.Errorf("%q stands for %q", name, value)
-			}
-			names = append(names, name)
+	for _, tt := range []struct {
+		key, typed string
+		want       []string
+	}{
+		{"model", "", []string{"default", "large", "small"}}, {"model", "LA", []string{"large"}}, {"model", "huge", nil},
+		{"mode", "FINDING", []string{"search"}}, {"language", "de", []string{"de", "default"}},
+		{"tools", "", []string{"default", "off", "on"}}, {"temperature", "0.", []string{"0.2", "0.4", "0.7"}}, {"persona", "", []string{"default"}},
+		{"timezone", "new york", []string{"America/New_York"}}, {"timezone", "EUROPE/BER", []string{"Europe/Berlin"}}, {"timezone", "nowhere at all", nil},
+	} {
+		names := slices.Sorted(maps.Values(s.discord.Complete(s.channel, s.ana.ID, "hark set", opt("setting", tt.key), opt("value", tt.typed)).Wait().Choices()))
+		if !slices.Equal(names, tt.want) {
+			t.Errorf("%s: %q offers %q, want %q", tt.key, tt.typed, names, tt.want)
 		}
-		if slices.Sort(names); !slices.Equal(names, want) {
-			t.Errorf("%q offers %q, want %q", typed, names, want)
-		}
+	}
+	offered := s.discord.Complete(s.channel, s.ana.ID, "hark set", opt("setting", "timezone"), opt("value", "")).Wait().Choices()
+	if len(offered) != mostCompletions || offered["UTC · "+s.discord.Now().UTC().Format("15:04")] != "UTC" || offered["default"] != "default" {
+		t.Errorf("offered %v", offered)
+	}
+	if got := matching(answer.Zones(), func(zone string) string { return zone }, "ber"); got[0] != "Europe/Berlin" && got[0] != "Atlantic/Bermuda" {
+		t.Errorf("“ber” offers %v", got) // what begins so comes first
 	}
 	s.hides(t, s.bo, "model")
 }

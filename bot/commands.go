@@ -55,8 +55,6 @@ type tool struct {
 	opens func(ctx context.Context, x *exchange) (form, error)
 	// completes are what can be given for the option that is being typed. May be nil.
 	completes func(ctx context.Context, x *exchange) ([]optionChoice, error)
-	// chosen says that completes has looked at what is typed, rather than listed all that there is.
-	chosen bool
 	// do is what is shown then.
 	do func(ctx context.Context, x *exchange) (sheet, error)
 }

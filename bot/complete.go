@@ -21,15 +21,30 @@ func (c *commands) complete(ctx context.Context, x *exchange) error {
 		if err != nil && ctx.Err() == nil {
 			c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't complete what somebody typed")
 		}
-		typed := strings.ToLower(strings.TrimSpace(x.typed()))
-		choices = slices.DeleteFunc(choices, func(o optionChoice) bool { return !t.chosen && !strings.Contains(strings.ToLower(o.Name), typed) })
-		if !t.chosen { // what begins as it is typed comes first
-			begins := func(o optionChoice) int { return strings.Index(strings.ToLower(o.Name), typed) }
-			slices.SortStableFunc(choices, func(a, b optionChoice) int { return cmp.Compare(min(begins(a), 1), min(begins(b), 1)) })
-		}
-		offered.Choices = append(offered.Choices, choices[:min(len(choices), mostCompletions)]...)
+		offered.Choices = append(offered.Choices, matching(choices, func(o optionChoice) string { return o.Name }, x.typed())...)
 	}
 	return x.respond(ctx, response{respondChoices, offered})
+}
+
+// matching are as many as Discord shows of those whose name contains what is typed. Those that begin with it come first, then those in
+// which it begins after a slash. Capitals don't count, and an underscore is a blank.
+func matching[T any](all []T, name func(T) string, typed string) []T {
+	fold := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", " ")) }
+	typed = fold(strings.TrimSpace(typed))
+	rank := func(one T) int {
+		switch name := fold(name(one)); {
+		case strings.HasPrefix(name, typed):
+			return 0
+		case strings.Contains(name, "/"+typed):
+			return 1
+		case strings.Contains(name, typed):
+			return 2
+		}
+		return 3
+	}
+	all = slices.DeleteFunc(all, func(one T) bool { return rank(one) == 3 })
+	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(rank(a), rank(b)) })
+	return all[:min(len(all), mostCompletions)]
 }
 
 type completions struct {

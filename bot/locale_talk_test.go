@@ -23,7 +23,7 @@ func TestMembersAreAnsweredInTheirLanguage(t *testing.T) {
 		s.says(t, s.use(t, s.ana, "memory show"))
 		s.says(t, s.use(t, s.ana, "memory forget"))
 		s.hears(t, s.discord.Slash(s.channel, s.bo.ID, "lore edit", opt("name", "nothing"))) // a refusal
-		golden.Seen(t, s.reads(string(s.discord.Slash(s.channel, s.ana.ID, "hark persona set").Wait().Data)))
+		golden.Seen(t, s.reads(string(s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona")).Wait().Data)))
 		if r := s.discord.Complete(s.channel, s.ana.ID, "model", opt("model", "la")).Wait(); len(r.Choices()) != 1 || r.Choices()["large"] != "large" {
 			t.Errorf("%s: offered %v", language, r.Choices())
 		}
@@ -40,9 +40,9 @@ func TestConversationsInALanguage(t *testing.T) {
 	m := s.use(t, s.ana, "memory forget")
 	s.says(t, m)
 	s.turns(t, s.discord.Click(m.Message, s.ana.ID, confirmForget))
-	s.says(t, s.use(t, s.ana, "hark temperature", opt("temperature", "9")))
-	s.says(t, s.use(t, s.ana, "hark temperature", opt("temperature", "0.5")))
-	s.says(t, s.use(t, s.ana, "hark language", opt("language", "fr"), opt("channel", s.channel), opt("server", true)))
+	s.says(t, s.sets(t, "temperature", "9"))
+	s.says(t, s.sets(t, "temperature", "0.5"))
+	s.says(t, s.sets(t, "language", "fr", opt("channel", s.channel), opt("server", true)))
 
 	s.oracle.lore = func(context.Context, answer.Question) ([]memory.Lore, error) { return nil, nil }
 	form := s.discord.Slash(s.channel, s.ana.ID, "lore add")
@@ -62,7 +62,7 @@ func TestConversationsInALanguage(t *testing.T) {
 func TestAnswersAreDressedInTheLanguageOfTheServer(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	s.use(t, s.ana, "hark language", opt("language", "de"), opt("server", true))
+	s.sets(t, "language", "de", opt("server", true))
 	said := s.discord.Say(s.channel, s.bo.ID, "we meet on Friday")
 	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
 		return answer.Answer{Text: "Friday [1]", Sources: []answer.Source{{Number: 1, Guild: q.Guild, Channel: q.Channel, Message: memory.MessageID(said.ID), Author: "bo", Time: time.Date(2020, 5, 17, 0, 0, 0, 0, time.UTC)}},
@@ -81,7 +81,7 @@ func TestAnswersAreDressedInTheLanguageOfTheServer(t *testing.T) {
 func TestProposalsInALanguage(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	s.use(t, s.ana, "hark language", opt("language", "ja"), opt("server", true))
+	s.sets(t, "language", "ja", opt("server", true))
 	source := s.discord.Say(s.channel, s.bo.ID, "we move on Friday, by night")
 	plan := s.plan(source)
 	s.proposes(plan)
@@ -92,7 +92,7 @@ func TestProposalsInALanguage(t *testing.T) {
 	if strings.Contains(fmt.Sprint(s.log.said()), "Migration") {
 		t.Errorf("logged %q", s.log.said())
 	}
-	s.use(t, s.ana, "hark language", opt("language", "fr"), opt("server", true))
+	s.sets(t, "language", "fr", opt("server", true))
 	s.press(m.Message, s.ana, buttonRemember).Wait()
 	s.log.wait(t, "the lore", func() bool { return len(s.lore()) == 1 })
 	if got := s.lore()[0]; got.Name != plan.Name || got.Text != plan.Text || fmt.Sprint(got.Own, got.Sources) != fmt.Sprint(plan.Own, plan.Sources) {

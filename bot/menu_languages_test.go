@@ -27,7 +27,7 @@ func TestCommandsInAllLanguages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`{"name":"each member","value":"members","name_localizations":{"de":"jedes Mitglied",`, `{"name":"auto","value":"auto"}`} {
+	for _, want := range []string{`{"name":"each member","value":"members","name_localizations":{"de":"jedes Mitglied",`, `{"name":"on","value":"on"}`} {
 		if !strings.Contains(string(sent), want) {
 			t.Errorf("no %s in %s", want, sent)
 		}

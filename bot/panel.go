@@ -116,25 +116,37 @@ func (c *commands) show(p *panel) sheet {
 }
 
 func (c *commands) panelText(p *panel) string {
-	title := p.text("**What is set for the whole server**, where a channel has nothing of its own:")
-	if p.at != 0 {
-		title = p.text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at)
-	}
-	lines := []string{title}
-	if p.note != "" {
-		lines = []string{p.note, title}
-	}
-	holds := c.bot.cfg.Choices.In(p.guild, p.at)
+	lines := p.heading()
 	for _, key := range memory.AnswerSettings() {
-		lines = append(lines, fmt.Sprintf("- **%s**: %s (%s)", p.name(key), c.worth(p, key, holds), setFor(p.locale, p.guild, p.at, key)))
+		lines = append(lines, c.settingLine(p, key))
 	}
 	for _, line := range c.kept(p) {
 		lines = append(lines, "- "+line)
 	}
 	each, all := c.bot.cfg.Limits.of(p.guild, nil)
-	lines = append(lines, p.text("For the whole server:"), "- "+c.zoneLine(p.locale, p.guild), "- "+c.pauseLine(p.locale, p.guild),
+	lines = append(lines, p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone), "- "+c.pauseLine(p.locale, p.guild),
 		"- "+p.text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
 	return strings.Join(lines, "\n")
+}
+
+// heading is what came of the last change, and whose settings these are.
+func (p *panel) heading() []string {
+	title := p.text("**What is set for the whole server**, where a channel has nothing of its own:")
+	if p.at != 0 {
+		title = p.text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at)
+	}
+	if p.note != "" {
+		return []string{p.note, title}
+	}
+	return []string{title}
+}
+
+// settingLine says what holds of a key, and where that was set.
+func (c *commands) settingLine(p *panel, key memory.Setting) string {
+	if key == memory.SettingTimezone {
+		return "- " + c.zoneLine(p.locale, p.guild)
+	}
+	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), c.setFor(p.locale, p.guild, p.at, key))
 }
 
 // kept says whether what is said at the panel's place is remembered, how long, and whether anybody is answered there.
@@ -159,9 +171,9 @@ func (p *panel) most(n int) string {
 }
 
 // setFor says for where a key was set that holds at a place.
-func setFor(l locale, g *memory.Guild, at memory.ChannelID, key memory.Setting) string {
+func (c *commands) setFor(l locale, g *memory.Guild, at memory.ChannelID, key memory.Setting) string {
 	switch value, set := g.Setting(at, key); {
-	case value == "":
+	case value == "", c.bot.cfg.Choices.In(g, at).Value(key) != value: // or only a newer Hark knows it
 		return l.text("by default")
 	case set == 0:
 		return l.text("for the whole server")
@@ -172,28 +184,28 @@ func setFor(l locale, g *memory.Guild, at memory.ChannelID, key memory.Setting) 
 	}
 }
 
-// name is what a key is called.
-func (p *panel) name(key memory.Setting) string {
+// keyName is what a key is called.
+func (l locale) keyName(key memory.Setting) string {
 	switch key {
 	case memory.SettingModel:
-		return p.text("Model")
+		return l.text("Model")
 	case memory.SettingPersona:
-		return p.text("Persona")
+		return l.text("Persona")
 	case memory.SettingTemperature:
-		return p.text("Temperature")
+		return l.text("Temperature")
 	case memory.SettingTools:
-		return p.text("Tools")
+		return l.text("Tools")
 	case memory.SettingMode:
-		return p.text("Mode")
+		return l.text("Mode")
 	case memory.SettingLanguage:
-		return p.text("Language")
+		return l.text("Language")
 	}
-	return p.text("Time zone")
+	return l.text("Time zone")
 }
 
 // worth says what holds of a key.
-func (c *commands) worth(p *panel, key memory.Setting, holds answer.Settings) string {
-	value := holds.Value(key)
+func (c *commands) worth(p *panel, key memory.Setting) string {
+	value := c.bot.cfg.Choices.In(p.guild, p.at).Value(key)
 	missing := key == memory.SettingModel && value != "" && !slices.Contains(c.bot.cfg.Choices.Models, value)
 	switch {
 	case missing:
@@ -212,54 +224,58 @@ func (c *commands) worth(p *panel, key memory.Setting, holds answer.Settings) st
 var languageNames = map[string]string{"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español", "ja": "日本語", "zh-TW": "繁體中文"}
 
 // label is a value as a menu shows it.
-func (p *panel) label(key memory.Setting, value string) string {
+func (l locale) label(key memory.Setting, value string) string {
 	switch {
 	case value == answer.SettingDefault:
-		return p.text("What holds unless anything is set")
+		return l.text("What holds unless anything is set")
 	case key == memory.SettingLanguage:
 		return cmp.Or(languageNames[value], value)
 	case key == memory.SettingTools && value == answer.SettingOn:
-		return p.text("I may look things up by myself")
+		return l.text("I may look things up by myself")
 	case key == memory.SettingTools:
-		return p.text("I may not look things up by myself")
+		return l.text("I may not look things up by myself")
 	case key == memory.SettingTemperature && value == "":
-		return p.text("what the model's server uses")
+		return l.text("what the model's server uses")
 	case key == memory.SettingMode:
-		return p.mode(value)
+		return l.mode(value)
 	}
 	return plain(value, longestLabel)
 }
 
 // mode says what it means that a mode holds.
-func (p *panel) mode(value string) string {
+func (l locale) mode(value string) string {
 	switch value {
 	case string(builder.ModeGeneral):
-		return p.text("talk, with brief answers (%s)", value)
+		return l.text("talk, with brief answers (%s)", value)
 	case string(builder.ModeCreation):
-		return p.text("making something new (%s)", value)
+		return l.text("making something new (%s)", value)
 	case string(builder.ModeSearch):
-		return p.text("finding what was said (%s)", value)
+		return l.text("finding what was said (%s)", value)
 	case string(builder.ModeModification):
-		return p.text("changing what is there (%s)", value)
+		return l.text("changing what is there (%s)", value)
 	case string(builder.ModeAnalysis):
-		return p.text("explaining and comparing (%s)", value)
+		return l.text("explaining and comparing (%s)", value)
 	}
-	return p.text("told by each question (%s)", value)
+	return l.text("told by each question (%s)", value)
 }
 
-// temperatures are offered in a menu; any other can be written with /hark temperature.
+// temperatures are offered in a menu; any other can be written with /hark set.
 var temperatures = []string{"0", "0.2", "0.4", "0.7", "1", "1.3", "1.6", "2"}
+
+// listed are values to choose from for a key: all, or those that are usual.
+func (c *commands) listed(key memory.Setting) []string {
+	switch key {
+	case memory.SettingTemperature:
+		return slices.Clone(temperatures)
+	case memory.SettingTimezone:
+		return slices.Clone(usualZones)
+	}
+	return c.bot.cfg.Choices.Values(key)
+}
 
 // values are what a menu offers for a key, with what holds among them.
 func (c *commands) values(p *panel) []string {
-	all := c.bot.cfg.Choices.Values(p.key)
-	switch p.key {
-	case memory.SettingTemperature:
-		all = slices.Clone(temperatures)
-	case memory.SettingTimezone:
-		all = slices.Clone(usualZones)
-	}
-	all = slices.DeleteFunc(all, func(v string) bool { return units(v) > longestLabel })
+	all := slices.DeleteFunc(c.listed(p.key), func(v string) bool { return units(v) > longestLabel })
 	holds := c.current(p)
 	offered := all[:min(len(all), menuLimit-2)]
 	if holds != "" && !slices.Contains(offered, holds) && (p.key != memory.SettingModel || slices.Contains(all, holds)) {
@@ -289,7 +305,7 @@ func (c *commands) placeRow(p *panel) component {
 func (c *commands) keyRow(p *panel) component {
 	var options []choice
 	for _, key := range panelKeys {
-		options = append(options, choice{Label: p.name(key), Value: string(key), Default: key == p.key})
+		options = append(options, choice{Label: p.keyName(key), Value: string(key), Default: key == p.key})
 	}
 	return row(single(fmt.Sprintf("%s:%d", panelKey, p.at), p.text("Choose what to change"), options))
 }
@@ -299,9 +315,9 @@ func (c *commands) valueRow(p *panel) *component {
 	if p.key == "" {
 		return nil
 	}
-	placeholder := p.text("%s: choose", p.name(p.key))
+	placeholder := p.text("%s: choose", p.keyName(p.key))
 	if p.key == memory.SettingTimezone {
-		placeholder = p.text("Choose a time zone; `/hark timezone` knows all of them")
+		placeholder = p.text("Choose a time zone; `/hark set` knows all of them")
 	}
 	holds, offered := c.current(p), c.values(p)
 	if all := c.bot.cfg.Choices.Models; p.key == memory.SettingModel && len(offered) <= len(all) {
@@ -309,16 +325,21 @@ func (c *commands) valueRow(p *panel) *component {
 	}
 	var options []choice
 	for _, value := range offered {
-		label := p.label(p.key, value)
-		if label == plain(value, longestLabel) { // a menu shows no markup
-			label = value
-		}
-		if zone, err := time.LoadLocation(value); p.key == memory.SettingTimezone && err == nil {
-			label += " · " + c.bot.now().In(zone).Format("15:04")
-		}
-		options = append(options, choice{Label: labelOf(label), Value: value, Default: value == holds})
+		options = append(options, choice{Label: labelOf(c.menuLabel(p.locale, p.key, value)), Value: value, Default: value == holds})
 	}
 	return new(row(single(fmt.Sprintf("%s:%d:%s", panelSet, p.at, p.key), placeholder, options)))
+}
+
+// menuLabel is a value as a menu shows it, which shows no markup; a time zone with the time that it has.
+func (c *commands) menuLabel(l locale, key memory.Setting, value string) string {
+	label := l.label(key, value)
+	if label == plain(value, longestLabel) {
+		label = value
+	}
+	if zone, err := time.LoadLocation(value); key == memory.SettingTimezone && err == nil {
+		label += " · " + c.bot.now().In(zone).Format("15:04")
+	}
+	return label
 }
 
 // single is a menu of which one is chosen.

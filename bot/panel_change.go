@@ -76,7 +76,7 @@ func (c *commands) askPanelPersona(ctx context.Context, x *exchange) (form, erro
 func (c *commands) setPanelPersona(ctx context.Context, x *exchange, p *panel) error {
 	value, err := c.bot.cfg.Choices.Check(memory.SettingPersona, x.persona())
 	if err != nil {
-		p.note = p.text("There is nothing in it, so I leave the persona as it is.")
+		p.note = p.text("I can't do that: %s.", p.complaint(err))
 		return nil
 	}
 	return c.setIn(ctx, x, p, memory.SettingPersona, value)

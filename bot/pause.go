@@ -99,7 +99,7 @@ func (c *commands) pause(ctx context.Context, x *exchange) (sheet, error) {
 		}
 		value = c.pauseUntil(d)
 	}
-	g, err := c.setGuild(ctx, x, memory.SettingPaused, value)
+	g, err := c.setAt(ctx, x, 0, memory.SettingPaused, value)
 	if err != nil {
 		return sheet{}, err
 	}
@@ -125,11 +125,6 @@ func (c *commands) pauseLine(l locale, g *memory.Guild) string {
 		return l.text("**Paused**: yes, until somebody ends it")
 	}
 	return l.text("**Paused**: yes, until <t:%d:f> (<t:%[1]d:R>)", until.Unix())
-}
-
-// setGuild sets a key for the whole guild, and is the guild then.
-func (c *commands) setGuild(ctx context.Context, x *exchange, key memory.Setting, value string) (*memory.Guild, error) {
-	return c.setAt(ctx, x, 0, key, value)
 }
 
 // setAt sets a key at a place to a value that was checked, and is the guild then.

@@ -1,11 +1,9 @@
 package bot
 
 import (
-	"strings"
 	"testing"
 	"time"
 
-	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -27,7 +25,7 @@ func TestPausedItAnswersNobody(t *testing.T) {
 	s.ask("two?")
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" and now?")
 	s.log.waitSaid(t, "them: "+s.discord.Bot.Mention()+" two?") // it goes on logging
-	s.says(t, s.use(t, s.ana, "hark mode"))                     // and commands work
+	s.says(t, s.sets(t, "mode", ""))                            // and commands work
 	if got := whispered(t, s, s.press(before.Message, s.ana, buttonAgain)); got != pausedForNow {
 		t.Errorf("who asks again is told %q", got)
 	}
@@ -69,7 +67,7 @@ func (s *scene) count(channel discordtest.ID, text string) (n int) {
 func TestPausesForAWhileEndByThemselves(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	s.use(t, s.ana, "hark language", opt("language", "de"), opt("server", true))
+	s.sets(t, "language", "de", opt("server", true))
 	until := s.discord.Now().Add(2 * time.Hour)
 	s.says(t, s.use(t, s.ana, "hark pause", opt("for", "2 h")))
 	e := s.lastSetting()
@@ -118,42 +116,13 @@ func TestSpans(t *testing.T) {
 func TestTimeZonesAreChosen(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	s.says(t, s.use(t, s.ana, "hark timezone"))
-	s.says(t, s.use(t, s.ana, "hark timezone", opt("zone", "asia/tokyo")))
+	s.says(t, s.sets(t, "timezone", ""))
+	s.says(t, s.sets(t, "timezone", "asia/tokyo"))
 	if e := s.lastSetting(); e.Channel != 0 || e.Key != memory.SettingTimezone || e.Value != "Asia/Tokyo" {
 		t.Errorf("logged %+v", e)
 	}
-	was := s.lastSetting()
-	s.says(t, s.use(t, s.ana, "hark timezone", opt("zone", "Mars/*Olympus*")))
-	if e := s.lastSetting(); e != was {
-		t.Errorf("logged %+v", e)
-	}
-	s.says(t, s.use(t, s.ana, "hark timezone", opt("zone", "default")))
+	s.says(t, s.sets(t, "timezone", "default", opt("server", true)))
 	s.log.fail(errDown)
-	s.says(t, s.use(t, s.ana, "hark timezone", opt("zone", "UTC")))
+	s.says(t, s.sets(t, "timezone", "UTC"))
 	s.log.fail(nil)
-}
-
-func TestTimeZonesAreOfferedWhileTyping(t *testing.T) {
-	t.Parallel()
-	s := choosing(t)
-	for typed, want := range map[string]string{"": "UTC", "new york": "America/New_York", "EUROPE/B": "Europe/Berlin", "tok": "Asia/Tokyo", "def": "default", "a": "Africa/Abidjan"} {
-		choices := s.discord.Complete(s.channel, s.ana.ID, "hark timezone", opt("zone", typed)).Wait().Choices()
-		found := false
-		for name, value := range choices {
-			found = found || value == want
-			if !strings.HasPrefix(name, value) || value != answer.SettingDefault && !strings.Contains(name, " · ") {
-				t.Errorf("%q is called %q", value, name)
-			}
-		}
-		if !found || len(choices) > mostCompletions {
-			t.Errorf("%q offers %d zones without %s: %v", typed, len(choices), want, choices)
-		}
-	}
-	if got := zonesLike("ber"); got[0] != "Europe/Berlin" && got[0] != "Atlantic/Bermuda" {
-		t.Errorf("“ber” offers %v", got) // what begins so comes first
-	}
-	if got := s.discord.Complete(s.channel, s.ana.ID, "hark timezone", opt("zone", "nowhere at all")).Wait().Choices(); len(got) > 0 {
-		t.Errorf("offered %v", got)
-	}
 }

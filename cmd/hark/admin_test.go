@@ -24,7 +24,7 @@ func TestAdminsLookAfterHark(t *testing.T) {
 	said := w.discord.Now()
 	w.later()
 	w.settled()
-	w.use(owner, "hark timezone", "Asia/Tokyo", given("zone", "Asia/Tokyo"))
+	w.use(owner, "hark set", "Asia/Tokyo", given("setting", "timezone"), given("value", "Asia/Tokyo"))
 	w.holds(w.use(owner, "hark status", "").Content, "test-model")
 	w.ask(w.general, w.ana, "when does the greenhouse open?")
 	tokyo, err := time.LoadLocation("Asia/Tokyo")

@@ -49,11 +49,11 @@ func TestToolsAreSwitchedOff(t *testing.T) {
 	if !offered(w.general) {
 		t.Error("no tools are offered")
 	}
-	w.use(w.guild.Owner.ID, "hark tools", "", given("tools", "off"), given("server", true))
+	w.use(w.guild.Owner.ID, "hark set", "", given("setting", "tools"), given("value", "off"), given("server", true))
 	if offered(w.general) || offered(w.staff) || !offered(corner) {
 		t.Error("they are switched off for one server, and not or elsewhere too")
 	}
-	w.shown(w.discord.Slash(w.staff.ID, w.guild.Owner.ID, "hark tools", given("tools", "on")), "")
+	w.shown(w.discord.Slash(w.staff.ID, w.guild.Owner.ID, "hark set", given("setting", "tools"), given("value", "on")), "")
 	if offered(w.general) || !offered(w.staff) {
 		t.Error("they are switched on for one channel, and not or elsewhere too")
 	}

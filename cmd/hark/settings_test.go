@@ -33,12 +33,12 @@ func TestSettingsReachTheModel(t *testing.T) {
 	w.discord.Say(w.general.ID, w.jane.ID, "The greenhouse opens at nine.")
 	w.later()
 	w.settled() // and the commands are there
-	form := w.discord.Slash(w.general.ID, owner, "hark persona set")
+	form := w.discord.Slash(w.general.ID, owner, "hark set", given("setting", "persona"))
 	form.Wait()
 	w.holds(form.Submit(map[string]string{"text": "You are the archivist.\nYou answer in verse."}).WaitMessage().Content, "Done.")
-	w.use(owner, "hark temperature", "1.5", given("temperature", "1.5"))
-	w.use(owner, "hark mode", "analysis", given("mode", "analysis"))
-	w.use(owner, "hark language", "", given("language", "de"), given("server", true))
+	w.use(owner, "hark set", "1.5", given("setting", "temperature"), given("value", "1.5"))
+	w.use(owner, "hark set", "analysis", given("setting", "mode"), given("value", "analysis"))
+	w.use(owner, "hark set", "", given("setting", "language"), given("value", "de"), given("server", true))
 	if offered := w.discord.Complete(w.general.ID, owner, "model", given("model", "la")).Wait().Choices(); len(offered) != 1 || offered["Large one"] != "Large one" {
 		t.Errorf("offered %v", offered)
 	}
@@ -60,10 +60,10 @@ func TestSettingsReachTheModel(t *testing.T) {
 	w.holds(r.Messages[1].Content, "💬 Relevanter Verlauf")
 
 	// What is changed or taken back holds from the next question on.
-	form = w.discord.Slash(w.general.ID, owner, "hark persona set")
+	form = w.discord.Slash(w.general.ID, owner, "hark set", given("setting", "persona"))
 	form.Wait()
 	form.Submit(map[string]string{"text": "You are the gardener."}).WaitMessage()
-	w.use(owner, "hark temperature", "0.25", given("temperature", "default"))
+	w.use(owner, "hark set", "0.25", given("setting", "temperature"), given("value", "default"))
 	w.ask(w.general, w.ana, "and who has the key?")
 	r = w.lastRequest()
 	w.holds(r.Messages[0].Content, "You are the gardener.")

@@ -3,11 +3,12 @@ package answer
 import (
 	_ "embed"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"hark/memory"
 )
 
 // zoneList has the names of the time zones that there are in the world, one a line, in order; without the old names that
@@ -48,7 +49,7 @@ func checkZone(value string) (string, error) {
 	}
 	z := zoneCalled(name)
 	if z == nil {
-		return "", fmt.Errorf("there is no time zone %.100q: choose the IANA name of one, such as UTC or Europe/Berlin", value)
+		return "", memory.Complain("there is no time zone %.100q: choose the IANA name of one, such as UTC or Europe/Berlin", value)
 	}
 	return z.String(), nil
 }

@@ -77,7 +77,7 @@ func (l *llmcord) model(p pair, called string) {
 		l.left(pair{key: p.key, line: p.line}, "it has no temperature of its own, so llm.temperature holds for it too")
 	}
 	first.Models = append(first.Models, m)
-	l.taken(p, "[[llm.models]], to be chosen with \"/hark model\""+also(m))
+	l.taken(p, "[[llm.models]], to be chosen with \"/model\""+also(m))
 }
 
 // also are the settings that a model came with, but for its server.
