@@ -11,6 +11,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
+	"hark/internal/metrics"
 	"hark/memory"
 	"hark/search"
 )
@@ -91,6 +92,8 @@ type Options struct {
 	RecordKey []byte
 	// NoRecords says that records of calls aren't kept, so that the model is given none to read.
 	NoRecords bool
+	// Metrics count what is done; nil: nobody wants to know.
+	Metrics *metrics.Metrics
 	// Vision says that images are fetched, since there is a model that can see; a Model with a method CanSee() bool says itself
 	// whether it is one, of others it is taken as said.
 	Vision bool
@@ -98,18 +101,17 @@ type Options struct {
 
 // Engine answers questions.
 type Engine struct {
-	log     Log
-	search  Searcher
-	builder *builder.Builder
-	model   Model // nil: answers are extractive
-	options Options
-	tools   []Tool
-	schemas []*schema // of the tools' arguments
-	refused refusals
-	now     func() time.Time
-	missing sync.Map // models that were told of as missing, by name
-	meter      meter
-	queue      queue // of sessions to be condensed
+	log        Log
+	search     Searcher
+	builder    *builder.Builder
+	model      Model // nil: answers are extractive
+	options    Options
+	tools      []Tool
+	schemas    []*schema // of the tools' arguments
+	refused    refusals
+	now        func() time.Time
+	missing    sync.Map // models that were told of as missing, by name
+	queue      queue    // of sessions to be condensed
 	condensing backoff
 }
 
@@ -128,6 +130,7 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	if len(o.RecordKey) == 0 {
 		o.RecordKey = newKey()
 	}
+	o.Metrics = metrics.Or(o.Metrics)
 	e := &Engine{log: log, search: searcher, builder: b, model: model, options: o, now: time.Now, queue: newQueue()}
 	e.withTools(o.Tools)
 	return e
