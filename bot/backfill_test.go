@@ -48,7 +48,7 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 func (s *scene) gated(pages int) *gate {
 	g := &gate{next: s.discord.Client().Transport, left: pages, open: make(chan struct{}), held: make(chan struct{})}
 	s.bot.cfg.Client = &http.Client{Transport: g}
-	s.bot.rest = &client{session: s.bot.session()}
+	s.bot.rest = &client{session: s.bot.session(), metrics: s.bot.cfg.Metrics}
 	return g
 }
 

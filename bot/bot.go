@@ -28,6 +28,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/internal/answer"
+	"hark/internal/metrics"
 	"hark/internal/portrait"
 	"hark/memory"
 	"hark/search"
@@ -63,6 +64,8 @@ type Config struct {
 	// State, if not nil, is told why there is no connection to Discord, and nil when there is one again. It is called from
 	// several goroutines and must not wait.
 	State func(why error)
+	// Metrics count what is done; nil: nobody wants to know.
+	Metrics *metrics.Metrics
 	// Version is Hark's, as admins are told it.
 	Version string
 	// Health tells how the servers do that answers need. nil: nothing is known of them.
@@ -182,8 +185,6 @@ type Bot struct {
 	purse          *purse
 	failures       *failures
 	refusedChanges refusedChanges // used by takeBack only
-	counted        counted
-	traffic        traffic
 	lives          *lives
 	self           memory.UserID // set before anything is taken in
 	since          time.Time     // of Run
@@ -262,12 +263,16 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 	if b.cfg.Progress == nil {
 		b.cfg.Progress = func() {}
 	}
+	b.cfg.Metrics = metrics.Or(cfg.Metrics)
+	for _, limit := range limitNames {
+		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
+	}
 	b.recent = newRecent(cfg.SessionGap, b.now)
 	b.desk = newDesk()
 	b.desk.progress = b.cfg.Progress
 	b.limiter, b.purse, b.failures, b.refusedChanges = newLimiter(), newPurse(), newFailures(b.now), refusedChanges{}
 	b.setState(errNotYet)
-	b.rest = &client{session: b.session()}
+	b.rest = &client{session: b.session(), metrics: b.cfg.Metrics}
 	b.fetcher = newFetcher(b.transport())
 	return b, nil
 }

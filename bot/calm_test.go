@@ -44,11 +44,12 @@ func takes(tokens int) func(context.Context, answer.Question, func(string)) (ans
 	}
 }
 
-func refusals(b *Bot) map[string]int64 {
-	all := map[string]int64{}
-	for _, r := range b.Tally().Refused {
-		if r.Count > 0 {
-			all[r.Why] = r.Count
+// refusals are how many questions each limit refused.
+func (s *scene) refusals(t *testing.T) map[string]int {
+	all := map[string]int{}
+	for key, n := range s.counted(t) {
+		if of, is := strings.CutPrefix(key, "hark_questions_refused_total "); is {
+			all[of] = n
 		}
 	}
 	return all
@@ -73,8 +74,8 @@ func TestWhoAsksTooOftenIsToldOnce(t *testing.T) {
 	s.answered(t, s.channel, "re: six")
 	s.ask("seven")
 	s.discord.WaitFor("a second refusal", func() bool { return len(s.discord.Sent(s.channel)) == 6 })
-	if got := refusals(s.bot); !maps.Equal(got, map[string]int64{memberMessages: 3}) || s.bot.Tally().Answered != 4 {
-		t.Errorf("refused %v, answered %d", got, s.bot.Tally().Answered)
+	if got := s.refusals(t); !maps.Equal(got, map[string]int{memberMessages: 3}) || s.counted(t)["hark_questions_total answered"] != 4 {
+		t.Errorf("refused %v, answered %d", got, s.counted(t)["hark_questions_total answered"])
 	}
 }
 
@@ -90,8 +91,8 @@ func TestAGuildIsToldOnceInAChannel(t *testing.T) {
 	s.replied(t, third)
 	s.answered(t, s.channel, "re: one")
 	s.sees(t, "the end")
-	if n := len(s.discord.Sent(s.channel)); n != 2 || refusals(s.bot)[guildMessages] != 3 {
-		t.Errorf("%d messages, %v", n, refusals(s.bot))
+	if n := len(s.discord.Sent(s.channel)); n != 2 || s.refusals(t)[guildMessages] != 3 {
+		t.Errorf("%d messages, %v", n, s.refusals(t))
 	}
 }
 
@@ -109,7 +110,7 @@ func TestDirectMessagesHaveTheLimitsOfMembersOnly(t *testing.T) {
 	for _, who := range []discordtest.User{s.ana, s.bo} {
 		s.replied(t, s.discord.DM(who.ID, "four"))
 	}
-	if got := refusals(s.bot); !maps.Equal(got, map[string]int64{memberMessages: 2, memberTokens: 2}) {
+	if got := s.refusals(t); !maps.Equal(got, map[string]int{memberMessages: 2, memberTokens: 2}) {
 		t.Errorf("refused %v", got)
 	}
 }
@@ -171,8 +172,8 @@ func TestTokensAreUsedUpAndComeAnew(t *testing.T) {
 	if err := s.stop(t); err != nil {
 		t.Fatal(err)
 	}
-	if got := refusals(s.bot); !maps.Equal(got, map[string]int64{memberTokens: 2, guildTokens: 1}) || s.bot.Tally().Tokens != 5*45 {
-		t.Errorf("refused %v, and all took %d tokens", got, s.bot.Tally().Tokens)
+	if got := s.refusals(t); !maps.Equal(got, map[string]int{memberTokens: 2, guildTokens: 1}) || s.counted(t)["hark_answer_tokens_total"] != 5*45 {
+		t.Errorf("refused %v, and all took %d tokens", got, s.counted(t)["hark_answer_tokens_total"])
 	}
 	s.ended = make(chan error, 1) // a restart changes nothing
 	s.with(t, Config{Token: s.discord.Token, Limits: Limits{Member: memory.Limit{Tokens: 45}}}).run(t).ready(t)
@@ -211,8 +212,8 @@ func TestContextCommandIsPaidFor(t *testing.T) {
 			t.Errorf("%q may ask the model: %v", q.Text, !q.NoModel)
 		}
 	}
-	if got := refusals(s.bot); got[memberTokens] != 1 || s.bot.Tally().Tokens != 100 {
-		t.Errorf("refused %v, and all took %d tokens", got, s.bot.Tally().Tokens)
+	if got := s.refusals(t); got[memberTokens] != 1 || s.counted(t)["hark_answer_tokens_total"] != 100 {
+		t.Errorf("refused %v, and all took %d tokens", got, s.counted(t)["hark_answer_tokens_total"])
 	}
 	if err := s.stop(t); err != nil || len(s.bot.purse.reserved) != 0 {
 		t.Errorf("reserved is still %v, %v", s.bot.purse.reserved, err)
@@ -314,7 +315,7 @@ func TestBurstOverManyChannels(t *testing.T) {
 		s.asks(rooms[i%10], s.ana, fmt.Sprint("question ", i))
 	}
 	s.sees(t, "all was asked")
-	if waiting, busy := s.bot.Tally().Waiting, s.bot.Tally().Busy; waiting != guildQuestions || busy != guildAnswers {
+	if waiting, busy := s.bot.Questions(); waiting != guildQuestions || busy != guildAnswers {
 		t.Errorf("%d wait and %d are answered", waiting, busy)
 	}
 	elsewhere := s.discord.AddGuild("Orchard")
@@ -354,7 +355,7 @@ func TestBurstOverManyChannels(t *testing.T) {
 			t.Errorf("%d times busy in one channel", here)
 		}
 	}
-	if answered != guildQuestions+guildAnswers || told != 10 || most != guildAnswers+1 || refusals(s.bot)[deskBusy] != 100-int64(answered) {
-		t.Errorf("%d answers, %d times busy, %d at once, %v", answered, told, most, refusals(s.bot))
+	if answered != guildQuestions+guildAnswers || told != 10 || most != guildAnswers+1 || s.refusals(t)[deskBusy] != 100-answered {
+		t.Errorf("%d answers, %d times busy, %d at once, %v", answered, told, most, s.refusals(t))
 	}
 }

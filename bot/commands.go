@@ -305,7 +305,7 @@ func (c *commands) counted(ctx context.Context, x *exchange) (*ask, *hit) {
 	asked := &ask{id: memory.MessageID(x.ID), guild: x.guild(), asker: x.who(), roles: x.roles()}
 	h := c.bot.tooOften(ctx, asked)
 	if h != nil {
-		c.bot.counted.refuse(h.of)
+		c.bot.cfg.Metrics.QuestionsRefused.WithLabelValues(h.of).Inc()
 	}
 	return asked, h
 }

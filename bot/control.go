@@ -56,7 +56,7 @@ func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	if h := c.bot.tooOften(ctx, a); h != nil {
 		c.bot.lives.refuse(a.id)
-		c.bot.counted.refuse(h.of)
+		c.bot.cfg.Metrics.QuestionsRefused.WithLabelValues(h.of).Inc()
 		return sheet{}, refusal(limitReached(x.locale, h))
 	}
 	if !c.bot.enqueue(a) {

@@ -106,7 +106,7 @@ func TestAskedAgainWhileOthersWait(t *testing.T) {
 	s.replied(t, s.asks(s.channel, s.ana, "one too many"))
 	s.replied(t, s.asks(s.channel, s.bo, "and one more"))
 	s.commitNothing(t) // they are counted after that
-	if got := refusals(s.bot)[deskBusy]; got != 3 {
+	if got := s.refusals(t)[deskBusy]; got != 3 {
 		t.Errorf("refused %d", got)
 	}
 }
@@ -117,8 +117,8 @@ func TestQuestionsAtTheEndArentTooMany(t *testing.T) {
 	s := set(t)
 	s.bot.lives, s.bot.desk.missed = newLives(s.discord.Now()), func(*ask) {}
 	s.bot.desk.close()
-	if s.bot.enqueue(&ask{id: 1, guild: 1, channel: 1}) || len(refusals(s.bot)) != 0 {
-		t.Errorf("refused %v", refusals(s.bot))
+	if s.bot.enqueue(&ask{id: 1, guild: 1, channel: 1}) || len(s.refusals(t)) != 0 {
+		t.Errorf("refused %v", s.refusals(t))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"hark/internal/answer"
 	"hark/internal/llm"
+	"hark/internal/metrics"
 	"hark/memory"
 )
 
@@ -66,7 +67,7 @@ func (b *Bot) sentence(l locale, a *ask, err error) string {
 		return l.text(restarting)
 	}
 	words, code := wording(err), traceCode()
-	b.counted.failed.Add(1)
+	b.cfg.Metrics.Questions.WithLabelValues(metrics.Failed).Inc()
 	b.log.Error().Err(err).Str("code", code).Int64("question", int64(a.id)).Msg("couldn't answer")
 	if a.channel != 0 && b.failures.isRepeated(a.channel, words) {
 		words = failedAgain

@@ -93,8 +93,8 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 			if later := s.reply(t, s.ask("and now?")); s.reads(later.Content) != s.reads(first.Content) {
 				t.Errorf("told %q in the end", later.Content)
 			}
-			if s.bot.Tally().Failed != 3 {
-				t.Errorf("counted %+v", s.bot.Tally())
+			if n := s.counted(t)["hark_questions_total failed"]; n != 3 {
+				t.Errorf("failed %d times", n)
 			}
 		})
 	}

@@ -15,6 +15,7 @@ import (
 
 	"hark/internal/answer"
 	"hark/internal/discordtest"
+	"hark/internal/metrics/metricstest"
 	"hark/internal/wait"
 	"hark/memory"
 )
@@ -307,6 +308,7 @@ func set(t *testing.T, options ...discordtest.Option) *scene {
 func (s *scene) with(t *testing.T, cfg Config) *scene {
 	t.Helper()
 	cfg.Client, cfg.Dialer, cfg.Now, cfg.Progress = s.discord.Client(), s.discord.Dialer(), s.discord.Now, s.discord.Poke
+	cfg.Metrics = nil // each bot counts by itself
 	if cfg.APIURL == "" {
 		cfg.APIURL = s.discord.URL
 	}
@@ -317,6 +319,12 @@ func (s *scene) with(t *testing.T, cfg Config) *scene {
 	b.timing = quick()
 	s.bot = b
 	return s
+}
+
+// counted is what the bot counted so far. See metricstest.Counted.
+func (s *scene) counted(t *testing.T) map[string]int {
+	t.Helper()
+	return metricstest.Counted(t, s.bot.cfg.Metrics)
 }
 
 // run runs the bot until the test ends or stop is called.

@@ -54,7 +54,7 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 			return nil
 		case up:
 			wait, failures = b.timing.retry, 0
-			b.traffic.lost.Add(struct{}{}, 1)
+			b.cfg.Metrics.GatewayLost.Inc()
 			b.setState(errLost)
 		default:
 			failures++
@@ -117,12 +117,12 @@ func (b *Bot) newLink() *link {
 // receive is called with each event of the gateway, in order. It must not wait.
 func (b *Bot) receive(l *link, e *discordgo.Event) {
 	if e.Type == "INTERACTION_CREATE" || readers[e.Type] != nil {
-		b.traffic.events.Add(e.Type, 1)
+		b.cfg.Metrics.Events.WithLabelValues(e.Type).Inc()
 	}
 	switch e.Type {
 	case "READY", "RESUMED":
 		l.up.Store(true)
-		b.traffic.connections.Add(map[string]string{"READY": "new", "RESUMED": "resumed"}[e.Type], 1)
+		b.cfg.Metrics.GatewayConnections.WithLabelValues(map[string]string{"READY": "new", "RESUMED": "resumed"}[e.Type]).Inc()
 		b.setState(nil)
 		b.log.Info().Str("event", e.Type).Msg("connected to Discord")
 		if e.Type == "READY" {

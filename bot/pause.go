@@ -58,7 +58,7 @@ func (b *Bot) isPaused(last context.Context, a *ask) bool {
 		return false
 	}
 	b.lives.refuse(a.id)
-	b.counted.refuse(pausedQuestion)
+	b.cfg.Metrics.QuestionsRefused.WithLabelValues(pausedQuestion).Inc()
 	h := &hit{of: pausedQuestion, until: a.when().Add(pausedAgain)}
 	if !p.until.IsZero() && p.until.Before(h.until) {
 		h.until = p.until

@@ -43,10 +43,8 @@ func TestPausedItAnswersNobody(t *testing.T) {
 	if n := len(s.oracle.questions()); n != 1 {
 		t.Errorf("%d questions were answered", n)
 	}
-	for _, r := range s.bot.Tally().Refused {
-		if r.Why == pausedQuestion && r.Count != 2 {
-			t.Errorf("counted %+v", r)
-		}
+	if got := s.refusals(t); got[pausedQuestion] != 2 {
+		t.Errorf("refused %v", got)
 	}
 	s.says(t, s.use(t, s.ana, "hark pause", opt("state", "off")))
 	s.ask("five?")

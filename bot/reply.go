@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/internal/answer"
+	"hark/internal/metrics"
 	"hark/memory"
 )
 
@@ -248,7 +249,7 @@ func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got 
 		err = d.afresh(last, b.thread(a, "n"+a.round), plain)
 	}
 	if got.err == nil && err == nil {
-		b.counted.answered.Add(1)
+		b.cfg.Metrics.Questions.WithLabelValues(metrics.Answered).Inc()
 	}
 	more := b.shown(last, d, a, err, trace, proposals)
 	return b.lives.end(a.id, d.ids(), more, logged)

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"hark/internal/metrics"
 )
 
 const (
@@ -31,7 +33,7 @@ const (
 type client struct {
 	session *discordgo.Session
 	backoff time.Duration // before the second attempt; doubled for each further one
-	counted requests
+	metrics *metrics.Metrics
 	tries   int // how often a request is made; 0: attempts
 }
 
@@ -52,7 +54,7 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 			return err
 		}
 		answer, err := request()
-		c.counted.count(route, err)
+		c.count(route, err)
 		if err == nil {
 			err = decode(answer, into)
 		}
@@ -66,7 +68,7 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 			return ctx.Err()
 		case errors.As(err, &limited):
 			pause = limited.RetryAfter
-			c.counted.waited(route, pause)
+			c.waited(route, pause)
 		case final(err) != nil:
 			return final(err)
 		case !passing(err) || attempt == cmp.Or(c.tries, attempts):
@@ -91,7 +93,7 @@ func (c *client) free(ctx context.Context, name, route string) error {
 		if wait <= 0 {
 			return ctx.Err()
 		}
-		c.counted.waited(route, wait)
+		c.waited(route, wait)
 		if err := sleep(ctx, wait); err != nil {
 			return err
 		}

@@ -194,8 +194,8 @@ func TestStreamsThatDiscordRefuses(t *testing.T) {
 	s.discord.Inject("POST /channels/*/messages", 1, discordtest.Unfit())
 	s.slowly("naughty", " word")
 	s.replied(t, s.ask("when?"))
-	if n := len(s.discord.Sent(s.channel)); n != 1 || s.bot.Tally().Answered != 0 {
-		t.Errorf("%d messages, counted %+v", n, s.bot.Tally())
+	if n, answered := len(s.discord.Sent(s.channel)), s.counted(t)["hark_questions_total answered"]; n != 1 || answered != 0 {
+		t.Errorf("%d messages, answered %d times", n, answered)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestWhatIsntShownIsntAnswered(t *testing.T) {
 	s.logs(t, fmt.Sprintf(`"channel":%d`, s.channel))
 	s.ask("and now?")
 	s.answered(t, s.channel, "Friday")
-	if got := s.bot.Tally(); got.Answered != 1 {
-		t.Errorf("counted %+v", got)
+	if n := s.counted(t)["hark_questions_total answered"]; n != 1 {
+		t.Errorf("answered %d times", n)
 	}
 }

@@ -106,7 +106,7 @@ func (b *Bot) allow(ctx context.Context, a *ask) (allowance, error) {
 			return allowance{}, err
 		}
 		if h := usedUp(own, all, a.when()); h != nil {
-			b.counted.refuse(h.of)
+			b.cfg.Metrics.QuestionsRefused.WithLabelValues(h.of).Inc()
 			return allowance{own, all, h}, nil
 		}
 		if b.purse.reserve(a.id, reservation{m, max(1, b.cfg.Limits.Reserve)}, own, all, changed) {
@@ -148,7 +148,7 @@ func usedUp(own, all share, at time.Time) *hit {
 func (b *Bot) settle(last context.Context, a *ask, got outcome) {
 	defer b.purse.release(a.id)
 	if tokens := b.tookOf(a, got); tokens > 0 {
-		b.counted.tokens.Add(int64(tokens))
+		b.cfg.Metrics.AnswerTokens.Add(float64(tokens))
 		_ = b.commit(last, []memory.Event{memory.Spent{Guild: a.guild, User: a.asker, Question: a.account(), Tokens: tokens}})
 	}
 }

@@ -3,8 +3,6 @@ package bot
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"hark/memory"
@@ -39,7 +37,7 @@ func (b *Bot) put(last context.Context, a *ask) bool {
 	}
 	if h := b.tooOften(last, a); h != nil {
 		b.lives.refuse(a.id)
-		b.counted.refuse(h.of)
+		b.cfg.Metrics.QuestionsRefused.WithLabelValues(h.of).Inc()
 		if b.limiter.isFirst(b.whom(a, h.of), a.when(), h) {
 			b.desk.tell(func() { b.say(last, a, "l", limitReached(b.localeIn(last, a.guild, a.channel), h)) })
 		}
@@ -57,7 +55,7 @@ func (b *Bot) enqueue(a *ask) bool {
 	b.lives.refuse(a.id)
 	b.limiter.back(membership{a.guild, a.asker}, a.when())
 	if errors.Is(err, errFull) {
-		b.counted.refuse(deskBusy)
+		b.cfg.Metrics.QuestionsRefused.WithLabelValues(deskBusy).Inc()
 	}
 	return false
 }
@@ -120,45 +118,8 @@ func ended(err error) bool {
 // deskBusy is in /metrics what refused a question because too many waited.
 const deskBusy = "busy"
 
-// counted is what became of questions.
-type counted struct {
-	answered, failed, tokens atomic.Int64
+// limitNames are what refuses questions in /metrics.
+var limitNames = []string{deskBusy, guildMessages, guildTokens, memberMessages, memberTokens, pausedQuestion}
 
-	mu      sync.Mutex
-	refused map[string]int64
-}
-
-func (t *counted) refuse(why string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.refused == nil {
-		t.refused = map[string]int64{}
-	}
-	t.refused[why]++
-}
-
-// Tally is what became of questions since the Bot was made, and how many there are now.
-type Tally struct {
-	Answered, Failed int64
-	Refused          []Refused // by Why, all that there can be
-	Tokens           int64     // that models took for answers
-	Waiting, Busy    int       // questions that wait, and that are being answered
-}
-
-// Refused is how many questions weren't answered, or by quotes alone, because of a limit, or because too many waited.
-type Refused struct {
-	Why   string
-	Count int64
-}
-
-// Tally may be asked at any time.
-func (b *Bot) Tally() Tally {
-	t := Tally{Answered: b.counted.answered.Load(), Failed: b.counted.failed.Load(), Tokens: b.counted.tokens.Load()}
-	b.counted.mu.Lock()
-	for _, why := range []string{deskBusy, guildMessages, guildTokens, memberMessages, memberTokens, pausedQuestion} {
-		t.Refused = append(t.Refused, Refused{why, b.counted.refused[why]})
-	}
-	b.counted.mu.Unlock()
-	t.Waiting, t.Busy = b.desk.counts()
-	return t
-}
+// Questions are how many questions wait, and how many are being answered.
+func (b *Bot) Questions() (waiting, busy int) { return b.desk.counts() }

@@ -6,22 +6,7 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
-
-	"hark/internal/meter"
 )
-
-// Traffic is what went between Hark and Discord since the Bot was made, in numbers that only grow.
-type Traffic struct {
-	Events      map[string]int64         // taken in, by what the gateway calls them
-	Connections map[string]int64         // made, "new" or "resumed"
-	Lost        int64                    // connections that ended before Hark did
-	Commands    map[CommandUse]int64     // used
-	Requests    map[RequestOutcome]int64 // made
-	Waits       map[string]meter.Spread  // for rate limits, by route
-}
-
-// CommandUse is a command, button or form and how its use came out.
-type CommandUse struct{ Command, Outcome string }
 
 // How the uses of commands come out.
 const (
@@ -29,31 +14,6 @@ const (
 	CommandRefused  = "refused" // it isn't for this member or place, or not now
 	CommandFailed   = "failed"
 )
-
-// RequestOutcome is a class of requests and how they came out: "ok", "limited" by Discord's rate limits, "refused" by Discord,
-// or "failed" on the way.
-type RequestOutcome struct{ Route, Outcome string }
-
-// traffic counts it.
-type traffic struct {
-	events, connections meter.Counts[string]
-	lost                meter.Counts[struct{}]
-	commands            meter.Counts[CommandUse]
-}
-
-// requests counts what a client asks of Discord.
-type requests struct {
-	came  meter.Counts[RequestOutcome]
-	waits meter.Times[string]
-}
-
-// Traffic may be asked at any time.
-func (b *Bot) Traffic() Traffic {
-	return Traffic{
-		Events: b.traffic.events.All(), Connections: b.traffic.connections.All(), Lost: b.traffic.lost.All()[struct{}{}],
-		Commands: b.traffic.commands.All(), Requests: b.rest.counted.came.All(), Waits: b.rest.counted.waits.All(),
-	}
-}
 
 // unknownCommand is what all commands are called that Hark doesn't know, so that nobody can make up names to count by.
 const unknownCommand = "unknown"
@@ -63,17 +23,17 @@ func (c *commands) tally(x *exchange, err error) {
 	if x.Type == interactionTyping {
 		return
 	}
-	use := CommandUse{x.path(), x.outcome}
-	if _, known := c.tools[use.Command]; !known {
-		use.Command, use.Outcome = unknownCommand, CommandRefused
+	command, outcome := x.path(), x.outcome
+	if _, known := c.tools[command]; !known {
+		command, outcome = unknownCommand, CommandRefused
 	}
 	switch {
 	case err != nil:
-		use.Outcome = CommandFailed
-	case use.Outcome == "":
-		use.Outcome = CommandAnswered
+		outcome = CommandFailed
+	case outcome == "":
+		outcome = CommandAnswered
 	}
-	c.bot.traffic.commands.Add(use, 1)
+	c.bot.cfg.Metrics.Commands.WithLabelValues(command, outcome).Inc()
 }
 
 // routes are the classes of Discord's addresses, by how their paths begin, where "*" is an id.
@@ -105,8 +65,9 @@ func routeOf(address string) string {
 	return "other"
 }
 
-// count counts a request and how it came out.
-func (r *requests) count(route string, err error) {
+// count counts a request and how it came out: "ok", "limited" by Discord's rate limits, "refused" by Discord, or "failed" on the
+// way.
+func (c *client) count(route string, err error) {
 	outcome := "ok"
 	switch {
 	case err == nil:
@@ -117,12 +78,12 @@ func (r *requests) count(route string, err error) {
 	default:
 		outcome = "failed"
 	}
-	r.came.Add(RequestOutcome{route, outcome}, 1)
+	c.metrics.DiscordRequests.WithLabelValues(route, outcome).Inc()
 }
 
 // waited counts a wait for a rate limit.
-func (r *requests) waited(route string, d time.Duration) {
+func (c *client) waited(route string, d time.Duration) {
 	if d > 0 {
-		r.waits.Add(route, d)
+		c.metrics.RateLimitSeconds.WithLabelValues(route).Observe(d.Seconds())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"hark/internal/discordtest"
+	"hark/internal/metrics"
+	"hark/internal/metrics/metricstest"
 )
 
 func TestRoutesNameNobody(t *testing.T) {
@@ -72,15 +75,19 @@ func TestTraffic(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	got := s.bot.Traffic()
-	if got.Connections["new"] != 1 || got.Connections["resumed"] != 1 || got.Lost != 1 || got.Events["MESSAGE_CREATE"] == 0 || got.Events["INTERACTION_CREATE"] != 2 {
-		t.Errorf("%+v", got)
+	got := s.counted(t)
+	for key, least := range map[string]int{
+		"hark_gateway_connections_total new": 1, "hark_gateway_connections_total resumed": 1, "hark_gateway_lost_total": 1,
+		"hark_events_total MESSAGE_CREATE": 1, "hark_events_total INTERACTION_CREATE": 2,
+		"hark_discord_requests_total limited messages": 1, "hark_discord_requests_total ok messages": 1, "hark_discord_rate_limit_wait_seconds messages": 1,
+	} {
+		if got[key] < least {
+			t.Errorf("%s is %d, want at least %d", key, got[key], least)
+		}
 	}
-	if got.Requests[RequestOutcome{"messages", "limited"}] != 1 || got.Requests[RequestOutcome{"messages", "ok"}] == 0 || got.Waits["messages"].Count == 0 {
-		t.Errorf("requests %v, waits %v", got.Requests, got.Waits)
-	}
-	if want := map[CommandUse]int64{{"limits", CommandAnswered}: 1, {"memory show", CommandFailed}: 1, {unknownCommand, CommandRefused}: 1}; !maps.Equal(got.Commands, want) {
-		t.Errorf("commands %v", got.Commands)
+	maps.DeleteFunc(got, func(key string, _ int) bool { return !strings.HasPrefix(key, "hark_commands_total ") })
+	if want := map[string]int{"hark_commands_total limits answered": 1, "hark_commands_total memory show failed": 1, "hark_commands_total unknown refused": 1}; !maps.Equal(got, want) {
+		t.Errorf("commands %v", got)
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -91,19 +98,16 @@ func TestTraffic(t *testing.T) {
 
 func TestOutcomesOfRequests(t *testing.T) {
 	t.Parallel()
-	var r requests
+	c := client{metrics: metrics.New()}
 	for _, err := range []error{nil, &discordgo.RateLimitError{}, &discordgo.RESTError{Response: &http.Response{StatusCode: 403}}, io.EOF} {
-		r.count("messages", err)
+		c.count("messages", err)
 	}
-	want := map[RequestOutcome]int64{}
+	c.waited("messages", 0) // isn't a wait
+	want := map[string]int{}
 	for _, outcome := range []string{"ok", "limited", "refused", "failed"} {
-		want[RequestOutcome{"messages", outcome}] = 1
+		want["hark_discord_requests_total "+outcome+" messages"] = 1
 	}
-	if got := r.came.All(); !maps.Equal(got, want) {
+	if got := metricstest.Counted(t, c.metrics); !maps.Equal(got, want) {
 		t.Errorf("%v", got)
-	}
-	r.waited("messages", 0)
-	if len(r.waits.All()) > 0 {
-		t.Error("no wait is a wait")
 	}
 }

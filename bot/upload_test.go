@@ -196,7 +196,7 @@ func TestAFailureIsToldOnceWhereNoFilesMayBeSent(t *testing.T) {
 	m := s.reply(t, s.ask("how?"))
 	m.Content = strings.TrimPrefix(m.Content, code)
 	s.says(t, m)
-	if n := s.bot.Tally().Failed; n != 1 {
+	if n := s.counted(t)["hark_questions_total failed"]; n != 1 {
 		t.Errorf("failed %d times", n)
 	}
 	// The tokens are used up now, which is said once a day.

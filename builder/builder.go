@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"hark/internal/metrics"
 )
 
 // Layout is the form of a prompt.
@@ -46,6 +48,8 @@ type Options struct {
 	LineChars, DataChars int
 	// CacheTTL is how long what texts were measured to be is remembered, by the clock of Input.Now. 0: DefaultCacheTTL.
 	CacheTTL time.Duration
+	// Metrics count how often that spared measuring; nil: nobody wants to know.
+	Metrics *metrics.Metrics
 	// Sections are the limits of sections that differ from DefaultSections of the layout.
 	Sections map[SectionType]Limits
 }
@@ -84,7 +88,7 @@ func New(o Options, count Counter) (*Builder, error) {
 		return nil, err
 	}
 	b := &Builder{
-		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels, o.Citations), tally: newTally(count), cache: newCache(o.CacheTTL), shares: shares,
+		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels, o.Citations), tally: newTally(count), cache: newCache(o.CacheTTL, metrics.Or(o.Metrics)), shares: shares,
 	}
 	b.costs = newCosts(&b.labels, o.Layout, o.Citations, count)
 	for t := range b.modes {

@@ -4,6 +4,8 @@ import (
 	"hash/maphash"
 	"sync"
 	"time"
+
+	"hark/internal/metrics"
 )
 
 // DefaultCacheTTL is how long what was measured is remembered.
@@ -18,11 +20,11 @@ type cache struct {
 	ttl  int64 // in seconds
 	seed maphash.Seed
 
-	mu     sync.Mutex
-	known  map[uint64]measured
-	swept  int64
-	hits   [sectionKinds]uint64
-	misses [sectionKinds]uint64
+	hits, misses [sectionKinds]metrics.Counter
+
+	mu    sync.Mutex
+	known map[uint64]measured
+	swept int64
 }
 
 // measured is a piece without its text.
@@ -33,8 +35,13 @@ type measured struct {
 	at           int64 // when that was, in seconds since 1970
 }
 
-func newCache(ttl time.Duration) *cache {
-	return &cache{ttl: int64(max(1, ttl.Seconds())), seed: maphash.MakeSeed(), known: map[uint64]measured{}}
+func newCache(ttl time.Duration, m *metrics.Metrics) *cache {
+	c := &cache{ttl: int64(max(1, ttl.Seconds())), seed: maphash.MakeSeed(), known: map[uint64]measured{}}
+	for k := range c.hits {
+		section := string(sectionTypes[k])
+		c.hits[k], c.misses[k] = m.PromptCacheHits.WithLabelValues(section), m.PromptCacheMisses.WithLabelValues(section)
+	}
+	return c
 }
 
 // key is for a text and all else that measuring it depends on, but for the builder itself.
@@ -53,9 +60,9 @@ func (c *cache) get(k kind, key uint64, now int64) (measured, bool) {
 	defer c.mu.Unlock()
 	m, ok := c.known[key]
 	if ok = ok && now-m.at < c.ttl; ok {
-		c.hits[k]++
+		c.hits[k].Inc()
 	} else {
-		c.misses[k]++
+		c.misses[k].Inc()
 	}
 	return m, ok
 }
@@ -81,21 +88,4 @@ func (c *cache) sweep(now int64) {
 		clear(c.known)
 	}
 	c.swept = now
-}
-
-// CacheStats says how often a section's texts were measured before, and how often not.
-type CacheStats struct {
-	Section      SectionType
-	Hits, Misses uint64
-}
-
-// CacheStats are those of each section since the builder was made.
-func (b *Builder) CacheStats() []CacheStats {
-	b.cache.mu.Lock()
-	defer b.cache.mu.Unlock()
-	stats := make([]CacheStats, sectionKinds)
-	for k := range stats {
-		stats[k] = CacheStats{sectionTypes[k], b.cache.hits[k], b.cache.misses[k]}
-	}
-	return stats
 }

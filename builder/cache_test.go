@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"hark/internal/metrics"
+	"hark/internal/metrics/metricstest"
 	"hark/memory"
 )
 
@@ -13,10 +15,16 @@ import (
 func TestCache(t *testing.T) {
 	t.Parallel()
 	in := crowd()
-	b := newBuilder(t, Options{CacheTTL: time.Minute})
+	m := metrics.New()
+	b := newBuilder(t, Options{CacheTTL: time.Minute, Metrics: m})
 	stats := func() (hits, misses int) {
-		for _, s := range b.CacheStats() {
-			hits, misses = hits+int(s.Hits), misses+int(s.Misses)
+		for key, n := range metricstest.Counted(t, m) {
+			switch name, _, _ := strings.Cut(key, " "); name {
+			case "hark_prompt_cache_hits_total":
+				hits += n
+			case "hark_prompt_cache_misses_total":
+				misses += n
+			}
 		}
 		return hits, misses
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"hark/internal/metrics"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -25,10 +26,11 @@ const (
 type cache struct {
 	now func() time.Time
 
-	mu           sync.Mutex
-	entries      map[cacheKey]*list.Element
-	used         list.List // of *cached, the last used first
-	hits, misses int64
+	metrics *metrics.Metrics
+
+	mu      sync.Mutex
+	entries map[cacheKey]*list.Element
+	used    list.List // of *cached, the last used first
 }
 
 // cacheKey is the hash of all that a result depends on beside what is remembered.
@@ -59,7 +61,9 @@ type cachedHit struct {
 	why       []Reason // without words
 }
 
-func newCache() *cache { return &cache{now: time.Now, entries: map[cacheKey]*list.Element{}} }
+func newCache() *cache {
+	return &cache{now: time.Now, metrics: metrics.New(), entries: map[cacheKey]*list.Element{}}
+}
 
 // keyOf is the key of a query, of which the audience is part. Of when it is asked five minutes count as one moment, if they
 // come in order.
@@ -90,10 +94,10 @@ func (c *cache) get(key cacheKey, version int64, now time.Time) *cached {
 		ok = false
 	}
 	if !ok {
-		c.misses++
+		c.metrics.SearchCacheMisses.Inc()
 		return nil
 	}
-	c.hits++
+	c.metrics.SearchCacheHits.Inc()
 	c.used.MoveToFront(at)
 	return at.Value.(*cached)
 }
@@ -114,13 +118,6 @@ func (c *cache) put(found *cached) {
 func (c *cache) drop(e *list.Element) {
 	delete(c.entries, e.Value.(*cached).key)
 	c.used.Remove(e)
-}
-
-// CacheUse is how many searches were answered from the cache so far, and how many weren't.
-func (e *Engine) CacheUse() (hits, misses int64) {
-	e.cache.mu.Lock()
-	defer e.cache.mu.Unlock()
-	return e.cache.hits, e.cache.misses
 }
 
 // remember keeps what was found.

@@ -29,9 +29,9 @@ func TestCacheAnswersTheSameAgain(t *testing.T) {
 		}
 		return r
 	}
-	used := func(want int64, what string) {
+	used := func(want int, what string) {
 		t.Helper()
-		if hits, _ := e.CacheUse(); hits != want {
+		if hits, _ := search.CacheUse(t, e); hits != want {
 			t.Errorf("%s: %d searches came from the cache, want %d", what, hits, want)
 		}
 	}
@@ -97,14 +97,14 @@ func TestCacheGoesForwardInTime(t *testing.T) {
 	noon := k.all[ids["beer"]].Time().Truncate(5 * time.Minute)
 	for i, c := range []struct {
 		after time.Duration
-		hits  int64 // from the cache, in all
+		hits  int // from the cache, in all
 	}{{4 * time.Minute, 0}, {4*time.Minute + time.Second, 1}, {time.Minute, 1}, {2 * time.Minute, 2}, {4 * time.Minute, 3}} {
 		q := ask("the stout and the chapel roof", pub, green)
 		q.Now = noon.Add(c.after)
 		if _, err := e.Search(t.Context(), q); err != nil {
 			t.Fatal(err)
 		}
-		if hits, _ := e.CacheUse(); hits != c.hits {
+		if hits, _ := search.CacheUse(t, e); hits != c.hits {
 			t.Errorf("search %d: %d came from the cache, want %d", i, hits, c.hits)
 		}
 	}
@@ -121,7 +121,7 @@ func TestCacheForgetsWithTime(t *testing.T) {
 		if _, err := e.Search(t.Context(), ask("roof", green)); err != nil {
 			t.Fatal(err)
 		}
-		if hits, misses := e.CacheUse(); hits != []int64{0, 1, 1, 1}[i] || hits+misses != int64(i)+1 {
+		if hits, misses := search.CacheUse(t, e); hits != []int{0, 1, 1, 1}[i] || hits+misses != i+1 {
 			t.Errorf("after %v: %d from the cache, %d not", wait, hits, misses)
 		}
 	}
@@ -140,10 +140,10 @@ func TestCacheIsBounded(t *testing.T) {
 		asked(i)
 		asked(1) // used again and again, it stays
 	}
-	before, _ := e.CacheUse()
+	before, _ := search.CacheUse(t, e)
 	asked(1)
 	asked(0)
-	if hits, _ := e.CacheUse(); hits != before+1 {
+	if hits, _ := search.CacheUse(t, e); hits != before+1 {
 		t.Errorf("%d of two came from the cache, want the one that was used last", hits-before)
 	}
 }
@@ -158,7 +158,7 @@ func TestCacheKeepsNothingWithoutVectors(t *testing.T) {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}
-	if hits, _ := e.CacheUse(); hits != 0 {
+	if hits, _ := search.CacheUse(t, e); hits != 0 {
 		t.Error("what was found without vectors is kept, which may come at any moment")
 	}
 }
@@ -199,7 +199,7 @@ func TestCacheChangesNothing(t *testing.T) {
 			}
 		}
 	})
-	if hits, misses := e.CacheUse(); hits < 10 || misses < 10 {
+	if hits, misses := search.CacheUse(t, e); hits < 10 || misses < 10 {
 		t.Errorf("%d from the cache, %d not: that shows little", hits, misses)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"hark/internal/metrics"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -49,6 +50,12 @@ type Engine struct {
 // whose space is the one in use; where there is none, full text finds alone.
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
 	return &Engine{log: log, people: people, embedders: embedders, cache: newCache(), reading: make(chan struct{}, atOnce)}
+}
+
+// WithMetrics has e count how its cache does. It returns e.
+func (e *Engine) WithMetrics(m *metrics.Metrics) *Engine {
+	e.cache.metrics = m
+	return e
 }
 
 const (

@@ -238,7 +238,7 @@ func TestLocalSearchesAskNobodyAndKeepNothing(t *testing.T) {
 			t.Errorf("found %v, %v", hitIDs(r), err)
 		}
 	}
-	if hits, misses := e.CacheUse(); hits+misses != 0 || len(j.queries) != 0 {
+	if hits, misses := search.CacheUse(t, e); hits+misses != 0 || len(j.queries) != 0 {
 		t.Errorf("the cache was asked %d times, the reranker %d times", hits+misses, len(j.queries))
 	}
 	store := failingAt(k.store, "FullText", 1)

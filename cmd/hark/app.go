@@ -12,6 +12,7 @@ import (
 	"hark/internal/config"
 	"hark/internal/embed"
 	"hark/internal/llm"
+	"hark/internal/metrics"
 	"hark/internal/rerank"
 	"hark/internal/tokens"
 	"hark/memory"
@@ -32,24 +33,24 @@ type app struct {
 	search   *search.Engine
 	reranker *rerank.Reranker // nil if none is configured
 	answers  *answer.Engine
-	key      []byte             // of the fingerprints in records
-	meters   *meters            // of what is asked of others
+	key      []byte // of the fingerprints in records
+	metrics  *metrics.Metrics
 	missing  func(model string) // is told of models that are set and not configured, if not nil
 }
 
 // open puts an app together. Its searches wait for vectors to be loaded for as long as patience, see sqlite.Options.
-// progress, if not nil, is told of long work on the database.
-func open(ctx context.Context, c config.Config, patience time.Duration, progress func(done, total int)) (*app, error) {
-	a := &app{config: c, tight: squeezed(c), models: newModels(c), meters: &meters{}}
-	a.models.Watch(a.meters.modelCalled, a.meters.fellBack)
+// m, if not nil, counts what it does. progress, if not nil, is told of long work on the database.
+func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience time.Duration, progress func(done, total int)) (*app, error) {
+	a := &app{config: c, tight: squeezed(c), models: newModels(c), metrics: metrics.Or(m)}
+	watchModels(a.models, a.metrics)
 	var err error
 	if a.reranker, err = newReranker(c); err != nil {
 		return nil, err
 	}
-	if a.builder, err = newBuilder(c); err != nil {
+	if a.builder, err = newBuilder(c, a.metrics); err != nil {
 		return nil, err
 	}
-	a.builders = &builders{config: c, own: a.builder}
+	a.builders = &builders{config: c, own: a.builder, metrics: a.metrics}
 	use, next := sqlite.StoredSpaces(ctx, c.Data)
 	a.embedder, err = newEmbedder(ctx, c, next, use)
 	if ctx.Err() != nil {
@@ -69,17 +70,17 @@ func open(ctx context.Context, c config.Config, patience time.Duration, progress
 		return nil, err
 	}
 	if b, asks := a.embedder.(*embed.Breaker); asks {
-		a.embedder = timedEmbedder{b, a.meters}
+		a.embedder = timedEmbedder{b, a.metrics}
 	}
 	// Until the vectors are made anew, those in use may be the built-in embedder's.
-	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{})
+	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{}).WithMetrics(a.metrics)
 	if a.reranker != nil {
-		a.search.WithReranker(timedReranker{a.reranker, a.meters})
+		a.search.WithReranker(timedReranker{a.reranker, a.metrics})
 	}
 	if a.key, err = a.store.FingerprintKey(ctx); err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}
-	a.answers = answer.New(a.store, timedSearch{a.search, a.meters}, a.builder, a.model(), a.options())
+	a.answers = answer.New(a.store, timedSearch{a.search, a.metrics}, a.builder, a.model(), a.options())
 	return a, nil
 }
 
@@ -100,13 +101,13 @@ func (a *app) options() answer.Options {
 				a.missing(model)
 			}
 		},
-		Vision: a.sees(), Condensing: condensing, RecordKey: a.key, NoRecords: c.Memory.KeepRecords() == 0,
+		Vision: a.sees(), Condensing: condensing, RecordKey: a.key, Metrics: a.metrics, NoRecords: c.Memory.KeepRecords() == 0,
 	}
 }
 
 // open is open for a command at the terminal, which tells what is amiss.
 func (f *flags) open(ctx context.Context, c config.Config) (*app, error) {
-	a, err := open(ctx, c, 0, f.progress("indexing words"))
+	a, err := open(ctx, c, nil, 0, f.progress("indexing words"))
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func store100000(b *testing.B, data string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	a, err := open(context.Background(), c, 0, nil)
+	a, err := open(context.Background(), c, nil, 0, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/config"
+	"hark/internal/metrics"
 )
 
 // modelNames are the models that admins may set, by name, the one that answers otherwise first; none without a model.
@@ -63,8 +64,9 @@ func withModel(c config.Config, name string) config.Config {
 // builders make the builders of prompts for models and languages other than those that are configured, each when it is
 // first needed.
 type builders struct {
-	config config.Config
-	own    *builder.Builder
+	config  config.Config
+	own     *builder.Builder
+	metrics *metrics.Metrics
 
 	mu   sync.Mutex
 	made map[builderKey]*builder.Builder // nil where none can be made
@@ -88,28 +90,11 @@ func (b *builders) of(model, language string) *builder.Builder {
 	defer b.mu.Unlock()
 	made, known := b.made[key]
 	if !known {
-		made, _ = newBuilder(c) // nil with an error, which only another model's window or a small budget can bring about
+		made, _ = newBuilder(c, b.metrics) // nil with an error, which only another model's window or a small budget can bring about
 		if b.made == nil {
 			b.made = map[builderKey]*builder.Builder{}
 		}
 		b.made[key] = made
 	}
 	return made
-}
-
-// cacheStats are those of all builders together.
-func (b *builders) cacheStats() []builder.CacheStats {
-	all := b.own.CacheStats()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, other := range b.made {
-		if other == nil {
-			continue
-		}
-		for i, s := range other.CacheStats() { // in the same order
-			all[i].Hits += s.Hits
-			all[i].Misses += s.Misses
-		}
-	}
-	return all
 }

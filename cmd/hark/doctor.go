@@ -124,7 +124,7 @@ const examineTime = 30 * time.Second
 func (f *flags) examine(ctx context.Context, tell func(finding)) {
 	cfg, err := f.load()
 	if err == nil {
-		_, err = newBuilder(cfg)
+		_, err = newBuilder(cfg, nil)
 	}
 	tell(f.configuration(err))
 	d := doctor{env: f.env, config: cfg}

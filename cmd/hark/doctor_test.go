@@ -240,7 +240,7 @@ func (w *world) remember(text string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	a, err := open(w.Context(), cfg, 0, nil)
+	a, err := open(w.Context(), cfg, nil, 0, nil)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func (e *evaluation) measureModes(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	b, err := newBuilder(cfg)
+	b, err := newBuilder(cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBuilder(cfg)
+	b, err := newBuilder(cfg, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func BenchmarkRecords(b *testing.B) {
 			b.Fatal(code)
 		}
 	}
-	a, err := open(b.Context(), cfg, 0, nil)
+	a, err := open(b.Context(), cfg, nil, 0, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

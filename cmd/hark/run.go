@@ -14,6 +14,7 @@ import (
 
 	"hark/bot"
 	"hark/internal/config"
+	"hark/internal/metrics"
 	"hark/internal/web"
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -43,7 +44,7 @@ type runner struct {
 	log     zerolog.Logger
 	notify  *notifier
 	reasons reasons
-	counts  counts
+	gauges  gauges
 }
 
 // run runs until ctx is done or, unless it is to wait, until something is wrong that only the operator can mend.
@@ -55,14 +56,14 @@ func (r *runner) run(ctx context.Context) error {
 	r.log = newLogger(cfg.Log, r.env.stderr, r.env.lookup)
 	r.notify = newNotifier(r.env.lookup, os.Getpid())
 	defer context.AfterFunc(ctx, r.notify.stopping)()
-	r.counts.ready, r.counts.started = r.reasons.list, time.Now()
+	r.gauges.Metrics, r.gauges.ready, r.gauges.started = metrics.New(), r.reasons.list, time.Now()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		r.notify.watch(ctx, r.alive)
 		return nil
 	})
 	if cfg.Web.Listen != "" && cfg.Web.Listen != "off" {
-		server, err := web.Listen(cfg.Web.Listen, r.reasons.list, r.counts.list)
+		server, err := web.Listen(cfg.Web.Listen, r.reasons.list, r.gauges.Handler(r.gauges.read))
 		if err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ var errStopped = errors.New("stopped")
 
 // alive reports whether the store can be read, if there is one: what a restart may mend. Of Discord it asks nothing.
 func (r *runner) alive(ctx context.Context) bool {
-	a, _ := r.counts.get()
+	a, _ := r.gauges.get()
 	if a == nil {
 		return true
 	}
@@ -157,7 +158,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	} else if len(taken) > 0 {
 		r.log.Warn().Strs("files", taken).Msg("others on this machine could read what is remembered: the data directory is private now")
 	}
-	a, err := open(ctx, cfg, vectorPatience, func(done, total int) {
+	a, err := open(ctx, cfg, r.gauges.Metrics, vectorPatience, func(done, total int) {
 		if done == total {
 			r.log.Info().Int("messages", total).Msg("indexed words anew")
 		}
@@ -184,15 +185,15 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
 		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile, AnswerMissed: cfg.Discord.AnswerMissed.Duration,
 		EditAnswers: cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0, SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg), Retention: cfg.Memory.Retention.Duration,
-		Version: buildVersion(), Health: a.health, Privacy: privacy(cfg), DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state, Progress: r.env.progress,
-	}, timedLog{a.store, a.meters}, a.answers, r.log)
+		Metrics: a.metrics, Version: buildVersion(), Health: a.health, Privacy: privacy(cfg), DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state, Progress: r.env.progress,
+	}, timedLog{a.store, a.metrics}, a.answers, r.log)
 	if err != nil {
 		return err
 	}
 	a.answers.LookUpBy(door.LookUp)
 	r.reasons.set(door.Ready)
-	r.counts.set(a, door)
-	defer r.counts.set(nil, nil) // before the store is closed
+	r.gauges.set(a, door)
+	defer r.gauges.set(nil, nil) // before the store is closed
 	r.log.Info().Str("version", buildVersion()).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -207,7 +208,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 	}}
 	group.Go(func() error { return indexer.Run(ctx) })
-	house := memory.House{Store: timedLog{a.store, a.meters}, Retention: cfg.Memory.Retention.Duration, Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Waits: r.expiring, Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
+	house := memory.House{Store: timedLog{a.store, a.metrics}, Retention: cfg.Memory.Retention.Duration, Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Waits: r.expiring, Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
 	}}
 	group.Go(func() error { return house.Run(ctx) })

@@ -25,7 +25,7 @@ func opens(t *testing.T, dir, model, address string) *app {
 	t.Helper()
 	c := config.Default()
 	c.Data, c.Embedding.Model, c.Embedding.BaseURL = dir, model, address
-	a, err := open(t.Context(), c, 0, nil)
+	a, err := open(t.Context(), c, nil, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

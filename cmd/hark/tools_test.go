@@ -64,8 +64,8 @@ func TestTheModelLooksThingsUp(t *testing.T) {
 	shown, _ := w.tell(0, "trace", answer.ID.String())
 	w.holds(shown, `search_memory{"query":"meeting"}`)
 	w.holds(shown, "── tools · message 4, tool, bytes 0–")
-	w.get(address, "/metrics", 200, `hark_tool_calls_total{tool="search_memory",outcome="ok"} 1`)
-	w.get(address, "/metrics", 200, `hark_tool_calls_total{tool="unknown",outcome="unknown tool"} 1`)
+	w.get(address, "/metrics", 200, `hark_tool_calls_total{outcome="ok",tool="search_memory"} 1`)
+	w.get(address, "/metrics", 200, `hark_tool_calls_total{outcome="unknown tool",tool="unknown"} 1`)
 
 	w.model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("Noted.") })
 	w.discord.Delete(w.general.ID, public.ID)

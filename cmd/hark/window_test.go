@@ -40,7 +40,7 @@ func TestPromptsFitTheWindow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := newBuilder(c)
+		b, err := newBuilder(c, nil)
 		if tc.fails {
 			golden.Seen(t, fmt.Sprint(err))
 			continue

@@ -253,7 +253,7 @@ func (l *loop) note(i int, c chat.Call, m made) {
 	if m.err != nil && g.failed == nil {
 		g.failed = fmt.Errorf("tool %s: %w", name, m.err)
 	}
-	l.e.meter.called(name, m.outcome)
+	l.e.options.Metrics.ToolCalls.WithLabelValues(name, m.outcome).Inc()
 	tokens := 0
 	if m.text != "" {
 		tokens = l.r.voice.builder.MessageTokens(m.text)

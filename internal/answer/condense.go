@@ -125,7 +125,7 @@ func (e *Engine) condense(ctx context.Context, q Question) (*memory.Condensed, e
 		}
 		if err != nil {
 			if ctx.Err() == nil {
-				e.queue.count(true)
+				e.options.Metrics.SessionsNotCondensed.Inc()
 				e.condensing.failed(q.Channel, e.now())
 			}
 			return last, fmt.Errorf("condense the session of channel %d: %w", q.Channel, err)
@@ -170,7 +170,7 @@ func (e *Engine) condenseOnce(ctx context.Context, q Question) (c *memory.Conden
 	if err := e.log.Apply(ctx, memory.SessionCondensed{Condensed: next}); err != nil {
 		return nil, 0, err
 	}
-	e.queue.count(false)
+	e.options.Metrics.SessionsCondensed.Inc()
 	e.condensing.worked(q.Channel)
 	return &next, len(part), nil
 }

@@ -51,8 +51,8 @@ func TestSessionIsCondensedOnce(t *testing.T) {
 	if err := <-ran; err != nil || model.asked != 2 || len(done) != 0 {
 		t.Errorf("asked %d times, %d more made, %v", model.asked, len(done), err)
 	}
-	if use := w.engine.CondenseUse(); use != (CondenseUse{Made: 2}) {
-		t.Errorf("%+v", use)
+	if made, failed := w.condensings(); made != 2 || failed != 0 {
+		t.Errorf("condensed %d times, failed %d times", made, failed)
 	}
 	// It is on the guild's account, and on nobody else's.
 	spent, err := w.store.Spending(t.Context(), guild, w.engine.now())
@@ -131,8 +131,8 @@ func TestBurstsAreCondensedWhole(t *testing.T) {
 	said := w.chats(lobby, sessionMessages-1)
 	w.answer(w.asksAt(0, lobby, "And?"))
 	made := w.drain()
-	if len(made) != 1 || model.asked != 2 || w.engine.CondenseUse() != (CondenseUse{Made: 2}) {
-		t.Fatalf("made %d, asked %d times, %+v", len(made), model.asked, w.engine.CondenseUse())
+	if counted, failed := w.condensings(); len(made) != 1 || model.asked != 2 || counted != 2 || failed != 0 {
+		t.Fatalf("made %d, asked %d times, counted %d and %d failures", len(made), model.asked, counted, failed)
 	}
 	r, err := w.engine.recall(t.Context(), w.asksAt(time.Second, lobby, "And?"))
 	if err != nil {
@@ -248,15 +248,18 @@ func TestCondensingLooksAgain(t *testing.T) {
 		if c, err := w.engine.condense(t.Context(), Question{Guild: guild, Channel: lobby, Now: noon}); !errors.Is(err, errDisk) || c != nil {
 			t.Errorf("call %d failed: %+v, %v", n, c, err)
 		}
-		if use := w.engine.CondenseUse(); use != (CondenseUse{Made: 1, Failed: int64(n)}) { // before, while and after the model was asked
-			t.Errorf("call %d failed: counted %+v", n, use)
+		if made, failed := w.condensings(); made != 1 || failed != n { // before, while and after the model was asked
+			t.Errorf("call %d failed: counted %d and %d failures", n, made, failed)
 		}
 	}
 	gone, stop := context.WithCancel(t.Context())
 	stop()
 	now = now.Add(backoffMost)
-	if _, err := w.engine.condense(gone, Question{Guild: guild, Channel: lobby, Now: noon}); err == nil || w.engine.CondenseUse().Failed != int64(all) {
-		t.Errorf("the end: %v, counted %+v", err, w.engine.CondenseUse())
+	if _, err := w.engine.condense(gone, Question{Guild: guild, Channel: lobby, Now: noon}); err == nil {
+		t.Error("no error at the end")
+	}
+	if _, failed := w.condensings(); failed != all {
+		t.Errorf("counted %d failures, want %d", failed, all)
 	}
 	w.condensesNow(lobby)
 	for n := 1; n <= 3; n++ {

@@ -87,6 +87,12 @@ func (w *world) drain() (made []memory.Condensed) {
 	return made
 }
 
+// condensings are how many times sessions were condensed and how many times that failed, as counted.
+func (w *world) condensings() (made, failed int) {
+	counted := w.counted()
+	return counted["hark_sessions_condensed_total"], counted["hark_sessions_condense_failed_total"]
+}
+
 // condensedIn is what the session of a channel was condensed to; nil if it wasn't.
 func (w *world) condensedIn(channel memory.ChannelID) *memory.Condensed {
 	w.t.Helper()
@@ -141,8 +147,8 @@ func TestLongDialogueKnowsItsFirstDecision(t *testing.T) {
 		}
 		made = append(made, w.drain()...)
 	}
-	if len(made) != 3 || model.asked != 3 || w.engine.CondenseUse() != (CondenseUse{Made: 3}) {
-		t.Fatalf("condensed %d times, %d asked for, %+v", len(made), model.asked, w.engine.CondenseUse())
+	if counted, failed := w.condensings(); len(made) != 3 || model.asked != 3 || counted != 3 || failed != 0 {
+		t.Fatalf("condensed %d times, %d asked for, counted %d and %d failures", len(made), model.asked, counted, failed)
 	}
 	q := w.asksAt(30*time.Minute, lobby, "What is the budget, and who comes when?")
 	r, err := w.engine.Recall(t.Context(), q)
@@ -323,8 +329,8 @@ func TestModelsThatCannotCondense(t *testing.T) {
 			}
 			w.chats(lobby, 60)
 			c, err := w.engine.condense(t.Context(), Question{Guild: guild, Channel: lobby, Now: noon})
-			if c != nil || err == nil || w.condensedIn(lobby) != nil || w.engine.CondenseUse() != (CondenseUse{Failed: 1}) {
-				t.Errorf("condensed to %+v, %v, %+v", c, err, w.engine.CondenseUse())
+			if made, failed := w.condensings(); c != nil || err == nil || w.condensedIn(lobby) != nil || made != 0 || failed != 1 {
+				t.Errorf("condensed to %+v, %v, counted %d and %d failures", c, err, made, failed)
 			}
 			hasNot(t, err.Error(), "480", "481", "Bananas")
 			r, err := w.engine.recall(t.Context(), w.asks(lobby, "And?"))

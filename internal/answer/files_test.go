@@ -167,14 +167,13 @@ func TestFilesWithoutRoomAreTold(t *testing.T) {
 	for i := range 3 {
 		q.Files = append(q.Files, holding(fmt.Sprintf("%d.png", i), "", string(picture(t, 1000, 1000))))
 	}
-	w.answer(q)
+	a := w.answer(q)
 	if n := len(model.last().Images); n != 1 {
 		t.Errorf("%d images", n)
 	}
 	golden.Seen(t, model.told())
-	use := w.engine.PromptUse()
-	if use.Tokens < 765 || use.Tokens > 3000 {
-		t.Errorf("the prompt takes %d tokens", use.Tokens)
+	if n := a.Trace.Tokens; n < 765 || n > 3000 {
+		t.Errorf("the prompt takes %d tokens", n)
 	}
 }
 

@@ -87,3 +87,19 @@ func (r *recalled) sentNames(q Question) []memory.UserID {
 	delete(named, 0)
 	return slices.Sorted(maps.Keys(named))
 }
+
+// countPrompt counts a prompt that is sent to a model.
+func (e *Engine) countPrompt(r builder.Report) {
+	m := e.options.Metrics
+	m.Prompts.Inc()
+	m.PromptTokens.Observe(float64(r.Tokens))
+	if r.Crowded() {
+		m.PromptWarnings.Inc()
+	}
+	for _, s := range r.Sections {
+		m.PromptSectionTokens.WithLabelValues(string(s.Type)).Add(float64(s.Tokens))
+		if s.Dropped > 0 {
+			m.PromptDropped.WithLabelValues(string(s.Type), string(s.Why)).Add(float64(s.Dropped))
+		}
+	}
+}

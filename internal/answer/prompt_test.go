@@ -3,12 +3,15 @@ package answer
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"hark/builder"
+	"hark/internal/metrics"
+	"hark/internal/metrics/metricstest"
 	"hark/memory"
 )
 
@@ -131,66 +134,54 @@ func TestAnswersThatKeepNoPrompt(t *testing.T) {
 func TestPromptsAreCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	w.engine = w.over(w.store, nil, builder.Options{}, Options{})
-	if use := w.engine.PromptUse(); use.Prompts != 0 || len(use.Sizes) != len(promptSizes) || use.Sizes[0].Count != 0 {
-		t.Errorf("before any %+v", use)
-	}
 	for i := range 60 {
 		w.says(day-time.Duration(i)*time.Minute, harbor, ben, fmt.Sprintf("the lighthouse password of day %d is word%d ", i, i*i)+strings.Repeat("again ", 20+i%7*40))
 	}
 	model := &scripted{pieces: []string{"Well."}}
 	w.engine = w.over(w.store, model, builder.Options{MaxTokens: 900, Window: 1800, Answer: 900}, Options{})
-	var tokens, history, dropped int64
+	var history, dropped int
 	for range 2 {
 		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-		tokens += int64(a.Trace.Tokens)
 		for _, s := range a.Trace.Sections {
 			if s.Section == "history" {
-				history, dropped = history+int64(s.Tokens), dropped+int64(s.Dropped)
+				history, dropped = history+s.Tokens, dropped+s.Dropped
 			}
 		}
 		if a.Trace.Use() < memory.NearlyFull {
 			t.Fatalf("%d of 1800 tokens, and 900 for the answer", a.Trace.Tokens)
 		}
 	}
-	use := w.engine.PromptUse()
-	if use.Prompts != 2 || use.Tokens != tokens || use.Warnings != 2 || !slices.Contains(use.Sections, PromptSection{"history", history}) || history == 0 {
-		t.Errorf("counted %+v; the traces say %d, %d of history", use, tokens, history)
+	got := w.counted()
+	for key, want := range map[string]int{
+		"hark_prompts_total": 2, "hark_prompt_tokens": 2, "hark_prompt_window_warnings_total": 2, "hark_prompt_section_tokens_total history": history,
+	} {
+		if got[key] != want || want == 0 {
+			t.Errorf("%s is %d, want %d", key, got[key], want)
+		}
 	}
-	counted := int64(0)
-	for _, d := range use.Dropped {
-		if d.Section == "history" && d.Why != "" {
-			counted += d.Items
+	counted := 0
+	for key, n := range got {
+		if strings.HasPrefix(key, "hark_prompt_dropped_total ") && strings.HasSuffix(key, " history") {
+			counted += n
 		}
 	}
 	if counted != dropped || dropped == 0 {
-		t.Errorf("%d left out, counted %+v", dropped, use.Dropped)
-	}
-	for _, s := range use.Sizes {
-		if want := int64(0); s.Most >= 1000 {
-			if want = 2; s.Count != want {
-				t.Errorf("of at most %d tokens: %d, want %d", s.Most, s.Count, want)
-			}
-		} else if s.Count != want {
-			t.Errorf("of at most %d tokens: %d, want none", s.Most, s.Count)
-		}
+		t.Errorf("%d left out, counted %d", dropped, counted)
 	}
 }
 
 func TestWhatWasLeftOutIsCountedByReason(t *testing.T) {
 	t.Parallel()
-	e := &Engine{}
+	e := &Engine{options: Options{Metrics: metrics.New()}}
 	for range 2 {
-		e.meter.sent(builder.Report{Tokens: 501, Sections: []builder.SectionReport{
+		e.countPrompt(builder.Report{Sections: []builder.SectionReport{
 			{Type: builder.SectionHistory, Dropped: 3, Why: builder.WhyBudget}, {Type: builder.SectionHistory, Dropped: 1, Why: builder.WhyCeiling},
 			{Type: builder.SectionLore, Dropped: 2, Why: builder.WhyCeiling}, {Type: builder.SectionSession, Cut: 1, Why: builder.WhyCeiling},
 		}})
 	}
-	use := e.PromptUse()
-	if want := []PromptDropped{{"history", "budget", 6}, {"history", "ceiling", 2}, {"lore", "ceiling", 4}}; !slices.Equal(use.Dropped, want) {
-		t.Errorf("left out %+v, want %+v", use.Dropped, want)
-	}
-	if use.Sizes[0].Count != 0 || use.Sizes[1] != (PromptSize{1000, 2}) || use.Warnings != 0 {
-		t.Errorf("counted %+v", use)
+	want := map[string]int{"hark_prompts_total": 2, "hark_prompt_tokens": 2, "hark_prompt_dropped_total budget history": 6,
+		"hark_prompt_dropped_total ceiling history": 2, "hark_prompt_dropped_total ceiling lore": 4}
+	if got := metricstest.Counted(t, e.options.Metrics); !maps.Equal(got, want) {
+		t.Errorf("counted %v, want %v", got, want)
 	}
 }

@@ -17,13 +17,6 @@ type queue struct {
 	mu      sync.Mutex
 	waiting map[memory.ChannelID]Question // what is known of where to look, of those that wait or are at work
 	next    chan memory.ChannelID
-	use     CondenseUse
-}
-
-// CondenseUse is how often sessions were condensed, in numbers that only grow.
-type CondenseUse struct {
-	Made   int64
-	Failed int64 // the model or the log failed, so that the session is cut off where there is no room
 }
 
 func newQueue() queue {
@@ -70,22 +63,4 @@ func (w *queue) work(ctx context.Context, do func(context.Context, Question)) {
 			w.mu.Unlock()
 		}
 	}
-}
-
-// count counts how a session's condensing came out.
-func (w *queue) count(failed bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if failed {
-		w.use.Failed++
-	} else {
-		w.use.Made++
-	}
-}
-
-// CondenseUse tells how often sessions were condensed so far.
-func (e *Engine) CondenseUse() CondenseUse {
-	e.queue.mu.Lock()
-	defer e.queue.mu.Unlock()
-	return e.queue.use
 }

@@ -77,7 +77,7 @@ func TestTheModelSearchesAndCites(t *testing.T) {
 	if u := a.Usage; u.Calls != 2 || u.Completion < 7+10 || u.Prompt < 70+a.Trace.Tokens {
 		t.Errorf("usage %+v", u)
 	}
-	if use := w.engine.ToolUse(); !slices.Equal(use, []ToolUse{{"search_memory", callOK, 1}}) {
+	if use := w.counted(); use["hark_tool_calls_total "+callOK+" search_memory"] != 1 {
 		t.Errorf("counted %+v", use)
 	}
 	if s := a.Trace.Sections[len(a.Trace.Sections)-1]; s.Section != toolSection || s.Tokens == 0 || s.Included != 2 {
@@ -306,7 +306,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 				t.Errorf("call %d of %d came out as %q: %s", i, n, c.Outcome, got[i])
 			}
 		}
-		if use := w.engine.ToolUse(); n == 10 && !slices.Equal(use, []ToolUse{{"search_memory", callOK, 5}, {"search_memory", callTooMany, 5}}) {
+		if use := w.counted(); n == 10 && (use["hark_tool_calls_total "+callOK+" search_memory"] != 5 || use["hark_tool_calls_total "+callTooMany+" search_memory"] != 5) {
 			t.Errorf("counted %+v", use)
 		}
 		// What was too much may be called again.

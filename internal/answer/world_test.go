@@ -10,6 +10,7 @@ import (
 	"hark/builder"
 	"hark/internal/chat"
 	"hark/internal/embed"
+	"hark/internal/metrics/metricstest"
 	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -90,6 +91,12 @@ func (w *world) over(log Log, model Model, b builder.Options, o Options) *Engine
 		w.t.Fatal(err)
 	}
 	return New(log, search.New(w.store, w.store, embed.Builtin{}), built, model, o)
+}
+
+// counted is what the engine counted so far. See metricstest.Counted.
+func (w *world) counted() map[string]int {
+	w.t.Helper()
+	return metricstest.Counted(w.t, w.engine.options.Metrics)
 }
 
 // structure tells the guild's; harbor is closed to closed.

@@ -17,47 +17,48 @@ const module = "hark/"
 // rules says for each package which others of Hark it may import, besides the leaves, in files that aren't
 // tests. The imports run against the data: memory ← search ← builder ← internal/answer ← bot ← cmd/hark.
 var rules = map[string][]string{
-	"memory":                     {},
-	"memory/sqlite":              {"memory"},
-	"memory/sqlite/sqlitetest":   {"memory/sqlite", "internal/fixture"},
-	"memory/memorytest":          {"memory"},
-	"search":                     {"memory"},
-	"builder":                    {"memory", "search"},
-	"internal/answer":            {"memory", "search", "builder"},
-	"internal/llm":               {"internal/endpoint"},
-	"internal/endpoint":          {},
-	"internal/embed":             {"memory", "internal/endpoint"},
-	"internal/rerank":            {"internal/endpoint"},
-	"internal/imports":           {"memory"},
-	"internal/migrate":           {},
-	"internal/portrait":          {"memory", "internal/exports"},
-	"internal/exports":           {"memory", "internal/imports"},
-	"internal/tune":              {"search", "internal/embed", "internal/eval"},
-	"internal/eval":              {"memory", "memory/sqlite", "search", "builder", "internal/answer", "internal/imports"},
-	"internal/chat":              {},
-	"internal/config":            {},
-	"internal/meter":             {},
-	"internal/dates":             {},
-	"internal/text":              {},
-	"internal/tokens":            {},
-	"internal/tokens/tokenstest": {},
-	"internal/arch":              {},
-	"internal/discordtest":       {"internal/wait"},
-	"internal/fixture":           {},
-	"internal/golden":            {},
-	"internal/guildtest":         {"memory"},
-	"internal/llmtest":           {},
-	"internal/wait":              {},
-	"internal/web":               besides("bot", "cmd/hark"),
-	"bot":                        besides("cmd/hark"),
-	"cmd/hark":                   besides(),
+	"memory":                       {},
+	"memory/sqlite":                {"memory"},
+	"memory/sqlite/sqlitetest":     {"memory/sqlite", "internal/fixture"},
+	"memory/memorytest":            {"memory"},
+	"search":                       {"memory"},
+	"builder":                      {"memory", "search"},
+	"internal/answer":              {"memory", "search", "builder"},
+	"internal/llm":                 {"internal/endpoint"},
+	"internal/endpoint":            {},
+	"internal/embed":               {"memory", "internal/endpoint"},
+	"internal/rerank":              {"internal/endpoint"},
+	"internal/imports":             {"memory"},
+	"internal/migrate":             {},
+	"internal/portrait":            {"memory", "internal/exports"},
+	"internal/exports":             {"memory", "internal/imports"},
+	"internal/tune":                {"search", "internal/embed", "internal/eval"},
+	"internal/eval":                {"memory", "memory/sqlite", "search", "builder", "internal/answer", "internal/imports"},
+	"internal/chat":                {},
+	"internal/config":              {},
+	"internal/metrics":             {},
+	"internal/metrics/metricstest": {"internal/metrics"},
+	"internal/dates":               {},
+	"internal/text":                {},
+	"internal/tokens":              {},
+	"internal/tokens/tokenstest":   {},
+	"internal/arch":                {},
+	"internal/discordtest":         {"internal/wait"},
+	"internal/fixture":             {},
+	"internal/golden":              {},
+	"internal/guildtest":           {"memory"},
+	"internal/llmtest":             {},
+	"internal/wait":                {},
+	"internal/web":                 besides("bot", "cmd/hark"),
+	"bot":                          besides("cmd/hark"),
+	"cmd/hark":                     besides(),
 }
 
 // leaves import nothing of Hark, and anything may import them.
-var leaves = []string{"internal/chat", "internal/dates", "internal/meter", "internal/text", "internal/tokens"}
+var leaves = []string{"internal/chat", "internal/dates", "internal/metrics", "internal/text", "internal/tokens"}
 
 // fakes are for tests.
-var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest", "internal/fixture", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/tokens/tokenstest", "internal/wait"}
+var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest", "internal/fixture", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/metrics/metricstest", "internal/tokens/tokenstest", "internal/wait"}
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{
@@ -66,6 +67,7 @@ var doors = map[string][]string{
 	"modernc.org/sqlite":                 {"memory/sqlite", "internal/imports"}, // other bots' databases are read there
 	"go.yaml.in/yaml/v3":                 {"internal/migrate"},
 	"github.com/philippgille/chromem-go": {"memory/sqlite"},
+	"github.com/prometheus":              {"internal/metrics"},
 }
 
 // besides is a rule that forbids the packages named and allows all others.

@@ -30,8 +30,8 @@ type Server struct {
 
 // Listen binds the address, a host and port, and serves nothing until Run. Whoever has no use for Run calls
 // Close. NotReady is asked at each request, from several goroutines, and returns why Hark isn't ready: sentences,
-// none if it is. Metrics is asked in the same way, with a context that ends with the request.
-func Listen(address string, notReady func() []string, metrics func(context.Context) []Metric) (*Server, error) {
+// none if it is. metrics answers at /metrics.
+func Listen(address string, notReady func() []string, metrics http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for health checks: %w; if another Hark runs there, stop it; else set web.listen to a free address", err)
@@ -46,7 +46,8 @@ func Listen(address string, notReady func() []string, metrics func(context.Conte
 		reply(w, http.StatusOK, "ready")
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		replyMetrics(w, metrics(r.Context()))
+		head(w)
+		metrics.ServeHTTP(w, r)
 	})
 	return &Server{listener, mux}, nil
 }
@@ -81,13 +82,15 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 func reply(w http.ResponseWriter, status int, lines ...string) {
-	if w.Header().Get("Content-Type") == "" {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	}
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
+	head(w)
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, strings.Join(lines, "\n")+"\n") // whoever hung up doesn't want it
+}
+
+func head(w http.ResponseWriter) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 }
 
 // Check asks the server at address, as it was given to Listen, whether it is alive.

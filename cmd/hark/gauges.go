@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	runtimemetrics "runtime/metrics"
+	"sync"
+	"time"
+
+	"hark/bot"
+	"hark/internal/metrics"
+	"hark/memory/sqlite"
+)
+
+// gauges are read of the app that runs at the time.
+type gauges struct {
+	*metrics.Metrics
+	ready   func() []string
+	started time.Time
+
+	mu  sync.Mutex
+	app *app
+	bot *bot.Bot
+}
+
+func (g *gauges) set(a *app, b *bot.Bot) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.app, g.bot = a, b
+}
+
+// get is what runs at the time; nil and nil before anything does.
+func (g *gauges) get() (*app, *bot.Bot) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.app, g.bot
+}
+
+// setGauge tells a gauge's value. See metrics.Read.
+type setGauge = func(of metrics.Gauge, value float64, labels ...string)
+
+// read is a metrics.Read.
+func (g *gauges) read(ctx context.Context, set setGauge) {
+	memory := []runtimemetrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	runtimemetrics.Read(memory)
+	set(g.BuildInfo, 1, buildVersion(), runtime.Version())
+	set(g.Ready, truth(len(g.ready()) == 0))
+	set(g.StartTime, float64(g.started.UnixMilli())/1000)
+	set(g.Memory, float64(memory[0].Value.Uint64()-memory[1].Value.Uint64()))
+	set(g.Goroutines, float64(runtime.NumGoroutine()))
+	a, b := g.get()
+	if a == nil {
+		return
+	}
+	waiting, busy := b.Questions()
+	set(g.EventsWaiting, float64(b.Waiting()))
+	set(g.QuestionsWaiting, float64(waiting))
+	set(g.QuestionsBusy, float64(busy))
+	g.readResting(a, set)
+	g.readStore(ctx, a, set)
+}
+
+// readResting tells which servers are left alone.
+func (g *gauges) readResting(a *app, set setGauge) {
+	if e, asks := a.embedder.(timedEmbedder); asks {
+		set(g.RecallResting, truth(e.Resting()), ofEmbedding)
+	}
+	if a.reranker != nil {
+		set(g.RecallResting, truth(a.reranker.Resting()), ofReranking)
+	}
+	rests := map[string]bool{}
+	for _, c := range a.models.Clients() { // of several by one name, one may rest
+		rests[c.Name()] = rests[c.Name()] || c.Resting()
+	}
+	for name, resting := range rests {
+		set(g.ModelResting, truth(resting), name)
+	}
+}
+
+// readStore tells how much is kept. Of a store that can't be read now it tells nothing.
+func (g *gauges) readStore(ctx context.Context, a *app, set setGauge) {
+	if waiting, err := a.store.Waiting(ctx); err == nil {
+		set(g.SegmentsWaiting, float64(waiting))
+	}
+	kept, err := a.store.Amounts(ctx)
+	if err != nil {
+		return
+	}
+	set(g.Traces, float64(kept.Traces))
+	set(g.PromptsKept, float64(kept.Prompts))
+	set(g.Records, float64(kept.Records))
+	set(g.Lore, float64(kept.Lore))
+	if log, err := os.Stat(filepath.Join(a.config.Data, sqlite.FileName+"-wal")); err == nil {
+		kept.Bytes += log.Size()
+	}
+	set(g.DatabaseBytes, float64(kept.Bytes))
+}
+
+func truth(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}

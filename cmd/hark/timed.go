@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"hark/internal/embed"
+	"hark/internal/llm"
+	"hark/internal/metrics"
+	"hark/internal/rerank"
+	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/search"
+)
+
+// What can fail.
+const (
+	ofSearch    = "search"
+	ofEmbedding = "embedding"
+	ofReranking = "reranking"
+)
+
+// watchModels has m count what models are asked, and how often the fallback is asked in the place of one.
+func watchModels(models *llm.Models, m *metrics.Metrics) {
+	models.Watch(func(model string, took time.Duration, failed error) {
+		m.ModelSeconds.WithLabelValues(model).Observe(took.Seconds())
+		if failed != nil {
+			m.ModelErrors.WithLabelValues(model, llm.KindOf(failed).String()).Inc()
+		}
+	}, func(model string) { m.ModelFallbacks.WithLabelValues(model).Inc() })
+}
+
+// countFailure counts what failed by itself, rather than because nobody waits for it any more.
+func countFailure(ctx context.Context, m *metrics.Metrics, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		m.RecallFailures.WithLabelValues(what).Inc()
+	}
+}
+
+// timedLog is the store as the bot and the house see it, whose work is counted.
+type timedLog struct {
+	*sqlite.Store
+	m *metrics.Metrics
+}
+
+func (l timedLog) Apply(ctx context.Context, events ...memory.Event) error {
+	began := time.Now()
+	err := l.Store.Apply(ctx, events...)
+	if err != nil {
+		return err
+	}
+	l.m.CommitSeconds.Observe(time.Since(began).Seconds())
+	for _, e := range events {
+		if _, is := e.(memory.Posted); is {
+			l.m.Messages.Inc()
+		}
+	}
+	return nil
+}
+
+func (l timedLog) Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
+	r, err := l.Store.Forget(ctx, f, progress)
+	return r, l.forgot(r, err)
+}
+
+func (l timedLog) CarryOut(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
+	r, err := l.Store.CarryOut(ctx, id, progress)
+	return r, l.forgot(r, err)
+}
+
+func (l timedLog) forgot(r memory.Receipt, err error) error {
+	if err == nil {
+		l.m.Forgettings.WithLabelValues(string(r.Forgetting.Why)).Inc()
+		l.m.ForgottenMessages.Add(float64(r.Messages))
+	}
+	return err
+}
+
+// timedSearch counts searches for answers.
+type timedSearch struct {
+	*search.Engine
+	m *metrics.Metrics
+}
+
+func (s timedSearch) Search(ctx context.Context, q search.Query) (search.Result, error) {
+	began := time.Now()
+	r, err := s.Engine.Search(ctx, q)
+	if countFailure(ctx, s.m, ofSearch, err); err == nil {
+		s.m.SearchSeconds.Observe(time.Since(began).Seconds())
+		s.m.SearchResults.Add(float64(len(r.Hits)))
+	}
+	return r, err
+}
+
+// timedEmbedder counts what an embedding server is asked.
+type timedEmbedder struct {
+	*embed.Breaker
+	m *metrics.Metrics
+}
+
+func (e timedEmbedder) Embed(ctx context.Context, purpose memory.Purpose, texts []string) ([][]float32, error) {
+	began := time.Now()
+	vectors, err := e.Breaker.Embed(ctx, purpose, texts)
+	if countFailure(ctx, e.m, ofEmbedding, err); err == nil {
+		of := "storage"
+		if purpose == memory.ForSearch {
+			of = "questions"
+		}
+		e.m.EmbeddingSeconds.WithLabelValues(of).Observe(time.Since(began).Seconds())
+	}
+	return vectors, err
+}
+
+// timedReranker counts what a reranker is asked.
+type timedReranker struct {
+	*rerank.Reranker
+	m *metrics.Metrics
+}
+
+func (r timedReranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
+	began := time.Now()
+	scores, err := r.Reranker.Rerank(ctx, query, texts)
+	if countFailure(ctx, r.m, ofReranking, err); err == nil {
+		r.m.RerankingSeconds.Observe(time.Since(began).Seconds())
+	}
+	return scores, err
+}

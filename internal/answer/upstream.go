@@ -1,0 +1,79 @@
+package answer
+
+import (
+	"context"
+
+	"hark/memory"
+	"hark/search"
+)
+
+// LookUp is what there is of messages that are about to be used, as it is at their source now, in the same order.
+type LookUp func(ctx context.Context, messages []memory.Message) ([]memory.Message, error)
+
+// LookUpBy has all messages be looked up before they are used. It is called before anything is asked.
+func (e *Engine) LookUpBy(lookUp LookUp) { e.upstream.lookUp = lookUp }
+
+// upstream is where messages are looked up.
+type upstream struct{ lookUp LookUp }
+
+// surely is a Log whose messages are looked up.
+type surely struct {
+	Log
+	upstream *upstream
+}
+
+func (l surely) Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
+	found, err := l.Log.Messages(ctx, channel, ids)
+	if err != nil {
+		return nil, err
+	}
+	return l.upstream.now(ctx, found)
+}
+
+func (l surely) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+	found, err := l.Log.Around(ctx, channel, ids, before, after)
+	if err != nil {
+		return nil, err
+	}
+	return l.upstream.now(ctx, found)
+}
+
+func (l *upstream) now(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+	if l.lookUp == nil || len(messages) == 0 {
+		return messages, nil
+	}
+	return l.lookUp(ctx, messages)
+}
+
+// found is a result with its messages looked up.
+func (l *upstream) found(ctx context.Context, result search.Result) (search.Result, error) {
+	var all []memory.Message
+	for _, hit := range result.Hits {
+		all = append(append(all, hit.Message), hit.Excerpt...)
+	}
+	now, err := l.now(ctx, all)
+	if err != nil || l.lookUp == nil {
+		return result, err
+	}
+	is := map[spot]memory.Message{}
+	for _, m := range now {
+		is[spot{m.Channel, m.ID}] = m
+	}
+	var hits []search.Hit
+	for _, hit := range result.Hits {
+		m, there := is[spot{hit.Message.Channel, hit.Message.ID}]
+		if !there {
+			continue
+		}
+		var excerpt []memory.Message
+		for _, e := range hit.Excerpt {
+			if e, there := is[spot{e.Channel, e.ID}]; there {
+				excerpt = append(excerpt, e)
+			}
+		}
+		hit.Message, hit.Excerpt = m, excerpt
+		hits = append(hits, hit)
+	}
+	result.Hits = hits
+	return result, nil
+}
