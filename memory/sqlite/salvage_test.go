@@ -37,7 +37,7 @@ func salvageable(t *testing.T) string {
 	return fixture.Dir(t, "salvageable", func(dir string) {
 		s := openOnce(t, dir)
 		apply(t, s, memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Harbour", Channels: []memory.Channel{
-			{ID: general, Guild: guild, Name: "general"}, {ID: secret, Guild: guild, Name: "secret"}, {ID: 3000, Guild: guild, Name: "harbour"},
+			{ID: general, Guild: guild, Name: "general"}, {ID: secret, Guild: guild, Name: "secret"}, {ID: 3000, Guild: guild, Name: "harbour", Owner: 7},
 		}}, At: id(0).Time()})
 		var events []memory.Event
 		for n := range salvaged {
@@ -160,7 +160,7 @@ func TestWhatIsSalvagedBesideMessages(t *testing.T) {
 	if err != nil || g.Name != "Harbour" {
 		t.Errorf("the guild is %+v, %v", g, err)
 	}
-	if !slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == 3000 && c.Choice == memory.Ignore }) {
+	if !slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == 3000 && c.Choice == memory.Ignore && c.Owner == 7 }) {
 		t.Errorf("the channels are %+v", g.Channels)
 	}
 	people, err := fresh.People(bg, guild)
