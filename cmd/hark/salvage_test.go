@@ -138,3 +138,25 @@ func TestSalvageOfAThread(t *testing.T) {
 		t.Errorf("the name is there still, or what others said isn't; %v", err)
 	}
 }
+
+// What to do about a damaged file is said once.
+func TestAdviceAboutADamagedFile(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
+	c.run(0, "import", writeFile(t, discordLines(t, 10)))
+	path := filepath.Join(data, sqlite.FileName)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(file[2*4096 : 7*4096]) // what is read at the start lies there
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.run(1, "search", "zebra1")
+	c.sees()
+	if n := strings.Count(c.err.String(), sqlite.Rescue); n != 1 {
+		t.Errorf("it says so %d times", n)
+	}
+}

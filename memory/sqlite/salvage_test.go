@@ -264,7 +264,8 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 	}{
 		{"whole", func() {}, true},
 		{"its last write was cut short", func() { copies["-wal"] = append(copies["-wal"], copies["-wal"][32:132]...) }, true},
-		{"damaged", func() { copies["-wal"][32+24+17] ^= 1 }, false},
+		{"its salt is damaged", func() { copies["-wal"][32+8] ^= 1 }, false},
+		{"a page is damaged", func() { copies["-wal"][32+8] ^= 1; copies["-wal"][32+24+17] ^= 1 }, false},
 		{"not a log", func() { copies["-wal"][0] ^= 1 }, false},
 		{"missing", func() { delete(copies, "-wal") }, false},
 	} {
