@@ -120,3 +120,43 @@ func TestSalvageOfARecallSet(t *testing.T) {
 		t.Errorf("came back\n%sand was\n%s", got, want)
 	}
 }
+
+// A thread's name is its owner's words, and goes with them from what was salvaged, too.
+func TestSalvageOfAThread(t *testing.T) {
+	t.Parallel()
+	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": t.TempDir()}}
+	c.run(0, "import", writeFile(t, strings.NewReplacer(`"general"`, `"Ben's zebra"`, `"901"`, `"903","in":"thread","parent_id":"901","owner_id":"8"`).Replace(discordLines(t, 1))))
+	out := filepath.Join(t.TempDir(), "salvaged.jsonl")
+	c.run(0, "export", "--salvage", "--out", out)
+	data := t.TempDir()
+	c.env["HARK_DATA"] = data
+	c.run(0, "import", out)
+	c.run(0, "forget", "--user", "8", "--guild", "900", "--yes")
+	c.run(0, "import", out)
+	file, err := os.ReadFile(filepath.Join(data, sqlite.FileName))
+	if err != nil || bytes.Contains(file, []byte("Ben's zebra")) || !bytes.Contains(file, []byte("zebra0")) {
+		t.Errorf("the name is there still, or what others said isn't; %v", err)
+	}
+}
+
+// What to do about a damaged file is said once.
+func TestAdviceAboutADamagedFile(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
+	c.run(0, "import", writeFile(t, discordLines(t, 10)))
+	path := filepath.Join(data, sqlite.FileName)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(file[2*4096 : 7*4096]) // what is read at the start lies there
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.run(1, "search", "zebra1")
+	c.sees()
+	if n := strings.Count(c.err.String(), sqlite.Rescue); n != 1 {
+		t.Errorf("it says so %d times", n)
+	}
+}

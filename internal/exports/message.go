@@ -20,6 +20,7 @@ type Message struct {
 	ChannelID string        `json:"channel_id"`
 	In        string        `json:"in,omitempty"` // the channel's kind
 	Parent    string        `json:"parent_id,omitempty"`
+	Owner     string        `json:"owner_id,omitempty"` // who made the thread
 	ID        string        `json:"id"`
 	Author    string        `json:"author,omitempty"`
 	AuthorID  string        `json:"author_id,omitempty"`
@@ -95,6 +96,9 @@ func In(c memory.Channel, m memory.Message, people People) Message {
 		e.Server, e.In = c.Guild.String(), imports.ChannelWord(c.Kind)
 		if c.Parent != 0 {
 			e.Parent = c.Parent.String()
+		}
+		if c.Owner != 0 && c.Name != "" { // it is needed for the name only: with them that goes
+			e.Owner = c.Owner.String()
 		}
 	}
 	return e

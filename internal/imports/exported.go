@@ -15,6 +15,7 @@ type exportedLine struct {
 	ChannelID text            `json:"channel_id"`
 	In        text            `json:"in"` // what the channel is, as channelWords have it
 	Parent    text            `json:"parent_id"`
+	Owner     text            `json:"owner_id"`
 	AuthorID  text            `json:"author_id"`
 	Username  text            `json:"username"` // where it differs from the author's name
 	Kind      text            `json:"kind"`     // as speakerWords have it
@@ -100,6 +101,9 @@ func (l setLine) place() (memory.Channel, bool) {
 	}
 	if parent, has := snowflake(l.Parent); has {
 		c.Parent = memory.ChannelID(parent)
+	}
+	if owner, has := snowflake(l.Owner); has {
+		c.Owner = memory.UserID(owner)
 	}
 	if c.Guild == memory.DirectGuild {
 		c.Kind, c.Parent = memory.DirectChannel, 0

@@ -16,7 +16,7 @@ import (
 // discords is a line that tells of a message of Discord's.
 func discords(fields map[string]any) string {
 	all := map[string]any{
-		"server": "5001", "channel": "dock", "channel_id": "5002", "in": "thread", "parent_id": "5003",
+		"server": "5001", "channel": "dock", "channel_id": "5002", "in": "thread", "parent_id": "5003", "owner_id": "71",
 		"id": "1136820000000000002", "author": "Ada L.", "username": "ada", "author_id": "71",
 	}
 	maps.Copy(all, fields)
@@ -36,7 +36,7 @@ func TestExportedMessageComesBackToItsPlace(t *testing.T) {
 	if sum := s.read(t, file+file); sum.Messages != 8 || sum.Answers != 2 || sum.Skipped != 0 || sum.Channels != 2 {
 		t.Errorf("%+v", sum)
 	}
-	if got, want := s.channels[5002], (memory.Channel{ID: 5002, Guild: 5001, Parent: 5003, Kind: memory.PublicThread, Name: "dock", Unplaced: true}); !reflect.DeepEqual(got, want) {
+	if got, want := s.channels[5002], (memory.Channel{ID: 5002, Guild: 5001, Parent: 5003, Kind: memory.PublicThread, Name: "dock", Owner: 71, Unplaced: true}); !reflect.DeepEqual(got, want) {
 		t.Errorf("channel %+v", got)
 	}
 	if got := s.channels[6000]; got.Guild != memory.DirectGuild || got.Kind != memory.DirectChannel || got.Parent != 0 {

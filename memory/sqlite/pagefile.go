@@ -37,8 +37,8 @@ func openPages(path string) (f *pageFile, err error) {
 		return nil, errors.Join(err, f.close())
 	}
 	f.count = uint32((info.Size() + pageSize - 1) / pageSize)
-	if err := f.readLog(); err != nil {
-		return nil, errors.Join(err, f.close())
+	if f.hasLog {
+		f.readLog(f.log)
 	}
 	return f, nil
 }
@@ -52,33 +52,30 @@ func (f *pageFile) close() error {
 }
 
 // readLog notes which pages the write-ahead log holds.
-func (f *pageFile) readLog() error {
-	if f.log == nil {
-		return nil
-	}
+func (f *pageFile) readLog(log io.ReaderAt) {
 	head := make([]byte, 32)
-	switch _, err := io.ReadFull(f.log, head); {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
-		return err
-	case err != nil, !startsLog(head):
-		f.logLost = true
-		return nil
+	n, err := log.ReadAt(head, 0)
+	if n == 0 && errors.Is(err, io.EOF) {
+		return
 	}
-	sums, frame := sumsOf(head), make([]byte, 24+pageSize)
+	if f.logLost = n < len(head) || !startsLog(head); f.logLost {
+		return
+	}
+	salt, sums, frame := head[16:24], sumsOf(head), make([]byte, 24+pageSize)
 	written := map[uint32]int64{} // by the transaction that isn't committed yet
-	for at := int64(32); ; at += int64(len(frame)) {
-		if _, err := f.log.ReadAt(frame, at); err != nil {
-			return nil // the last frame was being written
+	for at, ended := int64(32), false; !f.logLost; at += int64(len(frame)) {
+		if n, err := log.ReadAt(frame, at); n < len(frame) {
+			f.logLost = !errors.Is(err, io.EOF) // at the end the last frame was being written
+			return
 		}
-		if string(frame[8:16]) != string(head[16:24]) {
-			return nil // what follows was written before the log was begun anew
+		if of := frame[8:16]; ended || string(of) != string(salt) {
+			ended, f.logLost = true, !isEarlier(of, salt) // what follows was written before the log was begun anew
+			continue
 		}
 		sums.add(frame[:8])
 		if sums.add(frame[24:]); !sums.are(frame[16:24]) {
 			f.logLost = true
-			return nil
+			return
 		}
 		written[binary.BigEndian.Uint32(frame)] = at + 24
 		if committed := binary.BigEndian.Uint32(frame[4:]) > 0; committed {
@@ -88,6 +85,13 @@ func (f *pageFile) readLog() error {
 			clear(written)
 		}
 	}
+}
+
+// isEarlier reports whether a frame's salt is one that the log had before it was begun anew, rather than its own and damaged: each
+// time its first half grows by one, and the other is drawn anew.
+func isEarlier(of, salt []byte) bool {
+	behind := binary.BigEndian.Uint32(salt) - binary.BigEndian.Uint32(of)
+	return behind > 0 && behind < 1<<20 && string(of[4:]) != string(salt[4:])
 }
 
 // startsLog reports whether head is that of a log.

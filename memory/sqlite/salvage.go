@@ -409,11 +409,11 @@ func (s *Salvage) readPlaces() {
 	for _, r := range s.rows("channel") {
 		c := memory.Channel{
 			ID: memory.ChannelID(r.number("id")), Guild: memory.GuildID(r.number("guild")), Parent: memory.ChannelID(r.number("parent")),
-			Kind: memory.ChannelKind(r.number("kind")), Name: r.text("name"),
+			Kind: memory.ChannelKind(r.number("kind")), Name: r.text("name"), Owner: memory.UserID(r.number("owner")),
 		}
 		c.Settings = set[c.ID]
 		if chosen := r.number("chosen"); chosen != 0 {
-			s.Events = append(s.Events, memory.ChannelSeen{Channel: memory.Channel{ID: c.ID, Guild: c.Guild, Parent: c.Parent, Kind: c.Kind, Name: c.Name, Unplaced: true}},
+			s.Events = append(s.Events, memory.ChannelSeen{Channel: memory.Channel{ID: c.ID, Guild: c.Guild, Parent: c.Parent, Kind: c.Kind, Name: c.Name, Owner: c.Owner, Unplaced: true}},
 				memory.Chose{Guild: c.Guild, Channel: c.ID, Choice: memory.Choice(r.number("choice")), At: fromMillis(chosen)})
 		}
 		g := s.guild(c.Guild)

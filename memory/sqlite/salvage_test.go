@@ -3,10 +3,12 @@ package sqlite
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,7 +37,7 @@ func salvageable(t *testing.T) string {
 	return fixture.Dir(t, "salvageable", func(dir string) {
 		s := openOnce(t, dir)
 		apply(t, s, memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Harbour", Channels: []memory.Channel{
-			{ID: general, Guild: guild, Name: "general"}, {ID: secret, Guild: guild, Name: "secret"}, {ID: 3000, Guild: guild, Name: "harbour"},
+			{ID: general, Guild: guild, Name: "general"}, {ID: secret, Guild: guild, Name: "secret"}, {ID: 3000, Guild: guild, Name: "harbour", Owner: 7},
 		}}, At: id(0).Time()})
 		var events []memory.Event
 		for n := range salvaged {
@@ -158,7 +160,7 @@ func TestWhatIsSalvagedBesideMessages(t *testing.T) {
 	if err != nil || g.Name != "Harbour" {
 		t.Errorf("the guild is %+v, %v", g, err)
 	}
-	if !slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == 3000 && c.Choice == memory.Ignore }) {
+	if !slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == 3000 && c.Choice == memory.Ignore && c.Owner == 7 }) {
 		t.Errorf("the channels are %+v", g.Channels)
 	}
 	people, err := fresh.People(bg, guild)
@@ -262,7 +264,8 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 	}{
 		{"whole", func() {}, true},
 		{"its last write was cut short", func() { copies["-wal"] = append(copies["-wal"], copies["-wal"][32:132]...) }, true},
-		{"damaged", func() { copies["-wal"][32+24+17] ^= 1 }, false},
+		{"its salt is damaged", func() { copies["-wal"][32+8] ^= 1 }, false},
+		{"a page is damaged", func() { copies["-wal"][32+8] ^= 1; copies["-wal"][32+24+17] ^= 1 }, false},
 		{"not a log", func() { copies["-wal"][0] ^= 1 }, false},
 		{"missing", func() { delete(copies, "-wal") }, false},
 	} {
@@ -278,6 +281,84 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 			t.Errorf("%s: got %q, unsure of %q", c.name, m.Content, s.Unsure)
 		}
 	}
+}
+
+// brokenAt is a file of which what lies from some place on can't be read.
+type brokenAt struct {
+	*bytes.Reader
+	at int64
+}
+
+func (b brokenAt) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > b.at {
+		return 0, syscall.EIO
+	}
+	return b.Reader.ReadAt(p, off)
+}
+
+// Whatever is damaged in the write-ahead log, up to the end of what was written since it was begun anew, is noticed. What lies behind
+// that is of an earlier time, and says nothing.
+func TestSalvageOfADamagedLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := openOnce(t, dir)
+	var events []memory.Event
+	for n := range 90 {
+		events = append(events, posted(general, n, marked(n, 2000)))
+	}
+	apply(t, s, events...)
+	conn := raw(t, dir)
+	execute(t, conn, "SELECT count(*) FROM message")   // only then does it know of the log
+	execute(t, conn, "PRAGMA wal_checkpoint(PASSIVE)") // the next write begins the log anew
+	for n := range 2 {
+		apply(t, s, posted(general, 90+n, "written since"))
+	}
+	log := []byte(content(t, filepath.Join(dir, FileName+"-wal")))
+	closed(t, s)
+	const frame = 24 + pageSize
+	end := 32
+	for end < len(log) && bytes.Equal(log[end+8:end+16], log[16:24]) {
+		end += frame
+	}
+	if end == 32 || end == len(log) {
+		t.Fatalf("of %d bytes %d were written since the log was begun anew", len(log), end)
+	}
+	isLost := func(log io.ReaderAt) bool {
+		f := pageFile{ahead: map[uint32]int64{}}
+		f.readLog(log)
+		return f.logLost
+	}
+	for name, sound := range map[string][]byte{"whole": log, "without what was there before": log[:end], "cut short": log[:end+frame/2]} {
+		if isLost(bytes.NewReader(sound)) {
+			t.Errorf("%s: it is taken to be damaged", name)
+		}
+	}
+	for at := 32; at < end; at += frame {
+		for bit := range 24 * 8 { // of what stands before the page
+			damaged := slices.Clone(log)
+			if damaged[at+bit/8] ^= 1 << (bit % 8); !isLost(bytes.NewReader(damaged)) || !isLost(bytes.NewReader(damaged[:end])) {
+				t.Errorf("bit %d of the frame at %d: nobody notices", bit, at)
+			}
+		}
+		if !isLost(brokenAt{bytes.NewReader(log), int64(at)}) {
+			t.Errorf("nobody notices that what is at %d can't be read", at)
+		}
+	}
+	if !isLost(brokenAt{bytes.NewReader(log), 0}) {
+		t.Error("nobody notices that the head can't be read")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		damaged := slices.Clone(log[:rapid.SampledFrom([]int{end, len(log)}).Draw(t, "length")])
+		from := rapid.IntRange(0, end-1).Draw(t, "from")
+		part := damaged[from:rapid.IntRange(from+1, min(end, from+3*pageSize)).Draw(t, "to")]
+		with := rapid.SliceOfN(rapid.Byte(), 1, 8).Draw(t, "with")
+		for i := range part {
+			part[i] = with[i%len(with)]
+		}
+		if !bytes.Equal(damaged[:end], log[:end]) && !isLost(bytes.NewReader(damaged)) {
+			t.Fatal("nobody notices")
+		}
+	})
 }
 
 func TestWhatIsTooOldIsNotSalvaged(t *testing.T) {

@@ -367,11 +367,19 @@ func (s *Store) truncateLog(ctx context.Context) error {
 // diskFull is what to do about a full disk.
 const diskFull = "the disk is full: free some space; nothing that was stored is lost"
 
-// explain says what to do about an error of SQLite's.
+// explained is an error that says what to do about it.
+type explained struct{ error }
+
+func (e explained) Unwrap() error { return e.error }
+
+// explain says what to do about an error of SQLite's, unless it says so already.
 func explain(err error) error {
 	var e *sqlitedriver.Error
+	if errors.As(err, &explained{}) {
+		return err
+	}
 	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("%s: %w", diskFull, err)
+		return explained{fmt.Errorf("%s: %w", diskFull, err)}
 	}
 	if !errors.As(err, &e) {
 		return err
@@ -389,5 +397,5 @@ func explain(err error) error {
 	default:
 		return err
 	}
-	return fmt.Errorf("%s: %w", advice, err)
+	return explained{fmt.Errorf("%s: %w", advice, err)}
 }
