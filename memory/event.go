@@ -26,7 +26,8 @@ type (
 	}
 
 	// Edited is an edit that tells the new text only: the rest stays that of the newest Posted. One that
-	// overtakes its message waits for it.
+	// overtakes its message waits for it. Neither it nor a Starred need wait where the message was heard, is in no gap,
+	// and isn't there, in a guild where somebody has opted out or is forgotten: it may have been theirs.
 	Edited struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -36,7 +37,7 @@ type (
 	}
 
 	// Deleted removes messages for good: one that arrives later under a deleted id is dropped. Of one that was dropped
-	// because of its author nothing need be kept: it is dropped again.
+	// because of its author nothing need be kept, as far as that is known still: it is dropped again.
 	Deleted struct {
 		Guild   GuildID
 		Channel ChannelID

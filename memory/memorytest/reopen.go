@@ -1,6 +1,10 @@
 package memorytest
 
-import "hark/memory"
+import (
+	"time"
+
+	"hark/memory"
+)
 
 // reopened says something of each kind, and looks for it once the store is closed and opened again.
 func reopened(first *trial, open func() *trial) {
@@ -35,6 +39,8 @@ func reopened(first *trial, open func() *trial) {
 	first.post(elsewhere)
 	first.forget(memory.Forgetting{Guild: guild, User: 504, Why: memory.WhyMember, At: later})
 	first.apply(memory.ChannelDeleted{Guild: guild, Channel: thread, At: later})
+	dropped := said(general, id(90_005), 503, "opted out")
+	first.apply(memory.Posted{Message: dropped, Live: true})
 	pending := first.pending()
 	near := first.nearest(in(general, staff), topics[3], 3)
 	structure, heard := first.guild(guild), first.heard(guild)
@@ -79,4 +85,9 @@ func reopened(first *trial, open func() *trial) {
 	want := edited(early, 0, "second")
 	want.Starred = true
 	again.same("a delete, an edit and a star that came early", again.messages(general, deleted.ID, early.ID), []memory.Message{want})
+	again.apply(memory.Edited{Guild: guild, Channel: general, ID: dropped.ID, Content: "edited", At: later},
+		memory.Starred{Guild: guild, Channel: general, ID: dropped.ID, On: true, At: later},
+		memory.Opted{Guild: guild, User: 503, At: began.Add(time.Minute)}) // before it was said, by the clock
+	again.post(dropped)
+	again.same("what was told of what was dropped", again.messages(general, dropped.ID), []memory.Message{dropped})
 }

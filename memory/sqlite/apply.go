@@ -129,7 +129,8 @@ func (t *transaction) post(e *event) error {
 // drop takes care that of a message that isn't logged, because its author has opted out or it is forgotten, no edit is kept
 // either, nor anything else. It leaves a tombstone only where there was something: without one, what is told of the message
 // later ends the same. The message itself is dropped again, by the author's opting out, by the forgetting that opting in
-// begins, or by the one that it fell under, which stays on record. What follows soon is known by writer.dropped.
+// begins, or by the one that it fell under, which stays on record. What follows soon is known by writer.dropped, and later, but
+// for deletions, by mayBeDropped.
 func (t *transaction) drop(c *channel, m memory.Message, out bool) error {
 	if gone, err := t.isGone(m.Guild, m.Channel, m.ID); gone || err != nil {
 		return err
@@ -170,6 +171,19 @@ func (d *dropped) add(channel memory.ChannelID, id memory.MessageID) {
 func (d *dropped) has(channel memory.ChannelID, id memory.MessageID) bool {
 	at := memory.Spot{Channel: channel, Message: id}
 	return d.newer[at] || d.older[at]
+}
+
+// mayBeDropped reports whether a message that isn't there may have been dropped because of who wrote it: it was heard, and isn't
+// in a gap, in a guild where somebody has opted out or is forgotten. Unlike writer.dropped this outlives the process.
+func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) (may bool, err error) {
+	d, err := t.decisions()
+	if err != nil || !d.mayDrop(c.spot, id) {
+		return false, err
+	}
+	err = t.row(`SELECT ?2 <= max(c.heard, ?3, coalesce((SELECT since FROM guild g WHERE g.id = c.guild), 0)) AND NOT EXISTS (SELECT 1 FROM message WHERE channel = c.no AND id = ?2)
+		AND NOT EXISTS (SELECT 1 FROM gap WHERE channel = c.id AND NOT sweep AND after < ?2 AND until >= ?2)
+		FROM channel c WHERE c.no = ?1`, c.no, int64(id), int64(t.heard[c.no])).Scan(&may)
+	return may, err
 }
 
 // insertEdited logs a message that isn't there yet with the text of an edit that overtook it, if any did.
@@ -317,6 +331,9 @@ func (t *transaction) edit(e memory.Edited) error {
 		return err
 	}
 	if row == 0 {
+		if dropped, err := t.mayBeDropped(c, e.ID); dropped || err != nil {
+			return err
+		}
 		c.highest = max(c.highest, e.ID)
 		t.changed.text = true
 		return t.exec(`INSERT INTO early_edit (channel, id, edited, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
@@ -434,13 +451,18 @@ func (t *transaction) star(e memory.Starred) error {
 	if gone, err := t.isGone(e.Guild, e.Channel, e.ID); gone || e.At.IsZero() || err != nil {
 		return err
 	}
-	newer, err := found(t.row(`INSERT INTO star (channel, id, starred, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
-		DO UPDATE SET starred = ?3, at = ?4 WHERE ?4 > at RETURNING 1`, int64(e.Channel), int64(e.ID), e.On, millis(e.At)).Scan(new(int)))
-	if !newer || err != nil {
+	c, err := t.knownChannel(e.Channel)
+	if err != nil {
 		return err
 	}
-	c, err := t.knownChannel(e.Channel)
-	if c == nil || err != nil {
+	if c != nil {
+		if dropped, err := t.mayBeDropped(c, e.ID); dropped || err != nil {
+			return err
+		}
+	}
+	newer, err := found(t.row(`INSERT INTO star (channel, id, starred, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
+		DO UPDATE SET starred = ?3, at = ?4 WHERE ?4 > at RETURNING 1`, int64(e.Channel), int64(e.ID), e.On, millis(e.At)).Scan(new(int)))
+	if !newer || c == nil || err != nil {
 		return err
 	}
 	c.highest = max(c.highest, e.ID)

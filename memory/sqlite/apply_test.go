@@ -99,6 +99,49 @@ func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	}
 }
 
+// What is told of a dropped message leaves no text, nor a star, also where the process that dropped it has ended, or somebody has
+// decided anew meanwhile. Only what may still be on its way is waited for.
+func TestWhatIsToldOfDroppedMessagesLeavesNoTextAfterARestart(t *testing.T) {
+	t.Parallel()
+	const out, forgotten memory.UserID = 61, 62
+	at := func(n int) time.Time { return id(n).Time() }
+	opted := func(is bool, n int) memory.Opted { return memory.Opted{Guild: guild, User: out, Out: is, At: at(n)} }
+	for name, meanwhile := range map[string][]memory.Event{"the same": nil, "in again": {opted(false, 20)}, "another out": {memory.Opted{Guild: guild, User: 63, Out: true, At: at(20)}}} {
+		for _, restart := range []bool{false, true} {
+			dir := emptyDir(t)
+			s := open(t, dir)
+			live := func(author memory.UserID, n int) memory.Posted {
+				p := posted(general, n, "canary")
+				p.Message.Author, p.Live = author, true
+				return p
+			}
+			apply(t, s, opted(true, 2), memory.Forgetting{Guild: guild, User: forgotten, Why: memory.WhyMember, At: at(50)})
+			apply(t, s, live(out, 11), live(forgotten, 12))
+			apply(t, s, meanwhile...)
+			before := rowsIn(t, s)
+			if restart {
+				closed(t, s)
+				s = open(t, dir)
+			}
+			for _, n := range []int{11, 12} {
+				apply(t, s, edited(general, n, "canary"), memory.Starred{Guild: guild, Channel: general, ID: id(n), On: true, At: at(n)})
+			}
+			if after := rowsIn(t, s); !maps.Equal(after, before) {
+				t.Errorf("%s, restart %t: left are %v, before there were %v", name, restart, after, before)
+			}
+			scrubbed(t, s)
+			if got := holding(t, dir, "canary"); len(got) > 0 {
+				t.Errorf("%s, restart %t: %v hold the text", name, restart, got)
+			}
+			apply(t, s, memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general, After: id(4), Until: id(6)}}, edited(general, 5, "in a gap"), edited(general, 70, "early"))
+			apply(t, s, posted(general, 5, "old"), posted(general, 70, "old"))
+			if log, err := s.Log(bg, general, 0, id(99), 10); err != nil || len(log) != 2 || log[0].Content != "in a gap" || log[1].Content != "early" {
+				t.Errorf("%s, restart %t: there is %v, %v", name, restart, log, err)
+			}
+		}
+	}
+}
+
 // rowsIn counts the rows of the tables that tell of single messages.
 func rowsIn(t *testing.T, s *Store) map[string]int {
 	t.Helper()

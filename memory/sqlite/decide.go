@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"hark/memory"
 )
@@ -78,6 +79,16 @@ func (d *decisions) forgotten(s spot, id memory.MessageID, author memory.UserID)
 		}
 	}
 	return false
+}
+
+// mayDrop reports whether a message would be dropped if somebody in particular had written it.
+func (d *decisions) mayDrop(at spot, id memory.MessageID) bool {
+	for m := range d.out {
+		if d.out[m] && m.guild == at.guild {
+			return true
+		}
+	}
+	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.user != 0 && o.covers(at, id, o.user) })
 }
 
 // decisions are read from the file where the writer doesn't hold them.
