@@ -225,7 +225,7 @@ func isControl(name string, where int) bool {
 	return found&where != 0
 }
 
-// controls are the words that tokens are made of.
+// controls are the words that tokens are made of. Of [unused1] and so on those count that a model's template has.
 var controls = func() map[string]int {
 	values := map[string]int{}
 	for where, list := range map[int]string{
@@ -268,10 +268,14 @@ func (l suspicion) bracket(i, n int) edit {
 	return edit{}
 }
 
-// inBrackets is what s, the text after a "[", has before its "]"; empty if that isn't near.
+// inBrackets is what s, the text after a "[", has before its "]"; empty if that isn't near, or another "[" is nearer.
 func inBrackets(s string) string {
 	inner := s[:min(len(s), bracketSpan)]
-	return inner[:max(0, strings.IndexAny(inner, "]］"))]
+	end := strings.IndexAny(inner, "[［]］")
+	if end < 0 || strings.HasPrefix(inner[end:], "[") || strings.HasPrefix(inner[end:], "［") {
+		return ""
+	}
+	return inner[:end]
 }
 
 // stampFollows reports whether s begins like "07-24" or "2024-07".
