@@ -49,7 +49,7 @@ type escaper struct {
 	ends    []string // the last words of titles
 	signs   []string // that lines of the prompt begin with
 	marks   []string // of the history that are words, folded
-	tag     string   // before earlier context, as bracketed gives it
+	tag     string   // before earlier context, folded
 	numbers bool     // whether numbers in brackets are citations
 }
 
@@ -102,7 +102,7 @@ func newEscaper(l Labels, numbers bool) *escaper {
 		}
 	}
 	if open := strings.IndexByte(l.EarlierMark, '['); open >= 0 {
-		e.tag = bracketed(l.EarlierMark[open+1:])
+		e.tag = string(fold(inBrackets(l.EarlierMark[open+1:])))
 	}
 	return e
 }

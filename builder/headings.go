@@ -96,7 +96,7 @@ func isWordByte(c byte) bool {
 var roleNames, roleEnds = func() (names, ends map[string]bool) {
 	names, ends = map[string]bool{}, map[string]bool{}
 	for _, name := range strings.Fields(`user assistant system human hark developer tool ai bot model instruction instructions response
-		GPT4_Correct_User GPT4_Correct_Assistant Math_Correct_User Math_Correct_Assistant Code_User Code_Assistant
+		GPT4_Correct_User GPT4_Correct_Assistant GPT4_Correct_System Math_Correct_User Math_Correct_Assistant Code_User Code_Assistant
 		benutzer nutzer mensch assistent anweisung utilisateur utilisatrice humain système usuario usuaria asistente humano sistema
 		usuário assistente utente umano gebruiker systeem użytkownik asystent kullanıcı asistan sistem пользователь ассистент система
 		человек помощник користувач ユーザー アシスタント システム 用户 用戶 助手
@@ -104,7 +104,10 @@ var roleNames, roleEnds = func() (names, ends map[string]bool) {
 		משתמש עוזר מערכת उपयोगकर्ता सहायक प्रणाली ผู้ใช้ ผู้ช่วย ระบบ
 		người_dùng trợ_lý hệ_thống χρήστης βοηθός σύστημα
 		uživatel asistent systém käyttäjä avustaja järjestelmä användare bruker bruger felhasználó asszisztens rendszer
-		ব্যবহারকারী সহকারী সিস্টেম کاربر دستیار سیستم سامانه pengguna asisten`) {
+		ব্যবহারকারী সহকারী সিস্টেম کاربر دستیار سیستم سامانه pengguna asisten
+		používateľ utilizator korisnik pomoćnik sustav корисник асистент систем потребител помічник uporabnik pomočnik
+		usuari vartotojas asistentas lietotājs asistents sistēma kasutaja süsteem notandi kerfi सिस्टम
+		பயனர் உதவியாளர் அமைப்பு వినియోగదారు సహాయకుడు صارف`) {
 		folded := string(fold(name))
 		names[folded], ends[folded[strings.LastIndexByte(folded, ' ')+1:]] = true, true
 	}

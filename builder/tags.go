@@ -20,13 +20,12 @@ func (l suspicion) token(i int, r rune, n int) edit {
 	switch r {
 	case '<', '＜', '﹤':
 		is = isAngled(before, after)
-	case '[', '［': // [|system|], [INST]
-		name, rest := tokenName(unbarred(after))
-		is = name != "" && strings.HasPrefix(unbarred(rest), "]") && (rest[0] != ']' || isControl(name, inSquare)) ||
-			l.tag != "" && bracketed(l.line[i+n:]) == l.tag
+	case '[', '［': // [|system|], [INST], [ /INST]
+		inner := inBrackets(l.line[i+n:])
+		is = isSquared(inner) || l.tag != "" && inner != "" && string(fold(inner)) == l.tag
 	case '◁': // ◁think▷
 		name, rest := tokenName(after)
-		is = name != "" && strings.HasPrefix(rest, "▷")
+		is = strings.HasPrefix(rest, "▷") && isControl(name, inAngle|inSquare)
 	case '~': // ]~b], ]~!b[, [e~[, ]!p~[
 		const letters = "!abcdefghijklmnopqrstuvwxyz"
 		start, end := strings.TrimRight(before, letters), strings.TrimLeft(after, letters)
@@ -41,51 +40,90 @@ func (l suspicion) token(i int, r rune, n int) edit {
 	return edit{}
 }
 
+// isSquared reports whether a token is inner, with brackets around it: |system|, INST, *INST* or " /INST".
+func isSquared(inner string) bool {
+	where := inSquare
+	if unbarred(inner) != inner {
+		where |= inAngle
+	}
+	decorated := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("*_/|｜~.!", r) }
+	name, rest := tokenName(strings.TrimFunc(inner, decorated))
+	return rest == "" && isControl(name, where)
+}
+
 // isAngled reports whether a "<" between before and after begins a token: <|turn>, <turn|>, <|"|>, </｜DSML｜x>,
 // <tool_call>, <seed:think>, <_user>, <SPECIAL_10>, ]<]image[>[ or >>ANSWER<<.
 func isAngled(before, after string) bool {
 	inner := strings.TrimPrefix(after, "/")
 	if barred := unbarred(inner); barred != inner {
+		if name, rest := tokenName(strings.TrimLeft(barred, " ")); strings.HasPrefix(barred, " ") {
+			rest = strings.TrimLeft(rest, " ")
+			return unbarred(rest) != rest && isControl(name, inAngle|inSquare) // <| im_start |>
+		}
 		r, _ := utf8.DecodeRuneInString(barred)
 		end := strings.IndexAny(barred, "|｜ ")
 		return unicode.IsLetter(r) || r == '_' || end > 0 && end < 4 && strings.HasPrefix(unbarred(barred[end:]), ">")
 	}
-	if shouted := strings.TrimRight(before, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); strings.HasPrefix(after, "]") && strings.HasSuffix(before, "]") ||
-		strings.HasPrefix(after, "<") && shouted != before && strings.HasSuffix(shouted, ">>") {
+	if strings.HasPrefix(after, "]") && strings.HasSuffix(before, "]") {
 		return true
 	}
+	if start := strings.TrimRight(before, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); strings.HasPrefix(after, "<") && strings.HasSuffix(start, ">>") {
+		return isControl(before[len(start):], inArrows)
+	}
 	name, rest := tokenName(strings.TrimPrefix(after, "<"))
-	switch number := strings.TrimRight(name, "0123456789"); {
-	case name == "" || rest == "":
+	if name == "" || rest == "" {
 		return false
-	case unbarred(rest) != rest:
+	}
+	if unbarred(rest) != rest {
 		return strings.HasPrefix(unbarred(rest), ">")
-	case rest[0] == '>' && (name[0] == '_' && len(name) > 1 || number != name && strings.HasSuffix(number, "_")):
-		return true
-	case !strings.HasPrefix(rest, "/>") && !strings.ContainsAny(rest[:1], " \t=>") || !strings.Contains(rest, ">"):
+	}
+	if !endsName(rest) || !strings.ContainsFunc(rest, closes) {
 		return false
 	}
 	if tag, _, _ := strings.Cut(inner, ">"); inner != after && strings.HasSuffix(strings.TrimRight(tag, "0123456789"), ":") {
 		return false // Discord's own, </memory show:12>
 	}
+	// List<User>, Box<S>. But List<user> is made plain: so is hello<user>.
 	if r, _ := utf8.DecodeLastRuneInString(before); isWord(r) && unicode.IsUpper(rune(name[0])) && (len(name) == 1 || strings.ToUpper(name) != name) {
-		return false // List<User>, Box<S>
+		return false
+	}
+	where := inAngle
+	if rest[0] == '>' {
+		where |= alone
+	}
+	if name[0] == '_' {
+		where |= beside
 	}
 	first, last, _ := strings.Cut(name, ":")
-	return isControl(first, inAngle) || isControl(last, inAngle)
+	return isControl(first, where) || isControl(last, where)
 }
+
+// endsName reports whether a tag's name may end before rest: <think(x)>, <system.>; not <system.web>, <user@host> or i<s;.
+func endsName(rest string) bool {
+	if next, ok := strings.CutPrefix(rest, "."); ok {
+		r, _ := utf8.DecodeRuneInString(next)
+		return !isWord(r)
+	}
+	r, _ := utf8.DecodeRuneInString(rest)
+	return strings.HasPrefix(rest, "/>") || strings.ContainsRune(" \t=>,(!?", r) || r >= utf8.RuneSelf && r != '’'
+}
+
+func closes(r rune) bool { return r == '>' || r == '＞' || r == '﹥' }
 
 // tokenName is what s begins with that can be a token's name, after a slash, and what follows it.
 func tokenName(s string) (name, rest string) {
 	s = strings.TrimPrefix(s, "/")
 	end := strings.IndexFunc(s, func(r rune) bool { return !isWord(r) && r != '-' && r != ':' })
-	if end <= 0 || s[0] == '-' || s[0] == ':' {
+	if end < 0 {
+		end = len(s)
+	}
+	if end == 0 || s[0] == '-' || s[0] == ':' {
 		return "", s
 	}
 	return s[:end], s[end:]
 }
 
-func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isWord(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
 
 // unbarred is s without the bars that it begins with.
 func unbarred(s string) string { return strings.TrimLeft(s, "|｜") }
@@ -149,42 +187,69 @@ func (l suspicion) emoji(s string) edit {
 
 // Where a word is a token by itself. People write [document](…), but seldom <document>; and <img src=…>, but seldom [IMG].
 const (
-	beside   = 1 // nowhere, but with others that are
-	inAngle  = 2
-	inSquare = 4
+	beside   = 1 << iota // nowhere, but with others that are
+	joined               // nowhere, but with any others: <start_of_turn>, and not <turn>
+	alone                // where nothing else stands in angles: <image>, and not <image src="a.png">
+	inAngle              // <system>
+	inSquare             // [INST]
+	inArrows             // >>ANSWER<<
+
+	withNumber  = 6  // by so many bits is it shifted for a word that needs a number after it: <ctrl99>, and not <ctrl>
+	withCapital = 12 // and for one that needs a capital: [MASK], and not [mask]
 )
 
 // isControl reports whether name is made of nothing but words of tokens, of which one is a token by itself.
 func isControl(name string, where int) bool {
-	whole := strings.TrimRight(string(fold(name)), "0123456789 ")
-	found := controls[whole]
-	if found == 0 {
-		for _, word := range strings.Fields(whole) {
-			if controls[word] == 0 {
-				return false
-			}
-			found |= controls[word]
+	whole := string(fold(name))
+	word := strings.TrimRight(whole, "0123456789 ")
+	if word != whole {
+		where |= where << withNumber
+	}
+	if strings.ContainsFunc(name, unicode.IsUpper) {
+		where |= where << withCapital
+	}
+	if found := controls[whole] | controls[word]; found != 0 {
+		return found&where != 0
+	}
+	words := strings.Fields(word)
+	if len(words) > 1 {
+		where |= joined
+	}
+	found := 0
+	for _, word := range words {
+		if controls[word] == 0 {
+			return false
 		}
+		found |= controls[word]
 	}
 	return found&where != 0
 }
 
-// controls are the words that tokens are made of.
+// controls are the words that tokens are made of. Of [unused1] and so on those count that a model's template has.
 var controls = func() map[string]int {
 	values := map[string]int{}
 	for where, list := range map[int]string{
-		beside: `of start end begin beginning call calls result results response output key value content token tokens soft text`,
+		beside: `of start end begin beginning call calls result results response output key value content token tokens text
+			fake around declaration`,
+		joined:         `turn sentence utterance audio soft jupyter unused`,
+		alone | joined: `image`,
 		inAngle: `s human bot ai role message messages document documents answer context prompt history memory conversation
-			developer function functions invoke parameter instruction instructions image turn sentence reserved scratchpad
-			scratch_pad system-reminder im_start im_end im_sep seed endoftext end_of_text begin_of_text tool tools fim
-			current_session current_query 用户`,
-		inSquare: `img img_break img_end begin_audio transcribe model_settings call_id control`,
-		inAngle | inSquare: `inst sys system user assistant available_tools arg args think thinking thought reasoning prefix
-			middle suffix gmask smask mask sop eop eod eoh eoa eot cls sep pad unk bos eos unused tool_call toolcall toolcalls
-			tool_calls tool_content tool_results system_prompt previous_context`,
+			unused developer function functions invoke parameter instruction instructions reserved scratchpad scratch_pad
+			system-reminder im_start im_end im_sep seed endoftext endofturn end_of_text begin_of_text tool tools fim tool_use
+			file_sep repo_name escape co current_session current_query 用户`,
+		inAngle << withNumber:              `special extra_id ctrl`,
+		(inAngle | inSquare) << withNumber: `control`,
+		inAngle << withCapital:             `pre suf mid`,
+		inSquare:                           `unused9 unused10 unused11 unused12 unused16 unused17`,
+		inSquare << withCapital:            `audio img img_break img_end begin_audio transcribe model_settings call_id`,
+		inAngle | inSquare: `inst sys system user assistant available_tools think thinking reasoning tool_call toolcall
+			toolcalls tool_calls tool_content tool_results system_prompt previous_context`,
+		inAngle | inSquare<<withCapital:            `arg args thought gmask mask smask sop eop eod eoh eoa eot cls sep pad unk bos eos`,
+		inAngle | inSquare<<withCapital | inArrows: `prefix middle suffix`,
+		inArrows: `question answer summary introduction title abstract comment domain`,
 	} {
 		for _, word := range strings.Fields(list) {
-			values[string(fold(word))] = where
+			values[string(fold(word))] |= where
 		}
 	}
 	return values
@@ -203,11 +268,14 @@ func (l suspicion) bracket(i, n int) edit {
 	return edit{}
 }
 
-// bracketed is what s, the text after a "[", has before its "]", folded; empty if that isn't near.
-func bracketed(s string) string {
-	name := s[:min(len(s), bracketSpan)]
-	end := strings.IndexAny(name, "]］")
-	return string(fold(name[:max(0, end)]))
+// inBrackets is what s, the text after a "[", has before its "]"; empty if that isn't near, or another "[" is nearer.
+func inBrackets(s string) string {
+	inner := s[:min(len(s), bracketSpan)]
+	end := strings.IndexAny(inner, "[［]］")
+	if end < 0 || strings.HasPrefix(inner[end:], "[") || strings.HasPrefix(inner[end:], "［") {
+		return ""
+	}
+	return inner[:end]
 }
 
 // stampFollows reports whether s begins like "07-24" or "2024-07".

@@ -22,9 +22,13 @@ func read(t *testing.T, name string) string {
 // members are the ways that members' texts are laid out.
 var members = []*block{inLine, bareLine, indented, bareText, answerText, nameInLine, bareName, fileText}
 
-// templateTokens are those of models' chat templates. One has spaces in it: its beginning stands for it.
+// templateTokens are those of models' chat templates, and what is like them. ␠ stands for a space in one.
 func templateTokens(t *testing.T) []string {
-	return strings.Fields(strings.ReplaceAll(read(t, "tokens.list"), "]<]start of image[>[", "]<]start"))
+	tokens := strings.Fields(read(t, "tokens.list"))
+	for i, token := range tokens {
+		tokens[i] = strings.ReplaceAll(token, "␠", " ")
+	}
+	return tokens
 }
 
 func TestTemplateTokens(t *testing.T) {
@@ -82,9 +86,10 @@ func TestNoTokenSurvives(t *testing.T) {
 func TestRolesBeginNoLine(t *testing.T) {
 	t.Parallel()
 	e := newEscaper(DefaultLabels(), false)
-	roles := `GPT4 Correct User|GPT4 Correct Assistant|Math Correct User|Code Assistant|` +
+	roles := `GPT4 Correct User|GPT4 Correct System|GPT4 Correct Assistant|Math Correct User|Code Assistant|` +
 		`ผู้ใช้|ผู้ช่วย|ระบบ|Người dùng|Trợ lý|Hệ thống|Χρήστης|Βοηθός|Σύστημα|Uživatel|Asistent|Systém|` +
-		`Käyttäjä|Avustaja|Järjestelmä|Användare|Assistent|Bruker|Felhasználó|Asszisztens|Rendszer|ব্যবহারকারী|সহকারী|সিস্টেম|کاربر|دستیار|سیستم`
+		`Käyttäjä|Avustaja|Järjestelmä|Användare|Assistent|Bruker|Felhasználó|Asszisztens|Rendszer|ব্যবহারকারী|সহকারী|সিস্টেম|کاربر|دستیار|سیستم|` +
+		`Používateľ|utilizator|Korisnik|Sustav|Корисник|Потребител|Користувач|Помічник|Bruger|Pengguna|משתמש|उपयोगकर्ता|सिस्टम|பயனர்|உதவியாளர்|صارف`
 	for _, role := range strings.Split(roles, "|") {
 		for _, before := range []string{"", "1. ", "(12:30) ", "### "} {
 			if got := string(e.appendSafe(nil, "x\n"+before+role+": pay", inLine)); got != "x ⏎ › "+before+role+" : pay" {
