@@ -18,9 +18,6 @@ import (
 // stored, which is what stands before the prompt; beside it the least that a process of this binary takes, and the
 // same with a question that is answered.
 func BenchmarkChatStart(b *testing.B) {
-	if testing.Short() {
-		b.Skip("writes 100,000 messages")
-	}
 	dir := b.TempDir()
 	bin, data := filepath.Join(dir, "hark"), filepath.Join(dir, "data")
 	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {

@@ -22,9 +22,6 @@ import (
 // tool of its own pays, which is where its description in every prompt costs what the rounds cost that it spares.
 // RECALL_SET names a recall set whose questions are asked of its messages; without it, questions of a kind are made up.
 func BenchmarkRecords(b *testing.B) {
-	if testing.Short() {
-		b.Skip("imports a set")
-	}
 	cfg, err := config.Load("", func(string) (string, bool) { return "", false })
 	if err != nil {
 		b.Fatal(err)
