@@ -130,26 +130,26 @@ func (c *commands) showWritten(ctx context.Context, x *exchange, m member) ([]st
 	return lines, nil
 }
 
-// showFacts tells what is known of somebody, and from whom or what.
+// showFacts tells what is known of somebody, and from whom or what. No channel is named that they can't read.
 func (c *commands) showFacts(_ context.Context, x *exchange, m member) ([]string, error) {
 	if len(m.person.Facts) == 0 {
 		return []string{x.text("I was told nothing about you.")}, nil
 	}
-	lines := []string{x.text("**What I was told about you**")}
+	lines, readable := []string{x.text("**What I was told about you**")}, c.readable(x, m)
 	for _, f := range m.person.Facts {
 		line := "- " + asSaid(f.Text, longestFact)
 		if f.Alias {
 			line = "- " + x.text("also called %s", asSaid(f.Text, longestFact))
 		}
 		switch url := jumpURL(m.guild.ID, f.Channel, f.Message); {
-		case f.Message != 0 && url != "":
+		case f.Message != 0 && url != "" && (f.Channel == memory.ChannelID(x.Channel) || slices.Contains(readable, f.Channel)):
 			line += " " + x.text("([learned from this](<%s>))", url)
 		case f.By != m.person.ID:
 			line += " " + x.text("(told by <@%d>)", f.By)
 		default:
 			line += " " + x.text("(told by you)")
 		}
-		lines = append(lines, line+"\n  -# "+whoIsTold(x.locale, m.guild.ID, f))
+		lines = append(lines, line+"\n  -# "+x.whoIsTold(f, readable))
 	}
 	return lines, nil
 }

@@ -128,5 +128,5 @@ func (c *commands) editFact(ctx context.Context, x *exchange) (sheet, error) {
 		memory.FactTold{Guild: x.guild(), User: x.who(), Fact: changed}); err != nil {
 		return sheet{}, fmt.Errorf("change what was told: %w", err)
 	}
-	return sheet{Content: x.text(factChanged) + "\n-# " + whoIsTold(x.locale, m.guild.ID, changed)}, nil
+	return sheet{Content: x.text(factChanged) + "\n-# " + x.whoIsTold(changed, c.readable(x, m))}, nil
 }

@@ -142,18 +142,20 @@ func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory
 	if err := c.bot.memory.Apply(ctx, memory.FactTold{Guild: m.guild.ID, User: about, Fact: fact}); err != nil {
 		return sheet{}, fmt.Errorf("keep what was told: %w", err)
 	}
-	return sheet{Content: done + "\n-# " + whoIsTold(x.locale, m.guild.ID, fact)}, nil
+	return sheet{Content: done + "\n-# " + x.whoIsTold(fact, nil)}, nil
 }
 
-// whoIsTold says who may be told a fact.
-func whoIsTold(in locale, guild memory.GuildID, f memory.Fact) string {
+// whoIsTold says who may be told a fact, to whoever uses x and may read those channels and where they are.
+func (x *exchange) whoIsTold(f memory.Fact, readable []memory.ChannelID) string {
 	switch {
 	case f.Channel == 0:
-		return in.text("I may tell it anywhere in this server.")
-	case guild == memory.DirectGuild:
-		return in.text("I tell it only here, in our direct messages.")
+		return x.text("I may tell it anywhere in this server.")
+	case x.guild() == memory.DirectGuild:
+		return x.text("I tell it only here, in our direct messages.")
+	case f.Channel != memory.ChannelID(x.Channel) && !slices.Contains(readable, f.Channel):
+		return x.text("I tell it only where everybody who reads my answer may read the channel that it is from. You can't read that channel, or not from here.")
 	}
-	return in.text("I tell it only where everybody who reads my answer may read <#%d>.", f.Channel)
+	return x.text("I tell it only where everybody who reads my answer may read <#%d>.", f.Channel)
 }
 
 // keepsNothing is why nothing that is told is kept where m is, or "".

@@ -66,8 +66,19 @@ func TestMembersSeeAndChangeWhatIsKept(t *testing.T) {
 	s.says(t, s.use(t, s.bo, "memory add", opt("text", "plays the *tuba*")))
 	s.says(t, s.use(t, s.bo, "memory alias", opt("name", "Bob")))
 	s.says(t, s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "keeps the keys")))
+	for _, f := range []memory.Fact{{ID: 1, Text: "was praised by the staff", By: memory.UserID(s.ana.ID), Channel: memory.ChannelID(hidden.ID)},
+		{ID: 2, Text: "knew the staff", By: memory.UserID(s.bo.ID), Channel: memory.ChannelID(hidden.ID), Message: 3}} {
+		if err := s.log.Apply(t.Context(), memory.FactTold{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Fact: f}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	shown := s.use(t, s.bo, "memory show")
 	s.says(t, shown)
+	if edited := s.use(t, s.bo, "memory edit", opt("fact", "2"), opt("text", "knows the staff")); strings.Contains(edited.Content, hidden.ID.String()) {
+		t.Errorf("a channel is named that bo can't read: %q", edited.Content)
+	} else {
+		s.says(t, edited)
+	}
 	if n := s.log.everybodyRead.Load() - before; n != 0 {
 		t.Errorf("what is known of one was looked up among everybody %d times", n)
 	}
@@ -80,7 +91,7 @@ func TestMembersSeeAndChangeWhatIsKept(t *testing.T) {
 		s.says(t, m)
 	}
 	menu := s.use(t, s.bo, "memory remove")
-	told, _ := find(s.log, func(f memory.FactTold) bool { return f.Fact.By == memory.UserID(s.ana.ID) })
+	told, _ := find(s.log, func(f memory.FactTold) bool { return f.Fact.Text == "keeps the keys" })
 	i := s.discord.Click(menu.Message, s.bo.ID, removedFacts, fmt.Sprint(told.Fact.ID), "17")
 	s.turns(t, i)
 	if m := s.use(t, s.bo, "memory show"); strings.Contains(m.Content, "keys") || !strings.Contains(m.Content, "Bob") {

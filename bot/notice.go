@@ -124,11 +124,12 @@ func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 	if len(is.unsaved) > 0 {
 		return n.save(ctx, is)
 	}
-	if is.guild == g || !is.known && (g.Asked || g.Choice != memory.Undecided || !n.bot.cfg.Policy.Ask) {
+	if is.guild == g || !is.known && (g.Choice != memory.Undecided || !n.bot.cfg.Policy.Ask) {
 		return nil
 	}
 	text := n.says(ctx, g, is.channel)
-	if is.known && is.words == wordsOf(text) {
+	closed := is.message != 0 && !isElsewhere(g, is.channel) && !isPublicToAll(g, is.channel)
+	if is.known && is.words == wordsOf(text) && !closed {
 		is.guild = g
 		return nil
 	}
@@ -137,8 +138,16 @@ func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 		return nil
 	}
 	at := is.noticeAt
-	if at.words = wordsOf(text); at.message != 0 {
-		t := thread{client: n.bot.rest, channel: at.channel}
+	at.words = wordsOf(text)
+	t := thread{client: n.bot.rest, channel: at.channel}
+	if closed {
+		err = wrap(t.client.call(ctx, "DELETE", t.address(at.message), t.bucket(), nil, nil), "delete the notice in channel", t.channel)
+		if err != nil && !errors.Is(err, errGone) {
+			return err
+		}
+		at.message = 0
+	}
+	if at.message != 0 {
 		err = n.edit(ctx, &t, at.message, sheet{Content: text, Components: n.buttons(ctx, g, at.channel)})
 		if err == nil {
 			return n.is(ctx, id, is, at)
@@ -223,6 +232,11 @@ func isElsewhere(g *memory.Guild, channel memory.ChannelID) bool {
 	return channel != 0 && !slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == channel })
 }
 
+// isPublicToAll reports whether everybody in g reads a channel, whatever their age.
+func isPublicToAll(g *memory.Guild, channel memory.ChannelID) bool {
+	return g.IsPublic(channel) && !isAgeLimited(g, channel)
+}
+
 // buttons are those of the notice of g in a channel.
 func (n *notices) buttons(ctx context.Context, g *memory.Guild, channel memory.ChannelID) []component {
 	if !asks(g, n.bot.cfg.Policy) || isElsewhere(g, channel) {
@@ -245,10 +259,12 @@ func (n *notices) decided(ctx context.Context, at noticeAt, by memory.UserID, do
 	if err != nil {
 		return nil, sheet{}, err
 	}
-	text := n.says(ctx, g, at.channel)
-	at.words = wordsOf(text)
-	if err := n.is(ctx, g.ID, n.noticeOf(g), at); err != nil {
-		return nil, sheet{}, err
+	text, is := n.says(ctx, g, at.channel), n.noticeOf(g)
+	if is.message == 0 || is.message == at.message { // and not one left behind
+		at.words = wordsOf(text)
+		if err := n.is(ctx, g.ID, is, at); err != nil {
+			return nil, sheet{}, err
+		}
 	}
 	return g, sheet{Content: text + "\n" + n.bot.localeIn(ctx, g.ID, at.channel).text("-# Decided by <@%d>.", by)}, nil
 }
@@ -351,7 +367,7 @@ func (n *notices) places(ctx context.Context, known *memory.Guild) ([]memory.Cha
 		}
 	}
 	channels = slices.DeleteFunc(channels, func(c noticeChannel) bool {
-		return c.Type == nil || *c.Type != 0 || !known.IsPublic(memory.ChannelID(c.ID)) || isAgeLimited(known, memory.ChannelID(c.ID)) || !may(n.bot.self, &g.wireGuild, &c.wireChannel, self.Roles).Has(memory.ViewChannel|sendMessages)
+		return c.Type == nil || *c.Type != 0 || !isPublicToAll(known, memory.ChannelID(c.ID)) || !may(n.bot.self, &g.wireGuild, &c.wireChannel, self.Roles).Has(memory.ViewChannel|sendMessages)
 	})
 	slices.SortFunc(channels, func(a, b noticeChannel) int {
 		first := func(c noticeChannel) int {

@@ -326,6 +326,73 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	}
 }
 
+// A notice that not everybody can read any more, or only adults, is said anew, once, where they can, or else to the owner. Where
+// Hark can't delete the old one, that decides as before and isn't the notice any more.
+func TestNoticeMovesWhereItIsRead(t *testing.T) {
+	t.Parallel()
+	hide := func(s *scene, channel discordtest.ID) {
+		s.discord.SetOverwrite(channel, discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0))
+		s.discord.SetOverwrite(channel, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
+	}
+	for name, tt := range map[string]struct {
+		close func(s *scene, first, second discordtest.ID)
+		owner bool // who is told it then
+		left  bool // whether the old one is
+	}{
+		"hidden": {close: func(s *scene, first, _ discordtest.ID) { hide(s, first) }},
+		"for adults only": {close: func(s *scene, first, _ discordtest.ID) {
+			s.discord.UpdateChannel(first, func(c *discordtest.Channel) { c.NSFW = true })
+		}},
+		"hidden, from Hark too": {close: func(s *scene, first, _ discordtest.ID) {
+			s.discord.SetOverwrite(first, discordtest.ForMember(s.ana.ID, discordtest.ViewChannel, 0))
+			s.discord.SetOverwrite(first, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
+		}, left: true},
+		"all hidden": {close: func(s *scene, first, second discordtest.ID) { hide(s, second); hide(s, first) }, owner: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := calmly(asking(t))
+			second := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "second"}).ID
+			s.run(t).ready(t)
+			old := s.notice(t, s.channel)
+			guild := memory.GuildID(s.guild.ID)
+			tt.close(s, s.channel, second)
+			s.log.wait(t, "the channel to be closed", func() bool {
+				g, err := s.log.Guild(t.Context(), guild)
+				return err == nil && !isPublicToAll(g, memory.ChannelID(s.channel))
+			})
+			place := second
+			if tt.owner {
+				place = s.directWith(s.guild.Owner.ID)
+			}
+			if err := s.log.Apply(t.Context(), memory.Chose{Guild: guild, Choice: memory.Remember}); err != nil {
+				t.Fatal(err)
+			}
+			s.looksAtNotices(t, 5)
+			notices := func() []discordtest.Sent { // without what is answered there
+				return slices.DeleteFunc(s.discord.Sent(place), func(m discordtest.Sent) bool { return !strings.Contains(m.Content, "`/hark memory`") })
+			}
+			sent := notices()
+			if len(sent) != 1 || len(s.discord.Sent(s.channel)) != 1 {
+				t.Fatalf("%d notices, and %d where not everybody reads", len(sent), len(s.discord.Sent(s.channel)))
+			}
+			s.says(t, sent[0])
+			if was := s.now(old.Message); was.Deleted == tt.left || len(was.Versions) != len(old.Versions) {
+				t.Errorf("the old one is %+v", was)
+			}
+			if !tt.left {
+				return
+			}
+			s.turns(t, s.discord.Click(old.Message, s.ana.ID, chooseNothing))
+			s.looksAtNotices(t, 5)
+			s.says(t, s.now(sent[0].Message))
+			if n := len(notices()); n != 1 {
+				t.Errorf("%d notices", n)
+			}
+		})
+	}
+}
+
 func TestDecisionsByButton(t *testing.T) {
 	t.Parallel()
 	for button, choice := range map[string]memory.Choice{choosePublic: memory.RememberPublic, chooseNothing: memory.Ignore} {

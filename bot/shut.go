@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"hark/memory"
@@ -67,7 +68,7 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memo
 	if err != nil {
 		return nil, err
 	}
-	people, err := p.log.People(ctx, guild)
+	shut, err := shutOut(ctx, p.log, g)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,6 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memo
 	if err != nil {
 		return nil, err
 	}
-	shut := search.ShutOut(g, among(people))
 	var events []memory.Event
 	for _, c := range g.Channels {
 		if c.Kind == memory.CategoryChannel || c.Unplaced || channels != nil && !slices.Contains(channels, c.ID) && !(c.Kind.IsThread() && slices.Contains(channels, c.Parent)) {
@@ -102,13 +102,11 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memo
 	return events, nil
 }
 
-// among finds people by their ids.
-func among(people []memory.Person) search.People {
-	return func(id memory.UserID) (memory.Person, bool) {
-		i := slices.IndexFunc(people, func(p memory.Person) bool { return p.ID == id })
-		if i < 0 {
-			return memory.Person{}, false
-		}
-		return people[i], true
+// shutOut are the channels of g that Hark was shut out of, by its roles alone: nobody else's matter.
+func shutOut(ctx context.Context, log people, g *memory.Guild) (map[memory.ChannelID]bool, error) {
+	self, err := log.Person(ctx, g.ID, g.Self)
+	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+		return nil, fmt.Errorf("look up Hark in guild %d: %w", g.ID, err)
 	}
+	return search.ShutOut(g, func(memory.UserID) (memory.Person, bool) { return self, err == nil }), nil
 }

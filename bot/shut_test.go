@@ -78,6 +78,11 @@ func TestShutOut(t *testing.T) {
 			s.say(room, 1, "unheard")
 			if name == "View Channel is denied" {
 				s.waitRegistered()
+				s.use(t, s.guild.Owner, "help") // so that status counts them
+				s.discord.WaitFor("the owner to be known", func() bool {
+					_, err := store.Person(t.Context(), memory.GuildID(s.guild.ID), memory.UserID(s.guild.Owner.ID))
+					return err == nil
+				})
 				s.says(t, s.use(t, s.guild.Owner, "hark status"))
 			}
 			comparing := s.discord.Inject("GET /channels/*/messages", 1000, discordtest.Hang())

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"hark/memory"
-	"hark/search"
 )
 
 // status is what /hark status shows, of this server alone. It waits for nothing: it is asked when something is amiss.
@@ -107,11 +106,10 @@ func (c *commands) keeping(ctx context.Context, x *exchange, g *memory.Guild) ([
 // shutLine names the channels that Hark was shut out of and of which it keeps something, with a button to forget it if it is one; "" if
 // there are none.
 func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (string, []component, error) {
-	people, err := c.bot.memory.People(ctx, g.ID)
+	shut, err := shutOut(ctx, c.bot.memory, g)
 	if err != nil {
-		return "", nil, fmt.Errorf("look up the people of guild %d: %w", g.ID, err)
+		return "", nil, err
 	}
-	shut := search.ShutOut(g, among(people))
 	var kept []memory.ChannelID
 	for _, at := range g.Channels {
 		if at.Kind.IsThread() || !shut[at.ID] {
