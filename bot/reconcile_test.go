@@ -2,6 +2,7 @@ package bot
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -166,4 +167,24 @@ func TestDeletedInTheArchive(t *testing.T) {
 	s.discord.Delete(thread, ids[1])
 	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	s.mirrors(t, thread)
+}
+
+// That Discord refuses a page once shuts no channel that Hark may read.
+func TestARefusalShutsNoChannelThatMayBeRead(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	ids := s.say(s.channel, 3, "before")
+	s.mirrors(t, s.channel)
+	s.stop(t)
+	s.discord.Delete(s.channel, ids[0])
+	refused := s.discord.Inject("GET /channels/*/messages", 1, discordtest.Forbidden())
+	s.resume(t, Config{CatchUp: month, Reconcile: true})
+	refused.WaitHits(1)
+	s.discord.WaitFor("the channel to be set aside, or shut", func() bool {
+		_, shut := find(s.log, func(memory.ShutOut) bool { return true })
+		return shut || strings.Contains(s.out.String(), "couldn't compare")
+	})
+	if e, shut := find(s.log, func(memory.ShutOut) bool { return true }); shut {
+		t.Errorf("shut: %+v", e)
+	}
 }

@@ -69,7 +69,7 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memo
 		return nil, err
 	}
 	shut, err := shutOut(ctx, p.log, g)
-	if err != nil {
+	if err != nil || shut == nil {
 		return nil, err
 	}
 	unswept, err := p.log.Unswept(ctx, guild)

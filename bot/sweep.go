@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -51,8 +52,11 @@ func (f *filler) sweep(ctx context.Context, alone bool) (bool, error) {
 		}
 		err = f.commit(ctx, append(c.events, memory.GapFilled{Gap: g, Through: c.through}))
 	}
+	if denied(err) && code(err) != discordgo.ErrCodeUnknownChannel {
+		err = cmp.Or(f.confirm(ctx, g.Guild, g.Channel), err) // a single refusal may be about something else
+	}
 	switch {
-	case isShut(err):
+	case errors.Is(err, errUnreadable):
 		err = f.bot.commit(ctx, []memory.Event{memory.ShutOut{Guild: g.Guild, Channel: g.Channel}})
 	case code(err) == discordgo.ErrCodeUnknownChannel:
 		f.tally.channels++
@@ -65,11 +69,6 @@ func (f *filler) sweep(ctx context.Context, alone bool) (bool, error) {
 	}
 	f.tally.edited, f.tally.deleted, f.tally.messages = f.tally.edited+c.edited, f.tally.deleted+c.deleted, f.tally.messages+len(c.missed)
 	return true, nil
-}
-
-// isShut reports whether err says that Hark may not read a channel.
-func isShut(err error) bool {
-	return errors.Is(err, errUnreadable) || denied(err) && code(err) != discordgo.ErrCodeUnknownChannel
 }
 
 // unswept is what is to be compared next. What isn't remembered any more waits until it is, and so do channels of which Discord

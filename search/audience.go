@@ -60,9 +60,12 @@ func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memor
 	})
 }
 
-// ShutOut are the channels of g that Hark may not read with their past, as far as is known, threads among them.
+// ShutOut are the channels of g that Hark may not read with their past, threads among them; nil where g's structure isn't known.
 func ShutOut(g *memory.Guild, people People) map[memory.ChannelID]bool {
 	a, shut := newAudience(g, people), map[memory.ChannelID]bool{}
+	if !a.known {
+		return nil
+	}
 	for id, c := range a.channels {
 		if rules := a.rules(c); rules != nil && isShared(c) && !a.hears(rules) {
 			shut[id] = true

@@ -24,6 +24,7 @@ type LearnLog interface {
 	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error)
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
+	doubts
 	Apply(ctx context.Context, events ...memory.Event) error
 }
 
@@ -100,10 +101,14 @@ func (l *Learner) guild(ctx context.Context, id memory.GuildID) error {
 	if err != nil || len(wanted) == 0 {
 		return err
 	}
+	waits, err := doubted(ctx, l.Log, g)
+	if err != nil {
+		return err
+	}
 	channels := byID(g)
 	for i := range g.Channels {
 		c := &g.Channels[i]
-		for l.left > 0 && remembers(l.Policy, g, c, channels) {
+		for l.left > 0 && !waits[c.ID] && remembers(l.Policy, g, c, channels) {
 			until, err := l.session(ctx, g, c, wanted)
 			if err != nil {
 				return err

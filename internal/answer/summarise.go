@@ -22,6 +22,7 @@ type SummaryLog interface {
 	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
 	Unsummarised(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error)
 	Gaps(ctx context.Context) ([]memory.Gap, error)
+	doubts
 	Apply(ctx context.Context, events ...memory.Event) error
 }
 
@@ -244,8 +245,12 @@ func (s *Summariser) placeOf(ctx context.Context, guild memory.GuildID, channel 
 	if err != nil {
 		return nil, err
 	}
+	waits, err := doubted(ctx, s.Log, g)
+	if err != nil {
+		return nil, err
+	}
 	channels := byID(g)
-	if !g.Left.IsZero() || !remembers(s.Policy, g, channels[channel], channels) {
+	if !g.Left.IsZero() || waits[channel] || !remembers(s.Policy, g, channels[channel], channels) {
 		return nil, nil
 	}
 	people, err := s.Log.People(ctx, guild)

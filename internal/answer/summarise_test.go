@@ -359,3 +359,17 @@ func TestRunningSumsUpUntilItEnds(t *testing.T) {
 		}
 	})
 }
+
+// Of a channel that is to be compared with Discord nothing is summed up until it is.
+func TestWhatIsInDoubtIsNotSummedUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(5*time.Hour, lobby, ann, "the ferry leaves at nine")
+	if err := w.store.Apply(t.Context(), memory.Absent{Guild: guild, Channel: lobby, At: noon}); err != nil {
+		t.Fatal(err)
+	}
+	w.sumsUp(nil)
+	if all := w.summaries(lobby); len(all) != 0 {
+		t.Errorf("summed up: %s", texts(all))
+	}
+}
