@@ -62,6 +62,7 @@ type task struct {
 	channel memory.ChannelID
 	what    work
 	ticket  int       // of what is fetched
+	tries   int       // that failed
 	after   time.Time // not before then
 }
 
@@ -165,7 +166,7 @@ func (f *filler) step(ctx context.Context) bool {
 func (f *filler) work(ctx context.Context, t task) {
 	if err := f.do(ctx, t); err != nil {
 		f.failed(ctx, err, "couldn't ask Discord about a channel yet")
-		t.after = f.bot.now().Add(aside)
+		t.after, t.tries = f.bot.now().Add(aside), t.tries+1
 		f.mu.Lock()
 		f.tasks = append(f.tasks, t)
 		f.mu.Unlock()
