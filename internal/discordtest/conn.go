@@ -198,8 +198,6 @@ func (c *conn) receive(op int, d json.RawMessage) {
 		c.identify(d)
 	case 6:
 		c.resume(d)
-	case 8:
-		c.requestMembers(d)
 	case 3, 4: // presence and voice: nothing that a test looks at
 	default:
 		c.s.misuse(GatewayMisuse, "opcode %d", op)
@@ -271,57 +269,4 @@ func (c *conn) resume(d json.RawMessage) {
 	c.s.gateway.resumes++
 	x.dispatch(c.s, event{only: x, name: "RESUMED", payload: object{"_trace": []string{}}})
 	c.becomeReady()
-}
-
-// requestMembers answers op 8 in chunks of 1,000.
-func (c *conn) requestMembers(d json.RawMessage) {
-	var q struct {
-		GuildID json.RawMessage `json:"guild_id"`
-		Query   *string         `json:"query"`
-		Limit   int             `json:"limit"`
-		UserIDs []ID            `json:"user_ids"`
-		Nonce   string          `json:"nonce"`
-	}
-	err := json.Unmarshal(d, &q)
-	var ids []ID
-	if err == nil && json.Unmarshal(q.GuildID, &ids) != nil { // discordgo sends an array
-		ids = make([]ID, 1)
-		err = json.Unmarshal(q.GuildID, &ids[0])
-	}
-	if err != nil || len(ids) != 1 || c.s.guilds[ids[0]] == nil {
-		c.s.misuse(GatewayMisuse, "request of members: one guild that the bot is in has to be named (%v)", err)
-		return
-	}
-	whole := q.UserIDs == nil && q.Limit == 0
-	if whole && c.session.intents&Members == 0 {
-		c.s.misuse(GatewayMisuse, "request of all members without the Members intent")
-		return
-	}
-	c.chunks(c.s.guilds[ids[0]], q.UserIDs, q.Query, q.Limit, q.Nonce)
-}
-
-func (c *conn) chunks(g *guild, wanted []ID, query *string, limit int, nonce string) {
-	found, missing := []*Member{}, []ID{}
-	for _, id := range wanted {
-		if m := g.members[id]; m != nil {
-			found = append(found, m)
-		} else {
-			missing = append(missing, id)
-		}
-	}
-	if wanted == nil {
-		for _, m := range g.sortedMembers() {
-			named := query == nil || strings.HasPrefix(strings.ToLower(m.User.Username), strings.ToLower(*query))
-			if named && (limit == 0 || len(found) < limit) {
-				found = append(found, m)
-			}
-		}
-	}
-	const size = 1000
-	count := max(1, (len(found)+size-1)/size)
-	for i := range count {
-		c.s.emit(event{only: c.session, name: "GUILD_MEMBERS_CHUNK", payload: object{"guild_id": g.ID,
-			"members": found[i*size : min(len(found), (i+1)*size)], "chunk_index": i, "chunk_count": count,
-			"not_found": missing, "nonce": nonce}})
-	}
 }

@@ -115,9 +115,6 @@ func (s *Server) File(a Attachment) (data []byte, there bool) {
 	return slices.Clone(data), there
 }
 
-// Expire has a file's URL lead nowhere any more.
-func (s *Server) Expire(a Attachment) { s.change(func() { delete(s.cdn, filePath(a.URL)) }) }
-
 // serveFile answers as Discord's servers for files do, which ask for no token and shouldn't be told it.
 func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 	c := &call{r: r, path: r.URL.Path}

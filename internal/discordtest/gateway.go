@@ -31,9 +31,7 @@ type gateway struct {
 	resumes    int
 	refuse     int // resumes to refuse
 	heartbeats int
-	duplicate  int // events to deliver twice
-	dropAfter  int // events until the connection breaks; 0 for never
-	held       *[]event
+	duplicate  int                 // events to deliver twice
 	brief      map[string][]string // fields to leave out of the next event of a name
 }
 
@@ -107,12 +105,8 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// emit dispatches an event to every session that wants it, or keeps it while events are held back.
+// emit dispatches an event to every session that wants it.
 func (s *Server) emit(e event) {
-	if s.gateway.held != nil && e.only == nil {
-		*s.gateway.held = append(*s.gateway.held, e)
-		return
-	}
 	if e.channel != nil && e.only == nil && !s.permissions(e.channel, s.Bot.ID).Has(ViewChannel) {
 		return
 	}
@@ -146,11 +140,6 @@ func (x *session) dispatch(s *Server, e event) {
 		return
 	}
 	x.conn.push(out{data: data, compress: x.large && len(data) > 256})
-	if s.gateway.dropAfter > 0 && e.only == nil {
-		if s.gateway.dropAfter--; s.gateway.dropAfter == 0 {
-			x.conn.drop()
-		}
-	}
 }
 
 func (s *Server) closeConnections() {

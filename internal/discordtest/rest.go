@@ -218,9 +218,7 @@ func (s *Server) table() map[string]handler {
 		"GET /oauth2/applications/@me": s.getApplication,
 
 		"GET /guilds/{guild}":                s.getGuild,
-		"GET /guilds/{guild}/roles":          s.getRoles,
 		"GET /guilds/{guild}/channels":       s.getChannels,
-		"GET /guilds/{guild}/members":        s.getMembers,
 		"GET /guilds/{guild}/members/{user}": s.getMember,
 		"GET /guilds/{guild}/threads/active": s.getActiveThreads,
 
@@ -236,20 +234,14 @@ func (s *Server) table() map[string]handler {
 		"GET /channels/{channel}/threads/archived/public":            s.getArchived(PublicThread),
 		"GET /channels/{channel}/threads/archived/private":           s.getArchived(PrivateThread),
 
-		"GET /applications/{app}/commands":                             s.getCommands,
-		"PUT /applications/{app}/commands":                             s.putCommands,
-		"POST /applications/{app}/commands":                            s.postCommand,
-		"DELETE /applications/{app}/commands/{command}":                s.deleteCommand,
-		"GET /applications/{app}/guilds/{guild}/commands":              s.getCommands,
-		"PUT /applications/{app}/guilds/{guild}/commands":              s.putCommands,
-		"POST /applications/{app}/guilds/{guild}/commands":             s.postCommand,
-		"DELETE /applications/{app}/guilds/{guild}/commands/{command}": s.deleteCommand,
+		"GET /applications/{app}/commands":                s.getCommands,
+		"PUT /applications/{app}/commands":                s.putCommands,
+		"GET /applications/{app}/guilds/{guild}/commands": s.getCommands,
+		"PUT /applications/{app}/guilds/{guild}/commands": s.putCommands,
 
-		"POST /interactions/{id}/{token}/callback":          s.postCallback,
-		"POST /webhooks/{app}/{token}":                      s.postFollowUp,
-		"GET /webhooks/{app}/{token}/messages/{message}":    s.getFollowUp,
-		"PATCH /webhooks/{app}/{token}/messages/{message}":  s.patchFollowUp,
-		"DELETE /webhooks/{app}/{token}/messages/{message}": s.deleteFollowUp,
+		"POST /interactions/{id}/{token}/callback":         s.postCallback,
+		"POST /webhooks/{app}/{token}":                     s.postFollowUp,
+		"PATCH /webhooks/{app}/{token}/messages/{message}": s.patchFollowUp,
 	}
 }
 

@@ -92,14 +92,6 @@ func (s *Server) getGuild(c *call) reply {
 	return ok(o)
 }
 
-func (s *Server) getRoles(c *call) reply {
-	g, refused := s.visit(c)
-	if refused != nil {
-		return *refused
-	}
-	return ok(g.roles)
-}
-
 func (s *Server) getChannels(c *call) reply {
 	g, refused := s.visit(c)
 	if refused != nil {
@@ -160,27 +152,6 @@ func (s *Server) threads(g *guild, wanted func(*channel) bool) reply {
 		}
 	}
 	return ok(object{"threads": found, "members": []any{}, "has_more": false})
-}
-
-func (s *Server) getMembers(c *call) reply {
-	g, refused := s.visit(c)
-	if refused != nil {
-		return *refused
-	}
-	if s.intents&Members == 0 {
-		return missingAccess
-	}
-	q := c.r.URL.Query()
-	limit, after := 1, parseID(q.Get("after"))
-	if q.Has("limit") {
-		var err error
-		if limit, err = strconv.Atoi(q.Get("limit")); err != nil || limit < 1 || limit > 1000 {
-			s.misuse(BadRequest, "GET %s: limit=%q is not from 1 to 1,000", c.path, q.Get("limit"))
-			return invalid("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 1000.")
-		}
-	}
-	page := slices.DeleteFunc(g.sortedMembers(), func(m *Member) bool { return m.User.ID <= after })
-	return ok(page[:min(limit, len(page))])
 }
 
 func (s *Server) getMember(c *call) reply {

@@ -43,17 +43,7 @@ func (s *Server) postCallback(c *call) reply {
 	}
 	i.answered = true
 	i.response = Response{Type: b.Type, Ephemeral: m.Flags&Ephemeral != 0, Data: b.Data}
-	if c.r.URL.Query().Get("with_response") == "true" {
-		return ok(object{"interaction": object{"id": i.ID, "type": i.kind, "response_message_id": originalID(i)}})
-	}
 	return none()
-}
-
-func originalID(i *Interaction) ID {
-	if i.original == nil {
-		return 0
-	}
-	return i.original.ID
 }
 
 // respond does what the callback says.
@@ -194,21 +184,6 @@ func (s *Server) onFollowUp(c *call, do func(*Interaction, *stored) reply) reply
 	return do(i, m)
 }
 
-func (s *Server) getFollowUp(c *call) reply {
-	return s.onFollowUp(c, func(_ *Interaction, m *stored) reply { return ok(m.clone()) })
-}
-
 func (s *Server) patchFollowUp(c *call) reply {
 	return s.onFollowUp(c, func(i *Interaction, m *stored) reply { return s.amend(c, i.channel, m) })
-}
-
-func (s *Server) deleteFollowUp(c *call) reply {
-	return s.onFollowUp(c, func(i *Interaction, m *stored) reply {
-		if m.Flags&Ephemeral != 0 {
-			m.deleted = true
-			return none()
-		}
-		s.remove(i.channel, m)
-		return none()
-	})
 }

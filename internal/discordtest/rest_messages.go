@@ -66,7 +66,7 @@ func (s *Server) getMessages(c *call) reply {
 		return ok(page)
 	}
 	there := slices.DeleteFunc(slices.Clone(ch.messages), func(m *stored) bool { return m.deleted || m.Flags&Ephemeral != 0 })
-	for _, m := range slice(there, limit, parseID(q.Get("before")), parseID(q.Get("after")), parseID(q.Get("around"))) {
+	for _, m := range slice(there, limit, parseID(q.Get("before")), parseID(q.Get("after"))) {
 		page = append(page, s.readable(m, s.intents))
 	}
 	slices.Reverse(page)
@@ -74,16 +74,12 @@ func (s *Server) getMessages(c *call) reply {
 }
 
 // slice cuts a page out of messages that are in order of their ids.
-func slice(ms []*stored, limit int, before, after, around ID) []*stored {
+func slice(ms []*stored, limit int, before, after ID) []*stored {
 	from := func(id ID) int {
 		i, _ := slices.BinarySearchFunc(ms, id, func(m *stored, id ID) int { return int(min(max(m.ID-id, -1), 1)) })
 		return i
 	}
 	switch {
-	case around != 0:
-		at := from(around)
-		lo := max(0, at-limit/2)
-		return ms[lo:min(len(ms), lo+limit)]
 	case after != 0:
 		lo := from(after + 1)
 		return ms[lo:min(len(ms), lo+limit)]
@@ -150,7 +146,7 @@ func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) (*
 		text = strings.TrimSpace(*b.Content)
 	}
 	m := s.newMessage(ch, s.Bot.ID, text)
-	m.Embeds, m.Components, m.Flags = s.fillEmbeds(b.Embeds), s.fillComponents(b.Components), b.Flags&(suppressed|1<<12|Ephemeral)
+	m.Embeds, m.Components, m.Flags = append([]json.RawMessage{}, b.Embeds...), s.fillComponents(b.Components), b.Flags&(suppressed|1<<12|Ephemeral)
 	m.bodies = []json.RawMessage{c.body}
 	s.attach(c, b, m)
 	if b.Reference != nil {
@@ -206,7 +202,7 @@ func (s *Server) amend(c *call, ch *channel, m *stored) reply {
 func (s *Server) applyEdit(c *call, ch *channel, m *stored, b *messageBody) {
 	m.bodies = append(m.bodies, c.body)
 	if b.Embeds != nil {
-		m.Embeds = s.fillEmbeds(b.Embeds)
+		m.Embeds = b.Embeds
 	}
 	if b.Components != nil {
 		m.Components = s.fillComponents(b.Components)
@@ -254,6 +250,6 @@ func (s *Server) postTyping(c *call) reply {
 	if !s.permissions(ch, s.Bot.ID).Has(ch.Type.sendPermission()) {
 		return missingPermission
 	}
-	s.typing[ch.ID]++
+	s.typing[ch.ID] = true
 	return none()
 }

@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -26,9 +27,6 @@ func (a *allowedMentions) parses(what string) bool {
 // whole says that it is a new message rather than an edit.
 func (s *Server) check(c *call, ch *channel, b *messageBody, whole bool) *reply {
 	if bad := s.checkContent(c, b, whole); bad != nil {
-		return bad
-	}
-	if bad := s.checkEmbeds(c, b.Embeds); bad != nil {
 		return bad
 	}
 	if bad := s.checkComponents(c, b.Components); bad != nil {
@@ -107,31 +105,6 @@ func (s *Server) checkEdit(c *call, ch *channel, m *stored, b *messageBody) *rep
 	return nil
 }
 
-func (s *Server) checkEmbeds(c *call, embeds []json.RawMessage) *reply {
-	total := 0
-	for _, raw := range embeds {
-		var e struct {
-			Title       string `json:"title"`
-			Description string `json:"description"`
-			Footer      struct{ Text string }
-			Author      struct{ Name string }
-			Fields      []struct{ Name, Value string }
-		}
-		if err := json.Unmarshal(raw, &e); err != nil {
-			return new(s.badBody(c, err))
-		}
-		for _, f := range e.Fields {
-			total += utf8.RuneCountInString(f.Name) + utf8.RuneCountInString(f.Value)
-		}
-		total += utf8.RuneCountInString(e.Title + e.Description + e.Footer.Text + e.Author.Name)
-	}
-	if total > 6000 {
-		s.misuse(EmbedsTooLong, "%s %s: %d characters", c.r.Method, c.path, total)
-		return new(invalid("embeds", "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000"))
-	}
-	return nil
-}
-
 func (s *Server) checkMentions(c *call, b *messageBody, whole bool) *reply {
 	a := b.Allowed
 	if !a.locked() && (whole || b.Content != nil) {
@@ -177,74 +150,36 @@ func (s *Server) pingUnasked(c *call, m *stored, id ID) {
 	s.misuse(Pings, "%s %s: notifies %d", c.r.Method, c.path, id)
 }
 
-// fillEmbeds adds what Discord fills in.
-func (s *Server) fillEmbeds(embeds []json.RawMessage) []json.RawMessage {
-	filled := []json.RawMessage{}
-	for _, e := range embeds {
-		filled = append(filled, withField(e, "type", "rich"))
-	}
-	return filled
-}
-
 // fillComponents adds what Discord fills in: numbers for components without an id, and defaults.
 func (s *Server) fillComponents(components []json.RawMessage) []json.RawMessage {
 	n := 0
 	return numbered(components, &n)
 }
 
-// componentDefaults are what Discord answers where a component left something out, by its type: menus,
-// separators and containers.
+// componentDefaults are what Discord answers where a component left something out, by its type: menus.
 var componentDefaults = map[int]object{
 	3: {"min_values": 1, "max_values": 1}, 5: {"min_values": 1, "max_values": 1}, 6: {"min_values": 1, "max_values": 1},
 	7: {"min_values": 1, "max_values": 1}, 8: {"min_values": 1, "max_values": 1},
-	14: {"spacing": 1, "divider": true}, 17: {"accent_color": nil, "spoiler": false},
 }
 
 func numbered(components []json.RawMessage, n *int) []json.RawMessage {
 	filled := []json.RawMessage{}
-	for _, c := range components {
+	for _, raw := range components {
 		*n++
-		c = withField(c, "id", *n)
+		c := object{"id": *n}
 		var inner struct {
 			Type       int               `json:"type"`
 			Components []json.RawMessage `json:"components"`
-			Accessory  json.RawMessage   `json:"accessory"`
 		}
-		if json.Unmarshal(c, &inner) != nil {
+		if json.Unmarshal(raw, &inner) != nil {
 			continue // the document has found fault with it
 		}
-		for name, value := range componentDefaults[inner.Type] {
-			c = withField(c, name, value)
-		}
+		maps.Copy(c, componentDefaults[inner.Type])
+		_ = json.Unmarshal(raw, &c)
 		if inner.Components != nil {
-			c = setField(c, "components", numbered(inner.Components, n))
+			c["components"] = numbered(inner.Components, n)
 		}
-		for _, a := range numbered([]json.RawMessage{inner.Accessory}, n) {
-			c = setField(c, "accessory", a)
-		}
-		filled = append(filled, c)
+		filled = append(filled, meta(c))
 	}
 	return filled
-}
-
-// withField sets a field of a JSON object unless it is there.
-func withField(raw json.RawMessage, name string, value any) json.RawMessage {
-	var o map[string]json.RawMessage
-	if json.Unmarshal(raw, &o) != nil || o[name] != nil {
-		return raw
-	}
-	return setField(raw, name, value)
-}
-
-func setField(raw json.RawMessage, name string, value any) json.RawMessage {
-	var o map[string]any
-	if json.Unmarshal(raw, &o) != nil {
-		return raw
-	}
-	o[name] = value
-	b, err := json.Marshal(o)
-	if err != nil {
-		return raw
-	}
-	return b
 }
