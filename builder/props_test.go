@@ -215,46 +215,6 @@ func uncounted(in Input) Input {
 	return in
 }
 
-func TestDistribute(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		const whole = 4000
-		n := int(sectionKinds)
-		fixed := rapid.Int64Range(0, 2000).Draw(t, "fixed")
-		needs := rapid.SliceOfN(rapid.Int64Range(0, 5000), n, n).Draw(t, "needs")
-		floors := rapid.SliceOfN(rapid.Int64Range(0, 700), n, n).Draw(t, "floors")
-		above := rapid.SliceOfN(rapid.Int64Range(0, 3000), n, n).Draw(t, "above the floor")
-		more := rapid.SliceOfN(rapid.Int64Range(0, 1500), n, n).Draw(t, "above the ceiling")
-		order := rapid.Permutation([]kind{kindSession, kindParticipants, kindHistory, kindEarlier, kindLore, kindFiles}).Draw(t, "order")
-		at := func(total int64, raising bool) (parts [sectionKinds]int64) {
-			var demands [sectionKinds]demand
-			for i := range demands {
-				demands[i] = demand{needs[i] * whole, floors[i] * total, (floors[i] + above[i]) * total, more[i] * total}
-			}
-			left := distribute((total-fixed)*whole, order, &demands, &parts)
-			if raising {
-				raise(left, order, &demands, &parts)
-			}
-			return parts
-		}
-		total := rapid.Int64Range(0, 8000).Draw(t, "total")
-		plain, small, large := at(total, false), at(total, true), at(total+rapid.Int64Range(1, 50).Draw(t, "more"), true)
-		sum := int64(0)
-		for i := range small {
-			sum += small[i]
-			if small[i] > large[i] || small[i] < 0 || small[i] > needs[i]*whole {
-				t.Errorf("part %d is %d, and %d of a larger total", i, small[i], large[i])
-			}
-			if small[i] < plain[i] {
-				t.Errorf("part %d is %d, and %d where nothing is raised", i, small[i], plain[i])
-			}
-		}
-		if sum > max(0, total-fixed)*whole {
-			t.Errorf("the parts are %d of %d", sum, (total-fixed)*whole)
-		}
-	})
-}
-
 func TestHistoryHolds(t *testing.T) {
 	t.Parallel()
 	in := inputs(injections(t))
