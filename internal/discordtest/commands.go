@@ -54,20 +54,16 @@ func (s *Server) DenyCommands(guildID ID) {
 	s.change(func() { s.commandless[s.guild(guildID).ID] = true })
 }
 
-func (s *Server) ownApp(c *call) *reply {
-	if c.id("app") != s.AppID {
-		return &missingAccess
+// ownApp denies commands of other applications, and of guilds that let none in.
+func (s *Server) ownApp(c *call) {
+	g := c.r.PathValue("guild")
+	if c.id("app") != s.AppID || g != "" && (s.guilds[parseID(g)] == nil || s.commandless[parseID(g)]) {
+		deny(missingAccess)
 	}
-	if g := c.r.PathValue("guild"); g != "" && (s.guilds[parseID(g)] == nil || s.commandless[parseID(g)]) {
-		return &missingAccess
-	}
-	return nil
 }
 
 func (s *Server) getCommands(c *call) reply {
-	if refused := s.ownApp(c); refused != nil {
-		return *refused
-	}
+	s.ownApp(c)
 	raws := rawCommands(s.commands[c.id("guild")])
 	if c.r.URL.Query().Get("with_localizations") != "true" {
 		for i, raw := range raws {
@@ -79,13 +75,9 @@ func (s *Server) getCommands(c *call) reply {
 
 // putCommands replaces all commands. One whose name and type stay keeps its id.
 func (s *Server) putCommands(c *call) reply {
-	if refused := s.ownApp(c); refused != nil {
-		return *refused
-	}
+	s.ownApp(c)
 	var raws []json.RawMessage
-	if bad := s.read(c, &raws); bad != nil {
-		return *bad
-	}
+	s.read(c, &raws)
 	if len(raws) > 100 {
 		s.misuse(BadRequest, "PUT %s: %d commands, and 100 are allowed", c.path, len(raws))
 		return refuse(400, 30032, "Maximum number of application commands reached (100)")
@@ -94,12 +86,12 @@ func (s *Server) putCommands(c *call) reply {
 	for _, raw := range raws {
 		cmd, err := s.parseCommand(c.id("guild"), raw)
 		if err != nil {
-			return s.badBody(c, err)
+			s.badBody(c, err)
 		}
 		fresh = append(fresh, cmd)
 	}
 	if err := distinctNames(raws); err != nil {
-		return s.badBody(c, err)
+		s.badBody(c, err)
 	}
 	s.commands[c.id("guild")] = fresh
 	return ok(rawCommands(fresh))

@@ -10,7 +10,7 @@ const (
 )
 
 // checkComponents asserts what Discord asks of rows of buttons and menus beyond the document.
-func (s *Server) checkComponents(c *call, raws []json.RawMessage) *reply {
+func (s *Server) checkComponents(c *call, raws []json.RawMessage) {
 	type part struct {
 		Type       int    `json:"type"`
 		Style      int    `json:"style"`
@@ -19,18 +19,18 @@ func (s *Server) checkComponents(c *call, raws []json.RawMessage) *reply {
 		Emoji      any    `json:"emoji"`
 		Components []part `json:"components"`
 	}
-	bad := func(what string) *reply {
+	bad := func(what string) {
 		s.misuse(BadComponents, "%s %s: %s", c.r.Method, c.path, what)
-		return new(invalid("components", "COMPONENT_LAYOUT_INVALID", what))
+		deny(invalid("components", "COMPONENT_LAYOUT_INVALID", what))
 	}
 	if len(raws) > mostRows {
-		return bad("more than 5 rows")
+		bad("more than 5 rows")
 	}
 	known := map[string]bool{}
 	for _, raw := range raws {
 		var row part
 		if err := json.Unmarshal(raw, &row); err != nil {
-			return new(s.badBody(c, err))
+			s.badBody(c, err)
 		}
 		if row.Type != 1 {
 			continue // of the newer kinds, which the document knows
@@ -38,16 +38,15 @@ func (s *Server) checkComponents(c *call, raws []json.RawMessage) *reply {
 		for _, p := range row.Components {
 			switch {
 			case p.Type != buttonKind && len(row.Components) > 1:
-				return bad("a menu fills a row")
+				bad("a menu fills a row")
 			case p.Type == buttonKind && p.Style == linkStyle:
 				continue
 			case p.CustomID == "" || known[p.CustomID]:
-				return bad("a component has no custom_id of its own")
+				bad("a component has no custom_id of its own")
 			case p.Type == buttonKind && p.Label == "" && p.Emoji == nil:
-				return bad("a button has neither a label nor an emoji")
+				bad("a button has neither a label nor an emoji")
 			}
 			known[p.CustomID] = true
 		}
 	}
-	return nil
 }

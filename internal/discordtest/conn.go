@@ -1,8 +1,6 @@
 package discordtest
 
 import (
-	"bytes"
-	"compress/zlib"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -26,14 +24,12 @@ type conn struct {
 	wake    chan struct{}
 	done    chan struct{} // closed when the connection is to be dropped
 	once    sync.Once
-	zip     *zlib.Writer // used by write only
 }
 
 // out is a frame to write; with code, a close frame.
 type out struct {
-	data     []byte
-	compress bool
-	code     int
+	data []byte
+	code int
 }
 
 func (c *conn) push(o out) {
@@ -124,15 +120,6 @@ func (c *conn) send(o out) bool {
 		case <-c.s.done:
 		}
 		return false
-	case o.compress:
-		var b bytes.Buffer
-		if c.zip == nil {
-			c.zip, _ = zlib.NewWriterLevel(&b, zlib.BestSpeed) // much slower to make than to use
-		}
-		c.zip.Reset(&b)
-		c.zip.Write(o.data)
-		c.zip.Close()
-		return c.ws.WriteMessage(websocket.BinaryMessage, b.Bytes()) == nil
 	}
 	return c.ws.WriteMessage(websocket.TextMessage, o.data) == nil
 }
@@ -207,9 +194,8 @@ func (c *conn) receive(op int, d json.RawMessage) {
 
 func (c *conn) identify(d json.RawMessage) {
 	var q struct {
-		Token    string  `json:"token"`
-		Intents  Intents `json:"intents"`
-		Compress bool    `json:"compress"`
+		Token   string  `json:"token"`
+		Intents Intents `json:"intents"`
 	}
 	switch err := json.Unmarshal(d, &q); {
 	case err != nil:
@@ -226,7 +212,7 @@ func (c *conn) identify(d json.RawMessage) {
 	default:
 		c.s.gateway.identifies++
 		maps.DeleteFunc(c.s.gateway.sessions, func(_ string, x *session) bool { return x.conn == nil })
-		x := &session{id: fmt.Sprintf("session-%d", c.s.gateway.identifies), intents: q.Intents, large: q.Compress, conn: c}
+		x := &session{id: fmt.Sprintf("session-%d", c.s.gateway.identifies), intents: q.Intents, conn: c}
 		c.session = x
 		c.s.gateway.sessions[x.id] = x
 		c.s.ready(x)
@@ -263,8 +249,8 @@ func (c *conn) resume(d json.RawMessage) {
 		x.conn.drop()
 	}
 	c.session, x.conn = x, c
-	for _, f := range x.log[q.Seq:] {
-		c.push(out{data: f.data, compress: x.large && len(f.data) > 256})
+	for _, data := range x.log[q.Seq:] {
+		c.push(out{data: data})
 	}
 	c.s.gateway.resumes++
 	x.dispatch(c.s, event{only: x, name: "RESUMED", payload: object{"_trace": []string{}}})

@@ -39,14 +39,8 @@ type gateway struct {
 type session struct {
 	id      string
 	intents Intents
-	large   bool // compresses large frames
-	log     []frame
+	log     [][]byte
 	conn    *conn // nil while nobody is connected
-}
-
-type frame struct {
-	name string
-	data []byte
 }
 
 // Identifies is how many sessions have been started.
@@ -135,11 +129,11 @@ func (x *session) dispatch(s *Server, e event) {
 	if err != nil {
 		panic(err) // a payload of the fake's own
 	}
-	x.log = append(x.log, frame{e.name, data})
+	x.log = append(x.log, data)
 	if x.conn == nil {
 		return
 	}
-	x.conn.push(out{data: data, compress: x.large && len(data) > 256})
+	x.conn.push(out{data: data})
 }
 
 func (s *Server) closeConnections() {

@@ -26,28 +26,25 @@ type messageBody struct {
 }
 
 // reach is the channel if it is there and the bot has all of the permissions in it.
-func (s *Server) reach(c *call, need Permissions) (*channel, *reply) {
+func (s *Server) reach(c *call, need Permissions) *channel {
 	ch := s.channels[c.id("channel")]
 	if ch == nil {
-		return nil, &unknownChannel
+		deny(unknownChannel)
 	}
 	p := s.permissions(ch, s.Bot.ID)
 	if !p.Has(ViewChannel) {
-		return nil, &missingAccess
+		deny(missingAccess)
 	}
 	if !p.Has(need) {
-		return nil, &missingPermission
+		deny(missingPermission)
 	}
-	return ch, nil
+	return ch
 }
 
 // getMessages is history: newest first, at most 100. Without ReadMessageHistory Discord answers with an empty list
 // rather than with an error, and in voice channels CONNECT is needed as well.
 func (s *Server) getMessages(c *call) reply {
-	ch, refused := s.reach(c, 0)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, 0)
 	p := s.permissions(ch, s.Bot.ID)
 	if (ch.Type == Voice || ch.Type == Stage) && !p.Has(Connect) {
 		return missingAccess
@@ -91,10 +88,7 @@ func slice(ms []*stored, limit int, before, after ID) []*stored {
 }
 
 func (s *Server) getMessage(c *call) reply {
-	ch, refused := s.reach(c, ReadMessageHistory)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, ReadMessageHistory)
 	_, m := s.find(ch, c.id("message"))
 	if m == nil || m.Flags&Ephemeral != 0 {
 		return unknownMessage
@@ -106,10 +100,7 @@ func (s *Server) getMessage(c *call) reply {
 const nonceLife = 5 * time.Minute
 
 func (s *Server) postMessage(c *call) reply {
-	ch, refused := s.reach(c, 0)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, 0)
 	p := s.permissions(ch, s.Bot.ID)
 	if ch.Type == Category || ch.Type == Forum || ch.Type == Media {
 		s.misuse(BadRequest, "POST %s: nobody can write in a channel of type %d", c.path, ch.Type)
@@ -119,20 +110,13 @@ func (s *Server) postMessage(c *call) reply {
 		return missingPermission
 	}
 	var b messageBody
-	if err := c.decode(&b); err != nil {
-		return s.badBody(c, err)
-	}
-	if bad := s.check(c, ch, &b, true); bad != nil {
-		return *bad
-	}
+	s.decode(c, &b)
+	s.check(c, ch, &b, true)
 	nonce := nonceText(b.Nonce)
 	if first := s.nonces[nonce]; nonce != "" && b.EnforceNonce && first != nil && s.clock.now.Sub(first.ID.Time()) < nonceLife {
 		return ok(first.clone())
 	}
-	m, bad := s.compose(c, ch, &b, p)
-	if bad != nil {
-		return *bad
-	}
+	m := s.compose(c, ch, &b, p)
 	m.Nonce = nonce
 	s.nonces[nonce] = m
 	s.post(ch, m)
@@ -140,7 +124,7 @@ func (s *Server) postMessage(c *call) reply {
 }
 
 // compose makes the bot's message from a body that has passed the checks.
-func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) (*stored, *reply) {
+func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) *stored {
 	text := ""
 	if b.Content != nil {
 		text = strings.TrimSpace(*b.Content)
@@ -153,26 +137,23 @@ func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) (*
 		_, to := s.find(ch, b.Reference.MessageID)
 		switch {
 		case !p.Has(ReadMessageHistory):
-			return nil, new(refuse(400, 160002, "Cannot reply without permission to read message history"))
+			deny(refuse(400, 160002, "Cannot reply without permission to read message history"))
 		case to != nil:
 			replying(b.Reference.MessageID)(s, m)
 			m.loud = b.Allowed == nil || b.Allowed.RepliedUser
 			s.readMentions(m)
 		case b.Reference.FailIfNotExists == nil || *b.Reference.FailIfNotExists:
-			return nil, new(invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message"))
+			deny(invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message"))
 		}
 	}
 	s.ping(c, m, b.Allowed, p)
-	return m, nil
+	return m
 }
 
 var archived = refuse(400, 50083, "Thread is archived")
 
 func (s *Server) patchMessage(c *call) reply {
-	ch, refused := s.reach(c, 0)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, 0)
 	_, m := s.find(ch, c.id("message"))
 	switch {
 	case m == nil:
@@ -188,12 +169,8 @@ func (s *Server) patchMessage(c *call) reply {
 // amend applies an edit of the bot's to its own message.
 func (s *Server) amend(c *call, ch *channel, m *stored) reply {
 	var b messageBody
-	if err := c.decode(&b); err != nil {
-		return s.badBody(c, err)
-	}
-	if bad := s.checkEdit(c, ch, m, &b); bad != nil {
-		return *bad
-	}
+	s.decode(c, &b)
+	s.checkEdit(c, ch, m, &b)
 	s.applyEdit(c, ch, m, &b)
 	return ok(m.clone())
 }
@@ -224,10 +201,7 @@ func (s *Server) applyEdit(c *call, ch *channel, m *stored, b *messageBody) {
 }
 
 func (s *Server) deleteMessage(c *call) reply {
-	ch, refused := s.reach(c, 0)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, 0)
 	_, m := s.find(ch, c.id("message"))
 	if m == nil {
 		return unknownMessage
@@ -243,10 +217,7 @@ func (s *Server) deleteMessage(c *call) reply {
 }
 
 func (s *Server) postTyping(c *call) reply {
-	ch, refused := s.reach(c, 0)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, 0)
 	if !s.permissions(ch, s.Bot.ID).Has(ch.Type.sendPermission()) {
 		return missingPermission
 	}

@@ -25,44 +25,35 @@ func (a *allowedMentions) parses(what string) bool {
 
 // check asserts what Discord asks of a message, and that its mentions are locked, which is Hark's own rule.
 // whole says that it is a new message rather than an edit.
-func (s *Server) check(c *call, ch *channel, b *messageBody, whole bool) *reply {
-	if bad := s.checkContent(c, b, whole); bad != nil {
-		return bad
-	}
-	if bad := s.checkComponents(c, b.Components); bad != nil {
-		return bad
-	}
-	if bad := s.checkMentions(c, b, whole); bad != nil {
-		return bad
-	}
+func (s *Server) check(c *call, ch *channel, b *messageBody, whole bool) {
+	s.checkContent(c, b, whole)
+	s.checkComponents(c, b.Components)
+	s.checkMentions(c, b, whole)
 	if whole {
-		if bad := s.checkFiles(c, b, nil); bad != nil {
-			return bad
-		}
+		s.checkFiles(c, b, nil)
 	}
-	return s.checkOdd(c)
+	s.checkOdd(c)
 }
 
-func (s *Server) checkContent(c *call, b *messageBody, whole bool) *reply {
+func (s *Server) checkContent(c *call, b *messageBody, whole bool) {
 	text := ""
 	if b.Content != nil {
 		text = *b.Content
 	}
 	if n := utf8.RuneCountInString(text); n > 2000 { // Discord counts code points
 		s.misuse(TooLong, "%s %s: %d characters", c.r.Method, c.path, n)
-		return new(invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length."))
+		deny(invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length."))
 	}
 	bare := strings.TrimSpace(text) == "" && len(b.Embeds) == 0 && len(c.files) == 0 && len(b.Stickers) == 0 &&
 		len(b.Components) == 0
 	if whole && bare {
 		s.misuse(Empty, "%s %s", c.r.Method, c.path)
-		return new(refuse(400, 50006, "Cannot send an empty message"))
+		deny(refuse(400, 50006, "Cannot send an empty message"))
 	}
 	if n := utf8.RuneCountInString(nonceText(b.Nonce)); n > 25 {
 		s.misuse(BadNonce, "%s %s: %d characters", c.r.Method, c.path, n)
-		return new(invalid("nonce", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length."))
+		deny(invalid("nonce", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length."))
 	}
-	return nil
 }
 
 // nonceText is a nonce as text, whether it came as a string or as a number.
@@ -75,16 +66,12 @@ func nonceText(raw json.RawMessage) string {
 }
 
 // checkEdit is check for an edit, which may leave out what stays as it is.
-func (s *Server) checkEdit(c *call, ch *channel, m *stored, b *messageBody) *reply {
-	if bad := s.check(c, ch, b, false); bad != nil {
-		return bad
-	}
+func (s *Server) checkEdit(c *call, ch *channel, m *stored, b *messageBody) {
+	s.check(c, ch, b, false)
 	if len(c.files) > 0 && !s.permissions(ch, s.Bot.ID).Has(AttachFiles) {
-		return &missingPermission
+		deny(missingPermission)
 	}
-	if bad := s.checkFiles(c, b, m); bad != nil {
-		return bad
-	}
+	s.checkFiles(c, b, m)
 	text, embeds, components, files := m.Content, len(m.Embeds), len(m.Components), len(m.Attachments)
 	if b.Attachments != nil {
 		files = len(b.Attachments)
@@ -100,25 +87,23 @@ func (s *Server) checkEdit(c *call, ch *channel, m *stored, b *messageBody) *rep
 	}
 	if text == "" && embeds+components+files+len(c.files) == 0 {
 		s.misuse(Empty, "%s %s", c.r.Method, c.path)
-		return new(refuse(400, 50006, "Cannot send an empty message"))
+		deny(refuse(400, 50006, "Cannot send an empty message"))
 	}
-	return nil
 }
 
-func (s *Server) checkMentions(c *call, b *messageBody, whole bool) *reply {
+func (s *Server) checkMentions(c *call, b *messageBody, whole bool) {
 	a := b.Allowed
 	if !a.locked() && (whole || b.Content != nil) {
 		s.misuse(Unlocked, `%s %s: allowed_mentions has to be there with "parse":[]`, c.r.Method, c.path)
 	}
 	if a == nil {
-		return nil
+		return
 	}
 	if a.Parse != nil && (a.parses("users") && len(a.Users) > 0 || a.parses("roles") && len(a.Roles) > 0) {
 		s.misuse(MixedMentions, "%s %s: parse beside a list of the same kind", c.r.Method, c.path)
-		return new(invalid("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
+		deny(invalid("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
 			"parse: and a list of the same kind are mutually exclusive."))
 	}
-	return nil
 }
 
 // ping works out whom a new message really notifies, and reports everybody who wasn't named for it.

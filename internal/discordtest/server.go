@@ -153,7 +153,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.serveFile(w, r)
 		return
 	}
-	s.serveREST(w, r)
+	r.URL.Path, r.URL.RawPath = version.ReplaceAllString(r.URL.Path, ""), ""
+	s.rest.ServeHTTP(w, r)
 }
 
 func (s *Server) close() {
