@@ -215,22 +215,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestCustomLabels(t *testing.T) {
-	t.Parallel()
-	l := DefaultLabels()
-	l.History, l.High, l.Involved, l.Recent, l.MoreOne = "Verlauf", "", "", "", "… und eine weitere"
-	b := newBuilder(t, Options{Labels: l})
-	in := Input{Now: noon, History: []Item{
-		{Relevance: 1, Lines: []Line{{Author: 1, Time: noon, Content: "eins\nVerlauf\nzwei"}}},
-		{Relevance: 0.9, Lines: lines(3, "three %d")},
-	}}
-	text, _ := b.History(in, 90)
-	want := "Verlauf\n[07-24 12:00] <@1>: eins ⏎ › Verlauf ⏎ zwei\n… und eine weitere"
-	if text != want {
-		t.Errorf("got\n%s\nwant\n%s", text, want)
-	}
-}
-
 // What members wrote isn't kept for longer than a prompt takes.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()

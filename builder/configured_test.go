@@ -37,52 +37,90 @@ func configured(t *rapid.T) Options {
 			o.Sections[section] = Limits{Ceiling: rapid.IntRange(0, whole).Draw(t, "ceiling")}
 		}
 	}
-	o.Labels, _ = LabelsIn(rapid.SampledFrom(Languages()).Draw(t, "language"), rapid.Bool().Draw(t, "emoji"))
+	switch {
+	case rapid.Bool().Draw(t, "as by default"):
+		o.Sections, o.LineChars, o.DataChars, o.Labels = nil, 0, 0, DefaultLabels()
+	case rapid.Bool().Draw(t, "words"):
+		o.Labels = wordLabels()
+	default:
+		o.Labels = draws().Draw(t, "labels")
+	}
 	return o
 }
 
-// What is promised holds however the operator divides a prompt: it is within its budgets, and more of either loses nothing.
-func TestConfiguredHolds(t *testing.T) {
-	t.Parallel()
-	in := inputs(injections(t))
-	rapid.Check(t, func(t *rapid.T) {
-		o, input := configured(t), in.Draw(t, "input")
-		input.Mode = rapid.SampledFrom(Modes()).Draw(t, "asked in")
+// promises are all that the package promises of every prompt, however the operator divides it and whatever members wrote: it is
+// within its budgets, hides and forges nothing, can be read back, is the same each time, and more of either budget loses nothing.
+func promises(injected []string) func(t *rapid.T) {
+	inputs := inputs(injected)
+	return func(t *rapid.T) {
+		o, in := configured(t), inputs.Draw(t, "input")
+		in.Mode = rapid.SampledFrom(Modes()).Draw(t, "asked in")
 		if rapid.Bool().Draw(t, "smaller") {
-			input.MaxTokens = rapid.IntRange(1, 3000).Draw(t, "at most")
+			in.MaxTokens = rapid.IntRange(1, 3000).Draw(t, "at most")
 		}
-		countAll(input)
-		build := func(o Options, in Input) Prompt {
-			b := newBuilder(t, o)
-			p := b.Build(in)
-			as := b.options
-			as.MaxTokens = p.Report.MaxTokens
-			holds(t, as, p)
-			return p
+		if o.Sections != nil || rapid.Bool().Draw(t, "counted") {
+			in = uncounted(in)
 		}
-		less := func(what string, small, large Prompt) {
-			for section, n := range items(small) {
-				if items(large)[section] < n {
-					t.Errorf("%s: %d of %s, and %d before", what, items(large)[section], section, n)
-				}
-			}
-			keeps(t, small, large)
+		p := promised(t, o, in)
+		if again := promised(t, o, in); again.String() != p.String() || fmt.Sprint(again) != fmt.Sprint(p) {
+			t.Errorf("not the same twice:\n%v\n%v", p, again)
 		}
-		p := build(o, input)
-		visible(t, p.String())
-		more, larger := o, input
+		more, larger := o, in
 		by := rapid.SampledFrom([]int{1, 2, 3, 7, 20, 150, 1000}).Draw(t, "more")
 		more.MaxTokens += by
 		if larger.MaxTokens > 0 {
 			larger.MaxTokens += by
 		}
-		less("more tokens", p, build(more, larger))
-		if more = o; o.MaxChars > 0 {
+		loseNothing(t, p, promised(t, more, larger))
+		if o.MaxChars > 0 {
+			in = uncounted(in) // with wrong counts the two budgets depend on each other
+			more = o
 			more.MaxChars += rapid.IntRange(1, 300).Draw(t, "more characters")
-			less("more characters", p, build(more, input))
+			loseNothing(t, promised(t, o, in), promised(t, more, in))
 		}
-	})
+	}
 }
+
+// promised builds a prompt and checks what is promised of it alone.
+func promised(t failer, o Options, in Input) Prompt {
+	t.Helper()
+	b := newBuilder(t, o)
+	p := b.Build(in)
+	as := b.options
+	as.MaxTokens = p.Report.MaxTokens
+	holds(t, as, p)
+	visible(t, p.String())
+	numbered(t, o, in, p)
+	if o.Labels == DefaultLabels() {
+		bounded(t, p)
+		sectionsStand(t, o, p)
+		readBack(t, b, in, p)
+	}
+	if sum, whole := reckoned(b, uncounted(in)); sum < whole {
+		t.Errorf("the parts have %d tokens, the whole %d:\n%s", sum, whole, p)
+	}
+	return p
+}
+
+// loseNothing checks that nothing of small is missing in large. Which of the input's items are in a prompt is known by how many
+// are: readBack has seen that they are the first, or the newest.
+func loseNothing(t failer, small, large Prompt) {
+	t.Helper()
+	more := items(large)
+	for section, n := range items(small) {
+		if more[section] < n {
+			t.Errorf("%d items of %s, with more room %d", n, section, more[section])
+		}
+	}
+	keeps(t, small, large)
+}
+
+func TestAlwaysHolds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, promises(injections(t)))
+}
+
+func FuzzPrompt(f *testing.F) { f.Fuzz(rapid.MakeFuzz(promises(injections(f)))) }
 
 // What was found and has no room isn't told as nothing.
 func TestNothingShownIsNotNothingFound(t *testing.T) {

@@ -59,22 +59,3 @@ func ExampleDefaultSections() {
 	}
 	// Output: true true 100 ceiling
 }
-
-// History is the history's section alone, within so many characters.
-func ExampleBuilder_History() {
-	b, err := builder.New(builder.Options{}, tokens.New())
-	if err != nil {
-		panic(err)
-	}
-	now := time.Date(2024, 7, 24, 17, 35, 0, 0, time.UTC)
-	text, shown := b.History(builder.Input{Now: now, History: []builder.Item{
-		{Relevance: 0.3, Lines: []builder.Line{{Message: 2, Author: 7, Time: now.AddDate(-1, 0, 0), Content: "We met in the library."}}},
-		{Relevance: 0.9, Lines: []builder.Line{{Message: 1, Author: 7, Time: now.Add(-time.Hour), Content: "We meet at noon, in the hall."}}},
-	}}, 90)
-	fmt.Println(text)
-	fmt.Println(len(shown), shown[0].Message)
-	// Output:
-	// 💬 Relevant History
-	// 🔥🕐 [07-24 16:35] <@7>: We meet at noon, in the hall.
-	// 1 1
-}

@@ -34,7 +34,7 @@ func TestNoModeShowsLessThanGeneral(t *testing.T) {
 	in := inputs(injections(t))
 	rapid.Check(t, func(t *rapid.T) {
 		input := in.Draw(t, "input")
-		countAll(input)
+		input = uncounted(input)
 		o := Options{
 			Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 5000).Draw(t, "tokens"),
 			Citations: rapid.Bool().Draw(t, "citations"), MaxChars: rapid.SampledFrom([]int{0, 0, 700}).Draw(t, "chars"),

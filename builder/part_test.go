@@ -86,7 +86,7 @@ func TestSafeIsOneLine(t *testing.T) {
 	t.Parallel()
 	b := newBuilder(t, Options{Citations: true})
 	for in, want := range map[string]string{
-		"plain": "plain", "": "", "a\nb": "a ⏎ b", "0123456789": "0123456789", "0123456789x": "012345678…", "see [1]": "see (1)", "<@1> ok": "‹@1› ok",
+		"plain": "plain", "": "", "a\nb": "a ⏎ b", "0123456789": "0123456789", "0123456789x": "012345678…", "see [1]": "see (1)", "<@1> ok": "‹@1› ok", "a```": "a'''", "===": "› = = =",
 	} {
 		if got := b.Safe(in, 10); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

@@ -100,25 +100,17 @@ func (b *Builder) end(w *work) {
 
 // plan measures all that could be in the prompt, as far as it can matter under the largest budget.
 func (w *work) plan() {
-	w.planUnlessAbsent(kindSession, w.planSession)
-	w.planUnlessAbsent(kindParticipants, w.planParticipants)
-	w.planUnlessAbsent(kindHistory, w.planHistory)
-	w.planUnlessAbsent(kindEarlier, w.planEarlier)
-	w.planUnlessAbsent(kindLore, w.planLore)
-	w.planUnlessAbsent(kindFiles, w.planFiles)
+	for k, plan := range [sectionKinds]func(*section, size){w.planSession, w.planParticipants, w.planHistory, w.planEarlier, w.planLore, w.planFiles} {
+		s, k := &w.sections[k], kind(k)
+		if modes := w.b.shares.sections[k].modes; len(modes) > 0 && !slices.Contains(modes, w.mode) {
+			s.items, s.absent = w.items(k), true
+			continue
+		}
+		plan(s, w.mostOf(k))
+	}
 	w.planPersona()
 	w.planQuery()
 	w.planChars()
-}
-
-// planUnlessAbsent plans a section, unless the mode has none of its kind.
-func (w *work) planUnlessAbsent(k kind, plan func(*section, size)) {
-	s := &w.sections[k]
-	if modes := w.b.shares.sections[k].modes; len(modes) > 0 && !slices.Contains(modes, w.mode) {
-		s.items, s.absent = w.items(k), true
-		return
-	}
-	plan(s, w.mostOf(k))
 }
 
 // items is how many there are in the input.

@@ -103,11 +103,13 @@ func (w *work) appendPrevious() {
 		case kindEarlier:
 			w.appendEarlier(s)
 		case kindParticipants:
-			w.appendParticipants(s)
+			w.buf = append(append(w.buf, w.b.labels.Participants...), '\n')
+			w.appendPeople(s)
 		case kindHistory:
 			w.buf = w.appendHistory(w.buf, s)
 		case kindLore:
-			w.appendLore(s)
+			w.buf = append(append(w.buf, w.b.labels.Lore...), '\n')
+			w.appendLoreLines(s)
 		}
 	}
 }
@@ -140,13 +142,6 @@ func (w *work) appendPlain() {
 	}
 }
 
-// appendLore writes the lore with its title.
-func (w *work) appendLore(s *section) {
-	w.buf = append(w.buf, w.b.labels.Lore...)
-	w.buf = append(w.buf, '\n')
-	w.appendLoreLines(s)
-}
-
 // appendLoreLines writes the lore, a line each.
 func (w *work) appendLoreLines(s *section) {
 	for i := range s.shown {
@@ -157,13 +152,6 @@ func (w *work) appendLoreLines(s *section) {
 		w.buf = append(w.buf, w.b.labels.Person...)
 		w.buf = w.appendPiece(w.buf, p, p.at)
 	}
-}
-
-// appendParticipants writes who is introduced, with the title.
-func (w *work) appendParticipants(s *section) {
-	w.buf = append(w.buf, w.b.labels.Participants...)
-	w.buf = append(w.buf, '\n')
-	w.appendPeople(s)
 }
 
 // appendPeople writes who is introduced.

@@ -126,7 +126,7 @@ func (w *work) sectionReport(s *section, title string) SectionReport {
 	for i := range s.entries[:s.shown] {
 		if e := &s.entries[i]; e.isCut() {
 			if r.Cut++; r.Cut == 1 {
-				want = want.minus(e.taken()).plus(e.whole())
+				want = want.minus(e.size(func(p *piece) size { return p.taken })).plus(e.whole())
 			}
 		}
 	}

@@ -111,21 +111,6 @@ func TestInjections(t *testing.T) {
 	}
 }
 
-// The same, at the smallest size.
-func TestInjectionsCut(t *testing.T) {
-	t.Parallel()
-	for _, o := range []Options{{MaxTokens: MinTokens + 200}, {MaxTokens: MinTokens + 200, Layout: LayoutPlain}, {MaxTokens: MinTokens + 400, Layout: LayoutChat, Citations: true}} {
-		b := newBuilder(t, o)
-		for _, text := range some(injections(t)) {
-			in := everywhere(strings.Repeat(text+" ", 1+600/len(text)))
-			p := b.Build(in)
-			holds(t, o, p)
-			visible(t, p.String())
-			readBack(t, b, in, p)
-		}
-	}
-}
-
 // The admin's words are in the system message, and begin no section either.
 func TestPersonaIsOneSection(t *testing.T) {
 	t.Parallel()

@@ -70,31 +70,18 @@ type piece struct {
 	taken size // what those take
 }
 
-func (e *entry) short() size {
+// size is what an entry takes with so much of each piece.
+func (e *entry) size(of func(*piece) size) size {
 	total := e.fixed
 	for i := range e.pieces {
-		total = total.plus(e.pieces[i].short)
+		total = total.plus(of(&e.pieces[i]))
 	}
 	return total
 }
 
-// taken is what of an entry is in the prompt takes.
-func (e *entry) taken() size {
-	total := e.fixed
-	for i := range e.pieces {
-		total = total.plus(e.pieces[i].taken)
-	}
-	return total
-}
+func (e *entry) whole() size { return e.size(func(p *piece) size { return p.whole }) }
 
-// whole is what all of an entry would take.
-func (e *entry) whole() size {
-	total := e.fixed
-	for i := range e.pieces {
-		total = total.plus(e.pieces[i].whole)
-	}
-	return total
-}
+func (e *entry) short() size { return e.size(func(p *piece) size { return p.short }) }
 
 func (e *entry) isCut() bool {
 	for i := range e.pieces {
@@ -219,10 +206,7 @@ func (w *work) add(s *section, e entry, most size) bool {
 	}
 	w.shortSum = w.shortSum.plus(e.short())
 	s.entries = append(s.entries, e)
-	s.need = s.need.plus(e.fixed)
-	for i := range e.pieces {
-		s.need = s.need.plus(e.pieces[i].whole)
-	}
+	s.need = s.need.plus(e.whole())
 	if w.shortSum.within(most) {
 		return true
 	}

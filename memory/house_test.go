@@ -314,13 +314,7 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 	}{
 		{"unfinished", func(f *fakeHouse, err error) { f.unfinishedErr = err }},
 		{"carry out", func(f *fakeHouse, err error) { f.carryErr = err }},
-		{"tidy", func(f *fakeHouse, err error) { f.tidyErr = err }},
-		{"guilds", func(f *fakeHouse, err error) { f.listErr = err }},
-		{"prompts", func(f *fakeHouse, err error) { f.promptErr = err }},
 		{"guild", func(f *fakeHouse, err error) { f.guildErr = err }},
-		{"log", func(f *fakeHouse, err error) { f.logErr = err }},
-		{"lore", func(f *fakeHouse, err error) { f.loreErr = err }},
-		{"lore of the guild", func(f *fakeHouse, err error) { f.loreLaterErr = err }},
 		{"forget", func(f *fakeHouse, err error) { f.forgetErr = err }},
 	}
 	for _, test := range tests {
@@ -347,19 +341,8 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 				if f.tidied != 3 {
 					t.Errorf("tidied %d times", f.tidied)
 				}
-				switch test.name { // what doesn't fail is done
-				case "carry out":
-					if len(f.unfinished) != 1 || len(f.messages[20])+len(f.messages[30]) != 0 {
-						t.Errorf("left %v, %v", f.unfinished, f.messages)
-					}
-				case "prompts", "lore of the guild":
-					if len(f.unfinished)+len(f.messages[20])+len(f.messages[30]) != 0 {
-						t.Errorf("left %v, %v", f.unfinished, f.messages)
-					}
-				case "forget", "log", "lore", "guild", "guilds":
-					if len(f.unfinished) != 0 {
-						t.Errorf("left %v", f.unfinished)
-					}
+				if test.name == "carry out" && len(f.messages[20])+len(f.messages[30]) != 0 || test.name != "carry out" && test.name != "unfinished" && len(f.unfinished) != 0 {
+					t.Errorf("what doesn't fail isn't done: left %v, %v", f.unfinished, f.messages)
 				}
 				pass(time.Hour)
 				if last := k.failed[len(k.failed)-1]; last.wait != longWait {
@@ -395,39 +378,4 @@ func TestHousePassesOverWhatIsNoMore(t *testing.T) {
 			t.Errorf("told %v, %v", k.failed, k.done)
 		}
 	})
-}
-
-// endingHouse ends its context in the middle of the work.
-type endingHouse struct {
-	*fakeHouse
-	end   context.CancelFunc
-	asked int
-}
-
-func (e *endingHouse) Guild(context.Context, GuildID) (*Guild, error) {
-	e.asked++
-	e.end()
-	return nil, context.Canceled
-}
-
-func (e *endingHouse) CarryOut(context.Context, int64, func(done, total int)) (Receipt, error) {
-	e.asked++
-	e.end()
-	return Receipt{}, context.Canceled
-}
-
-func TestHouseEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	for _, unfinished := range [][]Forgetting{nil, {{ID: 1}, {ID: 2}}} {
-		ctx, cancel := context.WithCancel(t.Context())
-		e := &endingHouse{fakeHouse: newHouse(2, 3), end: cancel}
-		e.unfinished = unfinished
-		h := House{Store: e, Failed: func(err error, _ time.Duration) { t.Errorf("told %v", err) }}
-		if err := h.Run(ctx); err != nil {
-			t.Error(err)
-		}
-		if e.asked > 2 { // once for each of what it does
-			t.Errorf("went on %d times", e.asked)
-		}
-	}
 }

@@ -337,16 +337,6 @@ func TestOnlyRefusedTextsGoWithout(t *testing.T) {
 	}
 }
 
-// A store that doesn't take vectors ends the halving.
-func TestHalvingStopsWhereNothingIsStored(t *testing.T) {
-	t.Parallel()
-	q := newQueue("one", "poison")
-	q.storeErr = errors.New("the disk is full")
-	if err := (&Indexer{Queue: q, Embedder: embedderFunc((&picky{hiccups: 1000}).embed)}).Drain(t.Context(), nil); !errors.Is(err, q.storeErr) {
-		t.Errorf("got %v", err)
-	}
-}
-
 // Run ends with its context wherever it is: waiting for work, for the embedder, or to try again.
 func TestConcurrentIndexerEndsPromptly(t *testing.T) {
 	t.Parallel()

@@ -127,7 +127,7 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	}
 	b := []byte{'{'}
 	write := func(name string, value any) error {
-		v, err := marshal(value)
+		v, err := json.Marshal(value)
 		if err != nil {
 			return fmt.Errorf("record field %s: %w", name, err)
 		}

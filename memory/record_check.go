@@ -75,7 +75,7 @@ func isName(s string) bool {
 
 // serialised is a value as it is read back, or a sentence where it can't be written.
 func serialised(v any) any {
-	b, err := marshal(v)
+	b, err := json.Marshal(v)
 	if err != nil {
 		return notSerialised
 	}
@@ -84,16 +84,6 @@ func serialised(v any) any {
 		return notSerialised
 	}
 	return textless(back, 0)
-}
-
-// marshal is json.Marshal, where a marshaller of somebody else's may panic, such as that of a nil pointer.
-func marshal(v any) (b []byte, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			b, err = nil, fmt.Errorf("panicked: %v", r)
-		}
-	}()
-	return json.Marshal(v)
 }
 
 // textless is a value of JSON with the length in the place of every text that may be more than a name or a number. Whoever

@@ -42,26 +42,6 @@ func TestShownLeavesNearDuplicatesOut(t *testing.T) {
 	}
 }
 
-func TestOneOff(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{
-		{"jonathan", "jonathan", false}, {"jonathan", "jonatan", true}, {"jonatan", "jonathan", true}, {"jonathan", "jonathon", true},
-		{"johnatan", "jonathan", false}, {"jnoathan", "jonathan", true}, {"jonathan", "jonathann", true}, {"jonathna", "jonathan", true},
-		{"konathan", "jonathan", true}, {"ana", "anna", true}, {"ana", "ane", true}, {"al", "ax", false}, {"jonathan", "jonat", false}, {"münter", "müntre", true},
-		{"oswin", "oswin", false}, {"oswni", "oswin", true}, {"abcd", "acbd", true}, {"abcd", "adcb", false},
-	} {
-		if got := oneOff([]rune(c.a), []rune(c.b)); got != c.want {
-			t.Errorf("%s, %s: %v", c.a, c.b, got)
-		}
-		if got := oneOff([]rune(c.b), []rune(c.a)); got != c.want {
-			t.Errorf("%s, %s: %v", c.b, c.a, got)
-		}
-	}
-}
-
 func TestRefersBack(t *testing.T) {
 	t.Parallel()
 	for question, want := range map[string]bool{

@@ -157,23 +157,6 @@ func TestEventsOrderTime(t *testing.T) {
 	}
 }
 
-func TestStarredComesFirst(t *testing.T) {
-	t.Parallel()
-	k, _ := gossip(t)
-	q := ask("the chapel roof", green, pub, crypt)
-	plain := k.search(t, q)
-	last := plain.Hits[3].Message
-	k.apply(t, memory.Starred{Guild: village, Channel: last.Channel, ID: last.ID, On: true, At: dawn})
-	r := k.search(t, q)
-	at := slices.Index(hitIDs(r), last.ID)
-	if r.Hits[at].Why[0].Kind != "starred" {
-		t.Errorf("what is starred stands at %d for %v", at, r.Hits[at].Why)
-	}
-	if r.Hits[at].Relevance != plain.Hits[3].Relevance {
-		t.Errorf("its relevance went from %v to %v", plain.Hits[3].Relevance, r.Hits[at].Relevance)
-	}
-}
-
 // What is starred is looked at even where full text finds much that has more of the words.
 func TestStarredIsACandidate(t *testing.T) {
 	t.Parallel()
@@ -192,21 +175,5 @@ func TestStarredIsACandidate(t *testing.T) {
 	k.apply(t, memory.Starred{Guild: village, Channel: green, ID: star, On: true, At: dawn})
 	if !slices.Contains(hitIDs(k.search(t, q)), star) {
 		t.Error("what is starred isn't found")
-	}
-}
-
-func TestScopeOfAuthors(t *testing.T) {
-	t.Parallel()
-	k, _ := gossip(t)
-	q := ask("the chapel roof", green, pub, crypt)
-	q.Scope.Authors = []memory.UserID{pim}
-	r := k.search(t, q)
-	if len(r.Hits) == 0 {
-		t.Error("nothing is found")
-	}
-	for _, h := range r.Hits {
-		if h.Message.Author != pim {
-			t.Errorf("%q is another's", h.Message.Content)
-		}
 	}
 }

@@ -1,11 +1,9 @@
 package search_test
 
 import (
-	"errors"
 	"slices"
 	"testing"
 
-	"hark/internal/embed"
 	"hark/memory"
 	"hark/search"
 )
@@ -61,11 +59,5 @@ func TestPeopleAreIntroducedByName(t *testing.T) {
 	q.Scope.Channels = nil
 	if nowhere, err := e.Introduce(t.Context(), q); err != nil || nowhere[0].Presence != (memory.Presence{}) {
 		t.Errorf("where nothing may be read: %+v, %v", nowhere, err)
-	}
-	for _, method := range []string{"People", "Presence"} {
-		store := failingAt(k.store, method, 1)
-		if _, err := search.New(store, store, embed.Builtin{}).Introduce(t.Context(), ask("Pim", green)); !errors.Is(err, errDown) {
-			t.Errorf("%s fails: %v", method, err)
-		}
 	}
 }

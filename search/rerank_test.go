@@ -2,12 +2,9 @@ package search_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
-	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,7 +13,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"hark/internal/rerank"
 	"hark/memory"
 	"hark/search"
 )
@@ -219,63 +215,6 @@ func TestHitsStayWhenTheRerankerFails(t *testing.T) {
 		got.RerankFailed = nil
 		if !reflect.DeepEqual(got, plain) {
 			t.Errorf("%s: %v, and without a reranker %v", name, got, plain)
-		}
-	}
-}
-
-// The client and the engine together, with servers of both forms and one that is too slow.
-func TestRerankServers(t *testing.T) {
-	t.Parallel()
-	k, ids := gossip(t)
-	hold := make(chan struct{})
-	defer close(hold)
-	for name, c := range map[string]struct {
-		answer func(w http.ResponseWriter, texts, documents []string)
-		failed string
-	}{
-		"documents": {answer: func(w http.ResponseWriter, _, documents []string) {
-			var all []string
-			for i, d := range documents {
-				all = append(all, fmt.Sprintf(`{"index":%d,"relevance_score":%g}`, i, prefers("bunting")(d)))
-			}
-			fmt.Fprintf(w, `{"results":[%s]}`, strings.Join(all, ","))
-		}},
-		"texts": {answer: func(w http.ResponseWriter, texts, _ []string) {
-			if texts == nil {
-				http.Error(w, "missing field `texts`", http.StatusUnprocessableEntity)
-				return
-			}
-			var all []string
-			for i, d := range texts {
-				all = append(all, fmt.Sprintf(`{"index":%d,"score":%g}`, i, prefers("bunting")(d)))
-			}
-			fmt.Fprintf(w, `[%s]`, strings.Join(all, ","))
-		}},
-		"slow": {answer: func(http.ResponseWriter, []string, []string) { <-hold }, failed: "too slow"},
-		"ill":  {answer: func(w http.ResponseWriter, _, d []string) { http.Error(w, d[0], 500) }, failed: "500"},
-	} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			var asked struct{ Texts, Documents []string }
-			if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
-				t.Error(err)
-			}
-			c.answer(w, asked.Texts, asked.Documents)
-		}))
-		t.Cleanup(s.Close)
-		limit := time.Minute
-		if name == "slow" {
-			limit = time.Millisecond
-		}
-		client, err := rerank.New(rerank.Config{URL: s.URL + "/rerank", Timeout: limit})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := k.engine().WithReranker(client).Search(t.Context(), ask("who mends the chapel roof?", green))
-		if err != nil || (got.RerankFailed != nil) != (c.failed != "") || (got.Hits[0].Message.ID == ids["goat"]) != (c.failed == "") {
-			t.Errorf("%s: %v, %v, %v", name, hitIDs(got), got.RerankFailed, err)
-		}
-		if c.failed != "" && (!strings.Contains(got.RerankFailed.Error(), c.failed) || strings.Contains(got.RerankFailed.Error(), "chapel")) {
-			t.Errorf("%s: %v", name, got.RerankFailed)
 		}
 	}
 }

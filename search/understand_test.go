@@ -2,7 +2,6 @@ package search
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -40,23 +39,6 @@ func TestEventIn(t *testing.T) {
 	}
 }
 
-// What an event is called may be too common to be among the terms that are looked for.
-func TestEventOfWhatIsLookedFor(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
-	stream := []entry{{Message: memory.Message{ID: memory.FirstMessageID(at)}, counts: []float64{1}}}
-	for _, c := range []struct {
-		terms []string
-		known bool
-	}{{[]string{"move", "berlin"}, true}, {[]string{"berlin", "move"}, false}, {nil, false}} {
-		e := event{terms: c.terms, when: afterIt}
-		e.find(question{terms: []weighted{{term: "move"}}}, map[memory.ChannelID][]entry{1: stream})
-		if e.known != c.known || e.holds(at.Add(time.Hour)) != c.known || e.holds(at.Add(-time.Hour)) {
-			t.Errorf("%q: %+v", c.terms, e)
-		}
-	}
-}
-
 func TestWithEarlier(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ö", 2*earlierRunes)
@@ -78,31 +60,6 @@ func TestSpokenOf(t *testing.T) {
 	answer.Kind = memory.FromMember
 	if got := spokenOf(answer); got != answer.Content {
 		t.Errorf("%q", got)
-	}
-}
-
-// The session says no more than the question where that has words of its own.
-func TestBoundEarlier(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ own, earlier, want []float64 }{
-		{[]float64{2}, []float64{3, 3}, []float64{3, 3}},
-		{[]float64{2, 4}, []float64{1, 1}, []float64{1, 1}},
-		{[]float64{2, 4}, []float64{4, 2}, []float64{2, 1}},
-		{nil, []float64{3}, []float64{3}},
-	} {
-		var q question
-		for _, idf := range c.own {
-			q.terms = append(q.terms, weighted{share: 1, idf: idf})
-		}
-		for _, idf := range c.earlier {
-			q.terms = append(q.terms, weighted{share: 0.5, idf: idf})
-		}
-		q.boundEarlier()
-		for i, want := range c.want {
-			if got := q.terms[len(c.own)+i].idf; math.Abs(got-want) > 1e-9 {
-				t.Errorf("%v, %v: %v, want %v", c.own, c.earlier, got, want)
-			}
-		}
 	}
 }
 

@@ -230,7 +230,7 @@ func (h *HistoryTool) texts(r tellable) map[string]string {
 		if len(said) > historyExcerpt {
 			said = append(said[:historyExcerpt:historyExcerpt], '…')
 		}
-		texts[name] = h.engine.builder.Harmless(string(said))
+		texts[name] = h.engine.builder.Safe(string(said), len(said))
 	}
 	return texts
 }

@@ -1,8 +1,6 @@
 package discordtest
 
 import (
-	"bytes"
-	"compress/zlib"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -26,14 +24,12 @@ type conn struct {
 	wake    chan struct{}
 	done    chan struct{} // closed when the connection is to be dropped
 	once    sync.Once
-	zip     *zlib.Writer // used by write only
 }
 
 // out is a frame to write; with code, a close frame.
 type out struct {
-	data     []byte
-	compress bool
-	code     int
+	data []byte
+	code int
 }
 
 func (c *conn) push(o out) {
@@ -124,15 +120,6 @@ func (c *conn) send(o out) bool {
 		case <-c.s.done:
 		}
 		return false
-	case o.compress:
-		var b bytes.Buffer
-		if c.zip == nil {
-			c.zip, _ = zlib.NewWriterLevel(&b, zlib.BestSpeed) // much slower to make than to use
-		}
-		c.zip.Reset(&b)
-		c.zip.Write(o.data)
-		c.zip.Close()
-		return c.ws.WriteMessage(websocket.BinaryMessage, b.Bytes()) == nil
 	}
 	return c.ws.WriteMessage(websocket.TextMessage, o.data) == nil
 }
@@ -198,8 +185,6 @@ func (c *conn) receive(op int, d json.RawMessage) {
 		c.identify(d)
 	case 6:
 		c.resume(d)
-	case 8:
-		c.requestMembers(d)
 	case 3, 4: // presence and voice: nothing that a test looks at
 	default:
 		c.s.misuse(GatewayMisuse, "opcode %d", op)
@@ -209,9 +194,8 @@ func (c *conn) receive(op int, d json.RawMessage) {
 
 func (c *conn) identify(d json.RawMessage) {
 	var q struct {
-		Token    string  `json:"token"`
-		Intents  Intents `json:"intents"`
-		Compress bool    `json:"compress"`
+		Token   string  `json:"token"`
+		Intents Intents `json:"intents"`
 	}
 	switch err := json.Unmarshal(d, &q); {
 	case err != nil:
@@ -228,7 +212,7 @@ func (c *conn) identify(d json.RawMessage) {
 	default:
 		c.s.gateway.identifies++
 		maps.DeleteFunc(c.s.gateway.sessions, func(_ string, x *session) bool { return x.conn == nil })
-		x := &session{id: fmt.Sprintf("session-%d", c.s.gateway.identifies), intents: q.Intents, large: q.Compress, conn: c}
+		x := &session{id: fmt.Sprintf("session-%d", c.s.gateway.identifies), intents: q.Intents, conn: c}
 		c.session = x
 		c.s.gateway.sessions[x.id] = x
 		c.s.ready(x)
@@ -265,63 +249,10 @@ func (c *conn) resume(d json.RawMessage) {
 		x.conn.drop()
 	}
 	c.session, x.conn = x, c
-	for _, f := range x.log[q.Seq:] {
-		c.push(out{data: f.data, compress: x.large && len(f.data) > 256})
+	for _, data := range x.log[q.Seq:] {
+		c.push(out{data: data})
 	}
 	c.s.gateway.resumes++
 	x.dispatch(c.s, event{only: x, name: "RESUMED", payload: object{"_trace": []string{}}})
 	c.becomeReady()
-}
-
-// requestMembers answers op 8 in chunks of 1,000.
-func (c *conn) requestMembers(d json.RawMessage) {
-	var q struct {
-		GuildID json.RawMessage `json:"guild_id"`
-		Query   *string         `json:"query"`
-		Limit   int             `json:"limit"`
-		UserIDs []ID            `json:"user_ids"`
-		Nonce   string          `json:"nonce"`
-	}
-	err := json.Unmarshal(d, &q)
-	var ids []ID
-	if err == nil && json.Unmarshal(q.GuildID, &ids) != nil { // discordgo sends an array
-		ids = make([]ID, 1)
-		err = json.Unmarshal(q.GuildID, &ids[0])
-	}
-	if err != nil || len(ids) != 1 || c.s.guilds[ids[0]] == nil {
-		c.s.misuse(GatewayMisuse, "request of members: one guild that the bot is in has to be named (%v)", err)
-		return
-	}
-	whole := q.UserIDs == nil && q.Limit == 0
-	if whole && c.session.intents&Members == 0 {
-		c.s.misuse(GatewayMisuse, "request of all members without the Members intent")
-		return
-	}
-	c.chunks(c.s.guilds[ids[0]], q.UserIDs, q.Query, q.Limit, q.Nonce)
-}
-
-func (c *conn) chunks(g *guild, wanted []ID, query *string, limit int, nonce string) {
-	found, missing := []*Member{}, []ID{}
-	for _, id := range wanted {
-		if m := g.members[id]; m != nil {
-			found = append(found, m)
-		} else {
-			missing = append(missing, id)
-		}
-	}
-	if wanted == nil {
-		for _, m := range g.sortedMembers() {
-			named := query == nil || strings.HasPrefix(strings.ToLower(m.User.Username), strings.ToLower(*query))
-			if named && (limit == 0 || len(found) < limit) {
-				found = append(found, m)
-			}
-		}
-	}
-	const size = 1000
-	count := max(1, (len(found)+size-1)/size)
-	for i := range count {
-		c.s.emit(event{only: c.session, name: "GUILD_MEMBERS_CHUNK", payload: object{"guild_id": g.ID,
-			"members": found[i*size : min(len(found), (i+1)*size)], "chunk_index": i, "chunk_count": count,
-			"not_found": missing, "nonce": nonce}})
-	}
 }

@@ -38,33 +38,32 @@ func (f file) number() int {
 
 // checkFiles asserts what Discord asks of the files of a request, and of what the request says of files; m is the message
 // that it edits, or nil.
-func (s *Server) checkFiles(c *call, b *messageBody, m *stored) *reply {
+func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
 	total, numbers := 0, map[int]bool{}
 	for _, f := range c.files {
 		total += len(f.content)
 		n := f.number()
 		if n < 0 || numbers[n] || f.header.Filename == "" {
 			s.misuse(BadFiles, "%s %s: field %q with the name %q", c.r.Method, c.path, f.name, f.header.Filename)
-			return new(invalid("files", "INVALID", "No file can be told by that field."))
+			deny(invalid("files", "INVALID", "No file can be told by that field."))
 		}
 		numbers[n] = true
 	}
 	if len(c.files) > filesLimit || len(b.Attachments) > filesLimit {
 		s.misuse(BadFiles, "%s %s: %d files", c.r.Method, c.path, max(len(c.files), len(b.Attachments)))
-		return new(invalid("attachments", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length."))
+		deny(invalid("attachments", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length."))
 	}
 	if total > uploadLimit {
 		s.misuse(BadFiles, "%s %s: %d bytes", c.r.Method, c.path, total)
-		return new(refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large"))
+		deny(refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large"))
 	}
 	for _, a := range b.Attachments {
 		there := m != nil && slices.ContainsFunc(m.Attachments, func(old Attachment) bool { return old.ID == a.ID })
 		if !there && !numbers[int(a.ID)] {
 			s.misuse(BadFiles, "%s %s: attachment %d, which isn't there", c.r.Method, c.path, a.ID)
-			return new(invalid("attachments", "ATTACHMENT_NOT_FOUND", "Unknown attachment"))
+			deny(invalid("attachments", "ATTACHMENT_NOT_FOUND", "Unknown attachment"))
 		}
 	}
-	return nil
 }
 
 // attach gives m the files of a request, beside those of what it had that the request names, or all if it names none.
@@ -114,9 +113,6 @@ func (s *Server) File(a Attachment) (data []byte, there bool) {
 	data, there = s.cdn[filePath(a.URL)]
 	return slices.Clone(data), there
 }
-
-// Expire has a file's URL lead nowhere any more.
-func (s *Server) Expire(a Attachment) { s.change(func() { delete(s.cdn, filePath(a.URL)) }) }
 
 // serveFile answers as Discord's servers for files do, which ask for no token and shouldn't be told it.
 func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {

@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 )
@@ -17,10 +18,8 @@ type modal struct {
 }
 
 type modalInput struct {
-	Type     int    `json:"type"`
 	CustomID string `json:"custom_id"`
 	Label    string `json:"label"`
-	Style    int    `json:"style"`
 	Least    int    `json:"min_length"`
 	Most     *int   `json:"max_length"`
 	Required *bool  `json:"required"`
@@ -39,19 +38,14 @@ func (in modalInput) needed() bool { return in.Required == nil || *in.Required }
 
 const longestInput = 4000
 
-// readModal reads a form and holds it to Discord's limits.
+// readModal reads a form and holds it to those of Discord's limits that the document doesn't say.
 func readModal(data json.RawMessage) (modal, error) {
 	var m modal
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m, fmt.Errorf("read the modal: %w", err)
 	}
-	switch {
-	case m.CustomID == "" || utf8.RuneCountInString(m.CustomID) > 100:
-		return m, fmt.Errorf("custom_id %q has to have 1 to 100 characters", m.CustomID)
-	case m.Title == "" || utf8.RuneCountInString(m.Title) > 45:
-		return m, fmt.Errorf("title %q has to have 1 to 45 characters", m.Title)
-	case len(m.Components) == 0 || len(m.Components) > mostRows:
-		return m, fmt.Errorf("%d rows, and 1 to %d are allowed", len(m.Components), mostRows)
+	if len(m.Components) > mostRows {
+		return m, fmt.Errorf("%d rows, and %d are allowed", len(m.Components), mostRows)
 	}
 	ids := map[string]bool{}
 	for _, row := range m.Components {
@@ -61,16 +55,10 @@ func readModal(data json.RawMessage) (modal, error) {
 		in := row.Components[0]
 		length := utf8.RuneCountInString(in.Value)
 		switch {
-		case in.Type != 4 || in.Style != 1 && in.Style != 2:
-			return m, fmt.Errorf("input %q is of type %d and style %d", in.CustomID, in.Type, in.Style)
-		case in.CustomID == "" || utf8.RuneCountInString(in.CustomID) > 100 || ids[in.CustomID]:
-			return m, fmt.Errorf("input %q has to have an id of its own, of 1 to 100 characters", in.CustomID)
-		case in.Label == "" || utf8.RuneCountInString(in.Label) > 45:
-			return m, fmt.Errorf("label %q has to have 1 to 45 characters", in.Label)
-		case in.most() < 1 || in.most() > longestInput || in.Least < 0 || in.Least > in.most():
-			return m, fmt.Errorf("input %q has from %d to %d characters", in.CustomID, in.Least, in.most())
-		case length > in.most() || length > 0 && length < in.Least:
-			return m, fmt.Errorf("the value of input %q has %d characters", in.CustomID, length)
+		case in.Label == "" || ids[in.CustomID]:
+			return m, fmt.Errorf("input %q has to have a label, and an id of its own", in.CustomID)
+		case in.Least > in.most() || length > in.most() || length > 0 && length < in.Least:
+			return m, fmt.Errorf("input %q has %d characters, and from %d to %d are allowed", in.CustomID, length, in.Least, in.most())
 		}
 		ids[in.CustomID] = true
 	}
@@ -96,7 +84,7 @@ func (m modal) accepts(fields map[string]string) string {
 	return ""
 }
 
-// checkChoicesShown holds what is offered while somebody types to Discord's limits.
+// checkChoicesShown holds what is offered while somebody types to what the document doesn't say.
 func checkChoicesShown(data json.RawMessage) error {
 	var offered struct {
 		Choices []commandChoice `json:"choices"`
@@ -104,15 +92,12 @@ func checkChoicesShown(data json.RawMessage) error {
 	if err := json.Unmarshal(data, &offered); err != nil {
 		return fmt.Errorf("read the choices: %w", err)
 	}
-	if offered.Choices == nil || len(offered.Choices) > 25 {
-		return fmt.Errorf("%d choices, and there have to be a list of at most 25", len(offered.Choices))
+	if offered.Choices == nil {
+		return errors.New("there are no choices, and there has to be a list of them")
 	}
 	for _, c := range offered.Choices {
-		if n := utf8.RuneCountInString(c.Name); n < 1 || n > 100 {
-			return fmt.Errorf("choice %q has to have a name of 1 to 100 characters", c.Name)
-		}
-		if text, ok := c.Value.(string); ok && (text == "" || utf8.RuneCountInString(text) > 100) {
-			return fmt.Errorf("the value of choice %q has to have 1 to 100 characters", c.Name)
+		if text, ok := c.Value.(string); ok && (text == "" || utf8.RuneCountInString(text) > longestChoice) {
+			return fmt.Errorf("the value of choice %q has to have 1 to %d characters", c.Name, longestChoice)
 		}
 	}
 	return nil

@@ -31,9 +31,7 @@ type gateway struct {
 	resumes    int
 	refuse     int // resumes to refuse
 	heartbeats int
-	duplicate  int // events to deliver twice
-	dropAfter  int // events until the connection breaks; 0 for never
-	held       *[]event
+	duplicate  int                 // events to deliver twice
 	brief      map[string][]string // fields to leave out of the next event of a name
 }
 
@@ -41,14 +39,8 @@ type gateway struct {
 type session struct {
 	id      string
 	intents Intents
-	large   bool // compresses large frames
-	log     []frame
+	log     [][]byte
 	conn    *conn // nil while nobody is connected
-}
-
-type frame struct {
-	name string
-	data []byte
 }
 
 // Identifies is how many sessions have been started.
@@ -107,12 +99,8 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// emit dispatches an event to every session that wants it, or keeps it while events are held back.
+// emit dispatches an event to every session that wants it.
 func (s *Server) emit(e event) {
-	if s.gateway.held != nil && e.only == nil {
-		*s.gateway.held = append(*s.gateway.held, e)
-		return
-	}
 	if e.channel != nil && e.only == nil && !s.permissions(e.channel, s.Bot.ID).Has(ViewChannel) {
 		return
 	}
@@ -141,16 +129,11 @@ func (x *session) dispatch(s *Server, e event) {
 	if err != nil {
 		panic(err) // a payload of the fake's own
 	}
-	x.log = append(x.log, frame{e.name, data})
+	x.log = append(x.log, data)
 	if x.conn == nil {
 		return
 	}
-	x.conn.push(out{data: data, compress: x.large && len(data) > 256})
-	if s.gateway.dropAfter > 0 && e.only == nil {
-		if s.gateway.dropAfter--; s.gateway.dropAfter == 0 {
-			x.conn.drop()
-		}
-	}
+	x.conn.push(out{data: data})
 }
 
 func (s *Server) closeConnections() {

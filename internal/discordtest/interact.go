@@ -362,7 +362,6 @@ func (s *Server) component(m *stored, customID string) component {
 			var c struct {
 				component
 				Components []json.RawMessage `json:"components"`
-				Accessory  json.RawMessage   `json:"accessory"`
 			}
 			if json.Unmarshal(raw, &c) != nil {
 				continue
@@ -370,11 +369,7 @@ func (s *Server) component(m *stored, customID string) component {
 			if c.CustomID == customID && !c.Disabled {
 				return &c.component
 			}
-			inner := c.Components
-			if c.Accessory != nil {
-				inner = append(slices.Clone(inner), c.Accessory)
-			}
-			if found := find(inner); found != nil {
+			if found := find(c.Components); found != nil {
 				return found
 			}
 		}

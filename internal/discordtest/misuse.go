@@ -12,7 +12,6 @@ const (
 	Unlocked       Misuse = "allowed_mentions not locked"
 	Pings          Misuse = "ping that nobody allowed"
 	MixedMentions  Misuse = "allowed_mentions contradict themselves"
-	EmbedsTooLong  Misuse = "embeds over 6,000 characters"
 	BadComponents  Misuse = "components that break Discord's limits"
 	BadNonce       Misuse = "nonce over 25 characters"
 	Late           Misuse = "interaction answered after 3 seconds"
@@ -25,8 +24,8 @@ const (
 	GatewayMisuse  Misuse = "gateway misuse"
 )
 
-// Report is one misuse that was seen.
-type Report struct {
+// report is one misuse that was seen.
+type report struct {
 	Kind   Misuse
 	Detail string
 }
@@ -40,16 +39,9 @@ func (s *Server) Allow(kinds ...Misuse) {
 	}
 }
 
-// Misuses are the misuses seen so far, in order.
-func (s *Server) Misuses() []Report {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]Report(nil), s.misuses...)
-}
-
 // misuse records and reports what the bot did. The lock is held.
 func (s *Server) misuse(kind Misuse, format string, args ...any) {
-	r := Report{kind, fmt.Sprintf(format, args...)}
+	r := report{kind, fmt.Sprintf(format, args...)}
 	s.misuses = append(s.misuses, r)
 	if !s.closed && !s.allowed[kind] {
 		s.tb.Errorf("discordtest: %s: %s", r.Kind, r.Detail)

@@ -78,8 +78,8 @@ var public = regexp.MustCompile(`^/(gateway|interactions/[^/]+/[^/]+/callback|we
 
 // serveREST takes a call through what a test injected, the checks of what was sent, the handler, and the checks of
 // what is answered.
-func (s *Server) serveREST(w http.ResponseWriter, r *http.Request) {
-	c := &call{r: r, path: version.ReplaceAllString(r.URL.Path, "")}
+func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, h handler) {
+	c := &call{r: r, path: r.URL.Path}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the bot broke the request off, as it may when it stops: Discord never has it
@@ -91,7 +91,7 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request) {
 		s.finish(n, inj.status())
 		return
 	}
-	answer := s.handle(c, n)
+	answer := s.handle(c, h)
 	if inj != nil && inj.after(w) {
 		s.finish(n, inj.status())
 		return
@@ -143,7 +143,7 @@ func (c *call) read() error {
 }
 
 // handle answers the call by the rules.
-func (s *Server) handle(c *call, n int) (answer reply) {
+func (s *Server) handle(c *call, h handler) (answer reply) {
 	s.tb.Helper()
 	s.change(func() {
 		if !public.MatchString(c.path) && c.r.Header.Get("Authorization") != "Bot "+s.Token {
@@ -159,7 +159,7 @@ func (s *Server) handle(c *call, n int) (answer reply) {
 			s.misuse(Deviation, "request %s %s: %s", c.r.Method, c.path, complaint)
 			c.odd = true
 		}
-		answer = s.route(c)
+		answer = answered(h, c)
 		if complaint := s.schema.response(c.r.Method, c.path, answer); complaint != "" {
 			s.misuse(Deviation, "answer %d to %s %s: %s", answer.status, c.r.Method, c.path, complaint)
 		}
@@ -167,43 +167,18 @@ func (s *Server) handle(c *call, n int) (answer reply) {
 	return answer
 }
 
-// route finds the handler and runs it.
-func (s *Server) route(c *call) reply {
-	c.r.URL.Path, c.r.URL.RawPath = c.path, ""
-	h := &carrier{call: c}
-	s.rest.ServeHTTP(h, c.r)
-	if h.answer.status == 0 {
-		s.misuse(BadRequest, "%s %s: no such route", c.r.Method, c.path)
-		return refuse(http.StatusNotFound, 0, "404: Not Found")
-	}
-	return h.answer
-}
-
-// carrier takes a call through http.ServeMux, which only knows ResponseWriters.
-type carrier struct {
-	call   *call
-	answer reply
-	header http.Header
-}
-
-func (h *carrier) Header() http.Header {
-	if h.header == nil {
-		h.header = http.Header{}
-	}
-	return h.header
-}
-func (h *carrier) Write(b []byte) (int, error) { return len(b), nil }
-func (h *carrier) WriteHeader(int)             {}
-
+// routes has each handler behind what is done with every call.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, h := range s.table() {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			c := w.(*carrier)
-			c.call.r = r
-			c.answer = h(c.call)
-		})
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serveREST(w, r, h) })
 	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.serveREST(w, r, func(c *call) reply {
+			s.misuse(BadRequest, "%s %s: no such route", c.r.Method, c.path)
+			return refuse(http.StatusNotFound, 0, "404: Not Found")
+		})
+	})
 	return mux
 }
 
@@ -218,9 +193,7 @@ func (s *Server) table() map[string]handler {
 		"GET /oauth2/applications/@me": s.getApplication,
 
 		"GET /guilds/{guild}":                s.getGuild,
-		"GET /guilds/{guild}/roles":          s.getRoles,
 		"GET /guilds/{guild}/channels":       s.getChannels,
-		"GET /guilds/{guild}/members":        s.getMembers,
 		"GET /guilds/{guild}/members/{user}": s.getMember,
 		"GET /guilds/{guild}/threads/active": s.getActiveThreads,
 
@@ -236,20 +209,14 @@ func (s *Server) table() map[string]handler {
 		"GET /channels/{channel}/threads/archived/public":            s.getArchived(PublicThread),
 		"GET /channels/{channel}/threads/archived/private":           s.getArchived(PrivateThread),
 
-		"GET /applications/{app}/commands":                             s.getCommands,
-		"PUT /applications/{app}/commands":                             s.putCommands,
-		"POST /applications/{app}/commands":                            s.postCommand,
-		"DELETE /applications/{app}/commands/{command}":                s.deleteCommand,
-		"GET /applications/{app}/guilds/{guild}/commands":              s.getCommands,
-		"PUT /applications/{app}/guilds/{guild}/commands":              s.putCommands,
-		"POST /applications/{app}/guilds/{guild}/commands":             s.postCommand,
-		"DELETE /applications/{app}/guilds/{guild}/commands/{command}": s.deleteCommand,
+		"GET /applications/{app}/commands":                s.getCommands,
+		"PUT /applications/{app}/commands":                s.putCommands,
+		"GET /applications/{app}/guilds/{guild}/commands": s.getCommands,
+		"PUT /applications/{app}/guilds/{guild}/commands": s.putCommands,
 
-		"POST /interactions/{id}/{token}/callback":          s.postCallback,
-		"POST /webhooks/{app}/{token}":                      s.postFollowUp,
-		"GET /webhooks/{app}/{token}/messages/{message}":    s.getFollowUp,
-		"PATCH /webhooks/{app}/{token}/messages/{message}":  s.patchFollowUp,
-		"DELETE /webhooks/{app}/{token}/messages/{message}": s.deleteFollowUp,
+		"POST /interactions/{id}/{token}/callback":         s.postCallback,
+		"POST /webhooks/{app}/{token}":                     s.postFollowUp,
+		"PATCH /webhooks/{app}/{token}/messages/{message}": s.patchFollowUp,
 	}
 }
 
@@ -277,37 +244,49 @@ func (s *Server) write(w http.ResponseWriter, answer reply) {
 // id is the snowflake in the path, 0 if it is none.
 func (c *call) id(name string) ID { return parseID(c.r.PathValue(name)) }
 
-// decode reads the body; an error says what is wrong with it.
-func (c *call) decode(v any) error {
+// deny ends a handler with an answer, from wherever it finds that out.
+func deny(answer reply) { panic(answer) }
+
+// answered is what a handler answers, or what it was denied by.
+func answered(h handler, c *call) (answer reply) {
+	defer func() {
+		switch denied := recover().(type) {
+		case nil:
+		case reply:
+			answer = denied
+		default:
+			panic(denied)
+		}
+	}()
+	return h(c)
+}
+
+// decode reads the body.
+func (s *Server) decode(c *call, v any) {
 	if err := json.Unmarshal(c.body, v); err != nil {
-		return fmt.Errorf("read the body: %w", err)
+		s.badBody(c, fmt.Errorf("read the body: %w", err))
 	}
-	return nil
 }
 
-// read decodes the body and refuses one that isn't Discord's.
-func (s *Server) read(c *call, v any) *reply {
-	if err := c.decode(v); err != nil {
-		return new(s.badBody(c, err))
-	}
-	return s.checkOdd(c)
+// read decodes the body and denies one that isn't Discord's.
+func (s *Server) read(c *call, v any) {
+	s.decode(c, v)
+	s.checkOdd(c)
 }
 
-// checkOdd refuses what the document doesn't describe. It comes after the checks that know more exactly what is
-// wrong.
-func (s *Server) checkOdd(c *call) *reply {
-	if !c.odd {
-		return nil
+// checkOdd denies what the document doesn't describe. It comes after the checks that know more exactly what is wrong.
+func (s *Server) checkOdd(c *call) {
+	if c.odd {
+		deny(invalid("_", "INVALID", "The request is not what the document describes."))
 	}
-	return new(invalid("_", "INVALID", "The request is not what the document describes."))
 }
 
-// badBody reports a body that can't be read and refuses it.
-func (s *Server) badBody(c *call, err error) reply {
+// badBody reports a body that can't be read and denies it.
+func (s *Server) badBody(c *call, err error) {
 	s.misuse(BadRequest, "%s %s: %v", c.r.Method, c.path, err)
 	field := "_"
 	if name, _, found := strings.Cut(err.Error(), "struct field ."); found {
 		field = name
 	}
-	return invalid(field, "BASE_TYPE_BAD", err.Error())
+	deny(invalid(field, "BASE_TYPE_BAD", err.Error()))
 }

@@ -33,9 +33,7 @@ func (s *Server) postDirectChannel(c *call) reply {
 	var b struct {
 		RecipientID ID `json:"recipient_id"`
 	}
-	if bad := s.read(c, &b); bad != nil {
-		return *bad
-	}
+	s.read(c, &b)
 	if s.users[b.RecipientID] == nil {
 		return invalid("recipient_id", "USER_INVALID", "Unknown user")
 	}
@@ -72,19 +70,16 @@ func (s *Server) getApplication(*call) reply {
 }
 
 // visit is the guild if the bot is in it.
-func (s *Server) visit(c *call) (*guild, *reply) {
+func (s *Server) visit(c *call) *guild {
 	g := s.guilds[c.id("guild")]
 	if g == nil {
-		return nil, &unknownGuild
+		deny(unknownGuild)
 	}
-	return g, nil
+	return g
 }
 
 func (s *Server) getGuild(c *call) reply {
-	g, refused := s.visit(c)
-	if refused != nil {
-		return *refused
-	}
+	g := s.visit(c)
 	o := s.guildObject(g)
 	if c.r.URL.Query().Get("with_counts") == "true" {
 		o["approximate_member_count"], o["approximate_presence_count"] = len(g.members), 1
@@ -92,19 +87,8 @@ func (s *Server) getGuild(c *call) reply {
 	return ok(o)
 }
 
-func (s *Server) getRoles(c *call) reply {
-	g, refused := s.visit(c)
-	if refused != nil {
-		return *refused
-	}
-	return ok(g.roles)
-}
-
 func (s *Server) getChannels(c *call) reply {
-	g, refused := s.visit(c)
-	if refused != nil {
-		return *refused
-	}
+	g := s.visit(c)
 	cs := []any{}
 	for _, id := range g.channels {
 		if ch := s.channels[id]; !ch.Type.IsThread() && s.views(ch) {
@@ -115,10 +99,7 @@ func (s *Server) getChannels(c *call) reply {
 }
 
 func (s *Server) getActiveThreads(c *call) reply {
-	g, refused := s.visit(c)
-	if refused != nil {
-		return *refused
-	}
+	g := s.visit(c)
 	return s.threads(g, func(ch *channel) bool { return !ch.Thread.Archived })
 }
 
@@ -129,10 +110,7 @@ func (s *Server) getArchived(kind ChannelType) handler {
 		if kind == PrivateThread {
 			need |= ManageThreads
 		}
-		parent, refused := s.reach(c, need)
-		if refused != nil {
-			return *refused
-		}
+		parent := s.reach(c, need)
 		return s.threads(s.guilds[parent.GuildID], func(ch *channel) bool {
 			return ch.Thread.Archived && *ch.ParentID == parent.ID && ch.Type == kind
 		})
@@ -141,10 +119,7 @@ func (s *Server) getArchived(kind ChannelType) handler {
 
 // getArchivedJoined lists a channel's archived private threads that the bot is in.
 func (s *Server) getArchivedJoined(c *call) reply {
-	parent, refused := s.reach(c, ReadMessageHistory)
-	if refused != nil {
-		return *refused
-	}
+	parent := s.reach(c, ReadMessageHistory)
 	return s.threads(s.guilds[parent.GuildID], func(ch *channel) bool {
 		return ch.Thread.Archived && *ch.ParentID == parent.ID && ch.Type == PrivateThread && slices.Contains(ch.Invited, s.Bot.ID)
 	})
@@ -162,32 +137,8 @@ func (s *Server) threads(g *guild, wanted func(*channel) bool) reply {
 	return ok(object{"threads": found, "members": []any{}, "has_more": false})
 }
 
-func (s *Server) getMembers(c *call) reply {
-	g, refused := s.visit(c)
-	if refused != nil {
-		return *refused
-	}
-	if s.intents&Members == 0 {
-		return missingAccess
-	}
-	q := c.r.URL.Query()
-	limit, after := 1, parseID(q.Get("after"))
-	if q.Has("limit") {
-		var err error
-		if limit, err = strconv.Atoi(q.Get("limit")); err != nil || limit < 1 || limit > 1000 {
-			s.misuse(BadRequest, "GET %s: limit=%q is not from 1 to 1,000", c.path, q.Get("limit"))
-			return invalid("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 1000.")
-		}
-	}
-	page := slices.DeleteFunc(g.sortedMembers(), func(m *Member) bool { return m.User.ID <= after })
-	return ok(page[:min(limit, len(page))])
-}
-
 func (s *Server) getMember(c *call) reply {
-	g, refused := s.visit(c)
-	if refused != nil {
-		return *refused
-	}
+	g := s.visit(c)
 	m := g.members[c.id("user")]
 	if m == nil {
 		return unknownMember
@@ -196,25 +147,17 @@ func (s *Server) getMember(c *call) reply {
 }
 
 func (s *Server) getChannel(c *call) reply {
-	ch, refused := s.reach(c, 0)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, 0)
 	return ok(ch.clone())
 }
 
 // patchChannel takes a thread out of the archive, or puts it there: all that bots of Hark's kind change of channels.
 func (s *Server) patchChannel(c *call) reply {
-	ch, refused := s.reach(c, 0)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, 0)
 	var b struct {
 		Archived *bool `json:"archived"`
 	}
-	if bad := s.read(c, &b); bad != nil {
-		return *bad
-	}
+	s.read(c, &b)
 	if ch.Thread == nil || b.Archived == nil {
 		s.misuse(BadRequest, "PATCH %s: only whether a thread is archived can be changed", c.path)
 		return refuse(400, 50035, "Invalid Form Body")

@@ -29,139 +29,96 @@ func (s *Server) postCallback(c *call) reply {
 		Type int             `json:"type"`
 		Data json.RawMessage `json:"data"`
 	}
-	if err := c.decode(&b); err != nil {
-		return s.badBody(c, err)
-	}
+	s.decode(c, &b)
 	var m messageBody
 	if len(b.Data) > 0 && b.Type <= 7 {
 		if err := json.Unmarshal(b.Data, &m); err != nil {
-			return s.badBody(c, err)
+			s.badBody(c, err)
 		}
 	}
-	if bad := s.respond(c, i, b.Type, &m, b.Data); bad != nil {
-		return *bad
-	}
+	s.respond(c, i, b.Type, &m, b.Data)
 	i.answered = true
 	i.response = Response{Type: b.Type, Ephemeral: m.Flags&Ephemeral != 0, Data: b.Data}
-	if c.r.URL.Query().Get("with_response") == "true" {
-		return ok(object{"interaction": object{"id": i.ID, "type": i.kind, "response_message_id": originalID(i)}})
-	}
 	return none()
 }
 
-func originalID(i *Interaction) ID {
-	if i.original == nil {
-		return 0
-	}
-	return i.original.ID
-}
-
 // respond does what the callback says.
-func (s *Server) respond(c *call, i *Interaction, kind int, b *messageBody, data json.RawMessage) *reply {
+func (s *Server) respond(c *call, i *Interaction, kind int, b *messageBody, data json.RawMessage) {
 	component := i.source != nil
-	if bad := s.checkOdd(c); bad != nil && kind != 4 && kind != 7 {
-		return bad
+	if kind != 4 && kind != 7 { // whose checks know more exactly what is wrong
+		s.checkOdd(c)
 	}
 	switch {
 	case kind == 4 && i.kind != 4:
-		if bad := s.check(c, i.channel, b, true); bad != nil {
-			return bad
-		}
-		m, bad := s.composeFor(c, i, b)
-		if bad != nil {
-			return bad
-		}
+		s.check(c, i.channel, b, true)
+		m := s.composeFor(c, i, b)
 		i.original = m
 	case kind == 5 && i.kind != 4:
-		m, bad := s.composeFor(c, i, &messageBody{Flags: b.Flags & Ephemeral})
-		if bad != nil {
-			return bad
-		}
+		m := s.composeFor(c, i, &messageBody{Flags: b.Flags & Ephemeral})
 		m.Flags |= Loading
 		i.original = m
 	case kind == 6 && component:
 		i.original = i.source
 	case kind == 7 && component:
-		if bad := s.checkEdit(c, i.channel, i.source, b); bad != nil {
-			return bad
-		}
+		s.checkEdit(c, i.channel, i.source, b)
 		s.applyEdit(c, i.channel, i.source, b)
 		i.original = i.source
 	case kind == 8 && i.kind == 4:
 		if err := checkChoicesShown(data); err != nil {
-			return s.badForm(c, err)
+			s.badBody(c, err)
 		}
 	case kind == 9 && i.kind != 4 && i.kind != 5:
 		if _, err := readModal(data); err != nil {
-			return s.badForm(c, err)
+			s.badBody(c, err)
 		}
 	default:
 		s.misuse(BadRequest, "POST %s: callback of type %d to an interaction of type %d", c.path, kind, i.kind)
-		return new(invalid("type", "INTERACTION_APPLICATION_INVALID_TYPE", "Interaction callback type is invalid"))
+		deny(invalid("type", "INTERACTION_APPLICATION_INVALID_TYPE", "Interaction callback type is invalid"))
 	}
-	return nil
-}
-
-func (s *Server) badForm(c *call, err error) *reply {
-	bad := s.badBody(c, err)
-	return &bad
 }
 
 // composeFor makes a message of the bot's in answer to an interaction. What only the user sees isn't posted.
-func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) (*stored, *reply) {
-	m, bad := s.compose(c, i.channel, b, s.permissions(i.channel, s.Bot.ID))
-	if bad != nil {
-		return nil, bad
-	}
+func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *stored {
+	m := s.compose(c, i.channel, b, s.permissions(i.channel, s.Bot.ID))
 	m.ApplicationID, m.WebhookID, m.Interaction = s.AppID, s.AppID, i.meta
 	if i.kind == 2 {
 		m.Type = 20
 	}
 	if m.Flags&Ephemeral != 0 {
 		m.versions = []string{m.Content}
-		return m, nil
+		return m
 	}
 	s.post(i.channel, m)
-	return m, nil
+	return m
 }
 
 // followed is the interaction whose token is in the path, if that still counts.
-func (s *Server) followed(c *call) (*Interaction, *reply) {
+func (s *Server) followed(c *call) *Interaction {
 	i := s.interactions[c.r.PathValue("token")]
 	if i == nil || c.id("app") != s.AppID {
-		return nil, &unknownWebhook
+		deny(unknownWebhook)
 	}
 	if age := s.clock.now.Sub(i.ID.Time()); age > tokenLife {
 		s.misuse(ExpiredToken, "%s %s, after %v", c.r.Method, c.path, age)
-		return nil, &invalidToken
+		deny(invalidToken)
 	}
 	if !i.answered {
 		s.misuse(Unacknowledged, "%s %s", c.r.Method, c.path)
-		return nil, &unknownWebhook
+		deny(unknownWebhook)
 	}
-	return i, nil
+	return i
 }
 
 // postFollowUp adds a message. The first one after a deferred answer takes that one's place.
 func (s *Server) postFollowUp(c *call) reply {
-	i, refused := s.followed(c)
-	if refused != nil {
-		return *refused
-	}
+	i := s.followed(c)
 	var b messageBody
-	if err := c.decode(&b); err != nil {
-		return s.badBody(c, err)
-	}
-	if bad := s.check(c, i.channel, &b, true); bad != nil {
-		return *bad
-	}
+	s.decode(c, &b)
+	s.check(c, i.channel, &b, true)
 	if i.original != nil && i.original.Flags&Loading != 0 {
 		return s.amend(c, i.channel, i.original)
 	}
-	m, bad := s.composeFor(c, i, &b)
-	if bad != nil {
-		return *bad
-	}
+	m := s.composeFor(c, i, &b)
 	i.follows = append(i.follows, m)
 	return ok(m.clone())
 }
@@ -182,33 +139,11 @@ func (i *Interaction) answerIn(c *call) *stored {
 	return nil
 }
 
-func (s *Server) onFollowUp(c *call, do func(*Interaction, *stored) reply) reply {
-	i, refused := s.followed(c)
-	if refused != nil {
-		return *refused
-	}
+func (s *Server) patchFollowUp(c *call) reply {
+	i := s.followed(c)
 	m := i.answerIn(c)
 	if m == nil {
 		return unknownMessage
 	}
-	return do(i, m)
-}
-
-func (s *Server) getFollowUp(c *call) reply {
-	return s.onFollowUp(c, func(_ *Interaction, m *stored) reply { return ok(m.clone()) })
-}
-
-func (s *Server) patchFollowUp(c *call) reply {
-	return s.onFollowUp(c, func(i *Interaction, m *stored) reply { return s.amend(c, i.channel, m) })
-}
-
-func (s *Server) deleteFollowUp(c *call) reply {
-	return s.onFollowUp(c, func(i *Interaction, m *stored) reply {
-		if m.Flags&Ephemeral != 0 {
-			m.deleted = true
-			return none()
-		}
-		s.remove(i.channel, m)
-		return none()
-	})
+	return s.amend(c, i.channel, m)
 }

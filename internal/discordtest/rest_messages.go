@@ -26,28 +26,25 @@ type messageBody struct {
 }
 
 // reach is the channel if it is there and the bot has all of the permissions in it.
-func (s *Server) reach(c *call, need Permissions) (*channel, *reply) {
+func (s *Server) reach(c *call, need Permissions) *channel {
 	ch := s.channels[c.id("channel")]
 	if ch == nil {
-		return nil, &unknownChannel
+		deny(unknownChannel)
 	}
 	p := s.permissions(ch, s.Bot.ID)
 	if !p.Has(ViewChannel) {
-		return nil, &missingAccess
+		deny(missingAccess)
 	}
 	if !p.Has(need) {
-		return nil, &missingPermission
+		deny(missingPermission)
 	}
-	return ch, nil
+	return ch
 }
 
 // getMessages is history: newest first, at most 100. Without ReadMessageHistory Discord answers with an empty list
 // rather than with an error, and in voice channels CONNECT is needed as well.
 func (s *Server) getMessages(c *call) reply {
-	ch, refused := s.reach(c, 0)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, 0)
 	p := s.permissions(ch, s.Bot.ID)
 	if (ch.Type == Voice || ch.Type == Stage) && !p.Has(Connect) {
 		return missingAccess
@@ -66,7 +63,7 @@ func (s *Server) getMessages(c *call) reply {
 		return ok(page)
 	}
 	there := slices.DeleteFunc(slices.Clone(ch.messages), func(m *stored) bool { return m.deleted || m.Flags&Ephemeral != 0 })
-	for _, m := range slice(there, limit, parseID(q.Get("before")), parseID(q.Get("after")), parseID(q.Get("around"))) {
+	for _, m := range slice(there, limit, parseID(q.Get("before")), parseID(q.Get("after"))) {
 		page = append(page, s.readable(m, s.intents))
 	}
 	slices.Reverse(page)
@@ -74,16 +71,12 @@ func (s *Server) getMessages(c *call) reply {
 }
 
 // slice cuts a page out of messages that are in order of their ids.
-func slice(ms []*stored, limit int, before, after, around ID) []*stored {
+func slice(ms []*stored, limit int, before, after ID) []*stored {
 	from := func(id ID) int {
 		i, _ := slices.BinarySearchFunc(ms, id, func(m *stored, id ID) int { return int(min(max(m.ID-id, -1), 1)) })
 		return i
 	}
 	switch {
-	case around != 0:
-		at := from(around)
-		lo := max(0, at-limit/2)
-		return ms[lo:min(len(ms), lo+limit)]
 	case after != 0:
 		lo := from(after + 1)
 		return ms[lo:min(len(ms), lo+limit)]
@@ -95,10 +88,7 @@ func slice(ms []*stored, limit int, before, after, around ID) []*stored {
 }
 
 func (s *Server) getMessage(c *call) reply {
-	ch, refused := s.reach(c, ReadMessageHistory)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, ReadMessageHistory)
 	_, m := s.find(ch, c.id("message"))
 	if m == nil || m.Flags&Ephemeral != 0 {
 		return unknownMessage
@@ -110,10 +100,7 @@ func (s *Server) getMessage(c *call) reply {
 const nonceLife = 5 * time.Minute
 
 func (s *Server) postMessage(c *call) reply {
-	ch, refused := s.reach(c, 0)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, 0)
 	p := s.permissions(ch, s.Bot.ID)
 	if ch.Type == Category || ch.Type == Forum || ch.Type == Media {
 		s.misuse(BadRequest, "POST %s: nobody can write in a channel of type %d", c.path, ch.Type)
@@ -123,20 +110,13 @@ func (s *Server) postMessage(c *call) reply {
 		return missingPermission
 	}
 	var b messageBody
-	if err := c.decode(&b); err != nil {
-		return s.badBody(c, err)
-	}
-	if bad := s.check(c, ch, &b, true); bad != nil {
-		return *bad
-	}
+	s.decode(c, &b)
+	s.check(c, ch, &b, true)
 	nonce := nonceText(b.Nonce)
 	if first := s.nonces[nonce]; nonce != "" && b.EnforceNonce && first != nil && s.clock.now.Sub(first.ID.Time()) < nonceLife {
 		return ok(first.clone())
 	}
-	m, bad := s.compose(c, ch, &b, p)
-	if bad != nil {
-		return *bad
-	}
+	m := s.compose(c, ch, &b, p)
 	m.Nonce = nonce
 	s.nonces[nonce] = m
 	s.post(ch, m)
@@ -144,39 +124,36 @@ func (s *Server) postMessage(c *call) reply {
 }
 
 // compose makes the bot's message from a body that has passed the checks.
-func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) (*stored, *reply) {
+func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) *stored {
 	text := ""
 	if b.Content != nil {
 		text = strings.TrimSpace(*b.Content)
 	}
 	m := s.newMessage(ch, s.Bot.ID, text)
-	m.Embeds, m.Components, m.Flags = s.fillEmbeds(b.Embeds), s.fillComponents(b.Components), b.Flags&(suppressed|1<<12|Ephemeral)
+	m.Embeds, m.Components, m.Flags = append([]json.RawMessage{}, b.Embeds...), s.fillComponents(b.Components), b.Flags&(suppressed|1<<12|Ephemeral)
 	m.bodies = []json.RawMessage{c.body}
 	s.attach(c, b, m)
 	if b.Reference != nil {
 		_, to := s.find(ch, b.Reference.MessageID)
 		switch {
 		case !p.Has(ReadMessageHistory):
-			return nil, new(refuse(400, 160002, "Cannot reply without permission to read message history"))
+			deny(refuse(400, 160002, "Cannot reply without permission to read message history"))
 		case to != nil:
 			replying(b.Reference.MessageID)(s, m)
 			m.loud = b.Allowed == nil || b.Allowed.RepliedUser
 			s.readMentions(m)
 		case b.Reference.FailIfNotExists == nil || *b.Reference.FailIfNotExists:
-			return nil, new(invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message"))
+			deny(invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message"))
 		}
 	}
 	s.ping(c, m, b.Allowed, p)
-	return m, nil
+	return m
 }
 
 var archived = refuse(400, 50083, "Thread is archived")
 
 func (s *Server) patchMessage(c *call) reply {
-	ch, refused := s.reach(c, 0)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, 0)
 	_, m := s.find(ch, c.id("message"))
 	switch {
 	case m == nil:
@@ -192,12 +169,8 @@ func (s *Server) patchMessage(c *call) reply {
 // amend applies an edit of the bot's to its own message.
 func (s *Server) amend(c *call, ch *channel, m *stored) reply {
 	var b messageBody
-	if err := c.decode(&b); err != nil {
-		return s.badBody(c, err)
-	}
-	if bad := s.checkEdit(c, ch, m, &b); bad != nil {
-		return *bad
-	}
+	s.decode(c, &b)
+	s.checkEdit(c, ch, m, &b)
 	s.applyEdit(c, ch, m, &b)
 	return ok(m.clone())
 }
@@ -206,7 +179,7 @@ func (s *Server) amend(c *call, ch *channel, m *stored) reply {
 func (s *Server) applyEdit(c *call, ch *channel, m *stored, b *messageBody) {
 	m.bodies = append(m.bodies, c.body)
 	if b.Embeds != nil {
-		m.Embeds = s.fillEmbeds(b.Embeds)
+		m.Embeds = b.Embeds
 	}
 	if b.Components != nil {
 		m.Components = s.fillComponents(b.Components)
@@ -228,10 +201,7 @@ func (s *Server) applyEdit(c *call, ch *channel, m *stored, b *messageBody) {
 }
 
 func (s *Server) deleteMessage(c *call) reply {
-	ch, refused := s.reach(c, 0)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, 0)
 	_, m := s.find(ch, c.id("message"))
 	if m == nil {
 		return unknownMessage
@@ -247,13 +217,10 @@ func (s *Server) deleteMessage(c *call) reply {
 }
 
 func (s *Server) postTyping(c *call) reply {
-	ch, refused := s.reach(c, 0)
-	if refused != nil {
-		return *refused
-	}
+	ch := s.reach(c, 0)
 	if !s.permissions(ch, s.Bot.ID).Has(ch.Type.sendPermission()) {
 		return missingPermission
 	}
-	s.typing[ch.ID]++
+	s.typing[ch.ID] = true
 	return none()
 }

@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -24,47 +25,35 @@ func (a *allowedMentions) parses(what string) bool {
 
 // check asserts what Discord asks of a message, and that its mentions are locked, which is Hark's own rule.
 // whole says that it is a new message rather than an edit.
-func (s *Server) check(c *call, ch *channel, b *messageBody, whole bool) *reply {
-	if bad := s.checkContent(c, b, whole); bad != nil {
-		return bad
-	}
-	if bad := s.checkEmbeds(c, b.Embeds); bad != nil {
-		return bad
-	}
-	if bad := s.checkComponents(c, b.Components); bad != nil {
-		return bad
-	}
-	if bad := s.checkMentions(c, b, whole); bad != nil {
-		return bad
-	}
+func (s *Server) check(c *call, ch *channel, b *messageBody, whole bool) {
+	s.checkContent(c, b, whole)
+	s.checkComponents(c, b.Components)
+	s.checkMentions(c, b, whole)
 	if whole {
-		if bad := s.checkFiles(c, b, nil); bad != nil {
-			return bad
-		}
+		s.checkFiles(c, b, nil)
 	}
-	return s.checkOdd(c)
+	s.checkOdd(c)
 }
 
-func (s *Server) checkContent(c *call, b *messageBody, whole bool) *reply {
+func (s *Server) checkContent(c *call, b *messageBody, whole bool) {
 	text := ""
 	if b.Content != nil {
 		text = *b.Content
 	}
 	if n := utf8.RuneCountInString(text); n > 2000 { // Discord counts code points
 		s.misuse(TooLong, "%s %s: %d characters", c.r.Method, c.path, n)
-		return new(invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length."))
+		deny(invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length."))
 	}
 	bare := strings.TrimSpace(text) == "" && len(b.Embeds) == 0 && len(c.files) == 0 && len(b.Stickers) == 0 &&
 		len(b.Components) == 0
 	if whole && bare {
 		s.misuse(Empty, "%s %s", c.r.Method, c.path)
-		return new(refuse(400, 50006, "Cannot send an empty message"))
+		deny(refuse(400, 50006, "Cannot send an empty message"))
 	}
 	if n := utf8.RuneCountInString(nonceText(b.Nonce)); n > 25 {
 		s.misuse(BadNonce, "%s %s: %d characters", c.r.Method, c.path, n)
-		return new(invalid("nonce", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length."))
+		deny(invalid("nonce", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length."))
 	}
-	return nil
 }
 
 // nonceText is a nonce as text, whether it came as a string or as a number.
@@ -77,16 +66,12 @@ func nonceText(raw json.RawMessage) string {
 }
 
 // checkEdit is check for an edit, which may leave out what stays as it is.
-func (s *Server) checkEdit(c *call, ch *channel, m *stored, b *messageBody) *reply {
-	if bad := s.check(c, ch, b, false); bad != nil {
-		return bad
-	}
+func (s *Server) checkEdit(c *call, ch *channel, m *stored, b *messageBody) {
+	s.check(c, ch, b, false)
 	if len(c.files) > 0 && !s.permissions(ch, s.Bot.ID).Has(AttachFiles) {
-		return &missingPermission
+		deny(missingPermission)
 	}
-	if bad := s.checkFiles(c, b, m); bad != nil {
-		return bad
-	}
+	s.checkFiles(c, b, m)
 	text, embeds, components, files := m.Content, len(m.Embeds), len(m.Components), len(m.Attachments)
 	if b.Attachments != nil {
 		files = len(b.Attachments)
@@ -102,50 +87,23 @@ func (s *Server) checkEdit(c *call, ch *channel, m *stored, b *messageBody) *rep
 	}
 	if text == "" && embeds+components+files+len(c.files) == 0 {
 		s.misuse(Empty, "%s %s", c.r.Method, c.path)
-		return new(refuse(400, 50006, "Cannot send an empty message"))
+		deny(refuse(400, 50006, "Cannot send an empty message"))
 	}
-	return nil
 }
 
-func (s *Server) checkEmbeds(c *call, embeds []json.RawMessage) *reply {
-	total := 0
-	for _, raw := range embeds {
-		var e struct {
-			Title       string `json:"title"`
-			Description string `json:"description"`
-			Footer      struct{ Text string }
-			Author      struct{ Name string }
-			Fields      []struct{ Name, Value string }
-		}
-		if err := json.Unmarshal(raw, &e); err != nil {
-			return new(s.badBody(c, err))
-		}
-		for _, f := range e.Fields {
-			total += utf8.RuneCountInString(f.Name) + utf8.RuneCountInString(f.Value)
-		}
-		total += utf8.RuneCountInString(e.Title + e.Description + e.Footer.Text + e.Author.Name)
-	}
-	if total > 6000 {
-		s.misuse(EmbedsTooLong, "%s %s: %d characters", c.r.Method, c.path, total)
-		return new(invalid("embeds", "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000"))
-	}
-	return nil
-}
-
-func (s *Server) checkMentions(c *call, b *messageBody, whole bool) *reply {
+func (s *Server) checkMentions(c *call, b *messageBody, whole bool) {
 	a := b.Allowed
 	if !a.locked() && (whole || b.Content != nil) {
 		s.misuse(Unlocked, `%s %s: allowed_mentions has to be there with "parse":[]`, c.r.Method, c.path)
 	}
 	if a == nil {
-		return nil
+		return
 	}
 	if a.Parse != nil && (a.parses("users") && len(a.Users) > 0 || a.parses("roles") && len(a.Roles) > 0) {
 		s.misuse(MixedMentions, "%s %s: parse beside a list of the same kind", c.r.Method, c.path)
-		return new(invalid("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
+		deny(invalid("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
 			"parse: and a list of the same kind are mutually exclusive."))
 	}
-	return nil
 }
 
 // ping works out whom a new message really notifies, and reports everybody who wasn't named for it.
@@ -177,74 +135,36 @@ func (s *Server) pingUnasked(c *call, m *stored, id ID) {
 	s.misuse(Pings, "%s %s: notifies %d", c.r.Method, c.path, id)
 }
 
-// fillEmbeds adds what Discord fills in.
-func (s *Server) fillEmbeds(embeds []json.RawMessage) []json.RawMessage {
-	filled := []json.RawMessage{}
-	for _, e := range embeds {
-		filled = append(filled, withField(e, "type", "rich"))
-	}
-	return filled
-}
-
 // fillComponents adds what Discord fills in: numbers for components without an id, and defaults.
 func (s *Server) fillComponents(components []json.RawMessage) []json.RawMessage {
 	n := 0
 	return numbered(components, &n)
 }
 
-// componentDefaults are what Discord answers where a component left something out, by its type: menus,
-// separators and containers.
+// componentDefaults are what Discord answers where a component left something out, by its type: menus.
 var componentDefaults = map[int]object{
 	3: {"min_values": 1, "max_values": 1}, 5: {"min_values": 1, "max_values": 1}, 6: {"min_values": 1, "max_values": 1},
 	7: {"min_values": 1, "max_values": 1}, 8: {"min_values": 1, "max_values": 1},
-	14: {"spacing": 1, "divider": true}, 17: {"accent_color": nil, "spoiler": false},
 }
 
 func numbered(components []json.RawMessage, n *int) []json.RawMessage {
 	filled := []json.RawMessage{}
-	for _, c := range components {
+	for _, raw := range components {
 		*n++
-		c = withField(c, "id", *n)
+		c := object{"id": *n}
 		var inner struct {
 			Type       int               `json:"type"`
 			Components []json.RawMessage `json:"components"`
-			Accessory  json.RawMessage   `json:"accessory"`
 		}
-		if json.Unmarshal(c, &inner) != nil {
+		if json.Unmarshal(raw, &inner) != nil {
 			continue // the document has found fault with it
 		}
-		for name, value := range componentDefaults[inner.Type] {
-			c = withField(c, name, value)
-		}
+		maps.Copy(c, componentDefaults[inner.Type])
+		_ = json.Unmarshal(raw, &c)
 		if inner.Components != nil {
-			c = setField(c, "components", numbered(inner.Components, n))
+			c["components"] = numbered(inner.Components, n)
 		}
-		for _, a := range numbered([]json.RawMessage{inner.Accessory}, n) {
-			c = setField(c, "accessory", a)
-		}
-		filled = append(filled, c)
+		filled = append(filled, meta(c))
 	}
 	return filled
-}
-
-// withField sets a field of a JSON object unless it is there.
-func withField(raw json.RawMessage, name string, value any) json.RawMessage {
-	var o map[string]json.RawMessage
-	if json.Unmarshal(raw, &o) != nil || o[name] != nil {
-		return raw
-	}
-	return setField(raw, name, value)
-}
-
-func setField(raw json.RawMessage, name string, value any) json.RawMessage {
-	var o map[string]any
-	if json.Unmarshal(raw, &o) != nil {
-		return raw
-	}
-	o[name] = value
-	b, err := json.Marshal(o)
-	if err != nil {
-		return raw
-	}
-	return b
 }

@@ -61,9 +61,6 @@ func WithEmbed(embed string) Saying {
 	return func(_ *Server, m *stored) { m.Embeds = append(m.Embeds, json.RawMessage(embed)) }
 }
 
-// WithNonce sets the nonce that the author's client sent.
-func WithNonce(nonce string) Saying { return func(_ *Server, m *stored) { m.Nonce = nonce } }
-
 // ViaWebhook says it through a webhook: under any name, by nobody who is a member.
 func ViaWebhook(name string) Saying {
 	return func(s *Server, m *stored) {
@@ -193,13 +190,6 @@ func (s *Server) Sent(channelID ID) []Sent {
 		}
 	}
 	return ms
-}
-
-// Typing is how often the bot has shown that it types in the channel.
-func (s *Server) Typing(channelID ID) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.typing[channelID]
 }
 
 func (m *stored) sent() Sent {

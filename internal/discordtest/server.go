@@ -50,12 +50,12 @@ type Server struct {
 	uses         map[use]bool
 	interactions map[string]*Interaction
 	nonces       map[string]*stored
-	typing       map[ID]int
+	typing       map[ID]bool
 	cdn          map[string][]byte // files by the path of their URL
 	gateway      gateway
 	injections   []*Injection
 	allowed      map[Misuse]bool
-	misuses      []Report
+	misuses      []report
 	requests     []Request
 }
 
@@ -93,7 +93,7 @@ func New(tb testing.TB, opts ...Option) *Server {
 		uses:         map[use]bool{},
 		interactions: map[string]*Interaction{},
 		nonces:       map[string]*stored{},
-		typing:       map[ID]int{},
+		typing:       map[ID]bool{},
 		cdn:          map[string][]byte{},
 		allowed:      map[Misuse]bool{},
 	}
@@ -105,7 +105,7 @@ func New(tb testing.TB, opts ...Option) *Server {
 	s.users[s.Bot.ID] = &s.Bot
 	s.AppID = s.Bot.ID
 	s.Token = base64.RawURLEncoding.EncodeToString([]byte(s.Bot.ID.String())) + ".Fake00.0000000000000000000000000000000"
-	s.schema = loadOpenAPI(tb)
+	s.schema = readOpenAPI()
 	s.rest = s.routes()
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.http.URL
@@ -144,9 +144,6 @@ func (s *Server) Advance(d time.Duration) {
 	s.notify()
 }
 
-// Validating reports whether Discord's OpenAPI document is at hand.
-func (s *Server) Validating() bool { return s.schema != nil }
-
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if websocket.IsWebSocketUpgrade(r) {
 		s.serveGateway(w, r)
@@ -156,7 +153,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.serveFile(w, r)
 		return
 	}
-	s.serveREST(w, r)
+	r.URL.Path, r.URL.RawPath = version.ReplaceAllString(r.URL.Path, ""), ""
+	s.rest.ServeHTTP(w, r)
 }
 
 func (s *Server) close() {

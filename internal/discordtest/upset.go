@@ -9,9 +9,6 @@ import (
 // Drop breaks the gateway connection without a word. The session can be resumed.
 func (s *Server) Drop() { s.onConnection(func(c *conn) { c.drop() }) }
 
-// DropAfter breaks the connection after the next n events, in mid-burst: what follows is seen by a resume only.
-func (s *Server) DropAfter(n int) { s.change(func() { s.gateway.dropAfter = n }) }
-
 // CloseWith closes the connection with a code of Discord's.
 func (s *Server) CloseWith(code int) { s.onConnection(func(c *conn) { c.closeWith(code) }) }
 
@@ -65,48 +62,11 @@ func (g *gateway) without(event string, payload any) any {
 // AskHeartbeat asks the bot for a heartbeat (op 1).
 func (s *Server) AskHeartbeat() { s.onConnection(func(c *conn) { c.control(1, nil) }) }
 
-// Invalidate tells the bot that its session is no more (op 9). A resumable one is still there.
-func (s *Server) Invalidate(resumable bool) {
-	s.onConnection(func(c *conn) {
-		if !resumable {
-			delete(s.gateway.sessions, c.session.id)
-		}
-		c.detach()
-		c.session = nil
-		c.control(9, resumable)
-	})
-}
-
 // RefuseResumes makes the next n resumes fail: what was said in the gap is then to be had by REST only.
 func (s *Server) RefuseResumes(n int) { s.change(func() { s.gateway.refuse = n }) }
 
 // Duplicate delivers each of the next n events twice.
 func (s *Server) Duplicate(n int) { s.change(func() { s.gateway.duplicate = n }) }
-
-// Reorder runs act and delivers the events it causes in the given order, counted from 0, each at least once and
-// as often as it is named.
-func (s *Server) Reorder(act func(), order ...int) {
-	s.tb.Helper()
-	var held []event
-	s.change(func() { s.gateway.held = &held })
-	act()
-	s.change(func() {
-		s.gateway.held = nil
-		named := make([]bool, len(held))
-		for _, i := range order {
-			if i < 0 || i >= len(held) {
-				s.tb.Fatalf("discordtest: reorder event %d of %d", i, len(held))
-			}
-			named[i] = true
-			s.emit(held[i])
-		}
-		for i, ok := range named {
-			if !ok {
-				s.tb.Fatalf("discordtest: the order leaves out event %d, %s", i, held[i].name)
-			}
-		}
-	})
-}
 
 func (s *Server) onConnection(f func(*conn)) {
 	s.tb.Helper()

@@ -52,7 +52,11 @@ func (s *Server) WaitSent(channel ID, match func(Sent) bool) Sent {
 // WaitTyping returns once the bot has shown that it types in the channel.
 func (s *Server) WaitTyping(channel ID) {
 	s.tb.Helper()
-	s.WaitFor("the bot to type in channel "+channel.String(), func() bool { return s.Typing(channel) > 0 })
+	s.WaitFor("the bot to type in channel "+channel.String(), func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.typing[channel]
+	})
 }
 
 // summary tells, for the one who reads a failure, how things stand.

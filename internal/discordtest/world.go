@@ -173,17 +173,6 @@ func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 	})
 }
 
-// RemoveMember takes somebody out of a guild. Their messages stay.
-func (s *Server) RemoveMember(guildID, userID ID) {
-	s.tb.Helper()
-	s.change(func() {
-		g := s.guild(guildID)
-		m := s.member(g, userID)
-		delete(g.members, userID)
-		s.emit(event{name: "GUILD_MEMBER_REMOVE", intents: Members, payload: object{"guild_id": guildID, "user": m.User}})
-	})
-}
-
 // AddChannel makes a channel, a category or a thread.
 func (s *Server) AddChannel(guildID ID, c Channel) Channel {
 	s.tb.Helper()
@@ -429,14 +418,4 @@ func (s *Server) sortedGuilds() []*guild {
 		gs[i] = s.guilds[id]
 	}
 	return gs
-}
-
-// sortedMembers are a guild's members, the oldest accounts first.
-func (g *guild) sortedMembers() []*Member {
-	ids := slices.Sorted(maps.Keys(g.members))
-	ms := make([]*Member, len(ids))
-	for i, id := range ids {
-		ms[i] = g.members[id]
-	}
-	return ms
 }

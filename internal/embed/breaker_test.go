@@ -3,15 +3,11 @@ package embed
 import (
 	"context"
 	"errors"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"hark/internal/endpoint"
-	"hark/internal/llmtest"
 	"hark/memory"
 )
 
@@ -62,43 +58,4 @@ func TestBreaker(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestRetryAfter(t *testing.T) {
-	t.Parallel()
-	s := llmtest.New(t)
-	s.QueueEmbeddings(llmtest.Overloaded, llmtest.Limited)
-	e := newTestEndpoint(t, s, nil)
-	for range 2 {
-		_, err := e.Embed(t.Context(), memory.ForStorage, []string{"private"})
-		var wait interface{ RetryAfter() time.Duration }
-		if !errors.As(err, &wait) || wait.RetryAfter() != 7*time.Second || strings.Contains(err.Error(), "private") {
-			t.Errorf("got %v", err)
-		}
-	}
-	var header string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", header)
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}))
-	defer server.Close()
-	e, err := NewEndpoint(EndpointConfig{BaseURL: server.URL, Model: "m", Known: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for value, want := range map[string]time.Duration{
-		"": 0, "0": 0, "120": 2 * time.Minute, " 3 ": 3 * time.Second, "-5": 0, "soon": 0, "1.5": 0,
-		"99999999999": longestWait, "999999999999999999999999": 0,
-		time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat):     0,
-		time.Now().Add(time.Hour).UTC().Format(http.TimeFormat):      time.Hour,
-		time.Now().AddDate(2, 0, 0).UTC().Format(http.TimeFormat):    longestWait,
-		time.Now().Add(time.Hour).Format("Monday, 02-Jan-06") + " x": 0,
-	} {
-		header = value
-		_, err := e.Embed(t.Context(), memory.ForSearch, []string{"x"})
-		var wait interface{ RetryAfter() time.Duration }
-		if !errors.As(err, &wait) || wait.RetryAfter() > want || wait.RetryAfter() < want/2 {
-			t.Errorf("%q: %v, want about %v", value, err, want)
-		}
-	}
 }

@@ -34,7 +34,7 @@ type Server struct {
 
 // NewServer returns s, unless its URL is no address.
 func NewServer(s Server) (*Server, error) {
-	if u, err := url.Parse(s.URL); err != nil || u.Host == "" {
+	if Place(s.URL) == "" {
 		return nil, fmt.Errorf("%s is no address: it looks like %s", s.Setting, s.Example)
 	}
 	// What is asked goes to the address that was configured, or nowhere.
@@ -59,7 +59,7 @@ func (s *Server) Post(ctx context.Context, body any, limit int64) ([]byte, error
 		return nil, s.unreachable(err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, s.refusal(resp.StatusCode, resp.Header.Get("Retry-After"), answer)
+		return nil, s.refusal(resp.StatusCode, RetryAfter(resp.Header, time.Now()), answer)
 	}
 	return answer, nil
 }
@@ -82,11 +82,16 @@ func (s *Server) request(ctx context.Context, body any) (*http.Request, error) {
 
 // String names the server in errors, without what may be secret in its address.
 func (s *Server) String() string {
-	place := ""
-	if u, err := url.Parse(s.URL); err == nil {
-		place = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	return "the " + s.What + " server at " + Place(s.URL)
+}
+
+// Place is an address without what may be secret in it; empty if it is none.
+func Place(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
 	}
-	return "the " + s.What + " server at " + place
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
 func (s *Server) unreachable(err error) error {
@@ -101,7 +106,7 @@ func (s *Server) unreachable(err error) error {
 }
 
 // refusal makes an error of an answer other than 200.
-func (s *Server) refusal(status int, retryAfter string, body []byte) error {
+func (s *Server) refusal(status int, after time.Duration, body []byte) error {
 	advice := "its log may say why"
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
@@ -115,7 +120,7 @@ func (s *Server) refusal(status int, retryAfter string, body []byte) error {
 	}
 	return &Refusal{
 		Err:    fmt.Errorf("%v answers %d %s: %s", s, status, http.StatusText(status), advice),
-		Status: status, After: waitOf(retryAfter), text: strings.ToLower(string(body[:min(len(body), maxQuoted)])),
+		Status: status, After: after, text: strings.ToLower(string(body[:min(len(body), maxQuoted)])),
 	}
 }
 
@@ -157,14 +162,15 @@ func (r *Refusal) Says(phrases ...string) bool {
 // longestWait is the longest that a server's word to wait is taken for: beyond it the word is more likely wrong.
 const longestWait = 24 * time.Hour
 
-// waitOf reads Retry-After: seconds or a date.
-func waitOf(header string) time.Duration {
-	header = strings.TrimSpace(header)
-	var wait time.Duration
-	if seconds, err := strconv.Atoi(header); err == nil {
-		wait = time.Duration(min(seconds, int(longestWait/time.Second))) * time.Second
-	} else if date, err := http.ParseTime(header); err == nil {
-		wait = time.Until(date)
+// RetryAfter is how long from now an answer asks to wait, in seconds or until a date; 0 if it doesn't say.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	header := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds > 0 {
+		return time.Duration(min(seconds, longestWait.Seconds()) * float64(time.Second))
 	}
-	return min(max(wait, 0), longestWait)
+	date, err := http.ParseTime(header)
+	if err != nil {
+		return 0
+	}
+	return min(max(date.Sub(now), 0), longestWait)
 }

@@ -78,3 +78,16 @@ func TestServerNeedsAnAddress(t *testing.T) {
 	}
 	golden.Seen(t, told.String())
 }
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for header, want := range map[string]time.Duration{
+		"": 0, "0": 0, "-5": 0, "NaN": 0, "soon": 0, "1.5": 1500 * time.Millisecond, "20": 20 * time.Second, "1e300": 24 * time.Hour,
+		now.Add(90 * time.Second).Format(http.TimeFormat): 90 * time.Second, now.Add(-time.Second).Format(http.TimeFormat): 0,
+	} {
+		if got := RetryAfter(http.Header{"Retry-After": {header}}, now); got != want {
+			t.Errorf("%q: %v; want %v", header, got, want)
+		}
+	}
+}

@@ -19,7 +19,6 @@ import (
 	"pgregory.net/rapid"
 
 	"hark/internal/chat"
-	"hark/internal/llmtest"
 )
 
 // wire answers every request with a body, and then as then does.
@@ -253,55 +252,6 @@ func TestAnyCallsInAnyShape(t *testing.T) {
 		}
 		sameCalls(t, string(body), reply.Calls, want)
 	})
-}
-
-// A recorded stream with text and calls, cut at every byte, is whole or an error, and no call is passed on of one that isn't whole.
-func TestCallsCutAnywhere(t *testing.T) {
-	t.Parallel()
-	body := stream("tool_calls", `{"role":"assistant","content":"I look. "}`, `{"content":"<think>hm</think>Wait."}`,
-		toolCalls(`{"index":0,"id":"call_1","type":"function","function":{"name":"search","arguments":""}}`),
-		toolCalls(`{"index":0,"function":{"arguments":"{\"query\":\"ä"}}`), toolCalls(`{"index":1,"id":"call_2","type":"function","function":{"name":"now","arguments":"{}"}}`),
-		toolCalls(`{"index":0,"function":{"arguments":"\"}"}}`))
-	whole, err := read(wire{body: body})
-	if err != nil || len(whole.Calls) != 2 || whole.Text != "I look. Wait." || whole.Calls[0].Arguments != `{"query":"ä"}` {
-		t.Fatalf("%+v, %v", whole, err)
-	}
-	ended := bytes.Index(body, []byte(`"finish_reason":"tool_calls"`))
-	for _, end := range []reader{nil, func() (int, error) { return 0, io.ErrUnexpectedEOF }} {
-		good := 0
-		for at := range len(body) {
-			reply, err := read(wire{body: body[:at], then: end})
-			switch {
-			case err == nil && (at < ended || !reflect.DeepEqual(reply, whole)):
-				t.Fatalf("cut at %d: %+v passes for whole", at, reply)
-			case err == nil:
-				good++
-			case reply.Calls != nil || !strings.HasPrefix(whole.Text, reply.Text) || kind(err) == 0:
-				t.Fatalf("cut at %d: %+v, %v", at, reply, err)
-			}
-		}
-		if good == 0 {
-			t.Error("no cut came after the end")
-		}
-	}
-}
-
-// An error in mid-call is an error, and is asked again where nothing was passed on.
-func TestErrorAmidCalls(t *testing.T) {
-	t.Parallel()
-	half := "data: " + `{"choices":[{"delta":` + toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`) + `}]}`
-	for _, text := range []string{"", "data: " + `{"choices":[{"delta":{"content":"Hm."}}]}`} {
-		s := llmtest.New(t)
-		c, _ := client(s, nil)
-		s.Queue(llmtest.Reply{Events: []string{text, "", half, "", llmtest.ErrorEvents()[0], ""}}, llmtest.Reply{Tools: []llmtest.ToolCall{{ID: "b", Name: "g", Arguments: []string{"{}"}}}})
-		reply, _, err := talk(t, c)
-		if text == "" && (err != nil || len(reply.Calls) != 1 || reply.Calls[0].Name != "g" || len(s.Requests()) != 2) {
-			t.Errorf("%+v, %v", reply, err)
-		}
-		if text != "" && (kind(err) != Server || reply.Calls != nil || reply.Text != "Hm." || len(s.Requests()) != 1) {
-			t.Errorf("%+v, %v", reply, err)
-		}
-	}
 }
 
 // A server that falls silent in the middle of a call has begun to answer.

@@ -146,16 +146,6 @@ func TestChat(t *testing.T) {
 	}
 }
 
-func TestNoDelta(t *testing.T) {
-	t.Parallel()
-	s := llmtest.New(t)
-	s.Queue(llmtest.Say("yes"))
-	c, _ := client(s, nil)
-	if reply, err := c.Chat(t.Context(), prompt, nil); err != nil || reply.Text != "yes" {
-		t.Errorf("%+v, %v", reply, err)
-	}
-}
-
 // Servers end and write their streams in many ways that are as good as OpenAI's.
 func TestDialects(t *testing.T) {
 	t.Parallel()
@@ -248,27 +238,6 @@ func TestCutOff(t *testing.T) {
 		if n := len(s.Requests()); n != 1 {
 			t.Errorf("%s: asked %d times after a part of the answer was shown", name, n)
 		}
-	}
-}
-
-// Wherever a stream is cut, the answer is whole or an error, and never longer than what was sent.
-func TestCutAnywhere(t *testing.T) {
-	t.Parallel()
-	s := llmtest.New(t)
-	c, _ := client(s, func(c *Config) { c.Retries = 0 })
-	whole := 0
-	for at := 0; at <= 1100; at += 13 {
-		s.Queue(llmtest.Reply{Text: []string{"One ", "two ", "three."}, Cut: llmtest.CutBytes, CutAt: at})
-		reply, _, err := talk(t, c)
-		if err == nil || !strings.HasPrefix("One two three.", reply.Text) {
-			t.Fatalf("cut at %d: %+v, %v", at, reply, err)
-		}
-		if reply.Text == "One two three." {
-			whole++
-		}
-	}
-	if whole == 0 {
-		t.Error("no cut came after the text")
 	}
 }
 

@@ -1,12 +1,13 @@
 package llm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 
 	"hark/internal/chat"
+	"hark/internal/endpoint"
 )
 
 // Kind is what went wrong, as far as it matters to whoever asked.
@@ -88,11 +89,7 @@ func (e *Error) OfText() bool {
 
 // place is the server's address without what may be secret in it.
 func (c *Client) place() string {
-	u, err := url.Parse(c.config.BaseURL)
-	if err != nil || u.Host == "" {
-		return "the address in llm.base_url"
-	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	return cmp.Or(endpoint.Place(c.config.BaseURL), "the address in llm.base_url")
 }
 
 func (c *Client) problem(kind Kind, again bool, format string, args ...any) *Error {

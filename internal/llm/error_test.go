@@ -1,10 +1,8 @@
 package llm
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -139,21 +137,6 @@ func TestPauseStaysInBounds(t *testing.T) {
 	}
 }
 
-func TestRetryAfter(t *testing.T) {
-	t.Parallel()
-	for header, want := range map[string]time.Duration{
-		"": 0, "0": 0, "-5": 0, "NaN": 0, "soon": 0, "1.5": 1500 * time.Millisecond, "20": 20 * time.Second,
-		"1e300": 24 * time.Hour, "Inf": 24 * time.Hour,
-		start.Add(90 * time.Second).Format(http.TimeFormat): 90 * time.Second,
-		start.Add(-time.Second).Format(http.TimeFormat):     0,
-		start.AddDate(1, 0, 0).Format(http.TimeFormat):      24 * time.Hour,
-	} {
-		if got := retryAfter(header, start); got != want {
-			t.Errorf("%q: %v; want %v", header, got, want)
-		}
-	}
-}
-
 func TestRequest(t *testing.T) {
 	t.Parallel()
 	zero, warm := float32(0), float32(0.7)
@@ -184,22 +167,6 @@ func TestRequest(t *testing.T) {
 			t.Errorf("%s: temperature %g; want %g", model, *r.Temperature, *test.temperature)
 		}
 	}
-}
-
-func TestRealClock(t *testing.T) {
-	t.Parallel()
-	c := realClock()
-	if err := c.sleep(t.Context(), time.Nanosecond); err != nil {
-		t.Error(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := c.sleep(ctx, time.Hour); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	rung := make(chan struct{})
-	c.after(time.Hour, func() { close(rung) }).Reset(0)
-	<-rung
 }
 
 // The prompt of a check is ours, so that the server's words can be shown; but not the key.

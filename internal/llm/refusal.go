@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"hark/internal/endpoint"
 )
 
 const maxRefusal = 64 << 10 // bytes read of an answer that is an error
@@ -23,7 +24,7 @@ func (k *call) refusal(resp *http.Response) *Error {
 	}
 	f.status = resp.StatusCode
 	e := k.failed(f)
-	e.after = retryAfter(resp.Header.Get("Retry-After"), k.client.clock.now())
+	e.after = endpoint.RetryAfter(resp.Header, k.client.clock.now())
 	return e
 }
 
@@ -130,19 +131,4 @@ func (c *Client) clean(message string) string {
 		message = string(runes[:200]) + "…"
 	}
 	return message
-}
-
-// retryAfter reads the header of that name, in seconds or as a date; 0 if it makes no sense, a day at most.
-func retryAfter(header string, now time.Time) time.Duration {
-	const day = 24 * time.Hour
-	if seconds, err := strconv.ParseFloat(header, 64); err == nil {
-		if !(seconds > 0) {
-			return 0
-		}
-		return time.Duration(min(seconds, day.Seconds()) * float64(time.Second))
-	}
-	if date, err := http.ParseTime(header); err == nil {
-		return min(max(date.Sub(now), 0), day)
-	}
-	return 0
 }

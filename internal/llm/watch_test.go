@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -37,19 +36,5 @@ func TestWatch(t *testing.T) {
 	clients := m.Clients()
 	if len(clients) != 2 || !clients[0].Resting() || clients[1].Resting() || New(Config{}).Resting() {
 		t.Errorf("%d clients, of which the first rests, and the second doesn't", len(clients))
-	}
-}
-
-func TestKindsHaveNames(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for k := Unreachable; k <= Resting; k++ {
-		if name := k.String(); name == "" || name == "other" || seen[name] {
-			t.Errorf("kind %d is called %q", k, name)
-		}
-		seen[k.String()] = true
-	}
-	if Kind(-1).String() != "other" || (Resting+1).String() != "other" || KindOf(errors.New("x")) != 0 || KindOf(fmt.Errorf("x: %w", &Error{Kind: TooLong})) != TooLong {
-		t.Error("what is no kind is one")
 	}
 }

@@ -33,10 +33,8 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", orElse(reply.ContentType, "application/json"))
 		w.WriteHeader(orElse(reply.Status, http.StatusOK))
 		fmt.Fprint(w, reply.Body)
-	case req.Stream:
-		s.stream(w, r, req, reply)
 	default:
-		writeJSON(w, orElse(reply.Status, http.StatusOK), reply.whole(req))
+		s.stream(w, r, req, reply)
 	}
 }
 
@@ -164,29 +162,6 @@ func chunk(req Request, delta map[string]any, finish any) map[string]any {
 	return map[string]any{
 		"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1767225600, "model": req.Model,
 		"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}},
-	}
-}
-
-// whole is the reply to a call that isn't streamed.
-func (r Reply) whole(req Request) map[string]any {
-	message := map[string]any{"role": "assistant", "content": r.text()}
-	if thoughts := r.thoughts(); thoughts != "" {
-		message["reasoning_content"] = thoughts
-	}
-	var calls []any
-	for _, call := range r.Tools {
-		calls = append(calls, map[string]any{
-			"id": call.ID, "type": "function",
-			"function": map[string]any{"name": call.Name, "arguments": strings.Join(call.Arguments, "")},
-		})
-	}
-	if calls != nil {
-		message["tool_calls"] = calls
-	}
-	return map[string]any{
-		"id": "chatcmpl-1", "object": "chat.completion", "created": 1767225600, "model": req.Model,
-		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": r.finish()}},
-		"usage":   r.usage(req),
 	}
 }
 
