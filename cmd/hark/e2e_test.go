@@ -69,75 +69,6 @@ func TestDeletedAndEditedAreGoneFromTheNextContext(t *testing.T) {
 	w.holds(w.prompt(), "begonia")
 }
 
-func TestPermissionsAreObeyedByTheNextAnswer(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	w.discord.Say(w.staff.ID, w.jane.ID, privateWords)
-	w.later()
-	allow := func(p discordtest.Permissions) {
-		deny := discordtest.ViewChannel &^ p
-		w.discord.SetOverwrite(w.staff.ID, discordtest.ForRole(w.guild.ID, p, deny))
-	}
-	allow(discordtest.ViewChannel)
-	w.ask(w.general, w.ana, when)
-	w.holds(w.prompt(), "lighthouse")
-	allow(0)
-	w.ask(w.general, w.ana, when)
-	w.lacks(w.prompt(), "lighthouse")
-
-	// A channel of ana and jane alone; then otto gets the role.
-	inner := w.discord.AddRole(w.guild.ID, "inner", 0)
-	for _, u := range []discordtest.User{w.ana, w.jane} {
-		w.discord.UpdateMember(w.guild.ID, u.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, inner.ID) })
-	}
-	narrow := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "inner", Overwrites: []discordtest.Overwrite{
-		discordtest.ForRole(w.guild.ID, 0, discordtest.ViewChannel),
-		discordtest.ForRole(w.staffRole.ID, discordtest.ViewChannel, 0),
-		discordtest.ForRole(w.guild.BotRole.ID, discordtest.ViewChannel, 0),
-	}})
-	w.ask(narrow, w.ana, when)
-	w.holds(w.prompt(), "lighthouse")
-	w.discord.SetOverwrite(narrow.ID, discordtest.ForRole(inner.ID, discordtest.ViewChannel, 0))
-	w.ask(narrow, w.ana, when) // the inner circle needn't be of the staff
-	w.lacks(w.prompt(), "lighthouse")
-}
-
-func TestBadGatewayLeadsToOneMessage(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	w.discord.Inject("POST /channels/*/messages", 1, discordtest.DoneButBadGateway())
-	w.ask(w.general, w.ana, "hello?")
-	w.ask(w.staff, w.ana, "hello?") // by now a second one would have come
-	if n := len(w.discord.Sent(w.general.ID)); n != 1 {
-		t.Errorf("%d messages", n)
-	}
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	if got := w.logged(w.general.ID); len(got) != 2 {
-		t.Errorf("logged %q", got)
-	}
-}
-
-func TestSlowModelDelaysNobodyElse(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	hold := make(chan struct{})
-	w.model.Queue(llmtest.Reply{Hold: hold, Text: []string{"Noted at last."}})
-	w.start()
-	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" hello?")
-	w.modelAsked(1)
-	w.discord.Say(w.staff.ID, w.jane.ID, privateWords)
-	w.discord.Say(w.general.ID, w.jane.ID, publicWords)
-	w.ask(w.staff, w.ana, when)
-	w.holds(w.prompt(), "lighthouse")
-	w.holds(w.prompt(), "greenhouse")
-	close(hold)
-	w.reply(w.general.ID, q.ID, "Noted at last.")
-}
-
 func TestEveryWayToAsk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -163,23 +94,6 @@ func TestEveryWayToAsk(t *testing.T) {
 	w.lacks(shown.Content, "lighthouse")
 	if shown.Flags&discordtest.Ephemeral == 0 {
 		t.Error("everybody can see what /context shows")
-	}
-}
-
-func TestRunWithoutAModelQuotes(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	delete(w.env, "HARK_LLM_MODEL")
-	w.start()
-	public := w.discord.Say(w.general.ID, w.jane.ID, publicWords)
-	w.discord.Say(w.staff.ID, w.jane.ID, privateWords)
-	w.later()
-	q := w.discord.Say(w.general.ID, w.otto.ID, w.discord.Bot.Mention()+" "+when)
-	answer := w.reply(w.general.ID, q.ID, "> "+publicWords)
-	w.holds(answer.Content, fmt.Sprintf("/%d/%d/%d", w.guild.ID, w.general.ID, public.ID))
-	w.lacks(answer.Content, "lighthouse")
-	if len(w.model.Requests()) > 0 {
-		t.Error("a model was asked that isn't configured")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/internal/discordtest"
 	"hark/internal/llmtest"
@@ -284,4 +285,43 @@ func TestInterruptedKeeping(t *testing.T) {
 	}
 	c.kept(data, "the zebra is here")
 	c.kept(data, "the okapi as well")
+}
+
+// oldAndYoung is a world in which a Hark runs that remembers something of two days ago and something of an hour ago.
+func oldAndYoung(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, discordtest.WithTime(time.Now().Add(-2*24*time.Hour)))
+	w.start()
+	w.discord.Say(w.general.ID, w.jane.ID, "canary-old sings no more")
+	w.discord.Advance(47 * time.Hour)
+	w.discord.Say(w.general.ID, w.jane.ID, "canary-young sings")
+	w.settled()
+	return w
+}
+
+// onlyYoung checks that what is old is gone.
+func (w *world) onlyYoung() {
+	w.Helper()
+	if w.onDisk("canary-old") || !w.onDisk("canary-young") {
+		w.Errorf("the old is there: %t, the young: %t", w.onDisk("canary-old"), w.onDisk("canary-young"))
+	}
+}
+
+// What is too old goes at once where the operator says so, also of what would wait.
+func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
+	t.Parallel()
+	w := oldAndYoung(t)
+	out, _ := w.hark(0, "forget", "--expired", "--yes")
+	w.sees(strings.SplitN(out, "\n", 2)[0])
+	if !w.onDisk("canary-old") {
+		t.Error("it went though everything is remembered")
+	}
+	_, failed := w.hark(1, "forget", "--expired", "--user", "jane")
+	w.sees(failed)
+	w.env["HARK_MEMORY_RETENTION"] = "1d" // which the running Hark doesn't know yet
+	_, failed = w.hark(1, "forget", "--expired")
+	w.sees(failed)
+	out, _ = w.hark(0, "forget", "--expired", "--yes")
+	w.sees(strings.SplitN(out, "\n", 2)[0])
+	w.onlyYoung()
 }

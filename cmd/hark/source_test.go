@@ -13,6 +13,9 @@ import (
 	"hark/memory/sqlite"
 )
 
+// condenseWords begin what the model is told that condenses.
+const condenseWords = "You condense"
+
 // A message that was answered from, by tools and without, that was condensed, and from which lore was made, is deleted: none of its
 // words is left, neither in Hark's files nor in what Hark shows in Discord nor in the next prompt.
 func TestADeletedSourceLeavesNoWord(t *testing.T) {

@@ -24,36 +24,6 @@ func summedUp(r llmtest.Request) llmtest.Reply {
 	return llmtest.Say("Noted", " [1].")
 }
 
-// A session that has ended is summed up by the model once Hark was asked in it, and the next one has that before its eyes.
-func TestSessionsAreSummedUp(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.env["HARK_MEMORY_SUMMARIES"] = "off" // for what was just said, three hours ago, counts as over
-	w.configure("[log]\nlevel = \"debug\"")
-	w.model.Answer(summedUp)
-	w.start()
-	w.discord.Say(w.general.ID, w.ana.ID, "I train for a charity 5K, and my personal best is 25:50-canary.")
-	w.ask(w.general, w.ana, "wish me luck!")
-	w.stop()
-	w.env["HARK_MEMORY_SUMMARIES"] = "model"
-	w.later()
-	w.start()
-	w.waitLog(`"model":"test-model".*"message":"summed up `)
-	w.ask(w.general, w.jane, "how fast does Ana run?")
-	w.holds(w.prompt(), `\n[previous_context] [`)
-	w.holds(w.prompt(), "Ann's personal best for the charity 5K is 25:50.\\n")
-	w.ask(w.staff, w.jane, "how fast does Ana run?")
-	w.lacks(w.prompt(), `\n[previous_context] [`)
-	w.lacks(w.log.String(), "canary")
-	w.lacks(w.log.String(), "personal best")
-	out, _ := w.hark(0, "forget", "--user", "ana", "--yes", "--json")
-	w.holds(out, `"summaries": 1`)
-	if w.onDisk("personal best") {
-		t.Error("the summary is on the disk")
-	}
-	w.stop()
-}
-
 // lately is a command line on a memory with a channel of the terminal's own, where Ann and Ben talked two hours ago, with Hark,
 // and a day ago, without it.
 func lately(t *testing.T) *commandLine {
