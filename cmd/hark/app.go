@@ -275,6 +275,14 @@ func (a *app) placeOf(ctx context.Context, name string) (place, error) {
 	return place{}, fmt.Errorf("%d channels are called %q: name one by its id\n%w", len(matches), name, errors.Join(ids...))
 }
 
+// within is the server whose people and channels can be named at a place, or Everywhere.
+func (p place) within() memory.GuildID {
+	if p.everywhere {
+		return memory.Everywhere
+	}
+	return p.guild
+}
+
 // question is what the operator asks at a place.
 func (p place) question(text string, now time.Time) answer.Question {
 	return answer.Question{

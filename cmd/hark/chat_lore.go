@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,8 +114,8 @@ func (k *kept) tellLore(c *cobra.Command, l memory.Lore, done string) error {
 	if err := k.EmptyLog(c.Context()); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %s, in %s.\n", done, oneLine(l.Name), oneLine(guildName(k.guildOf(l.Guild))))
-	return err
+	fmt.Fprintf(c.OutOrStdout(), "%s: %s, in %s.\n", done, oneLine(l.Name), oneLine(guildName(k.guildOf(l.Guild))))
+	return nil
 }
 
 func (t *conversation) loreEditCommand() *cobra.Command {
@@ -248,7 +249,8 @@ func (t *conversation) loreShowCommand() *cobra.Command {
 				if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
 					return err
 				}
-				return printDetails(c.OutOrStdout(), portrait.LoreOf(l))
+				printDetails(c.OutOrStdout(), portrait.LoreOf(l))
+				return nil
 			})
 		},
 	}
@@ -268,33 +270,23 @@ func (k *kept) printLore(ctx context.Context, w io.Writer, l memory.Lore) error 
 	if l.Channel != 0 {
 		where = "#" + oneLine(k.channelName(l.Guild, l.Channel)) + " of " + where
 	}
-	_, err := fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by, l.At.In(k.config.Answer.Location()).Format("2006-01-02 15:04"), indented(l.Text))
-	return err
+	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by, l.At.In(k.config.Answer.Location()).Format("2006-01-02 15:04"), indented(l.Text))
+	return nil
 }
 
 // printDetails prints the names that lore goes by, and its sources.
-func printDetails(w io.Writer, l portrait.Lore) error {
+func printDetails(w io.Writer, l portrait.Lore) {
 	for _, names := range []struct {
 		what string
 		all  []string
 	}{{"also", l.Aliases}, {"found by", l.Made}} {
-		if len(names.all) == 0 {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "  %s: %s\n", names.what, oneLine(strings.Join(names.all, ", "))); err != nil {
-			return err
+		if len(names.all) > 0 {
+			fmt.Fprintf(w, "  %s: %s\n", names.what, oneLine(strings.Join(names.all, ", ")))
 		}
 	}
 	for _, s := range l.Sources {
-		from := s.Link
-		if from == "" {
-			from = fmt.Sprintf("message %s in channel %s", s.Message, s.Channel)
-		}
-		if _, err := fmt.Fprintf(w, "  from: %s\n", from); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "  from: %s\n", cmp.Or(s.Link, fmt.Sprintf("message %s in channel %s", s.Message, s.Channel)))
 	}
-	return nil
 }
 
 // indented is a text as it is shown below its name.
@@ -303,14 +295,11 @@ func indented(text string) string {
 }
 
 // printLoreHits prints lore that was found, as hits are printed.
-func (a *app) printLoreHits(w io.Writer, hits []search.LoreHit) error {
+func (a *app) printLoreHits(w io.Writer, hits []search.LoreHit) {
 	for _, h := range hits {
-		if _, err := fmt.Fprintf(w, "%s %.2f  lore: %s\n%s\n        (%s)\n", a.builder.Labels().Relevance(h.Relevance), h.Relevance, oneLine(h.Lore.Name),
-			strings.ReplaceAll(indented(h.Lore.Text), "    ", "        "), h.Why); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "%s %.2f  lore: %s\n%s\n        (%s)\n", a.builder.Labels().Relevance(h.Relevance), h.Relevance, oneLine(h.Lore.Name),
+			strings.ReplaceAll(indented(h.Lore.Text), "    ", "        "), h.Why)
 	}
-	return nil
 }
 
 // allLore is the lore of a guild, or Everywhere, by guild and name.

@@ -73,11 +73,11 @@ func (t *conversation) keep(ctx context.Context, l memory.Lore, was []string, tr
 	}
 	switch {
 	case len(is) < len(l.Sources) || !slices.Equal(is, was):
-		_, err := fmt.Fprintln(t.out, "I don't: what it is from was said elsewhere, or was changed or forgotten meanwhile.")
-		return err
+		fmt.Fprintln(t.out, "I don't: what it is from was said elsewhere, or was changed or forgotten meanwhile.")
+		return nil
 	case slices.ContainsFunc(all, func(old memory.Lore) bool { return strings.EqualFold(old.Name, l.Name) }):
-		_, err := fmt.Fprintf(t.out, "There is lore called %s already: /lore edit changes it.\n", oneLine(l.Name))
-		return err
+		fmt.Fprintf(t.out, "There is lore called %s already: /lore edit changes it.\n", oneLine(l.Name))
+		return nil
 	}
 	if len(trace.LoreAt) == len(trace.Lore) {
 		trace.LoreAt = append(slices.Clone(trace.LoreAt), memory.FirstMessageID(l.At))

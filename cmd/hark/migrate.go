@@ -75,7 +75,8 @@ func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
 	}); err != nil {
 		return fmt.Errorf("write %s: %w", to, err)
 	}
-	return printMigrated(c.OutOrStdout(), from, to, made)
+	printMigrated(c.OutOrStdout(), from, to, made)
+	return nil
 }
 
 // readShort is the content of a file of at most so many bytes.
@@ -126,7 +127,7 @@ func writePrivate(path string, data []byte, check func(path string) error) error
 }
 
 // printMigrated says what became of each key, in the order of the file.
-func printMigrated(w io.Writer, from, to string, made migrate.Result) error {
+func printMigrated(w io.Writer, from, to string, made migrate.Result) {
 	for _, part := range []struct {
 		title, between string
 		notes          []migrate.Note
@@ -134,9 +135,7 @@ func printMigrated(w io.Writer, from, to string, made migrate.Result) error {
 		if len(part.notes) == 0 {
 			continue
 		}
-		if _, err := fmt.Fprintln(w, part.title); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, part.title)
 		// What has no line comes last.
 		slices.SortStableFunc(part.notes, func(a, b migrate.Note) int { return cmp.Compare(uint(a.Line)-1, uint(b.Line)-1) })
 		for _, n := range part.notes {
@@ -144,11 +143,8 @@ func printMigrated(w io.Writer, from, to string, made migrate.Result) error {
 			if n.Line > 0 {
 				line = fmt.Sprintf("%5d", n.Line)
 			}
-			if _, err := fmt.Fprintf(w, "%s  %s%s%s\n", line, oneLine(n.Key), part.between, oneLine(n.Says)); err != nil {
-				return err
-			}
+			fmt.Fprintf(w, "%s  %s%s%s\n", line, oneLine(n.Key), part.between, oneLine(n.Says))
 		}
 	}
-	_, err := fmt.Fprintf(w, "%[1]s is written, for nobody but you to read: it holds the token and keys.\nNext: \"hark doctor --config %[1]s\" checks it, \"hark run --config %[1]s\" starts Hark.\n", to)
-	return err
+	fmt.Fprintf(w, "%[1]s is written, for nobody but you to read: it holds the token and keys.\nNext: \"hark doctor --config %[1]s\" checks it, \"hark run --config %[1]s\" starts Hark.\n", to)
 }

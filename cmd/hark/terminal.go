@@ -87,6 +87,15 @@ func (f *flags) progress(what string) func(done, total int) {
 	}
 }
 
+// listed are names to choose from, in words.
+func listed[T ~string](names []T) string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = string(n)
+	}
+	return strings.Join(all, ", ")
+}
+
 // plural is "1 message" or "2 messages".
 func plural(n int, noun string) string {
 	if n == 1 {

@@ -74,16 +74,13 @@ func (k *kept) listTraces(c *cobra.Command, o tracing) error {
 		return printJSON(c.OutOrStdout(), out)
 	}
 	if len(traces) == 0 {
-		_, err := fmt.Fprintln(c.ErrOrStderr(), "Nothing has been answered yet.")
-		return err
+		fmt.Fprintln(c.ErrOrStderr(), "Nothing has been answered yet.")
 	}
 	for i, t := range traces {
 		if i > 0 {
 			fmt.Fprintln(c.OutOrStdout())
 		}
-		if err := k.printTrace(c.OutOrStdout(), t, memory.Prompt{}); err != nil {
-			return err
-		}
+		k.printTrace(c.OutOrStdout(), t, memory.Prompt{})
 	}
 	return nil
 }
@@ -100,8 +97,8 @@ func (k *kept) showTrace(c *cobra.Command, o tracing, id string) error {
 	case o.prompt && why != "":
 		return fmt.Errorf("the prompt isn't kept: %s", why)
 	case o.prompt:
-		_, err := fmt.Fprint(c.OutOrStdout(), joined(t, p))
-		return err
+		fmt.Fprint(c.OutOrStdout(), joined(t, p))
+		return nil
 	case o.json:
 		out := k.traceJSON(t)
 		if out.Sections = sectionsJSON(t.Sections, p); why == "" {
@@ -109,14 +106,13 @@ func (k *kept) showTrace(c *cobra.Command, o tracing, id string) error {
 		}
 		return printJSON(c.OutOrStdout(), out)
 	}
-	if err := k.printTrace(c.OutOrStdout(), t, p); err != nil {
-		return err
-	}
+	k.printTrace(c.OutOrStdout(), t, p)
 	if why != "" {
-		_, err := fmt.Fprintf(c.ErrOrStderr(), "The prompt isn't kept: %s.\n", why)
-		return err
+		fmt.Fprintf(c.ErrOrStderr(), "The prompt isn't kept: %s.\n", why)
+	} else {
+		printKept(c.OutOrStdout(), t, p)
 	}
-	return printKept(c.OutOrStdout(), t, p)
+	return nil
 }
 
 // traceOf is the trace of the answer with that id.

@@ -233,9 +233,7 @@ func TestSectionsOfThePrompt(t *testing.T) {
 	k := &kept{}
 	for _, window := range []int{0, 1000, 1100} {
 		out.Reset()
-		if err := k.printTrace(&out, memory.Trace{Tokens: 800, MaxTokens: 900, Window: window, Sections: []memory.TraceUse{{Section: "history"}}}, p); err != nil {
-			t.Error(err)
-		}
+		k.printTrace(&out, memory.Trace{Tokens: 800, MaxTokens: 900, Window: window, Sections: []memory.TraceUse{{Section: "history"}}}, p)
 		golden.Seen(t, out.String())
 		if got := k.traceJSON(memory.Trace{Tokens: 800, Window: window}); got.Warning != (window == 1000) {
 			t.Errorf("%+v", got)
