@@ -27,16 +27,7 @@ func (f *flags) chatCommand() *cobra.Command {
 			"somebody. A line with @hark in it is answered. A line that begins with / is a command: /recall, /why, /context,\n" +
 			"/lore, /memory, /as; /help shows them. With lines piped in, only the answers are printed.",
 		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := f.load()
-			if err != nil {
-				return err
-			}
-			a, err := f.open(c.Context(), cfg)
-			if err != nil {
-				return err
-			}
-			defer a.close()
+		RunE: f.withApp(func(c *cobra.Command, a *app, _ []string) error {
 			p, err := a.placeOf(c.Context(), channel)
 			if err == nil {
 				err = a.forgetOld(c.Context())
@@ -45,7 +36,7 @@ func (f *flags) chatCommand() *cobra.Command {
 				return err
 			}
 			return f.chat(c, &conversation{flags: f, app: a, place: p, speaker: as, now: time.Now, out: c.OutOrStdout(), warn: c.ErrOrStderr()})
-		},
+		}),
 	}
 	c.Flags().StringVar(&channel, "channel", "", "talk in the channel of this `name` or id (default: one of the terminal's own, from which all but direct messages is found)")
 	c.Flags().StringVar(&as, "as", userName(f.env.lookup), "the `name` of whoever writes a line without one")
@@ -273,8 +264,8 @@ const harkID memory.UserID = 1
 
 func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 	if q.Text == "" {
-		_, err := fmt.Fprintln(t.out, "Ask me something about what was said: @hark when is the deadline?")
-		return err
+		fmt.Fprintln(t.out, "Ask me something about what was said: @hark when is the deadline?")
+		return nil
 	}
 	var stream func(string)
 	if t.live != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,10 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/atomicfile"
 	"hark/internal/exports"
 	"hark/memory"
 )
@@ -91,7 +90,7 @@ func exportTo(c *cobra.Command, out string, force bool, write func(io.Writer) er
 }
 
 // writeOut has write fill a file that only its owner can read. It appears when it is complete.
-func writeOut(path string, replace bool, write func(io.Writer) error) (err error) {
+func writeOut(path string, replace bool, write func(io.Writer) error) error {
 	switch there, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -101,23 +100,7 @@ func writeOut(path string, replace bool, write func(io.Writer) error) (err error
 	case !replace:
 		return fmt.Errorf("%s is there already: name another file, or replace it with --force", path)
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".hark-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(file.Name()))
-		}
-	}()
-	buffered := bufio.NewWriter(file)
-	if err := write(buffered); err != nil {
-		return errors.Join(err, file.Close())
-	}
-	if err := errors.Join(buffered.Flush(), file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return atomicfile.Write(path, write)
 }
 
 // exportPage is how many messages are read at once.

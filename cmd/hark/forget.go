@@ -36,18 +36,9 @@ func (f *flags) forgetCommand() *cobra.Command {
 			"  hark forget --guild Harbour                 a whole server, with its people and settings\n" +
 			"  hark forget --before 365d                   whatever is older than a year\n" +
 			"  hark forget --expired                       whatever is older than the retention, also where that waits",
-		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			k, err := f.openKept(c.Context())
-			if err != nil {
-				return err
-			}
-			defer k.Close()
-			return o.run(c, k)
-		},
+		Args:    noArguments,
+		PreRunE: func(*cobra.Command, []string) error { return o.check() },
+		RunE:    f.withKept(func(c *cobra.Command, k *kept, _ []string) error { return o.run(c, k) }),
 	}
 	c.Flags().StringVar(&o.user, "user", "", "what the person of this `name` or id wrote")
 	c.Flags().StringVar(&o.channel, "channel", "", "what was said in the channel of this `name` or id, with its threads")

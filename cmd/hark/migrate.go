@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -69,11 +68,12 @@ func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := writePrivate(to, made.TOML, func(path string) error {
-		_, err := config.Load(path, func(string) (string, bool) { return "", false })
-		return err
-	}); err != nil {
+	text := string(made.TOML)
+	if _, err := config.LoadText(to, text, func(string) (string, bool) { return "", false }); err != nil {
 		return fmt.Errorf("write %s: %w", to, err)
+	}
+	if err := config.Write(to, text); err != nil {
+		return err
 	}
 	printMigrated(c.OutOrStdout(), from, to, made)
 	return nil
@@ -104,26 +104,6 @@ func same(a, b string) bool {
 	}
 	other, err := os.Stat(b)
 	return err == nil && os.SameFile(one, other)
-}
-
-// writePrivate writes a file that only its owner can read, whole or not at all. check looks at it before it takes its name.
-func writePrivate(path string, data []byte, check func(path string) error) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".hark-*.toml") // for its owner only
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name()) // unless it has its name
-	_, err = file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = check(file.Name())
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }
 
 // printMigrated says what became of each key, in the order of the file.

@@ -19,6 +19,8 @@ import (
 	"hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
+
+	"github.com/spf13/cobra"
 )
 
 // kept is the memory as the commands see it that keep it: without an embedder or a model.
@@ -31,10 +33,10 @@ type kept struct {
 // openKept opens the memory, which must be there.
 func (f *flags) openKept(ctx context.Context) (*kept, error) {
 	cfg, err := f.load()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = mustRemember(cfg.Data)
 	}
-	if err := mustRemember(cfg.Data); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	store, err := sqlite.Open(ctx, cfg.Data, sqlite.Options{Tokens: tokens.New().Count, Progress: f.progress("indexing words"), Mended: f.tellMended})
@@ -49,6 +51,18 @@ func (f *flags) openKept(ctx context.Context) (*kept, error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	return k, nil
+}
+
+// withKept is a command that is given the memory.
+func (f *flags) withKept(do func(c *cobra.Command, k *kept, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		k, err := f.openKept(c.Context())
+		if err != nil {
+			return err
+		}
+		defer k.Close()
+		return do(c, k, args)
+	}
 }
 
 // newKept is kept over a memory that is open.
@@ -134,25 +148,18 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 	var lines, names []string
 	for _, g := range k.guilds {
 		for _, c := range g.Channels {
-			if (guild == memory.Everywhere || guild == g.ID) && c.Kind != memory.CategoryChannel {
-				names = append(names, c.Name)
+			if guild != memory.Everywhere && guild != g.ID || c.Kind == memory.CategoryChannel {
+				continue
 			}
+			names = append(names, c.Name)
 			byName := c.Name != "" && (strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name))
-			if (guild == memory.Everywhere || guild == g.ID) && c.Kind != memory.CategoryChannel && (byName || c.ID.String() == name) {
+			if byName || c.ID.String() == name {
 				c.Guild = g.ID
 				all, lines = append(all, c), append(lines, fmt.Sprintf("%d #%s in %s (%d)", c.ID, oneLine(c.Name), oneLine(guildName(g)), g.ID))
 			}
 		}
 	}
-	ids := make([]int, len(all))
-	for i := range all {
-		ids[i] = i
-	}
-	i, err := only("channel", name, ids, lines, names, "its id will do too")
-	if err != nil {
-		return memory.Channel{}, err
-	}
-	return all[i], nil
+	return only("channel", name, all, lines, names, "its id will do too")
 }
 
 // personCalled is the person whom name calls in guild or Everywhere, and who they are there. An id is taken although

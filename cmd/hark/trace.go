@@ -30,23 +30,21 @@ func (f *flags) traceCommand() *cobra.Command {
 			"(memory.trace_retention) and nothing in it was forgotten. It holds what members wrote: keep it private.",
 		Example: "  hark trace --limit 3\n  hark trace 1266087253498875905 --prompt > prompt.txt",
 		Args:    oneAnswer,
-		RunE: func(c *cobra.Command, args []string) error {
+		PreRunE: func(_ *cobra.Command, args []string) error {
 			if o.limit < 1 {
 				return fmt.Errorf("--limit %d: show at least one answer", o.limit)
 			}
 			if o.prompt && (len(args) == 0 || o.json) {
 				return errors.New("--prompt prints one prompt and nothing else: name an answer's id, and leave out --json")
 			}
-			k, err := f.openKept(c.Context())
-			if err != nil {
-				return err
-			}
-			defer k.Close()
+			return nil
+		},
+		RunE: f.withKept(func(c *cobra.Command, k *kept, args []string) error {
 			if len(args) == 1 {
 				return k.showTrace(c, o, args[0])
 			}
 			return k.listTraces(c, o)
-		},
+		}),
 	}
 	c.Flags().IntVar(&o.limit, "limit", o.limit, "show at most this `number` of answers, the newest first")
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
