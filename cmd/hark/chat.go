@@ -217,7 +217,7 @@ func (t *conversation) say(ctx context.Context, line string) error {
 	if err != nil {
 		return err
 	}
-	m := memory.Message{ID: t.nextID(), Guild: t.place.guild, Channel: t.place.channel, Author: author, Content: text}
+	m := memory.Message{ID: t.nextID(), Guild: t.place.guild, Channel: t.place.channel, Author: author.ID, Content: text}
 	if err := t.log(ctx, name, m); err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (t *conversation) say(ctx context.Context, line string) error {
 		return nil
 	}
 	q := t.place.question(strings.TrimSpace(mention.ReplaceAllString(text, "$1")), t.now())
-	q.ID, q.Asker, q.Name = m.ID, author, name
+	q.ID, q.Asker, q.Name = m.ID, author.ID, name
 	within, done := t.interrupts.aside(ctx)
 	defer done()
 	err = t.answer(within, q)
@@ -365,17 +365,14 @@ func (t *conversation) nextID() memory.MessageID {
 	return t.last
 }
 
-// personCalled is the person of a guild whom name calls. Where nobody is called that, it is the id that the name
-// gives, and not known.
-func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (id memory.UserID, known bool, err error) {
+// personCalled is the person of a guild whom name calls. Where nobody is called that, they have the id that the name gives, and
+// aren't known.
+func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (_ memory.Person, known bool, err error) {
 	people, err := a.store.People(ctx, guild)
-	if err != nil {
-		return 0, false, err
-	}
 	for _, p := range people {
 		if strings.EqualFold(p.DisplayName(), name) || strings.EqualFold(p.Username, name) {
-			return p.ID, true, nil
+			return p, true, err
 		}
 	}
-	return imports.UserID(name), false, nil
+	return memory.Person{ID: imports.UserID(name), Guild: guild, Name: name}, false, err
 }

@@ -147,8 +147,8 @@ func (t *conversation) asCommand() *cobra.Command {
 			if t.ask == nil {
 				return nil
 			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "You are %s now.\n", oneLine(name))
-			return err
+			fmt.Fprintf(c.OutOrStdout(), "You are %s now.\n", oneLine(name))
+			return nil
 		},
 	}
 }
@@ -177,9 +177,9 @@ func (t *conversation) helpCommand() *cobra.Command {
 				}
 				fmt.Fprintf(w, "  %-34s %s\n", line, c.Short)
 			}
-			_, err := fmt.Fprintln(w, "What belongs together stands in double quotes. \"/recall --help\" shows how a command is used.\n"+
+			fmt.Fprintln(w, "What belongs together stands in double quotes. \"/recall --help\" shows how a command is used.\n"+
 				"What concerns a server (/privacy, /limits, /hark) is for Discord only; \"hark export --user\" and \"hark forget --user\" give and forget all about somebody.")
-			return err
+			return nil
 		},
 	}
 }
@@ -203,28 +203,5 @@ func (t *conversation) agrees(ctx context.Context, question string) (bool, error
 	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
 		return false, nil
 	}
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return err == nil, err
-	}
-	return false, err
-}
-
-// soon is what read returns, unless ctx is done before. A read that never returns is left behind: the process ends then.
-func soon(ctx context.Context, read func() (string, error)) (string, error) {
-	type line struct {
-		text string
-		err  error
-	}
-	next := make(chan line, 1)
-	go func() {
-		text, err := read()
-		next <- line{text, err}
-	}()
-	select {
-	case l := <-next:
-		return l.text, l.err
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
+	return err == nil && saysYes(line), err
 }

@@ -80,11 +80,11 @@ func (a *asking) question(ctx context.Context, app *app, p place, text string) (
 		return q, err
 	}
 	if a.as != "" {
-		q.Name = a.as
-		known := false
-		if q.Asker, known, err = app.personCalled(ctx, p.guild, a.as); err != nil {
+		as, known, err := app.personCalled(ctx, p.guild, a.as)
+		if err != nil {
 			return q, err
 		}
+		q.Asker, q.Name = as.ID, a.as
 		if !known && a.talk == nil {
 			fmt.Fprintf(a.env.stderr, "hark: nobody there is called %q, so the question is a stranger's\n", a.as)
 		}
