@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -138,56 +137,6 @@ func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
 	if asked != 1 {
 		t.Errorf("asked %d times", asked)
 	}
-}
-
-func TestChosenIgnoredAndRestrictedChannels(t *testing.T) {
-	t.Parallel()
-	w := newAskingWorld(t)
-	adults := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "adults", NSFW: true})
-	attic := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "attic", Type: discordtest.Category})
-	box := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "box", ParentID: &attic.ID})
-	w.start()
-	say := func(canary string) {
-		for name, c := range map[string]discordtest.Channel{"general": w.general, "adults": adults, "box": box} {
-			w.discord.Say(c.ID, w.jane.ID, canary+"-"+name+" is the password")
-		}
-		dm := w.discord.DM(w.jane.ID, canary+"-direct is the password")
-		w.reply(dm.ChannelID, dm.ID, "")
-		w.settled()
-	}
-	onDisk := func(canary string, want ...string) {
-		t.Helper()
-		var got []string
-		for _, name := range []string{"adults", "box", "direct", "general"} {
-			if w.onDisk(canary + "-" + name) {
-				got = append(got, name)
-			}
-		}
-		if strings.Join(got, " ") != strings.Join(want, " ") {
-			t.Errorf("%s is kept of %q, want %q", canary, got, want)
-		}
-	}
-	ask := w.shown(w.discord.Click(w.notice().Message, w.guild.Owner.ID, "choose"), "")
-	notice := w.notice()
-	w.click(ask.Message, "chosen", fmt.Sprintf("channels:%d:%d", notice.ChannelID, notice.ID), attic.ID.String())
-	say("first")
-	onDisk("first", "box")
-	settings := func() discordtest.Message { return w.use(w.guild.Owner.ID, "hark memory", "channels").Message }
-	w.click(settings(), "everybody here can", "public")
-	say("second")
-	onDisk("second", "box", "general")
-	w.later()
-	w.ask(w.general, w.ana, "what is the second password?")
-	w.holds(w.prompt(), "second-box")
-
-	w.click(settings(), "Never remembered", "never", attic.ID.String())
-	say("third")
-	onDisk("third", "general")
-	w.later()
-	w.ask(w.general, w.ana, "what is the first password, and the second one?")
-	w.lacks(w.prompt(), "second-box")
-	w.lacks(w.prompt(), "first-box")
-	w.holds(w.prompt(), "second-general")
 }
 
 func TestOptingOutForgetsAtOnce(t *testing.T) {

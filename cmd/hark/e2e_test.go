@@ -46,57 +46,6 @@ func TestAnswerDrawsOnWhatAllHereCanRead(t *testing.T) {
 	}
 }
 
-func TestDeletedAndEditedAreGoneFromTheNextContext(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	deleted := w.discord.Say(w.general.ID, w.jane.ID, "The password of the greenhouse is marigold.")
-	edited := w.discord.Say(w.general.ID, w.jane.ID, "The shed's password is petunia.")
-	w.later()
-	w.model.Queue(llmtest.Say("It is marigold [1], and the shed's is petunia [2]."))
-	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" what are the passwords of greenhouse and shed?")
-	w.reply(w.general.ID, q.ID, "marigold")
-	w.holds(w.prompt(), "marigold")
-	w.holds(w.prompt(), "petunia")
-	w.ask(w.general, w.otto, "and what is the password?") // once this is answered, the first answer is logged
-	w.holds(w.prompt(), "It is marigold")                 // in the session
-
-	w.discord.Delete(w.general.ID, deleted.ID)
-	w.discord.Edit(w.general.ID, edited.ID, "The shed's password is begonia.")
-	w.ask(w.general, w.ana, "once more: what are the passwords of greenhouse and shed?")
-	w.lacks(w.prompt(), "marigold")
-	w.lacks(w.prompt(), "petunia")
-	w.holds(w.prompt(), "begonia")
-}
-
-func TestEveryWayToAsk(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	w.discord.Say(w.general.ID, w.jane.ID, publicWords)
-	w.discord.Say(w.staff.ID, w.jane.ID, privateWords)
-	w.later()
-	first := w.ask(w.general, w.ana, "hello?")
-	reply := w.discord.Say(w.general.ID, w.otto.ID, "so, "+when, discordtest.QuietReplyTo(first.ID))
-	w.reply(w.general.ID, reply.ID, "Noted")
-	w.holds(w.prompt(), "greenhouse")
-
-	direct := w.discord.DM(w.ana.ID, "my cat is called Mimi; what is my cat called?")
-	w.discord.WaitSent(direct.ChannelID, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "Noted") })
-	w.ask(w.general, w.ana, "what is my cat called?")
-	w.lacks(w.prompt(), "Mimi")
-
-	w.discord.WaitFor("/context to be registered", func() bool {
-		return len(w.discord.Commands(0)) > 0 || len(w.discord.Commands(w.guild.ID)) > 0
-	})
-	shown := w.discord.Slash(w.general.ID, w.otto.ID, "context", discordtest.Opt{Name: "question", Value: when}).WaitMessage()
-	w.holds(shown.Content, "Thursday at noon")
-	w.lacks(shown.Content, "lighthouse")
-	if shown.Flags&discordtest.Ephemeral == 0 {
-		t.Error("everybody can see what /context shows")
-	}
-}
-
 // holdLog keeps Hark from writing to its memory until it is released.
 func (w *world) holdLog() (release func()) {
 	w.Helper()

@@ -106,16 +106,6 @@ func TestRunStopsWhileItWaits(t *testing.T) {
 	w.lacks(w.log.String(), "hark: ")
 }
 
-func TestRunRefusesAnAddressInUse(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.env["HARK_WEB_LISTEN"] = strings.TrimPrefix(w.discord.URL, "http://")
-	if code := run(t.Context(), w.environment(&buffer{}, w.log), []string{"run", "--wait"}); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
-	w.holds(w.log.String(), "web.listen")
-}
-
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

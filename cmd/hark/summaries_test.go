@@ -147,19 +147,6 @@ func TestChatSumsUpByTheModel(t *testing.T) {
 	}
 }
 
-// A model that is away costs the summary its sentences, and nothing else.
-func TestChatSumsUpWithoutItsModel(t *testing.T) {
-	t.Parallel()
-	c, model := lately(t), llmtest.New(t)
-	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Fail(401, "invalid_api_key", "no") })
-	c.env["HARK_LLM_MODEL"], c.env["HARK_LLM_BASE_URL"] = "test-model", model.URL()
-	c.talks()
-	c.sees()
-	if all := c.summaries(); len(all) != 2 || all[1].Model != "" || !strings.Contains(all[1].Text, "25:50") {
-		t.Errorf("%+v", all)
-	}
-}
-
 // The first talk at the terminal is to be summed up however long it is until the next.
 func TestTheFirstTalkIsSummedUpWheneverTheNextIs(t *testing.T) {
 	t.Parallel()

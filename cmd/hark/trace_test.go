@@ -2,19 +2,14 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"hark/internal/discordtest"
 	"hark/internal/golden"
 	"hark/internal/llmtest"
 	"hark/memory"
-	"hark/memory/sqlite"
 )
 
 // tell runs a command of Hark's beside the one that runs, and returns what it printed.
@@ -158,62 +153,6 @@ func TestForgottenPromptsCantBeShown(t *testing.T) {
 	w.restart()
 	if w.onDisk("canary sings") {
 		t.Error("its words are in the file")
-	}
-}
-
-// Prompts go when their time has passed, and where none are to be kept none are.
-func TestPromptsAreKeptForATime(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.env["HARK_MEMORY_TRACE_RETENTION"] = "0"
-	w.start()
-	w.discord.Say(w.general.ID, w.jane.ID, "The canary sings in the greenhouse at noon.")
-	w.later()
-	answer := w.ask(w.general, w.ana, "where does it sing in the greenhouse?")
-	w.traced(answer)
-	_, why := w.tell(1, "trace", answer.ID.String(), "--prompt")
-	w.sees(why)
-	if code := w.stop(); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
-	delete(w.env, "HARK_MEMORY_TRACE_RETENTION")
-	_, why = w.tell(1, "trace", answer.ID.String(), "--prompt")
-	w.sees(why)
-
-	// As if another had been built eight days ago.
-	store, err := sqlite.Open(t.Context(), w.env["HARK_DATA"], sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	trace, err := store.Trace(t.Context(), memory.ChannelID(w.general.ID), memory.MessageID(answer.ID))
-	if err != nil {
-		t.Fatal(err)
-	}
-	trace.Prompt = &memory.Prompt{Built: time.Now().Add(-8 * 24 * time.Hour), Messages: []memory.PromptMessage{{Role: "user", Content: "Quetzalcoatl"}}}
-	if err := store.KeepTrace(t.Context(), trace); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, why = w.tell(1, "trace", answer.ID.String(), "--prompt")
-	w.sees(why)
-	if b, err := os.ReadFile(filepath.Join(w.env["HARK_DATA"], sqlite.FileName)); err != nil || !strings.Contains(string(b), "Quetzalcoatl") {
-		t.Fatalf("it isn't in the file, %v", err)
-	}
-	w.start()
-	if store, err = sqlite.Open(t.Context(), w.env["HARK_DATA"], sqlite.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	w.discord.WaitFor("the old prompt to go", func() bool {
-		_, err := store.Prompt(t.Context(), memory.ChannelID(w.general.ID), memory.MessageID(answer.ID))
-		return errors.Is(err, memory.ErrNotFound)
-	})
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if code := w.stop(); code != 0 || w.onDisk("Quetzalcoatl") {
-		t.Errorf("exit code %d; on disk: %t", code, w.onDisk("Quetzalcoatl"))
 	}
 }
 
