@@ -284,15 +284,14 @@ func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (
 	if err != nil {
 		return memory.Lore{}, err
 	}
-	var names, lines []string
-	for _, l := range all {
-		names = append(names, l.Name)
-	}
 	found := memory.LoreCalled(all, name)
-	for _, l := range found {
-		lines = append(lines, fmt.Sprintf("%d %s in %s", l.ID, oneLine(l.Name), oneLine(guildName(k.guildOf(l.Guild)))))
+	var known []candidate[memory.Lore]
+	for _, l := range all {
+		line := fmt.Sprintf("%d %s in %s", l.ID, oneLine(l.Name), oneLine(guildName(k.guildOf(l.Guild))))
+		meant := slices.ContainsFunc(found, func(f memory.Lore) bool { return f.Guild == l.Guild && f.ID == l.ID })
+		known = append(known, candidate[memory.Lore]{l, l.Name, line, meant})
 	}
-	return only("lore", name, found, lines, names, "\"/lore list\" shows what there is")
+	return only("lore", name, known, "\"/lore list\" shows what there is")
 }
 
 // now is the time, as exact as it is kept.

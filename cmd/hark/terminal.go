@@ -87,14 +87,17 @@ func (f *flags) progress(what string) func(done, total int) {
 	}
 }
 
-// listed are names to choose from, in words.
-func listed[T ~string](names []T) string {
+// words are names to choose from.
+func words[T ~string](names []T) []string {
 	all := make([]string, len(names))
 	for i, n := range names {
 		all[i] = string(n)
 	}
-	return strings.Join(all, ", ")
+	return all
 }
+
+// listed are names to choose from, with commas between them.
+func listed[T ~string](names []T) string { return strings.Join(words(names), ", ") }
 
 // plural is "1 message" or "2 messages".
 func plural(n int, noun string) string {

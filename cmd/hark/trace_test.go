@@ -12,16 +12,6 @@ import (
 	"hark/memory"
 )
 
-// tell runs a command of Hark's beside the one that runs, and returns what it printed.
-func (w *world) tell(code int, args ...string) (stdout, stderr string) {
-	w.Helper()
-	out, err := &buffer{}, &buffer{}
-	if got := run(w.Context(), w.environment(out, err), args); got != code {
-		w.Fatalf("%v: exit code %d, want %d: %s", args, got, code, err)
-	}
-	return out.String(), err.String()
-}
-
 // sentMessages are the contents of the messages that the model was sent last.
 func (w *world) sentMessages() (contents []string) {
 	w.Helper()
@@ -56,18 +46,18 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 	id, want := answer.ID.String(), strings.Join(w.sentMessages(), "\n\n")
 	w.holds(want, "sings in the greenhouse")
 
-	list, _ := w.tell(0, "trace", "--limit", "1")
+	list, _ := w.hark(0, "trace", "--limit", "1")
 	w.holds(list, id)
 	w.holds(list, "#general in Garden, test-model")
 	if !regexp.MustCompile(`(?m)^  history +\d+ +\d+ +\d+ +1 +0 +0$`).MatchString(list) || !regexp.MustCompile(`(?m)^  all +\d+ tokens of 4000$`).MatchString(list) {
 		t.Errorf("listed\n%s", list)
 	}
 	w.lacks(list, "canary")
-	exact, _ := w.tell(0, "trace", id, "--prompt")
+	exact, _ := w.hark(0, "trace", id, "--prompt")
 	if exact != want {
 		t.Errorf("the prompt is\n%s\nand was\n%s", exact, want)
 	}
-	shown, _ := w.tell(0, "trace", id)
+	shown, _ := w.hark(0, "trace", id)
 	history := regexp.MustCompile(`(?s)\n── history · \d+ tokens · message 2, user, bytes \d+–\d+ ──\n(.+?)\n\n── `).FindStringSubmatch(shown)
 	if history == nil || !strings.HasPrefix(history[1], "💬 Relevant History\n") || !strings.Contains(history[1], "sings in the greenhouse") {
 		t.Errorf("shown\n%s", shown)
@@ -85,7 +75,7 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 			At                          []struct{ Message, Start, End int }
 		}
 	}
-	asJSON, _ := w.tell(0, "trace", id, "--json")
+	asJSON, _ := w.hark(0, "trace", id, "--json")
 	if err := json.Unmarshal([]byte(asJSON), &told); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +95,7 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 		w.get(address, "/metrics", 200, line)
 	}
 	// Nobody's export holds what others said.
-	export, _ := w.tell(0, "export", "--user", "ana")
+	export, _ := w.hark(0, "export", "--user", "ana")
 	w.holds(export, id)
 	w.lacks(export, "sings in the greenhouse")
 	if code := w.stop(); code != 0 {
@@ -133,22 +123,22 @@ func TestForgottenPromptsCantBeShown(t *testing.T) {
 	w.later()
 	second := w.ask(w.general, w.ana, "who is "+w.otto.Mention()+"?")
 	w.traced(second)
-	w.tell(0, "trace", second.ID.String(), "--prompt")
+	w.hark(0, "trace", second.ID.String(), "--prompt")
 	if !w.onDisk(`canary sings`) {
 		t.Fatal("nothing is kept")
 	}
 
-	w.tell(0, "forget", "--user", "otto", "--yes")
-	_, why := w.tell(1, "trace", second.ID.String(), "--prompt")
+	w.hark(0, "forget", "--user", "otto", "--yes")
+	_, why := w.hark(1, "trace", second.ID.String(), "--prompt")
 	w.sees(why)
-	_, why = w.tell(0, "trace", second.ID.String())
+	_, why = w.hark(0, "trace", second.ID.String())
 	w.sees(why)
-	shown, _ := w.tell(0, "trace", second.ID.String(), "--json")
+	shown, _ := w.hark(0, "trace", second.ID.String(), "--json")
 	w.lacks(shown, `"prompt"`)
 
 	w.discord.Delete(w.general.ID, said.ID)
 	w.settled()
-	_, why = w.tell(1, "trace", first.ID.String())
+	_, why = w.hark(1, "trace", first.ID.String())
 	w.holds(why, "no answer "+first.ID.String())
 	w.restart()
 	if w.onDisk("canary sings") {
