@@ -18,6 +18,8 @@ import (
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/search"
+
+	"github.com/spf13/cobra"
 )
 
 // app is what the commands share, put together from a configuration.
@@ -121,6 +123,25 @@ func (f *flags) open(ctx context.Context, c config.Config) (*app, error) {
 	}
 	return a, nil
 }
+
+// withApp is a command that is given an app.
+func (f *flags) withApp(do func(c *cobra.Command, a *app, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		cfg, err := f.load()
+		if err != nil {
+			return err
+		}
+		a, err := f.open(c.Context(), cfg)
+		if err != nil {
+			return err
+		}
+		defer a.close()
+		return do(c, a, args)
+	}
+}
+
+// kept is the memory of a.
+func (a *app) kept(ctx context.Context) (*kept, error) { return newKept(ctx, a.store, a.config) }
 
 // policy is what the operator has decided about remembering.
 func policy(c config.Config) memory.Policy {
@@ -243,36 +264,23 @@ func (a *app) placeOf(ctx context.Context, name string) (place, error) {
 	if name == "" {
 		return place{guild: memory.LocalGuild, channel: terminalChannel, name: terminalName, everywhere: true}, nil
 	}
-	guilds, err := a.store.Guilds(ctx)
+	k, err := a.kept(ctx)
 	if err != nil {
 		return place{}, err
 	}
-	var matches []place
-	for _, id := range guilds {
-		g, err := a.store.Guild(ctx, id)
-		if err != nil {
-			return place{}, err
-		}
-		for _, c := range g.Channels {
-			if c.Kind != memory.CategoryChannel && (c.Name == name || "#"+c.Name == name || c.ID.String() == name) {
-				matches = append(matches, place{guild: g.ID, channel: c.ID, name: c.Name})
-			}
-		}
+	c, err := k.channelCalled(memory.Everywhere, name)
+	if err == nil && c.Guild == memory.DirectGuild {
+		err = fmt.Errorf("#%s are direct messages: Hark tells of them in the same direct message and nowhere else, so not at the command line either; \"hark export --channel\" writes them out", oneLine(cmp.Or(c.Name, name)))
 	}
-	switch len(matches) {
-	case 0:
-		return place{}, fmt.Errorf("no channel is called %q: import it first, or name another; a channel's id will do too", name)
-	case 1:
-		if matches[0].guild == memory.DirectGuild {
-			return place{}, fmt.Errorf("#%s are direct messages: Hark tells of them in the same direct message and nowhere else, so not at the command line either; \"hark export --channel\" writes them out", oneLine(cmp.Or(matches[0].name, name)))
-		}
-		return matches[0], nil
+	return place{guild: c.Guild, channel: c.ID, name: c.Name}, err
+}
+
+// within is the server whose people and channels can be named at a place, or Everywhere.
+func (p place) within() memory.GuildID {
+	if p.everywhere {
+		return memory.Everywhere
 	}
-	ids := make([]error, len(matches))
-	for i, m := range matches {
-		ids[i] = fmt.Errorf("  %d in guild %d", m.channel, m.guild)
-	}
-	return place{}, fmt.Errorf("%d channels are called %q: name one by its id\n%w", len(matches), name, errors.Join(ids...))
+	return p.guild
 }
 
 // question is what the operator asks at a place.

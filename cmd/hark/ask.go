@@ -50,22 +50,12 @@ func (a *asker) ask(ctx context.Context, question string, secret bool) (string, 
 		defer term.Restore(int(a.terminal.Fd()), state)
 		read = func() (string, error) { return a.typed(question, secret) }
 	}
-	type result struct {
-		line string
-		err  error
-	}
-	came := make(chan result, 1)
-	go func() { // is left behind when ctx is done: the process ends then
-		line, err := read()
-		came <- result{line, err}
-	}()
-	select {
-	case r := <-came:
-		return strings.TrimSpace(r.line), r.err
-	case <-ctx.Done():
+	line, err := soon(ctx, read)
+	if err != nil && ctx.Err() != nil {
 		fmt.Fprint(a.out, "\r\n")
 		return "", unwritten
 	}
+	return strings.TrimSpace(line), err
 }
 
 // typed has a line typed at the terminal.
@@ -121,12 +111,12 @@ func (a *asker) yes(ctx context.Context, question string, usual bool) (bool, err
 		if err != nil {
 			return false, err
 		}
-		switch strings.ToLower(answer) {
-		case "":
+		switch {
+		case answer == "":
 			return usual, nil
-		case "y", "yes":
+		case saysYes(answer):
 			return true, nil
-		case "n", "no":
+		case strings.EqualFold(answer, "n"), strings.EqualFold(answer, "no"):
 			return false, nil
 		}
 		fmt.Fprintln(a.out, "Please write y or n.")

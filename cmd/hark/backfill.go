@@ -21,20 +21,19 @@ func (f *flags) backfillCommand() *cobra.Command {
 			"Discord, after all that it missed: the channel's own, and that of those of its threads that Hark knows. It goes on\n" +
 			"whenever Hark is restarted. Without a channel it tells what is still to be fetched.",
 		Example: "  hark backfill general --since 2024-01-01\n  hark backfill\n  hark backfill general --stop",
-		RunE: func(c *cobra.Command, names []string) error {
+		PreRunE: func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 && (since != "" || stop) {
 				return errors.New("which channel? Write its name behind \"hark backfill\"")
 			}
-			k, err := f.openKept(c.Context())
-			if err != nil {
-				return err
-			}
-			defer k.Close()
+			return nil
+		},
+		RunE: f.withKept(func(c *cobra.Command, k *kept, names []string) error {
 			for _, name := range names {
-				if stop {
-					err = k.stopBackfill(c, name)
-				} else {
-					err = k.backfill(c, name, since)
+				channel, err := k.channelCalled(memory.Everywhere, name)
+				if err == nil && stop {
+					err = k.stopBackfill(c, channel)
+				} else if err == nil {
+					err = k.backfill(c, channel, since)
 				}
 				if err != nil {
 					return err
@@ -44,18 +43,14 @@ func (f *flags) backfillCommand() *cobra.Command {
 				return k.tellGaps(c)
 			}
 			return nil
-		},
+		}),
 	}
 	c.Flags().StringVar(&since, "since", "", "only what was said since this `day`, such as 2024-05-31, or this long ago, such as 90d")
 	c.Flags().BoolVar(&stop, "stop", false, "fetch no more of it; what was fetched stays")
 	return c
 }
 
-func (k *kept) backfill(c *cobra.Command, name, since string) error {
-	channel, err := k.channelCalled(memory.Everywhere, name)
-	if err != nil {
-		return err
-	}
+func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) error {
 	if err := k.canFetch(channel); err != nil {
 		return err
 	}
@@ -102,9 +97,9 @@ func (k *kept) backfill(c *cobra.Command, name, since string) error {
 	if threads > 0 {
 		with = ", with that of " + plural(threads, "thread")
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "The past of %s, up to %s%s, is on the list. A running Hark begins within a minute; \"hark backfill\" tells how far it is.\n",
+	fmt.Fprintf(c.OutOrStdout(), "The past of %s, up to %s%s, is on the list. A running Hark begins within a minute; \"hark backfill\" tells how far it is.\n",
 		k.called(channel), begun.Format(time.DateOnly), with)
-	return err
+	return nil
 }
 
 // called is what people call a channel.
@@ -135,11 +130,7 @@ func (k *kept) pastOf(ctx context.Context, channel memory.Channel) ([]memory.Gap
 	return memory.PastOf(ctx, k, k.guildOf(channel.Guild), channel.ID)
 }
 
-func (k *kept) stopBackfill(c *cobra.Command, name string) error {
-	channel, err := k.channelCalled(memory.Everywhere, name)
-	if err != nil {
-		return err
-	}
+func (k *kept) stopBackfill(c *cobra.Command, channel memory.Channel) error {
 	gaps, err := k.pastOf(c.Context(), channel)
 	if err != nil {
 		return err
@@ -154,8 +145,8 @@ func (k *kept) stopBackfill(c *cobra.Command, name string) error {
 	if err := k.Apply(c.Context(), memory.StopPast(gaps, time.Now())...); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "No more of the past of %s is fetched; what was fetched stays: %s.\n", k.called(channel), plural(fetched, "message"))
-	return err
+	fmt.Fprintf(c.OutOrStdout(), "No more of the past of %s is fetched; what was fetched stays: %s.\n", k.called(channel), plural(fetched, "message"))
+	return nil
 }
 
 // tellGaps tells what is to be fetched.
@@ -173,14 +164,12 @@ func (k *kept) tellGaps(c *cobra.Command) error {
 		if gap.After > 0 {
 			from = gap.After.Time().Format("2006-01-02 15:04")
 		}
-		if _, err := fmt.Fprintf(c.OutOrStdout(), "#%s of %s: %s fetched; left is from %s to %s (%s)\n",
+		fmt.Fprintf(c.OutOrStdout(), "#%s of %s: %s fetched; left is from %s to %s (%s)\n",
 			oneLine(k.channelName(gap.Guild, gap.Channel)), oneLine(guildName(k.guildOf(gap.Guild))), plural(gap.Fetched, "message"),
-			from, gap.Until.Time().Format("2006-01-02 15:04"), why); err != nil {
-			return err
-		}
+			from, gap.Until.Time().Format("2006-01-02 15:04"), why)
 	}
 	if len(gaps) == 0 {
-		_, err = fmt.Fprintln(c.OutOrStdout(), "Nothing is to be fetched.")
+		fmt.Fprintln(c.OutOrStdout(), "Nothing is to be fetched.")
 	}
-	return err
+	return nil
 }

@@ -42,19 +42,18 @@ func (f *flags) backupCommand() *cobra.Command {
 			"later stays in it: keep it private, and no longer than you need it. With - for the file it goes to standard output:\n" +
 			"  docker compose exec -T hark /hark backup - > hark-backup.db",
 		Args: oneFile,
-		RunE: func(c *cobra.Command, args []string) error {
+		PreRunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == stream && asJSON {
 				return errors.New("standard output is the backup's: leave out --json, or name a file")
 			}
-			k, err := f.openKept(c.Context())
-			if err != nil {
-				return err
-			}
-			defer k.Close()
+			return nil
+		},
+		RunE: f.withKept(func(c *cobra.Command, k *kept, args []string) error {
+			const private = "It holds all that was said, in the clear, and what is forgotten from now on stays in it: keep it private."
 			if args[0] == stream {
 				info, err := f.streamBackup(c.Context(), k, c.OutOrStdout())
 				if err == nil {
-					fmt.Fprintf(c.ErrOrStderr(), "Backed up %s, %s.\nIt holds all that was said, in the clear, and what is forgotten from now on stays in it: keep it private.\n", size(info.Size), holds(info))
+					fmt.Fprintf(c.ErrOrStderr(), "Backed up %s, %s.\n%s\n", size(info.Size), holds(info), private)
 				}
 				return err
 			}
@@ -69,10 +68,9 @@ func (f *flags) backupCommand() *cobra.Command {
 				}
 				return printJSON(c.OutOrStdout(), out)
 			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\nIt holds all that was said, in the clear, and what is forgotten from now on stays in it: keep it private.\n",
-				args[0], size(info.Size), holds(info))
-			return err
-		},
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\n%s\n", args[0], size(info.Size), holds(info), private)
+			return nil
+		}),
 	}
 	c.Flags().BoolVar(&force, "force", false, "replace a file that is no backup of Hark's")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -183,8 +181,8 @@ func (f *flags) restore(c *cobra.Command, dir, file string) error {
 	case !r.Known:
 		fmt.Fprintln(out, "There was no memory before, so what was forgotten since the backup isn't known: what you know of, forget again with \"hark forget\".")
 	}
-	_, err = fmt.Fprintln(out, doneAgain(r))
-	return err
+	fmt.Fprintln(out, doneAgain(r))
+	return nil
 }
 
 // doneAgain is what a restored backup was made to forget, in words.

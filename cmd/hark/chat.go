@@ -27,16 +27,7 @@ func (f *flags) chatCommand() *cobra.Command {
 			"somebody. A line with @hark in it is answered. A line that begins with / is a command: /recall, /why, /context,\n" +
 			"/lore, /memory, /as; /help shows them. With lines piped in, only the answers are printed.",
 		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := f.load()
-			if err != nil {
-				return err
-			}
-			a, err := f.open(c.Context(), cfg)
-			if err != nil {
-				return err
-			}
-			defer a.close()
+		RunE: f.withApp(func(c *cobra.Command, a *app, _ []string) error {
 			p, err := a.placeOf(c.Context(), channel)
 			if err == nil {
 				err = a.forgetOld(c.Context())
@@ -45,7 +36,7 @@ func (f *flags) chatCommand() *cobra.Command {
 				return err
 			}
 			return f.chat(c, &conversation{flags: f, app: a, place: p, speaker: as, now: time.Now, out: c.OutOrStdout(), warn: c.ErrOrStderr()})
-		},
+		}),
 	}
 	c.Flags().StringVar(&channel, "channel", "", "talk in the channel of this `name` or id (default: one of the terminal's own, from which all but direct messages is found)")
 	c.Flags().StringVar(&as, "as", userName(f.env.lookup), "the `name` of whoever writes a line without one")
@@ -226,7 +217,7 @@ func (t *conversation) say(ctx context.Context, line string) error {
 	if err != nil {
 		return err
 	}
-	m := memory.Message{ID: t.nextID(), Guild: t.place.guild, Channel: t.place.channel, Author: author, Content: text}
+	m := memory.Message{ID: t.nextID(), Guild: t.place.guild, Channel: t.place.channel, Author: author.ID, Content: text}
 	if err := t.log(ctx, name, m); err != nil {
 		return err
 	}
@@ -234,7 +225,7 @@ func (t *conversation) say(ctx context.Context, line string) error {
 		return nil
 	}
 	q := t.place.question(strings.TrimSpace(mention.ReplaceAllString(text, "$1")), t.now())
-	q.ID, q.Asker, q.Name = m.ID, author, name
+	q.ID, q.Asker, q.Name = m.ID, author.ID, name
 	within, done := t.interrupts.aside(ctx)
 	defer done()
 	err = t.answer(within, q)
@@ -273,8 +264,8 @@ const harkID memory.UserID = 1
 
 func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 	if q.Text == "" {
-		_, err := fmt.Fprintln(t.out, "Ask me something about what was said: @hark when is the deadline?")
-		return err
+		fmt.Fprintln(t.out, "Ask me something about what was said: @hark when is the deadline?")
+		return nil
 	}
 	var stream func(string)
 	if t.live != nil {
@@ -374,17 +365,14 @@ func (t *conversation) nextID() memory.MessageID {
 	return t.last
 }
 
-// personCalled is the person of a guild whom name calls. Where nobody is called that, it is the id that the name
-// gives, and not known.
-func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (id memory.UserID, known bool, err error) {
+// personCalled is the person of a guild whom name calls. Where nobody is called that, they have the id that the name gives, and
+// aren't known.
+func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (_ memory.Person, known bool, err error) {
 	people, err := a.store.People(ctx, guild)
-	if err != nil {
-		return 0, false, err
-	}
 	for _, p := range people {
 		if strings.EqualFold(p.DisplayName(), name) || strings.EqualFold(p.Username, name) {
-			return p.ID, true, nil
+			return p, true, err
 		}
 	}
-	return imports.UserID(name), false, nil
+	return memory.Person{ID: imports.UserID(name), Guild: guild, Name: name}, false, err
 }

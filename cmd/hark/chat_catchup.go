@@ -26,12 +26,12 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 					return err
 				}
 			}
-			id, _, err := t.app.personCalled(c.Context(), t.place.guild, t.speaker)
+			p, err := t.me(c.Context())
 			if err != nil {
 				return err
 			}
 			q := t.place.question("", t.now())
-			q.Asker, q.Name = id, t.speaker
+			q.Asker, q.Name = p.ID, t.speaker
 			got, err := t.app.answers.CatchUp(c.Context(), q, since)
 			switch {
 			case errors.Is(err, answer.ErrNotRemembered), errors.Is(err, answer.ErrNotReadable):

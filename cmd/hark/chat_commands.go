@@ -13,7 +13,6 @@ import (
 
 	"hark/internal/config"
 	"hark/memory"
-	"hark/search"
 )
 
 // slash begins a command. A path isn't one: /etc/passwd.
@@ -24,7 +23,11 @@ func (t *conversation) commands() []*cobra.Command {
 	env := *t.flags.env
 	env.stdout, env.stderr = t.out, t.warn
 	f := &flags{env: &env, talk: t}
-	all := []*cobra.Command{t.recallCommand(f), t.catchUpCommand(), t.contextCommand(f), t.whyCommand(), t.loreCommand(f), t.memoryCommand(f), t.asCommand(), t.helpCommand(), t.quitCommand()}
+	all := []*cobra.Command{
+		f.searchCommand("recall QUESTION", "Show what is remembered about something, and why it was found"), t.catchUpCommand(),
+		f.contextCommand("context QUESTION", "Show the exact prompt that a question would make, its mode, and the tokens of each section"),
+		t.whyCommand(), t.loreCommand(f), t.memoryCommand(f), t.asCommand(), t.helpCommand(), t.quitCommand(),
+	}
 	for _, c := range all {
 		c.Use = "/" + c.Use
 		c.SilenceUsage, c.SilenceErrors, c.CompletionOptions.DisableDefaultCmd = true, true, true
@@ -125,50 +128,6 @@ func arguments(line string) ([]string, error) {
 	return args, nil
 }
 
-func (t *conversation) recallCommand(f *flags) *cobra.Command {
-	a, limit := asking{flags: f}, 10
-	c := &cobra.Command{
-		Use:   "recall QUESTION",
-		Short: "Show what is remembered about something, and why it was found",
-		Args:  oneQuestion,
-		RunE: func(c *cobra.Command, args []string) error {
-			q, err := a.here(c.Context(), strings.Join(args, " "))
-			if err != nil {
-				return err
-			}
-			q.Session = []memory.Message{} // what was said just now is searched like all else
-			if q.Limit = max(limit, search.DefaultLimit); t.place.everywhere {
-				q.Channel = 0
-			}
-			return a.find(c, t.app, q, limit)
-		},
-	}
-	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
-	a.filter.addFlags(c)
-	c.Flags().IntVar(&limit, "limit", limit, "show at most this `number` of messages")
-	return c
-}
-
-func (t *conversation) contextCommand(f *flags) *cobra.Command {
-	a, mode := asking{flags: f}, ""
-	c := &cobra.Command{
-		Use:   "context QUESTION",
-		Short: "Show the exact prompt that a question would make, its mode, and the tokens of each section",
-		Args:  oneQuestion,
-		RunE: func(c *cobra.Command, args []string) error {
-			q, err := a.here(c.Context(), strings.Join(args, " "))
-			if err != nil {
-				return err
-			}
-			return a.context(c, t.app, q, mode)
-		},
-	}
-	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
-	a.filter.addFlags(c)
-	addMode(c, &mode)
-	return c
-}
-
 func (t *conversation) asCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "as NAME",
@@ -188,8 +147,8 @@ func (t *conversation) asCommand() *cobra.Command {
 			if t.ask == nil {
 				return nil
 			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "You are %s now.\n", oneLine(name))
-			return err
+			fmt.Fprintf(c.OutOrStdout(), "You are %s now.\n", oneLine(name))
+			return nil
 		},
 	}
 }
@@ -218,9 +177,9 @@ func (t *conversation) helpCommand() *cobra.Command {
 				}
 				fmt.Fprintf(w, "  %-34s %s\n", line, c.Short)
 			}
-			_, err := fmt.Fprintln(w, "What belongs together stands in double quotes. \"/recall --help\" shows how a command is used.\n"+
+			fmt.Fprintln(w, "What belongs together stands in double quotes. \"/recall --help\" shows how a command is used.\n"+
 				"What concerns a server (/privacy, /limits, /hark) is for Discord only; \"hark export --user\" and \"hark forget --user\" give and forget all about somebody.")
-			return err
+			return nil
 		},
 	}
 }
@@ -244,28 +203,5 @@ func (t *conversation) agrees(ctx context.Context, question string) (bool, error
 	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
 		return false, nil
 	}
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return err == nil, err
-	}
-	return false, err
-}
-
-// soon is what read returns, unless ctx is done before. A read that never returns is left behind: the process ends then.
-func soon(ctx context.Context, read func() (string, error)) (string, error) {
-	type line struct {
-		text string
-		err  error
-	}
-	next := make(chan line, 1)
-	go func() {
-		text, err := read()
-		next <- line{text, err}
-	}()
-	select {
-	case l := <-next:
-		return l.text, l.err
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
+	return err == nil && saysYes(line), err
 }

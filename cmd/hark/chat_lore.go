@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,6 @@ import (
 
 // loreChange is what "/lore add" and "/lore edit" were told.
 type loreChange struct {
-	*conversation
 	name, text       string
 	aliases, without []string
 }
@@ -33,26 +33,9 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(t.loreAddCommand(), t.loreListCommand(), t.loreShowCommand(), t.loreEditCommand(), t.loreRemoveCommand(f))
-	return c
-}
-
-// withLore gives do the memory, and the server that lore is looked for in.
-func (t *conversation) withLore(c *cobra.Command, do func(k *kept, in memory.GuildID) error) error {
-	k, err := newKept(c.Context(), t.app.store, t.app.config)
-	if err != nil {
-		return err
-	}
-	in := t.place.guild
-	if t.place.everywhere {
-		in = memory.Everywhere
-	}
-	return do(k, in)
-}
-
-func (t *conversation) loreAddCommand() *cobra.Command {
-	o := loreChange{conversation: t}
-	c := &cobra.Command{
+	var told loreChange
+	yes := false
+	add := &cobra.Command{
 		Use:   "add NAME TEXT",
 		Short: "Have something remembered under a name",
 		Args: func(c *cobra.Command, args []string) error {
@@ -62,99 +45,139 @@ func (t *conversation) loreAddCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			o.name, o.text = args[0], args[1]
-			return t.withLore(c, func(k *kept, _ memory.GuildID) error { return o.add(c, k) })
+			at := now()
+			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0], Text: args[1], Own: told.aliases, At: at}
+			if err := t.tells(c.Context(), &l); err != nil {
+				return err
+			}
+			return t.keepLore(c.Context(), l, "Remembered")
 		},
 	}
-	c.Flags().StringArrayVar(&o.aliases, "alias", nil, "another `name` that it goes by; may be repeated")
-	return c
-}
-
-func (o *loreChange) add(c *cobra.Command, k *kept) error {
-	l := memory.Lore{Name: o.name, Text: o.text, Own: o.aliases, At: now()}
-	l.ID = int64(memory.FirstMessageID(l.At)) | rand.Int64N(1<<22)
-	if err := o.tells(c.Context(), &l); err != nil {
-		return err
+	add.Flags().StringArrayVar(&told.aliases, "alias", nil, "another `name` that it goes by; may be repeated")
+	list := &cobra.Command{
+		Use: "list", Short: "List the lore of a server, or of all", Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return t.listLore(c) },
 	}
-	l, err := l.Checked()
-	if err != nil {
-		return err
+	show := &cobra.Command{
+		Use: "show NAME", Short: "Show lore with all its names and where it is from", Args: oneLore,
+		RunE: t.withLore(func(c *cobra.Command, k *kept, l memory.Lore) error {
+			if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
+				return err
+			}
+			printDetails(c.OutOrStdout(), portrait.LoreOf(l))
+			return nil
+		}),
 	}
-	if err := k.onlyOne(c.Context(), l); err != nil {
-		return err
-	}
-	return k.tellLore(c, l, "Remembered")
-}
-
-// onlyOne refuses a name that other lore of the server has.
-func (k *kept) onlyOne(ctx context.Context, l memory.Lore) error {
-	all, err := k.Lore(ctx, l.Guild)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(all, func(old memory.Lore) bool { return old.ID != l.ID && strings.EqualFold(old.Name, l.Name) }) {
-		return fmt.Errorf("%s has lore called %q already: change that with \"/lore edit\"", oneLine(guildName(k.guildOf(l.Guild))), l.Name)
-	}
-	return nil
-}
-
-// tellLore keeps lore and says so, if it was kept.
-func (k *kept) tellLore(c *cobra.Command, l memory.Lore, done string) error {
-	if err := k.Apply(c.Context(), memory.LoreTold{Lore: l}); err != nil {
-		return err
-	}
-	all, err := k.Lore(c.Context(), l.Guild)
-	if err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
-		return fmt.Errorf("%q wasn't kept: whoever told it has opted out, or what it is from is forgotten", l.Name)
-	}
-	if err := k.EmptyLog(c.Context()); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %s, in %s.\n", done, oneLine(l.Name), oneLine(guildName(k.guildOf(l.Guild))))
-	return err
-}
-
-func (t *conversation) loreEditCommand() *cobra.Command {
-	o := loreChange{conversation: t}
-	c := &cobra.Command{
+	edit := &cobra.Command{
 		Use:   "edit NAME",
 		Short: "Change lore; where it may be told, and what it is from, stays",
 		Example: "  /lore edit \"Project X\" --text \"The new website. Done.\"\n" +
 			"  /lore edit PX --name \"Project Y\" --alias PY --drop-alias website",
 		Args: oneLore,
-		RunE: func(c *cobra.Command, args []string) error {
-			if o.name == "" && o.text == "" && len(o.aliases)+len(o.without) == 0 {
+		PreRunE: func(*cobra.Command, []string) error {
+			if told.name == "" && told.text == "" && len(told.aliases)+len(told.without) == 0 {
 				return errors.New("what is to be changed? Say it with --name, --text, --alias or --drop-alias")
 			}
-			return t.withLore(c, func(k *kept, in memory.GuildID) error { return o.edit(c, k, in, args[0]) })
+			return nil
 		},
+		RunE: t.withLore(func(c *cobra.Command, _ *kept, l memory.Lore) error {
+			l, err := told.change(l)
+			if err != nil {
+				return err
+			}
+			return t.keepLore(c.Context(), l, "Changed")
+		}),
 	}
-	c.Flags().StringVar(&o.name, "name", "", "call it by this `name`")
-	c.Flags().StringVar(&o.text, "text", "", "have it say this `text`")
-	c.Flags().StringArrayVar(&o.aliases, "alias", nil, "another `name` that it goes by as well; may be repeated")
-	c.Flags().StringArrayVar(&o.without, "drop-alias", nil, "a `name` given by hand that it goes by no longer; may be repeated")
+	edit.Flags().StringVar(&told.name, "name", "", "call it by this `name`")
+	edit.Flags().StringVar(&told.text, "text", "", "have it say this `text`")
+	edit.Flags().StringArrayVar(&told.aliases, "alias", nil, "another `name` that it goes by as well; may be repeated")
+	edit.Flags().StringArrayVar(&told.without, "drop-alias", nil, "a `name` given by hand that it goes by no longer; may be repeated")
+	remove := &cobra.Command{
+		Use: "remove NAME", Short: "Forget lore for good, with Hark's answers that used it", Args: oneLore,
+		RunE: t.withLore(func(c *cobra.Command, k *kept, l memory.Lore) error {
+			if !yes {
+				fmt.Fprintf(c.ErrOrStderr(), "This forgets what %s remembers as %q:\n%s\n", oneLine(guildName(k.guildOf(l.Guild))), oneLine(l.Name), indented(l.Text))
+			}
+			if err := f.confirm(c.Context(), yes, "Forget it for good?"); err != nil {
+				return err
+			}
+			if err := t.forgets(c.Context(), memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "Forgotten: %s.\nOut of Hark's reach: %s.\n", oneLine(l.Name), strings.Join(outOfReach(k), "; "))
+			return nil
+		}),
+	}
+	remove.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	c.AddCommand(add, list, show, edit, remove)
 	return c
 }
 
-func (o *loreChange) edit(c *cobra.Command, k *kept, in memory.GuildID, name string) error {
-	l, err := k.loreCalled(c.Context(), in, name)
+// withLore is a command that is given the memory and the lore that it names.
+func (t *conversation) withLore(do func(c *cobra.Command, k *kept, l memory.Lore) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		k, err := t.app.kept(c.Context())
+		if err != nil {
+			return err
+		}
+		l, err := k.loreCalled(c.Context(), t.place.within(), args[0])
+		if err != nil {
+			return err
+		}
+		return do(c, k, l)
+	}
+}
+
+// forgets applies what takes something away, and empties the log of what was there.
+func (t *conversation) forgets(ctx context.Context, gone memory.Event) error {
+	if err := t.app.store.Apply(ctx, gone); err != nil {
+		return err
+	}
+	return t.app.store.EmptyLog(ctx)
+}
+
+// keepLore keeps lore under a name that no other of its server has, together with more, and says so. It is an error if it wasn't kept.
+func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string, more ...memory.Event) error {
+	l, err := l.Checked()
 	if err != nil {
 		return err
 	}
-	if o.name != "" {
-		l.Name = o.name
+	k, err := t.app.kept(ctx)
+	if err != nil {
+		return err
 	}
-	if o.text != "" {
-		l.Text = o.text
+	where := oneLine(guildName(k.guildOf(l.Guild)))
+	all, err := k.Lore(ctx, l.Guild)
+	if err != nil {
+		return err
 	}
+	if slices.ContainsFunc(all, func(old memory.Lore) bool { return old.ID != l.ID && strings.EqualFold(old.Name, l.Name) }) {
+		return fmt.Errorf("%s has lore called %q already: change that with \"/lore edit\"", where, l.Name)
+	}
+	if err := k.Apply(ctx, append([]memory.Event{memory.LoreTold{Lore: l}}, more...)...); err != nil {
+		return err
+	}
+	if all, err = k.Lore(ctx, l.Guild); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
+		return fmt.Errorf("%q wasn't kept: whoever told it has opted out, or what it is from is forgotten", l.Name)
+	}
+	if err := k.EmptyLog(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.out, "%s: %s, in %s.\n", done, oneLine(l.Name), where)
+	return nil
+}
+
+// change is lore changed as it was told.
+func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
+	l.Name, l.Text = cmp.Or(o.name, l.Name), cmp.Or(o.text, l.Text)
 	own := slices.Clone(l.Own)
 	for _, w := range o.without {
 		n := slices.IndexFunc(own, func(alias string) bool { return strings.EqualFold(alias, w) })
 		if n < 0 {
-			return fmt.Errorf("%q has no alias %q that was given by hand", l.Name, w)
+			return l, fmt.Errorf("%q has no alias %q that was given by hand", l.Name, w)
 		}
 		own = slices.Delete(own, n, n+1)
 	}
@@ -164,46 +187,7 @@ func (o *loreChange) edit(c *cobra.Command, k *kept, in memory.GuildID, name str
 	} else {
 		l.At = l.At.Add(time.Millisecond)
 	}
-	if l, err = l.Checked(); err != nil {
-		return err
-	}
-	if err := k.onlyOne(c.Context(), l); err != nil {
-		return err
-	}
-	return k.tellLore(c, l, "Changed")
-}
-
-func (t *conversation) loreRemoveCommand(f *flags) *cobra.Command {
-	yes := false
-	c := &cobra.Command{
-		Use:   "remove NAME",
-		Short: "Forget lore for good, with Hark's answers that used it",
-		Args:  oneLore,
-		RunE: func(c *cobra.Command, args []string) error {
-			return t.withLore(c, func(k *kept, in memory.GuildID) error {
-				l, err := k.loreCalled(c.Context(), in, args[0])
-				if err != nil {
-					return err
-				}
-				if !yes {
-					fmt.Fprintf(c.ErrOrStderr(), "This forgets what %s remembers as %q:\n%s\n", oneLine(guildName(k.guildOf(l.Guild))), oneLine(l.Name), indented(l.Text))
-				}
-				if err := f.confirm(c.Context(), yes, "Forget it for good?"); err != nil {
-					return err
-				}
-				if err := k.Apply(c.Context(), memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
-					return err
-				}
-				if err := k.EmptyLog(c.Context()); err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(c.OutOrStdout(), "Forgotten: %s.\nOut of Hark's reach: %s.\n", oneLine(l.Name), strings.Join(outOfReach(k), "; "))
-				return err
-			})
-		},
-	}
-	c.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	return c
+	return l, nil
 }
 
 // oneLore refuses anything but one name of lore.
@@ -214,44 +198,19 @@ func oneLore(c *cobra.Command, args []string) error {
 	return nil
 }
 
-func (t *conversation) loreListCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
-		Short: "List the lore of a server, or of all",
-		Args:  noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return t.withLore(c, func(k *kept, in memory.GuildID) error {
-				all, err := k.allLore(c.Context(), in)
-				if err == nil && len(all) == 0 {
-					fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: tell some with \"%s add\".\n", c.Parent().CommandPath())
-				}
-				for _, l := range all {
-					err = errors.Join(err, k.printLore(c.Context(), c.OutOrStdout(), l))
-				}
-				return err
-			})
-		},
+func (t *conversation) listLore(c *cobra.Command) error {
+	k, err := t.app.kept(c.Context())
+	if err != nil {
+		return err
 	}
-}
-
-func (t *conversation) loreShowCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "show NAME",
-		Short: "Show lore with all its names and where it is from",
-		Args:  oneLore,
-		RunE: func(c *cobra.Command, args []string) error {
-			return t.withLore(c, func(k *kept, in memory.GuildID) error {
-				l, err := k.loreCalled(c.Context(), in, args[0])
-				if err != nil {
-					return err
-				}
-				if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
-					return err
-				}
-				return printDetails(c.OutOrStdout(), portrait.LoreOf(l))
-			})
-		},
+	all, err := k.allLore(c.Context(), t.place.within())
+	if err == nil && len(all) == 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: tell some with \"%s add\".\n", c.Parent().CommandPath())
 	}
+	for _, l := range all {
+		err = errors.Join(err, k.printLore(c.Context(), c.OutOrStdout(), l))
+	}
+	return err
 }
 
 // printLore prints what lore says, of which server, and who told it when.
@@ -268,33 +227,23 @@ func (k *kept) printLore(ctx context.Context, w io.Writer, l memory.Lore) error 
 	if l.Channel != 0 {
 		where = "#" + oneLine(k.channelName(l.Guild, l.Channel)) + " of " + where
 	}
-	_, err := fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by, l.At.In(k.config.Answer.Location()).Format("2006-01-02 15:04"), indented(l.Text))
-	return err
+	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by, l.At.In(k.config.Answer.Location()).Format("2006-01-02 15:04"), indented(l.Text))
+	return nil
 }
 
 // printDetails prints the names that lore goes by, and its sources.
-func printDetails(w io.Writer, l portrait.Lore) error {
+func printDetails(w io.Writer, l portrait.Lore) {
 	for _, names := range []struct {
 		what string
 		all  []string
 	}{{"also", l.Aliases}, {"found by", l.Made}} {
-		if len(names.all) == 0 {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "  %s: %s\n", names.what, oneLine(strings.Join(names.all, ", "))); err != nil {
-			return err
+		if len(names.all) > 0 {
+			fmt.Fprintf(w, "  %s: %s\n", names.what, oneLine(strings.Join(names.all, ", ")))
 		}
 	}
 	for _, s := range l.Sources {
-		from := s.Link
-		if from == "" {
-			from = fmt.Sprintf("message %s in channel %s", s.Message, s.Channel)
-		}
-		if _, err := fmt.Fprintf(w, "  from: %s\n", from); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "  from: %s\n", cmp.Or(s.Link, fmt.Sprintf("message %s in channel %s", s.Message, s.Channel)))
 	}
-	return nil
 }
 
 // indented is a text as it is shown below its name.
@@ -303,14 +252,11 @@ func indented(text string) string {
 }
 
 // printLoreHits prints lore that was found, as hits are printed.
-func (a *app) printLoreHits(w io.Writer, hits []search.LoreHit) error {
+func (a *app) printLoreHits(w io.Writer, hits []search.LoreHit) {
 	for _, h := range hits {
-		if _, err := fmt.Fprintf(w, "%s %.2f  lore: %s\n%s\n        (%s)\n", a.builder.Labels().Relevance(h.Relevance), h.Relevance, oneLine(h.Lore.Name),
-			strings.ReplaceAll(indented(h.Lore.Text), "    ", "        "), h.Why); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "%s %.2f  lore: %s\n%s\n        (%s)\n", a.builder.Labels().Relevance(h.Relevance), h.Relevance, oneLine(h.Lore.Name),
+			strings.ReplaceAll(indented(h.Lore.Text), "    ", "        "), h.Why)
 	}
-	return nil
 }
 
 // allLore is the lore of a guild, or Everywhere, by guild and name.
@@ -338,15 +284,14 @@ func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (
 	if err != nil {
 		return memory.Lore{}, err
 	}
-	var names, lines []string
-	for _, l := range all {
-		names = append(names, l.Name)
-	}
 	found := memory.LoreCalled(all, name)
-	for _, l := range found {
-		lines = append(lines, fmt.Sprintf("%d %s in %s", l.ID, oneLine(l.Name), oneLine(guildName(k.guildOf(l.Guild)))))
+	var known []candidate[memory.Lore]
+	for _, l := range all {
+		line := fmt.Sprintf("%d %s in %s", l.ID, oneLine(l.Name), oneLine(guildName(k.guildOf(l.Guild))))
+		meant := slices.ContainsFunc(found, func(f memory.Lore) bool { return f.Guild == l.Guild && f.ID == l.ID })
+		known = append(known, candidate[memory.Lore]{l, l.Name, line, meant})
 	}
-	return only("lore", name, found, lines, names, "\"/lore list\" shows what there is")
+	return only("lore", name, known, "\"/lore list\" shows what there is")
 }
 
 // now is the time, as exact as it is kept.

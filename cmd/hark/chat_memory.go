@@ -51,15 +51,7 @@ func (t *conversation) memoryCommand(f *flags) *cobra.Command {
 
 // me is who speaks, as far as they are known here. Somebody unknown has an id and a name.
 func (t *conversation) me(ctx context.Context) (memory.Person, error) {
-	id, known, err := t.app.personCalled(ctx, t.place.guild, t.speaker)
-	p := memory.Person{ID: id, Guild: t.place.guild, Name: t.speaker}
-	if err != nil || !known {
-		return p, err
-	}
-	people, err := t.app.store.People(ctx, t.place.guild)
-	if i := slices.IndexFunc(people, func(q memory.Person) bool { return q.ID == id }); err == nil && i >= 0 {
-		p = people[i]
-	}
+	p, _, err := t.app.personCalled(ctx, t.place.guild, t.speaker)
 	return p, err
 }
 
@@ -68,21 +60,19 @@ func (t *conversation) showMe(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if out, err := t.app.store.OptedOut(ctx, p.Guild, p.ID); err != nil || out {
-		if out {
-			_, err = fmt.Fprintf(w, "%s has opted out: I keep nothing of theirs.\n", oneLine(t.speaker))
-		}
+	if out, err := t.app.store.OptedOut(ctx, p.Guild, p.ID); err != nil {
+		return err
+	} else if out {
+		fmt.Fprintf(w, "%s has opted out: I keep nothing of theirs.\n", oneLine(t.speaker))
+		return nil
+	}
+	k, err := t.app.kept(ctx)
+	if err != nil {
 		return err
 	}
 	var scope memory.Scope
-	g, err := t.app.store.Guild(ctx, p.Guild)
-	if err != nil && !errors.Is(err, memory.ErrNotFound) {
-		return err
-	}
-	if err == nil {
-		for _, c := range g.Channels {
-			scope.Channels = append(scope.Channels, c.ID)
-		}
+	for _, c := range k.guildOf(p.Guild).Channels {
+		scope.Channels = append(scope.Channels, c.ID)
 	}
 	wrote, err := t.app.store.Presence(ctx, scope, []memory.UserID{p.ID})
 	if err != nil {
@@ -99,9 +89,7 @@ func (t *conversation) showMe(ctx context.Context, w io.Writer) error {
 	if at := wrote[p.ID]; at.Messages > 0 {
 		line = fmt.Sprintf("  messages: %d, the last on %s", at.Messages, at.Last.In(t.app.config.Answer.Location()).Format("2006-01-02 15:04"))
 	}
-	if _, err := fmt.Fprintln(w, line); err != nil {
-		return err
-	}
+	fmt.Fprintln(w, line)
 	for i, f := range p.Facts {
 		text := oneLine(f.Text)
 		if f.Alias {
@@ -110,9 +98,7 @@ func (t *conversation) showMe(ctx context.Context, w io.Writer) error {
 		if f.Message != 0 {
 			text += " (learned from what was said)"
 		}
-		if _, err := fmt.Fprintf(w, "  %d. %s\n", i+1, text); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "  %d. %s\n", i+1, text)
 	}
 	return nil
 }
@@ -142,8 +128,8 @@ func (t *conversation) addFact(c *cobra.Command, text string) error {
 	if !slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.ID == fact.ID }) {
 		return fmt.Errorf("that wasn't kept: %s has opted out, or it is forgotten already", oneLine(t.speaker))
 	}
-	_, err = fmt.Fprintln(c.OutOrStdout(), "Noted. /memory show shows it, /memory remove takes it back.")
-	return err
+	fmt.Fprintln(c.OutOrStdout(), "Noted. /memory show shows it, /memory remove takes it back.")
+	return nil
 }
 
 func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes bool) error {
@@ -165,14 +151,11 @@ func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes 
 	if err := f.confirm(c.Context(), yes, fmt.Sprintf("Forget %q for good?", oneLine(gone.Text))); err != nil {
 		return err
 	}
-	if err := t.app.store.Apply(c.Context(), memory.FactGone{Guild: p.Guild, User: p.ID, Fact: gone.ID}); err != nil {
+	if err := t.forgets(c.Context(), memory.FactGone{Guild: p.Guild, User: p.ID, Fact: gone.ID}); err != nil {
 		return err
 	}
-	if err := t.app.store.EmptyLog(c.Context()); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(c.OutOrStdout(), "Forgotten, with my answers that used it.")
-	return err
+	fmt.Fprintln(c.OutOrStdout(), "Forgotten, with my answers that used it.")
+	return nil
 }
 
 // forgetMe forgets what the speaker wrote, and what is known of them.
@@ -181,7 +164,7 @@ func (t *conversation) forgetMe(c *cobra.Command, f *flags, yes bool) error {
 	if err != nil {
 		return err
 	}
-	k, err := newKept(c.Context(), t.app.store, t.app.config)
+	k, err := t.app.kept(c.Context())
 	if err != nil {
 		return err
 	}

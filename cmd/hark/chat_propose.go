@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,8 +39,11 @@ func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.
 		if !agreed {
 			continue
 		}
-		if err := t.keep(ctx, l, was, &a.Trace); err != nil {
-			return err
+		if err := t.keepProposed(ctx, l, was, &a.Trace); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			fmt.Fprintln(t.warn, "hark:", printable(err.Error()))
 		}
 	}
 	return nil
@@ -61,38 +65,23 @@ func (t *conversation) sources(ctx context.Context, l memory.Lore) ([]string, er
 	return texts, nil
 }
 
-// keep keeps lore if what it is from is as it was, and has the answer that proposed it go with it.
-func (t *conversation) keep(ctx context.Context, l memory.Lore, was []string, trace *memory.Trace) error {
+// keepProposed keeps lore if what it is from is as it was, and has the answer that proposed it go with it.
+func (t *conversation) keepProposed(ctx context.Context, l memory.Lore, was []string, trace *memory.Trace) error {
 	is, err := t.sources(ctx, l)
 	if err != nil {
 		return err
 	}
-	all, err := t.app.store.Lore(ctx, l.Guild)
-	if err != nil {
+	if len(is) < len(l.Sources) || !slices.Equal(is, was) {
+		return errors.New("I don't remember it: what it is from was said elsewhere, or was changed or forgotten meanwhile")
+	}
+	with := *trace
+	if len(with.LoreAt) == len(with.Lore) {
+		with.LoreAt = append(slices.Clone(with.LoreAt), memory.FirstMessageID(l.At))
+	}
+	with.Lore = append(slices.Clone(with.Lore), l.ID)
+	if err := t.keepLore(ctx, l, "Remembered", memory.Answered{Trace: with}); err != nil {
 		return err
 	}
-	switch {
-	case len(is) < len(l.Sources) || !slices.Equal(is, was):
-		_, err := fmt.Fprintln(t.out, "I don't: what it is from was said elsewhere, or was changed or forgotten meanwhile.")
-		return err
-	case slices.ContainsFunc(all, func(old memory.Lore) bool { return strings.EqualFold(old.Name, l.Name) }):
-		_, err := fmt.Fprintf(t.out, "There is lore called %s already: /lore edit changes it.\n", oneLine(l.Name))
-		return err
-	}
-	if len(trace.LoreAt) == len(trace.Lore) {
-		trace.LoreAt = append(slices.Clone(trace.LoreAt), memory.FirstMessageID(l.At))
-	}
-	trace.Lore = append(slices.Clone(trace.Lore), l.ID)
-	if err := t.app.store.Apply(ctx, memory.LoreTold{Lore: l}, memory.Answered{Trace: *trace}); err != nil {
-		return err
-	}
-	if all, err = t.app.store.Lore(ctx, l.Guild); err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(all, func(k memory.Lore) bool { return k.ID == l.ID }) {
-		_, err := fmt.Fprintln(t.out, "I couldn't keep it: whoever told it has opted out, or it falls under something that was forgotten.")
-		return err
-	}
-	_, err = fmt.Fprintf(t.out, "Remembered: %s\n", oneLine(l.Name))
-	return err
+	*trace = with
+	return nil
 }

@@ -1,6 +1,11 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,4 +64,84 @@ func TestChatInAChannelOfDiscordsRemembersNothing(t *testing.T) {
 func (c *commandLine) importText(data string) {
 	c.Helper()
 	c.run(0, "import", writeFile(c.T, c.stdin), "--data", data)
+}
+
+// In the terminal it is told that a tool is used.
+func TestChatTellsOfTools(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(t)
+	model.Queue(llmtest.Reply{Tools: []llmtest.ToolCall{{ID: "a", Name: "current_time", Arguments: []string{`{}`}}}}, llmtest.Say("It is late."))
+	c := commandLine{T: t, env: map[string]string{"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL()}}
+	c.stdin = "Ana: @hark what time is it?\n"
+	c.run(0, "chat", "--data", t.TempDir())
+	if c.out.String() != "It is late.\n" || c.err.String() != "hark: current_time …\n" {
+		t.Errorf("got %q; told %q", c.out.String(), c.err.String())
+	}
+	// Where answers are shown as they grow, it stands on a line of its own.
+	var got buffer
+	l := &live{w: &got, width: func() int { return 20 }}
+	talk := conversation{warn: &got, live: l, colour: colours{dim: "<", off: ">"}}
+	l.begin()
+	l.show("Let me look up")
+	talk.using("search_memory")
+	talk.using("current_time")
+	l.show("Let me look up\n\nIt is late.")
+	l.end()
+	if want := "Let me look up\n<hark: search_memory …>\n<hark: current_time …>\n\n\nIt is late.\n"; got.String() != want {
+		t.Errorf("shown %q, want %q", got.String(), want)
+	}
+}
+
+// Every line is read once, those that are too long are told of and passed over.
+func TestReadLine(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("long ", 100)
+	for _, c := range []struct {
+		in   string
+		want []string // "!" for one that is too long
+	}{
+		{"", nil},
+		{"one", []string{"one"}},
+		{"one\n", []string{"one"}},
+		{"one\r\n\ntwo", []string{"one", "", "two"}},
+		{long + "\nshort\n", []string{"!", "short"}},
+		{"short\n" + long, []string{"short", "!"}},
+		{strings.Repeat("x", 50) + "\n", []string{strings.Repeat("x", 50)}},
+	} {
+		in := bufio.NewReaderSize(strings.NewReader(c.in), 16)
+		var got []string
+		for {
+			line, whole, err := readLine(in, 60)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !whole {
+				line += "!"
+			}
+			got = append(got, line)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%.20q: got %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+// A mark at the beginning of a file isn't part of a name, and a line too long costs only itself.
+func TestLinesAreSaid(t *testing.T) {
+	t.Parallel()
+	var out, warned bytes.Buffer
+	env := environment{
+		stdin:  strings.NewReader("\ufeffJane: the deadline is Friday\n" + strings.Repeat("x", maxLine+1) + "\nTom: @hark when is the deadline?\n"),
+		stdout: &out, stderr: &warned,
+		lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil },
+	}
+	if code := run(t.Context(), env, []string{"chat", "--data", t.TempDir()}); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	if !strings.Contains(out.String(), "**Jane** in #terminal") || !strings.Contains(warned.String(), "was passed over") {
+		t.Errorf("answered %q, warned %q", &out, &warned)
+	}
 }

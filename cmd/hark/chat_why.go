@@ -33,7 +33,8 @@ func (t *conversation) whyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printExplanation(c.OutOrStdout(), x, t.app.builder.Labels(), t.app.config.Answer.Location())
+			printExplanation(c.OutOrStdout(), x, t.app.builder.Labels(), t.app.config.Answer.Location())
+			return nil
 		},
 	}
 }
@@ -57,9 +58,9 @@ func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error)
 }
 
 // printExplanation says how an answer came about.
-func printExplanation(w io.Writer, x answer.Explanation, l builder.Labels, zone *time.Location) error {
+func printExplanation(w io.Writer, x answer.Explanation, l builder.Labels, zone *time.Location) {
 	t := x.Trace
-	p := &printer{w: w}
+	p := printer{w}
 	p.say("How the answer of %s came about", t.Answer.Time().In(zone).Format("2006-01-02 15:04"))
 	switch {
 	case t.Model == "":
@@ -98,15 +99,12 @@ func printExplanation(w io.Writer, x answer.Explanation, l builder.Labels, zone 
 	if len(x.Recalled)+len(x.Lore) == 0 {
 		p.say("Nothing was recalled for it, or nothing of that is left.")
 	}
-	if p.err == nil && len(t.Sections) > 0 {
-		p.err = printSections(w, "", t.Sections, memory.Prompt{})
+	if len(t.Sections) > 0 {
+		printSections(w, "", t.Sections, memory.Prompt{})
 		p.say("%-18s %6d tokens of %d", "all", t.Tokens, t.MaxTokens)
 	}
-	if p.err == nil {
-		p.err = printCalls(w, t.Calls)
-	}
+	printCalls(w, t.Calls)
 	p.say("It took %.2f s, of which the search took %.2f s.", t.Total.Seconds(), t.Search.Seconds())
-	return p.err
 }
 
 // whyLeftOut says why what was recalled isn't in the prompt.
@@ -119,20 +117,13 @@ func whyLeftOut(t memory.Trace) string {
 	return ", as there was no room or another told it already"
 }
 
-// printer prints lines until one fails.
-type printer struct {
-	w   io.Writer
-	err error
-}
+// printer prints lines.
+type printer struct{ io.Writer }
 
-func (p *printer) say(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
-	}
-}
+func (p printer) say(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 // explained prints messages under a heading, or nothing.
-func (p *printer) explained(heading string, all []answer.Explained, l builder.Labels) {
+func (p printer) explained(heading string, all []answer.Explained, l builder.Labels) {
 	if len(all) == 0 {
 		return
 	}

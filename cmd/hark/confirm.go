@@ -21,20 +21,38 @@ func (f *flags) confirm(ctx context.Context, yes bool, question string) error {
 		return errors.New("nobody can be asked here whether to go on: say so with --yes")
 	}
 	fmt.Fprintf(f.env.stderr, "%s [y/N] ", question)
-	answer := make(chan string, 1)
-	go func() { // is left behind when ctx is done: the process ends then
-		line, _ := bufio.NewReader(in).ReadString('\n')
-		answer <- line
-	}()
-	select {
-	case line := <-answer:
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "y", "yes":
-			return nil
-		}
-		return errors.New("nothing was changed")
-	case <-ctx.Done():
+	line, _ := soon(ctx, func() (string, error) { return bufio.NewReader(in).ReadString('\n') })
+	switch {
+	case ctx.Err() != nil:
 		fmt.Fprintln(f.env.stderr)
 		return interrupted("interrupted; nothing was changed")
+	case saysYes(line):
+		return nil
+	}
+	return errors.New("nothing was changed")
+}
+
+// saysYes reports whether a line agrees.
+func saysYes(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes")
+}
+
+// soon is what read returns, unless ctx is done before. A read that never returns is left behind: the process ends then.
+func soon(ctx context.Context, read func() (string, error)) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	next := make(chan line, 1)
+	go func() {
+		text, err := read()
+		next <- line{text, err}
+	}()
+	select {
+	case l := <-next:
+		return l.text, l.err
+	case <-ctx.Done():
+		return "", ctx.Err()
 	}
 }

@@ -2,12 +2,9 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -142,56 +139,6 @@ func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
 	}
 }
 
-func TestChosenIgnoredAndRestrictedChannels(t *testing.T) {
-	t.Parallel()
-	w := newAskingWorld(t)
-	adults := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "adults", NSFW: true})
-	attic := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "attic", Type: discordtest.Category})
-	box := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "box", ParentID: &attic.ID})
-	w.start()
-	say := func(canary string) {
-		for name, c := range map[string]discordtest.Channel{"general": w.general, "adults": adults, "box": box} {
-			w.discord.Say(c.ID, w.jane.ID, canary+"-"+name+" is the password")
-		}
-		dm := w.discord.DM(w.jane.ID, canary+"-direct is the password")
-		w.reply(dm.ChannelID, dm.ID, "")
-		w.settled()
-	}
-	onDisk := func(canary string, want ...string) {
-		t.Helper()
-		var got []string
-		for _, name := range []string{"adults", "box", "direct", "general"} {
-			if w.onDisk(canary + "-" + name) {
-				got = append(got, name)
-			}
-		}
-		if strings.Join(got, " ") != strings.Join(want, " ") {
-			t.Errorf("%s is kept of %q, want %q", canary, got, want)
-		}
-	}
-	ask := w.shown(w.discord.Click(w.notice().Message, w.guild.Owner.ID, "choose"), "")
-	notice := w.notice()
-	w.click(ask.Message, "chosen", fmt.Sprintf("channels:%d:%d", notice.ChannelID, notice.ID), attic.ID.String())
-	say("first")
-	onDisk("first", "box")
-	settings := func() discordtest.Message { return w.use(w.guild.Owner.ID, "hark memory", "channels").Message }
-	w.click(settings(), "everybody here can", "public")
-	say("second")
-	onDisk("second", "box", "general")
-	w.later()
-	w.ask(w.general, w.ana, "what is the second password?")
-	w.holds(w.prompt(), "second-box")
-
-	w.click(settings(), "Never remembered", "never", attic.ID.String())
-	say("third")
-	onDisk("third", "general")
-	w.later()
-	w.ask(w.general, w.ana, "what is the first password, and the second one?")
-	w.lacks(w.prompt(), "second-box")
-	w.lacks(w.prompt(), "first-box")
-	w.holds(w.prompt(), "second-general")
-}
-
 func TestOptingOutForgetsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -232,71 +179,4 @@ func TestOptingOutForgetsAtOnce(t *testing.T) {
 	if !w.onDisk("jane-returns") || w.onDisk("jane-canary") {
 		t.Errorf("after opting in, the new: %t, the old: %t", w.onDisk("jane-returns"), w.onDisk("jane-canary"))
 	}
-}
-
-func TestFactsAndMarksAreInThePrompt(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	said := w.discord.Say(w.general.ID, w.jane.ID, publicWords)
-	w.use(w.jane.ID, "memory add", "Noted", discordtest.Opt{Name: "text", Value: "waters the orchids"})
-	w.use(w.jane.ID, "memory alias", "Noted", discordtest.Opt{Name: "name", Value: "Janey"})
-	w.later()
-	w.shown(w.discord.MessageAction(w.discord.Messages(w.general.ID)[0], w.ana.ID, "Remember ⭐"), "⭐ Marked")
-	w.discord.Edit(w.general.ID, said.ID, publicWords+" Bring cake.")
-	w.ask(w.general, w.ana, when)
-	w.holds(w.prompt(), "└─ Data:")
-	w.holds(w.prompt(), "waters the orchids")
-	w.holds(w.prompt(), "Janey")
-	w.holds(w.prompt(), "⭐")
-	w.holds(w.prompt(), "Bring cake")
-	w.discord.Advance(time.Second)
-	w.shown(w.discord.MessageAction(said, w.ana.ID, "Remember ⭐"), "No longer marked")
-	w.ask(w.general, w.otto, when)
-	w.lacks(lastUser(w.prompt()), "⭐")
-
-	// What was told is taken back, and with it the answers that could draw on it.
-	w.settled()
-	menu := w.use(w.jane.ID, "memory remove", "")
-	choices, err := json.Marshal(menu.Components)
-	if err != nil {
-		w.Fatal(err)
-	}
-	var told []string
-	for _, choice := range regexp.MustCompile(`"value":"(\d+)"`).FindAllSubmatch(choices, -1) {
-		told = append(told, string(choice[1]))
-	}
-	w.shown(w.discord.Click(menu.Message, w.jane.ID, "facts", told...), ": 2")
-	w.discord.WaitFor("the answers to be taken back", func() bool {
-		n := 0
-		for _, m := range w.discord.Sent(w.general.ID) {
-			if !strings.Contains(m.Content, "Noted") { // the second may not have been whole yet, and then it is taken back before it is
-				n++
-			}
-		}
-		return n == 2
-	})
-}
-
-// lastUser is a prompt without the legend that explains its signs.
-func lastUser(prompt string) string {
-	_, rest, _ := strings.Cut(prompt, publicWords[:20])
-	return rest
-}
-
-func TestAnswerWhoseSourceWasDeletedIsTakenBack(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	source := w.discord.Say(w.general.ID, w.jane.ID, publicWords)
-	w.later()
-	w.model.Queue(llmtest.Say("On Thursday in the greenhouse [1]."))
-	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" "+when)
-	answer := w.reply(w.general.ID, q.ID, "https://discord.com/channels/")
-	w.settled()
-	w.discord.Delete(w.general.ID, source.ID)
-	w.discord.WaitFor("the answer to be taken back", func() bool {
-		m := w.discord.Sent(w.general.ID)[0]
-		return m.ID == answer.ID && !strings.Contains(m.Content, "greenhouse")
-	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,43 +12,25 @@ import (
 	"hark/memory"
 )
 
-func (f *flags) contextCommand() *cobra.Command {
-	a := asking{flags: f}
-	layout, mode := "", ""
+// contextCommand is "hark context", and "/context" in a talk.
+func (f *flags) contextCommand(use, short string) *cobra.Command {
+	a, mode := asking{flags: f}, ""
 	c := &cobra.Command{
-		Use:   "context QUERY",
-		Short: "Show the exact prompt that a question would make, with the tokens of each section",
-		Args:  oneQuestion,
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := f.load()
-			if err != nil {
-				return err
-			}
-			if layout != "" {
-				cfg.Builder.Layout = layout
-			}
-			app, q, err := a.ask(c.Context(), cfg, strings.Join(args, " "))
-			if err != nil {
-				return err
-			}
-			defer app.close()
-			return a.context(c, app, q, mode)
-		},
+		Use: use, Short: short, Args: oneQuestion,
+		RunE: a.asks(func(c *cobra.Command, app *app, q answer.Question) error { return a.context(c, app, q, mode) }),
 	}
 	a.addFlags(c)
-	c.Flags().StringVar(&layout, "layout", "", "the prompt's form: `sections`, plain or chat (default: as configured)")
-	addMode(c, &mode)
+	if f.talk == nil {
+		c.Flags().StringVar(&a.layout, "layout", "", "the prompt's form: `sections`, plain or chat (default: as configured)")
+	}
+	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+listed(builder.Modes())+" (default: the channel's, or inferred from the question)")
 	return c
-}
-
-func addMode(c *cobra.Command, mode *string) {
-	c.Flags().StringVar(mode, "mode", "", "answer in this `mode`: "+modeNames()+" (default: the channel's, or inferred from the question)")
 }
 
 // context shows the prompt that a question makes, in a mode or in its own.
 func (a *asking) context(c *cobra.Command, app *app, q answer.Question, mode string) error {
 	if q.Mode = builder.Mode(mode); mode != "" && !q.Mode.Known() {
-		return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, modeNames())
+		return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, listed(builder.Modes()))
 	}
 	r, err := app.answers.Recall(c.Context(), q)
 	if err != nil {
@@ -65,23 +46,15 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 	if asJSON {
 		return printJSON(c.OutOrStdout(), promptJSON(p, r))
 	}
-	if _, err := fmt.Fprintln(c.OutOrStdout(), r.Prompt.String()); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(c.ErrOrStderr(), "%-18s %s (%s)\n", "mode", r.Mode.Is, modeReason(r.Mode)); err != nil {
-		return err
-	}
-	uses := answer.SectionUses(r.Prompt.Report)
-	if err := printSections(c.ErrOrStderr(), "", uses, p); err != nil {
-		return err
-	}
+	fmt.Fprintln(c.OutOrStdout(), r.Prompt.String())
+	told := c.ErrOrStderr()
+	fmt.Fprintf(told, "%-18s %s (%s)\n", "mode", r.Mode.Is, modeReason(r.Mode))
+	printSections(told, "", answer.SectionUses(r.Prompt.Report), p)
 	if r.Condensed != nil {
-		if _, err := fmt.Fprintf(c.ErrOrStderr(), "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources), oneLine(r.Condensed.Model)); err != nil {
-			return err
-		}
+		fmt.Fprintf(told, "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources), oneLine(r.Condensed.Model))
 	}
-	_, err := fmt.Fprintf(c.ErrOrStderr(), "%-18s %6d tokens of %d\n", "all", r.Prompt.Report.Tokens, r.Prompt.Report.MaxTokens)
-	return err
+	fmt.Fprintf(told, "%-18s %6d tokens of %d\n", "all", r.Prompt.Report.Tokens, r.Prompt.Report.MaxTokens)
+	return nil
 }
 
 // jsonSummary is a summary that was looked at for a prompt.
@@ -134,4 +107,19 @@ func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
 		out.Summaries = append(out.Summaries, jsonSummary{portrait.SummaryOf(h.Summary), h.Relevance, append([]string{}, h.Why...)})
 	}
 	return out
+}
+
+// modeReason says why a question is answered in a mode.
+func modeReason(m answer.Mode) string {
+	switch {
+	case m.By == answer.ModeAsked:
+		return "as asked"
+	case m.By == answer.ModeChannel:
+		return "chosen for the channel or the server"
+	case m.Why == "":
+		return "nothing in the question speaks for another"
+	case m.By == answer.ModeEarlier:
+		return "of the question before it: " + oneLine(m.Why)
+	}
+	return oneLine(m.Why)
 }

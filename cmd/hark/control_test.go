@@ -2,16 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"strings"
-	"testing"
 
 	"hark/internal/discordtest"
-	"hark/internal/llmtest"
-	"hark/memory"
 )
-
-// whyAction is the command on an answer that tells how it came about.
-const whyAction = "Why did you say that?"
 
 // press uses the button of a message of Hark's that has a label, as soon as it is there.
 func (w *world) press(m discordtest.Message, who discordtest.User, label string) *discordtest.Interaction {
@@ -53,102 +46,4 @@ func (w *world) now(m discordtest.Message) discordtest.Sent {
 		}
 	}
 	return discordtest.Sent{}
-}
-
-// becomes waits until a message of Hark's holds text, and until how it came about is in the log for the nth time.
-func (w *world) becomes(m discordtest.Message, text string, n int) {
-	w.Helper()
-	w.discord.WaitFor("the message to read "+text, func() bool { return strings.Contains(w.now(m).Content, text) })
-	w.discord.WaitFor("its trace", func() bool { return strings.Count(w.log.String(), `"answer":`+m.ID.String()+",") >= n })
-}
-
-// What is edited soon is answered anew in the same message, which is in the log as any other: with what it is from.
-func TestAnswersLiveAsTheirQuestionsDo(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	source := w.discord.Say(w.general.ID, w.jane.ID, "The canary sings in the greenhouse at noon.")
-	w.later()
-	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" where does the canary snig?")
-	answer := w.reply(w.general.ID, q.ID, "Noted")
-	w.becomes(answer.Message, "Noted", 1)
-	w.model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("Anew", " [1].") })
-	w.discord.Edit(w.general.ID, q.ID, w.discord.Bot.Mention()+" where does the canary sing?")
-	w.becomes(answer.Message, "Anew", 2)
-	w.discord.WaitFor("the commands", func() bool { return len(w.discord.Commands(0)) > 0 })
-	why := w.discord.MessageAction(answer.Message, w.otto.ID, whyAction).WaitMessage().Content
-	w.holds(why, "test-model")
-	w.holds(why, "sings in the greenhouse")
-
-	// Asked again after a restart.
-	w.stop()
-	w.start()
-	w.model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("Once more", " [1].") })
-	w.press(answer.Message, w.ana, "Ask again").Wait()
-	w.becomes(answer.Message, "Once more", 3)
-
-	// What it is from is edited: the log doesn't have it any more, but it can be asked again all the same.
-	w.discord.Edit(w.general.ID, source.ID, "The canary sings in the barn at noon.")
-	w.lacks(w.press(answer.Message, w.otto, "Sources").WaitMessage().Content, "sings")
-	w.model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("In the barn", " [1].") })
-	w.press(answer.Message, w.ana, "Ask again").Wait()
-	w.becomes(answer.Message, "In the barn", 4)
-	w.holds(w.press(answer.Message, w.otto, "Sources").WaitMessage().Content, "sings in the barn")
-	w.stop()
-	w.holds(w.logged(w.general.ID)[memory.MessageID(answer.ID)], "In the barn")
-
-	// It goes with its question, also if that goes while Hark is there again.
-	w.start()
-	w.discord.Delete(w.general.ID, q.ID)
-	w.discord.WaitFor("the answer to go", func() bool { return w.now(answer.Message).Deleted })
-	if n := len(w.discord.Sent(w.general.ID)); n != 1 {
-		t.Errorf("%d messages", n)
-	}
-}
-
-// Whoever may not read a source any more isn't told of it, nor that there is one.
-func TestSourcesAreAskedForAgain(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	w.discord.Say(w.staff.ID, w.jane.ID, "The canary sings in the vault at noon.")
-	w.later()
-	answer := w.ask(w.staff, w.ana, "where does the canary sing?")
-	w.becomes(answer.Message, "Noted", 1)
-	w.holds(w.press(answer.Message, w.jane, "Sources").WaitMessage().Content, "sings in the vault")
-	w.discord.WaitFor("the commands", func() bool { return len(w.discord.Commands(0)) > 0 })
-	w.discord.UpdateMember(w.guild.ID, w.jane.ID, func(m *discordtest.Member) { m.Roles = []discordtest.ID{} })
-	for _, told := range []string{
-		w.press(answer.Message, w.jane, "Sources").WaitMessage().Content,
-		w.discord.MessageAction(answer.Message, w.jane.ID, whyAction).WaitMessage().Content,
-	} {
-		w.lacks(told, "vault")
-		w.lacks(told, "canary")
-	}
-	w.holds(w.press(answer.Message, w.ana, "Sources").WaitMessage().Content, "sings in the vault")
-}
-
-func TestAnswersAreDeletedByButton(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	w.discord.Say(w.general.ID, w.jane.ID, "The canary sings in the greenhouse at noon.")
-	w.later()
-	w.model.Answer(func(llmtest.Request) llmtest.Reply {
-		return llmtest.Say("Noted ", strings.Repeat("word ", 600), "\n\nthe end [1].")
-	})
-	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" where does the canary sing?")
-	first := w.reply(w.general.ID, q.ID, "Noted")
-	last := w.discord.WaitSent(w.general.ID, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "the end") })
-	w.becomes(first.Message, "Noted", 1)
-	w.discord.WaitFor("the commands", func() bool { return len(w.discord.Commands(0)) > 0 })
-	w.holds(w.discord.MessageAction(last.Message, w.otto.ID, whyAction).WaitMessage().Content, "sings in the greenhouse")
-	w.stop()
-	w.start()
-	w.press(last.Message, w.ana, "Delete").Wait()
-	w.discord.WaitFor("both to go", func() bool { return w.now(first.Message).Deleted && w.now(last.Message).Deleted })
-	w.stop()
-	if logged := w.logged(w.general.ID); len(logged) != 2 {
-		t.Errorf("logged %v", logged)
-	}
 }

@@ -147,8 +147,8 @@ func canRead(dir string, who os.FileMode) (open []string, err error) {
 	return open, err
 }
 
-// listed are the files to be told of: what SQLite puts beside the database is as the database is, and comes and goes.
-func listed(files []string) string {
+// mainFiles are the files to be told of: what SQLite puts beside the database is as the database is, and comes and goes.
+func mainFiles(files []string) string {
 	database := slices.IndexFunc(files, func(path string) bool { return filepath.Base(path) == sqlite.FileName })
 	return strings.Join(slices.DeleteFunc(slices.Clone(files), func(path string) bool {
 		return database >= 0 && strings.HasPrefix(path, files[database]+"-")
@@ -222,12 +222,12 @@ func (d *doctor) dataDirectory(context.Context) finding {
 		return failed(check, err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
 	} else if len(others) > 0 {
 		found.OK = false
-		found.Detail = fmt.Sprintf("others on this machine can get at %s", listed(others))
+		found.Detail = fmt.Sprintf("others on this machine can get at %s", mainFiles(others))
 		found.Advice = "\"hark run\" makes that private at its start, or: chmod 700 " + dir
 		return found
 	}
 	if group, err := canRead(dir, groupOrOthers); err == nil && len(group) > 0 {
-		found.Detail += fmt.Sprintf("; the group can get at %s", listed(group))
+		found.Detail += fmt.Sprintf("; the group can get at %s", mainFiles(group))
 		found.Advice = "\"hark run\" makes the files private at its start; if the group isn't meant to see the directory either: chmod 700 " + dir
 	}
 	measure := diskSpace

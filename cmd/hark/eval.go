@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/atomicfile"
 	"hark/internal/eval"
+	"hark/internal/exports"
 	"hark/memory"
 )
 
@@ -84,25 +86,15 @@ func (e *evaluation) run(c *cobra.Command, sets []string) error {
 		}
 		return comparison.Write(c.OutOrStdout())
 	}
-	outcomes, err := newRunFile(e.out)
-	if err != nil {
-		return err
-	}
-	defer outcomes.abandon()
 	var report eval.Report
-	err = eachSet(sets, func(path, name string) error {
-		return evaluator.Run(c.Context(), path, func(o eval.Outcome) error {
-			report.Add(o)
-			return outcomes.lines.Encode(o)
-		}, e.progress("asking "+name))
-	})
-	if c.Context().Err() != nil {
-		return interrupted("interrupted" + outcomes.nothing())
-	}
-	if err != nil {
-		return fmt.Errorf("%w%s", err, outcomes.nothing())
-	}
-	if err := outcomes.keep(); err != nil {
+	if err := e.writeRun(c.Context(), func(lines *json.Encoder) error {
+		return eachSet(sets, func(path, name string) error {
+			return evaluator.Run(c.Context(), path, func(o eval.Outcome) error {
+				report.Add(o)
+				return lines.Encode(o)
+			}, e.progress("asking "+name))
+		})
+	}); err != nil {
 		return err
 	}
 	for _, lack := range report.Lacks() {
@@ -125,19 +117,11 @@ func (e *evaluation) measureModes(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	outcomes, err := newRunFile(e.out)
-	if err != nil {
+	var report *eval.ModeReport
+	if err := e.writeRun(c.Context(), func(outcomes *json.Encoder) (err error) {
+		report, err = eval.MeasureModes(c.Context(), b, lines, func(o eval.ModeOutcome) error { return outcomes.Encode(o) })
 		return err
-	}
-	defer outcomes.abandon()
-	report, err := eval.MeasureModes(c.Context(), b, lines, func(o eval.ModeOutcome) error { return outcomes.lines.Encode(o) })
-	if c.Context().Err() != nil {
-		return interrupted("interrupted" + outcomes.nothing())
-	}
-	if err != nil {
-		return fmt.Errorf("%w%s", err, outcomes.nothing())
-	}
-	if err := outcomes.keep(); err != nil {
+	}); err != nil {
 		return err
 	}
 	if e.json {
@@ -197,69 +181,31 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	return evaluator, err
 }
 
-// runFile takes outcomes as JSON lines. It is written whole or not at all, so that a file of an earlier run
+// writeRun has measure write the run file, if one is wanted, as JSON lines: whole or not at all, so that a file of an earlier run
 // outlasts one that fails.
-type runFile struct {
-	lines *json.Encoder
-	path  string
-	file  *os.File // nil if nothing is to be written
-	w     *bufio.Writer
-}
-
-// newRunFile writes to the file at path, or nowhere if path is empty.
-func newRunFile(path string) (*runFile, error) {
-	r := &runFile{path: path, lines: json.NewEncoder(io.Discard)}
-	if path == "" {
-		return r, nil
+func (e *evaluation) writeRun(ctx context.Context, measure func(lines *json.Encoder) error) error {
+	kept := ""
+	write := func(w io.Writer) error { return measure(exports.NewEncoder(w)) }
+	info, err := os.Stat(e.out)
+	switch {
+	case e.out == "":
+		err = write(io.Discard)
+	case err == nil && !info.Mode().IsRegular(): // such as /dev/stdout
+		var file *os.File
+		if file, err = os.OpenFile(e.out, os.O_WRONLY, 0); err == nil {
+			err = errors.Join(write(file), file.Close())
+		}
+	default:
+		err = atomicfile.Write(e.out, func(w io.Writer) error {
+			kept = "; " + e.out + " is as it was"
+			return write(w)
+		})
 	}
-	var err error
-	if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() {
-		r.file, err = os.OpenFile(path, os.O_WRONLY, 0) // such as /dev/stdout
-	} else {
-		r.file, err = os.OpenFile(path+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("make the run file: %w", err)
-	}
-	r.w = bufio.NewWriter(r.file)
-	r.lines = json.NewEncoder(r.w)
-	r.lines.SetEscapeHTML(false)
-	return r, nil
-}
-
-// keep finishes the file.
-func (r *runFile) keep() error {
-	if r.file == nil {
-		return nil
-	}
-	err := errors.Join(r.w.Flush(), r.file.Close())
-	if err == nil && r.temporary() {
-		err = os.Rename(r.file.Name(), r.path)
+	if ctx.Err() != nil {
+		return interrupted("interrupted" + kept)
 	}
 	if err != nil {
-		return fmt.Errorf("write the run file: %w", err)
+		return fmt.Errorf("%w%s", err, kept)
 	}
-	r.file = nil
 	return nil
 }
-
-// abandon removes what isn't kept.
-func (r *runFile) abandon() {
-	if r.file == nil {
-		return
-	}
-	_ = r.file.Close()
-	if r.temporary() {
-		_ = os.Remove(r.file.Name())
-	}
-}
-
-// nothing ends a sentence on why there is no file.
-func (r *runFile) nothing() string {
-	if r.file == nil || !r.temporary() {
-		return ""
-	}
-	return "; " + r.path + " is as it was"
-}
-
-func (r *runFile) temporary() bool { return r.file.Name() != r.path }

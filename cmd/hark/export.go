@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,10 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/atomicfile"
 	"hark/internal/exports"
 	"hark/memory"
 )
@@ -38,7 +37,7 @@ func (f *flags) exportCommand() *cobra.Command {
 			"  hark export --channel general --guild Harbour --out general.jsonl\n" +
 			"  hark export --salvage --out salvaged.jsonl\n  hark import --data new-data salvaged.jsonl",
 		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if salvage {
 				if user+channel+guild != "" {
 					return errors.New("--salvage writes all that can be read: leave out --user, --channel and --guild")
@@ -48,20 +47,17 @@ func (f *flags) exportCommand() *cobra.Command {
 			if (user == "") == (channel == "") {
 				return errors.New("what is to be written down? Say --user or --channel, one of them")
 			}
-			k, err := f.openKept(c.Context())
-			if err != nil {
-				return err
-			}
-			defer k.Close()
-			where, err := k.guildCalled(guild)
-			if err != nil {
-				return err
-			}
-			write := func(w io.Writer) error { return k.exportChannel(c.Context(), w, where, channel) }
-			if user != "" {
-				write = func(w io.Writer) error { return k.exportUser(c.Context(), w, where, user) }
-			}
-			return exportTo(c, out, force, write)
+			return f.withKept(func(c *cobra.Command, k *kept, _ []string) error {
+				where, err := k.guildCalled(guild)
+				if err != nil {
+					return err
+				}
+				write := func(w io.Writer) error { return k.exportChannel(c.Context(), w, where, channel) }
+				if user != "" {
+					write = func(w io.Writer) error { return k.exportUser(c.Context(), w, where, user) }
+				}
+				return exportTo(c, out, force, write)
+			})(c, args)
 		},
 	}
 	c.Flags().StringVar(&user, "user", "", "all about the person of this `name` or id")
@@ -91,7 +87,7 @@ func exportTo(c *cobra.Command, out string, force bool, write func(io.Writer) er
 }
 
 // writeOut has write fill a file that only its owner can read. It appears when it is complete.
-func writeOut(path string, replace bool, write func(io.Writer) error) (err error) {
+func writeOut(path string, replace bool, write func(io.Writer) error) error {
 	switch there, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -101,23 +97,7 @@ func writeOut(path string, replace bool, write func(io.Writer) error) (err error
 	case !replace:
 		return fmt.Errorf("%s is there already: name another file, or replace it with --force", path)
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".hark-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(file.Name()))
-		}
-	}()
-	buffered := bufio.NewWriter(file)
-	if err := write(buffered); err != nil {
-		return errors.Join(err, file.Close())
-	}
-	if err := errors.Join(buffered.Flush(), file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return atomicfile.Write(path, write)
 }
 
 // exportPage is how many messages are read at once.
@@ -160,16 +140,21 @@ func (k *kept) exportPage(ctx context.Context, lines *json.Encoder, c memory.Cha
 		}
 	}
 	for _, m := range page {
-		e := exports.In(c, m, people)
-		e.ID = cmp.Or(called[m.ID], e.ID)
-		if m.ReplyTo != 0 {
-			e.ReplyTo[0] = cmp.Or(called[m.ReplyTo], e.ReplyTo[0])
-		}
-		if err := lines.Encode(e); err != nil {
+		if err := writeMessage(lines, c, m, people, func(id memory.MessageID) string { return called[id] }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeMessage writes a line of an export. called are the names that messages have in the file that they are from, if they have.
+func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, people exports.People, called func(memory.MessageID) string) error {
+	e := exports.In(c, m, people)
+	e.ID = cmp.Or(called(m.ID), e.ID)
+	if m.ReplyTo != 0 {
+		e.ReplyTo[0] = cmp.Or(called(m.ReplyTo), e.ReplyTo[0])
+	}
+	return lines.Encode(e)
 }
 
 // calledInFile are the names that messages had, and those that they reply to, in the file they were imported from.

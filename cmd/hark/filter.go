@@ -52,7 +52,7 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 	if len(f.from)+len(f.in) == 0 {
 		return out, nil
 	}
-	k, err := newKept(ctx, a.store, a.config)
+	k, err := a.kept(ctx)
 	if err != nil {
 		return out, err
 	}

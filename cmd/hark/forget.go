@@ -36,18 +36,9 @@ func (f *flags) forgetCommand() *cobra.Command {
 			"  hark forget --guild Harbour                 a whole server, with its people and settings\n" +
 			"  hark forget --before 365d                   whatever is older than a year\n" +
 			"  hark forget --expired                       whatever is older than the retention, also where that waits",
-		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			k, err := f.openKept(c.Context())
-			if err != nil {
-				return err
-			}
-			defer k.Close()
-			return o.run(c, k)
-		},
+		Args:    noArguments,
+		PreRunE: func(*cobra.Command, []string) error { return o.check() },
+		RunE:    f.withKept(func(c *cobra.Command, k *kept, _ []string) error { return o.run(c, k) }),
 	}
 	c.Flags().StringVar(&o.user, "user", "", "what the person of this `name` or id wrote")
 	c.Flags().StringVar(&o.channel, "channel", "", "what was said in the channel of this `name` or id, with its threads")
@@ -254,45 +245,40 @@ func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 
 // begun carries out what opting out has begun, in every guild.
 func (o *forgetting) begun(ctx context.Context, k *kept, target memory.Forgetting) ([]memory.Receipt, error) {
-	unfinished, err := k.Unfinished(ctx)
-	if err != nil {
-		return nil, err
+	receipts, err := o.finish(ctx, k, func(u memory.Forgetting) bool { return u.User == target.User && u.Why == memory.WhyOptOut })
+	for i := range receipts {
+		receipts[i].Forgetting.Guild = target.Guild // of which each is a part
 	}
-	var receipts []memory.Receipt
-	for _, u := range unfinished {
-		if u.User != target.User || u.Why != memory.WhyOptOut {
-			continue
-		}
-		r, err := k.CarryOut(ctx, u.ID, o.progress("forgetting"))
-		if err != nil {
-			return nil, err
-		}
-		r.Forgetting.Guild = target.Guild // of which each is a part
-		receipts = append(receipts, r)
-	}
-	return receipts, nil
+	return receipts, err
 }
 
 // goOn takes out what was interrupted before: it was confirmed then, and who is meant may not be known by name any more.
 func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error) {
-	unfinished, err := k.Unfinished(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var receipts []memory.Receipt
-	for _, u := range unfinished {
-		receipt, err := k.CarryOut(ctx, u.ID, o.progress("forgetting"))
-		if err != nil {
-			return nil, err
-		}
+	receipts, err := o.finish(ctx, k, func(memory.Forgetting) bool { return true })
+	for _, r := range receipts {
 		whose := ""
-		if u.User != 0 {
-			whose = fmt.Sprintf(" of person %d", u.User)
+		if r.Forgetting.User != 0 {
+			whose = fmt.Sprintf(" of person %d", r.Forgetting.User)
 		}
-		fmt.Fprintf(o.env.stderr, "A forgetting%s that was interrupted is complete now: %s gone.\n", whose, plural(receipt.Messages, "message"))
-		receipts = append(receipts, receipt)
+		fmt.Fprintf(o.env.stderr, "A forgetting%s that was interrupted is complete now: %s gone.\n", whose, plural(r.Messages, "message"))
 	}
-	return receipts, nil
+	return receipts, err
+}
+
+// finish carries out what was begun, as far as it is meant.
+func (o *forgetting) finish(ctx context.Context, k *kept, meant func(memory.Forgetting) bool) (receipts []memory.Receipt, err error) {
+	unfinished, err := k.Unfinished(ctx)
+	for _, u := range unfinished {
+		if !meant(u) {
+			continue
+		}
+		r, err := k.CarryOut(ctx, u.ID, o.progress("forgetting"))
+		if err != nil {
+			return receipts, err
+		}
+		receipts = append(receipts, r)
+	}
+	return receipts, err
 }
 
 // carryOut forgets. What was gone on with before is part of it where the same was meant.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	runtimemetrics "runtime/metrics"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"hark/bot"
@@ -20,22 +20,30 @@ type gauges struct {
 	ready   func() []string
 	started time.Time
 
-	mu  sync.Mutex
+	now atomic.Pointer[running] // nil before anything runs
+}
+
+// running is what runs at the time.
+type running struct {
 	app *app
 	bot *bot.Bot
 }
 
-func (g *gauges) set(a *app, b *bot.Bot) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.app, g.bot = a, b
-}
+// reasons is why Hark isn't ready, as whoever runs at the time tells.
+type reasons struct{ ask atomic.Pointer[func() error] }
 
-// get is what runs at the time; nil and nil before anything does.
-func (g *gauges) get() (*app, *bot.Bot) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.app, g.bot
+func (r *reasons) set(ask func() error) { r.ask.Store(&ask) }
+
+// list are the reasons, none if it is ready.
+func (r *reasons) list() []string {
+	ask := r.ask.Load()
+	if ask == nil {
+		return []string{"starting"}
+	}
+	if err := (*ask)(); err != nil {
+		return []string{err.Error()}
+	}
+	return nil
 }
 
 // setGauge tells a gauge's value. See metrics.Read.
@@ -50,16 +58,16 @@ func (g *gauges) read(ctx context.Context, set setGauge) {
 	set(g.StartTime, float64(g.started.UnixMilli())/1000)
 	set(g.Memory, float64(memory[0].Value.Uint64()-memory[1].Value.Uint64()))
 	set(g.Goroutines, float64(runtime.NumGoroutine()))
-	a, b := g.get()
-	if a == nil {
+	now := g.now.Load()
+	if now == nil {
 		return
 	}
-	waiting, busy := b.Questions()
-	set(g.EventsWaiting, float64(b.Waiting()))
+	waiting, busy := now.bot.Questions()
+	set(g.EventsWaiting, float64(now.bot.Waiting()))
 	set(g.QuestionsWaiting, float64(waiting))
 	set(g.QuestionsBusy, float64(busy))
-	g.readResting(a, set)
-	g.readStore(ctx, a, set)
+	g.readResting(now.app, set)
+	g.readStore(ctx, now.app, set)
 }
 
 // readResting tells which servers are left alone.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -41,10 +41,8 @@ func (f *flags) helpWidth() int {
 }
 
 // help shows what a command does.
-func (f *flags) help(c *cobra.Command, _ []string) { _ = writeHelp(c.OutOrStdout(), c, f.helpWidth()) }
-
-// writeHelp describes a command in lines of at most width columns.
-func writeHelp(w io.Writer, c *cobra.Command, width int) error {
+func (f *flags) help(c *cobra.Command, _ []string) {
+	width := f.helpWidth()
 	var b strings.Builder
 	b.WriteString(wrapped(cmp.Or(c.Long, c.Short), "", width) + "\nUsage:\n")
 	if !c.HasAvailableSubCommands() {
@@ -69,8 +67,7 @@ func writeHelp(w io.Writer, c *cobra.Command, width int) error {
 	if c.HasAvailableSubCommands() {
 		b.WriteString("\n" + wrapped(fmt.Sprintf("\"%s COMMAND --help\" tells more of a command.", c.CommandPath()), "", width))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	fmt.Fprint(c.OutOrStdout(), b.String())
 }
 
 // writeCommands lists the commands below c: those of Hark itself under their headings.
@@ -99,14 +96,7 @@ func writeCommands(b *strings.Builder, c *cobra.Command, width int) {
 		return
 	}
 	for _, g := range groups {
-		list(g.title, func(name string) bool {
-			for _, n := range g.names {
-				if n == name {
-					return true
-				}
-			}
-			return false
-		})
+		list(g.title, func(name string) bool { return slices.Contains(g.names, name) })
 	}
 }
 

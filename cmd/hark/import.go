@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -29,16 +31,7 @@ func (f *flags) importCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := f.load()
-			if err != nil {
-				return err
-			}
-			a, err := f.open(c.Context(), cfg)
-			if err != nil {
-				return err
-			}
-			defer a.close()
+		RunE: f.withApp(func(c *cobra.Command, a *app, args []string) error {
 			paths, failed := f.filesIn(args)
 			var all imported
 			unread := 0
@@ -61,7 +54,7 @@ func (f *flags) importCommand() *cobra.Command {
 			if len(paths) > 1 {
 				fmt.Fprintln(c.OutOrStdout(), all.total(len(paths), unread))
 			}
-			err = f.indexNow(c.Context(), a)
+			err := f.indexNow(c.Context(), a)
 			if c.Context().Err() != nil {
 				return interrupted("interrupted; all messages are stored, and the next command goes on indexing them by meaning")
 			}
@@ -72,7 +65,7 @@ func (f *flags) importCommand() *cobra.Command {
 				return errShown
 			}
 			return nil
-		},
+		}),
 	}
 }
 
@@ -103,54 +96,42 @@ func (f *flags) importFile(ctx context.Context, a *app, path string) (got import
 
 // apply stores events and counts their messages.
 func (i *imported) apply(ctx context.Context, store *sqlite.Store, events []memory.Event) error {
-	posted, there := 0, map[memory.ChannelID]map[memory.MessageID]bool{}
+	posted, told := map[memory.ChannelID]map[memory.MessageID]bool{}, 0
 	for _, e := range events {
 		if p, ok := e.(memory.Posted); ok {
-			posted++
-			if there[p.Message.Channel] == nil {
-				there[p.Message.Channel] = map[memory.MessageID]bool{}
+			if posted[p.Message.Channel] == nil {
+				posted[p.Message.Channel] = map[memory.MessageID]bool{}
 			}
-			there[p.Message.Channel][p.Message.ID] = false
+			posted[p.Message.Channel][p.Message.ID] = true
+			told++
 		}
 	}
-	if _, err := mark(ctx, store, there); err != nil {
+	before, err := stored(ctx, store, posted)
+	if err == nil {
+		err = store.Apply(ctx, events...)
+	}
+	if err != nil {
 		return err
 	}
-	if err := store.Apply(ctx, events...); err != nil {
-		return err
+	after, err := stored(ctx, store, posted)
+	dropped := -after
+	for _, ids := range posted {
+		dropped += len(ids)
 	}
-	fresh, err := mark(ctx, store, there)
-	dropped := 0
-	for _, ids := range there {
-		for _, is := range ids {
-			if !is {
-				dropped++
-			}
-		}
-	}
-	i.fresh, i.dropped, i.known = i.fresh+fresh, i.dropped+dropped, i.known+posted-fresh-dropped
+	i.fresh, i.dropped, i.known = i.fresh+after-before, i.dropped+dropped, i.known+told-(after-before)-dropped
 	return err
 }
 
-// mark marks the messages that are stored, and returns how many weren't marked before.
-func mark(ctx context.Context, store *sqlite.Store, there map[memory.ChannelID]map[memory.MessageID]bool) (marked int, err error) {
-	for channel, ids := range there {
-		var open []memory.MessageID
-		for id, is := range ids {
-			if !is {
-				open = append(open, id)
-			}
-		}
-		found, err := store.Messages(ctx, channel, open)
+// stored counts the messages that a store holds.
+func stored(ctx context.Context, store *sqlite.Store, posted map[memory.ChannelID]map[memory.MessageID]bool) (n int, err error) {
+	for channel, ids := range posted {
+		found, err := store.Messages(ctx, channel, slices.Collect(maps.Keys(ids)))
 		if err != nil {
 			return 0, err
 		}
-		for _, m := range found {
-			ids[m.ID] = true
-		}
-		marked += len(found)
+		n += len(found)
 	}
-	return marked, nil
+	return n, nil
 }
 
 // counts say how many messages are new, known and skipped.

@@ -185,6 +185,6 @@ func (s *setup) finish(c *cobra.Command) error {
 	if s.flags.config != "" {
 		next += fmt.Sprintf(" --config %q", s.flags.config)
 	}
-	_, err = fmt.Fprintf(out, "Then start it: %s\n", next)
-	return err
+	fmt.Fprintf(out, "Then start it: %s\n", next)
+	return nil
 }

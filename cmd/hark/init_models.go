@@ -53,30 +53,19 @@ func (s *setup) askModel(ctx context.Context) error {
 	s.tellGiven("HARK_LLM_BASE_URL", "HARK_LLM_API_KEY", "HARK_LLM_API_KEY_FILE", "HARK_LLM_MODEL")
 	l := &s.config.LLM
 	before := server{l.BaseURL, l.APIKey, l.Model}
-	usual := before
-	for {
-		chosen, err := s.askServer(ctx, "Which model shall write the answers?", "none: answers quote what was said", usual, nil, func(string) bool { return true })
-		if err != nil {
-			return err
-		}
-		l.BaseURL, l.APIKey, l.Model = chosen.url, chosen.key, chosen.model
-		again := false
-		if chosen.model != "" {
-			d := doctor{env: s.env, config: s.config}
-			checking, cancel := context.WithTimeout(ctx, examineTime)
-			found := d.model(checking, "model", "llm.", newModels(s.config).Default().Client)
-			cancel()
-			again, err = s.again(ctx, found)
-		}
-		if err != nil {
-			return err
-		}
-		if !again {
-			s.setServer("llm", before, chosen)
+	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
+		return s.askServer(ctx, "Which model shall write the answers?", "none: answers quote what was said", usual, nil, func(string) bool { return true })
+	}, func(ctx context.Context, chosen server) []finding {
+		if l.BaseURL, l.APIKey, l.Model = chosen.url, chosen.key, chosen.model; chosen.model == "" {
 			return nil
 		}
-		usual = chosen
+		d := doctor{env: s.env, config: s.config}
+		return []finding{d.model(ctx, "model", "llm.", newModels(s.config).Default().Client)}
+	})
+	if err == nil {
+		s.setServer("llm", before, chosen)
 	}
+	return err
 }
 
 func (s *setup) askEmbedder(ctx context.Context) error {
@@ -84,31 +73,39 @@ func (s *setup) askEmbedder(ctx context.Context) error {
 	e := &s.config.Embedding
 	before, dimensions := server{e.BaseURL, e.APIKey, e.Model}, e.Dimensions
 	model := server{s.config.LLM.BaseURL, s.config.LLM.APIKey, s.config.LLM.Model}
-	usual := before
-	for {
-		chosen, err := s.askServer(ctx, "Which embedder shall find messages by their meaning?", "none: the built-in one, which sends nothing anywhere", usual, &model,
+	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
+		return s.askServer(ctx, "Which embedder shall find messages by their meaning?", "none: the built-in one, which sends nothing anywhere", usual, &model,
 			func(name string) bool { return strings.Contains(strings.ToLower(name), "embed") })
-		if err != nil {
-			return err
-		}
+	}, func(ctx context.Context, chosen server) []finding {
 		e.BaseURL, e.APIKey, e.Model, e.Dimensions = chosen.url, chosen.key, chosen.model, dimensions
 		if chosen.model != before.model {
 			e.Dimensions = 0 // that of another model
 		}
 		use, next := sqlite.StoredSpaces(ctx, s.config.Data)
-		checking, cancel := context.WithTimeout(ctx, examineTime)
-		found := checkEmbedder(checking, s.config, samples, use, next)
-		cancel()
-		again, err := s.again(ctx, found)
+		return []finding{checkEmbedder(ctx, s.config, samples, use, next)}
+	})
+	if err != nil {
+		return err
+	}
+	if e.Dimensions != dimensions {
+		s.set("embedding.dimensions", 0)
+	}
+	s.setServer("embedding", before, chosen)
+	return nil
+}
+
+// untilWell asks for a server until check finds nothing amiss with it, or it is to be kept anyway. What was chosen before is offered.
+func (s *setup) untilWell(ctx context.Context, usual server, ask func(usual server) (server, error), check func(context.Context, server) []finding) (server, error) {
+	for {
+		chosen, err := ask(usual)
 		if err != nil {
-			return err
+			return chosen, err
 		}
-		if !again {
-			if e.Dimensions != dimensions {
-				s.set("embedding.dimensions", 0)
-			}
-			s.setServer("embedding", before, chosen)
-			return nil
+		checking, cancel := context.WithTimeout(ctx, examineTime)
+		found := check(checking, chosen)
+		cancel()
+		if again, err := s.again(ctx, found...); !again || err != nil {
+			return chosen, err
 		}
 		usual = chosen
 	}

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/internal/discordtest"
 	"hark/internal/llmtest"
-	"hark/internal/portrait"
 )
 
 // hark runs a command on the world's memory and returns what it printed.
@@ -108,47 +108,6 @@ func TestBackUpBesideARunningHark(t *testing.T) {
 	if w.onDisk("greenhouse.") {
 		t.Error("what was forgotten since the backup came back")
 	}
-}
-
-func TestExportOfAPerson(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.start()
-	said := w.discord.Say(w.general.ID, w.jane.ID, publicWords, discordtest.WithFile("map.png", "the way"))
-	w.discord.Say(w.general.ID, w.ana.ID, "Ana's words are not Jane's.")
-	w.use(w.jane.ID, "memory add", "Noted", discordtest.Opt{Name: "text", Value: "waters the orchids"})
-	w.use(w.jane.ID, "memory alias", "Noted", discordtest.Opt{Name: "name", Value: "Janey"})
-	w.shown(w.discord.MessageAction(w.discord.Messages(w.general.ID)[0], w.ana.ID, "Remember ⭐"), "⭐ Marked")
-	w.later()
-	answer := w.ask(w.general, w.jane, when)
-	w.ask(w.general, w.otto, "and else?") // once this is answered, the first answer is logged
-
-	text, _ := w.hark(0, "export", "--user", "janey") // beside the running one
-	var e portrait.Person
-	if err := json.Unmarshal([]byte(text), &e); err != nil {
-		t.Fatal(err)
-	}
-	if e.User != w.jane.ID.String() || len(e.Servers) != 1 || len(e.Messages) != 2 || len(e.Questions) != 1 {
-		t.Fatalf("exported %s", text)
-	}
-	s := e.Servers[0]
-	if s.Name != "Garden" || s.Username != "jane" || s.OptedOut || len(s.Facts) != 2 ||
-		s.Facts[0].Text != "waters the orchids" || s.Facts[0].By != e.User || !s.Facts[1].Alias || s.Facts[1].Text != "Janey" {
-		t.Errorf("server %+v", s)
-	}
-	if m := e.Messages[0]; m.ID != said.ID.String() || m.Channel != "general" || m.Server != w.guild.ID.String() || m.Text != publicWords ||
-		!m.Starred || len(m.Files) != 1 || m.Files[0].Name != "map.png" {
-		t.Errorf("message %+v", m)
-	}
-	if q := e.Questions[0]; q.Answer != answer.ID.String() || q.Question != answer.Reference.MessageID.String() || q.Channel != w.general.ID.String() {
-		t.Errorf("question %+v", q)
-	}
-	w.lacks(text, "Ana's words")
-
-	w.hark(0, "forget", "--user", "jane", "--opt-out", "--yes")
-	text, _ = w.hark(0, "export", "--user", w.jane.ID.String())
-	w.holds(text, `"opted_out": true`)
-	w.lacks(text, "greenhouse")
 }
 
 // TestExportedChannelComesBack imports a channel of Discord's where it was, elsewhere, and where it was forgotten.
@@ -284,4 +243,43 @@ func TestInterruptedKeeping(t *testing.T) {
 	}
 	c.kept(data, "the zebra is here")
 	c.kept(data, "the okapi as well")
+}
+
+// oldAndYoung is a world in which a Hark runs that remembers something of two days ago and something of an hour ago.
+func oldAndYoung(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, discordtest.WithTime(time.Now().Add(-2*24*time.Hour)))
+	w.start()
+	w.discord.Say(w.general.ID, w.jane.ID, "canary-old sings no more")
+	w.discord.Advance(47 * time.Hour)
+	w.discord.Say(w.general.ID, w.jane.ID, "canary-young sings")
+	w.settled()
+	return w
+}
+
+// onlyYoung checks that what is old is gone.
+func (w *world) onlyYoung() {
+	w.Helper()
+	if w.onDisk("canary-old") || !w.onDisk("canary-young") {
+		w.Errorf("the old is there: %t, the young: %t", w.onDisk("canary-old"), w.onDisk("canary-young"))
+	}
+}
+
+// What is too old goes at once where the operator says so, also of what would wait.
+func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
+	t.Parallel()
+	w := oldAndYoung(t)
+	out, _ := w.hark(0, "forget", "--expired", "--yes")
+	w.sees(strings.SplitN(out, "\n", 2)[0])
+	if !w.onDisk("canary-old") {
+		t.Error("it went though everything is remembered")
+	}
+	_, failed := w.hark(1, "forget", "--expired", "--user", "jane")
+	w.sees(failed)
+	w.env["HARK_MEMORY_RETENTION"] = "1d" // which the running Hark doesn't know yet
+	_, failed = w.hark(1, "forget", "--expired")
+	w.sees(failed)
+	out, _ = w.hark(0, "forget", "--expired", "--yes")
+	w.sees(strings.SplitN(out, "\n", 2)[0])
+	w.onlyYoung()
 }

@@ -62,9 +62,13 @@ func run(ctx context.Context, env environment, args []string) int {
 	root := newRoot(&env)
 	root.SetArgs(args)
 	root.SetIn(env.stdin)
-	root.SetOut(env.stdout)
+	out := &output{Writer: env.stdout}
+	root.SetOut(out)
 	root.SetErr(env.stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.failed
+	}
 	switch {
 	case err == nil:
 		return 0
@@ -78,6 +82,20 @@ func run(ctx context.Context, env environment, args []string) int {
 		fmt.Fprintln(env.stderr, "hark:", line)
 	}
 	return 1
+}
+
+// output remembers the first error of writing, so that what prints needn't look after it: run tells it at the end.
+type output struct {
+	io.Writer
+	failed error
+}
+
+// Write implements io.Writer. After an error nothing more is written.
+func (o *output) Write(p []byte) (n int, err error) {
+	if o.failed == nil {
+		n, o.failed = o.Writer.Write(p)
+	}
+	return n, o.failed
 }
 
 // errShown says that what went wrong has been told already.
@@ -110,7 +128,10 @@ func newRoot(env *environment) *cobra.Command {
 	root.SetVersionTemplate("hark {{.Version}}\n")
 	root.PersistentFlags().StringVar(&f.config, "config", "", "configuration `file` (default config.toml, if there is one)")
 	root.PersistentFlags().StringVar(&f.data, "data", "", "data `directory` (default ./data, or HARK_DATA)")
-	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(), f.searchCommand(), f.contextCommand(), f.traceCommand(),
+	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(),
+		f.searchCommand("search QUERY", "Show what would be recalled for a question, and why"),
+		f.contextCommand("context QUERY", "Show the exact prompt that a question would make, with the tokens of each section"),
+		f.traceCommand(),
 		f.evalCommand(), f.initCommand(), f.doctorCommand(), f.healthCommand(), versionCommand(),
 		f.backupCommand(), f.restoreCommand(), f.exportCommand(), f.forgetCommand(), f.reindexCommand(), f.backfillCommand(),
 		f.migrateCommand())
@@ -184,10 +205,7 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(c.OutOrStdout(), "hark", buildVersion())
-			return err
-		},
+		Run:   func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), "hark", buildVersion()) },
 	}
 }
 

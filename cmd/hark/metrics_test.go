@@ -176,94 +176,54 @@ func TestMetricsPage(t *testing.T) {
 // metricIn finds the names of metrics in an expression.
 var metricIn = regexp.MustCompile(`\bhark_[a-z0-9_]+`)
 
+// The dashboard shows metrics that there are, counters by their rate, by labels that they have.
 func TestDashboardShowsWhatThereIs(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../deploy/grafana.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	type target struct{ Expr, RefID string }
-	type source struct{ Type, UID string }
-	type panel struct {
-		ID         int
-		Title      string
-		Type       string
-		Datasource *source
-		GridPos    struct{ X, Y, W, H int }
-		Targets    []target
-	}
 	var board struct {
-		UID, Title string
-		Templating struct {
-			List []struct{ Name, Type, Query string }
+		Panels []struct {
+			Title, Type string
+			Datasource  struct{ UID string }
+			Targets     []struct{ Expr string }
 		}
-		Panels []panel
 	}
 	if err := json.Unmarshal(data, &board); err != nil {
 		t.Fatal(err)
 	}
-	if board.UID == "" || len(board.UID) > 40 || board.Title == "" {
-		t.Errorf("uid %q, title %q", board.UID, board.Title)
-	}
-	variables := map[string]bool{}
-	for _, v := range board.Templating.List {
-		variables[v.Name] = true
-		if v.Name == "datasource" && (v.Type != "datasource" || v.Query != "prometheus") {
-			t.Errorf("the variable of the data source is %+v", v)
-		}
-	}
-	if !variables["datasource"] {
-		t.Error("there is no variable of the data source")
-	}
-	labels, types := map[string][]string{}, map[string]string{}
+	known, shown := map[string]metrics.Metric{}, map[string]bool{}
 	for _, m := range metrics.New().List {
-		labels[m.Name], types[m.Name] = m.Labels, m.Type
+		known[m.Name] = m
 	}
-	ids, cells, shown := map[int]bool{}, map[[2]int]string{}, map[string]bool{}
 	for _, p := range board.Panels {
-		if ids[p.ID] || p.Title == "" {
-			t.Errorf("panel %d, %q", p.ID, p.Title)
-		}
-		ids[p.ID] = true
-		for x := range p.GridPos.W {
-			for y := range p.GridPos.H {
-				at := [2]int{p.GridPos.X + x, p.GridPos.Y + y}
-				if cells[at] != "" || at[0] >= 24 {
-					t.Errorf("%q lies on %q, or beyond the edge", p.Title, cells[at])
-				}
-				cells[at] = p.Title
-			}
-		}
 		if p.Type == "row" {
 			continue
 		}
-		if p.Datasource == nil || p.Datasource.UID != "${datasource}" || len(p.Targets) == 0 {
+		if p.Datasource.UID != "${datasource}" || len(p.Targets) == 0 {
 			t.Errorf("%q shows nothing of the data source", p.Title)
 		}
 		for _, e := range p.Targets {
 			for _, name := range metricIn.FindAllString(e.Expr, -1) {
-				family := name
-				if _, there := types[name]; !there {
-					family = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
+				m, there := known[name]
+				if !there {
+					m, there = known[regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")]
 				}
-				kind, there := types[family]
-				if !there || (kind == "histogram") != (family != name) {
+				if !there || (m.Type == "histogram") != (m.Name != name) {
 					t.Errorf("%q: there is no %s", p.Title, name)
 				}
-				shown[family] = true
-				if rated := regexp.MustCompile(`(rate|increase)\(` + name + `\b`).MatchString(e.Expr); rated != (kind != "gauge") {
-					t.Errorf("%q: %s is a %s, and shown as something else", p.Title, name, kind)
+				shown[m.Name] = true
+				if rated := regexp.MustCompile(`(rate|increase)\(` + name + `\b`).MatchString(e.Expr); rated != (m.Type != "gauge") {
+					t.Errorf("%q: %s is a %s, and shown as something else", p.Title, name, m.Type)
 				}
 				if by := regexp.MustCompile(`by \(([a-z, ]+)\)`).FindStringSubmatch(e.Expr); by != nil {
 					for label := range strings.SplitSeq(by[1], ", ") {
-						if label != "le" && !slices.Contains(labels[family], label) {
+						if label != "le" && !slices.Contains(m.Labels, label) {
 							t.Errorf("%q: %s has no label %s", p.Title, name, label)
 						}
 					}
 				}
-			}
-			if len(metricIn.FindAllString(e.Expr, -1)) == 0 || strings.Count(e.Expr, "(") != strings.Count(e.Expr, ")") {
-				t.Errorf("%q: %s", p.Title, e.Expr)
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -69,13 +68,15 @@ func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := writePrivate(to, made.TOML, func(path string) error {
-		_, err := config.Load(path, func(string) (string, bool) { return "", false })
-		return err
-	}); err != nil {
+	text := string(made.TOML)
+	if _, err := config.LoadText(to, text, func(string) (string, bool) { return "", false }); err != nil {
 		return fmt.Errorf("write %s: %w", to, err)
 	}
-	return printMigrated(c.OutOrStdout(), from, to, made)
+	if err := config.Write(to, text); err != nil {
+		return err
+	}
+	printMigrated(c.OutOrStdout(), from, to, made)
+	return nil
 }
 
 // readShort is the content of a file of at most so many bytes.
@@ -105,28 +106,8 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// writePrivate writes a file that only its owner can read, whole or not at all. check looks at it before it takes its name.
-func writePrivate(path string, data []byte, check func(path string) error) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".hark-*.toml") // for its owner only
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name()) // unless it has its name
-	_, err = file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = check(file.Name())
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
-}
-
 // printMigrated says what became of each key, in the order of the file.
-func printMigrated(w io.Writer, from, to string, made migrate.Result) error {
+func printMigrated(w io.Writer, from, to string, made migrate.Result) {
 	for _, part := range []struct {
 		title, between string
 		notes          []migrate.Note
@@ -134,9 +115,7 @@ func printMigrated(w io.Writer, from, to string, made migrate.Result) error {
 		if len(part.notes) == 0 {
 			continue
 		}
-		if _, err := fmt.Fprintln(w, part.title); err != nil {
-			return err
-		}
+		fmt.Fprintln(w, part.title)
 		// What has no line comes last.
 		slices.SortStableFunc(part.notes, func(a, b migrate.Note) int { return cmp.Compare(uint(a.Line)-1, uint(b.Line)-1) })
 		for _, n := range part.notes {
@@ -144,11 +123,8 @@ func printMigrated(w io.Writer, from, to string, made migrate.Result) error {
 			if n.Line > 0 {
 				line = fmt.Sprintf("%5d", n.Line)
 			}
-			if _, err := fmt.Fprintf(w, "%s  %s%s%s\n", line, oneLine(n.Key), part.between, oneLine(n.Says)); err != nil {
-				return err
-			}
+			fmt.Fprintf(w, "%s  %s%s%s\n", line, oneLine(n.Key), part.between, oneLine(n.Says))
 		}
 	}
-	_, err := fmt.Fprintf(w, "%[1]s is written, for nobody but you to read: it holds the token and keys.\nNext: \"hark doctor --config %[1]s\" checks it, \"hark run --config %[1]s\" starts Hark.\n", to)
-	return err
+	fmt.Fprintf(w, "%[1]s is written, for nobody but you to read: it holds the token and keys.\nNext: \"hark doctor --config %[1]s\" checks it, \"hark run --config %[1]s\" starts Hark.\n", to)
 }

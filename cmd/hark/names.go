@@ -19,6 +19,8 @@ import (
 	"hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
+
+	"github.com/spf13/cobra"
 )
 
 // kept is the memory as the commands see it that keep it: without an embedder or a model.
@@ -31,10 +33,10 @@ type kept struct {
 // openKept opens the memory, which must be there.
 func (f *flags) openKept(ctx context.Context) (*kept, error) {
 	cfg, err := f.load()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = mustRemember(cfg.Data)
 	}
-	if err := mustRemember(cfg.Data); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	store, err := sqlite.Open(ctx, cfg.Data, sqlite.Options{Tokens: tokens.New().Count, Progress: f.progress("indexing words"), Mended: f.tellMended})
@@ -49,6 +51,18 @@ func (f *flags) openKept(ctx context.Context) (*kept, error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	return k, nil
+}
+
+// withKept is a command that is given the memory.
+func (f *flags) withKept(do func(c *cobra.Command, k *kept, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		k, err := f.openKept(c.Context())
+		if err != nil {
+			return err
+		}
+		defer k.Close()
+		return do(c, k, args)
+	}
 }
 
 // newKept is kept over a memory that is open.
@@ -117,50 +131,35 @@ func (k *kept) guildCalled(name string) (memory.GuildID, error) {
 	if name == "" {
 		return memory.Everywhere, nil
 	}
-	var ids []memory.GuildID
-	var lines, names []string
+	var all []candidate[memory.GuildID]
 	for _, g := range k.guilds {
-		names = append(names, guildName(g))
-		if strings.EqualFold(guildName(g), name) || g.ID.String() == name {
-			ids, lines = append(ids, g.ID), append(lines, fmt.Sprintf("%d %s", g.ID, guildName(g)))
-		}
+		called := guildName(g)
+		all = append(all, candidate[memory.GuildID]{g.ID, called, fmt.Sprintf("%d %s", g.ID, called), strings.EqualFold(called, name) || g.ID.String() == name})
 	}
-	return only("server", name, ids, lines, names, "its id will do too; \"local\" is what was imported without one, \"direct\" are direct messages")
+	return only("server", name, all, "its id will do too; \"local\" is what was imported without one, \"direct\" are direct messages")
 }
 
 // channelCalled is the channel with that name or id, in guild or Everywhere.
 func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel, error) {
-	var all []memory.Channel
-	var lines, names []string
+	var all []candidate[memory.Channel]
 	for _, g := range k.guilds {
 		for _, c := range g.Channels {
-			if (guild == memory.Everywhere || guild == g.ID) && c.Kind != memory.CategoryChannel {
-				names = append(names, c.Name)
+			if guild != memory.Everywhere && guild != g.ID || c.Kind == memory.CategoryChannel {
+				continue
 			}
-			byName := c.Name != "" && (strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name))
-			if (guild == memory.Everywhere || guild == g.ID) && c.Kind != memory.CategoryChannel && (byName || c.ID.String() == name) {
-				c.Guild = g.ID
-				all, lines = append(all, c), append(lines, fmt.Sprintf("%d #%s in %s (%d)", c.ID, oneLine(c.Name), oneLine(guildName(g)), g.ID))
-			}
+			c.Guild = g.ID
+			meant := c.ID.String() == name || c.Name != "" && (strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name))
+			all = append(all, candidate[memory.Channel]{c, c.Name, fmt.Sprintf("%d #%s in %s (%d)", c.ID, oneLine(c.Name), oneLine(guildName(g)), g.ID), meant})
 		}
 	}
-	ids := make([]int, len(all))
-	for i := range all {
-		ids[i] = i
-	}
-	i, err := only("channel", name, ids, lines, names, "its id will do too")
-	if err != nil {
-		return memory.Channel{}, err
-	}
-	return all[i], nil
+	return only("channel", name, all, "its id will do too")
 }
 
 // personCalled is the person whom name calls in guild or Everywhere, and who they are there. An id is taken although
 // nobody is known by it.
 func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID, []memory.Person, error) {
 	known := map[memory.UserID][]memory.Person{}
-	var ids []memory.UserID
-	var names []string
+	var all []candidate[memory.UserID]
 	for _, g := range k.guilds {
 		if guild != memory.Everywhere && guild != g.ID {
 			continue
@@ -170,22 +169,27 @@ func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name stri
 			return 0, nil, err
 		}
 		for _, p := range people {
-			names = append(names, p.DisplayName())
-			if known[p.ID] = append(known[p.ID], p); isCalled(p, name) && !slices.Contains(ids, p.ID) {
-				ids = append(ids, p.ID)
-			}
+			known[p.ID] = append(known[p.ID], p)
+			all = append(all, candidate[memory.UserID]{p.ID, p.DisplayName(), "", isCalled(p, name)})
 		}
 	}
-	if id, err := strconv.ParseInt(name, 10, 64); err == nil && id > 0 && len(ids) == 0 {
+	meant := func(n candidate[memory.UserID]) bool { return n.meant }
+	if id, err := strconv.ParseInt(name, 10, 64); err == nil && id > 0 && !slices.ContainsFunc(all, meant) {
 		return memory.UserID(id), known[memory.UserID(id)], nil
 	}
-	var lines []string
-	for _, id := range ids {
-		for _, p := range known[id] {
-			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, oneLine(p.DisplayName()), oneLine(p.Username), oneLine(guildName(k.guildOf(p.Guild))), p.Guild))
+	told := map[memory.UserID]bool{}
+	for i, n := range all {
+		if all[i].meant = n.meant && !told[n.is]; !all[i].meant { // the same person, in another guild
+			continue
 		}
+		told[n.is] = true
+		var lines []string
+		for _, p := range known[n.is] {
+			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", n.is, oneLine(p.DisplayName()), oneLine(p.Username), oneLine(guildName(k.guildOf(p.Guild))), p.Guild))
+		}
+		all[i].line = strings.Join(lines, "\n  ")
 	}
-	id, err := only("person", name, ids, lines, names, "their id will do too, also if nothing but their messages is known")
+	id, err := only("person", name, all, "their id will do too, also if nothing but their messages is known")
 	return id, known[id], err
 }
 
@@ -196,32 +200,40 @@ func isCalled(p memory.Person, name string) bool {
 	})
 }
 
-// only is the one of ids; lines tell who they are.
-func only[T any](what, name string, ids []T, lines, names []string, hint string) (none T, err error) {
-	switch len(ids) {
-	case 0:
-		if like := likeName(name, names); like != "" {
-			hint = fmt.Sprintf("did you mean %s? %s", like, strings.ToUpper(hint[:1])+hint[1:])
-		}
-		return none, fmt.Errorf("no %s is called %q: %s", what, name, hint)
-	case 1:
-		return ids[0], nil
-	}
-	return none, fmt.Errorf("%q can mean %d: name the %s by id\n  %s", name, len(ids), what, strings.Join(lines, "\n  "))
+// candidate is something with a name, a line that tells what it is, and whether it is meant.
+type candidate[T any] struct {
+	is         T
+	name, line string
+	meant      bool
 }
 
-// likeName are the first few of names that hold name, or that it holds, each quoted.
-func likeName(name string, names []string) string {
+// only is the one of all that is meant by name.
+func only[T any](what, name string, all []candidate[T], hint string) (is T, err error) {
+	var lines []string
+	for _, n := range all {
+		if n.meant {
+			is, lines = n.is, append(lines, n.line)
+		}
+	}
+	if len(lines) > 1 {
+		return is, fmt.Errorf("%q can mean %d: name the %s by id\n  %s", name, len(lines), what, strings.Join(lines, "\n  "))
+	}
+	if len(lines) == 1 {
+		return is, nil
+	}
 	const few = 5
-	var like []string
-	name = strings.ToLower(name)
-	for _, n := range names {
-		lower, quoted := strings.ToLower(n), strconv.Quote(oneLine(n))
-		if n != "" && (strings.Contains(lower, name) || strings.Contains(name, lower)) && !slices.Contains(like, quoted) && len(like) < few {
+	var like []string // names that hold name, or that it holds
+	wanted := strings.ToLower(name)
+	for _, n := range all {
+		lower, quoted := strings.ToLower(n.name), strconv.Quote(oneLine(n.name))
+		if n.name != "" && (strings.Contains(lower, wanted) || strings.Contains(wanted, lower)) && !slices.Contains(like, quoted) && len(like) < few {
 			like = append(like, quoted)
 		}
 	}
-	return strings.Join(like, ", ")
+	if len(like) > 0 {
+		hint = fmt.Sprintf("did you mean %s? %s", strings.Join(like, ", "), strings.ToUpper(hint[:1])+hint[1:])
+	}
+	return is, fmt.Errorf("no %s is called %q: %s", what, name, hint)
 }
 
 // dayOf is the time from which on what text tells is.

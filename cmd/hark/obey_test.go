@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"hark/internal/discordtest"
 )
@@ -162,4 +163,42 @@ func TestTheVeryNextAnswerObeys(t *testing.T) {
 			t.Fatalf("when %s", tt.name)
 		}
 	}
+}
+
+// Where not all may read what was said before they came, the session is what all could hear.
+func TestSessionIsWhatAllCouldHear(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.newStage()
+	s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ReadMessageHistory))
+	s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.guild.BotRole.ID, discordtest.ReadMessageHistory, 0)) // which it takes to reply
+	w.start()
+	w.discord.Advance(past + time.Minute)
+	says := func(text string) { w.discord.Advance(time.Second); s.discord.Say(s.hall.ID, s.eve.ID, text) }
+	says("The meeting is in the lighthouse.")
+	w.holds(s.aloud(s.eve), "lighthouse")
+	w.discord.Advance(time.Second)
+	guest := s.discord.AddMember(s.guild.ID, discordtest.User{})
+	says("No, it is in the greenhouse.")
+	got := s.aloud(guest)
+	w.holds(got, "greenhouse")
+	w.lacks(got, "lighthouse")
+	w.lacks(s.aloud(s.eve), "lighthouse") // whom the guest hears as well
+
+	says("It is on Monday.")
+	s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.readers.ID, discordtest.ViewChannel, 0))
+	says("It is on Tuesday.")
+	got = s.aloud(s.eve)
+	w.holds(got, "Tuesday")
+	w.lacks(got, "Monday")
+
+	if code := w.stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	w.start()
+	w.lacks(s.aloud(s.eve), "Tuesday") // somebody may have come meanwhile
+	says("It is on Wednesday.")
+	w.holds(s.aloud(s.eve), "Wednesday")
+	s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.guild.ID, discordtest.ReadMessageHistory, 0))
+	w.holds(s.aloud(s.eve), "lighthouse") // which all may read now
 }

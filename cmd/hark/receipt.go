@@ -65,8 +65,8 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 		line += ", and with that " + strings.Join(parts, ", ")
 	}
 	fmt.Fprintln(c.OutOrStdout(), line+".")
-	_, err := fmt.Fprintln(c.OutOrStdout(), "Out of Hark's reach: "+strings.Join(outOfReach(k), "; ")+".")
-	return err
+	fmt.Fprintln(c.OutOrStdout(), "Out of Hark's reach: "+strings.Join(outOfReach(k), "; ")+".")
+	return nil
 }
 
 func receiptOf(r memory.Receipt, reach []string) receiptJSON {

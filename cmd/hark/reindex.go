@@ -14,21 +14,14 @@ func (f *flags) reindexCommand() *cobra.Command {
 			"log isn't touched. Hark may run meanwhile, and finds less until the words are done. Interrupted, it goes on where it\n" +
 			"was when it is called again.",
 		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
+		PreRunE: func(*cobra.Command, []string) error {
 			cfg, err := f.load()
 			if err != nil {
 				return err
 			}
-			if err := mustRemember(cfg.Data); err != nil {
-				return err
-			}
-			a, err := f.open(c.Context(), cfg)
-			if err != nil {
-				return err
-			}
-			defer a.close()
-			return f.reindex(c, a)
+			return mustRemember(cfg.Data)
 		},
+		RunE: f.withApp(func(c *cobra.Command, a *app, _ []string) error { return f.reindex(c, a) }),
 	}
 }
 
@@ -56,9 +49,9 @@ func (f *flags) reindex(c *cobra.Command, a *app) error {
 		return fmt.Errorf("the words are indexed again, but not all vectors are made: %w; \"hark run\" goes on, or \"hark reindex\"", byMeaning)
 	}
 	if total == 0 && missing > 0 {
-		_, err = fmt.Fprintln(c.OutOrStdout(), "The vectors that were missing are made; \"hark reindex\" once more begins anew.")
-		return err
+		fmt.Fprintln(c.OutOrStdout(), "The vectors that were missing are made; \"hark reindex\" once more begins anew.")
+	} else {
+		fmt.Fprintf(c.OutOrStdout(), "%s indexed again.\n", plural(total, "message"))
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s indexed again.\n", plural(total, "message"))
-	return err
+	return nil
 }

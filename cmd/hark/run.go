@@ -88,11 +88,11 @@ var errStopped = errors.New("stopped")
 
 // alive reports whether the store can be read, if there is one: what a restart may mend. Of Discord it asks nothing.
 func (r *runner) alive(ctx context.Context) bool {
-	a, _ := r.gauges.get()
-	if a == nil {
+	now := r.gauges.now.Load()
+	if now == nil {
 		return true
 	}
-	_, err := a.store.FingerprintKey(ctx) // one row of the file, whatever else goes on
+	_, err := now.app.store.FingerprintKey(ctx) // one row of the file, whatever else goes on
 	return err == nil
 }
 
@@ -192,8 +192,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	}
 	a.answers.LookUpBy(door.LookUp)
 	r.reasons.set(door.Ready)
-	r.gauges.set(a, door)
-	defer r.gauges.set(nil, nil) // before the store is closed
+	r.gauges.now.Store(&running{a, door})
+	defer r.gauges.now.Store(nil) // before the store is closed
 	r.log.Info().Str("version", buildVersion()).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

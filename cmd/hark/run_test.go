@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -74,7 +73,7 @@ func TestRunWaitsForTheConfiguration(t *testing.T) {
 			}
 			w.get(address, "/metrics", http.StatusOK, "hark_search_cache_misses_total 0\n")
 			w.ask(w.general, w.ana, "hello?")
-			if _, misses := w.searches(address); misses == 0 {
+			if w.scrape(address).values["hark_search_cache_misses_total{}"] == 0 {
 				w.Error("the question isn't counted")
 			}
 			w.get(address, "/readyz", http.StatusOK, "ready")
@@ -106,16 +105,6 @@ func TestRunStopsWhileItWaits(t *testing.T) {
 	w.lacks(w.log.String(), "hark: ")
 }
 
-func TestRunRefusesAnAddressInUse(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.env["HARK_WEB_LISTEN"] = strings.TrimPrefix(w.discord.URL, "http://")
-	if code := run(t.Context(), w.environment(&buffer{}, w.log), []string{"run", "--wait"}); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
-	w.holds(w.log.String(), "web.listen")
-}
-
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -131,27 +120,6 @@ func TestHealthcheck(t *testing.T) {
 		t.Errorf("exit code %d of a Hark that is no more", code)
 	}
 	w.holds(err.String(), "is Hark running?")
-}
-
-// searches are the numbers of searches that came from the cache and that didn't, as Hark tells them at an address.
-func (w *world) searches(address string) (hits, misses int) {
-	w.Helper()
-	response, err := http.Get("http://" + address + "/metrics")
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
-	found := regexp.MustCompile(`(?m)^hark_search_cache_(?:hits|misses)_total (\d+)$`).FindAllStringSubmatch(string(body), -1)
-	if len(found) != 2 {
-		w.Fatalf("the metrics are %q", body)
-	}
-	hits, _ = strconv.Atoi(found[0][1])
-	misses, _ = strconv.Atoi(found[1][1])
-	return hits, misses
 }
 
 // wait runs "hark run --wait", looking at the configuration all the time.

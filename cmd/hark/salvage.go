@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -64,13 +63,8 @@ func writeSalvaged(c *cobra.Command, s *sqlite.Salvage, w io.Writer) (n int, err
 		if people[in.Guild] == nil {
 			people[in.Guild] = exports.PeopleOf(s.People(in.Guild))
 		}
-		e := exports.In(in, m, people[in.Guild])
-		e.ID = cmp.Or(s.NameOf(in.ID, m.ID), e.ID)
-		if m.ReplyTo != 0 {
-			e.ReplyTo[0] = cmp.Or(s.NameOf(in.ID, m.ReplyTo), e.ReplyTo[0])
-		}
 		n++
-		return lines.Encode(e)
+		return writeMessage(lines, in, m, people[in.Guild], func(id memory.MessageID) string { return s.NameOf(in.ID, id) })
 	})
 	return n, err
 }

@@ -103,24 +103,6 @@ func TestSalvageWhereForgettingIsUnknown(t *testing.T) {
 	golden.Seen(t, c.err.String())
 }
 
-// What was imported without a server comes back under the names that it had in its file.
-func TestSalvageOfARecallSet(t *testing.T) {
-	t.Parallel()
-	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": t.TempDir()}}
-	c.run(0, "import", writeFile(t, `{"type":"message","channel":"a","id":"one","author":"Ana","time":"2024-05-31T12:00:00Z","text":"the zebra is here"}
-{"type":"message","channel":"a","id":"two","author":"Ben","time":"2024-05-31T12:00:00Z","text":"where?","reply_to":["one"]}`))
-	c.run(0, "export", "--channel", "a")
-	want := c.out.String()
-	out := filepath.Join(t.TempDir(), "salvaged.jsonl")
-	c.run(0, "export", "--salvage", "--out", out)
-	c.env["HARK_DATA"] = t.TempDir()
-	c.run(0, "import", out)
-	c.run(0, "export", "--channel", "a")
-	if got := c.out.String(); got != want || strings.Count(got, "\n") != 2 {
-		t.Errorf("came back\n%sand was\n%s", got, want)
-	}
-}
-
 // A thread's name is its owner's words, and goes with them from what was salvaged, too.
 func TestSalvageOfAThread(t *testing.T) {
 	t.Parallel()

@@ -13,93 +13,105 @@ import (
 
 	"hark/builder"
 	"hark/internal/answer"
-	"hark/internal/config"
 	"hark/memory"
 	"hark/search"
 )
 
-// asking is what the commands that ask have in common.
+// asking is what the commands that ask have in common, at the command line and in a talk.
 type asking struct {
 	*flags
 	channel string
 	as      string
+	layout  string
 	json    bool
 	filter  filter
 }
 
 func (a *asking) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&a.channel, "channel", "", "ask as in the channel of this `name` or id: what may be said there is found (default: everything but direct messages)")
-	c.Flags().StringVar(&a.as, "as", "", "ask as the person of this `name`")
+	if a.talk == nil {
+		c.Flags().StringVar(&a.channel, "channel", "", "ask as in the channel of this `name` or id: what may be said there is found (default: everything but direct messages)")
+		c.Flags().StringVar(&a.as, "as", "", "ask as the person of this `name`")
+	}
 	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
 	a.filter.addFlags(c)
 }
 
-// ask opens the app and puts the question together.
-func (a *asking) ask(ctx context.Context, c config.Config, text string) (*app, answer.Question, error) {
-	if strings.TrimSpace(text) == "" {
-		return nil, answer.Question{}, fmt.Errorf("the question is empty: write it behind the command, in quotes")
+// asks gives do the question, and the app that answers it: that of the talk, or one that is opened for it.
+func (a *asking) asks(do func(c *cobra.Command, app *app, q answer.Question) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		text := strings.Join(args, " ")
+		if strings.TrimSpace(text) == "" {
+			return errors.New("the question is empty: write it behind the command, in quotes")
+		}
+		ask := func(c *cobra.Command, app *app, p place) error {
+			q, err := a.question(c.Context(), app, p, text)
+			if err != nil {
+				return err
+			}
+			return do(c, app, q)
+		}
+		if t := a.talk; t != nil {
+			a.as = t.speaker
+			return ask(c, t.app, t.place)
+		}
+		cfg, err := a.load()
+		if err != nil {
+			return err
+		}
+		cfg.Builder.Layout = cmp.Or(a.layout, cfg.Builder.Layout)
+		app, err := a.open(c.Context(), cfg)
+		if err != nil {
+			return err
+		}
+		defer app.close()
+		p, err := app.placeOf(c.Context(), a.channel)
+		if err != nil {
+			return err
+		}
+		return ask(c, app, p)
 	}
-	app, err := a.open(ctx, c)
-	if err != nil {
-		return nil, answer.Question{}, err
-	}
-	q, err := a.question(ctx, app, text)
-	if err != nil {
-		app.close()
-		return nil, q, err
-	}
-	return app, q, nil
 }
 
-func (a *asking) question(ctx context.Context, app *app, text string) (answer.Question, error) {
-	p, err := app.placeOf(ctx, a.channel)
-	if err != nil {
-		return answer.Question{}, err
-	}
+// question is what is asked at a place. What was said just now is indexed before, if that is little.
+func (a *asking) question(ctx context.Context, app *app, p place, text string) (answer.Question, error) {
 	q := p.question(text, time.Now())
-	guild := p.guild
-	if p.everywhere {
-		guild = memory.Everywhere
-	}
-	if q.Filter, err = a.filter.read(ctx, app, guild, q.Now); err != nil {
+	var err error
+	if q.Filter, err = a.filter.read(ctx, app, p.within(), q.Now); err != nil {
 		return q, err
 	}
 	if a.as != "" {
-		q.Name = a.as
-		known := false
-		if q.Asker, known, err = app.personCalled(ctx, p.guild, a.as); err != nil {
+		as, known, err := app.personCalled(ctx, p.guild, a.as)
+		if err != nil {
 			return q, err
 		}
-		if !known {
+		q.Asker, q.Name = as.ID, a.as
+		if !known && a.talk == nil {
 			fmt.Fprintf(a.env.stderr, "hark: nobody there is called %q, so the question is a stranger's\n", a.as)
 		}
 	}
-	return q, app.indexed(ctx, a.env.stderr)
+	if err := app.indexFew(ctx); ctx.Err() != nil {
+		return q, ctx.Err()
+	} else if err != nil {
+		fmt.Fprintf(a.env.stderr, "hark: not all messages are indexed by meaning yet: %v\n", err)
+	}
+	return q, nil
 }
 
-func (f *flags) searchCommand() *cobra.Command {
-	a := asking{flags: f}
-	limit := 10
+// searchCommand is "hark search", and "/recall" in a talk.
+func (f *flags) searchCommand(use, short string) *cobra.Command {
+	a, limit := asking{flags: f}, 10
 	c := &cobra.Command{
-		Use:   "search QUERY",
-		Short: "Show what would be recalled for a question, and why",
-		Args:  oneQuestion,
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := f.load()
-			if err != nil {
-				return err
-			}
-			app, q, err := a.ask(c.Context(), cfg, strings.Join(args, " "))
-			if err != nil {
-				return err
-			}
-			defer app.close()
+		Use: use, Short: short, Args: oneQuestion,
+		RunE: a.asks(func(c *cobra.Command, app *app, q answer.Question) error {
 			q.Limit = max(limit, search.DefaultLimit)
-			if a.channel == "" {
+			if q.Everywhere {
 				q.Channel = 0 // asked nowhere, the question continues no session
 			}
+			if f.talk != nil {
+				q.Session = []memory.Message{} // what was said just now is searched like all else
+			}
 			return a.find(c, app, q, limit)
-		},
+		}),
 	}
 	a.addFlags(c)
 	c.Flags().IntVar(&limit, "limit", limit, "show at most this `number` of messages")
@@ -119,49 +131,13 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	a.tellLacks(r.Result)
 	hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
 	if !a.json {
-		err := app.printLoreHits(c.OutOrStdout(), r.Result.Lore)
-		if err == nil {
-			err = printSummaryHits(c.OutOrStdout(), r.Earlier, app.config.Answer.Location())
-		}
-		if err != nil || len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
-			return err
+		app.printLoreHits(c.OutOrStdout(), r.Result.Lore)
+		printSummaryHits(c.OutOrStdout(), r.Earlier, app.config.Answer.Location())
+		if len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
+			return nil
 		}
 	}
 	return app.printHits(c, a.json, hits)
-}
-
-// here is a question that whoever speaks in a talk asks there.
-func (a *asking) here(ctx context.Context, text string) (answer.Question, error) {
-	t := a.talk
-	q := t.place.question(text, t.now())
-	if strings.TrimSpace(text) == "" {
-		return q, errors.New("what is the question? Write it behind the command")
-	}
-	guild := t.place.guild
-	if t.place.everywhere {
-		guild = memory.Everywhere
-	}
-	p, err := t.me(ctx)
-	if err == nil {
-		q.Asker, q.Name = p.ID, t.speaker
-		q.Filter, err = a.filter.read(ctx, t.app, guild, q.Now)
-	}
-	if err != nil {
-		return q, err
-	}
-	return q, t.app.indexed(ctx, a.env.stderr)
-}
-
-// indexed embeds what is pending if that is little, and tells if something is left.
-func (a *app) indexed(ctx context.Context, w io.Writer) error {
-	err := a.indexFew(ctx)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		fmt.Fprintf(w, "hark: not all messages are indexed by meaning yet: %v\n", err)
-	}
-	return nil
 }
 
 func oneQuestion(_ *cobra.Command, args []string) error {
@@ -220,9 +196,7 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error 
 		return a.tellNothing(c)
 	}
 	for _, s := range shown {
-		if err := s.print(c.OutOrStdout(), a.config.Answer.Location(), a.builder.Labels()); err != nil {
-			return err
-		}
+		s.print(c.OutOrStdout(), a.config.Answer.Location(), a.builder.Labels())
 	}
 	return nil
 }
@@ -240,14 +214,12 @@ func (a *app) tellNothing(c *cobra.Command) error {
 	return nil
 }
 
-func (s shownHit) print(w io.Writer, zone *time.Location, l builder.Labels) error {
-	mark := l.Relevance(s.Relevance)
-	_, err := fmt.Fprintf(w, "%s %.2f  %s in #%s, %s\n        %s\n", mark, s.Relevance, oneLine(s.Author), oneLine(s.Channel),
+func (s shownHit) print(w io.Writer, zone *time.Location, l builder.Labels) {
+	fmt.Fprintf(w, "%s %.2f  %s in #%s, %s\n        %s\n", l.Relevance(s.Relevance), s.Relevance, oneLine(s.Author), oneLine(s.Channel),
 		s.Time.In(zone).Format("2006-01-02 15:04"), strings.ReplaceAll(printable(s.Text), "\n", "\n        "))
-	if err == nil && len(s.Why) > 0 {
-		_, err = fmt.Fprintf(w, "        (%s)\n", printable(strings.Join(s.Why, "; ")))
+	if len(s.Why) > 0 {
+		fmt.Fprintf(w, "        (%s)\n", printable(strings.Join(s.Why, "; ")))
 	}
-	return err
 }
 
 func (a *app) shown(ctx context.Context, h search.Hit) (shownHit, error) {

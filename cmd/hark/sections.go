@@ -10,16 +10,12 @@ import (
 
 // printSections prints a line for each section: what it took, what became of its items and, as far as p tells, where it
 // stands.
-func printSections(w io.Writer, indent string, uses []memory.TraceUse, p memory.Prompt) error {
-	_, err := fmt.Fprintf(w, "%s%-18s %6s %6s %7s %5s %5s %8s  %s\n", indent, "section", "tokens", "floor", "ceiling", "items", "cut", "left out", "why, where")
+func printSections(w io.Writer, indent string, uses []memory.TraceUse, p memory.Prompt) {
+	fmt.Fprintf(w, "%s%-18s %6s %6s %7s %5s %5s %8s  %s\n", indent, "section", "tokens", "floor", "ceiling", "items", "cut", "left out", "why, where")
 	for _, u := range uses {
-		if err != nil {
-			return err
-		}
 		line := fmt.Sprintf("%s%-18s %6d %6d %7d %5d %5d %8d  %-10s %s", indent, oneLine(u.Section), u.Tokens, u.Floor, u.Ceiling, u.Included, u.Cut, u.Dropped, oneLine(u.Why), whereIs(u.Section, p))
-		_, err = fmt.Fprintln(w, strings.TrimRight(line, " "))
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
-	return err
 }
 
 // whereIs says where a section stands in a prompt; "" if it doesn't.

@@ -13,6 +13,9 @@ import (
 	"hark/memory/sqlite"
 )
 
+// condenseWords begin what the model is told that condenses.
+const condenseWords = "You condense"
+
 // A message that was answered from, by tools and without, that was condensed, and from which lore was made, is deleted: none of its
 // words is left, neither in Hark's files nor in what Hark shows in Discord nor in the next prompt.
 func TestADeletedSourceLeavesNoWord(t *testing.T) {
@@ -40,7 +43,7 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 		llmtest.Say("Noted: the ", word, " costs 480 euros [1]."))
 	first := w.ask(w.general, w.ana, "how much is it? Remember it as the budget plan!")
 	w.traced(first)
-	shown, _ := w.tell(0, "trace", first.ID.String())
+	shown, _ := w.hark(0, "trace", first.ID.String())
 	w.holds(shown, "search_memory, ok")
 	w.holds(shown, `remember{`)
 	proposal := w.discord.WaitSent(w.general.ID, func(m discordtest.Sent) bool { return buttonOf(m, "Remember") != "" })
@@ -58,7 +61,7 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	q := w.question(w.general, w.otto, "what did we agree on?")
 	second := w.reply(w.general.ID, q.ID, word)
 	w.traced(second)
-	prompt, _ := w.tell(0, "trace", second.ID.String(), "--prompt")
+	prompt, _ := w.hark(0, "trace", second.ID.String(), "--prompt")
 	w.holds(prompt, "\n  jane: the "+word)
 	records := w.records()
 	w.holds(records, `"conversation_history"`)
@@ -84,8 +87,8 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	if lore := w.lore(); len(lore) > 0 {
 		t.Errorf("the lore is there: %q", lore)
 	}
-	w.tell(1, "trace", first.ID.String(), "--prompt")
-	w.tell(1, "trace", second.ID.String(), "--prompt")
+	w.hark(1, "trace", first.ID.String(), "--prompt")
+	w.hark(1, "trace", second.ID.String(), "--prompt")
 	q = w.question(w.general, w.otto, "and what is the budget plan?")
 	w.reply(w.general.ID, q.ID, "Noted")
 	w.lacks(w.prompt(), word)

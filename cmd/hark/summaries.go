@@ -40,12 +40,8 @@ func newSummariser(a *app, failed func(memory.ChannelID, error)) *answer.Summari
 type summaryFilter struct{ topic, kind string }
 
 func (f *summaryFilter) addFlags(c *cobra.Command) {
-	var kinds []string
-	for _, k := range memory.SummaryKinds() {
-		kinds = append(kinds, string(k))
-	}
 	c.Flags().StringVar(&f.topic, "topic", "", "of the summaries of earlier sessions only those about this `topic`")
-	c.Flags().StringVar(&f.kind, "kind", "", "of the summaries only those of sessions of this `kind`: "+strings.Join(kinds, ", "))
+	c.Flags().StringVar(&f.kind, "kind", "", "of the summaries only those of sessions of this `kind`: "+listed(memory.SummaryKinds()))
 }
 
 func (f *summaryFilter) read() (search.SummaryFilter, error) {
@@ -57,13 +53,10 @@ func (f *summaryFilter) read() (search.SummaryFilter, error) {
 }
 
 // printSummaryHits prints summaries that were found, as hits are printed.
-func printSummaryHits(w io.Writer, hits []search.SummaryHit, zone *time.Location) error {
+func printSummaryHits(w io.Writer, hits []search.SummaryHit, zone *time.Location) {
 	for _, h := range hits {
 		s := h.Summary
-		if _, err := fmt.Fprintf(w, "📜 %.2f  summary, %s, %s\n%s\n        (%s)\n", h.Relevance, s.Kind, s.To().In(zone).Format("2006-01-02 15:04"),
-			strings.ReplaceAll(indented(s.Text), "    ", "        "), oneLine(strings.Join(h.Why, "; "))); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "📜 %.2f  summary, %s, %s\n%s\n        (%s)\n", h.Relevance, s.Kind, s.To().In(zone).Format("2006-01-02 15:04"),
+			strings.ReplaceAll(indented(s.Text), "    ", "        "), oneLine(strings.Join(h.Why, "; ")))
 	}
-	return nil
 }

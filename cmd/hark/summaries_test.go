@@ -24,36 +24,6 @@ func summedUp(r llmtest.Request) llmtest.Reply {
 	return llmtest.Say("Noted", " [1].")
 }
 
-// A session that has ended is summed up by the model once Hark was asked in it, and the next one has that before its eyes.
-func TestSessionsAreSummedUp(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.env["HARK_MEMORY_SUMMARIES"] = "off" // for what was just said, three hours ago, counts as over
-	w.configure("[log]\nlevel = \"debug\"")
-	w.model.Answer(summedUp)
-	w.start()
-	w.discord.Say(w.general.ID, w.ana.ID, "I train for a charity 5K, and my personal best is 25:50-canary.")
-	w.ask(w.general, w.ana, "wish me luck!")
-	w.stop()
-	w.env["HARK_MEMORY_SUMMARIES"] = "model"
-	w.later()
-	w.start()
-	w.waitLog(`"model":"test-model".*"message":"summed up `)
-	w.ask(w.general, w.jane, "how fast does Ana run?")
-	w.holds(w.prompt(), `\n[previous_context] [`)
-	w.holds(w.prompt(), "Ann's personal best for the charity 5K is 25:50.\\n")
-	w.ask(w.staff, w.jane, "how fast does Ana run?")
-	w.lacks(w.prompt(), `\n[previous_context] [`)
-	w.lacks(w.log.String(), "canary")
-	w.lacks(w.log.String(), "personal best")
-	out, _ := w.hark(0, "forget", "--user", "ana", "--yes", "--json")
-	w.holds(out, `"summaries": 1`)
-	if w.onDisk("personal best") {
-		t.Error("the summary is on the disk")
-	}
-	w.stop()
-}
-
 // lately is a command line on a memory with a channel of the terminal's own, where Ann and Ben talked two hours ago, with Hark,
 // and a day ago, without it.
 func lately(t *testing.T) *commandLine {
@@ -174,19 +144,6 @@ func TestChatSumsUpByTheModel(t *testing.T) {
 		if all := c.summaries(); (len(all) == 2 && all[1].Model == "test-model") != (setting == "model") {
 			t.Errorf("%s: %+v", setting, all)
 		}
-	}
-}
-
-// A model that is away costs the summary its sentences, and nothing else.
-func TestChatSumsUpWithoutItsModel(t *testing.T) {
-	t.Parallel()
-	c, model := lately(t), llmtest.New(t)
-	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Fail(401, "invalid_api_key", "no") })
-	c.env["HARK_LLM_MODEL"], c.env["HARK_LLM_BASE_URL"] = "test-model", model.URL()
-	c.talks()
-	c.sees()
-	if all := c.summaries(); len(all) != 2 || all[1].Model != "" || !strings.Contains(all[1].Text, "25:50") {
-		t.Errorf("%+v", all)
 	}
 }
 

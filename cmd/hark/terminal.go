@@ -87,6 +87,18 @@ func (f *flags) progress(what string) func(done, total int) {
 	}
 }
 
+// words are names to choose from.
+func words[T ~string](names []T) []string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = string(n)
+	}
+	return all
+}
+
+// listed are names to choose from, with commas between them.
+func listed[T ~string](names []T) string { return strings.Join(words(names), ", ") }
+
 // plural is "1 message" or "2 messages".
 func plural(n int, noun string) string {
 	if n == 1 {

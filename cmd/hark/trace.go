@@ -30,23 +30,21 @@ func (f *flags) traceCommand() *cobra.Command {
 			"(memory.trace_retention) and nothing in it was forgotten. It holds what members wrote: keep it private.",
 		Example: "  hark trace --limit 3\n  hark trace 1266087253498875905 --prompt > prompt.txt",
 		Args:    oneAnswer,
-		RunE: func(c *cobra.Command, args []string) error {
+		PreRunE: func(_ *cobra.Command, args []string) error {
 			if o.limit < 1 {
 				return fmt.Errorf("--limit %d: show at least one answer", o.limit)
 			}
 			if o.prompt && (len(args) == 0 || o.json) {
 				return errors.New("--prompt prints one prompt and nothing else: name an answer's id, and leave out --json")
 			}
-			k, err := f.openKept(c.Context())
-			if err != nil {
-				return err
-			}
-			defer k.Close()
+			return nil
+		},
+		RunE: f.withKept(func(c *cobra.Command, k *kept, args []string) error {
 			if len(args) == 1 {
 				return k.showTrace(c, o, args[0])
 			}
 			return k.listTraces(c, o)
-		},
+		}),
 	}
 	c.Flags().IntVar(&o.limit, "limit", o.limit, "show at most this `number` of answers, the newest first")
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
@@ -74,16 +72,13 @@ func (k *kept) listTraces(c *cobra.Command, o tracing) error {
 		return printJSON(c.OutOrStdout(), out)
 	}
 	if len(traces) == 0 {
-		_, err := fmt.Fprintln(c.ErrOrStderr(), "Nothing has been answered yet.")
-		return err
+		fmt.Fprintln(c.ErrOrStderr(), "Nothing has been answered yet.")
 	}
 	for i, t := range traces {
 		if i > 0 {
 			fmt.Fprintln(c.OutOrStdout())
 		}
-		if err := k.printTrace(c.OutOrStdout(), t, memory.Prompt{}); err != nil {
-			return err
-		}
+		k.printTrace(c.OutOrStdout(), t, memory.Prompt{})
 	}
 	return nil
 }
@@ -100,8 +95,8 @@ func (k *kept) showTrace(c *cobra.Command, o tracing, id string) error {
 	case o.prompt && why != "":
 		return fmt.Errorf("the prompt isn't kept: %s", why)
 	case o.prompt:
-		_, err := fmt.Fprint(c.OutOrStdout(), joined(t, p))
-		return err
+		fmt.Fprint(c.OutOrStdout(), joined(t, p))
+		return nil
 	case o.json:
 		out := k.traceJSON(t)
 		if out.Sections = sectionsJSON(t.Sections, p); why == "" {
@@ -109,14 +104,13 @@ func (k *kept) showTrace(c *cobra.Command, o tracing, id string) error {
 		}
 		return printJSON(c.OutOrStdout(), out)
 	}
-	if err := k.printTrace(c.OutOrStdout(), t, p); err != nil {
-		return err
-	}
+	k.printTrace(c.OutOrStdout(), t, p)
 	if why != "" {
-		_, err := fmt.Fprintf(c.ErrOrStderr(), "The prompt isn't kept: %s.\n", why)
-		return err
+		fmt.Fprintf(c.ErrOrStderr(), "The prompt isn't kept: %s.\n", why)
+	} else {
+		printKept(c.OutOrStdout(), t, p)
 	}
-	return printKept(c.OutOrStdout(), t, p)
+	return nil
 }
 
 // traceOf is the trace of the answer with that id.

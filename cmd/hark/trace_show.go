@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -11,24 +12,15 @@ import (
 
 // printTrace prints how an answer came about: a line about it and one for each section of its prompt, of which p, if it is
 // there, tells where they stand.
-func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) error {
-	g := k.guildOf(t.Guild)
-	model := t.Model
-	if model == "" {
-		model = "no model"
+func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
+	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n", t.Answer.Time().In(k.config.Answer.Location()).Format("2006-01-02 15:04"), t.Answer,
+		oneLine(k.channelName(t.Guild, t.Channel)), oneLine(guildName(k.guildOf(t.Guild))), oneLine(cmp.Or(t.Model, "no model")), t.Total.Seconds())
+	if len(t.Sections) == 0 {
+		return
 	}
-	_, err := fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n", t.Answer.Time().In(k.config.Answer.Location()).Format("2006-01-02 15:04"), t.Answer,
-		oneLine(k.channelName(t.Guild, t.Channel)), oneLine(guildName(g)), oneLine(model), t.Total.Seconds())
-	if err != nil || len(t.Sections) == 0 {
-		return err
-	}
-	if err := printSections(w, "  ", t.Sections, p); err != nil {
-		return err
-	}
+	printSections(w, "  ", t.Sections, p)
 	if len(t.Condensed) > 0 {
-		if _, err := fmt.Fprintf(w, "  %-18s %6d messages of the session\n", "condensed", len(t.Condensed)); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "  %-18s %6d messages of the session\n", "condensed", len(t.Condensed))
 	}
 	all := fmt.Sprintf("  %-18s %6d tokens of %d", "all", t.Tokens, t.MaxTokens)
 	if t.Window > 0 {
@@ -37,25 +29,19 @@ func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) error {
 	if t.Use() >= memory.NearlyFull {
 		all += ": nearly full"
 	}
-	if _, err = fmt.Fprintln(w, all); err != nil {
-		return err
-	}
-	return printCalls(w, t.Calls)
+	fmt.Fprintln(w, all)
+	printCalls(w, t.Calls)
 }
 
 // printCalls prints a line for each call of a tool.
-func printCalls(w io.Writer, calls []memory.TraceCall) error {
+func printCalls(w io.Writer, calls []memory.TraceCall) {
 	for _, c := range calls {
-		_, err := fmt.Fprintf(w, "  round %d: %s, %s, %s, %s, %d ms\n", c.Round, oneLine(c.Tool), oneLine(c.Outcome), plural(c.Shown, "message"), plural(c.Tokens, "token"), c.Took.Milliseconds())
-		if err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "  round %d: %s, %s, %s, %s, %d ms\n", c.Round, oneLine(c.Tool), oneLine(c.Outcome), plural(c.Shown, "message"), plural(c.Tokens, "token"), c.Took.Milliseconds())
 	}
-	return nil
 }
 
 // printKept prints a prompt with a line above each of its sections.
-func printKept(w io.Writer, t memory.Trace, p memory.Prompt) error {
+func printKept(w io.Writer, t memory.Trace, p memory.Prompt) {
 	tokens := map[string]int{}
 	for _, u := range t.Sections {
 		tokens[u.Section] = u.Tokens
@@ -69,11 +55,8 @@ func printKept(w io.Writer, t memory.Trace, p memory.Prompt) error {
 			told[b.Section] = true
 		}
 		line += fmt.Sprintf(" · message %d, %s, bytes %d–%d ──", b.Message+1, oneLine(m.Role), b.Start, b.End)
-		if _, err := fmt.Fprintf(w, "\n%s\n%s\n", line, printable(m.Content[b.Start:b.End])); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "\n%s\n%s\n", line, printable(m.Content[b.Start:b.End]))
 	}
-	return nil
 }
 
 // joined is a prompt as the model got it, its messages one after the other as "hark context" prints them.

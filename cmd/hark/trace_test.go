@@ -2,30 +2,15 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"hark/internal/discordtest"
 	"hark/internal/golden"
 	"hark/internal/llmtest"
 	"hark/memory"
-	"hark/memory/sqlite"
 )
-
-// tell runs a command of Hark's beside the one that runs, and returns what it printed.
-func (w *world) tell(code int, args ...string) (stdout, stderr string) {
-	w.Helper()
-	out, err := &buffer{}, &buffer{}
-	if got := run(w.Context(), w.environment(out, err), args); got != code {
-		w.Fatalf("%v: exit code %d, want %d: %s", args, got, code, err)
-	}
-	return out.String(), err.String()
-}
 
 // sentMessages are the contents of the messages that the model was sent last.
 func (w *world) sentMessages() (contents []string) {
@@ -61,18 +46,18 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 	id, want := answer.ID.String(), strings.Join(w.sentMessages(), "\n\n")
 	w.holds(want, "sings in the greenhouse")
 
-	list, _ := w.tell(0, "trace", "--limit", "1")
+	list, _ := w.hark(0, "trace", "--limit", "1")
 	w.holds(list, id)
 	w.holds(list, "#general in Garden, test-model")
 	if !regexp.MustCompile(`(?m)^  history +\d+ +\d+ +\d+ +1 +0 +0$`).MatchString(list) || !regexp.MustCompile(`(?m)^  all +\d+ tokens of 4000$`).MatchString(list) {
 		t.Errorf("listed\n%s", list)
 	}
 	w.lacks(list, "canary")
-	exact, _ := w.tell(0, "trace", id, "--prompt")
+	exact, _ := w.hark(0, "trace", id, "--prompt")
 	if exact != want {
 		t.Errorf("the prompt is\n%s\nand was\n%s", exact, want)
 	}
-	shown, _ := w.tell(0, "trace", id)
+	shown, _ := w.hark(0, "trace", id)
 	history := regexp.MustCompile(`(?s)\n── history · \d+ tokens · message 2, user, bytes \d+–\d+ ──\n(.+?)\n\n── `).FindStringSubmatch(shown)
 	if history == nil || !strings.HasPrefix(history[1], "💬 Relevant History\n") || !strings.Contains(history[1], "sings in the greenhouse") {
 		t.Errorf("shown\n%s", shown)
@@ -90,7 +75,7 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 			At                          []struct{ Message, Start, End int }
 		}
 	}
-	asJSON, _ := w.tell(0, "trace", id, "--json")
+	asJSON, _ := w.hark(0, "trace", id, "--json")
 	if err := json.Unmarshal([]byte(asJSON), &told); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +95,7 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 		w.get(address, "/metrics", 200, line)
 	}
 	// Nobody's export holds what others said.
-	export, _ := w.tell(0, "export", "--user", "ana")
+	export, _ := w.hark(0, "export", "--user", "ana")
 	w.holds(export, id)
 	w.lacks(export, "sings in the greenhouse")
 	if code := w.stop(); code != 0 {
@@ -138,82 +123,26 @@ func TestForgottenPromptsCantBeShown(t *testing.T) {
 	w.later()
 	second := w.ask(w.general, w.ana, "who is "+w.otto.Mention()+"?")
 	w.traced(second)
-	w.tell(0, "trace", second.ID.String(), "--prompt")
+	w.hark(0, "trace", second.ID.String(), "--prompt")
 	if !w.onDisk(`canary sings`) {
 		t.Fatal("nothing is kept")
 	}
 
-	w.tell(0, "forget", "--user", "otto", "--yes")
-	_, why := w.tell(1, "trace", second.ID.String(), "--prompt")
+	w.hark(0, "forget", "--user", "otto", "--yes")
+	_, why := w.hark(1, "trace", second.ID.String(), "--prompt")
 	w.sees(why)
-	_, why = w.tell(0, "trace", second.ID.String())
+	_, why = w.hark(0, "trace", second.ID.String())
 	w.sees(why)
-	shown, _ := w.tell(0, "trace", second.ID.String(), "--json")
+	shown, _ := w.hark(0, "trace", second.ID.String(), "--json")
 	w.lacks(shown, `"prompt"`)
 
 	w.discord.Delete(w.general.ID, said.ID)
 	w.settled()
-	_, why = w.tell(1, "trace", first.ID.String())
+	_, why = w.hark(1, "trace", first.ID.String())
 	w.holds(why, "no answer "+first.ID.String())
 	w.restart()
 	if w.onDisk("canary sings") {
 		t.Error("its words are in the file")
-	}
-}
-
-// Prompts go when their time has passed, and where none are to be kept none are.
-func TestPromptsAreKeptForATime(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.env["HARK_MEMORY_TRACE_RETENTION"] = "0"
-	w.start()
-	w.discord.Say(w.general.ID, w.jane.ID, "The canary sings in the greenhouse at noon.")
-	w.later()
-	answer := w.ask(w.general, w.ana, "where does it sing in the greenhouse?")
-	w.traced(answer)
-	_, why := w.tell(1, "trace", answer.ID.String(), "--prompt")
-	w.sees(why)
-	if code := w.stop(); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
-	delete(w.env, "HARK_MEMORY_TRACE_RETENTION")
-	_, why = w.tell(1, "trace", answer.ID.String(), "--prompt")
-	w.sees(why)
-
-	// As if another had been built eight days ago.
-	store, err := sqlite.Open(t.Context(), w.env["HARK_DATA"], sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	trace, err := store.Trace(t.Context(), memory.ChannelID(w.general.ID), memory.MessageID(answer.ID))
-	if err != nil {
-		t.Fatal(err)
-	}
-	trace.Prompt = &memory.Prompt{Built: time.Now().Add(-8 * 24 * time.Hour), Messages: []memory.PromptMessage{{Role: "user", Content: "Quetzalcoatl"}}}
-	if err := store.KeepTrace(t.Context(), trace); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, why = w.tell(1, "trace", answer.ID.String(), "--prompt")
-	w.sees(why)
-	if b, err := os.ReadFile(filepath.Join(w.env["HARK_DATA"], sqlite.FileName)); err != nil || !strings.Contains(string(b), "Quetzalcoatl") {
-		t.Fatalf("it isn't in the file, %v", err)
-	}
-	w.start()
-	if store, err = sqlite.Open(t.Context(), w.env["HARK_DATA"], sqlite.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	w.discord.WaitFor("the old prompt to go", func() bool {
-		_, err := store.Prompt(t.Context(), memory.ChannelID(w.general.ID), memory.MessageID(answer.ID))
-		return errors.Is(err, memory.ErrNotFound)
-	})
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if code := w.stop(); code != 0 || w.onDisk("Quetzalcoatl") {
-		t.Errorf("exit code %d; on disk: %t", code, w.onDisk("Quetzalcoatl"))
 	}
 }
 
@@ -233,9 +162,7 @@ func TestSectionsOfThePrompt(t *testing.T) {
 	k := &kept{}
 	for _, window := range []int{0, 1000, 1100} {
 		out.Reset()
-		if err := k.printTrace(&out, memory.Trace{Tokens: 800, MaxTokens: 900, Window: window, Sections: []memory.TraceUse{{Section: "history"}}}, p); err != nil {
-			t.Error(err)
-		}
+		k.printTrace(&out, memory.Trace{Tokens: 800, MaxTokens: 900, Window: window, Sections: []memory.TraceUse{{Section: "history"}}}, p)
 		golden.Seen(t, out.String())
 		if got := k.traceJSON(memory.Trace{Tokens: 800, Window: window}); got.Warning != (window == 1000) {
 			t.Errorf("%+v", got)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -277,4 +278,28 @@ func writeFile(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// calls is a reply that calls tools, each named with its arguments.
+func calls(all ...[2]string) llmtest.Reply {
+	var r llmtest.Reply
+	for i, c := range all {
+		half := len(c[1]) / 2
+		r.Tools = append(r.Tools, llmtest.ToolCall{ID: fmt.Sprintf("call%d", i), Name: c[0], Arguments: []string{c[1][:half], c[1][half:]}})
+	}
+	return r
+}
+
+// question asks Hark something, without waiting for the answer.
+func (w *world) question(channel discordtest.Channel, who discordtest.User, text string) discordtest.Message {
+	w.Helper()
+	return w.discord.Say(channel.ID, who.ID, w.discord.Bot.Mention()+" "+text)
+}
+
+// modelAsked returns once the model was asked n times.
+func (w *world) modelAsked(n int) {
+	w.Helper()
+	w.discord.WaitFor("the model to be asked", func() bool {
+		return len(w.model.Requests()) >= n
+	})
 }

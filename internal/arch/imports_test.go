@@ -35,6 +35,7 @@ var rules = map[string][]string{
 	"internal/tune":                {"search", "internal/embed", "internal/eval"},
 	"internal/eval":                {"memory", "memory/sqlite", "search", "builder", "internal/answer", "internal/imports"},
 	"internal/chat":                {},
+	"internal/atomicfile":          {},
 	"internal/config":              {},
 	"internal/metrics":             {},
 	"internal/metrics/metricstest": {"internal/metrics"},
@@ -55,7 +56,7 @@ var rules = map[string][]string{
 }
 
 // leaves import nothing of Hark, and anything may import them.
-var leaves = []string{"internal/chat", "internal/dates", "internal/metrics", "internal/text", "internal/tokens"}
+var leaves = []string{"internal/atomicfile", "internal/chat", "internal/dates", "internal/metrics", "internal/text", "internal/tokens"}
 
 // fakes are for tests.
 var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest", "internal/fixture", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/metrics/metricstest", "internal/tokens/tokenstest", "internal/wait"}
@@ -64,7 +65,7 @@ var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/
 var doors = map[string][]string{
 	"github.com/bwmarrin/discordgo":      {"bot", "internal/discordtest"},
 	"github.com/sashabaranov/go-openai":  {"internal/llm"},
-	"modernc.org/sqlite":                 {"memory/sqlite", "internal/imports"}, // other bots' databases are read there
+	"modernc.org/sqlite":                 {"memory/sqlite"},
 	"go.yaml.in/yaml/v3":                 {"internal/migrate"},
 	"github.com/philippgille/chromem-go": {"memory/sqlite"},
 	"github.com/prometheus":              {"internal/metrics"},

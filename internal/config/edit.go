@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"hark/internal/atomicfile"
 )
 
 // SecretsIn are the keys of the secrets that the file at path holds itself, in order. What else is in it may be wrong.
@@ -177,22 +180,16 @@ func tomlValue(v any) (string, error) {
 }
 
 // Write puts text into the file at path, which only its owner can read. Cut short, it leaves the file as it was.
-func Write(path, text string) (err error) {
-	dir := filepath.Dir(path)
+func Write(path, text string) error {
 	if linked, err := filepath.EvalSymlinks(path); err == nil {
-		path, dir = linked, filepath.Dir(linked)
+		path = linked
 	}
-	file, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*") // with mode 0600
+	err := atomicfile.Write(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
-	}
-	_, err = file.WriteString(text)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write the configuration: %w", errors.Join(err, os.Remove(file.Name())))
 	}
 	return nil
 }

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"hark/builder"
+	"hark/internal/chat"
+	"hark/internal/embed"
+	"hark/memory"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hark/internal/config"
+	"hark/internal/golden"
+	"hark/internal/llmtest"
+	"hark/internal/tokens"
+)
+
+func TestPromptsFitTheWindow(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		model                          string
+		window, prompt, answer, layout string // empty: the default
+		known, want                    int    // the window, and the longest prompt; 0: an error
+		fails                          bool
+	}{
+		{known: 0, want: 4000},
+		{model: "llama3", known: 0, want: 4000},
+		{model: "gpt-4", known: 8192, want: 4000},
+		{model: "gpt-4", prompt: "8000", known: 8192, want: 7192},
+		{model: "openai/gpt-4o:free", prompt: "100000", known: 128_000, want: 100_000},
+		{model: "gpt-4", window: "32768", prompt: "8000", known: 32_768, want: 8000},
+		{model: "llama3", window: "4096", known: 4096, want: 3096},
+		{model: "llama3", window: "5000", known: 5000, want: 4000},
+		{window: "4096", known: 4096, want: 3096},
+		{model: "llama3", window: "1000", known: 1000, fails: true},
+		{model: "llama3", window: "1020", known: 1020, fails: true},
+		{model: "gpt-4", answer: "8160", known: 8192, fails: true},
+		{model: "llama3", prompt: "20", fails: true},
+	} {
+		env := map[string]string{"HARK_LLM_MODEL": tc.model, "HARK_LLM_WINDOW": tc.window, "HARK_BUILDER_MAX_TOKENS": tc.prompt, "HARK_LLM_MAX_TOKENS": tc.answer}
+		c, err := config.Load("", func(key string) (string, bool) { v := env[key]; return v, v != "" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := newBuilder(c, nil)
+		if tc.fails {
+			golden.Seen(t, fmt.Sprint(err))
+			continue
+		}
+		if err != nil || windowOf(c) != tc.known || promptTokens(c) != tc.want {
+			t.Errorf("%+v: window %d, prompt %d, %v", tc, windowOf(c), promptTokens(c), err)
+			continue
+		}
+		if tight := squeezed(c); (tight != nil) != (tc.want < c.Builder.MaxTokens) {
+			t.Errorf("%+v: %v", tc, tight)
+		}
+		if b == nil {
+			t.Errorf("%+v: no builder", tc)
+		}
+	}
+}
+
+// A window that is too small for what is configured is told at the start, and prompts are shorter.
+func TestWindowIsToldAndObeyed(t *testing.T) {
+	t.Parallel()
+	model, data := llmtest.New(t), t.TempDir()
+	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("It is so.") })
+	c := commandLine{T: t, env: map[string]string{"HARK_LLM_MODEL": "llama3", "HARK_LLM_BASE_URL": model.URL(), "HARK_LLM_WINDOW": "2048", "HARK_MEMORY_SUMMARIES": "extract"}}
+	for i := range 60 {
+		c.stdin += fmt.Sprintf("Jane: the zebra of day %d is %s\n", i, strings.Repeat("here and there ", 20))
+	}
+	c.stdin += "Ana: @hark where is the zebra?\n"
+	c.run(0, "chat", "--data", data)
+	golden.Seen(t, c.err.String())
+	if n := tokens.For("llama3").Count(model.Requests()[0].Prompt()); n > 1048 || n < 524 {
+		t.Errorf("a prompt of %d tokens", n)
+	}
+
+	w := newWorld(t)
+	w.env["HARK_LLM_WINDOW"] = "4500"
+	w.start()
+	w.holds(w.log.String(), `"level":"warn","window":4500,"prompt":3500,"answer":1000`)
+	w.env["HARK_LLM_WINDOW"] = "900"
+	w.stop()
+	if code := run(t.Context(), w.environment(&buffer{}, w.log), []string{"run"}); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	lines := strings.Split(strings.TrimSpace(w.log.String()), "\n")
+	w.sees(lines[len(lines)-1])
+}
+
+func TestBuildersOfModelsAndLanguages(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.LLM.Model, c.LLM.Window, c.Builder.Language = "gpt-4o", 20_000, "de"
+	*c.Builder.Labels["lore"] = "Garten"
+	c.LLM.Models = []config.Model{{Name: "far", Model: "llama", Window: 9000}, {Name: "tiny", Model: "gpt-4"}}
+	own, err := newBuilder(c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &builders{config: c, own: own}
+	for _, key := range []builderKey{{"", ""}, {"gpt-4o", ""}, {"", "de"}, {"gpt-4o", "de"}} {
+		if b.of(key.model, key.language) != own {
+			t.Errorf("%+v has a builder of its own", key)
+		}
+	}
+	french := b.of("gpt-4o", "fr")
+	if french == own || french != b.of("", "fr") || french.Labels().Lore == "Garten" || !strings.Contains(french.Labels().History, "Historique") {
+		t.Errorf("in French: %+v", french.Labels())
+	}
+	other := b.of("far", "de")
+	if other == own || other.Labels().Lore != "Garten" {
+		t.Errorf("another model's labels are %+v", other.Labels())
+	}
+	if r := other.Build(builder.Input{Query: builder.Turn{Content: "hello"}}).Report; r.Window != 9000 {
+		t.Errorf("another model's window is %d", r.Window)
+	}
+	c.LLM.MaxTokens = 8192 // all of what the other has
+	b = &builders{config: c, own: own}
+	for range 2 {
+		if none := b.of("tiny", ""); none != nil {
+			t.Error("a builder without room for a prompt")
+		}
+	}
+}
+
+// The configuration can't see the builder's sections. Its page tells their limits as they are.
+func TestSectionsOfConfigurationAreTheBuilders(t *testing.T) {
+	t.Parallel()
+	all, page := builder.DefaultSections(builder.LayoutSections), strings.Join(strings.Fields(config.Reference()), " ")
+	set := config.Default().Builder.Sections
+	for section, limits := range all {
+		want := fmt.Sprintf("%s: priority %d, floor %d, ceiling %d", section, limits.Priority, limits.Floor, limits.Ceiling)
+		if section == builder.SectionSystem || section == builder.SectionQuery {
+			want = fmt.Sprintf("ceiling %d", limits.Ceiling)
+		}
+		if set[string(section)] == nil || !strings.Contains(page, want) {
+			t.Errorf("the page doesn't say %q", want)
+		}
+	}
+	if len(set) != len(all) {
+		t.Errorf("%d sections, the builder has %d", len(set), len(all))
+	}
+}
+
+func TestSectionsAreSet(t *testing.T) {
+	t.Parallel()
+	number := func(n int) *int { return &n }
+	c := config.Default().Builder
+	c.Sections["history"] = &config.Limits{Ceiling: number(900), Modes: "search,analysis search"}
+	c.Sections["lore"].Priority = number(9)
+	c.Sections["system_prompt"].Ceiling = number(500)
+	got, err := sections(c)
+	want := builder.DefaultSections(builder.LayoutSections)
+	want[builder.SectionHistory] = builder.Limits{Priority: 1, Floor: 300, Ceiling: 900, Modes: []builder.Mode{builder.ModeSearch, builder.ModeAnalysis}}
+	want[builder.SectionLore] = builder.Limits{Priority: 9, Ceiling: 400}
+	want[builder.SectionSystem] = builder.Limits{Ceiling: 500}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
+	}
+	c.Sections["lore"].Modes = "dancing"
+	_, err = sections(c)
+	golden.Seen(t, fmt.Sprint(err))
+	c.Layout = "plain"
+	c.Sections = config.Sections{"participants": {Floor: number(1)}}
+	_, err = sections(c)
+	golden.Seen(t, fmt.Sprint(err))
+}
+
+// The configuration can't see the builder's labels. It has the same, and takes the same languages.
+func TestLabelsOfConfigurationAreTheBuilders(t *testing.T) {
+	t.Parallel()
+	set, page := config.Default().Builder.Labels, config.Reference()
+	for name := range labelFields() {
+		if set[name] == nil || !strings.Contains(page, name) {
+			t.Errorf("the page doesn't name the label %s", name)
+		}
+	}
+	if len(set) != len(labelFields()) {
+		t.Errorf("%d keys for %d labels", len(set), len(labelFields()))
+	}
+	for _, language := range append(builder.Languages(), "zh_Hant", "DE") {
+		if _, err := loadLabels(t, "builder.language", language); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := loadLabels(t, "builder.language", "tlh")
+	for _, language := range builder.Languages() {
+		if err == nil || !strings.Contains(err.Error(), `"`+language+`"`) {
+			t.Errorf("%q isn't named by %v", language, err)
+		}
+	}
+}
+
+func loadLabels(t *testing.T, key, value string) (builder.Labels, error) {
+	t.Helper()
+	c, err := config.LoadText("config.toml", key+" = "+strconv.Quote(value), func(string) (string, bool) { return "", false })
+	if err != nil {
+		return builder.Labels{}, err
+	}
+	return labels(c.Builder)
+}
+
+func TestEveryLabelCanBeNamed(t *testing.T) {
+	t.Parallel()
+	for key, field := range labelFields() {
+		key = "builder.labels." + key
+		want := builder.DefaultLabels()
+		reflect.ValueOf(&want).Elem().FieldByName(field).SetString("Own %d ")
+		if got, err := loadLabels(t, key, "Own %d "); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", key, got, err)
+		}
+		reflect.ValueOf(&want).Elem().FieldByName(field).SetString("")
+		got, err := loadLabels(t, key, "none")
+		if err == nil && got != want {
+			t.Errorf("%s = none: %+v", key, got)
+		}
+		if _, err = loadLabels(t, key, "a\nb"); err == nil || !strings.HasPrefix(err.Error(), key+" ") {
+			t.Errorf("%s with a line break: %v", key, err)
+		}
+	}
+	for _, mark := range []string{"high", "starred", "person", "last_active"} {
+		if _, err := loadLabels(t, "builder.labels."+mark, "none"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Each model is asked where and as it is configured, and no server is told another's secrets.
+func TestModelsAreAskedAsConfigured(t *testing.T) {
+	t.Parallel()
+	here, there := llmtest.New(t, llmtest.Key("key of here")), llmtest.New(t, llmtest.Key("key of there"))
+	text := fmt.Sprintf(`
+[llm]
+model = "gpt-4o"
+base_url = %q
+api_key = "key of here"
+temperature = 0.5
+vision = true
+headers = { "X-Title" = "title of here" }
+[[llm.models]]
+name = "Small"
+model = "gpt-4"
+temperature = 1
+[[llm.models]]
+name = "far"
+model = "llama3"
+base_url = %q
+api_key = "key of there"
+window = 2000
+vision = true
+[llm.fallback]
+model = "llama3"
+base_url = %[2]q
+api_key = "key of there"
+`, here.URL(), there.URL())
+	c, err := config.Load(writeFile(t, text), func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	models := newModels(c)
+	if names := models.Names(); !reflect.DeepEqual(names, []string{"gpt-4o", "Small", "far"}) {
+		t.Errorf("names %q", names)
+	}
+	for _, test := range []struct {
+		name, model  string
+		window, room int
+		sees         bool
+		warmth       float64
+		server       *llmtest.Server
+		title        string
+	}{
+		{"gpt-4o", "gpt-4o", 128_000, 127_000, true, 0.5, here, "title of here"},
+		{"small", "gpt-4", 8192, 7192, false, 1, here, "title of here"},
+		{"far", "llama3", 2000, 1000, true, 0.5, there, ""},
+	} {
+		m := models.ByName(test.name)
+		test.server.Queue(llmtest.Say("well"))
+		reply, err := m.Chat(t.Context(), chat.Request{Messages: []chat.Message{{Role: chat.User, Content: "how are you"}}}, nil)
+		if err != nil || reply.Model != test.model || reply.Instead != nil {
+			t.Errorf("%s: %+v, %v", test.name, reply, err)
+		}
+		requests := test.server.Requests()
+		sent := requests[len(requests)-1]
+		if sent.Model != test.model || sent.Header.Get("X-Title") != test.title || *sent.Temperature != test.warmth || *sent.MaxTokens != 1000 {
+			t.Errorf("%s: sent %s with %v", test.name, sent.Body, sent.Header)
+		}
+		if window, room := m.Window(); window != test.window || room != test.room || m.CanSee() != test.sees {
+			t.Errorf("%s: window %d, room %d, it sees: %t", test.name, window, room, m.CanSee())
+		}
+	}
+	if f := models.Fallback(); f.Name() != "llama3" || f.CanSee() {
+		t.Errorf("fallback %s", f.Name())
+	}
+	a := &app{models: newModels(config.Default())}
+	if a.model() != nil || a.models.Fallback() != nil {
+		t.Error("there is a model where none is configured")
+	}
+}
+
+func TestHealthOfAnEmbedderThatIsStoodInFor(t *testing.T) {
+	t.Parallel()
+	a := &app{embedder: embed.Builtin{}}
+	if s := a.embedderHealth(); !s.BuiltIn || s.Failed != nil || s.Name == "" {
+		t.Errorf("the built-in one: %+v", s)
+	}
+	a.standIn = errors.New("it can't be reached")
+	if s := a.embedderHealth(); s.BuiltIn || s.Failed != a.standIn {
+		t.Errorf("one that stands in: %+v", s)
+	}
+	a.embedder, a.standIn = embed.NewBreaker(embed.Builtin{}), nil
+	if _, err := a.embedder.Embed(t.Context(), memory.ForSearch, []string{"hello"}); err != nil {
+		t.Fatal(err)
+	}
+	if s := a.embedderHealth(); s.At.IsZero() || s.BuiltIn {
+		t.Errorf("one that was asked: %+v", s)
+	}
+}
