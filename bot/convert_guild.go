@@ -33,7 +33,7 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) error {
 		}
 	}
 	out.events = append(out.events, memory.GuildSeen{Guild: guild, At: c.now()})
-	out.sighting, out.told = c.sight(g), guild.ID
+	out.sighting, out.told = sight(g, &guild), guild.ID
 	for _, m := range g.Members {
 		if m != nil {
 			c.person(out, guild.ID, m.User, m)

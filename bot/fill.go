@@ -414,8 +414,8 @@ func (f *filler) confirm(ctx context.Context, guild memory.GuildID, channel memo
 	if guild == memory.DirectGuild {
 		return nil
 	}
-	s, err := f.bot.standingIn(ctx, guild, channel)
-	if err == nil && !mayReadBack(f.bot.self, &s.guild, &s.channel, &s.parent, s.self.Roles) {
+	may, kind, err := f.bot.permissionsIn(ctx, guild, channel)
+	if err == nil && !may.Has(kind.Reading()) {
 		err = errUnreadable
 	}
 	if err != nil {

@@ -62,16 +62,8 @@ func (b *Bot) lacking(l locale, guild memory.GuildID, channel memory.ChannelID, 
 		channel, l.permissionNames(missing), b.grantLink(guild, missing))
 }
 
-// standing is what decides what Hark may do in a channel.
-type standing struct {
-	guild           wireGuild
-	channel, parent wireChannel
-	self            wireMember
-}
-
-// standingIn asks Discord for Hark's standing in a channel of a guild; errUnreadable if it isn't shown it.
-func (b *Bot) standingIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (*standing, error) {
-	s := &standing{}
+// permissionsIn asks Discord what Hark may do in a channel of a guild, and of what kind that is; errUnreadable if it isn't shown it.
+func (b *Bot) permissionsIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (memory.Permissions, memory.ChannelKind, error) {
 	get := func(address string, into any) error {
 		err := b.rest.call(ctx, http.MethodGet, address, address, nil, into)
 		if denied(err) {
@@ -79,17 +71,35 @@ func (b *Bot) standingIn(ctx context.Context, guild memory.GuildID, channel memo
 		}
 		return err
 	}
-	err := get(discordgo.EndpointChannel(channel.String()), &s.channel)
-	if err == nil && s.channel.isThread() {
-		err = get(discordgo.EndpointChannel(memory.ChannelID(s.channel.Parent).String()), &s.parent)
+	var at, parent wireChannel
+	var g wireGuild
+	var self wireMember
+	err := get(discordgo.EndpointChannel(channel.String()), &at)
+	if err == nil && at.isThread() {
+		err = get(discordgo.EndpointChannel(memory.ChannelID(at.Parent).String()), &parent)
 	}
 	if err == nil {
-		err = get(discordgo.EndpointGuild(guild.String()), &s.guild)
+		err = get(discordgo.EndpointGuild(guild.String()), &g)
 	}
 	if err == nil {
-		err = get(discordgo.EndpointGuildMember(guild.String(), b.self.String()), &s.self)
+		err = get(discordgo.EndpointGuildMember(guild.String(), b.self.String()), &self)
 	}
-	return s, err
+	if err != nil {
+		return 0, 0, err
+	}
+	known := guildOf(&g)
+	known.Self = b.self
+	place, ok := channelOf(&at, guild)
+	rules := &place
+	if ok && place.Kind.IsThread() {
+		var above memory.Channel
+		above, ok = channelOf(&parent, guild)
+		rules = place.Rules(&above)
+	}
+	if !ok || rules == nil {
+		return 0, place.Kind, nil
+	}
+	return known.SelfPermissions(rolesOf(&self), rules), place.Kind, nil
 }
 
 // need is what Hark needs in a channel of that kind.
@@ -102,10 +112,7 @@ const (
 
 // needed are the permissions for it.
 func (n need) needed(kind memory.ChannelKind) memory.Permissions {
-	p := memory.ViewChannel | memory.ReadMessageHistory
-	if kind == memory.VoiceChannel {
-		p |= memory.Connect
-	}
+	p := kind.Reading()
 	switch {
 	case n == toRead:
 	case kind.IsThread() || kind == memory.ForumChannel:
@@ -118,19 +125,14 @@ func (n need) needed(kind memory.ChannelKind) memory.Permissions {
 
 // missing is what Hark lacks in a channel for a need, as Discord tells it now.
 func (b *Bot) missing(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, n need) (memory.Permissions, error) {
-	s, err := b.standingIn(ctx, guild, channel)
+	may, kind, err := b.permissionsIn(ctx, guild, channel)
 	if errors.Is(err, errUnreadable) {
 		return memory.ViewChannel, nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("look what I may do in channel %d: %w", channel, err)
 	}
-	kind, _ := s.channel.kind()
-	place := &s.channel
-	if kind.IsThread() {
-		place = &s.parent
-	}
-	return n.needed(kind) &^ may(b.self, &s.guild, place, s.self.Roles), nil
+	return n.needed(kind) &^ may, nil
 }
 
 // missingFor is missing for whoever uses an exchange. Of the channel that it is used in the use itself tells.

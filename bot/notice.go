@@ -366,8 +366,11 @@ func (n *notices) places(ctx context.Context, known *memory.Guild) ([]memory.Cha
 			return nil, fmt.Errorf("look at guild %d: %w", id, err)
 		}
 	}
+	now := guildOf(&g.wireGuild)
+	now.Self = n.bot.self
 	channels = slices.DeleteFunc(channels, func(c noticeChannel) bool {
-		return c.Type == nil || *c.Type != 0 || !isPublicToAll(known, memory.ChannelID(c.ID)) || !may(n.bot.self, &g.wireGuild, &c.wireChannel, self.Roles).Has(memory.ViewChannel|sendMessages)
+		at, ok := channelOf(&c.wireChannel, id)
+		return !ok || *c.Type != 0 || !isPublicToAll(known, at.ID) || !now.SelfPermissions(rolesOf(&self), &at).Has(memory.ViewChannel|sendMessages)
 	})
 	slices.SortFunc(channels, func(a, b noticeChannel) int {
 		first := func(c noticeChannel) int {

@@ -23,53 +23,36 @@ type sighted struct {
 	thread bool
 }
 
-// sight is how far the channels of a guild have come that Hark may read.
-func (c *converter) sight(g *wireGuild) *sighting {
-	s := &sighting{guild: memory.GuildID(g.ID), whole: true, listed: map[memory.ChannelID]bool{}}
-	roles := c.ownRoles(g)
-	channels := map[snowflake]*wireChannel{}
-	for _, w := range g.Channels {
-		if w == nil {
-			continue
-		}
-		channels[w.ID] = w
-		s.listed[memory.ChannelID(w.ID)] = true
-		kind, known := w.kind()
-		if !known || kind == memory.CategoryChannel || !mayReadBack(c.self, g, w, nil, roles) {
-			continue
-		}
-		if kind == memory.TextChannel || kind == memory.ForumChannel {
-			s.parents = append(s.parents, memory.ChannelID(w.ID))
-		}
-		if w.Last != 0 && kind != memory.ForumChannel { // whose last is a thread
-			s.channels = append(s.channels, sighted{memory.ChannelID(w.ID), memory.MessageID(w.Last), false})
+// sight is how far the channels of a guild have come that Hark may read. Hark is among the members that the gateway tells.
+func sight(w *wireGuild, g *memory.Guild) *sighting {
+	s := &sighting{guild: g.ID, whole: true, listed: map[memory.ChannelID]bool{}}
+	var roles []memory.RoleID
+	for _, m := range w.Members {
+		if m != nil && m.User != nil && memory.UserID(m.User.ID) == g.Self {
+			roles = rolesOf(m)
 		}
 	}
-	for _, w := range g.Threads {
+	channels := map[memory.ChannelID]*memory.Channel{}
+	for _, w := range slices.Concat(w.Channels, w.Threads) {
 		if w == nil {
 			continue
 		}
 		s.listed[memory.ChannelID(w.ID)] = true
-		if w.Last != 0 && w.isThread() && mayReadBack(c.self, g, w, channels[w.Parent], roles) {
-			s.channels = append(s.channels, sighted{memory.ChannelID(w.ID), memory.MessageID(w.Last), true})
+		ch, ok := channelOf(w, g.ID)
+		if !ok || ch.Kind == memory.CategoryChannel {
+			continue
+		}
+		channels[ch.ID] = &ch
+		rules := ch.Rules(channels[ch.Parent])
+		if rules == nil || !g.SelfPermissions(roles, rules).Has(rules.Kind.Reading()) {
+			continue
+		}
+		if ch.Kind == memory.TextChannel || ch.Kind == memory.ForumChannel {
+			s.parents = append(s.parents, ch.ID)
+		}
+		if w.Last != 0 && ch.Kind != memory.ForumChannel { // whose last is a thread
+			s.channels = append(s.channels, sighted{ch.ID, memory.MessageID(w.Last), ch.Kind.IsThread()})
 		}
 	}
 	return s
-}
-
-// ownRoles are Hark's in a guild: it is among the members that the gateway tells. The role that came with it is its own
-// in any case.
-func (c *converter) ownRoles(g *wireGuild) []snowflake {
-	var roles []snowflake
-	for _, m := range g.Members {
-		if m != nil && m.User != nil && memory.UserID(m.User.ID) == c.self {
-			roles = slices.Clone(m.Roles)
-		}
-	}
-	for _, r := range g.Roles {
-		if r != nil && r.Tags != nil && memory.UserID(r.Tags.Bot) == c.self {
-			roles = append(roles, r.ID)
-		}
-	}
-	return roles
 }

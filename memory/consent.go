@@ -79,37 +79,3 @@ func (g *Guild) channel(id ChannelID) *Channel {
 	}
 	return nil
 }
-
-// IsPublic reports whether somebody without any role can read a channel with its past, as far as roles and overwrites tell: its
-// age restriction isn't looked at.
-func (g *Guild) IsPublic(id ChannelID) bool {
-	c := g.channel(id)
-	if c == nil || c.Unplaced || c.Kind == PrivateThread {
-		return false
-	}
-	if c.Kind.IsThread() {
-		if c = g.channel(c.Parent); c == nil || c.Unplaced {
-			return false
-		}
-	}
-	everyone := RoleID(g.ID)
-	var may Permissions
-	for _, r := range g.Roles {
-		if r.ID == everyone {
-			may = r.Permissions
-		}
-	}
-	if may.Has(Administrator) {
-		return true
-	}
-	for _, o := range c.Overwrites {
-		if o.Role == everyone && o.User == 0 {
-			may = may&^o.Deny | o.Allow
-		}
-	}
-	needed := ViewChannel | ReadMessageHistory
-	if c.Kind == VoiceChannel {
-		needed |= Connect
-	}
-	return may.Has(needed)
-}

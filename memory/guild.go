@@ -2,20 +2,6 @@ package memory
 
 import "time"
 
-// Permissions is a set of Discord's permission bits.
-type Permissions uint64
-
-// The permissions that decide who may read what. https://discord.com/developers/docs/topics/permissions
-const (
-	Administrator      Permissions = 1 << 3
-	ViewChannel        Permissions = 1 << 10
-	ReadMessageHistory Permissions = 1 << 16
-	Connect            Permissions = 1 << 20
-)
-
-// Has reports whether p holds every permission of q.
-func (p Permissions) Has(q Permissions) bool { return p&q == q }
-
 // Guild is the structure of a Discord server, as far as it decides who may read what. A Guild that a store
 // hands out is shared: treat it as read-only.
 type Guild struct {

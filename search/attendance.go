@@ -199,22 +199,22 @@ func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.Mes
 		return never
 	}
 	roles := look.distinctRoles(place, place)
-	views := func(roles []memory.RoleID, user memory.UserID) bool {
-		return look.permissions(roles, user, place).Has(memory.ViewChannel)
+	always := func(user memory.UserID) bool {
+		return eachSet(roles, func(set []memory.RoleID) bool { return look.views(user, set, place) })
 	}
-	open := eachSet(roles, func(set []memory.RoleID) bool { return views(set, 0) })
+	open := always(0)
 	since := max(at.told, at.since[place.ID])
 	for user, p := range at.people {
-		if !views(p.roles, user) {
+		if !look.views(user, p.roles, place) {
 			continue
 		}
 		since = max(since, p.joined)
 		own := func(o memory.Overwrite) bool { return o.User == user }
-		always := open
+		could := open
 		if slices.ContainsFunc(place.Overwrites, own) {
-			always = eachSet(roles, func(set []memory.RoleID) bool { return views(set, user) })
+			could = always(user)
 		}
-		if !always && user != g.Owner {
+		if !could && user != g.Owner {
 			since = max(since, p.since)
 		}
 	}

@@ -53,10 +53,10 @@ func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memor
 			return true
 		}
 		if c.Kind == memory.CategoryChannel && !c.Unplaced {
-			return !a.permissions(roles, user, &c).Has(memory.ViewChannel)
+			return !a.views(user, roles, &c)
 		}
 		rules := a.rules(&c)
-		return rules == nil || !isShared(&c) || c.Kind == memory.PrivateThread || !a.permissions(roles, user, rules).Has(reading(rules))
+		return rules == nil || !isShared(&c) || c.Kind == memory.PrivateThread || !a.reads(user, roles, rules)
 	})
 }
 
@@ -82,13 +82,7 @@ func (a *audience) hears(c *memory.Channel) bool {
 		return true
 	}
 	known, _ := a.people(self)
-	roles := slices.Clone(known.Roles)
-	for _, role := range a.guild.Roles {
-		if role.Bot == self {
-			roles = append(roles, role.ID)
-		}
-	}
-	return a.permissions(roles, self, c).Has(reading(c))
+	return a.guild.SelfPermissions(known.Roles, c).Has(c.Kind.Reading())
 }
 
 // audience is a guild being looked at.
@@ -144,26 +138,22 @@ func isShared(c *memory.Channel) bool {
 	return c.Kind != memory.DirectChannel && c.Kind != memory.LocalChannel
 }
 
-// rules is the channel whose overwrites and age restriction c has: a thread's parent. It is nil if c or its
-// parent is unknown, or can't hold messages.
+// rules is the channel whose overwrites and age restriction c has. It is nil if that isn't known, or c can't hold messages.
 func (a *audience) rules(c *memory.Channel) *memory.Channel {
-	if c.Kind.IsThread() && !c.Unplaced {
-		if c = a.channels[c.Parent]; c == nil || c.Kind != memory.TextChannel && c.Kind != memory.ForumChannel {
-			return nil
-		}
-	}
-	if c.Unplaced || c.Kind == memory.CategoryChannel {
+	if c.Kind == memory.CategoryChannel {
 		return nil
 	}
-	return c
+	return c.Rules(a.channels[c.Parent])
 }
 
-// reading is what reading a channel's past takes.
-func reading(c *memory.Channel) memory.Permissions {
-	if c.Kind == memory.VoiceChannel {
-		return memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
-	}
-	return memory.ViewChannel | memory.ReadMessageHistory
+// views reports whether somebody with roles can view the channel that has rules.
+func (a *audience) views(user memory.UserID, roles []memory.RoleID, rules *memory.Channel) bool {
+	return a.guild.Permissions(user, roles, rules).Has(memory.ViewChannel)
+}
+
+// reads reports whether they can read it, with its past.
+func (a *audience) reads(user memory.UserID, roles []memory.RoleID, rules *memory.Channel) bool {
+	return a.guild.Permissions(user, roles, rules).Has(rules.Kind.Reading())
 }
 
 // viewerMayRead reports whether the one person at p may read c. Somebody whose roles are unknown may read what
@@ -172,14 +162,14 @@ func (a *audience) viewerMayRead(p Place, r, c *memory.Channel) bool {
 	if p.Roles == nil && p.Viewer != a.guild.Owner {
 		return a.allMayRead(r, c)
 	}
-	return a.permissions(p.Roles, p.Viewer, c).Has(reading(c))
+	return a.reads(p.Viewer, p.Roles, c)
 }
 
 // allMayRead reports whether everybody who can view r can read c. Whatever roles people had when they wrote last, by now
 // they may have any: see docs/decisions/0010-stale-roles.md.
 func (a *audience) allMayRead(r, c *memory.Channel) bool {
 	passes := func(roles []memory.RoleID, user memory.UserID) bool {
-		return !a.permissions(roles, user, r).Has(memory.ViewChannel) || a.permissions(roles, user, c).Has(reading(c))
+		return !a.views(user, roles, r) || a.reads(user, roles, c)
 	}
 	roles := a.distinctRoles(r, c)
 	if !eachSet(roles, func(set []memory.RoleID) bool { return passes(set, 0) }) {
@@ -212,7 +202,7 @@ func (a *audience) distinctRoles(r, c *memory.Channel) []memory.RoleID {
 		e.denyC, e.allowC = e.denyC|o.Deny&deciding, e.allowC|o.Allow&deciding
 		effects[o.Role] = e
 	}
-	base := a.permissions(nil, 0, &memory.Channel{})
+	base := a.guild.Permissions(0, nil, &memory.Channel{})
 	for _, role := range a.guild.Roles {
 		e := effects[role.ID]
 		e.base = role.Permissions &^ base & deciding
@@ -283,37 +273,4 @@ func eachSet(roles []memory.RoleID, f func([]memory.RoleID) bool) bool {
 		}
 	}
 	return true
-}
-
-// permissions are those of somebody with roles (@everyone goes without saying) in c, in Discord's order: the
-// roles' own; then, of the channel's overwrites, @everyone's, all roles' denials, all roles' grants, and the
-// person's. https://discord.com/developers/docs/topics/permissions
-func (a *audience) permissions(roles []memory.RoleID, user memory.UserID, c *memory.Channel) memory.Permissions {
-	everyone := memory.RoleID(a.guild.ID)
-	var p memory.Permissions
-	for _, role := range a.guild.Roles {
-		if role.ID == everyone || slices.Contains(roles, role.ID) {
-			p |= role.Permissions
-		}
-	}
-	if p.Has(memory.Administrator) || user != 0 && user == a.guild.Owner {
-		return ^memory.Permissions(0)
-	}
-	var deny, allow, ownDeny, ownAllow memory.Permissions
-	for _, o := range c.Overwrites {
-		switch {
-		case o.User != 0:
-			if o.User == user {
-				ownDeny, ownAllow = o.Deny, o.Allow
-			}
-		case o.Role == everyone:
-			p = p&^o.Deny | o.Allow
-		case slices.Contains(roles, o.Role):
-			deny |= o.Deny
-			allow |= o.Allow
-		}
-	}
-	p = p&^deny | allow
-	p = p&^ownDeny | ownAllow
-	return p
 }

@@ -55,7 +55,7 @@ func TestRecordsHoldNoText(t *testing.T) {
 		t.Fatalf("recorded %q under %v", methods, ids)
 	}
 	k := a.Records[1].Kwargs
-	if k["since"] != "2024-01-02" || k["limit"] != int64(3) {
+	if k["since"] != "2024-01-02" || k["limit"] != 3.0 {
 		t.Errorf("arguments %v", k)
 	}
 	query := k["query"].(map[string]any)
@@ -79,7 +79,7 @@ func TestRecordsHoldNoText(t *testing.T) {
 	steps = []step{uses("echo", `{"mode":"fast","n":4,"f":0.5,"b":true,"list":["canary"],"deep":{"canary":1,"day":"2024-02-03"},"free":[1]}`)}
 	r := ask("k").Records[1]
 	list := r.Kwargs["list"].([]any)
-	if r.Outcome != "echoed" || r.Kwargs["mode"] != "fast" || r.Kwargs["n"] != int64(4) || r.Kwargs["f"] != 0.5 || r.Kwargs["b"] != true || list[0].(map[string]any)["words"] != 1 ||
+	if r.Outcome != "echoed" || r.Kwargs["mode"] != "fast" || r.Kwargs["n"] != 4.0 || r.Kwargs["f"] != 0.5 || r.Kwargs["b"] != true || list[0].(map[string]any)["words"] != 1 ||
 		r.Kwargs["deep"].(map[string]any)["day"] != "2024-02-03" || len(r.Kwargs["free"].([]any)) != 1 {
 		t.Errorf("recorded is %+v", r)
 	}

@@ -323,23 +323,6 @@ func TestNothingToTell(t *testing.T) {
 	}
 }
 
-// What a schema takes is told in words.
-func TestSchemasTellWhatTheyTake(t *testing.T) {
-	t.Parallel()
-	var told strings.Builder
-	for _, schema := range []string{
-		`{"type":"object"}`, `{"type":"array"}`, `{"type":"boolean"}`, `{"type":"number"}`, `{"type":"number","minimum":0.5}`, `{"type":"integer","maximum":3}`,
-		`{"type":"string","enum":["a","b"]}`, `{"type":"string"}`, `{"type":"string","format":"date"}`,
-	} {
-		s, err := schemaOf(json.RawMessage(schema))
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&told, "%s\n  %s\n", schema, s.wants())
-	}
-	golden.Seen(t, told.String())
-}
-
 // Searches that fail are told of as other failures are.
 func TestSearchFailsDuringTools(t *testing.T) {
 	t.Parallel()

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold takes compatibility forms to plain ones, and accents off Latin, Greek and Cyrillic. Capitals stay: they
-// tell where the parts of a name begin.
+// fold takes compatibility forms to plain ones, and accents off Latin, Greek and Cyrillic, where "й" is a letter of its own.
+// Capitals stay: they tell where the parts of a name begin.
 func fold(s string) string {
 	if isASCII(s) {
 		return s
@@ -33,7 +33,8 @@ func fold(s string) string {
 			b.WriteRune(r)
 			continue
 		}
-		if marks++; marks <= 4 && !unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic) {
+		shortI := r == '\u0306' && marks == 0 && (base == 'и' || base == 'И')
+		if marks++; shortI || marks <= 4 && !unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic) {
 			b.WriteRune(r)
 		}
 	}

@@ -1,6 +1,12 @@
 package text
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/porter"
+	"github.com/blevesearch/snowballstem/russian"
+)
 
 // stem takes a word to what its inflections have in common. The language isn't known, and a question and a message
 // must come to the same, so that only the word itself decides: Latin letters are English with some endings of other
@@ -10,12 +16,35 @@ func stem(w string) string {
 		return w
 	}
 	if !isASCII(w) {
-		return russian(w)
+		if strings.ContainsFunc(w, func(r rune) bool { return r < 'а' || r > 'я' }) {
+			return w
+		}
+		return snowball(w, russian.Stem)
 	}
 	if base, ok := irregular[w]; ok {
 		w = base
 	}
-	return withoutForeignEnding(porter(w), w)
+	return withoutForeignEnding(english(w), w)
+}
+
+// snowball is what a stemmer leaves of w.
+func snowball(w string, stemmer func(*snowballstem.Env) bool) string {
+	env := snowballstem.NewEnv(w)
+	stemmer(env)
+	return env.Current()
+}
+
+// english is Porter's first stemmer, but that a "y" becomes "i" after consonants only: "try" meets "tries", and "pay" stays.
+func english(w string) string {
+	s := snowball(w, porter.Stem)
+	n := len(s) - 1
+	switch {
+	case n < 2 || w[n] != 'y' || s[n] != 'y' && s[n] != 'i':
+		return s
+	case isConsonant(w[n-1]):
+		return s[:n] + "i"
+	}
+	return s[:n] + "y"
 }
 
 // withoutForeignEnding takes off what Porter leaves of the endings of Italian, Spanish and Portuguese ("gatto, gatti,
@@ -27,15 +56,15 @@ func withoutForeignEnding(stem, word string) string {
 	}
 	switch stem[n] {
 	case 'a', 'o':
-		if isConsonant(stem, n-1) {
+		if isConsonant(stem[n-1]) {
 			return stem[:n]
 		}
 	case 'i': // not that of "party", which was a y
-		if isConsonant(stem, n-1) && strings.HasSuffix(strings.TrimSuffix(word, "s"), "i") {
+		if isConsonant(stem[n-1]) && strings.HasSuffix(strings.TrimSuffix(word, "s"), "i") {
 			return stem[:n]
 		}
 	case 'n':
-		if n >= 5 && stem[n-1] == 'e' && isConsonant(stem, n-2) {
+		if n >= 5 && stem[n-1] == 'e' && isConsonant(stem[n-2]) {
 			return stem[:n-1]
 		}
 	}
@@ -44,3 +73,5 @@ func withoutForeignEnding(stem, word string) string {
 
 // wholeStems are frequent stems of English whose end is no ending, or without which they would be other words.
 var wholeStems = setOf("camera chicken china combo disco garden happen hello kitchen kitten listen pasta pizza tempo")
+
+func isConsonant(c byte) bool { return strings.IndexByte("aeiou", c) < 0 }

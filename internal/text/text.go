@@ -8,7 +8,7 @@ package text
 import "unicode/utf8"
 
 // Version of the terms. An index holds terms of one version only.
-const Version = 2
+const Version = 3
 
 // maxTerm bounds a term, in runes: what is longer is cut, so that a hundred thousand letters or combining
 // marks are one short term.
