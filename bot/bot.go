@@ -215,6 +215,7 @@ type timing struct {
 	look     time.Duration // between looks for what is to be done by itself
 	sweep    time.Duration // between pages that are compared with what is remembered
 	fill     time.Duration // between looks for what is missing, which other processes may have told of
+	aside    time.Duration // what can't be fetched now is left alone
 	drain    time.Duration // the log is written for after Run's context has ended
 }
 
@@ -236,6 +237,7 @@ var usual = timing{
 	look:     5 * time.Second,
 	sweep:    250 * time.Millisecond,
 	fill:     30 * time.Second,
+	aside:    5 * time.Minute,
 	drain:    9 * time.Second,
 }
 

@@ -18,8 +18,6 @@ import (
 const (
 	// pageSize is how many messages Discord tells at most in one answer.
 	pageSize = 100
-	// aside is for how long something is left alone that can't be done now.
-	aside = 5 * time.Minute
 	// tellEvery is how far the lines are apart that tell how far a long fill has come.
 	tellEvery = 10 * time.Second
 
@@ -62,6 +60,7 @@ type task struct {
 	channel memory.ChannelID
 	what    work
 	ticket  int       // of what is fetched
+	tries   int       // that failed
 	after   time.Time // not before then
 }
 
@@ -165,7 +164,7 @@ func (f *filler) step(ctx context.Context) bool {
 func (f *filler) work(ctx context.Context, t task) {
 	if err := f.do(ctx, t); err != nil {
 		f.failed(ctx, err, "couldn't ask Discord about a channel yet")
-		t.after = f.bot.now().Add(aside)
+		t.after, t.tries = f.bot.now().Add(f.bot.timing.aside), t.tries+1
 		f.mu.Lock()
 		f.tasks = append(f.tasks, t)
 		f.mu.Unlock()
@@ -244,7 +243,7 @@ func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
 	}
 	if err != nil {
 		f.failed(ctx, err, "couldn't fetch what is missing yet")
-		f.later[keyOf(g)] = f.bot.now().Add(aside)
+		f.later[keyOf(g)] = f.bot.now().Add(f.bot.timing.aside)
 		return
 	}
 	f.tally.messages += n

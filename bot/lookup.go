@@ -10,9 +10,8 @@ import (
 
 // How much is looked up at Discord at once.
 const (
-	lookUpPages    = 20
-	lookUpPatience = 5 * time.Second
-	mostLooked     = 1 << 16 // messages that are known to be as Discord has them
+	lookUpPages = 20
+	mostLooked  = 1 << 16 // messages that are known to be as Discord has them
 )
 
 // looked are the messages that were looked up since Hark was away last.
@@ -57,8 +56,8 @@ func (l *looked) add(at []spot, since int) {
 
 // LookUp is what there is of messages that are about to be used, as Discord has them now. Those that may have changed while
 // Hark was away, and aren't compared yet, are fetched, and the log is told of what was edited or deleted. What can't be looked
-// up in time is left out.
-func (b *Bot) LookUp(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+// up within patience is left out.
+func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error) {
 	doubted, err := b.doubted(ctx, messages)
 	if err != nil || len(doubted) == 0 {
 		return messages, err
@@ -72,7 +71,7 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message) ([]memory.M
 	for _, m := range left {
 		delete(sure, spot{m.Channel, m.ID})
 	}
-	b.fetchAgain(ctx, left, sure, since)
+	b.fetchAgain(ctx, left, patience, sure, since)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -130,9 +129,9 @@ func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (doubted [
 	return doubted, nil
 }
 
-// fetchAgain compares messages with Discord's, and adds to sure which were.
-func (b *Bot) fetchAgain(ctx context.Context, messages []memory.Message, sure map[spot]bool, since int) {
-	ctx, cancel := context.WithTimeout(ctx, lookUpPatience)
+// fetchAgain compares messages with Discord's for no longer than patience, and adds to sure which were.
+func (b *Bot) fetchAgain(ctx context.Context, messages []memory.Message, patience time.Duration, sure map[spot]bool, since int) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	convert := newConverter(b.self, b.cfg.LogBots, b.now)
 	byChannel := map[memory.ChannelID][]memory.Message{}

@@ -64,7 +64,7 @@ func TestWhatIsUsedBeforeItIsComparedIsLookedUp(t *testing.T) {
 	s.log.wait(t, "the first channel to be compared", func() bool { return !s.isToCompare(s.channel) && s.isToCompare(old) && s.isToCompare(closed) })
 	for range 2 {
 		before := s.fetches(old)
-		found, err := s.bot.LookUp(t.Context(), known)
+		found, err := s.bot.LookUp(t.Context(), known, time.Minute)
 		var said []string
 		for _, m := range found {
 			said = append(said, m.Content)

@@ -38,7 +38,7 @@ func (s *scene) overStore(t *testing.T) *sqlite.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.timing = quick()
+	b.timing = s.bot.timing
 	b.timing.look = time.Millisecond
 	s.bot = b
 	s.run(t)

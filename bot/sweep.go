@@ -64,7 +64,7 @@ func (f *filler) sweep(ctx context.Context, alone bool) (bool, error) {
 	}
 	if err != nil {
 		f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
-		f.later[keyOf(g)] = f.bot.now().Add(aside)
+		f.later[keyOf(g)] = f.bot.now().Add(f.bot.timing.aside)
 		return true, nil
 	}
 	f.tally.edited, f.tally.deleted, f.tally.messages = f.tally.edited+c.edited, f.tally.deleted+c.deleted, f.tally.messages+len(c.missed)

@@ -11,6 +11,9 @@ import (
 	"hark/memory"
 )
 
+// lookTries is how often what Discord told too little of is fetched, if Discord doesn't show it: one refusal may be a mistake.
+const lookTries = 5
+
 // look fetches a channel or a guild of which Discord told too little. What it doesn't show stays unknown.
 func (f *filler) look(ctx context.Context, t task) error {
 	kind, told := fetchedChannel, map[string]any{"ticket": t.ticket, "id": t.channel.String(), "guild_id": t.visit.guild.String()}
@@ -21,7 +24,7 @@ func (f *filler) look(ctx context.Context, t task) error {
 		kind, told["id"] = fetchedGuild, t.visit.guild.String()
 		told["guild"], err = f.guild(ctx, t.visit.guild)
 	}
-	if denied(err) {
+	if denied(err) && t.tries+1 >= lookTries {
 		return nil
 	}
 	if err != nil {

@@ -78,6 +78,19 @@ func TestIncompleteEventsCloseUntilTheRestIsFetched(t *testing.T) {
 	}
 }
 
+func TestARefusalDoesntLeaveAChannelUnknown(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	s.bot.timing.aside = 0
+	store := s.overStore(t)
+	s.discord.WaitFor("the channel to be known", func() bool { return readableIn(t, store, s.guild.ID, s.channel, s.channel) })
+	refused := s.discord.Inject("GET /channels/*", 1, discordtest.Forbidden())
+	s.discord.LeaveOut("CHANNEL_UPDATE", "permission_overwrites")
+	renamed(s, s.channel, 0)
+	refused.WaitHits(1)
+	s.discord.WaitFor("the channel to be open again", func() bool { return readableIn(t, store, s.guild.ID, s.channel, s.channel) })
+}
+
 func theChannel(channel, _ discordtest.ID) discordtest.ID { return channel }
 func theThread(_, thread discordtest.ID) discordtest.ID   { return thread }
 

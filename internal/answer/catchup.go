@@ -58,7 +58,7 @@ type CaughtUp struct {
 // told what the operator may read.
 func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (CaughtUp, error) {
 	operator := q.Operator
-	q = alone(q)
+	ctx, q = withLookUps(ctx), alone(q)
 	q.OnlyAsker, q.Operator = !operator, operator
 	m, err := e.missed(ctx, q, since)
 	if err != nil || len(m.said) == 0 {

@@ -145,7 +145,7 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	if stream == nil {
 		stream = func(string) {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(withLookUps(ctx))
 	q.fetched = e.fetch(ctx, q.Files)
 	defer q.fetched.done.Wait()
 	defer cancel()
@@ -229,6 +229,7 @@ func asMessages(prompt []builder.ChatMessage) []chat.Message {
 
 // Recall is what would go into an answer to q. With an error it tells what it took of models all the same.
 func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
+	ctx = withLookUps(ctx)
 	r, err := e.recall(ctx, q)
 	if err != nil {
 		return Recalled{Usage: r.ledger.usage}, fmt.Errorf("recall: %w", err)

@@ -43,6 +43,7 @@ func (noTrace) Sentence() string {
 // say who that is and where, who alone will see it; or Operator, and Everywhere, that it is the operator. Of what was recalled it tells what they may read at this moment;
 // nothing tells of the rest. ErrNoTrace if it isn't known.
 func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (Explanation, error) {
+	ctx = withLookUps(ctx)
 	q.OnlyAsker, q.Everywhere, q.Filter = !q.Operator, q.Operator && q.Everywhere, Filter{}
 	now, err := e.readable(ctx, q)
 	if err != nil {

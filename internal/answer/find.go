@@ -41,7 +41,7 @@ func alone(q Question) Question {
 // being talked about just now is found like anything else. Where q has an ID it is the message of that id that more is
 // sought of: neither it nor what stands right before and after it is found.
 func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
-	q = alone(q)
+	ctx, q = withLookUps(ctx), alone(q)
 	r := &recalled{sought: q.Text}
 	var err error
 	if r.reach, err = e.readable(ctx, q); err != nil {
@@ -83,6 +83,7 @@ func foundIn(hit search.Hit, skip []memory.MessageID) Found {
 
 // Look is what of found whoever asks by q may read at this moment, as it is now, in the same order.
 func (e *Engine) Look(ctx context.Context, q Question, found []Found) ([]Seen, error) {
+	ctx = withLookUps(ctx)
 	r := &recalled{}
 	var err error
 	if r.reach, err = e.readable(ctx, alone(q)); err != nil {

@@ -19,6 +19,7 @@ const lookAgain = 2 * time.Second
 
 // stillHolds is holds, also for what is left of an answer that was stopped or that took too long.
 func (e *Engine) stillHolds(ctx context.Context, q Question, r *recalled) (bool, error) {
+	ctx = withLookUps(ctx)
 	ok, err := e.holds(ctx, q, r)
 	if ctx.Err() == nil {
 		return ok, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hark/builder"
@@ -21,7 +22,10 @@ func TestWhatIsUsedIsLookedUpFirst(t *testing.T) {
 	session := w.says(time.Minute, lobby, cleo, "who knows about swordfish?")
 	model := &talker{name: "small"}
 	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
-	w.engine.LookUpBy(func(_ context.Context, messages []memory.Message) ([]memory.Message, error) {
+	w.engine.LookUpBy(func(ctx context.Context, messages []memory.Message, _ time.Duration) ([]memory.Message, error) {
+		if ctx.Value(lookUpLeft{}) == nil {
+			t.Error("look-ups of one answer don't share their time")
+		}
 		var now []memory.Message
 		for _, m := range messages {
 			switch m.ID {
@@ -46,4 +50,24 @@ func TestWhatIsUsedIsLookedUpFirst(t *testing.T) {
 	if err != nil || slices.ContainsFunc(found.Found, func(f Found) bool { return f.Message == gone }) {
 		t.Errorf("found %+v, %v", found, err)
 	}
+}
+
+func TestLookUpsOfOneAnswerShareTheirTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var given []time.Duration
+		slow := &upstream{func(_ context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error) {
+			given = append(given, patience)
+			time.Sleep(5 * time.Second)
+			return messages, nil
+		}}
+		ctx := withLookUps(t.Context())
+		for range 3 {
+			if _, err := slow.now(ctx, make([]memory.Message, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []time.Duration{lookUpTime, lookUpTime - 5*time.Second, 0}; !slices.Equal(given, want) {
+			t.Errorf("look-ups were given %v, not %v", given, want)
+		}
+	})
 }

@@ -12,6 +12,7 @@ import (
 
 // Lore is the lore of q's guild that may be told to those who will read an answer to q, by name.
 func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
+	ctx = withLookUps(ctx)
 	now, err := e.readable(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("read lore: %w", err)

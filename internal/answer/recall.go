@@ -243,7 +243,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			now.settings = now.settings.Set(g, q.Channel)
 		}
 		channels := byID(g)
-		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels)
+		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels) && !channels[q.Channel].Shut
 		readable := map[memory.ChannelID]bool{}
 		for _, c := range readableIn(g, q, now.names) {
 			readable[c] = true

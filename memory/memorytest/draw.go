@@ -260,7 +260,7 @@ func drawStructureEvent(t *rapid.T) memory.Event {
 }
 
 func drawGuild(t *rapid.T) memory.Guild {
-	g := memory.Guild{ID: guild, Name: rapid.SampledFrom([]string{"Town", "City"}).Draw(t, "name"), Owner: ada}
+	g := memory.Guild{ID: guild, Name: rapid.SampledFrom([]string{"Town", "City"}).Draw(t, "name"), Owner: ada, Self: rapid.SampledFrom([]memory.UserID{0, ben}).Draw(t, "self")}
 	g.Roles = []memory.Role{{ID: 900, Name: "@everyone"}, drawRole(t)}
 	for _, id := range []memory.ChannelID{general, staff, thread} {
 		if rapid.Bool().Draw(t, "listed") {

@@ -292,6 +292,16 @@ var forgetPromises = []promise{
 		t.post(back, all[0])
 		t.same("the log", t.log(general), []memory.Message{back})
 	}},
+	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it", func(t *trial) {
+		t.settle()
+		seen := town()
+		seen.Self = hark
+		t.apply(memory.GuildSeen{Guild: seen, At: began}, memory.PersonSeen{Person: memory.Person{ID: hark, Guild: guild, Roles: []memory.RoleID{901}}})
+		t.same("people who went", t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyPurge, At: later}).People, 2)
+		t.same("who is known", t.known(guild), []memory.UserID{hark})
+		t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later.Add(time.Second)})
+		t.same("who is known once Hark has left", len(t.known(guild)), 0)
+	}},
 	{"what was said before a time is forgotten, and not what was said at it", func(t *trial) {
 		all := t.settle()
 		t.counts(t.forget(memory.Forgetting{Guild: guild, Before: id(4).Time(), Why: memory.WhyAge, At: later}), 3, 1, 0)

@@ -168,7 +168,9 @@ func (m *model) forgetPeople(g *forgetting) {
 	}
 	for guild, people := range m.people {
 		for id := range people {
-			if g.of(guild) && (f.User == 0 || f.User == id) {
+			known := m.guilds[guild]
+			stays := f.User == 0 && f.Why != memory.WhyLeft && known != nil && known.Self == id && known.Left.IsZero() // Hark itself
+			if g.of(guild) && (f.User == 0 || f.User == id) && !stays {
 				delete(people, id)
 				g.People++
 			}

@@ -276,7 +276,10 @@ func (b *beginning) dropPeople() error {
 	if err := b.dropSpending(); err != nil {
 		return err
 	}
-	if err := b.exec("DELETE FROM person WHERE ?1 IN (guild, ?2) AND ?3 IN (0, id)", int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user)); err != nil {
+	// Where Hark stays, its own roles tell still what it may read.
+	if err := b.exec(`DELETE FROM person WHERE ?1 IN (guild, ?2) AND ?3 IN (0, id)
+		AND NOT (?3 = 0 AND ?4 <> ?5 AND EXISTS (SELECT 1 FROM guild g WHERE g.id = person.guild AND g.self = person.id AND g.gone = 0))`,
+		int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user), string(b.of.why), string(memory.WhyLeft)); err != nil {
 		return err
 	}
 	return b.row("SELECT changes()").Scan(&b.People)
