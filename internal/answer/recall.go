@@ -18,6 +18,7 @@ type recalled struct {
 	reach
 	dialogue  // what was said before the question
 	Prompt    builder.Prompt
+	shown     manifest
 	result    search.Result
 	said      map[spot]memory.Message // what the facts of the result's people, its lore and the summaries were said in
 	summaries []search.SummaryHit     // of the channel's earlier sessions, best first
@@ -88,9 +89,9 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	if err := e.build(ctx, q, r, r.session); err != nil {
 		return r, err
 	}
-	if sent := r.sentSession(); len(sent) < len(r.session) {
+	if len(r.shown.session) < len(r.session) {
 		// What the prompt had no room for as the session may be found like anything else.
-		return r, e.build(ctx, q, r, sent)
+		return r, e.build(ctx, q, r, r.shown.session)
 	}
 	return r, nil
 }
@@ -133,6 +134,7 @@ func (e *Engine) lay(q Question, r *recalled) {
 	}
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
 	e.withFiles(in, q, r)
+	r.shown = manifestOf(r)
 }
 
 // presentIn are those of people who have written in the direct message asked in: nobody is told who else writes to
@@ -141,27 +143,6 @@ func presentIn(people []search.Participant, asker memory.UserID) []search.Partic
 	return slices.DeleteFunc(people, func(p search.Participant) bool {
 		return p.Person.ID != asker && p.Presence.Messages == 0
 	})
-}
-
-// sentSession are the messages of the session, and of what it goes back to, that are in the prompt.
-func (r *recalled) sentSession() (sent []memory.Message) {
-	for _, i := range r.Prompt.Turns {
-		sent = append(sent, r.turns[i]...)
-	}
-	return sent
-}
-
-// sentCondensed are the messages that the session's summary was made from, if that is in the prompt.
-func (r *recalled) sentCondensed() []memory.Message {
-	if !r.Prompt.Condensed {
-		return nil
-	}
-	return r.sources
-}
-
-// sentPeople are the participants that the model was told of: the first in the prompt, and whom tools told of.
-func (r *recalled) sentPeople() []search.Participant {
-	return slices.Concat(r.result.People[:min(len(r.result.People), r.included(builder.SectionParticipants))], r.told.people)
 }
 
 // included is how many items of a section are in the prompt.
