@@ -56,9 +56,7 @@ func manifestOf(r *recalled) manifest {
 		m.summaries = append(m.summaries, hit.Summary)
 	}
 	m.addOrigins(r.said, m.people, m.lore, m.summaries)
-	for _, i := range r.Prompt.Turns {
-		m.session = append(m.session, r.turns[i]...)
-	}
+	m.session = r.turnsOf(r.Prompt)
 	if !r.unlogged {
 		m.add(m.session...)
 		m.add(r.fileSources()...)

@@ -86,14 +86,23 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	if r.offer, err = e.offered(ctx, q, r); err != nil {
 		return r, err
 	}
-	if err := e.build(ctx, q, r, r.session); err != nil {
+	// What the prompt has no room for as the session may be found like anything else.
+	fits := r.turnsOf(r.voice.builder.Build(e.input(q, r)))
+	if err := e.build(ctx, q, r, fits); err != nil {
 		return r, err
 	}
-	if len(r.shown.session) < len(r.session) {
-		// What the prompt had no room for as the session may be found like anything else.
+	if len(r.shown.session) != len(fits) { // what was found took the room, or left some
 		return r, e.build(ctx, q, r, r.shown.session)
 	}
 	return r, nil
+}
+
+// turnsOf are the messages of the session, and of what it goes back to, that a prompt shows.
+func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
+	for _, i := range p.Turns {
+		session = append(session, r.turns[i]...)
+	}
+	return session
 }
 
 // build searches and has the prompt built. The part of the session that is shown needs no finding.
@@ -122,6 +131,12 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 
 // lay has the prompt built of what was found.
 func (e *Engine) lay(q Question, r *recalled) {
+	e.withFiles(e.input(q, r), q, r)
+	r.shown = manifestOf(r)
+}
+
+// input is what the prompt is built of, but for files.
+func (e *Engine) input(q Question, r *recalled) builder.Input {
 	in := History(r.result, q.Channel, r.names.channel, r.names.of)
 	in.Now = q.Now.In(r.settings.Zone)
 	in.Persona = r.voice.Persona
@@ -133,8 +148,7 @@ func (e *Engine) lay(q Question, r *recalled) {
 		in.Condensed = r.condensed.Text
 	}
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
-	e.withFiles(in, q, r)
-	r.shown = manifestOf(r)
+	return in
 }
 
 // presentIn are those of people who have written in the direct message asked in: nobody is told who else writes to
