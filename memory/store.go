@@ -222,6 +222,8 @@ type Trace struct {
 	Model          string     `json:"model,omitempty"` // empty when the answer was extractive
 	Mode           string     `json:"mode,omitempty"`  // the name of the mode whose instructions the model had; empty without a model
 	Recalled       []TraceHit `json:"recalled"`        // best first
+	// Sources are all that the model was shown, and the question.
+	Sources []Source `json:"sources,omitempty"`
 	// Facts are the ids of the facts, all of the guild, that the model was shown.
 	Facts []int64 `json:"facts,omitempty"`
 	// Lore are the ids of the lore, of whatever guild, that the model was shown.

@@ -209,7 +209,8 @@ func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int
 		m.outcome, m.text, m.err = callFailed, failedText, err
 		return
 	}
-	l.r.take(out)
+	l.r.shown.take(out)
+	l.r.told.proposals = append(l.r.told.proposals, out.Proposals...)
 	m.outcome, m.summary, m.shown = callOK, out.Summary, len(out.Shown)
 	m.text = strings.TrimSpace(out.Text)
 }

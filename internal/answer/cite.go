@@ -1,13 +1,13 @@
 package answer
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"hark/memory"
-	"hark/search"
 )
 
 // citation is [n], or [n, m] as some models write it.
@@ -19,32 +19,24 @@ var shownTag = regexp.MustCompile(`‹@(&?\d{1,20})›`)
 // cite is the answer that text makes: citations of what was in the prompt stay, one number to a bracket, and
 // invented ones vanish, with the space before them. Mention tags that the model repeats as it was shown them become
 // Discord's again, which show a name and, in what Hark sends, ping nobody.
-func (e *Engine) cite(q Question, r *recalled, text string) Answer {
-	known := map[int]memory.TraceHit{}
-	trace := e.trace(q, r)
-	for _, hit := range trace.Recalled {
-		if hit.Number > 0 {
-			known[hit.Number] = hit
-		}
-	}
+func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string) Answer {
 	var cited []int
 	text = outsideCode(text, func(prose string) string {
 		return replaceCitations(shownTag.ReplaceAllString(prose, "<@$1>"), func(n int) bool {
-			_, ok := known[n]
-			if ok && !slices.Contains(cited, n) {
+			_, known := r.shown.hit(n)
+			if known && !slices.Contains(cited, n) {
 				cited = append(cited, n)
 			}
-			return ok
+			return known
 		})
 	})
 	slices.Sort(cited)
-	a := Answer{Text: strings.TrimSpace(text), Unranked: r.result.RerankFailed, Trace: trace}
+	a := Answer{Text: strings.TrimSpace(text), Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
 	for _, n := range cited {
-		a.Sources = append(a.Sources, e.source(r, n, known[n].Channel, known[n].Message))
+		hit, _ := r.shown.hit(n)
+		a.Sources = append(a.Sources, r.source(n, hit.Message))
 	}
-	for i, hit := range a.Trace.Recalled {
-		a.Trace.Recalled[i].Cited = hit.Number > 0 && slices.Contains(cited, hit.Number)
-	}
+	e.trackSources(ctx, q, r, &a, &r.shown)
 	return a
 }
 
@@ -133,112 +125,20 @@ func codeEnd(text string, open, width int) int {
 // tickRun is the number of backticks that s begins with.
 func tickRun(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
 
-// source is message n of the prompt, as an answer cites it.
-func (e *Engine) source(r *recalled, n int, channel memory.ChannelID, id memory.MessageID) Source {
-	s := Source{Number: n, Channel: channel, Message: id, Place: r.names.channel(channel), Time: id.Time().In(r.settings.Zone), Unplaced: r.names.unplaced[channel]}
-	for _, hit := range r.hits() {
-		if hit.Message.ID == id && hit.Message.Channel == channel {
-			s.Guild, s.Author = hit.Message.Guild, r.names.of(hit.Message.Author)
-		}
+// source is a message as an answer cites it by n.
+func (r *recalled) source(n int, m memory.Message) Source {
+	return Source{
+		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: r.names.of(m.Author), Place: r.names.channel(m.Channel),
+		Time: m.Time().In(r.settings.Zone), Unplaced: r.names.unplaced[m.Channel],
 	}
-	return s
-}
-
-// hits are what was recalled for the prompt, and what tools found.
-func (r *recalled) hits() []search.Hit {
-	hits := slices.Clone(r.result.Hits)
-	for _, h := range r.told.hits {
-		hits = append(hits, h.Hit)
-	}
-	return hits
 }
 
 // trace is how an answer to q comes about, as far as it is known before the model has written.
 func (e *Engine) trace(q Question, r *recalled) memory.Trace {
-	t := memory.Trace{
-		Guild: q.Guild, Channel: q.Channel, Question: q.ID, QuestionEdited: editedAt(memory.Message{Edited: q.Edited}), Asker: q.Asker,
+	return memory.Trace{
+		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
 		Mode: string(r.mode.Is), Search: r.search, Total: r.elapsed(), TextOnly: r.result.TextOnly,
 	}
-	numbers, sent := map[memory.MessageID]int{}, map[memory.MessageID]bool{}
-	for _, n := range r.Prompt.Numbers {
-		numbers[n.Message] = n.N
-	}
-	for _, s := range r.Prompt.Shown {
-		sent[s.Message] = true
-	}
-	found := map[memory.MessageID]bool{}
-	at := map[memory.MessageID]int{} // of hits in t.Recalled
-	for _, n := range r.told.hits {
-		numbers[n.Message.ID] = n.number
-	}
-	for _, m := range r.told.shown {
-		sent[m.ID] = true
-	}
-	hits := r.hits()
-	for _, hit := range hits {
-		if found[hit.Message.ID] {
-			continue // a tool found what the prompt had no room for
-		}
-		found[hit.Message.ID] = true
-		at[hit.Message.ID] = len(t.Recalled)
-		t.Recalled = append(t.Recalled, memory.TraceHit{
-			Edited:  editedAt(hit.Message),
-			Channel: hit.Message.Channel, Message: hit.Message.ID, Relevance: hit.Relevance, Why: reasonKinds(hit),
-			Number: numbers[hit.Message.ID], Context: sent[hit.Message.ID],
-		})
-	}
-	for _, hit := range hits {
-		for _, m := range hit.Excerpt {
-			if sent[m.ID] && !found[m.ID] {
-				found[m.ID] = true
-				t.Recalled = append(t.Recalled, memory.TraceHit{Channel: m.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
-			}
-		}
-	}
-	for _, m := range slices.Concat(r.sentSources(r.sentLore()), r.told.shown) {
-		if i, hit := at[m.ID]; hit {
-			t.Recalled[i].Context = true // the model was shown what was made of it
-		}
-		if !found[m.ID] {
-			found[m.ID] = true
-			t.Recalled = append(t.Recalled, memory.TraceHit{Channel: m.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
-		}
-	}
-	for _, p := range r.sentPeople() {
-		for _, f := range p.Person.Facts {
-			if !slices.Contains(t.Facts, f.ID) {
-				t.Facts = append(t.Facts, f.ID)
-			}
-		}
-	}
-	for _, l := range r.sentLore() {
-		if slices.Contains(t.Lore, l.ID) {
-			continue // a tool told what the prompt tells, and it is the same as long as it holds
-		}
-		t.Lore, t.LoreAt = append(t.Lore, l.ID), append(t.LoreAt, memory.FirstMessageID(l.At))
-	}
-	for _, s := range r.sentEarlier() {
-		t.Summaries, t.SummariesMade = append(t.Summaries, s.ID), append(t.SummariesMade, s.Made.UnixMilli())
-	}
-	for _, m := range r.toldSession() {
-		t.Recalled = append(t.Recalled, memory.TraceHit{Channel: m.Channel, Message: m.ID, Context: true, Edited: editedAt(m)})
-	}
-	t.Condensed, t.CondensedEdited = condensedFrom(r.sentCondensed())
-	return t
-}
-
-// condensedFrom are the messages that a summary was made from, as a trace tells them.
-func condensedFrom(messages []memory.Message) (ids []memory.MessageID, edited []int64) {
-	for i, m := range messages {
-		ids = append(ids, m.ID)
-		if at := editedAt(m); at != 0 && edited == nil {
-			edited = make([]int64, len(messages))
-		}
-		if edited != nil {
-			edited[i] = editedAt(m)
-		}
-	}
-	return ids, edited
 }
 
 // editedAt is when m was last edited, as a trace tells it.

@@ -51,15 +51,6 @@ func asEarlier(hits []search.SummaryHit) []builder.Earlier {
 	return in
 }
 
-// sentEarlier are the summaries that are in the prompt: the best.
-func (r *recalled) sentEarlier() []memory.Summary {
-	var sent []memory.Summary
-	for _, hit := range r.summaries[:min(len(r.summaries), r.included(builder.SectionPreviousContext))] {
-		sent = append(sent, hit.Summary)
-	}
-	return sent
-}
-
 // concernsOut reports whether somebody is mentioned in what a summary is from who has opted out since.
 func concernsOut(ctx context.Context, of consents, said map[spot]memory.Message, s memory.Summary) (bool, error) {
 	sources := make([]memory.Message, len(s.Sources))
@@ -83,7 +74,7 @@ func mentionsOut(ctx context.Context, of consents, guild memory.GuildID, message
 
 // holdsEarlier reports whether all of the summaries in the prompt may still be used, and are as they were.
 func (e *Engine) holdsEarlier(ctx context.Context, now *reach, channel memory.ChannelID, r *recalled) (bool, error) {
-	summaries := r.sentEarlier()
+	summaries := r.shown.summaries
 	if len(summaries) == 0 {
 		return true, nil
 	}

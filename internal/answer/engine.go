@@ -27,6 +27,7 @@ type Log interface {
 	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 	Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error)
+	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error)
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
 	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
@@ -204,7 +205,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		a.Away = err
 		return a, quoteErr
 	}
-	a := e.cite(q, r, full)
+	a := e.cite(ctx, q, r, full)
 	a.Shortened, a.Proposals = shortened, r.told.proposals
 	if a.Model, a.Instead = r.voice.model.Name(), r.reply.Instead; a.Instead != nil {
 		a.Model = r.reply.Model

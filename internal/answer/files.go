@@ -303,17 +303,6 @@ func (r *recalled) fileSources() []memory.Message {
 	})
 }
 
-// toldSession are the messages of the log that the prompt shows as the session, and those of which it has files.
-func (r *recalled) toldSession() []memory.Message {
-	told := r.loggedSession()
-	for _, m := range r.fileSources() {
-		if !slices.ContainsFunc(told, func(t memory.Message) bool { return t.ID == m.ID }) {
-			told = append(slices.Clip(told), m)
-		}
-	}
-	return told
-}
-
 // filesMark stands in a kept prompt where the contents of files were.
 const filesMark = "[The files' contents aren't kept.]"
 

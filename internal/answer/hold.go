@@ -36,31 +36,32 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	if ok, err := now.holdsPeople(ctx, r.sentPeople()); !ok || err != nil {
+	if ok, err := now.holdsPeople(ctx, r.shown.people); !ok || err != nil {
 		return false, err
 	}
-	if !now.holdsLore(r.sentLore()) {
+	if !now.holdsLore(r.shown.lore) {
 		return false, nil
 	}
 	if ok, err := e.holdsEarlier(ctx, &now, q.Channel, r); !ok || err != nil {
 		return false, err
 	}
-	if len(r.loggedSession())+len(r.sentCondensed()) > 0 && !now.here {
+	session, condensed := r.shown.session, r.shown.condensed
+	if (len(session) > 0 && !r.unlogged || len(condensed) > 0) && !now.here {
 		return false, nil
 	}
-	if out, err := mentionsOut(ctx, now.consents, q.Guild, r.sentCondensed()); out || err != nil {
+	if out, err := mentionsOut(ctx, now.consents, q.Guild, condensed); out || err != nil {
 		return false, err
 	}
-	if given, err := now.consents.given(ctx, r.sentSession()); len(given) < len(r.sentSession()) || err != nil {
+	if given, err := now.consents.given(ctx, session); len(given) < len(session) || err != nil {
 		return false, err
 	}
-	if slices.ContainsFunc(r.sentSession(), func(m memory.Message) bool { return m.ID < now.attended }) {
+	if slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID < now.attended }) {
 		return false, nil
 	}
-	for channel, sent := range r.sent() {
-		ids := make([]memory.MessageID, 0, len(sent))
-		for id := range sent {
-			ids = append(ids, id)
+	for channel, sent := range r.shown.byChannel() {
+		ids, was := make([]memory.MessageID, len(sent)), map[memory.MessageID]memory.Message{}
+		for i, m := range sent {
+			ids[i], was[m.ID] = m.ID, m
 		}
 		found, err := e.log.Messages(ctx, channel, ids)
 		if err == nil {
@@ -79,7 +80,7 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 			return false, err
 		}
 		for _, m := range found {
-			if isAnother(sent[m.ID], m) || m.ID < present && !slices.Contains(now.scope.Channels, channel) {
+			if isAnother(was[m.ID], m) || m.ID < present && !slices.Contains(now.scope.Channels, channel) {
 				return false, nil
 			}
 		}
@@ -111,38 +112,4 @@ func (now *reach) holdsPeople(ctx context.Context, people []search.Participant) 
 		}
 	}
 	return true, nil
-}
-
-// loggedSession are the messages of the log that the prompt shows as the session.
-func (r *recalled) loggedSession() []memory.Message {
-	if r.unlogged {
-		return nil
-	}
-	return r.sentSession()
-}
-
-// sent are the messages of the log that the model was shown, or that what it was told was made from, by channel.
-func (r *recalled) sent() map[memory.ChannelID]map[memory.MessageID]memory.Message {
-	shown := map[memory.MessageID]bool{}
-	for _, s := range r.Prompt.Shown {
-		shown[s.Message] = true
-	}
-	sent := map[memory.ChannelID]map[memory.MessageID]memory.Message{}
-	add := func(m memory.Message) {
-		if sent[m.Channel] == nil {
-			sent[m.Channel] = map[memory.MessageID]memory.Message{}
-		}
-		sent[m.Channel][m.ID] = m
-	}
-	for _, hit := range r.result.Hits {
-		for _, m := range hit.Excerpt {
-			if shown[m.ID] {
-				add(m)
-			}
-		}
-	}
-	for _, m := range slices.Concat(r.sentSources(r.sentLore()), r.sentCondensed(), r.toldSession(), r.told.shown) {
-		add(m)
-	}
-	return sent
 }

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -34,7 +33,7 @@ func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
 		p.Boundaries = append(p.Boundaries, memory.Boundary{Section: toolSection, Message: len(p.Messages), End: len(m.Content)})
 		p.Messages = append(p.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
 	}
-	p.Built, p.People = r.started, r.sentNames(q)
+	p.Built, p.People = r.started, r.namedIn(q)
 	t.Prompt = &p
 }
 
@@ -61,31 +60,21 @@ func SectionUses(r builder.Report) []memory.TraceUse {
 	return uses
 }
 
-// sentNames are all whom the prompt names, or may: the asker, those whom the question is about, whoever told something of
+// namedIn are all whom the prompt names, or may: the asker, those whom the question is about, whoever told something of
 // them, and the authors of all that it shows or was made from, with those whom they mention.
-func (r *recalled) sentNames(q Question) []memory.UserID {
-	named := map[memory.UserID]bool{q.Asker: true}
-	add := func(people []memory.UserID) {
-		for _, id := range people {
-			named[id] = true
-		}
-	}
-	add(q.Mentions)
-	add(r.told.named)
-	for _, p := range slices.Concat(r.result.People, r.told.people) {
-		named[p.Person.ID] = true
+func (r *recalled) namedIn(q Question) []memory.UserID {
+	named := slices.Concat([]memory.UserID{q.Asker}, q.Mentions, r.shown.named)
+	for _, p := range slices.Concat(r.result.People, r.shown.people) {
+		named = append(named, p.Person.ID)
 		for _, f := range p.Person.Facts {
-			named[f.By] = true
+			named = append(named, f.By)
 		}
 	}
-	for _, messages := range r.sent() {
-		for _, m := range messages {
-			named[m.Author] = true
-			add(m.Mentions)
-		}
+	for _, m := range r.shown.messages {
+		named = append(append(named, m.Author), m.Mentions...)
 	}
-	delete(named, 0)
-	return slices.Sorted(maps.Keys(named))
+	slices.Sort(named)
+	return slices.DeleteFunc(slices.Compact(named), func(id memory.UserID) bool { return id == 0 })
 }
 
 // countPrompt counts a prompt that is sent to a model.

@@ -41,26 +41,20 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	}
 	a := Answer{Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
 	a.Trace.Mode = ""
-	a.Trace.Recalled, a.Trace.Lore, a.Trace.LoreAt, a.Trace.Summaries, a.Trace.SummariesMade = nil, nil, nil, nil, nil // the answer isn't made from the prompt
-	a.Trace.Condensed, a.Trace.CondensedEdited = nil, nil
 	var b strings.Builder
-	lore := e.quoteLore(&b, r, &a.Trace)
+	shown := newManifest() // the answer isn't made from the prompt
+	e.quoteLore(&b, r, &shown)
 	for i, hit := range hits {
 		m := hit.Message
-		s := Source{
-			Number: i + 1, Guild: m.Guild, Channel: m.Channel, Message: m.ID,
-			Author: r.names.of(m.Author), Place: r.names.channel(m.Channel), Time: m.Time().In(r.settings.Zone), Unplaced: r.names.unplaced[m.Channel],
-		}
+		s := r.source(i+1, m)
 		a.Sources = append(a.Sources, s)
-		a.Trace.Recalled = append(a.Trace.Recalled, memory.TraceHit{
-			Edited:  editedAt(m),
-			Channel: m.Channel, Message: m.ID, Relevance: hit.Relevance, Why: reasonKinds(hit), Number: s.Number, Cited: true,
-		})
+		shown.hits, shown.numbers[m.ID] = append(shown.hits, hit), s.Number
+		shown.add(m)
 		b.WriteString(quoted(m.Text()))
 		fmt.Fprintf(&b, "— %s, %s [%d]\n\n", who(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 	}
 	switch {
-	case len(hits)+lore > 0:
+	case len(hits)+len(shown.lore) > 0:
 	case q.OnlyAsker:
 		b.WriteString(r.voice.say(onlyYouNone) + "\n\n")
 	default:
@@ -68,22 +62,22 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	}
 	b.WriteString(r.voice.say(note))
 	a.Text = b.String()
+	e.trackSources(ctx, q, r, &a, &shown)
+	for i := range a.Trace.Sources { // all of it is quoted
+		a.Trace.Sources[i].Repeats = true
+	}
 	a.Trace.Total = r.elapsed()
 	return a, nil
 }
 
-// quoteLore quotes the lore that the question names, and tells how many pieces that is.
-func (e *Engine) quoteLore(b *strings.Builder, r *recalled, t *memory.Trace) int {
+// quoteLore quotes the lore that the question names.
+func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest) {
 	for _, hit := range r.result.Lore {
 		l := hit.Lore
-		if hit.Why == "words" || len(t.Lore) == maxLoreQuotes {
+		if hit.Why == "words" || len(shown.lore) == maxLoreQuotes {
 			continue
 		}
-		t.Lore, t.LoreAt = append(t.Lore, l.ID), append(t.LoreAt, memory.FirstMessageID(l.At))
-		for _, s := range l.Sources {
-			m := r.said[spot{s.Channel, s.Message}]
-			t.Recalled = append(t.Recalled, memory.TraceHit{Channel: s.Channel, Message: s.Message, Context: true, Edited: editedAt(m)})
-		}
+		shown.lore = append(shown.lore, l)
 		b.WriteString(quoted(l.Name + ": " + l.Text))
 		by := ""
 		if l.By != 0 {
@@ -91,7 +85,7 @@ func (e *Engine) quoteLore(b *strings.Builder, r *recalled, t *memory.Trace) int
 		}
 		fmt.Fprintf(b, "— lore%s, %s\n\n", by, l.At.In(r.settings.Zone).Format("2 Jan 2006 15:04"))
 	}
-	return len(t.Lore)
+	shown.addOrigins(r.said, nil, shown.lore, nil)
 }
 
 // quotable are the hits to quote: the best, and at most two that are hardly worse. A question that Hark was asked

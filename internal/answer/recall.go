@@ -18,6 +18,7 @@ type recalled struct {
 	reach
 	dialogue  // what was said before the question
 	Prompt    builder.Prompt
+	shown     manifest
 	result    search.Result
 	said      map[spot]memory.Message // what the facts of the result's people, its lore and the summaries were said in
 	summaries []search.SummaryHit     // of the channel's earlier sessions, best first
@@ -85,14 +86,23 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	if r.offer, err = e.offered(ctx, q, r); err != nil {
 		return r, err
 	}
-	if err := e.build(ctx, q, r, r.session); err != nil {
+	// What the prompt has no room for as the session may be found like anything else.
+	fits := r.turnsOf(r.voice.builder.Build(e.input(q, r)))
+	if err := e.build(ctx, q, r, fits); err != nil {
 		return r, err
 	}
-	if sent := r.sentSession(); len(sent) < len(r.session) {
-		// What the prompt had no room for as the session may be found like anything else.
-		return r, e.build(ctx, q, r, sent)
+	if len(r.shown.session) != len(fits) { // what was found took the room, or left some
+		return r, e.build(ctx, q, r, r.shown.session)
 	}
 	return r, nil
+}
+
+// turnsOf are the messages of the session, and of what it goes back to, that a prompt shows.
+func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
+	for _, i := range p.Turns {
+		session = append(session, r.turns[i]...)
+	}
+	return session
 }
 
 // build searches and has the prompt built. The part of the session that is shown needs no finding.
@@ -121,6 +131,12 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 
 // lay has the prompt built of what was found.
 func (e *Engine) lay(q Question, r *recalled) {
+	e.withFiles(e.input(q, r), q, r)
+	r.shown = manifestOf(r)
+}
+
+// input is what the prompt is built of, but for files.
+func (e *Engine) input(q Question, r *recalled) builder.Input {
 	in := History(r.result, q.Channel, r.names.channel, r.names.of)
 	in.Now = q.Now.In(r.settings.Zone)
 	in.Persona = r.voice.Persona
@@ -132,7 +148,7 @@ func (e *Engine) lay(q Question, r *recalled) {
 		in.Condensed = r.condensed.Text
 	}
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
-	e.withFiles(in, q, r)
+	return in
 }
 
 // presentIn are those of people who have written in the direct message asked in: nobody is told who else writes to
@@ -141,27 +157,6 @@ func presentIn(people []search.Participant, asker memory.UserID) []search.Partic
 	return slices.DeleteFunc(people, func(p search.Participant) bool {
 		return p.Person.ID != asker && p.Presence.Messages == 0
 	})
-}
-
-// sentSession are the messages of the session, and of what it goes back to, that are in the prompt.
-func (r *recalled) sentSession() (sent []memory.Message) {
-	for _, i := range r.Prompt.Turns {
-		sent = append(sent, r.turns[i]...)
-	}
-	return sent
-}
-
-// sentCondensed are the messages that the session's summary was made from, if that is in the prompt.
-func (r *recalled) sentCondensed() []memory.Message {
-	if !r.Prompt.Condensed {
-		return nil
-	}
-	return r.sources
-}
-
-// sentPeople are the participants that the model was told of: the first in the prompt, and whom tools told of.
-func (r *recalled) sentPeople() []search.Participant {
-	return slices.Concat(r.result.People[:min(len(r.result.People), r.included(builder.SectionParticipants))], r.told.people)
 }
 
 // included is how many items of a section are in the prompt.

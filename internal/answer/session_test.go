@@ -98,14 +98,14 @@ func TestWhatTheSessionHasNoRoomForIsRecalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.session) != 31 || len(r.sentSession()) >= 31 {
-		t.Fatalf("%d of %d turns sent", len(r.sentSession()), len(r.session))
+	if len(r.session) != 31 || len(r.shown.session) >= 31 {
+		t.Fatalf("%d of %d turns sent", len(r.shown.session), len(r.session))
 	}
 	if len(r.result.Hits) == 0 || r.result.Hits[0].Message.ID != fact {
 		t.Errorf("hits %+v", r.result.Hits)
 	}
 	for _, hit := range r.result.Hits {
-		for _, m := range r.sentSession() {
+		for _, m := range r.shown.session {
 			if hit.Message.ID == m.ID {
 				t.Errorf("%d is shown twice", m.ID)
 			}
@@ -117,9 +117,6 @@ func TestWhatTheSessionHasNoRoomForIsRecalled(t *testing.T) {
 	w.engine.model = &scripted{err: errDisk} // its prompt lacks the fact as session, and has it as history
 	if n := strings.Count(w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "swordfish"); n != 1 {
 		t.Errorf("the fact is quoted %d times", n)
-	}
-	if got := new(recalled).sentSession(); got != nil {
-		t.Errorf("without a prompt %v was sent", got)
 	}
 }
 
@@ -295,13 +292,13 @@ func TestFailuresOfTheSearchAreReported(t *testing.T) {
 		q := w.asks(channel, "What is the lighthouse password?")
 		searches := &faultySearch{Searcher: w.engine.search}
 		w.engine.search = searches
-		for n := 1; n <= 3; n++ { // for the prompt, for the session's rest, for quotes
+		for n := 1; n <= 2; n++ { // for the prompt, for quotes
 			searches.n = n
 			if a, err := w.engine.Answer(t.Context(), q, nil); !errors.Is(err, errDisk) || a.Text != "" {
 				t.Errorf("search %d failed: %q, %v", n, a.Text, err)
 			}
 		}
-		searches.n = 4 // counts what was held back, which no answer waits for
+		searches.n = 3 // counts what was held back, which no answer waits for
 		if a, err := w.engine.Answer(t.Context(), q, nil); err != nil || searches.n != 0 || a.Text == "" || a.Trace.HeldBack != 0 {
 			t.Errorf("%d searches were left to do, %v, %+v", searches.n, err, a)
 		}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"hark/builder"
 	"hark/memory"
 	"hark/search"
 )
@@ -116,36 +115,4 @@ func (now *reach) usable(l memory.Lore) bool {
 // holdsLore reports whether all of the lore may still be used, and nothing of it has changed.
 func (now *reach) holdsLore(lore []memory.Lore) bool {
 	return !slices.ContainsFunc(lore, func(l memory.Lore) bool { return !now.usable(l) })
-}
-
-// sentLore is the lore that the model was told: the first in the prompt, and what tools told.
-func (r *recalled) sentLore() []memory.Lore {
-	var sent []memory.Lore
-	for _, hit := range r.result.Lore[:min(len(r.result.Lore), r.included(builder.SectionLore))] {
-		sent = append(sent, hit.Lore)
-	}
-	return append(sent, r.told.lore...)
-}
-
-// sentSources are the messages that facts and summaries of earlier sessions that the model was told, and lore, were said in.
-func (r *recalled) sentSources(lore []memory.Lore) []memory.Message {
-	var sources []memory.Message
-	for _, p := range r.sentPeople() {
-		for _, f := range p.Person.Facts {
-			if f.Message != 0 {
-				sources = append(sources, r.said[spot{f.Channel, f.Message}])
-			}
-		}
-	}
-	for _, l := range lore {
-		for _, s := range l.Sources {
-			sources = append(sources, r.said[spot{s.Channel, s.Message}])
-		}
-	}
-	for _, summary := range r.sentEarlier() {
-		for _, s := range summary.Sources {
-			sources = append(sources, r.said[spot{summary.Channel, s.Message}])
-		}
-	}
-	return sources
 }

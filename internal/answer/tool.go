@@ -79,35 +79,10 @@ type hit struct {
 
 // outcomes are what tools told the model for an answer, beyond the prompt.
 type outcomes struct {
-	hits      []hit
-	shown     []memory.Message // everything that was shown, or that it was made from
-	people    []search.Participant
-	lore      []memory.Lore
-	named     []memory.UserID
 	proposals []Proposal
-
-	messages []chat.Message // the calls and their outcomes
-	tokens   int            // of them
-	next     int            // the next number
+	messages  []chat.Message // the calls and their outcomes
+	tokens    int            // of them
 }
-
-// take adds an outcome to r.
-func (r *recalled) take(o Outcome) {
-	t := &r.told
-	t.hits = append(t.hits, o.hits...)
-	for _, h := range o.hits {
-		t.next = max(t.next, h.number+1)
-	}
-	t.shown = append(t.shown, o.Shown...)
-	t.people, t.lore = append(t.people, o.who...), append(t.lore, o.lore...)
-	t.named, t.proposals = append(t.named, o.Named...), append(t.proposals, o.Proposals...)
-	for at, m := range o.said {
-		r.said[at] = m
-	}
-}
-
-// nextNumber is the number of the next message that a tool finds.
-func (r *recalled) nextNumber() int { return max(r.told.next, len(r.Prompt.Numbers)+1) }
 
 // knows are the messages that the model has before it, and the question.
 func (r *recalled) knows(q Question) []memory.MessageID {
@@ -115,7 +90,7 @@ func (r *recalled) knows(q Question) []memory.MessageID {
 	for _, s := range r.Prompt.Shown {
 		ids = append(ids, s.Message)
 	}
-	for _, m := range slices.Concat(r.sentSession(), r.told.shown) {
+	for _, m := range slices.Concat(r.shown.session, r.shown.told) {
 		ids = append(ids, m.ID)
 	}
 	return ids

@@ -12,7 +12,6 @@ import (
 	"hark/internal/chat"
 	"hark/internal/text"
 	"hark/memory"
-	"hark/search"
 )
 
 // rememberLore proposes lore, which is kept only if the asker agrees.
@@ -99,20 +98,13 @@ func plainly(s string) string {
 
 // sourcesOf are the messages of these numbers.
 func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
-	known := map[int]memory.MessageID{}
-	for _, n := range t.r.Prompt.Numbers {
-		known[n.N] = n.Message
-	}
-	for _, h := range t.r.told.hits {
-		known[h.number] = h.Message.ID
-	}
 	var sources []memory.Message
 	for _, n := range numbers {
-		at := slices.IndexFunc(t.r.hits(), func(h search.Hit) bool { return n > 0 && h.Message.ID == known[n] })
-		if at < 0 {
+		hit, there := t.r.shown.hit(n)
+		if !there {
 			return nil, mendf("There is no message with the number %d.", n)
 		}
-		sources = append(sources, t.r.hits()[at].Message)
+		sources = append(sources, hit.Message)
 	}
 	return sources, nil
 }
@@ -120,22 +112,17 @@ func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
 // allShown are all messages that the model was shown, if they are few enough to be the sources of lore and nothing was shown
 // but messages of members': what was made of some has sources of its own, or none that are known.
 func (t *Turn) allShown() ([]memory.Message, bool) {
-	if len(t.r.sentLore())+len(t.r.sentEarlier()) > 0 {
+	if len(t.r.shown.lore)+len(t.r.shown.summaries) > 0 {
 		return nil, false
 	}
-	for _, p := range t.r.sentPeople() {
+	for _, p := range t.r.shown.people {
 		if len(p.Person.Facts) > 0 {
 			return nil, false
 		}
 	}
-	var all []memory.Message
-	for _, sent := range t.r.sent() {
-		for _, m := range sent {
-			if m.Kind == memory.FromHark {
-				return nil, false
-			}
-			all = append(all, m)
-		}
+	all := slices.Clone(t.r.shown.messages)
+	if slices.ContainsFunc(all, func(m memory.Message) bool { return m.Kind == memory.FromHark }) {
+		return nil, false
 	}
 	slices.SortFunc(all, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
 	return all, len(all) < memory.MaxLoreSources

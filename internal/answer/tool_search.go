@@ -135,7 +135,7 @@ func (r *recalled) channelsCalled(name string) (ids []memory.ChannelID) {
 // part lays hits out as the prompt does, with the numbers that go on from its own.
 func (s searchMemory) part(t *Turn, hits []search.Hit) builder.Part {
 	in := s.e.historyOf(t, search.Result{Hits: hits})
-	in.FirstNumber = t.r.nextNumber()
+	in.FirstNumber = t.r.shown.next
 	in.Participants = t.strangers(in.History)
 	return t.r.voice.builder.Part(in, t.room)
 }
@@ -196,13 +196,11 @@ func (e *Engine) historyOf(t *Turn, result search.Result) builder.Input {
 func (t *Turn) strangers(items []builder.Item) (people []builder.Participant) {
 	known := map[memory.UserID]bool{}
 	if t.r.Prompt.Layout() != builder.LayoutPlain {
-		for _, p := range t.r.sentPeople() {
+		for _, p := range t.r.shown.people {
 			known[p.Person.ID] = true
 		}
-		for _, h := range t.r.told.hits {
-			for _, m := range h.Excerpt {
-				known[m.Author] = true
-			}
+		for _, m := range t.r.shown.told {
+			known[m.Author] = true
 		}
 	}
 	for _, item := range items {

@@ -1,0 +1,203 @@
+package answer
+
+import (
+	"slices"
+
+	"hark/builder"
+	"hark/memory"
+	"hark/search"
+)
+
+// manifest is what the model was shown for an answer. It is written as the prompt is laid out, and grows as tools tell more.
+// Whatever needs to know what an answer was made from reads it: citing, the look before sending, the trace and its sources.
+type manifest struct {
+	hits      []search.Hit             // what was found, best first, shown or not
+	numbers   map[memory.MessageID]int // the [n] of the hits that may be cited
+	session   []memory.Message         // of the session, and what it goes back to, from the log or not
+	condensed []memory.Message         // what the session's summary was made from
+	people    []search.Participant
+	lore      []memory.Lore
+	summaries []memory.Summary
+	named     []memory.UserID  // by tools, besides the authors of messages
+	told      []memory.Message // by tools
+	// messages are those of the log that were shown, or that something shown was made from, each once.
+	messages []memory.Message
+	known    map[spot]bool // those of messages
+	next     int           // the number of the next message that may be cited
+}
+
+func newManifest() manifest {
+	return manifest{numbers: map[memory.MessageID]int{}, known: map[spot]bool{}}
+}
+
+// manifestOf is what r.Prompt shows.
+func manifestOf(r *recalled) manifest {
+	m := newManifest()
+	m.hits, m.next = slices.Clone(r.result.Hits), len(r.Prompt.Numbers)+1
+	m.people = slices.Clip(r.result.People[:min(len(r.result.People), r.included(builder.SectionParticipants))])
+	for _, n := range r.Prompt.Numbers {
+		m.numbers[n.Message] = n.N
+	}
+	shown := map[memory.MessageID]bool{}
+	for _, s := range r.Prompt.Shown {
+		shown[s.Message] = true
+	}
+	for _, hit := range r.result.Hits {
+		for _, said := range hit.Excerpt {
+			if shown[said.ID] {
+				m.add(said)
+			}
+		}
+	}
+	for _, hit := range r.result.Lore[:min(len(r.result.Lore), r.included(builder.SectionLore))] {
+		m.lore = append(m.lore, hit.Lore)
+	}
+	for _, hit := range r.summaries[:min(len(r.summaries), r.included(builder.SectionPreviousContext))] {
+		m.summaries = append(m.summaries, hit.Summary)
+	}
+	m.addOrigins(r.said, m.people, m.lore, m.summaries)
+	m.session = r.turnsOf(r.Prompt)
+	if !r.unlogged {
+		m.add(m.session...)
+		m.add(r.fileSources()...)
+	}
+	if r.Prompt.Condensed {
+		m.condensed = r.sources
+		m.add(r.sources...)
+	}
+	return m
+}
+
+// take adds what a tool told, of which said are the messages that facts and lore were said in.
+func (m *manifest) take(o Outcome) {
+	for _, h := range o.hits {
+		if _, numbered := m.numbers[h.Message.ID]; !numbered || h.number > 0 {
+			m.numbers[h.Message.ID] = h.number
+		}
+		m.next = max(m.next, h.number+1)
+		if !slices.ContainsFunc(m.hits, func(known search.Hit) bool { return known.Message.ID == h.Message.ID }) {
+			m.hits = append(m.hits, h.Hit) // else the prompt had no room for it
+		}
+	}
+	m.people, m.lore, m.named = append(m.people, o.who...), append(m.lore, o.lore...), append(m.named, o.Named...)
+	m.addOrigins(o.said, o.who, o.lore, nil)
+	m.told = append(m.told, o.Shown...)
+	m.add(o.Shown...)
+}
+
+func (m *manifest) add(messages ...memory.Message) {
+	for _, said := range messages {
+		if at := (spot{said.Channel, said.ID}); !m.known[at] {
+			m.known[at] = true
+			m.messages = append(m.messages, said)
+		}
+	}
+}
+
+// addOrigins adds the messages that facts, lore and summaries were said in.
+func (m *manifest) addOrigins(said map[spot]memory.Message, people []search.Participant, lore []memory.Lore, summaries []memory.Summary) {
+	for _, p := range people {
+		for _, f := range p.Person.Facts {
+			if f.Message != 0 {
+				m.add(said[spot{f.Channel, f.Message}])
+			}
+		}
+	}
+	for _, l := range lore {
+		for _, s := range l.Sources {
+			m.add(said[spot{s.Channel, s.Message}])
+		}
+	}
+	for _, summary := range summaries {
+		for _, s := range summary.Sources {
+			m.add(said[spot{summary.Channel, s.Message}])
+		}
+	}
+}
+
+// hit is the hit of number n.
+func (m *manifest) hit(n int) (search.Hit, bool) {
+	at := slices.IndexFunc(m.hits, func(h search.Hit) bool { return n > 0 && m.numbers[h.Message.ID] == n })
+	if at < 0 {
+		return search.Hit{}, false
+	}
+	return m.hits[at], true
+}
+
+// byChannel are the messages of the manifest.
+func (m *manifest) byChannel() map[memory.ChannelID][]memory.Message {
+	all := map[memory.ChannelID][]memory.Message{}
+	for _, said := range m.messages {
+		all[said.Channel] = append(all[said.Channel], said)
+	}
+	return all
+}
+
+// recalled are the hits and the other messages as a trace tells them.
+func (m *manifest) recalled(cited map[spot]bool) (all []memory.TraceHit) {
+	for _, hit := range m.hits {
+		at := spot{hit.Message.Channel, hit.Message.ID}
+		all = append(all, memory.TraceHit{
+			Channel: hit.Message.Channel, Message: hit.Message.ID, Relevance: hit.Relevance, Why: reasonKinds(hit), Edited: editedAt(hit.Message),
+			Number: m.numbers[hit.Message.ID], Context: m.known[at], Cited: cited[at],
+		})
+	}
+	condensed := map[memory.MessageID]bool{}
+	for _, said := range m.condensed {
+		condensed[said.ID] = true
+	}
+	for _, said := range m.messages {
+		isHit := slices.ContainsFunc(m.hits, func(h search.Hit) bool { return h.Message.ID == said.ID })
+		if !isHit && !condensed[said.ID] {
+			all = append(all, memory.TraceHit{Channel: said.Channel, Message: said.ID, Context: true, Edited: editedAt(said)})
+		}
+	}
+	return all
+}
+
+// sourceText is something of the manifest, with its words.
+type sourceText struct {
+	memory.Source
+	text string
+	from []spot // that it was said in
+}
+
+func messageSource(m memory.Message) memory.Source {
+	return memory.Source{Kind: memory.SourceMessage, Channel: m.Channel, ID: int64(m.ID), Version: editedAt(m)}
+}
+
+// sources are all that an answer is made from, but for the question, each once.
+func (m *manifest) sources() (all []sourceText) {
+	for _, said := range m.messages {
+		all = append(all, sourceText{messageSource(said), said.Text(), nil})
+	}
+	add := func(s sourceText) {
+		if !slices.ContainsFunc(all, func(known sourceText) bool { return known.Source == s.Source }) {
+			all = append(all, s)
+		}
+	}
+	for _, p := range m.people {
+		for _, f := range p.Person.Facts {
+			s := sourceText{memory.Source{Kind: memory.SourceFact, ID: f.ID}, f.Text, nil}
+			if f.Message != 0 {
+				s.from = []spot{{f.Channel, f.Message}}
+			}
+			add(s)
+		}
+	}
+	for _, l := range m.lore {
+		s := sourceText{memory.Source{Kind: memory.SourceLore, ID: l.ID, Version: int64(memory.FirstMessageID(l.At))}, l.Name + ": " + l.Text, nil}
+		for _, from := range l.Sources {
+			s.from = append(s.from, spot{from.Channel, from.Message})
+		}
+		add(s)
+	}
+	for _, summary := range m.summaries {
+		s := sourceText{memory.Source{Kind: memory.SourceSummary, Channel: summary.Channel, ID: int64(summary.ID), Version: summary.Made.UnixMilli()}, summary.Text, nil}
+		for _, from := range summary.Sources {
+			s.from = append(s.from, spot{summary.Channel, from.Message})
+		}
+		add(s)
+	}
+	return all
+}

@@ -1,0 +1,86 @@
+package answer
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"hark/builder"
+	"hark/internal/text"
+	"hark/memory"
+)
+
+func TestAnAnswerRepeatsWhatItCitesOrHasWordsOf(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for range 20 {
+		w.says(day, vault, cleo, "the heating needs a new valve and it is cold")
+	}
+	for name, tt := range map[string]struct {
+		source, question, answer string
+		others                   []string
+		want                     bool
+	}{
+		"a typo":                         {"teh heatign lol", "why is it cold?", "The boiler is broken.", nil, false},
+		"a rare word":                    {"my boiler burst", "why is it cold?", "The boiler is broken.", nil, true},
+		"a rare word, bent":              {"two boilers burst", "why is it cold?", "The boiler is broken.", nil, true},
+		"a figure":                       {"it was 4711 all along", "what was it?", "4711.", nil, true},
+		"a word of the question":         {"my boiler burst", "what of the boiler?", "The boiler is broken.", nil, false},
+		"a word that many messages have": {"the valve, sure", "why is it cold?", "A valve is broken.", nil, false},
+		"a word that many sources have":  {"my boiler burst", "why is it cold?", "The boiler is broken.", []string{"a boiler", "boilers"}, false},
+		"a word that another has":        {"my boiler burst", "why is it cold?", "The boiler is broken.", []string{"a boiler"}, true},
+		"common words in a row":          {"it needs a new one, heating or not", "what now?", "It needs a new one.", nil, true},
+		"words of the question in a row": {"is it as it was before?", "is it as it was before?", "It is as it was before, I think: is it as it was?", nil, false},
+		"without spaces":                 {"锅炉坏了", "为什么很冷?", "因为锅炉有问题", nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shown := newManifest()
+			for i, words := range append([]string{tt.source}, tt.others...) {
+				shown.add(memory.Message{Channel: lobby, ID: memory.MessageID(i + 1), Content: words})
+			}
+			r := &recalled{reach: reach{scope: memory.Scope{Channels: []memory.ChannelID{vault}}}}
+			a := Answer{Text: tt.answer}
+			w.engine.trackSources(t.Context(), Question{Text: tt.question}, r, &a, &shown)
+			if got := a.Trace.Sources[0].Repeats; got != tt.want {
+				t.Errorf("repeated: %v", got)
+			}
+		})
+	}
+}
+
+// A text that stands in an answer is repeated there, if it has a word that says anything, and the question doesn't.
+func TestWhatStandsInAnAnswerIsRepeated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	rapid.Check(t, func(t *rapid.T) {
+		said := rapid.StringMatching(`[a-z]{1,9}( [a-z]{1,9}){0,12}`).Draw(t, "said")
+		if len(text.QueryTerms(said)) == 0 {
+			t.Skip("nothing but stop words")
+		}
+		shown := newManifest()
+		shown.add(memory.Message{Channel: lobby, ID: 1, Content: said})
+		a := Answer{Text: rapid.SampledFrom([]string{"", "I think: ", "Yes, "}).Draw(t, "before") + said + rapid.SampledFrom([]string{"", ".", " [1]"}).Draw(t, "after")}
+		w.engine.trackSources(w.t.Context(), Question{Text: "42?"}, &recalled{}, &a, &shown)
+		if !a.Trace.Sources[0].Repeats {
+			t.Fatalf("%q doesn't repeat %q", a.Text, said)
+		}
+	})
+}
+
+// What a fact, lore or a summary was made from is repeated with it, and a quoted answer repeats all that it quotes.
+func TestWhatRepeatedThingsAreFromIsRepeated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	said := w.says(3*day, lobby, ben, "that thing of mine? oh well")
+	w.apply(memory.LoreTold{Lore: memory.Lore{Guild: guild, ID: 9, By: ben, At: noon.Add(-day), Name: "Albatross", Text: "a boat with an outboard motor", Sources: []memory.Spot{{Channel: lobby, Message: said}}}})
+	for _, model := range []Model{nil, &scripted{pieces: []string{"It has an outboard motor."}}} {
+		w.engine = w.over(w.store, model, builder.Options{}, Options{})
+		a := w.answer(w.asks(lobby, "What is the Albatross?"))
+		for _, kind := range []memory.SourceKind{memory.SourceLore, memory.SourceMessage} {
+			if !slices.ContainsFunc(a.Trace.Sources, func(s memory.Source) bool { return s.Kind == kind && s.Repeats && (s.ID == 9 || s.ID == int64(said)) }) {
+				t.Errorf("%q: %+v", a.Text, a.Trace.Sources)
+			}
+		}
+	}
+}
