@@ -215,8 +215,8 @@ func TestContextCommandIsPaidFor(t *testing.T) {
 	if got := s.refusals(t); got[memberTokens] != 1 || s.counted(t)["hark_answer_tokens_total"] != 100 {
 		t.Errorf("refused %v, and all took %d tokens", got, s.counted(t)["hark_answer_tokens_total"])
 	}
-	if err := s.stop(t); err != nil || len(s.bot.purse.reserved) != 0 {
-		t.Errorf("reserved is still %v, %v", s.bot.purse.reserved, err)
+	if err := s.stop(t); err != nil || len(s.bot.questions.quota.reserved) != 0 {
+		t.Errorf("reserved is still %v, %v", s.bot.questions.quota.reserved, err)
 	}
 }
 
@@ -275,8 +275,8 @@ func TestTwoAtOnceDontPassALimitOfOne(t *testing.T) {
 			if models != 1 || spent[memory.UserID(s.ana.ID)] != 7 { // with what was written, about
 				t.Errorf("the model was asked %d times, for %v", models, spent)
 			}
-			if len(s.bot.purse.reserved) != 0 {
-				t.Errorf("reserved is still %v", s.bot.purse.reserved)
+			if len(s.bot.questions.quota.reserved) != 0 {
+				t.Errorf("reserved is still %v", s.bot.questions.quota.reserved)
 			}
 		})
 	}
@@ -355,7 +355,7 @@ func TestBurstOverManyChannels(t *testing.T) {
 			t.Errorf("%d times busy in one channel", here)
 		}
 	}
-	if answered != guildQuestions+guildAnswers || told != 10 || most != guildAnswers+1 || s.refusals(t)[deskBusy] != 100-answered {
+	if answered != guildQuestions+guildAnswers || told != 10 || most != guildAnswers+1 || s.refusals(t)[tooManyWait] != 100-answered {
 		t.Errorf("%d answers, %d times busy, %d at once, %v", answered, told, most, s.refusals(t))
 	}
 }

@@ -106,7 +106,7 @@ func TestAskedAgainWhileOthersWait(t *testing.T) {
 	s.replied(t, s.asks(s.channel, s.ana, "one too many"))
 	s.replied(t, s.asks(s.channel, s.bo, "and one more"))
 	s.commitNothing(t) // they are counted after that
-	if got := s.refusals(t)[deskBusy]; got != 3 {
+	if got := s.refusals(t)[tooManyWait]; got != 3 {
 		t.Errorf("refused %d", got)
 	}
 }
@@ -115,9 +115,8 @@ func TestAskedAgainWhileOthersWait(t *testing.T) {
 func TestQuestionsAtTheEndArentTooMany(t *testing.T) {
 	t.Parallel()
 	s := set(t)
-	s.bot.lives, s.bot.desk.missed = newLives(s.discord.Now()), func(*ask) {}
-	s.bot.desk.close()
-	if s.bot.enqueue(&ask{id: 1, guild: 1, channel: 1}) || len(s.refusals(t)) != 0 {
+	s.bot.questions.close(t.Context())
+	if s.bot.questions.enqueue(t.Context(), &ask{id: 1, guild: 1, channel: 1, quiet: true}) || len(s.refusals(t)) != 0 {
 		t.Errorf("refused %v", s.refusals(t))
 	}
 }

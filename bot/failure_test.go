@@ -191,11 +191,11 @@ func TestWhatIsGivenUpCountsAsReserved(t *testing.T) {
 		"failed at something": {outcome{err: errors.New("no")}, true, 0},
 	} {
 		a := &ask{id: 1}
-		delete(s.bot.purse.reserved, 1)
+		delete(s.bot.questions.quota.reserved, 1)
 		if test.reserved {
-			s.bot.purse.reserved[1] = reservation{}
+			s.bot.questions.quota.reserved[1] = reservation{}
 		}
-		if got := s.bot.tookOf(a, test.got); got != test.want {
+		if got := s.bot.questions.tookOf(a, test.got); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
 	}

@@ -13,6 +13,7 @@ type ask struct {
 	id       memory.MessageID
 	guild    memory.GuildID
 	channel  memory.ChannelID
+	parent   memory.ChannelID // of a thread
 	asker    memory.UserID
 	name     string
 	text     string
@@ -29,7 +30,8 @@ type ask struct {
 
 	edited time.Time // of the version that is asked
 
-	shown []memory.MessageID // what shows an answer that was cut short
+	shown []memory.MessageID // what shows an earlier answer, or one that was cut short
+	more  []memory.MessageID // what goes with that
 
 	again   bool   // it was said before: its text changed, or it is asked once more
 	unasked bool   // nothing is asked any more: the mention was taken away
@@ -37,6 +39,8 @@ type ask struct {
 	quiet   bool   // whoever asks is told elsewhere that too many wait
 	round   string // tells apart what is sent for it from what was sent when it was asked before
 }
+
+func (a *ask) membership() membership { return membership{a.guild, a.asker} }
 
 // when is when it was asked.
 func (a *ask) when() time.Time {

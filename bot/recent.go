@@ -94,18 +94,24 @@ func (r *recent) edit(channel memory.ChannelID, id memory.MessageID, at time.Tim
 	}
 }
 
-// remove takes messages out.
-func (r *recent) remove(channel memory.ChannelID, ids []memory.MessageID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.channels[channel]
-	if s == nil {
+// see takes out what is deleted, and the sessions of channels and guilds that aren't there any more.
+func (r *recent) see(what subject) {
+	if !what.ended && what.deleted == nil {
 		return
 	}
-	for _, id := range ids {
-		if i, there := s.find(id); there {
-			s.messages = slices.Delete(s.messages, i, i+1)
-			s.doubt(id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for channel, s := range r.channels {
+		switch {
+		case what.ends(s.guild, channel, 0):
+			delete(r.channels, channel)
+		case what.channel == channel:
+			for _, id := range what.deleted {
+				if i, there := s.find(id); there {
+					s.messages = slices.Delete(s.messages, i, i+1)
+					s.doubt(id)
+				}
+			}
 		}
 	}
 }

@@ -46,36 +46,37 @@ func TestRefusedPressesKeepTheirAnswers(t *testing.T) {
 	s.discord.WaitFor("the answer to go", func() bool { return s.now(m.Message).Deleted })
 }
 
-func TestRefusedLives(t *testing.T) {
+func TestRefusedQuestions(t *testing.T) {
 	t.Parallel()
-	l := newLives(time.UnixMilli(0))
-	l.refuse(1) // of which nothing is known
-	first, again := &ask{id: 1, channel: 2, text: "whn?"}, &ask{id: 1, channel: 2, text: "when?", again: true}
-	l.hear(first)
-	if l.refuse(1); len(l.of) != 0 {
-		t.Error("a question that wasn't answered is known")
+	q := tracks()
+	q.refuse(1) // of which nothing is known
+	first, again := &ask{id: 2, channel: 2, text: "whn?"}, &ask{id: 2, channel: 2, text: "when?", again: true}
+	q.hear(first, false)
+	if q.refuse(2); q.known[2].ask != nil || q.hear(first, false) != nil {
+		t.Error("a question that wasn't answered is known, or asked again")
 	}
-	l.hear(first)
-	l.begin(t.Context(), 1, 0)
-	if err := l.end(1, []memory.MessageID{3}, []memory.MessageID{4}, false); err != nil {
+	if q.hear(again, false) != again {
+		t.Fatal("a question that was refused and edited isn't asked")
+	}
+	q.begin(t.Context(), 2)
+	if err := q.end(2, []memory.MessageID{3}, []memory.MessageID{4}, false); err != nil {
 		t.Fatal(err)
 	}
-	if l.hear(again) != again {
+	edited := &ask{id: 2, channel: 2, text: "when then?", again: true}
+	if q.hear(edited, false) != edited {
 		t.Fatal("the edited question isn't asked")
 	}
-	if l.refuse(1); l.hear(again) != nil {
+	if q.refuse(2); q.hear(edited, false) != nil {
 		t.Error("what was refused is asked again by itself")
 	}
-	if known := l.of[1]; known.state != over || known.ask.text != "" || len(known.shown) != 1 || len(known.more) != 1 {
+	if known := q.known[2]; known.state != over || known.ask.text != "" || len(known.shown) != 1 || len(known.more) != 1 {
 		t.Errorf("known is %+v", known)
 	}
 	// It may be deleted before it is refused.
-	l.hear(&ask{id: 1, channel: 2, text: "when then?", again: true})
-	l.see([]memory.Event{memory.Deleted{Channel: 2, IDs: []memory.MessageID{1}}})
-	l.takeOrphans()
-	l.refuse(1)
-	if got := l.takeOrphans(); len(got) != 2 || got[0] != (spot{2, 3}) || got[1] != (spot{2, 4}) || len(l.of) != 0 {
-		t.Errorf("to be taken back are %+v", got)
+	q.hear(&ask{id: 2, channel: 2, text: "and when?", again: true}, false)
+	q.see([]subject{{channel: 2, deleted: []memory.MessageID{2}}})
+	if q.refuse(2); len(q.removals) != 2 || !q.removals[spot{2, 3}].own || !q.removals[spot{2, 4}].own || q.known[2].ask != nil {
+		t.Errorf("to be taken back are %+v", q.removals)
 	}
 }
 

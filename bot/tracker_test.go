@@ -337,34 +337,39 @@ func TestMentionAloneThatGrowsIntoAQuestion(t *testing.T) {
 	s.discord.WaitFor("no buttons", func() bool { return s.buttonsBelow(m.Message) == "" })
 }
 
-func TestManyLives(t *testing.T) {
+// tracks is a tracker without anything around it.
+func tracks() *tracker {
+	return newTracker(&Bot{since: time.UnixMilli(0)})
+}
+
+func TestManyQuestions(t *testing.T) {
 	t.Parallel()
-	l := newLives(time.UnixMilli(0))
-	for i := range knownLives + 1 {
+	q := tracks()
+	for i := range 2*knownQuestions + 1 {
 		a := &ask{id: memory.MessageID(i + 1), channel: 1, text: "when?"}
-		if l.hear(a) != a {
-			t.Fatalf("question %d isn't asked", i)
+		if q.hear(a, false) != a || q.hear(a, false) != nil {
+			t.Fatalf("question %d isn't asked once", i)
 		}
-		if _, got, _ := l.begin(t.Context(), a.id, 0); got == nil || got.id != a.id {
+		if _, got := q.begin(t.Context(), a.id); got == nil || got.id != a.id {
 			t.Fatalf("question %d doesn't begin", i)
 		}
 		if i > 0 {
-			if err := l.end(a.id, []memory.MessageID{1}, nil, true); err != nil {
+			if err := q.end(a.id, []memory.MessageID{1}, nil, true); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if n := len(l.of); n != 2 {
-		t.Errorf("%d are known, want the one that is being answered and the last", n)
+	if n := len(q.known); n != knownQuestions+2 || !q.isOpen(1) || q.known[2] != nil {
+		t.Errorf("%d are known, want the newer ones and the one that is being answered", n)
 	}
-	for id, known := range l.of {
+	for id, known := range q.known {
 		if id != 1 && known.ask.text != "" {
 			t.Errorf("the text of %d is kept: %q", id, known.ask.text)
 		}
 	}
-	l.see([]memory.Event{memory.GuildLeft{}})
-	if n := len(l.of); n != 1 || l.fate(1) != errUnasked {
-		t.Errorf("%d are known after the guild was left", n)
+	q.see([]subject{{ended: true}})
+	if q.fate(1) != errUnasked || q.known[knownQuestions+9].ask != nil {
+		t.Error("questions are known after the guild was left")
 	}
 }
 

@@ -58,10 +58,10 @@ type asked struct {
 
 // While the clock goes on, a question passes exactly if fewer than the limit passed in the minute before it, of its asker
 // and of all; and one that is refused would pass when it is told, and not a moment before.
-func TestLimiterIsAsTheNaiveOne(t *testing.T) {
+func TestQuotaIsAsTheNaiveOne(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		l := newLimiter()
+		l := newQuota()
 		now := time.Date(2026, 3, 29, 0, 59, 0, 0, time.UTC)
 		var passed []asked
 		in := func(m membership, at time.Time) (own, all int) {
@@ -123,10 +123,10 @@ func TestLimiterIsAsTheNaiveOne(t *testing.T) {
 
 // However the clock jumps, nobody waits for longer than two minutes from then on, and nobody who has asked less than the
 // limit is refused.
-func TestLimiterOutlivesClocksThatJump(t *testing.T) {
+func TestQuotaOutlivesClocksThatJump(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		l := newLimiter()
+		l := newQuota()
 		now := time.Date(2026, 3, 29, 0, 59, 0, 0, time.UTC)
 		m := membership{1, 1}
 		limit := memory.Limit{Messages: 2}
@@ -150,17 +150,17 @@ func TestLimiterOutlivesClocksThatJump(t *testing.T) {
 
 func TestALimitIsToldOnceInItsTime(t *testing.T) {
 	t.Parallel()
-	l, at := newLimiter(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	who, h := telling{membership{1, 1}, 0, memberMessages}, &hit{memberMessages, 1, at.Add(time.Minute)}
+	l, at := newQuota(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	who, until := telling{membership{1, 1}, 0, memberMessages}, at.Add(time.Minute)
 	for i, step := range []struct {
 		after time.Duration
 		first bool
 	}{{0, true}, {time.Second, false}, {59 * time.Second, false}, {time.Minute, true}, {-time.Hour, true}} {
-		if got := l.isFirst(who, at.Add(step.after), h); got != step.first {
+		if got := l.isFirst(who, at.Add(step.after), until); got != step.first {
 			t.Errorf("%d: %v", i, got)
 		}
 	}
-	if !l.isFirst(telling{membership{1, 2}, 0, memberMessages}, at, h) || !l.isFirst(telling{membership{1, 1}, 0, memberTokens}, at, h) {
+	if !l.isFirst(telling{membership{1, 2}, 0, memberMessages}, at, until) || !l.isFirst(telling{membership{1, 1}, 0, memberTokens}, at, until) {
 		t.Error("others, and other limits, weren't told")
 	}
 	l.sweep(at.Add(24 * time.Hour))
