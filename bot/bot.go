@@ -181,7 +181,7 @@ type Bot struct {
 	looked     looked
 	commands   *commands
 	questions  *tracker
-	failures   *failures
+	repeats    *repeats
 	self       memory.UserID // set before anything is taken in
 	since      time.Time     // of Run
 	app        atomic.Int64  // the application's id, set by READY
@@ -264,7 +264,7 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
 	b.recent = newRecent(cfg.SessionGap, b.now)
-	b.questions, b.failures = newTracker(b), newFailures(b.now)
+	b.questions, b.repeats = newTracker(b), newRepeats()
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session(), metrics: b.cfg.Metrics}
 	b.fetcher = newFetcher(b.transport())

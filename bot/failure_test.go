@@ -141,10 +141,10 @@ func TestWhereHarkMayNotWriteIsLoggedOnce(t *testing.T) {
 	}
 }
 
-func TestFailuresAreTheSameForATime(t *testing.T) {
+func TestWhatWasSaidIsntSaidAgainForATime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	f := newFailures(func() time.Time { return now })
+	b := &Bot{now: func() time.Time { return now }, repeats: newRepeats()}
 	for i, step := range []struct {
 		later          time.Duration
 		channel        memory.ChannelID
@@ -155,7 +155,7 @@ func TestFailuresAreTheSameForATime(t *testing.T) {
 		{time.Minute, 1, "a", false, true}, {59 * time.Minute, 1, "a", false, false}, {-time.Second, 1, "a", false, false},
 	} {
 		now = now.Add(step.later)
-		if repeated, mute := f.isRepeated(step.channel, phrase(step.words)), f.isMute(step.channel); repeated != step.repeated || mute != step.mute {
+		if repeated, mute := b.isRepeated(step.channel, phrase(step.words)), b.isMute(step.channel); repeated != step.repeated || mute != step.mute {
 			t.Errorf("%d: repeated %v, mute %v", i, repeated, mute)
 		}
 	}

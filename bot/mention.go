@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,22 +143,14 @@ func (a *ask) concerns(u *wireUser, self memory.UserID) {
 	if u == nil || u.ID == 0 || memory.UserID(u.ID) == self {
 		return
 	}
-	for _, known := range a.mentions {
-		if known == memory.UserID(u.ID) {
-			return
-		}
+	if !slices.Contains(a.mentions, memory.UserID(u.ID)) {
+		a.mentions = append(a.mentions, memory.UserID(u.ID))
 	}
-	a.mentions = append(a.mentions, memory.UserID(u.ID))
 }
 
 // mentions reports whether Discord counts the message as mentioning Hark: a mention inside code isn't one.
 func (c *converter) mentions(w *wireMessage) bool {
-	for _, u := range w.Mentions {
-		if u != nil && memory.UserID(u.ID) == c.self {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.Mentions, func(u *wireUser) bool { return u != nil && memory.UserID(u.ID) == c.self })
 }
 
 // strip takes Hark's mentions out of text, each with the space after it.

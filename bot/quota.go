@@ -134,21 +134,10 @@ func allowanceOf(own, all share, at time.Time) allowance {
 type quota struct {
 	mu       sync.Mutex
 	recent   map[membership][]time.Time // in order; of a whole guild under user 0
-	told     map[telling]telt
 	swept    time.Time
 	reserved map[memory.MessageID]reservation
 	released chan struct{} // closed and made anew when something reserved is given back
 }
-
-// telling is what was said to whom.
-type telling struct {
-	membership
-	channel memory.ChannelID // where the guild's limit is told
-	of      string
-}
-
-// telt is from when until when it needn't be said again.
-type telt struct{ from, until time.Time }
 
 type reservation struct {
 	membership
@@ -156,10 +145,7 @@ type reservation struct {
 }
 
 func newQuota() *quota {
-	return &quota{
-		recent: map[membership][]time.Time{}, told: map[telling]telt{},
-		reserved: map[memory.MessageID]reservation{}, released: make(chan struct{}),
-	}
+	return &quota{recent: map[membership][]time.Time{}, reserved: map[memory.MessageID]reservation{}, released: make(chan struct{})}
 }
 
 // take counts a question asked at a time, unless it is one too many: then it is the limit that says so.
@@ -219,17 +205,6 @@ func inOrder(times []time.Time, at time.Time) []time.Time {
 	return slices.Insert(times, i, at)
 }
 
-// isFirst reports whether somebody is to be told of a limit, once until it lets something pass.
-func (q *quota) isFirst(who telling, at, until time.Time) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if was, ok := q.told[who]; ok && !at.Before(was.from) && at.Before(was.until) {
-		return false
-	}
-	q.told[who] = telt{at, until}
-	return true
-}
-
 // sweep forgets, now and then, what isn't counted any more.
 func (q *quota) sweep(at time.Time) {
 	if at.Sub(q.swept).Abs() < minute {
@@ -237,7 +212,6 @@ func (q *quota) sweep(at time.Time) {
 	}
 	q.swept = at
 	maps.DeleteFunc(q.recent, func(key membership, _ []time.Time) bool { return len(q.near(key, at)) == 0 })
-	maps.DeleteFunc(q.told, func(_ telling, t telt) bool { return at.Before(t.from) || !at.Before(t.until) })
 }
 
 // reserve reserves tokens for an answer until they are released. It waits while answers under way may use up what is left. If

@@ -148,27 +148,6 @@ func TestQuotaOutlivesClocksThatJump(t *testing.T) {
 	})
 }
 
-func TestALimitIsToldOnceInItsTime(t *testing.T) {
-	t.Parallel()
-	l, at := newQuota(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	who, until := telling{membership{1, 1}, 0, memberMessages}, at.Add(time.Minute)
-	for i, step := range []struct {
-		after time.Duration
-		first bool
-	}{{0, true}, {time.Second, false}, {59 * time.Second, false}, {time.Minute, true}, {-time.Hour, true}} {
-		if got := l.isFirst(who, at.Add(step.after), until); got != step.first {
-			t.Errorf("%d: %v", i, got)
-		}
-	}
-	if !l.isFirst(telling{membership{1, 2}, 0, memberMessages}, at, until) || !l.isFirst(telling{membership{1, 1}, 0, memberTokens}, at, until) {
-		t.Error("others, and other limits, weren't told")
-	}
-	l.sweep(at.Add(24 * time.Hour))
-	if len(l.told) != 0 {
-		t.Errorf("kept %v", l.told)
-	}
-}
-
 func TestNumbersAreGrouped(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 50000: "50,000", 1234567: "1,234,567"} {

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -138,22 +139,11 @@ func (r *recent) drop(channel memory.ChannelID) {
 	r.mu.Unlock()
 }
 
-// leave forgets a guild's sessions.
-func (r *recent) leave(guild memory.GuildID) {
-	r.dropWhere(func(s *sitting) bool { return s.guild == guild })
-}
-
 // expire forgets the sessions that have ended.
-func (r *recent) expire() { r.dropWhere(r.ended) }
-
-func (r *recent) dropWhere(drop func(*sitting) bool) {
+func (r *recent) expire() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for c, s := range r.channels {
-		if drop(s) {
-			delete(r.channels, c)
-		}
-	}
+	maps.DeleteFunc(r.channels, func(_ memory.ChannelID, s *sitting) bool { return r.ended(s) })
 }
 
 // before is what was said in a channel's session before a message, oldest first; not nil.

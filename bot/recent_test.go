@@ -70,7 +70,7 @@ func TestSessionFollowsEditsAndDeletions(t *testing.T) {
 	if got := heard(r, 7) + heard(r, 8); got != "elsewhere" {
 		t.Errorf("heard %q", got)
 	}
-	r.leave(5)
+	r.see(subject{guild: 5, ended: true})
 	if len(r.channels) != 0 {
 		t.Error("a guild that was left is known")
 	}

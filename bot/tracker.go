@@ -139,14 +139,14 @@ func (t *tracker) tooOften(g *memory.Guild, a *ask) *hit {
 
 // isFirst reports whether a limit is to be told to the member or, if it is everybody's, in the channel.
 func (t *tracker) isFirst(a *ask, h *hit) bool {
-	who, until := telling{a.membership(), 0, h.of}, h.until
+	to, until := repeatTo{a.membership(), 0, h.of}, h.until
 	if h.of != memberMessages && h.of != memberTokens {
-		who.user, who.channel = 0, a.channel
+		to.user, to.channel = 0, a.channel
 	}
 	if again := a.when().Add(pausedAgain); h.of == pausedQuestion && (until.IsZero() || again.Before(until)) {
 		until = again
 	}
-	return t.quota.isFirst(who, a.when(), until)
+	return t.bot.repeats.isFirst(to, "", a.when(), until)
 }
 
 // count counts that something refused a question.
@@ -202,7 +202,7 @@ func (t *tracker) hear(a *ask, silent bool) *ask {
 	if a.unasked {
 		if known && q.isOpen() {
 			q.text = 0 // so that the same is asked anew
-			q.cease()
+			q.become(errUnasked)
 		}
 		return nil
 	}
@@ -230,13 +230,8 @@ func (t *tracker) hear(a *ask, silent bool) *ask {
 			return nil // something else about it changed
 		}
 	}
-	q.ask, q.text = a, t.hash(a)
-	switch q.state {
-	case running:
-		q.fate = errAnew
-		q.halt(errAnew)
-		return nil
-	case waiting:
+	if q.ask, q.text = a, t.hash(a); q.isOpen() {
+		q.become(errAnew)
 		return nil
 	}
 	q.state = waiting
@@ -274,17 +269,24 @@ func (t *tracker) add(id memory.MessageID) *question {
 	return q
 }
 
+// of is what is known of a question, which is nothing if it never came; called with mu held.
+func (t *tracker) of(id memory.MessageID) *question {
+	if q := t.known[id]; q != nil {
+		return q
+	}
+	return &question{}
+}
+
 // refuse has a question that isn't to be answered be as it was before it was asked: one with an answer keeps that.
 func (t *tracker) refuse(id memory.MessageID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.known[id]
-	if q == nil || !q.answered {
-		t.known[id] = &question{}
+	q := t.of(id)
+	if !q.answered {
+		*q = question{}
 		return
 	}
-	q.settle()
-	if q.fate == errUnasked {
+	if q.settle(); q.fate == errUnasked {
 		t.forget(q)
 	}
 }
@@ -294,8 +296,8 @@ func (t *tracker) refuse(id memory.MessageID) {
 func (t *tracker) begin(ctx context.Context, id memory.MessageID) (context.Context, *ask) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.known[id]
-	if q == nil || q.ask == nil || q.fate == errUnasked {
+	q := t.of(id)
+	if !q.isOpen() || q.fate == errUnasked {
 		return nil, nil
 	}
 	q.state, q.fate = running, nil
@@ -309,8 +311,7 @@ func (t *tracker) begin(ctx context.Context, id memory.MessageID) (context.Conte
 func (t *tracker) isOpen(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.known[id]
-	return q != nil && q.isOpen()
+	return t.of(id).isOpen()
 }
 
 func (q *question) isOpen() bool { return q.state == waiting || q.state == running }
@@ -319,7 +320,7 @@ func (q *question) isOpen() bool { return q.state == waiting || q.state == runni
 func (t *tracker) fate(id memory.MessageID) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.known[id].fate
+	return t.of(id).fate
 }
 
 // end says that a question was answered by shown messages, with more that go with them, unless something became of it
@@ -327,7 +328,7 @@ func (t *tracker) fate(id memory.MessageID) error {
 func (t *tracker) end(id memory.MessageID, shown, more []memory.MessageID, logged bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.known[id]
+	q := t.of(id)
 	q.halt(nil) // so that nothing is left of the context
 	q.shown, q.more, q.logged = shown, more, logged
 	if q.fate == nil {
@@ -344,32 +345,30 @@ func (q *question) settle() { q.ask, q.state = q.ask.saying(&ask{}), over }
 func (t *tracker) stop(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.known[id]
-	if q == nil || q.state != running {
-		return false
+	q := t.of(id)
+	if q.state == running {
+		q.halt(errHalted)
 	}
-	q.halt(errHalted)
-	return true
+	return q.state == running
 }
 
 // unask ends an answer that isn't wanted. It is false if none is being written; then it is known that there is none.
 func (t *tracker) unask(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.known[id]
-	if q == nil || !q.isOpen() {
-		q.clear()
-		return false
+	q := t.of(id)
+	if q.isOpen() {
+		q.become(errUnasked)
+		return true
 	}
-	q.cease()
-	return true
+	q.clear()
+	return false
 }
 
-// cease has nobody want a question's answer.
-func (q *question) cease() {
-	q.fate = errUnasked
-	if q.state == running {
-		q.halt(errUnasked)
+// become has something become of a question that waits or is being answered.
+func (q *question) become(fate error) {
+	if q.fate = fate; q.state == running {
+		q.halt(fate)
 	}
 }
 
@@ -378,17 +377,16 @@ func (q *question) cease() {
 func (t *tracker) clear(id memory.MessageID) []memory.MessageID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.known[id].clear()
+	return t.of(id).clear()
 }
 
-func (q *question) clear() (shown []memory.MessageID) {
-	if q == nil || q.ask == nil {
-		return nil
+func (q *question) clear() []memory.MessageID {
+	shown := slices.Concat(q.shown, q.more)
+	if q.ask != nil {
+		q.settle()
+		q.ask.files = nil
+		q.fate, q.shown, q.more, q.logged = nil, nil, nil, false
 	}
-	shown = slices.Concat(q.shown, q.more)
-	q.settle()
-	q.ask.files = nil
-	q.fate, q.shown, q.more, q.logged = nil, nil, nil, false
 	return shown
 }
 
@@ -415,20 +413,21 @@ func (t *tracker) see(subjects []subject) {
 		}
 		isDeleted := func(id memory.MessageID) bool { return slices.Contains(s.deleted, id) }
 		for id, q := range t.known {
+			ended := q.ask != nil && s.ends(q.ask.guild, q.ask.channel, q.ask.parent)
+			if q.ask == nil || !ended && q.ask.channel != s.channel {
+				continue
+			}
+			// Nobody looks for what is gone.
+			q.shown, q.more = slices.DeleteFunc(slices.Clone(q.shown), isDeleted), slices.DeleteFunc(slices.Clone(q.more), isDeleted)
 			switch {
-			case q.ask == nil:
-			case s.ends(q.ask.guild, q.ask.channel, q.ask.parent):
-				if q.cease(); q.state == over {
-					*q = question{}
-				}
-			case q.ask.channel == s.channel: // so that nobody looks for what is gone
-				q.shown, q.more = slices.DeleteFunc(slices.Clone(q.shown), isDeleted), slices.DeleteFunc(slices.Clone(q.more), isDeleted)
-				if !isDeleted(id) {
-					continue
-				}
-				if q.cease(); q.state == over {
-					t.forget(q)
-				}
+			case !ended && !isDeleted(id):
+			case q.isOpen():
+				q.become(errUnasked)
+				t.rouse()
+			case ended:
+				*q = question{}
+			default:
+				t.forget(q)
 			}
 		}
 	}
