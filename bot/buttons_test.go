@@ -119,6 +119,8 @@ func TestButtonsBelowAnAnswer(t *testing.T) {
 	}
 	goOn()
 	m = s.answered(t, s.channel, "It is Friday")
+	s.traces(t, 1)
+	m = s.now(m.Message)
 	s.says(t, m)
 	if got := s.buttonsBelow(m.Message); got != "again, delete" || len(m.Bodies) < 2 || len(m.Bodies) > 3 { // the rest may be shown as it is streamed
 		t.Errorf("below an answer there are %q, after %d requests", got, len(m.Bodies))

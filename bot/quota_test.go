@@ -3,7 +3,9 @@ package bot
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hark/internal/golden"
@@ -159,4 +161,41 @@ func TestNumbersAreGrouped(t *testing.T) {
 		golden.Seen(t, limitReached(locale{}, &hit{of: memberMessages, limit: n}))
 	}
 	golden.Seen(t, fmt.Sprint(toldLimit(locale{}, memory.Limit{Messages: 5})))
+}
+
+// Several answers at once can't pass a limit of which only one can: the others wait until it is known what the first took.
+func TestAnswersAtOnceDontPassALimitOfOne(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string][2]share{"a member's": {{limit: 1}, {}}, "a guild's": {{}, {limit: 1}}} {
+		synctest.Test(t, func(t *testing.T) {
+			q := newQuota()
+			var spent, models, quoted atomic.Int32
+			for id := range memory.MessageID(5) {
+				go func() {
+					m := membership{1, 2}
+					got, err := q.reserve(t.Context(), id, reservation{m, 1000}, func() (allowance, error) {
+						own, all := limits[0], limits[1]
+						own.spent, all.spent = int(spent.Load()), int(spent.Load())
+						return allowanceOf(own, all, noon), nil
+					})
+					switch {
+					case err != nil:
+						t.Error(err)
+					case got.hit != nil:
+						quoted.Add(1)
+					default:
+						models.Add(1)
+						time.Sleep(time.Second)
+						spent.Store(7)
+						q.release(id)
+					}
+				}()
+				synctest.Wait()
+			}
+			time.Sleep(time.Minute)
+			if models.Load() != 1 || quoted.Load() != 4 || len(q.reserved) > 0 {
+				t.Errorf("%s: a model was asked %d times, and not %d times; reserved is %v", name, models.Load(), quoted.Load(), q.reserved)
+			}
+		})
+	}
 }
