@@ -103,10 +103,7 @@ func (c *commands) change(f func()) {
 	c.mu.Lock()
 	f()
 	c.mu.Unlock()
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
+	wakeUp(c.wake)
 }
 
 // run works until ctx ends and all that was begun is done.

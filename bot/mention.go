@@ -71,32 +71,31 @@ func (a *ask) saying(now *ask) *ask {
 // roundOf is the round of a question of that moment, in at most five letters and digits.
 func roundOf(at time.Time) string { return short36(at.UnixMilli() % (36 * 36 * 36 * 36 * 36)) }
 
-// edit is what an edited message asks Hark, or nil: the same as a new one, if it isn't much older, and was edited just now:
-// a pin or a preview tells the same time again. One that tells its text merely may have been a question before.
-func (c *converter) edit(w *wireMessage, whole bool) *ask {
-	sent := memory.MessageID(w.ID).Time()
-	if w.Edited.IsZero() || w.Edited.Sub(sent) > editedWithin || c.now().Sub(w.Edited) > 2*editedWithin || w.Content == nil {
+// edited is what an edited message asks Hark, or nil: the same as a new one, if it isn't much older, and was edited just now:
+// a pin or a preview tells the same time again. One that tells its text merely may have been a question before. One that asks
+// nothing as it is now is unasked.
+func (c *converter) edited(w *wireMessage, whole bool) *ask {
+	if w.Edited.IsZero() || w.Content == nil {
 		return nil
 	}
-	a := &ask{id: memory.MessageID(w.ID), guild: memory.GuildID(w.Guild), channel: memory.ChannelID(w.Channel), brief: true}
-	text, named := strip(c.self, *w.Content)
-	if a.text = memory.Clean(text); whole {
+	place := ask{id: memory.MessageID(w.ID), guild: memory.GuildID(w.Guild), channel: memory.ChannelID(w.Channel)}
+	a := &place
+	if whole {
 		a = c.question(w)
-	} else if !named && a.guild != memory.DirectGuild {
+	} else if text, named := strip(c.self, *w.Content); named || a.guild == memory.DirectGuild {
+		a.text, a.brief = memory.Clean(text), true
+	} else {
 		return nil
 	}
-	if a != nil {
-		a.edited, a.at, a.again, a.round = w.Edited, w.Edited, true, roundOf(w.Edited)
+	switch {
+	case a == nil && c.kindOf(w) == memory.FromMember && (typeOf(w) != typeReply || w.Referenced != nil): // else nobody can tell
+		place.unasked = true
+		return &place
+	case a == nil || w.Edited.Sub(a.id.Time()) > editedWithin || c.now().Sub(w.Edited) > 2*editedWithin:
+		return nil
 	}
+	a.edited, a.at, a.again, a.round = w.Edited, w.Edited, true, roundOf(w.Edited)
 	return a
-}
-
-// unasked is a message that asks nothing as it is now, or nil if it does, or if that can't be told.
-func (c *converter) unasked(w *wireMessage) *ask {
-	if w.Edited.IsZero() || c.kindOf(w) != memory.FromMember || typeOf(w) == typeReply && w.Referenced == nil || c.question(w) != nil {
-		return nil
-	}
-	return &ask{id: memory.MessageID(w.ID), guild: memory.GuildID(w.Guild), channel: memory.ChannelID(w.Channel), unasked: true}
 }
 
 // question is what a new message asks Hark, or nil: a member's message that mentions Hark by name (not by

@@ -81,10 +81,7 @@ func (n *notices) see(subjects []subject) {
 	for _, s := range subjects {
 		if s.told {
 			n.guilds[s.guild] = true
-			select {
-			case n.wake <- struct{}{}:
-			default:
-			}
+			wakeUp(n.wake)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (q *queue) put(it item) bool {
 		return false
 	}
 	q.items = append(q.items, it)
-	q.signal()
+	wakeUp(q.wake)
 	return true
 }
 
@@ -71,7 +71,7 @@ func (q *queue) stopIntake() {
 func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true
-	q.signal()
+	wakeUp(q.wake)
 	q.mu.Unlock()
 }
 
@@ -104,14 +104,6 @@ func (q *queue) done() {
 	q.mu.Lock()
 	q.busy = 0
 	q.mu.Unlock()
-}
-
-// signal is called with mu held.
-func (q *queue) signal() {
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
 }
 
 // pump writes the queue to the log: one goroutine, so that events stay in order.

@@ -423,7 +423,7 @@ func (t *tracker) see(subjects []subject) {
 			case !ended && !isDeleted(id):
 			case q.isOpen():
 				q.become(errUnasked)
-				t.rouse()
+				wakeUp(t.wake)
 			case ended:
 				*q = question{}
 			default:
@@ -439,5 +439,5 @@ func (t *tracker) forget(q *question) {
 		t.scheduleRemoval(q.ask.channel, slices.Concat(q.shown, q.more))
 	}
 	*q = question{}
-	t.rouse()
+	wakeUp(t.wake)
 }

@@ -266,7 +266,7 @@ func TestEditsOfLongAgoAskNothing(t *testing.T) {
 	} {
 		c := newConverter(1, false, func() time.Time { return sent.Time().Add(test.heard) })
 		w := &wireMessage{ID: snowflake(sent), Channel: 3, Guild: 2, Content: &text, Edited: sent.Time().Add(test.edited)}
-		if a := c.edit(w, false); (a != nil) != test.asks {
+		if a := c.edited(w, false); (a != nil) != test.asks {
 			t.Errorf("edited after %v, heard of after %v: %+v", test.edited, test.heard, a)
 		}
 	}
@@ -362,6 +362,7 @@ func TestTrackerFollowsItsQuestions(t *testing.T) {
 		"refused with an answer":       {"ask whn: answer whn", "begin: whn []", "end 10 11", "edit when: answer when", "refuse", "edit when", "edit where: answer where", "begin: where [10 11]"},
 		"deleted before it is refused": {"ask whn: answer whn", "begin: whn []", "end 10", "edit when: answer when", "delete 1", "remove: []", "refuse", "remove: [{20 10}]"},
 		"asked again":                  {"press when: true", "press when: false", "begin: when [10 11]", "press when: false", "log 10", "press when: true"},
+		"asked again and refused":      {"ask when: answer when", "begin: when []", "end 9", "press when: true", "refuse", "delete 1", "remove: [{20 10} {20 11}]"},
 		"the thread is deleted":        {"ask when: answer when", "begin: when []", "close 20", "cause: unasked"},
 		"the channel is deleted":       {"ask when: answer when", "begin: when []", "close 2", "cause: unasked"},
 		"another channel is deleted":   {"ask when: answer when", "begin: when []", "close 21", "cause"},

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
-
 	"hark/memory"
 )
 
@@ -35,23 +33,15 @@ func (t *tracker) takeBack(channel memory.ChannelID, ids []memory.MessageID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.scheduleRemoval(channel, ids)
-	t.rouse()
+	wakeUp(t.wake)
 }
 
-// scheduleRemoval is takeBack without rousing anybody; called with mu held.
+// scheduleRemoval is takeBack without waking anybody; called with mu held.
 func (t *tracker) scheduleRemoval(channel memory.ChannelID, ids []memory.MessageID) {
 	for _, id := range ids {
 		r := t.removals[spot{channel, id}]
 		r.own = true
 		t.removals[spot{channel, id}] = r
-	}
-}
-
-// rouse has that be looked at.
-func (t *tracker) rouse() {
-	select {
-	case t.wake <- struct{}{}:
-	default:
 	}
 }
 
@@ -133,32 +123,14 @@ func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 	return false
 }
 
-// codeArchived is Discord's code for a thread that is archived.
-const codeArchived = 50083
-
 // withdraw changes one message of an answer: its first says what happened and loses its files, others go, and it with them where its question did.
 func (b *Bot) withdraw(ctx context.Context, w memory.Withdrawn) error {
 	t := &thread{client: b.rest, channel: w.Channel}
-	change := func() error {
+	err := t.change(ctx, func() error {
 		if w.First && !w.Unasked {
-			return b.rest.call(ctx, "PATCH", t.address(w.Message), t.bucket(), asText(b.localeIn(ctx, w.Guild, w.Channel).text(withdrawnText)), nil)
+			return t.client.call(ctx, "PATCH", t.address(w.Message), t.bucket(), asText(b.localeIn(ctx, w.Guild, w.Channel).text(withdrawnText)), nil)
 		}
-		return b.rest.call(ctx, "DELETE", t.address(w.Message), t.bucket(), nil, nil)
-	}
-	err := change()
-	if code(err) == codeArchived {
-		if err = b.rest.wakeThread(ctx, w.Channel); err == nil {
-			err = change()
-		}
-	}
+		return t.client.call(ctx, "DELETE", t.address(w.Message), t.bucket(), nil, nil)
+	})
 	return wrap(err, fmt.Sprintf("take back message %d in channel", w.Message), w.Channel)
-}
-
-// wakeThread takes a thread out of the archive, in which nothing can be changed.
-func (c *client) wakeThread(ctx context.Context, id memory.ChannelID) error {
-	address := discordgo.EndpointChannel(id.String())
-	body := struct {
-		Archived bool `json:"archived"`
-	}{}
-	return c.call(ctx, "PATCH", address, address, body, nil)
 }
