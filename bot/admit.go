@@ -15,10 +15,10 @@ type admission struct {
 	policy memory.Policy
 	recent *recent
 	// committed is told what is in the log.
-	committed func([]memory.Event)
+	committed func([]subject)
 }
 
-func newAdmission(log Log, policy memory.Policy, r *recent, committed func([]memory.Event)) *admission {
+func newAdmission(log Log, policy memory.Policy, r *recent, committed func([]subject)) *admission {
 	return &admission{log: log, policy: policy, recent: r, committed: committed}
 }
 
@@ -33,7 +33,7 @@ func (a *admission) commit(ctx context.Context, events []memory.Event) error {
 			return err
 		}
 	}
-	a.committed(events)
+	a.committed(subjectsOf(events))
 	return nil
 }
 
@@ -41,29 +41,17 @@ func (a *admission) commit(ctx context.Context, events []memory.Event) error {
 func stages(events []memory.Event) [][]memory.Event {
 	var cut [][]memory.Event
 	begin, decided := 0, false
-	for i, e := range events {
-		_, _, said := spokenIn(e)
-		if _, gone := e.(memory.Deleted); (said || gone) && decided {
+	for i, s := range subjectsOf(events) {
+		if (s.said || s.deleted != nil) && decided {
 			cut = append(cut, events[begin:i])
 			begin, decided = i, false
 		}
-		decided = decided || decides(e)
+		decided = decided || s.decides
 	}
 	if begin < len(events) {
 		cut = append(cut, events[begin:])
 	}
 	return cut
-}
-
-// decides reports whether e may change what is remembered.
-func decides(e memory.Event) bool {
-	switch v := e.(type) {
-	case memory.ChannelSeen:
-		return v.Channel.Guild != memory.DirectGuild
-	case memory.GuildSeen, memory.GuildLeft, memory.ChannelGone, memory.ChannelDeleted, memory.RoleSeen, memory.RoleGone, memory.Chose:
-		return true
-	}
-	return false
 }
 
 // pass is what of events is to be logged: in the place of a message that isn't remembered stands that it was
@@ -73,42 +61,33 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 	opted := map[membership]bool{} // by events
 	kept := map[memory.ChannelID]bool{}
 	for _, e := range events {
-		switch v := e.(type) {
-		case memory.Opted:
+		s := subjectOf(e)
+		if v, is := e.(memory.Opted); is {
 			opted[membership{v.Guild, v.User}] = v.Out
 			if v.Out {
 				a.recent.forget(v.Guild, v.User)
 			}
-		case memory.Deleted:
-			a.recent.remove(v.Channel, v.IDs)
-		case memory.ChannelDeleted:
-			a.recent.drop(v.Channel)
-		case memory.GuildLeft:
-			a.recent.leave(v.Guild)
 		}
-		guild, channel, said := spokenIn(e)
-		deleted, gone := e.(memory.Deleted)
-		if gone {
-			guild, channel = deleted.Guild, deleted.Channel
-		} else if !said {
+		a.recent.see(s)
+		if !s.said && s.deleted == nil {
 			passed = append(passed, e)
 			continue
 		}
-		remembered, asked := kept[channel]
+		remembered, asked := kept[s.channel]
 		if !asked {
 			var err error
-			if remembered, err = a.remembers(ctx, guild, channel); err != nil {
+			if remembered, err = a.remembers(ctx, s.guild, s.channel); err != nil {
 				return nil, err
 			}
-			kept[channel] = remembered
+			kept[s.channel] = remembered
 		}
-		if gone {
-			deleted.Unlogged = !remembered
-			passed = append(passed, deleted)
+		if v, is := e.(memory.Deleted); is {
+			v.Unlogged = !remembered
+			passed = append(passed, v)
 			continue
 		}
 		if remembered {
-			a.recent.drop(channel)
+			a.recent.drop(s.channel)
 			passed = append(passed, e)
 			continue
 		}
@@ -118,7 +97,7 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 		switch v := e.(type) {
 		case memory.Posted:
 			if v.Live {
-				passed = append(passed, memory.Heard{Guild: guild, Channel: channel, ID: v.Message.ID})
+				passed = append(passed, memory.Heard{Guild: s.guild, Channel: s.channel, ID: s.message})
 			}
 		case memory.Answered:
 			if t, ok := abroad(v.Trace); ok {
@@ -129,23 +108,23 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 	return passed, nil
 }
 
-// isOld reports whether what e tells anew was said where Hark listens, and isn't in the log all the same: from before it was
+// isOld reports whether what is told anew was said where Hark listens, and isn't in the log all the same: from before it was
 // asked to remember, or deleted, or forgotten. A pin or an edit mustn't bring it in.
-func (a *admission) isOld(ctx context.Context, e memory.Event) (bool, error) {
-	guild, channel, _ := spokenIn(e)
-	id := messageIn(e)
-	if remembered, err := a.remembers(ctx, guild, channel); err != nil || !remembered {
+func (a *admission) isOld(ctx context.Context, s subject) (bool, error) {
+	if remembered, err := a.remembers(ctx, s.guild, s.channel); err != nil || !remembered {
 		return false, err // only the session hears of it
 	}
-	if there, err := a.log.Messages(ctx, channel, []memory.MessageID{id}); err != nil || len(there) > 0 {
+	if there, err := a.log.Messages(ctx, s.channel, []memory.MessageID{s.message}); err != nil || len(there) > 0 {
 		return false, err
 	}
-	heard, err := a.log.HeardUntil(ctx, guild)
-	if err != nil || id > heard[channel] {
+	heard, err := a.log.HeardUntil(ctx, s.guild)
+	if err != nil || s.message > heard[s.channel] {
 		return false, err // it overtakes its message
 	}
 	gaps, err := a.log.Gaps(ctx)
-	missing := slices.ContainsFunc(gaps, func(g memory.Gap) bool { return g.Channel == channel && g.After < id && id <= g.Until })
+	missing := slices.ContainsFunc(gaps, func(g memory.Gap) bool {
+		return g.Channel == s.channel && g.After < s.message && s.message <= g.Until
+	})
 	return err == nil && !missing, err
 }
 
@@ -166,21 +145,6 @@ func abroad(t memory.Trace) (memory.Trace, bool) {
 type membership struct {
 	guild memory.GuildID
 	user  memory.UserID
-}
-
-// spokenIn is where something was said that is logged only if that is remembered.
-func spokenIn(e memory.Event) (memory.GuildID, memory.ChannelID, bool) {
-	switch v := e.(type) {
-	case memory.Posted:
-		return v.Message.Guild, v.Message.Channel, true
-	case memory.Edited:
-		return v.Guild, v.Channel, true
-	case memory.Answered:
-		return v.Trace.Guild, v.Trace.Channel, true
-	case memory.Called:
-		return v.Record.Guild, v.Record.Channel, true
-	}
-	return 0, 0, false
 }
 
 // hear lets the session know what isn't logged.
@@ -221,6 +185,15 @@ func (a *admission) guild(ctx context.Context, id memory.GuildID) (*memory.Guild
 		return &memory.Guild{ID: id}, nil
 	}
 	return g, err
+}
+
+// lookup is what the log knows of a guild; nothing where it can't tell.
+func (a *admission) lookup(ctx context.Context, id memory.GuildID) *memory.Guild {
+	g, err := a.guild(ctx, id)
+	if err != nil {
+		return &memory.Guild{ID: id}
+	}
+	return g
 }
 
 // session is what was said before a question where nothing is logged, and nil where the log tells.

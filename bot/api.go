@@ -73,6 +73,7 @@ func asText(content string) messageEdit {
 const (
 	codeMissingAccess     = 50001
 	codeReplyNeedsHistory = 160002
+	codeArchived          = 50083 // a thread
 )
 
 // thread sends the parts of the answer to one question into its channel.
@@ -129,12 +130,11 @@ func (t *thread) edit(ctx context.Context, id memory.MessageID, content string, 
 	if rows != nil {
 		m.Components = rows
 	}
-	p, err := t.send(ctx, "PATCH", t.address(id), t.bucket(), m, files)
-	if code(err) == codeArchived {
-		if err = t.client.wakeThread(ctx, t.channel); err == nil {
-			p, err = t.send(ctx, "PATCH", t.address(id), t.bucket(), m, files)
-		}
-	}
+	var p posted
+	err := t.change(ctx, func() (err error) {
+		p, err = t.send(ctx, "PATCH", t.address(id), t.bucket(), m, files)
+		return err
+	})
 	if len(files) > 0 && (refusesFiles(err) || status(err) == http.StatusBadRequest) {
 		return posted{}, errNoFiles
 	}
@@ -142,8 +142,24 @@ func (t *thread) edit(ctx context.Context, id memory.MessageID, content string, 
 }
 
 func (t *thread) remove(ctx context.Context, id memory.MessageID) error {
-	err := t.client.call(ctx, "DELETE", t.address(id), t.bucket(), nil, nil)
+	err := t.change(ctx, func() error { return t.client.call(ctx, "DELETE", t.address(id), t.bucket(), nil, nil) })
 	return wrap(err, "take back a part of the answer in channel", t.channel)
+}
+
+// change makes a change, for which a thread is taken out of the archive: nothing can be changed there.
+func (t *thread) change(ctx context.Context, do func() error) error {
+	err := do()
+	if code(err) != codeArchived {
+		return err
+	}
+	address := discordgo.EndpointChannel(t.channel.String())
+	body := struct {
+		Archived bool `json:"archived"`
+	}{}
+	if err := t.client.call(ctx, "PATCH", address, address, body, nil); err != nil {
+		return err
+	}
+	return do()
 }
 
 func (t *thread) address(id memory.MessageID) string {

@@ -259,9 +259,4 @@ func sum(counts map[gapKey]int) (n int) {
 }
 
 // nudge has the filler look for what is missing now.
-func (f *filler) nudge() {
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-}
+func (f *filler) nudge() { wakeUp(f.wake) }

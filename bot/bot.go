@@ -170,25 +170,21 @@ type Bot struct {
 	now     func() time.Time
 	timing  timing
 
-	queue          *queue
-	pump           *pump
-	arrived        *arrivals
-	attendance     *search.Attendance
-	recent         *recent
-	admit          *admission
-	notices        *notices
-	filler         *filler
-	looked         looked
-	commands       *commands
-	desk           *desk
-	limiter        *limiter
-	purse          *purse
-	failures       *failures
-	refusedChanges refusedChanges // used by takeBack only
-	lives          *lives
-	self           memory.UserID // set before anything is taken in
-	since          time.Time     // of Run
-	app            atomic.Int64  // the application's id, set by READY
+	queue      *queue
+	pump       *pump
+	arrived    *arrivals
+	attendance *search.Attendance
+	recent     *recent
+	admit      *admission
+	notices    *notices
+	filler     *filler
+	looked     looked
+	commands   *commands
+	questions  *tracker
+	repeats    *repeats
+	self       memory.UserID // set before anything is taken in
+	since      time.Time     // of Run
+	app        atomic.Int64  // the application's id, set by READY
 	// exportPart is how many bytes a file of an export has before the next is begun.
 	exportPart int
 	// mostData is how many bytes the file of /memory export has at most, mostExported how many it has before it is packed.
@@ -270,9 +266,7 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
 	b.recent = newRecent(cfg.SessionGap, b.now)
-	b.desk = newDesk()
-	b.desk.progress = b.cfg.Progress
-	b.limiter, b.purse, b.failures, b.refusedChanges = newLimiter(), newPurse(), newFailures(b.now), refusedChanges{}
+	b.questions, b.repeats = newTracker(b), newRepeats()
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session(), metrics: b.cfg.Metrics}
 	b.fetcher = newFetcher(b.transport())
@@ -296,13 +290,23 @@ func (b *Bot) Ready() error {
 	return nil
 }
 
+// Questions are how many questions wait, and how many are being answered.
+func (b *Bot) Questions() (waiting, busy int) {
+	waiting, busy, _ = b.questions.scheduler.counts()
+	return waiting, busy
+}
+
 // Waiting is how many events are taken in and not yet in the log.
 func (b *Bot) Waiting() int { return b.queue.len() }
 
 // idle reports whether all that was taken in is committed, and no question or command waits or is being answered.
 func (b *Bot) idle() bool {
 	// A command may ask a question, an event too, and an answer is committed: each is looked at before what comes of it.
-	return b.commands.undone.Load() == 0 && b.queue.len() == 0 && b.desk.idle() && b.queue.len() == 0
+	if b.commands.undone.Load() != 0 || b.queue.len() != 0 {
+		return false
+	}
+	_, _, active := b.questions.scheduler.counts()
+	return active == 0 && b.queue.len() == 0
 }
 
 func (b *Bot) setState(err error) {
@@ -332,23 +336,16 @@ func (b *Bot) Run(ctx context.Context) error {
 	defer stopLast()
 	defer stopDrain()
 
-	b.lives = newLives(b.now())
 	b.notices = newNotices(b)
 	b.filler = newFiller(b)
-	b.admit = newAdmission(b.memory, b.cfg.Policy, b.recent, func(events []memory.Event) {
-		b.notices.see(events)
-		b.lives.see(events)
+	b.admit = newAdmission(b.memory, b.cfg.Policy, b.recent, func(subjects []subject) {
+		b.notices.see(subjects)
+		b.questions.see(subjects)
 	})
-	b.desk.answer = func(a *ask) { b.reply(work, last, a) }
-	b.desk.busy = func(a *ask, waits burst) { b.say(last, a, "b", tooMany(b.localeIn(last, a.guild, a.channel), waits)) }
-	b.desk.missed = func(a *ask) {
-		if len(a.shown) == 0 { // else an answer is there, which the next process finishes
-			b.say(last, a, "r", b.localeIn(last, a.guild, a.channel).text(restarting))
-		}
-	}
+	b.questions.scheduler.run = func(a *ask) { b.reply(work, last, a) }
 	b.pump = &pump{
 		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots, b.now),
-		ask:    func(a *ask) { b.take(last, a) },
+		ask:    func(a *ask) { b.questions.take(last, a) },
 		logger: b.log, retry: b.timing.retry, progress: b.cfg.Progress,
 		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, unknown: b.filler.putUnknown, nudge: b.filler.nudge, arrived: b.arrived, attendance: b.attendance,
 	}
@@ -367,8 +364,9 @@ func (b *Bot) Run(ctx context.Context) error {
 	helper.Go(func() { b.resume(work, last, open) })
 	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.look) })
 	helper.Go(func() {
-		every(work, b.timing.look, b.lives.wake, func(ctx context.Context) {
-			b.takeBack(ctx)
+		every(work, b.timing.look, b.questions.wake, func(ctx context.Context) {
+			b.recent.expire()
+			b.questions.withdrawAll(ctx)
 			b.cfg.Progress()
 		})
 	})
@@ -380,7 +378,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		time.AfterFunc(b.timing.grace, stopWork)
 		time.AfterFunc(b.timing.farewell, stopLast)
 		time.AfterFunc(b.timing.drain, stopDrain)
-		if waiting := b.desk.close(); waiting > 0 {
+		if waiting := b.questions.close(last); waiting > 0 {
 			b.log.Warn().Int("questions", waiting).Msg("stopped before questions were answered")
 		}
 	})
@@ -388,7 +386,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	err = b.stayConnected(ctx)
 	stop()
 	_ = b.commit(last, nil) // so that whoever asked before is told too
-	b.desk.wait(last)
+	b.questions.scheduler.wait(last)
 	stopWork()
 	helper.Wait()
 	b.queue.close()
@@ -460,5 +458,5 @@ func (b *Bot) thread(a *ask, purpose string) *thread {
 // say answers a question with a sentence that says why there is no answer. purpose is that of the thread.
 func (b *Bot) say(last context.Context, a *ask, purpose, sentence string) {
 	d := newDelivery(b.thread(a, purpose), b.timing.pace, b.timing.typing)
-	b.post(last, d, a, layout(sentence, "", nil), memory.Trace{}, nil)
+	b.post(last, d, a, layout(sentence, "", nil))
 }

@@ -386,7 +386,7 @@ func TestTooManyQuestions(t *testing.T) {
 	for i := range waitingQuestions + 4 {
 		s.ask(fmt.Sprint("question ", i))
 	}
-	s.told(t, s.channel, is(tooMany(locale{}, burst{waitingQuestions, false})))
+	s.told(t, s.channel, is(tooMany(locale{}, &fullError{waiting: waitingQuestions})))
 	close(end)
 	for i := range waitingQuestions + 1 {
 		s.answered(t, s.channel, fmt.Sprint("re: question ", i))

@@ -119,6 +119,8 @@ func TestButtonsBelowAnAnswer(t *testing.T) {
 	}
 	goOn()
 	m = s.answered(t, s.channel, "It is Friday")
+	s.traces(t, 1)
+	m = s.now(m.Message)
 	s.says(t, m)
 	if got := s.buttonsBelow(m.Message); got != "again, delete" || len(m.Bodies) < 2 || len(m.Bodies) > 3 { // the rest may be shown as it is streamed
 		t.Errorf("below an answer there are %q, after %d requests", got, len(m.Bodies))
@@ -242,7 +244,10 @@ func TestStopAfterARestart(t *testing.T) {
 	goOn := s.slowly("It is", " Friday")
 	q := s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
-	s.bot.lives.drop(memory.MessageID(q.ID)) // as another process knows nothing of it
+	known := s.bot.questions.known[memory.MessageID(q.ID)]
+	s.bot.questions.mu.Lock()
+	known.state = unanswered // as another process knows nothing of it
+	s.bot.questions.mu.Unlock()
 	if got := whispered(t, s, s.press(m.Message, s.ana, buttonStop)); got != string(notWriting) {
 		t.Errorf("told %q", got)
 	}

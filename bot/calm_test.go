@@ -2,10 +2,8 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -215,147 +213,7 @@ func TestContextCommandIsPaidFor(t *testing.T) {
 	if got := s.refusals(t); got[memberTokens] != 1 || s.counted(t)["hark_answer_tokens_total"] != 100 {
 		t.Errorf("refused %v, and all took %d tokens", got, s.counted(t)["hark_answer_tokens_total"])
 	}
-	if err := s.stop(t); err != nil || len(s.bot.purse.reserved) != 0 {
-		t.Errorf("reserved is still %v, %v", s.bot.purse.reserved, err)
-	}
-}
-
-// Two questions at once can't both pass a limit of which only one can: the second waits until it is known what the first
-// took.
-func TestTwoAtOnceDontPassALimitOfOne(t *testing.T) {
-	t.Parallel()
-	for name, limits := range map[string]Limits{
-		"tokens of a member":   {Member: memory.Limit{Tokens: 1}, Reserve: 1000},
-		"tokens of a guild":    {Guild: memory.Limit{Tokens: 1}},
-		"messages of a member": {Member: memory.Limit{Messages: 1}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := limitedTo(t, limits).run(t).ready(t)
-			var mu sync.Mutex
-			models, release := 0, make(chan struct{})
-			s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
-				if q.NoModel {
-					return answer.Answer{Text: "quoted"}, nil
-				}
-				mu.Lock()
-				models++
-				mu.Unlock()
-				<-release
-				return answer.Answer{Text: "written", Model: "m", Trace: memory.Trace{Tokens: 5, Asker: q.Asker, Guild: q.Guild, Channel: q.Channel, Question: q.ID}}, nil
-			}
-			rooms := []discordtest.ID{s.channel}
-			for range 4 {
-				rooms = append(rooms, s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "room"}).ID)
-			}
-			for _, room := range rooms {
-				s.asks(room, s.ana, "at once?")
-			}
-			s.sees(t, "all was asked")
-			close(release)
-			answers := len(rooms)
-			if limits.Member.Messages > 0 {
-				answers = 1 // the others are refused
-			}
-			s.discord.WaitFor("the answers", func() bool {
-				n := 0
-				for _, room := range rooms {
-					for _, m := range s.discord.Sent(room) {
-						if strings.HasPrefix(m.Content, "quoted") || strings.HasPrefix(m.Content, "written") {
-							n++
-						}
-					}
-				}
-				return n >= answers
-			})
-			if err := s.stop(t); err != nil {
-				t.Error(err)
-			}
-			spent, _ := s.log.Spending(t.Context(), memory.GuildID(s.guild.ID), s.discord.Now())
-			if models != 1 || spent[memory.UserID(s.ana.ID)] != 7 { // with what was written, about
-				t.Errorf("the model was asked %d times, for %v", models, spent)
-			}
-			if len(s.bot.purse.reserved) != 0 {
-				t.Errorf("reserved is still %v", s.bot.purse.reserved)
-			}
-		})
-	}
-}
-
-func TestBurstOverManyChannels(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	release := make(chan struct{})
-	var mu sync.Mutex
-	at, most := map[memory.ChannelID]int{}, 0
-	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
-		mu.Lock()
-		at[q.Channel]++
-		if at[q.Channel] > 1 {
-			t.Error("two answers at once in a channel")
-		}
-		now := 0
-		for _, n := range at {
-			now += n
-		}
-		most = max(most, now)
-		mu.Unlock()
-		s.discord.Poke()
-		<-release
-		mu.Lock()
-		defer mu.Unlock()
-		at[q.Channel]--
-		return answer.Answer{Text: "re: " + q.Text}, nil
-	}
-	rooms := []discordtest.ID{s.channel}
-	for i := range 9 {
-		rooms = append(rooms, s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: fmt.Sprint("room-", i)}).ID)
-	}
-	for i := range 100 {
-		s.asks(rooms[i%10], s.ana, fmt.Sprint("question ", i))
-	}
-	s.sees(t, "all was asked")
-	if waiting, busy := s.bot.Questions(); waiting != guildQuestions || busy != guildAnswers {
-		t.Errorf("%d wait and %d are answered", waiting, busy)
-	}
-	elsewhere := s.discord.AddGuild("Orchard")
-	room := s.discord.AddChannel(elsewhere.ID, discordtest.Channel{Name: "general"})
-	cy := s.discord.AddMember(elsewhere.ID, discordtest.User{Username: "cy"})
-	s.log.wait(t, "the other guild", func() bool {
-		_, ok := find(s.log, func(e memory.GuildSeen) bool { return e.Guild.ID == memory.GuildID(elsewhere.ID) })
-		return ok
-	})
-	s.asks(room.ID, cy, "and I?")
-	s.discord.WaitTyping(room.ID) // it waits for nobody
-	s.discord.WaitFor("as many answers at once as there are seats", func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return most >= guildAnswers+1
-	})
-	close(release)
-	s.answered(t, room.ID, "re: and I?")
-	s.discord.WaitFor("all answers", func() bool {
-		n := 0
-		for _, room := range rooms {
-			n += len(s.discord.Sent(room))
-		}
-		return n >= guildQuestions+guildAnswers+10
-	})
-	answered, told := 0, 0
-	for _, room := range rooms {
-		here := 0
-		for _, m := range s.discord.Sent(room) {
-			if strings.HasPrefix(m.Content, "re: ") {
-				answered++
-			} else {
-				here++
-			}
-		}
-		if told += here; here > 1 {
-			t.Errorf("%d times busy in one channel", here)
-		}
-	}
-	if answered != guildQuestions+guildAnswers || told != 10 || most != guildAnswers+1 || s.refusals(t)[deskBusy] != 100-answered {
-		t.Errorf("%d answers, %d times busy, %d at once, %v", answered, told, most, s.refusals(t))
+	if err := s.stop(t); err != nil || len(s.bot.questions.quota.reserved) != 0 {
+		t.Errorf("reserved is still %v, %v", s.bot.questions.quota.reserved, err)
 	}
 }

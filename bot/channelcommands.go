@@ -17,16 +17,7 @@ const (
 // silentHere is what is told to whoever presses a button for an answer where there are none.
 const silentHere = "I don't answer questions in this channel: those who manage this server decided so. Commands work."
 
-// isSilent reports whether those who manage a guild have decided that nobody is answered in a channel. Where the log can't
-// tell, everybody is.
-func (b *Bot) isSilent(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) bool {
-	if guild == memory.DirectGuild {
-		return false
-	}
-	g, err := b.admit.guild(ctx, guild)
-	return err == nil && silentIn(g, channel)
-}
-
+// silentIn reports whether those who manage a guild have decided that nobody is answered in a channel.
 func silentIn(g *memory.Guild, channel memory.ChannelID) bool {
 	value, _ := g.Setting(channel, memory.SettingAnswers)
 	return value == answersOff

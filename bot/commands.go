@@ -103,10 +103,7 @@ func (c *commands) change(f func()) {
 	c.mu.Lock()
 	f()
 	c.mu.Unlock()
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
+	wakeUp(c.wake)
 }
 
 // run works until ctx ends and all that was begun is done.
@@ -303,51 +300,33 @@ func showFound(x *exchange, q answer.Question, r answer.Recalled) sheet {
 // counted is a use that counts as a question, unless it is one too many: then it is the limit that says so.
 func (c *commands) counted(ctx context.Context, x *exchange) (*ask, *hit) {
 	asked := &ask{id: memory.MessageID(x.ID), guild: x.guild(), asker: x.who(), roles: x.roles()}
-	h := c.bot.tooOften(ctx, asked)
-	if h != nil {
-		c.bot.cfg.Metrics.QuestionsRefused.WithLabelValues(h.of).Inc()
-	}
-	return asked, h
+	return asked, c.bot.questions.tooOften(c.bot.admit.lookup(ctx, asked.guild), asked)
 }
 
 // spend has something done that may ask a model, within the limits of who asked. do is told when no tokens are left for one,
 // and tells what it took of models, even if it fails.
 func (c *commands) spend(ctx context.Context, asked *ask, do func(ctx context.Context, noModel bool) (sheet, answer.Usage, error)) (sheet, error) {
-	spends, err := c.bot.allow(ctx, asked)
+	spends, err := c.bot.questions.allow(ctx, asked)
 	if err != nil {
 		return sheet{}, err
 	}
-	type result struct {
-		shown sheet
-		usage answer.Usage
-		err   error
-	}
-	came := make(chan result, 1)
+	var shown sheet
+	var failed error
+	came := make(chan outcome, 1)
 	go func() {
-		var r result
-		defer func() { came <- r }()
-		defer recovered("command", &r.err)
-		r.shown, r.usage, r.err = do(ctx, spends.hit != nil)
+		var got outcome
+		defer func() { came <- got }()
+		defer recovered("command", &failed)
+		shown, got.answer.Usage, failed = do(ctx, spends.hit != nil)
 	}()
-	took := outcome{spends: spends}
-	defer func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.bot.timing.unwind)
-		defer cancel()
-		c.bot.settle(last, asked, took)
-	}()
-	select {
-	case r := <-came:
-		took.answer.Usage = r.usage
-		return r.shown, r.err
-	case <-ctx.Done():
+	took := c.bot.await(ctx, came)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.bot.timing.unwind)
+	defer cancel()
+	c.bot.questions.settle(last, asked, took)
+	if ctx.Err() != nil {
+		return sheet{}, ctx.Err()
 	}
-	select {
-	case r := <-came:
-		took.answer.Usage = r.usage
-	case <-time.After(c.bot.timing.unwind):
-		took.err = ctx.Err()
-	}
-	return sheet{}, ctx.Err()
+	return shown, failed
 }
 
 func (c *commands) ask(ctx context.Context, q answer.Question) (answer.Recalled, error) {

@@ -22,7 +22,7 @@ const (
 // stop stops an answer that is being written. What there is of it stays.
 func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
 	o := ownedBy(x)
-	if c.bot.lives.stop(o.question) {
+	if c.bot.questions.stop(o.question) {
 		return sheet{}, errShown
 	}
 	if err := x.dress(ctx, o.done(c.bot.localeIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)); err != nil {
@@ -33,7 +33,8 @@ func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
 
 // askAgain has a question answered anew, as it is in the log now, in the place of its answer.
 func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
-	if c.bot.isSilent(ctx, x.guild(), memory.ChannelID(x.Channel)) {
+	t, g := c.bot.questions, c.bot.admit.lookup(ctx, x.guild())
+	if silentIn(g, memory.ChannelID(x.Channel)) {
 		return sheet{}, refusal(x.text(silentHere))
 	}
 	o := ownedBy(x)
@@ -41,25 +42,21 @@ func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	t, err := c.trace(ctx, x)
+	shown, more, err := c.answerOf(ctx, x, o)
 	if err != nil {
 		return sheet{}, err
 	}
-	if p := c.bot.paused(ctx, a.guild, a.channel, a.when()); p != nil {
-		p.locale = x.locale
-		return sheet{}, refusal(p.sentence())
-	}
-	shown := o.messages(x)
-	more := slices.DeleteFunc(slices.Clone(t.Parts), func(id memory.MessageID) bool { return slices.Contains(shown, id) })
-	if !c.bot.lives.again(a, shown, more) {
-		return sheet{}, stillAtIt
-	}
-	if h := c.bot.tooOften(ctx, a); h != nil {
-		c.bot.lives.refuse(a.id)
-		c.bot.cfg.Metrics.QuestionsRefused.WithLabelValues(h.of).Inc()
+	if h := t.paused(g, a.channel, a.when()); h != nil {
 		return sheet{}, refusal(limitReached(x.locale, h))
 	}
-	if !c.bot.enqueue(a) {
+	if !t.again(a, shown, more) {
+		return sheet{}, stillAtIt
+	}
+	if h := t.tooOften(g, a); h != nil {
+		t.refuse(a.id)
+		return sheet{}, refusal(limitReached(x.locale, h))
+	}
+	if !t.enqueue(ctx, a) {
 		return sheet{}, busyNow
 	}
 	c.bot.queue.put(item{events: []memory.Event{a.opened()}})
@@ -127,6 +124,14 @@ func (c *commands) message(ctx context.Context, x *exchange, id memory.MessageID
 	return found[0], nil
 }
 
+// answerOf are the messages of the answer that an exchange is about, and those that go with it as far as the log knows.
+func (c *commands) answerOf(ctx context.Context, x *exchange, o owned) (shown, more []memory.MessageID, err error) {
+	t, err := c.trace(ctx, x)
+	shown = o.messages(x)
+	more = slices.DeleteFunc(slices.Clone(t.Parts), func(id memory.MessageID) bool { return slices.Contains(shown, id) })
+	return shown, more, err
+}
+
 // trace is how the answer came about that an exchange is about, if that is known.
 func (c *commands) trace(ctx context.Context, x *exchange) (memory.Trace, error) {
 	t, err := c.bot.memory.Trace(ctx, memory.ChannelID(x.Channel), memory.MessageID(x.Message.ID))
@@ -140,16 +145,14 @@ func (c *commands) trace(ctx context.Context, x *exchange) (memory.Trace, error)
 // again if something fails.
 func (c *commands) remove(ctx context.Context, x *exchange) (sheet, error) {
 	o := ownedBy(x)
-	t, err := c.trace(ctx, x)
+	shown, more, err := c.answerOf(ctx, x, o)
 	if err != nil {
 		return sheet{}, err
 	}
-	if c.bot.lives.unask(o.question) {
+	if c.bot.questions.unask(o.question) {
 		return sheet{}, errShown // whoever writes it takes it back
 	}
-	shown := o.messages(x)
-	ids := append(slices.DeleteFunc(slices.Clone(t.Parts), func(id memory.MessageID) bool { return slices.Contains(shown, id) }), shown...)
-	if err := c.takeDown(ctx, x, ids...); err != nil {
+	if err := c.takeDown(ctx, x, append(more, shown...)...); err != nil {
 		return sheet{}, err
 	}
 	return sheet{}, errShown
@@ -161,7 +164,7 @@ func (c *commands) takeDown(ctx context.Context, x *exchange, ids ...memory.Mess
 	var gone []memory.MessageID
 	var failed error
 	for _, id := range ids {
-		if err := c.bot.change(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil && !errors.Is(err, errGone) {
+		if err := c.bot.withdraw(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil && !errors.Is(err, errGone) {
 			failed = err
 			break
 		}

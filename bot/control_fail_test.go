@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -57,33 +56,6 @@ func TestAskedAgainAsAReply(t *testing.T) {
 	}
 }
 
-func TestAskedAgainWhileThereAreTooMany(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.ask("when?")
-	m := s.answered(t, s.channel, "Friday")
-	s.over(t, 1)
-	say, begun := s.hush()
-	for i := range waitingQuestions + 1 {
-		s.ask(fmt.Sprint("question ", i, "?"))
-	}
-	<-begun
-	s.commitNothing(t)
-	if got := whispered(t, s, s.press(m.Message, s.ana, buttonAgain)); got != string(busyNow) {
-		t.Errorf("told %q", got)
-	}
-	for i := range waitingQuestions + 1 {
-		if i > 0 {
-			<-begun
-		}
-		say <- fmt.Sprint("answer ", i)
-	}
-	s.over(t, waitingQuestions+2)
-	if n := s.now(m.Message).Versions; len(n) != 2 && len(n) != 1 {
-		t.Errorf("the answer was %q", n)
-	}
-}
-
 func TestButtonsInTheArchive(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -91,37 +63,14 @@ func TestButtonsInTheArchive(t *testing.T) {
 	s.discord.Say(thread.ID, s.ana.ID, s.discord.Bot.Mention()+" when?")
 	m := s.answered(t, thread.ID, "Friday")
 	s.over(t, 1)
-	archive := func() {
-		s.discord.UpdateChannel(thread.ID, func(c *discordtest.Channel) {
-			data := *c.Thread
-			data.Archived = true
-			c.Thread = &data
-		})
-	}
-	archive()
+	s.archive(thread.ID)
 	s.oracle.answer = says("Saturday")
 	s.press(m.Message, s.ana, buttonAgain).Wait()
 	s.shows(m.Message, "Saturday")
 	s.over(t, 2)
-	archive()
+	s.archive(thread.ID)
 	s.press(m.Message, s.ana, buttonDelete).Wait()
 	s.isGone(t, m.Message)
-}
-
-// An answer whose message goes while it is being taken back is gone.
-func TestDeletedQuestionsWhoseAnswerIsGone(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.slowly("It is", " Friday")
-	q := s.ask("when?")
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
-	s.discord.BulkDelete(s.channel, m.ID, q.ID)
-	s.oracle.answer = says("Saturday")
-	s.ask("and now?")
-	s.answered(t, s.channel, "Saturday")
-	if n := len(s.traces(t, 1)); n != 1 {
-		t.Errorf("%d traces", n)
-	}
 }
 
 // Where nothing is logged, an answer that Discord doesn't let go at first is taken back the next time.

@@ -1,13 +1,11 @@
 package bot
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -55,38 +53,6 @@ func TestAskedAgainInPlace(t *testing.T) {
 	}
 }
 
-func TestAskedAgainTwiceAtOnce(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.ask("when?")
-	m := s.answered(t, s.channel, "Friday")
-	s.over(t, 1)
-	s.slowly("Sat", "urday")
-	s.press(m.Message, s.ana, buttonAgain).Wait()
-	s.shows(m.Message, "Sat")
-	if got := s.buttonsBelow(m.Message); got != "stop" {
-		t.Errorf("there are %q", got)
-	}
-	x := s.discord.Click(m.Message, s.ana.ID, s.buttonsOf(m.Message)[buttonStop])
-	x.Wait()
-	s.answered(t, s.channel, "Sat\n"+stoppedLine)
-	// Two presses that come before the first has changed anything.
-	s.over(t, 2)
-	s.slowly("Sun", "day")
-	id := s.buttonsOf(m.Message)[buttonAgain]
-	one, two := s.discord.Click(m.Message, s.ana.ID, id), s.discord.Click(m.Message, s.ana.ID, id)
-	s.discord.WaitFor("one of them to be told", func() bool { return len(one.FollowUps())+len(two.FollowUps()) == 1 })
-	for _, m := range append(one.FollowUps(), two.FollowUps()...) {
-		if m.Content != string(stillAtIt) {
-			t.Errorf("told %q", m.Content)
-		}
-	}
-	s.shows(m.Message, "Sun")
-	if n := len(s.discord.Sent(s.channel)); n != 1 {
-		t.Errorf("%d messages", n)
-	}
-}
-
 func TestAskedAgainWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -106,19 +72,8 @@ func TestAskedAgainWhileOthersWait(t *testing.T) {
 	s.replied(t, s.asks(s.channel, s.ana, "one too many"))
 	s.replied(t, s.asks(s.channel, s.bo, "and one more"))
 	s.commitNothing(t) // they are counted after that
-	if got := s.refusals(t)[deskBusy]; got != 3 {
+	if got := s.refusals(t)[tooManyWait]; got != 3 {
 		t.Errorf("refused %d", got)
-	}
-}
-
-// A question that comes while Hark stops isn't one too many.
-func TestQuestionsAtTheEndArentTooMany(t *testing.T) {
-	t.Parallel()
-	s := set(t)
-	s.bot.lives, s.bot.desk.missed = newLives(s.discord.Now()), func(*ask) {}
-	s.bot.desk.close()
-	if s.bot.enqueue(&ask{id: 1, guild: 1, channel: 1}) || len(s.refusals(t)) != 0 {
-		t.Errorf("refused %v", s.refusals(t))
 	}
 }
 
@@ -179,28 +134,4 @@ func TestDeletedByButton(t *testing.T) {
 	if said := s.log.said(); !slices.Contains(said, "delete 1") {
 		t.Errorf("logged %q", said)
 	}
-}
-
-// An answer that is written in the place of another is taken away by the button that was there.
-func TestDeletedWhileItIsWrittenAnew(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.ask("when?")
-	m := s.answered(t, s.channel, "Friday")
-	s.traces(t, 1)
-	id := s.buttonsOf(m.Message)[buttonDelete]
-	thinking, on := make(chan struct{}), make(chan struct{})
-	s.oracle.answer = func(ctx context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
-		close(thinking)
-		select {
-		case <-on:
-		case <-ctx.Done():
-		}
-		return answer.Answer{}, ctx.Err()
-	}
-	s.press(m.Message, s.ana, buttonAgain).Wait()
-	<-thinking
-	s.discord.Click(m.Message, s.ana.ID, id).Wait()
-	s.isGone(t, m.Message)
-	close(on)
 }

@@ -34,9 +34,7 @@ func (c *converter) messageUpdate(w *wireMessage, out *converted) error {
 	out.update = true
 	kind := c.kindOf(w)
 	whole := w.Author != nil && w.Content != nil && w.Type != nil && w.Mentions != nil && w.Attachments != nil
-	if out.ask = c.edit(w, whole); out.ask == nil && whole {
-		out.ask = c.unasked(w)
-	}
+	out.ask = c.edited(w, whole)
 	if whole || !c.logged(kind) {
 		c.message(w, false, out)
 		return nil

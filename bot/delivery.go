@@ -69,7 +69,7 @@ func (d *delivery) stream(text string) {
 	d.mu.Lock()
 	d.text = text
 	d.mu.Unlock()
-	d.wake()
+	wakeUp(d.fresh)
 }
 
 // take takes over messages that show an earlier answer.
@@ -87,13 +87,6 @@ func (d *delivery) latest() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.text
-}
-
-func (d *delivery) wake() {
-	select {
-	case d.fresh <- struct{}{}:
-	default:
-	}
 }
 
 // run delivers what is streamed until done is closed or ctx ends. It returns errGone when there is no point
@@ -121,7 +114,7 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 			return err
 		}
 		if more || err != nil {
-			d.wake()
+			wakeUp(d.fresh)
 		}
 		select {
 		case <-done:

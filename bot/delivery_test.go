@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -104,142 +105,75 @@ func deliver(t *testing.T, w *wall, act func(d *delivery), final ...string) (d *
 	return d, gone
 }
 
-func wantRequests(t *testing.T, w *wall, want ...string) {
-	t.Helper()
-	if got := strings.Join(w.requests, "\n"); got != strings.Join(want, "\n") {
-		t.Errorf("requests:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
-	}
-}
-
-func TestDeliveryCoalescesAndKeepsItsPace(t *testing.T) {
+func TestDelivery(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := &wall{slow: 300 * time.Millisecond}
-		deliver(t, w, func(d *delivery) {
+	paragraph := strings.Repeat("a", 1500) + "\n\n"
+	failing := func(what string, times int) func(string) error {
+		return func(request string) error {
+			if strings.HasPrefix(request, what) && times > 0 {
+				times--
+				return errors.New("no luck")
+			}
+			return nil
+		}
+	}
+	streams := func(texts ...string) func(*delivery) {
+		return func(d *delivery) {
+			for _, text := range texts {
+				d.stream(text)
+				time.Sleep(5 * time.Second)
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		wall  wall
+		act   func(*delivery)
+		final []string
+		want  []string
+	}{
+		"coalesces, and keeps its pace": {wall{slow: 300 * time.Millisecond}, func(d *delivery) {
 			for i := 1; i <= 30; i++ {
 				time.Sleep(130 * time.Millisecond)
 				d.stream(fmt.Sprint("text ", i))
 			}
-		}, "text 30, the end")
-		wantRequests(t, w, "0.0 typing", "0.3 create text 2", "1.8 edit 1 text 13", "3.3 edit 1 text 25", "3.9 edit 1 text…16")
-	})
-}
-
-func TestDeliveryTypesUntilThereIsText(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := &wall{}
-		deliver(t, w, func(d *delivery) {
+		}, []string{"text 30, the end"}, []string{"0.0 typing", "0.3 create text 2", "1.8 edit 1 text 13", "3.3 edit 1 text 25", "3.9 edit 1 text…16"}},
+		"types until there is text": {wall{}, func(d *delivery) {
 			time.Sleep(20 * time.Second)
 			d.stream("text")
 			time.Sleep(20 * time.Second)
-		}, "text")
-		wantRequests(t, w, "0.0 typing", "8.0 typing", "16.0 typing", "20.0 create text")
-	})
-}
-
-func TestDeliveryKeepsFullPartsAsTheyAre(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := &wall{}
-		paragraph := strings.Repeat("a", 1500) + "\n\n"
-		deliver(t, w, func(d *delivery) {
-			text := ""
-			for range 3 {
-				text += paragraph
-				d.stream(text)
-				time.Sleep(5 * time.Second)
-			}
-		}, paragraph, paragraph, paragraph)
-		wantRequests(t, w, "0.0 typing", "0.0 create aaaa…1502", "5.0 create aaaa…1502", "10.0 create aaaa…1502")
-	})
-}
-
-func TestDeliveryTakesBackPartsThatAreTooMany(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := &wall{}
-		d, _ := deliver(t, w, func(d *delivery) {
-			d.stream(strings.Repeat("word ", 1000))
-			time.Sleep(10 * time.Second)
-		}, "short")
-		if len(w.shows) != 1 || w.shows[0] != "short" || len(d.parts) != 1 {
-			t.Errorf("shown: %q", w.shows)
-		}
-	})
-}
-
-func TestDeliveryGoesOnAfterAFailure(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		failures := 2
-		w := &wall{fail: func(what string) error {
-			if failures--; failures >= 0 {
-				return errors.New("no luck")
-			}
-			return nil
-		}}
-		deliver(t, w, func(d *delivery) {
-			d.stream("text")
-			time.Sleep(5 * time.Second)
-		}, "text")
-		wantRequests(t, w, "0.0 typing", "0.0 create text", "1.2 create text")
-	})
-}
-
-func TestDeliveryStopsWhenItsMessageIsGone(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := &wall{fail: func(what string) error {
+		}, []string{"text"}, []string{"0.0 typing", "8.0 typing", "16.0 typing", "20.0 create text"}},
+		"keeps full parts as they are": {wall{}, streams(paragraph, paragraph+paragraph, paragraph+paragraph+paragraph), []string{paragraph, paragraph, paragraph},
+			[]string{"0.0 typing", "0.0 create aaaa…1502", "5.0 create aaaa…1502", "10.0 create aaaa…1502"}},
+		"takes back parts that are too many": {wall{}, streams(paragraph + paragraph), []string{"short"},
+			[]string{"0.0 typing", "0.0 create aaaa…1502", "1.2 create aaaa…1502", "5.0 edit 1 short", "5.0 remove 2"}},
+		"goes on after a failure": {wall{fail: failing("", 2)}, streams("text"), []string{"text"},
+			[]string{"0.0 typing", "0.0 create text", "1.2 create text"}},
+		"stops when its message is gone": {wall{fail: func(what string) error {
 			if strings.HasPrefix(what, "edit") {
 				return fmt.Errorf("edit: %w", errGone)
 			}
 			return nil
-		}}
-		_, gone := deliver(t, w, func(d *delivery) {
-			d.stream("text")
-			time.Sleep(5 * time.Second)
-			d.stream("text goes on")
-			time.Sleep(5 * time.Second)
-		})
-		if !errors.Is(gone, errGone) {
-			t.Errorf("got %v", gone)
-		}
-		wantRequests(t, w, "0.0 typing", "0.0 create text", "5.0 edit 1 text goes on")
-	})
-}
-
-func TestDeliveryCorrectsWhatAnEarlierAttemptSent(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := &wall{stale: "te"}
-		deliver(t, w, func(*delivery) {}, "text")
-		if w.shows[0] != "text" {
-			t.Errorf("Discord shows %q", w.shows[0])
-		}
-	})
-}
-
-// What seemed to fail may have arrived, with the buttons of then.
-func TestDeliveryCorrectsTheButtonsOfAnEarlierAttempt(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		failed := false
-		w := &wall{fail: func(what string) error {
-			if !failed && strings.HasPrefix(what, "create") {
-				failed = true
-				return errors.New("no luck")
-			}
-			return nil
-		}}
-		deliver(t, w, func(d *delivery) {
+		}}, streams("text", "text goes on"), nil, []string{"0.0 typing", "0.0 create text", "5.0 edit 1 text goes on"}},
+		"corrects what an earlier attempt sent": {wall{stale: "te"}, streams(), []string{"text"},
+			[]string{"0.0 typing", "0.0 create text", "0.0 edit 1 text"}},
+		"corrects the buttons of an earlier attempt": {wall{fail: failing("create", 1)}, func(d *delivery) {
 			d.buttons = func(done bool, _ []memory.MessageID) []component {
 				return []component{row(button(styleGrey, fmt.Sprint(done), "x"))}
 			}
 			d.stream("text")
-		}, "text")
-		wantRequests(t, w, "0.0 typing", "0.0 create text", "0.0 create text", "0.0 edit 1 text")
-	})
+		}, []string{"text"}, []string{"0.0 typing", "0.0 create text", "0.0 create text", "0.0 edit 1 text"}},
+		"trims nothing twice": {wall{}, streams(), []string{"text\n\n", "more "}, []string{"0.0 typing", "0.0 create text\n\n", "0.0 create more "}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			_, gone := deliver(t, &tt.wall, tt.act, tt.final...)
+			if got := tt.wall.requests; !slices.Equal(got, tt.want) || (gone == nil) != (tt.final != nil) {
+				t.Errorf("it %s: %v, requests:\n%q\nwant:\n%q", name, gone, got, tt.want)
+			}
+			if shown := tt.wall.shows; gone == nil && !slices.Equal(shown, tt.final) {
+				t.Errorf("it %s: Discord shows %q", name, shown)
+			}
+		})
+	}
 }
 
 func TestDeliverySendsFilesAtTheEnd(t *testing.T) {
@@ -258,21 +192,12 @@ func TestDeliverySendsFilesAtTheEnd(t *testing.T) {
 			if bare {
 				want = append(want, "0.0 edit 3 last")
 			}
-			wantRequests(t, w, want...)
+			if !slices.Equal(w.requests, want) {
+				t.Errorf("requests %q, want %q", w.requests, want)
+			}
 			if n := len(d.parts[2].files); n != 1 || len(d.parts[0].files)+len(d.parts[1].files) > 0 {
 				t.Errorf("%d files at the end", n)
 			}
 		})
 	}
-}
-
-func TestDeliveryTrimsNothingTwice(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := &wall{}
-		deliver(t, w, func(*delivery) {}, "text\n\n", "more ")
-		if len(w.requests) != 3 { // typing and two creates: what Discord trimmed isn't edited
-			t.Errorf("requests: %q", w.requests)
-		}
-	})
 }

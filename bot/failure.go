@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"hark/internal/answer"
@@ -69,7 +68,7 @@ func (b *Bot) sentence(l locale, a *ask, err error) string {
 	words, code := wording(err), traceCode()
 	b.cfg.Metrics.Questions.WithLabelValues(metrics.Failed).Inc()
 	b.log.Error().Err(err).Str("code", code).Int64("question", int64(a.id)).Msg("couldn't answer")
-	if a.channel != 0 && b.failures.isRepeated(a.channel, words) {
+	if a.channel != 0 && b.isRepeated(a.channel, words) {
 		words = failedAgain
 	}
 	return l.phrase(words, code)
@@ -83,56 +82,16 @@ const (
 	muteFor     = time.Hour   // in which it is logged once that Hark may not write in a channel
 )
 
-// failures are the last ones of each channel.
-type failures struct {
-	now  func() time.Time
-	mu   sync.Mutex
-	last map[memory.ChannelID]failure
-	mute map[memory.ChannelID]time.Time
-}
-
-type failure struct {
-	words phrase
-	at    time.Time
-}
-
-func newFailures(now func() time.Time) *failures {
-	return &failures{now: now, last: map[memory.ChannelID]failure{}, mute: map[memory.ChannelID]time.Time{}}
-}
-
 // isRepeated reports whether the same was said in a channel just before, and notes that it is.
-func (f *failures) isRepeated(channel memory.ChannelID, words phrase) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	now := f.now()
-	for c, was := range f.last {
-		if !within(was.at, now, againWithin) {
-			delete(f.last, c)
-		}
-	}
-	was, ok := f.last[channel]
-	if ok && was.words == words {
-		return true
-	}
-	f.last[channel] = failure{words, now}
-	return false
+func (b *Bot) isRepeated(channel memory.ChannelID, words phrase) bool {
+	now := b.now()
+	return !b.repeats.isFirst(repeatTo{channel: channel, of: "failure"}, string(words), now, now.Add(againWithin))
 }
 
 // isMute reports whether it was said just before that Hark may not write in a channel, and notes that it is.
-func (f *failures) isMute(channel memory.ChannelID) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	now := f.now()
-	for c, since := range f.mute {
-		if !within(since, now, muteFor) {
-			delete(f.mute, c)
-		}
-	}
-	_, ok := f.mute[channel]
-	if !ok {
-		f.mute[channel] = now
-	}
-	return ok
+func (b *Bot) isMute(channel memory.ChannelID) bool {
+	now := b.now()
+	return !b.repeats.isFirst(repeatTo{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
 }
 
 // within reports whether now is less than d after a time, and not before it, as after a clock was set back.

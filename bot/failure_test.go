@@ -141,10 +141,10 @@ func TestWhereHarkMayNotWriteIsLoggedOnce(t *testing.T) {
 	}
 }
 
-func TestFailuresAreTheSameForATime(t *testing.T) {
+func TestWhatWasSaidIsntSaidAgainForATime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	f := newFailures(func() time.Time { return now })
+	b := &Bot{now: func() time.Time { return now }, repeats: newRepeats()}
 	for i, step := range []struct {
 		later          time.Duration
 		channel        memory.ChannelID
@@ -155,7 +155,7 @@ func TestFailuresAreTheSameForATime(t *testing.T) {
 		{time.Minute, 1, "a", false, true}, {59 * time.Minute, 1, "a", false, false}, {-time.Second, 1, "a", false, false},
 	} {
 		now = now.Add(step.later)
-		if repeated, mute := f.isRepeated(step.channel, phrase(step.words)), f.isMute(step.channel); repeated != step.repeated || mute != step.mute {
+		if repeated, mute := b.isRepeated(step.channel, phrase(step.words)), b.isMute(step.channel); repeated != step.repeated || mute != step.mute {
 			t.Errorf("%d: repeated %v, mute %v", i, repeated, mute)
 		}
 	}
@@ -191,11 +191,11 @@ func TestWhatIsGivenUpCountsAsReserved(t *testing.T) {
 		"failed at something": {outcome{err: errors.New("no")}, true, 0},
 	} {
 		a := &ask{id: 1}
-		delete(s.bot.purse.reserved, 1)
+		delete(s.bot.questions.quota.reserved, 1)
 		if test.reserved {
-			s.bot.purse.reserved[1] = reservation{}
+			s.bot.questions.quota.reserved[1] = reservation{}
 		}
-		if got := s.bot.tookOf(a, test.got); got != test.want {
+		if got := s.bot.questions.tookOf(a, test.got); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
 	}

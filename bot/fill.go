@@ -380,7 +380,7 @@ func (f *filler) commit(ctx context.Context, events []memory.Event) error {
 		return err
 	}
 	for _, a := range f.asked {
-		f.bot.take(ctx, a)
+		f.bot.questions.take(ctx, a)
 	}
 	return nil
 }

@@ -105,12 +105,7 @@ func (b *Bot) newLink() *link {
 	l := &link{session: s, down: make(chan struct{}, 1)}
 	s.Dialer = l.dialer(b.cfg.Dialer)
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.Event) { b.receive(l, e) })
-	s.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) {
-		select {
-		case l.down <- struct{}{}:
-		default:
-		}
-	})
+	s.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { wakeUp(l.down) })
 	return l
 }
 

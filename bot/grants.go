@@ -151,7 +151,7 @@ func (c *commands) missingFor(ctx context.Context, x *exchange, at memory.Channe
 
 // logLack logs, once an hour for a channel, that something can't be done there, with what is missing and where it is given.
 func (b *Bot) logLack(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, err error, what string) {
-	if b.failures.isMute(channel) {
+	if b.isMute(channel) {
 		return
 	}
 	line := b.log.Warn().Err(err).Int64("channel", int64(channel))
@@ -168,7 +168,7 @@ func (b *Bot) noFiles(ctx context.Context, a *ask, err error) string {
 		return ""
 	}
 	missing, failed := b.missing(ctx, a.guild, a.channel, toAnswer)
-	if failed != nil || !missing.Has(attachFiles) || b.failures.isMute(a.channel) {
+	if failed != nil || !missing.Has(attachFiles) || b.isMute(a.channel) {
 		return ""
 	}
 	b.log.Warn().Err(err).Int64("channel", int64(a.channel)).Str("missing", locale{}.permissionNames(missing)).Str("grant", b.grantLink(a.guild, missing)).

@@ -143,8 +143,8 @@ func toldLimit(l locale, limit memory.Limit) string {
 // showLimits is what /limits shows: what is left for whoever uses it.
 func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
 	m, at := membership{x.guild(), x.who()}, memory.MessageID(x.ID).Time()
-	member, guild := c.bot.limitsOf(ctx, m.guild, x.roles())
-	own, all, err := c.bot.shares(ctx, m, x.roles(), at)
+	member, guild := c.bot.cfg.Limits.of(c.bot.admit.lookup(ctx, m.guild), x.roles())
+	own, all, err := c.bot.questions.shares(ctx, m, x.roles(), at)
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what is left: %w", err)
 	}
@@ -159,7 +159,7 @@ func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
 
 // used is how much somebody, or all of a guild, has used.
 func (c *commands) used(l locale, m membership, limit memory.Limit, tokens share, at time.Time) string {
-	asked, until := c.bot.limiter.asked(m, at)
+	asked, until := c.bot.questions.quota.asked(m, at)
 	questions := l.text("- questions within the last minute: %s", ofLimit(l, asked, limit.Messages))
 	if limit.Messages != memory.Unlimited && asked >= limit.Messages {
 		questions = l.text("%s; again <t:%d:R>", questions, until.Add(time.Second-1).Unix())

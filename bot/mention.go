@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ type ask struct {
 	id       memory.MessageID
 	guild    memory.GuildID
 	channel  memory.ChannelID
+	parent   memory.ChannelID // of a thread
 	asker    memory.UserID
 	name     string
 	text     string
@@ -29,7 +31,8 @@ type ask struct {
 
 	edited time.Time // of the version that is asked
 
-	shown []memory.MessageID // what shows an answer that was cut short
+	shown []memory.MessageID // what shows an earlier answer, or one that was cut short
+	more  []memory.MessageID // what goes with that
 
 	again   bool   // it was said before: its text changed, or it is asked once more
 	unasked bool   // nothing is asked any more: the mention was taken away
@@ -37,6 +40,8 @@ type ask struct {
 	quiet   bool   // whoever asks is told elsewhere that too many wait
 	round   string // tells apart what is sent for it from what was sent when it was asked before
 }
+
+func (a *ask) membership() membership { return membership{a.guild, a.asker} }
 
 // when is when it was asked.
 func (a *ask) when() time.Time {
@@ -66,32 +71,31 @@ func (a *ask) saying(now *ask) *ask {
 // roundOf is the round of a question of that moment, in at most five letters and digits.
 func roundOf(at time.Time) string { return short36(at.UnixMilli() % (36 * 36 * 36 * 36 * 36)) }
 
-// edit is what an edited message asks Hark, or nil: the same as a new one, if it isn't much older, and was edited just now:
-// a pin or a preview tells the same time again. One that tells its text merely may have been a question before.
-func (c *converter) edit(w *wireMessage, whole bool) *ask {
-	sent := memory.MessageID(w.ID).Time()
-	if w.Edited.IsZero() || w.Edited.Sub(sent) > editedWithin || c.now().Sub(w.Edited) > 2*editedWithin || w.Content == nil {
+// edited is what an edited message asks Hark, or nil: the same as a new one, if it isn't much older, and was edited just now:
+// a pin or a preview tells the same time again. One that tells its text merely may have been a question before. One that asks
+// nothing as it is now is unasked.
+func (c *converter) edited(w *wireMessage, whole bool) *ask {
+	if w.Edited.IsZero() || w.Content == nil {
 		return nil
 	}
-	a := &ask{id: memory.MessageID(w.ID), guild: memory.GuildID(w.Guild), channel: memory.ChannelID(w.Channel), brief: true}
-	text, named := strip(c.self, *w.Content)
-	if a.text = memory.Clean(text); whole {
+	place := ask{id: memory.MessageID(w.ID), guild: memory.GuildID(w.Guild), channel: memory.ChannelID(w.Channel)}
+	a := &place
+	if whole {
 		a = c.question(w)
-	} else if !named && a.guild != memory.DirectGuild {
+	} else if text, named := strip(c.self, *w.Content); named || a.guild == memory.DirectGuild {
+		a.text, a.brief = memory.Clean(text), true
+	} else {
 		return nil
 	}
-	if a != nil {
-		a.edited, a.at, a.again, a.round = w.Edited, w.Edited, true, roundOf(w.Edited)
+	switch {
+	case a == nil && c.kindOf(w) == memory.FromMember && (typeOf(w) != typeReply || w.Referenced != nil): // else nobody can tell
+		place.unasked = true
+		return &place
+	case a == nil || w.Edited.Sub(a.id.Time()) > editedWithin || c.now().Sub(w.Edited) > 2*editedWithin:
+		return nil
 	}
+	a.edited, a.at, a.again, a.round = w.Edited, w.Edited, true, roundOf(w.Edited)
 	return a
-}
-
-// unasked is a message that asks nothing as it is now, or nil if it does, or if that can't be told.
-func (c *converter) unasked(w *wireMessage) *ask {
-	if w.Edited.IsZero() || c.kindOf(w) != memory.FromMember || typeOf(w) == typeReply && w.Referenced == nil || c.question(w) != nil {
-		return nil
-	}
-	return &ask{id: memory.MessageID(w.ID), guild: memory.GuildID(w.Guild), channel: memory.ChannelID(w.Channel), unasked: true}
 }
 
 // question is what a new message asks Hark, or nil: a member's message that mentions Hark by name (not by
@@ -138,22 +142,14 @@ func (a *ask) concerns(u *wireUser, self memory.UserID) {
 	if u == nil || u.ID == 0 || memory.UserID(u.ID) == self {
 		return
 	}
-	for _, known := range a.mentions {
-		if known == memory.UserID(u.ID) {
-			return
-		}
+	if !slices.Contains(a.mentions, memory.UserID(u.ID)) {
+		a.mentions = append(a.mentions, memory.UserID(u.ID))
 	}
-	a.mentions = append(a.mentions, memory.UserID(u.ID))
 }
 
 // mentions reports whether Discord counts the message as mentioning Hark: a mention inside code isn't one.
 func (c *converter) mentions(w *wireMessage) bool {
-	for _, u := range w.Mentions {
-		if u != nil && memory.UserID(u.ID) == c.self {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.Mentions, func(u *wireUser) bool { return u != nil && memory.UserID(u.ID) == c.self })
 }
 
 // strip takes Hark's mentions out of text, each with the space after it.

@@ -75,16 +75,13 @@ func newNotices(b *Bot) *notices {
 }
 
 // see is told what is in the log. It doesn't wait.
-func (n *notices) see(events []memory.Event) {
+func (n *notices) see(subjects []subject) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, e := range events {
-		if seen, ok := e.(memory.GuildSeen); ok {
-			n.guilds[seen.Guild.ID] = true
-			select {
-			case n.wake <- struct{}{}:
-			default:
-			}
+	for _, s := range subjects {
+		if s.told {
+			n.guilds[s.guild] = true
+			wakeUp(n.wake)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 	for _, m := range shown {
 		a.shown = append(a.shown, memory.MessageID(m.ID))
 	}
-	if !a.unasked && b.isFresh(a) && (b.take(last, a) || b.lives.isOpen(a.id)) { // or it was taken as one that was missed
+	if !a.unasked && b.isFresh(a) && (b.questions.take(last, a) || b.questions.isOpen(a.id)) { // or it was taken as one that was missed
 		return nil
 	}
 	if n := len(shown); n > 0 && shown[n-1].isWritten() {

@@ -166,7 +166,7 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)
 	}
-	s.bot.desk.missed(&ask{id: a.id, guild: a.guild, channel: a.channel, asker: a.asker, shown: []memory.MessageID{1}})
+	s.bot.questions.miss(t.Context(), &ask{id: a.id, guild: a.guild, channel: a.channel, asker: a.asker, shown: []memory.MessageID{1}})
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)
 	}

@@ -13,61 +13,11 @@ import (
 )
 
 const (
-	// pausedQuestion is in /metrics what refused a question because Hark was paused.
-	pausedQuestion = "paused"
-	// pausedAgain is for how long nobody in a channel is told again that Hark is paused.
-	pausedAgain = 10 * time.Minute
 	// The bounds of a pause.
 	shortestPause, longestPause = time.Minute, 366 * 24 * time.Hour
 
 	pauseSpan = "I don't understand for how long. Please write it like `30m`, `2h`, `1d` or `1d 12h`: from a minute to a year."
 )
-
-// pause is how long mentions aren't answered, in a guild where that is so.
-type pause struct {
-	until time.Time // zero: nobody knows
-	locale
-}
-
-// paused is the pause that a channel's questions fall into; nil if there is none.
-func (b *Bot) paused(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, at time.Time) *pause {
-	g, err := b.admit.guild(ctx, guild)
-	if err != nil || guild == memory.DirectGuild {
-		return nil // where nobody can pause it, or the log can't tell, as with limits
-	}
-	holds := b.cfg.Choices.In(g, channel)
-	until, is := holds.PausedAt(at)
-	if !is {
-		return nil
-	}
-	return &pause{until, localeOf(holds.Language)}
-}
-
-// sentence is what those are told who ask meanwhile.
-func (p *pause) sentence() string {
-	if p.until.IsZero() {
-		return p.text("Those who manage this server have paused me, so I don't answer for now.")
-	}
-	return p.text("Those who manage this server have paused me, so I don't answer for now. Please ask again <t:%d:R>.", p.until.Unix())
-}
-
-// isPaused reports whether a question isn't answered because Hark is paused. The channel is told once in a while.
-func (b *Bot) isPaused(last context.Context, a *ask) bool {
-	p := b.paused(last, a.guild, a.channel, a.when())
-	if p == nil {
-		return false
-	}
-	b.lives.refuse(a.id)
-	b.cfg.Metrics.QuestionsRefused.WithLabelValues(pausedQuestion).Inc()
-	h := &hit{of: pausedQuestion, until: a.when().Add(pausedAgain)}
-	if !p.until.IsZero() && p.until.Before(h.until) {
-		h.until = p.until
-	}
-	if b.limiter.isFirst(telling{membership{guild: a.guild}, a.channel, pausedQuestion}, a.when(), h) {
-		b.desk.tell(func() { b.say(last, a, "p", p.sentence()) })
-	}
-	return true
-}
 
 // pauseOptions are those of /hark pause.
 func pauseOptions() []option {

@@ -93,10 +93,6 @@ func TestPausesThatCantBe(t *testing.T) {
 	s.log.fail(errDown)
 	s.says(t, s.use(t, s.ana, "hark pause", opt("state", "on")))
 	s.log.fail(nil)
-	// In direct messages nobody can pause it, and where the log can't tell it answers.
-	if p := s.bot.paused(t.Context(), memory.DirectGuild, 1, s.discord.Now()); p != nil {
-		t.Errorf("direct messages are paused: %+v", p)
-	}
 }
 
 func TestSpans(t *testing.T) {

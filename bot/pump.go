@@ -49,7 +49,7 @@ func (q *queue) put(it item) bool {
 		return false
 	}
 	q.items = append(q.items, it)
-	q.signal()
+	wakeUp(q.wake)
 	return true
 }
 
@@ -71,7 +71,7 @@ func (q *queue) stopIntake() {
 func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true
-	q.signal()
+	wakeUp(q.wake)
 	q.mu.Unlock()
 }
 
@@ -104,14 +104,6 @@ func (q *queue) done() {
 	q.mu.Lock()
 	q.busy = 0
 	q.mu.Unlock()
-}
-
-// signal is called with mu held.
-func (q *queue) signal() {
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
 }
 
 // pump writes the queue to the log: one goroutine, so that events stay in order.
@@ -174,23 +166,15 @@ type commit struct {
 	unknown []untold
 }
 
-// unask drops the questions that are deleted before they were asked.
-func (c *commit) unask(events []memory.Event) {
-	for _, e := range events {
-		c.asks = slices.DeleteFunc(c.asks, func(a *ask) bool {
-			gone := false
-			switch e := e.(type) {
-			case memory.Deleted:
-				gone = a.channel == e.Channel && slices.Contains(e.IDs, a.id)
-			case memory.ChannelDeleted:
-				gone = a.channel == e.Channel
-			}
-			if gone {
-				c.events = append(c.events, a.closed())
-			}
-			return gone
-		})
-	}
+// unask drops the questions that are gone before they were asked.
+func (c *commit) unask(s subject) {
+	c.asks = slices.DeleteFunc(c.asks, func(a *ask) bool {
+		gone := s.ends(a.guild, a.channel, 0) || s.channel == a.channel && slices.Contains(s.deleted, a.id)
+		if gone {
+			c.events = append(c.events, a.closed())
+		}
+		return gone
+	})
 }
 
 func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
@@ -210,7 +194,9 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 	}
 	p.attend(c)
 	out.events = append(out.events, c.events...)
-	out.unask(c.events)
+	for _, s := range subjectsOf(c.events) {
+		out.unask(s)
+	}
 	out.unknown = append(out.unknown, c.unknown...)
 	if len(p.moved(c.events)) > 0 { // so that one that takes Hark's sight away isn't undone in the same commit, unnoticed
 		if err := p.flush(ctx, out); err != nil {
@@ -262,13 +248,13 @@ func (p *pump) attend(c converted) {
 // dropOld leaves out what an update tells of a message that isn't to be logged any more. What came before it must be in the
 // log to tell.
 func (p *pump) dropOld(ctx context.Context, c *converted, out *commit) error {
-	for i, e := range c.events {
-		if _, _, said := spokenIn(e); !said {
+	for i, s := range subjectsOf(c.events) {
+		if !s.said {
 			continue
 		}
 		old := false
 		ask := func() (err error) {
-			old, err = p.admit.isOld(ctx, e)
+			old, err = p.admit.isOld(ctx, s)
 			return err
 		}
 		if err := p.insist(ctx, ask); err != nil || !old {
@@ -368,7 +354,7 @@ func (p *pump) commit(ctx context.Context, events []memory.Event) error {
 	}
 	parts := inseparable(events)
 	if len(parts) == 1 {
-		p.logger.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message", int64(messageIn(events[0]))).Msg("the log refuses an event; passed it over")
+		p.logger.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message", int64(subjectOf(events[0]).message)).Msg("the log refuses an event; passed it over")
 		return nil
 	}
 	for _, part := range parts {
@@ -384,29 +370,13 @@ func inseparable(events []memory.Event) [][]memory.Event {
 	var parts [][]memory.Event
 	begin := 0
 	for i := 1; i < len(events); i++ {
-		if _, trace := events[i].(memory.Answered); trace || fromHark(events[i-1]) && fromHark(events[i]) {
+		if _, trace := events[i].(memory.Answered); trace || subjectOf(events[i-1]).ours && subjectOf(events[i]).ours {
 			continue
 		}
 		parts = append(parts, events[begin:i])
 		begin = i
 	}
 	return append(parts, events[begin:])
-}
-
-func fromHark(e memory.Event) bool {
-	v, ok := e.(memory.Posted)
-	return ok && v.Message.Kind == memory.FromHark
-}
-
-// messageIn is the message that e tells of, or 0.
-func messageIn(e memory.Event) memory.MessageID {
-	switch v := e.(type) {
-	case memory.Posted:
-		return v.Message.ID
-	case memory.Edited:
-		return v.ID
-	}
-	return 0
 }
 
 // insist repeats do until it succeeds or ctx ends.

@@ -24,7 +24,7 @@ func rawItem(kind, data string) item {
 // pumpOf is a pump that nobody waits for.
 func pumpOf(q *queue, log Log) *pump {
 	return &pump{
-		queue: q, log: log, admit: newAdmission(log, memory.Policy{}, newRecent(0, time.Now), func([]memory.Event) {}),
+		queue: q, log: log, admit: newAdmission(log, memory.Policy{}, newRecent(0, time.Now), func([]subject) {}),
 		convert: newConverter(self, false, sameTime), logger: zerolog.Nop(),
 		gaps: newGaps(log, Config{CatchUp: 30 * 24 * time.Hour, Reconcile: true}, sameTime), missed: func(visit) {}, unknown: func([]untold) {}, nudge: func() {}, arrived: newArrivals(), attendance: search.NewAttendance(), progress: func() {},
 	}
@@ -138,7 +138,7 @@ func (r *refusing) Apply(ctx context.Context, events ...memory.Event) error {
 		return errDown
 	}
 	for _, e := range events {
-		if messageIn(e) == r.message {
+		if subjectOf(e).message == r.message {
 			return fmt.Errorf("message %d: %w", r.message, memory.ErrRefused)
 		}
 	}

@@ -170,7 +170,7 @@ func (c *commands) forgetSessions(ctx context.Context, f memory.Forgetting) {
 	case f.User != 0:
 		c.bot.recent.forget(f.Guild, f.User)
 	case f.Channel == 0:
-		c.bot.recent.leave(f.Guild)
+		c.bot.recent.see(subject{guild: f.Guild, ended: true})
 	default:
 		c.bot.recent.drop(f.Channel)
 		if g, err := c.bot.admit.guild(ctx, f.Guild); err == nil {

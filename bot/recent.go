@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -94,18 +95,24 @@ func (r *recent) edit(channel memory.ChannelID, id memory.MessageID, at time.Tim
 	}
 }
 
-// remove takes messages out.
-func (r *recent) remove(channel memory.ChannelID, ids []memory.MessageID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.channels[channel]
-	if s == nil {
+// see takes out what is deleted, and the sessions of channels and guilds that aren't there any more.
+func (r *recent) see(what subject) {
+	if !what.ended && what.deleted == nil {
 		return
 	}
-	for _, id := range ids {
-		if i, there := s.find(id); there {
-			s.messages = slices.Delete(s.messages, i, i+1)
-			s.doubt(id)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for channel, s := range r.channels {
+		switch {
+		case what.ends(s.guild, channel, 0):
+			delete(r.channels, channel)
+		case what.channel == channel:
+			for _, id := range what.deleted {
+				if i, there := s.find(id); there {
+					s.messages = slices.Delete(s.messages, i, i+1)
+					s.doubt(id)
+				}
+			}
 		}
 	}
 }
@@ -132,22 +139,11 @@ func (r *recent) drop(channel memory.ChannelID) {
 	r.mu.Unlock()
 }
 
-// leave forgets a guild's sessions.
-func (r *recent) leave(guild memory.GuildID) {
-	r.dropWhere(func(s *sitting) bool { return s.guild == guild })
-}
-
 // expire forgets the sessions that have ended.
-func (r *recent) expire() { r.dropWhere(r.ended) }
-
-func (r *recent) dropWhere(drop func(*sitting) bool) {
+func (r *recent) expire() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for c, s := range r.channels {
-		if drop(s) {
-			delete(r.channels, c)
-		}
-	}
+	maps.DeleteFunc(r.channels, func(_ memory.ChannelID, s *sitting) bool { return r.ended(s) })
 }
 
 // before is what was said in a channel's session before a message, oldest first; not nil.

@@ -61,8 +61,8 @@ func TestSessionFollowsEditsAndDeletions(t *testing.T) {
 	if got := r.before(7, 3); len(got) != 2 {
 		t.Errorf("before the question: %v", got)
 	}
-	r.remove(7, []memory.MessageID{1, 3})
-	r.remove(70, []memory.MessageID{1})
+	r.see(subject{channel: 7, deleted: []memory.MessageID{1, 3}})
+	r.see(subject{channel: 70, deleted: []memory.MessageID{1}})
 	if got := heard(r, 7); got != "B" {
 		t.Errorf("heard %q", got)
 	}
@@ -70,7 +70,7 @@ func TestSessionFollowsEditsAndDeletions(t *testing.T) {
 	if got := heard(r, 7) + heard(r, 8); got != "elsewhere" {
 		t.Errorf("heard %q", got)
 	}
-	r.leave(5)
+	r.see(subject{guild: 5, ended: true})
 	if len(r.channels) != 0 {
 		t.Error("a guild that was left is known")
 	}
@@ -103,7 +103,7 @@ func TestSessionForgetsPeopleAndWhatWasAnsweredMeanwhile(t *testing.T) {
 func TestSessionDropsAnswersToWhatHasChanged(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*recent){
-		"deleted": func(r *recent) { r.remove(7, []memory.MessageID{1}) },
+		"deleted": func(r *recent) { r.see(subject{channel: 7, deleted: []memory.MessageID{1}}) },
 		"edited":  func(r *recent) { r.rewrite(memory.Edited{Channel: 7, ID: 1, Content: "A", At: r.now()}) },
 	} {
 		r, _ := newSessions()
@@ -192,8 +192,8 @@ func TestAdmission(t *testing.T) {
 	t.Parallel()
 	log := newNotebook()
 	r, _ := newSessions()
-	var told []memory.Event
-	a := newAdmission(log, memory.Policy{Ask: true}, r, func(es []memory.Event) { told = append(told, es...) })
+	var told []subject
+	a := newAdmission(log, memory.Policy{Ask: true}, r, func(about []subject) { told = append(told, about...) })
 	post := func(channel memory.ChannelID, id memory.MessageID, author memory.UserID, text string) memory.Posted {
 		return memory.Posted{Message: spoke(channel, id, author, text), Live: true}
 	}

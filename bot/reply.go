@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"hark/internal/answer"
 	"hark/internal/metrics"
 	"hark/memory"
@@ -37,33 +39,18 @@ type outcome struct {
 func (b *Bot) reply(work, last context.Context, asked *ask) {
 	d := newDelivery(b.thread(asked, "a"+asked.round), b.timing.pace, b.timing.typing)
 	for first := true; ; first = false {
-		ctx, a, shown := b.lives.begin(work, asked.id, b.parent(work, asked))
+		ctx, a := b.questions.begin(work, asked.id)
 		if a == nil {
 			b.takeAway(last, d, asked)
 			return
 		}
 		if d.anew(); first {
-			d.take(shown)
+			d.take(a.shown)
 		}
-		err := b.answerOnce(ctx, work, last, d, a)
-		if err == nil || !errors.Is(err, errAnew) && !errors.Is(err, errUnasked) {
+		if b.answerOnce(ctx, work, last, d, a) == nil {
 			return
 		}
 	}
-}
-
-// parent is the channel that a question's thread is in, or 0.
-func (b *Bot) parent(ctx context.Context, a *ask) memory.ChannelID {
-	g, err := b.admit.guild(ctx, a.guild)
-	if err != nil {
-		return 0 // it is for stopping early only
-	}
-	for _, c := range g.Channels {
-		if c.ID == a.channel && c.Kind.IsThread() {
-			return c.Parent
-		}
-	}
-	return 0
 }
 
 // answerOnce answers a question as it is. An error says that it is to be answered anew, or not at all.
@@ -72,8 +59,8 @@ func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ask) e
 	if a.text == "" && len(a.files) == 0 {
 		d.buttons = nil
 		b.discard(last, d, a)
-		b.post(last, d, a, layout(l.text(askMe, b.self), "", nil), memory.Trace{}, nil)
-		return b.lives.end(a.id, d.ids(), nil, false)
+		b.post(last, d, a, layout(l.text(askMe, b.self), "", nil))
+		return b.questions.end(a.id, d.ids(), nil, false)
 	}
 	d.buttons = a.buttons(l, false)
 	limit, cancel := context.WithTimeout(ctx, b.timing.answer)
@@ -93,8 +80,8 @@ func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ask) e
 		cancel()
 	}
 	got := b.await(limit, came)
-	defer b.settle(last, a, got)
-	if err := b.lives.fate(a.id); err != nil {
+	defer b.questions.settle(last, a, got)
+	if err := b.questions.fate(a.id); err != nil {
 		return err
 	}
 	switch {
@@ -106,7 +93,7 @@ func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ask) e
 	}
 	if gone != nil {
 		b.shown(last, d, a, gone, b.known(last, a, got), nil)
-		return b.lives.end(a.id, d.ids(), b.lives.extra(a.id), false)
+		return b.questions.end(a.id, d.ids(), a.more, false)
 	}
 	return b.conclude(last, l, d, a, got)
 }
@@ -124,15 +111,12 @@ func (a *ask) buttons(l locale, sources bool) func(bool, []memory.MessageID) []c
 
 // takeAway takes back what was shown of an answer that isn't wanted.
 func (b *Bot) takeAway(last context.Context, d *delivery, a *ask) {
-	for _, id := range b.lives.bury(a.id) {
-		if !slices.Contains(d.ids(), id) {
-			d.take([]memory.MessageID{id})
-		}
-	}
+	known := d.ids()
+	d.take(slices.DeleteFunc(b.questions.clear(a.id), func(id memory.MessageID) bool { return slices.Contains(known, id) }))
 	ids := d.ids()
 	if err := d.clear(last); err != nil {
 		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't take an answer back")
-		b.lives.orphan(a.channel, d.ids())
+		b.questions.takeBack(a.channel, d.ids())
 	}
 	events := []memory.Event{a.closed()}
 	if len(ids) > 0 {
@@ -157,16 +141,12 @@ func (b *Bot) await(ctx context.Context, came <-chan outcome) outcome {
 }
 
 func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got outcome) {
-	defer func() {
-		if r := recover(); r != nil {
-			got = outcome{err: errors.New(panicked("answer", r))}
-		}
-	}()
+	defer recovered("answer", &got.err)
 	settled := func(ctx context.Context) error { return b.settled(ctx, a.guild) }
 	if err := settled(ctx); err != nil {
 		return outcome{err: err}
 	}
-	spends, err := b.allow(ctx, a)
+	spends, err := b.questions.allow(ctx, a)
 	if err != nil {
 		return outcome{err: fmt.Errorf("%w: %w", answer.ErrRecall, err)}
 	}
@@ -205,21 +185,17 @@ func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got 
 	if got.err == nil && strings.TrimSpace(got.answer.Text) == "" {
 		got.err = answer.ErrEmpty
 	}
-	if away := got.answer.Away; away != nil {
-		b.log.Warn().Err(away).Int64("question", int64(a.id)).Msg("answered without the model")
+	warn := func(err error) *zerolog.Event {
+		if err == nil {
+			return nil // which logs nothing
+		}
+		return b.log.Warn().Err(err).Int64("question", int64(a.id))
 	}
-	if instead := got.answer.Instead; instead != nil {
-		b.log.Warn().Err(instead).Str("model", got.answer.Model).Int64("question", int64(a.id)).Msg("answered by another model")
-	}
-	if shortened := got.answer.Shortened; shortened != nil {
-		b.log.Warn().Err(shortened).Int64("question", int64(a.id)).Msg("answered from a smaller prompt")
-	}
-	if unranked := got.answer.Unranked; unranked != nil {
-		b.log.Warn().Err(unranked).Int64("question", int64(a.id)).Msg("answered without the reranker")
-	}
-	if failed := got.answer.ToolFailed; failed != nil {
-		b.log.Warn().Err(failed).Int64("question", int64(a.id)).Msg("a tool failed")
-	}
+	warn(got.answer.Away).Msg("answered without the model")
+	warn(got.answer.Instead).Str("model", got.answer.Model).Msg("answered by another model")
+	warn(got.answer.Shortened).Msg("answered from a smaller prompt")
+	warn(got.answer.Unranked).Msg("answered without the reranker")
+	warn(got.answer.ToolFailed).Msg("a tool failed")
 	trace := b.known(last, a, got)
 	text, tail, err := b.words(l, a, got)
 	var contents []string
@@ -252,7 +228,7 @@ func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got 
 		b.cfg.Metrics.Questions.WithLabelValues(metrics.Answered).Inc()
 	}
 	more := b.shown(last, d, a, err, trace, proposals)
-	return b.lives.end(a.id, d.ids(), more, logged)
+	return b.questions.end(a.id, d.ids(), more, logged)
 }
 
 // known is how an answer came about, or nothing if the log doesn't know all that it was made from: where it is to be

@@ -9,13 +9,13 @@ import (
 	"hark/memory"
 )
 
-// post shows contents, which came about as trace tells, and what is proposed below them, and logs them. It returns the
-// messages of the latter.
-func (b *Bot) post(last context.Context, d *delivery, a *ask, contents []string, trace memory.Trace, proposals []answer.Proposal) []memory.MessageID {
-	return b.shown(last, d, a, d.finish(last, contents), trace, proposals)
+// post shows contents of which nobody knows how they came about, and logs that.
+func (b *Bot) post(last context.Context, d *delivery, a *ask, contents []string) {
+	b.shown(last, d, a, d.finish(last, contents), memory.Trace{}, nil)
 }
 
-// shown is post for an answer that is shown, or, if err isn't nil, as far as it is.
+// shown logs an answer that is shown, or, if err isn't nil, as far as it is, and what is proposed below it. It returns the
+// messages of the latter.
 func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace memory.Trace, proposals []answer.Proposal) []memory.MessageID {
 	var shown []proposed
 	if err == nil {
@@ -43,7 +43,7 @@ func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Tra
 		defer b.leave(last, d, a, old)
 	} else if len(old) > 0 {
 		d.forgo(old)
-		defer b.lives.orphan(a.channel, old)
+		defer b.questions.takeBack(a.channel, old)
 	}
 	trace = withSources(trace, proposals)
 	events := b.ours(d, a, trace, proposals)
@@ -67,7 +67,7 @@ func (b *Bot) leave(ctx context.Context, d *delivery, a *ask, old []memory.Messa
 		_, err = b.memory.Trace(ctx, a.channel, old[0])
 	}
 	if errors.Is(err, memory.ErrNotFound) {
-		b.lives.orphan(a.channel, old)
+		b.questions.takeBack(a.channel, old)
 		return
 	}
 	d.take(old)
@@ -75,7 +75,7 @@ func (b *Bot) leave(ctx context.Context, d *delivery, a *ask, old []memory.Messa
 
 // discard takes back what went with an earlier answer in the same place.
 func (b *Bot) discard(last context.Context, d *delivery, a *ask) {
-	for _, id := range b.lives.extra(a.id) {
+	for _, id := range a.more {
 		if err := d.to.remove(last, id); err != nil && !errors.Is(err, errGone) {
 			b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't take back what went with an answer")
 			continue

@@ -36,20 +36,13 @@ func (p *pump) noteShut(ctx context.Context, events []memory.Event) error {
 func (p *pump) moved(events []memory.Event) map[memory.GuildID][]memory.ChannelID {
 	moved := map[memory.GuildID][]memory.ChannelID{}
 	whole := map[memory.GuildID]bool{}
-	for _, e := range events {
-		switch e := e.(type) {
-		case memory.GuildSeen:
-			whole[e.Guild.ID] = true
-		case memory.RoleSeen:
-			whole[e.Guild] = true
-		case memory.RoleGone:
-			whole[e.Guild] = true
-		case memory.PersonSeen:
-			if e.Person.ID == p.convert.self {
-				whole[e.Person.Guild] = true
-			}
-		case memory.ChannelSeen:
-			moved[e.Channel.Guild] = append(moved[e.Channel.Guild], e.Channel.ID)
+	for _, s := range subjectsOf(events) {
+		switch {
+		case !s.shuts && s.person != p.convert.self:
+		case s.channel != 0:
+			moved[s.guild] = append(moved[s.guild], s.channel)
+		default:
+			whole[s.guild] = true
 		}
 	}
 	for guild := range whole {

@@ -2,8 +2,9 @@ package bot
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"hark/internal/answer"
@@ -13,77 +14,10 @@ import (
 // nearlyUsed is the part of a limit that has to be left for nothing to be said about it.
 const nearlyUsed = 0.2
 
-// purse holds what answers under way may take, until it is in the log what they took.
-type purse struct {
-	mu       sync.Mutex
-	reserved map[memory.MessageID]reservation
-	changed  chan struct{} // closed and made anew when one is given back
-}
-
-type reservation struct {
-	membership
-	tokens int
-}
-
-func newPurse() *purse {
-	return &purse{reserved: map[memory.MessageID]reservation{}, changed: make(chan struct{})}
-}
-
-// sums are how much is reserved for a member, and for all of their guild.
-func (p *purse) sums(m membership) (own, all int) {
-	for _, r := range p.reserved {
-		if r.guild == m.guild {
-			all += r.tokens
-			if r.user == m.user {
-				own += r.tokens
-			}
-		}
-	}
-	return own, all
-}
-
-// release gives back what a question may take, if it is known to be in the log.
-func (p *purse) release(id memory.MessageID) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, ok := p.reserved[id]; ok {
-		delete(p.reserved, id)
-		close(p.changed)
-		p.changed = make(chan struct{})
-	}
-}
-
-// allowance is what an answer may take of models.
-type allowance struct {
-	own, all share
-	hit      *hit // the limit that is used up; nil if there is anything left
-}
-
-// share is how much of a limit is used.
-type share struct {
-	of           string
-	limit, spent int
-}
-
-func (s share) isUsed() bool { return s.limit != memory.Unlimited && s.spent >= s.limit }
-
-func (s share) fits(reserved int) bool {
-	return s.limit == memory.Unlimited || s.spent+reserved < s.limit
-}
-
-// left is what is left after so many more tokens, and which part of the limit that is.
-func (s share) left(more int) (tokens int, part float64) {
-	if s.limit == memory.Unlimited {
-		return 0, 1
-	}
-	tokens = max(0, s.limit-s.spent-more)
-	return tokens, float64(tokens) / float64(s.limit)
-}
-
 // shares are how much of their limits for the day somebody and their guild have used.
-func (b *Bot) shares(ctx context.Context, m membership, roles []memory.RoleID, at time.Time) (own, all share, err error) {
-	member, guild := b.limitsOf(ctx, m.guild, roles)
-	spent, err := b.memory.Spending(ctx, m.guild, at)
+func (t *tracker) shares(ctx context.Context, m membership, roles []memory.RoleID, at time.Time) (own, all share, err error) {
+	member, guild := t.bot.cfg.Limits.of(t.bot.admit.lookup(ctx, m.guild), roles)
+	spent, err := t.bot.memory.Spending(ctx, m.guild, at)
 	if err != nil {
 		return own, all, err
 	}
@@ -95,75 +29,39 @@ func (b *Bot) shares(ctx context.Context, m membership, roles []memory.RoleID, a
 }
 
 // allow reserves what an answer may take. Where the answers under way may use up what is left, it waits for them.
-func (b *Bot) allow(ctx context.Context, a *ask) (allowance, error) {
-	m := membership{a.guild, a.asker}
-	for {
-		b.purse.mu.Lock()
-		changed := b.purse.changed
-		b.purse.mu.Unlock()
-		own, all, err := b.shares(ctx, m, a.roles, a.when())
-		if err != nil {
-			return allowance{}, err
-		}
-		if h := usedUp(own, all, a.when()); h != nil {
-			b.cfg.Metrics.QuestionsRefused.WithLabelValues(h.of).Inc()
-			return allowance{own, all, h}, nil
-		}
-		if b.purse.reserve(a.id, reservation{m, max(1, b.cfg.Limits.Reserve)}, own, all, changed) {
-			return allowance{own: own, all: all}, nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return allowance{}, ctx.Err()
-		}
+func (t *tracker) allow(ctx context.Context, a *ask) (allowance, error) {
+	r := reservation{a.membership(), max(1, t.bot.cfg.Limits.Reserve)}
+	got, err := t.quota.reserve(ctx, a.id, r, func() (allowance, error) {
+		own, all, err := t.shares(ctx, r.membership, a.roles, a.when())
+		return allowanceOf(own, all, a.when()), err
+	})
+	if err == nil && got.hit != nil {
+		t.count(got.hit.of)
 	}
-}
-
-// reserve reserves, if there is enough beside what is reserved, and nothing was given back since changed was current: what
-// was read since may lack that.
-func (p *purse) reserve(id memory.MessageID, r reservation, own, all share, changed <-chan struct{}) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	mine, theirs := p.sums(r.membership)
-	if p.changed != changed || !own.fits(mine) || !all.fits(theirs) {
-		return false
-	}
-	p.reserved[id] = r
-	return true
-}
-
-// usedUp is the limit of which nothing is left, if any.
-func usedUp(own, all share, at time.Time) *hit {
-	_, tomorrow := memory.Day(at)
-	for _, s := range []share{own, all} {
-		if s.isUsed() {
-			return &hit{s.of, s.limit, tomorrow}
-		}
-	}
-	return nil
+	return got, err
 }
 
 // settle keeps what an answer took, and gives back what was reserved for it.
-func (b *Bot) settle(last context.Context, a *ask, got outcome) {
-	defer b.purse.release(a.id)
-	if tokens := b.tookOf(a, got); tokens > 0 {
-		b.cfg.Metrics.AnswerTokens.Add(float64(tokens))
-		_ = b.commit(last, []memory.Event{memory.Spent{Guild: a.guild, User: a.asker, Question: a.account(), Tokens: tokens}})
+func (t *tracker) settle(last context.Context, a *ask, got outcome) {
+	defer t.quota.release(a.id)
+	if tokens := t.tookOf(a, got); tokens > 0 {
+		t.bot.cfg.Metrics.AnswerTokens.Add(float64(tokens))
+		_ = t.bot.commit(last, []memory.Event{memory.Spent{Guild: a.guild, User: a.asker, Question: a.account(), Tokens: tokens}})
 	}
 }
 
 // tookOf is how many tokens an answer took of models. Of one that was given up and doesn't say, it is what was reserved.
-func (b *Bot) tookOf(a *ask, got outcome) int {
-	if tokens := took(got.answer); tokens > 0 || got.err == nil {
-		return tokens
+func (t *tracker) tookOf(a *ask, got outcome) int {
+	tokens := took(got.answer)
+	if tokens == 0 && ended(got.err) && t.quota.isReserved(a.id) {
+		return t.bot.cfg.Limits.Reserve
 	}
-	b.purse.mu.Lock()
-	defer b.purse.mu.Unlock()
-	if _, asked := b.purse.reserved[a.id]; asked && ended(got.err) {
-		return b.cfg.Limits.Reserve
-	}
-	return 0
+	return tokens
+}
+
+// ended reports whether an answer was given up before it came to its end.
+func ended(err error) bool {
+	return slices.ContainsFunc([]error{context.Canceled, context.DeadlineExceeded, errHalted, errAnew, errUnasked}, func(why error) bool { return errors.Is(err, why) })
 }
 
 // took is what an answer says that it took, or, where only the prompt is known, about that.
@@ -176,12 +74,12 @@ func took(a answer.Answer) int {
 }
 
 // leftOver is what is said below an answer about tokens: that they are used up, once a day, or nearly.
-func (b *Bot) leftOver(l locale, a *ask, got outcome) string {
+func (t *tracker) leftOver(l locale, a *ask, got outcome) string {
 	if got.err != nil {
 		return ""
 	}
 	if h := got.spends.hit; h != nil {
-		if !b.limiter.isFirst(b.whom(a, h.of), a.when(), h) {
+		if !t.isFirst(a, h) {
 			return ""
 		}
 		return "-# " + limitReached(l, h)
@@ -216,4 +114,34 @@ func lines(texts ...string) string {
 		}
 	}
 	return strings.Join(all, "\n")
+}
+
+// limitReached says that a limit is reached, or that Hark is paused, and when that ends.
+func limitReached(l locale, h *hit) string {
+	until := h.until.Add(time.Second - 1).Unix()
+	switch {
+	case h.of == pausedQuestion && h.until.IsZero():
+		return l.text("Those who manage this server have paused me, so I don't answer for now.")
+	case h.of == pausedQuestion:
+		return l.text("Those who manage this server have paused me, so I don't answer for now. Please ask again <t:%d:R>.", until)
+	case h.of == memberMessages && h.limit == 1:
+		return l.text("You've asked me once within a minute. Please ask again <t:%d:R>.", until)
+	case h.of == memberMessages:
+		return l.text("You've asked me %s times within a minute. Please ask again <t:%d:R>.", l.number(h.limit), until)
+	case h.of == guildMessages && h.limit == 1:
+		return l.text("I've been asked once within a minute here, which is all I may answer. Please ask again <t:%d:R>.", until)
+	case h.of == guildMessages:
+		return l.text("I've been asked %s times within a minute here, which is all I may answer. Please ask again <t:%d:R>.", l.number(h.limit), until)
+	case h.of == memberTokens:
+		return l.text("Your %s tokens for today are used up. There are new ones <t:%d:R>; until then I only quote.", l.number(h.limit), until)
+	}
+	return l.text("This server's %s tokens for today are used up. There are new ones <t:%d:R>; until then I only quote.", l.number(h.limit), until)
+}
+
+// tooMany says how many questions wait.
+func tooMany(l locale, full *fullError) string {
+	if full.guild {
+		return l.text("I'm busy: %s questions are waiting for me in this server. Please ask again in a minute or two.", l.number(full.waiting))
+	}
+	return l.text("I'm busy: %s questions are waiting for me in this channel. Please ask again in a minute or two.", l.number(full.waiting))
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
-
 	"hark/memory"
 )
 
@@ -23,123 +21,116 @@ const (
 	longestRefusal = time.Hour
 )
 
-// refusedChanges are the messages that Discord refused to have taken back. One goroutine uses them.
-type refusedChanges map[spot]struct {
+// removal is a message of an answer that is to be taken back, or that Discord refused to have taken back.
+type removal struct {
+	own  bool      // the log doesn't tell of it
 	next time.Time // attempt
 	wait time.Duration
 }
 
-// isDue reports whether to try a message now.
-func (r refusedChanges) isDue(s spot, now time.Time) bool { return !now.Before(r[s].next) }
-
-// note keeps what became of an attempt, and reports whether it was the last: the message is as it should be, or gone.
-func (r refusedChanges) note(s spot, now time.Time, err error) (final bool) {
-	if err == nil || isMissing(err) {
-		delete(r, s)
-		return true
-	}
-	was := r[s]
-	if was.wait = min(max(firstRefusal, 2*was.wait), longestRefusal); errors.Is(err, errGone) { // else it may work the next time
-		was.next = now.Add(was.wait)
-	}
-	r[s] = was
-	return false
+// takeBack has messages be taken back of which the log doesn't tell.
+func (t *tracker) takeBack(channel memory.ChannelID, ids []memory.MessageID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.scheduleRemoval(channel, ids)
+	wakeUp(t.wake)
 }
 
-// takeBack shows of answers that used what was forgotten or changed that they were taken back. What can't be reached now is tried
-// again the next time; what Discord refuses, later and later.
-func (b *Bot) takeBack(ctx context.Context) {
-	b.recent.expire()
-	b.takeOrphans(ctx)
+// scheduleRemoval is takeBack without waking anybody; called with mu held.
+func (t *tracker) scheduleRemoval(channel memory.ChannelID, ids []memory.MessageID) {
+	for _, id := range ids {
+		r := t.removals[spot{channel, id}]
+		r.own = true
+		t.removals[spot{channel, id}] = r
+	}
+}
+
+// ownRemovals are the messages to be taken back of which the log doesn't tell, and how many others Discord refused.
+func (t *tracker) ownRemovals() (own []spot, refused int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for at, r := range t.removals {
+		if r.own {
+			own = append(own, at)
+		}
+	}
+	return own, len(t.removals) - len(own)
+}
+
+// withdrawAll shows of answers that used what was forgotten or changed that they were taken back, and takes away those whose
+// question is gone. What can't be reached now is tried again the next time; what Discord refuses, later and later.
+func (t *tracker) withdrawAll(ctx context.Context) {
+	own, refused := t.ownRemovals()
+	for _, at := range own {
+		t.tryToWithdraw(ctx, memory.Withdrawn{Channel: at.channel, Message: at.id})
+	}
+	limit := withdrawnAtOnce + refused // so that those don't keep others from their turn
 	for {
-		limit := withdrawnAtOnce + len(b.refusedChanges) // so that those don't keep others from their turn
-		list, err := b.memory.Withdrawn(ctx, limit)
+		list, err := t.bot.memory.Withdrawn(ctx, limit)
 		if err != nil {
 			if ctx.Err() == nil {
-				b.log.Error().Err(err).Msg("couldn't find which answers are to be taken back")
+				t.bot.log.Error().Err(err).Msg("couldn't find which answers are to be taken back")
 			}
 			return
 		}
 		var done []memory.Event
 		for _, w := range list {
-			at := spot{w.Channel, w.Message}
-			if b.lives.isWriting(w.Channel, w.Message) || !b.refusedChanges.isDue(at, b.now()) {
-				continue // it will be another, or it's too early
-			}
-			err := b.withdraw(ctx, w)
-			switch {
-			case ctx.Err() != nil:
-				return
-			case b.refusedChanges.note(at, b.now(), err):
+			if !t.isWriting(spot{w.Channel, w.Message}) && t.tryToWithdraw(ctx, w) { // else it will be another
 				done = append(done, memory.Marked{Channel: w.Channel, Message: w.Message})
-			default:
-				b.log.Warn().Err(err).Int64("answer", int64(w.Message)).Msg("couldn't take an answer back yet")
 			}
 		}
-		if len(done) > 0 {
-			if err := b.memory.Apply(ctx, done...); err != nil {
-				b.log.Error().Err(err).Msg("couldn't keep which answers were taken back")
-				return
-			}
+		if len(done) == 0 || ctx.Err() != nil {
+			return
 		}
-		if len(list) < limit || len(done) == 0 {
+		if err := t.bot.memory.Apply(ctx, done...); err != nil {
+			t.bot.log.Error().Err(err).Msg("couldn't keep which answers were taken back")
+			return
+		}
+		if len(list) < limit {
 			return
 		}
 	}
 }
 
-// codeArchived is Discord's code for a thread that is archived.
-const codeArchived = 50083
-
-// takeOrphans takes back the answers to questions that were deleted of which the log knows nothing. What fails for a while is
-// tried again the next time.
-func (b *Bot) takeOrphans(ctx context.Context) {
-	var left []spot
-	for _, s := range b.lives.takeOrphans() {
-		if !b.refusedChanges.isDue(s, b.now()) {
-			left = append(left, s)
-			continue
-		}
-		err := b.withdraw(ctx, memory.Withdrawn{Channel: s.channel, Message: s.id})
-		if !b.refusedChanges.note(s, b.now(), err) && ctx.Err() == nil {
-			b.log.Warn().Err(err).Int64("answer", int64(s.id)).Msg("couldn't take an answer back yet")
-			left = append(left, s)
-		}
+// tryToWithdraw takes back a message if it is time to try, and reports whether nothing is left to do: it is as it should be, or gone.
+func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done bool) {
+	at, now := spot{w.Channel, w.Message}, t.bot.now()
+	t.mu.Lock()
+	r := t.removals[at]
+	t.mu.Unlock()
+	if now.Before(r.next) || ctx.Err() != nil {
+		return false
 	}
-	b.lives.putBack(left)
+	var err error
+	if t.bot.cfg.EditAnswers {
+		err = t.bot.withdraw(ctx, w)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r = t.removals[at]
+	switch {
+	case err == nil || isMissing(err):
+		delete(t.removals, at)
+		return true
+	case ctx.Err() != nil:
+		return false
+	}
+	if r.wait = min(max(firstRefusal, 2*r.wait), longestRefusal); errors.Is(err, errGone) { // else it may work the next time
+		r.next = now.Add(r.wait)
+	}
+	t.removals[at] = r
+	t.bot.log.Warn().Err(err).Int64("answer", int64(w.Message)).Msg("couldn't take an answer back yet")
+	return false
 }
 
 // withdraw changes one message of an answer: its first says what happened and loses its files, others go, and it with them where its question did.
 func (b *Bot) withdraw(ctx context.Context, w memory.Withdrawn) error {
-	if !b.cfg.EditAnswers {
-		return nil
-	}
-	return b.change(ctx, w)
-}
-
-// change is withdraw, whatever was configured.
-func (b *Bot) change(ctx context.Context, w memory.Withdrawn) error {
 	t := &thread{client: b.rest, channel: w.Channel}
-	change := func() error {
+	err := t.change(ctx, func() error {
 		if w.First && !w.Unasked {
-			return b.rest.call(ctx, "PATCH", t.address(w.Message), t.bucket(), asText(b.localeIn(ctx, w.Guild, w.Channel).text(withdrawnText)), nil)
+			return t.client.call(ctx, "PATCH", t.address(w.Message), t.bucket(), asText(b.localeIn(ctx, w.Guild, w.Channel).text(withdrawnText)), nil)
 		}
-		return b.rest.call(ctx, "DELETE", t.address(w.Message), t.bucket(), nil, nil)
-	}
-	err := change()
-	if code(err) == codeArchived {
-		if err = b.rest.wakeThread(ctx, w.Channel); err == nil {
-			err = change()
-		}
-	}
+		return t.client.call(ctx, "DELETE", t.address(w.Message), t.bucket(), nil, nil)
+	})
 	return wrap(err, fmt.Sprintf("take back message %d in channel", w.Message), w.Channel)
-}
-
-// wakeThread takes a thread out of the archive, in which nothing can be changed.
-func (c *client) wakeThread(ctx context.Context, id memory.ChannelID) error {
-	address := discordgo.EndpointChannel(id.String())
-	body := struct {
-		Archived bool `json:"archived"`
-	}{}
-	return c.call(ctx, "PATCH", address, address, body, nil)
 }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -30,34 +31,52 @@ func (s *scene) marked(t *testing.T, m discordtest.Message) {
 	})
 }
 
-func TestAnswersAreTakenBack(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.ask("when?")
-	first := s.answered(t, s.channel, "Friday")
-	s.oracle.answer = says("Saturday")
-	s.ask("really?")
-	further := s.answered(t, s.channel, "Saturday")
-	s.withdraw(first.Message, further.Message)
-	s.marked(t, first.Message)
-	s.marked(t, further.Message)
-	sent := s.discord.Sent(s.channel)
-	if m := sent[0]; m.Content != withdrawnText || m.Deleted || len(m.Pinged) > 0 {
-		t.Errorf("the answer is %+v", m)
-	}
-	if m := sent[1]; !m.Deleted {
-		t.Errorf("its further part is %+v", m)
-	}
+// archive has a thread be archived.
+func (s *scene) archive(thread discordtest.ID) {
+	s.discord.UpdateChannel(thread, func(c *discordtest.Channel) {
+		data := *c.Thread
+		data.Archived = true
+		c.Thread = &data
+	})
 }
 
-func TestAnswersThatAreGoneAreLeftAtThat(t *testing.T) {
+// What an answer used may be forgotten: its first message says so, and others go. One that is gone is left at that.
+func TestAnswersAreTakenBack(t *testing.T) {
 	t.Parallel()
-	s := remembering(t)
-	s.ask("when?")
-	answer := s.answered(t, s.channel, "Friday")
-	s.discord.Delete(s.channel, answer.ID)
-	s.withdraw(answer.Message)
-	s.marked(t, answer.Message)
+	for name, stays := range map[string]bool{"everywhere": false, "nowhere": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := set(t)
+			s.with(t, Config{Token: s.discord.Token, EditAnswers: !stays})
+			s.bot.timing.look = 1
+			s.run(t).ready(t)
+			thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel})
+			var sent []discordtest.Message
+			for i, place := range []discordtest.ID{s.channel, s.channel, s.channel, thread.ID} {
+				text := fmt.Sprint("Friday ", i)
+				s.oracle.answer = says(text)
+				s.asks(place, s.ana, "when?")
+				sent = append(sent, s.answered(t, place, text).Message)
+			}
+			s.discord.Delete(s.channel, sent[2].ID)
+			s.archive(thread.ID)
+			s.withdraw(sent[:2]...)
+			s.withdraw(sent[2])
+			s.withdraw(sent[3])
+			for _, m := range sent {
+				s.marked(t, m)
+			}
+			if m := s.now(sent[0]); stays != (m.Content == "Friday 0") || stays == (m.Content == withdrawnText) || m.Deleted || len(m.Pinged) > 0 {
+				t.Errorf("the answer is %+v", m)
+			}
+			if m := s.now(sent[1]); m.Deleted == stays {
+				t.Errorf("its further part is %+v", m)
+			}
+			if m := s.now(sent[3]); (m.Content == withdrawnText) == stays {
+				t.Errorf("in the archive it is %+v", m)
+			}
+		})
+	}
 }
 
 // Where Hark may not write for now an answer isn't given up: it is tried again, later and later.
@@ -70,14 +89,14 @@ func TestAnswersThatDiscordRefusesToChangeAreTakenBackInTheEnd(t *testing.T) {
 	s.discord.SetOverwrite(s.channel, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
 	tries := func() int { return strings.Count(s.out.String(), "couldn't take an answer back yet") }
 	s.withdraw(answer.Message)
-	s.bot.lives.rouse()
+	wakeUp(s.bot.questions.wake)
 	s.discord.WaitFor("the refusal", func() bool { return tries() == 1 })
 	s.discord.Advance(firstRefusal + time.Second)
-	s.bot.lives.rouse()
+	wakeUp(s.bot.questions.wake)
 	s.discord.WaitFor("another", func() bool { return tries() == 2 })
 	s.discord.SetOverwrite(s.channel, discordtest.ForRole(s.guild.ID, discordtest.ViewChannel, 0))
 	s.discord.Advance(2*firstRefusal + time.Second)
-	s.bot.lives.rouse()
+	wakeUp(s.bot.questions.wake)
 	s.marked(t, answer.Message)
 	if m := s.now(answer.Message); m.Content != withdrawnText {
 		t.Errorf("the answer reads %q", m.Content)
@@ -104,37 +123,4 @@ func TestAnswersAreTakenBackOnceDiscordIsBack(t *testing.T) {
 		t.Errorf("the answer is %q", m.Content)
 	}
 	s.logs(t, `"level":"warn"`)
-}
-
-func TestAnswersStayWhereTheyShall(t *testing.T) {
-	t.Parallel()
-	s := set(t)
-	s.with(t, Config{Token: s.discord.Token})
-	s.bot.timing.look = 1
-	s.run(t).ready(t)
-	s.ask("when?")
-	answer := s.answered(t, s.channel, "Friday")
-	s.withdraw(answer.Message)
-	s.marked(t, answer.Message)
-	if m := s.discord.Sent(s.channel)[0]; m.Content != "Friday" {
-		t.Errorf("the answer is %q", m.Content)
-	}
-}
-
-func TestAnswersInTheArchiveAreTakenBack(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel})
-	s.discord.Say(thread.ID, s.ana.ID, s.discord.Bot.Mention()+" when?")
-	answer := s.answered(t, thread.ID, "Friday")
-	s.discord.UpdateChannel(thread.ID, func(c *discordtest.Channel) {
-		data := *c.Thread
-		data.Archived = true
-		c.Thread = &data
-	})
-	s.withdraw(answer.Message)
-	s.marked(t, answer.Message)
-	if m := s.discord.Sent(thread.ID)[0]; m.Content != withdrawnText {
-		t.Errorf("the answer is %q", m.Content)
-	}
 }

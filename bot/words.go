@@ -14,17 +14,13 @@ import (
 // words are an answer's text, and what stands below it. Whoever is told of something now isn't told again: it is called once.
 // It never panics, whatever the answer's text does to it.
 func (b *Bot) words(l locale, a *ask, got outcome) (text, tail string, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = errors.New(panicked("word an answer", r))
-		}
-	}()
+	defer recovered("word an answer", &err)
 	// What was streamed and not given as an answer, whole or half, wasn't looked at again: it doesn't stay.
 	text = withoutSmallPrint(got.answer.Text)
 	if got.err != nil {
 		text = unbroken(text)
 	}
-	tail = lines(footer(l, got.answer.Sources, b.now()), b.leftOver(l, a, got))
+	tail = lines(footer(l, got.answer.Sources, b.now()), b.questions.leftOver(l, a, got))
 	switch {
 	case errors.Is(got.err, errHalted):
 		tail = l.text(stoppedLine)
@@ -49,11 +45,7 @@ func withoutSmallPrint(text string) string { return smallPrint.ReplaceAllString(
 // lay lays an answer out as messages, with its long code as files if asked to, and with a file of all of it if that takes too
 // many messages. It never panics either.
 func lay(l locale, text, tail string, sources []answer.Source, asFiles bool) (contents []string, files []upload, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = errors.New(panicked("lay out an answer", r))
-		}
-	}()
+	defer recovered("lay out an answer", &err)
 	link, head := linksTo(sources), shownAtMost(text)
 	if asFiles && head == text {
 		text, files = pullCode(l, text, mostData)

@@ -3,7 +3,9 @@ package bot
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hark/internal/golden"
@@ -58,10 +60,10 @@ type asked struct {
 
 // While the clock goes on, a question passes exactly if fewer than the limit passed in the minute before it, of its asker
 // and of all; and one that is refused would pass when it is told, and not a moment before.
-func TestLimiterIsAsTheNaiveOne(t *testing.T) {
+func TestQuotaIsAsTheNaiveOne(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		l := newLimiter()
+		l := newQuota()
 		now := time.Date(2026, 3, 29, 0, 59, 0, 0, time.UTC)
 		var passed []asked
 		in := func(m membership, at time.Time) (own, all int) {
@@ -123,10 +125,10 @@ func TestLimiterIsAsTheNaiveOne(t *testing.T) {
 
 // However the clock jumps, nobody waits for longer than two minutes from then on, and nobody who has asked less than the
 // limit is refused.
-func TestLimiterOutlivesClocksThatJump(t *testing.T) {
+func TestQuotaOutlivesClocksThatJump(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		l := newLimiter()
+		l := newQuota()
 		now := time.Date(2026, 3, 29, 0, 59, 0, 0, time.UTC)
 		m := membership{1, 1}
 		limit := memory.Limit{Messages: 2}
@@ -148,27 +150,6 @@ func TestLimiterOutlivesClocksThatJump(t *testing.T) {
 	})
 }
 
-func TestALimitIsToldOnceInItsTime(t *testing.T) {
-	t.Parallel()
-	l, at := newLimiter(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	who, h := telling{membership{1, 1}, 0, memberMessages}, &hit{memberMessages, 1, at.Add(time.Minute)}
-	for i, step := range []struct {
-		after time.Duration
-		first bool
-	}{{0, true}, {time.Second, false}, {59 * time.Second, false}, {time.Minute, true}, {-time.Hour, true}} {
-		if got := l.isFirst(who, at.Add(step.after), h); got != step.first {
-			t.Errorf("%d: %v", i, got)
-		}
-	}
-	if !l.isFirst(telling{membership{1, 2}, 0, memberMessages}, at, h) || !l.isFirst(telling{membership{1, 1}, 0, memberTokens}, at, h) {
-		t.Error("others, and other limits, weren't told")
-	}
-	l.sweep(at.Add(24 * time.Hour))
-	if len(l.told) != 0 {
-		t.Errorf("kept %v", l.told)
-	}
-}
-
 func TestNumbersAreGrouped(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 50000: "50,000", 1234567: "1,234,567"} {
@@ -180,4 +161,41 @@ func TestNumbersAreGrouped(t *testing.T) {
 		golden.Seen(t, limitReached(locale{}, &hit{of: memberMessages, limit: n}))
 	}
 	golden.Seen(t, fmt.Sprint(toldLimit(locale{}, memory.Limit{Messages: 5})))
+}
+
+// Several answers at once can't pass a limit of which only one can: the others wait until it is known what the first took.
+func TestAnswersAtOnceDontPassALimitOfOne(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string][2]share{"a member's": {{limit: 1}, {}}, "a guild's": {{}, {limit: 1}}} {
+		synctest.Test(t, func(t *testing.T) {
+			q := newQuota()
+			var spent, models, quoted atomic.Int32
+			for id := range memory.MessageID(5) {
+				go func() {
+					m := membership{1, 2}
+					got, err := q.reserve(t.Context(), id, reservation{m, 1000}, func() (allowance, error) {
+						own, all := limits[0], limits[1]
+						own.spent, all.spent = int(spent.Load()), int(spent.Load())
+						return allowanceOf(own, all, noon), nil
+					})
+					switch {
+					case err != nil:
+						t.Error(err)
+					case got.hit != nil:
+						quoted.Add(1)
+					default:
+						models.Add(1)
+						time.Sleep(time.Second)
+						spent.Store(7)
+						q.release(id)
+					}
+				}()
+				synctest.Wait()
+			}
+			time.Sleep(time.Minute)
+			if models.Load() != 1 || quoted.Load() != 4 || len(q.reserved) > 0 {
+				t.Errorf("%s: a model was asked %d times, and not %d times; reserved is %v", name, models.Load(), quoted.Load(), q.reserved)
+			}
+		})
+	}
 }

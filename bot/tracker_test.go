@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -108,41 +109,6 @@ func TestQuestionsEditedSoonAreAnsweredAnewInPlace(t *testing.T) {
 	}
 }
 
-func TestEditsThatAddTheMentionAsk(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	soon, late := s.discord.Say(s.channel, s.ana.ID, "when?"), s.discord.Say(s.channel, s.ana.ID, "where?")
-	s.discord.EditBriefly(s.channel, soon.ID, s.discord.Bot.Mention()+" who?") // by whom nobody says
-	s.discord.Edit(s.channel, soon.ID, s.discord.Bot.Mention()+" when?")
-	m := s.answered(t, s.channel, "Friday")
-	s.over(t, 1)
-	if m.Reference == nil || m.Reference.MessageID != soon.ID {
-		t.Errorf("the answer refers to %+v", m.Reference)
-	}
-	s.discord.Advance(editedWithin + time.Second)
-	s.discord.Edit(s.channel, late.ID, s.discord.Bot.Mention()+" where?")
-	s.discord.Say(s.channel, s.bo.ID, "the end")
-	s.log.waitSaid(t, "them: the end")
-	if asked := s.oracle.questions(); len(asked) != 1 || asked[0].Text != "when?" {
-		t.Errorf("asked %+v", asked)
-	}
-}
-
-// What was said before Hark listened may have been answered: nobody knows.
-func TestEditsOfWhatWasSaidBeforeAskNothing(t *testing.T) {
-	t.Parallel()
-	s := set(t)
-	q := s.ask("whn?")
-	s.discord.Advance(time.Second)
-	s.run(t).ready(t)
-	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" when?")
-	s.discord.Say(s.channel, s.bo.ID, "the end")
-	s.log.waitSaid(t, "them: the end")
-	if n := len(s.oracle.questions()); n != 0 {
-		t.Errorf("asked %d times", n)
-	}
-}
-
 // holdsUp says something that the log, which is held, doesn't take: what comes after it waits.
 func (s *scene) holdsUp(t *testing.T) {
 	t.Helper()
@@ -174,33 +140,6 @@ func TestQuestionsDeletedBeforeTheyAreLoggedArentAsked(t *testing.T) {
 	}
 }
 
-// A question that waits is asked as it is when it is its turn, or not at all.
-func TestWaitingQuestionsChange(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	say, begun := s.hush()
-	s.ask("first?")
-	<-begun
-	edited, deleted := s.ask("secnd?"), s.ask("third?")
-	s.discord.Edit(s.channel, edited.ID, s.discord.Bot.Mention()+" second?")
-	s.discord.Delete(s.channel, deleted.ID)
-	s.log.waitSaid(t, "delete 1")
-	say <- "one"
-	if q := <-begun; q.Text != "second?" || q.Edited.IsZero() {
-		t.Errorf("asked %+v", q)
-	}
-	say <- "two"
-	s.answered(t, s.channel, "two")
-	s.over(t, 2)
-	s.ask("fourth?")
-	if q := <-begun; q.Text != "fourth?" {
-		t.Errorf("asked %+v", q)
-	}
-	say <- "four"
-	s.answered(t, s.channel, "four")
-	s.over(t, 3)
-}
-
 func TestDeletedQuestionsStopTheirAnswers(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]func(s *scene, channel, q discordtest.ID){
@@ -224,38 +163,6 @@ func TestDeletedQuestionsStopTheirAnswers(t *testing.T) {
 				t.Errorf("kept %+v", traces)
 			}
 		})
-	}
-}
-
-func TestDeletedChannelsStopTheirAnswers(t *testing.T) {
-	t.Parallel()
-	for _, inThread := range []bool{false, true} {
-		for _, whole := range []bool{false, true} {
-			s := remembering(t)
-			ended := make(chan error, 1)
-			begun := make(chan bool, 1)
-			s.oracle.answer = func(ctx context.Context, _ answer.Question, _ func(string)) (answer.Answer, error) {
-				begun <- true
-				<-ctx.Done()
-				ended <- context.Cause(ctx)
-				return answer.Answer{}, ctx.Err()
-			}
-			room := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "room"})
-			at := room.ID
-			if inThread {
-				at = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &room.ID}).ID
-			}
-			s.discord.Say(at, s.ana.ID, s.discord.Bot.Mention()+" when?")
-			<-begun
-			gone := at
-			if whole {
-				gone = room.ID
-			}
-			s.discord.RemoveChannel(gone)
-			if err := <-ended; err != errUnasked {
-				t.Errorf("in a thread: %t, with its channel: %t: ended by %v", inThread, whole, err)
-			}
-		}
 	}
 }
 
@@ -308,22 +215,6 @@ func TestAnswersStayWithoutTheirQuestionsWhereTheyShall(t *testing.T) {
 	}
 }
 
-// The answer's message may have gone before its question is edited.
-func TestEditedQuestionsWhoseAnswerIsGone(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	q := s.ask("whn?")
-	m := s.answered(t, s.channel, "Friday")
-	s.over(t, 1)
-	s.discord.Delete(s.channel, m.ID)
-	s.log.waitSaid(t, "delete 1")
-	s.oracle.answer = says("Saturday")
-	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" when?")
-	if again := s.answered(t, s.channel, "Saturday"); again.ID == m.ID || again.Reference == nil || again.Reference.MessageID != q.ID {
-		t.Errorf("answered by %+v", again.Message)
-	}
-}
-
 func TestMentionAloneThatGrowsIntoAQuestion(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -335,37 +226,6 @@ func TestMentionAloneThatGrowsIntoAQuestion(t *testing.T) {
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention())
 	s.shows(m.Message, fmt.Sprintf(askMe, s.discord.Bot.ID))
 	s.discord.WaitFor("no buttons", func() bool { return s.buttonsBelow(m.Message) == "" })
-}
-
-func TestManyLives(t *testing.T) {
-	t.Parallel()
-	l := newLives(time.UnixMilli(0))
-	for i := range knownLives + 1 {
-		a := &ask{id: memory.MessageID(i + 1), channel: 1, text: "when?"}
-		if l.hear(a) != a {
-			t.Fatalf("question %d isn't asked", i)
-		}
-		if _, got, _ := l.begin(t.Context(), a.id, 0); got == nil || got.id != a.id {
-			t.Fatalf("question %d doesn't begin", i)
-		}
-		if i > 0 {
-			if err := l.end(a.id, []memory.MessageID{1}, nil, true); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if n := len(l.of); n != 2 {
-		t.Errorf("%d are known, want the one that is being answered and the last", n)
-	}
-	for id, known := range l.of {
-		if id != 1 && known.ask.text != "" {
-			t.Errorf("the text of %d is kept: %q", id, known.ask.text)
-		}
-	}
-	l.see([]memory.Event{memory.GuildLeft{}})
-	if n := len(l.of); n != 1 || l.fate(1) != errUnasked {
-		t.Errorf("%d are known after the guild was left", n)
-	}
 }
 
 // Nothing but Hark's own name calls it.
@@ -388,44 +248,6 @@ func TestEveryoneAndRolesDontTrigger(t *testing.T) {
 	}
 }
 
-// A pin or a preview of the question doesn't bring back the answer that its asker took away.
-func TestDeletedAnswersStayAway(t *testing.T) {
-	t.Parallel()
-	for _, writing := range []bool{false, true} {
-		s := remembering(t)
-		q := s.ask("whn?")
-		m := s.answered(t, s.channel, "Friday")
-		s.over(t, 1)
-		remove := s.buttonsOf(m.Message)[buttonDelete]
-		s.oracle.answer = says("Saturday")
-		begun := make(chan answer.Question)
-		if writing {
-			_, begun = s.hush()
-		}
-		s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" when?")
-		if writing {
-			<-begun
-		} else {
-			s.shows(m.Message, "Saturday")
-			s.over(t, 2)
-		}
-		s.discord.Click(m.Message, s.ana.ID, remove).Wait()
-		s.isGone(t, m.Message)
-		s.oracle.answer = says("Sunday")
-		s.discord.Unfurl(s.channel, q.ID, `{"type":"link","title":"a preview"}`)
-		s.sees(t, "the end")
-		s.idle(t)
-		if len(s.oracle.questions()) != 2 {
-			t.Errorf("while it was written: %t: asked %d times", writing, len(s.oracle.questions()))
-		}
-		// Another question is answered anew.
-		s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" where?")
-		if again := s.answered(t, s.channel, "Sunday"); again.ID == m.ID || len(s.oracle.questions()) != 3 {
-			t.Errorf("while it was written: %t: asked %d times", writing, len(s.oracle.questions()))
-		}
-	}
-}
-
 // A pin and a preview come with the time of an edit that may be long ago.
 func TestEditsOfLongAgoAskNothing(t *testing.T) {
 	t.Parallel()
@@ -444,33 +266,137 @@ func TestEditsOfLongAgoAskNothing(t *testing.T) {
 	} {
 		c := newConverter(1, false, func() time.Time { return sent.Time().Add(test.heard) })
 		w := &wireMessage{ID: snowflake(sent), Channel: 3, Guild: 2, Content: &text, Edited: sent.Time().Add(test.edited)}
-		if a := c.edit(w, false); (a != nil) != test.asks {
+		if a := c.edited(w, false); (a != nil) != test.asks {
 			t.Errorf("edited after %v, heard of after %v: %+v", test.edited, test.heard, a)
 		}
 	}
 }
 
-func TestMentionsTakenAwayStopTheAnswer(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	say, begun := s.hush()
-	q := s.ask("what is my secret?")
-	<-begun
-	waits := s.ask("and yours?")
-	s.discord.Edit(s.channel, waits.ID, "never mind either")
-	s.discord.Edit(s.channel, q.ID, "never mind")
-	s.ask("and now?")
-	if next := <-begun; next.Text != "and now?" {
-		t.Errorf("asked %q", next.Text)
+// life plays what becomes of question 1, which is asked in the thread 20 of channel 2 in guild 3, and of whoever answers it.
+type life struct {
+	*tracker
+	answering context.Context
+}
+
+// does plays a step and tells what comes of it.
+func (l *life) does(step string) string {
+	verb, text, _ := strings.Cut(step, " ")
+	a := &ask{id: 1, guild: 3, channel: 20, parent: 2, asker: 4, text: text, again: verb != "ask", unasked: verb == "nevermind", brief: verb == "briefly"}
+	ids := func() (ids []memory.MessageID) {
+		for _, word := range strings.Fields(text) {
+			n, _ := strconv.Atoi(word)
+			ids = append(ids, memory.MessageID(n))
+		}
+		return ids
 	}
-	say <- "now"
-	s.answered(t, s.channel, "now")
-	s.over(t, 1)
-	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" what is my secret?")
-	<-begun
-	say <- "the secret"
-	s.answered(t, s.channel, "the secret")
-	if n := len(s.discord.Sent(s.channel)); n != 2 {
-		t.Errorf("%d messages", n)
+	see := func(s subject) string {
+		l.see([]subject{s})
+		return ""
+	}
+	because := func(err error) string {
+		return map[error]string{nil: "", errAnew: "anew", errUnasked: "unasked", errHalted: "halted"}[err]
+	}
+	switch verb {
+	case "ask", "edit", "briefly", "nevermind", "muted":
+		if got := l.hear(a, verb == "muted"); got != nil {
+			return "answer " + got.text
+		}
+		return ""
+	case "press":
+		return strconv.FormatBool(l.again(a, []memory.MessageID{10}, []memory.MessageID{11}))
+	case "begin":
+		ctx, got := l.begin(context.Background(), 1)
+		if got == nil {
+			return "gone"
+		}
+		l.answering = ctx
+		return strings.TrimSpace(got.text + " " + fmt.Sprint(append(got.shown, got.more...)))
+	case "end", "log":
+		shown := ids()
+		return because(l.end(1, shown[:1], shown[1:], verb == "log"))
+	case "cause":
+		return because(context.Cause(l.answering))
+	case "refuse":
+		l.refuse(1)
+	case "stop":
+		return strconv.FormatBool(l.stop(1))
+	case "unask":
+		return strconv.FormatBool(l.unask(1))
+	case "clear":
+		return fmt.Sprint(l.clear(1))
+	case "delete":
+		return see(subject{guild: 3, channel: 20, deleted: ids()})
+	case "leave":
+		return see(subject{guild: 3, ended: true})
+	case "close":
+		return see(subject{guild: 3, channel: memory.ChannelID(ids()[0]), ended: true})
+	case "remove": // what is to be taken back in Discord
+		own, _ := l.ownRemovals()
+		slices.SortFunc(own, func(a, b spot) int { return int(a.id - b.id) })
+		return fmt.Sprint(own)
+	}
+	return ""
+}
+
+func TestTrackerFollowsItsQuestions(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string][]string{
+		"told twice":                   {"ask when: answer when", "ask when", "begin: when []", "ask when", "log 10", "ask when"},
+		"edited while it waits":        {"ask whn: answer whn", "edit when", "briefly when?", "begin: when? []", "log 10", "begin: gone"},
+		"edited while it is answered":  {"ask whn: answer whn", "begin: whn []", "edit when", "cause: anew", "log 10: anew", "begin: when [10]", "log 10", "cause"},
+		"edited after that":            {"ask whn: answer whn", "begin: whn []", "log 10 11", "edit when: answer when", "begin: when [10 11]"},
+		"edited to the same":           {"ask when: answer when", "edit when", "begin: when []", "briefly when", "cause", "log 10", "edit when", "begin: gone"},
+		"stopped and edited":           {"ask whn: answer whn", "stop: false", "begin: whn []", "stop: true", "edit when", "cause: halted", "log 10: anew", "stop: true"},
+		"asked by an edit":             {"briefly when", "edit when: answer when", "begin: when []"},
+		"nobody is answered there":     {"muted when", "ask when", "edit when?: answer when?"},
+		"the mention is taken away":    {"ask when: answer when", "begin: when []", "nevermind", "cause: unasked", "log 10: unasked", "begin: gone", "clear: [10]", "edit when: answer when", "begin: when []"},
+		"and of one that waits":        {"nevermind", "ask when: answer when", "nevermind", "edit when", "begin: gone", "clear: []", "nevermind", "edit when: answer when"},
+		"deleted while it waits":       {"ask when: answer when", "delete 1", "begin: gone", "clear: []"},
+		"deleted while it is answered": {"ask when: answer when", "begin: when []", "delete 1", "cause: unasked", "log 10: unasked", "begin: gone", "clear: [10]", "remove: []"},
+		"deleted when that is logged":  {"ask when: answer when", "begin: when []", "log 10", "delete 1", "remove: []", "ask when"},
+		"and when it isn't":            {"ask when: answer when", "begin: when []", "end 10 11", "delete 1", "remove: [{20 10} {20 11}]", "ask when"},
+		"its answer is deleted":        {"ask whn: answer whn", "begin: whn []", "log 10 11 12", "delete 10 12", "edit when: answer when", "begin: when [11]"},
+		"by its button":                {"ask when: answer when", "begin: when []", "log 10", "unask: false", "edit when", "edit where: answer where", "begin: where []"},
+		"while it is written":          {"ask when: answer when", "begin: when []", "unask: true", "cause: unasked", "log 10: unasked", "clear: [10]", "edit when"},
+		"refused":                      {"refuse", "ask when: answer when", "refuse", "ask when", "edit when: answer when", "begin: when []"},
+		"refused with an answer":       {"ask whn: answer whn", "begin: whn []", "end 10 11", "edit when: answer when", "refuse", "edit when", "edit where: answer where", "begin: where [10 11]"},
+		"deleted before it is refused": {"ask whn: answer whn", "begin: whn []", "end 10", "edit when: answer when", "delete 1", "remove: []", "refuse", "remove: [{20 10}]"},
+		"asked again":                  {"press when: true", "press when: false", "begin: when [10 11]", "press when: false", "log 10", "press when: true"},
+		"asked again and refused":      {"ask when: answer when", "begin: when []", "end 9", "press when: true", "refuse", "delete 1", "remove: [{20 10} {20 11}]"},
+		"the thread is deleted":        {"ask when: answer when", "begin: when []", "close 20", "cause: unasked"},
+		"the channel is deleted":       {"ask when: answer when", "begin: when []", "close 2", "cause: unasked"},
+		"another channel is deleted":   {"ask when: answer when", "begin: when []", "close 21", "cause"},
+		"the guild is left":            {"ask when: answer when", "begin: when []", "log 10", "leave", "remove: []", "begin: gone", "ask when"},
+	} {
+		l := &life{tracker: newTracker(&Bot{since: time.UnixMilli(0)})}
+		for i, line := range script {
+			step, want, _ := strings.Cut(line, ": ")
+			if got := l.does(step); got != want {
+				t.Errorf("%s, step %d, %s: %q, want %q", name, i, step, got, want)
+			}
+		}
+		if q := l.of(1); q.state == over && q.ask.text != "" {
+			t.Errorf("%s: its text is kept", name)
+		}
+	}
+	before := &life{tracker: newTracker(&Bot{since: noon})}
+	if got := before.does("edit when"); got != "" {
+		t.Errorf("what was said before Hark listened, and may have been answered: %q", got)
+	}
+}
+
+func TestManyQuestions(t *testing.T) {
+	t.Parallel()
+	q := newTracker(&Bot{since: time.UnixMilli(0)})
+	for i := range 2*knownQuestions + 1 {
+		a := &ask{id: memory.MessageID(i + 1), text: "when?"}
+		q.hear(a, false)
+		q.begin(t.Context(), a.id)
+		if i > 0 {
+			_ = q.end(a.id, []memory.MessageID{1}, nil, true)
+		}
+	}
+	if n := len(q.known); n != knownQuestions+2 || !q.isOpen(1) || q.known[2] != nil {
+		t.Errorf("%d are known, want the newer ones and the one that is being answered", n)
 	}
 }

@@ -1,0 +1,443 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"hark/memory"
+)
+
+const (
+	// knownQuestions is of how many questions, at least, it is known what became of them.
+	knownQuestions = 4096
+	// editedWithin is how long after it was sent a message that is edited counts as said anew.
+	editedWithin = time.Minute
+	// pausedAgain is for how long nobody in a channel is told again that Hark is paused.
+	pausedAgain = 10 * time.Minute
+)
+
+// Why an answer ends before it is whole.
+var (
+	errHalted  = errors.New("somebody stopped the answer")
+	errAnew    = errors.New("the question is another now")
+	errUnasked = errors.New("the question is gone, or nobody wants its answer")
+)
+
+// tracker owns questions, from their arrival to the last change of their answers: it decides which are answered and when, and has
+// an answer follow what becomes of its question. It is in memory only, and holds a question's text only until it is answered.
+type tracker struct {
+	bot       *Bot
+	scheduler *scheduler[*ask]
+	quota     *quota
+	seed      maphash.Seed
+
+	mu       sync.Mutex
+	known    map[memory.MessageID]*question
+	removals map[spot]removal
+	wake     chan struct{} // receives when there is something to take back in Discord
+}
+
+// spot is where a message is.
+type spot struct {
+	channel memory.ChannelID
+	id      memory.MessageID
+}
+
+// question is what is known of a message that asks something. Of one that isn't answered only that it came is known.
+type question struct {
+	state questionState
+	ask   *ask   // as it is now; without a text once it is answered
+	text  uint64 // a hash of what was asked
+	// fate is errAnew for a question that changed while it was being answered, and errUnasked for one whose answer isn't wanted.
+	fate     error
+	halt     context.CancelCauseFunc
+	shown    []memory.MessageID // the answer's messages in Discord
+	more     []memory.MessageID // those that go with it
+	logged   bool               // whether they are in the log
+	answered bool               // at least once, so that it stays known if it isn't answered anew
+}
+
+type questionState int
+
+const (
+	unanswered questionState = iota
+	waiting
+	running
+	over
+)
+
+func newTracker(b *Bot) *tracker {
+	t := &tracker{
+		bot: b, quota: newQuota(), seed: maphash.MakeSeed(),
+		known: map[memory.MessageID]*question{}, removals: map[spot]removal{}, wake: make(chan struct{}, 1),
+	}
+	t.scheduler = newScheduler(func(*ask) {}, b.cfg.Progress)
+	return t
+}
+
+// take has a question answered, unless it was taken before, or too much is asked, and reports whether it will be. It waits for
+// nobody. last is the context of what is said about it.
+func (t *tracker) take(last context.Context, a *ask) bool {
+	taken := t.accept(last, a)
+	if !t.isOpen(a.id) {
+		t.bot.queue.put(item{events: []memory.Event{a.closed()}})
+	}
+	return taken
+}
+
+func (t *tracker) accept(last context.Context, a *ask) bool {
+	g := t.bot.admit.lookup(last, a.guild)
+	if a = t.hear(a, silentIn(g, a.channel)); a == nil {
+		return false
+	}
+	a.parent = parentOf(g, a.channel)
+	h, purpose := t.paused(g, a.channel, a.when()), "p"
+	if h != nil {
+		t.count(h.of)
+	} else if h, purpose = t.tooOften(g, a), "l"; h == nil {
+		return t.enqueue(last, a)
+	}
+	t.refuse(a.id)
+	if t.isFirst(a, h) {
+		t.scheduler.start(func() { t.bot.say(last, a, purpose, limitReached(t.bot.localeIn(last, a.guild, a.channel), h)) })
+	}
+	return false
+}
+
+// parentOf is the channel that a thread is in, or 0.
+func parentOf(g *memory.Guild, channel memory.ChannelID) memory.ChannelID {
+	for _, c := range g.Channels {
+		if c.ID == channel && c.Kind.IsThread() {
+			return c.Parent
+		}
+	}
+	return 0
+}
+
+// paused is the pause that a channel's questions fall into, until a time or, if that is zero, for as long as nobody ends it.
+func (t *tracker) paused(g *memory.Guild, channel memory.ChannelID, at time.Time) *hit {
+	if until, is := t.bot.cfg.Choices.In(g, channel).PausedAt(at); is {
+		return &hit{of: pausedQuestion, until: until}
+	}
+	return nil
+}
+
+// tooOften counts a question, unless it is the one too many of a minute.
+func (t *tracker) tooOften(g *memory.Guild, a *ask) *hit {
+	member, guild := t.bot.cfg.Limits.of(g, a.roles)
+	h := t.quota.take(a.membership(), a.when(), member, guild)
+	if h != nil {
+		t.count(h.of)
+	}
+	return h
+}
+
+// isFirst reports whether a limit is to be told to the member or, if it is everybody's, in the channel.
+func (t *tracker) isFirst(a *ask, h *hit) bool {
+	to, until := repeatTo{a.membership(), 0, h.of}, h.until
+	if h.of != memberMessages && h.of != memberTokens {
+		to.user, to.channel = 0, a.channel
+	}
+	if again := a.when().Add(pausedAgain); h.of == pausedQuestion && (until.IsZero() || again.Before(until)) {
+		until = again
+	}
+	return t.bot.repeats.isFirst(to, "", a.when(), until)
+}
+
+// count counts that something refused a question.
+func (t *tracker) count(why string) {
+	t.bot.cfg.Metrics.QuestionsRefused.WithLabelValues(why).Inc()
+}
+
+// enqueue has a question answered that may be asked, if not too many wait, and reports whether it will be.
+func (t *tracker) enqueue(last context.Context, a *ask) bool {
+	who := a.asker
+	if a.quiet {
+		who = 0
+	}
+	err := t.scheduler.put(a.guild, a.channel, who, a)
+	if err == nil {
+		return true
+	}
+	t.refuse(a.id)
+	t.quota.back(a.membership(), a.when())
+	if full, is := errors.AsType[*fullError](err); is {
+		t.count(tooManyWait)
+		if full.first {
+			t.scheduler.start(func() { t.bot.say(last, a, "b", tooMany(t.bot.localeIn(last, a.guild, a.channel), full)) })
+		}
+	} else if !a.quiet {
+		t.miss(last, a)
+	}
+	return false
+}
+
+// close has no more questions answered, and tells those who wait. It returns how many there are.
+func (t *tracker) close(last context.Context) (left int) {
+	waiting := t.scheduler.close()
+	for _, a := range waiting {
+		t.miss(last, a)
+	}
+	return len(waiting)
+}
+
+// miss tells that a question isn't answered since Hark stops. Where a part of an answer is shown the next process finishes it.
+func (t *tracker) miss(last context.Context, a *ask) {
+	if len(a.shown) == 0 {
+		t.scheduler.start(func() { t.bot.say(last, a, "r", t.bot.localeIn(last, a.guild, a.channel).text(restarting)) })
+	}
+}
+
+// hear takes a message that asks something, or did, and is what it is to be answered as; nil if it isn't to be. Where Hark is
+// silent nothing is.
+func (t *tracker) hear(a *ask, silent bool) *ask {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q, known := t.known[a.id]
+	if a.unasked {
+		if known && q.isOpen() {
+			q.text = 0 // so that the same is asked anew
+			q.become(errUnasked)
+		}
+		return nil
+	}
+	if !known {
+		q = t.add(a.id)
+	}
+	switch {
+	case silent || known && !a.again:
+		return nil
+	case q.state == unanswered:
+		if a.brief || a.again && a.id < memory.FirstMessageID(t.bot.since) { // nobody knows whether that was answered
+			return nil
+		}
+		q.shown = a.shown
+	case q.fate == errUnasked:
+		return nil
+	default:
+		if a.brief {
+			a = q.ask.saying(a)
+		}
+		if a.replyTo == 0 {
+			a.replyTo = q.ask.replyTo
+		}
+		if t.hash(a) == q.text {
+			return nil // something else about it changed
+		}
+	}
+	if q.ask, q.text = a, t.hash(a); q.isOpen() {
+		q.become(errAnew)
+		return nil
+	}
+	q.state = waiting
+	return a
+}
+
+func (t *tracker) hash(a *ask) uint64 { return maphash.String(t.seed, a.text) }
+
+// again has a question answered in the place of an answer that is there. It is false if it is being answered already.
+func (t *tracker) again(a *ask, shown, more []memory.MessageID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := t.known[a.id]
+	if q == nil {
+		q = t.add(a.id)
+	} else if q.isOpen() {
+		return false
+	}
+	q.ask, q.text, q.state, q.fate = a, t.hash(a), waiting, nil
+	q.shown, q.more = shown, more
+	return true
+}
+
+// add knows a question from now on, and forgets the oldest if there are too many; called with mu held.
+func (t *tracker) add(id memory.MessageID) *question {
+	if len(t.known) >= 2*knownQuestions {
+		for _, old := range slices.Sorted(maps.Keys(t.known))[:knownQuestions] {
+			if !t.known[old].isOpen() {
+				delete(t.known, old)
+			}
+		}
+	}
+	q := &question{}
+	t.known[id] = q
+	return q
+}
+
+// of is what is known of a question, which is nothing if it never came; called with mu held.
+func (t *tracker) of(id memory.MessageID) *question {
+	if q := t.known[id]; q != nil {
+		return q
+	}
+	return &question{}
+}
+
+// refuse has a question that isn't to be answered be as it was before it was asked: one with an answer keeps that.
+func (t *tracker) refuse(id memory.MessageID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := t.of(id)
+	if !q.answered {
+		*q = question{}
+		return
+	}
+	if q.settle(); q.fate == errUnasked {
+		t.forget(q)
+	}
+}
+
+// begin is a question as it is to be answered now, with the messages that show an earlier answer; nil if it is gone. The
+// context ends when it isn't to be answered any more as it was.
+func (t *tracker) begin(ctx context.Context, id memory.MessageID) (context.Context, *ask) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := t.of(id)
+	if !q.isOpen() || q.fate == errUnasked {
+		return nil, nil
+	}
+	q.state, q.fate = running, nil
+	ctx, q.halt = context.WithCancelCause(ctx)
+	a := *q.ask // the caller's own, since the question may be edited meanwhile
+	a.shown, a.more = q.shown, q.more
+	return ctx, &a
+}
+
+// isOpen reports whether a question waits or is being answered.
+func (t *tracker) isOpen(id memory.MessageID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.of(id).isOpen()
+}
+
+func (q *question) isOpen() bool { return q.state == waiting || q.state == running }
+
+// fate is what became of a question while it was being answered: errAnew, errUnasked, or nil if it is as it was.
+func (t *tracker) fate(id memory.MessageID) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.of(id).fate
+}
+
+// end says that a question was answered by shown messages, with more that go with them, unless something became of it
+// meanwhile, which it returns.
+func (t *tracker) end(id memory.MessageID, shown, more []memory.MessageID, logged bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := t.of(id)
+	q.halt(nil) // so that nothing is left of the context
+	q.shown, q.more, q.logged = shown, more, logged
+	if q.fate == nil {
+		q.answered = true
+		q.settle()
+	}
+	return q.fate
+}
+
+// settle has a question be over with, so that its text is known no longer.
+func (q *question) settle() { q.ask, q.state = q.ask.saying(&ask{}), over }
+
+// stop stops an answer that is being written. It is false if none is.
+func (t *tracker) stop(id memory.MessageID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := t.of(id)
+	if q.state == running {
+		q.halt(errHalted)
+	}
+	return q.state == running
+}
+
+// unask ends an answer that isn't wanted. It is false if none is being written; then it is known that there is none.
+func (t *tracker) unask(id memory.MessageID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := t.of(id)
+	if q.isOpen() {
+		q.become(errUnasked)
+		return true
+	}
+	q.clear()
+	return false
+}
+
+// become has something become of a question that waits or is being answered.
+func (q *question) become(fate error) {
+	if q.fate = fate; q.state == running {
+		q.halt(fate)
+	}
+}
+
+// clear has it that a question has no answer, and returns all messages that show an earlier one. What was asked is known
+// still, so that something else about the question, like a pin, doesn't have it answered again.
+func (t *tracker) clear(id memory.MessageID) []memory.MessageID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.of(id).clear()
+}
+
+func (q *question) clear() []memory.MessageID {
+	shown := slices.Concat(q.shown, q.more)
+	if q.ask != nil {
+		q.settle()
+		q.ask.files = nil
+		q.fate, q.shown, q.more, q.logged = nil, nil, nil, false
+	}
+	return shown
+}
+
+// isWriting reports whether a message is one of an answer in whose place another is being written; not whether one waits to be,
+// which may be for long.
+func (t *tracker) isWriting(at spot) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, q := range t.known {
+		if q.state == running && q.ask.channel == at.channel && slices.Contains(q.shown, at.id) {
+			return true
+		}
+	}
+	return false
+}
+
+// see is told what is in the log. It doesn't wait.
+func (t *tracker) see(subjects []subject) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range subjects {
+		if !s.ended && s.deleted == nil {
+			continue
+		}
+		isDeleted := func(id memory.MessageID) bool { return slices.Contains(s.deleted, id) }
+		for id, q := range t.known {
+			ended := q.ask != nil && s.ends(q.ask.guild, q.ask.channel, q.ask.parent)
+			if q.ask == nil || !ended && q.ask.channel != s.channel {
+				continue
+			}
+			// Nobody looks for what is gone.
+			q.shown, q.more = slices.DeleteFunc(slices.Clone(q.shown), isDeleted), slices.DeleteFunc(slices.Clone(q.more), isDeleted)
+			switch {
+			case !ended && !isDeleted(id):
+			case q.isOpen():
+				q.become(errUnasked)
+				wakeUp(t.wake)
+			case ended:
+				*q = question{}
+			default:
+				t.forget(q)
+			}
+		}
+	}
+}
+
+// forget has a question that is gone not be known, and its answer be taken back; called with mu held.
+func (t *tracker) forget(q *question) {
+	if !q.logged { // else the log tells, also after a restart
+		t.scheduleRemoval(q.ask.channel, slices.Concat(q.shown, q.more))
+	}
+	*q = question{}
+	wakeUp(t.wake)
+}
