@@ -44,6 +44,17 @@ type SummarySource struct {
 	Edited int64
 }
 
+// SourcesOf are messages as sources.
+func SourcesOf(messages []Message) []SummarySource {
+	sources := make([]SummarySource, len(messages))
+	for i, m := range messages {
+		if sources[i].Message = m.ID; !m.Edited.IsZero() {
+			sources[i].Edited = m.Edited.UnixMilli()
+		}
+	}
+	return sources
+}
+
 // SummaryKind is what a session mainly was.
 type SummaryKind string
 

@@ -10,6 +10,7 @@ import (
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/config"
+	"hark/internal/digest"
 	"hark/internal/embed"
 	"hark/internal/llm"
 	"hark/internal/metrics"
@@ -35,6 +36,7 @@ type app struct {
 	search   *search.Engine
 	reranker *rerank.Reranker // nil if none is configured
 	answers  *answer.Engine
+	digest   *digest.Worker
 	key      []byte // of the fingerprints in records
 	metrics  *metrics.Metrics
 	missing  func(model string) // is told of models that are set and not configured, if not nil
@@ -82,6 +84,7 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 	if a.key, err = a.store.FingerprintKey(ctx); err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}
+	a.digest = a.newDigest()
 	a.answers = answer.New(a.store, timedSearch{a.search, a.metrics}, a.builder, a.model(), a.options())
 	return a, nil
 }
@@ -89,9 +92,9 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 // options say how a answers.
 func (a *app) options() answer.Options {
 	c := a.config
-	var condensing *answer.Condensing
-	if c.Memory.Summaries != summariesOff && c.Memory.Summaries != summariesExtract {
-		condensing = &answer.Condensing{}
+	var long func(memory.ChannelID, digest.Long)
+	if a.condenses() {
+		long = a.digest.Notice
 	}
 	return answer.Options{
 		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration, Policy: policy(c),
@@ -103,7 +106,7 @@ func (a *app) options() answer.Options {
 				a.missing(model)
 			}
 		},
-		Vision: a.sees(), Condensing: condensing, RecordKey: a.key, Metrics: a.metrics, NoRecords: c.Memory.KeepRecords() == 0,
+		Vision: a.sees(), Long: long, RecordKey: a.key, Metrics: a.metrics, NoRecords: c.Memory.KeepRecords() == 0,
 	}
 }
 

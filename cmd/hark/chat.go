@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hark/internal/answer"
+	"hark/internal/digest"
 	"hark/internal/imports"
 	"hark/memory"
 )
@@ -73,11 +74,12 @@ func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 		fmt.Fprintf(notices, "hark: %v; trying again in %v\n", err, wait)
 	}}
 	group.Go(func() error { return indexer.Run(ctx) })
-	group.Go(func() error {
-		return talk.app.answers.Run(ctx, nil, func(_ memory.ChannelID, err error) {
+	if talk.app.condenses() {
+		talk.app.digest.Failed = func(_ digest.Kind, _ memory.ChannelID, err error) {
 			fmt.Fprintf(notices, "hark: what was said a while ago is cut off: %v\n", err)
-		})
-	})
+		}
+		group.Go(func() error { return talk.app.digest.Run(ctx, digest.Condensed) })
+	}
 	group.Go(func() error {
 		defer cancel()
 		return talking()
@@ -93,19 +95,20 @@ func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 
 // sumUp sums up what was said there before, if that has ended.
 func (t *conversation) sumUp(ctx context.Context) error {
-	s := newSummariser(t.app, func(_ memory.ChannelID, err error) {
-		fmt.Fprintf(t.warn, "hark: what was said before is summed up without the model: %v\n", err)
-	})
-	if s == nil || !t.logs() {
+	if t.app.config.Memory.Summaries == summariesOff || !t.logs() {
 		return nil
 	}
-	s.Channel, s.Now, s.Patience = t.place.channel, t.now, chatPatience
+	w := t.app.newDigest()
+	w.Channel, w.Now, w.Patience = t.place.channel, t.now, chatPatience
+	w.Failed = func(_ digest.Kind, _ memory.ChannelID, err error) {
+		fmt.Fprintf(t.warn, "hark: what was said before is summed up without the model: %v\n", err)
+	}
 	before, err := t.app.store.Log(ctx, t.place.channel, 0, memory.FirstMessageID(t.now()), 1)
 	if err != nil {
 		return err
 	}
 	t.first = len(before) == 0
-	return s.Round(ctx)
+	return w.Round(ctx, digest.Summaries)
 }
 
 // conversation is a talk in one channel.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/internal/answer"
+	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
 )
@@ -23,17 +23,32 @@ const (
 // chatPatience is how long a talk in the terminal waits for the model to sum up the one before.
 const chatPatience = 15 * time.Second
 
-// newSummariser sums up sessions as configured; nil if it isn't to be done.
-func newSummariser(a *app, failed func(memory.ChannelID, error)) *answer.Summariser {
+// newDigest makes digests as configured. It needs Failed.
+func (a *app) newDigest() *digest.Worker {
 	c := a.config
-	if c.Memory.Summaries == summariesOff {
-		return nil
+	return digest.New(digest.Options{
+		Log: a.store, Model: a.model(), Extract: c.Memory.Summaries == summariesExtract, Policy: policy(c),
+		SessionGap: c.Memory.SessionGap.Duration, Metrics: a.metrics,
+	})
+}
+
+// digests are the kinds of digests that are to be made.
+func (a *app) digests() (kinds []digest.Kind) {
+	if a.model() != nil {
+		kinds = append(kinds, digest.Facts)
 	}
-	s := &answer.Summariser{Log: a.store, Policy: policy(c), SessionGap: c.Memory.SessionGap.Duration, Now: time.Now, Failed: failed}
-	if c.Memory.Summaries != summariesExtract {
-		s.Model = a.model()
+	if a.config.Memory.Summaries != summariesOff {
+		kinds = append(kinds, digest.Summaries)
 	}
-	return s
+	if a.condenses() {
+		kinds = append(kinds, digest.Condensed)
+	}
+	return kinds
+}
+
+// condenses reports whether the older parts of long sessions are condensed.
+func (a *app) condenses() bool {
+	return a.config.Memory.Summaries != summariesOff && a.config.Memory.Summaries != summariesExtract
 }
 
 // summaryFilter is which summaries are meant, as it is written behind a command.

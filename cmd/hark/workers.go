@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"hark/internal/answer"
+	"hark/internal/digest"
 	"hark/memory"
 )
 
@@ -20,33 +19,19 @@ func (r *runner) warnOfWindow(a *app) {
 
 // startWorkers has done by the side what models do: learning, summing up and condensing.
 func (r *runner) startWorkers(ctx context.Context, group *errgroup.Group, a *app) {
-	c := a.config
-	if model := a.model(); model != nil {
-		learner := answer.Learner{
-			Log: a.store, Model: model, Policy: policy(c), SessionGap: c.Memory.SessionGap.Duration, Now: time.Now,
-			Failed: func(channel memory.ChannelID, err error) {
-				r.log.Warn().Err(err).Stringer("channel", channel).Msg("facts could not be learned")
-			},
+	a.digest.Failed = func(kind digest.Kind, channel memory.ChannelID, err error) {
+		failed := map[digest.Kind]string{
+			digest.Facts: "facts could not be learned", digest.Summaries: "a session could not be summed up by the model",
+			digest.Condensed: "a long session could not be condensed",
+		}[kind]
+		if kind == digest.Summaries && channel == 0 {
+			failed = "summing up is delayed"
 		}
-		group.Go(func() error { return learner.Run(ctx) })
+		r.log.Warn().Err(err).Stringer("channel", channel).Msg(failed)
 	}
-	summariser := newSummariser(a, func(channel memory.ChannelID, err error) {
-		r.log.Warn().Err(err).Stringer("channel", channel).Msg("a session could not be summed up by the model")
-	})
-	if summariser != nil {
-		summariser.Stuck = func(err error) {
-			r.log.Warn().Err(err).Msg("summing up is delayed")
-		}
-		summariser.Done = func(s memory.Summary) {
-			r.log.Debug().Stringer("channel", s.Channel).Int("messages", len(s.Sources)).Str("model", s.Model).Msg("summed up a session")
-		}
-		group.Go(func() error { return summariser.Run(ctx) })
+	a.digest.Done = func(kind digest.Kind, channel memory.ChannelID, messages int, model string) {
+		made := map[digest.Kind]string{digest.Summaries: "summed up a session", digest.Condensed: "condensed a session"}[kind]
+		r.log.Debug().Stringer("channel", channel).Int("messages", messages).Str("model", model).Msg(made)
 	}
-	group.Go(func() error {
-		return a.answers.Run(ctx, func(c memory.Condensed) {
-			r.log.Debug().Stringer("channel", c.Channel).Int("messages", len(c.Sources)).Str("model", c.Model).Msg("condensed a session")
-		}, func(channel memory.ChannelID, err error) {
-			r.log.Warn().Err(err).Stringer("channel", channel).Msg("a long session could not be condensed")
-		})
-	})
+	group.Go(func() error { return a.digest.Run(ctx, a.digests()...) })
 }

@@ -122,7 +122,7 @@ func TestSessionBeginsWhereAllCouldRead(t *testing.T) {
 	t.Parallel()
 	for _, logged := range []bool{true, false} {
 		w := newWorld(t, nil)
-		w.alter(nil, Options{Condensing: &Condensing{}})
+		w.alter(nil, Options{Long: w.notice})
 		said := []memory.Message{
 			before(20*time.Minute, ben, "The ferry leaves from pier nine"), before(18*time.Minute, cleo, "No, it is pier eight"), before(10*time.Minute, ben, "It is pier four today"),
 		}

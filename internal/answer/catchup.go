@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/internal/chat"
+	"hark/internal/digest"
 	"hark/memory"
 )
 
@@ -56,33 +57,33 @@ type CaughtUp struct {
 // CatchUp tells the asker what was said in q's channel since they last wrote there, or, unless that is zero, from since on.
 // Nothing of it is kept. With an error it tells what it took of models all the same. At the command line, with Operator, it is
 // told what the operator may read.
-func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (CaughtUp, error) {
+func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c CaughtUp, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("catch up with channel %d: %w", q.Channel, err)
+		}
+	}()
 	operator := q.Operator
 	ctx, q = withLookUps(ctx), alone(q)
 	q.OnlyAsker, q.Operator = !operator, operator
 	m, err := e.missed(ctx, q, since)
-	if err != nil || len(m.said) == 0 {
-		return m.CaughtUp, caughtUpError(q, err)
-	}
-	if m.voice.model != nil && !q.NoModel {
+	if err == nil && len(m.said) > 0 && m.voice.model != nil && !q.NoModel {
 		c, err := e.summedUp(ctx, q, m)
 		if err == nil || ctx.Err() != nil {
-			return c, caughtUpError(q, err)
+			return c, err
 		}
 		// What wasn't shown to be still there is looked at again: it may be gone, or closed.
-		if m, err = e.missedAgain(ctx, q, since, c, err); err != nil {
-			return m.CaughtUp, caughtUpError(q, err)
+		why := err
+		m, err = e.missed(ctx, q, since)
+		m.Away, m.Usage = why, c.Usage
+		if err != nil {
+			return m.CaughtUp, err
 		}
 	}
-	e.quoteMissed(m)
-	return m.CaughtUp, nil
-}
-
-func caughtUpError(q Question, err error) error {
-	if err == nil {
-		return nil
+	if err == nil && len(m.said) > 0 {
+		m.quote()
 	}
-	return fmt.Errorf("catch up with channel %d: %w", q.Channel, err)
+	return m.CaughtUp, err
 }
 
 // missing is what somebody missed, being told.
@@ -147,35 +148,22 @@ func (e *Engine) readMissed(ctx context.Context, q Question, m *missing) error {
 	return err
 }
 
-// missedAgain is what was missed, read once more since a summary failed with why.
-func (e *Engine) missedAgain(ctx context.Context, q Question, since time.Time, failed CaughtUp, why error) (*missing, error) {
-	m, err := e.missed(ctx, q, since)
-	m.Away, m.Usage = why, failed.Usage
-	return m, err
-}
-
 // source is a message of m as it is cited.
-func (m *missing) source(n int, s memory.Message, zone *time.Location) Source {
+func (m *missing) source(n int, s memory.Message) Source {
 	return Source{
 		Number: n, Guild: s.Guild, Channel: s.Channel, Message: s.ID, Author: m.reach.names.of(s.Author),
-		Place: m.reach.names.channel(s.Channel), Time: s.Time().In(zone), Unplaced: m.reach.names.unplaced[s.Channel],
+		Place: m.reach.names.channel(s.Channel), Time: s.Time().In(m.reach.settings.Zone), Unplaced: m.reach.names.unplaced[s.Channel],
 	}
 }
 
-// quoteMissed tells the messages that tell most.
-func (e *Engine) quoteMissed(m *missing) {
-	best := highlights(m.said, m.reach.names.of, m.reach.names.bot, catchUpQuoted)
-	if len(best) == 0 { // small talk, of which the newest is as good as any
-		for _, s := range m.said[max(0, len(m.said)-maxQuotes):] {
-			best = append(best, saidIn(s, m.reach.names.of(s.Author), m.reach.names.bot))
-		}
-	}
+// quote tells the messages that tell most.
+func (m *missing) quote() {
 	var b strings.Builder
-	for i, s := range best {
-		source := m.source(i+1, s.Message, m.reach.settings.Zone)
+	for i, s := range digest.Quotes(m.said, m.reach.names.people, catchUpQuoted, maxQuotes) {
+		source := m.source(i+1, s.Message)
 		m.Sources = append(m.Sources, source)
 		source.Place = "" // it is here
-		fmt.Fprintf(&b, "%s— %s [%d]\n", quoted(s.text), who(source, s.Author), source.Number)
+		fmt.Fprintf(&b, "%s— %s [%d]\n", quoted(s.Text), who(source, s.Author), source.Number)
 	}
 	m.Text = strings.TrimSpace(b.String())
 }
@@ -192,27 +180,20 @@ func (e *Engine) summedUp(ctx context.Context, q Question, m *missing) (CaughtUp
 	c := m.CaughtUp
 	r := &recalled{voice: m.voice, ledger: &ledger{}}
 	instruction := fmt.Sprintf(catchUpInstruction, m.voice.builder.Safe(q.Name, nameLength))
-	from, lines, tokens := e.missedLines(m, m.voice.builder.MessageTokens(instruction))
-	shown := m.said[from:]
+	from, lines, tokens := m.lines(m.voice.builder.MessageTokens(instruction))
 	c.Left = from
-	within, cancel := context.WithTimeout(ctx, catchUpPatience)
-	defer cancel()
-	request := chat.Request{Temperature: m.voice.Temperature, Messages: []chat.Message{
+	reply, err := digest.Ask(ctx, m.voice.model, "a summary", catchUpPatience, chat.Request{Temperature: m.voice.Temperature, Messages: []chat.Message{
 		{Role: chat.System, Content: instruction}, {Role: chat.User, Content: lines},
-	}}
-	reply, err := m.voice.model.Chat(within, request, func(string) {})
+	}})
 	r.count(reply, tokens)
 	c.Usage = r.ledger.usage
-	if err == nil {
-		err = within.Err() // a model that doesn't mind the time
-	}
 	if err != nil {
-		return c, fmt.Errorf("ask for a summary: %w", err)
+		return c, err
 	}
-	if ok, err := e.stillSaid(ctx, q, shown); err != nil || !ok {
+	if ok, err := e.stillSaid(ctx, q, m.said[from:]); err != nil || !ok {
 		return c, errors.Join(err, errMissedChanged)
 	}
-	c.cite(m, reply.Text, from, m.reach.settings.Zone)
+	c.cite(m, reply.Text)
 	if c.Text == "" {
 		return c, ErrEmpty
 	}
@@ -222,9 +203,9 @@ func (e *Engine) summedUp(ctx context.Context, q Question, m *missing) (CaughtUp
 	return c, nil
 }
 
-// missedLines are the messages as the model is shown them, the newest that there is room for, from which on of those of m
+// lines are the messages as the model is shown them, the newest that there is room for, from which on of those of m
 // that is, and about how many tokens it takes with the instruction.
-func (e *Engine) missedLines(m *missing, instruction int) (from int, text string, tokens int) {
+func (m *missing) lines(instruction int) (from int, text string, tokens int) {
 	b := m.voice.builder
 	room := max(catchUpLeast, b.MaxTokens()-instruction)
 	var lines []string
@@ -260,12 +241,12 @@ func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Me
 	return err == nil && slices.EqualFunc(messages, there, func(was, is memory.Message) bool { return was.ID == is.ID && !isAnother(was, is) }), err
 }
 
-// cite takes what the model wrote, with the citations of messages that it was shown: those after the first left ones.
-func (c *CaughtUp) cite(m *missing, text string, left int, zone *time.Location) {
+// cite takes what the model wrote, with the citations of messages that it was shown: those after the first, which were left out.
+func (c *CaughtUp) cite(m *missing, text string) {
 	var cited []int
 	c.Text = strings.TrimSpace(outsideCode(text, func(prose string) string {
 		return replaceCitations(shownTag.ReplaceAllString(prose, "<@$1>"), func(n int) bool {
-			known := n > left && n <= len(m.said)
+			known := n > c.Left && n <= len(m.said)
 			if known && !slices.Contains(cited, n) {
 				cited = append(cited, n)
 			}
@@ -274,6 +255,6 @@ func (c *CaughtUp) cite(m *missing, text string, left int, zone *time.Location) 
 	}))
 	slices.Sort(cited)
 	for _, n := range cited {
-		c.Sources = append(c.Sources, m.source(n, m.said[n-1], zone))
+		c.Sources = append(c.Sources, m.source(n, m.said[n-1]))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -270,29 +269,5 @@ func TestCatchUpFails(t *testing.T) {
 	w.engine = w.over(&burntLog{Log: w.store, fails: "around", after: 1}, &scripted{err: errBurnt}, builder.Options{}, Options{})
 	if c, err := w.missedBy(ann, lobby, noon.Add(-2*day)); !errors.Is(err, errBurnt) || c.Text != "" {
 		t.Errorf("without reading it again: %+v, %v", c, err)
-	}
-}
-
-// Highlights of any length are no longer than there is room for.
-func TestHighlightsFit(t *testing.T) {
-	t.Parallel()
-	var session []memory.Message
-	for i := range 100 {
-		session = append(session, memory.Message{ID: memory.MessageID(i + 1), Author: ben, Content: fmt.Sprintf("Crate %d of %s weighs %d kg", i, strings.Repeat("wood ", i%30), 3*i)})
-	}
-	name := func(memory.UserID) string { return "Ben" }
-	var long []int
-	for _, most := range []int{300, 600, 1200} {
-		n := 0
-		for _, s := range highlights(session, name, func(memory.UserID) bool { return false }, most) {
-			n += s.runes()
-		}
-		if n > most {
-			t.Errorf("%d characters of %d", n, most)
-		}
-		long = append(long, n)
-	}
-	if !slices.IsSorted(long) || long[0] == long[2] {
-		t.Errorf("more room holds no more: %d", long)
 	}
 }

@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,9 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
+	"hark/internal/digest"
 	"hark/internal/golden"
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -28,7 +31,7 @@ type keeper struct {
 func (*keeper) Name() string { return "keeper-1" }
 
 func (k *keeper) Chat(ctx context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
-	if q.Messages[0].Content != condenseInstruction {
+	if q.Messages[0].Content != digest.CondenseInstruction {
 		if k.before != nil {
 			k.before()
 		}
@@ -65,18 +68,45 @@ var condensedTitle = builder.DefaultLabels().Condensed
 func condensing(t testing.TB, model Model) *world {
 	t.Helper()
 	w := newWorld(t, model)
-	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{Condensing: &Condensing{}})
+	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{Long: w.notice})
 	return w
+}
+
+// notice takes up that a session may have grown long. See Options.Long.
+func (w *world) notice(channel memory.ChannelID, long digest.Long) { w.long[channel] = long }
+
+// condense has a session condensed, and returns what was made of it; nil if it isn't long.
+func (w *world) condense(channel memory.ChannelID, long digest.Long) (*memory.Condensed, error) {
+	made, worker := 0, w.digests(noon, nil)
+	worker.Done = func(digest.Kind, memory.ChannelID, int, string) { made++ }
+	err := worker.Condense(w.t.Context(), channel, long)
+	if made == 0 {
+		return nil, err
+	}
+	return w.condensedIn(channel), err
+}
+
+// condenseAt has the session of a channel condensed as it is at a time.
+func (w *world) condenseAt(channel memory.ChannelID, at time.Time) (*memory.Condensed, error) {
+	q := Question{Guild: guild, Channel: channel, Now: at}
+	return w.condense(channel, func(ctx context.Context) (*digest.Part, error) { return w.engine.longPart(ctx, q) })
+}
+
+// condensesNow condenses a channel's session, which must be long.
+func (w *world) condensesNow(channel memory.ChannelID) memory.Condensed {
+	w.t.Helper()
+	c, err := w.condenseAt(channel, noon)
+	if err != nil || c == nil {
+		w.t.Fatalf("condensed to %v, %v", c, err)
+	}
+	return *c
 }
 
 // drain looks at all sessions that wait to be condensed, and returns what was made of them.
 func (w *world) drain() (made []memory.Condensed) {
 	w.t.Helper()
-	for len(w.engine.queue.next) > 0 {
-		channel := <-w.engine.queue.next
-		q := w.engine.queue.waiting[channel]
-		delete(w.engine.queue.waiting, channel)
-		c, err := w.engine.condense(w.t.Context(), q)
+	for channel, long := range w.long {
+		c, err := w.condense(channel, long)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -84,6 +114,7 @@ func (w *world) drain() (made []memory.Condensed) {
 			made = append(made, *c)
 		}
 	}
+	clear(w.long)
 	return made
 }
 
@@ -201,17 +232,7 @@ func (w *world) reopens(model Model) {
 		w.t.Fatal(err)
 	}
 	w.store = openStore(w.t, w.dir)
-	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{Condensing: &Condensing{}})
-}
-
-// condensesNow condenses a channel's session, which must be long.
-func (w *world) condensesNow(channel memory.ChannelID) memory.Condensed {
-	w.t.Helper()
-	c, err := w.engine.condense(w.t.Context(), Question{Guild: guild, Channel: channel, Now: noon})
-	if err != nil || c == nil {
-		w.t.Fatalf("condensed to %v, %v", c, err)
-	}
-	return *c
+	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{Long: w.notice})
 }
 
 // readBefore is a log of which it was read what sessions were condensed to before something changed.
@@ -248,7 +269,7 @@ func TestWhatIsForgottenLeavesTheSessionsSummary(t *testing.T) {
 			if c := w.condensedIn(lobby); c != nil {
 				t.Errorf("still condensed to %+v", c)
 			}
-			r, err := w.over(before, model, builder.Options{Citations: true}, Options{Condensing: &Condensing{}}).Recall(t.Context(), q)
+			r, err := w.over(before, model, builder.Options{Citations: true}, Options{Long: w.notice}).Recall(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +298,7 @@ func TestSessionsSummaryNeedsAllItsSources(t *testing.T) {
 	w.answered(44*time.Minute+time.Second, "The harbor has 77 boats", source(harbor, inHarbor))
 	w.posts(43*time.Minute+time.Second, memory.Message{Guild: guild, Channel: lobby, Author: cleo, Content: "Ann knows 5", Mentions: []memory.UserID{ann}})
 	w.condensesNow(lobby)
-	a := w.alter(&keeper{}, Options{Condensing: &Condensing{}})
+	a := w.alter(&keeper{}, Options{Long: w.notice})
 	q := w.asks(lobby, "And?")
 	has(t, w.prompt(q), condensedTitle, "77 boats")
 	for name, who := range map[string]memory.UserID{"an author": ben, "somebody mentioned": ann} {
@@ -295,50 +316,8 @@ func TestSessionsSummaryNeedsAllItsSources(t *testing.T) {
 	w.condensesNow(lobby)
 	has(t, w.prompt(q), condensedTitle, "480")
 	hasNot(t, w.prompt(q), "77 boats")
-	w.engine.options.Condensing = nil
+	w.engine.options.Long = nil
 	hasNot(t, w.prompt(q), condensedTitle)
-}
-
-func TestModelsThatCannotCondense(t *testing.T) {
-	t.Parallel()
-	says := func(text string) func(context.Context, []string) (chat.Reply, error) {
-		return func(context.Context, []string) (chat.Reply, error) { return chat.Reply{Text: text}, nil }
-	}
-	for name, condense := range map[string]func(context.Context, []string) (chat.Reply, error){
-		"failing": func(context.Context, []string) (chat.Reply, error) { return chat.Reply{}, errDisk },
-		"slow": func(ctx context.Context, _ []string) (chat.Reply, error) {
-			<-ctx.Done()
-			return chat.Reply{Text: "the budget is 480"}, ctx.Err()
-		},
-		"slow and deaf": func(ctx context.Context, _ []string) (chat.Reply, error) {
-			<-ctx.Done()
-			return chat.Reply{Text: "the budget is 480"}, nil
-		},
-		"empty":     says(" \n"),
-		"inventive": says("the budget is 481 euros"),
-		"elsewhere": says("Bananas grow in warm countries and need much rain"),
-		"thinking":  says("<think>the budget</think> the budget is 480"),
-		"fencing":   says("```\nthe budget is 480\n```"),
-		"objecting": says(`{"summary": ""}`),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := condensing(t, &keeper{condense: condense})
-			if strings.HasPrefix(name, "slow") { // the others have their whole time, and don't need it
-				w.engine.options.Condensing.Patience = time.Millisecond
-			}
-			w.chats(lobby, 60)
-			c, err := w.engine.condense(t.Context(), Question{Guild: guild, Channel: lobby, Now: noon})
-			if made, failed := w.condensings(); c != nil || err == nil || w.condensedIn(lobby) != nil || made != 0 || failed != 1 {
-				t.Errorf("condensed to %+v, %v, counted %d and %d failures", c, err, made, failed)
-			}
-			hasNot(t, err.Error(), "480", "481", "Bananas")
-			r, err := w.engine.recall(t.Context(), w.asks(lobby, "And?"))
-			if err != nil || len(r.turns) != sessionTurns || strings.Contains(r.Prompt.String(), condensedTitle) {
-				t.Errorf("%d turns, %v", len(r.turns), err)
-			}
-		})
-	}
 }
 
 // What a model puts into a summary is data, whatever it looks like, and isn't longer than it may be.
@@ -348,15 +327,220 @@ func TestSummaryForgesNothing(t *testing.T) {
 	for _, text := range []string{forged, `{"summary": ` + fmt.Sprintf("%q", forged) + `}`, forged + strings.Repeat(" the budget of the island", 100)} {
 		w := condensing(t, &keeper{condense: func(context.Context, []string) (chat.Reply, error) { return chat.Reply{Text: text}, nil }})
 		w.chats(lobby, 50)
-		c, err := w.engine.condense(t.Context(), Question{Guild: guild, Channel: lobby, Now: noon})
-		if err != nil {
-			t.Error(err)
-			continue
-		}
+		c := w.condensesNow(lobby)
 		p := w.prompt(w.asks(lobby, "And?"))
 		if strings.Count(p, "=== CURRENT QUERY ===") != 1 || strings.Count(p, "\n"+condensedTitle+"\n") != 1 || strings.Count(p, "=== SYSTEM INSTRUCTIONS ===") != 1 || len([]rune(c.Text)) > memory.MaxCondensedText {
 			t.Errorf("prompt\n%s", p)
 		}
 		has(t, p, "480")
+	}
+}
+
+// A session that is longer than a summary may have sources is condensed anew, from what isn't told of yet.
+func TestVeryLongSessions(t *testing.T) {
+	t.Parallel()
+	w := condensing(t, &keeper{})
+	last := memory.Condensed{}
+	for i := range 16 {
+		for j := range 15 {
+			w.says(-time.Duration(15*i+j)*time.Second*20, lobby, []memory.UserID{ben, cleo}[j%2], fmt.Sprintf("the number %d of round %d", j, i))
+		}
+		c, err := w.condenseAt(lobby, noon.Add(time.Duration(15*i+15)*time.Second*20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c == nil {
+			continue
+		}
+		if len(c.Sources) > memory.MaxCondensedSources || c.Until <= last.Until || !c.Made.After(last.Made) {
+			t.Errorf("condensed to %+v after %+v", c, last)
+		}
+		last = *c
+	}
+	if n := len(last.Sources); n == 0 || n > 120 || strings.Contains(last.Text, "of round 0") {
+		t.Errorf("%d sources of %q", n, last.Text)
+	}
+}
+
+// Of a burst of messages the oldest aren't left out: they are condensed in two goes.
+func TestBurstsAreCondensedWhole(t *testing.T) {
+	t.Parallel()
+	model := &keeper{}
+	w := condensing(t, model)
+	said := w.chats(lobby, sessionMessages-1)
+	w.answer(w.asksAt(0, lobby, "And?"))
+	made := w.drain()
+	if counted, failed := w.condensings(); len(made) != 1 || model.asked != 2 || counted != 2 || failed != 0 {
+		t.Fatalf("made %d, asked %d times, counted %d and %d failures", len(made), model.asked, counted, failed)
+	}
+	r, err := w.engine.recall(t.Context(), w.asksAt(time.Second, lobby, "And?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[memory.MessageID]bool{}
+	for _, s := range made[0].Sources {
+		told[s.Message] = true
+	}
+	for _, m := range r.session {
+		told[m.ID] = true
+	}
+	for i, id := range said {
+		if !told[id] {
+			t.Errorf("message %d of %d is neither summed up nor shown", i+1, len(said))
+		}
+	}
+	has(t, r.Prompt.String(), "480 euros")
+}
+
+// A few long messages are as much as many short ones, but two or three are left as they are, however long.
+func TestFewLongTurnsAreCondensed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ turns, gone int }{{3, 0}, {4, 1}, {7, 2}, {9, 3}} {
+		w := newWorld(t, nil)
+		w.engine = w.over(w.store, &keeper{}, builder.Options{MaxTokens: 8000 * tt.turns / 7}, Options{Long: w.notice})
+		var said []memory.MessageID
+		for i := range tt.turns {
+			text := fmt.Sprintf("Part %d of the plan. ", i) + strings.Repeat("The island has a harbour and a tower. ", 50)
+			said = append(said, w.says(time.Duration(tt.turns-i)*time.Minute, lobby, []memory.UserID{ben, cleo}[i%2], text))
+		}
+		c, err := w.condenseAt(lobby, noon)
+		switch {
+		case err != nil || (c == nil) != (tt.gone == 0):
+			t.Errorf("%d turns: condensed to %+v, %v", tt.turns, c, err)
+		case c != nil && (len(c.Sources) != tt.gone || c.Until != said[tt.gone-1]):
+			t.Errorf("%d turns: condensed %+v", tt.turns, c.Sources)
+		}
+	}
+}
+
+// What can't be said any more once the model has written isn't kept, and no failure of the log goes unnoticed.
+func TestCondensingLooksAgain(t *testing.T) {
+	t.Parallel()
+	model := &keeper{}
+	w := condensing(t, model)
+	said := w.chats(lobby, 50)
+	a := w.alter(model, Options{Long: w.notice})
+	for name, gone := range map[string]func(){
+		"deleted":     func() { w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: said[:1]}) },
+		"opted out":   func() { a.out[ben] = true },
+		"not to know": func() { a.guild = choose(lobby, memory.Ignore) },
+	} {
+		model.condense = func(_ context.Context, lines []string) (chat.Reply, error) {
+			gone()
+			return chat.Reply{Text: lines[0]}, nil
+		}
+		if c, err := w.condenseAt(lobby, noon); c != nil || err != nil {
+			t.Errorf("%s: condensed to %+v, %v", name, c, err)
+		}
+		clear(a.out)
+		a.guild = nil
+	}
+	model.condense = nil
+	calls := &faulty{Log: w.store, n: 1 << 20}
+	w.engine = w.over(calls, model, builder.Options{}, Options{Long: w.notice})
+	w.condensesNow(lobby)
+	all := 1<<20 - calls.n
+	for n := 1; n <= all; n++ {
+		w.apply(memory.CondensedGone{Guild: guild, Channel: lobby, Until: 1 << 62})
+		calls.n = n
+		if c, err := w.condenseAt(lobby, noon); !errors.Is(err, errDisk) || c != nil {
+			t.Errorf("call %d failed: %+v, %v", n, c, err)
+		}
+	}
+	if made, failed := w.condensings(); made != 1 || failed != all {
+		t.Errorf("counted %d, and %d failures of %d", made, failed, all)
+	}
+}
+
+// An answer that was made from a summary is taken back if one of its sources goes while it is written.
+func TestAnswerFromASummaryIsTakenBack(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*altered, memory.MessageID){
+		"deleted": func(a *altered, id memory.MessageID) {
+			_ = a.Apply(context.Background(), memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{id}})
+		},
+		"somebody mentioned opts out": func(a *altered, _ memory.MessageID) { a.out[oracle] = true },
+		"the channel isn't to be known": func(a *altered, _ memory.MessageID) {
+			a.guild = choose(lobby, memory.Ignore)
+		},
+		"nothing": func(*altered, memory.MessageID) {},
+	} {
+		model := &keeper{}
+		w := condensing(t, model)
+		said := w.chats(lobby, 50)
+		w.posts(49*time.Minute-time.Second, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "See 4", Mentions: []memory.UserID{oracle}})
+		w.condensesNow(lobby)
+		a := w.alter(model, Options{Long: w.notice})
+		model.before = func() { change(a, said[3]) }
+		if got := w.answer(w.asks(lobby, "And?")); (got.Text == withdrawn) != (name != "nothing") {
+			t.Errorf("%s: %q", name, got.Text)
+		}
+	}
+}
+
+// Nothing is condensed where nothing is logged, without a model, where it isn't wanted, or where there are no tokens left.
+func TestWhatIsNeverCondensed(t *testing.T) {
+	t.Parallel()
+	w := condensing(t, &keeper{})
+	w.chats(lobby, 50)
+	var said []memory.Message
+	for i := range 50 {
+		said = append(said, before(time.Duration(50-i)*20*time.Second, []memory.UserID{ben, cleo}[i%2], "so"))
+	}
+	w.answer(unlogged("And?", said...))
+	q := w.asks(lobby, "And?")
+	q.NoModel = true
+	w.answer(q)
+	w.engine.model = nil
+	w.answer(w.asks(lobby, "And?"))
+	w.engine.model, w.engine.options.Long = &keeper{}, nil
+	w.answer(w.asks(lobby, "And?"))
+	if n := len(w.long); n != 0 {
+		t.Errorf("%d sessions wait", n)
+	}
+	w.engine.options.Long = w.notice
+	if w.answer(w.asks(lobby, "And?")); len(w.long) != 1 {
+		t.Error("the session doesn't wait to be condensed")
+	}
+}
+
+// localKeeper is a keeper of another name.
+type localKeeper struct{ keeper }
+
+func (*localKeeper) Name() string { return "local" }
+
+// A session is condensed by the model, and measured by the builder, that answer where it is; by nobody else, for what was said
+// there may not be for others.
+func TestPlacesModelCondenses(t *testing.T) {
+	t.Parallel()
+	for name, own := range map[string]*keeper{"beside another": {}, "alone": nil} {
+		local := &localKeeper{}
+		var model Model
+		if own != nil {
+			model = own
+		}
+		w := newWorld(t, model)
+		built, err := builder.New(builder.Options{Citations: true, MaxTokens: 1000}, tokenstest.For(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{
+			Long: w.notice, Models: map[string]Model{"local": local},
+			Builder: func(model, _ string) *builder.Builder { return map[string]*builder.Builder{"local": built}[model] },
+		})
+		w.apply(sets(lobby, memory.SettingModel, "local"))
+		w.chats(lobby, 25)  // long for a small prompt
+		w.chats(harbor, 25) // not for a usual one
+		w.answer(w.asks(lobby, "And?"))
+		w.answer(w.asks(harbor, "And?"))
+		another := w.long[lobby]
+		if made := w.drain(); len(made) != 1 || made[0].Channel != lobby || made[0].Model != "local" || local.asked != 1 || own != nil && own.asked != 0 {
+			t.Errorf("%s: condensed to %+v; local was asked %d times, %+v", name, made, local.asked, own)
+		}
+		// Another was set while the session waited.
+		w.apply(memory.SettingChosen{Guild: guild, Channel: lobby, Key: memory.SettingModel, At: noon.Add(time.Second)}, memory.CondensedGone{Guild: guild, Channel: lobby, Until: 1 << 62})
+		if c, err := w.condense(lobby, another); c != nil || err != nil {
+			t.Errorf("%s: condensed to %+v, %v", name, c, err)
+		}
 	}
 }

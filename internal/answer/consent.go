@@ -10,13 +10,8 @@ import (
 // consents asks again, before anything is used, for what was asked before it was logged: the store drops what nobody
 // agreed to, and this is the second lock on the same door.
 type consents struct {
-	log optOuts
+	log Log
 	out map[member]bool // who has opted out, as far as it was asked
-}
-
-// optOuts tells who has opted out. See memory.Store.
-type optOuts interface {
-	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
 }
 
 type member struct {

@@ -345,7 +345,7 @@ func TestNothingDerivedLeaks(t *testing.T) {
 
 func deriveMuch(t *testing.T, n *counts) {
 	w := newWorld(t, nil)
-	e := w.over(w.store, nil, builder.Options{Citations: true}, Options{Policy: memory.Policy{AgeLimited: true, Direct: true}, Condensing: &Condensing{}})
+	e := w.over(w.store, nil, builder.Options{Citations: true}, Options{Policy: memory.Policy{AgeLimited: true, Direct: true}, Long: w.notice})
 	index := memory.Indexer{Queue: w.store, Embedder: embed.Builtin{}}
 	rapid.Check(t, func(t *rapid.T) {
 		c := newCastle(t, bases.Add(1)*1000)

@@ -11,6 +11,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
+	"hark/internal/digest"
 	"hark/internal/metrics"
 	"hark/memory"
 	"hark/search"
@@ -41,14 +42,7 @@ type Searcher interface {
 }
 
 // Model writes answers.
-type Model interface {
-	Name() string
-	// Chat passes what the model writes to delta, piece by piece, and returns all of it. With an error it
-	// returns what came before. An error with a method TooLong() (room, asked int, is bool) can say that the prompt
-	// was too long: how many tokens of one the model takes and how many it counted in this, 0 if it doesn't say. One with
-	// a method NoTools() bool can say that the model takes no tools, one with NoImages() bool that it takes no images.
-	Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error)
-}
+type Model = chat.Model
 
 // What an answer can fail by, besides the model.
 var (
@@ -67,8 +61,9 @@ type Options struct {
 	Rewrite bool
 	// NoSummaries leaves the summaries of earlier sessions out.
 	NoSummaries bool
-	// Condensing has the older parts of long sessions condensed by the model; nil: they are cut off.
-	Condensing *Condensing
+	// Long has the older part of a channel's session condensed, if that has grown long. It is called after an answer there, and
+	// must not wait; nil: sessions are cut off where there is no room.
+	Long func(memory.ChannelID, digest.Long)
 	// KeepPrompts has traces hold the prompt as it was sent.
 	KeepPrompts bool
 	Language    string // of the builder's labels, and of Hark's own sentences where admins set no other; empty: English
@@ -102,19 +97,17 @@ type Options struct {
 
 // Engine answers questions.
 type Engine struct {
-	log        Log
-	search     Searcher
-	builder    *builder.Builder
-	model      Model // nil: answers are extractive
-	options    Options
-	tools      []Tool
-	schemas    []*schema // of the tools' arguments
-	refused    refusals
-	now        func() time.Time
-	missing    sync.Map // models that were told of as missing, by name
-	queue      queue    // of sessions to be condensed
-	condensing backoff
-	upstream   *upstream
+	log      Log
+	search   Searcher
+	builder  *builder.Builder
+	model    Model // nil: answers are extractive
+	options  Options
+	tools    []Tool
+	schemas  []*schema // of the tools' arguments
+	refused  refusals
+	now      func() time.Time
+	missing  sync.Map // models that were told of as missing, by name
+	upstream *upstream
 }
 
 // New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil. It panics if the
@@ -133,7 +126,7 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 		o.RecordKey = newKey()
 	}
 	o.Metrics = metrics.Or(o.Metrics)
-	e := &Engine{search: searcher, builder: b, model: model, options: o, now: time.Now, queue: newQueue(), upstream: &upstream{}}
+	e := &Engine{search: searcher, builder: b, model: model, options: o, now: time.Now, upstream: &upstream{}}
 	e.log = surely{log, e.upstream}
 	e.withTools(o.Tools)
 	return e

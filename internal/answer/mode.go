@@ -102,9 +102,9 @@ const continuingWords = 8
 // goesOn reports whether a question is to be understood from the one before it: "and in june?", "what about the second
 // one?".
 func goesOn(question string) bool {
-	if !asks(question) {
+	if !text.Asks(question) {
 		return false
 	}
-	words := text.Words(withoutHark(question))
+	words := text.Words(text.WithoutHark(question))
 	return search.RefersBack(question) || len(words) > 0 && len(words) <= continuingWords && slices.Contains(continuing, words[0])
 }

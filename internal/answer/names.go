@@ -1,16 +1,19 @@
 package answer
 
-import "hark/memory"
+import (
+	"hark/internal/digest"
+	"hark/memory"
+)
 
 // names are those of the people and channels that an answer may speak of.
 type names struct {
-	people   map[memory.UserID]memory.Person
+	people   digest.People
 	channels map[memory.ChannelID]string
 	unplaced map[memory.ChannelID]bool // channels that Discord, as far as is known, doesn't have
 }
 
 func newNames() names {
-	return names{people: map[memory.UserID]memory.Person{}, channels: map[memory.ChannelID]string{}, unplaced: map[memory.ChannelID]bool{}}
+	return names{people: digest.People{}, channels: map[memory.ChannelID]string{}, unplaced: map[memory.ChannelID]bool{}}
 }
 
 func (n names) add(g *memory.Guild, people []memory.Person) {
@@ -28,15 +31,10 @@ func (n names) person(id memory.UserID) (memory.Person, bool) {
 	return p, ok
 }
 
-func (n names) bot(id memory.UserID) bool { return n.people[id].Bot }
+func (n names) bot(id memory.UserID) bool { return n.people.Bot(id) }
 
 // of is the name somebody goes by; of somebody unknown, their tag.
-func (n names) of(id memory.UserID) string {
-	if p, ok := n.people[id]; ok && p.DisplayName() != "" {
-		return p.DisplayName()
-	}
-	return tag(id)
-}
+func (n names) of(id memory.UserID) string { return n.people.Name(id) }
 
 func tag(id memory.UserID) string { return "<@" + id.String() + ">" }
 

@@ -95,9 +95,9 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 	if err != nil {
 		return nil, err
 	}
-	asked := text.Words(withoutHark(q.Text))
+	asked := text.Words(text.WithoutHark(q.Text))
 	hits = slices.DeleteFunc(hits, func(h search.Hit) bool {
-		return h.Relevance < weak || !speaksOfIt(h) || slices.Equal(text.Words(withoutHark(h.Message.Content)), asked)
+		return h.Relevance < weak || !speaksOfIt(h) || slices.Equal(text.Words(text.WithoutHark(h.Message.Content)), asked)
 	})
 	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Relevance, a.Relevance) })
 	answers := make([]search.Hit, 0, len(hits))

@@ -3,7 +3,6 @@ package answer
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -189,29 +188,4 @@ func TestUnknownAuthorsAndPlaces(t *testing.T) {
 	golden.Seen(t, w.answer(w.asks(lobby, "What is the lighthouse password?")).Text)
 	w.says(day, annsDM, ann, "The lighthouse password is tuna")
 	golden.Seen(t, w.answer(w.asks(annsDM, "What is the lighthouse password?")).Text)
-}
-
-func TestClip(t *testing.T) {
-	t.Parallel()
-	family := "👨‍👩‍👧‍👦"
-	tests := []struct {
-		s    string
-		n    int
-		want string
-	}{
-		{"", 3, ""},
-		{"abc", 3, "abc"},
-		{"abcd", 3, "abc…"},
-		{"ab cd", 3, "ab…"},
-		{"ééé", 2, "éé…"},
-		{family + "abc", 3, family + "ab…"},
-		{family + family + family, 2, family + "…"}, // each takes seven of the eight code points
-		{"a" + strings.Repeat("\u0301", 100000), 3, "…"},
-		{"ab" + strings.Repeat("\u0301", 100000), 3, "a…"},
-	}
-	for _, tt := range tests {
-		if got := clip(tt.s, tt.n); got != tt.want {
-			t.Errorf("clip(%.20q, %d) = %.40q, want %q", tt.s, tt.n, got, tt.want)
-		}
-	}
 }

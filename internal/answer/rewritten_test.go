@@ -65,7 +65,7 @@ func TestAnswersMadeFromAnswersAreTakenBack(t *testing.T) {
 func TestNothingRepeatsWhatWasWrittenAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	w.engine = w.over(w.store, nil, builder.Options{Citations: true}, Options{Condensing: &Condensing{}})
+	w.engine = w.over(w.store, nil, builder.Options{Citations: true}, Options{Long: w.notice})
 	said := w.says(day, harbor, ben, "zebras eat oats")
 	begun := w.says(9*time.Minute, lobby, ann, "fodder?")
 	own := w.answered(8*time.Minute, "In the vaultmark", source(harbor, said))

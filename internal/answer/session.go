@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"hark/builder"
+	"hark/internal/digest"
+	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -18,7 +20,7 @@ const (
 	// so within an hour's talk.
 	sessionTurns = 45
 	// sessionMessages is how many messages are read: enough for turns of a few messages each.
-	sessionMessages = 150
+	sessionMessages = digest.SessionMessages
 	// sessionLate is among how many messages after the question answers to those before it are looked for.
 	sessionLate = 20
 )
@@ -97,17 +99,7 @@ func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (befo
 		return m.ID == asked || m.ID > asked && !late || m.Kind == memory.FromSystem || m.ID < now.attended
 	})
 	before, err = now.consents.given(ctx, before[max(0, len(before)-sessionMessages):])
-	return before, before[lastSitting(before, q.Now, e.options.SessionGap):], err
-}
-
-// lastSitting is where in messages the last begins of those between which there is no silence longer than gap until now.
-func lastSitting(messages []memory.Message, now time.Time, gap time.Duration) int {
-	start := len(messages)
-	for start > 0 && now.Sub(messages[start-1].Time()) <= gap {
-		start--
-		now = messages[start].Time()
-	}
-	return start
+	return before, before[digest.LastSession(before, q.Now, e.options.SessionGap):], err
 }
 
 // saidIn is a dialogue without its turns, and the messages of the sitting that may be shown: those that its summary doesn't tell of.
@@ -177,7 +169,7 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 		turns[i] = asTurn(messages, n)
 		turns[i].Replied = q.ReplyTo != 0 && slices.ContainsFunc(messages, func(m memory.Message) bool { return m.ID == q.ReplyTo })
 		if m := messages[0]; m.Channel != q.Channel {
-			if cut := clip(turns[i].Content, starterShown); cut != turns[i].Content {
+			if cut := text.Clip(turns[i].Content, starterShown); cut != turns[i].Content {
 				turns[i].Content, turns[i].Tokens = cut, 0
 			}
 		}

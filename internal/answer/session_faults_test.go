@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -39,7 +38,7 @@ func TestFailuresWhereAllIsRecalledAreReported(t *testing.T) {
 	q := w.asks(id, "and the budget of Ben's boat in Project X?")
 	q.ReplyTo = first
 	calls := &faulty{Log: w.store, n: 1 << 20}
-	w.engine = w.over(calls, model, builder.Options{Citations: true}, Options{Condensing: &Condensing{}, ToolRounds: 1})
+	w.engine = w.over(calls, model, builder.Options{Citations: true}, Options{Long: w.notice, ToolRounds: 1})
 	a := w.answer(q)
 	made := 1<<20 - calls.n
 	if tr := a.Trace; len(tr.Condensed) == 0 || len(tr.Facts) == 0 || len(tr.Lore) == 0 || len(tr.Summaries) == 0 {
@@ -106,60 +105,5 @@ func TestAnswersFromSummariesAreRepeated(t *testing.T) {
 		if p := w.prompt(w.asks(channel, "So?")); strings.Contains(p, "As it was") != repeated {
 			t.Errorf("in channel %d:\n%s", channel, p)
 		}
-	}
-}
-
-func TestClockThatWasSetBackCondensesAgain(t *testing.T) {
-	t.Parallel()
-	w := condensing(t, &keeper{})
-	said := w.chats(lobby, 60)
-	made := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
-	w.apply(memory.SessionCondensed{Condensed: memory.Condensed{
-		Guild: guild, Channel: lobby, Until: said[1], Text: "The budget is 480", Made: made, Model: "toy", Sources: []memory.SummarySource{{Message: said[0]}, {Message: said[1]}}}})
-	if c := w.condensesNow(lobby); !c.Made.After(made) || w.condensedIn(lobby).Until != c.Until || len(c.Sources) < 10 {
-		t.Errorf("condensed to %+v", c)
-	}
-}
-
-// A queue that is full takes no more, and a channel in which something was answered meanwhile is looked at again.
-func TestQueueOfSessions(t *testing.T) {
-	t.Parallel()
-	w := newQueue()
-	for i := range queueSize + 5 {
-		w.put(Question{Channel: memory.ChannelID(i + 1), Now: noon, Text: "secret", Session: []memory.Message{{Content: "secret"}}})
-	}
-	w.put(Question{Channel: 1, Now: noon.Add(time.Second)})
-	if len(w.waiting) != queueSize || len(w.next) != queueSize || w.waiting[2].Text != "" || w.waiting[2].Session != nil {
-		t.Errorf("%d wait, %d are next: %+v", len(w.waiting), len(w.next), w.waiting[2])
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	looked := map[memory.ChannelID]int{}
-	w.work(ctx, func(_ context.Context, q Question) {
-		if looked[q.Channel]++; q.Channel == 3 && looked[3] == 1 {
-			w.put(Question{Channel: 3, Now: noon.Add(time.Minute)})
-		}
-		if looked[3] == 2 {
-			stop()
-		}
-	})
-	if looked[1] != 1 || looked[3] != 2 || len(looked) != queueSize || len(w.waiting) != 0 {
-		t.Errorf("%d looked at, the third %d times, %d wait", len(looked), looked[3], len(w.waiting))
-	}
-}
-
-// Run tells of what failed.
-func TestRunTellsOfFailures(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	model := &keeper{condense: nil}
-	calls := &faulty{Log: w.store, n: 1}
-	w.engine = w.over(calls, model, builder.Options{}, Options{Condensing: &Condensing{}})
-	ctx, stop := context.WithCancel(t.Context())
-	var told error
-	if err := w.engine.Run(ctx, nil, func(channel memory.ChannelID, err error) {
-		told = err
-		stop()
-	}); err != nil || !errors.Is(told, errDisk) {
-		t.Errorf("told %v, %v", told, err)
 	}
 }

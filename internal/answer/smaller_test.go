@@ -19,6 +19,11 @@ import (
 	"hark/memory"
 )
 
+// overWire is a model behind a real client.
+type overWire struct{ *llm.Client }
+
+func (overWire) Name() string { return "wire-1" }
+
 // narrow is a server whose model takes so many tokens of prompt and answer, counts a fifth more than we do, and cites
 // whatever it was shown last.
 type narrow struct {

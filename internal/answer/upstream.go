@@ -99,22 +99,3 @@ func (l *upstream) found(ctx context.Context, result search.Result) (search.Resu
 	result.Hits = hits
 	return result, nil
 }
-
-// doubts tells which stretches are to be compared with Discord. A memory.Store is one.
-type doubts interface {
-	Unswept(ctx context.Context, guild memory.GuildID) ([]memory.Gap, error)
-}
-
-// doubted are the channels of g whose messages may be gone at Discord: those that are to be compared, and those that Hark is shut out of.
-// Nothing is made from them until then.
-func doubted(ctx context.Context, log doubts, g *memory.Guild) (map[memory.ChannelID]bool, error) {
-	unswept, err := log.Unswept(ctx, g.ID)
-	channels := map[memory.ChannelID]bool{}
-	for _, gap := range unswept {
-		channels[gap.Channel] = true
-	}
-	for _, c := range g.Channels {
-		channels[c.ID] = channels[c.ID] || c.Shut
-	}
-	return channels, err
-}

@@ -9,6 +9,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
+	"hark/internal/digest"
 	"hark/internal/embed"
 	"hark/internal/metrics/metricstest"
 	"hark/internal/tokens/tokenstest"
@@ -47,6 +48,7 @@ type world struct {
 	dir    string         // of the store
 	held   []memory.Event // what is to be logged at once; nil while nothing is held back
 	serial memory.MessageID
+	long   map[memory.ChannelID]digest.Long // sessions that may have grown long
 }
 
 func openStore(t testing.TB, dir string) *sqlite.Store {
@@ -62,7 +64,7 @@ func openStore(t testing.TB, dir string) *sqlite.Store {
 // newWorld has an engine that asks model, which may be nil.
 func newWorld(t testing.TB, model Model) *world {
 	t.Helper()
-	w := &world{t: t, dir: sqlitetest.Dir(t)}
+	w := &world{t: t, dir: sqlitetest.Dir(t), long: map[memory.ChannelID]digest.Long{}}
 	w.store = openStore(t, w.dir)
 	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
 	events := []memory.Event{w.structured(0)}

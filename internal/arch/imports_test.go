@@ -15,7 +15,7 @@ import (
 const module = "hark/"
 
 // rules says for each package which others of Hark it may import, besides the leaves, in files that aren't
-// tests. The imports run against the data: memory ← search ← builder ← internal/answer ← bot ← cmd/hark.
+// tests. The imports run against the data: memory ← search ← builder ← internal/digest ← internal/answer ← bot ← cmd/hark.
 var rules = map[string][]string{
 	"memory":                       {},
 	"memory/sqlite":                {"memory"},
@@ -23,7 +23,8 @@ var rules = map[string][]string{
 	"memory/memorytest":            {"memory"},
 	"search":                       {"memory"},
 	"builder":                      {"memory", "search"},
-	"internal/answer":              {"memory", "search", "builder"},
+	"internal/digest":              {"memory", "search", "builder"},
+	"internal/answer":              {"memory", "search", "builder", "internal/digest"},
 	"internal/llm":                 {"internal/endpoint"},
 	"internal/endpoint":            {},
 	"internal/embed":               {"memory", "internal/endpoint"},

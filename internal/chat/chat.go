@@ -1,7 +1,10 @@
 // Package chat is what is said to a model and by it, whatever server it is at.
 package chat
 
-import "encoding/json"
+import (
+	"context"
+	"encoding/json"
+)
 
 // The roles of messages.
 const (
@@ -58,4 +61,14 @@ type Reply struct {
 	FinishReason     string // "stop", "tool_calls", or "length" where the longest answer ended it
 	PromptTokens     int    // as the server counts; 0 if it didn't say
 	CompletionTokens int
+}
+
+// Model is one that is asked.
+type Model interface {
+	Name() string
+	// Chat passes what the model writes to delta, piece by piece, and returns all of it. With an error it
+	// returns what came before. An error with a method TooLong() (room, asked int, is bool) can say that the prompt
+	// was too long: how many tokens of one the model takes and how many it counted in this, 0 if it doesn't say. One with
+	// a method NoTools() bool can say that the model takes no tools, one with NoImages() bool that it takes no images.
+	Chat(ctx context.Context, r Request, delta func(string)) (Reply, error)
 }

@@ -1,4 +1,4 @@
-package answer
+package digest
 
 import (
 	"strings"

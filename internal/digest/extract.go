@@ -1,4 +1,4 @@
-package answer
+package digest
 
 import (
 	"math"
@@ -51,10 +51,31 @@ func extracted(session []memory.Message, name func(memory.UserID) string, bot fu
 	var lines []string
 	for _, t := range quoted {
 		lines = append(lines, t.line)
-		s.Sources = append(s.Sources, memory.SummarySource{Message: t.ID, Edited: editedAt(t.Message)})
+		s.Sources = append(s.Sources, memory.SourcesOf([]memory.Message{t.Message})...)
 	}
 	s.Text, s.Topics, s.Kind = strings.Join(lines, between), topicsOf(quoted), kindOfSession(quoted)
 	return s
+}
+
+// Quote is a message with what is quoted of it.
+type Quote struct {
+	memory.Message
+	Text string
+}
+
+// Quotes are the messages that tell most, in order of time, in at most so many characters. Where none tells anything it is the
+// newest few: of small talk they are as good as any.
+func Quotes(messages []memory.Message, people People, characters, few int) (quotes []Quote) {
+	best := highlights(messages, people.Name, people.Bot, characters)
+	if len(best) == 0 {
+		for _, m := range messages[max(0, len(messages)-few):] {
+			best = append(best, saidIn(m, people.Name(m.Author), people.Bot))
+		}
+	}
+	for _, s := range best {
+		quotes = append(quotes, Quote{s.Message, s.text})
+	}
+	return quotes
 }
 
 // highlights are the most informative messages of a session, in order of time, in at most so many characters.
@@ -82,8 +103,8 @@ func saidIn(m memory.Message, name string, bot func(memory.UserID) bool) said {
 	}
 	// What is told beside a question isn't one: "I ran it in 25:50. And you?"
 	t.asks = isQuestion(t.whole) && !t.figure
-	addressed := m.Guild == memory.DirectGuild || slices.ContainsFunc(m.Mentions, bot) || atHark.MatchString(t.whole)
-	t.toHark = addressed && (t.asks || sentences == 1 && asks(t.whole))
+	addressed := m.Guild == memory.DirectGuild || slices.ContainsFunc(m.Mentions, bot) || text.SpeaksToHark(t.whole)
+	t.toHark = addressed && (t.asks || sentences == 1 && text.Asks(t.whole))
 	return t.cut(saidLength)
 }
 
@@ -91,7 +112,7 @@ func saidIn(m memory.Message, name string, bot func(memory.UserID) bool) said {
 func (t said) cut(n int) said {
 	t.text = excerpt(t.whole, t.pieces, n)
 	t.line = t.name + ": " + t.text
-	spoken := withoutHark(t.text)
+	spoken := text.WithoutHark(t.text)
 	t.words, t.terms = text.Words(spoken), text.Terms(spoken)
 	slices.Sort(t.terms)
 	t.terms = slices.Compact(t.terms)
@@ -104,7 +125,7 @@ func (t said) runes() int { return utf8.RuneCountInString(t.line + between) }
 func short(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	for graphemes := n; ; graphemes /= 2 {
-		if cut := clip(s, graphemes); utf8.RuneCountInString(cut) <= n+1 || graphemes == 0 {
+		if cut := text.Clip(s, graphemes); utf8.RuneCountInString(cut) <= n+1 || graphemes == 0 {
 			return cut
 		}
 	}

@@ -1,6 +1,7 @@
-package answer
+package digest
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -32,27 +33,27 @@ func (b *backoff) waits(channel memory.ChannelID, now time.Time) bool {
 	return now.Before(b.of[channel].until)
 }
 
-// failed notes that the model failed, and returns how often it has since it last worked. Six hours after it could have been
-// asked again, what was before is forgotten.
-func (b *backoff) failed(channel memory.ChannelID, now time.Time) int {
+// note notes how the model did, and returns how often it has failed at a channel since it last worked there. One that didn't
+// answer at all isn't asked about other channels either: waiting for it again, for each of them, would hold up all. Six hours after
+// it could have been asked again, what was before is forgotten.
+func (b *backoff) note(channel memory.ChannelID, now time.Time, err error) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.of == nil {
 		b.of = map[memory.ChannelID]failures{}
 	}
-	f := b.of[channel]
-	if now.Sub(f.until) > backoffMost {
-		f.count = 0
+	for _, at := range []memory.ChannelID{channel, everywhere} {
+		f := b.of[at]
+		if err == nil || at == everywhere && errors.Is(err, ErrMalformed) {
+			delete(b.of, at)
+			continue
+		}
+		if now.Sub(f.until) > backoffMost {
+			f.count = 0
+		}
+		f.until = now.Add(min(backoffFirst<<min(f.count, 16), backoffMost))
+		f.count++
+		b.of[at] = f
 	}
-	f.until = now.Add(min(backoffFirst<<min(f.count, 16), backoffMost))
-	f.count++
-	b.of[channel] = f
-	return f.count
-}
-
-// worked notes that the model didn't fail.
-func (b *backoff) worked(channel memory.ChannelID) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.of, channel)
+	return b.of[channel].count
 }

@@ -6,30 +6,36 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"hark/builder"
+	"hark/internal/digest"
 	"hark/memory"
 )
 
 // sumsUp sums up what has ended at noon, and fails the test if that fails.
 func (w *world) sumsUp(model Model) {
 	w.t.Helper()
-	s := w.summariser(model)
-	s.Failed = func(channel memory.ChannelID, err error) { w.t.Errorf("in channel %d: %v", channel, err) }
-	if err := s.Round(w.t.Context()); err != nil {
+	w.sumsUpAt(noon, model)
+}
+
+func (w *world) sumsUpAt(at time.Time, model Model) {
+	w.t.Helper()
+	if err := w.digests(at, model).Round(w.t.Context(), digest.Summaries); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) summariser(model Model) *Summariser {
-	return &Summariser{
-		Log: w.store, Model: model, Policy: memory.Policy{Direct: true}, SessionGap: 30 * time.Minute, Now: func() time.Time { return noon },
-		Failed: func(memory.ChannelID, error) {},
-	}
+// digests makes them of what there is at a time.
+func (w *world) digests(at time.Time, model Model) *digest.Worker {
+	return digest.New(digest.Options{
+		Log: w.store, Model: model, Policy: memory.Policy{Direct: true}, SessionGap: 30 * time.Minute, Now: func() time.Time { return at }, Metrics: w.engine.options.Metrics,
+		Failed: func(_ digest.Kind, channel memory.ChannelID, err error) {
+			w.t.Errorf("in channel %d: %v", channel, err)
+		},
+	})
 }
 
 func (w *world) summaries(channel memory.ChannelID) []memory.Summary {
@@ -48,16 +54,6 @@ func texts(all []memory.Summary) string {
 		fmt.Fprintln(&b, s.Text)
 	}
 	return b.String()
-}
-
-// unsummed is how many stretches are to be summed up.
-func (w *world) unsummed() int {
-	w.t.Helper()
-	all, err := w.store.Unsummarised(w.t.Context(), memory.FirstMessageID(noon.Add(-summariseBack)))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return len(all)
 }
 
 // organises talks about document organisation in the lobby, some time before noon.
@@ -161,11 +157,7 @@ func TestNothingSaidLastIsLost(t *testing.T) {
 			}
 			w.apply(events...)
 			if rapid.IntRange(0, 3).Draw(t, "at once?") == 0 {
-				s := w.summariser(nil)
-				s.Now = func() time.Time { return noon.Add(-begins + 2*time.Hour) }
-				if err := s.Round(context.Background()); err != nil {
-					t.Fatal(err)
-				}
+				w.sumsUpAt(noon.Add(2*time.Hour-begins), nil)
 			}
 		}
 		w.sumsUp(nil)
@@ -219,157 +211,5 @@ func TestWhatIsClearlyMeantGoesBeforeTheNewest(t *testing.T) {
 		if !counts[1] || !counts[2] {
 			t.Errorf("%q: the prompt has room for %v merely", asked, counts)
 		}
-	}
-}
-
-func TestSessionsEndBySilenceOrLength(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(9*day, lobby, ann, "the ferry of long ago leaves at seven")
-	w.says(5*time.Hour, lobby, ann, "the ferry leaves at nine")
-	w.says(5*time.Hour-29*time.Minute, lobby, ben, "and the bus arrives at ten")
-	w.says(3*time.Hour, lobby, ann, "hello")
-	w.says(20*time.Minute, lobby, ann, "the train leaves at eleven")
-	for i := range sessionMost + 5 {
-		w.says(4*time.Hour-time.Duration(i)*time.Minute, harbor, ann, fmt.Sprintf("barrel %d of the fish is sold", i))
-	}
-	w.sumsUp(nil)
-	all := w.summaries(lobby)
-	if len(all) != 1 || all[0].Text != "Ann: the ferry leaves at nine · Ben: and the bus arrives at ten" || len(all[0].Sources) != 2 {
-		t.Errorf("the summaries are %+v", all)
-	}
-	if all := w.summaries(harbor); len(all) != 2 || !strings.Contains(all[1].Text, fmt.Sprintf("barrel %d ", sessionMost+4)) || strings.Contains(all[1].Text, "barrel 50 ") {
-		t.Errorf("the summaries are %s", texts(all))
-	}
-	if n := w.unsummed(); n != 1 {
-		t.Errorf("%d stretches are left", n)
-	}
-	later := w.summariser(nil)
-	later.Now = func() time.Time { return noon.Add(time.Hour) }
-	for range 2 {
-		if err := later.Round(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if all := w.summaries(lobby); len(all) != 2 || !strings.Contains(all[1].Text, "train") {
-		t.Errorf("the summaries are %s", texts(all))
-	}
-}
-
-func TestOnlyOneChannelIsSummedUp(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(5*time.Hour, lobby, ann, "the ferry leaves at nine")
-	w.says(5*time.Hour, harbor, ann, "the ferry leaves at ten")
-	s := w.summariser(nil)
-	s.Channel = harbor
-	var done []memory.Summary
-	s.Done = func(made memory.Summary) { done = append(done, made) }
-	if err := s.Round(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if len(w.summaries(lobby)) != 0 || len(w.summaries(harbor)) != 1 || len(done) != 1 || done[0].Text != "Ann: the ferry leaves at ten" {
-		t.Errorf("%s and %s", texts(w.summaries(lobby)), texts(w.summaries(harbor)))
-	}
-}
-
-// Only what may be remembered is summed up: nothing of Hark's, of Discord's, of who has opted out, of channels that nobody
-// agreed to, of guilds that were left.
-func TestWhatIsNotRememberedIsNotSummedUp(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(5*time.Hour, lobby, ann, "the ferry leaves at nine")
-	w.says(5*time.Hour, lobby, oracle, "the secret ferry leaves at noon")
-	w.posts(5*time.Hour, memory.Message{Guild: guild, Channel: lobby, Author: ben, Kind: memory.FromSystem, Content: "ben 44 joined the party"})
-	w.says(5*time.Hour-time.Minute, lobby, cleo, "the night ferry leaves at ten")
-	w.says(5*time.Hour, harbor, ann, "the boat leaves at nine")
-	w.says(5*time.Hour, annsDM, ann, "my ferry leaves at nine")
-	a := w.alter(nil, Options{})
-	a.out[cleo] = true
-	a.guild = choose(harbor, memory.Ignore)
-	s := w.summariser(nil)
-	s.Log = a
-	round := func() {
-		t.Helper()
-		if err := s.Round(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	round()
-	if all := texts(slices.Concat(w.summaries(lobby), w.summaries(harbor), w.summaries(annsDM))); all != "Ann: the ferry leaves at nine\nAnn: my ferry leaves at nine\n" {
-		t.Errorf("summed up:\n%s", all)
-	}
-	a.guild = func(g *memory.Guild) { g.Left = noon }
-	round()
-	a.guild = nil
-	if len(w.summaries(harbor)) != 0 {
-		t.Error("a guild that was left is summed up")
-	}
-	round()
-	if len(w.summaries(harbor)) != 1 {
-		t.Error("what may be remembered again isn't summed up")
-	}
-	w.apply(memory.Opted{Guild: guild, User: ann, Out: true, At: noon})
-	if all := w.summaries(lobby); len(all) > 0 {
-		t.Errorf("after an opt-out there is %s", texts(all))
-	}
-	a.out[cleo] = false
-	a.out[ann] = true
-	round()
-	if all := texts(w.summaries(lobby)); all != "Cleo: the night ferry leaves at ten\n" {
-		t.Errorf("of what is left is summed up:\n%s", all)
-	}
-}
-
-// A channel keeps so many summaries; those that are old and unrelated make room.
-func TestSummariesMakeRoom(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(160*time.Hour, lobby, ben, "my personal best for the charity 5K is 25:50")
-	for i := range memory.MaxSummaries + 2 {
-		w.says(time.Duration(150-3*i)*time.Hour, lobby, ben, fmt.Sprintf("folder %d of the documents is sorted", i))
-	}
-	w.says(2*time.Hour, lobby, ben, "the next charity 5K run is in the park")
-	w.sumsUp(nil)
-	w.sumsUp(nil) // what was too much for one round
-	all := w.summaries(lobby)
-	if len(all) != memory.MaxSummaries || !strings.Contains(all[len(all)-1].Text, "park") || !strings.Contains(all[len(all)-2].Text, "folder 41 ") {
-		t.Fatalf("%d summaries:\n%s", len(all), texts(all))
-	}
-	hasNot(t, texts(all), "folder 0 ", "folder 1 ")
-}
-
-func TestRunningSumsUpUntilItEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, nil)
-		w.says(5*time.Hour, lobby, ben, "the ferry leaves at 9")
-		ctx, cancel := context.WithCancel(t.Context())
-		s := w.summariser(nil)
-		failures := 0
-		s.Log, s.Stuck = &failingLog{SummaryLog: w.store, n: 1}, func(error) { failures++ }
-		ended := make(chan error, 1)
-		go func() { ended <- s.Run(ctx) }()
-		time.Sleep(90 * time.Second)
-		if n := len(w.summaries(lobby)); n != 1 || failures != 1 {
-			t.Errorf("%d summaries after %d failures", n, failures)
-		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// Of a channel that is to be compared with Discord nothing is summed up until it is.
-func TestWhatIsInDoubtIsNotSummedUp(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(5*time.Hour, lobby, ann, "the ferry leaves at nine")
-	if err := w.store.Apply(t.Context(), memory.Absent{Guild: guild, Channel: lobby, At: noon}); err != nil {
-		t.Fatal(err)
-	}
-	w.sumsUp(nil)
-	if all := w.summaries(lobby); len(all) != 0 {
-		t.Errorf("summed up: %s", texts(all))
 	}
 }

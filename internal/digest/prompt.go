@@ -1,0 +1,158 @@
+package digest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"hark/internal/chat"
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// ErrMalformed is why nothing is made of what a model wrote. No error quotes that.
+var ErrMalformed = errors.New("the model's answer isn't what it was asked for")
+
+// Ask has a model write something, within a time.
+func Ask(ctx context.Context, model chat.Model, something string, patience time.Duration, r chat.Request) (chat.Reply, error) {
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	reply, err := model.Chat(within, r, func(string) {})
+	if err == nil {
+		err = within.Err() // a model that doesn't mind the time
+	}
+	if err != nil {
+		return reply, fmt.Errorf("ask for %s: %w", something, err)
+	}
+	return reply, nil
+}
+
+// shown is how many graphemes of a message a model is shown.
+const shown = 500
+
+// line is a message as a model is shown it.
+type line struct {
+	Author string `json:"author"`
+	Text   string `json:"text"`
+}
+
+func linesOf(messages []memory.Message, name func(memory.UserID) string, most int) []any {
+	lines := make([]any, len(messages))
+	for i, m := range messages {
+		lines[i] = line{short(name(m.Author), saidName), text.Clip(m.Text(), most)}
+	}
+	return lines
+}
+
+// prompt is an instruction, and what it is about as lines of JSON, in which nothing can pretend to be another line.
+func prompt(instruction string, escapes bool, lines ...any) chat.Request {
+	var b strings.Builder
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(escapes)
+	for _, l := range lines {
+		_ = to.Encode(l) // strings and numbers can always be encoded, and written to memory
+	}
+	return chat.Request{Messages: []chat.Message{{Role: chat.System, Content: instruction}, {Role: chat.User, Content: b.String()}}}
+}
+
+// decode reads the JSON in what a model wrote, from the first sign of its beginning to the last of its end: some put it in a code
+// block.
+func decode(written, begins, ends string, into any) error {
+	first, last := strings.Index(written, begins), strings.LastIndex(written, ends)
+	if first < 0 || last < first || json.Unmarshal([]byte(written[first:last+1]), into) != nil {
+		return ErrMalformed
+	}
+	return nil
+}
+
+// checked is a summary on one line, if it is one of what was said.
+func checked(summary, said string, most int) (string, error) {
+	summary = strings.Join(strings.Fields(summary), " ")
+	switch {
+	case summary == "" || utf8.RuneCountInString(summary) > most:
+		return "", fmt.Errorf("%w: the summary is empty, or too long", ErrMalformed)
+	case strings.Contains(summary, "<think") || strings.Contains(summary, "```"):
+		return "", fmt.Errorf("%w: the summary holds more than that", ErrMalformed)
+	case !isSaid(summary, said):
+		return "", fmt.Errorf("%w: the summary says what wasn't said", ErrMalformed)
+	}
+	return summary, nil
+}
+
+// textOf is all that a summary of messages can be from.
+func textOf(messages []memory.Message, name func(memory.UserID) string) string {
+	var b strings.Builder
+	for _, m := range messages {
+		fmt.Fprintf(&b, "%s: %s\n", name(m.Author), m.Text())
+	}
+	return b.String()
+}
+
+// isSaid reports whether at least a third of the terms of a summary were said, and every figure in it: it may find words of
+// its own, but no facts.
+func isSaid(summary, session string) bool {
+	said := figuresIn(session)
+	return shares(summary, session, 3) && !slices.ContainsFunc(figuresIn(summary), func(f string) bool { return !slices.Contains(said, f) })
+}
+
+// shares reports whether one in so many of the terms of what a model wrote is said in its source, so that nothing can make it put
+// something into another's mouth.
+func shares(written, source string, part int) bool {
+	said, terms := text.Terms(source), text.Terms(written)
+	shared := 0
+	for _, t := range terms {
+		if slices.Contains(said, t) {
+			shared++
+		}
+	}
+	return shared > 0 && part*shared >= len(terms)
+}
+
+var (
+	// figures are numbers, times, dates and prices, as figuresIn has folded them.
+	figures = regexp.MustCompile(`\d+(?:[.,:/'’-]\d+)*`)
+	// thousands is a number whose digits are in groups of three, and groups what is between them.
+	thousands = regexp.MustCompile(`^\d{1,3}(?:[.,'’]\d{3})+$`)
+	groups    = strings.NewReplacer(".", "", ",", "", "'", "", "’", "")
+)
+
+// figuresIn are the figures of s in ASCII, whatever digits they are written in, and without what parts thousands: "２５" is
+// 25, and "1.000" is 1000.
+func figuresIn(s string) []string {
+	found := figures.FindAllString(strings.Map(plainDigit, s), -1)
+	for i, f := range found {
+		if thousands.MatchString(f) {
+			found[i] = groups.Replace(f)
+		}
+	}
+	return found
+}
+
+// plainDigit is a decimal digit of any script, or a sign between some, in ASCII. Unicode has each script's ten in a row, from
+// 0 on.
+func plainDigit(r rune) rune {
+	switch {
+	case r < unicode.MaxASCII:
+		return r
+	case r == '．' || r == '٫':
+		return '.'
+	case r == '，' || r == '٬':
+		return ','
+	case r == '：':
+		return ':'
+	case !unicode.IsDigit(r):
+		return r
+	}
+	first := r
+	for unicode.IsDigit(first - 1) {
+		first--
+	}
+	return '0' + (r-first)%10
+}

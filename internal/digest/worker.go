@@ -1,0 +1,335 @@
+// Package digest makes less of much that was said: summaries of the sessions that have ended, what long sessions are condensed
+// to while they go on, and lasting facts that members state about themselves. One Worker does all of it, with one view of the
+// log. Begin with Worker.next, by which a session is looked at: each kind of digest says which stretches it wants, what it asks the
+// model, and what it makes of the reply.
+//
+// A digest is made only from what may be remembered there, of people who agree, and only kept if all of that is so still
+// after the model has written. The package imports no more than memory, search and builder, and knows nothing of answers.
+package digest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hark/internal/chat"
+	"hark/internal/metrics"
+	"hark/memory"
+)
+
+// Log is what a Worker asks of the store. See memory.Store.
+type Log interface {
+	Guilds(ctx context.Context) ([]memory.GuildID, error)
+	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
+	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
+	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
+	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
+	Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error)
+	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
+	Unsummarised(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error)
+	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
+	Gaps(ctx context.Context) ([]memory.Gap, error)
+	Unswept(ctx context.Context, guild memory.GuildID) ([]memory.Gap, error)
+	Apply(ctx context.Context, events ...memory.Event) error
+}
+
+// Kind is a kind of digest.
+type Kind int
+
+// The kinds of digests.
+const (
+	Summaries Kind = iota // of sessions that have ended
+	Facts                 // that members state about themselves, where their guild and they themselves have switched that on
+	Condensed             // what the older parts of long sessions are condensed to
+)
+
+// Options say how a Worker works.
+type Options struct {
+	Log Log
+	// Model is asked for facts, and sums up the sessions in which Hark was asked something; nil: there is none. Sessions that
+	// no model sums up are summed up by their most informative messages.
+	Model      chat.Model
+	Extract    bool // whether no session is summed up by the model
+	Policy     memory.Policy
+	SessionGap time.Duration    // the silence that ends a session
+	Channel    memory.ChannelID // the only one of which there are summaries; 0: of all
+	Patience   time.Duration    // how long the model may take; 0: as long as is usual for each kind
+	Now        func() time.Time // nil means time.Now
+	Metrics    *metrics.Metrics // nil: nobody wants to know
+	// Done, if not nil, is told of each summary, of a session or of its older part, with how many messages it was made from.
+	Done func(kind Kind, channel memory.ChannelID, messages int, model string)
+	// Failed is told when something couldn't be made of a session, or, with channel 0, of several. It is tried again.
+	Failed func(kind Kind, channel memory.ChannelID, err error)
+}
+
+// Worker makes digests. How far it is stands in the store, so that nothing is lost when it stops.
+type Worker struct {
+	Options
+	kinds map[Kind]kind // but Condensed
+	tries map[Kind]*tries
+	long  [condensers]chan notice
+}
+
+// tries are how often the model is asked for a kind of digest.
+type tries struct {
+	backoff
+	left int // in this round
+}
+
+// New is a worker with what o says.
+func New(o Options) *Worker {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Done == nil {
+		o.Done = func(Kind, memory.ChannelID, int, string) {}
+	}
+	o.Metrics = metrics.Or(o.Metrics)
+	w := &Worker{Options: o, tries: map[Kind]*tries{Summaries: {}, Facts: {}, Condensed: {}}}
+	w.kinds = map[Kind]kind{Summaries: summaries{w}, Facts: facts{w}}
+	for i := range w.long {
+		w.long[i] = make(chan notice, noticed)
+	}
+	return w
+}
+
+// kind is a kind of digest that is made of sessions that have ended.
+type kind interface {
+	limits() limits
+	// backlog are the stretches of which it isn't made yet.
+	backlog(ctx context.Context) ([]memory.Stretch, error)
+	// takes reports whether it is made from a message, unless its author has opted out.
+	takes(p *place, m memory.Message) bool
+	// asks reports whether the model is to be asked about a session.
+	asks(s *session) bool
+	prompt(s *session) chat.Request
+	// read takes what the model wrote. Its error is ErrMalformed.
+	read(s *session, written string) error
+	// events keep what was made of a session; none: it is looked at again in the next round.
+	events(ctx context.Context, s *session) ([]memory.Event, error)
+}
+
+// limits are those of a kind.
+type limits struct {
+	doing    string
+	written  string
+	every    time.Duration // between two rounds
+	patience time.Duration // how long the model may take
+	messages int           // of one session; one that goes on for longer is cut
+	splits   bool          // whether a silence ends a session; else all that was said before the last silence is one
+	asked    int           // how often the model is asked in one round
+}
+
+// sessionsMost is how many sessions of a stretch are looked at in one round.
+const sessionsMost = memory.MaxSummaries
+
+// session is what a digest is being made of.
+type session struct {
+	memory.Stretch
+	until    memory.MessageID // its last message
+	all      []memory.Message
+	said     []memory.Message // those that the digest is made from
+	place    *place
+	asked    bool // whether the model is to be asked
+	written  bool // whether it wrote what it was asked for
+	failures int  // how often it has failed there by now, if it has at this
+	summary  *memory.Summary
+	facts    []writtenFact
+}
+
+// Run makes digests of some kinds until ctx is done.
+func (w *Worker) Run(ctx context.Context, kinds ...Kind) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, k := range kinds {
+		every := condenseEvery
+		if k == Condensed {
+			w.startCondensers(ctx, group)
+		} else {
+			every = w.kinds[k].limits().every
+		}
+		group.Go(func() error {
+			tick := time.NewTicker(every)
+			defer tick.Stop()
+			for {
+				if err := w.Round(ctx, k); err != nil && ctx.Err() == nil {
+					w.Failed(k, 0, err)
+				}
+				select {
+				case <-ctx.Done():
+					return nil
+				case <-tick.C:
+				}
+			}
+		})
+	}
+	return group.Wait()
+}
+
+// Round makes the digests of a kind that can be made by now, oldest first; of Condensed it takes away those that are over. A
+// channel that fails doesn't keep it from the others: the error is that of the first. It may not be called twice at once for
+// one kind.
+func (w *Worker) Round(ctx context.Context, of Kind) error {
+	if of == Condensed {
+		return w.dropOver(ctx)
+	}
+	k := w.kinds[of]
+	l := k.limits()
+	stretches, err := k.backlog(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.doing, err)
+	}
+	w.tries[of].left = l.asked
+	var first error
+	failed := 0
+	for _, stretch := range stretches {
+		err := w.all(ctx, of, stretch)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			failed++
+			first = cmp.Or(first, fmt.Errorf("%s of channel %d: %w", l.doing, stretch.Channel, err))
+		}
+	}
+	if failed > 1 {
+		return fmt.Errorf("%w (and %d more failed)", first, failed-1)
+	}
+	return first
+}
+
+// all looks at the sessions of a stretch that have ended, but no more than one round is for.
+func (w *Worker) all(ctx context.Context, of Kind, stretch memory.Stretch) error {
+	for range sessionsMost {
+		until, err := w.next(ctx, of, stretch)
+		if err != nil || until == 0 || until >= stretch.Until {
+			return err
+		}
+		stretch.After = until
+	}
+	return nil
+}
+
+// next looks at the first session of a stretch, if it has ended, and returns its last message; 0 if there is nothing to be
+// done now.
+func (w *Worker) next(ctx context.Context, of Kind, stretch memory.Stretch) (memory.MessageID, error) {
+	k := w.kinds[of]
+	s, err := w.read(ctx, k, stretch)
+	if err != nil || s == nil {
+		return 0, err
+	}
+	if s.asked = k.asks(s); s.asked {
+		try, now := w.tries[of], w.Now()
+		waits := try.waits(s.Channel, now) || try.waits(everywhere, now)
+		if !waits && try.left == 0 {
+			return 0, nil // in the next round
+		}
+		if !waits {
+			try.left--
+			w.ask(ctx, of, s)
+			if ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+			// Writing can take a minute: what must hold still has to.
+			if ok, err := w.holds(ctx, k, s); !ok || err != nil {
+				return 0, err
+			}
+		}
+	}
+	events, err := k.events(ctx, s)
+	if err != nil || len(events) == 0 {
+		return 0, err
+	}
+	if err := w.Log.Apply(ctx, events...); err != nil {
+		return 0, err
+	}
+	if s.summary != nil {
+		w.Done(of, s.Channel, len(s.summary.Sources), s.summary.Model)
+	}
+	return s.until, nil
+}
+
+// read is the first session of a stretch; nil if none has ended, or nothing may be made of it now.
+func (w *Worker) read(ctx context.Context, k kind, stretch memory.Stretch) (*session, error) {
+	l, now := k.limits(), w.Now()
+	end := stretch.Until
+	if !stretch.Again { // with Hark's answers, which a stretch doesn't count
+		end = max(end, memory.FirstMessageID(now))
+	}
+	page, err := w.Log.Log(ctx, stretch.Channel, stretch.After, end, l.messages)
+	if err != nil || len(page) == 0 && !stretch.Again {
+		return nil, err
+	}
+	s := &session{Stretch: stretch, until: stretch.Until, all: page}
+	if !stretch.Again {
+		n := 1
+		for n < len(page) && (!l.splits || page[n].Time().Sub(page[n-1].Time()) <= w.SessionGap) {
+			n++
+		}
+		last := page[n-1]
+		if n < l.messages && n == len(page) && now.Sub(last.Time()) <= w.SessionGap {
+			return nil, nil // it goes on
+		}
+		s.all, s.until = page[:n], last.ID
+	}
+	if s.place, err = w.placeOf(ctx, stretch); err != nil || s.place == nil {
+		return nil, err
+	}
+	s.said, err = w.speaking(ctx, k, s.place, s.all)
+	return s, err
+}
+
+// ask has the model write about a session, and notes whether it could.
+func (w *Worker) ask(ctx context.Context, of Kind, s *session) {
+	k := w.kinds[of]
+	reply, err := Ask(ctx, w.Model, k.limits().written, cmp.Or(w.Patience, k.limits().patience), k.prompt(s))
+	if err == nil {
+		err = k.read(s, reply.Text)
+	}
+	if ctx.Err() == nil {
+		s.written, s.failures = err == nil, w.tries[of].note(s.Channel, w.Now(), err)
+	}
+	if err != nil && ctx.Err() == nil {
+		w.Failed(of, s.Channel, err)
+	}
+}
+
+// holds reports whether what the model was shown of a session may be used still, and is as it was.
+func (w *Worker) holds(ctx context.Context, k kind, s *session) (ok bool, err error) {
+	if s.place, err = w.placeOf(ctx, s.Stretch); err != nil || s.place == nil {
+		return false, err
+	}
+	ids := make([]memory.MessageID, len(s.said))
+	for i, m := range s.said {
+		ids[i] = m.ID
+	}
+	now, err := w.Log.Messages(ctx, s.Channel, ids)
+	if err == nil {
+		now, err = w.speaking(ctx, k, s.place, now)
+	}
+	return slices.EqualFunc(s.said, now, func(was, is memory.Message) bool { return was.ID == is.ID && was.Text() == is.Text() }), err
+}
+
+// speaking are those of messages that a kind of digest is made from, and whose authors haven't opted out.
+func (w *Worker) speaking(ctx context.Context, k kind, p *place, messages []memory.Message) (said []memory.Message, err error) {
+	for _, m := range messages {
+		if !k.takes(p, m) {
+			continue
+		}
+		out, known := p.out[m.Author]
+		if !known {
+			if out, err = w.Log.OptedOut(ctx, p.guild, m.Author); err != nil {
+				return nil, err
+			}
+			p.out[m.Author] = out
+		}
+		if !out {
+			said = append(said, m)
+		}
+	}
+	return said, nil
+}
