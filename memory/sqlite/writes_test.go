@@ -127,12 +127,7 @@ var writes = map[string]func(*Store) error{
 		}
 		return s.Embedded(bg, segments, vectors)
 	},
-	"make full text again": func(s *Store) error {
-		if _, err := s.write.ExecContext(bg, "UPDATE meta SET value = '0' WHERE key = 'terms'"); err != nil {
-			return err
-		}
-		return s.checkTerms(bg)
-	},
+	"begin to index again": func(s *Store) error { return s.writing(bg, (*transaction).beginReindex) },
 	"change the space": func(s *Store) error {
 		if _, err := s.write.ExecContext(bg, "UPDATE meta SET value = 'other' WHERE key = 'space'"); err != nil {
 			return err
