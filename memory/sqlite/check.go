@@ -102,12 +102,8 @@ func quickCheck(ctx context.Context, path string) error {
 		return err
 	}
 	defer db.Close()
-	rows, err := db.QueryContext(ctx, "PRAGMA quick_check")
-	if err != nil {
-		return err
-	}
 	text, other := false, ""
-	err = eachRow(rows, func(scan func(...any) error) error {
+	err = each(ctx, db, func(scan func(...any) error) error {
 		var lines string
 		err := scan(&lines)
 		for line := range strings.Lines(lines) {
@@ -120,7 +116,7 @@ func quickCheck(ctx context.Context, path string) error {
 			}
 		}
 		return err
-	})
+	}, "PRAGMA quick_check")
 	switch {
 	case other != "":
 		return explained{fmt.Errorf("the database is damaged, and was left as it is: %s (SQLite: %s)", Rescue, other)}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -225,4 +226,21 @@ func firstAt(t time.Time) memory.MessageID {
 // inScope reports whether a message's time and author lie within scope.
 func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool {
 	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, author)) && (scope.Since.IsZero() || id >= firstAt(scope.Since)) && (scope.Until.IsZero() || id < firstAt(scope.Until))
+}
+
+// termsOf are the rows of the messages that a query finds, and what full text is to hold of each.
+func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string, err error) {
+	var batch text.Batch
+	err = t.each(func(scan func(...any) error) error {
+		var m memory.Message
+		var row int64
+		var extra nullString
+		if err := scan(&row, &m.Kind, &m.Content, &extra); err != nil {
+			return err
+		}
+		err := decodeExtra(extra, &m)
+		rows, terms = append(rows, row), append(terms, indexTerms(&batch, m))
+		return err
+	}, query, args...)
+	return rows, terms, err
 }

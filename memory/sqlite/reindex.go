@@ -110,16 +110,12 @@ const (
 
 // numbersOf are the channels that a query finds.
 func (s *Store) numbersOf(ctx context.Context, query string) (channels []int64, err error) {
-	rows, err := s.read.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	err = eachRow(rows, func(scan func(...any) error) error {
+	err = each(ctx, s.read, func(scan func(...any) error) error {
 		var no int64
 		err := scan(&no)
 		channels = append(channels, no)
 		return err
-	})
+	}, query)
 	return channels, err
 }
 
@@ -244,20 +240,7 @@ func (t *transaction) indexMore() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var rows []int64
-	var terms []string
-	var batch text.Batch
-	err = t.each(func(scan func(...any) error) error {
-		var m memory.Message
-		var row int64
-		var extra nullString
-		if err := scan(&row, &m.Kind, &m.Content, &extra); err != nil {
-			return err
-		}
-		err := decodeExtra(extra, &m)
-		rows, terms = append(rows, row), append(terms, indexTerms(&batch, m))
-		return err
-	}, "SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT 1000", after)
+	rows, terms, err := t.termsOf("SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT 1000", after)
 	if err != nil {
 		return 0, err
 	}
