@@ -14,24 +14,35 @@ import (
 	"hark/memory"
 )
 
-// holding are the files of a directory that hold a word.
-func holding(t *testing.T, dir, word string) []string {
+// holding are the files in a directory, and below it, that hold a word.
+func holding(t *testing.T, dir, word string) (found []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
-	var found []string
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
+		files++
+		b, err := os.ReadFile(path)
 		if bytes.Contains(b, []byte(word)) {
-			found = append(found, filepath.Base(file))
+			found = append(found, filepath.Base(path))
 		}
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Fatalf("%d files: %v", files, err)
 	}
 	return found
+}
+
+// wantNowhere checks that no file in a directory holds any of the words.
+func wantNowhere(t *testing.T, dir string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if got := holding(t, dir, word); len(got) > 0 {
+			t.Errorf("%v hold %q", got, word)
+		}
+	}
 }
 
 // canaries are words that occur nowhere else, and their endings, since files may hold words without what they
@@ -75,25 +86,15 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 		t.Fatal("the word isn't in full text in the first place")
 	}
 	removed = append(removed, hash)
-	if got := holding(t, dir, "huitzilopochtli"); len(got) > 0 {
-		t.Errorf("%v hold a word as full text has it", got)
-	}
+	wantNowhere(t, dir, "huitzilopochtli") // as full text would have it
 
 	apply(t, s, deleted(general, 300, 301, 302), edited(general, 303, "nothing much"),
 		memory.ChannelDeleted{Guild: guild, Channel: 3000, At: id(400).Time()}, memory.Opted{Guild: guild, User: 77, Out: true, At: id(400).Time()})
-	for _, word := range removed {
-		if got := holding(t, dir, word); len(got) > 0 {
-			t.Errorf("%v still hold %q", got, word)
-		}
-	}
+	wantNowhere(t, dir, removed...)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range removed {
-		if got := holding(t, dir, word); len(got) > 0 {
-			t.Errorf("after closing %v still hold %q", got, word)
-		}
-	}
+	wantNowhere(t, dir, removed...)
 	if len(holding(t, dir, "the usual talk")) == 0 {
 		t.Error("what was to stay is gone")
 	}
@@ -222,11 +223,7 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 		t.Fatal("nothing is left to be forgotten")
 	}
 	next := open(t, image)
-	for _, word := range canaries("Huitzilopochtli") {
-		if found := holding(t, image, word); len(found) > 0 {
-			t.Errorf("%q is still in %v", word, found)
-		}
-	}
+	wantNowhere(t, image, canaries("Huitzilopochtli")...)
 	if !next.writer.removed.IsZero() {
 		t.Error("it goes on emptying the log")
 	}
@@ -250,27 +247,16 @@ func TestForgottenLoreLeavesTheFile(t *testing.T) {
 		t.Fatal("the word isn't in the file in the first place")
 	}
 	apply(t, s, memory.LoreGone{Guild: guild, ID: 121}, lore(123, 2, "Something else"), deleted(general, 1), edited(general, 2, "and changed"))
-	check := func(when string) {
-		t.Helper()
-		for _, word := range canaries("Quetzalcoatl", "Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli") {
-			if got := holding(t, dir, word); len(got) > 0 {
-				t.Errorf("%s %v hold %q", when, got, word)
-			}
-		}
-	}
-	check("afterwards")
+	removed := canaries("Quetzalcoatl", "Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli")
+	wantNowhere(t, dir, removed...)
 	apply(t, s, lore(131, 1, "Coyolxauhqui"))
 	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := holding(t, dir, "Coyolxauhqui"); len(got) > 0 {
-		t.Errorf("after forgetting who told it, %v hold it", got)
-	}
+	wantNowhere(t, dir, "Coyolxauhqui")
 	checkSound(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	check("after closing")
+	closed(t, s)
+	wantNowhere(t, dir, removed...)
 }
 
 // A summary that is taken away, made again or makes room, or goes with its source, leaves the file as messages do.
@@ -300,28 +286,17 @@ func TestForgottenSummariesLeaveTheFile(t *testing.T) {
 	again.Summary.Made = idAt(999)
 	apply(t, s, memory.SummaryGone{Guild: guild, Channel: general, ID: id(100)}, again, deleted(general, 102), edited(general, 103, "and changed"),
 		memory.Summarised{Guild: guild, Channel: general, Until: id(900), Evicted: []memory.MessageID{id(104)}})
-	check := func(when string) {
-		t.Helper()
-		for _, word := range canaries(words...) {
-			if got := holding(t, dir, word); len(got) > 0 {
-				t.Errorf("%s %v hold %q", when, got, word)
-			}
-		}
-	}
-	check("afterwards")
+	removed := canaries(words...)
+	wantNowhere(t, dir, removed...)
 	apply(t, s, posted(general, 901, "the last"), summary(901, "Coyolxauhqui", 8, 901))
 	r, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1 + 8%3, Why: memory.WhyMember, At: idAt(950)}, nil)
 	if err != nil || r.Summaries == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if got := holding(t, dir, "oyolxauhqui"); len(got) > 0 {
-		t.Errorf("after forgetting who said it, %v hold it", got)
-	}
+	wantNowhere(t, dir, "oyolxauhqui")
 	checkSound(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	check("after closing")
+	closed(t, s)
+	wantNowhere(t, dir, removed...)
 }
 
 // What a session was condensed to leaves the file with the session, with its next version and with its sources.
@@ -338,15 +313,8 @@ func TestForgottenCondensationsLeaveTheFile(t *testing.T) {
 		t.Fatal("the word isn't in the file in the first place")
 	}
 	apply(t, s, condensed(general, "something else", 1, 2, 9), deleted(1001, 1), edited(1002, 4, "changed"), memory.CondensedGone{Guild: guild, Channel: 1003, Until: id(5)})
-	check := func(when string) {
-		t.Helper()
-		for _, word := range []string{"uetzalcoatl", "ochimilco", "opocatepetl", "laltecuhtli"} {
-			if got := holding(t, dir, word); len(got) > 0 {
-				t.Errorf("%s %v hold %q", when, got, word)
-			}
-		}
-	}
-	check("afterwards")
+	removed := []string{"uetzalcoatl", "ochimilco", "opocatepetl", "laltecuhtli"}
+	wantNowhere(t, dir, removed...)
 	apply(t, s, condensed(general, "about Coyolxauhqui", 1, 8, 11))
 	f := memory.Forgetting{Guild: guild, User: 1 + 8%3, Why: memory.WhyMember, At: idAt(950)}
 	extent, err := s.Extent(bg, f)
@@ -356,14 +324,10 @@ func TestForgottenCondensationsLeaveTheFile(t *testing.T) {
 	if r, err := s.Forget(bg, f, nil); err != nil || r.Summaries != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if got := holding(t, dir, "oyolxauhqui"); len(got) > 0 {
-		t.Errorf("after forgetting who said it, %v hold it", got)
-	}
+	wantNowhere(t, dir, "oyolxauhqui")
 	checkSound(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	check("after closing")
+	closed(t, s)
+	wantNowhere(t, dir, removed...)
 }
 
 // A backup brings no summary back that was taken away, or of which a source was.
