@@ -100,32 +100,35 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 	}
 }
 
+// reading begins to read all of a store, until end is called.
+func reading(t *testing.T, s *Store) (end func()) {
+	t.Helper()
+	reader, err := s.read.BeginTx(t.Context(), nil)
+	if err == nil {
+		err = reader.QueryRow("SELECT count(*) FROM message").Scan(new(int))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	end = func() { _ = reader.Rollback() }
+	t.Cleanup(end)
+	return end
+}
+
 // While somebody reads, deleting doesn't wait: the next to write empties the log.
 func TestForgettingDoesNotWaitForReaders(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
 	s := open(t, dir)
 	apply(t, s, posted(general, 1, "Huitzilopochtli"))
-	reader, err := s.read.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Rollback()
-	var n int
-	if err := reader.QueryRow("SELECT count(*) FROM message").Scan(&n); err != nil || n != 1 {
-		t.Fatalf("%d messages: %v", n, err)
-	}
+	end := reading(t, s)
 	apply(t, s, deleted(general, 1))
 	if len(holding(t, dir, "Huitzilopochtli")) == 0 {
 		t.Error("the reader was in nobody's way")
 	}
-	if err := reader.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	end()
 	apply(t, s, posted(general, 2, "apples"))
-	if got := holding(t, dir, "Huitzilopochtli"); len(got) > 0 {
-		t.Errorf("%v still hold the word", got)
-	}
+	wantNowhere(t, dir, "Huitzilopochtli")
 	if !s.writer.removed.IsZero() {
 		t.Error("it goes on emptying the log")
 	}
@@ -137,19 +140,9 @@ func TestForgettingIsDoneWhenTheReaderIsGone(t *testing.T) {
 	dir := emptyDir(t)
 	s := open(t, dir)
 	apply(t, s, posted(general, 1, "Huitzilopochtli"))
-	reader, err := s.read.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Rollback()
-	var n int
-	if err := reader.QueryRow("SELECT count(*) FROM message").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	end := reading(t, s)
 	apply(t, s, deleted(general, 1))
-	if err := reader.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	end()
 	s.writer.turn <- struct{}{}
 	drain(t, s) // while somebody writes, it is for them to do
 	if len(holding(t, dir, "Huitzilopochtli")) == 0 {
@@ -157,9 +150,7 @@ func TestForgettingIsDoneWhenTheReaderIsGone(t *testing.T) {
 	}
 	<-s.writer.turn
 	drain(t, s)
-	if got := holding(t, dir, "Huitzilopochtli"); len(got) > 0 {
-		t.Errorf("%v still hold the word", got)
-	}
+	wantNowhere(t, dir, "Huitzilopochtli")
 }
 
 // Nobody is told that something is forgotten while a reader keeps it in the write-ahead log.
@@ -169,23 +160,14 @@ func TestForgettingBesideAReaderThatStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := s.read.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Rollback()
-	if err := reader.QueryRow("SELECT count(*) FROM message").Scan(new(int)); err != nil {
-		t.Fatal(err)
-	}
+	end := reading(t, s)
 	_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember, At: id(900).Time()}, nil)
 	wantError(t, err)
 	unfinished, err := s.Unfinished(bg)
 	if err != nil || len(unfinished) != 1 {
 		t.Fatalf("unfinished are %v, %v", unfinished, err)
 	}
-	if err := reader.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	end()
 	if _, err := s.CarryOut(bg, unfinished[0].ID, nil); err != nil {
 		t.Error(err)
 	}
@@ -200,15 +182,7 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 	dir, image := t.TempDir(), t.TempDir()
 	s := open(t, dir)
 	apply(t, s, posted(general, 1, "Huitzilopochtli"))
-	reader, err := s.read.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Rollback()
-	var n int
-	if err := reader.QueryRow("SELECT count(*) FROM message").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	reading(t, s)
 	apply(t, s, deleted(general, 1))
 	for _, name := range []string{FileName, FileName + "-wal"} { // what a crash now would leave
 		b, err := os.ReadFile(filepath.Join(dir, name))

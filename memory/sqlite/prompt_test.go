@@ -242,14 +242,7 @@ func TestOldPromptsBesideAReaderThatStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := s.read.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Rollback()
-	if err := reader.QueryRow("SELECT count(*) FROM prompt").Scan(new(int)); err != nil {
-		t.Fatal(err)
-	}
+	reading(t, s)
 	n, err := s.ForgetPrompts(bg, promptEnd.Time())
 	wantError(t, err)
 	if n != 7 {
