@@ -15,21 +15,16 @@ import (
 )
 
 func (f *flags) doctorCommand() *cobra.Command {
-	var asJSON, mend bool
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check configuration, data, Discord, model, reranker and embedder, and say what to do",
-		Long: "Checks all that Hark needs, also while it runs, and changes nothing without --mend. Each line begins with ✓ for what is well, ✗ for what\n" +
+		Long: "Checks all that Hark needs, also while it runs, and changes nothing. Each line begins with ✓ for what is well, ✗ for what\n" +
 			"is amiss, or ! for what could be better, and says what to do. The exit code is 1 if there is a ✗. It asks each model\n" +
 			"for an answer of one token, and the embedder for a few vectors.",
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ill, all := false, []finding{}
-			if mend {
-				if err := f.mend(c); err != nil {
-					return err
-				}
-			}
 			f.examine(c.Context(), func(found finding) {
 				ill = ill || !found.OK
 				all = append(all, found)
@@ -51,7 +46,6 @@ func (f *flags) doctorCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&mend, "mend", false, "first make again what is damaged of that which is made of what was said; Hark must not run")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: a list of {check, ok, detail, advice}")
 	return c
 }

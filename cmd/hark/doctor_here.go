@@ -14,10 +14,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/spf13/cobra"
-
 	"hark/internal/config"
-	"hark/internal/tokens"
 	"hark/internal/web"
 	"hark/memory/sqlite"
 )
@@ -295,43 +292,15 @@ func (d *doctor) database(ctx context.Context) finding {
 	if d.brief {
 		return found
 	}
-	damaged, err := sqlite.CheckPages(ctx, d.config.Data)
-	switch {
+	switch err := sqlite.Check(ctx, d.config.Data); {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		found.Detail += fmt.Sprintf("; it is too large to look at all its pages within %v", examineTime)
 	case err != nil:
 		return ofDatabase(err)
-	case len(damaged) > 0:
-		return finding{Check: check, Detail: "damaged are " + strings.Join(damaged, ", ") + ", which can be made again",
-			Advice: "stop Hark, then: hark doctor --mend"}
 	default:
 		found.Detail += "; all pages are sound"
 	}
 	return found
-}
-
-// mend makes what is damaged again, where that is possible.
-func (f *flags) mend(c *cobra.Command) error {
-	cfg, err := f.load()
-	if err != nil {
-		return err
-	}
-	if err := mustRemember(cfg.Data); err != nil {
-		return err
-	}
-	e, err := sqlite.Examine(c.Context(), cfg.Data, sqlite.Options{
-		Tokens: tokens.New().Count, Progress: f.progress("indexing words"), Mended: f.tellMended,
-	})
-	if err != nil {
-		return err
-	}
-	if len(e.Wrong) > 0 {
-		return fmt.Errorf("%s: another Hark has the database open, so that nothing is mended: stop it, and try again", strings.Join(e.Wrong, ", "))
-	}
-	if len(e.Mended) == 0 {
-		fmt.Fprintln(f.env.stderr, "hark: nothing was to be mended")
-	}
-	return nil
 }
 
 // ofDatabase is a finding of an error of the database.
@@ -340,6 +309,7 @@ func ofDatabase(err error) finding {
 	found.Detail = strings.Replace(found.Detail, ": "+sqlite.Rescue, "", 1)
 	for _, known := range []struct{ says, advice string }{
 		{"newer Hark", "use the newer Hark"},
+		{"full text is damaged", "\"hark reindex\" makes it again"},
 		{"disk is full", freeSpace},
 		{"can't be written", "check the owner and the permissions of the data directory and of what is in it"},
 		{"another process holds", "stop the other process, or wait"},

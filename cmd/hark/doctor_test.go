@@ -158,6 +158,16 @@ func TestDoctor(t *testing.T) {
 			w.remember("hello")
 			w.overwrite(func(b []byte) []byte { return b[:len(b)/2] })
 		}, wrong: "database"},
+		"damaged full text": {change: func(w *world) {
+			w.remember("hello")
+			db, err := sql.Open("sqlite", filepath.Join(w.env["HARK_DATA"], sqlite.FileName))
+			if err == nil {
+				_, err = db.Exec("UPDATE fulltext_data SET block = zeroblob(length(block)) WHERE id > 10")
+			}
+			if err := errors.Join(err, db.Close()); err != nil {
+				w.Fatal(err)
+			}
+		}, wrong: "database"},
 		"a newer database": {change: func(w *world) {
 			w.remember("hello")
 			w.overwrite(func(b []byte) []byte { b[63] = 99; return b }) // where SQLite has user_version
@@ -306,35 +316,9 @@ func TestDoctorWhileHarkRuns(t *testing.T) {
 	if code, out := w.doctor(); code != 0 {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
-	if code, _ := w.doctor("--mend"); code != 0 {
-		t.Errorf("exit code %d: %s", code, w.log)
-	}
 	if code := w.stop(); code != 0 {
 		t.Errorf("Hark ends with %d", code)
 	}
-}
-
-func TestDoctorMends(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	if code, _ := w.doctor("--mend"); code != 1 {
-		t.Errorf("exit code %d where there is nothing", code)
-	}
-	w.remember("hello")
-	db, err := sql.Open("sqlite", filepath.Join(w.env["HARK_DATA"], sqlite.FileName))
-	if err == nil {
-		_, err = db.Exec("UPDATE segment SET size = size + 1")
-	}
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if code, _ := w.doctor("--mend"); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	if code, _ := w.doctor("--mend"); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	w.sees(w.log.String())
 }
 
 // The checks at the start are logged where something is amiss, and hold nothing up.

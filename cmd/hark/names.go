@@ -39,7 +39,7 @@ func (f *flags) openKept(ctx context.Context) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := sqlite.Open(ctx, cfg.Data, sqlite.Options{Tokens: tokens.New().Count, Progress: f.progress("indexing words"), Mended: f.tellMended})
+	store, err := sqlite.Open(ctx, cfg.Data, sqlite.Options{Tokens: tokens.New().Count, Progress: f.progress("indexing words")})
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +88,6 @@ func mustRemember(dir string) error {
 		return fmt.Errorf("nothing is remembered in %s: name the right directory with --data or HARK_DATA", dir)
 	}
 	return nil
-}
-
-// tellMended tells what was wrong in the database.
-func (f *flags) tellMended(what string) {
-	fmt.Fprintf(f.env.stderr, "hark: the database wasn't closed or is damaged: %s didn't agree with what was said, and are made again\n", what)
 }
 
 // guildName is what people call a guild.

@@ -286,30 +286,10 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	if spent, err := got.Spending(t.Context(), guild, id(400).Time()); err != nil || spent[1] != 30 {
 		t.Errorf("spent %v, %v", spent, err)
 	}
-	for _, word := range []string{"lophone1q", "eppelin2q"} {
-		wantNowhere(t, s.dir, word)
-	}
+	wantNowhere(t, s.dir, "lophone1q", "eppelin2q")
 	apply(t, got, posted(secret, 200, "a "+canary)) // as if fetched again
 	if ids := find(t, got, in(secret), canary); len(ids) > 0 {
 		t.Error("it came back")
-	}
-}
-
-// wantNowhere checks that no file in dir holds the word.
-func wantNowhere(t *testing.T, dir, word string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		if strings.Contains(string(b), word) {
-			t.Errorf("%s holds %q", path, word)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -425,4 +405,150 @@ func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
 	if err := DropParts(dir); err != nil {
 		t.Errorf("where nothing is left: %v", err)
 	}
+}
+
+// block puts a directory that can't be removed where a file should be.
+func block(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// content is what a file holds.
+func content(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestWhatIsInTheWay(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	backup := backUp(t, s)
+	_, err := Restore(t.Context(), filepath.Join(backup, "dir"), backup, nil)
+	wantError(t, err)
+	_, err = s.Backup(t.Context(), filepath.Join(backup, "b"), false, nil)
+	wantError(t, err)
+	to := filepath.Join(t.TempDir(), "b")
+	block(t, to+".part")
+	_, err = s.Backup(t.Context(), to, false, nil)
+	wantError(t, err)
+	if _, err := os.Stat(to); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("half a backup is there: %v", err)
+	}
+}
+
+func TestOneBackupAtATime(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	path := filepath.Join(t.TempDir(), "b")
+	other := flock.New(path + ".part")
+	if ok, err := other.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	_, err := s.Backup(t.Context(), path, false, nil)
+	wantError(t, err)
+	if err := other.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Backup(t.Context(), path, false, nil); err != nil {
+		t.Error(err)
+	}
+	wantOnly(t, filepath.Dir(path), "b")
+}
+
+// Whatever keeps a file from taking another's place, one of them is there.
+func TestReplaceFile(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"-wal", "-shm", ""} {
+		dir := t.TempDir()
+		from, path := filepath.Join(dir, "new"), filepath.Join(dir, "old")
+		if err := os.WriteFile(from, []byte("new"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		block(t, path+end)
+		if err := replaceFile(from, path); err == nil {
+			t.Errorf("%q in the way, and nobody is told", end)
+		}
+		if content(t, from) != "new" {
+			t.Errorf("%q in the way, and the new one is gone", end)
+		}
+		if err := os.RemoveAll(path + end); err != nil {
+			t.Fatal(err)
+		}
+		if err := replaceFile(from, path); err != nil || content(t, path) != "new" {
+			t.Errorf("with nothing in the way: %v", err)
+		}
+	}
+}
+
+// What is in a database of a newer version isn't taken over.
+func TestRestoreOverANewerVersion(t *testing.T) {
+	t.Parallel()
+	dir := written(t)
+	conn := raw(t, dir)
+	execute(t, conn, fmt.Sprint("PRAGMA user_version = ", len(migrations)+1))
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, r := restored(t, dir, backUp(t, populated(t)))
+	if r.Known {
+		t.Errorf("%+v", r)
+	}
+	wantError(t, r.Unknown)
+	if got := find(t, s, in(general), "number12"); len(got) != 1 {
+		t.Errorf("found %v", got)
+	}
+}
+
+// Restoring a backup whose full text is of other rules makes it again, and tells.
+func TestRestoreTellsOfEverything(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	execute(t, s.write, "UPDATE meta SET value = '0' WHERE key = 'terms'")
+	told := map[string]bool{}
+	dir := t.TempDir()
+	if _, err := Restore(t.Context(), dir, backUp(t, s), func(what string, done, total int64) {
+		if done > total {
+			t.Errorf("%s: %d of %d", what, done, total)
+		}
+		told[what] = true
+	}); err != nil || !told["copying"] || !told["indexing words"] {
+		t.Errorf("told %v, %v", told, err)
+	}
+	if got := find(t, open(t, dir), in(general), "number12"); len(got) != 1 {
+		t.Errorf("found %v", got)
+	}
+}
+
+// An answer that was taken back because of a fact isn't brought back by a backup from before that.
+func TestRestoredAnswerFromAFactThatIsGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	answer := posted(general, 5, "she sails")
+	answer.Message.Kind = memory.FromHark
+	apply(t, s, posted(general, 1, "hello"), memory.FactTold{Guild: guild, User: 7, Fact: memory.Fact{ID: 3, Text: "sails", By: 7}}, answer,
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8, Facts: []int64{3}}})
+	backup := backUp(t, s)
+	apply(t, s, memory.FactGone{Guild: guild, User: 7, Fact: 3})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Restore(t.Context(), dir, backup, nil)
+	if err != nil || r.Facts != 1 {
+		t.Fatalf("restored %+v, %v", r, err)
+	}
+	s = open(t, dir)
+	if log, err := s.Log(bg, general, 0, id(100), 10); err != nil || len(log) != 1 {
+		t.Errorf("the log is %v, %v", log, err)
+	}
+	if got := find(t, s, in(general), "sails"); len(got) > 0 {
+		t.Errorf("found %v", got)
+	}
+	checkSound(t, s)
 }

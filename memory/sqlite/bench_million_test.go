@@ -148,14 +148,7 @@ func millisSince(t time.Time) float64 { return float64(time.Since(t).Microsecond
 // hybrid asks as a search does: by full text and by vectors, with the surroundings of what is found.
 func hybrid(t *testing.T, s *Store, guild memory.GuildID) {
 	ctx := context.Background()
-	g, err := s.Guild(ctx, guild)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var scope memory.Scope
-	for _, c := range g.Channels {
-		scope.Channels = append(scope.Channels, c.ID)
-	}
+	scope := everywhereIn(t, s, guild)
 	terms := text.QueryTerms(sentence(rand.New(rand.NewPCG(uint64(guild), 4))))
 	if _, _, err := s.Frequencies(ctx, scope, terms, 20_000); err != nil {
 		t.Fatal(err)

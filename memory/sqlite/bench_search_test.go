@@ -1,9 +1,9 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -49,7 +49,7 @@ func questions(n int) []string {
 	return all
 }
 
-func everywhereIn(b *testing.B, s *Store, guild memory.GuildID) memory.Scope {
+func everywhereIn(b testing.TB, s *Store, guild memory.GuildID) memory.Scope {
 	b.Helper()
 	g, err := s.Guild(b.Context(), guild)
 	if err != nil {
@@ -189,35 +189,22 @@ func (w *watched) again(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return cpuOf(b, func() {
-		rows, err := w.read.QueryContext(ctx, "SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120",
+		err := each(ctx, w.read, func(scan func(...any) error) error { return scan(new(int64), new(float64)) },
+			"SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120",
 			matchAny(w.terms), r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1))
-		if err == nil {
-			err = eachRow(rows, func(scan func(...any) error) error { return scan(new(int64), new(float64)) })
-		}
 		if err != nil {
 			b.Fatal(err)
 		}
 		if _, err := x.collection.QueryEmbedding(ctx, w.vector, 20, nil, nil); err != nil {
 			b.Fatal(err)
 		}
-		for _, channel := range sortedKeys(w.ids) {
+		for _, channel := range slices.Sorted(maps.Keys(w.ids)) {
 			_, no, _ := w.place(channel)
-			rows, err := w.read.QueryContext(ctx, "SELECT "+messageColumns+" FROM message WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", no, jsonOf(w.ids[channel]))
-			if err == nil {
-				err = eachRow(rows, func(scan func(...any) error) error { return scanMessage(scan, new(memory.Message)) })
-			}
+			err := each(ctx, w.read, func(scan func(...any) error) error { return scanMessage(scan, new(memory.Message)) },
+				"SELECT "+messageColumns+" FROM message WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", no, jsonOf(w.ids[channel]))
 			if err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
-}
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
-	keys := make([]K, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

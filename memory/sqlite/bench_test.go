@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -97,58 +96,6 @@ func ingest(b *testing.B, events []memory.Event) (time.Duration, rows) {
 	return took, rowsOf(b, s)
 }
 
-// BenchmarkOpen opens a store of 100,000 messages until it has answered a search, and prints beside it what
-// reading its file takes.
-func BenchmarkOpen(b *testing.B) {
-	const n = 100_000
-	dir, options := b.TempDir(), Options{Space: embed.Builtin{}.Space()}
-	s, err := Open(b.Context(), dir, options)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for events := talk(n, 50); len(events) > 0; events = events[maxCommit:] {
-		if err := s.Apply(b.Context(), events[:maxCommit]...); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if err := (&memory.Indexer{Queue: s, Embedder: embed.Builtin{}}).Drain(b.Context(), nil); err != nil {
-		b.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		b.Fatal(err)
-	}
-	scope := memory.Scope{Channels: []memory.ChannelID{1000, 1001, 1002}}
-	var opening, searching, reading time.Duration
-	var size int
-	for b.Loop() {
-		started := time.Now()
-		s, err := Open(b.Context(), dir, options)
-		if err != nil {
-			b.Fatal(err)
-		}
-		opening += time.Since(started)
-		if hits, err := s.FullText(b.Context(), scope, text.QueryTerms(sentence(rand.New(rand.NewPCG(3, 4)))), 20); err != nil || len(hits) != 20 {
-			b.Fatalf("%d hits: %v", len(hits), err)
-		}
-		searching += time.Since(started)
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
-		started = time.Now()
-		file, err := os.ReadFile(filepath.Join(dir, FileName))
-		if err != nil {
-			b.Fatal(err)
-		}
-		reading += time.Since(started)
-		size = len(file)
-	}
-	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / float64(b.N) }
-	b.ReportMetric(each(opening), "ms-to-open")
-	b.ReportMetric(each(searching), "ms-to-first-answer")
-	b.ReportMetric(each(reading), "ms-to-read-the-file")
-	b.ReportMetric(float64(size)/(1<<20), "MiB")
-}
-
 // rows are what a store holds, ready to be inserted again.
 type rows struct {
 	messages [][]any
@@ -161,11 +108,7 @@ type rows struct {
 func rowsOf(b *testing.B, s *Store) rows {
 	var r rows
 	read := func(into *[][]any, n int, query string) {
-		found, err := s.read.Query(query)
-		if err != nil {
-			b.Fatal(err)
-		}
-		err = eachRow(found, func(scan func(...any) error) error {
+		err := each(b.Context(), s.read, func(scan func(...any) error) error {
 			row := make([]any, n)
 			to := make([]any, n)
 			for i := range row {
@@ -174,7 +117,7 @@ func rowsOf(b *testing.B, s *Store) rows {
 			err := scan(to...)
 			*into = append(*into, row)
 			return err
-		})
+		}, query)
 		if err != nil {
 			b.Fatal(err)
 		}

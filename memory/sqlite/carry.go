@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -40,16 +39,13 @@ func scanForgetting(scan func(...any) error, f *memory.Forgetting, o *order, mor
 
 // Unfinished implements memory.Store.
 func (s *Store) Unfinished(ctx context.Context) ([]memory.Forgetting, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+forgettingColumns+" FROM forgetting WHERE done = 0 ORDER BY id")
 	var all []memory.Forgetting
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var f memory.Forgetting
-			err := scanForgetting(scan, &f, new(order))
-			all = append(all, f)
-			return err
-		})
-	}
+	err := each(ctx, s.read, func(scan func(...any) error) error {
+		var f memory.Forgetting
+		err := scanForgetting(scan, &f, new(order))
+		all = append(all, f)
+		return err
+	}, "SELECT "+forgettingColumns+" FROM forgetting WHERE done = 0 ORDER BY id")
 	if err != nil {
 		return nil, fmt.Errorf("read what is to be forgotten: %w", explain(err))
 	}
@@ -149,20 +145,7 @@ func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) err
 }
 
 func (t *transaction) takeOutSome() (int, error) {
-	var rows []int64
-	var terms []string
-	var batch text.Batch
-	err := t.each(func(scan func(...any) error) error {
-		var m memory.Message
-		var row int64
-		var extra nullString
-		if err := scan(&row, &m.Kind, &m.Content, &extra); err != nil {
-			return err
-		}
-		err := decodeExtra(extra, &m)
-		rows, terms = append(rows, row), append(terms, indexTerms(&batch, m))
-		return err
-	}, "SELECT m.row, m.kind, m.content, m.extra FROM doomed d CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?", takeOutStep)
+	rows, terms, err := t.termsOf("SELECT m.row, m.kind, m.content, m.extra FROM doomed d CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?", takeOutStep)
 	if err != nil {
 		return 0, err
 	}

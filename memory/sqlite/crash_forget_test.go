@@ -1,15 +1,12 @@
 package sqlite
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,12 +14,8 @@ import (
 	"hark/memory"
 )
 
-const (
-	forgetDir   = "HARK_TEST_FORGET_DIR"
-	forgetFirst = "HARK_TEST_FORGET_FIRST"
-	// doomedEach is how many messages each round says in each of its two ways, so that forgetting them takes some steps.
-	doomedEach = 520
-)
+// doomedEach is how many messages each round says in each of its two ways, so that forgetting them takes some steps.
+const doomedEach = 520
 
 // In each round somebody says canaries in a channel of the round's own and in one that stays, others say what stays. Then
 // they opt out, or the channel is deleted, or all of it is forgotten in other ways.
@@ -64,15 +57,7 @@ func summedAs(channel memory.ChannelID, n int, text string) memory.Event {
 
 // TestForgetCrashChild is the process that TestCrashWhileForgetting kills.
 func TestForgetCrashChild(t *testing.T) {
-	dir := os.Getenv(forgetDir)
-	if dir == "" {
-		t.Skip("is run by TestCrashWhileForgetting")
-	}
-	first, err := strconv.Atoi(os.Getenv(forgetFirst))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, dir)
+	s, first := childStore(t)
 	for n := first; ; n++ {
 		apply(t, s, roundEvents(n)...)
 		fmt.Printf("said %d\n", n)
@@ -159,20 +144,10 @@ func forgetRound(t *testing.T, s *Store, n int) {
 // crashForgetting runs a child from round first on, kills it after some lines, and returns the last rounds that it told of.
 func crashForgetting(t *testing.T, dir string, first, after int) (said, begun, receipts int) {
 	t.Helper()
-	child := exec.Command(os.Args[0], "-test.run=^TestForgetCrashChild$")
-	child.Env = append(os.Environ(), forgetDir+"="+dir, forgetFirst+"="+strconv.Itoa(first))
-	out, err := child.StdoutPipe()
-	if err == nil {
-		err = child.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	said, begun, receipts = first-1, first-1, first-1
-	lines := bufio.NewScanner(out)
-	for seen := 0; lines.Scan(); {
+	killChild(t, "TestForgetCrashChild", dir, first, after, func(line string) bool {
 		var n, done int
-		switch line := lines.Text(); {
+		switch {
 		case scanned(line, "said %d", &n):
 			said = n
 		case scanned(line, "begun %d after %d", &n, &done):
@@ -180,24 +155,14 @@ func crashForgetting(t *testing.T, dir string, first, after int) (said, begun, r
 		case scanned(line, "receipt %d", &n):
 			begun, receipts = n, n
 		default:
-			t.Errorf("the child said %q", line)
-			continue
+			return false
 		}
-		if seen++; seen == after {
-			if err := child.Process.Kill(); err != nil { // SIGKILL
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := child.Wait(); err == nil || said < first {
-		t.Fatalf("the child ended by itself after round %d: %v", said, err)
+		return true
+	})
+	if said < first {
+		t.Fatal("the child said nothing")
 	}
 	return said, begun, receipts
-}
-
-func scanned(line, format string, to ...any) bool {
-	n, err := fmt.Sscanf(line, format, to...)
-	return err == nil && n == len(to)
 }
 
 // checkUnread fails the test if any read still knows of what a round's somebody said.

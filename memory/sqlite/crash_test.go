@@ -47,15 +47,7 @@ func crashWord(n, i int) string { return fmt.Sprintf("w%dx%dq", n, i) }
 // TestCrashChild is the process that TestCrash kills: it logs batch after batch, tells of each that was
 // acknowledged, and embeds meanwhile.
 func TestCrashChild(t *testing.T) {
-	dir := os.Getenv(crashDir)
-	if dir == "" {
-		t.Skip("is run by TestCrash")
-	}
-	first, err := strconv.Atoi(os.Getenv(crashFirst))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, dir)
+	s, first := childStore(t)
 	indexer := memory.Indexer{Queue: s, Embedder: memorytest.Embedder{}}
 	go indexer.Run(context.Background()) // until the process dies
 	for n := first; ; n++ {
@@ -93,7 +85,18 @@ func TestCrash(t *testing.T) {
 // crash runs a child from batch first on, kills it after some acknowledgements, and returns the last of them.
 func crash(t *testing.T, dir string, first, after int) int {
 	t.Helper()
-	child := exec.Command(os.Args[0], "-test.run=^TestCrashChild$")
+	last := -1
+	killChild(t, "TestCrashChild", dir, first, after, func(line string) bool { return scanned(line, "acknowledged %d", &last) })
+	if last < 0 {
+		t.Fatal("the child acknowledged nothing")
+	}
+	return last
+}
+
+// killChild runs a test as a process of its own on dir from a batch on, hears each line that it says, and kills it after some.
+func killChild(t *testing.T, test, dir string, first, after int, hear func(line string) bool) {
+	t.Helper()
+	child := exec.Command(os.Args[0], "-test.run=^"+test+"$")
 	child.Env = append(os.Environ(), crashDir+"="+dir, crashFirst+"="+strconv.Itoa(first))
 	out, err := child.StdoutPipe()
 	if err == nil {
@@ -102,25 +105,40 @@ func crash(t *testing.T, dir string, first, after int) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := -1
 	lines := bufio.NewScanner(out)
 	for seen := 0; lines.Scan(); {
-		var n int
-		if _, err := fmt.Sscanf(lines.Text(), "acknowledged %d", &n); err != nil {
+		if !hear(lines.Text()) {
 			t.Errorf("the child said %q", lines.Text())
 			continue
 		}
-		last = n
 		if seen++; seen == after {
-			if err := child.Process.Kill(); err != nil { // SIGKILL; acknowledgements that are in the pipe still count
+			if err := child.Process.Kill(); err != nil { // SIGKILL; what is in the pipe still counts
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := child.Wait(); err == nil || last < 0 {
-		t.Fatalf("the child ended by itself after batch %d: %v", last, err)
+	if err := child.Wait(); err == nil {
+		t.Fatal("the child ended by itself")
 	}
-	return last
+}
+
+// childStore is the store that a process which killChild runs works on, and the batch from which on; other processes skip the test.
+func childStore(t *testing.T) (s *Store, first int) {
+	t.Helper()
+	dir := os.Getenv(crashDir)
+	if dir == "" {
+		t.Skip("is run by another test")
+	}
+	first, err := strconv.Atoi(os.Getenv(crashFirst))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, dir), first
+}
+
+func scanned(line, format string, to ...any) bool {
+	n, err := fmt.Sscanf(line, format, to...)
+	return err == nil && n == len(to)
 }
 
 // checkCrashed checks batches [from, next), all acknowledged; the one after may be there or not.

@@ -120,33 +120,6 @@ func TestRestoreCutShortAnywhere(t *testing.T) {
 	}
 }
 
-// A file that is damaged where it can be made again is made again by the next, wherever the one before was cut short.
-func TestMendingCutShortAnywhere(t *testing.T) {
-	t.Parallel()
-	damaged := written(t)
-	execute(t, raw(t, damaged), "UPDATE channel SET messages = 77")
-	unclose(t, damaged)
-	damage(t, damaged, "segment")
-	var dir string
-	cutShort(t, func(ctx context.Context) error {
-		dir = copied(t, damaged)
-		_, err := Examine(ctx, dir, Options{Tokens: words})
-		return err
-	}, func() {
-		s, _, err := reopen(t, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		if got := find(t, s, in(general), "number12 number13 number14"); len(got) != 3 {
-			t.Errorf("found %v", got)
-		}
-		if wrong, err := s.Check(bg); err != nil || len(wrong) > 0 {
-			t.Errorf("wrong: %q, %v", wrong, err)
-		}
-	})
-}
-
 // Making the indexes again ends in the same, wherever it was cut short before.
 func TestReindexCutShortAnywhere(t *testing.T) {
 	t.Parallel()

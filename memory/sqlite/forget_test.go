@@ -14,24 +14,35 @@ import (
 	"hark/memory"
 )
 
-// holding are the files of a directory that hold a word.
-func holding(t *testing.T, dir, word string) []string {
+// holding are the files in a directory, and below it, that hold a word.
+func holding(t *testing.T, dir, word string) (found []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
-	}
-	var found []string
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
+		files++
+		b, err := os.ReadFile(path)
 		if bytes.Contains(b, []byte(word)) {
-			found = append(found, filepath.Base(file))
+			found = append(found, filepath.Base(path))
 		}
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Fatalf("%d files: %v", files, err)
 	}
 	return found
+}
+
+// wantNowhere checks that no file in a directory holds any of the words.
+func wantNowhere(t *testing.T, dir string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if got := holding(t, dir, word); len(got) > 0 {
+			t.Errorf("%v hold %q", got, word)
+		}
+	}
 }
 
 // canaries are words that occur nowhere else, and their endings, since files may hold words without what they
@@ -75,28 +86,33 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 		t.Fatal("the word isn't in full text in the first place")
 	}
 	removed = append(removed, hash)
-	if got := holding(t, dir, "huitzilopochtli"); len(got) > 0 {
-		t.Errorf("%v hold a word as full text has it", got)
-	}
+	wantNowhere(t, dir, "huitzilopochtli") // as full text would have it
 
 	apply(t, s, deleted(general, 300, 301, 302), edited(general, 303, "nothing much"),
 		memory.ChannelDeleted{Guild: guild, Channel: 3000, At: id(400).Time()}, memory.Opted{Guild: guild, User: 77, Out: true, At: id(400).Time()})
-	for _, word := range removed {
-		if got := holding(t, dir, word); len(got) > 0 {
-			t.Errorf("%v still hold %q", got, word)
-		}
-	}
+	wantNowhere(t, dir, removed...)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range removed {
-		if got := holding(t, dir, word); len(got) > 0 {
-			t.Errorf("after closing %v still hold %q", got, word)
-		}
-	}
+	wantNowhere(t, dir, removed...)
 	if len(holding(t, dir, "the usual talk")) == 0 {
 		t.Error("what was to stay is gone")
 	}
+}
+
+// reading begins to read all of a store, until end is called.
+func reading(t *testing.T, s *Store) (end func()) {
+	t.Helper()
+	reader, err := s.read.BeginTx(t.Context(), nil)
+	if err == nil {
+		err = reader.QueryRow("SELECT count(*) FROM message").Scan(new(int))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	end = func() { _ = reader.Rollback() }
+	t.Cleanup(end)
+	return end
 }
 
 // While somebody reads, deleting doesn't wait: the next to write empties the log.
@@ -105,26 +121,14 @@ func TestForgettingDoesNotWaitForReaders(t *testing.T) {
 	dir := emptyDir(t)
 	s := open(t, dir)
 	apply(t, s, posted(general, 1, "Huitzilopochtli"))
-	reader, err := s.read.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Rollback()
-	var n int
-	if err := reader.QueryRow("SELECT count(*) FROM message").Scan(&n); err != nil || n != 1 {
-		t.Fatalf("%d messages: %v", n, err)
-	}
+	end := reading(t, s)
 	apply(t, s, deleted(general, 1))
 	if len(holding(t, dir, "Huitzilopochtli")) == 0 {
 		t.Error("the reader was in nobody's way")
 	}
-	if err := reader.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	end()
 	apply(t, s, posted(general, 2, "apples"))
-	if got := holding(t, dir, "Huitzilopochtli"); len(got) > 0 {
-		t.Errorf("%v still hold the word", got)
-	}
+	wantNowhere(t, dir, "Huitzilopochtli")
 	if !s.writer.removed.IsZero() {
 		t.Error("it goes on emptying the log")
 	}
@@ -136,19 +140,9 @@ func TestForgettingIsDoneWhenTheReaderIsGone(t *testing.T) {
 	dir := emptyDir(t)
 	s := open(t, dir)
 	apply(t, s, posted(general, 1, "Huitzilopochtli"))
-	reader, err := s.read.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Rollback()
-	var n int
-	if err := reader.QueryRow("SELECT count(*) FROM message").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	end := reading(t, s)
 	apply(t, s, deleted(general, 1))
-	if err := reader.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	end()
 	s.writer.turn <- struct{}{}
 	drain(t, s) // while somebody writes, it is for them to do
 	if len(holding(t, dir, "Huitzilopochtli")) == 0 {
@@ -156,9 +150,7 @@ func TestForgettingIsDoneWhenTheReaderIsGone(t *testing.T) {
 	}
 	<-s.writer.turn
 	drain(t, s)
-	if got := holding(t, dir, "Huitzilopochtli"); len(got) > 0 {
-		t.Errorf("%v still hold the word", got)
-	}
+	wantNowhere(t, dir, "Huitzilopochtli")
 }
 
 // Nobody is told that something is forgotten while a reader keeps it in the write-ahead log.
@@ -168,23 +160,14 @@ func TestForgettingBesideAReaderThatStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := s.read.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Rollback()
-	if err := reader.QueryRow("SELECT count(*) FROM message").Scan(new(int)); err != nil {
-		t.Fatal(err)
-	}
+	end := reading(t, s)
 	_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember, At: id(900).Time()}, nil)
 	wantError(t, err)
 	unfinished, err := s.Unfinished(bg)
 	if err != nil || len(unfinished) != 1 {
 		t.Fatalf("unfinished are %v, %v", unfinished, err)
 	}
-	if err := reader.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	end()
 	if _, err := s.CarryOut(bg, unfinished[0].ID, nil); err != nil {
 		t.Error(err)
 	}
@@ -199,15 +182,7 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 	dir, image := t.TempDir(), t.TempDir()
 	s := open(t, dir)
 	apply(t, s, posted(general, 1, "Huitzilopochtli"))
-	reader, err := s.read.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Rollback()
-	var n int
-	if err := reader.QueryRow("SELECT count(*) FROM message").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	reading(t, s)
 	apply(t, s, deleted(general, 1))
 	for _, name := range []string{FileName, FileName + "-wal"} { // what a crash now would leave
 		b, err := os.ReadFile(filepath.Join(dir, name))
@@ -222,11 +197,7 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 		t.Fatal("nothing is left to be forgotten")
 	}
 	next := open(t, image)
-	for _, word := range canaries("Huitzilopochtli") {
-		if found := holding(t, image, word); len(found) > 0 {
-			t.Errorf("%q is still in %v", word, found)
-		}
-	}
+	wantNowhere(t, image, canaries("Huitzilopochtli")...)
 	if !next.writer.removed.IsZero() {
 		t.Error("it goes on emptying the log")
 	}
@@ -250,27 +221,16 @@ func TestForgottenLoreLeavesTheFile(t *testing.T) {
 		t.Fatal("the word isn't in the file in the first place")
 	}
 	apply(t, s, memory.LoreGone{Guild: guild, ID: 121}, lore(123, 2, "Something else"), deleted(general, 1), edited(general, 2, "and changed"))
-	check := func(when string) {
-		t.Helper()
-		for _, word := range canaries("Quetzalcoatl", "Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli") {
-			if got := holding(t, dir, word); len(got) > 0 {
-				t.Errorf("%s %v hold %q", when, got, word)
-			}
-		}
-	}
-	check("afterwards")
+	removed := canaries("Quetzalcoatl", "Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli")
+	wantNowhere(t, dir, removed...)
 	apply(t, s, lore(131, 1, "Coyolxauhqui"))
 	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := holding(t, dir, "Coyolxauhqui"); len(got) > 0 {
-		t.Errorf("after forgetting who told it, %v hold it", got)
-	}
+	wantNowhere(t, dir, "Coyolxauhqui")
 	checkSound(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	check("after closing")
+	closed(t, s)
+	wantNowhere(t, dir, removed...)
 }
 
 // A summary that is taken away, made again or makes room, or goes with its source, leaves the file as messages do.
@@ -300,28 +260,17 @@ func TestForgottenSummariesLeaveTheFile(t *testing.T) {
 	again.Summary.Made = idAt(999)
 	apply(t, s, memory.SummaryGone{Guild: guild, Channel: general, ID: id(100)}, again, deleted(general, 102), edited(general, 103, "and changed"),
 		memory.Summarised{Guild: guild, Channel: general, Until: id(900), Evicted: []memory.MessageID{id(104)}})
-	check := func(when string) {
-		t.Helper()
-		for _, word := range canaries(words...) {
-			if got := holding(t, dir, word); len(got) > 0 {
-				t.Errorf("%s %v hold %q", when, got, word)
-			}
-		}
-	}
-	check("afterwards")
+	removed := canaries(words...)
+	wantNowhere(t, dir, removed...)
 	apply(t, s, posted(general, 901, "the last"), summary(901, "Coyolxauhqui", 8, 901))
 	r, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1 + 8%3, Why: memory.WhyMember, At: idAt(950)}, nil)
 	if err != nil || r.Summaries == 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if got := holding(t, dir, "oyolxauhqui"); len(got) > 0 {
-		t.Errorf("after forgetting who said it, %v hold it", got)
-	}
+	wantNowhere(t, dir, "oyolxauhqui")
 	checkSound(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	check("after closing")
+	closed(t, s)
+	wantNowhere(t, dir, removed...)
 }
 
 // What a session was condensed to leaves the file with the session, with its next version and with its sources.
@@ -338,15 +287,8 @@ func TestForgottenCondensationsLeaveTheFile(t *testing.T) {
 		t.Fatal("the word isn't in the file in the first place")
 	}
 	apply(t, s, condensed(general, "something else", 1, 2, 9), deleted(1001, 1), edited(1002, 4, "changed"), memory.CondensedGone{Guild: guild, Channel: 1003, Until: id(5)})
-	check := func(when string) {
-		t.Helper()
-		for _, word := range []string{"uetzalcoatl", "ochimilco", "opocatepetl", "laltecuhtli"} {
-			if got := holding(t, dir, word); len(got) > 0 {
-				t.Errorf("%s %v hold %q", when, got, word)
-			}
-		}
-	}
-	check("afterwards")
+	removed := []string{"uetzalcoatl", "ochimilco", "opocatepetl", "laltecuhtli"}
+	wantNowhere(t, dir, removed...)
 	apply(t, s, condensed(general, "about Coyolxauhqui", 1, 8, 11))
 	f := memory.Forgetting{Guild: guild, User: 1 + 8%3, Why: memory.WhyMember, At: idAt(950)}
 	extent, err := s.Extent(bg, f)
@@ -356,14 +298,10 @@ func TestForgottenCondensationsLeaveTheFile(t *testing.T) {
 	if r, err := s.Forget(bg, f, nil); err != nil || r.Summaries != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if got := holding(t, dir, "oyolxauhqui"); len(got) > 0 {
-		t.Errorf("after forgetting who said it, %v hold it", got)
-	}
+	wantNowhere(t, dir, "oyolxauhqui")
 	checkSound(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	check("after closing")
+	closed(t, s)
+	wantNowhere(t, dir, removed...)
 }
 
 // A backup brings no summary back that was taken away, or of which a source was.
@@ -475,4 +413,16 @@ func TestLoreBesideAnotherProcess(t *testing.T) {
 			t.Errorf("one says %s, the other %s, want %s", a, b, step.want)
 		}
 	}
+}
+
+// A part of an answer that was deleted in Discord isn't shown there any more, when the answer must go.
+func TestAnAnswerOfWhichAPartIsGone(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	apply(t, s, posted(general, 72, "the rest of the answer"), deleted(general, 72), deleted(general, 6))
+	withdrawn, err := s.Withdrawn(bg, 9)
+	if err != nil || len(withdrawn) != 1 || withdrawn[0].Message != id(71) {
+		t.Errorf("withdrawn are %+v, %v", withdrawn, err)
+	}
+	checkSound(t, s)
 }

@@ -228,53 +228,19 @@ func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool
 	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, author)) && (scope.Since.IsZero() || id >= firstAt(scope.Since)) && (scope.Until.IsZero() || id < firstAt(scope.Until))
 }
 
-// rebuildFullText makes full text again from the messages, unless ctx ends first.
-func (t *transaction) rebuildFullText(ctx context.Context, progress func(done, total int)) error {
-	if err := t.exec("INSERT INTO fulltext (fulltext) VALUES ('delete-all')"); err != nil {
-		return err
-	}
-	var total int
-	if err := t.row("SELECT count(*) FROM message").Scan(&total); err != nil {
-		return err
-	}
-	const page = 500
+// termsOf are the rows of the messages that a query finds, and what full text is to hold of each.
+func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string, err error) {
 	var batch text.Batch
-	for done, after := 0, int64(-1); ; {
-		type indexed struct {
-			row   int64
-			terms string
-		}
-		var read []indexed
-		err := t.each(func(scan func(...any) error) error {
-			var m memory.Message
-			var row int64
-			var extra nullString
-			if err := scan(&row, &m.Kind, &m.Content, &extra); err != nil {
-				return err
-			}
-			if err := decodeExtra(extra, &m); err != nil {
-				return err
-			}
-			read = append(read, indexed{row, indexTerms(&batch, m)})
-			return nil
-		}, "SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?", after, page)
-		if err := cmp.Or(err, ctx.Err()); err != nil {
+	err = t.each(func(scan func(...any) error) error {
+		var m memory.Message
+		var row int64
+		var extra nullString
+		if err := scan(&row, &m.Kind, &m.Content, &extra); err != nil {
 			return err
 		}
-		if len(read) == 0 {
-			return nil
-		}
-		for _, m := range read {
-			after = m.row
-			if m.terms == "" {
-				continue
-			}
-			if err := t.exec("INSERT INTO fulltext (rowid, content) VALUES (?, ?)", m.row, m.terms); err != nil {
-				return err
-			}
-		}
-		if done += len(read); progress != nil {
-			progress(done, total)
-		}
-	}
+		err := decodeExtra(extra, &m)
+		rows, terms = append(rows, row), append(terms, indexTerms(&batch, m))
+		return err
+	}, query, args...)
+	return rows, terms, err
 }

@@ -91,16 +91,13 @@ func (s *Store) Unswept(ctx context.Context, guild memory.GuildID) ([]memory.Gap
 }
 
 func (s *Store) gaps(ctx context.Context, which string, args ...any) ([]memory.Gap, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT guild, channel, after, until, past, sweep, fetched FROM gap WHERE "+which, args...)
 	var gaps []memory.Gap
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var g memory.Gap
-			err := scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Sweep, &g.Fetched)
-			gaps = append(gaps, g)
-			return err
-		})
-	}
+	err := each(ctx, s.read, func(scan func(...any) error) error {
+		var g memory.Gap
+		err := scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Sweep, &g.Fetched)
+		gaps = append(gaps, g)
+		return err
+	}, "SELECT guild, channel, after, until, past, sweep, fetched FROM gap WHERE "+which, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read what is missing: %w", explain(err))
 	}
@@ -109,16 +106,13 @@ func (s *Store) gaps(ctx context.Context, which string, args ...any) ([]memory.G
 
 // Questions implements memory.Store.
 func (s *Store) Questions(ctx context.Context) ([]memory.OpenQuestion, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT guild, channel, id FROM question ORDER BY id, channel")
 	var open []memory.OpenQuestion
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var q memory.OpenQuestion
-			err := scan(&q.Guild, &q.Channel, &q.ID)
-			open = append(open, q)
-			return err
-		})
-	}
+	err := each(ctx, s.read, func(scan func(...any) error) error {
+		var q memory.OpenQuestion
+		err := scan(&q.Guild, &q.Channel, &q.ID)
+		open = append(open, q)
+		return err
+	}, "SELECT guild, channel, id FROM question ORDER BY id, channel")
 	if err != nil {
 		return nil, fmt.Errorf("read which questions are open: %w", explain(err))
 	}
@@ -128,17 +122,14 @@ func (s *Store) Questions(ctx context.Context) ([]memory.OpenQuestion, error) {
 // HeardUntil implements memory.Store.
 func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error) {
 	heard := map[memory.ChannelID]memory.MessageID{}
-	rows, err := s.read.QueryContext(ctx, `SELECT c.id, max(c.heard, g.since) AS until FROM guild g JOIN channel c ON c.guild = g.id
+	err := each(ctx, s.read, func(scan func(...any) error) error {
+		var channel memory.ChannelID
+		var until memory.MessageID
+		err := scan(&channel, &until)
+		heard[channel] = until
+		return err
+	}, `SELECT c.id, max(c.heard, g.since) AS until FROM guild g JOIN channel c ON c.guild = g.id
 		WHERE g.id = ? AND until <> 0`, int64(guild))
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var channel memory.ChannelID
-			var until memory.MessageID
-			err := scan(&channel, &until)
-			heard[channel] = until
-			return err
-		})
-	}
 	if err != nil {
 		return nil, fmt.Errorf("read what was heard in guild %d: %w", guild, explain(err))
 	}

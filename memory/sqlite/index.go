@@ -92,13 +92,7 @@ func (x *index) fill(ctx context.Context, s *Store) error {
 
 // addAll adds the vectors that the file holds.
 func (x *index) addAll(ctx context.Context, s *Store) error {
-	rows, err := s.read.QueryContext(ctx, `SELECT v.segment, s.channel, s.first, s.last, v.steps FROM vector v JOIN segment s ON s.id = v.segment
-		WHERE v.segment >= ? AND v.segment < ? AND EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)`,
-		x.guild<<segmentBits, (x.guild+1)<<segmentBits, nameOf(x.space))
-	if err != nil {
-		return err
-	}
-	return eachRow(rows, func(scan func(...any) error) error {
+	return each(ctx, s.read, func(scan func(...any) error) error {
 		var v storedVector
 		if err := scan(&v.segment, &v.channel, &v.first, &v.last, &v.steps); err != nil {
 			return err
@@ -108,7 +102,9 @@ func (x *index) addAll(ctx context.Context, s *Store) error {
 			return err
 		}
 		return x.add(v)
-	})
+	}, `SELECT v.segment, s.channel, s.first, s.last, v.steps FROM vector v JOIN segment s ON s.id = v.segment
+		WHERE v.segment >= ? AND v.segment < ? AND EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)`,
+		x.guild<<segmentBits, (x.guild+1)<<segmentBits, nameOf(x.space))
 }
 
 // put adds a vector, or replaces the segment's.

@@ -17,11 +17,7 @@ func (t *transaction) chooseLimit(e memory.LimitChosen) error {
 
 // readLimits adds what was chosen to the guilds that are known.
 func readLimits(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild) error {
-	rows, err := q.QueryContext(ctx, "SELECT guild, role, messages, tokens FROM role_limit WHERE messages <> ?1 OR tokens <> ?1 ORDER BY guild, role", memory.AsConfigured)
-	if err != nil {
-		return err
-	}
-	return eachRow(rows, func(scan func(...any) error) error {
+	return each(ctx, q, func(scan func(...any) error) error {
 		var guild memory.GuildID
 		var l memory.RoleLimit
 		err := scan(&guild, &l.Role, &l.Messages, &l.Tokens)
@@ -29,7 +25,7 @@ func readLimits(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memor
 			g.Limits = append(g.Limits, l)
 		}
 		return err
-	})
+	}, "SELECT guild, role, messages, tokens FROM role_limit WHERE messages <> ?1 OR tokens <> ?1 ORDER BY guild, role", memory.AsConfigured)
 }
 
 // spend keeps what a question took, as far as that may be kept.
@@ -80,17 +76,14 @@ func (t *transaction) takeLimits(*Restored) error {
 func (s *Store) Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error) {
 	from, until := memory.Day(day)
 	spent := map[memory.UserID]int{}
-	rows, err := s.read.QueryContext(ctx, "SELECT user, sum(tokens) FROM spent WHERE guild = ? AND question >= ? AND question < ? GROUP BY user",
+	err := each(ctx, s.read, func(scan func(...any) error) error {
+		var user memory.UserID
+		var tokens int
+		err := scan(&user, &tokens)
+		spent[user] = tokens
+		return err
+	}, "SELECT user, sum(tokens) FROM spent WHERE guild = ? AND question >= ? AND question < ? GROUP BY user",
 		int64(guild), int64(memory.FirstMessageID(from)), int64(memory.FirstMessageID(until)))
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var user memory.UserID
-			var tokens int
-			err := scan(&user, &tokens)
-			spent[user] = tokens
-			return err
-		})
-	}
 	if err != nil {
 		return nil, fmt.Errorf("read what was spent in guild %d: %w", guild, explain(err))
 	}

@@ -27,7 +27,7 @@ type Sight struct {
 	Use, Next                  memory.Space // as StoredSpaces tells
 }
 
-// Look tells how the database in dir is while others use it, and changes nothing: it isn't migrated, mended or made.
+// Look tells how the database in dir is while others use it, and changes nothing: it isn't migrated or made.
 // The error is of a file that can't be read, or of a newer version.
 func Look(ctx context.Context, dir string) (Sight, error) {
 	s := Sight{Known: len(migrations)}
@@ -76,19 +76,4 @@ func (s *Sight) look(ctx context.Context, db *sql.DB) error {
 
 func newerVersion(version int) error {
 	return fmt.Errorf("the database is of version %d, made by a newer Hark than this one, which knows %d: use the newer Hark", version, len(migrations))
-}
-
-// CheckPages looks at every page of the database in dir while others use it, and changes nothing. It tells which parts
-// are damaged that can be made again; ErrDamaged says that others are.
-func CheckPages(ctx context.Context, dir string) (damaged []string, err error) {
-	db, err := openReading(filepath.Join(dir, FileName))
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
-	p, err := damagedParts(ctx, db)
-	if err == nil {
-		err = p.refuse()
-	}
-	return p.names(), explain(err)
 }

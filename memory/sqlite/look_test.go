@@ -37,8 +37,13 @@ func TestLook(t *testing.T) {
 	if err != nil || seen.Waiting != 0 || seen.Unfinished != 1 || seen.Use != (memorytest.Embedder{}).Space() || seen.Next != (memory.Space{}) {
 		t.Errorf("%+v, %v", seen, err)
 	}
-	if damaged, err := CheckPages(t.Context(), dir); err != nil || len(damaged) > 0 {
-		t.Errorf("damaged are %v, %v", damaged, err)
+	if err := Check(t.Context(), dir); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Check(ctx, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }
 
@@ -62,23 +67,4 @@ func TestLookAtWhatIsAmiss(t *testing.T) {
 	wantError(t, err)
 	_, err = Look(t.Context(), filepath.Join(letter, FileName)) // a file where a directory should be
 	wantError(t, err)
-}
-
-func TestCheckPages(t *testing.T) {
-	t.Parallel()
-	derived, log := written(t), written(t)
-	damage(t, derived, "segment")
-	damage(t, log, "message")
-	if damaged, err := CheckPages(t.Context(), derived); err != nil || len(damaged) == 0 {
-		t.Errorf("damaged are %v, %v", damaged, err)
-	}
-	_, err := CheckPages(t.Context(), log)
-	if !errors.Is(err, ErrDamaged) {
-		t.Errorf("of what nothing can make again: %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := CheckPages(ctx, derived); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
 }

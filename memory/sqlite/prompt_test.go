@@ -103,11 +103,7 @@ func TestForgottenPromptsLeaveTheFile(t *testing.T) {
 			s := prompting(t, dir, word)
 			c.do(t, s)
 			for _, when := range []string{"", "after closing "} {
-				for _, part := range canaries(word) {
-					if got := holding(t, dir, part); len(got) > 0 {
-						t.Errorf("%s%v hold %q", when, got, part)
-					}
-				}
+				wantNowhere(t, dir, canaries(word)...)
 				if when != "" {
 					return
 				}
@@ -152,11 +148,7 @@ func TestPromptsGoWithPeopleWhoOnlyAppear(t *testing.T) {
 	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: bystander, Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range canaries(word) {
-		if got := holding(t, dir, part); len(got) > 0 {
-			t.Errorf("%v hold %q", got, part)
-		}
-	}
+	wantNowhere(t, dir, canaries(word)...)
 	if _, err := s.Trace(bg, general, id(20)); err != nil {
 		t.Errorf("the trace is gone as well: %v", err)
 	}
@@ -198,9 +190,7 @@ func TestRestoredPrompts(t *testing.T) {
 				t.Errorf("the prompt is %v, %v", p, err)
 			}
 			if !c.stays {
-				for _, part := range canaries(word) {
-					wantNowhere(t, dir, part)
-				}
+				wantNowhere(t, dir, canaries(word)...)
 			}
 			if _, err := got.Prompt(bg, 2500, id(31)); err != nil {
 				t.Errorf("a prompt beside it: %v", err)
@@ -252,14 +242,7 @@ func TestOldPromptsBesideAReaderThatStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := s.read.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Rollback()
-	if err := reader.QueryRow("SELECT count(*) FROM prompt").Scan(new(int)); err != nil {
-		t.Fatal(err)
-	}
+	reading(t, s)
 	n, err := s.ForgetPrompts(bg, promptEnd.Time())
 	wantError(t, err)
 	if n != 7 {

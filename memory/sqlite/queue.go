@@ -87,28 +87,20 @@ type waitingSegment struct {
 }
 
 func readWaiting(ctx context.Context, tx *sql.Tx, to side, limit int) ([]*waitingSegment, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT s.id, s.version, s.channel, s.first, s.last, c.id, c.guild
-		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?`, limit)
-	if err != nil {
-		return nil, err
-	}
 	var waiting []*waitingSegment
-	return waiting, eachRow(rows, func(scan func(...any) error) error {
+	err := each(ctx, tx, func(scan func(...any) error) error {
 		var w waitingSegment
 		err := scan(&w.ID, &w.Version, &w.no, &w.first, &w.last, &w.Channel, &w.guild)
 		waiting = append(waiting, &w)
 		return err
-	})
+	}, `SELECT s.id, s.version, s.channel, s.first, s.last, c.id, c.guild
+		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?`, limit)
+	return waiting, err
 }
 
 // readSegments reads the messages of segments. Where people talk at once the segments of a channel overlap: each
 // stretch is read once.
 func readSegments(ctx context.Context, tx *sql.Tx, waiting []*waitingSegment) ([]memory.Segment, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT m.segment, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
-		FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value ->> 0 AND m.id BETWEEN j.value ->> 1 AND j.value ->> 2`, stretches(waiting))
-	if err != nil {
-		return nil, err
-	}
 	of := make(map[int64]*waitingSegment, len(waiting))
 	for _, w := range waiting {
 		of[w.ID] = w
@@ -126,7 +118,8 @@ func readSegments(ctx context.Context, tx *sql.Tx, waiting []*waitingSegment) ([
 		}
 		return nil
 	}
-	if err := eachRow(rows, scanRow); err != nil {
+	if err := each(ctx, tx, scanRow, `SELECT m.segment, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
+		FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value ->> 0 AND m.id BETWEEN j.value ->> 1 AND j.value ->> 2`, stretches(waiting)); err != nil {
 		return nil, err
 	}
 	var segments []memory.Segment

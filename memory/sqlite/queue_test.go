@@ -89,23 +89,6 @@ func TestASegmentThatChangesWhileItIsEmbedded(t *testing.T) {
 	}
 }
 
-// Once a segment's text has changed, its old vector finds nothing, not even where it was loaded already.
-func TestATornSegmentIsNotNear(t *testing.T) {
-	t.Parallel()
-	for _, change := range []memory.Event{edited(general, 1, "cherries"), deleted(general, 1)} {
-		s := open(t, emptyDir(t))
-		apply(t, s, posted(general, 1, "apples"), posted(general, 2, "bananas"))
-		drain(t, s)
-		if got := nearest(t, s, in(general), "apples"); len(got) != 2 {
-			t.Fatalf("found %v", got)
-		}
-		apply(t, s, change)
-		if hits, err := s.Nearest(t.Context(), in(general), s.options.Space, unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
-			t.Errorf("after %T: %v, %v", change, hits, err)
-		}
-	}
-}
-
 // Vectors that are stored while a guild's are about to be loaded are found; those torn meanwhile are not.
 func TestConcurrentChangesOfVectorsThatAreLoaded(t *testing.T) {
 	t.Parallel()
@@ -164,18 +147,6 @@ func TestNearestGivesUp(t *testing.T) {
 	execute(t, s.write, "DROP VIEW said") // after the vectors were loaded
 	if _, err := s.Nearest(t.Context(), in(general), s.options.Space, unit(), 1); err == nil {
 		t.Error("found what can't be read")
-	}
-}
-
-func TestTracesThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	err := s.KeepTrace(t.Context(), memory.Trace{Channel: general, Answer: id(1), Recalled: []memory.TraceHit{{Relevance: math.NaN()}}})
-	if !errors.Is(err, memory.ErrRefused) {
-		t.Error(err)
-	}
-	if _, err := s.Trace(t.Context(), general, id(1)); !errors.Is(err, memory.ErrNotFound) {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -11,6 +11,20 @@ import (
 
 type nullString = sql.NullString
 
+// querier is what can be asked.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// each calls f for every row that q answers.
+func each(ctx context.Context, q querier, f func(scan func(...any) error) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	return eachRow(rows, f)
+}
+
 const messageColumns = "id, author, kind, reply_to, edited, starred, tokens, content, extra"
 
 // scanMessage reads messageColumns.
@@ -46,17 +60,13 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	if !ok {
 		return nil, nil
 	}
-	rows, err := s.read.QueryContext(ctx, "SELECT "+messageColumns+" FROM said WHERE channel = ? AND "+where, append([]any{no}, args...)...)
-	if err != nil {
-		return nil, fmt.Errorf("read messages of channel %d: %w", channel, explain(err))
-	}
 	var messages []memory.Message
-	err = eachRow(rows, func(scan func(...any) error) error {
+	err := each(ctx, s.read, func(scan func(...any) error) error {
 		m := memory.Message{Guild: guild, Channel: channel}
 		err := scanMessage(scan, &m)
 		messages = append(messages, m)
 		return err
-	})
+	}, "SELECT "+messageColumns+" FROM said WHERE channel = ? AND "+where, append([]any{no}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read messages of channel %d: %w", channel, explain(err))
 	}
@@ -79,17 +89,17 @@ func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name
 // NameOf implements memory.Store.
 func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error) {
 	names := map[memory.MessageID]string{}
-	rows, err := s.read.QueryContext(ctx, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", int64(channel), jsonOf(ids))
-	if err != nil {
-		return nil, fmt.Errorf("read the names of messages: %w", explain(err))
-	}
-	return names, eachRow(rows, func(scan func(...any) error) error {
+	err := each(ctx, s.read, func(scan func(...any) error) error {
 		var id memory.MessageID
 		var name string
 		err := scan(&id, &name)
 		names[id] = name
 		return err
-	})
+	}, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", int64(channel), jsonOf(ids))
+	if err != nil {
+		return nil, fmt.Errorf("read the names of messages: %w", explain(err))
+	}
+	return names, nil
 }
 
 func jsonOf[T ~int64](ids []T) string {

@@ -102,11 +102,7 @@ func TestForgottenRecordsLeaveTheFile(t *testing.T) {
 			s := recording(t, dir, word)
 			do(t, s)
 			for _, when := range []string{"", "after closing "} {
-				for _, part := range canaries(word) {
-					if got := holding(t, dir, part); len(got) > 0 {
-						t.Errorf("%s%v hold %q", when, got, part)
-					}
-				}
+				wantNowhere(t, dir, canaries(word)...)
 				if when == "" {
 					if got := records(t, s, general, 2500); len(got) != 200 {
 						t.Errorf("%d records are left", len(got))

@@ -13,15 +13,17 @@ func TestRefusedEvents(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	unfit := memory.Trace{Channel: general, Answer: id(1), Recalled: []memory.TraceHit{{Relevance: math.NaN()}}}
+	good := posted(general, 1, "x")
 	for name, e := range map[string]memory.Event{
 		"nothing":              nil,
+		"a pointer":            &good,
 		"no id":                memory.Posted{Message: memory.Message{Channel: general}},
 		"no channel":           memory.Posted{Message: memory.Message{ID: id(1)}},
 		"a trace of nothing":   memory.Answered{Trace: memory.Trace{Channel: general}},
 		"a trace of nowhere":   memory.Answered{Trace: memory.Trace{Answer: id(1)}},
 		"a trace without JSON": memory.Answered{Trace: unfit},
 	} {
-		if err := s.Apply(bg, posted(general, 1, "x"), e); !errors.Is(err, memory.ErrRefused) {
+		if err := s.Apply(bg, good, e); !errors.Is(err, memory.ErrRefused) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

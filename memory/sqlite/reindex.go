@@ -44,13 +44,18 @@ func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) err
 	if err := s.finishWords(ctx, progress); err != nil {
 		return err
 	}
-	flaws, err := s.flaws(ctx)
-	if err != nil {
-		return err
-	}
-	for _, f := range flaws {
-		if err := s.writing(ctx, f.mend); err != nil {
-			return err
+	for _, part := range []struct {
+		wrong string // channels
+		again func(*transaction, int64) error
+	}{{miscut, (*transaction).cutAgain}, {miscounted, (*transaction).countAgain}} {
+		channels, err := s.numbersOf(ctx, part.wrong)
+		if err != nil {
+			return fmt.Errorf("index again: %w", explain(err))
+		}
+		for _, no := range channels {
+			if err := s.writing(ctx, func(t *transaction) error { return part.again(t, no) }); err != nil {
+				return err
+			}
 		}
 	}
 	return s.writing(ctx, (*transaction).embedAgain)
@@ -80,7 +85,117 @@ func (t *transaction) embedAgain() error {
 	if err := t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1"); err != nil {
 		return err
 	}
+	for _, table := range []string{inUse.table, beside.table} {
+		if err := t.exec("DELETE FROM " + table + " WHERE segment NOT IN (SELECT id FROM segment)"); err != nil {
+			return err
+		}
+	}
 	return t.exec("INSERT OR REPLACE INTO meta VALUES (?, ?)", reindexKey, reindexed)
+}
+
+// The channels whose segments or counts aren't as their messages say.
+const (
+	miscut = `WITH cut AS (SELECT segment, channel, count(*) AS size, min(id) AS first, max(id) AS last FROM said WHERE segment <> 0 GROUP BY 1, 2)
+		SELECT coalesce(cut.channel, s.channel) FROM cut FULL JOIN segment s ON s.id = cut.segment AND s.channel = cut.channel
+			WHERE s.id IS NULL OR cut.segment IS NULL OR s.size <> cut.size OR cut.first < s.first OR cut.last > s.last
+		UNION SELECT channel FROM said WHERE (segment = 0) = (kind IN (` + recalledKinds + `))`
+	miscounted = `SELECT c.no FROM channel c LEFT JOIN (SELECT channel, count(*) AS n FROM said WHERE kind IN (` + recalledKinds + `) GROUP BY 1) m
+			ON m.channel = c.no WHERE c.messages <> coalesce(m.n, 0)
+		UNION SELECT coalesce(m.channel, p.channel) FROM (` + presences + ` GROUP BY 1, 2) m
+			FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS NOT m.messages OR p.last IS NOT m.last
+		UNION SELECT c.no FROM star s CROSS JOIN channel c ON c.id = s.channel CROSS JOIN message m ON m.channel = c.no AND m.id = s.id
+			WHERE m.starred <> s.starred`
+	presences = "SELECT channel, author, count(*) AS messages, max(id) AS last FROM said WHERE kind IN (" + recalledKinds + ")"
+)
+
+// numbersOf are the channels that a query finds.
+func (s *Store) numbersOf(ctx context.Context, query string) (channels []int64, err error) {
+	err = each(ctx, s.read, func(scan func(...any) error) error {
+		var no int64
+		err := scan(&no)
+		channels = append(channels, no)
+		return err
+	}, query)
+	return channels, err
+}
+
+// countAgain counts what was said in a channel and by whom, and marks what is starred.
+func (t *transaction) countAgain(no int64) error {
+	t.changed.structure = true
+	for _, query := range []string{
+		"UPDATE channel SET messages = (SELECT count(*) FROM said WHERE channel = ?1 AND kind IN (" + recalledKinds + ")) WHERE no = ?1",
+		"DELETE FROM presence WHERE channel = ?1",
+		"INSERT INTO presence (channel, author, messages, last) " + presences + " AND channel = ?1 GROUP BY 1, 2",
+		`UPDATE message SET starred = s.starred FROM star s JOIN channel c ON c.id = s.channel
+			WHERE message.channel = c.no AND message.id = s.id AND message.starred <> s.starred AND c.no = ?1`,
+	} {
+		if err := t.exec(query, no); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cutAgain cuts a channel into segments, as if its messages had come in order.
+func (t *transaction) cutAgain(no int64) error {
+	var newest int64 // version: a vector made for a segment as it was must fit none
+	if err := t.row("SELECT coalesce(max(version), 0) FROM segment WHERE channel = ?", no).Scan(&newest); err != nil {
+		return err
+	}
+	for _, query := range []string{
+		"DELETE FROM vector WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
+		"DELETE FROM vector_next WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
+		"DELETE FROM segment WHERE channel = ?", "UPDATE message SET segment = 0 WHERE channel = ? AND segment <> 0",
+	} {
+		if err := t.exec(query, no); err != nil {
+			return err
+		}
+	}
+	t.changed.space, t.changed.text = true, true
+	t.store.writer.segments = nil
+	var id memory.ChannelID
+	if ok, err := found(t.row("SELECT id FROM channel WHERE no = ?", no).Scan(&id)); !ok || err != nil {
+		return err
+	}
+	c, err := t.knownChannel(id)
+	if err != nil {
+		return err
+	}
+	c.tail = nil
+	for after := noMessage; ; {
+		messages, rows, err := t.uncut(no, after)
+		if err == nil && len(messages) == 0 {
+			if err = t.flush(); err == nil {
+				err = t.exec("UPDATE segment SET version = max(version, ?1) + 1 WHERE channel = ?2", newest, no)
+			}
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		for i, m := range messages {
+			segment, err := t.join(c, m)
+			if err == nil {
+				err = t.exec("UPDATE message SET segment = ? WHERE row = ?", segment, rows[i])
+			}
+			if err != nil {
+				return err
+			}
+			after = m.ID
+		}
+	}
+}
+
+// uncut are some messages of a channel that belong into segments, and their rows.
+func (t *transaction) uncut(no int64, after memory.MessageID) (messages []memory.Message, rows []int64, err error) {
+	err = t.each(func(scan func(...any) error) error {
+		var row int64
+		var m memory.Message
+		err := scanMessage(func(dest ...any) error { return scan(append([]any{&row}, dest...)...) }, &m)
+		messages, rows = append(messages, m), append(rows, row)
+		return err
+	}, "SELECT row, "+messageColumns+" FROM said WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+") ORDER BY id LIMIT 500", no, int64(after))
+	return messages, rows, err
 }
 
 // finishWords makes the rest of full text, if making it again was begun and is not done.
@@ -125,20 +240,7 @@ func (t *transaction) indexMore() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var rows []int64
-	var terms []string
-	var batch text.Batch
-	err = t.each(func(scan func(...any) error) error {
-		var m memory.Message
-		var row int64
-		var extra nullString
-		if err := scan(&row, &m.Kind, &m.Content, &extra); err != nil {
-			return err
-		}
-		err := decodeExtra(extra, &m)
-		rows, terms = append(rows, row), append(terms, indexTerms(&batch, m))
-		return err
-	}, "SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT 1000", after)
+	rows, terms, err := t.termsOf("SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT 1000", after)
 	if err != nil {
 		return 0, err
 	}

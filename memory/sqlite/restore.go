@@ -67,8 +67,11 @@ func restore(ctx context.Context, dir, from string, progress func(what string, d
 	if err != nil {
 		return r, err
 	}
-	options := Options{Check: true, Progress: func(done, total int) { progress("indexing words", int64(done), int64(total)) }}
-	s, err := Open(ctx, copied, options) // so that it is sound, and of the present version
+	if err := quickCheck(ctx, filepath.Join(copied, FileName)); err != nil && !errors.Is(err, errFullText) {
+		return r, explain(err)
+	}
+	options := Options{Progress: func(done, total int) { progress("indexing words", int64(done), int64(total)) }}
+	s, err := Open(ctx, copied, options) // so that it is of the present version
 	if err != nil {
 		return r, err
 	}
@@ -80,7 +83,6 @@ func restore(ctx context.Context, dir, from string, progress func(what string, d
 	if err := s.Close(); err != nil || ctx.Err() != nil {
 		return r, errors.Join(err, ctx.Err())
 	}
-	options.Check = false
 	if s, err = Open(ctx, copied, options); err != nil {
 		return r, err
 	}
@@ -147,6 +149,12 @@ func emptyLogOf(ctx context.Context, path string) error {
 	return errors.Join(explain(err), db.Close())
 }
 
+// restoringName is the directory in the data directory in which a backup is made ready to take the database's place.
+const restoringName = "restoring"
+
+// removeLeftovers removes what an interrupted restoring left. Nobody else uses dir.
+func removeLeftovers(dir string) error { return os.RemoveAll(filepath.Join(dir, restoringName)) }
+
 // copyFile copies a file to a new one that only its owner can read, which is on the disk then.
 func copyFile(ctx context.Context, from, to string, progress func(done, total int64)) (err error) {
 	source, err := os.Open(from)
@@ -178,4 +186,28 @@ func copyFile(ctx context.Context, from, to string, progress func(done, total in
 			return err
 		}
 	}
+}
+
+// replaceFile puts a database that is whole and on the disk in the place of the one at path, which nobody has open.
+// Whenever it is cut short, one of the two is there, whole.
+func replaceFile(from, path string) error {
+	// What is left in the old one's write-ahead log mustn't be taken for the new one's.
+	for _, end := range []string{"-wal", "-shm"} {
+		if err := os.Remove(path + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	if err := os.Rename(from, path); err != nil {
+		return err
+	}
+	return syncPath(filepath.Dir(path))
+}
+
+// syncPath sees to it that a file or a directory is on the disk.
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

@@ -129,21 +129,12 @@ func (s stain) contains(now *stain) bool {
 	return bytes.Equal(s.middle[now.from-s.from:][:len(now.middle)], now.middle)
 }
 
-// querier is what can be asked.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // stainsIn are the pages whose unused middle holds something, at one moment.
 func stainsIn(ctx context.Context, db querier) (stains []stain, err error) {
-	rows, err := db.QueryContext(context.WithoutCancel(ctx), "SELECT pgno, data FROM sqlite_dbpage")
-	if err != nil {
-		return nil, err
-	}
 	var number int64
 	var page sql.RawBytes
 	kept := 0
-	err = eachRow(rows, func(scan func(...any) error) error {
+	err = each(context.WithoutCancel(ctx), db, func(scan func(...any) error) error {
 		if err := scan(&number, &page); err != nil {
 			return err
 		}
@@ -159,7 +150,7 @@ func stainsIn(ctx context.Context, db querier) (stains []stain, err error) {
 			stains = append(stains, *found)
 		}
 		return ctx.Err()
-	})
+	}, "SELECT pgno, data FROM sqlite_dbpage")
 	return stains, err
 }
 

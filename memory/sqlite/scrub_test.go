@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"hark/internal/wait"
 	"hark/memory"
 )
 
@@ -219,9 +222,7 @@ func TestScrubsThatFail(t *testing.T) {
 	execute(t, s.write, "ALTER TABLE other RENAME TO meta")
 	apply(t, s, deleted(general, 1))
 	scrubbed(t, s)
-	if got := holding(t, dir, "Huitzilopochtli"); len(got) > 0 {
-		t.Errorf("%v still hold the word", got)
-	}
+	wantNowhere(t, dir, "Huitzilopochtli")
 	checkSound(t, s)
 }
 
@@ -315,3 +316,59 @@ func TestLateMessagesRemoveNoText(t *testing.T) {
 		t.Error("the edit that waited leaves its text behind")
 	}
 }
+
+// Removed text stays in the write-ahead log no longer than somebody reads, and who waits for that is told.
+func TestALogThatCannotBeEmptied(t *testing.T) {
+	t.Parallel()
+	dir := written(t)
+	s, err := quick(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := raw(t, dir)
+	execute(t, reader, "BEGIN")
+	execute(t, reader, "SELECT count(*) FROM message")
+	apply(t, s, deleted(general, 3))
+	wantError(t, s.EmptyLog(bg))
+	s.writer.turn <- struct{}{}
+	ended, cancel := context.WithCancel(bg)
+	cancel()
+	if err := s.EmptyLog(ended); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	<-s.writer.turn
+	s.writer.patience = wait.Limit
+	if err := s.EmptyLog(&endsAfter{Context: bg, asked: 1}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	s.writer.patience = time.Millisecond
+	execute(t, reader, "ROLLBACK")
+	if err := s.EmptyLog(bg); err != nil || !s.writer.removed.IsZero() {
+		t.Error(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, FileName+"-wal")); err != nil || info.Size() != 0 {
+		t.Errorf("the log: %v, %v", info, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.EmptyLog(bg); err == nil {
+		t.Error("the log of a closed file was emptied")
+	}
+}
+
+// endsAfter is a context that has ended once it has been asked for its end some times.
+type endsAfter struct {
+	context.Context
+	asked int
+}
+
+func (c *endsAfter) Done() <-chan struct{} {
+	ended := make(chan struct{})
+	if c.asked--; c.asked < 0 {
+		close(ended)
+	}
+	return ended
+}
+
+func (c *endsAfter) Err() error { return context.Canceled }

@@ -55,16 +55,12 @@ func (b *beginning) dropSettings() error {
 
 // readSettings adds to guilds and their channels what was set for them.
 func readSettings(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild) error {
-	rows, err := q.QueryContext(ctx, "SELECT guild, channel, key, value FROM setting WHERE value <> ''")
-	if err != nil {
-		return err
-	}
 	type place struct {
 		guild   memory.GuildID
 		channel memory.ChannelID
 	}
 	set := map[place]map[memory.Setting]string{}
-	err = eachRow(rows, func(scan func(...any) error) error {
+	err := each(ctx, q, func(scan func(...any) error) error {
 		var at place
 		var key memory.Setting
 		var value string
@@ -74,7 +70,7 @@ func readSettings(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*mem
 		}
 		set[at][key] = value
 		return err
-	})
+	}, "SELECT guild, channel, key, value FROM setting WHERE value <> ''")
 	if err != nil || len(set) == 0 {
 		return err
 	}

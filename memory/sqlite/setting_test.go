@@ -43,11 +43,7 @@ func TestPersonasLeaveTheFile(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			for _, word := range canaries("Huitzilopochtli") {
-				if got := holding(t, dir, word); len(got) > 0 {
-					t.Errorf("%v still hold %q", got, word)
-				}
-			}
+			wantNowhere(t, dir, canaries("Huitzilopochtli")...)
 			if there := len(holding(t, dir, "You are kind.")) > 0; there == (name == "the guild is forgotten") {
 				t.Errorf("whether the guild's is there: %v", there)
 			}

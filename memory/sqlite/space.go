@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -224,8 +223,7 @@ func StoredSpaces(ctx context.Context, dir string) (use, next memory.Space) {
 	if _, err := os.Stat(path); err != nil {
 		return use, next
 	}
-	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
-	db, err := sql.Open("sqlite", file+"?mode=ro&_pragma=busy_timeout(10000)")
+	db, err := openReading(path)
 	if err != nil {
 		return use, next
 	}

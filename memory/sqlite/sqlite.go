@@ -44,10 +44,6 @@ type Options struct {
 	Patience time.Duration
 	// Progress, if not nil, is told of long work at opening: done of total messages.
 	Progress func(done, total int)
-	// Check has the file checked at opening even if it was closed, unless somebody else has it open.
-	Check bool
-	// Mended, if not nil, is told what was found to be wrong and is made again at opening.
-	Mended func(what string)
 }
 
 // Store is a memory.Store in a file.
@@ -62,7 +58,6 @@ type Store struct {
 	dir     string
 	lock    *dirLock // on dir
 	opened  bool     // wholly
-	checked bool     // at opening
 
 	rest      time.Time    // until when Tidy, which one goroutine calls, does nothing
 	published atomic.Int64 // transactions of which what is held in memory has been brought up to date
@@ -168,7 +163,7 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) (
 	if s.watch.conn, err = s.read.Conn(ctx); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{s.notice, s.checkTerms, s.useSpace} {
+	for _, step := range []func(context.Context) error{s.notice, s.useSpace} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -210,21 +205,9 @@ func (s *Store) Close() error {
 	return errors.Join(append(errs, s.lock.release())...)
 }
 
-// checkTerms makes full text again if it was made by other rules than today's.
-func (s *Store) checkTerms(ctx context.Context) error {
-	version := fmt.Sprint(text.Version)
+// hasCurrentTerms reports whether full text was made by today's rules.
+func (s *Store) hasCurrentTerms(ctx context.Context) (bool, error) {
 	var stored string
-	err := s.read.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'terms'").Scan(&stored)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	if stored == version {
-		return nil
-	}
-	return s.writing(ctx, func(t *transaction) error {
-		if err := t.rebuildFullText(ctx, s.options.Progress); err != nil {
-			return err
-		}
-		return t.exec("INSERT OR REPLACE INTO meta VALUES ('terms', ?)", version)
-	})
+	_, err := found(s.read.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'terms'").Scan(&stored))
+	return stored == fmt.Sprint(text.Version), err
 }

@@ -18,13 +18,8 @@ func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]m
 	ids := s.nos.ids
 	s.mu.RUnlock()
 	// Other guilds' newest may fill the limit by id, so that kinds and times are looked at in SQLite.
-	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT m.channel, m.id, m.author FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value
-		WHERE m.starred = 1 AND m.kind IN (%d, %d, %d)`, memory.FromMember, memory.FromBot, memory.FromWebhook), jsonOf(s.channelNos(scope)))
-	if err != nil {
-		return nil, fmt.Errorf("read what is starred: %w", explain(err))
-	}
 	var spots []memory.Spot
-	err = eachRow(rows, func(scan func(...any) error) error {
+	err := each(ctx, s.read, func(scan func(...any) error) error {
 		var no int64
 		var at memory.Spot
 		var author memory.UserID
@@ -36,7 +31,8 @@ func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]m
 			spots = append(spots, at)
 		}
 		return nil
-	})
+	}, fmt.Sprintf(`SELECT m.channel, m.id, m.author FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value
+		WHERE m.starred = 1 AND m.kind IN (%d, %d, %d)`, memory.FromMember, memory.FromBot, memory.FromWebhook), jsonOf(s.channelNos(scope)))
 	if err != nil {
 		return nil, fmt.Errorf("read what is starred: %w", explain(err))
 	}

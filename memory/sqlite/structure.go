@@ -270,27 +270,19 @@ func (s *Store) reloadLocked(ctx context.Context) error {
 
 func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guild, error) {
 	guilds := map[memory.GuildID]*memory.Guild{}
-	rows, err := q.QueryContext(ctx, `SELECT g.id, g.name, g.owner, g.self, g.choice, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0) FROM guild g
-		LEFT JOIN learn l ON l.guild = g.id AND l.user = 0 AND l.allow = 1`)
-	if err != nil {
-		return nil, err
-	}
-	err = eachRow(rows, func(scan func(...any) error) error {
+	err := each(ctx, q, func(scan func(...any) error) error {
 		g := &memory.Guild{}
 		var left, learn int64
 		err := scan(&g.ID, &g.Name, &g.Owner, &g.Self, &g.Choice, &g.Asked, &g.Since, &left, &learn)
 		g.Left, g.Learn = fromMillis(left), fromMillis(learn)
 		guilds[g.ID] = g
 		return err
-	})
+	}, `SELECT g.id, g.name, g.owner, g.self, g.choice, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0) FROM guild g
+		LEFT JOIN learn l ON l.guild = g.id AND l.user = 0 AND l.allow = 1`)
 	if err != nil {
 		return nil, err
 	}
-	rows, err = q.QueryContext(ctx, "SELECT guild, id, name, permissions, bot FROM role ORDER BY guild, id")
-	if err != nil {
-		return nil, err
-	}
-	err = eachRow(rows, func(scan func(...any) error) error {
+	err = each(ctx, q, func(scan func(...any) error) error {
 		var guild memory.GuildID
 		var r memory.Role
 		var permissions int64
@@ -300,7 +292,7 @@ func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guil
 		r.Permissions = memory.Permissions(permissions)
 		guilds[guild].Roles = append(guilds[guild].Roles, r)
 		return nil
-	})
+	}, "SELECT guild, id, name, permissions, bot FROM role ORDER BY guild, id")
 	if err != nil {
 		return nil, err
 	}
@@ -308,11 +300,7 @@ func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guil
 }
 
 func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild, nos numbers) error {
-	rows, err := q.QueryContext(ctx, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.owner, c.age_limited, c.unplaced, c.shut, c.overwrites, c.choice, c.learned FROM channel c ORDER BY c.id`)
-	if err != nil {
-		return err
-	}
-	return eachRow(rows, func(scan func(...any) error) error {
+	return each(ctx, q, func(scan func(...any) error) error {
 		var no int64
 		var c memory.Channel
 		var overwrites []byte
@@ -325,7 +313,7 @@ func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*mem
 		nos.of[c.ID], nos.ids[no], nos.guilds[no] = no, c.ID, c.Guild
 		guilds[c.Guild].Channels = append(guilds[c.Guild].Channels, c)
 		return nil
-	})
+	}, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.owner, c.age_limited, c.unplaced, c.shut, c.overwrites, c.choice, c.learned FROM channel c ORDER BY c.id`)
 }
 
 // Guilds implements memory.Store.

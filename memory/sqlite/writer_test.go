@@ -137,24 +137,6 @@ func TestGivingUpWaitingForTheTurn(t *testing.T) {
 	<-s.writer.turn
 }
 
-// Whatever isn't an event fails by itself, with a sentence, before it disturbs anybody.
-func TestBadEvents(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	good := posted(general, 1, "apples")
-	for _, bad := range []memory.Event{nil, &good, memory.Posted{Message: memory.Message{ID: 1}}, memory.Posted{Message: memory.Message{Channel: 1}}} {
-		if err := s.Apply(t.Context(), good, bad); !errors.Is(err, memory.ErrRefused) {
-			t.Errorf("%+v: %v", bad, err)
-		}
-	}
-	if got := find(t, s, in(general), "apples"); len(got) > 0 {
-		t.Error("half a batch was written")
-	}
-	if err := s.Apply(t.Context()); err != nil {
-		t.Errorf("nothing to apply: %v", err)
-	}
-}
-
 // A panic in the midst of a transaction undoes it, is an error to the others, and leaves the store usable.
 func TestConcurrentPanic(t *testing.T) {
 	t.Parallel()

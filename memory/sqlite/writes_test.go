@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -127,11 +128,15 @@ var writes = map[string]func(*Store) error{
 		}
 		return s.Embedded(bg, segments, vectors)
 	},
-	"make full text again": func(s *Store) error {
-		if _, err := s.write.ExecContext(bg, "UPDATE meta SET value = '0' WHERE key = 'terms'"); err != nil {
-			return err
-		}
-		return s.checkTerms(bg)
+	"index again": func(s *Store) error {
+		no := s.channelNos(in(general))[0]
+		return s.writing(bg, func(t *transaction) error {
+			err := errors.Join(t.exec(spoiled["miscounted"]), t.countAgain(no), t.cutAgain(no), t.beginReindex())
+			for n := 1; n > 0 && err == nil; {
+				n, err = t.indexMore()
+			}
+			return errors.Join(err, t.embedAgain())
+		})
 	},
 	"change the space": func(s *Store) error {
 		if _, err := s.write.ExecContext(bg, "UPDATE meta SET value = 'other' WHERE key = 'space'"); err != nil {
