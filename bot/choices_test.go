@@ -1,9 +1,7 @@
 package bot
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -122,36 +120,6 @@ func TestSettingsThatCantBe(t *testing.T) {
 	s.log.fail(errDown)
 	s.says(t, s.sets(t, "tools", "on"))
 	s.log.fail(nil)
-}
-
-// What nobody can give who uses Discord's own program does no harm.
-func TestPlacesThatAreNone(t *testing.T) {
-	t.Parallel()
-	c := newCommands(&Bot{})
-	x := func(options ...wireOption) *exchange {
-		e := &exchange{}
-		e.Data.Options = []wireOption{{Name: "set", Type: optionSubcommand, Options: options}}
-		return e
-	}
-	nowhere := x(wireOption{Name: "channel", Value: "here"})
-	for name, do := range map[string]func(context.Context, *exchange) (sheet, error){
-		"set": c.set, "settings": c.openPanel,
-		"ask": func(ctx context.Context, x *exchange) (sheet, error) {
-			_, err := c.askPersona(ctx, x)
-			return sheet{}, err
-		},
-	} {
-		if _, err := do(t.Context(), nowhere); !errors.Is(err, errUnknownChannel) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	for _, id := range []string{formPersona, formPersona + ":here"} {
-		form := &exchange{}
-		form.Type, form.Data.CustomID = interactionForm, id
-		if _, err := c.setPersona(t.Context(), form); err == nil {
-			t.Errorf("a form with the id %q", id)
-		}
-	}
 }
 
 func TestPersonasAreWrittenInAForm(t *testing.T) {
@@ -280,9 +248,9 @@ func TestCommandsThatAreRegistered(t *testing.T) {
 	c := newCommands(&Bot{})
 	for _, command := range registered() {
 		paths(command.Name, command.Options, func(path string, completed bool) {
-			tool, there := c.tools[path]
-			if !there || tool.do == nil && tool.opens == nil || (tool.completes != nil) != completed {
-				t.Errorf("%s is registered, and there is %+v", path, tool)
+			h, there := c.handlers[path]
+			if !there || h.do == nil && h.opens == nil || (h.completes != nil) != completed {
+				t.Errorf("%s is registered, and there is %+v", path, h)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -105,5 +106,54 @@ func TestRegistrationWritesOnlyWhatChanged(t *testing.T) {
 	s.answered(t, s.channel, "Friday")
 	if written() != 1 {
 		t.Errorf("%d writes after a restart", written())
+	}
+}
+
+// What nobody can send who uses Discord's own program does no harm, whatever the id of a button, a menu or a form says.
+func TestIDsThatNobodyMade(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	before := len(s.log.eventsNow())
+	for name, all := range map[string][]string{
+		keepsFor:          {"", ":HERE", ":x:30d", ":-1:30d", ":1:30d", ":HERE:soon", ":HERE:30d:2"},
+		asksPurge:         {"", ":x", ":0", ":1"},
+		stopsBackfill:     {"", ":x", ":1"},
+		purges:            {"", ":m", ":m:0", ":m:x", ":c:0", ":c:-4", ":b:1", ":b:1:2:3", ":z:4", "::"},
+		confirmForgetThis: {"", ":1:2", ":1:2:ü", ":1:2:3:4"},
+		confirmLoreOff:    {"", ":x", ":1"},
+		pagerName:         {"", ":1", ":z:x", ":1:1"},
+		panelPersona:      {"", ":here"},
+		panelSet:          {":0:colour", ":0", "", ":1"},
+		panelKey:          {":0"},
+		panelPause:        {":0:always"},
+		chosenNever:       {""},
+	} {
+		for _, args := range all {
+			x := &exchange{}
+			x.Type, x.Guild, x.Data.CustomID = interactionComponent, snowflake(s.guild.ID), name+strings.ReplaceAll(args, "HERE", s.channel.String())
+			x.Data.Values = []string{"1"}
+			if err := s.bot.commands.look(t.Context(), x); err != nil {
+				t.Fatal(err)
+			}
+			h := s.bot.commands.handlers[x.path()]
+			var shown sheet
+			var err error
+			if h.opens != nil {
+				_, err = h.opens(t.Context(), x)
+			} else {
+				shown, err = h.do(t.Context(), x)
+			}
+			if err == nil && !strings.HasPrefix(shown.Content, staleChoice) && !strings.HasPrefix(shown.Content, lostChannel) {
+				t.Errorf("%s shows %q", x.Data.CustomID, shown.Content)
+			}
+		}
+	}
+	if now := s.log.eventsNow()[before:]; len(now) > 0 {
+		t.Errorf("logged %+v", now)
+	}
+	command := &exchange{}
+	command.Data.Options = []wireOption{{Name: "set", Type: optionSubcommand, Options: []wireOption{{Name: "channel", Value: "here"}}}}
+	if _, err := command.place(); !errors.Is(err, errUnknownChannel) {
+		t.Errorf("a channel that is none: %v", err)
 	}
 }

@@ -16,8 +16,8 @@ func (c *commands) complete(ctx context.Context, x *exchange) error {
 	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
 	defer cancel()
 	offered := completions{Choices: []optionChoice{}}
-	if t, known := c.tools[x.path()]; known && t.completes != nil && (t.refuse == nil || t.refuse(x) == "") {
-		choices, err := c.offers(limit, t, x)
+	if h := c.handlers[x.path()]; h.completes != nil && h.refuses(x) == "" {
+		choices, err := c.offers(limit, h, x)
 		if err != nil && ctx.Err() == nil {
 			c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't complete what somebody typed")
 		}
@@ -51,9 +51,12 @@ type completions struct {
 	Choices []optionChoice `json:"choices"`
 }
 
-func (c *commands) offers(ctx context.Context, t tool, x *exchange) (choices []optionChoice, err error) {
+func (c *commands) offers(ctx context.Context, h handler, x *exchange) (choices []optionChoice, err error) {
 	defer recovered("completion", &err)
-	return t.completes(ctx, x)
+	if err := c.look(ctx, x); err != nil {
+		return nil, err
+	}
+	return h.completes(ctx, x)
 }
 
 // typed is what has been typed so far of the option in focus.

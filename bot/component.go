@@ -53,9 +53,6 @@ func button(style int, label, id string) component {
 // selectable are the types of channel that something can be decided about, of those that menus know.
 var selectable = []int{0, 2, 4, 5, 13, 15}
 
-// withThreads are those in which something can be said, threads among them, as far as options know them.
-var withThreads = []int{0, 2, 5, 10, 11, 12, 13, 15}
-
 // channelMenu chooses channels, of which some are chosen already.
 func channelMenu(id, placeholder string, least int, chosen []memory.ChannelID) component {
 	m := component{

@@ -22,10 +22,6 @@ const (
 // quoteLength is how much of a source is quoted, in graphemes.
 const quoteLength = 160
 
-func (c *commands) addExplaining() {
-	c.tools[whyCommand] = tool{refuse: c.isntOurs, do: c.explainAnswer}
-}
-
 // isntOurs says so of a message that isn't Hark's.
 func (c *commands) isntOurs(x *exchange) string {
 	m := x.Data.Resolved.Messages[fmt.Sprint(int64(x.Data.Target))]

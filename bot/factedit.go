@@ -3,7 +3,6 @@ package bot
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,21 +20,9 @@ const (
 	factEmpty   = "There is nothing in it. Please write what I should know, or take it back with `/memory remove`."
 )
 
-// editSubcommand is /memory edit.
-func editSubcommand() option {
-	return sub("edit", "Changes something that I was told about you: asks for it, or takes it from here",
-		option{Type: optionText, Name: "fact", Description: "What to change", Required: true, MaxLength: longestFact, Autocomplete: true},
-		option{Type: optionText, Name: "text", Description: "What I should know instead", MaxLength: longestFact})
-}
-
-func (c *commands) addFactEdit() {
-	c.tools["memory edit"] = tool{opens: c.askFact, do: c.editFact, completes: c.factTexts}
-	c.tools["form "+formFact] = tool{do: c.editFact}
-}
-
 // factTexts are the facts about whoever types. What is given by them is their id.
 func (c *commands) factTexts(ctx context.Context, x *exchange) ([]optionChoice, error) {
-	m, err := c.member(ctx, x.guild(), x.who())
+	m, err := c.member(ctx, x, x.who())
 	var all []optionChoice
 	for _, f := range m.person.Facts {
 		all = append(all, optionChoice{labelOf(x.factText(f)), strconv.FormatInt(f.ID, 10)})
@@ -70,7 +57,7 @@ func (c *commands) askFact(ctx context.Context, x *exchange) (form, error) {
 	if x.words("text") != "" {
 		return form{}, errNoForm
 	}
-	m, err := c.member(ctx, x.guild(), x.who())
+	m, err := c.member(ctx, x, x.who())
 	if err != nil {
 		return form{}, err
 	}
@@ -81,7 +68,7 @@ func (c *commands) askFact(ctx context.Context, x *exchange) (form, error) {
 	if err != nil {
 		return form{}, err
 	}
-	return form{ID: fmt.Sprintf("%s:%d", formFact, f.ID), Title: x.text("What should I know instead?"), Fields: []field{
+	return form{ID: id(formFact, f.ID), Title: x.text("What should I know instead?"), Fields: []field{
 		{ID: "text", Label: x.text("About you"), Value: f.Text, Long: true, Needed: true, Most: longestOf(f)},
 	}}, nil
 }
@@ -97,11 +84,7 @@ func longestOf(f memory.Fact) int {
 // editFact puts another fact in the place of one: that one is taken back, so that nothing is left of what it said, not even in
 // answers. Where that was learned from a message, so is this: it is told only where the message may be read, and goes with it. Else
 // it is told where it was changed.
-func (c *commands) editFact(ctx context.Context, x *exchange) (sheet, error) {
-	m, err := c.member(ctx, x.guild(), x.who())
-	if err != nil {
-		return sheet{}, err
-	}
+func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, error) {
 	if why := c.keepsNothing(x, m); why != "" {
 		return sheet{}, refusal(why)
 	}
@@ -124,9 +107,9 @@ func (c *commands) editFact(ctx context.Context, x *exchange) (sheet, error) {
 	if f.Message == 0 {
 		changed.Channel = memory.ChannelID(x.Channel) // where its words are told now
 	}
-	if err := c.bot.memory.Apply(ctx, memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID},
+	if err := c.apply(ctx, x, "change what was told", memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID},
 		memory.FactTold{Guild: x.guild(), User: x.who(), Fact: changed}); err != nil {
-		return sheet{}, fmt.Errorf("change what was told: %w", err)
+		return sheet{}, err
 	}
 	return sheet{Content: x.text(factChanged) + "\n-# " + x.whoIsTold(changed, c.readable(x, m))}, nil
 }

@@ -392,6 +392,9 @@ func (s *scene) withoutText(m discordtest.Sent) bool {
 	return ok && e.Message.Kind == memory.FromHark && e.Message.Content == ""
 }
 
+// registered are the commands there are.
+func registered() []command { return (&commands{}).declared() }
+
 // is reports whether a text is want.
 func is(want string) func(string) bool { return func(text string) bool { return text == want } }
 

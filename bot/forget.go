@@ -24,13 +24,6 @@ const (
 		"nothing of it is told to anybody meanwhile."
 )
 
-func (c *commands) addForgetting() {
-	c.tools["memory optout"] = tool{do: c.confirm(confirmOptOut)}
-	c.tools["memory forget"] = tool{do: c.confirm(confirmForget)}
-	c.tools["component "+confirmOptOut] = tool{updates: true, early: true, endless: true, do: c.optOut}
-	c.tools["component "+confirmForget] = tool{updates: true, endless: true, do: c.forgetMember}
-}
-
 // optOut keeps nothing of somebody from now on, and forgets what there is.
 func (c *commands) optOut(ctx context.Context, x *exchange) (sheet, error) {
 	limit, cancel := context.WithTimeout(ctx, c.left(x))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hark/memory"
@@ -28,11 +27,6 @@ const (
 	forgetThisGone  = "**Forgotten** on <t:%d:f>, receipt %s: I had nothing of this message, and won't take it in."
 )
 
-func (c *commands) addForgetThis() {
-	c.tools[forgetCommand] = tool{do: c.askForgetThis}
-	c.tools["component "+confirmForgetThis] = tool{updates: true, do: c.forgetThis}
-}
-
 // doomed is a message that is to be forgotten.
 type doomed struct {
 	channel memory.ChannelID
@@ -41,23 +35,16 @@ type doomed struct {
 }
 
 func (d doomed) button() string {
-	return strings.Join([]string{confirmForgetThis, short36(int64(d.channel)), short36(int64(d.id)), short36(int64(d.owner))}, ":")
+	return id(confirmForgetThis, short36(int64(d.channel)), short36(int64(d.id)), short36(int64(d.owner)))
 }
 
 // doomedBy reads the button's id.
 func doomedBy(x *exchange) (d doomed, ok bool) {
-	var numbers []int64
-	for _, arg := range x.args() {
-		n, err := strconv.ParseInt(arg, 36, 64)
-		if err != nil {
-			return d, false
-		}
-		numbers = append(numbers, n)
-	}
-	if len(numbers) != 3 {
+	n, ok := integers(x.args(), 36)
+	if !ok || len(n) != 3 {
 		return d, false
 	}
-	return doomed{memory.ChannelID(numbers[0]), memory.MessageID(numbers[1]), memory.UserID(numbers[2])}, true
+	return doomed{memory.ChannelID(n[0]), memory.MessageID(n[1]), memory.UserID(n[2])}, true
 }
 
 // mayForget refuses whoever neither owns a message nor may manage messages.

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -140,19 +139,5 @@ func TestForgottenMessagesStayForgotten(t *testing.T) {
 		Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: "secret words"}}, memory.Edited{Guild: memory.GuildID(s.guild.ID),
 		Channel: memory.ChannelID(s.channel), ID: memory.MessageID(said.ID), Content: "secret words", At: time.Now()}); err != nil || known() != 0 {
 		t.Errorf("fetching brings it back: %d messages, %v", known(), err)
-	}
-}
-
-func TestBadButtonsOfForgetting(t *testing.T) {
-	t.Parallel()
-	for id, want := range map[string]string{
-		confirmForgetThis: "[] false", confirmForgetThis + ":1:2": "", confirmForgetThis + ":1:2:ü": "", confirmForgetThis + ":1:2:3:4": "", confirmForgetThis + ":z:10:2": "ok",
-	} {
-		x := &exchange{}
-		x.Type, x.Data.CustomID = interactionComponent, id
-		d, ok := doomedBy(x)
-		if ok != (want == "ok") || ok && fmt.Sprint(d) != "{35 36 2}" {
-			t.Errorf("%s: %+v, %t", id, d, ok)
-		}
 	}
 }

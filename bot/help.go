@@ -17,17 +17,6 @@ const (
 	helpMore = "-# `/help` with a command's name explains it."
 )
 
-// helpCommand is /help.
-func helpCommand() command {
-	return command{
-		Type: commandSlash, Name: "help", Description: "What I can do, and what each command means. Only you see it.",
-		Options:  []option{{Type: optionText, Name: "command", Description: "The command to explain", MaxLength: 100, Autocomplete: true}},
-		Contexts: []int{inGuilds, inDirect}, Integrations: []int{0},
-	}
-}
-
-func (c *commands) addHelp() { c.tools["help"] = tool{do: c.help, completes: c.helpNames} }
-
 // knownCommand is a command as Discord gives it back.
 type knownCommand struct {
 	command
@@ -72,43 +61,41 @@ type entry struct {
 	path    string // with its group and its subcommand
 	says    string // its description
 	options []option
+	handler *handler
 }
 
 // entries are all commands there are, one for each subcommand.
-func entries() []entry {
+func (c *commands) entries() []entry {
 	var all []entry
-	for _, cmd := range registered() {
-		var walk func(path, says string, options []option)
-		walk = func(path, says string, options []option) {
+	for _, cmd := range c.declared() {
+		var walk func(path, says string, options []option, h *handler)
+		walk = func(path, says string, options []option, h *handler) {
 			if len(options) == 0 || options[0].Type > optionGroup {
-				all = append(all, entry{cmd, path, says, options})
+				all = append(all, entry{cmd, path, says, options, h})
 				return
 			}
 			for _, o := range options {
-				walk(path+" "+o.Name, o.Description, o.Options)
+				walk(path+" "+o.Name, o.Description, o.Options, o.handler)
 			}
 		}
-		walk(cmd.Name, cmd.Description, cmd.Options)
+		walk(cmd.Name, cmd.Description, cmd.Options, cmd.handler)
 	}
 	return all
 }
 
 // useful are the entries that whoever uses x can use where they are, going by what the commands need by themselves: a server
 // may have decided otherwise.
-func useful(x *exchange) []entry {
-	return slices.DeleteFunc(entries(), func(e entry) bool {
-		where := inGuilds
-		if x.Guild == 0 {
-			where = inDirect
+func (c *commands) useful(x *exchange) []entry {
+	where := inGuilds
+	if x.Guild == 0 {
+		where = inDirect
+	}
+	return slices.DeleteFunc(c.entries(), func(e entry) bool {
+		needed := uint64(0)
+		if e.Permissions != nil {
+			needed, _ = strconv.ParseUint(*e.Permissions, 10, 64) // it is ours
 		}
-		if !slices.Contains(e.Contexts, where) {
-			return true
-		}
-		if e.Permissions == nil {
-			return false
-		}
-		needed, err := strconv.ParseUint(*e.Permissions, 10, 64)
-		return err != nil || !x.may(memory.Permissions(needed))
+		return !slices.Contains(e.Contexts, where) || needed != 0 && !x.may(memory.Permissions(needed))
 	})
 }
 
@@ -180,7 +167,7 @@ func (c *commands) line(x *exchange, e entry) string {
 
 // help shows what there is, or explains a command.
 func (c *commands) help(_ context.Context, x *exchange) (sheet, error) {
-	all := useful(x)
+	all := c.useful(x)
 	if name := strings.TrimPrefix(x.words("command"), "/"); name != "" {
 		all = slices.DeleteFunc(all, func(e entry) bool {
 			path, name := strings.ToLower(e.path)+" ", strings.ToLower(name)+" "
@@ -248,7 +235,7 @@ func (l locale) explained(options []option) []string {
 // helpNames are the names of the commands that can be explained.
 func (c *commands) helpNames(_ context.Context, x *exchange) ([]optionChoice, error) {
 	var all []optionChoice
-	for _, e := range useful(x) {
+	for _, e := range c.useful(x) {
 		name := e.path
 		if e.Type == commandSlash {
 			name = "/" + name

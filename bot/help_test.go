@@ -26,7 +26,7 @@ func TestHelpShowsWhatOneCanDo(t *testing.T) {
 			t.Errorf("%q is offered to who can't use it", text)
 		}
 	}
-	for _, e := range entries() {
+	for _, e := range s.bot.commands.entries() {
 		if e.Permissions == nil && !strings.Contains(member, e.path) {
 			t.Errorf("%q isn't in what a member is shown", e.path)
 		}
@@ -66,7 +66,7 @@ func TestHelpExplainsACommand(t *testing.T) {
 func TestEveryCommandHasItsPlaceInTheHelp(t *testing.T) {
 	t.Parallel()
 	groups := locale{}.helpGroups()
-	for _, e := range entries() {
+	for _, e := range (&commands{}).entries() {
 		at := slices.IndexFunc(groups, func(g helpGroup) bool { return g.is(e) })
 		if at == len(groups)-1 && e.Name != "help" {
 			t.Errorf("%q is among the rest", e.path)

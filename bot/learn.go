@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"hark/memory"
@@ -19,11 +18,6 @@ const (
 	learnNotYet = "You want me to learn about you from what you write here, but those who manage this server haven't switched it on."
 )
 
-func (c *commands) addLearning() {
-	c.tools["memory learn"] = tool{refuse: noSwitch, do: c.learnMember}
-	c.tools["hark learn"] = tool{refuse: managesNot, do: c.learnGuild}
-}
-
 func noSwitch(x *exchange) string {
 	if x.Guild == 0 {
 		return x.text(learnNowhere)
@@ -32,11 +26,7 @@ func noSwitch(x *exchange) string {
 }
 
 // learnMember switches on or off that facts are learned from what somebody says.
-func (c *commands) learnMember(ctx context.Context, x *exchange) (sheet, error) {
-	m, err := c.member(ctx, x.guild(), x.who())
-	if err != nil {
-		return sheet{}, err
-	}
+func (c *commands) learnMember(ctx context.Context, x *exchange, m member) (sheet, error) {
 	if m.out {
 		return sheet{Content: x.text(youAreOut)}, nil
 	}
@@ -46,7 +36,7 @@ func (c *commands) learnMember(ctx context.Context, x *exchange) (sheet, error) 
 	switch {
 	case !x.on():
 		return sheet{Content: x.text(learnOff)}, nil
-	case m.guild.Learn.IsZero():
+	case x.server.Learn.IsZero():
 		return sheet{Content: x.text(learnNotYet)}, nil
 	}
 	return sheet{Content: x.text(learnOn)}, nil
@@ -64,11 +54,7 @@ func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) error {
-	e := memory.Learn{Guild: x.guild(), User: user, On: x.on(), At: c.bot.now()}
-	if err := c.bot.memory.Apply(ctx, e); err != nil {
-		return fmt.Errorf("keep whether facts are learned in guild %d: %w", x.Guild, err)
-	}
-	return nil
+	return c.apply(ctx, x, "keep whether facts are learned", memory.Learn{Guild: x.guild(), User: user, On: x.on(), At: c.bot.now()})
 }
 
 // on is what the switch of a command was set to.

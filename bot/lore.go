@@ -29,38 +29,6 @@ const (
 	longestAliases = 2200 // as many as there may be, of the longest, with commas, nearly
 )
 
-// loreCommand is /lore.
-func loreCommand() command {
-	called := option{Type: optionText, Name: "name", Description: "Its name, or another that it goes by", Required: true, MaxLength: memory.MaxLoreName, Autocomplete: true}
-	text := option{Type: optionText, Name: "text", Description: "What I shall remember", MaxLength: memory.MaxLoreText}
-	aliases := option{Type: optionText, Name: "aliases", Description: "Other names that it goes by, with commas between them", MaxLength: longestAliases}
-	return command{
-		Type: commandSlash, Name: "lore", Description: "What this server wants me to remember under a name. Only you see it.",
-		Options: []option{
-			sub("list", "Shows the lore that you may read"),
-			sub("show", "Shows what I remember under a name, who told me, and what it is from", called),
-			sub("add", "Tells me something to remember: asks for it, or takes it from here",
-				option{Type: optionText, Name: "name", Description: "What to call it", MaxLength: memory.MaxLoreName}, text, aliases,
-				option{Type: optionText, Name: "from", Description: "The link to the message that it is from, with which it goes", MaxLength: 200}),
-			sub("edit", "Changes what I remember under a name: asks for it, or takes it from here", called,
-				option{Type: optionText, Name: "new-name", Description: "What to call it from now on", MaxLength: memory.MaxLoreName}, text, aliases),
-			sub("remove", "Has me forget what I remember under a name", called),
-		},
-		Contexts: []int{inGuilds}, Integrations: []int{0},
-	}
-}
-
-func (c *commands) addLore() {
-	c.tools["lore list"] = tool{do: c.listLore}
-	c.tools["lore show"] = tool{do: c.showLore, completes: c.loreNames(false)}
-	c.tools["lore add"] = tool{refuse: writesNot, opens: c.askLore, do: c.addOneLore}
-	c.tools["lore edit"] = tool{opens: c.askChange, do: c.editLore, completes: c.loreNames(true)}
-	c.tools["lore remove"] = tool{do: c.askRemoval, completes: c.loreNames(true)}
-	c.tools["form "+formLoreAdd] = tool{refuse: writesNot, do: c.addOneLore}
-	c.tools["form "+formLoreEdit] = tool{do: c.editLore}
-	c.tools["component "+confirmLoreOff] = tool{updates: true, do: c.removeLore}
-}
-
 // writesNot refuses whoever may write neither in a channel nor, if it is a thread, in threads, which loreChannel tells apart.
 func writesNot(x *exchange) string {
 	if x.Guild == 0 || !x.may(sendMessages|sendInThreads) {
@@ -196,11 +164,8 @@ func (c *commands) askRemoval(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return sheet{
-		Content: x.text("**Forget this?** My answers that used it go with it. It can't be undone.") + "\n" +
-			fmt.Sprintf("> **%s**: %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, 500)),
-		Components: []component{row(button(styleRed, x.text("Forget it"), fmt.Sprintf("%s:%d", confirmLoreOff, l.ID)))},
-	}, nil
+	return paragraphs(x.text("**Forget this?** My answers that used it go with it. It can't be undone."),
+		fmt.Sprintf("> **%s**: %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, 500))).asking(styleRed, x.text("Forget it"), confirmLoreOff, l.ID), nil
 }
 
 // removeLore forgets lore.
@@ -209,8 +174,8 @@ func (c *commands) removeLore(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	if err := c.bot.memory.Apply(ctx, memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
-		return sheet{}, fmt.Errorf("forget lore %d: %w", l.ID, err)
+	if err := c.apply(ctx, x, "forget lore", memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
+		return sheet{}, err
 	}
 	return sheet{Content: x.text("Forgotten. %s", x.text(outOfReach))}, nil
 }

@@ -2,15 +2,12 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"hark/memory"
-	"hark/search"
 )
 
 // loreFields are those of a form for lore.
@@ -27,15 +24,15 @@ func (c *commands) askLore(_ context.Context, x *exchange) (form, error) {
 	if x.words("name") != "" && strings.TrimSpace(x.option("text")) != "" {
 		return form{}, errNoForm
 	}
-	id := formLoreAdd
+	name := formLoreAdd
 	if from := x.option("from"); from != "" {
 		at, err := x.link(from)
 		if err != nil {
 			return form{}, err
 		}
-		id = fmt.Sprintf("%s:%d:%d", id, at.Channel, at.Message)
+		name = id(name, at.Channel, at.Message)
 	}
-	return form{ID: id, Title: x.text("What shall I remember?"), Fields: loreFields(x.locale, memory.Lore{
+	return form{ID: name, Title: x.text("What shall I remember?"), Fields: loreFields(x.locale, memory.Lore{
 		Name: x.words("name"), Text: x.option("text"), Own: namesIn(x.option("aliases")),
 	})}, nil
 }
@@ -74,11 +71,7 @@ func (x *exchange) told(l memory.Lore) memory.Lore {
 }
 
 // addOneLore keeps what was told. It may be told where the channel it was told in may be read, as a message there.
-func (c *commands) addOneLore(ctx context.Context, x *exchange) (sheet, error) {
-	m, err := c.member(ctx, x.guild(), x.who())
-	if err != nil {
-		return sheet{}, err
-	}
+func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet, error) {
 	channel := memory.ChannelID(x.Channel)
 	kept, err := c.bot.admit.remembers(ctx, x.guild(), channel)
 	thread := slices.ContainsFunc(m.guild.Channels, func(at memory.Channel) bool { return at.ID == channel && at.Kind.IsThread() })
@@ -105,12 +98,11 @@ func (c *commands) loreSource(ctx context.Context, x *exchange, m member) ([]mem
 	var at memory.Spot
 	switch args := x.args(); {
 	case x.Type == interactionForm && len(args) == 2:
-		channel, err1 := strconv.ParseInt(args[0], 10, 64)
-		id, err2 := strconv.ParseInt(args[1], 10, 64)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, fmt.Errorf("find what lore is from: %w", err)
+		n, ok := integers(args, 10)
+		if !ok {
+			return nil, phrase(loreFrom)
 		}
-		at = memory.Spot{Channel: memory.ChannelID(channel), Message: memory.MessageID(id)}
+		at = memory.Spot{Channel: memory.ChannelID(n[0]), Message: memory.MessageID(n[1])}
 	case x.option("from") != "":
 		var err error
 		if at, err = x.link(x.option("from")); err != nil {
@@ -119,11 +111,10 @@ func (c *commands) loreSource(ctx context.Context, x *exchange, m member) ([]mem
 	default:
 		return nil, nil
 	}
-	place := search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(search.Readable(m.guild, place, m.find), at.Channel) {
+	if !slices.Contains(c.readable(x, m), at.Channel) {
 		return nil, phrase(loreNoSource)
 	}
 	there, err := c.bot.memory.Messages(ctx, at.Channel, []memory.MessageID{at.Message})
@@ -139,19 +130,11 @@ func (c *commands) loreSource(ctx context.Context, x *exchange, m member) ([]mem
 // link is where the message is that a link leads to, or that has an id in the channel.
 func (x *exchange) link(s string) (memory.Spot, error) {
 	parts := strings.Split(strings.Trim(strings.TrimSpace(s), "<>"), "/")
-	numbers := make([]int64, 0, 3)
-	for _, p := range parts[max(0, len(parts)-3):] {
-		n, err := strconv.ParseInt(p, 10, 64)
-		if err != nil {
-			return memory.Spot{}, phrase(loreFrom)
-		}
-		numbers = append(numbers, n)
-	}
-	switch {
-	case len(numbers) == 1:
-		return memory.Spot{Channel: memory.ChannelID(x.Channel), Message: memory.MessageID(numbers[0])}, nil
-	case len(numbers) == 3 && memory.GuildID(numbers[0]) == x.guild():
-		return memory.Spot{Channel: memory.ChannelID(numbers[1]), Message: memory.MessageID(numbers[2])}, nil
+	switch n, _ := integers(parts[max(0, len(parts)-3):], 10); {
+	case len(n) == 1:
+		return memory.Spot{Channel: memory.ChannelID(x.Channel), Message: memory.MessageID(n[0])}, nil
+	case len(n) == 3 && memory.GuildID(n[0]) == x.guild():
+		return memory.Spot{Channel: memory.ChannelID(n[1]), Message: memory.MessageID(n[2])}, nil
 	}
 	return memory.Spot{}, phrase(loreFrom)
 }
@@ -169,8 +152,8 @@ func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, don
 	if slices.ContainsFunc(all, func(old memory.Lore) bool { return old.ID != l.ID && strings.EqualFold(old.Name, l.Name) }) {
 		return sheet{Content: x.text(loreTaken)}, nil
 	}
-	if err := c.bot.memory.Apply(ctx, memory.LoreTold{Lore: l}); err != nil {
-		return sheet{}, fmt.Errorf("keep lore %d: %w", l.ID, err)
+	if err := c.apply(ctx, x, "keep lore", memory.LoreTold{Lore: l}); err != nil {
+		return sheet{}, err
 	}
 	if all, err = c.lore(ctx, x); err != nil {
 		return sheet{}, err
@@ -190,7 +173,7 @@ func (c *commands) askChange(ctx context.Context, x *exchange) (form, error) {
 	if err != nil {
 		return form{}, err
 	}
-	return form{ID: fmt.Sprintf("%s:%d", formLoreEdit, l.ID), Title: x.text("What shall I remember?"), Fields: loreFields(x.locale, l)}, nil
+	return form{ID: id(formLoreEdit, l.ID), Title: x.text("What shall I remember?"), Fields: loreFields(x.locale, l)}, nil
 }
 
 // editLore changes lore. Who told it first, where, and what it is from stay.

@@ -24,17 +24,6 @@ const (
 	youAreOut       = "You've opted out here, so I keep nothing about you. `/memory optin` changes that."
 )
 
-func (c *commands) addMembers() {
-	c.tools["memory show"] = tool{do: c.showMember}
-	c.tools[aboutCommand] = tool{do: c.about}
-	c.tools["memory add"] = tool{refuse: badWords("text", longestFact), do: c.addFact("text", false)}
-	c.tools["memory alias"] = tool{refuse: badWords("name", longestAlias), do: c.addFact("name", true)}
-	c.tools["memory remove"] = tool{do: c.askFacts}
-	c.tools["component "+removedFacts] = tool{updates: true, do: c.removeFacts}
-	c.tools["memory optin"] = tool{do: c.optIn}
-	c.tools["hark fact"] = tool{refuse: badFact, do: c.factAbout}
-}
-
 // words is an option on one line, without blanks round it.
 func (x *exchange) words(option string) string {
 	return strings.Join(strings.Fields(x.option(option)), " ")
@@ -52,13 +41,6 @@ func badWords(option string, longest int) func(*exchange) string {
 	}
 }
 
-func badFact(x *exchange) string {
-	if why := managesNot(x); why != "" {
-		return why
-	}
-	return badWords("text", longestFact)(x)
-}
-
 // member is what is known of somebody in a guild, and of their channels.
 type member struct {
 	person memory.Person
@@ -68,11 +50,8 @@ type member struct {
 	find   search.People // anybody in the guild
 }
 
-func (c *commands) member(ctx context.Context, guild memory.GuildID, user memory.UserID) (member, error) {
-	g, err := c.bot.admit.guild(ctx, guild)
-	if err != nil {
-		return member{}, err
-	}
+func (c *commands) member(ctx context.Context, x *exchange, user memory.UserID) (member, error) {
+	guild := x.guild()
 	out, err := c.bot.memory.OptedOut(ctx, guild, user)
 	if err != nil {
 		return member{}, fmt.Errorf("look whether somebody has opted out: %w", err)
@@ -85,16 +64,23 @@ func (c *commands) member(ctx context.Context, guild memory.GuildID, user memory
 		p, err := c.bot.memory.Person(ctx, guild, id)
 		return p, err == nil
 	}
-	return member{person: person, known: err == nil, out: out, guild: g, find: find}, nil
+	return member{person: person, known: err == nil, out: out, guild: x.server, find: find}, nil
 }
 
-// addFact keeps what somebody says about themselves.
-func (c *commands) addFact(option string, alias bool) func(context.Context, *exchange) (sheet, error) {
+// asMember is an action of whoever uses x, with what is known of them.
+func (c *commands) asMember(do func(context.Context, *exchange, member) (sheet, error)) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
-		m, err := c.member(ctx, x.guild(), x.who())
+		m, err := c.member(ctx, x, x.who())
 		if err != nil {
 			return sheet{}, err
 		}
+		return do(ctx, x, m)
+	}
+}
+
+// addFact keeps what somebody says about themselves.
+func (c *commands) addFact(option string, alias bool) func(context.Context, *exchange, member) (sheet, error) {
+	return func(ctx context.Context, x *exchange, m member) (sheet, error) {
 		if m.out {
 			return sheet{Content: x.text(youAreOut)}, nil
 		}
@@ -102,14 +88,17 @@ func (c *commands) addFact(option string, alias bool) func(context.Context, *exc
 	}
 }
 
+// whomUnknown is said where a member was given who can't be one.
+const whomUnknown = "I can't tell whom you mean. Please choose a member."
+
 // factAbout keeps what somebody who manages the server says about a member.
 func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	n, err := strconv.ParseInt(x.option("member"), 10, 64)
 	if err != nil {
-		return sheet{Content: x.text("I can't tell whom you mean. Please choose a member.")}, nil
+		return sheet{Content: x.text(whomUnknown)}, nil
 	}
 	user := memory.UserID(n)
-	m, err := c.member(ctx, x.guild(), user)
+	m, err := c.member(ctx, x, user)
 	switch {
 	case err != nil:
 		return sheet{}, err
@@ -139,8 +128,8 @@ func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory
 		return sheet{Content: x.text("I know that already.")}, nil
 	}
 	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who(), Channel: channel}
-	if err := c.bot.memory.Apply(ctx, memory.FactTold{Guild: m.guild.ID, User: about, Fact: fact}); err != nil {
-		return sheet{}, fmt.Errorf("keep what was told: %w", err)
+	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: m.guild.ID, User: about, Fact: fact}); err != nil {
+		return sheet{}, err
 	}
 	return sheet{Content: done + "\n-# " + x.whoIsTold(fact, nil)}, nil
 }
@@ -181,21 +170,13 @@ func keepsAnything(g *memory.Guild, p memory.Policy) bool {
 }
 
 // askFacts shows what can be taken back.
-func (c *commands) askFacts(ctx context.Context, x *exchange) (sheet, error) {
-	m, err := c.member(ctx, x.guild(), x.who())
-	if err != nil {
-		return sheet{}, err
+func (c *commands) askFacts(_ context.Context, x *exchange, m member) (sheet, error) {
+	if len(m.person.Facts) == 0 {
+		return sheet{Content: x.text("I was told nothing about you, so there is nothing to take back.")}, nil
 	}
 	var options []choice
 	for _, f := range m.person.Facts {
-		label := f.Text
-		if f.Alias {
-			label = x.text("also called %s", label)
-		}
-		options = append(options, choice{Label: labelOf(label), Value: strconv.FormatInt(f.ID, 10)})
-	}
-	if len(options) == 0 {
-		return sheet{Content: x.text("I was told nothing about you, so there is nothing to take back.")}, nil
+		options = append(options, choice{Label: labelOf(x.factText(f)), Value: strconv.FormatInt(f.ID, 10)})
 	}
 	return sheet{
 		Content:    x.text("What shall I not know any more?"),
@@ -204,21 +185,15 @@ func (c *commands) askFacts(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 // removeFacts takes back what was chosen, of what is known about whoever chose.
-func (c *commands) removeFacts(ctx context.Context, x *exchange) (sheet, error) {
-	m, err := c.member(ctx, x.guild(), x.who())
-	if err != nil {
-		return sheet{}, err
-	}
+func (c *commands) removeFacts(ctx context.Context, x *exchange, m member) (sheet, error) {
 	var gone []memory.Event
 	for _, f := range m.person.Facts {
 		if slices.Contains(x.Data.Values, strconv.FormatInt(f.ID, 10)) {
 			gone = append(gone, memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID})
 		}
 	}
-	if len(gone) > 0 {
-		if err := c.bot.memory.Apply(ctx, gone...); err != nil {
-			return sheet{}, fmt.Errorf("take back what was told: %w", err)
-		}
+	if err := c.apply(ctx, x, "take back what was told", gone...); err != nil {
+		return sheet{}, err
 	}
 	return sheet{Content: x.text("Forgotten: %d of what I was told about you.", len(gone))}, nil
 }
@@ -232,8 +207,8 @@ func (c *commands) optIn(ctx context.Context, x *exchange) (sheet, error) {
 	if !out {
 		return sheet{Content: x.text("You haven't opted out here, so there is nothing to change.")}, nil
 	}
-	if err := c.bot.memory.Apply(ctx, memory.Opted{Guild: x.guild(), User: x.who(), At: c.bot.now()}); err != nil {
-		return sheet{}, fmt.Errorf("keep that somebody has opted in: %w", err)
+	if err := c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(), At: c.bot.now()}); err != nil {
+		return sheet{}, err
 	}
 	return sheet{Content: x.text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")}, nil
 }

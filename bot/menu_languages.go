@@ -12,7 +12,7 @@ func inLanguages(commands []command) []command {
 	all := make([]command, len(commands))
 	for i, c := range commands {
 		c.NameIn, c.DescriptionIn = inAll(c.Name, nameIn), inAll(c.Description, wordsIn)
-		c.Options = optionsInLanguages(c.Options)
+		c.Options, c.handler = optionsInLanguages(c.Options), nil
 		all[i] = c
 	}
 	return all
@@ -30,7 +30,7 @@ func optionsInLanguages(options []option) []option {
 			}
 			o.Offered = append(o.Offered, of)
 		}
-		o.Choices = nil
+		o.Choices, o.handler = nil, nil
 		all = append(all, o)
 	}
 	return all

@@ -483,7 +483,7 @@ func TestMindsAreChanged(t *testing.T) {
 		t.Error("nothing was changed")
 	}
 	changed(s.settings(t), chooseNothing)
-	if got := whispered(t, s, s.discord.Click(s.settings(t).Message, s.ana.ID, chosenNever, "12")); got != (unknownChannel{}).Sentence() {
+	if got := whispered(t, s, s.discord.Click(s.settings(t).Message, s.ana.ID, chosenNever, "12")); got != string(errUnknownChannel) {
 		t.Errorf("an unknown channel gets %q", got)
 	}
 	s.discord.Say(s.channel, s.bo.ID, "unheard")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -39,21 +38,6 @@ var panelKeys = []memory.Setting{memory.SettingModel, memory.SettingMode, memory
 // shownPersona is how much of a persona is shown among other settings, in UTF-16 units.
 const shownPersona = 200
 
-func (c *commands) addPanel() {
-	c.tools["hark settings"] = tool{refuse: managesNot, do: c.openPanel}
-	for name, do := range map[string]func(context.Context, *exchange, *panel) error{
-		panelChannel: c.chooseChannel, panelServer: c.chooseServer, panelKey: c.chooseKey, panelSet: c.setKey,
-		panelOwn: c.ownPersona, panelPause: c.pauseNow, panelGoOn: c.goOn,
-	} {
-		c.tools["component "+name] = tool{refuse: managesNot, updates: true, do: c.panelAfter(do)}
-	}
-	c.tools["component "+panelMemory] = tool{refuse: managesNot, do: c.showSettings}
-	c.tools["component "+panelPersona] = tool{refuse: managesNot, opens: c.askPanelPersona}
-	c.tools["component "+panelLimits] = tool{refuse: managesNot, opens: c.askLimits}
-	c.tools["form "+panelPersona] = tool{refuse: managesNot, updates: true, do: c.panelAfter(c.setPanelPersona)}
-	c.tools["form "+panelLimits] = tool{refuse: managesNot, updates: true, do: c.panelAfter(c.setLimits)}
-}
-
 // panel is what /hark settings shows: all that holds at a place, and what to change it by.
 type panel struct {
 	locale
@@ -64,23 +48,18 @@ type panel struct {
 	note  string           // what came of the last change
 }
 
-func (c *commands) openPanel(ctx context.Context, x *exchange) (sheet, error) {
+func (c *commands) openPanel(_ context.Context, x *exchange) (sheet, error) {
 	at, err := x.place()
 	if err != nil {
 		return sheet{}, err
 	}
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	return c.show(&panel{locale: x.locale, guild: g, here: memory.ChannelID(x.Channel), at: at}), err
+	return c.show(&panel{locale: x.locale, guild: x.server, here: memory.ChannelID(x.Channel), at: at}), nil
 }
 
 // panelAfter is the panel after something was done with it.
-func (c *commands) panelAfter(do func(context.Context, *exchange, *panel) error) func(context.Context, *exchange) (sheet, error) {
+func (c *commands) panelAfter(do func(context.Context, *exchange, *panel) error) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
-		g, err := c.bot.admit.guild(ctx, x.guild())
-		if err != nil {
-			return sheet{}, err
-		}
-		p := &panel{locale: x.locale, guild: g, here: memory.ChannelID(x.Channel)}
+		p := &panel{locale: x.locale, guild: x.server, here: memory.ChannelID(x.Channel)}
 		if args := x.args(); len(args) > 0 && p.goTo(args[0]) && len(args) > 1 && slices.Contains(panelKeys, memory.Setting(args[1])) {
 			p.key = memory.Setting(args[1])
 		}
@@ -95,8 +74,7 @@ func (c *commands) panelAfter(do func(context.Context, *exchange, *panel) error)
 
 // goTo makes a channel the panel's place, or notes that it is gone.
 func (p *panel) goTo(id string) bool {
-	n, err := strconv.ParseInt(id, 10, 64)
-	at := memory.ChannelID(n)
+	at, err := channelIn([]string{id})
 	known := at == 0 || at == p.here || slices.ContainsFunc(p.guild.Channels, func(c memory.Channel) bool { return c.ID == at && !c.Unplaced })
 	if err != nil || !known {
 		p.at, p.note = 0, p.text(lostChannel)
@@ -297,7 +275,7 @@ func (c *commands) placeRow(p *panel) component {
 	if p.at != 0 {
 		chosen = []memory.ChannelID{p.at}
 	}
-	m := channelMenu(fmt.Sprintf("%s:%d:%s", panelChannel, p.at, p.key), p.text("Choose a channel"), 1, chosen)
+	m := channelMenu(id(panelChannel, p.at, p.key), p.text("Choose a channel"), 1, chosen)
 	m.Max, m.ChannelTypes = 1, answerable
 	return row(m)
 }
@@ -307,7 +285,7 @@ func (c *commands) keyRow(p *panel) component {
 	for _, key := range panelKeys {
 		options = append(options, choice{Label: p.keyName(key), Value: string(key), Default: key == p.key})
 	}
-	return row(single(fmt.Sprintf("%s:%d", panelKey, p.at), p.text("Choose what to change"), options))
+	return row(single(id(panelKey, p.at), p.text("Choose what to change"), options))
 }
 
 // valueRow is the menu of what a key can be set to; nil while none is chosen.
@@ -327,7 +305,7 @@ func (c *commands) valueRow(p *panel) *component {
 	for _, value := range offered {
 		options = append(options, choice{Label: labelOf(c.menuLabel(p.locale, p.key, value)), Value: value, Default: value == holds})
 	}
-	return new(row(single(fmt.Sprintf("%s:%d:%s", panelSet, p.at, p.key), placeholder, options)))
+	return new(row(single(id(panelSet, p.at, p.key), placeholder, options)))
 }
 
 // menuLabel is a value as a menu shows it, which shows no markup; a time zone with the time that it has.
@@ -350,22 +328,19 @@ func single(id, placeholder string, options []choice) component {
 }
 
 func (c *commands) buttonRows(p *panel) []component {
-	id := func(name string) string { return fmt.Sprintf("%s:%d", name, p.at) }
-	first := []component{button(styleGrey, p.text("Persona…"), id(panelPersona))}
+	first := []component{button(styleGrey, p.text("Persona…"), id(panelPersona, p.at))}
 	if value, at := p.guild.Setting(p.at, memory.SettingPersona); value != "" && at == p.at {
-		first = append(first, button(styleGrey, p.text("Take back this persona"), id(panelOwn)))
+		first = append(first, button(styleGrey, p.text("Take back this persona"), id(panelOwn, p.at)))
 	}
-	first = append(first, button(styleGrey, p.text("Limits…"), id(panelLimits)), button(styleGrey, p.text("What I remember…"), panelMemory))
-	var second []component
+	first = append(first, button(styleGrey, p.text("Limits…"), id(panelLimits, p.at)), button(styleGrey, p.text("What I remember…"), panelMemory))
+	second := []component{button(styleGrey, p.text("This channel"), id(panelServer, p.here, p.key))}
 	if p.at != 0 {
-		second = append(second, button(styleGrey, p.text("Whole server"), fmt.Sprintf("%s:0:%s", panelServer, p.key)))
-	} else {
-		second = append(second, button(styleGrey, p.text("This channel"), fmt.Sprintf("%s:%d:%s", panelServer, p.here, p.key)))
+		second[0] = button(styleGrey, p.text("Whole server"), id(panelServer, 0, p.key))
 	}
 	if _, paused := c.bot.cfg.Choices.In(p.guild, 0).PausedAt(c.bot.now()); paused {
-		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn)))
+		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn, p.at)))
 	} else {
-		second = append(second, button(styleGrey, p.text("Pause for an hour"), id(panelPause)+":1h"), button(styleRed, p.text("Pause"), id(panelPause)+":on"))
+		second = append(second, button(styleGrey, p.text("Pause for an hour"), id(panelPause, p.at, "1h")), button(styleRed, p.text("Pause"), id(panelPause, p.at, "on")))
 	}
 	return []component{row(first...), row(second...)}
 }

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -53,24 +52,25 @@ func (c *commands) setKey(ctx context.Context, x *exchange, p *panel) error {
 
 // setIn sets a key at the panel's place, and has the panel show it.
 func (c *commands) setIn(ctx context.Context, x *exchange, p *panel, key memory.Setting, value string) error {
-	g, err := c.setAt(ctx, x, p.at, key, value)
-	if err != nil {
-		return err
-	}
-	p.guild, p.note = g, "✓ "+p.text("Done. It holds from the next question on.")
-	return nil
+	return p.after(x, c.setAt(ctx, x, p.at, key, value))
+}
+
+// after has the panel show what holds after a change, if that didn't fail.
+func (p *panel) after(x *exchange, err error) error {
+	p.guild, p.note = x.server, "✓ "+p.text("Done. It holds from the next question on.")
+	return err
 }
 
 func (c *commands) ownPersona(ctx context.Context, x *exchange, p *panel) error {
 	return c.setIn(ctx, x, p, memory.SettingPersona, "")
 }
 
-func (c *commands) askPanelPersona(ctx context.Context, x *exchange) (form, error) {
-	at, err := x.formPlace()
+func (c *commands) askPanelPersona(_ context.Context, x *exchange) (form, error) {
+	at, err := x.place()
 	if err != nil {
 		return form{}, err
 	}
-	return c.personaForm(ctx, x, panelPersona, at)
+	return x.personaForm(panelPersona, at)
 }
 
 func (c *commands) setPanelPersona(ctx context.Context, x *exchange, p *panel) error {
@@ -114,15 +114,11 @@ func limitRole(g *memory.Guild, all bool) memory.RoleID {
 	return memory.RoleID(g.ID)
 }
 
-func (c *commands) askLimits(ctx context.Context, x *exchange) (form, error) {
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	if err != nil {
-		return form{}, err
-	}
+func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
 	labels := []string{x.text("Each member: questions a minute"), x.text("Each member: tokens a day"), x.text("All together: questions a minute"), x.text("All together: tokens a day")}
 	f := form{ID: panelLimits + ":" + strings.Join(x.args(), ":"), Title: x.text("0: no limit; empty: as I was set up")}
 	for i, of := range limitFields {
-		limit := g.LimitOf(limitRole(g, of.guild))
+		limit := x.server.LimitOf(limitRole(x.server, of.guild))
 		n, value := limit.Messages, ""
 		if of.tokens {
 			n = limit.Tokens
@@ -158,17 +154,7 @@ func (c *commands) setLimits(ctx context.Context, x *exchange, p *panel) error {
 			events = append(events, memory.LimitChosen{Guild: x.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limits[all]}, At: c.bot.now()})
 		}
 	}
-	if len(events) > 0 {
-		if err := c.bot.memory.Apply(ctx, events...); err != nil {
-			return fmt.Errorf("keep the limits of guild %d: %w", x.Guild, err)
-		}
-	}
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	if err != nil {
-		return err
-	}
-	p.guild, p.note = g, "✓ "+p.text("Done. It holds from the next question on.")
-	return nil
+	return p.after(x, c.apply(ctx, x, "keep limits", events...))
 }
 
 // limitDigits are digits, perhaps in groups of three.

@@ -223,40 +223,6 @@ func TestPanelsSayWhatIsRemembered(t *testing.T) {
 	}
 }
 
-// Ids that no button of today's has do no harm.
-func TestPanelsThatNobodyMade(t *testing.T) {
-	t.Parallel()
-	s := choosing(t)
-	for id, do := range map[string]func(*exchange) (sheet, error){
-		"persona:here": func(x *exchange) (sheet, error) {
-			_, err := s.bot.commands.askPanelPersona(t.Context(), x)
-			return sheet{Content: fmt.Sprint(err)}, nil
-		},
-		"panel-set:0:colour": func(x *exchange) (sheet, error) {
-			return s.bot.commands.tools["component "+panelSet].do(t.Context(), x)
-		},
-		"panel-set:0": func(x *exchange) (sheet, error) {
-			return s.bot.commands.tools["component "+panelSet].do(t.Context(), x)
-		},
-		"panel-key:0": func(x *exchange) (sheet, error) {
-			return s.bot.commands.tools["component "+panelKey].do(t.Context(), x)
-		},
-		"panel-pause:0:always": func(x *exchange) (sheet, error) {
-			return s.bot.commands.tools["component "+panelPause].do(t.Context(), x)
-		},
-	} {
-		x := &exchange{}
-		x.Type, x.Guild, x.Data.CustomID = interactionComponent, snowflake(s.guild.ID), id
-		got, err := do(x)
-		if want := map[bool]string{true: errUnknownChannel.Error(), false: staleChoice}[id == "persona:here"]; err != nil || !strings.HasPrefix(got.Content, want) {
-			t.Errorf("%s: %q, %v", id, got.Content, err)
-		}
-	}
-	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
-		t.Errorf("logged %+v", e)
-	}
-}
-
 // Whatever holds, what is shown fits, in every language.
 func TestPanelsFit(t *testing.T) {
 	t.Parallel()

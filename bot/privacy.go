@@ -37,22 +37,8 @@ const (
 	privacyReach = "What I forget is out of my own files for good, but not out of backups that whoever runs me has made, nor out of what these servers may have kept, nor out of Discord."
 )
 
-// privacyCommand is /privacy.
-func privacyCommand() command {
-	return command{
-		Type: commandSlash, Name: "privacy", Description: "What I keep here, for how long, where it goes, and who runs me. Only you see it.",
-		Contexts: []int{inGuilds, inDirect}, Integrations: []int{0},
-	}
-}
-
-func (c *commands) addPrivacy() { c.tools["privacy"] = tool{do: c.privacy} }
-
 // privacy tells what is kept where whoever asks is, as it is configured and decided now.
-func (c *commands) privacy(ctx context.Context, x *exchange) (sheet, error) {
-	m, err := c.member(ctx, x.guild(), x.who())
-	if err != nil {
-		return sheet{}, err
-	}
+func (c *commands) privacy(_ context.Context, x *exchange, m member) (sheet, error) {
 	p := c.bot.cfg.Privacy
 	lines := []string{x.text("**What I keep here**"), c.keptHere(x, m)}
 	if x.Guild != 0 {

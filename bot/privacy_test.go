@@ -91,7 +91,7 @@ func TestWhyAChannelIsRemembered(t *testing.T) {
 		for i := range g.Channels {
 			g.Channels[i].Choice = c.chosen[g.Channels[i].ID]
 		}
-		x := &exchange{}
+		x := &exchange{policy: c.policy}
 		x.Channel, x.Guild = snowflake(c.at), 7
 		cmds := &commands{bot: &Bot{cfg: Config{Policy: c.policy}}}
 		got := cmds.keptHere(x, member{guild: g})

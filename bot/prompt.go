@@ -8,13 +8,6 @@ import (
 	"hark/memory"
 )
 
-func asksNoPrompt(x *exchange) string {
-	if why := managesNot(x); why != "" {
-		return why
-	}
-	return asksNothing(x)
-}
-
 // promptFile is what the file with a prompt is called.
 const promptFile = "context.txt"
 

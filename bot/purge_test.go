@@ -90,7 +90,10 @@ func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 			if !ok || len(s.bot.recent.before(here, 1<<62)) != 1 {
 				t.Fatal("there is nothing to purge")
 			}
-			c.forgetSessions(t.Context(), f)
+			if err := c.look(t.Context(), x); err != nil {
+				t.Fatal(err)
+			}
+			c.forgetSessions(x.server, f)
 			if left := s.bot.recent.before(here, 1<<62); len(left) != 0 {
 				t.Errorf("left %+v", left)
 			}

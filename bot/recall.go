@@ -29,29 +29,6 @@ const (
 	noTextToRelate  = "This message has no text, so there is nothing that I could look for. I can't read images and embeds."
 )
 
-// recallCommand is /recall.
-func recallCommand() command {
-	in := option{Type: optionChannel, Name: "in", Description: "Only what was said in this channel and its threads", ChannelTypes: withThreads}
-	return command{
-		Type: commandSlash, Name: "recall", Description: "Finds what was said, among what you may read. Only you see it.",
-		Options: []option{
-			textOption("question", "A question, or a few words", longestQuestion),
-			in,
-			{Type: optionUser, Name: "from", Description: "Only what this person said"},
-			timeOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 7d, 3 weeks"),
-			timeOption("until", "To the end of this day, or longer ago: 2026-07-01, yesterday, 7d, 3 weeks"),
-		},
-		Contexts: []int{inGuilds, inDirect}, Integrations: []int{0},
-	}
-}
-
-func (c *commands) addFinding() {
-	c.tools["recall"] = tool{do: c.find, completes: spans("7d", "30d")}
-	c.tools[relatedCommand] = tool{refuse: relatesNothing, do: c.findRelated}
-	c.tools["component "+pagerName] = tool{updates: true, do: c.turnPage}
-	c.tools["catchup"] = tool{do: c.catchUp, completes: spans("3d", "7d")}
-}
-
 // find is what /recall shows.
 func (c *commands) find(ctx context.Context, x *exchange) (sheet, error) {
 	q := c.question(x)
@@ -59,7 +36,7 @@ func (c *commands) find(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, refusal(x.text(askForSomething))
 	}
 	var err error
-	if q.Filter, err = c.filter(ctx, x); err != nil {
+	if q.Filter, err = c.filter(x); err != nil {
 		return sheet{}, err
 	}
 	nothing := x.text(foundNothing)
@@ -75,7 +52,7 @@ func heading(l locale, question string) string {
 }
 
 // filter is what narrows a search down, as it was given.
-func (c *commands) filter(ctx context.Context, x *exchange) (answer.Filter, error) {
+func (c *commands) filter(x *exchange) (answer.Filter, error) {
 	var f answer.Filter
 	if id, err := strconv.ParseInt(x.option("in"), 10, 64); err == nil {
 		f.In = []memory.ChannelID{memory.ChannelID(id)}
@@ -83,11 +60,11 @@ func (c *commands) filter(ctx context.Context, x *exchange) (answer.Filter, erro
 	if id, err := strconv.ParseInt(x.option("from"), 10, 64); err == nil {
 		f.From = []memory.UserID{memory.UserID(id)}
 	}
-	since, _, err := c.span(ctx, x, "since")
+	since, _, err := c.span(x, "since")
 	if err != nil {
 		return f, err
 	}
-	_, until, err := c.span(ctx, x, "until")
+	_, until, err := c.span(x, "until")
 	if err != nil {
 		return f, err
 	}

@@ -228,13 +228,9 @@ func TestZoneOfDays(t *testing.T) {
 		configured *time.Location
 		want       string
 	}{{"Asia/Tokyo", berlin, "Asia/Tokyo"}, {"Mars/Olympus", berlin, "Europe/Berlin"}, {"Local", berlin, "Europe/Berlin"}, {"", berlin, "Europe/Berlin"}, {"", nil, "UTC"}} {
-		log := newNotebook()
-		if err := log.Apply(t.Context(), memory.GuildSeen{Guild: memory.Guild{ID: 7}}, memory.SettingChosen{Guild: 7, Key: memory.SettingTimezone, Value: test.set}); err != nil {
-			t.Fatal(err)
-		}
-		b := &Bot{admit: newAdmission(log, memory.Policy{}, nil, nil), cfg: Config{Choices: answer.Choices{Default: answer.Settings{Zone: test.configured}}}}
-		c := commands{bot: b}
-		if got := c.guildZone(t.Context(), 7); got.String() != test.want {
+		c := commands{bot: &Bot{cfg: Config{Choices: answer.Choices{Default: answer.Settings{Zone: test.configured}}}}}
+		g := &memory.Guild{ID: 7, Settings: map[memory.Setting]string{memory.SettingTimezone: test.set}}
+		if got := c.zone(g); got.String() != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}

@@ -21,8 +21,8 @@ const (
 	forgetShow  = "`/memory export` gives you a file of it before."
 )
 
-// confirm asks before anything is forgotten of all that somebody wrote, and says what that is.
-func (c *commands) confirm(id string) func(context.Context, *exchange) (sheet, error) {
+// confirmOwn asks before anything is forgotten of all that somebody wrote, and says what that is.
+func (c *commands) confirmOwn(does string) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
 		e, err := c.bot.memory.Extent(ctx, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyMember, At: c.at(x)})
 		if err != nil {
@@ -30,7 +30,7 @@ func (c *commands) confirm(id string) func(context.Context, *exchange) (sheet, e
 		}
 		heading, then, label := x.text(forgetAsked), x.text(forgetThen), x.text("Forget what I wrote")
 		switch {
-		case id == confirmOptOut:
+		case does == confirmOptOut:
 			heading, then, label = x.text(optOutAsked), x.text(optOutThen), x.text("Opt out and forget me")
 			if x.Guild == 0 {
 				heading = x.text(optOutDM)
@@ -38,10 +38,8 @@ func (c *commands) confirm(id string) func(context.Context, *exchange) (sheet, e
 		case x.Guild == 0:
 			heading = x.text(forgetDM)
 		}
-		lines := []string{heading, x.text(forgetGoes), "- " + x.written(e.Messages, e.Channels)}
-		lines = append(lines, x.madeOf(e, x.factsTold(e.Facts))...)
-		lines = append(lines, x.text(forgetNames), then, x.text(forgetFinal)+" "+x.text(forgetShow))
-		return sheet{Content: strings.Join(lines, "\n"), Components: []component{row(button(styleRed, label, id))}}, nil
+		all := append([]string{heading, x.text(forgetGoes), "- " + x.written(e.Messages, e.Channels)}, x.madeOf(e, x.factsTold(e.Facts))...)
+		return paragraphs(append(all, x.text(forgetNames), then, x.text(forgetFinal)+" "+x.text(forgetShow))...).asking(styleRed, label, does), nil
 	}
 }
 

@@ -55,7 +55,7 @@ func (c *commands) registerIn(ctx context.Context, b begun) error {
 	everywhere := discordgo.EndpointApplicationGlobalCommands(app)
 	within := func(g memory.GuildID) string { return discordgo.EndpointApplicationGuildCommands(app, g.String()) }
 	if dev := c.bot.cfg.DevGuild; dev != 0 {
-		err := c.bring(ctx, within(dev), ofGuild(inLanguages(registered())))
+		err := c.bring(ctx, within(dev), ofGuild(inLanguages(c.declared())))
 		if isForbidden(err) {
 			return fmt.Errorf("register commands in the server %d: Hark isn't there, or was invited without commands; invite it with %s, or change discord.dev_guild",
 				dev, InviteURL(app, dev))
@@ -65,7 +65,7 @@ func (c *commands) registerIn(ctx context.Context, b begun) error {
 		}
 		return errors.Join(c.bring(ctx, everywhere, []command{}), c.clear(ctx, b.guilds, dev, within))
 	}
-	if err := c.bring(ctx, everywhere, inLanguages(registered())); err != nil {
+	if err := c.bring(ctx, everywhere, inLanguages(c.declared())); err != nil {
 		return err
 	}
 	return c.clear(ctx, b.guilds, 0, within)

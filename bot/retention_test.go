@@ -76,38 +76,6 @@ func TestRetentionIsShownAndDecided(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "default"), opt("server", true)))
 }
 
-// What nobody can send who uses Discord's own program does no harm.
-func TestButtonsOfKeepingThatAreNone(t *testing.T) {
-	t.Parallel()
-	c := newCommands(&Bot{})
-	x := func(id string) *exchange {
-		x := &exchange{}
-		x.Type, x.Data.CustomID, x.Guild = interactionComponent, id, 5
-		return x
-	}
-	for _, id := range []string{"keep", "keep:1", "keep:x:30d", "keep:-1:30d", "keep:1:soon", "keep:1:30d:2"} {
-		if s, err := c.keep(t.Context(), x(id)); err == nil {
-			t.Errorf("%s: %+v", id, s)
-		}
-	}
-	for _, id := range []string{"purgechannel", "purgechannel:x", "purgechannel:0", "purgechannel:1:2"} {
-		if s, err := c.askPurge(t.Context(), x(id)); err == nil {
-			t.Errorf("%s: %+v", id, s)
-		}
-	}
-	for _, id := range []string{"nobackfill", "nobackfill:x"} {
-		if s, err := c.stopBackfill(t.Context(), x(id)); err == nil {
-			t.Errorf("%s: %+v", id, s)
-		}
-	}
-	c.bot.now = time.Now
-	for _, id := range []string{"purge", "purge:m", "purge:m:0", "purge:m:x", "purge:c:0", "purge:c:-4", "purge:b:1", "purge:b:1:2:3", "purge:z:4", "purge::"} {
-		if f, ok := c.purged(x(id)); ok {
-			t.Errorf("%s: %+v", id, f)
-		}
-	}
-}
-
 // What waits because of its age is shown to admins, who can have it forgotten.
 func TestStatusTellsWhatWaitsToBeForgotten(t *testing.T) {
 	t.Parallel()

@@ -15,8 +15,6 @@ const (
 	starMine = "What I say myself I don't remember as a source, so it can't be marked."
 )
 
-func (c *commands) addStar() { c.tools[starCommand] = tool{do: c.star} }
-
 // star marks a message as important, or takes the mark away. Who may is up to the guild, which can give the command to
 // whomever it likes; Discord sees to it.
 func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {

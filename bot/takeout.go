@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -36,29 +35,20 @@ const (
 	exportPacked   = "It is packed with gzip, since it is large: programs for archives open it."
 )
 
-// exportSubcommand is /memory export.
-func exportSubcommand() option {
-	return sub("export", "Gives you a file with all that I keep about you here",
-		option{Type: optionText, Name: "by", Description: "How you get it (left out: here, so that only you see it)",
-			Choices: []optionChoice{{"direct message", exportByDM}}})
-}
-
-func (c *commands) addExport() {
-	var underWay sync.Map // whose is, by guild: one at a time in each, since all of it is in memory
-	c.tools["memory export"] = tool{do: func(ctx context.Context, x *exchange) (sheet, error) {
-		place := any(x.guild())
-		if x.guild() == memory.DirectGuild {
-			place = x.who()
-		}
-		switch who, busy := underWay.LoadOrStore(place, x.who()); {
-		case busy && who == x.who():
-			return sheet{}, refusal(x.text(exportUnderWay))
-		case busy:
-			return sheet{}, refusal(x.text(exportOthers))
-		}
-		defer underWay.Delete(place)
-		return c.export(ctx, x)
-	}}
+// exportOnce is export, for one person in a guild at a time.
+func (c *commands) exportOnce(ctx context.Context, x *exchange) (sheet, error) {
+	place := any(x.guild())
+	if x.guild() == memory.DirectGuild {
+		place = x.who()
+	}
+	switch who, busy := c.exporting.LoadOrStore(place, x.who()); {
+	case busy && who == x.who():
+		return sheet{}, refusal(x.text(exportUnderWay))
+	case busy:
+		return sheet{}, refusal(x.text(exportOthers))
+	}
+	defer c.exporting.Delete(place)
+	return c.export(ctx, x)
 }
 
 // export gives whoever asks all that is kept about them in a guild.
@@ -108,7 +98,7 @@ func guildWord(g memory.GuildID) string {
 // portrait is all that is kept about whoever asks, in the guild. Of the channels only those that they can read have names, and
 // of the lore that they told, which others may have changed, only what they may read is in it.
 func (c *commands) portrait(ctx context.Context, x *exchange) (portrait.Person, error) {
-	m, err := c.member(ctx, x.guild(), x.who())
+	m, err := c.member(ctx, x, x.who())
 	if err != nil {
 		return portrait.Person{}, err
 	}
@@ -182,13 +172,9 @@ func (c *commands) sendExport(ctx context.Context, x *exchange, file upload) (sh
 }
 
 func (c *commands) writeExport(ctx context.Context, x *exchange, channel memory.ChannelID, file upload) error {
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	if err != nil {
-		return err
-	}
 	content := x.text(exportHere)
 	if x.Guild != 0 {
-		content = x.text(exportDirect, "**"+plain(cmp.Or(g.Name, g.ID.String()), 100)+"**")
+		content = x.text(exportDirect, "**"+plain(cmp.Or(x.server.Name, x.guild().String()), 100)+"**")
 	}
 	if file.kind == kindGzip {
 		content += " " + x.text(exportPacked)
