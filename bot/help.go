@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,7 +15,6 @@ const (
 	helpUnknown = "I know no command of that name. `/help` shows those there are."
 	helpIntro   = "**What I can do**\nMention me with a question, reply to me or write me a direct message, and I answer from what I remember of what was said here. " +
 		"Only what everybody who reads the answer could read at its source is used."
-	helpMore = "-# `/help` with a command's name explains it."
 )
 
 // knownCommand is a command as Discord gives it back.
@@ -78,7 +78,7 @@ func (c *commands) entries() []entry {
 				walk(path+" "+o.Name, o.Description, o.Options, o.handler)
 			}
 		}
-		walk(cmd.Name, cmd.Description, cmd.Options, cmd.handler)
+		walk(cmd.Name, cmp.Or(cmd.Description, string(cmd.says)), cmd.Options, cmd.handler)
 	}
 	return all
 }
@@ -124,23 +124,6 @@ func commandsNamed(names ...string) func(entry) bool {
 	}
 }
 
-// menuSays is what a command in a menu does, which has no description at Discord; "" if it isn't known.
-func (l locale) menuSays(name string) string {
-	switch name {
-	case starCommand:
-		return l.text("Marks a message as important, so that I recall it sooner, or takes the mark away")
-	case whyCommand:
-		return l.text("Shows how an answer of mine came about, as far as you may read it")
-	case forgetCommand:
-		return l.text("Has me forget a message of yours for good, or an answer that you asked for")
-	case relatedCommand:
-		return l.text("Finds what else was said about what a message says. Only you see it.")
-	case aboutCommand:
-		return l.text("Shows all that I keep about you: for yourself only")
-	}
-	return ""
-}
-
 // menuName is what a command in a menu is called.
 func (l locale) menuName(name string) string {
 	if l.catalog != nil && l.commands[name] != "" {
@@ -159,10 +142,11 @@ func (l locale) described(s string) string {
 
 // line tells of an entry.
 func (c *commands) line(x *exchange, e entry) string {
-	if e.Type != commandSlash {
-		return strings.TrimSuffix("- "+x.menuName(e.Name)+": "+x.menuSays(e.Name), ": ")
+	name := x.menuName(e.Name)
+	if e.Type == commandSlash {
+		name = c.mention(e.path)
 	}
-	return "- " + c.mention(e.path) + ": " + x.described(e.says)
+	return "- " + name + ": " + x.described(e.says)
 }
 
 // help shows what there is, or explains a command.
@@ -196,7 +180,7 @@ func (c *commands) help(_ context.Context, x *exchange) (sheet, error) {
 			return true
 		})
 	}
-	return paged(append(lines, x.text(helpMore))), nil
+	return paged(append(lines, x.text("-# `/help` with a command's name explains it."))), nil
 }
 
 // explained are lines that explain options.

@@ -22,6 +22,7 @@ type command struct {
 	// Permissions are what members need whom the guild hasn't given the command otherwise, in decimal; nil: none.
 	Permissions *string `json:"default_member_permissions,omitempty"`
 
+	says    phrase   // of a command in a menu, which has no description at Discord
 	handler *handler // what does it; nil: its subcommands have theirs
 }
 
@@ -96,8 +97,8 @@ func slash(name, description string, contexts []int, h *handler, options ...opti
 }
 
 // inMenu is a command in the menu of a message or a member.
-func inMenu(kind int, name string, contexts []int, h handler) command {
-	return command{Type: kind, Name: name, Contexts: contexts, Integrations: []int{0}, handler: &h}
+func inMenu(kind int, name string, says phrase, contexts []int, h handler) command {
+	return command{Type: kind, Name: name, Contexts: contexts, Integrations: []int{0}, says: says, handler: &h}
 }
 
 // needing is a command for members with a permission, unless the guild has given it to others.
@@ -245,11 +246,14 @@ func (c *commands) declared() []command {
 			&handler{do: c.catchUp, completes: spans("3d", "7d")},
 			textOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 3d (7 days at most)", longestTime).completed()),
 		slash("limits", "Shows how much you may ask me, and what is left. Only you see it.", both, &handler{do: c.showLimits}),
-		inMenu(commandMessage, starCommand, guilds, handler{do: c.star}).needing(manageMessages),
-		inMenu(commandMessage, relatedCommand, both, handler{refuse: relatesNothing, do: c.findRelated}),
-		inMenu(commandMessage, whyCommand, both, handler{refuse: c.isntOurs, do: c.explainAnswer}),
-		inMenu(commandMessage, forgetCommand, both, handler{do: c.askForgetThis}),
-		inMenu(commandUser, aboutCommand, both, handler{do: c.about}),
+		inMenu(commandMessage, starCommand, phrase("Marks a message as important, so that I recall it sooner, or takes the mark away"), guilds, handler{do: c.star}).needing(manageMessages),
+		inMenu(commandMessage, relatedCommand, phrase("Finds what else was said about what a message says. Only you see it."), both,
+			handler{refuse: relatesNothing, do: c.findRelated}),
+		inMenu(commandMessage, whyCommand, phrase("Shows how an answer of mine came about, as far as you may read it"), both,
+			handler{refuse: c.isntOurs, do: c.explainAnswer}),
+		inMenu(commandMessage, forgetCommand, phrase("Has me forget a message of yours for good, or an answer that you asked for"), both,
+			handler{do: c.askForgetThis}),
+		inMenu(commandUser, aboutCommand, phrase("Shows all that I keep about you: for yourself only"), both, handler{do: c.about}),
 		slash("privacy", "What I keep here, for how long, where it goes, and who runs me. Only you see it.", both, &handler{do: c.asMember(c.privacy)}),
 		slash("help", "What I can do, and what each command means. Only you see it.", both, &handler{do: c.help, completes: c.helpNames},
 			textOption("command", "The command to explain", 100).completed()),

@@ -136,21 +136,12 @@ func (l locale) purgeReceipt(r memory.Receipt, now time.Time) string {
 	case !f.Before.IsZero():
 		what = l.text("what was said in %s before <t:%d:f>", l.mention(f.Channel), f.Before.Unix())
 	}
-	all := []string{l.text("**Forgotten: %s**", what), l.count(r.Messages, "- %s message", "- %s messages")}
-	for _, of := range []struct {
-		n    int
-		text string
-	}{
-		{r.Facts, l.count(r.Facts, "- %s thing I was told about somebody", "- %s things I was told about somebody")},
-		{r.Lore, l.count(r.Lore, "- %s piece of lore", "- %s pieces of lore")},
-		{r.Summaries, l.count(r.Summaries, "- %s summary", "- %s summaries")},
-		{r.Records, l.count(r.Records, "- %s record of a call", "- %s records of calls")},
-		{r.Answers, l.count(r.Answers, "- %s answer of mine that used it", "- %s answers of mine that used it")},
-	} {
-		if of.n > 0 {
-			all = append(all, of.text)
-		}
-	}
+	all := append([]string{l.text("**Forgotten: %s**", what), l.count(r.Messages, "- %s message", "- %s messages")}, some(
+		amount{r.Facts, l.count(r.Facts, "- %s thing I was told about somebody", "- %s things I was told about somebody")},
+		amount{r.Lore, l.count(r.Lore, "- %s piece of lore", "- %s pieces of lore")},
+		amount{r.Summaries, l.count(r.Summaries, "- %s summary", "- %s summaries")},
+		amount{r.Records, l.count(r.Records, "- %s record of a call", "- %s records of calls")},
+		amount{r.Answers, l.count(r.Answers, "- %s answer of mine that used it", "- %s answers of mine that used it")})...)
 	return lines(append(all, l.text("-# Receipt %s, <t:%d:f>. I can't reach: backups and exports made before, what a language model's host was sent and may have kept, "+
 		"what others quoted, and Discord itself, where messages stay until they are deleted there.", receiptNumber(f.ID), now.Unix()))...)
 }

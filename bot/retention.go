@@ -140,16 +140,13 @@ func (l locale) extent(e memory.Extent, facts bool) string {
 	if e.Channels > 0 {
 		text = l.count(e.Channels, "%[2]s in %[1]s channel", "%[2]s in %[1]s channels", text)
 	}
+	all := []string{text}
 	if facts {
-		text = lines(text, l.count(e.Facts, "- %s thing I was told about them, and the names I know them by", "- %s things I was told about them, and the names I know them by"))
+		all = append(all, l.count(e.Facts, "- %s thing I was told about them, and the names I know them by", "- %s things I was told about them, and the names I know them by"))
 	}
-	if e.Lore > 0 {
-		text = lines(text, l.count(e.Lore, "- %s piece of lore", "- %s pieces of lore"))
-	}
-	if e.Summaries > 0 {
-		text = lines(text, l.count(e.Summaries, "- %s summary, which is made anew from what is left", "- %s summaries, which are made anew from what is left"))
-	}
-	return lines(text, l.text("- all that was made from that: what I index it by, and those of my answers that used it"))
+	all = append(all, some(amount{e.Lore, l.count(e.Lore, "- %s piece of lore", "- %s pieces of lore")},
+		amount{e.Summaries, l.count(e.Summaries, "- %s summary, which is made anew from what is left", "- %s summaries, which are made anew from what is left")})...)
+	return lines(append(all, l.text("- all that was made from that: what I index it by, and those of my answers that used it"))...)
 }
 
 // lasting is how long something is kept, in words.

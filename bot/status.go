@@ -153,27 +153,15 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) ([]st
 	if err != nil {
 		return nil, fmt.Errorf("look up what is missing: %w", err)
 	}
-	channels := map[memory.ChannelID]bool{}
-	for _, gap := range gaps {
-		if gap.Guild == g.ID && (x.seesAll() || hasChannel(g, gap.Channel)) {
-			channels[gap.Channel] = true
-		}
-	}
-	if len(channels) > 0 {
-		lines = append(lines, "⏳ "+x.count(len(channels), "I'm fetching what I haven't heard in %s channel.", "I'm fetching what I haven't heard in %s channels."))
+	if n := channelsWith(gaps, g, x.seesAll()); n > 0 {
+		lines = append(lines, "⏳ "+x.count(n, "I'm fetching what I haven't heard in %s channel.", "I'm fetching what I haven't heard in %s channels."))
 	}
 	unswept, err := c.bot.memory.Unswept(ctx, g.ID)
 	if err != nil {
 		return nil, fmt.Errorf("look up what is to be compared: %w", err)
 	}
-	clear(channels)
-	for _, gap := range unswept {
-		if x.seesAll() || hasChannel(g, gap.Channel) {
-			channels[gap.Channel] = true
-		}
-	}
-	if len(channels) > 0 {
-		lines = append(lines, "⏳ "+x.count(len(channels), "I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
+	if n := channelsWith(unswept, g, x.seesAll()); n > 0 {
+		lines = append(lines, "⏳ "+x.count(n, "I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
 			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. What I use of them meanwhile I look up first."))
 	}
 	begun, err := c.bot.memory.Unfinished(ctx)
@@ -186,6 +174,17 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) ([]st
 		lines = append(lines, "⏳ "+x.text("Something is being forgotten. It is out of my answers already, and soon out of my files."))
 	}
 	return lines, nil
+}
+
+// channelsWith is how many channels of g have gaps: of all, or of those that g has.
+func channelsWith(gaps []memory.Gap, g *memory.Guild, all bool) int {
+	channels := map[memory.ChannelID]bool{}
+	for _, gap := range gaps {
+		if gap.Guild == g.ID && (all || hasChannel(g, gap.Channel)) {
+			channels[gap.Channel] = true
+		}
+	}
+	return len(channels)
 }
 
 // services say how the servers do that answers need here.

@@ -23,14 +23,12 @@ const (
 	// mostExported is how many bytes of JSON an export has at most, before it is packed: all of it is in memory.
 	mostExported = 64 << 20
 
-	exportNothing  = "I keep nothing about you here, so there is nothing to write down."
 	exportTooLarge = "There is more than fits into a file that Discord takes. Whoever runs me can write all of it down for you with the command `hark export --user %d --guild %s`."
 	exportHere     = "Here is all that I keep about you here. Only you see this message. I don't keep the file."
 	exportSent     = "I've sent it to you as a direct message: %s"
 	exportDirect   = "Here is all that I keep about you in %s, as you asked me to send it. I don't keep the file."
 	exportClosed   = "You don't take direct messages from me. Allow them for this server in its privacy settings, or have the file here: `/memory export` without `by`."
 	exportNoFiles  = "Discord doesn't let me send a file here. Please try `/memory export` with `by`, or in another channel."
-	exportUnderWay = "I'm writing down your data already. Please wait for it."
 	exportOthers   = "I'm writing down somebody else's data, and can do that for one person at a time only. Please try again in a minute."
 	exportPacked   = "It is packed with gzip, since it is large: programs for archives open it."
 )
@@ -43,7 +41,7 @@ func (c *commands) exportOnce(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	switch who, busy := c.exporting.LoadOrStore(place, x.who()); {
 	case busy && who == x.who():
-		return sheet{}, refusal(x.text(exportUnderWay))
+		return sheet{}, refusal(x.text("I'm writing down your data already. Please wait for it."))
 	case busy:
 		return sheet{}, refusal(x.text(exportOthers))
 	}
@@ -58,7 +56,7 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	all, err := c.portrait(ctx, x)
 	if errors.Is(err, portrait.ErrNothing) {
-		return sheet{Content: x.text(exportNothing)}, nil
+		return sheet{Content: x.text("I keep nothing about you here, so there is nothing to write down.")}, nil
 	}
 	var file upload
 	if err == nil {
