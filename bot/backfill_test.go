@@ -57,9 +57,7 @@ func beginning(t *testing.T, messages int) *scene {
 	t.Helper()
 	s := asking(t)
 	s.bot.timing.backfill = time.Millisecond
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
 	s.say(s.channel, messages, "past")
 	s.discord.Advance(24 * time.Hour)
 	return s

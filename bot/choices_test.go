@@ -23,9 +23,7 @@ func choosing(t *testing.T) *scene {
 	s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true}, Choices: answer.Choices{
 		Models: []string{"small", "large"}, Default: answer.Settings{Model: "small", Tools: true, Language: "en", Temperature: &warm},
 	}})
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
 	s.run(t).ready(t)
 	s.waitRegistered()
 	return s
@@ -111,9 +109,7 @@ func TestSettingsThatCantBe(t *testing.T) {
 	}
 	// What a newer Hark knew, and a model that was taken away.
 	for key, value := range map[memory.Setting]string{memory.SettingMode: "divination", memory.SettingModel: "gone"} {
-		if err := s.log.Apply(t.Context(), memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Key: key, Value: value, At: s.discord.Now()}); err != nil {
-			t.Fatal(err)
-		}
+		s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Key: key, Value: value, At: s.discord.Now()})
 	}
 	s.says(t, s.sets(t, "mode", ""))
 	s.says(t, s.use(t, s.ana, "model"))

@@ -356,6 +356,20 @@ func (s *scene) ready(t *testing.T) *scene {
 	return s
 }
 
+// apply adds events to the log.
+func (s *scene) apply(t *testing.T, events ...memory.Event) {
+	t.Helper()
+	if err := s.log.Apply(t.Context(), events...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// secret is a new channel that only Hark sees, and those who see all.
+func (s *scene) secret(name string) discordtest.Channel {
+	return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Overwrites: []discordtest.Overwrite{
+		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0)}})
+}
+
 // stop stops the bot and returns what Run returned, once.
 func (s *scene) stop(t *testing.T) error {
 	t.Helper()

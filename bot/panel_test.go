@@ -192,16 +192,12 @@ func TestStaleSettings(t *testing.T) {
 	}
 	s.discord.RemoveChannel(other.ID)
 	s.log.wait(t, "the channel's end", func() bool { _, gone := find(s.log, func(memory.ChannelDeleted) bool { return true }); return gone })
-	if err := s.log.Apply(t.Context(), memory.ChannelSeen{Channel: memory.Channel{ID: memory.ChannelID(other.ID), Guild: memory.GuildID(s.guild.ID), Unplaced: true}}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.ChannelSeen{Channel: memory.Channel{ID: memory.ChannelID(other.ID), Guild: memory.GuildID(s.guild.ID), Unplaced: true}})
 	s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelSet), "small"))
 	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
 		t.Errorf("logged %+v", e)
 	}
-	if err := s.log.Apply(t.Context(), memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingModel, Value: "large", At: s.discord.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingModel, Value: "large", At: s.discord.Now()})
 	s.says(t, s.use(t, s.ana, "hark settings", opt("server", true)))
 }
 
@@ -210,9 +206,7 @@ func TestPanelsSayWhatIsRemembered(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
 	e := memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Key: memory.SettingRetention, Value: "90d", At: s.discord.Now()}
-	if err := s.log.Apply(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, e)
 	s.use(t, s.ana, "hark channel answer", opt("answer", "off"))
 	s.says(t, s.use(t, s.ana, "hark settings"))
 	s.use(t, s.ana, "hark channel ignore")

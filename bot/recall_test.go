@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -174,9 +173,7 @@ func TestRecallNarrowsDown(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
 	s.waitRegistered()
-	if err := s.log.Apply(t.Context(), memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingTimezone, Value: "Asia/Tokyo", At: s.discord.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingTimezone, Value: "Asia/Tokyo", At: s.discord.Now()})
 	s.holding(0, nil)
 	tokyo, err := time.LoadLocation("Asia/Tokyo")
 	if err != nil {
@@ -281,9 +278,7 @@ func TestFindRelated(t *testing.T) {
 	if q = began[len(began)-2]; q.Channel != memory.ChannelID(s.channel) {
 		t.Errorf("asked %+v", q)
 	}
-	if err := s.log.Apply(t.Context(), memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Out: true}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Out: true})
 	long := s.discord.Say(s.channel, s.bo.ID, strings.Repeat("e", 1500))
 	s.discord.MessageAction(long, s.ana.ID, relatedCommand).WaitMessage()
 	all := s.oracle.questions()
@@ -298,9 +293,7 @@ func TestFindRelated(t *testing.T) {
 	if strings.Contains(s.out.String(), "deadline") {
 		t.Error("the message's text is in the journal")
 	}
-	s.log.mu.Lock()
-	s.log.readFails = errDown
-	s.log.mu.Unlock()
+	s.breakReading(errDown)
 	s.turns(t, s.discord.MessageAction(said, s.ana.ID, relatedCommand))
 }
 
@@ -315,36 +308,6 @@ func TestFindRelatedWhereNothingIsRemembered(t *testing.T) {
 	s.discord.MessageAction(said, s.ana.ID, relatedCommand).WaitMessage()
 	if q := s.oracle.questions()[0]; !q.Local {
 		t.Errorf("asked %+v", q)
-	}
-}
-
-func TestFindingIsAcknowledgedWhateverTheLogDoes(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
-	s.holding(12, nil)
-	shown := s.use(t, s.ana, "recall", opt("question", "deadline"))
-	before := len(s.oracle.questions())
-	release := s.log.hold()
-	said := s.discord.Say(s.channel, s.bo.ID, "waits")
-	all := []*discordtest.Interaction{
-		s.discord.Slash(s.channel, s.ana.ID, "recall", opt("question", "deadline")), s.discord.Slash(s.channel, s.ana.ID, "catchup"),
-		s.discord.MessageAction(said, s.ana.ID, relatedCommand), s.discord.Click(shown.Message, s.ana.ID, buttonsIn(t, shown)["»"].CustomID),
-	}
-	for _, i := range all {
-		if r := i.Wait(); !r.Deferred() {
-			t.Errorf("answered with %+v", r)
-		}
-	}
-	if n := len(s.oracle.questions()) - before; n != 0 {
-		t.Errorf("%d were asked before all is logged that came before", n)
-	}
-	s.oracle.catchUp = func(_ context.Context, _ answer.Question, _ time.Time) (answer.CaughtUp, error) {
-		return answer.CaughtUp{}, nil
-	}
-	release()
-	for _, i := range all[:3] {
-		i.WaitMessage()
 	}
 }
 

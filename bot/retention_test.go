@@ -19,9 +19,7 @@ func TestRetentionIsShownAndDecided(t *testing.T) {
 	t.Parallel()
 	s := asking(t)
 	s.bot.cfg.Retention = 400 * 24 * time.Hour
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
 	s.run(t).ready(t)
 	s.waitRegistered()
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
@@ -82,9 +80,7 @@ func TestStatusTellsWhatWaitsToBeForgotten(t *testing.T) {
 	s := choosing(t)
 	guild := memory.GuildID(s.guild.ID)
 	waits := memory.SettingChosen{Guild: guild, Key: memory.SettingExpiring, Value: fmt.Sprintf("%d 20000 21000", s.discord.Now().UnixMilli()), At: s.discord.Now()}
-	if err := s.log.Apply(t.Context(), waits); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, waits)
 	shown := s.use(t, s.guild.Owner, "hark status")
 	s.says(t, shown)
 	s.says(t, s.discord.Click(shown.Message, s.bo.ID, expires).WaitMessage())

@@ -24,9 +24,7 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 	cleo := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cleo"}, staff.ID)
 	apply := func(events ...memory.Event) {
 		t.Helper()
-		if err := s.log.Apply(t.Context(), events...); err != nil {
-			t.Fatal(err)
-		}
+		s.apply(t, events...)
 	}
 	set := func(channel discordtest.ID, key memory.Setting, value string) memory.Event {
 		return memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(channel), Key: key, Value: value, At: s.discord.Now()}
