@@ -54,9 +54,7 @@ func TestNobodyIsAnsweredWhereThatIsOff(t *testing.T) {
 	answer := s.answered(t, s.channel, "Friday")
 	s.idle(t)
 	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "off")))
-	if e := s.lastSetting(); e.Channel != memory.ChannelID(s.channel) || e.Key != memory.SettingAnswers || e.Value != "off" {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, s.channel, memory.SettingAnswers, "off")
 	s.ask("and now?")
 	s.asks(thread.ID, s.ana, "and here?")
 	s.log.waitSaid(t, "them: <@"+s.discord.Bot.ID.String()+"> and here?") // it is remembered all the same

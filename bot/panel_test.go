@@ -96,13 +96,11 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 			t.Errorf("%s: offered %q, of which %q is chosen", tt.key, values, chosen)
 		}
 		m = click(m, panelSet, tt.value)
-		at := memory.ChannelID(s.channel)
+		at := s.channel
 		if tt.key.OfGuild() {
 			at = 0
 		}
-		if e := s.lastSetting(); e.Key != tt.key || e.Value != tt.value || e.Channel != at || e.Guild != memory.GuildID(s.guild.ID) {
-			t.Errorf("logged %+v", e)
-		}
+		s.chose(t, at, tt.key, tt.value)
 		if _, chosen := valuesOf(t, m, panelSet); chosen != tt.value {
 			t.Errorf("%s: %q is chosen then", tt.key, chosen)
 		}
@@ -115,9 +113,7 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 	s.restart(t)              // buttons outlive a restart
 	m = click(m, panelChannel, other.ID.String())
 	m = click(m, panelSet, "general")
-	if e := s.lastSetting(); e.Channel != memory.ChannelID(other.ID) || e.Value != "general" {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, other.ID, memory.SettingMode, "general")
 	i := s.discord.Click(m.Message, s.ana.ID, by(t, m, panelMemory))
 	s.says(t, i.WaitMessage())
 	m = click(m, panelPause)
@@ -144,9 +140,7 @@ func TestPersonasAndLimitsAreWrittenInForms(t *testing.T) {
 	}
 	long := "You are the *archivist*.\n" + strings.Repeat("You answer in verse. ", 150)
 	m = s.turns(t, i.Submit(map[string]string{"text": long}))
-	if e := s.lastSetting(); e.Channel != 0 || e.Key != memory.SettingPersona || e.Value != strings.TrimSpace(long) {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, 0, memory.SettingPersona, strings.TrimSpace(long))
 	if i = open(panelPersona); i.Wait().Form()["text"] != strings.TrimSpace(long) {
 		t.Errorf("the form holds %q", i.Wait().Form())
 	}
@@ -194,9 +188,7 @@ func TestStaleSettings(t *testing.T) {
 	s.log.wait(t, "the channel's end", func() bool { _, gone := find(s.log, func(memory.ChannelDeleted) bool { return true }); return gone })
 	s.apply(t, memory.ChannelSeen{Channel: memory.Channel{ID: memory.ChannelID(other.ID), Guild: memory.GuildID(s.guild.ID), Unplaced: true}})
 	s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelSet), "small"))
-	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, 0, "", "")
 	s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingModel, Value: "large", At: s.discord.Now()})
 	s.says(t, s.use(t, s.ana, "hark settings", opt("server", true)))
 }

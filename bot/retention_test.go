@@ -9,12 +9,6 @@ import (
 	"hark/memory"
 )
 
-// kept is what was set last, in words.
-func (s *scene) kept() string {
-	e := s.lastSetting()
-	return fmt.Sprintf("%d %s %s", e.Channel, e.Key, e.Value)
-}
-
 func TestRetentionIsShownAndDecided(t *testing.T) {
 	t.Parallel()
 	s := asking(t)
@@ -37,27 +31,19 @@ func TestRetentionIsShownAndDecided(t *testing.T) {
 		s.says(t, s.use(t, s.ana, "hark retention", opt("keep", bad)))
 	}
 	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "9d"), opt("channel", other.ID), opt("server", true)))
-	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, 0, "", "")
 	// A longer time, though it holds no longer than the operator's, needs no question.
 	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "forever")))
-	if got := s.kept(); got != fmt.Sprintf("%d retention forever", s.channel) {
-		t.Errorf("set %s", got)
-	}
+	s.chose(t, s.channel, memory.SettingRetention, "forever")
 	// A shorter one asks, with what goes; from a thread it is its channel's.
 	i := s.discord.Slash(thread.ID, s.ana.ID, "hark retention", opt("keep", "30"))
 	ask := i.WaitMessage()
 	s.says(t, ask)
-	if got := s.kept(); got != fmt.Sprintf("%d retention forever", s.channel) {
-		t.Errorf("before it was confirmed, set %s", got)
-	}
+	s.chose(t, s.channel, memory.SettingRetention, "forever")
 	button := fmt.Sprintf("%s:%d:30d", keepsFor, s.channel)
 	s.says(t, s.discord.Click(ask.Message, s.bo.ID, button).WaitMessage())
 	s.turns(t, s.discord.Click(ask.Message, s.ana.ID, button))
-	if got := s.kept(); got != fmt.Sprintf("%d retention 30d", s.channel) {
-		t.Errorf("set %s", got)
-	}
+	s.chose(t, s.channel, memory.SettingRetention, "30d")
 	// The server's leaves out those that have their own.
 	ask = s.use(t, s.ana, "hark retention", opt("keep", "1d"), opt("server", true))
 	s.says(t, ask)
@@ -68,9 +54,7 @@ func TestRetentionIsShownAndDecided(t *testing.T) {
 	ask = s.use(t, s.ana, "hark retention", opt("keep", "default"))
 	s.says(t, ask)
 	s.turns(t, s.discord.Click(ask.Message, s.ana.ID, fmt.Sprintf("%s:%d:default", keepsFor, s.channel)))
-	if got := s.kept(); got != fmt.Sprintf("%d retention ", s.channel) {
-		t.Errorf("set %s", got)
-	}
+	s.chose(t, s.channel, memory.SettingRetention, "")
 	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "default"), opt("server", true)))
 }
 
