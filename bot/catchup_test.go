@@ -15,8 +15,7 @@ import (
 
 func TestCatchUpShowsASummary(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	spoke := s.discord.Now().Add(-48 * time.Hour)
 	var given time.Time
 	s.oracle.catchUp = func(_ context.Context, _ answer.Question, since time.Time) (answer.CaughtUp, error) {
@@ -84,8 +83,7 @@ func TestCatchUpSaysWhatItIs(t *testing.T) {
 
 func TestCatchUpIsRefused(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	for _, err := range []error{
 		fmt.Errorf("catch up: %w", answer.ErrNotRemembered), fmt.Errorf("catch up: %w", answer.ErrNotReadable), errors.New("the disk is on fire"),
 	} {

@@ -185,8 +185,7 @@ func TestContextCommandSurvivesAPanic(t *testing.T) {
 
 func TestRegistrationWritesOnlyWhatChanged(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	if err := s.stop(t); err != nil {
 		t.Fatal(err)
 	}

@@ -64,8 +64,7 @@ func TestExportsHaveWhatTheAdminCanRead(t *testing.T) {
 	}
 	s.use(t, s.ana, "hark channel ignore", opt("channel", ignored.ID))
 	s.discord.Advance(10 * 24 * time.Hour)
-	s.discord.Say(s.channel, s.bo.ID, "new <&>")
-	s.log.waitSaid(t, "them: new <&>")
+	s.posts(t, s.channel, s.bo.ID, "new <&>")
 	old := func(ids ...discordtest.ID) (texts []string) {
 		for _, id := range ids {
 			texts = append(texts, fmt.Sprint("old ", id))

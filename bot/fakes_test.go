@@ -364,6 +364,22 @@ func (s *scene) apply(t *testing.T, events ...memory.Event) {
 	}
 }
 
+// posts has somebody write in a channel, and waits until that is logged.
+func (s *scene) posts(t *testing.T, channel, who discordtest.ID, text string) discordtest.Message {
+	t.Helper()
+	m := s.discord.Say(channel, who, text)
+	s.log.waitSaid(t, "them: "+text)
+	return m
+}
+
+// registeredScene is a scene whose bot runs and has registered its commands.
+func registeredScene(t *testing.T) *scene {
+	t.Helper()
+	s := set(t).run(t).ready(t)
+	s.waitRegistered()
+	return s
+}
+
 // secret is a new channel that only Hark sees, and those who see all.
 func (s *scene) secret(name string) discordtest.Channel {
 	return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Overwrites: []discordtest.Overwrite{

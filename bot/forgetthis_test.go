@@ -24,8 +24,7 @@ func TestMessagesAreForgottenOneByOne(t *testing.T) {
 	s := remembering(t)
 	role := s.discord.AddRole(s.guild.ID, "keepers", discordtest.ManageMessages)
 	keeper := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}, role.ID)
-	own, strange := s.discord.Say(s.channel, s.bo.ID, "my own words"), s.discord.Say(s.channel, s.ana.ID, "strange words")
-	s.log.waitSaid(t, "them: strange words")
+	own, strange := s.discord.Say(s.channel, s.bo.ID, "my own words"), s.posts(t, s.channel, s.ana.ID, "strange words")
 	for _, who := range []discordtest.User{s.bo, s.ana} { // ana manages the server, and no messages
 		m := strange
 		if who.ID == s.ana.ID {
@@ -58,8 +57,7 @@ func TestForgettingOneMessageAfterARestart(t *testing.T) {
 	s := remembering(t)
 	role := s.discord.AddRole(s.guild.ID, "keepers", discordtest.ManageMessages)
 	keeper := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}, role.ID)
-	said := s.discord.Say(s.channel, s.bo.ID, "my own words")
-	s.log.waitSaid(t, "them: my own words")
+	said := s.posts(t, s.channel, s.bo.ID, "my own words")
 	byKeeper := s.discord.MessageAction(said, keeper.ID, forgetCommand).WaitMessage()
 	byBo := s.discord.MessageAction(said, s.bo.ID, forgetCommand).WaitMessage()
 	s.discord.UpdateMember(s.guild.ID, keeper.ID, func(m *discordtest.Member) { m.Roles = nil })

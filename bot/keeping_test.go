@@ -22,8 +22,7 @@ func TestChannelsAreLoggedAndIgnored(t *testing.T) {
 	hidden := s.secret("hidden")
 	category := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "plans", Type: discordtest.Category})
 	inside := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "inside", ParentID: &category.ID})
-	s.discord.Say(s.channel, s.bo.ID, "one")
-	s.log.waitSaid(t, "them: one")
+	s.posts(t, s.channel, s.bo.ID, "one")
 
 	shown := s.use(t, s.ana, "hark channel ignore")
 	s.says(t, shown)
@@ -31,11 +30,9 @@ func TestChannelsAreLoggedAndIgnored(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "hark channel ignore", opt("channel", category.ID)))
 	s.discord.Say(inside.ID, s.bo.ID, "ignored too")
 	s.says(t, s.use(t, s.ana, "hark channel log", opt("channel", hidden.ID)))
-	s.discord.Say(hidden.ID, s.bo.ID, "hidden")
-	s.log.waitSaid(t, "them: hidden")
+	s.posts(t, hidden.ID, s.bo.ID, "hidden")
 	s.says(t, s.use(t, s.ana, "hark channel log"))
-	s.discord.Say(s.channel, s.bo.ID, "two")
-	s.log.waitSaid(t, "them: two")
+	s.posts(t, s.channel, s.bo.ID, "two")
 	if said := strings.Join(s.log.said(), ", "); said != "them: one, them: hidden, them: two" {
 		t.Errorf("logged %s", said)
 	}
@@ -90,8 +87,7 @@ func TestWhatIsLackingIsNamed(t *testing.T) {
 	mute := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "mute", Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0, discordtest.SendMessages|discordtest.SendMessagesInThreads)}})
 	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &mute.ID, Type: discordtest.PublicThread, Name: "more"})
 	stage := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "stage", Type: discordtest.Stage, Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0, discordtest.Connect|discordtest.ReadMessageHistory)}})
-	s.discord.Say(mute.ID, s.bo.ID, "hello")
-	s.log.waitSaid(t, "them: hello")
+	s.posts(t, mute.ID, s.bo.ID, "hello")
 	for _, tt := range []struct {
 		at     discordtest.ID
 		lacks  string // the link that gives it

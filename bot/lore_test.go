@@ -47,8 +47,7 @@ func (n *notebook) lore() []memory.Lore {
 func TestLoreIsToldChangedAndTakenBack(t *testing.T) {
 	t.Parallel()
 	s := loreful(t)
-	said := s.discord.Say(s.channel, s.bo.ID, "Project X is due on Friday")
-	s.log.waitSaid(t, "them: Project X is due on Friday")
+	said := s.posts(t, s.channel, s.bo.ID, "Project X is due on Friday")
 	s.says(t, s.use(t, s.bo, "lore list"))
 	link := fmt.Sprintf("https://discord.com/channels/%d/%d/%d", s.guild.ID, s.channel, said.ID)
 	s.says(t, s.use(t, s.bo, "lore add", opt("name", "Project X"), opt("text", "due on *Friday*\n@everyone"), opt("aliases", "website, the site,,"), opt("from", link)))
@@ -93,8 +92,7 @@ func TestLoreIsToldChangedAndTakenBack(t *testing.T) {
 func TestLoreIsToldAndChangedInForms(t *testing.T) {
 	t.Parallel()
 	s := loreful(t)
-	said := s.discord.Say(s.channel, s.bo.ID, "it is so")
-	s.log.waitSaid(t, "them: it is so")
+	said := s.posts(t, s.channel, s.bo.ID, "it is so")
 	i := s.discord.Slash(s.channel, s.bo.ID, "lore add", opt("name", "Orchard"), opt("from", fmt.Sprint(int64(said.ID))))
 	if got := i.Wait().Form(); got["name"] != "Orchard" || got["text"] != "" || got["aliases"] != "" || len(got) != 3 {
 		t.Errorf("the form holds %q", got)
@@ -140,8 +138,7 @@ func TestLoreThatCantBeTold(t *testing.T) {
 	s.says(t, tell(name, text, opt("from", "17")))
 	secret := s.secret("secret")
 	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(secret.ID), Choice: memory.Remember})
-	said := s.discord.Say(secret.ID, s.guild.Owner.ID, "the code is 1234")
-	s.log.waitSaid(t, "them: the code is 1234")
+	said := s.posts(t, secret.ID, s.guild.Owner.ID, "the code is 1234")
 	s.says(t, tell(name, text, opt("from", fmt.Sprintf("https://discord.com/channels/%d/%d/%d", s.guild.ID, secret.ID, said.ID))))
 	if all := s.log.lore(); len(all) != 0 {
 		t.Fatalf("kept %+v", all)
@@ -155,8 +152,7 @@ func TestLoreThatCantBeTold(t *testing.T) {
 	}
 
 	quiet := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "quiet", Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.SendMessages)}})
-	s.discord.Say(quiet.ID, s.guild.Owner.ID, "hush")
-	s.log.waitSaid(t, "them: hush")
+	s.posts(t, quiet.ID, s.guild.Owner.ID, "hush")
 	m := s.discord.Slash(quiet.ID, s.bo.ID, "lore add", name, text).WaitMessage()
 	s.says(t, m) // but in threads
 	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Choice: memory.Ignore})

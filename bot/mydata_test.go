@@ -88,8 +88,7 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 	s := loreful(t, "Safe")
 	hidden := s.hiddenChannel(t)
 	said := s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
-	s.discord.Say(hidden.ID, s.bo.ID, "said in the hideout")
-	s.log.waitSaid(t, "them: said in the hideout")
+	s.posts(t, hidden.ID, s.bo.ID, "said in the hideout")
 	s.use(t, s.bo, "memory alias", opt("name", "Bobby Tables"))
 	at := s.discord.Now()
 	for i, l := range []memory.Lore{
@@ -216,8 +215,7 @@ func TestExportHoldsOnesOwnOnly(t *testing.T) {
 func TestExportByDirectMessage(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	s.discord.Say(s.channel, s.bo.ID, "own words")
-	s.log.waitSaid(t, "them: own words")
+	s.posts(t, s.channel, s.bo.ID, "own words")
 	closed := s.discord.Inject("POST /channels/*/messages", 1, discordtest.Closed())
 	s.says(t, s.export(t, s.channel, s.bo, opt("by", exportByDM)))
 	if closed.Hits() != 1 {
@@ -248,8 +246,7 @@ func TestExportByDirectMessage(t *testing.T) {
 func TestExportsAreMadeOneAtATime(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	s.discord.Say(s.channel, s.bo.ID, "own words")
-	s.log.waitSaid(t, "them: own words")
+	s.posts(t, s.channel, s.bo.ID, "own words")
 	hang := s.discord.Inject("POST /users/@me/channels", 1, discordtest.Hang())
 	s.discord.Slash(s.channel, s.bo.ID, "memory export", opt("by", exportByDM))
 	hang.WaitHits(1)
@@ -261,8 +258,7 @@ func TestLargeExports(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	s.bot.mostData, s.bot.mostExported = 10_000, 60_000
-	said := s.discord.Say(s.channel, s.bo.ID, "own words")
-	s.log.waitSaid(t, "them: own words")
+	said := s.posts(t, s.channel, s.bo.ID, "own words")
 	add := func(n int, text string) {
 		t.Helper()
 		m := memory.Message{ID: memory.MessageID(said.ID) + memory.MessageID(n), Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),

@@ -411,8 +411,7 @@ func TestOwnersAndAdministratorsDecide(t *testing.T) {
 	if m := s.becomes(t, notice.Message); !strings.Contains(m.Content, s.guild.Owner.Mention()) {
 		t.Errorf("it doesn't say who decided: %q", m.Content)
 	}
-	s.discord.Say(s.channel, s.bo.ID, "now it counts")
-	s.log.waitSaid(t, "them: now it counts")
+	s.posts(t, s.channel, s.bo.ID, "now it counts")
 }
 
 func TestChannelsAreChosen(t *testing.T) {
@@ -435,8 +434,7 @@ func TestChannelsAreChosen(t *testing.T) {
 		t.Errorf("chosen %q", got)
 	}
 	s.discord.Say(s.channel, s.bo.ID, "not here")
-	s.discord.Say(second.ID, s.bo.ID, "but here")
-	s.log.waitSaid(t, "them: but here")
+	s.posts(t, second.ID, s.bo.ID, "but here")
 	if slices.Contains(s.log.said(), "them: not here") {
 		t.Error("a channel is logged that wasn't chosen")
 	}

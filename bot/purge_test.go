@@ -16,11 +16,9 @@ func TestPurgesAskFirstAndGiveAReceipt(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	here, guild := memory.ChannelID(s.channel), memory.GuildID(s.guild.ID)
-	s.discord.Say(s.channel, s.bo.ID, "old")
-	s.log.waitSaid(t, "them: old")
+	s.posts(t, s.channel, s.bo.ID, "old")
 	s.discord.Advance(10 * 24 * time.Hour)
-	s.discord.Say(s.channel, s.ana.ID, "new")
-	s.log.waitSaid(t, "them: new")
+	s.posts(t, s.channel, s.ana.ID, "new")
 	cut := s.discord.Now().AddDate(0, 0, -5)
 	for _, tt := range []struct {
 		command string

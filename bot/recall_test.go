@@ -87,8 +87,7 @@ func (s *scene) turn(t *testing.T, m discordtest.Sent, who discordtest.User, lab
 
 func TestRecallShowsPages(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	gone := map[memory.MessageID]bool{}
 	s.holding(12, gone)
 	first := s.use(t, s.ana, "recall", opt("question", " when is the *deadline*?"))
@@ -131,8 +130,7 @@ func TestRecallShowsPages(t *testing.T) {
 // It is said of a page that nobody may turn any more, which stays: its search is over or somebody else's.
 func TestOldPagesAreOver(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	gone := map[memory.MessageID]bool{}
 	s.holding(12, gone)
 	m := s.use(t, s.ana, "recall", opt("question", "deadline"))
@@ -171,8 +169,7 @@ func TestOldPagesAreOver(t *testing.T) {
 
 func TestRecallNarrowsDown(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingTimezone, Value: "Asia/Tokyo", At: s.discord.Now()})
 	s.holding(0, nil)
 	tokyo, err := time.LoadLocation("Asia/Tokyo")
@@ -235,8 +232,7 @@ func TestZoneOfDays(t *testing.T) {
 
 func TestRecallInDirectMessages(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	dm := s.discord.DM(s.ana.ID, "the deadline is Friday")
 	s.holding(1, nil)
 	look := s.oracle.look
@@ -255,8 +251,7 @@ func TestRecallInDirectMessages(t *testing.T) {
 
 func TestFindRelated(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	s.holding(6, nil)
 	said := s.discord.Say(s.channel, s.bo.ID, "the *deadline* is Friday")
 	m := s.discord.MessageAction(said, s.ana.ID, relatedCommand).WaitMessage()

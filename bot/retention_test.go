@@ -23,8 +23,7 @@ func TestRetentionIsShownAndDecided(t *testing.T) {
 		s.log.waitSaid(t, fmt.Sprint("them: old in ", at))
 	}
 	s.discord.Advance(100 * 24 * time.Hour)
-	s.discord.Say(s.channel, s.bo.ID, "new")
-	s.log.waitSaid(t, "them: new")
+	s.posts(t, s.channel, s.bo.ID, "new")
 
 	s.says(t, s.use(t, s.ana, "hark retention"))
 	for _, bad := range []string{"soon", "0", "40000d", "1m", "12h"} {

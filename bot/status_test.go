@@ -28,8 +28,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	cfg.Health = func() Health { return health }
 	s.restartWith(t, cfg)
 	s.discord.Say(s.channel, s.ana.ID, "hi")
-	s.discord.Say(s.channel, s.bo.ID, "hello")
-	s.log.waitSaid(t, "them: hello")
+	s.posts(t, s.channel, s.bo.ID, "hello")
 	s.commitNothing(t)
 	shown := s.use(t, s.guild.Owner, "hark status")
 	s.says(t, shown)
