@@ -32,7 +32,7 @@ const (
 func (c *commands) about(ctx context.Context, x *exchange) (sheet, error) {
 	switch target := memory.UserID(x.Data.Target); target {
 	case x.who():
-		return c.showMember(ctx, x)
+		return c.asMember(c.showMember)(ctx, x)
 	case c.bot.self:
 		return sheet{Content: x.text(aboutHark)}, nil
 	default:
@@ -46,12 +46,8 @@ func (c *commands) readable(x *exchange, m member) []memory.ChannelID {
 }
 
 // showMember is all that is kept about whoever asks.
-func (c *commands) showMember(ctx context.Context, x *exchange) (sheet, error) {
+func (c *commands) showMember(ctx context.Context, x *exchange, m member) (sheet, error) {
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
-		return sheet{}, err
-	}
-	m, err := c.member(ctx, x.guild(), x.who())
-	if err != nil {
 		return sheet{}, err
 	}
 	parts := []func(context.Context, *exchange, member) ([]string, error){

@@ -233,9 +233,7 @@ func TestContextHasTheSessionWhereNothingIsLogged(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
 	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return promptOf(t, "hello"), nil }
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore})
 	said := s.discord.Say(s.channel, s.bo.ID, "unlogged words")
 	s.use(t, s.ana, "hark context", opt("question", "when?"))
 	q := s.oracle.questions()[0]
@@ -264,30 +262,4 @@ func TestFilesThatDiscordRefuses(t *testing.T) {
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark context", opt("question", "when?"))
 	s.discord.WaitFor("a follow-up", func() bool { return len(i.FollowUps()) == 1 })
 	s.says(t, i.FollowUps()[0])
-}
-
-// Every command is acknowledged while the log can't be written, and status tells of that.
-func TestAdminCommandsAreAcknowledgedWhateverTheLogDoes(t *testing.T) {
-	t.Parallel()
-	s := choosing(t)
-	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return promptOf(t, "hello"), nil }
-	release := s.log.hold()
-	defer release()
-	s.discord.Say(s.channel, s.bo.ID, "waits")
-	var waiting []*discordtest.Interaction
-	for name, options := range adminCommands {
-		i := s.discord.Slash(s.channel, s.ana.ID, name, options...)
-		if r := i.Wait(); !r.Deferred() || !r.Ephemeral {
-			t.Errorf("/%s: %+v", name, r)
-		}
-		if name == "hark status" {
-			i.WaitMessage()
-		}
-		waiting = append(waiting, i)
-	}
-	waiting = append(waiting, s.discord.Slash(s.channel, s.ana.ID, "hark pause", opt("for", "2h")), s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "timezone"), opt("value", "UTC")))
-	release()
-	for _, i := range waiting {
-		i.WaitMessage()
-	}
 }

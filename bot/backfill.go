@@ -13,26 +13,22 @@ import (
 const stopsBackfill = "nobackfill"
 
 // backfill has the past of a channel and its threads fetched, and shows how far that is, also if it was begun before.
-func (c *commands) backfill(ctx context.Context, x *exchange) (sheet, error) {
+func (c *commands) backfill(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
 	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
-	g, at, err := c.place(limit, x)
+	listed, err := memory.PastOf(limit, c.bot.memory, x.server, at.ID)
 	if err != nil {
 		return sheet{}, err
 	}
-	listed, err := memory.PastOf(limit, c.bot.memory, g, at.ID)
-	if err != nil {
-		return sheet{}, err
-	}
-	w := c.bot.filler.watch(x.seen(g, c.bot.cfg.Policy), at.ID)
+	w := c.bot.filler.watch(x.seen(), at.ID)
 	defer c.bot.filler.unwatch(w)
 	if len(listed) == 0 {
-		if err := c.beginBackfill(limit, x, g, at); err != nil {
+		if err := c.beginBackfill(limit, x, at); err != nil {
 			return sheet{}, err
 		}
 	}
 	later := ""
-	if since, _, err := c.span(limit, x, "since"); err != nil {
+	if since, _, err := c.span(x, "since"); err != nil {
 		return sheet{}, err
 	} else if from := startOf(listed); !since.IsZero() && memory.FirstMessageID(since) <= from {
 		later = x.text("I'm still fetching from <t:%d:D> on; ask again when that is done.", from.Time().Unix())
@@ -41,8 +37,8 @@ func (c *commands) backfill(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 // beginBackfill puts a channel's past on the list of what is fetched; the refusal says why it can't.
-func (c *commands) beginBackfill(ctx context.Context, x *exchange, g *memory.Guild, at memory.Channel) error {
-	policy := c.bot.cfg.Policy
+func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Channel) error {
+	g, policy := x.server, x.policy
 	if !policy.Remembers(g, at.ID) {
 		return refusal(x.text("I don't remember what is said in %s, so I don't fetch it either: `/hark channel log` changes that.", x.mention(at.ID)))
 	}
@@ -54,7 +50,7 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, g *memory.Gui
 		return refusal(c.bot.lacking(x.locale, x.guild(), at.ID, missing))
 	}
 	now, after := c.at(x), memory.MessageID(0)
-	since, _, err := c.span(ctx, x, "since")
+	since, _, err := c.span(x, "since")
 	if err != nil {
 		return err
 	}
@@ -75,8 +71,8 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, g *memory.Gui
 	case len(gaps) == 0:
 		return refusal(x.text("There is nothing to fetch: I've listened in %s since <t:%d:f>, and longer back I wasn't asked for or don't remember anything.", x.mention(at.ID), begun.Unix()))
 	}
-	if err := c.bot.memory.Apply(ctx, memory.BeginPast(gaps, now)...); err != nil {
-		return fmt.Errorf("keep that the past of channel %d is to be fetched: %w", at.ID, err)
+	if err := c.apply(ctx, x, fmt.Sprintf("keep that the past of channel %d is to be fetched", at.ID), memory.BeginPast(gaps, now)...); err != nil {
+		return err
 	}
 	c.bot.filler.nudge()
 	return nil
@@ -87,10 +83,10 @@ func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Cha
 	look := time.NewTicker(c.bot.timing.backfill)
 	defer look.Stop()
 	for shown := ""; ; {
-		g, err := c.bot.admit.guild(limit, x.guild())
+		err := c.look(limit, x)
 		var left []memory.Gap
 		if err == nil {
-			left, err = memory.PastOf(limit, c.bot.memory, x.seen(g, c.bot.cfg.Policy), at.ID)
+			left, err = memory.PastOf(limit, c.bot.memory, x.seen(), at.ID)
 		}
 		switch {
 		case limit.Err() != nil && ctx.Err() == nil:
@@ -106,7 +102,7 @@ func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Cha
 			return c.fetched(limit, x, at, fetched)
 		}
 		if now := lines(x.progress(at, fetched, left), note); now != shown {
-			if shown = now; x.show(limit, sheet{Content: now, Components: []component{row(button(styleGrey, x.text("Cancel"), fmt.Sprintf("%s:%d", stopsBackfill, at.ID)))}}) != nil {
+			if shown = now; x.show(limit, sheet{Content: now}.asking(styleGrey, x.text("Cancel"), stopsBackfill, at.ID)) != nil {
 				shown = "" // an ornament, tried again
 			}
 		}
@@ -155,29 +151,17 @@ func (c *commands) fetched(ctx context.Context, x *exchange, at memory.Channel, 
 }
 
 // stopBackfill has no more of a channel's past fetched.
-func (c *commands) stopBackfill(ctx context.Context, x *exchange) (sheet, error) {
-	args := x.args()
-	if len(args) != 1 {
-		return sheet{}, refusal(x.text(unknownTool))
-	}
-	id, err := channelIn(args[0])
+func (c *commands) stopBackfill(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
+	left, err := memory.PastOf(ctx, c.bot.memory, x.server, at.ID)
 	if err != nil {
 		return sheet{}, err
 	}
-	g, at, err := c.placed(ctx, x, id)
-	if err != nil {
-		return sheet{}, err
-	}
-	left, err := memory.PastOf(ctx, c.bot.memory, g, at.ID)
-	if err != nil {
-		return sheet{}, err
-	}
-	fetched := c.bot.filler.halt(at.ID, left, x.seen(g, c.bot.cfg.Policy))
+	fetched := c.bot.filler.halt(at.ID, left, x.seen())
 	if len(left) == 0 {
 		return sheet{Content: x.text("Nothing is being fetched there any more.")}, nil
 	}
-	if err := c.bot.memory.Apply(ctx, memory.StopPast(left, c.at(x))...); err != nil {
-		return sheet{}, fmt.Errorf("keep that the past of channel %d is to be fetched no longer: %w", at.ID, err)
+	if err := c.apply(ctx, x, fmt.Sprintf("keep that the past of channel %d is to be fetched no longer", at.ID), memory.StopPast(left, c.at(x))...); err != nil {
+		return sheet{}, err
 	}
 	return paragraphs(x.count(fetched, "**Cancelled**: %s message of the past of %s is fetched, and stays.", "**Cancelled**: %s messages of the past of %s are fetched, and stay.", x.mention(at.ID)),
 		x.text("-# `/hark backfill` fetches the rest.")), nil

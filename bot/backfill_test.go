@@ -57,9 +57,7 @@ func beginning(t *testing.T, messages int) *scene {
 	t.Helper()
 	s := asking(t)
 	s.bot.timing.backfill = time.Millisecond
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
 	s.say(s.channel, messages, "past")
 	s.discord.Advance(24 * time.Hour)
 	return s
@@ -243,12 +241,9 @@ func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	s.run(t).ready(t)
 	s.waitRegistered()
 	x, c := s.used(t, s.ana, "limits"), s.bot.commands
-	guild, at, err := c.placed(t.Context(), x, memory.ChannelID(s.channel))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := c.bot.filler.watch(guild, at.ID)
-	if err := c.beginBackfill(t.Context(), x, guild, at); err != nil {
+	at := memory.Channel{ID: memory.ChannelID(s.channel)}
+	w := c.bot.filler.watch(x.server, at.ID)
+	if err := c.beginBackfill(t.Context(), x, at); err != nil {
 		t.Fatal(err)
 	}
 	limit, late := context.WithCancel(t.Context())
@@ -280,6 +275,9 @@ func (s *scene) used(t *testing.T, who discordtest.User, name string) *exchange 
 	s.idle(t)
 	x := &exchange{rest: s.bot.rest, came: s.discord.Now()}
 	x.ID, x.Application, x.Token, x.Guild, x.Channel = snowflake(i.ID), snowflake(s.discord.AppID), i.Token, snowflake(s.guild.ID), snowflake(s.channel)
+	if err := s.bot.commands.look(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
 	return x
 }
 

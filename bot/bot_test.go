@@ -102,8 +102,7 @@ func TestReplyAndDirectMessageAreAnswered(t *testing.T) {
 	dm := s.discord.DM(s.ana.ID, "and in private?")
 	s.answered(t, dm.ChannelID, "Friday")
 	s.traces(t, 3)
-	s.discord.Say(s.channel, s.bo.ID, "nothing for you")
-	s.log.waitSaid(t, "them: nothing for you")
+	s.posts(t, s.channel, s.bo.ID, "nothing for you")
 	q := s.oracle.questions()
 	if len(q) != 3 || q[1].Text != "are you sure?" || q[1].ReplyTo != memory.MessageID(first.ID) || len(q[1].Mentions) != 0 ||
 		q[2].Guild != memory.DirectGuild || q[2].Channel != memory.ChannelID(dm.ChannelID) || q[2].Text != "and in private?" {
@@ -132,8 +131,7 @@ func TestBotsAndWebhooksAreNeitherLoggedNorAnswered(t *testing.T) {
 	beep := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "beep", Bot: true})
 	s.discord.Say(s.channel, beep.ID, s.discord.Bot.Mention()+" boop")
 	s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" news", discordtest.ViaWebhook("news"))
-	s.discord.Say(s.channel, s.ana.ID, "the end")
-	s.log.waitSaid(t, "them: the end")
+	s.posts(t, s.channel, s.ana.ID, "the end")
 	if got := s.log.said(); len(got) != 1 || len(s.oracle.questions()) != 0 {
 		t.Errorf("logged %q, asked %d", got, len(s.oracle.questions()))
 	}
@@ -224,8 +222,7 @@ func TestDuplicatedQuestionIsAnsweredOnce(t *testing.T) {
 	s.discord.Duplicate(1)
 	s.ask("when?")
 	s.answered(t, s.channel, "Friday")
-	s.discord.Say(s.channel, s.bo.ID, "the end")
-	s.log.waitSaid(t, "them: the end")
+	s.posts(t, s.channel, s.bo.ID, "the end")
 	if n := len(s.oracle.questions()); n != 1 || len(s.discord.Sent(s.channel)) != 1 {
 		t.Errorf("asked %d times", n)
 	}
@@ -400,8 +397,7 @@ func TestEventThatCannotBeReadIsPassedOver(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
 	s.bot.queue.put(item{raw: &rawEvent{"MESSAGE_CREATE", []byte(`{"id":"77","content":["secret"]}`)}})
-	s.discord.Say(s.channel, s.ana.ID, "goes on")
-	s.log.waitSaid(t, "them: goes on")
+	s.posts(t, s.channel, s.ana.ID, "goes on")
 	if out := s.out.String(); !strings.Contains(out, "MESSAGE_CREATE 77") || strings.Contains(out, "secret") {
 		t.Errorf("logged %s", out)
 	}

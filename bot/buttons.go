@@ -44,24 +44,29 @@ func (o owned) id(name string) string {
 
 func short36(n int64) string { return strconv.FormatInt(n, 36) }
 
+// integers are what the arguments of an id say, if all of them are numbers to that base.
+func integers(args []string, base int) (all []int64, ok bool) {
+	for _, arg := range args {
+		n, err := strconv.ParseInt(arg, base, 64)
+		if err != nil {
+			return nil, false
+		}
+		all = append(all, n)
+	}
+	return all, true
+}
+
 // ownedBy is what the id of the button tells that was pressed.
 func ownedBy(x *exchange) owned { return readOwned(x.args()) }
 
 // readOwned reads what stands after the name in a button's id. What isn't one is nobody's.
 func readOwned(args []string) owned {
-	var numbers []int64
-	for _, arg := range args {
-		n, err := strconv.ParseInt(arg, 36, 64)
-		if err != nil {
-			return owned{}
-		}
-		numbers = append(numbers, n)
-	}
-	if len(numbers) < 2 {
+	all, ok := integers(args, 36)
+	if !ok || len(all) < 2 {
 		return owned{}
 	}
-	o := owned{asker: memory.UserID(numbers[0]), question: memory.MessageID(numbers[1])}
-	for i, n := range numbers[2:] {
+	o := owned{asker: memory.UserID(all[0]), question: memory.MessageID(all[1])}
+	for i, n := range all[2:] {
 		if i > 0 {
 			n += int64(o.before[0])
 		}
@@ -91,13 +96,6 @@ func (o owned) done(l locale, sources bool) []component {
 		buttons = append(buttons, button(styleGrey, l.text("Sources"), o.id(buttonSources)))
 	}
 	return []component{row(append(buttons, button(styleGrey, l.text("Ask again"), o.id(buttonAgain)), button(styleGrey, l.text("Delete"), o.id(buttonDelete)))...)}
-}
-
-func (c *commands) addButtons() {
-	c.tools["component "+buttonStop] = tool{refuse: notMine(manageMessages), updates: true, early: true, do: c.stop}
-	c.tools["component "+buttonSources] = tool{do: c.sources}
-	c.tools["component "+buttonAgain] = tool{refuse: notMine(0), updates: true, do: c.askAgain}
-	c.tools["component "+buttonDelete] = tool{refuse: notMine(manageMessages), updates: true, do: c.remove}
 }
 
 // notMine keeps a button to whoever asked, and, unless that is 0, to those who have a permission.

@@ -9,18 +9,9 @@ import (
 	"hark/internal/answer"
 )
 
-// catchUpCommand is /catchup.
-func catchUpCommand() command {
-	return command{
-		Type: commandSlash, Name: "catchup", Description: "Tells what was said in this channel since you last wrote here. Only you see it.",
-		Options:  []option{timeOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 3d (7 days at most)")},
-		Contexts: []int{inGuilds}, Integrations: []int{0},
-	}
-}
-
 // catchUp is what /catchup shows. It counts as a question, since it may have the model sum things up.
 func (c *commands) catchUp(ctx context.Context, x *exchange) (sheet, error) {
-	since, _, err := c.span(ctx, x, "since")
+	since, _, err := c.span(x, "since")
 	if err != nil {
 		return sheet{}, err
 	}

@@ -15,8 +15,7 @@ import (
 
 func TestCatchUpShowsASummary(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	spoke := s.discord.Now().Add(-48 * time.Hour)
 	var given time.Time
 	s.oracle.catchUp = func(_ context.Context, _ answer.Question, since time.Time) (answer.CaughtUp, error) {
@@ -84,8 +83,7 @@ func TestCatchUpSaysWhatItIs(t *testing.T) {
 
 func TestCatchUpIsRefused(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	for _, err := range []error{
 		fmt.Errorf("catch up: %w", answer.ErrNotRemembered), fmt.Errorf("catch up: %w", answer.ErrNotReadable), errors.New("the disk is on fire"),
 	} {
@@ -125,14 +123,14 @@ func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{"de", "fr", "es", "ja", "zh-TW"} {
 		l := localeOf(language)
-		given := (&exchange{locale: l, wireInteraction: typing("since", strings.ToUpper(l.text("yesterday")))})
+		given := (&exchange{locale: l, server: &memory.Guild{}, wireInteraction: typing("since", strings.ToUpper(l.text("yesterday")))})
 		b := &Bot{now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) }, admit: newAdmission(newNotebook(), memory.Policy{}, nil, nil)}
 		c := commands{bot: b}
-		if from, _, err := c.span(t.Context(), given, "since"); err != nil || from.Day() != 2 {
+		if from, _, err := c.span(given, "since"); err != nil || from.Day() != 2 {
 			t.Errorf("%s: yesterday is %v, %v", language, from, err)
 		}
-		bad := &exchange{locale: l, wireInteraction: typing("since", "soon")}
-		if _, _, err := c.span(t.Context(), bad, "since"); err == nil || !strings.Contains(err.Error(), "`"+l.text("today")+"`") || !strings.Contains(err.Error(), "`"+l.text("yesterday")+"`") {
+		bad := &exchange{locale: l, server: &memory.Guild{}, wireInteraction: typing("since", "soon")}
+		if _, _, err := c.span(bad, "since"); err == nil || !strings.Contains(err.Error(), "`"+l.text("today")+"`") || !strings.Contains(err.Error(), "`"+l.text("yesterday")+"`") {
 			t.Errorf("%s: %v", language, err)
 		}
 	}

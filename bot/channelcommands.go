@@ -24,20 +24,14 @@ func silentIn(g *memory.Guild, channel memory.ChannelID) bool {
 }
 
 // logChannel has a channel or a category remembered.
-func (c *commands) logChannel(ctx context.Context, x *exchange) (sheet, error) {
-	g, at, err := c.place(ctx, x)
-	if err != nil {
-		return sheet{}, err
-	}
+func (c *commands) logChannel(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
 	chose := memory.Chose{Guild: x.guild(), Channel: at.ID, Choice: memory.Remember, At: c.bot.now()}
-	if err := c.bot.memory.Apply(ctx, append(memory.NewPast(c.bot.cfg.Policy, g, chose, chose.At), chose)...); err != nil {
-		return sheet{}, fmt.Errorf("keep that channel %d is remembered: %w", at.ID, err)
-	}
-	if g, err = c.bot.admit.guild(ctx, x.guild()); err != nil {
+	events := append(memory.NewPast(x.policy, x.server, chose, chose.At), chose)
+	if err := c.apply(ctx, x, fmt.Sprintf("keep that channel %d is remembered", at.ID), events...); err != nil {
 		return sheet{}, err
 	}
 	c.bot.filler.nudge()
-	state, err := c.channelState(ctx, x, g, at)
+	state, err := c.channelState(ctx, x, at)
 	past := x.text("-# What was said there before I don't know: `/hark backfill` fetches it.")
 	if at.Kind == memory.CategoryChannel {
 		past = ""
@@ -46,52 +40,38 @@ func (c *commands) logChannel(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 // ignoreChannel keeps a channel or a category from being remembered.
-func (c *commands) ignoreChannel(ctx context.Context, x *exchange) (sheet, error) {
-	_, at, err := c.place(ctx, x)
-	if err != nil {
+func (c *commands) ignoreChannel(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
+	if err := c.choose(ctx, x, memory.Chose{Channel: at.ID, Choice: memory.Ignore}); err != nil {
 		return sheet{}, err
 	}
-	g, err := c.choose(ctx, x, memory.Chose{Channel: at.ID, Choice: memory.Ignore})
-	if err != nil {
-		return sheet{}, err
-	}
-	state, err := c.channelState(ctx, x, g, at)
+	state, err := c.channelState(ctx, x, at)
 	if at.Kind == memory.CategoryChannel {
 		return paragraphs(state, x.text("What I kept of it before is told to nobody. `/hark purge channel` has me forget it for good, channel by channel.")), err
 	}
-	shown := paragraphs(state, x.text("What I kept of it before is told to nobody. `/hark purge channel`, or the button below, has me forget it for good."))
-	shown.Components = []component{row(button(styleGrey, x.text("Forget what I kept of it"), fmt.Sprintf("%s:%d", asksPurge, at.ID)))}
-	return shown, err
+	return paragraphs(state, x.text("What I kept of it before is told to nobody. `/hark purge channel`, or the button below, has me forget it for good.")).
+		asking(styleGrey, x.text("Forget what I kept of it"), asksPurge, at.ID), err
 }
 
 // answerChannel decides whether anybody is answered in a channel, or shows it.
-func (c *commands) answerChannel(ctx context.Context, x *exchange) (sheet, error) {
-	g, at, err := c.place(ctx, x)
-	if err != nil {
-		return sheet{}, err
-	}
+func (c *commands) answerChannel(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
 	if value := x.option("answer"); value != "" {
 		if value == answersDefault {
 			value = ""
 		}
-		e := memory.SettingChosen{Guild: x.guild(), Channel: at.ID, Key: memory.SettingAnswers, Value: value, At: c.bot.now()}
-		if err := c.bot.memory.Apply(ctx, e); err != nil {
-			return sheet{}, fmt.Errorf("keep whether channel %d is answered in: %w", at.ID, err)
-		}
-		if g, err = c.bot.admit.guild(ctx, x.guild()); err != nil {
+		if err := c.setAt(ctx, x, at.ID, memory.SettingAnswers, value); err != nil {
 			return sheet{}, err
 		}
 	}
 	if at.ID == 0 {
-		return paragraphs(x.answers(g, 0), x.ownAnswers(x.seen(g, c.bot.cfg.Policy))), nil
+		return paragraphs(x.answers(x.server, 0), x.decidedAlone(memory.SettingAnswers)), nil
 	}
-	state, err := c.channelState(ctx, x, g, at)
+	state, err := c.channelState(ctx, x, at)
 	return paragraphs(state), err
 }
 
 // channelState says what Hark does in a channel, and what it lacks there.
-func (c *commands) channelState(ctx context.Context, x *exchange, g *memory.Guild, at memory.Channel) (string, error) {
-	remembers := c.bot.cfg.Policy.Remembers(g, at.ID)
+func (c *commands) channelState(ctx context.Context, x *exchange, at memory.Channel) (string, error) {
+	g, remembers := x.server, x.policy.Remembers(x.server, at.ID)
 	heard := x.text("I remember nothing of what is said in %s.", x.mention(at.ID))
 	if remembers {
 		heard = x.text("I remember what is said in %s.", x.mention(at.ID))
@@ -123,21 +103,20 @@ func (l locale) answers(g *memory.Guild, id memory.ChannelID) string {
 	return l.text("In %s I answer who mentions me.", l.mention(id))
 }
 
-// ownAnswers names the channels for which it is decided by themselves.
-func (l locale) ownAnswers(g *memory.Guild) string {
-	return l.decidedAlone(g, memory.SettingAnswers)
+// decidedAlone names the channels that have a setting of their own; "" if there are none.
+func (x *exchange) decidedAlone(key memory.Setting) string {
+	if own := x.settingIn(key); len(own) > 0 {
+		return x.text("-# Decided for itself: %s", channelList(x.locale, own))
+	}
+	return ""
 }
 
-// decidedAlone names the channels that have a setting of their own; "" if there are none.
-func (l locale) decidedAlone(g *memory.Guild, key memory.Setting) string {
-	var own []memory.ChannelID
-	for _, c := range g.Channels {
+// settingIn are the channels that have a setting of their own, as far as whoever uses x may read them.
+func (x *exchange) settingIn(key memory.Setting) (own []memory.ChannelID) {
+	for _, c := range x.seen().Channels {
 		if c.Settings[key] != "" {
 			own = append(own, c.ID)
 		}
 	}
-	if len(own) == 0 {
-		return ""
-	}
-	return l.text("-# Decided for itself: %s", channelList(l, own))
+	return own
 }

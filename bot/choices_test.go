@@ -1,9 +1,7 @@
 package bot
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,9 +23,7 @@ func choosing(t *testing.T) *scene {
 	s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true}, Choices: answer.Choices{
 		Models: []string{"small", "large"}, Default: answer.Settings{Model: "small", Tools: true, Language: "en", Temperature: &warm},
 	}})
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
 	s.run(t).ready(t)
 	s.waitRegistered()
 	return s
@@ -49,18 +45,23 @@ func (s *scene) lastSetting() memory.SettingChosen {
 	return e
 }
 
+// chose fails unless that is the setting chosen last, of a channel or the whole server.
+func (s *scene) chose(t *testing.T, at discordtest.ID, key memory.Setting, value string) {
+	t.Helper()
+	if e := s.lastSetting(); e.Channel != memory.ChannelID(at) || e.Key != key || e.Value != value || key != "" && (e.Guild != memory.GuildID(s.guild.ID) || e.At.IsZero()) {
+		t.Errorf("chose %+v, want %s %.60q in %d", e, key, value, at)
+	}
+}
+
 func TestSettingsAreChosenForChannelsAndTheServer(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	here, guild := memory.ChannelID(s.channel), memory.GuildID(s.guild.ID)
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
 	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &other.ID, Type: discordtest.PublicThread, Name: "more of them"})
 	s.discord.Say(thread.ID, s.bo.ID, "hello")
 	s.hides(t, s.bo, "model")
 	s.hides(t, s.bo, "hark")
-	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, 0, "", "")
 	s.says(t, s.use(t, s.ana, "model"))
 	s.says(t, s.use(t, s.ana, "model", opt("model", "large")))
 	for _, tt := range []struct {
@@ -74,27 +75,19 @@ func TestSettingsAreChosenForChannelsAndTheServer(t *testing.T) {
 			s.says(t, s.sets(t, string(tt.key), ""))
 		}
 		s.says(t, s.sets(t, string(tt.key), tt.value))
-		if e := s.lastSetting(); e.Guild != guild || e.Channel != here || e.Key != tt.key || e.Value != tt.kept || e.At.IsZero() {
-			t.Errorf("logged %+v", e)
-		}
+		s.chose(t, s.channel, tt.key, tt.kept)
 	}
 	for _, m := range builder.Modes() {
 		s.says(t, s.sets(t, "mode", string(m)))
 	}
 	s.says(t, s.sets(t, "mode", "creation", opt("channel", other.ID)))
-	if e := s.lastSetting(); e.Channel != memory.ChannelID(other.ID) || e.Value != "creation" {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, other.ID, memory.SettingMode, "creation")
 	s.says(t, s.sets(t, "mode", "", opt("channel", thread.ID)))
 	s.says(t, s.sets(t, "language", "de", opt("server", true)))
-	if e := s.lastSetting(); e.Channel != 0 || e.Value != "de" {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, 0, memory.SettingLanguage, "de")
 	s.says(t, s.sets(t, "language", "", opt("channel", other.ID)))
 	s.says(t, s.sets(t, "language", "default"))
-	if e := s.lastSetting(); e.Channel != here || e.Value != "" {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, s.channel, memory.SettingLanguage, "")
 }
 
 func TestSettingsThatCantBe(t *testing.T) {
@@ -108,50 +101,16 @@ func TestSettingsThatCantBe(t *testing.T) {
 	s.says(t, s.sets(t, "timezone", "UTC", opt("channel", other.ID)))
 	s.says(t, s.sets(t, "tools", "on", opt("server", true), opt("channel", other.ID)))
 	s.says(t, s.sets(t, "persona", "", opt("server", true), opt("channel", other.ID)))
-	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, 0, "", "")
 	// What a newer Hark knew, and a model that was taken away.
 	for key, value := range map[memory.Setting]string{memory.SettingMode: "divination", memory.SettingModel: "gone"} {
-		if err := s.log.Apply(t.Context(), memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Key: key, Value: value, At: s.discord.Now()}); err != nil {
-			t.Fatal(err)
-		}
+		s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Key: key, Value: value, At: s.discord.Now()})
 	}
 	s.says(t, s.sets(t, "mode", ""))
 	s.says(t, s.use(t, s.ana, "model"))
 	s.log.fail(errDown)
 	s.says(t, s.sets(t, "tools", "on"))
 	s.log.fail(nil)
-}
-
-// What nobody can give who uses Discord's own program does no harm.
-func TestPlacesThatAreNone(t *testing.T) {
-	t.Parallel()
-	c := newCommands(&Bot{})
-	x := func(options ...wireOption) *exchange {
-		e := &exchange{}
-		e.Data.Options = []wireOption{{Name: "set", Type: optionSubcommand, Options: options}}
-		return e
-	}
-	nowhere := x(wireOption{Name: "channel", Value: "here"})
-	for name, do := range map[string]func(context.Context, *exchange) (sheet, error){
-		"set": c.set, "settings": c.openPanel,
-		"ask": func(ctx context.Context, x *exchange) (sheet, error) {
-			_, err := c.askPersona(ctx, x)
-			return sheet{}, err
-		},
-	} {
-		if _, err := do(t.Context(), nowhere); !errors.Is(err, errUnknownChannel) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	for _, id := range []string{formPersona, formPersona + ":here"} {
-		form := &exchange{}
-		form.Type, form.Data.CustomID = interactionForm, id
-		if _, err := c.setPersona(t.Context(), form); err == nil {
-			t.Errorf("a form with the id %q", id)
-		}
-	}
 }
 
 func TestPersonasAreWrittenInAForm(t *testing.T) {
@@ -164,32 +123,21 @@ func TestPersonasAreWrittenInAForm(t *testing.T) {
 	long := strings.Repeat("ä", answer.MaxPersona)
 	m := i.Submit(map[string]string{"text": "You are the *archivist*.\nYou answer in verse."}).WaitMessage()
 	s.says(t, m)
-	if m.Flags&discordtest.Ephemeral == 0 {
-		t.Error("everybody sees it")
-	}
-	if e := s.lastSetting(); e.Channel != memory.ChannelID(s.channel) || e.Key != memory.SettingPersona || e.Value != "You are the *archivist*.\nYou answer in verse." {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, s.channel, memory.SettingPersona, "You are the *archivist*.\nYou answer in verse.")
 	i = s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona"))
 	if got := i.Wait().Form()["text"]; got != "You are the *archivist*.\nYou answer in verse." {
 		t.Errorf("the form holds %q", got)
 	}
 	i.Submit(map[string]string{"text": long}).WaitMessage()
-	if e := s.lastSetting(); e.Value != long {
-		t.Errorf("kept %d bytes", len(e.Value))
-	}
+	s.chose(t, s.channel, memory.SettingPersona, long)
 	i = s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona"), opt("server", true))
 	if got := i.Wait().Form()["text"]; got != "" {
 		t.Errorf("the server's form holds %d bytes", len(got))
 	}
 	s.says(t, i.Submit(map[string]string{"text": " default "}).WaitMessage())
-	if e := s.lastSetting(); e.Channel != 0 || e.Value != "default." {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, 0, memory.SettingPersona, "default.")
 	s.says(t, s.sets(t, "persona", "default"))
-	if e := s.lastSetting(); e.Channel != memory.ChannelID(s.channel) || e.Value != "" {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, s.channel, memory.SettingPersona, "")
 	// Whoever may no longer manage the server when the form comes back sets nothing.
 	i = s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona"))
 	i.Wait()
@@ -280,9 +228,9 @@ func TestCommandsThatAreRegistered(t *testing.T) {
 	c := newCommands(&Bot{})
 	for _, command := range registered() {
 		paths(command.Name, command.Options, func(path string, completed bool) {
-			tool, there := c.tools[path]
-			if !there || tool.do == nil && tool.opens == nil || (tool.completes != nil) != completed {
-				t.Errorf("%s is registered, and there is %+v", path, tool)
+			h, there := c.handlers[path]
+			if !there || h.do == nil && h.opens == nil || (h.completes != nil) != completed {
+				t.Errorf("%s is registered, and there is %+v", path, h)
 			}
 		})
 	}

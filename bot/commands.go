@@ -1,9 +1,13 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,19 +23,22 @@ const parallelCommands = 64
 // commands registers commands and works on their uses. A use is acknowledged at once, whatever the log
 // does: Discord gives it three seconds.
 type commands struct {
-	bot    *Bot
-	tools  map[string]tool
-	found  *finds
-	mu     sync.Mutex
-	uses   []use
-	undone atomic.Int64         // uses that aren't done with
-	begun  begun                // set by READY; zero while there is nothing to register
-	ids    map[string]snowflake // of the commands that are registered, by name
-	wake   chan struct{}
+	bot      *Bot
+	handlers map[string]handler // by the paths of uses
+	found    *finds
+	mu       sync.Mutex
+	uses     []use
+	undone   atomic.Int64         // uses that aren't done with
+	begun    begun                // set by READY; zero while there is nothing to register
+	ids      map[string]snowflake // of the commands that are registered, by name
+	wake     chan struct{}
 	// seats are for what is done, answering for what is turned away, and typing for what is offered meanwhile.
 	seats, answering, typing seats
 	// permits are who may use what /hark shows.
 	permits *permits
+	// exporting is whose data is being written down, by guild: that of one person at a time, since all of it is in memory.
+	exporting sync.Map
+	agreeing  sync.Mutex // has each press that keeps lore wait for those before it, so that nothing is kept twice
 }
 
 // use is one use of a command, a button or a menu.
@@ -41,13 +48,18 @@ type use struct {
 	came   time.Time
 }
 
-// tool is what a command, a button or a menu does.
-type tool struct {
+// action is what is shown in answer to a use.
+type action = func(ctx context.Context, x *exchange) (sheet, error)
+
+// handler is what a command, a button, a menu or a form does.
+type handler struct {
+	// managers says that it is for those who manage the server, or whom the server gave the command.
+	managers bool
 	// refuse is why it can't be done, by what the use itself tells; "" if it can. May be nil.
 	refuse func(x *exchange) string
 	// updates says that the message clicked on is changed, rather than a new one shown.
 	updates bool
-	// early says that it doesn't wait for what was said before to be logged.
+	// early says that it doesn't wait for what was said before to be logged, and isn't told of the guild.
 	early bool
 	// endless says that it may go on when Discord waits no longer.
 	endless bool
@@ -56,32 +68,31 @@ type tool struct {
 	// completes are what can be given for the option that is being typed. May be nil.
 	completes func(ctx context.Context, x *exchange) ([]optionChoice, error)
 	// do is what is shown then.
-	do func(ctx context.Context, x *exchange) (sheet, error)
+	do action
+}
+
+// refuses is why whoever uses x can't do it; "" if they can.
+func (h handler) refuses(x *exchange) string {
+	if h.managers {
+		if why := managesNot(x); why != "" {
+			return why
+		}
+	}
+	if h.refuse == nil {
+		return ""
+	}
+	return h.refuse(x)
 }
 
 func newCommands(b *Bot) *commands {
 	c := &commands{bot: b, found: newFinds(), wake: make(chan struct{}, 1), permits: newPermits(b.now)}
 	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands), make(seats, parallelCommands)
-	c.tools = map[string]tool{"context": {refuse: asksNothing, do: c.recall(c.questionOf, showFound)}}
-	c.addSettings()
-	c.addMembers()
-	c.addForgetting()
-	c.addStar()
-	c.addLearning()
-	c.addChoices()
-	c.addLore()
-	c.addLimits()
-	c.addAdmin()
-	c.addButtons()
-	c.addProposals()
-	c.addExplaining()
-	c.addFinding()
-	c.addFactEdit()
-	c.addExport()
-	c.addForgetThis()
-	c.addPrivacy()
-	c.addHelp()
-	c.addKeeping()
+	c.handlers = c.components()
+	for _, e := range c.entries() {
+		h := *e.handler
+		h.managers = e.Type == commandSlash && e.Permissions != nil
+		c.handlers[e.path] = h
+	}
 	return c
 }
 
@@ -133,33 +144,30 @@ func (c *commands) run(ctx context.Context) {
 
 const (
 	unknownTool = "I don't know this command any more. Reload Discord to see those I know."
-	tooLong     = "That takes longer than Discord lets me wait. Please try again later."
 )
 
 func (c *commands) answer(ctx context.Context, x *exchange) error {
-	t, known := c.tools[x.path()]
+	h, known := c.handlers[x.path()]
 	if !known {
 		return x.say(ctx, x.text(unknownTool))
 	}
-	if t.refuse != nil {
-		if why := t.refuse(x); why != "" {
-			x.outcome = CommandRefused
-			return x.say(ctx, why)
-		}
+	if why := h.refuses(x); why != "" {
+		x.outcome = CommandRefused
+		return x.say(ctx, why)
 	}
-	if t.opens != nil && x.Type != interactionForm {
-		if opened, err := c.open(ctx, t, x); opened || err != nil {
+	if h.opens != nil && x.Type != interactionForm {
+		if opened, err := c.open(ctx, h, x); opened || err != nil {
 			return err
 		}
 	}
 	promise := x.think
-	if t.updates {
+	if h.updates {
 		promise = x.take
 	}
 	if err := promise(ctx); err != nil {
 		return err
 	}
-	shown, err := c.use(ctx, t, x)
+	shown, err := c.use(ctx, h, x)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -169,26 +177,44 @@ func (c *commands) answer(ctx context.Context, x *exchange) error {
 		return x.pages(ctx, shown)
 	}
 	why := c.why(x, err)
-	if t.updates {
+	if h.updates {
 		return x.add(ctx, why)
 	}
 	return x.show(ctx, sheet{Content: why})
 }
 
-// use is what a tool shows, at the latest when Discord waits no longer.
-func (c *commands) use(ctx context.Context, t tool, x *exchange) (shown sheet, err error) {
+// use is what a handler shows, at the latest when Discord waits no longer.
+func (c *commands) use(ctx context.Context, h handler, x *exchange) (shown sheet, err error) {
 	defer recovered("command", &err)
 	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
-	if !t.early {
+	if !h.early {
 		if err := x.heard(limit); err != nil {
 			return sheet{}, err
 		}
+		if err := c.look(limit, x); err != nil {
+			return sheet{}, err
+		}
 	}
-	if t.endless {
-		return t.do(ctx, x)
+	if h.endless {
+		return h.do(ctx, x)
 	}
-	return t.do(limit, x)
+	return h.do(limit, x)
+}
+
+// look has x know its guild as it is now.
+func (c *commands) look(ctx context.Context, x *exchange) (err error) {
+	x.server, err = c.bot.admit.guild(ctx, x.guild())
+	x.policy = c.bot.cfg.Policy
+	return err
+}
+
+// apply keeps what was decided or told, and has x know its guild as it is then.
+func (c *commands) apply(ctx context.Context, x *exchange, doing string, events ...memory.Event) error {
+	if err := c.bot.memory.Apply(ctx, events...); err != nil {
+		return fmt.Errorf("%s in guild %d: %w", doing, x.Guild, err)
+	}
+	return c.look(ctx, x)
 }
 
 // left is for how long Discord still lets a use be answered, with a margin.
@@ -203,11 +229,11 @@ func asksNothing(x *exchange) string {
 	return ""
 }
 
-// open shows the form that a tool asks to be filled in, and reports whether there is one. Discord wants it at once.
-func (c *commands) open(ctx context.Context, t tool, x *exchange) (opened bool, err error) {
+// open shows the form that a handler asks to be filled in, and reports whether there is one. Discord wants it at once.
+func (c *commands) open(ctx context.Context, h handler, x *exchange) (opened bool, err error) {
 	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
 	defer cancel()
-	f, err := c.forms(limit, t, x)
+	f, err := c.forms(limit, h, x)
 	switch {
 	case errors.Is(err, errNoForm):
 		return false, nil
@@ -230,7 +256,7 @@ func (c *commands) why(x *exchange, err error) string {
 		return x.phrase(p)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return x.text(tooLong)
+		return x.text("That takes longer than Discord lets me wait. Please try again later.")
 	}
 	return c.bot.sentence(x.locale, &ask{id: memory.MessageID(x.ID)}, err)
 }
@@ -241,12 +267,15 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// errNoForm is that a tool has no form for a use.
+// errNoForm is that a handler has no form for a use.
 var errNoForm = errors.New("there is nothing to fill in")
 
-func (c *commands) forms(ctx context.Context, t tool, x *exchange) (f form, err error) {
+func (c *commands) forms(ctx context.Context, h handler, x *exchange) (f form, err error) {
 	defer recovered("form", &err)
-	return t.opens(ctx, x)
+	if err := c.look(ctx, x); err != nil {
+		return form{}, err
+	}
+	return h.opens(ctx, x)
 }
 
 // recovered makes an error of a panic.
@@ -273,7 +302,7 @@ func (c *commands) question(x *exchange) answer.Question {
 func (c *commands) questionOf(_ context.Context, x *exchange) answer.Question { return c.question(x) }
 
 // recall is what show makes of what would go into an answer for whoever uses x. Nothing is kept of it but what it took.
-func (c *commands) recall(question func(context.Context, *exchange) answer.Question, show func(*exchange, answer.Question, answer.Recalled) sheet) func(context.Context, *exchange) (sheet, error) {
+func (c *commands) recall(question func(context.Context, *exchange) answer.Question, show func(*exchange, answer.Question, answer.Recalled) sheet) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
 		// It counts as a question, since it may have the model rewrite it.
 		asked, h := c.counted(ctx, x)
@@ -335,4 +364,67 @@ func (c *commands) ask(ctx context.Context, q answer.Question) (answer.Recalled,
 		c.bot.log.Warn().Err(failed).Msg("recalled without the reranker")
 	}
 	return r, err
+}
+
+// mostCompletions is how many choices Discord shows while somebody types.
+const mostCompletions = 25
+
+// complete shows what can be given for the option that is being typed. Whatever fails, there is an answer in time: nothing
+// to choose from.
+func (c *commands) complete(ctx context.Context, x *exchange) error {
+	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
+	defer cancel()
+	offered := completions{Choices: []optionChoice{}}
+	if h := c.handlers[x.path()]; h.completes != nil && h.refuses(x) == "" {
+		choices, err := c.offers(limit, h, x)
+		if err != nil && ctx.Err() == nil {
+			c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't complete what somebody typed")
+		}
+		offered.Choices = append(offered.Choices, matching(choices, func(o optionChoice) string { return o.Name }, x.typed())...)
+	}
+	return x.respond(ctx, response{respondChoices, offered})
+}
+
+// matching are as many as Discord shows of those whose name contains what is typed. Those that begin with it come first, then those in
+// which it begins after a slash. Capitals don't count, and an underscore is a blank.
+func matching[T any](all []T, name func(T) string, typed string) []T {
+	fold := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", " ")) }
+	typed = fold(strings.TrimSpace(typed))
+	rank := func(one T) int {
+		switch name := fold(name(one)); {
+		case strings.HasPrefix(name, typed):
+			return 0
+		case strings.Contains(name, "/"+typed):
+			return 1
+		case strings.Contains(name, typed):
+			return 2
+		}
+		return 3
+	}
+	all = slices.DeleteFunc(all, func(one T) bool { return rank(one) == 3 })
+	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(rank(a), rank(b)) })
+	return all[:min(len(all), mostCompletions)]
+}
+
+type completions struct {
+	Choices []optionChoice `json:"choices"`
+}
+
+func (c *commands) offers(ctx context.Context, h handler, x *exchange) (choices []optionChoice, err error) {
+	defer recovered("completion", &err)
+	if err := c.look(ctx, x); err != nil {
+		return nil, err
+	}
+	return h.completes(ctx, x)
+}
+
+// typed is what has been typed so far of the option in focus.
+func (i *wireInteraction) typed() string {
+	for _, o := range i.options() {
+		if o.Focused {
+			text, _ := o.Value.(string)
+			return text
+		}
+	}
+	return ""
 }

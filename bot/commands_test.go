@@ -2,11 +2,16 @@ package bot
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/internal/answer"
 	"hark/internal/discordtest"
+	"hark/internal/golden"
 	"hark/memory"
 	"hark/search"
 )
@@ -41,24 +46,131 @@ func (s *scene) waitRegistered() {
 	s.discord.WaitFor("the command", func() bool { return len(s.discord.Commands(0)) > 0 })
 }
 
-func TestContextCommandIsAcknowledgedWhateverTheLogDoes(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
-		return answer.Recalled{}, sentenceError{}
+// usable are all commands that there are, by their paths, to be used by the owner of a scene's guild.
+func (s *scene) usable(t *testing.T, said, answered discordtest.Message) map[string]func() *discordtest.Interaction {
+	t.Helper()
+	given := map[string]any{"question": "when?", "text": "x", "name": "Barn", "fact": "x", "on": true, "member": s.bo.ID, "setting": "mode", "before": "1d",
+		"answer": "off", "keep": "forever"}
+	all := map[string]func() *discordtest.Interaction{}
+	for _, e := range s.bot.commands.entries() {
+		all[e.path] = func() *discordtest.Interaction {
+			switch {
+			case e.path == whyCommand:
+				return s.discord.MessageAction(answered, s.guild.Owner.ID, e.path)
+			case e.Type == commandMessage:
+				return s.discord.MessageAction(said, s.guild.Owner.ID, e.path)
+			case e.Type == commandUser:
+				return s.discord.UserAction(s.channel, s.guild.Owner.ID, s.guild.Owner.ID, e.path)
+			}
+			var options []discordtest.Opt
+			for _, o := range e.options {
+				if value, is := given[o.Name]; is && o.Name != "before" || o.Required {
+					options = append(options, opt(o.Name, value))
+				}
+			}
+			return s.discord.Slash(s.channel, s.guild.Owner.ID, e.path, options...)
+		}
 	}
-	s.waitRegistered()
+	return all
+}
+
+// everything is a scene in which every command can be used, with a message of bo's and an answer.
+func everything(t *testing.T) (s *scene, said, answered discordtest.Message) {
+	t.Helper()
+	s = choosing(t)
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return promptOf(t, "hello"), nil }
+	s.oracle.catchUp = func(context.Context, answer.Question, time.Time) (answer.CaughtUp, error) {
+		return answer.CaughtUp{}, nil
+	}
+	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) { return answer.Explanation{}, nil }
+	s.holding(12, nil)
+	said = s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
+	s.discord.Say(s.channel, s.guild.Owner.ID, "hello")
+	s.ask("when?")
+	answered = s.answered(t, s.channel, "Friday").Message
+	s.idle(t)
+	return s, said, answered
+}
+
+// Every use is acknowledged while the log can't be written, and answered once that has all that came before. Status tells at once.
+func TestUsesAreAcknowledgedWhateverTheLogDoes(t *testing.T) {
+	t.Parallel()
+	s, said, answered := everything(t)
+	all := s.usable(t, said, answered)
+	var pressed []func() *discordtest.Interaction
+	for path, does := range map[string]string{
+		"memory optout": confirmOptOut, "recall": pagerName, "hark retention": keepsFor, "hark purge channel": purges, forgetCommand: confirmForgetThis,
+	} {
+		use := all[path]
+		if path == "hark retention" {
+			use = func() *discordtest.Interaction {
+				return s.discord.Slash(s.channel, s.guild.Owner.ID, path, opt("keep", "1d"))
+			}
+			s.discord.Advance(48 * time.Hour)
+		}
+		m := use().WaitMessage()
+		id := buttonOf(t, m.Message, does)
+		if does == pagerName {
+			id = buttonsIn(t, m)["»"].CustomID
+		}
+		pressed = append(pressed, func() *discordtest.Interaction { return s.discord.Click(m.Message, s.guild.Owner.ID, id) })
+	}
+	s.idle(t)
+	asked := len(s.oracle.questions())
 	release := s.log.hold()
 	s.discord.Say(s.channel, s.bo.ID, "waits")
-	i := s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"})
-	i.Wait()
-	if n := len(s.oracle.questions()); n != 0 {
-		t.Errorf("%d questions asked before the asker's roles are logged", n)
+	var waiting []*discordtest.Interaction
+	for path, use := range all {
+		i := use()
+		if r := i.Wait(); !r.Deferred() || !r.Ephemeral {
+			t.Errorf("%s is answered with %+v", path, r)
+		}
+		if path == "hark status" {
+			i.WaitMessage()
+		}
+		waiting = append(waiting, i)
 	}
+	for _, press := range pressed {
+		i := press()
+		if r := i.Wait(); !r.Deferred() {
+			t.Errorf("a press is answered with %+v", r)
+		}
+	}
+	if n := len(s.oracle.questions()) - asked; n != 0 {
+		t.Errorf("%d were asked before all is logged that came before", n)
+	}
+	s.discord.Advance(10 * time.Second) // an acknowledgement would be too late now
 	release()
-	if m := i.WaitMessage(); m.Content != (sentenceError{}).Sentence() {
-		t.Errorf("got %q", m.Content)
+	for _, i := range waiting {
+		i.WaitMessage()
 	}
+}
+
+// Whatever fails, whoever used a command is told so in words.
+func TestUsesThatFailSaySo(t *testing.T) {
+	t.Parallel()
+	s, said, answered := everything(t)
+	told := func(why string) {
+		t.Helper()
+		all := s.usable(t, said, answered)
+		for _, path := range slices.Sorted(maps.Keys(all)) {
+			if said := s.reads(all[path]().WaitMessage().Content); strings.Contains(said, "CODE") {
+				why += "\n" + path + ": " + said
+			}
+		}
+		golden.Seen(t, why)
+	}
+	s.log.fail(errDown)
+	told("the log can't be written")
+	s.log.fail(nil)
+	s.breakReading(errDown)
+	s.log.forgetting.fails = errDown
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
+		return answer.Recalled{}, errDown
+	}
+	s.oracle.lore = func(context.Context, answer.Question) ([]memory.Lore, error) { return nil, errDown }
+	s.oracle.find = func(answer.Question) (answer.Finding, error) { return answer.Finding{}, errDown }
+	told("nothing can be read")
 }
 
 func TestContextCommandSurvivesAPanic(t *testing.T) {
@@ -73,8 +185,7 @@ func TestContextCommandSurvivesAPanic(t *testing.T) {
 
 func TestRegistrationWritesOnlyWhatChanged(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	if err := s.stop(t); err != nil {
 		t.Fatal(err)
 	}
@@ -105,5 +216,54 @@ func TestRegistrationWritesOnlyWhatChanged(t *testing.T) {
 	s.answered(t, s.channel, "Friday")
 	if written() != 1 {
 		t.Errorf("%d writes after a restart", written())
+	}
+}
+
+// What nobody can send who uses Discord's own program does no harm, whatever the id of a button, a menu or a form says.
+func TestIDsThatNobodyMade(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	before := len(s.log.eventsNow())
+	for name, all := range map[string][]string{
+		keepsFor:          {"", ":HERE", ":x:30d", ":-1:30d", ":1:30d", ":HERE:soon", ":HERE:30d:2"},
+		asksPurge:         {"", ":x", ":0", ":1"},
+		stopsBackfill:     {"", ":x", ":1"},
+		purges:            {"", ":m", ":m:0", ":m:x", ":c:0", ":c:-4", ":b:1", ":b:1:2:3", ":z:4", "::"},
+		confirmForgetThis: {"", ":1:2", ":1:2:ü", ":1:2:3:4"},
+		confirmLoreOff:    {"", ":x", ":1"},
+		pagerName:         {"", ":1", ":z:x", ":1:1"},
+		panelPersona:      {"", ":here"},
+		panelSet:          {":0:colour", ":0", "", ":1"},
+		panelKey:          {":0"},
+		panelPause:        {":0:always"},
+		chosenNever:       {""},
+	} {
+		for _, args := range all {
+			x := &exchange{}
+			x.Type, x.Guild, x.Data.CustomID = interactionComponent, snowflake(s.guild.ID), name+strings.ReplaceAll(args, "HERE", s.channel.String())
+			x.Data.Values = []string{"1"}
+			if err := s.bot.commands.look(t.Context(), x); err != nil {
+				t.Fatal(err)
+			}
+			h := s.bot.commands.handlers[x.path()]
+			var shown sheet
+			var err error
+			if h.opens != nil {
+				_, err = h.opens(t.Context(), x)
+			} else {
+				shown, err = h.do(t.Context(), x)
+			}
+			if err == nil && !strings.HasPrefix(shown.Content, staleChoice) && !strings.HasPrefix(shown.Content, lostChannel) {
+				t.Errorf("%s shows %q", x.Data.CustomID, shown.Content)
+			}
+		}
+	}
+	if now := s.log.eventsNow()[before:]; len(now) > 0 {
+		t.Errorf("logged %+v", now)
+	}
+	command := &exchange{}
+	command.Data.Options = []wireOption{{Name: "set", Type: optionSubcommand, Options: []wireOption{{Name: "channel", Value: "here"}}}}
+	if _, err := command.place(); !errors.Is(err, errUnknownChannel) {
+		t.Errorf("a channel that is none: %v", err)
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"hark/builder"
 	"hark/internal/answer"
 	"hark/memory"
+	"hark/search"
 )
 
 // whyCommand is in the menu of a message.
@@ -21,10 +23,6 @@ const (
 
 // quoteLength is how much of a source is quoted, in graphemes.
 const quoteLength = 160
-
-func (c *commands) addExplaining() {
-	c.tools[whyCommand] = tool{refuse: c.isntOurs, do: c.explainAnswer}
-}
 
 // isntOurs says so of a message that isn't Hark's.
 func (c *commands) isntOurs(x *exchange) string {
@@ -149,7 +147,7 @@ func written(l locale, t memory.Trace) []string {
 func dropping(l locale, t memory.Trace) string {
 	for _, s := range t.Sections {
 		if s.Section == "history" && s.Why != "" {
-			return l.text("**Recalled, and dropped: no room (%s)**", roomWord(l, s.Why))
+			return l.text("**Recalled, and dropped: no room (%s)**", l.named(s.Why))
 		}
 	}
 	return l.text("**Recalled, and dropped: no room, or told by another already**")
@@ -202,9 +200,11 @@ func sourceLine(l locale, r answer.Explained) string {
 		b.WriteString(" · " + l.text("edited since"))
 	}
 	fmt.Fprintf(&b, "\n> %s", asSaid(r.Text, quoteLength))
-	if len(r.Why) > 0 {
-		b.WriteString(reasonWords(l, r.Why))
+	why := make([]search.Reason, len(r.Why))
+	for i, kind := range r.Why {
+		why[i].Kind = kind
 	}
+	b.WriteString(foundBy(l, why))
 	return b.String()
 }
 
@@ -232,4 +232,144 @@ func fitting(lines []string, room int) []string {
 		}
 	}
 	return lines
+}
+
+// showRecalled is what /context shows: what was recalled, best first, as much as a message holds. Names of
+// people and channels and times are left to the reader's Discord, which knows them best.
+func showRecalled(l locale, q answer.Question, r answer.Recalled) string {
+	var b strings.Builder
+	b.WriteString(l.text("What I'd remember for “%s”:", asSaid(q.Text, 100)))
+	if len(r.Result.Hits) == 0 {
+		b.WriteString("\n" + l.text("Nothing that you may read here."))
+	}
+	note := ""
+	if r.Result.TextOnly {
+		note = "\n" + l.text("-# Found by words only: I can't search by meaning right now.")
+	}
+	for i, h := range r.Result.Hits {
+		line := showHit(l, h)
+		rest := "\n" + l.text("-# and %s more", l.number(len(r.Result.Hits)-i))
+		if units(b.String())+units(line)+units(rest)+units(note) > messageLimit {
+			b.WriteString(rest)
+			break
+		}
+		b.WriteString(line)
+	}
+	b.WriteString(note)
+	return b.String()
+}
+
+func showHit(l locale, h search.Hit) string {
+	m := h.Message
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s %.2f · <@%d>", mark(h.Relevance), h.Relevance, m.Author)
+	if url := jumpURL(m.Guild, m.Channel, m.ID); url != "" {
+		if m.Guild != memory.DirectGuild {
+			fmt.Fprintf(&b, " · <#%d>", m.Channel)
+		}
+		fmt.Fprintf(&b, " · <t:%d:f> · %s", m.Time().Unix(), jump(l, url))
+	} else {
+		b.WriteString(" · " + m.Time().Format(l.text("2 Jan 2006")))
+	}
+	fmt.Fprintf(&b, "\n> %s", asSaid(m.Text(), quoteLength))
+	b.WriteString(foundBy(l, h.Why))
+	return b.String()
+}
+
+// jump is a link to a message.
+func jump(l locale, url string) string { return l.text("[jump](<%s>)", url) }
+
+// mark says at a glance how relevant a hit is; the limits are the builder's.
+func mark(relevance float64) string {
+	switch {
+	case relevance > 0.8:
+		return "🔥"
+	case relevance > 0.6:
+		return "📝"
+	}
+	return "💡"
+}
+
+// shortNames are words for what has a short name in the code.
+var shortNames = map[string]phrase{
+	"words": phrase("words"), "around": phrase("its neighbours"), "author": phrase("author"), "name": phrase("name"), "time": phrase("time"),
+	"answers": phrase("answers"), "form": phrase("kind of answer"), "meaning": phrase("meaning"), "starred": phrase("starred"),
+	"reranked": phrase("reranked"),
+
+	string(builder.WhyCeiling): phrase("ceiling"), string(builder.WhyBudget): phrase("budget"), string(builder.WhyCount): phrase("count"),
+	string(builder.WhyCharacters): phrase("characters"), string(builder.WhyMode): phrase("mode"),
+}
+
+// named is the word for a short name. One that isn't known is told as it is.
+func (l locale) named(short string) string {
+	if p, known := shortNames[short]; known {
+		return l.phrase(p)
+	}
+	return plain(short, 40)
+}
+
+// foundBy says in words why something was found, on a line of its own; "" where that isn't known.
+func foundBy(l locale, why []search.Reason) string {
+	if len(why) == 0 {
+		return ""
+	}
+	said := make([]string, len(why))
+	for i, r := range why {
+		said[i] = l.named(r.Kind)
+		if r.Detail != "" {
+			said[i] += " (" + r.Detail + ")"
+		}
+	}
+	return "\n-# " + plain(l.text("found by: %s", l.list(said)), 120)
+}
+
+// promptFile is what the file with a prompt is called.
+const promptFile = "context.txt"
+
+// showPrompt is what /hark context shows: the prompt of what whoever asks may read, which nobody else sees and nothing keeps.
+func (c *commands) showPrompt(x *exchange, q answer.Question, r answer.Recalled) sheet {
+	report := r.Prompt.Report
+	lines := []string{
+		x.text("**The prompt for “%s”**", asSaid(q.Text, 200)),
+		x.text("Of all that you may read: in an answer that others read there is only what they may read, too."),
+		x.text("Mode: %s", string(r.Mode.Is)),
+	}
+	for _, use := range answer.SectionUses(report) {
+		if line := sectionLine(x.locale, use); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	lines = append(lines, x.text("**All of it**: %s of %s tokens", x.locale.number(report.Tokens), x.locale.number(report.MaxTokens)))
+	if r.Settings.Model == "" && len(c.bot.cfg.Choices.Models) == 0 {
+		lines = append(lines, x.text("-# No model is configured, so nobody reads it: I quote what was said."))
+	}
+	if r.Result.TextOnly {
+		lines = append(lines, x.text("-# Found by words only: searching by meaning isn't possible at the moment."))
+	}
+	shown := paged(lines)
+	shown.Files = []upload{{name: promptFile, description: x.text("The prompt, as the model would get it"), data: []byte(strings.TrimRight(r.Prompt.String(), "\n") + "\n")}}
+	return shown
+}
+
+// sectionLine says what a section takes, and how much of it there was no room for; "" if it isn't there.
+func sectionLine(l locale, use memory.TraceUse) string {
+	if use.Tokens == 0 && use.Dropped == 0 {
+		return ""
+	}
+	line := l.count(use.Tokens, "- %[2]s: %[1]s token", "- %[2]s: %[1]s tokens", use.Section)
+	if use.Included > 0 {
+		line += l.count(use.Included, ", %s part", ", %s parts")
+	}
+	if use.Dropped > 0 {
+		line += l.text(", no room for %s more (%s)", l.number(use.Dropped), use.Why)
+	}
+	return line
+}
+
+// promptQuestion is the question of which the prompt is shown. Where nothing is logged it has the session, as one that
+// mentions Hark would.
+func (c *commands) promptQuestion(ctx context.Context, x *exchange) answer.Question {
+	q := c.question(x)
+	q.Session = c.bot.admit.session(ctx, x.guild(), memory.ChannelID(x.Channel), memory.MessageID(x.ID))
+	return q
 }

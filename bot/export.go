@@ -13,7 +13,6 @@ import (
 
 	"hark/internal/exports"
 	"hark/memory"
-	"hark/search"
 )
 
 const (
@@ -44,15 +43,11 @@ type extract struct {
 
 // exportServer gives whoever manages a server what is remembered of it, as far as they can read it in Discord: files for their
 // eyes only, of which nothing is kept.
-func (c *commands) exportServer(ctx context.Context, x *exchange) (sheet, error) {
+func (c *commands) exportServer(ctx context.Context, x *exchange, only memory.Channel) (sheet, error) {
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
-	_, only, err := c.optional(ctx, x)
-	if err != nil {
-		return sheet{}, err
-	}
-	m, err := c.member(ctx, x.guild(), x.who())
+	m, err := c.member(ctx, x, x.who())
 	if err != nil {
 		return sheet{}, err
 	}
@@ -65,11 +60,11 @@ func (c *commands) exportServer(ctx context.Context, x *exchange) (sheet, error)
 		people[p.ID] = p
 	}
 	e := &extract{x: x, people: people, after: -1 << 63, until: 1<<63 - 1, limit: c.bot.exportPart, whole: only.ID == 0}
-	since, _, err := c.span(ctx, x, "since")
+	since, _, err := c.span(x, "since")
 	if err != nil {
 		return sheet{}, err
 	}
-	before, _, err := c.span(ctx, x, "before")
+	before, _, err := c.span(x, "before")
 	if err != nil {
 		return sheet{}, err
 	}
@@ -90,8 +85,7 @@ func (c *commands) exportServer(ctx context.Context, x *exchange) (sheet, error)
 // exportable are the channels of which whoever uses an exchange gets what is remembered: those that they can read now; of
 // only, if that isn't 0, and its threads.
 func (c *commands) exportable(x *exchange, m member, only memory.ChannelID) []memory.Channel {
-	place := search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}
-	readable := search.Readable(m.guild, place, m.find)
+	readable := c.readable(x, m)
 	var channels []memory.Channel
 	for _, at := range m.guild.Channels {
 		wanted := only == 0 || at.ID == only || at.Kind.IsThread() && at.Parent == only

@@ -52,23 +52,19 @@ func (s *scene) exported(t *testing.T, i *discordtest.Interaction) (texts []stri
 func TestExportsHaveWhatTheAdminCanRead(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	hidden := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "hidden", Overwrites: []discordtest.Overwrite{
-		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0)}})
+	hidden := s.secret("hidden")
 	ignored := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ignored"})
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
 	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &other.ID, Type: discordtest.PublicThread, Name: "more"})
 	s.says(t, s.use(t, s.ana, "hark export"))
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember})
 	for _, at := range []discordtest.ID{hidden.ID, ignored.ID, s.channel, other.ID, thread.ID} {
 		s.discord.Say(at, s.bo.ID, fmt.Sprint("old ", at))
 		s.log.waitSaid(t, fmt.Sprint("them: old ", at))
 	}
 	s.use(t, s.ana, "hark channel ignore", opt("channel", ignored.ID))
 	s.discord.Advance(10 * 24 * time.Hour)
-	s.discord.Say(s.channel, s.bo.ID, "new <&>")
-	s.log.waitSaid(t, "them: new <&>")
+	s.posts(t, s.channel, s.bo.ID, "new <&>")
 	old := func(ids ...discordtest.ID) (texts []string) {
 		for _, id := range ids {
 			texts = append(texts, fmt.Sprint("old ", id))
@@ -107,17 +103,13 @@ func TestLongExportsAreSeveralFiles(t *testing.T) {
 		events = append(events, memory.Posted{Message: memory.Message{ID: memory.MessageID(s.channel) + memory.MessageID(n+1), Guild: memory.GuildID(s.guild.ID),
 			Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: fmt.Sprint("n", n)}})
 	}
-	if err := s.log.Apply(t.Context(), events[:150]...); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, events[:150]...)
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark export")
 	s.turns(t, i)
 	if texts, files := s.exported(t, i); len(texts) != 150 || files != 2 || texts[149] != "n149" {
 		t.Errorf("%d messages in %d files", len(texts), files)
 	}
-	if err := s.log.Apply(t.Context(), events[150:]...); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, events[150:]...)
 	i = s.discord.Slash(s.channel, s.ana.ID, "hark export")
 	s.turns(t, i)
 	if texts, files := s.exported(t, i); len(texts) != exportPage*exportParts || files != exportParts {

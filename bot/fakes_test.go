@@ -356,6 +356,36 @@ func (s *scene) ready(t *testing.T) *scene {
 	return s
 }
 
+// apply adds events to the log.
+func (s *scene) apply(t *testing.T, events ...memory.Event) {
+	t.Helper()
+	if err := s.log.Apply(t.Context(), events...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// posts has somebody write in a channel, and waits until that is logged.
+func (s *scene) posts(t *testing.T, channel, who discordtest.ID, text string) discordtest.Message {
+	t.Helper()
+	m := s.discord.Say(channel, who, text)
+	s.log.waitSaid(t, "them: "+text)
+	return m
+}
+
+// registeredScene is a scene whose bot runs and has registered its commands.
+func registeredScene(t *testing.T) *scene {
+	t.Helper()
+	s := set(t).run(t).ready(t)
+	s.waitRegistered()
+	return s
+}
+
+// secret is a new channel that only Hark sees, and those who see all.
+func (s *scene) secret(name string) discordtest.Channel {
+	return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Overwrites: []discordtest.Overwrite{
+		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0)}})
+}
+
 // stop stops the bot and returns what Run returned, once.
 func (s *scene) stop(t *testing.T) error {
 	t.Helper()
@@ -391,6 +421,9 @@ func (s *scene) withoutText(m discordtest.Sent) bool {
 	e, ok := find(s.log, func(e memory.Posted) bool { return e.Message.ID == memory.MessageID(m.ID) })
 	return ok && e.Message.Kind == memory.FromHark && e.Message.Content == ""
 }
+
+// registered are the commands there are.
+func registered() []command { return (&commands{}).declared() }
 
 // is reports whether a text is want.
 func is(want string) func(string) bool { return func(text string) bool { return text == want } }

@@ -25,8 +25,7 @@ func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
 	g := s.gated(2)
 	s.run(t).ready(t)
 	s.waitRegistered()
-	said := s.discord.Say(other.ID, s.bo.ID, "secret")
-	s.log.waitSaid(t, "them: secret")
+	said := s.posts(t, other.ID, s.bo.ID, "secret")
 	s.discord.Slash(s.channel, s.ana.ID, "hark backfill").Wait()
 	<-g.held
 	if err := s.stop(t); err != nil {

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -25,8 +24,7 @@ func TestMessagesAreForgottenOneByOne(t *testing.T) {
 	s := remembering(t)
 	role := s.discord.AddRole(s.guild.ID, "keepers", discordtest.ManageMessages)
 	keeper := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}, role.ID)
-	own, strange := s.discord.Say(s.channel, s.bo.ID, "my own words"), s.discord.Say(s.channel, s.ana.ID, "strange words")
-	s.log.waitSaid(t, "them: strange words")
+	own, strange := s.discord.Say(s.channel, s.bo.ID, "my own words"), s.posts(t, s.channel, s.ana.ID, "strange words")
 	for _, who := range []discordtest.User{s.bo, s.ana} { // ana manages the server, and no messages
 		m := strange
 		if who.ID == s.ana.ID {
@@ -59,8 +57,7 @@ func TestForgettingOneMessageAfterARestart(t *testing.T) {
 	s := remembering(t)
 	role := s.discord.AddRole(s.guild.ID, "keepers", discordtest.ManageMessages)
 	keeper := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}, role.ID)
-	said := s.discord.Say(s.channel, s.bo.ID, "my own words")
-	s.log.waitSaid(t, "them: my own words")
+	said := s.posts(t, s.channel, s.bo.ID, "my own words")
 	byKeeper := s.discord.MessageAction(said, keeper.ID, forgetCommand).WaitMessage()
 	byBo := s.discord.MessageAction(said, s.bo.ID, forgetCommand).WaitMessage()
 	s.discord.UpdateMember(s.guild.ID, keeper.ID, func(m *discordtest.Member) { m.Roles = nil })
@@ -140,19 +137,5 @@ func TestForgottenMessagesStayForgotten(t *testing.T) {
 		Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: "secret words"}}, memory.Edited{Guild: memory.GuildID(s.guild.ID),
 		Channel: memory.ChannelID(s.channel), ID: memory.MessageID(said.ID), Content: "secret words", At: time.Now()}); err != nil || known() != 0 {
 		t.Errorf("fetching brings it back: %d messages, %v", known(), err)
-	}
-}
-
-func TestBadButtonsOfForgetting(t *testing.T) {
-	t.Parallel()
-	for id, want := range map[string]string{
-		confirmForgetThis: "[] false", confirmForgetThis + ":1:2": "", confirmForgetThis + ":1:2:ü": "", confirmForgetThis + ":1:2:3:4": "", confirmForgetThis + ":z:10:2": "ok",
-	} {
-		x := &exchange{}
-		x.Type, x.Data.CustomID = interactionComponent, id
-		d, ok := doomedBy(x)
-		if ok != (want == "ok") || ok && fmt.Sprint(d) != "{35 36 2}" {
-			t.Errorf("%s: %+v, %t", id, d, ok)
-		}
 	}
 }

@@ -341,17 +341,13 @@ func TestGapThatIsRefusedEnds(t *testing.T) {
 	s.bot.timing.fill = 5 * time.Millisecond
 	s.run(t).ready(t)
 	gap := memory.Gap{Guild: memory.GuildID(s.guild.ID), Channel: 12345, Until: 99999, Past: true}
-	if err := s.log.Apply(t.Context(), memory.GapFound{Gap: gap}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.GapFound{Gap: gap})
 	s.filled(t)
 	s.discord.Inject("GET /channels/*/messages", 1, discordtest.RateLimited(10*time.Millisecond))
 	s.discord.Inject("GET /channels/*/messages", 1, discordtest.BadGateway())
 	id := s.say(s.channel, 1, "one")[0]
 	gap.Channel, gap.Until = memory.ChannelID(s.channel), memory.MessageID(id)
-	if err := s.log.Apply(t.Context(), memory.GapFound{Gap: gap}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.GapFound{Gap: gap})
 	s.filled(t)
 	if n := s.fetches(s.channel); n != 3 {
 		t.Errorf("%d requests", n)

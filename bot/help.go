@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,19 +15,7 @@ const (
 	helpUnknown = "I know no command of that name. `/help` shows those there are."
 	helpIntro   = "**What I can do**\nMention me with a question, reply to me or write me a direct message, and I answer from what I remember of what was said here. " +
 		"Only what everybody who reads the answer could read at its source is used."
-	helpMore = "-# `/help` with a command's name explains it."
 )
-
-// helpCommand is /help.
-func helpCommand() command {
-	return command{
-		Type: commandSlash, Name: "help", Description: "What I can do, and what each command means. Only you see it.",
-		Options:  []option{{Type: optionText, Name: "command", Description: "The command to explain", MaxLength: 100, Autocomplete: true}},
-		Contexts: []int{inGuilds, inDirect}, Integrations: []int{0},
-	}
-}
-
-func (c *commands) addHelp() { c.tools["help"] = tool{do: c.help, completes: c.helpNames} }
 
 // knownCommand is a command as Discord gives it back.
 type knownCommand struct {
@@ -72,43 +61,41 @@ type entry struct {
 	path    string // with its group and its subcommand
 	says    string // its description
 	options []option
+	handler *handler
 }
 
 // entries are all commands there are, one for each subcommand.
-func entries() []entry {
+func (c *commands) entries() []entry {
 	var all []entry
-	for _, cmd := range registered() {
-		var walk func(path, says string, options []option)
-		walk = func(path, says string, options []option) {
+	for _, cmd := range c.declared() {
+		var walk func(path, says string, options []option, h *handler)
+		walk = func(path, says string, options []option, h *handler) {
 			if len(options) == 0 || options[0].Type > optionGroup {
-				all = append(all, entry{cmd, path, says, options})
+				all = append(all, entry{cmd, path, says, options, h})
 				return
 			}
 			for _, o := range options {
-				walk(path+" "+o.Name, o.Description, o.Options)
+				walk(path+" "+o.Name, o.Description, o.Options, o.handler)
 			}
 		}
-		walk(cmd.Name, cmd.Description, cmd.Options)
+		walk(cmd.Name, cmp.Or(cmd.Description, string(cmd.says)), cmd.Options, cmd.handler)
 	}
 	return all
 }
 
 // useful are the entries that whoever uses x can use where they are, going by what the commands need by themselves: a server
 // may have decided otherwise.
-func useful(x *exchange) []entry {
-	return slices.DeleteFunc(entries(), func(e entry) bool {
-		where := inGuilds
-		if x.Guild == 0 {
-			where = inDirect
+func (c *commands) useful(x *exchange) []entry {
+	where := inGuilds
+	if x.Guild == 0 {
+		where = inDirect
+	}
+	return slices.DeleteFunc(c.entries(), func(e entry) bool {
+		needed := uint64(0)
+		if e.Permissions != nil {
+			needed, _ = strconv.ParseUint(*e.Permissions, 10, 64) // it is ours
 		}
-		if !slices.Contains(e.Contexts, where) {
-			return true
-		}
-		if e.Permissions == nil {
-			return false
-		}
-		needed, err := strconv.ParseUint(*e.Permissions, 10, 64)
-		return err != nil || !x.may(memory.Permissions(needed))
+		return !slices.Contains(e.Contexts, where) || needed != 0 && !x.may(memory.Permissions(needed))
 	})
 }
 
@@ -137,23 +124,6 @@ func commandsNamed(names ...string) func(entry) bool {
 	}
 }
 
-// menuSays is what a command in a menu does, which has no description at Discord; "" if it isn't known.
-func (l locale) menuSays(name string) string {
-	switch name {
-	case starCommand:
-		return l.text("Marks a message as important, so that I recall it sooner, or takes the mark away")
-	case whyCommand:
-		return l.text("Shows how an answer of mine came about, as far as you may read it")
-	case forgetCommand:
-		return l.text("Has me forget a message of yours for good, or an answer that you asked for")
-	case relatedCommand:
-		return l.text("Finds what else was said about what a message says. Only you see it.")
-	case aboutCommand:
-		return l.text("Shows all that I keep about you: for yourself only")
-	}
-	return ""
-}
-
 // menuName is what a command in a menu is called.
 func (l locale) menuName(name string) string {
 	if l.catalog != nil && l.commands[name] != "" {
@@ -172,15 +142,16 @@ func (l locale) described(s string) string {
 
 // line tells of an entry.
 func (c *commands) line(x *exchange, e entry) string {
-	if e.Type != commandSlash {
-		return strings.TrimSuffix("- "+x.menuName(e.Name)+": "+x.menuSays(e.Name), ": ")
+	name := x.menuName(e.Name)
+	if e.Type == commandSlash {
+		name = c.mention(e.path)
 	}
-	return "- " + c.mention(e.path) + ": " + x.described(e.says)
+	return "- " + name + ": " + x.described(e.says)
 }
 
 // help shows what there is, or explains a command.
 func (c *commands) help(_ context.Context, x *exchange) (sheet, error) {
-	all := useful(x)
+	all := c.useful(x)
 	if name := strings.TrimPrefix(x.words("command"), "/"); name != "" {
 		all = slices.DeleteFunc(all, func(e entry) bool {
 			path, name := strings.ToLower(e.path)+" ", strings.ToLower(name)+" "
@@ -209,7 +180,7 @@ func (c *commands) help(_ context.Context, x *exchange) (sheet, error) {
 			return true
 		})
 	}
-	return paged(append(lines, x.text(helpMore))), nil
+	return paged(append(lines, x.text("-# `/help` with a command's name explains it."))), nil
 }
 
 // explained are lines that explain options.
@@ -248,7 +219,7 @@ func (l locale) explained(options []option) []string {
 // helpNames are the names of the commands that can be explained.
 func (c *commands) helpNames(_ context.Context, x *exchange) ([]optionChoice, error) {
 	var all []optionChoice
-	for _, e := range useful(x) {
+	for _, e := range c.useful(x) {
 		name := e.path
 		if e.Type == commandSlash {
 			name = "/" + name

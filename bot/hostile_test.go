@@ -225,8 +225,7 @@ func TestGuildUpdateKeepsChannels(t *testing.T) {
 
 func TestOddInteractions(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	never := make(chan struct{})
 	s.bot.commands.put([]byte(`{"id":{}}`), never)
 	s.bot.commands.put([]byte(`{"id":"5","type":3,"token":"x"}`), never)

@@ -132,6 +132,8 @@ type exchange struct {
 	wireInteraction
 	locale  // in which whoever uses it is answered
 	rest    *client
+	server  *memory.Guild // as the log has it; nil for handlers that are early
+	policy  memory.Policy
 	logged  <-chan struct{} // closed once the log has all that came before
 	came    time.Time       // when we heard of it
 	outcome string          // of CommandRefused and CommandFailed, if it is one of them

@@ -9,28 +9,6 @@ import (
 	"hark/memory"
 )
 
-// keepingCommands are all that these files add, with what has to be given.
-func (s *scene) keepingCommands() map[string][]discordtest.Opt {
-	return map[string][]discordtest.Opt{
-		"hark channel log": nil, "hark channel ignore": nil, "hark channel answer": {opt("answer", "off")}, "hark retention": {opt("keep", "forever")},
-		"hark backfill": nil, "hark purge member": {opt("member", s.bo.ID)}, "hark purge channel": nil, "hark purge before": {opt("before", "1d")}, "hark export": nil,
-	}
-}
-
-func TestOnlyThoseWhoManageTheServerKeepIt(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	before := len(s.log.eventsNow())
-	for command := range s.keepingCommands() {
-		s.hides(t, s.bo, strings.Fields(command)[0])
-	}
-	for _, e := range s.log.eventsNow()[before:] {
-		if _, seen := e.(memory.PersonSeen); !seen {
-			t.Errorf("logged %+v", e)
-		}
-	}
-}
-
 // eventsNow are all events.
 func (n *notebook) eventsNow() []memory.Event {
 	n.mu.Lock()
@@ -38,58 +16,13 @@ func (n *notebook) eventsNow() []memory.Event {
 	return append([]memory.Event(nil), n.events...)
 }
 
-func TestKeepingIsAcknowledgedInTime(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	confirm := s.use(t, s.ana, "hark retention", opt("keep", "1d"))
-	s.discord.Say(s.channel, s.bo.ID, "hello")
-	s.log.waitSaid(t, "them: hello")
-	purge := s.use(t, s.ana, "hark purge channel")
-	release := s.log.hold()
-	s.discord.Say(s.channel, s.bo.ID, "waits")
-	var is []*discordtest.Interaction
-	for command, options := range s.keepingCommands() {
-		is = append(is, s.discord.Slash(s.channel, s.ana.ID, command, options...))
-	}
-	is = append(is,
-		s.discord.Click(confirm.Message, s.ana.ID, fmt.Sprintf("%s:%d:1d", keepsFor, s.channel)),
-		s.discord.Click(purge.Message, s.ana.ID, fmt.Sprintf("%s:%s:%d", purges, purgesChannel, s.channel)))
-	s.acknowledged(t, is, release)
-}
-
-func TestKeepingFailsInWords(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	purge := s.use(t, s.ana, "hark purge member", opt("member", s.bo.ID))
-	s.log.fail(errDown)
-	for _, command := range []string{"hark channel log", "hark channel ignore"} {
-		s.says(t, s.use(t, s.ana, command))
-	}
-	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "off")))
-	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "forever")))
-	s.says(t, s.use(t, s.ana, "hark backfill"))
-	s.log.fail(nil)
-	s.log.mu.Lock()
-	s.log.readFails, s.log.forgetting.fails = errDown, errDown
-	s.log.mu.Unlock()
-	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "1d")))
-	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "1d"), opt("server", true)))
-	for _, command := range []string{"hark purge channel", "hark export", "hark backfill"} {
-		s.says(t, s.use(t, s.ana, command))
-	}
-	i := s.discord.Click(purge.Message, s.ana.ID, fmt.Sprintf("%s:%s:%d", purges, purgesMember, s.bo.ID))
-	s.hears(t, i)
-}
-
 func TestChannelsAreLoggedAndIgnored(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	hidden := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "hidden", Overwrites: []discordtest.Overwrite{
-		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0)}})
+	hidden := s.secret("hidden")
 	category := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "plans", Type: discordtest.Category})
 	inside := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "inside", ParentID: &category.ID})
-	s.discord.Say(s.channel, s.bo.ID, "one")
-	s.log.waitSaid(t, "them: one")
+	s.posts(t, s.channel, s.bo.ID, "one")
 
 	shown := s.use(t, s.ana, "hark channel ignore")
 	s.says(t, shown)
@@ -97,11 +30,9 @@ func TestChannelsAreLoggedAndIgnored(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "hark channel ignore", opt("channel", category.ID)))
 	s.discord.Say(inside.ID, s.bo.ID, "ignored too")
 	s.says(t, s.use(t, s.ana, "hark channel log", opt("channel", hidden.ID)))
-	s.discord.Say(hidden.ID, s.bo.ID, "hidden")
-	s.log.waitSaid(t, "them: hidden")
+	s.posts(t, hidden.ID, s.bo.ID, "hidden")
 	s.says(t, s.use(t, s.ana, "hark channel log"))
-	s.discord.Say(s.channel, s.bo.ID, "two")
-	s.log.waitSaid(t, "them: two")
+	s.posts(t, s.channel, s.bo.ID, "two")
 	if said := strings.Join(s.log.said(), ", "); said != "them: one, them: hidden, them: two" {
 		t.Errorf("logged %s", said)
 	}
@@ -120,9 +51,7 @@ func TestNobodyIsAnsweredWhereThatIsOff(t *testing.T) {
 	answer := s.answered(t, s.channel, "Friday")
 	s.idle(t)
 	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "off")))
-	if e := s.lastSetting(); e.Channel != memory.ChannelID(s.channel) || e.Key != memory.SettingAnswers || e.Value != "off" {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, s.channel, memory.SettingAnswers, "off")
 	s.ask("and now?")
 	s.asks(thread.ID, s.ana, "and here?")
 	s.log.waitSaid(t, "them: <@"+s.discord.Bot.ID.String()+"> and here?") // it is remembered all the same
@@ -158,8 +87,7 @@ func TestWhatIsLackingIsNamed(t *testing.T) {
 	mute := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "mute", Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0, discordtest.SendMessages|discordtest.SendMessagesInThreads)}})
 	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &mute.ID, Type: discordtest.PublicThread, Name: "more"})
 	stage := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "stage", Type: discordtest.Stage, Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0, discordtest.Connect|discordtest.ReadMessageHistory)}})
-	s.discord.Say(mute.ID, s.bo.ID, "hello")
-	s.log.waitSaid(t, "them: hello")
+	s.posts(t, mute.ID, s.bo.ID, "hello")
 	for _, tt := range []struct {
 		at     discordtest.ID
 		lacks  string // the link that gives it

@@ -28,9 +28,7 @@ func TestLearningIsSwitchedByGuildAndMember(t *testing.T) {
 	s.says(t, s.use(t, s.bo, "memory learn", opt("on", true)))
 	said := s.discord.Say(s.channel, s.bo.ID, "I play the tuba")
 	learned := memory.Fact{ID: 5, Text: "plays the tuba", By: bo, Channel: memory.ChannelID(s.channel), Message: memory.MessageID(said.ID)}
-	if err := s.log.Apply(t.Context(), memory.FactTold{Guild: guild, User: bo, Fact: learned}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.FactTold{Guild: guild, User: bo, Fact: learned})
 	s.says(t, s.use(t, s.bo, "memory show"))
 	s.says(t, s.use(t, s.bo, "memory learn", opt("on", false)))
 	if e := last(); e.On || e.User != bo {
@@ -39,9 +37,7 @@ func TestLearningIsSwitchedByGuildAndMember(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "hark learn", opt("on", false)))
 	dm := s.discord.DM(s.bo.ID, "hello")
 	s.says(t, s.discord.Slash(dm.ChannelID, s.bo.ID, "memory learn", opt("on", true)).WaitMessage())
-	if err := s.log.Apply(t.Context(), memory.Opted{Guild: guild, User: bo, Out: true}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Opted{Guild: guild, User: bo, Out: true})
 	s.says(t, s.use(t, s.bo, "memory learn", opt("on", true)))
 	if e := last(); e.On {
 		t.Error("it is learned about somebody who has opted out")

@@ -20,27 +20,6 @@ const (
 // mostOfLimit is the greatest number that a limit can be.
 const mostOfLimit = 1_000_000_000
 
-func (c *commands) addLimits() {
-	c.tools["hark limits"] = tool{refuse: managesNot, do: c.limit}
-	c.tools["limits"] = tool{do: c.showLimits}
-}
-
-// limitOptions are the options of /hark limits.
-func limitOptions() []option {
-	number := func(name, description string) option {
-		return option{Type: optionNumber, Name: name, Description: description, MinValue: new(0), MaxValue: new(mostOfLimit)}
-	}
-	return []option{
-		{Type: optionText, Name: "for", Description: "Whom to decide it for (with neither this nor a role: shows what is decided)", Choices: []optionChoice{
-			{"all of this server, together", limitServer}, {"each member", limitMembers},
-		}},
-		{Type: optionRole, Name: "role", Description: "Decides it for each member with this role, in place of what holds for each member"},
-		number("messages", "Questions within a minute; 0: without limit"),
-		number("tokens", "Tokens a day, of UTC; 0: without limit"),
-		{Type: optionSwitch, Name: "reset", Description: "Takes back what was decided before"},
-	}
-}
-
 // number is a number that was given for an option; false if none was.
 func (x *exchange) number(name string) (int, bool) {
 	n, ok := x.given(name).(float64)
@@ -49,37 +28,29 @@ func (x *exchange) number(name string) (int, bool) {
 
 // limit decides how much may be asked, or shows it.
 func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	if err != nil {
-		return sheet{}, err
-	}
 	role, chosen, why := x.limited()
 	if why != "" || !chosen {
-		return sheet{Content: lines(why, toldLimits(x.locale, g, c.bot.cfg.Limits))}, nil
+		return sheet{Content: lines(why, toldLimits(x.locale, x.server, c.bot.cfg.Limits))}, nil
 	}
-	limit := g.LimitOf(role)
+	was := x.server.LimitOf(role)
+	limit := was
 	if reset, _ := x.given("reset").(bool); reset {
 		limit = memory.Limit{Messages: memory.AsConfigured, Tokens: memory.AsConfigured}
 	}
-	messages, some := x.number("messages")
-	if some {
-		limit.Messages = messages
+	if n, given := x.number("messages"); given {
+		limit.Messages = n
 	}
-	tokens, more := x.number("tokens")
-	if more {
-		limit.Tokens = tokens
+	if n, given := x.number("tokens"); given {
+		limit.Tokens = n
+	}
+	if limit == was {
+		return sheet{Content: toldLimits(x.locale, x.server, c.bot.cfg.Limits)}, nil
 	}
 	e := memory.LimitChosen{Guild: x.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.bot.now()}
-	if limit == g.LimitOf(role) {
-		return sheet{Content: toldLimits(x.locale, g, c.bot.cfg.Limits)}, nil
-	}
-	if err := c.bot.memory.Apply(ctx, e); err != nil {
-		return sheet{}, fmt.Errorf("keep a limit of guild %d: %w", x.Guild, err)
-	}
-	if g, err = c.bot.admit.guild(ctx, x.guild()); err != nil {
+	if err := c.apply(ctx, x, "keep a limit", e); err != nil {
 		return sheet{}, err
 	}
-	return sheet{Content: x.text("Decided. %s", toldLimits(x.locale, g, c.bot.cfg.Limits))}, nil
+	return sheet{Content: x.text("Decided. %s", toldLimits(x.locale, x.server, c.bot.cfg.Limits))}, nil
 }
 
 // limited is the role whose limit is decided, as memory.RoleLimit tells them, whether there is any, or why it can't be told.

@@ -260,7 +260,7 @@ func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
 var toldElsewhere = []string{
 	"text", "count", "phrase", "Complain", "Msg", "Errorf", "New", "wrap", "recovered", "panicked",
 	"failed", "undelivered", "logLack", "report", "part", // logs, and the parts of a request
-	"sub", "textOption", "number",
+	"apply", "inMenu",
 }
 
 // isTold reports whether what is in these nodes is told where it is translated, or where nobody reads it but who runs Hark.

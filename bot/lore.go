@@ -3,8 +3,10 @@ package bot
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"hark/memory"
 )
@@ -16,10 +18,7 @@ const (
 
 	sendInThreads memory.Permissions = 1 << 38
 
-	loreNone     = "There is no lore that you may read here yet. `/lore add` tells me some."
-	loreUnknown  = "I know no lore of that name that you may read. `/lore list` shows what there is."
 	loreSeveral  = "More than one piece of lore goes by that name. Please choose one of those that I show while you type."
-	loreNotYours = "Only whoever told me that, and those who may manage this server, can change it."
 	loreSilent   = "You can't write in this channel, so you can't tell me anything here."
 	loreTaken    = "There is lore of that name already. `/lore edit` changes it."
 	loreNotKept  = "I couldn't keep that: it is forgotten already, or what it is from is."
@@ -28,38 +27,6 @@ const (
 
 	longestAliases = 2200 // as many as there may be, of the longest, with commas, nearly
 )
-
-// loreCommand is /lore.
-func loreCommand() command {
-	called := option{Type: optionText, Name: "name", Description: "Its name, or another that it goes by", Required: true, MaxLength: memory.MaxLoreName, Autocomplete: true}
-	text := option{Type: optionText, Name: "text", Description: "What I shall remember", MaxLength: memory.MaxLoreText}
-	aliases := option{Type: optionText, Name: "aliases", Description: "Other names that it goes by, with commas between them", MaxLength: longestAliases}
-	return command{
-		Type: commandSlash, Name: "lore", Description: "What this server wants me to remember under a name. Only you see it.",
-		Options: []option{
-			sub("list", "Shows the lore that you may read"),
-			sub("show", "Shows what I remember under a name, who told me, and what it is from", called),
-			sub("add", "Tells me something to remember: asks for it, or takes it from here",
-				option{Type: optionText, Name: "name", Description: "What to call it", MaxLength: memory.MaxLoreName}, text, aliases,
-				option{Type: optionText, Name: "from", Description: "The link to the message that it is from, with which it goes", MaxLength: 200}),
-			sub("edit", "Changes what I remember under a name: asks for it, or takes it from here", called,
-				option{Type: optionText, Name: "new-name", Description: "What to call it from now on", MaxLength: memory.MaxLoreName}, text, aliases),
-			sub("remove", "Has me forget what I remember under a name", called),
-		},
-		Contexts: []int{inGuilds}, Integrations: []int{0},
-	}
-}
-
-func (c *commands) addLore() {
-	c.tools["lore list"] = tool{do: c.listLore}
-	c.tools["lore show"] = tool{do: c.showLore, completes: c.loreNames(false)}
-	c.tools["lore add"] = tool{refuse: writesNot, opens: c.askLore, do: c.addOneLore}
-	c.tools["lore edit"] = tool{opens: c.askChange, do: c.editLore, completes: c.loreNames(true)}
-	c.tools["lore remove"] = tool{do: c.askRemoval, completes: c.loreNames(true)}
-	c.tools["form "+formLoreAdd] = tool{refuse: writesNot, do: c.addOneLore}
-	c.tools["form "+formLoreEdit] = tool{do: c.editLore}
-	c.tools["component "+confirmLoreOff] = tool{updates: true, do: c.removeLore}
-}
 
 // writesNot refuses whoever may write neither in a channel nor, if it is a thread, in threads, which loreChannel tells apart.
 func writesNot(x *exchange) string {
@@ -109,7 +76,7 @@ func (c *commands) loreNamed(ctx context.Context, x *exchange) (memory.Lore, err
 	}
 	switch found := memory.LoreCalled(all, name); len(found) {
 	case 0:
-		return memory.Lore{}, phrase(loreUnknown)
+		return memory.Lore{}, phrase("I know no lore of that name that you may read. `/lore list` shows what there is.")
 	case 1:
 		return found[0], nil
 	}
@@ -120,7 +87,7 @@ func (c *commands) loreNamed(ctx context.Context, x *exchange) (memory.Lore, err
 func (c *commands) loreToChange(ctx context.Context, x *exchange) (memory.Lore, error) {
 	l, err := c.loreNamed(ctx, x)
 	if err == nil && !x.mayChange(l) {
-		err = phrase(loreNotYours)
+		err = phrase("Only whoever told me that, and those who may manage this server, can change it.")
 	}
 	return l, err
 }
@@ -137,7 +104,7 @@ func (c *commands) listLore(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	if len(all) == 0 {
-		return sheet{Content: x.text(loreNone)}, nil
+		return sheet{Content: x.text("There is no lore that you may read here yet. `/lore add` tells me some.")}, nil
 	}
 	lines := []string{x.text("**What I was told to remember, as far as you may read it**")}
 	for _, l := range all[:min(len(all), listedLore)] {
@@ -196,11 +163,8 @@ func (c *commands) askRemoval(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return sheet{
-		Content: x.text("**Forget this?** My answers that used it go with it. It can't be undone.") + "\n" +
-			fmt.Sprintf("> **%s**: %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, 500)),
-		Components: []component{row(button(styleRed, x.text("Forget it"), fmt.Sprintf("%s:%d", confirmLoreOff, l.ID)))},
-	}, nil
+	return paragraphs(x.text("**Forget this?** My answers that used it go with it. It can't be undone."),
+		fmt.Sprintf("> **%s**: %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, 500))).asking(styleRed, x.text("Forget it"), confirmLoreOff, l.ID), nil
 }
 
 // removeLore forgets lore.
@@ -209,8 +173,188 @@ func (c *commands) removeLore(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	if err := c.bot.memory.Apply(ctx, memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
-		return sheet{}, fmt.Errorf("forget lore %d: %w", l.ID, err)
+	if err := c.apply(ctx, x, "forget lore", memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
+		return sheet{}, err
 	}
 	return sheet{Content: x.text("Forgotten. %s", x.text(outOfReach))}, nil
+}
+
+// loreFields are those of a form for lore.
+func loreFields(in locale, l memory.Lore) []field {
+	return []field{
+		{ID: "name", Label: in.text("Name"), Value: l.Name, Needed: true, Most: memory.MaxLoreName},
+		{ID: "text", Label: in.text("What I shall remember"), Value: l.Text, Long: true, Needed: true, Most: memory.MaxLoreText},
+		{ID: "aliases", Label: in.text("Other names, with commas between them"), Value: strings.Join(l.Own, ", "), Most: longestAliases},
+	}
+}
+
+// askLore is the form for what /lore add wasn't told.
+func (c *commands) askLore(_ context.Context, x *exchange) (form, error) {
+	if x.words("name") != "" && strings.TrimSpace(x.option("text")) != "" {
+		return form{}, errNoForm
+	}
+	name := formLoreAdd
+	if from := x.option("from"); from != "" {
+		at, err := x.link(from)
+		if err != nil {
+			return form{}, err
+		}
+		name = id(name, at.Channel, at.Message)
+	}
+	return form{ID: name, Title: x.text("What shall I remember?"), Fields: loreFields(x.locale, memory.Lore{
+		Name: x.words("name"), Text: x.option("text"), Own: namesIn(x.option("aliases")),
+	})}, nil
+}
+
+// namesIn are names with commas between them.
+func namesIn(names string) []string {
+	var all []string
+	for name := range strings.SplitSeq(names, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// told is lore as it was told, by options or in a form.
+func (x *exchange) told(l memory.Lore) memory.Lore {
+	if x.Type == interactionForm {
+		l.Name, l.Text, l.Own = x.field("name"), x.field("text"), namesIn(x.field("aliases"))
+		return l
+	}
+	name := "name"
+	if l.ID != 0 {
+		name = "new-name"
+	}
+	if given := x.words(name); given != "" {
+		l.Name = given
+	}
+	if given := x.option("text"); strings.TrimSpace(given) != "" {
+		l.Text = given
+	}
+	if given := x.option("aliases"); given != "" {
+		l.Own = namesIn(given)
+	}
+	return l
+}
+
+// addOneLore keeps what was told. It may be told where the channel it was told in may be read, as a message there.
+func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet, error) {
+	channel := memory.ChannelID(x.Channel)
+	kept, err := c.bot.admit.remembers(ctx, x.guild(), channel)
+	thread := slices.ContainsFunc(m.guild.Channels, func(at memory.Channel) bool { return at.ID == channel && at.Kind.IsThread() })
+	switch {
+	case err != nil:
+		return sheet{}, err
+	case m.out:
+		return sheet{Content: x.text(youAreOut)}, nil
+	case thread && !x.may(sendInThreads), !thread && !x.may(sendMessages):
+		return sheet{Content: x.text(loreSilent)}, nil
+	case !kept:
+		return sheet{Content: x.text(nothingKeptHere)}, nil
+	}
+	l := x.told(memory.Lore{})
+	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.ID), x.guild(), channel, x.who(), c.at(x).UTC().Truncate(time.Millisecond)
+	if l.Sources, err = c.loreSource(ctx, x, m); err != nil {
+		return sheet{}, err
+	}
+	return c.keepLore(ctx, x, l, x.text("Noted. I find it by its name and by these other names when somebody asks me, where those who read the answer may read this channel."))
+}
+
+// loreSource is the message that lore is from, if x names one that whoever uses it may read.
+func (c *commands) loreSource(ctx context.Context, x *exchange, m member) ([]memory.Spot, error) {
+	var at memory.Spot
+	switch args := x.args(); {
+	case x.Type == interactionForm && len(args) == 2:
+		n, ok := integers(args, 10)
+		if !ok {
+			return nil, phrase(loreFrom)
+		}
+		at = memory.Spot{Channel: memory.ChannelID(n[0]), Message: memory.MessageID(n[1])}
+	case x.option("from") != "":
+		var err error
+		if at, err = x.link(x.option("from")); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, nil
+	}
+	if err := c.bot.settled(ctx, x.guild()); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(c.readable(x, m), at.Channel) {
+		return nil, phrase(loreNoSource)
+	}
+	there, err := c.bot.memory.Messages(ctx, at.Channel, []memory.MessageID{at.Message})
+	if err != nil {
+		return nil, fmt.Errorf("look up message %d: %w", at.Message, err)
+	}
+	if len(there) == 0 {
+		return nil, phrase(loreNoSource)
+	}
+	return []memory.Spot{at}, nil
+}
+
+// link is where the message is that a link leads to, or that has an id in the channel.
+func (x *exchange) link(s string) (memory.Spot, error) {
+	parts := strings.Split(strings.Trim(strings.TrimSpace(s), "<>"), "/")
+	switch n, _ := integers(parts[max(0, len(parts)-3):], 10); {
+	case len(n) == 1:
+		return memory.Spot{Channel: memory.ChannelID(x.Channel), Message: memory.MessageID(n[0])}, nil
+	case len(n) == 3 && memory.GuildID(n[0]) == x.guild():
+		return memory.Spot{Channel: memory.ChannelID(n[1]), Message: memory.MessageID(n[2])}, nil
+	}
+	return memory.Spot{}, phrase(loreFrom)
+}
+
+// keepLore keeps lore and shows it. Of what whoever tells it may not read nothing is told, not even that a name is taken.
+func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, done string) (sheet, error) {
+	l, err := l.Checked()
+	if err != nil {
+		return sheet{Content: x.text("I can't keep that: %s.", x.complaint(err))}, nil
+	}
+	all, err := c.lore(ctx, x)
+	if err != nil {
+		return sheet{}, err
+	}
+	if slices.ContainsFunc(all, func(old memory.Lore) bool { return old.ID != l.ID && strings.EqualFold(old.Name, l.Name) }) {
+		return sheet{Content: x.text(loreTaken)}, nil
+	}
+	if err := c.apply(ctx, x, "keep lore", memory.LoreTold{Lore: l}); err != nil {
+		return sheet{}, err
+	}
+	if all, err = c.lore(ctx, x); err != nil {
+		return sheet{}, err
+	}
+	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
+		return sheet{Content: x.text(loreNotKept)}, nil
+	}
+	return paged(append([]string{done}, loreLines(x.locale, l)...)), nil
+}
+
+// askChange is the form for a change of lore of which nothing was told.
+func (c *commands) askChange(ctx context.Context, x *exchange) (form, error) {
+	if x.words("new-name") != "" || strings.TrimSpace(x.option("text")) != "" || x.option("aliases") != "" {
+		return form{}, errNoForm
+	}
+	l, err := c.loreToChange(ctx, x)
+	if err != nil {
+		return form{}, err
+	}
+	return form{ID: id(formLoreEdit, l.ID), Title: x.text("What shall I remember?"), Fields: loreFields(x.locale, l)}, nil
+}
+
+// editLore changes lore. Who told it first, where, and what it is from stay.
+func (c *commands) editLore(ctx context.Context, x *exchange) (sheet, error) {
+	l, err := c.loreToChange(ctx, x)
+	if err != nil {
+		return sheet{}, err
+	}
+	was := l.At
+	l = x.told(l)
+	if l.At = c.at(x).UTC().Truncate(time.Millisecond); !l.At.After(was) {
+		l.At = was.Add(time.Millisecond)
+	}
+	return c.keepLore(ctx, x, l, x.text("Changed."))
 }

@@ -1,12 +1,14 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"hark/memory"
@@ -20,20 +22,8 @@ const (
 	removedFacts = "facts" // the menu of facts to take back
 
 	nothingKeptHere = "Nothing is remembered here, so I don't keep that either. Those who manage a server decide it with `/hark memory`."
-	nothingInDirect = "I keep nothing of direct messages: that is how I was set up."
 	youAreOut       = "You've opted out here, so I keep nothing about you. `/memory optin` changes that."
 )
-
-func (c *commands) addMembers() {
-	c.tools["memory show"] = tool{do: c.showMember}
-	c.tools[aboutCommand] = tool{do: c.about}
-	c.tools["memory add"] = tool{refuse: badWords("text", longestFact), do: c.addFact("text", false)}
-	c.tools["memory alias"] = tool{refuse: badWords("name", longestAlias), do: c.addFact("name", true)}
-	c.tools["memory remove"] = tool{do: c.askFacts}
-	c.tools["component "+removedFacts] = tool{updates: true, do: c.removeFacts}
-	c.tools["memory optin"] = tool{do: c.optIn}
-	c.tools["hark fact"] = tool{refuse: badFact, do: c.factAbout}
-}
 
 // words is an option on one line, without blanks round it.
 func (x *exchange) words(option string) string {
@@ -52,13 +42,6 @@ func badWords(option string, longest int) func(*exchange) string {
 	}
 }
 
-func badFact(x *exchange) string {
-	if why := managesNot(x); why != "" {
-		return why
-	}
-	return badWords("text", longestFact)(x)
-}
-
 // member is what is known of somebody in a guild, and of their channels.
 type member struct {
 	person memory.Person
@@ -68,11 +51,8 @@ type member struct {
 	find   search.People // anybody in the guild
 }
 
-func (c *commands) member(ctx context.Context, guild memory.GuildID, user memory.UserID) (member, error) {
-	g, err := c.bot.admit.guild(ctx, guild)
-	if err != nil {
-		return member{}, err
-	}
+func (c *commands) member(ctx context.Context, x *exchange, user memory.UserID) (member, error) {
+	guild := x.guild()
 	out, err := c.bot.memory.OptedOut(ctx, guild, user)
 	if err != nil {
 		return member{}, fmt.Errorf("look whether somebody has opted out: %w", err)
@@ -85,16 +65,23 @@ func (c *commands) member(ctx context.Context, guild memory.GuildID, user memory
 		p, err := c.bot.memory.Person(ctx, guild, id)
 		return p, err == nil
 	}
-	return member{person: person, known: err == nil, out: out, guild: g, find: find}, nil
+	return member{person: person, known: err == nil, out: out, guild: x.server, find: find}, nil
 }
 
-// addFact keeps what somebody says about themselves.
-func (c *commands) addFact(option string, alias bool) func(context.Context, *exchange) (sheet, error) {
+// asMember is an action of whoever uses x, with what is known of them.
+func (c *commands) asMember(do func(context.Context, *exchange, member) (sheet, error)) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
-		m, err := c.member(ctx, x.guild(), x.who())
+		m, err := c.member(ctx, x, x.who())
 		if err != nil {
 			return sheet{}, err
 		}
+		return do(ctx, x, m)
+	}
+}
+
+// addFact keeps what somebody says about themselves.
+func (c *commands) addFact(option string, alias bool) func(context.Context, *exchange, member) (sheet, error) {
+	return func(ctx context.Context, x *exchange, m member) (sheet, error) {
 		if m.out {
 			return sheet{Content: x.text(youAreOut)}, nil
 		}
@@ -102,14 +89,17 @@ func (c *commands) addFact(option string, alias bool) func(context.Context, *exc
 	}
 }
 
+// whomUnknown is said where a member was given who can't be one.
+const whomUnknown = "I can't tell whom you mean. Please choose a member."
+
 // factAbout keeps what somebody who manages the server says about a member.
 func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	n, err := strconv.ParseInt(x.option("member"), 10, 64)
 	if err != nil {
-		return sheet{Content: x.text("I can't tell whom you mean. Please choose a member.")}, nil
+		return sheet{Content: x.text(whomUnknown)}, nil
 	}
 	user := memory.UserID(n)
-	m, err := c.member(ctx, x.guild(), user)
+	m, err := c.member(ctx, x, user)
 	switch {
 	case err != nil:
 		return sheet{}, err
@@ -139,8 +129,8 @@ func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory
 		return sheet{Content: x.text("I know that already.")}, nil
 	}
 	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who(), Channel: channel}
-	if err := c.bot.memory.Apply(ctx, memory.FactTold{Guild: m.guild.ID, User: about, Fact: fact}); err != nil {
-		return sheet{}, fmt.Errorf("keep what was told: %w", err)
+	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: m.guild.ID, User: about, Fact: fact}); err != nil {
+		return sheet{}, err
 	}
 	return sheet{Content: done + "\n-# " + x.whoIsTold(fact, nil)}, nil
 }
@@ -162,7 +152,7 @@ func (x *exchange) whoIsTold(f memory.Fact, readable []memory.ChannelID) string 
 func (c *commands) keepsNothing(x *exchange, m member) string {
 	switch {
 	case m.guild.ID == memory.DirectGuild && !c.bot.cfg.Policy.Direct:
-		return x.text(nothingInDirect)
+		return x.text("I keep nothing of direct messages: that is how I was set up.")
 	case !keepsAnything(m.guild, c.bot.cfg.Policy):
 		return x.text(nothingKeptHere)
 	}
@@ -181,21 +171,13 @@ func keepsAnything(g *memory.Guild, p memory.Policy) bool {
 }
 
 // askFacts shows what can be taken back.
-func (c *commands) askFacts(ctx context.Context, x *exchange) (sheet, error) {
-	m, err := c.member(ctx, x.guild(), x.who())
-	if err != nil {
-		return sheet{}, err
+func (c *commands) askFacts(_ context.Context, x *exchange, m member) (sheet, error) {
+	if len(m.person.Facts) == 0 {
+		return sheet{Content: x.text("I was told nothing about you, so there is nothing to take back.")}, nil
 	}
 	var options []choice
 	for _, f := range m.person.Facts {
-		label := f.Text
-		if f.Alias {
-			label = x.text("also called %s", label)
-		}
-		options = append(options, choice{Label: labelOf(label), Value: strconv.FormatInt(f.ID, 10)})
-	}
-	if len(options) == 0 {
-		return sheet{Content: x.text("I was told nothing about you, so there is nothing to take back.")}, nil
+		options = append(options, choice{Label: labelOf(x.factText(f)), Value: strconv.FormatInt(f.ID, 10)})
 	}
 	return sheet{
 		Content:    x.text("What shall I not know any more?"),
@@ -204,21 +186,15 @@ func (c *commands) askFacts(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 // removeFacts takes back what was chosen, of what is known about whoever chose.
-func (c *commands) removeFacts(ctx context.Context, x *exchange) (sheet, error) {
-	m, err := c.member(ctx, x.guild(), x.who())
-	if err != nil {
-		return sheet{}, err
-	}
+func (c *commands) removeFacts(ctx context.Context, x *exchange, m member) (sheet, error) {
 	var gone []memory.Event
 	for _, f := range m.person.Facts {
 		if slices.Contains(x.Data.Values, strconv.FormatInt(f.ID, 10)) {
 			gone = append(gone, memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID})
 		}
 	}
-	if len(gone) > 0 {
-		if err := c.bot.memory.Apply(ctx, gone...); err != nil {
-			return sheet{}, fmt.Errorf("take back what was told: %w", err)
-		}
+	if err := c.apply(ctx, x, "take back what was told", gone...); err != nil {
+		return sheet{}, err
 	}
 	return sheet{Content: x.text("Forgotten: %d of what I was told about you.", len(gone))}, nil
 }
@@ -232,8 +208,8 @@ func (c *commands) optIn(ctx context.Context, x *exchange) (sheet, error) {
 	if !out {
 		return sheet{Content: x.text("You haven't opted out here, so there is nothing to change.")}, nil
 	}
-	if err := c.bot.memory.Apply(ctx, memory.Opted{Guild: x.guild(), User: x.who(), At: c.bot.now()}); err != nil {
-		return sheet{}, fmt.Errorf("keep that somebody has opted in: %w", err)
+	if err := c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(), At: c.bot.now()}); err != nil {
+		return sheet{}, err
 	}
 	return sheet{Content: x.text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")}, nil
 }
@@ -251,4 +227,168 @@ func labelOf(s string) string {
 		r = r[:len(r)-1]
 	}
 	return string(r) + "…"
+}
+
+// formFact is the form in which a fact is changed, with its id.
+const formFact = "fact-edit"
+
+const (
+	factUnknown = "I know nothing of the kind about you. Choose one of those that I show while you type; `/memory show` has them all."
+	factChanged = "Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it."
+	factEmpty   = "There is nothing in it. Please write what I should know, or take it back with `/memory remove`."
+)
+
+// factTexts are the facts about whoever types. What is given by them is their id.
+func (c *commands) factTexts(ctx context.Context, x *exchange) ([]optionChoice, error) {
+	m, err := c.member(ctx, x, x.who())
+	var all []optionChoice
+	for _, f := range m.person.Facts {
+		all = append(all, optionChoice{labelOf(x.factText(f)), strconv.FormatInt(f.ID, 10)})
+	}
+	return all, err
+}
+
+// factText is a fact as it is shown in a line.
+func (l locale) factText(f memory.Fact) string {
+	if f.Alias {
+		return l.text("also called %s", f.Text)
+	}
+	return f.Text
+}
+
+// factNamed is the fact about m that x names, by its id or its text, or whose id is in the form.
+func (x *exchange) factNamed(m member) (memory.Fact, error) {
+	name := x.words("fact")
+	if args := x.args(); len(args) > 0 {
+		name = args[0]
+	}
+	for _, f := range m.person.Facts {
+		if strconv.FormatInt(f.ID, 10) == name || strings.EqualFold(f.Text, name) {
+			return f, nil
+		}
+	}
+	return memory.Fact{}, refusal(x.text(factUnknown))
+}
+
+// askFact is the form for a change of which nothing was told.
+func (c *commands) askFact(ctx context.Context, x *exchange) (form, error) {
+	if x.words("text") != "" {
+		return form{}, errNoForm
+	}
+	m, err := c.member(ctx, x, x.who())
+	if err != nil {
+		return form{}, err
+	}
+	if why := c.keepsNothing(x, m); why != "" {
+		return form{}, refusal(why)
+	}
+	f, err := x.factNamed(m)
+	if err != nil {
+		return form{}, err
+	}
+	return form{ID: id(formFact, f.ID), Title: x.text("What should I know instead?"), Fields: []field{
+		{ID: "text", Label: x.text("About you"), Value: f.Text, Long: true, Needed: true, Most: longestOf(f)},
+	}}, nil
+}
+
+// longestOf is how many characters a fact may have.
+func longestOf(f memory.Fact) int {
+	if f.Alias {
+		return longestAlias
+	}
+	return longestFact
+}
+
+// editFact puts another fact in the place of one: that one is taken back, so that nothing is left of what it said, not even in
+// answers. Where that was learned from a message, so is this: it is told only where the message may be read, and goes with it. Else
+// it is told where it was changed.
+func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, error) {
+	if why := c.keepsNothing(x, m); why != "" {
+		return sheet{}, refusal(why)
+	}
+	f, err := x.factNamed(m)
+	if err != nil {
+		return sheet{}, err
+	}
+	text := strings.Join(strings.Fields(cmp.Or(x.field("text"), x.words("text"))), " ")
+	switch n := utf8.RuneCountInString(text); {
+	case m.out:
+		return sheet{Content: x.text(youAreOut)}, nil
+	case n == 0:
+		return sheet{Content: x.text(factEmpty)}, nil
+	case n > longestOf(f):
+		return sheet{Content: x.text("That is too long: there is room for %s characters, and it has %s.", x.locale.number(longestOf(f)), x.locale.number(n))}, nil
+	case slices.ContainsFunc(m.person.Facts, func(o memory.Fact) bool { return o.Text == text && o.Alias == f.Alias }):
+		return sheet{Content: x.text("I know that already, so I leave all as it is.")}, nil
+	}
+	changed := memory.Fact{ID: int64(x.ID), Text: text, Alias: f.Alias, By: x.who(), Channel: f.Channel, Message: f.Message}
+	if f.Message == 0 {
+		changed.Channel = memory.ChannelID(x.Channel) // where its words are told now
+	}
+	if err := c.apply(ctx, x, "change what was told", memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID},
+		memory.FactTold{Guild: x.guild(), User: x.who(), Fact: changed}); err != nil {
+		return sheet{}, err
+	}
+	return sheet{Content: x.text(factChanged) + "\n-# " + x.whoIsTold(changed, c.readable(x, m))}, nil
+}
+
+const (
+	learnOff = "I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back."
+	learnOn  = "I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
+		"have it from; `/memory remove` takes it back."
+	learnGuildOn = "I learn about members of this server from what they write, from now on: only about those who switch it on for " +
+		"themselves with `/memory learn`."
+	learnNotYet = "You want me to learn about you from what you write here, but those who manage this server haven't switched it on."
+)
+
+func noSwitch(x *exchange) string {
+	if x.Guild == 0 {
+		return x.text("That works in servers only: I learn nothing from direct messages.")
+	}
+	return ""
+}
+
+// learnMember switches on or off that facts are learned from what somebody says.
+func (c *commands) learnMember(ctx context.Context, x *exchange, m member) (sheet, error) {
+	if m.out {
+		return sheet{Content: x.text(youAreOut)}, nil
+	}
+	if err := c.learn(ctx, x, x.who()); err != nil {
+		return sheet{}, err
+	}
+	switch {
+	case !x.on():
+		return sheet{Content: x.text(learnOff)}, nil
+	case x.server.Learn.IsZero():
+		return sheet{Content: x.text(learnNotYet)}, nil
+	}
+	return sheet{Content: x.text(learnOn)}, nil
+}
+
+// learnGuild switches it on or off for all who want it.
+func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
+	if err := c.learn(ctx, x, 0); err != nil {
+		return sheet{}, err
+	}
+	if x.on() {
+		return sheet{Content: x.text(learnGuildOn)}, nil
+	}
+	return sheet{Content: x.text("I learn nothing about members of this server from what they write.")}, nil
+}
+
+func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) error {
+	return c.apply(ctx, x, "keep whether facts are learned", memory.Learn{Guild: x.guild(), User: user, On: x.on(), At: c.bot.now()})
+}
+
+// on is what the switch of a command was set to.
+func (x *exchange) on() bool {
+	on, _ := x.given("on").(bool)
+	return on
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

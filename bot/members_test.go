@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -17,9 +16,7 @@ import (
 func remembering(t *testing.T) *scene {
 	t.Helper()
 	s := asking(t)
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
 	s.run(t).ready(t)
 	s.waitRegistered()
 	return s
@@ -53,11 +50,8 @@ func opt(name string, value any) discordtest.Opt { return discordtest.Opt{Name: 
 func TestMembersSeeAndChangeWhatIsKept(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	hidden := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "hidden", Overwrites: []discordtest.Overwrite{
-		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0)}})
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember}); err != nil {
-		t.Fatal(err)
-	}
+	hidden := s.secret("hidden")
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember})
 	s.discord.Say(hidden.ID, s.bo.ID, "said before I lost the right")
 	s.discord.Say(s.channel, s.bo.ID, "hello")
 	before := s.log.everybodyRead.Load()
@@ -68,9 +62,7 @@ func TestMembersSeeAndChangeWhatIsKept(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "keeps the keys")))
 	for _, f := range []memory.Fact{{ID: 1, Text: "was praised by the staff", By: memory.UserID(s.ana.ID), Channel: memory.ChannelID(hidden.ID)},
 		{ID: 2, Text: "knew the staff", By: memory.UserID(s.bo.ID), Channel: memory.ChannelID(hidden.ID), Message: 3}} {
-		if err := s.log.Apply(t.Context(), memory.FactTold{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Fact: f}); err != nil {
-			t.Fatal(err)
-		}
+		s.apply(t, memory.FactTold{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Fact: f})
 	}
 	shown := s.use(t, s.bo, "memory show")
 	s.says(t, shown)
@@ -135,10 +127,8 @@ func TestNothingIsToldWhereNothingIsKept(t *testing.T) {
 	}
 	bo := memory.UserID(s.bo.ID)
 	for _, guild := range []memory.GuildID{memory.GuildID(s.guild.ID), memory.DirectGuild} { // from when something was
-		if err := s.log.Apply(t.Context(), memory.PersonSeen{Person: memory.Person{ID: bo, Guild: guild, Username: "bo"}},
-			memory.FactTold{Guild: guild, User: bo, Fact: memory.Fact{ID: 5, Text: "plays the horn", By: bo}}); err != nil {
-			t.Fatal(err)
-		}
+		s.apply(t, memory.PersonSeen{Person: memory.Person{ID: bo, Guild: guild, Username: "bo"}},
+			memory.FactTold{Guild: guild, User: bo, Fact: memory.Fact{ID: 5, Text: "plays the horn", By: bo}})
 	}
 	change := []discordtest.Opt{opt("fact", "5"), opt("text", "plays the tuba")}
 	for _, channel := range []discordtest.ID{s.channel, dm.ChannelID} {
@@ -255,39 +245,6 @@ func TestForgettingThatFailsSaysSo(t *testing.T) {
 	s.log.fail(nil)
 }
 
-func TestStoreThatFailsIsntKeptSecret(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	said := s.discord.Say(s.channel, s.bo.ID, "mark me")
-	s.log.waitSaid(t, "them: mark me")
-	s.log.mu.Lock()
-	s.log.readFails = errDown
-	s.log.mu.Unlock()
-	for _, name := range []string{"memory show", "memory remove", "memory optin"} {
-		s.says(t, s.use(t, s.bo, name))
-	}
-	s.says(t, s.use(t, s.bo, "memory add", opt("text", "x")))
-	s.says(t, s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "x")))
-	s.says(t, s.discord.MessageAction(said, s.ana.ID, starCommand).WaitMessage())
-}
-
-func TestSlowLogIsAcknowledgedInTime(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	said := s.discord.Say(s.channel, s.bo.ID, "mark me")
-	ask := s.use(t, s.bo, "memory optout")
-	release := s.log.hold()
-	s.discord.Say(s.channel, s.bo.ID, "waits")
-	is := []*discordtest.Interaction{
-		s.discord.Slash(s.channel, s.bo.ID, "memory show"),
-		s.discord.Slash(s.channel, s.bo.ID, "memory add", opt("text", "plays the tuba")),
-		s.discord.Slash(s.channel, s.ana.ID, "hark memory"),
-		s.discord.MessageAction(said, s.ana.ID, starCommand),
-		s.discord.Click(ask.Message, s.bo.ID, confirmOptOut),
-	}
-	s.acknowledged(t, is, release)
-}
-
 func TestMessagesAreMarked(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -313,19 +270,4 @@ func TestMessagesAreMarked(t *testing.T) {
 	})
 	s.log.mu.Unlock()
 	s.says(t, s.discord.MessageAction(q, s.ana.ID, starCommand).WaitMessage())
-}
-
-// acknowledged holds that uses are acknowledged while the log is held, and answered once it is released.
-func (s *scene) acknowledged(t *testing.T, is []*discordtest.Interaction, release func()) {
-	t.Helper()
-	for _, i := range is {
-		if r := i.Wait(); !r.Deferred() {
-			t.Errorf("answered with %+v", r)
-		}
-	}
-	s.discord.Advance(10 * time.Second) // an acknowledgement would be too late now
-	release()
-	for _, i := range is {
-		i.WaitMessage()
-	}
 }

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"hark/internal/discordtest"
 	"hark/internal/portrait"
@@ -20,11 +18,8 @@ import (
 // hiddenChannel is a channel that only Hark sees, which remembers it.
 func (s *scene) hiddenChannel(t *testing.T) discordtest.Channel {
 	t.Helper()
-	hidden := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "hideout", Overwrites: []discordtest.Overwrite{
-		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0)}})
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember}); err != nil {
-		t.Fatal(err)
-	}
+	hidden := s.secret("hideout")
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember})
 	return hidden
 }
 
@@ -73,9 +68,7 @@ func TestFactsAreChanged(t *testing.T) {
 	// What was learned stays where its message may be read, and goes with it.
 	said := s.discord.Say(s.channel, s.bo.ID, "I sail on Sundays")
 	learned := memory.Fact{ID: 5, Text: "sails on Sundays", By: memory.UserID(s.bo.ID), Channel: memory.ChannelID(s.channel), Message: memory.MessageID(said.ID)}
-	if err := s.log.Apply(t.Context(), memory.FactTold{Guild: memory.GuildID(s.guild.ID), User: learned.By, Fact: learned}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.FactTold{Guild: memory.GuildID(s.guild.ID), User: learned.By, Fact: learned})
 	s.says(t, s.use(t, s.bo, "memory edit", opt("fact", "5"), opt("text", "sails on Mondays")))
 	if told, _ := find(s.log, func(f memory.FactTold) bool { return f.Fact.Text == "sails on Mondays" }); told.Fact.Channel != learned.Channel || told.Fact.Message != learned.Message {
 		t.Errorf("what was learned became %+v", told.Fact)
@@ -86,9 +79,7 @@ func TestFactsAreChanged(t *testing.T) {
 	s.says(t, form.Submit(map[string]string{"text": " \n "}).WaitMessage())
 	form = s.discord.Slash(s.channel, s.bo.ID, "memory edit", opt("fact", "plays the tuba"))
 	form.Wait()
-	if err := s.log.Apply(t.Context(), memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Out: true}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Out: true})
 	s.says(t, form.Submit(map[string]string{"text": "plays the horn"}).WaitMessage())
 }
 
@@ -97,8 +88,7 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 	s := loreful(t, "Safe")
 	hidden := s.hiddenChannel(t)
 	said := s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
-	s.discord.Say(hidden.ID, s.bo.ID, "said in the hideout")
-	s.log.waitSaid(t, "them: said in the hideout")
+	s.posts(t, hidden.ID, s.bo.ID, "said in the hideout")
 	s.use(t, s.bo, "memory alias", opt("name", "Bobby Tables"))
 	at := s.discord.Now()
 	for i, l := range []memory.Lore{
@@ -107,19 +97,15 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 		{Name: "Safe", Text: "bo has the code", By: memory.UserID(s.bo.ID)},
 	} {
 		l.ID, l.Guild, l.At = int64(i+1), memory.GuildID(s.guild.ID), at
-		if err := s.log.Apply(t.Context(), memory.LoreTold{Lore: l}); err != nil {
-			t.Fatal(err)
-		}
+		s.apply(t, memory.LoreTold{Lore: l})
 	}
-	if err := s.log.Apply(t.Context(), memory.Starred{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), ID: memory.MessageID(said.ID), On: true},
+	s.apply(t, memory.Starred{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), ID: memory.MessageID(said.ID), On: true},
 		memory.Answered{Trace: memory.Trace{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Answer: 5, Asker: memory.UserID(s.bo.ID)}},
 		memory.Called{Record: memory.Record{CallID: "1", Asker: memory.UserID(s.bo.ID), Channel: memory.ChannelID(s.channel)}},
 		memory.Spent{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Question: memory.MessageID(said.ID), Tokens: 1234},
 		memory.Learn{Guild: memory.GuildID(s.guild.ID), On: true, At: at}, memory.Learn{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), On: true, At: at},
 		memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingRetention, Value: "90d", At: at},
-	); err != nil {
-		t.Fatal(err)
-	}
+	)
 	s.log.mu.Lock()
 	s.log.receipts = []memory.Receipt{{Forgetting: memory.Forgetting{ID: 12, Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), At: at}, Messages: 30, Records: 2}}
 	s.log.mu.Unlock()
@@ -202,9 +188,7 @@ func TestExportHoldsOnesOwnOnly(t *testing.T) {
 	for i, l := range []memory.Lore{{Name: "Tuba", Text: "is brass", By: memory.UserID(s.bo.ID)}, {Name: "Boat", Text: "strange lore", By: memory.UserID(s.ana.ID)},
 		{Name: "Safe", Text: "changed where bo can't read", By: memory.UserID(s.bo.ID)}} {
 		l.ID, l.Guild, l.At = int64(i+1), memory.GuildID(s.guild.ID), s.discord.Now()
-		if err := s.log.Apply(t.Context(), memory.LoreTold{Lore: l}); err != nil {
-			t.Fatal(err)
-		}
+		s.apply(t, memory.LoreTold{Lore: l})
 	}
 	m := s.export(t, s.channel, s.bo)
 	s.says(t, m)
@@ -231,8 +215,7 @@ func TestExportHoldsOnesOwnOnly(t *testing.T) {
 func TestExportByDirectMessage(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	s.discord.Say(s.channel, s.bo.ID, "own words")
-	s.log.waitSaid(t, "them: own words")
+	s.posts(t, s.channel, s.bo.ID, "own words")
 	closed := s.discord.Inject("POST /channels/*/messages", 1, discordtest.Closed())
 	s.says(t, s.export(t, s.channel, s.bo, opt("by", exportByDM)))
 	if closed.Hits() != 1 {
@@ -263,8 +246,7 @@ func TestExportByDirectMessage(t *testing.T) {
 func TestExportsAreMadeOneAtATime(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	s.discord.Say(s.channel, s.bo.ID, "own words")
-	s.log.waitSaid(t, "them: own words")
+	s.posts(t, s.channel, s.bo.ID, "own words")
 	hang := s.discord.Inject("POST /users/@me/channels", 1, discordtest.Hang())
 	s.discord.Slash(s.channel, s.bo.ID, "memory export", opt("by", exportByDM))
 	hang.WaitHits(1)
@@ -276,15 +258,12 @@ func TestLargeExports(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	s.bot.mostData, s.bot.mostExported = 10_000, 60_000
-	said := s.discord.Say(s.channel, s.bo.ID, "own words")
-	s.log.waitSaid(t, "them: own words")
+	said := s.posts(t, s.channel, s.bo.ID, "own words")
 	add := func(n int, text string) {
 		t.Helper()
 		m := memory.Message{ID: memory.MessageID(said.ID) + memory.MessageID(n), Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
 			Author: memory.UserID(s.bo.ID), Content: text}
-		if err := s.log.Apply(t.Context(), memory.Posted{Message: m}); err != nil {
-			t.Fatal(err)
-		}
+		s.apply(t, memory.Posted{Message: m})
 	}
 	add(1, strings.Repeat("over and over ", s.bot.mostData/14))
 	m := s.export(t, s.channel, s.bo)
@@ -323,47 +302,5 @@ func TestForgettingIsConfirmedAfterARestart(t *testing.T) {
 	}
 	if r := p.Servers[0].Receipts; len(r) != 1 || r[0].Messages != 7 || r[0].Why != string(memory.WhyMember) || r[0].At.IsZero() {
 		t.Errorf("the export has the receipts %+v", r)
-	}
-}
-
-func TestMyDataOverAStoreThatFailsOrIsHeld(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	said := s.discord.Say(s.channel, s.bo.ID, "hello")
-	s.log.waitSaid(t, "them: hello")
-	ask := s.discord.MessageAction(said, s.bo.ID, forgetCommand).WaitMessage()
-	all := func() []*discordtest.Interaction {
-		return []*discordtest.Interaction{
-			s.discord.Slash(s.channel, s.bo.ID, "memory show"),
-			s.discord.Slash(s.channel, s.bo.ID, "memory export"),
-			s.discord.Slash(s.channel, s.bo.ID, "memory forget"),
-			s.discord.Slash(s.channel, s.bo.ID, "memory optout"),
-			s.discord.Slash(s.channel, s.bo.ID, "memory edit", opt("fact", "x"), opt("text", "y")),
-			s.discord.Slash(s.channel, s.bo.ID, "privacy"),
-			s.discord.UserAction(s.channel, s.bo.ID, s.bo.ID, aboutCommand),
-			s.discord.MessageAction(said, s.bo.ID, forgetCommand),
-		}
-	}
-	release := s.log.hold()
-	s.discord.Say(s.channel, s.bo.ID, "waits")
-	held := append(all(), s.discord.Slash(s.channel, s.bo.ID, "help"))
-	pressed := s.discord.Click(ask.Message, s.bo.ID, doomed{memory.ChannelID(s.channel), memory.MessageID(said.ID), memory.UserID(s.bo.ID)}.button())
-	for _, i := range append(slices.Clone(held), pressed) {
-		if r := i.Wait(); !r.Deferred() {
-			t.Errorf("answered with %+v", r)
-		}
-	}
-	s.discord.Advance(10 * time.Second)
-	release()
-	for _, i := range held {
-		i.WaitMessage()
-	}
-	s.turns(t, pressed)
-	s.log.mu.Lock()
-	s.log.readFails = errDown
-	s.log.mu.Unlock()
-	s.export(t, s.channel, s.bo)
-	for _, i := range all() {
-		s.says(t, i.WaitMessage())
 	}
 }

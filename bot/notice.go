@@ -249,21 +249,21 @@ func (n *notices) edit(ctx context.Context, t *thread, id memory.MessageID, s sh
 }
 
 // decided has do decide what is remembered in a guild, by somebody and by the notice in a channel, and is what that says then.
-func (n *notices) decided(ctx context.Context, at noticeAt, by memory.UserID, do func() (*memory.Guild, error)) (*memory.Guild, sheet, error) {
+func (n *notices) decided(ctx context.Context, at noticeAt, by memory.UserID, do func() (*memory.Guild, error)) (sheet, error) {
 	n.editing.Lock()
 	defer n.editing.Unlock()
 	g, err := do()
 	if err != nil {
-		return nil, sheet{}, err
+		return sheet{}, err
 	}
 	text, is := n.says(ctx, g, at.channel), n.noticeOf(g)
 	if is.message == 0 || is.message == at.message { // and not one left behind
 		at.words = wordsOf(text)
 		if err := n.is(ctx, g.ID, is, at); err != nil {
-			return nil, sheet{}, err
+			return sheet{}, err
 		}
 	}
-	return g, sheet{Content: text + "\n" + n.bot.localeIn(ctx, g.ID, at.channel).text("-# Decided by <@%d>.", by)}, nil
+	return sheet{Content: text + "\n" + n.bot.localeIn(ctx, g.ID, at.channel).text("-# Decided by <@%d>.", by)}, nil
 }
 
 // post posts the notice of g where everybody can read it, or else to its owner, and says where that was. One that asks and is

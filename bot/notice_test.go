@@ -118,9 +118,7 @@ func TestGuildThatWasAskedUnloggedIsntAskedAgain(t *testing.T) {
 func TestNobodyIsAskedWhereItIsDecided(t *testing.T) {
 	t.Parallel()
 	s := asking(t)
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
 	s.run(t).ready(t)
 	other := s.discord.AddGuild("Elsewhere")
 	place := s.discord.AddChannel(other.ID, discordtest.Channel{Name: "lobby"})
@@ -240,9 +238,7 @@ func TestOwnersAreToldWhereNobodyElseCanBe(t *testing.T) {
 	m := s.discord.WaitSent(direct, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "Garden") })
 	s.says(t, m)
 	s.log.wait(t, "the notice", func() bool { _, asked := find(s.log, func(memory.Asked) bool { return true }); return asked })
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Choice: memory.Remember}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Choice: memory.Remember})
 	s.looksAtNotices(t, 2)
 	s.says(t, s.now(m.Message))
 	if n := len(s.discord.Sent(s.channel)); n > 0 {
@@ -270,9 +266,7 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 		t.Helper()
 		before := len(s.now(notice.Message).Versions)
 		for _, e := range events {
-			if err := s.log.Apply(t.Context(), e); err != nil {
-				t.Fatal(err)
-			}
+			s.apply(t, e)
 			s.looksAtNotices(t, 1) // which waits for what else is changed
 		}
 		s.looksAtNotices(t, 3)
@@ -305,10 +299,8 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	s.says(t, s.now(notice.Message))
 
 	s.discord.Delete(s.channel, notice.ID)
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: guild, Choice: memory.Ignore}, memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel)},
-		memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID)}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Ignore}, memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel)},
+		memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID)})
 	s.looksAtNotices(t, 5)
 	sent := s.discord.Sent(s.channel)
 	s.says(t, sent[len(sent)-1])
@@ -318,9 +310,7 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	// Where nobody can be told that is tried once for each change.
 	s.discord.RemoveChannel(s.channel)
 	closed := s.discord.Inject("POST /users/@me/channels", 9, discordtest.Closed())
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: guild, Choice: memory.Remember}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Remember})
 	s.looksAtNotices(t, 5)
 	if n := closed.Hits(); n != 1 {
 		t.Errorf("tried %d times", n)
@@ -366,9 +356,7 @@ func TestNoticeMovesWhereItIsRead(t *testing.T) {
 			if tt.owner {
 				place = s.directWith(s.guild.Owner.ID)
 			}
-			if err := s.log.Apply(t.Context(), memory.Chose{Guild: guild, Choice: memory.Remember}); err != nil {
-				t.Fatal(err)
-			}
+			s.apply(t, memory.Chose{Guild: guild, Choice: memory.Remember})
 			s.looksAtNotices(t, 5)
 			notices := func() []discordtest.Sent { // without what is answered there
 				return slices.DeleteFunc(s.discord.Sent(place), func(m discordtest.Sent) bool { return !strings.Contains(m.Content, "`/hark memory`") })
@@ -423,8 +411,7 @@ func TestOwnersAndAdministratorsDecide(t *testing.T) {
 	if m := s.becomes(t, notice.Message); !strings.Contains(m.Content, s.guild.Owner.Mention()) {
 		t.Errorf("it doesn't say who decided: %q", m.Content)
 	}
-	s.discord.Say(s.channel, s.bo.ID, "now it counts")
-	s.log.waitSaid(t, "them: now it counts")
+	s.posts(t, s.channel, s.bo.ID, "now it counts")
 }
 
 func TestChannelsAreChosen(t *testing.T) {
@@ -447,8 +434,7 @@ func TestChannelsAreChosen(t *testing.T) {
 		t.Errorf("chosen %q", got)
 	}
 	s.discord.Say(s.channel, s.bo.ID, "not here")
-	s.discord.Say(second.ID, s.bo.ID, "but here")
-	s.log.waitSaid(t, "them: but here")
+	s.posts(t, second.ID, s.bo.ID, "but here")
 	if slices.Contains(s.log.said(), "them: not here") {
 		t.Error("a channel is logged that wasn't chosen")
 	}
@@ -483,7 +469,7 @@ func TestMindsAreChanged(t *testing.T) {
 		t.Error("nothing was changed")
 	}
 	changed(s.settings(t), chooseNothing)
-	if got := whispered(t, s, s.discord.Click(s.settings(t).Message, s.ana.ID, chosenNever, "12")); got != (unknownChannel{}).Sentence() {
+	if got := whispered(t, s, s.discord.Click(s.settings(t).Message, s.ana.ID, chosenNever, "12")); got != string(errUnknownChannel) {
 		t.Errorf("an unknown channel gets %q", got)
 	}
 	s.discord.Say(s.channel, s.bo.ID, "unheard")

@@ -108,9 +108,7 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 	q = s.ask("when?")
 	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID), channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
 	said := memory.Posted{Live: true, Message: memory.Message{ID: a.id, Guild: a.guild, Channel: a.channel, Author: a.asker, Content: q.Content}}
-	if err := s.log.Apply(t.Context(), said, a.opened()); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, said, a.opened())
 	if begun {
 		d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
 		d.buttons = a.buttons(locale{}, false)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,21 +40,6 @@ var panelKeys = []memory.Setting{memory.SettingModel, memory.SettingMode, memory
 // shownPersona is how much of a persona is shown among other settings, in UTF-16 units.
 const shownPersona = 200
 
-func (c *commands) addPanel() {
-	c.tools["hark settings"] = tool{refuse: managesNot, do: c.openPanel}
-	for name, do := range map[string]func(context.Context, *exchange, *panel) error{
-		panelChannel: c.chooseChannel, panelServer: c.chooseServer, panelKey: c.chooseKey, panelSet: c.setKey,
-		panelOwn: c.ownPersona, panelPause: c.pauseNow, panelGoOn: c.goOn,
-	} {
-		c.tools["component "+name] = tool{refuse: managesNot, updates: true, do: c.panelAfter(do)}
-	}
-	c.tools["component "+panelMemory] = tool{refuse: managesNot, do: c.showSettings}
-	c.tools["component "+panelPersona] = tool{refuse: managesNot, opens: c.askPanelPersona}
-	c.tools["component "+panelLimits] = tool{refuse: managesNot, opens: c.askLimits}
-	c.tools["form "+panelPersona] = tool{refuse: managesNot, updates: true, do: c.panelAfter(c.setPanelPersona)}
-	c.tools["form "+panelLimits] = tool{refuse: managesNot, updates: true, do: c.panelAfter(c.setLimits)}
-}
-
 // panel is what /hark settings shows: all that holds at a place, and what to change it by.
 type panel struct {
 	locale
@@ -64,23 +50,18 @@ type panel struct {
 	note  string           // what came of the last change
 }
 
-func (c *commands) openPanel(ctx context.Context, x *exchange) (sheet, error) {
+func (c *commands) openPanel(_ context.Context, x *exchange) (sheet, error) {
 	at, err := x.place()
 	if err != nil {
 		return sheet{}, err
 	}
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	return c.show(&panel{locale: x.locale, guild: g, here: memory.ChannelID(x.Channel), at: at}), err
+	return c.show(&panel{locale: x.locale, guild: x.server, here: memory.ChannelID(x.Channel), at: at}), nil
 }
 
 // panelAfter is the panel after something was done with it.
-func (c *commands) panelAfter(do func(context.Context, *exchange, *panel) error) func(context.Context, *exchange) (sheet, error) {
+func (c *commands) panelAfter(do func(context.Context, *exchange, *panel) error) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
-		g, err := c.bot.admit.guild(ctx, x.guild())
-		if err != nil {
-			return sheet{}, err
-		}
-		p := &panel{locale: x.locale, guild: g, here: memory.ChannelID(x.Channel)}
+		p := &panel{locale: x.locale, guild: x.server, here: memory.ChannelID(x.Channel)}
 		if args := x.args(); len(args) > 0 && p.goTo(args[0]) && len(args) > 1 && slices.Contains(panelKeys, memory.Setting(args[1])) {
 			p.key = memory.Setting(args[1])
 		}
@@ -95,8 +76,7 @@ func (c *commands) panelAfter(do func(context.Context, *exchange, *panel) error)
 
 // goTo makes a channel the panel's place, or notes that it is gone.
 func (p *panel) goTo(id string) bool {
-	n, err := strconv.ParseInt(id, 10, 64)
-	at := memory.ChannelID(n)
+	at, err := channelIn([]string{id})
 	known := at == 0 || at == p.here || slices.ContainsFunc(p.guild.Channels, func(c memory.Channel) bool { return c.ID == at && !c.Unplaced })
 	if err != nil || !known {
 		p.at, p.note = 0, p.text(lostChannel)
@@ -184,24 +164,14 @@ func (c *commands) setFor(l locale, g *memory.Guild, at memory.ChannelID, key me
 	}
 }
 
-// keyName is what a key is called.
-func (l locale) keyName(key memory.Setting) string {
-	switch key {
-	case memory.SettingModel:
-		return l.text("Model")
-	case memory.SettingPersona:
-		return l.text("Persona")
-	case memory.SettingTemperature:
-		return l.text("Temperature")
-	case memory.SettingTools:
-		return l.text("Tools")
-	case memory.SettingMode:
-		return l.text("Mode")
-	case memory.SettingLanguage:
-		return l.text("Language")
-	}
-	return l.text("Time zone")
+// keyNames are what keys are called.
+var keyNames = map[memory.Setting]phrase{
+	memory.SettingModel: phrase("Model"), memory.SettingPersona: phrase("Persona"), memory.SettingTemperature: phrase("Temperature"),
+	memory.SettingTools: phrase("Tools"), memory.SettingMode: phrase("Mode"), memory.SettingLanguage: phrase("Language"),
+	memory.SettingTimezone: phrase("Time zone"),
 }
+
+func (l locale) keyName(key memory.Setting) string { return l.phrase(keyNames[key]) }
 
 // worth says what holds of a key.
 func (c *commands) worth(p *panel, key memory.Setting) string {
@@ -237,26 +207,18 @@ func (l locale) label(key memory.Setting, value string) string {
 	case key == memory.SettingTemperature && value == "":
 		return l.text("what the model's server uses")
 	case key == memory.SettingMode:
-		return l.mode(value)
+		return l.phrase(cmp.Or(modeNames[value], phrase("told by each question (%s)")), value)
 	}
 	return plain(value, longestLabel)
 }
 
-// mode says what it means that a mode holds.
-func (l locale) mode(value string) string {
-	switch value {
-	case string(builder.ModeGeneral):
-		return l.text("talk, with brief answers (%s)", value)
-	case string(builder.ModeCreation):
-		return l.text("making something new (%s)", value)
-	case string(builder.ModeSearch):
-		return l.text("finding what was said (%s)", value)
-	case string(builder.ModeModification):
-		return l.text("changing what is there (%s)", value)
-	case string(builder.ModeAnalysis):
-		return l.text("explaining and comparing (%s)", value)
-	}
-	return l.text("told by each question (%s)", value)
+// modeNames say what it means that a mode holds.
+var modeNames = map[string]phrase{
+	string(builder.ModeGeneral):      phrase("talk, with brief answers (%s)"),
+	string(builder.ModeCreation):     phrase("making something new (%s)"),
+	string(builder.ModeSearch):       phrase("finding what was said (%s)"),
+	string(builder.ModeModification): phrase("changing what is there (%s)"),
+	string(builder.ModeAnalysis):     phrase("explaining and comparing (%s)"),
 }
 
 // temperatures are offered in a menu; any other can be written with /hark set.
@@ -297,7 +259,7 @@ func (c *commands) placeRow(p *panel) component {
 	if p.at != 0 {
 		chosen = []memory.ChannelID{p.at}
 	}
-	m := channelMenu(fmt.Sprintf("%s:%d:%s", panelChannel, p.at, p.key), p.text("Choose a channel"), 1, chosen)
+	m := channelMenu(id(panelChannel, p.at, p.key), p.text("Choose a channel"), 1, chosen)
 	m.Max, m.ChannelTypes = 1, answerable
 	return row(m)
 }
@@ -307,7 +269,7 @@ func (c *commands) keyRow(p *panel) component {
 	for _, key := range panelKeys {
 		options = append(options, choice{Label: p.keyName(key), Value: string(key), Default: key == p.key})
 	}
-	return row(single(fmt.Sprintf("%s:%d", panelKey, p.at), p.text("Choose what to change"), options))
+	return row(single(id(panelKey, p.at), p.text("Choose what to change"), options))
 }
 
 // valueRow is the menu of what a key can be set to; nil while none is chosen.
@@ -327,7 +289,7 @@ func (c *commands) valueRow(p *panel) *component {
 	for _, value := range offered {
 		options = append(options, choice{Label: labelOf(c.menuLabel(p.locale, p.key, value)), Value: value, Default: value == holds})
 	}
-	return new(row(single(fmt.Sprintf("%s:%d:%s", panelSet, p.at, p.key), placeholder, options)))
+	return new(row(single(id(panelSet, p.at, p.key), placeholder, options)))
 }
 
 // menuLabel is a value as a menu shows it, which shows no markup; a time zone with the time that it has.
@@ -350,22 +312,181 @@ func single(id, placeholder string, options []choice) component {
 }
 
 func (c *commands) buttonRows(p *panel) []component {
-	id := func(name string) string { return fmt.Sprintf("%s:%d", name, p.at) }
-	first := []component{button(styleGrey, p.text("Persona…"), id(panelPersona))}
+	first := []component{button(styleGrey, p.text("Persona…"), id(panelPersona, p.at))}
 	if value, at := p.guild.Setting(p.at, memory.SettingPersona); value != "" && at == p.at {
-		first = append(first, button(styleGrey, p.text("Take back this persona"), id(panelOwn)))
+		first = append(first, button(styleGrey, p.text("Take back this persona"), id(panelOwn, p.at)))
 	}
-	first = append(first, button(styleGrey, p.text("Limits…"), id(panelLimits)), button(styleGrey, p.text("What I remember…"), panelMemory))
-	var second []component
+	first = append(first, button(styleGrey, p.text("Limits…"), id(panelLimits, p.at)), button(styleGrey, p.text("What I remember…"), panelMemory))
+	second := []component{button(styleGrey, p.text("This channel"), id(panelServer, p.here, p.key))}
 	if p.at != 0 {
-		second = append(second, button(styleGrey, p.text("Whole server"), fmt.Sprintf("%s:0:%s", panelServer, p.key)))
-	} else {
-		second = append(second, button(styleGrey, p.text("This channel"), fmt.Sprintf("%s:%d:%s", panelServer, p.here, p.key)))
+		second[0] = button(styleGrey, p.text("Whole server"), id(panelServer, 0, p.key))
 	}
 	if _, paused := c.bot.cfg.Choices.In(p.guild, 0).PausedAt(c.bot.now()); paused {
-		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn)))
+		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn, p.at)))
 	} else {
-		second = append(second, button(styleGrey, p.text("Pause for an hour"), id(panelPause)+":1h"), button(styleRed, p.text("Pause"), id(panelPause)+":on"))
+		second = append(second, button(styleGrey, p.text("Pause for an hour"), id(panelPause, p.at, "1h")), button(styleRed, p.text("Pause"), id(panelPause, p.at, "on")))
 	}
 	return []component{row(first...), row(second...)}
+}
+
+// chooseChannel shows what is set for the channel that was chosen.
+func (c *commands) chooseChannel(_ context.Context, x *exchange, p *panel) error {
+	p.goTo(x.value())
+	return nil
+}
+
+// chooseServer shows what is set for the place in the button's id.
+func (c *commands) chooseServer(context.Context, *exchange, *panel) error { return nil }
+
+func (c *commands) chooseKey(_ context.Context, x *exchange, p *panel) error {
+	p.key = ""
+	for _, key := range panelKeys {
+		if string(key) == x.value() {
+			p.key = key
+		}
+	}
+	if p.key == "" {
+		p.note = p.text(staleChoice)
+	}
+	return nil
+}
+
+// value is the first that was chosen from a menu; "" if none was.
+func (i *wireInteraction) value() string {
+	if len(i.Data.Values) == 0 {
+		return ""
+	}
+	return i.Data.Values[0]
+}
+
+// setKey sets what was chosen.
+func (c *commands) setKey(ctx context.Context, x *exchange, p *panel) error {
+	value, err := c.bot.cfg.Choices.Check(p.key, x.value())
+	if p.key == "" || err != nil { // of a menu that is older than what can be chosen
+		p.note = p.text(staleChoice)
+		return nil
+	}
+	return c.setIn(ctx, x, p, p.key, value)
+}
+
+// setIn sets a key at the panel's place, and has the panel show it.
+func (c *commands) setIn(ctx context.Context, x *exchange, p *panel, key memory.Setting, value string) error {
+	return p.after(x, c.setAt(ctx, x, p.at, key, value))
+}
+
+// after has the panel show what holds after a change, if that didn't fail.
+func (p *panel) after(x *exchange, err error) error {
+	p.guild, p.note = x.server, "✓ "+p.text("Done. It holds from the next question on.")
+	return err
+}
+
+func (c *commands) ownPersona(ctx context.Context, x *exchange, p *panel) error {
+	return c.setIn(ctx, x, p, memory.SettingPersona, "")
+}
+
+func (c *commands) askPanelPersona(_ context.Context, x *exchange) (form, error) {
+	at, err := x.place()
+	if err != nil {
+		return form{}, err
+	}
+	return x.personaForm(panelPersona, at)
+}
+
+func (c *commands) setPanelPersona(ctx context.Context, x *exchange, p *panel) error {
+	value, err := c.bot.cfg.Choices.Check(memory.SettingPersona, x.persona())
+	if err != nil {
+		p.note = p.text("I can't do that: %s.", p.complaint(err))
+		return nil
+	}
+	return c.setIn(ctx, x, p, memory.SettingPersona, value)
+}
+
+func (c *commands) pauseNow(ctx context.Context, x *exchange, p *panel) error {
+	value := answer.SettingOn
+	if args := x.args(); len(args) > 1 && args[1] != answer.SettingOn {
+		d, ok := spanOf(args[1])
+		if !ok {
+			p.note = p.text(staleChoice)
+			return nil
+		}
+		value = c.pauseUntil(d)
+	}
+	return c.setIn(ctx, x, p, memory.SettingPaused, value)
+}
+
+func (c *commands) goOn(ctx context.Context, x *exchange, p *panel) error {
+	return c.setIn(ctx, x, p, memory.SettingPaused, "")
+}
+
+// limitFields are what stands in the form for limits: whose limit, and of what.
+var limitFields = []struct {
+	id     string
+	guild  bool // of all members together
+	tokens bool // rather than questions
+}{{"each-messages", false, false}, {"each-tokens", false, true}, {"all-messages", true, false}, {"all-tokens", true, true}}
+
+// limitRole is the role whose limit it is, as memory.RoleLimit tells them.
+func limitRole(g *memory.Guild, all bool) memory.RoleID {
+	if all {
+		return 0
+	}
+	return memory.RoleID(g.ID)
+}
+
+func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
+	labels := []string{x.text("Each member: questions a minute"), x.text("Each member: tokens a day"), x.text("All together: questions a minute"), x.text("All together: tokens a day")}
+	f := form{ID: panelLimits + ":" + strings.Join(x.args(), ":"), Title: x.text("0: no limit; empty: as I was set up")}
+	for i, of := range limitFields {
+		limit := x.server.LimitOf(limitRole(x.server, of.guild))
+		n, value := limit.Messages, ""
+		if of.tokens {
+			n = limit.Tokens
+		}
+		if n != memory.AsConfigured {
+			value = strconv.Itoa(n)
+		}
+		f.Fields = append(f.Fields, field{ID: of.id, Label: labels[i], Value: value, Most: 15})
+	}
+	return f, nil
+}
+
+// setLimits decides what was written in the form, all of it or nothing.
+func (c *commands) setLimits(ctx context.Context, x *exchange, p *panel) error {
+	limits := map[bool]memory.Limit{}
+	for _, of := range limitFields {
+		n, ok := limitIn(x.field(of.id))
+		if !ok {
+			p.note = p.text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", plain(x.field(of.id), 30), x.locale.number(mostOfLimit))
+			return nil
+		}
+		limit := limits[of.guild]
+		if of.tokens {
+			limit.Tokens = n
+		} else {
+			limit.Messages = n
+		}
+		limits[of.guild] = limit
+	}
+	var events []memory.Event
+	for _, all := range []bool{false, true} {
+		if role := limitRole(p.guild, all); limits[all] != p.guild.LimitOf(role) {
+			events = append(events, memory.LimitChosen{Guild: x.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limits[all]}, At: c.bot.now()})
+		}
+	}
+	return p.after(x, c.apply(ctx, x, "keep limits", events...))
+}
+
+// limitDigits are digits, perhaps in groups of three.
+var limitDigits = regexp.MustCompile(`^-?[0-9]+$|^[0-9]{1,3}([ ,.'\x{a0}\x{202f}][0-9]{3})+$`)
+
+// limitIn is a limit as somebody writes it: digits, perhaps in groups.
+func limitIn(text string) (int, bool) {
+	text = strings.TrimSpace(text)
+	grouped := limitDigits.MatchString(text)
+	text = strings.NewReplacer(" ", "", ",", "", ".", "", "'", "", "\u00a0", "", "\u202f", "").Replace(text)
+	if text == "" {
+		return memory.AsConfigured, true
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil && grouped && n >= 0 && n <= mostOfLimit
 }

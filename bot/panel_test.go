@@ -96,13 +96,11 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 			t.Errorf("%s: offered %q, of which %q is chosen", tt.key, values, chosen)
 		}
 		m = click(m, panelSet, tt.value)
-		at := memory.ChannelID(s.channel)
+		at := s.channel
 		if tt.key.OfGuild() {
 			at = 0
 		}
-		if e := s.lastSetting(); e.Key != tt.key || e.Value != tt.value || e.Channel != at || e.Guild != memory.GuildID(s.guild.ID) {
-			t.Errorf("logged %+v", e)
-		}
+		s.chose(t, at, tt.key, tt.value)
 		if _, chosen := valuesOf(t, m, panelSet); chosen != tt.value {
 			t.Errorf("%s: %q is chosen then", tt.key, chosen)
 		}
@@ -115,9 +113,7 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 	s.restart(t)              // buttons outlive a restart
 	m = click(m, panelChannel, other.ID.String())
 	m = click(m, panelSet, "general")
-	if e := s.lastSetting(); e.Channel != memory.ChannelID(other.ID) || e.Value != "general" {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, other.ID, memory.SettingMode, "general")
 	i := s.discord.Click(m.Message, s.ana.ID, by(t, m, panelMemory))
 	s.says(t, i.WaitMessage())
 	m = click(m, panelPause)
@@ -144,9 +140,7 @@ func TestPersonasAndLimitsAreWrittenInForms(t *testing.T) {
 	}
 	long := "You are the *archivist*.\n" + strings.Repeat("You answer in verse. ", 150)
 	m = s.turns(t, i.Submit(map[string]string{"text": long}))
-	if e := s.lastSetting(); e.Channel != 0 || e.Key != memory.SettingPersona || e.Value != strings.TrimSpace(long) {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, 0, memory.SettingPersona, strings.TrimSpace(long))
 	if i = open(panelPersona); i.Wait().Form()["text"] != strings.TrimSpace(long) {
 		t.Errorf("the form holds %q", i.Wait().Form())
 	}
@@ -192,16 +186,10 @@ func TestStaleSettings(t *testing.T) {
 	}
 	s.discord.RemoveChannel(other.ID)
 	s.log.wait(t, "the channel's end", func() bool { _, gone := find(s.log, func(memory.ChannelDeleted) bool { return true }); return gone })
-	if err := s.log.Apply(t.Context(), memory.ChannelSeen{Channel: memory.Channel{ID: memory.ChannelID(other.ID), Guild: memory.GuildID(s.guild.ID), Unplaced: true}}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.ChannelSeen{Channel: memory.Channel{ID: memory.ChannelID(other.ID), Guild: memory.GuildID(s.guild.ID), Unplaced: true}})
 	s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelSet), "small"))
-	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
-		t.Errorf("logged %+v", e)
-	}
-	if err := s.log.Apply(t.Context(), memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingModel, Value: "large", At: s.discord.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	s.chose(t, 0, "", "")
+	s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingModel, Value: "large", At: s.discord.Now()})
 	s.says(t, s.use(t, s.ana, "hark settings", opt("server", true)))
 }
 
@@ -210,9 +198,7 @@ func TestPanelsSayWhatIsRemembered(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
 	e := memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Key: memory.SettingRetention, Value: "90d", At: s.discord.Now()}
-	if err := s.log.Apply(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, e)
 	s.use(t, s.ana, "hark channel answer", opt("answer", "off"))
 	s.says(t, s.use(t, s.ana, "hark settings"))
 	s.use(t, s.ana, "hark channel ignore")
@@ -220,40 +206,6 @@ func TestPanelsSayWhatIsRemembered(t *testing.T) {
 	s.says(t, m)
 	if strings.Contains(m.Content, "90 days") {
 		t.Errorf("what isn't remembered is kept: %s", m.Content)
-	}
-}
-
-// Ids that no button of today's has do no harm.
-func TestPanelsThatNobodyMade(t *testing.T) {
-	t.Parallel()
-	s := choosing(t)
-	for id, do := range map[string]func(*exchange) (sheet, error){
-		"persona:here": func(x *exchange) (sheet, error) {
-			_, err := s.bot.commands.askPanelPersona(t.Context(), x)
-			return sheet{Content: fmt.Sprint(err)}, nil
-		},
-		"panel-set:0:colour": func(x *exchange) (sheet, error) {
-			return s.bot.commands.tools["component "+panelSet].do(t.Context(), x)
-		},
-		"panel-set:0": func(x *exchange) (sheet, error) {
-			return s.bot.commands.tools["component "+panelSet].do(t.Context(), x)
-		},
-		"panel-key:0": func(x *exchange) (sheet, error) {
-			return s.bot.commands.tools["component "+panelKey].do(t.Context(), x)
-		},
-		"panel-pause:0:always": func(x *exchange) (sheet, error) {
-			return s.bot.commands.tools["component "+panelPause].do(t.Context(), x)
-		},
-	} {
-		x := &exchange{}
-		x.Type, x.Guild, x.Data.CustomID = interactionComponent, snowflake(s.guild.ID), id
-		got, err := do(x)
-		if want := map[bool]string{true: errUnknownChannel.Error(), false: staleChoice}[id == "persona:here"]; err != nil || !strings.HasPrefix(got.Content, want) {
-			t.Errorf("%s: %q, %v", id, got.Content, err)
-		}
-	}
-	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
-		t.Errorf("logged %+v", e)
 	}
 }
 

@@ -19,22 +19,11 @@ const (
 	pauseSpan = "I don't understand for how long. Please write it like `30m`, `2h`, `1d` or `1d 12h`: from a minute to a year."
 )
 
-// pauseOptions are those of /hark pause.
-func pauseOptions() []option {
-	return []option{
-		{Type: optionText, Name: "state", Description: "Whether to pause or to go on (left out: shows whether I'm paused)", Choices: []optionChoice{
-			{answer.SettingOn, answer.SettingOn}, {answer.SettingOff, answer.SettingOff},
-		}},
-		{Type: optionText, Name: "for", Description: "For how long, such as 2h or 1d (left out: until somebody ends it)", MaxLength: 30},
-	}
-}
-
 // pause pauses Hark in a guild, has it go on, or shows whether it is paused.
 func (c *commands) pause(ctx context.Context, x *exchange) (sheet, error) {
 	state, span := x.option("state"), x.option("for")
 	if state == "" && span == "" {
-		g, err := c.bot.admit.guild(ctx, x.guild())
-		return sheet{Content: c.pauseLine(x.locale, g)}, err
+		return sheet{Content: c.pauseLine(x.locale, x.server)}, nil
 	}
 	value := answer.SettingOn
 	switch {
@@ -49,11 +38,10 @@ func (c *commands) pause(ctx context.Context, x *exchange) (sheet, error) {
 		}
 		value = c.pauseUntil(d)
 	}
-	g, err := c.setAt(ctx, x, 0, memory.SettingPaused, value)
-	if err != nil {
+	if err := c.setAt(ctx, x, 0, memory.SettingPaused, value); err != nil {
 		return sheet{}, err
 	}
-	text := c.pauseLine(x.locale, g)
+	text := c.pauseLine(x.locale, x.server)
 	if value != "" {
 		text += "\n" + x.text("Those who mention me are told so now and then. I go on remembering what I may, and commands work. `/hark pause state:off` has me answer again.")
 	}
@@ -77,16 +65,13 @@ func (c *commands) pauseLine(l locale, g *memory.Guild) string {
 	return l.text("**Paused**: yes, until <t:%d:f> (<t:%[1]d:R>)", until.Unix())
 }
 
-// setAt sets a key at a place to a value that was checked, and is the guild then.
-func (c *commands) setAt(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting, value string) (*memory.Guild, error) {
+// setAt sets a key at a place to a value that was checked.
+func (c *commands) setAt(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting, value string) error {
 	if key.OfGuild() {
 		at = 0
 	}
-	e := memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, At: c.bot.now()}
-	if err := c.bot.memory.Apply(ctx, e); err != nil {
-		return nil, fmt.Errorf("keep the %s of channel %d: %w", key, at, err)
-	}
-	return c.bot.admit.guild(ctx, x.guild())
+	return c.apply(ctx, x, fmt.Sprintf("keep the %s of channel %d", key, at),
+		memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, At: c.bot.now()})
 }
 
 var (

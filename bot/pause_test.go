@@ -18,9 +18,7 @@ func TestPausedItAnswersNobody(t *testing.T) {
 	before := s.answered(t, s.channel, "Friday")
 	s.over(t, 1)
 	s.says(t, s.use(t, s.ana, "hark pause", opt("state", "on")))
-	if e := s.lastSetting(); e.Guild != memory.GuildID(s.guild.ID) || e.Channel != 0 || e.Key != memory.SettingPaused || e.Value != "on" {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, 0, memory.SettingPaused, "on")
 	pausedForNow := s.replied(t, s.ask("one?")).Content
 	s.ask("two?")
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" and now?")
@@ -87,9 +85,7 @@ func TestPausesThatCantBe(t *testing.T) {
 	s := choosing(t)
 	s.says(t, s.use(t, s.ana, "hark pause", opt("for", "a while")))
 	s.says(t, s.use(t, s.ana, "hark pause", opt("state", "off"), opt("for", "1h")))
-	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, 0, "", "")
 	s.log.fail(errDown)
 	s.says(t, s.use(t, s.ana, "hark pause", opt("state", "on")))
 	s.log.fail(nil)
@@ -112,9 +108,7 @@ func TestTimeZonesAreChosen(t *testing.T) {
 	s := choosing(t)
 	s.says(t, s.sets(t, "timezone", ""))
 	s.says(t, s.sets(t, "timezone", "asia/tokyo"))
-	if e := s.lastSetting(); e.Channel != 0 || e.Key != memory.SettingTimezone || e.Value != "Asia/Tokyo" {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, 0, memory.SettingTimezone, "Asia/Tokyo")
 	s.says(t, s.sets(t, "timezone", "default", opt("server", true)))
 	s.log.fail(errDown)
 	s.says(t, s.sets(t, "timezone", "UTC"))

@@ -26,33 +26,16 @@ type Privacy struct {
 }
 
 const (
-	privacyOperator = "Who runs me: %s"
-	privacyNobody   = "Who runs me: whoever runs this bot hasn't said. The server's admins may know."
-	privacyWhat     = "Of what I remember I keep the text, who wrote it and when, the names of files (not the files), the names people go by, what I was told or " +
+	privacyWhat = "Of what I remember I keep the text, who wrote it and when, the names of files (not the files), the names people go by, what I was told or " +
 		"learned about them, lore, and my answers with what they were made from. To find it again I keep an index of words and, for its meaning, numbers made of it."
 	privacySummaries = "When a conversation is over I keep a summary of it, which goes with any message that it is from."
-	privacyTokens    = "How many tokens somebody's questions took I keep for two days."
 	privacyFoot      = "You can see what I keep about you with %s, get it as a file with %s, have it all forgotten with %s or a single message with “Forget this” in its menu, " +
 		"and have me keep nothing of yours with %s."
 	privacyReach = "What I forget is out of my own files for good, but not out of backups that whoever runs me has made, nor out of what these servers may have kept, nor out of Discord."
 )
 
-// privacyCommand is /privacy.
-func privacyCommand() command {
-	return command{
-		Type: commandSlash, Name: "privacy", Description: "What I keep here, for how long, where it goes, and who runs me. Only you see it.",
-		Contexts: []int{inGuilds, inDirect}, Integrations: []int{0},
-	}
-}
-
-func (c *commands) addPrivacy() { c.tools["privacy"] = tool{do: c.privacy} }
-
 // privacy tells what is kept where whoever asks is, as it is configured and decided now.
-func (c *commands) privacy(ctx context.Context, x *exchange) (sheet, error) {
-	m, err := c.member(ctx, x.guild(), x.who())
-	if err != nil {
-		return sheet{}, err
-	}
+func (c *commands) privacy(_ context.Context, x *exchange, m member) (sheet, error) {
 	p := c.bot.cfg.Privacy
 	lines := []string{x.text("**What I keep here**"), c.keptHere(x, m)}
 	if x.Guild != 0 {
@@ -74,12 +57,12 @@ func (c *commands) privacy(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	lines = append(lines, x.text("**For how long**"))
 	lines = append(lines, x.kept(p, m.guild, memory.ChannelID(x.Channel))...)
-	lines = append(lines, x.traces(p), x.text(privacyTokens))
+	lines = append(lines, x.traces(p), x.text("How many tokens somebody's questions took I keep for two days."))
 	lines = append(lines, x.text("**Where it goes**"))
 	lines = append(lines, x.sent(p, !m.guild.Learn.IsZero())...)
-	who := x.text(privacyNobody)
+	who := x.text("Who runs me: whoever runs this bot hasn't said. The server's admins may know.")
 	if p.Operator != "" {
-		who = x.text(privacyOperator, p.Operator)
+		who = x.text("Who runs me: %s", p.Operator)
 	}
 	lines = append(lines, x.text("**Who, and what you can do**"), who,
 		x.text(privacyFoot, c.mention("memory show"), c.mention("memory export"), c.mention("memory forget"), c.mention("memory optout")),

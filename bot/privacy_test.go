@@ -23,10 +23,8 @@ func TestPrivacyTellsWhatIsSo(t *testing.T) {
 		return seen
 	})
 	guild := memory.GuildID(s.guild.ID)
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: guild, Channel: memory.ChannelID(never.ID), Choice: memory.Ignore},
-		memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(never.ID), Key: memory.SettingRetention, Value: "1d"}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: guild, Channel: memory.ChannelID(never.ID), Choice: memory.Ignore},
+		memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(never.ID), Key: memory.SettingRetention, Value: "1d"})
 	bare := s.everyPage(t, s.discord.Slash(s.channel, s.bo.ID, "privacy"))
 	for _, text := range []string{hidden.ID.String(), "`/catchup`", "`/memory learn`"} {
 		if strings.Contains(bare, text) {
@@ -44,13 +42,9 @@ func TestPrivacyTellsWhatIsSo(t *testing.T) {
 	cfg := s.bot.cfg
 	cfg.Privacy = privacy
 	s.restartWith(t, cfg)
-	if err := s.log.Apply(t.Context(), memory.Learn{Guild: guild, On: true, At: s.discord.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Learn{Guild: guild, On: true, At: s.discord.Now()})
 	at(s.channel)
-	if err := s.log.Apply(t.Context(), memory.Learn{Guild: guild, At: s.discord.Now().Add(time.Second)}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Learn{Guild: guild, At: s.discord.Now().Add(time.Second)})
 	if got := at(s.channel); strings.Contains(got, "`/memory learn`") {
 		t.Errorf("where nothing is learned: %q", got)
 	}
@@ -91,7 +85,7 @@ func TestWhyAChannelIsRemembered(t *testing.T) {
 		for i := range g.Channels {
 			g.Channels[i].Choice = c.chosen[g.Channels[i].ID]
 		}
-		x := &exchange{}
+		x := &exchange{policy: c.policy}
 		x.Channel, x.Guild = snowflake(c.at), 7
 		cmds := &commands{bot: &Bot{cfg: Config{Policy: c.policy}}}
 		got := cmds.keptHere(x, member{guild: g})

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"hark/internal/answer"
 	"hark/memory"
@@ -224,21 +223,8 @@ func (b *Bot) sourcesOf(ctx context.Context, l memory.Lore, since memory.Message
 	return hits, nil
 }
 
-// keeper has each press of a button wait for those before it, so that nothing is kept twice.
-type keeper struct {
-	commands *commands
-	mu       sync.Mutex
-}
-
-func (c *commands) addProposals() {
-	r := &keeper{commands: c}
-	c.tools["component "+buttonRemember] = tool{refuse: notMine(manageGuild), updates: true, do: r.remember}
-	c.tools["component "+buttonForgo] = tool{refuse: notMine(manageGuild), updates: true, do: c.forgo}
-}
-
 // remember keeps what a message proposes.
-func (r *keeper) remember(ctx context.Context, x *exchange) (sheet, error) {
-	c := r.commands
+func (c *commands) remember(ctx context.Context, x *exchange) (sheet, error) {
 	if x.Message == nil || x.Message.Author == nil || memory.UserID(x.Message.Author.ID) != c.bot.self {
 		return sheet{}, unreadable
 	}
@@ -249,8 +235,8 @@ func (r *keeper) remember(ctx context.Context, x *exchange) (sheet, error) {
 	if err := c.mayKeep(ctx, x, l); err != nil {
 		return sheet{}, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	c.agreeing.Lock()
+	defer c.agreeing.Unlock()
 	kept, err := c.hasLore(ctx, l)
 	if err == nil && !kept {
 		if err = c.keepProposed(ctx, x, l); err == nil {

@@ -2,7 +2,7 @@ package bot
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,54 +29,25 @@ const purgeEnd = "What is said from now on I may remember again. It can't be und
 func (c *commands) askMember(ctx context.Context, x *exchange) (sheet, error) {
 	user, err := strconv.ParseInt(x.option("member"), 10, 64)
 	if err != nil || user <= 0 {
-		return sheet{}, refusal(x.text("I can't tell whom you mean. Please choose a member."))
+		return sheet{}, refusal(x.text(whomUnknown))
 	}
-	f := memory.Forgetting{Guild: x.guild(), User: memory.UserID(user)}
-	return c.confirmPurge(ctx, x, f, x.text("**Forget all that <@%d> wrote in this server?**", user),
-		x.text("`/memory optout` is theirs alone: I may remember again what they write from now on. It can't be undone."),
-		fmt.Sprintf("%s:%s:%d", purges, purgesMember, user))
+	return c.confirmPurge(ctx, x, memory.Forgetting{User: memory.UserID(user)}, x.text("**Forget all that <@%d> wrote in this server?**", user),
+		x.text("`/memory optout` is theirs alone: I may remember again what they write from now on. It can't be undone."), purgesMember, user)
 }
 
 // askChannel asks it of a channel.
-func (c *commands) askChannel(ctx context.Context, x *exchange) (sheet, error) {
-	_, at, err := c.place(ctx, x)
-	if err != nil {
-		return sheet{}, err
-	}
-	return c.askFor(ctx, x, at)
-}
-
-// askPurge asks it of the channel that a button names.
-func (c *commands) askPurge(ctx context.Context, x *exchange) (sheet, error) {
-	args := x.args()
-	if len(args) != 1 {
-		return sheet{}, refusal(x.text(unknownTool))
-	}
-	id, err := channelIn(args[0])
-	if err != nil || id == 0 {
+func (c *commands) askChannel(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
+	if at.ID == 0 {
 		return sheet{}, errUnknownChannel
 	}
-	_, at, err := c.placed(ctx, x, id)
-	if err != nil {
-		return sheet{}, err
-	}
-	return c.askFor(ctx, x, at)
-}
-
-func (c *commands) askFor(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
-	f := memory.Forgetting{Guild: x.guild(), Channel: at.ID}
-	return c.confirmPurge(ctx, x, f, x.text("**Forget all that was said in %s, with its threads?**", x.mention(at.ID)),
+	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID}, x.text("**Forget all that was said in %s, with its threads?**", x.mention(at.ID)),
 		lines(x.text("What was set for it goes too: persona, model and the like. Whether I answer there, whether I remember it and how long stay as they are."), x.text(purgeEnd)),
-		fmt.Sprintf("%s:%s:%d", purges, purgesChannel, at.ID))
+		purgesChannel, at.ID)
 }
 
 // askBefore asks it of what is older than a time, in a channel or the whole server.
-func (c *commands) askBefore(ctx context.Context, x *exchange) (sheet, error) {
-	_, at, err := c.optional(ctx, x)
-	if err != nil {
-		return sheet{}, err
-	}
-	before, _, err := c.span(ctx, x, "before")
+func (c *commands) askBefore(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
+	before, _, err := c.span(x, "before")
 	switch {
 	case err != nil:
 		return sheet{}, err
@@ -84,36 +55,21 @@ func (c *commands) askBefore(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, refusal(x.text("That is in the future: what isn't said yet I can't forget."))
 	}
 	before = before.Truncate(time.Second)
-	f := memory.Forgetting{Guild: x.guild(), Channel: at.ID, Before: before}
-	return c.confirmPurge(ctx, x, f, x.text("**Forget all that was said in %s before <t:%d:f>?**", x.mention(at.ID), before.Unix()), x.text(purgeEnd),
-		fmt.Sprintf("%s:%s:%d:%d", purges, purgesBefore, before.Unix(), at.ID))
+	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID, Before: before},
+		x.text("**Forget all that was said in %s before <t:%d:f>?**", x.mention(at.ID), before.Unix()), x.text(purgeEnd), purgesBefore, before.Unix(), at.ID)
 }
 
-// optional is the channel that was given, if any was.
-func (c *commands) optional(ctx context.Context, x *exchange) (*memory.Guild, memory.Channel, error) {
-	if x.option("channel") == "" {
-		return c.placed(ctx, x, 0)
-	}
-	return c.place(ctx, x)
-}
-
-// confirmPurge asks, with what would go.
-func (c *commands) confirmPurge(ctx context.Context, x *exchange, f memory.Forgetting, question, end, id string) (sheet, error) {
-	f.Why, f.At = memory.WhyPurge, c.at(x)
-	counts, err := c.extents(ctx, x)
-	if err != nil {
-		return sheet{}, err
-	}
-	e, err := counts.Extent(ctx, f)
+// confirmPurge asks, with what would go, and a button that says what is purged.
+func (c *commands) confirmPurge(ctx context.Context, x *exchange, f memory.Forgetting, question, end string, purged ...any) (sheet, error) {
+	f.Guild, f.Why, f.At = x.guild(), memory.WhyPurge, c.at(x)
+	e, err := c.extents(x).Extent(ctx, f)
 	if err != nil {
 		return sheet{}, err
 	}
 	if f.User == 0 && e == (memory.Extent{}) && x.seesAll() {
 		return sheet{Content: x.text("There is nothing of that that I remember, so there is nothing to forget.")}, nil
 	}
-	shown := paragraphs(question, x.extent(e, f.User != 0), x.countsSeen(), end)
-	shown.Components = []component{row(button(styleRed, x.text("Forget it for good"), id))}
-	return shown, nil
+	return paragraphs(question, x.extent(e, f.User != 0), x.countsSeen(), end).asking(styleRed, x.text("Forget it for good"), purges, purged...), nil
 }
 
 // purge forgets what a button says.
@@ -122,15 +78,11 @@ func (c *commands) purge(ctx context.Context, x *exchange) (sheet, error) {
 	if !ok {
 		return sheet{}, refusal(x.text(unknownTool))
 	}
-	counts, err := c.extents(ctx, x)
+	e, err := c.extents(x).Extent(ctx, f)
 	if err != nil {
 		return sheet{}, err
 	}
-	e, err := counts.Extent(ctx, f)
-	if err != nil {
-		return sheet{}, err
-	}
-	c.forgetSessions(ctx, f)
+	c.forgetSessions(x.server, f)
 	return c.forgetting(ctx, x, f, func(r memory.Receipt) string {
 		if !x.seesAll() {
 			r.Messages, r.Facts, r.Lore, r.Summaries, r.Answers, r.Records = e.Messages, e.Facts, e.Lore, e.Summaries, e.Answers, 0
@@ -143,15 +95,10 @@ func (c *commands) purge(ctx context.Context, x *exchange) (sheet, error) {
 func (c *commands) purged(x *exchange) (f memory.Forgetting, ok bool) {
 	f = memory.Forgetting{Guild: x.guild(), Why: memory.WhyPurge, At: c.at(x)}
 	args := x.args()
-	var n []int64
-	for _, arg := range args[min(1, len(args)):] {
-		number, err := strconv.ParseInt(arg, 10, 64)
-		if err != nil || number < 0 {
-			return f, false
-		}
-		n = append(n, number)
-	}
+	n, ok := integers(args[min(1, len(args)):], 10)
 	switch {
+	case !ok || slices.ContainsFunc(n, func(n int64) bool { return n < 0 }):
+		return f, false
 	case len(n) == 1 && args[0] == purgesMember && n[0] > 0:
 		f.User = memory.UserID(n[0])
 	case len(n) == 1 && args[0] == purgesChannel && n[0] > 0:
@@ -165,7 +112,7 @@ func (c *commands) purged(x *exchange) (f memory.Forgetting, ok bool) {
 }
 
 // forgetSessions has also those sessions forgotten that aren't logged.
-func (c *commands) forgetSessions(ctx context.Context, f memory.Forgetting) {
+func (c *commands) forgetSessions(g *memory.Guild, f memory.Forgetting) {
 	switch {
 	case f.User != 0:
 		c.bot.recent.forget(f.Guild, f.User)
@@ -173,10 +120,8 @@ func (c *commands) forgetSessions(ctx context.Context, f memory.Forgetting) {
 		c.bot.recent.see(subject{guild: f.Guild, ended: true})
 	default:
 		c.bot.recent.drop(f.Channel)
-		if g, err := c.bot.admit.guild(ctx, f.Guild); err == nil {
-			for _, thread := range g.WithThreads(f.Channel) {
-				c.bot.recent.drop(thread.ID)
-			}
+		for _, thread := range g.WithThreads(f.Channel) {
+			c.bot.recent.drop(thread.ID)
 		}
 	}
 }
@@ -191,22 +136,12 @@ func (l locale) purgeReceipt(r memory.Receipt, now time.Time) string {
 	case !f.Before.IsZero():
 		what = l.text("what was said in %s before <t:%d:f>", l.mention(f.Channel), f.Before.Unix())
 	}
-	text := lines(l.text("**Forgotten: %s**", what), l.count(r.Messages, "- %s message", "- %s messages"))
-	if r.Facts > 0 {
-		text = lines(text, l.count(r.Facts, "- %s thing I was told about somebody", "- %s things I was told about somebody"))
-	}
-	if r.Lore > 0 {
-		text = lines(text, l.count(r.Lore, "- %s piece of lore", "- %s pieces of lore"))
-	}
-	if r.Summaries > 0 {
-		text = lines(text, l.count(r.Summaries, "- %s summary", "- %s summaries"))
-	}
-	if r.Records > 0 {
-		text = lines(text, l.count(r.Records, "- %s record of a call", "- %s records of calls"))
-	}
-	if r.Answers > 0 {
-		text = lines(text, l.count(r.Answers, "- %s answer of mine that used it", "- %s answers of mine that used it"))
-	}
-	return lines(text, l.text("-# Receipt %s, <t:%d:f>. I can't reach: backups and exports made before, what a language model's host was sent and may have kept, "+
-		"what others quoted, and Discord itself, where messages stay until they are deleted there.", receiptNumber(f.ID), now.Unix()))
+	all := append([]string{l.text("**Forgotten: %s**", what), l.count(r.Messages, "- %s message", "- %s messages")}, some(
+		amount{r.Facts, l.count(r.Facts, "- %s thing I was told about somebody", "- %s things I was told about somebody")},
+		amount{r.Lore, l.count(r.Lore, "- %s piece of lore", "- %s pieces of lore")},
+		amount{r.Summaries, l.count(r.Summaries, "- %s summary", "- %s summaries")},
+		amount{r.Records, l.count(r.Records, "- %s record of a call", "- %s records of calls")},
+		amount{r.Answers, l.count(r.Answers, "- %s answer of mine that used it", "- %s answers of mine that used it")})...)
+	return lines(append(all, l.text("-# Receipt %s, <t:%d:f>. I can't reach: backups and exports made before, what a language model's host was sent and may have kept, "+
+		"what others quoted, and Discord itself, where messages stay until they are deleted there.", receiptNumber(f.ID), now.Unix()))...)
 }

@@ -16,11 +16,9 @@ func TestPurgesAskFirstAndGiveAReceipt(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	here, guild := memory.ChannelID(s.channel), memory.GuildID(s.guild.ID)
-	s.discord.Say(s.channel, s.bo.ID, "old")
-	s.log.waitSaid(t, "them: old")
+	s.posts(t, s.channel, s.bo.ID, "old")
 	s.discord.Advance(10 * 24 * time.Hour)
-	s.discord.Say(s.channel, s.ana.ID, "new")
-	s.log.waitSaid(t, "them: new")
+	s.posts(t, s.channel, s.ana.ID, "new")
 	cut := s.discord.Now().AddDate(0, 0, -5)
 	for _, tt := range []struct {
 		command string
@@ -90,7 +88,10 @@ func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 			if !ok || len(s.bot.recent.before(here, 1<<62)) != 1 {
 				t.Fatal("there is nothing to purge")
 			}
-			c.forgetSessions(t.Context(), f)
+			if err := c.look(t.Context(), x); err != nil {
+				t.Fatal(err)
+			}
+			c.forgetSessions(x.server, f)
 			if left := s.bot.recent.before(here, 1<<62); len(left) != 0 {
 				t.Errorf("left %+v", left)
 			}

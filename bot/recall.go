@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"hark/internal/answer"
 	"hark/memory"
@@ -29,29 +31,6 @@ const (
 	noTextToRelate  = "This message has no text, so there is nothing that I could look for. I can't read images and embeds."
 )
 
-// recallCommand is /recall.
-func recallCommand() command {
-	in := option{Type: optionChannel, Name: "in", Description: "Only what was said in this channel and its threads", ChannelTypes: withThreads}
-	return command{
-		Type: commandSlash, Name: "recall", Description: "Finds what was said, among what you may read. Only you see it.",
-		Options: []option{
-			textOption("question", "A question, or a few words", longestQuestion),
-			in,
-			{Type: optionUser, Name: "from", Description: "Only what this person said"},
-			timeOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 7d, 3 weeks"),
-			timeOption("until", "To the end of this day, or longer ago: 2026-07-01, yesterday, 7d, 3 weeks"),
-		},
-		Contexts: []int{inGuilds, inDirect}, Integrations: []int{0},
-	}
-}
-
-func (c *commands) addFinding() {
-	c.tools["recall"] = tool{do: c.find, completes: spans("7d", "30d")}
-	c.tools[relatedCommand] = tool{refuse: relatesNothing, do: c.findRelated}
-	c.tools["component "+pagerName] = tool{updates: true, do: c.turnPage}
-	c.tools["catchup"] = tool{do: c.catchUp, completes: spans("3d", "7d")}
-}
-
 // find is what /recall shows.
 func (c *commands) find(ctx context.Context, x *exchange) (sheet, error) {
 	q := c.question(x)
@@ -59,7 +38,7 @@ func (c *commands) find(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, refusal(x.text(askForSomething))
 	}
 	var err error
-	if q.Filter, err = c.filter(ctx, x); err != nil {
+	if q.Filter, err = c.filter(x); err != nil {
 		return sheet{}, err
 	}
 	nothing := x.text(foundNothing)
@@ -75,7 +54,7 @@ func heading(l locale, question string) string {
 }
 
 // filter is what narrows a search down, as it was given.
-func (c *commands) filter(ctx context.Context, x *exchange) (answer.Filter, error) {
+func (c *commands) filter(x *exchange) (answer.Filter, error) {
 	var f answer.Filter
 	if id, err := strconv.ParseInt(x.option("in"), 10, 64); err == nil {
 		f.In = []memory.ChannelID{memory.ChannelID(id)}
@@ -83,11 +62,11 @@ func (c *commands) filter(ctx context.Context, x *exchange) (answer.Filter, erro
 	if id, err := strconv.ParseInt(x.option("from"), 10, 64); err == nil {
 		f.From = []memory.UserID{memory.UserID(id)}
 	}
-	since, _, err := c.span(ctx, x, "since")
+	since, _, err := c.span(x, "since")
 	if err != nil {
 		return f, err
 	}
-	_, until, err := c.span(ctx, x, "until")
+	_, until, err := c.span(x, "until")
 	if err != nil {
 		return f, err
 	}
@@ -234,4 +213,92 @@ func showSeen(s answer.Seen, l locale, length int) string {
 	}
 	fmt.Fprintf(&b, "\n> %s", asSaid(m.Text(), length))
 	return b.String()
+}
+
+const (
+	findsMost = 500              // searches of which it is known what they found
+	findsKept = 15 * time.Minute // after it was last looked at
+)
+
+// finds know what members have found, for as long as they may turn its pages. There are ids in it and nothing that was said:
+// each page is read anew, by whoever may read it then.
+type finds struct {
+	mu   sync.Mutex
+	list map[snowflake]*discovery // by the use that searched
+}
+
+// discovery is what a member has found somewhere.
+type discovery struct {
+	membership
+	channel memory.ChannelID // where they searched
+	found   []answer.Found
+	words   bool      // whether it was found by words only
+	at      time.Time // when it was last looked at
+}
+
+func (d *discovery) pages() int { return pagesOf(len(d.found)) }
+
+// pagesOf is how many pages so many messages take.
+func pagesOf(found int) int { return (found + foundPerPage - 1) / foundPerPage }
+
+func newFinds() *finds { return &finds{list: map[snowflake]*discovery{}} }
+
+// put keeps what was found, in the place of what is over or was looked at longest ago.
+func (f *finds) put(id snowflake, found *discovery) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var oldest snowflake
+	for other, o := range f.list {
+		if found.at.Sub(o.at) >= findsKept {
+			delete(f.list, other)
+		} else if oldest == 0 || o.at.Before(f.list[oldest].at) {
+			oldest = other
+		}
+	}
+	if len(f.list) >= findsMost {
+		delete(f.list, oldest)
+	}
+	f.list[id] = found
+}
+
+// get is what somebody has found, or nil if that isn't known, or not any more.
+func (f *finds) get(id snowflake, who membership, now time.Time) *discovery {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	found := f.list[id]
+	if found == nil || found.membership != who || now.Sub(found.at) >= findsKept {
+		return nil
+	}
+	found.at = now
+	return found
+}
+
+// pagerName is the name of the buttons that turn pages, whose ids have the search's and the page's number.
+const pagerName = "found"
+
+// pager are the buttons below a page, the first of which is 0.
+func pager(id snowflake, page, pages int, l locale) []component {
+	if pages < 2 {
+		return nil
+	}
+	at := pagerName + ":" + short36(int64(id)) + ":"
+	turn := func(label string, to int) component {
+		b := button(styleGrey, label, at+strconv.Itoa(to))
+		b.Disabled = to < 0 || to >= pages
+		return b
+	}
+	here := button(styleGrey, l.number(page+1)+"/"+l.number(pages), at+"here")
+	here.Disabled = true
+	return []component{row(turn("«", page-1), here, turn("»", page+1))}
+}
+
+// pageAsked is the search and the page that a button's id names; false if it names none.
+func pageAsked(x *exchange) (id snowflake, page int, ok bool) {
+	args := x.args()
+	if len(args) != 2 {
+		return 0, 0, false
+	}
+	n, err := strconv.ParseInt(args[0], 36, 64)
+	page, bad := strconv.Atoi(args[1])
+	return snowflake(n), page, err == nil && bad == nil
 }

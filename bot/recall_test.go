@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,8 +87,7 @@ func (s *scene) turn(t *testing.T, m discordtest.Sent, who discordtest.User, lab
 
 func TestRecallShowsPages(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	gone := map[memory.MessageID]bool{}
 	s.holding(12, gone)
 	first := s.use(t, s.ana, "recall", opt("question", " when is the *deadline*?"))
@@ -132,8 +130,7 @@ func TestRecallShowsPages(t *testing.T) {
 // It is said of a page that nobody may turn any more, which stays: its search is over or somebody else's.
 func TestOldPagesAreOver(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	gone := map[memory.MessageID]bool{}
 	s.holding(12, gone)
 	m := s.use(t, s.ana, "recall", opt("question", "deadline"))
@@ -172,11 +169,8 @@ func TestOldPagesAreOver(t *testing.T) {
 
 func TestRecallNarrowsDown(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
-	if err := s.log.Apply(t.Context(), memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingTimezone, Value: "Asia/Tokyo", At: s.discord.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	s := registeredScene(t)
+	s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingTimezone, Value: "Asia/Tokyo", At: s.discord.Now()})
 	s.holding(0, nil)
 	tokyo, err := time.LoadLocation("Asia/Tokyo")
 	if err != nil {
@@ -228,13 +222,9 @@ func TestZoneOfDays(t *testing.T) {
 		configured *time.Location
 		want       string
 	}{{"Asia/Tokyo", berlin, "Asia/Tokyo"}, {"Mars/Olympus", berlin, "Europe/Berlin"}, {"Local", berlin, "Europe/Berlin"}, {"", berlin, "Europe/Berlin"}, {"", nil, "UTC"}} {
-		log := newNotebook()
-		if err := log.Apply(t.Context(), memory.GuildSeen{Guild: memory.Guild{ID: 7}}, memory.SettingChosen{Guild: 7, Key: memory.SettingTimezone, Value: test.set}); err != nil {
-			t.Fatal(err)
-		}
-		b := &Bot{admit: newAdmission(log, memory.Policy{}, nil, nil), cfg: Config{Choices: answer.Choices{Default: answer.Settings{Zone: test.configured}}}}
-		c := commands{bot: b}
-		if got := c.guildZone(t.Context(), 7); got.String() != test.want {
+		c := commands{bot: &Bot{cfg: Config{Choices: answer.Choices{Default: answer.Settings{Zone: test.configured}}}}}
+		g := &memory.Guild{ID: 7, Settings: map[memory.Setting]string{memory.SettingTimezone: test.set}}
+		if got := c.zone(g); got.String() != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}
@@ -242,8 +232,7 @@ func TestZoneOfDays(t *testing.T) {
 
 func TestRecallInDirectMessages(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	dm := s.discord.DM(s.ana.ID, "the deadline is Friday")
 	s.holding(1, nil)
 	look := s.oracle.look
@@ -262,8 +251,7 @@ func TestRecallInDirectMessages(t *testing.T) {
 
 func TestFindRelated(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	s.holding(6, nil)
 	said := s.discord.Say(s.channel, s.bo.ID, "the *deadline* is Friday")
 	m := s.discord.MessageAction(said, s.ana.ID, relatedCommand).WaitMessage()
@@ -285,9 +273,7 @@ func TestFindRelated(t *testing.T) {
 	if q = began[len(began)-2]; q.Channel != memory.ChannelID(s.channel) {
 		t.Errorf("asked %+v", q)
 	}
-	if err := s.log.Apply(t.Context(), memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Out: true}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Out: true})
 	long := s.discord.Say(s.channel, s.bo.ID, strings.Repeat("e", 1500))
 	s.discord.MessageAction(long, s.ana.ID, relatedCommand).WaitMessage()
 	all := s.oracle.questions()
@@ -302,9 +288,7 @@ func TestFindRelated(t *testing.T) {
 	if strings.Contains(s.out.String(), "deadline") {
 		t.Error("the message's text is in the journal")
 	}
-	s.log.mu.Lock()
-	s.log.readFails = errDown
-	s.log.mu.Unlock()
+	s.breakReading(errDown)
 	s.turns(t, s.discord.MessageAction(said, s.ana.ID, relatedCommand))
 }
 
@@ -319,36 +303,6 @@ func TestFindRelatedWhereNothingIsRemembered(t *testing.T) {
 	s.discord.MessageAction(said, s.ana.ID, relatedCommand).WaitMessage()
 	if q := s.oracle.questions()[0]; !q.Local {
 		t.Errorf("asked %+v", q)
-	}
-}
-
-func TestFindingIsAcknowledgedWhateverTheLogDoes(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
-	s.holding(12, nil)
-	shown := s.use(t, s.ana, "recall", opt("question", "deadline"))
-	before := len(s.oracle.questions())
-	release := s.log.hold()
-	said := s.discord.Say(s.channel, s.bo.ID, "waits")
-	all := []*discordtest.Interaction{
-		s.discord.Slash(s.channel, s.ana.ID, "recall", opt("question", "deadline")), s.discord.Slash(s.channel, s.ana.ID, "catchup"),
-		s.discord.MessageAction(said, s.ana.ID, relatedCommand), s.discord.Click(shown.Message, s.ana.ID, buttonsIn(t, shown)["»"].CustomID),
-	}
-	for _, i := range all {
-		if r := i.Wait(); !r.Deferred() {
-			t.Errorf("answered with %+v", r)
-		}
-	}
-	if n := len(s.oracle.questions()) - before; n != 0 {
-		t.Errorf("%d were asked before all is logged that came before", n)
-	}
-	s.oracle.catchUp = func(_ context.Context, _ answer.Question, _ time.Time) (answer.CaughtUp, error) {
-		return answer.CaughtUp{}, nil
-	}
-	release()
-	for _, i := range all[:3] {
-		i.WaitMessage()
 	}
 }
 

@@ -1,9 +1,9 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,96 +20,79 @@ const expires = "expire"
 const retentionDefault = "default"
 
 // retention decides how long what is said is remembered, or shows it. Where that would have something forgotten it asks first.
-func (c *commands) retention(ctx context.Context, x *exchange) (sheet, error) {
-	g, at, err := c.place(ctx, x)
-	if err != nil {
-		return sheet{}, err
-	}
-	id := keeperOf(g, at)
+func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
+	keeper := keeperOf(x.server, at)
 	value := strings.ToLower(x.option("keep"))
 	if value == "" {
-		return paragraphs(c.retentionTold(x, g, id)), nil
+		return paragraphs(c.retentionTold(x, keeper)), nil
 	}
-	if value, err = x.retentionValue(value); err != nil {
-		return sheet{}, err
-	}
-	counts, err := c.extents(ctx, x)
+	value, err := x.retentionValue(value)
 	if err != nil {
 		return sheet{}, err
 	}
-	less, err := g.Shortens(ctx, counts, id, value, c.bot.cfg.Retention, c.bot.now())
+	less, err := x.server.Shortens(ctx, c.extents(x), keeper, value, c.bot.cfg.Retention, c.bot.now())
 	if err != nil {
 		return sheet{}, err
 	}
 	if less == nil {
-		return c.setRetention(ctx, x, id, value)
+		return c.setRetention(ctx, x, keeper, value)
 	}
-	shown := paragraphs(
-		x.text("**Remember what is said in %s only %s?**", x.mention(id), x.lasting(less.Keep)),
+	return paragraphs(
+		x.text("**Remember what is said in %s only %s?**", x.mention(keeper), x.lasting(less.Keep)),
 		x.text("What is older goes for good within a minute, and from then on whatever gets too old: now that is what was said before <t:%d:f>.", less.Since.Unix()),
 		x.extent(less.Goes, false), x.countsSeen(),
-		x.text("It can't be undone: a longer time set later brings nothing back."))
-	shown.Components = []component{row(button(styleRed, x.text("Remember it no longer than that"), fmt.Sprintf("%s:%d:%s", keepsFor, id, orDefault(value))))}
-	return shown, nil
+		x.text("It can't be undone: a longer time set later brings nothing back.")).
+		asking(styleRed, x.text("Remember it no longer than that"), keepsFor, keeper, cmp.Or(value, retentionDefault)), nil
 }
 
 // keep is retention once it is confirmed.
-func (c *commands) keep(ctx context.Context, x *exchange) (sheet, error) {
+func (c *commands) keep(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
 	args := x.args()
 	if len(args) != 2 {
 		return sheet{}, refusal(x.text(unknownTool))
-	}
-	id, err := channelIn(args[0])
-	if err != nil {
-		return sheet{}, err
 	}
 	value, err := x.retentionValue(args[1])
 	if err != nil {
 		return sheet{}, err
 	}
-	return c.setRetention(ctx, x, id, value, memory.AgreeToExpiring(x.guild(), c.bot.now()))
+	return c.setRetention(ctx, x, at.ID, value, memory.AgreeToExpiring(x.guild(), c.bot.now()))
 }
 
 // setRetention decides a retention, together with more.
-func (c *commands) setRetention(ctx context.Context, x *exchange, id memory.ChannelID, value string, more ...memory.Event) (sheet, error) {
-	e := memory.SettingChosen{Guild: x.guild(), Channel: id, Key: memory.SettingRetention, Value: value, At: c.bot.now()}
-	if err := c.bot.memory.Apply(ctx, append(more, e)...); err != nil {
-		return sheet{}, fmt.Errorf("keep the retention of channel %d: %w", id, err)
-	}
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	if err != nil {
+func (c *commands) setRetention(ctx context.Context, x *exchange, keeper memory.ChannelID, value string, more ...memory.Event) (sheet, error) {
+	e := memory.SettingChosen{Guild: x.guild(), Channel: keeper, Key: memory.SettingRetention, Value: value, At: c.bot.now()}
+	if err := c.apply(ctx, x, fmt.Sprintf("keep the retention of channel %d", keeper), append(more, e)...); err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(x.text("Decided."), c.retentionTold(x, g, id)), nil
+	return paragraphs(x.text("Decided."), c.retentionTold(x, keeper)), nil
 }
 
 // expiringLine says what waits to be forgotten, with the button that has it forgotten; empty if nothing does.
-func (x *exchange) expiringLine(g *memory.Guild) (string, []component) {
-	e, waits := g.Expiring()
+func (x *exchange) expiringLine() (string, []component) {
+	e, waits := x.server.Expiring()
 	if !waits {
 		return "", nil
 	}
-	if !x.seesAll() {
-		line := x.text("Messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.", e.Since.Add(memory.ExpiringFor).Unix())
-		return "⏳ " + line, []component{row(button(styleRed, x.text("Forget them now"), expires))}
-	}
+	until := e.Since.Add(memory.ExpiringFor).Unix()
 	line := x.text("%s of %s messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.",
-		x.locale.number(e.Goes), x.locale.number(e.Kept), e.Since.Add(memory.ExpiringFor).Unix())
+		x.locale.number(e.Goes), x.locale.number(e.Kept), until)
+	if !x.seesAll() {
+		line = x.text("Messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.", until)
+	}
 	return "⏳ " + line, []component{row(button(styleRed, x.text("Forget them now"), expires))}
 }
 
 // agreeToExpiring has what waits be forgotten.
 func (c *commands) agreeToExpiring(ctx context.Context, x *exchange) (sheet, error) {
-	if err := c.bot.memory.Apply(ctx, memory.AgreeToExpiring(x.guild(), c.bot.now())); err != nil {
-		return sheet{}, fmt.Errorf("agree to what expires in guild %d: %w", x.guild(), err)
+	if err := c.apply(ctx, x, "agree to what expires", memory.AgreeToExpiring(x.guild(), c.bot.now())); err != nil {
+		return sheet{}, err
 	}
 	return paragraphs(x.text("They are forgotten within a minute.")), nil
 }
 
 // keeperOf is the channel whose retention a channel has, as memory.Guild.Retention has it.
 func keeperOf(g *memory.Guild, at memory.Channel) memory.ChannelID {
-	known := slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == at.Parent })
-	if at.Kind.IsThread() && known {
+	if at.Kind.IsThread() && hasChannel(g, at.Parent) {
 		return at.Parent
 	}
 	return at.ID
@@ -127,24 +110,16 @@ func (l locale) retentionValue(text string) (string, error) {
 	return memory.FormatRetention(keep), nil
 }
 
-func orDefault(value string) string {
-	if value == "" {
-		return retentionDefault
-	}
-	return value
-}
-
 // retentionTold says how long what is said in a channel is remembered, or in the whole server with the id 0.
-func (c *commands) retentionTold(x *exchange, g *memory.Guild, id memory.ChannelID) string {
-	l, limit, most := x.locale, "", c.bot.cfg.Retention
+func (c *commands) retentionTold(x *exchange, id memory.ChannelID) string {
+	own, limit, most := "", "", c.bot.cfg.Retention
 	if most > 0 {
-		limit = l.text("-# Whoever runs me has nothing remembered longer than that: %s.", l.lasting(most))
+		limit = x.text("-# Whoever runs me has nothing remembered longer than that: %s.", x.lasting(most))
 	}
-	own := ""
 	if id == 0 {
-		own = l.decidedAlone(x.seen(g, c.bot.cfg.Policy), memory.SettingRetention)
+		own = x.decidedAlone(memory.SettingRetention)
 	}
-	return lines(l.retained(g, id, most), own, limit, l.text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
+	return lines(x.retained(x.server, id, most), own, limit, x.text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
 }
 
 // retained is one line of it.
@@ -165,16 +140,13 @@ func (l locale) extent(e memory.Extent, facts bool) string {
 	if e.Channels > 0 {
 		text = l.count(e.Channels, "%[2]s in %[1]s channel", "%[2]s in %[1]s channels", text)
 	}
+	all := []string{text}
 	if facts {
-		text = lines(text, l.count(e.Facts, "- %s thing I was told about them, and the names I know them by", "- %s things I was told about them, and the names I know them by"))
+		all = append(all, l.count(e.Facts, "- %s thing I was told about them, and the names I know them by", "- %s things I was told about them, and the names I know them by"))
 	}
-	if e.Lore > 0 {
-		text = lines(text, l.count(e.Lore, "- %s piece of lore", "- %s pieces of lore"))
-	}
-	if e.Summaries > 0 {
-		text = lines(text, l.count(e.Summaries, "- %s summary, which is made anew from what is left", "- %s summaries, which are made anew from what is left"))
-	}
-	return lines(text, l.text("- all that was made from that: what I index it by, and those of my answers that used it"))
+	all = append(all, some(amount{e.Lore, l.count(e.Lore, "- %s piece of lore", "- %s pieces of lore")},
+		amount{e.Summaries, l.count(e.Summaries, "- %s summary, which is made anew from what is left", "- %s summaries, which are made anew from what is left")})...)
+	return lines(append(all, l.text("- all that was made from that: what I index it by, and those of my answers that used it"))...)
 }
 
 // lasting is how long something is kept, in words.

@@ -9,19 +9,11 @@ import (
 	"hark/memory"
 )
 
-// kept is what was set last, in words.
-func (s *scene) kept() string {
-	e := s.lastSetting()
-	return fmt.Sprintf("%d %s %s", e.Channel, e.Key, e.Value)
-}
-
 func TestRetentionIsShownAndDecided(t *testing.T) {
 	t.Parallel()
 	s := asking(t)
 	s.bot.cfg.Retention = 400 * 24 * time.Hour
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
 	s.run(t).ready(t)
 	s.waitRegistered()
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
@@ -31,35 +23,26 @@ func TestRetentionIsShownAndDecided(t *testing.T) {
 		s.log.waitSaid(t, fmt.Sprint("them: old in ", at))
 	}
 	s.discord.Advance(100 * 24 * time.Hour)
-	s.discord.Say(s.channel, s.bo.ID, "new")
-	s.log.waitSaid(t, "them: new")
+	s.posts(t, s.channel, s.bo.ID, "new")
 
 	s.says(t, s.use(t, s.ana, "hark retention"))
 	for _, bad := range []string{"soon", "0", "40000d", "1m", "12h"} {
 		s.says(t, s.use(t, s.ana, "hark retention", opt("keep", bad)))
 	}
 	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "9d"), opt("channel", other.ID), opt("server", true)))
-	if e := s.lastSetting(); e != (memory.SettingChosen{}) {
-		t.Errorf("logged %+v", e)
-	}
+	s.chose(t, 0, "", "")
 	// A longer time, though it holds no longer than the operator's, needs no question.
 	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "forever")))
-	if got := s.kept(); got != fmt.Sprintf("%d retention forever", s.channel) {
-		t.Errorf("set %s", got)
-	}
+	s.chose(t, s.channel, memory.SettingRetention, "forever")
 	// A shorter one asks, with what goes; from a thread it is its channel's.
 	i := s.discord.Slash(thread.ID, s.ana.ID, "hark retention", opt("keep", "30"))
 	ask := i.WaitMessage()
 	s.says(t, ask)
-	if got := s.kept(); got != fmt.Sprintf("%d retention forever", s.channel) {
-		t.Errorf("before it was confirmed, set %s", got)
-	}
+	s.chose(t, s.channel, memory.SettingRetention, "forever")
 	button := fmt.Sprintf("%s:%d:30d", keepsFor, s.channel)
 	s.says(t, s.discord.Click(ask.Message, s.bo.ID, button).WaitMessage())
 	s.turns(t, s.discord.Click(ask.Message, s.ana.ID, button))
-	if got := s.kept(); got != fmt.Sprintf("%d retention 30d", s.channel) {
-		t.Errorf("set %s", got)
-	}
+	s.chose(t, s.channel, memory.SettingRetention, "30d")
 	// The server's leaves out those that have their own.
 	ask = s.use(t, s.ana, "hark retention", opt("keep", "1d"), opt("server", true))
 	s.says(t, ask)
@@ -70,42 +53,8 @@ func TestRetentionIsShownAndDecided(t *testing.T) {
 	ask = s.use(t, s.ana, "hark retention", opt("keep", "default"))
 	s.says(t, ask)
 	s.turns(t, s.discord.Click(ask.Message, s.ana.ID, fmt.Sprintf("%s:%d:default", keepsFor, s.channel)))
-	if got := s.kept(); got != fmt.Sprintf("%d retention ", s.channel) {
-		t.Errorf("set %s", got)
-	}
+	s.chose(t, s.channel, memory.SettingRetention, "")
 	s.says(t, s.use(t, s.ana, "hark retention", opt("keep", "default"), opt("server", true)))
-}
-
-// What nobody can send who uses Discord's own program does no harm.
-func TestButtonsOfKeepingThatAreNone(t *testing.T) {
-	t.Parallel()
-	c := newCommands(&Bot{})
-	x := func(id string) *exchange {
-		x := &exchange{}
-		x.Type, x.Data.CustomID, x.Guild = interactionComponent, id, 5
-		return x
-	}
-	for _, id := range []string{"keep", "keep:1", "keep:x:30d", "keep:-1:30d", "keep:1:soon", "keep:1:30d:2"} {
-		if s, err := c.keep(t.Context(), x(id)); err == nil {
-			t.Errorf("%s: %+v", id, s)
-		}
-	}
-	for _, id := range []string{"purgechannel", "purgechannel:x", "purgechannel:0", "purgechannel:1:2"} {
-		if s, err := c.askPurge(t.Context(), x(id)); err == nil {
-			t.Errorf("%s: %+v", id, s)
-		}
-	}
-	for _, id := range []string{"nobackfill", "nobackfill:x"} {
-		if s, err := c.stopBackfill(t.Context(), x(id)); err == nil {
-			t.Errorf("%s: %+v", id, s)
-		}
-	}
-	c.bot.now = time.Now
-	for _, id := range []string{"purge", "purge:m", "purge:m:0", "purge:m:x", "purge:c:0", "purge:c:-4", "purge:b:1", "purge:b:1:2:3", "purge:z:4", "purge::"} {
-		if f, ok := c.purged(x(id)); ok {
-			t.Errorf("%s: %+v", id, f)
-		}
-	}
 }
 
 // What waits because of its age is shown to admins, who can have it forgotten.
@@ -114,9 +63,7 @@ func TestStatusTellsWhatWaitsToBeForgotten(t *testing.T) {
 	s := choosing(t)
 	guild := memory.GuildID(s.guild.ID)
 	waits := memory.SettingChosen{Guild: guild, Key: memory.SettingExpiring, Value: fmt.Sprintf("%d 20000 21000", s.discord.Now().UnixMilli()), At: s.discord.Now()}
-	if err := s.log.Apply(t.Context(), waits); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, waits)
 	shown := s.use(t, s.guild.Owner, "hark status")
 	s.says(t, shown)
 	s.says(t, s.discord.Click(shown.Message, s.bo.ID, expires).WaitMessage())

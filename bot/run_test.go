@@ -201,8 +201,7 @@ func TestStopIsBoundedWhenNothingAnswers(t *testing.T) {
 
 func TestStopLogsWhatWasTakenIn(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
+	s := registeredScene(t)
 	release := s.log.hold()
 	for i := range 1000 {
 		s.discord.Say(s.channel, s.ana.ID, fmt.Sprint("message ", i))

@@ -11,15 +11,15 @@ import (
 // read it.
 func (x *exchange) seesAll() bool { return x.Guild == 0 || x.may(memory.Administrator) }
 
-// seen is g as far as whoever uses x may read it, for lists and numbers. The channel that it is used in is always there. What was
+// seen is the guild as far as whoever uses x may read it, for lists and numbers. The channel that it is used in is always there. What was
 // chosen by name counts as chosen although it may not be among what is left.
-func (x *exchange) seen(g *memory.Guild, p memory.Policy) *memory.Guild {
+func (x *exchange) seen() *memory.Guild {
 	if x.seesAll() {
-		return g
+		return x.server
 	}
-	seen := *g
-	seen.Choice, seen.Channels = choiceFor(g, p), search.Visible(g, x.who(), x.roles())
-	for _, c := range g.Channels {
+	seen := *x.server
+	seen.Choice, seen.Channels = choiceFor(x.server, x.policy), search.Visible(x.server, x.who(), x.roles())
+	for _, c := range x.server.Channels {
 		if c.ID == memory.ChannelID(x.Channel) && !hasChannel(&seen, c.ID) {
 			seen.Channels = append(seen.Channels, c)
 		}
@@ -50,15 +50,11 @@ type extents struct {
 	in []memory.ChannelID // nil: all
 }
 
-func (c *commands) extents(ctx context.Context, x *exchange) (extents, error) {
+func (c *commands) extents(x *exchange) extents {
 	if x.seesAll() {
-		return extents{Log: c.bot.memory}, nil
+		return extents{Log: c.bot.memory}
 	}
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	if err != nil {
-		return extents{}, err
-	}
-	return extents{c.bot.memory, channelIDs(x.seen(g, c.bot.cfg.Policy))}, nil
+	return extents{c.bot.memory, channelIDs(x.seen())}
 }
 
 // Extent implements memory.Forgetter.

@@ -24,17 +24,14 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 	cleo := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cleo"}, staff.ID)
 	apply := func(events ...memory.Event) {
 		t.Helper()
-		if err := s.log.Apply(t.Context(), events...); err != nil {
-			t.Fatal(err)
-		}
+		s.apply(t, events...)
 	}
 	set := func(channel discordtest.ID, key memory.Setting, value string) memory.Event {
 		return memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(channel), Key: key, Value: value, At: s.discord.Now()}
 	}
 	apply(memory.Chose{Guild: guild, Channel: memory.ChannelID(open.ID), Choice: memory.Remember}, memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember},
 		set(open.ID, memory.SettingRetention, "40d"), set(open.ID, memory.SettingModel, "x"), set(open.ID, memory.SettingAnswers, "off"))
-	s.discord.Say(s.channel, s.bo.ID, "one")
-	s.log.waitSaid(t, "them: one")
+	s.posts(t, s.channel, s.bo.ID, "one")
 	s.discord.Advance(10 * 24 * time.Hour)
 	server, before := opt("server", true), opt("before", "5d")
 	screens := func(who discordtest.User) string {
@@ -56,8 +53,7 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 
 	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &hidden.ID, Type: discordtest.PublicThread, Name: "more"})
 	s.discord.Say(hidden.ID, s.bo.ID, "two")
-	s.discord.Say(thread.ID, cleo.ID, "three")
-	s.log.waitSaid(t, "them: three")
+	s.posts(t, thread.ID, cleo.ID, "three")
 	apply(set(hidden.ID, memory.SettingRetention, "30d"), set(hidden.ID, memory.SettingModel, "x"), set(hidden.ID, memory.SettingAnswers, "off"),
 		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: memory.ChannelID(hidden.ID), After: 1, Until: 2}})
 	s.log.mu.Lock()

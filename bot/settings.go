@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hark/memory"
@@ -21,34 +20,17 @@ const (
 
 const rememberPublic = "Remember all public channels"
 
-func (c *commands) addSettings() {
-	c.tools["hark memory"] = tool{refuse: managesNot, do: c.showSettings}
-	c.tools["component "+choosePublic] = tool{refuse: managesNot, updates: true, do: c.decide(memory.RememberPublic)}
-	c.tools["component "+chooseNothing] = tool{refuse: managesNot, updates: true, do: c.decide(memory.Ignore)}
-	c.tools["component "+chooseChannels] = tool{refuse: managesNot, do: c.askChannels}
-	c.tools["component "+chosenChannels] = tool{refuse: managesNot, updates: true, do: c.chooseChannels}
-	c.tools["component "+chosenNever] = tool{refuse: managesNot, updates: true, do: c.never}
-}
-
 // showSettings is what is decided, and how to decide otherwise.
-func (c *commands) showSettings(ctx context.Context, x *exchange) (sheet, error) {
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	if err != nil {
-		return sheet{}, err
-	}
-	return c.settings(x, g), nil
-}
-
-func (c *commands) settings(x *exchange, g *memory.Guild) sheet {
-	g = x.seen(g, c.bot.cfg.Policy)
+func (c *commands) showSettings(_ context.Context, x *exchange) (sheet, error) {
+	g := x.seen()
 	return sheet{
-		Content: told(x.locale, g, c.bot.cfg.Policy),
+		Content: told(x.locale, g, x.policy),
 		Components: []component{
 			row(button(styleGreen, x.text(rememberPublic), choosePublic), button(styleGrey, x.text("Remember nothing"), chooseNothing)),
 			row(channelMenu(chosenChannels, x.text("Remember only these channels and categories"), 1, decided(g, memory.Remember))),
 			row(channelMenu(chosenNever, x.text("Never remember these"), 0, decided(g, memory.Ignore))),
 		},
-	}
+	}, nil
 }
 
 // told says what of a guild is remembered.
@@ -125,152 +107,116 @@ func decided(g *memory.Guild, choice memory.Choice) []memory.ChannelID {
 }
 
 // decide chooses for a whole guild.
-func (c *commands) decide(choice memory.Choice) func(context.Context, *exchange) (sheet, error) {
+func (c *commands) decide(choice memory.Choice) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
-		g, err := c.bot.admit.guild(ctx, x.guild())
-		if err != nil {
-			return sheet{}, err
-		}
 		choices := []memory.Chose{{Choice: choice}}
 		if choice == memory.Ignore { // also what was chosen by name
-			for _, id := range decided(g, memory.Remember) {
+			for _, id := range decided(x.server, memory.Remember) {
 				choices = append(choices, memory.Chose{Channel: id})
 			}
 		}
 		if x.Message == nil || !x.isPublic() {
-			if g, err = c.choose(ctx, x, choices...); err != nil {
+			if err := c.choose(ctx, x, choices...); err != nil {
 				return sheet{}, err
 			}
-			return c.settings(x, g), nil
+			return c.showSettings(ctx, x)
 		}
-		at := noticeAt{channel: memory.ChannelID(x.Channel), message: memory.MessageID(x.Message.ID)}
-		_, shown, err := c.bot.notices.decided(ctx, at, x.who(), func() (*memory.Guild, error) { return c.choose(ctx, x, choices...) })
-		return shown, err
+		return c.chooseByNotice(ctx, x, noticeAt{channel: memory.ChannelID(x.Channel), message: memory.MessageID(x.Message.ID)}, choices)
 	}
 }
 
-// choose commits choices, and is the guild then.
-func (c *commands) choose(ctx context.Context, x *exchange, choices ...memory.Chose) (*memory.Guild, error) {
+// choose commits choices, and has x know its guild as it is then.
+func (c *commands) choose(ctx context.Context, x *exchange, choices ...memory.Chose) error {
 	events := make([]memory.Event, len(choices))
 	for i, chose := range choices {
 		chose.Guild, chose.At = x.guild(), c.bot.now()
 		events[i] = chose
 	}
-	if err := c.bot.memory.Apply(ctx, events...); err != nil {
-		return nil, fmt.Errorf("keep what guild %d has decided: %w", x.Guild, err)
-	}
-	c.bot.filler.nudge()
-	return c.bot.admit.guild(ctx, x.guild())
+	defer c.bot.filler.nudge()
+	return c.apply(ctx, x, "keep what is remembered", events...)
+}
+
+// chooseByNotice chooses what a notice asked for, and is what that says then.
+func (c *commands) chooseByNotice(ctx context.Context, x *exchange, at noticeAt, choices []memory.Chose) (sheet, error) {
+	return c.bot.notices.decided(ctx, at, x.who(), func() (*memory.Guild, error) {
+		err := c.choose(ctx, x, choices...)
+		return x.server, err
+	})
 }
 
 // askChannels asks for the channels, whoever clicked only.
-func (c *commands) askChannels(ctx context.Context, x *exchange) (sheet, error) {
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	if err != nil {
-		return sheet{}, err
-	}
-	id := chosenChannels
+func (c *commands) askChannels(_ context.Context, x *exchange) (sheet, error) {
+	name := chosenChannels
 	if x.Message != nil {
-		id = fmt.Sprintf("%s:%d:%d", id, x.Channel, x.Message.ID)
+		name = id(name, x.Channel, x.Message.ID)
 	}
 	return sheet{
 		Content: x.text("Which channels may I remember? A category stands for all channels in it, a channel for its threads as well."),
 		Components: []component{
-			row(channelMenu(id, x.text("Remember these channels and categories"), 1, decided(x.seen(g, c.bot.cfg.Policy), memory.Remember))),
+			row(channelMenu(name, x.text("Remember these channels and categories"), 1, decided(x.seen(), memory.Remember))),
 		},
 	}, nil
 }
 
-// chooseChannels has the channels chosen remembered, and no others.
+// chooseChannels has the channels chosen remembered, and no others. The notice whose button asked for them says so.
 func (c *commands) chooseChannels(ctx context.Context, x *exchange) (sheet, error) {
-	choices, err := c.changes(ctx, x, memory.Remember)
+	choices, err := x.choices(memory.Remember)
 	if err != nil {
 		return sheet{}, err
 	}
-	choose := func() (*memory.Guild, error) {
-		return c.choose(ctx, x, append(choices, memory.Chose{Choice: memory.RememberChosen})...)
-	}
-	var g *memory.Guild
+	choices = append(choices, memory.Chose{Choice: memory.RememberChosen})
 	if at, is := noticeIn(x.args()); is {
-		g, err = c.chooseByNotice(ctx, x, at, choose)
-	} else {
-		g, err = choose()
-	}
-	if err != nil {
+		shown, err := c.chooseByNotice(ctx, x, at, choices)
+		if err != nil {
+			return sheet{}, err
+		}
+		t := thread{client: c.bot.rest, channel: at.channel}
+		if err := c.bot.notices.edit(ctx, &t, at.message, shown); err != nil {
+			c.bot.log.Warn().Err(err).Int64("guild", int64(x.Guild)).Msg("couldn't say in the notice what was decided")
+		}
+	} else if err := c.choose(ctx, x, choices...); err != nil {
 		return sheet{}, err
 	}
-	return c.settings(x, g), nil
-}
-
-// chooseByNotice chooses channels, and says so in the notice whose button asked for them.
-func (c *commands) chooseByNotice(ctx context.Context, x *exchange, at noticeAt, choose func() (*memory.Guild, error)) (*memory.Guild, error) {
-	g, shown, err := c.bot.notices.decided(ctx, at, x.who(), choose)
-	if err != nil {
-		return nil, err
-	}
-	t := thread{client: c.bot.rest, channel: at.channel}
-	if err := c.bot.notices.edit(ctx, &t, at.message, shown); err != nil {
-		c.bot.log.Warn().Err(err).Int64("guild", int64(x.Guild)).Msg("couldn't say in the notice what was decided")
-	}
-	return g, nil
+	return c.showSettings(ctx, x)
 }
 
 // noticeIn is the notice that the arguments of a menu's id name, if they name one.
 func noticeIn(args []string) (at noticeAt, is bool) {
-	if len(args) != 2 {
+	n, ok := integers(args, 10)
+	if !ok || len(n) != 2 {
 		return at, false
 	}
-	channel, err1 := strconv.ParseInt(args[0], 10, 64)
-	message, err2 := strconv.ParseInt(args[1], 10, 64)
-	return noticeAt{channel: memory.ChannelID(channel), message: memory.MessageID(message)}, err1 == nil && err2 == nil
+	return noticeAt{channel: memory.ChannelID(n[0]), message: memory.MessageID(n[1])}, true
 }
 
 // never has the channels chosen ignored, and those that were and aren't chosen now no longer.
 func (c *commands) never(ctx context.Context, x *exchange) (sheet, error) {
-	choices, err := c.changes(ctx, x, memory.Ignore)
+	choices, err := x.choices(memory.Ignore)
 	if err != nil {
 		return sheet{}, err
 	}
-	g, err := c.choose(ctx, x, choices...)
-	if err != nil {
+	if err := c.choose(ctx, x, choices...); err != nil {
 		return sheet{}, err
 	}
-	return c.settings(x, g), nil
+	return c.showSettings(ctx, x)
 }
 
-// changes is what makes the channels chosen in a menu those of a choice.
-func (c *commands) changes(ctx context.Context, x *exchange, choice memory.Choice) ([]memory.Chose, error) {
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	if err != nil {
-		return nil, err
-	}
-	var choices []memory.Chose
+// choices are what makes the channels chosen in a menu those of a choice.
+func (x *exchange) choices(choice memory.Choice) (choices []memory.Chose, err error) {
 	var ids []memory.ChannelID
 	for _, v := range x.Data.Values {
-		n, err := strconv.ParseInt(v, 10, 64)
-		id := memory.ChannelID(n)
-		known := slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == id })
-		if err != nil || !known {
+		id, err := channelIn([]string{v})
+		if err != nil || !hasChannel(x.server, id) {
 			return nil, errUnknownChannel
 		}
 		ids = append(ids, id)
 		choices = append(choices, memory.Chose{Channel: id, Choice: choice})
 	}
-	before := decided(x.seen(g, c.bot.cfg.Policy), choice)
+	before := decided(x.seen(), choice)
 	for _, id := range before[:min(len(before), menuLimit)] { // what the menu showed
 		if !slices.Contains(ids, id) {
 			choices = append(choices, memory.Chose{Channel: id})
 		}
 	}
 	return choices, nil
-}
-
-// errUnknownChannel has a sentence for whoever chose.
-var errUnknownChannel error = unknownChannel{}
-
-type unknownChannel struct{}
-
-func (unknownChannel) Error() string { return "a channel was chosen that isn't known" }
-func (unknownChannel) Sentence() string {
-	return "I don't know one of these channels yet. Please try again in a moment."
 }

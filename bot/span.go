@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"hark/internal/dates"
-	"hark/memory"
 )
 
 // longestTime is how long a time that is written may be.
@@ -14,11 +13,6 @@ const longestTime = 40
 
 // badTime is said of what tells no time, as package dates reads them.
 const badTime = "I don't understand “%s” as a time. I know days such as `2026-07-01`, `%s` and `%s`, and spans such as `7d`, `12h` or `3 weeks`."
-
-// timeOption is a day, or how long ago.
-func timeOption(name, description string) option {
-	return option{Type: optionText, Name: name, Description: description, MaxLength: longestTime, Autocomplete: true}
-}
 
 // spans are the times that are offered while one is typed: the two days that have names, and how many days ago.
 func spans(days ...string) func(context.Context, *exchange) ([]optionChoice, error) {
@@ -33,7 +27,7 @@ func spans(days ...string) func(context.Context, *exchange) ([]optionChoice, err
 
 // span is the time that was given for an option, in the zone of the guild: from when and until when it lasts. Both are zero
 // if none was given. The error is a refusal.
-func (c *commands) span(ctx context.Context, x *exchange, name string) (from, to time.Time, err error) {
+func (c *commands) span(x *exchange, name string) (from, to time.Time, err error) {
 	text := strings.TrimSpace(x.option(name))
 	if text == "" {
 		return from, to, nil
@@ -46,20 +40,11 @@ func (c *commands) span(ctx context.Context, x *exchange, name string) (from, to
 		text = dates.Yesterday
 	}
 	now := c.at(x)
-	if from, to, err = dates.Parse(text, now, c.guildZone(ctx, x.guild())); err != nil {
+	if from, to, err = dates.Parse(text, now, c.zone(x.server)); err != nil {
 		return from, to, refusal(x.text(badTime, plain(given, longestTime), x.text("today"), x.text("yesterday")))
 	}
 	if name == "since" && from.After(now) {
 		return from, to, refusal(x.text("“%s” is still to come, so that nothing was said since.", plain(given, longestTime)))
 	}
 	return from, to, nil
-}
-
-// guildZone is the time zone of a guild, or the one that is configured where nothing can be read of the guild.
-func (c *commands) guildZone(ctx context.Context, guild memory.GuildID) *time.Location {
-	g, err := c.bot.admit.guild(ctx, guild)
-	if err != nil {
-		g = &memory.Guild{}
-	}
-	return c.zone(g)
 }

@@ -11,11 +11,7 @@ const (
 	starOn   = "⭐ Marked: I'll take this message for important."
 	starOff  = "No longer marked: this message is like any other to me."
 	starNone = "I don't have this message: it was sent before I listened, it was forgotten, or whoever wrote it doesn't want to be remembered."
-	starNot  = "I remember nothing of this channel, so there is nothing to mark."
-	starMine = "What I say myself I don't remember as a source, so it can't be marked."
 )
-
-func (c *commands) addStar() { c.tools[starCommand] = tool{do: c.star} }
 
 // star marks a message as important, or takes the mark away. Who may is up to the guild, which can give the command to
 // whomever it likes; Discord sees to it.
@@ -26,7 +22,7 @@ func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	if !remembered {
-		return sheet{Content: x.text(starNot)}, nil
+		return sheet{Content: x.text("I remember nothing of this channel, so there is nothing to mark.")}, nil
 	}
 	found, err := c.bot.memory.Messages(ctx, channel, []memory.MessageID{id})
 	switch {
@@ -35,7 +31,7 @@ func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {
 	case len(found) == 0:
 		return sheet{Content: x.text(starNone)}, nil
 	case !found[0].Kind.Recalled():
-		return sheet{Content: x.text(starMine)}, nil
+		return sheet{Content: x.text("What I say myself I don't remember as a source, so it can't be marked.")}, nil
 	}
 	on := !found[0].Starred
 	mark := memory.Starred{Guild: x.guild(), Channel: channel, ID: id, On: on, At: c.bot.now()}

@@ -11,21 +11,21 @@ import (
 
 // status is what /hark status shows, of this server alone. It waits for nothing: it is asked when something is amiss.
 func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	if err != nil {
+	if err := c.look(ctx, x); err != nil {
 		return sheet{}, err
 	}
+	g := x.server
 	lines := []string{x.text("**How I am**"), c.connection(x), c.writing(x)}
-	kept, err := c.keeping(ctx, x, g)
+	kept, err := c.keeping(ctx, x)
 	if err != nil {
 		return sheet{}, err
 	}
 	lines = append(lines, kept...)
-	expiring, agree := x.expiringLine(g)
+	expiring, agree := x.expiringLine()
 	if expiring != "" {
 		lines = append(lines, expiring)
 	}
-	shut, forget, err := c.shutLine(ctx, x, x.seen(g, c.bot.cfg.Policy))
+	shut, forget, err := c.shutLine(ctx, x, x.seen())
 	if err != nil {
 		return sheet{}, err
 	}
@@ -62,8 +62,8 @@ func (c *commands) writing(x *exchange) string {
 }
 
 // keeping says how much of a guild is kept, and what is still to be done with it.
-func (c *commands) keeping(ctx context.Context, x *exchange, g *memory.Guild) ([]string, error) {
-	g = x.seen(g, c.bot.cfg.Policy)
+func (c *commands) keeping(ctx context.Context, x *exchange) ([]string, error) {
+	g := x.seen()
 	var scope memory.Scope
 	for _, channel := range g.Channels {
 		if channel.Kind != memory.CategoryChannel && c.bot.cfg.Policy.Remembers(g, channel.ID) {
@@ -135,7 +135,7 @@ func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (
 	if len(kept) > 1 {
 		return line, nil, nil
 	}
-	return line, []component{row(button(styleGrey, x.text("Forget what I kept of it"), fmt.Sprintf("%s:%d", asksPurge, kept[0])))}, nil
+	return line, []component{row(button(styleGrey, x.text("Forget what I kept of it"), id(asksPurge, kept[0])))}, nil
 }
 
 // toDo says what is still to be done with what is kept of g, in the channels that it has.
@@ -153,27 +153,15 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) ([]st
 	if err != nil {
 		return nil, fmt.Errorf("look up what is missing: %w", err)
 	}
-	channels := map[memory.ChannelID]bool{}
-	for _, gap := range gaps {
-		if gap.Guild == g.ID && (x.seesAll() || hasChannel(g, gap.Channel)) {
-			channels[gap.Channel] = true
-		}
-	}
-	if len(channels) > 0 {
-		lines = append(lines, "⏳ "+x.count(len(channels), "I'm fetching what I haven't heard in %s channel.", "I'm fetching what I haven't heard in %s channels."))
+	if n := channelsWith(gaps, g, x.seesAll()); n > 0 {
+		lines = append(lines, "⏳ "+x.count(n, "I'm fetching what I haven't heard in %s channel.", "I'm fetching what I haven't heard in %s channels."))
 	}
 	unswept, err := c.bot.memory.Unswept(ctx, g.ID)
 	if err != nil {
 		return nil, fmt.Errorf("look up what is to be compared: %w", err)
 	}
-	clear(channels)
-	for _, gap := range unswept {
-		if x.seesAll() || hasChannel(g, gap.Channel) {
-			channels[gap.Channel] = true
-		}
-	}
-	if len(channels) > 0 {
-		lines = append(lines, "⏳ "+x.count(len(channels), "I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
+	if n := channelsWith(unswept, g, x.seesAll()); n > 0 {
+		lines = append(lines, "⏳ "+x.count(n, "I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
 			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. What I use of them meanwhile I look up first."))
 	}
 	begun, err := c.bot.memory.Unfinished(ctx)
@@ -186,6 +174,17 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) ([]st
 		lines = append(lines, "⏳ "+x.text("Something is being forgotten. It is out of my answers already, and soon out of my files."))
 	}
 	return lines, nil
+}
+
+// channelsWith is how many channels of g have gaps: of all, or of those that g has.
+func channelsWith(gaps []memory.Gap, g *memory.Guild, all bool) int {
+	channels := map[memory.ChannelID]bool{}
+	for _, gap := range gaps {
+		if gap.Guild == g.ID && (all || hasChannel(g, gap.Channel)) {
+			channels[gap.Channel] = true
+		}
+	}
+	return len(channels)
 }
 
 // services say how the servers do that answers need here.

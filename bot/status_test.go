@@ -28,8 +28,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	cfg.Health = func() Health { return health }
 	s.restartWith(t, cfg)
 	s.discord.Say(s.channel, s.ana.ID, "hi")
-	s.discord.Say(s.channel, s.bo.ID, "hello")
-	s.log.waitSaid(t, "them: hello")
+	s.posts(t, s.channel, s.bo.ID, "hello")
 	s.commitNothing(t)
 	shown := s.use(t, s.guild.Owner, "hark status")
 	s.says(t, shown)
@@ -41,18 +40,14 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 		return []memory.Event{memory.GapFound{Gap: memory.Gap{Guild: at, Channel: memory.ChannelID(at) + 1, After: 1, Until: 2}},
 			memory.Spent{Guild: at, User: memory.UserID(s.bo.ID), Question: memory.FirstMessageID(s.discord.Now()) + memory.MessageID(at%1000), Tokens: 6000}}
 	}
-	if err := s.log.Apply(t.Context(), elsewhere(other)...); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, elsewhere(other)...)
 	s.log.mu.Lock()
 	s.log.waiting, s.log.unfinished = map[memory.GuildID]int{other: 5}, []memory.Forgetting{{Guild: other}}
 	s.log.mu.Unlock()
 	if m := s.use(t, s.guild.Owner, "hark status"); strings.Contains(m.Content, "⏳") || strings.Contains(m.Content, "6,000") {
 		t.Errorf("told of another server: %q", m.Content)
 	}
-	if err := s.log.Apply(t.Context(), elsewhere(guild)...); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, elsewhere(guild)...)
 	s.log.mu.Lock()
 	s.log.waiting, s.log.unfinished = map[memory.GuildID]int{guild: 2}, []memory.Forgetting{{Guild: memory.Everywhere}}
 	s.log.mu.Unlock()
@@ -70,9 +65,7 @@ func TestStatusTellsWhatIsAmiss(t *testing.T) {
 	s := asking(t).run(t).ready(t)
 	s.waitRegistered()
 	s.says(t, s.use(t, s.ana, "hark status"))
-	if err := s.log.Apply(t.Context(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore}); err != nil {
-		t.Fatal(err)
-	}
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore})
 	s.says(t, s.use(t, s.ana, "hark status"))
 	s.log.fail(errDown)
 	s.discord.Say(s.channel, s.bo.ID, "not heard")

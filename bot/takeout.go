@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 
 	"github.com/bwmarrin/discordgo"
 
@@ -24,41 +23,30 @@ const (
 	// mostExported is how many bytes of JSON an export has at most, before it is packed: all of it is in memory.
 	mostExported = 64 << 20
 
-	exportNothing  = "I keep nothing about you here, so there is nothing to write down."
 	exportTooLarge = "There is more than fits into a file that Discord takes. Whoever runs me can write all of it down for you with the command `hark export --user %d --guild %s`."
 	exportHere     = "Here is all that I keep about you here. Only you see this message. I don't keep the file."
 	exportSent     = "I've sent it to you as a direct message: %s"
 	exportDirect   = "Here is all that I keep about you in %s, as you asked me to send it. I don't keep the file."
 	exportClosed   = "You don't take direct messages from me. Allow them for this server in its privacy settings, or have the file here: `/memory export` without `by`."
 	exportNoFiles  = "Discord doesn't let me send a file here. Please try `/memory export` with `by`, or in another channel."
-	exportUnderWay = "I'm writing down your data already. Please wait for it."
 	exportOthers   = "I'm writing down somebody else's data, and can do that for one person at a time only. Please try again in a minute."
 	exportPacked   = "It is packed with gzip, since it is large: programs for archives open it."
 )
 
-// exportSubcommand is /memory export.
-func exportSubcommand() option {
-	return sub("export", "Gives you a file with all that I keep about you here",
-		option{Type: optionText, Name: "by", Description: "How you get it (left out: here, so that only you see it)",
-			Choices: []optionChoice{{"direct message", exportByDM}}})
-}
-
-func (c *commands) addExport() {
-	var underWay sync.Map // whose is, by guild: one at a time in each, since all of it is in memory
-	c.tools["memory export"] = tool{do: func(ctx context.Context, x *exchange) (sheet, error) {
-		place := any(x.guild())
-		if x.guild() == memory.DirectGuild {
-			place = x.who()
-		}
-		switch who, busy := underWay.LoadOrStore(place, x.who()); {
-		case busy && who == x.who():
-			return sheet{}, refusal(x.text(exportUnderWay))
-		case busy:
-			return sheet{}, refusal(x.text(exportOthers))
-		}
-		defer underWay.Delete(place)
-		return c.export(ctx, x)
-	}}
+// exportOnce is export, for one person in a guild at a time.
+func (c *commands) exportOnce(ctx context.Context, x *exchange) (sheet, error) {
+	place := any(x.guild())
+	if x.guild() == memory.DirectGuild {
+		place = x.who()
+	}
+	switch who, busy := c.exporting.LoadOrStore(place, x.who()); {
+	case busy && who == x.who():
+		return sheet{}, refusal(x.text("I'm writing down your data already. Please wait for it."))
+	case busy:
+		return sheet{}, refusal(x.text(exportOthers))
+	}
+	defer c.exporting.Delete(place)
+	return c.export(ctx, x)
 }
 
 // export gives whoever asks all that is kept about them in a guild.
@@ -68,7 +56,7 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	all, err := c.portrait(ctx, x)
 	if errors.Is(err, portrait.ErrNothing) {
-		return sheet{Content: x.text(exportNothing)}, nil
+		return sheet{Content: x.text("I keep nothing about you here, so there is nothing to write down.")}, nil
 	}
 	var file upload
 	if err == nil {
@@ -108,7 +96,7 @@ func guildWord(g memory.GuildID) string {
 // portrait is all that is kept about whoever asks, in the guild. Of the channels only those that they can read have names, and
 // of the lore that they told, which others may have changed, only what they may read is in it.
 func (c *commands) portrait(ctx context.Context, x *exchange) (portrait.Person, error) {
-	m, err := c.member(ctx, x.guild(), x.who())
+	m, err := c.member(ctx, x, x.who())
 	if err != nil {
 		return portrait.Person{}, err
 	}
@@ -182,13 +170,9 @@ func (c *commands) sendExport(ctx context.Context, x *exchange, file upload) (sh
 }
 
 func (c *commands) writeExport(ctx context.Context, x *exchange, channel memory.ChannelID, file upload) error {
-	g, err := c.bot.admit.guild(ctx, x.guild())
-	if err != nil {
-		return err
-	}
 	content := x.text(exportHere)
 	if x.Guild != 0 {
-		content = x.text(exportDirect, "**"+plain(cmp.Or(g.Name, g.ID.String()), 100)+"**")
+		content = x.text(exportDirect, "**"+plain(cmp.Or(x.server.Name, x.guild().String()), 100)+"**")
 	}
 	if file.kind == kindGzip {
 		content += " " + x.text(exportPacked)

@@ -92,15 +92,13 @@ func TestQuestionsEditedSoonAreAnsweredAnewInPlace(t *testing.T) {
 	// The preview of a link in what was edited is no edit, nor is one that says the same.
 	s.discord.Unfurl(s.channel, q.ID, `{"type":"link","title":"another"}`)
 	s.discord.Edit(s.channel, q.ID, "when?"+s.discord.Bot.Mention())
-	s.discord.Say(s.channel, s.bo.ID, "so it is")
-	s.log.waitSaid(t, "them: so it is")
+	s.posts(t, s.channel, s.bo.ID, "so it is")
 	// Nor is what takes the mention away: nothing becomes of it.
 	s.discord.Edit(s.channel, q.ID, "never mind")
 	s.log.waitSaid(t, "them: never mind")
 	s.discord.Advance(editedWithin + time.Second)
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" and where?")
-	s.discord.Say(s.channel, s.bo.ID, "the end")
-	s.log.waitSaid(t, "them: the end")
+	s.posts(t, s.channel, s.bo.ID, "the end")
 	if asked := s.oracle.questions(); len(asked) != 2 || asked[1].Text != "when?" {
 		t.Errorf("asked %d times: %+v", len(asked), asked)
 	}
@@ -241,8 +239,7 @@ func TestEveryoneAndRolesDontTrigger(t *testing.T) {
 		s.discord.Say(s.channel, s.bo.ID, text, discordtest.ReplyTo(first.ID))
 		s.discord.Edit(s.channel, m.ID, text+" please")
 	}
-	s.discord.Say(s.channel, s.bo.ID, "the end")
-	s.log.waitSaid(t, "them: the end")
+	s.posts(t, s.channel, s.bo.ID, "the end")
 	if asked := s.oracle.questions(); len(asked) != 0 {
 		t.Errorf("asked %+v", asked)
 	}

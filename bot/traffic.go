@@ -24,7 +24,7 @@ func (c *commands) tally(x *exchange, err error) {
 		return
 	}
 	command, outcome := x.path(), x.outcome
-	if _, known := c.tools[command]; !known {
+	if _, known := c.handlers[command]; !known {
 		command, outcome = unknownCommand, CommandRefused
 	}
 	switch {

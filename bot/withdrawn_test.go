@@ -109,9 +109,7 @@ func TestAnswersAreTakenBackOnceDiscordIsBack(t *testing.T) {
 	s.ask("when?")
 	answer := s.answered(t, s.channel, "Friday")
 	trouble := s.discord.Inject("PATCH /channels/*/messages/*", attempts+1, discordtest.ServerError())
-	s.log.mu.Lock()
-	s.log.readFails = errDown
-	s.log.mu.Unlock()
+	s.breakReading(errDown)
 	s.logs(t, errDown.Error())
 	s.log.mu.Lock()
 	s.log.readFails = nil

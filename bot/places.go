@@ -1,0 +1,106 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hark/memory"
+)
+
+// answerable are the types of channel that Hark answers in, or in whose posts, of those that options know.
+var answerable = []int{0, 2, 5, 10, 11, 12, 13, 15}
+
+// longestMoment is how long a time may be, as it is written.
+const longestMoment = 20
+
+const errBothPlaces phrase = "A setting is for one channel or for the whole server, not for both. Please leave one of them out."
+
+// errUnknownChannel is that a channel was chosen that isn't known.
+const errUnknownChannel phrase = "I don't know one of these channels yet. Please try again in a moment."
+
+// place is the channel that x is about: the first in the id of a button or a form, or the one that a command was given, or else the
+// one that it is used in; 0 for the whole server.
+func (x *exchange) place() (memory.ChannelID, error) {
+	if x.Type == interactionComponent || x.Type == interactionForm {
+		return channelIn(x.args())
+	}
+	given := x.option("channel")
+	switch whole, _ := x.given("server").(bool); {
+	case whole && given != "":
+		return 0, errBothPlaces
+	case whole:
+		return 0, nil
+	case given == "":
+		return memory.ChannelID(x.Channel), nil
+	}
+	return channelIn([]string{given})
+}
+
+// channelIn is the channel whose id comes first; 0 for the whole server.
+func channelIn(args []string) (memory.ChannelID, error) {
+	if len(args) == 0 {
+		return 0, errUnknownChannel
+	}
+	id, err := strconv.ParseInt(args[0], 10, 64)
+	if err != nil || id < 0 {
+		return 0, errUnknownChannel
+	}
+	return memory.ChannelID(id), nil
+}
+
+// inPlace is an action in the channel that a use is about, as it is known; with none if that is the whole server.
+func inPlace(do func(context.Context, *exchange, memory.Channel) (sheet, error)) action {
+	return func(ctx context.Context, x *exchange) (sheet, error) {
+		id, err := x.place()
+		if err != nil {
+			return sheet{}, err
+		}
+		where := memory.Channel{}
+		if id != 0 {
+			i := slices.IndexFunc(x.server.Channels, func(c memory.Channel) bool { return c.ID == id })
+			if i < 0 {
+				return sheet{}, errUnknownChannel
+			}
+			where = x.server.Channels[i]
+		}
+		return do(ctx, x, where)
+	}
+}
+
+// inPlaceGiven is inPlace where no channel given means the whole server.
+func inPlaceGiven(do func(context.Context, *exchange, memory.Channel) (sheet, error)) action {
+	return func(ctx context.Context, x *exchange) (sheet, error) {
+		if x.option("channel") == "" {
+			return do(ctx, x, memory.Channel{})
+		}
+		return inPlace(do)(ctx, x)
+	}
+}
+
+// mention is how a channel is named; with the id 0 it is the whole server.
+func (l locale) mention(id memory.ChannelID) string {
+	if id == 0 {
+		return l.text("this server")
+	}
+	return fmt.Sprintf("<#%d>", id)
+}
+
+// paragraphs are lines of which those are left out that say nothing.
+func paragraphs(texts ...string) sheet { return paged(strings.Split(lines(texts...), "\n")) }
+
+// asking is a question with a button that does what is asked.
+func (s sheet) asking(style int, label, name string, args ...any) sheet {
+	s.Components = append(s.Components, row(button(style, label, id(name, args...))))
+	return s
+}
+
+// id is a component's or a form's id: its name, and what it says more.
+func id(name string, args ...any) string {
+	for _, arg := range args {
+		name += fmt.Sprintf(":%v", arg)
+	}
+	return name
+}
