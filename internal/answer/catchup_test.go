@@ -256,18 +256,17 @@ func TestCatchUpFails(t *testing.T) {
 	w := newWorld(t, nil)
 	w.says(day, lobby, ben, "The party is on 20 July")
 	for _, what := range []string{"guild", "presence", "around", "opted out"} {
-		w.engine = w.over(&burntLog{Log: w.store, fails: what}, nil, builder.Options{}, Options{})
-		if _, err := w.missedBy(ann, lobby, noon.Add(-2*day)); !errors.Is(err, errBurnt) {
+		w.engine = w.over(&faulty{Log: w.store, only: what, n: 1}, nil, builder.Options{}, Options{})
+		if _, err := w.missedBy(ann, lobby, noon.Add(-2*day)); !errors.Is(err, errDisk) {
 			t.Errorf("without %s: %v", what, err)
 		}
 	}
-	log := &burntLog{Log: w.store, fails: "messages"}
-	w.engine = w.over(log, &scripted{pieces: []string{"- The party"}}, builder.Options{}, Options{})
-	if c, err := w.missedBy(ann, lobby, noon.Add(-2*day)); err != nil || !errors.Is(c.Away, errBurnt) || !strings.Contains(c.Text, "20 July") {
+	w.engine = w.over(&faulty{Log: w.store, only: "messages", n: 1}, &scripted{pieces: []string{"- The party"}}, builder.Options{}, Options{})
+	if c, err := w.missedBy(ann, lobby, noon.Add(-2*day)); err != nil || !errors.Is(c.Away, errDisk) || !strings.Contains(c.Text, "20 July") {
 		t.Errorf("without a second look: %+v, %v", c, err)
 	}
-	w.engine = w.over(&burntLog{Log: w.store, fails: "around", after: 1}, &scripted{err: errBurnt}, builder.Options{}, Options{})
-	if c, err := w.missedBy(ann, lobby, noon.Add(-2*day)); !errors.Is(err, errBurnt) || c.Text != "" {
+	w.engine = w.over(&faulty{Log: w.store, only: "around", n: 2}, &scripted{err: errDisk}, builder.Options{}, Options{})
+	if c, err := w.missedBy(ann, lobby, noon.Add(-2*day)); !errors.Is(err, errDisk) || c.Text != "" {
 		t.Errorf("without reading it again: %+v, %v", c, err)
 	}
 }

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -155,75 +154,21 @@ func without(ids []memory.MessageID, id memory.MessageID) []memory.MessageID {
 	return slices.DeleteFunc(ids, func(i memory.MessageID) bool { return i == id })
 }
 
-// burntLog is a log of which one reading fails.
-type burntLog struct {
-	Log
-	fails string
-	after int // readings of that kind that don't fail
-}
-
-var errBurnt = errors.New("the disk is on fire")
-
-func (b *burntLog) fail(what string) error {
-	if b.fails != what {
-		return nil
-	}
-	if b.after--; b.after >= 0 {
-		return nil
-	}
-	return errBurnt
-}
-
-func (b *burntLog) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
-	if err := b.fail("guild"); err != nil {
-		return nil, err
-	}
-	return b.Log.Guild(ctx, id)
-}
-
-func (b *burntLog) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
-	if err := b.fail("around"); err != nil {
-		return nil, err
-	}
-	return b.Log.Around(ctx, channel, ids, before, after)
-}
-
-func (b *burntLog) Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
-	if err := b.fail("messages"); err != nil {
-		return nil, err
-	}
-	return b.Log.Messages(ctx, channel, ids)
-}
-
-func (b *burntLog) Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
-	if err := b.fail("presence"); err != nil {
-		return nil, err
-	}
-	return b.Log.Presence(ctx, scope, users)
-}
-
-func (b *burntLog) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
-	if err := b.fail("opted out"); err != nil {
-		return false, err
-	}
-	return b.Log.OptedOut(ctx, guild, user)
-}
-
 func TestFindAndLookFail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	id := w.says(day, harbor, ben, "The lighthouse password is cod")
 	for _, what := range []string{"guild", "around", "opted out"} {
-		e := w.over(&burntLog{Log: w.store, fails: what}, nil, builder.Options{}, Options{})
+		e := w.over(&faulty{Log: w.store, only: what, n: 1}, nil, builder.Options{}, Options{})
 		q := seeks("lighthouse password")
 		q.ID = id + 1
-		if _, err := e.Find(t.Context(), q); !errors.Is(err, errBurnt) {
+		if _, err := e.Find(t.Context(), q); !errors.Is(err, errDisk) {
 			t.Errorf("find without %s: %v", what, err)
 		}
 	}
 	for _, what := range []string{"guild", "messages", "opted out"} {
-		e := w.over(&burntLog{Log: w.store, fails: what}, nil, builder.Options{}, Options{})
-		if _, err := e.Look(t.Context(), seeks(""), []Found{{Channel: harbor, Message: id}}); !errors.Is(err, errBurnt) {
+		e := w.over(&faulty{Log: w.store, only: what, n: 1}, nil, builder.Options{}, Options{})
+		if _, err := e.Look(t.Context(), seeks(""), []Found{{Channel: harbor, Message: id}}); !errors.Is(err, errDisk) {
 			t.Errorf("look without %s: %v", what, err)
 		}
 	}

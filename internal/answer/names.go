@@ -31,8 +31,6 @@ func (n names) person(id memory.UserID) (memory.Person, bool) {
 	return p, ok
 }
 
-func (n names) bot(id memory.UserID) bool { return n.people.Bot(id) }
-
 // of is the name somebody goes by; of somebody unknown, their tag.
 func (n names) of(id memory.UserID) string { return n.people.Name(id) }
 

@@ -146,101 +146,75 @@ func TestOverlappingExcerptsShowEachMessageOnce(t *testing.T) {
 	has(t, p, "#harbor")
 }
 
-// faulty fails the n-th call of its log.
+// faulty fails the n-th call of its log, or, with only, the n-th of one kind.
 type faulty struct {
 	Log
-	n int
+	n    int
+	only string
 }
 
 var errDisk = errors.New("the disk is on fire")
 
-func (f *faulty) fails() bool {
-	f.n--
-	return f.n == 0
+func try[T any](f *faulty, what string, call func() (T, error)) (T, error) {
+	if f.only == "" || f.only == what {
+		if f.n--; f.n == 0 {
+			return *new(T), errDisk
+		}
+	}
+	return call()
 }
 
 func (f *faulty) Guilds(ctx context.Context) ([]memory.GuildID, error) {
-	if f.fails() {
-		return nil, errDisk
-	}
-	return f.Log.Guilds(ctx)
+	return try(f, "guilds", func() ([]memory.GuildID, error) { return f.Log.Guilds(ctx) })
 }
 
 func (f *faulty) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
-	if f.fails() {
-		return nil, errDisk
-	}
-	return f.Log.Guild(ctx, id)
+	return try(f, "guild", func() (*memory.Guild, error) { return f.Log.Guild(ctx, id) })
 }
 
 func (f *faulty) People(ctx context.Context, id memory.GuildID) ([]memory.Person, error) {
-	if f.fails() {
-		return nil, errDisk
-	}
-	return f.Log.People(ctx, id)
+	return try(f, "people", func() ([]memory.Person, error) { return f.Log.People(ctx, id) })
 }
 
 func (f *faulty) Lore(ctx context.Context, id memory.GuildID) ([]memory.Lore, error) {
-	if f.fails() {
-		return nil, errDisk
-	}
-	return f.Log.Lore(ctx, id)
+	return try(f, "lore", func() ([]memory.Lore, error) { return f.Log.Lore(ctx, id) })
 }
 
 func (f *faulty) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error) {
-	if f.fails() {
-		return nil, errDisk
-	}
-	return f.Log.Records(ctx, q)
+	return try(f, "records", func() ([]memory.Record, error) { return f.Log.Records(ctx, q) })
 }
 
 func (f *faulty) Summaries(ctx context.Context, id memory.ChannelID) ([]memory.Summary, error) {
-	if f.fails() {
-		return nil, errDisk
-	}
-	return f.Log.Summaries(ctx, id)
+	return try(f, "summaries", func() ([]memory.Summary, error) { return f.Log.Summaries(ctx, id) })
 }
 
 func (f *faulty) Condensed(ctx context.Context, id memory.ChannelID) ([]memory.Condensed, error) {
-	if f.fails() {
-		return nil, errDisk
-	}
-	return f.Log.Condensed(ctx, id)
+	return try(f, "condensed", func() ([]memory.Condensed, error) { return f.Log.Condensed(ctx, id) })
 }
 
 func (f *faulty) Apply(ctx context.Context, events ...memory.Event) error {
-	if f.fails() {
-		return errDisk
-	}
-	return f.Log.Apply(ctx, events...)
+	_, err := try(f, "apply", func() (any, error) { return nil, f.Log.Apply(ctx, events...) })
+	return err
 }
 
 func (f *faulty) Messages(ctx context.Context, c memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
-	if f.fails() {
-		return nil, errDisk
-	}
-	return f.Log.Messages(ctx, c, ids)
+	return try(f, "messages", func() ([]memory.Message, error) { return f.Log.Messages(ctx, c, ids) })
 }
 
 func (f *faulty) Around(ctx context.Context, c memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
-	if f.fails() {
-		return nil, errDisk
-	}
-	return f.Log.Around(ctx, c, ids, before, after)
+	return try(f, "around", func() ([]memory.Message, error) { return f.Log.Around(ctx, c, ids, before, after) })
 }
 
 func (f *faulty) Trace(ctx context.Context, c memory.ChannelID, id memory.MessageID) (memory.Trace, error) {
-	if f.fails() {
-		return memory.Trace{}, errDisk
-	}
-	return f.Log.Trace(ctx, c, id)
+	return try(f, "trace", func() (memory.Trace, error) { return f.Log.Trace(ctx, c, id) })
 }
 
 func (f *faulty) OptedOut(ctx context.Context, g memory.GuildID, u memory.UserID) (bool, error) {
-	if f.fails() {
-		return false, errDisk
-	}
-	return f.Log.OptedOut(ctx, g, u)
+	return try(f, "opted out", func() (bool, error) { return f.Log.OptedOut(ctx, g, u) })
+}
+
+func (f *faulty) Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
+	return try(f, "presence", func() (map[memory.UserID]memory.Presence, error) { return f.Log.Presence(ctx, scope, users) })
 }
 
 // Each call to the store fails once; no failure goes unnoticed, and none leaves an answer.

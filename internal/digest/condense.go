@@ -20,7 +20,6 @@ import (
 )
 
 const (
-	condenseEvery    = time.Minute // between two looks for sessions that are over, of which nothing condensed is kept
 	condensePatience = 30 * time.Second
 	condensers       = 4   // sessions that are condensed at once
 	noticed          = 256 // that wait for each of them. One for which there is no room is noticed again with its next answer

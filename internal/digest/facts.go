@@ -26,7 +26,7 @@ const (
 )
 
 func (facts) limits() limits {
-	return limits{doing: "learn facts", written: "facts", every: 5 * time.Minute, patience: 2 * time.Minute, messages: 60, asked: 20}
+	return limits{doing: "learn facts", written: "facts", patience: 2 * time.Minute, messages: 60, asked: 20}
 }
 
 func (f facts) backlog(ctx context.Context) (all []memory.Stretch, err error) {
@@ -93,7 +93,7 @@ func (facts) read(s *session, written string) error { return decode(written, "["
 
 // events keep the facts that hold of those that the model wrote. A session that it fails at is passed over in the end.
 func (facts) events(_ context.Context, s *session) ([]memory.Event, error) {
-	if s.asked && !s.written && (s.failures == 0 || s.failures%factTries != 0) {
+	if len(s.said) > 0 && !s.written && (s.failures == 0 || s.failures%factTries != 0) {
 		return nil, nil
 	}
 	events := []memory.Event{memory.Learned{Guild: s.Guild, Channel: s.Channel, Until: s.until}}

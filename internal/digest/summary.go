@@ -23,7 +23,7 @@ type summaries struct{ *Worker }
 const summariseBack = 7 * 24 * time.Hour
 
 func (summaries) limits() limits {
-	return limits{doing: "sum up a session", written: "a summary", every: time.Minute, patience: time.Minute, messages: memory.MaxSummarySources, splits: true, asked: 20}
+	return limits{doing: "sum up a session", written: "a summary", patience: time.Minute, messages: memory.MaxSummarySources, splits: true, asked: 20}
 }
 
 // backlog leaves out the channels of which something is to be fetched still: what comes late to a channel that is summed up

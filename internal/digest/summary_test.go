@@ -41,22 +41,6 @@ func TestSessionsEndBySilenceOrLength(t *testing.T) {
 	has(t, w.summaries(lobby), "\nAnn: the train leaves at eleven\n")
 }
 
-func TestOnlyOneChannelIsSummedUp(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(5*time.Hour, lobby, ann, "the ferry leaves at nine")
-	w.says(5*time.Hour, harbor, ann, "the ferry leaves at ten")
-	w.worker.Channel = harbor
-	var done []string
-	w.worker.Done = func(k Kind, channel memory.ChannelID, messages int, model string) {
-		done = append(done, fmt.Sprint(k, channel, messages, model))
-	}
-	w.round(Summaries)
-	if all := w.summaries(lobby, harbor); all != "Ann: the ferry leaves at ten\n" || !slices.Equal(done, []string{fmt.Sprint(Summaries, harbor, 1, "")}) {
-		t.Errorf("summed up %s, told %q", all, done)
-	}
-}
-
 // Only what may be remembered is summed up: nothing of Hark's, of Discord's, of who has opted out, of channels that nobody
 // agreed to, of guilds that were left or forgotten.
 func TestWhatIsNotRememberedIsNotSummedUp(t *testing.T) {

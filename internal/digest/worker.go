@@ -114,11 +114,13 @@ type kind interface {
 	events(ctx context.Context, s *session) ([]memory.Event, error)
 }
 
+// every is how long it is between two rounds of a kind.
+var every = map[Kind]time.Duration{Summaries: time.Minute, Facts: 5 * time.Minute, Condensed: time.Minute}
+
 // limits are those of a kind.
 type limits struct {
 	doing    string
 	written  string
-	every    time.Duration // between two rounds
 	patience time.Duration // how long the model may take
 	messages int           // of one session; one that goes on for longer is cut
 	splits   bool          // whether a silence ends a session; else all that was said before the last silence is one
@@ -135,7 +137,6 @@ type session struct {
 	all      []memory.Message
 	said     []memory.Message // those that the digest is made from
 	place    *place
-	asked    bool // whether the model is to be asked
 	written  bool // whether it wrote what it was asked for
 	failures int  // how often it has failed there by now, if it has at this
 	summary  *memory.Summary
@@ -146,14 +147,11 @@ type session struct {
 func (w *Worker) Run(ctx context.Context, kinds ...Kind) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, k := range kinds {
-		every := condenseEvery
 		if k == Condensed {
 			w.startCondensers(ctx, group)
-		} else {
-			every = w.kinds[k].limits().every
 		}
 		group.Go(func() error {
-			tick := time.NewTicker(every)
+			tick := time.NewTicker(every[k])
 			defer tick.Stop()
 			for {
 				if err := w.Round(ctx, k); err != nil && ctx.Err() == nil {
@@ -222,7 +220,7 @@ func (w *Worker) next(ctx context.Context, of Kind, stretch memory.Stretch) (mem
 	if err != nil || s == nil {
 		return 0, err
 	}
-	if s.asked = k.asks(s); s.asked {
+	if k.asks(s) {
 		try, now := w.tries[of], w.Now()
 		waits := try.waits(s.Channel, now) || try.waits(everywhere, now)
 		if !waits && try.left == 0 {

@@ -3,6 +3,7 @@ package digest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -295,11 +296,15 @@ func TestWorkersRunUntilTheyAreStopped(t *testing.T) {
 		w.says(5*time.Hour, lobby, ben, "the ferry leaves at 9")
 		ctx, stop := context.WithCancel(t.Context())
 		w.broken = 1
+		var done []string
+		w.worker.Done = func(k Kind, channel memory.ChannelID, messages int, model string) {
+			done = append(done, fmt.Sprint(k, channel, messages, model))
+		}
 		ran := make(chan error, 1)
 		go func() { ran <- w.worker.Run(ctx, Summaries) }()
 		time.Sleep(90 * time.Second)
-		if all := w.summaries(lobby); all != "Ben: the ferry leaves at 9\n" || len(w.failed) != 1 {
-			t.Errorf("summed up %q after %v", all, w.failed)
+		if all := w.summaries(lobby); all != "Ben: the ferry leaves at 9\n" || len(w.failed) != 1 || len(done) != 1 || done[0] != fmt.Sprint(Summaries, lobby, 1, "") {
+			t.Errorf("summed up %q after %v, told %q", all, w.failed, done)
 		}
 		stop()
 		if err := <-ran; err != nil {
