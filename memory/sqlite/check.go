@@ -26,7 +26,7 @@ func (s *Store) openLocked(ctx context.Context, dir string) error {
 			return err
 		}
 		unclosed, err := isUnclosed(ctx, path)
-		if err == nil && unclosed {
+		if err == nil && (unclosed || s.options.Check) {
 			if err = quickCheck(ctx, path); errors.Is(err, errFullText) {
 				reindex, err = true, nil
 			}
