@@ -87,7 +87,7 @@ func isUnclosed(ctx context.Context, path string) (bool, error) {
 	return found(db.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = ?", openMark).Scan(&one))
 }
 
-// Check has SQLite look at every page of the database in dir while others use it, and changes nothing.
+// Check has SQLite look at every page of the database in dir, while others use it.
 func Check(ctx context.Context, dir string) error {
 	return explain(quickCheck(ctx, filepath.Join(dir, FileName)))
 }

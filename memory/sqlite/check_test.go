@@ -55,7 +55,8 @@ func damage(t *testing.T, dir, name string) {
 	}
 }
 
-// wantRefused checks that opening dir is refused with what to do, that nothing there is changed, and that the doctor finds the same.
+// wantRefused checks that opening dir is refused with what to do, that nothing there is changed, and that Check says
+// the same.
 func wantRefused(t *testing.T, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, FileName)
@@ -105,8 +106,8 @@ func TestOnlyWhatWasNotClosedIsChecked(t *testing.T) {
 	wantRefused(t, dir)
 }
 
-// Full text whose pages are sound and whose content isn't is made again: at once after an unclean end and in what is restored, else
-// by reindexing.
+// Full text whose pages are sound and whose content isn't is made again: at once after an unclean end and in what is
+// restored, else by reindexing.
 func TestDamagedFullTextIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	for name, opened := range map[string]func(dir string) *Store{
