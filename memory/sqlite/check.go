@@ -26,7 +26,7 @@ func (s *Store) openLocked(ctx context.Context, dir string) error {
 			return err
 		}
 		unclosed, err := isUnclosed(ctx, path)
-		if err == nil && unclosed {
+		if err == nil && (unclosed || s.options.Check) {
 			if err = quickCheck(ctx, path); errors.Is(err, errFullText) {
 				reindex, err = true, nil
 			}
@@ -87,7 +87,7 @@ func isUnclosed(ctx context.Context, path string) (bool, error) {
 	return found(db.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = ?", openMark).Scan(&one))
 }
 
-// Check has SQLite look at every page of the database in dir while others use it, and changes nothing.
+// Check has SQLite look at every page of the database in dir, while others use it.
 func Check(ctx context.Context, dir string) error {
 	return explain(quickCheck(ctx, filepath.Join(dir, FileName)))
 }

@@ -67,11 +67,8 @@ func restore(ctx context.Context, dir, from string, progress func(what string, d
 	if err != nil {
 		return r, err
 	}
-	if err := quickCheck(ctx, filepath.Join(copied, FileName)); err != nil && !errors.Is(err, errFullText) {
-		return r, explain(err)
-	}
-	options := Options{Progress: func(done, total int) { progress("indexing words", int64(done), int64(total)) }}
-	s, err := Open(ctx, copied, options) // so that it is of the present version
+	options := Options{Check: true, Progress: func(done, total int) { progress("indexing words", int64(done), int64(total)) }}
+	s, err := Open(ctx, copied, options) // so that it is sound, and of the present version
 	if err != nil {
 		return r, err
 	}
@@ -83,6 +80,7 @@ func restore(ctx context.Context, dir, from string, progress func(what string, d
 	if err := s.Close(); err != nil || ctx.Err() != nil {
 		return r, errors.Join(err, ctx.Err())
 	}
+	options.Check = false
 	if s, err = Open(ctx, copied, options); err != nil {
 		return r, err
 	}

@@ -44,6 +44,8 @@ type Options struct {
 	Patience time.Duration
 	// Progress, if not nil, is told of long work at opening: done of total messages.
 	Progress func(done, total int)
+	// Check has the file checked at opening even if it was closed, unless somebody else has it open.
+	Check bool
 }
 
 // Store is a memory.Store in a file.
