@@ -192,25 +192,22 @@ func doneAgain(r sqlite.Restored) string {
 		messages += receipt.Messages
 	}
 	var parts []string
+	of := " of " + plural(messages, "message")
 	for _, p := range []struct {
-		n          int
-		one, other string
+		n         int
+		one, many string
 	}{
-		{len(r.Forgettings), "1 forgetting of " + plural(messages, "message"), fmt.Sprintf("%d forgettings of %s", len(r.Forgettings), plural(messages, "message"))},
-		{r.Deleted, "1 deletion", fmt.Sprintf("%d deletions", r.Deleted)},
-		{r.Edited, "1 edit", fmt.Sprintf("%d edits", r.Edited)},
-		{r.Facts, "1 fact was taken away", fmt.Sprintf("%d facts were taken away", r.Facts)},
-		{r.Lore, "1 piece of lore was taken away or changed", fmt.Sprintf("%d pieces of lore were taken away or changed", r.Lore)},
-		{r.Summaries, "1 summary was taken away", fmt.Sprintf("%d summaries were taken away", r.Summaries)},
-		{r.OptOuts, "1 member opted out or in", fmt.Sprintf("%d members opted out or in", r.OptOuts)},
-		{r.Choices, "1 choice of what to remember", fmt.Sprintf("%d choices of what to remember", r.Choices)},
+		{len(r.Forgettings), "forgetting" + of, "forgettings" + of},
+		{r.Deleted, "deletion", "deletions"},
+		{r.Edited, "edit", "edits"},
+		{r.Facts, "fact was taken away", "facts were taken away"},
+		{r.Lore, "piece of lore was taken away or changed", "pieces of lore were taken away or changed"},
+		{r.Summaries, "summary was taken away", "summaries were taken away"},
+		{r.OptOuts, "member opted out or in", "members opted out or in"},
+		{r.Choices, "choice of what to remember", "choices of what to remember"},
 	} {
-		switch p.n {
-		case 0:
-		case 1:
-			parts = append(parts, p.one)
-		default:
-			parts = append(parts, p.other)
+		if p.n > 0 {
+			parts = append(parts, counted(p.n, p.one, p.many))
 		}
 	}
 	if len(parts) == 0 {

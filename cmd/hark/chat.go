@@ -280,21 +280,7 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 	if err != nil {
 		err = errors.Join(err, t.recordUnanswered(context.WithoutCancel(ctx), q, a))
 	}
-	if a.Away != nil {
-		fmt.Fprintln(t.warn, "hark:", a.Away)
-	}
-	if a.Instead != nil {
-		fmt.Fprintf(t.warn, "hark: %s answered instead: %v\n", a.Model, a.Instead)
-	}
-	if a.Shortened != nil {
-		fmt.Fprintln(t.warn, "hark:", a.Shortened)
-	}
-	if a.Unranked != nil {
-		fmt.Fprintln(t.warn, "hark:", a.Unranked)
-	}
-	if a.ToolFailed != nil {
-		fmt.Fprintln(t.warn, "hark:", a.ToolFailed)
-	}
+	t.warns(a.Away, instead(a.Model, a.Instead), a.Shortened, a.Unranked, a.ToolFailed)
 	if err == nil || a.Text != "" || t.live != nil { // on the screen what has begun is ended
 		t.print(a)
 	}
@@ -310,6 +296,23 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 		return err
 	}
 	return t.propose(ctx, q, a)
+}
+
+// warns tells what an answer survived, as far as there is anything.
+func (t *conversation) warns(all ...error) {
+	for _, err := range all {
+		if err != nil {
+			fmt.Fprintln(t.warn, "hark:", err)
+		}
+	}
+}
+
+// instead says that another model answered because of err, if so.
+func instead(model string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s answered instead: %w", model, err)
 }
 
 // called are the records of a question's calls.

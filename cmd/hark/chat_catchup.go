@@ -39,12 +39,7 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 			case err != nil:
 				return err
 			}
-			if got.Away != nil {
-				fmt.Fprintln(t.warn, "hark:", got.Away)
-			}
-			if got.Instead != nil {
-				fmt.Fprintf(t.warn, "hark: %s answered instead: %v\n", got.Model, got.Instead)
-			}
+			t.warns(got.Away, instead(got.Model, got.Instead))
 			fmt.Fprintf(t.out, "%s here since %s\n", plural(got.Messages, "message"), got.Since.In(zone).Format("2006-01-02 15:04"))
 			if got.Messages > 0 {
 				t.print(answer.Answer{Text: got.Text})

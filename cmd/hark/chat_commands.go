@@ -188,15 +188,6 @@ func (t *conversation) quitCommand() *cobra.Command {
 	return &cobra.Command{Use: "quit", Short: "End the talk", Args: noArguments, RunE: func(*cobra.Command, []string) error { return io.EOF }}
 }
 
-// confirm asks whether to go on.
-func (t *conversation) confirm(ctx context.Context, question string) error {
-	agreed, err := t.agrees(ctx, question)
-	if err == nil && !agreed {
-		err = errors.New("nothing was changed")
-	}
-	return err
-}
-
 // agrees asks a question that is to be answered by yes or no.
 func (t *conversation) agrees(ctx context.Context, question string) (bool, error) {
 	line, err := soon(ctx, func() (string, error) { return t.ask(question + " [y/N] ") })

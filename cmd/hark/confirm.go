@@ -14,7 +14,11 @@ func (f *flags) confirm(ctx context.Context, yes bool, question string) error {
 		return nil
 	}
 	if f.talk != nil && f.talk.ask != nil {
-		return f.talk.confirm(ctx, question)
+		agreed, err := f.talk.agrees(ctx, question)
+		if err == nil && !agreed {
+			err = errors.New("nothing was changed")
+		}
+		return err
 	}
 	in, ok := terminalOf(f.env.stdin)
 	if _, shown := terminalOf(f.env.stderr); !ok || !shown || f.talk != nil {

@@ -13,14 +13,6 @@ import (
 	"hark/internal/llmtest"
 )
 
-// newAskingWorld is a world whose guild is asked before anything is remembered. Its owner decides.
-func newAskingWorld(t *testing.T) *world {
-	t.Helper()
-	w := newWorld(t)
-	w.env["HARK_MEMORY_START"] = "ask"
-	return w
-}
-
 // onDisk reports whether any file of Hark's holds text.
 func (w *world) onDisk(text string) bool {
 	w.Helper()
@@ -91,7 +83,8 @@ func (w *world) restart() {
 
 func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
 	t.Parallel()
-	w := newAskingWorld(t)
+	w := newWorld(t)
+	w.env["HARK_MEMORY_START"] = "ask"
 	w.start()
 	notice := w.notice()
 	w.later()

@@ -78,6 +78,11 @@ func well(check, format string, args ...any) finding {
 	return finding{Check: check, OK: true, Detail: fmt.Sprintf(format, args...)}
 }
 
+// advised is a finding that all is well, and what could be better.
+func advised(check, detail, advice string) finding {
+	return finding{Check: check, OK: true, Detail: detail, Advice: advice}
+}
+
 // failed is a finding of err, which doesn't say what to do.
 func failed(check string, err error, advice string) finding {
 	return finding{Check: check, Detail: err.Error(), Advice: advice}

@@ -71,15 +71,11 @@ func (d *doctor) guilds(ctx context.Context, a *bot.Account) []finding {
 		found = append(found, permissions(a, g))
 		if g.ID == dev {
 			lonely = false
-			f := well("commands", "only %s has them", g.Name)
-			f.Advice = "when Hark isn't changed any more, take discord.dev_guild away"
-			found = append(found, f)
+			found = append(found, advised("commands", "only "+g.Name+" has them", "when Hark isn't changed any more, take discord.dev_guild away"))
 		}
 	}
 	if len(guilds) == 0 {
-		f := well("permissions", "Hark is in no server yet")
-		f.Advice = "invite it: " + bot.InviteURL(a.App, 0)
-		found = append(found, f)
+		found = append(found, advised("permissions", "Hark is in no server yet", "invite it: "+bot.InviteURL(a.App, 0)))
 	}
 	if lonely {
 		found = append(found, finding{Check: "commands", Detail: fmt.Sprintf("only the server %d is to have them, and Hark isn't there", dev),
@@ -91,9 +87,7 @@ func (d *doctor) guilds(ctx context.Context, a *bot.Account) []finding {
 func permissions(a *bot.Account, g bot.Membership) finding {
 	f := well("permissions in "+g.Name, "Hark has all that it needs")
 	if g.Untold && !g.NoCommands {
-		f.Detail = "unknown: Discord didn't tell them"
-		f.Advice = "look in the server's settings, or try again later"
-		return f
+		return advised(f.Check, "unknown: Discord didn't tell them", "look in the server's settings, or try again later")
 	}
 	if len(g.Missing) == 0 && !g.NoCommands {
 		return f
@@ -151,9 +145,7 @@ func (d *doctor) clock(ctx context.Context, discord *watch) finding {
 		off, known = other.off()
 	}
 	if !known {
-		f := well(check, "there is nobody whose clock it could be compared with")
-		f.Advice = "check it by hand: date -u"
-		return f
+		return advised(check, "there is nobody whose clock it could be compared with", "check it by hand: date -u")
 	}
 	if off.Abs() <= most {
 		return well(check, "it agrees with %s", whose)

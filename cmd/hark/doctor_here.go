@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -54,32 +53,13 @@ func (f *flags) configuration(err error) finding {
 func (d *doctor) versions(ctx context.Context) finding {
 	seen, _ := sqlite.Look(ctx, d.config.Data) // what is wrong with the database is told by database
 	of := ""
-	if revision := buildRevision(); revision != "" {
-		of = " (" + revision + ")"
+	if revision, changed := buildRevision(); changed && revision != "" {
+		of = " (commit " + revision + ", changed)"
+	} else if revision != "" {
+		of = " (commit " + revision + ")"
 	}
 	return well("versions", "Hark %s%s, %s, SQLite %s, %s/%s", cmp.Or(version, "without a version"), of, runtime.Version(),
 		cmp.Or(seen.SQLite, "unknown"), runtime.GOOS, runtime.GOARCH)
-}
-
-// buildRevision is the commit that Hark was built from, as far as the build knows.
-func buildRevision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	revision, changed := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = "commit " + s.Value[:min(12, len(s.Value))]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			changed = ", changed"
-		}
-	}
-	if revision == "" {
-		return ""
-	}
-	return revision + changed
 }
 
 // How many bytes are little on the disk, and how many too few to go on for long.

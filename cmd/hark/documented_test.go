@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"database/sql"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,7 +71,6 @@ func newReader(t *testing.T) *reader {
 			t.Fatal(err)
 		}
 	}
-	r.writeMessageTable(filepath.Join(r.dir, "messages.db"))
 	r.hark(nil, []string{"import", "general.json"}) // so that there is something to keep
 	return r
 }
@@ -256,20 +254,4 @@ models:
 system_prompt: |
   You are a snarky Discord chatbot. Today's date is {date}.
 `
-	messageTable = `CREATE TABLE messages (message_id INTEGER PRIMARY KEY, channel_id INTEGER NOT NULL, guild_id INTEGER NOT NULL, user_id INTEGER NOT NULL,
-		content TEXT NOT NULL, timestamp REAL NOT NULL);
-		INSERT INTO messages VALUES (900000000000000013, 900000000000000012, 900000000000000011, 900000000000000014, 'The deadline is Friday.', 1784896200.5)`
 )
-
-// writeMessageTable writes a database as another bot keeps it.
-func (r *reader) writeMessageTable(path string) {
-	r.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		r.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(r.Context(), messageTable); err != nil {
-		r.Fatal(err)
-	}
-}

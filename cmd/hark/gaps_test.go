@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -20,26 +21,23 @@ func newPresent(t *testing.T) *world {
 // said are the texts in Hark's store, by channel, once Hark has stopped; what Hark said itself is left out.
 func (w *world) said(channels ...discordtest.ID) []string {
 	w.Helper()
-	store, err := sqlite.Open(w.Context(), w.env["HARK_DATA"], sqlite.Options{})
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer store.Close()
-	if gaps, err := store.Gaps(w.Context()); err != nil || len(gaps) != 0 {
-		w.Errorf("missing: %+v, %v", gaps, err)
-	}
 	var lines []string
-	for _, c := range channels {
-		messages, err := store.Log(w.Context(), memory.ChannelID(c), 0, 1<<62, 1<<20)
-		if err != nil {
-			w.Fatal(err)
+	opened(w, w.env["HARK_DATA"], func(store *sqlite.Store) error {
+		gaps, err := store.Gaps(w.Context())
+		if len(gaps) != 0 {
+			w.Errorf("missing: %+v", gaps)
 		}
-		for _, m := range messages {
-			if m.Kind != memory.FromHark {
-				lines = append(lines, fmt.Sprintf("%d/%d by %d edited %v: %s", c, m.ID, m.Author, !m.Edited.IsZero(), m.Content))
+		for _, c := range channels {
+			messages, failed := store.Log(w.Context(), memory.ChannelID(c), 0, 1<<62, 1<<20)
+			for _, m := range messages {
+				if m.Kind != memory.FromHark {
+					lines = append(lines, fmt.Sprintf("%d/%d by %d edited %v: %s", c, m.ID, m.Author, !m.Edited.IsZero(), m.Content))
+				}
 			}
+			err = errors.Join(err, failed)
 		}
-	}
+		return err
+	})
 	return lines
 }
 

@@ -95,18 +95,6 @@ func TestNULInAFile(t *testing.T) {
 	}
 }
 
-func TestLineThatIsTooLong(t *testing.T) {
-	t.Parallel()
-	data := t.TempDir()
-	c := commandLine{T: t, stdin: "Ana: first\nAna: " + strings.Repeat("x", maxLine) + "\nAna: last\n"}
-	c.run(1, "chat", "--data", data)
-	if !strings.Contains(c.err.String(), "break it up") {
-		t.Error(c.err.String())
-	}
-	c.kept(data, "first")
-	c.kept(data, "last")
-}
-
 // TestModelThatFailsLosesNoLine pipes a talk while the model breaks off: what comes after is remembered all the
 // same, and the exit code tells.
 func TestModelThatFailsLosesNoLine(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -210,65 +209,15 @@ func TestBackfill(t *testing.T) {
 	w.lacks(w.log.String(), "long ago")
 }
 
-// TestInterruptedKeeping ends commands before they have begun in earnest: all is as it was, and they say so.
-func TestInterruptedKeeping(t *testing.T) {
+// What is too old goes at once where the operator says so, also of what would wait.
+func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	data, backup, kept := filepath.Join(dir, "data"), filepath.Join(dir, "all.hark"), filepath.Join(dir, "kept")
-	c := commandLine{T: t}
-	c.run(0, "import", "--data", data, writeFile(t, `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"the zebra is here"}`))
-	c.run(0, "backup", "--data", data, backup)
-	c.run(0, "import", "--data", data, writeFile(t, `{"type":"message","channel":"a","id":"2","author":"Ana","time":"2024-05-31T12:01:00Z","text":"the okapi as well"}`))
-	if err := os.WriteFile(kept, []byte("kept"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{
-		{"backup", backup}, {"backup", kept, "--force"}, {"restore", backup, "--yes"}, {"export", "--user", "ana", "--out", kept, "--force"},
-		{"export", "--channel", "a"}, {"forget", "--user", "ana", "--yes"}, {"reindex"},
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		stderr := &buffer{}
-		code := run(ctx, environment{stdin: strings.NewReader(""), stdout: &buffer{}, stderr: stderr,
-			lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }}, append(args, "--data", data))
-		if code != 130 || !strings.HasPrefix(stderr.String(), "hark: interrupted") {
-			t.Errorf("%s: exit code %d: %s", args, code, stderr)
-		}
-	}
-	if text, err := os.ReadFile(kept); err != nil || string(text) != "kept" {
-		t.Errorf("a file that was there: %q, %v", text, err)
-	}
-	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-	c.kept(data, "the zebra is here")
-	c.kept(data, "the okapi as well")
-}
-
-// oldAndYoung is a world in which a Hark runs that remembers something of two days ago and something of an hour ago.
-func oldAndYoung(t *testing.T) *world {
-	t.Helper()
 	w := newWorld(t, discordtest.WithTime(time.Now().Add(-2*24*time.Hour)))
 	w.start()
 	w.discord.Say(w.general.ID, w.jane.ID, "canary-old sings no more")
 	w.discord.Advance(47 * time.Hour)
 	w.discord.Say(w.general.ID, w.jane.ID, "canary-young sings")
 	w.settled()
-	return w
-}
-
-// onlyYoung checks that what is old is gone.
-func (w *world) onlyYoung() {
-	w.Helper()
-	if w.onDisk("canary-old") || !w.onDisk("canary-young") {
-		w.Errorf("the old is there: %t, the young: %t", w.onDisk("canary-old"), w.onDisk("canary-young"))
-	}
-}
-
-// What is too old goes at once where the operator says so, also of what would wait.
-func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
-	t.Parallel()
-	w := oldAndYoung(t)
 	out, _ := w.hark(0, "forget", "--expired", "--yes")
 	w.sees(strings.SplitN(out, "\n", 2)[0])
 	if !w.onDisk("canary-old") {
@@ -281,5 +230,7 @@ func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
 	w.sees(failed)
 	out, _ = w.hark(0, "forget", "--expired", "--yes")
 	w.sees(strings.SplitN(out, "\n", 2)[0])
-	w.onlyYoung()
+	if w.onDisk("canary-old") || !w.onDisk("canary-young") {
+		t.Errorf("the old is there: %t, the young: %t", w.onDisk("canary-old"), w.onDisk("canary-young"))
+	}
 }

@@ -214,14 +214,28 @@ func buildVersion() string {
 	if version != "" {
 		return version
 	}
+	if revision, _ := buildRevision(); revision != "" {
+		return "of revision " + revision
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
+}
+
+// buildRevision is the commit that Hark was built from, as far as the build knows, and whether anything was changed since.
+func buildRevision() (revision string, changed bool) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		return "", false
 	}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return "of revision " + s.Value[:min(12, len(s.Value))]
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value[:min(12, len(s.Value))]
+		case "vcs.modified":
+			changed = s.Value == "true"
 		}
 	}
-	return info.Main.Version
+	return revision, changed
 }

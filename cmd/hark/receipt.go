@@ -37,22 +37,15 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 	var parts []string
 	for _, p := range []struct {
 		n    int
-		noun string
+		text string
 	}{
-		{r.Segments, "segment"}, {r.Vectors, "vector"}, {r.Answers, "answer"}, {r.Facts, "fact"},
+		{r.Segments, plural(r.Segments, "segment")}, {r.Vectors, plural(r.Vectors, "vector")}, {r.Answers, plural(r.Answers, "answer")},
+		{r.Facts, plural(r.Facts, "fact")}, {r.Lore, pieces(r.Lore)}, {r.Summaries, summaryCount(r.Summaries)},
+		{r.Records, counted(r.Records, "record of a call", "records of calls")},
 	} {
 		if p.n > 0 {
-			parts = append(parts, plural(p.n, p.noun))
+			parts = append(parts, p.text)
 		}
-	}
-	if r.Lore > 0 {
-		parts = append(parts, pieces(r.Lore))
-	}
-	if r.Summaries > 0 {
-		parts = append(parts, summaryCount(r.Summaries))
-	}
-	if r.Records > 0 {
-		parts = append(parts, recordCount(r.Records))
 	}
 	if r.People > 0 {
 		parts = append(parts, "what was known of a person in "+plural(r.People, "server"))
@@ -93,20 +86,7 @@ func receiptOf(r memory.Receipt, reach []string) receiptJSON {
 func pieces(n int) string { return plural(n, "piece") + " of lore" }
 
 // summaryCount is "1 summary" or "2 summaries".
-func summaryCount(n int) string {
-	if n == 1 {
-		return "1 summary"
-	}
-	return fmt.Sprintf("%d summaries", n)
-}
-
-// recordCount is "1 record of a call" or "2 records of calls".
-func recordCount(n int) string {
-	if n == 1 {
-		return "1 record of a call"
-	}
-	return fmt.Sprintf("%d records of calls", n)
-}
+func summaryCount(n int) string { return counted(n, "summary", "summaries") }
 
 // outOfReach is where what was forgotten may be still.
 func outOfReach(k *kept) []string {

@@ -13,33 +13,6 @@ import (
 	"hark/internal/discordtest"
 )
 
-func TestRunEndsWhenTheOperatorMustAct(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name    string
-		options []discordtest.Option
-		token   string
-	}{
-		{"no token", nil, ""},
-		{"wrong token", nil, "wrong"},
-		{"missing intent", []discordtest.Option{discordtest.WithoutIntents(discordtest.MessageContent)}, "right"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, test.options...)
-			if test.token != "right" {
-				w.env["HARK_DISCORD_TOKEN"] = test.token
-			}
-			if code := run(t.Context(), w.environment(&buffer{}, w.log), []string{"run"}); code != 1 {
-				t.Errorf("exit code %d", code)
-			}
-			lines := strings.Split(strings.TrimSpace(w.log.String()), "\n")
-			w.sees(lines[len(lines)-1])
-		})
-	}
-}
-
 func TestRunWaitsForTheConfiguration(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

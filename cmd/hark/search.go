@@ -181,36 +181,28 @@ type shownHit struct {
 }
 
 func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error {
+	k, err := a.kept(c.Context())
+	if err != nil {
+		return err
+	}
 	shown := make([]shownHit, len(hits))
 	for i, h := range hits {
-		s, err := a.shown(c.Context(), h)
-		if err != nil {
+		if shown[i], err = k.shown(c.Context(), h); err != nil {
 			return err
 		}
-		shown[i] = s
 	}
 	if asJSON {
 		return printJSON(c.OutOrStdout(), shown)
 	}
-	if len(shown) == 0 {
-		return a.tellNothing(c)
+	switch {
+	case len(shown) == 0 && len(k.guilds) == 0:
+		fmt.Fprintln(c.ErrOrStderr(), "Nothing is remembered yet: import something, or talk with \"hark chat\".")
+	case len(shown) == 0:
+		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
 	}
 	for _, s := range shown {
 		s.print(c.OutOrStdout(), a.config.Answer.Location(), a.builder.Labels())
 	}
-	return nil
-}
-
-func (a *app) tellNothing(c *cobra.Command) error {
-	guilds, err := a.store.Guilds(c.Context())
-	if err != nil {
-		return err
-	}
-	why := "Nothing was found."
-	if len(guilds) == 0 {
-		why = "Nothing is remembered yet: import something, or talk with \"hark chat\"."
-	}
-	fmt.Fprintln(c.ErrOrStderr(), why)
 	return nil
 }
 
@@ -222,32 +214,17 @@ func (s shownHit) print(w io.Writer, zone *time.Location, l builder.Labels) {
 	}
 }
 
-func (a *app) shown(ctx context.Context, h search.Hit) (shownHit, error) {
+func (k *kept) shown(ctx context.Context, h search.Hit) (shownHit, error) {
 	m := h.Message
+	people, err := k.peopleOf(ctx, m.Guild)
+	if err != nil {
+		return shownHit{}, err
+	}
+	called, err := k.NameOf(ctx, m.Channel, []memory.MessageID{m.ID})
 	s := shownHit{
-		Relevance: h.Relevance, ChannelID: m.Channel.String(), MessageID: m.ID.String(),
-		Author: m.Author.String(), Time: m.Time(), Text: m.Text(), Why: []string{},
+		Relevance: h.Relevance, Channel: k.channelName(m.Guild, m.Channel), ChannelID: m.Channel.String(), MessageID: m.ID.String(), Name: called[m.ID],
+		Author: cmp.Or(people[m.Author].DisplayName(), m.Author.String()), Time: m.Time(), Text: m.Text(), Why: []string{},
 	}
-	g, err := a.store.Guild(ctx, m.Guild)
-	if err != nil {
-		return s, err
-	}
-	for _, c := range g.Channels {
-		if c.ID == m.Channel {
-			s.Channel = cmp.Or(c.Name, c.ID.String())
-		}
-	}
-	people, err := a.store.People(ctx, m.Guild)
-	if err != nil {
-		return s, err
-	}
-	for _, p := range people {
-		if p.ID == m.Author && p.DisplayName() != "" {
-			s.Author = p.DisplayName()
-		}
-	}
-	called, err := a.store.NameOf(ctx, m.Channel, []memory.MessageID{m.ID})
-	s.Name = called[m.ID]
 	for _, w := range h.Why {
 		s.Why = append(s.Why, strings.TrimSpace(w.Kind+" "+w.Detail))
 	}

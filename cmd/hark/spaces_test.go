@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"hark/internal/answer"
 	"hark/internal/config"
 	"hark/internal/embed"
@@ -162,20 +160,6 @@ func TestAnEmbedderThatWasNeverThere(t *testing.T) {
 	lies(t, a, builtin, none, 1)
 	indexes(t, a)
 	recalls(t, a, 1, true)
-}
-
-// A long fill is told with how much there is and how long it may take.
-func TestALongFillIsLogged(t *testing.T) {
-	t.Parallel()
-	var out strings.Builder
-	r := runner{log: zerolog.New(&out)}
-	r.indexed(256, 9000, 61*time.Second+time.Millisecond)
-	r.indexed(9000, 9000, 0)
-	want := `{"level":"info","done":256,"segments":9000,"left":"1m1s","message":"indexing by meaning"}` + "\n" +
-		`{"level":"info","segments":9000,"message":"indexed by meaning"}` + "\n"
-	if out.String() != want {
-		t.Errorf("it logs\n%swant\n%s", out.String(), want)
-	}
 }
 
 // A command that is about to search doesn't make its user wait for thousands of vectors.

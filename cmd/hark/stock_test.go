@@ -16,10 +16,6 @@ func stocked(t *testing.T) (c *commandLine, data string) {
 	t.Helper()
 	const garden, shed = 500, 600
 	data = t.TempDir()
-	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	day := func(n int) memory.MessageID {
 		return memory.FirstMessageID(time.Date(2024, 5, n, 12, 0, 0, 0, time.UTC))
 	}
@@ -43,12 +39,7 @@ func stocked(t *testing.T) (c *commandLine, data string) {
 		memory.GuildLeft{Guild: shed, At: day(5).Time()},
 		memory.GapFound{Gap: memory.Gap{Guild: garden, Channel: 501, After: day(6), Until: day(7), Fetched: 3}},
 	}
-	if err := store.Apply(t.Context(), events...); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	opened(t, data, func(store *sqlite.Store) error { return store.Apply(t.Context(), events...) })
 	return &commandLine{T: t, env: map[string]string{"HARK_DATA": data, "HARK_MEMORY_START": "on", "HARK_MEMORY_DIRECT": "true"}}, data
 }
 

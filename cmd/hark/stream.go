@@ -70,19 +70,19 @@ func dropStreams(dir string) error {
 	if err != nil {
 		return err
 	}
-	part := filepath.Join(dir, streamedOut+".part")
-	if _, err := os.Stat(part); err == nil {
-		lock := flock.New(part)
+	out := filepath.Join(dir, streamedOut)
+	mine := []string{out}
+	if _, err := os.Stat(out + ".part"); err == nil {
+		lock := flock.New(out + ".part")
 		if free, err := lock.TryLock(); free && err == nil {
 			defer func() { _ = lock.Unlock() }()
-			left = append(left, part)
-			if _, err := os.Stat(part + "-journal"); err == nil {
-				left = append(left, part+"-journal")
-			}
+			mine = append(mine, out+".part", out+".part-journal")
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, streamedOut)); err == nil {
-		left = append(left, filepath.Join(dir, streamedOut))
+	for _, path := range mine {
+		if _, err := os.Stat(path); err == nil {
+			left = append(left, path)
+		}
 	}
 	var errs []error
 	for _, path := range left {

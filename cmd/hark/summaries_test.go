@@ -29,10 +29,6 @@ func summedUp(r llmtest.Request) llmtest.Reply {
 func lately(t *testing.T) *commandLine {
 	t.Helper()
 	data, serial := t.TempDir(), memory.MessageID(0)
-	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	events := []memory.Event{
 		memory.ChannelSeen{Channel: memory.Channel{ID: 501, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: "track"}},
 		memory.PersonSeen{Person: memory.Person{ID: 7, Guild: memory.LocalGuild, Name: "Ann"}}, memory.PersonSeen{Person: memory.Person{ID: 8, Guild: memory.LocalGuild, Name: "Ben"}},
@@ -52,12 +48,7 @@ func lately(t *testing.T) *commandLine {
 		}
 		events = append(events, memory.Posted{Message: message})
 	}
-	if err := store.Apply(t.Context(), events...); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	opened(t, data, func(store *sqlite.Store) error { return store.Apply(t.Context(), events...) })
 	return &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
 }
 

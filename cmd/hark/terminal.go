@@ -100,9 +100,12 @@ func words[T ~string](names []T) []string {
 func listed[T ~string](names []T) string { return strings.Join(words(names), ", ") }
 
 // plural is "1 message" or "2 messages".
-func plural(n int, noun string) string {
+func plural(n int, noun string) string { return counted(n, noun, noun+"s") }
+
+// counted is "1 summary" or "2 summaries".
+func counted(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -207,26 +207,21 @@ func (w *world) lacks(text, what string) {
 // logged are the texts of the messages in Hark's store, by id, once Hark has stopped.
 func (w *world) logged(channel discordtest.ID) map[memory.MessageID]string {
 	w.Helper()
-	store, err := sqlite.Open(w.Context(), w.env["HARK_DATA"], sqlite.Options{})
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer store.Close()
 	texts := map[memory.MessageID]string{}
 	var ids []memory.MessageID
 	for _, m := range w.discord.Messages(channel) {
 		ids = append(ids, memory.MessageID(m.ID))
 	}
-	messages, err := store.Messages(w.Context(), memory.ChannelID(channel), ids)
-	if err != nil {
-		w.Fatal(err)
-	}
-	for _, m := range messages {
-		if _, twice := texts[m.ID]; twice {
-			w.Errorf("message %d is there twice", m.ID)
+	opened(w, w.env["HARK_DATA"], func(store *sqlite.Store) error {
+		messages, err := store.Messages(w.Context(), memory.ChannelID(channel), ids)
+		for _, m := range messages {
+			if _, twice := texts[m.ID]; twice {
+				w.Errorf("message %d is there twice", m.ID)
+			}
+			texts[m.ID] = m.Content
 		}
-		texts[m.ID] = m.Content
-	}
+		return err
+	})
 	return texts
 }
 

@@ -30,7 +30,7 @@ func SecretsIn(path string) ([]string, error) {
 	fields := s.fields
 	for _, l := range listsOf(&c) {
 		for i := range l.to.Len() {
-			fields = appendFields(fields, l.key+".", i+1, l.to.Index(i))
+			fields = append(fields, l.part(i+1, l.to.Index(i))...)
 		}
 	}
 	for _, f := range fields {

@@ -13,8 +13,7 @@ func Example() string {
 	var b strings.Builder
 	comment(&b, exampleHead)
 	c := Default()
-	fields, lists := fieldsOf(&c), listsOf(&c)
-	for _, s := range sections() {
+	for _, s := range sectionsOf(&c) {
 		if s.name != "" && s.help == "" { // of a table, which tells of it
 			continue
 		}
@@ -26,16 +25,14 @@ func Example() string {
 		if s.example != "" {
 			fmt.Fprintf(&b, "# %s\n", s.example)
 		}
-		for _, f := range fields {
-			if parent(f.key) == s.name && !f.inTable {
+		for _, f := range s.fields {
+			if !f.inTable {
 				b.WriteByte('\n')
 				f.write(&b, last(f.key))
 			}
 		}
-		for _, l := range lists {
-			if parent(l.key) == s.name {
-				l.write(&b)
-			}
+		for _, l := range s.lists {
+			l.write(&b)
 		}
 	}
 	return b.String()

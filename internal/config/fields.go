@@ -41,44 +41,101 @@ func itemKey(key string, item int) string {
 	return key + "[" + strconv.Itoa(item) + "]"
 }
 
-// section is a titled group of fields; the first has no name. A table has an example.
-type section struct{ name, help, example string }
-
-// fieldsOf lists every setting of c, in order.
-func fieldsOf(c *Config) []field {
-	return appendFields(nil, "", 0, reflect.ValueOf(c).Elem())
+// section is a titled group of settings; the first has no name, and those that are parts of a table have no title. A table has
+// an example.
+type section struct {
+	name, help, example string
+	fields              []field
+	lists               []list
 }
 
-func appendFields(fields []field, prefix string, item int, v reflect.Value) []field {
+// list is a setting of any number of parts, each a section of its own that is written [[key]]. Its fields have no variables.
+type list struct {
+	key, help string
+	to        reflect.Value // the slice of its parts
+}
+
+// sectionsOf are the settings of c, in order.
+func sectionsOf(c *Config) []section {
+	return appendSections(nil, section{}, 0, reflect.ValueOf(c).Elem())
+}
+
+// appendSections adds s, whose settings are those of v, and the sections in it. item is the part of a list that v is, or 0.
+func appendSections(all []section, s section, item int, v reflect.Value) []section {
+	at := len(all)
+	all = append(all, s)
 	for t, value := range v.Fields() {
-		key := prefix + t.Tag.Get("toml")
+		key := within(s.name, t.Tag.Get("toml"))
+		help, example := t.Tag.Get("help"), t.Tag.Get("example")
 		switch {
 		case isSection(t.Type):
-			fields = appendFields(fields, key+".", item, value)
+			all = appendSections(all, section{name: key, help: help}, item, value)
 		case isTable(t.Type):
-			fields = appendTable(fields, key+".", value)
-		case !isList(t.Type):
-			fields = append(fields, field{key, item, t.Tag.Get("help"), t.Tag.Get("example"), value.Addr().Interface(), false})
+			all = appendTable(all, section{name: key, help: help, example: example}, value)
+		case isList(t.Type):
+			all[at].lists = append(all[at].lists, list{key, help, value})
+		default:
+			all[at].fields = append(all[at].fields, field{key, item, help, example, value.Addr().Interface(), false})
 		}
 	}
-	return fields
+	return all
 }
 
-// appendTable adds the fields of a table, whose parts are texts or sections.
-func appendTable(fields []field, prefix string, v reflect.Value) []field {
+// appendTable adds s, a table whose parts are texts or sections.
+func appendTable(all []section, s section, v reflect.Value) []section {
+	at := len(all)
+	all = append(all, s)
 	for _, name := range tableNames(v) {
 		part := v.MapIndex(reflect.ValueOf(name))
 		if part.Type().Elem().Kind() != reflect.Struct {
-			fields = append(fields, field{key: prefix + name, to: part.Interface(), inTable: true})
+			all[at].fields = append(all[at].fields, field{key: within(s.name, name), to: part.Interface(), inTable: true})
 			continue
 		}
-		n := len(fields)
-		fields = appendFields(fields, prefix+name+".", 0, part.Elem())
-		for i := range fields[n:] {
-			fields[n+i].inTable = true
+		n := len(all)
+		all = appendSections(all, section{name: within(s.name, name)}, 0, part.Elem())
+		for i := range all[n].fields {
+			all[n].fields[i].inTable = true
 		}
 	}
+	return all
+}
+
+// within is the key of a setting in a section.
+func within(section, name string) string { return strings.TrimPrefix(section+"."+name, ".") }
+
+// fieldsOf lists every setting of c, in order.
+func fieldsOf(c *Config) []field { return fieldsIn(sectionsOf(c)) }
+
+func fieldsIn(all []section) (fields []field) {
+	for _, s := range all {
+		fields = append(fields, s.fields...)
+	}
 	return fields
+}
+
+// listsOf lists every list of c, in order.
+func listsOf(c *Config) (lists []list) {
+	for _, s := range sectionsOf(c) {
+		lists = append(lists, s.lists...)
+	}
+	return lists
+}
+
+// grow makes a list of n parts, empty still, and returns their fields.
+func (l list) grow(n int) (fields []field) {
+	l.to.Set(reflect.MakeSlice(l.to.Type(), n, n))
+	for i := range n {
+		fields = append(fields, l.part(i+1, l.to.Index(i))...)
+	}
+	return fields
+}
+
+// fields are those of an empty part.
+func (l list) fields() []field { return l.part(0, reflect.New(l.to.Type().Elem()).Elem()) }
+
+// part are the fields of a part.
+func (l list) part(item int, v reflect.Value) []field {
+	return fieldsIn(appendSections(nil, section{name: l.key}, item, v))
 }
 
 func tableNames(v reflect.Value) (names []string) {
@@ -94,68 +151,8 @@ func isTable(t reflect.Type) bool {
 	return t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Pointer
 }
 
-// list is a setting of any number of parts, each a section of its own that is written [[key]]. Its fields have no variables.
-type list struct {
-	key, help string
-	to        reflect.Value // the slice of its parts
-}
-
-// listsOf lists every list of c, in order.
-func listsOf(c *Config) []list { return appendLists(nil, "", reflect.ValueOf(c).Elem()) }
-
-func appendLists(lists []list, prefix string, v reflect.Value) []list {
-	for t, value := range v.Fields() {
-		key := prefix + t.Tag.Get("toml")
-		switch {
-		case isList(t.Type):
-			lists = append(lists, list{key, t.Tag.Get("help"), value})
-		case isSection(t.Type):
-			lists = appendLists(lists, key+".", value)
-		}
-	}
-	return lists
-}
-
-// grow makes a list of n parts, empty still, and returns their fields.
-func (l list) grow(n int) (fields []field) {
-	l.to.Set(reflect.MakeSlice(l.to.Type(), n, n))
-	for i := range n {
-		fields = appendFields(fields, l.key+".", i+1, l.to.Index(i))
-	}
-	return fields
-}
-
-// fields are those of an empty part.
-func (l list) fields() []field {
-	return appendFields(nil, l.key+".", 0, reflect.New(l.to.Type().Elem()).Elem())
-}
-
 func isList(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct
-}
-
-// sections lists the groups of a Config, in order.
-func sections() []section {
-	c := Default()
-	return appendSections([]section{{}}, "", reflect.ValueOf(c))
-}
-
-func appendSections(list []section, prefix string, in reflect.Value) []section {
-	for t, value := range in.Fields() {
-		name := prefix + t.Tag.Get("toml")
-		switch {
-		case isSection(t.Type):
-			list = appendSections(append(list, section{name: name, help: t.Tag.Get("help")}), name+".", value)
-		case isTable(t.Type):
-			list = append(list, section{name, t.Tag.Get("help"), t.Tag.Get("example")})
-			for _, part := range tableNames(value) {
-				if t.Type.Elem().Elem().Kind() == reflect.Struct {
-					list = append(list, section{name: name + "." + part})
-				}
-			}
-		}
-	}
-	return list
 }
 
 func isSection(t reflect.Type) bool {

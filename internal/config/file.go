@@ -105,7 +105,7 @@ func (f *file) headers(key []string, where string) bool {
 // isTable reports whether key is a section, and notes a problem if it isn't.
 func (f *file) isTable(key []string, where string) bool {
 	full := name(key)
-	known := sections()[1:]
+	known := sectionsOf(new(Default()))[1:]
 	if slices.ContainsFunc(known, func(s section) bool { return s.name == full }) {
 		return true
 	}
@@ -149,7 +149,7 @@ func (f *file) keyValue(table []string, n *unstable.Node) {
 		if f.isTable(key, where) {
 			f.inline(key, n.Value())
 		}
-	case slices.ContainsFunc(sections()[1:], func(s section) bool { return s.name == full }):
+	case slices.ContainsFunc(sectionsOf(new(Default()))[1:], func(s section) bool { return s.name == full }):
 		f.problem(where, "%s is a section: write [%[1]s] and its keys below", full)
 	default:
 		f.problem(where, "unknown key %s; did you mean %s?", full, nearest(full, f.keys()))

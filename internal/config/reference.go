@@ -23,8 +23,7 @@ func Reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
 	c := Default()
-	fields, lists := fieldsOf(&c), listsOf(&c)
-	for _, s := range sections() {
+	for _, s := range sectionsOf(&c) {
 		if s.name != "" && s.help == "" { // of a table, which tells of it
 			continue
 		}
@@ -40,22 +39,17 @@ func Reference() string {
 				fmt.Fprintf(&b, "```toml\n[%s]\n%s\n```\n", s.name, s.example)
 			}
 		}
-		for _, f := range fields {
-			if parent(f.key) == s.name && !f.inTable {
+		for _, f := range s.fields {
+			if !f.inTable {
 				paragraph(&b, "- ", f.described())
 			}
 		}
-		for _, l := range lists {
-			if parent(l.key) == s.name {
-				l.describe(&b)
-			}
+		for _, l := range s.lists {
+			l.describe(&b)
 		}
 	}
 	return b.String()
 }
-
-// parent is the section that a key is in.
-func parent(key string) string { return strings.TrimSuffix(strings.TrimSuffix(key, last(key)), ".") }
 
 // described is the field in a sentence or more.
 func (f field) described() string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,17 +46,7 @@ func snowflake(s text) (int64, bool) {
 
 // joinLines joins those of parts that aren't blank.
 func joinLines(parts []string) string {
-	var b strings.Builder
-	for _, p := range parts {
-		if strings.TrimSpace(p) == "" {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(p)
-	}
-	return b.String()
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" }), "\n")
 }
 
 // token, more, decode and skip are the decoder's, with no item longer than maxItem.
