@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -67,7 +68,7 @@ func crowd() Input {
 	return in
 }
 
-// Steps of either budget, and every single one with a counter that reckoning with parts is always wrong about.
+// Steps of either budget, whichever counter counts, and every single one with one that reckoning with parts is always wrong about.
 func TestEveryStepLosesNothing(t *testing.T) {
 	t.Parallel()
 	in := crowd()
@@ -75,9 +76,9 @@ func TestEveryStepLosesNothing(t *testing.T) {
 	if long {
 		real, chars = 7, 13
 	}
-	for counter, step := range map[Counter]int{jumpy{}: 1, holdsCounter: real} {
+	for counter, step := range map[Counter]int{jumpy{}: 1, holdsCounter: real, tokenstest.For("gpt-4"): real, tokenstest.For("llama"): real} {
 		before := map[SectionType]int{}
-		for tokens := MinTokens; tokens < 1600; tokens += step {
+		for tokens := 2 * MinTokens; tokens < 1600; tokens += step { // some count more than those that MinTokens is for
 			before = items(loses(t, before, in, Options{MaxTokens: tokens, MaxChars: 1500}, counter))
 		}
 	}

@@ -189,15 +189,6 @@ func TestAllIsShownWhereThereIsRoom(t *testing.T) {
 	}
 }
 
-func TestShownFraction(t *testing.T) {
-	t.Parallel()
-	text := strings.Repeat("界", 300)
-	_, shown := newBuilder(t, Options{}).History(Input{Now: noon, History: []Item{{Lines: []Line{{Message: 7, Content: text}}}}}, 200)
-	if len(shown) != 1 || shown[0].Message != 7 || shown[0].Fraction != 149.0/300 {
-		t.Errorf("%+v", shown)
-	}
-}
-
 func TestNames(t *testing.T) {
 	t.Parallel()
 	w := newBuilder(t, Options{}).begin(Input{})

@@ -13,7 +13,6 @@ import (
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
-	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -161,42 +160,6 @@ func (jumpy) Count(s string) int {
 		return (len(s) + 5) / 6
 	}
 	return len(s) * 2 / 7
-}
-
-// Whichever counter counts, the budget holds, and more of it loses nothing.
-func TestMoreBudgetLosesNothing(t *testing.T) {
-	t.Parallel()
-	in := inputs(injections(t))
-	rapid.Check(t, func(t *rapid.T) {
-		input := in.Draw(t, "input")
-		model, counter := rapid.SampledFrom([]string{"", "", "jumpy", "gpt-4", "llama"}).Draw(t, "model"), Counter(jumpy{})
-		if model != "jumpy" {
-			counter = tokenstest.For(model)
-		}
-		o := Options{Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 2500).Draw(t, "tokens")}
-		if model != "" {
-			o.MaxTokens = max(o.MaxTokens, 2*MinTokens) // others count more
-		}
-		more := o
-		more.MaxTokens += rapid.SampledFrom([]int{1, 2, 3, 7, 20, 150, 1000}).Draw(t, "more")
-		if rapid.Bool().Draw(t, "limit characters") {
-			o.MaxChars = rapid.IntRange(1, 3000).Draw(t, "chars")
-			more.MaxChars = o.MaxChars
-			if model == "" && rapid.Bool().Draw(t, "only characters") {
-				more.MaxTokens = o.MaxTokens
-				input = uncounted(input) // with wrong counts the two budgets depend on each other
-				more.MaxChars += rapid.IntRange(0, 300).Draw(t, "more chars")
-			}
-		}
-		small := loses(t, nil, input, o, counter)
-		large := loses(t, items(small), input, more, counter)
-		for _, s := range small.Shown {
-			if !slices.ContainsFunc(large.Shown, func(l Shown) bool { return l.Item == s.Item && l.Message == s.Message }) {
-				t.Errorf("message %d is lost", s.Message)
-			}
-		}
-		keeps(t, small, large)
-	})
 }
 
 // uncounted is in without the stored counts.

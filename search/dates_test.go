@@ -165,23 +165,6 @@ func TestDatesIn(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	t.Parallel()
-	day := func(d, h int) time.Time { return time.Date(2023, 5, d, h, 0, 0, 0, time.UTC) }
-	q := question{dates: []dateRange{{from: day(10, 0), to: day(11, 0)}, {from: day(20, 0), to: day(21, 0)}}}
-	for _, c := range []struct {
-		at   time.Time
-		want time.Duration
-	}{
-		{day(10, 0), 0}, {day(10, 12), 0}, {day(20, 3), 0}, {day(9, 23), time.Hour}, {day(11, 2), 2 * time.Hour},
-		{day(19, 22), 2 * time.Hour}, {day(22, 0), 24 * time.Hour}, {day(15, 0), 4 * 24 * time.Hour},
-	} {
-		if got := q.distance(c.at); got != c.want {
-			t.Errorf("%v: %v, want %v", c.at, got, c.want)
-		}
-	}
-}
-
 func FuzzDatesIn(f *testing.F) {
 	for _, s := range []string{"2023-05-25", "31 February", "in May", "May 25th, 2023", "29 Feb", "yesterday, last week", "9999-99-99",
 		"\xff 3 may\x00", "0000-00", "١٢ May", "2023-05-25t", "99999999999999999999 May 9999"} {

@@ -44,11 +44,7 @@ func (c *conn) push(o out) {
 }
 
 func (c *conn) control(op int, d any) {
-	data, err := json.Marshal(object{"op": op, "d": d})
-	if err != nil {
-		panic(err)
-	}
-	o := out{data: data}
+	o := out{data: encode(object{"op": op, "d": d})}
 	if !c.ready && (op == 7 || op == 11) {
 		c.late = append(c.late, o) // before READY or RESUMED they would lock discordgo up for good
 		return

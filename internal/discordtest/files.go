@@ -114,29 +114,14 @@ func (s *Server) File(a Attachment) (data []byte, there bool) {
 	return slices.Clone(data), there
 }
 
-// serveFile answers as Discord's servers for files do, which ask for no token and shouldn't be told it.
-func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
-	c := &call{r: r, path: r.URL.Path}
-	n := s.record(c)
-	inj := s.injected(c)
-	if inj != nil && !inj.before(s, w, r) {
-		s.finish(n, inj.status())
-		return
+// getFile answers as Discord's servers for files do, which ask for no token and shouldn't be told it.
+func (s *Server) getFile(c *call) reply {
+	if c.r.Header.Get("Authorization") != "" {
+		s.misuse(BadFiles, "GET %s: the token is told to a server for files", c.path)
 	}
-	var data []byte
-	there := false
-	s.change(func() {
-		if r.Header.Get("Authorization") != "" {
-			s.misuse(BadFiles, "GET %s: the token is told to a server for files", c.path)
-		}
-		data, there = s.cdn[c.path]
-	})
+	data, there := s.cdn[c.path]
 	if !there {
-		s.finish(n, http.StatusNotFound)
-		http.Error(w, "This content is no longer available.", http.StatusNotFound)
-		return
+		return refuse(http.StatusNotFound, 0, "This content is no longer available.")
 	}
-	s.finish(n, http.StatusOK)
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Write(data)
+	return ok(data)
 }

@@ -1,7 +1,6 @@
 package discordtest
 
 import (
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -125,10 +124,7 @@ func (x *session) dispatch(s *Server, e event) {
 		payload = m.forIntents(s, x.intents)
 	}
 	payload = s.gateway.without(e.name, payload)
-	data, err := json.Marshal(object{"op": 0, "t": e.name, "s": len(x.log) + 1, "d": payload})
-	if err != nil {
-		panic(err) // a payload of the fake's own
-	}
+	data := encode(object{"op": 0, "t": e.name, "s": len(x.log) + 1, "d": payload})
 	x.log = append(x.log, data)
 	if x.conn == nil {
 		return

@@ -40,31 +40,28 @@ func DoneButBadGateway() Fault {
 }
 
 // ServerError answers 500 without having done anything.
-func ServerError() Fault {
-	return Fault{status: 500, header: map[string]string{"Content-Type": "application/json"},
-		body: `{"message": "500: Internal Server Error", "code": 0}`}
-}
+func ServerError() Fault { return failing(500, 0, "500: Internal Server Error") }
 
 // Forbidden answers that the bot may not do that.
-func Forbidden() Fault {
-	return Fault{status: 403, body: `{"message": "Missing Permissions", "code": 50013}`}
-}
+func Forbidden() Fault { return failing(403, 50013, "Missing Permissions") }
 
 // Closed answers that somebody takes no direct messages from the bot.
-func Closed() Fault {
-	return Fault{status: 403, header: map[string]string{"Content-Type": "application/json"}, body: `{"message": "Cannot send messages to this user", "code": 50007}`}
-}
+func Closed() Fault { return failing(403, 50007, "Cannot send messages to this user") }
 
 // Unfit answers that Discord doesn't take what was sent.
-func Unfit() Fault {
-	return Fault{status: 400, header: map[string]string{"Content-Type": "application/json"}, body: `{"message": "Invalid Form Body", "code": 50035}`}
+func Unfit() Fault { return failing(400, 50035, "Invalid Form Body") }
+
+// Gone answers that there is no such message.
+func Gone() Fault { return failing(404, 10008, "Unknown Message") }
+
+// failing answers with an error as Discord words it.
+func failing(status, code int, message string) Fault {
+	return Fault{status: status, header: map[string]string{"Content-Type": "application/json"},
+		body: fmt.Sprintf(`{"message": %q, "code": %d}`, message, code)}
 }
 
 // Untold answers with a body that lacks something.
 func Untold(body string) Fault { return Fault{status: 200, body: body} }
-
-// Gone answers that there is no such message.
-func Gone() Fault { return Fault{status: 404, body: `{"message": "Unknown Message", "code": 10008}`} }
 
 // Malformed carries the call out and answers 200 with JSON that breaks off.
 func Malformed() Fault {

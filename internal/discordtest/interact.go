@@ -109,7 +109,7 @@ func (s *Server) command(channelID, user ID, kind int, name string, options []Op
 			data["resolved"] = resolved
 		}
 		i = s.begin(c, user, itype)
-		i.meta = meta(object{"id": i.ID, "type": 2, "user": s.users[user], "authorizing_integration_owners": object{"0": c.GuildID}})
+		i.meta = encode(object{"id": i.ID, "type": 2, "user": s.users[user], "authorizing_integration_owners": object{"0": c.GuildID}})
 		s.tell(i, data)
 	})
 	return i
@@ -230,7 +230,7 @@ func (s *Server) Click(m Message, user ID, customID string, values ...string) *I
 		}
 		i = s.begin(c, user, 3)
 		i.source = source
-		i.meta = meta(object{"id": i.ID, "type": 3, "user": s.users[user], "interacted_message_id": m.ID,
+		i.meta = encode(object{"id": i.ID, "type": 3, "user": s.users[user], "interacted_message_id": m.ID,
 			"authorizing_integration_owners": object{"0": c.GuildID}})
 		s.tell(i, data)
 	})
@@ -256,7 +256,7 @@ func (i *Interaction) Submit(fields map[string]string) *Interaction {
 		data := object{"custom_id": modal.CustomID, "components": rows}
 		next = i.s.begin(i.channel, i.user, 5)
 		next.source = i.source
-		next.meta = meta(object{"id": next.ID, "type": 5, "user": i.s.users[i.user],
+		next.meta = encode(object{"id": next.ID, "type": 5, "user": i.s.users[i.user],
 			"authorizing_integration_owners":  object{"0": i.channel.GuildID},
 			"triggering_interaction_metadata": i.meta})
 		i.s.tell(next, data)
@@ -338,10 +338,11 @@ func (i *Interaction) FollowUps() []Sent {
 	return ms
 }
 
-func meta(o object) json.RawMessage {
-	b, err := json.Marshal(o)
+// encode is something of the fake's own as JSON.
+func encode(v any) json.RawMessage {
+	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // an object of the fake's own
+		panic(err)
 	}
 	return b
 }

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
-	"encoding/json"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -166,11 +165,7 @@ func (o *openAPI) response(method, path string, answer reply) string {
 		// Discord's field errors have words for codes; its document says numbers.
 		told = object{"code": e["code"], "message": e["message"]}
 	}
-	body, err := json.Marshal(told)
-	if err != nil {
-		return err.Error()
-	}
-	return o.complaint(schema, body)
+	return o.complaint(schema, encode(told))
 }
 
 // operation finds what the document says of a call, and where.

@@ -74,7 +74,7 @@ var (
 var version = regexp.MustCompile(`^/api(/v\d+)?`)
 
 // public are the paths that need no token of the bot's.
-var public = regexp.MustCompile(`^/(gateway|interactions/[^/]+/[^/]+/callback|webhooks/[^/]+/[^/]+(/.*)?)$`)
+var public = regexp.MustCompile(`^/(gateway|attachments/.*|interactions/[^/]+/[^/]+/callback|webhooks/[^/]+/[^/]+(/.*)?)$`)
 
 // serveREST takes a call through what a test injected, the checks of what was sent, the handler, and the checks of
 // what is answered.
@@ -205,14 +205,16 @@ func (s *Server) table() map[string]handler {
 		"PATCH /channels/{channel}/messages/{message}":               s.patchMessage,
 		"DELETE /channels/{channel}/messages/{message}":              s.deleteMessage,
 		"POST /channels/{channel}/typing":                            s.postTyping,
-		"GET /channels/{channel}/users/@me/threads/archived/private": s.getArchivedJoined,
-		"GET /channels/{channel}/threads/archived/public":            s.getArchived(PublicThread),
-		"GET /channels/{channel}/threads/archived/private":           s.getArchived(PrivateThread),
+		"GET /channels/{channel}/users/@me/threads/archived/private": s.getArchived(PrivateThread, true),
+		"GET /channels/{channel}/threads/archived/public":            s.getArchived(PublicThread, false),
+		"GET /channels/{channel}/threads/archived/private":           s.getArchived(PrivateThread, false),
 
 		"GET /applications/{app}/commands":                s.getCommands,
 		"PUT /applications/{app}/commands":                s.putCommands,
 		"GET /applications/{app}/guilds/{guild}/commands": s.getCommands,
 		"PUT /applications/{app}/guilds/{guild}/commands": s.putCommands,
+
+		"GET /attachments/{channel}/{file}/{name}": s.getFile,
 
 		"POST /interactions/{id}/{token}/callback":         s.postCallback,
 		"POST /webhooks/{app}/{token}":                     s.postFollowUp,
@@ -232,13 +234,15 @@ func (s *Server) write(w http.ResponseWriter, answer reply) {
 		w.WriteHeader(answer.status)
 		return
 	}
-	var b bytes.Buffer
-	if err := json.NewEncoder(&b).Encode(answer.body); err != nil {
-		panic(err) // a body of the fake's own
+	kind, body := "application/octet-stream", []byte(nil)
+	if data, isFile := answer.body.([]byte); isFile {
+		body = data
+	} else {
+		kind, body = "application/json", encode(answer.body)
 	}
-	h.Set("Content-Type", "application/json")
+	h.Set("Content-Type", kind)
 	w.WriteHeader(answer.status)
-	w.Write(b.Bytes())
+	w.Write(body)
 }
 
 // id is the snowflake in the path, 0 if it is none.

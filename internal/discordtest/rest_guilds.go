@@ -103,26 +103,19 @@ func (s *Server) getActiveThreads(c *call) reply {
 	return s.threads(g, func(ch *channel) bool { return !ch.Thread.Archived })
 }
 
-// getArchived lists a channel's archived threads; the private ones, which ManageThreads opens, or the others.
-func (s *Server) getArchived(kind ChannelType) handler {
+// getArchived lists a channel's archived threads of a kind: the private ones, which ManageThreads opens, only those that the bot
+// is in where joined is set.
+func (s *Server) getArchived(kind ChannelType, joined bool) handler {
 	return func(c *call) reply {
 		need := ReadMessageHistory
-		if kind == PrivateThread {
+		if kind == PrivateThread && !joined {
 			need |= ManageThreads
 		}
 		parent := s.reach(c, need)
 		return s.threads(s.guilds[parent.GuildID], func(ch *channel) bool {
-			return ch.Thread.Archived && *ch.ParentID == parent.ID && ch.Type == kind
+			return ch.Thread.Archived && *ch.ParentID == parent.ID && ch.Type == kind && (!joined || slices.Contains(ch.Invited, s.Bot.ID))
 		})
 	}
-}
-
-// getArchivedJoined lists a channel's archived private threads that the bot is in.
-func (s *Server) getArchivedJoined(c *call) reply {
-	parent := s.reach(c, ReadMessageHistory)
-	return s.threads(s.guilds[parent.GuildID], func(ch *channel) bool {
-		return ch.Thread.Archived && *ch.ParentID == parent.ID && ch.Type == PrivateThread && slices.Contains(ch.Invited, s.Bot.ID)
-	})
 }
 
 // threads are the guild's threads of some kind that the bot can see.

@@ -164,7 +164,7 @@ func numbered(components []json.RawMessage, n *int) []json.RawMessage {
 		if inner.Components != nil {
 			c["components"] = numbered(inner.Components, n)
 		}
-		filled = append(filled, meta(c))
+		filled = append(filled, encode(c))
 	}
 	return filled
 }

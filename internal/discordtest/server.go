@@ -149,10 +149,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.serveGateway(w, r)
 		return
 	}
-	if strings.HasPrefix(r.URL.Path, "/attachments/") {
-		s.serveFile(w, r)
-		return
-	}
 	r.URL.Path, r.URL.RawPath = version.ReplaceAllString(r.URL.Path, ""), ""
 	s.rest.ServeHTTP(w, r)
 }

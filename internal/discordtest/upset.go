@@ -39,11 +39,10 @@ func (g *gateway) without(event string, payload any) any {
 		return payload
 	}
 	delete(g.brief, event)
-	data, err := json.Marshal(payload)
 	told := map[string]any{}
-	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder := json.NewDecoder(bytes.NewReader(encode(payload)))
 	decoder.UseNumber()
-	if err != nil || decoder.Decode(&told) != nil {
+	if err := decoder.Decode(&told); err != nil {
 		panic(err) // a payload of the fake's own
 	}
 	for _, field := range fields {

@@ -11,9 +11,6 @@ import (
 	"hark/memory"
 )
 
-// longestWait is for how long a server is left alone at most, whatever it says.
-const longestWait = 24 * time.Hour
-
 // moody is an embedder that does as told.
 type moody struct{ answer func(context.Context) error }
 

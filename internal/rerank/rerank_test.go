@@ -302,19 +302,6 @@ func TestServerThatFailsIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAddressMustBeOne(t *testing.T) {
-	t.Parallel()
-	for _, address := range []string{"", "localhost:8080", "http://", "http://%zz"} {
-		if r, err := New(Config{URL: address}); err == nil || r != nil || !strings.Contains(err.Error(), "search.rerank_url") {
-			t.Errorf("%q: %v, %v", address, r, err)
-		}
-	}
-	r, err := New(Config{URL: "http://localhost/rerank"})
-	if err != nil || r.config.Timeout != 2*time.Second {
-		t.Errorf("%v, %v", r, err)
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	f.Add(`{"results":[{"index":1,"relevance_score":2},{"index":0,"relevance_score":-3e300}]}`)
 	f.Add(`[{"index":1,"score":0.5},{"index":0,"score":1e999}]`)
