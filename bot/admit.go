@@ -151,11 +151,11 @@ type membership struct {
 func (a *admission) hear(ctx context.Context, e memory.Event, opted map[membership]bool) error {
 	switch v := e.(type) {
 	case memory.Edited:
-		a.recent.rewrite(v)
+		a.recent.edit(v.Channel, v.ID, v.At, func(old *memory.Message) { old.Content, old.Edited = v.Content, v.At })
 	case memory.Posted:
 		m := v.Message
 		if !v.Live && m.Kind != memory.FromHark {
-			a.recent.change(m)
+			a.recent.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
 			return nil
 		}
 		out, told := opted[membership{m.Guild, m.Author}]

@@ -216,18 +216,6 @@ func TestGuildIsLoggedAsItChanges(t *testing.T) {
 	}
 }
 
-func TestDuplicatedQuestionIsAnsweredOnce(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.discord.Duplicate(1)
-	s.ask("when?")
-	s.answered(t, s.channel, "Friday")
-	s.posts(t, s.channel, s.bo.ID, "the end")
-	if n := len(s.oracle.questions()); n != 1 || len(s.discord.Sent(s.channel)) != 1 {
-		t.Errorf("asked %d times", n)
-	}
-}
-
 func TestTroubleWithDiscordIsOneMessage(t *testing.T) {
 	t.Parallel()
 	for name, inject := range map[string]func(d *discordtest.Server){
@@ -369,27 +357,6 @@ func TestAnswerWithoutHistoryIsNoReply(t *testing.T) {
 	s.ask("when?")
 	if m := s.answered(t, s.channel, "Friday"); m.Reference != nil {
 		t.Error("it is a reply")
-	}
-}
-
-func TestTooManyQuestions(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	end := make(chan struct{})
-	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
-		<-end
-		return answer.Answer{Text: "re: " + q.Text}, nil
-	}
-	for i := range waitingQuestions + 4 {
-		s.ask(fmt.Sprint("question ", i))
-	}
-	s.told(t, s.channel, is(tooMany(locale{}, &fullError{waiting: waitingQuestions})))
-	close(end)
-	for i := range waitingQuestions + 1 {
-		s.answered(t, s.channel, fmt.Sprint("re: question ", i))
-	}
-	if n := len(s.discord.Sent(s.channel)); n != waitingQuestions+2 {
-		t.Errorf("%d messages", n)
 	}
 }
 

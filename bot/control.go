@@ -49,6 +49,7 @@ func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 	if h := t.paused(g, a.channel, a.when()); h != nil {
 		return sheet{}, refusal(limitReached(x.locale, h))
 	}
+	a.parent = parentOf(g, a.channel)
 	if !t.again(a, shown, more) {
 		return sheet{}, stillAtIt
 	}

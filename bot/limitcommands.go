@@ -115,14 +115,14 @@ func toldLimit(l locale, limit memory.Limit) string {
 func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
 	m, at := membership{x.guild(), x.who()}, memory.MessageID(x.ID).Time()
 	member, guild := c.bot.cfg.Limits.of(c.bot.admit.lookup(ctx, m.guild), x.roles())
-	own, all, err := c.bot.questions.shares(ctx, m, x.roles(), at)
+	may, err := c.bot.questions.allowance(ctx, m, x.roles(), at)
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what is left: %w", err)
 	}
 	_, tomorrow := memory.Day(at)
-	text := x.text("**You**") + "\n" + c.used(x.locale, m, member, own, at) + "\n"
+	text := x.text("**You**") + "\n" + c.used(x.locale, m, member, may.own, at) + "\n"
 	if m.guild != memory.DirectGuild {
-		text += x.text("**All of this server, together**") + "\n" + c.used(x.locale, membership{guild: m.guild}, guild, all, at) + "\n"
+		text += x.text("**All of this server, together**") + "\n" + c.used(x.locale, membership{guild: m.guild}, guild, may.all, at) + "\n"
 	}
 	return sheet{Content: text + x.text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. "+
 		"I keep the numbers for two days; they go with `/memory forget` too, and then you begin anew.", tomorrow.Unix())}, nil

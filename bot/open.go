@@ -107,19 +107,12 @@ func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []answe
 	case err != nil:
 		return nil, fmt.Errorf("look for an answer to question %d: %w", q.ID, err)
 	}
+	page = slices.DeleteFunc(page, func(m answerMessage) bool { return memory.UserID(m.Author.ID) != b.self })
 	slices.SortFunc(page, func(a, b answerMessage) int { return int(a.ID - b.ID) })
 	for _, m := range page {
-		o, _ := m.owned()
-		if memory.UserID(m.Author.ID) != b.self || o.question != q.ID {
-			continue
-		}
-		for _, id := range append(o.before, memory.MessageID(m.ID)) {
-			i := slices.IndexFunc(page, func(p answerMessage) bool {
-				return memory.MessageID(p.ID) == id && memory.UserID(p.Author.ID) == b.self
-			})
-			if i >= 0 {
-				shown = append(shown, page[i])
-			}
+		if o, _ := m.owned(); o.question == q.ID {
+			of := append(o.before, memory.MessageID(m.ID))
+			shown = append(shown, slices.DeleteFunc(slices.Clone(page), func(p answerMessage) bool { return !slices.Contains(of, memory.MessageID(p.ID)) })...)
 		}
 	}
 	return shown, nil

@@ -68,16 +68,7 @@ func (r *recent) add(m memory.Message) {
 	s.trim()
 }
 
-// change takes what is told of a message that may be there: its state after an edit.
-func (r *recent) change(m memory.Message) {
-	r.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
-}
-
-// rewrite takes a new text.
-func (r *recent) rewrite(e memory.Edited) {
-	r.edit(e.Channel, e.ID, e.At, func(old *memory.Message) { old.Content, old.Edited = e.Content, e.At })
-}
-
+// edit takes what is told of a message that may be there: its state after an edit at a time.
 func (r *recent) edit(channel memory.ChannelID, id memory.MessageID, at time.Time, change func(*memory.Message)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

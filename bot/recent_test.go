@@ -36,6 +36,15 @@ func heard(r *recent, channel memory.ChannelID) string {
 	return strings.Join(texts, " ")
 }
 
+// change and rewrite take what an edit tells.
+func change(r *recent, m memory.Message) {
+	r.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
+}
+
+func rewrite(r *recent, channel memory.ChannelID, id memory.MessageID, text string) {
+	r.edit(channel, id, r.now(), func(old *memory.Message) { old.Content, old.Edited = text, r.now() })
+}
+
 func TestSessionFollowsEditsAndDeletions(t *testing.T) {
 	t.Parallel()
 	r, clock := newSessions()
@@ -49,12 +58,12 @@ func TestSessionFollowsEditsAndDeletions(t *testing.T) {
 	r.add(spoke(8, 9, 2, "elsewhere"))
 	edited := spoke(7, 2, 2, "B")
 	edited.Edited = clock.at.Add(time.Minute)
-	r.change(edited)
-	r.change(spoke(7, 2, 2, "older than that"))
+	change(r, edited)
+	change(r, spoke(7, 2, 2, "older than that"))
 	r.add(spoke(7, 2, 2, "older as well"))
-	r.change(spoke(7, 4, 2, "not of the session"))
-	r.rewrite(memory.Edited{Channel: 7, ID: 1, Content: "A", At: clock.at})
-	r.rewrite(memory.Edited{Channel: 6, ID: 1, Content: "X", At: clock.at})
+	change(r, spoke(7, 4, 2, "not of the session"))
+	rewrite(r, 7, 1, "A")
+	rewrite(r, 6, 1, "X")
 	if got := heard(r, 7); got != "A B c" {
 		t.Errorf("heard %q", got)
 	}
@@ -104,14 +113,14 @@ func TestSessionDropsAnswersToWhatHasChanged(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*recent){
 		"deleted": func(r *recent) { r.see(subject{channel: 7, deleted: []memory.MessageID{1}}) },
-		"edited":  func(r *recent) { r.rewrite(memory.Edited{Channel: 7, ID: 1, Content: "A", At: r.now()}) },
+		"edited":  func(r *recent) { rewrite(r, 7, 1, "A") },
 	} {
 		r, _ := newSessions()
 		answer := spoke(7, 2, 99, "a, you said")
 		answer.Kind = memory.FromHark
 		r.add(spoke(7, 1, 1, "a"))
 		r.add(answer)
-		r.rewrite(memory.Edited{Channel: 7, ID: 1, Content: "a", At: r.now()}) // a link was shown
+		rewrite(r, 7, 1, "a") // a link was shown
 		if got := heard(r, 7); got != "a a, you said" {
 			t.Errorf("heard %q", got)
 		}

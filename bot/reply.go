@@ -91,11 +91,13 @@ func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ask) e
 	case errors.Is(context.Cause(ctx), errHalted):
 		got.err = errHalted
 	}
+	logged, err := b.admit.remembers(last, a.guild, a.channel)
+	trace := a.traceOf(got, logged, err)
 	if gone != nil {
-		b.shown(last, d, a, gone, b.known(last, a, got), nil)
+		b.shown(last, d, a, gone, trace, nil)
 		return b.questions.end(a.id, d.ids(), a.more, false)
 	}
-	return b.conclude(last, l, d, a, got)
+	return b.conclude(last, l, d, a, got, trace, logged && err == nil && trace.Asker != 0)
 }
 
 // buttons are those below the answer to a question, of which it may have sources to show.
@@ -181,7 +183,7 @@ func stands(was, now []memory.Message) bool {
 
 // conclude brings what Discord shows to what the answer became, and logs that with how it came about. The error says that the
 // question has become another meanwhile, or that it is gone.
-func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got outcome) error {
+func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got outcome, trace memory.Trace, logged bool) error {
 	if got.err == nil && strings.TrimSpace(got.answer.Text) == "" {
 		got.err = answer.ErrEmpty
 	}
@@ -196,7 +198,6 @@ func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got 
 	warn(got.answer.Shortened).Msg("answered from a smaller prompt")
 	warn(got.answer.Unranked).Msg("answered without the reranker")
 	warn(got.answer.ToolFailed).Msg("a tool failed")
-	trace := b.known(last, a, got)
 	text, tail, err := b.words(l, a, got)
 	var contents []string
 	var files []upload
@@ -206,8 +207,6 @@ func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got 
 	if err != nil {
 		contents, trace.Prompt = []string{b.sentence(l, a, err)}, nil
 	}
-	logged, err := b.admit.remembers(last, a.guild, a.channel)
-	logged = logged && err == nil && trace.Asker != 0
 	d.buttons = a.buttons(l, logged && len(got.answer.Sources) > 0)
 	var proposals []answer.Proposal
 	if logged && got.err == nil {
@@ -231,13 +230,11 @@ func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got 
 	return b.questions.end(a.id, d.ids(), more, logged)
 }
 
-// known is how an answer came about, or nothing if the log doesn't know all that it was made from: where it is to be
-// logged now, and wasn't when the question was asked.
-func (b *Bot) known(ctx context.Context, a *ask, got outcome) memory.Trace {
-	if got.unlogged {
-		if remembered, err := b.admit.remembers(ctx, a.guild, a.channel); remembered || err != nil {
-			return memory.Trace{}
-		}
+// traceOf is how an answer came about, or nothing if the log doesn't know all that it was made from: where it is logged now, or
+// that can't be told, and wasn't when the question was asked.
+func (a *ask) traceOf(got outcome, logged bool, err error) memory.Trace {
+	if got.unlogged && (logged || err != nil) {
+		return memory.Trace{}
 	}
 	a.consulted, a.calls = !got.unlogged, got.answer.Records
 	trace := got.answer.Trace

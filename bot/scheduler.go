@@ -77,17 +77,13 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 	if s.closed {
 		return errStopped
 	}
-	t := s.tenant(guild, channel)
-	q := t.queue(channel)
+	t, q := s.place(guild, channel)
 	if full := len(q.waiting) >= waitingQuestions; full || t.waiting >= guildQuestions {
 		err := &fullError{waiting: len(q.waiting), first: who != 0 && !q.told[who]}
 		if !full {
 			err.waiting, err.guild = t.waiting, true
 		}
 		if err.first {
-			if q.told == nil {
-				q.told = map[memory.UserID]bool{}
-			}
 			q.told[who] = true
 		}
 		return err
@@ -100,26 +96,22 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 	return nil
 }
 
-func (s *scheduler[J]) tenant(guild memory.GuildID, channel memory.ChannelID) *tenant[J] {
+// place is where a job of a channel waits.
+func (s *scheduler[J]) place(guild memory.GuildID, channel memory.ChannelID) (*tenant[J], *channelQueue[J]) {
 	id := tenantID{guild: guild}
 	if guild == memory.DirectGuild {
 		id.direct = channel
 	}
-	if i := slices.IndexFunc(s.tenants, func(t *tenant[J]) bool { return t.id == id }); i >= 0 {
-		return s.tenants[i]
+	i := slices.IndexFunc(s.tenants, func(t *tenant[J]) bool { return t.id == id })
+	if i < 0 {
+		i, s.tenants = len(s.tenants), append(s.tenants, &tenant[J]{id: id})
 	}
-	t := &tenant[J]{id: id}
-	s.tenants = append(s.tenants, t)
-	return t
-}
-
-func (t *tenant[J]) queue(channel memory.ChannelID) *channelQueue[J] {
-	if i := slices.IndexFunc(t.queues, func(q *channelQueue[J]) bool { return q.channel == channel }); i >= 0 {
-		return t.queues[i]
+	t := s.tenants[i]
+	i = slices.IndexFunc(t.queues, func(q *channelQueue[J]) bool { return q.channel == channel })
+	if i < 0 {
+		i, t.queues = len(t.queues), append(t.queues, &channelQueue[J]{channel: channel, told: map[memory.UserID]bool{}})
 	}
-	q := &channelQueue[J]{channel: channel}
-	t.queues = append(t.queues, q)
-	return q
+	return t, t.queues[i]
 }
 
 // dispatch runs as many jobs as may run.
@@ -171,7 +163,7 @@ func (s *scheduler[J]) release(t *tenant[J], q *channelQueue[J]) {
 	s.dispatch()
 	t.queues = slices.DeleteFunc(t.queues, func(q *channelQueue[J]) bool {
 		if len(q.waiting) == 0 && t.waiting <= guildQuestions/2 { // a burst ends where there is room again, and some to spare
-			q.told = nil
+			clear(q.told)
 		}
 		return len(q.waiting) == 0 && !q.busy && len(q.told) == 0
 	})

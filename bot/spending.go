@@ -14,27 +14,24 @@ import (
 // nearlyUsed is the part of a limit that has to be left for nothing to be said about it.
 const nearlyUsed = 0.2
 
-// shares are how much of their limits for the day somebody and their guild have used.
-func (t *tracker) shares(ctx context.Context, m membership, roles []memory.RoleID, at time.Time) (own, all share, err error) {
+// allowance is what somebody and their guild may take of models on a day.
+func (t *tracker) allowance(ctx context.Context, m membership, roles []memory.RoleID, at time.Time) (allowance, error) {
 	member, guild := t.bot.cfg.Limits.of(t.bot.admit.lookup(ctx, m.guild), roles)
 	spent, err := t.bot.memory.Spending(ctx, m.guild, at)
 	if err != nil {
-		return own, all, err
+		return allowance{}, err
 	}
-	own, all = share{memberTokens, member.Tokens, spent[m.user]}, share{guildTokens, guild.Tokens, 0}
+	all := 0
 	for _, tokens := range spent {
-		all.spent += tokens
+		all += tokens
 	}
-	return own, all, nil
+	return allowanceOf(share{memberTokens, member.Tokens, spent[m.user]}, share{guildTokens, guild.Tokens, all}, at), nil
 }
 
 // allow reserves what an answer may take. Where the answers under way may use up what is left, it waits for them.
 func (t *tracker) allow(ctx context.Context, a *ask) (allowance, error) {
 	r := reservation{a.membership(), max(1, t.bot.cfg.Limits.Reserve)}
-	got, err := t.quota.reserve(ctx, a.id, r, func() (allowance, error) {
-		own, all, err := t.shares(ctx, r.membership, a.roles, a.when())
-		return allowanceOf(own, all, a.when()), err
-	})
+	got, err := t.quota.reserve(ctx, a.id, r, func() (allowance, error) { return t.allowance(ctx, r.membership, a.roles, a.when()) })
 	if err == nil && got.hit != nil {
 		t.count(got.hit.of)
 	}

@@ -92,10 +92,10 @@ func (t *tracker) take(last context.Context, a *ask) bool {
 
 func (t *tracker) accept(last context.Context, a *ask) bool {
 	g := t.bot.admit.lookup(last, a.guild)
+	a.parent = parentOf(g, a.channel)
 	if a = t.hear(a, silentIn(g, a.channel)); a == nil {
 		return false
 	}
-	a.parent = parentOf(g, a.channel)
 	h, purpose := t.paused(g, a.channel, a.when()), "p"
 	if h != nil {
 		t.count(h.of)

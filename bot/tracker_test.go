@@ -183,36 +183,6 @@ func TestAnswersToDeletedQuestionsAreTakenBack(t *testing.T) {
 	}
 }
 
-func TestAnswersToDeletedQuestionsThatArentLoggedAreTakenBack(t *testing.T) {
-	t.Parallel()
-	s := asking(t).run(t).ready(t)
-	s.notice(t, s.channel)
-	q := s.ask("when?")
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
-	s.discord.Delete(s.channel, q.ID)
-	s.discord.WaitFor("the answer to go", func() bool { return s.now(m.Message).Deleted })
-}
-
-func TestAnswersStayWithoutTheirQuestionsWhereTheyShall(t *testing.T) {
-	t.Parallel()
-	s := set(t)
-	s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true}})
-	s.bot.timing.look = time.Millisecond
-	s.run(t).ready(t)
-	s.notice(t, s.channel)
-	q := s.ask("when?")
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
-	s.out.wait(t, `"answered"`)
-	s.idle(t)
-	s.discord.Delete(s.channel, q.ID)
-	s.discord.Say(s.channel, s.ana.ID, "so what")
-	s.ask("and now?")
-	s.discord.WaitFor("another answer", func() bool { return len(s.discord.Sent(s.channel)) == 3 })
-	if s.now(m.Message).Deleted {
-		t.Error("the answer went with its question")
-	}
-}
-
 func TestMentionAloneThatGrowsIntoAQuestion(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
