@@ -35,11 +35,7 @@ func (c *commands) isntOurs(x *exchange) string {
 
 // explain is how an answer came about, as far as whoever uses the exchange may know.
 func (c *commands) explain(ctx context.Context, x *exchange, id memory.MessageID) (answer.Explanation, error) {
-	q := answer.Question{
-		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(), Roles: x.roles(), OnlyAsker: true, Now: c.bot.now(),
-		Settled: func(ctx context.Context) error { return c.bot.settled(ctx, x.guild()) }, Attended: c.bot.attendance.Since,
-	}
-	return c.bot.answers.Explain(ctx, q, id)
+	return c.bot.answers.Explain(ctx, c.question(x), id)
 }
 
 // sources is what the button "Sources" shows: those that the answer names.

@@ -224,7 +224,7 @@ func TestPanelsFit(t *testing.T) {
 				memory.SettingPersona: strings.Repeat("p", answer.MaxPersona), memory.SettingTimezone: "America/Argentina/ComodRivadavia", memory.SettingTemperature: "0.123456789",
 				memory.SettingModel: names[7], memory.SettingPaused: answer.SettingOn, memory.SettingAnswers: answersOff},
 				Channels: []memory.Channel{{ID: 1<<62 + 1, Choice: memory.Remember, Settings: map[memory.Setting]string{memory.SettingRetention: "90d"}}}}
-			p := &panel{locale: localeOf(language), guild: g, here: 1<<62 + 1, at: 1<<62 + 1, key: key, note: localeOf(language).text(lostChannel)}
+			p := &panel{exchange: &exchange{locale: localeOf(language), server: g, wireInteraction: wireInteraction{Channel: 1<<62 + 1}}, at: 1<<62 + 1, key: key, note: localeOf(language).text(lostChannel)}
 			s := c.show(p)
 			if units(s.Content) > messageLimit || len(s.Components) > 5 {
 				t.Errorf("%s, %s: %d units, %d rows", language, key, units(s.Content), len(s.Components))

@@ -102,12 +102,8 @@ func (c *commands) findRelated(ctx context.Context, x *exchange) (sheet, error) 
 	if m.Channel != 0 { // a thread shows the message that it began from, which is elsewhere
 		q.Channel = memory.ChannelID(m.Channel)
 	}
-	kept, err := c.bot.admit.remembers(ctx, q.Guild, q.Channel)
-	if err != nil {
-		return sheet{}, fmt.Errorf("look up whether message %d is remembered: %w", q.ID, err)
-	}
-	q.Local = !kept
-	if kept && m.Author != nil {
+	if q.Local = !x.remembers(q.Channel); !q.Local && m.Author != nil {
+		var err error
 		if q.Local, err = c.bot.memory.OptedOut(ctx, q.Guild, memory.UserID(m.Author.ID)); err != nil {
 			return sheet{}, fmt.Errorf("look up who wrote message %d: %w", q.ID, err)
 		}

@@ -263,7 +263,7 @@ func TestFindRelated(t *testing.T) {
 	m = s.turn(t, m, s.ana, "»", "no. 6.")
 	s.says(t, m)
 	x := &exchange{wireInteraction: wireInteraction{Guild: snowflake(s.guild.ID), Channel: snowflake(s.channel) + 1}} // a thread
-	x.Data.Target = snowflake(said.ID)
+	x.Data.Target, x.server, x.policy = snowflake(said.ID), &memory.Guild{}, s.bot.cfg.Policy
 	content := said.Content
 	x.Data.Resolved.Messages = map[string]*wireMessage{said.ID.String(): {Channel: snowflake(s.channel), Content: &content}}
 	if shown, err := s.bot.commands.findRelated(t.Context(), x); err != nil || !strings.Contains(shown.Content, fmt.Sprintf("/%d/%d/%d>", s.guild.ID, s.channel, said.ID)) {
