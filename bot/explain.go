@@ -26,8 +26,7 @@ const quoteLength = 160
 
 // isntOurs says so of a message that isn't Hark's.
 func (c *commands) isntOurs(x *exchange) string {
-	m := x.Data.Resolved.Messages[fmt.Sprint(int64(x.Data.Target))]
-	if m == nil || m.Author == nil || memory.UserID(m.Author.ID) != c.bot.self {
+	if m, _ := x.target(); m == nil || m.Author == nil || memory.UserID(m.Author.ID) != c.bot.self {
 		return x.text(notMyAnswer)
 	}
 	return ""

@@ -241,6 +241,15 @@ func (x *exchange) heard(ctx context.Context) error {
 
 func (x *exchange) guild() memory.GuildID { return memory.GuildID(x.Guild) }
 
+// target is the message in whose menu a command is used, and where that was written; nil if Discord doesn't tell.
+func (x *exchange) target() (m *wireMessage, channel memory.ChannelID) {
+	m, channel = x.Data.Resolved.Messages[fmt.Sprint(int64(x.Data.Target))], memory.ChannelID(x.Channel)
+	if m != nil && m.Channel != 0 { // a thread shows the message that it began from, which is elsewhere
+		channel = memory.ChannelID(m.Channel)
+	}
+	return m, channel
+}
+
 // remembers reports whether what is said in a channel is remembered.
 func (x *exchange) remembers(channel memory.ChannelID) bool {
 	return x.policy.Remembers(x.server, channel)
