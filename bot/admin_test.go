@@ -149,12 +149,6 @@ func TestPermitsEndWithTheRight(t *testing.T) {
 	}
 }
 
-// componentsOf are a message's components as JSON.
-func componentsOf(m discordtest.Sent) []byte {
-	b, _ := json.Marshal(m.Components)
-	return b
-}
-
 // restart stops the bot and runs one of the same configuration over the same log.
 func (s *scene) restart(t *testing.T) {
 	t.Helper()

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,16 +19,9 @@ import (
 func (s *scene) buttonsOf(m discordtest.Message) map[string]string {
 	ids := map[string]string{}
 	for _, now := range s.discord.Messages(m.ChannelID) {
-		if now.ID != m.ID {
-			continue
-		}
-		for _, raw := range now.Components {
-			var row component
-			if json.Unmarshal(raw, &row) == nil {
-				for _, b := range row.Components {
-					does, _, _ := strings.Cut(b.CustomID, ":")
-					ids[does] = b.CustomID
-				}
+		for _, b := range partsOf(now) {
+			if does, _, _ := strings.Cut(b.CustomID, ":"); now.ID == m.ID {
+				ids[does] = b.CustomID
 			}
 		}
 	}

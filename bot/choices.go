@@ -42,13 +42,13 @@ func (c *commands) set(ctx context.Context, x *exchange) (sheet, error) {
 
 // setOrShow sets a key unless the value is empty, and shows what holds then.
 func (c *commands) setOrShow(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting, value string) (sheet, error) {
-	p := &panel{locale: x.locale, guild: x.server, at: at}
+	p := &panel{exchange: x, at: at}
 	if value != "" {
 		value, err := c.bot.cfg.Choices.Check(key, value)
 		if err != nil {
 			return sheet{}, refusal(x.text("I can't do that: %s.", x.complaint(err)))
 		}
-		if err := c.setIn(ctx, x, p, key, value); err != nil {
+		if err := c.setIn(ctx, p, key, value); err != nil {
 			return sheet{}, err
 		}
 	}

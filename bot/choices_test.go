@@ -208,9 +208,9 @@ func TestManyModels(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "model"))
 	s.says(t, s.use(t, s.ana, "model", opt("model", "vendor/model-57:free")))
 	m := s.use(t, s.ana, "hark settings")
-	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelKey), string(memory.SettingModel)))
-	if shown := componentsOf(m); !strings.Contains(string(shown), "model-57") {
-		t.Error("what holds isn't in the menu")
+	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, buttonOf(t, m.Message, panelKey), string(memory.SettingModel)))
+	if _, holds := valuesOf(m, panelSet); holds != "vendor/model-57:free" {
+		t.Errorf("in the menu %q holds", holds)
 	}
 	s.says(t, s.use(t, s.ana, "model", opt("model", long)))
 	s.says(t, s.use(t, s.ana, "model", opt("model", "vendor/model-5")))

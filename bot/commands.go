@@ -233,7 +233,7 @@ func asksNothing(x *exchange) string {
 func (c *commands) open(ctx context.Context, h handler, x *exchange) (opened bool, err error) {
 	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
 	defer cancel()
-	f, err := c.forms(limit, h, x)
+	f, err := safely(limit, c, x, "form", h.opens)
 	switch {
 	case errors.Is(err, errNoForm):
 		return false, nil
@@ -270,12 +270,13 @@ func (r refusal) Error() string { return string(r) }
 // errNoForm is that a handler has no form for a use.
 var errNoForm = errors.New("there is nothing to fill in")
 
-func (c *commands) forms(ctx context.Context, h handler, x *exchange) (f form, err error) {
-	defer recovered("form", &err)
+// safely is what f makes of a use whose guild is looked up, at once and whatever happens in it.
+func safely[T any](ctx context.Context, c *commands, x *exchange, doing string, f func(context.Context, *exchange) (T, error)) (made T, err error) {
+	defer recovered(doing, &err)
 	if err := c.look(ctx, x); err != nil {
-		return form{}, err
+		return made, err
 	}
-	return h.opens(ctx, x)
+	return f(ctx, x)
 }
 
 // recovered makes an error of a panic.
@@ -376,7 +377,7 @@ func (c *commands) complete(ctx context.Context, x *exchange) error {
 	defer cancel()
 	offered := completions{Choices: []optionChoice{}}
 	if h := c.handlers[x.path()]; h.completes != nil && h.refuses(x) == "" {
-		choices, err := c.offers(limit, h, x)
+		choices, err := safely(limit, c, x, "completion", h.completes)
 		if err != nil && ctx.Err() == nil {
 			c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't complete what somebody typed")
 		}
@@ -408,14 +409,6 @@ func matching[T any](all []T, name func(T) string, typed string) []T {
 
 type completions struct {
 	Choices []optionChoice `json:"choices"`
-}
-
-func (c *commands) offers(ctx context.Context, h handler, x *exchange) (choices []optionChoice, err error) {
-	defer recovered("completion", &err)
-	if err := c.look(ctx, x); err != nil {
-		return nil, err
-	}
-	return h.completes(ctx, x)
 }
 
 // typed is what has been typed so far of the option in focus.

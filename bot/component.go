@@ -20,6 +20,11 @@ type component struct {
 	Max          int         `json:"max_values,omitempty"`
 	Components   []component `json:"components,omitempty"`
 	Disabled     bool        `json:"disabled,omitempty"`
+
+	// Of a text in a form, which has to be given unless Required says otherwise.
+	Value    string `json:"value,omitempty"`
+	Most     int    `json:"max_length,omitempty"`
+	Required *bool  `json:"required,omitempty"`
 }
 
 type choice struct {
@@ -99,38 +104,17 @@ const (
 	inputLine, inputText = 1, 2
 )
 
-type formBody struct {
-	CustomID   string    `json:"custom_id"`
-	Title      string    `json:"title"`
-	Components []formRow `json:"components"`
-}
-
-type formRow struct {
-	Type       int         `json:"type"`
-	Components []textInput `json:"components"`
-}
-
-type textInput struct {
-	Type     int    `json:"type"`
-	CustomID string `json:"custom_id"`
-	Label    string `json:"label"`
-	Style    int    `json:"style"`
-	Most     int    `json:"max_length"`
-	Required bool   `json:"required"` // which it is unless it is said
-	Value    string `json:"value,omitempty"`
-}
-
 // fill asks for a form to be filled in.
 func (x *exchange) fill(ctx context.Context, f form) error {
-	body := formBody{CustomID: f.ID, Title: f.Title}
-	for _, of := range f.Fields {
-		in := textInput{Type: componentInput, CustomID: of.ID, Label: of.Label, Style: inputLine, Most: of.Most, Required: of.Needed, Value: fit(of.Value, of.Most)}
+	rows := make([]component, len(f.Fields))
+	for i, of := range f.Fields {
+		in := component{Type: componentInput, Style: inputLine, CustomID: of.ID, Label: of.Label, Value: fit(of.Value, of.Most), Most: of.Most, Required: &of.Needed}
 		if of.Long {
 			in.Style = inputText
 		}
-		body.Components = append(body.Components, formRow{componentRow, []textInput{in}})
+		rows[i] = row(in)
 	}
-	return x.respond(ctx, response{respondForm, body})
+	return x.respond(ctx, response{respondForm, map[string]any{"custom_id": f.ID, "title": f.Title, "components": rows}})
 }
 
 // fit is at most so many units of a text.

@@ -26,8 +26,7 @@ const quoteLength = 160
 
 // isntOurs says so of a message that isn't Hark's.
 func (c *commands) isntOurs(x *exchange) string {
-	m := x.Data.Resolved.Messages[fmt.Sprint(int64(x.Data.Target))]
-	if m == nil || m.Author == nil || memory.UserID(m.Author.ID) != c.bot.self {
+	if m, _ := x.target(); m == nil || m.Author == nil || memory.UserID(m.Author.ID) != c.bot.self {
 		return x.text(notMyAnswer)
 	}
 	return ""
@@ -35,11 +34,7 @@ func (c *commands) isntOurs(x *exchange) string {
 
 // explain is how an answer came about, as far as whoever uses the exchange may know.
 func (c *commands) explain(ctx context.Context, x *exchange, id memory.MessageID) (answer.Explanation, error) {
-	q := answer.Question{
-		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(), Roles: x.roles(), OnlyAsker: true, Now: c.bot.now(),
-		Settled: func(ctx context.Context) error { return c.bot.settled(ctx, x.guild()) }, Attended: c.bot.attendance.Since,
-	}
-	return c.bot.answers.Explain(ctx, q, id)
+	return c.bot.answers.Explain(ctx, c.question(x), id)
 }
 
 // sources is what the button "Sources" shows: those that the answer names.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
 
 	"hark/internal/exports"
 	"hark/memory"
@@ -154,7 +153,7 @@ func (e *extract) send(ctx context.Context) error {
 		}
 	}
 	name := fmt.Sprintf("hark-%d-%s-%d.jsonl.gz", e.x.Guild, memory.MessageID(e.x.ID).Time().Format("20060102"), e.parts)
-	err := e.x.hand(ctx, e.x.text("File %d", e.parts), upload{name: name, kind: "application/gzip", data: e.data.Bytes()})
+	err := e.x.add(ctx, e.x.text("File %d", e.parts), upload{name: name, kind: "application/gzip", data: e.data.Bytes()})
 	e.data.Reset()
 	e.packed = nil
 	return err
@@ -189,14 +188,4 @@ func (c *commands) cantSend(ctx context.Context, x *exchange, err error) error {
 		return refusal(c.bot.lacking(x.locale, x.guild(), memory.ChannelID(x.Channel), attachFiles))
 	}
 	return refusal(x.text("Discord doesn't take a file that large. Choose a channel or a time with `channel`, `since` and `before`; whoever runs me gets all of a channel by `hark export --channel`."))
-}
-
-// hand gives a file to whoever uses an exchange, below what is shown.
-func (x *exchange) hand(ctx context.Context, text string, files ...upload) error {
-	address := discordgo.EndpointFollowupMessage(fmt.Sprint(int64(x.Application)), x.Token)
-	body := withFiles(struct {
-		messageBody
-		Attachments []attached `json:"attachments"`
-	}{messageBody{Content: text, Flags: flagEphemeral, AllowedMentions: nobody}, attachments(files)}, files)
-	return x.rest.call(ctx, "POST", address, x.bucket("more"), body, nil)
 }

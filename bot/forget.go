@@ -287,14 +287,11 @@ func (c *commands) parts(ctx context.Context, d doomed) ([]memory.MessageID, mem
 
 // askForgetThis asks before a message is forgotten, and says what goes.
 func (c *commands) askForgetThis(ctx context.Context, x *exchange) (sheet, error) {
-	m := x.Data.Resolved.Messages[fmt.Sprint(int64(x.Data.Target))]
+	m, channel := x.target()
 	if m == nil || m.Author == nil {
 		return sheet{}, refusal(x.text(unknownTool))
 	}
-	d := doomed{memory.ChannelID(x.Channel), memory.MessageID(x.Data.Target), memory.UserID(m.Author.ID)}
-	if m.Channel != 0 { // a thread shows the message that it began from, which is elsewhere
-		d.channel = memory.ChannelID(m.Channel)
-	}
+	d := doomed{channel, memory.MessageID(x.Data.Target), memory.UserID(m.Author.ID)}
 	ids, trace, err := c.parts(ctx, d)
 	if err != nil {
 		return sheet{}, err

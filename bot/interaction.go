@@ -159,6 +159,7 @@ type messageBody struct {
 	Flags           int             `json:"flags,omitempty"`
 	AllowedMentions allowedMentions `json:"allowed_mentions"`
 	Components      []component     `json:"components,omitempty"`
+	Attachments     []attached      `json:"attachments,omitempty"`
 }
 
 // sheetEdit names its components even if there are none, which takes them away.
@@ -221,11 +222,11 @@ func (x *exchange) pages(ctx context.Context, s sheet) error {
 	return nil
 }
 
-// add says more, below what is shown.
-func (x *exchange) add(ctx context.Context, text string) error {
+// add says more, or gives files, below what is shown.
+func (x *exchange) add(ctx context.Context, text string, files ...upload) error {
 	address := discordgo.EndpointFollowupMessage(fmt.Sprint(int64(x.Application)), x.Token)
-	m := messageBody{Content: text, Flags: flagEphemeral, AllowedMentions: nobody}
-	return x.rest.call(ctx, "POST", address, x.bucket("more"), m, nil)
+	m := messageBody{Content: text, Flags: flagEphemeral, AllowedMentions: nobody, Attachments: attachments(files)}
+	return x.rest.call(ctx, "POST", address, x.bucket("more"), withFiles(m, files), nil)
 }
 
 // heard waits until all that came before is in the log.
@@ -239,6 +240,20 @@ func (x *exchange) heard(ctx context.Context) error {
 }
 
 func (x *exchange) guild() memory.GuildID { return memory.GuildID(x.Guild) }
+
+// target is the message in whose menu a command is used, and where that was written; nil if Discord doesn't tell.
+func (x *exchange) target() (m *wireMessage, channel memory.ChannelID) {
+	m, channel = x.Data.Resolved.Messages[fmt.Sprint(int64(x.Data.Target))], memory.ChannelID(x.Channel)
+	if m != nil && m.Channel != 0 { // a thread shows the message that it began from, which is elsewhere
+		channel = memory.ChannelID(m.Channel)
+	}
+	return m, channel
+}
+
+// remembers reports whether what is said in a channel is remembered.
+func (x *exchange) remembers(channel memory.ChannelID) bool {
+	return x.policy.Remembers(x.server, channel)
+}
 
 // who is who uses it; 0 if Discord doesn't say.
 func (x *exchange) who() memory.UserID {

@@ -242,20 +242,18 @@ func (x *exchange) told(l memory.Lore) memory.Lore {
 // addOneLore keeps what was told. It may be told where the channel it was told in may be read, as a message there.
 func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet, error) {
 	channel := memory.ChannelID(x.Channel)
-	kept, err := c.bot.admit.remembers(ctx, x.guild(), channel)
 	thread := slices.ContainsFunc(m.guild.Channels, func(at memory.Channel) bool { return at.ID == channel && at.Kind.IsThread() })
 	switch {
-	case err != nil:
-		return sheet{}, err
 	case m.out:
 		return sheet{Content: x.text(youAreOut)}, nil
 	case thread && !x.may(sendInThreads), !thread && !x.may(sendMessages):
 		return sheet{Content: x.text(loreSilent)}, nil
-	case !kept:
+	case !x.remembers(channel):
 		return sheet{Content: x.text(nothingKeptHere)}, nil
 	}
 	l := x.told(memory.Lore{})
 	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.ID), x.guild(), channel, x.who(), c.at(x).UTC().Truncate(time.Millisecond)
+	var err error
 	if l.Sources, err = c.loreSource(ctx, x, m); err != nil {
 		return sheet{}, err
 	}

@@ -114,14 +114,10 @@ func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 // tell keeps a fact about somebody, and says done and who may be told it, or why it isn't kept.
 func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, text string, alias bool, done string) (sheet, error) {
 	channel := memory.ChannelID(x.Channel)
-	why := c.keepsNothing(x, m)
-	kept, err := c.bot.admit.remembers(ctx, m.guild.ID, channel)
-	switch {
-	case err != nil:
-		return sheet{}, err
+	switch why := x.keepsNothing(); {
 	case why != "":
 		return sheet{Content: why}, nil
-	case !kept:
+	case !x.remembers(channel):
 		return sheet{Content: x.text(nothingKeptHere)}, nil
 	case len(m.person.Facts) >= factsOf:
 		return sheet{Content: x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf)}, nil
@@ -148,12 +144,12 @@ func (x *exchange) whoIsTold(f memory.Fact, readable []memory.ChannelID) string 
 	return x.text("I tell it only where everybody who reads my answer may read <#%d>.", f.Channel)
 }
 
-// keepsNothing is why nothing that is told is kept where m is, or "".
-func (c *commands) keepsNothing(x *exchange, m member) string {
+// keepsNothing is why nothing that is told is kept in the guild, or "".
+func (x *exchange) keepsNothing() string {
 	switch {
-	case m.guild.ID == memory.DirectGuild && !c.bot.cfg.Policy.Direct:
+	case x.Guild == 0 && !x.policy.Direct:
 		return x.text("I keep nothing of direct messages: that is how I was set up.")
-	case !keepsAnything(m.guild, c.bot.cfg.Policy):
+	case !keepsAnything(x.server, x.policy):
 		return x.text(nothingKeptHere)
 	}
 	return ""
@@ -279,7 +275,7 @@ func (c *commands) askFact(ctx context.Context, x *exchange) (form, error) {
 	if err != nil {
 		return form{}, err
 	}
-	if why := c.keepsNothing(x, m); why != "" {
+	if why := x.keepsNothing(); why != "" {
 		return form{}, refusal(why)
 	}
 	f, err := x.factNamed(m)
@@ -303,7 +299,7 @@ func longestOf(f memory.Fact) int {
 // answers. Where that was learned from a message, so is this: it is told only where the message may be read, and goes with it. Else
 // it is told where it was changed.
 func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, error) {
-	if why := c.keepsNothing(x, m); why != "" {
+	if why := x.keepsNothing(); why != "" {
 		return sheet{}, refusal(why)
 	}
 	f, err := x.factNamed(m)

@@ -42,12 +42,10 @@ const shownPersona = 200
 
 // panel is what /hark settings shows: all that holds at a place, and what to change it by.
 type panel struct {
-	locale
-	guild *memory.Guild
-	here  memory.ChannelID // where it is shown
-	at    memory.ChannelID // 0: the whole server
-	key   memory.Setting   // that is being chosen; empty: none
-	note  string           // what came of the last change
+	*exchange
+	at   memory.ChannelID // 0: the whole server
+	key  memory.Setting   // that is being chosen; empty: none
+	note string           // what came of the last change
 }
 
 func (c *commands) openPanel(_ context.Context, x *exchange) (sheet, error) {
@@ -55,18 +53,18 @@ func (c *commands) openPanel(_ context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return c.show(&panel{locale: x.locale, guild: x.server, here: memory.ChannelID(x.Channel), at: at}), nil
+	return c.show(&panel{exchange: x, at: at}), nil
 }
 
 // panelAfter is the panel after something was done with it.
-func (c *commands) panelAfter(do func(context.Context, *exchange, *panel) error) action {
+func (c *commands) panelAfter(do func(context.Context, *panel) error) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
-		p := &panel{locale: x.locale, guild: x.server, here: memory.ChannelID(x.Channel)}
+		p := &panel{exchange: x}
 		if args := x.args(); len(args) > 0 && p.goTo(args[0]) && len(args) > 1 && slices.Contains(panelKeys, memory.Setting(args[1])) {
 			p.key = memory.Setting(args[1])
 		}
 		if p.note == "" {
-			if err := do(ctx, x, p); err != nil {
+			if err := do(ctx, p); err != nil {
 				return sheet{}, err
 			}
 		}
@@ -77,7 +75,7 @@ func (c *commands) panelAfter(do func(context.Context, *exchange, *panel) error)
 // goTo makes a channel the panel's place, or notes that it is gone.
 func (p *panel) goTo(id string) bool {
 	at, err := channelIn([]string{id})
-	known := at == 0 || at == p.here || slices.ContainsFunc(p.guild.Channels, func(c memory.Channel) bool { return c.ID == at && !c.Unplaced })
+	known := at == 0 || at == memory.ChannelID(p.Channel) || slices.ContainsFunc(p.server.Channels, func(c memory.Channel) bool { return c.ID == at && !c.Unplaced })
 	if err != nil || !known {
 		p.at, p.note = 0, p.text(lostChannel)
 		return false
@@ -103,8 +101,8 @@ func (c *commands) panelText(p *panel) string {
 	for _, line := range c.kept(p) {
 		lines = append(lines, "- "+line)
 	}
-	each, all := c.bot.cfg.Limits.of(p.guild, nil)
-	lines = append(lines, p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone), "- "+c.pauseLine(p.locale, p.guild),
+	each, all := c.bot.cfg.Limits.of(p.server, nil)
+	lines = append(lines, p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone), "- "+c.pauseLine(p.locale, p.server),
 		"- "+p.text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
 	return strings.Join(lines, "\n")
 }
@@ -124,22 +122,22 @@ func (p *panel) heading() []string {
 // settingLine says what holds of a key, and where that was set.
 func (c *commands) settingLine(p *panel, key memory.Setting) string {
 	if key == memory.SettingTimezone {
-		return "- " + c.zoneLine(p.locale, p.guild)
+		return "- " + c.zoneLine(p.locale, p.server)
 	}
-	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), c.setFor(p.locale, p.guild, p.at, key))
+	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), c.setFor(p.locale, p.server, p.at, key))
 }
 
 // kept says whether what is said at the panel's place is remembered, how long, and whether anybody is answered there.
 func (c *commands) kept(p *panel) []string {
-	keep, policy := p.retained(p.guild, p.at, c.bot.cfg.Retention), c.bot.cfg.Policy
+	keep, policy := p.retained(p.server, p.at, c.bot.cfg.Retention), c.bot.cfg.Policy
 	switch {
 	case p.at == 0:
-		heard, _, _ := strings.Cut(told(p.locale, p.guild, policy), "\n")
-		return []string{heard, keep, p.answers(p.guild, 0)}
-	case policy.Remembers(p.guild, p.at):
-		return []string{p.text("I remember what is said in %s.", p.mention(p.at)), keep, p.answers(p.guild, p.at)}
+		heard, _, _ := strings.Cut(told(p.locale, p.server, policy), "\n")
+		return []string{heard, keep, p.answers(p.server, 0)}
+	case policy.Remembers(p.server, p.at):
+		return []string{p.text("I remember what is said in %s.", p.mention(p.at)), keep, p.answers(p.server, p.at)}
 	}
-	return []string{p.text("I remember nothing of what is said in %s.", p.mention(p.at)), p.answers(p.guild, p.at)}
+	return []string{p.text("I remember nothing of what is said in %s.", p.mention(p.at)), p.answers(p.server, p.at)}
 }
 
 // most is a limit in a few characters.
@@ -147,7 +145,7 @@ func (p *panel) most(n int) string {
 	if n == memory.Unlimited {
 		return "∞"
 	}
-	return p.number(n)
+	return p.locale.number(n)
 }
 
 // setFor says for where a key was set that holds at a place.
@@ -175,7 +173,7 @@ func (l locale) keyName(key memory.Setting) string { return l.phrase(keyNames[ke
 
 // worth says what holds of a key.
 func (c *commands) worth(p *panel, key memory.Setting) string {
-	value := c.bot.cfg.Choices.In(p.guild, p.at).Value(key)
+	value := c.bot.cfg.Choices.In(p.server, p.at).Value(key)
 	missing := key == memory.SettingModel && value != "" && !slices.Contains(c.bot.cfg.Choices.Models, value)
 	switch {
 	case missing:
@@ -249,9 +247,9 @@ func (c *commands) values(p *panel) []string {
 // current is what holds of the panel's key.
 func (c *commands) current(p *panel) string {
 	if p.key == memory.SettingTimezone {
-		return c.zone(p.guild).String()
+		return c.zone(p.server).String()
 	}
-	return c.bot.cfg.Choices.In(p.guild, p.at).Value(p.key)
+	return c.bot.cfg.Choices.In(p.server, p.at).Value(p.key)
 }
 
 func (c *commands) placeRow(p *panel) component {
@@ -313,15 +311,15 @@ func single(id, placeholder string, options []choice) component {
 
 func (c *commands) buttonRows(p *panel) []component {
 	first := []component{button(styleGrey, p.text("Persona…"), id(panelPersona, p.at))}
-	if value, at := p.guild.Setting(p.at, memory.SettingPersona); value != "" && at == p.at {
+	if value, at := p.server.Setting(p.at, memory.SettingPersona); value != "" && at == p.at {
 		first = append(first, button(styleGrey, p.text("Take back this persona"), id(panelOwn, p.at)))
 	}
 	first = append(first, button(styleGrey, p.text("Limits…"), id(panelLimits, p.at)), button(styleGrey, p.text("What I remember…"), panelMemory))
-	second := []component{button(styleGrey, p.text("This channel"), id(panelServer, p.here, p.key))}
+	second := []component{button(styleGrey, p.text("This channel"), id(panelServer, memory.ChannelID(p.Channel), p.key))}
 	if p.at != 0 {
 		second[0] = button(styleGrey, p.text("Whole server"), id(panelServer, 0, p.key))
 	}
-	if _, paused := c.bot.cfg.Choices.In(p.guild, 0).PausedAt(c.bot.now()); paused {
+	if _, paused := c.bot.cfg.Choices.In(p.server, 0).PausedAt(c.bot.now()); paused {
 		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn, p.at)))
 	} else {
 		second = append(second, button(styleGrey, p.text("Pause for an hour"), id(panelPause, p.at, "1h")), button(styleRed, p.text("Pause"), id(panelPause, p.at, "on")))
@@ -330,18 +328,18 @@ func (c *commands) buttonRows(p *panel) []component {
 }
 
 // chooseChannel shows what is set for the channel that was chosen.
-func (c *commands) chooseChannel(_ context.Context, x *exchange, p *panel) error {
-	p.goTo(x.value())
+func (c *commands) chooseChannel(_ context.Context, p *panel) error {
+	p.goTo(p.value())
 	return nil
 }
 
 // chooseServer shows what is set for the place in the button's id.
-func (c *commands) chooseServer(context.Context, *exchange, *panel) error { return nil }
+func (c *commands) chooseServer(context.Context, *panel) error { return nil }
 
-func (c *commands) chooseKey(_ context.Context, x *exchange, p *panel) error {
+func (c *commands) chooseKey(_ context.Context, p *panel) error {
 	p.key = ""
 	for _, key := range panelKeys {
-		if string(key) == x.value() {
+		if string(key) == p.value() {
 			p.key = key
 		}
 	}
@@ -360,28 +358,28 @@ func (i *wireInteraction) value() string {
 }
 
 // setKey sets what was chosen.
-func (c *commands) setKey(ctx context.Context, x *exchange, p *panel) error {
-	value, err := c.bot.cfg.Choices.Check(p.key, x.value())
+func (c *commands) setKey(ctx context.Context, p *panel) error {
+	value, err := c.bot.cfg.Choices.Check(p.key, p.value())
 	if p.key == "" || err != nil { // of a menu that is older than what can be chosen
 		p.note = p.text(staleChoice)
 		return nil
 	}
-	return c.setIn(ctx, x, p, p.key, value)
+	return c.setIn(ctx, p, p.key, value)
 }
 
 // setIn sets a key at the panel's place, and has the panel show it.
-func (c *commands) setIn(ctx context.Context, x *exchange, p *panel, key memory.Setting, value string) error {
-	return p.after(x, c.setAt(ctx, x, p.at, key, value))
+func (c *commands) setIn(ctx context.Context, p *panel, key memory.Setting, value string) error {
+	return p.after(c.setAt(ctx, p.exchange, p.at, key, value))
 }
 
 // after has the panel show what holds after a change, if that didn't fail.
-func (p *panel) after(x *exchange, err error) error {
-	p.guild, p.note = x.server, "✓ "+p.text("Done. It holds from the next question on.")
+func (p *panel) after(err error) error {
+	p.note = "✓ " + p.text("Done. It holds from the next question on.")
 	return err
 }
 
-func (c *commands) ownPersona(ctx context.Context, x *exchange, p *panel) error {
-	return c.setIn(ctx, x, p, memory.SettingPersona, "")
+func (c *commands) ownPersona(ctx context.Context, p *panel) error {
+	return c.setIn(ctx, p, memory.SettingPersona, "")
 }
 
 func (c *commands) askPanelPersona(_ context.Context, x *exchange) (form, error) {
@@ -392,18 +390,18 @@ func (c *commands) askPanelPersona(_ context.Context, x *exchange) (form, error)
 	return x.personaForm(panelPersona, at)
 }
 
-func (c *commands) setPanelPersona(ctx context.Context, x *exchange, p *panel) error {
-	value, err := c.bot.cfg.Choices.Check(memory.SettingPersona, x.persona())
+func (c *commands) setPanelPersona(ctx context.Context, p *panel) error {
+	value, err := c.bot.cfg.Choices.Check(memory.SettingPersona, p.persona())
 	if err != nil {
 		p.note = p.text("I can't do that: %s.", p.complaint(err))
 		return nil
 	}
-	return c.setIn(ctx, x, p, memory.SettingPersona, value)
+	return c.setIn(ctx, p, memory.SettingPersona, value)
 }
 
-func (c *commands) pauseNow(ctx context.Context, x *exchange, p *panel) error {
+func (c *commands) pauseNow(ctx context.Context, p *panel) error {
 	value := answer.SettingOn
-	if args := x.args(); len(args) > 1 && args[1] != answer.SettingOn {
+	if args := p.args(); len(args) > 1 && args[1] != answer.SettingOn {
 		d, ok := spanOf(args[1])
 		if !ok {
 			p.note = p.text(staleChoice)
@@ -411,11 +409,11 @@ func (c *commands) pauseNow(ctx context.Context, x *exchange, p *panel) error {
 		}
 		value = c.pauseUntil(d)
 	}
-	return c.setIn(ctx, x, p, memory.SettingPaused, value)
+	return c.setIn(ctx, p, memory.SettingPaused, value)
 }
 
-func (c *commands) goOn(ctx context.Context, x *exchange, p *panel) error {
-	return c.setIn(ctx, x, p, memory.SettingPaused, "")
+func (c *commands) goOn(ctx context.Context, p *panel) error {
+	return c.setIn(ctx, p, memory.SettingPaused, "")
 }
 
 // limitFields are what stands in the form for limits: whose limit, and of what.
@@ -435,7 +433,7 @@ func limitRole(g *memory.Guild, all bool) memory.RoleID {
 
 func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
 	labels := []string{x.text("Each member: questions a minute"), x.text("Each member: tokens a day"), x.text("All together: questions a minute"), x.text("All together: tokens a day")}
-	f := form{ID: panelLimits + ":" + strings.Join(x.args(), ":"), Title: x.text("0: no limit; empty: as I was set up")}
+	f := form{ID: id(panelLimits, strings.Join(x.args(), ":")), Title: x.text("0: no limit; empty: as I was set up")}
 	for i, of := range limitFields {
 		limit := x.server.LimitOf(limitRole(x.server, of.guild))
 		n, value := limit.Messages, ""
@@ -451,12 +449,12 @@ func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
 }
 
 // setLimits decides what was written in the form, all of it or nothing.
-func (c *commands) setLimits(ctx context.Context, x *exchange, p *panel) error {
+func (c *commands) setLimits(ctx context.Context, p *panel) error {
 	limits := map[bool]memory.Limit{}
 	for _, of := range limitFields {
-		n, ok := limitIn(x.field(of.id))
+		n, ok := limitIn(p.field(of.id))
 		if !ok {
-			p.note = p.text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", plain(x.field(of.id), 30), x.locale.number(mostOfLimit))
+			p.note = p.text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", plain(p.field(of.id), 30), p.locale.number(mostOfLimit))
 			return nil
 		}
 		limit := limits[of.guild]
@@ -469,11 +467,11 @@ func (c *commands) setLimits(ctx context.Context, x *exchange, p *panel) error {
 	}
 	var events []memory.Event
 	for _, all := range []bool{false, true} {
-		if role := limitRole(p.guild, all); limits[all] != p.guild.LimitOf(role) {
-			events = append(events, memory.LimitChosen{Guild: x.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limits[all]}, At: c.bot.now()})
+		if role := limitRole(p.server, all); limits[all] != p.server.LimitOf(role) {
+			events = append(events, memory.LimitChosen{Guild: p.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limits[all]}, At: c.bot.now()})
 		}
 	}
-	return p.after(x, c.apply(ctx, x, "keep limits", events...))
+	return p.after(c.apply(ctx, p.exchange, "keep limits", events...))
 }
 
 // limitDigits are digits, perhaps in groups of three.

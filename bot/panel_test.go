@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,44 +13,16 @@ import (
 	"hark/memory"
 )
 
-// rowsOf are the rows of a message's buttons and menus.
-func rowsOf(t *testing.T, m discordtest.Sent) (rows []component) {
-	t.Helper()
-	for _, raw := range m.Components {
-		var r component
-		if err := json.Unmarshal(raw, &r); err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, r)
-	}
-	return rows
-}
-
-// by is the id of the button or menu of a message whose name that is.
-func by(t *testing.T, m discordtest.Sent, name string) string {
-	t.Helper()
-	for _, r := range rowsOf(t, m) {
-		for _, c := range r.Components {
-			if is, _, _ := strings.Cut(c.CustomID, ":"); is == name {
-				return c.CustomID
-			}
-		}
-	}
-	t.Fatalf("there is no %s in %s", name, componentsOf(m))
-	return ""
-}
-
 // valuesOf are the values of a menu, and which of them is chosen already.
-func valuesOf(t *testing.T, m discordtest.Sent, name string) (values []string, chosen string) {
-	t.Helper()
-	id := by(t, m, name)
-	for _, r := range rowsOf(t, m) {
-		if r.Components[0].CustomID == id {
-			for _, o := range r.Components[0].Options {
-				values = append(values, o.Value)
-				if o.Default {
-					chosen = o.Value
-				}
+func valuesOf(m discordtest.Sent, name string) (values []string, chosen string) {
+	for _, c := range partsOf(m.Message) {
+		if is, _, _ := strings.Cut(c.CustomID, ":"); is != name {
+			continue
+		}
+		for _, o := range c.Options {
+			values = append(values, o.Value)
+			if o.Default {
+				chosen = o.Value
 			}
 		}
 	}
@@ -64,7 +35,7 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
 	click := func(m discordtest.Sent, name string, values ...string) discordtest.Sent {
 		t.Helper()
-		now := s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, name), values...))
+		now := s.turns(t, s.discord.Click(m.Message, s.ana.ID, buttonOf(t, m.Message, name), values...))
 		if now.ID != m.ID || now.Flags&discordtest.Ephemeral == 0 || len(now.Components) > 5 || units(now.Content) > messageLimit {
 			t.Errorf("after %s: %+v", name, now)
 		}
@@ -72,8 +43,8 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 	}
 	m := s.use(t, s.ana, "hark settings")
 	s.says(t, m)
-	if strings.Contains(string(componentsOf(m)), panelSet) || strings.Contains(string(componentsOf(m)), panelOwn) {
-		t.Errorf("values are offered of nothing: %s", componentsOf(m))
+	if values, _ := valuesOf(m, panelSet); len(values) > 0 || strings.Contains(fmt.Sprintf("%s", m.Components), panelOwn) {
+		t.Errorf("values are offered of nothing: %s", m.Components)
 	}
 	for _, tt := range []struct {
 		key           memory.Setting
@@ -88,10 +59,10 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 		{memory.SettingTimezone, []string{"UTC", "Europe/Berlin"}, "Asia/Tokyo", "UTC"},
 	} {
 		m = click(m, panelKey, string(tt.key))
-		if _, chosen := valuesOf(t, m, panelKey); chosen != string(tt.key) {
+		if _, chosen := valuesOf(m, panelKey); chosen != string(tt.key) {
 			t.Errorf("%s is chosen rather than %s", chosen, tt.key)
 		}
-		values, chosen := valuesOf(t, m, panelSet)
+		values, chosen := valuesOf(m, panelSet)
 		if chosen != tt.chosen || slices.ContainsFunc(tt.some, func(v string) bool { return !slices.Contains(values, v) }) {
 			t.Errorf("%s: offered %q, of which %q is chosen", tt.key, values, chosen)
 		}
@@ -101,7 +72,7 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 			at = 0
 		}
 		s.chose(t, at, tt.key, tt.value)
-		if _, chosen := valuesOf(t, m, panelSet); chosen != tt.value {
+		if _, chosen := valuesOf(m, panelSet); chosen != tt.value {
 			t.Errorf("%s: %q is chosen then", tt.key, chosen)
 		}
 	}
@@ -114,7 +85,7 @@ func TestSettingsAreChangedInPlace(t *testing.T) {
 	m = click(m, panelChannel, other.ID.String())
 	m = click(m, panelSet, "general")
 	s.chose(t, other.ID, memory.SettingMode, "general")
-	i := s.discord.Click(m.Message, s.ana.ID, by(t, m, panelMemory))
+	i := s.discord.Click(m.Message, s.ana.ID, buttonOf(t, m.Message, panelMemory))
 	s.says(t, i.WaitMessage())
 	m = click(m, panelPause)
 	click(m, panelGoOn)
@@ -132,7 +103,7 @@ func TestPersonasAndLimitsAreWrittenInForms(t *testing.T) {
 	m := s.use(t, s.ana, "hark settings", opt("server", true))
 	open := func(name string) *discordtest.Interaction {
 		t.Helper()
-		return s.discord.Click(m.Message, s.ana.ID, by(t, m, name))
+		return s.discord.Click(m.Message, s.ana.ID, buttonOf(t, m.Message, name))
 	}
 	i := open(panelPersona)
 	if got := i.Wait().Form(); len(got) != 1 || got["text"] != "" {
@@ -176,18 +147,18 @@ func TestStaleSettings(t *testing.T) {
 	s := choosing(t)
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
 	m := s.use(t, s.ana, "hark settings", opt("channel", other.ID))
-	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelKey), "model"))
+	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, buttonOf(t, m.Message, panelKey), "model"))
 	cfg := s.bot.cfg
 	cfg.Choices.Models = []string{"small"}
 	s.restartWith(t, cfg)
-	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelSet), "large"))
-	if values, _ := valuesOf(t, m, panelSet); slices.Contains(values, "large") {
+	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, buttonOf(t, m.Message, panelSet), "large"))
+	if values, _ := valuesOf(m, panelSet); slices.Contains(values, "large") {
 		t.Errorf("still offered: %q", values)
 	}
 	s.discord.RemoveChannel(other.ID)
 	s.log.wait(t, "the channel's end", func() bool { _, gone := find(s.log, func(memory.ChannelDeleted) bool { return true }); return gone })
 	s.apply(t, memory.ChannelSeen{Channel: memory.Channel{ID: memory.ChannelID(other.ID), Guild: memory.GuildID(s.guild.ID), Unplaced: true}})
-	s.turns(t, s.discord.Click(m.Message, s.ana.ID, by(t, m, panelSet), "small"))
+	s.turns(t, s.discord.Click(m.Message, s.ana.ID, buttonOf(t, m.Message, panelSet), "small"))
 	s.chose(t, 0, "", "")
 	s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingModel, Value: "large", At: s.discord.Now()})
 	s.says(t, s.use(t, s.ana, "hark settings", opt("server", true)))
@@ -224,7 +195,7 @@ func TestPanelsFit(t *testing.T) {
 				memory.SettingPersona: strings.Repeat("p", answer.MaxPersona), memory.SettingTimezone: "America/Argentina/ComodRivadavia", memory.SettingTemperature: "0.123456789",
 				memory.SettingModel: names[7], memory.SettingPaused: answer.SettingOn, memory.SettingAnswers: answersOff},
 				Channels: []memory.Channel{{ID: 1<<62 + 1, Choice: memory.Remember, Settings: map[memory.Setting]string{memory.SettingRetention: "90d"}}}}
-			p := &panel{locale: localeOf(language), guild: g, here: 1<<62 + 1, at: 1<<62 + 1, key: key, note: localeOf(language).text(lostChannel)}
+			p := &panel{exchange: &exchange{locale: localeOf(language), server: g, wireInteraction: wireInteraction{Channel: 1<<62 + 1}}, at: 1<<62 + 1, key: key, note: localeOf(language).text(lostChannel)}
 			s := c.show(p)
 			if units(s.Content) > messageLimit || len(s.Components) > 5 {
 				t.Errorf("%s, %s: %d units, %d rows", language, key, units(s.Content), len(s.Components))

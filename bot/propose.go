@@ -254,11 +254,7 @@ func (c *commands) remember(ctx context.Context, x *exchange) (sheet, error) {
 
 // mayKeep is why lore can't be kept, if it can't.
 func (c *commands) mayKeep(ctx context.Context, x *exchange, l memory.Lore) error {
-	remembered, err := c.bot.admit.remembers(ctx, l.Guild, l.Channel)
-	if err != nil {
-		return err
-	}
-	if !remembered {
+	if !x.remembers(l.Channel) {
 		return keptNot
 	}
 	out, err := c.bot.memory.OptedOut(ctx, l.Guild, l.By)
@@ -301,10 +297,7 @@ func (c *commands) keepProposed(ctx context.Context, x *exchange, l memory.Lore)
 		t.Lore = append(slices.Clone(t.Lore), l.ID)
 		events = append(events, memory.Answered{Trace: t})
 	}
-	if err := c.bot.memory.Apply(ctx, events...); err != nil {
-		return fmt.Errorf("keep lore: %w", err)
-	}
-	return nil
+	return c.apply(ctx, x, "keep lore", events...)
 }
 
 // forgo takes a proposal away.

@@ -77,17 +77,17 @@ func (c *commands) filter(x *exchange) (answer.Filter, error) {
 	return f, nil
 }
 
-// related is the message that more is sought of.
-func (x *exchange) related() (m *wireMessage, text string) {
-	m = x.Data.Resolved.Messages[fmt.Sprint(int64(x.Data.Target))]
+// related is the text that more is sought of.
+func (x *exchange) related() string {
+	m, _ := x.target()
 	if m == nil || m.Content == nil {
-		return m, ""
+		return ""
 	}
-	return m, strings.TrimSpace(memory.Clean(*m.Content))
+	return strings.TrimSpace(memory.Clean(*m.Content))
 }
 
 func relatesNothing(x *exchange) string {
-	if _, text := x.related(); text == "" {
+	if x.related() == "" {
 		return x.text(noTextToRelate)
 	}
 	return ""
@@ -96,18 +96,11 @@ func relatesNothing(x *exchange) string {
 // findRelated is what the command in the menu of a message shows. What that says is searched for and not kept. Of somebody who
 // has opted out, and where nothing is remembered, it is given to no server.
 func (c *commands) findRelated(ctx context.Context, x *exchange) (sheet, error) {
-	m, text := x.related()
 	q := c.question(x)
-	q.ID, q.Text = memory.MessageID(x.Data.Target), clip(text, longestQuestion)
-	if m.Channel != 0 { // a thread shows the message that it began from, which is elsewhere
-		q.Channel = memory.ChannelID(m.Channel)
-	}
-	kept, err := c.bot.admit.remembers(ctx, q.Guild, q.Channel)
-	if err != nil {
-		return sheet{}, fmt.Errorf("look up whether message %d is remembered: %w", q.ID, err)
-	}
-	q.Local = !kept
-	if kept && m.Author != nil {
+	m, channel := x.target()
+	q.ID, q.Channel, q.Text = memory.MessageID(x.Data.Target), channel, clip(x.related(), longestQuestion)
+	if q.Local = !x.remembers(q.Channel); !q.Local && m.Author != nil {
+		var err error
 		if q.Local, err = c.bot.memory.OptedOut(ctx, q.Guild, memory.UserID(m.Author.ID)); err != nil {
 			return sheet{}, fmt.Errorf("look up who wrote message %d: %w", q.ID, err)
 		}

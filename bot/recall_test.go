@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -52,17 +51,10 @@ func (s *scene) lose(gone map[memory.MessageID]bool, ids ...memory.MessageID) {
 }
 
 // buttonsIn are those below a message that somebody was shown, by label.
-func buttonsIn(t *testing.T, m discordtest.Sent) map[string]component {
-	t.Helper()
+func buttonsIn(m discordtest.Sent) map[string]component {
 	all := map[string]component{}
-	for _, raw := range m.Components {
-		var row component
-		if err := json.Unmarshal(raw, &row); err != nil {
-			t.Fatal(err)
-		}
-		for _, b := range row.Components {
-			all[b.Label] = b
-		}
+	for _, b := range partsOf(m.Message) {
+		all[b.Label] = b
 	}
 	return all
 }
@@ -70,7 +62,7 @@ func buttonsIn(t *testing.T, m discordtest.Sent) map[string]component {
 // turn presses a button below what somebody was shown, and is what stands there once it contains text.
 func (s *scene) turn(t *testing.T, m discordtest.Sent, who discordtest.User, label, text string) discordtest.Sent {
 	t.Helper()
-	i := s.discord.Click(m.Message, who.ID, buttonsIn(t, m)[label].CustomID)
+	i := s.discord.Click(m.Message, who.ID, buttonsIn(m)[label].CustomID)
 	if r := i.Wait(); r.Type != respondUpdating {
 		t.Errorf("pressing %s was answered with %+v", label, r)
 	}
@@ -92,7 +84,7 @@ func TestRecallShowsPages(t *testing.T) {
 	s.holding(12, gone)
 	first := s.use(t, s.ana, "recall", opt("question", " when is the *deadline*?"))
 	s.says(t, first)
-	if b := buttonsIn(t, first); len(b) != 3 || !b["«"].Disabled || !b["1/3"].Disabled || b["»"].Disabled {
+	if b := buttonsIn(first); len(b) != 3 || !b["«"].Disabled || !b["1/3"].Disabled || b["»"].Disabled {
 		t.Errorf("below the first page: %+v", b)
 	}
 	s.lose(gone, 2, 6)
@@ -106,7 +98,7 @@ func TestRecallShowsPages(t *testing.T) {
 		t.Errorf("looked at by %+v", q)
 	}
 	last := s.turn(t, second, s.ana, "»", "no. 12.")
-	if b := buttonsIn(t, last); b["«"].Disabled || !b["3/3"].Disabled || !b["»"].Disabled {
+	if b := buttonsIn(last); b["«"].Disabled || !b["3/3"].Disabled || !b["»"].Disabled {
 		t.Errorf("below the last page: %+v", b)
 	}
 	s.lose(gone, 7, 8, 9, 10)
@@ -138,7 +130,7 @@ func TestOldPagesAreOver(t *testing.T) {
 	m = s.turn(t, m, s.ana, "»", "no. 6.")
 	s.discord.Advance(findsKept - time.Second)
 	m = s.turn(t, m, s.ana, "»", "no. 11.")
-	id := buttonsIn(t, m)["«"].CustomID
+	id := buttonsIn(m)["«"].CustomID
 	if d := s.bot.commands.found.get(snowflake(0), membership{}, s.discord.Now()); d != nil {
 		t.Errorf("nobody's search is %+v", d)
 	}
@@ -156,7 +148,7 @@ func TestOldPagesAreOver(t *testing.T) {
 	over(s.bo, id) // somebody else's
 	m = s.use(t, s.ana, "recall", opt("question", "deadline"))
 	s.discord.Advance(findsKept)
-	over(s.ana, buttonsIn(t, m)["»"].CustomID)
+	over(s.ana, buttonsIn(m)["»"].CustomID)
 	s.oracle.look = func(answer.Question, []answer.Found) ([]answer.Seen, error) {
 		return nil, errors.New("the disk is on fire")
 	}
@@ -263,7 +255,7 @@ func TestFindRelated(t *testing.T) {
 	m = s.turn(t, m, s.ana, "»", "no. 6.")
 	s.says(t, m)
 	x := &exchange{wireInteraction: wireInteraction{Guild: snowflake(s.guild.ID), Channel: snowflake(s.channel) + 1}} // a thread
-	x.Data.Target = snowflake(said.ID)
+	x.Data.Target, x.server, x.policy = snowflake(said.ID), &memory.Guild{}, s.bot.cfg.Policy
 	content := said.Content
 	x.Data.Resolved.Messages = map[string]*wireMessage{said.ID.String(): {Channel: snowflake(s.channel), Content: &content}}
 	if shown, err := s.bot.commands.findRelated(t.Context(), x); err != nil || !strings.Contains(shown.Content, fmt.Sprintf("/%d/%d/%d>", s.guild.ID, s.channel, said.ID)) {

@@ -328,20 +328,26 @@ func apart(d time.Duration) string {
 	return said + " ago"
 }
 
-// buttonOf is the id of the button that does something.
+// partsOf are the buttons and menus of a message.
+func partsOf(m discordtest.Message) (all []component) {
+	for _, raw := range m.Components {
+		var row component
+		if err := json.Unmarshal(raw, &row); err != nil {
+			panic(err) // the fake took it
+		}
+		all = append(all, row.Components...)
+	}
+	return all
+}
+
+// buttonOf is the id of the button or menu that does something.
 func buttonOf(t *testing.T, m discordtest.Message, does string) string {
 	t.Helper()
-	for _, raw := range m.Components {
-		var c component
-		if err := json.Unmarshal(raw, &c); err != nil {
-			t.Fatal(err)
-		}
-		for _, b := range c.Components {
-			if is, _, _ := strings.Cut(b.CustomID, ":"); is == does {
-				return b.CustomID
-			}
+	for _, b := range partsOf(m) {
+		if is, _, _ := strings.Cut(b.CustomID, ":"); is == does {
+			return b.CustomID
 		}
 	}
-	t.Fatalf("no button %q", does)
+	t.Fatalf("no button or menu %q", does)
 	return ""
 }

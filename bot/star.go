@@ -17,11 +17,7 @@ const (
 // whomever it likes; Discord sees to it.
 func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {
 	channel, id := memory.ChannelID(x.Channel), memory.MessageID(x.Data.Target)
-	remembered, err := c.bot.admit.remembers(ctx, x.guild(), channel)
-	if err != nil {
-		return sheet{}, err
-	}
-	if !remembered {
+	if !x.remembers(channel) {
 		return sheet{Content: x.text("I remember nothing of this channel, so there is nothing to mark.")}, nil
 	}
 	found, err := c.bot.memory.Messages(ctx, channel, []memory.MessageID{id})
