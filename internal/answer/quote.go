@@ -47,10 +47,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	lore := e.quoteLore(&b, r, &a.Trace)
 	for i, hit := range hits {
 		m := hit.Message
-		s := Source{
-			Number: i + 1, Guild: m.Guild, Channel: m.Channel, Message: m.ID,
-			Author: r.names.of(m.Author), Place: r.names.channel(m.Channel), Time: m.Time().In(r.settings.Zone), Unplaced: r.names.unplaced[m.Channel],
-		}
+		s := r.reach.source(i+1, m)
 		a.Sources = append(a.Sources, s)
 		a.Trace.Recalled = append(a.Trace.Recalled, memory.TraceHit{
 			Edited:  editedAt(m),

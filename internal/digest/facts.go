@@ -89,7 +89,14 @@ type writtenFact struct {
 	Fact    string
 }
 
-func (facts) read(s *session, written string) error { return decode(written, "[", "]", &s.facts) }
+func (facts) read(s *session, written string) error {
+	var found []writtenFact
+	if err := decode(written, "[", "]", &found); err != nil {
+		return err
+	}
+	s.facts = found
+	return nil
+}
 
 // events keep the facts that hold of those that the model wrote. A session that it fails at is passed over in the end.
 func (facts) events(_ context.Context, s *session) ([]memory.Event, error) {

@@ -119,8 +119,8 @@ var every = map[Kind]time.Duration{Summaries: time.Minute, Facts: 5 * time.Minut
 
 // limits are those of a kind.
 type limits struct {
-	doing    string
-	written  string
+	doing    string        // as errors say it
+	written  string        // what the model is asked for, as errors say it
 	patience time.Duration // how long the model may take
 	messages int           // of one session; one that goes on for longer is cut
 	splits   bool          // whether a silence ends a session; else all that was said before the last silence is one
@@ -137,7 +137,7 @@ type session struct {
 	all      []memory.Message
 	said     []memory.Message // those that the digest is made from
 	place    *place
-	written  bool // whether it wrote what it was asked for
+	written  bool // whether the model wrote what it was asked for
 	failures int  // how often it has failed there by now, if it has at this
 	summary  *memory.Summary
 	facts    []writtenFact
