@@ -14,8 +14,9 @@ import (
 	"hark/memory"
 )
 
-// facts are what members state about themselves, kept with the message that said it. They are learned where their guild and they
-// themselves have switched that on. Nothing else is inferred, and where nobody wants it the model is asked nothing.
+// facts are what members state about themselves, kept with the message that said it. They are learned where their
+// guild and they themselves have switched that on. Nothing else is inferred, and where nobody wants it the model is
+// asked nothing.
 type facts struct{ *Worker }
 
 const (

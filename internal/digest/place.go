@@ -17,8 +17,8 @@ type place struct {
 	out    map[memory.UserID]bool // who has opted out, as far as it was asked
 }
 
-// placeOf is where a stretch is, or nil if nothing may be made of what was said there: it isn't to be remembered, or its messages
-// may be gone at Discord, since they are to be compared with it, or Hark is shut out.
+// placeOf is where a stretch is, or nil if nothing may be made of what was said there: it isn't to be remembered, or
+// its messages may be gone at Discord, since they are to be compared with it, or Hark is shut out.
 func (w *Worker) placeOf(ctx context.Context, s memory.Stretch) (*place, error) {
 	g, err := w.Log.Guild(ctx, s.Guild)
 	if errors.Is(err, memory.ErrNotFound) {
