@@ -148,11 +148,11 @@ func (e *Engine) readMissed(ctx context.Context, q Question, m *missing) error {
 	return err
 }
 
-// source is a message of m as it is cited.
-func (m *missing) source(n int, s memory.Message) Source {
+// source is a message as it is cited.
+func (now reach) source(n int, m memory.Message) Source {
 	return Source{
-		Number: n, Guild: s.Guild, Channel: s.Channel, Message: s.ID, Author: m.reach.names.of(s.Author),
-		Place: m.reach.names.channel(s.Channel), Time: s.Time().In(m.reach.settings.Zone), Unplaced: m.reach.names.unplaced[s.Channel],
+		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
+		Place: now.names.channel(m.Channel), Time: m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
 	}
 }
 
@@ -160,7 +160,7 @@ func (m *missing) source(n int, s memory.Message) Source {
 func (m *missing) quote() {
 	var b strings.Builder
 	for i, s := range digest.Quotes(m.said, m.reach.names.people, catchUpQuoted, maxQuotes) {
-		source := m.source(i+1, s.Message)
+		source := m.reach.source(i+1, s.Message)
 		m.Sources = append(m.Sources, source)
 		source.Place = "" // it is here
 		fmt.Fprintf(&b, "%s— %s [%d]\n", quoted(s.Text), who(source, s.Author), source.Number)
@@ -255,6 +255,6 @@ func (c *CaughtUp) cite(m *missing, text string) {
 	}))
 	slices.Sort(cited)
 	for _, n := range cited {
-		c.Sources = append(c.Sources, m.source(n, m.said[n-1]))
+		c.Sources = append(c.Sources, m.reach.source(n, m.said[n-1]))
 	}
 }

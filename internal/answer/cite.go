@@ -125,14 +125,6 @@ func codeEnd(text string, open, width int) int {
 // tickRun is the number of backticks that s begins with.
 func tickRun(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
 
-// source is a message as an answer cites it by n.
-func (r *recalled) source(n int, m memory.Message) Source {
-	return Source{
-		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: r.names.of(m.Author), Place: r.names.channel(m.Channel),
-		Time: m.Time().In(r.settings.Zone), Unplaced: r.names.unplaced[m.Channel],
-	}
-}
-
 // trace is how an answer to q comes about, as far as it is known before the model has written.
 func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	return memory.Trace{

@@ -11,8 +11,8 @@ import (
 
 const condenseLeast = 4 // turns, below which nothing is condensed however long they are
 
-// duePart and condensePart are the parts of what a session may have: from the first on it is condensed, and the second, the
-// oldest, is what becomes a summary.
+// duePart and condensePart are the parts of what a session may have: from the first on it is condensed, and the
+// second, the oldest, is what becomes a summary.
 const (
 	dueTenths      = 7
 	condenseTenths = 4
@@ -21,8 +21,8 @@ const (
 // dueTurns is from how many turns on a session is condensed.
 const dueTurns = (sessionTurns*dueTenths + 9) / 10
 
-// noticeLong tells of the session that an answer was given in, if it may have grown too long with that. Of the question it keeps
-// nothing that anybody wrote.
+// noticeLong tells of the session that an answer was given in, if it may have grown too long with that. Of the
+// question it keeps nothing that anybody wrote.
 func (e *Engine) noticeLong(q Question, r *recalled) {
 	if e.options.Long == nil || r.voice.model == nil || q.NoModel || q.Session != nil || !r.here || !r.voice.isDue(r.turns[r.older:], r.names) {
 		return
@@ -44,8 +44,9 @@ func (v voice) isDue(turns [][]memory.Message, n names) bool {
 	return 10*tokens >= dueTenths*room
 }
 
-// olderPart are the messages of the oldest turns, that a session is to lose: 40 % of them, or, where there are more than
-// there should be, as many as leave what would be left then. Of more than are condensed at once it is the oldest.
+// olderPart are the messages of the oldest turns, that a session is to lose: 40 % of them, or, where there are more
+// than there should be, as many as leave what would be left then. Of more than are condensed at once it is the
+// oldest.
 func olderPart(turns [][]memory.Message) []memory.Message {
 	n := min(len(turns), dueTurns)
 	kept := n - n*condenseTenths/10
@@ -53,8 +54,8 @@ func olderPart(turns [][]memory.Message) []memory.Message {
 	return part[:min(len(part), digest.PartMost)]
 }
 
-// longPart is the part of a channel's session that is to be condensed by the model that answers there; nil if it isn't long. All
-// that this is made from is what a public answer there may be made from.
+// longPart is the part of a channel's session that is to be condensed by the model that answers there; nil if it
+// isn't long. All that this is made from is what a public answer there may be made from.
 func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error) {
 	now, err := e.readable(ctx, q)
 	v := e.voice(now.settings)
@@ -84,8 +85,8 @@ func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error)
 	}, nil
 }
 
-// findCondensed looks up what the older part of the sitting was condensed to, if all that it was made from may be used, and
-// returns what judged that.
+// findCondensed looks up what the older part of the sitting was condensed to, if all that it was made from may be
+// used, and returns what judged that.
 func (e *Engine) findCondensed(ctx context.Context, q Question, now reach, sitting []memory.Message, t *dialogue) (*derivation, error) {
 	if e.options.Long == nil || len(sitting) == 0 {
 		return nil, nil

@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 
+	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
 )
@@ -83,30 +84,5 @@ func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel, chan
 	if c != nil && q.Operator && c.Unplaced && !g.Asked {
 		policy.Ask = false
 	}
-	return remembers(policy, g, c, channels)
-}
-
-// remembers is p.Remembers for a channel of g, one of channels or nil.
-func remembers(p memory.Policy, g *memory.Guild, c *memory.Channel, channels map[memory.ChannelID]*memory.Channel) bool {
-	if c == nil {
-		return false
-	}
-	// Policy looks its channels up one by one, and a guild can have ten thousand threads.
-	line := memory.Guild{ID: g.ID, Roles: g.Roles, Choice: g.Choice}
-	for at := c; at != nil && len(line.Channels) < deepest; at = channels[at.Parent] {
-		line.Channels = append(line.Channels, *at)
-	}
-	return p.Remembers(&line, c.ID)
-}
-
-// deepest is how many channels lie in one another: a thread, its channel, the category.
-const deepest = 3
-
-// byID are a guild's channels.
-func byID(g *memory.Guild) map[memory.ChannelID]*memory.Channel {
-	channels := make(map[memory.ChannelID]*memory.Channel, len(g.Channels))
-	for i := range g.Channels {
-		channels[g.Channels[i].ID] = &g.Channels[i]
-	}
-	return channels
+	return digest.Remembers(policy, g, c, channels)
 }

@@ -101,10 +101,7 @@ func (e *Engine) explained(ctx context.Context, now reach, t memory.Trace) ([]Ex
 		}
 		told = append(told, Explained{
 			TraceHit: hit, Author: m.Author, Text: m.Text(), Changed: m.Kind != memory.FromHark && editedAt(m) != hit.Edited,
-			Source: Source{
-				Number: hit.Number, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
-				Place: now.names.channel(m.Channel), Time: m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
-			},
+			Source: now.source(hit.Number, m),
 		})
 	}
 	return told, nil

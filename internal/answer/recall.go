@@ -9,6 +9,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
+	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
 )
@@ -237,7 +238,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 		if id == q.Guild {
 			now.settings = now.settings.Set(g, q.Channel)
 		}
-		channels := byID(g)
+		channels := digest.ByID(g)
 		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels) && !channels[q.Channel].Shut
 		readable := map[memory.ChannelID]bool{}
 		for _, c := range readableIn(g, q, now.names) {

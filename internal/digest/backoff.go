@@ -14,8 +14,9 @@ const (
 	backoffMost  = 6 * time.Hour
 )
 
-// backoff says when a model may be asked again about a channel whose sessions it failed at: after five minutes, and after
-// twice as long with each failure, up to six hours. It is in memory only: after a restart the model is asked once more.
+// backoff says when a model may be asked again about a channel whose sessions it failed at: after five minutes, and
+// after twice as long with each failure, up to six hours. It is in memory only: after a restart the model is asked
+// once more.
 type backoff struct {
 	mu sync.Mutex
 	of map[memory.ChannelID]failures
@@ -33,9 +34,9 @@ func (b *backoff) waits(channel memory.ChannelID, now time.Time) bool {
 	return now.Before(b.of[channel].until)
 }
 
-// note notes how the model did, and returns how often it has failed at a channel since it last worked there. One that didn't
-// answer at all isn't asked about other channels either: waiting for it again, for each of them, would hold up all. Six hours after
-// it could have been asked again, what was before is forgotten.
+// note notes how the model did, and returns how often it has failed at a channel since it last worked there. One that
+// didn't answer at all isn't asked about other channels either: waiting for it again, for each of them, would hold up
+// all. Six hours after it could have been asked again, what was before is forgotten.
 func (b *backoff) note(channel memory.ChannelID, now time.Time, err error) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -29,8 +29,8 @@ const (
 	SessionMessages = 150
 )
 
-// Part is the oldest part of a session that has grown long. It is to become a summary, with what the session was condensed to
-// before.
+// Part is the oldest part of a session that has grown long. It is to become a summary, with what the session was
+// condensed to before.
 type Part struct {
 	Guild    memory.GuildID
 	Channel  memory.ChannelID
@@ -62,7 +62,8 @@ func (w *Worker) Notice(channel memory.ChannelID, long Long) {
 	}
 }
 
-// startCondensers starts what condenses until ctx is done: a channel always by the same goroutine, so that nothing is condensed twice.
+// startCondensers starts what condenses until ctx is done: a channel always by the same goroutine, so that nothing is
+// condensed twice.
 func (w *Worker) startCondensers(ctx context.Context, group *errgroup.Group) {
 	for _, queue := range w.long {
 		group.Go(func() error {
@@ -80,8 +81,8 @@ func (w *Worker) startCondensers(ctx context.Context, group *errgroup.Group) {
 	}
 }
 
-// Condense condenses a channel's session, if it has grown long, and again as long as there was too much of it to be condensed
-// at once. A session that the model failed at isn't condensed again with each answer.
+// Condense condenses a channel's session, if it has grown long, and again as long as there was too much of it to be
+// condensed at once. A session that the model failed at isn't condensed again with each answer.
 func (w *Worker) Condense(ctx context.Context, channel memory.ChannelID, long Long) error {
 	try := w.tries[Condensed]
 	for again := true; again && !try.waits(channel, w.Now()); {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"hark/builder"
@@ -168,6 +167,7 @@ func TestCondensingAgain(t *testing.T) {
 func TestConcurrentSessionsAreCondensedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
+	w.worker.Log = w.Store
 	var mu sync.Mutex
 	left, busy := map[memory.ChannelID]*Part{lobby: w.part(lobby, &toy{says: "the budget is 480"}), harbor: w.part(harbor, &toy{says: "the budget is 480"})}, map[memory.ChannelID]int{}
 	done := make(chan memory.ChannelID, 4)
@@ -196,42 +196,37 @@ func TestConcurrentSessionsAreCondensedOnce(t *testing.T) {
 // What a session was condensed to is taken away once the session is over, or so much was said that nobody will read it.
 func TestWhatIsOverIsDropped(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, nil)
-		condense := func(channel memory.ChannelID) {
-			t.Helper()
-			if err := w.worker.Condense(t.Context(), channel, found(w.part(channel, &toy{says: "the budget is 480"}))); err != nil {
-				t.Fatal(err)
-			}
+	w := newWorld(t, nil)
+	condense := func(channel memory.ChannelID) {
+		t.Helper()
+		if err := w.worker.Condense(t.Context(), channel, found(w.part(channel, &toy{says: "the budget is 480"}))); err != nil {
+			t.Fatal(err)
 		}
-		condense(lobby)
-		w.now = noon.Add(20 * time.Minute)
-		if w.round(Condensed); w.condensedIn(lobby) == nil {
-			t.Error("it is gone while the session goes on")
+	}
+	condense(lobby)
+	w.now = noon.Add(20 * time.Minute)
+	if w.round(Condensed); w.condensedIn(lobby) == nil {
+		t.Error("it is gone while the session goes on")
+	}
+	w.now = noon.Add(40 * time.Minute)
+	for w.broken = 1; w.broken <= 3; w.broken++ {
+		n := w.broken
+		if err := w.worker.Round(t.Context(), Condensed); !errors.Is(err, errDisk) {
+			t.Errorf("call %d failed: %v", n, err)
 		}
-		w.now = noon.Add(40 * time.Minute)
-		for w.broken = 1; w.broken <= 3; w.broken++ {
-			n := w.broken
-			if err := w.worker.Round(t.Context(), Condensed); !errors.Is(err, errDisk) {
-				t.Errorf("call %d failed: %v", n, err)
-			}
-			w.broken = n
-		}
-		w.broken = 0
-		if w.round(Condensed); w.condensedIn(lobby) != nil {
-			t.Error("it outlives the session")
-		}
-		w.now = noon
-		condense(harbor)
-		for i := range SessionMessages {
-			w.says(-time.Duration(i)*time.Second, harbor, ben, fmt.Sprint("so ", i))
-		}
-		w.now = noon.Add(3 * time.Minute)
-		ctx, stop := context.WithCancel(t.Context())
-		go w.worker.Run(ctx, Condensed)
-		synctest.Wait()
-		if stop(); w.condensedIn(harbor) != nil {
-			t.Error("what nobody will read is kept")
-		}
-	})
+		w.broken = n
+	}
+	w.broken = 0
+	if w.round(Condensed); w.condensedIn(lobby) != nil {
+		t.Error("it outlives the session")
+	}
+	w.now = noon
+	condense(harbor)
+	for i := range SessionMessages {
+		w.says(-time.Duration(i)*time.Second, harbor, ben, fmt.Sprint("so ", i))
+	}
+	w.now = noon.Add(3 * time.Minute)
+	if w.round(Condensed); w.condensedIn(harbor) != nil {
+		t.Error("what nobody will read is kept")
+	}
 }

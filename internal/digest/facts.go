@@ -14,8 +14,9 @@ import (
 	"hark/memory"
 )
 
-// facts are what members state about themselves, kept with the message that said it. They are learned where their guild and they
-// themselves have switched that on. Nothing else is inferred, and where nobody wants it the model is asked nothing.
+// facts are what members state about themselves, kept with the message that said it. They are learned where their
+// guild and they themselves have switched that on. Nothing else is inferred, and where nobody wants it the model is
+// asked nothing.
 type facts struct{ *Worker }
 
 const (
@@ -89,7 +90,14 @@ type writtenFact struct {
 	Fact    string
 }
 
-func (facts) read(s *session, written string) error { return decode(written, "[", "]", &s.facts) }
+func (facts) read(s *session, written string) error {
+	var found []writtenFact
+	if err := decode(written, "[", "]", &found); err != nil {
+		return err
+	}
+	s.facts = found
+	return nil
+}
 
 // events keep the facts that hold of those that the model wrote. A session that it fails at is passed over in the end.
 func (facts) events(_ context.Context, s *session) ([]memory.Event, error) {

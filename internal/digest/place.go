@@ -17,8 +17,8 @@ type place struct {
 	out    map[memory.UserID]bool // who has opted out, as far as it was asked
 }
 
-// placeOf is where a stretch is, or nil if nothing may be made of what was said there: it isn't to be remembered, or its messages
-// may be gone at Discord, since they are to be compared with it, or Hark is shut out.
+// placeOf is where a stretch is, or nil if nothing may be made of what was said there: it isn't to be remembered, or
+// its messages may be gone at Discord, since they are to be compared with it, or Hark is shut out.
 func (w *Worker) placeOf(ctx context.Context, s memory.Stretch) (*place, error) {
 	g, err := w.Log.Guild(ctx, s.Guild)
 	if errors.Is(err, memory.ErrNotFound) {
@@ -27,8 +27,8 @@ func (w *Worker) placeOf(ctx context.Context, s memory.Stretch) (*place, error) 
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(g.Channels, func(c memory.Channel) bool { return c.ID == s.Channel })
-	if at < 0 || g.Channels[at].Shut || !g.Left.IsZero() || !w.Policy.Remembers(g, s.Channel) {
+	channels := ByID(g)
+	if c := channels[s.Channel]; !Remembers(w.Policy, g, c, channels) || c.Shut || !g.Left.IsZero() {
 		return nil, nil
 	}
 	unswept, err := w.Log.Unswept(ctx, s.Guild)
@@ -56,3 +56,28 @@ func (p People) Name(id memory.UserID) string {
 
 // Bot reports whether somebody is known to be a bot.
 func (p People) Bot(id memory.UserID) bool { return p[id].Bot }
+
+// Remembers is p.Remembers for a channel of g, one of channels or nil.
+func Remembers(p memory.Policy, g *memory.Guild, c *memory.Channel, channels map[memory.ChannelID]*memory.Channel) bool {
+	if c == nil {
+		return false
+	}
+	// Policy looks its channels up one by one, and a guild can have ten thousand threads.
+	line := memory.Guild{ID: g.ID, Roles: g.Roles, Choice: g.Choice}
+	for at := c; at != nil && len(line.Channels) < deepest; at = channels[at.Parent] {
+		line.Channels = append(line.Channels, *at)
+	}
+	return p.Remembers(&line, c.ID)
+}
+
+// deepest is how many channels lie in one another: a thread, its channel, the category.
+const deepest = 3
+
+// ByID are a guild's channels.
+func ByID(g *memory.Guild) map[memory.ChannelID]*memory.Channel {
+	channels := make(map[memory.ChannelID]*memory.Channel, len(g.Channels))
+	for i := range g.Channels {
+		channels[g.Channels[i].ID] = &g.Channels[i]
+	}
+	return channels
+}

@@ -62,8 +62,8 @@ func prompt(instruction string, escapes bool, lines ...any) chat.Request {
 	return chat.Request{Messages: []chat.Message{{Role: chat.System, Content: instruction}, {Role: chat.User, Content: b.String()}}}
 }
 
-// decode reads the JSON in what a model wrote, from the first sign of its beginning to the last of its end: some put it in a code
-// block.
+// decode reads the JSON in what a model wrote, from the first sign of its beginning to the last of its end: some put
+// it in a code block.
 func decode(written, begins, ends string, into any) error {
 	first, last := strings.Index(written, begins), strings.LastIndex(written, ends)
 	if first < 0 || last < first || json.Unmarshal([]byte(written[first:last+1]), into) != nil {
@@ -95,15 +95,15 @@ func textOf(messages []memory.Message, name func(memory.UserID) string) string {
 	return b.String()
 }
 
-// isSaid reports whether at least a third of the terms of a summary were said, and every figure in it: it may find words of
-// its own, but no facts.
+// isSaid reports whether at least a third of the terms of a summary were said, and every figure in it: it may find
+// words of its own, but no facts.
 func isSaid(summary, session string) bool {
 	said := figuresIn(session)
 	return shares(summary, session, 3) && !slices.ContainsFunc(figuresIn(summary), func(f string) bool { return !slices.Contains(said, f) })
 }
 
-// shares reports whether one in so many of the terms of what a model wrote is said in its source, so that nothing can make it put
-// something into another's mouth.
+// shares reports whether one in so many of the terms of what a model wrote is said in its source, so that nothing can
+// make it put something into another's mouth.
 func shares(written, source string, part int) bool {
 	said, terms := text.Terms(source), text.Terms(written)
 	shared := 0
@@ -123,8 +123,8 @@ var (
 	groups    = strings.NewReplacer(".", "", ",", "", "'", "", "’", "")
 )
 
-// figuresIn are the figures of s in ASCII, whatever digits they are written in, and without what parts thousands: "２５" is
-// 25, and "1.000" is 1000.
+// figuresIn are the figures of s in ASCII, whatever digits they are written in, and without what parts thousands:
+// "２５" is 25, and "1.000" is 1000.
 func figuresIn(s string) []string {
 	found := figures.FindAllString(strings.Map(plainDigit, s), -1)
 	for i, f := range found {
@@ -135,8 +135,8 @@ func figuresIn(s string) []string {
 	return found
 }
 
-// plainDigit is a decimal digit of any script, or a sign between some, in ASCII. Unicode has each script's ten in a row, from
-// 0 on.
+// plainDigit is a decimal digit of any script, or a sign between some, in ASCII. Unicode has each script's ten in a
+// row, from 0 on.
 func plainDigit(r rune) rune {
 	switch {
 	case r < unicode.MaxASCII:

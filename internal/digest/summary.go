@@ -14,20 +14,24 @@ import (
 	"hark/search"
 )
 
-// summaries are what sessions are summed up to once they have ended, where what was said may be remembered. Hark's own answers
-// are left out: they were made from what others said, maybe in other channels, and would be summed up from there twice.
+// summaries are what sessions are summed up to once they have ended, where what was said may be remembered. Hark's
+// own answers are left out: they were made from what others said, maybe in other channels, and would be summed up
+// from there twice.
 type summaries struct{ *Worker }
 
-// summariseBack is how far back a channel is summed up that never was: the past that is imported or fetched isn't. From then on
-// nothing is left out, however long Hark is away.
+// summariseBack is how far back a channel is summed up that never was: the past that is imported or fetched isn't.
+// From then on nothing is left out, however long Hark is away.
 const summariseBack = 7 * 24 * time.Hour
 
 func (summaries) limits() limits {
-	return limits{doing: "sum up a session", written: "a summary", patience: time.Minute, messages: memory.MaxSummarySources, splits: true, asked: 20}
+	return limits{
+		doing: "sum up a session", written: "a summary", patience: time.Minute, messages: memory.MaxSummarySources,
+		splits: true, asked: 20,
+	}
 }
 
-// backlog leaves out the channels of which something is to be fetched still: what comes late to a channel that is summed up
-// further would never be summed up.
+// backlog leaves out the channels of which something is to be fetched still: what comes late to a channel that is
+// summed up further would never be summed up.
 func (s summaries) backlog(ctx context.Context) ([]memory.Stretch, error) {
 	since := memory.FirstMessageID(s.Now().Add(-summariseBack))
 	stretches, err := s.Log.Unsummarised(ctx, since)

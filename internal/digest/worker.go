@@ -1,10 +1,11 @@
-// Package digest makes less of much that was said: summaries of the sessions that have ended, what long sessions are condensed
-// to while they go on, and lasting facts that members state about themselves. One Worker does all of it, with one view of the
-// log. Begin with Worker.next, by which a session is looked at: each kind of digest says which stretches it wants, what it asks the
-// model, and what it makes of the reply.
+// Package digest makes less of much that was said: summaries of the sessions that have ended, what long sessions are
+// condensed to while they go on, and lasting facts that members state about themselves. One Worker does all of it,
+// with one view of the log. Begin with Worker.next, by which a session is looked at: each kind of digest says which
+// stretches it wants, what it asks the model, and what it makes of the reply.
 //
-// A digest is made only from what may be remembered there, of people who agree, and only kept if all of that is so still
-// after the model has written. The package imports no more than memory, search and builder, and knows nothing of answers.
+// A digest is made only from what may be remembered there, of people who agree, and only kept if all of that is so
+// still after the model has written. The package imports no more than memory, search and builder, and knows nothing
+// of answers.
 package digest
 
 import (
@@ -51,8 +52,8 @@ const (
 // Options say how a Worker works.
 type Options struct {
 	Log Log
-	// Model is asked for facts, and sums up the sessions in which Hark was asked something; nil: there is none. Sessions that
-	// no model sums up are summed up by their most informative messages.
+	// Model is asked for facts, and sums up the sessions in which Hark was asked something; nil: there is none.
+	// Sessions that no model sums up are summed up by their most informative messages.
 	Model      chat.Model
 	Extract    bool // whether no session is summed up by the model
 	Policy     memory.Policy
@@ -61,7 +62,8 @@ type Options struct {
 	Patience   time.Duration    // how long the model may take; 0: as long as is usual for each kind
 	Now        func() time.Time // nil means time.Now
 	Metrics    *metrics.Metrics // nil: nobody wants to know
-	// Done, if not nil, is told of each summary, of a session or of its older part, with how many messages it was made from.
+	// Done, if not nil, is told of each summary, of a session or of its older part, with how many messages it was
+	// made from.
 	Done func(kind Kind, channel memory.ChannelID, messages int, model string)
 	// Failed is told when something couldn't be made of a session, or, with channel 0, of several. It is tried again.
 	Failed func(kind Kind, channel memory.ChannelID, err error)
@@ -119,8 +121,8 @@ var every = map[Kind]time.Duration{Summaries: time.Minute, Facts: 5 * time.Minut
 
 // limits are those of a kind.
 type limits struct {
-	doing    string
-	written  string
+	doing    string        // as errors say it
+	written  string        // what the model is asked for, as errors say it
 	patience time.Duration // how long the model may take
 	messages int           // of one session; one that goes on for longer is cut
 	splits   bool          // whether a silence ends a session; else all that was said before the last silence is one
@@ -137,7 +139,7 @@ type session struct {
 	all      []memory.Message
 	said     []memory.Message // those that the digest is made from
 	place    *place
-	written  bool // whether it wrote what it was asked for
+	written  bool // whether the model wrote what it was asked for
 	failures int  // how often it has failed there by now, if it has at this
 	summary  *memory.Summary
 	facts    []writtenFact
@@ -168,9 +170,9 @@ func (w *Worker) Run(ctx context.Context, kinds ...Kind) error {
 	return group.Wait()
 }
 
-// Round makes the digests of a kind that can be made by now, oldest first; of Condensed it takes away those that are over. A
-// channel that fails doesn't keep it from the others: the error is that of the first. It may not be called twice at once for
-// one kind.
+// Round makes the digests of a kind that can be made by now, oldest first; of Condensed it takes away those that are
+// over. A channel that fails doesn't keep it from the others: the error is that of the first. It may not be called
+// twice at once for one kind.
 func (w *Worker) Round(ctx context.Context, of Kind) error {
 	if of == Condensed {
 		return w.dropOver(ctx)
@@ -212,8 +214,8 @@ func (w *Worker) all(ctx context.Context, of Kind, stretch memory.Stretch) error
 	return nil
 }
 
-// next looks at the first session of a stretch, if it has ended, and returns its last message; 0 if there is nothing to be
-// done now.
+// next looks at the first session of a stretch, if it has ended, and returns its last message; 0 if there is nothing
+// to be done now.
 func (w *Worker) next(ctx context.Context, of Kind, stretch memory.Stretch) (memory.MessageID, error) {
 	k := w.kinds[of]
 	s, err := w.read(ctx, k, stretch)
@@ -309,11 +311,14 @@ func (w *Worker) holds(ctx context.Context, k kind, s *session) (ok bool, err er
 	if err == nil {
 		now, err = w.speaking(ctx, k, s.place, now)
 	}
-	return slices.EqualFunc(s.said, now, func(was, is memory.Message) bool { return was.ID == is.ID && was.Text() == is.Text() }), err
+	same := func(was, is memory.Message) bool { return was.ID == is.ID && was.Text() == is.Text() }
+	return slices.EqualFunc(s.said, now, same), err
 }
 
 // speaking are those of messages that a kind of digest is made from, and whose authors haven't opted out.
-func (w *Worker) speaking(ctx context.Context, k kind, p *place, messages []memory.Message) (said []memory.Message, err error) {
+func (w *Worker) speaking(
+	ctx context.Context, k kind, p *place, messages []memory.Message,
+) (said []memory.Message, err error) {
 	for _, m := range messages {
 		if !k.takes(p, m) {
 			continue

@@ -84,6 +84,7 @@ func TestHostileModels(t *testing.T) {
 		"cut facts":                    {kind: Facts, written: `[{"message":1,"fact":"plays the cello"`},
 		"a fact that is no list":       {kind: Facts, written: `{"message":1,"fact":"plays the cello"}`},
 		"facts of other types":         {kind: Facts, written: `[{"message":"1","fact":["plays the cello"]}]`},
+		"facts of which one is fine":   {kind: Facts, written: `[{"message":1,"fact":"plays the cello"},{"message":"1"}]`},
 		"brackets the wrong way":       {kind: Facts, written: `] plays the cello [`},
 		"a fact without a number":      {kind: Facts, written: `[{"fact":"plays the cello"}]`},
 		"numbers beyond":               {kind: Facts, written: `[{"message":3,"fact":"plays the cello"},{"message":-1,"fact":"plays the cello"}]`},
@@ -303,12 +304,12 @@ func TestWorkersRunUntilTheyAreStopped(t *testing.T) {
 		ran := make(chan error, 1)
 		go func() { ran <- w.worker.Run(ctx, Summaries) }()
 		time.Sleep(90 * time.Second)
-		if all := w.summaries(lobby); all != "Ben: the ferry leaves at 9\n" || len(w.failed) != 1 || len(done) != 1 || done[0] != fmt.Sprint(Summaries, lobby, 1, "") {
-			t.Errorf("summed up %q after %v, told %q", all, w.failed, done)
-		}
 		stop()
 		if err := <-ran; err != nil {
 			t.Error(err)
+		}
+		if all := w.summaries(lobby); all != "Ben: the ferry leaves at 9\n" || len(w.failed) != 1 || len(done) != 1 || done[0] != fmt.Sprint(Summaries, lobby, 1, "") {
+			t.Errorf("summed up %q after %v, told %q", all, w.failed, done)
 		}
 	})
 }
