@@ -152,7 +152,7 @@ func (s *setup) askServer(ctx context.Context, question, none string, usual serv
 		chosen.key = other.key
 	}
 	if place != atOllama {
-		if err := s.askKey(ctx, &chosen); err != nil {
+		if err := s.askSecret(ctx, "Its key", "the one that is known", &chosen.key); err != nil {
 			return chosen, err
 		}
 	}
@@ -193,17 +193,4 @@ func (s *setup) askURL(ctx context.Context, place int, usual server) (string, er
 		}
 		fmt.Fprintln(s.out, "Please write an address that begins with http:// or https://, such as "+ollama+".")
 	}
-}
-
-// askKey asks for a server's key; an empty answer leaves the one that is known.
-func (s *setup) askKey(ctx context.Context, chosen *server) error {
-	question := "Its key, which isn't shown (Enter: none)"
-	if chosen.key.IsSet() {
-		question = "Its key, which isn't shown (Enter: the one that is known)"
-	}
-	key, err := s.ask(ctx, question, true)
-	if key != "" {
-		chosen.key = config.NewSecret(key)
-	}
-	return err
 }
