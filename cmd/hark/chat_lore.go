@@ -134,7 +134,7 @@ func (t *conversation) forgets(ctx context.Context, gone memory.Event) error {
 	return t.app.store.EmptyLog(ctx)
 }
 
-// keepLore keeps lore under a name that no other of its server has, together with more, and says so. It is an error if it wasn't kept.
+// keepLore keeps lore, together with more, and says so. It is an error if other lore of the server has its name, or if it wasn't kept.
 func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string, more ...memory.Event) error {
 	l, err := l.Checked()
 	if err != nil {

@@ -144,7 +144,8 @@ func (k *kept) peopleOf(ctx context.Context, guild memory.GuildID) (exports.Peop
 }
 
 // writeMessage writes a line of an export. called are the names that messages have in the file that they are from, if they have.
-func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, people exports.People, called func(memory.MessageID) string) error {
+func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, people exports.People,
+	called func(memory.MessageID) string) error {
 	e := exports.In(c, m, people)
 	e.ID = cmp.Or(called(m.ID), e.ID)
 	if m.ReplyTo != 0 {

@@ -93,7 +93,8 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	if err != nil {
 		return err
 	}
-	if err := o.confirm(c.Context(), o.yes, fmt.Sprintf("This forgets %s: %s.", what, o.extent(extent, people)), "Forget it for good?"); err != nil {
+	told := fmt.Sprintf("This forgets %s: %s.", what, o.extent(extent, people))
+	if err := o.confirm(c.Context(), o.yes, told, "Forget it for good?"); err != nil {
 		return err
 	}
 	if o.optOut {
@@ -131,7 +132,8 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 			outdated, messages, servers = append(outdated, all...), messages+n, servers+1
 		}
 	}
-	told := fmt.Sprintf("This forgets what is older than it is to be remembered: %s in %s.", plural(messages, "message"), plural(servers, "server"))
+	told := fmt.Sprintf("This forgets what is older than it is to be remembered: %s in %s.",
+		plural(messages, "message"), plural(servers, "server"))
 	if err := o.confirm(ctx, o.yes, told, "Forget it for good?"); err != nil {
 		return err
 	}
