@@ -132,7 +132,7 @@ func (f *flags) restoreCommand() *cobra.Command {
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "%s holds %s.\n", args[0], holds(info))
 			fmt.Fprintln(c.ErrOrStderr(), f.replaced(c.Context(), cfg.Data))
-			if err := f.confirm(c.Context(), yes, "Put it in place?"); err != nil {
+			if err := f.confirm(c.Context(), yes, "", "Put it in place?"); err != nil {
 				return err
 			}
 			return f.restore(c, cfg.Data, file)

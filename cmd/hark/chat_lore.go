@@ -95,10 +95,8 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 	remove := &cobra.Command{
 		Use: "remove NAME", Short: "Forget lore for good, with Hark's answers that used it", Args: oneLore,
 		RunE: t.withLore(func(c *cobra.Command, k *kept, l memory.Lore) error {
-			if !yes {
-				fmt.Fprintf(c.ErrOrStderr(), "This forgets what %s remembers as %q:\n%s\n", oneLine(guildName(k.guildOf(l.Guild))), oneLine(l.Name), indented(l.Text))
-			}
-			if err := f.confirm(c.Context(), yes, "Forget it for good?"); err != nil {
+			told := fmt.Sprintf("This forgets what %s remembers as %q:\n%s", oneLine(guildName(k.guildOf(l.Guild))), oneLine(l.Name), indented(l.Text))
+			if err := f.confirm(c.Context(), yes, told, "Forget it for good?"); err != nil {
 				return err
 			}
 			if err := t.forgets(c.Context(), memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
@@ -136,7 +134,7 @@ func (t *conversation) forgets(ctx context.Context, gone memory.Event) error {
 	return t.app.store.EmptyLog(ctx)
 }
 
-// keepLore keeps lore under a name that no other of its server has, together with more, and says so. It is an error if it wasn't kept.
+// keepLore keeps lore, together with more, and says so. It is an error if other lore of the server has its name, or if it wasn't kept.
 func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string, more ...memory.Event) error {
 	l, err := l.Checked()
 	if err != nil {

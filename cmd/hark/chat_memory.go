@@ -27,19 +27,18 @@ func (t *conversation) memoryCommand(f *flags) *cobra.Command {
 		Args:  knownCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return t.showMe(c.Context(), c.OutOrStdout()) },
 	}
-	remove, forget := false, false
+	yes := false
 	removing := &cobra.Command{
 		Use: "remove NUMBER", Short: "Take back something that I was told about you, by its number in /memory show", Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			return t.removeFact(c, f, strings.Join(args, " "), remove)
-		},
+		RunE: func(c *cobra.Command, args []string) error { return t.removeFact(c, f, strings.Join(args, " "), yes) },
 	}
-	removing.Flags().BoolVar(&remove, "yes", false, "don't ask")
 	forgetting := &cobra.Command{
 		Use: "forget", Short: "Have me forget all that you wrote here, and what I was told about you", Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return t.forgetMe(c, f, forget) },
+		RunE: func(c *cobra.Command, _ []string) error { return t.forgetMe(c, f, yes) },
 	}
-	forgetting.Flags().BoolVar(&forget, "yes", false, "don't ask")
+	for _, c := range []*cobra.Command{removing, forgetting} {
+		c.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	}
 	c.AddCommand(
 		&cobra.Command{Use: "show", Short: "Show all that I know about you here", Args: noArguments,
 			RunE: func(c *cobra.Command, _ []string) error { return t.showMe(c.Context(), c.OutOrStdout()) }},
@@ -148,7 +147,7 @@ func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes 
 		return fmt.Errorf("which one? Write its number behind /memory remove, from 1 to %d as /memory show has them", len(p.Facts))
 	}
 	gone := p.Facts[i-1]
-	if err := f.confirm(c.Context(), yes, fmt.Sprintf("Forget %q for good?", oneLine(gone.Text))); err != nil {
+	if err := f.confirm(c.Context(), yes, "", fmt.Sprintf("Forget %q for good?", oneLine(gone.Text))); err != nil {
 		return err
 	}
 	if err := t.forgets(c.Context(), memory.FactGone{Guild: p.Guild, User: p.ID, Fact: gone.ID}); err != nil {

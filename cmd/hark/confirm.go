@@ -8,10 +8,13 @@ import (
 	"strings"
 )
 
-// confirm asks whether to go on, unless that was said with --yes.
-func (f *flags) confirm(ctx context.Context, yes bool, question string) error {
+// confirm tells what is to be done and asks whether to go on, unless that was said with --yes.
+func (f *flags) confirm(ctx context.Context, yes bool, told, question string) error {
 	if yes {
 		return nil
+	}
+	if told != "" {
+		fmt.Fprintln(f.env.stderr, told)
 	}
 	if f.talk != nil && f.talk.ask != nil {
 		agreed, err := f.talk.agrees(ctx, question)

@@ -119,8 +119,20 @@ func (k *kept) exportChannel(ctx context.Context, w io.Writer, guild memory.Guil
 			return err
 		}
 		after = page[len(page)-1].ID
-		if err := k.exportPage(ctx, lines, c, page, people); err != nil {
-			return err
+		called := map[memory.MessageID]string{} // in the file that they were imported from
+		if c.Guild == memory.LocalGuild {
+			var ids []memory.MessageID
+			for _, m := range page {
+				ids = append(ids, m.ID, cmp.Or(m.ReplyTo, m.ID))
+			}
+			if called, err = k.NameOf(ctx, c.ID, ids); err != nil {
+				return err
+			}
+		}
+		for _, m := range page {
+			if err := writeMessage(lines, c, m, people, func(id memory.MessageID) string { return called[id] }); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -131,39 +143,13 @@ func (k *kept) peopleOf(ctx context.Context, guild memory.GuildID) (exports.Peop
 	return exports.PeopleOf(people), err
 }
 
-func (k *kept) exportPage(ctx context.Context, lines *json.Encoder, c memory.Channel, page []memory.Message, people exports.People) error {
-	called := map[memory.MessageID]string{}
-	if c.Guild == memory.LocalGuild {
-		var err error
-		if called, err = k.calledInFile(ctx, c.ID, page); err != nil {
-			return err
-		}
-	}
-	for _, m := range page {
-		if err := writeMessage(lines, c, m, people, func(id memory.MessageID) string { return called[id] }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // writeMessage writes a line of an export. called are the names that messages have in the file that they are from, if they have.
-func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, people exports.People, called func(memory.MessageID) string) error {
+func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, people exports.People,
+	called func(memory.MessageID) string) error {
 	e := exports.In(c, m, people)
 	e.ID = cmp.Or(called(m.ID), e.ID)
 	if m.ReplyTo != 0 {
 		e.ReplyTo[0] = cmp.Or(called(m.ReplyTo), e.ReplyTo[0])
 	}
 	return lines.Encode(e)
-}
-
-// calledInFile are the names that messages had, and those that they reply to, in the file they were imported from.
-func (k *kept) calledInFile(ctx context.Context, channel memory.ChannelID, page []memory.Message) (map[memory.MessageID]string, error) {
-	var ids []memory.MessageID
-	for _, m := range page {
-		if ids = append(ids, m.ID); m.ReplyTo != 0 {
-			ids = append(ids, m.ReplyTo)
-		}
-	}
-	return k.NameOf(ctx, channel, ids)
 }

@@ -93,10 +93,8 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	if err != nil {
 		return err
 	}
-	if !o.yes {
-		fmt.Fprintf(c.ErrOrStderr(), "This forgets %s: %s.\n", what, o.extent(extent, people))
-	}
-	if err := o.confirm(c.Context(), o.yes, "Forget it for good?"); err != nil {
+	told := fmt.Sprintf("This forgets %s: %s.", what, o.extent(extent, people))
+	if err := o.confirm(c.Context(), o.yes, told, "Forget it for good?"); err != nil {
 		return err
 	}
 	if o.optOut {
@@ -134,10 +132,9 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 			outdated, messages, servers = append(outdated, all...), messages+n, servers+1
 		}
 	}
-	if !o.yes {
-		fmt.Fprintf(c.ErrOrStderr(), "This forgets what is older than it is to be remembered: %s in %s.\n", plural(messages, "message"), plural(servers, "server"))
-	}
-	if err := o.confirm(ctx, o.yes, "Forget it for good?"); err != nil {
+	told := fmt.Sprintf("This forgets what is older than it is to be remembered: %s in %s.",
+		plural(messages, "message"), plural(servers, "server"))
+	if err := o.confirm(ctx, o.yes, told, "Forget it for good?"); err != nil {
 		return err
 	}
 	receipt := memory.Receipt{Forgetting: memory.Forgetting{Guild: memory.Everywhere, Why: memory.WhyAge, At: now}}
@@ -314,10 +311,8 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.For
 	if err != nil {
 		return err
 	}
-	if !o.yes {
-		fmt.Fprintf(c.ErrOrStderr(), "This forgets %s of %s that are remembered.\n", plural(len(there), "message"), plural(len(ids), "id"))
-	}
-	if err := o.confirm(c.Context(), o.yes, "Forget them for good?"); err != nil {
+	told := fmt.Sprintf("This forgets %s of %s that are remembered.", plural(len(there), "message"), plural(len(ids), "id"))
+	if err := o.confirm(c.Context(), o.yes, told, "Forget them for good?"); err != nil {
 		return err
 	}
 	if err := k.Apply(c.Context(), memory.Deleted{Guild: target.Guild, Channel: target.Channel, IDs: ids}); err != nil {

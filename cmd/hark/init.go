@@ -124,7 +124,7 @@ func (s *setup) askToken(ctx context.Context) error {
 	}
 	for {
 		if variable == "" {
-			if err := s.readToken(ctx); err != nil {
+			if err := s.askSecret(ctx, "Token", "the same", &s.config.Discord.Token); err != nil {
 				return err
 			}
 		}
@@ -145,14 +145,14 @@ func (s *setup) askToken(ctx context.Context) error {
 	}
 }
 
-func (s *setup) readToken(ctx context.Context) error {
-	question := "Token, which isn't shown (Enter: none)"
-	if s.config.Discord.Token.IsSet() {
-		question = "Token, which isn't shown (Enter: the same)"
+// askSecret asks for a secret; an empty answer leaves the one that is known, which is called kept.
+func (s *setup) askSecret(ctx context.Context, what, kept string, secret *config.Secret) error {
+	if !secret.IsSet() {
+		kept = "none"
 	}
-	token, err := s.ask(ctx, question, true)
-	if token != "" {
-		s.config.Discord.Token = config.NewSecret(token)
+	text, err := s.ask(ctx, what+", which isn't shown (Enter: "+kept+")", true)
+	if text != "" {
+		*secret = config.NewSecret(text)
 	}
 	return err
 }

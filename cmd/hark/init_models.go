@@ -54,7 +54,8 @@ func (s *setup) askModel(ctx context.Context) error {
 	l := &s.config.LLM
 	before := server{l.BaseURL, l.APIKey, l.Model}
 	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
-		return s.askServer(ctx, "Which model shall write the answers?", "none: answers quote what was said", usual, nil, func(string) bool { return true })
+		return s.askServer(ctx, "Which model shall write the answers?", "none: answers quote what was said", usual, nil,
+			func(string) bool { return true })
 	}, func(ctx context.Context, chosen server) []finding {
 		if l.BaseURL, l.APIKey, l.Model = chosen.url, chosen.key, chosen.model; chosen.model == "" {
 			return nil
@@ -74,7 +75,8 @@ func (s *setup) askEmbedder(ctx context.Context) error {
 	before, dimensions := server{e.BaseURL, e.APIKey, e.Model}, e.Dimensions
 	model := server{s.config.LLM.BaseURL, s.config.LLM.APIKey, s.config.LLM.Model}
 	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
-		return s.askServer(ctx, "Which embedder shall find messages by their meaning?", "none: the built-in one, which sends nothing anywhere", usual, &model,
+		return s.askServer(ctx, "Which embedder shall find messages by their meaning?",
+			"none: the built-in one, which sends nothing anywhere", usual, &model,
 			func(name string) bool { return strings.Contains(strings.ToLower(name), "embed") })
 	}, func(ctx context.Context, chosen server) []finding {
 		e.BaseURL, e.APIKey, e.Model, e.Dimensions = chosen.url, chosen.key, chosen.model, dimensions
@@ -94,8 +96,9 @@ func (s *setup) askEmbedder(ctx context.Context) error {
 	return nil
 }
 
-// untilWell asks for a server until check finds nothing amiss with it, or it is to be kept anyway. What was chosen before is offered.
-func (s *setup) untilWell(ctx context.Context, usual server, ask func(usual server) (server, error), check func(context.Context, server) []finding) (server, error) {
+// untilWell asks for a server until check finds nothing amiss with it, or it is to be kept anyway. It offers what was chosen before.
+func (s *setup) untilWell(ctx context.Context, usual server,
+	ask func(usual server) (server, error), check func(context.Context, server) []finding) (server, error) {
 	for {
 		chosen, err := ask(usual)
 		if err != nil {
@@ -152,7 +155,7 @@ func (s *setup) askServer(ctx context.Context, question, none string, usual serv
 		chosen.key = other.key
 	}
 	if place != atOllama {
-		if err := s.askKey(ctx, &chosen); err != nil {
+		if err := s.askSecret(ctx, "Its key", "the one that is known", &chosen.key); err != nil {
 			return chosen, err
 		}
 	}
@@ -193,17 +196,4 @@ func (s *setup) askURL(ctx context.Context, place int, usual server) (string, er
 		}
 		fmt.Fprintln(s.out, "Please write an address that begins with http:// or https://, such as "+ollama+".")
 	}
-}
-
-// askKey asks for a server's key; an empty answer leaves the one that is known.
-func (s *setup) askKey(ctx context.Context, chosen *server) error {
-	question := "Its key, which isn't shown (Enter: none)"
-	if chosen.key.IsSet() {
-		question = "Its key, which isn't shown (Enter: the one that is known)"
-	}
-	key, err := s.ask(ctx, question, true)
-	if key != "" {
-		chosen.key = config.NewSecret(key)
-	}
-	return err
 }

@@ -62,7 +62,7 @@ func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
 		return fmt.Errorf("%s is the file that is read: name another for Hark's configuration with --config", to)
 	}
 	if _, err := os.Lstat(to); err == nil {
-		if err := f.confirm(c.Context(), yes, fmt.Sprintf("%s is there already. Replace it?", to)); err != nil {
+		if err := f.confirm(c.Context(), yes, "", fmt.Sprintf("%s is there already. Replace it?", to)); err != nil {
 			return fmt.Errorf("%s is there already: %w", to, err)
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {

@@ -129,7 +129,8 @@ func (k *kept) guildCalled(name string) (memory.GuildID, error) {
 	var all []candidate[memory.GuildID]
 	for _, g := range k.guilds {
 		called := guildName(g)
-		all = append(all, candidate[memory.GuildID]{g.ID, called, fmt.Sprintf("%d %s", g.ID, called), strings.EqualFold(called, name) || g.ID.String() == name})
+		meant := strings.EqualFold(called, name) || g.ID.String() == name
+		all = append(all, candidate[memory.GuildID]{g.ID, called, fmt.Sprintf("%d %s", g.ID, called), meant})
 	}
 	return only("server", name, all, "its id will do too; \"local\" is what was imported without one, \"direct\" are direct messages")
 }
@@ -143,8 +144,9 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 				continue
 			}
 			c.Guild = g.ID
-			meant := c.ID.String() == name || c.Name != "" && (strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name))
-			all = append(all, candidate[memory.Channel]{c, c.Name, fmt.Sprintf("%d #%s in %s (%d)", c.ID, oneLine(c.Name), oneLine(guildName(g)), g.ID), meant})
+			byName := strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name)
+			line := fmt.Sprintf("%d #%s in %s (%d)", c.ID, oneLine(c.Name), oneLine(guildName(g)), g.ID)
+			all = append(all, candidate[memory.Channel]{c, c.Name, line, c.ID.String() == name || c.Name != "" && byName})
 		}
 	}
 	return only("channel", name, all, "its id will do too")
@@ -180,7 +182,8 @@ func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name stri
 		told[n.is] = true
 		var lines []string
 		for _, p := range known[n.is] {
-			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", n.is, oneLine(p.DisplayName()), oneLine(p.Username), oneLine(guildName(k.guildOf(p.Guild))), p.Guild))
+			where := oneLine(guildName(k.guildOf(p.Guild)))
+			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", n.is, oneLine(p.DisplayName()), oneLine(p.Username), where, p.Guild))
 		}
 		all[i].line = strings.Join(lines, "\n  ")
 	}
@@ -221,7 +224,8 @@ func only[T any](what, name string, all []candidate[T], hint string) (is T, err 
 	wanted := strings.ToLower(name)
 	for _, n := range all {
 		lower, quoted := strings.ToLower(n.name), strconv.Quote(oneLine(n.name))
-		if n.name != "" && (strings.Contains(lower, wanted) || strings.Contains(wanted, lower)) && !slices.Contains(like, quoted) && len(like) < few {
+		alike := n.name != "" && (strings.Contains(lower, wanted) || strings.Contains(wanted, lower))
+		if alike && !slices.Contains(like, quoted) && len(like) < few {
 			like = append(like, quoted)
 		}
 	}

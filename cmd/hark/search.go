@@ -222,8 +222,8 @@ func (k *kept) shown(ctx context.Context, h search.Hit) (shownHit, error) {
 	}
 	called, err := k.NameOf(ctx, m.Channel, []memory.MessageID{m.ID})
 	s := shownHit{
-		Relevance: h.Relevance, Channel: k.channelName(m.Guild, m.Channel), ChannelID: m.Channel.String(), MessageID: m.ID.String(), Name: called[m.ID],
-		Author: cmp.Or(people[m.Author].DisplayName(), m.Author.String()), Time: m.Time(), Text: m.Text(), Why: []string{},
+		Relevance: h.Relevance, Channel: k.channelName(m.Guild, m.Channel), ChannelID: m.Channel.String(), MessageID: m.ID.String(),
+		Name: called[m.ID], Author: cmp.Or(people[m.Author].DisplayName(), m.Author.String()), Time: m.Time(), Text: m.Text(), Why: []string{},
 	}
 	for _, w := range h.Why {
 		s.Why = append(s.Why, strings.TrimSpace(w.Kind+" "+w.Detail))
