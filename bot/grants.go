@@ -62,8 +62,11 @@ func (b *Bot) lacking(l locale, guild memory.GuildID, channel memory.ChannelID, 
 		channel, l.permissionNames(missing), b.grantLink(guild, missing))
 }
 
-// permissionsIn asks Discord what Hark may do in a channel of a guild, and of what kind that is; errUnreadable if it isn't shown it.
-func (b *Bot) permissionsIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (memory.Permissions, memory.ChannelKind, error) {
+// permissionsIn asks Discord what Hark may do in a channel of a guild, and of what kind that is; errUnreadable if it
+// isn't shown it.
+func (b *Bot) permissionsIn(
+	ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
+) (memory.Permissions, memory.ChannelKind, error) {
 	get := func(address string, into any) error {
 		err := b.rest.call(ctx, http.MethodGet, address, address, nil, into)
 		if denied(err) {

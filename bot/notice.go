@@ -367,7 +367,8 @@ func (n *notices) places(ctx context.Context, known *memory.Guild) ([]memory.Cha
 	now.Self = n.bot.self
 	channels = slices.DeleteFunc(channels, func(c noticeChannel) bool {
 		at, ok := channelOf(&c.wireChannel, id)
-		return !ok || *c.Type != 0 || !isPublicToAll(known, at.ID) || !now.SelfPermissions(rolesOf(&self), &at).Has(memory.ViewChannel|sendMessages)
+		return !ok || *c.Type != 0 || !isPublicToAll(known, at.ID) ||
+			!now.SelfPermissions(rolesOf(&self), &at).Has(memory.ViewChannel|sendMessages)
 	})
 	slices.SortFunc(channels, func(a, b noticeChannel) int {
 		first := func(c noticeChannel) int {

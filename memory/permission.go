@@ -24,8 +24,8 @@ func (k ChannelKind) Reading() Permissions {
 	return ViewChannel | ReadMessageHistory
 }
 
-// Rules is the channel whose overwrites and age restriction c has, given its parent or nil: a thread has those of its parent. It is
-// nil if that channel isn't known or can't have threads.
+// Rules is the channel whose overwrites and age restriction c has, given its parent or nil: a thread has those of its
+// parent. It is nil if that channel isn't known or can't have threads.
 func (c *Channel) Rules(parent *Channel) *Channel {
 	if c.Unplaced || !c.Kind.IsThread() {
 		parent = c
@@ -38,9 +38,9 @@ func (c *Channel) Rules(parent *Channel) *Channel {
 	return parent
 }
 
-// Permissions are those of somebody with roles (@everyone goes without saying) in a channel that has rules'
-// overwrites, in Discord's order: the roles' own; then, of the overwrites, @everyone's, all roles' denials, all roles' grants, and
-// the person's. The owner and administrators may do everything. User 0 is somebody of whom no overwrite tells.
+// Permissions are those of somebody with roles (@everyone goes without saying) in a channel that has rules' overwrites, in
+// Discord's order: the roles' own; then, of the overwrites, @everyone's, all roles' denials, all roles' grants, and the
+// person's. The owner and administrators may do everything. User 0 is somebody of whom no overwrite tells.
 // Timeouts aren't looked at: Discord doesn't tell Hark of them, and they leave what reading text channels takes.
 // https://discord.com/developers/docs/topics/permissions
 func (g *Guild) Permissions(user UserID, roles []RoleID, rules *Channel) Permissions {
@@ -84,8 +84,8 @@ func (g *Guild) SelfPermissions(roles []RoleID, rules *Channel) Permissions {
 	return g.Permissions(g.Self, roles, rules)
 }
 
-// IsPublic reports whether somebody without any role can read a channel with its past, as far as roles and overwrites tell: its
-// age restriction isn't looked at.
+// IsPublic reports whether somebody without any role can read a channel with its past, as far as roles and overwrites
+// tell: its age restriction isn't looked at.
 func (g *Guild) IsPublic(id ChannelID) bool {
 	c := g.channel(id)
 	if c == nil || c.Kind == PrivateThread {

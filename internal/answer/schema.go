@@ -21,7 +21,8 @@ type schema struct {
 	Enum       []string           `json:"enum"` // of texts
 	Format     string             `json:"format"`
 	Items      *schema            `json:"items"`
-	// keep, if not nil, is how a record holds a text that is no words of anybody's; false if it may be. Models aren't told of it.
+	// keep, if not nil, is how a record holds a text that is no words of anybody's; false if it may be. Models aren't
+	// told of it.
 	keep func(text string) (string, bool)
 
 	validator *jsonschema.Schema // of the whole
@@ -51,8 +52,8 @@ func schemaOf(parameters json.RawMessage) (*schema, error) {
 	return s, err
 }
 
-// tighten has a schema refuse what no tool takes, without models having to be told: other fields than its properties, nothing but
-// blanks for a text that mustn't be empty, and numbers that fit into no int.
+// tighten has a schema refuse what no tool takes, without models having to be told: other fields than its properties,
+// nothing but blanks for a text that mustn't be empty, and numbers that fit into no int.
 func tighten(schema any) {
 	s, is := schema.(map[string]any)
 	if !is {

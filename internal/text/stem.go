@@ -34,7 +34,8 @@ func snowball(w string, stemmer func(*snowballstem.Env) bool) string {
 	return env.Current()
 }
 
-// english is Porter's first stemmer, but that a "y" becomes "i" after consonants only: "try" meets "tries", and "pay" stays.
+// english is Porter's first stemmer, except that a "y" becomes "i" after consonants only: "try" meets "tries", and "pay"
+// stays.
 func english(w string) string {
 	s := snowball(w, porter.Stem)
 	n := len(s) - 1
