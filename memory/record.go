@@ -3,9 +3,10 @@ package memory
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -19,22 +20,22 @@ import (
 //
 // The first seven fields are always written, under exactly these names; the others if they are set.
 type Record struct {
-	CallID    string         // call_id, unique
-	Timestamp time.Time      // timestamp, in milliseconds
-	Speaker   Speaker        // speaker
-	Method    string         // method_name
-	Args      []any          // args
-	Kwargs    map[string]any // kwargs
-	Outcome   string         // outcome_summary: in a few words, without anybody's
+	CallID    string         `json:"call_id"`   // unique
+	Timestamp time.Time      `json:"timestamp"` // in milliseconds
+	Speaker   Speaker        `json:"speaker"`
+	Method    string         `json:"method_name"`
+	Args      []any          `json:"args"`
+	Kwargs    map[string]any `json:"kwargs"`
+	Outcome   string         `json:"outcome_summary"` // in a few words, without anybody's
 
-	Guild    GuildID   // guild
-	Channel  ChannelID // channel
-	Question MessageID // question that it came of; 0 if no message asked
-	Asker    UserID    // asker: who asked that
-	Answer   MessageID // answer that it came to; 0 if to none
+	Guild    GuildID   `json:"guild,omitzero"`
+	Channel  ChannelID `json:"channel,omitzero"`
+	Question MessageID `json:"question,omitzero"` // that it came of; 0 if no message asked
+	Asker    UserID    `json:"asker,omitzero"`    // who asked that
+	Answer   MessageID `json:"answer,omitzero"`   // that it came to; 0 if to none
 
 	// More are fields that a newer Hark has written, kept as they are.
-	More map[string]json.RawMessage
+	More map[string]json.RawMessage `json:"-"`
 }
 
 // Speaker is who made a call.
@@ -76,46 +77,28 @@ type RecordLimits struct {
 	Tokens int
 }
 
-// recordField is a field of a record as it is written.
-type recordField struct {
-	name     string
-	value    any  // a pointer into the record
-	optional bool // and so left out if it is 0
-}
+// tagged is a Record as its tags have it written, without More.
+type tagged Record
 
-// fields are those of r in the order in which they are written.
-func (r *Record) fields() []recordField {
-	return []recordField{
-		{"call_id", &r.CallID, false},
-		{"timestamp", &r.Timestamp, false},
-		{"speaker", &r.Speaker, false},
-		{"method_name", &r.Method, false},
-		{"args", &r.Args, false},
-		{"kwargs", &r.Kwargs, false},
-		{"outcome_summary", &r.Outcome, false},
-		{"guild", (*int64)(&r.Guild), true},
-		{"channel", (*int64)(&r.Channel), true},
-		{"question", (*int64)(&r.Question), true},
-		{"asker", (*int64)(&r.Asker), true},
-		{"answer", (*int64)(&r.Answer), true},
-	}
-}
-
-// RecordFields are the names of the fields that every record has, in the order in which they are written.
-func RecordFields() []string {
-	var names []string
-	for _, f := range new(Record).fields() {
-		if !f.optional {
-			names = append(names, f.name)
+// recordFields are the names of a record's fields in the order in which they are written, each with whether it is always there.
+var recordFields, alwaysThere = func() (all, always []string) {
+	for i := range reflect.TypeFor[Record]().NumField() {
+		name, options, _ := strings.Cut(reflect.TypeFor[Record]().Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		if all = append(all, name); options == "" {
+			always = append(always, name)
 		}
 	}
-	return names
-}
+	return all, always
+}()
 
-// has reports whether a field of that name is one of r's own.
-func (r *Record) has(name string) bool {
-	return slices.ContainsFunc(r.fields(), func(f recordField) bool { return f.name == name })
-}
+// RecordFields are the names of the fields that every record has, in the order in which they are written.
+func RecordFields() []string { return slices.Clone(alwaysThere) }
+
+// isOwn reports whether a record has a field of that name of its own.
+func isOwn(name string, _ json.RawMessage) bool { return slices.Contains(recordFields, name) }
 
 // MarshalJSON writes r with the fields that a newer Hark has written, if it was read from such a record.
 func (r Record) MarshalJSON() ([]byte, error) {
@@ -125,59 +108,38 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	if r.Kwargs == nil {
 		r.Kwargs = map[string]any{}
 	}
-	b := []byte{'{'}
-	write := func(name string, value any) error {
-		v, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("record field %s: %w", name, err)
-		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		key, _ := json.Marshal(name) // every text has a JSON
-		b = append(append(append(b, key...), ':'), v...)
-		return nil
+	b, err := json.Marshal(tagged(r))
+	more := maps.Clone(r.More)
+	maps.DeleteFunc(more, isOwn)
+	if err != nil || len(more) == 0 {
+		return b, err
 	}
-	for _, f := range r.fields() {
-		if id, ok := f.value.(*int64); ok && f.optional && *id == 0 {
-			continue
-		}
-		if err := write(f.name, f.value); err != nil {
-			return nil, err
-		}
+	rest, err := json.Marshal(more)
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.More)) {
-		if r.has(name) {
-			continue
-		}
-		if err := write(name, r.More[name]); err != nil {
-			return nil, err
-		}
-	}
-	return append(b, '}'), nil
+	return append(append(b[:len(b)-1], ','), rest[1:]...), nil
 }
 
-// UnmarshalJSON reads a record and keeps the fields that it doesn't know. Numbers stay as they were written.
+// UnmarshalJSON reads a record and keeps the fields that it doesn't know, also those that differ from its own in their capitals.
+// Numbers stay as they were written.
 func (r *Record) UnmarshalJSON(b []byte) error {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(b, &all); err != nil {
+	var own, more map[string]json.RawMessage
+	if err := json.Unmarshal(b, &more); err != nil {
+		return err
+	}
+	own = maps.Clone(more)
+	maps.DeleteFunc(more, isOwn)
+	maps.DeleteFunc(own, func(name string, _ json.RawMessage) bool { return !isOwn(name, nil) })
+	b, err := json.Marshal(own)
+	if err != nil {
 		return err
 	}
 	*r = Record{}
-	for _, f := range r.fields() {
-		value, ok := all[f.name]
-		if !ok {
-			continue
-		}
-		if err := decode(value, f.value); err != nil {
-			return fmt.Errorf("record field %s: %w", f.name, err)
-		}
-		delete(all, f.name)
+	if len(more) > 0 {
+		r.More = more
 	}
-	if len(all) > 0 {
-		r.More = all
-	}
-	return nil
+	return decode(b, (*tagged)(r))
 }
 
 func decode(b []byte, to any) error {

@@ -62,7 +62,7 @@ func (r Record) Checked() (Record, error) {
 		r.Outcome = tooLong
 	}
 	r.More = maps.Clone(r.More)
-	maps.DeleteFunc(r.More, func(name string, value json.RawMessage) bool { return r.has(name) || !json.Valid(value) })
+	maps.DeleteFunc(r.More, func(name string, value json.RawMessage) bool { return isOwn(name, nil) || !json.Valid(value) })
 	return r, nil
 }
 

@@ -42,9 +42,6 @@ func For(model string) *Counter {
 	return &Counter{encoding: tokenizer.O200kBase, estimate: true}
 }
 
-// Exact reports whether the counts are the model's own.
-func (c *Counter) Exact() bool { return !c.estimate }
-
 // Count is how many tokens s is: 0 if it is empty, and never more than its bytes if it is valid UTF-8. What
 // looks like a control token, such as <|endoftext|>, is text like any other.
 func (c *Counter) Count(s string) int {
