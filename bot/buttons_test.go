@@ -236,9 +236,8 @@ func TestStopAfterARestart(t *testing.T) {
 	goOn := s.slowly("It is", " Friday")
 	q := s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
-	known := s.bot.questions.known[memory.MessageID(q.ID)]
 	s.bot.questions.mu.Lock()
-	known.state = unanswered // as another process knows nothing of it
+	s.bot.questions.known[memory.MessageID(q.ID)].state = unanswered // as another process knows nothing of it
 	s.bot.questions.mu.Unlock()
 	if got := whispered(t, s, s.press(m.Message, s.ana, buttonStop)); got != string(notWriting) {
 		t.Errorf("told %q", got)

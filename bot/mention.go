@@ -64,7 +64,7 @@ func (a *ask) account() memory.MessageID {
 func (a *ask) saying(now *ask) *ask {
 	changed := *a
 	changed.text, changed.edited, changed.again, changed.round, changed.at = now.text, now.edited, now.again, now.round, now.at
-	changed.consulted, changed.calls, changed.quiet = false, nil, now.quiet
+	changed.quiet = now.quiet
 	return &changed
 }
 

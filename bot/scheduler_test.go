@@ -49,6 +49,20 @@ func (d *desk) asks(guild memory.GuildID, channel memory.ChannelID, who memory.U
 	return d.put(guild, channel, who, job{guild, channel, id})
 }
 
+// holds has a job go on until lets ends it.
+func (d *desk) holds(id int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.until[id] = make(chan struct{})
+}
+
+func (d *desk) lets(id int) {
+	defer synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	close(d.until[id])
+}
+
 // isEmpty reports whether nothing is left of what was put.
 func (d *desk) isEmpty() bool {
 	return len(d.tenants) == 0 && d.free == parallelAnswers && d.active == 0
@@ -139,7 +153,7 @@ func TestSchedulerKeepsTurnsForOtherGuilds(t *testing.T) {
 		ask := func(guild memory.GuildID, channels int) {
 			for channel := range channels {
 				id++
-				d.until[id] = make(chan struct{})
+				d.holds(id)
 				err := d.asks(guild, memory.ChannelID(100*int(guild)+channel), 1, id)
 				if full, is := errors.AsType[*fullError](err); is && *full == (fullError{guildQuestions, true, true}) {
 					refused++
@@ -159,15 +173,13 @@ func TestSchedulerKeepsTurnsForOtherGuilds(t *testing.T) {
 			t.Errorf("%d run at the same time", busy)
 		}
 		for id := range 5 { // one ends after the other
-			close(d.until[id+1])
-			delete(d.until, id+1)
-			synctest.Wait()
+			d.lets(id + 1)
 		}
 		if rest := d.ran[parallelAnswers:]; !slices.Equal(rest, []int{guildAnswers + 1, 109, 110, 111, guildAnswers + 2}) {
 			t.Errorf("then ran %v", rest)
 		}
-		for _, until := range d.until {
-			close(until)
+		for left := range id - 5 {
+			d.lets(left + 6)
 		}
 		d.wait(t.Context())
 		if len(d.ran) != parallelAnswers+guildQuestions+3 {
@@ -180,7 +192,7 @@ func TestSchedulerStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
-		d.until[0] = make(chan struct{})
+		d.holds(0)
 		for id := range 4 {
 			_ = d.asks(1, 1, 1, id)
 		}
@@ -196,8 +208,7 @@ func TestSchedulerStops(t *testing.T) {
 		if _, busy, active := d.counts(); !told || busy != 1 || active != 1 {
 			t.Errorf("%d run, told: %t", busy, told)
 		}
-		close(d.until[0])
-		synctest.Wait()
+		d.lets(0)
 		if !slices.Equal(d.ran, []int{0}) {
 			t.Errorf("ran %v", d.ran)
 		}
