@@ -9,17 +9,13 @@ import (
 	"hark/internal/answer"
 )
 
-// catchUp is what /catchup shows. It counts as a question, since it may have the model sum things up.
+// catchUp is what /catchup shows.
 func (c *commands) catchUp(ctx context.Context, x *exchange) (sheet, error) {
 	since, _, err := c.span(x, "since")
 	if err != nil {
 		return sheet{}, err
 	}
-	asked, h := c.counted(ctx, x)
-	if h != nil {
-		return sheet{Content: limitReached(x.locale, h)}, nil
-	}
-	return c.spend(ctx, asked, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
+	return c.spend(ctx, x, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
 		q := c.question(x)
 		q.NoModel = noModel
 		got, err := c.bot.answers.CatchUp(ctx, q, since)

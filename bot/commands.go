@@ -305,12 +305,7 @@ func (c *commands) questionOf(_ context.Context, x *exchange) answer.Question { 
 // recall is what show makes of what would go into an answer for whoever uses x. Nothing is kept of it but what it took.
 func (c *commands) recall(question func(context.Context, *exchange) answer.Question, show func(*exchange, answer.Question, answer.Recalled) sheet) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
-		// It counts as a question, since it may have the model rewrite it.
-		asked, h := c.counted(ctx, x)
-		if h != nil {
-			return sheet{Content: limitReached(x.locale, h)}, nil
-		}
-		return c.spend(ctx, asked, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
+		return c.spend(ctx, x, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
 			q := question(ctx, x)
 			q.NoModel = noModel
 			r, err := c.ask(ctx, q)
@@ -333,9 +328,13 @@ func (c *commands) counted(ctx context.Context, x *exchange) (*ask, *hit) {
 	return asked, c.bot.questions.tooOften(c.bot.admit.lookup(ctx, asked.guild), asked)
 }
 
-// spend has something done that may ask a model, within the limits of who asked. do is told when no tokens are left for one,
-// and tells what it took of models, even if it fails.
-func (c *commands) spend(ctx context.Context, asked *ask, do func(ctx context.Context, noModel bool) (sheet, answer.Usage, error)) (sheet, error) {
+// spend has something done that may ask a model, so that it counts as a question, within the limits of who asked. do is told when no
+// tokens are left for one, and tells what it took of models, even if it fails.
+func (c *commands) spend(ctx context.Context, x *exchange, do func(ctx context.Context, noModel bool) (sheet, answer.Usage, error)) (sheet, error) {
+	asked, h := c.counted(ctx, x)
+	if h != nil {
+		return sheet{Content: limitReached(x.locale, h)}, nil
+	}
 	spends, err := c.bot.questions.allow(ctx, asked)
 	if err != nil {
 		return sheet{}, err

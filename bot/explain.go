@@ -257,18 +257,23 @@ func showRecalled(l locale, q answer.Question, r answer.Recalled) string {
 func showHit(l locale, h search.Hit) string {
 	m := h.Message
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s %.2f · <@%d>", mark(h.Relevance), h.Relevance, m.Author)
-	if url := jumpURL(m.Guild, m.Channel, m.ID); url != "" {
-		if m.Guild != memory.DirectGuild {
-			fmt.Fprintf(&b, " · <#%d>", m.Channel)
-		}
-		fmt.Fprintf(&b, " · <t:%d:f> · %s", m.Time().Unix(), jump(l, url))
-	} else {
-		b.WriteString(" · " + m.Time().Format(l.text("2 Jan 2006")))
-	}
+	fmt.Fprintf(&b, "\n%s %.2f · <@%d>%s", mark(h.Relevance), h.Relevance, m.Author, whereIs(l, m))
 	fmt.Fprintf(&b, "\n> %s", asSaid(m.Text(), quoteLength))
 	b.WriteString(foundBy(l, h.Why))
 	return b.String()
+}
+
+// whereIs says where a message is, when it was said, and links to it; of one that Discord doesn't have, only the day.
+func whereIs(l locale, m memory.Message) string {
+	url := jumpURL(m.Guild, m.Channel, m.ID)
+	if url == "" {
+		return " · " + m.Time().Format(l.text("2 Jan 2006"))
+	}
+	place := ""
+	if m.Guild != memory.DirectGuild {
+		place = fmt.Sprintf(" · <#%d>", m.Channel)
+	}
+	return fmt.Sprintf("%s · <t:%d:f> · %s", place, m.Time().Unix(), jump(l, url))
 }
 
 // jump is a link to a message.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-
 	"hark/internal/exports"
 	"hark/memory"
 )

@@ -193,14 +193,7 @@ func seenWithin(s answer.Seen, l locale, room int) string {
 func showSeen(s answer.Seen, l locale, length int) string {
 	m := s.Message
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s <@%d>", mark(s.Relevance), m.Author)
-	if m.Guild != memory.DirectGuild {
-		fmt.Fprintf(&b, " · <#%d>", m.Channel)
-	}
-	fmt.Fprintf(&b, " · <t:%d:f>", m.Time().Unix())
-	if url := jumpURL(m.Guild, m.Channel, m.ID); url != "" {
-		fmt.Fprintf(&b, " · [%s](<%s>)", l.text("jump"), url)
-	}
+	fmt.Fprintf(&b, "\n%s <@%d>%s", mark(s.Relevance), m.Author, whereIs(l, m))
 	if before := s.Before; before != nil && length >= beforeLength {
 		fmt.Fprintf(&b, "\n-# <@%d>: %s", before.Author, asSaid(before.Text(), beforeLength))
 	}
