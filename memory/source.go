@@ -1,5 +1,7 @@
 package memory
 
+import "slices"
+
 // SourceKind says what a Source is.
 type SourceKind string
 
@@ -24,4 +26,56 @@ type Source struct {
 	// Repeats says that the text of the answer cites this source or repeats words of it. When the source goes, Discord shows
 	// the answer no more. Without it, only what Hark keeps of the answer goes.
 	Repeats bool `json:"repeats,omitempty"`
+}
+
+// AllSources are t.Sources. Where they aren't set they are made of the fields that told before, and count as repeated.
+func (t Trace) AllSources() []Source {
+	if len(t.Sources) > 0 {
+		return t.Sources
+	}
+	var all []Source
+	add := func(kind SourceKind, channel ChannelID, id, version int64) {
+		all = append(all, Source{Kind: kind, Channel: channel, ID: id, Version: version, Repeats: true})
+	}
+	for _, hit := range t.Recalled {
+		if hit.Number > 0 || hit.Context {
+			add(SourceMessage, hit.Channel, int64(hit.Message), hit.Edited)
+		}
+	}
+	for i, id := range t.Condensed {
+		add(SourceMessage, t.Channel, int64(id), append(t.CondensedEdited, make([]int64, i+1)...)[i])
+	}
+	if t.Question != 0 {
+		add(SourceMessage, t.Channel, int64(t.Question), t.QuestionEdited)
+	}
+	for _, id := range t.Facts {
+		add(SourceFact, 0, id, 0)
+	}
+	for i, id := range t.Lore {
+		add(SourceLore, 0, id, int64(append(t.LoreAt, make([]MessageID, i+1)...)[i]))
+	}
+	for i, id := range t.Summaries {
+		add(SourceSummary, t.Channel, int64(id), append(t.SummariesMade, make([]int64, i+1)...)[i])
+	}
+	return all
+}
+
+// WithSourcesOf is t with what another answer was made from among its sources, which t was made from and which is written anew: t
+// repeats of it what both repeat.
+func (t Trace) WithSourcesOf(other Trace) Trace {
+	all := slices.Clone(t.AllSources())
+	repeats := slices.ContainsFunc(all, func(s Source) bool {
+		return s.Kind == SourceMessage && s.Channel == other.Channel && s.Repeats && slices.Contains(append(other.Parts, other.Answer), MessageID(s.ID))
+	})
+	for _, s := range other.AllSources() {
+		s.Repeats = s.Repeats && repeats
+		i := slices.IndexFunc(all, func(o Source) bool { return o.Kind == s.Kind && o.Channel == s.Channel && o.ID == s.ID })
+		if i < 0 {
+			all = append(all, s)
+		} else {
+			all[i].Repeats = all[i].Repeats || s.Repeats
+		}
+	}
+	t.Sources = all
+	return t
 }

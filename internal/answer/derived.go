@@ -63,33 +63,29 @@ func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bo
 
 // sourcesReadable reports whether all that an answer was made from may be used again.
 func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
-	for _, id := range trace.Lore {
-		if _, ok := d.lore[id]; !ok {
-			return false, nil
-		}
-	}
-	if slices.ContainsFunc(trace.Facts, func(id int64) bool { return d.hidden[id] }) {
-		return false, nil
-	}
 	used := map[memory.ChannelID][]memory.MessageID{}
-	for _, id := range trace.Condensed {
-		if id < d.present && !slices.Contains(d.scope.Channels, d.channel) {
-			return false, nil
-		}
-		if !d.fine[spot{d.channel, id}] {
-			used[d.channel] = append(used[d.channel], id)
-		}
-	}
-	for _, hit := range trace.Recalled {
-		if hit.Number == 0 && !hit.Context {
-			continue
-		}
-		seen := hit.Channel == d.channel && hit.Message >= d.present
-		if !seen && !slices.Contains(d.scope.Channels, hit.Channel) {
-			return false, nil
-		}
-		if !d.fine[spot{hit.Channel, hit.Message}] && !slices.Contains(used[hit.Channel], hit.Message) {
-			used[hit.Channel] = append(used[hit.Channel], hit.Message)
+	for _, s := range trace.AllSources() {
+		at := spot{s.Channel, memory.MessageID(s.ID)}
+		switch s.Kind {
+		case memory.SourceLore:
+			if _, ok := d.lore[s.ID]; !ok {
+				return false, nil
+			}
+		case memory.SourceFact:
+			if d.hidden[s.ID] {
+				return false, nil
+			}
+		case memory.SourceMessage:
+			if at.id == trace.Question && at.channel == trace.Channel {
+				continue
+			}
+			seen := at.channel == d.channel && at.id >= d.present
+			if !seen && !slices.Contains(d.scope.Channels, at.channel) {
+				return false, nil
+			}
+			if !d.fine[at] {
+				used[at.channel] = append(used[at.channel], at.id)
+			}
 		}
 	}
 	for channel, ids := range used {

@@ -100,8 +100,6 @@ var spoiled = map[string]string{
 	"miscounted":        "UPDATE channel SET messages = messages - 1",
 	"not present":       "DELETE FROM presence WHERE author = 1",
 	"present too long":  "UPDATE presence SET last = last + 1",
-	"no source":         "DELETE FROM trace_source",
-	"a strange source":  "INSERT INTO trace_source VALUES (1, 2, 3, 4)",
 	"a lost star":       "INSERT INTO star SELECT c.id, m.id, 1, 5 FROM message m JOIN channel c ON c.no = m.channel LIMIT 2",
 	"not deleted":       "INSERT INTO tombstone SELECT c.id, m.id FROM message m JOIN channel c ON c.no = m.channel LIMIT 2",
 }
@@ -146,7 +144,6 @@ func TestWhatOnlyTheLogKnowsIsNotMadeUp(t *testing.T) {
 	t.Parallel()
 	for _, sql := range []string{
 		"UPDATE message SET channel = channel + 1 WHERE row = (SELECT max(row) FROM message)",
-		"UPDATE trace SET body = json('{\"asker\":\"x\"}')",
 	} {
 		dir := written(t)
 		conn := raw(t, dir)
@@ -199,9 +196,9 @@ func damage(t *testing.T, dir, name string) {
 func TestDamagedPages(t *testing.T) {
 	t.Parallel()
 	for table, derived := range map[string]bool{
-		"segment": true, "vector": true, "vector_next": true, "presence": true, "trace_source": true, "prompt": true, "record": true, "fulltext_data": true, "fulltext_idx": true,
+		"segment": true, "vector": true, "vector_next": true, "presence": true, "prompt": true, "record": true, "fulltext_data": true, "fulltext_idx": true,
 		"fulltext_docsize": true, "fulltext_config": true, "message_id": true, "segment_pending": true, "called_name": true,
-		"message": false, "person": false, "channel": false, "forgetting": false, "tombstone": false, "opted": false, "fact": false, "lore": false, "lore_source": false, "meta": false,
+		"message": false, "person": false, "channel": false, "forgetting": false, "tombstone": false, "opted": false, "fact": false, "lore": false, "source": false, "meta": false,
 	} {
 		t.Run(table, func(t *testing.T) {
 			t.Parallel()

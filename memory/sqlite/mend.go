@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,7 +26,7 @@ func (s *Store) flaws(ctx context.Context) ([]flaw, error) {
 	q := snapshot{ctx, tx}
 	var all []flaw
 	for _, look := range []func(snapshot) ([]flaw, error){
-		logFlaws, segmentFlaws, fullTextFlaws, countFlaws, sourceFlaws,
+		logFlaws, segmentFlaws, fullTextFlaws, countFlaws,
 	} {
 		found, err := look(q)
 		if err != nil {
@@ -79,7 +78,7 @@ func logFlaws(q snapshot) ([]flaw, error) {
 	return []flaw{{fmt.Sprintf("%d deleted messages", n), func(t *transaction) error {
 		for _, channel := range slices.Sorted(maps.Keys(gone)) {
 			for _, id := range gone[channel] {
-				if err := t.delete(channel, id); err != nil {
+				if err := t.delete(channel, id, hideRepeats); err != nil {
 					return err
 				}
 			}
@@ -293,57 +292,4 @@ func countFlaws(q snapshot) ([]flaw, error) {
 		}})
 	}
 	return all, nil
-}
-
-// sourceKey is an answer and one of the messages that it was made from.
-type sourceKey struct {
-	channel       memory.ChannelID
-	id            memory.MessageID
-	answerChannel memory.ChannelID
-	answer        memory.MessageID
-}
-
-// sourceFlaws are answers of which it isn't known what they were made from.
-func sourceFlaws(q snapshot) ([]flaw, error) {
-	want := map[sourceKey]bool{}
-	err := q.each(func(scan func(...any) error) error {
-		var body []byte
-		var trace memory.Trace
-		if err := scan(&body); err != nil {
-			return err
-		}
-		if err := json.Unmarshal(body, &trace); err != nil {
-			return fmt.Errorf("%w (a trace can't be read: %w)", ErrDamaged, err)
-		}
-		for _, source := range sources(trace) {
-			want[sourceKey{source.Channel, source.Message, trace.Channel, trace.Answer}] = true
-		}
-		return nil
-	}, "SELECT body FROM trace")
-	if err != nil {
-		return nil, err
-	}
-	wrong, there := 0, 0
-	err = q.each(func(scan func(...any) error) error {
-		var k sourceKey
-		err := scan(&k.channel, &k.id, &k.answerChannel, &k.answer)
-		if there++; !want[k] {
-			wrong++
-		}
-		return err
-	}, "SELECT channel, id, answer_channel, answer FROM trace_source")
-	if wrong += len(want) - (there - wrong); err != nil || wrong == 0 {
-		return nil, err
-	}
-	return []flaw{{fmt.Sprintf("%d sources of answers", wrong), func(t *transaction) error {
-		if err := t.exec("DELETE FROM trace_source"); err != nil {
-			return err
-		}
-		for k := range want {
-			if err := t.exec("INSERT INTO trace_source VALUES (?, ?, ?, ?)", int64(k.channel), int64(k.id), int64(k.answerChannel), int64(k.answer)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}}, nil
 }

@@ -37,7 +37,7 @@ func removeLeftovers(dir string) error {
 // isDerived reports whether a table can be made again from the others, or done without.
 func isDerived(table string) bool {
 	switch table {
-	case "segment", "vector", "vector_next", "presence", "trace_source", "prompt", "record":
+	case "segment", "vector", "vector_next", "presence", "prompt", "record":
 		return true
 	}
 	return strings.HasPrefix(table, "fulltext")

@@ -157,9 +157,6 @@ func TestPromptsGoWithPeopleWhoOnlyAppear(t *testing.T) {
 			t.Errorf("%v hold %q", got, part)
 		}
 	}
-	if _, err := s.Trace(bg, general, id(20)); err != nil {
-		t.Errorf("the trace is gone as well: %v", err)
-	}
 }
 
 // Backups hold prompts, and bring back none that was taken away since.

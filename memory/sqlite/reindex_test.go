@@ -26,7 +26,6 @@ func TestReindex(t *testing.T) {
 	drain(t, s)
 	want := dump(t, s)
 	execute(t, s.write, "UPDATE channel SET messages = 5")
-	execute(t, s.write, "DELETE FROM trace_source")
 	execute(t, s.write, "INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
 	last := 0
 	if err := s.Reindex(t.Context(), func(done, total int) {
