@@ -71,10 +71,11 @@ type (
 	Answered struct{ Trace Trace }
 
 	// Rewritten says that messages of Hark's in Discord are written anew, told before what they became and how that came
-	// about. How they came about before isn't kept any longer, so that nothing may be left of what they said: all that was made
-	// from them goes as if they were deleted, answers, what those led to, summaries and lore, and so do the records of calls that came
-	// to them, the other messages of theirs, and later an answer that was being made from them meanwhile. Those that are gone from the log with something they were made from, or with their question, may be logged
-	// again, and aren't withdrawn any more; those that were deleted themselves, or forgotten, stay gone.
+	// about. How they came about before isn't kept any longer. Facts, lore, summaries and condensed turns that were made from them
+	// go, and so do the records of calls that came to them and their messages that aren't among IDs. Answers that were made from
+	// them stay, and have what they were made from for sources as well (Trace.WithSourcesOf). An answer that was being made from
+	// them meanwhile isn't kept. Those that are gone from the log with something they were made from, or with their question, may
+	// be logged again, and aren't withdrawn any more; those that were deleted themselves, or forgotten, stay gone.
 	Rewritten struct {
 		Guild   GuildID
 		Channel ChannelID

@@ -59,10 +59,10 @@ type Receipt struct {
 type Extent struct {
 	Messages  int
 	Channels  int // that they lie in
-	Facts     int // that are told about a person of whom everything is meant, or that single messages are the source of
+	Facts     int
 	Lore      int
 	Summaries int // with what sessions that go on were condensed to
-	Answers   int // of Hark's, that used it; without those that used such an answer
+	Answers   int // of Hark's, that used it, or an answer that did
 }
 
 // Wrote is how much somebody wrote in a channel.
@@ -74,7 +74,8 @@ type Wrote struct {
 	Last     MessageID
 }
 
-// Withdrawn is a message of Hark's that used what was forgotten, or what was edited since. It is gone from the log, but Discord still shows it.
+// Withdrawn is a message of Hark's that repeats what was forgotten, or what was edited since. It is gone from the log, but Discord still
+// shows it.
 type Withdrawn struct {
 	Guild   GuildID
 	Channel ChannelID

@@ -1,5 +1,7 @@
 package memory
 
+import "slices"
+
 // SourceKind says what a Source is.
 type SourceKind string
 
@@ -56,4 +58,24 @@ func (t Trace) AllSources() []Source {
 		add(SourceSummary, t.Channel, int64(id), append(t.SummariesMade, make([]int64, i+1)...)[i])
 	}
 	return all
+}
+
+// WithSourcesOf is t with what another answer was made from among its sources, which t was made from and which is written anew: t
+// repeats of it what both repeat.
+func (t Trace) WithSourcesOf(other Trace) Trace {
+	all := slices.Clone(t.AllSources())
+	repeats := slices.ContainsFunc(all, func(s Source) bool {
+		return s.Kind == SourceMessage && s.Channel == other.Channel && s.Repeats && slices.Contains(append(other.Parts, other.Answer), MessageID(s.ID))
+	})
+	for _, s := range other.AllSources() {
+		s.Repeats = s.Repeats && repeats
+		i := slices.IndexFunc(all, func(o Source) bool { return o.Kind == s.Kind && o.Channel == s.Channel && o.ID == s.ID })
+		if i < 0 {
+			all = append(all, s)
+		} else {
+			all[i].Repeats = all[i].Repeats || s.Repeats
+		}
+	}
+	t.Sources = all
+	return t
 }

@@ -83,17 +83,19 @@ type Store interface {
 	Traces(ctx context.Context, before MessageID, limit int) ([]Trace, error)
 	// Prompt is what the model was sent for an answer; ErrNotFound if it wasn't kept, or isn't any more.
 	Prompt(ctx context.Context, channel ChannelID, answer MessageID) (Prompt, error)
-	// KeepTrace stores a trace under its answer, in the place of an earlier one. The answer is deleted with any of its sources, which are the
-	// question, the hits that have a Number or are Context, and what is Condensed, and when the text of one of them changes that isn't an
-	// answer of Hark's itself, which grows while it is sent: also when either happened before the trace came, which Edited and QuestionEdited tell. A source in a channel that
-	// isn't known counts as deleted: it may have been forgotten with its guild. So it is with facts that it used and
-	// that are gone, and with lore and summaries that aren't there as they were. When lore changes, the answers that used it and are kept are deleted. What was answered to somebody who has
-	// opted out isn't kept.
+	// KeepTrace stores a trace under its answer, in the place of an earlier one. The answer is deleted with any of its Sources,
+	// and when one of them changes, but for an answer of Hark's, which grows while it is sent: also when that happened before the
+	// trace came. A source in a channel that isn't known counts as deleted. What was made from a summary has the summary's messages
+	// for sources as well. The answer goes too with all of whoever asked and of those in its Prompt. Nothing is kept of what was
+	// answered to somebody who has opted out.
+	//
+	// Withdrawn tells of an answer that is deleted if the source is its question or one that it Repeats, or if a person, a channel
+	// or a guild is forgotten as a whole. Of an answer that was made from one that goes it tells where both repeat.
 	//
 	// A trace's Prompt is kept beside it, in the place of an earlier one, if the question and all other sources are in the log as
 	// they were used and nobody in it has opted out or has been forgotten as a whole since it was built. It goes with its trace.
-	// It goes by itself when the text of any of its sources changes, Hark's own answers among them, when a fact in it is told
-	// anew, and with all of somebody in it or of its guild; what is asked in LocalGuild may hold people of any.
+	// It goes by itself when the text of an answer of Hark's in it changes and when a fact in it is told anew. What is asked in
+	// LocalGuild may be about people of any guild.
 	KeepTrace(ctx context.Context, t Trace) error
 
 	// Version changes with everything that is written, by whomever. What is read between two calls that gave the same is

@@ -26,10 +26,10 @@ var extentPromises = []promise{
 		t.settle()
 		t.told(note(1, ada, general, 1), note(2, ben, 0, 1), note(3, ben, staff, 1, memory.Spot{Channel: general, Message: id(2)}))
 		before := began.Add(2 * time.Second)
-		t.takes("a person's before a time, in a channel", memory.Forgetting{Guild: guild, User: ada, Channel: general, Before: before}, memory.Extent{Messages: 1, Channels: 1})
+		t.takes("a person's before a time, in a channel", memory.Forgetting{Guild: guild, User: ada, Channel: general, Before: before}, memory.Extent{Messages: 1, Channels: 1, Facts: 1})
 		t.takes("a person of a guild", memory.Forgetting{Guild: guild, User: ada}, memory.Extent{Messages: 3, Channels: 3, Facts: 1, Lore: 1})
 		t.takes("a channel", memory.Forgetting{Guild: guild, Channel: general}, memory.Extent{Messages: 1, Channels: 1, Lore: 1})
 		t.takes("another guild before a time", memory.Forgetting{Guild: village, Before: id(6).Time()}, memory.Extent{})
-		t.takes("all", memory.Forgetting{Guild: memory.Everywhere}, memory.Extent{Messages: 3, Channels: 3, Lore: 1})
+		t.takes("all", memory.Forgetting{Guild: memory.Everywhere}, memory.Extent{Messages: 3, Channels: 3, Facts: 3, Lore: 1})
 	}},
 }

@@ -1,7 +1,6 @@
 package memorytest
 
 import (
-	"maps"
 	"slices"
 
 	"hark/memory"
@@ -30,8 +29,9 @@ type entry struct {
 type model struct {
 	entries  map[place]*entry
 	names    map[place]string
-	dropped  map[place]member       // those who wrote what isn't logged because of that, or where it is, and of which nothing is kept
-	traces   map[place]memory.Trace // without their prompts
+	dropped  map[place]member // those who wrote what isn't logged because of that, or where it is, and of which nothing is kept
+	traces   map[place]answer // without their prompts
+	lost     map[string]int   // things that went, by kind
 	prompts  map[place]memory.Prompt
 	records  []memory.Record                  // in the order in which they came
 	key      []byte                           // of fingerprints
@@ -64,7 +64,8 @@ func newModel() *model {
 		entries:   map[place]*entry{},
 		names:     map[place]string{},
 		dropped:   map[place]member{},
-		traces:    map[place]memory.Trace{},
+		traces:    map[place]answer{},
+		lost:      map[string]int{},
 		prompts:   map[place]memory.Prompt{},
 		guilds:    map[memory.GuildID]*memory.Guild{},
 		channels:  map[memory.ChannelID]*memory.Channel{},
@@ -102,7 +103,7 @@ func (m *model) apply(events ...memory.Event) {
 			for _, id := range e.IDs {
 				at := place{e.Channel, id}
 				if _, dropped := m.dropped[at]; !dropped {
-					m.delete(at)
+					m.delete(at, 1)
 				}
 			}
 		case memory.Named:
@@ -176,7 +177,7 @@ func (m *model) post(p memory.Posted) {
 		if !m.isKnown(at) {
 			m.dropped[at] = member{message.Guild, message.Author} // so that of what is told of it nothing is kept either
 		} else if !out || e.posted == nil {
-			m.delete(at) // with an edit that came before it, and those that follow
+			m.delete(at, 1) // with an edit that came before it, and those that follow
 		}
 		return
 	}
@@ -195,26 +196,11 @@ func (m *model) isAway(at place) bool {
 
 // isKnown reports whether anything was heard of a message, or was made from it.
 func (m *model) isKnown(at place) bool {
-	e, spot := m.entry(at), memory.Spot{Channel: at.channel, Message: at.id}
+	e := m.entry(at)
 	_, asked := m.open[at]
 	_, answer := m.traces[at]
-	known := e.posted != nil || e.edit != nil || !e.star.At.IsZero() || e.anew || asked || answer
-	for _, t := range m.traces {
-		known = known || slices.ContainsFunc(sources(t), func(s used) bool { return s.place == at })
-	}
-	for _, f := range m.facts {
-		known = known || f.Channel == at.channel && f.Message == at.id && at.id != 0
-	}
-	for _, l := range m.lore {
-		known = known || slices.Contains(l.Sources, spot)
-	}
-	isSource := func(s memory.SummarySource) bool { return s.Message == at.id }
-	for of, s := range m.summaries {
-		known = known || of.channel == at.channel && slices.ContainsFunc(s.Sources, isSource)
-	}
-	known = known || slices.ContainsFunc(m.condensed[at.channel].Sources, isSource)
-	return known || slices.ContainsFunc(m.records, func(r memory.Record) bool {
-		return r.Channel == at.channel && at.id != 0 && (r.Question == at.id || r.Answer == at.id)
+	return e.posted != nil || e.edit != nil || !e.star.At.IsZero() || e.anew || asked || answer || slices.ContainsFunc(m.things(), func(t thing) bool {
+		return slices.ContainsFunc(t.from, func(s memory.Source) bool { return isAt(s, at) })
 	})
 }
 
@@ -243,21 +229,19 @@ func (m *model) edit(edit memory.Edited) {
 	})
 }
 
-// changing deletes the answers made from a message if change changes its text.
+// changing takes away what was made from a message if change changes its text. An answer of Hark's grows while it is sent.
 func (m *model) changing(at place, change func()) {
 	before, was := m.message(at)
 	change()
-	if after, _ := m.message(at); was && after.Text() != before.Text() {
-		m.dropFacts(at)
-		m.dropLore(at)
-		m.dropSummaries(at)
-		m.dropCondensed(at)
-		if before.Kind != memory.FromHark {
-			m.dropRecords(func(r memory.Record) bool { return r.Channel == at.channel && r.Question == at.id })
-			m.dropAnswers(at)
-		}
-		m.dropPrompts(func(t memory.Trace, _ memory.Prompt) bool {
-			return slices.ContainsFunc(sources(t), func(s used) bool { return s.place == at })
+	after, _ := m.message(at)
+	switch {
+	case !was || after.Text() == before.Text():
+	case before.Kind != memory.FromHark:
+		m.invalidate(fromMessage(at, 1), place{})
+	default:
+		m.invalidate(fromMessage(at, 0, "fact", "lore", "summary"), place{})
+		m.dropPrompts(func(a answer, _ memory.Prompt) bool {
+			return slices.ContainsFunc(a.from, func(s memory.Source) bool { return isAt(s, at) })
 		})
 	}
 }
@@ -276,35 +260,23 @@ func (m *model) message(at place) (memory.Message, bool) {
 	return message, true
 }
 
-// delete deletes a message, and withdraws the answers made from it.
-func (m *model) delete(at place) {
+// delete deletes a message, with what was made from it. most is how what repeats it goes.
+func (m *model) delete(at place, most int) {
 	*m.entry(at) = entry{deleted: true}
 	delete(m.names, at)
 	delete(m.open, at)
-	trace, known := m.traces[at]
-	delete(m.traces, at)
-	delete(m.prompts, at)
-	if known {
-		m.keepTrace(trace)
-	}
-	m.dropRecords(func(r memory.Record) bool {
-		return r.Channel == at.channel && at.id != 0 && (r.Question == at.id || r.Answer == at.id)
-	})
-	for _, t := range m.traces {
-		if at == (place{t.Channel, t.Question}) {
-			m.withdrawn = append(m.withdrawn, memory.Withdrawn{Guild: t.Guild, Channel: t.Channel, Message: t.Answer, First: true, Unasked: true})
+	if a, known := m.traces[at]; known {
+		m.dropTrace(at)
+		if m.stand(&a.Trace) {
+			m.traces[place{at.channel, a.Answer}] = a
 		}
 	}
-	m.dropMadeFrom(at)
+	m.invalidate(fromMessage(at, most), at)
 }
 
-// dropFacts takes away the facts that a message is the source of.
-func (m *model) dropFacts(at place) {
-	for key, f := range m.facts {
-		if f.Message == at.id && f.Channel == at.channel && at.id != 0 {
-			m.facts[key] = &fact{gone: true}
-		}
-	}
+func (m *model) dropTrace(at place) {
+	delete(m.traces, at)
+	delete(m.prompts, at)
 }
 
 func (m *model) name(n memory.Named) {
@@ -326,69 +298,92 @@ func (m *model) named(channel memory.ChannelID, name string) (memory.MessageID, 
 	return 0, false
 }
 
-// keepTrace keeps a trace, unless a source of it was deleted or edited meanwhile, or the answer deleted.
-func (m *model) keepTrace(t memory.Trace) {
-	for m.isAway(place{t.Channel, t.Answer}) { // what is left is found by the next
+// stand has a trace be under the first message of its answer that is there, and tells whether there is one.
+func (m *model) stand(t *memory.Trace) bool {
+	for m.isAway(place{t.Channel, t.Answer}) {
 		if len(t.Parts) == 0 {
-			return
+			return false
 		}
 		if t.Answer, t.Parts = t.Parts[0], t.Parts[1:]; len(t.Parts) == 0 {
 			t.Parts = nil
 		}
 	}
-	at := place{t.Channel, t.Answer}
-	m.traces[at] = withoutPrompt(t)
-	m.settleRewritten(t)
-	gone := false
-	for _, s := range sources(t) {
-		now, ok := m.message(s.place)
-		gone = gone || m.isGone(s.place) || m.channels[s.channel] == nil || m.isRewritten(s)
-		gone = gone || ok && now.Kind != memory.FromHark && editedAt(now) != s.edited
-	}
-	for _, id := range t.Facts {
-		known := m.facts[factKey{t.Guild, id}]
-		gone = gone || known != nil && known.gone
-	}
-	for i, id := range t.Lore {
-		gone = gone || !m.hasLore(id) || i < len(t.LoreAt) && m.loreAt(id) != t.LoreAt[i]
-	}
-	gone = gone || !m.hasSummaries(t)
-	if gone || m.opted[member{t.Guild, t.Asker}].Out {
-		m.dropAnswer(t, gone)
+	return true
+}
+
+// keepTrace keeps a trace, unless a source of it was deleted or edited meanwhile, or the answer deleted.
+func (m *model) keepTrace(t memory.Trace) {
+	if !m.stand(&t) {
 		return
 	}
-	m.keepPrompt(t)
+	at := place{t.Channel, t.Answer}
+	m.settleRewritten(t)
+	same, lost, hide := true, false, 0
+	a := answer{from: slices.Clone(t.AllSources()), about: []memory.UserID{t.Asker}}
+	for i, s := range a.from {
+		if isAt(s, place{t.Channel, t.Question}) {
+			a.from[i].Repeats = true
+		} else if s.Kind == memory.SourceFact {
+			a.from[i].Channel = memory.ChannelID(t.Guild)
+		}
+		isSame, isThere, isAnew := m.stands(t.Guild, s)
+		same, lost = same && isSame, lost || !isThere
+		if !isThere && !isAnew && a.from[i].Repeats {
+			hide = 2
+		}
+		if of := m.summaries[place{s.Channel, memory.MessageID(s.ID)}]; s.Kind == memory.SourceSummary && of.there() {
+			for _, from := range messageSources(s.Channel, of.Sources...) {
+				from.Repeats = s.Repeats
+				a.from = append(a.from, from)
+			}
+		}
+	}
+	if t.Prompt != nil {
+		a.about = append(a.about, t.Prompt.People...)
+	}
+	a.Trace = withoutPrompt(t)
+	m.traces[at] = a
+	if lost || m.opted[member{t.Guild, t.Asker}].Out {
+		m.invalidate(func(of thing) (going, bool) {
+			return going{hide, false}, of.kind == "answer" && of.as.Channel == at.channel && of.as.ID == at.id
+		}, place{})
+		return
+	}
+	m.keepPrompt(t, same)
+}
+
+// stands tells how a source is: as it was read, not gone at least, and whether it is gone since it was written anew.
+func (m *model) stands(guild memory.GuildID, s memory.Source) (same, there, anew bool) {
+	switch s.Kind {
+	case memory.SourceFact:
+		f := m.facts[factKey{guild, s.ID}]
+		same = f == nil || !f.gone
+	case memory.SourceLore:
+		same = m.hasLore(s.ID) && (s.Version == 0 || int64(m.loreAt(s.ID)) == s.Version)
+	case memory.SourceSummary:
+		of := m.summaries[place{s.Channel, memory.MessageID(s.ID)}]
+		same = of.there() && of.Made.UnixMilli() == s.Version
+	default:
+		at := place{s.Channel, memory.MessageID(s.ID)}
+		now, known := m.message(at)
+		switch {
+		case m.isGone(at):
+			return false, false, false
+		case m.isRewritten(s):
+			return false, false, true
+		case m.channels[s.Channel] == nil:
+			return false, false, false
+		}
+		same = known && editedAt(now) == s.Version
+		return same, same || !known || now.Kind == memory.FromHark, false
+	}
+	return same, same, false
 }
 
 // takeFact takes a fact away, with the answers that used it.
 func (m *model) takeFact(key factKey) {
 	m.facts[key] = &fact{gone: true}
-	m.dropAnswersFrom(key)
-}
-
-// dropAnswersFrom withdraws the answers that used a fact.
-func (m *model) dropAnswersFrom(key factKey) {
-	for _, t := range maps.Clone(m.traces) {
-		if t.Guild == key.guild && slices.Contains(t.Facts, key.id) {
-			m.dropAnswer(t, true)
-		}
-	}
-}
-
-func (m *model) dropAnswers(source place) {
-	for _, t := range maps.Clone(m.traces) {
-		if slices.ContainsFunc(sources(t), func(s used) bool { return s.place == source }) {
-			m.dropAnswer(t, true)
-		}
-	}
-}
-
-func (m *model) dropAnswer(t memory.Trace, withdrawn bool) {
-	delete(m.traces, place{t.Channel, t.Answer})
-	delete(m.prompts, place{t.Channel, t.Answer})
-	for _, id := range append([]memory.MessageID{t.Answer}, t.Parts...) {
-		m.dropPart(t, id, withdrawn)
-	}
+	m.invalidate(madeFrom(1, func(s memory.Source) bool { return isFact(s, key) }), place{})
 }
 
 // dropPart deletes a message of an answer.
@@ -397,35 +392,18 @@ func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) {
 	if m.isAway(at) {
 		return
 	}
-	known := slices.ContainsFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == t.Channel && w.Message == id })
-	if withdrawn && !known {
-		m.withdrawn = append(m.withdrawn, memory.Withdrawn{Guild: t.Guild, Channel: t.Channel, Message: id, First: id == t.Answer})
+	if withdrawn {
+		m.withdraw(memory.Withdrawn{Guild: t.Guild, Channel: t.Channel, Message: id, First: id == t.Answer})
 	}
-	m.delete(at)
+	m.delete(at, 0)
 	m.entry(at).taken = true
 }
 
-// used is a version of a message that an answer was made from.
-type used struct {
-	place
-	edited int64
-}
-
-// sources are all that an answer was made from.
-func sources(t memory.Trace) []used {
-	var all []used
-	if t.Question != 0 {
-		all = append(all, used{place{t.Channel, t.Question}, t.QuestionEdited})
+// withdraw has Discord show a message no more.
+func (m *model) withdraw(w memory.Withdrawn) {
+	if !slices.ContainsFunc(m.withdrawn, func(of memory.Withdrawn) bool { return w.Channel == of.Channel && w.Message == of.Message }) {
+		m.withdrawn = append(m.withdrawn, w)
 	}
-	for _, hit := range t.Recalled {
-		if hit.Number > 0 || hit.Context {
-			all = append(all, used{place{hit.Channel, hit.Message}, hit.Edited})
-		}
-	}
-	for i, id := range t.Condensed {
-		all = append(all, used{place{t.Channel, id}, append(t.CondensedEdited, make([]int64, i+1)...)[i]})
-	}
-	return all
 }
 
 // editedAt is when m was edited as traces tell it.

@@ -17,14 +17,6 @@ func (m *model) condense(c memory.Condensed) {
 	}
 }
 
-// dropCondensed takes away what a message is a source of.
-func (m *model) dropCondensed(source place) {
-	isSource := func(of memory.SummarySource) bool { return of.Message == source.id }
-	if slices.ContainsFunc(m.condensed[source.channel].Sources, isSource) {
-		delete(m.condensed, source.channel)
-	}
-}
-
 // condensedIn is what the session of a channel was condensed to, or of all, with channel 0.
 func (m *model) condensedIn(channel memory.ChannelID) []memory.Condensed {
 	var all []memory.Condensed

@@ -1,10 +1,6 @@
 package memorytest
 
-import (
-	"slices"
-
-	"hark/memory"
-)
+import "hark/memory"
 
 // extent is how much a forgetting would take, as memory.Forgetter tells it.
 func (m *model) extent(f memory.Forgetting) memory.Extent {
@@ -21,31 +17,17 @@ func (m *model) extent(f memory.Forgetting) memory.Extent {
 		}
 	}
 	e.Channels = len(channels)
-	covered := func(channel memory.ChannelID, id memory.MessageID) bool {
-		message, there := m.message(place{channel, id})
-		return there && m.covers(g, message)
-	}
-	for key, known := range m.facts {
-		if !known.gone && f.User != 0 && f.User == known.user && f.Channel == 0 && g.all && g.of(key.guild) {
+	all := m.things()
+	for i := range m.closure(all, m.fallsUnder(g)) {
+		switch all[i].kind {
+		case "fact":
 			e.Facts++
-		}
-	}
-	for _, l := range m.lore {
-		if !l.gone && (m.covers(g, asMessage(l.Lore)) || slices.ContainsFunc(l.Sources, func(s memory.Spot) bool { return covered(s.Channel, s.Message) })) {
+		case "lore":
 			e.Lore++
-		}
-	}
-	of := func(channel memory.ChannelID, sources []memory.SummarySource) bool {
-		return slices.ContainsFunc(sources, func(s memory.SummarySource) bool { return covered(channel, s.Message) })
-	}
-	for _, s := range m.summaries {
-		if s.there() && of(s.Channel, s.Sources) {
+		case "summary":
 			e.Summaries++
-		}
-	}
-	for _, s := range m.condensed {
-		if of(s.Channel, s.Sources) {
-			e.Summaries++
+		case "answer":
+			e.Answers++
 		}
 	}
 	return e

@@ -29,8 +29,8 @@ func (m *model) begin(f memory.Forgetting) *forgetting {
 	}
 	g.Forgetting = f
 	m.forgettings = append(m.forgettings, g)
-	records := len(m.records)
-	defer func() { g.Records = records - len(m.records) }()
+	before := maps.Clone(m.lost)
+	m.invalidate(m.fallsUnder(g), place{})
 	var covered []place
 	for at, e := range m.entries {
 		if e.deleted || !m.covers(g, m.known(at)) {
@@ -40,11 +40,13 @@ func (m *model) begin(f memory.Forgetting) *forgetting {
 			g.Messages++
 		}
 	}
-	m.forgetMessages(g, covered)
+	for _, at := range covered {
+		m.delete(at, 0)
+	}
+	lost := func(kind string) int { return m.lost[kind] - before[kind] }
+	g.Facts, g.Lore, g.Summaries, g.Records, g.Answers = lost("fact"), lost("lore"), lost("summary"), lost("record"), lost("answer")
 	m.forgetNames(g)
-	m.forgetPrompts(g)
 	m.forgetSpending(g)
-	m.forgetRecords(g)
 	m.forgetPeople(g)
 	m.forgetSettings(g)
 	m.forgetGuilds(g)
@@ -84,7 +86,7 @@ func (m *model) forgetNames(g *forgetting) {
 			c.Name = ""
 			words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			first := append(words, "")[0] // what marks up text may be written otherwise
-			m.dropPrompts(func(t memory.Trace, p memory.Prompt) bool {
+			m.dropPrompts(func(t answer, p memory.Prompt) bool {
 				return (g.of(t.Guild) || t.Guild == memory.LocalGuild) && slices.ContainsFunc(p.Messages, func(message memory.PromptMessage) bool {
 					return strings.Contains(message.Content, first)
 				})
@@ -119,47 +121,6 @@ func (m *model) known(at place) memory.Message {
 	return message
 }
 
-// forgetMessages deletes messages, and first the answers made from them, which may be among them, and those to questions
-// of somebody of whom everything is forgotten.
-func (m *model) forgetMessages(g *forgetting, covered []place) {
-	facts, lore, summaries, answers := m.factCount(), m.loreCount(), m.summaryCount()+len(m.condensed), len(m.withdrawn)
-	for _, at := range covered {
-		m.dropAnswers(at)
-	}
-	for _, t := range maps.Clone(m.traces) {
-		if f := g.Forgetting; f.User != 0 && f.User == t.Asker && f.Channel == 0 && g.all && g.of(t.Guild) {
-			m.dropAnswer(t, true)
-		}
-	}
-	for key, known := range m.facts {
-		if f := g.Forgetting; !known.gone && f.Channel == 0 && g.all && g.of(key.guild) && f.User != 0 && f.User == known.user {
-			m.dropAnswersFrom(key)
-		}
-	}
-	m.forgetLore(g)
-	for _, at := range covered {
-		m.delete(at)
-	}
-	g.Facts += facts - m.factCount()
-	g.Lore += lore - m.loreCount()
-	g.Summaries += summaries - m.summaryCount() - len(m.condensed)
-	for _, w := range m.withdrawn[answers:] {
-		if w.First {
-			g.Answers++
-		}
-	}
-}
-
-func (m *model) factCount() int {
-	n := 0
-	for _, f := range m.facts {
-		if !f.gone {
-			n++
-		}
-	}
-	return n
-}
-
 // forgetPeople forgets what is known of those of whom everything is forgotten.
 func (m *model) forgetPeople(g *forgetting) {
 	f := g.Forgetting
@@ -177,12 +138,6 @@ func (m *model) forgetPeople(g *forgetting) {
 		}
 	}
 	maps.DeleteFunc(m.learn, func(of member, _ memory.Learn) bool { return g.of(of.guild) && (f.User == 0 || f.User == of.user) })
-	for key, known := range m.facts {
-		if g.of(key.guild) && !known.gone && (f.User == 0 || f.User == known.user) {
-			m.facts[key] = &fact{gone: true}
-			g.Facts++
-		}
-	}
 }
 
 // forgetGuilds forgets the structure of guilds of which everything is forgotten and that Hark isn't in, and what was

@@ -1,7 +1,6 @@
 package memorytest
 
 import (
-	"maps"
 	"slices"
 
 	"hark/memory"
@@ -20,8 +19,8 @@ type lore struct {
 }
 
 // asMessage is l as the message that it is forgotten like.
-func asMessage(l memory.Lore) memory.Message {
-	return memory.Message{ID: memory.FirstMessageID(l.At), Guild: l.Guild, Channel: l.Channel, Author: l.By}
+func asMessage(l memory.Lore) *memory.Message {
+	return &memory.Message{ID: memory.FirstMessageID(l.At), Guild: l.Guild, Channel: l.Channel, Author: l.By}
 }
 
 // tellLore keeps lore, unless it is gone, or a source, or there is a newer version, or whoever told it is forgotten.
@@ -29,13 +28,13 @@ func (m *model) tellLore(l memory.Lore) {
 	key := loreKey{l.Guild, l.ID}
 	old := m.lore[key]
 	switch {
-	case m.opted[member{l.Guild, l.By}].Out, old != nil && (old.gone || !l.At.After(old.At)), m.isForgotten(asMessage(l)):
+	case m.opted[member{l.Guild, l.By}].Out, old != nil && (old.gone || !l.At.After(old.At)), m.isForgotten(*asMessage(l)):
 		return
 	case slices.ContainsFunc(l.Sources, func(s memory.Spot) bool { return m.isGone(place{s.Channel, s.Message}) }):
 		m.takeLore(key)
 		return
 	case old != nil:
-		m.dropAnswersByLore(l.ID)
+		m.dropMadeFromLore(l.ID)
 	}
 	m.guild(l.Guild)
 	m.lore[key] = &lore{Lore: l}
@@ -44,42 +43,11 @@ func (m *model) tellLore(l memory.Lore) {
 // takeLore takes lore away, with the answers that used it.
 func (m *model) takeLore(key loreKey) {
 	m.lore[key] = &lore{gone: true}
-	m.dropAnswersByLore(key.id)
+	m.dropMadeFromLore(key.id)
 }
 
-func (m *model) dropAnswersByLore(id int64) {
-	for _, t := range maps.Clone(m.traces) {
-		if slices.Contains(t.Lore, id) {
-			m.dropAnswer(t, true)
-		}
-	}
-}
-
-// dropLore takes away the lore that a message is a source of.
-func (m *model) dropLore(at place) {
-	for key, l := range m.lore {
-		if slices.Contains(l.Sources, memory.Spot{Channel: at.channel, Message: at.id}) {
-			m.takeLore(key)
-		}
-	}
-}
-
-// forgetLore forgets the lore that falls under a forgetting, by itself or by a source.
-func (m *model) forgetLore(g *forgetting) {
-	for key, l := range m.lore {
-		covered := func(s memory.Spot) bool {
-			at := place{s.Channel, s.Message}
-			return !m.entry(at).deleted && m.covers(g, m.known(at))
-		}
-		switch {
-		case l.gone:
-		case m.covers(g, asMessage(l.Lore)):
-			delete(m.lore, key)
-			m.dropAnswersByLore(key.id)
-		case slices.ContainsFunc(l.Sources, covered): // an older version may be without that source
-			m.takeLore(key)
-		}
-	}
+func (m *model) dropMadeFromLore(id int64) {
+	m.invalidate(madeFrom(1, func(s memory.Source) bool { return s.Kind == memory.SourceLore && s.ID == id }), place{})
 }
 
 // hasLore reports whether lore with that id is there, in any guild.
@@ -100,16 +68,6 @@ func (m *model) loreAt(id int64) (at memory.MessageID) {
 		}
 	}
 	return at
-}
-
-func (m *model) loreCount() int {
-	n := 0
-	for _, l := range m.lore {
-		if !l.gone {
-			n++
-		}
-	}
-	return n
 }
 
 // loreOf is the lore of a guild, by id.

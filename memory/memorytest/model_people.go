@@ -99,8 +99,8 @@ func (m *model) tell(e memory.FactTold) {
 		m.takeFact(key)
 	default:
 		m.facts[key] = &fact{user: e.User, Fact: e.Fact}
-		m.dropPrompts(func(t memory.Trace, _ memory.Prompt) bool {
-			return t.Guild == e.Guild && slices.Contains(t.Facts, e.Fact.ID)
+		m.dropPrompts(func(a answer, _ memory.Prompt) bool {
+			return slices.ContainsFunc(a.from, func(s memory.Source) bool { return isFact(s, key) })
 		})
 	}
 }

@@ -15,44 +15,30 @@ func (m *model) keepRecord(r memory.Record) {
 	m.meet(r.Guild, r.Channel)
 	isSame := func(of memory.Record) bool { return of.CallID == r.CallID }
 	switch {
-	case slices.ContainsFunc(m.forgettings, func(g *forgetting) bool { return m.coversRecord(g, r) }):
+	case m.isForgotten(*recordAsMessage(r)), m.areForgotten(r.Guild, namedIn(r), recordAsMessage(r).ID):
 	case r.Question != 0 && m.isGone(place{r.Channel, r.Question}), r.Answer != 0 && m.isGone(place{r.Channel, r.Answer}):
-	case slices.ContainsFunc(r.Named(), func(id int64) bool { return m.isOutFor(r, memory.UserID(id)) }):
 	case slices.ContainsFunc(m.records, isSame):
 	default:
 		m.records = append(m.records, r)
 	}
 }
 
-// coversRecord reports whether a record falls under a forgetting, by itself or by whom it names.
-func (m *model) coversRecord(g *forgetting, r memory.Record) bool {
+// recordAsMessage is the message that r is forgotten like.
+func recordAsMessage(r memory.Record) *memory.Message {
 	of := memory.Message{ID: r.Question, Guild: r.Guild, Channel: r.Channel, Author: r.Asker}
-	made := memory.FirstMessageID(r.Timestamp)
 	if of.ID == 0 {
-		of.ID = made
+		of.ID = memory.FirstMessageID(r.Timestamp)
 	}
-	if m.covers(g, of) {
-		return true
-	}
-	f := g.Forgetting
-	if of.ID, of.Author = r.Answer, 0; f.User == 0 && r.Answer != 0 && m.covers(g, of) {
-		return true
-	}
-	return f.User != 0 && f.Channel == 0 && g.all && made < g.end && (g.of(r.Guild) || r.Guild == memory.LocalGuild) && slices.Contains(r.Named(), int64(f.User))
+	return &of
 }
 
-// isOutFor reports whether somebody has opted out of where a record is from.
-func (m *model) isOutFor(r memory.Record, who memory.UserID) bool {
-	return m.isOutIn(memory.Trace{Guild: r.Guild}, who)
-}
-
-func (m *model) dropRecords(goes func(memory.Record) bool) {
-	m.records = slices.DeleteFunc(slices.Clone(m.records), goes)
-}
-
-// forgetRecords forgets what falls under a forgetting.
-func (m *model) forgetRecords(g *forgetting) {
-	m.dropRecords(func(r memory.Record) bool { return m.coversRecord(g, r) })
+// namedIn are those whom the arguments of r name.
+func namedIn(r memory.Record) []memory.UserID {
+	var all []memory.UserID
+	for _, id := range r.Named() {
+		all = append(all, memory.UserID(id))
+	}
+	return all
 }
 
 // recordsFor are those that q asks for.
@@ -83,6 +69,6 @@ func (m *model) limitRecords(l memory.RecordLimits) int {
 			goes[r.CallID] = r.Timestamp.Before(l.Before) || l.Count > 0 && i >= l.Count
 		}
 	}
-	m.dropRecords(func(r memory.Record) bool { return goes[r.CallID] })
+	m.records = slices.DeleteFunc(slices.Clone(m.records), func(r memory.Record) bool { return goes[r.CallID] })
 	return n - len(m.records)
 }

@@ -6,25 +6,16 @@ import (
 	"hark/memory"
 )
 
-// rewrite takes away how messages of Hark's came about, and what was made from them, as if they were deleted, and has those
-// that went with a source count as never logged.
+// rewrite takes away how messages of Hark's came about, and what was made from them, but for other answers, which get what they
+// were made from for sources. Those that went with a source count as never logged.
 func (m *model) rewrite(e memory.Rewritten) {
 	for _, id := range e.IDs {
-		stale := m.traces[place{e.Channel, id}]
-		for _, part := range stale.Parts {
-			if !slices.Contains(e.IDs, part) {
-				m.dropPart(stale, part, true)
-			}
-		}
-	}
-	for _, id := range e.IDs {
-		delete(m.traces, place{e.Channel, id})
-		delete(m.prompts, place{e.Channel, id})
+		m.handDown(m.traces[place{e.Channel, id}], e.IDs)
 	}
 	for _, id := range e.IDs {
 		at := place{e.Channel, id}
-		m.dropRecords(func(r memory.Record) bool { return r.Channel == e.Channel && r.Answer == id && id != 0 })
-		m.dropMadeFrom(at)
+		m.dropTrace(at)
+		m.invalidate(fromMessage(at, 0, "fact", "lore", "summary", "record"), place{})
 		if m.entry(at).taken && !m.isForgotten(m.known(at)) {
 			*m.entry(at) = entry{}
 			m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == e.Channel && w.Message == id })
@@ -33,13 +24,30 @@ func (m *model) rewrite(e memory.Rewritten) {
 	}
 }
 
-// dropMadeFrom takes away what was made from a message.
-func (m *model) dropMadeFrom(at place) {
-	m.dropFacts(at)
-	m.dropLore(at)
-	m.dropSummaries(at)
-	m.dropCondensed(at)
-	m.dropAnswers(at)
+// handDown gives those answers that were made from one its sources, and takes away its parts that don't stay.
+func (m *model) handDown(was answer, stay []memory.MessageID) {
+	stale := slices.DeleteFunc(slices.Clone(was.Parts), func(id memory.MessageID) bool { return slices.Contains(stay, id) })
+	for at, a := range m.traces {
+		for _, id := range append([]memory.MessageID{was.Answer}, was.Parts...) {
+			i := slices.IndexFunc(a.from, func(s memory.Source) bool { return isAt(s, place{was.Channel, id}) })
+			if i < 0 || at == (place{was.Channel, was.Answer}) {
+				continue
+			}
+			for _, s := range was.from {
+				s.Repeats = s.Repeats && a.from[i].Repeats
+				a.from = append(slices.Clone(a.from), s)
+			}
+			a.about = slices.Concat(a.about, was.about)
+			a.Trace = a.WithSourcesOf(was.Trace)
+			if slices.Contains(stale, id) {
+				a.from = slices.DeleteFunc(a.from, func(s memory.Source) bool { return isAt(s, place{was.Channel, id}) })
+			}
+		}
+		m.traces[at] = a
+	}
+	for _, id := range stale {
+		m.dropPart(was.Trace, id, true)
+	}
 }
 
 // settleRewritten notes of the messages of an answer from which version on they are those that a trace tells of.
@@ -54,7 +62,7 @@ func (m *model) settleRewritten(t memory.Trace) {
 }
 
 // isRewritten reports whether what was used of a message was written anew since.
-func (m *model) isRewritten(s used) bool {
-	e := m.entry(s.place)
-	return e.anew && (e.since == nil || s.edited < *e.since)
+func (m *model) isRewritten(s memory.Source) bool {
+	e := m.entry(place{s.Channel, memory.MessageID(s.ID)})
+	return e.anew && (e.since == nil || s.Version < *e.since)
 }

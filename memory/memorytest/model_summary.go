@@ -1,7 +1,6 @@
 package memorytest
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -77,42 +76,9 @@ func (m *model) takeSummary(at place) {
 		after = old.after
 	}
 	m.summaries[at] = &summary{gone: true, after: after}
-	for _, t := range maps.Clone(m.traces) {
-		if t.Channel == at.channel && slices.Contains(t.Summaries, at.id) {
-			m.dropAnswer(t, true)
-		}
-	}
-}
-
-// dropSummaries takes away the summaries that a message is a source of.
-func (m *model) dropSummaries(source place) {
-	for at, s := range m.summaries {
-		isSource := func(of memory.SummarySource) bool { return of.Message == source.id }
-		if s.there() && at.channel == source.channel && slices.ContainsFunc(s.Sources, isSource) {
-			m.summaries[at] = &summary{again: true, after: s.after}
-		}
-	}
-}
-
-// hasSummaries reports whether the summaries that an answer used are as they were.
-func (m *model) hasSummaries(t memory.Trace) bool {
-	for i, id := range t.Summaries {
-		s := m.summaries[place{t.Channel, id}]
-		if !s.there() || i >= len(t.SummariesMade) || s.Made.UnixMilli() != t.SummariesMade[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func (m *model) summaryCount() int {
-	n := 0
-	for _, s := range m.summaries {
-		if s.there() {
-			n++
-		}
-	}
-	return n
+	m.invalidate(madeFrom(1, func(s memory.Source) bool {
+		return s.Kind == memory.SourceSummary && s.Channel == at.channel && s.ID == int64(at.id)
+	}), place{})
 }
 
 // summariesOf are those of a channel, by id.

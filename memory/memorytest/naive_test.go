@@ -492,11 +492,11 @@ func (s *naive) Trace(_ context.Context, channel memory.ChannelID, answer memory
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if t, ok := s.model.traces[place{channel, answer}]; ok {
-		return t, nil
+		return t.Trace, nil
 	}
 	for at, t := range s.model.traces {
 		if at.channel == channel && slices.Contains(t.Parts, answer) {
-			return t, nil
+			return t.Trace, nil
 		}
 	}
 	return memory.Trace{}, memory.ErrNotFound

@@ -2,6 +2,7 @@ package memorytest
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"hark/memory"
@@ -73,20 +74,6 @@ func (t *trial) promptGone(trace memory.Trace, answerStays bool) {
 	t.same("the trace", got, trace)
 }
 
-// promptGoesWith fails the test unless a prompt goes with that alone, and the answer stays, which tells nothing of them.
-func (t *trial) promptGoesWith(f memory.Forgetting) {
-	t.Helper()
-	trace := t.prompted(ada, ben, 503)
-	for _, other := range []memory.Forgetting{{Guild: 901, User: 503}, {Guild: guild, User: 504}, {Guild: guild, User: 503, Channel: thread}, {Guild: guild, User: 503, Before: began}} {
-		other.Why, other.At = memory.WhyPurge, built.Add(-time.Hour)
-		if t.forget(other); !t.hasPrompt(trace) {
-			t.Fatalf("it goes with %+v", other)
-		}
-	}
-	t.forget(f)
-	t.promptGone(trace, true)
-}
-
 var promptPromises = []promise{
 	{"a prompt is kept beside its trace", func(t *trial) {
 		trace := t.prompted(ada, ben)
@@ -135,20 +122,39 @@ var promptPromises = []promise{
 		t.delete(general, trace.Answer)
 		t.promptGone(trace, false)
 	}},
-	{"a prompt goes with all of somebody in it in the guild", func(t *trial) {
-		t.promptGoesWith(memory.Forgetting{Guild: guild, User: 503, Why: memory.WhyMember, At: later})
-	}},
-	{"a prompt goes with all of somebody in it everywhere", func(t *trial) {
-		t.promptGoesWith(memory.Forgetting{Guild: memory.Everywhere, User: 503, Why: memory.WhyPurge, At: later})
-	}},
-	{"a prompt goes when somebody in it opts out", func(t *trial) {
+	{"an answer goes with all of somebody in its prompt, and Discord is to show it no more", func(t *trial) {
 		trace := t.prompted(ada, ben, 503)
-		t.apply(memory.Opted{Guild: 901, User: 503, Out: true, At: later})
-		if !t.hasPrompt(trace) {
-			t.Fatalf("it goes with an opt-out elsewhere")
+		for _, gone := range []memory.Event{
+			memory.Forgetting{Guild: guild, User: 503, Why: memory.WhyMember, At: later}, memory.Forgetting{Guild: memory.Everywhere, User: 503, Why: memory.WhyPurge, At: later},
+			memory.Opted{Guild: guild, User: 503, Out: true, At: later},
+		} {
+			trace.Answer, trace.Parts = trace.Answer+1, nil
+			answer := said(general, trace.Answer, hark, "At noon")
+			answer.Kind = memory.FromHark
+			trace.Prompt.Built = later.Add(time.Second) // whoever came back
+			t.apply(memory.Posted{Message: answer}, memory.Answered{Trace: trace})
+			for _, other := range []memory.Event{
+				memory.Forgetting{Guild: 901, User: 503}, memory.Forgetting{Guild: guild, User: 504}, memory.Forgetting{Guild: guild, User: 503, Channel: thread},
+				memory.Forgetting{Guild: guild, User: 503, Before: began}, memory.Opted{Guild: 901, User: 503, Out: true, At: later},
+			} {
+				if f, ok := other.(memory.Forgetting); ok {
+					f.Why, f.At = memory.WhyPurge, built.Add(-time.Hour)
+					other = f
+				}
+				if t.apply(other); !t.hasPrompt(trace) {
+					t.Fatalf("it goes with %+v", other)
+				}
+			}
+			if f, ok := gone.(memory.Forgetting); ok {
+				t.forget(f)
+			} else {
+				t.apply(gone)
+			}
+			t.promptGone(trace, false)
+			if all := t.withdrawn(); !slices.ContainsFunc(all, func(w memory.Withdrawn) bool { return w.Message == trace.Answer }) {
+				t.Fatalf("withdrawn: %+v", all)
+			}
 		}
-		t.apply(memory.Opted{Guild: guild, User: 503, Out: true, At: later})
-		t.promptGone(trace, true)
 	}},
 	{"a prompt isn't kept of whoever went while the answer was being written", func(t *trial) {
 		trace := t.prompted(ada)
@@ -165,7 +171,7 @@ var promptPromises = []promise{
 			t.Fatalf("it isn't kept of somebody who came back")
 		}
 	}},
-	{"a prompt from the command line goes with people of any guild, and with their guild", func(t *trial) {
+	{"an answer at the command line goes with people of any guild in its prompt, and with their guild", func(t *trial) {
 		for i, forget := range []memory.Forgetting{{Guild: guild, User: ben, Why: memory.WhyMember}, {Guild: 901, Why: memory.WhyLeft}} {
 			t.apply(memory.PersonSeen{Person: memory.Person{ID: 505, Guild: 901, Name: "Zoe"}})
 			question, answer := said(local, id(40+2*i), ada, "who sails?"), said(local, id(41+2*i), hark, "Ben does")
@@ -178,7 +184,7 @@ var promptPromises = []promise{
 			}
 			forget.At = later
 			t.forget(forget)
-			t.promptGone(trace, true)
+			t.promptGone(trace, false)
 		}
 	}},
 	{"prompts go with their guild", func(t *trial) {

@@ -276,6 +276,12 @@ func (m *machine) answer(t *rapid.T) {
 	if last := rapid.IntRange(0, slots-1).Draw(t, "condensed from"); rapid.Bool().Draw(t, "condensed?") && !m.isUnknown(place{channel, slotID(last)}) {
 		trace.Condensed, trace.CondensedEdited = []memory.MessageID{slotID(last)}, []int64{recalled(channel, last)}
 	}
+	if rapid.Bool().Draw(t, "told by its sources") {
+		trace.Sources = trace.AllSources()
+		for i := range trace.Sources {
+			trace.Sources[i].Repeats = rapid.Bool().Draw(t, "repeats")
+		}
+	}
 	m.replies = append(m.replies, trace)
 	trace.Prompt = drawPrompt(t, reply.ID)
 	if rapid.Bool().Draw(t, "at once") {
@@ -321,7 +327,7 @@ func (m *machine) compareLog(t *rapid.T) {
 		want, kept := m.model.traces[place{channel, id}]
 		got, ok := m.trace(channel, id)
 		m.same("whether there is a trace", ok, kept)
-		m.same("Trace", got, want)
+		m.same("Trace", got, want.Trace)
 		m.comparePrompt(place{channel, id})
 	}
 	m.same("Traces", m.lastTraces(slotID(slots)+1<<20, 3), m.model.lastTraces(slotID(slots)+1<<20, 3))

@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"slices"
 	"time"
 
 	"hark/memory"
@@ -19,12 +20,23 @@ func (t *trial) repeats(n int, source memory.MessageID, version int64) memory.Tr
 	return trace
 }
 
+// madeOf posts an answer that is made from a message, and keeps its trace.
+func (t *trial) madeOf(n int, source memory.MessageID, channel memory.ChannelID, repeats bool) memory.Trace {
+	t.Helper()
+	answer := said(general, id(n), hark, "At noon")
+	answer.Kind = memory.FromHark
+	trace := memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Asker: ben,
+		Sources: []memory.Source{{Kind: memory.SourceMessage, Channel: channel, ID: int64(source), Repeats: repeats}}}
+	t.apply(memory.Posted{Message: answer}, memory.Answered{Trace: trace})
+	return trace
+}
+
 // anew writes an answer anew, so many minutes after the beginning.
 func (t *trial) anew(trace memory.Trace, minutes int, content string) {
 	t.Helper()
 	again := edited(said(general, trace.Answer, hark, ""), minutes, content)
 	again.Kind = memory.FromHark
-	trace.Parts, trace.Recalled = nil, nil
+	trace.Parts, trace.Recalled, trace.Sources = nil, nil, nil
 	t.apply(memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{trace.Answer}}, memory.Posted{Message: again}, memory.Answered{Trace: trace})
 }
 
@@ -37,7 +49,7 @@ func (t *trial) hasTrace(what string, trace memory.Trace) {
 }
 
 var rewritePromises = []promise{
-	{"what was made from an answer goes when that is written anew", func(t *trial) {
+	{"when an answer is written anew, other answers stay, and what else was made from it goes", func(t *trial) {
 		trace := t.answered()
 		other := t.repeats(13, trace.Question, 0)
 		next, fromPart := t.repeats(20, trace.Answer, 0), t.repeats(21, trace.Parts[0], 0)
@@ -46,40 +58,51 @@ var rewritePromises = []promise{
 		lore := t.answeredBy(23, guild, 1)
 		sum := summed(trace.Answer, 1, trace.Question, trace.Answer)
 		t.sums(0, sum)
-		earlier := t.answeredFrom(24, sum)
+		fromSum := t.answeredFrom(24, sum)
 		t.condenses(condensedTo("It leaves at noon.", 1, trace.Question, trace.Answer))
-		t.apply(memory.Rewritten{Guild: guild, Channel: general, IDs: append(trace.Parts, trace.Answer)})
-		for _, gone := range []memory.Trace{next, fromPart, last, lore} {
-			t.answerGone(gone)
-		}
-		t.same("withdrawn", len(t.withdrawn()), 4)
+		t.anew(trace, 3, "At one")
+		t.same("the answer", textsOf(t.messages(general, trace.Answer, trace.Parts[0])), []string{"At one"})
+		t.answerGone(lore) // which is gone
+		t.same("withdrawn", t.withdrawn(), []memory.Withdrawn{{Guild: guild, Channel: general, Message: trace.Parts[0]}})
 		t.same("lore", t.loreIDs(guild), []int64{2})
 		t.same("summaries", t.summaryIDs(general), []memory.MessageID(nil))
 		t.same("condensed", t.condensed(general), []memory.Condensed{})
-		t.hasTrace("made from the question only", other)
-		t.hasTrace("made from a summary, which goes with no answer", earlier)
-		t.same("the answer itself", len(t.messages(general, trace.Answer, trace.Parts[0])), 2)
+		for what, stays := range map[string]memory.Trace{"made from the question": other, "made from it": next, "from a part that went": fromPart, "from what was made from it": last, "from a summary": fromSum} {
+			t.hasTrace(what, stays)
+		}
+		t.delete(staff, id(1)) // which it was made from before
+		for _, gone := range []memory.Trace{next, fromPart, last, fromSum} {
+			t.answerGone(gone)
+		}
+		t.hasTrace("made from the question", other)
+		t.same("the answer", textsOf(t.messages(general, trace.Answer)), []string{"At one"})
 	}},
-	{"parts of an answer that aren't written anew with it go", func(t *trial) {
-		trace := t.answered()
-		next := t.repeats(20, trace.Parts[0], 0)
-		t.anew(trace, 3, "At one")
-		t.same("the answer", textsOf(t.messages(general, trace.Answer, trace.Parts[0])), []string{"At one"})
-		t.answerGone(next)
-		t.same("withdrawn", len(t.withdrawn()), 2)
+	{"what was made from an answer that was written anew is withdrawn if both repeat what went", func(t *trial) {
+		for i, c := range []struct{ first, second, withdrawn bool }{{true, true, true}, {true, false, false}, {false, true, false}} {
+			source := said(staff, id(100+10*i), ben, "the ferry leaves at noon")
+			t.post(source)
+			first := t.madeOf(101+10*i, source.ID, staff, c.first)
+			second := t.madeOf(102+10*i, first.Answer, general, c.second)
+			t.anew(first, 3, "At one")
+			t.hasTrace("written anew", first)
+			t.delete(staff, source.ID)
+			t.answerGone(second)
+			shown := slices.ContainsFunc(t.withdrawn(), func(w memory.Withdrawn) bool { return w.Message == second.Answer })
+			t.same("withdrawn", shown, c.withdrawn)
+		}
 	}},
 	{"an answer that was being made from one that was written anew goes when its trace comes", func(t *trial) {
 		trace := t.answered()
 		t.anew(trace, 3, "At one")
 		t.answerGone(t.repeats(20, trace.Answer, 0))
-		t.same("withdrawn", len(t.withdrawn()), 2) // with the part that wasn't written anew
+		t.same("withdrawn", len(t.withdrawn()), 1) // the part that wasn't written anew
 		now := began.Add(3 * time.Minute).UnixMilli()
 		kept := t.repeats(21, trace.Answer, now)
 		t.hasTrace("made from what it is now", kept)
 		t.apply(memory.Edited{Guild: guild, Channel: general, ID: trace.Answer, Content: "At one.", At: began.Add(4 * time.Minute)})
 		t.hasTrace("when it has grown since", t.repeats(22, trace.Answer, now))
 		t.anew(trace, 4, "At one.")
-		t.answerGone(kept)
+		t.hasTrace("made from what it was", kept)
 		t.hasTrace("made from the same as before", t.repeats(23, trace.Answer, began.Add(4*time.Minute).UnixMilli()))
 		t.apply(memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{trace.Answer}})
 		t.answerGone(t.repeats(24, trace.Answer, began.Add(4*time.Minute).UnixMilli())) // nothing tells how it came about
@@ -105,10 +128,15 @@ func (m *machine) rewrite(t *rapid.T) {
 		return
 	}
 	was := rapid.SampledFrom(m.replies).Draw(t, "reply")
+	was.Recalled, was.Sources, was.Facts, was.Prompt = nil, nil, nil, nil
+	if slices.ContainsFunc(was.AllSources(), func(s memory.Source) bool {
+		return s.Kind == memory.SourceMessage && m.isUnknown(place{s.Channel, memory.MessageID(s.ID)})
+	}) {
+		return
+	}
 	m.answers++
 	again := edited(said(was.Channel, was.Answer, hark, ""), m.answers, "so I hear now")
 	again.Kind = memory.FromHark
-	was.Recalled, was.Facts, was.Prompt = nil, nil, nil
 	m.both(memory.Rewritten{Guild: was.Guild, Channel: was.Channel, IDs: []memory.MessageID{was.Answer}}, memory.Posted{Message: again}, memory.Answered{Trace: was})
 }
 

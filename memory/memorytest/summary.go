@@ -124,9 +124,7 @@ var summaryPromises = []promise{
 		t.same("after a deletion", t.summaries(general), []memory.Summary{second})
 		firstAgain := memory.Stretch{Guild: guild, Channel: general, Until: id(2), Again: true}
 		t.same("to be made again", t.unsummarised(0), []memory.Stretch{firstAgain})
-		if _, ok := t.trace(general, trace.Answer); !ok {
-			t.Fatalf("an answer goes with the sources that it names")
-		}
+		t.answerGone(trace)
 		t.post(edited(said(general, id(102), ben, "four"), 5, "changed"))
 		t.same("after an edit", t.summaryIDs(general), []memory.MessageID(nil))
 		t.same("to be made again", t.unsummarised(id(9000)), []memory.Stretch{firstAgain, {Guild: guild, Channel: general, After: id(2), Until: id(102), Again: true}})

@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"slices"
 	"time"
 
 	"hark/memory"
@@ -298,5 +299,52 @@ var tracePromises = []promise{
 		trace.Answer, trace.Parts = again.ID, nil
 		t.keep(trace)
 		t.answerGone(trace)
+	}},
+	{"Discord is to show an answer no more that repeats what went, or of whatever was forgotten as a whole", func(t *trial) {
+		forget := func(f memory.Forgetting) memory.Event {
+			f.Guild, f.Why, f.At = guild, memory.WhyAge, later
+			return f
+		}
+		for i, gone := range []struct {
+			by     func(memory.MessageID) memory.Event
+			author memory.UserID
+			whole  bool
+		}{
+			{func(at memory.MessageID) memory.Event {
+				return memory.Deleted{Guild: guild, Channel: staff, IDs: []memory.MessageID{at}}
+			}, ben, false},
+			{func(at memory.MessageID) memory.Event {
+				return memory.Edited{Guild: guild, Channel: staff, ID: at, Content: "no", At: later}
+			}, ben, false},
+			{func(at memory.MessageID) memory.Event {
+				return forget(memory.Forgetting{Channel: staff, Before: id(301).Time()})
+			}, ben, false},
+			{func(at memory.MessageID) memory.Event {
+				return forget(memory.Forgetting{User: ben, Before: id(401).Time()})
+			}, ben, false},
+			{func(memory.MessageID) memory.Event { return forget(memory.Forgetting{User: ben}) }, ben, true},
+			{func(memory.MessageID) memory.Event { return forget(memory.Forgetting{Channel: staff}) }, 503, true},
+		} {
+			n := 100 * (i + 1)
+			source := said(staff, id(n), gone.author, "the ferry leaves at noon")
+			t.post(source)
+			silent, repeating := t.madeOf(n+10, source.ID, staff, false), t.madeOf(n+11, source.ID, staff, true)
+			next, apart := t.madeOf(n+12, repeating.Answer, general, true), t.madeOf(n+13, silent.Answer, general, true)
+			known := len(t.withdrawn())
+			t.apply(gone.by(source.ID))
+			var ids []memory.MessageID
+			for _, w := range t.withdrawn()[known:] {
+				ids = append(ids, w.Message)
+			}
+			want := []memory.MessageID{repeating.Answer, next.Answer}
+			if gone.whole {
+				want = []memory.MessageID{silent.Answer, repeating.Answer, next.Answer, apart.Answer}
+			}
+			slices.Sort(ids)
+			t.same("withdrawn", ids, want)
+			for _, trace := range []memory.Trace{silent, repeating, next, apart} {
+				t.answerGone(trace)
+			}
+		}
 	}},
 }

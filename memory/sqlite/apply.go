@@ -77,8 +77,7 @@ func (t *transaction) applyPerson(e memory.Event) error {
 	case memory.SessionCondensed:
 		return t.condense(v.Condensed)
 	case memory.CondensedGone:
-		_, err := t.dropCondensedWhere("channel = ? AND until <= ?", int64(v.Channel), int64(v.Until))
-		return err
+		return t.endSession(v)
 	case memory.SummaryGone:
 		return t.takeSummary(v.Channel, v.ID, 0)
 	case memory.Opted:
@@ -148,7 +147,7 @@ func (t *transaction) drop(c *channel, m memory.Message, out bool) error {
 			return err // it was logged before
 		}
 	}
-	return t.delete(m.Channel, m.ID)
+	return t.delete(m.Channel, m.ID, hideRepeats)
 }
 
 // dropped are the newest messages that were dropped because of who wrote them, and of which nothing is kept. An edit, a star, a
@@ -274,22 +273,14 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	if old.segment != 0 {
 		t.segment(old.segment, c.no).torn = true
 	}
-	if err := t.dropFacts(old.Channel, old.ID); err != nil { // they may no longer be what it says
+	made := madeFrom(aMessage, int64(old.Channel), int64(old.ID))
+	if old.Kind != memory.FromHark {
+		return t.invalidate(made, cause{hide: hideRepeats})
+	}
+	if err := t.invalidate(made.only(aFact, aLore, aSummary, aCondensed), cause{}); err != nil { // it grows while it is sent
 		return err
 	}
-	if err := t.dropLore(old.Channel, old.ID); err != nil {
-		return err
-	}
-	if err := t.dropSummaries(old.Channel, old.ID); err != nil {
-		return err
-	}
-	if old.Kind == memory.FromHark { // which grows while it is sent
-		return t.dropPromptsFrom(old.Channel, old.ID)
-	}
-	if _, err := t.dropRecords("channel = ?1 AND question = ?2 AND question <> 0", int64(old.Channel), int64(old.ID)); err != nil {
-		return err
-	}
-	return t.dropAnswers(old.Channel, old.ID)
+	return t.dropPromptsFrom(aMessage, int64(old.Channel), int64(old.ID))
 }
 
 // reindex puts what full text holds of one version in the place of another.
@@ -356,7 +347,7 @@ func (t *transaction) deleted(channelID memory.ChannelID, id memory.MessageID, u
 		return err
 	}
 	if known {
-		return t.delete(channelID, id)
+		return t.delete(channelID, id, hideRepeats)
 	}
 	if unlogged || t.store.writer.dropped.has(channelID, id) {
 		return nil
@@ -369,8 +360,8 @@ func (t *transaction) deleted(channelID memory.ChannelID, id memory.MessageID, u
 	return t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channelID), int64(id))
 }
 
-// delete removes a message for good, whether it is there or yet to come, and withdraws the answers that were made from it.
-func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID) error {
+// delete removes a message for good, whether it is there or yet to come, with all that was made from it.
+func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, hide hiding) error {
 	t.changed.text = true
 	if err := t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channelID), int64(id)); err != nil {
 		return err
@@ -380,25 +371,10 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID) er
 			return err
 		}
 	}
-	if err := t.withdrawUnasked(channelID, id); err != nil {
-		return err
-	}
-	if err := t.dropFacts(channelID, id); err != nil {
-		return err
-	}
-	if err := t.dropLore(channelID, id); err != nil {
-		return err
-	}
-	if err := t.dropSummaries(channelID, id); err != nil {
-		return err
-	}
 	if err := t.handOn(channelID, id); err != nil {
 		return err
 	}
-	if _, err := t.dropRecords("channel = ?1 AND (question = ?2 AND question <> 0 OR answer = ?2 AND answer <> 0)", int64(channelID), int64(id)); err != nil {
-		return err
-	}
-	if err := t.dropAnswers(channelID, id); err != nil {
+	if err := t.invalidate(madeFrom(aMessage, int64(channelID), int64(id)), cause{hide, memory.Spot{Channel: channelID, Message: id}}); err != nil {
 		return err
 	}
 	c, err := t.knownChannel(channelID)
@@ -419,10 +395,7 @@ func (t *transaction) isKnown(channel memory.ChannelID, id memory.MessageID) (kn
 		OR EXISTS (SELECT 1 FROM early_edit WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM star WHERE channel = ?1 AND id = ?2)
 		OR EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM question WHERE channel = ?1 AND id = ?2)
 		OR EXISTS (SELECT 1 FROM taken WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM rewritten WHERE channel = ?1 AND id = ?2)
-		OR EXISTS (SELECT 1 FROM fact WHERE channel = ?1 AND message = ?2 AND message <> 0) OR EXISTS (SELECT 1 FROM lore_source WHERE channel = ?1 AND message = ?2)
-		OR EXISTS (SELECT 1 FROM summary_source WHERE channel = ?1 AND message = ?2) OR EXISTS (SELECT 1 FROM condensed_source WHERE channel = ?1 AND message = ?2)
-		OR EXISTS (SELECT 1 FROM trace WHERE channel = ?1 AND answer = ?2) OR EXISTS (SELECT 1 FROM trace_source WHERE channel = ?1 AND id = ?2)
-		OR EXISTS (SELECT 1 FROM record WHERE question = ?2 AND question <> 0 AND channel = ?1) OR EXISTS (SELECT 1 FROM record WHERE answer = ?2 AND answer <> 0 AND channel = ?1)`,
+		OR EXISTS (SELECT 1 FROM trace WHERE channel = ?1 AND answer = ?2) OR EXISTS (SELECT 1 FROM source WHERE kind = 0 AND place = ?1 AND id = ?2)`,
 		int64(channel), int64(id)).Scan(&known)
 	return known, err
 }

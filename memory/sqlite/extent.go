@@ -45,31 +45,26 @@ func (s *Store) extent(ctx context.Context, f memory.Forgetting, in *string) (me
 	}
 	err := s.read.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+from+" WHERE "+where+only("c.id IN LIST", len(args)+1), append(args, list)...).
 		Scan(&e.Messages, &e.Channels)
-	if err == nil && f.User != 0 && f.Channel == 0 && f.Before.IsZero() {
-		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM fact WHERE user = ?1 AND text IS NOT NULL AND ?2 IN (guild, ?3)"+only("(channel = 0 OR channel IN LIST)", 4),
-			int64(f.User), int64(f.Guild), int64(memory.Everywhere), list).Scan(&e.Facts)
-	}
 	var channels string
 	if err == nil {
 		err = s.read.QueryRowContext(ctx, "SELECT json_group_array(id) FROM channel WHERE "+concerned+only("id IN LIST", 3), int64(o.guild), int64(o.channel), list).Scan(&channels)
 	}
 	if err == nil {
-		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM lore WHERE text IS NOT NULL AND ("+loreCovered+" OR "+loreSourceCovered+")"+
-			only(`(channel = 0 OR channel IN LIST) AND NOT EXISTS (SELECT 1 FROM lore_source s WHERE s.guild = lore.guild AND s.lore = lore.id AND s.channel NOT IN LIST)`, 6),
-			channels, int64(o.end), int64(o.user), int64(o.guild), int64(o.channel), list).Scan(&e.Lore)
-	}
-	if err == nil {
-		err = s.read.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM summary WHERE "+summaryCovered+") + (SELECT count(*) FROM condensed WHERE "+condensedCovered+")",
-			channels, int64(o.end), int64(o.user)).Scan(&e.Summaries)
-	}
-	if err == nil {
-		err = s.read.QueryRowContext(ctx, "SELECT count(*) FROM trace t WHERE ("+answersCovered+")"+only("t.channel IN LIST", 7), channels, int64(o.end), int64(o.user),
-			int64(o.guild), int64(o.channel), o.user != 0 && o.channel == 0 && o.whole, list).Scan(&e.Answers)
+		goes := o.selects(channels)
+		goes.args = append(goes.args, list)
+		err = s.countGoing(ctx, goes, only(`(channel = 0 OR channel IN LIST) AND NOT EXISTS (SELECT 1 FROM source s WHERE s.derived = no AND s.kind = 0 AND s.place NOT IN LIST)`, len(goes.args)), &e)
 	}
 	if err != nil {
 		return e, fmt.Errorf("count what would be forgotten: %w", explain(err))
 	}
 	return e, nil
+}
+
+// countGoing counts what invalidate would take away, as far as a further condition holds for it.
+func (s *Store) countGoing(ctx context.Context, goes selection, only string, e *memory.Extent) error {
+	return s.read.QueryRowContext(ctx, goes.closure(hideNone)+fmt.Sprintf(` SELECT count(*) FILTER (WHERE kind = %d), count(*) FILTER (WHERE kind = %d),
+		count(*) FILTER (WHERE kind IN (%d, %d)), count(*) FILTER (WHERE kind = %d) FROM derived WHERE no IN (SELECT derived FROM gone)`,
+		aFact, aLore, aSummary, aCondensed, anAnswer)+only, goes.args...).Scan(&e.Facts, &e.Lore, &e.Summaries, &e.Answers)
 }
 
 // Later are the messages that fall under a Forgetting without Before by all but their ids, which say that they are of later
@@ -135,7 +130,8 @@ func (s *Store) Written(ctx context.Context, user memory.UserID, each func(memor
 }
 
 // tracesAsked selects the traces of the answers to somebody's questions.
-const tracesAsked = "SELECT body FROM trace WHERE body ->> '$.asker' = ? ORDER BY channel, answer"
+var tracesAsked = fmt.Sprintf(`SELECT t.body FROM named n CROSS JOIN derived d ON d.no = n.derived AND d.kind = %d CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id
+	WHERE n.user = ?1 AND t.body ->> '$.asker' = ?1 ORDER BY t.channel, t.answer`, anAnswer)
 
 // Asked calls each for the trace of every answer to somebody's questions, as they are at one moment.
 func (s *Store) Asked(ctx context.Context, user memory.UserID, each func(memory.Trace) error) error {

@@ -64,7 +64,6 @@ type beginning struct {
 	*transaction
 	id       int64
 	of       order
-	records  int    // that there were before
 	channels string // the ids of those that it is about, as JSON; of all that are known unless it names some
 	receipt
 }
@@ -73,7 +72,7 @@ type beginning struct {
 func (t *transaction) begin(id int64, o order) error {
 	b := &beginning{transaction: t, id: id, of: o}
 	for _, step := range []func() error{
-		t.flush, b.find, b.countRecords, b.dropAnswers, b.dropCoveredLore, b.dropCoveredSummaries, b.dropCoveredCondensed, b.dropPrompts, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropNames, b.dropCoveredRecords, b.dropPeople, b.dropSettings, b.dropStructure, b.tellRecords,
+		t.flush, b.find, b.invalidate, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropNames, b.dropPeople, b.dropSettings, b.dropStructure,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -111,30 +110,17 @@ func (b *beginning) args(more ...any) []any {
 	return append([]any{b.channels, int64(b.of.end), int64(b.of.user)}, more...)
 }
 
-// dropAnswers deletes the answers that were made from what is forgotten, and those to questions of whoever is.
-func (b *beginning) dropAnswers() error {
-	query := `SELECT t.body FROM trace t WHERE (t.channel, t.answer) IN (SELECT s.answer_channel, s.answer FROM trace_source s
-		CROSS JOIN channel c ON c.id = s.channel CROSS JOIN said m ON m.channel = c.no AND m.id = s.id AND m.author = ?3 WHERE ` + covered + `)`
-	if b.of.user == 0 { // then it doesn't matter whether the source was logged, or by whom it was
-		query = `SELECT t.body FROM trace t WHERE ?3 = 0 AND (t.channel, t.answer) IN (SELECT answer_channel, answer FROM trace_source
-			WHERE channel IN (SELECT value FROM json_each(?1)) AND id < ?2)`
+// invalidate takes away what was made of what falls under the order. It comes before the messages are doomed, which it asks for
+// their authors. Of a person, a channel or a guild that is forgotten as a whole Discord is to show nothing more.
+func (b *beginning) invalidate() error {
+	hide := hideRepeats
+	if b.of.whole || b.of.end == endless {
+		hide = hideAll
 	}
-	n, err := b.deleteAnswers(query, b.args()...)
-	if err != nil {
-		return err
-	}
-	b.Answers = n
-	if b.of.user == 0 || b.of.channel != 0 || !b.of.whole {
-		return nil
-	}
-	n, err = b.deleteAnswers("SELECT body FROM trace WHERE body ->> '$.asker' = ?1 AND ?2 IN (body ->> '$.guild', ?3)",
-		int64(b.of.user), int64(b.of.guild), int64(memory.Everywhere))
-	b.Answers += n
-	if err != nil {
-		return err
-	}
-	n, err = b.deleteAnswers(answersByFacts+"f.value IN (SELECT id FROM fact WHERE user = ?2 AND guild = t.body ->> '$.guild'))", int64(b.of.guild), int64(b.of.user))
-	b.Answers += n
+	before := b.lost
+	err := b.transaction.invalidate(b.of.selects(b.channels), cause{hide: hide})
+	b.Answers, b.Facts, b.Lore = b.lost.Answers-before.Answers, b.lost.Facts-before.Facts, b.lost.Lore-before.Lore
+	b.Summaries, b.Records = b.lost.Summaries-before.Summaries, b.lost.Records-before.Records
 	return err
 }
 
@@ -207,10 +193,9 @@ func (b *beginning) tearSegments() error {
 
 // dropNotes deletes what is kept beside the messages: of everybody's also of those that aren't there yet.
 func (b *beginning) dropNotes() error {
-	which, facts, args := "(channel, id) IN (SELECT c.id, m.id "+doomedHere+")", "(channel, message) IN (SELECT c.id, m.id "+doomedHere+")", []any{b.id}
+	which, args := "(channel, id) IN (SELECT c.id, m.id "+doomedHere+")", []any{b.id}
 	if b.of.user == 0 {
 		which, args = "channel IN (SELECT value FROM json_each(?1)) AND id < ?2", b.args()[:2]
-		facts = "channel IN (SELECT value FROM json_each(?1)) AND message < ?2"
 	}
 	for _, table := range []string{"called", "star", "rewritten", "question", "early_edit"} {
 		if err := b.exec("DELETE FROM "+table+" WHERE "+which, args...); err != nil {
@@ -222,9 +207,7 @@ func (b *beginning) dropNotes() error {
 		return err
 	}
 	b.Messages += early
-	n, err := b.dropFactsWhere("message <> 0 AND "+facts, args...)
-	b.Facts += n
-	return err
+	return nil
 }
 
 // dropNames deletes the names of channels that were deleted, or of threads that somebody made, and the prompts that may show
@@ -265,11 +248,6 @@ func (b *beginning) dropPeople() error {
 	if b.of.channel != 0 || !b.of.whole {
 		return nil
 	}
-	n, err := b.dropFactsWhere("?1 IN (guild, ?2) AND ?3 IN (0, user)", int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user))
-	if err != nil {
-		return err
-	}
-	b.Facts += n
 	if err := b.exec("DELETE FROM learn WHERE ?1 IN (guild, ?2) AND ?3 IN (0, user)", int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user)); err != nil {
 		return err
 	}
@@ -297,12 +275,13 @@ func (b *beginning) dropStructure() error {
 			return err
 		}
 	}
+	if err := b.transaction.invalidate(selection{"SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived WHERE kind IN (?3, ?4) AND ?1 IN (guild, ?2) AND " + absent,
+		[]any{int64(b.of.guild), int64(memory.Everywhere), int(aSummary), int(aCondensed)}}, cause{}); err != nil {
+		return err
+	}
 	for _, query := range []string{
 		"DELETE FROM role WHERE ?1 IN (guild, ?2) AND " + absent,
-		"DELETE FROM summary_source WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
 		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
-		"DELETE FROM condensed_source WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
-		"DELETE FROM condensed WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
 		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= ` + fmt.Sprint(int(memory.DirectChannel)) + ` THEN kind ELSE 0 END, name = '', owner = 0, age_limited = 0, unplaced = 1, shut = 0,
 			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0, summarised = 0 WHERE ?1 IN (guild, ?2) AND ` + absent,
 		"DELETE FROM gap WHERE ?1 IN (guild, ?2) AND " + absent,

@@ -159,7 +159,7 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 
 // tables are all that hold something, by what orders their rows; meta's name of the last writer isn't told.
 var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
-	"segment", "vector", "vector_next", "trace", "trace_source", "prompt", "record", "fulltext_docsize", "opted", "fact", "lore", "lore_source", "summary", "summary_source", "condensed", "condensed_source", "star", "question", "gap", "forgetting",
+	"segment", "vector", "vector_next", "trace", "derived", "source", "named", "prompt", "record", "fulltext_docsize", "opted", "fact", "lore", "summary", "condensed", "star", "question", "gap", "forgetting",
 	"withdrawn", "taken", "learn", "doomed", "setting", "role_limit", "spent", "meta WHERE key NOT IN ('writer', 'scrubbed', 'fingerprints')"}
 
 // dump is all that a file holds.
@@ -212,22 +212,20 @@ var unsound = map[string]string{
 		WHERE c.messages <> (SELECT count(*) FROM said m WHERE m.channel = c.no AND m.kind IN (0, 1, 2))`,
 	"somebody's presence is wrong": `SELECT 1 FROM (SELECT channel, author, count(*) AS n, max(id) AS last FROM said WHERE kind IN (0, 1, 2) GROUP BY 1, 2) m
 		FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS NOT m.n OR p.last IS NOT m.last`,
-	"full text holds what the log doesn't": "SELECT id FROM fulltext_docsize WHERE id NOT IN (SELECT row FROM message)",
-	"lore has a source that was deleted":   "SELECT s.lore FROM lore_source s JOIN tombstone d ON d.channel = s.channel AND d.id = s.message",
-	"a source is of lore that isn't there": "SELECT s.lore FROM lore_source s LEFT JOIN lore l ON l.guild = s.guild AND l.id = s.lore WHERE l.text IS NULL",
-	"a summary has a source that isn't there": `SELECT s.summary FROM summary_source s LEFT JOIN channel c ON c.id = s.channel
-		LEFT JOIN said m ON m.channel = c.no AND m.id = s.message WHERE m.id IS NULL`,
-	"a source is of a summary that isn't there":  "SELECT o.summary FROM summary_source o LEFT JOIN summary s ON s.channel = o.channel AND s.id = o.summary WHERE s.text IS NULL",
-	"a summary has no source":                    "SELECT s.id FROM summary s WHERE s.text IS NOT NULL AND NOT EXISTS (SELECT 1 FROM summary_source o WHERE o.channel = s.channel AND o.summary = s.id)",
+	"full text holds what the log doesn't":    "SELECT id FROM fulltext_docsize WHERE id NOT IN (SELECT row FROM message)",
+	"something has a source that was deleted": "SELECT s.derived FROM source s JOIN tombstone d ON d.channel = s.place AND d.id = s.id WHERE s.kind = 0",
+	"a source or a name is of nothing":        "SELECT derived FROM (SELECT derived FROM source UNION ALL SELECT derived FROM named) WHERE derived NOT IN (SELECT no FROM derived)",
+	"something lacks its sources, or they it": `SELECT coalesce(m.id, d.id) FROM derived d FULL JOIN (SELECT 1 AS kind, channel AS place, answer AS id FROM trace
+		UNION ALL SELECT 2, guild, id FROM fact WHERE text IS NOT NULL UNION ALL SELECT 3, guild, id FROM lore WHERE text IS NOT NULL
+		UNION ALL SELECT 4, channel, id FROM summary WHERE text IS NOT NULL UNION ALL SELECT 5, channel, 0 FROM condensed UNION ALL SELECT 6, channel, no FROM record) m
+		ON m.kind = d.kind AND m.place = d.place AND m.id = d.id WHERE m.id IS NULL OR d.id IS NULL`,
+	"a summary has a source that isn't there": `SELECT s.id FROM derived d JOIN source s ON s.derived = d.no LEFT JOIN channel c ON c.id = s.place
+		LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE d.kind IN (4, 5) AND m.id IS NULL`,
+	"a summary has no source":                    "SELECT id FROM derived d WHERE kind IN (4, 5) AND NOT EXISTS (SELECT 1 FROM source s WHERE s.derived = d.no)",
 	"a summary that is gone left more than that": "SELECT id FROM summary WHERE text IS NULL AND (kind <> '' OR topics <> '' OR model <> '' OR made <> 0)",
-	"a session was condensed from what isn't there": `SELECT s.channel FROM condensed_source s LEFT JOIN channel c ON c.id = s.channel
-		LEFT JOIN said m ON m.channel = c.no AND m.id = s.message WHERE m.id IS NULL`,
-	"what a session was condensed to lacks its sources, or they it": `SELECT 1 FROM (SELECT DISTINCT channel FROM condensed_source) s FULL JOIN condensed c ON c.channel = s.channel
-		WHERE s.channel IS NULL OR c.channel IS NULL`,
-	"a prompt has no trace": "SELECT p.answer FROM prompt p LEFT JOIN trace t ON t.channel = p.channel AND t.answer = p.answer WHERE t.answer IS NULL",
-	"a prompt has a source that isn't in the log": `SELECT p.answer FROM prompt p JOIN trace_source s ON s.answer_channel = p.channel AND s.answer = p.answer
-		LEFT JOIN channel c ON c.id = s.channel LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE m.id IS NULL`,
-	"a record is of a question or an answer that was deleted": "SELECT no FROM record r JOIN tombstone d ON d.channel = r.channel AND d.id IN (r.question, r.answer)",
+	"a prompt has no trace":                      "SELECT p.answer FROM prompt p LEFT JOIN trace t ON t.channel = p.channel AND t.answer = p.answer WHERE t.answer IS NULL",
+	"a prompt has a source that isn't in the log": `SELECT p.answer FROM prompt p JOIN derived d ON d.kind = 1 AND d.place = p.channel AND d.id = p.answer
+		JOIN source s ON s.derived = d.no AND s.kind = 0 LEFT JOIN channel c ON c.id = s.place LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE m.id IS NULL`,
 	"something is kept beside a message that was forgotten with its channel": `SELECT n.id FROM (SELECT channel, id FROM star UNION ALL SELECT channel, id FROM called
 		UNION ALL SELECT channel, id FROM rewritten UNION ALL SELECT channel, id FROM early_edit) n JOIN forgetting f ON f.user = 0 AND f.channel = n.channel AND n.id < f.before`,
 	"a deleted message is there": "SELECT m.id FROM said m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",

@@ -2,18 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"hark/memory"
 )
-
-// loreKey is which lore.
-type loreKey struct {
-	guild memory.GuildID
-	id    int64
-}
 
 // tellLore keeps lore, or its newer version, unless it was taken away, falls under what was forgotten, or was said by
 // somebody who has opted out.
@@ -49,7 +43,7 @@ func (t *transaction) tellLore(l memory.Lore) error {
 		return err
 	}
 	if known {
-		if _, err := t.dropAnswersByLore([]int64{l.ID}); err != nil {
+		if err := t.invalidate(madeFrom(aLore, 0, l.ID), cause{hide: hideRepeats}); err != nil {
 			return err
 		}
 	}
@@ -62,137 +56,67 @@ func (t *transaction) putLore(l memory.Lore, at memory.MessageID) error {
 	if err != nil {
 		return err
 	}
-	if err := t.eraseLore(loreKey{l.Guild, l.ID}); err != nil { // what it said before
-		return err
-	}
-	if err := t.exec("INSERT INTO lore (guild, id, by, channel, at, name, own, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	t.loreChanged(l.Guild)
+	if err := t.exec("INSERT OR REPLACE INTO lore (guild, id, by, channel, at, name, own, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		int64(l.Guild), l.ID, int64(l.By), int64(l.Channel), int64(at), l.Name, string(own), l.Text); err != nil {
 		return err
 	}
+	var sources []memory.Source
 	for _, s := range l.Sources {
-		if err := t.exec("INSERT INTO lore_source (guild, lore, channel, message) VALUES (?, ?, ?, ?)", int64(l.Guild), l.ID, int64(s.Channel), int64(s.Message)); err != nil {
-			return err
-		}
+		sources = append(sources, memory.Source{Kind: memory.SourceMessage, Channel: s.Channel, ID: int64(s.Message), Repeats: true})
 	}
-	return nil
+	return t.derive(derived{kind: aLore, guild: l.Guild, channel: l.Channel, id: l.ID, author: l.By, at: at}, sources, nil)
+}
+
+func (t *transaction) loreChanged(guild memory.GuildID) {
+	t.changed.person(guild)
+	t.changed.text = true
 }
 
 // takeLore takes lore away for good, with the answers that used it: of it only its id stays.
 func (t *transaction) takeLore(guild memory.GuildID, id int64) error {
-	if _, err := t.dropAnswersByLore([]int64{id}); err != nil {
+	if err := t.invalidate(madeFrom(aLore, 0, id), cause{hide: hideRepeats}); err != nil {
 		return err
 	}
-	return t.buryLore(loreKey{guild, id})
-}
-
-// buryLore leaves nothing of lore but its id, under which none is kept any more.
-func (t *transaction) buryLore(k loreKey) error {
-	if err := t.eraseLore(k); err != nil {
+	if _, err := t.underive(derived{kind: aLore, guild: guild, id: id}); err != nil {
 		return err
 	}
-	return t.exec("INSERT INTO lore (guild, id, by, channel, at, name, own, text) VALUES (?, ?, 0, 0, 0, '', '', NULL)", int64(k.guild), k.id)
+	return t.loseLore(invalid{derived: derived{guild: guild, id: id}})
 }
 
-// eraseLore leaves nothing of lore.
-func (t *transaction) eraseLore(k loreKey) error {
-	t.changed.person(k.guild)
-	t.changed.text = true
-	for _, query := range []string{"DELETE FROM lore WHERE guild = ? AND id = ?", "DELETE FROM lore_source WHERE guild = ? AND lore = ?"} {
-		if err := t.exec(query, int64(k.guild), k.id); err != nil {
-			return err
-		}
+// loseLore leaves nothing of lore but its id, under which none is kept any more. Of lore that fell under an order by itself not
+// even that is left: the order keeps out all that was told before, and what is told under its id later may stay.
+func (t *transaction) loseLore(g invalid) error {
+	t.loreChanged(g.guild)
+	if g.itself {
+		return t.exec("DELETE FROM lore WHERE guild = ? AND id = ?", int64(g.guild), g.id)
 	}
-	return nil
+	return t.exec("INSERT OR REPLACE INTO lore (guild, id, by, channel, at, name, own, text) VALUES (?, ?, 0, 0, 0, '', '', NULL)", int64(g.guild), g.id)
 }
 
-// dropAnswersByLore deletes the answers that used lore, in whatever guild they were given, and tells how many.
-func (t *transaction) dropAnswersByLore(ids []int64) (int, error) {
-	return t.deleteAnswers(`SELECT t.body FROM trace t WHERE t.body LIKE '%"lore":[%'
-		AND EXISTS (SELECT 1 FROM json_each(t.body, '$.lore') l WHERE l.value IN (SELECT value FROM json_each(?)))`, jsonOf(ids))
+// selectLore reads the lore for which a condition on l holds.
+func selectLore(schema, where string) string {
+	return "SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, " + strings.Replace(sourcesColumn, "source", schema+"source", 1) +
+		" FROM " + schema + "lore l JOIN " + schema + "derived d ON d.kind = " + fmt.Sprint(int(aLore)) + " AND d.place = l.guild AND d.id = l.id WHERE l.text IS NOT NULL AND " + where + " ORDER BY l.guild, l.id"
 }
 
-// dropLore takes away the lore that a message is a source of.
-func (t *transaction) dropLore(channel memory.ChannelID, id memory.MessageID) error {
-	_, _, err := t.dropLoreWhere(t.buryLore, "(guild, id) IN (SELECT guild, lore FROM lore_source WHERE channel = ? AND message = ?)", int64(channel), int64(id))
-	return err
-}
-
-// dropLoreWhere has drop take away the lore that a condition holds for, and deletes the answers that used it. It tells
-// how many there were of each.
-func (t *transaction) dropLoreWhere(drop func(loreKey) error, where string, args ...any) (lore, answers int, err error) {
-	var keys []loreKey
-	var ids []int64
-	err = t.each(func(scan func(...any) error) error {
-		var k loreKey
-		err := scan(&k.guild, &k.id)
-		keys, ids = append(keys, k), append(ids, k.id)
-		return err
-	}, "SELECT guild, id FROM lore WHERE text IS NOT NULL AND ("+where+")", args...)
-	if err != nil || len(keys) == 0 {
-		return 0, 0, err
-	}
-	for _, k := range keys {
-		if err := drop(k); err != nil {
-			return 0, 0, err
-		}
-	}
-	answers, err = t.dropAnswersByLore(ids)
-	return len(keys), answers, err
-}
-
-// The conditions for lore that falls under an order by itself, and by a source. The arguments are the ids of the channels
-// that the order is about, as JSON, its end, user, guild and channel.
-const (
-	loreCovered = `at < ?2 AND ?3 IN (0, by) AND ?4 IN (guild, -1) AND (?5 IN (0, channel) OR channel IN (SELECT value FROM json_each(?1)))`
-
-	loreSourceCovered = `(guild, id) IN (SELECT s.guild, s.lore FROM lore_source s WHERE s.channel IN (SELECT value FROM json_each(?1)) AND s.message < ?2
-		AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.message WHERE c.id = s.channel AND m.author = ?3)))`
-)
-
-// dropCoveredLore takes away the lore that falls under the order. It comes before the messages are doomed, which it asks
-// for their authors. Of lore that falls under it by itself the order keeps out all that was told before, so that what is
-// told under its id later may stay; of other lore an older version might come back.
-func (b *beginning) dropCoveredLore() error {
-	for _, step := range []struct {
-		drop  func(loreKey) error
-		where string
-	}{{b.eraseLore, loreCovered}, {b.buryLore, loreSourceCovered}} {
-		lore, answers, err := b.dropLoreWhere(step.drop, step.where, b.args(int64(b.of.guild), int64(b.of.channel))...)
-		if err != nil {
-			return err
-		}
-		b.Lore += lore
-		b.Answers += answers
-	}
-	return nil
-}
-
-// selectLore reads lore with its sources, a row each, of a guild, or with a condition on l.
-const selectLore = `SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, s.channel, s.message
-	FROM %[1]slore l LEFT JOIN %[1]slore_source s ON s.guild = l.guild AND s.lore = l.id
-	WHERE l.text IS NOT NULL AND %[2]s ORDER BY l.guild, l.id, s.channel, s.message`
-
-// addLore adds what a row of selectLore tells to lore.
-func addLore(scan func(...any) error, lore *[]memory.Lore) error {
+// scanLore reads what a row of selectLore tells.
+func scanLore(scan func(...any) error) (memory.Lore, error) {
 	var l memory.Lore
 	var own []byte
 	var at memory.MessageID
-	var channel, message sql.NullInt64
-	if err := scan(&l.ID, &l.Guild, &l.Name, &l.Text, &own, &l.By, &l.Channel, &at, &channel, &message); err != nil {
-		return err
+	var sources sourceList
+	if err := scan(&l.ID, &l.Guild, &l.Name, &l.Text, &own, &l.By, &l.Channel, &at, &sources); err != nil {
+		return l, err
 	}
-	if n := len(*lore); n == 0 || (*lore)[n-1].ID != l.ID || (*lore)[n-1].Guild != l.Guild {
-		if err := json.Unmarshal(own, &l.Own); err != nil {
-			return fmt.Errorf("the aliases of lore %d: %w", l.ID, err)
-		}
-		l.At = at.Time()
-		*lore = append(*lore, l)
+	if err := json.Unmarshal(own, &l.Own); err != nil {
+		return l, fmt.Errorf("the aliases of lore %d: %w", l.ID, err)
 	}
-	if channel.Valid {
-		last := &(*lore)[len(*lore)-1]
-		last.Sources = append(last.Sources, memory.Spot{Channel: memory.ChannelID(channel.Int64), Message: memory.MessageID(message.Int64)})
+	for _, s := range sources {
+		l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(s[0]), Message: memory.MessageID(s[1])})
 	}
-	return nil
+	l.At = at.Time()
+	return l, nil
 }
 
 // Lore implements memory.Store.
@@ -207,9 +131,13 @@ func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, 
 	if ok {
 		return lore, nil
 	}
-	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(selectLore, "", "l.guild = ?"), int64(guild))
+	rows, err := s.read.QueryContext(ctx, selectLore("", "l.guild = ?"), int64(guild))
 	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error { return addLore(scan, &lore) })
+		err = eachRow(rows, func(scan func(...any) error) error {
+			l, err := scanLore(scan)
+			lore = append(lore, l)
+			return err
+		})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the lore of guild %d: %w", guild, explain(err))
@@ -224,25 +152,16 @@ func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, 
 
 // takeOldLore takes away what the database that is replaced knows to be gone, and takes over what changed there since.
 func (t *transaction) takeOldLore(r *Restored) error {
-	var gone []loreKey
+	gone, changed := 0, []memory.Lore(nil)
+	if err := t.eachKey(func(guild, id int64) error { gone++; return t.takeLore(memory.GuildID(guild), id) }, `SELECT guild, id FROM old.lore o WHERE o.text IS NULL
+		AND NOT EXISTS (SELECT 1 FROM main.lore l WHERE l.guild = o.guild AND l.id = o.id AND l.text IS NULL)`); err != nil {
+		return err
+	}
 	err := t.each(func(scan func(...any) error) error {
-		var k loreKey
-		err := scan(&k.guild, &k.id)
-		gone = append(gone, k)
+		l, err := scanLore(scan)
+		changed = append(changed, l)
 		return err
-	}, `SELECT guild, id FROM old.lore o WHERE o.text IS NULL AND NOT EXISTS
-		(SELECT 1 FROM main.lore l WHERE l.guild = o.guild AND l.id = o.id AND l.text IS NULL)`)
-	if err != nil {
-		return err
-	}
-	for _, k := range gone {
-		if err := t.takeLore(k.guild, k.id); err != nil {
-			return err
-		}
-	}
-	var changed []memory.Lore
-	err = t.each(func(scan func(...any) error) error { return addLore(scan, &changed) },
-		fmt.Sprintf(selectLore, "old.", "EXISTS (SELECT 1 FROM main.lore m WHERE m.guild = l.guild AND m.id = l.id AND m.text IS NOT NULL AND m.at < l.at)"))
+	}, selectLore("old.", "EXISTS (SELECT 1 FROM main.lore m WHERE m.guild = l.guild AND m.id = l.id AND m.text IS NOT NULL AND m.at < l.at)"))
 	if err != nil {
 		return err
 	}
@@ -251,6 +170,6 @@ func (t *transaction) takeOldLore(r *Restored) error {
 			return err
 		}
 	}
-	r.Lore += len(gone) + len(changed)
+	r.Lore += gone + len(changed)
 	return nil
 }

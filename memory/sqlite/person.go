@@ -62,43 +62,39 @@ func (t *transaction) tellFact(e memory.FactTold) error {
 			return t.takeFact(e.Guild, e.Fact.ID)
 		}
 	}
-	if err := t.dropPromptsByFact(e.Guild, e.Fact.ID); err != nil { // that show what it said before
+	if err := t.dropPromptsFrom(aFact, int64(e.Guild), e.Fact.ID); err != nil { // that show what it said before
 		return err
 	}
 	t.changed.person(e.Guild)
 	t.changed.text = true
 	f := e.Fact
-	return t.exec("INSERT OR REPLACE INTO fact (guild, id, user, alias, by, channel, message, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		int64(e.Guild), f.ID, int64(e.User), f.Alias, int64(f.By), int64(f.Channel), int64(f.Message), memory.Clean(f.Text))
-}
-
-// takeFact takes a fact away for good, with the answers that used it: of it only its id stays.
-func (t *transaction) takeFact(guild memory.GuildID, id int64) error {
-	if _, err := t.deleteAnswers(answersByFacts+"f.value = ?2)", int64(guild), id); err != nil {
+	if err := t.exec("INSERT OR REPLACE INTO fact (guild, id, user, alias, by, channel, message, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		int64(e.Guild), f.ID, int64(e.User), f.Alias, int64(f.By), int64(f.Channel), int64(f.Message), memory.Clean(f.Text)); err != nil {
 		return err
 	}
+	var source []memory.Source
+	if f.Message != 0 {
+		source = []memory.Source{{Kind: memory.SourceMessage, Channel: f.Channel, ID: int64(f.Message), Repeats: true}}
+	}
+	return t.derive(derived{kind: aFact, guild: e.Guild, channel: f.Channel, id: f.ID}, source, []memory.UserID{e.User})
+}
+
+// takeFact takes a fact away for good, with the answers that used it.
+func (t *transaction) takeFact(guild memory.GuildID, id int64) error {
+	if err := t.invalidate(madeFrom(aFact, int64(guild), id), cause{hide: hideRepeats}); err != nil {
+		return err
+	}
+	if _, err := t.underive(derived{kind: aFact, guild: guild, id: id}); err != nil {
+		return err
+	}
+	return t.buryFact(guild, id)
+}
+
+// buryFact leaves nothing of a fact but its id, under which none is kept any more.
+func (t *transaction) buryFact(guild memory.GuildID, id int64) error {
 	t.changed.person(guild)
 	t.changed.text = true
 	return t.exec("INSERT OR REPLACE INTO fact (guild, id, user, alias, by, channel, message, text) VALUES (?, ?, 0, 0, 0, 0, 0, NULL)", int64(guild), id)
-}
-
-// dropFacts takes away the facts that a message is the source of.
-func (t *transaction) dropFacts(channel memory.ChannelID, id memory.MessageID) error {
-	_, err := t.dropFactsWhere("channel = ? AND message = ? AND message <> 0", int64(channel), int64(id))
-	return err
-}
-
-// dropFactsWhere takes away the facts that a condition holds for, and tells how many.
-func (t *transaction) dropFactsWhere(where string, args ...any) (n int, err error) {
-	err = t.each(func(scan func(...any) error) error {
-		var guild memory.GuildID
-		err := scan(&guild)
-		t.changed.person(guild)
-		t.changed.text = true
-		n++
-		return err
-	}, "UPDATE fact SET user = 0, alias = 0, by = 0, channel = 0, message = 0, text = NULL WHERE text IS NOT NULL AND "+where+" RETURNING guild", args...)
-	return n, err
 }
 
 // learn keeps whether facts may be learned.

@@ -7,27 +7,17 @@ import (
 	"hark/memory"
 )
 
-// answersCovered selects the answers, of trace t, that were made from what falls under an order, or that somebody asked for of whom
-// everything does. The arguments are those of loreCovered, and whether everything of somebody does.
-const answersCovered = `(t.channel, t.answer) IN (SELECT s.answer_channel, s.answer FROM trace_source s WHERE s.channel IN (SELECT value FROM json_each(?1)) AND s.id < ?2
-		AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.id WHERE c.id = s.channel AND m.author = ?3)))
-	OR ?6 AND ?4 IN (t.body ->> '$.guild', -1) AND (t.body ->> '$.asker' = ?3 OR EXISTS (SELECT 1 FROM json_each(t.body, '$.facts') f
-		WHERE f.value IN (SELECT id FROM fact WHERE user = ?3 AND text IS NOT NULL AND guild = t.body ->> '$.guild')))
-	OR EXISTS (SELECT 1 FROM json_each(t.body, '$.lore') l WHERE l.value IN (SELECT id FROM lore WHERE text IS NOT NULL AND (` + loreCovered + ` OR ` + loreSourceCovered + `)))`
-
 // ExtentOf tells how much would go if messages of a channel were deleted now. Answers that are among them aren't counted as
 // made from them.
 func (s *Store) ExtentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.Extent, error) {
 	var e memory.Extent
-	err := s.read.QueryRowContext(ctx, `WITH ids AS (SELECT value FROM json_each(?2)) SELECT
-		(SELECT count(*) FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id IN ids WHERE c.id = ?1),
-		(SELECT count(*) FROM fact WHERE channel = ?1 AND message IN ids AND message <> 0 AND text IS NOT NULL),
-		(SELECT count(*) FROM lore WHERE text IS NOT NULL AND (guild, id) IN (SELECT guild, lore FROM lore_source WHERE channel = ?1 AND message IN ids)),
-		(SELECT count(*) FROM summary WHERE text IS NOT NULL AND (channel, id) IN (SELECT channel, summary FROM summary_source WHERE channel = ?1 AND message IN ids))
-			+ (SELECT count(*) FROM condensed WHERE channel IN (SELECT channel FROM condensed_source WHERE channel = ?1 AND message IN ids)),
-		(SELECT count(*) FROM trace t WHERE NOT (t.channel = ?1 AND t.answer IN ids)
-			AND (t.channel, t.answer) IN (SELECT answer_channel, answer FROM trace_source WHERE channel = ?1 AND id IN ids))`,
-		int64(channel), jsonOf(ids)).Scan(&e.Messages, &e.Facts, &e.Lore, &e.Summaries, &e.Answers)
+	list := jsonOf(ids)
+	err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id IN (SELECT value FROM json_each(?2)) WHERE c.id = ?1`,
+		int64(channel), list).Scan(&e.Messages)
+	if err == nil {
+		err = s.countGoing(ctx, selection{`SELECT derived, repeats, 0 AS itself FROM source WHERE kind = 0 AND place = ?1 AND id IN (SELECT value FROM json_each(?2))`,
+			[]any{int64(channel), list}}, fmt.Sprintf(" AND NOT (kind = %d AND place = ?1 AND id IN (SELECT value FROM json_each(?2)))", anAnswer), &e)
+	}
 	if err != nil {
 		return e, fmt.Errorf("count what goes with messages of channel %d: %w", channel, explain(err))
 	}

@@ -149,9 +149,6 @@ func TestPromptsGoWithPeopleWhoOnlyAppear(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantNowhere(t, dir, canaries(word)...)
-	if _, err := s.Trace(bg, general, id(20)); err != nil {
-		t.Errorf("the trace is gone as well: %v", err)
-	}
 }
 
 // Backups hold prompts, and bring back none that was taken away since.

@@ -46,25 +46,26 @@ func (t *transaction) keepRecord(r preparedRecord) error {
 			return err
 		}
 	}
-	named := jsonOf(r.Named())
-	if gone, err := t.namesForgotten(r.Record, named); gone || err != nil {
+	var named []memory.UserID
+	for _, id := range r.Named() {
+		named = append(named, memory.UserID(id))
+	}
+	if gone, err := t.namesForgotten(r.Guild, named, momentOf(r.Record)); gone || err != nil {
 		return err
 	}
-	return t.exec(`INSERT OR IGNORE INTO record (call, guild, channel, question, asker, answer, at, speaker, method, tokens, named, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.CallID, int64(r.Guild), int64(r.Channel), int64(r.Question), int64(r.Asker), int64(r.Answer),
-		millis(r.Timestamp), string(r.Speaker), r.Method, r.tokens, named, r.body)
-}
-
-// namesForgotten reports whether any of named, ids as JSON, is somebody who has opted out or was forgotten as a whole since
-// a record was made. What is asked at the command line may name people of any guild.
-func (t *transaction) namesForgotten(r memory.Record, named string) (bool, error) {
-	if named == "[]" {
-		return false, nil
+	var no int64
+	added, err := found(t.row(`INSERT OR IGNORE INTO record (call, channel, asker, at, speaker, method, tokens, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING no`,
+		r.CallID, int64(r.Channel), int64(r.Asker), millis(r.Timestamp), string(r.Speaker), r.Method, r.tokens, r.body).Scan(&no))
+	if !added || err != nil {
+		return err
 	}
-	return found(t.row(`SELECT 1 FROM opted WHERE out = 1 AND ?1 IN (guild, ?2) AND user IN (SELECT value FROM json_each(?3))
-		UNION ALL SELECT 1 FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?4 AND (guild IN (?1, ?5) OR ?1 = ?2)
-		AND user IN (SELECT value FROM json_each(?3)) LIMIT 1`, int64(r.Guild), int64(memory.LocalGuild), named,
-		int64(memory.FirstMessageID(r.Timestamp)), int64(memory.Everywhere)).Scan(new(int)))
+	var sources []memory.Source
+	for _, id := range []memory.MessageID{r.Question, r.Answer} {
+		if id != 0 {
+			sources = append(sources, memory.Source{Kind: memory.SourceMessage, Channel: r.Channel, ID: int64(id)})
+		}
+	}
+	return t.derive(derived{kind: aRecord, guild: r.Guild, channel: r.Channel, id: no, author: r.Asker, at: momentOf(r.Record)}, sources, named)
 }
 
 // momentOf is when a record's question was asked, as an id of a message: what falls under an order that ends later.
@@ -73,60 +74,6 @@ func momentOf(r memory.Record) memory.MessageID {
 		return r.Question
 	}
 	return memory.FirstMessageID(r.Timestamp)
-}
-
-// recordMade is when a row of record was made, as an id of a message, and recordMoment its momentOf.
-var (
-	recordMade   = fmt.Sprintf("((at - %d) << 22)", memory.MessageID(0).Time().UnixMilli())
-	recordMoment = "CASE question WHEN 0 THEN " + recordMade + " ELSE question END"
-)
-
-// dropRecords takes the records away that a condition holds for, and tells how many.
-func (t *transaction) dropRecords(where string, args ...any) (n int, err error) {
-	if err := t.exec("DELETE FROM record WHERE "+where, args...); err != nil {
-		return 0, err
-	}
-	if err := t.row("SELECT changes()").Scan(&n); err != nil {
-		return 0, err
-	}
-	t.changed.text = t.changed.text || n > 0
-	return n, nil
-}
-
-// countRecords counts those that there are, so that it can be told how many went, with whatever.
-func (b *beginning) countRecords() error {
-	return b.row("SELECT count(*) FROM record").Scan(&b.records)
-}
-
-// dropCoveredRecords takes away the records that fall under the order, those of doomed questions and answers, and those
-// that name somebody of whom everything is forgotten. What is asked at the command line may name people of any guild.
-func (b *beginning) dropCoveredRecords() error {
-	_, err := b.dropRecords("channel IN (SELECT value FROM json_each(?1)) AND ?3 IN (0, asker) AND ("+recordMoment+" < ?2 OR ?3 = 0 AND answer <> 0 AND answer < ?2)", b.args()...)
-	if err != nil {
-		return err
-	}
-	if b.of.user != 0 {
-		for _, message := range []string{"question", "answer"} {
-			if _, err := b.dropRecords("("+message+", channel) IN (SELECT m.id, c.id "+doomedHere+") AND "+message+" <> 0", b.id); err != nil {
-				return err
-			}
-		}
-		if b.of.channel == 0 && b.of.whole {
-			if _, err := b.dropRecords("(?2 IN (guild, ?3) OR guild = ?4) AND EXISTS (SELECT 1 FROM json_each(named) WHERE value = ?1) AND "+recordMade+" < ?5",
-				int64(b.of.user), int64(b.of.guild), int64(memory.Everywhere), int64(memory.LocalGuild), int64(b.of.end)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// tellRecords tells the receipt how many records went.
-func (b *beginning) tellRecords() error {
-	left := 0
-	err := b.row("SELECT count(*) FROM record").Scan(&left)
-	b.Records = b.records - left
-	return err
 }
 
 // Records implements memory.Store.
@@ -199,36 +146,31 @@ func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total
 	if l.Tokens > 0 {
 		tokens = int64(l.Tokens)
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT r.call FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
-		WINDOW newest AS (PARTITION BY channel ORDER BY at DESC, no DESC ROWS UNBOUNDED PRECEDING)) AS k JOIN record r ON r.no = k.no
-		WHERE k.at < ? OR k.nth > ? OR k.cost > ?`,
+	rows, err := s.read.QueryContext(ctx, `SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
+		WINDOW newest AS (PARTITION BY channel ORDER BY at DESC, no DESC ROWS UNBOUNDED PRECEDING))
+		WHERE at < ? OR nth > ? OR cost > ?`,
 		millis(l.Before), count, tokens)
 	if err != nil {
 		return 0, err
 	}
-	var gone []string
+	var gone []int64
 	err = eachRow(rows, func(scan func(...any) error) error {
-		var call string
-		err := scan(&call)
-		gone = append(gone, call)
+		var no int64
+		err := scan(&no)
+		gone = append(gone, no)
 		return err
 	})
 	for err == nil && len(gone) > 0 {
 		step := gone[:min(len(gone), forgetStep)]
 		gone = gone[len(step):]
-		calls, n := jsonOfTexts(step), 0
-		err = s.writing(ctx, func(t *transaction) (err error) {
-			n, err = t.dropRecords("call IN (SELECT value FROM json_each(?))", calls)
+		err = s.writing(ctx, func(t *transaction) error {
+			err := t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 1 AS itself FROM record r CROSS JOIN derived d ON d.kind = ? AND d.place = r.channel AND d.id = r.no
+				WHERE r.no IN (SELECT value FROM json_each(?))`, []any{int(aRecord), jsonOf(step)}}, cause{})
+			total += t.lost.Records
 			return err
 		})
-		total += n
 	}
 	return total, err
-}
-
-func jsonOfTexts(texts []string) string {
-	b, _ := json.Marshal(texts) // texts always have a JSON
-	return string(b)
 }
 
 // fingerprintKey is where the key of fingerprints stands in meta.

@@ -8,22 +8,21 @@ import (
 	"hark/memory"
 )
 
-// rewrite has messages of Hark's be as new: how they came about goes, and with it all that was made from what they said,
-// which nothing could reach any more from what they were made from. Those that went with a source count as never logged.
+// rewrite has messages of Hark's be as new: how they came about goes. Answers that were made from them stay, and have what they
+// were made from for sources as well, which nothing could reach any more else. What else was made from what they said goes. Those
+// that went with a source count as never logged.
 func (t *transaction) rewrite(e memory.Rewritten) error {
 	t.changed.text = true
 	for _, id := range e.IDs {
-		if err := t.dropStaleParts(e, id); err != nil {
-			return err
-		}
-	}
-	for _, id := range e.IDs { // first of all of them, since they may be made from one another
-		if err := t.dropTrace(e.Channel, id); err != nil {
+		if err := t.handDown(e, id); err != nil {
 			return err
 		}
 	}
 	for _, id := range e.IDs {
-		if err := t.dropMadeFrom(e.Channel, id); err != nil {
+		if err := t.dropTrace(e.Channel, id); err != nil {
+			return err
+		}
+		if err := t.invalidate(madeFrom(aMessage, int64(e.Channel), int64(id)).only(aFact, aLore, aSummary, aCondensed, aRecord), cause{}); err != nil {
 			return err
 		}
 		if err := t.exec("INSERT OR REPLACE INTO rewritten VALUES (?, ?, NULL)", int64(e.Channel), int64(id)); err != nil {
@@ -34,6 +33,48 @@ func (t *transaction) rewrite(e memory.Rewritten) error {
 		}
 	}
 	return nil
+}
+
+// handDown gives the answers that were made from one what that was made from, and deletes its messages that aren't written anew
+// with it: nothing would tell any more what they were made from.
+func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) error {
+	trace, known, err := t.traceOf(e.Channel, answer)
+	if !known || err != nil {
+		return err
+	}
+	messages := jsonOf(append([]memory.MessageID{answer}, trace.Parts...))
+	const made = ` FROM derived a CROSS JOIN source b ON b.kind = 0 AND b.place = a.place AND b.id IN (SELECT value FROM json_each(?3)) AND b.derived <> a.no
+		CROSS JOIN derived d ON d.no = b.derived AND d.kind = a.kind `
+	const these = " WHERE a.kind = ?1 AND a.place = ?2 AND a.id = ?4"
+	for _, query := range []string{
+		"INSERT INTO source (derived, kind, place, id, version, repeats) SELECT b.derived, s.kind, s.place, s.id, s.version, s.repeats AND b.repeats" + made +
+			"CROSS JOIN source s ON s.derived = a.no" + these + " ON CONFLICT DO UPDATE SET repeats = max(repeats, excluded.repeats)",
+		"INSERT OR IGNORE INTO named (user, derived) SELECT n.user, b.derived" + made + "CROSS JOIN named n ON n.derived = a.no" + these,
+	} {
+		if err := t.exec(query, int(anAnswer), int64(e.Channel), messages, int64(answer)); err != nil {
+			return err
+		}
+	}
+	err = t.eachKey(func(channel, id int64) error {
+		of, known, err := t.traceOf(memory.ChannelID(channel), memory.MessageID(id))
+		if !known || err != nil {
+			return err
+		}
+		body, err := json.Marshal(of.WithSourcesOf(trace)) // which tell who may be told of it
+		if err != nil {
+			return err
+		}
+		return t.exec("UPDATE trace SET body = ? WHERE channel = ? AND answer = ?", string(body), channel, id)
+	}, "SELECT DISTINCT d.place, d.id"+made+these, int(anAnswer), int64(e.Channel), messages, int64(answer))
+	if err != nil {
+		return err
+	}
+	stale := slices.DeleteFunc(trace.Parts, func(id memory.MessageID) bool { return slices.Contains(e.IDs, id) })
+	if err := t.exec(`DELETE FROM source WHERE kind = 0 AND place = ?2 AND id IN (SELECT value FROM json_each(?3))
+		AND derived IN (SELECT no FROM derived WHERE kind = ?1)`, int(anAnswer), int64(e.Channel), jsonOf(stale)); err != nil {
+		return err
+	}
+	return t.deleteParts(trace, stale, true)
 }
 
 // untake has a message that went with a source count as never logged, unless it is forgotten.
@@ -52,39 +93,6 @@ func (t *transaction) untake(guild memory.GuildID, channel memory.ChannelID, id 
 		return err
 	}
 	return t.exec("DELETE FROM taken WHERE channel = ? AND id = ?", int64(channel), int64(id))
-}
-
-// dropStaleParts deletes the further messages of an answer that is written anew that aren't: nothing would tell any more
-// what they were made from.
-func (t *transaction) dropStaleParts(e memory.Rewritten, answer memory.MessageID) error {
-	var body []byte
-	var trace memory.Trace
-	ok, err := found(t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", int64(e.Channel), int64(answer)).Scan(&body))
-	if err == nil && ok {
-		err = json.Unmarshal(body, &trace)
-	}
-	if err != nil {
-		return err
-	}
-	stale := slices.DeleteFunc(trace.Parts, func(id memory.MessageID) bool { return slices.Contains(e.IDs, id) })
-	return t.deleteParts(trace, stale, true)
-}
-
-// dropMadeFrom takes away what was made from a message that is written anew, as if it were deleted.
-func (t *transaction) dropMadeFrom(channel memory.ChannelID, id memory.MessageID) error {
-	if err := t.dropFacts(channel, id); err != nil {
-		return err
-	}
-	if err := t.dropLore(channel, id); err != nil {
-		return err
-	}
-	if err := t.dropSummaries(channel, id); err != nil {
-		return err
-	}
-	if _, err := t.dropRecords("channel = ?1 AND answer = ?2 AND answer <> 0", int64(channel), int64(id)); err != nil {
-		return err
-	}
-	return t.dropAnswers(channel, id)
 }
 
 // settleRewritten notes of the messages of an answer from which version on they are those that a trace tells of.
@@ -109,8 +117,8 @@ func (t *transaction) settleRewritten(trace memory.Trace) error {
 }
 
 // isRewritten reports whether a source was written anew since the answer was made from it: what it said then is gone.
-func (t *transaction) isRewritten(source memory.TraceHit) (bool, error) {
+func (t *transaction) isRewritten(source memory.Source) (bool, error) {
 	var since sql.NullInt64
-	ok, err := found(t.row("SELECT edited FROM rewritten WHERE channel = ? AND id = ?", int64(source.Channel), int64(source.Message)).Scan(&since))
-	return ok && (!since.Valid || source.Edited < since.Int64), err
+	ok, err := found(t.row("SELECT edited FROM rewritten WHERE channel = ? AND id = ?", int64(source.Channel), source.ID).Scan(&since))
+	return ok && (!since.Valid || source.Version < since.Int64), err
 }

@@ -227,7 +227,7 @@ func (s *Salvage) look() {
 }
 
 // wanted are the tables that are read, in that order.
-var wanted = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting", "opted", "doomed", "fact", "lore", "lore_source", "message"}
+var wanted = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting", "opted", "doomed", "fact", "lore", "derived", "source", "message"}
 
 // roots reads where the trees begin, and what they lead to.
 func (s *Salvage) roots(seen pages) {
@@ -532,12 +532,20 @@ func (s *Salvage) readTold() {
 		guild memory.GuildID
 		id    int64
 	}
-	sources := map[loreID][]memory.Spot{}
-	for _, r := range s.rows("lore_source") {
-		k := loreID{memory.GuildID(r.number("guild")), r.number("lore")}
-		sources[k] = append(sources[k], memory.Spot{Channel: memory.ChannelID(r.number("channel")), Message: memory.MessageID(r.number("message"))})
-	}
-	if s.Damaged["lore_source"] > 0 {
+	sources, lore := map[loreID][]memory.Spot{}, map[int64]loreID{}
+	_ = s.each("derived", func(r salvagedRow) error {
+		if kind(r.number("kind")) == aLore {
+			lore[r.row] = loreID{memory.GuildID(r.number("guild")), r.number("id")}
+		}
+		return nil
+	})
+	_ = s.each("source", func(r salvagedRow) error {
+		if k, ok := lore[r.number("derived")]; ok {
+			sources[k] = append(sources[k], memory.Spot{Channel: memory.ChannelID(r.number("place")), Message: memory.MessageID(r.number("id"))})
+		}
+		return nil
+	})
+	if s.Damaged["derived"]+s.Damaged["source"] > 0 {
 		return // what lore is from says who may be told of it, and with what it goes
 	}
 	for _, r := range s.rows("lore") {

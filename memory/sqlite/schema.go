@@ -145,16 +145,7 @@ CREATE TABLE trace (
   body    TEXT NOT NULL,
   PRIMARY KEY (channel, answer)
 ) WITHOUT ROWID;
-CREATE TABLE trace_source (
-  channel        INTEGER NOT NULL, -- the source's
-  id             INTEGER NOT NULL,
-  answer_channel INTEGER NOT NULL,
-  answer         INTEGER NOT NULL,
-  PRIMARY KEY (channel, id, answer_channel, answer)
-) WITHOUT ROWID;
-CREATE INDEX trace_source_answer ON trace_source (answer_channel, answer);
 CREATE INDEX trace_answer ON trace (answer);
-CREATE INDEX trace_asker ON trace (body ->> '$.asker'); -- queries name it by the same expression
 CREATE INDEX trace_parts ON trace (channel, answer) WHERE body ->> '$.parts' IS NOT NULL;
 
 CREATE TABLE opted (
@@ -176,7 +167,6 @@ CREATE TABLE fact (
   PRIMARY KEY (guild, id)
 ) WITHOUT ROWID;
 CREATE INDEX fact_user ON fact (guild, user) WHERE text IS NOT NULL;
-CREATE INDEX fact_source ON fact (channel, message) WHERE message <> 0;
 
 CREATE TABLE star ( -- message.starred has what it says of messages that are there
   channel INTEGER NOT NULL, -- the id
@@ -252,15 +242,6 @@ CREATE TABLE lore (
   PRIMARY KEY (guild, id)
 ) WITHOUT ROWID;
 CREATE INDEX lore_id ON lore (id);
-CREATE TABLE lore_source (
-  guild   INTEGER NOT NULL,
-  lore    INTEGER NOT NULL,
-  channel INTEGER NOT NULL, -- the id
-  message INTEGER NOT NULL,
-  PRIMARY KEY (guild, lore, channel, message)
-) WITHOUT ROWID;
-CREATE INDEX lore_source_message ON lore_source (channel, message);
-
 CREATE TABLE summary (
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL, -- of the last message summed up
@@ -274,22 +255,12 @@ CREATE TABLE summary (
   PRIMARY KEY (channel, id)
 ) WITHOUT ROWID;
 CREATE INDEX summary_again ON summary (channel, id) WHERE again = 1;
-CREATE TABLE summary_source (
-  channel INTEGER NOT NULL, -- the id, of both
-  message INTEGER NOT NULL,
-  summary INTEGER NOT NULL,
-  edited  INTEGER NOT NULL, -- milliseconds; 0 if never
-  PRIMARY KEY (channel, message, summary)
-) WITHOUT ROWID;
-CREATE INDEX summary_source_summary ON summary_source (channel, summary);
-
 CREATE TABLE prompt ( -- what models were sent, for a time
   no      INTEGER PRIMARY KEY,
   channel INTEGER NOT NULL, -- the answer's, its id
   answer  INTEGER NOT NULL,
   guild   INTEGER NOT NULL,
   built   INTEGER NOT NULL, -- milliseconds
-  people  TEXT NOT NULL,    -- ids of those in it, as JSON
   body    TEXT NOT NULL,
   UNIQUE (channel, answer)
 );
@@ -323,22 +294,16 @@ CREATE TABLE spent ( -- tokens, by question, for a day or two
 CREATE TABLE record ( -- of calls
   no       INTEGER PRIMARY KEY,
   call     TEXT NOT NULL UNIQUE,
-  guild    INTEGER NOT NULL,
   channel  INTEGER NOT NULL, -- the id
-  question INTEGER NOT NULL, -- 0 if none
   asker    INTEGER NOT NULL,
-  answer   INTEGER NOT NULL, -- 0 if none
   at       INTEGER NOT NULL, -- milliseconds
   speaker  TEXT NOT NULL,
   method   TEXT NOT NULL,
   tokens   INTEGER NOT NULL, -- of body
-  named    TEXT NOT NULL,    -- ids in its arguments, as JSON
   body     TEXT NOT NULL
 );
 CREATE INDEX record_channel ON record (channel, at, tokens);
 CREATE INDEX record_at ON record (at);
-CREATE INDEX record_question ON record (question, channel) WHERE question <> 0;
-CREATE INDEX record_answer ON record (answer, channel) WHERE answer <> 0;
 
 CREATE TABLE condensed ( -- what the older parts of sessions that go on were condensed to
   channel INTEGER PRIMARY KEY, -- the id
@@ -347,12 +312,33 @@ CREATE TABLE condensed ( -- what the older parts of sessions that go on were con
   model   TEXT NOT NULL,
   text    TEXT NOT NULL
 );
-CREATE TABLE condensed_source (
-  channel INTEGER NOT NULL, -- the id
-  message INTEGER NOT NULL,
-  edited  INTEGER NOT NULL, -- milliseconds; 0 if never
-  PRIMARY KEY (channel, message)
+CREATE TABLE derived ( -- what was made from what people said: see provenance.go
+  no      INTEGER PRIMARY KEY,
+  kind    INTEGER NOT NULL,
+  place   INTEGER NOT NULL, -- the id of the guild or channel in which id is given once
+  id      INTEGER NOT NULL,
+  guild   INTEGER NOT NULL,
+  channel INTEGER NOT NULL, -- the id of where it may be told; 0 if in the whole guild
+  author  INTEGER NOT NULL,
+  at      INTEGER NOT NULL, -- if not 0, it is forgotten as a message of author's with that id would be
+  UNIQUE (kind, place, id)
+);
+CREATE TABLE source ( -- what they were made from
+  kind    INTEGER NOT NULL, -- 0: a message
+  place   INTEGER NOT NULL, -- the id of a fact's guild, of a message's or a summary's channel, or 0 for lore
+  id      INTEGER NOT NULL,
+  derived INTEGER NOT NULL, -- derived.no
+  version INTEGER NOT NULL, -- see memory.Source
+  repeats INTEGER NOT NULL,
+  PRIMARY KEY (kind, place, id, derived)
 ) WITHOUT ROWID;
+CREATE INDEX source_derived ON source (derived);
+CREATE TABLE named ( -- whom they are about
+  user    INTEGER NOT NULL,
+  derived INTEGER NOT NULL,
+  PRIMARY KEY (user, derived)
+) WITHOUT ROWID;
+CREATE INDEX named_derived ON named (derived);
 
 CREATE TABLE taken ( -- messages of Hark's that are in tombstone since something that they were made from went
   channel INTEGER NOT NULL, -- the id

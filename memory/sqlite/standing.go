@@ -21,19 +21,28 @@ func (t *transaction) standing(trace memory.Trace) (memory.Trace, bool, error) {
 	}
 }
 
-// handOn has the trace of an answer whose first message is gone be kept under the next.
+// handOn has the trace of an answer whose first message is gone be kept under the next, and takes its prompt away.
 func (t *transaction) handOn(channel memory.ChannelID, answer memory.MessageID) error {
-	var body []byte
-	var trace memory.Trace
-	known, err := found(t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", int64(channel), int64(answer)).Scan(&body))
-	if err == nil && known {
-		err = json.Unmarshal(body, &trace)
+	trace, known, err := t.traceOf(channel, answer)
+	if !known || err != nil {
+		return err
 	}
+	trace, there, err := t.standing(trace)
 	if err != nil {
 		return err
 	}
-	if err := t.dropTrace(channel, answer); err != nil || !known {
+	if !there {
+		return t.dropTrace(channel, answer)
+	}
+	if err := t.dropPrompt(channel, answer); err != nil {
 		return err
 	}
-	return t.keepTrace(trace)
+	body, err := json.Marshal(trace)
+	if err != nil {
+		return err
+	}
+	if err := t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE kind = ?2 AND place = ?3 AND id = ?4", int64(trace.Answer), int(anAnswer), int64(channel), int64(answer)); err != nil {
+		return err
+	}
+	return t.exec("UPDATE trace SET answer = ?, body = ? WHERE channel = ? AND answer = ?", int64(trace.Answer), string(body), int64(channel), int64(answer))
 }

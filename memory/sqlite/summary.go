@@ -51,20 +51,38 @@ func (t *transaction) summarise(e memory.Summarised) error {
 	if err != nil || known && made >= millis(e.Summary.Made) {
 		return err
 	}
-	for _, source := range e.Summary.Sources {
-		m, row, err := t.stored(c, source.Message)
-		if err != nil {
-			return err
-		}
-		if row == 0 || m.doomed || millis(m.Edited) != source.Edited {
-			return t.exec("INSERT OR IGNORE INTO summary (channel, id, after, made, model, kind, topics, again) VALUES (?, ?, ?, 0, '', '', '', 1)",
-				int64(e.Channel), int64(e.Until), int64(e.After))
-		}
+	sources := summarySources(e.Channel, e.Summary.Sources)
+	if same, err := t.areSame(c.guild, sources); err != nil {
+		return err
+	} else if !same {
+		return t.exec("INSERT OR IGNORE INTO summary (channel, id, after, made, model, kind, topics, again) VALUES (?, ?, ?, 0, '', '', '', 1)",
+			int64(e.Channel), int64(e.Until), int64(e.After))
 	}
 	if err := t.makeRoom(e); err != nil {
 		return err
 	}
-	return t.putSummary(*e.Summary, e.After)
+	if err := t.putSummary(*e.Summary, e.After); err != nil {
+		return err
+	}
+	return t.derive(derived{kind: aSummary, guild: c.guild, channel: c.channel, id: int64(e.Until)}, sources, nil)
+}
+
+// summarySources are the messages that something was made from.
+func summarySources(channel memory.ChannelID, from []memory.SummarySource) []memory.Source {
+	all := make([]memory.Source, len(from))
+	for i, s := range from {
+		all[i] = memory.Source{Kind: memory.SourceMessage, Channel: channel, ID: int64(s.Message), Version: s.Edited, Repeats: true}
+	}
+	return all
+}
+
+// inChannel are the sources of a summary as it tells them.
+func (l sourceList) inChannel() []memory.SummarySource {
+	all := make([]memory.SummarySource, len(l))
+	for i, s := range l {
+		all[i] = memory.SummarySource{Message: memory.MessageID(s[1]), Edited: s[2]}
+	}
+	return all
 }
 
 // makeRoom takes away the summaries that another has taken the place of, or that the channel has no room for.
@@ -97,27 +115,15 @@ func (t *transaction) putSummary(s memory.Summary, after memory.MessageID) error
 	if err != nil {
 		return err
 	}
-	if err := t.exec("DELETE FROM summary_source WHERE channel = ? AND summary = ?", int64(s.Channel), int64(s.ID)); err != nil {
-		return err
-	}
 	t.changed.text = true // what it said before
-	if err := t.exec("INSERT OR REPLACE INTO summary (channel, id, after, made, model, kind, topics, text, again) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
-		int64(s.Channel), int64(s.ID), int64(after), millis(s.Made), s.Model, string(s.Kind), string(topics), s.Text); err != nil {
-		return err
-	}
-	for _, source := range s.Sources {
-		if err := t.exec("INSERT INTO summary_source (channel, message, summary, edited) VALUES (?, ?, ?, ?)",
-			int64(s.Channel), int64(source.Message), int64(s.ID), source.Edited); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.exec("INSERT OR REPLACE INTO summary (channel, id, after, made, model, kind, topics, text, again) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
+		int64(s.Channel), int64(s.ID), int64(after), millis(s.Made), s.Model, string(s.Kind), string(topics), s.Text)
 }
 
 // eraseSummary leaves nothing of a summary that is there.
 func (t *transaction) eraseSummary(channel memory.ChannelID, id memory.MessageID) error {
 	t.changed.text = true
-	if err := t.exec("DELETE FROM summary_source WHERE channel = ? AND summary = ?", int64(channel), int64(id)); err != nil {
+	if _, err := t.underive(derived{kind: aSummary, channel: channel, id: int64(id)}); err != nil {
 		return err
 	}
 	return t.exec("DELETE FROM summary WHERE channel = ? AND id = ? AND text IS NOT NULL", int64(channel), int64(id))
@@ -132,8 +138,7 @@ func (t *transaction) takeSummary(channel memory.ChannelID, id, after memory.Mes
 			return err
 		}
 	}
-	if _, err := t.deleteAnswers(`SELECT t.body FROM trace t WHERE t.channel = ?1 AND t.body LIKE '%"summaries":[%'
-		AND EXISTS (SELECT 1 FROM json_each(t.body, '$.summaries') s WHERE s.value = ?2)`, int64(channel), int64(id)); err != nil {
+	if err := t.invalidate(madeFrom(aSummary, int64(channel), int64(id)), cause{hide: hideRepeats}); err != nil {
 		return err
 	}
 	if err := t.eraseSummary(channel, id); err != nil {
@@ -141,59 +146,6 @@ func (t *transaction) takeSummary(channel memory.ChannelID, id, after memory.Mes
 	}
 	return t.exec("INSERT OR REPLACE INTO summary (channel, id, after, made, model, kind, topics, again) VALUES (?, ?, ?, 0, '', '', '', 0)",
 		int64(channel), int64(id), int64(after))
-}
-
-// dropSummaries takes away the summaries that a message is a source of, and what its session was condensed to, if that is. The answers that used them have it for a source as
-// well.
-func (t *transaction) dropSummaries(channel memory.ChannelID, id memory.MessageID) error {
-	_, err := t.dropSummariesWhere("(channel, id) IN (SELECT channel, summary FROM summary_source WHERE channel = ? AND message = ?)", int64(channel), int64(id))
-	if err != nil {
-		return err
-	}
-	return t.dropCondensed(channel, id)
-}
-
-// dropSummariesWhere takes away the summaries that a condition holds for, and tells how many. What is left of what they told of is
-// to be summed up again.
-func (t *transaction) dropSummariesWhere(where string, args ...any) (int, error) {
-	type key struct {
-		channel memory.ChannelID
-		id      memory.MessageID
-	}
-	var dropped []key
-	err := t.each(func(scan func(...any) error) error {
-		var k key
-		err := scan(&k.channel, &k.id)
-		dropped = append(dropped, k)
-		return err
-	}, "UPDATE summary SET made = 0, model = '', kind = '', topics = '', text = NULL, again = 1 WHERE text IS NOT NULL AND "+where+" RETURNING channel, id", args...)
-	if err != nil {
-		return 0, err
-	}
-	for _, k := range dropped {
-		t.changed.text = true
-		if err := t.exec("DELETE FROM summary_source WHERE channel = ? AND summary = ?", int64(k.channel), int64(k.id)); err != nil {
-			return 0, err
-		}
-	}
-	return len(dropped), nil
-}
-
-// summaryCovered is the condition for summaries of which a source falls under an order. The arguments are the ids of the
-// channels that the order is about, as JSON, its end and its user.
-const summaryCovered = `(channel, id) IN (SELECT s.channel, s.summary FROM summary_source s WHERE s.channel IN (SELECT value FROM json_each(?1)) AND s.message < ?2
-	AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.message WHERE c.id = s.channel AND m.author = ?3)))`
-
-// dropCoveredSummaries takes away the summaries that fall under the order. It comes before the messages are doomed, which
-// it asks for their authors.
-func (b *beginning) dropCoveredSummaries() (err error) {
-	b.Summaries, err = b.dropSummariesWhere(summaryCovered, b.args()...)
-	return err
-}
-
-// hasSummary reports whether a channel has the summary that an answer used, made when that was.
-func (t *transaction) hasSummary(channel memory.ChannelID, id memory.MessageID, made int64) (bool, error) {
-	return found(t.row("SELECT 1 FROM summary WHERE channel = ? AND id = ? AND text IS NOT NULL AND made = ?", int64(channel), int64(id), made).Scan(new(int)))
 }
 
 // Summaries implements memory.Store.
@@ -213,8 +165,8 @@ func (s *Store) summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 	if !ok {
 		return nil, nil
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT s.id, s.made, s.model, s.kind, s.topics, s.text, o.message, o.edited FROM summary s
-		JOIN summary_source o ON o.channel = s.channel AND o.summary = s.id WHERE s.channel = ? AND s.text IS NOT NULL ORDER BY s.id, o.message`, int64(channel))
+	rows, err := s.read.QueryContext(ctx, "SELECT s.id, s.made, s.model, s.kind, s.topics, s.text, "+sourcesColumn+` FROM summary s
+		JOIN derived d ON d.kind = ? AND d.place = s.channel AND d.id = s.id WHERE s.channel = ? AND s.text IS NOT NULL ORDER BY s.id`, int(aSummary), int64(channel))
 	if err != nil {
 		return nil, err
 	}
@@ -223,19 +175,15 @@ func (s *Store) summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 		next := memory.Summary{Guild: guild, Channel: channel}
 		var made int64
 		var topics sql.RawBytes
-		var source memory.SummarySource
-		if err := scan(&next.ID, &made, &next.Model, &next.Kind, &topics, &next.Text, &source.Message, &source.Edited); err != nil {
+		var sources sourceList
+		if err := scan(&next.ID, &made, &next.Model, &next.Kind, &topics, &next.Text, &sources); err != nil {
 			return err
 		}
-		if n := len(all); n == 0 || all[n-1].ID != next.ID {
-			next.Made = fromMillis(made)
-			if err := json.Unmarshal(topics, &next.Topics); err != nil {
-				return fmt.Errorf("the topics of summary %d: %w", next.ID, err)
-			}
-			all = append(all, next)
+		if err := json.Unmarshal(topics, &next.Topics); err != nil {
+			return fmt.Errorf("the topics of summary %d: %w", next.ID, err)
 		}
-		last := &all[len(all)-1]
-		last.Sources = append(last.Sources, source)
+		next.Made, next.Sources = fromMillis(made), sources.inChannel()
+		all = append(all, next)
 		return nil
 	})
 }
@@ -264,26 +212,13 @@ func (s *Store) Unsummarised(ctx context.Context, since memory.MessageID) ([]mem
 
 // takeOldSummaries takes away the summaries that the database that is replaced knows to be gone for good.
 func (t *transaction) takeOldSummaries(r *Restored) error {
-	type key struct {
-		channel   memory.ChannelID
-		id, after memory.MessageID
-	}
-	var gone []key
-	err := t.each(func(scan func(...any) error) error {
-		var k key
-		err := scan(&k.channel, &k.id, &k.after)
-		gone = append(gone, k)
-		return err
-	}, `SELECT channel, id, after FROM old.summary o WHERE o.text IS NULL AND o.again = 0 AND NOT EXISTS
-		(SELECT 1 FROM main.summary s WHERE s.channel = o.channel AND s.id = o.id AND s.text IS NULL AND s.again = 0)`)
-	if err != nil {
-		return err
-	}
-	for _, k := range gone {
-		if err := t.takeSummary(k.channel, k.id, k.after); err != nil {
+	return t.eachKey(func(channel, id int64) error {
+		var after memory.MessageID
+		r.Summaries++
+		if err := t.row("SELECT after FROM old.summary WHERE channel = ? AND id = ?", channel, id).Scan(&after); err != nil {
 			return err
 		}
-	}
-	r.Summaries += len(gone)
-	return nil
+		return t.takeSummary(memory.ChannelID(channel), memory.MessageID(id), after)
+	}, `SELECT channel, id FROM old.summary o WHERE o.text IS NULL AND o.again = 0 AND NOT EXISTS
+		(SELECT 1 FROM main.summary s WHERE s.channel = o.channel AND s.id = o.id AND s.text IS NULL AND s.again = 0)`)
 }

@@ -114,17 +114,8 @@ func (t *transaction) takeTaken(*Restored) error {
 }
 
 func (t *transaction) takeFacts(r *Restored) error {
-	t.changed.text = true
-	if err := t.exec(`INSERT OR REPLACE INTO main.fact (guild, id, user, alias, by, channel, message, text)
-		SELECT guild, id, user, alias, by, channel, message, text FROM old.fact o
-		WHERE o.text IS NULL AND NOT EXISTS (SELECT 1 FROM main.fact f WHERE f.guild = o.guild AND f.id = o.id AND f.text IS NULL)`); err != nil {
-		return err
-	}
-	if err := t.changedRows(&r.Facts); err != nil {
-		return err
-	}
-	_, err := t.deleteAnswers(answersByFacts+"f.value IN (SELECT id FROM main.fact WHERE guild = t.body ->> '$.guild' AND text IS NULL))", int64(memory.Everywhere))
-	return err
+	return t.eachKey(func(guild, id int64) error { r.Facts++; return t.takeFact(memory.GuildID(guild), id) }, `SELECT guild, id FROM old.fact o
+		WHERE o.text IS NULL AND NOT EXISTS (SELECT 1 FROM main.fact f WHERE f.guild = o.guild AND f.id = o.id AND f.text IS NULL)`)
 }
 
 func (t *transaction) takeDeleted(r *Restored) error {
@@ -149,7 +140,7 @@ func (t *transaction) takeDeleted(r *Restored) error {
 		return err
 	}
 	for _, d := range all {
-		if err := t.delete(d.channel, d.id); err != nil {
+		if err := t.delete(d.channel, d.id, hideRepeats); err != nil {
 			return err
 		}
 		if d.there {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"hark/memory"
 )
@@ -26,108 +27,55 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	if err != nil {
 		return err
 	}
-	if err := t.exec("DELETE FROM trace_source WHERE answer_channel = ? AND answer = ?", int64(trace.Channel), int64(trace.Answer)); err != nil {
-		return err
-	}
 	if err := t.exec("INSERT OR REPLACE INTO trace (channel, answer, body) VALUES (?, ?, ?)", int64(trace.Channel), int64(trace.Answer), string(body)); err != nil {
 		return err
 	}
 	if err := t.settleRewritten(trace); err != nil {
 		return err
 	}
-	lost := false
-	for _, source := range sources(trace) {
-		gone, err := t.isLost(trace.Guild, source)
+	sources, same, lost, hide := slices.Clone(trace.AllSources()), true, false, hideNone
+	for i, s := range sources {
+		if s.Kind == memory.SourceMessage && s.Channel == trace.Channel && s.ID == int64(trace.Question) {
+			sources[i].Repeats = true // an answer is nothing without its question
+		}
+		now, err := t.stand(trace.Guild, s)
 		if err != nil {
 			return err
 		}
-		anew, err := t.isRewritten(source)
-		if err != nil {
-			return err
-		}
-		gone = gone || anew
-		changed, err := t.isChanged(source)
-		if err != nil {
-			return err
-		}
-		lost = lost || gone || changed
-		if err := t.exec("INSERT OR IGNORE INTO trace_source VALUES (?, ?, ?, ?)", int64(source.Channel), int64(source.Message),
-			int64(trace.Channel), int64(trace.Answer)); err != nil {
-			return err
+		same, lost = same && now == isSame, lost || now == isAnew || now == isLost
+		if now == isLost && sources[i].Repeats {
+			hide = hideAll
 		}
 	}
-	for _, fact := range trace.Facts {
-		gone, err := found(t.row("SELECT 1 FROM fact WHERE guild = ? AND id = ? AND text IS NULL", int64(trace.Guild), fact).Scan(new(int)))
-		if err != nil {
-			return err
-		}
-		lost = lost || gone
+	made := derived{kind: anAnswer, guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer), at: trace.Answer}
+	if err := t.derive(made, sources, namedIn(trace)); err != nil {
+		return err
 	}
-	for i, lore := range trace.Lore {
-		var at memory.MessageID
-		there, err := found(t.row("SELECT at FROM lore WHERE id = ? AND text IS NOT NULL", lore).Scan(&at))
-		if err != nil {
-			return err
-		}
-		there = there && (i >= len(trace.LoreAt) || at == trace.LoreAt[i])
-		lost = lost || !there
-	}
-	for i, id := range trace.Summaries {
-		made := int64(0)
-		if i < len(trace.SummariesMade) {
-			made = trace.SummariesMade[i]
-		}
-		there, err := t.hasSummary(trace.Channel, id, made)
-		if err != nil {
-			return err
-		}
-		lost = lost || !there
+	if err := t.addSourcesOfSummaries(made); err != nil {
+		return err
 	}
 	if lost || d.out[member{trace.Guild, trace.Asker}] { // a source was deleted or edited while the answer was being written
-		return t.deleteAnswer(trace, lost)
+		return t.invalidate(selection{"SELECT no AS derived, 1 AS repeats, 0 AS itself FROM derived WHERE kind = ? AND place = ? AND id = ?",
+			[]any{int(anAnswer), made.place(), made.id}}, cause{hide: hide})
 	}
-	return t.keepPrompt(trace)
+	return t.keepPrompt(trace, same)
 }
 
-// isLost reports whether a source is gone, as it is with a guild whose channels aren't known any more.
-func (t *transaction) isLost(guild memory.GuildID, source memory.TraceHit) (bool, error) {
-	if gone, err := t.isGone(guild, source.Channel, source.Message); gone || err != nil {
-		return gone, err
+// namedIn are those whom an answer is about: who asked, and who is in its prompt.
+func namedIn(trace memory.Trace) []memory.UserID {
+	named := []memory.UserID{trace.Asker}
+	if trace.Prompt != nil {
+		named = append(named, trace.Prompt.People...)
 	}
-	c, err := t.knownChannel(source.Channel)
-	return c == nil, err
+	return named
 }
 
-// isChanged reports whether a source's text is another than the answer was made from. Hark's own answers grow while they are
-// sent, go when they are taken back, and are gone for who used them when they are written anew (isRewritten).
-func (t *transaction) isChanged(source memory.TraceHit) (bool, error) {
-	c, err := t.knownChannel(source.Channel)
-	if c == nil || err != nil {
-		return false, err
-	}
-	now, row, err := t.stored(c, source.Message)
-	return row != 0 && now.Kind != memory.FromHark && millis(now.Edited) != source.Edited, err
-}
-
-// sources are the messages that a trace's answer was made from: all that the model was shown.
-func sources(trace memory.Trace) []memory.TraceHit {
-	var used []memory.TraceHit
-	for _, hit := range trace.Recalled {
-		if hit.Number > 0 || hit.Context {
-			used = append(used, hit)
-		}
-	}
-	for i, id := range trace.Condensed {
-		hit := memory.TraceHit{Channel: trace.Channel, Message: id}
-		if i < len(trace.CondensedEdited) {
-			hit.Edited = trace.CondensedEdited[i]
-		}
-		used = append(used, hit)
-	}
-	if trace.Question != 0 {
-		used = append(used, memory.TraceHit{Channel: trace.Channel, Message: trace.Question, Edited: trace.QuestionEdited})
-	}
-	return used
+// addSourcesOfSummaries notes what the summaries were made from that an answer was made from.
+func (t *transaction) addSourcesOfSummaries(answer derived) error {
+	return t.exec(`INSERT INTO source (derived, kind, place, id, version, repeats) SELECT a.no, o.kind, o.place, o.id, o.version, s.repeats
+		FROM derived a CROSS JOIN source s ON s.derived = a.no AND s.kind = ?4 CROSS JOIN derived d ON d.kind = s.kind AND d.place = s.place AND d.id = s.id
+		CROSS JOIN source o ON o.derived = d.no WHERE a.kind = ?1 AND a.place = ?2 AND a.id = ?3
+		ON CONFLICT DO UPDATE SET repeats = max(repeats, excluded.repeats)`, int(anAnswer), answer.place(), answer.id, int(aSummary))
 }
 
 // Trace implements memory.Store.
@@ -159,61 +107,35 @@ func (s *Store) Trace(ctx context.Context, channel memory.ChannelID, answer memo
 const traceByPart = `SELECT body FROM trace INDEXED BY trace_parts WHERE channel = ?1 AND body ->> '$.parts' IS NOT NULL
 	AND EXISTS (SELECT 1 FROM json_each(body, '$.parts') p WHERE p.value = ?2)`
 
-// withdrawUnasked has Discord show no more of the answers to a question that is about to go.
-func (t *transaction) withdrawUnasked(channel memory.ChannelID, question memory.MessageID) error {
-	return t.exec(`INSERT OR IGNORE INTO withdrawn (guild, channel, message, first, unasked) SELECT t.body ->> '$.guild', t.channel, t.answer, 1, 1
-		FROM trace_source s JOIN trace t ON t.channel = s.answer_channel AND t.answer = s.answer
-		WHERE s.channel = ?1 AND s.id = ?2 AND t.channel = ?1 AND t.body ->> '$.question' = ?2`, int64(channel), int64(question))
-}
-
-// dropAnswers deletes the answers that were made from a message.
-func (t *transaction) dropAnswers(channel memory.ChannelID, id memory.MessageID) error {
-	_, err := t.deleteAnswers(`SELECT t.body FROM trace_source s JOIN trace t ON t.channel = s.answer_channel AND t.answer = s.answer
-		WHERE s.channel = ? AND s.id = ?`, int64(channel), int64(id))
-	return err
-}
-
-// answersByFacts begins to select the traces of a guild, the first argument, of answers made from facts for which a
-// condition on f.value holds, which follows, with a bracket.
-const answersByFacts = `SELECT t.body FROM trace t WHERE t.body LIKE '%"facts":[%' AND ?1 IN (t.body ->> '$.guild', -1)
-	AND EXISTS (SELECT 1 FROM json_each(t.body, '$.facts') f WHERE `
-
-// deleteAnswers withdraws the answers of the traces that a query gives, and tells how many.
-func (t *transaction) deleteAnswers(query string, args ...any) (int, error) {
-	var traces []memory.Trace
-	err := t.each(func(scan func(...any) error) error {
-		var body []byte
-		var trace memory.Trace
-		if err := scan(&body); err != nil {
-			return err
-		}
-		if err := json.Unmarshal(body, &trace); err != nil {
-			return err
-		}
-		traces = append(traces, trace)
-		return nil
-	}, query, args...)
+// loseAnswer deletes the messages of an answer that goes, and its trace and prompt.
+func (t *transaction) loseAnswer(g invalid, deleted memory.Spot) error {
+	trace, _, err := t.traceOf(g.channel, memory.MessageID(g.id))
 	if err != nil {
-		return 0, err
-	}
-	for _, trace := range traces {
-		if err := t.deleteAnswer(trace, true); err != nil {
-			return 0, err
-		}
-	}
-	return len(traces), nil
-}
-
-// deleteAnswer deletes the messages of an answer, and its trace. Withdrawn, Discord is to show it no more: else it may, since
-// nothing is kept of whoever asked.
-func (t *transaction) deleteAnswer(trace memory.Trace, withdrawn bool) error {
-	if err := t.dropTrace(trace.Channel, trace.Answer); err != nil {
 		return err
 	}
-	return t.deleteParts(trace, append([]memory.MessageID{trace.Answer}, trace.Parts...), withdrawn)
+	if err := t.dropTrace(g.channel, trace.Answer); err != nil {
+		return err
+	}
+	if g.hide && deleted == (memory.Spot{Channel: trace.Channel, Message: trace.Question}) {
+		if err := t.exec("INSERT OR IGNORE INTO withdrawn (guild, channel, message, first, unasked) VALUES (?, ?, ?, 1, 1)",
+			int64(trace.Guild), int64(trace.Channel), int64(trace.Answer)); err != nil {
+			return err
+		}
+	}
+	return t.deleteParts(trace, append([]memory.MessageID{trace.Answer}, trace.Parts...), g.hide)
 }
 
-// deleteParts deletes messages of an answer.
+// traceOf is the trace that is kept under the first message of an answer.
+func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool, err error) {
+	var body []byte
+	known, err = found(t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", int64(channel), int64(answer)).Scan(&body))
+	if err == nil && known {
+		err = json.Unmarshal(body, &trace)
+	}
+	return trace, known, err
+}
+
+// deleteParts deletes messages of an answer. Withdrawn, Discord is to show them no more.
 func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID, withdrawn bool) error {
 	for _, id := range parts {
 		if gone, err := t.isGone(trace.Guild, trace.Channel, id); err != nil {
@@ -227,7 +149,7 @@ func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID, 
 				return err
 			}
 		}
-		if err := t.delete(trace.Channel, id); err != nil {
+		if err := t.delete(trace.Channel, id, hideNone); err != nil {
 			return err
 		}
 		if err := t.exec("INSERT OR IGNORE INTO taken VALUES (?, ?)", int64(trace.Channel), int64(id)); err != nil {
@@ -242,15 +164,10 @@ func (t *transaction) dropTrace(channel memory.ChannelID, answer memory.MessageI
 	if err := t.dropPrompt(channel, answer); err != nil {
 		return err
 	}
-	for _, query := range []string{
-		"DELETE FROM trace WHERE channel = ?1 AND answer = ?2",
-		"DELETE FROM trace_source WHERE answer_channel = ?1 AND answer = ?2",
-	} {
-		if err := t.exec(query, int64(channel), int64(answer)); err != nil {
-			return err
-		}
+	if _, err := t.underive(derived{kind: anAnswer, channel: channel, id: int64(answer)}); err != nil {
+		return err
 	}
-	return nil
+	return t.exec("DELETE FROM trace WHERE channel = ? AND answer = ?", int64(channel), int64(answer))
 }
 
 // Withdrawn implements memory.Store.

@@ -16,6 +16,7 @@ type transaction struct {
 	ctx     context.Context
 	store   *Store
 	changed changes
+	lost    receipt // derived things that went
 
 	terms    []rowTerms // that full text doesn't hold yet
 	segments map[int64]*segmentChange
@@ -109,6 +110,23 @@ func (t *transaction) each(f func(scan func(...any) error) error, query string, 
 		return err
 	}
 	return eachRow(rows, f)
+}
+
+// eachKey calls f for every row of two numbers, once all are read, so that it may write.
+func (t *transaction) eachKey(f func(place, id int64) error, query string, args ...any) error {
+	var keys [][2]int64
+	err := t.each(func(scan func(...any) error) error {
+		var k [2]int64
+		err := scan(&k[0], &k[1])
+		keys = append(keys, k)
+		return err
+	}, query, args...)
+	for _, k := range keys {
+		if err == nil {
+			err = f(k[0], k[1])
+		}
+	}
+	return err
 }
 
 // eachRow calls f for every row and closes rows.

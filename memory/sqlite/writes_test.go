@@ -76,8 +76,7 @@ var writes = map[string]func(*Store) error{
 			if err := recordAll(t, recorded("one", 8, 1), recorded("two", 9, 1)); err != nil {
 				return err
 			}
-			_, err := t.dropRecords("call IN (SELECT value FROM json_each(?))", jsonOfTexts([]string{"one"}))
-			return err
+			return t.invalidate(selection{"SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived WHERE kind = ? AND id = 1", []any{int(aRecord)}}, cause{})
 		})
 	},
 	"make a key": func(s *Store) error {
@@ -271,44 +270,15 @@ func forgets(f memory.Forgetting) func(*Store) error {
 
 func init() {
 	writes["edit what lore is from"] = func(s *Store) error {
-		prepared, err := s.prepare([]memory.Event{edited(general, 19, "otherwise")})
-		if err != nil {
-			return err
-		}
-		return s.writing(bg, func(t *transaction) error {
-			for query, args := range map[string][]any{
-				"INSERT INTO lore VALUES (100, 4, 1, 0, 5, 'Project X', '[]', 'is due')": nil,
-				"INSERT INTO lore_source VALUES (100, 4, 1000, ?)":                       {int64(id(19))},
-			} {
-				if err := t.exec(query, args...); err != nil {
-					return err
-				}
-			}
-			return t.apply(&prepared[0])
-		})
+		l := memory.Lore{ID: 4, Guild: guild, Name: "Project X", Text: "is due", By: 1, At: idAt(9), Sources: []memory.Spot{{Channel: general, Message: id(19)}}}
+		return s.Apply(bg, memory.LoreTold{Lore: l}, edited(general, 19, "otherwise"))
 	}
 	writes["sum up"] = func(s *Store) error {
 		e := summed(general, 19)
 		e.Evicted = []memory.MessageID{id(20)}
 		return s.Apply(bg, e)
 	}
-	writes["edit what a summary is from"] = func(s *Store) error {
-		prepared, err := s.prepare([]memory.Event{edited(general, 19, "otherwise")})
-		if err != nil {
-			return err
-		}
-		return s.writing(bg, func(t *transaction) error {
-			for query, args := range map[string][]any{
-				"INSERT INTO summary VALUES (1000, ?, 0, 1, 'toy', 'talk', '[]', 'is due', 0)": {int64(id(30))},
-				"INSERT INTO summary_source VALUES (1000, ?, ?, 0)":                            {int64(id(19)), int64(id(30))},
-			} {
-				if err := t.exec(query, args...); err != nil {
-					return err
-				}
-			}
-			return t.apply(&prepared[0])
-		})
-	}
+	writes["edit what a summary is from"] = func(s *Store) error { return s.Apply(bg, summed(general, 19), edited(general, 19, "otherwise")) }
 	writes["condense"] = func(s *Store) error { return s.Apply(bg, condensed(general, "it is long", 13, 19)) }
 	writes["condense again"] = func(s *Store) error {
 		return s.Apply(bg, condensed(general, "it is long", 13, 19), condensed(general, "it is longer", 1, 22, 23), deleted(general, 22))
