@@ -92,6 +92,7 @@ func TestExplanationsShowWhatIsThereNow(t *testing.T) {
 			a.Trace.Recalled[i].Number, a.Trace.Recalled[i].Context = 0, false
 		}
 	}
+	a.Trace.Sources = slices.DeleteFunc(a.Trace.Sources, func(s memory.Source) bool { return s.ID == int64(dropped) })
 	if err := w.store.KeepTrace(t.Context(), a.Trace); err != nil {
 		t.Fatal(err)
 	}

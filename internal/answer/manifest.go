@@ -15,6 +15,7 @@ type manifest struct {
 	numbers   map[memory.MessageID]int // the [n] of the hits that may be cited
 	session   []memory.Message         // of the session, and what it goes back to, from the log or not
 	condensed []memory.Message         // what the session's summary was made from
+	files     []memory.Message         // whose files were shown
 	people    []search.Participant
 	lore      []memory.Lore
 	summaries []memory.Summary
@@ -59,7 +60,8 @@ func manifestOf(r *recalled) manifest {
 	m.session = r.turnsOf(r.Prompt)
 	if !r.unlogged {
 		m.add(m.session...)
-		m.add(r.fileSources()...)
+		m.files = r.fileSources()
+		m.add(m.files...)
 	}
 	if r.Prompt.Condensed {
 		m.condensed = r.sources

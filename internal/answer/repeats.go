@@ -37,7 +37,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		}
 	}
 	common := e.commonTerms(ctx, r, counts)
-	cited, told := map[spot]bool{}, map[spot]bool{} // told are messages of which something that was made is repeated
+	cited, told := map[spot]bool{}, map[spot]bool{} // told are messages that are repeated by way of something else
 	for _, s := range a.Sources {
 		cited[spot{s.Channel, s.Message}] = true
 	}
@@ -49,6 +49,9 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 				told[at] = true
 			}
 		}
+	}
+	for _, m := range shown.files { // what they hold isn't known any more
+		told[spot{m.Channel, m.ID}] = true
 	}
 	if q.ID != 0 {
 		question := memory.Message{Channel: q.Channel, ID: q.ID, Edited: q.Edited}

@@ -111,44 +111,6 @@ var condensedPromises = []promise{
 	}},
 }
 
-// condensedForgottenPromises are one for each kind of forgetting.
-func condensedForgottenPromises() []promise {
-	var all []promise
-	for name, c := range map[string]struct {
-		f    memory.Forgetting
-		left []memory.ChannelID
-	}{
-		"somebody":                   {memory.Forgetting{Guild: guild, User: ada}, []memory.ChannelID{thread}},
-		"somebody everywhere":        {memory.Forgetting{Guild: memory.Everywhere, User: ben}, nil},
-		"somebody in another guild":  {memory.Forgetting{Guild: village, User: ada}, []memory.ChannelID{general, thread}},
-		"somebody in a channel":      {memory.Forgetting{Guild: guild, User: ben, Channel: thread}, []memory.ChannelID{general}},
-		"a channel with its threads": {memory.Forgetting{Guild: guild, Channel: general}, nil},
-		"what is old":                {memory.Forgetting{Guild: guild, Before: id(2).Time()}, nil},
-		"a guild":                    {memory.Forgetting{Guild: guild}, nil},
-		"a guild that was left":      {memory.Forgetting{Guild: guild, Why: memory.WhyLeft}, nil},
-	} {
-		if c.f.At = later; c.f.Why == "" {
-			c.f.Why = memory.WhyPurge
-		}
-		all = append(all, promise{"what sessions were condensed to is forgotten with its sources: " + name, func(t *trial) {
-			here, there := t.talkedTwice()
-			r := t.forget(c.f)
-			left := func() (ids []memory.ChannelID) {
-				for _, c := range t.condensed(0) {
-					ids = append(ids, c.Channel)
-				}
-				return ids
-			}
-			t.same("what stays", left(), c.left)
-			t.same("in the receipt", r.Summaries, 2-len(c.left))
-			here.Made, there.Made = later, later
-			t.condenses(here, there)
-			t.same("what stays, told again", left(), c.left)
-		}})
-	}
-	return all
-}
-
 // someCondensing condenses what was said in a channel, mostly as it is, or says that a session is over.
 func (m *machine) someCondensing(t *rapid.T) {
 	channel, until := drawSlot(t)

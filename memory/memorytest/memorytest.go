@@ -85,7 +85,7 @@ type promise struct {
 
 func promises() []promise {
 	var all []promise
-	for _, group := range [][]promise{logPromises, structurePromises, peoplePromises, hearingPromises, settingPromises, namePromises, searchPromises, queuePromises, tracePromises, rewritePromises, promptPromises, recordPromises(), forgetPromises, extentPromises, lorePromises, loreForgottenPromises(), summaryPromises, summaryForgottenPromises(), condensedPromises, condensedForgottenPromises(), limitPromises} {
+	for _, group := range [][]promise{logPromises, structurePromises, peoplePromises, hearingPromises, settingPromises, namePromises, searchPromises, queuePromises, tracePromises, rewritePromises, promptPromises, recordPromises(), forgetPromises, extentPromises, lorePromises, loreForgottenPromises(), summaryPromises, summaryForgottenPromises(), condensedPromises, limitPromises} {
 		all = append(all, group...)
 	}
 	return all

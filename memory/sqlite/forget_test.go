@@ -203,41 +203,64 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 	}
 }
 
+// leaveTheFile fails the test unless words, each with other letters after it, leave the file when gone is applied, and the word
+// Coyolxauhqui, which last brings, when all that somebody said is forgotten.
+func leaveTheFile(t *testing.T, s *Store, words []string, gone, last []memory.Event, by memory.UserID) {
+	t.Helper()
+	check := func(when string, words ...string) {
+		t.Helper()
+		for _, word := range canaries(words...) {
+			if got := holding(t, s.dir, word); len(got) > 0 {
+				t.Errorf("%s %v hold %q", when, got, word)
+			}
+		}
+	}
+	if len(holding(t, s.dir, "opocatepetl")) == 0 {
+		t.Fatal("the words aren't in the file in the first place")
+	}
+	apply(t, s, gone...)
+	check("afterwards", words...)
+	apply(t, s, last...)
+	f := memory.Forgetting{Guild: guild, User: by, Why: memory.WhyMember, At: idAt(950)}
+	extent, err := s.Extent(bg, f)
+	if err != nil || extent.Lore+extent.Summaries == 0 {
+		t.Errorf("%+v, %v", extent, err)
+	}
+	if r, err := s.Forget(bg, f, nil); err != nil || r.Lore != extent.Lore || r.Summaries != extent.Summaries {
+		t.Errorf("%+v, %v; told before: %+v", r, err, extent)
+	}
+	check("after forgetting whoever said it", "Coyolxauhqui")
+	checkSound(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check("after closing", words...)
+}
+
+// gods are words that nothing else holds.
+var gods = []string{"Quetzalcoatl", "Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli"}
+
 // Lore that is removed, changed, or goes with its source leaves the file as messages do.
 func TestForgottenLoreLeavesTheFile(t *testing.T) {
 	t.Parallel()
-	dir := emptyDir(t)
-	s := open(t, dir)
-	lore := func(id int64, n int, word string, sources ...memory.Spot) memory.LoreTold {
+	s := open(t, emptyDir(t))
+	lore := func(id int64, n int, word string, sources ...memory.Spot) memory.Event {
 		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: word + "a", Text: "about " + word + "b", Own: []string{word + "c"}, By: 1, At: idAt(n), Sources: sources}}
 	}
 	for n := range 40 { // neighbours, on the same pages
 		apply(t, s, lore(int64(100+2*n), 1, "the usual"))
 	}
-	apply(t, s, posted(general, 1, "a source"), posted(general, 2, "another"), lore(121, 1, "Quetzalcoatl"), lore(123, 1, "Xochimilco"),
-		lore(125, 1, "Popocatepetl", memory.Spot{Channel: general, Message: id(1)}), lore(127, 1, "Tlaltecuhtli", memory.Spot{Channel: general, Message: id(2)}),
-		lore(129, 1, "Mictlantecuhtli", memory.Spot{Channel: general, Message: id(2)}))
-	if len(holding(t, dir, "Popocatepetlb")) == 0 {
-		t.Fatal("the word isn't in the file in the first place")
-	}
-	apply(t, s, memory.LoreGone{Guild: guild, ID: 121}, lore(123, 2, "Something else"), deleted(general, 1), edited(general, 2, "and changed"))
-	removed := canaries("Quetzalcoatl", "Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli")
-	wantNowhere(t, dir, removed...)
-	apply(t, s, lore(131, 1, "Coyolxauhqui"))
-	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
-		t.Fatal(err)
-	}
-	wantNowhere(t, dir, "Coyolxauhqui")
-	checkSound(t, s)
-	closed(t, s)
-	wantNowhere(t, dir, removed...)
+	apply(t, s, posted(general, 1, "a source"), posted(general, 2, "another"), lore(121, 1, gods[0]), lore(123, 1, gods[1]),
+		lore(125, 1, gods[2], memory.Spot{Channel: general, Message: id(1)}), lore(127, 1, gods[3], memory.Spot{Channel: general, Message: id(2)}),
+		lore(129, 1, gods[4], memory.Spot{Channel: general, Message: id(2)}))
+	gone := []memory.Event{memory.LoreGone{Guild: guild, ID: 121}, lore(123, 2, "Something else"), deleted(general, 1), edited(general, 2, "and changed")}
+	leaveTheFile(t, s, gods, gone, []memory.Event{lore(131, 1, "Coyolxauhqui")}, 1)
 }
 
 // A summary that is taken away, made again or makes room, or goes with its source, leaves the file as messages do.
 func TestForgottenSummariesLeaveTheFile(t *testing.T) {
 	t.Parallel()
-	dir := emptyDir(t)
-	s := open(t, dir)
+	s := open(t, emptyDir(t))
 	summary := func(n int, word string, sources ...int) memory.Summarised {
 		e := summed(general, n)
 		e.Summary.Text, e.Summary.Topics, e.Summary.Model, e.Summary.Sources = "about "+word+"a", []string{word + "b"}, word+"c", nil
@@ -249,59 +272,26 @@ func TestForgottenSummariesLeaveTheFile(t *testing.T) {
 	for n := range 60 { // neighbours, on the same pages
 		apply(t, s, posted(general, n+1, "one of many"), summary(n+1, "the usual", n+1))
 	}
-	words := []string{"Quetzalcoatl", "Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli"}
-	for i, word := range words {
+	for i, word := range gods {
 		apply(t, s, posted(general, 100+i, "a source"), summary(100+i, word, 100+i, 7))
-	}
-	if len(holding(t, dir, "Popocatepetla")) == 0 {
-		t.Fatal("the word isn't in the file in the first place")
 	}
 	again := summary(101, "something else", 101)
 	again.Summary.Made = idAt(999)
-	apply(t, s, memory.SummaryGone{Guild: guild, Channel: general, ID: id(100)}, again, deleted(general, 102), edited(general, 103, "and changed"),
-		memory.Summarised{Guild: guild, Channel: general, Until: id(900), Evicted: []memory.MessageID{id(104)}})
-	removed := canaries(words...)
-	wantNowhere(t, dir, removed...)
-	apply(t, s, posted(general, 901, "the last"), summary(901, "Coyolxauhqui", 8, 901))
-	r, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1 + 8%3, Why: memory.WhyMember, At: idAt(950)}, nil)
-	if err != nil || r.Summaries == 0 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	wantNowhere(t, dir, "oyolxauhqui")
-	checkSound(t, s)
-	closed(t, s)
-	wantNowhere(t, dir, removed...)
+	gone := []memory.Event{memory.SummaryGone{Guild: guild, Channel: general, ID: id(100)}, again, deleted(general, 102), edited(general, 103, "and changed"),
+		memory.Summarised{Guild: guild, Channel: general, Until: id(900), Evicted: []memory.MessageID{id(104)}}}
+	leaveTheFile(t, s, gods, gone, []memory.Event{posted(general, 901, "the last"), summary(901, "Coyolxauhqui", 8, 901)}, 1+8%3)
 }
 
 // What a session was condensed to leaves the file with the session, with its next version and with its sources.
 func TestForgottenCondensationsLeaveTheFile(t *testing.T) {
 	t.Parallel()
-	dir := emptyDir(t)
-	s := open(t, dir)
+	s := open(t, emptyDir(t))
 	for n := 1; n <= 60; n++ {
 		apply(t, s, posted(general, n, "one of many"), posted(1001, n, "one of many"), posted(1002, n, "one of many"), posted(1003, n, "one of many"))
 	}
-	apply(t, s, condensed(general, "about Quetzalcoatl", 1, 2), condensed(1001, "about Xochimilco", 1, 3), condensed(1002, "about Popocatepetl", 2, 4),
-		condensed(1003, "about Tlaltecuhtli", 5))
-	if len(holding(t, dir, "opocatepetl")) == 0 {
-		t.Fatal("the word isn't in the file in the first place")
-	}
-	apply(t, s, condensed(general, "something else", 1, 2, 9), deleted(1001, 1), edited(1002, 4, "changed"), memory.CondensedGone{Guild: guild, Channel: 1003, Until: id(5)})
-	removed := []string{"uetzalcoatl", "ochimilco", "opocatepetl", "laltecuhtli"}
-	wantNowhere(t, dir, removed...)
-	apply(t, s, condensed(general, "about Coyolxauhqui", 1, 8, 11))
-	f := memory.Forgetting{Guild: guild, User: 1 + 8%3, Why: memory.WhyMember, At: idAt(950)}
-	extent, err := s.Extent(bg, f)
-	if err != nil || extent.Summaries != 1 {
-		t.Fatalf("%+v, %v", extent, err)
-	}
-	if r, err := s.Forget(bg, f, nil); err != nil || r.Summaries != 1 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	wantNowhere(t, dir, "oyolxauhqui")
-	checkSound(t, s)
-	closed(t, s)
-	wantNowhere(t, dir, removed...)
+	apply(t, s, condensed(general, "about "+gods[0], 1, 2), condensed(1001, "about "+gods[1], 1, 3), condensed(1002, "about "+gods[2], 2, 4), condensed(1003, "about "+gods[3], 5))
+	gone := []memory.Event{condensed(general, "something else", 1, 2, 9), deleted(1001, 1), edited(1002, 4, "changed"), memory.CondensedGone{Guild: guild, Channel: 1003, Until: id(5)}}
+	leaveTheFile(t, s, gods[:4], gone, []memory.Event{condensed(general, "about Coyolxauhqui", 1, 8, 11)}, 1+8%3)
 }
 
 // A backup brings no summary back that was taken away, or of which a source was.
