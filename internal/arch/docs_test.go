@@ -51,7 +51,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 }
 
 // testVariables are read by the tests alone: Hark itself doesn't know them.
-var testVariables = []string{"HARK_LONG"}
+var testVariables = []string{"HARK_LONG", "HARK_DISCORD_OPENAPI"}
 
 func TestSettingsThatFilesNameAreReal(t *testing.T) {
 	t.Parallel()

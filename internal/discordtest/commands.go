@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -29,8 +30,14 @@ type commandOption struct {
 	ChannelTypes []ChannelType   `json:"channel_types"`
 }
 
-// longestChoice is how many characters the value of a choice may have.
-const longestChoice = 100
+// Discord's limits of commands. https://discord.com/developers/docs/interactions/application-commands
+const (
+	longestName        = 32
+	longestDescription = 100
+	mostOptions        = 25
+	mostChoices        = 25
+	longestChoice      = 100 // its name, and its value if that is a text
+)
 
 type commandChoice struct {
 	Name  string `json:"name"`
@@ -105,7 +112,7 @@ func rawCommands(cs []*command) []map[string]any {
 	return raws
 }
 
-// parseCommand reads a command and holds it to those of Discord's limits that the document doesn't say.
+// parseCommand reads a command and holds it to Discord's limits.
 func (s *Server) parseCommand(g ID, raw json.RawMessage) (*command, error) {
 	var b struct {
 		Name        string          `json:"name"`
@@ -122,10 +129,12 @@ func (s *Server) parseCommand(g ID, raw json.RawMessage) (*command, error) {
 		b.Type = 1
 	}
 	switch {
+	case !fits(b.Name, longestName):
+		return nil, fmt.Errorf("command name %q has to have 1 to %d characters", b.Name, longestName)
 	case b.Type == 1 && (b.Name != strings.ToLower(b.Name) || strings.ContainsAny(b.Name, " /.")):
 		return nil, fmt.Errorf("command name %q has to be lower case, without spaces", b.Name)
-	case b.Type == 1 && b.Description == "":
-		return nil, fmt.Errorf("command %q needs a description", b.Name)
+	case b.Type == 1 && !fits(b.Description, longestDescription):
+		return nil, fmt.Errorf("description of command %q has to have 1 to %d characters", b.Name, longestDescription)
 	case b.Type != 1 && (b.Description != "" || len(b.Options) > 0):
 		return nil, fmt.Errorf("command %q of type %d can have no description and no options", b.Name, b.Type)
 	}
@@ -167,23 +176,31 @@ func (s *Server) describeCommand(cmd *command, g ID, raw json.RawMessage) error 
 	return nil
 }
 
-// checkOptions holds options to what the document doesn't say: in which order they stand, what may stand beside what and in
-// what, and which can be completed or chosen from.
+// checkOptions holds options to Discord's limits: how many there are and in which order, what may stand beside what and in what,
+// and which can be completed or chosen from.
 func checkOptions(where string, options []commandOption) error {
+	if len(options) > mostOptions {
+		return fmt.Errorf("%q has %d options, and %d are allowed", where, len(options), mostOptions)
+	}
 	nests := func(o commandOption) bool { return o.Type == subcommand || o.Type == subcommandGroup }
 	optional := false
 	for _, o := range options {
 		typed := o.Type == stringOption || o.Type == integerOption || o.Type == numberOption
+		misplaced := func(inner commandOption) bool {
+			return !nests(o) || o.Type == subcommand && nests(inner) || o.Type == subcommandGroup && inner.Type != subcommand
+		}
 		names := map[string]bool{}
 		for _, c := range o.Choices {
 			names[c.Name] = true
-			if text, is := c.Value.(string); is && utf8.RuneCountInString(text) > longestChoice {
-				return fmt.Errorf("choice %q of option %q has a value over %d characters", c.Name, o.Name, longestChoice)
+			if _, text := c.Value.(string); text != (o.Type == stringOption) {
+				return fmt.Errorf("the value of choice %q has to be of the type of option %q", c.Name, o.Name)
 			}
 		}
 		switch {
 		case nests(o) != nests(options[0]):
 			return fmt.Errorf("%q has subcommands beside other options", where)
+		case slices.ContainsFunc(o.Options, misplaced):
+			return fmt.Errorf("option %q of %q, of type %d, has options that can't be in it", o.Name, where, o.Type)
 		case o.Type == subcommandGroup && len(o.Options) == 0:
 			return fmt.Errorf("group %q of %q needs a subcommand", o.Name, where)
 		case !typed && (o.Autocomplete || len(o.Choices) > 0) || o.Autocomplete && len(o.Choices) > 0:
@@ -196,8 +213,25 @@ func checkOptions(where string, options []commandOption) error {
 			return fmt.Errorf("required option %q of %q comes after one that isn't", o.Name, where)
 		}
 		optional = optional || !o.Required
+		if err := checkChoices(o.Choices); err != nil {
+			return fmt.Errorf("option %q of %q: %w", o.Name, where, err)
+		}
 		if err := checkOptions(o.Name, o.Options); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkChoices holds choices to their number and lengths.
+func checkChoices(choices []commandChoice) error {
+	if len(choices) > mostChoices {
+		return fmt.Errorf("%d choices, and %d are allowed", len(choices), mostChoices)
+	}
+	for _, c := range choices {
+		text, _ := c.Value.(string)
+		if !fits(c.Name, longestChoice) || utf8.RuneCountInString(text) > longestChoice {
+			return fmt.Errorf("choice %q has to have a name of 1 to %d characters, and a value of no more", c.Name, longestChoice)
 		}
 	}
 	return nil

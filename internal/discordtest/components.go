@@ -1,15 +1,21 @@
 package discordtest
 
-import "encoding/json"
-
-// Discord's limits of components that its document doesn't say. https://discord.com/developers/docs/components/reference
-const (
-	mostRows   = 5
-	linkStyle  = 5
-	buttonKind = 2
+import (
+	"encoding/json"
+	"unicode/utf8"
 )
 
-// checkComponents asserts what Discord asks of rows of buttons and menus beyond the document.
+// Discord's limits of components. https://discord.com/developers/docs/components/reference
+const (
+	mostRows     = 5
+	mostButtons  = 5 // in a row
+	longestID    = 100
+	longestLabel = 80
+	linkStyle    = 5
+	buttonKind   = 2
+)
+
+// checkComponents asserts what Discord asks of rows of buttons and menus.
 func (s *Server) checkComponents(c *call, raws []json.RawMessage) {
 	type part struct {
 		Type       int    `json:"type"`
@@ -35,16 +41,19 @@ func (s *Server) checkComponents(c *call, raws []json.RawMessage) {
 		if row.Type != 1 {
 			continue // of the newer kinds, which the document knows
 		}
+		if len(row.Components) == 0 || len(row.Components) > mostButtons {
+			bad("a row has to have 1 to 5 buttons")
+		}
 		for _, p := range row.Components {
 			switch {
 			case p.Type != buttonKind && len(row.Components) > 1:
 				bad("a menu fills a row")
 			case p.Type == buttonKind && p.Style == linkStyle:
 				continue
-			case p.CustomID == "" || known[p.CustomID]:
-				bad("a component has no custom_id of its own")
-			case p.Type == buttonKind && p.Label == "" && p.Emoji == nil:
-				bad("a button has neither a label nor an emoji")
+			case !fits(p.CustomID, longestID) || known[p.CustomID]:
+				bad("a component has to have a custom_id of its own, of 1 to 100 characters")
+			case p.Type == buttonKind && p.Label == "" && p.Emoji == nil || utf8.RuneCountInString(p.Label) > longestLabel:
+				bad("a button has to have a label of at most 80 characters, or an emoji")
 			}
 			known[p.CustomID] = true
 		}

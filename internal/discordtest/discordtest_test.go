@@ -267,21 +267,24 @@ func TestMisuseOfMessages(t *testing.T) {
 		{"a ping of a role", map[string]any{"content": "<@&ROLE>"}, Pings, 200, 0},
 		{"parse beside users", with("a", allowed(map[string]any{"parse": []string{"users"}, "users": []string{"1"}})),
 			MixedMentions, 400, 50035},
-		{"six buttons in a row", rows(buttons(6, "b", "B")), Deviation, 400, 50035},
+		{"six buttons in a row", rows(buttons(6, "b", "B")), BadComponents, 400, 50035},
 		{"six rows", rows(buttons(2, "a", "B"), buttons(2, "b", "B"), buttons(2, "c", "B"), buttons(2, "d", "B"), buttons(2, "e", "B"), buttons(2, "f", "B")),
 			BadComponents, 400, 50035},
-		{"a long custom_id", rows(buttons(1, strings.Repeat("i", 101), "B")), Deviation, 400, 50035},
+		{"a long custom_id", rows(buttons(1, strings.Repeat("i", 101), "B")), BadComponents, 400, 50035},
 		{"the same custom_id twice", rows(buttons(1, "b", "B"), buttons(1, "b", "C")), BadComponents, 400, 50035},
-		{"a long label", rows(buttons(1, "b", strings.Repeat("l", 81))), Deviation, 400, 50035},
+		{"a long label", rows(buttons(1, "b", strings.Repeat("l", 81))), BadComponents, 400, 50035},
 		{"a button without a label", rows(map[string]any{"type": 1, "components": []map[string]any{{"type": 2, "style": 2, "custom_id": "b"}}}), BadComponents, 400, 50035},
 		{"nonce", with("a", map[string]any{"nonce": strings.Repeat("n", 26)}), BadNonce, 400, 50035},
 		{"not JSON", `{"content":`, BadRequest, 400, 50109},
 		{"ill-typed", map[string]any{"content": 5}, BadRequest, 400, 50035},
-		{"unlike the document", with("a", map[string]any{"components": []map[string]any{{"type": 1}}}),
-			Deviation, 400, 50035},
+		{"an empty row", rows(map[string]any{"type": 1}), BadComponents, 400, 50035},
+		{"unlike the document", rows(map[string]any{"type": 99}), Deviation, 400, 50035},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
+			if test.kind == Deviation && New(t).schema == nil {
+				t.Skip("Discord's OpenAPI document is not there")
+			}
 			discord := misused(t, test.kind)
 			g, c, ana := place(discord)
 			discord.SetOverwrite(c.ID, ForMember(discord.Bot.ID, MentionEveryone, 0))
@@ -352,9 +355,9 @@ func TestMisuseOfInteractions(t *testing.T) {
 		{"not answered", Unacknowledged, func(d *Server, i *Interaction, r *rest) {
 			r.want(404, 10015, "POST", followUp(d, i), plain("b"))
 		}},
-		{"a form with an id twice", BadRequest, func(d *Server, i *Interaction, r *rest) {
-			row := map[string]any{"type": 1, "components": []map[string]any{{"type": 4, "custom_id": "x", "label": "L", "style": 1}}}
-			form := map[string]any{"custom_id": "a", "title": "T", "components": []any{row, row}}
+		{"a bad form", BadRequest, func(d *Server, i *Interaction, r *rest) {
+			d.schema = nil
+			form := map[string]any{"custom_id": "a", "title": "T", "components": []any{}}
 			r.want(400, 50035, "POST", callback(i), map[string]any{"type": 9, "data": form})
 		}},
 		{"wrong type", BadRequest, func(d *Server, i *Interaction, r *rest) {
@@ -374,6 +377,43 @@ func TestMisuseOfInteractions(t *testing.T) {
 			commands(t, discord)
 			test.act(discord, discord.Slash(c.ID, ana.ID, "memory forget"), newREST(t, discord))
 		})
+	}
+}
+
+// What Discord refuses of forms is refused without its document too, and so are offered choices and commands below.
+func TestMisuseOfForms(t *testing.T) {
+	t.Parallel()
+	const row = `{"type":1,"components":[{"type":4,"custom_id":"x","label":"L","style":1,"max_length":10}]}`
+	const good = `{"custom_id":"a","title":"T","components":[` + row + `]}`
+	if _, err := readModal(json.RawMessage(good)); err != nil {
+		t.Fatal(err)
+	}
+	for _, swap := range [][2]string{
+		{`"custom_id":"a"`, `"custom_id":""`}, {`"T"`, `"` + strings.Repeat("t", 46) + `"`}, {`"type":1,`, `"type":2,`},
+		{`"type":4`, `"type":3`}, {`"style":1`, `"style":3`}, {`"x"`, `""`}, {`"x"`, `"` + strings.Repeat("x", 101) + `"`},
+		{`"L"`, `""`}, {`"L"`, `"` + strings.Repeat("l", 46) + `"`}, {`length":10`, `length":4001`}, {`length":10`, `length":0`},
+		{`length":10`, `length":2,"value":"abc"`}, {`length":10`, `length":10,"min_length":11`}, {row, ``},
+		{row, `{"type":1,"components":[]}`}, {row, row + `,` + row}, {good, `[]`},
+	} {
+		bad := strings.Replace(good, swap[0], swap[1], 1)
+		if _, err := readModal(json.RawMessage(bad)); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}
+
+func TestMisuseOfOfferedChoices(t *testing.T) {
+	t.Parallel()
+	const one = `{"name":"a","value":"b"}`
+	long := strings.Repeat("x", 101)
+	for choices, good := range map[string]bool{
+		`[]`: true, `[` + one + `]`: true, `null`: false, `[` + strings.Repeat(one+`,`, 25) + one + `]`: false,
+		`[{"name":"","value":"b"}]`: false, `[{"name":"` + long + `","value":"b"}]`: false,
+		`[{"name":"a","value":""}]`: false, `[{"name":"a","value":"` + long + `"}]`: false,
+	} {
+		if err := checkChoicesShown(json.RawMessage(`{"choices":` + choices + `}`)); (err == nil) != good {
+			t.Errorf("%s: %v", choices, err)
+		}
 	}
 }
 
@@ -399,21 +439,42 @@ func TestMisuseOfCommands(t *testing.T) {
 		return with(kind, map[string]any{"choices": all})
 	}
 	choice := func(name string, value any) map[string]any { return map[string]any{"name": name, "value": value} }
+	tooMany := make([]any, 26)
+	for n := range tooMany {
+		tooMany[n] = choice(fmt.Sprint(n), "a")
+	}
+	german := func(field, text string) []map[string]any {
+		return one(map[string]any{"name": "a", "description": "d", field: map[string]any{"de": text}})
+	}
+	within := func(kind, inner int) []map[string]any {
+		return with(kind, map[string]any{"options": []any{map[string]any{"type": inner, "name": "i", "description": "d"}}})
+	}
 	for name, body := range map[string][]map[string]any{
-		"101":                      many,
-		"26 options":               one(map[string]any{"name": "a", "description": "d", "options": options}),
-		"no description":           one(map[string]any{"name": "a"}),
-		"upper case":               one(map[string]any{"name": "A", "description": "d"}),
-		"no name":                  one(map[string]any{"name": "", "description": "d"}),
-		"described message menu":   one(map[string]any{"name": "a", "description": "d", "type": 3}),
-		"choices of a switch":      choices(5, choice("a", "a")),
-		"choices and completion":   with(3, map[string]any{"choices": []any{choice("a", "a")}, "autocomplete": true}),
-		"nameless choice":          choices(3, choice("", "a")),
-		"choices of one name":      choices(3, choice("a", "a"), choice("a", "b")),
-		"number for a text":        choices(3, choice("a", 1)),
-		"text for a number":        choices(4, choice("a", "1")),
-		"long choice":              choices(3, choice("a", strings.Repeat("a", 101))),
-		"name that can't be typed": one(map[string]any{"name": "a", "description": "d", "name_localizations": map[string]any{"de": "zwei Worte"}}),
+		"101":                    many,
+		"26 options":             one(map[string]any{"name": "a", "description": "d", "options": options}),
+		"no description":         one(map[string]any{"name": "a"}),
+		"upper case":             one(map[string]any{"name": "A", "description": "d"}),
+		"no name":                one(map[string]any{"name": "", "description": "d"}),
+		"described message menu": one(map[string]any{"name": "a", "description": "d", "type": 3}),
+		"choices of a switch":    choices(5, choice("a", "a")),
+		"choices and completion": with(3, map[string]any{"choices": []any{choice("a", "a")}, "autocomplete": true}),
+		"nameless choice":        choices(3, choice("", "a")),
+		"choices of one name":    choices(3, choice("a", "a"), choice("a", "b")),
+		"number for a text":      choices(3, choice("a", 1)),
+		"text for a number":      choices(4, choice("a", "1")),
+		"long choice":            choices(3, choice("a", strings.Repeat("a", 101))),
+		"26 choices":             choices(3, tooMany...),
+		"long name":              one(map[string]any{"name": strings.Repeat("a", 33), "description": "d"}),
+		"long description":       one(map[string]any{"name": "a", "description": strings.Repeat("d", 101)}),
+		"text beside a sub": one(map[string]any{"name": "a", "description": "d",
+			"options": []any{option("x", false), map[string]any{"type": 1, "name": "y", "description": "d"}}}),
+		"sub in a sub":             within(1, 1),
+		"group in a group":         within(2, 2),
+		"option in a text":         within(3, 3),
+		"long name in German":      german("name_localizations", strings.Repeat("a", 33)),
+		"long German description":  german("description_localizations", strings.Repeat("d", 101)),
+		"empty German choice":      choices(3, map[string]any{"name": "a", "value": "a", "name_localizations": map[string]any{"de": ""}}),
+		"name that can't be typed": german("name_localizations", "zwei Worte"),
 		"no such language":         one(map[string]any{"name": "a", "description": "d", "name_localizations": map[string]any{"es": "b"}}),
 		"one name in a language": {{"name": "a", "description": "d", "name_localizations": map[string]any{"de": "b"}},
 			{"name": "b", "description": "d"}},
@@ -425,7 +486,8 @@ func TestMisuseOfCommands(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			discord := misused(t, Deviation, BadRequest)
+			discord := misused(t, BadRequest)
+			discord.schema = nil
 			r := newREST(t, discord)
 			if status, text := r.call("PUT", "/applications/"+discord.AppID.String()+"/commands", body); status != 400 {
 				t.Errorf("status %d: %s", status, text)

@@ -18,5 +18,6 @@
 // when the test says so. Nothing here sleeps. Messages and members can be added before or after the bot connects;
 // once a gateway session exists, every change is dispatched to it as Discord would, and kept for a resume.
 //
-// Requests and answers are validated against Discord's OpenAPI document as well.
+// Where Discord's OpenAPI document is at hand, requests and answers are validated against it as well. It is
+// looked for in the file that HARK_DISCORD_OPENAPI names, then in ../shared/data beside the module.
 package discordtest

@@ -18,8 +18,10 @@ type modal struct {
 }
 
 type modalInput struct {
+	Type     int    `json:"type"`
 	CustomID string `json:"custom_id"`
 	Label    string `json:"label"`
+	Style    int    `json:"style"`
 	Least    int    `json:"min_length"`
 	Most     *int   `json:"max_length"`
 	Required *bool  `json:"required"`
@@ -36,16 +38,25 @@ func (in modalInput) most() int {
 
 func (in modalInput) needed() bool { return in.Required == nil || *in.Required }
 
-const longestInput = 4000
+// Discord's limits of forms. https://discord.com/developers/docs/components/reference#text-input
+const (
+	longestInput = 4000
+	longestTitle = 45 // of a form, and of an input's label
+)
 
-// readModal reads a form and holds it to those of Discord's limits that the document doesn't say.
+// readModal reads a form and holds it to Discord's limits.
 func readModal(data json.RawMessage) (modal, error) {
 	var m modal
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m, fmt.Errorf("read the modal: %w", err)
 	}
-	if len(m.Components) > mostRows {
-		return m, fmt.Errorf("%d rows, and %d are allowed", len(m.Components), mostRows)
+	switch {
+	case !fits(m.CustomID, longestID):
+		return m, fmt.Errorf("custom_id %q has to have 1 to %d characters", m.CustomID, longestID)
+	case !fits(m.Title, longestTitle):
+		return m, fmt.Errorf("title %q has to have 1 to %d characters", m.Title, longestTitle)
+	case len(m.Components) == 0 || len(m.Components) > mostRows:
+		return m, fmt.Errorf("%d rows, and 1 to %d are allowed", len(m.Components), mostRows)
 	}
 	ids := map[string]bool{}
 	for _, row := range m.Components {
@@ -55,9 +66,15 @@ func readModal(data json.RawMessage) (modal, error) {
 		in := row.Components[0]
 		length := utf8.RuneCountInString(in.Value)
 		switch {
-		case in.Label == "" || ids[in.CustomID]:
-			return m, fmt.Errorf("input %q has to have a label, and an id of its own", in.CustomID)
-		case in.Least > in.most() || length > in.most() || length > 0 && length < in.Least:
+		case in.Type != 4 || in.Style != 1 && in.Style != 2:
+			return m, fmt.Errorf("input %q is of type %d and style %d", in.CustomID, in.Type, in.Style)
+		case !fits(in.CustomID, longestID) || ids[in.CustomID]:
+			return m, fmt.Errorf("input %q has to have an id of its own, of 1 to %d characters", in.CustomID, longestID)
+		case !fits(in.Label, longestTitle):
+			return m, fmt.Errorf("label %q has to have 1 to %d characters", in.Label, longestTitle)
+		case in.most() < 1 || in.most() > longestInput || in.Least < 0 || in.Least > in.most():
+			return m, fmt.Errorf("input %q has from %d to %d characters", in.CustomID, in.Least, in.most())
+		case length > in.most() || length > 0 && length < in.Least:
 			return m, fmt.Errorf("input %q has %d characters, and from %d to %d are allowed", in.CustomID, length, in.Least, in.most())
 		}
 		ids[in.CustomID] = true
@@ -84,7 +101,7 @@ func (m modal) accepts(fields map[string]string) string {
 	return ""
 }
 
-// checkChoicesShown holds what is offered while somebody types to what the document doesn't say.
+// checkChoicesShown holds what is offered while somebody types to Discord's limits.
 func checkChoicesShown(data json.RawMessage) error {
 	var offered struct {
 		Choices []commandChoice `json:"choices"`
@@ -96,11 +113,11 @@ func checkChoicesShown(data json.RawMessage) error {
 		return errors.New("there are no choices, and there has to be a list of them")
 	}
 	for _, c := range offered.Choices {
-		if text, ok := c.Value.(string); ok && (text == "" || utf8.RuneCountInString(text) > longestChoice) {
-			return fmt.Errorf("the value of choice %q has to have 1 to %d characters", c.Name, longestChoice)
+		if c.Value == "" {
+			return fmt.Errorf("choice %q has an empty value", c.Name)
 		}
 	}
-	return nil
+	return checkChoices(offered.Choices)
 }
 
 // Choices are the values offered in answer to Complete, by their names.

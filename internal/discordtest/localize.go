@@ -2,8 +2,8 @@ package discordtest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,26 +46,29 @@ func checkLocalizations(raw json.RawMessage) error {
 	return nil
 }
 
-// check holds one part, and those in it, to what the document doesn't say of names. They are free where they aren't typed.
+// check holds one part, and those in it, to its bounds. Names are free that aren't typed.
 func (c localized) check(free bool) error {
 	for language, name := range c.NameIn {
 		if !free && (!commandName.MatchString(name) || name != strings.ToLower(name)) {
 			return fmt.Errorf("name %q of %q in %s can't be typed", name, c.Name, language)
 		}
 	}
-	for _, in := range slices.Concat([]localized{c}, c.Choices) {
-		for _, language := range slices.Concat(slices.Collect(maps.Keys(in.NameIn)), slices.Collect(maps.Keys(in.DescriptionIn))) {
-			if !slices.Contains(languages, language) {
-				return fmt.Errorf("%q: there is no language %q", in.Name, language)
-			}
-		}
+	errs := []error{checkTexts(c.Name, c.NameIn, longestName), checkTexts(c.Name, c.DescriptionIn, longestDescription)}
+	for _, choice := range c.Choices {
+		errs = append(errs, checkTexts(choice.Name, choice.NameIn, longestChoice))
 	}
-	if err := distinct(c.Options); err != nil {
-		return fmt.Errorf("options of %q: %w", c.Name, err)
-	}
+	errs = append(errs, distinct(c.Options))
 	for _, o := range c.Options {
-		if err := o.check(false); err != nil {
-			return err
+		errs = append(errs, o.check(false))
+	}
+	return errors.Join(errs...)
+}
+
+// checkTexts holds what stands for a text in other languages to 1 to most characters, in languages that there are.
+func checkTexts(of string, texts map[string]string, most int) error {
+	for language, text := range texts {
+		if !fits(text, most) || !slices.Contains(languages, language) {
+			return fmt.Errorf("%q of %q in %q: 1 to %d characters are allowed, in Discord's languages", text, of, language, most)
 		}
 	}
 	return nil

@@ -56,6 +56,12 @@ func (s *Server) checkContent(c *call, b *messageBody, whole bool) {
 	}
 }
 
+// fits reports whether a text has 1 to most characters.
+func fits(text string, most int) bool {
+	n := utf8.RuneCountInString(text)
+	return 1 <= n && n <= most
+}
+
 // nonceText is a nonce as text, whether it came as a string or as a number.
 func nonceText(raw json.RawMessage) string {
 	var text string

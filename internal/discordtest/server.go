@@ -105,7 +105,7 @@ func New(tb testing.TB, opts ...Option) *Server {
 	s.users[s.Bot.ID] = &s.Bot
 	s.AppID = s.Bot.ID
 	s.Token = base64.RawURLEncoding.EncodeToString([]byte(s.Bot.ID.String())) + ".Fake00.0000000000000000000000000000000"
-	s.schema = readOpenAPI()
+	s.schema = loadOpenAPI(tb)
 	s.rest = s.routes()
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.http.URL
