@@ -289,37 +289,6 @@ func TestWhatIsForgottenLeavesTheSessionsSummary(t *testing.T) {
 	}
 }
 
-// Where not all that the summary was made from may be used, the session is cut off.
-func TestSessionsSummaryNeedsAllItsSources(t *testing.T) {
-	t.Parallel()
-	w := condensing(t, &keeper{})
-	inHarbor := w.says(day, harbor, cleo, "harbor talk")
-	w.chats(lobby, 50)
-	w.answered(44*time.Minute+time.Second, "The harbor has 77 boats", source(harbor, inHarbor))
-	w.posts(43*time.Minute+time.Second, memory.Message{Guild: guild, Channel: lobby, Author: cleo, Content: "Ann knows 5", Mentions: []memory.UserID{ann}})
-	w.condensesNow(lobby)
-	a := w.alter(&keeper{}, Options{Long: w.notice})
-	q := w.asks(lobby, "And?")
-	has(t, w.prompt(q), condensedTitle, "77 boats")
-	for name, who := range map[string]memory.UserID{"an author": ben, "somebody mentioned": ann} {
-		a.out[who] = true
-		if p := w.prompt(q); strings.Contains(p, condensedTitle) {
-			t.Errorf("%s opted out:\n%s", name, p)
-		}
-		clear(a.out)
-	}
-	a.guild = choose(lobby, memory.Ignore)
-	hasNot(t, w.prompt(q), condensedTitle)
-	a.guild = nil
-	w.structure(memory.ViewChannel) // what Hark told from there isn't for everybody any more
-	hasNot(t, w.prompt(q), condensedTitle, "77 boats")
-	w.condensesNow(lobby)
-	has(t, w.prompt(q), condensedTitle, "480")
-	hasNot(t, w.prompt(q), "77 boats")
-	w.engine.options.Long = nil
-	hasNot(t, w.prompt(q), condensedTitle)
-}
-
 // What a model puts into a summary is data, whatever it looks like.
 func TestSummaryForgesNothing(t *testing.T) {
 	t.Parallel()
@@ -449,32 +418,6 @@ func TestCondensingLooksAgain(t *testing.T) {
 	}
 	if made, failed := w.condensings(); made != 1 || failed != all {
 		t.Errorf("counted %d, and %d failures of %d", made, failed, all)
-	}
-}
-
-// An answer that was made from a summary is taken back if one of its sources goes while it is written.
-func TestAnswerFromASummaryIsTakenBack(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]func(*altered, memory.MessageID){
-		"deleted": func(a *altered, id memory.MessageID) {
-			_ = a.Apply(context.Background(), memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{id}})
-		},
-		"somebody mentioned opts out": func(a *altered, _ memory.MessageID) { a.out[oracle] = true },
-		"the channel isn't to be known": func(a *altered, _ memory.MessageID) {
-			a.guild = choose(lobby, memory.Ignore)
-		},
-		"nothing": func(*altered, memory.MessageID) {},
-	} {
-		model := &keeper{}
-		w := condensing(t, model)
-		said := w.chats(lobby, 50)
-		w.posts(49*time.Minute-time.Second, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "See 4", Mentions: []memory.UserID{oracle}})
-		w.condensesNow(lobby)
-		a := w.alter(model, Options{Long: w.notice})
-		model.before = func() { change(a, said[3]) }
-		if got := w.answer(w.asks(lobby, "And?")); (got.Text == withdrawn) != (name != "nothing") {
-			t.Errorf("%s: %q", name, got.Text)
-		}
 	}
 }
 

@@ -184,20 +184,6 @@ func TestExplanationsFail(t *testing.T) {
 	}
 }
 
-// An answer to an edited question is made from that version of it.
-func TestAnswersToEditedQuestionsAreKept(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(day, harbor, ben, "The canoe is blue")
-	q := w.asks(lobby, "What of the cano?")
-	q.Text, q.Edited = "What of the canoe?", noon.Add(500*time.Millisecond)
-	w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: q.ID, Content: "What of the canoe?", At: q.Edited})
-	answer := w.gives(q, -time.Second)
-	if _, err := w.store.Trace(t.Context(), lobby, answer); err != nil {
-		t.Error(err)
-	}
-}
-
 // Lore that an answer was made from is told to those who may read what it is from, and to nobody else.
 func TestExplanationsTellLore(t *testing.T) {
 	t.Parallel()

@@ -52,34 +52,6 @@ func TestFactsAreToldWhereTheyWereTold(t *testing.T) {
 	hasNot(t, w.prompt(later), "swordfish")
 }
 
-// What was made from a fact is made from the message it was said in.
-func TestAnswersFromFactsGoWithTheirSource(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	a := w.alter(&scripted{pieces: []string{"A canoe."}}, Options{})
-	source := w.says(90*day, harbor, ben, "I have one made of bark")
-	w.chatter()
-	a.facts[ben] = []memory.Fact{{ID: 5, By: ben, Text: "Has a canoe", Channel: harbor, Message: source}}
-	q := w.asks(lobby, "Is the lighthouse lit by Ben?")
-	hasNot(t, w.prompt(q), "bark") // it is told as a fact only
-	id := w.gives(q, -time.Minute)
-	there := func() int {
-		t.Helper()
-		left, err := w.store.Messages(t.Context(), lobby, []memory.MessageID{id})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(left)
-	}
-	if there() != 1 {
-		t.Fatal("the answer wasn't kept")
-	}
-	w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{source}})
-	if there() != 0 {
-		t.Error("the answer is still there")
-	}
-}
-
 // chatter is so much talk about the lighthouse that nothing else is recalled of it.
 func (w *world) chatter() {
 	w.t.Helper()

@@ -73,25 +73,6 @@ func TestPostsFirstMessageIsShownOnce(t *testing.T) {
 	}
 }
 
-// An answer knows which version of the condensed messages it is from.
-func TestCondensedSourcesInTraces(t *testing.T) {
-	t.Parallel()
-	model := &keeper{}
-	w := condensing(t, model)
-	said := w.chats(lobby, 50)
-	w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: said[2], Content: "It is 7 euros more", At: noon.Add(-time.Minute)})
-	c := w.condensesNow(lobby)
-	answer := w.gives(w.asks(lobby, "And?"), -time.Minute)
-	trace, err := w.store.Trace(t.Context(), lobby, answer)
-	if err != nil || len(trace.Condensed) != len(c.Sources) || len(trace.CondensedEdited) != len(c.Sources) || trace.CondensedEdited[2] != c.Sources[2].Edited || c.Sources[2].Edited == 0 {
-		t.Errorf("trace %+v, %v", trace, err)
-	}
-	w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: said[2], Content: "It is 9 euros more", At: noon})
-	if _, err := w.store.Trace(t.Context(), lobby, answer); !errors.Is(err, memory.ErrNotFound) {
-		t.Errorf("an answer outlived what it was condensed from: %v", err)
-	}
-}
-
 // An answer that was made from a summary is repeated where all that this told of may be said.
 func TestAnswersFromSummariesAreRepeated(t *testing.T) {
 	t.Parallel()
