@@ -250,23 +250,3 @@ func TestCatchUpIsOverWhenItMayNotBeReadAnyMore(t *testing.T) {
 		t.Errorf("given up: %+v, %v", c, err)
 	}
 }
-
-func TestCatchUpFails(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(day, lobby, ben, "The party is on 20 July")
-	for _, what := range []string{"guild", "presence", "around", "opted out"} {
-		w.engine = w.over(&faulty{Log: w.store, only: what, n: 1}, nil, builder.Options{}, Options{})
-		if _, err := w.missedBy(ann, lobby, noon.Add(-2*day)); !errors.Is(err, errDisk) {
-			t.Errorf("without %s: %v", what, err)
-		}
-	}
-	w.engine = w.over(&faulty{Log: w.store, only: "messages", n: 1}, &scripted{pieces: []string{"- The party"}}, builder.Options{}, Options{})
-	if c, err := w.missedBy(ann, lobby, noon.Add(-2*day)); err != nil || !errors.Is(c.Away, errDisk) || !strings.Contains(c.Text, "20 July") {
-		t.Errorf("without a second look: %+v, %v", c, err)
-	}
-	w.engine = w.over(&faulty{Log: w.store, only: "around", n: 2}, &scripted{err: errDisk}, builder.Options{}, Options{})
-	if c, err := w.missedBy(ann, lobby, noon.Add(-2*day)); !errors.Is(err, errDisk) || c.Text != "" {
-		t.Errorf("without reading it again: %+v, %v", c, err)
-	}
-}

@@ -291,3 +291,82 @@ func TestAnswersAreTakenBackWithWhatWasMade(t *testing.T) {
 		}
 	}
 }
+
+// TestFailuresOfTheStoreAreReported fails each call to the store once, for all that an engine does. No failure goes unnoticed, and
+// none leaves an answer that nobody looked at again.
+func TestFailuresOfTheStoreAreReported(t *testing.T) {
+	t.Parallel()
+	x := newEverything(t)
+	command := Question{Guild: guild, Channel: x.q.Channel, Asker: ann, Name: "Ann", Text: "lighthouse", Now: noon.Add(time.Minute), Roles: []memory.RoleID{}}
+	answer := x.gives(x.q, -time.Minute)
+	x.model.steps = slices.Insert(x.model.steps, 1, uses("conversation_history", `{}`, "search_memory", `{"query":"oats","author":"Ben"}`))
+	x.engine.options.ToolRounds = 3
+	goesOn := x.q
+	goesOn.Text, goesOn.Operator, goesOn.Everywhere = "and in Project X?", true, true
+	answered := func(q Question, model Model) func() error {
+		return func() error {
+			x.model.got, x.engine.model = nil, model
+			a, err := x.engine.Answer(t.Context(), q, nil)
+			return errors.Join(err, a.Away, a.ToolFailed)
+		}
+	}
+	caughtUp := func(model Model) func() error {
+		return func() error {
+			x.engine.model = model
+			c, err := x.engine.CatchUp(t.Context(), command, noon.Add(-day))
+			return errors.Join(err, c.Away)
+		}
+	}
+	for name, c := range map[string]struct {
+		least int
+		do    func() error
+	}{
+		"answer":              {60, answered(x.q, x.model)},
+		"quote":               {30, answered(x.q, nil)},
+		"quote for all":       {25, answered(goesOn, nil)},
+		"go on":               {30, answered(goesOn, &scripted{pieces: []string{"Yes."}})},
+		"catch up":            {5, caughtUp(nil)},
+		"catch up by a model": {7, caughtUp(&scripted{pieces: []string{"- They talked"}})},
+		"find": {5, func() error {
+			like := command
+			like.ID = x.from["session"].ID
+			_, err := x.engine.Find(t.Context(), like)
+			return err
+		}},
+		"look": {5, func() error {
+			_, err := x.engine.Look(t.Context(), command, []Found{{Channel: x.q.Channel, Message: x.own}})
+			return err
+		}},
+		"explain": {5, func() error {
+			told, err := x.engine.Explain(t.Context(), command, answer)
+			if err != nil && len(told.Recalled) > 0 {
+				t.Errorf("explained all the same: %+v", told)
+			}
+			return err
+		}},
+		"lore": {5, func() error {
+			_, err := x.engine.Lore(t.Context(), command)
+			return err
+		}},
+		"condense": {4, func() error {
+			_, err := x.engine.longPart(t.Context(), command)
+			return err
+		}},
+	} {
+		calls := &faulty{Log: x.stored, n: 1 << 20}
+		x.engine.model, x.engine.log = nil, calls
+		if err := c.do(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		made := 1<<20 - calls.n
+		if made < c.least {
+			t.Errorf("%s: only %d calls", name, made)
+		}
+		for n := 1; n <= made; n++ {
+			calls.n = n
+			if err := c.do(); !errors.Is(err, errDisk) {
+				t.Errorf("%s: call %d of %d failed: %v", name, n, made, err)
+			}
+		}
+	}
+}

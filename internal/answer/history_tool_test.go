@@ -2,7 +2,6 @@ package answer
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -229,29 +228,6 @@ func TestHistorySpecIsWhatIsRead(t *testing.T) {
 	}
 	if len(p.Filter.Properties) != 5 {
 		t.Errorf("filters %v", p.Filter.Properties)
-	}
-}
-
-func TestFailuresOfTheHistoryAreReported(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	before := w.says(2*day, harbor, ben, "before")
-	w.recorded(day, lobby, ann, "and?", "so", source(harbor, before))
-	q := w.asks(lobby, "What was asked?")
-	log := w.engine.log
-	calls := &faulty{Log: log, n: 1 << 20}
-	w.engine.log = calls
-	w.history(q, `{}`)
-	made := 1<<20 - calls.n
-	if made < 6 {
-		t.Fatalf("%d calls", made)
-	}
-	for n := 1; n <= made; n++ {
-		w.engine.log = &faulty{Log: log, n: n}
-		out, err := w.engine.HistoryTool().Call(t.Context(), &Turn{Question: q, r: &recalled{}}, nil)
-		if !errors.Is(err, errDisk) || out.Text != "" || !strings.Contains(err.Error(), "read the history") {
-			t.Errorf("call %d failed: %q, %v", n, out.Text, err)
-		}
 	}
 }
 

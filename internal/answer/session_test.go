@@ -217,32 +217,6 @@ func (f *faulty) Presence(ctx context.Context, scope memory.Scope, users []memor
 	return try(f, "presence", func() (map[memory.UserID]memory.Presence, error) { return f.Log.Presence(ctx, scope, users) })
 }
 
-// Each call to the store fails once; no failure goes unnoticed, and none leaves an answer.
-func TestFailuresOfTheStoreAreReported(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	fact := w.says(9*day, lobby, ben, "The lighthouse password is swordfish, is it?")
-	old := w.answered(8*day, "See above", source(lobby, fact))
-	w.posts(7*day, memory.Message{Guild: guild, Channel: lobby, Author: cleo, Content: "Is the lighthouse password tuna?", ReplyTo: old})
-	w.answered(3*time.Minute, "As I said", source(lobby, old), source(lobby, fact))
-	q := w.asks(lobby, "What is the lighthouse password?")
-	q.ReplyTo, q.Operator, q.Everywhere = old, true, true
-	calls := &faulty{Log: w.store, n: 1 << 20}
-	w.engine = w.over(calls, nil, builder.Options{Citations: true}, Options{})
-	w.answer(q)
-	all := 1<<20 - calls.n
-	if all < 10 {
-		t.Fatalf("only %d calls", all)
-	}
-	for n := 1; n <= all; n++ {
-		calls.n = n
-		a, err := w.engine.Answer(t.Context(), q, nil)
-		if !errors.Is(err, errDisk) || a.Text != "" {
-			t.Errorf("call %d failed: %q, %v", n, a.Text, err)
-		}
-	}
-}
-
 // faultySearch fails the n-th search.
 type faultySearch struct {
 	Searcher

@@ -222,42 +222,6 @@ func TestModelsThatFailAfterCalls(t *testing.T) {
 	}
 }
 
-// Each call to the store while tools are used fails once. None makes an answer that nobody looked at again.
-func TestStoreFailsDuringTools(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.noise()
-	said := w.says(61*day, harbor, ben, "I breed zebras")
-	w.apply(memory.FactTold{Guild: guild, User: ben, Fact: memory.Fact{ID: 1, Text: "breeds zebras", By: ben, Channel: harbor, Message: said}})
-	w.tells(2, "Albatross club", "meets on Mondays", cleo, 0, memory.Spot{Channel: harbor, Message: said})
-	q := w.asks(lobby, "What is the lighthouse password?")
-	calls := &faulty{Log: w.store}
-	failedTools, withdrawnOnes := 0, 0
-	for n := 1; n < 200; n++ {
-		m := &caller{steps: []step{first(func() { calls.n = n }, uses("search_memory", `{"query":"zebras","author":"Ben"}`, "get_participant", `{"name":"Ben"}`, "recall_lore", `{}`))}}
-		w.engine = w.over(calls, m, builder.Options{Citations: true}, Options{ToolRounds: 1})
-		calls.n = 0
-		a, err := w.engine.Answer(t.Context(), q, nil)
-		switch {
-		case err != nil:
-			t.Fatalf("call %d: %v", n, err)
-		case a.ToolFailed != nil:
-			failedTools++
-			if !errors.Is(a.ToolFailed, errDisk) || !strings.Contains(strings.Join(m.outcomes(), "\n"), failedText) {
-				t.Errorf("call %d: %v, told %q", n, a.ToolFailed, m.outcomes())
-			}
-		case a.Text == withdrawn:
-			withdrawnOnes++
-		case calls.n > 0:
-			if failedTools < 8 || withdrawnOnes < 4 {
-				t.Errorf("of %d calls %d failed a tool, %d the answer", n-1, failedTools, withdrawnOnes)
-			}
-			return
-		}
-	}
-	t.Error("there is no end of calls")
-}
-
 // brokenSearch finds nobody.
 type brokenSearch struct{ Searcher }
 
