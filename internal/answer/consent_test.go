@@ -3,7 +3,6 @@ package answer
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -199,34 +198,6 @@ func TestDirectMessagesAreRecalledOnlyIfTheyAreRemembered(t *testing.T) {
 			t.Errorf("remembered: %v, the prompt is\n%s", direct, p)
 		}
 	}
-}
-
-// When the model failed, the quotes in its place obey what was decided while it was trying.
-func TestQuotesObeyWhatWasDecidedMeanwhile(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	var a *altered
-	a = w.alter(meanwhile{err: errDisk, happens: func() { maps.Copy(a.out, map[memory.UserID]bool{oracle: true, bystander: true}) }}, Options{})
-	long := strings.Repeat("Blah blah and so on. ", 60)
-	w.says(29*time.Minute, lobby, bystander, "The lighthouse password is swordfish")
-	for i := range 30 { // so that what the bystander says isn't in the prompt as the session
-		w.says(28*time.Minute-time.Duration(i)*50*time.Second, lobby, cleo, long)
-	}
-	w.engine.search = nothingFirst{w.engine.search, new(int)}
-	hasNot(t, w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "swordfish", withdrawn)
-}
-
-// nothingFirst finds nothing the first two times, as if what there is had just been written.
-type nothingFirst struct {
-	Searcher
-	n *int
-}
-
-func (s nothingFirst) Search(ctx context.Context, q search.Query) (search.Result, error) {
-	if *s.n++; *s.n <= 2 {
-		return search.Result{}, nil
-	}
-	return s.Searcher.Search(ctx, q)
 }
 
 // Only the operator may use what was imported of a guild that was never asked, as a session too.

@@ -21,59 +21,6 @@ func (w *world) ferries(channel memory.ChannelID) memory.MessageID {
 	return m
 }
 
-// A summary is told in its own channel, where the past of that may be read.
-func TestSummariesAreToldInTheirChannelOnly(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	for _, channel := range []memory.ChannelID{lobby, harbor, vault, kiosk, annsDM} {
-		w.ferries(channel)
-	}
-	for _, c := range []struct {
-		name    string
-		channel memory.ChannelID
-		change  func(*Question)
-		shown   bool
-	}{
-		{"there", lobby, nil, true},
-		{"in another", harbor, nil, true},
-		{"where the past can't be read", kiosk, nil, false},
-		{"in a direct message", annsDM, nil, true},
-		{"in another direct message", bensDM, nil, false},
-		{"nothing is logged there", lobby, func(q *Question) { q.Session = []memory.Message{} }, false},
-		{"for one who may read it", vault, func(q *Question) { q.OnlyAsker, q.Asker, q.Roles = true, cleo, []memory.RoleID{keepers} }, true},
-		{"for one who may not", vault, func(q *Question) { q.OnlyAsker, q.Roles = true, []memory.RoleID{} }, false},
-		{"of others only", lobby, func(q *Question) { q.Filter.From = []memory.UserID{ben} }, false},
-		{"of another channel", lobby, func(q *Question) { q.Filter.In = []memory.ChannelID{harbor} }, false},
-		{"asked nowhere", 0, nil, false},
-		{"by the operator", harbor, func(q *Question) { q.Operator, q.Everywhere = true, true }, true},
-	} {
-		q := Question{Guild: guild, Channel: c.channel, Asker: ann, Name: "Ann", Text: "When does the ferry leave?", Now: noon}
-		if c.channel == annsDM || c.channel == bensDM {
-			q.Guild = memory.DirectGuild
-		}
-		if c.change != nil {
-			c.change(&q)
-		}
-		r, err := w.engine.Recall(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shown := previous(r.Prompt.String())
-		if got := strings.Contains(shown, "[06-12 12:01] Ben: the ferry to the lighthouse leaves at 9 · Ann: I sail there in my own boat"); got != c.shown || !got && shown != "" {
-			t.Errorf("%s: it is %t that it is shown:\n%s", c.name, got, shown)
-		}
-		for _, hit := range r.Earlier {
-			if hit.Summary.Channel != c.channel {
-				t.Errorf("%s: there is %+v", c.name, hit.Summary)
-			}
-		}
-	}
-	w.engine = w.over(w.store, nil, builder.Options{}, Options{NoSummaries: true})
-	if p := w.prompt(w.asks(lobby, "When does the ferry leave?")); previous(p) != "" {
-		t.Errorf("switched off, and there is %s", previous(p))
-	}
-}
-
 func TestSummariesAreFilteredByTopicKindAndTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -83,14 +30,16 @@ func TestSummariesAreFilteredByTopicKindAndTime(t *testing.T) {
 		filter Filter
 		want   []string
 	}{
-		"none":       {Filter{}, []string{ferry, closed}},
-		"a topic":    {Filter{Summaries: search.SummaryFilter{Topic: "lighthouses"}}, []string{ferry}},
-		"a kind":     {Filter{Summaries: search.SummaryFilter{Kind: memory.SummaryDecision}}, []string{closed}},
-		"both":       {Filter{Summaries: search.SummaryFilter{Topic: "lighthouse", Kind: memory.SummaryDecision}}, nil},
-		"since":      {Filter{Since: noon.Add(-2 * day)}, []string{closed}},
-		"until":      {Filter{Until: noon.Add(-2 * day)}, []string{ferry}},
-		"in between": {Filter{Since: noon.Add(-3*day + time.Second)}, []string{closed}},
-		"there":      {Filter{In: []memory.ChannelID{lobby}}, []string{ferry, closed}},
+		"none":        {Filter{}, []string{ferry, closed}},
+		"a topic":     {Filter{Summaries: search.SummaryFilter{Topic: "lighthouses"}}, []string{ferry}},
+		"a kind":      {Filter{Summaries: search.SummaryFilter{Kind: memory.SummaryDecision}}, []string{closed}},
+		"both":        {Filter{Summaries: search.SummaryFilter{Topic: "lighthouse", Kind: memory.SummaryDecision}}, nil},
+		"since":       {Filter{Since: noon.Add(-2 * day)}, []string{closed}},
+		"until":       {Filter{Until: noon.Add(-2 * day)}, []string{ferry}},
+		"in between":  {Filter{Since: noon.Add(-3*day + time.Second)}, []string{closed}},
+		"there":       {Filter{In: []memory.ChannelID{lobby}}, []string{ferry, closed}},
+		"elsewhere":   {Filter{In: []memory.ChannelID{harbor}}, nil},
+		"of somebody": {Filter{From: []memory.UserID{ben}}, nil},
 	} {
 		q := Question{Guild: guild, Channel: lobby, Asker: ann, Text: "When does the ferry leave?", Now: noon, Filter: c.filter}
 		shown := previous(w.prompt(q))
@@ -99,6 +48,14 @@ func TestSummariesAreFilteredByTopicKindAndTime(t *testing.T) {
 				t.Errorf("%s: %q is shown: %t", name, text, got)
 			}
 		}
+		q.Session = []memory.Message{}
+		if shown := previous(w.prompt(q)); shown != "" {
+			t.Errorf("%s, where nothing is logged, there is %s", name, shown)
+		}
+	}
+	w.engine = w.over(w.store, nil, builder.Options{}, Options{NoSummaries: true})
+	if shown := previous(w.prompt(w.asks(lobby, "When does the ferry leave?"))); shown != "" {
+		t.Errorf("switched off, and there is %s", shown)
 	}
 }
 

@@ -305,7 +305,10 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 	goesOn.Text, goesOn.Operator, goesOn.Everywhere = "and in Project X?", true, true
 	answered := func(q Question, model Model) func() error {
 		return func() error {
-			x.model.got, x.engine.model = nil, model
+			x.engine.model = model
+			if m, is := model.(*caller); is {
+				m.got = nil
+			}
 			a, err := x.engine.Answer(t.Context(), q, nil)
 			return errors.Join(err, a.Away, a.ToolFailed)
 		}
@@ -317,12 +320,16 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 			return errors.Join(err, c.Away)
 		}
 	}
+	searches := &faultySearch{Searcher: x.engine.search}
+	x.engine.search = searches
 	for name, c := range map[string]struct {
 		least int
 		do    func() error
 	}{
 		"answer":              {60, answered(x.q, x.model)},
 		"quote":               {30, answered(x.q, nil)},
+		"quote after all":     {60, answered(x.q, &scripted{err: errors.New("down")})},
+		"ask in short":        {60, answered(x.q, &caller{steps: []step{fails(refusal{}), writes("Yes.")}})},
 		"quote for all":       {25, answered(goesOn, nil)},
 		"go on":               {30, answered(goesOn, &scripted{pieces: []string{"Yes."}})},
 		"catch up":            {5, caughtUp(nil)},
@@ -354,11 +361,12 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 		}},
 	} {
 		calls := &faulty{Log: x.stored, n: 1 << 20}
+		searches.n = 1 << 20
 		x.engine.model, x.engine.log = nil, calls
-		if err := c.do(); err != nil {
+		if err := c.do(); errors.Is(err, errDisk) {
 			t.Fatalf("%s: %v", name, err)
 		}
-		made := 1<<20 - calls.n
+		made, searched := 1<<20-calls.n, 1<<20-searches.n
 		if made < c.least {
 			t.Errorf("%s: only %d calls", name, made)
 		}
@@ -366,6 +374,13 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 			calls.n = n
 			if err := c.do(); !errors.Is(err, errDisk) {
 				t.Errorf("%s: call %d of %d failed: %v", name, n, made, err)
+			}
+		}
+		for n := 1; n <= searched; n++ {
+			calls.n, searches.n = 0, n
+			// The last of an answer counts what was held back, which nobody waits for.
+			if err := c.do(); !errors.Is(err, errDisk) && (n < searched || name == "find") {
+				t.Errorf("%s: search %d of %d failed: %v", name, n, searched, err)
 			}
 		}
 	}

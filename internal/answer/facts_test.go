@@ -33,8 +33,8 @@ func TestFactsAreToldWhereTheirSourceMayBeRead(t *testing.T) {
 func TestFactsAreToldWhereTheyWereTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	writes := meanwhile{happens: func() {}}
-	a := w.alter(&writes, Options{})
+	writes := &scripted{pieces: []string{"It is swordfish [1]."}}
+	a := w.alter(writes, Options{})
 	a.facts[ben] = []memory.Fact{{ID: 1, By: ben, Text: "Collects barnacles", Channel: harbor}, {ID: 2, By: ben, Text: "Is in debt", Channel: vault}}
 	q := w.asks(lobby, "Who is Ben?")
 	has(t, w.prompt(q), "Collects barnacles\n")
@@ -46,7 +46,7 @@ func TestFactsAreToldWhereTheyWereTold(t *testing.T) {
 	later := w.asks(lobby, "And who is Cleo?")
 	later.ID, later.Now = memory.FirstMessageID(noon.Add(2*time.Minute)), noon.Add(2*time.Minute)
 	has(t, w.prompt(later), "swordfish")
-	writes.happens = func() { w.structure(memory.ViewChannel) }
+	writes.before = func() { w.structure(memory.ViewChannel) }
 	hasNot(t, w.answer(q).Text, "swordfish") // which was made from what is closed now
 	hasNot(t, w.prompt(q), "barnacles")
 	hasNot(t, w.prompt(later), "swordfish")

@@ -183,54 +183,6 @@ func TestHistoryStopsWhereThereIsNoRoom(t *testing.T) {
 	}
 }
 
-func TestBadHistoryArgumentsSayWhatIsAllowed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	q := w.asks(lobby, "What did I ask?")
-	var told strings.Builder
-	for _, arguments := range []string{
-		`{`, `[]`, `"x"`, `{} {}`, `{"a":1}`, `{"filter":{"since":"x"}}`, `{"limit":"5"}`, `{"filter":{"speaker":"bob"}}`, `{"order":"best"}`, `{"limit":0}`, `{"limit":51}`,
-		`{"fields":["id"]}`, `{"filter":{"from":"yesterday"}}`, `{"filter":{"until":"31.5.2024"}}`, `{"filter":{"from":"2024-06-02","until":"2024-06-01"}}`,
-	} {
-		_, err := w.engine.HistoryTool().Call(t.Context(), &Turn{Question: q, r: &recalled{}}, json.RawMessage(arguments))
-		if err == nil {
-			t.Errorf("%s is taken", arguments)
-			continue
-		}
-		fmt.Fprintf(&told, "%s\n  %s\n", arguments, strings.Replace(err.Error(), historyTakes, "(what it takes)", 1))
-	}
-	golden.Seen(t, told.String()+"\nWhat it takes: "+historyTakes)
-}
-
-// The specification names what the arguments are read by.
-func TestHistorySpecIsWhatIsRead(t *testing.T) {
-	t.Parallel()
-	spec := (*HistoryTool)(nil).Spec()
-	var schema struct {
-		Properties struct {
-			Filter struct{ Properties map[string]any }
-			Fields struct{ Items struct{ Enum []string } }
-			Order  struct{ Enum []string }
-			Limit  struct{ Minimum, Maximum int }
-		}
-	}
-	if err := json.Unmarshal(spec.Parameters, &schema); err != nil {
-		t.Fatal(err)
-	}
-	p := schema.Properties
-	if !slices.Equal(p.Fields.Items.Enum, append(memory.RecordFields(), textField)) || p.Limit.Minimum != 1 || p.Limit.Maximum != historyMost || spec.Name != HistoryMethod {
-		t.Errorf("%+v", p)
-	}
-	for name := range p.Filter.Properties {
-		if _, err := readHistoryQuery(json.RawMessage(fmt.Sprintf(`{"filter":{%q:""}}`, name)), time.UTC); err != nil {
-			t.Errorf("filter %s: %v", name, err)
-		}
-	}
-	if len(p.Filter.Properties) != 5 {
-		t.Errorf("filters %v", p.Filter.Properties)
-	}
-}
-
 // FuzzHistory calls the tool with whatever comes: an error that helps, or lines of JSON without what isn't for the lobby.
 func FuzzHistory(f *testing.F) {
 	w := newWorld(f, nil)

@@ -16,32 +16,6 @@ func (w *world) tells(id int64, name, text string, by memory.UserID, channel mem
 	return l
 }
 
-func TestLoreIsToldWhereItsSourcesMayBeRead(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	a := w.alter(nil, Options{})
-	openly, secretly := w.says(90*day, harbor, ben, "it is blue"), w.says(90*day, vault, ben, "it is safe")
-	w.tells(1, "Project X", "the boat is blue", ben, harbor, memory.Spot{Channel: harbor, Message: openly})
-	w.tells(2, "Project X safe", "the code is 1234", cleo, 0, memory.Spot{Channel: vault, Message: secretly})
-	w.tells(3, "Project X vault", "is below the stairs", ben, vault)
-	w.tells(4, "Project X budget", "ninety florins", 0, 0)
-	w.tells(5, "Project X colour", "invented", ben, 0, memory.Spot{Channel: harbor, Message: openly + 1}) // never said
-	w.tells(6, "Project X crew", "all of us", cleo, 0)
-	q := w.asks(lobby, "What of the X project's vault, safe, budget, colour, crew: project X?")
-	p := w.prompt(q)
-	has(t, p, "📖 Lore\n", "Project X: the boat is blue", "Project X budget: ninety florins", "Project X crew: all of us")
-	hasNot(t, p, "1234", "below the stairs", "invented")
-	own := q
-	own.OnlyAsker, own.Asker, own.Roles = true, cleo, []memory.RoleID{keepers}
-	has(t, w.prompt(own), "1234", "below the stairs")
-	a.out[cleo] = true
-	hasNot(t, w.prompt(q), "all of us")
-	a.guild = choose(harbor, memory.Ignore)
-	hasNot(t, w.prompt(q), "blue")
-	a.guild = choose(0, memory.Ignore)
-	hasNot(t, w.prompt(q), "📖 Lore")
-}
-
 // Of an answer that was made from lore only what may be told now is repeated.
 func TestOwnAnswersFromLoreAreRepeatedOnlyWithIt(t *testing.T) {
 	t.Parallel()

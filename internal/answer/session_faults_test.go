@@ -28,19 +28,3 @@ func TestPostsFirstMessageIsShownOnce(t *testing.T) {
 		t.Errorf("session\n%s", p)
 	}
 }
-
-// An answer that was made from a summary is repeated where all that this told of may be said.
-func TestAnswersFromSummariesAreRepeated(t *testing.T) {
-	t.Parallel()
-	for channel, repeated := range map[memory.ChannelID]bool{lobby: true, kiosk: false} { // of the kiosk nobody may read the past
-		w := newWorld(t, nil)
-		old := w.says(day, channel, ben, "long ago")
-		id := w.says(3*time.Minute, channel, oracle, "As it was")
-		if err := w.store.KeepTrace(t.Context(), memory.Trace{Guild: guild, Channel: channel, Answer: id, Asker: ann, Condensed: []memory.MessageID{old}}); err != nil {
-			t.Fatal(err)
-		}
-		if p := w.prompt(w.asks(channel, "So?")); strings.Contains(p, "As it was") != repeated {
-			t.Errorf("in channel %d:\n%s", channel, p)
-		}
-	}
-}

@@ -104,13 +104,3 @@ func TestCountingWhatIsHeldBackGivesNothingAway(t *testing.T) {
 		t.Errorf("%d were held back, of which one matters", a.Trace.HeldBack)
 	}
 }
-
-func TestFailureToRecallAnewIsReported(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, &scripted{err: errors.New("away")})
-	w.says(2*day, lobby, ben, "The lighthouse password is tuna")
-	w.engine.search = &faultySearch{Searcher: w.engine.search, n: 2}
-	if a, err := w.engine.Answer(t.Context(), w.asks(lobby, "What is the lighthouse password?"), nil); !errors.Is(err, errDisk) || a.Text != "" {
-		t.Errorf("%q, %v", a.Text, err)
-	}
-}
