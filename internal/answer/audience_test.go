@@ -154,7 +154,7 @@ func TestSessionBeginsWhereAllCouldRead(t *testing.T) {
 
 		// What was opened while the model wrote makes it take its answer back.
 		opened := memory.MessageID(0)
-		w.alter(meanwhile{happens: func() { opened = said[2].ID }}, Options{})
+		w.alter(&scripted{pieces: []string{"It is swordfish [1]."}, before: func() { opened = said[2].ID }}, Options{})
 		q = unlogged("Where does the ferry leave?", said...)
 		if logged {
 			q.Session = nil

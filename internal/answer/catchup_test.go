@@ -207,32 +207,12 @@ func TestCatchUpGoesOnWithoutTheModel(t *testing.T) {
 	}
 }
 
-// closing is a model while which writes something happens, and that keeps to its time.
-type closing struct {
-	scripted
-	during  func()
-	limited bool
-	instead error
-}
-
-func (c *closing) Chat(ctx context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
-	_, c.limited = ctx.Deadline()
-	if c.during != nil {
-		c.during()
-	}
-	reply, err := c.scripted.Chat(context.WithoutCancel(ctx), q, delta)
-	if reply.Instead = c.instead; c.instead != nil {
-		reply.Model = "budgie-2"
-	}
-	return reply, err
-}
-
 func TestCatchUpIsOverWhenItMayNotBeReadAnyMore(t *testing.T) {
 	t.Parallel()
-	model := &closing{scripted: scripted{pieces: []string{"- The crane [1]"}}}
+	model := &scripted{pieces: []string{"- The crane [1]"}}
 	w := newWorld(t, model)
 	w.says(day, harbor, ben, "The crane is broken")
-	model.during = func() { w.structure(memory.ReadMessageHistory) }
+	model.before = func() { w.structure(memory.ReadMessageHistory) }
 	if c, err := w.missedBy(ann, harbor, noon.Add(-2*day)); !errors.Is(err, ErrNotReadable) || c.Text != "" || c.Usage.Calls != 1 {
 		t.Errorf("caught up: %+v, %v", c, err)
 	}
@@ -240,33 +220,13 @@ func TestCatchUpIsOverWhenItMayNotBeReadAnyMore(t *testing.T) {
 		t.Error("the model may take as long as it likes")
 	}
 	w.structure(0)
-	model.during, model.instead = nil, errors.New("the other is down")
-	if c, err := w.missedBy(ann, harbor, noon.Add(-2*day)); err != nil || c.Model != "budgie-2" || c.Instead == nil {
+	model.before, model.instead = nil, errors.New("the other is down")
+	if c, err := w.missedBy(ann, harbor, noon.Add(-2*day)); err != nil || c.Model != "spare" || c.Instead == nil {
 		t.Errorf("by another model: %+v, %v", c, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	model.during = cancel
+	model.before = cancel
 	if c, err := w.engine.CatchUp(ctx, Question{Guild: guild, Channel: harbor, Asker: ann, Now: noon}, noon.Add(-2*day)); !errors.Is(err, context.Canceled) || c.Text != "" || c.Usage.Calls != 1 {
 		t.Errorf("given up: %+v, %v", c, err)
-	}
-}
-
-func TestCatchUpFails(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(day, lobby, ben, "The party is on 20 July")
-	for _, what := range []string{"guild", "presence", "around", "opted out"} {
-		w.engine = w.over(&faulty{Log: w.store, only: what, n: 1}, nil, builder.Options{}, Options{})
-		if _, err := w.missedBy(ann, lobby, noon.Add(-2*day)); !errors.Is(err, errDisk) {
-			t.Errorf("without %s: %v", what, err)
-		}
-	}
-	w.engine = w.over(&faulty{Log: w.store, only: "messages", n: 1}, &scripted{pieces: []string{"- The party"}}, builder.Options{}, Options{})
-	if c, err := w.missedBy(ann, lobby, noon.Add(-2*day)); err != nil || !errors.Is(c.Away, errDisk) || !strings.Contains(c.Text, "20 July") {
-		t.Errorf("without a second look: %+v, %v", c, err)
-	}
-	w.engine = w.over(&faulty{Log: w.store, only: "around", n: 2}, &scripted{err: errDisk}, builder.Options{}, Options{})
-	if c, err := w.missedBy(ann, lobby, noon.Add(-2*day)); !errors.Is(err, errDisk) || c.Text != "" {
-		t.Errorf("without reading it again: %+v, %v", c, err)
 	}
 }

@@ -190,22 +190,6 @@ func TestThreadsKnowWhatTheyBeganFrom(t *testing.T) {
 	}
 }
 
-// An answer goes back on what its thread began from being closed while it is written.
-func TestThreadsBeginningIsLookedAtAgain(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	id := memory.ChannelID(memory.FirstMessageID(noon.Add(-3*day))) + 31
-	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: harbor, Kind: memory.PublicThread, Name: "thread"}},
-		memory.Posted{Message: memory.Message{ID: memory.MessageID(id), Guild: guild, Channel: harbor, Author: cleo, Content: "Shall we climb the hill?"}})
-	model := &scripted{pieces: []string{"Yes."}, before: func() {
-		w.apply(memory.Edited{Guild: guild, Channel: harbor, ID: memory.MessageID(id), Content: "No hill", At: noon})
-	}}
-	w.engine.model = model
-	if a := w.answer(w.asks(id, "So?")); a.Text != withdrawn {
-		t.Errorf("answered %q", a.Text)
-	}
-}
-
 func TestMessagesOfOneAuthorAreJoined(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

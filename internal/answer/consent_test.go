@@ -3,7 +3,6 @@ package answer
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +20,31 @@ type altered struct {
 	*sqlite.Store
 	guild func(g *memory.Guild)
 	out   map[memory.UserID]bool
-	facts map[memory.UserID][]memory.Fact
+	facts map[memory.UserID][]memory.Fact      // nil: as they are
+	said  map[memory.MessageID]*memory.Message // what messages have become; nil: they are gone
+	fails bool
+}
+
+// restore takes back what was altered.
+func (a *altered) restore() {
+	a.guild, a.out, a.facts, a.said, a.fails = nil, map[memory.UserID]bool{}, nil, map[memory.MessageID]*memory.Message{}, false
+}
+
+func (a *altered) Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (found []memory.Message, err error) {
+	if a.fails {
+		return nil, errDisk
+	}
+	all, err := a.Store.Messages(ctx, channel, ids)
+	for _, m := range all {
+		now, changed := a.said[m.ID]
+		if changed && now != nil {
+			m.Content = now.Content
+		}
+		if !changed || now != nil {
+			found = append(found, m)
+		}
+	}
+	return found, err
 }
 
 func (a *altered) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
@@ -42,7 +65,7 @@ func (a *altered) OptedOut(_ context.Context, in memory.GuildID, user memory.Use
 func (a *altered) People(ctx context.Context, id memory.GuildID) ([]memory.Person, error) {
 	people, err := a.Store.People(ctx, id)
 	for i, p := range people {
-		if id == guild {
+		if id == guild && a.facts != nil {
 			people[i].Facts = a.facts[p.ID]
 		}
 	}
@@ -56,7 +79,9 @@ func (w *world) alter(model Model, o Options) *altered {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a := &altered{Store: w.store, out: map[memory.UserID]bool{}, facts: map[memory.UserID][]memory.Fact{}}
+	a := &altered{Store: w.store}
+	a.restore()
+	a.facts = map[memory.UserID][]memory.Fact{}
 	w.engine = New(a, search.New(a, a, embed.Builtin{}), built, model, o)
 	return a
 }
@@ -175,145 +200,6 @@ func TestDirectMessagesAreRecalledOnlyIfTheyAreRemembered(t *testing.T) {
 	}
 }
 
-// The log of a channel that isn't remembered any more is no session either.
-func TestTheLogOfAnIgnoredChannelIsNoSession(t *testing.T) {
-	t.Parallel()
-	for _, change := range []func(*memory.Guild){choose(lobby, memory.Ignore), left} {
-		w := newWorld(t, nil)
-		a := w.alter(nil, Options{})
-		old := w.says(day, lobby, ben, "The lighthouse password was marlin")
-		w.says(time.Minute, lobby, ben, "The lighthouse password is swordfish")
-		q := w.asks(lobby, "What is the lighthouse password?")
-		q.ReplyTo = old
-		has(t, w.whole(q), "swordfish", "marlin")
-		a.guild = change
-		hasNot(t, w.whole(q), "swordfish", "marlin")
-	}
-}
-
-func TestWhoeverHasOptedOutIsLeftOut(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	a := w.alter(nil, Options{})
-	ids := map[string]memory.MessageID{
-		"hit":       w.says(day, harbor, ben, "The lighthouse password is swordfish"),
-		"neighbour": w.says(2*day+time.Minute, harbor, ben, "I wrote the tuna down"),
-		"reply":     w.says(20*day, lobby, ben, "herring, I said"),
-		"session":   w.says(time.Minute, lobby, ben, "something with marlin"),
-	}
-	w.says(2*day, harbor, cleo, "That is the lighthouse password")
-	w.says(2*day-time.Minute, harbor, cleo, "So it is")
-	a.facts[ben] = []memory.Fact{{ID: 1, By: ben, Text: "Collects barnacles"}}
-	q := w.asks(lobby, "What is the lighthouse password, swordfish?")
-	q.ReplyTo = ids["reply"]
-	words := []string{"password is swordfish", "tuna", "herring", "marlin"}
-	has(t, w.whole(q), append(words, "(Ben)", "barnacles")...)
-	a.out[ben] = true
-	left := w.whole(q)
-	has(t, left, "That is the lighthouse password", "(Cleo)")
-	hasNot(t, left, append(words, "Ben", "barnacles", ben.String()+">")...)
-	for name, id := range ids {
-		if strings.Contains(left, id.String()) {
-			t.Errorf("the id of the %s is told", name)
-		}
-	}
-}
-
-// An own answer isn't repeated when a source's author has opted out, or a source is gone although the answer isn't.
-func TestOwnAnswersAreRepeatedOnlyByConsent(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	a := w.alter(nil, Options{})
-	inHarbor := w.says(day, harbor, ben, "harbor talk")
-	w.answered(9*time.Minute, "made from harbor talk", source(harbor, inHarbor))
-	w.answered(8*time.Minute, "made from what isn't there", source(harbor, inHarbor+1))
-	q := w.asks(lobby, "So?")
-	p := w.prompt(q)
-	has(t, p, "made from harbor talk")
-	hasNot(t, p, "made from what isn't there")
-	a.out[ben] = true
-	hasNot(t, w.prompt(q), "made from harbor talk")
-	a.out[ben], a.guild = false, choose(harbor, memory.Ignore)
-	hasNot(t, w.prompt(q), "made from harbor talk")
-}
-
-// While the model writes, what it was shown may lose its author's or its guild's consent.
-func TestAnswersAreTakenBackForWantOfConsent(t *testing.T) {
-	t.Parallel()
-	fact := memory.Fact{ID: 1, By: cleo, Text: "Collects barnacles"}
-	for _, c := range []struct {
-		name  string
-		taken bool
-		do    func(a *altered)
-	}{
-		{"nothing", false, func(*altered) {}},
-		{"somebody else opts out", false, func(a *altered) { a.out[oracle] = true }},
-		{"the source's author opts out", true, func(a *altered) { a.out[ben] = true }},
-		{"a speaker of the session opts out", true, func(a *altered) { a.out[cleo] = true }},
-		{"the source's channel is ignored", true, func(a *altered) { a.guild = choose(harbor, memory.Ignore) }},
-		{"the session's channel is ignored", true, func(a *altered) { a.guild = choose(lobby, memory.Ignore) }},
-		{"Hark is removed", true, func(a *altered) { a.guild = left }},
-		{"a fact is taken away", true, func(a *altered) { a.facts[cleo] = nil }},
-		{"a fact is changed", true, func(a *altered) { a.facts[cleo] = []memory.Fact{{ID: 1, By: cleo, Text: "Nothing"}} }},
-		{"a fact is added", false, func(a *altered) { a.facts[cleo] = []memory.Fact{{ID: 0, By: cleo, Text: "Nothing"}, fact} }},
-		{"a fact's source is closed", true, func(a *altered) { a.guild = choose(vault, memory.Ignore) }},
-		{"the asked about opts out", true, func(a *altered) { a.out[bystander] = true }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, nil)
-			var a *altered
-			a = w.alter(meanwhile{happens: func() { c.do(a) }}, Options{})
-			w.apply(memory.PersonSeen{Person: memory.Person{ID: bystander, Guild: guild, Name: "Dora"}})
-			source := w.says(90*day, vault, ann, "I have one of bark")
-			w.chatter()
-			a.facts = map[memory.UserID][]memory.Fact{
-				cleo: {fact}, ann: {{ID: 2, By: ann, Text: "Has a canoe", Channel: vault, Message: source}}}
-			w.says(day, harbor, ben, "The lighthouse password is swordfish")
-			w.says(time.Minute, lobby, cleo, "somebody should know")
-			q := w.asks(lobby, "What is the lighthouse password?")
-			q.OnlyAsker, q.Roles, q.Asker, q.Mentions = true, []memory.RoleID{keepers}, cleo, []memory.UserID{bystander, ann}
-			p := w.prompt(q)
-			has(t, p, "canoe", "barnacles")
-			hasNot(t, p, "bark") // it is told as a fact only
-			answer := w.answer(q)
-			if taken := answer.Text == withdrawn; taken != c.taken {
-				t.Errorf("the answer is %q", answer.Text)
-			}
-		})
-	}
-}
-
-const bystander memory.UserID = 24
-
-// When the model failed, the quotes in its place obey what was decided while it was trying.
-func TestQuotesObeyWhatWasDecidedMeanwhile(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	var a *altered
-	a = w.alter(meanwhile{err: errDisk, happens: func() { maps.Copy(a.out, map[memory.UserID]bool{oracle: true, bystander: true}) }}, Options{})
-	long := strings.Repeat("Blah blah and so on. ", 60)
-	w.says(29*time.Minute, lobby, bystander, "The lighthouse password is swordfish")
-	for i := range 30 { // so that what the bystander says isn't in the prompt as the session
-		w.says(28*time.Minute-time.Duration(i)*50*time.Second, lobby, cleo, long)
-	}
-	w.engine.search = nothingFirst{w.engine.search, new(int)}
-	hasNot(t, w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "swordfish", withdrawn)
-}
-
-// nothingFirst finds nothing the first two times, as if what there is had just been written.
-type nothingFirst struct {
-	Searcher
-	n *int
-}
-
-func (s nothingFirst) Search(ctx context.Context, q search.Query) (search.Result, error) {
-	if *s.n++; *s.n <= 2 {
-		return search.Result{}, nil
-	}
-	return s.Searcher.Search(ctx, q)
-}
-
 // Only the operator may use what was imported of a guild that was never asked, as a session too.
 func TestTheLogOfAnUnplacedChannelIsTheOperatorsSession(t *testing.T) {
 	t.Parallel()
@@ -324,30 +210,6 @@ func TestTheLogOfAnUnplacedChannelIsTheOperatorsSession(t *testing.T) {
 		q := Question{Guild: guild, Channel: attic, Text: "What is the lighthouse password?", Now: noon, Operator: operator}
 		if got := strings.Contains(w.prompt(q), "swordfish"); got != operator {
 			t.Errorf("operator: %v, told: %v", operator, got)
-		}
-	}
-}
-
-// A prompt may be made of nothing but a session, or of somebody of whom nothing is known.
-func TestAnswersAreTakenBackForWantOfConsentInWhatIsLeft(t *testing.T) {
-	t.Parallel()
-	const stranger memory.UserID = 777
-	for name, c := range map[string]struct {
-		channel memory.ChannelID
-		ago     time.Duration
-		do      func(a *altered)
-	}{
-		"the session's channel is ignored": {kiosk, time.Minute, func(a *altered) { a.guild = choose(kiosk, memory.Ignore) }},
-		"a stranger opts out":              {harbor, day, func(a *altered) { a.out[stranger] = true }},
-	} {
-		w := newWorld(t, nil)
-		var a *altered
-		a = w.alter(meanwhile{happens: func() { c.do(a) }}, Options{})
-		w.says(c.ago, c.channel, stranger, "The lighthouse password is swordfish")
-		q := w.asks(kiosk, "What is the lighthouse password?")
-		has(t, w.prompt(q), "swordfish")
-		if got := w.answer(q); got.Text != withdrawn {
-			t.Errorf("%s: the answer is %q", name, got.Text)
 		}
 	}
 }

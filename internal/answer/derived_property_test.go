@@ -96,6 +96,7 @@ func newCastle(t *rapid.T, base int64) *castle {
 		c.answers(7*time.Minute, ch.ID, "present", now[ch.ID])
 		c.answers(7*time.Minute, ch.ID, "unknown")
 	}
+	c.tellLore()
 	return c
 }
 
@@ -225,7 +226,7 @@ func (c *castle) history(e *Engine, q Question, a audience) string {
 
 // question is one asked in a channel by somebody whom the answer is for alone, or by a speaker if that is nil.
 func (c *castle) question(at memory.ChannelID, viewer *guildtest.Member) Question {
-	q := Question{Guild: c.Guild.ID, Channel: at, Asker: c.speakers()[1], Name: "Asker", Text: "What is the password of the lighthouse, Speaker0?", Now: noon,
+	q := Question{Guild: c.Guild.ID, Channel: at, Asker: c.speakers()[1], Name: "Asker", Text: "What is the password of the lighthouse, Speaker0? What of Lantern 0 and Lantern 1?", Now: noon,
 		Attended: attendedSince(0)}
 	q.Mentions = c.speakers()[:rapid.IntRange(0, 1).Draw(c.t, "mentions")]
 	if viewer != nil {
@@ -338,7 +339,7 @@ func TestNothingDerivedLeaks(t *testing.T) {
 			t.Errorf("words of the kind %q aren't found", kind)
 		}
 	}
-	if len(n.may) != 14 || n.heldBack["unknown"] == 0 {
+	if len(n.may) != 15 || n.heldBack["unknown"] == 0 {
 		t.Errorf("words of these kinds: %v and %v", n.may, n.heldBack)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"hark/builder"
 	"hark/internal/golden"
 	"hark/memory"
 )
@@ -161,42 +160,6 @@ func TestExplanationsThatThereAreNone(t *testing.T) {
 		sentence = told.Sentence()
 	}
 	golden.Seen(t, sentence)
-}
-
-// Each call to the store fails once, and no failure goes unnoticed.
-func TestExplanationsFail(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(day, harbor, ben, "The canoe is blue")
-	q := w.asks(lobby, "What of the canoe?")
-	answer := w.gives(q, -time.Second)
-	for n := 1; ; n++ {
-		log := &faulty{Log: w.store, n: n}
-		x, err := w.over(log, nil, builder.Options{}, Options{}).Explain(t.Context(), q, answer)
-		if log.n > 0 {
-			if err != nil || len(x.Recalled) == 0 || n < 5 {
-				t.Fatalf("without a failure, after %d: %+v, %v", n, x, err)
-			}
-			return
-		}
-		if !errors.Is(err, errDisk) || len(x.Recalled) > 0 {
-			t.Errorf("failure %d: %+v, %v", n, x, err)
-		}
-	}
-}
-
-// An answer to an edited question is made from that version of it.
-func TestAnswersToEditedQuestionsAreKept(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(day, harbor, ben, "The canoe is blue")
-	q := w.asks(lobby, "What of the cano?")
-	q.Text, q.Edited = "What of the canoe?", noon.Add(500*time.Millisecond)
-	w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: q.ID, Content: "What of the canoe?", At: q.Edited})
-	answer := w.gives(q, -time.Second)
-	if _, err := w.store.Trace(t.Context(), lobby, answer); err != nil {
-		t.Error(err)
-	}
 }
 
 // Lore that an answer was made from is told to those who may read what it is from, and to nobody else.

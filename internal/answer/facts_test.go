@@ -33,8 +33,8 @@ func TestFactsAreToldWhereTheirSourceMayBeRead(t *testing.T) {
 func TestFactsAreToldWhereTheyWereTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	writes := meanwhile{happens: func() {}}
-	a := w.alter(&writes, Options{})
+	writes := &scripted{pieces: []string{"It is swordfish [1]."}}
+	a := w.alter(writes, Options{})
 	a.facts[ben] = []memory.Fact{{ID: 1, By: ben, Text: "Collects barnacles", Channel: harbor}, {ID: 2, By: ben, Text: "Is in debt", Channel: vault}}
 	q := w.asks(lobby, "Who is Ben?")
 	has(t, w.prompt(q), "Collects barnacles\n")
@@ -46,38 +46,10 @@ func TestFactsAreToldWhereTheyWereTold(t *testing.T) {
 	later := w.asks(lobby, "And who is Cleo?")
 	later.ID, later.Now = memory.FirstMessageID(noon.Add(2*time.Minute)), noon.Add(2*time.Minute)
 	has(t, w.prompt(later), "swordfish")
-	writes.happens = func() { w.structure(memory.ViewChannel) }
+	writes.before = func() { w.structure(memory.ViewChannel) }
 	hasNot(t, w.answer(q).Text, "swordfish") // which was made from what is closed now
 	hasNot(t, w.prompt(q), "barnacles")
 	hasNot(t, w.prompt(later), "swordfish")
-}
-
-// What was made from a fact is made from the message it was said in.
-func TestAnswersFromFactsGoWithTheirSource(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	a := w.alter(&scripted{pieces: []string{"A canoe."}}, Options{})
-	source := w.says(90*day, harbor, ben, "I have one made of bark")
-	w.chatter()
-	a.facts[ben] = []memory.Fact{{ID: 5, By: ben, Text: "Has a canoe", Channel: harbor, Message: source}}
-	q := w.asks(lobby, "Is the lighthouse lit by Ben?")
-	hasNot(t, w.prompt(q), "bark") // it is told as a fact only
-	id := w.gives(q, -time.Minute)
-	there := func() int {
-		t.Helper()
-		left, err := w.store.Messages(t.Context(), lobby, []memory.MessageID{id})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(left)
-	}
-	if there() != 1 {
-		t.Fatal("the answer wasn't kept")
-	}
-	w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{source}})
-	if there() != 0 {
-		t.Error("the answer is still there")
-	}
 }
 
 // chatter is so much talk about the lighthouse that nothing else is recalled of it.

@@ -1,12 +1,10 @@
 package answer
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"time"
 
-	"hark/builder"
 	"hark/memory"
 )
 
@@ -152,24 +150,4 @@ func TestLookObeysWhatHoldsNow(t *testing.T) {
 
 func without(ids []memory.MessageID, id memory.MessageID) []memory.MessageID {
 	return slices.DeleteFunc(ids, func(i memory.MessageID) bool { return i == id })
-}
-
-func TestFindAndLookFail(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	id := w.says(day, harbor, ben, "The lighthouse password is cod")
-	for _, what := range []string{"guild", "around", "opted out"} {
-		e := w.over(&faulty{Log: w.store, only: what, n: 1}, nil, builder.Options{}, Options{})
-		q := seeks("lighthouse password")
-		q.ID = id + 1
-		if _, err := e.Find(t.Context(), q); !errors.Is(err, errDisk) {
-			t.Errorf("find without %s: %v", what, err)
-		}
-	}
-	for _, what := range []string{"guild", "messages", "opted out"} {
-		e := w.over(&faulty{Log: w.store, only: what, n: 1}, nil, builder.Options{}, Options{})
-		if _, err := e.Look(t.Context(), seeks(""), []Found{{Channel: harbor, Message: id}}); !errors.Is(err, errDisk) {
-			t.Errorf("look without %s: %v", what, err)
-		}
-	}
 }

@@ -1,84 +1,12 @@
 package answer
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"hark/memory"
 )
-
-// What an answer was made from decides who may know of the calls for it, then and later.
-func TestHistoryIsToldToTheAudienceOnly(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	open, closed := w.says(10*day, harbor, ben, "open talk"), w.says(10*day, vault, ben, "closed talk")
-	w.recorded(5*day, lobby, ann, "openly?", "so", source(harbor, open))
-	w.recorded(4*day, lobby, cleo, "secretly?", "so", source(vault, closed), source(harbor, open))
-	w.recorded(3*day, kiosk, ann, "in the kiosk?", "so")
-	w.recorded(3*day, annsDM, ann, "between us?", "so")
-	q := w.asks(lobby, "What was asked?")
-	const all = `{"limit":50,"fields":["outcome_summary","text"]}`
-	out := w.history(q, all)
-	has(t, out.Text, "openly?", "1 messages")
-	hasNot(t, out.Text, "secretly?", "2 messages", "kiosk", "between us")
-
-	q.OnlyAsker, q.Asker, q.Roles = true, cleo, []memory.RoleID{keepers}
-	has(t, w.history(q, all).Text, "secretly?", "2 messages")
-	if out := w.history(w.asks(kiosk, "What was asked?"), all); !strings.HasPrefix(out.Text, "No record") {
-		t.Errorf("where the past can't be read: %s", out.Text)
-	}
-	has(t, w.history(w.asks(annsDM, "What did I ask?"), all).Text, "between us?")
-	if out := w.history(w.asks(bensDM, "What was asked?"), all); !strings.HasPrefix(out.Text, "No record") {
-		t.Errorf("in another's direct message: %s", out.Text)
-	}
-
-	w.structure(memory.ViewChannel) // the harbor is closed
-	if out := w.history(w.asks(lobby, "What was asked?"), all); !strings.HasPrefix(out.Text, "No record") || len(out.Shown) > 0 {
-		t.Errorf("once the source is closed: %s", out.Text)
-	}
-}
-
-func TestHistoryGoesWithWhatItIsAbout(t *testing.T) {
-	t.Parallel()
-	const all = `{"limit":50,"fields":["speaker","text"]}`
-	for name, c := range map[string]struct {
-		do   func(w *world, asked, answered memory.MessageID)
-		left []string // speakers
-	}{
-		"nothing": {func(*world, memory.MessageID, memory.MessageID) {}, []string{"agent", "tool", "user"}},
-		"the question": {func(w *world, asked, _ memory.MessageID) {
-			w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{asked}})
-		}, nil},
-		"the answer": {func(w *world, _, answered memory.MessageID) {
-			w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{answered}})
-		}, nil},
-		"whoever asked": {func(w *world, _, _ memory.MessageID) {
-			w.apply(memory.Opted{Guild: guild, User: ann, Out: true, At: noon})
-		}, nil},
-		"the decision": {func(w *world, _, _ memory.MessageID) {
-			w.apply(memory.Chose{Guild: guild, Channel: lobby, Choice: memory.Ignore, At: noon})
-		}, nil},
-		"another's trust": {func(w *world, _, _ memory.MessageID) {
-			w.apply(memory.Opted{Guild: guild, User: cleo, Out: true, At: noon})
-		}, []string{"agent", "tool", "user"}},
-	} {
-		w := newWorld(t, nil)
-		asked, answered := w.recorded(day, lobby, ann, "a canary?", "a canary")
-		c.do(w, asked, answered)
-		q := Question{Guild: guild, Channel: lobby, Asker: ben, Name: "Ben", Text: "What was asked?", Now: noon.Add(time.Minute)}
-		var left []string
-		if out := w.history(q, all); !strings.HasPrefix(out.Text, "No record") {
-			for _, line := range lines(t, out) {
-				left = append(left, line["speaker"].(string))
-			}
-		}
-		if !slices.Equal(left, c.left) {
-			t.Errorf("without %s are left %v, want %v", name, left, c.left)
-		}
-	}
-}
 
 // A record that nothing could take away once it is told, or of which nobody knows what it was made from, isn't told.
 func TestHistoryWithoutOriginIsntTold(t *testing.T) {

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -181,77 +180,6 @@ func TestHistoryStopsWhereThereIsNoRoom(t *testing.T) {
 	}
 	if want := (len(all)-1+2)/3*2 + 0; len(told) != want {
 		t.Errorf("%d messages are shown for %d records, want %d", len(told), len(all)-1, want)
-	}
-}
-
-func TestBadHistoryArgumentsSayWhatIsAllowed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	q := w.asks(lobby, "What did I ask?")
-	var told strings.Builder
-	for _, arguments := range []string{
-		`{`, `[]`, `"x"`, `{} {}`, `{"a":1}`, `{"filter":{"since":"x"}}`, `{"limit":"5"}`, `{"filter":{"speaker":"bob"}}`, `{"order":"best"}`, `{"limit":0}`, `{"limit":51}`,
-		`{"fields":["id"]}`, `{"filter":{"from":"yesterday"}}`, `{"filter":{"until":"31.5.2024"}}`, `{"filter":{"from":"2024-06-02","until":"2024-06-01"}}`,
-	} {
-		_, err := w.engine.HistoryTool().Call(t.Context(), &Turn{Question: q, r: &recalled{}}, json.RawMessage(arguments))
-		if err == nil {
-			t.Errorf("%s is taken", arguments)
-			continue
-		}
-		fmt.Fprintf(&told, "%s\n  %s\n", arguments, strings.Replace(err.Error(), historyTakes, "(what it takes)", 1))
-	}
-	golden.Seen(t, told.String()+"\nWhat it takes: "+historyTakes)
-}
-
-// The specification names what the arguments are read by.
-func TestHistorySpecIsWhatIsRead(t *testing.T) {
-	t.Parallel()
-	spec := (*HistoryTool)(nil).Spec()
-	var schema struct {
-		Properties struct {
-			Filter struct{ Properties map[string]any }
-			Fields struct{ Items struct{ Enum []string } }
-			Order  struct{ Enum []string }
-			Limit  struct{ Minimum, Maximum int }
-		}
-	}
-	if err := json.Unmarshal(spec.Parameters, &schema); err != nil {
-		t.Fatal(err)
-	}
-	p := schema.Properties
-	if !slices.Equal(p.Fields.Items.Enum, append(memory.RecordFields(), textField)) || p.Limit.Minimum != 1 || p.Limit.Maximum != historyMost || spec.Name != HistoryMethod {
-		t.Errorf("%+v", p)
-	}
-	for name := range p.Filter.Properties {
-		if _, err := readHistoryQuery(json.RawMessage(fmt.Sprintf(`{"filter":{%q:""}}`, name)), time.UTC); err != nil {
-			t.Errorf("filter %s: %v", name, err)
-		}
-	}
-	if len(p.Filter.Properties) != 5 {
-		t.Errorf("filters %v", p.Filter.Properties)
-	}
-}
-
-func TestFailuresOfTheHistoryAreReported(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	before := w.says(2*day, harbor, ben, "before")
-	w.recorded(day, lobby, ann, "and?", "so", source(harbor, before))
-	q := w.asks(lobby, "What was asked?")
-	log := w.engine.log
-	calls := &faulty{Log: log, n: 1 << 20}
-	w.engine.log = calls
-	w.history(q, `{}`)
-	made := 1<<20 - calls.n
-	if made < 6 {
-		t.Fatalf("%d calls", made)
-	}
-	for n := 1; n <= made; n++ {
-		w.engine.log = &faulty{Log: log, n: n}
-		out, err := w.engine.HistoryTool().Call(t.Context(), &Turn{Question: q, r: &recalled{}}, nil)
-		if !errors.Is(err, errDisk) || out.Text != "" || !strings.Contains(err.Error(), "read the history") {
-			t.Errorf("call %d failed: %q, %v", n, out.Text, err)
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -120,8 +119,8 @@ func TestModeOfAnAnswer(t *testing.T) {
 	}
 }
 
-// What a question goes on from may be a reply, and what that replies to may be unreadable at the moment.
-func TestModeNeedsTheLog(t *testing.T) {
+// What a question goes on from may be a reply.
+func TestModeOfWhatAReplyGoesOnFrom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	a := w.says(3*time.Minute, lobby, oracle, "Ask me")
@@ -130,14 +129,5 @@ func TestModeNeedsTheLog(t *testing.T) {
 	r, err := w.engine.Recall(t.Context(), q)
 	if err != nil || r.Mode.Is != builder.ModeSearch || r.Mode.By != ModeEarlier {
 		t.Errorf("got %+v, %v", r.Mode, err)
-	}
-	for n := 1; ; n++ {
-		log := &faulty{Log: w.store, n: n}
-		w.engine.log = log
-		if _, err := w.engine.Recall(t.Context(), q); log.n > 0 {
-			break
-		} else if !errors.Is(err, errDisk) {
-			t.Errorf("without call %d: %v", n, err)
-		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -43,8 +42,18 @@ func TestModelGetsThePromptAndStreams(t *testing.T) {
 	if len(a.Sources) != 1 || a.Sources[0] != want {
 		t.Errorf("sources %+v, want %+v", a.Sources, want)
 	}
-	if a.Model != "parrot-1" || a.Trace.Model != a.Model || a.Away != nil {
+	if a.Model != "parrot-1" || a.Trace.Model != a.Model || a.Away != nil || a.Instead != nil || a.Unranked != nil {
 		t.Errorf("model %q, trace %q, away %v", a.Model, a.Trace.Model, a.Away)
+	}
+	model.instead = errors.New("it is away")
+	w.engine.search = &faultySearch{Searcher: w.engine.search, unranked: errDisk}
+	a = w.answer(q)
+	if a.Model != "spare" || a.Trace.Model != a.Model || a.Away != nil || !errors.Is(a.Instead, model.instead) || !errors.Is(a.Unranked, errDisk) {
+		t.Errorf("with another model and no reranker: %+v", a)
+	}
+	w.engine.model = nil
+	if a = w.answer(q); !errors.Is(a.Unranked, errDisk) || len(a.Sources) != 1 {
+		t.Errorf("quoted without a reranker: %+v", a)
 	}
 }
 
@@ -97,31 +106,6 @@ func TestTraceHoldsIdsAndNumbersOnly(t *testing.T) {
 		if i < 0 || a.Trace.Sections[i].Tokens == 0 {
 			t.Errorf("sections %+v", a.Trace.Sections)
 		}
-	}
-}
-
-func TestEverythingShownIsASource(t *testing.T) {
-	t.Parallel()
-	model := &scripted{pieces: []string{"Well."}}
-	w := newWorld(t, model)
-	var said []memory.MessageID
-	w.atOnce(func() {
-		for i := range 300 {
-			channel, ago := harbor, 2*day-time.Duration(i)*time.Minute
-			if i%3 == 0 {
-				channel, ago = lobby, 20*time.Minute-time.Duration(i)*time.Second
-			}
-			said = append(said, w.says(ago, channel, ben, fmt.Sprintf("lighthouse item%d %s", i, strings.Repeat("password ", i%40+1))))
-		}
-	})
-	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	prompt := ""
-	for _, m := range model.got {
-		prompt += m.Content
-	}
-	shown := shownSources(t, a, said, prompt)
-	if shown < 20 || shown == len(said) {
-		t.Errorf("%d shown", shown)
 	}
 }
 
@@ -178,24 +162,5 @@ func TestCancelledAnswers(t *testing.T) {
 	}
 	if _, err := w.engine.Recall(ctx, q); !errors.Is(err, context.Canceled) {
 		t.Errorf("recall: %v", err)
-	}
-}
-
-func TestTimesAreInTheZone(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	zone := time.FixedZone("", 5*3600)
-	said := w.says(day, harbor, ben, "The lighthouse password is swordfish")
-	q := w.asks(lobby, "What is the lighthouse password?")
-	for _, model := range []Model{nil, &scripted{pieces: []string{"It is [1]."}}} {
-		w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{Zone: zone})
-		a := w.answer(q)
-		if at := a.Sources[0].Time; at.Location() != zone || !at.Equal(said.Time()) {
-			t.Errorf("source at %v", at)
-		}
-		if model == nil {
-			has(t, a.Text, "14 Jun 2024 17:00")
-		}
-		has(t, w.prompt(q), "[06-14 17:00]", "[2024-06-15 17:00]")
 	}
 }

@@ -87,13 +87,3 @@ func TestRecordsHoldNoText(t *testing.T) {
 		t.Errorf("told %q", got)
 	}
 }
-
-func TestQuotesAreRecorded(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
-	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if len(a.Records) != 2 || a.Records[1].Outcome != "quoted, 1 source" || a.Usage != (Usage{}) || a.Trace.Calls != nil {
-		t.Errorf("records %+v, usage %+v", a.Records, a.Usage)
-	}
-}

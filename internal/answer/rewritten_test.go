@@ -9,58 +9,6 @@ import (
 	"hark/memory"
 )
 
-// What Hark said before is judged again at the end by what it was made from, though nothing happened to itself.
-func TestAnswersMadeFromAnswersAreTakenBack(t *testing.T) {
-	t.Parallel()
-	again := func(w *world, own memory.MessageID) {
-		w.apply(memory.Rewritten{Guild: guild, Channel: lobby, IDs: []memory.MessageID{own}},
-			memory.Posted{Message: memory.Message{ID: own, Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark, Content: "I don't know.", Edited: noon}},
-			memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: own, Asker: ann}})
-	}
-	for name, do := range map[string]func(w *world, own memory.MessageID){
-		"nothing":      nil,
-		"closed":       func(w *world, _ memory.MessageID) { w.structure(memory.ViewChannel) },
-		"written anew": again,
-		"closed and written anew": func(w *world, own memory.MessageID) {
-			w.structure(memory.ViewChannel)
-			again(w, own)
-		},
-	} {
-		for _, old := range []bool{false, true} {
-			w := newWorld(t, nil)
-			w.noise()
-			said := w.says(60*day, harbor, ben, "zebras eat oats")
-			ago := time.Minute
-			if old {
-				ago = 2 * day
-			}
-			asked := w.says(ago+time.Second, lobby, ann, "fodder?")
-			own := w.says(ago, lobby, oracle, "As they say, vaultmark")
-			trace := memory.Trace{Guild: guild, Channel: lobby, Answer: own, Question: asked, Asker: ann, Recalled: []memory.TraceHit{source(harbor, said)}}
-			w.apply(append([]memory.Event{memory.Answered{Trace: trace}}, Called([]memory.Record{{CallID: "c", Speaker: memory.SpeakerAgent, Method: "answer"}}, trace, noon.Add(-ago))...)...)
-			happens := first(func() {
-				if do != nil {
-					do(w, own)
-				}
-			}, writes("Vaultmark."))
-			m := w.withTools(happens)
-			if old {
-				m = w.withTools(uses("conversation_history", `{"fields":["text"]}`), happens)
-			}
-			a := w.answer(w.asks(lobby, "So?"))
-			shown := ""
-			for _, message := range m.last().Messages {
-				shown += message.Content
-			}
-			has(t, shown, "vaultmark")
-			hasNot(t, shown, "zebras") // so that nothing but the answer tells of it
-			if (a.Text == withdrawn) != (do != nil) {
-				t.Errorf("%s, long ago: %t: answered %q", name, old, a.Text)
-			}
-		}
-	}
-}
-
 // What was made from an answer isn't repeated once that is written anew, whatever it is made from then.
 func TestNothingRepeatsWhatWasWrittenAnew(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"hark/builder"
 	"hark/memory"
 	"hark/search"
 )
@@ -67,23 +66,6 @@ func TestSession(t *testing.T) {
 	w.engine.options.SessionGap = 2 * time.Hour
 	if got := fmt.Sprint(w.sessionOf(q)); got != "[before the silence one two]" {
 		t.Errorf("with a gap of two hours: %s", got)
-	}
-}
-
-func TestTurnsSayWhoSpeaks(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, &scripted{pieces: []string{"Since you ask: soup."}})
-	w.says(3*time.Minute, lobby, ben, "I like soup")
-	w.gives(w.asks(lobby, "What is there to eat?"), -time.Minute)
-	q := w.asks(lobby, "And to drink?")
-	q.ID, q.Now = memory.FirstMessageID(noon.Add(2*time.Minute)), noon.Add(2*time.Minute)
-	r, err := w.engine.recall(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	turns := r.asTurns(Question{Channel: lobby}, r.names)
-	if n := len(turns); n < 3 || turns[0].Role != builder.RoleUser || turns[0].Speaker != "Ben" || turns[n-1].Role != builder.RoleAssistant || turns[n-1].Speaker != "Hark" {
-		t.Errorf("turns %+v", turns)
 	}
 }
 
@@ -217,64 +199,27 @@ func (f *faulty) Presence(ctx context.Context, scope memory.Scope, users []memor
 	return try(f, "presence", func() (map[memory.UserID]memory.Presence, error) { return f.Log.Presence(ctx, scope, users) })
 }
 
-// Each call to the store fails once; no failure goes unnoticed, and none leaves an answer.
-func TestFailuresOfTheStoreAreReported(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	fact := w.says(9*day, lobby, ben, "The lighthouse password is swordfish, is it?")
-	old := w.answered(8*day, "See above", source(lobby, fact))
-	w.posts(7*day, memory.Message{Guild: guild, Channel: lobby, Author: cleo, Content: "Is the lighthouse password tuna?", ReplyTo: old})
-	w.answered(3*time.Minute, "As I said", source(lobby, old), source(lobby, fact))
-	q := w.asks(lobby, "What is the lighthouse password?")
-	q.ReplyTo, q.Operator, q.Everywhere = old, true, true
-	calls := &faulty{Log: w.store, n: 1 << 20}
-	w.engine = w.over(calls, nil, builder.Options{Citations: true}, Options{})
-	w.answer(q)
-	all := 1<<20 - calls.n
-	if all < 10 {
-		t.Fatalf("only %d calls", all)
-	}
-	for n := 1; n <= all; n++ {
-		calls.n = n
-		a, err := w.engine.Answer(t.Context(), q, nil)
-		if !errors.Is(err, errDisk) || a.Text != "" {
-			t.Errorf("call %d failed: %q, %v", n, a.Text, err)
-		}
-	}
-}
-
-// faultySearch fails the n-th search.
+// faultySearch is a searcher whose n-th call fails, or whose reranker does.
 type faultySearch struct {
 	Searcher
-	n int
+	n        int
+	unranked error
 }
 
 func (f *faultySearch) Search(ctx context.Context, q search.Query) (search.Result, error) {
 	if f.n--; f.n == 0 {
 		return search.Result{}, errDisk
 	}
-	return f.Searcher.Search(ctx, q)
+	r, err := f.Searcher.Search(ctx, q)
+	if f.unranked != nil {
+		r.RerankFailed = f.unranked
+	}
+	return r, err
 }
 
-func TestFailuresOfTheSearchAreReported(t *testing.T) {
-	t.Parallel()
-	for _, channel := range []memory.ChannelID{lobby, kiosk} {
-		w := newWorld(t, nil)
-		for i := range 30 {
-			w.says(28*time.Minute-time.Duration(i)*50*time.Second, channel, cleo, strings.Repeat("Blah blah and so on. ", 60))
-		}
-		q := w.asks(channel, "What is the lighthouse password?")
-		searches := &faultySearch{Searcher: w.engine.search}
-		w.engine.search = searches
-		for n := 1; n <= 2; n++ { // for the prompt, for quotes
-			searches.n = n
-			if a, err := w.engine.Answer(t.Context(), q, nil); !errors.Is(err, errDisk) || a.Text != "" {
-				t.Errorf("search %d failed: %q, %v", n, a.Text, err)
-			}
-		}
-		searches.n = 3 // counts what was held back, which no answer waits for
-		if a, err := w.engine.Answer(t.Context(), q, nil); err != nil || searches.n != 0 || a.Text == "" || a.Trace.HeldBack != 0 {
-			t.Errorf("%d searches were left to do, %v, %+v", searches.n, err, a)
-		}
+func (f *faultySearch) Introduce(ctx context.Context, q search.Query) ([]search.Participant, error) {
+	if f.n--; f.n == 0 {
+		return nil, errDisk
 	}
+	return f.Searcher.Introduce(ctx, q)
 }

@@ -280,16 +280,6 @@ func TestLoreIsListedForWhoMayReadIt(t *testing.T) {
 	if got := list(keeper); got != "[Anchor Safe the boat]" {
 		t.Errorf("a keeper is told %s", got)
 	}
-	for n := 1; ; n++ {
-		log := &faulty{Log: w.store, n: n}
-		w.engine.log = log
-		if _, err := w.engine.Lore(t.Context(), keeper); log.n > 0 {
-			break
-		} else if err == nil {
-			t.Errorf("without call %d nothing was wrong", n)
-		}
-	}
-	w.engine.log = w.store
 	w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon})
 	if got := list(q); got != "[Anchor]" {
 		t.Errorf("after Ben opted out: %s", got)

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"hark/builder"
-	"hark/internal/chat"
 	"hark/internal/llm"
 	"hark/internal/llmtest"
 	"hark/internal/tokens/tokenstest"
@@ -187,26 +185,10 @@ func TestRefusedAtItsSmallest(t *testing.T) {
 	}
 }
 
-// refusing refuses what it is asked first.
-type refusing struct {
-	scripted
-	calls int
-	first func() // called before it refuses
-	err   error
-}
-
 type refusal struct{ room, asked int }
 
 func (refusal) Error() string               { return "too long" }
 func (r refusal) TooLong() (int, int, bool) { return r.room, r.asked, true }
-
-func (m *refusing) Chat(ctx context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
-	if m.calls++; m.calls == 1 {
-		m.first()
-		return chat.Reply{}, m.err
-	}
-	return m.scripted.Chat(ctx, q, delta)
-}
 
 // What is gone between the two prompts isn't in the second.
 func TestSecondPromptIsOfWhatIsThereThen(t *testing.T) {
@@ -214,39 +196,19 @@ func TestSecondPromptIsOfWhatIsThereThen(t *testing.T) {
 	w := newWorld(t, nil)
 	said := w.fill()
 	gone := w.says(day, harbor, ben, "The lighthouse password is tuna")
-	model := &refusing{scripted: scripted{pieces: []string{"It is so [1]."}}, err: refusal{2000, 4000}}
-	model.first = func() { w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{gone}}) }
+	model := &caller{steps: []step{
+		first(func() { w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{gone}}) }, fails(refusal{2000, 4000})),
+		writes("It is so [1]."),
+	}}
 	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
 	q := w.asks(lobby, "What is the lighthouse password?")
 	has(t, w.prompt(q), "tuna")
 	a := w.answer(q)
-	prompt := ""
-	for _, m := range model.got {
-		prompt += m.Content
-	}
+	prompt := sent(model.last().Messages)
 	hasNot(t, prompt, "tuna")
 	has(t, prompt, "item1")
-	if model.calls != 2 || a.Text != "It is so [1]." || len(a.Sources) != 1 || !slices.Contains(said, a.Sources[0].Message) {
-		t.Errorf("%d calls, answer %q of %+v", model.calls, a.Text, a.Sources)
-	}
-}
-
-func TestRefusedAndThenNoMore(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.fill()
-	q := w.asks(lobby, "What is the lighthouse password?")
-	calls := &faulty{Log: w.store, n: 1 << 20}
-	model := &refusing{err: refusal{}, first: func() { calls.n = 1 }}
-	w.engine = w.over(calls, model, builder.Options{}, Options{})
-	if a, err := w.engine.Answer(t.Context(), q, nil); !errors.Is(err, errDisk) || a.Text != "" || model.calls != 1 {
-		t.Errorf("the store fails between two prompts: %q, %v, %d calls", a.Text, err, model.calls)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	model = &refusing{err: refusal{}, first: cancel}
-	w.engine = w.over(w.store, model, builder.Options{}, Options{})
-	if a, err := w.engine.Answer(ctx, q, nil); err == nil || a.Text != "" || model.calls != 1 {
-		t.Errorf("nobody waits any more: %q, %v, %d calls", a.Text, err, model.calls)
+	if len(model.got) != 2 || a.Text != "It is so [1]." || len(a.Sources) != 1 || !slices.Contains(said, a.Sources[0].Message) {
+		t.Errorf("%d calls, answer %q of %+v", len(model.got), a.Text, a.Sources)
 	}
 }
 

@@ -50,30 +50,6 @@ func TestNothingGoneIsQuotedWhenTheModelFails(t *testing.T) {
 	}
 }
 
-// Lore that is changed between the answer and its trace takes the answer with it.
-func TestAnswerGoesWithLoreChangedBeforeItsTrace(t *testing.T) {
-	t.Parallel()
-	for _, model := range []Model{nil, &scripted{pieces: []string{"It is blue."}}} {
-		for _, changed := range []bool{false, true} {
-			w := newWorld(t, model)
-			l := w.tells(1, "Project X", "is blue", ben, harbor)
-			a := w.answer(w.asks(lobby, "Project X?"))
-			if changed {
-				l.At, l.Text = noon, "is red"
-				w.apply(memory.LoreTold{Lore: l})
-			}
-			a.Trace.Answer = w.says(-time.Minute, lobby, oracle, a.Text)
-			if err := w.store.KeepTrace(t.Context(), a.Trace); err != nil {
-				t.Fatal(err)
-			}
-			left, err := w.store.Messages(t.Context(), lobby, []memory.MessageID{a.Trace.Answer})
-			if err != nil || (len(left) == 1) == changed {
-				t.Errorf("lore changed: %v, and the log has %d answers, %v", changed, len(left), err)
-			}
-		}
-	}
-}
-
 // What a fact in the prompt was said in is a source of the answer, also if it was found as well and had no room.
 func TestSourceOfAFactIsInTheTraceThoughItWasFound(t *testing.T) {
 	t.Parallel()
@@ -126,15 +102,5 @@ func TestCountingWhatIsHeldBackGivesNothingAway(t *testing.T) {
 	}
 	if a := w.answer(w.asks(lobby, "What is the lighthouse password?")); a.Trace.HeldBack != 1 {
 		t.Errorf("%d were held back, of which one matters", a.Trace.HeldBack)
-	}
-}
-
-func TestFailureToRecallAnewIsReported(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, &scripted{err: errors.New("away")})
-	w.says(2*day, lobby, ben, "The lighthouse password is tuna")
-	w.engine.search = &faultySearch{Searcher: w.engine.search, n: 2}
-	if a, err := w.engine.Answer(t.Context(), w.asks(lobby, "What is the lighthouse password?"), nil); !errors.Is(err, errDisk) || a.Text != "" {
-		t.Errorf("%q, %v", a.Text, err)
 	}
 }

@@ -187,29 +187,3 @@ func TestNothingSaidLastIsLost(t *testing.T) {
 		}
 	})
 }
-
-// Where there is room for one summary, it is the newest, unless another clearly tells more of what is asked; where there
-// is more, both are there.
-func TestWhatIsClearlyMeantGoesBeforeTheNewest(t *testing.T) {
-	t.Parallel()
-	const best, cup = "25:50", "cup is silver"
-	w := newWorld(t, nil)
-	w.says(2*day, lobby, ann, "My personal best for the charity 5K is 25:50.")
-	w.says(5*time.Hour, lobby, ann, "The cup is silver, with an inscription by the mayor.")
-	w.sumsUp(nil)
-	for asked, first := range map[string]string{"What is Ann's best for the charity 5K?": best, "Is the 5K cup silver?": cup, "What is the weather like?": cup} {
-		counts := map[int]bool{}
-		for room := 400; room <= 2000; room += 40 {
-			w.engine = w.over(w.store, nil, builder.Options{MaxTokens: room}, Options{})
-			shown := previous(w.prompt(w.asks(lobby, asked)))
-			n := strings.Count(shown, "\n")
-			counts[n] = true
-			if n == 1 && !strings.Contains(shown, first) || n == 2 && !(strings.Contains(shown, best) && strings.Contains(shown, cup)) {
-				t.Errorf("%q, in %d tokens:\n%s", asked, room, shown)
-			}
-		}
-		if !counts[1] || !counts[2] {
-			t.Errorf("%q: the prompt has room for %v merely", asked, counts)
-		}
-	}
-}

@@ -86,7 +86,6 @@ func TestToolsTellNothingThatIsClosed(t *testing.T) {
 	shown, checks := map[string]int{}, 0
 	rapid.Check(t, func(t *rapid.T) {
 		c := newCastle(t, bases.Add(1)*1000)
-		c.tellLore()
 		if err := w.store.Apply(t.Context(), c.events...); err != nil {
 			t.Fatal(err)
 		}

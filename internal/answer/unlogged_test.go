@@ -118,7 +118,7 @@ func TestUnloggedSessionsAreTakenBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	var a *altered
-	a = w.alter(meanwhile{happens: func() { a.out[ben] = true }}, Options{})
+	a = w.alter(&scripted{pieces: []string{"It is swordfish [1]."}, before: func() { a.out[ben] = true }}, Options{})
 	if got := w.answer(unlogged("What is the password?", before(time.Minute, ben, "The password is swordfish"))); got.Text != withdrawn {
 		t.Errorf("the answer is %q", got.Text)
 	}

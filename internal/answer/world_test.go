@@ -209,16 +209,19 @@ func (w *world) prompt(q Question) string {
 
 // scripted is a model that writes pieces and then fails with err, if it isn't nil.
 type scripted struct {
-	pieces []string
-	err    error
-	before func() // called before anything is written
-	got    []chat.Message
+	pieces  []string
+	err     error
+	before  func() // called before anything is written
+	instead error  // why another stands in for it, if one does
+	limited bool   // whether it had to keep to a time
+	got     []chat.Message
 }
 
 func (*scripted) Name() string { return "parrot-1" }
 
 func (s *scripted) Chat(ctx context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
 	s.got = q.Messages
+	_, s.limited = ctx.Deadline()
 	if s.before != nil {
 		s.before()
 	}
@@ -230,7 +233,7 @@ func (s *scripted) Chat(ctx context.Context, q chat.Request, delta func(string))
 		full += p
 		delta(p)
 	}
-	return chat.Reply{Text: full}, s.err
+	return chat.Reply{Text: full, Model: "spare", Instead: s.instead}, s.err
 }
 
 // sent is what a model was sent.
