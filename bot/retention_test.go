@@ -63,7 +63,8 @@ func TestStatusTellsWhatWaitsToBeForgotten(t *testing.T) {
 	s := choosing(t)
 	guild := memory.GuildID(s.guild.ID)
 	waits := memory.SettingChosen{Guild: guild, Key: memory.SettingExpiring, Value: fmt.Sprintf("%d 20000 21000", s.discord.Now().UnixMilli()), At: s.discord.Now()}
-	s.apply(t, waits, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: memory.UserID(s.guild.Owner.ID)}}) // whom the use tells of as well
+	s.apply(t, waits)
+	s.knowsOwner(t)
 	shown := s.use(t, s.guild.Owner, "hark status")
 	s.says(t, shown)
 	s.says(t, s.discord.Click(shown.Message, s.bo.ID, expires).WaitMessage())

@@ -14,6 +14,12 @@ import (
 	"hark/memory"
 )
 
+// knowsOwner has the log know the guild's owner, whom a use tells of too, but not at once.
+func (s *scene) knowsOwner(t *testing.T) {
+	t.Helper()
+	s.apply(t, memory.PersonSeen{Person: memory.Person{Guild: memory.GuildID(s.guild.ID), ID: memory.UserID(s.guild.Owner.ID)}})
+}
+
 func TestStatusTellsOfThisServer(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
@@ -29,6 +35,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	s.restartWith(t, cfg)
 	s.discord.Say(s.channel, s.ana.ID, "hi")
 	s.posts(t, s.channel, s.bo.ID, "hello")
+	s.knowsOwner(t)
 	s.commitNothing(t)
 	shown := s.use(t, s.guild.Owner, "hark status")
 	s.says(t, shown)

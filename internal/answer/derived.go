@@ -83,7 +83,7 @@ func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (b
 			if !seen && !slices.Contains(d.scope.Channels, at.channel) {
 				return false, nil
 			}
-			if !d.fine[at] {
+			if !d.fine[at] && !slices.Contains(used[at.channel], at.id) {
 				used[at.channel] = append(used[at.channel], at.id)
 			}
 		}
