@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"hark/memory"
@@ -11,15 +12,16 @@ import (
 // derivation tells which of Hark's own answers in a channel may be repeated there. An answer carries the audience
 // of all that it was made from, and that may have shrunk since; one whose sources aren't known is not repeated.
 type derivation struct {
-	log      Log
-	consents consents
-	channel  memory.ChannelID
-	scope    memory.Scope
-	lore     map[int64]memory.Lore // that may be used
-	hidden   map[int64]bool        // facts that may not be told
-	present  memory.MessageID      // from here on everybody present has seen what was said
-	known    map[memory.MessageID]bool
-	fine     map[spot]bool // messages that may be used, as was found already: answers of one dialogue share their sources
+	log       Log
+	consents  consents
+	channel   memory.ChannelID
+	scope     memory.Scope
+	lore      map[int64]memory.Lore // that may be used
+	hidden    map[int64]bool        // facts that may not be told
+	present   memory.MessageID      // from here on everybody present has seen what was said
+	known     map[memory.MessageID]bool
+	elsewhere map[memory.ChannelID]*derivation // of other channels
+	fine      map[spot]bool                    // messages that may be used, as was found already: answers of one dialogue share their sources
 }
 
 // allowed are messages, of the derivation's channel and in order, whose authors agree, without the answers that mustn't be repeated.
@@ -96,6 +98,19 @@ func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (b
 	return true, nil
 }
 
+// in is the derivation for a channel: what was said in another one isn't being said to anybody now.
+func (d *derivation) in(channel memory.ChannelID) *derivation {
+	if channel == d.channel {
+		return d
+	}
+	if d.elsewhere[channel] == nil {
+		other := *d
+		other.channel, other.present, other.known = channel, math.MaxInt64, map[memory.MessageID]bool{}
+		d.elsewhere[channel] = &other
+	}
+	return d.elsewhere[channel]
+}
+
 // allGiven reports whether the messages ids are all there still, their authors agree, and those that are Hark's own may
 // be repeated.
 func (d *derivation) allGiven(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (bool, error) {
@@ -103,8 +118,8 @@ func (d *derivation) allGiven(ctx context.Context, channel memory.ChannelID, ids
 	if err == nil {
 		sources, err = d.consents.given(ctx, sources)
 	}
-	if err == nil && channel == d.channel {
-		sources, err = d.allowed(ctx, sources)
+	if err == nil {
+		sources, err = d.in(channel).allowed(ctx, sources)
 	}
 	if len(sources) < len(ids) || err != nil {
 		return false, err

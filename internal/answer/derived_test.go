@@ -53,3 +53,19 @@ func TestEditsAndDeletesAreInTheNextContext(t *testing.T) {
 	has(t, all, "tuna")
 	hasNot(t, all, "swordfish", "marlin", deleted.String())
 }
+
+// What was answered in the parent channel carries its audience into the answers of a thread that begins from it.
+func TestAnswersFromAnAnswerElsewhereCarryItsAudience(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, &scripted{pieces: []string{"As said above, VAULT."}})
+	w.noise()
+	first := w.answered(2*time.Hour, "As they say, vaultmark", source(harbor, w.says(60*day, harbor, ben, "zebras eat oats")))
+	thread := memory.ChannelID(first)
+	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Parent: lobby, Kind: memory.PublicThread, Name: "pw"}})
+	w.gives(w.asks(thread, "So?"), time.Minute)
+	next := w.asks(thread, "And now?")
+	next.ID, next.Now = memory.FirstMessageID(noon.Add(2*time.Minute)), noon.Add(2*time.Minute)
+	has(t, w.prompt(next), "As said above")
+	w.structure(memory.ViewChannel)
+	hasNot(t, w.prompt(next), "vaultmark", "As said above")
+}

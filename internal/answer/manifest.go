@@ -161,7 +161,16 @@ func (m *manifest) recalled(cited map[spot]bool) (all []memory.TraceHit) {
 type sourceText struct {
 	memory.Source
 	text string
-	from []spot // that it was said in
+	by   memory.UserID // the member who said it; 0 for what was made of something else that is a source
+	from []spot        // that it was said in
+}
+
+// saidBy is the member who said m; 0 if none did.
+func saidBy(m memory.Message) memory.UserID {
+	if m.Kind != memory.FromMember {
+		return 0
+	}
+	return m.Author
 }
 
 func messageSource(m memory.Message) memory.Source {
@@ -171,7 +180,7 @@ func messageSource(m memory.Message) memory.Source {
 // sources are all that an answer is made from, but for the question, each once.
 func (m *manifest) sources() (all []sourceText) {
 	for _, said := range m.messages {
-		all = append(all, sourceText{messageSource(said), said.Text(), nil})
+		all = append(all, sourceText{Source: messageSource(said), text: said.Text(), by: saidBy(said)})
 	}
 	add := func(s sourceText) {
 		if !slices.ContainsFunc(all, func(known sourceText) bool { return known.Source == s.Source }) {
@@ -180,7 +189,7 @@ func (m *manifest) sources() (all []sourceText) {
 	}
 	for _, p := range m.people {
 		for _, f := range p.Person.Facts {
-			s := sourceText{memory.Source{Kind: memory.SourceFact, ID: f.ID}, f.Text, nil}
+			s := sourceText{Source: memory.Source{Kind: memory.SourceFact, ID: f.ID}, text: f.Text}
 			if f.Message != 0 {
 				s.from = []spot{{f.Channel, f.Message}}
 			}
@@ -188,14 +197,14 @@ func (m *manifest) sources() (all []sourceText) {
 		}
 	}
 	for _, l := range m.lore {
-		s := sourceText{memory.Source{Kind: memory.SourceLore, ID: l.ID, Version: int64(memory.FirstMessageID(l.At))}, l.Name + ": " + l.Text, nil}
+		s := sourceText{Source: memory.Source{Kind: memory.SourceLore, ID: l.ID, Version: int64(memory.FirstMessageID(l.At))}, text: l.Name + ": " + l.Text}
 		for _, from := range l.Sources {
 			s.from = append(s.from, spot{from.Channel, from.Message})
 		}
 		add(s)
 	}
 	for _, summary := range m.summaries {
-		s := sourceText{memory.Source{Kind: memory.SourceSummary, Channel: summary.Channel, ID: int64(summary.ID), Version: summary.Made.UnixMilli()}, summary.Text, nil}
+		s := sourceText{Source: memory.Source{Kind: memory.SourceSummary, Channel: summary.Channel, ID: int64(summary.ID), Version: summary.Made.UnixMilli()}, text: summary.Text}
 		for _, from := range summary.Sources {
 			s.from = append(s.from, spot{summary.Channel, from.Message})
 		}

@@ -2,6 +2,8 @@ package answer
 
 import (
 	"context"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,35 +17,42 @@ const (
 	// rareTimes and rareShare say which terms are rare: those that at most so many messages have, or such a share of all.
 	rareTimes = 5
 	rareShare = 0.005
-	// sharedBy is how many sources may have a term before it counts as common to them.
+	// sharedBy is how many members may have said a term before it counts as common to the sources.
 	sharedBy = 2
 )
 
 // trackSources puts into the trace of an answer what it was made from, and which of that its text repeats.
 //
 // An answer repeats a source that it cites, of which it has four words in a row, or with which it shares a rare term. Words of
-// the question don't count. A term that three sources or more have tells of none of them. If two have it, both count as
+// the question don't count. A term that three members or more have said tells of none of them. Of fewer, each counts as
 // repeated: after one has gone nobody can tell any more that the other gave it away too. A message counts as repeated with the
 // fact, the lore or the summary that was made from it.
 func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *Answer, shown *manifest) {
 	all, said, asked := shown.sources(), wordsOf(a.Text), wordsOf(q.Text)
-	counts, shared := map[string]int{}, make([][]string, len(all))
+	saidBy, shared := map[string][]memory.UserID{}, make([][]string, len(all))
 	for i, s := range all {
-		for _, term := range text.QueryTerms(s.text) {
-			if said.terms[term] && !asked.terms[term] {
-				shared[i] = append(shared[i], term)
-				counts[term]++
+		for _, term := range termsOf(s.text) {
+			if !said.terms[term] || asked.terms[term] {
+				continue
+			}
+			shared[i] = append(shared[i], term)
+			if by := saidBy[term]; s.by == 0 || !slices.Contains(by, s.by) {
+				saidBy[term] = append(by, s.by)
 			}
 		}
 	}
-	common := e.commonTerms(ctx, r, counts)
+	common := e.commonTerms(ctx, r, slices.Sorted(maps.Keys(saidBy)))
+	for term, by := range saidBy {
+		members := len(slices.DeleteFunc(by, func(id memory.UserID) bool { return id == 0 }))
+		common[term] = common[term] || members > sharedBy
+	}
 	cited, told := map[spot]bool{}, map[spot]bool{} // told are messages that are repeated by way of something else
 	for _, s := range a.Sources {
 		cited[spot{s.Channel, s.Message}] = true
 	}
 	for i := range all {
 		s := &all[i]
-		rare := func(term string) bool { return counts[term] <= sharedBy && !common[term] }
+		rare := func(term string) bool { return !common[term] }
 		if s.Repeats = slices.ContainsFunc(shared[i], rare) || said.hasRun(s.text, asked); s.Repeats {
 			for _, at := range s.from {
 				told[at] = true
@@ -71,20 +80,15 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 }
 
 // commonTerms are those of terms that so many messages have that they tell of none. If they can't be counted, none is.
-func (e *Engine) commonTerms(ctx context.Context, r *recalled, terms map[string]int) map[string]bool {
+func (e *Engine) commonTerms(ctx context.Context, r *recalled, terms []string) map[string]bool {
 	common := map[string]bool{}
-	list := make([]string, 0, len(terms))
-	for term := range terms {
-		list = append(list, term)
-	}
-	slices.Sort(list)
 	const most = 1000
-	messages, counts, err := e.log.Frequencies(ctx, r.scope, list, most)
-	if err != nil || len(counts) < len(list) {
+	messages, counts, err := e.log.Frequencies(ctx, r.scope, terms, most)
+	if err != nil || len(counts) < len(terms) {
 		return common
 	}
 	rare := max(rareTimes, min(most-1, int(rareShare*float64(messages))))
-	for i, term := range list {
+	for i, term := range terms {
 		common[term] = counts[i] > rare
 	}
 	return common
@@ -96,20 +100,48 @@ type words struct {
 	terms map[string]bool
 }
 
+// emphasis may stand within a word.
+var emphasis = strings.NewReplacer("*", "", "~~", "", "||", "", "`", "")
+
 func wordsOf(s string) words {
-	w := words{line: " " + strings.Join(text.Words(s), " ") + " ", terms: map[string]bool{}}
-	for _, term := range text.QueryTerms(s) {
+	plain := emphasis.Replace(s)
+	w := words{line: " " + strings.Join(text.Words(plain), " ") + " ", terms: map[string]bool{}}
+	for _, term := range slices.Concat(termsOf(s), termsOf(plain), text.Terms(plain)) {
 		w.terms[term] = true
 	}
 	return w
 }
 
-// hasRun reports whether runWords words of a text stand in w as they do there, and not in other.
+// figure is a number, however it is grouped.
+var figure = regexp.MustCompile(`\d(?:[ .,'’/:-]?\d)+`)
+
+// mentioned is the tag of somebody.
+var mentioned = regexp.MustCompile(`<@!?(\d+)>`)
+
+// termsOf are the terms of a text, its figures without what groups them, and who is mentioned.
+func termsOf(s string) []string {
+	terms := text.QueryTerms(s)
+	for _, f := range figure.FindAllString(s, -1) {
+		terms = append(terms, strings.Map(func(r rune) rune {
+			if r < '0' || r > '9' {
+				return -1
+			}
+			return r
+		}, f))
+	}
+	for _, who := range mentioned.FindAllStringSubmatch(s, -1) {
+		terms = append(terms, "@"+who[1])
+	}
+	return terms
+}
+
+// hasRun reports whether runWords words of a text, of which one says anything, stand in w as they do there, and not in other.
 func (w words) hasRun(s string, other words) bool {
-	all := text.Words(s)
+	all := text.Words(emphasis.Replace(s))
 	for i := range len(all) - runWords + 1 {
 		run := " " + strings.Join(all[i:i+runWords], " ") + " "
-		if strings.Contains(w.line, run) && !strings.Contains(other.line, run) {
+		if slices.ContainsFunc(all[i:i+runWords], func(word string) bool { return !text.IsStopWord(word) }) &&
+			strings.Contains(w.line, run) && !strings.Contains(other.line, run) {
 			return true
 		}
 	}

@@ -128,7 +128,7 @@ func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []me
 func (e *Engine) derivationIn(channel memory.ChannelID, now reach, present memory.MessageID) *derivation {
 	return &derivation{
 		log: e.log, consents: now.consents, channel: channel, scope: now.scope, lore: now.lore, hidden: now.hidden, present: present,
-		known: map[memory.MessageID]bool{}, fine: map[spot]bool{},
+		known: map[memory.MessageID]bool{}, elsewhere: map[memory.ChannelID]*derivation{}, fine: map[spot]bool{},
 	}
 }
 
