@@ -148,19 +148,11 @@ func (e *Engine) readMissed(ctx context.Context, q Question, m *missing) error {
 	return err
 }
 
-// source is a message of m as it is cited.
-func (m *missing) source(n int, s memory.Message) Source {
-	return Source{
-		Number: n, Guild: s.Guild, Channel: s.Channel, Message: s.ID, Author: m.reach.names.of(s.Author),
-		Place: m.reach.names.channel(s.Channel), Time: s.Time().In(m.reach.settings.Zone), Unplaced: m.reach.names.unplaced[s.Channel],
-	}
-}
-
 // quote tells the messages that tell most.
 func (m *missing) quote() {
 	var b strings.Builder
 	for i, s := range digest.Quotes(m.said, m.reach.names.people, catchUpQuoted, maxQuotes) {
-		source := m.source(i+1, s.Message)
+		source := m.reach.source(i+1, s.Message)
 		m.Sources = append(m.Sources, source)
 		source.Place = "" // it is here
 		fmt.Fprintf(&b, "%s— %s [%d]\n", quoted(s.Text), who(source, s.Author), source.Number)
@@ -234,27 +226,15 @@ func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Me
 	for i, s := range messages {
 		ids[i] = s.ID
 	}
-	there, err := e.log.Messages(ctx, q.Channel, ids)
-	if err == nil {
-		there, err = now.consents.given(ctx, there)
-	}
+	there, err := now.consents.messages(ctx, q.Channel, ids)
 	return err == nil && slices.EqualFunc(messages, there, func(was, is memory.Message) bool { return was.ID == is.ID && !isAnother(was, is) }), err
 }
 
 // cite takes what the model wrote, with the citations of messages that it was shown: those after the first, which were left out.
 func (c *CaughtUp) cite(m *missing, text string) {
 	var cited []int
-	c.Text = strings.TrimSpace(outsideCode(text, func(prose string) string {
-		return replaceCitations(shownTag.ReplaceAllString(prose, "<@$1>"), func(n int) bool {
-			known := n > c.Left && n <= len(m.said)
-			if known && !slices.Contains(cited, n) {
-				cited = append(cited, n)
-			}
-			return known
-		})
-	}))
-	slices.Sort(cited)
+	c.Text, cited = withCitations(text, func(n int) bool { return n > c.Left && n <= len(m.said) })
 	for _, n := range cited {
-		c.Sources = append(c.Sources, m.source(n, m.said[n-1]))
+		c.Sources = append(c.Sources, m.reach.source(n, m.said[n-1]))
 	}
 }

@@ -99,10 +99,7 @@ func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (b
 // allGiven reports whether the messages ids are all there still, their authors agree, and those that are Hark's own may
 // be repeated.
 func (d *derivation) allGiven(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (bool, error) {
-	sources, err := d.log.Messages(ctx, channel, ids)
-	if err == nil {
-		sources, err = d.consents.given(ctx, sources)
-	}
+	sources, err := d.consents.messages(ctx, channel, ids)
 	if err == nil && channel == d.channel {
 		sources, err = d.allowed(ctx, sources)
 	}

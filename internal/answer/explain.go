@@ -59,7 +59,7 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 	x := Explanation{Trace: t}
 	x.Trace.Recalled, x.Trace.HeldBack = nil, 0
 	x.Trace.Facts, x.Trace.Lore, x.Trace.LoreAt, x.Trace.Summaries, x.Trace.SummariesMade = nil, nil, nil, nil, nil
-	if x.Recalled, err = e.explained(ctx, now, t); err != nil {
+	if x.Recalled, err = explained(ctx, now, t); err != nil {
 		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
 	}
 	if len(t.Lore) == 0 {
@@ -73,7 +73,7 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 }
 
 // explained are the messages of a trace that may be told within a reach, in its order.
-func (e *Engine) explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, error) {
+func explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, error) {
 	wanted := map[memory.ChannelID][]memory.MessageID{}
 	for _, hit := range t.Recalled {
 		if slices.Contains(now.scope.Channels, hit.Channel) {
@@ -82,10 +82,7 @@ func (e *Engine) explained(ctx context.Context, now reach, t memory.Trace) ([]Ex
 	}
 	there := map[spot]memory.Message{}
 	for channel, ids := range wanted {
-		found, err := e.log.Messages(ctx, channel, ids)
-		if err == nil {
-			found, err = now.consents.given(ctx, found)
-		}
+		found, err := now.consents.messages(ctx, channel, ids)
 		if err != nil {
 			return nil, err
 		}
@@ -101,10 +98,7 @@ func (e *Engine) explained(ctx context.Context, now reach, t memory.Trace) ([]Ex
 		}
 		told = append(told, Explained{
 			TraceHit: hit, Author: m.Author, Text: m.Text(), Changed: m.Kind != memory.FromHark && editedAt(m) != hit.Edited,
-			Source: Source{
-				Number: hit.Number, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
-				Place: now.names.channel(m.Channel), Time: m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
-			},
+			Source: now.source(hit.Number, m),
 		})
 	}
 	return told, nil

@@ -42,8 +42,10 @@ func (e *Engine) toldLore(ctx context.Context, now reach) ([]memory.Lore, error)
 			all = append(all, l)
 		}
 	}
-	slices.SortFunc(all, func(a, b memory.Lore) int {
-		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(all, byName)
 	return all, nil
+}
+
+func byName(a, b memory.Lore) int {
+	return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
 }

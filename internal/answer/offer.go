@@ -87,32 +87,20 @@ func (e *Engine) toolRoom(r *recalled) int {
 const refusedFor = time.Hour
 
 // refusals are the models that refused tools, and when.
-type refusals struct {
-	mu sync.Mutex
-	at map[string]time.Time
-}
+type refusals struct{ at sync.Map }
 
-func (r *refusals) remember(model string, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.at == nil {
-		r.at = map[string]time.Time{}
-	}
-	r.at[model] = now
-}
+func (r *refusals) remember(model string, now time.Time) { r.at.Store(model, now) }
 
 func (r *refusals) remembers(model string, now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at, refused := r.at[model]
-	return refused && now.Sub(at) < refusedFor
+	at, refused := r.at.Load(model)
+	return refused && now.Sub(at.(time.Time)) < refusedFor
 }
 
 // withTools gives e its tools. It panics if the parameters of one are no JSON schema of an object.
 func (e *Engine) withTools(more []Tool) {
 	e.tools = []Tool{searchMemory{e}, getParticipant{e}, recallLore{e}, rememberLore{e}, currentTime{e}}
 	if !e.options.NoRecords {
-		e.tools = append(e.tools, e.HistoryTool())
+		e.tools = append(e.tools, conversationHistory{e})
 	}
 	e.tools = append(e.tools, more...)
 	for _, t := range e.tools {
@@ -120,7 +108,7 @@ func (e *Engine) withTools(more []Tool) {
 		if err != nil || s.Type != "object" {
 			panic(fmt.Sprintf("tool %q: its parameters are no JSON schema of an object: %v", t.Spec().Name, err))
 		}
-		if h, is := t.(*HistoryTool); is {
+		if h, is := t.(conversationHistory); is {
 			h.keeps(s)
 		}
 		e.schemas = append(e.schemas, s)

@@ -1,11 +1,10 @@
 package answer
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
 
 	"hark/builder"
 	"hark/internal/chat"
@@ -75,16 +74,10 @@ func (l recallLore) Call(ctx context.Context, t *Turn, arguments json.RawMessage
 
 // loreHere is the lore that the question is about, by name.
 func (t *Turn) loreHere() []memory.Lore {
-	var all []memory.Lore
-	for _, l := range t.r.reach.lore {
-		all = append(all, l)
-	}
-	all = slices.DeleteFunc(search.LoreIn(t.r.asked, all), func(l memory.Lore) bool {
+	all := slices.DeleteFunc(search.LoreIn(t.r.asked, slices.Collect(maps.Values(t.r.reach.lore))), func(l memory.Lore) bool {
 		elsewhere := len(t.Question.Filter.In) > 0 && l.Channel == 0 // what was told for the whole guild wasn't said there
 		return elsewhere || len(t.r.asked.Authors) > 0 && !slices.Contains(t.r.asked.Authors, l.By)
 	})
-	slices.SortFunc(all, func(a, b memory.Lore) int {
-		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(all, byName)
 	return all
 }

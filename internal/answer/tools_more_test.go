@@ -277,7 +277,7 @@ func TestOutcomesAreCut(t *testing.T) {
 	w.noise()
 	var rooms []int
 	long := echo{`{"type":"object","properties":{"n":{"type":"integer"}}}`, func(_ context.Context, turn *Turn, _ json.RawMessage) (Outcome, error) {
-		rooms = append(rooms, turn.Room())
+		rooms = append(rooms, turn.room)
 		return Outcome{Text: strings.Repeat("Much is said here.\n", 400)}, nil
 	}}
 	blank := long
