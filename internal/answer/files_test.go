@@ -121,20 +121,6 @@ func (s *scripted) told() string {
 	return strings.Join(ofFiles.FindAllString(s.last().Content, -1), "\n") + "\n"
 }
 
-func TestImagesNeedEyes(t *testing.T) {
-	t.Parallel()
-	model := &scripted{pieces: []string{"A cat."}}
-	w := newWorld(t, model)
-	q := w.asks(lobby, "what is it?")
-	q.Files = []File{failing("cat.png", errors.New("fetched"))}
-	q.Files[0].Description = "my cat"
-	w.answer(q)
-	golden.Seen(t, model.told())
-	if len(model.last().Images) > 0 {
-		t.Error("there is an image")
-	}
-}
-
 func TestFilesAreBounded(t *testing.T) {
 	t.Parallel()
 	w, model := seeing(t, builder.Options{MaxTokens: 12000}, Options{})
@@ -159,21 +145,39 @@ func TestFilesAreBounded(t *testing.T) {
 	hasNot(t, model.last().Content, "text 4")
 }
 
-func TestFilesWithoutRoomAreTold(t *testing.T) {
+func TestTheModelIsToldOfFiles(t *testing.T) {
 	t.Parallel()
-	w, model := seeing(t, builder.Options{MaxTokens: 3000}, Options{})
-	q := w.asks(lobby, "what are they?")
-	q.Files = []File{holding("program.bin", "application/octet-stream", "x")}
-	for i := range 3 {
-		q.Files = append(q.Files, holding(fmt.Sprintf("%d.png", i), "", string(picture(t, 1000, 1000))))
-	}
-	a := w.answer(q)
-	if n := len(model.last().Images); n != 1 {
-		t.Errorf("%d images", n)
-	}
-	golden.Seen(t, model.told())
-	if n := a.Trace.Tokens; n < 765 || n > 3000 {
-		t.Errorf("the prompt takes %d tokens", n)
+	small, large := string(picture(t, 9, 9)), string(picture(t, 1000, 1000))
+	mine := failing("cat.png", errors.New("fetched"))
+	mine.Description = "my cat"
+	for name, c := range map[string]struct {
+		question string
+		files    []File
+		noEyes   bool // images aren't fetched
+		blind    bool // the model says that it can't see
+		images   int
+	}{
+		"without eyes":          {"what is it?", []File{mine}, true, false, 0},
+		"a model without eyes":  {"what is it?", []File{holding("cat.png", "image/png", small)}, false, true, 0},
+		"without words":         {"", []File{holding("cat.png", "", small)}, false, false, 1},
+		"without room for some": {"what are they?", []File{holding("program.bin", "application/octet-stream", "x"), holding("0.png", "", large), holding("1.png", "", large), holding("2.png", "", large)}, false, false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, model := seeing(t, builder.Options{MaxTokens: 3000}, Options{})
+			w.engine.options.Vision = !c.noEyes
+			if c.blind {
+				w.engine.model = blind{model}
+			}
+			w.says(time.Hour, harbor, ben, "The party is on Friday")
+			q := w.asks(lobby, c.question)
+			q.Files = c.files
+			a := w.answer(q)
+			if n := len(model.last().Images); n != c.images || a.Text != "A cat." || a.Trace.Tokens < 765*min(n, len(c.files)-1) || a.Trace.Tokens > 3000 {
+				t.Errorf("%d images, %d tokens, answered %q", n, a.Trace.Tokens, a.Text)
+			}
+			golden.Seen(t, model.told())
+		})
 	}
 }
 
@@ -288,33 +292,7 @@ func TestSlowFilesAreLeft(t *testing.T) {
 	})
 }
 
-// Without words there is the file alone.
-func TestFileIsAQuestion(t *testing.T) {
-	t.Parallel()
-	w, model := seeing(t, builder.Options{}, Options{})
-	w.says(time.Hour, harbor, ben, "The party is on Friday")
-	q := w.asks(lobby, "")
-	q.Files = []File{holding("cat.png", "", string(picture(t, 9, 9)))}
-	if a := w.answer(q); a.Text != "A cat." {
-		t.Errorf("answered %q", a.Text)
-	}
-	golden.Seen(t, model.told())
-}
-
 // blind is a model that says that it can't see.
 type blind struct{ *scripted }
 
 func (blind) CanSee() bool { return false }
-
-func TestModelsThatSayTheyCannotSee(t *testing.T) {
-	t.Parallel()
-	w, model := seeing(t, builder.Options{}, Options{})
-	w.engine = w.over(w.store, blind{model}, builder.Options{}, Options{Vision: true})
-	q := w.asks(lobby, "what is it?")
-	q.Files = []File{holding("cat.png", "image/png", string(picture(t, 10, 10)))}
-	w.answer(q)
-	if n := len(model.last().Images); n != 0 {
-		t.Errorf("%d images", n)
-	}
-	golden.Seen(t, model.told())
-}
