@@ -62,13 +62,15 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 	if x.Recalled, err = explained(ctx, now, t); err != nil {
 		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
 	}
-	if len(t.Lore) == 0 {
-		return x, nil
+	var lore []memory.Lore
+	for _, id := range t.Lore {
+		if l, there := now.lore[id]; there {
+			lore = append(lore, l)
+		}
 	}
-	if x.Lore, err = e.toldLore(ctx, now); err != nil {
+	if x.Lore, _, err = e.toldLore(ctx, now, lore); err != nil {
 		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
 	}
-	x.Lore = slices.DeleteFunc(x.Lore, func(l memory.Lore) bool { return !slices.Contains(t.Lore, l.ID) })
 	return x, nil
 }
 

@@ -17,10 +17,9 @@ const (
 
 // offer are the tools that the model may call for an answer.
 type offer struct {
-	tools   []Tool
-	schemas []*schema   // of their arguments
-	specs   []chat.Tool // what the model is told of them
-	tokens  int         // of specs
+	tools  []Tool
+	specs  []chat.Tool // what the model is told of them
+	tokens int         // of specs
 }
 
 func (o offer) names() (names []string) {
@@ -38,7 +37,7 @@ func (e *Engine) offered(ctx context.Context, q Question, r *recalled) (offer, e
 		return o, nil
 	}
 	t := &Turn{Question: q, r: r, e: e}
-	for i, tool := range e.tools {
+	for _, tool := range e.tools {
 		if choosy, is := tool.(interface {
 			Offered(context.Context, *Turn) (bool, error)
 		}); is {
@@ -51,7 +50,7 @@ func (e *Engine) offered(ctx context.Context, q Question, r *recalled) (offer, e
 			}
 		}
 		spec := tool.Spec()
-		o.tools, o.schemas, o.specs = append(o.tools, tool), append(o.schemas, e.schemas[i]), append(o.specs, spec)
+		o.tools, o.specs = append(o.tools, tool), append(o.specs, spec)
 		o.tokens += r.voice.builder.Tokens(spec.Name) + r.voice.builder.Tokens(spec.Description) + r.voice.builder.Tokens(string(spec.Parameters)) + callOverhead
 	}
 	prompt, window, answer := r.voice.builder.Room()
@@ -102,7 +101,7 @@ func (e *Engine) withTools(more []Tool) {
 	if !e.options.NoRecords {
 		e.tools = append(e.tools, conversationHistory{e})
 	}
-	e.tools = append(e.tools, more...)
+	e.tools, e.schemas = append(e.tools, more...), map[string]*schema{}
 	for _, t := range e.tools {
 		s, err := schemaOf(t.Spec().Parameters)
 		if err != nil || s.Type != "object" {
@@ -111,6 +110,6 @@ func (e *Engine) withTools(more []Tool) {
 		if h, is := t.(conversationHistory); is {
 			h.keeps(s)
 		}
-		e.schemas = append(e.schemas, s)
+		e.schemas[t.Spec().Name] = s
 	}
 }
