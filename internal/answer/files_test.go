@@ -219,6 +219,17 @@ func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	if withdrawn, err := w.store.Withdrawn(t.Context(), 10); err != nil || len(withdrawn) != 1 || withdrawn[0].Message != answer {
 		t.Errorf("to be taken back: %+v, %v", withdrawn, err)
 	}
+	// While the model writes, the message with the file is deleted.
+	q = w.asks(lobby, "is it good?")
+	old = w.says(6*time.Hour, lobby, ben, strings.Repeat("my plan ", 300))
+	plan.Message, q.ReplyTo = old, old
+	q.Files = []File{plan}
+	w.engine.builder = w.over(w.store, model, builder.Options{MaxTokens: 300}, Options{}).builder // without room for the message
+	model.before = func() { w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{old}}) }
+	if a := w.answer(q); a.Text != withdrawn {
+		t.Errorf("answered %q", a.Text)
+	}
+	model.before = nil
 	// Somebody who opted out isn't read.
 	old = w.posts(4*time.Hour, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "another", Files: []memory.File{{Name: "plan.txt"}}})
 	w.apply(memory.Opted{Guild: guild, User: ben, Out: true})
@@ -227,21 +238,6 @@ func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	q.ReplyTo, q.Files = old, []File{plan}
 	w.answer(q)
 	hasNot(t, model.last().Content, "plan.txt", "tunnel")
-}
-
-// While the model writes, the message with the file is deleted.
-func TestFilesMustStillBeThere(t *testing.T) {
-	t.Parallel()
-	w, model := seeing(t, builder.Options{MaxTokens: 300}, Options{})
-	old := w.says(5*time.Hour, lobby, ben, strings.Repeat("my plan ", 300))
-	q := w.asks(lobby, "is it good?")
-	q.ReplyTo = old
-	q.Files = []File{holding("plan.txt", "text/plain", "dig a tunnel")}
-	q.Files[0].Message = old
-	model.before = func() { w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{old}}) }
-	if a := w.answer(q); a.Text != withdrawn {
-		t.Errorf("answered %q", a.Text)
-	}
 }
 
 // What files hold is nowhere but in what the model was sent.
