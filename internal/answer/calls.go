@@ -143,9 +143,9 @@ func (r *recalled) tokensOf(m chat.Message) int {
 // made is a call that was made.
 type made struct {
 	outcome string
-	text    string // for the model
-	summary string // for the record
-	args    any    // for the record
+	text    string         // for the model
+	summary string         // for the record
+	args    map[string]any // for the record; nil: they fit no tool
 	shown   int
 	took    time.Duration
 	err     error
@@ -167,11 +167,12 @@ func (l *loop) make(ctx context.Context, i int, c chat.Call, room int) made {
 	case len(c.Arguments) > mostArguments:
 		return made{outcome: callBad, text: fmt.Sprintf("The arguments are too long: at most %d bytes.", mostArguments)}
 	}
-	args, err := o.schemas[at].arguments(c.Arguments)
+	schema := l.e.schemas[c.Name]
+	args, err := schema.arguments(c.Arguments)
 	if err != nil {
 		return made{outcome: callBad, text: l.mended(err)}
 	}
-	m := made{outcome: callRepeated, args: l.e.redacted(o.schemas[at], args)}
+	m := made{outcome: callRepeated, args: l.e.redactedFields(schema, args)}
 	if before, asked := l.asked[keyOf(c.Name, args)]; asked {
 		m.text = fmt.Sprintf("You have asked that already; what you were told then, by call %d of this answer, still holds.", before)
 		return m
@@ -264,10 +265,7 @@ func (l *loop) note(i int, c chat.Call, m made) {
 	if m.summary != "" {
 		rec.Outcome = m.summary
 	}
-	switch args := m.args.(type) {
-	case map[string]any:
-		rec.Kwargs = args
-	default:
+	if rec.Kwargs = m.args; m.args == nil {
 		rec.Kwargs = map[string]any{"arguments": l.e.print(c.Arguments)}
 	}
 	l.e.record(l.q, l.r, l.rounds, i, rec)

@@ -148,14 +148,6 @@ func (e *Engine) readMissed(ctx context.Context, q Question, m *missing) error {
 	return err
 }
 
-// source is a message as it is cited.
-func (now reach) source(n int, m memory.Message) Source {
-	return Source{
-		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
-		Place: now.names.channel(m.Channel), Time: m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
-	}
-}
-
 // quote tells the messages that tell most.
 func (m *missing) quote() {
 	var b strings.Builder
@@ -234,26 +226,14 @@ func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Me
 	for i, s := range messages {
 		ids[i] = s.ID
 	}
-	there, err := e.log.Messages(ctx, q.Channel, ids)
-	if err == nil {
-		there, err = now.consents.given(ctx, there)
-	}
+	there, err := now.consents.messages(ctx, q.Channel, ids)
 	return err == nil && slices.EqualFunc(messages, there, func(was, is memory.Message) bool { return was.ID == is.ID && !isAnother(was, is) }), err
 }
 
 // cite takes what the model wrote, with the citations of messages that it was shown: those after the first, which were left out.
 func (c *CaughtUp) cite(m *missing, text string) {
 	var cited []int
-	c.Text = strings.TrimSpace(outsideCode(text, func(prose string) string {
-		return replaceCitations(shownTag.ReplaceAllString(prose, "<@$1>"), func(n int) bool {
-			known := n > c.Left && n <= len(m.said)
-			if known && !slices.Contains(cited, n) {
-				cited = append(cited, n)
-			}
-			return known
-		})
-	}))
-	slices.Sort(cited)
+	c.Text, cited = withCitations(text, func(n int) bool { return n > c.Left && n <= len(m.said) })
 	for _, n := range cited {
 		c.Sources = append(c.Sources, m.reach.source(n, m.said[n-1]))
 	}

@@ -117,76 +117,38 @@ func TestRepliedToIsShownInAnyCase(t *testing.T) {
 	has(t, w.prompt(q), condensedTitle+"\n  Ben: We agreed")
 }
 
+// For whom the beginning of a thread may be shown the properties hold.
 func TestThreadsKnowWhatTheyBeganFrom(t *testing.T) {
 	t.Parallel()
-	const thread = 31 // of the size of an id
-	begin := func(channel, parent memory.ChannelID, kind memory.ChannelKind, starter memory.Message) *world {
-		w := newWorld(t, nil)
-		id := memory.ChannelID(memory.FirstMessageID(noon.Add(-3*day))) + thread
-		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: parent, Kind: kind, Name: "thread"}})
-		starter.ID, starter.Guild, starter.Channel = memory.MessageID(id), guild, channel
-		if channel == 0 {
-			starter.Channel = id
-		}
-		w.apply(memory.Posted{Message: starter})
-		w.says(time.Minute, id, ben, "now")
-		return w
-	}
+	id := memory.ChannelID(memory.FirstMessageID(noon.Add(-3*day))) + 31
 	said := memory.Message{Author: cleo, Content: "Shall we climb the hill?"}
-	own := memory.Message{Author: oracle, Kind: memory.FromHark, Content: "of unknown origin"}
-	long := memory.Message{Author: cleo, Content: strings.Repeat("long ", 500)}
-	id := memory.ChannelID(memory.FirstMessageID(noon.Add(-3*day))) + thread
-	for _, tt := range []struct {
-		name            string
+	for name, c := range map[string]struct {
 		channel, parent memory.ChannelID
 		kind            memory.ChannelKind
 		starter         memory.Message
-		change          func(*world)
 		shown           bool
 	}{
-		{"a thread", lobby, lobby, memory.PublicThread, said, nil, true},
-		{"a private thread", lobby, lobby, memory.PrivateThread, said, nil, true},
-		{"a thread of keepers", vault, vault, memory.PublicThread, said, nil, true},
-		{"a forum's post", 0, lobby, memory.PublicThread, said, nil, true},
-		{"another channel with that message", harbor, lobby, memory.PublicThread, said, nil, false},
-		{"where nobody may read the past", kiosk, kiosk, memory.PublicThread, said, nil, false},
-		{"a post where nobody may read the past", 0, kiosk, memory.PublicThread, said, nil, false},
-		{"a channel that isn't placed", attic, attic, memory.PublicThread, said, nil, false},
-		{"no thread", lobby, lobby, memory.TextChannel, said, nil, false},
-		{"Hark's own, of unknown origin", lobby, lobby, memory.PublicThread, own, nil, false},
-		{"deleted", lobby, lobby, memory.PublicThread, said, func(w *world) {
-			w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{memory.MessageID(id)}})
-		}, false},
-		{"of who opted out", lobby, lobby, memory.PublicThread, said, func(w *world) { w.alter(nil, Options{}).out[cleo] = true }, false},
-		{"of a channel that isn't to be remembered", lobby, lobby, memory.PublicThread, said, func(w *world) {
-			w.alter(nil, Options{}).guild = all(choose(lobby, memory.Ignore), choose(id, memory.Remember))
-		}, false},
-		{"a thread that isn't to be remembered", lobby, lobby, memory.PublicThread, said, func(w *world) { w.alter(nil, Options{}).guild = choose(id, memory.Ignore) }, false},
-		{"a long one", lobby, lobby, memory.PublicThread, long, nil, true},
+		"a thread":                          {lobby, lobby, memory.PublicThread, said, true},
+		"a private thread":                  {lobby, lobby, memory.PrivateThread, said, true},
+		"a forum's post":                    {id, lobby, memory.PublicThread, said, true},
+		"a long one":                        {lobby, lobby, memory.PublicThread, memory.Message{Author: cleo, Content: strings.Repeat("long ", 500)}, true},
+		"another channel with that message": {harbor, lobby, memory.PublicThread, said, false},
+		"no thread":                         {lobby, lobby, memory.TextChannel, said, false},
+		"Hark's own, of unknown origin":     {lobby, lobby, memory.PublicThread, memory.Message{Author: oracle, Kind: memory.FromHark, Content: "hm"}, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := begin(tt.channel, tt.parent, tt.kind, tt.starter)
-			if tt.change != nil {
-				tt.change(w)
-			}
-			q := w.asks(id, "So?")
-			got := w.shownIn(q)
-			if shown := len(got) > 0 && got[0] == tt.starter.Content; shown != tt.shown {
-				t.Errorf("shown: %.100q", got)
-			}
-			if p := w.prompt(q); strings.Count(p, "Shall we climb") > 1 || strings.Count(p, "long long") > starterShown/10 {
-				t.Errorf("prompt\n%s", p)
-			}
-			w.engine.model = &scripted{pieces: []string{"Yes."}}
-			a := w.answer(q)
-			found := false
-			for _, h := range a.Trace.Recalled {
-				found = found || h.Message == memory.MessageID(id) && h.Context && (h.Channel == tt.channel || tt.channel == 0 && h.Channel == id)
-			}
-			if tt.shown && !found {
-				t.Errorf("what it began from is no source of %+v", a.Trace.Recalled)
-			}
-		})
+		w := newWorld(t, nil)
+		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: c.parent, Kind: c.kind, Name: "thread"}})
+		c.starter.ID, c.starter.Guild, c.starter.Channel = memory.MessageID(id), guild, c.channel
+		w.apply(memory.Posted{Message: c.starter})
+		w.says(time.Minute, id, ben, "now")
+		q := w.asks(id, "So?")
+		got := w.shownIn(q)
+		if shown := len(got) > 0 && got[0] == c.starter.Content; shown != c.shown {
+			t.Errorf("%s: shown %.100q", name, got)
+		}
+		if p := w.prompt(q); strings.Count(p, "Shall we climb") > 1 || strings.Count(p, "long long") > starterShown/10 {
+			t.Errorf("%s: prompt\n%s", name, p)
+		}
 	}
 }
 

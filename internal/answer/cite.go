@@ -16,28 +16,32 @@ var citation = regexp.MustCompile(`\[(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)\]`)
 // shownTag is a mention tag as the prompt shows those in what members wrote.
 var shownTag = regexp.MustCompile(`‹@(&?\d{1,20})›`)
 
-// cite is the answer that text makes: citations of what was in the prompt stay, one number to a bracket, and
-// invented ones vanish, with the space before them. Mention tags that the model repeats as it was shown them become
-// Discord's again, which show a name and, in what Hark sends, ping nobody.
+// cite is the answer that text makes, with the citations of what was in the prompt.
 func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string) Answer {
-	var cited []int
-	text = outsideCode(text, func(prose string) string {
-		return replaceCitations(shownTag.ReplaceAllString(prose, "<@$1>"), func(n int) bool {
-			_, known := r.shown.hit(n)
-			if known && !slices.Contains(cited, n) {
-				cited = append(cited, n)
-			}
-			return known
-		})
-	})
-	slices.Sort(cited)
-	a := Answer{Text: strings.TrimSpace(text), Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
+	text, cited := withCitations(text, func(n int) bool { _, known := r.shown.hit(n); return known })
+	a := Answer{Text: text, Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
 	for _, n := range cited {
 		hit, _ := r.shown.hit(n)
 		a.Sources = append(a.Sources, r.source(n, hit.Message))
 	}
 	e.trackSources(ctx, q, r, &a, &r.shown)
 	return a
+}
+
+// withCitations is what a model wrote, and what it cites: numbers that are known stay, one to a bracket, and invented ones vanish,
+// with the space before them. Mention tags that the model repeats as it was shown them become Discord's again, which show a name
+// and, in what Hark sends, ping nobody.
+func withCitations(text string, known func(int) bool) (kept string, cited []int) {
+	kept = outsideCode(text, func(prose string) string {
+		return replaceCitations(shownTag.ReplaceAllString(prose, "<@$1>"), func(n int) bool {
+			if known(n) && !slices.Contains(cited, n) {
+				cited = append(cited, n)
+			}
+			return known(n)
+		})
+	})
+	slices.Sort(cited)
+	return strings.TrimSpace(kept), cited
 }
 
 // replaceCitations rewrites the citations in prose: [n] for each number that is known, nothing for the others.
@@ -124,6 +128,14 @@ func codeEnd(text string, open, width int) int {
 
 // tickRun is the number of backticks that s begins with.
 func tickRun(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
+
+// source is a message as an answer cites it by n.
+func (now *reach) source(n int, m memory.Message) Source {
+	return Source{
+		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author), Place: now.names.channel(m.Channel),
+		Time: m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
+	}
+}
 
 // trace is how an answer to q comes about, as far as it is known before the model has written.
 func (e *Engine) trace(q Question, r *recalled) memory.Trace {

@@ -3,7 +3,6 @@ package answer
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -235,58 +234,22 @@ func (w *world) reopens(model Model) {
 	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{Long: w.notice})
 }
 
-// readBefore is a log of which it was read what sessions were condensed to before something changed.
-type readBefore struct {
-	Log
-	condensed []memory.Condensed
-}
-
-func (r readBefore) Condensed(context.Context, memory.ChannelID) ([]memory.Condensed, error) {
-	return r.condensed, nil
-}
-
+// What is condensed again is told with what was condensed before, unless something of that is gone.
 func TestWhatIsForgottenLeavesTheSessionsSummary(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(id memory.MessageID) memory.Event{
-		"deleted": func(id memory.MessageID) memory.Event {
-			return memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{id}}
-		},
-		"edited": func(id memory.MessageID) memory.Event {
-			return memory.Edited{Guild: guild, Channel: lobby, ID: id, Content: "Let's see", At: noon}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			model := &keeper{}
-			w := condensing(t, model)
-			said := w.chats(lobby, 50)
-			w.posts(45*time.Minute+time.Second, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "We leave at 9:15"})
-			w.condensesNow(lobby)
-			q := w.asks(lobby, "And?")
-			has(t, w.prompt(q), condensedTitle+"\n  Ben: We agreed that the budget is 480 euros Ben: We leave at 9:15\n")
-			before := readBefore{w.store, []memory.Condensed{*w.condensedIn(lobby)}}
-			w.apply(change(said[0]))
-			if c := w.condensedIn(lobby); c != nil {
-				t.Errorf("still condensed to %+v", c)
-			}
-			r, err := w.over(before, model, builder.Options{Citations: true}, Options{Long: w.notice}).Recall(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			hasNot(t, r.Prompt.String(), condensedTitle, "480")
-			hasNot(t, w.prompt(q), condensedTitle, "480")
-			c := w.condensesNow(lobby)
-			has(t, w.prompt(q), condensedTitle+"\n  Ben: We leave at 9:15\n")
-			hasNot(t, w.prompt(q), "480")
-			if name == "deleted" {
-				told := strings.SplitAfterN(model.got[1].Content, "\n", 4)
-				golden.Seen(t, model.got[0].Content+"\n\n"+strings.Join(told[:3], "")+"…")
-			}
-			if name == "deleted" && c.Sources[0].Message != said[1] {
-				t.Errorf("made from %v", c.Sources)
-			}
-		})
-	}
+	model := &keeper{}
+	w := condensing(t, model)
+	said := w.chats(lobby, 50)
+	w.posts(45*time.Minute+time.Second, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "We leave at 9:15"})
+	w.condensesNow(lobby)
+	q := w.asks(lobby, "And?")
+	has(t, w.prompt(q), condensedTitle+"\n  Ben: We agreed that the budget is 480 euros Ben: We leave at 9:15\n")
+	w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: said[:1]})
+	hasNot(t, w.prompt(q), condensedTitle, "480")
+	w.condensesNow(lobby)
+	has(t, w.prompt(q), condensedTitle+"\n  Ben: We leave at 9:15\n")
+	told := strings.SplitAfterN(model.got[1].Content, "\n", 4)
+	golden.Seen(t, model.got[0].Content+"\n\n"+strings.Join(told[:3], "")+"…")
 }
 
 // Of a burst of messages the oldest aren't left out: they are condensed in two goes.
@@ -340,7 +303,7 @@ func TestFewLongTurnsAreCondensed(t *testing.T) {
 	}
 }
 
-// What can't be said any more once the model has written isn't kept, and no failure of the log goes unnoticed.
+// What can't be said any more once the model has written isn't kept.
 func TestCondensingLooksAgain(t *testing.T) {
 	t.Parallel()
 	model := &keeper{}
@@ -361,21 +324,6 @@ func TestCondensingLooksAgain(t *testing.T) {
 		}
 		clear(a.out)
 		a.guild = nil
-	}
-	model.condense = nil
-	calls := &faulty{Log: w.store, n: 1 << 20}
-	w.engine = w.over(calls, model, builder.Options{}, Options{Long: w.notice})
-	w.condensesNow(lobby)
-	all := 1<<20 - calls.n
-	for n := 1; n <= all; n++ {
-		w.apply(memory.CondensedGone{Guild: guild, Channel: lobby, Until: 1 << 62})
-		calls.n = n
-		if c, err := w.condenseAt(lobby, noon); !errors.Is(err, errDisk) || c != nil {
-			t.Errorf("call %d failed: %+v, %v", n, c, err)
-		}
-	}
-	if made, failed := w.condensings(); made != 1 || failed != all {
-		t.Errorf("counted %d, and %d failures of %d", made, failed, all)
 	}
 }
 

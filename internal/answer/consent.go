@@ -50,6 +50,15 @@ func (c consents) given(ctx context.Context, messages []memory.Message) ([]memor
 	return kept, nil
 }
 
+// messages are those of a channel that are there, and whose authors haven't opted out.
+func (c consents) messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
+	found, err := c.log.Messages(ctx, channel, ids)
+	if err != nil {
+		return nil, err
+	}
+	return c.given(ctx, found)
+}
+
 // of is what is left of a result without those who have opted out.
 func (c consents) of(ctx context.Context, result search.Result) (search.Result, error) {
 	var hits []search.Hit

@@ -165,51 +165,36 @@ func TestConsentIsAskedForAgainAtRecall(t *testing.T) {
 	}
 }
 
-func TestAQuestionAskedNowhereHasNoSession(t *testing.T) {
+// A session of the log is used where its channel is remembered, or is the operator's own.
+func TestSessionsNeedConsent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(day, lobby, ben, "The lighthouse password is swordfish")
-	q := Question{Guild: guild, Text: "What is the lighthouse password?", Now: noon, Operator: true, Everywhere: true}
-	has(t, w.prompt(q), "swordfish")
-	hasNot(t, w.prompt(q), "CURRENT SESSION")
-}
-
-// What is spoken in a terminal or imported without a guild is its owner's.
-func TestTheTerminalsOwnTalkIsAlwaysRecalled(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.alter(nil, Options{Policy: memory.Policy{Ask: true}})
-	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: 77, Guild: memory.LocalGuild, Kind: memory.LocalChannel}})
-	w.posts(day, memory.Message{Guild: memory.LocalGuild, Channel: 77, Author: ben, Content: "The lighthouse password is swordfish"})
-	w.posts(time.Minute, memory.Message{Guild: memory.LocalGuild, Channel: 77, Author: ben, Content: "Where were we?"})
-	q := Question{Guild: memory.LocalGuild, Channel: 77, Text: "What is the lighthouse password?", Now: noon, Operator: true}
-	has(t, w.prompt(q), "swordfish", "Where were we?")
-}
-
-func TestDirectMessagesAreRecalledOnlyIfTheyAreRemembered(t *testing.T) {
-	t.Parallel()
-	for _, direct := range []bool{true, false} {
+	const terminal memory.ChannelID = 77
+	asks, direct := memory.Policy{Ask: true}, memory.Policy{Direct: true}
+	for name, c := range map[string]struct {
+		policy   memory.Policy
+		guild    memory.GuildID
+		channel  memory.ChannelID
+		operator bool
+		used     bool
+	}{
+		"a terminal's":                       {asks, memory.LocalGuild, terminal, true, true},
+		"what was imported":                  {asks, guild, attic, true, true},
+		"what was imported, for all":         {asks, guild, attic, false, false},
+		"a direct message":                   {direct, memory.DirectGuild, annsDM, false, true},
+		"a direct message of the operator's": {direct, memory.DirectGuild, annsDM, true, false},
+		"a direct message, not remembered":   {asks, memory.DirectGuild, annsDM, false, false},
+		"asked nowhere":                      {memory.Policy{}, guild, 0, true, false},
+	} {
 		w := newWorld(t, nil)
-		w.alter(nil, Options{Policy: memory.Policy{Direct: direct}})
-		w.says(day, annsDM, ann, "The lighthouse password is swordfish")
-		w.says(time.Minute, annsDM, ann, "a moment ago")
-		p := w.prompt(w.asks(annsDM, "What is the lighthouse password?"))
-		if strings.Contains(p, "swordfish") != direct || strings.Contains(p, "a moment ago") != direct {
-			t.Errorf("remembered: %v, the prompt is\n%s", direct, p)
+		w.alter(nil, Options{Policy: c.policy})
+		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: terminal, Guild: memory.LocalGuild, Kind: memory.LocalChannel}})
+		if c.channel != 0 {
+			w.posts(day, memory.Message{Guild: c.guild, Channel: c.channel, Author: ann, Content: "The lighthouse password is swordfish"})
+			w.posts(time.Minute, memory.Message{Guild: c.guild, Channel: c.channel, Author: ann, Content: "a moment ago"})
 		}
-	}
-}
-
-// Only the operator may use what was imported of a guild that was never asked, as a session too.
-func TestTheLogOfAnUnplacedChannelIsTheOperatorsSession(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.alter(nil, Options{Policy: memory.Policy{Ask: true}})
-	w.says(time.Minute, attic, ben, "The lighthouse password is swordfish")
-	for _, operator := range []bool{true, false} {
-		q := Question{Guild: guild, Channel: attic, Text: "What is the lighthouse password?", Now: noon, Operator: operator}
-		if got := strings.Contains(w.prompt(q), "swordfish"); got != operator {
-			t.Errorf("operator: %v, told: %v", operator, got)
+		p := w.prompt(Question{Guild: c.guild, Channel: c.channel, Asker: ann, Text: "What is the lighthouse password?", Now: noon, Operator: c.operator})
+		if strings.Contains(p, "swordfish") != c.used || strings.Contains(p, "a moment ago") != c.used || strings.Contains(p, "CURRENT SESSION") != c.used {
+			t.Errorf("%s: used is\n%s", name, p)
 		}
 	}
 }

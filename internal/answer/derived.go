@@ -114,10 +114,7 @@ func (d *derivation) in(channel memory.ChannelID) *derivation {
 // allGiven reports whether the messages ids are all there still, their authors agree, and those that are Hark's own may
 // be repeated.
 func (d *derivation) allGiven(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (bool, error) {
-	sources, err := d.log.Messages(ctx, channel, ids)
-	if err == nil {
-		sources, err = d.consents.given(ctx, sources)
-	}
+	sources, err := d.consents.messages(ctx, channel, ids)
 	if err == nil {
 		sources, err = d.in(channel).allowed(ctx, sources)
 	}

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -212,7 +211,7 @@ func (c *castle) calls(t memory.Trace, known func(audience) bool) {
 
 // history is what a model may read of the calls, with what their messages say.
 func (c *castle) history(e *Engine, q Question, a audience) string {
-	out, err := e.HistoryTool().Call(c.t.Context(), &Turn{Question: q, r: &recalled{}}, json.RawMessage(`{"limit":50,"fields":["outcome_summary","text"]}`))
+	out, err := e.history(c.t.Context(), q, `{"limit":50,"fields":["outcome_summary","text"]}`)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -75,17 +74,6 @@ func TestTheSessionItselfIsNoEarlierContext(t *testing.T) {
 	if shown := previous(w.prompt(w.asks(lobby, "How many barrels are sold?"))); !strings.Contains(shown, "the ferry and a barrel") || strings.Contains(shown, "two barrels") {
 		t.Errorf("shown is\n%s", shown)
 	}
-}
-
-// findsNothing is a searcher that finds nothing.
-type findsNothing struct{}
-
-func (findsNothing) Search(context.Context, search.Query) (search.Result, error) {
-	return search.Result{}, nil
-}
-
-func (findsNothing) Introduce(context.Context, search.Query) ([]search.Participant, error) {
-	return nil, nil
 }
 
 func TestQuotesAreNotMadeFromSummaries(t *testing.T) {

@@ -103,7 +103,7 @@ type Engine struct {
 	model    Model // nil: answers are extractive
 	options  Options
 	tools    []Tool
-	schemas  []*schema // of the tools' arguments
+	schemas  map[string]*schema // of the tools' arguments, by the tools' names
 	refused  refusals
 	now      func() time.Time
 	missing  sync.Map // models that were told of as missing, by name
@@ -171,9 +171,13 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	if most := smaller(r.sentTokens(), err); most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		was, refused := r.Prompt, err
 		// All is looked at again: of what the first prompt held, nothing was shown to anybody.
-		if err := e.recallAgain(ctx, q, r, most); err != nil {
-			return Answer{}, err
+		again, recallErr := e.recallFor(ctx, q, r.sought, most)
+		if recallErr != nil {
+			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, recallErr)
 		}
+		again.started, again.ledger = r.started, r.ledger
+		r.ledger.begunAnew()
+		*r = *again
 		if !slices.Equal(was.Messages, r.Prompt.Messages) {
 			shortened = fmt.Errorf("%w; the prompt of %d tokens was made again with %d", refused, was.Report.Tokens, r.Prompt.Report.Tokens)
 			full, err = e.ask(ctx, q, r, stream)

@@ -125,6 +125,17 @@ func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 	want := []memory.Source{{Kind: memory.SourceFact, ID: 5}, {Kind: memory.SourceFact, ID: 6}, {Kind: memory.SourceLore, ID: 2, Version: int64(memory.FirstMessageID(noon.Add(-day)))},
 		{Kind: memory.SourceLore, ID: 1, Version: int64(memory.FirstMessageID(x.lore.At))}, messageSource(memory.Message{Channel: x.q.Channel, ID: x.q.ID}),
 		{Kind: memory.SourceSummary, Channel: x.q.Channel, ID: int64(x.summary.ID), Version: x.summary.Made.UnixMilli()}}
+	trace := a.Trace
+	trace.Prompt = nil
+	body, err := json.Marshal(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasNot(t, string(body), "walnut", "canoe", "boat", "bus", "budget", "oats", "lighthouse", "Speaker", "Ann", "room") // ids and numbers only
+	i := slices.IndexFunc(trace.Recalled, func(h memory.TraceHit) bool { return h.Message == x.from["hit"].ID })
+	if h := trace.Recalled[i]; h.Number != 1 || !h.Context || h.Relevance == 0 || len(h.Why) == 0 || trace.Asker != ann || trace.Question != x.q.ID {
+		t.Errorf("trace %s", body)
+	}
 	for kind, m := range x.from {
 		if !strings.Contains(kind, "answer") { // these answers are
 			want = append(want, messageSource(m))

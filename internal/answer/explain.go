@@ -59,21 +59,23 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 	x := Explanation{Trace: t}
 	x.Trace.Recalled, x.Trace.HeldBack = nil, 0
 	x.Trace.Facts, x.Trace.Lore, x.Trace.LoreAt, x.Trace.Summaries, x.Trace.SummariesMade = nil, nil, nil, nil, nil
-	if x.Recalled, err = e.explained(ctx, now, t); err != nil {
+	if x.Recalled, err = explained(ctx, now, t); err != nil {
 		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
 	}
-	if len(t.Lore) == 0 {
-		return x, nil
+	var lore []memory.Lore
+	for _, id := range t.Lore {
+		if l, there := now.lore[id]; there {
+			lore = append(lore, l)
+		}
 	}
-	if x.Lore, err = e.toldLore(ctx, now); err != nil {
+	if x.Lore, _, err = e.toldLore(ctx, now, lore); err != nil {
 		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
 	}
-	x.Lore = slices.DeleteFunc(x.Lore, func(l memory.Lore) bool { return !slices.Contains(t.Lore, l.ID) })
 	return x, nil
 }
 
 // explained are the messages of a trace that may be told within a reach, in its order.
-func (e *Engine) explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, error) {
+func explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, error) {
 	wanted := map[memory.ChannelID][]memory.MessageID{}
 	for _, hit := range t.Recalled {
 		if slices.Contains(now.scope.Channels, hit.Channel) {
@@ -82,10 +84,7 @@ func (e *Engine) explained(ctx context.Context, now reach, t memory.Trace) ([]Ex
 	}
 	there := map[spot]memory.Message{}
 	for channel, ids := range wanted {
-		found, err := e.log.Messages(ctx, channel, ids)
-		if err == nil {
-			found, err = now.consents.given(ctx, found)
-		}
+		found, err := now.consents.messages(ctx, channel, ids)
 		if err != nil {
 			return nil, err
 		}

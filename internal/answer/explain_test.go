@@ -161,29 +161,3 @@ func TestExplanationsThatThereAreNone(t *testing.T) {
 	}
 	golden.Seen(t, sentence)
 }
-
-// Lore that an answer was made from is told to those who may read what it is from, and to nobody else.
-func TestExplanationsTellLore(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	openly, secretly := w.says(90*day, harbor, ben, "it is blue"), w.says(90*day, vault, ben, "it is safe")
-	w.chatter()
-	w.tells(1, "Project X", "the boat is blue", ben, 0, memory.Spot{Channel: harbor, Message: openly})
-	w.tells(2, "Project X safe", "the code is 1234", cleo, 0, memory.Spot{Channel: vault, Message: secretly})
-	w.tells(3, "Florins", "are coins", ben, 0)
-	q := w.asks(vault, "Project X? And Project X safe?")
-	q.Asker, q.Name, q.Roles = cleo, "Cleo", []memory.RoleID{keepers}
-	id := w.gives(q, -time.Minute)
-	names := func(x Explanation) (all []string) {
-		for _, l := range x.Lore {
-			all = append(all, l.Name)
-		}
-		return all
-	}
-	if got := names(w.explainedTo(vault, id, cleo, keepers)); !slices.Equal(got, []string{"Project X", "Project X safe"}) {
-		t.Errorf("a keeper is told of %q", got)
-	}
-	if got := names(w.explainedTo(vault, id, ann)); !slices.Equal(got, []string{"Project X"}) {
-		t.Errorf("others are told of %q", got)
-	}
-}

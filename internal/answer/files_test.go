@@ -121,20 +121,6 @@ func (s *scripted) told() string {
 	return strings.Join(ofFiles.FindAllString(s.last().Content, -1), "\n") + "\n"
 }
 
-func TestImagesNeedEyes(t *testing.T) {
-	t.Parallel()
-	model := &scripted{pieces: []string{"A cat."}}
-	w := newWorld(t, model)
-	q := w.asks(lobby, "what is it?")
-	q.Files = []File{failing("cat.png", errors.New("fetched"))}
-	q.Files[0].Description = "my cat"
-	w.answer(q)
-	golden.Seen(t, model.told())
-	if len(model.last().Images) > 0 {
-		t.Error("there is an image")
-	}
-}
-
 func TestFilesAreBounded(t *testing.T) {
 	t.Parallel()
 	w, model := seeing(t, builder.Options{MaxTokens: 12000}, Options{})
@@ -159,21 +145,39 @@ func TestFilesAreBounded(t *testing.T) {
 	hasNot(t, model.last().Content, "text 4")
 }
 
-func TestFilesWithoutRoomAreTold(t *testing.T) {
+func TestTheModelIsToldOfFiles(t *testing.T) {
 	t.Parallel()
-	w, model := seeing(t, builder.Options{MaxTokens: 3000}, Options{})
-	q := w.asks(lobby, "what are they?")
-	q.Files = []File{holding("program.bin", "application/octet-stream", "x")}
-	for i := range 3 {
-		q.Files = append(q.Files, holding(fmt.Sprintf("%d.png", i), "", string(picture(t, 1000, 1000))))
-	}
-	a := w.answer(q)
-	if n := len(model.last().Images); n != 1 {
-		t.Errorf("%d images", n)
-	}
-	golden.Seen(t, model.told())
-	if n := a.Trace.Tokens; n < 765 || n > 3000 {
-		t.Errorf("the prompt takes %d tokens", n)
+	small, large := string(picture(t, 9, 9)), string(picture(t, 1000, 1000))
+	mine := failing("cat.png", errors.New("fetched"))
+	mine.Description = "my cat"
+	for name, c := range map[string]struct {
+		question string
+		files    []File
+		noEyes   bool // images aren't fetched
+		blind    bool // the model says that it can't see
+		images   int
+	}{
+		"without eyes":          {"what is it?", []File{mine}, true, false, 0},
+		"a model without eyes":  {"what is it?", []File{holding("cat.png", "image/png", small)}, false, true, 0},
+		"without words":         {"", []File{holding("cat.png", "", small)}, false, false, 1},
+		"without room for some": {"what are they?", []File{holding("program.bin", "application/octet-stream", "x"), holding("0.png", "", large), holding("1.png", "", large), holding("2.png", "", large)}, false, false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, model := seeing(t, builder.Options{MaxTokens: 3000}, Options{})
+			w.engine.options.Vision = !c.noEyes
+			if c.blind {
+				w.engine.model = blind{model}
+			}
+			w.says(time.Hour, harbor, ben, "The party is on Friday")
+			q := w.asks(lobby, c.question)
+			q.Files = c.files
+			a := w.answer(q)
+			if n := len(model.last().Images); n != c.images || a.Text != "A cat." || a.Trace.Tokens < 765*min(n, len(c.files)-1) || a.Trace.Tokens > 3000 {
+				t.Errorf("%d images, %d tokens, answered %q", n, a.Trace.Tokens, a.Text)
+			}
+			golden.Seen(t, model.told())
+		})
 	}
 }
 
@@ -215,6 +219,17 @@ func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	if withdrawn, err := w.store.Withdrawn(t.Context(), 10); err != nil || len(withdrawn) != 1 || withdrawn[0].Message != answer {
 		t.Errorf("to be taken back: %+v, %v", withdrawn, err)
 	}
+	// While the model writes, the message with the file is deleted.
+	q = w.asks(lobby, "is it good?")
+	old = w.says(6*time.Hour, lobby, ben, strings.Repeat("my plan ", 300))
+	plan.Message, q.ReplyTo = old, old
+	q.Files = []File{plan}
+	w.engine.builder = w.over(w.store, model, builder.Options{MaxTokens: 300}, Options{}).builder // without room for the message
+	model.before = func() { w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{old}}) }
+	if a := w.answer(q); a.Text != withdrawn {
+		t.Errorf("answered %q", a.Text)
+	}
+	model.before = nil
 	// Somebody who opted out isn't read.
 	old = w.posts(4*time.Hour, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "another", Files: []memory.File{{Name: "plan.txt"}}})
 	w.apply(memory.Opted{Guild: guild, User: ben, Out: true})
@@ -223,21 +238,6 @@ func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	q.ReplyTo, q.Files = old, []File{plan}
 	w.answer(q)
 	hasNot(t, model.last().Content, "plan.txt", "tunnel")
-}
-
-// While the model writes, the message with the file is deleted.
-func TestFilesMustStillBeThere(t *testing.T) {
-	t.Parallel()
-	w, model := seeing(t, builder.Options{MaxTokens: 300}, Options{})
-	old := w.says(5*time.Hour, lobby, ben, strings.Repeat("my plan ", 300))
-	q := w.asks(lobby, "is it good?")
-	q.ReplyTo = old
-	q.Files = []File{holding("plan.txt", "text/plain", "dig a tunnel")}
-	q.Files[0].Message = old
-	model.before = func() { w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{old}}) }
-	if a := w.answer(q); a.Text != withdrawn {
-		t.Errorf("answered %q", a.Text)
-	}
 }
 
 // What files hold is nowhere but in what the model was sent.
@@ -288,33 +288,7 @@ func TestSlowFilesAreLeft(t *testing.T) {
 	})
 }
 
-// Without words there is the file alone.
-func TestFileIsAQuestion(t *testing.T) {
-	t.Parallel()
-	w, model := seeing(t, builder.Options{}, Options{})
-	w.says(time.Hour, harbor, ben, "The party is on Friday")
-	q := w.asks(lobby, "")
-	q.Files = []File{holding("cat.png", "", string(picture(t, 9, 9)))}
-	if a := w.answer(q); a.Text != "A cat." {
-		t.Errorf("answered %q", a.Text)
-	}
-	golden.Seen(t, model.told())
-}
-
 // blind is a model that says that it can't see.
 type blind struct{ *scripted }
 
 func (blind) CanSee() bool { return false }
-
-func TestModelsThatSayTheyCannotSee(t *testing.T) {
-	t.Parallel()
-	w, model := seeing(t, builder.Options{}, Options{})
-	w.engine = w.over(w.store, blind{model}, builder.Options{}, Options{Vision: true})
-	q := w.asks(lobby, "what is it?")
-	q.Files = []File{holding("cat.png", "image/png", string(picture(t, 10, 10)))}
-	w.answer(q)
-	if n := len(model.last().Images); n != 0 {
-		t.Errorf("%d images", n)
-	}
-	golden.Seen(t, model.told())
-}

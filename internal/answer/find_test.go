@@ -50,39 +50,26 @@ func TestFindIsForTheAskerAlone(t *testing.T) {
 	w.says(3*day, bensDM, ben, "The lighthouse password is squid")
 	anns := w.says(3*day, annsDM, ann, "The lighthouse password is eel")
 	now := w.says(time.Minute, lobby, ben, "The lighthouse password is ray")
-	q := seeks("lighthouse password")
-	if got, want := w.finds(q), []memory.MessageID{open, now}; !slices.Equal(got, want) {
-		t.Errorf("Ann finds %d, want %d", got, want)
-	}
-	q.Asker, q.Roles = cleo, []memory.RoleID{keepers}
-	if got, want := w.finds(q), []memory.MessageID{open, kept, now}; !slices.Equal(got, want) {
-		t.Errorf("a keeper finds %d, want %d", got, want)
-	}
-	q.Roles = []memory.RoleID{} // Discord says that they aren't one any more
-	if got, want := w.finds(q), []memory.MessageID{open, now}; !slices.Equal(got, want) {
-		t.Errorf("who was a keeper finds %d, want %d", got, want)
-	}
-	q = seeks("lighthouse password")
-	q.Operator, q.Everywhere, q.OnlyAsker = true, true, false
-	if got, want := w.finds(q), []memory.MessageID{open, now}; !slices.Equal(got, want) {
-		t.Errorf("with an operator's rights %d, want %d", got, want)
-	}
-	q = seeks("lighthouse password")
-	q.Guild, q.Channel = memory.DirectGuild, annsDM
-	if got, want := w.finds(q), []memory.MessageID{anns}; !slices.Equal(got, want) {
-		t.Errorf("in a direct message %d, want %d", got, want)
-	}
-	if got := w.finds(seeks("zyzzyva")); len(got) > 0 {
-		t.Errorf("found %d of what nobody spoke of", got)
-	}
-	q = seeks("lighthouse password")
-	q.Filter = Filter{In: []memory.ChannelID{harbor}, From: []memory.UserID{ben}, Since: noon.Add(-6 * day), Until: noon.Add(-4 * day)}
-	if got, want := w.finds(q), []memory.MessageID{open}; !slices.Equal(got, want) {
-		t.Errorf("filtered %d, want %d", got, want)
-	}
-	q.Filter.In = []memory.ChannelID{vault}
-	if got := w.finds(q); len(got) > 0 {
-		t.Errorf("found %d where Ann may not read", got)
+	for name, c := range map[string]struct {
+		change func(*Question)
+		want   []memory.MessageID
+	}{
+		"Ann":                    {func(*Question) {}, []memory.MessageID{open, now}},
+		"a keeper":               {func(q *Question) { q.Asker, q.Roles = cleo, []memory.RoleID{keepers} }, []memory.MessageID{open, kept, now}},
+		"who isn't one any more": {func(q *Question) { q.Asker = cleo }, []memory.MessageID{open, now}},
+		"an operator's rights":   {func(q *Question) { q.Operator, q.Everywhere, q.OnlyAsker = true, true, false }, []memory.MessageID{open, now}},
+		"in a direct message":    {func(q *Question) { q.Guild, q.Channel = memory.DirectGuild, annsDM }, []memory.MessageID{anns}},
+		"what nobody spoke of":   {func(q *Question) { q.Text = "zyzzyva" }, nil},
+		"what was said then": {func(q *Question) {
+			q.Filter = Filter{In: []memory.ChannelID{harbor}, From: []memory.UserID{ben}, Since: noon.Add(-6 * day), Until: noon.Add(-4 * day)}
+		}, []memory.MessageID{open}},
+		"where Ann may not read": {func(q *Question) { q.Filter.In = []memory.ChannelID{vault} }, nil},
+	} {
+		q := seeks("lighthouse password")
+		c.change(&q)
+		if got := w.finds(q); !slices.Equal(got, c.want) {
+			t.Errorf("%s: found %d, want %d", name, got, c.want)
+		}
 	}
 }
 

@@ -2,7 +2,7 @@ package answer
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,24 +57,12 @@ func TestFollowUpRecallsWhatItRefersTo(t *testing.T) {
 	}
 	w.says(2*time.Minute, lobby, ann, "where do the bells hang?")
 	w.says(time.Minute, lobby, oracle, "The first hangs in the tower.")
-	r, err := w.engine.Recall(t.Context(), w.asks(lobby, "What about the second one?"))
+	q := w.asks(lobby, "What about the second one?")
+	r, err := w.engine.Recall(t.Context(), q)
 	if err != nil || len(r.Result.Hits) == 0 || r.Result.Hits[0].Message.ID != bell {
 		t.Errorf("recalled %+v, %v", r.Result.Hits, err)
 	}
-}
-
-func TestFollowUpIsQuotedFromWhatItRefersTo(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	bell := w.says(20*day, harbor, ben, "the bells: the first hangs in the tower, the second lies in the barn")
-	w.says(12*day, harbor, cleo, "a second helping of soup")
-	w.says(time.Minute, lobby, cleo, "where do the bells hang?")
-	a := w.answer(w.asks(lobby, "What about the second one?"))
-	var quoted []memory.MessageID
-	for _, s := range a.Sources {
-		quoted = append(quoted, s.Message)
-	}
-	if !slices.Contains(quoted, bell) || len(slices.Compact(slices.Sorted(slices.Values(quoted)))) != len(quoted) {
-		t.Errorf("quoted %v, want %d once", quoted, bell)
+	if text := w.answer(q).Text; strings.Count(text, "lies in the barn") != 1 {
+		t.Errorf("quoted %s", text)
 	}
 }

@@ -1,10 +1,7 @@
 package answer
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -29,30 +26,12 @@ type historyQuery struct {
 	words       []string // of Filter.Text, folded
 }
 
-// historyTakes tells the model what there is.
-const historyTakes = HistoryMethod + " takes filter {speaker, method, from, until, text}, fields, order and limit"
-
-// readHistoryQuery reads a call's arguments, with times in zone unless they name one. The error, a Mend, tells what is allowed.
+// readHistoryQuery reads a call's arguments, which fit historySchema, with times in zone unless they name one. A Mend tells of a
+// time that is none.
 func readHistoryQuery(arguments json.RawMessage, zone *time.Location) (q historyQuery, err error) {
 	q.Limit = historyLimit
-	if len(bytes.TrimSpace(arguments)) > 0 {
-		d := json.NewDecoder(bytes.NewReader(arguments))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&q); err != nil {
-			return q, mendf("%s: %s", misread(err), historyTakes)
-		}
-		if _, err := d.Token(); !errors.Is(err, io.EOF) {
-			return q, mendf("the arguments are more than one JSON object: %s", historyTakes)
-		}
-	}
-	speakers := []memory.Speaker{"", memory.SpeakerUser, memory.SpeakerAgent, memory.SpeakerTool}
-	switch {
-	case !slices.Contains(speakers, q.Filter.Speaker):
-		return q, Mend("filter.speaker is user, agent or tool")
-	case q.Order != "" && q.Order != "newest" && q.Order != "oldest":
-		return q, Mend("order is newest or oldest")
-	case q.Limit < 1 || q.Limit > historyMost:
-		return q, mendf("limit is a number from 1 to %d", historyMost)
+	if err := json.Unmarshal(arguments, &q); err != nil {
+		return q, err
 	}
 	if q.from, err = historyTime("filter.from", q.Filter.From, zone, 0); err != nil {
 		return q, err
@@ -64,36 +43,13 @@ func readHistoryQuery(arguments json.RawMessage, zone *time.Location) (q history
 		return q, Mend("filter.from is to be before filter.until")
 	}
 	q.words = strings.Fields(strings.ToLower(q.Filter.Text))
-	return q, q.chooseFields()
-}
-
-// misread is what is wrong with the arguments, without the words of a library.
-func misread(err error) string {
-	var kind *json.UnmarshalTypeError
-	switch name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); {
-	case unknown:
-		return "there is no " + name
-	case errors.As(err, &kind) && kind.Field != "":
-		return kind.Field + " is of another type"
-	}
-	return "the arguments aren't a JSON object"
-}
-
-// chooseFields sees to it that there are fields: all of a record's own, unless some are named, and the text where it was
-// looked for.
-func (q *historyQuery) chooseFields() error {
-	known := append(memory.RecordFields(), textField)
-	for _, name := range q.Fields {
-		if !slices.Contains(known, name) {
-			return mendf("fields are any of %s", strings.Join(known, ", "))
-		}
-	}
 	if len(q.Fields) == 0 {
-		if q.Fields = memory.RecordFields(); len(q.words) > 0 {
-			q.Fields = known
+		q.Fields = memory.RecordFields()
+		if len(q.words) > 0 { // where it was looked for
+			q.Fields = append(q.Fields, textField)
 		}
 	}
-	return nil
+	return q, nil
 }
 
 // localTime is the form of a time that names no zone.
@@ -121,14 +77,14 @@ func historyTime(name, s string, zone *time.Location, days int) (time.Time, erro
 
 // keeps has records hold which times and which calls the model asked for, so that they tell whether it goes through them
 // piece by piece.
-func (h *HistoryTool) keeps(s *schema) {
+func (h conversationHistory) keeps(s *schema) {
 	filter := s.Properties["filter"].Properties
-	filter["from"].keep, filter["until"].keep, filter["method"].keep = h.keepTime, h.keepTime, h.keepMethod
+	filter["from"].keep, filter["until"].keep, filter["method"].keep = keepTime, keepTime, h.keepMethod
 }
 
 // keepTime is a day as it is, and a time in one form, without a space: in UTC if it names its zone, and else without one, as
 // the guild's may become another.
-func (h *HistoryTool) keepTime(s string) (string, bool) {
+func keepTime(s string) (string, bool) {
 	if _, err := time.Parse(time.DateOnly, s); err == nil {
 		return s, true
 	}
@@ -140,9 +96,9 @@ func (h *HistoryTool) keepTime(s string) (string, bool) {
 }
 
 // keepMethod is the name of a method that there is: any other may be anybody's words.
-func (h *HistoryTool) keepMethod(s string) (string, bool) {
+func (h conversationHistory) keepMethod(s string) (string, bool) {
 	known := func(t Tool) bool { return t.Spec().Name == s }
-	return s, s == MethodAsk || s == methodAnswer || s == unknownTool || slices.ContainsFunc(h.engine.tools, known)
+	return s, s == MethodAsk || s == methodAnswer || s == unknownTool || slices.ContainsFunc(h.e.tools, known)
 }
 
 // records is what q asks of the store, within the times that the question is about.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -11,9 +12,6 @@ import (
 	"hark/internal/chat"
 	"hark/memory"
 )
-
-// HistoryMethod is the name of the tool by which the model reads the records of calls.
-const HistoryMethod = "conversation_history"
 
 const (
 	historyLimit   = 10   // records, unless the model says otherwise
@@ -26,13 +24,10 @@ const (
 // textField is the field that isn't a record's own: what the messages say that it points to.
 const textField = "text"
 
-// HistoryTool lets the model read the records of the calls made in the channel asked in, as far as everybody who will
+// conversationHistory lets the model read the records of the calls made in the channel asked in, as far as everybody who will
 // read the answer may know of them: those whose question is in the log, and whose answer may be repeated. No text is in
 // them: what their messages say is looked up at that moment, so that what was forgotten is gone.
-type HistoryTool struct{ engine *Engine }
-
-// HistoryTool is the tool over e's log.
-func (e *Engine) HistoryTool() *HistoryTool { return &HistoryTool{e} }
+type conversationHistory struct{ e *Engine }
 
 // historySchema is what the tool takes.
 var historySchema = json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{` +
@@ -48,9 +43,9 @@ var historySchema = json.RawMessage(`{"type":"object","additionalProperties":fal
 	`"limit":{"type":"integer","minimum":1,"maximum":50,"description":"how many at most; 10 if left out"}}}`)
 
 // Spec implements Tool.
-func (*HistoryTool) Spec() chat.Tool {
+func (conversationHistory) Spec() chat.Tool {
 	return chat.Tool{
-		Name: HistoryMethod,
+		Name: "conversation_history",
 		Description: "Reads the records of this channel's earlier questions, answers and tool calls, one JSON object a line: what was asked when, " +
 			"which tools were called with which arguments, and how it came out. Prefer it to guessing.",
 		Parameters: historySchema,
@@ -64,7 +59,7 @@ type tellable struct {
 }
 
 // Call implements Tool.
-func (h *HistoryTool) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
+func (h conversationHistory) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
 	asked, err := readHistoryQuery(arguments, t.Zone())
 	if err != nil {
 		return Outcome{}, err
@@ -77,8 +72,8 @@ func (h *HistoryTool) Call(ctx context.Context, t *Turn, arguments json.RawMessa
 }
 
 // find are the records that were asked for, and whether there are more of them.
-func (h *HistoryTool) find(ctx context.Context, q Question, asked historyQuery) (found []tellable, more bool, err error) {
-	e := h.engine
+func (h conversationHistory) find(ctx context.Context, q Question, asked historyQuery) (found []tellable, more bool, err error) {
+	e := h.e
 	now, err := e.readable(ctx, q) // as it is now: the question may have been asked a minute ago
 	if err != nil || !now.here || !slices.Contains(now.asked.Channels, q.Channel) {
 		return nil, false, err
@@ -92,7 +87,7 @@ func (h *HistoryTool) find(ctx context.Context, q Question, asked historyQuery) 
 	if more = len(all) > historyLooked; more {
 		all = all[:historyLooked]
 	}
-	said, err := h.said(ctx, q.Channel, all, now.consents)
+	said, err := recordedMessages(ctx, q.Channel, all, now.consents)
 	if err != nil {
 		return nil, false, err
 	}
@@ -115,17 +110,14 @@ func (h *HistoryTool) find(ctx context.Context, q Question, asked historyQuery) 
 	return found, more, nil
 }
 
-// said are the messages that records point to, by id: those that are there and whose authors haven't opted out.
-func (h *HistoryTool) said(ctx context.Context, channel memory.ChannelID, records []memory.Record, of consents) (map[memory.MessageID]*memory.Message, error) {
+// recordedMessages are the messages that records point to, by id: those that are there and whose authors haven't opted out.
+func recordedMessages(ctx context.Context, channel memory.ChannelID, records []memory.Record, of consents) (map[memory.MessageID]*memory.Message, error) {
 	ids := map[memory.MessageID]bool{}
 	for _, r := range records {
 		ids[r.Question], ids[r.Answer] = true, true
 	}
 	delete(ids, 0)
-	messages, err := h.engine.log.Messages(ctx, channel, sortedIDs(ids))
-	if err == nil {
-		messages, err = of.given(ctx, messages)
-	}
+	messages, err := of.messages(ctx, channel, slices.Sorted(maps.Keys(ids)))
 	said := map[memory.MessageID]*memory.Message{}
 	for i := range messages {
 		said[messages[i].ID] = &messages[i]
@@ -153,7 +145,7 @@ func mayTell(ctx context.Context, audience *derivation, r tellable) (bool, error
 }
 
 // outcome lays records out, a line of JSON each, as far as there is room.
-func (h *HistoryTool) outcome(asked historyQuery, records []tellable, more bool) (Outcome, error) {
+func (h conversationHistory) outcome(asked historyQuery, records []tellable, more bool) (Outcome, error) {
 	var out Outcome
 	var b strings.Builder
 	shown := map[memory.MessageID]bool{}
@@ -163,7 +155,8 @@ func (h *HistoryTool) outcome(asked historyQuery, records []tellable, more bool)
 		if err != nil {
 			return Outcome{}, err
 		}
-		if more = more || n > 0 && b.Len()+len(line) > historyBytes; n > 0 && b.Len()+len(line) > historyBytes {
+		if n > 0 && b.Len()+len(line) > historyBytes {
+			more = true
 			break
 		}
 		b.WriteString(line + "\n")
@@ -183,15 +176,12 @@ func (h *HistoryTool) outcome(asked historyQuery, records []tellable, more bool)
 	case more:
 		b.WriteString(`{"more":true}`)
 	}
-	out.Text = strings.TrimSuffix(b.String(), "\n")
-	if out.Summary = fmt.Sprintf("%d records", n); n == 1 {
-		out.Summary = "1 record"
-	}
+	out.Text, out.Summary = strings.TrimSuffix(b.String(), "\n"), plural(n, "record")
 	return out, nil
 }
 
 // line is a record with the fields that were asked for.
-func (h *HistoryTool) line(asked historyQuery, r tellable) (string, error) {
+func (h conversationHistory) line(asked historyQuery, r tellable) (string, error) {
 	whole, err := json.Marshal(r.Record)
 	if err != nil {
 		return "", err
@@ -220,7 +210,7 @@ func (h *HistoryTool) line(asked historyQuery, r tellable) (string, error) {
 }
 
 // texts is what the messages say that a record points to, cut where they are long and made harmless as in a prompt.
-func (h *HistoryTool) texts(r tellable) map[string]string {
+func (h conversationHistory) texts(r tellable) map[string]string {
 	texts := map[string]string{}
 	for name, m := range map[string]*memory.Message{"question": r.question, "answer": r.answer} {
 		if m == nil {
@@ -230,7 +220,7 @@ func (h *HistoryTool) texts(r tellable) map[string]string {
 		if len(said) > historyExcerpt {
 			said = append(said[:historyExcerpt:historyExcerpt], '…')
 		}
-		texts[name] = h.engine.builder.Safe(string(said), len(said))
+		texts[name] = h.e.builder.Safe(string(said), len(said))
 	}
 	return texts
 }
@@ -241,13 +231,4 @@ func plainJSON(v any) (json.RawMessage, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return json.RawMessage(strings.TrimSpace(b.String())), err
-}
-
-func sortedIDs(ids map[memory.MessageID]bool) []memory.MessageID {
-	all := make([]memory.MessageID, 0, len(ids))
-	for id := range ids {
-		all = append(all, id)
-	}
-	slices.Sort(all)
-	return all
 }

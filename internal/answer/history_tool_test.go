@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -34,14 +35,30 @@ func (w *world) recorded(ago time.Duration, channel memory.ChannelID, asker memo
 	return asked, answered
 }
 
-// history calls the tool for a question.
+// history calls the tool for a question, as the loop does.
 func (w *world) history(q Question, arguments string) Outcome {
 	w.t.Helper()
-	out, err := w.engine.HistoryTool().Call(w.t.Context(), &Turn{Question: q, r: &recalled{}}, json.RawMessage(arguments))
+	out, err := w.engine.history(w.t.Context(), q, arguments)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return out
+}
+
+func (e *Engine) history(ctx context.Context, q Question, arguments string) (Outcome, error) {
+	s, err := schemaOf(historySchema)
+	if err != nil {
+		return Outcome{}, err
+	}
+	args, err := s.arguments(arguments)
+	if err != nil {
+		return Outcome{}, err
+	}
+	body, err := json.Marshal(args)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return conversationHistory{e}.Call(ctx, &Turn{Question: q, r: &recalled{}}, body)
 }
 
 // lines are an outcome's records.
@@ -195,7 +212,7 @@ func FuzzHistory(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, arguments []byte) {
-		out, err := w.engine.HistoryTool().Call(t.Context(), &Turn{Question: q, r: &recalled{}}, arguments)
+		out, err := w.engine.history(t.Context(), q, string(arguments))
 		if err != nil {
 			return
 		}

@@ -63,10 +63,7 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 		for i, m := range sent {
 			ids[i], was[m.ID] = m.ID, m
 		}
-		found, err := e.log.Messages(ctx, channel, ids)
-		if err == nil {
-			found, err = now.consents.given(ctx, found)
-		}
+		found, err := now.consents.messages(ctx, channel, ids)
 		if len(found) < len(sent) || err != nil {
 			return false, err
 		}

@@ -38,6 +38,11 @@ func TestTheSessionOfAClosedPastHolds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.says(time.Minute, kiosk, ben, "The lighthouse password is swordfish")
-	w.engine.model = &scripted{pieces: []string{"It is swordfish [1]."}}
-	has(t, w.answer(w.asks(kiosk, "What is the lighthouse password?")).Text, "It is swordfish")
+	model := &scripted{pieces: []string{"It is swordfish [1]."}}
+	a, q := w.alter(model, Options{}), w.asks(kiosk, "What is the lighthouse password?")
+	has(t, w.answer(q).Text, "It is swordfish")
+	model.before = func() { a.guild = choose(kiosk, memory.Ignore) }
+	if got := w.answer(q).Text; got != withdrawn {
+		t.Errorf("where nothing is remembered any more: %q", got)
+	}
 }

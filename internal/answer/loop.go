@@ -91,7 +91,7 @@ func (l *loop) sayOnce(ctx context.Context) (chat.Reply, error) {
 		}
 	})
 	l.text, l.r.reply = goneOn(before, reply.Text), reply
-	l.r.count(reply, l.r.Prompt.Report.Tokens+l.r.offer.tokens+l.r.told.tokens)
+	l.r.count(reply, l.r.sentTokens())
 	return reply, err
 }
 

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"hark/memory"
+	"hark/search"
 )
 
 // Lore is the lore of q's guild that may be told to those who will read an answer to q, by name.
@@ -17,33 +19,26 @@ func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read lore: %w", err)
 	}
-	all, err := e.toldLore(ctx, now)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(all, func(l memory.Lore) bool { return l.Guild != q.Guild }), nil
+	here := slices.DeleteFunc(slices.Collect(maps.Values(now.lore)), func(l memory.Lore) bool { return l.Guild != q.Guild })
+	told, _, err := e.toldLore(ctx, now, here)
+	return told, err
 }
 
-// toldLore is the lore that may be told within a reach, by name.
-func (e *Engine) toldLore(ctx context.Context, now reach) ([]memory.Lore, error) {
+// toldLore are those of lore that may be told within a reach, by name, and what they were said in.
+func (e *Engine) toldLore(ctx context.Context, now reach, lore []memory.Lore) ([]memory.Lore, map[spot]memory.Message, error) {
 	r := &recalled{reach: now}
-	wanted := map[memory.ChannelID][]memory.MessageID{}
-	for _, l := range now.lore {
-		for _, s := range l.Sources {
-			wanted[s.Channel] = append(wanted[s.Channel], s.Message)
-		}
+	for _, l := range lore {
+		r.result.Lore = append(r.result.Lore, search.LoreHit{Lore: l})
 	}
-	if err := e.lookUp(ctx, r, wanted); err != nil {
-		return nil, fmt.Errorf("read what lore is from: %w", err)
+	if err := e.settle(ctx, r); err != nil {
+		return nil, nil, fmt.Errorf("read what lore is from: %w", err)
 	}
-	var all []memory.Lore
-	for _, l := range now.lore {
-		if !slices.ContainsFunc(l.Sources, func(s memory.Spot) bool { _, there := r.said[spot{s.Channel, s.Message}]; return !there }) {
-			all = append(all, l)
-		}
+	told := make([]memory.Lore, len(r.result.Lore))
+	for i, hit := range r.result.Lore {
+		told[i] = hit.Lore
 	}
-	slices.SortFunc(all, func(a, b memory.Lore) int {
+	slices.SortFunc(told, func(a, b memory.Lore) int {
 		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
 	})
-	return all, nil
+	return told, r.said, nil
 }

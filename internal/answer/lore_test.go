@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -53,4 +54,45 @@ func TestLoreIsQuotedWithoutAModel(t *testing.T) {
 	has(t, a.Text, "needs project paint\n— lore, 14 Jun 2024 12:00\n")
 	a = w.answer(w.asks(lobby, "Zeppelins?"))
 	has(t, a.Text, foundNone)
+}
+
+// Lore is listed, and told of an answer that was made from it, for those who may read what it is from, and for nobody else.
+func TestLoreIsListedForWhoMayReadIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	openly, secretly := w.says(90*day, harbor, ben, "it is blue"), w.says(90*day, vault, ben, "it is safe")
+	w.chatter()
+	w.tells(1, "the Project X", "is blue", ben, harbor, memory.Spot{Channel: harbor, Message: openly})
+	w.tells(2, "Project X safe", "1234", cleo, 0, memory.Spot{Channel: vault, Message: secretly})
+	w.tells(3, "Colour", "invented", ben, 0, memory.Spot{Channel: harbor, Message: openly + 1})
+	w.tells(4, "Anchor", "rusty", ann, 0)
+	q := w.asks(vault, "The Project X? And Project X safe?")
+	q.Asker, q.Name, q.Roles = cleo, "Cleo", []memory.RoleID{keepers}
+	answer := w.gives(q, -time.Minute)
+	for _, c := range []struct {
+		who             memory.UserID
+		roles           []memory.RoleID
+		listed, answers string
+	}{
+		{cleo, []memory.RoleID{keepers}, "[Anchor Project X safe the Project X]", "[Project X safe the Project X]"},
+		{ann, []memory.RoleID{}, "[Anchor the Project X]", "[the Project X]"},
+	} {
+		all, err := w.engine.Lore(t.Context(), Question{Guild: guild, Channel: lobby, Asker: c.who, OnlyAsker: true, Roles: c.roles, Now: noon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(loreNames(all)); got != c.listed {
+			t.Errorf("%d is told %s", c.who, got)
+		}
+		if got := fmt.Sprint(loreNames(w.explainedTo(vault, answer, c.who, c.roles...).Lore)); got != c.answers {
+			t.Errorf("%d is told that the answer is from %s", c.who, got)
+		}
+	}
+}
+
+func loreNames(all []memory.Lore) (names []string) {
+	for _, l := range all {
+		names = append(names, l.Name)
+	}
+	return names
 }

@@ -2,21 +2,15 @@ package answer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"hark/builder"
-	"hark/memory"
 )
 
 func TestModelGetsThePromptAndStreams(t *testing.T) {
 	t.Parallel()
-	model := &scripted{pieces: []string{"It is ", "swordfish", " [1], not tuna [9]. `a[9]`"}}
+	model := &scripted{pieces: []string{"It is ", "swordfish", " [1], not tuna [9]. ", "Ask ‹@", "12› or ‹@&34›, not ‹@x›. `a[9] ‹@12›`"}}
 	w := newWorld(t, model)
 	said := w.says(day, harbor, ben, "The lighthouse password is swordfish")
 	q := w.asks(lobby, "What is the lighthouse password?")
@@ -25,10 +19,11 @@ func TestModelGetsThePromptAndStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"It is ", "It is swordfish", "It is swordfish [1], not tuna [9]. `a[9]`"}; !slices.Equal(streamed, want) {
+	if len(streamed) != len(model.pieces) || streamed[1] != "It is swordfish" || streamed[4] != strings.Join(model.pieces, "") {
 		t.Errorf("streamed %q", streamed)
 	}
-	if want := "It is swordfish [1], not tuna. `a[9]`"; a.Text != want {
+	// The prompt shows mention tags as ‹@1›; what a model repeats of them shows a name again.
+	if want := "It is swordfish [1], not tuna. Ask <@12> or <@&34>, not ‹@x›. `a[9] ‹@12›`"; a.Text != want {
 		t.Errorf("got %q", a.Text)
 	}
 	r, err := w.engine.Recall(t.Context(), q)
@@ -54,58 +49,6 @@ func TestModelGetsThePromptAndStreams(t *testing.T) {
 	w.engine.model = nil
 	if a = w.answer(q); !errors.Is(a.Unranked, errDisk) || len(a.Sources) != 1 {
 		t.Errorf("quoted without a reranker: %+v", a)
-	}
-}
-
-// The prompt shows mention tags of members' as ‹@1›; what a model repeats of them shows a name again.
-func TestRepeatedTagsAreDiscords(t *testing.T) {
-	t.Parallel()
-	model := &scripted{pieces: []string{"Ask ‹@", "12› or ‹@&34› [1], not ‹@x› or `‹@12›`."}}
-	w := newWorld(t, model)
-	w.says(day, harbor, ben, "The lighthouse password? Ask <@12>.")
-	a, err := w.engine.Answer(t.Context(), w.asks(lobby, "What is the lighthouse password?"), func(string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "Ask <@12> or <@&34> [1], not ‹@x› or `‹@12›`."; a.Text != want {
-		t.Errorf("got %q, want %q", a.Text, want)
-	}
-	if sent := model.got[1].Content; !strings.Contains(sent, ": The lighthouse password? Ask ‹@12›.") {
-		t.Errorf("the model got %q", sent)
-	}
-}
-
-func TestTraceHoldsIdsAndNumbersOnly(t *testing.T) {
-	t.Parallel()
-	for _, citations := range []bool{true, false} {
-		w := newWorld(t, nil)
-		w.engine = w.over(w.store, &scripted{pieces: []string{"canary [1]"}}, builder.Options{Citations: citations}, Options{Persona: "a canary"})
-		hit := w.says(day, harbor, ben, "The canary password is canary1")
-		neighbour := w.says(day-time.Minute, harbor, cleo, "canary2, really")
-		session := w.says(time.Minute, lobby, ben, "canary3")
-		q := w.asks(lobby, "What is the canary password?")
-		a := w.answer(q)
-		body, err := json.Marshal(a.Trace)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hasNot(t, string(body), "canary", "Ann", "Ben", "harbor", "password")
-		if a.Trace.Question != q.ID || a.Trace.Asker != ann || a.Trace.Channel != lobby || a.Trace.Guild != guild || a.Trace.Total < a.Trace.Search {
-			t.Errorf("trace %+v", a.Trace)
-		}
-		for _, id := range []memory.MessageID{hit, neighbour, session} {
-			i := slices.IndexFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == id })
-			if i < 0 || !a.Trace.Recalled[i].Context {
-				t.Fatalf("%d isn't a source in %s", id, body)
-			}
-			if h := a.Trace.Recalled[i]; id == hit && (h.Cited != citations || (h.Number == 1) != citations || h.Relevance == 0 || len(h.Why) == 0) {
-				t.Errorf("hit %+v with citations %v", h, citations)
-			}
-		}
-		i := slices.IndexFunc(a.Trace.Sections, func(s memory.TraceUse) bool { return s.Section == "history" })
-		if i < 0 || a.Trace.Sections[i].Tokens == 0 {
-			t.Errorf("sections %+v", a.Trace.Sections)
-		}
 	}
 }
 

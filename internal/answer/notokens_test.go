@@ -1,13 +1,11 @@
 package answer
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"hark/builder"
-	"hark/search"
 )
 
 // Without tokens the model is asked nothing, neither for the answer nor to rewrite the question.
@@ -48,20 +46,15 @@ func TestRewritingIsNeverForNothing(t *testing.T) {
 		t.Errorf("without tokens: %+v, %v", r.Usage, err)
 	}
 	q.NoModel = false
-	w.engine.search = broken{w.engine.search}
+	searches := &faultySearch{Searcher: w.engine.search, n: 1}
+	w.engine.search = searches
 	again, err := w.engine.Recall(t.Context(), q)
 	if !errors.Is(err, errDisk) || again.Usage != r.Usage {
 		t.Errorf("recall failed with %+v, %v, want %+v", again.Usage, err, r.Usage)
 	}
+	searches.n = 1
 	a, err := w.engine.Answer(t.Context(), q, nil)
 	if !errors.Is(err, errDisk) || !errors.Is(err, ErrRecall) || a.Usage != r.Usage {
 		t.Errorf("the answer failed with %+v, %v, want %+v", a.Usage, err, r.Usage)
 	}
-}
-
-// broken finds nothing, since it can't read.
-type broken struct{ Searcher }
-
-func (broken) Search(context.Context, search.Query) (search.Result, error) {
-	return search.Result{}, errDisk
 }

@@ -17,10 +17,9 @@ const (
 
 // offer are the tools that the model may call for an answer.
 type offer struct {
-	tools   []Tool
-	schemas []*schema   // of their arguments
-	specs   []chat.Tool // what the model is told of them
-	tokens  int         // of specs
+	tools  []Tool
+	specs  []chat.Tool // what the model is told of them
+	tokens int         // of specs
 }
 
 func (o offer) names() (names []string) {
@@ -38,7 +37,7 @@ func (e *Engine) offered(ctx context.Context, q Question, r *recalled) (offer, e
 		return o, nil
 	}
 	t := &Turn{Question: q, r: r, e: e}
-	for i, tool := range e.tools {
+	for _, tool := range e.tools {
 		if choosy, is := tool.(interface {
 			Offered(context.Context, *Turn) (bool, error)
 		}); is {
@@ -51,7 +50,7 @@ func (e *Engine) offered(ctx context.Context, q Question, r *recalled) (offer, e
 			}
 		}
 		spec := tool.Spec()
-		o.tools, o.schemas, o.specs = append(o.tools, tool), append(o.schemas, e.schemas[i]), append(o.specs, spec)
+		o.tools, o.specs = append(o.tools, tool), append(o.specs, spec)
 		o.tokens += r.voice.builder.Tokens(spec.Name) + r.voice.builder.Tokens(spec.Description) + r.voice.builder.Tokens(string(spec.Parameters)) + callOverhead
 	}
 	prompt, window, answer := r.voice.builder.Room()
@@ -87,42 +86,30 @@ func (e *Engine) toolRoom(r *recalled) int {
 const refusedFor = time.Hour
 
 // refusals are the models that refused tools, and when.
-type refusals struct {
-	mu sync.Mutex
-	at map[string]time.Time
-}
+type refusals struct{ at sync.Map }
 
-func (r *refusals) remember(model string, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.at == nil {
-		r.at = map[string]time.Time{}
-	}
-	r.at[model] = now
-}
+func (r *refusals) remember(model string, now time.Time) { r.at.Store(model, now) }
 
 func (r *refusals) remembers(model string, now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at, refused := r.at[model]
-	return refused && now.Sub(at) < refusedFor
+	at, refused := r.at.Load(model)
+	return refused && now.Sub(at.(time.Time)) < refusedFor
 }
 
 // withTools gives e its tools. It panics if the parameters of one are no JSON schema of an object.
 func (e *Engine) withTools(more []Tool) {
 	e.tools = []Tool{searchMemory{e}, getParticipant{e}, recallLore{e}, rememberLore{e}, currentTime{e}}
 	if !e.options.NoRecords {
-		e.tools = append(e.tools, e.HistoryTool())
+		e.tools = append(e.tools, conversationHistory{e})
 	}
-	e.tools = append(e.tools, more...)
+	e.tools, e.schemas = append(e.tools, more...), map[string]*schema{}
 	for _, t := range e.tools {
 		s, err := schemaOf(t.Spec().Parameters)
 		if err != nil || s.Type != "object" {
 			panic(fmt.Sprintf("tool %q: its parameters are no JSON schema of an object: %v", t.Spec().Name, err))
 		}
-		if h, is := t.(*HistoryTool); is {
+		if h, is := t.(conversationHistory); is {
 			h.keeps(s)
 		}
-		e.schemas = append(e.schemas, s)
+		e.schemas[t.Spec().Name] = s
 	}
 }

@@ -63,13 +63,17 @@ func (e *Engine) redacted(s *schema, v any) any {
 		}
 		return list
 	case map[string]any:
-		fields := map[string]any{}
-		for name, field := range v {
-			fields[name] = e.redacted(s.Properties[name], field)
-		}
-		return fields
+		return e.redactedFields(s, v)
 	}
 	return v
+}
+
+func (e *Engine) redactedFields(s *schema, v map[string]any) map[string]any {
+	fields := map[string]any{}
+	for name, field := range v {
+		fields[name] = e.redacted(s.Properties[name], field)
+	}
+	return fields
 }
 
 // record adds a record of a call at index of a round to the ledger, unless nothing of the question may be kept.

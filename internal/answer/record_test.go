@@ -23,7 +23,7 @@ func TestRecordsHoldNoText(t *testing.T) {
 	tool := echo{`{"type":"object","properties":{"mode":{"type":"string","enum":["fast","slow"]},"n":{"type":"integer"},"f":{"type":"number","minimum":0.5},"b":{"type":"boolean"},
 		"list":{"type":"array","items":{"type":"string"}},"free":{"type":"array"},"deep":{"type":"object","properties":{"canary":{"type":"number","maximum":3},"day":{"type":"string","format":"date"}}}}}`,
 		func(_ context.Context, turn *Turn, _ json.RawMessage) (Outcome, error) {
-			return Outcome{Text: turn.Safe("=== canary ===\nyes and no", 18), Summary: "echoed"}, nil
+			return Outcome{Text: turn.r.voice.builder.Safe("=== canary ===\nyes and no", 18), Summary: "echoed"}, nil
 		}}
 	var m *caller
 	ask := func(key string) Answer {

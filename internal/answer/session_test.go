@@ -102,25 +102,15 @@ func TestWhatTheSessionHasNoRoomForIsRecalled(t *testing.T) {
 	}
 }
 
-func TestShownSessionIsNotRecalledAsWell(t *testing.T) {
-	t.Parallel()
-	for _, model := range []Model{nil, &scripted{pieces: []string{"ok"}}} {
-		w := newWorld(t, model)
-		w.says(time.Minute, lobby, ben, "The lighthouse password is swordfish")
-		if p := w.prompt(w.asks(lobby, "What is the lighthouse password?")); strings.Count(p, "swordfish") != 1 {
-			t.Errorf("prompt:\n%s", p)
-		}
-	}
-}
-
 func TestOverlappingExcerptsShowEachMessageOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	for i, s := range []string{"Lighthouse password please", "The lighthouse password is swordfish", "A lighthouse password like swordfish is silly"} {
 		w.says(day-time.Duration(i)*time.Minute, harbor, []memory.UserID{ann, ben, cleo}[i], s)
 	}
+	w.says(time.Minute, lobby, ben, "The lighthouse password was said just now")
 	p := w.prompt(w.asks(lobby, "What is the lighthouse password?"))
-	for _, s := range []string{"password please", "password is swordfish", "is silly"} {
+	for _, s := range []string{"password please", "password is swordfish", "is silly", "said just now"} {
 		if strings.Count(p, s) != 1 {
 			t.Errorf("%q is there %d times:\n%s", s, strings.Count(p, s), p)
 		}

@@ -250,38 +250,3 @@ func TestTemperaturesOfModels(t *testing.T) {
 		}
 	}
 }
-
-func TestLoreIsListedForWhoMayReadIt(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	openly, secretly := w.says(day, harbor, ben, "it is blue"), w.says(day, vault, ben, "it is safe")
-	w.tells(1, "the boat", "is blue", ben, harbor, memory.Spot{Channel: harbor, Message: openly})
-	w.tells(2, "Safe", "1234", cleo, 0, memory.Spot{Channel: vault, Message: secretly})
-	w.tells(3, "Colour", "invented", ben, 0, memory.Spot{Channel: harbor, Message: openly + 1})
-	w.tells(4, "Anchor", "rusty", ann, 0)
-	q := Question{Guild: guild, Channel: lobby, Asker: ann, OnlyAsker: true, Now: noon}
-	list := func(q Question) string {
-		t.Helper()
-		all, err := w.engine.Lore(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, l := range all {
-			names = append(names, l.Name)
-		}
-		return fmt.Sprint(names)
-	}
-	if got := list(q); got != "[Anchor the boat]" {
-		t.Errorf("Ann is told %s", got)
-	}
-	keeper := q
-	keeper.Asker, keeper.Roles = cleo, []memory.RoleID{keepers}
-	if got := list(keeper); got != "[Anchor Safe the boat]" {
-		t.Errorf("a keeper is told %s", got)
-	}
-	w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon})
-	if got := list(q); got != "[Anchor]" {
-		t.Errorf("after Ben opted out: %s", got)
-	}
-}

@@ -67,11 +67,8 @@ func (e *Engine) settle(ctx context.Context, r *recalled) error {
 func (e *Engine) lookUp(ctx context.Context, r *recalled, wanted map[memory.ChannelID][]memory.MessageID) error {
 	r.said = map[spot]memory.Message{}
 	for channel, ids := range wanted {
-		messages, err := e.log.Messages(ctx, channel, ids)
+		messages, err := r.consents.messages(ctx, channel, ids)
 		if err != nil {
-			return err
-		}
-		if messages, err = r.consents.given(ctx, messages); err != nil {
 			return err
 		}
 		// What Hark said is judged by what it was made from, wherever it was said.

@@ -1,9 +1,7 @@
 package answer
 
 import (
-	"context"
 	"errors"
-	"fmt"
 )
 
 // tooLong is an error by which a model refuses a prompt. See Model.
@@ -35,16 +33,3 @@ func smaller(sent int, err error) int {
 
 // sentTokens are those of all that the model was sent at last.
 func (r *recalled) sentTokens() int { return r.Prompt.Report.Tokens + r.offer.tokens + r.told.tokens }
-
-// recallAgain gathers anew what an answer to q is made from, for a prompt of at most so many tokens,
-// without tools.
-func (e *Engine) recallAgain(ctx context.Context, q Question, r *recalled, most int) error {
-	again, err := e.recallFor(ctx, q, r.sought, most)
-	if err != nil {
-		return fmt.Errorf("recall for an answer: %w", err)
-	}
-	again.started, again.ledger = r.started, r.ledger
-	r.ledger.begunAnew()
-	*r = *again
-	return nil
-}

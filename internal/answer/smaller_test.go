@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -11,52 +12,52 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/chat"
 	"hark/internal/llm"
-	"hark/internal/llmtest"
 	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
-// overWire is a model behind a real client.
-type overWire struct{ *llm.Client }
-
-func (overWire) Name() string { return "wire-1" }
-
-// narrow is a server whose model takes so many tokens of prompt and answer, counts a fifth more than we do, and cites
-// whatever it was shown last.
+// narrow is a model that takes so many tokens of prompt and answer, counts a fifth more than we do, and cites whatever it was
+// shown last.
 type narrow struct {
-	*llmtest.Server
-	window int
-	says   string // the refusal, with the window and the tokens of the prompt
+	window  int
+	refuses func(asked int) refusal // what it says of a prompt that is too long
+	got     []chat.Request
 }
 
-// seen are the tokens of each prompt, as the server counts.
+const narrowAnswer = 200 // tokens kept free for the answer
+
+func (*narrow) Name() string { return "narrow-1" }
+
+func (n *narrow) Chat(_ context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
+	n.got = append(n.got, q)
+	seen := n.seen()
+	if asked := seen[len(seen)-1]; asked+narrowAnswer > n.window {
+		return chat.Reply{}, n.refuses(asked)
+	}
+	text := "It is so [" + strconv.Itoa(lastNumber(sent(q.Messages))) + "]."
+	delta(text)
+	return chat.Reply{Text: text}, nil
+}
+
+// seen are the tokens of each prompt, as the model counts.
 func (n *narrow) seen() (all []int) {
-	for _, r := range n.Requests() {
-		all = append(all, narrowTokens(r))
+	for _, q := range n.got {
+		all = append(all, tokenstest.For("").Count(sent(q.Messages))*6/5)
 	}
 	return all
 }
 
-func narrowTokens(r llmtest.Request) int { return tokenstest.For("").Count(r.Prompt()) * 6 / 5 }
-
-const narrowAnswer = 200 // tokens kept free for the answer
-
-// newNarrow has the engine of w ask a narrow server.
-func newNarrow(t *testing.T, w *world, window int, says string, o builder.Options) *narrow {
-	t.Helper()
-	n := &narrow{Server: llmtest.New(t), window: window, says: says}
-	n.Answer(func(r llmtest.Request) llmtest.Reply {
-		asked := narrowTokens(r)
-		if asked+narrowAnswer > n.window {
-			return llmtest.Fail(400, "context_length_exceeded", strings.NewReplacer("WINDOW", strconv.Itoa(n.window), "ASKED", strconv.Itoa(asked)).Replace(n.says))
-		}
-		return llmtest.Say("It is so [" + strconv.Itoa(lastNumber(r.Prompt())) + "].")
-	})
-	client := llm.New(llm.Config{BaseURL: n.URL(), Model: "test-model", MaxTokens: narrowAnswer, Timeout: time.Minute, Retries: 2})
-	w.engine = w.over(w.store, overWire{client}, o, Options{})
+// newNarrow has the engine of w ask a narrow model.
+func newNarrow(w *world, window int, refuses func(int) refusal, o builder.Options) *narrow {
+	w.t.Helper()
+	n := &narrow{window: window, refuses: refuses}
+	w.engine = w.over(w.store, n, o, Options{})
 	return n
 }
+
+func tooMuch(int) refusal { return refusal{} }
 
 var numbered = regexp.MustCompile(`(?m)^[^\[\n]*\[(\d+)\] \[`)
 
@@ -86,48 +87,51 @@ func (w *world) fill() (said []memory.MessageID) {
 // A prompt that is refused for its length is built once more, smaller, and the answer and its sources are of that one.
 func TestSmallerPromptAfterARefusal(t *testing.T) {
 	t.Parallel()
-	const both = "This model's maximum context length is WINDOW tokens. However, your messages resulted in ASKED tokens."
+	const window = 3000
+	both := func(asked int) refusal { return refusal{window - narrowAnswer, asked} }
 	for name, tc := range map[string]struct {
-		says   string
+		says   func(int) refusal
 		layout builder.Layout
 	}{
 		"it says all":        {both, builder.LayoutSections},
 		"in the chat layout": {both, builder.LayoutChat},
-		"it says its window": {"The context size is WINDOW tokens", builder.LayoutSections},
-		"it says nothing":    {"Too long", builder.LayoutSections},
+		"it says its window": {func(int) refusal { return refusal{room: window - narrowAnswer} }, builder.LayoutSections},
+		"it says nothing":    {tooMuch, builder.LayoutSections},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, nil)
 			said := w.fill()
-			n := newNarrow(t, w, 3000, tc.says, builder.Options{Layout: tc.layout, Citations: true})
+			n := newNarrow(w, window, tc.says, builder.Options{Layout: tc.layout, Citations: true})
 			q := w.asks(lobby, "What is the lighthouse password?")
 			streamed := ""
 			a, err := w.engine.Answer(t.Context(), q, func(text string) { streamed = text })
-			if err != nil || a.Away != nil || a.Model != "wire-1" || !strings.HasPrefix(a.Text, "It is so [") || streamed != a.Text {
+			if err != nil || a.Away != nil || a.Model != n.Name() || !strings.HasPrefix(a.Text, "It is so [") || streamed != a.Text {
 				t.Fatalf("answer %q by %q, streamed %q, away %v, %v", a.Text, a.Model, streamed, a.Away, err)
 			}
-			requests, seen := n.Requests(), n.seen()
-			if len(requests) != 2 || seen[1]+narrowAnswer > n.window || seen[1] < seen[0]/5 {
+			seen := n.seen()
+			if len(seen) != 2 || seen[1]+narrowAnswer > n.window || seen[1] < seen[0]/5 {
 				t.Fatalf("prompts of %v tokens for a window of %d", seen, n.window)
 			}
-			if tc.says == both && seen[1] < (n.window-narrowAnswer)/2 {
+			if strings.HasPrefix(name, "it says all") && seen[1] < (n.window-narrowAnswer)/2 {
 				t.Errorf("a prompt of %d tokens where %d have room", seen[1], n.window-narrowAnswer)
 			}
-			if last := requests[1].Last(); !strings.Contains(last, q.Text) || tc.layout == builder.LayoutChat && len(requests[1].Messages) < 4 {
-				t.Errorf("%d messages, the last %q", len(requests[1].Messages), last)
+			messages := n.got[1].Messages
+			if last := messages[len(messages)-1].Content; !strings.Contains(last, q.Text) || tc.layout == builder.LayoutChat && len(messages) < 4 {
+				t.Errorf("%d messages, the last %q", len(messages), last)
 			}
-			sources(t, a, said, requests[1].Prompt())
-			if a.Shortened == nil || !strings.Contains(a.Shortened.Error(), "llm.max_tokens") || strings.Contains(a.Shortened.Error(), "lighthouse") {
+			sources(t, a, said, sent(messages))
+			if !errors.As(a.Shortened, new(refusal)) {
 				t.Errorf("shortened: %v", a.Shortened)
 			}
 		})
 	}
 }
 
-// shownSources checks that what a names as its sources is what the prompt shows, and tells how many messages that is.
-func shownSources(t *testing.T, a Answer, said []memory.MessageID, prompt string) (shown int) {
+// sources checks that what a names as its sources is what the prompt shows, and that it cites the last of them.
+func sources(t *testing.T, a Answer, said []memory.MessageID, prompt string) {
 	t.Helper()
+	shown := 0
 	for i, id := range said {
 		there := strings.Contains(prompt, fmt.Sprintf("item%d ", i))
 		is := slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == id && (h.Context || h.Number > 0) })
@@ -138,13 +142,6 @@ func shownSources(t *testing.T, a Answer, said []memory.MessageID, prompt string
 			shown++
 		}
 	}
-	return shown
-}
-
-// sources checks that what a names as its sources is what the prompt shows, and that it cites the last of them.
-func sources(t *testing.T, a Answer, said []memory.MessageID, prompt string) {
-	t.Helper()
-	shown := shownSources(t, a, said, prompt)
 	if shown < 3 || shown == len(said) {
 		t.Errorf("%d of %d messages are shown", shown, len(said))
 	}
@@ -163,7 +160,7 @@ func TestRefusedTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.fill()
-	n := newNarrow(t, w, 300, "Too long", builder.Options{Citations: true})
+	n := newNarrow(w, 300, tooMuch, builder.Options{Citations: true})
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	if seen := n.seen(); len(seen) != 2 || seen[1] >= seen[0] {
 		t.Errorf("prompts of %v tokens", seen)
@@ -178,7 +175,7 @@ func TestRefusedTwice(t *testing.T) {
 func TestRefusedAtItsSmallest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	n := newNarrow(t, w, 10, "Too long", builder.Options{MaxTokens: builder.MinTokens, Citations: true})
+	n := newNarrow(w, 10, tooMuch, builder.Options{MaxTokens: builder.MinTokens, Citations: true})
 	a := w.answer(w.asks(lobby, "Hm?"))
 	if seen := n.seen(); len(seen) != 1 || a.Away == nil {
 		t.Errorf("prompts of %v tokens, away %v", seen, a.Away)

@@ -3,7 +3,6 @@ package answer
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,69 +53,6 @@ func texts(all []memory.Summary) string {
 		fmt.Fprintln(&b, s.Text)
 	}
 	return b.String()
-}
-
-// organises talks about document organisation in the lobby, some time before noon.
-func (w *world) organises(ago time.Duration) {
-	w.says(ago, lobby, cleo, "I sort all my documents into folders by year and project.")
-	w.says(ago-time.Minute, lobby, ben, "Label the folders, and scan the paper documents into one archive.")
-	w.says(ago-2*time.Minute, lobby, cleo, "The archive has 14 folders of contracts now, organised by client.")
-}
-
-// The known failure of this kind: what is new and particular is dropped for what is old and unrelated.
-func TestFiveK(t *testing.T) {
-	t.Parallel()
-	parrot := &scripted{pieces: []string{`{"summary":"Ann trains for a charity 5K. Her personal best is 25:50.","topics":["charity 5K","running"],"kind":"fact"}`}}
-	for name, model := range map[string]Model{"by extraction": nil, "by a model": parrot} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, nil)
-			for i := range 4 {
-				w.organises(time.Duration(6-i) * day)
-			}
-			w.sumsUp(nil)
-			w.says(3*time.Hour, lobby, ann, "Hi all!")
-			w.says(3*time.Hour-time.Minute, lobby, ben, "Hey Ann, how is it going?")
-			w.says(3*time.Hour-2*time.Minute, lobby, ann, "Good. I'm training for a charity 5K run, and my personal best is 25:50.")
-			w.says(3*time.Hour-3*time.Minute, lobby, ben, "lol nice")
-			w.says(3*time.Hour-4*time.Minute, lobby, oracle, "Well done!") // so that it was asked
-			w.sumsUp(model)
-			all := w.summaries(lobby)
-			if len(all) != 5 {
-				t.Fatalf("%d summaries:\n%s", len(all), texts(all))
-			}
-			newest := all[4]
-			has(t, newest.Text, "25:50", "5K")
-			if newest.Kind != memory.SummaryFact || !slices.ContainsFunc(newest.Topics, func(topic string) bool { return strings.Contains(topic, "charity") }) {
-				t.Errorf("it is %s about %q", newest.Kind, newest.Topics)
-			}
-			if (newest.Model == "") != (model == nil) {
-				t.Errorf("made by %q", newest.Model)
-			}
-			q := w.asks(lobby, "How fast did Ann run the charity 5K?")
-			counts := map[int]bool{}
-			for room := 400; room <= 4500; room += 150 {
-				w.engine = w.over(w.store, nil, builder.Options{MaxTokens: room}, Options{})
-				r, err := w.engine.Recall(t.Context(), q)
-				if err != nil {
-					t.Fatal(err)
-				}
-				shown := previous(r.Prompt.String())
-				n := strings.Count(shown, "\n")
-				counts[n] = true
-				// What is old and unrelated goes first, the oldest of it before the others.
-				if has25 := strings.Contains(shown, "25:50"); has25 != (n > 0) || n > 1 && n < 5 && strings.Contains(shown, "[06-09") {
-					t.Errorf("%d tokens: the previous context is\n%s", room, shown)
-				}
-				if r.Earlier[0].Summary.ID != newest.ID || r.Earlier[0].Relevance <= r.Earlier[1].Relevance {
-					t.Errorf("the order is %+v", r.Earlier)
-				}
-			}
-			if !counts[1] || !counts[5] {
-				t.Errorf("the prompt has room for %v of them merely", counts)
-			}
-		})
-	}
 }
 
 // previous is what a prompt shows of earlier sessions.

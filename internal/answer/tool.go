@@ -39,14 +39,8 @@ type Turn struct {
 	Question Question
 	r        *recalled
 	e        *Engine
-	room     int
+	room     int // how many tokens the outcome's text may have; what is longer is cut
 }
-
-// Room is how many tokens the outcome's text may have. What is longer is cut.
-func (t *Turn) Room() int { return t.room }
-
-// Safe is what somebody wrote as it may stand within a line of an outcome: at most so many characters of it.
-func (t *Turn) Safe(text string, chars int) string { return t.r.voice.builder.Safe(text, chars) }
 
 // Zone is in which times are told.
 func (t *Turn) Zone() *time.Location { return cmp.Or(t.r.settings.Zone, time.UTC) }

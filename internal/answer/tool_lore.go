@@ -1,11 +1,10 @@
 package answer
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
 
 	"hark/builder"
 	"hark/internal/chat"
@@ -36,16 +35,9 @@ func (l recallLore) Call(ctx context.Context, t *Turn, arguments json.RawMessage
 	if err := json.Unmarshal(arguments, &a); err != nil {
 		return Outcome{}, err
 	}
-	found := &recalled{reach: t.r.reach}
-	for _, lore := range t.loreHere() {
-		found.result.Lore = append(found.result.Lore, search.LoreHit{Lore: lore})
-	}
-	if err := l.e.settle(ctx, found); err != nil {
+	all, said, err := l.e.toldLore(ctx, t.r.reach, t.loreHere())
+	if err != nil {
 		return Outcome{}, err
-	}
-	all := make([]memory.Lore, len(found.result.Lore))
-	for i, hit := range found.result.Lore {
-		all[i] = hit.Lore
 	}
 	called := all
 	if a.Name != "" {
@@ -61,7 +53,7 @@ func (l recallLore) Call(ctx context.Context, t *Turn, arguments json.RawMessage
 	}
 	in.Now = t.Question.Now.In(t.Zone())
 	part := t.r.voice.builder.Part(in, t.room)
-	o := Outcome{Text: part.Text, lore: called[:part.Lore], said: found.said, Summary: plural(part.Lore, "piece") + " of lore"}
+	o := Outcome{Text: part.Text, lore: called[:part.Lore], said: said, Summary: plural(part.Lore, "piece") + " of lore"}
 	switch {
 	case len(all) == 0:
 		o.Text = "There is no lore."
@@ -73,18 +65,10 @@ func (l recallLore) Call(ctx context.Context, t *Turn, arguments json.RawMessage
 	return o, nil
 }
 
-// loreHere is the lore that the question is about, by name.
+// loreHere is the lore that the question is about.
 func (t *Turn) loreHere() []memory.Lore {
-	var all []memory.Lore
-	for _, l := range t.r.reach.lore {
-		all = append(all, l)
-	}
-	all = slices.DeleteFunc(search.LoreIn(t.r.asked, all), func(l memory.Lore) bool {
+	return slices.DeleteFunc(search.LoreIn(t.r.asked, slices.Collect(maps.Values(t.r.reach.lore))), func(l memory.Lore) bool {
 		elsewhere := len(t.Question.Filter.In) > 0 && l.Channel == 0 // what was told for the whole guild wasn't said there
 		return elsewhere || len(t.r.asked.Authors) > 0 && !slices.Contains(t.r.asked.Authors, l.By)
 	})
-	slices.SortFunc(all, func(a, b memory.Lore) int {
-		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
-	})
-	return all
 }

@@ -212,22 +212,6 @@ func TestModelsThatFailAfterCalls(t *testing.T) {
 	}
 }
 
-// A tool that can't tell where it is offered keeps the question from being answered.
-func TestToolsThatCannotTellWhereTheyAreOffered(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.withTools()
-	w.engine.tools[0] = undecided{w.engine.tools[0]}
-	if _, err := w.engine.Recall(t.Context(), w.asks(lobby, "What is it?")); !errors.Is(err, errDisk) {
-		t.Errorf("recalled, %v", err)
-	}
-}
-
-// undecided is a tool that can't tell where it is offered.
-type undecided struct{ Tool }
-
-func (undecided) Offered(context.Context, *Turn) (bool, error) { return false, errDisk }
-
 // What is there when tools are offered may be gone when they are called, and there may be no room.
 func TestNothingToTell(t *testing.T) {
 	t.Parallel()
@@ -277,7 +261,7 @@ func TestOutcomesAreCut(t *testing.T) {
 	w.noise()
 	var rooms []int
 	long := echo{`{"type":"object","properties":{"n":{"type":"integer"}}}`, func(_ context.Context, turn *Turn, _ json.RawMessage) (Outcome, error) {
-		rooms = append(rooms, turn.Room())
+		rooms = append(rooms, turn.room)
 		return Outcome{Text: strings.Repeat("Much is said here.\n", 400)}, nil
 	}}
 	blank := long

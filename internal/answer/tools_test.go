@@ -208,6 +208,9 @@ func TestBadCallsCanBeMended(t *testing.T) {
 		{"current_time", `{"zone":"Mars"}`, callBad},
 		{"current_time", `{"zone":"../../etc/passwd"}`, callBad},
 		{"current_time", `{"zone":"Local"}`, callBad},
+		{"conversation_history", `{"filter":{"speaker":"bob","since":"x"},"order":"best","limit":51,"fields":["id"]}`, callBad},
+		{"conversation_history", `{"filter":{"from":"yesterday"}}`, callBad},
+		{"conversation_history", `{"filter":{"from":"2024-06-02","until":"2024-06-01"}}`, callBad},
 		{"search_memory", `{"query":"` + strings.Repeat("x", mostArguments) + `"}`, callBad},
 		{"drop_tables", `{}`, callUnknown},
 	} {

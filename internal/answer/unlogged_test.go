@@ -41,8 +41,10 @@ func TestSessionsThatAreNotLogged(t *testing.T) {
 		before(3*time.Minute, oracle, "three"), before(-time.Minute, ben, "later"),
 	}
 	var many []memory.Message
+	var last []string
 	for i := range sessionTurns + 5 {
 		many = append(many, before(time.Minute-time.Duration(i)*time.Millisecond, []memory.UserID{ben, cleo}[i%2], fmt.Sprint(i)))
+		last = append(last, fmt.Sprint(i))
 	}
 	for _, tt := range []struct {
 		name string
@@ -52,10 +54,8 @@ func TestSessionsThatAreNotLogged(t *testing.T) {
 	}{
 		{"since the last silence", said[1:], func(q *Question) { q.Now = noon.Add(-time.Second) }, "[two three]"},
 		{"replying to what was before", said, func(q *Question) { q.ReplyTo = old.ID }, "[long ago two three]"},
-		{"replying to nothing known", said, func(q *Question) { q.ReplyTo = old.ID + 1 }, "[two three]"},
 		{"of people who agree", said, func(*Question) { a.out[cleo] = true }, "[three]"},
-		{"nothing said", nil, func(*Question) {}, "[]"},
-		{"the last turns only", many, func(*Question) {}, fmt.Sprint(seq(5, sessionTurns+5))},
+		{"the last turns only", many, func(*Question) {}, fmt.Sprint(last[5:])},
 	} {
 		q := unlogged("So?", tt.said...)
 		tt.with(&q)
@@ -64,15 +64,6 @@ func TestSessionsThatAreNotLogged(t *testing.T) {
 		}
 		clear(a.out)
 	}
-}
-
-// seq are the numbers from first on, below end.
-func seq(first, end int) []int {
-	var all []int
-	for i := first; i < end; i++ {
-		all = append(all, i)
-	}
-	return all
 }
 
 func TestWhatIsNotLoggedIsSentAndNotKept(t *testing.T) {
