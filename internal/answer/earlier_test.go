@@ -158,7 +158,7 @@ func TestAnswersGoWithTheirSummaries(t *testing.T) {
 			id := w.gives(q, -time.Minute)
 			trace, err := w.store.Trace(t.Context(), lobby, id)
 			used := slices.ContainsFunc(trace.Recalled, func(h memory.TraceHit) bool { return h.Message == source && h.Context })
-			if err != nil || !used || !slices.Contains(trace.Summaries, first.ID) || len(trace.SummariesMade) != len(trace.Summaries) {
+			if err != nil || !used || !slices.Contains(trace.IDsOf(memory.SourceSummary), int64(first.ID)) {
 				t.Fatalf("the trace is %+v, %v", trace, err)
 			}
 			w.apply(undo(w, source, first))
@@ -258,7 +258,7 @@ func TestQuotesAreNotMadeFromSummaries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.ferries(lobby)
-	if a := w.answer(w.asks(lobby, "When does the ferry leave?")); len(a.Trace.Summaries)+len(a.Trace.SummariesMade) > 0 || !strings.Contains(a.Text, "leaves at 9") {
+	if a := w.answer(w.asks(lobby, "When does the ferry leave?")); len(a.Trace.IDsOf(memory.SourceSummary)) > 0 || !strings.Contains(a.Text, "leaves at 9") {
 		t.Errorf("%+v", a)
 	}
 }

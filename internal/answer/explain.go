@@ -57,18 +57,18 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
 	}
 	x := Explanation{Trace: t}
-	x.Trace.Recalled, x.Trace.HeldBack = nil, 0
-	x.Trace.Facts, x.Trace.Lore, x.Trace.LoreAt, x.Trace.Summaries, x.Trace.SummariesMade = nil, nil, nil, nil, nil
+	x.Trace.Recalled, x.Trace.HeldBack, x.Trace.Sources, x.Trace.Named = nil, 0, nil, nil
 	if x.Recalled, err = e.explained(ctx, now, t); err != nil {
 		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
 	}
-	if len(t.Lore) == 0 {
+	lore := t.IDsOf(memory.SourceLore)
+	if len(lore) == 0 {
 		return x, nil
 	}
 	if x.Lore, err = e.toldLore(ctx, now); err != nil {
 		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
 	}
-	x.Lore = slices.DeleteFunc(x.Lore, func(l memory.Lore) bool { return !slices.Contains(t.Lore, l.ID) })
+	x.Lore = slices.DeleteFunc(x.Lore, func(l memory.Lore) bool { return !slices.Contains(lore, l.ID) })
 	return x, nil
 }
 

@@ -164,14 +164,10 @@ type sourceText struct {
 	from []spot // that it was said in
 }
 
-func messageSource(m memory.Message) memory.Source {
-	return memory.Source{Kind: memory.SourceMessage, Channel: m.Channel, ID: int64(m.ID), Version: editedAt(m)}
-}
-
 // sources are all that an answer is made from, but for the question, each once.
 func (m *manifest) sources() (all []sourceText) {
 	for _, said := range m.messages {
-		all = append(all, sourceText{messageSource(said), said.Text(), nil})
+		all = append(all, sourceText{said.AsSource(false), said.Text(), nil})
 	}
 	add := func(s sourceText) {
 		if !slices.ContainsFunc(all, func(known sourceText) bool { return known.Source == s.Source }) {
@@ -188,7 +184,7 @@ func (m *manifest) sources() (all []sourceText) {
 		}
 	}
 	for _, l := range m.lore {
-		s := sourceText{memory.Source{Kind: memory.SourceLore, ID: l.ID, Version: int64(memory.FirstMessageID(l.At))}, l.Name + ": " + l.Text, nil}
+		s := sourceText{l.AsSource(false), l.Name + ": " + l.Text, nil}
 		for _, from := range l.Sources {
 			s.from = append(s.from, spot{from.Channel, from.Message})
 		}

@@ -36,7 +36,7 @@ func TestAnswersMadeFromAnswersAreTakenBack(t *testing.T) {
 			}
 			asked := w.says(ago+time.Second, lobby, ann, "fodder?")
 			own := w.says(ago, lobby, oracle, "As they say, vaultmark")
-			trace := memory.Trace{Guild: guild, Channel: lobby, Answer: own, Question: asked, Asker: ann, Recalled: []memory.TraceHit{source(harbor, said)}}
+			trace := memory.Trace{Guild: guild, Channel: lobby, Answer: own, Question: asked, Asker: ann, Sources: []memory.Source{source(lobby, asked), source(harbor, said)}}
 			w.apply(append([]memory.Event{memory.Answered{Trace: trace}}, Called([]memory.Record{{CallID: "c", Speaker: memory.SpeakerAgent, Method: "answer"}}, trace, noon.Add(-ago))...)...)
 			happens := first(func() {
 				if do != nil {

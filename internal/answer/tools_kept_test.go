@@ -43,8 +43,8 @@ func TestFurtherToolsTellTheirSources(t *testing.T) {
 			t.Errorf("the source isn't among %+v", a.Trace.Recalled)
 		}
 		for _, who := range []memory.UserID{ben, dora, elsa} {
-			if !slices.Contains(a.Trace.Prompt.People, who) {
-				t.Errorf("%d isn't among %v", who, a.Trace.Prompt.People)
+			if !slices.Contains(a.Trace.Named, who) {
+				t.Errorf("%d isn't among %v", who, a.Trace.Named)
 			}
 		}
 	}

@@ -111,8 +111,11 @@ func TestAnswersGoWithWhatToolsShowed(t *testing.T) {
 			if got := kept.Messages[at-2]; got.Role != chat.Assistant || got.Content != call[0]+call[1] {
 				t.Errorf("kept is %+v", got)
 			}
-			if b := kept.Boundaries[len(kept.Boundaries)-1]; b.Section != toolSection || b.Message != at-1 || b.End != len(kept.Messages[at-1].Content) || !slices.Contains(kept.People, ben) {
-				t.Errorf("the last boundary is %+v, the people %v", b, kept.People)
+			if b := kept.Boundaries[len(kept.Boundaries)-1]; b.Section != toolSection || b.Message != at-1 || b.End != len(kept.Messages[at-1].Content) {
+				t.Errorf("the last boundary is %+v", b)
+			}
+			if trace, err := w.store.Trace(t.Context(), lobby, id); err != nil || !slices.Contains(trace.Named, ben) {
+				t.Errorf("it names %v, %v", trace.Named, err)
 			}
 			// What isn't allowed any more isn't repeated, either.
 			w.structure(memory.ViewChannel)
