@@ -20,7 +20,7 @@ func promptedTrace(q answer.Question) memory.Trace {
 		Tokens: 850, MaxTokens: 4000, Window: 10_000, Layout: "sections", Search: 20 * time.Millisecond, Total: time.Second,
 		Recalled: []memory.TraceHit{{Channel: q.Channel, Message: q.ID - 1, Why: []string{"canary"}}},
 		Sections: []memory.TraceUse{{Section: "history", Tokens: 700, Included: 9, Dropped: 5, Why: "ceiling"}, {Section: "lore", Tokens: 12, Included: 1}},
-		Prompt:   &memory.Prompt{Messages: []memory.PromptMessage{{Role: "user", Content: "canary words"}}, People: []memory.UserID{q.Asker}},
+		Prompt:   &memory.Prompt{Messages: []memory.PromptMessage{{Role: "user", Content: "canary words"}}}, Named: []memory.UserID{q.Asker},
 	}
 }
 

@@ -132,13 +132,13 @@ func (a *admission) isOld(ctx context.Context, s subject) (bool, error) {
 // and facts it was made from that are logged elsewhere, if any.
 func abroad(t memory.Trace) (memory.Trace, bool) {
 	kept := memory.Trace{Guild: t.Guild, Channel: t.Channel, Answer: t.Answer, Parts: t.Parts}
-	for _, hit := range t.Recalled {
-		if hit.Number > 0 || hit.Context {
-			kept.Recalled = append(kept.Recalled, memory.TraceHit{Channel: hit.Channel, Message: hit.Message, Number: hit.Number, Context: hit.Context, Edited: hit.Edited})
+	for _, s := range t.Sources {
+		isQuestion := s.Channel == t.Channel && s.ID == int64(t.Question)
+		if s.Kind == memory.SourceFact || s.Kind == memory.SourceMessage && !isQuestion {
+			kept.Sources = append(kept.Sources, s)
 		}
 	}
-	kept.Facts = t.Facts
-	return kept, len(kept.Recalled)+len(kept.Facts) > 0
+	return kept, len(kept.Sources) > 0
 }
 
 // membership is somebody in a guild.

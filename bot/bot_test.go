@@ -39,7 +39,7 @@ func TestMentionGetsOneReply(t *testing.T) {
 			Text: "It is Friday [1].",
 			Sources: []answer.Source{{Number: 1, Guild: q.Guild, Channel: q.Channel, Message: memory.MessageID(source.ID),
 				Author: "bo", Place: "general", Time: now}},
-			Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker},
+			Trace: traceOf(q),
 		}, nil
 	}
 	question := s.ask("when, " + s.bo.Mention() + "?")

@@ -87,7 +87,7 @@ func (s *scene) isGone(t *testing.T, ms ...discordtest.Message) {
 func (s *scene) slowly(first, rest string) (goOn func()) {
 	on := make(chan struct{})
 	s.oracle.answer = func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
-		trace := memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}
+		trace := traceOf(q)
 		stream(first)
 		select {
 		case <-on:
@@ -124,7 +124,7 @@ func TestSourcesHaveAButtonWhereTheAnswerIsLogged(t *testing.T) {
 	for logged, s := range map[bool]*scene{true: remembering(t), false: asking(t).run(t).ready(t)} {
 		s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
 			return answer.Answer{Text: "Friday [1]", Sources: []answer.Source{{Number: 1, Guild: q.Guild, Channel: q.Channel, Message: q.ID}},
-				Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}}, nil
+				Trace: traceOf(q)}, nil
 		}
 		s.ask("when?")
 		m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "Friday") })

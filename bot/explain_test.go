@@ -29,7 +29,7 @@ func (s *scene) explained(m discordtest.Message, hit memory.TraceHit, text strin
 func (s *scene) withSources() {
 	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
 		return answer.Answer{Text: "Friday", Sources: []answer.Source{{Number: 1}, {Number: 2}},
-			Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}}, nil
+			Trace: traceOf(q)}, nil
 	}
 }
 

@@ -159,6 +159,12 @@ type oracle struct {
 	asked []answer.Question
 }
 
+// traceOf is the trace of an answer to q that is made from it and from others.
+func traceOf(q answer.Question, others ...memory.Source) memory.Trace {
+	question := memory.Message{Channel: q.Channel, ID: q.ID, Edited: q.Edited}.AsSource(true)
+	return memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker, Sources: append([]memory.Source{question}, others...)}
+}
+
 // Answer is a whole one with a trace, as an engine's are.
 func (o *oracle) Answer(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
 	o.mu.Lock()
@@ -166,7 +172,7 @@ func (o *oracle) Answer(ctx context.Context, q answer.Question, stream func(stri
 	o.mu.Unlock()
 	a, err := o.answer(ctx, q, stream)
 	if err == nil && a.Trace.Asker == 0 && !o.traceless {
-		a.Trace = memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}
+		a.Trace = traceOf(q)
 	}
 	return a, err
 }

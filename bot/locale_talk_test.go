@@ -66,7 +66,7 @@ func TestAnswersAreDressedInTheLanguageOfTheServer(t *testing.T) {
 	said := s.discord.Say(s.channel, s.bo.ID, "we meet on Friday")
 	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
 		return answer.Answer{Text: "Friday [1]", Sources: []answer.Source{{Number: 1, Guild: q.Guild, Channel: q.Channel, Message: memory.MessageID(said.ID), Author: "bo", Time: time.Date(2020, 5, 17, 0, 0, 0, 0, time.UTC)}},
-			Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}}, nil
+			Trace: traceOf(q)}, nil
 	}
 	m := s.replied(t, s.ask("when?"))
 	s.hears(t, s.press(m.Message, s.bo, buttonAgain)) // in their own language

@@ -40,7 +40,7 @@ const (
 // proposed is a proposal that is shown.
 type proposed struct {
 	posted
-	hits []memory.TraceHit // its sources, as they were
+	sources []memory.Source // its sources, as they were
 }
 
 // posts are the messages of proposals as they are logged.
@@ -64,15 +64,7 @@ func idsOf(all []proposed) []memory.MessageID {
 // withSources is a trace of an answer that proposals went with: it is made from their sources as well, and goes with them.
 func withSources(t memory.Trace, proposals []proposed) memory.Trace {
 	for _, p := range proposals {
-		for _, hit := range p.hits {
-			at := slices.IndexFunc(t.Recalled, func(h memory.TraceHit) bool { return h.Channel == hit.Channel && h.Message == hit.Message })
-			if at < 0 {
-				t.Recalled = append(slices.Clone(t.Recalled), hit)
-			} else if !t.Recalled[at].Context {
-				t.Recalled = slices.Clone(t.Recalled)
-				t.Recalled[at].Context = true
-			}
-		}
+		t = t.WithSources(p.sources...)
 	}
 	return t
 }
@@ -98,7 +90,7 @@ func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int, l memory
 	if err != nil {
 		return proposed{}, err
 	}
-	hits, err := b.sourcesOf(ctx, l, 0)
+	sources, err := b.sourcesOf(ctx, l, 0)
 	if err != nil {
 		return proposed{}, err
 	}
@@ -107,7 +99,7 @@ func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int, l memory
 		Content: text, Nonce: nonce(t.purpose, t.question, n), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
 		Components: []component{row(button(styleGreen, in.text("Remember"), o.id(buttonRemember)), button(styleGrey, in.text("No"), o.id(buttonForgo)))},
 	})
-	return proposed{m, hits}, err
+	return proposed{m, sources}, err
 }
 
 var errTooLong = errors.New("show what is to be remembered: it is too long for a message")
@@ -204,8 +196,8 @@ func saysShallI(line string) (locale, bool) {
 
 // sourcesOf are the sources of lore, as they are in the log. It is an error if one isn't there, or was edited after an id was
 // given out, unless that is 0.
-func (b *Bot) sourcesOf(ctx context.Context, l memory.Lore, since memory.MessageID) ([]memory.TraceHit, error) {
-	var hits []memory.TraceHit
+func (b *Bot) sourcesOf(ctx context.Context, l memory.Lore, since memory.MessageID) ([]memory.Source, error) {
+	var sources []memory.Source
 	for _, s := range l.Sources {
 		found, err := b.memory.Messages(ctx, s.Channel, []memory.MessageID{s.Message})
 		if err != nil {
@@ -214,13 +206,9 @@ func (b *Bot) sourcesOf(ctx context.Context, l memory.Lore, since memory.Message
 		if len(found) == 0 || found[0].Guild != l.Guild || since != 0 && found[0].Edited.After(since.Time()) {
 			return nil, sourceGone
 		}
-		hit := memory.TraceHit{Channel: s.Channel, Message: s.Message, Context: true}
-		if e := found[0].Edited; !e.IsZero() {
-			hit.Edited = e.UnixMilli()
-		}
-		hits = append(hits, hit)
+		sources = append(sources, found[0].AsSource(true))
 	}
-	return hits, nil
+	return sources, nil
 }
 
 // remember keeps what a message proposes.
@@ -291,11 +279,7 @@ func (c *commands) keepProposed(ctx context.Context, x *exchange, l memory.Lore)
 		case !errors.Is(err, memory.ErrNotFound):
 			return fmt.Errorf("look up a prompt: %w", err)
 		}
-		if len(t.LoreAt) == len(t.Lore) {
-			t.LoreAt = append(slices.Clone(t.LoreAt), memory.FirstMessageID(l.At))
-		}
-		t.Lore = append(slices.Clone(t.Lore), l.ID)
-		events = append(events, memory.Answered{Trace: t})
+		events = append(events, memory.Answered{Trace: t.WithSources(l.AsSource(true))})
 	}
 	return c.apply(ctx, x, "keep lore", events...)
 }

@@ -18,7 +18,7 @@ import (
 // proposes has answers propose lore.
 func (s *scene) proposes(all ...memory.Lore) {
 	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
-		a := answer.Answer{Text: "Noted", Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker}}
+		a := answer.Answer{Text: "Noted", Trace: traceOf(q)}
 		for _, l := range all {
 			a.Proposals = append(a.Proposals, answer.Proposal{Lore: l})
 		}
@@ -61,8 +61,8 @@ func TestLoreIsRememberedWhenTheAskerAgrees(t *testing.T) {
 		if len(s.lore()) != 0 || !slices.Contains(trace.Parts, memory.MessageID(m.ID)) {
 			t.Errorf("before anybody agrees: lore %+v, trace %+v", s.lore(), trace)
 		}
-		if !slices.ContainsFunc(trace.Recalled, func(h memory.TraceHit) bool { return h.Message == memory.MessageID(source.ID) && h.Context }) {
-			t.Errorf("the answer doesn't go with what the proposal is from: %+v", trace.Recalled)
+		if !slices.Contains(trace.IDsOf(memory.SourceMessage), int64(source.ID)) {
+			t.Errorf("the answer doesn't go with what the proposal is from: %+v", trace.Sources)
 		}
 		if strings.Contains(fmt.Sprint(s.log.said()), "Migration") {
 			t.Errorf("logged %q", s.log.said())
@@ -97,7 +97,7 @@ func TestLoreIsRememberedWhenTheAskerAgrees(t *testing.T) {
 			l.By != memory.UserID(s.ana.ID) || l.Channel != memory.ChannelID(s.channel) || l.Guild != memory.GuildID(s.guild.ID) || l.ID != int64(m.ID) || l.At.IsZero() {
 			t.Errorf("told %+v", l)
 		}
-		if kept := s.traces(t, 2)[1]; !slices.Equal(kept.Lore, []int64{int64(m.ID)}) || !slices.Equal(kept.LoreAt, []memory.MessageID{memory.FirstMessageID(all[0].At)}) {
+		if kept := s.traces(t, 2)[1]; !slices.Contains(kept.Sources, all[0].AsSource(true)) {
 			t.Errorf("the answer's trace is %+v", kept)
 		}
 	}

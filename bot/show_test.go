@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +16,7 @@ import (
 // from answers with text that is made from a message.
 func (s *scene) from(source discordtest.Message, text string) {
 	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
-		return answer.Answer{Text: text, Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
-			Recalled: []memory.TraceHit{{Channel: memory.ChannelID(s.channel), Message: memory.MessageID(source.ID), Number: 1}}}}, nil
+		return answer.Answer{Text: text, Trace: traceOf(q, memory.Message{Channel: memory.ChannelID(s.channel), ID: memory.MessageID(source.ID)}.AsSource(true))}, nil
 	}
 }
 
@@ -102,7 +102,7 @@ func TestAnswersThatCantBeRewrittenStay(t *testing.T) {
 			s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "I don't know" })
 			at := []memory.MessageID{memory.MessageID(m.ID)}
 			trace, err := store.Trace(t.Context(), memory.ChannelID(s.channel), at[0])
-			if err != nil || len(trace.Recalled) != 1 || trace.Recalled[0].Message != memory.MessageID(source.ID) {
+			if err != nil || !slices.Contains(trace.IDsOf(memory.SourceMessage), int64(source.ID)) {
 				t.Errorf("kept %+v, %v", trace, err)
 			}
 			if got, err := store.Messages(t.Context(), memory.ChannelID(s.channel), at); err != nil || len(got) != 1 || got[0].Content != "It is 1234" {

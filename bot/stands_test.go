@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -66,18 +67,19 @@ func TestAnswersFromAnUnloggedSessionThatChangesAreTakenBack(t *testing.T) {
 
 func TestWhatIsKeptOfAnswersElsewhere(t *testing.T) {
 	t.Parallel()
-	trace := memory.Trace{Prompt: &memory.Prompt{}, Guild: 1, Channel: 2, Answer: 3, Parts: []memory.MessageID{4}, Question: 5, Asker: 6, Model: "m", Recalled: []memory.TraceHit{
-		{Channel: 7, Message: 8, Number: 1, Why: []string{"words"}, Edited: 9}, {Channel: 7, Message: 10}, {Channel: 7, Message: 11, Context: true},
-	}}
+	trace := memory.Trace{Prompt: &memory.Prompt{}, Guild: 1, Channel: 2, Answer: 3, Parts: []memory.MessageID{4}, Question: 5, Asker: 6, Model: "m", Recalled: []memory.TraceHit{{Channel: 7, Message: 8}}, Sources: []memory.Source{
+		{Kind: memory.SourceMessage, Channel: 2, ID: 5, Repeats: true}, {Kind: memory.SourceMessage, Channel: 7, ID: 8, Version: 9}, {Kind: memory.SourceFact, ID: 10},
+		{Kind: memory.SourceLore, ID: 11},
+	}, Named: []memory.UserID{6}}
 	kept, ok := abroad(trace)
 	if kept.Prompt != nil {
 		t.Error("kept the prompt")
 	}
-	if !ok || kept.Asker != 0 || kept.Question != 0 || kept.Answer != 3 || len(kept.Parts) != 1 || len(kept.Recalled) != 2 ||
-		kept.Recalled[0].Edited != 9 || kept.Recalled[0].Why != nil || kept.Recalled[1].Message != 11 {
+	if !ok || kept.Asker != 0 || kept.Question != 0 || kept.Answer != 3 || len(kept.Parts) != 1 || kept.Recalled != nil || kept.Named != nil ||
+		!slices.Equal(kept.Sources, trace.Sources[1:3]) {
 		t.Errorf("kept %+v", kept)
 	}
-	trace.Recalled = trace.Recalled[1:2]
+	trace.Sources = append(trace.Sources[:1], trace.Sources[3])
 	if _, ok := abroad(trace); ok {
 		t.Error("kept although nothing logged was used")
 	}

@@ -22,7 +22,7 @@ func (s *scene) hush() (say chan string, begun chan answer.Question) {
 		select {
 		case text := <-say:
 			stream(text)
-			return answer.Answer{Text: text, Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker, QuestionEdited: q.Edited.UnixMilli()}}, nil
+			return answer.Answer{Text: text, Trace: traceOf(q)}, nil
 		case <-ctx.Done():
 			return answer.Answer{}, ctx.Err()
 		}

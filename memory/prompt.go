@@ -8,8 +8,6 @@ type Prompt struct {
 	Built      time.Time // by the clock of whoever keeps it
 	Messages   []PromptMessage
 	Boundaries []Boundary // of the sections that are there, in order
-	// People are those whom it introduces or names, or who wrote something in it.
-	People []UserID
 }
 
 // PromptMessage is one message to a model.

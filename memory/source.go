@@ -28,54 +28,57 @@ type Source struct {
 	Repeats bool `json:"repeats,omitempty"`
 }
 
-// AllSources are t.Sources. Where they aren't set they are made of the fields that told before, and count as repeated.
-func (t Trace) AllSources() []Source {
-	if len(t.Sources) > 0 {
-		return t.Sources
+// AsSource is m, as it is, as a source of something.
+func (m Message) AsSource(repeats bool) Source {
+	s := Source{Kind: SourceMessage, Channel: m.Channel, ID: int64(m.ID), Repeats: repeats}
+	if !m.Edited.IsZero() {
+		s.Version = m.Edited.UnixMilli()
 	}
-	var all []Source
-	add := func(kind SourceKind, channel ChannelID, id, version int64) {
-		all = append(all, Source{Kind: kind, Channel: channel, ID: id, Version: version, Repeats: true})
-	}
-	for _, hit := range t.Recalled {
-		if hit.Number > 0 || hit.Context {
-			add(SourceMessage, hit.Channel, int64(hit.Message), hit.Edited)
-		}
-	}
-	for i, id := range t.Condensed {
-		add(SourceMessage, t.Channel, int64(id), append(t.CondensedEdited, make([]int64, i+1)...)[i])
-	}
-	if t.Question != 0 {
-		add(SourceMessage, t.Channel, int64(t.Question), t.QuestionEdited)
-	}
-	for _, id := range t.Facts {
-		add(SourceFact, 0, id, 0)
-	}
-	for i, id := range t.Lore {
-		add(SourceLore, 0, id, int64(append(t.LoreAt, make([]MessageID, i+1)...)[i]))
-	}
-	for i, id := range t.Summaries {
-		add(SourceSummary, t.Channel, int64(id), append(t.SummariesMade, make([]int64, i+1)...)[i])
-	}
-	return all
+	return s
 }
 
-// WithSourcesOf is t with what another answer was made from among its sources, which t was made from and which is written anew: t
-// repeats of it what both repeat.
-func (t Trace) WithSourcesOf(other Trace) Trace {
-	all := slices.Clone(t.AllSources())
-	repeats := slices.ContainsFunc(all, func(s Source) bool {
-		return s.Kind == SourceMessage && s.Channel == other.Channel && s.Repeats && slices.Contains(append(other.Parts, other.Answer), MessageID(s.ID))
-	})
-	for _, s := range other.AllSources() {
-		s.Repeats = s.Repeats && repeats
-		i := slices.IndexFunc(all, func(o Source) bool { return o.Kind == s.Kind && o.Channel == s.Channel && o.ID == s.ID })
-		if i < 0 {
-			all = append(all, s)
-		} else {
-			all[i].Repeats = all[i].Repeats || s.Repeats
+// AsSource is l, as it is, as a source of something.
+func (l Lore) AsSource(repeats bool) Source {
+	return Source{Kind: SourceLore, ID: l.ID, Version: int64(FirstMessageID(l.At)), Repeats: repeats}
+}
+
+// IDsOf are the ids of t's sources of a kind.
+func (t Trace) IDsOf(kind SourceKind) (ids []int64) {
+	for _, s := range t.Sources {
+		if s.Kind == kind {
+			ids = append(ids, s.ID)
 		}
 	}
-	t.Sources = all
+	return ids
+}
+
+// WithSources is t with further sources, each once.
+func (t Trace) WithSources(further ...Source) Trace {
+	t.Sources = slices.Clone(t.Sources)
+	for _, s := range further {
+		i := slices.IndexFunc(t.Sources, func(o Source) bool { return o.Kind == s.Kind && o.Channel == s.Channel && o.ID == s.ID })
+		if i < 0 {
+			t.Sources = append(t.Sources, s)
+		} else {
+			t.Sources[i].Repeats = t.Sources[i].Repeats || s.Repeats
+		}
+	}
+	return t
+}
+
+// WithSourcesOf is t with the sources of another answer, which t was made from and which is written anew, and with whom that
+// names. Of a source t repeats what both repeat.
+func (t Trace) WithSourcesOf(other Trace) Trace {
+	repeats := slices.ContainsFunc(t.Sources, func(s Source) bool {
+		return s.Kind == SourceMessage && s.Channel == other.Channel && s.Repeats && slices.Contains(append(other.Parts, other.Answer), MessageID(s.ID))
+	})
+	all := slices.Clone(other.Sources)
+	for i := range all {
+		all[i].Repeats = all[i].Repeats && repeats
+	}
+	t = t.WithSources(all...)
+	t.Named = slices.Concat(t.Named, other.Named, []UserID{other.Asker})
+	slices.Sort(t.Named)
+	t.Named = slices.Compact(t.Named)
 	return t
 }

@@ -84,18 +84,18 @@ type Store interface {
 	// Prompt is what the model was sent for an answer; ErrNotFound if it wasn't kept, or isn't any more.
 	Prompt(ctx context.Context, channel ChannelID, answer MessageID) (Prompt, error)
 	// KeepTrace stores a trace under its answer, in the place of an earlier one. The answer is deleted with any of its Sources,
-	// and when one of them changes, but for an answer of Hark's, which grows while it is sent: also when that happened before the
-	// trace came. A source in a channel that isn't known counts as deleted. What was made from a summary has the summary's messages
-	// for sources as well. The answer goes too with all of whoever asked and of those in its Prompt. Nothing is kept of what was
-	// answered to somebody who has opted out.
+	// and when one of them changes, also if that happened before the trace came. An answer of Hark's may grow without that, since
+	// it grows while it is sent. A source in a channel that isn't known counts as deleted. The messages of a summary that is a
+	// source are sources as well. The answer also goes when its Asker or one of Named is forgotten as a whole. Nothing is kept of
+	// what was answered to somebody who has opted out.
 	//
 	// Withdrawn tells of an answer that is deleted if the source is its question or one that it Repeats, or if a person, a channel
 	// or a guild is forgotten as a whole. Of an answer that was made from one that goes it tells where both repeat.
 	//
-	// A trace's Prompt is kept beside it, in the place of an earlier one, if the question and all other sources are in the log as
-	// they were used and nobody in it has opted out or has been forgotten as a whole since it was built. It goes with its trace.
-	// It goes by itself when the text of an answer of Hark's in it changes and when a fact in it is told anew. What is asked in
-	// LocalGuild may be about people of any guild.
+	// A trace's Prompt is kept beside it, in the place of an earlier one, if the question is among its Sources, all Sources are in
+	// the log as they were used, and none of Named has opted out or has been forgotten as a whole since it was built. It goes with
+	// its trace. It goes by itself when the text of an answer of Hark's in it changes and when a fact in it is told anew. What is
+	// asked in LocalGuild may be about people of any guild.
 	KeepTrace(ctx context.Context, t Trace) error
 
 	// Version changes with everything that is written, by whomever. What is read between two calls that gave the same is
@@ -218,30 +218,15 @@ type Trace struct {
 	Answer   MessageID   `json:"answer"`
 	Parts    []MessageID `json:"parts,omitempty"` // further messages, where the answer didn't fit into one
 	Question MessageID   `json:"question"`
-	// QuestionEdited is of the question what TraceHit.Edited is of a hit.
-	QuestionEdited int64      `json:"question_edited,omitempty"`
-	Asker          UserID     `json:"asker"`
-	Model          string     `json:"model,omitempty"` // empty when the answer was extractive
-	Mode           string     `json:"mode,omitempty"`  // the name of the mode whose instructions the model had; empty without a model
-	Recalled       []TraceHit `json:"recalled"`        // best first
-	// Sources are all that the model was shown, and the question.
+	Asker    UserID      `json:"asker"`
+	Model    string      `json:"model,omitempty"` // empty when the answer was extractive
+	Mode     string      `json:"mode,omitempty"`  // the name of the mode whose instructions the model had; empty without a model
+	Recalled []TraceHit  `json:"recalled"`        // best first
+	// Sources are the question and all that the model was shown, in the versions that it was shown.
 	Sources []Source `json:"sources,omitempty"`
-	// Facts are the ids of the facts, all of the guild, that the model was shown.
-	Facts []int64 `json:"facts,omitempty"`
-	// Lore are the ids of the lore, of whatever guild, that the model was shown.
-	Lore []int64 `json:"lore,omitempty"`
-	// LoreAt are the first ids that messages of each one's At can have: of lore that was changed since, the answer counts as
-	// one of which a source was edited. Without them it isn't compared.
-	LoreAt []MessageID `json:"lore_at,omitempty"`
-	// Summaries are the ids of the summaries, of its channel, that the model was shown; SummariesMade is when each was made, in
-	// milliseconds since 1970. The messages that they were made from are among Recalled.
-	Summaries     []MessageID `json:"summaries,omitempty"`
-	SummariesMade []int64     `json:"summaries_made,omitempty"`
-	// Condensed are the messages, of its channel, that the summary of the session's older part was made from, which the model was
-	// shown: they are sources as well. CondensedEdited is of each what TraceHit.Edited is of a hit; without it none was edited.
-	Condensed       []MessageID `json:"condensed,omitempty"`
-	CondensedEdited []int64     `json:"condensed_edited,omitempty"`
-	Sections        []TraceUse  `json:"sections"` // in the prompt's order
+	// Named are those whom the prompt names, whether it is kept or not.
+	Named    []UserID   `json:"named,omitempty"`
+	Sections []TraceUse `json:"sections"` // in the prompt's order
 	// Tokens are those of the whole prompt, MaxTokens what it might have had, Reserved those kept for the answer, Window what the
 	// model can take in of both, 0 if that isn't known.
 	Tokens    int    `json:"tokens,omitempty"`

@@ -74,11 +74,7 @@ func (t *conversation) keepProposed(ctx context.Context, l memory.Lore, was []st
 	if len(is) < len(l.Sources) || !slices.Equal(is, was) {
 		return errors.New("I don't remember it: what it is from was said elsewhere, or was changed or forgotten meanwhile")
 	}
-	with := *trace
-	if len(with.LoreAt) == len(with.Lore) {
-		with.LoreAt = append(slices.Clone(with.LoreAt), memory.FirstMessageID(l.At))
-	}
-	with.Lore = append(slices.Clone(with.Lore), l.ID)
+	with := trace.WithSources(l.AsSource(true))
 	if err := t.keepLore(ctx, l, "Remembered", memory.Answered{Trace: with}); err != nil {
 		return err
 	}

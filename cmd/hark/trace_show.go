@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"hark/builder"
@@ -19,8 +20,8 @@ func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 		return
 	}
 	printSections(w, "  ", t.Sections, p)
-	if len(t.Condensed) > 0 {
-		fmt.Fprintf(w, "  %-18s %6d messages of the session\n", "condensed", len(t.Condensed))
+	if n := condensedIn(t); n > 0 {
+		fmt.Fprintf(w, "  %-18s %6d messages of the session\n", "condensed", n)
 	}
 	all := fmt.Sprintf("  %-18s %6d tokens of %d", "all", t.Tokens, t.MaxTokens)
 	if t.Window > 0 {
@@ -31,6 +32,16 @@ func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 	}
 	fmt.Fprintln(w, all)
 	printCalls(w, t.Calls)
+}
+
+// condensedIn is how many messages the summary of the session's older part was made from: no other source is neither the question
+// nor told among the recalled.
+func condensedIn(t memory.Trace) int {
+	told := map[int64]bool{int64(t.Question): true}
+	for _, hit := range t.Recalled {
+		told[int64(hit.Message)] = true
+	}
+	return len(slices.DeleteFunc(t.IDsOf(memory.SourceMessage), func(id int64) bool { return told[id] }))
 }
 
 // printCalls prints a line for each call of a tool.
@@ -122,7 +133,7 @@ func (k *kept) traceJSON(t memory.Trace) jsonTrace {
 	return jsonTrace{
 		Answer: t.Answer.String(), Time: t.Answer.Time().UTC(), Server: t.Guild.String(), Channel: k.channelName(t.Guild, t.Channel), ChannelID: t.Channel.String(),
 		Question: t.Question.String(), Model: t.Model, Layout: t.Layout, Mode: t.Mode, Tokens: t.Tokens, MaxTokens: t.MaxTokens,
-		Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull, Recalled: len(t.Recalled), HeldBack: t.HeldBack, Condensed: len(t.Condensed), TextOnly: t.TextOnly,
+		Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull, Recalled: len(t.Recalled), HeldBack: t.HeldBack, Condensed: condensedIn(t), TextOnly: t.TextOnly,
 		SearchMS: t.Search.Milliseconds(), TotalMS: t.Total.Milliseconds(), Sections: sectionsJSON(t.Sections, memory.Prompt{}), Calls: callsJSON(t.Calls),
 	}
 }

@@ -66,7 +66,7 @@ func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bo
 // sourcesReadable reports whether all that an answer was made from may be used again.
 func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
 	used := map[memory.ChannelID][]memory.MessageID{}
-	for _, s := range trace.AllSources() {
+	for _, s := range trace.Sources {
 		at := spot{s.Channel, memory.MessageID(s.ID)}
 		switch s.Kind {
 		case memory.SourceLore:

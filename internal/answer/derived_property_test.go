@@ -186,7 +186,7 @@ func (c *castle) answers(ago time.Duration, channel memory.ChannelID, kind strin
 		Channel: channel, Author: memory.UserID(c.base + 95), Kind: memory.FromHark, Content: "The password of the lighthouse is " + c.word(kind, channel, known)})
 	trace := memory.Trace{Guild: c.Guild.ID, Channel: channel, Answer: id, Asker: c.speakers()[0]}
 	for _, o := range from {
-		trace.Recalled = append(trace.Recalled, memory.TraceHit{Channel: o.channel, Message: o.id, Context: true})
+		trace.Sources = append(trace.Sources, source(o.channel, o.id))
 	}
 	if len(from) > 0 {
 		unread := rapid.SampledFrom(c.Guild.Channels).Draw(c.t, "found, and not shown to the model").ID

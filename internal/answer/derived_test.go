@@ -8,17 +8,17 @@ import (
 )
 
 // answered logs an answer of Hark's in the lobby that was made from sources.
-func (w *world) answered(ago time.Duration, text string, sources ...memory.TraceHit) memory.MessageID {
+func (w *world) answered(ago time.Duration, text string, sources ...memory.Source) memory.MessageID {
 	w.t.Helper()
 	id := w.says(ago, lobby, oracle, text)
-	if err := w.store.KeepTrace(w.t.Context(), memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann, Recalled: sources}); err != nil {
+	if err := w.store.KeepTrace(w.t.Context(), memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann, Sources: sources}); err != nil {
 		w.t.Fatal(err)
 	}
 	return id
 }
 
-func source(channel memory.ChannelID, id memory.MessageID) memory.TraceHit {
-	return memory.TraceHit{Channel: channel, Message: id, Context: true}
+func source(channel memory.ChannelID, id memory.MessageID) memory.Source {
+	return memory.Message{Channel: channel, ID: id}.AsSource(true)
 }
 
 func TestAllPartsOfALongAnswerAreJudgedTogether(t *testing.T) {
@@ -30,7 +30,7 @@ func TestAllPartsOfALongAnswerAreJudgedTogether(t *testing.T) {
 	}{{harbor, "open"}, {vault, "closed"}} {
 		from := w.says(day, tt.channel, ben, "talk")
 		first, more := w.says(3*time.Minute, lobby, oracle, tt.words+" begin"), w.says(2*time.Minute, lobby, oracle, tt.words+" end")
-		trace := memory.Trace{Guild: guild, Channel: lobby, Answer: first, Parts: []memory.MessageID{more}, Recalled: []memory.TraceHit{source(tt.channel, from)}}
+		trace := memory.Trace{Guild: guild, Channel: lobby, Answer: first, Parts: []memory.MessageID{more}, Sources: []memory.Source{source(tt.channel, from)}}
 		if err := w.store.KeepTrace(t.Context(), trace); err != nil {
 			t.Fatal(err)
 		}

@@ -189,7 +189,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		}
 		r.ledger.begunAnew()
 		return Answer{Text: r.voice.say(withdrawn), Away: err, Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
-			QuestionEdited: editedAt(memory.Message{Edited: q.Edited}), Asker: q.Asker}}, nil
+			Sources: q.asSource(), Asker: q.Asker}}, nil
 	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		// What was found and not sent wasn't looked at again: it may be gone, or closed, since.

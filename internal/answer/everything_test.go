@@ -123,7 +123,7 @@ func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 		"somebody should know", "As I said", "Zebras eat oats", "Breeds zebras", "no smoking", "something about oil", "(Dora)")
 	hasNot(t, prompt, "of bark", "I breed some", "it is blue\n", "not here", "480 euros", "<@4>", "of the budget")
 	want := []memory.Source{{Kind: memory.SourceFact, ID: 5}, {Kind: memory.SourceFact, ID: 6}, {Kind: memory.SourceLore, ID: 2, Version: int64(memory.FirstMessageID(noon.Add(-day)))},
-		{Kind: memory.SourceLore, ID: 1, Version: int64(memory.FirstMessageID(x.lore.At))}, messageSource(memory.Message{Channel: x.q.Channel, ID: x.q.ID}),
+		{Kind: memory.SourceLore, ID: 1, Version: int64(memory.FirstMessageID(x.lore.At))}, memory.Message{Channel: x.q.Channel, ID: x.q.ID}.AsSource(false),
 		{Kind: memory.SourceSummary, Channel: x.q.Channel, ID: int64(x.summary.ID), Version: x.summary.Made.UnixMilli()}}
 	trace := a.Trace
 	trace.Prompt = nil
@@ -138,17 +138,17 @@ func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 	}
 	for kind, m := range x.from {
 		if !strings.Contains(kind, "answer") { // these answers are
-			want = append(want, messageSource(m))
+			want = append(want, m.AsSource(false))
 		}
 	}
-	for _, s := range append(want, messageSource(memory.Message{Channel: x.q.Channel, ID: x.own})) {
+	for _, s := range append(want, memory.Message{Channel: x.q.Channel, ID: x.own}.AsSource(false)) {
 		if !slices.ContainsFunc(a.Trace.Sources, func(is memory.Source) bool { is.Repeats = false; return is == s }) {
 			t.Errorf("%+v isn't among %+v", s, a.Trace.Sources)
 		}
 	}
 	for _, who := range []memory.UserID{x.from["session"].Author, x.from["a tool's fact"].Author, x.from["a tool's hit"].Author, bystander, bystander + 1, bystander + 2, bystander + 3} {
-		if !slices.Contains(a.Trace.Prompt.People, who) {
-			t.Errorf("%d isn't among %v", who, a.Trace.Prompt.People)
+		if !slices.Contains(a.Trace.Named, who) {
+			t.Errorf("%d isn't among %v", who, a.Trace.Named)
 		}
 	}
 	for _, kind := range []string{"a tool's lore", "fact", "condensed"} { // see memorytest for what else goes with what

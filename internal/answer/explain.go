@@ -57,13 +57,12 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
 	}
 	x := Explanation{Trace: t}
-	x.Trace.Recalled, x.Trace.HeldBack = nil, 0
-	x.Trace.Facts, x.Trace.Lore, x.Trace.LoreAt, x.Trace.Summaries, x.Trace.SummariesMade = nil, nil, nil, nil, nil
+	x.Trace.Recalled, x.Trace.HeldBack, x.Trace.Sources, x.Trace.Named = nil, 0, nil, nil
 	if x.Recalled, err = explained(ctx, now, t); err != nil {
 		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
 	}
 	var lore []memory.Lore
-	for _, id := range t.Lore {
+	for _, id := range t.IDsOf(memory.SourceLore) {
 		if l, there := now.lore[id]; there {
 			lore = append(lore, l)
 		}

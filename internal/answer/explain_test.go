@@ -45,7 +45,7 @@ func TestExplanationsTellWhatTheirViewerMayRead(t *testing.T) {
 	if got := textsIn(x); !slices.Equal(got, []string{"The lighthouse password is cod", "The lighthouse password is tuna"}) {
 		t.Fatalf("a keeper is told %q", got)
 	}
-	if x.Trace.Model != "parrot-1" || x.Trace.Asker != cleo || x.Trace.Recalled != nil || len(x.Trace.Sections) == 0 {
+	if x.Trace.Model != "parrot-1" || x.Trace.Asker != cleo || x.Trace.Recalled != nil || x.Trace.Sources != nil || x.Trace.Named != nil || len(x.Trace.Sections) == 0 {
 		t.Errorf("told %+v", x.Trace)
 	}
 	cited := 0
@@ -138,7 +138,7 @@ func TestExplanationsThatThereAreNone(t *testing.T) {
 	w := newWorld(t, nil)
 	said := w.says(time.Hour, lobby, ben, "The canoe is blue")
 	bare := w.posts(-time.Second, memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark})
-	if err := w.store.KeepTrace(t.Context(), memory.Trace{Guild: guild, Channel: lobby, Answer: bare, Recalled: []memory.TraceHit{{Channel: lobby, Message: said, Context: true}}}); err != nil {
+	if err := w.store.KeepTrace(t.Context(), memory.Trace{Guild: guild, Channel: lobby, Answer: bare, Sources: []memory.Source{source(lobby, said)}}); err != nil {
 		t.Fatal(err)
 	}
 	sentence := ""

@@ -15,7 +15,7 @@ import (
 )
 
 // asked logs a question of somebody's in a channel, Hark's answer to it from sources, and the records of both and of a search.
-func (w *world) recorded(ago time.Duration, channel memory.ChannelID, asker memory.UserID, question, reply string, sources ...memory.TraceHit) (asked, answered memory.MessageID) {
+func (w *world) recorded(ago time.Duration, channel memory.ChannelID, asker memory.UserID, question, reply string, sources ...memory.Source) (asked, answered memory.MessageID) {
 	w.t.Helper()
 	asked = w.says(ago, channel, asker, question)
 	answered = w.says(ago-5*time.Second, channel, oracle, reply)
@@ -23,7 +23,8 @@ func (w *world) recorded(ago time.Duration, channel memory.ChannelID, asker memo
 	if channel == annsDM || channel == bensDM {
 		g = memory.DirectGuild
 	}
-	trace := memory.Trace{Guild: g, Channel: channel, Answer: answered, Question: asked, Asker: asker, Recalled: sources}
+	trace := memory.Trace{Guild: g, Channel: channel, Answer: answered, Question: asked, Asker: asker,
+		Sources: append(sources, source(channel, asked))}
 	name := asked.String()
 	events := append([]memory.Event{memory.Answered{Trace: trace}}, Called([]memory.Record{
 		{CallID: name + "-1", Timestamp: noon.Add(-ago), Speaker: memory.SpeakerUser, Method: MethodAsk, Args: []any{asked}, Outcome: "answered"},

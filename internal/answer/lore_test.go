@@ -25,7 +25,7 @@ func TestOwnAnswersFromLoreAreRepeatedOnlyWithIt(t *testing.T) {
 	w.tells(2, "Project Y", "is red", ben, vault)
 	for i, text := range []string{"openly told", "secretly told"} {
 		id := w.says(time.Duration(9-i)*time.Minute, lobby, oracle, text)
-		trace := memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann, Lore: []int64{int64(i + 1)}}
+		trace := memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann, Sources: []memory.Source{{Kind: memory.SourceLore, ID: int64(i + 1)}}}
 		if err := w.store.KeepTrace(t.Context(), trace); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestLoreIsQuotedWithoutAModel(t *testing.T) {
 	}
 	hasNot(t, a.Text, "paint")
 	a = w.answer(w.asks(lobby, "What of projects Z, X, Y, project X, project Y and project Z?"))
-	if strings.Count(a.Text, "— lore") != maxLoreQuotes || len(a.Trace.Lore) != maxLoreQuotes {
+	if strings.Count(a.Text, "— lore") != maxLoreQuotes || len(a.Trace.IDsOf(memory.SourceLore)) != maxLoreQuotes {
 		t.Errorf("answered %q", a.Text)
 	}
 	a = w.answer(w.asks(lobby, "What of project Y?"))

@@ -173,14 +173,10 @@ func saidBy(m memory.Message) memory.UserID {
 	return m.Author
 }
 
-func messageSource(m memory.Message) memory.Source {
-	return memory.Source{Kind: memory.SourceMessage, Channel: m.Channel, ID: int64(m.ID), Version: editedAt(m)}
-}
-
 // sources are all that an answer is made from, but for the question, each once.
 func (m *manifest) sources() (all []sourceText) {
 	for _, said := range m.messages {
-		all = append(all, sourceText{Source: messageSource(said), text: said.Text(), by: saidBy(said)})
+		all = append(all, sourceText{Source: said.AsSource(false), text: said.Text(), by: saidBy(said)})
 	}
 	add := func(s sourceText) {
 		if !slices.ContainsFunc(all, func(known sourceText) bool { return known.Source == s.Source }) {
@@ -197,7 +193,7 @@ func (m *manifest) sources() (all []sourceText) {
 		}
 	}
 	for _, l := range m.lore {
-		s := sourceText{Source: memory.Source{Kind: memory.SourceLore, ID: l.ID, Version: int64(memory.FirstMessageID(l.At))}, text: l.Name + ": " + l.Text}
+		s := sourceText{Source: l.AsSource(false), text: l.Name + ": " + l.Text}
 		for _, from := range l.Sources {
 			s.from = append(s.from, spot{from.Channel, from.Message})
 		}

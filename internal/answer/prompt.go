@@ -21,7 +21,11 @@ func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
 	if len(r.told.messages) > 0 {
 		t.Sections = append(t.Sections, memory.TraceUse{Section: toolSection, Tokens: r.told.tokens, Ceiling: e.toolRoom(r), Included: len(r.told.messages)})
 	}
-	if !e.options.KeepPrompts || r.unlogged || q.Guild == memory.DirectGuild {
+	if r.unlogged {
+		return
+	}
+	t.Named = r.namedIn(q)
+	if !e.options.KeepPrompts || q.Guild == memory.DirectGuild {
 		return
 	}
 	p := withoutFiles(KeptPrompt(r.Prompt))
@@ -33,11 +37,11 @@ func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
 		p.Boundaries = append(p.Boundaries, memory.Boundary{Section: toolSection, Message: len(p.Messages), End: len(m.Content)})
 		p.Messages = append(p.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
 	}
-	p.Built, p.People = r.started, r.namedIn(q)
+	p.Built = r.started
 	t.Prompt = &p
 }
 
-// KeptPrompt is p as traces keep it, but for when it was built and whom it names.
+// KeptPrompt is p as traces keep it, but for when it was built.
 func KeptPrompt(p builder.Prompt) (kept memory.Prompt) {
 	for _, m := range p.Messages {
 		kept.Messages = append(kept.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})

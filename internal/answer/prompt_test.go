@@ -52,24 +52,24 @@ func TestThePromptIsKeptAsItWasSent(t *testing.T) {
 					t.Errorf("message %d is kept as %+v, and was %+v", i, got.Messages[i], m)
 				}
 			}
-			if !slices.Contains(got.People, 34) {
-				t.Errorf("whom the question mentions isn't among %v", got.People)
+			trace, err := w.store.Trace(t.Context(), lobby, id)
+			if err != nil || !slices.Contains(trace.Named, 34) {
+				t.Errorf("whom the question mentions isn't among %v", trace.Named)
 			}
 			for name, who := range map[string]memory.UserID{"Ann": ann, "Ben": ben, "Cleo": cleo, "Dora": dora, "Teller": teller, "Stranger": 33} {
 				there := strings.Contains(all, name) || strings.Contains(all, "<@"+who.String()+">")
-				if in := slices.Contains(got.People, who); there && !in {
-					t.Errorf("%s is in the prompt, and not among %v:\n%s", name, got.People, all)
+				if in := slices.Contains(trace.Named, who); there && !in {
+					t.Errorf("%s is in the prompt, and not among %v:\n%s", name, trace.Named, all)
 				}
 			}
-			if slices.Contains(got.People, 33) || slices.Contains(got.People, 0) || !slices.IsSorted(got.People) {
-				t.Errorf("the people are %v", got.People)
+			if slices.Contains(trace.Named, 33) || slices.Contains(trace.Named, 0) || !slices.IsSorted(trace.Named) {
+				t.Errorf("the people are %v", trace.Named)
 			}
 			if last := got.Boundaries[len(got.Boundaries)-1]; last.Section != "instruction" || last.Message != len(model.got)-1 || last.End != len(model.got[last.Message].Content) {
 				t.Errorf("the last boundary is %+v", last)
 			}
-			trace, err := w.store.Trace(t.Context(), lobby, id)
-			if err != nil || trace.Layout != string(layout) || trace.Window != 10_000 || trace.MaxTokens != builder.DefaultMaxTokens || trace.Tokens == 0 || trace.Use() != float64(trace.Tokens)/10_000 {
-				t.Errorf("the trace is %+v, %v", trace, err)
+			if trace.Layout != string(layout) || trace.Window != 10_000 || trace.MaxTokens != builder.DefaultMaxTokens || trace.Tokens == 0 || trace.Use() != float64(trace.Tokens)/10_000 {
+				t.Errorf("the trace is %+v", trace)
 			}
 		})
 	}

@@ -62,11 +62,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 	for _, m := range shown.files { // what they hold isn't known any more
 		told[spot{m.Channel, m.ID}] = true
 	}
-	if q.ID != 0 {
-		question := memory.Message{Channel: q.Channel, ID: q.ID, Edited: q.Edited}
-		a.Trace.Sources = []memory.Source{messageSource(question)}
-		told[spot{q.Channel, q.ID}] = true
-	}
+	a.Trace.Sources = q.asSource()
 	for _, s := range all {
 		a.Trace.Sources = append(a.Trace.Sources, s.Source)
 	}
@@ -76,7 +72,14 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		s.Repeats = s.Repeats || s.Kind == memory.SourceMessage && (cited[at] || told[at])
 	}
 	a.Trace.Recalled = shown.recalled(cited)
-	legacy(&a.Trace, shown, q)
+}
+
+// asSource is the question as a source of its answer. A slash command's is no message.
+func (q Question) asSource() []memory.Source {
+	if q.ID == 0 {
+		return nil
+	}
+	return []memory.Source{memory.Message{Channel: q.Channel, ID: q.ID, Edited: q.Edited}.AsSource(true)}
 }
 
 // commonTerms are those of terms that so many messages have that they tell of none. If they can't be counted, none is.

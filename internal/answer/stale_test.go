@@ -51,8 +51,8 @@ func TestSourceOfAFactIsInTheTraceThoughItWasFound(t *testing.T) {
 	}
 	trace := w.engine.cite(t.Context(), q, r, "Race number 3.").Trace
 	at := slices.IndexFunc(trace.Recalled, func(h memory.TraceHit) bool { return h.Message == said })
-	if len(trace.Facts) != 1 || at < 0 || trace.Recalled[at].Relevance == 0 || !trace.Recalled[at].Context {
-		t.Errorf("facts %v; the source is %+v", trace.Facts, trace.Recalled[max(at, 0)])
+	if len(trace.IDsOf(memory.SourceFact)) != 1 || at < 0 || trace.Recalled[at].Relevance == 0 || !trace.Recalled[at].Context {
+		t.Errorf("made from %v; the source is %+v", trace.Sources, trace.Recalled[max(at, 0)])
 	}
 }
 

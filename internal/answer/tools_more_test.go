@@ -43,8 +43,8 @@ func TestPeopleAreLookedUp(t *testing.T) {
 			} else if got != told {
 				t.Errorf("%q: told %q, of %q %q", name, got, names[0], told)
 			}
-			if facts := []int64{1, 3, 4}; i == 0 && (!slices.Equal(a.Trace.Facts, facts) || a.Records[1].Outcome != "1 participant") {
-				t.Errorf("%q: used the facts %v, recorded %+v", name, a.Trace.Facts, a.Records[1])
+			if facts := []int64{1, 3, 4}; i == 0 && (!slices.Equal(a.Trace.IDsOf(memory.SourceFact), facts) || a.Records[1].Outcome != "1 participant") {
+				t.Errorf("%q: used the facts %v, recorded %+v", name, a.Trace.Sources, a.Records[1])
 			}
 		}
 		golden.Seen(t, told)
@@ -95,8 +95,8 @@ func TestLoreIsLookedUp(t *testing.T) {
 		m := w.withTools(uses("recall_lore", tt.arguments))
 		a := w.answer(q)
 		got := m.outcomes()[0]
-		if !slices.Equal(a.Trace.Lore, tt.lore) || len(a.Trace.LoreAt) != len(tt.lore) || strings.Contains(got, "vault") || strings.Contains(got, "anary") {
-			t.Errorf("%s: told %q from lore %v", tt.arguments, got, a.Trace.Lore)
+		if !slices.Equal(a.Trace.IDsOf(memory.SourceLore), tt.lore) || strings.Contains(got, "vault") || strings.Contains(got, "anary") {
+			t.Errorf("%s: told %q from lore %v", tt.arguments, got, a.Trace.Sources)
 		}
 		fmt.Fprintf(&told, "%s\n%s\n\n", tt.arguments, got)
 	}

@@ -49,14 +49,14 @@ func (m *machine) drawSources(t *rapid.T, channel memory.ChannelID, after, until
 }
 
 // drawUsedSummary is mostly none, or one that is there.
-func (m *machine) drawUsedSummary(t *rapid.T, channel memory.ChannelID) (ids []memory.MessageID, made []int64) {
+func (m *machine) drawUsedSummary(t *rapid.T, channel memory.ChannelID) []memory.Source {
 	if rapid.Bool().Draw(t, "from a summary?") {
-		return nil, nil
+		return nil
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(m.model.summaries), func(a, b place) int { return compare(a.id, b.id) }) {
 		if s := m.model.summaries[at]; at.channel == channel && (s.there() || rapid.IntRange(0, 7).Draw(t, "though it is gone?") == 0) {
-			return []memory.MessageID{at.id}, []int64{s.Made.UnixMilli()}
+			return []memory.Source{{Kind: memory.SourceSummary, Channel: channel, ID: int64(at.id), Version: s.Made.UnixMilli()}}
 		}
 	}
-	return nil, nil
+	return nil
 }

@@ -244,9 +244,9 @@ var forgetPromises = []promise{
 			answer.Kind = memory.FromHark
 			question := said(general, id(20+i), ben, "is it so?")
 			t.post(question, answer)
-			p := sent(ben)
+			p := sent()
 			p.Messages[1].Content, p.Built = content, began
-			t.keep(memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Question: question.ID, Asker: ben, Prompt: p})
+			t.keep(memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Question: question.ID, Asker: ben, Sources: []memory.Source{repeated(general, question.ID, 0)}, Prompt: p})
 		}
 		t.forget(memory.Forgetting{Guild: guild, Channel: staff, User: ada, Why: memory.WhyMember, At: later})
 		for i, want := range []bool{false, false, true} {
@@ -437,10 +437,7 @@ var forgetPromises = []promise{
 			t.forget(f)
 			answer := said(general, memory.FirstMessageID(later.Add(time.Hour))+memory.MessageID(i), hark, "At noon")
 			answer.Kind = memory.FromHark
-			trace := memory.Trace{
-				Guild: guild, Channel: general, Answer: answer.ID, Asker: ada,
-				Recalled: []memory.TraceHit{{Channel: staff, Message: source.ID, Number: 1}},
-			}
+			trace := memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Asker: ada, Sources: []memory.Source{repeated(staff, source.ID, 0)}}
 			if i%2 == 0 {
 				t.apply(memory.Posted{Message: answer}, memory.Answered{Trace: trace})
 			} else {

@@ -41,16 +41,6 @@ func (t *trial) loreIDs(guild memory.GuildID) []int64 {
 	return ids
 }
 
-// answeredBy posts an answer that used lore, and keeps its trace.
-func (t *trial) answeredBy(seconds int, in memory.GuildID, lore ...int64) memory.Trace {
-	t.Helper()
-	answer := said(general, id(seconds), hark, "On Friday.")
-	answer.Kind = memory.FromHark
-	trace := memory.Trace{Guild: in, Channel: general, Answer: answer.ID, Asker: ben, Lore: lore}
-	t.apply(memory.Posted{Message: answer}, memory.Answered{Trace: trace})
-	return trace
-}
-
 var lorePromises = []promise{
 	{"lore is told, changed and taken away for good", func(t *trial) {
 		first, second := note(7, ada, general, 1, memory.Spot{Channel: general, Message: id(1)}, memory.Spot{Channel: staff, Message: id(1)}), note(3, 0, 0, 1)
@@ -93,7 +83,7 @@ var lorePromises = []promise{
 		}
 		t.told(note(1, ben, general, 1, at(general, 1), at(staff, 1)), note(2, ben, general, 1, at(staff, 1)), note(3, ben, general, 1, at(general, 2)),
 			note(4, ben, general, 1, at(general, 3)), note(5, ben, general, 1))
-		trace := t.answeredBy(20, guild, 3)
+		trace := t.answers(20, loreSource(3))
 		t.delete(general, id(1))
 		t.same("after one of two was deleted", t.loreIDs(guild), []int64{2, 3, 4, 5})
 		t.post(edited(sources[2], 5, "changed"))
@@ -108,7 +98,8 @@ var lorePromises = []promise{
 		elsewhere := note(4, ada, square, 1)
 		elsewhere.Guild = village
 		t.told(note(1, ada, general, 1), note(2, ada, general, 1), note(3, ben, general, 1), elsewhere)
-		gone, kept, changed, far := t.answeredBy(20, guild, 5, 1), t.answeredBy(21, guild, 2), t.answeredBy(22, guild, 3), t.answeredBy(23, memory.LocalGuild, 4)
+		gone, kept, changed, far := t.answers(20, loreSource(5), loreSource(1)), t.answers(21, loreSource(2)),
+			t.answers(22, note(3, ben, general, 1).AsSource(true)), t.answersIn(memory.LocalGuild, general, 23, loreSource(4))
 		t.apply(memory.LoreGone{Guild: guild, ID: 1})
 		t.answerGone(gone)
 		if all := t.withdrawn(); len(all) != 1 || !all[0].First {
@@ -118,10 +109,11 @@ var lorePromises = []promise{
 		next.Text = "is due on Monday"
 		t.told(next, note(3, ben, general, 1))
 		t.answerGone(changed)
-		t.same("withdrawn, when it was changed", len(t.withdrawn()), 2)
+		t.answerGone(t.answers(25, note(3, ben, general, 1).AsSource(true))) // it was on its way when the lore was changed
+		t.same("withdrawn, when it was changed", len(t.withdrawn()), 3)
 		t.apply(memory.LoreGone{Guild: village, ID: 4})
 		t.answerGone(far)
-		t.answerGone(t.answeredBy(24, guild, 1)) // it was on its way when the lore went
+		t.answerGone(t.answers(24, loreSource(1))) // it was on its way when the lore went
 		if _, ok := t.trace(general, kept.Answer); !ok {
 			t.Fatalf("an answer went with other lore")
 		}

@@ -318,11 +318,11 @@ func (m *model) keepTrace(t memory.Trace) {
 	}
 	at := place{t.Channel, t.Answer}
 	m.settleRewritten(t)
-	same, lost, hide := true, false, 0
-	a := answer{from: slices.Clone(t.AllSources()), about: []memory.UserID{t.Asker}}
+	asked, same, lost, hide := false, true, false, 0
+	a := answer{from: slices.Clone(t.Sources)}
 	for i, s := range a.from {
 		if isAt(s, place{t.Channel, t.Question}) {
-			a.from[i].Repeats = true
+			asked, a.from[i].Repeats = true, true
 		} else if s.Kind == memory.SourceFact {
 			a.from[i].Channel = memory.ChannelID(t.Guild)
 		}
@@ -338,9 +338,6 @@ func (m *model) keepTrace(t memory.Trace) {
 			}
 		}
 	}
-	if t.Prompt != nil {
-		a.about = append(a.about, t.Prompt.People...)
-	}
 	a.Trace = withoutPrompt(t)
 	m.traces[at] = a
 	if lost || m.opted[member{t.Guild, t.Asker}].Out {
@@ -349,7 +346,7 @@ func (m *model) keepTrace(t memory.Trace) {
 		}, place{})
 		return
 	}
-	m.keepPrompt(t, same)
+	m.keepPrompt(t, same && asked)
 }
 
 // stands tells how a source is: as it was read, not gone at least, and whether it is gone since it was written anew.

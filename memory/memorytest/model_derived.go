@@ -18,11 +18,10 @@ type thing struct {
 	after func(hidden bool, deleted place) // what else happens, once all that goes is away; nil: nothing
 }
 
-// answer is an answer that is kept, with what it was made from and whom it is about, also of what it was made from before.
+// answer is an answer that is kept, with what it was made from, also of what that was made from before.
 type answer struct {
 	memory.Trace
-	from  []memory.Source
-	about []memory.UserID
+	from []memory.Source
 }
 
 // going is how a thing goes.
@@ -47,7 +46,7 @@ func (m *model) things() []thing {
 	none := func(memory.Source) bool { return false }
 	for at, a := range m.traces {
 		parts := append([]memory.MessageID{a.Answer}, a.Parts...)
-		all = append(all, thing{kind: "answer", guild: a.Guild, from: a.from, about: a.about, as: &memory.Message{ID: at.id, Guild: a.Guild, Channel: at.channel},
+		all = append(all, thing{kind: "answer", guild: a.Guild, from: a.from, about: about(a.Trace), as: &memory.Message{ID: at.id, Guild: a.Guild, Channel: at.channel},
 			is: func(s memory.Source) bool {
 				return slices.ContainsFunc(parts, func(id memory.MessageID) bool { return isAt(s, place{at.channel, id}) })
 			},

@@ -11,10 +11,15 @@ import (
 // keepPrompt keeps what the model was sent for an answer that is kept, if its sources are as they were and nobody in it is forgotten.
 func (m *model) keepPrompt(t memory.Trace, same bool) {
 	at := place{t.Channel, t.Answer}
-	if delete(m.prompts, at); t.Prompt != nil && t.Question != 0 && same &&
-		!m.areForgotten(t.Guild, append([]memory.UserID{t.Asker}, t.Prompt.People...), memory.FirstMessageID(t.Prompt.Built)-1) {
+	if delete(m.prompts, at); t.Prompt != nil && same &&
+		!m.areForgotten(t.Guild, about(t), memory.FirstMessageID(t.Prompt.Built)-1) {
 		m.prompts[at] = *t.Prompt
 	}
+}
+
+// about are those whom an answer is about.
+func about(t memory.Trace) []memory.UserID {
+	return append([]memory.UserID{t.Asker}, t.Named...)
 }
 
 // areForgotten reports whether any of some people has opted out, or was forgotten as a whole, with the guild or alone, since a moment.

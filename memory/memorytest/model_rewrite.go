@@ -37,7 +37,6 @@ func (m *model) handDown(was answer, stay []memory.MessageID) {
 				s.Repeats = s.Repeats && a.from[i].Repeats
 				a.from = append(slices.Clone(a.from), s)
 			}
-			a.about = slices.Concat(a.about, was.about)
 			a.Trace = a.WithSourcesOf(was.Trace)
 			if slices.Contains(stale, id) {
 				a.from = slices.DeleteFunc(a.from, func(s memory.Source) bool { return isAt(s, place{was.Channel, id}) })

@@ -2,6 +2,7 @@ package memorytest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -34,20 +35,20 @@ func (t *trial) forgetPrompts(before time.Time) int {
 // built is when the prompts of the promises are built: after all that was said, and before later.
 var built = began.Add(100 * time.Hour)
 
-// sent is a prompt with these people in it.
-func sent(people ...memory.UserID) *memory.Prompt {
+// sent is a prompt.
+func sent() *memory.Prompt {
 	return &memory.Prompt{
-		Built: built, People: people,
+		Built:      built,
 		Messages:   []memory.PromptMessage{{Role: "system", Content: "=== SYSTEM ===\nBe <kind> & \"brief\"."}, {Role: "user", Content: "When?\n\n東京"}},
 		Boundaries: []memory.Boundary{{Section: "system_prompt", Start: 0, End: 35}, {Section: "current_query", Message: 1, Start: 0, End: 13}},
 	}
 }
 
-// prompted is as answered, with a prompt that these people are in.
+// prompted is as answered, with a prompt that names these people.
 func (t *trial) prompted(people ...memory.UserID) memory.Trace {
 	t.Helper()
 	trace := t.answered()
-	trace.Prompt = sent(people...)
+	trace.Prompt, trace.Named = sent(), people
 	t.keep(trace)
 	if got, ok := t.prompt(trace.Channel, trace.Answer); !ok {
 		t.Fatalf("the prompt isn't kept")
@@ -83,7 +84,8 @@ var promptPromises = []promise{
 		if _, err := t.store.Prompt(t.ctx, staff, trace.Answer); !notFound(err) {
 			t.Fatalf("in another channel: %v", err)
 		}
-		trace.Prompt = sent(ada)
+		trace.Prompt = sent()
+		trace.Prompt.Messages[1].Content = "How?"
 		t.keep(trace)
 		got, _ := t.prompt(trace.Channel, trace.Answer)
 		t.same("another prompt", got, *trace.Prompt)
@@ -92,46 +94,37 @@ var promptPromises = []promise{
 		t.promptGone(trace, true)
 	}},
 	{"a prompt goes with its answer", func(t *trial) {
-		for _, gone := range []memory.Event{
-			memory.Deleted{Guild: guild, Channel: staff, IDs: []memory.MessageID{id(1)}},
-			memory.Edited{Guild: guild, Channel: general, ID: id(10), Content: "never mind", At: later},
+		for i, gone := range []memory.Event{
+			memory.Deleted{Guild: guild, Channel: staff, IDs: []memory.MessageID{id(10)}},
+			memory.Edited{Guild: guild, Channel: general, ID: id(20), Content: "never mind", At: later},
+			memory.Deleted{Guild: guild, Channel: general, IDs: []memory.MessageID{id(31)}},
 		} {
-			channel := staff
-			if _, question := gone.(memory.Edited); question {
-				channel = general
-			}
-			trace := t.answered()
-			trace.Recalled, trace.Prompt = nil, sent(ada)
-			again := said(general, id(20), hark, "So I heard")
-			if again.Kind = memory.FromHark; channel == staff {
-				trace.Recalled = []memory.TraceHit{{Channel: staff, Message: id(1), Context: true}}
-			} else {
-				again.ID = id(21)
-			}
-			trace.Answer, trace.Parts = again.ID, nil
-			t.apply(memory.Posted{Message: again}, memory.Answered{Trace: trace})
-			if _, ok := t.prompt(general, trace.Answer); !ok {
+			n := 10 * (i + 1)
+			question, answer := said(general, id(n), ada, "and now?"), said(general, id(n+1), hark, "now as well")
+			answer.Kind = memory.FromHark
+			t.post(question, said(staff, id(n), ben, "noon"), answer)
+			trace := memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Asker: ada, Prompt: sent(),
+				Sources: []memory.Source{repeated(general, id(n), 0), repeated(staff, id(n), 0)}, Question: question.ID}
+			if t.keep(trace); !t.hasPrompt(trace) {
 				t.Fatalf("no prompt was kept")
 			}
 			t.apply(gone)
 			t.promptGone(trace, false)
 		}
-		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(31), Question: id(30), Asker: ada, Prompt: sent(ada)}
-		t.post(said(general, id(30), ada, "and now?"), said(general, id(31), hark, "now as well"))
-		t.keep(trace)
-		t.delete(general, trace.Answer)
-		t.promptGone(trace, false)
 	}},
-	{"an answer goes with all of somebody in its prompt, and Discord is to show it no more", func(t *trial) {
+	{"an answer goes with all of somebody whom its prompt names, kept or not, and Discord is to show it no more", func(t *trial) {
 		trace := t.prompted(ada, ben, 503)
-		for _, gone := range []memory.Event{
+		for i, gone := range []memory.Event{
 			memory.Forgetting{Guild: guild, User: 503, Why: memory.WhyMember, At: later}, memory.Forgetting{Guild: memory.Everywhere, User: 503, Why: memory.WhyPurge, At: later},
-			memory.Opted{Guild: guild, User: 503, Out: true, At: later},
+			memory.Opted{Guild: guild, User: 503, Out: true, At: later}, memory.Forgetting{Guild: guild, User: 503, Why: memory.WhyMember, At: later.Add(time.Minute)},
 		} {
-			trace.Answer, trace.Parts = trace.Answer+1, nil
+			trace.Answer, trace.Parts, trace.Prompt = trace.Answer+1, nil, nil
+			if i < 3 {
+				trace.Prompt = sent()
+				trace.Prompt.Built = later.Add(time.Second) // whoever came back
+			}
 			answer := said(general, trace.Answer, hark, "At noon")
 			answer.Kind = memory.FromHark
-			trace.Prompt.Built = later.Add(time.Second) // whoever came back
 			t.apply(memory.Posted{Message: answer}, memory.Answered{Trace: trace})
 			for _, other := range []memory.Event{
 				memory.Forgetting{Guild: 901, User: 503}, memory.Forgetting{Guild: guild, User: 504}, memory.Forgetting{Guild: guild, User: 503, Channel: thread},
@@ -141,9 +134,9 @@ var promptPromises = []promise{
 					f.Why, f.At = memory.WhyPurge, built.Add(-time.Hour)
 					other = f
 				}
-				if t.apply(other); !t.hasPrompt(trace) {
-					t.Fatalf("it goes with %+v", other)
-				}
+				t.apply(other)
+				t.hasTrace(fmt.Sprintf("after %+v", other), trace)
+				t.same("whether the prompt is there", t.hasPrompt(trace), trace.Prompt != nil)
 			}
 			if f, ok := gone.(memory.Forgetting); ok {
 				t.forget(f)
@@ -161,11 +154,11 @@ var promptPromises = []promise{
 		t.apply(memory.Opted{Guild: guild, User: 503, Out: true, At: began})
 		t.forget(memory.Forgetting{Guild: guild, User: 504, Why: memory.WhyMember, At: built})
 		for _, who := range []memory.UserID{503, 504} {
-			trace.Prompt = sent(ada, who)
+			trace.Prompt, trace.Named = sent(), []memory.UserID{who}
 			t.keep(trace)
 			t.promptGone(trace, true)
 		}
-		trace.Prompt = sent(ada, 504) // who came back
+		trace.Prompt = sent() // 504 came back
 		trace.Prompt.Built = built.Add(time.Second)
 		if t.keep(trace); !t.hasPrompt(trace) {
 			t.Fatalf("it isn't kept of somebody who came back")
@@ -176,7 +169,8 @@ var promptPromises = []promise{
 			t.apply(memory.PersonSeen{Person: memory.Person{ID: 505, Guild: 901, Name: "Zoe"}})
 			question, answer := said(local, id(40+2*i), ada, "who sails?"), said(local, id(41+2*i), hark, "Ben does")
 			answer.Kind = memory.FromHark
-			trace := memory.Trace{Guild: memory.LocalGuild, Channel: local, Answer: answer.ID, Question: question.ID, Asker: ada, Prompt: sent(ada, ben, 505)}
+			trace := memory.Trace{Guild: memory.LocalGuild, Channel: local, Answer: answer.ID, Question: question.ID, Asker: ada,
+				Sources: []memory.Source{repeated(local, question.ID, 0)}, Named: []memory.UserID{ada, ben, 505}, Prompt: sent()}
 			trace.Prompt.Built = built.Add(2000 * time.Hour)
 			t.post(question, answer)
 			if t.keep(trace); !t.hasPrompt(trace) {
@@ -196,8 +190,7 @@ var promptPromises = []promise{
 		first, trace := said(general, id(5), hark, "At"), t.answered()
 		first.Kind = memory.FromHark
 		t.post(first)
-		trace.Recalled = append(trace.Recalled, memory.TraceHit{Channel: general, Message: first.ID, Context: true})
-		trace.Prompt = sent(ada)
+		trace.Sources, trace.Prompt = append(trace.Sources, repeated(general, first.ID, 0)), sent()
 		if t.keep(trace); !t.hasPrompt(trace) {
 			t.Fatalf("no prompt was kept")
 		}
@@ -212,7 +205,7 @@ var promptPromises = []promise{
 		}
 		t.apply(told(guild, "sails"), told(901, "rows"))
 		trace := t.answered()
-		trace.Facts, trace.Prompt = []int64{5}, sent(ada)
+		trace.Sources, trace.Prompt = append(trace.Sources, factSource(5)), sent()
 		t.keep(trace)
 		if t.apply(told(901, "rows a boat")); !t.hasPrompt(trace) {
 			t.Fatalf("it goes with another guild's fact")
@@ -222,14 +215,14 @@ var promptPromises = []promise{
 	}},
 	{"a prompt is kept only if its question and all else in it is in the log", func(t *trial) {
 		for name, change := range map[string]func(*memory.Trace){
-			"no question":                 func(trace *memory.Trace) { trace.Question = 0 },
-			"a question that isn't there": func(trace *memory.Trace) { trace.Question = id(99) },
-			"a source that isn't there": func(trace *memory.Trace) {
-				trace.Recalled = []memory.TraceHit{{Channel: staff, Message: id(99), Context: true}}
+			"no question": func(trace *memory.Trace) { trace.Sources = trace.Sources[1:] },
+			"a question that isn't there": func(trace *memory.Trace) {
+				trace.Question, trace.Sources = id(99), []memory.Source{repeated(general, id(99), 0)}
 			},
+			"a source that isn't there": func(trace *memory.Trace) { trace.Sources[1].ID = int64(id(99)) },
 		} {
 			trace := t.answered()
-			trace.Prompt = sent(ada)
+			trace.Prompt = sent()
 			change(&trace)
 			if t.keep(trace); t.hasPrompt(trace) {
 				t.Fatalf("%s: it is kept", name)
@@ -267,12 +260,12 @@ func (t *trial) hasPrompt(trace memory.Trace) bool {
 	return ok
 }
 
-// drawPrompt is of one of a few moments, with some of the people in it; or none.
+// drawPrompt is of one of a few moments, or none.
 func drawPrompt(t *rapid.T, answer memory.MessageID) *memory.Prompt {
 	if rapid.IntRange(0, 4).Draw(t, "no prompt?") == 0 {
 		return nil
 	}
-	p := sent(rapid.SliceOfNDistinct(rapid.SampledFrom(authors), 1, 3, rapid.ID).Draw(t, "people")...)
+	p := sent()
 	p.Messages[1].Content += answer.String() + rapid.SampledFrom([]string{"", " in #quay", " in #pier"}).Draw(t, "where")
 	p.Built = rapid.SampledFrom([]time.Time{began.Add(5 * time.Minute), built, later.Add(time.Hour)}).Draw(t, "built")
 	return p

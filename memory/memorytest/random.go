@@ -255,32 +255,39 @@ func (m *machine) answer(t *rapid.T) {
 	if m.isUnknown(place{source, slotID(n)}) || m.isUnknown(place{channel, slotID(slot)}) {
 		return
 	}
-	recalled := func(channel memory.ChannelID, slot int) int64 {
+	recalled := func(channel memory.ChannelID, slot int) memory.Source {
+		s := repeated(channel, slotID(slot), editedAt(version(channel, slot, rapid.IntRange(0, versions-1).Draw(t, "version recalled"))))
 		if now, ok := m.model.message(place{channel, slotID(slot)}); ok && rapid.IntRange(0, 3).Draw(t, "as it is?") > 0 {
-			return editedAt(now)
+			s.Version = editedAt(now)
 		}
-		return editedAt(version(channel, slot, rapid.IntRange(0, versions-1).Draw(t, "version recalled")))
+		return s
 	}
 	trace := memory.Trace{
-		Guild: reply.Guild, Channel: channel, Answer: reply.ID, Question: slotID(slot), QuestionEdited: recalled(channel, slot), Asker: ada,
-		Recalled: []memory.TraceHit{
-			{Channel: source, Message: slotID(n), Why: []string{"words"}, Number: rapid.IntRange(0, 1).Draw(t, "number"), Edited: recalled(source, n)},
-			{Channel: source, Message: slotID(n) + 1<<30, Why: []string{"around"}, Context: rapid.Bool().Draw(t, "context") && !m.isUnknown(place{source, slotID(n) + 1<<30})},
-		},
+		Guild: reply.Guild, Channel: channel, Answer: reply.ID, Question: slotID(slot), Asker: ada,
+		Recalled: []memory.TraceHit{{Channel: source, Message: slotID(n), Why: []string{"words"}}},
 		Sections: []memory.TraceUse{{Section: "history"}},
-		Facts:    rapid.SampledFrom([][]int64{nil, nil, {1}, {2, 5}}).Draw(t, "facts"),
-		Lore:     m.drawUsedLore(t),
+		Sources:  []memory.Source{recalled(channel, slot)},
+		Named:    rapid.SampledFrom([][]memory.UserID{nil, {ben}, {ada, 503}, {503, 504}}).Draw(t, "named"),
 	}
-	trace.Recalled = append(trace.Recalled, m.drawRepeated(t)...)
-	trace.Summaries, trace.SummariesMade = m.drawUsedSummary(t, channel)
+	use := func(sources ...memory.Source) { trace.Sources = append(trace.Sources, sources...) }
+	if rapid.Bool().Draw(t, "recalled?") {
+		use(recalled(source, n))
+	}
+	if beside := slotID(n) + 1<<30; rapid.Bool().Draw(t, "context") && !m.isUnknown(place{source, beside}) {
+		use(repeated(source, beside, 0))
+	}
+	for _, id := range rapid.SampledFrom([][]int64{nil, nil, {1}, {2, 5}}).Draw(t, "facts") {
+		use(factSource(id))
+	}
+	use(m.drawUsedLore(t)...)
+	use(m.drawRepeated(t)...)
+	use(m.drawUsedSummary(t, channel)...)
 	if last := rapid.IntRange(0, slots-1).Draw(t, "condensed from"); rapid.Bool().Draw(t, "condensed?") && !m.isUnknown(place{channel, slotID(last)}) {
-		trace.Condensed, trace.CondensedEdited = []memory.MessageID{slotID(last)}, []int64{recalled(channel, last)}
+		use(recalled(channel, last))
 	}
-	if rapid.Bool().Draw(t, "told by its sources") {
-		trace.Sources = trace.AllSources()
-		for i := range trace.Sources {
-			trace.Sources[i].Repeats = rapid.Bool().Draw(t, "repeats")
-		}
+	all := rapid.Bool().Draw(t, "repeats all")
+	for i := range trace.Sources {
+		trace.Sources[i].Repeats = all || rapid.Bool().Draw(t, "repeats")
 	}
 	m.replies = append(m.replies, trace)
 	trace.Prompt = drawPrompt(t, reply.ID)
@@ -293,11 +300,15 @@ func (m *machine) answer(t *rapid.T) {
 	m.model.keepTrace(trace)
 }
 
-// drawUsedLore is mostly of lore that is there.
-func (m *machine) drawUsedLore(t *rapid.T) (used []int64) {
+// drawUsedLore is mostly of lore that is there, as it is or in whatever version.
+func (m *machine) drawUsedLore(t *rapid.T) (used []memory.Source) {
 	for _, id := range rapid.SampledFrom([][]int64{nil, {1, 4}, {2, 3}, {5}}).Draw(t, "lore") {
 		if m.model.hasLore(id) || id == 5 {
-			used = append(used, id)
+			s := loreSource(id)
+			if rapid.Bool().Draw(t, "as it is?") {
+				s.Version = int64(m.model.loreAt(id))
+			}
+			used = append(used, s)
 		}
 	}
 	return used

@@ -12,23 +12,15 @@ import (
 // repeats posts an answer that is made from another message of general, as it is or was, and keeps its trace.
 func (t *trial) repeats(n int, source memory.MessageID, version int64) memory.Trace {
 	t.Helper()
-	answer := said(general, id(n), hark, "At noon, as I said")
-	answer.Kind = memory.FromHark
-	trace := memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Asker: ben,
-		Recalled: []memory.TraceHit{{Channel: general, Message: source, Context: true, Edited: version}}}
-	t.apply(memory.Posted{Message: answer}, memory.Answered{Trace: trace})
-	return trace
+	return t.answers(n, repeated(general, source, version))
 }
 
 // madeOf posts an answer that is made from a message, and keeps its trace.
 func (t *trial) madeOf(n int, source memory.MessageID, channel memory.ChannelID, repeats bool) memory.Trace {
 	t.Helper()
-	answer := said(general, id(n), hark, "At noon")
-	answer.Kind = memory.FromHark
-	trace := memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Asker: ben,
-		Sources: []memory.Source{{Kind: memory.SourceMessage, Channel: channel, ID: int64(source), Repeats: repeats}}}
-	t.apply(memory.Posted{Message: answer}, memory.Answered{Trace: trace})
-	return trace
+	from := repeated(channel, source, 0)
+	from.Repeats = repeats
+	return t.answers(n, from)
 }
 
 // anew writes an answer anew, so many minutes after the beginning.
@@ -55,7 +47,7 @@ var rewritePromises = []promise{
 		next, fromPart := t.repeats(20, trace.Answer, 0), t.repeats(21, trace.Parts[0], 0)
 		last := t.repeats(22, next.Answer, 0)
 		t.told(note(1, ben, general, 1, memory.Spot{Channel: general, Message: trace.Answer}), note(2, ben, general, 1))
-		lore := t.answeredBy(23, guild, 1)
+		lore := t.answers(23, loreSource(1))
 		sum := summed(trace.Answer, 1, trace.Question, trace.Answer)
 		t.sums(0, sum)
 		fromSum := t.answeredFrom(24, sum)
@@ -128,8 +120,9 @@ func (m *machine) rewrite(t *rapid.T) {
 		return
 	}
 	was := rapid.SampledFrom(m.replies).Draw(t, "reply")
-	was.Recalled, was.Sources, was.Facts, was.Prompt = nil, nil, nil, nil
-	if slices.ContainsFunc(was.AllSources(), func(s memory.Source) bool {
+	was.Recalled, was.Prompt = nil, nil
+	was.Sources = was.Sources[:rapid.IntRange(1, len(was.Sources)).Draw(t, "sources")]
+	if slices.ContainsFunc(was.Sources, func(s memory.Source) bool {
 		return s.Kind == memory.SourceMessage && m.isUnknown(place{s.Channel, memory.MessageID(s.ID)})
 	}) {
 		return
@@ -141,14 +134,14 @@ func (m *machine) rewrite(t *rapid.T) {
 }
 
 // drawRepeated is an answer of before, as it was or is, among what another is made from; mostly none.
-func (m *machine) drawRepeated(t *rapid.T) []memory.TraceHit {
+func (m *machine) drawRepeated(t *rapid.T) []memory.Source {
 	if len(m.replies) == 0 || rapid.Bool().Draw(t, "nothing said before") {
 		return nil
 	}
 	was := rapid.SampledFrom(m.replies).Draw(t, "said before")
-	hit := memory.TraceHit{Channel: was.Channel, Message: was.Answer, Context: true}
+	version := int64(0)
 	if now, ok := m.model.message(place{was.Channel, was.Answer}); ok && rapid.IntRange(0, 3).Draw(t, "as it is now?") > 0 {
-		hit.Edited = editedAt(now)
+		version = editedAt(now)
 	}
-	return []memory.TraceHit{hit}
+	return []memory.Source{repeated(was.Channel, was.Answer, version)}
 }

@@ -66,16 +66,12 @@ func (t *trial) summedUp() (first, second, third memory.Summary, trace memory.Tr
 	return first, second, third, t.answeredFrom(300, first)
 }
 
-// answeredFrom posts an answer that used a summary, and keeps its trace. That tells of no source, which an answer would go with.
-func (t *trial) answeredFrom(seconds int, s memory.Summary) memory.Trace {
+// answeredFrom posts an answer that used a summary, and keeps its trace. That tells of no other source, which an answer would go with.
+func (t *trial) answeredFrom(n int, s memory.Summary) memory.Trace {
 	t.Helper()
-	answer := said(s.Channel, id(seconds), hark, "At noon.")
-	answer.Kind = memory.FromHark
-	trace := memory.Trace{
-		Guild: guild, Channel: s.Channel, Answer: answer.ID, Asker: ben, Summaries: []memory.MessageID{s.ID}, SummariesMade: []int64{s.Made.UnixMilli()},
-	}
-	t.apply(memory.Posted{Message: answer}, memory.Answered{Trace: trace})
-	return trace
+	return t.answersIn(guild, s.Channel, n, memory.Source{
+		Kind: memory.SourceSummary, Channel: s.Channel, ID: int64(s.ID), Version: s.Made.UnixMilli(), Repeats: true,
+	})
 }
 
 var summaryPromises = []promise{

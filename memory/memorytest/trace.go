@@ -7,6 +7,34 @@ import (
 	"hark/memory"
 )
 
+// repeated is a message as a source that an answer repeats, edited so many milliseconds since 1970.
+func repeated(channel memory.ChannelID, id memory.MessageID, edited int64) memory.Source {
+	return memory.Source{Kind: memory.SourceMessage, Channel: channel, ID: int64(id), Version: edited, Repeats: true}
+}
+
+// factSource and loreSource are a fact and lore as sources that an answer repeats.
+func factSource(id int64) memory.Source {
+	return memory.Source{Kind: memory.SourceFact, ID: id, Repeats: true}
+}
+func loreSource(id int64) memory.Source {
+	return memory.Source{Kind: memory.SourceLore, ID: id, Repeats: true}
+}
+
+// answers posts an answer to Ben in general, and keeps its trace.
+func (t *trial) answers(n int, sources ...memory.Source) memory.Trace {
+	t.Helper()
+	return t.answersIn(guild, general, n, sources...)
+}
+
+func (t *trial) answersIn(guild memory.GuildID, channel memory.ChannelID, n int, sources ...memory.Source) memory.Trace {
+	t.Helper()
+	answer := said(channel, id(n), hark, "At noon")
+	answer.Kind = memory.FromHark
+	trace := memory.Trace{Guild: guild, Channel: channel, Answer: answer.ID, Asker: ben, Sources: sources}
+	t.apply(memory.Posted{Message: answer}, memory.Answered{Trace: trace})
+	return trace
+}
+
 // answered posts a source, a question and an answer in two parts, and keeps the trace.
 func (t *trial) answered() memory.Trace {
 	t.Helper()
@@ -22,6 +50,7 @@ func (t *trial) answered() memory.Trace {
 			{Channel: staff, Message: source.ID, Relevance: 0.9, Why: []string{"words"}, Number: 1, Cited: true},
 			{Channel: staff, Message: aside.ID, Relevance: 0.1, Why: []string{"around"}},
 		},
+		Sources:  []memory.Source{repeated(general, question.ID, 0), repeated(staff, source.ID, 0)},
 		Sections: []memory.TraceUse{{Section: "history", Tokens: 20, Dropped: 1}},
 	}
 	t.keep(trace)
@@ -63,8 +92,7 @@ var tracePromises = []promise{
 	}},
 	{"a trace that takes an earlier one's place has its own sources only", func(t *trial) {
 		trace := t.answered()
-		trace.Recalled = trace.Recalled[1:]
-		trace.Recalled[0].Context = true
+		trace.Sources = []memory.Source{repeated(staff, id(2), 0)}
 		t.keep(trace)
 		t.delete(staff, id(1))
 		got, _ := t.trace(general, trace.Answer)
@@ -81,7 +109,7 @@ var tracePromises = []promise{
 		again := edited(said(general, trace.Answer, hark, ""), 3, "At one")
 		again.Kind = memory.FromHark
 		next := trace
-		next.Parts, next.QuestionEdited = nil, edit.At.UnixMilli()
+		next.Parts, next.Sources = nil, []memory.Source{repeated(general, trace.Question, edit.At.UnixMilli()), trace.Sources[1]}
 		t.apply(memory.Posted{Message: again}, memory.Answered{Trace: next})
 		t.answerGone(trace) // nobody said that it was written anew
 		for range 2 {
@@ -131,7 +159,7 @@ var tracePromises = []promise{
 		trace := t.answered()
 		t.apply(memory.LoreTold{Lore: memory.Lore{ID: 7, Guild: guild, Name: "ferry", Text: "leaves at noon", By: ada, Channel: general, At: began.Add(time.Hour),
 			Sources: []memory.Spot{{Channel: general, Message: trace.Question}}}})
-		trace.Lore = []int64{7}
+		trace.Sources = append(trace.Sources, loreSource(7))
 		t.keep(trace)
 		t.delete(general, trace.Question)
 		t.answerGone(trace)
@@ -144,26 +172,17 @@ var tracePromises = []promise{
 		}
 		t.apply(told(5, ben), told(6, ben), told(7, ada), memory.FactTold{Guild: village, User: ben, Fact: memory.Fact{ID: 5, Text: "rows", By: ben}})
 		trace := t.answered()
-		trace.Facts = []int64{5, 7}
+		trace.Sources = append(trace.Sources, factSource(5), factSource(7))
 		t.keep(trace)
 		t.apply(memory.FactGone{Guild: village, User: ben, Fact: 5}, memory.FactGone{Guild: guild, User: ben, Fact: 6})
-		if got, ok := t.trace(general, trace.Answer); !ok || len(got.Facts) != 2 {
-			t.Fatalf("with another guild's fact, or with another, goes %v, %t", got, ok)
-		}
+		t.hasTrace("with another guild's fact, or with another", trace)
 		t.apply(memory.FactGone{Guild: guild, User: ben, Fact: 5})
 		t.answerGone(trace)
 		if all := t.withdrawn(); len(all) != 2 || !all[0].First {
 			t.Fatalf("withdrawn: %v", all)
 		}
-		late := said(general, id(13), hark, "He sails.")
-		late.Kind = memory.FromHark
-		trace = memory.Trace{Guild: guild, Channel: general, Answer: late.ID, Asker: ada, Facts: []int64{5}}
-		t.apply(memory.Posted{Message: late}, memory.Answered{Trace: trace})
-		t.answerGone(trace) // it was on its way when the fact went
-		next := said(general, id(14), hark, "She sails.")
-		next.Kind = memory.FromHark
-		trace = memory.Trace{Guild: guild, Channel: general, Answer: next.ID, Asker: ben, Facts: []int64{7}}
-		t.apply(memory.Posted{Message: next}, memory.Answered{Trace: trace})
+		t.answerGone(t.answers(13, factSource(5))) // it was on its way when the fact went
+		trace = t.answers(14, factSource(7))
 		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
 		t.same("answers in the receipt", r.Answers, 1)
 		t.answerGone(trace)
@@ -212,10 +231,8 @@ var tracePromises = []promise{
 		first := said(general, id(1), hark, "At")
 		first.Kind = memory.FromHark
 		for i := range 2 {
-			second := said(general, id(10+i), hark, "At noon, as I said")
-			second.Kind = memory.FromHark
-			trace := memory.Trace{Guild: guild, Channel: general, Answer: second.ID, Asker: ada, Recalled: []memory.TraceHit{{Channel: general, Message: first.ID, Context: true}}}
-			t.post(first, second)
+			t.post(first)
+			trace := t.answers(10+i, repeated(general, first.ID, 0))
 			grow := memory.Edited{Guild: guild, Channel: general, ID: first.ID, Content: "At noon", At: began.Add(time.Minute)}
 			if i == 0 {
 				t.apply(grow)
@@ -224,7 +241,7 @@ var tracePromises = []promise{
 			if i == 1 {
 				t.apply(memory.Edited{Guild: guild, Channel: general, ID: first.ID, Content: "At noon.", At: began.Add(time.Hour)})
 			}
-			got, _ := t.trace(general, second.ID)
+			got, _ := t.trace(general, trace.Answer)
 			t.same("the trace", got, trace)
 		}
 		t.delete(general, first.ID)
@@ -243,12 +260,9 @@ var tracePromises = []promise{
 			again := said(general, id(30+i), hark, "At noon")
 			again.Kind = memory.FromHark
 			trace.Answer, trace.Parts = again.ID, nil
-			for _, v := range []struct {
-				to *int64
-				ms int64
-			}{{&trace.Recalled[0].Edited, c.source}, {&trace.QuestionEdited, c.question}} {
-				if v.ms > 0 {
-					*v.to = began.UnixMilli() + v.ms
+			for i, ms := range []int64{c.question, c.source} {
+				if ms > 0 {
+					trace.Sources[i].Version = began.UnixMilli() + ms
 				}
 			}
 			t.post(again)

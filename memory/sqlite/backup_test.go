@@ -533,7 +533,7 @@ func TestRestoredAnswerFromAFactThatIsGone(t *testing.T) {
 	answer := posted(general, 5, "she sails")
 	answer.Message.Kind = memory.FromHark
 	apply(t, s, posted(general, 1, "hello"), memory.FactTold{Guild: guild, User: 7, Fact: memory.Fact{ID: 3, Text: "sails", By: 7}}, answer,
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8, Facts: []int64{3}}})
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8, Sources: fromFacts(3)}})
 	backup := backUp(t, s)
 	apply(t, s, memory.FactGone{Guild: guild, User: 7, Fact: 3})
 	if err := s.Close(); err != nil {

@@ -177,7 +177,7 @@ func TestReadsThatFail(t *testing.T) {
 			s := populated(t)
 			drain(t, s)
 			apply(t, s, notes()...)
-			if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Question: id(8), Prompt: sentPrompt("number", 1)}); err != nil {
+			if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Question: id(8), Sources: from(general, 8), Prompt: sentPrompt("number")}); err != nil {
 				t.Fatal(err)
 			}
 			execute(t, raw(t, s.dir), c.spoil) // as another process would

@@ -69,7 +69,7 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 	file.Message.Files = []memory.File{{Name: "Xochimilco.png", Description: "Popocatepetl"}}
 	apply(t, s, posted(general, 300, "Huitzilopochtli "+long), file, edited(general, 302, "Tlaltecuhtli"), posted(general, 303, "Mictlantecuhtli"),
 		memory.Named{Channel: general, ID: id(300), Name: "Tezcatlipoca"})
-	if err := s.KeepTrace(t.Context(), memory.Trace{Guild: guild, Channel: general, Answer: id(304), Question: id(300), Model: "Coyolxauhqui"}); err != nil {
+	if err := s.KeepTrace(t.Context(), memory.Trace{Guild: guild, Channel: general, Answer: id(304), Question: id(300), Sources: from(general, 300), Model: "Coyolxauhqui"}); err != nil {
 		t.Fatal(err)
 	}
 	drain(t, s)
@@ -345,7 +345,7 @@ func TestRestoredLore(t *testing.T) {
 	answer.Message.Kind = memory.FromHark
 	apply(t, s, posted(general, 1, "hello"), lore(1, 1, "Quetzalcoatl", 1), lore(2, 1, "Xochimilco", 1), lore(3, 1, "Popocatepetl", 2), lore(4, 1, "stays", 1), lore(6, 1, "Mictlantecuhtli", 1),
 		posted(general, 2, "another"), posted(general, 3, "a third"),
-		answer, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8, Lore: []int64{1}}})
+		answer, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8, Sources: fromLore(1)}})
 	backup := backUp(t, s)
 	changed := lore(2, 2, "different", 1)
 	changed.Lore.Own, changed.Lore.Sources = []string{"other"}, []memory.Spot{{Channel: general, Message: id(3)}}

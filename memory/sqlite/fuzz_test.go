@@ -181,8 +181,9 @@ func (r *bytesReader) event() memory.Event {
 		return memory.SettingChosen{Guild: where, Channel: channel, Key: memory.Setting(r.text()), Value: r.text(), At: r.time()}
 	case 22:
 		return memory.Answered{Trace: memory.Trace{Guild: where, Channel: channel, Answer: r.message(), Question: r.message(), Parts: []memory.MessageID{r.message()},
-			Recalled: []memory.TraceHit{{Channel: r.channel(), Message: r.message(), Number: 1}}, Lore: []int64{r.number()}[:r.below(2)],
-			Summaries: []memory.MessageID{r.message()}[:r.below(2)], SummariesMade: []int64{r.time().UnixMilli()}}}
+			Sources: []memory.Source{{Kind: memory.SourceMessage, Channel: r.channel(), ID: int64(r.message()), Repeats: r.byte()%2 == 0},
+				{Kind: memory.SourceLore, ID: r.number()}, {Kind: memory.SourceSummary, Channel: channel, ID: int64(r.message()), Version: r.time().UnixMilli()},
+			}[:r.below(4)], Named: []memory.UserID{r.user()}[:r.below(2)]}}
 	}
 	return memory.Posted{Message: r.whole(), Live: r.byte()%2 == 0}
 }

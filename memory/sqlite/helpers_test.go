@@ -90,6 +90,25 @@ func posted(channel memory.ChannelID, n int, content string) memory.Posted {
 	return memory.Posted{Message: memory.Message{ID: id(n), Guild: guild, Channel: channel, Author: memory.UserID(1 + n%3), Content: content}}
 }
 
+// from are messages of a channel as sources that an answer repeats.
+func from(channel memory.ChannelID, ns ...int) (all []memory.Source) {
+	for _, n := range ns {
+		all = append(all, memory.Source{Kind: memory.SourceMessage, Channel: channel, ID: int64(id(n)), Repeats: true})
+	}
+	return all
+}
+
+// fromFacts and fromLore are facts and lore as sources that an answer repeats.
+func fromFacts(ids ...int64) []memory.Source { return fromKind(memory.SourceFact, ids) }
+func fromLore(ids ...int64) []memory.Source  { return fromKind(memory.SourceLore, ids) }
+
+func fromKind(kind memory.SourceKind, ids []int64) (all []memory.Source) {
+	for _, id := range ids {
+		all = append(all, memory.Source{Kind: kind, ID: id, Repeats: true})
+	}
+	return all
+}
+
 func deleted(channel memory.ChannelID, ns ...int) memory.Deleted {
 	d := memory.Deleted{Guild: guild, Channel: channel}
 	for _, n := range ns {

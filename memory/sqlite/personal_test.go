@@ -21,11 +21,11 @@ func storied(t *testing.T) *Store {
 		memory.LoreTold{Lore: memory.Lore{ID: 2, Guild: guild, Name: "Project Y", Text: "is late", By: 2, At: idAt(9)}},
 		summed(general, 4), condensed(general, "so far", 4, 5))
 	for n, trace := range []memory.Trace{
-		{Question: id(4), Asker: 2},                                       // asked by user 2
-		{Question: id(5), Asker: 3, Recalled: used(4)},                    // made from what they said
-		{Question: id(5), Asker: 3, Recalled: used(6), Facts: []int64{2}}, // and from what is known of them
-		{Question: id(5), Asker: 3, Recalled: used(6), Lore: []int64{2}},  // or was told by them
-		{Question: id(5), Asker: 3, Recalled: used(6)},                    // nothing of theirs
+		{Question: id(4), Asker: 2, Sources: from(general, 4)},                             // asked by user 2
+		{Question: id(5), Asker: 3, Sources: from(general, 5, 4)},                          // made from what they said
+		{Question: id(5), Asker: 3, Sources: append(from(general, 5, 6), fromFacts(2)...)}, // and from what is known of them
+		{Question: id(5), Asker: 3, Sources: append(from(general, 5, 6), fromLore(2)...)},  // or was told by them
+		{Question: id(5), Asker: 3, Sources: from(general, 5, 6)},                          // nothing of theirs
 	} {
 		answer := posted(general, 30+n, "an answer")
 		answer.Message.Kind, answer.Message.Author = memory.FromHark, 99
@@ -33,11 +33,6 @@ func storied(t *testing.T) *Store {
 		apply(t, s, answer, memory.Answered{Trace: trace})
 	}
 	return s
-}
-
-// used is that a message in general was shown to the model.
-func used(n int) []memory.TraceHit {
-	return []memory.TraceHit{{Channel: general, Message: id(n), Number: 1}}
 }
 
 // What is said to go is what goes.

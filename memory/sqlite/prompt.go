@@ -15,21 +15,20 @@ import (
 type promptBody struct {
 	Messages   []memory.PromptMessage `json:"messages"`
 	Boundaries []memory.Boundary      `json:"boundaries"`
-	People     []memory.UserID        `json:"people,omitempty"`
 }
 
-// keepPrompt keeps the prompt of a trace in the place of an earlier one, if all that it holds may be kept: all that it is made from
-// is in the log as it was used (same), so that what becomes of it later takes the prompt away, and nobody in it has opted out or
-// been forgotten since it was built.
+// keepPrompt keeps the prompt of a trace in the place of an earlier one, if it may be kept: its question and all else that it is made
+// from is in the log as it was used (same), so that what becomes of that later takes the prompt away, and nobody in it has opted out
+// or been forgotten since it was built.
 func (t *transaction) keepPrompt(trace memory.Trace, same bool) error {
 	p := trace.Prompt
-	if err := t.dropPrompt(trace.Channel, trace.Answer); err != nil || p == nil || !same || trace.Question == 0 { // nothing would tell that the question was deleted
+	if err := t.dropPrompt(trace.Channel, trace.Answer); err != nil || p == nil || !same {
 		return err
 	}
 	if gone, err := t.namesForgotten(trace.Guild, namedIn(trace), memory.FirstMessageID(p.Built)-1); gone || err != nil {
 		return err
 	}
-	body, err := json.Marshal(promptBody{p.Messages, p.Boundaries, p.People})
+	body, err := json.Marshal(promptBody{p.Messages, p.Boundaries})
 	if err != nil {
 		return err
 	}
@@ -120,7 +119,7 @@ func (s *Store) Prompt(ctx context.Context, channel memory.ChannelID, answer mem
 	if err != nil {
 		return memory.Prompt{}, fmt.Errorf("prompt of answer %d: %w", answer, explain(err))
 	}
-	return memory.Prompt{Built: fromMillis(built), Messages: text.Messages, Boundaries: text.Boundaries, People: text.People}, nil
+	return memory.Prompt{Built: fromMillis(built), Messages: text.Messages, Boundaries: text.Boundaries}, nil
 }
 
 // Traces implements memory.Store.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,8 +22,8 @@ const (
 var builtAt = idAt(800)
 
 // sentPrompt holds a word in each of its messages, so often that it takes several pages.
-func sentPrompt(word string, people ...memory.UserID) *memory.Prompt {
-	return &memory.Prompt{Built: builtAt, People: people, Messages: []memory.PromptMessage{
+func sentPrompt(word string) *memory.Prompt {
+	return &memory.Prompt{Built: builtAt, Messages: []memory.PromptMessage{
 		{Role: "system", Content: word + "a"}, {Role: "user", Content: strings.Repeat(word+"b <@41> said, ", 700)},
 	}, Boundaries: []memory.Boundary{{Section: "history", Message: 1, End: 9}}}
 }
@@ -40,13 +41,13 @@ func prompting(t *testing.T, dir, word string) *Store {
 		memory.FactTold{Guild: guild, User: mentioned, Fact: memory.Fact{ID: 8, Text: "rows", Channel: general, Message: id(1)}},
 		memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project X", Text: "is due", By: 5, At: idAt(1)}})
 	apply(t, s, memory.Answered{Trace: memory.Trace{
-		Guild: guild, Channel: general, Answer: id(20), Question: id(10), Asker: 2, Facts: []int64{7, 8}, Lore: []int64{9},
-		Recalled: []memory.TraceHit{{Channel: general, Message: id(1), Number: 1}, {Channel: secret, Message: id(2), Context: true}, {Channel: general, Message: id(3), Context: true}},
-		Prompt:   sentPrompt(word, 2, 3, mentioned),
+		Guild: guild, Channel: general, Answer: id(20), Question: id(10), Asker: 2,
+		Sources: slices.Concat(from(general, 10, 1, 3), from(secret, 2), fromFacts(7, 8), fromLore(9)),
+		Named:   []memory.UserID{2, 3, mentioned}, Prompt: sentPrompt(word),
 	}})
 	for n := range 6 { // on the same pages, of a channel of their own
 		question := memory.Message{ID: id(30 + 2*n), Guild: 200, Channel: 2500, Author: 77, Content: "a question"}
-		trace := memory.Trace{Guild: 200, Channel: 2500, Answer: id(31 + 2*n), Question: question.ID, Asker: 77, Prompt: sentPrompt("the usual", 77)}
+		trace := memory.Trace{Guild: 200, Channel: 2500, Answer: id(31 + 2*n), Question: question.ID, Sources: from(2500, 30+2*n), Asker: 77, Prompt: sentPrompt("the usual")}
 		trace.Prompt.Built = idAt(990)
 		apply(t, s, memory.Posted{Message: question}, memory.Answered{Trace: trace})
 	}
@@ -141,7 +142,7 @@ func TestPromptsGoWithPeopleWhoOnlyAppear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace.Prompt = sentPrompt(word, 2, bystander)
+	trace.Prompt, trace.Named = sentPrompt(word), []memory.UserID{2, bystander}
 	if err := s.KeepTrace(bg, trace); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func TestOldPromptsGoInSteps(t *testing.T) {
 	const n = 2*forgetStep + 3
 	var events []memory.Event
 	for i := range n {
-		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(2*i + 1), Question: id(2 * i), Asker: 1, Prompt: &memory.Prompt{Built: idAt(i)}}
+		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(2*i + 1), Question: id(2 * i), Sources: from(general, 2*i), Asker: 1, Prompt: &memory.Prompt{Built: idAt(i)}}
 		events = append(events, posted(general, 2*i, "a question"), memory.Answered{Trace: trace})
 	}
 	apply(t, s, events...)

@@ -57,8 +57,8 @@ func recording(t *testing.T, dir, word string) *Store {
 	called.Record.Answer, called.Record.Outcome = id(20), word
 	called.Record.Kwargs = map[string]any{"user": mentioned, "text": word + "b"}
 	apply(t, s, posted(general, 1, "a source"), posted(secret, 2, "another source"), posted(general, 10, "a question"), answer,
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(20), Question: id(10), Asker: 2, Recalled: []memory.TraceHit{
-			{Channel: general, Message: id(1), Number: 1}, {Channel: secret, Message: id(2), Context: true}}}}, called)
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(20), Question: id(10), Asker: 2,
+			Sources: append(from(general, 10, 1), from(secret, 2)...)}}, called)
 	for n := range 200 { // on the same pages
 		beside := recorded(fmt.Sprintf("beside%d", n), 0, 77)
 		beside.Record.Guild, beside.Record.Channel, beside.Record.Timestamp = 200, 2500, idAt(990)

@@ -13,7 +13,7 @@ func TestRestoredAnswersThatWereTaken(t *testing.T) {
 	answer := func(n, question int) []memory.Event {
 		a := posted(general, n, "an answer")
 		a.Message.Kind = memory.FromHark
-		return []memory.Event{a, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(n), Asker: 8, Question: id(question)}}}
+		return []memory.Event{a, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(n), Asker: 8, Question: id(question), Sources: from(general, question)}}}
 	}
 	apply(t, s, posted(general, 1, "a question"), posted(general, 2, "another"), posted(general, 3, "a third"))
 	for i := range 3 {

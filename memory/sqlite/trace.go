@@ -33,10 +33,10 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	if err := t.settleRewritten(trace); err != nil {
 		return err
 	}
-	sources, same, lost, hide := slices.Clone(trace.AllSources()), true, false, hideNone
+	sources, asked, same, lost, hide := slices.Clone(trace.Sources), false, true, false, hideNone
 	for i, s := range sources {
 		if s.Kind == memory.SourceMessage && s.Channel == trace.Channel && s.ID == int64(trace.Question) {
-			sources[i].Repeats = true // an answer is nothing without its question
+			asked, sources[i].Repeats = true, true // an answer is nothing without its question
 		}
 		now, err := t.stand(trace.Guild, s)
 		if err != nil {
@@ -58,16 +58,12 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 		return t.invalidate(selection{"SELECT no AS derived, 1 AS repeats, 0 AS itself FROM derived WHERE kind = ? AND place = ? AND id = ?",
 			[]any{int(anAnswer), made.place(), made.id}}, cause{hide: hide})
 	}
-	return t.keepPrompt(trace, same)
+	return t.keepPrompt(trace, same && asked)
 }
 
-// namedIn are those whom an answer is about: who asked, and who is in its prompt.
+// namedIn are those whom an answer is about: who asked, and whom its prompt names.
 func namedIn(trace memory.Trace) []memory.UserID {
-	named := []memory.UserID{trace.Asker}
-	if trace.Prompt != nil {
-		named = append(named, trace.Prompt.People...)
-	}
-	return named
+	return append([]memory.UserID{trace.Asker}, trace.Named...)
 }
 
 // addSourcesOfSummaries notes what the summaries were made from that an answer was made from.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,7 +47,7 @@ var writes = map[string]func(*Store) error{
 	},
 	"see a new role": func(s *Store) error { return s.Apply(bg, memory.RoleSeen{Guild: 200}) },
 	"keep a trace": func(s *Store) error {
-		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9), Prompt: sentPrompt("number", 1)})
+		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9), Sources: from(general, 9), Prompt: sentPrompt("number")})
 	},
 	"forget what was spent": func(s *Store) error {
 		_, err := s.ForgetSpending(bg, idAt(3))
@@ -94,8 +95,8 @@ var writes = map[string]func(*Store) error{
 	},
 	"write an answer anew": func(s *Store) error {
 		first, more, other := ofHark(97), ofHark(98), ofHark(99)
-		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(97), Parts: []memory.MessageID{id(98)}, Question: id(9), Asker: 1}
-		made := memory.Trace{Guild: guild, Channel: general, Answer: id(99), Question: id(9), Asker: 1, Recalled: []memory.TraceHit{{Channel: general, Message: id(97), Context: true}}}
+		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(97), Parts: []memory.MessageID{id(98)}, Question: id(9), Asker: 1, Sources: from(general, 9)}
+		made := memory.Trace{Guild: guild, Channel: general, Answer: id(99), Question: id(9), Asker: 1, Sources: from(general, 9, 97)}
 		anew := trace
 		anew.Parts = nil
 		return s.Apply(bg, first, more, other, memory.Answered{Trace: trace}, memory.Answered{Trace: made},
@@ -103,12 +104,12 @@ var writes = map[string]func(*Store) error{
 	},
 	"write an answer anew that went": func(s *Store) error {
 		answer := ofHark(97)
-		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(97), Question: id(9), Asker: 1, Recalled: []memory.TraceHit{{Channel: general, Message: id(8), Context: true}}}
+		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(97), Question: id(9), Asker: 1, Sources: from(general, 9, 8)}
 		return s.Apply(bg, answer, memory.Answered{Trace: trace}, memory.Deleted{Guild: guild, Channel: general, IDs: []memory.MessageID{id(8)}},
 			memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(97)}}, answer)
 	},
 	"keep a trace of what is gone": func(s *Store) error {
-		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Parts: []memory.MessageID{id(61)}, Question: id(20)})
+		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Parts: []memory.MessageID{id(61)}, Question: id(20), Sources: from(general, 20)})
 	},
 	"store vectors": func(s *Store) error {
 		segments, err := s.Pending(bg, 100)
@@ -203,7 +204,7 @@ func notes() []memory.Event {
 		lore(1, 4), lore(2, 4, memory.Spot{Channel: general, Message: id(7)}), lore(1, 5), lore(1, 3), lore(3, 4, memory.Spot{Channel: general, Message: id(20)}),
 		memory.LoreGone{Guild: guild, ID: 5}, lore(5, 4), lore(6, 4),
 		memory.Posted{Message: memory.Message{ID: id(88), Guild: guild, Channel: general, Kind: memory.FromHark}},
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(88), Asker: 1, Lore: []int64{6}}}, lore(6, 5),
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(88), Asker: 1, Sources: fromLore(6)}}, lore(6, 5),
 		summed(general, 7), summed(general, 9), summed(general, 9), late, memory.Summarised{Guild: guild, Channel: general, Until: id(13), Evicted: []memory.MessageID{id(9)}},
 		summed(general, 9), memory.SummaryGone{Guild: guild, Channel: general, ID: id(9)}, summed(general, 9), summed(general, 14),
 		memory.Posted{Message: memory.Message{ID: id(89), Guild: guild, Channel: general, Kind: memory.FromHark}}, usedSummary(id(89), id(14)),
@@ -220,8 +221,8 @@ func notes() []memory.Event {
 		memory.Starred{Guild: guild, Channel: general, ID: id(20), On: true, At: id(9).Time()}, posted(general, 91, "was starred before"),
 		memory.Heard{Guild: guild, Channel: 3000, ID: id(11)}, memory.Posted{Message: posted(general, 802, "live").Message, Live: true},
 		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general, Until: 9}}, memory.GapFound{}, memory.GapFilled{Gap: memory.Gap{Channel: general, Until: 9}, Through: 9},
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1, Prompt: sentPrompt("number", 1, 2)}},
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1, Facts: []int64{1}, Lore: []int64{1}}},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1, Sources: from(general, 9), Named: []memory.UserID{1, 2}, Prompt: sentPrompt("number")}},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1, Sources: slices.Concat(from(general, 3), fromFacts(1), fromLore(1))}},
 		memory.Marked{Channel: general, Message: id(71)}, memory.RoleGone{Guild: guild, Role: 5}, memory.RoleGone{Guild: guild, Role: 8}, memory.GuildLeft{Guild: guild, At: id(900).Time()},
 	}
 }
@@ -229,7 +230,8 @@ func notes() []memory.Event {
 // usedSummary tells of an answer in general that a summary was used for.
 func usedSummary(answer, id memory.MessageID) memory.Event {
 	return memory.Answered{Trace: memory.Trace{
-		Guild: guild, Channel: general, Answer: answer, Asker: 1, Summaries: []memory.MessageID{id}, SummariesMade: []int64{id.Time().UnixMilli()},
+		Guild: guild, Channel: general, Answer: answer, Asker: 1,
+		Sources: []memory.Source{{Kind: memory.SourceSummary, Channel: general, ID: int64(id), Version: id.Time().UnixMilli(), Repeats: true}},
 	}}
 }
 
@@ -290,7 +292,7 @@ func init() {
 	for name, e := range map[string]memory.Event{ // the first to ask what was decided
 		"lore":  memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project Y", Text: "is off", At: idAt(9)}},
 		"learn": memory.Learn{Guild: guild, On: true, At: id(9).Time()},
-		"trace": memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1, Facts: []int64{1}}},
+		"trace": memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1, Sources: append(from(general, 9), fromFacts(1)...)}},
 	} {
 		writes[name] = func(s *Store) error { return s.Apply(bg, e) }
 	}
@@ -348,7 +350,7 @@ func populate(t *testing.T, s *Store) {
 	drain(t, s)
 	apply(t, s, posted(general, 95, "the newest"), deleted(general, 20, 92), edited(general, 90, "came before its message"), edited(general, 91, "never"),
 		posted(general, 71, "an answer"), memory.Named{Channel: general, ID: id(7), Name: "seven"})
-	if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Parts: []memory.MessageID{id(72)}, Question: id(6), Prompt: sentPrompt("number", 1)}); err != nil {
+	if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Parts: []memory.MessageID{id(72)}, Question: id(6), Sources: from(general, 6), Prompt: sentPrompt("number")}); err != nil {
 		t.Fatal(err)
 	}
 }
