@@ -16,7 +16,8 @@ func (m *model) rewrite(e memory.Rewritten) {
 		at := place{e.Channel, id}
 		m.dropTrace(at)
 		m.invalidate(fromMessage(at, 0, "fact", "lore", "summary", "record"), place{})
-		if m.entry(at).taken && !m.isForgotten(m.known(at)) {
+		gone := m.isForgotten(memory.Message{ID: id, Guild: e.Guild, Channel: e.Channel}) // perhaps with its channel, which told the guild
+		if m.entry(at).taken && !gone {
 			*m.entry(at) = entry{}
 			m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == e.Channel && w.Message == id })
 		}

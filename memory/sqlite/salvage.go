@@ -591,13 +591,14 @@ func (s *Salvage) NameOf(channel memory.ChannelID, id memory.MessageID) string {
 
 // Messages has do take each message that was read and isn't gone.
 func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.Message) error) error {
-	twice := map[int64]bool{} // those that were read, where a page may be there twice
+	twice := map[[2]int64]bool{} // those that were read, where a page may be there twice; damage may give two the same row
 	err := s.each("message", func(r salvagedRow) error {
-		if err := ctx.Err(); err != nil || twice[r.row] {
+		which := [2]int64{r.row, r.number("id")}
+		if err := ctx.Err(); err != nil || twice[which] {
 			return err
 		}
 		if s.Damaged["message"] > 0 {
-			twice[r.row] = true
+			twice[which] = true
 		}
 		p := s.byNumber[r.number("channel")]
 		if p == nil || r.row>>sequenceBits != r.number("channel") {

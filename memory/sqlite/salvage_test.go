@@ -381,3 +381,34 @@ func TestNothingIsSalvagedWhereHarkRuns(t *testing.T) {
 	_, err := OpenSalvage(bg, dir, id(0).Time(), 0, nil)
 	wantError(t, err)
 }
+
+// Where damage gives a row the number of another, both messages come out.
+func TestSalvageOfTwoRowsWithOneNumber(t *testing.T) {
+	t.Parallel()
+	from, dir := salvageable(t), t.TempDir()
+	sound := []byte(content(t, filepath.Join(from, FileName)))
+	conn := raw(t, from)
+	number := func(n int) (b []byte) {
+		var row int64
+		if err := conn.QueryRowContext(bg, "SELECT row FROM message WHERE id = ?", int64(id(n))).Scan(&row); err != nil {
+			t.Fatal(err)
+		}
+		for shift := 42; shift >= 0; shift -= 7 {
+			b = append(b, byte(row>>shift)|0x80)
+		}
+		b[6] &= 0x7f
+		return b
+	}
+	leaf := pagesWith(sound, marked(192, 1))[0] * pageSize
+	copy(sound[leaf+bytes.Index(sound[leaf:leaf+pageSize], number(192)):], number(224))
+	clear(sound[pagesWith(sound, marked(720, 1))[0]*pageSize:][:pageSize]) // so that it is known to be damaged
+	if err := os.WriteFile(filepath.Join(dir, FileName), sound, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, got := salvage(t, dir)
+	for _, n := range []int{192, 224} {
+		if m := got[id(n)]; !strings.HasPrefix(m.Content, marked(n, 1)) {
+			t.Errorf("message %d is %+v", n, m)
+		}
+	}
+}
