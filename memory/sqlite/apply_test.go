@@ -14,9 +14,7 @@ func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 	s := open(t, emptyDir(t))
 	tombstones := func() (n int) {
 		t.Helper()
-		if err := s.read.QueryRow("SELECT count(*) FROM tombstone").Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.read.QueryRow("SELECT count(*) FROM tombstone").Scan(&n))
 		return n
 	}
 	unlogged := func(n int) memory.Deleted {
@@ -55,9 +53,7 @@ func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	}
 	at := func(n int) time.Time { return id(n).Time() }
 	apply(t, s, by(other, 1, "stays"), memory.Opted{Guild: guild, User: out, Out: true, At: at(2)})
-	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: forgotten, Why: memory.WhyMember, At: at(50)}, nil); err != nil {
-		t.Fatal(err)
-	}
+	forget(t, s, memory.Forgetting{Guild: guild, User: forgotten, Why: memory.WhyMember, At: at(50)})
 	scrubbed(t, s)
 	before := rowsIn(t, s)
 	apply(t, s, by(out, 9, "canary"))
@@ -144,9 +140,7 @@ func rowsIn(t *testing.T, s *Store) map[string]int {
 	rows := map[string]int{}
 	for _, table := range []string{"message", "tombstone", "early_edit", "star", "called", "question", "taken", "rewritten", "doomed", "segment"} {
 		var n int
-		if err := s.read.QueryRow("SELECT count(*) FROM " + table).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.read.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
 		rows[table] = n
 	}
 	return rows

@@ -25,9 +25,7 @@ func TestAroundIsWhatAScanFinds(t *testing.T) {
 		events = append(events, p)
 		all = append(all, p.Message)
 	}
-	if err := s.Apply(bg, events...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Apply(bg, events...))
 	rapid.Check(t, func(t *rapid.T) {
 		before, after := rapid.IntRange(-1, 6).Draw(t, "before"), rapid.IntRange(-1, 6).Draw(t, "after")
 		var ids []memory.MessageID
@@ -52,9 +50,7 @@ func TestAroundIsWhatAScanFinds(t *testing.T) {
 			}
 		}
 		found, err := s.Around(bg, general, ids, before, after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []memory.MessageID
 		for _, m := range found {
 			got = append(got, m.ID)
@@ -68,9 +64,7 @@ func TestAroundIsWhatAScanFinds(t *testing.T) {
 func TestReadsStopWithTheirContext(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
-	if err := s.Apply(bg, posted(general, 1, "word")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Apply(bg, posted(general, 1, "word")))
 	done, cancel := context.WithCancel(bg)
 	cancel()
 	for name, read := range map[string]func(context.Context) error{
@@ -102,9 +96,7 @@ func TestReadsStopWithTheirContext(t *testing.T) {
 func TestClosedStoreHasNoVersion(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	if _, err := s.Version(bg); err == nil {
 		t.Error("a closed store tells its version")
 	}

@@ -28,9 +28,7 @@ func backUp(t *testing.T, s *Store) string {
 func wantOnly(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, f := range files {
 		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
@@ -74,14 +72,10 @@ func TestConcurrentBackups(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := <-wrote; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-wrote)
 	wantOnly(t, filepath.Dir(path), "b")
 	dir := t.TempDir()
-	if err := os.Rename(path, filepath.Join(dir, FileName)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(path, filepath.Join(dir, FileName)))
 	restored := open(t, dir)
 	checkPairs(t, restored)
 	drain(t, restored)
@@ -104,9 +98,7 @@ func TestBackupOverwritesBackupsOnly(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"letter", "empty"} {
 		content := strings.TrimPrefix(name, "empty")
-		if err := os.WriteFile(at(name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(at(name), []byte(content), 0o600))
 		_, err := s.Backup(t.Context(), at(name), false, nil)
 		wantError(t, err)
 		if b, err := os.ReadFile(at(name)); err != nil || string(b) != content {
@@ -118,9 +110,7 @@ func TestBackupOverwritesBackupsOnly(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := os.Chmod(at("letter"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(at("letter"), 0o644))
 	if _, err := s.Backup(t.Context(), at("letter"), false, nil); err != nil {
 		t.Error(err)
 	}
@@ -147,13 +137,9 @@ func TestBackupThatIsCutShortLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// One that was killed left its part, which the next takes over.
-	if err := os.WriteFile(path+".part", []byte("half a file"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path+".part", []byte("half a file"), 0o600))
 	if _, err := s.Backup(ctx, path, false, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -176,18 +162,14 @@ func TestReadBackup(t *testing.T) {
 	conn := raw(t, dir)
 	execute(t, conn, "PRAGMA user_version = 99")
 	execute(t, conn, "PRAGMA wal_checkpoint(TRUNCATE)")
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Close())
 	_, err := ReadBackup(t.Context(), path)
 	wantError(t, err)
 	other := t.TempDir()
 	conn = raw(t, other)
 	execute(t, conn, "CREATE TABLE recipe (name)")
 	execute(t, conn, "PRAGMA user_version = 1")
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Close())
 	if _, err := ReadBackup(t.Context(), filepath.Join(other, FileName)); !errors.Is(err, ErrNotBackup) {
 		t.Error(err)
 	}
@@ -206,9 +188,7 @@ func TestReadBackup(t *testing.T) {
 func restored(t *testing.T, dir, backup string) (*Store, Restored) {
 	t.Helper()
 	r, err := Restore(t.Context(), dir, backup, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	wantOnly(t, dir, FileName, LockName)
 	s := open(t, dir)
 	drain(t, s)
@@ -248,9 +228,7 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	drain(t, s)
 	backup := backUp(t, s)
 	apply(t, s, deleted(general, 201), edited(general, 202, "the new text"), posted(general, 300, "after the backup"))
-	if _, err := s.Forget(t.Context(), memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge}, nil); err != nil {
-		t.Fatal(err)
-	}
+	forget(t, s, memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge})
 	for _, e := range []memory.Event{
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(400).Time()},
 		memory.Chose{Guild: guild, Choice: memory.RememberPublic, At: id(400).Time()},
@@ -260,9 +238,7 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	} {
 		apply(t, s, e)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	got, r := restored(t, s.dir, backup)
 	if !r.Known || r.Unknown != nil || r.Deleted != 1 || r.Edited != 1 || r.OptOuts != 1 || r.Choices != 2 || len(r.Forgettings) != 2 || r.Forgettings[0].Messages != 2 {
 		t.Errorf("%+v", r)
@@ -311,13 +287,9 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 	t.Parallel()
 	dir := written(t)
 	before, err := os.ReadFile(filepath.Join(dir, FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	letter := filepath.Join(t.TempDir(), "letter")
-	if err := os.WriteFile(letter, []byte(strings.Repeat("dear reader ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(letter, []byte(strings.Repeat("dear reader ", 1000)), 0o600))
 	broken := written(t)
 	damage(t, broken, "message")
 	for _, path := range []string{letter, filepath.Join(broken, FileName), letter + "x"} {
@@ -344,13 +316,9 @@ func TestRestoreOverADamagedDatabase(t *testing.T) {
 		s := populated(t)
 		backup := backUp(t, s)
 		apply(t, s, deleted(general, 3))
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		closed(t, s)
 		if table == "sqlite_schema" {
-			if err := os.WriteFile(filepath.Join(s.dir, FileName), []byte(strings.Repeat("rubbish", 9999)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(s.dir, FileName), []byte(strings.Repeat("rubbish", 9999)), 0o600))
 		} else {
 			damage(t, s.dir, table)
 		}
@@ -374,24 +342,16 @@ func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"b.part", "b.part-journal", "b", "mine.part"} {
-		if err := os.WriteFile(filepath.Join(elsewhere, name), []byte("half a file"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(elsewhere, name), []byte("half a file"), 0o600))
 	}
 	writing := flock.New(part)
 	if ok, err := writing.TryLock(); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	if err := DropParts(dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, DropParts(dir))
 	wantOnly(t, elsewhere, "b", "b.part", "b.part-journal", "mine.part")
-	if err := writing.Unlock(); err != nil {
-		t.Fatal(err)
-	}
-	if err := DropParts(dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writing.Unlock())
+	must(t, DropParts(dir))
 	wantOnly(t, elsewhere, "b", "mine.part")
 	if _, err := s.Backup(bg, filepath.Join(elsewhere, "whole"), false, nil); err != nil {
 		t.Fatal(err)
@@ -410,18 +370,14 @@ func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
 // block puts a directory that can't be removed where a file should be.
 func block(t *testing.T, path string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(path, "in the way"), 0o700))
 }
 
 // content is what a file holds.
 func content(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(b)
 }
 
@@ -452,9 +408,7 @@ func TestOneBackupAtATime(t *testing.T) {
 	}
 	_, err := s.Backup(t.Context(), path, false, nil)
 	wantError(t, err)
-	if err := other.Unlock(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Unlock())
 	if _, err := s.Backup(t.Context(), path, false, nil); err != nil {
 		t.Error(err)
 	}
@@ -467,9 +421,7 @@ func TestReplaceFile(t *testing.T) {
 	for _, end := range []string{"-wal", "-shm", ""} {
 		dir := t.TempDir()
 		from, path := filepath.Join(dir, "new"), filepath.Join(dir, "old")
-		if err := os.WriteFile(from, []byte("new"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(from, []byte("new"), 0o600))
 		block(t, path+end)
 		if err := replaceFile(from, path); err == nil {
 			t.Errorf("%q in the way, and nobody is told", end)
@@ -477,9 +429,7 @@ func TestReplaceFile(t *testing.T) {
 		if content(t, from) != "new" {
 			t.Errorf("%q in the way, and the new one is gone", end)
 		}
-		if err := os.RemoveAll(path + end); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.RemoveAll(path+end))
 		if err := replaceFile(from, path); err != nil || content(t, path) != "new" {
 			t.Errorf("with nothing in the way: %v", err)
 		}
@@ -492,9 +442,7 @@ func TestRestoreOverANewerVersion(t *testing.T) {
 	dir := written(t)
 	conn := raw(t, dir)
 	execute(t, conn, fmt.Sprint("PRAGMA user_version = ", len(migrations)+1))
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Close())
 	s, r := restored(t, dir, backUp(t, populated(t)))
 	if r.Known {
 		t.Errorf("%+v", r)
@@ -536,9 +484,7 @@ func TestRestoredAnswerFromAFactThatIsGone(t *testing.T) {
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8, Facts: []int64{3}}})
 	backup := backUp(t, s)
 	apply(t, s, memory.FactGone{Guild: guild, User: 7, Fact: 3})
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	r, err := Restore(t.Context(), dir, backup, nil)
 	if err != nil || r.Facts != 1 {
 		t.Fatalf("restored %+v, %v", r, err)

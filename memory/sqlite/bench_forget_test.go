@@ -17,9 +17,7 @@ import (
 func BenchmarkForget(b *testing.B) {
 	const messages = 1_000_000
 	s, err := Open(b.Context(), b.TempDir(), Options{Space: embed.Builtin{}.Space()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer s.Close()
 	events := conversations(1000, messages)
 	for i, e := range events {
@@ -54,9 +52,7 @@ func BenchmarkForget(b *testing.B) {
 		})
 		took := time.Since(started)
 		stop()
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		b.ReportMetric(float64(r.Messages), "messages")
 		b.ReportMetric(took.Seconds(), "s-to-forget")
 		b.ReportMetric(begun.Seconds(), "s-to-the-first-step")
@@ -98,9 +94,7 @@ func takenOutAtOnce(b *testing.B, s *Store, user memory.UserID) time.Duration {
 	var all []gone
 	var batch text.Batch
 	rows, err := s.read.QueryContext(b.Context(), "SELECT row, content FROM message WHERE author = ?", int64(user))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	if err := eachRow(rows, func(scan func(...any) error) error {
 		var g gone
 		var m memory.Message

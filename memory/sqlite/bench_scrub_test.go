@@ -16,9 +16,7 @@ import (
 func BenchmarkScrub(b *testing.B) {
 	const messages = 240_000
 	s, err := Open(b.Context(), b.TempDir(), Options{Space: embed.Builtin{}.Space()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer s.Close()
 	events := talk(messages, 50)
 	logAndIndex(b, s, events)
@@ -49,16 +47,12 @@ func BenchmarkScrub(b *testing.B) {
 		quiet := log(ctx)
 		stop()
 		started := time.Now()
-		if err := s.Apply(b.Context(), gone(oldest)); err != nil {
-			b.Fatal(err)
-		}
+		must(b, s.Apply(b.Context(), gone(oldest)))
 		b.ReportMetric(milliseconds(time.Since(started)), "ms-one-deletion")
 		oldest++
 		started = time.Now()
 		stains, err := stainsIn(b.Context(), s.read)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		read := time.Since(started)
 		ctx, stop = context.WithCancel(b.Context())
 		all := make(chan []time.Duration)
@@ -68,9 +62,7 @@ func BenchmarkScrub(b *testing.B) {
 		took := time.Since(started)
 		stop()
 		waits := <-all
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		b.ReportMetric(took.Seconds(), "s-to-scrub")
 		b.ReportMetric(float64(len(stains)), "pages-stained")
 		b.ReportMetric(float64(len(waits)), "logs-meanwhile")

@@ -30,9 +30,7 @@ func openFilled(b *testing.B, guilds, messages int) *Store {
 	dir = filepath.Join(dir, fmt.Sprintf("%dx%d", guilds, messages))
 	fill(b, dir, guilds, messages)
 	s, err := Open(b.Context(), dir, Options{Space: embed.Builtin{}.Space()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.Cleanup(func() { s.Close() })
 	return s
 }
@@ -52,9 +50,7 @@ func questions(n int) []string {
 func everywhereIn(b testing.TB, s *Store, guild memory.GuildID) memory.Scope {
 	b.Helper()
 	g, err := s.Guild(b.Context(), guild)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	var scope memory.Scope
 	for _, c := range g.Channels {
 		scope.Channels = append(scope.Channels, c.ID)
@@ -72,9 +68,7 @@ func BenchmarkFullText(b *testing.B) {
 	r := s.ranges(scope)[0]
 	prepare := func(query string) func(match string, args ...any) {
 		statement, err := s.read.PrepareContext(ctx, query)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		return func(match string, args ...any) {
 			rows, err := statement.QueryContext(ctx, append([]any{match}, args...)...)
 			if err == nil {
@@ -84,9 +78,7 @@ func BenchmarkFullText(b *testing.B) {
 					return scan(&row, &score)
 				})
 			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 		}
 	}
 	raw := prepare("SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120")
@@ -185,16 +177,12 @@ func (w *watched) again(b *testing.B) time.Duration {
 	ctx := context.Background()
 	r := w.ranges(w.scope)[0]
 	x, err := w.index(ctx, 1, embed.Builtin{}.Space())
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	return cpuOf(b, func() {
 		err := each(ctx, w.read, func(scan func(...any) error) error { return scan(new(int64), new(float64)) },
 			"SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120",
 			matchAny(w.terms), r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1))
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		if _, err := x.collection.QueryEmbedding(ctx, w.vector, 20, nil, nil); err != nil {
 			b.Fatal(err)
 		}
@@ -202,9 +190,7 @@ func (w *watched) again(b *testing.B) time.Duration {
 			_, no, _ := w.place(channel)
 			err := each(ctx, w.read, func(scan func(...any) error) error { return scanMessage(scan, new(memory.Message)) },
 				"SELECT "+messageColumns+" FROM message WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", no, jsonOf(w.ids[channel]))
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 		}
 	})
 }

@@ -27,9 +27,7 @@ func TestEveryStatementMayFail(t *testing.T) {
 			scrubbed(t, model)
 			model.writer.statements = nil
 			model.writer.forget()
-			if err := write(model); err != nil {
-				t.Fatal(err)
-			}
+			must(t, write(model))
 			want := dump(t, model)
 			queries := slices.Sorted(maps.Keys(model.writer.statements))
 			t.Logf("%d statements", len(queries))
@@ -50,9 +48,7 @@ func TestEveryStatementMayFail(t *testing.T) {
 					repopulate(t, s, before)
 				}
 			}
-			if err := write(s); err != nil {
-				t.Fatal(err)
-			}
+			must(t, write(s))
 			if got := dump(t, s); got != want {
 				t.Errorf("after failures the file is\n%s\nwithout\n%s", got, want)
 			}
@@ -66,9 +62,7 @@ func TestEveryStatementMayFail(t *testing.T) {
 // scrubbed has the next write that removes text say so in the file.
 func scrubbed(t *testing.T, s *Store) {
 	t.Helper()
-	if err := s.EmptyLog(bg); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.EmptyLog(bg))
 }
 
 // repopulate undoes what a write changed outside its transaction.
@@ -87,9 +81,7 @@ func breakStatement(t *testing.T, s *Store, query string) {
 	if err == nil {
 		err = statement.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if old := s.writer.statements[query]; old != nil {
 		old.Close()
 	}
@@ -115,12 +107,8 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	apply(t, s, version(21, 2), memory.LoreGone{Guild: guild, ID: 22})
 	apply(t, s, notes()...)
 	apply(t, s, deleted(general, 10), edited(general, 12, "quinces"), memory.Chose{Guild: 300, Choice: memory.Remember, At: id(9).Time()})
-	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	forget(t, s, memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge})
+	closed(t, s)
 	old := s.dir + "/" + FileName
 	model := open(t, copied(t, backup))
 	model.writer.statements = nil

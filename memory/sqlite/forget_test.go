@@ -91,9 +91,7 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 	apply(t, s, deleted(general, 300, 301, 302), edited(general, 303, "nothing much"),
 		memory.ChannelDeleted{Guild: guild, Channel: 3000, At: id(400).Time()}, memory.Opted{Guild: guild, User: 77, Out: true, At: id(400).Time()})
 	wantNowhere(t, dir, removed...)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	wantNowhere(t, dir, removed...)
 	if len(holding(t, dir, "the usual talk")) == 0 {
 		t.Error("what was to stay is gone")
@@ -107,9 +105,7 @@ func reading(t *testing.T, s *Store) (end func()) {
 	if err == nil {
 		err = reader.QueryRow("SELECT count(*) FROM message").Scan(new(int))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	end = func() { _ = reader.Rollback() }
 	t.Cleanup(end)
 	return end
@@ -157,9 +153,7 @@ func TestForgettingIsDoneWhenTheReaderIsGone(t *testing.T) {
 func TestForgettingBesideAReaderThatStays(t *testing.T) {
 	t.Parallel()
 	s, err := quick(t, written(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	end := reading(t, s)
 	_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember, At: id(900).Time()}, nil)
 	wantError(t, err)
@@ -186,12 +180,8 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 	apply(t, s, deleted(general, 1))
 	for _, name := range []string{FileName, FileName + "-wal"} { // what a crash now would leave
 		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(image, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(image, name), b, 0o600))
 	}
 	if len(holding(t, image, "Huitzilopochtli")) == 0 {
 		t.Fatal("nothing is left to be forgotten")
@@ -231,9 +221,7 @@ func leaveTheFile(t *testing.T, s *Store, words []string, gone, last []memory.Ev
 	}
 	check("after forgetting whoever said it", "Coyolxauhqui")
 	checkSound(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	check("after closing", words...)
 }
 
@@ -310,12 +298,8 @@ func TestRestoredSummaries(t *testing.T) {
 	backup := backUp(t, s)
 	apply(t, s, memory.SummaryGone{Guild: guild, Channel: general, ID: id(1)}, memory.SummaryGone{Guild: guild, Channel: general, ID: id(77)},
 		memory.SummaryGone{Guild: guild, Channel: general, ID: id(7)}, deleted(general, 7), deleted(general, 2), edited(general, 3, "other"))
-	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1 + 4%3, Before: idAt(5), Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	forget(t, s, memory.Forgetting{Guild: guild, User: 1 + 4%3, Before: idAt(5), Why: memory.WhyMember, At: idAt(900)})
+	closed(t, s)
 	got, r := restored(t, s.dir, backup)
 	if r.Summaries != 3 {
 		t.Errorf("%+v", r)
@@ -353,13 +337,9 @@ func TestRestoredLore(t *testing.T) {
 	sourced.Lore.Sources = []memory.Spot{{Channel: general, Message: id(2)}} // by user 3
 	apply(t, s, memory.LoreGone{Guild: guild, ID: 1}, changed, sourced, lore(5, 2, "new", 1))
 	for _, user := range []memory.UserID{2, 3} {
-		if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: user, Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
-			t.Fatal(err)
-		}
+		forget(t, s, memory.Forgetting{Guild: guild, User: user, Why: memory.WhyMember, At: idAt(900)})
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	got, r := restored(t, s.dir, backup)
 	if !r.Known || r.Lore != 3 || len(r.Forgettings) != 2 || r.Forgettings[0].Lore != 1 {
 		t.Errorf("%+v", r)
@@ -383,9 +363,7 @@ func TestLoreBesideAnotherProcess(t *testing.T) {
 	one, two := open(t, dir), open(t, dir)
 	names := func(s *Store) (all []string) {
 		lore, err := s.Lore(bg, guild)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, l := range lore {
 			all = append(all, l.Name)
 		}

@@ -19,9 +19,7 @@ import (
 func FuzzOperations(f *testing.F) {
 	memorytest.Fuzz(f, func(t testing.TB) memory.Store {
 		s, err := Open(context.Background(), emptyDir(t), Options{Space: memorytest.Embedder{}.Space()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return s
 	})
 }
@@ -239,9 +237,7 @@ func answers(t testing.TB, s *Store) []string {
 	t.Helper()
 	var all []string
 	say := func(v any, err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all = append(all, fmt.Sprintf("%+v", v))
 	}
 	guilds, err := s.Guilds(bg)
@@ -338,9 +334,7 @@ func FuzzSegments(f *testing.F) {
 func segmentsOf(t testing.TB, s *Store) [][]memory.MessageID {
 	t.Helper()
 	segments, err := s.Pending(bg, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all [][]memory.MessageID
 	for _, segment := range segments {
 		var ids []memory.MessageID

@@ -60,9 +60,7 @@ func TestLookAtWhatIsAmiss(t *testing.T) {
 	wantError(t, err)
 
 	letter := t.TempDir()
-	if err := os.WriteFile(filepath.Join(letter, FileName), []byte("Dear Hark, this is a letter and no database at all."), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(letter, FileName), []byte("Dear Hark, this is a letter and no database at all."), 0o600))
 	_, err = Look(t.Context(), letter)
 	wantError(t, err)
 	_, err = Look(t.Context(), filepath.Join(letter, FileName)) // a file where a directory should be

@@ -15,9 +15,7 @@ func TestMigrations(t *testing.T) {
 	later := append(migrations[:len(migrations):len(migrations)], "CREATE TABLE later (x); INSERT INTO later VALUES (1)")
 	versions := func() (version, rows int) {
 		t.Helper()
-		if err := conn.QueryRowContext(bg, "PRAGMA user_version").Scan(&version); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conn.QueryRowContext(bg, "PRAGMA user_version").Scan(&version))
 		if err := conn.QueryRowContext(bg, "SELECT count(*) FROM later").Scan(&rows); err != nil {
 			rows = -1
 		}
@@ -34,16 +32,10 @@ func TestMigrations(t *testing.T) {
 	if err == nil {
 		_, err = crashed.Exec("BEGIN IMMEDIATE; " + later[len(migrations)])
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := crashed.Close(); err != nil { // before the commit
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, crashed.Close()) // before the commit
 	for range 2 {
-		if err := migrate(bg, conn, later); err != nil {
-			t.Fatal(err)
-		}
+		must(t, migrate(bg, conn, later))
 		if version, rows := versions(); version != len(later) || rows != 1 {
 			t.Errorf("migrated: version %d, %d rows", version, rows)
 		}
@@ -66,9 +58,7 @@ func TestMigrations(t *testing.T) {
 func TestASchemaThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, FileName), nil, 0o600); err != nil { // version 0
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, FileName), nil, 0o600)) // version 0
 	conn := raw(t, dir)
 	execute(t, conn, "CREATE TABLE channel (in_the_way)")
 	_, err := Open(bg, dir, Options{})

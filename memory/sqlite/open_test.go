@@ -23,13 +23,9 @@ import (
 func raw(t *testing.T, dir string) *sql.Conn {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	conn, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close(); db.Close() })
 	return conn
 }
@@ -95,13 +91,9 @@ func TestFilesAreTheirOwnersOnly(t *testing.T) {
 			t.Errorf("%s: %v, %v", file.Name(), info.Mode(), err)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	path := filepath.Join(dir, FileName)
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(path, 0o644))
 	open(t, dir)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("after others could read it: %v, %v", info.Mode(), err)
@@ -111,9 +103,7 @@ func TestFilesAreTheirOwnersOnly(t *testing.T) {
 func TestOpenWithoutOptionsAndTwiceClosed(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), t.TempDir(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	apply(t, s, posted(general, 1, "apples"))
 	if m, err := s.Messages(t.Context(), general, []memory.MessageID{id(1)}); err != nil || len(m) != 1 || m[0].Tokens != 0 {
 		t.Errorf("%+v, %v", m, err)
@@ -132,17 +122,11 @@ func TestOpenWithoutOptionsAndTwiceClosed(t *testing.T) {
 func TestOpenWhereNothingCanBeWritten(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("mine"), 0o600))
 	taken := t.TempDir()
-	if err := os.Mkdir(filepath.Join(taken, FileName), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(taken, FileName), 0o700))
 	locked := t.TempDir()
-	if err := os.Chmod(locked, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(locked, 0o500))
 	for _, dir := range []string{file, taken} {
 		_, err := Open(t.Context(), dir, Options{})
 		wantError(t, err)
@@ -162,9 +146,7 @@ func TestOpenWhatIsNoDatabase(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, FileName)
 	text := bytes.Repeat([]byte("This is a letter and no database. "), 100)
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, text, 0o600))
 	_, err := Open(t.Context(), dir, Options{})
 	wantError(t, err)
 	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, text) {
@@ -177,18 +159,14 @@ func TestDamage(t *testing.T) {
 	dir := stored(t, 300)
 	path := filepath.Join(dir, FileName)
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const page = 4096
 	damage := func(from, to int) {
 		bad := bytes.Clone(whole)
 		for i := from * page; i < min(to*page, len(bad)); i++ {
 			bad[i] = 0xA5
 		}
-		if err := os.WriteFile(path, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, bad, 0o600))
 	}
 	damage(1, len(whole)/page) // all but the schema
 	_, err = Open(t.Context(), dir, Options{})
@@ -201,18 +179,14 @@ func TestDamage(t *testing.T) {
 	if textErr == nil && readErr == nil {
 		t.Fatal("the damage hit nothing")
 	}
-	if err := os.WriteFile(path, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, whole, 0o600))
 }
 
 func TestALockedDatabase(t *testing.T) {
 	t.Parallel()
 	dir := stored(t, 3)
 	s, err := quick(t, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other := raw(t, dir)
 	execute(t, other, "BEGIN IMMEDIATE")
 	wantError(t, s.Apply(t.Context(), posted(general, 7, "apples")))
@@ -266,9 +240,7 @@ func TestOtherTerms(t *testing.T) {
 	apply(t, s, memory.Posted{Message: memory.Message{ID: id(5000), Guild: guild, Channel: general, Kind: memory.FromHark, Content: "apples, said Hark"}},
 		memory.Posted{Message: memory.Message{ID: id(5001), Guild: guild, Channel: general, Files: []memory.File{{Name: "quinces.png"}}}})
 	before := dump(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	conn := raw(t, dir)
 	execute(t, conn, "UPDATE meta SET value = '0' WHERE key = 'terms'")
 	execute(t, conn, "INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
@@ -282,9 +254,7 @@ func TestOtherTerms(t *testing.T) {
 	var told [][2]int
 	options.Progress = func(done, total int) { told = append(told, [2]int{done, total}) }
 	s, err = Open(t.Context(), dir, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	if want := [][2]int{{1102, 1102}}; !slices.Equal(told, want) {
 		t.Errorf("progress was %v", told)

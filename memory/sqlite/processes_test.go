@@ -91,9 +91,7 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	hits, err := s.vectorHits(t.Context(), in(general), nos, found, 10)
 	if err != nil || len(found) != 2 || len(hits) != 1 || hits[0].Channel != general {
 		t.Errorf("of %v got %v, %v", found, hits, err)

@@ -77,9 +77,7 @@ func TestASegmentThatChangesWhileItIsEmbedded(t *testing.T) {
 			t.Fatalf("%+v, %v", segments, err)
 		}
 		apply(t, s, change)
-		if err := s.Embedded(t.Context(), segments, [][]float32{unit()}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Embedded(t.Context(), segments, [][]float32{unit()}))
 		if after, err := s.Pending(t.Context(), 10); err != nil || len(after) != 1 || after[0].Version == segments[0].Version {
 			t.Errorf("after %T: %+v, %v", change, after, err)
 		}
@@ -119,14 +117,10 @@ func TestVectorsThatChangeAfterTheyAreRead(t *testing.T) {
 	x := &index{guild: 1, space: s.options.Space}
 	again := storedVector{segment: gone, channel: later.channel, steps: later.steps}
 	for _, err := range []error{x.put(later), x.put(again)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	x.remove(gone)
-	if err := x.fill(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, x.fill(t.Context(), s))
 	found, err := x.nearest(t.Context(), unit(), scopeFilter(in(general), 1, []int64{later.channel}), 10)
 	if err != nil || len(found) != 2 || found[0].segment != later.segment || found[1].segment != stays || x.count.Load() != 2 {
 		t.Errorf("found %v, %v", found, err)

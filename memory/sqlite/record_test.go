@@ -40,9 +40,7 @@ func recordAll(t *transaction, all ...memory.Called) error {
 func records(t testing.TB, s *Store, channels ...memory.ChannelID) []memory.Record {
 	t.Helper()
 	all, err := s.Records(bg, memory.RecordQuery{Channels: channels, Oldest: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -108,9 +106,7 @@ func TestForgottenRecordsLeaveTheFile(t *testing.T) {
 						t.Errorf("%d records are left", len(got))
 					}
 					checkSound(t, s)
-					if err := s.Close(); err != nil {
-						t.Fatal(err)
-					}
+					closed(t, s)
 				}
 			}
 		})
@@ -135,9 +131,7 @@ func TestRecordsAreBoundedByWhatTheyCost(t *testing.T) {
 	want, cost := 0, 0
 	for i := len(all) - 1; i >= 0; i-- {
 		body, err := all[i].MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if cost += words(string(body)); cost > 100 {
 			break
 		}
@@ -201,9 +195,7 @@ func TestFingerprintKeyIsTheFiles(t *testing.T) {
 	keyOf := func(s *Store) []byte {
 		t.Helper()
 		key, err := s.FingerprintKey(bg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return key
 	}
 	key := keyOf(first)
@@ -242,14 +234,10 @@ func TestRestoredRecords(t *testing.T) {
 			dir := emptyDir(t)
 			s := recording(t, dir, "Iztaccihuatl")
 			key, err := s.FingerprintKey(bg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			backup := backUp(t, s)
 			c.since(t, s)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			closed(t, s)
 			if _, err := Restore(bg, dir, backup, nil); err != nil {
 				t.Fatal(err)
 			}

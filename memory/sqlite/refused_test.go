@@ -46,9 +46,7 @@ func TestRefusalIsOnesOwn(t *testing.T) {
 	var batches []*batch
 	for _, e := range []memory.Event{posted(general, 1, "first"), unfit, posted(general, 2, "last")} {
 		prepared, err := s.prepare([]memory.Event{e})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		batches = append(batches, &batch{events: prepared, done: make(chan error, 1)})
 	}
 	s.writer.waiting = batches

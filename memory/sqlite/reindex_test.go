@@ -68,9 +68,7 @@ func TestReindexGoesOn(t *testing.T) {
 			t.Errorf("what came meanwhile: found %v", got)
 		}
 		if reopened {
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			closed(t, s)
 			s = open(t, s.dir)
 		} else {
 			from := -1
@@ -99,9 +97,8 @@ func terms(t *testing.T, s *Store) string {
 	t.Helper()
 	execute(t, s.write, "CREATE VIRTUAL TABLE IF NOT EXISTS temp.instance USING fts5vocab(main, fulltext, instance)")
 	var all string
-	if err := s.write.QueryRowContext(bg, "SELECT group_concat(term || ' ' || doc || ' ' || offset ORDER BY term, doc, offset) FROM temp.instance").Scan(&all); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.write.QueryRowContext(bg,
+		"SELECT group_concat(term || ' ' || doc || ' ' || offset ORDER BY term, doc, offset) FROM temp.instance").Scan(&all))
 	return all
 }
 
@@ -132,9 +129,7 @@ func TestReindexMakesAgainWhatIsMadeOfTheLog(t *testing.T) {
 			s := open(t, written(t))
 			want := terms(t, s)
 			execute(t, raw(t, s.dir), sql)
-			if err := s.Reindex(bg, nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Reindex(bg, nil))
 			drain(t, s)
 			checkSound(t, s)
 			if terms(t, s) != want {
@@ -150,23 +145,15 @@ func TestReindexMakesAgainWhatIsMadeOfTheLog(t *testing.T) {
 func TestReindexGoesOnWithVectors(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
-	if err := s.Reindex(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Reindex(t.Context(), nil))
 	waiting, err := s.Waiting(t.Context())
 	if err != nil || waiting < 2 {
 		t.Fatal(waiting, err)
 	}
 	segments, err := s.Pending(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Embedded(t.Context(), segments, [][]float32{nil}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Reindex(t.Context(), func(int, int) { t.Error("it began anew") }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, s.Embedded(t.Context(), segments, [][]float32{nil}))
+	must(t, s.Reindex(t.Context(), func(int, int) { t.Error("it began anew") }))
 	if n, err := s.Waiting(t.Context()); n != waiting-1 || err != nil {
 		t.Errorf("%d of %d wait, %v", n, waiting, err)
 	}

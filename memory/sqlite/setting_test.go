@@ -21,14 +21,10 @@ func TestPersonasLeaveTheFile(t *testing.T) {
 			apply(t, s, memory.ChannelDeleted{Guild: guild, Channel: general, At: id(9).Time()})
 		},
 		"the channel is forgotten": func(t *testing.T, s *Store) {
-			if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: id(9).Time()}, nil); err != nil {
-				t.Fatal(err)
-			}
+			forget(t, s, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: id(9).Time()})
 		},
 		"the guild is forgotten": func(t *testing.T, s *Store) {
-			if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: id(9).Time()}, nil); err != nil {
-				t.Fatal(err)
-			}
+			forget(t, s, memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: id(9).Time()})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,9 +36,7 @@ func TestPersonasLeaveTheFile(t *testing.T) {
 				t.Fatal("it isn't in the file in the first place")
 			}
 			gone(t, s)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			closed(t, s)
 			wantNowhere(t, dir, canaries("Huitzilopochtli")...)
 			if there := len(holding(t, dir, "You are kind.")) > 0; there == (name == "the guild is forgotten") {
 				t.Errorf("whether the guild's is there: %v", there)

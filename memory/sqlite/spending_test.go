@@ -17,14 +17,10 @@ func TestSpendingSurvivesAndIsForgotten(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
 	apply(t, s, spent(1, 2000, 7), spent(2, 2001, 5))
-	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyMember, At: idAt(2002)}, nil); err != nil {
-		t.Fatal(err)
-	}
+	forget(t, s, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyMember, At: idAt(2002)})
 	apply(t, s, spent(1, 2000, 9))
 	dir := s.dir
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	s = open(t, dir)
 	got, err := s.Spending(bg, guild, idAt(2000))
 	if err != nil || len(got) != 2 || got[0] != 9 || got[2] != 5 {

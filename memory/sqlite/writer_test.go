@@ -146,9 +146,7 @@ func TestConcurrentPanic(t *testing.T) {
 		}
 		return 1
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	apply(t, s, posted(general, 1, "apples"))
 	s.writer.turn <- struct{}{}
@@ -172,9 +170,7 @@ func TestWritingToAClosedFile(t *testing.T) {
 	dir := emptyDir(t)
 	s := open(t, dir)
 	apply(t, s, posted(general, 1, "apples"))
-	if err := s.write.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.write.Close())
 	if err := s.Apply(t.Context(), posted(general, 2, "apples")); err == nil {
 		t.Error("written to a closed file")
 	}
