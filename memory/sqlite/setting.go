@@ -60,7 +60,7 @@ func readSettings(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*mem
 		channel memory.ChannelID
 	}
 	set := map[place]map[memory.Setting]string{}
-	err := each(ctx, q, func(scan func(...any) error) error {
+	err := each(ctx, q, func(scan scanner) error {
 		var at place
 		var key memory.Setting
 		var value string
