@@ -22,19 +22,26 @@ func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 		d.Unlogged = true
 		return d
 	}
+	apply(t, s, posted(general, 4, "stays"))
+	scrubbed(t, s)
+	s.writer.statements = nil
+	apply(t, s, deleted(general, 7)) // for its message may be on its way
+	if n := len(s.writer.statements); n > 7 || !s.writer.scrubbed {
+		t.Errorf("it takes %d different statements, and text was removed: %t", n, !s.writer.scrubbed)
+	}
 	apply(t, s, posted(general, 1, "from when it was remembered"), edited(general, 2, "early"))
 	apply(t, s, unlogged(5), unlogged(6))
-	if n := tombstones(); n != 0 {
+	if n := tombstones(); n != 1 {
 		t.Errorf("%d tombstones of what was never there", n)
 	}
 	apply(t, s, unlogged(1), unlogged(2), deleted(secret, 3))
-	apply(t, s, posted(general, 1, "again"), posted(general, 2, "late"), posted(secret, 3, "late"))
+	apply(t, s, posted(general, 1, "again"), posted(general, 2, "late"), posted(general, 7, "late"), posted(secret, 3, "late"), deleted(general, 4))
 	for _, channel := range []memory.ChannelID{general, secret} {
 		if log, err := s.Log(bg, channel, 0, id(9), 10); err != nil || len(log) > 0 {
 			t.Errorf("of channel %d is there: %v, %v", channel, log, err)
 		}
 	}
-	if n := tombstones(); n != 3 {
+	if n := tombstones(); n != 5 {
 		t.Errorf("%d tombstones", n)
 	}
 }
@@ -144,21 +151,4 @@ func rowsIn(t *testing.T, s *Store) map[string]int {
 		rows[table] = n
 	}
 	return rows
-}
-
-// A deletion of what isn't known is kept, for its message may be on its way, but it takes away no text.
-func TestDeletionsOfWhatIsntKnownAreCheap(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	apply(t, s, posted(general, 1, "stays"))
-	scrubbed(t, s)
-	s.writer.statements = nil
-	apply(t, s, deleted(general, 5))
-	if n := len(s.writer.statements); n > 7 || !s.writer.scrubbed {
-		t.Errorf("it takes %d different statements, and text was removed: %t", n, !s.writer.scrubbed)
-	}
-	apply(t, s, posted(general, 5, "late"))
-	if log, err := s.Log(bg, general, 0, id(9), 10); err != nil || len(log) != 1 {
-		t.Errorf("there is %v, %v", log, err)
-	}
 }

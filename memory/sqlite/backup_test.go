@@ -115,9 +115,20 @@ func TestBackupOverwritesBackupsOnly(t *testing.T) {
 		t.Error(err)
 	}
 	wantOnly(t, dir, "empty", "letter")
-	for _, path := range []string{dir, at("none/x"), filepath.Join(s.dir, FileName), filepath.Join(s.dir, FileName+"-wal"), filepath.Join(s.dir, LockName)} {
+	other := flock.New(at("taken") + ".part") // by another backup
+	if ok, err := other.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	defer other.Unlock()
+	block(t, at("blocked")+".part")
+	for _, path := range []string{dir, at("none/x"), at("letter/x"), at("taken"), at("blocked"), filepath.Join(s.dir, FileName), filepath.Join(s.dir, FileName+"-wal"), filepath.Join(s.dir, LockName)} {
 		_, err := s.Backup(t.Context(), path, true, nil)
 		wantError(t, err)
+	}
+	for _, name := range []string{"taken", "blocked"} {
+		if _, err := os.Stat(at(name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("half a backup is there: %v", err)
+		}
 	}
 	checkSound(t, s)
 }
@@ -203,6 +214,16 @@ func TestRestoreOntoNothing(t *testing.T) {
 	want := dump(t, s)
 	backup := backUp(t, s)
 	dir := filepath.Join(t.TempDir(), "new")
+	told := map[string]bool{}
+	execute(t, s.write, "UPDATE meta SET value = '0' WHERE key = 'terms'") // full text of other rules is made again
+	if _, err := Restore(t.Context(), t.TempDir(), backUp(t, s), func(what string, done, total int64) {
+		if done > total {
+			t.Errorf("%s: %d of %d", what, done, total)
+		}
+		told[what] = true
+	}); err != nil || !told["copying"] || !told["indexing words"] {
+		t.Errorf("told %v, %v", told, err)
+	}
 	got, r := restored(t, dir, backup)
 	if r.Known || r.Unknown != nil {
 		t.Errorf("%+v", r)
@@ -269,20 +290,6 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	}
 }
 
-func TestRestoreNeedsToBeAlone(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	backup := backUp(t, s)
-	want := dump(t, s)
-	_, err := Restore(t.Context(), s.dir, backup, nil)
-	if !errors.Is(err, ErrInUse) {
-		t.Error(err)
-	}
-	if dump(t, s) != want {
-		t.Error("the database isn't as it was")
-	}
-}
-
 func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 	t.Parallel()
 	dir := written(t)
@@ -308,26 +315,44 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 	if after, err := os.ReadFile(filepath.Join(dir, FileName)); err != nil || string(after) != string(before) {
 		t.Errorf("the database isn't as it was: %v", err)
 	}
+	_, err = Restore(t.Context(), filepath.Join(letter, "dir"), backUp(t, populated(t)), nil) // a file is in the way
+	wantError(t, err)
+	s := open(t, dir)
+	if _, err := Restore(t.Context(), dir, backUp(t, s), nil); !errors.Is(err, ErrInUse) {
+		t.Error(err)
+	}
 }
 
+// What can be read of what is damaged is taken over; of what is of a newer version nothing is.
 func TestRestoreOverADamagedDatabase(t *testing.T) {
 	t.Parallel()
-	for _, table := range []string{"message", "sqlite_schema", "tombstone"} {
+	for _, table := range []string{"message", "sqlite_schema", "tombstone", "a newer version"} {
 		s := populated(t)
 		backup := backUp(t, s)
 		apply(t, s, deleted(general, 3))
 		closed(t, s)
-		if table == "sqlite_schema" {
+		switch table {
+		case "a newer version":
+			conn := raw(t, s.dir)
+			execute(t, conn, fmt.Sprint("PRAGMA user_version = ", len(migrations)+1))
+			must(t, conn.Close())
+		case "sqlite_schema":
 			must(t, os.WriteFile(filepath.Join(s.dir, FileName), []byte(strings.Repeat("rubbish", 9999)), 0o600))
-		} else {
+		default:
 			damage(t, s.dir, table)
 		}
-		_, r := restored(t, s.dir, backup)
+		got, r := restored(t, s.dir, backup)
 		if r.Known || r.Unknown == nil {
 			t.Errorf("%s: %+v", table, r)
 		}
 		if (table == "message") != (r.Deleted == 1) { // what can be read is taken over
 			t.Errorf("%s: %d deleted", table, r.Deleted)
+		}
+		if table == "a newer version" {
+			wantError(t, r.Unknown)
+		}
+		if ids := find(t, got, in(general), "number12"); len(ids) != 1 {
+			t.Errorf("%s: found %v", table, ids)
 		}
 	}
 }
@@ -381,40 +406,6 @@ func content(t *testing.T, path string) string {
 	return string(b)
 }
 
-func TestWhatIsInTheWay(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	backup := backUp(t, s)
-	_, err := Restore(t.Context(), filepath.Join(backup, "dir"), backup, nil)
-	wantError(t, err)
-	_, err = s.Backup(t.Context(), filepath.Join(backup, "b"), false, nil)
-	wantError(t, err)
-	to := filepath.Join(t.TempDir(), "b")
-	block(t, to+".part")
-	_, err = s.Backup(t.Context(), to, false, nil)
-	wantError(t, err)
-	if _, err := os.Stat(to); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("half a backup is there: %v", err)
-	}
-}
-
-func TestOneBackupAtATime(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	path := filepath.Join(t.TempDir(), "b")
-	other := flock.New(path + ".part")
-	if ok, err := other.TryLock(); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	_, err := s.Backup(t.Context(), path, false, nil)
-	wantError(t, err)
-	must(t, other.Unlock())
-	if _, err := s.Backup(t.Context(), path, false, nil); err != nil {
-		t.Error(err)
-	}
-	wantOnly(t, filepath.Dir(path), "b")
-}
-
 // Whatever keeps a file from taking another's place, one of them is there.
 func TestReplaceFile(t *testing.T) {
 	t.Parallel()
@@ -433,43 +424,6 @@ func TestReplaceFile(t *testing.T) {
 		if err := replaceFile(from, path); err != nil || content(t, path) != "new" {
 			t.Errorf("with nothing in the way: %v", err)
 		}
-	}
-}
-
-// What is in a database of a newer version isn't taken over.
-func TestRestoreOverANewerVersion(t *testing.T) {
-	t.Parallel()
-	dir := written(t)
-	conn := raw(t, dir)
-	execute(t, conn, fmt.Sprint("PRAGMA user_version = ", len(migrations)+1))
-	must(t, conn.Close())
-	s, r := restored(t, dir, backUp(t, populated(t)))
-	if r.Known {
-		t.Errorf("%+v", r)
-	}
-	wantError(t, r.Unknown)
-	if got := find(t, s, in(general), "number12"); len(got) != 1 {
-		t.Errorf("found %v", got)
-	}
-}
-
-// Restoring a backup whose full text is of other rules makes it again, and tells.
-func TestRestoreTellsOfEverything(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	execute(t, s.write, "UPDATE meta SET value = '0' WHERE key = 'terms'")
-	told := map[string]bool{}
-	dir := t.TempDir()
-	if _, err := Restore(t.Context(), dir, backUp(t, s), func(what string, done, total int64) {
-		if done > total {
-			t.Errorf("%s: %d of %d", what, done, total)
-		}
-		told[what] = true
-	}); err != nil || !told["copying"] || !told["indexing words"] {
-		t.Errorf("told %v, %v", told, err)
-	}
-	if got := find(t, open(t, dir), in(general), "number12"); len(got) != 1 {
-		t.Errorf("found %v", got)
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"hark/internal/embed"
-	"hark/internal/text"
 	"hark/memory"
 	"hark/search"
 )
@@ -56,55 +55,6 @@ func everywhereIn(b testing.TB, s *Store, guild memory.GuildID) memory.Scope {
 		scope.Channels = append(scope.Channels, c.ID)
 	}
 	return scope
-}
-
-// BenchmarkFullText looks for questions in one of 100 guilds with a million messages, beside the same statement prepared
-// over the guild's range of rows, and beside one that filters by a join.
-func BenchmarkFullText(b *testing.B) {
-	s := openFilled(b, 100, guildMessages)
-	ctx := context.Background()
-	const guild = 42
-	scope := everywhereIn(b, s, guild)
-	r := s.ranges(scope)[0]
-	prepare := func(query string) func(match string, args ...any) {
-		statement, err := s.read.PrepareContext(ctx, query)
-		must(b, err)
-		return func(match string, args ...any) {
-			rows, err := statement.QueryContext(ctx, append([]any{match}, args...)...)
-			if err == nil {
-				err = eachRow(rows, func(scan func(...any) error) error {
-					var row int64
-					var score float64
-					return scan(&row, &score)
-				})
-			}
-			must(b, err)
-		}
-	}
-	raw := prepare("SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120")
-	join := prepare(`SELECT m.row, bm25(fulltext) FROM fulltext JOIN message m ON m.row = fulltext.rowid JOIN channel c ON c.no = m.channel
-		WHERE fulltext MATCH ? AND c.guild = ? ORDER BY bm25(fulltext) LIMIT 120`)
-	var ours, raws, joins []time.Duration
-	for b.Loop() {
-		for _, q := range questions(40) {
-			terms := text.QueryTerms(q)
-			match := matchAny(terms)
-			used := cpuOf(b, func() {
-				if _, err := s.FullText(ctx, scope, terms, 120); err != nil {
-					b.Fatal(err)
-				}
-			})
-			ours = append(ours, used)
-			used = cpuOf(b, func() { raw(match, r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1)) })
-			raws = append(raws, used)
-			used = cpuOf(b, func() { join(match, guild) })
-			joins = append(joins, used)
-		}
-	}
-	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(median(ours), "ms-CPU")
-	b.ReportMetric(median(ours)/median(raws), "times-raw")
-	b.ReportMetric(median(joins)/median(ours), "times-quicker-than-a-join")
 }
 
 // BenchmarkSearch searches a guild, beside the sum of what it can't do without: the prepared statement over full text,

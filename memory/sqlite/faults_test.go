@@ -154,6 +154,12 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE prompt SET body = '{'", func(s *Store) (any, error) { return s.Prompt(bg, general, id(71)) }},
 		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Pending(bg, 9) }},
 		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return nil, s.Apply(bg, deleted(general, 6)) }},
+		{"UPDATE record SET body = '{'", func(s *Store) (any, error) {
+			return s.Records(bg, memory.RecordQuery{Channels: []memory.ChannelID{general}})
+		}},
+		{"UPDATE meta SET value = 'ab' WHERE key = 'fingerprints'", func(s *Store) (any, error) { return s.FingerprintKey(bg) }},
+		{"UPDATE meta SET value = 'no' WHERE key = 'fingerprints'", func(s *Store) (any, error) { return s.FingerprintKey(bg) }},
+		{"DROP VIEW said", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.options.Space, unit(), 1) }},
 		{"UPDATE lore SET own = '{'", func(s *Store) (any, error) { return s.Lore(bg, guild) }},
 		{"UPDATE summary SET topics = '{'", func(s *Store) (any, error) { return s.Summaries(bg, general) }},
 		{"DROP TABLE opted", func(s *Store) (any, error) { return s.OptedOut(bg, guild, 1) }},
@@ -164,7 +170,10 @@ func TestReadsThatFail(t *testing.T) {
 			t.Parallel()
 			s := populated(t)
 			drain(t, s)
+			apply(t, s, recorded("one", 0, 1))
 			apply(t, s, notes()...)
+			_, err := s.FingerprintKey(bg)
+			must(t, err)
 			if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Question: id(8), Prompt: sentPrompt("number", 1)}); err != nil {
 				t.Fatal(err)
 			}
@@ -173,21 +182,6 @@ func TestReadsThatFail(t *testing.T) {
 				t.Errorf("answered %v, %v", answer, err)
 			}
 		})
-	}
-}
-
-// A file whose structure can't be read isn't opened.
-func TestOpenWithoutStructure(t *testing.T) {
-	t.Parallel()
-	dir := stored(t, 1)
-	execute(t, raw(t, dir), "UPDATE guild SET owner = 'x'")
-	if _, err := Open(t.Context(), dir, Options{}); err == nil {
-		t.Error("opened what can't be read")
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Open(ended, t.TempDir(), Options{}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }
 

@@ -45,6 +45,19 @@ func wantNowhere(t *testing.T, dir string, words ...string) {
 	}
 }
 
+// leaves checks that words, which files hold before, leave them when something is done, and don't come back when the store is closed.
+func leaves(t *testing.T, s *Store, do func(*testing.T, *Store), words ...string) {
+	t.Helper()
+	if len(holding(t, s.dir, words[0])) == 0 {
+		t.Fatal("the words aren't in the file in the first place")
+	}
+	do(t, s)
+	wantNowhere(t, s.dir, canaries(words...)...)
+	checkSound(t, s)
+	closed(t, s)
+	wantNowhere(t, s.dir, canaries(words...)...)
+}
+
 // canaries are words that occur nowhere else, and their endings, since files may hold words without what they
 // have in common with the one before.
 func canaries(words ...string) []string {
@@ -111,42 +124,31 @@ func reading(t *testing.T, s *Store) (end func()) {
 	return end
 }
 
-// While somebody reads, deleting doesn't wait: the next to write empties the log.
+// While somebody reads, deleting doesn't wait: the next to write empties the log, or, where nobody writes any more, asking for what is
+// to be embedded does.
 func TestForgettingDoesNotWaitForReaders(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
 	s := open(t, dir)
-	apply(t, s, posted(general, 1, "Huitzilopochtli"))
-	end := reading(t, s)
-	apply(t, s, deleted(general, 1))
-	if len(holding(t, dir, "Huitzilopochtli")) == 0 {
-		t.Error("the reader was in nobody's way")
+	for _, empty := range []func(){func() { drain(t, s) }, func() { apply(t, s, posted(general, 2, "apples")) }} {
+		apply(t, s, posted(general, 1, "Huitzilopochtli"), posted(general, 3, "Huitzilopochtli"))
+		end := reading(t, s)
+		apply(t, s, deleted(general, 1, 3))
+		end()
+		s.writer.turn <- struct{}{}
+		drain(t, s) // while somebody writes, it is for them to do
+		if len(holding(t, dir, "Huitzilopochtli")) == 0 {
+			t.Error("the reader was in nobody's way, or the log was emptied out of turn")
+		}
+		<-s.writer.turn
+		empty()
+		wantNowhere(t, dir, "Huitzilopochtli")
+		if !s.writer.removed.IsZero() {
+			t.Error("it goes on emptying the log")
+		}
+		execute(t, s.write, "DELETE FROM tombstone") // so that they may come again
+		s.writer.forget()
 	}
-	end()
-	apply(t, s, posted(general, 2, "apples"))
-	wantNowhere(t, dir, "Huitzilopochtli")
-	if !s.writer.removed.IsZero() {
-		t.Error("it goes on emptying the log")
-	}
-}
-
-// Where nobody writes any more, asking for what is to be embedded empties the log that a reader kept.
-func TestForgettingIsDoneWhenTheReaderIsGone(t *testing.T) {
-	t.Parallel()
-	dir := emptyDir(t)
-	s := open(t, dir)
-	apply(t, s, posted(general, 1, "Huitzilopochtli"))
-	end := reading(t, s)
-	apply(t, s, deleted(general, 1))
-	end()
-	s.writer.turn <- struct{}{}
-	drain(t, s) // while somebody writes, it is for them to do
-	if len(holding(t, dir, "Huitzilopochtli")) == 0 {
-		t.Error("emptied the log out of turn")
-	}
-	<-s.writer.turn
-	drain(t, s)
-	wantNowhere(t, dir, "Huitzilopochtli")
 }
 
 // Nobody is told that something is forgotten while a reader keeps it in the write-ahead log.
@@ -353,33 +355,6 @@ func TestRestoredLore(t *testing.T) {
 	}
 	for _, word := range []string{"etzalcoatl", "ochimilco", "pocatepetl", "ltecuhtli", "lantecuhtli"} {
 		wantNowhere(t, s.dir, word)
-	}
-}
-
-// What another process tells, changes and removes is seen.
-func TestLoreBesideAnotherProcess(t *testing.T) {
-	t.Parallel()
-	dir := emptyDir(t)
-	one, two := open(t, dir), open(t, dir)
-	names := func(s *Store) (all []string) {
-		lore, err := s.Lore(bg, guild)
-		must(t, err)
-		for _, l := range lore {
-			all = append(all, l.Name)
-		}
-		return all
-	}
-	lore := func(n int, name string) memory.LoreTold {
-		return memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: name, Text: "is due", At: idAt(n)}}
-	}
-	for _, step := range []struct {
-		e    memory.Event
-		want string
-	}{{lore(1, "X"), "[X]"}, {lore(2, "Y"), "[Y]"}, {memory.LoreGone{Guild: guild, ID: 1}, "[]"}} {
-		apply(t, one, step.e)
-		if a, b := fmt.Sprint(names(one)), fmt.Sprint(names(two)); a != step.want || b != step.want {
-			t.Errorf("one says %s, the other %s, want %s", a, b, step.want)
-		}
 	}
 }
 

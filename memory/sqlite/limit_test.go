@@ -18,6 +18,11 @@ func inGuild(g memory.GuildID, n int, content string) memory.Posted {
 	return p
 }
 
+// spent is what the question of that slot took.
+func spent(user memory.UserID, n, tokens int) memory.Spent {
+	return memory.Spent{Guild: guild, User: user, Question: id(n), Tokens: tokens}
+}
+
 // limited is a store of guilds with each segments, of which it holds the vectors of holds at a time.
 func limited(t *testing.T, guilds, each, holds int) *Store {
 	t.Helper()

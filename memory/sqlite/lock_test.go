@@ -52,17 +52,6 @@ func TestLock(t *testing.T) {
 	}
 }
 
-func TestLockThatCannotBeMade(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	must(t, os.Mkdir(filepath.Join(dir, LockName), 0o700))
-	_, err := Open(t.Context(), dir, Options{})
-	if err == nil {
-		t.Skip("a directory can be locked here")
-	}
-	wantError(t, err)
-}
-
 // While a backup is restored nobody gets in, and while somebody is in nothing is restored.
 func TestConcurrentRestoreIsWaitedFor(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"database/sql"
-	"os"
 	"path/filepath"
 	"testing"
 )
@@ -51,20 +50,5 @@ func TestMigrations(t *testing.T) {
 	execute(t, conn, "DROP TABLE later; PRAGMA user_version = 1")
 	if got := find(t, open(t, dir), in(general), "apples"); len(got) != 3 {
 		t.Errorf("%d of 3 are left", len(got))
-	}
-}
-
-// A new database that something is in the way of is left as it was.
-func TestASchemaThatCannotBeMade(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, FileName), nil, 0o600)) // version 0
-	conn := raw(t, dir)
-	execute(t, conn, "CREATE TABLE channel (in_the_way)")
-	_, err := Open(bg, dir, Options{})
-	wantError(t, err)
-	var names string
-	if err := conn.QueryRowContext(bg, "SELECT group_concat(name) FROM sqlite_schema").Scan(&names); err != nil || names != "channel" {
-		t.Errorf("the file holds %q, %v", names, err)
 	}
 }

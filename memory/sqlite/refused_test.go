@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"hark/memory"
@@ -23,8 +24,16 @@ func TestRefusedEvents(t *testing.T) {
 		"a trace of nowhere":   memory.Answered{Trace: memory.Trace{Answer: id(1)}},
 		"a trace without JSON": memory.Answered{Trace: unfit},
 	} {
-		if err := s.Apply(bg, good, e); !errors.Is(err, memory.ErrRefused) {
-			t.Errorf("%s: %v", name, err)
+		for _, n := range []int{1, manyEvents} { // of which each half is prepared by itself
+			batch := slices.Repeat([]memory.Event{good}, n+1)
+			batch[n] = e
+			if err := s.Apply(bg, batch...); !errors.Is(err, memory.ErrRefused) {
+				t.Errorf("%s: %v", name, err)
+			}
+			slices.Reverse(batch)
+			if err := s.Apply(bg, batch...); !errors.Is(err, memory.ErrRefused) {
+				t.Errorf("%s, first: %v", name, err)
+			}
 		}
 	}
 	if got := find(t, s, in(general), "x"); len(got) > 0 {

@@ -159,33 +159,11 @@ func TestReindexGoesOnWithVectors(t *testing.T) {
 	}
 }
 
-func TestExtentWrittenAsked(t *testing.T) {
+func TestWrittenAndAsked(t *testing.T) {
 	t.Parallel()
 	s := populated(t) // 31 messages of users 1 to 3 in one channel, and an answer
 	apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: 77, Guild: guild, Parent: general, Kind: memory.PublicThread}},
 		posted(77, 300, "in a thread"), posted(secret, 300, "elsewhere"))
-	for i, l := range []memory.Lore{{By: 2, Channel: general, At: idAt(9)}, {By: 1, At: idAt(9), Sources: []memory.Spot{{Channel: 77, Message: id(300)}}},
-		{By: 7, Channel: secret, At: idAt(11), Sources: []memory.Spot{{Channel: general, Message: id(7)}}}} { // by user 2
-		l.ID, l.Guild, l.Name, l.Text = int64(i+1), guild, "Project X", "is due"
-		apply(t, s, memory.LoreTold{Lore: l})
-	}
-	apply(t, s, summed(general, 7), summed(77, 300))
-	for _, c := range []struct {
-		f    memory.Forgetting
-		want memory.Extent
-	}{
-		{memory.Forgetting{Guild: memory.Everywhere}, memory.Extent{Messages: 33, Channels: 3, Lore: 3, Summaries: 2, Answers: 1}},
-		{memory.Forgetting{Guild: guild}, memory.Extent{Messages: 33, Channels: 3, Lore: 3, Summaries: 2, Answers: 1}},
-		{memory.Forgetting{Guild: 5}, memory.Extent{}},
-		{memory.Forgetting{Guild: guild, Channel: general}, memory.Extent{Messages: 32, Channels: 2, Lore: 3, Summaries: 2, Answers: 1}},
-		{memory.Forgetting{Guild: guild, Channel: secret}, memory.Extent{Messages: 1, Channels: 1, Lore: 1, Summaries: 0}},
-		{memory.Forgetting{Guild: memory.Everywhere, User: 2}, memory.Extent{Messages: 10, Channels: 1, Lore: 2, Summaries: 1}},
-		{memory.Forgetting{Guild: guild, User: 2, Before: id(10).Time()}, memory.Extent{Messages: 3, Channels: 1, Lore: 2, Summaries: 1}},
-	} {
-		if got, err := s.Extent(t.Context(), c.f); err != nil || got != c.want {
-			t.Errorf("%+v: %+v, %v; want %+v", c.f, got, err, c.want)
-		}
-	}
 	var ids []memory.MessageID
 	if err := s.Written(t.Context(), 1, func(m memory.Message) error {
 		if m.Author != 1 || m.Guild != guild || m.Content == "" {
@@ -213,18 +191,4 @@ func TestExtentWrittenAsked(t *testing.T) {
 	}); err != nil || n != 1 {
 		t.Errorf("%d traces, %v", n, err)
 	}
-}
-
-// Making again what was made wholly begins anew.
-func TestReindexTwice(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	for range 2 {
-		n := 0
-		if err := s.Reindex(bg, func(done, _ int) { n = done }); err != nil || n != 31 {
-			t.Errorf("%d made again, %v", n, err)
-		}
-		drain(t, s)
-	}
-	checkSound(t, s)
 }

@@ -233,9 +233,16 @@ func checkTable(t *rapid.T, x *index, want map[int64]storedVector) {
 // What lies outside the scope takes nobody's place on the shortlist, though it is nearer; of equals the newest are on it.
 func TestTheShortlistLiesInScope(t *testing.T) {
 	t.Parallel()
+	for _, few := range []int{100, 10_000} {
+		theShortlistLiesInScope(t, few)
+	}
+}
+
+func theShortlistLiesInScope(t *testing.T, few int) {
+	t.Helper()
 	const all = 3000
 	x := emptyIndex(t, 64)
-	x.table.few = 100
+	x.table.few = few
 	r := rand.New(rand.NewPCG(5, 6))
 	question := make([]float32, 64)
 	question[3] = 1
@@ -270,6 +277,9 @@ func TestTheShortlistLiesInScope(t *testing.T) {
 		if err != nil || !maps.Equal(got, want) {
 			t.Fatalf("found %v, %v", got, err)
 		}
+	}
+	if !x.table.isSketched() {
+		return
 	}
 	if got := len(x.table.shortlist(x.table.allowed(every), question, 30)); got != 30*shortlistedEach {
 		t.Errorf("%d are on the shortlist for 30", got)

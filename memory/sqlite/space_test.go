@@ -1,13 +1,9 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"testing"
 
 	"hark/memory"
@@ -204,32 +200,15 @@ func TestVectorsOfTheOldSpaceAreGoneFromTheFile(t *testing.T) {
 		t.Fatal(segments, err)
 	}
 	must(t, s.Embedded(bg, segments, [][]float32{mark, mark}))
-	steps := pack(quantise(mark))
-	if !inFiles(t, dir, steps) {
+	steps := string(pack(quantise(mark)))
+	if len(holding(t, dir, steps)) == 0 {
 		t.Fatal("the vector isn't in the files while it is in use")
 	}
 	closed(t, s)
 	s = openIn(t, dir, newSpace)
 	embedAll(t, s, 1)
-	if inFiles(t, dir, steps) {
-		t.Error("the vector of the old space is still in the files")
-	}
+	wantNowhere(t, dir, steps)
 	checkSound(t, s)
-}
-
-func inFiles(t *testing.T, dir string, b []byte) bool {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, FileName+"*"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	return slices.ContainsFunc(files, func(path string) bool {
-		all, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
-		return bytes.Contains(all, b)
-	})
 }
 
 // Where nothing is embedded yet, there is nothing to keep in use.

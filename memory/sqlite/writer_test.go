@@ -125,18 +125,6 @@ func TestConcurrentGivingUpTooLate(t *testing.T) {
 	<-s.writer.turn
 }
 
-func TestGivingUpWaitingForTheTurn(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	s.writer.turn <- struct{}{}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := s.KeepTrace(ctx, memory.Trace{Channel: general, Answer: id(1)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	<-s.writer.turn
-}
-
 // A panic in the midst of a transaction undoes it, is an error to the others, and leaves the store usable.
 func TestConcurrentPanic(t *testing.T) {
 	t.Parallel()
