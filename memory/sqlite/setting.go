@@ -84,18 +84,9 @@ func readSettings(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*mem
 	return nil
 }
 
-// takeModes takes over in which modes channels are answered from a database that knows no other settings.
-func (t *transaction) takeModes(*Restored) error {
-	return t.takeSettingsFrom("SELECT guild, channel, 'mode' AS key, mode AS value, at FROM old.mode")
-}
-
 // takeSettings takes over what was set.
 func (t *transaction) takeSettings(*Restored) error {
-	return t.takeSettingsFrom("SELECT guild, channel, key, value, at FROM old.setting")
-}
-
-func (t *transaction) takeSettingsFrom(old string) error {
 	t.changed.structure = true
-	return t.exec(`INSERT INTO main.setting (guild, channel, key, value, at) SELECT * FROM (` + old + `) WHERE true
+	return t.exec(`INSERT INTO main.setting (guild, channel, key, value, at) SELECT guild, channel, key, value, at FROM old.setting WHERE true
 		ON CONFLICT (guild, channel, key) DO UPDATE SET value = excluded.value, at = excluded.at WHERE excluded.at > setting.at`)
 }

@@ -18,22 +18,12 @@ func (s *Store) takeOver(ctx context.Context, path string, r *Restored) error {
 		return explain(err)
 	}
 	var errs []error
-	for _, step := range []struct {
-		table string // that the old database must have, being of some version
-		take  func(*transaction, *Restored) error
-	}{
-		{"forgetting", (*transaction).takeForgettings}, {"opted", (*transaction).takeOptOuts}, {"learn", (*transaction).takeLearning}, {"opted", (*transaction).takeChoices},
-		{"withdrawn", (*transaction).takeWithdrawn}, {"fact", (*transaction).takeFacts}, {"lore", (*transaction).takeOldLore}, {"summary", (*transaction).takeOldSummaries},
-		{"tombstone", (*transaction).takeDeleted}, {"taken", (*transaction).takeTaken},
-		{"message", (*transaction).takeEdited}, {"mode", (*transaction).takeModes}, {"setting", (*transaction).takeSettings}, {"spent", (*transaction).takeLimits},
+	for _, take := range []func(*transaction, *Restored) error{
+		(*transaction).takeForgettings, (*transaction).takeOptOuts, (*transaction).takeLearning, (*transaction).takeChoices, (*transaction).takeWithdrawn,
+		(*transaction).takeFacts, (*transaction).takeOldLore, (*transaction).takeOldSummaries, (*transaction).takeDeleted, (*transaction).takeTaken,
+		(*transaction).takeEdited, (*transaction).takeSettings, (*transaction).takeLimits,
 	} {
-		errs = append(errs, s.transact(ctx, func(t *transaction) error {
-			there, err := found(t.row("SELECT 1 FROM old.sqlite_schema WHERE type = 'table' AND name = ?", step.table).Scan(new(int)))
-			if !there || err != nil {
-				return err
-			}
-			return step.take(t, r)
-		}))
+		errs = append(errs, s.transact(ctx, func(t *transaction) error { return take(t, r) }))
 	}
 	_, err := s.write.ExecContext(context.WithoutCancel(ctx), "DETACH old")
 	return errors.Join(append(errs, err)...)
