@@ -3,14 +3,11 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -57,8 +54,7 @@ func everywhereIn(b testing.TB, s *Store, guild memory.GuildID) memory.Scope {
 	return scope
 }
 
-// BenchmarkSearch searches a guild, beside the sum of what it can't do without: the prepared statement over full text,
-// chromem-go's query or the exact ranking of a shortlist, and the reading of the messages that are scored.
+// BenchmarkSearch searches a guild.
 func BenchmarkSearch(b *testing.B) {
 	for _, messages := range []int{100_000, 1_000_000} {
 		b.Run("messages="+strconv.Itoa(messages), func(b *testing.B) {
@@ -66,11 +62,10 @@ func BenchmarkSearch(b *testing.B) {
 				b.Skip("takes long to fill: name a directory to keep it in with " + millionDir)
 			}
 			s := openFilled(b, 1, messages)
-			log := &watched{Store: s}
-			engine := search.New(log, s, embed.Builtin{})
+			engine := search.New(s, s, embed.Builtin{})
 			scope := everywhereIn(b, s, 1)
 			ctx := context.Background()
-			var whole, wall, sum []time.Duration
+			var whole, wall []time.Duration
 			for b.Loop() {
 				for _, q := range questions(60) {
 					query := search.Query{Text: q, Now: time.Date(2034, 1, 1, 0, 0, 0, 0, time.UTC), Guilds: []memory.GuildID{1}, Scope: scope, Skip: []memory.MessageID{memory.MessageID(1 + len(whole))}} // another each time, or the cache answers
@@ -81,66 +76,11 @@ func BenchmarkSearch(b *testing.B) {
 						}
 					})
 					whole, wall = append(whole, used), append(wall, time.Since(started))
-					sum = append(sum, log.again(b))
 				}
 			}
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(median(wall), "ms-p50")
 			b.ReportMetric(median(whole), "ms-CPU")
-			b.ReportMetric(median(whole)/median(sum), "times-the-raw-sum")
 		})
 	}
-}
-
-// watched notes what a search asks of a store, to ask for the least of it again.
-type watched struct {
-	*Store
-	mu     sync.Mutex
-	terms  []string
-	scope  memory.Scope
-	vector []float32
-	ids    map[memory.ChannelID][]memory.MessageID
-}
-
-func (w *watched) FullText(ctx context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error) {
-	w.terms, w.scope, w.ids = terms, scope, map[memory.ChannelID][]memory.MessageID{}
-	return w.Store.FullText(ctx, scope, terms, limit)
-}
-
-func (w *watched) Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error) {
-	w.vector = vector
-	return w.Store.Nearest(ctx, scope, space, vector, limit)
-}
-
-func (w *watched) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
-	found, err := w.Store.Around(ctx, channel, ids, before, after)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, m := range found {
-		w.ids[channel] = append(w.ids[channel], m.ID)
-	}
-	return found, err
-}
-
-// again is the CPU time of the least that finds what was asked last.
-func (w *watched) again(b *testing.B) time.Duration {
-	ctx := context.Background()
-	r := w.ranges(w.scope)[0]
-	x, err := w.index(ctx, 1, embed.Builtin{}.Space())
-	must(b, err)
-	return cpuOf(b, func() {
-		err := each(ctx, w.read, func(scan func(...any) error) error { return scan(new(int64), new(float64)) },
-			"SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120",
-			matchAny(w.terms), r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1))
-		must(b, err)
-		if _, err := x.collection.QueryEmbedding(ctx, w.vector, 20, nil, nil); err != nil {
-			b.Fatal(err)
-		}
-		for _, channel := range slices.Sorted(maps.Keys(w.ids)) {
-			_, no, _ := w.place(channel)
-			err := each(ctx, w.read, func(scan func(...any) error) error { return scanMessage(scan, new(memory.Message)) },
-				"SELECT "+messageColumns+" FROM message WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", no, jsonOf(w.ids[channel]))
-			must(b, err)
-		}
-	})
 }

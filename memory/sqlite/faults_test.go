@@ -190,7 +190,10 @@ func TestAReadOnlyFile(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
 	execute(t, s.write, "PRAGMA query_only = 1")
-	wantError(t, s.Apply(bg, posted(general, 1001, "z")))
+	err := s.Apply(bg, posted(general, 1001, "z"))
+	if wantError(t, err); errors.Is(err, memory.ErrRefused) {
+		t.Error("what may pass is taken for refused")
+	}
 	execute(t, s.write, "PRAGMA query_only = 0")
 	apply(t, s, posted(general, 1001, "z"))
 }

@@ -39,11 +39,6 @@ func TestRefusedEvents(t *testing.T) {
 	if got := find(t, s, in(general), "x"); len(got) > 0 {
 		t.Errorf("stored half a batch: %v", got)
 	}
-	execute(t, s.write, "PRAGMA query_only = 1")
-	if err := s.Apply(bg, posted(general, 1, "x")); err == nil || errors.Is(err, memory.ErrRefused) {
-		t.Errorf("of a file that may be writable again: %v", err)
-	}
-	execute(t, s.write, "PRAGMA query_only = 0")
 }
 
 // Batches that are committed together don't fail together when one of them is refused.

@@ -245,24 +245,15 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 			t.Errorf("of %v %d bytes are unused", c.page[:8], len(got))
 		}
 	}
-}
-
-func TestPagesThatHoldSomethingUnused(t *testing.T) {
-	t.Parallel()
 	first := append(make([]byte, 100), somePage(13, 1, 400)[:412]...) // after the header of the database
-	if stainOf(first, 1) != nil {
-		t.Error("an empty page is stained")
-	}
-	first[110] = 1
-	clean, stained := somePage(13, 3, 400), somePage(10, 3, 400)
-	clean[13], clean[400], stained[14] = 1, 1, 1
-	if stainOf(first, 1) == nil || stainOf(clean, 2) != nil || stainOf(stained, 2) == nil {
-		t.Errorf("stained are %v, %v, %v", stainOf(first, 1), stainOf(clean, 2), stainOf(stained, 2))
-	}
-	large := make([]byte, 1<<16) // of which the content begins at 65,536
-	large[0], large[60_000] = 13, 1
-	if stainOf(large, 2) == nil {
-		t.Error("a large page isn't stained")
+	large := make([]byte, 1<<16)                                      // of which the content begins at 65,536
+	large[0] = 13
+	for number, page := range map[int64][]byte{1: first, 2: large} {
+		before := stainOf(page, number)
+		page[110] = 1
+		if before != nil || stainOf(page, number) == nil {
+			t.Errorf("page %d is stained before, or not afterwards", number)
+		}
 	}
 }
 
