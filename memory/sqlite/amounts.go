@@ -1,9 +1,6 @@
 package sqlite
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // Amounts is how much a store keeps of what Hark makes itself.
 type Amounts struct {
@@ -20,8 +17,5 @@ func (s *Store) Amounts(ctx context.Context) (Amounts, error) {
 	err := s.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM trace), (SELECT count(*) FROM prompt), (SELECT count(*) FROM record),
 		(SELECT count(*) FROM lore WHERE text IS NOT NULL), (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size)`).
 		Scan(&a.Traces, &a.Prompts, &a.Records, &a.Lore, &a.Bytes)
-	if err != nil {
-		return Amounts{}, fmt.Errorf("count what is kept: %w", explain(err))
-	}
-	return a, nil
+	return a, failed(err, "count what is kept")
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"math"
 	"slices"
 
@@ -27,7 +26,7 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 	}
 	all, err := s.around(ctx, no, slices.Compact(slices.Sorted(slices.Values(ids))), min(max(before, 0), math.MaxInt32), min(max(after, 0), math.MaxInt32))
 	if err != nil {
-		return nil, fmt.Errorf("read messages of channel %d: %w", channel, explain(err))
+		return nil, failed(err, "read messages of channel %d", channel)
 	}
 	for i := range all {
 		all[i].Guild, all[i].Channel = guild, channel
@@ -36,21 +35,13 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 }
 
 func (s *Store) around(ctx context.Context, no int64, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
-	readingBefore, err := s.prepared(ctx, readBefore)
-	if err != nil {
-		return nil, err
-	}
-	readingFrom, err := s.prepared(ctx, readFrom)
-	if err != nil {
-		return nil, err
-	}
 	// In a transaction, so that all of it is of one moment.
 	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
-	r := stretchReader{ctx: ctx, no: no, before: tx.StmtContext(ctx, readingBefore), from: tx.StmtContext(ctx, readingFrom)}
+	r := stretchReader{ctx: ctx, q: prepared{s, tx}, no: no}
 	for _, id := range ids {
 		if err := r.read(id, before, after); err != nil {
 			return nil, err
@@ -61,10 +52,10 @@ func (s *Store) around(ctx context.Context, no int64, ids []memory.MessageID, be
 
 // stretchReader reads what is round ids, which come in order, each message once.
 type stretchReader struct {
-	ctx          context.Context
-	no           int64 // of the channel
-	before, from *sql.Stmt
-	all          []memory.Message // by id
+	ctx context.Context
+	q   querier
+	no  int64            // of the channel
+	all []memory.Message // by id
 }
 
 // read adds the stretch round id. What precedes it is read down to what was read for the id before: from there on all was.
@@ -75,7 +66,7 @@ func (r *stretchReader) read(id memory.MessageID, before, after int) error {
 	}
 	if last < id && before > 0 {
 		start := len(r.all)
-		if err := r.add(r.before, r.no, int64(id), int64(last), before); err != nil {
+		if err := r.add(readBefore, r.no, int64(id), int64(last), before); err != nil {
 			return err
 		}
 		slices.Reverse(r.all[start:])
@@ -91,7 +82,7 @@ func (r *stretchReader) read(id memory.MessageID, before, after int) error {
 		return nil
 	}
 	start := len(r.all)
-	if err := r.add(r.from, r.no, int64(id), int64(last), wanted); err != nil {
+	if err := r.add(readFrom, r.no, int64(id), int64(last), wanted); err != nil {
 		return err
 	}
 	if read := len(r.all) - start; last < id && read == wanted && r.all[start].ID != id {
@@ -100,15 +91,8 @@ func (r *stretchReader) read(id memory.MessageID, before, after int) error {
 	return nil
 }
 
-func (r *stretchReader) add(statement *sql.Stmt, args ...any) error {
-	rows, err := statement.QueryContext(r.ctx, args...)
-	if err != nil {
-		return err
-	}
-	return eachRow(rows, func(scan func(...any) error) error {
-		var m memory.Message
-		err := scanMessage(scan, &m)
-		r.all = append(r.all, m)
-		return err
-	})
+func (r *stretchReader) add(query string, args ...any) error {
+	found, err := list(r.ctx, r.q, scanMessage, query, args...)
+	r.all = append(r.all, found...)
+	return err
 }

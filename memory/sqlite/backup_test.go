@@ -28,9 +28,7 @@ func backUp(t *testing.T, s *Store) string {
 func wantOnly(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, f := range files {
 		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
@@ -74,14 +72,10 @@ func TestConcurrentBackups(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := <-wrote; err != nil {
-		t.Fatal(err)
-	}
+	must(t, <-wrote)
 	wantOnly(t, filepath.Dir(path), "b")
 	dir := t.TempDir()
-	if err := os.Rename(path, filepath.Join(dir, FileName)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(path, filepath.Join(dir, FileName)))
 	restored := open(t, dir)
 	checkPairs(t, restored)
 	drain(t, restored)
@@ -104,9 +98,7 @@ func TestBackupOverwritesBackupsOnly(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"letter", "empty"} {
 		content := strings.TrimPrefix(name, "empty")
-		if err := os.WriteFile(at(name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(at(name), []byte(content), 0o600))
 		_, err := s.Backup(t.Context(), at(name), false, nil)
 		wantError(t, err)
 		if b, err := os.ReadFile(at(name)); err != nil || string(b) != content {
@@ -118,16 +110,25 @@ func TestBackupOverwritesBackupsOnly(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := os.Chmod(at("letter"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(at("letter"), 0o644))
 	if _, err := s.Backup(t.Context(), at("letter"), false, nil); err != nil {
 		t.Error(err)
 	}
 	wantOnly(t, dir, "empty", "letter")
-	for _, path := range []string{dir, at("none/x"), filepath.Join(s.dir, FileName), filepath.Join(s.dir, FileName+"-wal"), filepath.Join(s.dir, LockName)} {
+	other := flock.New(at("taken") + ".part") // by another backup
+	if ok, err := other.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	defer other.Unlock()
+	block(t, at("blocked")+".part")
+	for _, path := range []string{dir, at("none/x"), at("letter/x"), at("taken"), at("blocked"), filepath.Join(s.dir, FileName), filepath.Join(s.dir, FileName+"-wal"), filepath.Join(s.dir, LockName)} {
 		_, err := s.Backup(t.Context(), path, true, nil)
 		wantError(t, err)
+	}
+	for _, name := range []string{"taken", "blocked"} {
+		if _, err := os.Stat(at(name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("half a backup is there: %v", err)
+		}
 	}
 	checkSound(t, s)
 }
@@ -147,13 +148,9 @@ func TestBackupThatIsCutShortLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// One that was killed left its part, which the next takes over.
-	if err := os.WriteFile(path+".part", []byte("half a file"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path+".part", []byte("half a file"), 0o600))
 	if _, err := s.Backup(ctx, path, false, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -176,18 +173,14 @@ func TestReadBackup(t *testing.T) {
 	conn := raw(t, dir)
 	execute(t, conn, "PRAGMA user_version = 99")
 	execute(t, conn, "PRAGMA wal_checkpoint(TRUNCATE)")
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Close())
 	_, err := ReadBackup(t.Context(), path)
 	wantError(t, err)
 	other := t.TempDir()
 	conn = raw(t, other)
 	execute(t, conn, "CREATE TABLE recipe (name)")
 	execute(t, conn, "PRAGMA user_version = 1")
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Close())
 	if _, err := ReadBackup(t.Context(), filepath.Join(other, FileName)); !errors.Is(err, ErrNotBackup) {
 		t.Error(err)
 	}
@@ -206,9 +199,7 @@ func TestReadBackup(t *testing.T) {
 func restored(t *testing.T, dir, backup string) (*Store, Restored) {
 	t.Helper()
 	r, err := Restore(t.Context(), dir, backup, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	wantOnly(t, dir, FileName, LockName)
 	s := open(t, dir)
 	drain(t, s)
@@ -223,6 +214,16 @@ func TestRestoreOntoNothing(t *testing.T) {
 	want := dump(t, s)
 	backup := backUp(t, s)
 	dir := filepath.Join(t.TempDir(), "new")
+	told := map[string]bool{}
+	execute(t, s.write, "UPDATE meta SET value = '0' WHERE key = 'terms'") // full text of other rules is made again
+	if _, err := Restore(t.Context(), t.TempDir(), backUp(t, s), func(what string, done, total int64) {
+		if done > total {
+			t.Errorf("%s: %d of %d", what, done, total)
+		}
+		told[what] = true
+	}); err != nil || !told["copying"] || !told["indexing words"] {
+		t.Errorf("told %v, %v", told, err)
+	}
 	got, r := restored(t, dir, backup)
 	if r.Known || r.Unknown != nil {
 		t.Errorf("%+v", r)
@@ -248,9 +249,7 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	drain(t, s)
 	backup := backUp(t, s)
 	apply(t, s, deleted(general, 201), edited(general, 202, "the new text"), posted(general, 300, "after the backup"))
-	if _, err := s.Forget(t.Context(), memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge}, nil); err != nil {
-		t.Fatal(err)
-	}
+	forget(t, s, memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge})
 	for _, e := range []memory.Event{
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(400).Time()},
 		memory.Chose{Guild: guild, Choice: memory.RememberPublic, At: id(400).Time()},
@@ -260,9 +259,7 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	} {
 		apply(t, s, e)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	got, r := restored(t, s.dir, backup)
 	if !r.Known || r.Unknown != nil || r.Deleted != 1 || r.Edited != 1 || r.OptOuts != 1 || r.Choices != 2 || len(r.Forgettings) != 2 || r.Forgettings[0].Messages != 2 {
 		t.Errorf("%+v", r)
@@ -293,31 +290,13 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	}
 }
 
-func TestRestoreNeedsToBeAlone(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	backup := backUp(t, s)
-	want := dump(t, s)
-	_, err := Restore(t.Context(), s.dir, backup, nil)
-	if !errors.Is(err, ErrInUse) {
-		t.Error(err)
-	}
-	if dump(t, s) != want {
-		t.Error("the database isn't as it was")
-	}
-}
-
 func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 	t.Parallel()
 	dir := written(t)
 	before, err := os.ReadFile(filepath.Join(dir, FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	letter := filepath.Join(t.TempDir(), "letter")
-	if err := os.WriteFile(letter, []byte(strings.Repeat("dear reader ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(letter, []byte(strings.Repeat("dear reader ", 1000)), 0o600))
 	broken := written(t)
 	damage(t, broken, "message")
 	for _, path := range []string{letter, filepath.Join(broken, FileName), letter + "x"} {
@@ -336,30 +315,44 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 	if after, err := os.ReadFile(filepath.Join(dir, FileName)); err != nil || string(after) != string(before) {
 		t.Errorf("the database isn't as it was: %v", err)
 	}
+	_, err = Restore(t.Context(), filepath.Join(letter, "dir"), backUp(t, populated(t)), nil) // a file is in the way
+	wantError(t, err)
+	s := open(t, dir)
+	if _, err := Restore(t.Context(), dir, backUp(t, s), nil); !errors.Is(err, ErrInUse) {
+		t.Error(err)
+	}
 }
 
+// What can be read of what is damaged is taken over; of what is of a newer version nothing is.
 func TestRestoreOverADamagedDatabase(t *testing.T) {
 	t.Parallel()
-	for _, table := range []string{"message", "sqlite_schema", "tombstone"} {
+	for _, table := range []string{"message", "sqlite_schema", "tombstone", "a newer version"} {
 		s := populated(t)
 		backup := backUp(t, s)
 		apply(t, s, deleted(general, 3))
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if table == "sqlite_schema" {
-			if err := os.WriteFile(filepath.Join(s.dir, FileName), []byte(strings.Repeat("rubbish", 9999)), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		} else {
+		closed(t, s)
+		switch table {
+		case "a newer version":
+			conn := raw(t, s.dir)
+			execute(t, conn, fmt.Sprint("PRAGMA user_version = ", len(migrations)+1))
+			must(t, conn.Close())
+		case "sqlite_schema":
+			must(t, os.WriteFile(filepath.Join(s.dir, FileName), []byte(strings.Repeat("rubbish", 9999)), 0o600))
+		default:
 			damage(t, s.dir, table)
 		}
-		_, r := restored(t, s.dir, backup)
+		got, r := restored(t, s.dir, backup)
 		if r.Known || r.Unknown == nil {
 			t.Errorf("%s: %+v", table, r)
 		}
 		if (table == "message") != (r.Deleted == 1) { // what can be read is taken over
 			t.Errorf("%s: %d deleted", table, r.Deleted)
+		}
+		if table == "a newer version" {
+			wantError(t, r.Unknown)
+		}
+		if ids := find(t, got, in(general), "number12"); len(ids) != 1 {
+			t.Errorf("%s: found %v", table, ids)
 		}
 	}
 }
@@ -374,24 +367,16 @@ func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"b.part", "b.part-journal", "b", "mine.part"} {
-		if err := os.WriteFile(filepath.Join(elsewhere, name), []byte("half a file"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(elsewhere, name), []byte("half a file"), 0o600))
 	}
 	writing := flock.New(part)
 	if ok, err := writing.TryLock(); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	if err := DropParts(dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, DropParts(dir))
 	wantOnly(t, elsewhere, "b", "b.part", "b.part-journal", "mine.part")
-	if err := writing.Unlock(); err != nil {
-		t.Fatal(err)
-	}
-	if err := DropParts(dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writing.Unlock())
+	must(t, DropParts(dir))
 	wantOnly(t, elsewhere, "b", "mine.part")
 	if _, err := s.Backup(bg, filepath.Join(elsewhere, "whole"), false, nil); err != nil {
 		t.Fatal(err)
@@ -410,55 +395,15 @@ func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
 // block puts a directory that can't be removed where a file should be.
 func block(t *testing.T, path string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(path, "in the way"), 0o700))
 }
 
 // content is what a file holds.
 func content(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(b)
-}
-
-func TestWhatIsInTheWay(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	backup := backUp(t, s)
-	_, err := Restore(t.Context(), filepath.Join(backup, "dir"), backup, nil)
-	wantError(t, err)
-	_, err = s.Backup(t.Context(), filepath.Join(backup, "b"), false, nil)
-	wantError(t, err)
-	to := filepath.Join(t.TempDir(), "b")
-	block(t, to+".part")
-	_, err = s.Backup(t.Context(), to, false, nil)
-	wantError(t, err)
-	if _, err := os.Stat(to); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("half a backup is there: %v", err)
-	}
-}
-
-func TestOneBackupAtATime(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	path := filepath.Join(t.TempDir(), "b")
-	other := flock.New(path + ".part")
-	if ok, err := other.TryLock(); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	_, err := s.Backup(t.Context(), path, false, nil)
-	wantError(t, err)
-	if err := other.Unlock(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Backup(t.Context(), path, false, nil); err != nil {
-		t.Error(err)
-	}
-	wantOnly(t, filepath.Dir(path), "b")
 }
 
 // Whatever keeps a file from taking another's place, one of them is there.
@@ -467,9 +412,7 @@ func TestReplaceFile(t *testing.T) {
 	for _, end := range []string{"-wal", "-shm", ""} {
 		dir := t.TempDir()
 		from, path := filepath.Join(dir, "new"), filepath.Join(dir, "old")
-		if err := os.WriteFile(from, []byte("new"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(from, []byte("new"), 0o600))
 		block(t, path+end)
 		if err := replaceFile(from, path); err == nil {
 			t.Errorf("%q in the way, and nobody is told", end)
@@ -477,51 +420,10 @@ func TestReplaceFile(t *testing.T) {
 		if content(t, from) != "new" {
 			t.Errorf("%q in the way, and the new one is gone", end)
 		}
-		if err := os.RemoveAll(path + end); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.RemoveAll(path+end))
 		if err := replaceFile(from, path); err != nil || content(t, path) != "new" {
 			t.Errorf("with nothing in the way: %v", err)
 		}
-	}
-}
-
-// What is in a database of a newer version isn't taken over.
-func TestRestoreOverANewerVersion(t *testing.T) {
-	t.Parallel()
-	dir := written(t)
-	conn := raw(t, dir)
-	execute(t, conn, fmt.Sprint("PRAGMA user_version = ", len(migrations)+1))
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s, r := restored(t, dir, backUp(t, populated(t)))
-	if r.Known {
-		t.Errorf("%+v", r)
-	}
-	wantError(t, r.Unknown)
-	if got := find(t, s, in(general), "number12"); len(got) != 1 {
-		t.Errorf("found %v", got)
-	}
-}
-
-// Restoring a backup whose full text is of other rules makes it again, and tells.
-func TestRestoreTellsOfEverything(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	execute(t, s.write, "UPDATE meta SET value = '0' WHERE key = 'terms'")
-	told := map[string]bool{}
-	dir := t.TempDir()
-	if _, err := Restore(t.Context(), dir, backUp(t, s), func(what string, done, total int64) {
-		if done > total {
-			t.Errorf("%s: %d of %d", what, done, total)
-		}
-		told[what] = true
-	}); err != nil || !told["copying"] || !told["indexing words"] {
-		t.Errorf("told %v, %v", told, err)
-	}
-	if got := find(t, open(t, dir), in(general), "number12"); len(got) != 1 {
-		t.Errorf("found %v", got)
 	}
 }
 
@@ -536,9 +438,7 @@ func TestRestoredAnswerFromAFactThatIsGone(t *testing.T) {
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8, Sources: fromFacts(3)}})
 	backup := backUp(t, s)
 	apply(t, s, memory.FactGone{Guild: guild, User: 7, Fact: 3})
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	r, err := Restore(t.Context(), dir, backup, nil)
 	if err != nil || r.Facts != 1 {
 		t.Fatalf("restored %+v, %v", r, err)

@@ -59,30 +59,20 @@ func fill(b *testing.B, dir string, guilds, messages int) {
 		return
 	}
 	s, err := Open(b.Context(), dir, Options{Space: embed.Builtin{}.Space()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	for g := range guilds {
 		logAndIndex(b, s, conversations(memory.GuildID(g+1), messages))
 	}
-	if err := s.Close(); err != nil {
-		b.Fatal(err)
-	}
-	if err := os.WriteFile(done, nil, 0o600); err != nil {
-		b.Fatal(err)
-	}
+	closed(b, s)
+	must(b, os.WriteFile(done, nil, 0o600))
 }
 
 // logAndIndex logs events in large commits, and embeds what they say.
 func logAndIndex(b *testing.B, s *Store, events []memory.Event) {
 	for chunk := range slices.Chunk(events, maxCommit) {
-		if err := s.Apply(b.Context(), chunk...); err != nil {
-			b.Fatal(err)
-		}
+		must(b, s.Apply(b.Context(), chunk...))
 	}
-	if err := (&memory.Indexer{Queue: s, Embedder: embed.Builtin{}}).Drain(b.Context(), nil); err != nil {
-		b.Fatal(err)
-	}
+	must(b, (&memory.Indexer{Queue: s, Embedder: embed.Builtin{}}).Drain(b.Context(), nil))
 }
 
 // figures are what a process measured of itself.
@@ -103,16 +93,12 @@ func TestMillionChild(t *testing.T) {
 		t.Skip("is run by BenchmarkMillion")
 	}
 	guilds, err := strconv.Atoi(os.Getenv(millionGuilds))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	debug.SetMemoryLimit(indexLimit + 64<<20) // as "hark run" does
 	var f figures
 	started := time.Now()
 	s, err := Open(t.Context(), dir, Options{Space: embed.Builtin{}.Space(), IndexLimit: indexLimit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	f.Open = millisSince(started)
 	hybrid(t, s, 5)
@@ -137,9 +123,7 @@ func TestMillionChild(t *testing.T) {
 	runtime.ReadMemStats(&m)
 	f.Heap = float64(m.HeapAlloc) / (1 << 20)
 	out, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	fmt.Printf("figures %s\n", out)
 }
 
@@ -183,9 +167,7 @@ func status(t *testing.T, name string) float64 {
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		if value, ok := strings.CutPrefix(lines.Text(), name+":"); ok {
 			n, err := strconv.Atoi(strings.Fields(value)[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return float64(n) / 1024
 		}
 	}
@@ -212,9 +194,7 @@ func BenchmarkMillion(b *testing.B) {
 			slices.SortFunc(all, func(a, b figures) int { return cmp.Compare(a.Open+a.First, b.Open+b.First) })
 			median := all[len(all)/2] // others may be using the machine
 			info, err := os.Stat(filepath.Join(store, FileName))
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			first[guilds] = median.Open + median.First
 			b.ReportMetric(median.Open, "ms-to-open")
 			b.ReportMetric(median.Open+median.First, "ms-to-first-answer")
@@ -245,9 +225,7 @@ func ask(b *testing.B, store string, guilds int) figures {
 	for line := range strings.Lines(string(out)) {
 		if body, ok := strings.CutPrefix(line, "figures "); ok {
 			var f figures
-			if err := json.Unmarshal([]byte(body), &f); err != nil {
-				b.Fatal(err)
-			}
+			must(b, json.Unmarshal([]byte(body), &f))
 			return f
 		}
 	}

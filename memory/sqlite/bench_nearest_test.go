@@ -19,9 +19,7 @@ import (
 func cpuTime(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -52,26 +50,18 @@ func BenchmarkNearest(b *testing.B) {
 // talkedOf is a store of a guild with so many segments, with its vectors loaded, and the same vectors in chromem-go alone.
 func talkedOf(b *testing.B, segments int) (*Store, *chromem.Collection) {
 	s, err := Open(b.Context(), b.TempDir(), Options{Space: embed.Builtin{}.Space()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.Cleanup(func() { s.Close() })
 	logAndIndex(b, s, conversations(1, segments*5))
 	x, err := s.index(b.Context(), 1, s.options.Space)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	raw, err := newCollection()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	if len(x.table.rows) < segments {
 		b.Fatalf("%d segments are too few", len(x.table.rows))
 	}
 	for i, r := range x.table.rows[:segments] {
-		if err := raw.AddDocument(b.Context(), chromem.Document{ID: fmt.Sprint(i), Embedding: r.vector}); err != nil {
-			b.Fatal(err)
-		}
+		must(b, raw.AddDocument(b.Context(), chromem.Document{ID: fmt.Sprint(i), Embedding: r.vector}))
 	}
 	for _, r := range slices.Clone(x.table.rows[segments:]) {
 		x.remove(r.segment)
@@ -87,9 +77,7 @@ func benchNearest(b *testing.B, s *Store, raw *chromem.Collection, channels int)
 	}
 	r := rand.New(rand.NewPCG(5, 6))
 	x, err := s.index(b.Context(), 1, s.options.Space)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	filter := scopeFilter(scope, 1, s.channelNos(scope))
 	var ours, found, theirs []time.Duration
 	askRaw := func(vector []float32) { // before each of ours, so that neither finds its own in the processor's cache

@@ -70,9 +70,7 @@ func ingest(b *testing.B, events []memory.Event) (time.Duration, rows) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
 	s, err := Open(ctx, b.TempDir(), Options{Space: embed.Builtin{}.Space()})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer s.Close()
 	indexer := memory.Indexer{Queue: s, Embedder: embed.Builtin{}}
 	started := time.Now()
@@ -80,18 +78,12 @@ func ingest(b *testing.B, events []memory.Event) (time.Duration, rows) {
 	go func() { done <- indexer.Run(ctx) }()
 	for len(events) > 0 {
 		n := min(batchSize, len(events))
-		if err := s.Apply(ctx, events[:n]...); err != nil {
-			b.Fatal(err)
-		}
+		must(b, s.Apply(ctx, events[:n]...))
 		events = events[n:]
 	}
 	cancel()
-	if err := <-done; err != nil {
-		b.Fatal(err)
-	}
-	if err := indexer.Drain(context.Background(), nil); err != nil {
-		b.Fatal(err)
-	}
+	must(b, <-done)
+	must(b, indexer.Drain(context.Background(), nil))
 	took := time.Since(started)
 	return took, rowsOf(b, s)
 }
@@ -118,9 +110,7 @@ func rowsOf(b *testing.B, s *Store) rows {
 			*into = append(*into, row)
 			return err
 		}, query)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 	}
 	read(&r.messages, 13, "SELECT row, channel, id, author, kind, reply_to, edited, whole, starred, tokens, segment, content, extra FROM message ORDER BY id")
 	read(&r.segments, 7, "SELECT id, channel, first, last, size, version, pending FROM segment")
@@ -136,9 +126,7 @@ func rowsOf(b *testing.B, s *Store) rows {
 // but once.
 func insertRows(b *testing.B, r rows) time.Duration {
 	s := &Store{options: Options{Tokens: func(string) int { return 0 }}, wake: make(chan struct{}, 1)}
-	if err := s.open(b.Context(), filepath.Join(b.TempDir(), FileName), patience); err != nil {
-		b.Fatal(err)
-	}
+	must(b, s.open(b.Context(), filepath.Join(b.TempDir(), FileName), patience))
 	defer s.Close()
 	started := time.Now()
 	statements := make([]*sql.Stmt, 5)

@@ -39,27 +39,16 @@ func scanForgetting(scan func(...any) error, f *memory.Forgetting, o *order, mor
 
 // Unfinished implements memory.Store.
 func (s *Store) Unfinished(ctx context.Context) ([]memory.Forgetting, error) {
-	var all []memory.Forgetting
-	err := each(ctx, s.read, func(scan func(...any) error) error {
-		var f memory.Forgetting
-		err := scanForgetting(scan, &f, new(order))
-		all = append(all, f)
-		return err
-	}, "SELECT "+forgettingColumns+" FROM forgetting WHERE done = 0 ORDER BY id")
-	if err != nil {
-		return nil, fmt.Errorf("read what is to be forgotten: %w", explain(err))
-	}
-	return all, nil
+	all, err := list(ctx, s.read, func(scan scanner, f *memory.Forgetting) error { return scanForgetting(scan, f, new(order)) },
+		"SELECT "+forgettingColumns+" FROM forgetting WHERE done = 0 ORDER BY id")
+	return all, failed(err, "read what is to be forgotten")
 }
 
 // CarryOut implements memory.Store. It takes out what any forgetting has doomed, so that whoever is given a receipt
 // needn't know of the others.
 func (s *Store) CarryOut(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
 	r, err := s.carryOut(ctx, id, progress)
-	if err != nil {
-		return r, fmt.Errorf("carry out forgetting %d: %w", id, err)
-	}
-	return r, nil
+	return r, failed(err, "carry out forgetting %d", id)
 }
 
 func (s *Store) carryOut(ctx context.Context, id int64, progress func(done, total int)) (r memory.Receipt, err error) {
@@ -90,13 +79,10 @@ func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool, err err
 	var o order
 	var begun bool
 	var body []byte
-	ok, err := found(scanForgetting(t.row("SELECT "+forgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id).Scan,
-		&r.Forgetting, &o, &begun, &done, &body))
-	if err == nil && !ok {
-		err = memory.ErrNotFound
-	}
+	err = scanForgetting(t.row("SELECT "+forgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id).Scan,
+		&r.Forgetting, &o, &begun, &done, &body)
 	if err != nil {
-		return r, false, err
+		return r, false, orNotFound(err)
 	}
 	if !begun {
 		if err := t.begin(id, o); err != nil {
@@ -174,10 +160,8 @@ func (t *transaction) finish(id int64) error {
 	if o.whole && o.channel == 0 && o.user == 0 {
 		t.changed.structure, t.changed.space, t.changed.text = true, true, true
 		t.store.writer.channels, t.store.writer.guildNos, t.store.writer.segments = nil, nil, nil
-		for _, query := range []string{"DELETE FROM channel WHERE ?1 IN (guild, ?2)" + unused, "DELETE FROM guild WHERE ?1 IN (id, ?2)" + empty} {
-			if err := t.exec(query, int64(o.guild), int64(memory.Everywhere)); err != nil {
-				return err
-			}
+		if err := t.dropUnused(o.guild); err != nil {
+			return err
 		}
 	}
 	return t.exec("UPDATE forgetting SET done = 1 WHERE id = ?", id)

@@ -206,16 +206,9 @@ func (t *transaction) before(c *channel, id memory.MessageID) (before []memory.P
 }
 
 func (t *transaction) readBefore(no int64, id memory.MessageID) ([]memory.Placed, error) {
-	placed := make([]memory.Placed, 0, memory.LookBack)
 	sizes := map[int64]int{}
-	err := t.each(func(scan func(...any) error) error {
-		var p memory.Placed
-		if err := scan(&p.ID, &p.Author, &p.Segment); err != nil {
-			return err
-		}
-		placed = append(placed, p)
-		return nil
-	}, "SELECT id, author, segment FROM said WHERE channel = ? AND id < ? AND segment <> 0 ORDER BY id DESC LIMIT ?", no, int64(id), memory.LookBack)
+	placed, err := list(t.ctx, t, func(scan scanner, p *memory.Placed) error { return scan(&p.ID, &p.Author, &p.Segment) },
+		"SELECT id, author, segment FROM said WHERE channel = ? AND id < ? AND segment <> 0 ORDER BY id DESC LIMIT ?", no, int64(id), memory.LookBack)
 	if err != nil {
 		return nil, err
 	}

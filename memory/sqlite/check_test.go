@@ -16,9 +16,7 @@ func unclose(t *testing.T, dir string) {
 	t.Helper()
 	conn := raw(t, dir)
 	execute(t, conn, "INSERT OR REPLACE INTO meta VALUES (?, '')", openMark)
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Close())
 }
 
 // written is the directory of a closed store that has something of everything.
@@ -38,17 +36,12 @@ func damage(t *testing.T, dir, name string) {
 	t.Helper()
 	conn := raw(t, dir)
 	var root, size int64
-	if err := conn.QueryRowContext(t.Context(), "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = ?", name).Scan(&root, &size); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.QueryRowContext(t.Context(), "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = ?",
+		name).Scan(&root, &size))
 	execute(t, conn, "PRAGMA wal_checkpoint(TRUNCATE)")
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Close())
 	f, err := os.OpenFile(filepath.Join(dir, FileName), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	if _, err := f.WriteAt([]byte(strings.Repeat("damage", 20)), (root-1)*size); err != nil {
 		t.Fatal(err)

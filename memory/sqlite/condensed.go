@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 
 	"hark/memory"
 )
@@ -38,31 +37,17 @@ func (t *transaction) endSession(e memory.CondensedGone) error {
 
 // Condensed implements memory.Store.
 func (s *Store) Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error) {
-	all, err := s.condensed(ctx, channel)
-	if err != nil {
-		return nil, fmt.Errorf("read what sessions were condensed to: %w", explain(err))
-	}
-	return all, nil
-}
-
-func (s *Store) condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error) {
 	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.read.QueryContext(ctx, "SELECT c.channel, c.until, c.made, c.model, c.text, "+sourcesColumn+` FROM condensed c
-		JOIN derived d ON d.kind = ?2 AND d.place = c.channel WHERE ?1 IN (0, c.channel) ORDER BY c.channel`, int64(channel), int(aCondensed))
-	if err != nil {
-		return nil, err
-	}
-	var all []memory.Condensed
-	return all, eachRow(rows, func(scan func(...any) error) error {
-		var next memory.Condensed
+	all, err := list(ctx, s.read, func(scan scanner, c *memory.Condensed) error {
 		var made int64
 		var sources sourceList
-		err := scan(&next.Channel, &next.Until, &made, &next.Model, &next.Text, &sources)
-		next.Guild, _, _ = s.place(next.Channel)
-		next.Made, next.Sources = fromMillis(made), sources.inChannel()
-		all = append(all, next)
+		err := scan(&c.Channel, &c.Until, &made, &c.Model, &c.Text, &sources)
+		c.Guild, _, _ = s.place(c.Channel)
+		c.Made, c.Sources = fromMillis(made), sources.inChannel()
 		return err
-	})
+	}, "SELECT c.channel, c.until, c.made, c.model, c.text, "+sourcesColumn+` FROM condensed c
+		JOIN derived d ON d.kind = ?2 AND d.place = c.channel WHERE ?1 IN (0, c.channel) ORDER BY c.channel`, int64(channel), int(aCondensed))
+	return all, failed(err, "read what sessions were condensed to")
 }

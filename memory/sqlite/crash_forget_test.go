@@ -1,11 +1,8 @@
 package sqlite
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -78,9 +75,7 @@ func TestForgetCrashChild(t *testing.T) {
 				_, err = s.CarryOut(bg, unfinished[len(unfinished)-1].ID, step)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		fmt.Printf("receipt %d\n", n)
 	}
 }
@@ -101,9 +96,7 @@ func TestCrashWhileForgetting(t *testing.T) {
 		said, begun, receipts := crashForgetting(t, dir, next, 1+rand.IntN(7))
 		s := openOnce(t, dir)
 		unfinished, err := s.Unfinished(bg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		inside += len(unfinished)
 		for n := next; n <= said; n++ {
 			if n <= begun {
@@ -136,9 +129,7 @@ func TestCrashWhileForgetting(t *testing.T) {
 func forgetRound(t *testing.T, s *Store, n int) {
 	t.Helper()
 	f := memory.Forgetting{Guild: guild, User: roundUser(n), Why: memory.WhyMember, At: id((n + 1) * 2 * doomedEach).Time()}
-	if _, err := s.Forget(bg, f, nil); err != nil {
-		t.Fatal(err)
-	}
+	forget(t, s, f)
 }
 
 // crashForgetting runs a child from round first on, kills it after some lines, and returns the last rounds that it told of.
@@ -175,9 +166,7 @@ func checkUnread(t *testing.T, s *Store, n int) {
 	}
 	for _, channel := range []memory.ChannelID{general, roundChannel(n)} {
 		log, err := s.Log(bg, channel, id(n*2*doomedEach)-1, id((n+1)*2*doomedEach), 10_000)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if slices.ContainsFunc(log, func(m memory.Message) bool { return m.Author == roundUser(n) }) {
 			t.Errorf("round %d is still in the log", n)
 		}
@@ -202,9 +191,7 @@ func checkUnread(t *testing.T, s *Store, n int) {
 func checkStays(t *testing.T, s *Store, n int) {
 	t.Helper()
 	log, err := s.Log(bg, general, id(n*2*doomedEach)-1, id((n+1)*2*doomedEach), 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stay := 0
 	for _, m := range log {
 		if m.Author == 7 {
@@ -226,26 +213,11 @@ func checkStays(t *testing.T, s *Store, n int) {
 // checkGone fails the test if the files hold anything of what a round's somebody said, as text or as full text has it.
 func checkGone(t *testing.T, dir string, n int) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	wantNowhere(t, dir, fmt.Sprintf("canary%dx", n))
 	var batch text.Batch
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if at := bytes.Index(content, []byte(fmt.Sprintf("canary%dx", n))); at >= 0 {
-			t.Errorf("%s holds %q", filepath.Base(file), content[at:min(at+30, len(content))])
-		}
-		for _, i := range []int{0, 1, 2, doomedEach / 2, doomedEach - 1, 9004} {
-			for _, hash := range strings.Fields(indexTerms(&batch, memory.Message{Content: canaryOf(n, i)})) {
-				// Full text leaves out of a term what it shares with the one before it.
-				if bytes.Contains(content, []byte(hash[1:])) {
-					t.Errorf("%s holds the hash of %q", filepath.Base(file), canaryOf(n, i))
-				}
-			}
+	for _, i := range []int{0, 1, 2, doomedEach / 2, doomedEach - 1, 9004} {
+		for _, hash := range strings.Fields(indexTerms(&batch, memory.Message{Content: canaryOf(n, i)})) {
+			wantNowhere(t, dir, hash[1:]) // full text leaves out of a term what it shares with the one before it
 		}
 	}
 }

@@ -102,9 +102,7 @@ func killChild(t *testing.T, test, dir string, first, after int, hear func(line 
 	if err == nil {
 		err = child.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lines := bufio.NewScanner(out)
 	for seen := 0; lines.Scan(); {
 		if !hear(lines.Text()) {
@@ -112,9 +110,7 @@ func killChild(t *testing.T, test, dir string, first, after int, hear func(line 
 			continue
 		}
 		if seen++; seen == after {
-			if err := child.Process.Kill(); err != nil { // SIGKILL; what is in the pipe still counts
-				t.Fatal(err)
-			}
+			must(t, child.Process.Kill()) // SIGKILL; what is in the pipe still counts
 		}
 	}
 	if err := child.Wait(); err == nil {
@@ -130,9 +126,7 @@ func childStore(t *testing.T) (s *Store, first int) {
 		t.Skip("is run by another test")
 	}
 	first, err := strconv.Atoi(os.Getenv(crashFirst))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return open(t, dir), first
 }
 
@@ -146,9 +140,7 @@ func checkCrashed(t *testing.T, s *Store, from, next int) {
 	t.Helper()
 	checkSound(t, s)
 	more, err := s.Messages(t.Context(), crashChannel(next, 0), []memory.MessageID{id(next * perBatch)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for n := from; n < next; n++ {
 		edits := n < next-1 || len(more) > 0 // whether the batch after it is there
 		for i := range perBatch {
@@ -161,9 +153,7 @@ func checkCrashed(t *testing.T, s *Store, from, next int) {
 				content = crashWord(n, 1) + "after common"
 			}
 			messages, err := s.Messages(t.Context(), channel, []memory.MessageID{id(n*perBatch + i)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if len(messages) != len(want) || len(want) == 1 && messages[0].Content != content {
 				t.Errorf("message %d of batch %d: %+v", i, n, messages)
 			}

@@ -72,9 +72,7 @@ func cutShort(t *testing.T, do func(context.Context) error, after func()) {
 func copied(t *testing.T, dir string) string {
 	t.Helper()
 	to := t.TempDir()
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(to, os.DirFS(dir)))
 	return to
 }
 
@@ -85,9 +83,7 @@ func TestRestoreCutShortAnywhere(t *testing.T) {
 	backup := backUp(t, s)
 	apply(t, s, deleted(general, 201), edited(general, 202, "quinces"), posted(general, 300, "after the backup"),
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(400).Time()})
-	if _, err := s.Forget(t.Context(), memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge}, nil); err != nil {
-		t.Fatal(err)
-	}
+	forget(t, s, memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge})
 	closed(t, s)
 	before, left := content(t, filepath.Join(s.dir, FileName)), 0
 	var dir string

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"hark/memory"
@@ -141,12 +140,7 @@ func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id 
 	if c != nil {
 		at = c.spot
 	}
-	for _, o := range d.ledger {
-		if o.coversAll(at, id) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.coversAll(at, id) }), nil
 }
 
 // opt keeps what somebody decided about themselves.
@@ -179,10 +173,7 @@ func (t *transaction) opt(e memory.Opted) error {
 // OptedOut implements memory.Store.
 func (s *Store) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
 	out, err := found(s.read.QueryRowContext(ctx, "SELECT 1 FROM opted WHERE guild = ? AND user = ? AND out = 1", int64(guild), int64(user)).Scan(new(int)))
-	if err != nil {
-		return false, fmt.Errorf("read whether user %d has opted out: %w", user, explain(err))
-	}
-	return out, nil
+	return out, failed(err, "read whether user %d has opted out", user)
 }
 
 // choose keeps what was decided about remembering. Where it begins now, nothing said before is missing.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -54,10 +53,7 @@ func (s *Store) extent(ctx context.Context, f memory.Forgetting, in *string) (me
 		goes.args = append(goes.args, list)
 		err = s.countGoing(ctx, goes, only(`(channel = 0 OR channel IN LIST) AND NOT EXISTS (SELECT 1 FROM source s WHERE s.derived = no AND s.kind = 0 AND s.place NOT IN LIST)`, len(goes.args)), &e)
 	}
-	if err != nil {
-		return e, fmt.Errorf("count what would be forgotten: %w", explain(err))
-	}
-	return e, nil
+	return e, failed(err, "count what would be forgotten")
 }
 
 // countGoing counts what invalidate would take away, as far as a further condition holds for it.
@@ -71,21 +67,13 @@ func (s *Store) countGoing(ctx context.Context, goes selection, only string, e *
 // than At: those of a file with wrong dates, or of a clock that is ahead. Deleting them completes it.
 func (s *Store) Later(ctx context.Context, f memory.Forgetting) ([]memory.Event, error) {
 	where, args := under(f)
-	var later []memory.Event
-	rows, err := s.read.QueryContext(ctx, "SELECT c.guild, c.id, m.id FROM said m CROSS JOIN channel c ON c.no = m.channel WHERE "+where+" AND m.id >= ?",
-		append(args, int64(firstAt(f.At)))...)
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			d := memory.Deleted{IDs: make([]memory.MessageID, 1)}
-			err := scan(&d.Guild, &d.Channel, &d.IDs[0])
-			later = append(later, d)
-			return err
-		})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read what is dated later: %w", explain(err))
-	}
-	return later, nil
+	later, err := list(ctx, s.read, func(scan scanner, e *memory.Event) error {
+		d := memory.Deleted{IDs: make([]memory.MessageID, 1)}
+		err := scan(&d.Guild, &d.Channel, &d.IDs[0])
+		*e = d
+		return err
+	}, "SELECT c.guild, c.id, m.id FROM said m CROSS JOIN channel c ON c.no = m.channel WHERE "+where+" AND m.id >= ?", append(args, int64(firstAt(f.At)))...)
+	return later, failed(err, "read what is dated later")
 }
 
 // under is the condition for messages m in channels c that fall under f.
@@ -107,50 +95,31 @@ func under(f memory.Forgetting) (where string, args []any) {
 	return strings.Join(conditions, " AND "), args
 }
 
-// Written calls each for every message that somebody wrote, by channel and id, as they are at one moment.
-func (s *Store) Written(ctx context.Context, user memory.UserID, each func(memory.Message) error) error {
-	rows, err := s.read.QueryContext(ctx, `SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
+// Written calls do for every message that somebody wrote, by channel and id, as they are at one moment.
+func (s *Store) Written(ctx context.Context, user memory.UserID, do func(memory.Message) error) error {
+	err := each(ctx, s.read, func(scan scanner) error {
+		var m memory.Message
+		if err := scanMessage(behind(scan, &m.Channel, &m.Guild), &m); err != nil {
+			return err
+		}
+		return do(m)
+	}, `SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
 		FROM said m JOIN channel c ON c.no = m.channel WHERE m.author = ? ORDER BY m.channel, m.id`, int64(user))
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var m memory.Message
-			err := scanMessage(func(dest ...any) error {
-				return scan(append([]any{&m.Channel, &m.Guild}, dest...)...)
-			}, &m)
-			if err != nil {
-				return err
-			}
-			return each(m)
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("read what user %d wrote: %w", user, explain(err))
-	}
-	return nil
+	return failed(err, "read what user %d wrote", user)
 }
 
 // tracesAsked selects the traces of the answers to somebody's questions.
 var tracesAsked = fmt.Sprintf(`SELECT t.body FROM named n CROSS JOIN derived d ON d.no = n.derived AND d.kind = %d CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id
 	WHERE n.user = ?1 AND t.body ->> '$.asker' = ?1 ORDER BY t.channel, t.answer`, anAnswer)
 
-// Asked calls each for the trace of every answer to somebody's questions, as they are at one moment.
-func (s *Store) Asked(ctx context.Context, user memory.UserID, each func(memory.Trace) error) error {
-	rows, err := s.read.QueryContext(ctx, tracesAsked, int64(user))
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var body []byte
-			var trace memory.Trace
-			if err := scan(&body); err != nil {
-				return err
-			}
-			if err := json.Unmarshal(body, &trace); err != nil {
-				return err
-			}
-			return each(trace)
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("read what user %d asked: %w", user, explain(err))
-	}
-	return nil
+// Asked calls do for the trace of every answer to somebody's questions, as they are at one moment.
+func (s *Store) Asked(ctx context.Context, user memory.UserID, do func(memory.Trace) error) error {
+	err := each(ctx, s.read, func(scan scanner) error {
+		var trace memory.Trace
+		if err := scanJSON(scan, &trace); err != nil {
+			return err
+		}
+		return do(trace)
+	}, tracesAsked, int64(user))
+	return failed(err, "read what user %d asked", user)
 }

@@ -89,13 +89,7 @@ func (t *transaction) begin(id int64, o order) error {
 
 // find looks up which channels it is about.
 func (b *beginning) find() error {
-	var ids []memory.ChannelID
-	err := b.each(func(scan func(...any) error) error {
-		var id memory.ChannelID
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	}, "SELECT id FROM channel WHERE "+concerned, int64(b.of.guild), int64(b.of.channel))
+	ids, err := column[memory.ChannelID](b.ctx, b, "SELECT id FROM channel WHERE "+concerned, int64(b.of.guild), int64(b.of.channel))
 	b.channels = jsonOf(ids)
 	return err
 }
@@ -130,10 +124,9 @@ func (b *beginning) doom() error {
 	if b.of.user != 0 {                    // a channel's rows are one range of the table, which is read in order
 		which = fmt.Sprintf("m.author = ?3 AND m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d", sequenceBits)
 	}
-	if err := b.exec("INSERT INTO doomed (row, forgetting) SELECT m.row, ?4 FROM channel c CROSS JOIN said m ON "+which+" WHERE "+covered, b.args(b.id)...); err != nil {
-		return err
-	}
-	return b.row("SELECT changes()").Scan(&b.Messages)
+	n, err := b.change("INSERT INTO doomed (row, forgetting) SELECT m.row, ?4 FROM channel c CROSS JOIN said m ON "+which+" WHERE "+covered, b.args(b.id)...)
+	b.Messages = n
+	return err
 }
 
 // bury has the messages be known as deleted where the order doesn't tell: not from an id alone, if it is about somebody.
@@ -151,27 +144,19 @@ const doomedHere = `FROM doomed d CROSS JOIN message m ON m.row = d.row CROSS JO
 // is newer than what goes.
 func (b *beginning) uncount() error {
 	counted := doomedHere + " AND m.kind IN (" + recalledKinds + ")"
-	for _, query := range []string{
-		`UPDATE presence SET messages = messages - gone.n FROM (SELECT m.channel, m.author, count(*) AS n ` + counted + ` GROUP BY 1, 2) gone
+	if err := b.execAll([]any{b.id},
+		`UPDATE presence SET messages = messages - gone.n FROM (SELECT m.channel, m.author, count(*) AS n `+counted+` GROUP BY 1, 2) gone
 			WHERE presence.channel = gone.channel AND presence.author = gone.author`,
-		`UPDATE channel SET messages = messages - gone.n FROM (SELECT m.channel, count(*) AS n ` + counted + ` GROUP BY 1) gone WHERE channel.no = gone.channel`,
-	} {
-		if err := b.exec(query, b.id); err != nil {
-			return err
-		}
+		`UPDATE channel SET messages = messages - gone.n FROM (SELECT m.channel, count(*) AS n `+counted+` GROUP BY 1) gone WHERE channel.no = gone.channel`,
+	); err != nil {
+		return err
 	}
 	return b.exec("DELETE FROM presence WHERE messages <= 0")
 }
 
 // tearSegments takes the messages out of their segments, whose vectors go.
 func (b *beginning) tearSegments() error {
-	var torn []int64
-	err := b.each(func(scan func(...any) error) error {
-		var id int64
-		err := scan(&id)
-		torn = append(torn, id)
-		return err
-	}, `UPDATE segment SET size = size - gone.n, version = version + 1, pending = 1, next = EXISTS (SELECT 1 FROM meta WHERE key = 'next')
+	torn, err := column[int64](b.ctx, b, `UPDATE segment SET size = size - gone.n, version = version + 1, pending = 1, next = EXISTS (SELECT 1 FROM meta WHERE key = 'next')
 		FROM (SELECT m.segment, count(*) AS n `+doomedHere+` AND m.segment <> 0 GROUP BY 1) gone WHERE segment.id = gone.segment RETURNING id`, b.id)
 	if err != nil || len(torn) == 0 {
 		return err
@@ -179,11 +164,8 @@ func (b *beginning) tearSegments() error {
 	b.Segments, b.changed.removed, b.changed.pending = len(torn), append(b.changed.removed, torn...), true
 	ids := jsonOf(torn)
 	for _, table := range []string{inUse.table, beside.table} {
-		var n int
-		if err := b.exec("DELETE FROM "+table+" WHERE segment IN (SELECT value FROM json_each(?))", ids); err != nil {
-			return err
-		}
-		if err := b.row("SELECT changes()").Scan(&n); err != nil {
+		n, err := b.change("DELETE FROM "+table+" WHERE segment IN (SELECT value FROM json_each(?))", ids)
+		if err != nil {
 			return err
 		}
 		b.Vectors = max(b.Vectors, n)
@@ -197,17 +179,14 @@ func (b *beginning) dropNotes() error {
 	if b.of.user == 0 {
 		which, args = "channel IN (SELECT value FROM json_each(?1)) AND id < ?2", b.args()[:2]
 	}
-	for _, table := range []string{"called", "star", "rewritten", "question", "early_edit"} {
+	for _, table := range []string{"called", "star", "rewritten", "question"} {
 		if err := b.exec("DELETE FROM "+table+" WHERE "+which, args...); err != nil {
 			return err
 		}
 	}
-	early := 0
-	if err := b.row("SELECT changes()").Scan(&early); err != nil {
-		return err
-	}
+	early, err := b.change("DELETE FROM early_edit WHERE "+which, args...)
 	b.Messages += early
-	return nil
+	return err
 }
 
 // dropNames deletes the names of channels that were deleted, or of threads that somebody made, and the prompts that may show
@@ -222,13 +201,7 @@ func (b *beginning) dropNames() error {
 	default:
 		return nil
 	}
-	var names []string
-	err := b.each(func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		names = append(names, name)
-		return err
-	}, "SELECT name FROM channel WHERE name <> '' AND id IN (SELECT value FROM json_each(?1)) AND "+which, b.args()...)
+	names, err := column[string](b.ctx, b, "SELECT name FROM channel WHERE name <> '' AND id IN (SELECT value FROM json_each(?1)) AND "+which, b.args()...)
 	if err != nil || len(names) == 0 {
 		return err
 	}
@@ -255,12 +228,11 @@ func (b *beginning) dropPeople() error {
 		return err
 	}
 	// Where Hark stays, its own roles tell still what it may read.
-	if err := b.exec(`DELETE FROM person WHERE ?1 IN (guild, ?2) AND ?3 IN (0, id)
+	n, err := b.change(`DELETE FROM person WHERE ?1 IN (guild, ?2) AND ?3 IN (0, id)
 		AND NOT (?3 = 0 AND ?4 <> ?5 AND EXISTS (SELECT 1 FROM guild g WHERE g.id = person.guild AND g.self = person.id AND g.gone = 0))`,
-		int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user), string(b.of.why), string(memory.WhyLeft)); err != nil {
-		return err
-	}
-	return b.row("SELECT changes()").Scan(&b.People)
+		int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user), string(b.of.why), string(memory.WhyLeft))
+	b.People = n
+	return err
 }
 
 // dropStructure deletes what guilds are made of of which everything is forgotten and that Hark isn't in: where it is, it
@@ -279,24 +251,25 @@ func (b *beginning) dropStructure() error {
 		[]any{int64(b.of.guild), int64(memory.Everywhere), int(aSummary), int(aCondensed)}}, cause{}); err != nil {
 		return err
 	}
-	for _, query := range []string{
-		"DELETE FROM role WHERE ?1 IN (guild, ?2) AND " + absent,
-		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND " + absent + ")",
-		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= ` + fmt.Sprint(int(memory.DirectChannel)) + ` THEN kind ELSE 0 END, name = '', owner = 0, age_limited = 0, unplaced = 1, shut = 0,
-			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0, summarised = 0 WHERE ?1 IN (guild, ?2) AND ` + absent,
-		"DELETE FROM gap WHERE ?1 IN (guild, ?2) AND " + absent,
-		"DELETE FROM role_limit WHERE ?1 IN (guild, ?2) AND " + absent,
+	if err := b.execAll([]any{int64(b.of.guild), int64(memory.Everywhere)},
+		"DELETE FROM role WHERE ?1 IN (guild, ?2) AND "+absent,
+		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND "+absent+")",
+		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= `+fmt.Sprint(int(memory.DirectChannel))+` THEN kind ELSE 0 END, name = '', owner = 0, age_limited = 0, unplaced = 1, shut = 0,
+			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0, summarised = 0 WHERE ?1 IN (guild, ?2) AND `+absent,
+		"DELETE FROM gap WHERE ?1 IN (guild, ?2) AND "+absent,
+		"DELETE FROM role_limit WHERE ?1 IN (guild, ?2) AND "+absent,
 		fmt.Sprintf("UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0, since = 0, gone = 0 WHERE ?1 IN (id, ?2) AND (gone <> 0 OR id = %d)", memory.LocalGuild),
-		"DELETE FROM channel WHERE ?1 IN (guild, ?2)" + unused,
-		"DELETE FROM guild WHERE ?1 IN (id, ?2)" + empty,
-	} {
-		if err := b.exec(query, int64(b.of.guild), int64(memory.Everywhere)); err != nil {
-			return err
-		}
+	); err != nil {
+		return err
 	}
 	b.store.writer.guildNos = nil
 	b.changed.space = true // numbers may be given out again, so that nothing loaded may stay
-	return nil
+	return b.dropUnused(b.of.guild)
+}
+
+// dropUnused deletes the channels and guilds of which nothing is known any more.
+func (t *transaction) dropUnused(guild memory.GuildID) error {
+	return t.execAll([]any{int64(guild), int64(memory.Everywhere)}, "DELETE FROM channel WHERE ?1 IN (guild, ?2)"+unused, "DELETE FROM guild WHERE ?1 IN (id, ?2)"+empty)
 }
 
 // absent is the condition for what belongs to guilds that Hark isn't in.

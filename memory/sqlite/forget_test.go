@@ -45,6 +45,19 @@ func wantNowhere(t *testing.T, dir string, words ...string) {
 	}
 }
 
+// leaves checks that words, which files hold before, leave them when something is done, and don't come back when the store is closed.
+func leaves(t *testing.T, s *Store, do func(*testing.T, *Store), words ...string) {
+	t.Helper()
+	if len(holding(t, s.dir, words[0])) == 0 {
+		t.Fatal("the words aren't in the file in the first place")
+	}
+	do(t, s)
+	wantNowhere(t, s.dir, canaries(words...)...)
+	checkSound(t, s)
+	closed(t, s)
+	wantNowhere(t, s.dir, canaries(words...)...)
+}
+
 // canaries are words that occur nowhere else, and their endings, since files may hold words without what they
 // have in common with the one before.
 func canaries(words ...string) []string {
@@ -91,9 +104,7 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 	apply(t, s, deleted(general, 300, 301, 302), edited(general, 303, "nothing much"),
 		memory.ChannelDeleted{Guild: guild, Channel: 3000, At: id(400).Time()}, memory.Opted{Guild: guild, User: 77, Out: true, At: id(400).Time()})
 	wantNowhere(t, dir, removed...)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	wantNowhere(t, dir, removed...)
 	if len(holding(t, dir, "the usual talk")) == 0 {
 		t.Error("what was to stay is gone")
@@ -107,59 +118,44 @@ func reading(t *testing.T, s *Store) (end func()) {
 	if err == nil {
 		err = reader.QueryRow("SELECT count(*) FROM message").Scan(new(int))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	end = func() { _ = reader.Rollback() }
 	t.Cleanup(end)
 	return end
 }
 
-// While somebody reads, deleting doesn't wait: the next to write empties the log.
+// While somebody reads, deleting doesn't wait: the next to write empties the log, or, where nobody writes any more, asking for what is
+// to be embedded does.
 func TestForgettingDoesNotWaitForReaders(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
 	s := open(t, dir)
-	apply(t, s, posted(general, 1, "Huitzilopochtli"))
-	end := reading(t, s)
-	apply(t, s, deleted(general, 1))
-	if len(holding(t, dir, "Huitzilopochtli")) == 0 {
-		t.Error("the reader was in nobody's way")
+	for _, empty := range []func(){func() { drain(t, s) }, func() { apply(t, s, posted(general, 2, "apples")) }} {
+		apply(t, s, posted(general, 1, "Huitzilopochtli"), posted(general, 3, "Huitzilopochtli"))
+		end := reading(t, s)
+		apply(t, s, deleted(general, 1, 3))
+		end()
+		s.writer.turn <- struct{}{}
+		drain(t, s) // while somebody writes, it is for them to do
+		if len(holding(t, dir, "Huitzilopochtli")) == 0 {
+			t.Error("the reader was in nobody's way, or the log was emptied out of turn")
+		}
+		<-s.writer.turn
+		empty()
+		wantNowhere(t, dir, "Huitzilopochtli")
+		if !s.writer.removed.IsZero() {
+			t.Error("it goes on emptying the log")
+		}
+		execute(t, s.write, "DELETE FROM tombstone") // so that they may come again
+		s.writer.forget()
 	}
-	end()
-	apply(t, s, posted(general, 2, "apples"))
-	wantNowhere(t, dir, "Huitzilopochtli")
-	if !s.writer.removed.IsZero() {
-		t.Error("it goes on emptying the log")
-	}
-}
-
-// Where nobody writes any more, asking for what is to be embedded empties the log that a reader kept.
-func TestForgettingIsDoneWhenTheReaderIsGone(t *testing.T) {
-	t.Parallel()
-	dir := emptyDir(t)
-	s := open(t, dir)
-	apply(t, s, posted(general, 1, "Huitzilopochtli"))
-	end := reading(t, s)
-	apply(t, s, deleted(general, 1))
-	end()
-	s.writer.turn <- struct{}{}
-	drain(t, s) // while somebody writes, it is for them to do
-	if len(holding(t, dir, "Huitzilopochtli")) == 0 {
-		t.Error("emptied the log out of turn")
-	}
-	<-s.writer.turn
-	drain(t, s)
-	wantNowhere(t, dir, "Huitzilopochtli")
 }
 
 // Nobody is told that something is forgotten while a reader keeps it in the write-ahead log.
 func TestForgettingBesideAReaderThatStays(t *testing.T) {
 	t.Parallel()
 	s, err := quick(t, written(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	end := reading(t, s)
 	_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember, At: id(900).Time()}, nil)
 	wantError(t, err)
@@ -186,12 +182,8 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 	apply(t, s, deleted(general, 1))
 	for _, name := range []string{FileName, FileName + "-wal"} { // what a crash now would leave
 		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(image, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(image, name), b, 0o600))
 	}
 	if len(holding(t, image, "Huitzilopochtli")) == 0 {
 		t.Fatal("nothing is left to be forgotten")
@@ -231,9 +223,7 @@ func leaveTheFile(t *testing.T, s *Store, words []string, gone, last []memory.Ev
 	}
 	check("after forgetting whoever said it", "Coyolxauhqui")
 	checkSound(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	check("after closing", words...)
 }
 
@@ -310,12 +300,8 @@ func TestRestoredSummaries(t *testing.T) {
 	backup := backUp(t, s)
 	apply(t, s, memory.SummaryGone{Guild: guild, Channel: general, ID: id(1)}, memory.SummaryGone{Guild: guild, Channel: general, ID: id(77)},
 		memory.SummaryGone{Guild: guild, Channel: general, ID: id(7)}, deleted(general, 7), deleted(general, 2), edited(general, 3, "other"))
-	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1 + 4%3, Before: idAt(5), Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	forget(t, s, memory.Forgetting{Guild: guild, User: 1 + 4%3, Before: idAt(5), Why: memory.WhyMember, At: idAt(900)})
+	closed(t, s)
 	got, r := restored(t, s.dir, backup)
 	if r.Summaries != 3 {
 		t.Errorf("%+v", r)
@@ -353,13 +339,9 @@ func TestRestoredLore(t *testing.T) {
 	sourced.Lore.Sources = []memory.Spot{{Channel: general, Message: id(2)}} // by user 3
 	apply(t, s, memory.LoreGone{Guild: guild, ID: 1}, changed, sourced, lore(5, 2, "new", 1))
 	for _, user := range []memory.UserID{2, 3} {
-		if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: user, Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
-			t.Fatal(err)
-		}
+		forget(t, s, memory.Forgetting{Guild: guild, User: user, Why: memory.WhyMember, At: idAt(900)})
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	got, r := restored(t, s.dir, backup)
 	if !r.Known || r.Lore != 3 || len(r.Forgettings) != 2 || r.Forgettings[0].Lore != 1 {
 		t.Errorf("%+v", r)
@@ -373,35 +355,6 @@ func TestRestoredLore(t *testing.T) {
 	}
 	for _, word := range []string{"etzalcoatl", "ochimilco", "pocatepetl", "ltecuhtli", "lantecuhtli"} {
 		wantNowhere(t, s.dir, word)
-	}
-}
-
-// What another process tells, changes and removes is seen.
-func TestLoreBesideAnotherProcess(t *testing.T) {
-	t.Parallel()
-	dir := emptyDir(t)
-	one, two := open(t, dir), open(t, dir)
-	names := func(s *Store) (all []string) {
-		lore, err := s.Lore(bg, guild)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range lore {
-			all = append(all, l.Name)
-		}
-		return all
-	}
-	lore := func(n int, name string) memory.LoreTold {
-		return memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: name, Text: "is due", At: idAt(n)}}
-	}
-	for _, step := range []struct {
-		e    memory.Event
-		want string
-	}{{lore(1, "X"), "[X]"}, {lore(2, "Y"), "[Y]"}, {memory.LoreGone{Guild: guild, ID: 1}, "[]"}} {
-		apply(t, one, step.e)
-		if a, b := fmt.Sprint(names(one)), fmt.Sprint(names(two)); a != step.want || b != step.want {
-			t.Errorf("one says %s, the other %s, want %s", a, b, step.want)
-		}
 	}
 }
 

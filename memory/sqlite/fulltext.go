@@ -26,7 +26,7 @@ func (s *Store) FullText(ctx context.Context, scope memory.Scope, terms []string
 	for _, r := range s.ranges(scope) {
 		found, err := s.fullText(ctx, r, scope, match, limit)
 		if err != nil {
-			return nil, fmt.Errorf("search the full text: %w", explain(err))
+			return nil, failed(err, "search the full text")
 		}
 		hits = append(hits, found...)
 	}
@@ -43,42 +43,26 @@ func (s *Store) fullText(ctx context.Context, r rowRange, scope memory.Scope, ma
 	}
 	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR fulltext.rowid NOT IN (SELECT row FROM doomed))")
 	args := append([]any{match}, r.where(&query, "fulltext.rowid")...)
-	for _, bound := range []struct {
-		sql string
-		id  *memory.MessageID
-	}{{" AND t.id >= ?", since}, {" AND t.id < ?", until}} {
-		if bound.id != nil {
-			query.WriteString(bound.sql)
-			args = append(args, int64(*bound.id))
-		}
+	if since != nil {
+		query.WriteString(" AND t.id >= ?")
+		args = append(args, int64(*since))
+	}
+	if until != nil {
+		query.WriteString(" AND t.id < ?")
+		args = append(args, int64(*until))
 	}
 	if len(scope.Authors) > 0 {
 		query.WriteString(" AND t.author IN (SELECT value FROM json_each(?))")
 		args = append(args, jsonOf(scope.Authors))
 	}
 	query.WriteString(" ORDER BY bm25(fulltext) LIMIT ?) f JOIN message m ON m.row = f.row ORDER BY f.score, m.id DESC")
-	statement, err := s.prepared(ctx, query.String())
-	if err != nil {
-		return nil, err
-	}
-	rows, err := statement.QueryContext(ctx, append(args, limit)...)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.RLock()
-	ids := s.nos.ids
-	s.mu.RUnlock()
-	var hits []memory.TextHit
-	return hits, eachRow(rows, func(scan func(...any) error) error {
+	ids := s.channelIDs()
+	return list(ctx, prepared{s, nil}, func(scan scanner, hit *memory.TextHit) error {
 		var no int64
-		var hit memory.TextHit
-		if err := scan(&no, &hit.ID, &hit.Score); err != nil {
-			return err
-		}
+		err := scan(&no, &hit.ID, &hit.Score)
 		hit.Channel = ids[no]
-		hits = append(hits, hit)
-		return nil
-	})
+		return err
+	}, query.String(), append(args, limit)...)
 }
 
 // Frequencies implements memory.Store.
@@ -91,11 +75,11 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 	for _, r := range s.ranges(scope) {
 		var n int
 		if err := s.read.QueryRowContext(ctx, "SELECT coalesce(sum(messages), 0) FROM channel WHERE no IN (SELECT value FROM json_each(?))", jsonOf(r.only)).Scan(&n); err != nil {
-			return 0, nil, fmt.Errorf("count messages: %w", explain(err))
+			return 0, nil, failed(err, "count messages")
 		}
 		messages += n
 		if err := s.count(ctx, r, terms, counts, limit); err != nil {
-			return 0, nil, fmt.Errorf("count a term: %w", explain(err))
+			return 0, nil, failed(err, "count a term")
 		}
 	}
 	return messages, counts, nil
@@ -107,35 +91,46 @@ func (s *Store) count(ctx context.Context, r rowRange, terms []string, counts []
 	query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR rowid NOT IN (SELECT row FROM doomed))")
 	bounds := r.where(&query, "rowid")
 	query.WriteString(" LIMIT ?)")
-	statement, err := s.prepared(ctx, query.String())
-	if err != nil {
-		return err
-	}
 	for i, term := range terms {
-		var n int
-		args := append(append([]any{matchAny([]string{term})}, bounds...), limit)
-		if err := statement.QueryRowContext(ctx, args...).Scan(&n); err != nil {
+		n, err := column[int](ctx, prepared{s, nil}, query.String(), append(append([]any{matchAny([]string{term})}, bounds...), limit)...)
+		if err != nil {
 			return err
 		}
-		counts[i] = min(limit, counts[i]+n)
+		counts[i] = min(limit, counts[i]+n[0])
 	}
 	return nil
 }
 
-// prepared is a statement over the readers' connections, prepared once: that takes as long as many of them run. Whoever asks
-// keeps what differs between searches in the arguments, so that there are few.
-func (s *Store) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
-	s.statements.Lock()
-	defer s.statements.Unlock()
-	if statement, ok := s.statements.by[query]; ok {
+// prepared answers by statements over the readers' connections that are prepared once: that takes as long as many of them run.
+// Whoever asks keeps what differs between searches in the arguments, so that there are few.
+type prepared struct {
+	*Store
+	tx *sql.Tx // that they run in, if not nil
+}
+
+func (p prepared) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	statement, err := p.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if p.tx != nil {
+		statement = p.tx.StmtContext(ctx, statement)
+	}
+	return statement.QueryContext(ctx, args...)
+}
+
+func (p prepared) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	p.statements.Lock()
+	defer p.statements.Unlock()
+	if statement, ok := p.statements.by[query]; ok {
 		return statement, nil
 	}
-	statement, err := s.read.PrepareContext(ctx, query)
+	statement, err := p.read.PrepareContext(ctx, query)
 	if err == nil {
-		if s.statements.by == nil {
-			s.statements.by = map[string]*sql.Stmt{}
+		if p.statements.by == nil {
+			p.statements.by = map[string]*sql.Stmt{}
 		}
-		s.statements.by[query] = statement
+		p.statements.by[query] = statement
 	}
 	return statement, err
 }
@@ -231,7 +226,7 @@ func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool
 // termsOf are the rows of the messages that a query finds, and what full text is to hold of each.
 func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string, err error) {
 	var batch text.Batch
-	err = t.each(func(scan func(...any) error) error {
+	err = t.each(func(scan scanner) error {
 		var m memory.Message
 		var row int64
 		var extra nullString

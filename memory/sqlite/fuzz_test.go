@@ -19,9 +19,7 @@ import (
 func FuzzOperations(f *testing.F) {
 	memorytest.Fuzz(f, func(t testing.TB) memory.Store {
 		s, err := Open(context.Background(), emptyDir(t), Options{Space: memorytest.Embedder{}.Space()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return s
 	})
 }
@@ -72,131 +70,91 @@ func (r *bytesReader) time() time.Time {
 	return time.Time{}
 }
 
-func (r *bytesReader) channel() memory.ChannelID {
-	return []memory.ChannelID{general, secret, 3000, 0}[r.below(4)]
-}
-func (r *bytesReader) user() memory.UserID { return memory.UserID(r.number()) }
-
-// guild is where a channel lies, mostly.
-func (r *bytesReader) guild(channel memory.ChannelID) memory.GuildID {
-	if r.byte() > 240 {
-		return memory.GuildID(r.number())
-	}
-	return map[memory.ChannelID]memory.GuildID{3000: memory.LocalGuild}[channel] + map[bool]memory.GuildID{true: guild}[channel != 3000]
-}
-
-func (r *bytesReader) whole() memory.Message {
-	m := memory.Message{
-		Channel: r.channel(), ID: r.message(), Author: r.user(), Kind: memory.Kind(r.below(6)), Content: r.text(), Edited: r.time(),
-		ReplyTo: r.message(), Starred: r.byte()%2 == 0,
-	}
-	m.Guild = r.guild(m.Channel)
-	for range r.below(3) {
-		m.Files = append(m.Files, memory.File{Name: r.text(), Description: r.text()})
-		m.Mentions = append(m.Mentions, r.user())
-	}
-	return m
-}
-
-func (r *bytesReader) structure() memory.Channel {
-	c := memory.Channel{ID: r.channel(), Kind: memory.ChannelKind(r.below(9)), Parent: r.channel(), Name: r.text(), Unplaced: r.byte()%2 == 0}
-	c.Guild = r.guild(c.ID)
-	for range r.below(3) {
-		c.Overwrites = append(c.Overwrites, memory.Overwrite{Role: memory.RoleID(r.number()), User: r.user(), Allow: memory.Permissions(r.number())})
-	}
-	return c
+// told are the events that may be told.
+var told = []memory.Event{
+	memory.Posted{}, memory.Posted{}, memory.Posted{}, memory.Edited{}, memory.Deleted{}, memory.Rewritten{}, memory.Named{}, memory.Starred{}, memory.Heard{},
+	memory.GuildSeen{}, memory.GuildLeft{}, memory.ChannelSeen{}, memory.ChannelGone{}, memory.ChannelDeleted{}, memory.RoleSeen{}, memory.RoleGone{},
+	memory.PersonSeen{}, memory.PersonLeft{}, memory.FactTold{}, memory.FactGone{}, memory.Learn{}, memory.Learned{}, memory.Chose{}, memory.Asked{}, memory.Opted{},
+	memory.GapFound{}, memory.GapFilled{}, memory.Marked{}, memory.LoreTold{}, memory.LoreTold{}, memory.LoreGone{}, memory.Summarised{}, memory.Summarised{},
+	memory.SummaryGone{}, memory.SessionCondensed{}, memory.CondensedGone{}, memory.SettingChosen{}, memory.LimitChosen{}, memory.Spent{}, memory.Answered{},
 }
 
 // event is whatever the bytes say.
 func (r *bytesReader) event() memory.Event {
-	channel := r.channel()
-	where := r.guild(channel)
-	switch r.below(38) {
-	case 24:
-		return memory.Learn{Guild: where, User: r.user(), On: r.byte()%2 == 0, At: r.time()}
-	case 25:
-		return memory.Learned{Guild: where, Channel: channel, Until: r.message()}
-	case 0:
-		return memory.Edited{Guild: where, Channel: channel, ID: r.message(), Content: r.text(), At: r.time()}
-	case 1:
-		return memory.Deleted{Guild: where, Channel: channel, IDs: []memory.MessageID{r.message(), r.message()}}
-	case 2:
-		return memory.Named{Channel: channel, ID: r.message(), Name: r.text()}
-	case 3:
-		return memory.Starred{Guild: where, Channel: channel, ID: r.message(), On: r.byte()%2 == 0, At: r.time()}
-	case 4:
-		return memory.Heard{Guild: where, Channel: channel, ID: r.message()}
-	case 5:
-		return memory.GuildSeen{At: r.time(), Guild: memory.Guild{ID: where, Name: r.text(), Channels: []memory.Channel{r.structure()}, Roles: []memory.Role{{ID: memory.RoleID(r.number()), Name: r.text()}}}}
-	case 6:
-		return memory.GuildLeft{Guild: where, At: r.time()}
-	case 7:
-		return memory.ChannelSeen{Channel: r.structure()}
-	case 8:
-		return memory.ChannelGone{Guild: where, Channel: channel}
-	case 9:
-		return memory.ChannelDeleted{Guild: where, Channel: channel, At: r.time()}
-	case 10:
-		return memory.RoleSeen{Guild: where, Role: memory.Role{ID: memory.RoleID(r.number()), Name: r.text()}}
-	case 11:
-		return memory.RoleGone{Guild: where, Role: memory.RoleID(r.number())}
-	case 12:
-		return memory.PersonSeen{Person: memory.Person{ID: r.user(), Guild: where, Username: r.text(), Nick: r.text(), RolesKnown: r.byte()%2 == 0, Roles: []memory.RoleID{7}}}
-	case 13:
-		return memory.PersonLeft{Guild: where, User: r.user()}
-	case 14:
-		return memory.FactTold{Guild: where, User: r.user(), Fact: memory.Fact{ID: r.number(), Text: r.text(), By: r.user(), Channel: r.channel(), Message: r.message()}}
-	case 15:
-		return memory.FactGone{Guild: where, User: r.user(), Fact: r.number()}
-	case 16:
-		return memory.Chose{Guild: where, Channel: channel, Choice: memory.Choice(r.below(6)), At: r.time()}
-	case 17:
-		return memory.Asked{Guild: where, Channel: channel, Message: r.message()}
-	case 18:
-		return memory.Opted{Guild: where, User: r.user(), Out: r.byte()%2 == 0, At: r.time()}
-	case 19:
-		return memory.GapFound{Gap: r.gap(where, channel)}
-	case 20:
-		return memory.GapFilled{Gap: r.gap(where, channel), Through: r.message()}
-	case 21:
-		return memory.Marked{Channel: channel, Message: r.message()}
-	case 23:
-		return memory.LoreGone{Guild: where, ID: r.number()}
-	case 29:
-		return memory.SummaryGone{Guild: where, Channel: channel, ID: r.message()}
-	case 30, 31, 32, 33:
-		e := memory.Summarised{Guild: where, Channel: channel, After: r.message(), Until: r.message()}
-		if r.byte() < 200 {
-			e.Summary = &memory.Summary{ID: e.Until, Channel: channel, Text: r.text(), Topics: []string{r.text()}, Kind: memory.SummaryTalk, Made: r.time(), Sources: []memory.SummarySource{{Message: r.message()}}}
-		}
-		return e
-	case 26, 27, 28:
-		return memory.LoreTold{Lore: memory.Lore{ID: r.number(), Guild: where, Name: r.text(), Text: r.text(), Own: []string{r.text()}, By: r.user(), Channel: r.channel(), At: r.time(),
-			Sources: []memory.Spot{{Channel: r.channel(), Message: r.message()}}[:r.below(2)]}}
-	case 35:
-		return memory.LimitChosen{Guild: where, RoleLimit: memory.RoleLimit{Role: memory.RoleID(r.number()), Limit: memory.Limit{Messages: r.below(4) - 1, Tokens: r.below(4) - 1}}, At: r.time()}
-	case 36:
-		return memory.Spent{Guild: where, User: r.user(), Question: r.message(), Tokens: r.below(100)}
-	case 34:
-		return memory.SettingChosen{Guild: where, Channel: channel, Key: memory.Setting(r.text()), Value: r.text(), At: r.time()}
-	case 22:
-		return memory.Answered{Trace: memory.Trace{Guild: where, Channel: channel, Answer: r.message(), Question: r.message(), Parts: []memory.MessageID{r.message()},
-			Sources: []memory.Source{{Kind: memory.SourceMessage, Channel: r.channel(), ID: int64(r.message()), Repeats: r.byte()%2 == 0},
-				{Kind: memory.SourceLore, ID: r.number()}, {Kind: memory.SourceSummary, Channel: channel, ID: int64(r.message()), Version: r.time().UnixMilli()},
-			}[:r.below(4)], Named: []memory.UserID{r.user()}[:r.below(2)]}}
-	}
-	return memory.Posted{Message: r.whole(), Live: r.byte()%2 == 0}
+	v := reflect.New(reflect.TypeOf(told[r.below(len(told))])).Elem()
+	r.fill(v)
+	return v.Interface().(memory.Event)
 }
 
-func (r *bytesReader) gap(guild memory.GuildID, channel memory.ChannelID) memory.Gap {
-	return memory.Gap{Guild: guild, Channel: channel, After: r.message(), Until: r.message(), Past: r.byte()%2 == 0, Fetched: r.below(100)}
+// fill sets what is told of something, and of all that is in it.
+func (r *bytesReader) fill(v reflect.Value) {
+	var known any
+	switch v.Interface().(type) {
+	case memory.ChannelID:
+		known = []memory.ChannelID{general, secret, 3000, 0}[r.below(4)]
+	case memory.MessageID:
+		known = r.message()
+	case memory.Kind:
+		known = memory.Kind(r.below(6))
+	case memory.ChannelKind:
+		known = memory.ChannelKind(r.below(9))
+	case memory.Choice:
+		known = memory.Choice(r.below(6))
+	case time.Time:
+		known = r.time()
+	}
+	switch {
+	case known != nil:
+		v.Set(reflect.ValueOf(known))
+		return
+	case v.CanInt():
+		v.SetInt(r.number())
+	case v.CanUint():
+		v.SetUint(uint64(r.number()))
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Field(i); f.CanSet() {
+				r.fill(f)
+			}
+		}
+		r.place(v)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), r.below(3), 3))
+		for i := range v.Len() {
+			r.fill(v.Index(i))
+		}
+	case reflect.Pointer:
+		if r.below(8) > 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			r.fill(v.Elem())
+		}
+	case reflect.String:
+		v.SetString(r.text())
+	case reflect.Bool:
+		v.SetBool(r.byte()%2 == 0)
+	case reflect.Float64:
+		v.SetFloat(float64(r.byte()))
+	}
+}
+
+// place has something lie in the guild that its channel lies in, mostly.
+func (r *bytesReader) place(v reflect.Value) {
+	in, channel := v.FieldByName("Guild"), v.FieldByName("Channel")
+	if in.IsValid() && in.CanInt() && r.byte() <= 240 {
+		in.SetInt(int64(guild))
+		if channel.IsValid() && channel.CanInt() && channel.Int() == 3000 {
+			in.SetInt(int64(memory.LocalGuild))
+		}
+	}
 }
 
 // Whatever is told, the store takes it or refuses it, its file is sound, and it doesn't matter in what batches it came.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte{})
 	for seed := range 4 {
-		data := make([]byte, 600)
+		data := make([]byte, 1200)
 		for i := range data {
 			data[i] = byte(i*i*(seed+3)/7 + i*31 + seed)
 		}
@@ -240,9 +198,7 @@ func answers(t testing.TB, s *Store) []string {
 	t.Helper()
 	var all []string
 	say := func(v any, err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all = append(all, fmt.Sprintf("%+v", v))
 	}
 	guilds, err := s.Guilds(bg)
@@ -339,9 +295,7 @@ func FuzzSegments(f *testing.F) {
 func segmentsOf(t testing.TB, s *Store) [][]memory.MessageID {
 	t.Helper()
 	segments, err := s.Pending(bg, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all [][]memory.MessageID
 	for _, segment := range segments {
 		var ids []memory.MessageID

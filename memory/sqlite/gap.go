@@ -54,10 +54,7 @@ func (t *transaction) sweep(e memory.Absent) error {
 	if err := t.exec("UPDATE gap SET sweep = 2 WHERE sweep AND channel IN (SELECT id FROM channel WHERE "+within+")", from, guild, channel); err != nil {
 		return err
 	}
-	if err := t.exec(fmt.Sprintf(begin, "newest", "at"), from, guild, channel, int64(until)); err != nil {
-		return err
-	}
-	if err := t.exec(fmt.Sprintf(begin, "at", "0"), from, guild, channel, int64(until)); err != nil {
+	if err := t.execAll([]any{from, guild, channel, int64(until)}, fmt.Sprintf(begin, "newest", "at"), fmt.Sprintf(begin, "at", "0")); err != nil {
 		return err
 	}
 	if err := t.exec("DELETE FROM gap WHERE sweep = 2"); err != nil {
@@ -91,38 +88,23 @@ func (s *Store) Unswept(ctx context.Context, guild memory.GuildID) ([]memory.Gap
 }
 
 func (s *Store) gaps(ctx context.Context, which string, args ...any) ([]memory.Gap, error) {
-	var gaps []memory.Gap
-	err := each(ctx, s.read, func(scan func(...any) error) error {
-		var g memory.Gap
-		err := scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Sweep, &g.Fetched)
-		gaps = append(gaps, g)
-		return err
+	gaps, err := list(ctx, s.read, func(scan scanner, g *memory.Gap) error {
+		return scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Sweep, &g.Fetched)
 	}, "SELECT guild, channel, after, until, past, sweep, fetched FROM gap WHERE "+which, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read what is missing: %w", explain(err))
-	}
-	return gaps, nil
+	return gaps, failed(err, "read what is missing")
 }
 
 // Questions implements memory.Store.
 func (s *Store) Questions(ctx context.Context) ([]memory.OpenQuestion, error) {
-	var open []memory.OpenQuestion
-	err := each(ctx, s.read, func(scan func(...any) error) error {
-		var q memory.OpenQuestion
-		err := scan(&q.Guild, &q.Channel, &q.ID)
-		open = append(open, q)
-		return err
-	}, "SELECT guild, channel, id FROM question ORDER BY id, channel")
-	if err != nil {
-		return nil, fmt.Errorf("read which questions are open: %w", explain(err))
-	}
-	return open, nil
+	open, err := list(ctx, s.read, func(scan scanner, q *memory.OpenQuestion) error { return scan(&q.Guild, &q.Channel, &q.ID) },
+		"SELECT guild, channel, id FROM question ORDER BY id, channel")
+	return open, failed(err, "read which questions are open")
 }
 
 // HeardUntil implements memory.Store.
 func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error) {
 	heard := map[memory.ChannelID]memory.MessageID{}
-	err := each(ctx, s.read, func(scan func(...any) error) error {
+	err := each(ctx, s.read, func(scan scanner) error {
 		var channel memory.ChannelID
 		var until memory.MessageID
 		err := scan(&channel, &until)
@@ -130,10 +112,7 @@ func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memor
 		return err
 	}, `SELECT c.id, max(c.heard, g.since) AS until FROM guild g JOIN channel c ON c.guild = g.id
 		WHERE g.id = ? AND until <> 0`, int64(guild))
-	if err != nil {
-		return nil, fmt.Errorf("read what was heard in guild %d: %w", guild, explain(err))
-	}
-	return heard, nil
+	return heard, failed(err, "read what was heard in guild %d", guild)
 }
 
 // Log implements memory.Store.

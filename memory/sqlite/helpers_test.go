@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"hark/internal/fixture"
 	"hark/internal/text"
 	"hark/memory"
@@ -48,31 +50,38 @@ func emptyDir(t testing.TB) string {
 func openOnce(t testing.TB, dir string) *Store {
 	t.Helper()
 	s, err := Open(bg, dir, Options{Space: memorytest.Embedder{}.Space(), Tokens: words})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
-func closed(t testing.TB, s *Store) {
+// must ends the test where there is an error.
+func must(t rapid.TB, err error) {
 	t.Helper()
-	if err := s.Close(); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func closed(t rapid.TB, s *Store) {
+	t.Helper()
+	must(t, s.Close())
+}
+
+func forget(t testing.TB, s *Store, f memory.Forgetting) memory.Receipt {
+	t.Helper()
+	r, err := s.Forget(bg, f, nil)
+	must(t, err)
+	return r
 }
 
 func apply(t testing.TB, s *Store, events ...memory.Event) {
 	t.Helper()
-	if err := s.Apply(context.Background(), events...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Apply(context.Background(), events...))
 }
 
 func drain(t testing.TB, s *Store) {
 	t.Helper()
-	if err := (&memory.Indexer{Queue: s, Embedder: memorytest.Embedder{}}).Drain(context.Background(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (&memory.Indexer{Queue: s, Embedder: memorytest.Embedder{}}).Drain(context.Background(), nil))
 }
 
 // id is that of the nth message of these tests, ten seconds after the one before.
@@ -145,9 +154,7 @@ func in(channels ...memory.ChannelID) memory.Scope { return memory.Scope{Channel
 func find(t testing.TB, s *Store, scope memory.Scope, query string) []memory.MessageID {
 	t.Helper()
 	hits, err := s.FullText(context.Background(), scope, text.QueryTerms(query), 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ids := make([]memory.MessageID, len(hits))
 	for i, hit := range hits {
 		ids[i] = hit.ID
@@ -159,13 +166,9 @@ func find(t testing.TB, s *Store, scope memory.Scope, query string) []memory.Mes
 func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.MessageID {
 	t.Helper()
 	vectors, err := memorytest.Embedder{}.Embed(context.Background(), memory.ForSearch, []string{query})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	hits, err := s.Nearest(context.Background(), scope, s.options.Space, vectors[0], 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var ids []memory.MessageID
 	for _, hit := range hits {
 		if !slices.Contains(scope.Channels, hit.Channel) {
@@ -187,13 +190,9 @@ func dump(t testing.TB, s *Store) string {
 	var b strings.Builder
 	for _, table := range tables {
 		rows, err := s.read.Query("SELECT * FROM " + table + " ORDER BY 1, 2")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		columns, err := rows.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		fmt.Fprintf(&b, "%s\n", table)
 		err = eachRow(rows, func(scan func(...any) error) error {
 			row, to := make([]any, len(columns)), make([]any, len(columns))
@@ -204,9 +203,7 @@ func dump(t testing.TB, s *Store) string {
 			fmt.Fprintln(&b, row...)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	return b.String()
 }
@@ -273,9 +270,7 @@ func forgetting(f memory.Forgetting) func(*testing.T, *Store) {
 	return func(t *testing.T, s *Store) {
 		t.Helper()
 		f.At = idAt(900)
-		if _, err := s.Forget(bg, f, nil); err != nil {
-			t.Fatal(err)
-		}
+		forget(t, s, f)
 	}
 }
 

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"hark/memory"
@@ -17,7 +16,7 @@ func (t *transaction) chooseLimit(e memory.LimitChosen) error {
 
 // readLimits adds what was chosen to the guilds that are known.
 func readLimits(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild) error {
-	return each(ctx, q, func(scan func(...any) error) error {
+	return each(ctx, q, func(scan scanner) error {
 		var guild memory.GuildID
 		var l memory.RoleLimit
 		err := scan(&guild, &l.Role, &l.Messages, &l.Tokens)
@@ -76,7 +75,7 @@ func (t *transaction) takeLimits(*Restored) error {
 func (s *Store) Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error) {
 	from, until := memory.Day(day)
 	spent := map[memory.UserID]int{}
-	err := each(ctx, s.read, func(scan func(...any) error) error {
+	err := each(ctx, s.read, func(scan scanner) error {
 		var user memory.UserID
 		var tokens int
 		err := scan(&user, &tokens)
@@ -84,22 +83,14 @@ func (s *Store) Spending(ctx context.Context, guild memory.GuildID, day time.Tim
 		return err
 	}, "SELECT user, sum(tokens) FROM spent WHERE guild = ? AND question >= ? AND question < ? GROUP BY user",
 		int64(guild), int64(memory.FirstMessageID(from)), int64(memory.FirstMessageID(until)))
-	if err != nil {
-		return nil, fmt.Errorf("read what was spent in guild %d: %w", guild, explain(err))
-	}
-	return spent, nil
+	return spent, failed(err, "read what was spent in guild %d", guild)
 }
 
 // ForgetSpending implements memory.Store.
 func (s *Store) ForgetSpending(ctx context.Context, before time.Time) (n int, err error) {
-	err = s.writing(ctx, func(t *transaction) error {
-		if err := t.exec("DELETE FROM spent WHERE question < ?", int64(memory.FirstMessageID(before))); err != nil {
-			return err
-		}
-		return t.changedRows(&n)
+	err = s.writing(ctx, func(t *transaction) (err error) {
+		n, err = t.change("DELETE FROM spent WHERE question < ?", int64(memory.FirstMessageID(before)))
+		return err
 	})
-	if err != nil {
-		return 0, fmt.Errorf("forget what was spent long ago: %w", err)
-	}
-	return n, nil
+	return n, failed(err, "forget what was spent long ago")
 }

@@ -18,15 +18,18 @@ func inGuild(g memory.GuildID, n int, content string) memory.Posted {
 	return p
 }
 
+// spent is what the question of that slot took.
+func spent(user memory.UserID, n, tokens int) memory.Spent {
+	return memory.Spent{Guild: guild, User: user, Question: id(n), Tokens: tokens}
+}
+
 // limited is a store of guilds with each segments, of which it holds the vectors of holds at a time.
 func limited(t *testing.T, guilds, each, holds int) *Store {
 	t.Helper()
 	space := memorytest.Embedder{}.Space()
 	one := int64(perVector + 4*space.Dimensions)
 	s, err := Open(t.Context(), emptyDir(t), Options{Space: space, IndexLimit: one*int64(holds*each) + 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	for g := 1; g <= guilds; g++ {
 		for n := range each {
@@ -113,9 +116,7 @@ func TestSearchesGoOnInWhatIsForgotten(t *testing.T) {
 	s := limited(t, 2, 3, 1)
 	space := s.options.Space
 	x, err := s.index(t.Context(), 1, space)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	nos := s.channelNos(in(1))
 	asked(t, s, 3, 2)
 	wantLoaded(t, s, 2)
@@ -180,15 +181,11 @@ func TestWhatVectorsTake(t *testing.T) { // not in parallel, for it looks at the
 		return int64(m.HeapAlloc)
 	}
 	before := used()
-	if err := x.fill(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, x.fill(t.Context(), s))
 	steps := make([]byte, space.Dimensions)
 	steps[0] = 1
 	for i := range n {
-		if err := x.put(storedVector{segment: 1<<segmentBits + int64(i), channel: 1<<channelBits + int64(i%50), steps: steps}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, x.put(storedVector{segment: 1<<segmentBits + int64(i), channel: 1<<channelBits + int64(i%50), steps: steps}))
 	}
 	took, counted := used()-before, x.size.Load()
 	t.Logf("%d bytes a vector beside its numbers and its sketch", took/n-int64(4*space.Dimensions)-int64(8*turns*x.table.words))

@@ -26,9 +26,7 @@ func TestLock(t *testing.T) {
 	if _, err := lockDir(cancelled, dir, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if err := first.share(t.Context(), time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.share(t.Context(), time.Minute))
 	second, err := lockDir(t.Context(), dir, time.Minute)
 	if err != nil || second.alone {
 		t.Fatalf("the second: %v, %v", second, err)
@@ -41,38 +39,17 @@ func TestLock(t *testing.T) {
 	if second.last() {
 		t.Error("one of two is the last")
 	}
-	if err := second.release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, second.release())
 	if !first.last() {
 		t.Error("the only one isn't the last")
 	}
-	if err := first.release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.release())
 	alone, err := lockAlone(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := alone.release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, alone.release())
 	if info, err := os.Stat(filepath.Join(dir, LockName)); err != nil || info.Mode().Perm() != 0o600 || info.Size() != 0 {
 		t.Errorf("the lock: %v, %v", info, err)
 	}
-}
-
-func TestLockThatCannotBeMade(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, LockName), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	_, err := Open(t.Context(), dir, Options{})
-	if err == nil {
-		t.Skip("a directory can be locked here")
-	}
-	wantError(t, err)
 }
 
 // While a backup is restored nobody gets in, and while somebody is in nothing is restored.
@@ -80,9 +57,7 @@ func TestConcurrentRestoreIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	lock, err := lockAlone(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	opened := make(chan error)
 	go func() {
 		s, err := Open(context.Background(), dir, Options{})
@@ -91,9 +66,7 @@ func TestConcurrentRestoreIsWaitedFor(t *testing.T) {
 		}
 		opened <- err
 	}()
-	if err := lock.release(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, lock.release())
 	if err := <-opened; err != nil {
 		t.Error(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"hark/memory"
@@ -32,6 +31,11 @@ func TestLook(t *testing.T) {
 		t.Errorf("counted %+v", seen)
 	}
 	drain(t, s)
+	apply(t, s, recorded("one", 0, 1), memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Oak", Text: "is old", At: idAt(1)}},
+		memory.LoreTold{Lore: memory.Lore{ID: 10, Guild: guild, Name: "Elm", Text: "is older", At: idAt(1)}}, memory.LoreGone{Guild: guild, ID: 10})
+	if a, err := s.Amounts(t.Context()); err != nil || a.Traces+a.Prompts != 0 || a.Records != 1 || a.Lore != 1 || a.Bytes < 4096 {
+		t.Errorf("%+v, %v", a, err)
+	}
 	execute(t, raw(t, dir), "INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt) VALUES (7, -1, 0, 0, 0, 'asked', 0, 0, '{}')")
 	seen, err = Look(t.Context(), dir)
 	if err != nil || seen.Waiting != 0 || seen.Unfinished != 1 || seen.Use != (memorytest.Embedder{}).Space() || seen.Next != (memory.Space{}) {
@@ -45,26 +49,4 @@ func TestLook(t *testing.T) {
 	if err := Check(ctx, dir); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-}
-
-func TestLookAtWhatIsAmiss(t *testing.T) {
-	t.Parallel()
-	newer := stored(t, 3)
-	execute(t, raw(t, newer), "PRAGMA user_version = 99")
-	_, err := Look(t.Context(), newer)
-	wantError(t, err)
-
-	lost := stored(t, 3)
-	execute(t, raw(t, lost), "DROP TABLE forgetting")
-	_, err = Look(t.Context(), lost)
-	wantError(t, err)
-
-	letter := t.TempDir()
-	if err := os.WriteFile(filepath.Join(letter, FileName), []byte("Dear Hark, this is a letter and no database at all."), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err = Look(t.Context(), letter)
-	wantError(t, err)
-	_, err = Look(t.Context(), filepath.Join(letter, FileName)) // a file where a directory should be
-	wantError(t, err)
 }

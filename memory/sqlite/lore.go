@@ -101,22 +101,21 @@ func selectLore(schema, where string) string {
 }
 
 // scanLore reads what a row of selectLore tells.
-func scanLore(scan func(...any) error) (memory.Lore, error) {
-	var l memory.Lore
+func scanLore(scan scanner, l *memory.Lore) error {
 	var own []byte
 	var at memory.MessageID
 	var sources sourceList
 	if err := scan(&l.ID, &l.Guild, &l.Name, &l.Text, &own, &l.By, &l.Channel, &at, &sources); err != nil {
-		return l, err
+		return err
 	}
 	if err := json.Unmarshal(own, &l.Own); err != nil {
-		return l, fmt.Errorf("the aliases of lore %d: %w", l.ID, err)
+		return fmt.Errorf("the aliases of lore %d: %w", l.ID, err)
 	}
 	for _, s := range sources {
 		l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(s[0]), Message: memory.MessageID(s[1])})
 	}
 	l.At = at.Time()
-	return l, nil
+	return nil
 }
 
 // Lore implements memory.Store.
@@ -131,16 +130,9 @@ func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, 
 	if ok {
 		return lore, nil
 	}
-	rows, err := s.read.QueryContext(ctx, selectLore("", "l.guild = ?"), int64(guild))
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			l, err := scanLore(scan)
-			lore = append(lore, l)
-			return err
-		})
-	}
+	lore, err := list(ctx, s.read, scanLore, selectLore("", "l.guild = ?"), int64(guild))
 	if err != nil {
-		return nil, fmt.Errorf("read the lore of guild %d: %w", guild, explain(err))
+		return nil, failed(err, "read the lore of guild %d", guild)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,16 +144,12 @@ func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, 
 
 // takeOldLore takes away what the database that is replaced knows to be gone, and takes over what changed there since.
 func (t *transaction) takeOldLore(r *Restored) error {
-	gone, changed := 0, []memory.Lore(nil)
+	gone := 0
 	if err := t.eachKey(func(guild, id int64) error { gone++; return t.takeLore(memory.GuildID(guild), id) }, `SELECT guild, id FROM old.lore o WHERE o.text IS NULL
 		AND NOT EXISTS (SELECT 1 FROM main.lore l WHERE l.guild = o.guild AND l.id = o.id AND l.text IS NULL)`); err != nil {
 		return err
 	}
-	err := t.each(func(scan func(...any) error) error {
-		l, err := scanLore(scan)
-		changed = append(changed, l)
-		return err
-	}, selectLore("old.", "EXISTS (SELECT 1 FROM main.lore m WHERE m.guild = l.guild AND m.id = l.id AND m.text IS NOT NULL AND m.at < l.at)"))
+	changed, err := list(t.ctx, t, scanLore, selectLore("old.", "EXISTS (SELECT 1 FROM main.lore m WHERE m.guild = l.guild AND m.id = l.id AND m.text IS NOT NULL AND m.at < l.at)"))
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"database/sql"
-	"os"
 	"path/filepath"
 	"testing"
 )
@@ -15,9 +14,7 @@ func TestMigrations(t *testing.T) {
 	later := append(migrations[:len(migrations):len(migrations)], "CREATE TABLE later (x); INSERT INTO later VALUES (1)")
 	versions := func() (version, rows int) {
 		t.Helper()
-		if err := conn.QueryRowContext(bg, "PRAGMA user_version").Scan(&version); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conn.QueryRowContext(bg, "PRAGMA user_version").Scan(&version))
 		if err := conn.QueryRowContext(bg, "SELECT count(*) FROM later").Scan(&rows); err != nil {
 			rows = -1
 		}
@@ -34,16 +31,10 @@ func TestMigrations(t *testing.T) {
 	if err == nil {
 		_, err = crashed.Exec("BEGIN IMMEDIATE; " + later[len(migrations)])
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := crashed.Close(); err != nil { // before the commit
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, crashed.Close()) // before the commit
 	for range 2 {
-		if err := migrate(bg, conn, later); err != nil {
-			t.Fatal(err)
-		}
+		must(t, migrate(bg, conn, later))
 		if version, rows := versions(); version != len(later) || rows != 1 {
 			t.Errorf("migrated: version %d, %d rows", version, rows)
 		}
@@ -59,22 +50,5 @@ func TestMigrations(t *testing.T) {
 	execute(t, conn, "DROP TABLE later; PRAGMA user_version = 1")
 	if got := find(t, open(t, dir), in(general), "apples"); len(got) != 3 {
 		t.Errorf("%d of 3 are left", len(got))
-	}
-}
-
-// A new database that something is in the way of is left as it was.
-func TestASchemaThatCannotBeMade(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, FileName), nil, 0o600); err != nil { // version 0
-		t.Fatal(err)
-	}
-	conn := raw(t, dir)
-	execute(t, conn, "CREATE TABLE channel (in_the_way)")
-	_, err := Open(bg, dir, Options{})
-	wantError(t, err)
-	var names string
-	if err := conn.QueryRowContext(bg, "SELECT group_concat(name) FROM sqlite_schema").Scan(&names); err != nil || names != "channel" {
-		t.Errorf("the file holds %q, %v", names, err)
 	}
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"hark/memory"
@@ -40,7 +39,7 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 		for _, x := range indexes {
 			nearest, err := x.nearest(ctx, vector, scopeFilter(scope, x.guild, nos), n)
 			if err != nil {
-				return nil, fmt.Errorf("search the vectors: %w", explain(err))
+				return nil, failed(err, "search the vectors")
 			}
 			if len(nearest) == n {
 				beyond = max(beyond, nearest[n-1].similarity)
@@ -94,9 +93,7 @@ const segmentMessages = `SELECT s.id, s.channel, m.id, m.author FROM json_each(?
 
 // vectorHits reads the messages of segments from the file, which has the last word on what exists, and where.
 func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64, found []near, limit int) ([]memory.VectorHit, error) {
-	s.mu.RLock()
-	ids := s.nos.ids
-	s.mu.RUnlock()
+	ids := s.channelIDs()
 	channels := make(map[int64]bool, len(nos))
 	for _, no := range nos {
 		channels[no] = true
@@ -110,15 +107,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 		for i, f := range found[:n] {
 			segments[i] = f.segment
 		}
-		statement, err := s.prepared(ctx, segmentMessages)
-		if err != nil {
-			return nil, fmt.Errorf("read the segments found: %w", explain(err))
-		}
-		rows, err := statement.QueryContext(ctx, jsonOf(segments))
-		if err != nil {
-			return nil, fmt.Errorf("read the segments found: %w", explain(err))
-		}
-		err = eachRow(rows, func(scan func(...any) error) error {
+		err := each(ctx, prepared{s, nil}, func(scan scanner) error {
 			var segment, no int64
 			var id memory.MessageID
 			var author memory.UserID
@@ -133,9 +122,9 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 			}
 			hit.Messages = append(hit.Messages, id)
 			return nil
-		})
+		}, segmentMessages, jsonOf(segments))
 		if err != nil {
-			return nil, fmt.Errorf("read the segments found: %w", explain(err))
+			return nil, failed(err, "read the segments found")
 		}
 		for _, f := range found[:n] {
 			if hit, ok := some[f.segment]; ok && len(hits) < limit {

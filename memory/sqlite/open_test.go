@@ -1,10 +1,11 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,13 +24,9 @@ import (
 func raw(t *testing.T, dir string) *sql.Conn {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	conn, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close(); db.Close() })
 	return conn
 }
@@ -95,13 +92,9 @@ func TestFilesAreTheirOwnersOnly(t *testing.T) {
 			t.Errorf("%s: %v, %v", file.Name(), info.Mode(), err)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	path := filepath.Join(dir, FileName)
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(path, 0o644))
 	open(t, dir)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("after others could read it: %v, %v", info.Mode(), err)
@@ -111,9 +104,7 @@ func TestFilesAreTheirOwnersOnly(t *testing.T) {
 func TestOpenWithoutOptionsAndTwiceClosed(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), t.TempDir(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	apply(t, s, posted(general, 1, "apples"))
 	if m, err := s.Messages(t.Context(), general, []memory.MessageID{id(1)}); err != nil || len(m) != 1 || m[0].Tokens != 0 {
 		t.Errorf("%+v, %v", m, err)
@@ -127,92 +118,87 @@ func TestOpenWithoutOptionsAndTwiceClosed(t *testing.T) {
 	if _, err = s.Guilds(t.Context()); err == nil {
 		t.Error("a closed store answers")
 	}
-}
-
-func TestOpenWhereNothingCanBeWritten(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	taken := t.TempDir()
-	if err := os.Mkdir(filepath.Join(taken, FileName), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	locked := t.TempDir()
-	if err := os.Chmod(locked, 0o500); err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range []string{file, taken} {
-		_, err := Open(t.Context(), dir, Options{})
-		wantError(t, err)
-	}
-	if os.Geteuid() == 0 {
-		t.Log("root may write anywhere: a directory without permission isn't tried")
-	} else if _, err := Open(t.Context(), locked, Options{}); err == nil {
-		t.Error("opened where nothing can be written")
-	}
-	if b, err := os.ReadFile(file); err != nil || string(b) != "mine" {
-		t.Errorf("the file in the way now holds %q, %v", b, err)
+	if _, err := s.Version(t.Context()); err == nil {
+		t.Error("a closed store tells its version")
 	}
 }
 
-func TestOpenWhatIsNoDatabase(t *testing.T) {
+// What can't be opened as a store is told with what to do, and left as it is; looking at it tells as much.
+func TestWhatCannotBeOpened(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, FileName)
-	text := bytes.Repeat([]byte("This is a letter and no database. "), 100)
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := Open(t.Context(), dir, Options{})
-	wantError(t, err)
-	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, text) {
-		t.Errorf("the letter was changed: %v", err)
-	}
-}
-
-func TestDamage(t *testing.T) {
-	t.Parallel()
-	dir := stored(t, 300)
-	path := filepath.Join(dir, FileName)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const page = 4096
-	damage := func(from, to int) {
-		bad := bytes.Clone(whole)
-		for i := from * page; i < min(to*page, len(bad)); i++ {
-			bad[i] = 0xA5
-		}
-		if err := os.WriteFile(path, bad, 0o600); err != nil {
-			t.Fatal(err)
+	const letter = "This is a letter and no database, but for its name."
+	file := func(name, content string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			must(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 		}
 	}
-	damage(1, len(whole)/page) // all but the schema
-	_, err = Open(t.Context(), dir, Options{})
-	wantError(t, err)
+	folder := func(name string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) { must(t, os.Mkdir(filepath.Join(dir, name), 0o700)) }
+	}
+	sql := func(query string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) { execute(t, raw(t, dir), query) }
+	}
+	for _, c := range []struct {
+		name, dir string
+		make      func(t *testing.T, dir string)
+		seen      bool // whether it can be looked at
+	}{
+		{"a file where the directory should be", "file", file("file", letter), false},
+		{"a directory where the database should be", "", folder(FileName), false},
+		{"a directory where the lock should be", "", folder(LockName), true},
+		{"a letter", "", file(FileName, strings.Repeat(letter, 100)), false},
+		{"something in the way of the schema", "", sql("CREATE TABLE channel (in_the_way)"), true},
+		{"a newer version", "", sql("PRAGMA user_version = 99"), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			c.make(t, dir)
+			_, err := Open(t.Context(), filepath.Join(dir, c.dir), Options{})
+			wantError(t, err)
+			if _, err := Look(t.Context(), filepath.Join(dir, c.dir)); (err == nil) != c.seen {
+				t.Errorf("looked at: %v", err)
+			} else if err != nil {
+				wantError(t, err)
+			}
+			if c.name != "a newer version" && !c.seen {
+				wantUnchanged(t, dir, letter)
+			}
+		})
+	}
+	for _, query := range []string{"UPDATE guild SET owner = 'x'", "DROP TABLE forgetting"} { // of Hark's own
+		dir := stored(t, 1)
+		execute(t, raw(t, dir), query)
+		if _, err := Open(t.Context(), dir, Options{}); err == nil && !strings.HasPrefix(query, "DROP") {
+			t.Errorf("%s: opened what can't be read", query)
+		}
+		if _, err := Look(t.Context(), dir); err == nil && strings.HasPrefix(query, "DROP") {
+			t.Errorf("%s: looked at what can't be read", query)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ended, t.TempDir(), Options{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
 
-	damage(len(whole)/page-30, len(whole)/page) // where the last messages and their index lie
-	s := open(t, dir)
-	_, textErr := s.FullText(t.Context(), in(general), []string{"appl"}, 300)
-	_, readErr := s.Around(t.Context(), general, []memory.MessageID{id(299)}, 300, 0)
-	if textErr == nil && readErr == nil {
-		t.Fatal("the damage hit nothing")
-	}
-	if err := os.WriteFile(path, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+// wantUnchanged checks that the files in a directory, but for the lock, hold nothing but a text.
+func wantUnchanged(t *testing.T, dir, text string) {
+	t.Helper()
+	must(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && name != LockName && strings.ReplaceAll(content(t, filepath.Join(dir, name)), text, "") != "" {
+			t.Errorf("%s was changed", name)
+		}
+		return err
+	}))
 }
 
 func TestALockedDatabase(t *testing.T) {
 	t.Parallel()
 	dir := stored(t, 3)
 	s, err := quick(t, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other := raw(t, dir)
 	execute(t, other, "BEGIN IMMEDIATE")
 	wantError(t, s.Apply(t.Context(), posted(general, 7, "apples")))
@@ -266,9 +252,7 @@ func TestOtherTerms(t *testing.T) {
 	apply(t, s, memory.Posted{Message: memory.Message{ID: id(5000), Guild: guild, Channel: general, Kind: memory.FromHark, Content: "apples, said Hark"}},
 		memory.Posted{Message: memory.Message{ID: id(5001), Guild: guild, Channel: general, Files: []memory.File{{Name: "quinces.png"}}}})
 	before := dump(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	conn := raw(t, dir)
 	execute(t, conn, "UPDATE meta SET value = '0' WHERE key = 'terms'")
 	execute(t, conn, "INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
@@ -282,9 +266,7 @@ func TestOtherTerms(t *testing.T) {
 	var told [][2]int
 	options.Progress = func(done, total int) { told = append(told, [2]int{done, total}) }
 	s, err = Open(t.Context(), dir, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	if want := [][2]int{{1102, 1102}}; !slices.Equal(told, want) {
 		t.Errorf("progress was %v", told)

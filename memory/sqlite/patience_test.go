@@ -157,13 +157,9 @@ func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
 	scope := in(general, secret)
 	scope.Since, scope.Until = id(5).Time(), id(15).Time()
 	vectors, err := memorytest.Embedder{}.Embed(bg, memory.ForSearch, []string{"apples"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	segments, err := s.read.Query("SELECT id FROM segment WHERE last > first")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !segments.Next() {
 		t.Fatal("no segment spans the times")
 	}

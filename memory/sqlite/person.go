@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -129,7 +128,7 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Pers
 	}
 	people, err := s.readPeople(ctx, guild, 0)
 	if err != nil {
-		return nil, fmt.Errorf("read the people of guild %d: %w", guild, explain(err))
+		return nil, failed(err, "read the people of guild %d", guild)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +145,7 @@ func (s *Store) Person(ctx context.Context, guild memory.GuildID, user memory.Us
 		err = memory.ErrNotFound
 	}
 	if err != nil {
-		return memory.Person{}, fmt.Errorf("read user %d of guild %d: %w", user, guild, explain(err))
+		return memory.Person{}, failed(err, "read user %d of guild %d", user, guild)
 	}
 	return people[0], nil
 }
@@ -164,12 +163,7 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, user memor
 	}
 	defer tx.Rollback()
 	known := map[memory.UserID]*memory.Person{}
-	rows, err := tx.QueryContext(ctx, `SELECT p.id, p.username, p.name, p.nick, p.bot, p.roles, coalesce(l.at, 0) FROM person p
-		LEFT JOIN learn l ON l.guild = p.guild AND l.user = p.id AND l.allow = 1 WHERE p.guild = ?`+ofPerson, args...)
-	if err != nil {
-		return nil, err
-	}
-	err = eachRow(rows, func(scan func(...any) error) error {
+	err = each(ctx, tx, func(scan scanner) error {
 		p := &memory.Person{Guild: guild}
 		var roles sql.NullString
 		var learn int64
@@ -181,15 +175,12 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, user memor
 			return nil
 		}
 		return json.Unmarshal([]byte(roles.String), &p.Roles)
-	})
+	}, `SELECT p.id, p.username, p.name, p.nick, p.bot, p.roles, coalesce(l.at, 0) FROM person p
+		LEFT JOIN learn l ON l.guild = p.guild AND l.user = p.id AND l.allow = 1 WHERE p.guild = ?`+ofPerson, args...)
 	if err != nil {
 		return nil, err
 	}
-	rows, err = tx.QueryContext(ctx, "SELECT user, id, text, alias, by, channel, message FROM fact WHERE guild = ? AND text IS NOT NULL"+ofFact+" ORDER BY id", args...)
-	if err != nil {
-		return nil, err
-	}
-	err = eachRow(rows, func(scan func(...any) error) error {
+	err = each(ctx, tx, func(scan scanner) error {
 		var user memory.UserID
 		var f memory.Fact
 		err := scan(&user, &f.ID, &f.Text, &f.Alias, &f.By, &f.Channel, &f.Message)
@@ -200,7 +191,7 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, user memor
 		}
 		p.Facts = append(p.Facts, f)
 		return err
-	})
+	}, "SELECT user, id, text, alias, by, channel, message FROM fact WHERE guild = ? AND text IS NOT NULL"+ofFact+" ORDER BY id", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -217,20 +208,15 @@ func (s *Store) Presence(ctx context.Context, scope memory.Scope, users []memory
 		return nil, err
 	}
 	present := map[memory.UserID]memory.Presence{}
-	rows, err := s.read.QueryContext(ctx, `SELECT author, sum(messages), max(last) FROM presence
-		WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?)) GROUP BY author`, jsonOf(s.channelNos(scope)), jsonOf(users))
-	if err != nil {
-		return nil, fmt.Errorf("read who was here: %w", explain(err))
-	}
-	return present, eachRow(rows, func(scan func(...any) error) error {
+	err := each(ctx, s.read, func(scan scanner) error {
 		var user memory.UserID
 		var p memory.Presence
 		var last memory.MessageID
-		if err := scan(&user, &p.Messages, &last); err != nil {
-			return err
-		}
+		err := scan(&user, &p.Messages, &last)
 		p.Last = last.Time()
 		present[user] = p
-		return nil
-	})
+		return err
+	}, `SELECT author, sum(messages), max(last) FROM presence
+		WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?)) GROUP BY author`, jsonOf(s.channelNos(scope)), jsonOf(users))
+	return present, failed(err, "read who was here")
 }

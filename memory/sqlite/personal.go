@@ -18,55 +18,30 @@ func (s *Store) ExtentOf(ctx context.Context, channel memory.ChannelID, ids []me
 		err = s.countGoing(ctx, selection{`SELECT derived, repeats, 0 AS itself FROM source WHERE kind = 0 AND place = ?1 AND id IN (SELECT value FROM json_each(?2))`,
 			[]any{int64(channel), list}}, fmt.Sprintf(" AND NOT (kind = %d AND place = ?1 AND id IN (SELECT value FROM json_each(?2)))", anAnswer), &e)
 	}
-	if err != nil {
-		return e, fmt.Errorf("count what goes with messages of channel %d: %w", channel, explain(err))
-	}
-	if e.Messages > 0 {
-		e.Channels = 1
-	}
-	return e, nil
+	e.Channels = min(1, e.Messages)
+	return e, failed(err, "count what goes with messages of channel %d", channel)
 }
 
 // Wrote is how much somebody wrote in each channel of a guild where they wrote anything, by channel.
 func (s *Store) Wrote(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Wrote, error) {
-	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT c.id, count(*), sum(m.starred), min(m.id), max(m.id)
+	all, err := list(ctx, s.read, func(scan scanner, w *memory.Wrote) error {
+		return scan(&w.Channel, &w.Messages, &w.Starred, &w.First, &w.Last)
+	}, fmt.Sprintf(`SELECT c.id, count(*), sum(m.starred), min(m.id), max(m.id)
 		FROM channel c CROSS JOIN said m ON m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d AND m.author = ?2
 		WHERE c.guild = ?1 GROUP BY c.id ORDER BY c.id`, sequenceBits), int64(guild), int64(user))
-	var all []memory.Wrote
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var w memory.Wrote
-			err := scan(&w.Channel, &w.Messages, &w.Starred, &w.First, &w.Last)
-			all = append(all, w)
-			return err
-		})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("count what user %d wrote in guild %d: %w", user, guild, explain(err))
-	}
-	return all, nil
+	return all, failed(err, "count what user %d wrote in guild %d", user, guild)
 }
 
 // Forgotten are the receipts of what is forgotten of all that somebody wrote in a guild, the newest first. Of several for
 // one reason there may be the newest only.
 func (s *Store) Forgotten(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT "+forgettingColumns+", receipt FROM forgetting WHERE done = 1 AND guild = ? AND user = ? AND channel = 0 ORDER BY id DESC",
-		int64(guild), int64(user))
-	var all []memory.Receipt
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var r memory.Receipt
-			var body []byte
-			err := scanForgetting(scan, &r.Forgetting, new(order), &body)
-			if err == nil {
-				err = readReceipt(body, &r)
-			}
-			all = append(all, r)
+	all, err := list(ctx, s.read, func(scan scanner, r *memory.Receipt) error {
+		var body []byte
+		if err := scanForgetting(scan, &r.Forgetting, new(order), &body); err != nil {
 			return err
-		})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read what user %d had forgotten: %w", user, explain(err))
-	}
-	return all, nil
+		}
+		return readReceipt(body, r)
+	}, "SELECT "+forgettingColumns+", receipt FROM forgetting WHERE done = 1 AND guild = ? AND user = ? AND channel = 0 ORDER BY id DESC",
+		int64(guild), int64(user))
+	return all, failed(err, "read what user %d had forgotten", user)
 }

@@ -33,10 +33,7 @@ func (s *Store) countWaiting(ctx context.Context, query string, args ...any) (in
 	if err == nil {
 		err = s.read.QueryRowContext(ctx, fmt.Sprintf(query, to.flag), args...).Scan(&n)
 	}
-	if err != nil {
-		return 0, fmt.Errorf("count what is to be embedded: %w", explain(err))
-	}
-	return n, nil
+	return n, failed(err, "count what is to be embedded")
 }
 
 // Pending implements memory.Queue.
@@ -51,10 +48,7 @@ func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error
 	if err == nil && len(segments) == 0 && to == beside && limit > 0 { // the last that was missing is gone
 		err = s.writing(ctx, (*transaction).switchOver)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read what is to be embedded: %w", explain(err))
-	}
-	return segments, nil
+	return segments, failed(err, "read what is to be embedded")
 }
 
 // readPending are segments to embed, and which vectors are theirs.
@@ -87,15 +81,12 @@ type waitingSegment struct {
 }
 
 func readWaiting(ctx context.Context, tx *sql.Tx, to side, limit int) ([]*waitingSegment, error) {
-	var waiting []*waitingSegment
-	err := each(ctx, tx, func(scan func(...any) error) error {
-		var w waitingSegment
-		err := scan(&w.ID, &w.Version, &w.no, &w.first, &w.last, &w.Channel, &w.guild)
-		waiting = append(waiting, &w)
-		return err
+	return list(ctx, tx, func(scan scanner, to **waitingSegment) error {
+		w := &waitingSegment{}
+		*to = w
+		return scan(&w.ID, &w.Version, &w.no, &w.first, &w.last, &w.Channel, &w.guild)
 	}, `SELECT s.id, s.version, s.channel, s.first, s.last, c.id, c.guild
 		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?`, limit)
-	return waiting, err
 }
 
 // readSegments reads the messages of segments. Where people talk at once the segments of a channel overlap: each
@@ -105,11 +96,10 @@ func readSegments(ctx context.Context, tx *sql.Tx, waiting []*waitingSegment) ([
 	for _, w := range waiting {
 		of[w.ID] = w
 	}
-	var id int64
-	var m memory.Message
-	scanRow := func(scan func(...any) error) error {
-		m = memory.Message{}
-		if err := scanMessage(func(dest ...any) error { return scan(append([]any{&id}, dest...)...) }, &m); err != nil {
+	scanRow := func(scan scanner) error {
+		var id int64
+		var m memory.Message
+		if err := scanMessage(behind(scan, &id), &m); err != nil {
 			return err
 		}
 		if w := of[id]; w != nil {
@@ -193,7 +183,7 @@ func (t *transaction) unchanged(to side, segments []memory.Segment) (map[version
 		versions = fmt.Appendf(versions, "[%d,%d]", s.ID, s.Version)
 	}
 	same := make(map[version]storedVector, len(segments))
-	return same, t.each(func(scan func(...any) error) error {
+	return same, t.each(func(scan scanner) error {
 		var number int64
 		var v storedVector
 		err := scan(&v.segment, &number, &v.channel, &v.first, &v.last)

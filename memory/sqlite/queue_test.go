@@ -66,29 +66,6 @@ func unit() []float32 {
 	return v
 }
 
-// A segment that changes while it is embedded keeps waiting, and nobody finds it by what it said before.
-func TestASegmentThatChangesWhileItIsEmbedded(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	for _, change := range []memory.Event{posted(general, 2, "bananas"), edited(general, 1, "cherries"), deleted(general, 1)} {
-		apply(t, s, posted(general, 1, "apples"))
-		segments, err := s.Pending(t.Context(), 10)
-		if err != nil || len(segments) != 1 || segments[0].Channel != general || segments[0].Messages[0].Guild != guild {
-			t.Fatalf("%+v, %v", segments, err)
-		}
-		apply(t, s, change)
-		if err := s.Embedded(t.Context(), segments, [][]float32{unit()}); err != nil {
-			t.Fatal(err)
-		}
-		if after, err := s.Pending(t.Context(), 10); err != nil || len(after) != 1 || after[0].Version == segments[0].Version {
-			t.Errorf("after %T: %+v, %v", change, after, err)
-		}
-		if _, err := s.Nearest(t.Context(), in(general), s.options.Space, unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
-			t.Errorf("after %T: %v", change, err)
-		}
-	}
-}
-
 // Vectors that are stored while a guild's are about to be loaded are found; those torn meanwhile are not.
 func TestConcurrentChangesOfVectorsThatAreLoaded(t *testing.T) {
 	t.Parallel()
@@ -119,34 +96,13 @@ func TestVectorsThatChangeAfterTheyAreRead(t *testing.T) {
 	x := &index{guild: 1, space: s.options.Space}
 	again := storedVector{segment: gone, channel: later.channel, steps: later.steps}
 	for _, err := range []error{x.put(later), x.put(again)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	x.remove(gone)
-	if err := x.fill(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, x.fill(t.Context(), s))
 	found, err := x.nearest(t.Context(), unit(), scopeFilter(in(general), 1, []int64{later.channel}), 10)
 	if err != nil || len(found) != 2 || found[0].segment != later.segment || found[1].segment != stays || x.count.Load() != 2 {
 		t.Errorf("found %v, %v", found, err)
-	}
-}
-
-func TestNearestGivesUp(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	apply(t, s, posted(general, 1, "apples"))
-	drain(t, s)
-	nearest(t, s, in(general), "apples")
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.Nearest(ended, in(general), s.options.Space, unit(), 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	execute(t, s.write, "DROP VIEW said") // after the vectors were loaded
-	if _, err := s.Nearest(t.Context(), in(general), s.options.Space, unit(), 1); err == nil {
-		t.Error("found what can't be read")
 	}
 }
 

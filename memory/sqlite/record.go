@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"hark/memory"
@@ -93,26 +92,10 @@ func (s *Store) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Rec
 	if !q.Since.IsZero() {
 		since = ceilMillis(q.Since)
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT body FROM record WHERE channel IN (SELECT value FROM json_each(?1)) AND at >= ?2 AND at < ?3
+	all, err := list(ctx, s.read, scanJSON[memory.Record], `SELECT body FROM record WHERE channel IN (SELECT value FROM json_each(?1)) AND at >= ?2 AND at < ?3
 		AND ?4 IN ('', speaker) AND ?5 IN ('', method) AND ?6 IN (0, asker) ORDER BY at `+direction+`, no `+direction+` LIMIT ?7`,
 		jsonOf(q.Channels), since, until, string(q.Speaker), q.Method, int64(q.Asker), limit)
-	var all []memory.Record
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var body []byte
-			var r memory.Record
-			if err := scan(&body); err != nil {
-				return err
-			}
-			err := json.Unmarshal(body, &r)
-			all = append(all, r)
-			return err
-		})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read records of calls: %w", explain(err))
-	}
-	return all, nil
+	return all, failed(err, "read records of calls")
 }
 
 // ceilMillis is the first millisecond that isn't before t.
@@ -130,10 +113,7 @@ func (s *Store) ForgetRecords(ctx context.Context, l memory.RecordLimits) (int, 
 	if err == nil && total > 0 {
 		err = s.EmptyLog(ctx)
 	}
-	if err != nil {
-		return total, fmt.Errorf("forget old records of calls: %w", explain(err))
-	}
-	return total, nil
+	return total, failed(err, "forget old records of calls")
 }
 
 // forgetRecords looks up what goes while others write, and takes it away in steps. What comes meanwhile is newer, and stays.
@@ -146,20 +126,10 @@ func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total
 	if l.Tokens > 0 {
 		tokens = int64(l.Tokens)
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
+	gone, err := column[int64](ctx, s.read, `SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
 		WINDOW newest AS (PARTITION BY channel ORDER BY at DESC, no DESC ROWS UNBOUNDED PRECEDING))
 		WHERE at < ? OR nth > ? OR cost > ?`,
 		millis(l.Before), count, tokens)
-	if err != nil {
-		return 0, err
-	}
-	var gone []int64
-	err = eachRow(rows, func(scan func(...any) error) error {
-		var no int64
-		err := scan(&no)
-		gone = append(gone, no)
-		return err
-	})
 	for err == nil && len(gone) > 0 {
 		step := gone[:min(len(gone), forgetStep)]
 		gone = gone[len(step):]
@@ -179,10 +149,7 @@ const fingerprintKey = "fingerprints"
 // FingerprintKey implements memory.Store.
 func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
 	key, err := s.fingerprintKey(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("key of fingerprints: %w", explain(err))
-	}
-	return key, nil
+	return key, failed(err, "key of fingerprints")
 }
 
 func (s *Store) fingerprintKey(ctx context.Context) ([]byte, error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"hark/memory"
 )
@@ -40,9 +39,7 @@ func recordAll(t *transaction, all ...memory.Called) error {
 func records(t testing.TB, s *Store, channels ...memory.ChannelID) []memory.Record {
 	t.Helper()
 	all, err := s.Records(bg, memory.RecordQuery{Channels: channels, Oldest: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -74,21 +71,18 @@ func recording(t *testing.T, dir, word string) *Store {
 func TestForgottenRecordsLeaveTheFile(t *testing.T) {
 	t.Parallel()
 	forget, tell := forgetting, telling
+	const word = "Popocatepetl"
 	for name, do := range map[string]func(*testing.T, *Store){
-		"the question is deleted":           tell(deleted(general, 10)),
-		"the answer is deleted":             tell(deleted(general, 20)),
-		"a source of the answer is deleted": tell(deleted(secret, 2)),
-		"the question is edited":            tell(edited(general, 10, "another question")),
-		"a source of the answer is edited":  tell(edited(general, 1, "another text")),
-		"the asker opts out":                tell(memory.Opted{Guild: guild, User: 2, Out: true, At: idAt(900)}),
-		"the asker is forgotten":            forget(memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember}),
-		"the asker is forgotten in a place": forget(memory.Forgetting{Guild: guild, Channel: general, User: 2, Why: memory.WhyPurge}),
-		"who is named opts out":             tell(memory.Opted{Guild: guild, User: mentioned, Out: true, At: idAt(900)}),
-		"who is named is forgotten":         forget(memory.Forgetting{Guild: memory.Everywhere, User: mentioned, Why: memory.WhyPurge}),
-		"who answered is forgotten":         forget(memory.Forgetting{Guild: guild, User: harks, Why: memory.WhyPurge}),
-		"the channel is deleted":            tell(memory.ChannelDeleted{Guild: guild, Channel: general, At: idAt(900)}),
-		"the guild was left":                forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}),
-		"the question is too old":           forget(memory.Forgetting{Guild: guild, Before: idAt(11), Why: memory.WhyAge}),
+		"the question is deleted":          tell(deleted(general, 10)),
+		"the answer is deleted":            tell(deleted(general, 20)),
+		"a source of the answer is edited": tell(edited(general, 1, "another text")),
+		"the asker opts out":               tell(memory.Opted{Guild: guild, User: 2, Out: true, At: idAt(900)}),
+		"the asker is forgotten":           forget(memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember}),
+		"who is named is forgotten":        forget(memory.Forgetting{Guild: memory.Everywhere, User: mentioned, Why: memory.WhyPurge}),
+		"who answered is forgotten":        forget(memory.Forgetting{Guild: guild, User: harks, Why: memory.WhyPurge}),
+		"the channel is deleted":           tell(memory.ChannelDeleted{Guild: guild, Channel: general, At: idAt(900)}),
+		"the guild was left":               forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}),
+		"the question is too old":          forget(memory.Forgetting{Guild: guild, Before: idAt(11), Why: memory.WhyAge}),
 		"it is too old": func(t *testing.T, s *Store) {
 			if n, err := s.ForgetRecords(bg, memory.RecordLimits{Before: idAt(17)}); n != 1 || err != nil {
 				t.Errorf("forgot %d, %v", n, err)
@@ -97,21 +91,10 @@ func TestForgottenRecordsLeaveTheFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const word = "Popocatepetl"
-			dir := emptyDir(t)
-			s := recording(t, dir, word)
-			do(t, s)
-			for _, when := range []string{"", "after closing "} {
-				wantNowhere(t, dir, canaries(word)...)
-				if when == "" {
-					if got := records(t, s, general, 2500); len(got) != 200 {
-						t.Errorf("%d records are left", len(got))
-					}
-					checkSound(t, s)
-					if err := s.Close(); err != nil {
-						t.Fatal(err)
-					}
-				}
+			s := recording(t, emptyDir(t), word)
+			leaves(t, s, do, word)
+			if got := records(t, open(t, s.dir), general, 2500); len(got) != 200 {
+				t.Errorf("%d records are left", len(got))
 			}
 		})
 	}
@@ -135,9 +118,7 @@ func TestRecordsAreBoundedByWhatTheyCost(t *testing.T) {
 	want, cost := 0, 0
 	for i := len(all) - 1; i >= 0; i-- {
 		body, err := all[i].MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if cost += words(string(body)); cost > 100 {
 			break
 		}
@@ -146,7 +127,15 @@ func TestRecordsAreBoundedByWhatTheyCost(t *testing.T) {
 	if want < 10 {
 		t.Fatalf("%d records fit", want)
 	}
-	n, err := s.ForgetRecords(bg, memory.RecordLimits{Tokens: 100})
+	n, err := 0, context.Canceled
+	for looks := 2; err != nil; looks++ { // broken off, it has gone as far as it came, and goes on where it was
+		ctx, cancel := context.WithCancel(bg)
+		some, failed := s.ForgetRecords(&stepping{Context: ctx, cancel: cancel, left: looks}, memory.RecordLimits{Tokens: 100})
+		if n, err = n+some, failed; err != nil && ctx.Err() == nil {
+			t.Fatal(err)
+		}
+		cancel()
+	}
 	got, elsewhere := records(t, s, general), records(t, s, secret)
 	if err != nil || len(got) != want || got[0].CallID != all[len(all)-want].CallID || n != len(events)-len(got)-len(elsewhere) {
 		t.Errorf("forgot %d, %v; %d are left, want %d", n, err, len(got), want)
@@ -159,41 +148,6 @@ func TestRecordsAreBoundedByWhatTheyCost(t *testing.T) {
 	}
 }
 
-// What is broken off has gone as far as it came, and goes on where it was.
-func TestConcurrentForgettingOfRecordsBrokenOff(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	for n := range 3 * forgetStep {
-		apply(t, s, recorded(fmt.Sprint(n), 0, 1))
-	}
-	ctx, cancel := context.WithCancel(bg)
-	seen := make(chan error, 1)
-	go func() { // whoever reads sees whole steps only, and ends it all after the first
-		defer cancel()
-		for {
-			all, err := s.Records(bg, memory.RecordQuery{Channels: []memory.ChannelID{general}})
-			if err == nil && len(all)%forgetStep != 0 {
-				err = fmt.Errorf("%d are left in between", len(all))
-			}
-			if err != nil || len(all) < 3*forgetStep {
-				seen <- err
-				return
-			}
-		}
-	}()
-	n, err := s.ForgetRecords(ctx, memory.RecordLimits{Count: forgetStep})
-	if err := <-seen; err != nil {
-		t.Error(err)
-	}
-	left := len(records(t, s, general))
-	if err == nil && left != forgetStep || err != nil && n != 3*forgetStep-left {
-		t.Errorf("forgot %d, %v; %d are left", n, err, left)
-	}
-	if _, err := s.ForgetRecords(bg, memory.RecordLimits{Count: forgetStep}); err != nil || len(records(t, s, general)) != forgetStep {
-		t.Errorf("%v; %d are left", err, len(records(t, s, general)))
-	}
-}
-
 func TestFingerprintKeyIsTheFiles(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -201,9 +155,7 @@ func TestFingerprintKeyIsTheFiles(t *testing.T) {
 	keyOf := func(s *Store) []byte {
 		t.Helper()
 		key, err := s.FingerprintKey(bg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return key
 	}
 	key := keyOf(first)
@@ -212,14 +164,6 @@ func TestFingerprintKeyIsTheFiles(t *testing.T) {
 	}
 	if bytes.Equal(keyOf(open(t, emptyDir(t))), key) {
 		t.Error("another file has the same key")
-	}
-	execute(t, first.write, "UPDATE meta SET value = 'ab' WHERE key = ?", fingerprintKey)
-	if _, err := first.FingerprintKey(bg); err == nil {
-		t.Errorf("a damaged key: %v", err)
-	}
-	execute(t, first.write, "UPDATE meta SET value = 'no' WHERE key = ?", fingerprintKey)
-	if _, err := first.FingerprintKey(bg); err == nil {
-		t.Error("a key that isn't one is taken")
 	}
 }
 
@@ -230,26 +174,20 @@ func TestRestoredRecords(t *testing.T) {
 		since func(*testing.T, *Store)
 		stays bool
 	}{
-		"nothing":                 {func(*testing.T, *Store) {}, true},
-		"the question was edited": {func(t *testing.T, s *Store) { apply(t, s, edited(general, 10, "another question")) }, false},
-		"a source was deleted":    {func(t *testing.T, s *Store) { apply(t, s, deleted(secret, 2)) }, false},
-		"the asker opted out": {func(t *testing.T, s *Store) {
-			apply(t, s, memory.Opted{Guild: guild, User: 2, Out: true, At: idAt(900)})
-		}, false},
+		"nothing":                 {telling(), true},
+		"the question was edited": {telling(edited(general, 10, "another question")), false},
+		"a source was deleted":    {telling(deleted(secret, 2)), false},
+		"the asker opted out":     {telling(memory.Opted{Guild: guild, User: 2, Out: true, At: idAt(900)}), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := emptyDir(t)
 			s := recording(t, dir, "Iztaccihuatl")
 			key, err := s.FingerprintKey(bg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			backup := backUp(t, s)
 			c.since(t, s)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			closed(t, s)
 			if _, err := Restore(bg, dir, backup, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -262,46 +200,5 @@ func TestRestoredRecords(t *testing.T) {
 			}
 			checkSound(t, s)
 		})
-	}
-}
-
-func TestReadingDamagedRecords(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	apply(t, s, recorded("one", 0, 1))
-	execute(t, s.write, "UPDATE record SET body = '{'")
-	if _, err := s.Records(bg, memory.RecordQuery{Channels: []memory.ChannelID{general}}); err == nil {
-		t.Errorf("read damaged records: %v", err)
-	}
-	ctx, cancel := context.WithCancel(bg)
-	cancel()
-	for what, err := range map[string]error{
-		"Records":        func() error { _, err := s.Records(ctx, memory.RecordQuery{}); return err }(),
-		"ForgetRecords":  func() error { _, err := s.ForgetRecords(ctx, memory.RecordLimits{Count: 1}); return err }(),
-		"FingerprintKey": func() error { _, err := s.FingerprintKey(ctx); return err }(),
-	} {
-		if err == nil {
-			t.Errorf("%s with an ended context", what)
-		}
-	}
-}
-
-// What is kept of records stays small, and finding a channel's newest takes no look at the others.
-func BenchmarkRecords(b *testing.B) {
-	s := open(b, b.TempDir())
-	var events []memory.Event
-	for n := range 20_000 {
-		e := recorded(fmt.Sprint(n), 0, 1)
-		e.Record.Channel, e.Record.Timestamp = memory.ChannelID(1000+n%50), idAt(n)
-		if events = append(events, e); len(events) == 1000 {
-			apply(b, s, events...)
-			events = nil
-		}
-	}
-	for b.Loop() {
-		got, err := s.Records(bg, memory.RecordQuery{Channels: []memory.ChannelID{general}, Since: idAt(0), Until: idAt(0).Add(1e6 * time.Hour), Limit: 200})
-		if err != nil || len(got) != 200 {
-			b.Fatal(len(got), err)
-		}
 	}
 }

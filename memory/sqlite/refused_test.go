@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"hark/memory"
@@ -23,18 +24,21 @@ func TestRefusedEvents(t *testing.T) {
 		"a trace of nowhere":   memory.Answered{Trace: memory.Trace{Answer: id(1)}},
 		"a trace without JSON": memory.Answered{Trace: unfit},
 	} {
-		if err := s.Apply(bg, good, e); !errors.Is(err, memory.ErrRefused) {
-			t.Errorf("%s: %v", name, err)
+		for _, n := range []int{1, manyEvents} { // of which each half is prepared by itself
+			batch := slices.Repeat([]memory.Event{good}, n+1)
+			batch[n] = e
+			if err := s.Apply(bg, batch...); !errors.Is(err, memory.ErrRefused) {
+				t.Errorf("%s: %v", name, err)
+			}
+			slices.Reverse(batch)
+			if err := s.Apply(bg, batch...); !errors.Is(err, memory.ErrRefused) {
+				t.Errorf("%s, first: %v", name, err)
+			}
 		}
 	}
 	if got := find(t, s, in(general), "x"); len(got) > 0 {
 		t.Errorf("stored half a batch: %v", got)
 	}
-	execute(t, s.write, "PRAGMA query_only = 1")
-	if err := s.Apply(bg, posted(general, 1, "x")); err == nil || errors.Is(err, memory.ErrRefused) {
-		t.Errorf("of a file that may be writable again: %v", err)
-	}
-	execute(t, s.write, "PRAGMA query_only = 0")
 }
 
 // Batches that are committed together don't fail together when one of them is refused.
@@ -46,9 +50,7 @@ func TestRefusalIsOnesOwn(t *testing.T) {
 	var batches []*batch
 	for _, e := range []memory.Event{posted(general, 1, "first"), unfit, posted(general, 2, "last")} {
 		prepared, err := s.prepare([]memory.Event{e})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		batches = append(batches, &batch{events: prepared, done: make(chan error, 1)})
 	}
 	s.writer.waiting = batches

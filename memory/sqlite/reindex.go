@@ -48,9 +48,9 @@ func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) err
 		wrong string // channels
 		again func(*transaction, int64) error
 	}{{miscut, (*transaction).cutAgain}, {miscounted, (*transaction).countAgain}} {
-		channels, err := s.numbersOf(ctx, part.wrong)
+		channels, err := column[int64](ctx, s.read, part.wrong)
 		if err != nil {
-			return fmt.Errorf("index again: %w", explain(err))
+			return failed(err, "index again")
 		}
 		for _, no := range channels {
 			if err := s.writing(ctx, func(t *transaction) error { return part.again(t, no) }); err != nil {
@@ -63,10 +63,7 @@ func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) err
 
 func (s *Store) reindexState(ctx context.Context) (state string, err error) {
 	_, err = found(s.read.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = ?", reindexKey).Scan(&state))
-	if err != nil {
-		return "", fmt.Errorf("index again: %w", explain(err))
-	}
-	return state, nil
+	return state, failed(err, "index again")
 }
 
 func (t *transaction) beginReindex() error {
@@ -85,10 +82,9 @@ func (t *transaction) embedAgain() error {
 	if err := t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1"); err != nil {
 		return err
 	}
-	for _, table := range []string{inUse.table, beside.table} {
-		if err := t.exec("DELETE FROM " + table + " WHERE segment NOT IN (SELECT id FROM segment)"); err != nil {
-			return err
-		}
+	const strange = " WHERE segment NOT IN (SELECT id FROM segment)"
+	if err := t.execAll(nil, "DELETE FROM "+inUse.table+strange, "DELETE FROM "+beside.table+strange); err != nil {
+		return err
 	}
 	return t.exec("INSERT OR REPLACE INTO meta VALUES (?, ?)", reindexKey, reindexed)
 }
@@ -108,32 +104,15 @@ const (
 	presences = "SELECT channel, author, count(*) AS messages, max(id) AS last FROM said WHERE kind IN (" + recalledKinds + ")"
 )
 
-// numbersOf are the channels that a query finds.
-func (s *Store) numbersOf(ctx context.Context, query string) (channels []int64, err error) {
-	err = each(ctx, s.read, func(scan func(...any) error) error {
-		var no int64
-		err := scan(&no)
-		channels = append(channels, no)
-		return err
-	}, query)
-	return channels, err
-}
-
 // countAgain counts what was said in a channel and by whom, and marks what is starred.
 func (t *transaction) countAgain(no int64) error {
 	t.changed.structure = true
-	for _, query := range []string{
-		"UPDATE channel SET messages = (SELECT count(*) FROM said WHERE channel = ?1 AND kind IN (" + recalledKinds + ")) WHERE no = ?1",
+	return t.execAll([]any{no},
+		"UPDATE channel SET messages = (SELECT count(*) FROM said WHERE channel = ?1 AND kind IN ("+recalledKinds+")) WHERE no = ?1",
 		"DELETE FROM presence WHERE channel = ?1",
-		"INSERT INTO presence (channel, author, messages, last) " + presences + " AND channel = ?1 GROUP BY 1, 2",
+		"INSERT INTO presence (channel, author, messages, last) "+presences+" AND channel = ?1 GROUP BY 1, 2",
 		`UPDATE message SET starred = s.starred FROM star s JOIN channel c ON c.id = s.channel
-			WHERE message.channel = c.no AND message.id = s.id AND message.starred <> s.starred AND c.no = ?1`,
-	} {
-		if err := t.exec(query, no); err != nil {
-			return err
-		}
-	}
-	return nil
+			WHERE message.channel = c.no AND message.id = s.id AND message.starred <> s.starred AND c.no = ?1`)
 }
 
 // cutAgain cuts a channel into segments, as if its messages had come in order.
@@ -142,14 +121,12 @@ func (t *transaction) cutAgain(no int64) error {
 	if err := t.row("SELECT coalesce(max(version), 0) FROM segment WHERE channel = ?", no).Scan(&newest); err != nil {
 		return err
 	}
-	for _, query := range []string{
+	if err := t.execAll([]any{no},
 		"DELETE FROM vector WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
 		"DELETE FROM vector_next WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
 		"DELETE FROM segment WHERE channel = ?", "UPDATE message SET segment = 0 WHERE channel = ? AND segment <> 0",
-	} {
-		if err := t.exec(query, no); err != nil {
-			return err
-		}
+	); err != nil {
+		return err
 	}
 	t.changed.space, t.changed.text = true, true
 	t.store.writer.segments = nil
@@ -188,10 +165,10 @@ func (t *transaction) cutAgain(no int64) error {
 
 // uncut are some messages of a channel that belong into segments, and their rows.
 func (t *transaction) uncut(no int64, after memory.MessageID) (messages []memory.Message, rows []int64, err error) {
-	err = t.each(func(scan func(...any) error) error {
+	err = t.each(func(scan scanner) error {
 		var row int64
 		var m memory.Message
-		err := scanMessage(func(dest ...any) error { return scan(append([]any{&row}, dest...)...) }, &m)
+		err := scanMessage(behind(scan, &row), &m)
 		messages, rows = append(messages, m), append(rows, row)
 		return err
 	}, "SELECT row, "+messageColumns+" FROM said WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+") ORDER BY id LIMIT 500", no, int64(after))
@@ -208,7 +185,7 @@ func (s *Store) finishWords(ctx context.Context, progress func(done, total int))
 	if progress != nil {
 		after, _ := strconv.ParseInt(state, 10, 64)
 		if err := s.read.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE row <= ?), count(*) FROM message", after).Scan(&done, &total); err != nil {
-			return fmt.Errorf("index again: %w", explain(err))
+			return failed(err, "index again")
 		}
 	}
 	for {

@@ -68,9 +68,7 @@ func TestReindexGoesOn(t *testing.T) {
 			t.Errorf("what came meanwhile: found %v", got)
 		}
 		if reopened {
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			closed(t, s)
 			s = open(t, s.dir)
 		} else {
 			from := -1
@@ -99,9 +97,8 @@ func terms(t *testing.T, s *Store) string {
 	t.Helper()
 	execute(t, s.write, "CREATE VIRTUAL TABLE IF NOT EXISTS temp.instance USING fts5vocab(main, fulltext, instance)")
 	var all string
-	if err := s.write.QueryRowContext(bg, "SELECT group_concat(term || ' ' || doc || ' ' || offset ORDER BY term, doc, offset) FROM temp.instance").Scan(&all); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.write.QueryRowContext(bg,
+		"SELECT group_concat(term || ' ' || doc || ' ' || offset ORDER BY term, doc, offset) FROM temp.instance").Scan(&all))
 	return all
 }
 
@@ -132,9 +129,7 @@ func TestReindexMakesAgainWhatIsMadeOfTheLog(t *testing.T) {
 			s := open(t, written(t))
 			want := terms(t, s)
 			execute(t, raw(t, s.dir), sql)
-			if err := s.Reindex(bg, nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Reindex(bg, nil))
 			drain(t, s)
 			checkSound(t, s)
 			if terms(t, s) != want {
@@ -150,55 +145,25 @@ func TestReindexMakesAgainWhatIsMadeOfTheLog(t *testing.T) {
 func TestReindexGoesOnWithVectors(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
-	if err := s.Reindex(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Reindex(t.Context(), nil))
 	waiting, err := s.Waiting(t.Context())
 	if err != nil || waiting < 2 {
 		t.Fatal(waiting, err)
 	}
 	segments, err := s.Pending(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Embedded(t.Context(), segments, [][]float32{nil}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Reindex(t.Context(), func(int, int) { t.Error("it began anew") }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, s.Embedded(t.Context(), segments, [][]float32{nil}))
+	must(t, s.Reindex(t.Context(), func(int, int) { t.Error("it began anew") }))
 	if n, err := s.Waiting(t.Context()); n != waiting-1 || err != nil {
 		t.Errorf("%d of %d wait, %v", n, waiting, err)
 	}
 }
 
-func TestExtentWrittenAsked(t *testing.T) {
+func TestWrittenAndAsked(t *testing.T) {
 	t.Parallel()
 	s := populated(t) // 31 messages of users 1 to 3 in one channel, and an answer
 	apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: 77, Guild: guild, Parent: general, Kind: memory.PublicThread}},
 		posted(77, 300, "in a thread"), posted(secret, 300, "elsewhere"))
-	for i, l := range []memory.Lore{{By: 2, Channel: general, At: idAt(9)}, {By: 1, At: idAt(9), Sources: []memory.Spot{{Channel: 77, Message: id(300)}}},
-		{By: 7, Channel: secret, At: idAt(11), Sources: []memory.Spot{{Channel: general, Message: id(7)}}}} { // by user 2
-		l.ID, l.Guild, l.Name, l.Text = int64(i+1), guild, "Project X", "is due"
-		apply(t, s, memory.LoreTold{Lore: l})
-	}
-	apply(t, s, summed(general, 7), summed(77, 300))
-	for _, c := range []struct {
-		f    memory.Forgetting
-		want memory.Extent
-	}{
-		{memory.Forgetting{Guild: memory.Everywhere}, memory.Extent{Messages: 33, Channels: 3, Lore: 3, Summaries: 2, Answers: 1}},
-		{memory.Forgetting{Guild: guild}, memory.Extent{Messages: 33, Channels: 3, Lore: 3, Summaries: 2, Answers: 1}},
-		{memory.Forgetting{Guild: 5}, memory.Extent{}},
-		{memory.Forgetting{Guild: guild, Channel: general}, memory.Extent{Messages: 32, Channels: 2, Lore: 3, Summaries: 2, Answers: 1}},
-		{memory.Forgetting{Guild: guild, Channel: secret}, memory.Extent{Messages: 1, Channels: 1, Lore: 1, Summaries: 0}},
-		{memory.Forgetting{Guild: memory.Everywhere, User: 2}, memory.Extent{Messages: 10, Channels: 1, Lore: 2, Summaries: 1}},
-		{memory.Forgetting{Guild: guild, User: 2, Before: id(10).Time()}, memory.Extent{Messages: 3, Channels: 1, Lore: 2, Summaries: 1}},
-	} {
-		if got, err := s.Extent(t.Context(), c.f); err != nil || got != c.want {
-			t.Errorf("%+v: %+v, %v; want %+v", c.f, got, err, c.want)
-		}
-	}
 	var ids []memory.MessageID
 	if err := s.Written(t.Context(), 1, func(m memory.Message) error {
 		if m.Author != 1 || m.Guild != guild || m.Content == "" {
@@ -226,18 +191,4 @@ func TestExtentWrittenAsked(t *testing.T) {
 	}); err != nil || n != 1 {
 		t.Errorf("%d traces, %v", n, err)
 	}
-}
-
-// Making again what was made wholly begins anew.
-func TestReindexTwice(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	for range 2 {
-		n := 0
-		if err := s.Reindex(bg, func(done, _ int) { n = done }); err != nil || n != 31 {
-			t.Errorf("%d made again, %v", n, err)
-		}
-		drain(t, s)
-	}
-	checkSound(t, s)
 }

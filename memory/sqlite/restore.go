@@ -72,8 +72,8 @@ func restore(ctx context.Context, dir, from string, progress func(what string, d
 	if err != nil {
 		return r, err
 	}
-	old := present(ctx, path)
-	if r.Known, r.Unknown = old.whole, old.damage; r.Known {
+	whole, damage := present(ctx, path)
+	if r.Known, r.Unknown = whole, damage; r.Known {
 		r.Unknown = s.takeOver(ctx, path, &r)
 		r.Known = r.Unknown == nil
 	}
@@ -88,7 +88,7 @@ func restore(ctx context.Context, dir, from string, progress func(what string, d
 	if err := errors.Join(err, s.Close(), syncPath(filepath.Join(copied, FileName)), ctx.Err()); err != nil {
 		return r, err
 	}
-	if old.whole {
+	if whole {
 		if err := emptyLogOf(ctx, path); err != nil {
 			return r, err
 		}
@@ -113,17 +113,11 @@ func (s *Store) carryOutAll(ctx context.Context, progress func(what string, done
 	return receipts, nil
 }
 
-// predecessor tells whether there is a database where one is to be put, and what keeps it from being read.
-type predecessor struct {
-	whole  bool
-	damage error
-}
-
-// present looks at the database at path.
-func present(ctx context.Context, path string) predecessor {
+// present tells whether there is a database at path, and what keeps it from being read.
+func present(ctx context.Context, path string) (whole bool, damage error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
-		return predecessor{}
+		return false, nil
 	}
 	var version int
 	db, err := openReading(path)
@@ -134,7 +128,7 @@ func present(ctx context.Context, path string) predecessor {
 	if err == nil && version > len(migrations) {
 		err = fmt.Errorf("it is of version %d, made by a newer Hark than this one", version)
 	}
-	return predecessor{whole: err == nil && version > 0, damage: explain(err)}
+	return err == nil && version > 0, explain(err)
 }
 
 // emptyLogOf moves what the write-ahead log of the database at path holds to its place.

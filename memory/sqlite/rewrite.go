@@ -25,10 +25,15 @@ func (t *transaction) rewrite(e memory.Rewritten) error {
 		if err := t.invalidate(madeFrom(aMessage, int64(e.Channel), int64(id)).only(aFact, aLore, aSummary, aCondensed, aRecord), cause{}); err != nil {
 			return err
 		}
-		if err := t.exec("INSERT OR REPLACE INTO rewritten VALUES (?, ?, NULL)", int64(e.Channel), int64(id)); err != nil {
+		if err := t.untake(e.Guild, e.Channel, id); err != nil {
 			return err
 		}
-		if err := t.untake(e.Guild, e.Channel, id); err != nil {
+		if gone, err := t.isGone(e.Guild, e.Channel, id); err != nil {
+			return err
+		} else if gone {
+			continue // nothing is kept of it
+		}
+		if err := t.exec("INSERT OR REPLACE INTO rewritten VALUES (?, ?, NULL)", int64(e.Channel), int64(id)); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -470,31 +471,17 @@ func (s *Salvage) readDecisions() (open bool) {
 func (r salvagedRow) scan(columns ...string) func(...any) error {
 	return func(to ...any) error {
 		for i, column := range columns {
-			switch v := to[i].(type) {
-			case *int64:
-				*v = r.number(column)
-			case *memory.GuildID:
-				*v = memory.GuildID(r.number(column))
-			case *memory.ChannelID:
-				*v = memory.ChannelID(r.number(column))
-			case *memory.UserID:
-				*v = memory.UserID(r.number(column))
-			case *memory.MessageID:
-				*v = memory.MessageID(r.number(column))
-			case *memory.Kind:
-				*v = memory.Kind(r.number(column))
-			case *int:
-				*v = int(r.number(column))
-			case *bool:
-				*v = r.number(column) != 0
-			case *string:
-				*v = r.text(column)
-			case *memory.Why:
-				*v = memory.Why(r.text(column))
-			case *nullString:
-				v.String, v.Valid = r.text(column), !r.isNull(column)
-			default:
-				return fmt.Errorf("read the column %s: %T", column, v)
+			switch v := reflect.ValueOf(to[i]).Elem(); {
+			case v.CanInt():
+				v.SetInt(r.number(column))
+			case v.CanUint():
+				v.SetUint(uint64(r.number(column)))
+			case v.Kind() == reflect.Bool:
+				v.SetBool(r.number(column) != 0)
+			case v.Kind() == reflect.String:
+				v.SetString(r.text(column))
+			default: // what may be NULL
+				v.Set(reflect.ValueOf(nullString{String: r.text(column), Valid: !r.isNull(column)}))
 			}
 		}
 		return nil

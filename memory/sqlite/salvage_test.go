@@ -57,9 +57,7 @@ func salvageable(t *testing.T) string {
 			memory.Opted{Guild: guild, User: 1 + outsMessage, Out: true, At: id(salvaged).Time()},
 			deleted(general, 4))
 		carryOutAll(t, s)
-		if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 9, Channel: general, Before: id(100).Time(), Why: memory.WhyPurge, At: id(salvaged).Time()}, nil); err != nil {
-			t.Fatal(err)
-		}
+		forget(t, s, memory.Forgetting{Guild: guild, User: 9, Channel: general, Before: id(100).Time(), Why: memory.WhyPurge, At: id(salvaged).Time()})
 		apply(t, s, memory.ChannelDeleted{Guild: guild, Channel: secret, At: id(salvaged).Time()})
 		closed(t, s)
 	})
@@ -71,26 +69,17 @@ func staysGone(n int) bool {
 }
 
 // salvage reads what can be read in dir.
-func salvage(t interface {
-	Helper()
-	Fatal(...any)
-}, dir string) (s *Salvage, got map[memory.MessageID]memory.Message) {
+func salvage(t rapid.TB, dir string) (s *Salvage, got map[memory.MessageID]memory.Message) {
 	t.Helper()
 	s, err := OpenSalvage(bg, dir, id(salvaged).Time(), 0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got = map[memory.MessageID]memory.Message{}
 	err = s.Messages(bg, func(c memory.Channel, m memory.Message) error {
 		got[m.ID] = m
 		return nil
 	})
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
+	must(t, err)
 	return s, got
 }
 
@@ -212,14 +201,10 @@ func TestSalvageOfADamagedFile(t *testing.T) {
 			}
 		}
 		dir, err := os.MkdirTemp("", "salvage")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer os.RemoveAll(dir)
 		path := filepath.Join(dir, FileName)
-		if err := os.WriteFile(path, file, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, file, 0o600))
 		s, got := salvage(t, dir)
 		isHit := func(no int) bool { return hit[no] }
 		for n := range on {
@@ -244,10 +229,8 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 	t.Parallel()
 	made := salvageable(t)
 	s := openOnce(t, made)
-	if err := s.EmptyLog(bg); err != nil { // so that the file says that it is open
-		t.Fatal(err)
-	}
-	reader := raw(t, made) // keeps the log from being emptied
+	must(t, s.EmptyLog(bg)) // so that the file says that it is open
+	reader := raw(t, made)  // keeps the log from being emptied
 	execute(t, reader, "BEGIN")
 	execute(t, reader, "SELECT count(*) FROM message")
 	apply(t, s, posted(general, salvaged, "written last"))
@@ -272,9 +255,7 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 		c.spoil()
 		dir := t.TempDir()
 		for end, b := range copies {
-			if err := os.WriteFile(filepath.Join(dir, FileName+end), b, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, FileName+end), b, 0o600))
 		}
 		s, got := salvage(t, dir)
 		if m := got[id(salvaged)]; (m.Content == "written last") != c.there || slices.Contains(s.Unsure, FileName+"-wal") == c.there {
@@ -364,9 +345,7 @@ func TestSalvageOfADamagedLog(t *testing.T) {
 func TestWhatIsTooOldIsNotSalvaged(t *testing.T) {
 	t.Parallel()
 	s, err := OpenSalvage(bg, salvageable(t), id(salvaged).Time().Add(48*time.Hour), 48*time.Hour, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	n := 0
 	if err := s.Messages(bg, func(memory.Channel, memory.Message) error { n++; return nil }); err != nil || n == 0 || s.Left.Expired == 0 {

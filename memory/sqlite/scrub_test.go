@@ -44,9 +44,7 @@ func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 		t.Errorf("%d pages hold something in their unused parts", stained)
 	}
 	content, err := os.ReadFile(filepath.Join(dir, FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, n := range order {
 		if got := bytes.Contains(content, []byte(canary(n))); got != (i >= messages/2) {
 			t.Fatalf("%s is in the file: %t", canary(n), got)
@@ -65,13 +63,9 @@ func stains(t *testing.T, s *Store) int {
 	t.Helper()
 	s.writer.turn <- struct{}{}
 	defer func() { <-s.writer.turn }()
-	if err := s.truncateLog(bg); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.truncateLog(bg))
 	stained, err := stainsIn(bg, s.write)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return len(stained)
 }
 
@@ -128,9 +122,7 @@ func TestScrubsGoInSteps(t *testing.T) {
 	closed(t, again) // which does what is left to do
 	for _, dir := range append(killed, dir) {
 		content, err := os.ReadFile(filepath.Join(dir, FileName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		there := 0
 		for n := range messages {
 			if bytes.Contains(content, []byte(canary(n))) {
@@ -170,9 +162,7 @@ func TestScrubsThatOthersDisturb(t *testing.T) {
 	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "stays"))
 	var number int64
-	if err := s.read.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = 'message'").Scan(&number); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.read.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = 'message'").Scan(&number))
 	transactions := 0
 	err := s.scrub(bg, func(ctx context.Context, f func(*transaction) error) error {
 		transactions++
@@ -255,24 +245,15 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 			t.Errorf("of %v %d bytes are unused", c.page[:8], len(got))
 		}
 	}
-}
-
-func TestPagesThatHoldSomethingUnused(t *testing.T) {
-	t.Parallel()
 	first := append(make([]byte, 100), somePage(13, 1, 400)[:412]...) // after the header of the database
-	if stainOf(first, 1) != nil {
-		t.Error("an empty page is stained")
-	}
-	first[110] = 1
-	clean, stained := somePage(13, 3, 400), somePage(10, 3, 400)
-	clean[13], clean[400], stained[14] = 1, 1, 1
-	if stainOf(first, 1) == nil || stainOf(clean, 2) != nil || stainOf(stained, 2) == nil {
-		t.Errorf("stained are %v, %v, %v", stainOf(first, 1), stainOf(clean, 2), stainOf(stained, 2))
-	}
-	large := make([]byte, 1<<16) // of which the content begins at 65,536
-	large[0], large[60_000] = 13, 1
-	if stainOf(large, 2) == nil {
-		t.Error("a large page isn't stained")
+	large := make([]byte, 1<<16)                                      // of which the content begins at 65,536
+	large[0] = 13
+	for number, page := range map[int64][]byte{1: first, 2: large} {
+		before := stainOf(page, number)
+		page[110] = 1
+		if before != nil || stainOf(page, number) == nil {
+			t.Errorf("page %d is stained before, or not afterwards", number)
+		}
 	}
 }
 
@@ -286,9 +267,7 @@ func TestWhatIsDatedLater(t *testing.T) {
 		t.Fatalf("later are %v, %v", later, err)
 	}
 	before, err := s.Extent(bg, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	apply(t, s, later...)
 	r, err := s.Forget(bg, f, nil)
 	if err != nil || len(later)+r.Messages != before.Messages {
@@ -322,9 +301,7 @@ func TestALogThatCannotBeEmptied(t *testing.T) {
 	t.Parallel()
 	dir := written(t)
 	s, err := quick(t, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	reader := raw(t, dir)
 	execute(t, reader, "BEGIN")
 	execute(t, reader, "SELECT count(*) FROM message")
@@ -349,9 +326,7 @@ func TestALogThatCannotBeEmptied(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(dir, FileName+"-wal")); err != nil || info.Size() != 0 {
 		t.Errorf("the log: %v, %v", info, err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	if err := s.EmptyLog(bg); err == nil {
 		t.Error("the log of a closed file was emptied")
 	}

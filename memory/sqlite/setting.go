@@ -13,6 +13,7 @@ func (t *transaction) chooseSetting(e memory.SettingChosen) error {
 	if gone, err := t.isForgottenSetting(e); gone || err != nil {
 		return err
 	}
+	t.changed.text = t.changed.text || e.Key == memory.SettingPersona // what it said before
 	return t.exec(`INSERT INTO setting (guild, channel, key, value, at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (guild, channel, key)
 		DO UPDATE SET value = ?4, at = ?5 WHERE ?5 > at`, int64(e.Guild), int64(e.Channel), string(e.Key), e.Value, millis(e.At))
 }
@@ -60,7 +61,7 @@ func readSettings(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*mem
 		channel memory.ChannelID
 	}
 	set := map[place]map[memory.Setting]string{}
-	err := each(ctx, q, func(scan func(...any) error) error {
+	err := each(ctx, q, func(scan scanner) error {
 		var at place
 		var key memory.Setting
 		var value string
@@ -83,18 +84,9 @@ func readSettings(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*mem
 	return nil
 }
 
-// takeModes takes over in which modes channels are answered from a database that knows no other settings.
-func (t *transaction) takeModes(*Restored) error {
-	return t.takeSettingsFrom("SELECT guild, channel, 'mode' AS key, mode AS value, at FROM old.mode")
-}
-
 // takeSettings takes over what was set.
 func (t *transaction) takeSettings(*Restored) error {
-	return t.takeSettingsFrom("SELECT guild, channel, key, value, at FROM old.setting")
-}
-
-func (t *transaction) takeSettingsFrom(old string) error {
 	t.changed.structure = true
-	return t.exec(`INSERT INTO main.setting (guild, channel, key, value, at) SELECT * FROM (` + old + `) WHERE true
+	return t.exec(`INSERT INTO main.setting (guild, channel, key, value, at) SELECT guild, channel, key, value, at FROM old.setting WHERE true
 		ON CONFLICT (guild, channel, key) DO UPDATE SET value = excluded.value, at = excluded.at WHERE excluded.at > setting.at`)
 }

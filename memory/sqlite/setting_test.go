@@ -15,36 +15,18 @@ func persona(channel memory.ChannelID, n int, text string) memory.SettingChosen 
 func TestPersonasLeaveTheFile(t *testing.T) {
 	t.Parallel()
 	for name, gone := range map[string]func(t *testing.T, s *Store){
-		"changed":    func(t *testing.T, s *Store) { apply(t, s, persona(general, 5, "You are calm.")) },
-		"taken back": func(t *testing.T, s *Store) { apply(t, s, persona(general, 5, "")) },
-		"the channel is deleted": func(t *testing.T, s *Store) {
-			apply(t, s, memory.ChannelDeleted{Guild: guild, Channel: general, At: id(9).Time()})
-		},
-		"the channel is forgotten": func(t *testing.T, s *Store) {
-			if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: id(9).Time()}, nil); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"the guild is forgotten": func(t *testing.T, s *Store) {
-			if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: id(9).Time()}, nil); err != nil {
-				t.Fatal(err)
-			}
-		},
+		"changed":                  telling(persona(general, 5, "You are calm.")),
+		"taken back":               telling(persona(general, 5, "")),
+		"the channel is deleted":   telling(memory.ChannelDeleted{Guild: guild, Channel: general, At: id(9).Time()}),
+		"the channel is forgotten": forgetting(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge}),
+		"the guild is forgotten":   forgetting(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := emptyDir(t)
-			s := open(t, dir)
+			s := open(t, emptyDir(t))
 			apply(t, s, posted(general, 1, "hello"), persona(general, 2, "You are Huitzilopochtli."), persona(0, 2, "You are kind."))
-			if len(holding(t, dir, "Huitzilopochtli")) == 0 {
-				t.Fatal("it isn't in the file in the first place")
-			}
-			gone(t, s)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			wantNowhere(t, dir, canaries("Huitzilopochtli")...)
-			if there := len(holding(t, dir, "You are kind.")) > 0; there == (name == "the guild is forgotten") {
+			leaves(t, s, gone, "Huitzilopochtli")
+			if there := len(holding(t, s.dir, "You are kind.")) > 0; there == (name == "the guild is forgotten") {
 				t.Errorf("whether the guild's is there: %v", there)
 			}
 		})

@@ -82,13 +82,7 @@ func (t *transaction) useSpace() error {
 
 // abandon gives up the space that was to follow.
 func (t *transaction) abandon() error {
-	if err := t.exec("UPDATE segment SET next = 0 WHERE next <> 0"); err != nil {
-		return err
-	}
-	if err := t.exec("DELETE FROM meta WHERE key = 'next'"); err != nil {
-		return err
-	}
-	return t.exec("INSERT OR REPLACE INTO meta VALUES ('sweep', '')")
+	return t.execAll(nil, "UPDATE segment SET next = 0 WHERE next <> 0", "DELETE FROM meta WHERE key = 'next'", "INSERT OR REPLACE INTO meta VALUES ('sweep', '')")
 }
 
 // switchOver puts the vectors that were filled in beside those in use in their place, if none is missing.
@@ -99,15 +93,13 @@ func (t *transaction) switchOver() error {
 		return err
 	}
 	t.changed.space = true
-	for _, change := range []string{
+	if err := t.execAll(nil,
 		`ALTER TABLE vector RENAME TO vector_before; ALTER TABLE vector_next RENAME TO vector;
 			ALTER TABLE vector_before RENAME TO vector_next`,
 		"UPDATE segment SET pending = next WHERE pending <> next",
 		"UPDATE meta SET value = (SELECT value FROM meta WHERE key = 'next') WHERE key = 'space'",
-	} {
-		if err := t.exec(change); err != nil {
-			return err
-		}
+	); err != nil {
+		return err
 	}
 	return t.abandon()
 }
@@ -122,10 +114,7 @@ func (t *transaction) side() (side, error) {
 	if err := t.row("SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')").Scan(&sweep); err != nil || !sweep {
 		return to, err
 	}
-	if err := t.exec("DELETE FROM vector_next"); err != nil { // of another space
-		return to, err
-	}
-	return to, t.exec("DELETE FROM meta WHERE key = 'sweep'")
+	return to, t.execAll(nil, "DELETE FROM vector_next", "DELETE FROM meta WHERE key = 'sweep'") // of another space
 }
 
 // sideOf tells which of the file's vectors lie in the space that the store was opened for.
@@ -173,12 +162,7 @@ func (t *transaction) sweepStep() error {
 // tear deletes a segment's vectors, in whatever space.
 func (t *transaction) tear(segment int64) error {
 	t.changed.removed = append(t.changed.removed, segment)
-	for _, table := range []string{inUse.table, beside.table} {
-		if err := t.exec("DELETE FROM "+table+" WHERE segment = ?", segment); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.execAll([]any{segment}, "DELETE FROM "+inUse.table+" WHERE segment = ?", "DELETE FROM "+beside.table+" WHERE segment = ?")
 }
 
 // loadSpace reads which space is in use, and throws away the vectors that are loaded.

@@ -1,13 +1,9 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"testing"
 
 	"hark/memory"
@@ -47,9 +43,7 @@ func TestStoredSpaces(t *testing.T) {
 func openIn(t testing.TB, dir string, space memory.Space) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), dir, Options{Space: space, Tokens: words})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -74,16 +68,12 @@ func embedAll(t testing.TB, s *Store, p pointing) {
 func embedSome(t testing.TB, s *Store, p pointing, n int) bool {
 	t.Helper()
 	segments, err := s.Pending(bg, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	vectors := make([][]float32, len(segments))
 	for i, segment := range segments {
 		vectors[i] = p.vector(segment.Text(), s.options.Space.Dimensions)
 	}
-	if err := s.Embedded(bg, segments, vectors); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Embedded(bg, segments, vectors)) // and the process dies
 	return len(segments) > 0
 }
 
@@ -147,9 +137,7 @@ func TestForgettingWhileAnotherSpaceIsFilled(t *testing.T) {
 	dir, s := aside(t, 10)
 	apply(t, s, posted(general, 1, "pears, right after"))
 	embedAll(t, s, 1)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	s = openIn(t, dir, newSpace)
 	embedSome(t, s, 9, 4)
 	forgetting(memory.Forgetting{Guild: guild, Channel: general, Before: id(1).Time(), Why: memory.WhyPurge})(t, s)
@@ -164,9 +152,7 @@ func TestForgettingWhileAnotherSpaceIsFilled(t *testing.T) {
 func TestAnotherSpaceIsFilledBeside(t *testing.T) {
 	t.Parallel()
 	dir, s := aside(t, 10)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	s = openIn(t, dir, newSpace)
 	wantSpace(t, s, oldSpace, newSpace)
 	wantWaiting(t, s, 10)
@@ -177,9 +163,7 @@ func TestAnotherSpaceIsFilledBeside(t *testing.T) {
 	checkSound(t, s)
 	wantSpace(t, s, oldSpace, newSpace)
 	wantWaiting(t, s, 10-4-1+1+1) // of those missing one is gone, of the four one was edited, and one is new
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	s = openIn(t, dir, newSpace) // goes on where it was
 	wantWaiting(t, s, 7)
 	embedSome(t, s, 9, 6)
@@ -189,9 +173,7 @@ func TestAnotherSpaceIsFilledBeside(t *testing.T) {
 	if err != nil || len(segments) != 1 {
 		t.Fatalf("%d left, %v", len(segments), err)
 	}
-	if err := s.Embedded(bg, segments, make([][]float32, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Embedded(bg, segments, make([][]float32, 1)))
 	wantSpace(t, s, newSpace, oldSpace)
 	if hits, err := s.Nearest(bg, in(general), newSpace, []float32{1, 1}, 100); err != nil || len(hits) != 8 {
 		t.Errorf("%d of 8 are found, %v", len(hits), err)
@@ -217,37 +199,16 @@ func TestVectorsOfTheOldSpaceAreGoneFromTheFile(t *testing.T) {
 	if err != nil || len(segments) != 2 {
 		t.Fatal(segments, err)
 	}
-	if err := s.Embedded(bg, segments, [][]float32{mark, mark}); err != nil {
-		t.Fatal(err)
-	}
-	steps := pack(quantise(mark))
-	if !inFiles(t, dir, steps) {
+	must(t, s.Embedded(bg, segments, [][]float32{mark, mark}))
+	steps := string(pack(quantise(mark)))
+	if len(holding(t, dir, steps)) == 0 {
 		t.Fatal("the vector isn't in the files while it is in use")
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed(t, s)
 	s = openIn(t, dir, newSpace)
 	embedAll(t, s, 1)
-	if inFiles(t, dir, steps) {
-		t.Error("the vector of the old space is still in the files")
-	}
+	wantNowhere(t, dir, steps)
 	checkSound(t, s)
-}
-
-func inFiles(t *testing.T, dir string, b []byte) bool {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, FileName+"*"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	return slices.ContainsFunc(files, func(path string) bool {
-		all, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
-		return bytes.Contains(all, b)
-	})
 }
 
 // Where nothing is embedded yet, there is nothing to keep in use.
@@ -260,9 +221,7 @@ func TestAFileWithoutVectorsTakesASpaceAtOnce(t *testing.T) {
 	if err != nil || len(segments) != 2 {
 		t.Fatal(segments, err)
 	}
-	if err := s.Embedded(bg, segments[1:], make([][]float32, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Embedded(bg, segments[1:], make([][]float32, 1)))
 	s = openIn(t, dir, newSpace)
 	if space, err := s.Space(bg); err != nil || space != newSpace {
 		t.Errorf("in use is %v, %v", space, err)
@@ -310,19 +269,13 @@ func TestAThirdSpace(t *testing.T) {
 		t.Fatal(len(segments), err)
 	}
 	wantBeside(t, s, 4)
-	if err := s.Embedded(bg, segments[5:], [][]float32{{1, 2, 3}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Embedded(bg, segments[5:], [][]float32{{1, 2, 3}}))
 	wantBeside(t, s, 1)
-	if err := s.Embedded(bg, segments[:1], make([][]float32, 1)); err != nil { // nothing to embed there; not so in use
-		t.Fatal(err)
-	}
+	must(t, s.Embedded(bg, segments[:1], make([][]float32, 1))) // nothing to embed there; not so in use
 	if hits, err := s.Nearest(bg, in(general), oldSpace, pointing(1).vector("x", 5), 100); err != nil || len(hits) != 6 {
 		t.Errorf("%d of 6 are found, %v", len(hits), err)
 	}
-	if err := s.Embedded(bg, segments[:5], make([][]float32, 5)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Embedded(bg, segments[:5], make([][]float32, 5)))
 	if hits, err := s.Nearest(bg, in(general), third, []float32{1, 2, 3}, 100); err != nil || len(hits) != 1 {
 		t.Errorf("%v, %v", hits, err)
 	}
@@ -408,9 +361,7 @@ func TestTwoStoresFillTwoSpaces(t *testing.T) {
 	dir, _ := aside(t, 4)
 	b := openIn(t, dir, newSpace)
 	segments, err := b.Pending(bg, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := openIn(t, dir, memory.Space{Name: "third", Dimensions: 3})
 	wantError(t, b.Embedded(bg, segments, [][]float32{{1, 0}, {1, 0}}))
 	_, err = b.Pending(bg, 2)
@@ -454,16 +405,12 @@ func TestSweepingIsTakenUpAgain(t *testing.T) {
 	dir, _ := aside(t, 5)
 	s := openIn(t, dir, newSpace)
 	segments, err := s.Pending(bg, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	vectors := make([][]float32, len(segments))
 	for i := range vectors {
 		vectors[i] = []float32{1, float32(i)}
 	}
-	if err := s.Embedded(bg, segments, vectors); err != nil { // and the process dies
-		t.Fatal(err)
-	}
+	must(t, s.Embedded(bg, segments, vectors))
 	s = openIn(t, dir, newSpace)
 	wantBeside(t, s, 5)
 	wantWaiting(t, s, 0)

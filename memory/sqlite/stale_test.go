@@ -15,9 +15,7 @@ func TestConcurrentChangesOfPeopleWhoAreRead(t *testing.T) {
 	var ends []func() error
 	for range 4 { // all that reads may use, so that the one that follows waits
 		tx, err := s.read.BeginTx(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ends = append(ends, tx.Rollback)
 	}
 	read, ctx := make(chan error, 1), waiting(bg)
@@ -28,13 +26,9 @@ func TestConcurrentChangesOfPeopleWhoAreRead(t *testing.T) {
 	wait.For(t, "somebody to wait for a connection", ctx.waits)
 	apply(t, s, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, Name: "Bea"}})
 	for _, end := range ends {
-		if err := end(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, end())
 	}
-	if err := wait.For(t, "the people", read); err != nil {
-		t.Fatal(err)
-	}
+	must(t, wait.For(t, "the people", read))
 	if _, ok := s.people[guild]; ok {
 		t.Error("what was being read while somebody changed is remembered")
 	}

@@ -14,12 +14,10 @@ func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]m
 	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
-	s.mu.RLock()
-	ids := s.nos.ids
-	s.mu.RUnlock()
+	ids := s.channelIDs()
 	// Other guilds' newest may fill the limit by id, so that kinds and times are looked at in SQLite.
 	var spots []memory.Spot
-	err := each(ctx, s.read, func(scan func(...any) error) error {
+	err := each(ctx, s.read, func(scan scanner) error {
 		var no int64
 		var at memory.Spot
 		var author memory.UserID
@@ -34,7 +32,7 @@ func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]m
 	}, fmt.Sprintf(`SELECT m.channel, m.id, m.author FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value
 		WHERE m.starred = 1 AND m.kind IN (%d, %d, %d)`, memory.FromMember, memory.FromBot, memory.FromWebhook), jsonOf(s.channelNos(scope)))
 	if err != nil {
-		return nil, fmt.Errorf("read what is starred: %w", explain(err))
+		return nil, failed(err, "read what is starred")
 	}
 	slices.SortFunc(spots, func(a, b memory.Spot) int {
 		return cmp.Or(cmp.Compare(b.Message, a.Message), cmp.Compare(a.Channel, b.Channel))

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -323,12 +324,7 @@ func (s *Store) Guilds(ctx context.Context) ([]memory.GuildID, error) {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	ids := make([]memory.GuildID, 0, len(s.guilds))
-	for id := range s.guilds {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids, nil
+	return slices.Sorted(maps.Keys(s.guilds)), nil
 }
 
 // Guild implements memory.Store.
@@ -342,6 +338,13 @@ func (s *Store) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, er
 		return g, nil
 	}
 	return nil, fmt.Errorf("guild %d: %w", id, memory.ErrNotFound)
+}
+
+// channelIDs are the channels' ids by their numbers.
+func (s *Store) channelIDs() map[int64]memory.ChannelID {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.nos.ids
 }
 
 // channelNos are the numbers of scope's channels that are known, in order.

@@ -150,14 +150,6 @@ func (t *transaction) takeSummary(channel memory.ChannelID, id, after memory.Mes
 
 // Summaries implements memory.Store.
 func (s *Store) Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error) {
-	all, err := s.summaries(ctx, channel)
-	if err != nil {
-		return nil, fmt.Errorf("read the summaries of channel %d: %w", channel, explain(err))
-	}
-	return all, nil
-}
-
-func (s *Store) summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error) {
 	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
@@ -165,14 +157,7 @@ func (s *Store) summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 	if !ok {
 		return nil, nil
 	}
-	rows, err := s.read.QueryContext(ctx, "SELECT s.id, s.made, s.model, s.kind, s.topics, s.text, "+sourcesColumn+` FROM summary s
-		JOIN derived d ON d.kind = ? AND d.place = s.channel AND d.id = s.id WHERE s.channel = ? AND s.text IS NOT NULL ORDER BY s.id`, int(aSummary), int64(channel))
-	if err != nil {
-		return nil, err
-	}
-	var all []memory.Summary
-	return all, eachRow(rows, func(scan func(...any) error) error {
-		next := memory.Summary{Guild: guild, Channel: channel}
+	all, err := list(ctx, s.read, func(scan scanner, next *memory.Summary) error {
 		var made int64
 		var topics sql.RawBytes
 		var sources sourceList
@@ -182,32 +167,23 @@ func (s *Store) summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 		if err := json.Unmarshal(topics, &next.Topics); err != nil {
 			return fmt.Errorf("the topics of summary %d: %w", next.ID, err)
 		}
-		next.Made, next.Sources = fromMillis(made), sources.inChannel()
-		all = append(all, next)
+		next.Guild, next.Channel, next.Made, next.Sources = guild, channel, fromMillis(made), sources.inChannel()
 		return nil
-	})
+	}, "SELECT s.id, s.made, s.model, s.kind, s.topics, s.text, "+sourcesColumn+` FROM summary s
+		JOIN derived d ON d.kind = ? AND d.place = s.channel AND d.id = s.id WHERE s.channel = ? AND s.text IS NOT NULL ORDER BY s.id`, int(aSummary), int64(channel))
+	return all, failed(err, "read the summaries of channel %d", channel)
 }
 
 // Unsummarised implements memory.Store.
 func (s *Store) Unsummarised(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT c.guild, c.id, s.after, s.id, 1 AS again FROM summary s JOIN channel c ON c.id = s.channel
+	all, err := list(ctx, s.read, func(scan scanner, next *memory.Stretch) error {
+		return scan(&next.Guild, &next.Channel, &next.After, &next.Until, &next.Again)
+	}, `SELECT c.guild, c.id, s.after, s.id, 1 AS again FROM summary s JOIN channel c ON c.id = s.channel
 		WHERE s.again = 1
 		UNION ALL SELECT * FROM (SELECT c.guild, c.id, iif(c.summarised > 0, c.summarised, ?1) AS after, (SELECT m.id FROM said m
 			WHERE m.channel = c.no AND m.id > iif(c.summarised > 0, c.summarised, ?1) AND m.kind IN (`+recalledKinds+`) ORDER BY m.id DESC LIMIT 1) AS last, 0 FROM channel c)
 		WHERE last IS NOT NULL ORDER BY 5 DESC, 4, 2`, max(int64(since)-1, 0))
-	var all []memory.Stretch
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var next memory.Stretch
-			err := scan(&next.Guild, &next.Channel, &next.After, &next.Until, &next.Again)
-			all = append(all, next)
-			return err
-		})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read what is to be summed up: %w", explain(err))
-	}
-	return all, nil
+	return all, failed(err, "read what is to be summed up")
 }
 
 // takeOldSummaries takes away the summaries that the database that is replaced knows to be gone for good.

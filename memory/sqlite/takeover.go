@@ -18,22 +18,12 @@ func (s *Store) takeOver(ctx context.Context, path string, r *Restored) error {
 		return explain(err)
 	}
 	var errs []error
-	for _, step := range []struct {
-		table string // that the old database must have, being of some version
-		take  func(*transaction, *Restored) error
-	}{
-		{"forgetting", (*transaction).takeForgettings}, {"opted", (*transaction).takeOptOuts}, {"learn", (*transaction).takeLearning}, {"opted", (*transaction).takeChoices},
-		{"withdrawn", (*transaction).takeWithdrawn}, {"fact", (*transaction).takeFacts}, {"lore", (*transaction).takeOldLore}, {"summary", (*transaction).takeOldSummaries},
-		{"tombstone", (*transaction).takeDeleted}, {"taken", (*transaction).takeTaken},
-		{"message", (*transaction).takeEdited}, {"mode", (*transaction).takeModes}, {"setting", (*transaction).takeSettings}, {"spent", (*transaction).takeLimits},
+	for _, take := range []func(*transaction, *Restored) error{
+		(*transaction).takeForgettings, (*transaction).takeOptOuts, (*transaction).takeLearning, (*transaction).takeChoices, (*transaction).takeWithdrawn,
+		(*transaction).takeFacts, (*transaction).takeOldLore, (*transaction).takeOldSummaries, (*transaction).takeDeleted, (*transaction).takeTaken,
+		(*transaction).takeEdited, (*transaction).takeSettings, (*transaction).takeLimits,
 	} {
-		errs = append(errs, s.transact(ctx, func(t *transaction) error {
-			there, err := found(t.row("SELECT 1 FROM old.sqlite_schema WHERE type = 'table' AND name = ?", step.table).Scan(new(int)))
-			if !there || err != nil {
-				return err
-			}
-			return step.take(t, r)
-		}))
+		errs = append(errs, s.transact(ctx, func(t *transaction) error { return take(t, r) }))
 	}
 	_, err := s.write.ExecContext(context.WithoutCancel(ctx), "DETACH old")
 	return errors.Join(append(errs, err)...)
@@ -46,20 +36,10 @@ func (t *transaction) takeForgettings(*Restored) error {
 		ORDER BY id`)
 }
 
-// changedRows is how many rows the last statement changed.
-func (t *transaction) changedRows(to *int) error {
-	var n int
-	err := t.row("SELECT changes()").Scan(&n)
-	*to += n
+func (t *transaction) takeOptOuts(r *Restored) (err error) {
+	r.OptOuts, err = t.change(`INSERT INTO main.opted (guild, user, out, at) SELECT guild, user, out, at FROM old.opted WHERE true
+		ON CONFLICT (guild, user) DO UPDATE SET out = excluded.out, at = excluded.at WHERE excluded.at > opted.at`)
 	return err
-}
-
-func (t *transaction) takeOptOuts(r *Restored) error {
-	if err := t.exec(`INSERT INTO main.opted (guild, user, out, at) SELECT guild, user, out, at FROM old.opted WHERE true
-		ON CONFLICT (guild, user) DO UPDATE SET out = excluded.out, at = excluded.at WHERE excluded.at > opted.at`); err != nil {
-		return err
-	}
-	return t.changedRows(&r.OptOuts)
 }
 
 // takeLearning takes over where facts may be learned.
@@ -70,12 +50,9 @@ func (t *transaction) takeLearning(*Restored) error {
 
 func (t *transaction) takeChoices(r *Restored) error {
 	t.changed.structure = true
-	var unknown []memory.Channel
-	err := t.each(func(scan func(...any) error) error {
-		c := memory.Channel{Unplaced: true}
-		err := scan(&c.Guild, &c.ID, &c.Parent, &c.Kind, &c.Name, &c.Owner)
-		unknown = append(unknown, c)
-		return err
+	unknown, err := list(t.ctx, t, func(scan scanner, c *memory.Channel) error {
+		c.Unplaced = true
+		return scan(&c.Guild, &c.ID, &c.Parent, &c.Kind, &c.Name, &c.Owner)
 	}, `SELECT guild, id, parent, kind, name, owner FROM old.channel WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.channel)`)
 	if err != nil {
 		return err
@@ -89,12 +66,11 @@ func (t *transaction) takeChoices(r *Restored) error {
 		return err
 	}
 	for _, table := range []string{"guild", "channel"} {
-		if err := t.exec("UPDATE main." + table + " SET choice = o.choice, chosen = o.chosen FROM old." + table + " o WHERE o.id = " + table + ".id AND o.chosen > " + table + ".chosen"); err != nil {
+		n, err := t.change("UPDATE main." + table + " SET choice = o.choice, chosen = o.chosen FROM old." + table + " o WHERE o.id = " + table + ".id AND o.chosen > " + table + ".chosen")
+		if err != nil {
 			return err
 		}
-		if err := t.changedRows(&r.Choices); err != nil {
-			return err
-		}
+		r.Choices += n
 	}
 	return nil
 }
@@ -124,13 +100,7 @@ func (t *transaction) takeDeleted(r *Restored) error {
 		id      memory.MessageID
 		there   bool
 	}
-	var all []deleted
-	err := t.each(func(scan func(...any) error) error {
-		var d deleted
-		err := scan(&d.channel, &d.id, &d.there)
-		all = append(all, d)
-		return err
-	}, `SELECT o.channel, o.id, m.row IS NOT NULL FROM old.tombstone o
+	all, err := list(t.ctx, t, func(scan scanner, d *deleted) error { return scan(&d.channel, &d.id, &d.there) }, `SELECT o.channel, o.id, m.row IS NOT NULL FROM old.tombstone o
 		LEFT JOIN main.channel c ON c.id = o.channel LEFT JOIN main.message m ON m.channel = c.no AND m.id = o.id
 		WHERE NOT EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id)
 		AND NOT EXISTS (SELECT 1 FROM main.forgetting f WHERE f.begun = 0 AND f.guild IN (c.guild, ?1) AND f.user IN (0, m.author)
@@ -152,13 +122,10 @@ func (t *transaction) takeDeleted(r *Restored) error {
 
 // takeEdited takes over the texts of messages that were edited since, so that what they said before doesn't come back.
 func (t *transaction) takeEdited(r *Restored) error {
-	var edits []memory.Edited
-	err := t.each(func(scan func(...any) error) error {
-		var e memory.Edited
+	edits, err := list(t.ctx, t, func(scan scanner, e *memory.Edited) error {
 		var at int64
 		err := scan(&e.Guild, &e.Channel, &e.ID, &at, &e.Content)
 		e.At = fromMillis(at)
-		edits = append(edits, e)
 		return err
 	}, `SELECT c.guild, c.id, m.id, o.edited, o.content FROM old.message o CROSS JOIN old.channel oc ON oc.no = o.channel
 		CROSS JOIN main.channel c ON c.id = oc.id CROSS JOIN main.message m ON m.channel = c.no AND m.id = o.id

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"maps"
 	"slices"
 
@@ -70,6 +69,24 @@ func (t *transaction) exec(query string, args ...any) error {
 	return err
 }
 
+// execAll runs several statements with the same arguments.
+func (t *transaction) execAll(args []any, queries ...string) error {
+	for _, query := range queries {
+		if err := t.exec(query, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// change is exec that tells how many rows were changed.
+func (t *transaction) change(query string, args ...any) (n int, err error) {
+	if err := t.exec(query, args...); err != nil {
+		return 0, err
+	}
+	return n, t.row("SELECT changes()").Scan(&n)
+}
+
 // rowScanner is a row, or why there is none.
 type rowScanner struct {
 	row *sql.Row
@@ -91,53 +108,29 @@ func (t *transaction) row(query string, args ...any) rowScanner {
 	return rowScanner{row: s.QueryRowContext(t.ctx, args...)}
 }
 
-// found is Scan's error as a boolean: false if there was no row.
-func found(err error) (bool, error) {
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+// QueryContext makes a transaction a querier.
+func (t *transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	s, err := t.statement(query)
+	if err != nil {
+		return nil, err
 	}
-	return err == nil, err
+	return s.QueryContext(ctx, args...)
 }
 
 // each calls f for every row.
-func (t *transaction) each(f func(scan func(...any) error) error, query string, args ...any) error {
-	s, err := t.statement(query)
-	if err != nil {
-		return err
-	}
-	rows, err := s.QueryContext(t.ctx, args...)
-	if err != nil {
-		return err
-	}
-	return eachRow(rows, f)
+func (t *transaction) each(f func(scan scanner) error, query string, args ...any) error {
+	return each(t.ctx, t, f, query, args...)
 }
 
 // eachKey calls f for every row of two numbers, once all are read, so that it may write.
 func (t *transaction) eachKey(f func(place, id int64) error, query string, args ...any) error {
-	var keys [][2]int64
-	err := t.each(func(scan func(...any) error) error {
-		var k [2]int64
-		err := scan(&k[0], &k[1])
-		keys = append(keys, k)
-		return err
-	}, query, args...)
+	keys, err := list(t.ctx, t, func(scan scanner, k *[2]int64) error { return scan(&k[0], &k[1]) }, query, args...)
 	for _, k := range keys {
 		if err == nil {
 			err = f(k[0], k[1])
 		}
 	}
 	return err
-}
-
-// eachRow calls f for every row and closes rows.
-func eachRow(rows *sql.Rows, f func(scan func(...any) error) error) error {
-	defer rows.Close()
-	for rows.Next() {
-		if err := f(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // segment is the change of a segment, to be added to.

@@ -125,18 +125,6 @@ func TestConcurrentGivingUpTooLate(t *testing.T) {
 	<-s.writer.turn
 }
 
-func TestGivingUpWaitingForTheTurn(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	s.writer.turn <- struct{}{}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := s.KeepTrace(ctx, memory.Trace{Channel: general, Answer: id(1)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	<-s.writer.turn
-}
-
 // A panic in the midst of a transaction undoes it, is an error to the others, and leaves the store usable.
 func TestConcurrentPanic(t *testing.T) {
 	t.Parallel()
@@ -146,9 +134,7 @@ func TestConcurrentPanic(t *testing.T) {
 		}
 		return 1
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	apply(t, s, posted(general, 1, "apples"))
 	s.writer.turn <- struct{}{}
@@ -172,9 +158,7 @@ func TestWritingToAClosedFile(t *testing.T) {
 	dir := emptyDir(t)
 	s := open(t, dir)
 	apply(t, s, posted(general, 1, "apples"))
-	if err := s.write.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.write.Close())
 	if err := s.Apply(t.Context(), posted(general, 2, "apples")); err == nil {
 		t.Error("written to a closed file")
 	}

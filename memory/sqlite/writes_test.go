@@ -12,7 +12,6 @@ import (
 	"hark/memory/memorytest"
 )
 
-// writes are operations that, together, use every statement that changes the file.
 // ofHark is an answer of Hark's.
 func ofHark(n int) memory.Posted {
 	p := posted(general, n, "an answer")
@@ -20,6 +19,12 @@ func ofHark(n int) memory.Posted {
 	return p
 }
 
+// applies is a write that tells of events.
+func applies(events ...memory.Event) func(*Store) error {
+	return func(s *Store) error { return s.Apply(bg, events...) }
+}
+
+// writes are operations that, together, use every statement that changes the file.
 var writes = map[string]func(*Store) error{
 	"apply": func(s *Store) error {
 		reply := posted(general, 500, "a reply with everything")
@@ -39,13 +44,11 @@ var writes = map[string]func(*Store) error{
 			memory.ChannelGone{Guild: guild, Channel: general},
 			memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 1, Username: "ann", RolesKnown: true}})
 	},
-	"edit":       func(s *Store) error { return s.Apply(bg, edited(general, 4, "number4 in other words")) },
-	"edit early": func(s *Store) error { return s.Apply(bg, edited(3000, 4, "a new channel")) },
-	"delete":     func(s *Store) error { return s.Apply(bg, deleted(general, 4)) },
-	"see a channel": func(s *Store) error {
-		return s.Apply(bg, memory.ChannelSeen{Channel: memory.Channel{ID: general, Name: "x"}})
-	},
-	"see a new role": func(s *Store) error { return s.Apply(bg, memory.RoleSeen{Guild: 200}) },
+	"edit":           applies(edited(general, 4, "number4 in other words")),
+	"edit early":     applies(edited(3000, 4, "a new channel")),
+	"delete":         applies(deleted(general, 4)),
+	"see a channel":  applies(memory.ChannelSeen{Channel: memory.Channel{ID: general, Name: "x"}}),
+	"see a new role": applies(memory.RoleSeen{Guild: 200}),
 	"keep a trace": func(s *Store) error {
 		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9), Sources: from(general, 9), Prompt: sentPrompt("number")})
 	},
@@ -69,9 +72,7 @@ var writes = map[string]func(*Store) error{
 			return err
 		})
 	},
-	"keep records and edit their question": func(s *Store) error {
-		return s.Apply(bg, recorded("one", 8, 1), edited(general, 8, "another question"))
-	},
+	"keep records and edit their question": applies(recorded("one", 8, 1), edited(general, 8, "another question")),
 	"forget old records": func(s *Store) error {
 		return s.writing(bg, func(t *transaction) error {
 			if err := recordAll(t, recorded("one", 8, 1), recorded("two", 9, 1)); err != nil {
@@ -280,21 +281,17 @@ func init() {
 		e.Evicted = []memory.MessageID{id(20)}
 		return s.Apply(bg, e)
 	}
-	writes["edit what a summary is from"] = func(s *Store) error { return s.Apply(bg, summed(general, 19), edited(general, 19, "otherwise")) }
-	writes["condense"] = func(s *Store) error { return s.Apply(bg, condensed(general, "it is long", 13, 19)) }
-	writes["condense again"] = func(s *Store) error {
-		return s.Apply(bg, condensed(general, "it is long", 13, 19), condensed(general, "it is longer", 1, 22, 23), deleted(general, 22))
-	}
-	writes["end a session"] = func(s *Store) error {
-		return s.Apply(bg, condensed(general, "it is long", 13, 19), memory.CondensedGone{Guild: guild, Channel: general, Until: id(29)})
-	}
-	writes["notes"] = func(s *Store) error { return s.Apply(bg, notes()...) }
+	writes["edit what a summary is from"] = applies(summed(general, 19), edited(general, 19, "otherwise"))
+	writes["condense"] = applies(condensed(general, "it is long", 13, 19))
+	writes["condense again"] = applies(condensed(general, "it is long", 13, 19), condensed(general, "it is longer", 1, 22, 23), deleted(general, 22))
+	writes["end a session"] = applies(condensed(general, "it is long", 13, 19), memory.CondensedGone{Guild: guild, Channel: general, Until: id(29)})
+	writes["notes"] = applies(notes()...)
 	for name, e := range map[string]memory.Event{ // the first to ask what was decided
 		"lore":  memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project Y", Text: "is off", At: idAt(9)}},
 		"learn": memory.Learn{Guild: guild, On: true, At: id(9).Time()},
 		"trace": memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1, Sources: append(from(general, 9), fromFacts(1)...)}},
 	} {
-		writes[name] = func(s *Store) error { return s.Apply(bg, e) }
+		writes[name] = applies(e)
 	}
 	for name, f := range map[string]memory.Forgetting{
 		"forget somebody":      {Guild: guild, User: 1},
@@ -307,9 +304,7 @@ func init() {
 		writes[name] = forgets(f)
 	}
 	writes["forget a guild that was left"] = forgets(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: id(2000).Time()})
-	writes["delete a channel"] = func(s *Store) error {
-		return s.Apply(bg, memory.ChannelDeleted{Guild: guild, Channel: general, At: id(2000).Time()}, posted(general, 3000, "late"), posted(general, 7, "known"))
-	}
+	writes["delete a channel"] = applies(memory.ChannelDeleted{Guild: guild, Channel: general, At: id(2000).Time()}, posted(general, 3000, "late"), posted(general, 7, "known"))
 	writes["take what was restored out"] = func(s *Store) error {
 		return s.writing(bg, func(t *transaction) error {
 			if err := t.exec("INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt) VALUES (7, 100, 1000, 3, ?, 'purge', 0, 0, '{}')", int64(id(20))); err != nil {
