@@ -74,12 +74,12 @@ func Hang() Fault { return Fault{hang: true} }
 
 // Injection is a fault that waits for its calls.
 type Injection struct {
-	s              *Server
-	method, path   string
-	left, hits     int
-	fault          Fault
-	release        chan struct{}
-	released bool
+	s            *Server
+	method, path string
+	left, hits   int
+	fault        Fault
+	release      chan struct{}
+	released     bool
 }
 
 // Inject lets the next n calls of a route go wrong: "POST /channels/*/messages", where * stands for one segment.
