@@ -23,28 +23,34 @@ import (
 	"hark/search"
 )
 
-// A gateway that takes the connection and then says nothing would keep discordgo waiting without end.
-func TestGatewayThatSaysNothingIsLeft(t *testing.T) {
-	t.Parallel()
+// misleads has the nth connection to the gateway go to one that does as serve does.
+func (s *scene) misleads(t *testing.T, nth int32, serve func(c *websocket.Conn)) {
+	t.Helper()
 	var upgrader websocket.Upgrader
-	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := upgrader.Upgrade(w, r, nil); err == nil {
 			defer c.Close()
-			_, _, _ = c.ReadMessage()
+			serve(c)
 		}
 	}))
-	t.Cleanup(silent.Close)
-	s := set(t)
-	s.bot.timing.open = time.Second
+	t.Cleanup(other.Close)
 	honest := s.discord.Dialer().NetDialContext
 	var dials atomic.Int32
 	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-		if dials.Add(1) == 1 {
+		if dials.Add(1) == nth {
 			s.bot.timing.open = wait.Limit // for the honest one
-			return (&net.Dialer{}).DialContext(ctx, network, silent.Listener.Addr().String())
+			return (&net.Dialer{}).DialContext(ctx, network, other.Listener.Addr().String())
 		}
 		return honest(ctx, network, address)
 	}}
+}
+
+// A gateway that takes the connection and then says nothing would keep discordgo waiting without end.
+func TestGatewayThatSaysNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	s.misleads(t, 1, func(c *websocket.Conn) { _, _, _ = c.ReadMessage() })
+	s.bot.timing.open = time.Second
 	s.run(t).ready(t)
 	s.ask("when?")
 	s.answered(t, s.channel, "Friday")
@@ -56,27 +62,12 @@ func TestGatewayThatSaysNothingIsLeft(t *testing.T) {
 // A session that Discord doesn't know any more is left, not resumed for ever.
 func TestSessionThatIsRefusedIsLeft(t *testing.T) {
 	t.Parallel()
-	var upgrader websocket.Upgrader
-	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, err := upgrader.Upgrade(w, r, nil)
-		if err != nil {
-			return
-		}
-		defer c.Close()
+	s := set(t)
+	s.misleads(t, 2, func(c *websocket.Conn) {
 		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":10,"d":{"heartbeat_interval":41250}}`))
 		_, _, _ = c.ReadMessage()
 		_ = c.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(4007, "Invalid seq"))
-	}))
-	t.Cleanup(refusing.Close)
-	s := set(t)
-	honest := s.discord.Dialer().NetDialContext
-	var dials atomic.Int32
-	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-		if dials.Add(1) == 2 {
-			return (&net.Dialer{}).DialContext(ctx, network, refusing.Listener.Addr().String())
-		}
-		return honest(ctx, network, address)
-	}}
+	})
 	s.run(t).ready(t)
 	s.discord.Drop()
 	s.discord.WaitFor("a new session", func() bool { return s.discord.Identifies() == 2 })
@@ -165,26 +156,19 @@ func TestAnswerThatTakesTooLong(t *testing.T) {
 	s.replied(t, s.ask("when?"))
 }
 
-func TestAbsenceOfTheModelIsLogged(t *testing.T) {
+func TestWhatAnAnswerHadToDoWithoutIsLogged(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
-	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
-		return answer.Answer{Text: "quoted", Away: errDown}, nil
+	for text, a := range map[string]answer.Answer{
+		errDown.Error():          {Away: errDown},
+		"no order for an answer": {Unranked: errors.New("no order for an answer")},
+	} {
+		a.Text = text
+		s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) { return a, nil }
+		s.ask("when?")
+		s.answered(t, s.channel, text)
+		s.out.wait(t, text)
 	}
-	s.ask("when?")
-	s.answered(t, s.channel, "quoted")
-	s.out.wait(t, errDown.Error())
-}
-
-func TestFailureOfTheRerankerIsLogged(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
-		return answer.Answer{Text: "found", Unranked: errors.New("no order for an answer")}, nil
-	}
-	s.ask("when?")
-	s.answered(t, s.channel, "found")
-	s.out.wait(t, "no order for an answer")
 	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
 		return answer.Recalled{Result: search.Result{RerankFailed: errors.New("no order for a command")}}, nil
 	}

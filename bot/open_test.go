@@ -78,7 +78,7 @@ func TestMissedQuestionsAreAskedOnceThoughTheirGapGoesOn(t *testing.T) {
 	cfg := Config{CatchUp: month, Reconcile: true, AnswerMissed: 10 * time.Minute}
 	s.resume(t, cfg)
 	first.WaitHits(1)
-	rest := s.discord.Inject(messages, 1, discordtest.Hang())
+	rest := s.discord.Inject(messages, 1000, discordtest.ServerError()) // one that hangs would hold up the answer
 	first.Release()
 	rest.WaitHits(1)
 	s.answered(t, s.channel, "re: first?")

@@ -74,12 +74,12 @@ func Hang() Fault { return Fault{hang: true} }
 
 // Injection is a fault that waits for its calls.
 type Injection struct {
-	s              *Server
-	method, path   string
-	left, hits     int
-	fault          Fault
-	release        chan struct{}
-	releasedBefore bool
+	s            *Server
+	method, path string
+	left, hits   int
+	fault        Fault
+	release      chan struct{}
+	released     bool
 }
 
 // Inject lets the next n calls of a route go wrong: "POST /channels/*/messages", where * stands for one segment.
@@ -104,13 +104,13 @@ func (i *Injection) WaitHits(n int) {
 	i.s.WaitFor(fmt.Sprintf("%d calls of %s %s", n, i.method, i.path), func() bool { return i.Hits() >= n })
 }
 
-// Release lets the calls go on that Hang holds up, and those that would be.
+// Release ends the fault: calls that Hang holds up go on, and later ones don't meet it.
 func (i *Injection) Release() {
 	i.s.change(func() {
-		if !i.releasedBefore {
+		if !i.released {
 			close(i.release)
 		}
-		i.releasedBefore = true
+		i.released = true
 	})
 }
 
@@ -120,7 +120,7 @@ func (s *Server) injected(c *call) *Injection {
 	s.change(func() {
 		for _, i := range s.injections {
 			fits, _ := path.Match(i.path, c.path)
-			if i.left > 0 && i.method == c.r.Method && fits {
+			if i.left > 0 && !i.released && i.method == c.r.Method && fits {
 				i.left--
 				i.hits++
 				met = i
