@@ -31,6 +31,7 @@ type model struct {
 	names    map[place]string
 	dropped  map[place]member // those who wrote what isn't logged because of that, or where it is, and of which nothing is kept
 	traces   map[place]answer // without their prompts
+	shown    map[place]answer // that aren't kept any more and Discord shows still: Answer and Parts are what it shows
 	lost     map[string]int   // things that went, by kind
 	prompts  map[place]memory.Prompt
 	records  []memory.Record                  // in the order in which they came
@@ -65,6 +66,7 @@ func newModel() *model {
 		names:     map[place]string{},
 		dropped:   map[place]member{},
 		traces:    map[place]answer{},
+		shown:     map[place]answer{},
 		lost:      map[string]int{},
 		prompts:   map[place]memory.Prompt{},
 		guilds:    map[memory.GuildID]*memory.Guild{},
@@ -265,6 +267,7 @@ func (m *model) delete(at place, most int) {
 	*m.entry(at) = entry{deleted: true}
 	delete(m.names, at)
 	delete(m.open, at)
+	m.unshow(at)
 	if a, known := m.traces[at]; known {
 		m.dropTrace(at)
 		if m.stand(&a.Trace) {
@@ -383,17 +386,39 @@ func (m *model) takeFact(key factKey) {
 	m.invalidate(madeFrom(1, func(s memory.Source) bool { return isFact(s, key) }), place{})
 }
 
-// dropPart deletes a message of an answer.
-func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) {
+// unshow notes that Discord shows a message no more, or not as it was.
+func (m *model) unshow(at place) {
+	for key, a := range m.shown {
+		parts := append([]memory.MessageID{a.Answer}, a.Parts...)
+		i := slices.Index(parts, at.id)
+		if key.channel != at.channel || i < 0 {
+			continue
+		}
+		delete(m.shown, key)
+		m.leaveShown(a, slices.Delete(parts, i, i+1))
+	}
+}
+
+// leaveShown notes which messages of an answer that isn't kept any more Discord shows still.
+func (m *model) leaveShown(a answer, messages []memory.MessageID) {
+	if len(messages) > 0 {
+		a.Answer, a.Parts = messages[0], messages[1:]
+		m.shown[place{a.Channel, a.Answer}] = a
+	}
+}
+
+// dropPart deletes a message of an answer, and tells whether it was there.
+func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) bool {
 	at := place{t.Channel, id}
 	if m.isAway(at) {
-		return
+		return false
 	}
 	if withdrawn {
 		m.withdraw(memory.Withdrawn{Guild: t.Guild, Channel: t.Channel, Message: id, First: id == t.Answer})
 	}
 	m.delete(at, 0)
 	m.entry(at).taken = true
+	return true
 }
 
 // withdraw has Discord show a message no more.

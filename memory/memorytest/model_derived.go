@@ -55,8 +55,32 @@ func (m *model) things() []thing {
 				if hidden && deleted == (place{a.Channel, a.Question}) {
 					m.withdraw(memory.Withdrawn{Guild: a.Guild, Channel: at.channel, Message: at.id, First: true, Unasked: true})
 				}
+				var left []memory.MessageID
 				for _, id := range parts {
-					m.dropPart(a.Trace, id, hidden)
+					if m.dropPart(a.Trace, id, hidden) {
+						left = append(left, id)
+					}
+				}
+				if !hidden {
+					m.leaveShown(a, left)
+				}
+			}})
+	}
+	for at, a := range m.shown {
+		parts := append([]memory.MessageID{a.Answer}, a.Parts...)
+		all = append(all, thing{kind: "shown", guild: a.Guild, from: a.from, about: about(a.Trace), as: &memory.Message{ID: at.id, Guild: a.Guild, Channel: at.channel},
+			is: func(s memory.Source) bool {
+				return slices.ContainsFunc(parts, func(id memory.MessageID) bool { return isAt(s, place{at.channel, id}) })
+			},
+			goes: func(bool) {},
+			after: func(hidden bool, deleted place) {
+				if !hidden {
+					return
+				}
+				delete(m.shown, at)
+				for _, id := range parts {
+					m.withdraw(memory.Withdrawn{Guild: a.Guild, Channel: at.channel, Message: id, First: id == at.id,
+						Unasked: id == at.id && deleted == (place{a.Channel, a.Question})})
 				}
 			}})
 	}

@@ -56,6 +56,7 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 			"carry out": m.carryOn,
 			"answer":    m.answer,
 			"answer2":   m.answer,
+			"lose":      m.loseSources,
 			"prompts":   m.forgetOldPrompts,
 			"calls":     m.someCalls,
 			"calls2":    m.someCalls,
@@ -298,6 +299,22 @@ func (m *machine) answer(t *rapid.T) {
 	m.both(memory.Posted{Message: reply})
 	m.keep(trace)
 	m.model.keepTrace(trace)
+}
+
+// loseSources has some of what an answer was made from go, one after the other.
+func (m *machine) loseSources(t *rapid.T) {
+	if len(m.replies) == 0 {
+		return
+	}
+	for _, s := range rapid.SampledFrom(m.replies).Draw(t, "reply that loses").Sources {
+		at := place{s.Channel, memory.MessageID(s.ID)}
+		if _, there := m.model.message(at); !there || s.Kind != memory.SourceMessage || rapid.Bool().Draw(t, "stays") {
+			continue
+		}
+		if m.both(memory.Deleted{Guild: guildOf(s.Channel), Channel: s.Channel, IDs: []memory.MessageID{at.id}}); len(m.model.unfinished()) == 0 {
+			m.compareWithdrawn()
+		}
+	}
 }
 
 // drawUsedLore is mostly of lore that is there, as it is or in whatever version.

@@ -57,6 +57,23 @@ func (t *trial) answered() memory.Trace {
 	return trace
 }
 
+// answeredTwofold posts an answer in two parts to a question, made from a message that it was only shown and another that it
+// repeats, and keeps its trace: these are its sources, in this order. n is where their ids begin.
+func (t *trial) answeredTwofold(n int) memory.Trace {
+	t.Helper()
+	typo, cited := said(staff, id(n), ben, "tpyo"), said(staff, id(n+1), ada, "the code is 4711")
+	question, answer, part := said(general, id(n+10), ben, "code?"), said(general, id(n+11), hark, "The code"), said(general, id(n+12), hark, "is 4711 [1]")
+	answer.Kind, part.Kind = memory.FromHark, memory.FromHark
+	t.post(typo, cited, question, answer, part)
+	trace := memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Parts: []memory.MessageID{part.ID}, Question: question.ID, Asker: ben,
+		Sources: []memory.Source{
+			{Kind: memory.SourceMessage, Channel: general, ID: int64(question.ID), Repeats: true},
+			{Kind: memory.SourceMessage, Channel: staff, ID: int64(typo.ID)},
+			{Kind: memory.SourceMessage, Channel: staff, ID: int64(cited.ID), Repeats: true}}}
+	t.keep(trace)
+	return trace
+}
+
 // answerGone fails the test unless the answer is gone with its trace.
 func (t *trial) answerGone(trace memory.Trace) {
 	t.Helper()
@@ -348,7 +365,9 @@ var tracePromises = []promise{
 			t.apply(gone.by(source.ID))
 			var ids []memory.MessageID
 			for _, w := range t.withdrawn()[known:] {
-				ids = append(ids, w.Message)
+				if w.Message > source.ID { // not of those before, which ben asked for too
+					ids = append(ids, w.Message)
+				}
 			}
 			want := []memory.MessageID{repeating.Answer, next.Answer}
 			if gone.whole {
@@ -360,5 +379,65 @@ var tracePromises = []promise{
 				t.answerGone(trace)
 			}
 		}
+	}},
+	{"an answer that was kept in Discord is found still when something goes that it repeats", func(t *trial) {
+		for i, c := range []struct {
+			by      func(memory.Trace) []memory.Event
+			unasked bool
+		}{
+			{func(trace memory.Trace) []memory.Event {
+				return []memory.Event{memory.Deleted{Guild: guild, Channel: staff, IDs: []memory.MessageID{memory.MessageID(trace.Sources[2].ID)}}}
+			}, false},
+			{func(memory.Trace) []memory.Event {
+				return []memory.Event{memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyAge, At: id(250).Time()}}
+			}, false},
+			{func(trace memory.Trace) []memory.Event {
+				return []memory.Event{memory.Deleted{Guild: guild, Channel: general, IDs: []memory.MessageID{trace.Question}}}
+			}, true},
+			{func(memory.Trace) []memory.Event {
+				return []memory.Event{memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later}}
+			}, false},
+		} {
+			trace := t.answeredTwofold(100 * (i + 1))
+			next := t.madeOf(100*(i+1)+30, trace.Answer, general, true)
+			known := len(t.withdrawn())
+			t.delete(staff, memory.MessageID(trace.Sources[1].ID))
+			t.answerGone(trace)
+			t.answerGone(next)
+			t.same("withdrawn before", len(t.withdrawn()), known)
+			t.apply(c.by(trace)...)
+			var got []memory.Withdrawn
+			for _, w := range t.withdrawn()[known:] {
+				if w.Message == trace.Answer || w.Message == trace.Parts[0] || w.Message == next.Answer {
+					got = append(got, w)
+				}
+			}
+			slices.SortFunc(got, func(a, b memory.Withdrawn) int { return compare(a.Message, b.Message) })
+			t.same("withdrawn", got, []memory.Withdrawn{{Guild: guild, Channel: general, Message: trace.Answer, First: true, Unasked: c.unasked},
+				{Guild: guild, Channel: general, Message: trace.Parts[0]}, {Guild: guild, Channel: general, Message: next.Answer, First: true}})
+		}
+	}},
+	{"an answer that was kept in Discord is no more there to withdraw once it is deleted or written anew", func(t *trial) {
+		trace := t.answeredTwofold(100)
+		typo, cited := memory.MessageID(trace.Sources[1].ID), memory.MessageID(trace.Sources[2].ID)
+		t.delete(staff, typo)
+		t.delete(general, trace.Answer)
+		t.delete(staff, cited)
+		t.same("withdrawn, of which the first message was deleted", t.withdrawn(), []memory.Withdrawn{{Guild: guild, Channel: general, Message: trace.Parts[0], First: true}})
+		trace = t.answeredTwofold(200)
+		next := t.madeOf(240, trace.Answer, general, true)
+		typo, cited = memory.MessageID(trace.Sources[1].ID), memory.MessageID(trace.Sources[2].ID)
+		t.delete(staff, typo)
+		t.anew(trace, 500, "At one")
+		known := []memory.Withdrawn{{Guild: guild, Channel: general, Message: id(112), First: true}, {Guild: guild, Channel: general, Message: trace.Parts[0]}}
+		t.same("withdrawn, a part of which isn't written anew", t.withdrawn(), known)
+		t.delete(staff, cited) // of which the one made from it was made as well
+		t.same("withdrawn", t.withdrawn(), append(known, memory.Withdrawn{Guild: guild, Channel: general, Message: next.Answer, First: true}))
+		t.same("the answer", textsOf(t.messages(general, trace.Answer)), []string{"At one"})
+	}},
+	{"an answer that repeats one of several messages that are deleted at once is withdrawn", func(t *trial) {
+		trace := t.answeredTwofold(100)
+		t.delete(staff, memory.MessageID(trace.Sources[1].ID), memory.MessageID(trace.Sources[2].ID))
+		t.same("withdrawn", len(t.withdrawn()), 2)
 	}},
 }

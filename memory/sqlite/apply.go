@@ -374,6 +374,9 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, hi
 	if err := t.handOn(channelID, id); err != nil {
 		return err
 	}
+	if err := t.unshow(channelID, id); err != nil {
+		return err
+	}
 	if err := t.invalidate(madeFrom(aMessage, int64(channelID), int64(id)), cause{hide, memory.Spot{Channel: channelID, Message: id}}); err != nil {
 		return err
 	}

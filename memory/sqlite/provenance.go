@@ -24,6 +24,7 @@ const (
 	aSummary
 	aCondensed
 	aRecord
+	aShown // what is left of an answer that Hark keeps no more and Discord shows still
 )
 
 var sourceKinds = map[memory.SourceKind]kind{
@@ -136,13 +137,15 @@ func (s selection) closure(how hiding) string {
 	return fmt.Sprintf(`WITH RECURSIVE gone (derived, hide, itself) AS (SELECT derived, iif(%[1]d = 2, 2, %[1]d * repeats), itself FROM (%[2]s)`+
 		next+` CROSS JOIN source s ON s.kind = iif(d.kind = %[3]d, 0, d.kind) AND s.place = iif(d.kind = %[5]d, 0, d.place) AND s.id = d.id WHERE d.kind IN (%[3]d, %[4]d, %[5]d)`+
 		next+` CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id CROSS JOIN json_each(t.body, '$.parts') p
-			CROSS JOIN source s ON s.kind = 0 AND s.place = d.place AND s.id = p.value WHERE d.kind = %[3]d)`,
-		how, s.query, anAnswer, aFact, aLore)
+			CROSS JOIN source s ON s.kind = 0 AND s.place = d.place AND s.id = p.value WHERE d.kind = %[3]d`+
+		next+` CROSS JOIN shown p ON p.derived = d.no CROSS JOIN source s ON s.kind = 0 AND s.place = p.channel AND s.id = p.id WHERE d.kind = %[6]d)`,
+		how, s.query, anAnswer, aFact, aLore, aShown)
 }
 
 // invalid is a derived thing that goes.
 type invalid struct {
 	derived
+	no     int64
 	hide   bool // whether Discord is to show it no more
 	itself bool // whether it goes by itself rather than with a source
 }
@@ -153,20 +156,27 @@ type cause struct {
 	deleted memory.Spot // the message that was deleted, if one was: nobody asks any more for what it asked for
 }
 
-// invalidate takes away what s selects, and all that was made from that.
+// invalidate takes away what s selects, and all that was made from that. Of an answer that Discord goes on showing it leaves what
+// it was made from, so that it is found when it is to be shown no more.
 func (t *transaction) invalidate(s selection, why cause) error {
 	var all []invalid
 	err := t.each(func(scan func(...any) error) error {
 		var g invalid
-		err := scan(&g.kind, &g.guild, &g.channel, &g.id, &g.hide, &g.itself)
+		err := scan(&g.no, &g.kind, &g.guild, &g.channel, &g.id, &g.hide, &g.itself)
 		all = append(all, g)
 		return err
-	}, s.closure(why.hide)+` SELECT d.kind, d.guild, d.channel, d.id, max(gone.hide) > 0, max(gone.itself) FROM gone CROSS JOIN derived d ON d.no = gone.derived GROUP BY d.no`, s.args...)
+	}, s.closure(why.hide)+fmt.Sprintf(` SELECT d.no, d.kind, d.guild, d.channel, d.id, max(gone.hide) > 0, max(gone.itself)
+		FROM gone CROSS JOIN derived d ON d.no = gone.derived GROUP BY d.no HAVING d.kind <> %d OR max(gone.hide) > 0`, aShown), s.args...)
 	if err != nil {
 		return err
 	}
 	for _, g := range all { // first of all of them, so that none is found again by what happens to another
-		if _, err := t.underive(g.derived); err != nil {
+		if g.kind == anAnswer && !g.hide {
+			err = t.exec("UPDATE derived SET kind = ? WHERE no = ?", int(aShown), g.no)
+		} else {
+			_, err = t.underive(g.derived)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -185,6 +195,8 @@ func (t *transaction) lose(g invalid, deleted memory.Spot) error {
 	case anAnswer:
 		t.lost.Answers++
 		return t.loseAnswer(g, deleted)
+	case aShown:
+		return t.withdrawShown(g, deleted)
 	case aFact:
 		t.lost.Facts++
 		return t.buryFact(g.guild, g.id)

@@ -22,6 +22,9 @@ func (t *transaction) rewrite(e memory.Rewritten) error {
 		if err := t.dropTrace(e.Channel, id); err != nil {
 			return err
 		}
+		if err := t.unshow(e.Channel, id); err != nil {
+			return err
+		}
 		if err := t.invalidate(madeFrom(aMessage, int64(e.Channel), int64(id)).only(aFact, aLore, aSummary, aCondensed, aRecord), cause{}); err != nil {
 			return err
 		}
@@ -43,20 +46,25 @@ func (t *transaction) rewrite(e memory.Rewritten) error {
 // handDown gives the answers that were made from one what that was made from, and deletes its messages that aren't written anew
 // with it: nothing would tell any more what they were made from.
 func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) error {
-	trace, known, err := t.traceOf(e.Channel, answer)
+	trace, kept, err := t.traceOf(e.Channel, answer)
+	known := kept
+	if !kept && err == nil {
+		trace, known, err = t.shownOf(e.Guild, e.Channel, answer)
+	}
 	if !known || err != nil {
 		return err
 	}
 	messages := jsonOf(append([]memory.MessageID{answer}, trace.Parts...))
 	const made = ` FROM derived a CROSS JOIN source b ON b.kind = 0 AND b.place = a.place AND b.id IN (SELECT value FROM json_each(?3)) AND b.derived <> a.no
-		CROSS JOIN derived d ON d.no = b.derived AND d.kind = a.kind `
-	const these = " WHERE a.kind = ?1 AND a.place = ?2 AND a.id = ?4"
+		CROSS JOIN derived d ON d.no = b.derived AND d.kind IN (?1, ?5) `
+	args := []any{int(anAnswer), int64(e.Channel), messages, int64(answer), int(aShown)}
+	const these = " WHERE a.kind IN (?1, ?5) AND a.place = ?2 AND a.id = ?4"
 	for _, query := range []string{
 		"INSERT INTO source (derived, kind, place, id, version, repeats) SELECT b.derived, s.kind, s.place, s.id, s.version, s.repeats AND b.repeats" + made +
 			"CROSS JOIN source s ON s.derived = a.no" + these + " ON CONFLICT DO UPDATE SET repeats = max(repeats, excluded.repeats)",
 		"INSERT OR IGNORE INTO named (user, derived) SELECT n.user, b.derived" + made + "CROSS JOIN named n ON n.derived = a.no" + these,
 	} {
-		if err := t.exec(query, int(anAnswer), int64(e.Channel), messages, int64(answer)); err != nil {
+		if err := t.exec(query, args...); err != nil {
 			return err
 		}
 	}
@@ -70,16 +78,28 @@ func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) erro
 			return err
 		}
 		return t.exec("UPDATE trace SET body = ? WHERE channel = ? AND answer = ?", string(body), channel, id)
-	}, "SELECT DISTINCT d.place, d.id"+made+these, int(anAnswer), int64(e.Channel), messages, int64(answer))
+	}, "SELECT DISTINCT d.place, d.id"+made+these, args...)
 	if err != nil {
 		return err
 	}
 	stale := slices.DeleteFunc(trace.Parts, func(id memory.MessageID) bool { return slices.Contains(e.IDs, id) })
 	if err := t.exec(`DELETE FROM source WHERE kind = 0 AND place = ?2 AND id IN (SELECT value FROM json_each(?3))
-		AND derived IN (SELECT no FROM derived WHERE kind = ?1)`, int(anAnswer), int64(e.Channel), jsonOf(stale)); err != nil {
+		AND derived IN (SELECT no FROM derived WHERE kind IN (?1, ?4))`, int(anAnswer), int64(e.Channel), jsonOf(stale), int(aShown)); err != nil {
 		return err
 	}
-	return t.deleteParts(trace, stale, true)
+	if kept {
+		_, err = t.deleteParts(trace, stale, true)
+		return err
+	}
+	for _, id := range stale {
+		if err := t.withdraw(derived{guild: trace.Guild, channel: trace.Channel}, id, false); err != nil {
+			return err
+		}
+		if err := t.unshow(trace.Channel, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // untake has a message that went with a source count as never logged, unless it is forgotten.

@@ -340,6 +340,15 @@ CREATE TABLE named ( -- whom they are about
 ) WITHOUT ROWID;
 CREATE INDEX named_derived ON named (derived);
 
+CREATE TABLE shown ( -- messages of answers that Hark keeps no more and Discord shows still
+  channel  INTEGER NOT NULL, -- the id
+  id       INTEGER NOT NULL,
+  derived  INTEGER NOT NULL, -- derived.no, of which the id is that of the first of them
+  question INTEGER NOT NULL,
+  PRIMARY KEY (channel, id)
+) WITHOUT ROWID;
+CREATE INDEX shown_derived ON shown (derived);
+
 CREATE TABLE taken ( -- messages of Hark's that are in tombstone since something that they were made from went
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL,

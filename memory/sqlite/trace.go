@@ -113,12 +113,15 @@ func (t *transaction) loseAnswer(g invalid, deleted memory.Spot) error {
 		return err
 	}
 	if g.hide && deleted == (memory.Spot{Channel: trace.Channel, Message: trace.Question}) {
-		if err := t.exec("INSERT OR IGNORE INTO withdrawn (guild, channel, message, first, unasked) VALUES (?, ?, ?, 1, 1)",
-			int64(trace.Guild), int64(trace.Channel), int64(trace.Answer)); err != nil {
+		if err := t.withdraw(g.derived, trace.Answer, true); err != nil {
 			return err
 		}
 	}
-	return t.deleteParts(trace, append([]memory.MessageID{trace.Answer}, trace.Parts...), g.hide)
+	left, err := t.deleteParts(trace, append([]memory.MessageID{trace.Answer}, trace.Parts...), g.hide)
+	if g.hide || err != nil {
+		return err
+	}
+	return t.leaveShown(g, trace.Question, left)
 }
 
 // traceOf is the trace that is kept under the first message of an answer.
@@ -131,28 +134,35 @@ func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID)
 	return trace, known, err
 }
 
-// deleteParts deletes messages of an answer. Withdrawn, Discord is to show them no more.
-func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID, withdrawn bool) error {
+// deleteParts deletes messages of an answer, and tells which were there still. Withdrawn, Discord is to show them no more.
+func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID, withdrawn bool) (there []memory.MessageID, err error) {
+	answer := derived{guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer)}
 	for _, id := range parts {
 		if gone, err := t.isGone(trace.Guild, trace.Channel, id); err != nil {
-			return err
+			return nil, err
 		} else if gone {
 			continue
 		}
 		if withdrawn {
-			if err := t.exec("INSERT OR IGNORE INTO withdrawn (guild, channel, message, first) VALUES (?, ?, ?, ?)",
-				int64(trace.Guild), int64(trace.Channel), int64(id), id == trace.Answer); err != nil {
-				return err
+			if err := t.withdraw(answer, id, false); err != nil {
+				return nil, err
 			}
 		}
 		if err := t.delete(trace.Channel, id, hideNone); err != nil {
-			return err
+			return nil, err
 		}
 		if err := t.exec("INSERT OR IGNORE INTO taken VALUES (?, ?)", int64(trace.Channel), int64(id)); err != nil {
-			return err
+			return nil, err
 		}
+		there = append(there, id)
 	}
-	return nil
+	return there, nil
+}
+
+// withdraw has Discord show a message of an answer no more. unasked says that the question was deleted.
+func (t *transaction) withdraw(answer derived, id memory.MessageID, unasked bool) error {
+	return t.exec("INSERT OR IGNORE INTO withdrawn (guild, channel, message, first, unasked) VALUES (?, ?, ?, ?, ?)",
+		int64(answer.guild), int64(answer.channel), int64(id), int64(id) == answer.id, unasked)
 }
 
 // dropTrace deletes the trace of an answer, and its prompt.
