@@ -127,8 +127,12 @@ var hearingPromises = []promise{
 		shut := func(what string, want bool) { t.Helper(); t.same(what, t.channel(guild, general).Shut, want) }
 		t.apply(memory.GuildSeen{Guild: town()})
 		t.post(said(general, id(1), ada, "first"))
-		t.apply(memory.Absent{Guild: guild, At: began.Add(time.Hour)}, memory.ShutOut{Guild: guild, Channel: general})
+		t.apply(memory.Absent{Guild: guild, At: began.Add(time.Hour)})
+		begun := t.unswept()[0]
+		t.apply(memory.ShutOut{Guild: guild, Channel: general})
 		shut("shut out", true)
+		t.apply(memory.GapFilled{Gap: begun, Through: begun.Until})
+		shut("compared before it was shut", true)
 		t.same("nothing can be compared", t.unswept(), []memory.Gap(nil))
 		t.apply(memory.ChannelSeen{Channel: town().Channels[0]}, memory.GuildSeen{Guild: town()})
 		shut("seen again", true)

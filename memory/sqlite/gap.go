@@ -17,9 +17,10 @@ func (t *transaction) findGap(g memory.Gap) error {
 }
 
 func (t *transaction) fillGap(e memory.GapFilled) error {
-	if err := t.exec("UPDATE gap SET after = max(after, ?), fetched = max(fetched, ?) WHERE channel = ? AND sweep = ? AND until = ?",
-		int64(e.Through), e.Gap.Fetched, int64(e.Gap.Channel), e.Gap.Sweep, int64(e.Gap.Until)); err != nil {
-		return err
+	known, err := found(t.row("UPDATE gap SET after = max(after, ?), fetched = max(fetched, ?) WHERE channel = ? AND sweep = ? AND until = ? RETURNING 1",
+		int64(e.Through), e.Gap.Fetched, int64(e.Gap.Channel), e.Gap.Sweep, int64(e.Gap.Until)).Scan(new(int)))
+	if !known || err != nil {
+		return err // the channel may have been shut meanwhile, and isn't compared then
 	}
 	if err := t.exec("DELETE FROM gap WHERE channel = ? AND sweep = ? AND until = ? AND after >= until", int64(e.Gap.Channel), e.Gap.Sweep, int64(e.Gap.Until)); err != nil || !e.Gap.Sweep {
 		return err

@@ -372,8 +372,12 @@ func (f *pageFile) none() pages { return make(pages, f.count/64+1) }
 func (s pages) add(no uint32)      { s[no/64] |= 1 << (no % 64) }
 func (s pages) has(no uint32) bool { return s[no/64]&(1<<(no%64)) != 0 }
 
-// walk goes through a tree from its root on, each told of what is in it, in order, or nil if nobody wants to know, and adds the pages that it saw to seen. It
-// tells how many of the tree's pages are damaged: what lies below them isn't reached.
+// errForeign says that what is on a page isn't of the tree that leads there.
+var errForeign = errors.New("of another tree")
+
+// walk goes through a tree from its root on, each told of what is in it, in order, or nil if nobody wants to know, and adds the
+// pages that it saw to seen, but for those of which each gives errForeign. It tells how many of the tree's pages are damaged: what
+// lies below them isn't reached.
 func (f *pageFile) walk(root uint32, table bool, seen pages, each func(cell) error) (damaged int, err error) {
 	own := f.none()
 	var visit func(no uint32, depth int) error
@@ -388,22 +392,28 @@ func (f *pageFile) walk(root uint32, table bool, seen pages, each func(cell) err
 			damaged++ // and it may be another's, so it isn't seen
 			return nil
 		}
-		seen.add(no)
-		if n.damaged {
-			damaged++
-		}
 		for _, child := range n.children {
 			if err := visit(child, depth+1); err != nil {
 				return err
 			}
 		}
+		foreign := false
 		for _, c := range n.cells {
 			if each == nil {
 				break
 			}
-			if err := each(c); err != nil {
+			switch err := each(c); {
+			case errors.Is(err, errForeign):
+				foreign = true
+			case err != nil:
 				return err
 			}
+		}
+		if !foreign {
+			seen.add(no)
+		}
+		if n.damaged || foreign {
+			damaged++
 		}
 		return nil
 	}

@@ -234,14 +234,18 @@ var wanted = []string{"meta", "guild", "channel", "setting", "person", "called",
 func (s *Salvage) roots(seen pages) {
 	schema := s.tables["sqlite_schema"]
 	roots := map[string]uint32{}
+	indexes := map[string]bool{}
 	note := func(c cell) error {
-		if r := (salvagedRow{schema, c}); schema.fits(c) && r.number("rootpage") > 0 {
-			roots[r.text("name")] = uint32(r.number("rootpage"))
+		if !schema.fits(c) {
+			return errForeign
+		}
+		if r := (salvagedRow{schema, c}); r.number("rootpage") > 0 {
+			roots[r.text("name")], indexes[r.text("name")] = uint32(r.number("rootpage")), r.text("type") == "index"
 			s.newer = s.newer || r.text("type") == "table" && !s.knows(r.text("sql"))
 		}
 		return nil
 	}
-	if damaged, _ := s.pages.walk(1, true, seen, note); damaged > 0 { // note never fails
+	if damaged, _ := s.pages.walk(1, true, seen, note); damaged > 0 {
 		for no := uint32(2); no <= s.pages.count; no++ {
 			if n, err := s.pages.node(no, true); err == nil && n.kind == tableLeaf {
 				for _, c := range n.cells {
@@ -253,20 +257,24 @@ func (s *Salvage) roots(seen pages) {
 	for name, root := range roots {
 		l := s.tables[name]
 		table := l != nil && l.table
-		if l == nil || !slices.Contains(wanted, name) {
+		if l == nil && !indexes[name] {
 			n, err := s.pages.node(root, false)
 			table = err == nil && (n.kind == tableInner || n.kind == tableLeaf)
-			_, _ = s.pages.walk(root, table, seen, nil)
-			continue
 		}
-		l.root = root
-		damaged, _ := s.pages.walk(root, table, seen, func(c cell) error {
-			if !l.fits(c) {
-				s.Damaged[name]++
+		read := slices.Contains(wanted, name)
+		var fits func(cell) error
+		if read || l != nil && table { // a damaged page may lead to another table's
+			fits = func(c cell) error {
+				if !l.fits(c) {
+					return errForeign
+				}
+				return nil
 			}
-			return nil
-		})
-		s.Damaged[name] += damaged
+		}
+		if damaged, _ := s.pages.walk(root, table, seen, fits); read {
+			l.root = root
+			s.Damaged[name] += damaged
+		}
 	}
 	for _, name := range wanted {
 		if s.tables[name].root == 0 {
