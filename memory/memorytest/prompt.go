@@ -160,16 +160,18 @@ var promptPromises = []promise{
 		trace := t.prompted(ada)
 		t.apply(memory.Opted{Guild: guild, User: 503, Out: true, At: began})
 		t.forget(memory.Forgetting{Guild: guild, User: 504, Why: memory.WhyMember, At: built})
-		for _, who := range []memory.UserID{503, 504} {
-			trace.Prompt = sent(ada, who)
-			t.keep(trace)
-			t.promptGone(trace, true)
-		}
+		trace.Prompt = sent(ada, 503) // who had gone before, and is named all the same
+		t.keep(trace)
+		t.promptGone(trace, true)
 		trace.Prompt = sent(ada, 504) // who came back
 		trace.Prompt.Built = built.Add(time.Second)
 		if t.keep(trace); !t.hasPrompt(trace) {
 			t.Fatalf("it isn't kept of somebody who came back")
 		}
+		trace.Prompt = sent(ada, 504)
+		t.keep(trace)
+		t.promptGone(trace, false)
+		t.same("withdrawn", len(t.withdrawn()), len(trace.Parts)+1)
 	}},
 	{"an answer at the command line goes with people of any guild in its prompt, and with their guild", func(t *trial) {
 		for i, forget := range []memory.Forgetting{{Guild: guild, User: ben, Why: memory.WhyMember}, {Guild: 901, Why: memory.WhyLeft}} {
