@@ -321,7 +321,7 @@ func (m *model) keepTrace(t memory.Trace) {
 	}
 	at := place{t.Channel, t.Answer}
 	m.settleRewritten(t)
-	asked, same, lost, hide := false, true, false, 0
+	asked, same, lost, gone, hide := false, true, false, false, 0
 	a := answer{from: slices.Clone(t.Sources)}
 	for i, s := range a.from {
 		if isAt(s, place{t.Channel, t.Question}) {
@@ -330,6 +330,12 @@ func (m *model) keepTrace(t memory.Trace) {
 			a.from[i].Channel = memory.ChannelID(t.Guild)
 		}
 		isSame, isThere, isAnew := m.stands(t.Guild, s)
+		if known := m.traces[at].from; isAnew { // it stays where what that was made from was handed down to it
+			i := slices.IndexFunc(known, func(o memory.Source) bool { return isAt(o, place{s.Channel, memory.MessageID(s.ID)}) })
+			isThere = i >= 0 && known[i].Version == s.Version
+			isAnew = !isThere
+		}
+		gone = gone || !isThere && !isAnew
 		same, lost = same && isSame, lost || !isThere
 		if !isThere && !isAnew && a.from[i].Repeats {
 			hide = 2
@@ -340,6 +346,15 @@ func (m *model) keepTrace(t memory.Trace) {
 				a.from = append(a.from, from)
 			}
 		}
+	}
+	since := t.Answer
+	if t.Prompt != nil {
+		since = memory.FirstMessageID(t.Prompt.Built)
+	} else if t.Question != 0 {
+		since = t.Question
+	}
+	if slices.ContainsFunc(m.forgottenSince(t.Guild, since-1), func(user memory.UserID) bool { return gone || slices.Contains(about(t), user) }) {
+		lost, hide = true, 2
 	}
 	a.Trace = withoutPrompt(t)
 	m.traces[at] = a

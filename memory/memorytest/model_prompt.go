@@ -29,10 +29,17 @@ func (m *model) areForgotten(guild memory.GuildID, who []memory.UserID, since me
 			return true
 		}
 	}
-	return len(who) > 0 && slices.ContainsFunc(m.forgettings, func(g *forgetting) bool {
-		f := g.Forgetting
-		return g.all && f.Why != memory.WhyDeleted && f.Channel == 0 && (g.of(guild) || guild == memory.LocalGuild) && g.end > since && (f.User == 0 || slices.Contains(who, f.User))
-	})
+	return len(who) > 0 && slices.ContainsFunc(m.forgottenSince(guild, since), func(user memory.UserID) bool { return user == 0 || slices.Contains(who, user) })
+}
+
+// forgottenSince are those who were forgotten as a whole, with the guild (0) or alone, since a moment.
+func (m *model) forgottenSince(guild memory.GuildID, since memory.MessageID) (all []memory.UserID) {
+	for _, g := range m.forgettings {
+		if f := g.Forgetting; g.all && f.Why != memory.WhyDeleted && f.Channel == 0 && (g.of(guild) || guild == memory.LocalGuild) && g.end > since {
+			all = append(all, f.User)
+		}
+	}
+	return all
 }
 
 // withoutPrompt is what of t is kept as the trace.

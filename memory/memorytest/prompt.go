@@ -116,12 +116,12 @@ var promptPromises = []promise{
 		trace := t.prompted(ada, ben, 503)
 		for i, gone := range []memory.Event{
 			memory.Forgetting{Guild: guild, User: 503, Why: memory.WhyMember, At: later}, memory.Forgetting{Guild: memory.Everywhere, User: 503, Why: memory.WhyPurge, At: later},
-			memory.Opted{Guild: guild, User: 503, Out: true, At: later}, memory.Forgetting{Guild: guild, User: 503, Why: memory.WhyMember, At: later.Add(time.Minute)},
+			memory.Forgetting{Guild: guild, User: 503, Why: memory.WhyMember, At: later.Add(time.Minute)}, memory.Opted{Guild: guild, User: 503, Out: true, At: later},
 		} {
 			trace.Answer, trace.Parts, trace.Prompt = trace.Answer+1, nil, nil
-			if i < 3 {
+			if i > 0 {
 				trace.Prompt = sent()
-				trace.Prompt.Built = later.Add(time.Second) // whoever came back
+				trace.Prompt.Built = later.Add(2 * time.Minute) // whoever came back
 			}
 			answer := said(general, trace.Answer, hark, "At noon")
 			answer.Kind = memory.FromHark
@@ -153,16 +153,18 @@ var promptPromises = []promise{
 		trace := t.prompted(ada)
 		t.apply(memory.Opted{Guild: guild, User: 503, Out: true, At: began})
 		t.forget(memory.Forgetting{Guild: guild, User: 504, Why: memory.WhyMember, At: built})
-		for _, who := range []memory.UserID{503, 504} {
-			trace.Prompt, trace.Named = sent(), []memory.UserID{who}
-			t.keep(trace)
-			t.promptGone(trace, true)
-		}
-		trace.Prompt = sent() // 504 came back
+		trace.Prompt, trace.Named = sent(), []memory.UserID{503} // who had gone before, and is named all the same
+		t.keep(trace)
+		t.promptGone(trace, true)
+		trace.Prompt, trace.Named = sent(), []memory.UserID{504} // who came back
 		trace.Prompt.Built = built.Add(time.Second)
 		if t.keep(trace); !t.hasPrompt(trace) {
 			t.Fatalf("it isn't kept of somebody who came back")
 		}
+		trace.Prompt = sent()
+		t.keep(trace)
+		t.promptGone(trace, false)
+		t.same("withdrawn", len(t.withdrawn()), len(trace.Parts)+1)
 	}},
 	{"an answer at the command line goes with people of any guild in its prompt, and with their guild", func(t *trial) {
 		for i, forget := range []memory.Forgetting{{Guild: guild, User: ben, Why: memory.WhyMember}, {Guild: 901, Why: memory.WhyLeft}} {

@@ -57,6 +57,7 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 			"answer":    m.answer,
 			"answer2":   m.answer,
 			"lose":      m.loseSources,
+			"again":     m.tellAgain,
 			"prompts":   m.forgetOldPrompts,
 			"calls":     m.someCalls,
 			"calls2":    m.someCalls,
@@ -314,6 +315,20 @@ func (m *machine) loseSources(t *rapid.T) {
 		if m.both(memory.Deleted{Guild: guildOf(s.Channel), Channel: s.Channel, IDs: []memory.MessageID{at.id}}); len(m.model.unfinished()) == 0 {
 			m.compareWithdrawn()
 		}
+	}
+}
+
+// tellAgain tells again how an answer came about, as when something is done with it later.
+func (m *machine) tellAgain(t *rapid.T) {
+	if len(m.replies) == 0 {
+		return
+	}
+	was := rapid.SampledFrom(m.replies).Draw(t, "reply told again")
+	again, kept := m.model.traces[place{was.Channel, was.Answer}]
+	if kept && !slices.ContainsFunc(again.Sources, func(s memory.Source) bool {
+		return s.Kind == memory.SourceMessage && m.isUnknown(place{s.Channel, memory.MessageID(s.ID)})
+	}) {
+		m.both(memory.Answered{Trace: again.Trace})
 	}
 }
 

@@ -83,6 +83,19 @@ var rewritePromises = []promise{
 			t.same("withdrawn", shown, c.withdrawn)
 		}
 	}},
+	{"what was made from an answer that was written anew stays when its trace is told again", func(t *trial) {
+		source := said(staff, id(100), ben, "the ferry leaves at noon")
+		t.post(source)
+		first := t.madeOf(101, source.ID, staff, true)
+		second := t.madeOf(102, first.Answer, general, true)
+		t.anew(first, 3, "At one")
+		again, _ := t.trace(general, second.Answer)
+		t.keep(again)
+		t.hasTrace("told again", second)
+		t.delete(staff, source.ID)
+		t.answerGone(second)
+		t.same("withdrawn", len(t.withdrawn()), 1)
+	}},
 	{"an answer that was being made from one that was written anew goes when its trace comes", func(t *trial) {
 		trace := t.answered()
 		t.anew(trace, 3, "At one")

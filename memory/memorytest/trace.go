@@ -333,7 +333,10 @@ var tracePromises = []promise{
 	}},
 	{"Discord is to show an answer no more that repeats what went, or of whatever was forgotten as a whole", func(t *trial) {
 		forget := func(f memory.Forgetting) memory.Event {
-			f.Guild, f.Why, f.At = guild, memory.WhyAge, later
+			f.Guild, f.Why = guild, memory.WhyAge
+			if f.At.IsZero() {
+				f.At = later
+			}
 			return f
 		}
 		for i, gone := range []struct {
@@ -353,7 +356,7 @@ var tracePromises = []promise{
 			{func(at memory.MessageID) memory.Event {
 				return forget(memory.Forgetting{User: ben, Before: id(401).Time()})
 			}, ben, false},
-			{func(memory.MessageID) memory.Event { return forget(memory.Forgetting{User: ben}) }, ben, true},
+			{func(memory.MessageID) memory.Event { return forget(memory.Forgetting{User: ben, At: id(550).Time()}) }, ben, true},
 			{func(memory.MessageID) memory.Event { return forget(memory.Forgetting{Channel: staff}) }, 503, true},
 		} {
 			n := 100 * (i + 1)
@@ -434,6 +437,25 @@ var tracePromises = []promise{
 		t.delete(staff, cited) // of which the one made from it was made as well
 		t.same("withdrawn", t.withdrawn(), append(known, memory.Withdrawn{Guild: guild, Channel: general, Message: next.Answer, First: true}))
 		t.same("the answer", textsOf(t.messages(general, trace.Answer)), []string{"At one"})
+	}},
+	{"an answer goes from Discord that was being written while a source's author or whom it names was forgotten as a whole", func(t *trial) {
+		source := said(staff, id(100), ada, "the code is 4711")
+		t.post(source)
+		forgotten := memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyAge, At: id(105).Time()}
+		t.forget(forgotten)
+		for i, trace := range []memory.Trace{
+			{Question: id(102), Sources: []memory.Source{{Kind: memory.SourceMessage, Channel: staff, ID: int64(source.ID)}}},
+			{Named: []memory.UserID{ada}, Prompt: &memory.Prompt{Built: id(103).Time()}},
+			{Named: []memory.UserID{ada}, Prompt: &memory.Prompt{Built: id(106).Time()}}, // since then
+			{Question: id(110), Sources: []memory.Source{{Kind: memory.SourceMessage, Channel: staff, ID: int64(source.ID)}}},
+		} {
+			answer := said(general, id(111+i), hark, "Ada says so")
+			answer.Kind = memory.FromHark
+			trace.Guild, trace.Channel, trace.Answer, trace.Asker = guild, general, answer.ID, ben
+			t.apply(memory.Posted{Message: answer}, memory.Answered{Trace: trace})
+			shown := !slices.ContainsFunc(t.withdrawn(), func(w memory.Withdrawn) bool { return w.Message == answer.ID })
+			t.same("whether Discord shows it", shown, i > 1)
+		}
 	}},
 	{"an answer that repeats one of several messages that are deleted at once is withdrawn", func(t *trial) {
 		trace := t.answeredTwofold(100)

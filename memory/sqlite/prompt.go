@@ -43,10 +43,13 @@ func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID
 		return false, nil
 	}
 	return found(t.row(`SELECT 1 FROM opted WHERE out = 1 AND ?1 IN (guild, ?2) AND user IN (SELECT value FROM json_each(?3))
-		UNION ALL SELECT 1 FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?4 AND (guild IN (?1, ?5) OR ?1 = ?2)
-		AND (user = 0 OR user IN (SELECT value FROM json_each(?3))) LIMIT 1`, int64(guild), int64(memory.LocalGuild), jsonOf(named),
+		UNION ALL SELECT 1 FROM (`+forgottenSince+`) WHERE user = 0 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1`, int64(guild), int64(memory.LocalGuild), jsonOf(named),
 		int64(since), int64(memory.Everywhere)).Scan(new(int)))
 }
+
+// forgottenSince selects who was forgotten as a whole in a guild (?1), or with any if that is the command line's (?2), since a moment
+// (?4): 0 is everybody. ?5 is memory.Everywhere.
+const forgottenSince = "SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?4 AND (guild IN (?1, ?5) OR ?1 = ?2)"
 
 // dropPrompt takes the prompt of an answer away.
 func (t *transaction) dropPrompt(channel memory.ChannelID, answer memory.MessageID) error {

@@ -21,7 +21,7 @@ func (s *Store) takeOver(ctx context.Context, path string, r *Restored) error {
 	for _, take := range []func(*transaction, *Restored) error{
 		(*transaction).takeForgettings, (*transaction).takeOptOuts, (*transaction).takeLearning, (*transaction).takeChoices, (*transaction).takeWithdrawn,
 		(*transaction).takeFacts, (*transaction).takeOldLore, (*transaction).takeOldSummaries, (*transaction).takeDeleted, (*transaction).takeTaken,
-		(*transaction).takeEdited, (*transaction).takeSettings, (*transaction).takeLimits,
+		(*transaction).takeShown, (*transaction).takeRewritten, (*transaction).takeEdited, (*transaction).takeSettings, (*transaction).takeLimits,
 	} {
 		errs = append(errs, s.transact(ctx, func(t *transaction) error { return take(t, r) }))
 	}
@@ -89,6 +89,55 @@ func (t *transaction) takeTaken(*Restored) error {
 		WHERE EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id)`)
 }
 
+// takeShown takes over what answers were made from that Discord shows still, and that aren't kept.
+func (t *transaction) takeShown(*Restored) error {
+	for _, query := range []string{
+		`INSERT OR IGNORE INTO main.derived (kind, place, id, guild, channel, author, at) SELECT kind, place, id, guild, channel, author, at FROM old.derived WHERE kind = ?1`,
+		`INSERT OR IGNORE INTO main.shown SELECT s.channel, s.id, d.no, s.question` + shownBefore + `CROSS JOIN old.shown s ON s.derived = o.no WHERE o.kind = ?1`,
+		`INSERT OR IGNORE INTO main.source SELECT s.kind, s.place, s.id, d.no, s.version, s.repeats` + shownBefore + `CROSS JOIN old.source s ON s.derived = o.no WHERE o.kind = ?1`,
+		`INSERT OR IGNORE INTO main.named SELECT n.user, d.no` + shownBefore + `CROSS JOIN old.named n ON n.derived = o.no WHERE o.kind = ?1`,
+	} {
+		if err := t.exec(query, int(aShown)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shownBefore are answers o of the old database that Discord shows still, as d in the restored one.
+const shownBefore = " FROM old.derived o CROSS JOIN main.derived d ON d.kind = o.kind AND d.place = o.place AND d.id = o.id "
+
+// takeRewritten takes away the messages of Hark's that were written anew since: what they say now came about in a way that isn't
+// known here. Discord is to show them no more.
+func (t *transaction) takeRewritten(*Restored) error {
+	var all []memory.Rewritten
+	err := t.each(func(scan func(...any) error) error {
+		e := memory.Rewritten{IDs: make([]memory.MessageID, 1)}
+		err := scan(&e.Guild, &e.Channel, &e.IDs[0])
+		all = append(all, e)
+		return err
+	}, `SELECT c.guild, c.id, m.id FROM old.rewritten w CROSS JOIN old.channel oc ON oc.id = w.channel CROSS JOIN old.message o ON o.channel = oc.no AND o.id = w.id
+		CROSS JOIN main.channel c ON c.id = w.channel CROSS JOIN main.message m ON m.channel = c.no AND m.id = w.id
+		WHERE o.edited <> m.edited OR o.content <> m.content ORDER BY m.id`)
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		if gone, err := t.isGone(e.Guild, e.Channel, e.IDs[0]); err != nil {
+			return err
+		} else if gone { // with the first message of its answer
+			continue
+		}
+		if err := t.rewrite(e); err != nil { // so that what was made from them is known to be made from what they were made from
+			return err
+		}
+		if _, err := t.deleteParts(memory.Trace{Guild: e.Guild, Channel: e.Channel, Answer: e.IDs[0]}, e.IDs, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (t *transaction) takeFacts(r *Restored) error {
 	return t.eachKey(func(guild, id int64) error { r.Facts++; return t.takeFact(memory.GuildID(guild), id) }, `SELECT guild, id FROM old.fact o
 		WHERE o.text IS NULL AND NOT EXISTS (SELECT 1 FROM main.fact f WHERE f.guild = o.guild AND f.id = o.id AND f.text IS NULL)`)
@@ -99,8 +148,10 @@ func (t *transaction) takeDeleted(r *Restored) error {
 		channel memory.ChannelID
 		id      memory.MessageID
 		there   bool
+		taken   bool // with something that it was made from: others that it tells of weren't deleted
 	}
-	all, err := list(t.ctx, t, func(scan scanner, d *deleted) error { return scan(&d.channel, &d.id, &d.there) }, `SELECT o.channel, o.id, m.row IS NOT NULL FROM old.tombstone o
+	all, err := list(t.ctx, t, func(scan scanner, d *deleted) error { return scan(&d.channel, &d.id, &d.there, &d.taken) }, `SELECT o.channel, o.id, m.row IS NOT NULL,
+		EXISTS (SELECT 1 FROM old.taken k WHERE k.channel = o.channel AND k.id = o.id) FROM old.tombstone o
 		LEFT JOIN main.channel c ON c.id = o.channel LEFT JOIN main.message m ON m.channel = c.no AND m.id = o.id
 		WHERE NOT EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id)
 		AND NOT EXISTS (SELECT 1 FROM main.forgetting f WHERE f.begun = 0 AND f.guild IN (c.guild, ?1) AND f.user IN (0, m.author)
@@ -110,7 +161,11 @@ func (t *transaction) takeDeleted(r *Restored) error {
 		return err
 	}
 	for _, d := range all {
-		if err := t.delete(d.channel, d.id, hideRepeats); err != nil {
+		hide := hideRepeats
+		if d.taken {
+			hide = hideNone
+		}
+		if err := t.delete(d.channel, d.id, hide); err != nil {
 			return err
 		}
 		if d.there {

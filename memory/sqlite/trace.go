@@ -33,7 +33,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	if err := t.settleRewritten(trace); err != nil {
 		return err
 	}
-	sources, asked, same, lost, hide := slices.Clone(trace.Sources), false, true, false, hideNone
+	sources, asked, same, lost, gone, hide := slices.Clone(trace.Sources), false, true, false, false, hideNone
 	for i, s := range sources {
 		if s.Kind == memory.SourceMessage && s.Channel == trace.Channel && s.ID == int64(trace.Question) {
 			asked, sources[i].Repeats = true, true // an answer is nothing without its question
@@ -42,10 +42,23 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 		if err != nil {
 			return err
 		}
-		same, lost = same && now == isSame, lost || now == isAnew || now == isLost
+		if now == isAnew { // it stays where what that was made from is handed down to it
+			had, err := t.hasSource(trace, s)
+			if err != nil {
+				return err
+			} else if had {
+				now = isOther
+			}
+		}
+		same, lost, gone = same && now == isSame, lost || now == isAnew || now == isLost, gone || now == isLost
 		if now == isLost && sources[i].Repeats {
 			hide = hideAll
 		}
+	}
+	if forgotten, err := t.fallsUnderSince(trace, gone); err != nil {
+		return err
+	} else if forgotten {
+		lost, hide = true, hideAll
 	}
 	made := derived{kind: anAnswer, guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer), at: trace.Answer}
 	if err := t.derive(made, sources, namedIn(trace)); err != nil {
@@ -59,6 +72,26 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 			[]any{int(anAnswer), made.place(), made.id}}, cause{hide: hide})
 	}
 	return t.keepPrompt(trace, same && asked)
+}
+
+// hasSource reports whether a version of a message is known as what an answer was made from that is kept already.
+func (t *transaction) hasSource(answer memory.Trace, s memory.Source) (bool, error) {
+	return found(t.row(`SELECT 1 FROM derived d CROSS JOIN source s ON s.derived = d.no AND s.kind = ? AND s.place = ? AND s.id = ? AND s.version = ?
+		WHERE d.kind = ? AND d.place = ? AND d.id = ?`, int(aMessage), int64(s.Channel), s.ID, s.Version,
+		int(anAnswer), int64(answer.Channel), int64(answer.Answer)).Scan(new(int)))
+}
+
+// fallsUnderSince reports whether somebody was forgotten as a whole while an answer was being written, whom it names or, if a source
+// of it is gone, who may have been the source's author: that isn't known any more.
+func (t *transaction) fallsUnderSince(trace memory.Trace, sourceGone bool) (bool, error) {
+	since := trace.Answer
+	if trace.Prompt != nil {
+		since = memory.FirstMessageID(trace.Prompt.Built)
+	} else if trace.Question != 0 {
+		since = trace.Question
+	}
+	return found(t.row("SELECT 1 FROM ("+forgottenSince+") WHERE ?6 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1", int64(trace.Guild),
+		int64(memory.LocalGuild), jsonOf(namedIn(trace)), int64(since-1), int64(memory.Everywhere), sourceGone).Scan(new(int)))
 }
 
 // namedIn are those whom an answer is about: who asked, and whom its prompt names.
