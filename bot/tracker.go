@@ -168,7 +168,7 @@ func (t *tracker) enqueue(last context.Context, a *ask) bool {
 	t.quota.back(a.membership(), a.when())
 	if full, is := errors.AsType[*fullError](err); is {
 		t.count(tooManyWait)
-		if full.first {
+		if full.first && len(a.shown) == 0 { // else it has an answer, or a part of one, from before a restart
 			t.scheduler.start(func() { t.bot.say(last, a, "b", tooMany(t.bot.localeIn(last, a.guild, a.channel), full)) })
 		}
 	} else if !a.quiet {
