@@ -11,7 +11,10 @@ import (
 // stem takes a word to what its inflections have in common. The language isn't known, and a question and a message
 // must come to the same, so that only the word itself decides: Latin letters are English with some endings of other
 // languages, Russian letters are Russian, and words of other scripts stay.
-func stem(w string) string {
+func stem(w string) string { return stemWith(new(snowballstem.Env), w) }
+
+// stemWith is stem in an environment that may have been used before.
+func stemWith(env *snowballstem.Env, w string) string {
 	if len(w) < 3 {
 		return w
 	}
@@ -19,25 +22,25 @@ func stem(w string) string {
 		if strings.ContainsFunc(w, func(r rune) bool { return r < 'а' || r > 'я' }) {
 			return w
 		}
-		return snowball(w, russian.Stem)
+		return snowball(env, w, russian.Stem)
 	}
 	if base, ok := irregular[w]; ok {
 		w = base
 	}
-	return withoutForeignEnding(english(w), w)
+	return withoutForeignEnding(english(env, w), w)
 }
 
 // snowball is what a stemmer leaves of w.
-func snowball(w string, stemmer func(*snowballstem.Env) bool) string {
-	env := snowballstem.NewEnv(w)
+func snowball(env *snowballstem.Env, w string, stemmer func(*snowballstem.Env) bool) string {
+	env.SetCurrent(w)
 	stemmer(env)
 	return env.Current()
 }
 
 // english is Porter's first stemmer, except that a "y" becomes "i" after consonants only: "try" meets "tries", and "pay"
 // stays.
-func english(w string) string {
-	s := snowball(w, porter.Stem)
+func english(env *snowballstem.Env, w string) string {
+	s := snowball(env, w, porter.Stem)
 	n := len(s) - 1
 	switch {
 	case n < 2 || w[n] != 'y' || s[n] != 'y' && s[n] != 'i':

@@ -5,7 +5,11 @@
 // again.
 package text
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+)
 
 // Version of the terms. An index holds terms of one version only.
 const Version = 3
@@ -25,6 +29,7 @@ func Terms(s string) []string { return new(Batch).Terms(s) }
 // goroutine at a time.
 type Batch struct {
 	stems map[string]string
+	env   snowballstem.Env
 }
 
 // Terms is as the function of the same name.
@@ -44,7 +49,7 @@ func (b *Batch) stem(word string) string {
 	if s, ok := b.stems[word]; ok {
 		return s
 	}
-	s := stem(word)
+	s := stemWith(&b.env, word)
 	if b.stems == nil {
 		b.stems = map[string]string{}
 	}
