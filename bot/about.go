@@ -91,28 +91,40 @@ func namesOf(p memory.Person) string {
 
 // showWritten tells how much somebody wrote, where, and when. Of what they can't read any more only how much that is.
 func (c *commands) showWritten(ctx context.Context, x *exchange, m member) ([]string, error) {
-	all, err := c.bot.memory.Wrote(ctx, x.guild(), x.who())
-	if err != nil {
-		return nil, err
+	type wrote struct {
+		channel           memory.ChannelID
+		messages, starred int
+		first, last       memory.MessageID
 	}
 	readable := c.readable(x, m)
-	var seen []memory.Wrote
+	var seen []wrote
 	messages, hidden := 0, 0
-	for _, w := range all {
-		if slices.Contains(readable, w.Channel) {
-			seen, messages = append(seen, w), messages+w.Messages
-		} else {
-			hidden += w.Messages
+	err := c.bot.memory.Written(ctx, x.guild(), x.who(), func(m memory.Message) error {
+		if !slices.Contains(readable, m.Channel) {
+			hidden++
+			return ctx.Err()
 		}
+		if len(seen) == 0 || seen[len(seen)-1].channel != m.Channel {
+			seen = append(seen, wrote{channel: m.Channel, first: m.ID})
+		}
+		w := &seen[len(seen)-1]
+		messages, w.messages, w.last = messages+1, w.messages+1, m.ID
+		if m.Starred {
+			w.starred++
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
 	}
 	lines := []string{x.text("Messages, in channels that you can read: none")}
 	if len(seen) > 0 {
 		lines[0] = x.text("Messages, in channels that you can read: %s", x.locale.number(messages))
 	}
 	for _, w := range seen[:min(len(seen), shownChannels)] {
-		line := x.text("- <#%d>: %s, from <t:%d:f> to <t:%d:f>", w.Channel, x.locale.number(w.Messages), w.First.Time().Unix(), w.Last.Time().Unix())
-		if w.Starred > 0 {
-			line += x.text(", %s marked with ⭐", x.locale.number(w.Starred))
+		line := x.text("- <#%d>: %s, from <t:%d:f> to <t:%d:f>", w.channel, x.locale.number(w.messages), w.first.Time().Unix(), w.last.Time().Unix())
+		if w.starred > 0 {
+			line += x.text(", %s marked with ⭐", x.locale.number(w.starred))
 		}
 		lines = append(lines, line)
 	}
@@ -194,20 +206,15 @@ func isAbout(l memory.Lore, p memory.Person) bool {
 
 // showUses tells in numbers what was made with somebody's messages and questions.
 func (c *commands) showUses(ctx context.Context, x *exchange, m member) ([]string, error) {
-	e, err := c.bot.memory.Extent(ctx, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyMember, At: c.at(x)})
+	e, err := c.bot.memory.Extent(ctx, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), User: x.who(), At: c.at(x)}})
 	if err != nil {
 		return nil, err
 	}
-	asked := 0
-	err = c.bot.memory.Asked(ctx, x.who(), func(t memory.Trace) error {
-		if t.Guild == x.guild() {
-			asked++
-		}
-		return ctx.Err()
-	})
+	asked, err := c.bot.memory.Traces(ctx, memory.TraceQuery{Asker: x.who()})
 	if err != nil {
 		return nil, err
 	}
+	asked = slices.DeleteFunc(asked, func(t memory.Trace) bool { return t.Guild != x.guild() })
 	var channels []memory.ChannelID
 	for _, at := range m.guild.Channels {
 		channels = append(channels, at.ID)
@@ -218,7 +225,7 @@ func (c *commands) showUses(ctx context.Context, x *exchange, m member) ([]strin
 	}
 	lines := []string{x.text("**In numbers**"),
 		"- " + x.count(e.Answers, "%s answer of mine is to you or used what you wrote or I was told about you", "%s answers of mine are to you or used what you wrote or I was told about you"),
-		"- " + x.count(asked, "of %s answer to you I keep how it came about", "of %s answers to you I keep how they came about"),
+		"- " + x.count(len(asked), "of %s answer to you I keep how it came about", "of %s answers to you I keep how they came about"),
 		"- " + x.count(e.Summaries, "%s summary is from what you wrote", "%s summaries are from what you wrote"),
 		"- " + x.count(len(calls), "%s record of a call for you", "%s records of calls for you")}
 	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())

@@ -81,64 +81,42 @@ type Config struct {
 	Now      func() time.Time  // default time.Now
 }
 
-// Log is where events go; memory.Store is one.
+// Log is what a bot asks of the store. See memory.Store.
 type Log interface {
 	Apply(ctx context.Context, events ...memory.Event) error
 	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
 	people
-	personal
+	portrait.Store
 	missing
-	// Messages are those of ids that exist in the channel, by id.
-	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
-	memory.Forgetter
-	// Spending is how many tokens were spent in a guild on the day, in UTC, of a time, by who asked.
-	Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error)
-	// Lore, Trace and Prompt are as memory.Store has them.
-	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 	counter
-	Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error)
-	Prompt(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, error)
+	Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error)
+	Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error)
+	Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, error)
+	Erase(ctx context.Context, wait bool) error
 }
 
-// missing tells what isn't in the log and should be, as memory.Store does.
+// missing tells what isn't in the log and should be.
 type missing interface {
 	Guilds(ctx context.Context) ([]memory.GuildID, error)
 	HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error)
-	Gaps(ctx context.Context) ([]memory.Gap, error)
-	Unswept(ctx context.Context, guild memory.GuildID) ([]memory.Gap, error)
+	Gaps(ctx context.Context, guild memory.GuildID, sweep bool) ([]memory.Gap, error)
 	NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error)
 	Questions(ctx context.Context) ([]memory.OpenQuestion, error)
-	// Log is a channel's messages with after < id <= until, by id, the first limit of them.
 	Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error)
 }
 
-// counter tells how much there is, as memory.Store does.
+// counter tells how much there is.
 type counter interface {
 	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error)
-	WaitingIn(ctx context.Context, guild memory.GuildID) (int, error)
+	Waiting(ctx context.Context, guild memory.GuildID) (int, error)
+	Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent, error)
 }
 
-// people tells of those who are remembered, as memory.Store does.
+// people tells of those who are remembered.
 type people interface {
-	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
-	Person(ctx context.Context, guild memory.GuildID, user memory.UserID) (memory.Person, error)
+	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
-}
-
-// personal tells what is kept of somebody, as sqlite.Store does.
-type personal interface {
-	portrait.Store
-	// Wrote is how much somebody wrote in each channel of a guild where they wrote anything.
-	Wrote(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Wrote, error)
-	// ExtentOf is how much goes with messages of a channel.
-	ExtentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.Extent, error)
-	// ExtentIn is Extent of what is told in channels alone.
-	ExtentIn(ctx context.Context, f memory.Forgetting, channels []memory.ChannelID) (memory.Extent, error)
-	// Forgotten are the receipts of what somebody had forgotten in a guild, the newest first.
-	Forgotten(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error)
-	// EmptyLog takes what was removed out of all files of the store's. What it can't now the store does later by itself.
-	EmptyLog(ctx context.Context) error
 }
 
 // Answerer answers questions. An error with a method Sentence() string says what members are told; what

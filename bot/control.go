@@ -93,7 +93,7 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 		a.concerns(&wireUser{ID: snowflake(u)}, c.bot.self)
 	}
 	if m.ReplyTo != 0 {
-		replied, err := c.bot.memory.Messages(ctx, m.Channel, []memory.MessageID{m.ReplyTo})
+		replied, err := c.bot.memory.Around(ctx, m.Channel, []memory.MessageID{m.ReplyTo}, 0, 0)
 		if err != nil {
 			return nil, fmt.Errorf("look up what question %d replies to: %w", id, err)
 		}
@@ -113,7 +113,7 @@ func (c *commands) message(ctx context.Context, x *exchange, id memory.MessageID
 	}
 	var found []memory.Message
 	if remembered {
-		if found, err = c.bot.memory.Messages(ctx, channel, []memory.MessageID{id}); err != nil {
+		if found, err = c.bot.memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0); err != nil {
 			return memory.Message{}, fmt.Errorf("look up message %d: %w", id, err)
 		}
 	} else if said := c.bot.recent.before(channel, id+1); len(said) > 0 && said[len(said)-1].ID == id {
@@ -135,7 +135,7 @@ func (c *commands) answerOf(ctx context.Context, x *exchange, o owned) (shown, m
 
 // trace is how the answer came about that an exchange is about, if that is known.
 func (c *commands) trace(ctx context.Context, x *exchange) (memory.Trace, error) {
-	t, err := c.bot.memory.Trace(ctx, memory.ChannelID(x.Channel), memory.MessageID(x.Message.ID))
+	t, err := memory.TraceOf(ctx, c.bot.memory, memory.ChannelID(x.Channel), memory.MessageID(x.Message.ID))
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
 		return memory.Trace{}, fmt.Errorf("look up how an answer came about: %w", err)
 	}

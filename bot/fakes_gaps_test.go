@@ -70,9 +70,12 @@ func (n *notebook) Questions(context.Context) (open []memory.OpenQuestion, _ err
 	return open, nil
 }
 
-func (n *notebook) Gaps(context.Context) ([]memory.Gap, error) {
+func (n *notebook) Gaps(_ context.Context, guild memory.GuildID, sweep bool) ([]memory.Gap, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if sweep {
+		return n.unswept(guild), n.readFails
+	}
 	open := map[gapKey]memory.Gap{}
 	for _, e := range n.events {
 		switch e := e.(type) {
@@ -102,10 +105,8 @@ func (n *notebook) Gaps(context.Context) ([]memory.Gap, error) {
 	return all, n.readFails
 }
 
-// Unswept is what a notebook has after the last Absent: everything of a guild, channel by channel.
-func (n *notebook) Unswept(_ context.Context, guild memory.GuildID) ([]memory.Gap, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+// unswept is what a notebook has to compare after the last Absent: everything of a guild, channel by channel.
+func (n *notebook) unswept(guild memory.GuildID) []memory.Gap {
 	var open []memory.Gap
 	for i, e := range n.events {
 		switch e := e.(type) {
@@ -129,7 +130,7 @@ func (n *notebook) Unswept(_ context.Context, guild memory.GuildID) ([]memory.Ga
 			open = slices.DeleteFunc(open, func(g memory.Gap) bool { return g.After >= g.Until })
 		}
 	}
-	return slices.DeleteFunc(open, func(g memory.Gap) bool { return guild != memory.Everywhere && g.Guild != guild }), n.readFails
+	return slices.DeleteFunc(open, func(g memory.Gap) bool { return guild != memory.Everywhere && g.Guild != guild })
 }
 
 // NameOf tells that nothing has a name of its own.

@@ -82,9 +82,13 @@ func sinceOf(e memory.Learn) time.Time {
 	return e.At
 }
 
-func (n *notebook) People(_ context.Context, guild memory.GuildID) ([]memory.Person, error) {
-	n.everybodyRead.Add(1)
-	return n.everybody(guild)
+func (n *notebook) People(_ context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
+	all, err := n.everybody(guild)
+	if len(ids) == 0 {
+		n.everybodyRead.Add(1)
+		return all, err
+	}
+	return slices.DeleteFunc(all, func(p memory.Person) bool { return !slices.Contains(ids, p.ID) }), err
 }
 
 func (n *notebook) everybody(guild memory.GuildID) ([]memory.Person, error) {
@@ -123,16 +127,6 @@ func (n *notebook) everybody(guild memory.GuildID) ([]memory.Person, error) {
 	return all, n.readFails
 }
 
-func (n *notebook) Person(_ context.Context, guild memory.GuildID, user memory.UserID) (memory.Person, error) {
-	all, err := n.everybody(guild)
-	for _, p := range all {
-		if p.ID == user {
-			return p, err
-		}
-	}
-	return memory.Person{}, cmp.Or(err, memory.ErrNotFound)
-}
-
 func (n *notebook) Presence(_ context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -157,7 +151,7 @@ func (n *notebook) OptedOut(_ context.Context, guild memory.GuildID, user memory
 	return false, n.readFails
 }
 
-func (n *notebook) Messages(_ context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
+func (n *notebook) Around(_ context.Context, channel memory.ChannelID, ids []memory.MessageID, _, _ int) ([]memory.Message, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var found []memory.Message
@@ -180,35 +174,31 @@ func (n *notebook) Messages(_ context.Context, channel memory.ChannelID, ids []m
 	return found, n.readFails
 }
 
-// Trace is that of an answer that isn't rewritten or deleted since.
-func (n *notebook) Trace(_ context.Context, channel memory.ChannelID, id memory.MessageID) (memory.Trace, error) {
+// Traces are those of somebody's questions, or of an answer that isn't rewritten or deleted since.
+func (n *notebook) Traces(_ context.Context, q memory.TraceQuery) ([]memory.Trace, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	var found memory.Trace
+	var all []memory.Trace
+	gone := func(ids []memory.MessageID) {
+		all = slices.DeleteFunc(all, func(t memory.Trace) bool { return q.Asker == 0 && slices.Contains(ids, t.Answer) })
+	}
 	for _, e := range n.events {
 		switch e := e.(type) {
 		case memory.Answered:
-			if t := e.Trace; t.Channel == channel && (t.Answer == id || slices.Contains(t.Parts, id)) {
-				found = t
+			t := e.Trace
+			switch is := t.Channel == q.Channel && (t.Answer == q.Answer || slices.Contains(t.Parts, q.Answer)); {
+			case q.Asker != 0 && t.Asker == q.Asker:
+				all = append(all, t)
+			case q.Asker == 0 && is:
+				all = []memory.Trace{t}
 			}
 		case memory.Rewritten:
-			if slices.Contains(e.IDs, found.Answer) {
-				found = memory.Trace{}
-			}
+			gone(e.IDs)
 		case memory.Deleted:
-			if slices.Contains(e.IDs, found.Answer) {
-				found = memory.Trace{}
-			}
+			gone(e.IDs)
 		}
 	}
-	if found.Answer == 0 && n.readFails == nil {
-		return memory.Trace{}, memory.ErrNotFound
-	}
-	return found, n.readFails
-}
-
-func (n *notebook) Prompt(context.Context, memory.ChannelID, memory.MessageID) (memory.Prompt, error) {
-	return memory.Prompt{}, memory.ErrNotFound
+	return all, n.readFails
 }
 
 // Lore is the first told of each id.
@@ -236,8 +226,8 @@ func (n *notebook) Frequencies(_ context.Context, scope memory.Scope, _ []string
 	return messages, nil, n.readFails
 }
 
-// WaitingIn is as many as a test says.
-func (n *notebook) WaitingIn(_ context.Context, guild memory.GuildID) (int, error) {
+// Waiting is as many as a test says.
+func (n *notebook) Waiting(_ context.Context, guild memory.GuildID) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.waiting[guild], n.readFails
@@ -250,13 +240,19 @@ type forgetting struct {
 	fails error
 }
 
-func (n *notebook) Unfinished(context.Context) ([]memory.Forgetting, error) {
+func (n *notebook) Forgettings(_ context.Context, guild memory.GuildID, user memory.UserID) (all []memory.Receipt, _ error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.unfinished, nil
+	if user != 0 {
+		return slices.DeleteFunc(slices.Clone(n.receipts), func(r memory.Receipt) bool { return r.Forgetting.Guild != guild || r.Forgetting.User != user }), n.readFails
+	}
+	for _, f := range n.unfinished {
+		all = append(all, memory.Receipt{Forgetting: f})
+	}
+	return all, nil
 }
 
-func (n *notebook) CarryOut(context.Context, int64, func(done, total int)) (memory.Receipt, error) {
+func (n *notebook) Resume(context.Context, int64, func(done, total int)) (memory.Receipt, error) {
 	return memory.Receipt{}, memory.ErrNotFound
 }
 

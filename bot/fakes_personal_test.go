@@ -38,24 +38,6 @@ func (n *notebook) posts(is func(memory.Message) bool) []memory.Message {
 	return all
 }
 
-func (n *notebook) Wrote(_ context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Wrote, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	var all []memory.Wrote
-	for _, m := range n.posts(func(m memory.Message) bool { return m.Guild == guild && m.Author == user }) {
-		if last := len(all) - 1; last >= 0 && all[last].Channel == m.Channel {
-			all[last].Messages++
-			all[last].Last = m.ID
-		} else {
-			all = append(all, memory.Wrote{Channel: m.Channel, Messages: 1, First: m.ID, Last: m.ID})
-		}
-		if _, starred := lastStar(n.events, m.ID); starred {
-			all[len(all)-1].Starred++
-		}
-	}
-	return all, n.readFails
-}
-
 // lastStar is whether a message is marked.
 func lastStar(events []memory.Event, id memory.MessageID) (memory.Starred, bool) {
 	for _, e := range slices.Backward(events) {
@@ -66,24 +48,7 @@ func lastStar(events []memory.Event, id memory.MessageID) (memory.Starred, bool)
 	return memory.Starred{}, false
 }
 
-func (n *notebook) ExtentOf(_ context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.Extent, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	var e memory.Extent
-	e.Messages = len(n.posts(func(m memory.Message) bool { return m.Channel == channel && slices.Contains(ids, m.ID) }))
-	if e.Messages > 0 {
-		e.Channels, e.Summaries = 1, 1
-	}
-	return e, n.readFails
-}
-
-func (n *notebook) Forgotten(_ context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(n.receipts), func(r memory.Receipt) bool { return r.Forgetting.Guild != guild || r.Forgetting.User != user }), n.readFails
-}
-
-func (n *notebook) EmptyLog(context.Context) error {
+func (n *notebook) Erase(context.Context, bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.readFails
@@ -109,31 +74,19 @@ func (n *notebook) Records(_ context.Context, q memory.RecordQuery) ([]memory.Re
 	return all, n.readFails
 }
 
-func (n *notebook) Written(_ context.Context, user memory.UserID, each func(memory.Message) error) error {
+func (n *notebook) Written(_ context.Context, guild memory.GuildID, user memory.UserID, do func(memory.Message) error) error {
 	n.mu.Lock()
-	all, fails := n.posts(func(m memory.Message) bool { return m.Author == user }), n.readFails
+	all, fails := n.posts(func(m memory.Message) bool {
+		return m.Author == user && (guild == memory.Everywhere || m.Guild == guild)
+	}), n.readFails
+	for i := range all {
+		_, all[i].Starred = lastStar(n.events, all[i].ID)
+	}
 	n.mu.Unlock()
 	for _, m := range all {
-		if err := each(m); err != nil {
+		if err := do(m); err != nil {
 			return err
 		}
 	}
 	return fails
-}
-
-func (n *notebook) Asked(_ context.Context, user memory.UserID, each func(memory.Trace) error) error {
-	n.mu.Lock()
-	var all []memory.Trace
-	for _, e := range n.events {
-		if e, ok := e.(memory.Answered); ok && e.Trace.Asker == user {
-			all = append(all, e.Trace)
-		}
-	}
-	n.mu.Unlock()
-	for _, t := range all {
-		if err := each(t); err != nil {
-			return err
-		}
-	}
-	return nil
 }

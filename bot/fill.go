@@ -130,7 +130,7 @@ func (f *filler) fill(ctx context.Context) {
 
 // step does what is next, if there is anything: a page of what was missed, else a task, else a page of what was asked for.
 func (f *filler) step(ctx context.Context) bool {
-	open, err := f.bot.memory.Gaps(ctx)
+	open, err := f.bot.memory.Gaps(ctx, memory.Everywhere, false)
 	if err != nil {
 		f.failed(ctx, err, "couldn't find what is missing")
 		return false

@@ -13,7 +13,7 @@ import (
 
 // isToCompare reports whether something of a channel is to be compared.
 func (s *scene) isToCompare(id discordtest.ID) bool {
-	all, _ := s.log.Unswept(context.Background(), memory.GuildID(s.guild.ID))
+	all, _ := s.log.Gaps(context.Background(), memory.GuildID(s.guild.ID), true)
 	return slices.ContainsFunc(all, func(g memory.Gap) bool { return g.Channel == memory.ChannelID(id) })
 }
 

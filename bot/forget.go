@@ -60,13 +60,13 @@ func (c *commands) at(x *exchange) time.Time {
 // carryOut forgets f, or goes on with it if that was begun already, as opting out does.
 func (c *commands) carryOut(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
 	if f.Why == memory.WhyOptOut {
-		begun, err := c.bot.memory.Unfinished(ctx)
+		begun, err := c.bot.memory.Forgettings(ctx, memory.Everywhere, 0)
 		if err != nil {
 			return memory.Receipt{}, err
 		}
-		for _, b := range slices.Backward(begun) {
-			if b.Guild == f.Guild && b.User == f.User && b.Why == f.Why {
-				return c.bot.memory.CarryOut(ctx, b.ID, progress)
+		for _, r := range slices.Backward(begun) {
+			if b := r.Forgetting; b.Guild == f.Guild && b.User == f.User && b.Why == f.Why {
+				return c.bot.memory.Resume(ctx, b.ID, progress)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ const (
 // confirmOwn asks before anything is forgotten of all that somebody wrote, and says what that is.
 func (c *commands) confirmOwn(does string) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
-		e, err := c.bot.memory.Extent(ctx, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyMember, At: c.at(x)})
+		e, err := c.bot.memory.Extent(ctx, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), User: x.who(), At: c.at(x)}})
 		if err != nil {
 			return sheet{}, err
 		}
@@ -219,7 +219,7 @@ func (l locale) receiptLines(r memory.Receipt) []string {
 
 // receipts are lines that tell of what somebody had forgotten before, as far as it is on record.
 func (c *commands) receipts(ctx context.Context, x *exchange) ([]string, error) {
-	all, err := c.bot.memory.Forgotten(ctx, x.guild(), x.who())
+	all, err := c.bot.memory.Forgettings(ctx, x.guild(), x.who())
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +275,7 @@ func (d doomed) mayForget(x *exchange) error {
 
 // parts are all messages that go with it: those of an answer of ours.
 func (c *commands) parts(ctx context.Context, d doomed) ([]memory.MessageID, memory.Trace, error) {
-	t, err := c.bot.memory.Trace(ctx, d.channel, d.id)
+	t, err := memory.TraceOf(ctx, c.bot.memory, d.channel, d.id)
 	if errors.Is(err, memory.ErrNotFound) {
 		return []memory.MessageID{d.id}, t, nil
 	}
@@ -303,7 +303,7 @@ func (c *commands) askForgetThis(ctx context.Context, x *exchange) (sheet, error
 	if err := d.mayForget(x); err != nil {
 		return sheet{}, err
 	}
-	e, err := c.bot.memory.ExtentOf(ctx, d.channel, ids)
+	e, err := c.bot.memory.Extent(ctx, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), Channel: d.channel}, Messages: ids})
 	if err != nil {
 		return sheet{}, err
 	}
@@ -337,7 +337,7 @@ func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	e, err := c.bot.memory.ExtentOf(ctx, d.channel, ids)
+	e, err := c.bot.memory.Extent(ctx, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), Channel: d.channel}, Messages: ids})
 	if err != nil {
 		return sheet{}, err
 	}
@@ -345,7 +345,7 @@ func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
 	if err := c.bot.commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: d.channel, IDs: ids}}); err != nil {
 		return sheet{}, fmt.Errorf("forget message %d: %w", d.id, err)
 	}
-	if err := c.bot.memory.EmptyLog(ctx); err != nil {
+	if err := c.bot.memory.Erase(ctx, true); err != nil {
 		c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("what was forgotten is in the write-ahead log for a while")
 	}
 	at, number := c.at(x).Unix(), receiptNumber(int64(x.ID))

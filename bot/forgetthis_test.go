@@ -111,7 +111,7 @@ func TestForgottenMessagesStayForgotten(t *testing.T) {
 	s.idle(t)
 	known := func() int {
 		t.Helper()
-		found, err := store.Messages(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{memory.MessageID(said.ID)})
+		found, err := store.Around(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{memory.MessageID(said.ID)}, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,7 +72,7 @@ func (s *scene) say(channel discordtest.ID, n int, what string) []discordtest.ID
 func (s *scene) filled(t *testing.T) {
 	t.Helper()
 	s.log.wait(t, "all gaps to be filled", func() bool {
-		gaps, _ := s.log.Gaps(t.Context())
+		gaps, _ := s.log.Gaps(t.Context(), memory.Everywhere, false)
 		return len(gaps) == 0
 	})
 }
@@ -168,7 +168,7 @@ func TestGapIsKeptBeforeWhatComesLive(t *testing.T) {
 	s.log.waitSaid(t, "them: live 0")
 	fetch.WaitHits(1)
 	s.stop(t) // in the middle of the fill: what is missing must be known
-	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 || gaps[0].Fetched != 0 {
+	if gaps, _ := s.log.Gaps(t.Context(), memory.Everywhere, false); len(gaps) != 1 || gaps[0].Fetched != 0 {
 		t.Errorf("missing: %+v", gaps)
 	}
 	s.resume(t, Config{CatchUp: month, Reconcile: true})
@@ -249,7 +249,7 @@ func TestEmptyPastIsDoubted(t *testing.T) {
 		_, shut := find(s.log, func(memory.ShutOut) bool { return true })
 		return shut
 	})
-	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 {
+	if gaps, _ := s.log.Gaps(t.Context(), memory.Everywhere, false); len(gaps) != 1 {
 		t.Errorf("missing: %+v", gaps)
 	}
 	s.stop(t)
@@ -410,7 +410,7 @@ func TestGapOfAChannelThatIsClosedForAWhile(t *testing.T) {
 	s.logs(t, "403")
 	s.say(s.channel, 1, "live")
 	s.stop(t)
-	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 {
+	if gaps, _ := s.log.Gaps(t.Context(), memory.Everywhere, false); len(gaps) != 1 {
 		t.Fatalf("gaps are %v", gaps)
 	}
 	s.resume(t, Config{CatchUp: month, Reconcile: true})

@@ -80,7 +80,7 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 	}
 	now := map[spot]memory.Message{}
 	for channel, ids := range wanted {
-		found, err := b.memory.Messages(ctx, channel, ids)
+		found, err := b.memory.Around(ctx, channel, ids, 0, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (doubted [
 	for _, m := range messages {
 		channels, asked := unswept[m.Guild]
 		if !asked {
-			all, err := b.memory.Unswept(ctx, m.Guild)
+			all, err := b.memory.Gaps(ctx, m.Guild, true)
 			if err != nil {
 				return nil, err
 			}

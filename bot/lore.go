@@ -284,7 +284,7 @@ func (c *commands) loreSource(ctx context.Context, x *exchange, m member) ([]mem
 	if !slices.Contains(c.readable(x, m), at.Channel) {
 		return nil, phrase(loreNoSource)
 	}
-	there, err := c.bot.memory.Messages(ctx, at.Channel, []memory.MessageID{at.Message})
+	there, err := c.bot.memory.Around(ctx, at.Channel, []memory.MessageID{at.Message}, 0, 0)
 	if err != nil {
 		return nil, fmt.Errorf("look up message %d: %w", at.Message, err)
 	}

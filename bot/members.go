@@ -3,7 +3,6 @@ package bot
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -57,15 +56,24 @@ func (c *commands) member(ctx context.Context, x *exchange, user memory.UserID) 
 	if err != nil {
 		return member{}, fmt.Errorf("look whether somebody has opted out: %w", err)
 	}
-	person, err := c.bot.memory.Person(ctx, guild, user)
-	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+	found, err := c.bot.memory.People(ctx, guild, user)
+	if err != nil {
 		return member{}, fmt.Errorf("look up user %d in guild %d: %w", user, guild, err)
 	}
 	find := func(id memory.UserID) (memory.Person, bool) { // of whom nothing can be read, nothing is known
-		p, err := c.bot.memory.Person(ctx, guild, id)
-		return p, err == nil
+		found, _ := c.bot.memory.People(ctx, guild, id)
+		return first(found)
 	}
-	return member{person: person, known: err == nil, out: out, guild: x.server, find: find}, nil
+	person, known := first(found)
+	return member{person: person, known: known, out: out, guild: x.server, find: find}, nil
+}
+
+// first is the first of people, if there is any.
+func first(people []memory.Person) (memory.Person, bool) {
+	if len(people) == 0 {
+		return memory.Person{}, false
+	}
+	return people[0], true
 }
 
 // asMember is an action of whoever uses x, with what is known of them.

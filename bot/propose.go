@@ -199,7 +199,7 @@ func saysShallI(line string) (locale, bool) {
 func (b *Bot) sourcesOf(ctx context.Context, l memory.Lore, since memory.MessageID) ([]memory.Source, error) {
 	var sources []memory.Source
 	for _, s := range l.Sources {
-		found, err := b.memory.Messages(ctx, s.Channel, []memory.MessageID{s.Message})
+		found, err := b.memory.Around(ctx, s.Channel, []memory.MessageID{s.Message}, 0, 0)
 		if err != nil {
 			return nil, fmt.Errorf("look up message %d: %w", s.Message, err)
 		}
@@ -267,19 +267,14 @@ func (c *commands) hasLore(ctx context.Context, l memory.Lore) (bool, error) {
 // keepProposed keeps lore, and has the answer that proposed it go with it: Discord shows its name there.
 func (c *commands) keepProposed(ctx context.Context, x *exchange, l memory.Lore) error {
 	events := []memory.Event{memory.LoreTold{Lore: l}}
-	t, err := c.trace(ctx, x)
+	traces, err := c.bot.memory.Traces(ctx, memory.TraceQuery{Channel: memory.ChannelID(x.Channel), Answer: memory.MessageID(x.Message.ID), Prompts: true})
 	if err != nil {
-		return err
+		return fmt.Errorf("look up how an answer came about: %w", err)
 	}
-	if t.Asker != 0 {
-		p, err := c.bot.memory.Prompt(ctx, t.Channel, t.Answer)
-		switch {
-		case err == nil:
-			t.Prompt = &p
-		case !errors.Is(err, memory.ErrNotFound):
-			return fmt.Errorf("look up a prompt: %w", err)
+	for _, t := range traces {
+		if t.Asker != 0 { // else it is the bare sources of an answer that isn't logged
+			events = append(events, memory.Answered{Trace: t.WithSources(l.AsSource(true))})
 		}
-		events = append(events, memory.Answered{Trace: t.WithSources(l.AsSource(true))})
 	}
 	return c.apply(ctx, x, "keep lore", events...)
 }

@@ -62,7 +62,7 @@ func (c *commands) askBefore(ctx context.Context, x *exchange, at memory.Channel
 // confirmPurge asks, with what would go, and a button that says what is purged.
 func (c *commands) confirmPurge(ctx context.Context, x *exchange, f memory.Forgetting, question, end string, purged ...any) (sheet, error) {
 	f.Guild, f.Why, f.At = x.guild(), memory.WhyPurge, c.at(x)
-	e, err := c.extents(x).Extent(ctx, f)
+	e, err := c.bot.memory.Extent(ctx, memory.ExtentQuery{Forgetting: f, Within: x.within()})
 	if err != nil {
 		return sheet{}, err
 	}
@@ -78,7 +78,7 @@ func (c *commands) purge(ctx context.Context, x *exchange) (sheet, error) {
 	if !ok {
 		return sheet{}, refusal(x.text(unknownTool))
 	}
-	e, err := c.extents(x).Extent(ctx, f)
+	e, err := c.bot.memory.Extent(ctx, memory.ExtentQuery{Forgetting: f, Within: x.within()})
 	if err != nil {
 		return sheet{}, err
 	}

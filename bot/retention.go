@@ -30,7 +30,7 @@ func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel
 	if err != nil {
 		return sheet{}, err
 	}
-	less, err := x.server.Shortens(ctx, c.extents(x), keeper, value, c.bot.cfg.Retention, c.bot.now())
+	less, err := x.server.Shortens(ctx, c.bot.memory, x.within(), keeper, value, c.bot.cfg.Retention, c.bot.now())
 	if err != nil {
 		return sheet{}, err
 	}

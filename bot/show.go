@@ -64,7 +64,7 @@ func (b *Bot) leave(ctx context.Context, d *delivery, a *ask, old []memory.Messa
 	}
 	logged, err := b.admit.remembers(ctx, a.guild, a.channel)
 	if err == nil && logged {
-		_, err = b.memory.Trace(ctx, a.channel, old[0])
+		_, err = memory.TraceOf(ctx, b.memory, a.channel, old[0])
 	}
 	if errors.Is(err, memory.ErrNotFound) {
 		b.questions.takeBack(a.channel, old)

@@ -65,7 +65,7 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memo
 	if err != nil || shut == nil {
 		return nil, err
 	}
-	unswept, err := p.log.Unswept(ctx, guild)
+	unswept, err := p.log.Gaps(ctx, guild, true)
 	if err != nil {
 		return nil, err
 	}
@@ -97,9 +97,9 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memo
 
 // shutOut are the channels of g that Hark was shut out of, by its roles alone: nobody else's matter.
 func shutOut(ctx context.Context, log people, g *memory.Guild) (map[memory.ChannelID]bool, error) {
-	self, err := log.Person(ctx, g.ID, g.Self)
-	if err != nil && !errors.Is(err, memory.ErrNotFound) {
+	self, err := log.People(ctx, g.ID, g.Self)
+	if err != nil {
 		return nil, fmt.Errorf("look up Hark in guild %d: %w", g.ID, err)
 	}
-	return search.ShutOut(g, func(memory.UserID) (memory.Person, bool) { return self, err == nil }), nil
+	return search.ShutOut(g, func(memory.UserID) (memory.Person, bool) { return first(self) }), nil
 }

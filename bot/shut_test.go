@@ -80,8 +80,8 @@ func TestShutOut(t *testing.T) {
 				s.waitRegistered()
 				s.use(t, s.guild.Owner, "help") // so that status counts them
 				s.discord.WaitFor("the owner to be known", func() bool {
-					_, err := store.Person(t.Context(), memory.GuildID(s.guild.ID), memory.UserID(s.guild.Owner.ID))
-					return err == nil
+					people, err := store.People(t.Context(), memory.GuildID(s.guild.ID), memory.UserID(s.guild.Owner.ID))
+					return len(people) > 0 && err == nil
 				})
 				s.says(t, s.use(t, s.guild.Owner, "hark status"))
 			}

@@ -20,7 +20,7 @@ func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {
 	if !x.remembers(channel) {
 		return sheet{Content: x.text("I remember nothing of this channel, so there is nothing to mark.")}, nil
 	}
-	found, err := c.bot.memory.Messages(ctx, channel, []memory.MessageID{id})
+	found, err := c.bot.memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0)
 	switch {
 	case err != nil:
 		return sheet{}, fmt.Errorf("look up message %d: %w", id, err)

@@ -141,7 +141,7 @@ func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (
 // toDo says what is still to be done with what is kept of g, in the channels that it has.
 func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) ([]string, error) {
 	var lines []string
-	waiting, err := c.bot.memory.WaitingIn(ctx, g.ID)
+	waiting, err := c.bot.memory.Waiting(ctx, g.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -149,14 +149,14 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) ([]st
 		lines = append(lines, "⏳ "+x.count(waiting, "%s conversation can be found by its words only for now: its meaning is still to be worked out.",
 			"%s conversations can be found by their words only for now: their meaning is still to be worked out."))
 	}
-	gaps, err := c.bot.memory.Gaps(ctx)
+	gaps, err := c.bot.memory.Gaps(ctx, memory.Everywhere, false)
 	if err != nil {
 		return nil, fmt.Errorf("look up what is missing: %w", err)
 	}
 	if n := channelsWith(gaps, g, x.seesAll()); n > 0 {
 		lines = append(lines, "⏳ "+x.count(n, "I'm fetching what I haven't heard in %s channel.", "I'm fetching what I haven't heard in %s channels."))
 	}
-	unswept, err := c.bot.memory.Unswept(ctx, g.ID)
+	unswept, err := c.bot.memory.Gaps(ctx, g.ID, true)
 	if err != nil {
 		return nil, fmt.Errorf("look up what is to be compared: %w", err)
 	}
@@ -164,11 +164,12 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) ([]st
 		lines = append(lines, "⏳ "+x.count(n, "I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
 			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. What I use of them meanwhile I look up first."))
 	}
-	begun, err := c.bot.memory.Unfinished(ctx)
+	begun, err := c.bot.memory.Forgettings(ctx, memory.Everywhere, 0)
 	if err != nil {
 		return nil, fmt.Errorf("look up what is being forgotten: %w", err)
 	}
-	if slices.ContainsFunc(begun, func(f memory.Forgetting) bool {
+	if slices.ContainsFunc(begun, func(r memory.Receipt) bool {
+		f := r.Forgetting
 		return f.Guild == memory.Everywhere || f.Guild == g.ID && (x.seesAll() || f.Channel == 0 || hasChannel(g, f.Channel))
 	}) {
 		lines = append(lines, "⏳ "+x.text("Something is being forgotten. It is out of my answers already, and soon out of my files."))

@@ -74,7 +74,7 @@ func (f *filler) sweep(ctx context.Context, alone bool) (bool, error) {
 // unswept is what is to be compared next. What isn't remembered any more waits until it is, and so do channels of which Discord
 // doesn't tell: they may be known by imports only.
 func (f *filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
-	all, err := f.bot.memory.Unswept(ctx, memory.Everywhere)
+	all, err := f.bot.memory.Gaps(ctx, memory.Everywhere, true)
 	if err != nil {
 		return memory.Gap{}, false, err
 	}

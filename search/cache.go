@@ -154,7 +154,7 @@ func (f *cached) recall(ctx context.Context, log Log) ([]Hit, bool, error) {
 	read := map[spot]memory.Message{}
 	for channel, ids := range wanted {
 		slices.Sort(ids)
-		messages, err := log.Messages(ctx, channel, slices.Compact(ids))
+		messages, err := log.Around(ctx, channel, slices.Compact(ids), 0, 0)
 		if err != nil {
 			return nil, false, err
 		}

@@ -20,13 +20,12 @@ type Log interface {
 	Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error)
 	Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.Spot, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
-	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	Version(ctx context.Context) (int64, error)
 }
 
 // Directory knows people, and what guilds were told.
 type Directory interface {
-	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
 	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 }

@@ -113,8 +113,11 @@ func TestLocalSearchesAskNobodyAndKeepNothing(t *testing.T) {
 // short is a store that gives less than is there when messages are read again, as one that forgets meanwhile does.
 type short struct{ *sqlite.Store }
 
-func (s short) Messages(ctx context.Context, c memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
-	messages, err := s.Store.Messages(ctx, c, ids)
+func (s short) Around(ctx context.Context, c memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+	messages, err := s.Store.Around(ctx, c, ids, before, after)
+	if before+after > 0 {
+		return messages, err
+	}
 	return messages[min(1, len(messages)):], err
 }
 

@@ -159,11 +159,7 @@ func recordRetention(c config.Config) memory.RecordRetention {
 // forgetOld does for a command that keeps prompts and records what "hark run" does all the time.
 func (a *app) forgetOld(ctx context.Context) error {
 	now := time.Now()
-	_, err := a.store.ForgetPrompts(ctx, now.Add(-a.config.Memory.KeepPrompts()))
-	if err == nil {
-		_, err = a.store.ForgetRecords(ctx, recordRetention(a.config).At(now))
-	}
-	return err
+	return a.store.Expire(ctx, memory.Expiry{Prompts: now.Add(-a.config.Memory.KeepPrompts()), Records: recordRetention(a.config).At(now)})
 }
 
 func (a *app) close() error { return a.store.Close() }
@@ -237,7 +233,7 @@ const fewSegments = 2000
 
 // indexFew embeds what is pending for a command that is about to search, unless that would take long.
 func (a *app) indexFew(ctx context.Context) error {
-	waiting, err := a.store.Waiting(ctx)
+	waiting, err := a.store.Waiting(ctx, memory.Everywhere)
 	if err != nil {
 		return err
 	}

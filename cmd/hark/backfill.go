@@ -151,7 +151,7 @@ func (k *kept) stopBackfill(c *cobra.Command, channel memory.Channel) error {
 
 // tellGaps tells what is to be fetched.
 func (k *kept) tellGaps(c *cobra.Command) error {
-	gaps, err := k.Gaps(c.Context())
+	gaps, err := k.Gaps(c.Context(), memory.Everywhere, false)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func (f *flags) backupCommand() *cobra.Command {
 func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (sqlite.BackupInfo, error) {
 	bar := f.bar(-1, "backing up", true)
 	defer bar.Close()
-	info, err := k.Backup(ctx, path, force, func(done, total int64) {
+	info, err := sqlite.Backup(ctx, k.config.Data, path, force, func(done, total int64) {
 		bar.ChangeMax64(max(total, 1))
 		_ = bar.Set64(done)
 	})
@@ -202,7 +202,6 @@ func doneAgain(r sqlite.Restored) string {
 		{r.Edited, "edit", "edits"},
 		{r.Facts, "fact was taken away", "facts were taken away"},
 		{r.Lore, "piece of lore was taken away or changed", "pieces of lore were taken away or changed"},
-		{r.Summaries, "summary was taken away", "summaries were taken away"},
 		{r.OptOuts, "member opted out or in", "members opted out or in"},
 		{r.Choices, "choice of what to remember", "choices of what to remember"},
 	} {

@@ -131,7 +131,7 @@ func (t *conversation) forgets(ctx context.Context, gone memory.Event) error {
 	if err := t.app.store.Apply(ctx, gone); err != nil {
 		return err
 	}
-	return t.app.store.EmptyLog(ctx)
+	return t.app.store.Erase(ctx, true)
 }
 
 // keepLore keeps lore, together with more, and says so. It is an error if other lore of the server has its name, or if it wasn't kept.
@@ -161,7 +161,7 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
 		return fmt.Errorf("%q wasn't kept: whoever told it has opted out, or what it is from is forgotten", l.Name)
 	}
-	if err := k.EmptyLog(ctx); err != nil {
+	if err := k.Erase(ctx, true); err != nil {
 		return err
 	}
 	fmt.Fprintf(t.out, "%s: %s, in %s.\n", done, oneLine(l.Name), where)

@@ -53,7 +53,7 @@ func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.
 func (t *conversation) sources(ctx context.Context, l memory.Lore) ([]string, error) {
 	var texts []string
 	for _, s := range l.Sources {
-		found, err := t.app.store.Messages(ctx, s.Channel, []memory.MessageID{s.Message})
+		found, err := t.app.store.Around(ctx, s.Channel, []memory.MessageID{s.Message}, 0, 0)
 		if err != nil {
 			return nil, err
 		}

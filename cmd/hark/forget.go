@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -89,7 +90,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	if len(o.messages) > 0 {
 		return o.deleteMessages(c, k, target)
 	}
-	extent, err := k.Extent(c.Context(), target)
+	extent, err := k.Extent(c.Context(), memory.ExtentQuery{Forgetting: target})
 	if err != nil {
 		return err
 	}
@@ -264,12 +265,12 @@ func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error
 
 // finish carries out what was begun, as far as it is meant.
 func (o *forgetting) finish(ctx context.Context, k *kept, meant func(memory.Forgetting) bool) (receipts []memory.Receipt, err error) {
-	unfinished, err := k.Unfinished(ctx)
+	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
-		if !meant(u) {
+		if !meant(u.Forgetting) {
 			continue
 		}
-		r, err := k.CarryOut(ctx, u.ID, o.progress("forgetting"))
+		r, err := k.Resume(ctx, u.Forgetting.ID, o.progress("forgetting"))
 		if err != nil {
 			return receipts, err
 		}
@@ -280,18 +281,15 @@ func (o *forgetting) finish(ctx context.Context, k *kept, meant func(memory.Forg
 
 // carryOut forgets. What was gone on with before is part of it where the same was meant.
 func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forgetting, before []memory.Receipt) (memory.Receipt, error) {
-	var later []memory.Event
+	later := 0
 	if target.Before.IsZero() {
 		var err error
-		if later, err = k.Later(ctx, target); err == nil && len(later) > 0 {
-			err = k.Apply(ctx, later...)
-		}
-		if err != nil {
+		if later, err = k.deleteLater(ctx, target); err != nil {
 			return memory.Receipt{}, err
 		}
 	}
 	receipt, err := k.Forget(ctx, target, o.progress("forgetting"))
-	receipt.Messages += len(later)
+	receipt.Messages += later
 	for _, r := range before {
 		u := r.Forgetting
 		if u.Guild == target.Guild && u.Channel == target.Channel && u.User == target.User && u.Why == target.Why {
@@ -301,13 +299,40 @@ func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forget
 	return receipt, err
 }
 
+// deleteLater deletes what target would select were it said before target.At: what is from a file with wrong dates, or of a
+// clock that is ahead.
+func (k *kept) deleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
+	var events []memory.Event
+	for _, g := range k.guilds {
+		for _, c := range g.Channels {
+			in := target.Channel == 0 || c.ID == target.Channel || c.Kind.IsThread() && c.Parent == target.Channel
+			if !in || target.Guild != memory.Everywhere && g.ID != target.Guild {
+				continue
+			}
+			messages, err := k.Log(ctx, c.ID, memory.FirstMessageID(target.At)-1, math.MaxInt64, math.MaxInt32)
+			if err != nil {
+				return 0, err
+			}
+			deleted := memory.Deleted{Guild: g.ID, Channel: c.ID}
+			for _, m := range messages {
+				if target.User == 0 || m.Author == target.User {
+					deleted.IDs = append(deleted.IDs, m.ID)
+				}
+			}
+			n += len(deleted.IDs)
+			events = append(events, deleted)
+		}
+	}
+	return n, k.Apply(ctx, events...)
+}
+
 // deleteMessages forgets single messages.
 func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.Forgetting) error {
 	ids, err := messageIDs(c.Context(), k, target.Channel, o.messages)
 	if err != nil {
 		return err
 	}
-	there, err := k.Messages(c.Context(), target.Channel, ids)
+	there, err := k.Around(c.Context(), target.Channel, ids, 0, 0)
 	if err != nil {
 		return err
 	}
@@ -318,7 +343,7 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.For
 	if err := k.Apply(c.Context(), memory.Deleted{Guild: target.Guild, Channel: target.Channel, IDs: ids}); err != nil {
 		return err
 	}
-	if err := k.EmptyLog(c.Context()); err != nil {
+	if err := k.Erase(c.Context(), true); err != nil {
 		return err
 	}
 	return o.print(c, k, memory.Receipt{Forgetting: target, Messages: len(there)})

@@ -23,7 +23,7 @@ func (w *world) said(channels ...discordtest.ID) []string {
 	w.Helper()
 	var lines []string
 	opened(w, w.env["HARK_DATA"], func(store *sqlite.Store) error {
-		gaps, err := store.Gaps(w.Context())
+		gaps, err := store.Gaps(w.Context(), memory.Everywhere, false)
 		if len(gaps) != 0 {
 			w.Errorf("missing: %+v", gaps)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"hark/bot"
 	"hark/internal/metrics"
+	"hark/memory"
 	"hark/memory/sqlite"
 )
 
@@ -89,10 +90,10 @@ func (g *gauges) readResting(a *app, set setGauge) {
 
 // readStore tells how much is kept. Of a store that can't be read now it tells nothing.
 func (g *gauges) readStore(ctx context.Context, a *app, set setGauge) {
-	if waiting, err := a.store.Waiting(ctx); err == nil {
+	if waiting, err := a.store.Waiting(ctx, memory.Everywhere); err == nil {
 		set(g.SegmentsWaiting, float64(waiting))
 	}
-	kept, err := a.store.Amounts(ctx)
+	kept, err := sqlite.Count(ctx, a.store)
 	if err != nil {
 		return
 	}

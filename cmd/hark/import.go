@@ -125,7 +125,7 @@ func (i *imported) apply(ctx context.Context, store *sqlite.Store, events []memo
 // stored counts the messages that a store holds.
 func stored(ctx context.Context, store *sqlite.Store, posted map[memory.ChannelID]map[memory.MessageID]bool) (n int, err error) {
 	for channel, ids := range posted {
-		found, err := store.Messages(ctx, channel, slices.Collect(maps.Keys(ids)))
+		found, err := store.Around(ctx, channel, slices.Collect(maps.Keys(ids)), 0, 0)
 		if err != nil {
 			return 0, err
 		}
@@ -180,7 +180,7 @@ func (i imported) line(path string) string {
 
 // indexNow embeds what is pending, with a progress bar.
 func (f *flags) indexNow(ctx context.Context, a *app) error {
-	waiting, err := a.store.Waiting(ctx)
+	waiting, err := a.store.Waiting(ctx, memory.Everywhere)
 	if err != nil {
 		return err
 	}

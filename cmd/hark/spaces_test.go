@@ -58,7 +58,7 @@ func lies(t *testing.T, a *app, use, next memory.Space, waiting int) {
 	if u, n := sqlite.StoredSpaces(t.Context(), a.config.Data); u != use || n != next {
 		t.Errorf("the vectors lie in %v and %v, want %v and %v", u, n, use, next)
 	}
-	if n, err := a.store.Waiting(t.Context()); err != nil || n != waiting {
+	if n, err := a.store.Waiting(t.Context(), memory.Everywhere); err != nil || n != waiting {
 		t.Errorf("%d wait, want %d; %v", n, waiting, err)
 	}
 }

@@ -63,8 +63,8 @@ func (l timedLog) Forget(ctx context.Context, f memory.Forgetting, progress func
 	return r, l.forgot(r, err)
 }
 
-func (l timedLog) CarryOut(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
-	r, err := l.Store.CarryOut(ctx, id, progress)
+func (l timedLog) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
+	r, err := l.Store.Resume(ctx, id, progress)
 	return r, l.forgot(r, err)
 }
 

@@ -60,7 +60,7 @@ func oneAnswer(c *cobra.Command, args []string) error {
 }
 
 func (k *kept) listTraces(c *cobra.Command, o tracing) error {
-	traces, err := k.Traces(c.Context(), math.MaxInt64, o.limit)
+	traces, err := k.Traces(c.Context(), memory.TraceQuery{Limit: o.limit})
 	if err != nil {
 		return err
 	}
@@ -88,10 +88,8 @@ func (k *kept) showTrace(c *cobra.Command, o tracing, id string) error {
 	if err != nil {
 		return err
 	}
-	p, why, err := k.promptOf(c.Context(), t)
+	p, why := k.promptOf(t)
 	switch {
-	case err != nil:
-		return err
 	case o.prompt && why != "":
 		return fmt.Errorf("the prompt isn't kept: %s", why)
 	case o.prompt:
@@ -119,7 +117,7 @@ func (k *kept) traceOf(ctx context.Context, id string) (memory.Trace, error) {
 	if err != nil || n <= 0 || n == math.MaxInt64 {
 		return memory.Trace{}, fmt.Errorf("%q is no answer's id: \"hark trace\" lists those of the last answers", id)
 	}
-	traces, err := k.Traces(ctx, memory.MessageID(n)+1, 1)
+	traces, err := k.Traces(ctx, memory.TraceQuery{Before: memory.MessageID(n) + 1, Limit: 1, Prompts: true})
 	if err != nil {
 		return memory.Trace{}, err
 	}
@@ -130,22 +128,19 @@ func (k *kept) traceOf(ctx context.Context, id string) (memory.Trace, error) {
 }
 
 // promptOf is what the model was sent, or why that can't be told.
-func (k *kept) promptOf(ctx context.Context, t memory.Trace) (p memory.Prompt, why string, err error) {
+func (k *kept) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 	keep := k.config.Memory.KeepPrompts()
 	switch {
 	case t.Model == "":
-		return p, "no model was asked", nil
+		return p, "no model was asked"
 	case t.Guild == memory.DirectGuild:
-		return p, "it belongs to a direct message", nil
+		return p, "it belongs to a direct message"
 	case keep == 0:
-		return p, "memory.trace_retention is 0", nil
+		return p, "memory.trace_retention is 0"
+	case t.Prompt == nil:
+		return p, "something in it was forgotten or changed, or memory.trace_retention has passed"
+	case time.Since(t.Prompt.Built) > keep: // nobody has kept house since
+		return p, "memory.trace_retention has passed"
 	}
-	p, err = k.Prompt(ctx, t.Channel, t.Answer)
-	switch {
-	case errors.Is(err, memory.ErrNotFound):
-		return p, "something in it was forgotten or changed, or memory.trace_retention has passed", nil
-	case err == nil && time.Since(p.Built) > keep: // nobody has kept house since
-		return memory.Prompt{}, "memory.trace_retention has passed", nil
-	}
-	return p, "", err
+	return *t.Prompt, ""
 }

@@ -213,7 +213,7 @@ func (w *world) logged(channel discordtest.ID) map[memory.MessageID]string {
 		ids = append(ids, memory.MessageID(m.ID))
 	}
 	opened(w, w.env["HARK_DATA"], func(store *sqlite.Store) error {
-		messages, err := store.Messages(w.Context(), memory.ChannelID(channel), ids)
+		messages, err := store.Around(w.Context(), memory.ChannelID(channel), ids, 0, 0)
 		for _, m := range messages {
 			if _, twice := texts[m.ID]; twice {
 				w.Errorf("message %d is there twice", m.ID)

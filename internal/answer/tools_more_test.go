@@ -141,7 +141,7 @@ func TestTheModeKnowsOfEarlierTools(t *testing.T) {
 		a := w.answer(w.asks(lobby, "zebras"))
 		id := w.says(-time.Second, lobby, oracle, a.Text)
 		a.Trace.Answer, a.Trace.Parts = id, []memory.MessageID{w.says(-2*time.Second, lobby, oracle, "and more")}
-		if err := w.store.KeepTrace(t.Context(), a.Trace); err != nil {
+		if err := w.store.Apply(t.Context(), memory.Answered{Trace: a.Trace}); err != nil {
 			t.Fatal(err)
 		}
 		q := w.later(Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann"})

@@ -42,7 +42,7 @@ type Summary struct {
 type Known interface {
 	MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error)
 	NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error)
-	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 }
 
 // Read reads a file, plain or gzipped, and passes its events on in batches of about 500, each of which is

@@ -90,7 +90,7 @@ func (s *shelf) NameOf(_ context.Context, channel memory.ChannelID, ids []memory
 	return names, nil
 }
 
-func (s *shelf) People(_ context.Context, guild memory.GuildID) ([]memory.Person, error) {
+func (s *shelf) People(_ context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
 	if s.failAt == "People" {
 		return nil, errShelf
 	}

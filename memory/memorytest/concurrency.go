@@ -112,7 +112,7 @@ func writeBatch(t *trial, writer, batch int) error {
 
 // readBatch says what is wrong with what can be seen of a batch.
 func readBatch(t *trial, writer, batch int) string {
-	messages, err := t.store.Messages(t.ctx, general, batchIDs(writer, batch))
+	messages, err := t.store.Around(t.ctx, general, batchIDs(writer, batch), 0, 0)
 	if err != nil || len(messages) != 0 && len(messages) != batchSize {
 		return fmt.Sprintf("Messages has %d of a batch of %d, %v", len(messages), batchSize, err)
 	}

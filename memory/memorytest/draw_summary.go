@@ -10,13 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// someSummaries sums up a stretch, mostly as it is, or takes a summary away for good.
+// someSummaries sums up a stretch, mostly as it is.
 func (m *machine) someSummaries(t *rapid.T) {
 	channel, until := drawSlot(t)
-	if rapid.IntRange(0, 7).Draw(t, "taken away?") == 0 {
-		m.both(memory.SummaryGone{Guild: guildOf(channel), Channel: channel, ID: slotID(until)})
-		return
-	}
 	after := rapid.IntRange(-1, until-1).Draw(t, "after")
 	e := memory.Summarised{Guild: guildOf(channel), Channel: channel, After: slotID(after), Until: slotID(until)}
 	if rapid.IntRange(0, 3).Draw(t, "evicts?") == 0 {

@@ -8,7 +8,7 @@ import (
 
 func (t *trial) extent(f memory.Forgetting) memory.Extent {
 	t.Helper()
-	return got(t.store.Extent(t.ctx, f))(t)
+	return got(t.store.Extent(t.ctx, memory.ExtentQuery{Forgetting: f}))(t)
 }
 
 // takes fails the test unless a forgetting would take that much, takes as many messages as it is told, and then nothing more.

@@ -463,8 +463,8 @@ var forgetPromises = []promise{
 		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
 		t.same("the receipt", settled(t.carryOut(r.Forgetting.ID)), settled(r))
 		for _, id := range []int64{0, r.Forgetting.ID + 1000, -1} {
-			if _, err := t.store.CarryOut(t.ctx, id, nil); !notFound(err) {
-				t.Fatalf("CarryOut(%d): %v", id, err)
+			if _, err := t.store.Resume(t.ctx, id, nil); !notFound(err) {
+				t.Fatalf("Resume(%d): %v", id, err)
 			}
 		}
 	}},
@@ -571,14 +571,14 @@ func brokenOff(t *trial) {
 		return
 	}
 	last := 0
-	r, err := t.store.CarryOut(t.ctx, t.oneUnfinished().ID, func(done, total int) {
+	r, err := t.store.Resume(t.ctx, t.oneUnfinished().ID, func(done, total int) {
 		if done < last || done > total || total > many/3 {
 			last = math.MaxInt
 		}
 		last = max(last, done)
 	})
 	if err != nil || last == math.MaxInt || r.Messages != many/3 {
-		t.Fatalf("CarryOut: %+v, %d done at last, %v", r, last, err)
+		t.Fatalf("Resume: %+v, %d done at last, %v", r, last, err)
 	}
 	hidden()
 	t.same("unfinished", t.unfinished(), []memory.Forgetting(nil))

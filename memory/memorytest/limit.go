@@ -14,11 +14,6 @@ func (t *trial) spending(guild memory.GuildID, day time.Time) map[memory.UserID]
 	return got(t.store.Spending(t.ctx, guild, day))(t)
 }
 
-func (t *trial) forgetSpending(before time.Time) int {
-	t.Helper()
-	return got(t.store.ForgetSpending(t.ctx, before))(t)
-}
-
 // spent is what the question so many hours after the beginning took.
 func spent(user memory.UserID, hours, tokens int) memory.Spent {
 	return memory.Spent{Guild: guild, User: user, Question: id(hours * 3600), Tokens: tokens}
@@ -69,10 +64,10 @@ var limitPromises = []promise{
 		t.same("yesterday", t.spending(guild, began.Add(-13*time.Hour)), byUser{ada: 200})
 		t.same("elsewhere", t.spending(901, began), byUser{ada: 70})
 		today, _ := memory.Day(began)
-		t.same("what is forgotten", t.forgetSpending(today), 1)
+		t.expire(memory.Expiry{Spending: today})
 		t.same("yesterday, then", t.spending(guild, began.Add(-13*time.Hour)), byUser{})
 		t.same("today, then", t.spending(guild, began), byUser{ada: 30, ben: 6})
-		t.same("what is forgotten of the second", t.forgetSpending(id(2*3600).Time()), 2) // and elsewhere
+		t.expire(memory.Expiry{Spending: id(2 * 3600).Time()})
 		t.same("what is left", t.spending(guild, began), byUser{ada: 20, ben: 6})
 	}},
 	{"on whom something was spent is forgotten with all of them, and what was with the guild", func(t *trial) {
@@ -112,7 +107,8 @@ func drawSpent(t *rapid.T) memory.Event {
 func (m *machine) compareSpending(t *rapid.T) {
 	if rapid.IntRange(0, 5).Draw(t, "forget?") == 0 {
 		before := slotID(rapid.IntRange(0, slots/4).Draw(t, "spent before")).Time()
-		m.same("what is forgotten", m.forgetSpending(before), m.model.forgetOldSpending(before))
+		m.expire(memory.Expiry{Spending: before})
+		m.model.forgetOldSpending(before)
 	}
 	for _, where := range []memory.GuildID{guild, memory.LocalGuild} {
 		for _, n := range []int{0, slots / 2, slots - 1} {

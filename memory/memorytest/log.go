@@ -255,9 +255,7 @@ func (t *trial) presence(scope memory.Scope, users ...memory.UserID) map[memory.
 
 func (t *trial) keep(trace memory.Trace) {
 	t.Helper()
-	if err := t.store.KeepTrace(t.ctx, trace); err != nil {
-		t.Fatalf("KeepTrace: %v", err)
-	}
+	t.apply(memory.Answered{Trace: trace})
 }
 
 func notFound(err error) bool { return errors.Is(err, memory.ErrNotFound) }

@@ -140,8 +140,6 @@ func (m *model) apply(events ...memory.Event) {
 			if m.condensed[e.Channel].Until <= e.Until {
 				delete(m.condensed, e.Channel)
 			}
-		case memory.SummaryGone:
-			m.takeSummary(place{e.Channel, e.ID})
 		case memory.Learned:
 			m.meet(e.Guild, e.Channel)
 			m.learned[e.Channel] = max(m.learned[e.Channel], e.Until)

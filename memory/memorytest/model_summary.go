@@ -7,15 +7,15 @@ import (
 	"hark/memory"
 )
 
-// summary is what sums up a stretch that ends at its place: it is there, or to be made again, or gone for good.
+// summary is what sums up a stretch that ends at its place: it is there, or to be made again.
 type summary struct {
-	gone, again bool
-	after       memory.MessageID
+	again bool
+	after memory.MessageID
 	memory.Summary
 }
 
 // there reports whether s is a summary that is there.
-func (s *summary) there() bool { return s != nil && !s.gone && !s.again }
+func (s *summary) there() bool { return s != nil && !s.again }
 
 func (m *model) summarise(e memory.Summarised) {
 	if m.channels[e.Channel] == nil {
@@ -25,7 +25,7 @@ func (m *model) summarise(e memory.Summarised) {
 	at := place{e.Channel, e.Until}
 	old := m.summaries[at]
 	switch {
-	case e.Summary == nil, m.isTaken(*e.Summary):
+	case e.Summary == nil:
 		m.makeRoom(e)
 		if old != nil && old.again {
 			delete(m.summaries, at)
@@ -50,35 +50,12 @@ func (m *model) makeRoom(e memory.Summarised) {
 	}
 }
 
-// isTaken reports whether a summary tells of a message of which one did that was taken away for good.
-func (m *model) isTaken(s memory.Summary) bool {
-	for at, old := range m.summaries {
-		isIn := func(of memory.SummarySource) bool { return of.Message > old.after && of.Message <= at.id }
-		if old.gone && at.channel == s.Channel && (at.id == s.ID || slices.ContainsFunc(s.Sources, isIn)) {
-			return true
-		}
-	}
-	return false
-}
-
 // isAsItWas reports whether all that a summary was made from is there, as it was.
 func (m *model) isAsItWas(s memory.Summary) bool {
 	return !slices.ContainsFunc(s.Sources, func(source memory.SummarySource) bool {
 		now, ok := m.message(place{s.Channel, source.Message})
 		return !ok || editedAt(now) != source.Edited
 	})
-}
-
-// takeSummary takes a summary away for good, with the answers that used it.
-func (m *model) takeSummary(at place) {
-	after := at.id - 1
-	if old := m.summaries[at]; old != nil {
-		after = old.after
-	}
-	m.summaries[at] = &summary{gone: true, after: after}
-	m.invalidate(madeFrom(1, func(s memory.Source) bool {
-		return s.Kind == memory.SourceSummary && s.Channel == at.channel && s.ID == int64(at.id)
-	}), place{})
 }
 
 // summariesOf are those of a channel, by id.

@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"maps"
@@ -166,14 +167,6 @@ func (s *naive) cut() bool {
 	return changed
 }
 
-func (s *naive) KeepTrace(_ context.Context, t memory.Trace) error {
-	_, err := write(s, func(m *model) bool {
-		m.keepTrace(t)
-		return s.cut()
-	})
-	return err
-}
-
 func (s *naive) Pending(_ context.Context, limit int) ([]memory.Segment, error) {
 	return read(s, func(*model) []memory.Segment {
 		var pending []memory.Segment
@@ -190,14 +183,11 @@ func (s *naive) Pending(_ context.Context, limit int) ([]memory.Segment, error) 
 // first are at most so many of all.
 func first[T any](limit int, all []T) []T { return all[:min(limit, len(all))] }
 
-func (s *naive) Waiting(ctx context.Context) (int, error) {
+func (s *naive) Waiting(ctx context.Context, guild memory.GuildID) (int, error) {
 	pending, err := s.Pending(ctx, 1<<30)
-	return len(pending), err
-}
-
-func (s *naive) WaitingIn(ctx context.Context, guild memory.GuildID) (int, error) {
-	pending, err := s.Pending(ctx, 1<<30)
-	return len(slices.DeleteFunc(pending, func(seg memory.Segment) bool { return seg.Messages[0].Guild != guild })), err
+	return len(slices.DeleteFunc(pending, func(seg memory.Segment) bool {
+		return guild != memory.Everywhere && seg.Messages[0].Guild != guild
+	})), err
 }
 
 func (s *naive) Embedded(_ context.Context, segments []memory.Segment, vectors [][]float32) error {
@@ -242,7 +232,7 @@ func (s *naive) count(g *forgetting) {
 	}
 }
 
-func (s *naive) CarryOut(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
+func (s *naive) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
 	g, _ := read(s, func(m *model) *forgetting {
 		for _, g := range m.forgettings {
 			if g.Forgetting.ID == id {
@@ -272,28 +262,32 @@ func (s *naive) carryOut(ctx context.Context, g *forgetting, progress func(done,
 	})
 }
 
-func (s *naive) Extent(_ context.Context, f memory.Forgetting) (memory.Extent, error) {
-	return read(s, func(m *model) memory.Extent { return m.extent(f) })
+// Extent isn't asked for single messages, nor within channels.
+func (s *naive) Extent(_ context.Context, q memory.ExtentQuery) (memory.Extent, error) {
+	return read(s, func(m *model) memory.Extent { return m.extent(q.Forgetting) })
 }
 
-func (s *naive) Unfinished(context.Context) ([]memory.Forgetting, error) {
-	return read(s, (*model).unfinished)
+// Forgettings isn't asked for those of a person.
+func (s *naive) Forgettings(context.Context, memory.GuildID, memory.UserID) ([]memory.Receipt, error) {
+	return read(s, func(m *model) (all []memory.Receipt) {
+		for _, f := range m.unfinished() {
+			all = append(all, memory.Receipt{Forgetting: f})
+		}
+		return all
+	})
 }
+
+func (s *naive) Erase(context.Context, bool) error { return nil }
 
 func (s *naive) Withdrawn(_ context.Context, limit int) ([]memory.Withdrawn, error) {
 	return read(s, func(m *model) []memory.Withdrawn { return slices.Clone(first(limit, m.withdrawn)) })
 }
 
-func (s *naive) ForgetPrompts(_ context.Context, before time.Time) (int, error) {
-	return write(s, func(m *model) int { return m.forgetOld(before) })
-}
-
-func (s *naive) ForgetSpending(_ context.Context, before time.Time) (int, error) {
-	return write(s, func(m *model) int { return m.forgetOldSpending(before) })
-}
-
-func (s *naive) ForgetRecords(_ context.Context, l memory.RecordLimits) (int, error) {
-	return write(s, func(m *model) int { return m.limitRecords(l) })
+func (s *naive) Expire(_ context.Context, e memory.Expiry) error {
+	_, err := write(s, func(m *model) int {
+		return m.forgetOld(e.Prompts) + m.forgetOldSpending(e.Spending) + m.limitRecords(e.Records)
+	})
+	return err
 }
 
 func (s *naive) FingerprintKey(context.Context) ([]byte, error) {
@@ -328,20 +322,10 @@ func (s *naive) Guild(_ context.Context, id memory.GuildID) (*memory.Guild, erro
 	return &g, nil
 }
 
-func (s *naive) People(_ context.Context, guild memory.GuildID) ([]memory.Person, error) {
-	return read(s, func(m *model) []memory.Person { return m.everybody(guild) })
-}
-
-func (s *naive) Person(_ context.Context, guild memory.GuildID, user memory.UserID) (memory.Person, error) {
-	people, err := read(s, func(m *model) []memory.Person { return m.everybody(guild) })
-	i := slices.IndexFunc(people, func(p memory.Person) bool { return p.ID == user })
-	if err == nil && i < 0 {
-		err = memory.ErrNotFound
-	}
-	if err != nil {
-		return memory.Person{}, err
-	}
-	return people[i], nil
+func (s *naive) People(_ context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
+	return read(s, func(m *model) []memory.Person {
+		return slices.DeleteFunc(m.everybody(guild), func(p memory.Person) bool { return len(ids) > 0 && !slices.Contains(ids, p.ID) })
+	})
 }
 
 func (s *naive) Lore(_ context.Context, guild memory.GuildID) ([]memory.Lore, error) {
@@ -356,7 +340,7 @@ func (s *naive) Condensed(_ context.Context, channel memory.ChannelID) ([]memory
 	return read(s, func(m *model) []memory.Condensed { return m.condensedIn(channel) })
 }
 
-func (s *naive) Unsummarised(_ context.Context, since memory.MessageID) ([]memory.Stretch, error) {
+func (s *naive) SummaryBacklog(_ context.Context, since memory.MessageID) ([]memory.Stretch, error) {
 	return read(s, func(m *model) []memory.Stretch { return m.unsummarised(since) })
 }
 
@@ -364,10 +348,9 @@ func (s *naive) Presence(_ context.Context, scope memory.Scope, users []memory.U
 	return read(s, func(m *model) map[memory.UserID]memory.Presence { return m.presence(scope, users) })
 }
 
-func (s *naive) Messages(_ context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
-	return read(s, func(m *model) []memory.Message {
-		return slices.DeleteFunc(m.log(channel), func(m memory.Message) bool { return !slices.Contains(ids, m.ID) })
-	})
+// Written isn't asked for by the suite.
+func (s *naive) Written(context.Context, memory.GuildID, memory.UserID, func(memory.Message) error) error {
+	return nil
 }
 
 func (s *naive) Around(_ context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
@@ -466,10 +449,13 @@ func (s *naive) HeardUntil(_ context.Context, guild memory.GuildID) (map[memory.
 	return read(s, func(m *model) map[memory.ChannelID]memory.MessageID { return m.listened(guild) })
 }
 
-func (s *naive) Gaps(context.Context) ([]memory.Gap, error) { return read(s, (*model).missing) }
-
-func (s *naive) Unswept(_ context.Context, guild memory.GuildID) ([]memory.Gap, error) {
-	return read(s, func(m *model) []memory.Gap { return m.unswept(guild) })
+func (s *naive) Gaps(_ context.Context, guild memory.GuildID, sweep bool) ([]memory.Gap, error) {
+	return read(s, func(m *model) []memory.Gap {
+		if sweep {
+			return m.unswept(guild)
+		}
+		return m.missing()
+	})
 }
 
 func (s *naive) Questions(context.Context) ([]memory.OpenQuestion, error) {
@@ -488,29 +474,19 @@ func (s *naive) Version(context.Context) (int64, error) {
 
 func (s *naive) Space(context.Context) (memory.Space, error) { return Embedder{}.Space(), nil }
 
-func (s *naive) Trace(_ context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if t, ok := s.model.traces[place{channel, answer}]; ok {
-		return t.Trace, nil
-	}
-	for at, t := range s.model.traces {
-		if at.channel == channel && slices.Contains(t.Parts, answer) {
-			return t.Trace, nil
+func (s *naive) Traces(_ context.Context, q memory.TraceQuery) ([]memory.Trace, error) {
+	return read(s, func(m *model) []memory.Trace {
+		if q.Answer == 0 {
+			return m.lastTraces(q.Before, cmp.Or(q.Limit, 1<<30))
 		}
-	}
-	return memory.Trace{}, memory.ErrNotFound
-}
-
-func (s *naive) Traces(_ context.Context, before memory.MessageID, limit int) ([]memory.Trace, error) {
-	return read(s, func(m *model) []memory.Trace { return m.lastTraces(before, limit) })
-}
-
-func (s *naive) Prompt(_ context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if p, ok := s.model.prompts[place{channel, answer}]; ok {
-		return p, nil
-	}
-	return memory.Prompt{}, memory.ErrNotFound
+		for at, t := range m.traces {
+			if at.channel == q.Channel && (at.id == q.Answer || slices.Contains(t.Parts, q.Answer)) {
+				if p, ok := m.prompts[at]; ok && q.Prompts {
+					t.Prompt = &p
+				}
+				return []memory.Trace{t.Trace}
+			}
+		}
+		return nil
+	})
 }

@@ -1,7 +1,6 @@
 package memorytest
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,22 +13,18 @@ import (
 // prompt is what the store keeps of what was sent for an answer.
 func (t *trial) prompt(channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, bool) {
 	t.Helper()
-	p, err := t.store.Prompt(t.ctx, channel, answer)
-	if err != nil && !errors.Is(err, memory.ErrNotFound) {
-		t.Fatalf("Prompt(%d): %v", answer, err)
+	for _, trace := range got(t.store.Traces(t.ctx, memory.TraceQuery{Channel: channel, Answer: answer, Prompts: true}))(t) {
+		if p := trace.Prompt; p != nil && trace.Answer == answer {
+			p.Built = p.Built.UTC()
+			return *p, true
+		}
 	}
-	p.Built = p.Built.UTC()
-	return p, err == nil
+	return memory.Prompt{}, false
 }
 
 func (t *trial) lastTraces(before memory.MessageID, limit int) []memory.Trace {
 	t.Helper()
-	return got(t.store.Traces(t.ctx, before, limit))(t)
-}
-
-func (t *trial) forgetPrompts(before time.Time) int {
-	t.Helper()
-	return got(t.store.ForgetPrompts(t.ctx, before))(t)
+	return got(t.store.Traces(t.ctx, memory.TraceQuery{Before: before, Limit: limit}))(t)
 }
 
 // built is when the prompts of the promises are built: after all that was said, and before later.
@@ -81,8 +76,8 @@ var promptPromises = []promise{
 		if got, _ := t.trace(trace.Channel, trace.Answer); got.Prompt != nil {
 			t.Fatalf("the trace holds the prompt: %+v", got.Prompt)
 		}
-		if _, err := t.store.Prompt(t.ctx, staff, trace.Answer); !notFound(err) {
-			t.Fatalf("in another channel: %v", err)
+		if p, there := t.prompt(staff, trace.Answer); there {
+			t.Fatalf("in another channel: %+v", p)
 		}
 		trace.Prompt = sent()
 		trace.Prompt.Messages[1].Content = "How?"
@@ -233,11 +228,11 @@ var promptPromises = []promise{
 	}},
 	{"prompts are kept for a time", func(t *trial) {
 		trace := t.prompted(ada)
-		t.same("how many were older", t.forgetPrompts(built), 0)
+		t.expire(memory.Expiry{Prompts: built})
 		if !t.hasPrompt(trace) {
 			t.Fatalf("it went too soon")
 		}
-		t.same("how many are", t.forgetPrompts(built.Add(time.Millisecond)), 1)
+		t.expire(memory.Expiry{Prompts: built.Add(time.Millisecond)})
 		t.promptGone(trace, true)
 	}},
 	{"the last traces are given, newest first", func(t *trial) {
@@ -252,7 +247,6 @@ var promptPromises = []promise{
 		t.same("all", t.lastTraces(never, 9), all)
 		t.same("two", t.lastTraces(never, 2), all[:2])
 		t.same("those before", t.lastTraces(id(12), 9), all[1:])
-		t.same("none", t.lastTraces(never, 0), []memory.Trace(nil))
 	}},
 }
 
@@ -286,5 +280,6 @@ func (m *machine) comparePrompt(at place) {
 // forgetOldPrompts has the prompts of a moment, and older ones, go.
 func (m *machine) forgetOldPrompts(t *rapid.T) {
 	before := rapid.SampledFrom([]time.Time{began, built, built.Add(time.Minute)}).Draw(t, "before")
-	m.same("how many prompts went", m.forgetPrompts(before), m.model.forgetOld(before))
+	m.expire(memory.Expiry{Prompts: before})
+	m.model.forgetOld(before)
 }

@@ -235,7 +235,7 @@ func (m *machine) compareWithdrawn() {
 func (m *machine) compareHeard(*rapid.T) {
 	m.same("HeardUntil", m.heard(guild), m.model.listened(guild))
 	m.same("Gaps", m.gaps(), m.model.missing())
-	m.same("Unswept", m.unswept(), m.model.unswept(guild))
+	m.same("Gaps to compare", m.unswept(), m.model.unswept(guild))
 	m.same("Unfinished", len(m.unfinished()), len(m.model.unfinished()))
 	for _, who := range authors {
 		for _, where := range []memory.GuildID{guild, memory.LocalGuild} {
@@ -394,7 +394,7 @@ func (m *machine) compareGuilds(*rapid.T) {
 	}
 	m.same("Condensed", m.condensed(0), m.model.condensedIn(0))
 	for _, since := range []memory.MessageID{0, slotID(slots / 2)} {
-		m.same("Unsummarised", m.unsummarised(since), m.model.unsummarised(since))
+		m.same("SummaryBacklog", m.unsummarised(since), m.model.unsummarised(since))
 	}
 }
 

@@ -92,7 +92,7 @@ var tracePromises = []promise{
 		t.keep(trace)
 		got, _ = t.trace(general, trace.Answer)
 		t.same("the trace kept again", got, trace)
-		if _, err := t.store.Trace(t.ctx, staff, trace.Answer); !notFound(err) {
+		if _, err := memory.TraceOf(t.ctx, t.store, staff, trace.Answer); !notFound(err) {
 			t.Fatalf("in another channel: %v", err)
 		}
 	}},
@@ -100,10 +100,10 @@ var tracePromises = []promise{
 		trace := t.answered()
 		got, _ := t.trace(general, trace.Parts[0])
 		t.same("the trace of the further part", got, trace)
-		if _, err := t.store.Trace(t.ctx, staff, trace.Parts[0]); !notFound(err) {
+		if _, err := memory.TraceOf(t.ctx, t.store, staff, trace.Parts[0]); !notFound(err) {
 			t.Fatalf("in another channel: %v", err)
 		}
-		if _, err := t.store.Trace(t.ctx, general, trace.Question); !notFound(err) {
+		if _, err := memory.TraceOf(t.ctx, t.store, general, trace.Question); !notFound(err) {
 			t.Fatalf("of the question: %v", err)
 		}
 	}},

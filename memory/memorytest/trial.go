@@ -109,7 +109,7 @@ func (t *trial) delete(channel memory.ChannelID, ids ...memory.MessageID) {
 // messages are as the store has them, but for tokens, which are its own affair.
 func (t *trial) messages(channel memory.ChannelID, ids ...memory.MessageID) []memory.Message {
 	t.Helper()
-	return plain(got(t.store.Messages(t.ctx, channel, ids))(t))
+	return plain(got(t.store.Around(t.ctx, channel, ids, 0, 0))(t))
 }
 
 func (t *trial) around(channel memory.ChannelID, ids []memory.MessageID, before, after int) []memory.Message {
@@ -202,19 +202,17 @@ func (t *trial) people(guild memory.GuildID) []memory.Person {
 	t.Helper()
 	all := got(t.store.People(t.ctx, guild))(t)
 	for _, p := range all {
-		t.same("one of the people", got(t.store.Person(t.ctx, guild, p.ID))(t), p)
+		t.same("one of the people", got(t.store.People(t.ctx, guild, nobody, p.ID))(t), []memory.Person{p})
 	}
-	if p, err := t.store.Person(t.ctx, guild, nobody); !errors.Is(err, memory.ErrNotFound) {
-		t.Fatalf("somebody unknown is %+v, %v", p, err)
-	}
+	t.same("somebody unknown", got(t.store.People(t.ctx, guild, nobody))(t), []memory.Person(nil))
 	return all
 }
 
 func (t *trial) trace(channel memory.ChannelID, answer memory.MessageID) (memory.Trace, bool) {
 	t.Helper()
-	trace, err := t.store.Trace(t.ctx, channel, answer)
+	trace, err := memory.TraceOf(t.ctx, t.store, channel, answer)
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
-		t.Fatalf("Trace(%d): %v", answer, err)
+		t.Fatalf("Traces of %d: %v", answer, err)
 	}
 	return trace, err == nil
 }
@@ -319,12 +317,12 @@ func (t *trial) heard(guild memory.GuildID) map[memory.ChannelID]memory.MessageI
 
 func (t *trial) gaps() []memory.Gap {
 	t.Helper()
-	return got(t.store.Gaps(t.ctx))(t)
+	return got(t.store.Gaps(t.ctx, memory.Everywhere, false))(t)
 }
 
 func (t *trial) unswept() []memory.Gap {
 	t.Helper()
-	return got(t.store.Unswept(t.ctx, guild))(t)
+	return got(t.store.Gaps(t.ctx, guild, true))(t)
 }
 
 func (t *trial) optedOut(guild memory.GuildID, user memory.UserID) bool {
@@ -334,21 +332,9 @@ func (t *trial) optedOut(guild memory.GuildID, user memory.UserID) bool {
 
 func (t *trial) waiting() int {
 	t.Helper()
-	n, err := t.store.Waiting(t.ctx)
-	if err != nil {
-		t.Fatalf("Waiting: %v", err)
-	}
-	guilds, err := t.store.Guilds(t.ctx)
-	if err != nil {
-		t.Fatalf("Guilds: %v", err)
-	}
-	all := 0
+	n, guilds, all := got(t.store.Waiting(t.ctx, memory.Everywhere))(t), got(t.store.Guilds(t.ctx))(t), 0
 	for _, id := range guilds {
-		in, err := t.store.WaitingIn(t.ctx, id)
-		if err != nil {
-			t.Fatalf("WaitingIn(%d): %v", id, err)
-		}
-		all += in
+		all += got(t.store.Waiting(t.ctx, id))(t)
 	}
 	if all != n {
 		t.Fatalf("%d segments wait, and %d of them in %v", n, all, guilds)
@@ -363,7 +349,11 @@ func (t *trial) forget(f memory.Forgetting) memory.Receipt {
 
 func (t *trial) unfinished() []memory.Forgetting {
 	t.Helper()
-	return got(t.store.Unfinished(t.ctx))(t)
+	var all []memory.Forgetting
+	for _, r := range got(t.store.Forgettings(t.ctx, memory.Everywhere, 0))(t) {
+		all = append(all, r.Forgetting)
+	}
+	return all
 }
 
 // oneUnfinished is the one forgetting that is to be carried out.
@@ -378,10 +368,17 @@ func (t *trial) oneUnfinished() memory.Forgetting {
 
 func (t *trial) carryOut(id int64) memory.Receipt {
 	t.Helper()
-	return got(t.store.CarryOut(t.ctx, id, nil))(t)
+	return got(t.store.Resume(t.ctx, id, nil))(t)
 }
 
 func (t *trial) withdrawn() []memory.Withdrawn {
 	t.Helper()
 	return got(t.store.Withdrawn(t.ctx, 1000))(t)
+}
+
+func (t *trial) expire(e memory.Expiry) {
+	t.Helper()
+	if err := t.store.Expire(t.ctx, e); err != nil {
+		t.Fatalf("Expire(%+v): %v", e, err)
+	}
 }

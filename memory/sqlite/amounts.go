@@ -11,8 +11,8 @@ type Amounts struct {
 	Bytes   int64 // of the database, without what its log hasn't given to it yet
 }
 
-// Amounts tells how much there is now.
-func (s *Store) Amounts(ctx context.Context) (Amounts, error) {
+// Count tells how much s keeps now.
+func Count(ctx context.Context, s *Store) (Amounts, error) {
 	var a Amounts
 	err := s.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM trace), (SELECT count(*) FROM prompt), (SELECT count(*) FROM record),
 		(SELECT count(*) FROM lore WHERE text IS NOT NULL), (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size)`).

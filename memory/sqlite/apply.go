@@ -78,8 +78,6 @@ func (t *transaction) applyPerson(e memory.Event) error {
 		return t.condense(v.Condensed)
 	case memory.CondensedGone:
 		return t.endSession(v)
-	case memory.SummaryGone:
-		return t.takeSummary(v.Channel, v.ID, 0)
 	case memory.Opted:
 		return t.opt(v)
 	case memory.Forgetting:

@@ -24,6 +24,9 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 	if !ok || len(ids) == 0 {
 		return nil, nil
 	}
+	if before <= 0 && after <= 0 {
+		return s.messages(ctx, channel, "id IN (SELECT value FROM json_each(?)) ORDER BY id", jsonOf(ids))
+	}
 	all, err := s.around(ctx, no, slices.Compact(slices.Sorted(slices.Values(ids))), min(max(before, 0), math.MaxInt32), min(max(after, 0), math.MaxInt32))
 	if err != nil {
 		return nil, failed(err, "read messages of channel %d", channel)

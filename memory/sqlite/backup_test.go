@@ -18,7 +18,7 @@ import (
 func backUp(t *testing.T, s *Store) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "hark.backup")
-	if _, err := s.Backup(t.Context(), path, false, nil); err != nil {
+	if _, err := Backup(t.Context(), s.dir, path, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -57,7 +57,7 @@ func TestConcurrentBackups(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b")
 	for range 5 {
 		told := int64(-1)
-		info, err := s.Backup(t.Context(), path, false, func(done, total int64) {
+		info, err := Backup(t.Context(), s.dir, path, false, func(done, total int64) {
 			if done < told || done > total || total == 0 {
 				t.Errorf("%d of %d after %d", done, total, told)
 			}
@@ -99,19 +99,19 @@ func TestBackupOverwritesBackupsOnly(t *testing.T) {
 	for _, name := range []string{"letter", "empty"} {
 		content := strings.TrimPrefix(name, "empty")
 		must(t, os.WriteFile(at(name), []byte(content), 0o600))
-		_, err := s.Backup(t.Context(), at(name), false, nil)
+		_, err := Backup(t.Context(), s.dir, at(name), false, nil)
 		wantError(t, err)
 		if b, err := os.ReadFile(at(name)); err != nil || string(b) != content {
 			t.Errorf("%s is now %q, %v", name, b, err)
 		}
 	}
 	for _, force := range []bool{true, false} { // the second time it is one
-		if _, err := s.Backup(t.Context(), at("letter"), force, nil); err != nil {
+		if _, err := Backup(t.Context(), s.dir, at("letter"), force, nil); err != nil {
 			t.Error(err)
 		}
 	}
 	must(t, os.Chmod(at("letter"), 0o644))
-	if _, err := s.Backup(t.Context(), at("letter"), false, nil); err != nil {
+	if _, err := Backup(t.Context(), s.dir, at("letter"), false, nil); err != nil {
 		t.Error(err)
 	}
 	wantOnly(t, dir, "empty", "letter")
@@ -122,7 +122,7 @@ func TestBackupOverwritesBackupsOnly(t *testing.T) {
 	defer other.Unlock()
 	block(t, at("blocked")+".part")
 	for _, path := range []string{dir, at("none/x"), at("letter/x"), at("taken"), at("blocked"), filepath.Join(s.dir, FileName), filepath.Join(s.dir, FileName+"-wal"), filepath.Join(s.dir, LockName)} {
-		_, err := s.Backup(t.Context(), path, true, nil)
+		_, err := Backup(t.Context(), s.dir, path, true, nil)
 		wantError(t, err)
 	}
 	for _, name := range []string{"taken", "blocked"} {
@@ -140,24 +140,24 @@ func TestBackupThatIsCutShortLeavesNothing(t *testing.T) {
 	path := filepath.Join(dir, "b")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Backup(ctx, path, false, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Backup(ctx, s.dir, path, false, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	wantOnly(t, dir)
-	if _, err := s.Backup(t.Context(), path, false, nil); err != nil {
+	if _, err := Backup(t.Context(), s.dir, path, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(path)
 	must(t, err)
 	// One that was killed left its part, which the next takes over.
 	must(t, os.WriteFile(path+".part", []byte("half a file"), 0o600))
-	if _, err := s.Backup(ctx, path, false, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Backup(ctx, s.dir, path, false, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	wantOnly(t, dir, "b", "b.part")
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := s.Backup(ctx, path, false, func(int64, int64) { cancel() }); !errors.Is(err, context.Canceled) {
+	if _, err := Backup(ctx, s.dir, path, false, func(int64, int64) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
@@ -363,7 +363,7 @@ func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
 	dir, elsewhere := emptyDir(t), t.TempDir()
 	s := open(t, dir)
 	part := filepath.Join(elsewhere, "b.part")
-	if _, err := s.notePart(part); err != nil {
+	if _, err := notePart(s.dir, part); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"b.part", "b.part-journal", "b", "mine.part"} {
@@ -378,13 +378,13 @@ func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
 	must(t, writing.Unlock())
 	must(t, DropParts(dir))
 	wantOnly(t, elsewhere, "b", "mine.part")
-	if _, err := s.Backup(bg, filepath.Join(elsewhere, "whole"), false, nil); err != nil {
+	if _, err := Backup(bg, s.dir, filepath.Join(elsewhere, "whole"), false, nil); err != nil {
 		t.Fatal(err)
 	}
 	if notes, err := filepath.Glob(filepath.Join(dir, partNote+"*")); err != nil || len(notes) > 0 {
 		t.Errorf("left %q, %v", notes, err)
 	}
-	if _, err := s.notePart(filepath.Join(elsewhere, "gone.part")); err != nil {
+	if _, err := notePart(s.dir, filepath.Join(elsewhere, "gone.part")); err != nil {
 		t.Fatal(err)
 	}
 	if err := DropParts(dir); err != nil {

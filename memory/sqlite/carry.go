@@ -22,7 +22,7 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting, progress func(d
 	}); err != nil {
 		return memory.Receipt{}, fmt.Errorf("begin to forget: %w", err)
 	}
-	return s.CarryOut(ctx, id, progress)
+	return s.Resume(ctx, id, progress)
 }
 
 const forgettingColumns = "id, guild, channel, user, before, why, at, whole"
@@ -37,21 +37,30 @@ func scanForgetting(scan func(...any) error, f *memory.Forgetting, o *order, mor
 	return err
 }
 
-// Unfinished implements memory.Store.
-func (s *Store) Unfinished(ctx context.Context) ([]memory.Forgetting, error) {
-	all, err := list(ctx, s.read, func(scan scanner, f *memory.Forgetting) error { return scanForgetting(scan, f, new(order)) },
-		"SELECT "+forgettingColumns+" FROM forgetting WHERE done = 0 ORDER BY id")
-	return all, failed(err, "read what is to be forgotten")
+// Forgettings implements memory.Store. Of several for one reason that are finished there may be the newest only.
+func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error) {
+	where, args := "done = 0 ORDER BY id", []any(nil)
+	if user != 0 {
+		where, args = "done = 1 AND guild = ? AND user = ? AND channel = 0 ORDER BY id DESC", []any{int64(guild), int64(user)}
+	}
+	all, err := list(ctx, s.read, func(scan scanner, r *memory.Receipt) error {
+		var body []byte
+		if err := scanForgetting(scan, &r.Forgetting, new(order), &body); err != nil {
+			return err
+		}
+		return readReceipt(body, r)
+	}, "SELECT "+forgettingColumns+", receipt FROM forgetting WHERE "+where, args...)
+	return all, failed(err, "read what is forgotten")
 }
 
-// CarryOut implements memory.Store. It takes out what any forgetting has doomed, so that whoever is given a receipt
+// Resume implements memory.Store. It takes out what any forgetting has doomed, so that whoever is given a receipt
 // needn't know of the others.
-func (s *Store) CarryOut(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
-	r, err := s.carryOut(ctx, id, progress)
+func (s *Store) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
+	r, err := s.resume(ctx, id, progress)
 	return r, failed(err, "carry out forgetting %d", id)
 }
 
-func (s *Store) carryOut(ctx context.Context, id int64, progress func(done, total int)) (r memory.Receipt, err error) {
+func (s *Store) resume(ctx context.Context, id int64, progress func(done, total int)) (r memory.Receipt, err error) {
 	done := false
 	if err := s.writing(ctx, func(t *transaction) (err error) {
 		r, done, err = t.beginAgain(id)
@@ -64,14 +73,14 @@ func (s *Store) carryOut(ctx context.Context, id int64, progress func(done, tota
 			return r, err
 		}
 		// It is done when the log is empty as well: else whoever keeps house tries again.
-		if err := s.EmptyLog(ctx); err != nil {
+		if err := s.erase(ctx); err != nil {
 			return r, err
 		}
 		if err := s.writing(ctx, func(t *transaction) error { return t.finish(id) }); err != nil {
 			return r, err
 		}
 	}
-	return r, s.EmptyLog(ctx)
+	return r, s.erase(ctx)
 }
 
 // beginAgain reads a forgetting, and begins it if it is on record merely.
@@ -170,11 +179,27 @@ func (t *transaction) finish(id int64) error {
 // errReaders says that text that was removed is still in the write-ahead log.
 var errReaders = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
 
-// EmptyLog takes what was removed out of the write-ahead log and out of unused parts of pages. It waits for readers and
-// for other writers, for some seconds, and lets others write meanwhile.
-func (s *Store) EmptyLog(ctx context.Context) error {
+// Erase implements memory.Store: it takes what was removed out of the write-ahead log and out of unused parts of pages. It waits
+// for other writers, and lets others write meanwhile. Without wait, it does so not so often that it would be felt.
+func (s *Store) Erase(ctx context.Context, wait bool) error {
+	if wait {
+		return s.erase(ctx)
+	}
+	if s.isScrubbed() || time.Now().Before(s.rest) {
+		return nil
+	}
+	started := time.Now()
+	err := s.eraseOnce(ctx)
+	s.rest = time.Now().Add(restAfterScrub * time.Since(started))
+	if errors.Is(err, errReaders) || errors.Is(err, errClosed) {
+		return nil
+	}
+	return err
+}
+
+func (s *Store) erase(ctx context.Context) error {
 	for end := time.Now().Add(s.writer.patience); ; {
-		err := s.emptyLog(ctx)
+		err := s.eraseOnce(ctx)
 		if err == nil || errors.Is(err, errClosed) || time.Now().After(end) {
 			return err
 		}
@@ -188,19 +213,19 @@ func (s *Store) EmptyLog(ctx context.Context) error {
 
 var errClosed = errors.New("the database is closed")
 
-// emptyLog is one try of EmptyLog. While a reader is in the way, it doesn't look through the pages.
-func (s *Store) emptyLog(ctx context.Context) error {
-	if err := s.emptyLogOnce(ctx); err != nil || s.isScrubbed() {
+// eraseOnce is one try. While a reader is in the way, it doesn't look through the pages.
+func (s *Store) eraseOnce(ctx context.Context) error {
+	if err := s.emptyLog(ctx); err != nil || s.isScrubbed() {
 		return err
 	}
 	if err := s.scrub(ctx, s.writing); err != nil {
 		return explain(err)
 	}
-	return s.emptyLogOnce(ctx)
+	return s.emptyLog(ctx)
 }
 
-// emptyLogOnce takes what was removed out of the write-ahead log.
-func (s *Store) emptyLogOnce(ctx context.Context) error {
+// emptyLog takes what was removed out of the write-ahead log.
+func (s *Store) emptyLog(ctx context.Context) error {
 	if err := s.takeTurn(ctx); err != nil {
 		return err
 	}
@@ -216,19 +241,4 @@ func (s *Store) isScrubbed() bool {
 	s.writer.turn <- struct{}{}
 	defer func() { <-s.writer.turn }()
 	return s.writer.scrubbed
-}
-
-// Tidy does what EmptyLog does if there is anything to do, but doesn't wait for readers, and does it not so often that it would
-// be felt.
-func (s *Store) Tidy(ctx context.Context) error {
-	if s.isScrubbed() || time.Now().Before(s.rest) {
-		return nil
-	}
-	started := time.Now()
-	err := s.emptyLog(ctx)
-	s.rest = time.Now().Add(restAfterScrub * time.Since(started))
-	if errors.Is(err, errReaders) || errors.Is(err, errClosed) {
-		return nil
-	}
-	return err
 }

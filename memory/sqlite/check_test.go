@@ -114,7 +114,7 @@ func TestDamagedFullTextIsMadeAgain(t *testing.T) {
 		},
 		"reindexed": func(dir string) *Store {
 			s := open(t, dir)
-			if err := s.Reindex(bg, nil); err != nil {
+			if err := Reindex(bg, s, nil); err != nil {
 				t.Error(err)
 			}
 			return s

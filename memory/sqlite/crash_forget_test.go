@@ -70,9 +70,9 @@ func TestForgetCrashChild(t *testing.T) {
 		case 2:
 			apply(t, s, memory.Opted{Guild: guild, User: roundUser(n), Out: true, At: at})
 			fmt.Printf("begun %d after 0\n", n)
-			var unfinished []memory.Forgetting
-			if unfinished, err = s.Unfinished(bg); err == nil {
-				_, err = s.CarryOut(bg, unfinished[len(unfinished)-1].ID, step)
+			var unfinished []memory.Receipt
+			if unfinished, err = s.Forgettings(bg, memory.Everywhere, 0); err == nil {
+				_, err = s.Resume(bg, unfinished[len(unfinished)-1].Forgetting.ID, step)
 			}
 		}
 		must(t, err)
@@ -95,7 +95,7 @@ func TestCrashWhileForgetting(t *testing.T) {
 		}
 		said, begun, receipts := crashForgetting(t, dir, next, 1+rand.IntN(7))
 		s := openOnce(t, dir)
-		unfinished, err := s.Unfinished(bg)
+		unfinished, err := s.Forgettings(bg, memory.Everywhere, 0)
 		must(t, err)
 		inside += len(unfinished)
 		for n := next; n <= said; n++ {
@@ -105,7 +105,7 @@ func TestCrashWhileForgetting(t *testing.T) {
 			checkStays(t, s, n)
 		}
 		for _, f := range unfinished {
-			if _, err := s.CarryOut(bg, f.ID, nil); err != nil {
+			if _, err := s.Resume(bg, f.Forgetting.ID, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

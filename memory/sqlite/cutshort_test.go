@@ -124,9 +124,9 @@ func TestReindexCutShortAnywhere(t *testing.T) {
 	want := dump(t, s)
 	cutShort(t, func(ctx context.Context) error {
 		execute(t, s.write, "UPDATE channel SET messages = 5")
-		return s.Reindex(ctx, func(int, int) {})
+		return Reindex(ctx, s, func(int, int) {})
 	}, func() {
-		if err := s.Reindex(bg, nil); err != nil {
+		if err := Reindex(bg, s, nil); err != nil {
 			t.Error(err)
 		}
 		drain(t, s)

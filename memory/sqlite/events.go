@@ -65,7 +65,7 @@ func (s *Store) prepareSome(events []memory.Event, prepared []event) error {
 		case memory.Deleted, memory.Rewritten, memory.Named, memory.Starred, memory.Heard, memory.GuildSeen, memory.GuildNamed, memory.GuildLeft, memory.ChannelSeen, memory.ChannelGone,
 			memory.ChannelDeleted, memory.RoleSeen, memory.RoleGone, memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone,
 			memory.Learn, memory.Learned, memory.Chose, memory.Asked, memory.Opted, memory.GapFound, memory.GapFilled, memory.Absent, memory.ShutOut, memory.QuestionOpened, memory.QuestionClosed, memory.Marked,
-			memory.LoreGone, memory.SummaryGone, memory.CondensedGone:
+			memory.LoreGone, memory.CondensedGone:
 		case memory.Forgetting:
 			if e.At.IsZero() {
 				return fmt.Errorf("begin to forget: when that was ordered isn't known: %w", memory.ErrRefused)

@@ -9,30 +9,20 @@ import (
 	"hark/memory"
 )
 
-// Extent implements memory.Forgetter.
-func (s *Store) Extent(ctx context.Context, f memory.Forgetting) (memory.Extent, error) {
-	return s.extent(ctx, f, nil)
-}
-
-// ExtentIn is Extent of what is told in channels alone: nothing is counted that lies or is from elsewhere.
-func (s *Store) ExtentIn(ctx context.Context, f memory.Forgetting, channels []memory.ChannelID) (memory.Extent, error) {
-	in := jsonOf(channels)
-	return s.extent(ctx, f, &in)
-}
-
-// in is a list of channels, as JSON, or nil for all.
-func (s *Store) extent(ctx context.Context, f memory.Forgetting, in *string) (memory.Extent, error) {
+// Extent implements memory.Store.
+func (s *Store) Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent, error) {
+	if q.Messages != nil {
+		return s.extentOf(ctx, q.Channel, q.Messages)
+	}
+	f := q.Forgetting
 	var e memory.Extent
 	if f.At.IsZero() {
 		f.At = time.Now()
 	}
 	o := orderOf(f)
-	list := "[]"
-	if in != nil {
-		list = *in
-	}
+	list := jsonOf(q.Within)
 	only := func(condition string, param int) string { // of what isn't everywhere
-		if in == nil {
+		if q.Within == nil {
 			return ""
 		}
 		return " AND " + strings.ReplaceAll(condition, "LIST", fmt.Sprintf("(SELECT value FROM json_each(?%d))", param))
@@ -63,19 +53,6 @@ func (s *Store) countGoing(ctx context.Context, goes selection, only string, e *
 		aFact, aLore, aSummary, aCondensed, anAnswer)+only, goes.args...).Scan(&e.Facts, &e.Lore, &e.Summaries, &e.Answers)
 }
 
-// Later are the messages that fall under a Forgetting without Before by all but their ids, which say that they are of later
-// than At: those of a file with wrong dates, or of a clock that is ahead. Deleting them completes it.
-func (s *Store) Later(ctx context.Context, f memory.Forgetting) ([]memory.Event, error) {
-	where, args := under(f)
-	later, err := list(ctx, s.read, func(scan scanner, e *memory.Event) error {
-		d := memory.Deleted{IDs: make([]memory.MessageID, 1)}
-		err := scan(&d.Guild, &d.Channel, &d.IDs[0])
-		*e = d
-		return err
-	}, "SELECT c.guild, c.id, m.id FROM said m CROSS JOIN channel c ON c.no = m.channel WHERE "+where+" AND m.id >= ?", append(args, int64(firstAt(f.At)))...)
-	return later, failed(err, "read what is dated later")
-}
-
 // under is the condition for messages m in channels c that fall under f.
 func under(f memory.Forgetting) (where string, args []any) {
 	conditions := []string{"1"}
@@ -95,31 +72,34 @@ func under(f memory.Forgetting) (where string, args []any) {
 	return strings.Join(conditions, " AND "), args
 }
 
-// Written calls do for every message that somebody wrote, by channel and id, as they are at one moment.
-func (s *Store) Written(ctx context.Context, user memory.UserID, do func(memory.Message) error) error {
+// extentOf tells how much would go if messages of a channel were deleted. Answers that are among them aren't counted as
+// made from them.
+func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.Extent, error) {
+	var e memory.Extent
+	list := jsonOf(ids)
+	err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id IN (SELECT value FROM json_each(?2)) WHERE c.id = ?1`,
+		int64(channel), list).Scan(&e.Messages)
+	if err == nil {
+		err = s.countGoing(ctx, selection{`SELECT derived, repeats, 0 AS itself FROM source WHERE kind = 0 AND place = ?1 AND id IN (SELECT value FROM json_each(?2))`,
+			[]any{int64(channel), list}}, fmt.Sprintf(" AND NOT (kind = %d AND place = ?1 AND id IN (SELECT value FROM json_each(?2)))", anAnswer), &e)
+	}
+	e.Channels = min(1, e.Messages)
+	return e, failed(err, "count what goes with messages of channel %d", channel)
+}
+
+// Written implements memory.Store.
+func (s *Store) Written(ctx context.Context, guild memory.GuildID, user memory.UserID, do func(memory.Message) error) error {
+	from, args := "said m JOIN channel c ON c.no = m.channel WHERE m.author = ?", []any{int64(user)}
+	if guild != memory.Everywhere { // a channel's rows are one range of the table
+		from = fmt.Sprintf("channel c CROSS JOIN said m ON m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d WHERE m.author = ? AND c.guild = ?", sequenceBits)
+		args = append(args, int64(guild))
+	}
 	err := each(ctx, s.read, func(scan scanner) error {
 		var m memory.Message
 		if err := scanMessage(behind(scan, &m.Channel, &m.Guild), &m); err != nil {
 			return err
 		}
 		return do(m)
-	}, `SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
-		FROM said m JOIN channel c ON c.no = m.channel WHERE m.author = ? ORDER BY m.channel, m.id`, int64(user))
+	}, "SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra FROM "+from+" ORDER BY c.id, m.id", args...)
 	return failed(err, "read what user %d wrote", user)
-}
-
-// tracesAsked selects the traces of the answers to somebody's questions.
-var tracesAsked = fmt.Sprintf(`SELECT t.body FROM named n CROSS JOIN derived d ON d.no = n.derived AND d.kind = %d CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id
-	WHERE n.user = ?1 AND t.body ->> '$.asker' = ?1 ORDER BY t.channel, t.answer`, anAnswer)
-
-// Asked calls do for the trace of every answer to somebody's questions, as they are at one moment.
-func (s *Store) Asked(ctx context.Context, user memory.UserID, do func(memory.Trace) error) error {
-	err := each(ctx, s.read, func(scan scanner) error {
-		var trace memory.Trace
-		if err := scanJSON(scan, &trace); err != nil {
-			return err
-		}
-		return do(trace)
-	}, tracesAsked, int64(user))
-	return failed(err, "read what user %d asked", user)
 }

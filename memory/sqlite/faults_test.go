@@ -62,7 +62,7 @@ func TestEveryStatementMayFail(t *testing.T) {
 // scrubbed has the next write that removes text say so in the file.
 func scrubbed(t *testing.T, s *Store) {
 	t.Helper()
-	must(t, s.EmptyLog(bg))
+	must(t, s.erase(bg))
 }
 
 // repopulate undoes what a write changed outside its transaction.
@@ -101,7 +101,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	}
 	apply(t, s, version(21, 1), version(22, 1), version(23, 1), summed(general, 14), summed(general, 15))
 	backup := t.TempDir()
-	if _, err := s.Backup(bg, backup+"/"+FileName, false, nil); err != nil {
+	if _, err := Backup(bg, s.dir, backup+"/"+FileName, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	apply(t, s, version(21, 2), memory.LoreGone{Guild: guild, ID: 22})
@@ -113,7 +113,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	model := open(t, copied(t, backup))
 	model.writer.statements = nil
 	var r Restored
-	if err := model.takeOver(bg, old, &r); err != nil || r.Deleted == 0 || r.Edited != 1 || r.OptOuts == 0 || r.Choices == 0 || r.Facts == 0 || r.Lore < 2 || r.Summaries == 0 {
+	if err := model.takeOver(bg, old, &r); err != nil || r.Deleted == 0 || r.Edited != 1 || r.OptOuts == 0 || r.Choices == 0 || r.Facts == 0 || r.Lore < 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	want := dump(t, model)
@@ -146,12 +146,12 @@ func TestReadsThatFail(t *testing.T) {
 		read  func(*Store) (any, error)
 	}{
 		{"UPDATE person SET roles = '{'", func(s *Store) (any, error) { return s.People(bg, guild) }},
-		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return s.Messages(bg, general, []memory.MessageID{id(1)}) }},
+		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return s.Around(bg, general, []memory.MessageID{id(1)}, 0, 0) }},
 		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Around(bg, general, []memory.MessageID{id(1)}, 1, 1) }},
 		{"DROP TABLE fulltext", func(s *Store) (any, error) { return s.FullText(bg, in(general), []string{"number"}, 5) }},
 		{"UPDATE vector SET steps = x'01'", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.options.Space, unit(), 1) }},
-		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", func(s *Store) (any, error) { return s.Trace(bg, general, id(71)) }},
-		{"UPDATE prompt SET body = '{'", func(s *Store) (any, error) { return s.Prompt(bg, general, id(71)) }},
+		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", func(s *Store) (any, error) { return memory.TraceOf(bg, s, general, id(71)) }},
+		{"UPDATE prompt SET body = '{'", func(s *Store) (any, error) { return s.Traces(bg, memory.TraceQuery{Prompts: true}) }},
 		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Pending(bg, 9) }},
 		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return nil, s.Apply(bg, deleted(general, 6)) }},
 		{"UPDATE record SET body = '{'", func(s *Store) (any, error) {
@@ -174,7 +174,7 @@ func TestReadsThatFail(t *testing.T) {
 			apply(t, s, notes()...)
 			_, err := s.FingerprintKey(bg)
 			must(t, err)
-			if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Question: id(8), Sources: from(general, 8), Prompt: sentPrompt("number")}); err != nil {
+			if err := s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(71), Question: id(8), Sources: from(general, 8), Prompt: sentPrompt("number")}}); err != nil {
 				t.Fatal(err)
 			}
 			execute(t, raw(t, s.dir), c.spoil) // as another process would

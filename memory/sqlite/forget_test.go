@@ -82,7 +82,7 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 	file.Message.Files = []memory.File{{Name: "Xochimilco.png", Description: "Popocatepetl"}}
 	apply(t, s, posted(general, 300, "Huitzilopochtli "+long), file, edited(general, 302, "Tlaltecuhtli"), posted(general, 303, "Mictlantecuhtli"),
 		memory.Named{Channel: general, ID: id(300), Name: "Tezcatlipoca"})
-	if err := s.KeepTrace(t.Context(), memory.Trace{Guild: guild, Channel: general, Answer: id(304), Question: id(300), Sources: from(general, 300), Model: "Coyolxauhqui"}); err != nil {
+	if err := s.Apply(t.Context(), memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(304), Question: id(300), Sources: from(general, 300), Model: "Coyolxauhqui"}}); err != nil {
 		t.Fatal(err)
 	}
 	drain(t, s)
@@ -159,15 +159,15 @@ func TestForgettingBesideAReaderThatStays(t *testing.T) {
 	end := reading(t, s)
 	_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember, At: id(900).Time()}, nil)
 	wantError(t, err)
-	unfinished, err := s.Unfinished(bg)
+	unfinished, err := s.Forgettings(bg, memory.Everywhere, 0)
 	if err != nil || len(unfinished) != 1 {
 		t.Fatalf("unfinished are %v, %v", unfinished, err)
 	}
 	end()
-	if _, err := s.CarryOut(bg, unfinished[0].ID, nil); err != nil {
+	if _, err := s.Resume(bg, unfinished[0].Forgetting.ID, nil); err != nil {
 		t.Error(err)
 	}
-	if unfinished, err := s.Unfinished(bg); err != nil || len(unfinished) > 0 {
+	if unfinished, err := s.Forgettings(bg, memory.Everywhere, 0); err != nil || len(unfinished) > 0 {
 		t.Errorf("unfinished are %v, %v", unfinished, err)
 	}
 }
@@ -214,7 +214,7 @@ func leaveTheFile(t *testing.T, s *Store, words []string, gone, last []memory.Ev
 	check("afterwards", words...)
 	apply(t, s, last...)
 	f := memory.Forgetting{Guild: guild, User: by, Why: memory.WhyMember, At: idAt(950)}
-	extent, err := s.Extent(bg, f)
+	extent, err := s.Extent(bg, memory.ExtentQuery{Forgetting: f})
 	if err != nil || extent.Lore+extent.Summaries == 0 {
 		t.Errorf("%+v, %v", extent, err)
 	}
@@ -267,7 +267,7 @@ func TestForgottenSummariesLeaveTheFile(t *testing.T) {
 	}
 	again := summary(101, "something else", 101)
 	again.Summary.Made = idAt(999)
-	gone := []memory.Event{memory.SummaryGone{Guild: guild, Channel: general, ID: id(100)}, again, deleted(general, 102), edited(general, 103, "and changed"),
+	gone := []memory.Event{deleted(general, 100), again, deleted(general, 102), edited(general, 103, "and changed"),
 		memory.Summarised{Guild: guild, Channel: general, Until: id(900), Evicted: []memory.MessageID{id(104)}}}
 	leaveTheFile(t, s, gods, gone, []memory.Event{posted(general, 901, "the last"), summary(901, "Coyolxauhqui", 8, 901)}, 1+8%3)
 }
@@ -284,7 +284,7 @@ func TestForgottenCondensationsLeaveTheFile(t *testing.T) {
 	leaveTheFile(t, s, gods[:4], gone, []memory.Event{condensed(general, "about Coyolxauhqui", 1, 8, 11)}, 1+8%3)
 }
 
-// A backup brings no summary back that was taken away, or of which a source was.
+// A backup brings no summary back of which a source was taken away.
 func TestRestoredSummaries(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -298,20 +298,15 @@ func TestRestoredSummaries(t *testing.T) {
 	apply(t, s, posted(general, 6, "one of two"), posted(general, 7, "the other"), two)
 	apply(t, s, answer, usedSummary(id(20), id(1)))
 	backup := backUp(t, s)
-	apply(t, s, memory.SummaryGone{Guild: guild, Channel: general, ID: id(1)}, memory.SummaryGone{Guild: guild, Channel: general, ID: id(77)},
-		memory.SummaryGone{Guild: guild, Channel: general, ID: id(7)}, deleted(general, 7), deleted(general, 2), edited(general, 3, "other"))
+	apply(t, s, deleted(general, 1), deleted(general, 7), deleted(general, 2), edited(general, 3, "other"))
 	forget(t, s, memory.Forgetting{Guild: guild, User: 1 + 4%3, Before: idAt(5), Why: memory.WhyMember, At: idAt(900)})
 	closed(t, s)
-	got, r := restored(t, s.dir, backup)
-	if r.Summaries != 3 {
-		t.Errorf("%+v", r)
-	}
-	apply(t, got, summed(general, 6)) // what is left of that session
+	got, _ := restored(t, s.dir, backup)
 	all, err := got.Summaries(bg, general)
 	if err != nil || len(all) != 1 || all[0].ID != id(5) {
 		t.Errorf("the summaries are %+v, %v", all, err)
 	}
-	if _, err := got.Trace(bg, general, id(20)); !errors.Is(err, memory.ErrNotFound) {
+	if _, err := memory.TraceOf(bg, got, general, id(20)); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("the answer is still there: %v", err)
 	}
 	for _, n := range []int{1, 2, 3, 4, 6, 7} {
@@ -350,7 +345,7 @@ func TestRestoredLore(t *testing.T) {
 	if err != nil || len(all) != 2 || !reflect.DeepEqual(all[0], changed.Lore) || all[1].ID != 4 {
 		t.Errorf("the lore is %+v, %v", all, err)
 	}
-	if _, err := got.Trace(bg, general, id(5)); !errors.Is(err, memory.ErrNotFound) {
+	if _, err := memory.TraceOf(bg, got, general, id(5)); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("the answer is still there: %v", err)
 	}
 	for _, word := range []string{"etzalcoatl", "ochimilco", "pocatepetl", "ltecuhtli", "lantecuhtli"} {

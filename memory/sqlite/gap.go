@@ -76,22 +76,17 @@ func (t *transaction) shutOut(e memory.ShutOut) error {
 }
 
 // Gaps implements memory.Store.
-func (s *Store) Gaps(ctx context.Context) ([]memory.Gap, error) {
-	return s.gaps(ctx, "NOT sweep ORDER BY past, channel, until")
-}
-
-// Unswept implements memory.Store.
-func (s *Store) Unswept(ctx context.Context, guild memory.GuildID) ([]memory.Gap, error) {
-	if guild == memory.Everywhere {
-		return s.gaps(ctx, "sweep ORDER BY until DESC, channel")
+func (s *Store) Gaps(ctx context.Context, guild memory.GuildID, sweep bool) ([]memory.Gap, error) {
+	which, order, args := "NOT sweep", " ORDER BY past, channel, until", []any(nil)
+	if sweep {
+		which, order = "sweep", " ORDER BY until DESC, channel"
 	}
-	return s.gaps(ctx, "sweep AND guild = ? ORDER BY until DESC, channel", int64(guild))
-}
-
-func (s *Store) gaps(ctx context.Context, which string, args ...any) ([]memory.Gap, error) {
+	if guild != memory.Everywhere {
+		which, args = which+" AND guild = ?", []any{int64(guild)}
+	}
 	gaps, err := list(ctx, s.read, func(scan scanner, g *memory.Gap) error {
 		return scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Sweep, &g.Fetched)
-	}, "SELECT guild, channel, after, until, past, sweep, fetched FROM gap WHERE "+which, args...)
+	}, "SELECT guild, channel, after, until, past, sweep, fetched FROM gap WHERE "+which+order, args...)
 	return gaps, failed(err, "read what is missing")
 }
 

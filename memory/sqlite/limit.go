@@ -85,12 +85,3 @@ func (s *Store) Spending(ctx context.Context, guild memory.GuildID, day time.Tim
 		int64(guild), int64(memory.FirstMessageID(from)), int64(memory.FirstMessageID(until)))
 	return spent, failed(err, "read what was spent in guild %d", guild)
 }
-
-// ForgetSpending implements memory.Store.
-func (s *Store) ForgetSpending(ctx context.Context, before time.Time) (n int, err error) {
-	err = s.writing(ctx, func(t *transaction) (err error) {
-		n, err = t.change("DELETE FROM spent WHERE question < ?", int64(memory.FirstMessageID(before)))
-		return err
-	})
-	return n, failed(err, "forget what was spent long ago")
-}

@@ -106,7 +106,7 @@ func TestOpenWithoutOptionsAndTwiceClosed(t *testing.T) {
 	s, err := Open(t.Context(), t.TempDir(), Options{})
 	must(t, err)
 	apply(t, s, posted(general, 1, "apples"))
-	if m, err := s.Messages(t.Context(), general, []memory.MessageID{id(1)}); err != nil || len(m) != 1 || m[0].Tokens != 0 {
+	if m, err := s.Around(t.Context(), general, []memory.MessageID{id(1)}, 0, 0); err != nil || len(m) != 1 || m[0].Tokens != 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	for range 2 {

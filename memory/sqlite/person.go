@@ -115,7 +115,11 @@ func (c *changes) person(guild memory.GuildID) {
 }
 
 // People implements memory.Store.
-func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error) {
+func (s *Store) People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
+	if len(ids) > 0 {
+		people, err := s.readPeople(ctx, guild, ids)
+		return people, failed(err, "read people of guild %d", guild)
+	}
 	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
@@ -126,7 +130,7 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Pers
 	if ok {
 		return people, nil
 	}
-	people, err := s.readPeople(ctx, guild, 0)
+	people, err := s.readPeople(ctx, guild, nil)
 	if err != nil {
 		return nil, failed(err, "read the people of guild %d", guild)
 	}
@@ -138,24 +142,12 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID) ([]memory.Pers
 	return people, nil
 }
 
-// Person implements memory.Store.
-func (s *Store) Person(ctx context.Context, guild memory.GuildID, user memory.UserID) (memory.Person, error) {
-	people, err := s.readPeople(ctx, guild, user)
-	if err == nil && len(people) == 0 {
-		err = memory.ErrNotFound
-	}
-	if err != nil {
-		return memory.Person{}, failed(err, "read user %d of guild %d", user, guild)
-	}
-	return people[0], nil
-}
-
-// readPeople are the persons of a guild that were seen, or that something is known of, as they are at one moment: all, or the one
-// with an id that isn't 0.
-func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Person, error) {
+// readPeople are the persons of a guild that were seen, or that something is known of, as they are at one moment: all, or
+// those with ids.
+func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memory.UserID) ([]memory.Person, error) {
 	args, ofPerson, ofFact := []any{int64(guild)}, "", ""
-	if user != 0 {
-		args, ofPerson, ofFact = append(args, int64(user)), " AND p.id = ?", " AND user = ?"
+	if len(ids) > 0 {
+		args, ofPerson, ofFact = append(args, jsonOf(ids)), " AND p.id IN (SELECT value FROM json_each(?))", " AND user IN (SELECT value FROM json_each(?))"
 	}
 	tx, err := s.read.BeginTx(ctx, nil)
 	if err != nil {

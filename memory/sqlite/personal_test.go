@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"slices"
 	"testing"
 
 	"hark/memory"
@@ -40,7 +39,7 @@ func TestExtentIsWhatTheReceiptTells(t *testing.T) {
 	t.Parallel()
 	s := storied(t)
 	f := memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember, At: idAt(900)}
-	e, err := s.Extent(bg, f)
+	e, err := s.Extent(bg, memory.ExtentQuery{Forgetting: f})
 	if want := (memory.Extent{Messages: 5, Channels: 2, Facts: 2, Lore: 2, Summaries: 2, Answers: 4}); err != nil || e != want {
 		t.Fatalf("%+v, %v; want %+v", e, err, want)
 	}
@@ -48,10 +47,10 @@ func TestExtentIsWhatTheReceiptTells(t *testing.T) {
 	if got := (memory.Extent{Messages: r.Messages, Channels: 2, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Answers: r.Answers}); err != nil || got != e {
 		t.Errorf("%+v, %v; want %+v", got, err, e)
 	}
-	if e, err := s.Extent(bg, f); err != nil || e != (memory.Extent{}) {
+	if e, err := s.Extent(bg, memory.ExtentQuery{Forgetting: f}); err != nil || e != (memory.Extent{}) {
 		t.Errorf("%+v is left, %v", e, err)
 	}
-	again, err := s.Forgotten(bg, guild, 2)
+	again, err := s.Forgettings(bg, guild, 2)
 	if err != nil || len(again) != 1 || again[0] != r {
 		t.Errorf("%+v, %v; want %+v", again, err, r)
 	}
@@ -59,7 +58,7 @@ func TestExtentIsWhatTheReceiptTells(t *testing.T) {
 		guild memory.GuildID
 		user  memory.UserID
 	}{{guild, 1}, {5, 2}} {
-		if all, err := s.Forgotten(bg, other.guild, other.user); err != nil || len(all) > 0 {
+		if all, err := s.Forgettings(bg, other.guild, other.user); err != nil || len(all) > 0 {
 			t.Errorf("%+v: %+v, %v", other, all, err)
 		}
 	}
@@ -79,26 +78,13 @@ func TestExtentOfMessages(t *testing.T) {
 		{secret, []memory.MessageID{id(4)}, memory.Extent{}},
 		{general, nil, memory.Extent{}},
 	} {
-		if got, err := s.ExtentOf(bg, c.channel, c.ids); err != nil || got != c.want {
+		if got, err := s.extentOf(bg, c.channel, c.ids); err != nil || got != c.want {
 			t.Errorf("%v: %+v, %v; want %+v", c.ids, got, err, c.want)
 		}
 	}
 	apply(t, s, deleted(general, 4))
-	if got, err := s.ExtentOf(bg, general, []memory.MessageID{id(4)}); err != nil || got != (memory.Extent{}) {
+	if got, err := s.extentOf(bg, general, []memory.MessageID{id(4)}); err != nil || got != (memory.Extent{}) {
 		t.Errorf("%+v is left, %v", got, err)
-	}
-}
-
-func TestWrote(t *testing.T) {
-	t.Parallel()
-	s := storied(t)
-	want := []memory.Wrote{{Channel: general, Messages: 4, Starred: 1, First: id(1), Last: id(10)}, {Channel: secret, Messages: 1, First: id(13), Last: id(13)}}
-	got, err := s.Wrote(bg, guild, 2)
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%+v, %v; want %+v", got, err, want)
-	}
-	if got, err := s.Wrote(bg, 5, 2); err != nil || len(got) > 0 {
-		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -113,10 +99,10 @@ func TestExtentInChannels(t *testing.T) {
 	}{
 		{[]memory.ChannelID{general}, memory.Extent{Messages: 4, Channels: 1, Facts: 2, Lore: 2, Summaries: 2, Answers: 4}},
 		{[]memory.ChannelID{secret}, memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1}},
-		{nil, memory.Extent{Facts: 1, Lore: 1}},
+		{[]memory.ChannelID{}, memory.Extent{Facts: 1, Lore: 1}},
 		{[]memory.ChannelID{general, secret}, memory.Extent{Messages: 5, Channels: 2, Facts: 2, Lore: 2, Summaries: 2, Answers: 4}},
 	} {
-		if got, err := s.ExtentIn(bg, f, c.channels); err != nil || got != c.want {
+		if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: f, Within: c.channels}); err != nil || got != c.want {
 			t.Errorf("in %v: %+v, %v; want %+v", c.channels, got, err, c.want)
 		}
 	}

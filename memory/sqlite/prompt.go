@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"hark/memory"
@@ -66,30 +65,13 @@ func (t *transaction) dropPromptsFrom(k kind, place, id int64) error {
 
 // dropPromptsWhere takes the prompts away that a condition holds for, and tells how many.
 func (t *transaction) dropPromptsWhere(where string, args ...any) (n int, err error) {
-	if err := t.exec("DELETE FROM prompt WHERE "+where, args...); err != nil {
-		return 0, err
-	}
-	if err := t.row("SELECT changes()").Scan(&n); err != nil {
-		return 0, err
-	}
+	n, err = t.change("DELETE FROM prompt WHERE "+where, args...)
 	t.changed.text = t.changed.text || n > 0
-	return n, nil
+	return n, err
 }
 
 // forgetStep bounds how many prompts are taken away in one transaction, so that nobody waits long.
 const forgetStep = 200
-
-// ForgetPrompts implements memory.Store.
-func (s *Store) ForgetPrompts(ctx context.Context, before time.Time) (int, error) {
-	total, err := s.forgetPrompts(ctx, before)
-	if err == nil && total > 0 {
-		err = s.EmptyLog(ctx)
-	}
-	if err != nil {
-		return total, fmt.Errorf("forget old prompts: %w", err)
-	}
-	return total, nil
-}
 
 func (s *Store) forgetPrompts(ctx context.Context, before time.Time) (total int, err error) {
 	for {
@@ -106,43 +88,9 @@ func (s *Store) forgetPrompts(ctx context.Context, before time.Time) (total int,
 	}
 }
 
-// Prompt implements memory.Store.
-func (s *Store) Prompt(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, error) {
-	var built int64
-	var body []byte
+// readPrompt reads what the file keeps of a prompt.
+func readPrompt(built int64, body []byte) (*memory.Prompt, error) {
 	var text promptBody
-	ok, err := found(s.read.QueryRowContext(ctx, "SELECT built, body FROM prompt WHERE channel = ? AND answer = ?", int64(channel), int64(answer)).
-		Scan(&built, &body))
-	if err == nil && !ok {
-		err = memory.ErrNotFound
-	}
-	if err == nil {
-		err = json.Unmarshal(body, &text)
-	}
-	if err != nil {
-		return memory.Prompt{}, fmt.Errorf("prompt of answer %d: %w", answer, explain(err))
-	}
-	return memory.Prompt{Built: fromMillis(built), Messages: text.Messages, Boundaries: text.Boundaries}, nil
-}
-
-// Traces implements memory.Store.
-func (s *Store) Traces(ctx context.Context, before memory.MessageID, limit int) ([]memory.Trace, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT body FROM trace WHERE answer < ? ORDER BY answer DESC, channel LIMIT ?", int64(before), max(limit, 0))
-	var all []memory.Trace
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var body []byte
-			var trace memory.Trace
-			if err := scan(&body); err != nil {
-				return err
-			}
-			err := json.Unmarshal(body, &trace)
-			all = append(all, trace)
-			return err
-		})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the last traces: %w", explain(err))
-	}
-	return all, nil
+	err := json.Unmarshal(body, &text)
+	return &memory.Prompt{Built: fromMillis(built), Messages: text.Messages, Boundaries: text.Boundaries}, err
 }

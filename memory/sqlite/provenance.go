@@ -205,7 +205,7 @@ func (t *transaction) lose(g invalid, deleted memory.Spot) error {
 		return t.loseLore(g)
 	case aSummary:
 		t.lost.Summaries++
-		return t.exec("UPDATE summary SET made = 0, model = '', kind = '', topics = '', text = NULL, again = 1 WHERE channel = ? AND id = ?", int64(g.channel), g.id)
+		return t.exec("UPDATE summary SET made = 0, model = '', kind = '', topics = '', text = NULL WHERE channel = ? AND id = ?", int64(g.channel), g.id)
 	case aCondensed:
 		t.lost.Summaries++
 		return t.exec("DELETE FROM condensed WHERE channel = ?", int64(g.channel))

@@ -11,21 +11,15 @@ import (
 	"hark/memory"
 )
 
-// Wake implements memory.Queue.
+// Wake implements memory.Store.
 func (s *Store) Wake() <-chan struct{} { return s.wake }
 
-// Waiting implements memory.Queue.
-func (s *Store) Waiting(ctx context.Context) (int, error) {
-	return s.countWaiting(ctx, "SELECT count(*) FROM segment WHERE %s = 1")
-}
-
-// WaitingIn implements memory.Store.
-func (s *Store) WaitingIn(ctx context.Context, guild memory.GuildID) (int, error) {
-	return s.countWaiting(ctx, "SELECT count(*) FROM segment s JOIN channel c ON c.no = s.channel WHERE s.%s = 1 AND c.guild = ?", int64(guild))
-}
-
-// countWaiting counts what query finds, in which stands the name of the flag of what waits.
-func (s *Store) countWaiting(ctx context.Context, query string, args ...any) (int, error) {
+// Waiting implements memory.Store.
+func (s *Store) Waiting(ctx context.Context, guild memory.GuildID) (int, error) {
+	query, args := "SELECT count(*) FROM segment WHERE %s = 1", []any(nil)
+	if guild != memory.Everywhere {
+		query, args = query+" AND channel IN (SELECT no FROM channel WHERE guild = ?)", []any{int64(guild)}
+	}
 	var n int
 	to, err := s.sideOf(func(query string, args ...any) rowScanner {
 		return rowScanner{row: s.read.QueryRowContext(ctx, query, args...)}
@@ -36,7 +30,7 @@ func (s *Store) countWaiting(ctx context.Context, query string, args ...any) (in
 	return n, failed(err, "count what is to be embedded")
 }
 
-// Pending implements memory.Queue.
+// Pending implements memory.Store.
 func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error) {
 	s.tryEmptyLog() // the last delete may have met a reader that is gone by now
 	err := s.sweep(ctx)
@@ -141,7 +135,7 @@ func stretches(waiting []*waitingSegment) string {
 	return string(append(b, ']'))
 }
 
-// Embedded implements memory.Queue.
+// Embedded implements memory.Store.
 func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedded [][]float32) error {
 	if len(segments) != len(embedded) {
 		return fmt.Errorf("store vectors: %d for %d segments", len(embedded), len(segments))

@@ -120,11 +120,6 @@ func (s *Store) place(id memory.ChannelID) (guild memory.GuildID, no int64, ok b
 	return s.nos.guilds[no], no, ok
 }
 
-// Messages implements memory.Store.
-func (s *Store) Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
-	return s.messages(ctx, channel, "id IN (SELECT value FROM json_each(?)) ORDER BY id", jsonOf(ids))
-}
-
 // messages are those of a channel that a condition holds for.
 func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string, args ...any) ([]memory.Message, error) {
 	if err := s.notice(ctx); err != nil {

@@ -107,13 +107,18 @@ func ceilMillis(t time.Time) int64 {
 	return ms
 }
 
-// ForgetRecords implements memory.Store.
-func (s *Store) ForgetRecords(ctx context.Context, l memory.RecordLimits) (int, error) {
-	total, err := s.forgetRecords(ctx, l)
-	if err == nil && total > 0 {
-		err = s.EmptyLog(ctx)
+// Expire implements memory.Store.
+func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
+	prompts, err1 := s.forgetPrompts(ctx, e.Prompts)
+	records, err2 := s.forgetRecords(ctx, e.Records)
+	err3 := s.writing(ctx, func(t *transaction) error {
+		return t.exec("DELETE FROM spent WHERE question < ?", int64(memory.FirstMessageID(e.Spending)))
+	})
+	err := errors.Join(failed(err1, "forget old prompts"), failed(err2, "forget old records of calls"), failed(err3, "forget what was spent long ago"))
+	if err == nil && prompts+records > 0 {
+		err = failed(s.erase(ctx), "erase what expired")
 	}
-	return total, failed(err, "forget old records of calls")
+	return err
 }
 
 // forgetRecords looks up what goes while others write, and takes it away in steps. What comes meanwhile is newer, and stays.

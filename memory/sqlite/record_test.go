@@ -84,9 +84,7 @@ func TestForgottenRecordsLeaveTheFile(t *testing.T) {
 		"the guild was left":               forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}),
 		"the question is too old":          forget(memory.Forgetting{Guild: guild, Before: idAt(11), Why: memory.WhyAge}),
 		"it is too old": func(t *testing.T, s *Store) {
-			if n, err := s.ForgetRecords(bg, memory.RecordLimits{Before: idAt(17)}); n != 1 || err != nil {
-				t.Errorf("forgot %d, %v", n, err)
-			}
+			must(t, s.Expire(bg, memory.Expiry{Records: memory.RecordLimits{Before: idAt(17)}}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +128,7 @@ func TestRecordsAreBoundedByWhatTheyCost(t *testing.T) {
 	n, err := 0, context.Canceled
 	for looks := 2; err != nil; looks++ { // broken off, it has gone as far as it came, and goes on where it was
 		ctx, cancel := context.WithCancel(bg)
-		some, failed := s.ForgetRecords(&stepping{Context: ctx, cancel: cancel, left: looks}, memory.RecordLimits{Tokens: 100})
+		some, failed := s.forgetRecords(&stepping{Context: ctx, cancel: cancel, left: looks}, memory.RecordLimits{Tokens: 100})
 		if n, err = n+some, failed; err != nil && ctx.Err() == nil {
 			t.Fatal(err)
 		}
@@ -143,7 +141,7 @@ func TestRecordsAreBoundedByWhatTheyCost(t *testing.T) {
 	if len(elsewhere) < 10 {
 		t.Errorf("%d of another channel are left", len(elsewhere))
 	}
-	if n, err := s.ForgetRecords(bg, memory.RecordLimits{Tokens: 100}); n != 0 || err != nil {
+	if n, err := s.forgetRecords(bg, memory.RecordLimits{Tokens: 100}); n != 0 || err != nil {
 		t.Errorf("again forgot %d, %v", n, err)
 	}
 }

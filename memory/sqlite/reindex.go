@@ -24,13 +24,13 @@ const (
 // are used until others take their place. It goes in steps, between which others write; where it is cut short, the
 // next call goes on. Until it is done, not everything is found by its words. progress, if not nil, is told how many
 // messages of how many have been indexed.
-func (s *Store) Reindex(ctx context.Context, progress func(done, total int)) error {
+func Reindex(ctx context.Context, s *Store, progress func(done, total int)) error {
 	state, err := s.reindexState(ctx)
 	if err != nil {
 		return err
 	}
 	if state == reindexed {
-		waiting, err := s.Waiting(ctx)
+		waiting, err := s.Waiting(ctx, memory.Everywhere)
 		if waiting > 0 || err != nil {
 			return err
 		}

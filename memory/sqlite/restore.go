@@ -24,7 +24,6 @@ type Restored struct {
 	Edited      int              // messages that were edited since
 	Facts       int              // that were taken away since
 	Lore        int              // that was taken away or changed since
-	Summaries   int              // that were taken away for good since
 	OptOuts     int              // decisions of members about themselves since, either way
 	Choices     int              // decisions about what to remember since
 }
@@ -98,13 +97,13 @@ func restore(ctx context.Context, dir, from string, progress func(what string, d
 
 // carryOutAll carries out every forgetting that was begun.
 func (s *Store) carryOutAll(ctx context.Context, progress func(what string, done, total int64)) ([]memory.Receipt, error) {
-	unfinished, err := s.Unfinished(ctx)
+	unfinished, err := s.Forgettings(ctx, memory.Everywhere, 0)
 	if err != nil {
 		return nil, err
 	}
 	var receipts []memory.Receipt
 	for _, f := range unfinished {
-		receipt, err := s.CarryOut(ctx, f.ID, func(done, total int) { progress("forgetting", int64(done), int64(total)) })
+		receipt, err := s.Resume(ctx, f.Forgetting.ID, func(done, total int) { progress("forgetting", int64(done), int64(total)) })
 		if err != nil {
 			return nil, err
 		}

@@ -51,7 +51,7 @@ func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 		}
 	}
 	for _, n := range order[messages/2:] {
-		got, err := s.Messages(bg, general, []memory.MessageID{id(n)})
+		got, err := s.Around(bg, general, []memory.MessageID{id(n)}, 0, 0)
 		if err != nil || len(got) != 1 || !strings.HasPrefix(got[0].Content, canary(n)) {
 			t.Fatalf("message %d is %v, %v", n, got, err)
 		}
@@ -257,27 +257,6 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 	}
 }
 
-// What is dated later than now belongs to what is forgotten all the same.
-func TestWhatIsDatedLater(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	f := memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyPurge, At: id(8).Time()}
-	later, err := s.Later(bg, f)
-	if err != nil || len(later) == 0 {
-		t.Fatalf("later are %v, %v", later, err)
-	}
-	before, err := s.Extent(bg, f)
-	must(t, err)
-	apply(t, s, later...)
-	r, err := s.Forget(bg, f, nil)
-	if err != nil || len(later)+r.Messages != before.Messages {
-		t.Errorf("%d and %d of %d, %v", len(later), r.Messages, before.Messages, err)
-	}
-	if after, err := s.Extent(bg, f); err != nil || after.Messages != 0 {
-		t.Errorf("%d are left, %v", after.Messages, err)
-	}
-}
-
 // A message that comes after newer ones takes no text away, unless an edit waited for it.
 func TestLateMessagesRemoveNoText(t *testing.T) {
 	t.Parallel()
@@ -306,28 +285,28 @@ func TestALogThatCannotBeEmptied(t *testing.T) {
 	execute(t, reader, "BEGIN")
 	execute(t, reader, "SELECT count(*) FROM message")
 	apply(t, s, deleted(general, 3))
-	wantError(t, s.EmptyLog(bg))
+	wantError(t, s.erase(bg))
 	s.writer.turn <- struct{}{}
 	ended, cancel := context.WithCancel(bg)
 	cancel()
-	if err := s.EmptyLog(ended); !errors.Is(err, context.Canceled) {
+	if err := s.erase(ended); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	<-s.writer.turn
 	s.writer.patience = wait.Limit
-	if err := s.EmptyLog(&endsAfter{Context: bg, asked: 1}); !errors.Is(err, context.Canceled) {
+	if err := s.erase(&endsAfter{Context: bg, asked: 1}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	s.writer.patience = time.Millisecond
 	execute(t, reader, "ROLLBACK")
-	if err := s.EmptyLog(bg); err != nil || !s.writer.removed.IsZero() {
+	if err := s.erase(bg); err != nil || !s.writer.removed.IsZero() {
 		t.Error(err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, FileName+"-wal")); err != nil || info.Size() != 0 {
 		t.Errorf("the log: %v, %v", info, err)
 	}
 	closed(t, s)
-	if err := s.EmptyLog(bg); err == nil {
+	if err := s.erase(bg); err == nil {
 		t.Error("the log of a closed file was emptied")
 	}
 }

@@ -95,7 +95,7 @@ func wantSpace(t *testing.T, s *Store, use memory.Space, others ...memory.Space)
 
 func wantWaiting(t *testing.T, s *Store, want int) {
 	t.Helper()
-	if n, err := s.Waiting(bg); err != nil || n != want {
+	if n, err := s.Waiting(bg, memory.Everywhere); err != nil || n != want {
 		t.Errorf("%d wait, %v; want %d", n, err, want)
 	}
 	if segments, err := s.Pending(bg, 1000); err != nil || len(segments) != want {
@@ -341,7 +341,7 @@ func TestStoresOfTwoSpaces(t *testing.T) {
 	apply(t, a, posted(general, 9000, "cherries"))
 	_, err = a.Pending(bg, 10)
 	wantError(t, err)
-	_, err = a.Waiting(bg)
+	_, err = a.Waiting(bg, memory.Everywhere)
 	wantError(t, err)
 	segments, err := b.Pending(bg, 10)
 	if err != nil || len(segments) != 1 {

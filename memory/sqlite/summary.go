@@ -36,15 +36,11 @@ func (t *transaction) summarise(e memory.Summarised) error {
 	if err := t.exec("UPDATE channel SET summarised = max(summarised, ?) WHERE no = ?", int64(e.Until), c.no); err != nil {
 		return err
 	}
-	gone, err := t.isTaken(e.Summary)
-	if err != nil {
-		return err
-	}
-	if e.Summary == nil || gone {
+	if e.Summary == nil {
 		if err := t.makeRoom(e); err != nil {
 			return err
 		}
-		return t.exec("DELETE FROM summary WHERE channel = ? AND id = ? AND again = 1", int64(e.Channel), int64(e.Until))
+		return t.exec("DELETE FROM summary WHERE channel = ? AND id = ? AND text IS NULL", int64(e.Channel), int64(e.Until))
 	}
 	var made int64
 	known, err := found(t.row("SELECT made FROM summary WHERE channel = ? AND id = ?", int64(e.Channel), int64(e.Until)).Scan(&made))
@@ -55,7 +51,7 @@ func (t *transaction) summarise(e memory.Summarised) error {
 	if same, err := t.areSame(c.guild, sources); err != nil {
 		return err
 	} else if !same {
-		return t.exec("INSERT OR IGNORE INTO summary (channel, id, after, made, model, kind, topics, again) VALUES (?, ?, ?, 0, '', '', '', 1)",
+		return t.exec("INSERT OR IGNORE INTO summary (channel, id, after, made, model, kind, topics) VALUES (?, ?, ?, 0, '', '', '')",
 			int64(e.Channel), int64(e.Until), int64(e.After))
 	}
 	if err := t.makeRoom(e); err != nil {
@@ -88,25 +84,15 @@ func (l sourceList) inChannel() []memory.SummarySource {
 // makeRoom takes away the summaries that another has taken the place of, or that the channel has no room for.
 func (t *transaction) makeRoom(e memory.Summarised) error {
 	for _, id := range e.Evicted {
-		if err := t.eraseSummary(e.Channel, id); err != nil {
+		t.changed.text = true
+		if _, err := t.underive(derived{kind: aSummary, channel: e.Channel, id: int64(id)}); err != nil {
+			return err
+		}
+		if err := t.exec("DELETE FROM summary WHERE channel = ? AND id = ? AND text IS NOT NULL", int64(e.Channel), int64(id)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// isTaken reports whether a summary tells of a message of which one did that was taken away for good.
-func (t *transaction) isTaken(s *memory.Summary) (bool, error) {
-	if s == nil {
-		return false, nil
-	}
-	ids := make([]memory.MessageID, len(s.Sources))
-	for i, source := range s.Sources {
-		ids[i] = source.Message
-	}
-	return found(t.row(`SELECT 1 FROM summary s WHERE s.channel = ?1 AND s.text IS NULL AND s.again = 0
-		AND (s.id = ?2 OR EXISTS (SELECT 1 FROM json_each(?3) o WHERE o.value > s.after AND o.value <= s.id)) LIMIT 1`,
-		int64(s.Channel), int64(s.ID), jsonOf(ids)).Scan(new(int)))
 }
 
 // putSummary writes a summary in the place of its older version.
@@ -116,36 +102,8 @@ func (t *transaction) putSummary(s memory.Summary, after memory.MessageID) error
 		return err
 	}
 	t.changed.text = true // what it said before
-	return t.exec("INSERT OR REPLACE INTO summary (channel, id, after, made, model, kind, topics, text, again) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
+	return t.exec("INSERT OR REPLACE INTO summary (channel, id, after, made, model, kind, topics, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		int64(s.Channel), int64(s.ID), int64(after), millis(s.Made), s.Model, string(s.Kind), string(topics), s.Text)
-}
-
-// eraseSummary leaves nothing of a summary that is there.
-func (t *transaction) eraseSummary(channel memory.ChannelID, id memory.MessageID) error {
-	t.changed.text = true
-	if _, err := t.underive(derived{kind: aSummary, channel: channel, id: int64(id)}); err != nil {
-		return err
-	}
-	return t.exec("DELETE FROM summary WHERE channel = ? AND id = ? AND text IS NOT NULL", int64(channel), int64(id))
-}
-
-// takeSummary takes a summary away for good, with the answers that used it: of it only its ends stay, so that it doesn't come
-// back with another id once its last message is gone. after is its beginning, where the caller knows it, or else 0.
-func (t *transaction) takeSummary(channel memory.ChannelID, id, after memory.MessageID) error {
-	if after == 0 {
-		after = id - 1
-		if _, err := found(t.row("SELECT after FROM summary WHERE channel = ? AND id = ?", int64(channel), int64(id)).Scan(&after)); err != nil {
-			return err
-		}
-	}
-	if err := t.invalidate(madeFrom(aSummary, int64(channel), int64(id)), cause{hide: hideRepeats}); err != nil {
-		return err
-	}
-	if err := t.eraseSummary(channel, id); err != nil {
-		return err
-	}
-	return t.exec("INSERT OR REPLACE INTO summary (channel, id, after, made, model, kind, topics, again) VALUES (?, ?, ?, 0, '', '', '', 0)",
-		int64(channel), int64(id), int64(after))
 }
 
 // Summaries implements memory.Store.
@@ -174,27 +132,14 @@ func (s *Store) Summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 	return all, failed(err, "read the summaries of channel %d", channel)
 }
 
-// Unsummarised implements memory.Store.
-func (s *Store) Unsummarised(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error) {
+// SummaryBacklog implements memory.Store.
+func (s *Store) SummaryBacklog(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error) {
 	all, err := list(ctx, s.read, func(scan scanner, next *memory.Stretch) error {
 		return scan(&next.Guild, &next.Channel, &next.After, &next.Until, &next.Again)
 	}, `SELECT c.guild, c.id, s.after, s.id, 1 AS again FROM summary s JOIN channel c ON c.id = s.channel
-		WHERE s.again = 1
+		WHERE s.text IS NULL
 		UNION ALL SELECT * FROM (SELECT c.guild, c.id, iif(c.summarised > 0, c.summarised, ?1) AS after, (SELECT m.id FROM said m
 			WHERE m.channel = c.no AND m.id > iif(c.summarised > 0, c.summarised, ?1) AND m.kind IN (`+recalledKinds+`) ORDER BY m.id DESC LIMIT 1) AS last, 0 FROM channel c)
 		WHERE last IS NOT NULL ORDER BY 5 DESC, 4, 2`, max(int64(since)-1, 0))
 	return all, failed(err, "read what is to be summed up")
-}
-
-// takeOldSummaries takes away the summaries that the database that is replaced knows to be gone for good.
-func (t *transaction) takeOldSummaries(r *Restored) error {
-	return t.eachKey(func(channel, id int64) error {
-		var after memory.MessageID
-		r.Summaries++
-		if err := t.row("SELECT after FROM old.summary WHERE channel = ? AND id = ?", channel, id).Scan(&after); err != nil {
-			return err
-		}
-		return t.takeSummary(memory.ChannelID(channel), memory.MessageID(id), after)
-	}, `SELECT channel, id FROM old.summary o WHERE o.text IS NULL AND o.again = 0 AND NOT EXISTS
-		(SELECT 1 FROM main.summary s WHERE s.channel = o.channel AND s.id = o.id AND s.text IS NULL AND s.again = 0)`)
 }

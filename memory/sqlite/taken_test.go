@@ -90,7 +90,7 @@ func TestRestoredAnswerThatWasWrittenAnew(t *testing.T) {
 	post.Message.Edited = id(5).Time().Add(time.Minute)
 	apply(t, s, memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(5)}}, post, anew[1])
 	s = reopened(t, s, backup)
-	if all, err := s.Messages(bg, general, []memory.MessageID{id(5)}); err != nil || len(all) > 0 {
+	if all, err := s.Around(bg, general, []memory.MessageID{id(5)}, 0, 0); err != nil || len(all) > 0 {
 		t.Errorf("still there: %v, %v", all, err)
 	}
 	withdraws(t, s, "restored", id(5))

@@ -20,7 +20,7 @@ func (s *Store) takeOver(ctx context.Context, path string, r *Restored) error {
 	var errs []error
 	for _, take := range []func(*transaction, *Restored) error{
 		(*transaction).takeForgettings, (*transaction).takeOptOuts, (*transaction).takeLearning, (*transaction).takeChoices, (*transaction).takeWithdrawn,
-		(*transaction).takeFacts, (*transaction).takeOldLore, (*transaction).takeOldSummaries, (*transaction).takeDeleted, (*transaction).takeTaken,
+		(*transaction).takeFacts, (*transaction).takeOldLore, (*transaction).takeDeleted, (*transaction).takeTaken,
 		(*transaction).takeShown, (*transaction).takeRewritten, (*transaction).takeEdited, (*transaction).takeSettings, (*transaction).takeLimits,
 	} {
 		errs = append(errs, s.transact(ctx, func(t *transaction) error { return take(t, r) }))

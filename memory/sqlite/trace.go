@@ -1,18 +1,16 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 
 	"hark/memory"
 )
-
-// KeepTrace implements memory.Store.
-func (s *Store) KeepTrace(ctx context.Context, trace memory.Trace) error {
-	return s.writing(ctx, func(t *transaction) error { return t.keepTrace(trace) })
-}
 
 func (t *transaction) keepTrace(trace memory.Trace) error {
 	trace, there, err := t.standing(trace)
@@ -107,34 +105,53 @@ func (t *transaction) addSourcesOfSummaries(answer derived) error {
 		ON CONFLICT DO UPDATE SET repeats = max(repeats, excluded.repeats)`, int(anAnswer), answer.place(), answer.id, int(aSummary))
 }
 
-// Trace implements memory.Store.
-func (s *Store) Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error) {
-	var trace memory.Trace
-	var body []byte
-	ok := false
-	var err error
-	for _, query := range []string{"SELECT body FROM trace WHERE channel = ? AND answer = ?", traceByPart} {
-		if ok || err != nil {
-			break
+// Where traces are found.
+var (
+	tracesBefore = "trace t WHERE t.answer < ? ORDER BY t.answer DESC, t.channel LIMIT ?"
+	traceOf      = "trace t WHERE t.channel = ? AND t.answer = ?"
+	// SQLite would else read all of the channel's traces.
+	traceByPart = `trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.body ->> '$.parts' IS NOT NULL
+		AND EXISTS (SELECT 1 FROM json_each(t.body, '$.parts') p WHERE p.value = ?)`
+	tracesNaming = fmt.Sprintf(`named n CROSS JOIN derived d ON d.no = n.derived AND d.kind = %d
+		CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id WHERE n.user = ? ORDER BY t.channel, t.answer`, anAnswer)
+)
+
+// Traces implements memory.Store.
+func (s *Store) Traces(ctx context.Context, q memory.TraceQuery) (all []memory.Trace, err error) {
+	limit := cmp.Or(max(q.Limit, 0), math.MaxInt)
+	switch {
+	case q.Asker != 0:
+		all, err = s.traces(ctx, q.Prompts, tracesNaming, int64(q.Asker))
+		all = slices.DeleteFunc(all, func(t memory.Trace) bool { return t.Asker != q.Asker })
+	case q.Answer == 0:
+		all, err = s.traces(ctx, q.Prompts, tracesBefore, int64(cmp.Or(q.Before, endless)), limit)
+	default:
+		if all, err = s.traces(ctx, q.Prompts, traceOf, int64(q.Channel), int64(q.Answer)); err == nil && len(all) == 0 {
+			all, err = s.traces(ctx, q.Prompts, traceByPart, int64(q.Channel), int64(q.Answer))
 		}
-		ok, err = found(s.read.QueryRowContext(ctx, query, int64(channel), int64(answer)).Scan(&body))
 	}
-	if err == nil && !ok {
-		err = memory.ErrNotFound
-	}
-	if err == nil {
-		err = json.Unmarshal(body, &trace)
-	}
-	if err != nil {
-		return trace, fmt.Errorf("trace of answer %d: %w", answer, explain(err))
-	}
-	return trace, nil
+	return all[:min(limit, len(all))], failed(err, "read how answers came about")
 }
 
-// traceByPart selects the trace of the answer in a channel of which a message is a further part. SQLite would else read all of the
-// channel's traces.
-const traceByPart = `SELECT body FROM trace INDEXED BY trace_parts WHERE channel = ?1 AND body ->> '$.parts' IS NOT NULL
-	AND EXISTS (SELECT 1 FROM json_each(body, '$.parts') p WHERE p.value = ?2)`
+func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...any) ([]memory.Trace, error) {
+	prompt := "NULL, NULL"
+	if prompts {
+		const of = " FROM prompt p WHERE p.channel = t.channel AND p.answer = t.answer)"
+		prompt = "(SELECT built" + of + ", (SELECT body" + of
+	}
+	return list(ctx, s.read, func(scan scanner, t *memory.Trace) error {
+		var built sql.NullInt64
+		var body, text []byte
+		err := scan(&body, &built, &text)
+		if err == nil {
+			err = json.Unmarshal(body, t)
+		}
+		if err == nil && built.Valid {
+			t.Prompt, err = readPrompt(built.Int64, text)
+		}
+		return err
+	}, "SELECT t.body, "+prompt+" FROM "+from, args...)
+}
 
 // loseAnswer deletes the messages of an answer that goes, and its trace and prompt.
 func (t *transaction) loseAnswer(g invalid, deleted memory.Spot) error {
@@ -211,18 +228,8 @@ func (t *transaction) dropTrace(channel memory.ChannelID, answer memory.MessageI
 
 // Withdrawn implements memory.Store.
 func (s *Store) Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT guild, channel, message, first, unasked FROM withdrawn ORDER BY no LIMIT ?", max(limit, 0))
-	var all []memory.Withdrawn
-	if err == nil {
-		err = eachRow(rows, func(scan func(...any) error) error {
-			var w memory.Withdrawn
-			err := scan(&w.Guild, &w.Channel, &w.Message, &w.First, &w.Unasked)
-			all = append(all, w)
-			return err
-		})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read which answers were withdrawn: %w", explain(err))
-	}
-	return all, nil
+	all, err := list(ctx, s.read, func(scan scanner, w *memory.Withdrawn) error {
+		return scan(&w.Guild, &w.Channel, &w.Message, &w.First, &w.Unasked)
+	}, "SELECT guild, channel, message, first, unasked FROM withdrawn ORDER BY no LIMIT ?", max(limit, 0))
+	return all, failed(err, "read which answers were withdrawn")
 }

@@ -50,12 +50,9 @@ var writes = map[string]func(*Store) error{
 	"see a channel":  applies(memory.ChannelSeen{Channel: memory.Channel{ID: general, Name: "x"}}),
 	"see a new role": applies(memory.RoleSeen{Guild: 200}),
 	"keep a trace": func(s *Store) error {
-		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9), Sources: from(general, 9), Prompt: sentPrompt("number")})
+		return s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9), Sources: from(general, 9), Prompt: sentPrompt("number")}})
 	},
-	"forget what was spent": func(s *Store) error {
-		_, err := s.ForgetSpending(bg, idAt(3))
-		return err
-	},
+	"forget what was spent": func(s *Store) error { return s.Expire(bg, memory.Expiry{Spending: idAt(3)}) },
 	"keep records": func(s *Store) error {
 		named := recorded("named", 9, 4)
 		named.Record.Kwargs = map[string]any{"user": 3}
@@ -86,7 +83,7 @@ var writes = map[string]func(*Store) error{
 		return err
 	},
 	"forget old prompts": func(s *Store) error {
-		_, err := s.ForgetPrompts(bg, builtAt.Add(time.Second))
+		_, err := s.forgetPrompts(bg, builtAt.Add(time.Second))
 		return err
 	},
 	"an answer grows": func(s *Store) error {
@@ -110,7 +107,7 @@ var writes = map[string]func(*Store) error{
 			memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(97)}}, answer)
 	},
 	"keep a trace of what is gone": func(s *Store) error {
-		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Parts: []memory.MessageID{id(61)}, Question: id(20), Sources: from(general, 20)})
+		return s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(60), Parts: []memory.MessageID{id(61)}, Question: id(20), Sources: from(general, 20)}})
 	},
 	"store vectors": func(s *Store) error {
 		segments, err := s.Pending(bg, 100)
@@ -207,9 +204,9 @@ func notes() []memory.Event {
 		memory.Posted{Message: memory.Message{ID: id(88), Guild: guild, Channel: general, Kind: memory.FromHark}},
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(88), Asker: 1, Sources: fromLore(6)}}, lore(6, 5),
 		summed(general, 7), summed(general, 9), summed(general, 9), late, memory.Summarised{Guild: guild, Channel: general, Until: id(13), Evicted: []memory.MessageID{id(9)}},
-		summed(general, 9), memory.SummaryGone{Guild: guild, Channel: general, ID: id(9)}, summed(general, 9), summed(general, 14),
+		summed(general, 9), summed(general, 14),
 		memory.Posted{Message: memory.Message{ID: id(89), Guild: guild, Channel: general, Kind: memory.FromHark}}, usedSummary(id(89), id(14)),
-		memory.SummaryGone{Guild: guild, Channel: general, ID: id(14)}, usedSummary(id(97), id(14)), summed(9999, 3),
+		usedSummary(id(97), id(14)), summed(9999, 3),
 		memory.Learn{Guild: guild, On: true, At: id(9).Time()}, memory.Learn{Guild: guild, User: 1, On: true, At: id(9).Time()},
 		memory.Learned{Guild: guild, Channel: general, Until: id(3)},
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(9).Time()}, memory.Posted{Message: memory.Message{ID: id(801), Guild: guild, Channel: general, Author: 9}},
@@ -345,7 +342,7 @@ func populate(t *testing.T, s *Store) {
 	drain(t, s)
 	apply(t, s, posted(general, 95, "the newest"), deleted(general, 20, 92), edited(general, 90, "came before its message"), edited(general, 91, "never"),
 		posted(general, 71, "an answer"), memory.Named{Channel: general, ID: id(7), Name: "seven"})
-	if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Parts: []memory.MessageID{id(72)}, Question: id(6), Sources: from(general, 6), Prompt: sentPrompt("number")}); err != nil {
+	if err := s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(71), Parts: []memory.MessageID{id(72)}, Question: id(6), Sources: from(general, 6), Prompt: sentPrompt("number")}}); err != nil {
 		t.Fatal(err)
 	}
 }
