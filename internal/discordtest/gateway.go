@@ -48,9 +48,6 @@ func (s *Server) Identifies() int { return s.count(&s.gateway.identifies) }
 // Resumes is how many sessions have been taken up again.
 func (s *Server) Resumes() int { return s.count(&s.gateway.resumes) }
 
-// Heartbeats is how many heartbeats have been received.
-func (s *Server) Heartbeats() int { return s.count(&s.gateway.heartbeats) }
-
 func (s *Server) count(n *int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

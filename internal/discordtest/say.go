@@ -93,12 +93,7 @@ func (s *Server) Say(channelID, author ID, text string, more ...Saying) Message 
 func (s *Server) DM(author ID, text string, more ...Saying) Message {
 	s.tb.Helper()
 	var id ID
-	s.change(func() {
-		if s.users[author] == nil {
-			s.tb.Fatalf("discordtest: there is no user %d", author)
-		}
-		id = s.directChannel(author).ID
-	})
+	s.change(func() { id = s.directChannel(author).ID })
 	return s.Say(id, author, text, more...)
 }
 
@@ -199,11 +194,7 @@ func (m *stored) sent() Sent {
 
 func (s *Server) newMessage(c *channel, author ID, text string) *stored {
 	s.tb.Helper()
-	u := s.users[author]
-	if u == nil {
-		s.tb.Fatalf("discordtest: there is no user %d", author)
-	}
-	m := &stored{sentBy: author, Message: Message{ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *u,
+	m := &stored{sentBy: author, Message: Message{ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *s.user(author),
 		Timestamp: timestamp(s.clock.now), Attachments: []Attachment{}, Embeds: []json.RawMessage{},
 		Components: []json.RawMessage{}, Mentions: []User{}, MentionRoles: []ID{}}}
 	m.Content = text
@@ -292,12 +283,13 @@ func (s *Server) mustFind(c *channel, id ID) *stored {
 
 // directChannel is the bot's channel with the user, made if need be.
 func (s *Server) directChannel(user ID) *channel {
+	s.tb.Helper()
 	for _, c := range s.channels {
 		if c.Type == Direct && c.Recipients[0].ID == user {
 			return c
 		}
 	}
-	c := &channel{Channel: Channel{ID: s.clock.nextID(), Type: Direct, Recipients: []User{*s.users[user]}}}
+	c := &channel{Channel: Channel{ID: s.clock.nextID(), Type: Direct, Recipients: []User{*s.user(user)}}}
 	s.channels[c.ID] = c
 	return c
 }

@@ -58,9 +58,6 @@ func (g *gateway) without(event string, payload any) any {
 	return told
 }
 
-// AskHeartbeat asks the bot for a heartbeat (op 1).
-func (s *Server) AskHeartbeat() { s.onConnection(func(c *conn) { c.control(1, nil) }) }
-
 // RefuseResumes makes the next n resumes fail: what was said in the gap is then to be had by REST only.
 func (s *Server) RefuseResumes(n int) { s.change(func() { s.gateway.refuse = n }) }
 

@@ -374,22 +374,33 @@ func (s *Server) Name(id ID) string {
 	return ""
 }
 
+func (s *Server) user(id ID) *User {
+	s.tb.Helper()
+	return known(s, "user", s.users, id)
+}
+
 func (s *Server) guild(id ID) *guild {
 	s.tb.Helper()
-	g := s.guilds[id]
-	if g == nil {
-		s.tb.Fatalf("discordtest: there is no guild %d", id)
-	}
-	return g
+	return known(s, "guild", s.guilds, id)
 }
 
 func (s *Server) channel(id ID) *channel {
 	s.tb.Helper()
-	c := s.channels[id]
-	if c == nil {
-		s.tb.Fatalf("discordtest: there is no channel %d", id)
+	return known(s, "channel", s.channels, id)
+}
+
+func (s *Server) member(g *guild, id ID) *Member {
+	s.tb.Helper()
+	return known(s, "member of guild "+g.ID.String(), g.members, id)
+}
+
+// known is what has the id, which ends the test where nothing has.
+func known[T any](s *Server, what string, all map[ID]*T, id ID) *T {
+	s.tb.Helper()
+	if all[id] == nil {
+		s.tb.Fatalf("discordtest: there is no %s %d", what, id)
 	}
-	return c
+	return all[id]
 }
 
 func (s *Server) role(g *guild, id ID) *Role {
@@ -399,15 +410,6 @@ func (s *Server) role(g *guild, id ID) *Role {
 		s.tb.Fatalf("discordtest: there is no role %d in guild %d", id, g.ID)
 	}
 	return &g.roles[i]
-}
-
-func (s *Server) member(g *guild, id ID) *Member {
-	s.tb.Helper()
-	m := g.members[id]
-	if m == nil {
-		s.tb.Fatalf("discordtest: there is no member %d in guild %d", id, g.ID)
-	}
-	return m
 }
 
 // sortedGuilds are the guilds the bot is in, oldest first.
