@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -148,7 +149,7 @@ func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
 		account := s.account(u)
 		u = *account
 		m := s.join(g, account, roles...)
-		s.emit(event{name: "GUILD_MEMBER_ADD", intents: Members, payload: withGuild{g.ID, m}.member()})
+		s.emit(event{name: "GUILD_MEMBER_ADD", intents: Members, payload: m.in(g.ID)})
 	})
 	return u
 }
@@ -168,7 +169,7 @@ func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 		if userID == s.Bot.ID { // of itself a bot is told in any case
 			intents = 0
 		}
-		s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: withGuild{g.ID, m}.member()})
+		s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: m.in(g.ID)})
 		s.reveal(g, before)
 	})
 }
@@ -414,10 +415,5 @@ func (s *Server) role(g *guild, id ID) *Role {
 
 // sortedGuilds are the guilds the bot is in, oldest first.
 func (s *Server) sortedGuilds() []*guild {
-	ids := slices.Sorted(maps.Keys(s.guilds))
-	gs := make([]*guild, len(ids))
-	for i, id := range ids {
-		gs[i] = s.guilds[id]
-	}
-	return gs
+	return slices.SortedFunc(maps.Values(s.guilds), func(a, b *guild) int { return cmp.Compare(a.ID, b.ID) })
 }
