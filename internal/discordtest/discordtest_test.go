@@ -186,6 +186,7 @@ func TestPermissions(t *testing.T) {
 	allow, deny := discord.AddRole(g.ID, "allow", 0), discord.AddRole(g.ID, "deny", 0)
 	admin := discord.AddMember(g.ID, User{Username: "admin"}, discord.AddRole(g.ID, "admin", Administrator).ID)
 	view := ViewChannel
+	may := func(channel, user ID) Permissions { return discord.permissions(discord.channels[channel], user) }
 	roles := func(ids ...ID) func(*Member) {
 		return func(m *Member) { m.Roles = ids }
 	}
@@ -207,20 +208,20 @@ func TestPermissions(t *testing.T) {
 	} {
 		discord.UpdateMember(g.ID, ana.ID, roles(test.roles...))
 		discord.UpdateChannel(c.ID, func(c *Channel) { c.Overwrites = test.overwrites })
-		if got := discord.Permissions(c.ID, ana.ID).Has(view); got != test.want {
+		if got := may(c.ID, ana.ID).Has(view); got != test.want {
 			t.Errorf("%s: ana can view: %t, want %t", test.name, got, test.want)
 		}
 		for _, u := range []User{admin, g.Owner} {
-			if !discord.Permissions(c.ID, u.ID).Has(view) {
+			if !may(c.ID, u.ID).Has(view) {
 				t.Errorf("%s: %s can't view", test.name, u.Username)
 			}
 		}
 	}
-	if p := discord.Permissions(c.ID, 5); p != 0 {
+	if p := may(c.ID, 5); p != 0 {
 		t.Errorf("a stranger may %b", p)
 	}
 	direct := discord.DM(ana.ID, "hi").ChannelID
-	if !discord.Permissions(direct, ana.ID).Has(view) || discord.Permissions(direct, admin.ID) != 0 {
+	if !may(direct, ana.ID).Has(view) || may(direct, admin.ID) != 0 {
 		t.Error("direct messages are for the two alone")
 	}
 }

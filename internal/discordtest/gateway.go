@@ -192,6 +192,15 @@ func (s *Server) emitMessage(name string, c *channel, m *stored) {
 	}})
 }
 
+// emitPart tells of messages by no more than is given and where they are.
+func (s *Server) emitPart(name string, c *channel, told object) {
+	told["channel_id"] = c.ID
+	if c.GuildID != 0 {
+		told["guild_id"] = c.GuildID
+	}
+	s.emit(event{name: name, intents: messageIntent(c), channel: c, payload: told})
+}
+
 // in is a member as member events tell it.
 func (m *Member) in(guild ID) any {
 	return struct {

@@ -75,7 +75,7 @@ func (s *Server) getMessages(c *call) reply {
 
 func (s *Server) getMessage(c *call) reply {
 	ch := s.reach(c, ReadMessageHistory)
-	_, m := s.find(ch, c.id("message"))
+	m := s.find(ch, c.id("message"))
 	if m == nil || m.Flags&Ephemeral != 0 {
 		return unknownMessage
 	}
@@ -119,14 +119,14 @@ func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) *s
 	m.bodies = []json.RawMessage{c.body}
 	s.attach(c, b, m)
 	if b.Reference != nil {
-		_, to := s.find(ch, b.Reference.MessageID)
+		to := s.find(ch, b.Reference.MessageID)
 		switch {
 		case !p.Has(ReadMessageHistory):
 			deny(refuse(400, 160002, "Cannot reply without permission to read message history"))
+		case to != nil && (b.Allowed == nil || b.Allowed.RepliedUser):
+			ReplyTo(to.ID)(s, m)
 		case to != nil:
-			replying(b.Reference.MessageID)(s, m)
-			m.loud = b.Allowed == nil || b.Allowed.RepliedUser
-			s.readMentions(m)
+			QuietReplyTo(to.ID)(s, m)
 		case b.Reference.FailIfNotExists == nil || *b.Reference.FailIfNotExists:
 			deny(invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message"))
 		}
@@ -139,7 +139,7 @@ var archived = refuse(400, 50083, "Thread is archived")
 
 func (s *Server) patchMessage(c *call) reply {
 	ch := s.reach(c, 0)
-	_, m := s.find(ch, c.id("message"))
+	m := s.find(ch, c.id("message"))
 	switch {
 	case m == nil:
 		return unknownMessage
@@ -182,7 +182,7 @@ func (s *Server) amend(c *call, ch *channel, m *stored, b *messageBody) reply {
 
 func (s *Server) deleteMessage(c *call) reply {
 	ch := s.reach(c, 0)
-	_, m := s.find(ch, c.id("message"))
+	m := s.find(ch, c.id("message"))
 	if m == nil {
 		return unknownMessage
 	}
