@@ -2,7 +2,6 @@ package discordtest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"unicode/utf8"
 )
@@ -38,46 +37,37 @@ func (in modalInput) most() int {
 
 func (in modalInput) needed() bool { return in.Required == nil || *in.Required }
 
-// Discord's limits of forms. https://discord.com/developers/docs/components/reference#text-input
-const (
-	longestInput = 4000
-	longestTitle = 45 // of a form, and of an input's label
-)
+const longestInput = 4000
 
-// readModal reads a form and holds it to Discord's limits.
+// takes reports whether a person may write that. An input that isn't needed may be left empty.
+func (in modalInput) takes(text string) bool {
+	n := utf8.RuneCountInString(text)
+	if n == 0 {
+		return !in.needed()
+	}
+	return in.Least <= n && n <= in.most()
+}
+
+// readModal reads a form and holds it to those of Discord's rules that its document doesn't tell.
+// https://discord.com/developers/docs/components/reference#text-input
 func readModal(data json.RawMessage) (modal, error) {
 	var m modal
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m, fmt.Errorf("read the modal: %w", err)
 	}
-	switch {
-	case !fits(m.CustomID, longestID):
-		return m, fmt.Errorf("custom_id %q has to have 1 to %d characters", m.CustomID, longestID)
-	case !fits(m.Title, longestTitle):
-		return m, fmt.Errorf("title %q has to have 1 to %d characters", m.Title, longestTitle)
-	case len(m.Components) == 0 || len(m.Components) > mostRows:
-		return m, fmt.Errorf("%d rows, and 1 to %d are allowed", len(m.Components), mostRows)
+	if len(m.Components) > mostRows {
+		return m, fmt.Errorf("%d rows, and %d are allowed", len(m.Components), mostRows)
 	}
-	ids := map[string]bool{}
+	known := map[string]bool{}
 	for _, row := range m.Components {
 		if row.Type != 1 || len(row.Components) != 1 {
 			return m, fmt.Errorf("a row of type %d with %d inputs, and it has to be of type 1 with one", row.Type, len(row.Components))
 		}
 		in := row.Components[0]
-		length := utf8.RuneCountInString(in.Value)
-		switch {
-		case in.Type != 4 || in.Style != 1 && in.Style != 2:
-			return m, fmt.Errorf("input %q is of type %d and style %d", in.CustomID, in.Type, in.Style)
-		case !fits(in.CustomID, longestID) || ids[in.CustomID]:
-			return m, fmt.Errorf("input %q has to have an id of its own, of 1 to %d characters", in.CustomID, longestID)
-		case !fits(in.Label, longestTitle):
-			return m, fmt.Errorf("label %q has to have 1 to %d characters", in.Label, longestTitle)
-		case in.most() < 1 || in.most() > longestInput || in.Least < 0 || in.Least > in.most():
-			return m, fmt.Errorf("input %q has from %d to %d characters", in.CustomID, in.Least, in.most())
-		case length > in.most() || length > 0 && length < in.Least:
-			return m, fmt.Errorf("input %q has %d characters, and from %d to %d are allowed", in.CustomID, length, in.Least, in.most())
+		if in.Label == "" || known[in.CustomID] || in.Value != "" && !in.takes(in.Value) {
+			return m, fmt.Errorf("input %q has to have a label, an id of its own and a value that it takes itself", in.CustomID)
 		}
-		ids[in.CustomID] = true
+		known[in.CustomID] = true
 	}
 	return m, nil
 }
@@ -88,9 +78,8 @@ func (m modal) accepts(fields map[string]string) string {
 	for _, row := range m.Components {
 		in := row.Components[0]
 		known[in.CustomID] = true
-		n := utf8.RuneCountInString(fields[in.CustomID])
-		if n == 0 && in.needed() || n > in.most() || n > 0 && n < in.Least {
-			return fmt.Sprintf("input %q has %d characters", in.CustomID, n)
+		if !in.takes(fields[in.CustomID]) {
+			return fmt.Sprintf("input %q doesn't take %q", in.CustomID, fields[in.CustomID])
 		}
 	}
 	for id := range fields {
@@ -101,23 +90,20 @@ func (m modal) accepts(fields map[string]string) string {
 	return ""
 }
 
-// checkChoicesShown holds what is offered while somebody types to Discord's limits.
+// checkChoicesShown holds what is offered while somebody types to what Discord's document doesn't tell.
 func checkChoicesShown(data json.RawMessage) error {
 	var offered struct {
-		Choices []commandChoice `json:"choices"`
+		Choices []part `json:"choices"`
 	}
 	if err := json.Unmarshal(data, &offered); err != nil {
 		return fmt.Errorf("read the choices: %w", err)
 	}
-	if offered.Choices == nil {
-		return errors.New("there are no choices, and there has to be a list of them")
-	}
 	for _, c := range offered.Choices {
-		if c.Value == "" {
-			return fmt.Errorf("choice %q has an empty value", c.Name)
+		if text, isText := c.Value.(string); isText && !fits(text, longestChoice) {
+			return fmt.Errorf("choice %q has to have a value of 1 to %d characters", c.Name, longestChoice)
 		}
 	}
-	return checkChoices(offered.Choices)
+	return nil
 }
 
 // Choices are the values offered in answer to Complete, by their names.

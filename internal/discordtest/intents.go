@@ -45,15 +45,18 @@ func messageIntent(c *channel) Intents {
 // that mention it, and direct messages.
 func (s *Server) readable(m *stored, i Intents) Message {
 	seen := m.clone()
-	mentioned := slices.ContainsFunc(m.Mentions, func(u User) bool { return u.ID == s.Bot.ID })
-	if i&MessageContent != 0 || m.Author.ID == s.Bot.ID || m.GuildID == 0 || mentioned {
-		if seen.Referenced != nil && i&MessageContent == 0 && seen.Referenced.Author.ID != s.Bot.ID && m.GuildID != 0 {
-			blanked := seen.Referenced.blank()
-			seen.Referenced = &blanked
-		}
+	if i&MessageContent != 0 || m.GuildID == 0 {
 		return seen
 	}
-	return seen.blank()
+	mentioned := slices.ContainsFunc(m.Mentions, func(u User) bool { return u.ID == s.Bot.ID })
+	if m.Author.ID != s.Bot.ID && !mentioned {
+		return seen.blank()
+	}
+	if seen.Referenced != nil && seen.Referenced.Author.ID != s.Bot.ID {
+		blanked := seen.Referenced.blank()
+		seen.Referenced = &blanked
+	}
+	return seen
 }
 
 func (m Message) blank() Message {

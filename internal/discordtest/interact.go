@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -108,9 +109,7 @@ func (s *Server) command(channelID, user ID, kind int, name string, options []Op
 		if len(resolved) > 0 {
 			data["resolved"] = resolved
 		}
-		i = s.begin(c, user, itype)
-		i.meta = encode(object{"id": i.ID, "type": 2, "user": s.users[user], "authorizing_integration_owners": object{"0": c.GuildID}})
-		s.tell(i, data)
+		i = s.interact(Interaction{channel: c, user: user, kind: itype}, data, object{})
 	})
 	return i
 }
@@ -130,7 +129,7 @@ func (s *Server) registered(g ID, name string, kind int) *command {
 }
 
 // fill makes the options as Discord sends them, subcommands around them.
-func (s *Server) fill(c *channel, declared []commandOption, subs []string, given []Opt, typing bool, resolved object) []object {
+func (s *Server) fill(c *channel, declared []part, subs []string, given []Opt, typing bool, resolved object) []object {
 	s.tb.Helper()
 	if len(subs) > 0 {
 		d := s.declared(declared, subs[0])
@@ -159,9 +158,9 @@ func (s *Server) fill(c *channel, declared []commandOption, subs []string, given
 	return filled
 }
 
-func (s *Server) declared(options []commandOption, name string) commandOption {
+func (s *Server) declared(options []part, name string) part {
 	s.tb.Helper()
-	i := slices.IndexFunc(options, func(o commandOption) bool { return o.Name == name })
+	i := slices.IndexFunc(options, func(o part) bool { return o.Name == name })
 	if i < 0 {
 		s.tb.Fatalf("discordtest: no option %q is registered", name)
 	}
@@ -169,9 +168,9 @@ func (s *Server) declared(options []commandOption, name string) commandOption {
 }
 
 // mayGive fails the test where Discord wouldn't let a person give that for an option.
-func (s *Server) mayGive(d commandOption, given Opt) {
+func (s *Server) mayGive(d part, given Opt) {
 	s.tb.Helper()
-	isGiven := func(c commandChoice) bool { return fmt.Sprint(c.Value) == fmt.Sprint(given.Value) }
+	isGiven := func(c part) bool { return fmt.Sprint(c.Value) == fmt.Sprint(given.Value) }
 	if len(d.Choices) > 0 && !slices.ContainsFunc(d.Choices, isGiven) {
 		s.tb.Fatalf("discordtest: %v is no choice of option %q", given.Value, d.Name)
 	}
@@ -228,11 +227,7 @@ func (s *Server) Click(m Message, user ID, customID string, values ...string) *I
 		if component.Type != 2 {
 			data["values"] = values
 		}
-		i = s.begin(c, user, 3)
-		i.source = source
-		i.meta = encode(object{"id": i.ID, "type": 3, "user": s.users[user], "interacted_message_id": m.ID,
-			"authorizing_integration_owners": object{"0": c.GuildID}})
-		s.tell(i, data)
+		i = s.interact(Interaction{channel: c, user: user, kind: 3, source: source}, data, object{"interacted_message_id": m.ID})
 	})
 	return i
 }
@@ -254,34 +249,26 @@ func (i *Interaction) Submit(fields map[string]string) *Interaction {
 			rows = append(rows, object{"type": 1, "components": []object{{"type": 4, "custom_id": id, "value": value}}})
 		}
 		data := object{"custom_id": modal.CustomID, "components": rows}
-		next = i.s.begin(i.channel, i.user, 5)
-		next.source = i.source
-		next.meta = encode(object{"id": next.ID, "type": 5, "user": i.s.users[i.user],
-			"authorizing_integration_owners":  object{"0": i.channel.GuildID},
-			"triggering_interaction_metadata": i.meta})
-		i.s.tell(next, data)
+		next = i.s.interact(Interaction{channel: i.channel, user: i.user, kind: 5, source: i.source}, data,
+			object{"triggering_interaction_metadata": i.meta})
 	})
 	return next
 }
 
-// begin makes the interaction; tell sends it.
-func (s *Server) begin(c *channel, user ID, kind int) *Interaction {
+// interact begins an interaction and tells the bot of it. Messages that answer it tell meta of it.
+func (s *Server) interact(i Interaction, data, meta object) *Interaction {
 	s.tb.Helper()
-	if s.users[user] == nil {
-		s.tb.Fatalf("discordtest: there is no user %d", user)
-	}
-	id := s.clock.nextID()
-	i := &Interaction{ID: id, Token: "token-of-" + id.String(), s: s, channel: c, user: user, kind: kind}
-	s.interactions[i.Token] = i
-	return i
-}
-
-func (s *Server) tell(i *Interaction, data object) {
-	c := i.channel
+	c, by := i.channel, s.user(i.user)
+	i.s, i.ID = s, s.clock.nextID()
+	i.Token = "token-of-" + i.ID.String()
+	s.interactions[i.Token] = &i
+	owners := object{"0": c.GuildID}
+	maps.Copy(meta, object{"id": i.ID, "type": i.kind, "user": by, "authorizing_integration_owners": owners})
+	i.meta = encode(meta)
 	payload := object{"id": i.ID, "application_id": s.AppID, "type": i.kind, "data": data, "token": i.Token,
 		"version": 1, "channel_id": c.ID, "channel": c.clone(), "locale": cmp.Or(s.languages[i.user], "en-US"), "entitlements": []any{},
-		"app_permissions": s.permissions(c, s.Bot.ID), "authorizing_integration_owners": object{"0": c.GuildID},
-		"context": 0, "attachment_size_limit": 10 << 20}
+		"app_permissions": s.permissions(c, s.Bot.ID), "authorizing_integration_owners": owners,
+		"context": 0, "attachment_size_limit": uploadLimit}
 	if i.source != nil {
 		payload["message"] = i.source.clone()
 	}
@@ -293,31 +280,24 @@ func (s *Server) tell(i *Interaction, data object) {
 			Permissions Permissions `json:"permissions"`
 		}{*s.member(g, i.user), s.permissions(c, i.user)}
 	} else {
-		payload["user"], payload["context"] = s.users[i.user], 1
+		payload["user"], payload["context"] = by, 1
 	}
 	s.emit(event{name: "INTERACTION_CREATE", payload: payload})
+	return &i
 }
 
 // Wait returns once the bot has answered, be it by deferring.
 func (i *Interaction) Wait() Response {
 	i.s.tb.Helper()
-	var r Response
-	i.s.WaitFor("an answer to interaction "+i.ID.String(), func() bool {
-		i.s.mu.Lock()
-		defer i.s.mu.Unlock()
-		r = i.response
-		return i.answered
-	})
-	return r
+	i.s.until("an answer to interaction "+i.ID.String(), func() bool { return i.answered })
+	return i.response
 }
 
 // WaitMessage returns the message that answers the interaction, once it is there and no longer deferred.
 func (i *Interaction) WaitMessage() Sent {
 	i.s.tb.Helper()
 	var m Sent
-	i.s.WaitFor("a message in answer to interaction "+i.ID.String(), func() bool {
-		i.s.mu.Lock()
-		defer i.s.mu.Unlock()
+	i.s.until("a message in answer to interaction "+i.ID.String(), func() bool {
 		if i.original == nil || i.original.Flags&Loading != 0 {
 			return false
 		}
@@ -348,40 +328,28 @@ func encode(v any) json.RawMessage {
 }
 
 type component struct {
-	Type     int    `json:"type"`
-	ID       int    `json:"id"`
-	CustomID string `json:"custom_id"`
-	Disabled bool   `json:"disabled"`
+	Type       int         `json:"type"`
+	ID         int         `json:"id"`
+	CustomID   string      `json:"custom_id"`
+	Disabled   bool        `json:"disabled"`
+	Components []component `json:"components"`
 }
 
-// component finds a component of a message by its custom id, however deep it is.
+// component finds an enabled component of a message by its custom id, however deep it is.
 func (s *Server) component(m *stored, customID string) component {
 	s.tb.Helper()
-	var find func(raws []json.RawMessage) *component
-	find = func(raws []json.RawMessage) *component {
-		for _, raw := range raws {
-			var c struct {
-				component
-				Components []json.RawMessage `json:"components"`
-			}
-			if json.Unmarshal(raw, &c) != nil {
-				continue
-			}
-			if c.CustomID == customID && !c.Disabled {
-				return &c.component
-			}
-			if found := find(c.Components); found != nil {
-				return found
-			}
+	var all []component
+	if err := json.Unmarshal(encode(m.Components), &all); err != nil {
+		s.tb.Fatalf("discordtest: the components of message %d: %v", m.ID, err)
+	}
+	for len(all) > 0 {
+		if all[0].CustomID == customID && !all[0].Disabled {
+			return all[0]
 		}
-		return nil
+		all = append(all[1:], all[0].Components...)
 	}
-	found := find(m.Components)
-	if found == nil {
-		s.tb.Fatalf("discordtest: message %d has no enabled component %q", m.ID, customID)
-		return component{}
-	}
-	return *found
+	s.tb.Fatalf("discordtest: message %d has no enabled component %q", m.ID, customID)
+	return component{}
 }
 
 // anyMessage is a message of the channel, or one that only somebody sees there.

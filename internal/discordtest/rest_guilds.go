@@ -13,20 +13,13 @@ func (s *Server) getGatewayBot(*call) reply {
 		"total": 1000, "remaining": max(0, s.starts-s.gateway.identifies), "reset_after": 86400000, "max_concurrency": 1}})
 }
 
-func (s *Server) getUser(c *call) reply {
-	if c.r.PathValue("user") == "@me" {
-		return ok(struct {
-			User
-			MFA      bool   `json:"mfa_enabled"`
-			Locale   string `json:"locale"`
-			Verified bool   `json:"verified"`
-		}{s.Bot, true, "en-US", true})
-	}
-	u := s.users[c.id("user")]
-	if u == nil {
-		return unknownUser
-	}
-	return ok(*u)
+func (s *Server) getSelf(*call) reply {
+	return ok(struct {
+		User
+		MFA      bool   `json:"mfa_enabled"`
+		Locale   string `json:"locale"`
+		Verified bool   `json:"verified"`
+	}{s.Bot, true, "en-US", true})
 }
 
 func (s *Server) postDirectChannel(c *call) reply {
@@ -78,14 +71,7 @@ func (s *Server) visit(c *call) *guild {
 	return g
 }
 
-func (s *Server) getGuild(c *call) reply {
-	g := s.visit(c)
-	o := s.guildObject(g)
-	if c.r.URL.Query().Get("with_counts") == "true" {
-		o["approximate_member_count"], o["approximate_presence_count"] = len(g.members), 1
-	}
-	return ok(o)
-}
+func (s *Server) getGuild(c *call) reply { return ok(s.guildObject(s.visit(c))) }
 
 func (s *Server) getChannels(c *call) reply {
 	g := s.visit(c)
@@ -152,8 +138,7 @@ func (s *Server) patchChannel(c *call) reply {
 	}
 	s.read(c, &b)
 	if ch.Thread == nil || b.Archived == nil {
-		s.misuse(BadRequest, "PATCH %s: only whether a thread is archived can be changed", c.path)
-		return refuse(400, 50035, "Invalid Form Body")
+		s.refuse(c, BadRequest, refuse(400, 50035, "Invalid Form Body"), "only whether a thread is archived can be changed")
 	}
 	if !s.permissions(ch, s.Bot.ID).Has(SendMessagesInThreads) {
 		return missingPermission

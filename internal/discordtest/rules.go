@@ -2,7 +2,6 @@ package discordtest
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -23,37 +22,45 @@ func (a *allowedMentions) parses(what string) bool {
 	return a == nil || a.Parse != nil && slices.Contains(*a.Parse, what)
 }
 
-// check asserts what Discord asks of a message, and that its mentions are locked, which is Hark's own rule.
-// whole says that it is a new message rather than an edit.
-func (s *Server) check(c *call, ch *channel, b *messageBody, whole bool) {
-	s.checkContent(c, b, whole)
-	s.checkComponents(c, b.Components)
-	s.checkMentions(c, b, whole)
-	if whole {
-		s.checkFiles(c, b, nil)
+// check asserts what Discord asks of a new message or, if m isn't nil, of an edit of m, which may leave out what stays as it is;
+// and that its mentions are locked, which is Hark's own rule.
+func (s *Server) check(c *call, ch *channel, b *messageBody, m *stored) {
+	after := stored{}
+	if m != nil {
+		after = *m
 	}
-	s.checkOdd(c)
-}
-
-func (s *Server) checkContent(c *call, b *messageBody, whole bool) {
-	text := ""
 	if b.Content != nil {
-		text = *b.Content
+		after.Content = *b.Content
 	}
-	if n := utf8.RuneCountInString(text); n > 2000 { // Discord counts code points
-		s.misuse(TooLong, "%s %s: %d characters", c.r.Method, c.path, n)
-		deny(invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length."))
+	if b.Embeds != nil {
+		after.Embeds = b.Embeds
 	}
-	bare := strings.TrimSpace(text) == "" && len(b.Embeds) == 0 && len(c.files) == 0 && len(b.Stickers) == 0 &&
-		len(b.Components) == 0
-	if whole && bare {
-		s.misuse(Empty, "%s %s", c.r.Method, c.path)
-		deny(refuse(400, 50006, "Cannot send an empty message"))
+	if b.Components != nil {
+		after.Components = b.Components
 	}
-	if n := utf8.RuneCountInString(nonceText(b.Nonce)); n > 25 {
-		s.misuse(BadNonce, "%s %s: %d characters", c.r.Method, c.path, n)
-		deny(invalid("nonce", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length."))
+	if b.Attachments != nil {
+		after.Attachments = b.Attachments
 	}
+	if n := utf8.RuneCountInString(after.Content); n > 2000 { // Discord counts code points
+		s.refuse(c, TooLong, invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length."), "%d characters", n)
+	}
+	if strings.TrimSpace(after.Content) == "" && len(after.Embeds)+len(after.Components)+len(after.Attachments)+len(c.files)+len(b.Stickers) == 0 {
+		s.refuse(c, Empty, refuse(400, 50006, "Cannot send an empty message"), "nothing is in it")
+	}
+	s.checkComponents(c, b.Components)
+	a := b.Allowed
+	if !a.locked() && (m == nil || b.Content != nil) {
+		s.misuse(Unlocked, `%s %s: allowed_mentions has to be there with "parse":[]`, c.r.Method, c.path)
+	}
+	if a != nil && a.Parse != nil && (a.parses("users") && len(a.Users) > 0 || a.parses("roles") && len(a.Roles) > 0) {
+		s.refuse(c, MixedMentions, invalid("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
+			"parse: and a list of the same kind are mutually exclusive."), "parse beside a list of the same kind")
+	}
+	if m != nil && len(c.files) > 0 && !s.permissions(ch, s.Bot.ID).Has(AttachFiles) {
+		deny(missingPermission)
+	}
+	s.checkFiles(c, b, m)
+	s.checkOdd(c)
 }
 
 // fits reports whether a text has 1 to most characters.
@@ -69,47 +76,6 @@ func nonceText(raw json.RawMessage) string {
 		return string(raw)
 	}
 	return text
-}
-
-// checkEdit is check for an edit, which may leave out what stays as it is.
-func (s *Server) checkEdit(c *call, ch *channel, m *stored, b *messageBody) {
-	s.check(c, ch, b, false)
-	if len(c.files) > 0 && !s.permissions(ch, s.Bot.ID).Has(AttachFiles) {
-		deny(missingPermission)
-	}
-	s.checkFiles(c, b, m)
-	text, embeds, components, files := m.Content, len(m.Embeds), len(m.Components), len(m.Attachments)
-	if b.Attachments != nil {
-		files = len(b.Attachments)
-	}
-	if b.Content != nil {
-		text = strings.TrimSpace(*b.Content)
-	}
-	if b.Embeds != nil {
-		embeds = len(b.Embeds)
-	}
-	if b.Components != nil {
-		components = len(b.Components)
-	}
-	if text == "" && embeds+components+files+len(c.files) == 0 {
-		s.misuse(Empty, "%s %s", c.r.Method, c.path)
-		deny(refuse(400, 50006, "Cannot send an empty message"))
-	}
-}
-
-func (s *Server) checkMentions(c *call, b *messageBody, whole bool) {
-	a := b.Allowed
-	if !a.locked() && (whole || b.Content != nil) {
-		s.misuse(Unlocked, `%s %s: allowed_mentions has to be there with "parse":[]`, c.r.Method, c.path)
-	}
-	if a == nil {
-		return
-	}
-	if a.Parse != nil && (a.parses("users") && len(a.Users) > 0 || a.parses("roles") && len(a.Roles) > 0) {
-		s.misuse(MixedMentions, "%s %s: parse beside a list of the same kind", c.r.Method, c.path)
-		deny(invalid("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE",
-			"parse: and a list of the same kind are mutually exclusive."))
-	}
 }
 
 // ping works out whom a new message really notifies, and reports everybody who wasn't named for it.
@@ -141,20 +107,9 @@ func (s *Server) pingUnasked(c *call, m *stored, id ID) {
 	s.misuse(Pings, "%s %s: notifies %d", c.r.Method, c.path, id)
 }
 
-// fillComponents adds what Discord fills in: numbers for components without an id, and defaults.
-func (s *Server) fillComponents(components []json.RawMessage) []json.RawMessage {
-	n := 0
-	return numbered(components, &n)
-}
-
-// componentDefaults are what Discord answers where a component left something out, by its type: menus.
-var componentDefaults = map[int]object{
-	3: {"min_values": 1, "max_values": 1}, 5: {"min_values": 1, "max_values": 1}, 6: {"min_values": 1, "max_values": 1},
-	7: {"min_values": 1, "max_values": 1}, 8: {"min_values": 1, "max_values": 1},
-}
-
-func numbered(components []json.RawMessage, n *int) []json.RawMessage {
-	filled := []json.RawMessage{}
+// filled are components with what Discord adds to them: numbers for those without an id, counted by n, and defaults of menus.
+func filled(components []json.RawMessage, n *int) []json.RawMessage {
+	all := []json.RawMessage{}
 	for _, raw := range components {
 		*n++
 		c := object{"id": *n}
@@ -165,12 +120,55 @@ func numbered(components []json.RawMessage, n *int) []json.RawMessage {
 		if json.Unmarshal(raw, &inner) != nil {
 			continue // the document has found fault with it
 		}
-		maps.Copy(c, componentDefaults[inner.Type])
+		if inner.Type == 3 || 5 <= inner.Type && inner.Type <= 8 {
+			c["min_values"], c["max_values"] = 1, 1
+		}
 		_ = json.Unmarshal(raw, &c)
 		if inner.Components != nil {
-			c["components"] = numbered(inner.Components, n)
+			c["components"] = filled(inner.Components, n)
 		}
-		filled = append(filled, encode(c))
+		all = append(all, encode(c))
 	}
-	return filled
+	return all
+}
+
+const mostRows = 5 // of buttons and menus, and of inputs
+
+// checkComponents asserts what Discord asks of rows of buttons and menus and its document doesn't tell.
+// https://discord.com/developers/docs/components/reference
+func (s *Server) checkComponents(c *call, raws []json.RawMessage) {
+	const button, link = 2, 5
+	bad := func(what string) {
+		s.refuse(c, BadComponents, invalid("components", "COMPONENT_LAYOUT_INVALID", what), "%s", what)
+	}
+	if len(raws) > mostRows {
+		bad("more than 5 rows")
+	}
+	known := map[string]bool{}
+	for _, raw := range raws {
+		var row struct {
+			Components []struct {
+				Type, Style int
+				Label       string
+				CustomID    string `json:"custom_id"`
+				Emoji       any
+			}
+		}
+		if err := json.Unmarshal(raw, &row); err != nil {
+			s.badBody(c, err)
+		}
+		for _, p := range row.Components {
+			switch {
+			case p.Type != button && len(row.Components) > 1:
+				bad("a menu fills a row")
+			case p.Type == button && p.Style == link:
+				continue
+			case p.CustomID == "" || known[p.CustomID]:
+				bad("a component has to have a custom_id of its own")
+			case p.Type == button && p.Label == "" && p.Emoji == nil:
+				bad("a button has to have a label or an emoji")
+			}
+			known[p.CustomID] = true
+		}
+	}
 }

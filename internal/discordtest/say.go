@@ -25,20 +25,18 @@ type Saying func(*Server, *stored)
 // ReplyTo makes the message a reply; its author is mentioned, as Discord does unless told not to.
 func ReplyTo(id ID) Saying {
 	return func(s *Server, m *stored) {
-		replying(id)(s, m)
+		QuietReplyTo(id)(s, m)
 		m.loud = true
 		s.readMentions(m)
 	}
 }
 
 // QuietReplyTo makes the message a reply that mentions nobody.
-func QuietReplyTo(id ID) Saying { return replying(id) }
-
-func replying(id ID) Saying {
+func QuietReplyTo(id ID) Saying {
 	return func(s *Server, m *stored) {
 		m.Type = 19
 		m.Reference = &Reference{MessageID: id, ChannelID: m.ChannelID, GuildID: m.GuildID}
-		if _, to := s.find(s.channels[m.ChannelID], id); to != nil {
+		if to := s.find(s.channels[m.ChannelID], id); to != nil {
 			original := to.clone()
 			original.Referenced = nil
 			m.Referenced = &original
@@ -93,12 +91,7 @@ func (s *Server) Say(channelID, author ID, text string, more ...Saying) Message 
 func (s *Server) DM(author ID, text string, more ...Saying) Message {
 	s.tb.Helper()
 	var id ID
-	s.change(func() {
-		if s.users[author] == nil {
-			s.tb.Fatalf("discordtest: there is no user %d", author)
-		}
-		id = s.directChannel(author).ID
-	})
+	s.change(func() { id = s.directChannel(author).ID })
 	return s.Say(id, author, text, more...)
 }
 
@@ -123,8 +116,7 @@ func (s *Server) EditBriefly(channelID, messageID ID, text string) {
 		c := s.channel(channelID)
 		m := s.mustFind(c, messageID)
 		s.rewrite(m, text)
-		s.emit(event{name: "MESSAGE_UPDATE", intents: messageIntent(c), channel: c, payload: object{"id": m.ID,
-			"channel_id": c.ID, "guild_id": c.GuildID, "content": text, "edited_timestamp": m.EditedTimestamp}})
+		s.emitPart("MESSAGE_UPDATE", c, object{"id": m.ID, "content": text, "edited_timestamp": m.EditedTimestamp})
 	})
 }
 
@@ -156,11 +148,7 @@ func (s *Server) BulkDelete(channelID ID, messageIDs ...ID) {
 		for _, id := range messageIDs {
 			s.mustFind(c, id).deleted = true
 		}
-		payload := object{"ids": messageIDs, "channel_id": channelID}
-		if c.GuildID != 0 {
-			payload["guild_id"] = c.GuildID
-		}
-		s.emit(event{name: "MESSAGE_DELETE_BULK", intents: messageIntent(c), channel: c, payload: payload})
+		s.emitPart("MESSAGE_DELETE_BULK", c, object{"ids": messageIDs})
 	})
 }
 
@@ -199,11 +187,7 @@ func (m *stored) sent() Sent {
 
 func (s *Server) newMessage(c *channel, author ID, text string) *stored {
 	s.tb.Helper()
-	u := s.users[author]
-	if u == nil {
-		s.tb.Fatalf("discordtest: there is no user %d", author)
-	}
-	m := &stored{sentBy: author, Message: Message{ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *u,
+	m := &stored{sentBy: author, Message: Message{ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *s.user(author),
 		Timestamp: timestamp(s.clock.now), Attachments: []Attachment{}, Embeds: []json.RawMessage{},
 		Components: []json.RawMessage{}, Mentions: []User{}, MentionRoles: []ID{}}}
 	m.Content = text
@@ -233,11 +217,7 @@ func (s *Server) remove(c *channel, m *stored) {
 	for _, a := range m.Attachments {
 		delete(s.cdn, filePath(a.URL))
 	}
-	payload := object{"id": m.ID, "channel_id": c.ID}
-	if c.GuildID != 0 {
-		payload["guild_id"] = c.GuildID
-	}
-	s.emit(event{name: "MESSAGE_DELETE", intents: messageIntent(c), channel: c, payload: payload})
+	s.emitPart("MESSAGE_DELETE", c, object{"id": m.ID})
 }
 
 var mention = regexp.MustCompile(`<@(!|&)?(\d+)>`)
@@ -258,12 +238,8 @@ func (s *Server) readMentions(m *stored) {
 			m.MentionRoles = append(m.MentionRoles, id)
 		}
 	}
-	m.MentionEveryone = mentionsEveryone(m.Content) && m.GuildID != 0 &&
+	m.MentionEveryone = (strings.Contains(m.Content, "@everyone") || strings.Contains(m.Content, "@here")) && m.GuildID != 0 &&
 		s.permissions(s.channels[m.ChannelID], m.sentBy).Has(MentionEveryone)
-}
-
-func mentionsEveryone(text string) bool {
-	return strings.Contains(text, "@everyone") || strings.Contains(text, "@here")
 }
 
 func (m *stored) addMention(u User) {
@@ -272,18 +248,18 @@ func (m *stored) addMention(u User) {
 	}
 }
 
-// find is the message if it is there, and its place in the channel.
-func (s *Server) find(c *channel, id ID) (int, *stored) {
+// find is the message, nil if it isn't there.
+func (s *Server) find(c *channel, id ID) *stored {
 	i, ok := slices.BinarySearchFunc(c.messages, id, func(m *stored, id ID) int { return cmp.Compare(m.ID, id) })
 	if !ok || c.messages[i].deleted {
-		return i, nil
+		return nil
 	}
-	return i, c.messages[i]
+	return c.messages[i]
 }
 
 func (s *Server) mustFind(c *channel, id ID) *stored {
 	s.tb.Helper()
-	_, m := s.find(c, id)
+	m := s.find(c, id)
 	if m == nil {
 		s.tb.Fatalf("discordtest: there is no message %d in channel %d", id, c.ID)
 	}
@@ -292,12 +268,13 @@ func (s *Server) mustFind(c *channel, id ID) *stored {
 
 // directChannel is the bot's channel with the user, made if need be.
 func (s *Server) directChannel(user ID) *channel {
+	s.tb.Helper()
 	for _, c := range s.channels {
 		if c.Type == Direct && c.Recipients[0].ID == user {
 			return c
 		}
 	}
-	c := &channel{Channel: Channel{ID: s.clock.nextID(), Type: Direct, Recipients: []User{*s.users[user]}}}
+	c := &channel{Channel: Channel{ID: s.clock.nextID(), Type: Direct, Recipients: []User{*s.user(user)}}}
 	s.channels[c.ID] = c
 	return c
 }

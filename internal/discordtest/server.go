@@ -97,7 +97,7 @@ func New(tb testing.TB, opts ...Option) *Server {
 		cdn:          map[string][]byte{},
 		allowed:      map[Misuse]bool{},
 	}
-	s.gateway.sessions = map[string]*session{}
+	s.gateway = gateway{sessions: map[string]*session{}, conns: map[*conn]struct{}{}, brief: map[string][]string{}}
 	for _, o := range opts {
 		o(s)
 	}
@@ -157,7 +157,9 @@ func (s *Server) close() {
 	s.mu.Lock()
 	s.closed = true
 	close(s.done)
-	s.closeConnections()
+	for c := range s.gateway.conns {
+		c.ws.Close()
+	}
 	s.notify()
 	s.mu.Unlock()
 	s.client.CloseIdleConnections()

@@ -96,10 +96,14 @@ type Member struct {
 	Deaf          bool    `json:"deaf"`
 }
 
-// withoutUser is the member as it accompanies a message, whose author is told beside it.
-func (m Member) withoutUser() Member {
-	m.User = nil
-	return m
+// withoutUser is the member as it accompanies a message, whose author is told beside it; nil if there is none.
+func (m *Member) withoutUser() *Member {
+	if m == nil {
+		return nil
+	}
+	alone := *m
+	alone.User = nil
+	return &alone
 }
 
 // Role is a role of a guild. @everyone's id is the guild's.

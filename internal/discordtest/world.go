@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -148,7 +149,7 @@ func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
 		account := s.account(u)
 		u = *account
 		m := s.join(g, account, roles...)
-		s.emit(event{name: "GUILD_MEMBER_ADD", intents: Members, payload: withGuild{g.ID, m}.member()})
+		s.emit(event{name: "GUILD_MEMBER_ADD", intents: Members, payload: m.in(g.ID)})
 	})
 	return u
 }
@@ -168,7 +169,7 @@ func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 		if userID == s.Bot.ID { // of itself a bot is told in any case
 			intents = 0
 		}
-		s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: withGuild{g.ID, m}.member()})
+		s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: m.in(g.ID)})
 		s.reveal(g, before)
 	})
 }
@@ -374,22 +375,33 @@ func (s *Server) Name(id ID) string {
 	return ""
 }
 
+func (s *Server) user(id ID) *User {
+	s.tb.Helper()
+	return known(s, "user", s.users, id)
+}
+
 func (s *Server) guild(id ID) *guild {
 	s.tb.Helper()
-	g := s.guilds[id]
-	if g == nil {
-		s.tb.Fatalf("discordtest: there is no guild %d", id)
-	}
-	return g
+	return known(s, "guild", s.guilds, id)
 }
 
 func (s *Server) channel(id ID) *channel {
 	s.tb.Helper()
-	c := s.channels[id]
-	if c == nil {
-		s.tb.Fatalf("discordtest: there is no channel %d", id)
+	return known(s, "channel", s.channels, id)
+}
+
+func (s *Server) member(g *guild, id ID) *Member {
+	s.tb.Helper()
+	return known(s, "member of guild "+g.ID.String(), g.members, id)
+}
+
+// known is what has the id, which ends the test where nothing has.
+func known[T any](s *Server, what string, all map[ID]*T, id ID) *T {
+	s.tb.Helper()
+	if all[id] == nil {
+		s.tb.Fatalf("discordtest: there is no %s %d", what, id)
 	}
-	return c
+	return all[id]
 }
 
 func (s *Server) role(g *guild, id ID) *Role {
@@ -401,21 +413,7 @@ func (s *Server) role(g *guild, id ID) *Role {
 	return &g.roles[i]
 }
 
-func (s *Server) member(g *guild, id ID) *Member {
-	s.tb.Helper()
-	m := g.members[id]
-	if m == nil {
-		s.tb.Fatalf("discordtest: there is no member %d in guild %d", id, g.ID)
-	}
-	return m
-}
-
 // sortedGuilds are the guilds the bot is in, oldest first.
 func (s *Server) sortedGuilds() []*guild {
-	ids := slices.Sorted(maps.Keys(s.guilds))
-	gs := make([]*guild, len(ids))
-	for i, id := range ids {
-		gs[i] = s.guilds[id]
-	}
-	return gs
+	return slices.SortedFunc(maps.Values(s.guilds), func(a, b *guild) int { return cmp.Compare(a.ID, b.ID) })
 }

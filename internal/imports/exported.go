@@ -2,7 +2,9 @@ package imports
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"hark/memory"
@@ -72,7 +74,7 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 		b.skip(fmt.Sprintf("line %d has a server, but not the ids that Discord gave the server, the channel and the message", number))
 		return nil
 	}
-	p := post{Message: memory.Message{
+	p := &post{Message: memory.Message{
 		ID: memory.MessageID(id), Guild: place.Guild, Channel: place.ID, Kind: kindCalled(speakerWords, l.Kind), Content: string(l.Text),
 	}}
 	if p.Kind == memory.FromHark { // what it drew on isn't told, so it couldn't be forgotten with that
@@ -146,4 +148,38 @@ func (l setLine) people(guild memory.GuildID, kind memory.Kind) []memory.Person 
 		}
 	}
 	return all
+}
+
+// events are what "hark export --salvage" tells besides messages: what was decided and forgotten, so that it stays so, and what people
+// told Hark to remember.
+var events = func() map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for _, e := range []memory.Event{
+		memory.Forgetting{}, memory.Opted{}, memory.GuildNamed{}, memory.ChannelSeen{}, memory.Chose{}, memory.SettingChosen{}, memory.Deleted{}, memory.FactTold{}, memory.LoreTold{},
+	} {
+		types[EventName(e)] = reflect.TypeOf(e)
+	}
+	return types
+}()
+
+// EventName is what exports call a kind of event.
+func EventName(e memory.Event) string { return reflect.TypeOf(e).Name() }
+
+// event adds an event.
+func (b *batch) event(ctx context.Context, number int, l setLine) error {
+	kind, ok := events[string(l.Event)]
+	if !ok {
+		b.skip(fmt.Sprintf("line %d has an event of an unknown kind", number))
+		return nil
+	}
+	e := reflect.New(kind)
+	if err := json.Unmarshal(l.Body, e.Interface()); err != nil {
+		b.skip(fmt.Sprintf("line %d has an event that can't be read: %v", number, err))
+		return nil
+	}
+	b.sum.Events++
+	if b.events = append(b.events, e.Elem().Interface().(memory.Event)); len(b.events) < batchEvents {
+		return nil
+	}
+	return b.flush(ctx)
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"hark/internal/golden"
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/memory/sqlite/sqlitetest"
@@ -57,27 +56,6 @@ func TestExportedMessageComesBackToItsPlace(t *testing.T) {
 	}
 	if s.messages[place{5002, 1136820000000000003}].Kind != memory.FromBot || s.messages[place{5002, 1136820000000000004}].Kind != memory.FromSystem {
 		t.Error("kinds are lost")
-	}
-}
-
-func TestExportedMessageWithoutIdsIsSkipped(t *testing.T) {
-	t.Parallel()
-	for _, bad := range []map[string]any{{"server": "x"}, {"server": "1"}, {"channel_id": nil}, {"id": "a1"}} {
-		s := newShelf()
-		sum := s.read(t, discords(nil)+discords(bad))
-		if sum.Messages != 1 || sum.Skipped != 1 {
-			t.Errorf("%v: %+v", bad, sum)
-		}
-		golden.Seen(t, sum.FirstSkipped)
-	}
-}
-
-func TestExportedPeopleMustBeKnowable(t *testing.T) {
-	t.Parallel()
-	s := newShelf()
-	s.failAt = "People"
-	if _, err := Read(t.Context(), strings.NewReader(discords(nil)), s, s.apply, nil); err == nil {
-		t.Error("no error")
 	}
 }
 

@@ -2,6 +2,9 @@ package imports
 
 import (
 	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
 
 	"hark/memory"
 )
@@ -23,12 +26,23 @@ func (t *text) UnmarshalJSON(data []byte) error {
 }
 
 func texts(list []text) []string {
-	if len(list) == 0 {
-		return nil
+	var all []string
+	for _, t := range list {
+		all = append(all, string(t))
 	}
-	strings := make([]string, len(list))
-	for i, t := range list {
-		strings[i] = string(t)
+	return all
+}
+
+// snowflake is the id that s holds; false unless it is a positive one.
+func snowflake(s text) (int64, bool) {
+	id, err := strconv.ParseInt(string(s), 10, 64)
+	if err != nil || id <= 0 {
+		return 0, false
 	}
-	return strings
+	return id, true
+}
+
+// joinLines joins those of parts that aren't blank.
+func joinLines(parts []string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" }), "\n")
 }

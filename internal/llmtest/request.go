@@ -42,26 +42,13 @@ type Request struct {
 	Temperature         *float64        `json:"temperature"`
 	Tools               json.RawMessage `json:"tools"`
 
-	Input      Inputs `json:"input"`
-	Dimensions int    `json:"dimensions"`
+	Input      []string `json:"input"`
+	Dimensions int      `json:"dimensions"`
 }
 
 // StreamOptions are a chat request's.
 type StreamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
-}
-
-// Inputs are the texts of an embedding request, which may also be a single one.
-type Inputs []string
-
-// UnmarshalJSON takes a string or a list of them.
-func (in *Inputs) UnmarshalJSON(data []byte) error {
-	var one string
-	if json.Unmarshal(data, &one) == nil {
-		*in = Inputs{one}
-		return nil
-	}
-	return json.Unmarshal(data, (*[]string)(in))
 }
 
 // Prompt is the content of all messages, a line feed between them.
