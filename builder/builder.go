@@ -3,9 +3,6 @@ package builder
 import (
 	"fmt"
 	"sync"
-	"time"
-
-	"hark/internal/metrics"
 )
 
 // Layout is the form of a prompt.
@@ -46,10 +43,6 @@ type Options struct {
 	// LineChars and DataChars are how many characters of a history line and of a person's data are shown at
 	// first. While the section has room they grow, those of the best items first. 0: the defaults.
 	LineChars, DataChars int
-	// CacheTTL is how long what texts were measured to be is remembered, by the clock of Input.Now. 0: DefaultCacheTTL.
-	CacheTTL time.Duration
-	// Metrics count how often that spared measuring; nil: nobody wants to know.
-	Metrics *metrics.Metrics
 	// Sections are the limits of sections that differ from DefaultSections of the layout.
 	Sections map[SectionType]Limits
 }
@@ -70,7 +63,6 @@ type Builder struct {
 	marks   [6]string
 	escape  *escaper
 	tally   *tally
-	cache   *cache
 	costs   costs
 	shares  shares
 	modes   [toolsAndHistory + 1]map[Mode]*instructions
@@ -88,7 +80,7 @@ func New(o Options, count Counter) (*Builder, error) {
 		return nil, err
 	}
 	b := &Builder{
-		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels, o.Citations), tally: newTally(count), cache: newCache(o.CacheTTL, metrics.Or(o.Metrics)), shares: shares,
+		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels, o.Citations), tally: newTally(count), shares: shares,
 	}
 	b.costs = newCosts(&b.labels, o.Layout, o.Citations, count)
 	for t := range b.modes {
@@ -127,9 +119,6 @@ func (o Options) withDefaults() Options {
 	if o.LineChars == 0 {
 		o.LineChars = DefaultLineChars
 	}
-	if o.CacheTTL == 0 {
-		o.CacheTTL = DefaultCacheTTL
-	}
 	if o.DataChars == 0 {
 		o.DataChars = DefaultDataChars
 	}
@@ -147,9 +136,6 @@ func (o Options) check() (shares, error) {
 	}
 	if o.LineChars < 0 || o.DataChars < 0 {
 		return shares{}, fmt.Errorf("prompt lines of %d and data of %d characters: want numbers above 0", o.LineChars, o.DataChars)
-	}
-	if o.CacheTTL < 0 {
-		return shares{}, fmt.Errorf("prompt cache of %v: want a time above 0", o.CacheTTL)
 	}
 	if err := o.Labels.Check(); err != nil {
 		return shares{}, fmt.Errorf("prompt labels: %w", err)

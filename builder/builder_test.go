@@ -24,7 +24,6 @@ func TestNewRefuses(t *testing.T) {
 	for _, o := range []Options{
 		{Layout: "fancy"},
 		{MaxTokens: 30},
-		{CacheTTL: -time.Second},
 		{LineChars: -1},
 		{Sections: map[SectionType]Limits{SectionInstruction: {}}},
 		{Sections: map[SectionType]Limits{SectionLore: {Floor: 2, Ceiling: 1}}},

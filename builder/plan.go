@@ -115,8 +115,12 @@ func (w *work) plan() {
 
 // items is how many there are in the input.
 func (w *work) items(k kind) int {
+	turns := len(w.in.Session)
+	if strings.TrimSpace(w.in.Condensed) != "" {
+		turns++
+	}
 	return [sectionKinds]int{
-		kindSession: len(w.in.Session) + bit(strings.TrimSpace(w.in.Condensed) != ""), kindParticipants: len(w.in.Participants), kindHistory: len(w.in.History),
+		kindSession: turns, kindParticipants: len(w.in.Participants), kindHistory: len(w.in.History),
 		kindEarlier: len(w.in.PreviousContext), kindLore: len(w.in.Lore), kindFiles: len(w.in.Files),
 	}[k]
 }
@@ -157,7 +161,7 @@ func (w *work) planParticipants(s *section, most size) {
 		name := w.name(p.Name)
 		e.fixed.tokens = c.person + c.tag(int64(p.ID)) + c.around + w.b.tally.of(name)
 		if strings.TrimSpace(p.Data) != "" {
-			e.pieces = w.keep(w.measure(kindParticipants, p.Data, 0, inLine, w.b.options.DataChars))
+			e.pieces = w.keep(w.measure(p.Data, 0, inLine, w.b.options.DataChars))
 			e.fixed.tokens += c.data
 		}
 		if w.charsCount {
@@ -189,7 +193,7 @@ func (w *work) planHistory(s *section, most size) {
 		first := len(w.pieces)
 		for j := range item.Lines {
 			line := &item.Lines[j]
-			w.pieces = append(w.pieces, w.measure(kindHistory, line.Content, line.Tokens, inLine, w.b.options.LineChars))
+			w.pieces = append(w.pieces, w.measure(line.Content, line.Tokens, inLine, w.b.options.LineChars))
 		}
 		e.pieces = w.pieces[first:len(w.pieces):len(w.pieces)]
 		if len(s.entries) < bestItems {
@@ -283,7 +287,7 @@ func (w *work) planEarlier(s *section, most size) {
 			return
 		}
 		e := &w.in.PreviousContext[i]
-		if !w.add(s, entry{index: i, fixed: fixed.plus(w.earlierStamp(e)), pieces: w.keep(w.measure(kindEarlier, e.Text, 0, bareLine, summaryChars))}, most) {
+		if !w.add(s, entry{index: i, fixed: fixed.plus(w.earlierStamp(e)), pieces: w.keep(w.measure(e.Text, 0, bareLine, summaryChars))}, most) {
 			return
 		}
 	}
@@ -293,7 +297,7 @@ func (w *work) planLore(s *section, most size) {
 	s.items, s.head = len(w.in.Lore), w.head(kindLore, w.b.labels.Lore)
 	fixed := w.textFixed(w.b.costs.person, w.b.labels.Person)
 	for i, text := range w.in.Lore {
-		if !w.add(s, entry{index: i, fixed: fixed, pieces: w.keep(w.measure(kindLore, text, 0, bareLine, loreChars))}, most) {
+		if !w.add(s, entry{index: i, fixed: fixed, pieces: w.keep(w.measure(text, 0, bareLine, loreChars))}, most) {
 			return
 		}
 	}

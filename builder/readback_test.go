@@ -28,7 +28,11 @@ func readBack(t failer, b *Builder, in Input, p Prompt) parsed {
 	r.people(included[SectionParticipants])
 	r.history(included[SectionHistory])
 	r.condensed()
-	r.turns(included[SectionSession] - bit(got.condensed != ""))
+	turns := included[SectionSession]
+	if got.condensed != "" {
+		turns--
+	}
+	r.turns(turns)
 	summaries, lore := r.summaries(included[SectionPreviousContext]), in.Lore[:included[SectionLore]]
 	if b.options.Layout == LayoutPlain {
 		r.texts("summary or lore", append(got.summaries, got.lore...), append(summaries, lore...))

@@ -17,11 +17,11 @@ func (w *work) planSession(s *section, most size) {
 		e := entry{index: i}
 		if i == condensedAt {
 			e.fixed.tokens = w.b.costs.condensed
-			e.pieces = w.keep(w.measure(kindSession, w.in.Condensed, 0, bareLine, w.condensedChars()))
+			e.pieces = w.keep(w.measure(w.in.Condensed, 0, bareLine, w.condensedChars()))
 		} else {
 			t := &w.in.Session[i]
 			e.fixed.tokens = w.speakerTokens(t) + w.stampTokens(t.Time)
-			e.pieces = w.keep(w.measure(kindSession, t.Content, t.Tokens, w.turnBlock(t), turnChars))
+			e.pieces = w.keep(w.measure(t.Content, t.Tokens, w.turnBlock(t), turnChars))
 		}
 		if w.b.options.Layout == LayoutChat {
 			e.fixed.tokens += MessageOverhead

@@ -51,7 +51,7 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 	if a.reranker, err = newReranker(c); err != nil {
 		return nil, err
 	}
-	if a.builder, err = newBuilder(c, a.metrics); err != nil {
+	if a.builder, err = newBuilder(c); err != nil {
 		return nil, err
 	}
 	a.builders = &builders{config: c, own: a.builder, metrics: a.metrics}

@@ -47,7 +47,6 @@ type Metrics struct {
 	PromptTokens                            prometheus.Observer
 	PromptSectionTokens                     *prometheus.CounterVec // by section
 	PromptDropped                           *prometheus.CounterVec // by section and reason
-	PromptCacheHits, PromptCacheMisses      *prometheus.CounterVec // by section
 	Questions                               *prometheus.CounterVec // by outcome: Answered or Failed
 	QuestionsRefused                        *prometheus.CounterVec // by limit
 	AnswerTokens                            Counter
@@ -126,8 +125,6 @@ func New() *Metrics {
 	m.PromptTokens = m.histogram("hark_prompt_tokens", "Tokens of prompts.", prometheus.ExponentialBuckets(500, 2, 9)).WithLabelValues()
 	m.PromptSectionTokens = m.counter("hark_prompt_section_tokens_total", "Tokens of prompts, by section.", "section")
 	m.PromptDropped = m.counter("hark_prompt_dropped_total", "Items left out of prompts, by section and reason.", "section", "reason")
-	m.PromptCacheHits = m.counter("hark_prompt_cache_hits_total", "Texts of prompts that had been measured before, by section.", "section")
-	m.PromptCacheMisses = m.counter("hark_prompt_cache_misses_total", "Texts of prompts that were measured, by section.", "section")
 
 	m.Questions = m.counter("hark_questions_total", "Questions answered, and those that something failed of.", "outcome")
 	m.QuestionsRefused = m.counter("hark_questions_refused_total", "Questions not answered, or by quotes alone, by the limit that was reached.", "limit")
