@@ -1,9 +1,6 @@
 package builder
 
-import (
-	"fmt"
-	"sync"
-)
+import "fmt"
 
 // Layout is the form of a prompt.
 type Layout string
@@ -68,7 +65,6 @@ type Builder struct {
 	modes   [toolsAndHistory + 1]map[Mode]*instructions
 	fixed   int // tokens of a prompt without persona, rules, recalled text, session and query
 	least   int // tokens of the smallest budget
-	works   sync.Pool
 }
 
 // New returns an error if there is no such layout, a label or a section's limits can't be used, or the budget is too
@@ -82,14 +78,13 @@ func New(o Options, count Counter) (*Builder, error) {
 	b := &Builder{
 		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels, o.Citations), tally: newTally(count), shares: shares,
 	}
-	b.costs = newCosts(&b.labels, o.Layout, o.Citations, count)
+	b.costs = newCosts(&b.labels, o.Layout, count)
 	for t := range b.modes {
 		b.modes[t] = map[Mode]*instructions{}
 		for _, m := range Modes() {
 			b.modes[t][m] = newInstructions(rules(o, m, tooling(t)), count)
 		}
 	}
-	b.works.New = func() any { return new(work) }
 	b.fixed = b.leastTokens() + spareTokens
 	b.least = b.fixed + leastQuery
 	if o.MaxTokens < b.least {
@@ -149,7 +144,6 @@ func (b *Builder) Labels() Labels { return b.labels }
 // Build lays in out.
 func (b *Builder) Build(in Input) Prompt {
 	w := b.begin(in)
-	defer b.end(w)
 	w.plan()
 	budget := w.maxTokens()
 	for {
@@ -162,7 +156,9 @@ func (b *Builder) Build(in Input) Prompt {
 		case w.mode != ModeGeneral && !w.modest:
 			w.modest = true // what only this mode has goes first
 		default:
-			budget = w.nextBudget(budget)
+			// A smaller budget never holds what a larger one doesn't. Going down by ones finds the most that the tokens as
+			// counted allow, and more budget still never loses an item. It is hardly ever needed.
+			budget--
 		}
 	}
 }
@@ -171,7 +167,6 @@ func (b *Builder) Build(in Input) Prompt {
 // the order they stand there.
 func (b *Builder) History(in Input, maxChars int) (string, []Shown) {
 	w := b.begin(in)
-	defer b.end(w)
 	w.charsCount, w.tokensDont = true, true
 	s := &w.sections[kindHistory]
 	w.planHistory(s, size{tokens: noLimit, chars: maxChars})

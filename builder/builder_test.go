@@ -205,27 +205,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What members wrote isn't kept for longer than a prompt takes.
-func TestNothingIsKept(t *testing.T) {
-	t.Parallel()
-	b := newBuilder(t, Options{})
-	b.Build(everywhere("secret"))
-	w := b.works.Get().(*work)
-	if kept := fmt.Sprintf("%+v %+v %+v", w.in, w.query, w.sections); strings.Contains(kept, "secret") {
-		t.Error(kept)
-	}
-	for _, p := range w.pieces[:cap(w.pieces)] {
-		if p.text != "" {
-			t.Errorf("piece %q", p.text)
-		}
-	}
-	for key := range b.tally.seen {
-		if text := fmt.Sprint(key); strings.Contains(text, "secret") {
-			t.Error(text)
-		}
-	}
-}
-
 func TestTallyIsBounded(t *testing.T) {
 	t.Parallel()
 	tally := newTally(jumpy{})

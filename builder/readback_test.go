@@ -23,7 +23,6 @@ func readBack(t failer, b *Builder, in Input, p Prompt) parsed {
 		return got
 	}
 	r := &reader{failer: t, b: b, w: b.begin(in), in: in, p: p, got: got}
-	defer b.end(r.w)
 	included := items(p)
 	r.people(included[SectionParticipants])
 	r.history(included[SectionHistory])
