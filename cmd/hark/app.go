@@ -77,7 +77,7 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 		a.embedder = timedEmbedder{b, a.metrics}
 	}
 	// Until the vectors are made anew, those in use may be the built-in embedder's.
-	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{}).WithMetrics(a.metrics)
+	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{})
 	if a.reranker != nil {
 		a.search.WithReranker(timedReranker{a.reranker, a.metrics})
 	}

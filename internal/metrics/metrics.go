@@ -35,13 +35,12 @@ type Metrics struct {
 	Forgettings       *prometheus.CounterVec // by why
 	ForgottenMessages Counter
 
-	SearchCacheHits, SearchCacheMisses Counter
-	SearchSeconds                      prometheus.Observer
-	SearchResults                      Counter
-	RecallFailures                     *prometheus.CounterVec   // by of
-	EmbeddingSeconds                   *prometheus.HistogramVec // by purpose
-	RerankingSeconds                   prometheus.Observer
-	RecallResting                      Gauge // by server
+	SearchSeconds    prometheus.Observer
+	SearchResults    Counter
+	RecallFailures   *prometheus.CounterVec   // by of
+	EmbeddingSeconds *prometheus.HistogramVec // by purpose
+	RerankingSeconds prometheus.Observer
+	RecallResting    Gauge // by server
 
 	Prompts, PromptWarnings                 Counter
 	PromptTokens                            prometheus.Observer
@@ -111,8 +110,6 @@ func New() *Metrics {
 	m.Forgettings = m.counter("hark_forgettings_total", "Forgettings that were carried out, by reason.", "why")
 	m.ForgottenMessages = m.counter("hark_forgotten_messages_total", "Messages that they took away.").WithLabelValues()
 
-	m.SearchCacheHits = m.counter("hark_search_cache_hits_total", "Searches answered from the cache.").WithLabelValues()
-	m.SearchCacheMisses = m.counter("hark_search_cache_misses_total", "Searches that had to be carried out.").WithLabelValues()
 	m.SearchSeconds = m.times("hark_search_seconds", "How long searches for answers took.").WithLabelValues()
 	m.SearchResults = m.counter("hark_search_results_total", "What searches for answers found.").WithLabelValues()
 	m.RecallFailures = m.counter("hark_recall_failures_total", "Searches, embeddings and rerankings that failed.", "of")
