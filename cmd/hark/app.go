@@ -51,7 +51,7 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 	if a.reranker, err = newReranker(c); err != nil {
 		return nil, err
 	}
-	if a.builder, err = newBuilder(c, a.metrics); err != nil {
+	if a.builder, err = newBuilder(c); err != nil {
 		return nil, err
 	}
 	a.builders = &builders{config: c, own: a.builder, metrics: a.metrics}
@@ -77,7 +77,7 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 		a.embedder = timedEmbedder{b, a.metrics}
 	}
 	// Until the vectors are made anew, those in use may be the built-in embedder's.
-	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{}).WithMetrics(a.metrics)
+	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{})
 	if a.reranker != nil {
 		a.search.WithReranker(timedReranker{a.reranker, a.metrics})
 	}

@@ -90,7 +90,7 @@ func (b *builders) of(model, language string) *builder.Builder {
 	defer b.mu.Unlock()
 	made, known := b.made[key]
 	if !known {
-		made, _ = newBuilder(c, b.metrics) // nil with an error, which only another model's window or a small budget can bring about
+		made, _ = newBuilder(c) // nil with an error, which only another model's window or a small budget can bring about
 		if b.made == nil {
 			b.made = map[builderKey]*builder.Builder{}
 		}

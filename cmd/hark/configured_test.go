@@ -45,7 +45,7 @@ func TestPromptsFitTheWindow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := newBuilder(c, nil)
+		b, err := newBuilder(c)
 		if tc.fails {
 			golden.Seen(t, fmt.Sprint(err))
 			continue
@@ -98,7 +98,7 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 	c.LLM.Model, c.LLM.Window, c.Builder.Language = "gpt-4o", 20_000, "de"
 	*c.Builder.Labels["lore"] = "Garten"
 	c.LLM.Models = []config.Model{{Name: "far", Model: "llama", Window: 9000}, {Name: "tiny", Model: "gpt-4"}}
-	own, err := newBuilder(c, nil)
+	own, err := newBuilder(c)
 	if err != nil {
 		t.Fatal(err)
 	}

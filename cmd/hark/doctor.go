@@ -123,7 +123,7 @@ const examineTime = 30 * time.Second
 func (f *flags) examine(ctx context.Context, tell func(finding)) {
 	cfg, err := f.load()
 	if err == nil {
-		_, err = newBuilder(cfg, nil)
+		_, err = newBuilder(cfg)
 	}
 	tell(f.configuration(err))
 	d := doctor{env: f.env, config: cfg}

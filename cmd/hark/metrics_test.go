@@ -87,7 +87,7 @@ func TestMetricsOfARunningHark(t *testing.T) {
 	s := w.scrape(address)
 	for key, least := range map[string]float64{
 		`hark_ready{}`: 1, `hark_events_total{event="MESSAGE_CREATE"}`: 6, `hark_messages_total{}`: 6, `hark_commit_seconds_count{}`: 1,
-		`hark_search_seconds_count{}`: 5, `hark_search_results_total{}`: 1, `hark_search_cache_misses_total{}`: 1, `hark_prompt_section_tokens_total{section="history"}`: 1,
+		`hark_search_seconds_count{}`: 5, `hark_search_results_total{}`: 1, `hark_prompt_section_tokens_total{section="history"}`: 1,
 		`hark_model_call_seconds_count{model="test-model"}`: 5, `hark_model_errors_total{kind="not_found",model="test-model"}`: 1, `hark_model_fallbacks_total{model="test-model"}`: 1,
 		`hark_model_call_seconds_count{model="spare"}`: 1, `hark_questions_total{outcome="answered"}`: 4, `hark_discord_requests_total{outcome="limited",route="messages"}`: 1,
 		`hark_discord_rate_limit_wait_seconds_count{route="messages"}`: 1, `hark_gateway_connections_total{session="new"}`: 1, `hark_traces{}`: 4,

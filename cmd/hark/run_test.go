@@ -44,9 +44,9 @@ func TestRunWaitsForTheConfiguration(t *testing.T) {
 			if test.token == "" && asked > 0 {
 				t.Errorf("asked Discord %d times without a token", asked)
 			}
-			w.get(address, "/metrics", http.StatusOK, "hark_search_cache_misses_total 0\n")
+			w.get(address, "/metrics", http.StatusOK, "hark_search_seconds_count 0\n")
 			w.ask(w.general, w.ana, "hello?")
-			if w.scrape(address).values["hark_search_cache_misses_total{}"] == 0 {
+			if w.scrape(address).values["hark_search_seconds_count{}"] == 0 {
 				w.Error("the question isn't counted")
 			}
 			w.get(address, "/readyz", http.StatusOK, "ready")

@@ -6,7 +6,6 @@ import (
 
 	"hark/builder"
 	"hark/internal/config"
-	"hark/internal/metrics"
 	"hark/internal/tokens"
 )
 
@@ -33,8 +32,8 @@ func squeezed(c config.Config) error {
 		"(llm.max_tokens): prompts have %d at most; llm.window says how large it is", windowOf(c), c.Builder.MaxTokens, c.LLM.MaxTokens, most)
 }
 
-// newBuilder builds prompts that fit the window of the configured model, as it counts tokens. m counts what they remember.
-func newBuilder(c config.Config, m *metrics.Metrics) (*builder.Builder, error) {
+// newBuilder builds prompts that fit the window of the configured model, as it counts tokens.
+func newBuilder(c config.Config) (*builder.Builder, error) {
 	l, err := labels(c.Builder)
 	if err != nil {
 		return nil, err
@@ -46,7 +45,7 @@ func newBuilder(c config.Config, m *metrics.Metrics) (*builder.Builder, error) {
 	o := builder.Options{
 		Layout: builder.Layout(c.Builder.Layout), MaxTokens: promptTokens(c), MaxChars: c.Builder.MaxContextChars,
 		Window: windowOf(c), Answer: c.LLM.MaxTokens, Labels: l, Sections: limits,
-		LineChars: c.Builder.LineChars, DataChars: c.Builder.DataChars, CacheTTL: c.Builder.CacheTTL.Duration, Metrics: m,
+		LineChars: c.Builder.LineChars, DataChars: c.Builder.DataChars,
 		// The plain layout is for models too small to cite by number.
 		Citations: c.Builder.Layout != string(builder.LayoutPlain),
 	}

@@ -81,8 +81,6 @@ type Options struct {
 	ToolTokens int
 	// ToolTime is how long after the first call tools may be called; 0 means a minute.
 	ToolTime time.Duration
-	// Tools are further tools, besides those for searching, people, lore and the time.
-	Tools []Tool
 	// RecordKey is the key of the fingerprints in records: without it, one that lasts as long as the engine.
 	RecordKey []byte
 	// NoRecords says that records of calls aren't kept, so that the model is given none to read.
@@ -101,16 +99,14 @@ type Engine struct {
 	builder  *builder.Builder
 	model    Model // nil: answers are extractive
 	options  Options
-	tools    []Tool
-	schemas  map[string]*schema // of the tools' arguments, by the tools' names
+	tools    []tool
 	refused  refusals
 	now      func() time.Time
 	missing  sync.Map // models that were told of as missing, by name
 	upstream *upstream
 }
 
-// New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil. It panics if the
-// parameters of one of o.Tools are no JSON schema of an object.
+// New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil.
 func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options) *Engine {
 	if o.Zone == nil {
 		o.Zone = time.UTC
@@ -127,7 +123,10 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	o.Metrics = metrics.Or(o.Metrics)
 	e := &Engine{search: searcher, builder: b, model: model, options: o, now: time.Now, upstream: &upstream{}}
 	e.log = surely{log, e.upstream}
-	e.withTools(o.Tools)
+	e.tools = []tool{searchMemory(), getParticipant(), recallLore(), rememberLore(), currentTime()}
+	if !o.NoRecords {
+		e.tools = append(e.tools, e.conversationHistory())
+	}
 	return e
 }
 

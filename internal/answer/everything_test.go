@@ -89,16 +89,17 @@ func newEverything(t *testing.T) *everything {
 
 	x.q = x.asks(thread, "What is the walnut lighthouse password in Project X?")
 	x.q.ReplyTo, x.q.Mentions = x.from["replied to"].ID, []memory.UserID{bystander, fact.Author}
-	tool := echo{"", func(ctx context.Context, _ *Turn, _ json.RawMessage) (Outcome, error) {
+	tool := echo("", func(_ *Turn, ctx context.Context) (Outcome, error) {
 		shown, err := x.store.Around(ctx, further.Channel, []memory.MessageID{further.ID}, 0, 0)
 		answers, more := x.store.Around(ctx, thread, []memory.MessageID{older}, 0, 0)
 		return Outcome{Text: "something about oil", Shown: append(shown, answers...), Named: []memory.UserID{bystander + 3}}, errors.Join(err, more)
-	}}
+	})
 	x.model = &caller{steps: []step{
 		uses("search_memory", `{"query":"zebras oats","limit":1}`, "get_participant", `{"name":"`+tag(toolFact.Author)+`"}`, "recall_lore", `{"name":"stable rules"}`, "echo", `{}`),
 		first(func() { x.happens() }, writes("So it is.")),
 	}}
-	x.stored = x.alter(x.model, Options{Long: x.notice, ToolRounds: 2, ToolTokens: 4000, Tools: []Tool{tool}, KeepPrompts: true})
+	x.stored = x.alter(x.model, Options{Long: x.notice, ToolRounds: 2, ToolTokens: 4000, KeepPrompts: true})
+	x.engine.tools = append(x.engine.tools, tool)
 	x.stored.restore()
 	return x
 }

@@ -83,7 +83,7 @@ func newWorld(t testing.TB, model Model) *world {
 	return w
 }
 
-func (w *world) over(log Log, model Model, b builder.Options, o Options) *Engine {
+func (w *world) over(log Log, model Model, b builder.Options, o Options, more ...tool) *Engine {
 	w.t.Helper()
 	if o.Policy == (memory.Policy{}) {
 		o.Policy.Direct = true
@@ -92,7 +92,9 @@ func (w *world) over(log Log, model Model, b builder.Options, o Options) *Engine
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return New(log, search.New(w.store, w.store, embed.Builtin{}), built, model, o)
+	e := New(log, search.New(w.store, w.store, embed.Builtin{}), built, model, o)
+	e.tools = append(e.tools, more...)
+	return e
 }
 
 // counted is what the engine counted so far. See metricstest.Counted.

@@ -56,7 +56,6 @@ func (s *settings) check(c *Config) {
 	s.want(c.Builder.MaxTokens > 0, "builder.max_tokens", positive)
 	s.want(c.Builder.LineChars > 0, "builder.line_chars", positive)
 	s.want(c.Builder.DataChars > 0, "builder.data_chars", positive)
-	s.want(c.Builder.CacheTTL.Duration > 0, "builder.cache_ttl", `a time above 0, such as "5m"`)
 	c.Builder.Language = languageOf(c.Builder.Language)
 	s.wantOneOf(c.Builder.Language, "builder.language", languages...)
 	s.want(c.Builder.MaxContextChars >= 0, "builder.max_context_chars", "a number above 0, or 0 for no limit")

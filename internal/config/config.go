@@ -123,7 +123,6 @@ type Builder struct {
 	MaxContextChars int      `toml:"max_context_chars" help:"The most characters of recalled history in a prompt. 0: only max_tokens limits it."`
 	LineChars       int      `toml:"line_chars" help:"How many characters of a history line are shown at first. Where there is room they are shown in full, the best first."`
 	DataChars       int      `toml:"data_chars" help:"The same for what is known of a person."`
-	CacheTTL        Duration `toml:"cache_ttl" help:"How long Hark remembers how many tokens the texts of prompts have. It keeps numbers only, never the texts."`
 	Language        string   `toml:"language" help:"The language of the labels round what was recalled, and of Hark's own sentences in answers: \"en\", \"de\", \"fr\", \"es\", \"ja\" or \"zh-TW\". What a model writes is in the question's, whatever this is. Admins can set another."`
 	Emoji           bool     `toml:"emoji" help:"Whether the labels have emoji. If not, marks such as 🔥 are words, such as \"(high)\", and all signs are plain: for models, logs and terminals that don't cope with them."`
 	Sections        Sections `toml:"sections" help:"What the sections may take of a prompt of 4,000 tokens (layout plain: of 700). They grow and shrink with max_tokens. What one section leaves goes to the others, those with a higher priority first. Each has a priority, a floor (what it may have before any other has more than its floor), a ceiling (0: it is left out) and modes (those in which it is there, such as \"search, analysis\"; empty: all).\ncurrent_session: priority 3, floor 300, ceiling 1400 (plain: 0 and 200). participants: priority 2, floor 100, ceiling 500 (plain has none). history: priority 1, floor 300, ceiling 1600 (plain: 0 and 300). previous_context: priority 0, floor 0, ceiling 400 (plain: 0 and 300). lore: priority 0, floor 0, ceiling 400 (plain: 0 and 100). files: priority 4, floor 0, ceiling 2000 (plain: 0 and 350). system_prompt and current_query are always there: ceiling 1000 (plain: 100)." example:"history = { priority = 1, floor = 300, ceiling = 1600, modes = \"search, analysis\" }"`
@@ -184,7 +183,7 @@ func Default() Config {
 			Start: "ask", TraceRetention: Duration{7 * day}, RecordsAge: Duration{90 * day}, RecordsMax: 1000, RecordsTokens: 150_000, CatchUp: Duration{30 * day}, Reconcile: true, EditAnswers: true, IndexLimit: 128,
 			SessionGap: Duration{30 * time.Minute}, Summaries: "model",
 		},
-		Builder: Builder{Layout: "sections", MaxTokens: 4000, LineChars: 150, DataChars: 100, CacheTTL: Duration{5 * time.Minute}, Language: "en", Emoji: true, Sections: newSections(), Labels: newLabels()},
+		Builder: Builder{Layout: "sections", MaxTokens: 4000, LineChars: 150, DataChars: 100, Language: "en", Emoji: true, Sections: newSections(), Labels: newLabels()},
 		Answer:  Answer{Timezone: "UTC", ToolRounds: 4, ToolTime: Duration{time.Minute}},
 		Limits:  Asking{MemberMessages: 10, MemberTokens: 500_000, GuildMessages: 60, GuildTokens: 2_000_000},
 		Log:     Log{Level: "info", Format: "auto"},

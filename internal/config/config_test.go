@@ -100,7 +100,6 @@ builder.language = "zh_hant"
 builder.emoji = false
 builder.line_chars = 70
 builder.data_chars = 30
-builder.cache_ttl = "1m"
 
 [discord]
 token = " abc "
@@ -205,7 +204,7 @@ format = "json"
 		Embedding: Embedding{"http://localhost/v1", NewSecret("e"), "nomic", 256, "q: ", "d: "},
 		Search:    Search{"http://localhost:8080/rerank", NewSecret("r"), "bge", true, Duration{500 * time.Millisecond}},
 		Memory:    Memory{"on", true, true, true, Duration{365 * 24 * time.Hour}, Duration{72 * time.Hour}, Duration{480 * time.Hour}, 30, 4000, Duration{}, false, false, 64, Duration{time.Hour}, "extract"},
-		Builder:   Builder{"chat", 8000, 2000, 70, 30, Duration{time.Minute}, "zh-TW", false, newSections(), newLabels()},
+		Builder:   Builder{"chat", 8000, 2000, 70, 30, "zh-TW", false, newSections(), newLabels()},
 		Answer:    Answer{"Be kind.\n", "Asia/Tokyo", 2, 900, Duration{20 * time.Second}},
 		Limits:    Asking{MemberMessages: 3, GuildMessages: 5, GuildTokens: 7},
 		Log:       Log{"debug", "json"},

@@ -35,19 +35,17 @@ type Metrics struct {
 	Forgettings       *prometheus.CounterVec // by why
 	ForgottenMessages Counter
 
-	SearchCacheHits, SearchCacheMisses Counter
-	SearchSeconds                      prometheus.Observer
-	SearchResults                      Counter
-	RecallFailures                     *prometheus.CounterVec   // by of
-	EmbeddingSeconds                   *prometheus.HistogramVec // by purpose
-	RerankingSeconds                   prometheus.Observer
-	RecallResting                      Gauge // by server
+	SearchSeconds    prometheus.Observer
+	SearchResults    Counter
+	RecallFailures   *prometheus.CounterVec   // by of
+	EmbeddingSeconds *prometheus.HistogramVec // by purpose
+	RerankingSeconds prometheus.Observer
+	RecallResting    Gauge // by server
 
 	Prompts, PromptWarnings                 Counter
 	PromptTokens                            prometheus.Observer
 	PromptSectionTokens                     *prometheus.CounterVec // by section
 	PromptDropped                           *prometheus.CounterVec // by section and reason
-	PromptCacheHits, PromptCacheMisses      *prometheus.CounterVec // by section
 	Questions                               *prometheus.CounterVec // by outcome: Answered or Failed
 	QuestionsRefused                        *prometheus.CounterVec // by limit
 	AnswerTokens                            Counter
@@ -112,8 +110,6 @@ func New() *Metrics {
 	m.Forgettings = m.counter("hark_forgettings_total", "Forgettings that were carried out, by reason.", "why")
 	m.ForgottenMessages = m.counter("hark_forgotten_messages_total", "Messages that they took away.").WithLabelValues()
 
-	m.SearchCacheHits = m.counter("hark_search_cache_hits_total", "Searches answered from the cache.").WithLabelValues()
-	m.SearchCacheMisses = m.counter("hark_search_cache_misses_total", "Searches that had to be carried out.").WithLabelValues()
 	m.SearchSeconds = m.times("hark_search_seconds", "How long searches for answers took.").WithLabelValues()
 	m.SearchResults = m.counter("hark_search_results_total", "What searches for answers found.").WithLabelValues()
 	m.RecallFailures = m.counter("hark_recall_failures_total", "Searches, embeddings and rerankings that failed.", "of")
@@ -126,8 +122,6 @@ func New() *Metrics {
 	m.PromptTokens = m.histogram("hark_prompt_tokens", "Tokens of prompts.", prometheus.ExponentialBuckets(500, 2, 9)).WithLabelValues()
 	m.PromptSectionTokens = m.counter("hark_prompt_section_tokens_total", "Tokens of prompts, by section.", "section")
 	m.PromptDropped = m.counter("hark_prompt_dropped_total", "Items left out of prompts, by section and reason.", "section", "reason")
-	m.PromptCacheHits = m.counter("hark_prompt_cache_hits_total", "Texts of prompts that had been measured before, by section.", "section")
-	m.PromptCacheMisses = m.counter("hark_prompt_cache_misses_total", "Texts of prompts that were measured, by section.", "section")
 
 	m.Questions = m.counter("hark_questions_total", "Questions answered, and those that something failed of.", "outcome")
 	m.QuestionsRefused = m.counter("hark_questions_refused_total", "Questions not answered, or by quotes alone, by the limit that was reached.", "limit")
