@@ -14,7 +14,8 @@ import (
 const longestOperator = 300
 
 // check notes every value that is of its type but can't be used.
-func (s *settings) check(c *Config) {
+func (s *settings) check() {
+	c := s.config
 	if c.Web.Listen == "off" {
 		c.Web.Listen = ""
 	}
@@ -76,17 +77,17 @@ func (s *settings) check(c *Config) {
 		`a host and port, such as "127.0.0.1:8765", or "off"`)
 }
 
-// want notes what the key at a place (see field.place) should be. The value itself stays out of the message: an address may hold a password.
+// want notes what the setting at a place (see marks) should be. The value itself stays out of the message: an address may hold a
+// password.
 func (s *settings) want(ok bool, place, what string) {
 	if ok {
 		return
 	}
-	key, item, _ := strings.Cut(place, "[")
 	where, said := s.from[place]
-	if !said && item != "" { // it is missing: then the position is that of the part of the list
-		where = s.from[key[:strings.LastIndexByte(key, '.')]+"["+item]
+	if !said { // it is missing: then the position is that of its section
+		where = s.from[place[:max(0, strings.LastIndexByte(place, '.'))]]
 	}
-	s.problem(where, "%s wants %s", key, what)
+	s.problem(where, "%s wants %s", itemNumber.ReplaceAllString(place, ""), what)
 }
 
 func (s *settings) wantOneOf(value, key string, known ...string) {

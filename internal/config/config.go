@@ -58,8 +58,8 @@ type LLM struct {
 	Timeout     Duration `toml:"timeout" help:"How long the model may be silent, before its answer and within it."`
 	Vision      bool     `toml:"vision" help:"Whether the model can see: only then is it sent images."`
 	Headers     Headers  `toml:"headers" help:"Sent with every request to the server, besides those that the protocol needs, such as OpenRouter's HTTP-Referer and X-Title. The values are kept like secrets. In the variable HARK_LLM_HEADERS, or in the file that HARK_LLM_HEADERS_FILE names, a line each: X-Title: Hark." example:"{ \"HTTP-Referer\" = \"https://example.org\", \"X-Title\" = \"Hark\" }"`
-	Fallback    Fallback `toml:"fallback" help:"A model that is asked where another failed before it wrote anything. Each server that fails several times is left alone for a while, and the fallback is asked at once."`
 	Models      []Model  `toml:"models" help:"Further models that people can choose among; llm.model is the default. One section each. They have llm.max_tokens and llm.timeout, and no environment variables."`
+	Fallback    Fallback `toml:"fallback" help:"A model that is asked where another failed before it wrote anything. Each server that fails several times is left alone for a while, and the fallback is asked at once."`
 }
 
 // Embedding is the model that turns texts into vectors.
@@ -184,7 +184,7 @@ func Default() Config {
 			Start: "ask", TraceRetention: Duration{7 * day}, RecordsAge: Duration{90 * day}, RecordsMax: 1000, RecordsTokens: 150_000, CatchUp: Duration{30 * day}, Reconcile: true, EditAnswers: true, IndexLimit: 128,
 			SessionGap: Duration{30 * time.Minute}, Summaries: "model",
 		},
-		Builder: Builder{Layout: "sections", MaxTokens: 4000, LineChars: 150, DataChars: 100, CacheTTL: Duration{5 * time.Minute}, Language: "en", Emoji: true, Sections: newSections(), Labels: newLabels()},
+		Builder: Builder{Layout: "sections", MaxTokens: 4000, LineChars: 150, DataChars: 100, CacheTTL: Duration{5 * time.Minute}, Language: "en", Emoji: true, Sections: Sections{}, Labels: Labels{}},
 		Answer:  Answer{Timezone: "UTC", ToolRounds: 4, ToolTime: Duration{time.Minute}},
 		Limits:  Asking{MemberMessages: 10, MemberTokens: 500_000, GuildMessages: 60, GuildTokens: 2_000_000},
 		Log:     Log{Level: "info", Format: "auto"},
@@ -211,14 +211,14 @@ func LoadText(name, text string, env func(string) (string, bool)) (Config, error
 func assemble(env func(string) (string, bool), read func(*settings) error) (Config, error) {
 	c := Default()
 	s := newSettings(&c)
-	if err := read(&s); err != nil {
+	if err := read(s); err != nil {
 		return Config{}, err
 	}
 	s.readEnv(env)
-	s.readKeys(&c, env)
+	s.readKeys(env)
 	if len(s.problems) == 0 {
 		c.LLM.inherit()
-		s.check(&c)
+		s.check()
 	}
 	if err := errors.Join(s.problems...); err != nil {
 		return Config{}, err
@@ -228,14 +228,14 @@ func assemble(env func(string) (string, bool), read func(*settings) error) (Conf
 
 // settings is a configuration while it is read.
 type settings struct {
-	fields   []field
-	lists    []list
-	from     map[string]string // by field.place: the position or variable that set it
+	config   *Config
+	from     map[string]string // by place (see marks): the position or variable that set it
+	secrets  map[string]bool   // the keys of those that a file holds
 	problems []error
 }
 
-func newSettings(c *Config) settings {
-	return settings{fields: fieldsOf(c), lists: listsOf(c), from: map[string]string{}}
+func newSettings(c *Config) *settings {
+	return &settings{config: c, from: map[string]string{}, secrets: map[string]bool{}}
 }
 
 func (s *settings) problem(where, format string, args ...any) {
@@ -243,15 +243,6 @@ func (s *settings) problem(where, format string, args ...any) {
 		where += ": "
 	}
 	s.problems = append(s.problems, fmt.Errorf(where+format, args...))
-}
-
-// set gives a field a value, or notes why it can't.
-func (s *settings) set(f field, value any, where string) {
-	if !f.set(value) {
-		s.problem(where, "%s wants %s", f.key, f.wants())
-		return
-	}
-	s.from[f.place()] = where
 }
 
 // Find is the file that Load reads, and whether it was named rather than the default. It needn't exist.

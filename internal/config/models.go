@@ -35,6 +35,9 @@ type Model struct {
 // Headers are sent with every request to a server. Their values may be secret.
 type Headers map[string]Secret
 
+// IsSet reports whether there are any.
+func (h Headers) IsSet() bool { return len(h) > 0 }
+
 // Reveal is the headers with their values; nil if there are none.
 func (h Headers) Reveal() map[string]string {
 	if len(h) == 0 {
@@ -90,10 +93,9 @@ func (h Headers) valid() bool {
 }
 
 // readKeys takes the further models' keys from where they are said to be.
-func (s *settings) readKeys(c *Config, env func(string) (string, bool)) {
-	for i := range c.LLM.Models {
-		m := &c.LLM.Models[i]
-		key := func(name string) string { return itemKey("llm.models."+name, i+1) }
+func (s *settings) readKeys(env func(string) (string, bool)) {
+	for i := range s.config.LLM.Models {
+		m, place := &s.config.LLM.Models[i], itemOf("llm.models", i+1)
 		given := 0
 		for _, is := range []bool{m.APIKey.IsSet(), m.APIKeyFile != "", m.APIKeyEnv != ""} {
 			if is {
@@ -102,15 +104,15 @@ func (s *settings) readKeys(c *Config, env func(string) (string, bool)) {
 		}
 		switch {
 		case given > 1:
-			s.problem(s.from[itemKey("llm.models", i+1)], "llm.models wants one of api_key, api_key_file and api_key_env, not several")
+			s.problem(s.from[place], "llm.models wants one of api_key, api_key_file and api_key_env, not several")
 		case m.APIKeyFile != "":
-			text, _ := s.readSecret(s.from[key("api_key_file")], m.APIKeyFile)
+			text, _ := s.readSecret(s.from[place+".api_key_file"], m.APIKeyFile)
 			m.APIKey = NewSecret(text)
 		case m.APIKeyEnv != "":
 			text, ok := lookup(env, m.APIKeyEnv)
 			m.APIKey = NewSecret(strings.TrimSpace(text))
 			if !ok || !m.APIKey.IsSet() {
-				s.problem(s.from[key("api_key_env")], "%s isn't set; put the key into it", m.APIKeyEnv)
+				s.problem(s.from[place+".api_key_env"], "%s isn't set; put the key into it", m.APIKeyEnv)
 			}
 		}
 	}
@@ -155,7 +157,7 @@ func (s *settings) checkModels(l LLM) {
 	s.want(warm(f.Temperature), "llm.fallback.temperature", warmth)
 	if l.Model == "" {
 		s.want(f.Model == "", "llm.fallback.model", "a model for which it can stand in: name one in llm.model")
-		s.want(len(l.Models) == 0, itemKey("llm.models", 1), "a default besides: name it in llm.model")
+		s.want(len(l.Models) == 0, itemOf("llm.models", 1), "a default besides: name it in llm.model")
 		return
 	}
 	// "default" is what people choose to choose nothing.
@@ -163,7 +165,7 @@ func (s *settings) checkModels(l LLM) {
 	s.want(len(l.Models) == 0 || !strings.EqualFold(l.Model, none), "llm.model", "another name than \"default\" where there are llm.models")
 	taken := map[string]bool{strings.ToLower(l.Model): true}
 	for i, m := range l.Models {
-		want := func(ok bool, name, what string) { s.want(ok, itemKey("llm.models."+name, i+1), what) }
+		want := func(ok bool, name, what string) { s.want(ok, itemOf("llm.models", i+1)+"."+name, what) }
 		name := strings.ToLower(m.Name)
 		want(m.Name != "" && m.Name == strings.TrimSpace(m.Name) && utf8.RuneCountInString(m.Name) <= longestName && !strings.ContainsAny(m.Name, "\r\n"),
 			"name", "a text of 1 to "+strconv.Itoa(longestName)+" characters in one line, without spaces at its ends")
