@@ -14,13 +14,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-// oneFile refuses anything but the name of one file.
-func oneFile(c *cobra.Command, args []string) error {
-	if len(args) != 1 || args[0] == "" {
-		return fmt.Errorf("which file? Write its name behind %q", c.CommandPath())
-	}
-	return nil
-}
+var oneFile = exactly(1, "which file? Write its name behind %q")
 
 // backupJSON is what --json tells of a backup.
 type backupJSON struct {

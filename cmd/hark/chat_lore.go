@@ -25,25 +25,13 @@ type loreChange struct {
 }
 
 func (t *conversation) loreCommand(f *flags) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "lore",
-		Short: "Tell a server's lore: what Hark is to remember under a name",
-		Long: "Lore is something that a server told Hark to remember: a name, a text, and other names. Hark finds it when a question\n" +
-			"names it (\"Project X\", \"the X project\", \"project-x\", \"PX\") or asks for what it says, and puts it into the answer.",
-		Args: knownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
+	oneLore := exactly(1, "which lore? Write its name behind %q, in quotes")
 	var told loreChange
 	yes := false
 	add := &cobra.Command{
 		Use:   "add NAME TEXT",
 		Short: "Have something remembered under a name",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return fmt.Errorf("write a name and a text behind %q, each in quotes", c.CommandPath())
-			}
-			return nil
-		},
+		Args:  exactly(2, "write a name and a text behind %q, each in quotes"),
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
 			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0], Text: args[1], Own: told.aliases, At: at}
@@ -107,8 +95,10 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		}),
 	}
 	remove.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	c.AddCommand(add, list, show, edit, remove)
-	return c
+	return family("lore", "Tell a server's lore: what Hark is to remember under a name",
+		"Lore is something that a server told Hark to remember: a name, a text, and other names. Hark finds it when a question\n"+
+			"names it (\"Project X\", \"the X project\", \"project-x\", \"PX\") or asks for what it says, and puts it into the answer.",
+		add, list, show, edit, remove)
 }
 
 // withLore is a command that is given the memory and the lore that it names.
@@ -186,14 +176,6 @@ func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
 		l.At = l.At.Add(time.Millisecond)
 	}
 	return l, nil
-}
-
-// oneLore refuses anything but one name of lore.
-func oneLore(c *cobra.Command, args []string) error {
-	if len(args) != 1 || strings.TrimSpace(args[0]) == "" {
-		return fmt.Errorf("which lore? Write its name behind %q, in quotes", c.CommandPath())
-	}
-	return nil
 }
 
 func (t *conversation) listLore(c *cobra.Command) error {

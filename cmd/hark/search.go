@@ -22,7 +22,6 @@ type asking struct {
 	*flags
 	channel string
 	as      string
-	layout  string
 	json    bool
 	filter  filter
 }
@@ -54,21 +53,13 @@ func (a *asking) asks(do func(c *cobra.Command, app *app, q answer.Question) err
 			a.as = t.speaker
 			return ask(c, t.app, t.place)
 		}
-		cfg, err := a.load()
-		if err != nil {
-			return err
-		}
-		cfg.Builder.Layout = cmp.Or(a.layout, cfg.Builder.Layout)
-		app, err := a.open(c.Context(), cfg)
-		if err != nil {
-			return err
-		}
-		defer app.close()
-		p, err := app.placeOf(c.Context(), a.channel)
-		if err != nil {
-			return err
-		}
-		return ask(c, app, p)
+		return a.withApp(func(c *cobra.Command, app *app, _ []string) error {
+			p, err := app.placeOf(c.Context(), a.channel)
+			if err != nil {
+				return err
+			}
+			return ask(c, app, p)
+		})(c, args)
 	}
 }
 
@@ -140,12 +131,7 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	return app.printHits(c, a.json, hits)
 }
 
-func oneQuestion(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return fmt.Errorf("what is the question? Write it behind the command, in quotes")
-	}
-	return nil
-}
+var oneQuestion = someOf("what is the question? Write it behind the command, in quotes")
 
 // tellSession says what isn't searched because it needs no recalling.
 func (a *asking) tellSession(p builder.Prompt) {
