@@ -88,7 +88,7 @@ func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (s
 func holds(info sqlite.BackupInfo) string {
 	text := fmt.Sprintf("%s in %s of %s", plural(info.Messages, "message"), plural(info.Channels, "channel"), plural(info.Guilds, "guild"))
 	if !info.Newest.IsZero() {
-		text += ", the newest of " + info.Newest.Format("2006-01-02 15:04") + " UTC"
+		text += ", the newest of " + info.Newest.Format(toTheMinute) + " UTC"
 	}
 	return text
 }

@@ -15,7 +15,6 @@ import (
 
 	"hark/internal/portrait"
 	"hark/memory"
-	"hark/search"
 )
 
 // loreChange is what "/lore add" and "/lore edit" were told.
@@ -207,7 +206,7 @@ func (k *kept) printLore(ctx context.Context, w io.Writer, l memory.Lore) error 
 	if l.Channel != 0 {
 		where = "#" + oneLine(k.channelName(l.Guild, l.Channel)) + " of " + where
 	}
-	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by, l.At.In(k.config.Answer.Location()).Format("2006-01-02 15:04"), indented(l.Text))
+	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by, l.At.In(k.config.Answer.Location()).Format(toTheMinute), indented(l.Text))
 	return nil
 }
 
@@ -229,14 +228,6 @@ func printDetails(w io.Writer, l portrait.Lore) {
 // indented is a text as it is shown below its name.
 func indented(text string) string {
 	return "    " + strings.ReplaceAll(printable(text), "\n", "\n    ")
-}
-
-// printLoreHits prints lore that was found, as hits are printed.
-func (a *app) printLoreHits(w io.Writer, hits []search.LoreHit) {
-	for _, h := range hits {
-		fmt.Fprintf(w, "%s %.2f  lore: %s\n%s\n        (%s)\n", a.builder.Labels().Relevance(h.Relevance), h.Relevance, oneLine(h.Lore.Name),
-			strings.ReplaceAll(indented(h.Lore.Text), "    ", "        "), h.Why)
-	}
 }
 
 // allLore is the lore of a guild, or Everywhere, by guild and name.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -122,8 +121,14 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	a.tellLacks(r.Result)
 	hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
 	if !a.json {
-		app.printLoreHits(c.OutOrStdout(), r.Result.Lore)
-		printSummaryHits(c.OutOrStdout(), r.Earlier, app.config.Answer.Location())
+		for _, h := range r.Result.Lore {
+			mark := app.builder.Labels().Relevance(h.Relevance)
+			printHit(c.OutOrStdout(), mark, h.Relevance, "lore: "+oneLine(h.Lore.Name), h.Lore.Text, []string{h.Why})
+		}
+		for _, h := range r.Earlier {
+			heading := fmt.Sprintf("summary, %s, %s", h.Summary.Kind, h.Summary.To().In(app.config.Answer.Location()).Format(toTheMinute))
+			printHit(c.OutOrStdout(), "📜", h.Relevance, heading, h.Summary.Text, h.Why)
+		}
 		if len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
 			return nil
 		}
@@ -187,17 +192,10 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error 
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
 	}
 	for _, s := range shown {
-		s.print(c.OutOrStdout(), a.config.Answer.Location(), a.builder.Labels())
+		heading := fmt.Sprintf("%s in #%s, %s", oneLine(s.Author), oneLine(s.Channel), s.Time.In(a.config.Answer.Location()).Format(toTheMinute))
+		printHit(c.OutOrStdout(), a.builder.Labels().Relevance(s.Relevance), s.Relevance, heading, s.Text, s.Why)
 	}
 	return nil
-}
-
-func (s shownHit) print(w io.Writer, zone *time.Location, l builder.Labels) {
-	fmt.Fprintf(w, "%s %.2f  %s in #%s, %s\n        %s\n", l.Relevance(s.Relevance), s.Relevance, oneLine(s.Author), oneLine(s.Channel),
-		s.Time.In(zone).Format("2006-01-02 15:04"), strings.ReplaceAll(printable(s.Text), "\n", "\n        "))
-	if len(s.Why) > 0 {
-		fmt.Fprintf(w, "        (%s)\n", printable(strings.Join(s.Why, "; ")))
-	}
 }
 
 func (k *kept) shown(ctx context.Context, h search.Hit) (shownHit, error) {
