@@ -73,7 +73,7 @@ func TestExampleIsTheFileAndLoadsToTheDefaults(t *testing.T) {
 	for _, section := range sectionsOf(&c) {
 		for _, f := range section.fields {
 			key := last(f.key)
-			if f.help != "" && !strings.Contains(text, "\n"+key+" = ") && !strings.Contains(text, "\n# "+key+" = ") {
+			if f.help() != "" && !strings.Contains(text, "\n"+key+" = ") && !strings.Contains(text, "\n# "+key+" = ") {
 				t.Errorf("%s isn't in the example", f.key)
 			}
 		}

@@ -30,7 +30,7 @@ func Example() string {
 			fmt.Fprintf(&b, "# %s\n", s.example)
 		}
 		for _, f := range s.fields {
-			if f.help != "" {
+			if f.help() != "" {
 				b.WriteByte('\n')
 				f.write(&b, last(f.key))
 			}
@@ -46,18 +46,18 @@ func (s section) writeList(b *strings.Builder) {
 	fmt.Fprintf(b, "# [[%s]]\n", s.name)
 	for _, f := range s.fields {
 		b.WriteString("#\n")
-		commentAs(b, "# #", f.help) // a comment still where somebody takes away one "# "
-		fmt.Fprintf(b, "# %s = %s\n", last(f.key), f.example)
+		commentAs(b, "# #", f.help()) // a comment still where somebody takes away one "# "
+		fmt.Fprintf(b, "# %s = %s\n", last(f.key), f.example())
 	}
 }
 
 func (f field) write(b *strings.Builder, key string) {
-	comment(b, f.help)
+	comment(b, f.help())
 	if value := f.toml(); value != "" {
 		fmt.Fprintf(b, "%s = %s\n", key, value)
 		return
 	}
-	fmt.Fprintf(b, "# %s = %s\n", key, f.example)
+	fmt.Fprintf(b, "# %s = %s\n", key, f.example())
 }
 
 // comment writes text as comment lines of at most 100 characters.

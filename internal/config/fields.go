@@ -9,11 +9,15 @@ import (
 
 // field is one setting: a place in a Config and its names.
 type field struct {
-	key     string // as in "llm.model"
-	help    string // empty in a table, which tells of its fields
-	example string // for one that has no default
-	to      any    // a pointer to its place
+	key string            // as in "llm.model"
+	tag reflect.StructTag // empty in a table, which tells of its fields
+	to  any               // a pointer to its place
 }
+
+func (f field) help() string { return f.tag.Get("help") }
+
+// example is a value for a setting that has no default.
+func (f field) example() string { return f.tag.Get("example") }
 
 // env is the variable that overrides the field.
 func (f field) env() string {
@@ -44,8 +48,9 @@ func sectionsOf(c *Config) []section { return sectionsIn(section{}, reflect.Valu
 // sectionsIn are s, whose settings are those of v, and the sections in it.
 func sectionsIn(s section, v reflect.Value) []section {
 	var below []section
-	add := func(in section, key string, value reflect.Value) {
-		in.name = within(s.name, key)
+	for of, value := range v.Fields() {
+		tag := of.Tag
+		in := section{name: within(s.name, tag.Get("toml")), help: tag.Get("help"), example: tag.Get("example")}
 		switch t, is := value.Interface().(table); {
 		case is:
 			below = append(below, tableOf(in, t, value.Type().Elem())...)
@@ -55,11 +60,8 @@ func sectionsIn(s section, v reflect.Value) []section {
 			in.list = true
 			below = append(below, sectionsIn(in, reflect.New(value.Type().Elem()).Elem())...)
 		default:
-			s.fields = append(s.fields, field{in.name, in.help, in.example, value.Addr().Interface()})
+			s.fields = append(s.fields, field{in.name, tag, value.Addr().Interface()})
 		}
-	}
-	for t, value := range v.Fields() {
-		add(section{help: t.Tag.Get("help"), example: t.Tag.Get("example")}, t.Tag.Get("toml"), value)
 	}
 	return append([]section{s}, below...)
 }
@@ -83,7 +85,7 @@ func within(section, name string) string { return strings.TrimPrefix(section+"."
 func variables(c *Config) (fields []field) {
 	for _, s := range sectionsOf(c) {
 		for _, f := range s.fields {
-			if !s.list && f.help != "" {
+			if !s.list && f.help() != "" {
 				fields = append(fields, f)
 			}
 		}

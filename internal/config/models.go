@@ -11,7 +11,7 @@ import (
 // Fallback is the model that stands in for others.
 type Fallback struct {
 	Model       string   `toml:"model" help:"The model's name, as its server knows it. Empty: none; while the model is away Hark quotes what it recalled."`
-	BaseURL     string   `toml:"base_url" help:"Its server, up to and including /v1. Empty: llm.base_url, with llm.api_key and llm.headers, which no other server is sent."`
+	BaseURL     string   `toml:"base_url" url:"optional" help:"Its server, up to and including /v1. Empty: llm.base_url, with llm.api_key and llm.headers, which no other server is sent."`
 	APIKey      Secret   `toml:"api_key" help:"Its server's key. Empty: none is sent, but to llm.base_url llm.api_key."`
 	Vision      bool     `toml:"vision" help:"Whether it can see images."`
 	Temperature *float64 `toml:"temperature" help:"How freely it writes, from 0 to 2. Left out: as llm.temperature." example:"0.7"`
@@ -22,11 +22,11 @@ type Fallback struct {
 type Model struct {
 	Name        string   `toml:"name" help:"The name by which people choose it, other than the other models' and llm.model." example:"\"local\""`
 	Model       string   `toml:"model" help:"The model's name, as its server knows it." example:"\"qwen3:8b\""`
-	BaseURL     string   `toml:"base_url" help:"Its server, up to and including /v1. Left out: llm.base_url, with llm.api_key and llm.headers, which no other server is sent." example:"\"http://localhost:11434/v1\""`
+	BaseURL     string   `toml:"base_url" url:"" help:"Its server, up to and including /v1. Left out: llm.base_url, with llm.api_key and llm.headers, which no other server is sent." example:"\"http://localhost:11434/v1\""`
 	APIKey      Secret   `toml:"api_key" help:"Its server's key. Left out: none is sent, but to llm.base_url llm.api_key." example:"\"\""`
 	APIKeyFile  string   `toml:"api_key_file" help:"A file that holds the key, instead of api_key." example:"\"/run/secrets/local_key\""`
 	APIKeyEnv   string   `toml:"api_key_env" help:"An environment variable of your own that holds the key, instead of api_key. Its name doesn't begin with HARK_." example:"\"LOCAL_KEY\""`
-	Window      int      `toml:"window" help:"How many tokens it takes for prompt and answer together, as llm.window." example:"8192"`
+	Window      int      `toml:"window" zero:"what is known of the model" help:"How many tokens it takes for prompt and answer together, as llm.window." example:"8192"`
 	Vision      bool     `toml:"vision" help:"Whether it can see images." example:"false"`
 	Temperature *float64 `toml:"temperature" help:"How freely it writes, from 0 to 2. Left out: as llm.temperature." example:"0.7"`
 	Headers     Headers  `toml:"headers" help:"As llm.headers, for its server." example:"{ \"X-Title\" = \"Hark\" }"`
@@ -150,13 +150,8 @@ func (l *LLM) inherit() {
 const longestName = 100
 
 func (s *settings) checkModels(l LLM) {
-	const warmth = "a number from 0 to 2"
-	warm := func(t *float64) bool { return t == nil || *t >= 0 && *t <= 2 }
-	f := l.Fallback
-	s.want(f.BaseURL == "" || isHTTP(f.BaseURL), "llm.fallback.base_url", "an address that begins with http:// or https://, or nothing")
-	s.want(warm(f.Temperature), "llm.fallback.temperature", warmth)
 	if l.Model == "" {
-		s.want(f.Model == "", "llm.fallback.model", "a model for which it can stand in: name one in llm.model")
+		s.want(l.Fallback.Model == "", "llm.fallback.model", "a model for which it can stand in: name one in llm.model")
 		s.want(len(l.Models) == 0, itemOf("llm.models", 1), "a default besides: name it in llm.model")
 		return
 	}
@@ -173,9 +168,6 @@ func (s *settings) checkModels(l LLM) {
 		want(name != none, "name", "another name than \"default\", by which people choose llm.model")
 		taken[name] = true
 		want(m.Model != "", "model", "the model's name, as its server knows it")
-		want(isHTTP(m.BaseURL), "base_url", "an address that begins with http:// or https://")
-		want(m.Window >= 0, "window", "a number above 0, or 0 for what is known of the model")
-		want(warm(m.Temperature), "temperature", warmth)
 		want(!strings.HasPrefix(m.APIKeyEnv, "HARK_"), "api_key_env", "a variable of your own: those that begin with HARK_ are Hark's")
 	}
 }

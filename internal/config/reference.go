@@ -44,7 +44,7 @@ func Reference() string {
 			}
 		}
 		for _, f := range s.fields {
-			if f.help != "" {
+			if f.help() != "" {
 				paragraph(&b, "- ", f.described())
 			}
 		}
@@ -62,10 +62,10 @@ func (f field) described() string {
 		holds = "empty by default"
 	case value != "":
 		holds = "default `" + value + "`"
-	case f.example != "":
-		holds = "no default; such as `" + f.example + "`"
+	case f.example() != "":
+		holds = "no default; such as `" + f.example() + "`"
 	}
-	return fmt.Sprintf("**`%s`** (`%s`; %s). %s", f.key, f.env(), holds, f.help)
+	return fmt.Sprintf("**`%s`** (`%s`; %s). %s", f.key, f.env(), holds, f.help())
 }
 
 func (s section) describeList(b *strings.Builder) {
@@ -73,7 +73,7 @@ func (s section) describeList(b *strings.Builder) {
 	paragraph(b, "", s.help)
 	b.WriteByte('\n')
 	for _, f := range s.fields {
-		paragraph(b, "- ", fmt.Sprintf("**`%s`** (such as `%s`). %s", last(f.key), f.example, f.help))
+		paragraph(b, "- ", fmt.Sprintf("**`%s`** (such as `%s`). %s", last(f.key), f.example(), f.help()))
 	}
 }
 
