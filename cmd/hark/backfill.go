@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/dates"
 	"hark/memory"
 )
 
@@ -56,7 +57,7 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 	}
 	after := memory.MessageID(0)
 	if since != "" {
-		from, err := dayOf(since, time.Now(), k.config.Answer.Location())
+		from, _, err := dates.Parse(since, time.Now(), k.config.Answer.Location())
 		if err != nil {
 			return fmt.Errorf("--since %w", err)
 		}

@@ -32,6 +32,16 @@ type Model struct {
 	Headers     Headers  `toml:"headers" help:"As llm.headers, for its server." example:"{ \"X-Title\" = \"Hark\" }"`
 }
 
+// All are the models that people can choose among, the default first under its own name; none where there is no default.
+func (l LLM) All() []Model {
+	if l.Model == "" {
+		return nil
+	}
+	return append([]Model{{
+		Name: l.Model, Model: l.Model, BaseURL: l.BaseURL, APIKey: l.APIKey, Window: l.Window, Vision: l.Vision, Temperature: l.Temperature, Headers: l.Headers,
+	}}, l.Models...)
+}
+
 // Headers are sent with every request to a server. Their values may be secret.
 type Headers map[string]Secret
 
