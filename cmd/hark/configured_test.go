@@ -50,15 +50,8 @@ func TestPromptsFitTheWindow(t *testing.T) {
 			golden.Seen(t, fmt.Sprint(err))
 			continue
 		}
-		if err != nil || windowOf(c) != tc.known || promptTokens(c) != tc.want {
-			t.Errorf("%+v: window %d, prompt %d, %v", tc, windowOf(c), promptTokens(c), err)
-			continue
-		}
-		if tight := squeezed(c); (tight != nil) != (tc.want < c.Builder.MaxTokens) {
-			t.Errorf("%+v: %v", tc, tight)
-		}
-		if b == nil {
-			t.Errorf("%+v: no builder", tc)
+		if tight := squeezed(c); err != nil || b == nil || windowOf(c) != tc.known || promptTokens(c) != tc.want || (tight != nil) != (tc.want < c.Builder.MaxTokens) {
+			t.Errorf("%+v: window %d, prompt %d, %v, %v", tc, windowOf(c), promptTokens(c), tight, err)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestMetricsOfARunningHark(t *testing.T) {
 	w.discord.Slash(w.general.ID, w.ana.ID, "limits").WaitMessage()
 	all := w.scrape(address)
 	for key, least := range map[string]float64{
-		`hark_ready`: 1, `hark_events_total{event="MESSAGE_CREATE"}`: 6, `hark_messages_total`: 6, `hark_commit_seconds_count`: 1,
+		`hark_ready`: 1, `hark_prompts_total`: 4, `hark_prompt_tokens_bucket{le="4000"}`: 4, `hark_prompt_window_warnings_total`: 0, `hark_events_total{event="MESSAGE_CREATE"}`: 6, `hark_messages_total`: 6, `hark_commit_seconds_count`: 1,
 		`hark_search_seconds_count`: 5, `hark_search_results_total`: 1, `hark_search_cache_misses_total`: 1, `hark_prompt_section_tokens_total{section="history"}`: 1,
 		`hark_model_call_seconds_count{model="test-model"}`: 5, `hark_model_errors_total{kind="not_found",model="test-model"}`: 1, `hark_model_fallbacks_total{model="test-model"}`: 1,
 		`hark_model_call_seconds_count{model="spare"}`: 1, `hark_questions_total{outcome="answered"}`: 4, `hark_discord_requests_total{outcome="limited",route="messages"}`: 1,
