@@ -41,42 +41,29 @@ const unwritten = interrupted("interrupted; nothing was written")
 // ask is the answer to a question, without spaces around it. A secret isn't shown while it is typed.
 func (a *asker) ask(ctx context.Context, question string, secret bool) (string, error) {
 	question += ": "
-	read := func() (string, error) { return a.read(question) }
-	if a.terminal != nil {
-		state, err := term.MakeRaw(int(a.terminal.Fd())) // before the question, so that nothing typed after it is shown
-		if err != nil {
-			return "", fmt.Errorf("take over the terminal: %w", err)
-		}
-		defer term.Restore(int(a.terminal.Fd()), state)
-		read = func() (string, error) { return a.typed(question, secret) }
+	var line string
+	var err error
+	if a.terminal == nil {
+		line, err = soon(ctx, func() (string, error) { return a.read(question) })
+	} else {
+		line, err = typed(a.terminal, a.out, a.line, func() (string, error) { // raw before the question: nothing typed after it is shown
+			return soon(ctx, func() (string, error) {
+				if secret {
+					return a.line.ReadPassword(question)
+				}
+				a.line.SetPrompt(question)
+				return a.line.ReadLine()
+			})
+		})
 	}
-	line, err := soon(ctx, read)
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
 		fmt.Fprint(a.out, "\r\n")
+		return "", unwritten
+	case errors.Is(err, io.EOF): // Ctrl-C or Ctrl-D
 		return "", unwritten
 	}
 	return strings.TrimSpace(line), err
-}
-
-// typed has a line typed at the terminal.
-func (a *asker) typed(question string, secret bool) (line string, err error) {
-	if width, height, err := term.GetSize(int(a.terminal.Fd())); err == nil && width > 0 {
-		_ = a.line.SetSize(width, height)
-	}
-	if secret {
-		line, err = a.line.ReadPassword(question)
-	} else {
-		a.line.SetPrompt(question)
-		line, err = a.line.ReadLine()
-	}
-	if errors.Is(err, term.ErrPasteIndicator) {
-		err = nil // a pasted line is a line
-	}
-	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
-		fmt.Fprint(a.out, "\r\n")
-		err = unwritten
-	}
-	return line, err
 }
 
 // read reads a line and no more, for what follows may be for others.

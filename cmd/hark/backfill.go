@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/dates"
 	"hark/memory"
 )
 
@@ -56,7 +57,7 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 	}
 	after := memory.MessageID(0)
 	if since != "" {
-		from, err := dayOf(since, time.Now(), k.config.Answer.Location())
+		from, _, err := dates.Parse(since, time.Now(), k.config.Answer.Location())
 		if err != nil {
 			return fmt.Errorf("--since %w", err)
 		}
@@ -162,11 +163,11 @@ func (k *kept) tellGaps(c *cobra.Command) error {
 		}
 		from := "the beginning"
 		if gap.After > 0 {
-			from = gap.After.Time().Format("2006-01-02 15:04")
+			from = gap.After.Time().Format(toTheMinute)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "#%s of %s: %s fetched; left is from %s to %s (%s)\n",
 			oneLine(k.channelName(gap.Guild, gap.Channel)), oneLine(guildName(k.guildOf(gap.Guild))), plural(gap.Fetched, "message"),
-			from, gap.Until.Time().Format("2006-01-02 15:04"), why)
+			from, gap.Until.Time().Format(toTheMinute), why)
 	}
 	if len(gaps) == 0 {
 		fmt.Fprintln(c.OutOrStdout(), "Nothing is to be fetched.")

@@ -14,13 +14,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-// oneFile refuses anything but the name of one file.
-func oneFile(c *cobra.Command, args []string) error {
-	if len(args) != 1 || args[0] == "" {
-		return fmt.Errorf("which file? Write its name behind %q", c.CommandPath())
-	}
-	return nil
-}
+var oneFile = exactly(1, "which file? Write its name behind %q")
 
 // backupJSON is what --json tells of a backup.
 type backupJSON struct {
@@ -94,7 +88,7 @@ func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (s
 func holds(info sqlite.BackupInfo) string {
 	text := fmt.Sprintf("%s in %s of %s", plural(info.Messages, "message"), plural(info.Channels, "channel"), plural(info.Guilds, "guild"))
 	if !info.Newest.IsZero() {
-		text += ", the newest of " + info.Newest.Format("2006-01-02 15:04") + " UTC"
+		text += ", the newest of " + info.Newest.Format(toTheMinute) + " UTC"
 	}
 	return text
 }

@@ -40,7 +40,7 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 				return err
 			}
 			t.warns(got.Away, instead(got.Model, got.Instead))
-			fmt.Fprintf(t.out, "%s here since %s\n", plural(got.Messages, "message"), got.Since.In(zone).Format("2006-01-02 15:04"))
+			fmt.Fprintf(t.out, "%s here since %s\n", plural(got.Messages, "message"), got.Since.In(zone).Format(toTheMinute))
 			if got.Messages > 0 {
 				t.print(answer.Answer{Text: got.Text})
 				t.cite(got.Sources)

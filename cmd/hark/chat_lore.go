@@ -15,7 +15,6 @@ import (
 
 	"hark/internal/portrait"
 	"hark/memory"
-	"hark/search"
 )
 
 // loreChange is what "/lore add" and "/lore edit" were told.
@@ -25,25 +24,13 @@ type loreChange struct {
 }
 
 func (t *conversation) loreCommand(f *flags) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "lore",
-		Short: "Tell a server's lore: what Hark is to remember under a name",
-		Long: "Lore is something that a server told Hark to remember: a name, a text, and other names. Hark finds it when a question\n" +
-			"names it (\"Project X\", \"the X project\", \"project-x\", \"PX\") or asks for what it says, and puts it into the answer.",
-		Args: knownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
+	oneLore := exactly(1, "which lore? Write its name behind %q, in quotes")
 	var told loreChange
 	yes := false
 	add := &cobra.Command{
 		Use:   "add NAME TEXT",
 		Short: "Have something remembered under a name",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return fmt.Errorf("write a name and a text behind %q, each in quotes", c.CommandPath())
-			}
-			return nil
-		},
+		Args:  exactly(2, "write a name and a text behind %q, each in quotes"),
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
 			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0], Text: args[1], Own: told.aliases, At: at}
@@ -107,8 +94,10 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		}),
 	}
 	remove.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	c.AddCommand(add, list, show, edit, remove)
-	return c
+	return family("lore", "Tell a server's lore: what Hark is to remember under a name",
+		"Lore is something that a server told Hark to remember: a name, a text, and other names. Hark finds it when a question\n"+
+			"names it (\"Project X\", \"the X project\", \"project-x\", \"PX\") or asks for what it says, and puts it into the answer.",
+		add, list, show, edit, remove)
 }
 
 // withLore is a command that is given the memory and the lore that it names.
@@ -188,14 +177,6 @@ func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
 	return l, nil
 }
 
-// oneLore refuses anything but one name of lore.
-func oneLore(c *cobra.Command, args []string) error {
-	if len(args) != 1 || strings.TrimSpace(args[0]) == "" {
-		return fmt.Errorf("which lore? Write its name behind %q, in quotes", c.CommandPath())
-	}
-	return nil
-}
-
 func (t *conversation) listLore(c *cobra.Command) error {
 	k, err := t.app.kept(c.Context())
 	if err != nil {
@@ -225,7 +206,7 @@ func (k *kept) printLore(ctx context.Context, w io.Writer, l memory.Lore) error 
 	if l.Channel != 0 {
 		where = "#" + oneLine(k.channelName(l.Guild, l.Channel)) + " of " + where
 	}
-	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by, l.At.In(k.config.Answer.Location()).Format("2006-01-02 15:04"), indented(l.Text))
+	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by, l.At.In(k.config.Answer.Location()).Format(toTheMinute), indented(l.Text))
 	return nil
 }
 
@@ -247,14 +228,6 @@ func printDetails(w io.Writer, l portrait.Lore) {
 // indented is a text as it is shown below its name.
 func indented(text string) string {
 	return "    " + strings.ReplaceAll(printable(text), "\n", "\n    ")
-}
-
-// printLoreHits prints lore that was found, as hits are printed.
-func (a *app) printLoreHits(w io.Writer, hits []search.LoreHit) {
-	for _, h := range hits {
-		fmt.Fprintf(w, "%s %.2f  lore: %s\n%s\n        (%s)\n", a.builder.Labels().Relevance(h.Relevance), h.Relevance, oneLine(h.Lore.Name),
-			strings.ReplaceAll(indented(h.Lore.Text), "    ", "        "), h.Why)
-	}
 }
 
 // allLore is the lore of a guild, or Everywhere, by guild and name.

@@ -61,7 +61,7 @@ func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error)
 func printExplanation(w io.Writer, x answer.Explanation, l builder.Labels, zone *time.Location) {
 	t := x.Trace
 	p := printer{w}
-	p.say("How the answer of %s came about", t.Answer.Time().In(zone).Format("2006-01-02 15:04"))
+	p.say("How the answer of %s came about", t.Answer.Time().In(zone).Format(toTheMinute))
 	switch {
 	case t.Model == "":
 		p.say("No model wrote it: I quoted what I recalled.")
@@ -89,7 +89,7 @@ func printExplanation(w io.Writer, x answer.Explanation, l builder.Labels, zone 
 		p.say("Lore, and used:")
 	}
 	for _, lore := range x.Lore {
-		p.say("  %s\n        %s", oneLine(lore.Name), strings.ReplaceAll(printable(lore.Text), "\n", "\n        "))
+		p.say("  %s\n%s", oneLine(lore.Name), below(lore.Text))
 	}
 	p.explained("Recalled, and used:", used, l)
 	p.explained("Recalled, and left out"+whyLeftOut(t)+":", dropped, l)
@@ -136,11 +136,11 @@ func (p printer) explained(heading string, all []answer.Explained, l builder.Lab
 		if r.Relevance > 0 {
 			line += fmt.Sprintf("%s %.2f  ", l.Relevance(r.Relevance), r.Relevance)
 		}
-		line += fmt.Sprintf("%s in #%s, %s", oneLine(r.Source.Author), oneLine(r.Source.Place), r.Source.Time.Format("2006-01-02 15:04"))
+		line += fmt.Sprintf("%s in #%s, %s", oneLine(r.Source.Author), oneLine(r.Source.Place), r.Source.Time.Format(toTheMinute))
 		if r.Changed {
 			line += ", edited since"
 		}
-		p.say("%s\n        %s", line, strings.ReplaceAll(printable(r.Text), "\n", "\n        "))
+		p.say("%s\n%s", line, below(r.Text))
 		if len(r.Why) > 0 {
 			p.say("        (%s)", printable(strings.Join(r.Why, "; ")))
 		}

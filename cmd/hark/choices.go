@@ -11,18 +11,6 @@ import (
 	"hark/internal/metrics"
 )
 
-// modelNames are the models that admins may set, by name, the one that answers otherwise first; none without a model.
-func modelNames(c config.Config) []string {
-	if c.LLM.Model == "" {
-		return nil
-	}
-	names := []string{c.LLM.Model}
-	for _, m := range c.LLM.Models {
-		names = append(names, m.Name)
-	}
-	return names
-}
-
 // choosable are the models as answers take them, by name.
 func (a *app) choosable() map[string]answer.Model {
 	all := map[string]answer.Model{}
@@ -39,14 +27,11 @@ func (a *app) sees() bool {
 
 // choices are what admins may set, and what holds where they have set nothing.
 func choices(c config.Config) answer.Choices {
-	all := answer.Choices{Models: modelNames(c), Default: answer.Settings{
-		Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true, Language: c.Builder.Language, Zone: c.Answer.Location(),
+	all := answer.Choices{Temperatures: map[string]*float64{}, Default: answer.Settings{
+		Model: c.LLM.Model, Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true, Language: c.Builder.Language, Zone: c.Answer.Location(),
 	}}
-	if len(all.Models) > 0 {
-		all.Default.Model, all.Temperatures = all.Models[0], map[string]*float64{}
-	}
-	for _, m := range c.LLM.Models {
-		all.Temperatures[m.Name] = m.Temperature
+	for _, m := range c.LLM.All() {
+		all.Models, all.Temperatures[m.Name] = append(all.Models, m.Name), m.Temperature
 	}
 	return all
 }

@@ -79,8 +79,7 @@ func (d desk) write(name, text string) {
 // try runs a command until ctx ends.
 func (d desk) try(ctx context.Context, args ...string) (code int, out string) {
 	both := &buffer{}
-	code = run(ctx, environment{stdin: strings.NewReader(""), stdout: both, stderr: both,
-		lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }}, append(args, "--data", d.path("data")))
+	code = run(ctx, environmentWith(nil, "", both, both), append(args, "--data", d.path("data")))
 	return code, both.String()
 }
 

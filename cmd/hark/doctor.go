@@ -90,7 +90,11 @@ func failed(check string, err error, advice string) finding {
 
 // amiss is a finding of err, which may say itself what to do; if it doesn't, advice is that.
 func amiss(check string, err error, advice string) finding {
-	detail, own := parted(strings.ReplaceAll(err.Error(), "\n", "; "))
+	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	for _, server := range []string{"the rerank server", "the embedding server"} {
+		text = text[max(0, strings.Index(text, server)):] // without what was attempted
+	}
+	detail, own := parted(text)
 	if errors.Is(err, context.DeadlineExceeded) {
 		detail, own = "there was no answer in time", ""
 	}

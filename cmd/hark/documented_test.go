@@ -223,35 +223,8 @@ func (r *reader) shell(line string) {
 
 // What people bring.
 const (
-	exportedChannel = `{
-  "guild": {"id": "900000000000000001", "name": "Harbour", "iconUrl": ""},
-  "channel": {"id": "900000000000000002", "type": "GuildTextChat", "categoryId": null, "category": null, "name": "general", "topic": null},
-  "dateRange": {"after": null, "before": null},
-  "exportedAt": "2026-07-24T12:30:00+00:00",
-  "messages": [{"id": "900000000000000003", "type": "Default", "timestamp": "2026-07-24T12:30:00+00:00", "timestampEdited": null,
-    "callEndedTimestamp": null, "isPinned": false, "content": "The deadline is Friday.",
-    "author": {"id": "900000000000000004", "name": "ana", "discriminator": "0000", "nickname": "Ana", "color": null, "isBot": false, "roles": [], "avatarUrl": ""},
-    "attachments": [], "embeds": [], "stickers": [], "reactions": [], "mentions": [], "inlineEmojis": []}],
-  "messageCount": 1
-}`
-	llmcordConfig = `bot_token: a-token
-client_id: "1"
-status_message: hello
-max_text: 100000
-max_images: 5
-max_messages: 25
-use_plain_responses: false
-allow_dms: true
-permissions:
-  users: {admin_ids: [], allowed_ids: [], blocked_ids: []}
-  roles: {allowed_ids: [], blocked_ids: []}
-  channels: {allowed_ids: [], blocked_ids: []}
-providers:
-  ollama:
-    base_url: http://localhost:11434/v1
-models:
-  ollama/llama4:
-system_prompt: |
-  You are a snarky Discord chatbot. Today's date is {date}.
-`
+	exportedChannel = `{"guild": {"id": "900000000000000001", "name": "Harbour"}, "channel": {"id": "900000000000000002", "type": "GuildTextChat", "name": "general"},
+  "messages": [{"id": "900000000000000003", "type": "Default", "timestamp": "2026-07-24T12:30:00+00:00", "content": "The deadline is Friday.",
+    "author": {"id": "900000000000000004", "name": "ana", "nickname": "Ana"}}]}`
+	llmcordConfig = "bot_token: a-token\nproviders: {ollama: {base_url: \"http://localhost:11434/v1\"}}\nmodels: {ollama/llama4: }\n"
 )

@@ -37,7 +37,7 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 		return out, err
 	}
 	if f.since != "" {
-		if out.Since, err = dayOf(f.since, now, zone); err != nil {
+		if out.Since, _, err = dates.Parse(f.since, now, zone); err != nil {
 			return out, fmt.Errorf("--since %w", err)
 		}
 	}

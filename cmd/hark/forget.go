@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/dates"
 	"hark/memory"
 )
 
@@ -183,7 +184,7 @@ func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, 
 		what = fmt.Sprintf("everything that %s wrote %s", nameOf(t.User, people), where)
 	}
 	if o.before != "" {
-		if t.Before, err = dayOf(o.before, t.At, k.config.Answer.Location()); err != nil {
+		if t.Before, _, err = dates.Parse(o.before, t.At, k.config.Answer.Location()); err != nil {
 			return t, "", nil, fmt.Errorf("--before %w", err)
 		}
 		if t.Before.After(t.At) {

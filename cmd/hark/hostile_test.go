@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -120,6 +122,7 @@ var replaced = regexp.MustCompile("\uFFFD+")
 // commandLine runs commands.
 type commandLine struct {
 	*testing.T
+	ctx      context.Context // of commands; nil: the test's
 	stdin    string
 	env      map[string]string
 	out, err buffer
@@ -129,11 +132,7 @@ type commandLine struct {
 func (c *commandLine) run(code int, args ...string) {
 	c.Helper()
 	c.out, c.err = buffer{}, buffer{}
-	got := run(c.Context(), environment{
-		stdin: strings.NewReader(c.stdin), stdout: &c.out, stderr: &c.err,
-		lookup:  func(key string) (string, bool) { v, ok := c.env[key]; return v, ok },
-		environ: func() []string { return environOf(c.env) },
-	}, args)
+	got := run(cmp.Or(c.ctx, c.Context()), environmentWith(c.env, c.stdin, &c.out, &c.err), args)
 	if got != code {
 		c.Fatalf("%s: exit code %d: %.500s", args[0], got, c.err.String())
 	}

@@ -25,12 +25,7 @@ func (f *flags) importCommand() *cobra.Command {
 			"Importing a file twice is importing it once, so one that was interrupted goes on when it is imported again. What was\n" +
 			"deleted or forgotten stays so.",
 		Example: "  hark import export/*.json\n  hark import export",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("which files? Write their names behind \"import\"")
-			}
-			return nil
-		},
+		Args:    someOf("which files? Write their names behind \"import\""),
 		RunE: f.withApp(func(c *cobra.Command, a *app, args []string) error {
 			paths, failed := f.filesIn(args)
 			var all imported

@@ -39,15 +39,10 @@ func TestInterruptedImportKeepsWhatItRead(t *testing.T) {
 		_, _ = io.WriteString(w, lines.String()[lines.Len()/2:])
 	}()
 	data := filepath.Join(dir, "data")
-	out, stderr := &buffer{}, &buffer{}
-	code := run(ctx, environment{stdin: strings.NewReader(""), stdout: out, stderr: stderr,
-		lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }},
-		[]string{"import", fifo, "--data", data})
-	if code != 130 {
-		t.Errorf("exit code %d", code)
-	}
-	golden.Seen(t, steady(stderr.String()))
-	c := commandLine{T: t}
+	c := commandLine{T: t, ctx: ctx}
+	c.run(130, "import", fifo, "--data", data)
+	golden.Seen(t, steady(c.err.String()))
+	c.ctx = nil
 	c.run(1, "doctor", "--data", data)
 	var kept int
 	if _, at, ok := strings.Cut(c.out.String(), "✓ database: "); ok {
@@ -76,14 +71,9 @@ func TestInterruptedEvalLeavesTheLastRun(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	stderr := &buffer{}
-	code := run(ctx, environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr,
-		lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }},
-		[]string{"eval", "--run", out, set})
-	if code != 130 {
-		t.Errorf("exit code %d", code)
-	}
-	golden.Seen(t, steady(stderr.String()))
+	c := commandLine{T: t, ctx: ctx}
+	c.run(130, "eval", "--run", out, set)
+	golden.Seen(t, steady(c.err.String()))
 	entries, err := os.ReadDir(dir)
 	if kept, readErr := os.ReadFile(out); string(kept) != "the last run\n" || len(entries) != 2 {
 		t.Errorf("left %q and %v; %v, %v", kept, entries, err, readErr)
@@ -100,16 +90,11 @@ func TestInterruptedChat(t *testing.T) {
 		cancel()
 		return llmtest.Reply{Hold: hold}
 	})
-	env := map[string]string{"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL()}
-	stderr := &buffer{}
-	code := run(ctx, environment{stdin: strings.NewReader("Ana: the zebra is here\nAna: @hark where is it?\n"), stdout: io.Discard, stderr: stderr,
-		lookup:  func(key string) (string, bool) { v, ok := env[key]; return v, ok },
-		environ: func() []string { return environOf(env) }}, []string{"chat", "--data", data})
-	if code != 130 {
-		t.Errorf("exit code %d", code)
-	}
-	golden.Seen(t, stderr.String())
-	c := commandLine{T: t}
+	c := commandLine{T: t, ctx: ctx, stdin: "Ana: the zebra is here\nAna: @hark where is it?\n",
+		env: map[string]string{"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL()}}
+	c.run(130, "chat", "--data", data)
+	golden.Seen(t, c.err.String())
+	c.ctx, c.stdin = nil, ""
 	c.kept(data, "the zebra is here")
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -22,19 +21,18 @@ func labels(c config.Builder) (builder.Labels, error) {
 	if !ok {
 		return l, fmt.Errorf("builder.language: there are no labels in %q", c.Language)
 	}
-	all := reflect.ValueOf(&l).Elem()
-	for name, field := range labelFields() {
-		switch text := *cmp.Or(c.Labels[name], new(string)); text {
-		case "":
-		case noLabel:
-			all.FieldByName(field).SetString("")
-		default:
-			all.FieldByName(field).SetString(text)
+	all, fields := reflect.ValueOf(&l).Elem(), labelFields()
+	for name, text := range c.Labels {
+		if text == noLabel {
+			text = ""
+		} else if text == "" {
+			continue
 		}
+		all.FieldByName(fields[name]).SetString(text)
 	}
 	err := l.Check()
 	if problem, ok := errors.AsType[*builder.LabelError](err); ok {
-		for name, field := range labelFields() {
+		for name, field := range fields {
 			if field == problem.Label {
 				err = fmt.Errorf("builder.labels.%s %s", name, problem.Problem)
 			}

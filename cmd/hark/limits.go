@@ -14,7 +14,7 @@ func sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) 
 	all := builder.DefaultSections(layout)
 	for name, set := range c.Sections {
 		section := builder.SectionType(name)
-		if !set.IsSet() {
+		if set == (config.Limits{}) {
 			continue
 		}
 		limits, there := all[section]

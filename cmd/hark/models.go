@@ -15,29 +15,23 @@ const modelRetries = 3
 // newModels are the models that the configuration names, the default first; none if it names none.
 func newModels(c config.Config) *llm.Models {
 	l := c.LLM
-	if l.Model == "" {
-		return llm.NewModels(nil, nil)
-	}
-	one := func(model, url string, key config.Secret, window int, vision bool, temperature *float64, headers config.Headers) llm.Config {
+	one := func(m config.Model) llm.Named {
 		made := llm.Config{
-			Model: model, BaseURL: url, APIKey: key.Reveal(), Window: cmp.Or(window, tokens.Window(model)), Vision: vision,
-			Headers: headers.Reveal(), MaxTokens: l.MaxTokens, Timeout: l.Timeout.Duration, Retries: modelRetries,
+			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey.Reveal(), Window: cmp.Or(m.Window, tokens.Window(m.Model)), Vision: m.Vision,
+			Headers: m.Headers.Reveal(), MaxTokens: l.MaxTokens, Timeout: l.Timeout.Duration, Retries: modelRetries,
 		}
-		if temperature != nil {
-			t := float32(*temperature)
-			made.Temperature = &t
+		if m.Temperature != nil {
+			made.Temperature = new(float32(*m.Temperature))
 		}
-		return made
+		return llm.Named{Name: m.Name, Config: made}
 	}
-	named := []llm.Named{{Name: l.Model, Config: one(l.Model, l.BaseURL, l.APIKey, l.Window, l.Vision, l.Temperature, l.Headers)}}
-	for _, m := range l.Models {
-		named = append(named, llm.Named{
-			Name: m.Name, Config: one(m.Model, m.BaseURL, m.APIKey, m.Window, m.Vision, m.Temperature, m.Headers),
-		})
+	var named []llm.Named
+	for _, m := range l.All() {
+		named = append(named, one(m))
 	}
-	if f := l.Fallback; f.Model != "" {
-		fallback := one(f.Model, f.BaseURL, f.APIKey, 0, f.Vision, f.Temperature, f.Headers)
-		return llm.NewModels(named, &fallback)
+	if f := l.Fallback; len(named) > 0 && f.Model != "" {
+		fallback := one(config.Model{Model: f.Model, BaseURL: f.BaseURL, APIKey: f.APIKey, Vision: f.Vision, Temperature: f.Temperature, Headers: f.Headers})
+		return llm.NewModels(named, &fallback.Config)
 	}
 	return llm.NewModels(named, nil)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -65,13 +64,4 @@ func (f *summaryFilter) read() (search.SummaryFilter, error) {
 		return out, fmt.Errorf("--kind %q is no kind of a session: %s", f.kind, "decision, plan, fact, question or talk")
 	}
 	return out, nil
-}
-
-// printSummaryHits prints summaries that were found, as hits are printed.
-func printSummaryHits(w io.Writer, hits []search.SummaryHit, zone *time.Location) {
-	for _, h := range hits {
-		s := h.Summary
-		fmt.Fprintf(w, "📜 %.2f  summary, %s, %s\n%s\n        (%s)\n", h.Relevance, s.Kind, s.To().In(zone).Format("2006-01-02 15:04"),
-			strings.ReplaceAll(indented(s.Text), "    ", "        "), oneLine(strings.Join(h.Why, "; ")))
-	}
 }

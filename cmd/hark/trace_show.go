@@ -14,7 +14,7 @@ import (
 // printTrace prints how an answer came about: a line about it and one for each section of its prompt, of which p, if it is
 // there, tells where they stand.
 func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
-	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n", t.Answer.Time().In(k.config.Answer.Location()).Format("2006-01-02 15:04"), t.Answer,
+	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n", t.Answer.Time().In(k.config.Answer.Location()).Format(toTheMinute), t.Answer,
 		oneLine(k.channelName(t.Guild, t.Channel)), oneLine(guildName(k.guildOf(t.Guild))), oneLine(cmp.Or(t.Model, "no model")), t.Total.Seconds())
 	if len(t.Sections) == 0 {
 		return

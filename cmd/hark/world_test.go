@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -82,11 +83,17 @@ func (w *world) configure(text string) {
 }
 
 func (w *world) environment(stdout, stderr *buffer) environment {
+	e := environmentWith(w.env, "", stdout, stderr)
+	e.discord, e.progress, e.unchecked = w.discord.Client(), w.discord.Poke, !w.checks
+	return e
+}
+
+// environmentWith is an environment with variables, and something to read.
+func environmentWith(env map[string]string, stdin string, stdout, stderr io.Writer) environment {
 	return environment{
-		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
-		lookup:  func(key string) (string, bool) { v, ok := w.env[key]; return v, ok },
-		environ: func() []string { return environOf(w.env) },
-		discord: w.discord.Client(), progress: w.discord.Poke, unchecked: !w.checks,
+		stdin: strings.NewReader(stdin), stdout: stdout, stderr: stderr,
+		lookup:  func(key string) (string, bool) { v, ok := env[key]; return v, ok },
+		environ: func() []string { return environOf(env) },
 	}
 }
 

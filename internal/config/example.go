@@ -17,6 +17,10 @@ func Example() string {
 		if s.name != "" && s.help == "" { // of a table, which tells of it
 			continue
 		}
+		if s.list {
+			s.writeList(&b)
+			continue
+		}
 		if s.name != "" {
 			b.WriteByte('\n')
 			comment(&b, s.help)
@@ -26,37 +30,34 @@ func Example() string {
 			fmt.Fprintf(&b, "# %s\n", s.example)
 		}
 		for _, f := range s.fields {
-			if !f.inTable {
+			if f.help() != "" {
 				b.WriteByte('\n')
 				f.write(&b, last(f.key))
 			}
-		}
-		for _, l := range s.lists {
-			l.write(&b)
 		}
 	}
 	return b.String()
 }
 
-// write shows the list as comments: there is no part of it until somebody wants one.
-func (l list) write(b *strings.Builder) {
+// writeList shows a list as comments: there is no part of it until somebody wants one.
+func (s section) writeList(b *strings.Builder) {
 	b.WriteByte('\n')
-	comment(b, l.help)
-	fmt.Fprintf(b, "# [[%s]]\n", l.key)
-	for _, f := range l.fields() {
+	comment(b, s.help)
+	fmt.Fprintf(b, "# [[%s]]\n", s.name)
+	for _, f := range s.fields {
 		b.WriteString("#\n")
-		commentAs(b, "# #", f.help) // a comment still where somebody takes away one "# "
-		fmt.Fprintf(b, "# %s = %s\n", last(f.key), f.example)
+		commentAs(b, "# #", f.help()) // a comment still where somebody takes away one "# "
+		fmt.Fprintf(b, "# %s = %s\n", last(f.key), f.example())
 	}
 }
 
 func (f field) write(b *strings.Builder, key string) {
-	comment(b, f.help)
+	comment(b, f.help())
 	if value := f.toml(); value != "" {
 		fmt.Fprintf(b, "%s = %s\n", key, value)
 		return
 	}
-	fmt.Fprintf(b, "# %s = %s\n", key, f.example)
+	fmt.Fprintf(b, "# %s = %s\n", key, f.example())
 }
 
 // comment writes text as comment lines of at most 100 characters.

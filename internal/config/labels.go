@@ -2,22 +2,16 @@ package config
 
 import "strings"
 
-// Labels are the words and marks of prompts that aren't the language's own, by name; nil: the language's.
-type Labels map[string]*string
+// Labels are the words and marks of prompts that aren't the language's own, by name.
+type Labels map[string]string
 
-// labelNames are the builder's labels.
-var labelNames = []string{
-	"participants", "person", "last_active", "just_now", "minute", "minutes", "hour", "hours", "day", "days",
-	"data_mark", "data", "history", "high", "medium", "low", "involved", "recent", "starred", "neighbour",
-	"no_text", "more", "more_one", "earlier", "earlier_mark", "condensed", "lore", "nothing",
-}
-
-func newLabels() Labels {
-	l := Labels{}
-	for _, name := range labelNames {
-		l[name] = new(string)
+// names are the builder's labels, in order.
+func (Labels) names() []string {
+	return []string{
+		"condensed", "data", "data_mark", "day", "days", "earlier", "earlier_mark", "high", "history", "hour", "hours", "involved",
+		"just_now", "last_active", "lore", "low", "medium", "minute", "minutes", "more", "more_one", "neighbour", "no_text", "nothing",
+		"participants", "person", "recent", "starred",
 	}
-	return l
 }
 
 // languages are those that labels are there in.

@@ -3,20 +3,11 @@ package config
 import "strings"
 
 // Sections are the limits of a prompt's sections that aren't the layout's own, by the section's name.
-type Sections map[string]*Limits
+type Sections map[string]Limits
 
-// The sections of prompts. Those that are always there have a ceiling only.
-var (
-	alwaysThere  = []string{"system_prompt", "current_query"}
-	sectionNames = append([]string{"current_session", "participants", "history", "previous_context", "lore", "files"}, alwaysThere...)
-)
-
-func newSections() Sections {
-	s := Sections{}
-	for _, name := range sectionNames {
-		s[name] = &Limits{}
-	}
-	return s
+// names are the sections of prompts, in order.
+func (Sections) names() []string {
+	return []string{"current_query", "current_session", "files", "history", "lore", "participants", "previous_context", "system_prompt"}
 }
 
 // Limits are those of one section. What is nil is as the layout has it.
@@ -32,14 +23,9 @@ func (l Limits) ModeList() []string {
 	return strings.FieldsFunc(l.Modes, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// IsSet reports whether anything is other than the layout has it.
-func (l Limits) IsSet() bool {
-	return l.Priority != nil || l.Floor != nil || l.Ceiling != nil || l.Modes != ""
-}
-
-// checkSections notes what is set of a section that has none of it.
+// checkSections notes what is set of a section that has none of it: those that are always there have a ceiling only.
 func (s *settings) checkSections(all Sections) {
-	for _, name := range alwaysThere {
+	for _, name := range []string{"system_prompt", "current_query"} {
 		l, place := all[name], "builder.sections."+name
 		for key, set := range map[string]bool{"priority": l.Priority != nil, "floor": l.Floor != nil, "modes": l.Modes != ""} {
 			s.want(!set, place+"."+key, "to be left out: the section is always there, and has a ceiling only")
