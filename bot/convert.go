@@ -22,6 +22,8 @@ const rememberedFor = time.Minute
 type rawEvent struct {
 	kind string // MESSAGE_CREATE, …
 	data json.RawMessage
+	// fetched, if not nil, stands in the place of data.
+	fetched *fetched
 }
 
 // converted is what an event means.
@@ -87,6 +89,10 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 			err = fmt.Errorf("convert %s %d: %s", e.kind, eventID(e.data), panicked("read", r))
 		}
 	}()
+	if e.fetched != nil {
+		err = c.fetched(e.fetched, &out)
+		return out, err
+	}
 	read, ok := readers[e.kind]
 	if !ok {
 		return converted{}, nil
@@ -197,15 +203,7 @@ var readers = map[string]func(*converter, json.RawMessage, *converted) error{
 	"GUILD_MEMBER_UPDATE": reader((*converter).memberSeen),
 	"GUILD_MEMBER_REMOVE": reader((*converter).memberLeft),
 	"INTERACTION_CREATE":  reader((*converter).interaction),
-	fetchedChannel:        reader((*converter).channelFetched),
-	fetchedGuild:          reader((*converter).guildFetched),
 }
-
-// What Hark has fetched goes the way of events, so that none overtakes it.
-const (
-	fetchedChannel = "HARK_CHANNEL"
-	fetchedGuild   = "HARK_GUILD"
-)
 
 func reader[T any](read func(*converter, *T, *converted) error) func(*converter, json.RawMessage, *converted) error {
 	return func(c *converter, data json.RawMessage, out *converted) error {

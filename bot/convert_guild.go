@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"encoding/json"
 	"errors"
 
 	"hark/memory"
@@ -85,41 +84,31 @@ func (c *converter) guildUpdate(g *wireGuild, out *converted) error {
 	return nil
 }
 
-// wireFetched is what Discord answered when it was asked for what it had told too little of.
-type wireFetched struct {
-	Ticket  int             `json:"ticket"`
-	ID      snowflake       `json:"id"`
-	Guild   snowflake       `json:"guild_id"`
-	Channel *wireChannel    `json:"channel"`
-	Whole   json.RawMessage `json:"guild"`
+// fetched is what Discord answered when it was asked for what it had told too little of. It goes the way of events, so that none
+// overtakes it.
+type fetched struct {
+	untold
+	told  *wireChannel
+	whole *wireGuild
 }
 
-// channelFetched reads a channel as Discord answers. It leaves out whether one is age-restricted that isn't.
-func (c *converter) channelFetched(w *wireFetched, out *converted) error {
-	if w.Channel == nil || c.isLate(untold{memory.GuildID(w.Guild), memory.ChannelID(w.ID), w.Ticket}, out) {
+// fetched reads a channel or a guild as Discord answers. It leaves out whether a channel is age-restricted that isn't.
+func (c *converter) fetched(f *fetched, out *converted) error {
+	switch {
+	case c.isLate(f.untold, out):
 		return nil
+	case f.channel == 0:
+		if !f.whole.isWhole() || f.whole.Channels == nil {
+			return errors.New("Discord's answer doesn't say who may read what in the guild")
+		}
+		return c.guildCreate(f.whole, out)
+	case f.told.NSFW == nil:
+		f.told.NSFW = new(bool)
 	}
-	if w.Channel.NSFW == nil {
-		w.Channel.NSFW = new(bool)
-	}
-	if !w.Channel.isWhole() {
+	if !f.told.isWhole() {
 		return errors.New("Discord's answer doesn't say who may read the channel")
 	}
-	return c.channelSeen(w.Channel, out)
-}
-
-func (c *converter) guildFetched(w *wireFetched, out *converted) error {
-	var g wireGuild
-	if c.isLate(untold{guild: memory.GuildID(w.ID), ticket: w.Ticket}, out) {
-		return nil
-	}
-	if err := json.Unmarshal(w.Whole, &g); err != nil {
-		return plainJSONError(err)
-	}
-	if !g.isWhole() || g.Channels == nil {
-		return errors.New("Discord's answer doesn't say who may read what in the guild")
-	}
-	return c.guildCreate(&g, out)
+	return c.channelSeen(f.told, out)
 }
 
 // merged is update with the channels that stored has.

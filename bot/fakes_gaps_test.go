@@ -73,7 +73,7 @@ func (n *notebook) Questions(context.Context) (open []memory.OpenQuestion, _ err
 func (n *notebook) Gaps(context.Context) ([]memory.Gap, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	open := map[gapKey]memory.Gap{}
+	open := map[memory.Gap]memory.Gap{}
 	for _, e := range n.events {
 		switch e := e.(type) {
 		case memory.GapFound:

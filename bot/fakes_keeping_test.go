@@ -28,7 +28,9 @@ func (n *notebook) extent(f memory.Forgetting, counts func(memory.ChannelID) boo
 				e.Messages, some = e.Messages+1, true
 			}
 		}
-		e.Channels += bit(some)
+		if some {
+			e.Channels++
+		}
 	}
 	if f.User != 0 && f.Channel == 0 {
 		e.Facts, e.Answers = 2, 1
