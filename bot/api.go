@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -194,38 +193,25 @@ func wrap(err error, doing string, channel memory.ChannelID) error {
 		return nil
 	}
 	if s := status(err); s >= 400 && s < 500 {
-		return &goneError{doing, channel, s, code(err)}
+		err = goneError{err}
 	}
 	return fmt.Errorf("%s %d: %w", doing, channel, err)
 }
 
-// goneError is an errGone, and why: how Discord refused what was attempted.
-type goneError struct {
-	doing        string
-	channel      memory.ChannelID
-	status, code int
-}
+// goneError is an errGone, and why: how Discord refused what was attempted, without its words, which may quote it.
+type goneError struct{ error }
 
-func (e *goneError) Error() string {
-	return fmt.Sprintf("%s %d: %v: HTTP %d, code %d", e.doing, e.channel, errGone, e.status, e.code)
+func (e goneError) Error() string {
+	return fmt.Sprintf("%v: HTTP %d, code %d", errGone, status(e.error), code(e.error))
 }
-
-// isMissing reports whether Discord hasn't got what was to be changed.
-func isMissing(err error) bool {
-	var gone *goneError
-	return errors.As(err, &gone) && gone.status == http.StatusNotFound
-}
-
-func (e *goneError) Is(target error) bool { return target == errGone }
+func (e goneError) Unwrap() error        { return e.error }
+func (e goneError) Is(target error) bool { return target == errGone }
 
 // me is the bot's own user.
 func (c *client) me(ctx context.Context) (memory.UserID, error) {
 	var u wireUser
-	address := discordgo.EndpointUser("@me")
-	if err := c.call(ctx, "GET", address, discordgo.EndpointUsers, nil, &u); err != nil {
-		return 0, err
-	}
-	return memory.UserID(u.ID), nil
+	err := c.get(ctx, discordgo.EndpointUser("@me"), &u)
+	return memory.UserID(u.ID), err
 }
 
 // direct is the channel of direct messages with somebody.

@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -37,15 +36,14 @@ func (f *filler) searchArchive(ctx context.Context, v *visit, channel memory.Cha
 }
 
 func (f *filler) searchList(ctx context.Context, v *visit, channel memory.ChannelID, list string) error {
-	bucket := discordgo.EndpointChannel(channel.String()) + list
 	bound := f.bot.now().Add(-f.bot.cfg.CatchUp)
 	for before := ""; ; {
-		address := fmt.Sprintf("%s?limit=%d%s", bucket, pageSize, before)
+		address := fmt.Sprintf("%s%s?limit=%d%s", discordgo.EndpointChannel(channel.String()), list, pageSize, before)
 		var page struct {
 			Threads []*wireChannel `json:"threads"`
 			More    bool           `json:"has_more"`
 		}
-		if err := f.bot.rest.call(ctx, http.MethodGet, address, bucket, nil, &page); err != nil {
+		if err := f.bot.rest.get(ctx, address, &page); err != nil {
 			return fmt.Errorf("list the archived threads of channel %d: %w", channel, err)
 		}
 		if err := f.archived(ctx, v, page.Threads, bound); err != nil || !page.More || len(page.Threads) == 0 {

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -237,7 +238,7 @@ func (p *posted) is(want string, rows []component, with []upload) bool {
 func (d *delivery) put(ctx context.Context, i int, want string, rows []component, files []upload) error {
 	if i < len(d.parts) {
 		p, err := d.to.edit(ctx, d.parts[i].id, want, rows, files)
-		if isMissing(err) && d.parts[i].wanted == unknown { // it was deleted before this answer began
+		if status(err) == http.StatusNotFound && d.parts[i].wanted == unknown { // it was deleted before this answer began
 			d.forgo([]memory.MessageID{d.parts[i].id})
 			return d.put(ctx, i, want, rows, files)
 		}

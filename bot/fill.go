@@ -367,10 +367,9 @@ func (f *filler) givesUp(g memory.Gap, err error) bool {
 
 // fetch is a page of a channel's messages after one, oldest first.
 func (f *filler) fetch(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, after memory.MessageID) ([]wireMessage, error) {
-	bucket := discordgo.EndpointChannelMessages(channel.String())
-	address := fmt.Sprintf("%s?limit=%d&after=%d", bucket, pageSize, after)
+	address := fmt.Sprintf("%s?limit=%d&after=%d", discordgo.EndpointChannelMessages(channel.String()), pageSize, after)
 	var page []wireMessage
-	if err := f.bot.rest.call(ctx, http.MethodGet, address, bucket, nil, &page); err != nil {
+	if err := f.bot.rest.get(ctx, address, &page); err != nil {
 		return nil, fmt.Errorf("fetch messages of channel %d: %w", channel, err)
 	}
 	for i := range page {

@@ -199,7 +199,7 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 		p.bot.arrived.begin(c.present)
 	case c.away != 0:
 		out.told = slices.DeleteFunc(out.told, func(id memory.GuildID) bool { return id == c.away })
-		p.bot.arrived.leave(c.away)
+		p.bot.arrived.tell(false, c.away)
 	}
 	if c.ask != nil {
 		out.asks = append(out.asks, c.ask)
@@ -314,7 +314,7 @@ func (p *pump) flush(ctx context.Context, out *commit) error {
 		}
 	}
 	if len(out.told) > 0 {
-		p.bot.arrived.arrive(out.told)
+		p.bot.arrived.tell(true, out.told...)
 	}
 	for _, logged := range out.logged {
 		close(logged)

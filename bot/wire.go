@@ -184,12 +184,6 @@ func (w *wireChannel) kind() (memory.ChannelKind, bool) {
 	return kind, ok
 }
 
-// isThread reports whether it is known to be a thread.
-func (w *wireChannel) isThread() bool {
-	kind, ok := w.kind()
-	return ok && kind.IsThread()
-}
-
 // isWhole reports whether Discord told all that decides who may read the channel. Events may lack fields, and what is
 // missing isn't empty.
 func (w *wireChannel) isWhole() bool {
