@@ -30,11 +30,10 @@ type attached struct {
 	Description string `json:"description,omitempty"`
 }
 
-// attachments are files as JSON tells of them: never null, which would leave an edited message those that it had.
-func attachments(files []upload) []attached {
-	all := make([]attached, len(files))
+// attachments are files as JSON tells of them.
+func attachments(files []upload) (all []attached) {
 	for i, f := range files {
-		all[i] = attached{strconv.Itoa(i), f.name, f.description}
+		all = append(all, attached{strconv.Itoa(i), f.name, f.description})
 	}
 	return all
 }
