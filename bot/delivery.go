@@ -80,9 +80,6 @@ func (d *delivery) take(ids []memory.MessageID) {
 	}
 }
 
-// anew begins with no text again. What is shown stays until there is some.
-func (d *delivery) anew() { d.stream("") }
-
 // latest is the text streamed last.
 func (d *delivery) latest() string {
 	d.mu.Lock()
@@ -127,7 +124,8 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// finish brings Discord to contents, with files at the last of them, however many requests it takes.
+// finish brings Discord to contents, with files at the last of them, however many requests it takes. Parts that there are beyond that
+// are taken back, the last first, unless somebody else has.
 func (d *delivery) finish(ctx context.Context, contents []string, files ...upload) error {
 	for more := true; more; {
 		var err error
@@ -136,9 +134,11 @@ func (d *delivery) finish(ctx context.Context, contents []string, files ...uploa
 		}
 	}
 	for len(d.parts) > len(contents) {
-		if err := d.drop(ctx); err != nil {
+		last := d.parts[len(d.parts)-1].id
+		if err := d.to.remove(ctx, last); err != nil && !errors.Is(err, errGone) {
 			return err
 		}
+		d.forgo([]memory.MessageID{last})
 	}
 	return nil
 }
@@ -159,26 +159,6 @@ func (d *delivery) afresh(ctx context.Context, to sender, contents []string) err
 		d.removed = append(d.removed, p.id)
 	}
 	return err
-}
-
-// clear takes back all that was sent, the last first.
-func (d *delivery) clear(ctx context.Context) error {
-	for len(d.parts) > 0 {
-		if err := d.drop(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// drop takes the last part back, unless somebody else has.
-func (d *delivery) drop(ctx context.Context) error {
-	last := d.parts[len(d.parts)-1].id
-	if err := d.to.remove(ctx, last); err != nil && !errors.Is(err, errGone) {
-		return err
-	}
-	d.forgo([]memory.MessageID{last})
-	return nil
 }
 
 // forgo has messages be parts no longer.

@@ -29,8 +29,7 @@ type item struct {
 // as there is memory.
 type queue struct {
 	mu     sync.Mutex
-	items  []item
-	busy   int  // items taken and not yet committed
+	items  []item // those not yet committed
 	deaf   bool // takes no more from the gateway
 	closed bool // takes nothing any more
 	wake   chan struct{}
@@ -54,7 +53,7 @@ func (q *queue) put(it item) bool {
 func (q *queue) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.items) + q.busy
+	return len(q.items)
 }
 
 // stopIntake refuses further events of the gateway.
@@ -79,7 +78,6 @@ func (q *queue) take(ctx context.Context) []item {
 		q.mu.Lock()
 		n := min(len(q.items), batchItems)
 		batch := q.items[:n:n]
-		q.items, q.busy = q.items[n:], n
 		closed := q.closed
 		q.mu.Unlock()
 		if n > 0 {
@@ -96,10 +94,11 @@ func (q *queue) take(ctx context.Context) []item {
 	}
 }
 
-// done has what was taken count as committed.
-func (q *queue) done() {
+// done has so many items that were taken count as committed.
+func (q *queue) done(n int) {
 	q.mu.Lock()
-	q.busy = 0
+	clear(q.items[:n])
+	q.items = q.items[n:]
 	q.mu.Unlock()
 }
 
@@ -125,7 +124,7 @@ func (p *pump) run(ctx context.Context) (left int) {
 		if batch == nil || p.write(ctx, batch) != nil {
 			return p.bot.queue.len()
 		}
-		p.bot.queue.done()
+		p.bot.queue.done(len(batch))
 		p.bot.cfg.Progress()
 	}
 }

@@ -46,6 +46,7 @@ func TestQueueTakesLessAndLess(t *testing.T) {
 	if batch := q.take(t.Context()); len(batch) != 3 || q.len() != 3 {
 		t.Errorf("took %d; %d aren't committed", len(batch), q.len())
 	}
+	q.done(3)
 	if q.take(t.Context()) != nil || q.len() != 0 {
 		t.Error("a closed queue that is empty gives more")
 	}
@@ -57,8 +58,11 @@ func TestQueueGivesBatches(t *testing.T) {
 	for range batchItems + 10 {
 		q.put(rawItem("MESSAGE_DELETE", `{}`))
 	}
-	if a, b := len(q.take(t.Context())), len(q.take(t.Context())); a != batchItems || b != 10 {
-		t.Errorf("batches of %d and %d", a, b)
+	for _, want := range []int{batchItems, 10} {
+		if got := len(q.take(t.Context())); got != want {
+			t.Errorf("a batch of %d, want %d", got, want)
+		}
+		q.done(want)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
