@@ -30,8 +30,8 @@ type item struct {
 type queue struct {
 	mu     sync.Mutex
 	items  []item // those not yet committed
-	deaf   bool // takes no more from the gateway
-	closed bool // takes nothing any more
+	deaf   bool   // takes no more from the gateway
+	closed bool   // takes nothing any more
 	wake   chan struct{}
 }
 
