@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
 
 	"hark/memory"
 )
@@ -105,17 +105,15 @@ func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
 	if len(all) > mostScoped {
 		return all, nil
 	}
-	var work sync.WaitGroup
-	seats := make(chan struct{}, 4)
+	var work errgroup.Group
+	work.SetLimit(4)
 	for i := range all {
-		work.Go(func() {
-			seats <- struct{}{}
-			defer func() { <-seats }()
+		work.Go(func() error {
 			all[i].NoCommands = a.refusesCommands(ctx, all[i].ID)
+			return ctx.Err()
 		})
 	}
-	work.Wait()
-	return all, ctx.Err()
+	return all, work.Wait()
 }
 
 // refusesCommands reports whether a guild has let the bot in without its commands.

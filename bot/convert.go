@@ -48,6 +48,7 @@ type converted struct {
 	sighting *sighting
 	// unknown are channels and guilds of which the event told too little, and which are to be fetched.
 	unknown []untold
+	err     error // why it can't be read
 }
 
 // untold is a channel, or with channel 0 a guild, of which Discord told too little. As long as it is unknown, nothing of it
@@ -89,16 +90,13 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 			err = fmt.Errorf("convert %s %d: %s", e.kind, eventID(e.data), panicked("read", r))
 		}
 	}()
-	if e.fetched != nil {
-		err = c.fetched(e.fetched, &out)
-		return out, err
+	if read := readers[e.kind]; read != nil {
+		read(c, e.data, &out)
+	} else if e.fetched != nil {
+		c.fetched(e.fetched, &out)
 	}
-	read, ok := readers[e.kind]
-	if !ok {
-		return converted{}, nil
-	}
-	if err := read(c, e.data, &out); err != nil {
-		return c.unreadable(e), fmt.Errorf("convert %s %d: %w", e.kind, eventID(e.data), err)
+	if out.err != nil {
+		return c.unreadable(e), fmt.Errorf("convert %s %d: %w", e.kind, eventID(e.data), out.err)
 	}
 	return out, nil
 }
@@ -180,7 +178,7 @@ func (c *converter) isLate(u untold, out *converted) bool {
 }
 
 // readers are the kinds of events that matter.
-var readers = map[string]func(*converter, json.RawMessage, *converted) error{
+var readers = map[string]func(*converter, json.RawMessage, *converted){
 	"MESSAGE_CREATE":      reader((*converter).messageCreate),
 	"MESSAGE_UPDATE":      reader((*converter).messageUpdate),
 	"MESSAGE_DELETE":      reader((*converter).messageDelete),
@@ -205,13 +203,14 @@ var readers = map[string]func(*converter, json.RawMessage, *converted) error{
 	"INTERACTION_CREATE":  reader((*converter).interaction),
 }
 
-func reader[T any](read func(*converter, *T, *converted) error) func(*converter, json.RawMessage, *converted) error {
-	return func(c *converter, data json.RawMessage, out *converted) error {
+func reader[T any](read func(*converter, *T, *converted)) func(*converter, json.RawMessage, *converted) {
+	return func(c *converter, data json.RawMessage, out *converted) {
 		var v T
 		if err := json.Unmarshal(data, &v); err != nil {
-			return plainJSONError(err)
+			out.err = plainJSONError(err)
+		} else {
+			read(c, &v, out)
 		}
-		return read(c, &v, out)
 	}
 }
 
