@@ -11,14 +11,14 @@ import (
 // admission decides what of all that Discord tells is logged. What isn't is known while its session lasts, unless its
 // author wants to be remembered by nobody.
 type admission struct {
-	log    Log
+	log    memory.Store
 	policy memory.Policy
 	recent *recent
 	// committed is told what is in the log.
 	committed func([]subject)
 }
 
-func newAdmission(log Log, policy memory.Policy, r *recent, committed func([]subject)) *admission {
+func newAdmission(log memory.Store, policy memory.Policy, r *recent, committed func([]subject)) *admission {
 	return &admission{log: log, policy: policy, recent: r, committed: committed}
 }
 

@@ -59,7 +59,7 @@ func TestNothingIsKnownOfAGuildUntilTheConnectionTells(t *testing.T) {
 					for _, g := range tt.known {
 						known = known || g == guild
 					}
-					if err := p.arrived.wait(t.Context(), guild, 0); (err == nil) != known {
+					if err := p.bot.arrived.wait(t.Context(), guild, 0); (err == nil) != known {
 						t.Errorf("guild %d: %v", guild, err)
 					}
 				}

@@ -204,7 +204,9 @@ func TestTheHoleOfAnIgnoredChannelIsFetched(t *testing.T) {
 	}
 	set := 0
 	find(s.log, func(e memory.SettingChosen) bool {
-		set += bit(e.Key == memory.SettingPast)
+		if e.Key == memory.SettingPast {
+			set++
+		}
 		return false
 	})
 	if set != 2 {

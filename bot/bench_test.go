@@ -209,7 +209,7 @@ func BenchmarkEnqueue(b *testing.B) {
 	}
 	var committed wait.Signal
 	p := pumpOf(bot.queue, store)
-	p.progress = committed.Send
+	p.bot.cfg.Progress = committed.Send
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var helpers sync.WaitGroup

@@ -29,7 +29,6 @@ import (
 
 	"hark/internal/answer"
 	"hark/internal/metrics"
-	"hark/internal/portrait"
 	"hark/memory"
 	"hark/search"
 )
@@ -81,44 +80,6 @@ type Config struct {
 	Now      func() time.Time  // default time.Now
 }
 
-// Log is what a bot asks of the store. See memory.Store.
-type Log interface {
-	Apply(ctx context.Context, events ...memory.Event) error
-	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
-	people
-	portrait.Store
-	missing
-	counter
-	Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error)
-	Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error)
-	Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, error)
-	Erase(ctx context.Context, wait bool) error
-}
-
-// missing tells what isn't in the log and should be.
-type missing interface {
-	Guilds(ctx context.Context) ([]memory.GuildID, error)
-	HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error)
-	Gaps(ctx context.Context, guild memory.GuildID, sweep bool) ([]memory.Gap, error)
-	NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error)
-	Questions(ctx context.Context) ([]memory.OpenQuestion, error)
-	Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error)
-}
-
-// counter tells how much there is.
-type counter interface {
-	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error)
-	Waiting(ctx context.Context, guild memory.GuildID) (int, error)
-	Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent, error)
-}
-
-// people tells of those who are remembered.
-type people interface {
-	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
-	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
-	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
-}
-
 // Answerer answers questions. An error with a method Sentence() string says what members are told; what
 // others say is kept from them.
 type Answerer interface {
@@ -142,7 +103,7 @@ type Bot struct {
 	base    *url.URL
 	rest    *client
 	fetcher *fetcher
-	memory  Log
+	memory  memory.Store
 	answers Answerer
 	log     zerolog.Logger
 	now     func() time.Time
@@ -156,7 +117,7 @@ type Bot struct {
 	admit      *admission
 	notices    *notices
 	filler     *filler
-	looked     looked
+	looked     atomic.Pointer[looked]
 	commands   *commands
 	questions  *tracker
 	repeats    *repeats
@@ -216,7 +177,7 @@ var usual = timing{
 }
 
 // New returns a Bot that hasn't connected yet. It checks the configuration only.
-func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, error) {
+func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) (*Bot, error) {
 	token := strings.Fields(cfg.Token)
 	if len(token) > 0 && token[0] == "Bot" {
 		token = token[1:]
@@ -245,6 +206,7 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 	}
 	b.recent = newRecent(cfg.SessionGap, b.now)
 	b.questions, b.repeats = newTracker(b), newRepeats()
+	b.looked.Store(&looked{})
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session(), metrics: b.cfg.Metrics}
 	b.fetcher = newFetcher(b.transport())
@@ -321,12 +283,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		b.questions.see(subjects)
 	})
 	b.questions.scheduler.run = func(a *ask) { b.reply(work, last, a) }
-	b.pump = &pump{
-		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots, b.now),
-		ask:    func(a *ask) { b.questions.take(last, a) },
-		logger: b.log, retry: b.timing.retry, progress: b.cfg.Progress,
-		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, unknown: b.filler.putUnknown, nudge: b.filler.nudge, arrived: b.arrived, attendance: b.attendance,
-	}
+	b.pump = newPump(b, func(a *ask) { b.questions.take(last, a) })
 	b.commands = newCommands(b)
 	open, err := b.memory.Questions(ctx) // before there are new ones
 	if err != nil {

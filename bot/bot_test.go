@@ -363,7 +363,7 @@ func TestAnswerWithoutHistoryIsNoReply(t *testing.T) {
 func TestEventThatCannotBeReadIsPassedOver(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
-	s.bot.queue.put(item{raw: &rawEvent{"MESSAGE_CREATE", []byte(`{"id":"77","content":["secret"]}`)}})
+	s.bot.queue.put(item{raw: &rawEvent{kind: "MESSAGE_CREATE", data: []byte(`{"id":"77","content":["secret"]}`)}})
 	s.posts(t, s.channel, s.ana.ID, "goes on")
 	if out := s.out.String(); !strings.Contains(out, "MESSAGE_CREATE 77") || strings.Contains(out, "secret") {
 		t.Errorf("logged %s", out)

@@ -111,7 +111,7 @@ func (e *extract) between(since, before time.Time) error {
 }
 
 // channel writes a channel's messages.
-func (e *extract) channel(ctx context.Context, log Log, at memory.Channel) error {
+func (e *extract) channel(ctx context.Context, log memory.Store, at memory.Channel) error {
 	for after := e.after; e.cut == nil; {
 		page, err := log.Log(ctx, at.ID, after, e.until, exportPage)
 		if err != nil || len(page) == 0 {

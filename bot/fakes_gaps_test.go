@@ -76,7 +76,7 @@ func (n *notebook) Gaps(_ context.Context, guild memory.GuildID, sweep bool) ([]
 	if sweep {
 		return n.unswept(guild), n.readFails
 	}
-	open := map[gapKey]memory.Gap{}
+	open := map[memory.Gap]memory.Gap{}
 	for _, e := range n.events {
 		switch e := e.(type) {
 		case memory.GapFound:

@@ -30,7 +30,9 @@ func (n *notebook) Extent(_ context.Context, f memory.ExtentQuery) (memory.Exten
 				e.Messages, some = e.Messages+1, true
 			}
 		}
-		e.Channels += bit(some)
+		if some {
+			e.Channels++
+		}
 	}
 	if f.User != 0 && f.Channel == 0 {
 		e.Facts, e.Answers = 2, 1

@@ -22,6 +22,8 @@ import (
 
 // notebook is a Log that keeps events, and can be held or made to fail.
 type notebook struct {
+	memory.Store // for what no test asks
+
 	mu      sync.Mutex
 	events  []memory.Event
 	calls   int

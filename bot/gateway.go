@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -121,17 +120,17 @@ func (b *Bot) receive(l *link, e *discordgo.Event) {
 		b.setState(nil)
 		b.log.Info().Str("event", e.Type).Msg("connected to Discord")
 		if e.Type == "READY" {
-			b.queue.put(item{raw: &rawEvent{e.Type, json.RawMessage(e.RawData)}})
+			b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}})
 			b.commands.ready(e.RawData)
 		}
 	case "INTERACTION_CREATE":
 		logged := make(chan struct{})
-		if b.queue.put(item{raw: &rawEvent{e.Type, e.RawData}, logged: logged}) {
+		if b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}, logged: logged}) {
 			b.commands.put(e.RawData, logged)
 		}
 	default:
 		if readers[e.Type] != nil {
-			b.queue.put(item{raw: &rawEvent{e.Type, json.RawMessage(e.RawData)}})
+			b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}})
 		}
 	}
 }

@@ -154,37 +154,19 @@ type response struct {
 	Data any `json:"data,omitempty"`
 }
 
-type messageBody struct {
-	Content         string          `json:"content,omitempty"`
-	Flags           int             `json:"flags,omitempty"`
-	AllowedMentions allowedMentions `json:"allowed_mentions"`
-	Components      []component     `json:"components,omitempty"`
-	Attachments     []attached      `json:"attachments,omitempty"`
-}
-
-// sheetEdit names its components even if there are none, which takes them away.
-type sheetEdit struct {
-	Content         string          `json:"content"`
-	AllowedMentions allowedMentions `json:"allowed_mentions"`
-	Components      []component     `json:"components"`
-	Attachments     []attached      `json:"attachments,omitempty"` // those that it gets
-}
-
-func (s sheet) edit() sheetEdit {
-	if s.Components == nil {
-		s.Components = []component{}
-	}
-	return sheetEdit{s.Content, nobody, s.Components, attachments(s.Files)}
+// edit takes away the components that there are, and leaves the files.
+func (s sheet) edit() outgoing {
+	return outgoing{Content: s.Content, AllowedMentions: nobody, Components: append([]component{}, s.Components...), Attachments: attachments(s.Files)}
 }
 
 // say answers at once.
 func (x *exchange) say(ctx context.Context, text string) error {
-	return x.respond(ctx, response{respondMessage, &messageBody{Content: text, Flags: flagEphemeral, AllowedMentions: nobody}})
+	return x.respond(ctx, response{respondMessage, outgoing{Content: text, Flags: flagEphemeral, AllowedMentions: nobody}})
 }
 
 // think promises an answer.
 func (x *exchange) think(ctx context.Context) error {
-	return x.respond(ctx, response{respondDeferred, &messageBody{Flags: flagEphemeral, AllowedMentions: nobody}})
+	return x.respond(ctx, response{respondDeferred, outgoing{Flags: flagEphemeral, AllowedMentions: nobody}})
 }
 
 // take promises to change the message that was clicked on.
@@ -225,7 +207,7 @@ func (x *exchange) pages(ctx context.Context, s sheet) error {
 // add says more, or gives files, below what is shown.
 func (x *exchange) add(ctx context.Context, text string, files ...upload) error {
 	address := discordgo.EndpointFollowupMessage(fmt.Sprint(int64(x.Application)), x.Token)
-	m := messageBody{Content: text, Flags: flagEphemeral, AllowedMentions: nobody, Attachments: attachments(files)}
+	m := outgoing{Content: text, Flags: flagEphemeral, AllowedMentions: nobody, Attachments: attachments(files)}
 	return x.rest.call(ctx, "POST", address, x.bucket("more"), withFiles(m, files), nil)
 }
 

@@ -303,7 +303,7 @@ func (n *notices) postIn(ctx context.Context, g *memory.Guild, channel memory.Ch
 			return at, err
 		}
 	}
-	p, err := t.post(ctx, messageCreate{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36), EnforceNonce: true, AllowedMentions: nobody, Components: buttons})
+	p, err := t.post(ctx, outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36), EnforceNonce: true, AllowedMentions: nobody, Components: buttons})
 	at.message = p.id
 	return at, err
 }

@@ -98,9 +98,8 @@ func (b *Bot) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ask, e
 // shownOf are the messages of an answer that the process had not logged when it ended, be it wholly written or not: one has buttons,
 // which name the question and the messages before it.
 func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []answerMessage, err error) {
-	bucket := discordgo.EndpointChannelMessages(q.Channel.String())
 	var page []answerMessage
-	err = b.rest.call(ctx, http.MethodGet, fmt.Sprintf("%s?limit=%d&after=%d", bucket, pageSize, q.ID), bucket, nil, &page)
+	err = b.rest.get(ctx, fmt.Sprintf("%s?limit=%d&after=%d", discordgo.EndpointChannelMessages(q.Channel.String()), pageSize, q.ID), &page)
 	switch {
 	case denied(err):
 		return nil, nil

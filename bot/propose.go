@@ -95,7 +95,7 @@ func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int, l memory
 		return proposed{}, err
 	}
 	o := owned{asker: a.asker, question: a.id}
-	m, err := t.post(ctx, messageCreate{
+	m, err := t.post(ctx, outgoing{
 		Content: text, Nonce: nonce(t.purpose, t.question, n), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
 		Components: []component{row(button(styleGreen, in.text("Remember"), o.id(buttonRemember)), button(styleGrey, in.text("No"), o.id(buttonForgo)))},
 	})

@@ -14,20 +14,18 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/memory"
-	"hark/search"
 )
 
 func rawItem(kind, data string) item {
-	return item{raw: &rawEvent{kind, json.RawMessage(data)}}
+	return item{raw: &rawEvent{kind: kind, data: json.RawMessage(data)}}
 }
 
 // pumpOf is a pump that nobody waits for.
-func pumpOf(q *queue, log Log) *pump {
-	return &pump{
-		queue: q, log: log, admit: newAdmission(log, memory.Policy{}, newRecent(0, time.Now), func([]subject) {}),
-		convert: newConverter(self, false, sameTime), logger: zerolog.Nop(),
-		gaps: newGaps(log, Config{CatchUp: 30 * 24 * time.Hour, Reconcile: true}, sameTime), missed: func(visit) {}, unknown: func([]untold) {}, nudge: func() {}, arrived: newArrivals(), attendance: search.NewAttendance(), progress: func() {},
-	}
+func pumpOf(q *queue, log memory.Store) *pump {
+	b, _ := New(Config{Token: "t", CatchUp: 30 * 24 * time.Hour, Reconcile: true, Now: sameTime}, log, nil, zerolog.Nop())
+	b.self, b.queue, b.timing.retry = self, q, time.Second
+	b.filler, b.admit = newFiller(b), newAdmission(log, memory.Policy{}, b.recent, func([]subject) {})
+	return newPump(b, nil)
 }
 
 func TestQueueTakesLessAndLess(t *testing.T) {
@@ -48,6 +46,7 @@ func TestQueueTakesLessAndLess(t *testing.T) {
 	if batch := q.take(t.Context()); len(batch) != 3 || q.len() != 3 {
 		t.Errorf("took %d; %d aren't committed", len(batch), q.len())
 	}
+	q.done(3)
 	if q.take(t.Context()) != nil || q.len() != 0 {
 		t.Error("a closed queue that is empty gives more")
 	}
@@ -59,8 +58,11 @@ func TestQueueGivesBatches(t *testing.T) {
 	for range batchItems + 10 {
 		q.put(rawItem("MESSAGE_DELETE", `{}`))
 	}
-	if a, b := len(q.take(t.Context())), len(q.take(t.Context())); a != batchItems || b != 10 {
-		t.Errorf("batches of %d and %d", a, b)
+	for _, want := range []int{batchItems, 10} {
+		if got := len(q.take(t.Context())); got != want {
+			t.Errorf("a batch of %d, want %d", got, want)
+		}
+		q.done(want)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -114,7 +116,6 @@ func TestPumpTriesOnWithPauses(t *testing.T) {
 		q.put(rawItem("MESSAGE_DELETE", `{"id":"5"}`))
 		q.put(rawItem("GUILD_UPDATE", `{"id":"1","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
 		p := pumpOf(q, log)
-		p.retry = time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if left := p.run(ctx); left != 2 || p.failing() == nil {
@@ -161,7 +162,6 @@ func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 		q.put(rawItem("MESSAGE_DELETE", `{"id":"101","channel_id":"2","guild_id":"1"}`))
 		q.close()
 		p := pumpOf(q, log)
-		p.retry = time.Second
 		if left := p.run(t.Context()); left != 0 || p.failing() != nil {
 			t.Errorf("%d left, %v", left, p.failing())
 		}

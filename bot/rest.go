@@ -83,6 +83,12 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 	}
 }
 
+// get asks Discord for what is at an address, which without its query names its bucket.
+func (c *client) get(ctx context.Context, address string, into any) error {
+	bucket, _, _ := strings.Cut(address, "?")
+	return c.call(ctx, http.MethodGet, address, bucket, nil, into)
+}
+
 // free waits until the bucket lets a request through. discordgo would sleep without looking at the context.
 func (c *client) free(ctx context.Context, name, route string) error {
 	bucket := c.session.Ratelimiter.GetBucket(name)

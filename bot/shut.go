@@ -26,7 +26,7 @@ func (p *pump) noteShut(ctx context.Context, events []memory.Event) error {
 			return err
 		}
 		if len(found) > 0 {
-			p.nudge()
+			p.bot.filler.nudge()
 		}
 	}
 	return nil
@@ -54,18 +54,18 @@ func (p *pump) moved(events []memory.Event) map[memory.GuildID][]memory.ChannelI
 
 // shutIn is what is to be kept of the channels of a guild, or of those given and their threads.
 func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memory.ChannelID) ([]memory.Event, error) {
-	g, err := p.log.Guild(ctx, guild)
+	g, err := p.bot.memory.Guild(ctx, guild)
 	if errors.Is(err, memory.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	shut, err := shutOut(ctx, p.log, g)
+	shut, err := shutOut(ctx, p.bot.memory, g)
 	if err != nil || shut == nil {
 		return nil, err
 	}
-	unswept, err := p.log.Gaps(ctx, guild, true)
+	unswept, err := p.bot.memory.Gaps(ctx, guild, true)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memo
 	for _, gap := range unswept {
 		waits[gap.Channel] = true
 	}
-	heard, err := p.log.HeardUntil(ctx, guild)
+	heard, err := p.bot.memory.HeardUntil(ctx, guild)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +86,9 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memo
 		case shut[c.ID] && (!c.Shut || waits[c.ID]):
 			events = append(events, memory.ShutOut{Guild: guild, Channel: c.ID})
 		case !shut[c.ID] && c.Shut && !waits[c.ID]:
-			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: p.gaps.now()})
-			if gap, missed := p.gaps.gap(&visit{guild: guild, heard: heard, since: g.Since}, sighted{c.ID, momentID(p.gaps.now()), c.Kind.IsThread()}); missed && p.gaps.policy.Remembers(g, c.ID) {
+			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: p.bot.now()})
+			v := &visit{sighting: &sighting{guild: guild}, heard: heard, since: g.Since}
+			if gap, missed := p.bot.gap(v, sighted{c.ID, momentID(p.bot.now()), c.Kind.IsThread()}); missed && p.bot.cfg.Policy.Remembers(g, c.ID) {
 				events = append(events, memory.GapFound{Gap: gap})
 			}
 		}
@@ -96,7 +97,7 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memo
 }
 
 // shutOut are the channels of g that Hark was shut out of, by its roles alone: nobody else's matter.
-func shutOut(ctx context.Context, log people, g *memory.Guild) (map[memory.ChannelID]bool, error) {
+func shutOut(ctx context.Context, log memory.Store, g *memory.Guild) (map[memory.ChannelID]bool, error) {
 	self, err := log.People(ctx, g.ID, g.Self)
 	if err != nil {
 		return nil, fmt.Errorf("look up Hark in guild %d: %w", g.ID, err)

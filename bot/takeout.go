@@ -178,7 +178,7 @@ func (c *commands) writeExport(ctx context.Context, x *exchange, channel memory.
 		content += " " + x.text(exportPacked)
 	}
 	files := []upload{file}
-	body := withFiles(messageCreate{
+	body := withFiles(outgoing{
 		Content: content, Nonce: nonce("e", memory.MessageID(x.ID), 0), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
 		Attachments: attachments(files),
 	}, files)
