@@ -67,11 +67,13 @@ func (c *commands) showMember(ctx context.Context, x *exchange, m member) (sheet
 		}
 		lines = append(lines, more...)
 	}
-	receipts, err := c.receipts(ctx, x)
+	receipts, err := c.bot.memory.Forgotten(ctx, x.guild(), x.who())
 	if err != nil {
 		return sheet{}, err
 	}
-	lines = append(lines, receipts...)
+	for _, r := range receipts {
+		lines = append(lines, strings.Split(x.forgotten(r), "\n")...)
+	}
 	if !m.out {
 		lines = append(lines, x.text(showFoot))
 	}

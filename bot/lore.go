@@ -176,7 +176,7 @@ func (c *commands) removeLore(ctx context.Context, x *exchange) (sheet, error) {
 	if err := c.apply(ctx, x, "forget lore", memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
 		return sheet{}, err
 	}
-	return sheet{Content: x.text("Forgotten. %s", x.text(outOfReach))}, nil
+	return paragraphs(x.text("Forgotten."), x.text(outOfReach)), nil
 }
 
 // loreFields are those of a form for lore.
