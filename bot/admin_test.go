@@ -71,7 +71,7 @@ func TestWhatModeratorsAreShownIsTheirs(t *testing.T) {
 			t.Errorf("set %+v", got)
 		}
 	}
-	pause := fmt.Sprintf("%s:%d:on", panelPause, s.channel)
+	pause := id(panelPause, s.channel, memory.SettingPaused, "on")
 	refused(s.discord.Click(shown.Message, cleo.ID, pause), useAgain)
 	form = s.discord.Slash(s.channel, s.bo.ID, "hark set", opt("setting", "persona"))
 	form.Wait()

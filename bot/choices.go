@@ -44,9 +44,9 @@ func (c *commands) set(ctx context.Context, x *exchange) (sheet, error) {
 func (c *commands) setOrShow(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting, value string) (sheet, error) {
 	p := &panel{exchange: x, at: at}
 	if value != "" {
-		value, err := c.bot.cfg.Choices.Check(key, value)
+		value, err := c.check(x, key, value)
 		if err != nil {
-			return sheet{}, refusal(x.text("I can't do that: %s.", x.complaint(err)))
+			return sheet{}, err
 		}
 		if err := c.setIn(ctx, p, key, value); err != nil {
 			return sheet{}, err
@@ -93,13 +93,13 @@ func (c *commands) askPersona(_ context.Context, x *exchange) (form, error) {
 	case key != memory.SettingPersona || value != "":
 		return form{}, errNoForm
 	}
-	return x.personaForm(formPersona, at)
+	return x.personaForm(id(formPersona, at), at)
 }
 
-// personaForm is the form of that name for a persona, with that of a place.
-func (x *exchange) personaForm(name string, at memory.ChannelID) (form, error) {
+// personaForm is the form for a persona, with that of a place.
+func (x *exchange) personaForm(id string, at memory.ChannelID) (form, error) {
 	persona, _ := x.server.Setting(at, memory.SettingPersona)
-	return form{ID: id(name, at), Title: x.text("Who I am there"), Fields: []field{
+	return form{ID: id, Title: x.text("Who I am there"), Fields: []field{
 		{ID: "text", Label: x.text("Who I am, and how I speak"), Value: persona, Long: true, Needed: true, Most: answer.MaxPersona},
 	}}, nil
 }

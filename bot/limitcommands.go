@@ -46,11 +46,21 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 	if limit == was {
 		return sheet{Content: toldLimits(x.locale, x.server, c.bot.cfg.Limits)}, nil
 	}
-	e := memory.LimitChosen{Guild: x.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.bot.now()}
-	if err := c.apply(ctx, x, "keep a limit", e); err != nil {
+	if err := c.chooseLimits(ctx, x, map[memory.RoleID]memory.Limit{role: limit}); err != nil {
 		return sheet{}, err
 	}
 	return sheet{Content: x.text("Decided. %s", toldLimits(x.locale, x.server, c.bot.cfg.Limits))}, nil
+}
+
+// chooseLimits decides limits, each of a role as memory.RoleLimit tells them. Those that hold already stay as they are.
+func (c *commands) chooseLimits(ctx context.Context, x *exchange, limits map[memory.RoleID]memory.Limit) error {
+	var events []memory.Event
+	for role, limit := range limits {
+		if limit != x.server.LimitOf(role) {
+			events = append(events, memory.LimitChosen{Guild: x.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.bot.now()})
+		}
+	}
+	return c.apply(ctx, x, "keep limits", events...)
 }
 
 // limited is the role whose limit is decided, as memory.RoleLimit tells them, whether there is any, or why it can't be told.

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -29,16 +28,21 @@ func (x *exchange) words(option string) string {
 	return strings.Join(strings.Fields(x.option(option)), " ")
 }
 
-func badWords(option string, longest int) func(*exchange) string {
-	return func(x *exchange) string {
-		switch n := utf8.RuneCountInString(x.words(option)); {
-		case n == 0:
-			return x.text("There is nothing in it. Please write something.")
-		case n > longest:
-			return x.text("That is too long: at most %s characters, and it has %s.", x.locale.number(longest), x.locale.number(n))
-		}
-		return ""
+// mayKeep refuses a fact that can't be kept of m: one that says nothing or too much, or is known already.
+func (x *exchange) mayKeep(m member, f memory.Fact) error {
+	why, longest := x.keepsNothing(), longestOf(f)
+	switch n := utf8.RuneCountInString(f.Text); {
+	case why != "":
+	case n == 0:
+		why = x.text("There is nothing in it. Please write something.")
+	case n > longest:
+		why = x.text("That is too long: at most %s characters, and it has %s.", x.locale.number(longest), x.locale.number(n))
+	case slices.ContainsFunc(m.person.Facts, func(o memory.Fact) bool { return o.Text == f.Text && o.Alias == f.Alias && o.Channel == f.Channel }):
+		why = x.text("I know that already.")
+	default:
+		return nil
 	}
+	return refusal(why)
 }
 
 // member is what is known of somebody in a guild, and of their channels.
@@ -91,7 +95,7 @@ func (c *commands) asMember(do func(context.Context, *exchange, member) (sheet, 
 func (c *commands) addFact(option string, alias bool) func(context.Context, *exchange, member) (sheet, error) {
 	return func(ctx context.Context, x *exchange, m member) (sheet, error) {
 		if m.out {
-			return sheet{Content: x.text(youAreOut)}, nil
+			return sheet{}, refusal(x.text(youAreOut))
 		}
 		return c.tell(ctx, x, m, x.who(), x.words(option), alias, x.text("Noted. `/memory show` shows it, `/memory remove` takes it back."))
 	}
@@ -104,7 +108,7 @@ const whomUnknown = "I can't tell whom you mean. Please choose a member."
 func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	n, err := strconv.ParseInt(x.option("member"), 10, 64)
 	if err != nil {
-		return sheet{Content: x.text(whomUnknown)}, nil
+		return sheet{}, refusal(x.text(whomUnknown))
 	}
 	user := memory.UserID(n)
 	m, err := c.member(ctx, x, user)
@@ -112,27 +116,25 @@ func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	case err != nil:
 		return sheet{}, err
 	case m.out:
-		return sheet{Content: x.text("I keep nothing about <@%d>: they've opted out.", user)}, nil
+		return sheet{}, refusal(x.text("I keep nothing about <@%d>: they've opted out.", user))
 	case !m.known:
-		return sheet{Content: x.text("I don't know <@%d> yet: they haven't written where I remember.", user)}, nil
+		return sheet{}, refusal(x.text("I don't know <@%d> yet: they haven't written where I remember.", user))
 	}
 	return c.tell(ctx, x, m, user, x.words("text"), false, x.text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
 }
 
 // tell keeps a fact about somebody, and says done and who may be told it, or why it isn't kept.
 func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, text string, alias bool, done string) (sheet, error) {
-	channel := memory.ChannelID(x.Channel)
-	switch why := x.keepsNothing(); {
-	case why != "":
-		return sheet{Content: why}, nil
-	case !x.remembers(channel):
-		return sheet{Content: x.text(nothingKeptHere)}, nil
-	case len(m.person.Facts) >= factsOf:
-		return sheet{Content: x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf)}, nil
-	case slices.ContainsFunc(m.person.Facts, func(f memory.Fact) bool { return f.Text == text && f.Alias == alias && f.Channel == channel }):
-		return sheet{Content: x.text("I know that already.")}, nil
+	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who(), Channel: memory.ChannelID(x.Channel)}
+	if err := x.mayKeep(m, fact); err != nil {
+		return sheet{}, err
 	}
-	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who(), Channel: channel}
+	switch {
+	case !x.remembers(fact.Channel):
+		return sheet{}, refusal(x.text(nothingKeptHere))
+	case len(m.person.Facts) >= factsOf:
+		return sheet{}, refusal(x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf))
+	}
 	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: m.guild.ID, User: about, Fact: fact}); err != nil {
 		return sheet{}, err
 	}
@@ -204,13 +206,9 @@ func (c *commands) removeFacts(ctx context.Context, x *exchange, m member) (shee
 }
 
 // optIn lets somebody be remembered again.
-func (c *commands) optIn(ctx context.Context, x *exchange) (sheet, error) {
-	out, err := c.bot.memory.OptedOut(ctx, x.guild(), x.who())
-	if err != nil {
-		return sheet{}, fmt.Errorf("look whether somebody has opted out: %w", err)
-	}
-	if !out {
-		return sheet{Content: x.text("You haven't opted out here, so there is nothing to change.")}, nil
+func (c *commands) optIn(ctx context.Context, x *exchange, m member) (sheet, error) {
+	if !m.out {
+		return sheet{}, refusal(x.text("You haven't opted out here, so there is nothing to change."))
 	}
 	if err := c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(), At: c.bot.now()}); err != nil {
 		return sheet{}, err
@@ -235,12 +233,6 @@ func labelOf(s string) string {
 
 // formFact is the form in which a fact is changed, with its id.
 const formFact = "fact-edit"
-
-const (
-	factUnknown = "I know nothing of the kind about you. Choose one of those that I show while you type; `/memory show` has them all."
-	factChanged = "Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it."
-	factEmpty   = "There is nothing in it. Please write what I should know, or take it back with `/memory remove`."
-)
 
 // factTexts are the facts about whoever types. What is given by them is their id.
 func (c *commands) factTexts(ctx context.Context, x *exchange) ([]optionChoice, error) {
@@ -271,7 +263,7 @@ func (x *exchange) factNamed(m member) (memory.Fact, error) {
 			return f, nil
 		}
 	}
-	return memory.Fact{}, refusal(x.text(factUnknown))
+	return memory.Fact{}, refusal(x.text("I know nothing of the kind about you. Choose one of those that I show while you type; `/memory show` has them all."))
 }
 
 // askFact is the form for a change of which nothing was told.
@@ -307,77 +299,60 @@ func longestOf(f memory.Fact) int {
 // answers. Where that was learned from a message, so is this: it is told only where the message may be read, and goes with it. Else
 // it is told where it was changed.
 func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, error) {
-	if why := x.keepsNothing(); why != "" {
-		return sheet{}, refusal(why)
+	if m.out {
+		return sheet{}, refusal(x.text(youAreOut))
 	}
 	f, err := x.factNamed(m)
 	if err != nil {
 		return sheet{}, err
 	}
-	text := strings.Join(strings.Fields(cmp.Or(x.field("text"), x.words("text"))), " ")
-	switch n := utf8.RuneCountInString(text); {
-	case m.out:
-		return sheet{Content: x.text(youAreOut)}, nil
-	case n == 0:
-		return sheet{Content: x.text(factEmpty)}, nil
-	case n > longestOf(f):
-		return sheet{Content: x.text("That is too long: there is room for %s characters, and it has %s.", x.locale.number(longestOf(f)), x.locale.number(n))}, nil
-	case slices.ContainsFunc(m.person.Facts, func(o memory.Fact) bool { return o.Text == text && o.Alias == f.Alias }):
-		return sheet{Content: x.text("I know that already, so I leave all as it is.")}, nil
+	changed := memory.Fact{ID: int64(x.ID), Alias: f.Alias, By: x.who(), Channel: f.Channel, Message: f.Message}
+	if changed.Text = x.words("text"); x.Type == interactionForm {
+		changed.Text = strings.Join(strings.Fields(x.field("text")), " ")
 	}
-	changed := memory.Fact{ID: int64(x.ID), Text: text, Alias: f.Alias, By: x.who(), Channel: f.Channel, Message: f.Message}
 	if f.Message == 0 {
 		changed.Channel = memory.ChannelID(x.Channel) // where its words are told now
+	}
+	if err := x.mayKeep(m, changed); err != nil {
+		return sheet{}, err
 	}
 	if err := c.apply(ctx, x, "change what was told", memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID},
 		memory.FactTold{Guild: x.guild(), User: x.who(), Fact: changed}); err != nil {
 		return sheet{}, err
 	}
-	return sheet{Content: x.text(factChanged) + "\n-# " + x.whoIsTold(changed, c.readable(x, m))}, nil
+	return sheet{Content: x.text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it.") +
+		"\n-# " + x.whoIsTold(changed, c.readable(x, m))}, nil
 }
 
-const (
-	learnOff = "I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back."
-	learnOn  = "I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
-		"have it from; `/memory remove` takes it back."
-	learnGuildOn = "I learn about members of this server from what they write, from now on: only about those who switch it on for " +
-		"themselves with `/memory learn`."
-	learnNotYet = "You want me to learn about you from what you write here, but those who manage this server haven't switched it on."
-)
-
-func noSwitch(x *exchange) string {
-	if x.Guild == 0 {
-		return x.text("That works in servers only: I learn nothing from direct messages.")
-	}
-	return ""
-}
+const learnNotYet = "You want me to learn about you from what you write here, but those who manage this server haven't switched it on."
 
 // learnMember switches on or off that facts are learned from what somebody says.
 func (c *commands) learnMember(ctx context.Context, x *exchange, m member) (sheet, error) {
-	if m.out {
-		return sheet{Content: x.text(youAreOut)}, nil
+	switch {
+	case x.Guild == 0:
+		return sheet{}, refusal(x.text("That works in servers only: I learn nothing from direct messages."))
+	case m.out:
+		return sheet{}, refusal(x.text(youAreOut))
 	}
-	if err := c.learn(ctx, x, x.who()); err != nil {
-		return sheet{}, err
-	}
+	said := x.text("I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
+		"have it from; `/memory remove` takes it back.")
 	switch {
 	case !x.on():
-		return sheet{Content: x.text(learnOff)}, nil
+		said = x.text("I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back.")
 	case x.server.Learn.IsZero():
-		return sheet{Content: x.text(learnNotYet)}, nil
+		said = x.text(learnNotYet)
 	}
-	return sheet{Content: x.text(learnOn)}, nil
+	return sheet{Content: said}, c.learn(ctx, x, x.who())
 }
 
 // learnGuild switches it on or off for all who want it.
 func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
-	if err := c.learn(ctx, x, 0); err != nil {
-		return sheet{}, err
-	}
+	said := x.text("I learn nothing about members of this server from what they write.")
 	if x.on() {
-		return sheet{Content: x.text(learnGuildOn)}, nil
+		said = x.text("I learn about members of this server from what they write, from now on: only about those who switch it on for " +
+			"themselves with `/memory learn`.")
 	}
-	return sheet{Content: x.text("I learn nothing about members of this server from what they write.")}, nil
+	return sheet{Content: said}, c.learn(ctx, x, 0)
 }
 
 func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) error {

@@ -1,13 +1,11 @@
 package bot
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"hark/internal/discordtest"
-	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -50,51 +48,6 @@ func TestPrivacyTellsWhatIsSo(t *testing.T) {
 	}
 	dm := s.discord.DM(s.bo.ID, "hello")
 	at(dm.ChannelID)
-}
-
-// Why a channel is remembered is told as it is decided: memory.Policy decides, and this says why.
-func TestWhyAChannelIsRemembered(t *testing.T) {
-	t.Parallel()
-	const channel, thread, category = 1, 2, 3
-	var all []string
-	for _, c := range []struct {
-		name   string
-		policy memory.Policy
-		guild  memory.Choice
-		chosen map[memory.ChannelID]memory.Choice
-		adult  bool
-		at     memory.ChannelID
-	}{
-		{name: "as set up", at: channel},
-		{name: "undecided", policy: memory.Policy{Ask: true}, at: channel},
-		{name: "all", guild: memory.Remember, at: thread},
-		{name: "public", guild: memory.RememberPublic, at: channel},
-		{name: "others", guild: memory.RememberChosen, at: channel},
-		{name: "nothing", guild: memory.Ignore, at: channel},
-		{name: "by name", guild: memory.Ignore, chosen: map[memory.ChannelID]memory.Choice{channel: memory.Remember}, at: thread},
-		{name: "by category", guild: memory.Ignore, chosen: map[memory.ChannelID]memory.Choice{category: memory.Remember}, at: thread},
-		{name: "never", guild: memory.Remember, chosen: map[memory.ChannelID]memory.Choice{category: memory.Ignore}, at: channel},
-		{name: "adults", guild: memory.Remember, adult: true, at: thread},
-		{name: "adults, allowed", policy: memory.Policy{AgeLimited: true}, guild: memory.Remember, adult: true, at: thread},
-		{name: "adults, category", chosen: map[memory.ChannelID]memory.Choice{category: memory.Remember}, adult: true, at: channel},
-		{name: "unknown", policy: memory.Policy{AgeLimited: false}, adult: true, at: 9},
-	} {
-		g := &memory.Guild{ID: 7, Choice: c.guild, Channels: []memory.Channel{
-			{ID: channel, Guild: 7, Parent: category, AgeLimited: c.adult}, {ID: thread, Guild: 7, Parent: channel, Kind: memory.PublicThread},
-			{ID: category, Guild: 7, Kind: memory.CategoryChannel}}}
-		for i := range g.Channels {
-			g.Channels[i].Choice = c.chosen[g.Channels[i].ID]
-		}
-		x := &exchange{policy: c.policy}
-		x.Channel, x.Guild = snowflake(c.at), 7
-		cmds := &commands{bot: &Bot{cfg: Config{Policy: c.policy}}}
-		got := cmds.keptHere(x, member{guild: g})
-		all = append(all, fmt.Sprintf("%s (remembered: %t)\n  %s", c.name, c.policy.Remembers(g, c.at), got))
-	}
-	x := &exchange{}
-	cmds := &commands{bot: &Bot{cfg: Config{Policy: memory.Policy{Direct: true}}}}
-	all = append(all, "direct messages\n  "+cmds.keptHere(x, member{guild: &memory.Guild{}}))
-	golden.Seen(t, strings.Join(all, "\n"))
 }
 
 func TestSpansInWords(t *testing.T) {

@@ -40,7 +40,7 @@ func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel
 	return paragraphs(
 		x.text("**Remember what is said in %s only %s?**", x.mention(keeper), x.lasting(less.Keep)),
 		x.text("What is older goes for good within a minute, and from then on whatever gets too old: now that is what was said before <t:%d:f>.", less.Since.Unix()),
-		x.extent(less.Goes, false), x.countsSeen(),
+		x.amounts(less.Goes, 0), x.text("- all that was made from that: what I index it by, and those of my answers that used it"), x.countsSeen(),
 		x.text("It can't be undone: a longer time set later brings nothing back.")).
 		asking(styleRed, x.text("Remember it no longer than that"), keepsFor, keeper, cmp.Or(value, retentionDefault)), nil
 }
@@ -132,21 +132,6 @@ func (l locale) retained(g *memory.Guild, id memory.ChannelID, most time.Duratio
 		return l.text("What is said in %s is remembered %s, as was decided for the server.", l.mention(id), l.lasting(keep))
 	}
 	return l.text("What is said in %s is remembered %s, as was decided for %s.", l.mention(id), l.lasting(keep), l.mention(at))
-}
-
-// extent is how much goes, in words; facts are those about a person.
-func (l locale) extent(e memory.Extent, facts bool) string {
-	text := l.count(e.Messages, "- %s message", "- %s messages")
-	if e.Channels > 0 {
-		text = l.count(e.Channels, "%[2]s in %[1]s channel", "%[2]s in %[1]s channels", text)
-	}
-	all := []string{text}
-	if facts {
-		all = append(all, l.count(e.Facts, "- %s thing I was told about them, and the names I know them by", "- %s things I was told about them, and the names I know them by"))
-	}
-	all = append(all, some(amount{e.Lore, l.count(e.Lore, "- %s piece of lore", "- %s pieces of lore")},
-		amount{e.Summaries, l.count(e.Summaries, "- %s summary, which is made anew from what is left", "- %s summaries, which are made anew from what is left")})...)
-	return lines(append(all, l.text("- all that was made from that: what I index it by, and those of my answers that used it"))...)
 }
 
 // lasting is how long something is kept, in words.

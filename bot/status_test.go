@@ -114,7 +114,7 @@ func TestServicesOfAModelThatIsGone(t *testing.T) {
 	}}
 	c := &commands{bot: b}
 	g := &memory.Guild{ID: 5, Settings: map[memory.Setting]string{memory.SettingModel: "gone"}}
-	if got := c.services(&exchange{}, g)[0]; !strings.Contains(got, "small") {
+	if got, _, _ := strings.Cut(c.services(&exchange{}, g), "\n"); !strings.Contains(got, "small") {
 		t.Errorf("told of %q", got)
 	}
 }
