@@ -41,7 +41,7 @@ func TestNothingIsKnownOfAGuildUntilTheConnectionTells(t *testing.T) {
 		for _, together := range []bool{true, false} {
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()
-				log := newNotebook()
+				log := newNotebook(t)
 				p := pumpOf(newQueue(), log)
 				for i, it := range tt.items {
 					var err error

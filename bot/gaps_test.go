@@ -38,10 +38,8 @@ func (s *scene) mirrors(t *testing.T, channel discordtest.ID) {
 	}
 	var ours []string
 	s.log.wait(t, "what Discord has", func() bool {
-		s.log.mu.Lock()
-		defer s.log.mu.Unlock()
 		ours = nil
-		for _, m := range s.log.state(memory.ChannelID(channel)) {
+		for _, m := range s.log.state(t, memory.ChannelID(channel)) {
 			ours = append(ours, fmt.Sprintf("%d %s", m.ID, m.Content))
 		}
 		return slices.Equal(ours, theirs)
@@ -397,7 +395,8 @@ func TestDirectMessagesAreCaughtUp(t *testing.T) {
 	s.discord.DM(s.ana.ID, "are you there?")
 	s.discord.Edit(first.ChannelID, first.ID, "hello!")
 	s.resume(t, cfg)
-	s.mirrors(t, first.ChannelID)
+	s.log.waitSaid(t, "them: are you there?")
+	s.log.waitSaid(t, "them: hello!")
 }
 
 // A channel that is closed for a while keeps its gap.

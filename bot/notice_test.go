@@ -103,9 +103,7 @@ func TestGuildThatWasAskedUnloggedIsntAskedAgain(t *testing.T) {
 	if err := s.stop(t); err != nil {
 		t.Fatal(err)
 	}
-	s.log.mu.Lock()
-	s.log.events = nil
-	s.log.mu.Unlock()
+	s.log = newNotebook(t)
 	s.discord.Advance(time.Hour)
 	s.ended = make(chan error, 1)
 	s.withPolicy(t).run(t).ready(t)
@@ -284,8 +282,8 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 		t.Error("it names a channel that not everybody can see")
 	}
 	changed(0, memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(s.channel), Key: memory.SettingMode, Value: "search"})
-	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, Value: "de"})
-	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage})
+	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, Value: "de", At: noon})
+	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, At: noon.Add(time.Second)})
 
 	cfg := s.bot.cfg
 	cfg.Privacy = Privacy{Models: []string{"llm.example"}, Retention: 90 * 24 * time.Hour}
@@ -299,8 +297,8 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	s.says(t, s.now(notice.Message))
 
 	s.discord.Delete(s.channel, notice.ID)
-	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Ignore}, memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel)},
-		memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID)})
+	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Ignore, At: noon}, memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel), At: noon},
+		memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID), At: noon})
 	s.looksAtNotices(t, 5)
 	sent := s.discord.Sent(s.channel)
 	s.says(t, sent[len(sent)-1])
@@ -310,7 +308,7 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	// Where nobody can be told that is tried once for each change.
 	s.discord.RemoveChannel(s.channel)
 	closed := s.discord.Inject("POST /users/@me/channels", 9, discordtest.Closed())
-	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Remember})
+	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Remember, At: noon.Add(time.Second)})
 	s.looksAtNotices(t, 5)
 	if n := closed.Hits(); n != 1 {
 		t.Errorf("tried %d times", n)

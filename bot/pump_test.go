@@ -72,7 +72,7 @@ func TestQueueGivesBatches(t *testing.T) {
 // A guild's update tells no channels, and those that the log has must include what came just before.
 func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	t.Parallel()
-	log := newNotebook()
+	log := newNotebook(t)
 	q := newQueue()
 	q.put(rawItem("GUILD_CREATE", `{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[{"id":"2","type":0,"name":"general","nsfw":false,"permission_overwrites":[]}]}`))
 	q.put(rawItem("GUILD_UPDATE", `{"id":"1","name":"Renamed","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
@@ -89,7 +89,7 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 // A question is asked once its own message is in the log, and with it all that was said before.
 func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
 	t.Parallel()
-	log, asked := newNotebook(), 0
+	log, asked := newNotebook(t), 0
 	p := pumpOf(newQueue(), log)
 	p.ask = func(a *ask) {
 		asked++
@@ -108,7 +108,7 @@ func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
 func TestPumpTriesOnWithPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log := newNotebook()
+		log := newNotebook(t)
 		log.fail(errDown)
 		q := newQueue()
 		q.put(rawItem("MESSAGE_DELETE", `{"id":"5"}`))
@@ -148,7 +148,7 @@ func (r *refusing) Apply(ctx context.Context, events ...memory.Event) error {
 func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log := &refusing{notebook: newNotebook(), message: 103}
+		log := &refusing{notebook: newNotebook(t), message: 103}
 		q := newQueue()
 		for i := range 6 {
 			q.put(rawItem("MESSAGE_CREATE", fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1","type":0,%s,"content":"%d"}`, 100+i, ana, i)))

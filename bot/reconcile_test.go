@@ -47,12 +47,10 @@ func TestWhatIsUsedBeforeItIsComparedIsLookedUp(t *testing.T) {
 	s.say(closed, 1, "closed")
 	s.mirrors(t, old)
 	s.mirrors(t, closed)
-	s.log.mu.Lock()
 	var known []memory.Message
 	for _, c := range []discordtest.ID{s.channel, old, closed} {
-		known = append(known, s.log.state(memory.ChannelID(c))...)
+		known = append(known, s.log.state(t, memory.ChannelID(c))...)
 	}
-	s.log.mu.Unlock()
 	s.stop(t)
 	s.discord.Delete(old, ids[0])
 	s.discord.Edit(old, ids[1], "edited")
