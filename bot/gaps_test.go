@@ -315,24 +315,6 @@ func TestThreadThatWakesTellsWhatIsMissing(t *testing.T) {
 	s.mirrors(t, thread)
 }
 
-func TestPastIsFilledByTheSameCode(t *testing.T) {
-	t.Parallel()
-	s := catching(t)
-	s.bot.timing.fill = 5 * time.Millisecond
-	ids := s.say(s.channel, 130, "past")
-	s.discord.Advance(time.Minute)
-	s.run(t).ready(t)
-	gap := memory.Gap{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Until: memory.MessageID(ids[len(ids)-1]), Past: true}
-	if err := s.log.Apply(t.Context(), memory.GapFound{Gap: gap}); err != nil { // as another process does
-		t.Fatal(err)
-	}
-	s.mirrors(t, s.channel)
-	s.filled(t)
-	if _, heard := find(s.log, func(h memory.Heard) bool { return h.Channel == gap.Channel }); heard {
-		t.Error("what was asked for counts as heard")
-	}
-}
-
 func TestGapThatIsRefusedEnds(t *testing.T) {
 	t.Parallel()
 	s := catching(t)

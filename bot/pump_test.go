@@ -53,22 +53,6 @@ func TestQueueTakesLessAndLess(t *testing.T) {
 	}
 }
 
-func TestQueueGivesBatches(t *testing.T) {
-	t.Parallel()
-	q := newQueue()
-	for range batchItems + 10 {
-		q.put(rawItem("MESSAGE_DELETE", `{}`))
-	}
-	if a, b := len(q.take(t.Context())), len(q.take(t.Context())); a != batchItems || b != 10 {
-		t.Errorf("batches of %d and %d", a, b)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if q.take(ended) != nil {
-		t.Error("an empty queue gives something")
-	}
-}
-
 // A guild's update tells no channels, and those that the log has must include what came just before.
 func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	t.Parallel()
@@ -76,6 +60,7 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	q := newQueue()
 	q.put(rawItem("GUILD_CREATE", `{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[{"id":"2","type":0,"name":"general","nsfw":false,"permission_overwrites":[]}]}`))
 	q.put(rawItem("GUILD_UPDATE", `{"id":"1","name":"Renamed","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
+	q.put(rawItem("GUILD_UPDATE", `{"id":"4711","name":"Unknown","owner_id":"9","roles":[{"id":"4711","permissions":"0"}]}`))
 	q.close()
 	p := pumpOf(q, log)
 	if left := p.run(t.Context()); left != 0 {
@@ -83,6 +68,9 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	}
 	if g, _ := log.Guild(t.Context(), 1); g == nil || g.Name != "Renamed" || len(g.Channels) != 1 {
 		t.Errorf("logged %+v", g)
+	}
+	if g, err := log.Guild(t.Context(), 4711); err == nil {
+		t.Errorf("a guild without its channels is logged: %+v", g)
 	}
 }
 

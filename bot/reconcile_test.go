@@ -147,26 +147,6 @@ func TestChannelsDeletedUnheard(t *testing.T) {
 	}
 }
 
-func TestDeletedInTheArchive(t *testing.T) {
-	t.Parallel()
-	s := catching(t)
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
-	s.run(t).ready(t)
-	ids := s.say(thread, 3, "before")
-	s.discord.UpdateChannel(thread, func(c *discordtest.Channel) {
-		meta := *c.Thread
-		meta.Archived = true
-		c.Thread = &meta
-	})
-	s.discord.Advance(time.Minute)
-	s.say(s.channel, 1, "after that")
-	s.mirrors(t, s.channel)
-	s.stop(t)
-	s.discord.Delete(thread, ids[1])
-	s.resume(t, Config{CatchUp: month, Reconcile: true})
-	s.mirrors(t, thread)
-}
-
 // That Discord refuses a page once shuts no channel that Hark may read.
 func TestARefusalShutsNoChannelThatMayBeRead(t *testing.T) {
 	t.Parallel()
