@@ -87,6 +87,9 @@ func TestThePastOfAChannelIsFetched(t *testing.T) {
 	s.filled(t)
 	s.mirrors(t, s.channel)
 	s.mirrors(t, thread.ID)
+	if _, heard := find(s.log, func(h memory.Heard) bool { return true }); heard {
+		t.Error("what was asked for counts as heard")
+	}
 	s.discord.WaitFor("nobody to watch any more", func() bool {
 		return len(s.watchers()) == 0
 	})

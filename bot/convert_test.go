@@ -294,17 +294,6 @@ func TestConvertPassesOverWhatItCannotRead(t *testing.T) {
 	}
 }
 
-func TestConvertForgetsTheStateOfAChannelItCannotRead(t *testing.T) {
-	t.Parallel()
-	c := newConverter(self, false, sameTime)
-	out, err := c.convert(rawEvent{kind: "CHANNEL_UPDATE", data: json.RawMessage(
-		`{"id":"2","guild_id":"1","type":0,"permission_overwrites":[{"id":"1","type":0,"allow":"0","deny":"many"}]}`)})
-	want := []memory.Event{memory.ChannelGone{Guild: 1, Channel: 2}}
-	if diff := cmp.Diff(want, out.events); diff != "" || err == nil {
-		t.Errorf("%v %s", err, diff)
-	}
-}
-
 func TestConvertSurvivesAPanic(t *testing.T) {
 	t.Parallel()
 	c := newConverter(self, false, sameTime)

@@ -52,32 +52,14 @@ func TestQueueTakesLessAndLess(t *testing.T) {
 	}
 }
 
-func TestQueueGivesBatches(t *testing.T) {
-	t.Parallel()
-	q := newQueue()
-	for range batchItems + 10 {
-		q.put(rawItem("MESSAGE_DELETE", `{}`))
-	}
-	for _, want := range []int{batchItems, 10} {
-		if got := len(q.take(t.Context())); got != want {
-			t.Errorf("a batch of %d, want %d", got, want)
-		}
-		q.done(want)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if q.take(ended) != nil {
-		t.Error("an empty queue gives something")
-	}
-}
-
 // A guild's update tells no channels, and those that the log has must include what came just before.
 func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	t.Parallel()
-	log := newNotebook()
+	log := newNotebook(t)
 	q := newQueue()
 	q.put(rawItem("GUILD_CREATE", `{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[{"id":"2","type":0,"name":"general","nsfw":false,"permission_overwrites":[]}]}`))
 	q.put(rawItem("GUILD_UPDATE", `{"id":"1","name":"Renamed","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
+	q.put(rawItem("GUILD_UPDATE", `{"id":"4711","name":"Unknown","owner_id":"9","roles":[{"id":"4711","permissions":"0"}]}`))
 	q.close()
 	p := pumpOf(q, log)
 	if left := p.run(t.Context()); left != 0 {
@@ -86,12 +68,15 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	if g, _ := log.Guild(t.Context(), 1); g == nil || g.Name != "Renamed" || len(g.Channels) != 1 {
 		t.Errorf("logged %+v", g)
 	}
+	if g, err := log.Guild(t.Context(), 4711); err == nil {
+		t.Errorf("a guild without its channels is logged: %+v", g)
+	}
 }
 
 // A question is asked once its own message is in the log, and with it all that was said before.
 func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
 	t.Parallel()
-	log, asked := newNotebook(), 0
+	log, asked := newNotebook(t), 0
 	p := pumpOf(newQueue(), log)
 	p.ask = func(a *ask) {
 		asked++
@@ -110,7 +95,7 @@ func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
 func TestPumpTriesOnWithPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log := newNotebook()
+		log := newNotebook(t)
 		log.fail(errDown)
 		q := newQueue()
 		q.put(rawItem("MESSAGE_DELETE", `{"id":"5"}`))
@@ -149,7 +134,7 @@ func (r *refusing) Apply(ctx context.Context, events ...memory.Event) error {
 func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log := &refusing{notebook: newNotebook(), message: 103}
+		log := &refusing{notebook: newNotebook(t), message: 103}
 		q := newQueue()
 		for i := range 6 {
 			q.put(rawItem("MESSAGE_CREATE", fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1","type":0,%s,"content":"%d"}`, 100+i, ana, i)))

@@ -19,7 +19,7 @@ func TestPurgesAskFirstAndGiveAReceipt(t *testing.T) {
 	s.posts(t, s.channel, s.bo.ID, "old")
 	s.discord.Advance(10 * 24 * time.Hour)
 	s.posts(t, s.channel, s.ana.ID, "new")
-	cut := s.discord.Now().AddDate(0, 0, -5)
+	cut := s.discord.Now().AddDate(0, 0, -5).Truncate(time.Second)
 	for _, tt := range []struct {
 		command string
 		options []discordtest.Opt

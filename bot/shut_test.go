@@ -8,11 +8,10 @@ import (
 
 	"hark/internal/discordtest"
 	"hark/memory"
-	"hark/memory/sqlite"
 )
 
 // texts are what a store has of a channel, oldest first.
-func texts(t *testing.T, store *sqlite.Store, channel discordtest.ID) (said []string) {
+func texts(t *testing.T, store *notebook, channel discordtest.ID) (said []string) {
 	all, err := store.Log(t.Context(), memory.ChannelID(channel), 0, memory.FirstMessageID(noon.AddDate(10, 0, 0)), 1000)
 	if err != nil {
 		t.Fatal(err)
