@@ -137,7 +137,7 @@ func (t *transaction) drop(c *channel, m memory.Message, out bool) error {
 		return err
 	}
 	if !known {
-		t.store.writer.dropped.add(m.Channel, m.ID)
+		t.store.ingest.dropped.add(m.Channel, m.ID)
 		return nil
 	}
 	if out {
@@ -192,7 +192,7 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) e
 	if err != nil {
 		return err
 	}
-	t.changed.text = t.changed.text || early
+	t.text = t.text || early
 	if early && newer(edited, content, whole, m.Content) {
 		m.Content, m.Edited = content, fromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
@@ -264,7 +264,7 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	if err != nil || text == old.Text() {
 		return err
 	}
-	t.changed.text = true
+	t.text = true
 	if err := t.reindex(row, old.Message, now.Message); err != nil {
 		return err
 	}
@@ -324,7 +324,7 @@ func (t *transaction) edit(e memory.Edited) error {
 			return err
 		}
 		c.highest = max(c.highest, e.ID)
-		t.changed.text = true
+		t.text = true
 		return t.exec(`INSERT INTO early_edit (channel, id, edited, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
 			DO UPDATE SET edited = ?3, content = ?4 WHERE ?3 > edited OR ?3 = edited AND ?4 > content`,
 			int64(e.Channel), int64(e.ID), millis(e.At), e.Content)
@@ -347,7 +347,7 @@ func (t *transaction) deleted(channelID memory.ChannelID, id memory.MessageID, u
 	if known {
 		return t.delete(channelID, id, hideRepeats)
 	}
-	if unlogged || t.store.writer.dropped.has(channelID, id) {
+	if unlogged || t.store.ingest.dropped.has(channelID, id) {
 		return nil
 	}
 	if c, err := t.knownChannel(channelID); err != nil {
@@ -360,7 +360,7 @@ func (t *transaction) deleted(channelID memory.ChannelID, id memory.MessageID, u
 
 // delete removes a message for good, whether it is there or yet to come, with all that was made from it.
 func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, hide hiding) error {
-	t.changed.text = true
+	t.text = true
 	if err := t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channelID), int64(id)); err != nil {
 		return err
 	}

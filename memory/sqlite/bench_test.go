@@ -54,7 +54,7 @@ func BenchmarkIngest(b *testing.B) {
 			events := talk(n, channels)
 			var ours, raw time.Duration
 			for b.Loop() {
-				took, rows := ingest(b, events)
+				took, rows := ingestAll(b, events)
 				ours += took
 				raw += insertRows(b, rows)
 			}
@@ -66,7 +66,7 @@ func BenchmarkIngest(b *testing.B) {
 }
 
 // ingest logs events in batches while an indexer embeds, and returns how long it took until all was committed.
-func ingest(b *testing.B, events []memory.Event) (time.Duration, rows) {
+func ingestAll(b *testing.B, events []memory.Event) (time.Duration, rows) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
 	s, err := Open(ctx, b.TempDir(), Options{Space: embed.Builtin{}.Space()})
@@ -125,7 +125,7 @@ func rowsOf(b *testing.B, s *Store) rows {
 // insertRows inserts rows in batches into an empty database with the same schema and settings, as they came and each
 // but once.
 func insertRows(b *testing.B, r rows) time.Duration {
-	s := &Store{options: Options{Tokens: func(string) int { return 0 }}, wake: make(chan struct{}, 1)}
+	s := newStore(&engine{options: Options{Tokens: func(string) int { return 0 }}})
 	must(b, s.open(b.Context(), filepath.Join(b.TempDir(), FileName), patience))
 	defer s.Close()
 	started := time.Now()

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -167,78 +166,11 @@ func (t *transaction) finish(id int64) error {
 		return err
 	}
 	if o.whole && o.channel == 0 && o.user == 0 {
-		t.changed.structure, t.changed.space, t.changed.text = true, true, true
-		t.store.writer.channels, t.store.writer.guildNos, t.store.writer.segments = nil, nil, nil
+		t.changed.structure, t.space, t.text = true, true, true
+		t.store.ingest.channels, t.store.ingest.guildNos, t.store.ingest.segments = nil, nil, nil
 		if err := t.dropUnused(o.guild); err != nil {
 			return err
 		}
 	}
 	return t.exec("UPDATE forgetting SET done = 1 WHERE id = ?", id)
-}
-
-// errReaders says that text that was removed is still in the write-ahead log.
-var errReaders = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
-
-// Erase implements memory.Store: it takes what was removed out of the write-ahead log and out of unused parts of pages. It waits
-// for other writers, and lets others write meanwhile. Without wait, it does so not so often that it would be felt.
-func (s *Store) Erase(ctx context.Context, wait bool) error {
-	if wait {
-		return s.erase(ctx)
-	}
-	if s.isScrubbed() || time.Now().Before(s.rest) {
-		return nil
-	}
-	started := time.Now()
-	err := s.eraseOnce(ctx)
-	s.rest = time.Now().Add(restAfterScrub * time.Since(started))
-	if errors.Is(err, errReaders) || errors.Is(err, errClosed) {
-		return nil
-	}
-	return err
-}
-
-func (s *Store) erase(ctx context.Context) error {
-	for end := time.Now().Add(s.writer.patience); ; {
-		err := s.eraseOnce(ctx)
-		if err == nil || errors.Is(err, errClosed) || time.Now().After(end) {
-			return err
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-var errClosed = errors.New("the database is closed")
-
-// eraseOnce is one try. While a reader is in the way, it doesn't look through the pages.
-func (s *Store) eraseOnce(ctx context.Context) error {
-	if err := s.emptyLog(ctx); err != nil || s.isScrubbed() {
-		return err
-	}
-	if err := s.scrub(ctx, s.writing); err != nil {
-		return explain(err)
-	}
-	return s.emptyLog(ctx)
-}
-
-// emptyLog takes what was removed out of the write-ahead log.
-func (s *Store) emptyLog(ctx context.Context) error {
-	if err := s.takeTurn(ctx); err != nil {
-		return err
-	}
-	defer func() { <-s.writer.turn }()
-	if s.writer.closed {
-		return errClosed
-	}
-	s.writer.removed = time.Now() // so that the next to write tries again
-	return explain(s.truncateLog(ctx))
-}
-
-func (s *Store) isScrubbed() bool {
-	s.writer.turn <- struct{}{}
-	defer func() { <-s.writer.turn }()
-	return s.writer.scrubbed
 }

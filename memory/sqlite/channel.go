@@ -61,7 +61,7 @@ func kindIn(guild memory.GuildID) memory.ChannelKind {
 
 // knownChannel is the channel with that id, or nil.
 func (t *transaction) knownChannel(id memory.ChannelID) (*channel, error) {
-	w := &t.store.writer
+	w := &t.store.ingest
 	if c, ok := w.channels[id]; ok {
 		return c, nil
 	}
@@ -141,7 +141,7 @@ func (t *transaction) addChannel(c memory.Channel) error {
 
 // guildNo is the guild's number, given out now if it has none.
 func (t *transaction) guildNo(id memory.GuildID) (int64, error) {
-	if no, ok := t.store.writer.guildNos[id]; ok {
+	if no, ok := t.store.ingest.guildNos[id]; ok {
 		return no, nil
 	}
 	var no int64
@@ -158,10 +158,10 @@ func (t *transaction) guildNo(id memory.GuildID) (int64, error) {
 			return 0, fmt.Errorf("there are %d guilds already, as many as can be numbered: %w", maxGuilds, memory.ErrRefused)
 		}
 	}
-	if t.store.writer.guildNos == nil {
-		t.store.writer.guildNos = map[memory.GuildID]int64{}
+	if t.store.ingest.guildNos == nil {
+		t.store.ingest.guildNos = map[memory.GuildID]int64{}
 	}
-	t.store.writer.guildNos[id] = no
+	t.store.ingest.guildNos[id] = no
 	return no, nil
 }
 
@@ -246,7 +246,7 @@ func (c *channel) follow(m memory.Message, segment int64) {
 }
 
 func (t *transaction) newSegment(guild int64) (int64, error) {
-	w := &t.store.writer
+	w := &t.store.ingest
 	last, ok := w.segments[guild]
 	if !ok {
 		if err := t.row("SELECT coalesce(max(id), ?1) FROM segment WHERE id >= ?1 AND id < ?2",

@@ -21,7 +21,7 @@ func (t *transaction) condense(c memory.Condensed) error {
 	if same, err := t.areSame(at.guild, sources); !same || err != nil {
 		return err
 	}
-	t.changed.text = true
+	t.text = true
 	if err := t.exec("INSERT OR REPLACE INTO condensed (channel, until, made, model, text) VALUES (?, ?, ?, ?, ?)",
 		int64(c.Channel), int64(c.Until), millis(c.Made), c.Model, c.Text); err != nil {
 		return err

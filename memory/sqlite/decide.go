@@ -92,7 +92,7 @@ func (d *decisions) mayDrop(at spot, id memory.MessageID) bool {
 
 // decisions are read from the file where the writer doesn't hold them.
 func (t *transaction) decisions() (*decisions, error) {
-	w := &t.store.writer
+	w := &t.store.ingest
 	if w.decisions != nil {
 		return w.decisions, nil
 	}
@@ -122,7 +122,7 @@ func (t *transaction) decisions() (*decisions, error) {
 // isGone reports whether a message was deleted or dropped, or would be forgotten if it came, whoever wrote it. guild counts where
 // the channel isn't known.
 func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) (bool, error) {
-	if t.store.writer.dropped.has(channel, id) {
+	if t.store.ingest.dropped.has(channel, id) {
 		return true, nil
 	}
 	if gone, err := found(t.row("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", int64(channel), int64(id)).Scan(new(int))); gone || err != nil {
@@ -156,7 +156,7 @@ func (t *transaction) opt(e memory.Opted) error {
 	}
 	wasOut := d.out[member{e.Guild, e.User}]
 	d.out[member{e.Guild, e.User}] = e.Out
-	t.store.writer.dropped = dropped{} // what comes of somebody who is in again isn't dropped any more
+	t.store.ingest.dropped = dropped{} // what comes of somebody who is in again isn't dropped any more
 	if e.Out {
 		if err := t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", int64(e.Guild), int64(e.User)); err != nil {
 			return err

@@ -78,12 +78,12 @@ func (t *transaction) begin(id int64, o order) error {
 			return err
 		}
 	}
-	t.changed.text, t.changed.structure = true, true
+	t.text, t.changed.structure = true, true
 	body, err := json.Marshal(b.receipt)
 	if err != nil {
 		return err
 	}
-	t.store.writer.channels, t.store.writer.segments, t.store.writer.decisions = nil, nil, nil // read again, the order with them
+	t.store.ingest.channels, t.store.ingest.segments, t.store.ingest.decisions = nil, nil, nil // read again, the order with them
 	return t.exec("UPDATE forgetting SET begun = 1, receipt = ? WHERE id = ?", string(body), id)
 }
 
@@ -161,7 +161,7 @@ func (b *beginning) tearSegments() error {
 	if err != nil || len(torn) == 0 {
 		return err
 	}
-	b.Segments, b.changed.removed, b.changed.pending = len(torn), append(b.changed.removed, torn...), true
+	b.Segments, b.gone, b.changed.pending = len(torn), append(b.gone, torn...), true
 	ids := jsonOf(torn)
 	for _, table := range []string{inUse.table, beside.table} {
 		n, err := b.change("DELETE FROM "+table+" WHERE segment IN (SELECT value FROM json_each(?))", ids)
@@ -262,8 +262,8 @@ func (b *beginning) dropStructure() error {
 	); err != nil {
 		return err
 	}
-	b.store.writer.guildNos = nil
-	b.changed.space = true // numbers may be given out again, so that nothing loaded may stay
+	b.store.ingest.guildNos = nil
+	b.space = true // numbers may be given out again, so that nothing loaded may stay
 	return b.dropUnused(b.of.guild)
 }
 

@@ -65,13 +65,13 @@ func newCollection() (*chromem.Collection, error) {
 
 // fill reads the guild's vectors. What is stored and removed meanwhile is noted, so that no writer waits, and done at the
 // end: what the file had of it already is the same again.
-func (x *index) fill(ctx context.Context, s *Store) error {
+func (x *index) fill(ctx context.Context, e *engine) error {
 	c, err := newCollection()
 	if err != nil {
 		return err
 	}
 	read := &index{guild: x.guild, space: x.space, collection: c, table: newTable(x.space.Dimensions)}
-	err = read.addAll(ctx, s)
+	err = read.addAll(ctx, e)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	meanwhile := x.meanwhile
@@ -91,8 +91,8 @@ func (x *index) fill(ctx context.Context, s *Store) error {
 }
 
 // addAll adds the vectors that the file holds.
-func (x *index) addAll(ctx context.Context, s *Store) error {
-	return each(ctx, s.read, func(scan func(...any) error) error {
+func (x *index) addAll(ctx context.Context, e *engine) error {
+	return each(ctx, e.read, func(scan func(...any) error) error {
 		var v storedVector
 		if err := scan(&v.segment, &v.channel, &v.first, &v.last, &v.steps); err != nil {
 			return err

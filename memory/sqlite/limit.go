@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"hark/memory"
@@ -15,7 +14,7 @@ func (t *transaction) chooseLimit(e memory.LimitChosen) error {
 }
 
 // readLimits adds what was chosen to the guilds that are known.
-func readLimits(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild) error {
+func readLimits(ctx context.Context, q querier, guilds map[memory.GuildID]*memory.Guild) error {
 	return each(ctx, q, func(scan scanner) error {
 		var guild memory.GuildID
 		var l memory.RoleLimit

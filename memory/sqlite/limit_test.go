@@ -181,7 +181,7 @@ func TestWhatVectorsTake(t *testing.T) { // not in parallel, for it looks at the
 		return int64(m.HeapAlloc)
 	}
 	before := used()
-	must(t, x.fill(t.Context(), s))
+	must(t, x.fill(t.Context(), s.engine))
 	steps := make([]byte, space.Dimensions)
 	steps[0] = 1
 	for i := range n {

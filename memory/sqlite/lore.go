@@ -70,7 +70,7 @@ func (t *transaction) putLore(l memory.Lore, at memory.MessageID) error {
 
 func (t *transaction) loreChanged(guild memory.GuildID) {
 	t.changed.person(guild)
-	t.changed.text = true
+	t.text = true
 }
 
 // takeLore takes lore away for good, with the answers that used it: of it only its id stays.

@@ -55,18 +55,18 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 }
 
 // indexes are the indexes of the guilds that the channels nos lie in, those that hold anything and are loaded in time.
-func (s *Store) indexes(ctx context.Context, nos []int64, space memory.Space) ([]*index, error) {
+func (e *engine) indexes(ctx context.Context, nos []int64, space memory.Space) ([]*index, error) {
 	var guilds []int64
 	for _, no := range nos { // which are in order
 		if n := len(guilds); n == 0 || guilds[n-1] != guildOf(no) {
 			guilds = append(guilds, guildOf(no))
-			s.begin(guildOf(no), space) // all at once, so that the wait is for the longest
+			e.begin(guildOf(no), space) // all at once, so that the wait is for the longest
 		}
 	}
 	waiting := ctx
-	if patience := s.options.Patience; patience > 0 {
-		if s.vectors.hasMadeRoom(guilds) {
-			patience = max(patience, s.vectors.patience)
+	if patience := e.options.Patience; patience > 0 {
+		if e.vectors.hasMadeRoom(guilds) {
+			patience = max(patience, e.vectors.patience)
 		}
 		var cancel context.CancelFunc
 		waiting, cancel = context.WithTimeout(ctx, patience)
@@ -74,7 +74,7 @@ func (s *Store) indexes(ctx context.Context, nos []int64, space memory.Space) ([
 	}
 	var indexes []*index
 	for _, guild := range guilds {
-		x, err := s.index(waiting, guild, space)
+		x, err := e.index(waiting, guild, space)
 		switch {
 		case err != nil:
 			return nil, err

@@ -55,7 +55,7 @@ func stored(t *testing.T, messages int) string {
 
 // quick opens a store that waits for nobody long.
 func quick(t *testing.T, dir string) (*Store, error) {
-	s := &Store{options: Options{Space: memorytest.Embedder{}.Space(), Tokens: words}, wake: make(chan struct{}, 1)}
+	s := newStore(&engine{options: Options{Space: memorytest.Embedder{}.Space(), Tokens: words}})
 	t.Cleanup(func() { s.Close() })
 	return s, s.open(t.Context(), filepath.Join(dir, FileName), time.Millisecond)
 }

@@ -65,7 +65,7 @@ func (t *transaction) tellFact(e memory.FactTold) error {
 		return err
 	}
 	t.changed.person(e.Guild)
-	t.changed.text = true
+	t.text = true
 	f := e.Fact
 	if err := t.exec("INSERT OR REPLACE INTO fact (guild, id, user, alias, by, channel, message, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		int64(e.Guild), f.ID, int64(e.User), f.Alias, int64(f.By), int64(f.Channel), int64(f.Message), memory.Clean(f.Text)); err != nil {
@@ -92,7 +92,7 @@ func (t *transaction) takeFact(guild memory.GuildID, id int64) error {
 // buryFact leaves nothing of a fact but its id, under which none is kept any more.
 func (t *transaction) buryFact(guild memory.GuildID, id int64) error {
 	t.changed.person(guild)
-	t.changed.text = true
+	t.text = true
 	return t.exec("INSERT OR REPLACE INTO fact (guild, id, user, alias, by, channel, message, text) VALUES (?, ?, 0, 0, 0, 0, 0, NULL)", int64(guild), id)
 }
 

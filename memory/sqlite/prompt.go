@@ -66,7 +66,7 @@ func (t *transaction) dropPromptsFrom(k kind, place, id int64) error {
 // dropPromptsWhere takes the prompts away that a condition holds for, and tells how many.
 func (t *transaction) dropPromptsWhere(where string, args ...any) (n int, err error) {
 	n, err = t.change("DELETE FROM prompt WHERE "+where, args...)
-	t.changed.text = t.changed.text || n > 0
+	t.text = t.text || n > 0
 	return n, err
 }
 

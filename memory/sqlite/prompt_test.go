@@ -275,8 +275,8 @@ func TestTakingPromptsAwayIsTold(t *testing.T) {
 	for _, want := range []bool{true, false} {
 		if err := s.writing(bg, func(tx *transaction) error {
 			_, err := tx.dropPromptsWhere("guild = ?", int64(guild))
-			if tx.changed.text != want {
-				t.Errorf("text was taken away: %t, want %t", tx.changed.text, want)
+			if tx.text != want {
+				t.Errorf("text was taken away: %t, want %t", tx.text, want)
 			}
 			return err
 		}); err != nil {

@@ -181,7 +181,7 @@ func (t *transaction) invalidate(s selection, why cause) error {
 		}
 	}
 	for _, g := range all {
-		t.changed.text = true
+		t.text = true
 		if err := t.lose(g, why.deleted); err != nil {
 			return err
 		}

@@ -215,7 +215,7 @@ func (t *transaction) storeVectors(to side, segments []memory.Segment, vectors [
 func (t *transaction) storeVector(to side, v storedVector) error {
 	if v.steps == nil {
 		if to == inUse {
-			t.changed.removed = append(t.changed.removed, v.segment)
+			t.gone = append(t.gone, v.segment)
 		}
 		if err := t.exec("UPDATE segment SET "+to.flag+" = 2 WHERE id = ?", v.segment); err != nil {
 			return err
@@ -223,7 +223,7 @@ func (t *transaction) storeVector(to side, v storedVector) error {
 		return t.exec("DELETE FROM "+to.table+" WHERE segment = ?", v.segment)
 	}
 	if to == inUse {
-		t.changed.stored = append(t.changed.stored, v)
+		t.put = append(t.put, v)
 	}
 	return t.exec("INSERT OR REPLACE INTO "+to.table+" (segment, steps) VALUES (?, ?)", v.segment, pack(v.steps))
 }

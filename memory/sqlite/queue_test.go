@@ -99,7 +99,7 @@ func TestVectorsThatChangeAfterTheyAreRead(t *testing.T) {
 		must(t, err)
 	}
 	x.remove(gone)
-	must(t, x.fill(t.Context(), s))
+	must(t, x.fill(t.Context(), s.engine))
 	found, err := x.nearest(t.Context(), unit(), scopeFilter(in(general), 1, []int64{later.channel}), 10)
 	if err != nil || len(found) != 2 || found[0].segment != later.segment || found[1].segment != stays || x.count.Load() != 2 {
 		t.Errorf("found %v, %v", found, err)

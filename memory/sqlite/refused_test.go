@@ -53,7 +53,7 @@ func TestRefusalIsOnesOwn(t *testing.T) {
 		must(t, err)
 		batches = append(batches, &batch{events: prepared, done: make(chan error, 1)})
 	}
-	s.writer.waiting = batches
+	s.ingest.waiting = batches
 	s.commitWaiting()
 	for i, b := range batches {
 		if err := <-b.done; errors.Is(err, memory.ErrRefused) != (i == 1) || err != nil && i != 1 {

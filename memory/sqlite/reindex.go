@@ -128,8 +128,8 @@ func (t *transaction) cutAgain(no int64) error {
 	); err != nil {
 		return err
 	}
-	t.changed.space, t.changed.text = true, true
-	t.store.writer.segments = nil
+	t.space, t.text = true, true
+	t.store.ingest.segments = nil
 	var id memory.ChannelID
 	if ok, err := found(t.row("SELECT id FROM channel WHERE no = ?", no).Scan(&id)); !ok || err != nil {
 		return err

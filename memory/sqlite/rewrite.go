@@ -12,7 +12,7 @@ import (
 // were made from for sources as well, which nothing could reach any more else. What else was made from what they said goes. Those
 // that went with a source count as never logged.
 func (t *transaction) rewrite(e memory.Rewritten) error {
-	t.changed.text = true
+	t.text = true
 	for _, id := range e.IDs {
 		if err := t.handDown(e, id); err != nil {
 			return err

@@ -87,8 +87,8 @@ func TestScrubsGoInSteps(t *testing.T) {
 	left, steps, said := stains(t, s), 0, messages
 	t.Logf("%d pages", left)
 	var killed []string
-	err := s.scrub(bg, func(ctx context.Context, f func(*transaction) error) error {
-		if err := s.writing(ctx, f); err != nil {
+	err := s.scrub(bg, func(ctx context.Context, f func(*tx) error) error {
+		if err := s.engine.writing(ctx, f); err != nil {
 			return err
 		}
 		now := stains(t, s)
@@ -164,9 +164,9 @@ func TestScrubsThatOthersDisturb(t *testing.T) {
 	var number int64
 	must(t, s.read.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = 'message'").Scan(&number))
 	transactions := 0
-	err := s.scrub(bg, func(ctx context.Context, f func(*transaction) error) error {
+	err := s.scrub(bg, func(ctx context.Context, f func(*tx) error) error {
 		transactions++
-		return s.writing(ctx, func(t *transaction) error {
+		return s.engine.writing(ctx, func(t *tx) error {
 			var page []byte
 			if err := t.row("SELECT data FROM sqlite_dbpage WHERE pgno = ?", number).Scan(&page); err != nil {
 				return err
@@ -198,7 +198,7 @@ func TestScrubsThatFail(t *testing.T) {
 	scrubbed(t, s)
 	fails := func(why string) {
 		t.Helper()
-		if err := s.scrub(bg, s.writing); err == nil {
+		if err := s.scrub(bg, s.engine.writing); err == nil {
 			t.Errorf("%s: nobody is told", why)
 		}
 	}

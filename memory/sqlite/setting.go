@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 
 	"hark/memory"
@@ -13,7 +12,7 @@ func (t *transaction) chooseSetting(e memory.SettingChosen) error {
 	if gone, err := t.isForgottenSetting(e); gone || err != nil {
 		return err
 	}
-	t.changed.text = t.changed.text || e.Key == memory.SettingPersona // what it said before
+	t.text = t.text || e.Key == memory.SettingPersona // what it said before
 	return t.exec(`INSERT INTO setting (guild, channel, key, value, at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (guild, channel, key)
 		DO UPDATE SET value = ?4, at = ?5 WHERE ?5 > at`, int64(e.Guild), int64(e.Channel), string(e.Key), e.Value, millis(e.At))
 }
@@ -55,7 +54,7 @@ func (b *beginning) dropSettings() error {
 }
 
 // readSettings adds to guilds and their channels what was set for them.
-func readSettings(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild) error {
+func readSettings(ctx context.Context, q querier, guilds map[memory.GuildID]*memory.Guild) error {
 	type place struct {
 		guild   memory.GuildID
 		channel memory.ChannelID

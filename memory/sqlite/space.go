@@ -52,7 +52,7 @@ func (s *Store) useSpace(ctx context.Context) error {
 }
 
 func (t *transaction) useSpace() error {
-	t.changed.space = true
+	t.space = true
 	own := nameOf(t.store.options.Space)
 	var use, next string
 	var some bool
@@ -92,7 +92,7 @@ func (t *transaction) switchOver() error {
 	if err := t.row("SELECT coalesce((SELECT value FROM meta WHERE key = 'next'), ''), EXISTS (SELECT 1 FROM segment WHERE next = 1)").Scan(&next, &missing); err != nil || next == "" || missing {
 		return err
 	}
-	t.changed.space = true
+	t.space = true
 	if err := t.execAll(nil,
 		`ALTER TABLE vector RENAME TO vector_before; ALTER TABLE vector_next RENAME TO vector;
 			ALTER TABLE vector_before RENAME TO vector_next`,
@@ -151,7 +151,7 @@ func (s *Store) sweep(ctx context.Context) error {
 }
 
 func (t *transaction) sweepStep() error {
-	t.changed.text = true // or what can be told of it from a vector
+	t.text = true // or what can be told of it from a vector
 	if err := t.exec(`DELETE FROM vector_next WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')
 		AND segment IN (SELECT segment FROM vector_next LIMIT ?)`, sweepStep); err != nil {
 		return err
@@ -161,14 +161,14 @@ func (t *transaction) sweepStep() error {
 
 // tear deletes a segment's vectors, in whatever space.
 func (t *transaction) tear(segment int64) error {
-	t.changed.removed = append(t.changed.removed, segment)
+	t.gone = append(t.gone, segment)
 	return t.execAll([]any{segment}, "DELETE FROM "+inUse.table+" WHERE segment = ?", "DELETE FROM "+beside.table+" WHERE segment = ?")
 }
 
 // loadSpace reads which space is in use, and throws away the vectors that are loaded.
-func (s *Store) loadSpace(ctx context.Context) error {
-	use, _, err := readSpaces(ctx, s.read)
-	s.vectors.reset(parseSpace(use))
+func (e *engine) loadSpace(ctx context.Context) error {
+	use, _, err := readSpaces(ctx, e.read)
+	e.vectors.reset(parseSpace(use))
 	return err
 }
 

@@ -50,19 +50,9 @@ type Options struct {
 
 // Store is a memory.Store in a file.
 type Store struct {
-	writeDB *sql.DB
-	write   *sql.Conn // writeDB's only connection, used by whoever holds the turn
-	read    *sql.DB
-	options Options
-	writer  writer
-	wake    chan struct{}
-	watch   watch
-	dir     string
-	lock    *dirLock // on dir
-	opened  bool     // wholly
-
-	rest      time.Time    // until when Tidy, which one goroutine calls, does nothing
-	published atomic.Int64 // transactions of which what is held in memory has been brought up to date
+	*engine
+	ingest ingest
+	wake   chan struct{}
 
 	mu            sync.RWMutex                     // guards what follows
 	guilds        map[memory.GuildID]*memory.Guild // replaced, never changed
@@ -72,10 +62,28 @@ type Store struct {
 	peopleVersion int              // grows when people or lore are written
 	newest        memory.MessageID // nothing that can be found is newer
 	newestRead    bool             // whether newest knows what is in the file
+}
 
-	vectors vectors
+// engine is the file: who writes and who reads, what others write, full text, vectors, and taking out what was deleted.
+type engine struct {
+	writeDB *sql.DB
+	write   *sql.Conn // writeDB's only connection, used by whoever holds the turn
+	read    *sql.DB
+	options Options
+	writer  writer
+	watch   watch
+	dir     string
+	lock    *dirLock // on dir
+	opened  bool     // wholly
 
+	rest    time.Time    // until when Erase, where nobody waits, does nothing
+	commits atomic.Int64 // of which what is held in memory has been brought up to date
+
+	vectors    vectors
 	statements statements
+
+	// changed is called before a transaction goes on, or a read is answered, when somebody else has written since.
+	changed func(ctx context.Context, q querier, writing bool) error
 }
 
 // statements are those that readers have prepared.
@@ -109,12 +117,17 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, wake: make(chan struct{}, 1), dir: dir, lock: lock}
-	s.writer.turn = make(chan struct{}, 1)
+	s := newStore(&engine{options: o, dir: dir, lock: lock})
 	if err := s.openLocked(ctx, dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, explain(err)), s.Close())
 	}
 	return s, nil
+}
+
+func newStore(e *engine) *Store {
+	s := &Store{engine: e, wake: make(chan struct{}, 1)}
+	e.changed, e.writer.turn = s.noticeOthers, make(chan struct{}, 1)
+	return s
 }
 
 // makePrivate makes sure that the database exists and that only its owner can read it.
@@ -140,9 +153,6 @@ func makePrivate(path string) error {
 }
 
 func (s *Store) open(ctx context.Context, path string, patience time.Duration) (err error) {
-	if s.writer.turn == nil {
-		s.writer.turn = make(chan struct{}, 1)
-	}
 	s.vectors.limit, s.vectors.patience, s.vectors.loading = s.options.IndexLimit, evictedPatience, make(chan struct{}, loadsAtOnce)
 	s.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
 	s.writer.name, s.writer.patience = rand.Text(), patience
@@ -187,7 +197,7 @@ func (s *Store) Close() error {
 	if s.opened && (!s.writer.removed.IsZero() || !s.writer.scrubbed) {
 		// Else whoever opens the file next does it.
 		if !s.writer.scrubbed {
-			_ = s.scrub(context.Background(), s.transact)
+			_ = s.scrub(context.Background(), s.engine.transact)
 		}
 		_ = s.truncateLog(context.Background())
 	}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -236,29 +235,17 @@ type numbers struct {
 	guilds map[int64]memory.GuildID
 }
 
-// reload reads the structure of all guilds, at one moment.
-func (s *Store) reload(ctx context.Context) error {
-	s.watch.mu.Lock()
-	defer s.watch.mu.Unlock()
-	return s.reloadLocked(ctx)
-}
-
-// reloadLocked is reload for those who hold watch.mu: what is read first is put in place first.
-func (s *Store) reloadLocked(ctx context.Context) error {
-	tx, err := s.watch.conn.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	guilds, err := readGuilds(ctx, tx)
+// reload reads the structure of all guilds.
+func (s *Store) reload(ctx context.Context, q querier) error {
+	guilds, err := readGuilds(ctx, q)
 	if err != nil {
 		return err
 	}
 	nos := numbers{of: map[memory.ChannelID]int64{}, ids: map[int64]memory.ChannelID{}, guilds: map[int64]memory.GuildID{}}
-	if err := readChannels(ctx, tx, guilds, nos); err != nil {
+	if err := readChannels(ctx, q, guilds, nos); err != nil {
 		return err
 	}
-	if err := readSettings(ctx, tx, guilds); err != nil {
+	if err := readSettings(ctx, q, guilds); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -269,7 +256,7 @@ func (s *Store) reloadLocked(ctx context.Context) error {
 	return nil
 }
 
-func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guild, error) {
+func readGuilds(ctx context.Context, q querier) (map[memory.GuildID]*memory.Guild, error) {
 	guilds := map[memory.GuildID]*memory.Guild{}
 	err := each(ctx, q, func(scan func(...any) error) error {
 		g := &memory.Guild{}
@@ -300,7 +287,7 @@ func readGuilds(ctx context.Context, q *sql.Tx) (map[memory.GuildID]*memory.Guil
 	return guilds, readLimits(ctx, q, guilds)
 }
 
-func readChannels(ctx context.Context, q *sql.Tx, guilds map[memory.GuildID]*memory.Guild, nos numbers) error {
+func readChannels(ctx context.Context, q querier, guilds map[memory.GuildID]*memory.Guild, nos numbers) error {
 	return each(ctx, q, func(scan func(...any) error) error {
 		var no int64
 		var c memory.Channel

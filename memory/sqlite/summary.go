@@ -84,7 +84,7 @@ func (l sourceList) inChannel() []memory.SummarySource {
 // makeRoom takes away the summaries that another has taken the place of, or that the channel has no room for.
 func (t *transaction) makeRoom(e memory.Summarised) error {
 	for _, id := range e.Evicted {
-		t.changed.text = true
+		t.text = true
 		if _, err := t.underive(derived{kind: aSummary, channel: e.Channel, id: int64(id)}); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (t *transaction) putSummary(s memory.Summary, after memory.MessageID) error
 	if err != nil {
 		return err
 	}
-	t.changed.text = true // what it said before
+	t.text = true // what it said before
 	return t.exec("INSERT OR REPLACE INTO summary (channel, id, after, made, model, kind, topics, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		int64(s.Channel), int64(s.ID), int64(after), millis(s.Made), s.Model, string(s.Kind), string(topics), s.Text)
 }

@@ -12,7 +12,7 @@ import (
 // forgettings are put on record only. What can be read of a damaged database is taken over; the error tells of the rest.
 func (s *Store) takeOver(ctx context.Context, path string, r *Restored) error {
 	s.writer.turn <- struct{}{}
-	defer s.endTurn()
+	defer s.endTurn(true)
 	old := (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=ro"}).String()
 	if _, err := s.write.ExecContext(ctx, "ATTACH ? AS old", old); err != nil {
 		return explain(err)

@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql"
 	"maps"
 	"slices"
 
@@ -12,7 +10,7 @@ import (
 // transaction is a write under way. What many events of a batch change together is collected and written
 // once, by flush.
 type transaction struct {
-	ctx     context.Context
+	*tx
 	store   *Store
 	changed changes
 	lost    receipt // derived things that went
@@ -42,95 +40,6 @@ type presenceChange struct {
 	messages int              // added less removed
 	newest   memory.MessageID // of those added
 	removed  bool             // so that the last may be another now
-}
-
-func (t *transaction) statement(query string) (*sql.Stmt, error) {
-	w := &t.store.writer
-	if s, ok := w.statements[query]; ok {
-		return s, nil
-	}
-	s, err := t.store.write.PrepareContext(t.ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	if w.statements == nil {
-		w.statements = map[string]*sql.Stmt{}
-	}
-	w.statements[query] = s
-	return s, nil
-}
-
-func (t *transaction) exec(query string, args ...any) error {
-	s, err := t.statement(query)
-	if err != nil {
-		return err
-	}
-	_, err = s.ExecContext(t.ctx, args...)
-	return err
-}
-
-// execAll runs several statements with the same arguments.
-func (t *transaction) execAll(args []any, queries ...string) error {
-	for _, query := range queries {
-		if err := t.exec(query, args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// change is exec that tells how many rows were changed.
-func (t *transaction) change(query string, args ...any) (n int, err error) {
-	if err := t.exec(query, args...); err != nil {
-		return 0, err
-	}
-	return n, t.row("SELECT changes()").Scan(&n)
-}
-
-// rowScanner is a row, or why there is none.
-type rowScanner struct {
-	row *sql.Row
-	err error
-}
-
-func (r rowScanner) Scan(dest ...any) error {
-	if r.err != nil {
-		return r.err
-	}
-	return r.row.Scan(dest...)
-}
-
-func (t *transaction) row(query string, args ...any) rowScanner {
-	s, err := t.statement(query)
-	if err != nil {
-		return rowScanner{err: err}
-	}
-	return rowScanner{row: s.QueryRowContext(t.ctx, args...)}
-}
-
-// QueryContext makes a transaction a querier.
-func (t *transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	s, err := t.statement(query)
-	if err != nil {
-		return nil, err
-	}
-	return s.QueryContext(ctx, args...)
-}
-
-// each calls f for every row.
-func (t *transaction) each(f func(scan scanner) error, query string, args ...any) error {
-	return each(t.ctx, t, f, query, args...)
-}
-
-// eachKey calls f for every row of two numbers, once all are read, so that it may write.
-func (t *transaction) eachKey(f func(place, id int64) error, query string, args ...any) error {
-	keys, err := list(t.ctx, t, func(scan scanner, k *[2]int64) error { return scan(&k[0], &k[1]) }, query, args...)
-	for _, k := range keys {
-		if err == nil {
-			err = f(k[0], k[1])
-		}
-	}
-	return err
 }
 
 // segment is the change of a segment, to be added to.

@@ -15,10 +15,9 @@ type watch struct {
 	seen int64     // its last value
 }
 
-// notice throws away what is held in memory if another process has written since. It takes microseconds if
-// none has.
-func (s *Store) notice(ctx context.Context) error {
-	w := &s.watch
+// notice has what is held in memory thrown away if another process has written since. It takes microseconds if none has.
+func (e *engine) notice(ctx context.Context) error {
+	w := &e.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	ctx = context.WithoutCancel(ctx) // an interrupted connection is of no use any more
@@ -33,27 +32,43 @@ func (s *Store) notice(ctx context.Context) error {
 	if _, err := found(w.conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'writer'").Scan(&last)); err != nil {
 		return fmt.Errorf("look for the writes of others: %w", explain(err))
 	}
-	// If the last to write was this store itself, it noticed the others then.
-	if last != s.writer.name {
-		if err := errors.Join(s.loadSpace(ctx), s.reloadLocked(ctx)); err != nil {
+	// If the last to write was this engine itself, it noticed the others then.
+	if last != e.writer.name {
+		err := errors.Join(e.loadSpace(ctx), w.read(ctx, func(q querier) error { return e.changed(ctx, q, false) }))
+		if err != nil {
 			return fmt.Errorf("read what others wrote: %w", explain(err))
 		}
-		s.wakeUp()
 	}
 	w.seen = version
 	return nil
 }
 
+// watching calls read for what is in the file at one moment: what is read first by several is put in place first.
+func (e *engine) watching(ctx context.Context, read func(querier) error) error {
+	e.watch.mu.Lock()
+	defer e.watch.mu.Unlock()
+	return e.watch.read(ctx, read)
+}
+
+func (w *watch) read(ctx context.Context, read func(querier) error) error {
+	tx, err := w.conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	return read(tx)
+}
+
 // Version implements memory.Store.
-func (s *Store) Version(ctx context.Context) (int64, error) {
-	w := &s.watch
+func (e *engine) Version(ctx context.Context) (int64, error) {
+	w := &e.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var version int64
 	if err := w.conn.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA data_version").Scan(&version); err != nil {
 		return 0, fmt.Errorf("look for writes: %w", explain(err))
 	}
-	return s.published.Load()<<32 | version&(1<<32-1), nil
+	return e.commits.Load()<<32 | version&(1<<32-1), nil
 }
 
 // settle takes what the file says now as noticed, for a store that was alone since it read it.

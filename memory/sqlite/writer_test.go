@@ -98,7 +98,7 @@ func TestConcurrentGroupCommit(t *testing.T) {
 
 func TestCommitsAreBounded(t *testing.T) {
 	t.Parallel()
-	var w writer
+	var w ingest
 	for _, n := range []int{maxCommit + 1, 1, maxCommit - 1, 1, 1} {
 		w.waiting = append(w.waiting, &batch{events: make([]event, n)})
 	}
@@ -116,7 +116,7 @@ func TestConcurrentGivingUpTooLate(t *testing.T) {
 	s.writer.turn <- struct{}{}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := queue(t, ctx, s, posted(general, 1, "apples"))
-	taken := s.writer.take()
+	taken := s.ingest.take()
 	cancel()
 	taken[0].done <- errors.New("as it was")
 	if err := <-done; err == nil || err.Error() != "as it was" {
@@ -181,12 +181,12 @@ func TestABusyWriterEmptiesTheLog(t *testing.T) {
 		clean bool
 	}{{-time.Hour, false}, {2 * longRemoved, true}} {
 		s.writer.turn <- struct{}{}
-		s.writer.waiting = []*batch{{}}
+		s.ingest.waiting = []*batch{{}}
 		s.writer.removed = time.Now().Add(-c.since)
-		s.endTurn()
+		s.endTurn(s.ingest.isIdle())
 		if got := s.writer.removed.IsZero(); got != c.clean {
 			t.Errorf("%s after a removal the log is empty: %v", c.since, got)
 		}
 	}
-	s.writer.waiting = nil
+	s.ingest.waiting = nil
 }
