@@ -13,6 +13,7 @@ import (
 	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // words of made-up talk, of which the first are said most often, as in any language.
@@ -100,7 +101,7 @@ type rows struct {
 func rowsOf(b *testing.B, s *Store) rows {
 	var r rows
 	read := func(into *[][]any, n int, query string) {
-		err := each(b.Context(), s.read, func(scan func(...any) error) error {
+		err := sqlstore.Each(b.Context(), s.engine.read, func(scan func(...any) error) error {
 			row := make([]any, n)
 			to := make([]any, n)
 			for i := range row {
@@ -117,7 +118,7 @@ func rowsOf(b *testing.B, s *Store) rows {
 	read(&r.vectors, 2, "SELECT segment, steps FROM vector")
 	read(&r.presence, 4, "SELECT channel, author, messages, last FROM presence ORDER BY last")
 	for _, m := range r.messages {
-		r.terms = append(r.terms, []any{m[0], indexTerms(new(text.Batch), memory.Message{Content: m[11].(string)})})
+		r.terms = append(r.terms, []any{m[0], sqlstore.Hashes(new(text.Batch).Terms(m[11].(string)))})
 	}
 	return r
 }
@@ -138,13 +139,13 @@ func insertRows(b *testing.B, r rows) time.Duration {
 		"INSERT INTO presence (channel, author, messages, last) VALUES (?, ?, ?, ?)",
 	} {
 		var err error
-		if statements[i], err = s.write.PrepareContext(b.Context(), query); err != nil {
+		if statements[i], err = s.engine.write.PrepareContext(b.Context(), query); err != nil {
 			b.Fatal(err)
 		}
 		defer statements[i].Close()
 	}
 	exec := func(query string) {
-		if _, err := s.write.ExecContext(b.Context(), query); err != nil {
+		if _, err := s.engine.write.ExecContext(b.Context(), query); err != nil {
 			b.Fatal(err)
 		}
 	}

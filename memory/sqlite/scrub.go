@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"hark/memory/sqlstore"
 )
 
 // SQLite's secure delete overwrites a cell that is deleted. But where it moves cells from a page to another, as when it
@@ -130,11 +132,11 @@ func (s stain) contains(now *stain) bool {
 }
 
 // stainsIn are the pages whose unused middle holds something, at one moment.
-func stainsIn(ctx context.Context, db querier) (stains []stain, err error) {
+func stainsIn(ctx context.Context, db sqlstore.Querier) (stains []stain, err error) {
 	var number int64
 	var page sql.RawBytes
 	kept := 0
-	err = each(context.WithoutCancel(ctx), db, func(scan func(...any) error) error {
+	err = sqlstore.Each(context.WithoutCancel(ctx), db, func(scan sqlstore.Scanner) error {
 		if err := scan(&number, &page); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // vectors are the guilds' vectors that are loaded for searching: a cache of the file's.
@@ -169,7 +170,7 @@ func (v *vectors) makeRoom() {
 func (v *vectors) loaded(segment int64) *index {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.guilds[segment>>segmentBits]
+	return v.guilds[segment>>sqlstore.SegmentBits]
 }
 
 // remove takes segments out of what is loaded.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"hark/memory/sqlstore"
 )
 
 // watch sees what other processes commit, so that nobody is answered from memory what the file no longer says.
@@ -15,8 +17,13 @@ type watch struct {
 	seen int64     // its last value
 }
 
-// notice has what is held in memory thrown away if another process has written since. It takes microseconds if none has.
-func (e *engine) notice(ctx context.Context) error {
+// Watch implements sqlstore.Engine.
+func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Querier, writing bool) error) {
+	e.changed = changed
+}
+
+// Notice implements sqlstore.Engine. It takes microseconds if none has.
+func (e *engine) Notice(ctx context.Context) error {
 	w := &e.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -29,12 +36,12 @@ func (e *engine) notice(ctx context.Context) error {
 		return nil
 	}
 	var last string
-	if _, err := found(w.conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'writer'").Scan(&last)); err != nil {
+	if _, err := sqlstore.Found(w.conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'writer'").Scan(&last)); err != nil {
 		return fmt.Errorf("look for the writes of others: %w", explain(err))
 	}
 	// If the last to write was this engine itself, it noticed the others then.
 	if last != e.writer.name {
-		err := errors.Join(e.loadSpace(ctx), w.read(ctx, func(q querier) error { return e.changed(ctx, q, false) }))
+		err := errors.Join(e.loadSpace(ctx), w.read(ctx, func(q sqlstore.Querier) error { return e.changed(ctx, q, false) }))
 		if err != nil {
 			return fmt.Errorf("read what others wrote: %w", explain(err))
 		}
@@ -43,14 +50,14 @@ func (e *engine) notice(ctx context.Context) error {
 	return nil
 }
 
-// watching calls read for what is in the file at one moment: what is read first by several is put in place first.
-func (e *engine) watching(ctx context.Context, read func(querier) error) error {
+// Latest implements sqlstore.Engine.
+func (e *engine) Latest(ctx context.Context, read func(sqlstore.Querier) error) error {
 	e.watch.mu.Lock()
 	defer e.watch.mu.Unlock()
 	return e.watch.read(ctx, read)
 }
 
-func (w *watch) read(ctx context.Context, read func(querier) error) error {
+func (w *watch) read(ctx context.Context, read func(sqlstore.Querier) error) error {
 	tx, err := w.conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -59,7 +66,7 @@ func (w *watch) read(ctx context.Context, read func(querier) error) error {
 	return read(tx)
 }
 
-// Version implements memory.Store.
+// Version implements sqlstore.Engine.
 func (e *engine) Version(ctx context.Context) (int64, error) {
 	w := &e.watch
 	w.mu.Lock()

@@ -10,6 +10,8 @@ import (
 
 	sqlitedriver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"hark/memory/sqlstore"
 )
 
 // writer lets one goroutine write at a time.
@@ -26,6 +28,9 @@ type writer struct {
 	version    int64     // PRAGMA data_version after the last transaction: another means somebody else wrote
 	statements map[string]*sql.Stmt
 }
+
+// Turn implements sqlstore.Engine.
+func (e *engine) Turn() chan struct{} { return e.writer.turn }
 
 func (e *engine) takeTurn(ctx context.Context) error {
 	select {
@@ -44,8 +49,13 @@ func (e *engine) writing(ctx context.Context, f func(*tx) error) error {
 	if err := e.takeTurn(ctx); err != nil {
 		return err
 	}
-	defer e.endTurn(true)
+	defer e.EndTurn(true)
 	return e.transact(ctx, f)
+}
+
+// Transact implements sqlstore.Engine. SQLite's driver can't tell, where a statement is cut short, whether it was carried out.
+func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.transact(ctx, func(t *tx) error { return f(t) })
 }
 
 // transact runs f in a transaction, not cut short by ctx, for the holder of the turn.
@@ -82,7 +92,7 @@ func (t *tx) run(f func(*tx) error) error {
 	if err := f(t); err != nil {
 		return err
 	}
-	if t.text && t.engine.writer.scrubbed {
+	if t.Text && t.engine.writer.scrubbed {
 		if err := t.exec("DELETE FROM meta WHERE key = '" + scrubbedKey + "'"); err != nil {
 			return err
 		}
@@ -109,7 +119,7 @@ func (t *tx) noticeOthers() error {
 	e.writer.version = version
 	t.others = true
 	var err error
-	if e.writer.scrubbed, err = found(t.row("SELECT 1 FROM meta WHERE key = '" + scrubbedKey + "'").Scan(new(int))); err != nil {
+	if e.writer.scrubbed, err = sqlstore.Found(t.row("SELECT 1 FROM meta WHERE key = '" + scrubbedKey + "'").Scan(new(int))); err != nil {
 		return err
 	}
 	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", e.writer.name); err != nil {
@@ -118,23 +128,23 @@ func (t *tx) noticeOthers() error {
 	if err := e.loadSpace(t.ctx); err != nil {
 		return err
 	}
-	return e.watching(t.ctx, func(q querier) error { return e.changed(t.ctx, q, true) })
+	return e.Latest(t.ctx, func(q sqlstore.Querier) error { return e.changed(t.ctx, q, true) })
 }
 
 // publish brings what the engine holds in memory up to date after a commit.
 func (e *engine) publish(t *tx) error {
 	defer e.commits.Add(1)
-	if t.text || t.others {
+	if t.Text || t.others {
 		if e.writer.removals++; e.writer.removed.IsZero() {
 			e.writer.removed = time.Now()
 		}
 	}
-	if t.space {
+	if t.Space {
 		if err := e.loadSpace(t.ctx); err != nil {
 			return err
 		}
 	}
-	e.vectors.remove(t.gone)
+	e.vectors.remove(t.Gone)
 	return e.vectors.put(t.put)
 }
 
@@ -147,15 +157,15 @@ func (w *writer) close() error {
 	return errors.Join(errs...)
 }
 
-// forget has the next transaction look what others may have written.
-func (w *writer) forget() { w.version = 0 }
+// forget has the next transaction look what others may have written, and what of its own was.
+func (w *writer) forget() { w.version, w.scrubbed = 0, false }
 
 // longRemoved is how long a writer that is never idle lets removed text lie in the write-ahead log.
 const longRemoved = 5 * time.Second
 
-// endTurn lets the next one write. Text that was removed is still in the write-ahead log then: whoever leaves no work behind
+// EndTurn implements sqlstore.Engine. Text that was removed is still in the write-ahead log then: whoever leaves no work behind
 // takes it out.
-func (e *engine) endTurn(idle bool) {
+func (e *engine) EndTurn(idle bool) {
 	w := &e.writer
 	if !w.closed && !w.removed.IsZero() && (idle || time.Since(w.removed) > longRemoved) {
 		_ = e.truncateLog(context.Background()) // the next to write or to ask for what is pending tries again
@@ -167,7 +177,7 @@ func (e *engine) endTurn(idle bool) {
 func (e *engine) tryEmptyLog() {
 	select {
 	case e.writer.turn <- struct{}{}:
-		e.endTurn(true)
+		e.EndTurn(true)
 	default:
 	}
 }
@@ -200,6 +210,9 @@ const diskFull = "the disk is full: free some space; nothing that was stored is 
 type explained struct{ error }
 
 func (e explained) Unwrap() error { return e.error }
+
+// Explain implements sqlstore.Engine.
+func (e *engine) Explain(err error) error { return explain(err) }
 
 // explain says what to do about an error of SQLite's, unless it says so already.
 func explain(err error) error {
