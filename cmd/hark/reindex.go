@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"hark/memory"
-	"hark/memory/sqlite"
+	"hark/memory/sqlstore"
 
 	"github.com/spf13/cobra"
 )
@@ -34,7 +34,7 @@ func (f *flags) reindex(c *cobra.Command, a *app) error {
 	}
 	total := 0
 	show := f.progress("indexing words")
-	err = sqlite.Reindex(c.Context(), a.store, func(done, of int) {
+	err = sqlstore.Reindex(c.Context(), a.store.Store, func(done, of int) {
 		total = of
 		show(done, of)
 	})

@@ -18,7 +18,8 @@ const module = "hark/"
 // tests. The imports run against the data: memory ← search ← builder ← internal/digest ← internal/answer ← bot ← cmd/hark.
 var rules = map[string][]string{
 	"memory":                       {},
-	"memory/sqlite":                {"memory"},
+	"memory/sqlite":                {"memory", "memory/sqlstore"},
+	"memory/sqlstore":              {"memory"},
 	"memory/sqlite/sqlitetest":     {"memory/sqlite", "internal/fixture"},
 	"memory/memorytest":            {"memory"},
 	"search":                       {"memory"},

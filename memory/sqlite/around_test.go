@@ -29,7 +29,7 @@ func TestReadsStopWithTheirContext(t *testing.T) {
 			return err
 		},
 		"Nearest": func(ctx context.Context) error {
-			_, err := s.Nearest(ctx, in(general), s.options.Space, unit(), 1)
+			_, err := s.Nearest(ctx, in(general), s.engine.options.Space, unit(), 1)
 			return err
 		},
 		"Records": func(ctx context.Context) error {

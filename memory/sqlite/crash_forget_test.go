@@ -9,6 +9,7 @@ import (
 
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // doomedEach is how many messages each round says in each of its two ways, so that forgetting them takes some steps.
@@ -216,7 +217,7 @@ func checkGone(t *testing.T, dir string, n int) {
 	wantNowhere(t, dir, fmt.Sprintf("canary%dx", n))
 	var batch text.Batch
 	for _, i := range []int{0, 1, 2, doomedEach / 2, doomedEach - 1, 9004} {
-		for _, hash := range strings.Fields(indexTerms(&batch, memory.Message{Content: canaryOf(n, i)})) {
+		for _, hash := range strings.Fields(sqlstore.Hashes(batch.Terms(canaryOf(n, i)))) {
 			wantNowhere(t, dir, hash[1:]) // full text leaves out of a term what it shares with the one before it
 		}
 	}

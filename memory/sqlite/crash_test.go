@@ -170,7 +170,7 @@ func checkCrashed(t *testing.T, s *Store, from, next int) {
 		}
 	}
 	var all, recalled int
-	if err := s.read.QueryRow("SELECT count(*), count(DISTINCT id) FROM message").Scan(&all, &recalled); err != nil || all != recalled {
+	if err := s.engine.read.QueryRow("SELECT count(*), count(DISTINCT id) FROM message").Scan(&all, &recalled); err != nil || all != recalled {
 		t.Errorf("%d messages, %d ids: %v", all, recalled, err)
 	}
 	if got := len(find(t, s, in(general, general+1, general+2), "common")); from == 0 && got != min(100, all) {

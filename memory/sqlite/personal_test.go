@@ -76,14 +76,14 @@ func TestExtentOfMessages(t *testing.T) {
 		{general, []memory.MessageID{id(5), id(6)}, memory.Extent{Messages: 2, Channels: 1, Summaries: 1, Answers: 4}},
 		{general, []memory.MessageID{id(31)}, memory.Extent{Messages: 1, Channels: 1}}, // an answer itself
 		{secret, []memory.MessageID{id(4)}, memory.Extent{}},
-		{general, nil, memory.Extent{}},
+		{general, []memory.MessageID{}, memory.Extent{}},
 	} {
-		if got, err := s.extentOf(bg, c.channel, c.ids); err != nil || got != c.want {
+		if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild, Channel: c.channel}, Messages: c.ids}); err != nil || got != c.want {
 			t.Errorf("%v: %+v, %v; want %+v", c.ids, got, err, c.want)
 		}
 	}
 	apply(t, s, deleted(general, 4))
-	if got, err := s.extentOf(bg, general, []memory.MessageID{id(4)}); err != nil || got != (memory.Extent{}) {
+	if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild, Channel: general}, Messages: []memory.MessageID{id(4)}}); err != nil || got != (memory.Extent{}) {
 		t.Errorf("%+v is left, %v", got, err)
 	}
 }

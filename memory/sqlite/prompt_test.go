@@ -211,18 +211,16 @@ func TestRestoredPrompts(t *testing.T) {
 func TestOldPromptsGoInSteps(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
-	const n = 2*forgetStep + 3
+	const n = 403 // of which a step takes 200
 	var events []memory.Event
 	for i := range n {
 		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(2*i + 1), Question: id(2 * i), Sources: from(general, 2*i), Asker: 1, Prompt: &memory.Prompt{Built: idAt(i)}}
 		events = append(events, posted(general, 2*i, "a question"), memory.Answered{Trace: trace})
 	}
 	apply(t, s, events...)
-	steps := s.writer.removals
-	if got, err := s.forgetPrompts(bg, idAt(n-1)); got != n-1 || err != nil {
-		t.Errorf("%d went, %v", got, err)
-	}
-	if steps = s.writer.removals - steps; steps != 3 {
+	steps := s.engine.writer.removals
+	must(t, s.Expire(bg, memory.Expiry{Prompts: idAt(n - 1)}))
+	if steps = s.engine.writer.removals - steps; steps != 3 {
 		t.Errorf("in %d steps", steps)
 	}
 	if _, err := promptOf(s, general, id(2*n-1)); err != nil {
@@ -230,7 +228,7 @@ func TestOldPromptsGoInSteps(t *testing.T) {
 	}
 	ended, end := context.WithCancel(bg)
 	end()
-	if _, err := s.forgetPrompts(ended, idAt(n)); !errors.Is(err, context.Canceled) {
+	if err := s.Expire(ended, memory.Expiry{Prompts: idAt(n)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("when it is told to end: %v", err)
 	}
 	traces, err := s.Traces(bg, memory.TraceQuery{Limit: 3})
@@ -263,7 +261,7 @@ func TestTracesHoldNoPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	var body string
-	if err := s.read.QueryRow("SELECT group_concat(body) FROM trace").Scan(&body); err != nil || strings.Contains(body, "Tlaltecuhtli") || strings.Contains(fmt.Sprint(trace), "Tlaltecuhtli") {
+	if err := s.engine.read.QueryRow("SELECT group_concat(body) FROM trace").Scan(&body); err != nil || strings.Contains(body, "Tlaltecuhtli") || strings.Contains(fmt.Sprint(trace), "Tlaltecuhtli") {
 		t.Errorf("%v, %v", body, err)
 	}
 }
@@ -273,14 +271,10 @@ func TestTakingPromptsAwayIsTold(t *testing.T) {
 	t.Parallel()
 	s := prompting(t, emptyDir(t), "Tezcatlipoca")
 	for _, want := range []bool{true, false} {
-		if err := s.writing(bg, func(tx *transaction) error {
-			_, err := tx.dropPromptsWhere("guild = ?", int64(guild))
-			if tx.changed.text != want {
-				t.Errorf("text was taken away: %t, want %t", tx.changed.text, want)
-			}
-			return err
-		}); err != nil {
-			t.Fatal(err)
+		removals := s.engine.writer.removals
+		must(t, s.Expire(bg, memory.Expiry{Prompts: promptEnd.Time()}))
+		if told := s.engine.writer.removals > removals; told != want {
+			t.Errorf("text was taken away: %t, want %t", told, want)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // pears are 3000 messages.
@@ -25,10 +26,10 @@ func TestReindex(t *testing.T) {
 	apply(t, s, pears()...)
 	drain(t, s)
 	want := dump(t, s)
-	execute(t, s.write, "UPDATE channel SET messages = 5")
-	execute(t, s.write, "INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
+	execute(t, s.engine.write, "UPDATE channel SET messages = 5")
+	execute(t, s.engine.write, "INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
 	last := 0
-	if err := Reindex(t.Context(), s, func(done, total int) {
+	if err := sqlstore.Reindex(t.Context(), s.Store, func(done, total int) {
 		if done <= last || done > total || total != 3031 {
 			t.Errorf("%d of %d", done, total)
 		}
@@ -44,7 +45,7 @@ func TestReindex(t *testing.T) {
 	}
 	drain(t, s)
 	checkSound(t, s)
-	execute(t, s.write, "DELETE FROM meta WHERE key = ?", reindexKey)
+	execute(t, s.engine.write, "DELETE FROM meta WHERE key = 'reindex'")
 	if got := dump(t, s); got != want {
 		t.Errorf("the file is now\n%s\nand was\n%s", got, want)
 	}
@@ -59,7 +60,7 @@ func TestReindexGoesOn(t *testing.T) {
 		apply(t, s, pears()...)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		if err := Reindex(ctx, s, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
+		if err := sqlstore.Reindex(ctx, s.Store, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		apply(t, s, deleted(secret, 3000, 3001, 101), edited(secret, 3002, "plums"), edited(secret, 102, "quinces"),
@@ -69,10 +70,10 @@ func TestReindexGoesOn(t *testing.T) {
 		}
 		if reopened {
 			closed(t, s)
-			s = open(t, s.dir)
+			s = open(t, s.engine.dir)
 		} else {
 			from := -1
-			if err := Reindex(t.Context(), s, func(done, _ int) {
+			if err := sqlstore.Reindex(t.Context(), s.Store, func(done, _ int) {
 				if from < 0 {
 					from = done
 				}
@@ -83,7 +84,7 @@ func TestReindexGoesOn(t *testing.T) {
 		drain(t, s)
 		checkSound(t, s)
 		got := terms(t, s)
-		if err := Reindex(bg, s, nil); err != nil || got != terms(t, s) {
+		if err := sqlstore.Reindex(bg, s.Store, nil); err != nil || got != terms(t, s) {
 			t.Errorf("full text that went on isn't as one that was made at once, %v", err)
 		}
 		if got := find(t, s, in(secret), "plums quinces cherries number1500 number2999"); len(got) != 5 {
@@ -95,9 +96,9 @@ func TestReindexGoesOn(t *testing.T) {
 // terms are those of full text, with the rows and the places where they stand.
 func terms(t *testing.T, s *Store) string {
 	t.Helper()
-	execute(t, s.write, "CREATE VIRTUAL TABLE IF NOT EXISTS temp.instance USING fts5vocab(main, fulltext, instance)")
+	execute(t, s.engine.write, "CREATE VIRTUAL TABLE IF NOT EXISTS temp.instance USING fts5vocab(main, fulltext, instance)")
 	var all string
-	must(t, s.write.QueryRowContext(bg,
+	must(t, s.engine.write.QueryRowContext(bg,
 		"SELECT group_concat(term || ' ' || doc || ' ' || offset ORDER BY term, doc, offset) FROM temp.instance").Scan(&all))
 	return all
 }
@@ -128,8 +129,8 @@ func TestReindexMakesAgainWhatIsMadeOfTheLog(t *testing.T) {
 			t.Parallel()
 			s := open(t, written(t))
 			want := terms(t, s)
-			execute(t, raw(t, s.dir), sql)
-			must(t, Reindex(bg, s, nil))
+			execute(t, raw(t, s.engine.dir), sql)
+			must(t, sqlstore.Reindex(bg, s.Store, nil))
 			drain(t, s)
 			checkSound(t, s)
 			if terms(t, s) != want {
@@ -145,7 +146,7 @@ func TestReindexMakesAgainWhatIsMadeOfTheLog(t *testing.T) {
 func TestReindexGoesOnWithVectors(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
-	must(t, Reindex(t.Context(), s, nil))
+	must(t, sqlstore.Reindex(t.Context(), s.Store, nil))
 	waiting, err := s.Waiting(t.Context(), memory.Everywhere)
 	if err != nil || waiting < 2 {
 		t.Fatal(waiting, err)
@@ -153,7 +154,7 @@ func TestReindexGoesOnWithVectors(t *testing.T) {
 	segments, err := s.Pending(t.Context(), 1)
 	must(t, err)
 	must(t, s.Embedded(t.Context(), segments, [][]float32{nil}))
-	must(t, Reindex(t.Context(), s, func(int, int) { t.Error("it began anew") }))
+	must(t, sqlstore.Reindex(t.Context(), s.Store, func(int, int) { t.Error("it began anew") }))
 	if n, err := s.Waiting(t.Context(), memory.Everywhere); n != waiting-1 || err != nil {
 		t.Errorf("%d of %d wait, %v", n, waiting, err)
 	}

@@ -24,7 +24,7 @@ func TestRestoredAnswersThatWereTaken(t *testing.T) {
 	backup := backUp(t, s)
 	apply(t, s, deleted(general, 1), memory.Edited{Guild: guild, Channel: general, ID: id(2), Content: "another one", At: id(9).Time()}, deleted(general, 7))
 	closed(t, s)
-	s, _ = restored(t, s.dir, backup)
+	s, _ = restored(t, s.engine.dir, backup)
 	if all, err := s.Withdrawn(bg, 9); err != nil || len(all) != 2 || all[0].Message != id(5) || !all[0].Unasked || !all[0].First ||
 		all[1].Message != id(6) || all[1].Unasked {
 		t.Errorf("withdrawn %+v, %v", all, err)
@@ -59,7 +59,7 @@ func reopened(t *testing.T, s *Store, backup string) *Store {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, _ = restored(t, s.dir, backup)
+	s, _ = restored(t, s.engine.dir, backup)
 	checkSound(t, s)
 	return s
 }

@@ -10,6 +10,7 @@ import (
 	"hark/internal/fixture"
 	"hark/memory"
 	"hark/memory/memorytest"
+	"hark/memory/sqlstore"
 )
 
 // ofHark is an answer of Hark's.
@@ -61,29 +62,11 @@ var writes = map[string]func(*Store) error{
 	"keep records and forget them": func(s *Store) error {
 		named := recorded("named", 9, 4)
 		named.Record.Kwargs = map[string]any{"user": 3}
-		return s.writing(bg, func(t *transaction) error {
-			if err := recordAll(t, recorded("one", 8, 1), named); err != nil {
-				return err
-			}
-			_, err := t.forget(memory.Forgetting{Guild: guild, User: 3, Why: memory.WhyMember, At: idAt(900)})
-			return err
-		})
+		return s.Apply(bg, recorded("one", 8, 1), named, memory.Forgetting{Guild: guild, User: 3, Why: memory.WhyMember, At: idAt(900)})
 	},
 	"keep records and edit their question": applies(recorded("one", 8, 1), edited(general, 8, "another question")),
-	"forget old records": func(s *Store) error {
-		return s.writing(bg, func(t *transaction) error {
-			if err := recordAll(t, recorded("one", 8, 1), recorded("two", 9, 1)); err != nil {
-				return err
-			}
-			return t.invalidate(selection{"SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived WHERE kind = ? AND id = 1", []any{int(aRecord)}}, cause{})
-		})
-	},
 	"make a key": func(s *Store) error {
 		_, err := s.FingerprintKey(bg)
-		return err
-	},
-	"forget old prompts": func(s *Store) error {
-		_, err := s.forgetPrompts(bg, builtAt.Add(time.Second))
 		return err
 	},
 	"an answer grows": func(s *Store) error {
@@ -126,61 +109,66 @@ var writes = map[string]func(*Store) error{
 		}
 		return s.Embedded(bg, segments, vectors)
 	},
-	"index again": func(s *Store) error {
-		no := s.channelNos(in(general))[0]
-		return s.writing(bg, func(t *transaction) error {
-			err := errors.Join(t.exec(spoiled["miscounted"]), t.countAgain(no), t.cutAgain(no), t.beginReindex())
-			for n := 1; n > 0 && err == nil; {
-				n, err = t.indexMore()
-			}
-			return errors.Join(err, t.embedAgain())
-		})
+}
+
+// works are what takes several transactions: what is to be there before, and what is done.
+var works = map[string]struct{ before, do func(*Store) error }{
+	"carry out a forgetting": {
+		func(s *Store) error {
+			return s.Apply(bg, append(notes(), memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(2000).Time()},
+				memory.Forgetting{Guild: guild, Why: memory.WhyPurge, At: id(2000).Time()})...)
+		}, goOn,
 	},
-	"change the space": func(s *Store) error {
-		if _, err := s.write.ExecContext(bg, "UPDATE meta SET value = 'other' WHERE key = 'space'"); err != nil {
+	"take what was restored out": {
+		func(s *Store) error {
+			_, err := s.engine.write.ExecContext(bg, "INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt) VALUES (7, 100, 1000, 3, ?, 'purge', 0, 0, '{}')", int64(id(20)))
 			return err
+		}, goOn,
+	},
+	"index again": {
+		func(s *Store) error {
+			_, err := s.engine.write.ExecContext(bg, spoiled["miscounted"])
+			return err
+		},
+		func(s *Store) error { return sqlstore.Reindex(bg, s.Store, nil) },
+	},
+	"change the space twice": {
+		func(*Store) error { return nil },
+		func(s *Store) error { return errors.Join(inSpace(s, "one"), inSpace(s, "two")) },
+	},
+	"switch over and sweep": {
+		func(s *Store) error { return inSpace(s, "one") },
+		func(s *Store) error {
+			beside := sqlstore.New(s.engine, sqlstore.Options{Space: memory.Space{Name: "one", Dimensions: 2}, Tokens: words})
+			if err := sqlstore.Open(bg, beside); err != nil {
+				return err
+			}
+			segments, err := beside.Pending(bg, 100)
+			if err == nil {
+				err = beside.Embedded(bg, segments, slices.Repeat([][]float32{{1, 0}}, len(segments)))
+			}
+			if err == nil {
+				_, err = beside.Pending(bg, 100)
+			}
+			return err
+		},
+	},
+}
+
+// goOn goes on with what is to be forgotten.
+func goOn(s *Store) error {
+	begun, err := s.Forgettings(bg, memory.Everywhere, 0)
+	for _, r := range begun {
+		if err == nil {
+			_, err = s.Resume(bg, r.Forgetting.ID, nil)
 		}
-		return s.useSpace(bg)
-	},
-	"change the space twice": func(s *Store) error {
-		return s.writing(bg, func(t *transaction) error {
-			for _, name := range []string{"one", "two"} {
-				s.options.Space.Name = name
-				if err := t.useSpace(); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	},
-	"switch over and sweep": func(s *Store) error {
-		s.options.Space.Name = "one"
-		return s.writing(bg, func(t *transaction) error {
-			if err := t.useSpace(); err != nil {
-				return err
-			}
-			segments, err := s.allSegments(t)
-			if err != nil {
-				return err
-			}
-			to, err := t.side()
-			if err != nil {
-				return err
-			}
-			vectors := make([][]byte, len(segments))
-			for i := range vectors {
-				vectors[i] = make([]byte, s.options.Space.Dimensions)
-				vectors[i][i%7] = 1
-			}
-			if err := t.storeVectors(to, segments, vectors); err != nil {
-				return err
-			}
-			if err := t.switchOver(); err != nil {
-				return err
-			}
-			return t.sweepStep()
-		})
-	},
+	}
+	return err
+}
+
+// inSpace opens a store's file for another space.
+func inSpace(s *Store, name string) error {
+	return sqlstore.Open(bg, sqlstore.New(s.engine, sqlstore.Options{Space: memory.Space{Name: name, Dimensions: 2}, Tokens: words}))
 }
 
 // notes are events about everything that is kept beside messages and structure.
@@ -236,37 +224,8 @@ func usedSummary(answer, id memory.MessageID) memory.Event {
 // idAt is when the nth message of these tests was sent.
 func idAt(n int) time.Time { return id(n).Time() }
 
-// forgets begins a forgetting and ends it, all in one transaction.
-func forgets(f memory.Forgetting) func(*Store) error {
-	return func(s *Store) error {
-		prepared, err := s.prepare(notes())
-		if err != nil {
-			return err
-		}
-		return s.writing(bg, func(t *transaction) error {
-			for i := range prepared {
-				if err := t.apply(&prepared[i]); err != nil {
-					return err
-				}
-			}
-			id, err := t.forget(f)
-			for n := 1; n > 0 && err == nil; {
-				n, err = t.takeOutSome()
-			}
-			if err == nil {
-				_, _, err = t.beginAgain(id)
-			}
-			if err == nil {
-				err = t.finish(id)
-			}
-			if err != nil {
-				return err
-			}
-			_, err = t.forget(f)
-			return err
-		})
-	}
-}
+// forgets begins a forgetting.
+func forgets(f memory.Forgetting) func(*Store) error { return applies(append(notes(), f)...) }
 
 func init() {
 	writes["edit what lore is from"] = func(s *Store) error {
@@ -302,26 +261,6 @@ func init() {
 	}
 	writes["forget a guild that was left"] = forgets(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: id(2000).Time()})
 	writes["delete a channel"] = applies(memory.ChannelDeleted{Guild: guild, Channel: general, At: id(2000).Time()}, posted(general, 3000, "late"), posted(general, 7, "known"))
-	writes["take what was restored out"] = func(s *Store) error {
-		return s.writing(bg, func(t *transaction) error {
-			if err := t.exec("INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt) VALUES (7, 100, 1000, 3, ?, 'purge', 0, 0, '{}')", int64(id(20))); err != nil {
-				return err
-			}
-			if _, _, err := t.beginAgain(7); err != nil {
-				return err
-			}
-			return t.apply(&event{Event: posted(general, 11, "again"), message: posted(general, 11, "again").Message})
-		})
-	}
-}
-
-// allSegments are all segments, without their messages.
-func (s *Store) allSegments(t *transaction) (segments []memory.Segment, err error) {
-	return segments, t.each(func(scan func(...any) error) error {
-		segments = append(segments, memory.Segment{})
-		last := &segments[len(segments)-1]
-		return scan(&last.ID, &last.Version)
-	}, "SELECT id, version FROM segment ORDER BY id")
 }
 
 // populated is a store with something for every operation to work on.
