@@ -58,13 +58,13 @@ func (s *Server) Commands(guildID ID) []string {
 // DenyCommands makes a guild one that the bot was invited to without the scope applications.commands.
 func (s *Server) DenyCommands(guildID ID) {
 	s.tb.Helper()
-	s.change(func() { s.commandless[s.guild(guildID).ID] = true })
+	s.change(func() { s.guild(guildID).commandless = true })
 }
 
 // ownApp denies commands of other applications, and of guilds that let none in.
 func (s *Server) ownApp(c *call) {
 	g := c.id("guild")
-	if c.id("application") != s.AppID || g != 0 && (s.guilds[g] == nil || s.commandless[g]) {
+	if c.id("application") != s.AppID || g != 0 && (s.guilds[g] == nil || s.guilds[g].commandless) {
 		deny(missingAccess)
 	}
 }

@@ -152,7 +152,7 @@ func (s *Server) guildCreate(g *guild) object {
 		case !c.Type.IsThread():
 			channels = append(channels, s.told(c))
 		case s.permissions(c, s.Bot.ID).Has(ViewChannel) && !c.Thread.Archived:
-			threads = append(threads, c.clone())
+			threads = append(threads, c.Channel)
 		}
 	}
 	o := s.guildObject(g)

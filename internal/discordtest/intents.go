@@ -44,7 +44,7 @@ func messageIntent(c *channel) Intents {
 // readable is the message as a bot with these intents gets it: without MessageContent only its own words, those
 // that mention it, and direct messages.
 func (s *Server) readable(m *stored, i Intents) Message {
-	seen := m.clone()
+	seen := m.Message
 	if i&MessageContent != 0 || m.GuildID == 0 {
 		return seen
 	}

@@ -73,7 +73,7 @@ func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *stored {
 		m.Type = 20
 	}
 	if m.Flags&Ephemeral != 0 {
-		m.versions = []string{m.Content}
+		m.Versions = []string{m.Content}
 		return m
 	}
 	s.post(i.channel, m)
@@ -106,7 +106,7 @@ func (s *Server) postFollowUp(c *call) reply {
 	}
 	m := s.composeFor(c, i, &b)
 	i.follows = append(i.follows, m)
-	return ok(m.clone())
+	return ok(m.Message)
 }
 
 // patchFollowUp edits the message that the path means: a follow-up, or the original where it names none.
@@ -115,7 +115,7 @@ func (s *Server) patchFollowUp(c *call) reply {
 	var b messageBody
 	s.decode(c, &b)
 	for _, m := range append([]*stored{i.original}, i.follows...) {
-		if m != nil && !m.deleted && (m.ID == c.id("message") || c.id("message") == 0 && m == i.original) {
+		if m != nil && !m.Deleted && (m.ID == c.id("message") || c.id("message") == 0 && m == i.original) {
 			return s.amend(c, i.channel, m, &b)
 		}
 	}

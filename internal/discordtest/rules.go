@@ -83,7 +83,7 @@ func (s *Server) ping(c *call, m *stored, a *allowedMentions, p Permissions) {
 	for _, u := range m.Mentions {
 		replied := m.loud && m.Referenced != nil && m.Referenced.Author.ID == u.ID
 		if a != nil && (slices.Contains(a.Users, u.ID) || replied && a.RepliedUser) {
-			m.pinged = append(m.pinged, u.ID)
+			m.Pinged = append(m.Pinged, u.ID)
 		} else if a.parses("users") {
 			s.pingUnasked(c, m, u.ID)
 		}
@@ -91,7 +91,7 @@ func (s *Server) ping(c *call, m *stored, a *allowedMentions, p Permissions) {
 	for _, r := range m.MentionRoles {
 		can := p.Has(MentionEveryone) || s.role(s.guilds[m.GuildID], r).Mentionable
 		if a != nil && slices.Contains(a.Roles, r) && can {
-			m.pinged = append(m.pinged, r)
+			m.Pinged = append(m.Pinged, r)
 		} else if a.parses("roles") && can {
 			s.pingUnasked(c, m, r)
 		}
@@ -103,7 +103,7 @@ func (s *Server) ping(c *call, m *stored, a *allowedMentions, p Permissions) {
 }
 
 func (s *Server) pingUnasked(c *call, m *stored, id ID) {
-	m.pinged = append(m.pinged, id)
+	m.Pinged = append(m.Pinged, id)
 	s.misuse(Pings, "%s %s: notifies %d", c.r.Method, c.path, id)
 }
 

@@ -41,7 +41,6 @@ type Server struct {
 	intents      Intents       // switched on in the developer portal
 	starts       int           // of sessions that a day has
 	dateOff      time.Duration // of the Date header from the real time
-	commandless  map[ID]bool   // guilds that let the bot in without its commands
 	guilds       map[ID]*guild
 	users        map[ID]*User
 	channels     map[ID]*channel
@@ -50,7 +49,6 @@ type Server struct {
 	uses         map[use]bool
 	interactions map[string]*Interaction
 	nonces       map[string]*stored
-	typing       map[ID]bool
 	cdn          map[string][]byte // files by the path of their URL
 	gateway      gateway
 	injections   []*Injection
@@ -84,7 +82,6 @@ func New(tb testing.TB, opts ...Option) *Server {
 		clock:        clock{now: time.Now().Truncate(time.Millisecond)},
 		intents:      Privileged,
 		starts:       1000,
-		commandless:  map[ID]bool{},
 		guilds:       map[ID]*guild{},
 		users:        map[ID]*User{},
 		channels:     map[ID]*channel{},
@@ -93,7 +90,6 @@ func New(tb testing.TB, opts ...Option) *Server {
 		uses:         map[use]bool{},
 		interactions: map[string]*Interaction{},
 		nonces:       map[string]*stored{},
-		typing:       map[ID]bool{},
 		cdn:          map[string][]byte{},
 		allowed:      map[Misuse]bool{},
 	}
