@@ -323,7 +323,7 @@ func TestMisuseOfForms(t *testing.T) {
 		strings.Replace(good, row, `{"type":1,"components":[]}`, 1):          true,
 		strings.Replace(good, row, strings.Repeat(row+`,`, mostRows)+row, 1): true,
 	} {
-		if _, err := readModal(json.RawMessage(body)); (err != nil) != refused {
+		if _, _, err := readForm(json.RawMessage(body)); (err != nil) != refused {
 			t.Errorf("%s: %v", body, err)
 		}
 	}

@@ -231,23 +231,28 @@ func (s *Server) Click(m Message, user ID, customID string, values ...string) *I
 	return i
 }
 
-// Submit sends the modal that the interaction was answered with, by the fields' custom ids.
+// Submit sends the form that the interaction was answered with, by the fields' custom ids.
 func (i *Interaction) Submit(fields map[string]string) *Interaction {
 	i.s.tb.Helper()
 	var next *Interaction
 	i.s.change(func() {
-		modal, err := readModal(i.response.Data)
+		form, inputs, err := readForm(i.response.Data)
 		if i.response.Type != 9 || err != nil {
-			i.s.tb.Fatalf("discordtest: the interaction was not answered with a modal")
+			i.s.tb.Fatalf("discordtest: the interaction was not answered with a form")
 		}
-		if why := modal.accepts(fields); why != "" {
-			i.s.tb.Fatalf("discordtest: the modal can't be sent: %s", why)
+		for id, in := range inputs {
+			if !in.takes(fields[id]) {
+				i.s.tb.Fatalf("discordtest: input %q doesn't take %q", id, fields[id])
+			}
 		}
 		rows := []object{}
 		for id, value := range fields {
+			if _, there := inputs[id]; !there {
+				i.s.tb.Fatalf("discordtest: the form has no input %q", id)
+			}
 			rows = append(rows, object{"type": 1, "components": []object{{"type": 4, "custom_id": id, "value": value}}})
 		}
-		data := object{"custom_id": modal.CustomID, "components": rows}
+		data := object{"custom_id": form.CustomID, "components": rows}
 		next = i.s.interact(Interaction{channel: i.channel, user: i.user, kind: 5, source: i.source}, data,
 			object{"triggering_interaction_metadata": i.meta})
 	})
@@ -324,31 +329,6 @@ func encode(v any) json.RawMessage {
 		panic(err)
 	}
 	return b
-}
-
-type component struct {
-	Type       int         `json:"type"`
-	ID         int         `json:"id"`
-	CustomID   string      `json:"custom_id"`
-	Disabled   bool        `json:"disabled"`
-	Components []component `json:"components"`
-}
-
-// component finds an enabled component of a message by its custom id, however deep it is.
-func (s *Server) component(m *stored, customID string) component {
-	s.tb.Helper()
-	var all []component
-	if err := json.Unmarshal(encode(m.Components), &all); err != nil {
-		s.tb.Fatalf("discordtest: the components of message %d: %v", m.ID, err)
-	}
-	for len(all) > 0 {
-		if all[0].CustomID == customID && !all[0].Disabled {
-			return all[0]
-		}
-		all = append(all[1:], all[0].Components...)
-	}
-	s.tb.Fatalf("discordtest: message %d has no enabled component %q", m.ID, customID)
-	return component{}
 }
 
 // anyMessage is a message of the channel, or one that only somebody sees there.

@@ -53,7 +53,7 @@ func (s *Server) postCallback(c *call) reply {
 	case b.Type == 8 && i.kind == 4:
 		err = checkChoicesShown(b.Data)
 	case b.Type == 9 && i.kind != 4 && i.kind != 5:
-		_, err = readModal(b.Data)
+		_, _, err = readForm(b.Data)
 	default:
 		err = fmt.Errorf("callback of type %d to an interaction of type %d", b.Type, i.kind)
 	}
