@@ -83,7 +83,7 @@ func (s *Server) getCommands(c *call) reply {
 	return ok(raws)
 }
 
-// putCommands replaces all commands. One whose name and type stay keeps its id.
+// putCommands replaces all commands.
 func (s *Server) putCommands(c *call) reply {
 	s.ownApp(c)
 	var raws []map[string]any
@@ -128,15 +128,7 @@ func rawCommands(cs []*command) []map[string]any {
 
 // register gives a command its id and, beside what was sent, what Discord adds in its answers.
 func (s *Server) register(g ID, p part, sent map[string]any) *command {
-	cmd := &command{part: p, raw: map[string]any{"description": "", "default_member_permissions": nil}}
-	for _, old := range s.commands[g] {
-		if old.Name == p.Name && old.Type == p.Type {
-			cmd.ID = old.ID
-		}
-	}
-	if cmd.ID == 0 {
-		cmd.ID = s.clock.nextID()
-	}
+	cmd := &command{part: p, ID: s.clock.nextID(), raw: map[string]any{"description": "", "default_member_permissions": nil}}
 	maps.DeleteFunc(sent, func(_ string, v any) bool { return v == nil })
 	maps.Copy(cmd.raw, sent)
 	maps.Copy(cmd.raw, map[string]any{"id": cmd.ID, "application_id": s.AppID, "version": s.clock.nextID(), "type": cmd.Type})

@@ -368,16 +368,3 @@ func TestMisuseOfCommands(t *testing.T) {
 		})
 	}
 }
-
-// Without the intent for contents a bot reads only its own words, those that mention it, and direct messages.
-func TestContentsNeedTheirIntent(t *testing.T) {
-	t.Parallel()
-	discord := New(t, WithoutIntents(MessageContent))
-	_, c, ana := place(discord)
-	secret := discord.Say(c.ID, ana.ID, "secret", WithFile("secret.png", "secret"))
-	discord.Say(c.ID, ana.ID, discord.Bot.Mention()+" for the bot", ReplyTo(secret.ID))
-	page := newREST(t, discord).want(200, 0, "GET", "/channels/"+c.ID.String()+"/messages", nil)
-	if strings.Contains(page, "secret") || !strings.Contains(page, "for the bot") {
-		t.Errorf("told %s", page)
-	}
-}

@@ -29,26 +29,23 @@ func (s *Server) postCallback(c *call) reply {
 	}
 	s.decode(c, &b)
 	var m messageBody
-	if len(b.Data) > 0 && b.Type <= 7 {
+	if len(b.Data) > 0 && b.Type <= 5 {
 		if err := json.Unmarshal(b.Data, &m); err != nil {
 			s.badBody(c, err)
 		}
 	}
-	if b.Type != 4 && b.Type != 7 { // whose checks know more exactly what is wrong
+	if b.Type != 4 { // whose checks know more exactly what is wrong
 		s.checkOdd(c)
 	}
 	var err error
-	switch component := i.source != nil; {
+	switch {
 	case b.Type == 4 && i.kind != 4:
 		s.check(c, i.channel, &m, nil)
 		i.original = s.composeFor(c, i, &m)
 	case b.Type == 5 && i.kind != 4:
 		i.original = s.composeFor(c, i, &messageBody{Flags: m.Flags & Ephemeral})
 		i.original.Flags |= Loading
-	case b.Type == 6 && component:
-		i.original = i.source
-	case b.Type == 7 && component:
-		s.amend(c, i.channel, i.source, &m)
+	case b.Type == 6 && i.source != nil:
 		i.original = i.source
 	case b.Type == 8 && i.kind == 4:
 		err = checkChoicesShown(b.Data)

@@ -16,7 +16,7 @@ type messageBody struct {
 	Components   []json.RawMessage `json:"components"`
 	Allowed      *allowedMentions  `json:"allowed_mentions"`
 	Flags        int               `json:"flags"`
-	Nonce        json.RawMessage   `json:"nonce"`
+	Nonce        string            `json:"nonce"`
 	EnforceNonce bool              `json:"enforce_nonce"`
 	Attachments  []Attachment      `json:"attachments"`
 	Stickers     []ID              `json:"sticker_ids"`
@@ -67,7 +67,7 @@ func (s *Server) getMessages(c *call) reply {
 		there = there[:min(len(there), limit)]
 	}
 	for _, m := range there[max(0, len(there)-limit):] {
-		page = append(page, s.readable(m, s.intents))
+		page = append(page, m.Message)
 	}
 	slices.Reverse(page)
 	return ok(page)
@@ -79,7 +79,7 @@ func (s *Server) getMessage(c *call) reply {
 	if m == nil || m.Flags&Ephemeral != 0 {
 		return unknownMessage
 	}
-	return ok(s.readable(m, s.intents))
+	return ok(m.Message)
 }
 
 // nonceLife is how long a nonce is remembered.
@@ -97,13 +97,12 @@ func (s *Server) postMessage(c *call) reply {
 	var b messageBody
 	s.decode(c, &b)
 	s.check(c, ch, &b, nil)
-	nonce := nonceText(b.Nonce)
-	if first := s.nonces[nonce]; nonce != "" && b.EnforceNonce && first != nil && s.clock.now.Sub(first.ID.Time()) < nonceLife {
+	if first := s.nonces[b.Nonce]; b.Nonce != "" && b.EnforceNonce && first != nil && s.clock.now.Sub(first.ID.Time()) < nonceLife {
 		return ok(first.Message)
 	}
 	m := s.compose(c, ch, &b, p)
-	m.Nonce = nonce
-	s.nonces[nonce] = m
+	m.Nonce = b.Nonce
+	s.nonces[b.Nonce] = m
 	s.post(ch, m)
 	return ok(m.Message)
 }

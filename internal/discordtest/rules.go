@@ -1,7 +1,6 @@
 package discordtest
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -67,15 +66,6 @@ func (s *Server) check(c *call, ch *channel, b *messageBody, m *stored) {
 func fits(text string, most int) bool {
 	n := utf8.RuneCountInString(text)
 	return 1 <= n && n <= most
-}
-
-// nonceText is a nonce as text, whether it came as a string or as a number.
-func nonceText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
-		return string(raw)
-	}
-	return text
 }
 
 // ping works out whom a new message really notifies, and reports everybody who wasn't named for it.

@@ -60,8 +60,7 @@ type Server struct {
 // Option changes the server that New makes.
 type Option func(*Server)
 
-// WithoutIntents switches privileged intents off in the portal: asking for one closes the gateway with 4014, and
-// without MessageContent others' words are blanked over REST too.
+// WithoutIntents switches privileged intents off in the portal: asking for one closes the gateway with 4014.
 func WithoutIntents(i Intents) Option { return func(s *Server) { s.intents &^= i } }
 
 // WithTime sets the fake's clock, which otherwise starts at the present.

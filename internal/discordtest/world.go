@@ -139,8 +139,7 @@ func (s *Server) RemoveRole(guildID, roleID ID) {
 	})
 }
 
-// AddMember puts a user into a guild. A user without an id is a new account; one who is in another guild already
-// joins this one as well.
+// AddMember puts a user into a guild. A user without an id is a new account.
 func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
 	s.tb.Helper()
 	s.change(func() {
@@ -330,11 +329,8 @@ func (s *Server) emitChannel(what string, c *channel) {
 	s.emit(e)
 }
 
-// account finds the user or makes the account.
+// account makes a user's account.
 func (s *Server) account(u User) *User {
-	if known := s.users[u.ID]; known != nil {
-		return known
-	}
 	if u.ID == 0 {
 		u.ID = s.clock.nextID()
 	}
