@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"strings"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
@@ -166,6 +166,9 @@ func (s *Server) close() {
 // notify wakes everything that waits for a change. The lock is held.
 func (s *Server) notify() { s.changed.Send() }
 
+// discords are the hosts of Discord.
+var discords = regexp.MustCompile(`^(.+\.)?(discord\.com|discordapp\.com|discordapp\.net|discord\.gg)$`)
+
 // redirect sends requests for Discord's hosts to the fake.
 type redirect struct{ s *Server }
 
@@ -174,19 +177,10 @@ func (t redirect) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.URL.Host != own.Host && !isDiscord(r.URL.Hostname()) {
+	if r.URL.Host != own.Host && !discords.MatchString(r.URL.Hostname()) {
 		return nil, fmt.Errorf("%s %s: a bot under test speaks to Discord only", r.Method, r.URL.Host)
 	}
 	r = r.Clone(r.Context())
 	r.URL.Scheme, r.URL.Host, r.Host = own.Scheme, own.Host, ""
 	return t.s.client.RoundTrip(r)
-}
-
-func isDiscord(host string) bool {
-	for _, d := range []string{"discord.com", "discordapp.com", "discordapp.net", "discord.gg"} {
-		if host == d || strings.HasSuffix(host, "."+d) {
-			return true
-		}
-	}
-	return false
 }

@@ -117,11 +117,11 @@ type Role struct {
 	Icon         *string     `json:"icon"`
 	UnicodeEmoji *string     `json:"unicode_emoji"`
 	Flags        int         `json:"flags"`
-	Tags         *RoleTags   `json:"tags,omitempty"`
+	Tags         *roleTags   `json:"tags,omitempty"`
 }
 
-// RoleTags says whose a managed role is.
-type RoleTags struct {
+// roleTags say whose a managed role is.
+type roleTags struct {
 	BotID ID `json:"bot_id,omitzero"`
 }
 

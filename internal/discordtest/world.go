@@ -47,7 +47,7 @@ func (s *Server) AddGuild(name string) Guild {
 		g.ID, g.Name = s.clock.nextID(), name
 		g.Owner = *s.account(User{Username: "owner-of-" + g.ID.String()})
 		g.BotRole = Role{ID: s.clock.nextID(), Name: s.Bot.Username, Permissions: Everyday, Position: 1, Managed: true,
-			Tags: &RoleTags{BotID: s.Bot.ID}}
+			Tags: &roleTags{BotID: s.Bot.ID}}
 		g.roles = []Role{{ID: g.ID, Name: "@everyone", Permissions: Everyday}, g.BotRole}
 		s.guilds[g.ID] = g
 		s.join(g, s.users[g.Owner.ID])
