@@ -58,13 +58,13 @@ func (s *Server) Commands(guildID ID) []string {
 // DenyCommands makes a guild one that the bot was invited to without the scope applications.commands.
 func (s *Server) DenyCommands(guildID ID) {
 	s.tb.Helper()
-	s.change(func() { s.commandless[s.guild(guildID).ID] = true })
+	s.change(func() { s.guild(guildID).commandless = true })
 }
 
 // ownApp denies commands of other applications, and of guilds that let none in.
 func (s *Server) ownApp(c *call) {
 	g := c.id("guild")
-	if c.id("application") != s.AppID || g != 0 && (s.guilds[g] == nil || s.commandless[g]) {
+	if c.id("application") != s.AppID || g != 0 && (s.guilds[g] == nil || s.guilds[g].commandless) {
 		deny(missingAccess)
 	}
 }
@@ -83,7 +83,7 @@ func (s *Server) getCommands(c *call) reply {
 	return ok(raws)
 }
 
-// putCommands replaces all commands. One whose name and type stay keeps its id.
+// putCommands replaces all commands.
 func (s *Server) putCommands(c *call) reply {
 	s.ownApp(c)
 	var raws []map[string]any
@@ -128,15 +128,7 @@ func rawCommands(cs []*command) []map[string]any {
 
 // register gives a command its id and, beside what was sent, what Discord adds in its answers.
 func (s *Server) register(g ID, p part, sent map[string]any) *command {
-	cmd := &command{part: p, raw: map[string]any{"description": "", "default_member_permissions": nil}}
-	for _, old := range s.commands[g] {
-		if old.Name == p.Name && old.Type == p.Type {
-			cmd.ID = old.ID
-		}
-	}
-	if cmd.ID == 0 {
-		cmd.ID = s.clock.nextID()
-	}
+	cmd := &command{part: p, ID: s.clock.nextID(), raw: map[string]any{"description": "", "default_member_permissions": nil}}
 	maps.DeleteFunc(sent, func(_ string, v any) bool { return v == nil })
 	maps.Copy(cmd.raw, sent)
 	maps.Copy(cmd.raw, map[string]any{"id": cmd.ID, "application_id": s.AppID, "version": s.clock.nextID(), "type": cmd.Type})

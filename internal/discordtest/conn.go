@@ -18,7 +18,6 @@ type conn struct {
 	ws      *websocket.Conn
 	session *session
 	queue   []out
-	late    []out // acks and reconnects that have to wait for READY or RESUMED
 	ready   bool
 	gone    bool // nothing more is taken or pushed
 	wake    *sync.Cond
@@ -44,20 +43,11 @@ func (c *conn) push(o out) {
 }
 
 func (c *conn) control(op int, d any) {
-	o := out{data: encode(object{"op": op, "d": d})}
 	if !c.ready && (op == 7 || op == 11) {
-		c.late = append(c.late, o) // before READY or RESUMED they would lock discordgo up for good
+		c.s.misuse(GatewayMisuse, "opcode %d before READY or RESUMED, which would lock discordgo up for good", op)
 		return
 	}
-	c.push(o)
-}
-
-func (c *conn) becomeReady() {
-	c.ready = true
-	for _, o := range c.late {
-		c.push(o)
-	}
-	c.late = nil
+	c.push(out{data: encode(object{"op": op, "d": d})})
 }
 
 // closeWith ends the connection with a close code after what is queued.
@@ -148,7 +138,6 @@ func (c *conn) receive(data []byte) {
 		c.begin(op == 6, m.D)
 	case c.session == nil:
 		c.closeWith(4003)
-	case op == 3 || op == 4: // presence and voice: nothing that a test looks at
 	default:
 		c.s.misuse(GatewayMisuse, "opcode %d", op)
 		c.closeWith(4001)
@@ -207,5 +196,5 @@ func (c *conn) resume(id string, seq int) {
 	}
 	c.s.gateway.resumes++
 	x.dispatch(c.s, "RESUMED", object{"_trace": []string{}})
-	c.becomeReady()
+	c.ready = true
 }

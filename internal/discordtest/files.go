@@ -1,11 +1,10 @@
 package discordtest
 
 import (
+	"fmt"
 	"mime/multipart"
 	"net/http"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -23,16 +22,12 @@ type file struct {
 	content []byte
 }
 
-// fileField is what the field of a file is called: the number is what attachments refer to it by.
-var fileField = regexp.MustCompile(`^files?\[?([0-9]{1,3})\]?$`)
-
 // number is what attachments refer to the file by; -1 if its field's name doesn't say.
 func (f file) number() int {
-	m := fileField.FindStringSubmatch(f.name)
-	if m == nil {
+	var n int
+	if _, err := fmt.Sscanf(f.name, "files[%d]", &n); err != nil {
 		return -1
 	}
-	n, _ := strconv.Atoi(m[1])
 	return n
 }
 

@@ -15,7 +15,7 @@ type event struct {
 	name    string
 	intents Intents // 0: whatever the intents
 	channel *channel
-	payload any // or a function that makes it for a session's intents
+	payload any
 }
 
 // heartbeatInterval is about how many milliseconds Discord has between two heartbeats.
@@ -112,9 +112,6 @@ func (s *Server) emit(e event) {
 }
 
 func (x *session) dispatch(s *Server, name string, payload any) {
-	if tell, differs := payload.(func(Intents) any); differs {
-		payload = tell(x.intents)
-	}
 	data := encode(object{"op": 0, "t": name, "s": len(x.log) + 1, "d": s.gateway.without(name, payload)})
 	x.log = append(x.log, data)
 	if x.conn != nil {
@@ -136,7 +133,7 @@ func (s *Server) ready(x *session) {
 			x.dispatch(s, "GUILD_CREATE", s.guildCreate(g))
 		}
 	}
-	x.conn.becomeReady()
+	x.conn.ready = true
 }
 
 // guildCreate is a guild as the gateway tells it: with its channels and the threads the bot can see, and of the
@@ -152,7 +149,7 @@ func (s *Server) guildCreate(g *guild) object {
 		case !c.Type.IsThread():
 			channels = append(channels, s.told(c))
 		case s.permissions(c, s.Bot.ID).Has(ViewChannel) && !c.Thread.Archived:
-			threads = append(threads, c.clone())
+			threads = append(threads, c.Channel)
 		}
 	}
 	o := s.guildObject(g)
@@ -164,32 +161,29 @@ func (s *Server) guildCreate(g *guild) object {
 	return o
 }
 
-// emitMessage tells of a message what each session may read of it.
+// emitMessage tells of a message, with who is in its guild beside them.
 func (s *Server) emitMessage(name string, c *channel, m *stored) {
-	s.emit(event{name: name, intents: messageIntent(c), channel: c, payload: func(i Intents) any {
-		seen := s.readable(m, i)
-		g := s.guilds[c.GuildID]
-		if g == nil {
-			return seen
-		}
-		type mentioned struct {
-			User
-			Member *Member `json:"member,omitempty"`
-		}
-		told := struct {
-			Message
-			GuildID  ID          `json:"guild_id"`
-			Member   *Member     `json:"member,omitempty"`
-			Mentions []mentioned `json:"mentions"`
-		}{Message: seen, GuildID: g.ID, Mentions: []mentioned{}}
-		for _, u := range seen.Mentions {
-			told.Mentions = append(told.Mentions, mentioned{u, g.members[u.ID].withoutUser()})
-		}
-		if m.WebhookID == 0 {
-			told.Member = g.members[m.Author.ID].withoutUser()
-		}
-		return told
-	}})
+	type mentioned struct {
+		User
+		Member *Member `json:"member,omitempty"`
+	}
+	told := struct {
+		Message
+		GuildID  ID          `json:"guild_id,omitzero"`
+		Member   *Member     `json:"member,omitempty"`
+		Mentions []mentioned `json:"mentions"`
+	}{Message: m.Message, GuildID: c.GuildID, Mentions: []mentioned{}}
+	var members map[ID]*Member
+	if g := s.guilds[c.GuildID]; g != nil {
+		members = g.members
+	}
+	for _, u := range m.Mentions {
+		told.Mentions = append(told.Mentions, mentioned{u, members[u.ID].withoutUser()})
+	}
+	if m.WebhookID == 0 {
+		told.Member = members[m.Author.ID].withoutUser()
+	}
+	s.emit(event{name: name, intents: messageIntent(c), channel: c, payload: told})
 }
 
 // emitPart tells of messages by no more than is given and where they are.

@@ -1,10 +1,5 @@
 package discordtest
 
-import (
-	"encoding/json"
-	"slices"
-)
-
 // Intents is what a gateway session asks to be told of.
 type Intents int
 
@@ -39,32 +34,4 @@ func messageIntent(c *channel) Intents {
 		return DirectMessages
 	}
 	return GuildMessages
-}
-
-// readable is the message as a bot with these intents gets it: without MessageContent only its own words, those
-// that mention it, and direct messages.
-func (s *Server) readable(m *stored, i Intents) Message {
-	seen := m.clone()
-	if i&MessageContent != 0 || m.GuildID == 0 {
-		return seen
-	}
-	mentioned := slices.ContainsFunc(m.Mentions, func(u User) bool { return u.ID == s.Bot.ID })
-	if m.Author.ID != s.Bot.ID && !mentioned {
-		return seen.blank()
-	}
-	if seen.Referenced != nil && seen.Referenced.Author.ID != s.Bot.ID {
-		blanked := seen.Referenced.blank()
-		seen.Referenced = &blanked
-	}
-	return seen
-}
-
-func (m Message) blank() Message {
-	m.Content = ""
-	m.Attachments, m.Embeds, m.Components = []Attachment{}, []json.RawMessage{}, []json.RawMessage{}
-	if m.Referenced != nil {
-		r := m.Referenced.blank()
-		m.Referenced = &r
-	}
-	return m
 }

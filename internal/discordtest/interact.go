@@ -37,12 +37,11 @@ type Response struct {
 // Deferred reports whether the bot has only said that it will answer.
 func (r Response) Deferred() bool { return r.Type == 5 || r.Type == 6 }
 
-// Discord's numbers for kinds of commands and options. A message is no option: the number is the fake's own.
+// Discord's numbers for kinds of commands and options.
 const (
-	slashCommand, userCommand, messageCommand                               = 1, 2, 3
-	messageOption, userOption, channelOption, roleOption, mentionableOption = 0, 6, 7, 8, 9
-	stringOption, integerOption, numberOption                               = 3, 4, 10
-	subcommand, subcommandGroup                                             = 1, 2
+	slashCommand, userCommand, messageCommand                = 1, 2, 3
+	stringOption, integerOption, channelOption, numberOption = 3, 4, 7, 10
+	subcommand, subcommandGroup                              = 1, 2
 )
 
 const (
@@ -101,7 +100,7 @@ func (s *Server) command(channelID, user ID, kind int, name string, options []Op
 		resolved := object{}
 		if target != 0 {
 			data["target_id"] = target
-			s.resolve(c, resolved, map[int]int{userCommand: userOption, messageCommand: messageOption}[kind], target)
+			s.resolve(c, resolved, target)
 		}
 		if kind == slashCommand {
 			data["options"] = s.fill(c, cmd.Options, strings.Fields(subs), options, itype == 4, resolved)
@@ -143,7 +142,7 @@ func (s *Server) fill(c *channel, declared []part, subs []string, given []Opt, t
 		}
 		x := object{"name": o.Name, "type": d.Type, "value": o.Value}
 		if id, ok := o.Value.(ID); ok {
-			s.resolve(c, resolved, d.Type, id)
+			s.resolve(c, resolved, id)
 		}
 		if typing && n == len(given)-1 {
 			x["focused"] = true
@@ -179,8 +178,8 @@ func (s *Server) mayGive(d part, given Opt) {
 	}
 }
 
-// resolve adds what an option of that type points to.
-func (s *Server) resolve(c *channel, resolved object, kind int, id ID) {
+// resolve adds what an id that is given with a command points to.
+func (s *Server) resolve(c *channel, resolved object, id ID) {
 	s.tb.Helper()
 	add := func(group string, what any) {
 		m, _ := resolved[group].(object)
@@ -192,16 +191,16 @@ func (s *Server) resolve(c *channel, resolved object, kind int, id ID) {
 	}
 	g := s.guilds[c.GuildID]
 	switch {
-	case kind == messageOption:
-		add("messages", s.mustFind(c, id).clone())
-	case kind == userOption || kind == mentionableOption && s.users[id] != nil:
+	case s.users[id] != nil:
 		add("users", *s.users[id])
 		if g != nil && g.members[id] != nil {
 			add("members", g.members[id].withoutUser())
 		}
-	case kind == channelOption:
-		add("channels", s.channel(id).clone())
-	case kind == roleOption || kind == mentionableOption:
+	case s.channels[id] != nil:
+		add("channels", s.channels[id].Channel)
+	case s.find(c, id) != nil:
+		add("messages", s.find(c, id).Message)
+	default:
 		add("roles", *s.role(g, id))
 	}
 }
@@ -232,23 +231,28 @@ func (s *Server) Click(m Message, user ID, customID string, values ...string) *I
 	return i
 }
 
-// Submit sends the modal that the interaction was answered with, by the fields' custom ids.
+// Submit sends the form that the interaction was answered with, by the fields' custom ids.
 func (i *Interaction) Submit(fields map[string]string) *Interaction {
 	i.s.tb.Helper()
 	var next *Interaction
 	i.s.change(func() {
-		modal, err := readModal(i.response.Data)
+		form, inputs, err := readForm(i.response.Data)
 		if i.response.Type != 9 || err != nil {
-			i.s.tb.Fatalf("discordtest: the interaction was not answered with a modal")
+			i.s.tb.Fatalf("discordtest: the interaction was not answered with a form")
 		}
-		if why := modal.accepts(fields); why != "" {
-			i.s.tb.Fatalf("discordtest: the modal can't be sent: %s", why)
+		for id, in := range inputs {
+			if !in.takes(fields[id]) {
+				i.s.tb.Fatalf("discordtest: input %q doesn't take %q", id, fields[id])
+			}
 		}
 		rows := []object{}
 		for id, value := range fields {
+			if _, there := inputs[id]; !there {
+				i.s.tb.Fatalf("discordtest: the form has no input %q", id)
+			}
 			rows = append(rows, object{"type": 1, "components": []object{{"type": 4, "custom_id": id, "value": value}}})
 		}
-		data := object{"custom_id": modal.CustomID, "components": rows}
+		data := object{"custom_id": form.CustomID, "components": rows}
 		next = i.s.interact(Interaction{channel: i.channel, user: i.user, kind: 5, source: i.source}, data,
 			object{"triggering_interaction_metadata": i.meta})
 	})
@@ -266,11 +270,11 @@ func (s *Server) interact(i Interaction, data, meta object) *Interaction {
 	maps.Copy(meta, object{"id": i.ID, "type": i.kind, "user": by, "authorizing_integration_owners": owners})
 	i.meta = encode(meta)
 	payload := object{"id": i.ID, "application_id": s.AppID, "type": i.kind, "data": data, "token": i.Token,
-		"version": 1, "channel_id": c.ID, "channel": c.clone(), "locale": cmp.Or(s.languages[i.user], "en-US"), "entitlements": []any{},
+		"version": 1, "channel_id": c.ID, "channel": c.Channel, "locale": cmp.Or(s.languages[i.user], "en-US"), "entitlements": []any{},
 		"app_permissions": s.permissions(c, s.Bot.ID), "authorizing_integration_owners": owners,
 		"context": 0, "attachment_size_limit": uploadLimit}
 	if i.source != nil {
-		payload["message"] = i.source.clone()
+		payload["message"] = i.source.Message
 	}
 	if g := s.guilds[c.GuildID]; g != nil {
 		payload["guild_id"], payload["guild_locale"] = c.GuildID, "en-US"
@@ -301,7 +305,7 @@ func (i *Interaction) WaitMessage() Sent {
 		if i.original == nil || i.original.Flags&Loading != 0 {
 			return false
 		}
-		m = i.original.sent()
+		m = i.original.Sent
 		return true
 	})
 	return m
@@ -313,7 +317,7 @@ func (i *Interaction) FollowUps() []Sent {
 	defer i.s.mu.Unlock()
 	var ms []Sent
 	for _, m := range i.follows {
-		ms = append(ms, m.sent())
+		ms = append(ms, m.Sent)
 	}
 	return ms
 }
@@ -327,37 +331,12 @@ func encode(v any) json.RawMessage {
 	return b
 }
 
-type component struct {
-	Type       int         `json:"type"`
-	ID         int         `json:"id"`
-	CustomID   string      `json:"custom_id"`
-	Disabled   bool        `json:"disabled"`
-	Components []component `json:"components"`
-}
-
-// component finds an enabled component of a message by its custom id, however deep it is.
-func (s *Server) component(m *stored, customID string) component {
-	s.tb.Helper()
-	var all []component
-	if err := json.Unmarshal(encode(m.Components), &all); err != nil {
-		s.tb.Fatalf("discordtest: the components of message %d: %v", m.ID, err)
-	}
-	for len(all) > 0 {
-		if all[0].CustomID == customID && !all[0].Disabled {
-			return all[0]
-		}
-		all = append(all[1:], all[0].Components...)
-	}
-	s.tb.Fatalf("discordtest: message %d has no enabled component %q", m.ID, customID)
-	return component{}
-}
-
 // anyMessage is a message of the channel, or one that only somebody sees there.
 func (s *Server) anyMessage(c *channel, id ID) *stored {
 	s.tb.Helper()
 	for _, i := range s.interactions {
 		for _, m := range append([]*stored{i.original}, i.follows...) {
-			if m != nil && m.ID == id && !m.deleted {
+			if m != nil && m.ID == id && !m.Deleted {
 				return m
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -53,7 +54,8 @@ var readOpenAPI = sync.OnceValues(func() (*openAPI, error) {
 	file := os.Getenv("HARK_DISCORD_OPENAPI")
 	named := file != ""
 	if !named {
-		file = besideModule("../shared/data/discord-openapi.json.gz")
+		_, here, _, _ := runtime.Caller(0)
+		file = filepath.Join(filepath.Dir(here), "../../../shared/data/discord-openapi.json.gz")
 	}
 	data, err := os.ReadFile(file)
 	if !named && errors.Is(err, fs.ErrNotExist) {
@@ -79,17 +81,6 @@ var readOpenAPI = sync.OnceValues(func() (*openAPI, error) {
 	}
 	return o, nil
 })
-
-// besideModule is a path relative to the module's root, or "" outside of a module.
-func besideModule(name string) string {
-	dir, _ := os.Getwd()
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, name)
-		}
-	}
-	return ""
-}
 
 // request says what is wrong with a request's JSON body; "" means nothing. The route is a method and the document's path.
 func (o *openAPI) request(route string, body []byte) string {

@@ -30,7 +30,7 @@ func (s *Server) postDirectChannel(c *call) reply {
 	if s.users[b.RecipientID] == nil {
 		return invalid("recipient_id", "USER_INVALID", "Unknown user")
 	}
-	return ok(s.directChannel(b.RecipientID).clone())
+	return ok(s.directChannel(b.RecipientID).Channel)
 }
 
 // getMyGuilds lists guilds by their ids, 200 at a time if the query doesn't want fewer.
@@ -78,7 +78,7 @@ func (s *Server) getChannels(c *call) reply {
 	cs := []any{}
 	for _, id := range g.channels {
 		if ch := s.channels[id]; !ch.Type.IsThread() && s.views(ch) {
-			cs = append(cs, ch.clone())
+			cs = append(cs, ch.Channel)
 		}
 	}
 	return ok(cs)
@@ -110,7 +110,7 @@ func (s *Server) threads(g *guild, wanted func(*channel) bool) reply {
 	for _, id := range g.channels {
 		ch := s.channels[id]
 		if ch.Type.IsThread() && wanted(ch) && s.permissions(ch, s.Bot.ID).Has(ViewChannel) {
-			found = append(found, ch.clone())
+			found = append(found, ch.Channel)
 		}
 	}
 	return ok(object{"threads": found, "members": []any{}, "has_more": false})
@@ -127,7 +127,7 @@ func (s *Server) getMember(c *call) reply {
 
 func (s *Server) getChannel(c *call) reply {
 	ch := s.reach(c, 0)
-	return ok(ch.clone())
+	return ok(ch.Channel)
 }
 
 // patchChannel takes a thread out of the archive, or puts it there: all that bots of Hark's kind change of channels.
@@ -147,7 +147,7 @@ func (s *Server) patchChannel(c *call) reply {
 	thread.Archived = *b.Archived
 	ch.Thread = &thread
 	s.emitChannel("UPDATE", ch)
-	return ok(ch.clone())
+	return ok(ch.Channel)
 }
 
 // guildObject is a guild without its channels and members.

@@ -29,31 +29,28 @@ func (s *Server) postCallback(c *call) reply {
 	}
 	s.decode(c, &b)
 	var m messageBody
-	if len(b.Data) > 0 && b.Type <= 7 {
+	if len(b.Data) > 0 && b.Type <= 5 {
 		if err := json.Unmarshal(b.Data, &m); err != nil {
 			s.badBody(c, err)
 		}
 	}
-	if b.Type != 4 && b.Type != 7 { // whose checks know more exactly what is wrong
+	if b.Type != 4 { // whose checks know more exactly what is wrong
 		s.checkOdd(c)
 	}
 	var err error
-	switch component := i.source != nil; {
+	switch {
 	case b.Type == 4 && i.kind != 4:
 		s.check(c, i.channel, &m, nil)
 		i.original = s.composeFor(c, i, &m)
 	case b.Type == 5 && i.kind != 4:
 		i.original = s.composeFor(c, i, &messageBody{Flags: m.Flags & Ephemeral})
 		i.original.Flags |= Loading
-	case b.Type == 6 && component:
-		i.original = i.source
-	case b.Type == 7 && component:
-		s.amend(c, i.channel, i.source, &m)
+	case b.Type == 6 && i.source != nil:
 		i.original = i.source
 	case b.Type == 8 && i.kind == 4:
 		err = checkChoicesShown(b.Data)
 	case b.Type == 9 && i.kind != 4 && i.kind != 5:
-		_, err = readModal(b.Data)
+		_, _, err = readForm(b.Data)
 	default:
 		err = fmt.Errorf("callback of type %d to an interaction of type %d", b.Type, i.kind)
 	}
@@ -73,7 +70,7 @@ func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *stored {
 		m.Type = 20
 	}
 	if m.Flags&Ephemeral != 0 {
-		m.versions = []string{m.Content}
+		m.Versions = []string{m.Content}
 		return m
 	}
 	s.post(i.channel, m)
@@ -106,7 +103,7 @@ func (s *Server) postFollowUp(c *call) reply {
 	}
 	m := s.composeFor(c, i, &b)
 	i.follows = append(i.follows, m)
-	return ok(m.clone())
+	return ok(m.Message)
 }
 
 // patchFollowUp edits the message that the path means: a follow-up, or the original where it names none.
@@ -115,7 +112,7 @@ func (s *Server) patchFollowUp(c *call) reply {
 	var b messageBody
 	s.decode(c, &b)
 	for _, m := range append([]*stored{i.original}, i.follows...) {
-		if m != nil && !m.deleted && (m.ID == c.id("message") || c.id("message") == 0 && m == i.original) {
+		if m != nil && !m.Deleted && (m.ID == c.id("message") || c.id("message") == 0 && m == i.original) {
 			return s.amend(c, i.channel, m, &b)
 		}
 	}

@@ -16,7 +16,7 @@ type messageBody struct {
 	Components   []json.RawMessage `json:"components"`
 	Allowed      *allowedMentions  `json:"allowed_mentions"`
 	Flags        int               `json:"flags"`
-	Nonce        json.RawMessage   `json:"nonce"`
+	Nonce        string            `json:"nonce"`
 	EnforceNonce bool              `json:"enforce_nonce"`
 	Attachments  []Attachment      `json:"attachments"`
 	Stickers     []ID              `json:"sticker_ids"`
@@ -61,13 +61,13 @@ func (s *Server) getMessages(c *call) reply {
 	}
 	before, after := parseID(q.Get("before")), parseID(q.Get("after"))
 	there := slices.DeleteFunc(slices.Clone(ch.messages), func(m *stored) bool {
-		return m.deleted || m.Flags&Ephemeral != 0 || m.ID <= after || before != 0 && before <= m.ID
+		return m.Deleted || m.Flags&Ephemeral != 0 || m.ID <= after || before != 0 && before <= m.ID
 	})
 	if after != 0 {
 		there = there[:min(len(there), limit)]
 	}
 	for _, m := range there[max(0, len(there)-limit):] {
-		page = append(page, s.readable(m, s.intents))
+		page = append(page, m.Message)
 	}
 	slices.Reverse(page)
 	return ok(page)
@@ -79,7 +79,7 @@ func (s *Server) getMessage(c *call) reply {
 	if m == nil || m.Flags&Ephemeral != 0 {
 		return unknownMessage
 	}
-	return ok(s.readable(m, s.intents))
+	return ok(m.Message)
 }
 
 // nonceLife is how long a nonce is remembered.
@@ -97,15 +97,14 @@ func (s *Server) postMessage(c *call) reply {
 	var b messageBody
 	s.decode(c, &b)
 	s.check(c, ch, &b, nil)
-	nonce := nonceText(b.Nonce)
-	if first := s.nonces[nonce]; nonce != "" && b.EnforceNonce && first != nil && s.clock.now.Sub(first.ID.Time()) < nonceLife {
-		return ok(first.clone())
+	if first := s.nonces[b.Nonce]; b.Nonce != "" && b.EnforceNonce && first != nil && s.clock.now.Sub(first.ID.Time()) < nonceLife {
+		return ok(first.Message)
 	}
 	m := s.compose(c, ch, &b, p)
-	m.Nonce = nonce
-	s.nonces[nonce] = m
+	m.Nonce = b.Nonce
+	s.nonces[b.Nonce] = m
 	s.post(ch, m)
-	return ok(m.clone())
+	return ok(m.Message)
 }
 
 // compose makes the bot's message from a body that has passed the checks.
@@ -116,7 +115,7 @@ func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) *s
 	}
 	m := s.newMessage(ch, s.Bot.ID, text)
 	m.Embeds, m.Components, m.Flags = append([]json.RawMessage{}, b.Embeds...), filled(b.Components, new(int)), b.Flags&(suppressed|1<<12|Ephemeral)
-	m.bodies = []json.RawMessage{c.body}
+	m.Bodies = []json.RawMessage{c.body}
 	s.attach(c, b, m)
 	if b.Reference != nil {
 		to := s.find(ch, b.Reference.MessageID)
@@ -156,7 +155,7 @@ func (s *Server) patchMessage(c *call) reply {
 // amend applies an edit of the bot's to its own message: it changes what the edit names.
 func (s *Server) amend(c *call, ch *channel, m *stored, b *messageBody) reply {
 	s.check(c, ch, b, m)
-	m.bodies = append(m.bodies, c.body)
+	m.Bodies = append(m.Bodies, c.body)
 	if b.Embeds != nil {
 		m.Embeds = b.Embeds
 	}
@@ -177,7 +176,7 @@ func (s *Server) amend(c *call, ch *channel, m *stored, b *messageBody) reply {
 	if m.Flags&Ephemeral == 0 {
 		s.emitMessage("MESSAGE_UPDATE", ch, m)
 	}
-	return ok(m.clone())
+	return ok(m.Message)
 }
 
 func (s *Server) deleteMessage(c *call) reply {
@@ -201,6 +200,6 @@ func (s *Server) postTyping(c *call) reply {
 	if !s.permissions(ch, s.Bot.ID).Has(ch.Type.sendPermission()) {
 		return missingPermission
 	}
-	s.typing[ch.ID] = true
+	ch.typing = true
 	return none()
 }

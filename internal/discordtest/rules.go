@@ -1,7 +1,6 @@
 package discordtest
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -69,21 +68,12 @@ func fits(text string, most int) bool {
 	return 1 <= n && n <= most
 }
 
-// nonceText is a nonce as text, whether it came as a string or as a number.
-func nonceText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
-		return string(raw)
-	}
-	return text
-}
-
 // ping works out whom a new message really notifies, and reports everybody who wasn't named for it.
 func (s *Server) ping(c *call, m *stored, a *allowedMentions, p Permissions) {
 	for _, u := range m.Mentions {
 		replied := m.loud && m.Referenced != nil && m.Referenced.Author.ID == u.ID
 		if a != nil && (slices.Contains(a.Users, u.ID) || replied && a.RepliedUser) {
-			m.pinged = append(m.pinged, u.ID)
+			m.Pinged = append(m.Pinged, u.ID)
 		} else if a.parses("users") {
 			s.pingUnasked(c, m, u.ID)
 		}
@@ -91,7 +81,7 @@ func (s *Server) ping(c *call, m *stored, a *allowedMentions, p Permissions) {
 	for _, r := range m.MentionRoles {
 		can := p.Has(MentionEveryone) || s.role(s.guilds[m.GuildID], r).Mentionable
 		if a != nil && slices.Contains(a.Roles, r) && can {
-			m.pinged = append(m.pinged, r)
+			m.Pinged = append(m.Pinged, r)
 		} else if a.parses("roles") && can {
 			s.pingUnasked(c, m, r)
 		}
@@ -103,72 +93,6 @@ func (s *Server) ping(c *call, m *stored, a *allowedMentions, p Permissions) {
 }
 
 func (s *Server) pingUnasked(c *call, m *stored, id ID) {
-	m.pinged = append(m.pinged, id)
+	m.Pinged = append(m.Pinged, id)
 	s.misuse(Pings, "%s %s: notifies %d", c.r.Method, c.path, id)
-}
-
-// filled are components with what Discord adds to them: numbers for those without an id, counted by n, and defaults of menus.
-func filled(components []json.RawMessage, n *int) []json.RawMessage {
-	all := []json.RawMessage{}
-	for _, raw := range components {
-		*n++
-		c := object{"id": *n}
-		var inner struct {
-			Type       int               `json:"type"`
-			Components []json.RawMessage `json:"components"`
-		}
-		if json.Unmarshal(raw, &inner) != nil {
-			continue // the document has found fault with it
-		}
-		if inner.Type == 3 || 5 <= inner.Type && inner.Type <= 8 {
-			c["min_values"], c["max_values"] = 1, 1
-		}
-		_ = json.Unmarshal(raw, &c)
-		if inner.Components != nil {
-			c["components"] = filled(inner.Components, n)
-		}
-		all = append(all, encode(c))
-	}
-	return all
-}
-
-const mostRows = 5 // of buttons and menus, and of inputs
-
-// checkComponents asserts what Discord asks of rows of buttons and menus and its document doesn't tell.
-// https://discord.com/developers/docs/components/reference
-func (s *Server) checkComponents(c *call, raws []json.RawMessage) {
-	const button, link = 2, 5
-	bad := func(what string) {
-		s.refuse(c, BadComponents, invalid("components", "COMPONENT_LAYOUT_INVALID", what), "%s", what)
-	}
-	if len(raws) > mostRows {
-		bad("more than 5 rows")
-	}
-	known := map[string]bool{}
-	for _, raw := range raws {
-		var row struct {
-			Components []struct {
-				Type, Style int
-				Label       string
-				CustomID    string `json:"custom_id"`
-				Emoji       any
-			}
-		}
-		if err := json.Unmarshal(raw, &row); err != nil {
-			s.badBody(c, err)
-		}
-		for _, p := range row.Components {
-			switch {
-			case p.Type != button && len(row.Components) > 1:
-				bad("a menu fills a row")
-			case p.Type == button && p.Style == link:
-				continue
-			case p.CustomID == "" || known[p.CustomID]:
-				bad("a component has to have a custom_id of its own")
-			case p.Type == button && p.Label == "" && p.Emoji == nil:
-				bad("a button has to have a label or an emoji")
-			}
-			known[p.CustomID] = true
-		}
-	}
 }

@@ -10,13 +10,9 @@ import (
 
 // stored is a message in the fake's own books.
 type stored struct {
-	Message
-	versions []string
-	deleted  bool
-	bodies   []json.RawMessage
-	pinged   []ID
-	sentBy   ID   // whose doing it is: the account behind it, also for a webhook's message
-	loud     bool // a reply that mentions whom it replies to
+	Sent
+	sentBy ID   // whose doing it is: the account behind it, also for a webhook's message
+	loud   bool // a reply that mentions whom it replies to
 }
 
 // Saying is something more about a message that is said.
@@ -37,7 +33,7 @@ func QuietReplyTo(id ID) Saying {
 		m.Type = 19
 		m.Reference = &Reference{MessageID: id, ChannelID: m.ChannelID, GuildID: m.GuildID}
 		if to := s.find(s.channels[m.ChannelID], id); to != nil {
-			original := to.clone()
+			original := to.Message
 			original.Referenced = nil
 			m.Referenced = &original
 		}
@@ -84,7 +80,7 @@ func (s *Server) Say(channelID, author ID, text string, more ...Saying) Message 
 		}
 		s.post(c, m)
 	})
-	return m.clone()
+	return m.Message
 }
 
 // DM sends a direct message to the bot and returns it; its ChannelID is where an answer goes.
@@ -105,7 +101,7 @@ func (s *Server) Edit(channelID, messageID ID, text string) Message {
 		s.rewrite(m, text)
 		s.emitMessage("MESSAGE_UPDATE", c, m)
 	})
-	return m.clone()
+	return m.Message
 }
 
 // EditBriefly changes a message's text and tells of it with the id, the text and the time only, as Discord's
@@ -146,7 +142,7 @@ func (s *Server) BulkDelete(channelID ID, messageIDs ...ID) {
 	s.change(func() {
 		c := s.channel(channelID)
 		for _, id := range messageIDs {
-			s.mustFind(c, id).deleted = true
+			s.mustFind(c, id).Deleted = true
 		}
 		s.emitPart("MESSAGE_DELETE_BULK", c, object{"ids": messageIDs})
 	})
@@ -159,8 +155,8 @@ func (s *Server) Messages(channelID ID) []Message {
 	defer s.mu.Unlock()
 	var ms []Message
 	for _, m := range s.channel(channelID).messages {
-		if !m.deleted {
-			ms = append(ms, m.clone())
+		if !m.Deleted {
+			ms = append(ms, m.Message)
 		}
 	}
 	return ms
@@ -174,30 +170,24 @@ func (s *Server) Sent(channelID ID) []Sent {
 	var ms []Sent
 	for _, m := range s.channel(channelID).messages {
 		if m.Author.ID == s.Bot.ID {
-			ms = append(ms, m.sent())
+			ms = append(ms, m.Sent)
 		}
 	}
 	return ms
 }
 
-func (m *stored) sent() Sent {
-	return Sent{Message: m.clone(), Versions: slices.Clone(m.versions), Deleted: m.deleted, Bodies: slices.Clone(m.bodies),
-		Pinged: slices.Clone(m.pinged)}
-}
-
 func (s *Server) newMessage(c *channel, author ID, text string) *stored {
 	s.tb.Helper()
-	m := &stored{sentBy: author, Message: Message{ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *s.user(author),
+	m := &stored{sentBy: author, Sent: Sent{Message: Message{ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *s.user(author),
 		Timestamp: timestamp(s.clock.now), Attachments: []Attachment{}, Embeds: []json.RawMessage{},
-		Components: []json.RawMessage{}, Mentions: []User{}, MentionRoles: []ID{}}}
-	m.Content = text
+		Components: []json.RawMessage{}, Mentions: []User{}, MentionRoles: []ID{}, Content: text}}}
 	s.readMentions(m)
 	return m
 }
 
 // post files the message and tells the bot of it.
 func (s *Server) post(c *channel, m *stored) {
-	m.versions = []string{m.Content}
+	m.Versions = []string{m.Content}
 	c.messages = append(c.messages, m)
 	if !c.late {
 		c.LastMessageID = &m.ID
@@ -208,12 +198,12 @@ func (s *Server) post(c *channel, m *stored) {
 func (s *Server) rewrite(m *stored, text string) {
 	at := timestamp(s.clock.now)
 	m.Content, m.EditedTimestamp = text, &at
-	m.versions = append(m.versions, text)
+	m.Versions = append(m.Versions, text)
 	s.readMentions(m)
 }
 
 func (s *Server) remove(c *channel, m *stored) {
-	m.deleted = true
+	m.Deleted = true
 	for _, a := range m.Attachments {
 		delete(s.cdn, filePath(a.URL))
 	}
@@ -251,7 +241,7 @@ func (m *stored) addMention(u User) {
 // find is the message, nil if it isn't there.
 func (s *Server) find(c *channel, id ID) *stored {
 	i, ok := slices.BinarySearchFunc(c.messages, id, func(m *stored, id ID) int { return cmp.Compare(m.ID, id) })
-	if !ok || c.messages[i].deleted {
+	if !ok || c.messages[i].Deleted {
 		return nil
 	}
 	return c.messages[i]

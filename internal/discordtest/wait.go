@@ -59,7 +59,7 @@ func (s *Server) WaitSent(channel ID, match func(Sent) bool) Sent {
 // WaitTyping returns once the bot has shown that it types in the channel.
 func (s *Server) WaitTyping(channel ID) {
 	s.tb.Helper()
-	s.until("the bot to type in channel "+channel.String(), func() bool { return s.typing[channel] })
+	s.until("the bot to type in channel "+channel.String(), func() bool { return s.channels[channel].typing })
 }
 
 // summary tells, for the one who reads a failure, how things stand.

@@ -178,14 +178,12 @@ func (e *export) locate() error {
 	if e.guild == nil || e.channel == nil {
 		return errors.New("the file doesn't say its guild and channel before its messages: " + expected)
 	}
-	guild, known := snowflake(e.guild.ID)
-	channel, ok := snowflake(e.channel.ID)
-	if !ok || !known && e.guild.ID != "0" {
+	guild, channel := idOf[memory.GuildID](e.guild.ID), idOf[memory.ChannelID](e.channel.ID)
+	if channel == 0 || guild == 0 && e.guild.ID != "0" {
 		return errors.New("the export has no ids of its guild and channel: export the channel again with DiscordChatExporter")
 	}
-	parent, _ := snowflake(e.channel.Parent)
 	e.place = memory.Channel{
-		ID: memory.ChannelID(channel), Guild: memory.GuildID(guild), Parent: memory.ChannelID(parent),
+		ID: channel, Guild: guild, Parent: idOf[memory.ChannelID](e.channel.Parent),
 		Kind: channelKinds[e.channel.Type], Name: string(e.channel.Name), Unplaced: true,
 	}
 	if e.place.Guild == memory.DirectGuild {
@@ -213,13 +211,13 @@ func (p *post) retime(m exportMessage) error {
 }
 
 func (e *export) message(ctx context.Context, m exportMessage) error {
-	id, ok := snowflake(m.ID)
-	if !ok {
+	id := idOf[memory.MessageID](m.ID)
+	if id == 0 {
 		e.b.skip(fmt.Sprintf("message %d (before byte %d) has no id", e.count, e.dec.InputOffset()))
 		return nil
 	}
 	p := &post{Message: memory.Message{
-		ID: memory.MessageID(id), Guild: e.place.Guild, Channel: e.place.ID, Kind: m.kind(),
+		ID: id, Guild: e.place.Guild, Channel: e.place.ID, Author: idOf[memory.UserID](m.Author.ID), Kind: m.kind(),
 		Content: m.text(), Files: m.files(), ReplyTo: e.replyTo(m), Starred: m.IsPinned,
 	}}
 	if at, err := time.Parse(time.RFC3339, string(m.Edited)); err == nil {
@@ -229,16 +227,14 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 		e.b.skip(fmt.Sprintf("message %d (before byte %d) has a %v", e.count, e.dec.InputOffset(), err))
 		return nil
 	}
-	author, _ := snowflake(m.Author.ID)
-	p.Author = memory.UserID(author)
 	for _, u := range append([]exportUser{m.Author}, m.Mentions...) {
 		if err := e.b.person(ctx, u.person(e.place.Guild), p.ID); err != nil {
 			return err
 		}
 	}
 	for _, u := range m.Mentions {
-		if user, ok := snowflake(u.ID); ok {
-			p.Mentions = append(p.Mentions, memory.UserID(user))
+		if user := idOf[memory.UserID](u.ID); user != 0 {
+			p.Mentions = append(p.Mentions, user)
 		}
 	}
 	return e.b.post(ctx, p)
@@ -246,12 +242,11 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 
 // replyTo is the message that m replies to, if it is in the same channel.
 func (e *export) replyTo(m exportMessage) memory.MessageID {
-	channel, ok := snowflake(m.Reference.Channel)
-	if ok && memory.ChannelID(channel) != e.place.ID || m.Reference.Type == "Forward" || m.kind() == memory.FromSystem {
+	channel := idOf[memory.ChannelID](m.Reference.Channel)
+	if channel != 0 && channel != e.place.ID || m.Reference.Type == "Forward" || m.kind() == memory.FromSystem {
 		return 0
 	}
-	id, _ := snowflake(m.Reference.Message)
-	return memory.MessageID(id)
+	return idOf[memory.MessageID](m.Reference.Message)
 }
 
 // kind tells who speaks. Modern accounts are exported with the discriminator 0000 like webhooks, but only
@@ -305,8 +300,7 @@ func (m exportMessage) files() []memory.File {
 }
 
 func (u exportUser) person(guild memory.GuildID) memory.Person {
-	id, _ := snowflake(u.ID)
-	p := memory.Person{ID: memory.UserID(id), Guild: guild, Username: string(u.Name), Bot: u.IsBot}
+	p := memory.Person{ID: idOf[memory.UserID](u.ID), Guild: guild, Username: string(u.Name), Bot: u.IsBot}
 	if u.Nickname != u.Name {
 		p.Nick = string(u.Nickname)
 	}

@@ -33,13 +33,13 @@ func texts(list []text) []string {
 	return all
 }
 
-// snowflake is the id that s holds; false unless it is a positive one.
-func snowflake(s text) (int64, bool) {
+// idOf is the positive id that s holds; 0 if it holds none.
+func idOf[ID ~int64](s text) ID {
 	id, err := strconv.ParseInt(string(s), 10, 64)
-	if err != nil || id <= 0 {
-		return 0, false
+	if err != nil {
+		return 0
 	}
-	return id, true
+	return ID(max(id, 0))
 }
 
 // joinLines joins those of parts that aren't blank.
