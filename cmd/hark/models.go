@@ -2,10 +2,14 @@ package main
 
 import (
 	"cmp"
+	"slices"
+	"sync"
 
+	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/config"
 	"hark/internal/llm"
+	"hark/internal/metrics"
 	"hark/internal/tokens"
 )
 
@@ -42,4 +46,77 @@ func (a *app) model() answer.Model {
 		return m
 	}
 	return nil // not a nil *llm.Model, which would be a Model
+}
+
+// choosable are the models as answers take them, by name.
+func (a *app) choosable() map[string]answer.Model {
+	all := map[string]answer.Model{}
+	for _, name := range a.models.Names() {
+		all[name] = a.models.ByName(name)
+	}
+	return all
+}
+
+// sees reports whether one of the models is shown images.
+func (a *app) sees() bool {
+	return slices.ContainsFunc(a.models.Names(), func(name string) bool { return a.models.ByName(name).CanSee() })
+}
+
+// choices are what admins may set, and what holds where they have set nothing.
+func choices(c config.Config) answer.Choices {
+	all := answer.Choices{Temperatures: map[string]*float64{}, Default: answer.Settings{
+		Model: c.LLM.Model, Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true, Language: c.Builder.Language, Zone: c.Answer.Location(),
+	}}
+	for _, m := range c.LLM.All() {
+		all.Models, all.Temperatures[m.Name] = append(all.Models, m.Name), m.Temperature
+	}
+	return all
+}
+
+// withModel is c as if the model of that name were the one that is configured.
+func withModel(c config.Config, name string) config.Config {
+	for _, m := range c.LLM.Models {
+		if m.Name == name {
+			c.LLM.Model, c.LLM.Window = m.Model, m.Window
+		}
+	}
+	return c
+}
+
+// builders make the builders of prompts for models and languages other than those that are configured, each when it is
+// first needed.
+type builders struct {
+	config  config.Config
+	own     *builder.Builder
+	metrics *metrics.Metrics
+
+	mu   sync.Mutex
+	made map[builderKey]*builder.Builder // nil where none can be made
+}
+
+// builderKey is which builder.
+type builderKey struct{ model, language string }
+
+// of is the builder for a model and a language, of which an empty one is as configured; nil if there can be none, because
+// the model's window has no room.
+func (b *builders) of(model, language string) *builder.Builder {
+	c := withModel(b.config, model)
+	if language != "" && language != c.Builder.Language {
+		c.Builder.Language, c.Builder.Labels = language, config.Labels{} // and those labels are in the configured language
+	}
+	key := builderKey{cmp.Or(model, b.config.LLM.Model), c.Builder.Language}
+	if key == (builderKey{b.config.LLM.Model, b.config.Builder.Language}) {
+		return b.own
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	made, known := b.made[key]
+	if !known {
+		made, _ = newBuilder(c, b.metrics) // nil with an error, which only another model's window or a small budget can bring about
+		if b.made == nil {
+			b.made = map[builderKey]*builder.Builder{}
+		}
+		b.made[key] = made
+	}
+	return made
 }
