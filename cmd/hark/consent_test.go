@@ -34,6 +34,26 @@ func (w *world) onDisk(text string) bool {
 	return found
 }
 
+// keeps checks that Hark's files hold texts.
+func (w *world) keeps(texts ...string) {
+	w.Helper()
+	for _, text := range texts {
+		if !w.onDisk(text) {
+			w.Fatalf("%q isn't on the disk", text)
+		}
+	}
+}
+
+// keepsNot checks that Hark's files hold none of texts.
+func (w *world) keepsNot(texts ...string) {
+	w.Helper()
+	for _, text := range texts {
+		if w.onDisk(text) {
+			w.Errorf("%q is on the disk", text)
+		}
+	}
+}
+
 // notice waits for the notice that asks the guild.
 func (w *world) notice() discordtest.Sent {
 	w.Helper()
@@ -75,10 +95,16 @@ func (w *world) settled() {
 
 func (w *world) restart() {
 	w.Helper()
-	if code := w.stop(); code != 0 {
-		w.Fatalf("exit code %d", code)
-	}
+	w.stopWell()
 	w.start()
+}
+
+// takenBack waits until an answer doesn't say text any more.
+func (w *world) takenBack(answer discordtest.Sent, text string) {
+	w.Helper()
+	w.discord.WaitFor("the answer to be taken back", func() bool {
+		return !strings.Contains(w.now(answer.Message).Content, text)
+	})
 }
 
 func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
@@ -92,9 +118,7 @@ func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
 	w.ask(w.general, w.ana, "what is in the cage?")
 	w.holds(w.prompt(), "canary-before") // of the session
 	w.settled()
-	if w.onDisk("canary-before") {
-		t.Error("what was said before the decision is on disk")
-	}
+	w.keepsNot("canary-before")
 	w.restart()
 	w.restart()
 	w.ask(w.general, w.ana, "and what is in the cage now?")
@@ -103,24 +127,19 @@ func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
 	w.click(notice.Message, "I remember nothing", "nothing")
 	w.discord.Say(w.general.ID, w.jane.ID, "canary-after is in the cage")
 	w.settled()
-	if w.onDisk("canary") {
-		t.Error("what was said in a guild that said no is on disk")
-	}
+	w.keepsNot("canary")
 	w.click(w.use(w.guild.Owner.ID, "hark memory", "I remember nothing").Message, "everybody here can", "public")
 	w.discord.Say(w.general.ID, w.jane.ID, "canary-agreed is in the cage")
 	w.discord.Say(w.staff.ID, w.jane.ID, "canary-hidden is in the cage")
 	w.settled()
-	if !w.onDisk("canary-agreed") || w.onDisk("canary-hidden") || w.onDisk("canary-after") {
-		t.Errorf("agreed: %t, hidden: %t, before that: %t", w.onDisk("canary-agreed"), w.onDisk("canary-hidden"), w.onDisk("canary-after"))
-	}
+	w.keeps("canary-agreed")
+	w.keepsNot("canary-hidden", "canary-after")
 	// What happens to it now doesn't bring in what was said before.
 	w.discord.Unfurl(w.general.ID, before.ID, `{"title": "a cage"}`)
 	w.discord.Edit(w.general.ID, before.ID, "canary-before is in the cage still")
 	w.discord.EditBriefly(w.general.ID, before.ID, "canary-before is in the cage for good")
 	w.settled()
-	if w.onDisk("canary-before") {
-		t.Error("what was said before the decision is on disk after an edit")
-	}
+	w.keepsNot("canary-before")
 	asked := 0
 	for _, m := range w.discord.Sent(w.general.ID) {
 		if strings.Contains(m.Versions[0], "May I remember") {
@@ -143,33 +162,22 @@ func TestOptingOutForgetsAtOnce(t *testing.T) {
 	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" who hides in the lighthouse?")
 	answer := w.reply(w.general.ID, q.ID, "https://discord.com/channels/") // its end: the links to its sources
 	w.settled()
-	if !w.onDisk("jane-canary") {
-		t.Fatal("nothing was logged")
-	}
+	w.keeps("jane-canary")
 	confirm := w.use(w.jane.ID, "memory optout", "")
 	out := w.discord.Click(confirm.Message, w.jane.ID, "optout")
 	w.discord.Say(w.general.ID, w.ana.ID, "ana-canary stays")
 	w.shown(out, "**Forgotten** on <t:")
 	w.discord.Say(w.general.ID, w.jane.ID, "jane-canary is still here")
-	w.discord.WaitFor("the answer to be taken back", func() bool {
-		for _, m := range w.discord.Sent(w.general.ID) {
-			if m.ID == answer.ID {
-				return !strings.Contains(m.Content, "lighthouse")
-			}
-		}
-		return false
-	})
+	w.takenBack(answer, "lighthouse")
 	w.settled()
-	if w.onDisk("jane-canary") || !w.onDisk("ana-canary stays") {
-		t.Errorf("of jane: %t, of ana: %t", w.onDisk("jane-canary"), w.onDisk("ana-canary stays"))
-	}
+	w.keeps("ana-canary stays")
+	w.keepsNot("jane-canary")
 	w.use(w.jane.ID, "memory optin", "stays forgotten")
 	w.ask(w.general, w.ana, "who hides in the lighthouse?")
 	w.lacks(w.prompt(), "jane-canary")
 	w.discord.Advance(time.Minute) // past the moment of the forgetting
 	w.discord.Say(w.general.ID, w.jane.ID, "jane-returns to the lighthouse")
 	w.settled()
-	if !w.onDisk("jane-returns") || w.onDisk("jane-canary") {
-		t.Errorf("after opting in, the new: %t, the old: %t", w.onDisk("jane-returns"), w.onDisk("jane-canary"))
-	}
+	w.keeps("jane-returns")
+	w.keepsNot("jane-canary")
 }

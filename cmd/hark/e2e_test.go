@@ -38,9 +38,7 @@ func TestAnswerDrawsOnWhatAllHereCanRead(t *testing.T) {
 	w.ask(w.staff, w.ana, when)
 	w.holds(w.prompt(), "midnight in the lighthouse")
 	w.holds(w.prompt(), "Thursday at noon")
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	for _, secret := range []string{"Thursday", "lighthouse", "meeting", w.discord.Token} {
 		w.lacks(w.log.String(), secret)
 	}

@@ -47,29 +47,20 @@ func TestForgetBesideARunningHark(t *testing.T) {
 	single := w.discord.Say(w.staff.ID, w.ana.ID, "lone-canary hides in the well")
 	w.settled()
 	w.private()
-	for _, canary := range []string{"jane-canary", "ana-canary", "lone-canary"} {
-		if !w.onDisk(canary) {
-			t.Fatalf("%s wasn't logged", canary)
-		}
-	}
+	w.keeps("jane-canary", "ana-canary", "lone-canary")
 	receipt, _ := w.hark(0, "forget", "--user", "jane", "--yes", "--json")
 	var told receiptJSON
 	if err := json.Unmarshal([]byte(receipt), &told); err != nil || told.Messages != 1 || told.User != w.jane.ID.String() {
 		t.Errorf("%v: %s", err, receipt)
 	}
-	if w.onDisk("jane-canary") || !w.onDisk("ana-canary") {
-		t.Errorf("when the receipt is printed, jane's is there: %t, ana's: %t", w.onDisk("jane-canary"), w.onDisk("ana-canary"))
-	}
+	w.keeps("ana-canary")
+	w.keepsNot("jane-canary")
 	w.hark(0, "forget", "--channel", "staff", "--message", single.ID.String(), "--yes")
-	if w.onDisk("lone-canary") {
-		t.Error("the single message is there")
-	}
+	w.keepsNot("lone-canary")
 	w.hark(0, "forget", "--user", "otto", "--opt-out", "--yes")
 	w.discord.Say(w.general.ID, w.otto.ID, "otto-canary hides in the attic")
 	w.use(w.ana.ID, "context", "remember", discordtest.Opt{Name: "question", Value: "is all in?"})
-	if w.onDisk("otto-canary") {
-		t.Error("somebody who was opted out is remembered by the Hark that runs")
-	}
+	w.keepsNot("otto-canary")
 	w.ask(w.general, w.ana, "who hides in the lighthouse, the barn and the well?")
 	w.lacks(w.prompt(), "jane-canary")
 	w.lacks(w.prompt(), "lone-canary")
@@ -77,9 +68,7 @@ func TestForgetBesideARunningHark(t *testing.T) {
 	kill()
 	w.start()
 	w.use(w.ana.ID, "context", "remember", discordtest.Opt{Name: "question", Value: "is all in?"})
-	if w.onDisk("jane-canary") || w.onDisk("lone-canary") {
-		t.Error("what was forgotten came back")
-	}
+	w.keepsNot("jane-canary", "lone-canary")
 	w.private()
 }
 
@@ -104,9 +93,7 @@ func TestBackUpBesideARunningHark(t *testing.T) {
 	w.hark(0, "forget", "--user", "jane", "--yes")
 	out, _ = w.hark(0, "restore", backup, "--yes")
 	w.sees(out)
-	if w.onDisk("greenhouse.") {
-		t.Error("what was forgotten since the backup came back")
-	}
+	w.keepsNot("greenhouse.")
 }
 
 // TestExportedChannelComesBack imports a channel of Discord's where it was, elsewhere, and where it was forgotten.
@@ -121,12 +108,8 @@ func TestExportedChannelComesBack(t *testing.T) {
 	w.model.Queue(llmtest.Say("Noted: quoted-canary, Thursday at noon [1]."))
 	w.reply(w.general.ID, w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" "+when).ID, "https://discord.com/channels/")
 	w.settled()
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	if !w.onDisk("quoted-canary") {
-		t.Error("the answer isn't there")
-	}
+	w.stopWell()
+	w.keeps("quoted-canary")
 	file := filepath.Join(t.TempDir(), "general.jsonl")
 	w.hark(0, "export", "--channel", "general", "--out", file)
 	before := w.said(w.general.ID)
@@ -139,9 +122,7 @@ func TestExportedChannelComesBack(t *testing.T) {
 	}
 	w.hark(0, "forget", "--user", "jane", "--yes")
 	w.hark(0, "import", file)
-	if w.onDisk("Thursday at noon") || w.onDisk("quoted-canary") {
-		t.Error("what was forgotten came back from an export")
-	}
+	w.keepsNot("Thursday at noon", "quoted-canary")
 
 	w.env["HARK_DATA"] = t.TempDir()
 	out, _ := w.hark(0, "import", file)
@@ -172,9 +153,7 @@ func TestBackfill(t *testing.T) {
 	w.start()
 	w.chatter(2, "just now", w.general.ID, thread)
 	w.settled()
-	if w.onDisk("long ago 7") {
-		t.Fatal("the past was fetched without being asked for")
-	}
+	w.keepsNot("long ago 7")
 	_, failed := w.hark(1, "backfill", "general", "--since", "0d")
 	w.sees(failed)
 	_, failed = w.hark(1, "backfill", "general", "--stop")
@@ -193,18 +172,14 @@ func TestBackfill(t *testing.T) {
 	w.env["HARK_MEMORY_START"] = "on"
 	out, _ = w.hark(0, "backfill")
 	w.sees(out)
-	if code := w.stop(); code != 0 { // it goes on whenever Hark is started again
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	hold.Release()
 	w.start()
 	w.caughtUp(1)
 	w.settled()
 	out, _ = w.hark(0, "backfill")
 	w.sees(out)
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	w.mirrors(w.general.ID, thread)
 	w.lacks(w.log.String(), "long ago")
 }
@@ -220,9 +195,7 @@ func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
 	w.settled()
 	out, _ := w.hark(0, "forget", "--expired", "--yes")
 	w.sees(strings.SplitN(out, "\n", 2)[0])
-	if !w.onDisk("canary-old") {
-		t.Error("it went though everything is remembered")
-	}
+	w.keeps("canary-old")
 	_, failed := w.hark(1, "forget", "--expired", "--user", "jane")
 	w.sees(failed)
 	w.env["HARK_MEMORY_RETENTION"] = "1d" // which the running Hark doesn't know yet
@@ -230,7 +203,6 @@ func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
 	w.sees(failed)
 	out, _ = w.hark(0, "forget", "--expired", "--yes")
 	w.sees(strings.SplitN(out, "\n", 2)[0])
-	if w.onDisk("canary-old") || !w.onDisk("canary-young") {
-		t.Errorf("the old is there: %t, the young: %t", w.onDisk("canary-old"), w.onDisk("canary-young"))
-	}
+	w.keeps("canary-young")
+	w.keepsNot("canary-old")
 }

@@ -30,39 +30,23 @@ func TestAForgottenMessageIsGoneForGood(t *testing.T) {
 	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" who hides in the lighthouse?")
 	answer := w.reply(w.general.ID, q.ID, "https://discord.com/channels/")
 	w.settled()
-	if !w.onDisk("jane-canary") {
-		t.Fatal("nothing was logged")
-	}
+	w.keeps("jane-canary")
 	done := w.forgetsThis(said)
 	if n := strings.Count(done.Content, "\n- 1 "); n < 2 { // the message, and the answer
 		t.Errorf("the receipt is %s", done.Content)
 	}
-	if w.onDisk("jane-canary") || !w.onDisk("otto-canary") {
-		t.Errorf("on disk of jane: %t, of otto: %t", w.onDisk("jane-canary"), w.onDisk("otto-canary"))
-	}
-	w.discord.WaitFor("the answer to be taken back", func() bool {
-		for _, m := range w.discord.Sent(w.general.ID) {
-			if m.ID == answer.ID {
-				return !strings.Contains(m.Content, "lighthouse")
-			}
-		}
-		return false
-	})
+	w.keeps("otto-canary")
+	w.keepsNot("jane-canary")
+	w.takenBack(answer, "lighthouse")
 	w.discord.Edit(w.general.ID, said.ID, "the jane-canary hides in the lighthouse still")
 	w.settled()
-	if code := w.stop(); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
+	w.stopWell()
 	w.discord.EditBriefly(w.general.ID, said.ID, "the jane-canary was seen again")
 	w.discord.Say(w.general.ID, w.otto.ID, "the otto-canary was away")
 	w.hark(0, "backfill", "general")
 	w.start() // what was missed is fetched, and the past, and the newest are compared with Discord's
 	w.caughtUp(1)
 	w.settled()
-	if !w.onDisk("otto-canary was away") {
-		t.Error("what was missed isn't there")
-	}
-	if w.onDisk("jane-canary") {
-		t.Error("it came back")
-	}
+	w.keeps("otto-canary was away")
+	w.keepsNot("jane-canary")
 }

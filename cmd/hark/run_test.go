@@ -50,9 +50,7 @@ func TestRunWaitsForTheConfiguration(t *testing.T) {
 				w.Error("the question isn't counted")
 			}
 			w.get(address, "/readyz", http.StatusOK, "ready")
-			if code := w.stop(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
+			w.stopWell()
 			if n := strings.Count(w.log.String(), test.want.Error()); n != 1 {
 				t.Errorf("said %d times", n)
 			}
@@ -69,9 +67,7 @@ func TestRunStopsWhileItWaits(t *testing.T) {
 	w.waitLog(waitingForChange)
 	w.get(address, "/readyz", http.StatusServiceUnavailable, "Message Content Intent")
 	identified := w.discord.Identifies()
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	if n := w.discord.Identifies(); n != identified {
 		t.Errorf("Discord was asked %d times more", n-identified)
 	}

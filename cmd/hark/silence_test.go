@@ -74,18 +74,9 @@ func TestNoTextInLogs(t *testing.T) {
 	w.hark(0, "backup", filepath.Join(t.TempDir(), "all.hark"))
 	_, told := w.hark(0, "forget", "--user", "jane", "--opt-out", "--yes")
 	w.lacks(told, canary)
-	w.discord.WaitFor("the answer to be taken back", func() bool {
-		for _, m := range w.discord.Sent(w.general.ID) {
-			if m.ID == answer.ID {
-				return !strings.Contains(m.Content, canary)
-			}
-		}
-		return false
-	})
+	w.takenBack(answer, canary)
 	w.caughtUp(1)
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	if n := strings.Count(w.log.String(), `"level":"warn"`); n < 4 { // the model's failures, the embedder's, Discord's
 		t.Errorf("%d failures are logged", n)
 	}

@@ -66,9 +66,7 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	records := w.records()
 	w.holds(records, `"conversation_history"`)
 	w.lacks(records, word)
-	if !w.onDisk(word) {
-		t.Fatal("it isn't kept")
-	}
+	w.keeps(word)
 
 	w.discord.Delete(w.general.ID, source.ID)
 	w.discord.WaitFor("the answers to be taken back", func() bool {
@@ -80,9 +78,7 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 		return true
 	})
 	w.restart() // what a reader was in the way of is overwritten when the file is closed
-	if w.onDisk(stem) {
-		t.Error("its words are on the disk")
-	}
+	w.keepsNot(stem)
 	w.lacks(w.records(), "search_memory")
 	if lore := w.lore(); len(lore) > 0 {
 		t.Errorf("the lore is there: %q", lore)
@@ -93,9 +89,7 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	w.reply(w.general.ID, q.ID, "Noted")
 	w.lacks(w.prompt(), word)
 	w.lacks(w.prompt(), "480 euros")
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	if w.onDisk(stem) || strings.Contains(w.log.String(), stem) {
 		t.Error("its words are there again")
 	}

@@ -144,6 +144,14 @@ func (w *world) stop() int {
 	return w.ended()
 }
 
+// stopWell ends Hark, which must end well.
+func (w *world) stopWell() {
+	w.Helper()
+	if code := w.stop(); code != 0 {
+		w.Errorf("exit code %d", code)
+	}
+}
+
 // ended is the exit code with which Hark ends.
 func (w *world) ended() int {
 	w.Helper()
