@@ -71,9 +71,7 @@ func (d desk) path(name string) string { return filepath.Join(d.dir, name) }
 
 func (d desk) write(name, text string) {
 	d.Helper()
-	if err := os.WriteFile(d.path(name), []byte(text), 0o600); err != nil {
-		d.Fatal(err)
-	}
+	put(d, d.path(name), text)
 }
 
 // try runs a command until ctx ends.

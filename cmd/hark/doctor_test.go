@@ -141,7 +141,7 @@ func TestDoctor(t *testing.T) {
 				w.Fatal(err)
 			}
 		}, wrong: "data directory"},
-		"an empty database": {change: func(w *world) { w.overwrite(func([]byte) []byte { return nil }) }, advised: "database"},
+		"an empty database": {change: func(w *world) { overwrite(w, w.env["HARK_DATA"], func([]byte) []byte { return nil }) }, advised: "database"},
 		"a floor above a ceiling": {change: func(w *world) {
 			w.configure("[builder.sections.history]\nfloor = 900\nceiling = 100\n")
 		}, wrong: "configuration"},
@@ -152,11 +152,11 @@ func TestDoctor(t *testing.T) {
 		}, advised: "permissions in Garden"},
 		"no database": {change: func(w *world) { w.env["HARK_DATA"] = filepath.Join(w.TempDir(), "none") }},
 		"a letter for a database": {change: func(w *world) {
-			w.overwrite(func([]byte) []byte { return []byte("Dear Hark, this is a letter, and no database at all.") })
+			overwrite(w, w.env["HARK_DATA"], func([]byte) []byte { return []byte("Dear Hark, this is a letter, and no database at all.") })
 		}, wrong: "database"},
 		"a damaged database": {change: func(w *world) {
 			w.remember("hello")
-			w.overwrite(func(b []byte) []byte { return b[:len(b)/2] })
+			overwrite(w, w.env["HARK_DATA"], func(b []byte) []byte { return b[:len(b)/2] })
 		}, wrong: "database"},
 		"damaged full text": {change: func(w *world) {
 			w.remember("hello")
@@ -170,7 +170,7 @@ func TestDoctor(t *testing.T) {
 		}, wrong: "database"},
 		"a newer database": {change: func(w *world) {
 			w.remember("hello")
-			w.overwrite(func(b []byte) []byte { b[63] = 99; return b }) // where SQLite has user_version
+			overwrite(w, w.env["HARK_DATA"], func(b []byte) []byte { b[63] = 99; return b }) // where SQLite has user_version
 		}, wrong: "database"},
 	}
 	for name, test := range tests {
@@ -255,16 +255,6 @@ func (w *world) remember(text string) {
 		w.Fatal(err)
 	}
 	if err := errors.Join(a.index(w.Context(), nil), a.close()); err != nil {
-		w.Fatal(err)
-	}
-}
-
-// overwrite changes the database's file.
-func (w *world) overwrite(change func([]byte) []byte) {
-	w.Helper()
-	path := filepath.Join(w.env["HARK_DATA"], sqlite.FileName)
-	before, _ := os.ReadFile(path)
-	if err := os.WriteFile(path, change(before), 0o600); err != nil {
 		w.Fatal(err)
 	}
 }

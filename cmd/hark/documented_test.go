@@ -23,10 +23,7 @@ func TestDocumentedCommands(t *testing.T) {
 	for _, page := range documented {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile(filepath.Join("../..", page))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := content(t, filepath.Join("../..", page))
 			r := newReader(t)
 			for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
 				for line := range strings.SplitSeq(block[1], "\n") {
@@ -63,13 +60,7 @@ func newReader(t *testing.T) *reader {
 		"token":          "t",
 		"messages.jsonl": `{"type":"message","channel":"general","id":"1","author":"ana","time":"2026-07-24T12:30:00Z","text":"Friday."}`,
 	} {
-		path := filepath.Join(r.dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(r.dir, name), text)
 	}
 	r.hark(nil, []string{"import", "general.json"}) // so that there is something to keep
 	return r
@@ -162,10 +153,7 @@ func (r *reader) hark(env map[string]string, args []string) {
 	c := exec.CommandContext(r.Context(), "hark", args...)
 	c.Dir = r.dir
 	if name := redirected["<"]; name != "" {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			r.Fatal(err)
-		}
+		data := content(r, name)
 		c.Stdin = bytes.NewReader(data)
 	}
 	for _, of := range []map[string]string{r.env, env} {
@@ -190,9 +178,7 @@ func (r *reader) hark(env map[string]string, args []string) {
 			r.Errorf("hark %s: %v\n%s%s", strings.Join(args, " "), err, &out, &told)
 		}
 		if name := redirected[">"]; name != "" {
-			if err := os.WriteFile(name, out.Bytes(), 0o600); err != nil {
-				r.Fatal(err)
-			}
+			put(r, name, out.Bytes())
 		}
 		return
 	}

@@ -132,10 +132,7 @@ func TestExportedChannelComesBack(t *testing.T) {
 	}
 	again := file + ".again"
 	w.hark(0, "export", "--channel", "#general", "--out", again)
-	all, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := content(t, file)
 	want := strings.Join(slices.DeleteFunc(strings.SplitAfter(string(all), "\n"), func(l string) bool { return strings.Contains(l, `"kind":"hark"`) }), "")
 	if got, err := os.ReadFile(again); err != nil || string(got) != want {
 		t.Errorf("%v: exported from there\n%s\nwant\n%s", err, got, want)

@@ -360,9 +360,7 @@ func TestImportOnATerminal(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ferries.jsonl")
 	line := `{"type":"message","channel":"trip","id":"1","author":"Ada","time":"2024-05-01T10:00:00Z","text":"The ferry leaves at noon."}`
-	if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, file, line)
 	p := onTerminal(t, 200, nil, "import", "--data", filepath.Join(dir, "data"), file)
 	p.wait("ferries.jsonl ") // in the bar
 	p.wait(file)

@@ -90,10 +90,7 @@ func private(s *testscript.TestScript, neg bool, args []string) {
 
 func TestReadmesTwoCommands(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := content(t, "../../README.md")
 	for _, command := range []string{"go run ./cmd/hark chat", "go test ./..."} {
 		if !strings.Contains(string(readme), "\n"+command+"\n") {
 			t.Errorf("README.md doesn't have %q on a line of its own", command)

@@ -66,15 +66,11 @@ func TestDropStreams(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"backup-stream", "backup-stream.part", "backup-stream.part-journal", "restore-stream-1", "hark.db", "mine"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(dir, name), "")
 	}
 	elsewhere := filepath.Join(t.TempDir(), "b.part") // of a backup that was killed
 	for path, text := range map[string]string{elsewhere: "half", filepath.Join(dir, "backing-up-1"): elsewhere} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, path, text)
 	}
 	writing := flock.New(filepath.Join(dir, "backup-stream.part"))
 	if ok, err := writing.TryLock(); !ok || err != nil {

@@ -77,9 +77,7 @@ func newWorld(t *testing.T, options ...discordtest.Option) *world {
 // configure writes the configuration file.
 func (w *world) configure(text string) {
 	w.Helper()
-	if err := os.WriteFile(w.env["HARK_CONFIG"], []byte(text), 0o600); err != nil {
-		w.Fatal(err)
-	}
+	put(w, w.env["HARK_CONFIG"], text)
 }
 
 func (w *world) environment(stdout, stderr *buffer) environment {
@@ -284,10 +282,34 @@ func (b *buffer) String() string {
 func writeFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	put(t, path, text)
+	return path
+}
+
+// put has a file hold text.
+func put[T ~string | ~[]byte](t testing.TB, path string, text T) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	return path
+}
+
+// content is what a file holds.
+func content(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// overwrite changes the database in a directory.
+func overwrite(t testing.TB, dir string, change func(file []byte) []byte) {
+	t.Helper()
+	path := filepath.Join(dir, sqlite.FileName)
+	before, _ := os.ReadFile(path)
+	put(t, path, change(before))
 }
 
 // calls is a reply that calls tools, each named with its arguments.
