@@ -3,13 +3,11 @@ package main
 import (
 	"cmp"
 	"slices"
-	"sync"
 
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/config"
 	"hark/internal/llm"
-	"hark/internal/metrics"
 	"hark/internal/tokens"
 )
 
@@ -83,40 +81,16 @@ func withModel(c config.Config, name string) config.Config {
 	return c
 }
 
-// builders make the builders of prompts for models and languages other than those that are configured, each when it is
-// first needed.
-type builders struct {
-	config  config.Config
-	own     *builder.Builder
-	metrics *metrics.Metrics
-
-	mu   sync.Mutex
-	made map[builderKey]*builder.Builder // nil where none can be made
-}
-
-// builderKey is which builder.
-type builderKey struct{ model, language string }
-
-// of is the builder for a model and a language, of which an empty one is as configured; nil if there can be none, because
-// the model's window has no room.
-func (b *builders) of(model, language string) *builder.Builder {
-	c := withModel(b.config, model)
+// builderOf builds prompts for a model and in a language, of which an empty one is as configured; nil if nothing can, because the
+// model's window has no room.
+func (a *app) builderOf(model, language string) *builder.Builder {
+	c := withModel(a.config, model)
 	if language != "" && language != c.Builder.Language {
 		c.Builder.Language, c.Builder.Labels = language, config.Labels{} // and those labels are in the configured language
 	}
-	key := builderKey{cmp.Or(model, b.config.LLM.Model), c.Builder.Language}
-	if key == (builderKey{b.config.LLM.Model, b.config.Builder.Language}) {
-		return b.own
+	if cmp.Or(model, a.config.LLM.Model) == a.config.LLM.Model && c.Builder.Language == a.config.Builder.Language {
+		return a.builder
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	made, known := b.made[key]
-	if !known {
-		made, _ = newBuilder(c, b.metrics) // nil with an error, which only another model's window or a small budget can bring about
-		if b.made == nil {
-			b.made = map[builderKey]*builder.Builder{}
-		}
-		b.made[key] = made
-	}
-	return made
+	b, _ := newBuilder(c, a.metrics) // nil with an error, which only another model's window or a small budget can bring about
+	return b
 }
