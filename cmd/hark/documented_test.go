@@ -115,26 +115,13 @@ func (r *reader) files(words []string) {
 	}
 }
 
-// compose has Hark do what it would do in its container.
+// compose has Hark do what it would do in its container. What the engine does by itself is its own.
 func (r *reader) compose(words []string) {
 	r.Helper()
 	r.files(words)
-	for len(words) > 2 && words[0] == "-f" {
-		words = words[2:]
-	}
 	words = slices.DeleteFunc(words, func(word string) bool { return word == "-T" })
-	switch command := strings.Join(words, " "); {
-	case strings.HasPrefix(command, "exec hark /hark "):
-		r.hark(nil, words[3:])
-	case strings.HasPrefix(command, "run --rm hark "):
-		r.hark(nil, words[3:])
-	default:
-		for _, own := range []string{"up ", "logs ", "ps", "cp hark:", "kill -s HUP hark", "pull", "stop hark", "start hark", "down"} {
-			if strings.HasPrefix(command+" ", own) {
-				return
-			}
-		}
-		r.Errorf("nobody knows how to try docker compose %s", command)
+	if i := slices.Index(words, "hark"); i >= 0 && slices.Contains([]string{"exec", "run"}, words[0]) {
+		r.hark(nil, slices.DeleteFunc(words[i+1:], func(word string) bool { return word == "/hark" }))
 	}
 }
 

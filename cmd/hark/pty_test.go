@@ -69,29 +69,21 @@ func TestChatOnATerminal(t *testing.T) {
 func TestChatOnATerminalWithoutColour(t *testing.T) {
 	t.Parallel()
 	p := startOnTerminal(t, 80, "NO_COLOR=1")
-	p.wait("#terminal> ")
-	p.line("Ana: \u202ethe deadline is Friday", "#terminal> ")
-	p.line("@hark when is the deadline?", "│ \uFFFDthe deadline is Friday\r\n— Ana in #terminal", "#terminal> ")
-	p.write("\x04")
-	p.ended(0)
-	if strings.Contains(p.screen.String(), "\x1b[3") {
-		t.Errorf("colours in %q", &p.screen)
-	}
-}
-
-func TestChatOnATerminalEndsWhenTold(t *testing.T) {
-	t.Parallel()
-	p := startOnTerminal(t, 80)
 	p.wait("operator #terminal> ") // whoever has no name there
 	if p.mode() == p.before {
 		t.Error("the terminal isn't raw while a line is read")
 	}
+	p.line("Ana: \u202ethe deadline is Friday", "#terminal> ")
+	p.line("@hark when is the deadline?", "│ \uFFFDthe deadline is Friday\r\n— Ana in #terminal", "#terminal> ")
 	if err := p.hark.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	p.ended(130)
 	if p.mode() != p.before {
 		t.Error("the terminal is left raw")
+	}
+	if strings.Contains(p.screen.String(), "\x1b[3") {
+		t.Errorf("colours in %q", &p.screen)
 	}
 }
 
@@ -338,7 +330,7 @@ func TestRememberingOnATerminal(t *testing.T) {
 	ask("zebra", "y\r")
 	p.wait("#terminal> ")
 	p.line("/why", "tokens of", "#terminal> ")
-	p.write("/quit\r")
+	p.write("\x04")
 	p.ended(0)
 	entries, err := os.ReadDir(p.hark.Dir)
 	if err != nil || len(entries) != 0 {
