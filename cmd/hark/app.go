@@ -32,7 +32,6 @@ type app struct {
 	tight    error           // why prompts are shorter than configured
 	models   *llm.Models
 	builder  *builder.Builder // of prompts as configured
-	builders *builders        // of all prompts
 	search   *search.Engine
 	reranker *rerank.Reranker // nil if none is configured
 	answers  *answer.Engine
@@ -54,7 +53,6 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 	if a.builder, err = newBuilder(c); err != nil {
 		return nil, err
 	}
-	a.builders = &builders{config: c, own: a.builder, metrics: a.metrics}
 	use, next := sqlite.StoredSpaces(ctx, c.Data)
 	a.embedder, err = newEmbedder(ctx, c, next, use)
 	if ctx.Err() != nil {
@@ -100,7 +98,7 @@ func (a *app) options() answer.Options {
 		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration, Policy: policy(c),
 		Rewrite: c.Search.Rewrite, KeepPrompts: c.Memory.KeepPrompts() > 0, NoSummaries: c.Memory.Summaries == summariesOff,
 		ToolRounds: c.Answer.ToolRounds, ToolTokens: c.Answer.ToolTokens, ToolTime: c.Answer.ToolTime.Duration,
-		Language: c.Builder.Language, Models: a.choosable(), Builder: a.builders.of,
+		Language: c.Builder.Language, Models: a.choosable(), Builder: a.builderOf,
 		Missing: func(model string) {
 			if a.missing != nil {
 				a.missing(model)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -63,7 +62,7 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 		}
 		after = memory.FirstMessageID(from) - 1
 	}
-	listed, err := k.pastOf(c.Context(), channel)
+	listed, err := memory.PastOf(c.Context(), k, k.guildOf(channel.Guild), channel.ID)
 	if err != nil {
 		return err
 	}
@@ -126,13 +125,8 @@ func (k *kept) canFetch(c memory.Channel) error {
 	return nil
 }
 
-// pastOf are the gaps on the list that were asked for, of a channel and its threads.
-func (k *kept) pastOf(ctx context.Context, channel memory.Channel) ([]memory.Gap, error) {
-	return memory.PastOf(ctx, k, k.guildOf(channel.Guild), channel.ID)
-}
-
 func (k *kept) stopBackfill(c *cobra.Command, channel memory.Channel) error {
-	gaps, err := k.pastOf(c.Context(), channel)
+	gaps, err := memory.PastOf(c.Context(), k, k.guildOf(channel.Guild), channel.ID)
 	if err != nil {
 		return err
 	}

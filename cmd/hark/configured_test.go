@@ -95,29 +95,26 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &builders{config: c, own: own}
-	for _, key := range []builderKey{{"", ""}, {"gpt-4o", ""}, {"", "de"}, {"gpt-4o", "de"}} {
-		if b.of(key.model, key.language) != own {
-			t.Errorf("%+v has a builder of its own", key)
+	a := &app{config: c, builder: own}
+	for _, key := range [][2]string{{"", ""}, {"gpt-4o", ""}, {"", "de"}, {"gpt-4o", "de"}} {
+		if a.builderOf(key[0], key[1]) != own {
+			t.Errorf("%q has a builder of its own", key)
 		}
 	}
-	french := b.of("gpt-4o", "fr")
-	if french == own || french != b.of("", "fr") || french.Labels().Lore == "Garten" || !strings.Contains(french.Labels().History, "Historique") {
+	french := a.builderOf("gpt-4o", "fr")
+	if french == own || french.Labels().Lore == "Garten" || !strings.Contains(french.Labels().History, "Historique") {
 		t.Errorf("in French: %+v", french.Labels())
 	}
-	other := b.of("far", "de")
+	other := a.builderOf("far", "de")
 	if other == own || other.Labels().Lore != "Garten" {
 		t.Errorf("another model's labels are %+v", other.Labels())
 	}
 	if r := other.Build(builder.Input{Query: builder.Turn{Content: "hello"}}).Report; r.Window != 9000 {
 		t.Errorf("another model's window is %d", r.Window)
 	}
-	c.LLM.MaxTokens = 8192 // all of what the other has
-	b = &builders{config: c, own: own}
-	for range 2 {
-		if none := b.of("tiny", ""); none != nil {
-			t.Error("a builder without room for a prompt")
-		}
+	a.config.LLM.MaxTokens = 8192 // all of what the other has
+	if a.builderOf("tiny", "") != nil {
+		t.Error("a builder without room for a prompt")
 	}
 }
 

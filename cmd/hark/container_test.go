@@ -31,10 +31,7 @@ const (
 // compile runs the command by which the Dockerfile compiles Hark, for a machine, on what .dockerignore lets through.
 func compile(t *testing.T, machine string) (binary string) {
 	t.Helper()
-	dockerfile, err := os.ReadFile("../../Dockerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dockerfile := content(t, "../../Dockerfile")
 	joined := strings.ReplaceAll(string(dockerfile), "\\\n", " ")
 	command := regexp.MustCompile(`(?m)^RUN (.*go build.*)$`).FindStringSubmatch(joined)
 	if command == nil || strings.Count(command[1], "/out/hark") != 1 {
@@ -54,10 +51,7 @@ func compile(t *testing.T, machine string) (binary string) {
 // buildContext is what .dockerignore lets through, in a directory of its own.
 func buildContext(t *testing.T) string {
 	t.Helper()
-	ignore, err := os.ReadFile("../../.dockerignore")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ignore := content(t, "../../.dockerignore")
 	dir := t.TempDir()
 	for line := range strings.Lines(string(ignore)) {
 		name, let := strings.CutPrefix(strings.TrimSpace(line), "!")

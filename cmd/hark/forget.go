@@ -103,10 +103,13 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 		if err := optOut(c.Context(), k, target); err != nil {
 			return err
 		}
-		if begun, err := o.begun(c.Context(), k, target); err != nil {
+		begun, err := o.finish(c.Context(), k)
+		if err != nil {
 			return o.ended(c, err)
-		} else {
-			before = append(before, begun...)
+		}
+		for _, r := range begun { // in each server, which is a part of what is meant
+			r.Forgetting.Guild = target.Guild
+			before = append(before, r)
 		}
 	}
 	receipt, err := o.carryOut(c.Context(), k, target, before)
@@ -242,18 +245,9 @@ func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 	return k.Apply(ctx, events...)
 }
 
-// begun carries out what opting out has begun, in every guild.
-func (o *forgetting) begun(ctx context.Context, k *kept, target memory.Forgetting) ([]memory.Receipt, error) {
-	receipts, err := o.finish(ctx, k, func(u memory.Forgetting) bool { return u.User == target.User && u.Why == memory.WhyOptOut })
-	for i := range receipts {
-		receipts[i].Forgetting.Guild = target.Guild // of which each is a part
-	}
-	return receipts, err
-}
-
 // goOn takes out what was interrupted before: it was confirmed then, and who is meant may not be known by name any more.
 func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error) {
-	receipts, err := o.finish(ctx, k, func(memory.Forgetting) bool { return true })
+	receipts, err := o.finish(ctx, k)
 	for _, r := range receipts {
 		whose := ""
 		if r.Forgetting.User != 0 {
@@ -264,13 +258,10 @@ func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error
 	return receipts, err
 }
 
-// finish carries out what was begun, as far as it is meant.
-func (o *forgetting) finish(ctx context.Context, k *kept, meant func(memory.Forgetting) bool) (receipts []memory.Receipt, err error) {
+// finish carries out what was begun.
+func (o *forgetting) finish(ctx context.Context, k *kept) (receipts []memory.Receipt, err error) {
 	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
-		if !meant(u.Forgetting) {
-			continue
-		}
 		r, err := k.Resume(ctx, u.Forgetting.ID, o.progress("forgetting"))
 		if err != nil {
 			return receipts, err

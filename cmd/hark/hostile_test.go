@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -71,9 +70,7 @@ func TestHostileTextThroughImport(t *testing.T) {
 				return `"` + b.String() + `"`
 			}
 			line := `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":` + quote(h.text) + "}\n"
-			if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			put(t, file, line)
 			c := commandLine{T: t}
 			c.run(0, "import", file, "--data", data)
 			c.safe()
@@ -87,9 +84,7 @@ func TestHostileTextThroughImport(t *testing.T) {
 func TestNULInAFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "set.jsonl")
-	if err := os.WriteFile(file, []byte("{\"type\":\"message\",\x00"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, file, "{\"type\":\"message\",\x00")
 	c := commandLine{T: t}
 	c.run(1, "import", file, "--data", t.TempDir())
 	if !strings.Contains(c.err.String(), file) {

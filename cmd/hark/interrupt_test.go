@@ -23,9 +23,7 @@ func TestInterruptedImportKeepsWhatItRead(t *testing.T) {
 	for i := range messages {
 		fmt.Fprintf(&lines, `{"type":"message","channel":"a","id":"%d","author":"Ana","time":"2024-05-31T12:00:00Z","text":"message %d%s"}`+"\n", i, i, strings.Repeat(".", 1000))
 	}
-	if err := os.WriteFile(whole, []byte(lines.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, whole, lines.String())
 	fifo := makeFIFO(t, filepath.Join(dir, "pipe"))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { // half of it, and no end
@@ -65,9 +63,7 @@ func TestInterruptedEvalLeavesTheLastRun(t *testing.T) {
 	for path, text := range map[string]string{set: `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"hello"}
 {"type":"question","channel":"a","id":"q","text":"hello?","time":"2024-06-01T12:00:00Z","category":"x","evidence":["1"]}
 `, out: "the last run\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, path, text)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -122,10 +121,7 @@ var metricIn = regexp.MustCompile(`\bhark_[a-z0-9_]+`)
 // The dashboard shows metrics that there are, counters by their rate, by labels that they have.
 func TestDashboardShowsWhatThereIs(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../deploy/grafana.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := content(t, "../../deploy/grafana.json")
 	var board struct {
 		Panels []struct {
 			Title, Type string

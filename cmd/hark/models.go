@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"slices"
 
+	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/config"
 	"hark/internal/llm"
@@ -42,4 +44,53 @@ func (a *app) model() answer.Model {
 		return m
 	}
 	return nil // not a nil *llm.Model, which would be a Model
+}
+
+// choosable are the models as answers take them, by name.
+func (a *app) choosable() map[string]answer.Model {
+	all := map[string]answer.Model{}
+	for _, name := range a.models.Names() {
+		all[name] = a.models.ByName(name)
+	}
+	return all
+}
+
+// sees reports whether one of the models is shown images.
+func (a *app) sees() bool {
+	return slices.ContainsFunc(a.models.Names(), func(name string) bool { return a.models.ByName(name).CanSee() })
+}
+
+// choices are what admins may set, and what holds where they have set nothing.
+func choices(c config.Config) answer.Choices {
+	all := answer.Choices{Temperatures: map[string]*float64{}, Default: answer.Settings{
+		Model: c.LLM.Model, Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true, Language: c.Builder.Language, Zone: c.Answer.Location(),
+	}}
+	for _, m := range c.LLM.All() {
+		all.Models, all.Temperatures[m.Name] = append(all.Models, m.Name), m.Temperature
+	}
+	return all
+}
+
+// withModel is c as if the model of that name were the one that is configured.
+func withModel(c config.Config, name string) config.Config {
+	for _, m := range c.LLM.Models {
+		if m.Name == name {
+			c.LLM.Model, c.LLM.Window = m.Model, m.Window
+		}
+	}
+	return c
+}
+
+// builderOf builds prompts for a model and in a language, of which an empty one is as configured; nil if nothing can, because the
+// model's window has no room.
+func (a *app) builderOf(model, language string) *builder.Builder {
+	c := withModel(a.config, model)
+	if language != "" && language != c.Builder.Language {
+		c.Builder.Language, c.Builder.Labels = language, config.Labels{} // and those labels are in the configured language
+	}
+	if cmp.Or(model, a.config.LLM.Model) == a.config.LLM.Model && c.Builder.Language == a.config.Builder.Language {
+		return a.builder
+	}
+	b, _ := newBuilder(c) // nil with an error, which only another model's window or a small budget can bring about
+	return b
 }

@@ -80,9 +80,7 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 	export, _ := w.hark(0, "export", "--user", "ana")
 	w.holds(export, id)
 	w.lacks(export, "sings in the greenhouse")
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	// The log tells numbers, and no word of any message, nor anybody's name.
 	for _, message := range w.discord.Messages(w.general.ID) {
 		for _, word := range regexp.MustCompile(`[A-Za-z]{4,}`).FindAllString(message.Content, -1) {
@@ -106,9 +104,7 @@ func TestForgottenPromptsCantBeShown(t *testing.T) {
 	second := w.ask(w.general, w.ana, "who is "+w.otto.Mention()+"?")
 	w.traced(second)
 	w.hark(0, "trace", second.ID.String(), "--prompt")
-	if !w.onDisk(`canary sings`) {
-		t.Fatal("nothing is kept")
-	}
+	w.keeps(`canary sings`)
 
 	w.hark(0, "forget", "--user", "otto", "--yes")
 	_, why := w.hark(1, "trace", second.ID.String(), "--prompt")
@@ -119,9 +115,7 @@ func TestForgottenPromptsCantBeShown(t *testing.T) {
 	_, why = w.hark(1, "trace", first.ID.String())
 	w.holds(why, "no answer "+first.ID.String())
 	w.restart()
-	if w.onDisk("canary sings") {
-		t.Error("its words are in the file")
-	}
+	w.keepsNot("canary sings")
 }
 
 func TestSectionsOfThePrompt(t *testing.T) {

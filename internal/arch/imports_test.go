@@ -30,7 +30,7 @@ var rules = map[string][]string{
 	"internal/embed":               {"memory", "internal/endpoint"},
 	"internal/rerank":              {"internal/endpoint"},
 	"internal/imports":             {"memory"},
-	"internal/migrate":             {},
+	"internal/migrate":             {"internal/config"},
 	"internal/portrait":            {"memory", "internal/exports"},
 	"internal/exports":             {"memory", "internal/imports"},
 	"internal/tune":                {"search", "internal/embed", "internal/eval"},

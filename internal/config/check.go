@@ -63,9 +63,9 @@ func (s *settings) checkTags(f field) {
 		const address = "an address that begins with http:// or https://"
 		switch needed, is := f.tag.Lookup("url"); {
 		case is && needed == "":
-			s.want(isHTTP(*to), f.key, address)
+			s.want(IsAddress(*to), f.key, address)
 		case is:
-			s.want(*to == "" || isHTTP(*to), f.key, address+", or nothing")
+			s.want(*to == "" || IsAddress(*to), f.key, address+", or nothing")
 		}
 		if known, is := f.tag.Lookup("one"); is {
 			s.wantOneOf(*to, f.key, strings.Split(known, ","))
@@ -97,7 +97,8 @@ func (s *settings) wantOneOf(value, key string, known []string) {
 	s.want(false, key, what+" or "+strconv.Quote(known[len(known)-1]))
 }
 
-func isHTTP(address string) bool {
+// IsAddress reports whether a text is the address of a server.
+func IsAddress(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

@@ -185,24 +185,22 @@ func Default() Config {
 // empty it is the file that HARK_CONFIG names, or else DefaultFile if that exists. The error tells all that is
 // wrong, a line each. Load can't see variables it doesn't ask for: CheckEnv finds the misspelt ones.
 func Load(path string, env func(string) (string, bool)) (Config, error) {
-	return assemble(env, func(s *settings) error { return s.readFile(path, env) })
+	path, named := Find(path, env)
+	data, err := os.ReadFile(path)
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case missing && named:
+		return Config{}, fmt.Errorf("read configuration: %w; name a file that exists, or none to go by the defaults", err)
+	case err != nil && !missing:
+		return Config{}, fmt.Errorf("read configuration: %w", err)
+	}
+	return LoadText(path, string(data), env)
 }
 
 // LoadText is Load of a file with that name and text.
 func LoadText(name, text string, env func(string) (string, bool)) (Config, error) {
-	return assemble(env, func(s *settings) error {
-		s.parse(name, []byte(text))
-		return nil
-	})
-}
-
-// assemble reads a file, then the environment, and checks what that comes to.
-func assemble(env func(string) (string, bool), read func(*settings) error) (Config, error) {
 	c := Default()
 	s := newSettings(&c)
-	if err := read(s); err != nil {
-		return Config{}, err
-	}
+	s.parse(name, []byte(text))
 	s.readEnv(env)
 	s.readKeys(env)
 	if len(s.problems) == 0 {
@@ -243,20 +241,4 @@ func Find(path string, env func(string) (string, bool)) (file string, named bool
 		return path, true
 	}
 	return DefaultFile, false
-}
-
-func (s *settings) readFile(path string, env func(string) (string, bool)) error {
-	path, named := Find(path, env)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if !named {
-			return nil
-		}
-		return fmt.Errorf("read configuration: %w; name a file that exists, or none to go by the defaults", err)
-	}
-	if err != nil {
-		return fmt.Errorf("read configuration: %w", err)
-	}
-	s.parse(path, data)
-	return nil
 }

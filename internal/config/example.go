@@ -65,14 +65,22 @@ func comment(b *strings.Builder, text string) { commentAs(b, "#", text) }
 
 func commentAs(b *strings.Builder, mark, text string) {
 	for paragraph := range strings.Lines(text) {
-		line := mark
-		for _, word := range strings.Fields(paragraph) {
-			if len(line)+1+len(word) > 100 {
-				b.WriteString(line + "\n")
-				line = mark
-			}
-			line += " " + word
-		}
-		b.WriteString(line + "\n")
+		fill(b, mark, mark, 100, paragraph)
 	}
+}
+
+// fill writes text in lines of at most width characters, the first of them behind one mark and the rest behind another.
+func fill(b *strings.Builder, first, rest string, width int, text string) {
+	line := first
+	for i, word := range strings.Fields(text) {
+		if i > 0 && len(line)+1+len(word) > width {
+			b.WriteString(line + "\n")
+			line = rest
+		}
+		if line != "" && !strings.HasSuffix(line, " ") {
+			line += " "
+		}
+		line += word
+	}
+	b.WriteString(line + "\n")
 }

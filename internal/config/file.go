@@ -22,7 +22,12 @@ func (s *settings) parse(path string, data []byte) {
 	f := file{settings: s, path: path, at: marks{data: data, at: map[string]mark{}, items: map[string]int{}}}
 	var tree map[string]any
 	if err := toml.Unmarshal(data, &tree); err != nil {
-		f.syntax(err)
+		where := path
+		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, column := at.Position()
+			where = f.position(mark{line: line, column: column})
+		}
+		s.problem(where, "%s", strings.TrimPrefix(err.Error(), "toml: "))
 		return
 	}
 	f.at.read()
@@ -57,15 +62,6 @@ func (f *file) position(m mark) string { return fmt.Sprintf("%s:%d:%d", f.path, 
 // wrong notes a problem at a place of a setting.
 func (f *file) wrong(place, format string, args ...any) {
 	f.found = append(f.found, problem{f.at.at[place], fmt.Sprintf(format, args...)})
-}
-
-func (f *file) syntax(err error) {
-	where := f.path
-	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
-		line, column := at.Position()
-		where = f.position(mark{line: line, column: column})
-	}
-	f.problem(where, "%s", strings.TrimPrefix(err.Error(), "toml: "))
 }
 
 // table takes what the file says of v, which is a section or a table.

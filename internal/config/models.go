@@ -85,7 +85,7 @@ func headersOf(value any) (Headers, bool) {
 	default:
 		return nil, false
 	}
-	return h, h.valid()
+	return h, h.Valid()
 }
 
 var (
@@ -93,7 +93,8 @@ var (
 	headerValue = regexp.MustCompile(`^[\t\x20-\x7e\x80-\x{10ffff}]+$`)
 )
 
-func (h Headers) valid() bool {
+// Valid reports whether they can be sent.
+func (h Headers) Valid() bool {
 	for name, value := range h {
 		if !headerName.MatchString(name) || !headerValue.MatchString(value.Reveal()) {
 			return false
@@ -156,8 +157,8 @@ func (l *LLM) inherit() {
 	}
 }
 
-// longestName is as long as a name to choose by may be, in characters: as much as Discord shows of one.
-const longestName = 100
+// LongestName is as long as a name to choose by may be, in characters: as much as Discord shows of one.
+const LongestName = 100
 
 func (s *settings) checkModels(l LLM) {
 	if l.Model == "" {
@@ -172,8 +173,8 @@ func (s *settings) checkModels(l LLM) {
 	for i, m := range l.Models {
 		want := func(ok bool, name, what string) { s.want(ok, itemOf("llm.models", i+1)+"."+name, what) }
 		name := strings.ToLower(m.Name)
-		want(m.Name != "" && m.Name == strings.TrimSpace(m.Name) && utf8.RuneCountInString(m.Name) <= longestName && !strings.ContainsAny(m.Name, "\r\n"),
-			"name", "a text of 1 to "+strconv.Itoa(longestName)+" characters in one line, without spaces at its ends")
+		want(m.Name != "" && m.Name == strings.TrimSpace(m.Name) && utf8.RuneCountInString(m.Name) <= LongestName && !strings.ContainsAny(m.Name, "\r\n"),
+			"name", "a text of 1 to "+strconv.Itoa(LongestName)+" characters in one line, without spaces at its ends")
 		want(name == "" || !taken[name], "name", "a name that no other model has, nor llm.model")
 		want(name != none, "name", "another name than \"default\", by which people choose llm.model")
 		taken[name] = true

@@ -79,16 +79,5 @@ func (s section) describeList(b *strings.Builder) {
 
 // paragraph writes text in lines of at most 130 characters, the first of them behind a mark.
 func paragraph(b *strings.Builder, mark, text string) {
-	line := mark
-	for i, word := range strings.Fields(text) {
-		if i > 0 && len(line)+1+len(word) > 130 {
-			b.WriteString(strings.TrimRight(line, " ") + "\n")
-			line = strings.Repeat(" ", len(mark))
-		}
-		if strings.TrimSpace(line) != "" && line != mark {
-			line += " "
-		}
-		line += word
-	}
-	b.WriteString(line + "\n")
+	fill(b, mark, strings.Repeat(" ", len(mark)), 130, text)
 }

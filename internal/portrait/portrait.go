@@ -3,11 +3,13 @@
 package portrait
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -53,7 +55,7 @@ var ErrTooLarge = errors.New("there is too much of it")
 // Of is all that is kept about somebody, as far as v looks.
 func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error) {
 	e := Person{User: user.String(), Exported: v.Now.UTC().Truncate(time.Second), Servers: []Server{}, Messages: []exports.Message{}, Questions: []Question{}, Calls: []memory.Record{}}
-	room := newRoom(v.Most)
+	room := &room{cmp.Or(v.Most, math.MaxInt)}
 	guilds := map[memory.GuildID]*memory.Guild{}
 	var channels []memory.ChannelID
 	for _, g := range v.Guilds {
@@ -246,4 +248,23 @@ func summariesFrom(ctx context.Context, s Store, g *memory.Guild, user memory.Us
 		}
 	}
 	return all, nil
+}
+
+// room is how many bytes of JSON there is room for.
+type room struct{ left int }
+
+// Write counts what is written, and fails with ErrTooLarge where there is no room for it.
+func (r *room) Write(p []byte) (int, error) {
+	if r.left -= len(p); r.left < 0 {
+		return 0, ErrTooLarge
+	}
+	return len(p), nil
+}
+
+// take counts v as an element of one of a Person's lists.
+func (r *room) take(v any) error {
+	encoder := json.NewEncoder(r)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("    ", "  ")
+	return encoder.Encode(v)
 }

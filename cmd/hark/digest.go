@@ -2,12 +2,50 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"hark/internal/digest"
 	"hark/memory"
 )
+
+// What memory.summaries can be.
+const (
+	summariesOff     = "off"
+	summariesExtract = "extract"
+)
+
+// chatPatience is how long a talk in the terminal waits for the model to sum up the one before.
+const chatPatience = 15 * time.Second
+
+// newDigest makes digests as configured. It needs Failed.
+func (a *app) newDigest() *digest.Worker {
+	c := a.config
+	return digest.New(digest.Options{
+		Log: a.store, Model: a.model(), Extract: c.Memory.Summaries == summariesExtract, Policy: policy(c),
+		SessionGap: c.Memory.SessionGap.Duration, Metrics: a.metrics,
+	})
+}
+
+// digests are the kinds of digests that are to be made.
+func (a *app) digests() (kinds []digest.Kind) {
+	if a.model() != nil {
+		kinds = append(kinds, digest.Facts)
+	}
+	if a.config.Memory.Summaries != summariesOff {
+		kinds = append(kinds, digest.Summaries)
+	}
+	if a.condenses() {
+		kinds = append(kinds, digest.Condensed)
+	}
+	return kinds
+}
+
+// condenses reports whether the older parts of long sessions are condensed.
+func (a *app) condenses() bool {
+	return a.config.Memory.Summaries != summariesOff && a.config.Memory.Summaries != summariesExtract
+}
 
 // warnOfWindow says that prompts are shorter than configured.
 func (r *runner) warnOfWindow(a *app) {
