@@ -133,15 +133,10 @@ func (c *converter) channelSeen(w *wireChannel, out *converted) {
 		return
 	}
 	out.events = append(out.events, memory.ChannelSeen{Channel: ch})
-	c.threadSighted(w, ch, out)
-}
-
-// threadSighted tells how far a thread has come that may have been in the archive, or out of sight.
-func (c *converter) threadSighted(w *wireChannel, ch memory.Channel, out *converted) {
 	if !ch.Kind.IsThread() || w.Last == 0 || w.New {
 		return
 	}
-	if out.sighting == nil {
+	if out.sighting == nil { // it may have been in the archive, or out of sight
 		out.sighting = &sighting{guild: ch.Guild}
 	}
 	out.sighting.channels = append(out.sighting.channels, sighted{ch.ID, memory.MessageID(w.Last), true})
@@ -289,15 +284,11 @@ func channelOf(w *wireChannel, guild memory.GuildID) (memory.Channel, bool) {
 		ch.Owner = memory.UserID(w.Owner)
 	}
 	for _, o := range w.Overwrites {
-		var ow memory.Overwrite
-		ow.Allow, ow.Deny = o.changes()
-		if o.Type == nil {
-			return memory.Channel{}, false
-		}
-		switch *o.Type {
-		case overwriteRole:
+		ow := memory.Overwrite{Allow: o.Allow.set(), Deny: o.Deny.set()}
+		switch {
+		case o.Type != nil && *o.Type == overwriteRole:
 			ow.Role = memory.RoleID(o.ID)
-		case overwriteMember:
+		case o.Type != nil && *o.Type == overwriteMember:
 			ow.User = memory.UserID(o.ID)
 		default:
 			return memory.Channel{}, false

@@ -32,18 +32,8 @@ type visit struct {
 	missing []memory.ChannelID
 }
 
-// look is what follows from an event for the log, and what is to be done.
-func (p *pump) look(ctx context.Context, c converted) ([]memory.Event, *visit, error) {
-	switch {
-	case c.present != nil:
-		return p.greet(ctx, c.present)
-	case c.away != 0:
-		return nil, nil, p.remember(ctx, c.away)
-	}
-	return p.arrive(ctx, c.sighting)
-}
-
-// greet begins a connection. Guilds that Discord doesn't name any more have removed Hark.
+// greet begins a connection: it is what follows for the log, and what is to be done. Guilds that Discord doesn't name any more have
+// removed Hark.
 func (p *pump) greet(ctx context.Context, present []memory.GuildID) ([]memory.Event, *visit, error) {
 	known, err := p.bot.memory.Guilds(ctx)
 	if err != nil {

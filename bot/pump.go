@@ -269,7 +269,14 @@ func (p *pump) lookForGaps(ctx context.Context, c converted, out *commit) error 
 	var found []memory.Event
 	var seen *visit
 	err := p.insist(ctx, func() (err error) {
-		found, seen, err = p.look(ctx, c)
+		switch {
+		case c.present != nil:
+			found, seen, err = p.greet(ctx, c.present)
+		case c.away != 0:
+			err = p.remember(ctx, c.away)
+		default:
+			found, seen, err = p.arrive(ctx, c.sighting)
+		}
 		return err
 	})
 	if err != nil {

@@ -65,7 +65,7 @@ func withFiles(body any, files []upload) any {
 	}
 	list := make([]*discordgo.File, len(files))
 	for i, f := range files {
-		list[i] = &discordgo.File{Name: f.name, ContentType: cmp.Or(f.kind, "text/plain; charset=utf-8"), Reader: bytes.NewReader(f.data)}
+		list[i] = &discordgo.File{Name: f.name, ContentType: cmp.Or(f.kind, "text/plain;charset=utf-8"), Reader: bytes.NewReader(f.data)}
 	}
 	kind, data, _ := discordgo.MultipartBodyWithJSON(body, list) // texts and numbers always have a JSON, and a buffer takes all
 	return &multipartForm{kind, data}
