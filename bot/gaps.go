@@ -22,6 +22,23 @@ type known struct {
 // reached is the newest message of each channel that needn't be fetched.
 type reached map[memory.ChannelID]memory.MessageID
 
+// sighting is how far channels have come by Discord's account, from which it follows what was missed.
+type sighting struct {
+	guild memory.GuildID
+	// whole says that it is all of the guild, after a time in which Hark wasn't told of it.
+	whole    bool
+	listed   map[memory.ChannelID]bool // all that Discord tells of, if it is whole
+	channels []sighted
+	parents  []memory.ChannelID // that may have threads in the archive, which the guild doesn't tell
+}
+
+// sighted is a channel in which something was said.
+type sighted struct {
+	id     memory.ChannelID
+	last   memory.MessageID // newest that was ever written there
+	thread bool
+}
+
 // visit is what is to be done about a guild after a time away, beyond the gaps that are known.
 type visit struct {
 	*sighting
@@ -131,11 +148,16 @@ func (p *pump) missing(was known, s *sighting) []memory.ChannelID {
 	return missing
 }
 
-// compare is what a visit tells the log.
+// compare is what a visit tells the log. It leaves out where Hark may not read.
 func (p *pump) compare(stored *memory.Guild, v *visit) []memory.Event {
 	var found []memory.Event
+	shut := map[memory.ChannelID]bool{}
+	for _, c := range stored.Channels {
+		shut[c.ID] = c.Shut
+	}
+	v.parents = slices.DeleteFunc(v.parents, func(id memory.ChannelID) bool { return shut[id] })
 	for _, c := range v.channels {
-		if !p.bot.cfg.Policy.Remembers(stored, c.id) {
+		if shut[c.id] || !p.bot.cfg.Policy.Remembers(stored, c.id) {
 			continue
 		}
 		if gap, ok := p.bot.gap(v, c); ok {
