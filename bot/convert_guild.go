@@ -2,6 +2,7 @@ package bot
 
 import (
 	"errors"
+	"slices"
 
 	"hark/memory"
 )
@@ -17,22 +18,29 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) {
 	delete(c.unknown, memory.GuildID(g.ID))
 	guild := guildOf(g)
 	guild.Self = c.self
-	for _, list := range [][]*wireChannel{g.Channels, g.Threads} {
-		for _, w := range list {
-			if w == nil {
-				continue
-			}
-			if w.Guild = g.ID; w.ID != 0 && !w.isWhole() {
-				guild.Channels = append(guild.Channels, memory.Channel{ID: memory.ChannelID(w.ID), Guild: guild.ID, Unplaced: true})
-				c.fetch(untold{guild.ID, memory.ChannelID(w.ID), 0}, out)
-			} else if ch, ok := channelOf(w, guild.ID); ok {
-				delete(c.unknown, ch.ID)
-				guild.Channels = append(guild.Channels, ch)
-			}
+	out.sighting, out.told = &sighting{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}, guild.ID
+	for _, w := range slices.Concat(g.Channels, g.Threads) {
+		if w == nil {
+			continue
+		}
+		w.Guild = g.ID
+		ch, ok := channelOf(w, guild.ID)
+		if w.ID != 0 && !w.isWhole() {
+			guild.Channels = append(guild.Channels, memory.Channel{ID: memory.ChannelID(w.ID), Guild: guild.ID, Unplaced: true})
+			c.fetch(untold{guild.ID, memory.ChannelID(w.ID), 0}, out)
+		} else if ok {
+			delete(c.unknown, ch.ID)
+			guild.Channels = append(guild.Channels, ch)
+		}
+		out.sighting.listed[memory.ChannelID(w.ID)] = true
+		if ok && (ch.Kind == memory.TextChannel || ch.Kind == memory.ForumChannel) {
+			out.sighting.parents = append(out.sighting.parents, ch.ID)
+		}
+		if ok && w.Last != 0 && ch.Kind != memory.ForumChannel { // whose last is a thread
+			out.sighting.channels = append(out.sighting.channels, sighted{ch.ID, memory.MessageID(w.Last), ch.Kind.IsThread()})
 		}
 	}
 	out.events = append(out.events, memory.GuildSeen{Guild: guild, At: c.now()})
-	out.sighting, out.told = sight(g, &guild), guild.ID
 	for _, m := range g.Members {
 		if m != nil {
 			c.person(out, guild.ID, m.User, m)
@@ -133,15 +141,10 @@ func (c *converter) channelSeen(w *wireChannel, out *converted) {
 		return
 	}
 	out.events = append(out.events, memory.ChannelSeen{Channel: ch})
-	c.threadSighted(w, ch, out)
-}
-
-// threadSighted tells how far a thread has come that may have been in the archive, or out of sight.
-func (c *converter) threadSighted(w *wireChannel, ch memory.Channel, out *converted) {
 	if !ch.Kind.IsThread() || w.Last == 0 || w.New {
 		return
 	}
-	if out.sighting == nil {
+	if out.sighting == nil { // it may have been in the archive, or out of sight
 		out.sighting = &sighting{guild: ch.Guild}
 	}
 	out.sighting.channels = append(out.sighting.channels, sighted{ch.ID, memory.MessageID(w.Last), true})
@@ -289,15 +292,11 @@ func channelOf(w *wireChannel, guild memory.GuildID) (memory.Channel, bool) {
 		ch.Owner = memory.UserID(w.Owner)
 	}
 	for _, o := range w.Overwrites {
-		var ow memory.Overwrite
-		ow.Allow, ow.Deny = o.changes()
-		if o.Type == nil {
-			return memory.Channel{}, false
-		}
-		switch *o.Type {
-		case overwriteRole:
+		ow := memory.Overwrite{Allow: o.Allow.set(), Deny: o.Deny.set()}
+		switch {
+		case o.Type != nil && *o.Type == overwriteRole:
 			ow.Role = memory.RoleID(o.ID)
-		case overwriteMember:
+		case o.Type != nil && *o.Type == overwriteMember:
 			ow.User = memory.UserID(o.ID)
 		default:
 			return memory.Channel{}, false

@@ -22,6 +22,23 @@ type known struct {
 // reached is the newest message of each channel that needn't be fetched.
 type reached map[memory.ChannelID]memory.MessageID
 
+// sighting is how far channels have come by Discord's account, from which it follows what was missed.
+type sighting struct {
+	guild memory.GuildID
+	// whole says that it is all of the guild, after a time in which Hark wasn't told of it.
+	whole    bool
+	listed   map[memory.ChannelID]bool // all that Discord tells of, if it is whole
+	channels []sighted
+	parents  []memory.ChannelID // that may have threads in the archive, which the guild doesn't tell
+}
+
+// sighted is a channel in which something was said.
+type sighted struct {
+	id     memory.ChannelID
+	last   memory.MessageID // newest that was ever written there
+	thread bool
+}
+
 // visit is what is to be done about a guild after a time away, beyond the gaps that are known.
 type visit struct {
 	*sighting
@@ -32,18 +49,8 @@ type visit struct {
 	missing []memory.ChannelID
 }
 
-// look is what follows from an event for the log, and what is to be done.
-func (p *pump) look(ctx context.Context, c converted) ([]memory.Event, *visit, error) {
-	switch {
-	case c.present != nil:
-		return p.greet(ctx, c.present)
-	case c.away != 0:
-		return nil, nil, p.remember(ctx, c.away)
-	}
-	return p.arrive(ctx, c.sighting)
-}
-
-// greet begins a connection. Guilds that Discord doesn't name any more have removed Hark.
+// greet begins a connection: it is what follows for the log, and what is to be done. Guilds that Discord doesn't name any more have
+// removed Hark.
 func (p *pump) greet(ctx context.Context, present []memory.GuildID) ([]memory.Event, *visit, error) {
 	known, err := p.bot.memory.Guilds(ctx)
 	if err != nil {
@@ -141,11 +148,16 @@ func (p *pump) missing(was known, s *sighting) []memory.ChannelID {
 	return missing
 }
 
-// compare is what a visit tells the log.
+// compare is what a visit tells the log. It leaves out where Hark may not read.
 func (p *pump) compare(stored *memory.Guild, v *visit) []memory.Event {
 	var found []memory.Event
+	shut := map[memory.ChannelID]bool{}
+	for _, c := range stored.Channels {
+		shut[c.ID] = c.Shut
+	}
+	v.parents = slices.DeleteFunc(v.parents, func(id memory.ChannelID) bool { return shut[id] })
 	for _, c := range v.channels {
-		if !p.bot.cfg.Policy.Remembers(stored, c.id) {
+		if shut[c.id] || !p.bot.cfg.Policy.Remembers(stored, c.id) {
 			continue
 		}
 		if gap, ok := p.bot.gap(v, c); ok {

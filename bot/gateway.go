@@ -44,7 +44,10 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 			return end
 		}
 		if err == nil {
-			err = l.hold(ctx)
+			select {
+			case <-l.down:
+			case <-ctx.Done():
+			}
 		}
 		up := l.up.Swap(false)
 		everUp = everUp || up
@@ -162,16 +165,6 @@ func (l *link) open(ctx context.Context, limit time.Duration) error {
 	case <-time.After(time.Second):
 	}
 	return why
-}
-
-// hold returns when the connection has ended, or ctx.
-func (l *link) hold(ctx context.Context) error {
-	select {
-	case <-l.down:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // close ends the session, politely if that takes less than three seconds.

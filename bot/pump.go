@@ -148,22 +148,10 @@ func (p *pump) write(ctx context.Context, batch []item) error {
 // commit is what goes to the log together, and what waits for that.
 type commit struct {
 	events []memory.Event
-	told   []memory.GuildID // guilds of which events tell all
 	asks   []*ask
 	logged []chan<- struct{}
 	// unknown is what is to be fetched.
 	unknown []untold
-}
-
-// unask drops the questions that are gone before they were asked.
-func (c *commit) unask(s subject) {
-	c.asks = slices.DeleteFunc(c.asks, func(a *ask) bool {
-		gone := s.ends(a.guild, a.channel, 0) || s.channel == a.channel && slices.Contains(s.deleted, a.id)
-		if gone {
-			c.events = append(c.events, a.closed())
-		}
-		return gone
-	})
 }
 
 func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
@@ -182,10 +170,13 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 		}
 	}
 	p.attend(c)
-	out.events = append(out.events, c.events...)
-	for _, s := range subjectsOf(c.events) {
-		out.unask(s)
+	// Whoever answers a question is told that it is gone.
+	if len(out.asks) > 0 && slices.ContainsFunc(subjectsOf(c.events), func(s subject) bool { return s.ended || s.deleted != nil }) {
+		if err := p.flush(ctx, out); err != nil {
+			return err
+		}
 	}
+	out.events = append(out.events, c.events...)
 	out.unknown = append(out.unknown, c.unknown...)
 	if len(p.moved(c.events)) > 0 { // so that one that takes Hark's sight away isn't undone in the same commit, unnoticed
 		if err := p.flush(ctx, out); err != nil {
@@ -194,10 +185,8 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 	}
 	switch {
 	case raw.kind == "READY":
-		out.told = nil // by the connection before
 		p.bot.arrived.begin(c.present)
 	case c.away != 0:
-		out.told = slices.DeleteFunc(out.told, func(id memory.GuildID) bool { return id == c.away })
 		p.bot.arrived.tell(false, c.away)
 	}
 	if c.ask != nil {
@@ -211,10 +200,14 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 			return err
 		}
 	}
-	if c.told != 0 { // also of what may have changed unheard
-		out.told = append(out.told, c.told)
+	if c.told == 0 {
+		return nil
 	}
-	return nil
+	err = p.flush(ctx, out) // also of what may have changed unheard
+	if err == nil {
+		p.bot.arrived.tell(true, c.told)
+	}
+	return err
 }
 
 // attend notes who may view what from now on.
@@ -269,7 +262,14 @@ func (p *pump) lookForGaps(ctx context.Context, c converted, out *commit) error 
 	var found []memory.Event
 	var seen *visit
 	err := p.insist(ctx, func() (err error) {
-		found, seen, err = p.look(ctx, c)
+		switch {
+		case c.present != nil:
+			found, seen, err = p.greet(ctx, c.present)
+		case c.away != 0:
+			err = p.remember(ctx, c.away)
+		default:
+			found, seen, err = p.arrive(ctx, c.sighting)
+		}
 		return err
 	})
 	if err != nil {
@@ -311,9 +311,6 @@ func (p *pump) flush(ctx context.Context, out *commit) error {
 		if err := p.noteShut(ctx, out.events); err != nil {
 			return err
 		}
-	}
-	if len(out.told) > 0 {
-		p.bot.arrived.tell(true, out.told...)
 	}
 	for _, logged := range out.logged {
 		close(logged)

@@ -55,8 +55,10 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 		}
 		answer, err := request()
 		c.count(route, err)
-		if err == nil {
-			err = decode(answer, into)
+		if err == nil && into != nil {
+			if err = json.Unmarshal(answer, into); err != nil {
+				err = fmt.Errorf("decode Discord's answer: %w", err)
+			}
 		}
 		if err == nil {
 			return nil
@@ -111,16 +113,6 @@ func (c *client) free(ctx context.Context, name, route string) error {
 func passing(err error) bool {
 	s := status(err)
 	return s == 0 || s >= 500 || s == http.StatusRequestTimeout
-}
-
-func decode(answer []byte, into any) error {
-	if into == nil {
-		return nil
-	}
-	if err := json.Unmarshal(answer, into); err != nil {
-		return fmt.Errorf("decode Discord's answer: %w", err)
-	}
-	return nil
 }
 
 // redact leaves out of err what mustn't be logged: addresses, which may hold an interaction's token.

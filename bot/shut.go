@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"hark/memory"
 	"hark/search"
@@ -13,47 +12,38 @@ import (
 // noteShut keeps, after events that are in the log, which channels Hark was shut out of by them, and which it was let into
 // again: of these nothing is used until all that is remembered of them is compared with Discord.
 func (p *pump) noteShut(ctx context.Context, events []memory.Event) error {
-	for guild, channels := range p.moved(events) {
+	for guild := range p.moved(events) {
 		var found []memory.Event
 		err := p.insist(ctx, func() (err error) {
-			found, err = p.shutIn(ctx, guild, channels)
+			found, err = p.shutIn(ctx, guild)
 			return err
 		})
-		if err == nil && len(found) > 0 {
-			err = p.commit(ctx, found)
-		}
 		if err != nil {
 			return err
 		}
 		if len(found) > 0 {
+			if err := p.commit(ctx, found); err != nil {
+				return err
+			}
 			p.bot.filler.nudge()
 		}
 	}
 	return nil
 }
 
-// moved are the guilds and the channels of which events may have changed what Hark may read; of a guild without channels it is all.
-func (p *pump) moved(events []memory.Event) map[memory.GuildID][]memory.ChannelID {
-	moved := map[memory.GuildID][]memory.ChannelID{}
-	whole := map[memory.GuildID]bool{}
+// moved are the guilds of which events may have changed what Hark may read.
+func (p *pump) moved(events []memory.Event) map[memory.GuildID]bool {
+	moved := map[memory.GuildID]bool{}
 	for _, s := range subjectsOf(events) {
-		switch {
-		case !s.shuts && s.person != p.convert.self:
-		case s.channel != 0:
-			moved[s.guild] = append(moved[s.guild], s.channel)
-		default:
-			whole[s.guild] = true
+		if s.guild != memory.DirectGuild && (s.shuts || s.person == p.convert.self) {
+			moved[s.guild] = true
 		}
 	}
-	for guild := range whole {
-		moved[guild] = nil
-	}
-	delete(moved, memory.DirectGuild)
 	return moved
 }
 
-// shutIn is what is to be kept of the channels of a guild, or of those given and their threads.
-func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memory.ChannelID) ([]memory.Event, error) {
+// shutIn is what is to be kept of the channels of a guild.
+func (p *pump) shutIn(ctx context.Context, guild memory.GuildID) ([]memory.Event, error) {
 	g, err := p.bot.memory.Guild(ctx, guild)
 	if errors.Is(err, memory.ErrNotFound) {
 		return nil, nil
@@ -79,7 +69,7 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID, channels []memo
 	}
 	var events []memory.Event
 	for _, c := range g.Channels {
-		if c.Kind == memory.CategoryChannel || c.Unplaced || channels != nil && !slices.Contains(channels, c.ID) && !(c.Kind.IsThread() && slices.Contains(channels, c.Parent)) {
+		if c.Kind == memory.CategoryChannel || c.Unplaced {
 			continue
 		}
 		switch {

@@ -74,6 +74,7 @@ type wireMessage struct {
 	Flags       int         `json:"flags"`
 	Mentions    []*wireUser `json:"mentions"`
 	Attachments []wireFile  `json:"attachments"`
+	Components  []component `json:"components"`
 	Stickers    []struct {
 		Name string `json:"name"`
 	} `json:"sticker_items"`
@@ -158,12 +159,7 @@ type wireOverwrite struct {
 	Deny  *permissions `json:"deny"`
 }
 
-// changes is what an overwrite takes and gives. What Discord didn't tell is nothing.
-func (o *wireOverwrite) changes() (allow, deny memory.Permissions) {
-	return o.Allow.set(), o.Deny.set()
-}
-
-// set is what p holds; nil: nothing.
+// set is what p holds; nil, which Discord didn't tell: nothing.
 func (p *permissions) set() memory.Permissions {
 	if p == nil {
 		return 0
