@@ -106,12 +106,17 @@ func (c *commands) listLore(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	lines := []string{x.text("**What I was told to remember, as far as you may read it**")}
 	for _, l := range all[:min(len(all), listedLore)] {
-		lines = append(lines, fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), toldBy(x.locale, l)))
+		lines = append(lines, loreLine(x.locale, l))
 	}
 	if more := len(all) - listedLore; more > 0 {
 		lines = append(lines, x.text("-# and %s more, which `/lore show` finds by their names", x.locale.number(more)))
 	}
 	return paged(lines), nil
+}
+
+// loreLine tells of lore on one line.
+func loreLine(in locale, l memory.Lore) string {
+	return fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), toldBy(in, l))
 }
 
 // toldBy says who told lore, and when.
