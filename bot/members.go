@@ -151,21 +151,10 @@ func (x *exchange) keepsNothing() string {
 	switch {
 	case x.Guild == 0 && !x.policy.Direct:
 		return x.text("I keep nothing of direct messages: that is how I was set up.")
-	case !keepsAnything(x.server, x.policy):
+	case x.Guild != 0 && !slices.ContainsFunc(channelIDs(x.server), x.remembers):
 		return x.text(nothingKeptHere)
 	}
 	return ""
-}
-
-// keepsAnything reports whether anything at all is remembered in a guild.
-func keepsAnything(g *memory.Guild, p memory.Policy) bool {
-	switch {
-	case g.ID == memory.DirectGuild:
-		return p.Direct
-	case g.Choice == memory.Remember, g.Choice == memory.RememberPublic, g.Choice == memory.Undecided && !p.Ask:
-		return true
-	}
-	return len(decided(g, memory.Remember)) > 0
 }
 
 // askFacts shows what can be taken back.
