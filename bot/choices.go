@@ -86,7 +86,7 @@ func (c *commands) askPersona(_ context.Context, x *exchange) (form, error) {
 	case err != nil:
 		return form{}, err
 	case key != memory.SettingPersona || value != "":
-		return form{}, errNoForm
+		return form{}, nil
 	}
 	return x.personaForm(id(formPersona, at), at)
 }

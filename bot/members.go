@@ -46,30 +46,31 @@ func (x *exchange) mayKeep(m member, f memory.Fact) error {
 	return refusal(why)
 }
 
-// member is what is known of somebody in a guild, and of their channels.
+// member is what is known of somebody in a guild.
 type member struct {
-	person memory.Person
-	known  bool
-	out    bool
-	guild  *memory.Guild
-	find   search.People // anybody in the guild
+	person memory.Person // without an id if nothing is known
+	out    bool          // whether they have opted out
 }
 
 func (c *commands) member(ctx context.Context, x *exchange, user memory.UserID) (member, error) {
-	guild := x.guild()
-	out, err := c.bot.memory.OptedOut(ctx, guild, user)
+	out, err := c.bot.memory.OptedOut(ctx, x.guild(), user)
 	if err != nil {
 		return member{}, fmt.Errorf("look whether somebody has opted out: %w", err)
 	}
-	person, err := c.bot.memory.Person(ctx, guild, user)
+	person, err := c.bot.memory.Person(ctx, x.guild(), user)
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
-		return member{}, fmt.Errorf("look up user %d in guild %d: %w", user, guild, err)
+		return member{}, fmt.Errorf("look up user %d in guild %d: %w", user, x.guild(), err)
 	}
+	return member{person, out}, nil
+}
+
+// readable are the channels that whoever uses x may read.
+func (c *commands) readable(ctx context.Context, x *exchange) []memory.ChannelID {
 	find := func(id memory.UserID) (memory.Person, bool) { // of whom nothing can be read, nothing is known
-		p, err := c.bot.memory.Person(ctx, guild, id)
+		p, err := c.bot.memory.Person(ctx, x.guild(), id)
 		return p, err == nil
 	}
-	return member{person: person, known: err == nil, out: out, guild: x.server, find: find}, nil
+	return search.Readable(x.server, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}, find)
 }
 
 // asMember is an action of whoever uses x, with what is known of them.
@@ -109,7 +110,7 @@ func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	case m.out:
 		return sheet{}, refusal(x.text("I keep nothing about <@%d>: they've opted out.", user))
-	case !m.known:
+	case m.person.ID == 0:
 		return sheet{}, refusal(x.text("I don't know <@%d> yet: they haven't written where I remember.", user))
 	}
 	return c.tell(ctx, x, m, user, x.words("text"), false, x.text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
@@ -127,7 +128,7 @@ func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory
 	case len(m.person.Facts) >= factsOf:
 		return sheet{}, refusal(x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf))
 	}
-	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: m.guild.ID, User: about, Fact: fact}); err != nil {
+	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: x.guild(), User: about, Fact: fact}); err != nil {
 		return sheet{}, err
 	}
 	return sheet{Content: done + "\n-# " + x.whoIsTold(fact, nil)}, nil
@@ -250,7 +251,7 @@ func (x *exchange) factNamed(m member) (memory.Fact, error) {
 // askFact is the form for a change of which nothing was told.
 func (c *commands) askFact(ctx context.Context, x *exchange) (form, error) {
 	if x.words("text") != "" {
-		return form{}, errNoForm
+		return form{}, nil
 	}
 	m, err := c.member(ctx, x, x.who())
 	if err != nil {
@@ -302,7 +303,7 @@ func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, 
 		return sheet{}, err
 	}
 	return sheet{Content: x.text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it.") +
-		"\n-# " + x.whoIsTold(changed, c.readable(x, m))}, nil
+		"\n-# " + x.whoIsTold(changed, c.readable(ctx, x))}, nil
 }
 
 const learnNotYet = "You want me to learn about you from what you write here, but those who manage this server haven't switched it on."

@@ -35,16 +35,16 @@ const (
 )
 
 // privacy tells what is kept where whoever asks is, as it is configured and decided now.
-func (c *commands) privacy(_ context.Context, x *exchange, m member) (sheet, error) {
-	p, learning := c.bot.cfg.Privacy, !m.guild.Learn.IsZero()
+func (c *commands) privacy(ctx context.Context, x *exchange, m member) (sheet, error) {
+	p, learning := c.bot.cfg.Privacy, !x.server.Learn.IsZero()
 	who := x.text("Who runs me: whoever runs this bot hasn't said. The server's admins may know.")
 	if p.Operator != "" {
 		who = x.text("Who runs me: %s", p.Operator)
 	}
 	return paragraphs(
-		x.text("**What I keep here**"), c.keptHere(x, m), x.text(privacyWhat), when(p.Summaries, x.text(privacySummaries)),
+		x.text("**What I keep here**"), c.keptHere(ctx, x), x.text(privacyWhat), when(p.Summaries, x.text(privacySummaries)),
 		when(x.Guild != 0 && !learning, x.text("I learn nothing about people by myself here: it isn't switched on.")), when(m.out, x.text(youAreOut)),
-		x.text("**For how long**"), lines(x.kept(p, m.guild, memory.ChannelID(x.Channel))...), x.traces(p),
+		x.text("**For how long**"), lines(x.kept(p, x.server, memory.ChannelID(x.Channel))...), x.traces(p),
 		x.text("How many tokens somebody's questions took I keep for two days."),
 		x.text("**Where it goes**"), x.sent(p, learning),
 		x.text("**Who, and what you can do**"), who,
@@ -54,7 +54,7 @@ func (c *commands) privacy(_ context.Context, x *exchange, m member) (sheet, err
 
 // keptHere says whether a channel is remembered, what was decided for the server, and of how many channels that somebody can read
 // that is so.
-func (c *commands) keptHere(x *exchange, m member) string {
+func (c *commands) keptHere(ctx context.Context, x *exchange) string {
 	id := memory.ChannelID(x.Channel)
 	heard := x.text("I don't remember what is said in %s, but for the conversation going on.", x.mention(id))
 	switch {
@@ -65,7 +65,7 @@ func (c *commands) keptHere(x *exchange, m member) string {
 	case x.remembers(id):
 		heard = x.text("I remember what is said in %s.", x.mention(id))
 	}
-	all := c.readable(x, m)
+	all := c.readable(ctx, x)
 	kept := slices.DeleteFunc(slices.Clone(all), func(id memory.ChannelID) bool { return !x.remembers(id) })
 	return lines(heard, told(x.locale, x.seen(), x.policy),
 		x.text("Of the channels and threads that I may tell you of here (%s) I remember %s. Nobody is told what they couldn't read themselves.", x.locale.number(len(all)), x.locale.number(len(kept))))
