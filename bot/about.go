@@ -196,7 +196,7 @@ func (c *commands) showUses(ctx context.Context, x *exchange, _ member) (string,
 
 // showState tells what somebody has decided about themselves, and how long all of it is kept.
 func (c *commands) showState(_ context.Context, x *exchange, m member) (string, error) {
-	learns := ""
+	learns, kept := "", c.retainedHere(x)
 	switch {
 	case x.Guild == 0: // where nothing is learned
 	case m.person.Learn.IsZero():
@@ -206,6 +206,6 @@ func (c *commands) showState(_ context.Context, x *exchange, m member) (string, 
 	default:
 		learns = x.text("I learn about you from what you write here, since <t:%d:f>. `/memory learn` changes that.", later(x.server.Learn, m.person.Learn).Unix())
 	}
-	holds := append([]string{x.text("You haven't opted out."), learns}, x.kept(c.bot.cfg.Privacy, x.server, memory.ChannelID(x.Channel))...)
-	return x.text("**What holds for you**") + "\n- " + strings.ReplaceAll(lines(holds...), "\n", "\n- "), nil
+	return lines(x.text("**What holds for you**"), "- "+x.text("You haven't opted out."), when(learns != "", "- "+learns),
+		when(kept != "", "- "+kept)), nil
 }
