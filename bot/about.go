@@ -8,7 +8,6 @@ import (
 
 	"hark/internal/text"
 	"hark/memory"
-	"hark/search"
 )
 
 // aboutCommand is in the menu of a person.
@@ -35,11 +34,6 @@ func (c *commands) about(ctx context.Context, x *exchange) (sheet, error) {
 	default:
 		return sheet{Content: x.text(aboutOthers, target)}, nil
 	}
-}
-
-// readable are the channels that whoever uses x may read.
-func (c *commands) readable(x *exchange, m member) []memory.ChannelID {
-	return search.Readable(m.guild, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}, m.find)
 }
 
 // showMember is all that is kept about whoever asks.
@@ -81,13 +75,13 @@ func namesOf(p memory.Person) string {
 }
 
 // showWritten tells how much somebody wrote, where, and when. Of what they can't read any more only how much that is.
-func (c *commands) showWritten(ctx context.Context, x *exchange, m member) (string, error) {
+func (c *commands) showWritten(ctx context.Context, x *exchange, _ member) (string, error) {
 	type wrote struct {
 		channel           memory.ChannelID
 		messages, starred int
 		first, last       memory.MessageID
 	}
-	readable := c.readable(x, m)
+	readable := c.readable(ctx, x)
 	var seen []wrote
 	messages, hidden := 0, 0
 	err := c.bot.memory.Written(ctx, x.guild(), x.who(), func(m memory.Message) error {
@@ -125,18 +119,18 @@ func (c *commands) showWritten(ctx context.Context, x *exchange, m member) (stri
 }
 
 // showFacts tells what is known of somebody, and from whom or what. No channel is named that they can't read.
-func (c *commands) showFacts(_ context.Context, x *exchange, m member) (string, error) {
+func (c *commands) showFacts(ctx context.Context, x *exchange, m member) (string, error) {
 	if len(m.person.Facts) == 0 {
 		return x.text("I was told nothing about you."), nil
 	}
-	shown, readable := []string{x.text("**What I was told about you**")}, c.readable(x, m)
+	shown, readable := []string{x.text("**What I was told about you**")}, c.readable(ctx, x)
 	for _, f := range m.person.Facts {
 		said := asSaid(f.Text, longestFact)
 		if f.Alias {
 			said = x.text("also called %s", said)
 		}
 		from := x.toldBy(f.By)
-		if url := jumpURL(m.guild.ID, f.Channel, f.Message); f.Message != 0 && url != "" && (f.Channel == memory.ChannelID(x.Channel) || slices.Contains(readable, f.Channel)) {
+		if url := jumpURL(x.guild(), f.Channel, f.Message); f.Message != 0 && url != "" && (f.Channel == memory.ChannelID(x.Channel) || slices.Contains(readable, f.Channel)) {
 			from = x.text("([learned from this](<%s>))", url)
 		}
 		shown = append(shown, "- "+said+" "+from+"\n  -# "+x.whoIsTold(f, readable))
@@ -184,7 +178,7 @@ func isAbout(l memory.Lore, p memory.Person) bool {
 }
 
 // showUses tells in numbers what was made with somebody's messages and questions.
-func (c *commands) showUses(ctx context.Context, x *exchange, m member) (string, error) {
+func (c *commands) showUses(ctx context.Context, x *exchange, _ member) (string, error) {
 	e, err := c.bot.memory.Extent(ctx, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), User: x.who(), At: c.at(x)}})
 	if err != nil {
 		return "", err
@@ -193,7 +187,7 @@ func (c *commands) showUses(ctx context.Context, x *exchange, m member) (string,
 	if err != nil {
 		return "", err
 	}
-	calls, err := c.bot.memory.Records(ctx, memory.RecordQuery{Channels: channelIDs(m.guild), Asker: x.who()})
+	calls, err := c.bot.memory.Records(ctx, memory.RecordQuery{Channels: channelIDs(x.server), Asker: x.who()})
 	if err != nil {
 		return "", err
 	}
@@ -209,16 +203,16 @@ func (c *commands) showUses(ctx context.Context, x *exchange, m member) (string,
 
 // showState tells what somebody has decided about themselves, and how long all of it is kept.
 func (c *commands) showState(_ context.Context, x *exchange, m member) (string, error) {
-	learns := ""
+	learns, kept := "", c.retainedHere(x)
 	switch {
 	case x.Guild == 0: // where nothing is learned
 	case m.person.Learn.IsZero():
 		learns = x.text("I don't learn about you from what you write: it isn't switched on. `/memory learn` changes that.")
-	case m.guild.Learn.IsZero():
+	case x.server.Learn.IsZero():
 		learns = x.text(learnNotYet)
 	default:
-		learns = x.text("I learn about you from what you write here, since <t:%d:f>. `/memory learn` changes that.", later(m.guild.Learn, m.person.Learn).Unix())
+		learns = x.text("I learn about you from what you write here, since <t:%d:f>. `/memory learn` changes that.", later(x.server.Learn, m.person.Learn).Unix())
 	}
-	holds := append([]string{x.text("You haven't opted out."), learns}, x.kept(c.bot.cfg.Privacy, m.guild, memory.ChannelID(x.Channel))...)
-	return x.text("**What holds for you**") + "\n- " + strings.ReplaceAll(lines(holds...), "\n", "\n- "), nil
+	return lines(x.text("**What holds for you**"), "- "+x.text("You haven't opted out."), when(learns != "", "- "+learns),
+		when(kept != "", "- "+kept)), nil
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bwmarrin/discordgo"
-
 	"hark/memory"
 )
 
@@ -177,12 +175,4 @@ func (c *commands) takeDown(ctx context.Context, x *exchange, ids ...memory.Mess
 		}
 	}
 	return failed
-}
-
-// dress changes the buttons of the message that was clicked on, and nothing else.
-func (x *exchange) dress(ctx context.Context, rows []component) error {
-	body := struct {
-		Components []component `json:"components"`
-	}{rows}
-	return x.rest.call(ctx, "PATCH", discordgo.EndpointInteractionResponseActions(fmt.Sprint(int64(x.Application)), x.Token), x.bucket("original"), body, nil)
 }

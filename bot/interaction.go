@@ -47,7 +47,7 @@ type wireInteraction struct {
 		CustomID string       `json:"custom_id"`
 		Values   []string     `json:"values"`
 		// Components are the rows of a form.
-		Components []wireRow `json:"components"`
+		Components []component `json:"components"`
 		Resolved   struct {
 			Messages map[string]*wireMessage `json:"messages"`
 		} `json:"resolved"`
@@ -181,8 +181,17 @@ func (x *exchange) respond(ctx context.Context, r response) error {
 
 // show keeps the promise; again, it changes what is shown.
 func (x *exchange) show(ctx context.Context, s sheet) error {
+	return x.patch(ctx, withFiles(s.edit(), s.Files))
+}
+
+// dress changes the buttons of the message that was clicked on, and nothing else.
+func (x *exchange) dress(ctx context.Context, rows []component) error {
+	return x.patch(ctx, map[string]any{"components": rows})
+}
+
+func (x *exchange) patch(ctx context.Context, body any) error {
 	address := discordgo.EndpointInteractionResponseActions(fmt.Sprint(int64(x.Application)), x.Token)
-	return x.rest.call(ctx, "PATCH", address, x.bucket("original"), withFiles(s.edit(), s.Files), nil)
+	return x.rest.call(ctx, "PATCH", address, x.bucket("original"), body, nil)
 }
 
 // pages shows all of a sheet.

@@ -106,12 +106,17 @@ func (c *commands) listLore(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	lines := []string{x.text("**What I was told to remember, as far as you may read it**")}
 	for _, l := range all[:min(len(all), listedLore)] {
-		lines = append(lines, fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), toldBy(x.locale, l)))
+		lines = append(lines, loreLine(x.locale, l))
 	}
 	if more := len(all) - listedLore; more > 0 {
 		lines = append(lines, x.text("-# and %s more, which `/lore show` finds by their names", x.locale.number(more)))
 	}
 	return paged(lines), nil
+}
+
+// loreLine tells of lore on one line.
+func loreLine(in locale, l memory.Lore) string {
+	return fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), toldBy(in, l))
 }
 
 // toldBy says who told lore, and when.
@@ -183,7 +188,7 @@ func loreFields(in locale, l memory.Lore) []field {
 // askLore is the form for what /lore add wasn't told.
 func (c *commands) askLore(_ context.Context, x *exchange) (form, error) {
 	if x.words("name") != "" && strings.TrimSpace(x.option("text")) != "" {
-		return form{}, errNoForm
+		return form{}, nil
 	}
 	name := formLoreAdd
 	if from := x.option("from"); from != "" {
@@ -232,7 +237,7 @@ func (x *exchange) told(l memory.Lore) memory.Lore {
 // addOneLore keeps what was told. It may be told where the channel it was told in may be read, as a message there.
 func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet, error) {
 	channel := memory.ChannelID(x.Channel)
-	thread := slices.ContainsFunc(m.guild.Channels, func(at memory.Channel) bool { return at.ID == channel && at.Kind.IsThread() })
+	thread := slices.ContainsFunc(x.server.Channels, func(at memory.Channel) bool { return at.ID == channel && at.Kind.IsThread() })
 	switch {
 	case m.out:
 		return sheet{Content: x.text(youAreOut)}, nil
@@ -244,14 +249,14 @@ func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet
 	l := x.told(memory.Lore{})
 	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.ID), x.guild(), channel, x.who(), c.at(x).UTC().Truncate(time.Millisecond)
 	var err error
-	if l.Sources, err = c.loreSource(ctx, x, m); err != nil {
+	if l.Sources, err = c.loreSource(ctx, x); err != nil {
 		return sheet{}, err
 	}
 	return c.keepLore(ctx, x, l, x.text("Noted. I find it by its name and by these other names when somebody asks me, where those who read the answer may read this channel."))
 }
 
 // loreSource is the message that lore is from, if x names one that whoever uses it may read.
-func (c *commands) loreSource(ctx context.Context, x *exchange, m member) ([]memory.Spot, error) {
+func (c *commands) loreSource(ctx context.Context, x *exchange) ([]memory.Spot, error) {
 	var at memory.Spot
 	switch args := x.args(); {
 	case x.Type == interactionForm && len(args) == 2:
@@ -271,7 +276,7 @@ func (c *commands) loreSource(ctx context.Context, x *exchange, m member) ([]mem
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(c.readable(x, m), at.Channel) {
+	if !slices.Contains(c.readable(ctx, x), at.Channel) {
 		return nil, phrase(loreNoSource)
 	}
 	there, err := c.bot.memory.Around(ctx, at.Channel, []memory.MessageID{at.Message}, 0, 0)
@@ -324,7 +329,7 @@ func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, don
 // askChange is the form for a change of lore of which nothing was told.
 func (c *commands) askChange(ctx context.Context, x *exchange) (form, error) {
 	if x.words("new-name") != "" || strings.TrimSpace(x.option("text")) != "" || x.option("aliases") != "" {
-		return form{}, errNoForm
+		return form{}, nil
 	}
 	l, err := c.loreToChange(ctx, x)
 	if err != nil {

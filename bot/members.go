@@ -45,31 +45,32 @@ func (x *exchange) mayKeep(m member, f memory.Fact) error {
 	return refusal(why)
 }
 
-// member is what is known of somebody in a guild, and of their channels.
+// member is what is known of somebody in a guild.
 type member struct {
-	person memory.Person
-	known  bool
-	out    bool
-	guild  *memory.Guild
-	find   search.People // anybody in the guild
+	person memory.Person // without an id if nothing is known
+	out    bool          // whether they have opted out
 }
 
 func (c *commands) member(ctx context.Context, x *exchange, user memory.UserID) (member, error) {
-	guild := x.guild()
-	out, err := c.bot.memory.OptedOut(ctx, guild, user)
+	out, err := c.bot.memory.OptedOut(ctx, x.guild(), user)
 	if err != nil {
 		return member{}, fmt.Errorf("look whether somebody has opted out: %w", err)
 	}
-	found, err := c.bot.memory.People(ctx, guild, user)
+	found, err := c.bot.memory.People(ctx, x.guild(), user)
 	if err != nil {
-		return member{}, fmt.Errorf("look up user %d in guild %d: %w", user, guild, err)
+		return member{}, fmt.Errorf("look up user %d in guild %d: %w", user, x.guild(), err)
 	}
+	person, _ := first(found)
+	return member{person, out}, nil
+}
+
+// readable are the channels that whoever uses x may read.
+func (c *commands) readable(ctx context.Context, x *exchange) []memory.ChannelID {
 	find := func(id memory.UserID) (memory.Person, bool) { // of whom nothing can be read, nothing is known
-		found, _ := c.bot.memory.People(ctx, guild, id)
+		found, _ := c.bot.memory.People(ctx, x.guild(), id)
 		return first(found)
 	}
-	person, known := first(found)
-	return member{person: person, known: known, out: out, guild: x.server, find: find}, nil
+	return search.Readable(x.server, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}, find)
 }
 
 // first is the first of people, if there is any.
@@ -117,7 +118,7 @@ func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	case m.out:
 		return sheet{}, refusal(x.text("I keep nothing about <@%d>: they've opted out.", user))
-	case !m.known:
+	case m.person.ID == 0:
 		return sheet{}, refusal(x.text("I don't know <@%d> yet: they haven't written where I remember.", user))
 	}
 	return c.tell(ctx, x, m, user, x.words("text"), false, x.text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
@@ -135,7 +136,7 @@ func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory
 	case len(m.person.Facts) >= factsOf:
 		return sheet{}, refusal(x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf))
 	}
-	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: m.guild.ID, User: about, Fact: fact}); err != nil {
+	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: x.guild(), User: about, Fact: fact}); err != nil {
 		return sheet{}, err
 	}
 	return sheet{Content: done + "\n-# " + x.whoIsTold(fact, nil)}, nil
@@ -159,21 +160,10 @@ func (x *exchange) keepsNothing() string {
 	switch {
 	case x.Guild == 0 && !x.policy.Direct:
 		return x.text("I keep nothing of direct messages: that is how I was set up.")
-	case !keepsAnything(x.server, x.policy):
+	case x.Guild != 0 && !slices.ContainsFunc(channelIDs(x.server), x.remembers):
 		return x.text(nothingKeptHere)
 	}
 	return ""
-}
-
-// keepsAnything reports whether anything at all is remembered in a guild.
-func keepsAnything(g *memory.Guild, p memory.Policy) bool {
-	switch {
-	case g.ID == memory.DirectGuild:
-		return p.Direct
-	case g.Choice == memory.Remember, g.Choice == memory.RememberPublic, g.Choice == memory.Undecided && !p.Ask:
-		return true
-	}
-	return len(decided(g, memory.Remember)) > 0
 }
 
 // askFacts shows what can be taken back.
@@ -269,7 +259,7 @@ func (x *exchange) factNamed(m member) (memory.Fact, error) {
 // askFact is the form for a change of which nothing was told.
 func (c *commands) askFact(ctx context.Context, x *exchange) (form, error) {
 	if x.words("text") != "" {
-		return form{}, errNoForm
+		return form{}, nil
 	}
 	m, err := c.member(ctx, x, x.who())
 	if err != nil {
@@ -321,7 +311,7 @@ func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, 
 		return sheet{}, err
 	}
 	return sheet{Content: x.text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it.") +
-		"\n-# " + x.whoIsTold(changed, c.readable(x, m))}, nil
+		"\n-# " + x.whoIsTold(changed, c.readable(ctx, x))}, nil
 }
 
 const learnNotYet = "You want me to learn about you from what you write here, but those who manage this server haven't switched it on."

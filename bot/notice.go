@@ -214,7 +214,7 @@ func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.Chan
 	lines = append(lines, told(l, &shown, policy))
 	if shown.Choice != memory.Ignore {
 		p := n.bot.cfg.Privacy
-		lines = append(append(lines, l.kept(p, g, 0)...), strings.Split(l.sent(p, !g.Learn.IsZero()), "\n")...)
+		lines = append(append(lines, l.retained(g, 0, n.bot.cfg.Retention), l.text(goesAlong)), strings.Split(l.sent(p, !g.Learn.IsZero()), "\n")...)
 	}
 	foot := l.text(noticeFoot) // with where the rest is said
 	return strings.Join(append(fitting(lines, messageLimit-units(foot)-noticeRoom), foot), "\n")

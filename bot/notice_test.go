@@ -265,7 +265,7 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, At: noon.Add(time.Second)})
 
 	cfg := s.bot.cfg
-	cfg.Privacy = Privacy{Models: []string{"llm.example"}, Retention: 90 * 24 * time.Hour}
+	cfg.Privacy, cfg.Retention = Privacy{Models: []string{"llm.example"}}, 90*24*time.Hour
 	if err := s.stop(t); err != nil {
 		t.Fatal(err)
 	}

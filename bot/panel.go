@@ -88,57 +88,52 @@ func (p *panel) goTo(id string) bool {
 // show is the panel as it is now.
 func (c *commands) show(p *panel) sheet {
 	rows := []component{c.placeRow(p), c.keyRow(p)}
-	if values := c.valueRow(p); values != nil {
-		rows = append(rows, *values)
+	if p.key != "" {
+		rows = append(rows, c.valueRow(p))
 	}
 	return sheet{Content: c.panelText(p), Components: append(rows, c.buttonRows(p)...)}
 }
 
 func (c *commands) panelText(p *panel) string {
-	lines := p.heading()
+	shown := p.heading()
 	for _, key := range memory.AnswerSettings() {
-		lines = append(lines, c.settingLine(p, key))
-	}
-	for _, line := range c.kept(p) {
-		lines = append(lines, "- "+line)
+		shown = lines(shown, c.settingLine(p, key))
 	}
 	each, all := c.bot.cfg.Limits.of(p.server, nil)
-	lines = append(lines, p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone), "- "+c.pauseLine(p.locale, p.server),
+	return lines(shown, c.kept(p), p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone), "- "+c.pauseLine(p.locale, p.server),
 		"- "+p.text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
-	return strings.Join(lines, "\n")
 }
 
 // heading is what came of the last change, and whose settings these are.
-func (p *panel) heading() []string {
-	title := p.text("**What is set for the whole server**, where a channel has nothing of its own:")
-	if p.at != 0 {
-		title = p.text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at)
+func (p *panel) heading() string {
+	if p.at == 0 {
+		return lines(p.note, p.text("**What is set for the whole server**, where a channel has nothing of its own:"))
 	}
-	if p.note != "" {
-		return []string{p.note, title}
-	}
-	return []string{title}
+	return lines(p.note, p.text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at))
 }
 
 // settingLine says what holds of a key, and where that was set.
 func (c *commands) settingLine(p *panel, key memory.Setting) string {
 	if key == memory.SettingTimezone {
-		return "- " + c.zoneLine(p.locale, p.server)
+		zone := c.zone(p.server)
+		return "- " + p.text("**Time zone**: %s, where it is %s (%s)", zone, c.bot.now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
 	}
-	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), c.setFor(p.locale, p.server, p.at, key))
+	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), c.setFor(p, p.at, key))
 }
 
 // kept says whether what is said at the panel's place is remembered, how long, and whether anybody is answered there.
-func (c *commands) kept(p *panel) []string {
-	keep, policy := p.retained(p.server, p.at, c.bot.cfg.Retention), c.bot.cfg.Policy
-	switch {
-	case p.at == 0:
-		heard, _, _ := strings.Cut(told(p.locale, p.server, policy), "\n")
-		return []string{heard, keep, p.answers(p.server, 0)}
-	case policy.Remembers(p.server, p.at):
-		return []string{p.text("I remember what is said in %s.", p.mention(p.at)), keep, p.answers(p.server, p.at)}
+func (c *commands) kept(p *panel) string {
+	policy := c.bot.cfg.Policy
+	heard, keep := p.text("I remember nothing of what is said in %s.", p.mention(p.at)), ""
+	if p.at == 0 {
+		heard, _, _ = strings.Cut(told(p.locale, p.server, policy), "\n")
+	} else if policy.Remembers(p.server, p.at) {
+		heard = p.text("I remember what is said in %s.", p.mention(p.at))
 	}
-	return []string{p.text("I remember nothing of what is said in %s.", p.mention(p.at)), p.answers(p.server, p.at)}
+	if p.at == 0 || policy.Remembers(p.server, p.at) {
+		keep = "\n- " + p.retained(p.server, p.at, c.bot.cfg.Retention)
+	}
+	return "- " + heard + keep + "\n- " + p.answers(p.server, p.at)
 }
 
 // most is a limit in a few characters.
@@ -150,16 +145,16 @@ func (p *panel) most(n int) string {
 }
 
 // setFor says for where a key was set that holds at a place.
-func (c *commands) setFor(l locale, g *memory.Guild, at memory.ChannelID, key memory.Setting) string {
-	switch value, set := g.Setting(at, key); {
-	case value == "", c.bot.cfg.Choices.In(g, at).Value(key) != value: // or only a newer Hark knows it
-		return l.text("by default")
+func (c *commands) setFor(p *panel, at memory.ChannelID, key memory.Setting) string {
+	switch value, set := p.server.Setting(at, key); {
+	case value == "", c.bot.cfg.Choices.In(p.server, at).Value(key) != value: // or only a newer Hark knows it
+		return p.text("by default")
 	case set == 0:
-		return l.text("for the whole server")
+		return p.text("for the whole server")
 	case set == at:
-		return l.text("for this channel")
+		return p.text("for this channel")
 	default:
-		return l.text("from <#%d>", set)
+		return p.text("from <#%d>", set)
 	}
 }
 
@@ -175,12 +170,11 @@ func (l locale) keyName(key memory.Setting) string { return l.phrase(keyNames[ke
 // worth says what holds of a key.
 func (c *commands) worth(p *panel, key memory.Setting) string {
 	value := c.bot.cfg.Choices.In(p.server, p.at).Value(key)
-	missing := key == memory.SettingModel && value != "" && !slices.Contains(c.bot.cfg.Choices.Models, value)
 	switch {
-	case missing:
-		return p.text("%s, which I don't have any more, so %s answers", plain(value, 60), cmp.Or(plain(c.bot.cfg.Choices.Default.Model, 60), "—"))
 	case key == memory.SettingModel && value == "":
 		return p.text("none: I quote what was said")
+	case key == memory.SettingModel && !slices.Contains(c.bot.cfg.Choices.Models, value):
+		return p.text("%s, which I don't have any more, so %s answers", plain(value, 60), cmp.Or(plain(c.bot.cfg.Choices.Default.Model, 60), "—"))
 	case key == memory.SettingPersona && value == "":
 		return p.text("my usual one")
 	case key == memory.SettingPersona:
@@ -271,24 +265,20 @@ func (c *commands) keyRow(p *panel) component {
 	return row(single(id(panelKey, p.at), p.text("Choose what to change"), options))
 }
 
-// valueRow is the menu of what a key can be set to; nil while none is chosen.
-func (c *commands) valueRow(p *panel) *component {
-	if p.key == "" {
-		return nil
-	}
-	placeholder := p.text("%s: choose", p.keyName(p.key))
-	if p.key == memory.SettingTimezone {
+// valueRow is the menu of what a key can be set to.
+func (c *commands) valueRow(p *panel) component {
+	holds, offered, placeholder := c.current(p), c.values(p), p.text("%s: choose", p.keyName(p.key))
+	switch {
+	case p.key == memory.SettingTimezone:
 		placeholder = p.text("Choose a time zone; `/hark set` knows all of them")
-	}
-	holds, offered := c.current(p), c.values(p)
-	if all := c.bot.cfg.Choices.Models; p.key == memory.SettingModel && len(offered) <= len(all) {
+	case p.key == memory.SettingModel && len(offered) <= len(c.bot.cfg.Choices.Models):
 		placeholder = p.text("Choose a model; `/model` knows all of them")
 	}
 	var options []choice
 	for _, value := range offered {
 		options = append(options, choice{Label: labelOf(c.menuLabel(p.locale, p.key, value)), Value: value, Default: value == holds})
 	}
-	return new(row(single(id(panelSet, p.at, p.key), placeholder, options)))
+	return row(single(id(panelSet, p.at, p.key), placeholder, options))
 }
 
 // menuLabel is a value as a menu shows it, which shows no markup; a time zone with the time that it has.

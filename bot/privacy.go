@@ -13,8 +13,6 @@ import (
 // Privacy is what /privacy tells of how Hark is run, besides what the log knows.
 type Privacy struct {
 	Operator string // who runs it and how they can be reached; empty: they haven't said
-	// Retention is how long messages and lore are remembered; 0: without end.
-	Retention time.Duration
 	// Prompts is how long it is kept what the model was sent, and Records which calls were made; 0: it isn't.
 	Prompts, Records time.Duration
 	Summaries        bool // whether sessions are summed up
@@ -28,6 +26,7 @@ type Privacy struct {
 const (
 	privacyWhat = "Of what I remember I keep the text, who wrote it and when, the names of files (not the files), the names people go by, what I was told or " +
 		"learned about them, lore, and my answers with what they were made from. To find it again I keep an index of words and, for its meaning, numbers made of it."
+	goesAlong        = "Lore from there, and what was made of it, goes at the same time."
 	privacySummaries = "When a conversation is over I keep a summary of it, which goes with any message that it is from."
 	privacyFoot      = "You can see what I keep about you with %s, get it as a file with %s, have it all forgotten with %s or a single message with “Forget this” in its menu, " +
 		"and have me keep nothing of yours with %s."
@@ -35,16 +34,16 @@ const (
 )
 
 // privacy tells what is kept where whoever asks is, as it is configured and decided now.
-func (c *commands) privacy(_ context.Context, x *exchange, m member) (sheet, error) {
-	p, learning := c.bot.cfg.Privacy, !m.guild.Learn.IsZero()
+func (c *commands) privacy(ctx context.Context, x *exchange, m member) (sheet, error) {
+	p, learning, kept := c.bot.cfg.Privacy, !x.server.Learn.IsZero(), c.retainedHere(x)
 	who := x.text("Who runs me: whoever runs this bot hasn't said. The server's admins may know.")
 	if p.Operator != "" {
 		who = x.text("Who runs me: %s", p.Operator)
 	}
 	return paragraphs(
-		x.text("**What I keep here**"), c.keptHere(x, m), x.text(privacyWhat), when(p.Summaries, x.text(privacySummaries)),
+		x.text("**What I keep here**"), c.keptHere(ctx, x), x.text(privacyWhat), when(p.Summaries, x.text(privacySummaries)),
 		when(x.Guild != 0 && !learning, x.text("I learn nothing about people by myself here: it isn't switched on.")), when(m.out, x.text(youAreOut)),
-		x.text("**For how long**"), lines(x.kept(p, m.guild, memory.ChannelID(x.Channel))...), x.traces(p),
+		x.text("**For how long**"), kept, when(kept != "", x.text(goesAlong)), x.traces(p),
 		x.text("How many tokens somebody's questions took I keep for two days."),
 		x.text("**Where it goes**"), x.sent(p, learning),
 		x.text("**Who, and what you can do**"), who,
@@ -54,7 +53,7 @@ func (c *commands) privacy(_ context.Context, x *exchange, m member) (sheet, err
 
 // keptHere says whether a channel is remembered, what was decided for the server, and of how many channels that somebody can read
 // that is so.
-func (c *commands) keptHere(x *exchange, m member) string {
+func (c *commands) keptHere(ctx context.Context, x *exchange) string {
 	id := memory.ChannelID(x.Channel)
 	heard := x.text("I don't remember what is said in %s, but for the conversation going on.", x.mention(id))
 	switch {
@@ -65,7 +64,7 @@ func (c *commands) keptHere(x *exchange, m member) string {
 	case x.remembers(id):
 		heard = x.text("I remember what is said in %s.", x.mention(id))
 	}
-	all := c.readable(x, m)
+	all := c.readable(ctx, x)
 	kept := slices.DeleteFunc(slices.Clone(all), func(id memory.ChannelID) bool { return !x.remembers(id) })
 	return lines(heard, told(x.locale, x.seen(), x.policy),
 		x.text("Of the channels and threads that I may tell you of here (%s) I remember %s. Nobody is told what they couldn't read themselves.", x.locale.number(len(all)), x.locale.number(len(kept))))
@@ -78,41 +77,11 @@ func isAgeLimited(g *memory.Guild, id memory.ChannelID) bool {
 	})
 }
 
-// kept says how long messages are remembered.
-func (l locale) kept(p Privacy, g *memory.Guild, channel memory.ChannelID) []string {
-	lines := []string{l.text("I keep messages, lore and what was made of them until they are forgotten: no end is set.")}
-	if p.Retention > 0 {
-		lines[0] = l.text("I forget messages, lore and what was made of them after %s.", l.span(p.Retention))
-	}
-	keep, at, set := g.Retention(channel, p.Retention)
-	long := l.text("without end")
-	if keep > 0 {
-		long = l.span(keep)
-	}
-	switch {
-	case !set:
-	case at == 0:
-		lines = append(lines, l.text("Those who manage this server have set for all of it: %s.", long))
-	default:
-		lines = append(lines, l.text("Those who manage this server have set for <#%d>: %s.", at, long))
-	}
-	return lines
-}
-
-// span is a time in days or hours.
-func (l locale) span(d time.Duration) string {
-	const day = 24 * time.Hour
-	if d >= day {
-		return l.count(int(d/day), "%s day", "%s days")
-	}
-	return l.count(max(int(d/time.Hour), 1), "%s hour", "%s hours")
-}
-
 // traces says how long it is kept how answers came about.
 func (l locale) traces(p Privacy) string {
 	long := func(d time.Duration) string {
 		if d > 0 {
-			return l.span(d)
+			return l.lasting(d)
 		}
 		return l.text("not at all")
 	}

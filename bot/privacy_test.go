@@ -35,10 +35,10 @@ func TestPrivacyTellsWhatIsSo(t *testing.T) {
 	}
 	at(never.ID)
 	at(adults.ID)
-	privacy := Privacy{Operator: "Ann, <https://ann.example>", Retention: 48 * time.Hour, Prompts: 90 * time.Minute, Records: 72 * time.Hour, Summaries: true,
+	privacy := Privacy{Operator: "Ann, <https://ann.example>", Prompts: 90 * time.Minute, Records: 72 * time.Hour, Summaries: true,
 		Models: []string{"llm.example", "big.example:8080"}, Embedder: "vectors.example", Reranker: "order.example", Vision: true}
 	cfg := s.bot.cfg
-	cfg.Privacy = privacy
+	cfg.Privacy, cfg.Retention = privacy, 48*time.Hour
 	s.restartWith(t, cfg)
 	s.apply(t, memory.Learn{Guild: guild, On: true, At: s.discord.Now()})
 	at(s.channel)
@@ -48,13 +48,4 @@ func TestPrivacyTellsWhatIsSo(t *testing.T) {
 	}
 	dm := s.discord.DM(s.bo.ID, "hello")
 	at(dm.ChannelID)
-}
-
-func TestSpansInWords(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{time.Minute: "1 hour", 23 * time.Hour: "23 hours", 24 * time.Hour: "1 day", 400 * 24 * time.Hour: "400 days"} {
-		if got := (locale{}).span(d); got != want {
-			t.Errorf("%v: %q", d, got)
-		}
-	}
 }

@@ -37,69 +37,39 @@ const (
 	notTaken   phrase = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
 )
 
-// proposed is a proposal that is shown.
-type proposed struct {
-	posted
-	sources []memory.Source // its sources, as they were
-}
-
-// posts are the messages of proposals as they are logged.
-func posts(all []proposed) []posted {
-	var posts []posted
-	for _, p := range all {
-		p.content, _, _ = strings.Cut(p.content, "\n") // what is to be remembered stays out of the log
-		posts = append(posts, p.posted)
-	}
-	return posts
-}
-
-func idsOf(all []proposed) []memory.MessageID {
-	var ids []memory.MessageID
-	for _, p := range all {
-		ids = append(ids, p.id)
-	}
-	return ids
-}
-
-// withSources is a trace of an answer that proposals went with: it is made from their sources as well, and goes with them.
-func withSources(t memory.Trace, proposals []proposed) memory.Trace {
-	for _, p := range proposals {
-		t = t.WithSources(p.sources...)
-	}
-	return t
-}
-
-// propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message, isn't.
-func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal) []proposed {
-	var shown []proposed
+// propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message, isn't. It returns the
+// messages as they are logged, and the answer's trace: it is made from their sources as well, and goes with them.
+func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal, trace memory.Trace) ([]posted, memory.Trace) {
+	var shown []posted
 	t := b.thread(a, "p"+a.round)
 	for _, p := range proposals[:min(len(proposals), mostProposed)] {
-		m, err := b.proposeOne(ctx, t, a, len(shown), p.Lore)
+		m, sources, err := b.proposeOne(ctx, t, a, len(shown), p.Lore)
 		if err != nil {
 			b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't propose to remember something")
 			continue
 		}
-		shown = append(shown, m)
+		m.content, _, _ = strings.Cut(m.content, "\n") // what is to be remembered stays out of the log
+		shown, trace = append(shown, m), trace.WithSources(sources...)
 	}
-	return shown
+	return shown, trace
 }
 
-func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int, l memory.Lore) (proposed, error) {
+func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int, l memory.Lore) (posted, []memory.Source, error) {
 	in := b.localeIn(ctx, a.guild, a.channel)
 	text, l, err := showLore(in, a, l)
 	if err != nil {
-		return proposed{}, err
+		return posted{}, nil, err
 	}
 	sources, err := b.sourcesOf(ctx, l, 0)
 	if err != nil {
-		return proposed{}, err
+		return posted{}, nil, err
 	}
 	o := owned{asker: a.asker, question: a.id}
 	m, err := t.post(ctx, outgoing{
 		Content: text, Nonce: nonce(t.purpose, t.question, n), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
 		Components: []component{row(button(styleGreen, in.text("Remember"), o.id(buttonRemember)), button(styleGrey, in.text("No"), o.id(buttonForgo)))},
 	})
-	return proposed{m, sources}, err
+	return m, sources, err
 }
 
 var errTooLong = errors.New("show what is to be remembered: it is too long for a message")

@@ -156,21 +156,20 @@ func wordsIn(c *catalog, english string) string { return c.texts[english] }
 
 // inAll is a text in all languages that have it, by what Discord calls them; nil if none has.
 func inAll(english string, in func(*catalog, string) string) map[string]string {
-	var all map[string]string
+	all := map[string]string{}
 	for of, names := range languagesOf {
 		translated := ""
-		if c := catalogs()[of]; c != nil && english != "" {
+		if c := catalogs()[of]; c != nil {
 			translated = in(c, english)
 		}
 		for _, language := range names {
-			if translated == "" {
-				continue
+			if translated != "" {
+				all[language] = translated
 			}
-			if all == nil {
-				all = map[string]string{}
-			}
-			all[language] = translated
 		}
+	}
+	if len(all) == 0 {
+		return nil
 	}
 	return all
 }

@@ -122,16 +122,31 @@ func (c *commands) retentionTold(x *exchange, id memory.ChannelID) string {
 	return lines(x.retained(x.server, id, most), own, limit, x.text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
 }
 
+// retainedHere is that of the channel that x is used in or, where that isn't remembered, of the server; "" if nothing is.
+func (c *commands) retainedHere(x *exchange) string {
+	switch id := memory.ChannelID(x.Channel); {
+	case x.remembers(id):
+		return x.retained(x.server, id, c.bot.cfg.Retention)
+	case x.keepsNothing() != "":
+		return ""
+	}
+	return x.retained(x.server, 0, c.bot.cfg.Retention)
+}
+
 // retained is one line of it.
 func (l locale) retained(g *memory.Guild, id memory.ChannelID, most time.Duration) string {
+	where := l.mention(id)
+	if g.ID == memory.DirectGuild {
+		where = l.text("direct messages")
+	}
 	keep, at, set := g.Retention(id, most)
 	switch {
 	case !set:
-		return l.text("What is said in %s is remembered %s, as I was set up.", l.mention(id), l.lasting(keep))
+		return l.text("What is said in %s is remembered %s, as I was set up.", where, l.lasting(keep))
 	case at == 0:
-		return l.text("What is said in %s is remembered %s, as was decided for the server.", l.mention(id), l.lasting(keep))
+		return l.text("What is said in %s is remembered %s, as was decided for the server.", where, l.lasting(keep))
 	}
-	return l.text("What is said in %s is remembered %s, as was decided for %s.", l.mention(id), l.lasting(keep), l.mention(at))
+	return l.text("What is said in %s is remembered %s, as was decided for %s.", where, l.lasting(keep), l.mention(at))
 }
 
 // lasting is how long something is kept, in words.

@@ -99,19 +99,16 @@ func guildWord(g memory.GuildID) string {
 // portrait is all that is kept about whoever asks, in the guild. Of the channels only those that they can read have names, and
 // of the lore that they told, which others may have changed, only what they may read is in it.
 func (c *commands) portrait(ctx context.Context, x *exchange) (portrait.Person, error) {
-	m, err := c.member(ctx, x, x.who())
-	if err != nil {
-		return portrait.Person{}, err
-	}
 	var lore []memory.Lore
 	if x.Guild != 0 {
+		var err error
 		if lore, err = c.lore(ctx, x); err != nil {
 			return portrait.Person{}, err
 		}
 	}
-	readable := c.readable(x, m)
+	readable := c.readable(ctx, x)
 	return portrait.Of(ctx, c.bot.memory, x.who(), portrait.View{
-		Guilds: []*memory.Guild{m.guild}, Now: c.bot.now(), Most: c.bot.mostExported,
+		Guilds: []*memory.Guild{x.server}, Now: c.bot.now(), Most: c.bot.mostExported,
 		Guild: func(g *memory.Guild) string { return cmp.Or(g.Name, guildWord(g.ID)) },
 		Channel: func(g *memory.Guild, id memory.ChannelID) string {
 			name := ""

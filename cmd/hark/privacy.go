@@ -10,7 +10,7 @@ import (
 // privacy is what members are told of how Hark is run.
 func privacy(c config.Config) bot.Privacy {
 	p := bot.Privacy{
-		Operator: c.Discord.Operator, Retention: c.Memory.Retention.Duration, Prompts: c.Memory.KeepPrompts(), Records: c.Memory.KeepRecords(),
+		Operator: c.Discord.Operator, Prompts: c.Memory.KeepPrompts(), Records: c.Memory.KeepRecords(),
 		Summaries: c.Memory.Summaries != summariesOff,
 	}
 	asked := c.LLM.All()
