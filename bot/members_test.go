@@ -136,38 +136,6 @@ func TestNothingIsToldWhereNothingIsKept(t *testing.T) {
 	s.says(t, s.discord.MessageAction(s.discord.Say(s.channel, s.bo.ID, "mark me"), s.ana.ID, starCommand).WaitMessage())
 }
 
-func TestOptingOutAndIn(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.discord.Say(s.channel, s.bo.ID, "hello")
-	s.says(t, s.use(t, s.bo, "memory optin"))
-	ask := s.use(t, s.bo, "memory optout")
-	s.says(t, ask)
-	if _, out := find(s.log, func(memory.Opted) bool { return true }); out {
-		t.Error("opted out before it is confirmed")
-	}
-	if m := s.turns(t, s.discord.Click(ask.Message, s.bo.ID, confirmOptOut)); len(m.Components) > 0 {
-		t.Error("it can be confirmed again")
-	}
-	opted, _ := find(s.log, func(memory.Opted) bool { return true })
-	who := memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Out: true, At: opted.At}
-	if opted != who || opted.At.IsZero() {
-		t.Errorf("logged %+v", opted)
-	}
-	want := memory.Forgetting{Guild: who.Guild, User: who.User, Why: memory.WhyOptOut, At: opted.At}
-	got, err := s.log.Forgettings(t.Context(), who.Guild, who.User)
-	if want.ID = 1; err != nil || len(got) != 1 || got[0].Forgetting != want {
-		t.Errorf("forgot %+v, %v", got, err)
-	}
-	s.says(t, s.use(t, s.bo, "memory show"))
-	s.says(t, s.use(t, s.bo, "memory add", opt("text", "x")))
-	s.says(t, s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "x")))
-	s.says(t, s.use(t, s.bo, "memory optin"))
-	if opted, _ := find(s.log, func(memory.Opted) bool { return true }); opted.Out {
-		t.Error("still opted out")
-	}
-}
-
 func TestForgettingShowsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)

@@ -412,45 +412,6 @@ func TestChannelsAreChosen(t *testing.T) {
 	}
 }
 
-// settings holds what /hark memory shows.
-func (s *scene) settings(t *testing.T) discordtest.Sent {
-	t.Helper()
-	m := s.use(t, s.ana, "hark memory")
-	s.says(t, m)
-	return m
-}
-
-func TestMindsAreChanged(t *testing.T) {
-	t.Parallel()
-	s := asking(t)
-	second := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "second"})
-	s.run(t).ready(t)
-	s.notice(t, s.channel)
-	s.waitRegistered()
-	s.hides(t, s.bo, "hark")
-	changed := func(m discordtest.Sent, id string, values ...string) {
-		t.Helper()
-		s.turns(t, s.discord.Click(m.Message, s.ana.ID, id, values...))
-	}
-	changed(s.settings(t), chosenChannels, second.ID.String(), s.channel.String())
-	changed(s.settings(t), chosenChannels, s.channel.String())
-	changed(s.settings(t), chosenNever, second.ID.String())
-	undecided := len(s.chosen())
-	changed(s.settings(t), chosenNever)
-	if len(s.chosen()) == undecided {
-		t.Error("nothing was changed")
-	}
-	changed(s.settings(t), chooseNothing)
-	if got := whispered(t, s, s.discord.Click(s.settings(t).Message, s.ana.ID, chosenNever, "12")); got != string(errUnknownChannel) {
-		t.Errorf("an unknown channel gets %q", got)
-	}
-	s.discord.Say(s.channel, s.bo.ID, "unheard")
-	s.settings(t)
-	if said := s.log.said(); len(said) > 0 {
-		t.Errorf("logged %q", said)
-	}
-}
-
 func TestWhatIsToldOfAGuild(t *testing.T) {
 	t.Parallel()
 	many := &memory.Guild{Choice: memory.RememberChosen}
