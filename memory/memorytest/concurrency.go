@@ -12,8 +12,8 @@ import (
 )
 
 var concurrencyPromises = []promise{
-	{"readers see whole batches only, while several write", wholeBatches},
-	{"who begins to read after a forgetting has begun sees nothing of it, while several write", forgetAmongWriters},
+	{"readers see whole batches only, while several write", nil, wholeBatches},
+	{"who begins to read after a forgetting has begun sees nothing of it, while several write", nil, forgetAmongWriters},
 }
 
 const (
@@ -80,7 +80,7 @@ func wholeBatches(t *trial) {
 	for w := range batchWriters {
 		for b := range batchCount {
 			want := batchSize * ((b + 1) % 2)
-			if got := len(t.messages(general, batchIDs(w, b)...)); got != want {
+			if got := len(t.around(general, batchIDs(w, b), 0, 0)); got != want {
 				t.Fatalf("at the end %d messages of a batch, want %d", got, want)
 			}
 		}
@@ -112,9 +112,9 @@ func writeBatch(t *trial, writer, batch int) error {
 
 // readBatch says what is wrong with what can be seen of a batch.
 func readBatch(t *trial, writer, batch int) string {
-	messages, err := t.store.Messages(t.ctx, general, batchIDs(writer, batch))
+	messages, err := t.store.Around(t.ctx, general, batchIDs(writer, batch), 0, 0)
 	if err != nil || len(messages) != 0 && len(messages) != batchSize {
-		return fmt.Sprintf("Messages has %d of a batch of %d, %v", len(messages), batchSize, err)
+		return fmt.Sprintf("Around has %d of a batch of %d, %v", len(messages), batchSize, err)
 	}
 	hits, err := t.store.FullText(t.ctx, in(general), text.Terms(batchWord(writer, batch)), 2*batchSize)
 	if err != nil || len(hits) != 0 && len(hits) != batchSize {
@@ -181,7 +181,7 @@ func forgetAmongWriters(t *trial) {
 		t.Fatalf("Forget: %v; at the end %s", err, problem)
 	}
 	for n := range each {
-		if len(t.messages(general, ids(2*n+1))) != 1 {
+		if len(t.around(general, []memory.MessageID{ids(2*n + 1)}, 0, 0)) != 1 {
 			t.Fatalf("somebody else's message is gone")
 		}
 	}
