@@ -89,7 +89,8 @@ func (t *trial) compareGuilds() {
 		t.same("Unsummarised", t.unsummarised(since), m.unsummarised(since))
 	}
 	t.same("Traces", got(t.store.Traces(t.ctx, never, 3))(t), m.lastTraces(never, 3))
-	t.same("Questions", got(t.store.Questions(t.ctx))(t), sorted(slices.Collect(maps.Values(m.open)), func(q memory.OpenQuestion) memory.MessageID { return q.ID }))
+	t.same("Questions", got(t.store.Questions(t.ctx))(t), sorted(slices.Collect(maps.Values(m.open)),
+		func(q memory.OpenQuestion) memory.MessageID { return q.ID }))
 }
 
 // compareHeard compares what is to be fetched, compared with Discord, carried out and withdrawn.
@@ -277,7 +278,8 @@ func (t *trial) compareNearest(scope memory.Scope, terms []string, limit int) {
 	worst := -2.0
 	for i, h := range hits {
 		n := slices.IndexFunc(candidates, func(c candidate) bool {
-			return c.hit.Channel == h.Channel && slices.Equal(c.hit.Messages, h.Messages) && max(c.hit.Similarity-h.Similarity, h.Similarity-c.hit.Similarity) < tolerance
+			return c.hit.Channel == h.Channel && slices.Equal(c.hit.Messages, h.Messages) &&
+				max(c.hit.Similarity-h.Similarity, h.Similarity-c.hit.Similarity) < tolerance
 		})
 		if n < 0 || i > 0 && h.Similarity > hits[i-1].Similarity {
 			t.Fatalf("Nearest(%+v) gave %+v, which isn't in order, or none of %+v", scope, h, candidates)

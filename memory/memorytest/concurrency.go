@@ -143,7 +143,8 @@ func forgetAmongWriters(t *trial) {
 	}
 	t.meanwhile(func() error {
 		defer begin()
-		_, err := t.store.Forget(t.ctx, memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}, func(int, int) { begin() })
+		_, err := t.store.Forget(t.ctx, memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later},
+			func(int, int) { begin() })
 		return err
 	}, write, func(n int) error { return write(n + each/step/2) }, read, read)
 	if err := seesOf(t, ada); err != nil {

@@ -20,7 +20,8 @@ var (
 	ofGuild  = channels[:3]
 	authors  = []memory.UserID{ada, ben, 503, 504}
 	guilds   = []memory.GuildID{guild, memory.LocalGuild}
-	words    = []string{"ferry", "noon", "harbour", "tomatoes", "printer", "chess", "flat", "the", "東京", "雨", "🎉", "running", "O'Brien", "\"AND\""}
+	words    = []string{"ferry", "noon", "harbour", "tomatoes", "printer", "chess", "flat", "the", "東京", "雨", "🎉", "running", "O'Brien",
+		"\"AND\""}
 )
 
 const (
@@ -186,9 +187,11 @@ func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) m
 	case 0:
 		return memory.ShutOut{Guild: guild, Channel: channel}
 	case 1, 2:
-		return memory.Absent{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "of"), At: rapid.SampledFrom([]time.Time{sweptAt, began}).Draw(t, "absent at")}
+		return memory.Absent{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "of"),
+			At: rapid.SampledFrom([]time.Time{sweptAt, began}).Draw(t, "absent at")}
 	case 3:
-		gap.Sweep, gap.Until = true, rapid.SampledFrom([]memory.MessageID{memory.FirstMessageID(sweptAt.Add(time.Millisecond)), memory.FirstMessageID(sweptAt.Add(-memory.SweptFirst))}).Draw(t, "until")
+		gap.Sweep, gap.Until = true, rapid.SampledFrom([]memory.MessageID{memory.FirstMessageID(sweptAt.Add(time.Millisecond)),
+			memory.FirstMessageID(sweptAt.Add(-memory.SweptFirst))}).Draw(t, "until")
 		return memory.GapFilled{Gap: gap, Through: rapid.SampledFrom([]memory.MessageID{slotID(slot), gap.Until}).Draw(t, "through")}
 	}
 	return memory.GapFilled{Gap: gap, Through: slotID(slot + rapid.IntRange(0, 4).Draw(t, "through"))}
@@ -208,7 +211,8 @@ func drawSetting(t *rapid.T) memory.Event {
 // drawLimit is a limit of one of two roles, or none any more.
 func drawLimit(t *rapid.T) memory.Event {
 	n := drawMinute(t)
-	return limits(rapid.SampledFrom([]memory.RoleID{0, 951}).Draw(t, "of role"), []int{memory.AsConfigured, memory.Unlimited, 5}[n%3], memory.AsConfigured, n)
+	return limits(rapid.SampledFrom([]memory.RoleID{0, 951}).Draw(t, "of role"), []int{memory.AsConfigured, memory.Unlimited, 5}[n%3],
+		memory.AsConfigured, n)
 }
 
 // drawSpent is what one of a few questions took.
@@ -239,7 +243,8 @@ func drawForgetting(t *rapid.T) memory.Forgetting {
 		f.Channel = rapid.SampledFrom(channels).Draw(t, "channel")
 	}
 	if kind%4 != 1 {
-		f.Before = slotID(rapid.IntRange(0, slots/2).Draw(t, "before")).Time().Add(time.Duration(rapid.IntRange(0, 1).Draw(t, "and")) * time.Millisecond)
+		f.Before = slotID(rapid.IntRange(0, slots/2).Draw(t, "before")).Time().Add(time.Duration(rapid.IntRange(0, 1).Draw(t,
+			"and")) * time.Millisecond)
 	}
 	return f
 }
@@ -249,7 +254,8 @@ func drawStructure(t *rapid.T) memory.Event {
 	channel := rapid.SampledFrom(ofGuild).Draw(t, "channel")
 	switch rapid.IntRange(0, 6).Draw(t, "structure") {
 	case 0:
-		g := memory.Guild{ID: guild, Name: rapid.SampledFrom([]string{"Town", "City"}).Draw(t, "name"), Owner: ada, Self: rapid.SampledFrom([]memory.UserID{0, ben}).Draw(t, "self")}
+		g := memory.Guild{ID: guild, Name: rapid.SampledFrom([]string{"Town", "City"}).Draw(t, "name"), Owner: ada,
+			Self: rapid.SampledFrom([]memory.UserID{0, ben}).Draw(t, "self")}
 		g.Roles = []memory.Role{{ID: 900, Name: "@everyone"}, drawRole(t)}
 		for _, id := range ofGuild {
 			if rapid.Bool().Draw(t, "listed") {
@@ -289,7 +295,8 @@ func drawChannel(t *rapid.T, id memory.ChannelID) memory.Channel {
 		c.Kind, c.Parent = memory.PublicThread, general
 		c.Owner = rapid.SampledFrom([]memory.UserID{0, ada, ben}).Draw(t, "owner")
 	} else if rapid.Bool().Draw(t, "closed") {
-		c.Overwrites = []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel}, {Role: 951, Allow: memory.Connect}, {User: 951, Allow: memory.ViewChannel}}
+		c.Overwrites = []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel}, {Role: 951, Allow: memory.Connect},
+			{User: 951, Allow: memory.ViewChannel}}
 	}
 	return c
 }
@@ -307,7 +314,8 @@ func drawCall(t *rapid.T) memory.Event {
 	n := rapid.IntRange(0, 11).Draw(t, "call")
 	e := called(fmt.Sprintf("%d-%d-%d", channel, slot, n), channel, 0, version(channel, slot, 0).Author, 60*(slot+n%3))
 	r := &e.Record
-	r.Speaker, r.Method = []memory.Speaker{memory.SpeakerUser, memory.SpeakerAgent, memory.SpeakerTool}[n%3], []string{"ask", "answer", "search_memory"}[n%3]
+	r.Speaker, r.Method = []memory.Speaker{memory.SpeakerUser, memory.SpeakerAgent, memory.SpeakerTool}[n%3],
+		[]string{"ask", "answer", "search_memory"}[n%3]
 	if n%4 > 0 {
 		r.Question = slotID(slot)
 	}

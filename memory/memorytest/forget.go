@@ -15,20 +15,23 @@ import (
 func notFound(err error) bool { return errors.Is(err, memory.ErrNotFound) }
 
 // everything is what is told of the world of settle once it is there: lore, summaries, what a session was condensed to and records.
-func everything() []memory.Event {
-	events := []memory.Event{threadOf(general, thread, 0, "thread"),
-		sums(0, summed(general, id(2), 1, id(1), id(2))), sums(0, summed(staff, id(4), 1, id(3), id(4))), sums(0, summed(thread, id(5), 1, id(5))),
+func everything() events {
+	all := events{threadOf(general, thread, 0, "thread"),
+		sums(0, summed(general, id(2), 1, id(1), id(2))), sums(0, summed(staff, id(4), 1, id(3), id(4))),
+		sums(0, summed(thread, id(5), 1, id(5))),
 		condenses(staff, "Ben: dill", 1, id(4)),
-		called("a", general, id(1), ada, 100), called("b", general, id(2), ben, 101), called("c", staff, id(3), ada, 102), called("d", thread, id(5), ada, 103),
+		called("a", general, id(1), ada, 100), called("b", general, id(2), ben, 101), called("c", staff, id(3), ada, 102),
+		called("d", thread, id(5), ada, 103),
 		called("e", square, id(6), ada, 104), called("f", local, id(7), ada, 105), called("g", general, 0, ben, 106),
 	}
 	for _, l := range []memory.Lore{
-		note(1, ada, general, 1), note(2, ben, general, 2), note(3, ada, staff, 2), note(4, ada, general, 3), note(5, ben, 0, 1), note(6, ada, thread, 1),
+		note(1, ada, general, 1), note(2, ben, general, 2), note(3, ada, staff, 2), note(4, ada, general, 3), note(5, ben, 0, 1),
+		note(6, ada, thread, 1),
 		note(7, ben, staff, 1, spot(general, id(1))), note(8, 0, 0, 2), note(9, ben, staff, 3000*60),
 	} {
-		events = append(events, memory.LoreTold{Lore: l})
+		all = append(all, memory.LoreTold{Lore: l})
 	}
-	return events
+	return all
 }
 
 // left is what is left of everything, in a line: messages, lore, what sums up, records, facts, and people of the guild.
@@ -74,19 +77,31 @@ func forgetPromises() []promise {
 		f    memory.Forgetting
 		left string
 	}{
-		{"nobody's", memory.Forgetting{Guild: guild, User: nobody}, "1 2 3 4 5 6 7 8 | 1 2 3 4 5 6 7 8 9 | general staff session thread | a b c d e f g | ada1 ben2 ada1 ben1"},
-		{"somebody's of a guild", memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember}, "2 4 6 7 | 2 5 8 9 | session | b e f g | ben1 ada1 ben1"},
+		{"nobody's", memory.Forgetting{Guild: guild, User: nobody},
+			"1 2 3 4 5 6 7 8 | 1 2 3 4 5 6 7 8 9 | general staff session thread | a b c d e f g | ada1 ben2 ada1 ben1"},
+		{"somebody's of a guild", memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember},
+			"2 4 6 7 | 2 5 8 9 | session | b e f g | ben1 ada1 ben1"},
 		{"somebody's everywhere", memory.Forgetting{Guild: memory.Everywhere, User: ada}, "2 4 | 2 5 8 9 | session | b g | ben1 ben1"},
-		{"somebody's of another guild", memory.Forgetting{Guild: village, User: ada}, "1 2 3 4 5 7 8 | 1 2 3 4 5 6 7 8 9 | general staff session thread | a b c d f g | ada1 ben2 ben1"},
-		{"somebody's of a channel", memory.Forgetting{Guild: guild, User: ada, Channel: staff}, "1 2 4 5 6 7 8 | 1 2 4 5 6 7 8 9 | general session thread | a b d e f g | ada1 ben2 ada1 ben1"},
-		{"somebody's before a time", memory.Forgetting{Guild: guild, User: ben, Before: id(3).Time()}, "1 3 4 5 6 7 8 | 1 2 3 4 5 6 7 8 9 | staff session thread | a c d e f g | ada1 ben2 ada1 ben1"},
-		{"somebody's of a channel before a time", memory.Forgetting{Guild: guild, User: ada, Channel: general, Before: id(8).Time()}, "2 3 4 6 7 8 | 1 2 3 4 5 6 8 9 | staff session | b c e f g | ada1 ben1 ada1 ben1"},
-		{"a channel with its threads", memory.Forgetting{Guild: guild, Channel: general}, "3 4 6 7 | 3 5 8 9 | staff session | c e f | ada1 ben1 ada1 ben1"},
-		{"a thread without its channel", memory.Forgetting{Guild: guild, Channel: thread}, "1 2 3 4 6 7 8 | 1 2 3 4 5 7 8 9 | general staff session | a b c e f g | ada1 ben2 ada1 ben1"},
-		{"a channel of another guild", memory.Forgetting{Guild: village, Channel: general}, "1 2 3 4 5 6 7 8 | 1 2 3 4 5 6 7 8 9 | general staff session thread | a b c d e f g | ada1 ben2 ada1 ben1"},
-		{"what was said before a time, and not at it", memory.Forgetting{Guild: guild, Before: id(4).Time(), Why: memory.WhyAge}, "4 5 6 7 8 | 1 2 3 4 5 6 8 9 | session thread | d e f g | ada1 ben1 ada1 ben1"},
-		{"what is old everywhere", memory.Forgetting{Guild: memory.Everywhere, Before: minute(3), Why: memory.WhyAge}, " | 4 9 |  |  | ada1 ben1 ada1 ben1"},
-		{"what isn't said yet", memory.Forgetting{Guild: guild, Channel: general, Before: later, At: id(4).Time()}, "3 4 5 6 7 8 | 1 2 3 4 5 6 8 9 | staff session thread | c d e f g | ada1 ben1 ada1 ben1"},
+		{"somebody's of another guild", memory.Forgetting{Guild: village, User: ada},
+			"1 2 3 4 5 7 8 | 1 2 3 4 5 6 7 8 9 | general staff session thread | a b c d f g | ada1 ben2 ben1"},
+		{"somebody's of a channel", memory.Forgetting{Guild: guild, User: ada, Channel: staff},
+			"1 2 4 5 6 7 8 | 1 2 4 5 6 7 8 9 | general session thread | a b d e f g | ada1 ben2 ada1 ben1"},
+		{"somebody's before a time", memory.Forgetting{Guild: guild, User: ben, Before: id(3).Time()},
+			"1 3 4 5 6 7 8 | 1 2 3 4 5 6 7 8 9 | staff session thread | a c d e f g | ada1 ben2 ada1 ben1"},
+		{"somebody's of a channel before a time", memory.Forgetting{Guild: guild, User: ada, Channel: general, Before: id(8).Time()},
+			"2 3 4 6 7 8 | 1 2 3 4 5 6 8 9 | staff session | b c e f g | ada1 ben1 ada1 ben1"},
+		{"a channel with its threads", memory.Forgetting{Guild: guild, Channel: general},
+			"3 4 6 7 | 3 5 8 9 | staff session | c e f | ada1 ben1 ada1 ben1"},
+		{"a thread without its channel", memory.Forgetting{Guild: guild, Channel: thread},
+			"1 2 3 4 6 7 8 | 1 2 3 4 5 7 8 9 | general staff session | a b c e f g | ada1 ben2 ada1 ben1"},
+		{"a channel of another guild", memory.Forgetting{Guild: village, Channel: general},
+			"1 2 3 4 5 6 7 8 | 1 2 3 4 5 6 7 8 9 | general staff session thread | a b c d e f g | ada1 ben2 ada1 ben1"},
+		{"what was said before a time, and not at it", memory.Forgetting{Guild: guild, Before: id(4).Time(), Why: memory.WhyAge},
+			"4 5 6 7 8 | 1 2 3 4 5 6 8 9 | session thread | d e f g | ada1 ben1 ada1 ben1"},
+		{"what is old everywhere", memory.Forgetting{Guild: memory.Everywhere, Before: minute(3), Why: memory.WhyAge},
+			" | 4 9 |  |  | ada1 ben1 ada1 ben1"},
+		{"what isn't said yet", memory.Forgetting{Guild: guild, Channel: general, Before: later, At: id(4).Time()},
+			"3 4 5 6 7 8 | 1 2 3 4 5 6 8 9 | staff session thread | c d e f g | ada1 ben1 ada1 ben1"},
 		{"a guild", memory.Forgetting{Guild: guild}, "6 7 | 9 |  | e f | ada1 ben1"},
 		{"a guild that was left", memory.Forgetting{Guild: guild, Why: memory.WhyLeft}, "6 7 | 9 |  | e f | ada1 ben1"},
 		{"all", memory.Forgetting{Guild: memory.Everywhere}, " | 9 |  |  | "},
@@ -103,19 +118,22 @@ func forgetPromises() []promise {
 			before := t.left()
 			r := t.forget(c.f)
 			t.same("what is left", t.left(), c.left)
-			if f := r.Forgetting; f.Guild != c.f.Guild || f.User != c.f.User || f.Channel != c.f.Channel || f.Why != c.f.Why || !f.At.Equal(c.f.At) ||
+			if f := r.Forgetting; f.Guild != c.f.Guild || f.User != c.f.User || f.Channel != c.f.Channel || f.Why != c.f.Why ||
+				!f.At.Equal(c.f.At) ||
 				(r.Segments == 0) != (r.Messages == 0) {
 				t.Fatalf("the receipt is %+v", r)
 			}
 			t.compare()
-			t.same("messages, segments and vectors forgotten the second time", func() []int { r := t.forget(c.f); return []int{r.Messages, r.Segments, r.Vectors} }(), []int{0, 0, 0})
+			t.same("messages, segments and vectors forgotten the second time",
+				func() []int { r := t.forget(c.f); return []int{r.Messages, r.Segments, r.Vectors} }(), []int{0, 0, 0})
 			for _, m := range scattered() {
 				if t.post(m); len(t.around(m.Channel, []memory.MessageID{m.ID}, 0, 0)) == 0 {
 					t.post(edited(m, 60, m.Content+" more"))
 				}
 			}
 			t.apply(everything()...)
-			t.apply(facts(ada, int64(ada), "sails"), memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}, Said: id(1)})
+			t.apply(facts(ada, int64(ada), "sails"), memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"},
+				Said: id(1)})
 			if c.left != before {
 				t.same("what is left once all is told again", t.left(), c.left)
 			}
@@ -131,22 +149,26 @@ func forgetPromises() []promise {
 var otherForgetPromises = []promise{
 	{"a thread that is told of after its channel was forgotten belongs to it", nil, func(t *trial) {
 		t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later})
-		t.apply(threadOf(general, thread, 0, "thread"), post(said(thread, id(5), ada, "elderberries in a thread")), post(said(thread, memory.FirstMessageID(later)-1, ada, "at the last moment")))
+		t.apply(threadOf(general, thread, 0, "thread"), post(said(thread, id(5), ada, "elderberries in a thread")),
+			post(said(thread, memory.FirstMessageID(later)-1, ada, "at the last moment")))
 		t.same("the log", t.log(thread), []memory.Message(nil))
 	}},
 	{"the name of a channel that was deleted is gone, and those of its threads, and they don't come back", nil, func(t *trial) {
 		opened, file := threadOf(general, thread, 0, "post"), memory.Channel{ID: general, Guild: guild, Name: "general", Unplaced: true}
 		t.apply(seenTown, opened, memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
 		for range 2 {
-			t.same("names", []string{t.channel(guild, general).Name, t.channel(guild, thread).Name, t.channel(guild, staff).Name}, []string{"", "", "staff"})
+			t.same("names", []string{t.channel(guild, general).Name, t.channel(guild, thread).Name, t.channel(guild, staff).Name},
+				[]string{"", "", "staff"})
 			inFile := opened
 			inFile.Channel.Unplaced = true
 			t.apply(inFile, memory.ChannelSeen{Channel: file}, opened, memory.ChannelSeen{Channel: town().Channels[0]})
 		}
 	}},
 	{"a thread's name goes with whoever made it, and comes not back", nil, func(t *trial) {
-		threads := []memory.Event{threadOf(general, memory.ChannelID(id(1)), ada, "ada's"), threadOf(general, memory.ChannelID(id(2)), ben, "ben's"),
-			threadOf(staff, memory.ChannelID(id(3)), ada, "ada's, elsewhere"), threadOf(general, memory.ChannelID(id(900)), ada, "ada's, later")}
+		threads := events{threadOf(general, memory.ChannelID(id(1)), ada, "ada's"),
+			threadOf(general, memory.ChannelID(id(2)), ben, "ben's"),
+			threadOf(staff, memory.ChannelID(id(3)), ada, "ada's, elsewhere"), threadOf(general, memory.ChannelID(id(900)), ada,
+				"ada's, later")}
 		t.apply(seenTown)
 		named := func(what string, want ...string) {
 			t.Helper()
@@ -173,17 +195,20 @@ var otherForgetPromises = []promise{
 	}},
 	{"a guild is forgotten with what was chosen in it, but not who opted out", nil, func(t *trial) {
 		t.settle()
-		t.apply(chose(0, memory.Remember, 0), opts(hark, true, 0), memory.Learn{Guild: guild, On: true, At: began}, memory.Learn{Guild: guild, User: ada, On: true, At: began},
+		t.apply(chose(0, memory.Remember, 0), opts(hark, true, 0), memory.Learn{Guild: guild, On: true, At: began},
+			memory.Learn{Guild: guild, User: ada, On: true, At: began},
 			memory.Learn{Guild: village, On: true, At: began}, memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: staff, Until: id(9)}})
 		t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later})
 		t.compare()
 		t.same("opted out", got(t.store.OptedOut(t.ctx, guild, hark))(t), true)
 		t.apply(memory.GuildSeen{Guild: town(), At: later.Add(time.Hour)}, person(ada, "Ada"))
 		g, v := t.guild(guild), t.guild(village)
-		t.same("when it is seen again", []any{g.Name, g.Choice, g.Learn.IsZero(), t.people(guild)[0].Learn.IsZero(), v.Name, v.Learn.IsZero()}, []any{"Town", memory.Undecided, true, true, "Village", false})
+		t.same("when it is seen again", []any{g.Name, g.Choice, g.Learn.IsZero(), t.people(guild)[0].Learn.IsZero(), v.Name,
+			v.Learn.IsZero()}, []any{"Town", memory.Undecided, true, true, "Village", false})
 		t.listensFrom(later.Add(time.Hour), general)
 	}},
-	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it", []memory.Event{townWith(func(g *memory.Guild) { g.Self = hark }), person(ada, "Ada"), person(hark, "Hark")}, func(t *trial) {
+	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it", events{townWith(func(g *memory.Guild) { g.Self = hark }),
+		person(ada, "Ada"), person(hark, "Hark")}, func(t *trial) {
 		t.same("people who went", t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyPurge, At: later}).People, 1)
 		t.same("who is known", t.people(guild)[0].ID, hark)
 		t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later.Add(time.Second)})
@@ -191,7 +216,8 @@ var otherForgetPromises = []promise{
 	}},
 	{"a forgetting of less, later, lets nothing of an earlier one back", nil, func(t *trial) {
 		for i, before := range []int{60, 10, 11} {
-			t.forget(memory.Forgetting{Guild: guild, Channel: general, Before: id(before).Time(), Why: memory.WhyPurge, At: id(90 + i).Time()})
+			t.forget(memory.Forgetting{Guild: guild, Channel: general, Before: id(before).Time(), Why: memory.WhyPurge,
+				At: id(90 + i).Time()})
 		}
 		t.post(said(general, id(50), ada, "gone"), said(general, id(70), ada, "stays"))
 		t.same("the log", idsOf(t.log(general)), []memory.MessageID{id(70)})
@@ -203,11 +229,13 @@ var otherForgetPromises = []promise{
 		t.post(scattered()...)
 		t.same("the logs", []int{len(t.log(general)), len(t.log(square)), len(t.log(staff)), len(t.log(local))}, []int{0, 0, 2, 1})
 	}},
-	{"the text of an edit that came before its message is forgotten with its channel", []memory.Event{seenTown, edits(first, 60, "overtook")}, func(t *trial) {
-		t.same("how many messages", t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later}).Messages, 1)
-		t.post(first)
-		t.same("the log", t.log(general), []memory.Message(nil))
-	}},
+	{"the text of an edit that came before its message is forgotten with its channel", events{seenTown, edits(first, 60, "overtook")},
+		func(t *trial) {
+			t.same("how many messages", t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later}).Messages,
+				1)
+			t.post(first)
+			t.same("the log", t.log(general), []memory.Message(nil))
+		}},
 	{"what is carried out can be asked about again", nil, func(t *trial) {
 		t.settle()
 		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
@@ -222,7 +250,7 @@ var otherForgetPromises = []promise{
 			}
 		}
 	}},
-	{"a forgetting that hasn't begun forgets nothing", []memory.Event{post(first)}, func(t *trial) {
+	{"a forgetting that hasn't begun forgets nothing", events{post(first)}, func(t *trial) {
 		ctx, cancel := context.WithCancel(t.ctx)
 		cancel()
 		f := memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}
@@ -259,7 +287,8 @@ var otherForgetPromises = []promise{
 		t.same("unfinished", t.unfinished(), []memory.Forgetting(nil))
 		t.refused(memory.Forgetting{Guild: guild, Why: memory.WhyPurge})
 	}},
-	{"nothing that is being forgotten is to be embedded", []memory.Event{seenTown, post(first), post(said(thread, id(2), ben, "barley")), post(said(staff, id(3), ben, "cinnamon"))}, func(t *trial) {
+	{"nothing that is being forgotten is to be embedded", events{seenTown, post(first), post(said(thread, id(2), ben, "barley")),
+		post(said(staff, id(3), ben, "cinnamon"))}, func(t *trial) {
 		before := t.pending()
 		t.apply(memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
 		t.same("pending", len(t.pending()), 1)

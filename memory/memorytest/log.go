@@ -26,7 +26,8 @@ var logPromises = []promise{
 		empty.Files = []memory.File{{Name: "only.png"}}
 		before2015 := said(general, memory.FirstMessageID(time.Date(2009, 5, 1, 0, 0, 0, 0, time.UTC)), ada, "明日は東京へ行きます")
 		t.post(full, empty, before2015)
-		t.same("the messages", t.around(general, []memory.MessageID{full.ID, empty.ID, before2015.ID}, 0, 0), []memory.Message{before2015, full, empty})
+		t.same("the messages", t.around(general, []memory.MessageID{full.ID, empty.ID, before2015.ID}, 0, 0),
+			[]memory.Message{before2015, full, empty})
 		t.same("found by what a file is called", t.find(in(general), "lighthouse"), []memory.MessageID{full.ID})
 		t.same("found in a script without spaces", t.find(in(general), "東京"), []memory.MessageID{before2015.ID})
 	}},
@@ -34,7 +35,8 @@ var logPromises = []promise{
 		version := func() int64 { return got(t.store.Version(t.ctx))(t) }
 		last := version()
 		for n, write := range []func(){
-			func() { t.post(first) }, func() { t.post(edited(first, 3, "the kettle boils")) }, func() { t.apply(stars(general, first.ID, true, 0)) }, t.embedAll,
+			func() { t.post(first) }, func() { t.post(edited(first, 3, "the kettle boils")) },
+			func() { t.apply(stars(general, first.ID, true, 0)) }, t.embedAll,
 			func() { t.apply(memory.PersonSeen{Person: memory.Person{ID: ben, Guild: guild, Nick: "Big Ben"}}) },
 			func() { t.delete(general, first.ID) }, func() { t.post(second) },
 			func() { t.forget(memory.Forgetting{Guild: guild, User: ben, Why: memory.WhyMember, At: later}) },
@@ -53,31 +55,35 @@ var logPromises = []promise{
 		t.apply()
 		t.apply(deletes(nowhere))
 	}},
-	{"an older version never replaces a newer", []memory.Event{post(edited(first, 2, "nine o'clock")), post(first), edits(first, 1, "eight o'clock")}, func(t *trial) {
+	{"an older version never replaces a newer", events{post(edited(first, 2, "nine o'clock")), post(first),
+		edits(first, 1, "eight o'clock")}, func(t *trial) {
 		t.same("the message", t.log(general), []memory.Message{edited(first, 2, "nine o'clock")})
 	}},
-	{"an edit that overtakes its message waits for it", []memory.Event{edits(first, 1, "an earlier text"), edits(first, 2, "the second text")}, func(t *trial) {
-		t.same("before it comes", t.log(general), []memory.Message(nil))
-		t.post(first)
-		t.same("after it came", t.log(general), []memory.Message{edited(first, 2, "the second text")})
-	}},
-	{"a delete that overtakes its message wins, in its channel", []memory.Event{edits(first, 60, "remorse"), deletes(general, first.ID), post(first), edits(first, 120, "remorse"),
+	{"an edit that overtakes its message waits for it", events{edits(first, 1, "an earlier text"), edits(first, 2, "the second text")},
+		func(t *trial) {
+			t.same("before it comes", t.log(general), []memory.Message(nil))
+			t.post(first)
+			t.same("after it came", t.log(general), []memory.Message{edited(first, 2, "the second text")})
+		}},
+	{"a delete that overtakes its message wins, in its channel", events{edits(first, 60, "remorse"), deletes(general, first.ID),
+		post(first), edits(first, 120, "remorse"),
 		post(said(staff, first.ID, ada, "the same id elsewhere"))}, func(t *trial) {
 		t.same("the logs", append(t.log(general), t.log(staff)...), []memory.Message{said(staff, first.ID, ada, "the same id elsewhere")})
 	}},
-	{"a deleted message is found by nothing, nor is what was said before an edit", []memory.Event{post(first), post(second), memory.Named{Channel: general, ID: first.ID, Name: "m1"}}, func(t *trial) {
-		t.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: first.ID}})
-		for _, change := range []memory.Event{edits(first, 1, "we meet at the museum"), deletes(general, first.ID)} {
-			t.embedAll()
-			t.apply(change)
-			t.compare() // before it is embedded again
-			t.embedAll()
-			t.compare()
-		}
-		t.same("the log", t.log(general), []memory.Message{second})
-		t.same("found", t.find(in(general), "first text meet museum"), []memory.MessageID(nil))
-		t.post(first)
-	}},
+	{"a deleted message is found by nothing, nor is what was said before an edit",
+		events{post(first), post(second), memory.Named{Channel: general, ID: first.ID, Name: "m1"}}, func(t *trial) {
+			t.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: first.ID}})
+			for _, change := range []memory.Event{edits(first, 1, "we meet at the museum"), deletes(general, first.ID)} {
+				t.embedAll()
+				t.apply(change)
+				t.compare() // before it is embedded again
+				t.embedAll()
+				t.compare()
+			}
+			t.same("the log", t.log(general), []memory.Message{second})
+			t.same("found", t.find(in(general), "first text meet museum"), []memory.MessageID(nil))
+			t.post(first)
+		}},
 	{"what Hark answered and what Discord noted is logged, but neither found nor counted", nil, func(t *trial) {
 		notice := said(general, id(2), 0, "the boiler was serviced")
 		notice.Kind = memory.FromSystem
@@ -100,7 +106,8 @@ var logPromises = []promise{
 		if err == nil {
 			t.model.apply(posted(batch...)...)
 		}
-		if err := t.store.Apply(t.ctx, post(said(staff, id(1), ada, "beside what is refused")), memory.Spent{Guild: guild}); !errors.Is(err, memory.ErrRefused) {
+		if err := t.store.Apply(t.ctx, post(said(staff, id(1), ada, "beside what is refused")), memory.Spent{Guild: guild}); !errors.Is(err,
+			memory.ErrRefused) {
 			t.Fatalf("what can't be spent: %v", err)
 		}
 		t.same("what came with what is refused", t.log(staff), []memory.Message(nil))
@@ -110,16 +117,19 @@ var logPromises = []promise{
 		direct.Guild, reply.Guild = memory.DirectGuild, memory.DirectGuild
 		t.post(direct, reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal"))
 		t.compare()
-		t.same("how many are forgotten", t.forget(memory.Forgetting{Guild: memory.DirectGuild, User: ada, Why: memory.WhyMember, At: later}).Messages, 1)
+		t.same("how many are forgotten", t.forget(memory.Forgetting{Guild: memory.DirectGuild, User: ada, Why: memory.WhyMember,
+			At: later}).Messages, 1)
 		t.same("what stays", append(t.log(931), append(t.log(general), t.log(local)...)...),
 			[]memory.Message{reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal")})
 	}},
-	{"a message has one name, and a name one message of its channel: the first given stays", []memory.Event{
-		memory.Named{Channel: general, ID: first.ID, Name: "early"}, post(first), post(second), post(said(staff, first.ID, ada, "elsewhere")),
+	{"a message has one name, and a name one message of its channel: the first given stays", events{
+		memory.Named{Channel: general, ID: first.ID, Name: "early"}, post(first), post(second),
+		post(said(staff, first.ID, ada, "elsewhere")),
 		memory.Named{Channel: general, ID: first.ID, Name: "a"}, memory.Named{Channel: general, ID: first.ID, Name: "b"},
 		memory.Named{Channel: general, ID: second.ID, Name: "a"}, memory.Named{Channel: staff, ID: first.ID, Name: "b"},
 	}, func(t *trial) {
-		t.same("by name", []memory.MessageID{t.named(general, "a"), t.named(general, "b"), t.named(staff, "b"), t.named(general, "early")}, []memory.MessageID{first.ID, 0, first.ID, 0})
+		t.same("by name", []memory.MessageID{t.named(general, "a"), t.named(general, "b"), t.named(staff, "b"), t.named(general, "early")},
+			[]memory.MessageID{first.ID, 0, first.ID, 0})
 		t.delete(general, first.ID)
 		t.apply(memory.Named{Channel: general, ID: first.ID, Name: "a"})
 		t.same("of what is gone", t.named(general, "a"), memory.MessageID(0))
@@ -157,8 +167,10 @@ var searchPromises = []promise{
 		}{
 			{memory.Scope{}, nil}, {in(nowhere), nil}, {in(general), all}, {memory.Scope{Since: began.Add(2 * time.Second)}, all[2:]},
 			{memory.Scope{Until: began.Add(2 * time.Second)}, all[:2]}, {memory.Scope{Since: began.Add(time.Second + 1)}, all[2:]},
-			{memory.Scope{Until: began.Add(time.Second + 1)}, all[:2]}, {memory.Scope{Since: began.Add(3 * time.Second), Until: began.Add(3 * time.Second)}, nil},
-			{memory.Scope{Authors: []memory.UserID{ben}}, []memory.MessageID{id(1), id(3)}}, {memory.Scope{Authors: []memory.UserID{4711}}, nil},
+			{memory.Scope{Until: began.Add(time.Second + 1)}, all[:2]},
+			{memory.Scope{Since: began.Add(3 * time.Second), Until: began.Add(3 * time.Second)}, nil},
+			{memory.Scope{Authors: []memory.UserID{ben}}, []memory.MessageID{id(1), id(3)}},
+			{memory.Scope{Authors: []memory.UserID{4711}}, nil},
 		} {
 			if len(c.scope.Authors) > 0 || !c.scope.Since.IsZero() || !c.scope.Until.IsZero() {
 				c.scope.Channels = []memory.ChannelID{general, nowhere, general}
@@ -169,7 +181,8 @@ var searchPromises = []promise{
 	}},
 	{"what is starred is found, the newest first", nil, func(t *trial) {
 		for i, channel := range []memory.ChannelID{general, general, staff, general, general} {
-			t.apply(stars(channel, id(i), true, 2), post(said(channel, id(i), []memory.UserID{ada, ben, ada, ada, hark}[i], "ferry")), stars(channel, id(i), false, 1))
+			t.apply(stars(channel, id(i), true, 2), post(said(channel, id(i), []memory.UserID{ada, ben, ada, ada, hark}[i], "ferry")),
+				stars(channel, id(i), false, 1))
 		}
 		t.apply(stars(general, id(3), false, 3))
 		t.same("starred", got(t.store.Starred(t.ctx, in(general, staff), 2))(t), []memory.Spot{spot(staff, id(2)), spot(general, id(1))})
@@ -200,7 +213,8 @@ var searchPromises = []promise{
 		t.embedAll()
 		t.same("in the space in use", near(space), error(nil))
 		t.same("that space", got(t.store.Space(t.ctx))(t), space)
-		for _, other := range []memory.Space{{}, {Name: "another", Version: 1, Dimensions: dimensions}, {Name: space.Name, Version: 2, Dimensions: dimensions}} {
+		for _, other := range []memory.Space{{}, {Name: "another", Version: 1, Dimensions: dimensions},
+			{Name: space.Name, Version: 2, Dimensions: dimensions}} {
 			t.same("in another", errors.Is(near(other), memory.ErrNoVectors), true)
 		}
 	}},
@@ -263,7 +277,8 @@ var searchPromises = []promise{
 		}
 	}},
 	{"what is embedded, changed or deleted after somebody has looked is near, or near no more", nil, func(t *trial) {
-		for _, change := range []memory.Event{post(first), post(said(general, id(7200), ada, "barley")), edits(first, 1, "cinnamon"), edits(first, 2, "?!"), deletes(general, first.ID)} {
+		for _, change := range []memory.Event{post(first), post(said(general, id(7200), ada, "barley")), edits(first, 1, "cinnamon"),
+			edits(first, 2, "?!"), deletes(general, first.ID)} {
 			t.apply(change)
 			t.compare()
 			t.embedAll()

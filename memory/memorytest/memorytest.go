@@ -88,10 +88,12 @@ func Fuzz(f *testing.F, open func(t testing.TB) memory.Store) {
 	f.Fuzz(func(t *testing.T, data []byte) { rapid.MakeFuzz(operations(t, open, nil))(t, data) })
 }
 
+type events = []memory.Event
+
 // promise is one sentence that every store keeps: what is told, one by one, and what is so then, beside what the model says.
 type promise struct {
 	says  string
-	given []memory.Event
+	given events
 	then  func(*trial)
 }
 

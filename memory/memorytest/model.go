@@ -75,8 +75,9 @@ func newModel() *model {
 		decided: map[memory.Event]decision{}, spent: map[inGuild]memory.Spent{},
 		facts: map[inGuild]*fact{}, lore: map[inGuild]*lore{}, summaries: map[place]*summary{},
 		summarised: map[memory.ChannelID]memory.MessageID{}, learned: map[memory.ChannelID]memory.MessageID{},
-		condensed: map[memory.ChannelID]memory.Condensed{}, traces: map[place]answer{}, prompts: map[place]memory.Prompt{}, shown: map[place]answer{},
-		lost: map[string]int{},
+		condensed: map[memory.ChannelID]memory.Condensed{}, traces: map[place]answer{}, prompts: map[place]memory.Prompt{},
+		shown: map[place]answer{},
+		lost:  map[string]int{},
 	}
 }
 
@@ -211,9 +212,10 @@ func (m *model) isKnown(at place) bool {
 	e := m.entry(at)
 	_, asked := m.open[at]
 	_, answer := m.traces[at]
-	return e.posted != nil || e.edit != nil || !e.star.At.IsZero() || e.anew || asked || answer || slices.ContainsFunc(m.things(), func(t thing) bool {
-		return slices.ContainsFunc(t.from, func(s memory.Source) bool { return isAt(s, at) })
-	})
+	return e.posted != nil || e.edit != nil || !e.star.At.IsZero() || e.anew || asked || answer ||
+		slices.ContainsFunc(m.things(), func(t thing) bool {
+			return slices.ContainsFunc(t.from, func(s memory.Source) bool { return isAt(s, at) })
+		})
 }
 
 func (m *model) hear(channel memory.ChannelID, id memory.MessageID) {
@@ -350,7 +352,8 @@ func (m *model) inScope(scope memory.Scope) []memory.Message {
 
 func within(scope memory.Scope, m memory.Message) bool {
 	at := m.Time()
-	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, m.Author)) && (scope.Since.IsZero() || !at.Before(scope.Since)) && (scope.Until.IsZero() || at.Before(scope.Until))
+	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, m.Author)) && (scope.Since.IsZero() || !at.Before(scope.Since)) &&
+		(scope.Until.IsZero() || at.Before(scope.Until))
 }
 
 func (m *model) presence(scope memory.Scope, users []memory.UserID) map[memory.UserID]memory.Presence {

@@ -107,10 +107,12 @@ func (m *model) things() []thing {
 		}
 	}
 	for id, c := range m.condensed {
-		all = append(all, thing{kind: "summary", guild: c.Guild, from: versionsOf(id, c.Sources), goes: func(bool) { delete(m.condensed, id) }})
+		all = append(all, thing{kind: "summary", guild: c.Guild, from: versionsOf(id, c.Sources),
+			goes: func(bool) { delete(m.condensed, id) }})
 	}
 	for _, r := range m.records {
-		all = append(all, thing{kind: "record", guild: r.Guild, from: messages(r.Channel, r.Question, r.Answer), about: namedIn(r), as: recordAsMessage(r),
+		all = append(all, thing{kind: "record", guild: r.Guild, from: messages(r.Channel, r.Question, r.Answer), about: namedIn(r),
+			as: recordAsMessage(r),
 			goes: func(bool) {
 				m.records = slices.DeleteFunc(slices.Clone(m.records), func(of memory.Record) bool { return of.CallID == r.CallID })
 			}})
@@ -120,7 +122,8 @@ func (m *model) things() []thing {
 
 // answerAt is an answer as a thing, but for how it goes.
 func (m *model) answerAt(kind string, at place, a answer) thing {
-	return thing{kind: kind, guild: a.Guild, from: a.from, about: about(a.Trace), as: &memory.Message{ID: at.id, Guild: a.Guild, Channel: at.channel},
+	return thing{kind: kind, guild: a.Guild, from: a.from, about: about(a.Trace),
+		as: &memory.Message{ID: at.id, Guild: a.Guild, Channel: at.channel},
 		is: func(s memory.Source) bool { return made(a, at.channel, s) }}
 }
 
@@ -283,7 +286,8 @@ func (m *model) keepTrace(t memory.Trace) {
 	} else if t.Question != 0 {
 		since = t.Question
 	}
-	if slices.ContainsFunc(m.forgottenSince(t.Guild, since-1), func(user memory.UserID) bool { return gone || slices.Contains(about(t), user) }) {
+	if slices.ContainsFunc(m.forgottenSince(t.Guild, since-1),
+		func(user memory.UserID) bool { return gone || slices.Contains(about(t), user) }) {
 		lost, hide = true, 2
 	}
 	a.Trace = t
@@ -729,8 +733,10 @@ func namedIn(r memory.Record) (all []memory.UserID) {
 func (m *model) recordsFor(q memory.RecordQuery) []memory.Record {
 	var all []memory.Record
 	for _, r := range m.records {
-		if slices.Contains(q.Channels, r.Channel) && (q.Since.IsZero() || !r.Timestamp.Before(q.Since)) && (q.Until.IsZero() || r.Timestamp.Before(q.Until)) &&
-			(q.Speaker == "" || r.Speaker == q.Speaker) && (q.Method == "" || r.Method == q.Method) && (q.Asker == 0 || r.Asker == q.Asker) {
+		if slices.Contains(q.Channels, r.Channel) && (q.Since.IsZero() || !r.Timestamp.Before(q.Since)) &&
+			(q.Until.IsZero() || r.Timestamp.Before(q.Until)) &&
+			(q.Speaker == "" || r.Speaker == q.Speaker) && (q.Method == "" || r.Method == q.Method) &&
+			(q.Asker == 0 || r.Asker == q.Asker) {
 			all = append(all, r)
 		}
 	}

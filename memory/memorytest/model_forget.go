@@ -173,17 +173,20 @@ func (m *model) extent(f memory.Forgetting) (e memory.Extent) {
 // areForgotten reports whether any of some people has opted out, or was forgotten as a whole, with the guild or alone, since a moment.
 func (m *model) areForgotten(guild memory.GuildID, who []memory.UserID, since memory.MessageID) bool {
 	for _, of := range m.decided {
-		if e, ok := of.Event.(memory.Opted); ok && e.Out && slices.Contains(who, e.User) && (e.Guild == guild || guild == memory.LocalGuild) {
+		if e, ok := of.Event.(memory.Opted); ok && e.Out && slices.Contains(who, e.User) &&
+			(e.Guild == guild || guild == memory.LocalGuild) {
 			return true
 		}
 	}
-	return len(who) > 0 && slices.ContainsFunc(m.forgottenSince(guild, since), func(user memory.UserID) bool { return user == 0 || slices.Contains(who, user) })
+	return len(who) > 0 && slices.ContainsFunc(m.forgottenSince(guild, since),
+		func(user memory.UserID) bool { return user == 0 || slices.Contains(who, user) })
 }
 
 // forgottenSince are those who were forgotten as a whole, with the guild (0) or alone, since a moment.
 func (m *model) forgottenSince(guild memory.GuildID, since memory.MessageID) (all []memory.UserID) {
 	for _, g := range m.forgettings {
-		if f := g.Forgetting; g.all && f.Why != memory.WhyDeleted && f.Channel == 0 && (g.of(guild) || guild == memory.LocalGuild) && g.end > since {
+		if f := g.Forgetting; g.all && f.Why != memory.WhyDeleted && f.Channel == 0 && (g.of(guild) || guild == memory.LocalGuild) &&
+			g.end > since {
 			all = append(all, f.User)
 		}
 	}
@@ -198,9 +201,10 @@ func (m *model) forgetNames(g *forgetting) {
 			words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			first := append(words, "")[0] // what marks up text may be written otherwise
 			m.dropPrompts(func(t answer, p memory.Prompt) bool {
-				return (g.of(t.Guild) || t.Guild == memory.LocalGuild) && slices.ContainsFunc(p.Messages, func(message memory.PromptMessage) bool {
-					return strings.Contains(message.Content, first)
-				})
+				return (g.of(t.Guild) || t.Guild == memory.LocalGuild) && slices.ContainsFunc(p.Messages,
+					func(message memory.PromptMessage) bool {
+						return strings.Contains(message.Content, first)
+					})
 			})
 		}
 	}
@@ -289,7 +293,8 @@ func (m *model) beginOnce(f memory.Forgetting) {
 	next := newForgetting(f)
 	if !slices.ContainsFunc(m.forgettings, func(g *forgetting) bool {
 		o := g.Forgetting
-		return o.Why == f.Why && o.Guild == f.Guild && o.Channel == f.Channel && o.User == f.User && g.end >= next.end && (g.all || !next.all)
+		return o.Why == f.Why && o.Guild == f.Guild && o.Channel == f.Channel && o.User == f.User && g.end >= next.end &&
+			(g.all || !next.all)
 	}) {
 		m.begin(f)
 	}

@@ -248,7 +248,8 @@ func dropRole(g *memory.Guild, id memory.RoleID) {
 func (m *model) dropOverwrites(gone memory.RoleGone) {
 	for _, c := range m.channels {
 		if c.Guild == gone.Guild && gone.Role != memory.RoleID(gone.Guild) {
-			c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites), func(o memory.Overwrite) bool { return o.Role == gone.Role && o.User == 0 })
+			c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites),
+				func(o memory.Overwrite) bool { return o.Role == gone.Role && o.User == 0 })
 		}
 	}
 }
@@ -269,7 +270,8 @@ func (m *model) whole(id memory.GuildID) memory.Guild {
 	}
 	g.Learn, g.Choice, g.Settings = m.learnsSince(id, 0), decided(m, memory.Chose{Guild: id}).Choice, m.settingsOf(id, 0)
 	for _, of := range m.decided {
-		if e, ok := of.Event.(memory.LimitChosen); ok && e.Guild == id && (e.Messages != memory.AsConfigured || e.Tokens != memory.AsConfigured) {
+		if e, ok := of.Event.(memory.LimitChosen); ok && e.Guild == id && (e.Messages != memory.AsConfigured ||
+			e.Tokens != memory.AsConfigured) {
 			g.Limits = append(g.Limits, e.RoleLimit)
 		}
 	}

@@ -113,7 +113,8 @@ func (t *trial) ended(events []memory.Event) {
 	t.compareGuilds()
 	byCall := func(a, b memory.Record) int { return strings.Compare(a.CallID, b.CallID) }
 	all := memory.RecordQuery{Channels: channels}
-	t.same("records", slices.SortedFunc(slices.Values(t.records(all)), byCall), slices.SortedFunc(slices.Values(t.model.recordsFor(all)), byCall))
+	t.same("records", slices.SortedFunc(slices.Values(t.records(all)), byCall), slices.SortedFunc(slices.Values(t.model.recordsFor(all)),
+		byCall))
 	// From when on something is remembered depends on whether it was before.
 	if !told(func(e memory.Event) bool { _, ok := e.(memory.Chose); return ok }) {
 		t.same("heard", t.heard(guild), t.model.listened(guild))

@@ -296,7 +296,8 @@ func (m *machine) rewrite(t *rapid.T) {
 		return
 	}
 	again := edited(said(was.Channel, was.Answer, hark, ""), m.replied+1, "so I hear now")
-	m.apply(memory.Rewritten{Guild: was.Guild, Channel: was.Channel, IDs: []memory.MessageID{was.Answer}}, memory.Posted{Message: again}, memory.Answered{Trace: was})
+	m.apply(memory.Rewritten{Guild: was.Guild, Channel: was.Channel, IDs: []memory.MessageID{was.Answer}}, memory.Posted{Message: again},
+		memory.Answered{Trace: was})
 }
 
 // drawUsedLore is mostly of lore that is there, as it is or in whatever version.
@@ -345,8 +346,10 @@ func (m *machine) compareSearch(t *rapid.T) {
 func (m *machine) compareSomeRecords(t *rapid.T) {
 	scope := drawScope(t)
 	q := memory.RecordQuery{
-		Channels: scope.Channels, Since: scope.Since, Until: scope.Until, Oldest: rapid.Bool().Draw(t, "oldest"), Limit: rapid.IntRange(0, 4).Draw(t, "limit"),
-		Speaker: rapid.SampledFrom([]memory.Speaker{"", "", memory.SpeakerTool}).Draw(t, "speaker"), Method: rapid.SampledFrom([]string{"", "", "ask"}).Draw(t, "method"),
+		Channels: scope.Channels, Since: scope.Since, Until: scope.Until, Oldest: rapid.Bool().Draw(t, "oldest"),
+		Limit:   rapid.IntRange(0, 4).Draw(t, "limit"),
+		Speaker: rapid.SampledFrom([]memory.Speaker{"", "", memory.SpeakerTool}).Draw(t, "speaker"),
+		Method:  rapid.SampledFrom([]string{"", "", "ask"}).Draw(t, "method"),
 	}
 	if len(scope.Authors) > 0 {
 		q.Asker = scope.Authors[0]

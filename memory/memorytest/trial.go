@@ -124,8 +124,10 @@ func (t *trial) possible(r memory.Receipt, want *forgetting) {
 			others += g.Messages + g.Facts + g.Lore + g.Summaries + g.Records
 		}
 	}
-	if r.Messages > want.Messages+t.replied+others || r.Facts > want.Facts+others || r.Lore > want.Lore+others || r.Summaries > want.Summaries+others ||
-		r.Records > want.Records+others || r.People > want.People || r.Vectors > r.Segments || r.Answers > t.replied || r.Forgetting.ID == 0 {
+	if r.Messages > want.Messages+t.replied+others || r.Facts > want.Facts+others || r.Lore > want.Lore+others ||
+		r.Summaries > want.Summaries+others ||
+		r.Records > want.Records+others || r.People > want.People || r.Vectors > r.Segments || r.Answers > t.replied ||
+		r.Forgetting.ID == 0 {
 		t.Fatalf("the receipt is %+v, want %+v", r, want.Receipt)
 	}
 }
@@ -140,7 +142,8 @@ func (t *trial) unfinished() []memory.Forgetting {
 func (t *trial) expire(prompts, spending time.Time, records memory.RecordLimits) {
 	t.Helper()
 	t.same("how many prompts go", got(t.store.ForgetPrompts(t.ctx, prompts))(t), t.model.forgetPrompts(prompts))
-	t.same("on how many questions it is forgotten what was spent", got(t.store.ForgetSpending(t.ctx, spending))(t), t.model.forgetOldSpending(spending))
+	t.same("on how many questions it is forgotten what was spent", got(t.store.ForgetSpending(t.ctx, spending))(t),
+		t.model.forgetOldSpending(spending))
 	t.same("how many records go", got(t.store.ForgetRecords(t.ctx, records))(t), t.model.limitRecords(records))
 }
 

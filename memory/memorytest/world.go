@@ -104,7 +104,8 @@ func sets(channel memory.ChannelID, key memory.Setting, value string, minutes in
 }
 
 func limits(role memory.RoleID, messages, tokens, minutes int) memory.LimitChosen {
-	return memory.LimitChosen{Guild: guild, RoleLimit: memory.RoleLimit{Role: role, Limit: memory.Limit{Messages: messages, Tokens: tokens}}, At: minute(minutes)}
+	return memory.LimitChosen{Guild: guild, RoleLimit: memory.RoleLimit{Role: role,
+		Limit: memory.Limit{Messages: messages, Tokens: tokens}}, At: minute(minutes)}
 }
 
 // spent is what the question so many hours after the beginning took.
@@ -124,8 +125,9 @@ func facts(user memory.UserID, id int64, text string, source ...memory.Spot) mem
 // note is lore told so many minutes after the beginning.
 func note(id int64, by memory.UserID, channel memory.ChannelID, minutes int, sources ...memory.Spot) memory.Lore {
 	return memory.Lore{
-		ID: id, Guild: guildOf(channel), Name: "Project X", Text: "is due on Friday", Own: []string{"the big one"}, By: by, Channel: channel,
-		At: minute(minutes), Sources: sources,
+		ID: id, Guild: guildOf(channel), Name: "Project X", Text: "is due on Friday", Own: []string{"the big one"}, By: by,
+		Channel: channel,
+		At:      minute(minutes), Sources: sources,
 	}
 }
 
@@ -136,7 +138,8 @@ func spot(channel memory.ChannelID, id memory.MessageID) memory.Spot {
 // summed is a summary of a channel up to a message, made so many minutes after the beginning from messages that were never edited.
 func summed(channel memory.ChannelID, until memory.MessageID, minutes int, sources ...memory.MessageID) memory.Summary {
 	return memory.Summary{
-		ID: until, Guild: guildOf(channel), Channel: channel, Text: "Ada: the ferry leaves at noon", Topics: []string{"ferry", "noon"}, Kind: memory.SummaryFact,
+		ID: until, Guild: guildOf(channel), Channel: channel, Text: "Ada: the ferry leaves at noon", Topics: []string{"ferry", "noon"},
+		Kind: memory.SummaryFact,
 		Made: minute(minutes), Model: "toy", Sources: unedited(sources...),
 	}
 }
@@ -149,7 +152,8 @@ func sums(after memory.MessageID, s memory.Summary) memory.Summarised {
 // condenses is what a session of a channel was condensed to, as summed is what it was summed up to.
 func condenses(channel memory.ChannelID, text string, minutes int, sources ...memory.MessageID) memory.SessionCondensed {
 	return memory.SessionCondensed{Condensed: memory.Condensed{
-		Guild: guildOf(channel), Channel: channel, Until: slices.Max(sources), Text: text, Made: minute(minutes), Model: "toy", Sources: unedited(sources...),
+		Guild: guildOf(channel), Channel: channel, Until: slices.Max(sources), Text: text, Made: minute(minutes), Model: "toy",
+		Sources: unedited(sources...),
 	}}
 }
 
@@ -194,22 +198,26 @@ func summarySource(s memory.Summary) memory.Source {
 // sent is a prompt.
 func sent(at time.Time, content string) *memory.Prompt {
 	return &memory.Prompt{
-		Built:      at,
-		Messages:   []memory.PromptMessage{{Role: "system", Content: "=== SYSTEM ===\nBe <kind> & \"brief\"."}, {Role: "user", Content: content}},
-		Boundaries: []memory.Boundary{{Section: "system_prompt", Start: 0, End: 35}, {Section: "current_query", Message: 1, Start: 0, End: 13}},
+		Built: at,
+		Messages: []memory.PromptMessage{{Role: "system", Content: "=== SYSTEM ===\nBe <kind> & \"brief\"."},
+			{Role: "user", Content: content}},
+		Boundaries: []memory.Boundary{{Section: "system_prompt", Start: 0, End: 35},
+			{Section: "current_query", Message: 1, Start: 0, End: 13}},
 	}
 }
 
 // threadOf is a thread that somebody made.
 func threadOf(parent memory.ChannelID, id memory.ChannelID, owner memory.UserID, name string) memory.ChannelSeen {
-	return memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: parent, Kind: memory.PublicThread, Name: name, Owner: owner}}
+	return memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: parent, Kind: memory.PublicThread, Name: name,
+		Owner: owner}}
 }
 
 // town is a guild with two channels and a thread.
 func town() memory.Guild {
 	return memory.Guild{
 		ID: guild, Name: "Town", Owner: ada,
-		Roles: []memory.Role{{ID: 900, Name: "@everyone", Permissions: memory.ViewChannel}, {ID: 950, Name: "crew", Permissions: 1 << 63, Bot: hark}},
+		Roles: []memory.Role{{ID: 900, Name: "@everyone", Permissions: memory.ViewChannel},
+			{ID: 950, Name: "crew", Permissions: 1 << 63, Bot: hark}},
 		Channels: []memory.Channel{
 			{ID: general, Guild: guild, Parent: 910, Name: "general"},
 			{ID: staff, Guild: guild, Kind: memory.VoiceChannel, Name: "staff", AgeLimited: true, Overwrites: []memory.Overwrite{
@@ -223,8 +231,10 @@ func town() memory.Guild {
 // scattered is what is said in two guilds, at the terminal, and by two people, each in words of their own.
 func scattered() []memory.Message {
 	return []memory.Message{
-		said(general, id(1), ada, "apricots in general"), said(general, id(2), ben, "barley in general"), said(staff, id(3), ada, "cinnamon at work"),
-		said(staff, id(4), ben, "dill at work"), said(thread, id(5), ada, "elderberries in a thread"), said(square, id(6), ada, "zeppelins over the square"),
+		said(general, id(1), ada, "apricots in general"), said(general, id(2), ben, "barley in general"),
+		said(staff, id(3), ada, "cinnamon at work"),
+		said(staff, id(4), ben, "dill at work"), said(thread, id(5), ada, "elderberries in a thread"),
+		said(square, id(6), ada, "zeppelins over the square"),
 		said(local, id(7), ada, "figs at the terminal"), said(general, id(8), ada, "ginger much later"),
 	}
 }
@@ -241,7 +251,8 @@ func (t *trial) settle() {
 		for _, where := range []memory.GuildID{guild, village} {
 			fact := facts(who, int64(who), "sails")
 			fact.Guild = where
-			t.apply(memory.PersonSeen{Person: memory.Person{ID: who, Guild: where, Username: map[memory.UserID]string{ada: "ada", ben: "ben"}[who]}}, fact)
+			t.apply(memory.PersonSeen{Person: memory.Person{ID: who, Guild: where,
+				Username: map[memory.UserID]string{ada: "ada", ben: "ben"}[who]}}, fact)
 		}
 	}
 	t.apply(facts(ben, 77, "eats apricots", spot(general, id(1))), memory.Named{Channel: general, ID: id(1), Name: "m1"})
