@@ -428,16 +428,6 @@ func (m *model) isOut(guild memory.GuildID, user memory.UserID) bool {
 	return decided(m, memory.Opted{Guild: guild, User: user}).Out
 }
 
-// hasOpted reports whether anybody has decided about themselves.
-func (m *model) hasOpted() bool {
-	for key := range m.decided {
-		if _, ok := key.(memory.Opted); ok {
-			return true
-		}
-	}
-	return false
-}
-
 // editedAt is when m was edited as traces tell it.
 func editedAt(m memory.Message) int64 { return m.AsSource(false).Version }
 

@@ -301,12 +301,6 @@ func (m *model) beginOnce(f memory.Forgetting) {
 }
 
 // unfinished are the forgettings that were begun and not carried out.
-func (m *model) unfinished() []memory.Forgetting {
-	var all []memory.Forgetting
-	for _, g := range m.forgettings {
-		if !g.done {
-			all = append(all, g.Forgetting)
-		}
-	}
-	return all
+func (m *model) unfinished() []*forgetting {
+	return slices.DeleteFunc(slices.Clone(m.forgettings), func(g *forgetting) bool { return g.done })
 }

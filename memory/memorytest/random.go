@@ -137,7 +137,7 @@ func (m *machine) isUnknown(channel memory.ChannelID, ids ...memory.MessageID) b
 	return slices.ContainsFunc(ids, func(id memory.MessageID) bool {
 		at := place{channel, id}
 		_, ok := m.model.message(at)
-		return id != 0 && !ok && !m.model.entry(at).deleted && (len(m.model.forgettings) > 0 || m.model.hasOpted())
+		return id != 0 && !ok && !m.model.entry(at).deleted && len(m.model.forgettings) > 0
 	})
 }
 
