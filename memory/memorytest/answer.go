@@ -43,8 +43,16 @@ func anew(trace memory.Trace, minutes int, content string) events {
 		post(edited(said(trace.Channel, trace.Answer, hark, ""), minutes, content)), memory.Answered{Trace: trace}}
 }
 
-// outcome is what became of an answer: it stays, without its prompt or with it, or it is gone, and Discord is to show it no more
-// (withdrawn), because its question was deleted (unasked), or not.
+// What becomes of answers.
+const (
+	stays     = "stays"
+	bare      = "stays without its prompt"
+	gone      = "gone, and Discord may show it"
+	withdrawn = "gone, and Discord is to show it no more"
+	unasked   = "gone, and Discord is to show nothing of it, for its question is deleted"
+)
+
+// outcome is what became of an answer.
 func (t *trial) outcome(trace memory.Trace) string {
 	t.Helper()
 	all := append([]memory.MessageID{trace.Answer}, trace.Parts...)
@@ -58,19 +66,19 @@ func (t *trial) outcome(trace memory.Trace) string {
 	case kept != (len(there) > 0):
 		t.Fatalf("of an answer and how it came about only one is there")
 	case prompted:
-		return "stays"
+		return stays
 	case kept:
-		return "stays without prompt"
+		return bare
 	}
 	for _, w := range t.withdrawn() {
 		if w.Channel == trace.Channel && slices.Contains(all, w.Message) {
 			if w.Unasked {
-				return "unasked"
+				return unasked
 			}
-			return "withdrawn"
+			return withdrawn
 		}
 	}
-	return "gone"
+	return gone
 }
 
 // becomes fails the test unless that became of answers.
@@ -124,64 +132,63 @@ func answerPromises() []promise {
 		happens      events
 		became, late string
 	}{
-		{"nothing", nil, "stays", "stays"},
-		{"a message that it wasn't made from", events{deletes(staff, id(2))}, "stays", "stays"},
-		{"a star", events{stars(staff, id(1), true, 1)}, "stays", "stays"},
-		{"a source that it repeats", events{deletes(staff, id(1))}, "withdrawn", "withdrawn"},
-		{"a source that it was shown only", events{deletes(staff, id(3))}, "gone", "gone"},
-		{"two sources at once", events{deletes(staff, id(3), id(1))}, "withdrawn", "withdrawn"},
-		{"its question", events{deletes(general, id(10))}, "unasked", "withdrawn"},
-		{"what a source said", events{edits(said(staff, id(1), ben, ""), 9, "the ferry leaves at two")}, "withdrawn", "withdrawn"},
+		{"nothing", nil, stays, stays},
+		{"a message that it wasn't made from", events{deletes(staff, id(2))}, stays, stays},
+		{"a star", events{stars(staff, id(1), true, 1)}, stays, stays},
+		{"a source that it repeats", events{deletes(staff, id(1))}, withdrawn, withdrawn},
+		{"a source that it was shown only", events{deletes(staff, id(3))}, gone, gone},
+		{"two sources at once", events{deletes(staff, id(3), id(1))}, withdrawn, withdrawn},
+		{"its question", events{deletes(general, id(10))}, unasked, withdrawn},
+		{"what a source said", events{edits(said(staff, id(1), ben, ""), 9, "the ferry leaves at two")}, withdrawn, withdrawn},
 		{"what a source said, told as a whole", events{post(edited(said(staff, id(1), ben, ""), 9, "the ferry leaves at two"))},
-			"withdrawn", "withdrawn"},
-		{"an edit that changes nothing", events{edits(said(staff, id(1), ben, ""), 9, "the ferry leaves at noon")}, "stays", "withdrawn"},
-		{"what its question said", events{edits(said(general, id(10), ada, ""), 9, "when?")}, "withdrawn", "withdrawn"},
-		{"an answer of Hark's that grows", events{edits(said(general, id(4), hark, ""), 9, "At noon")}, "stays without prompt",
-			"stays without prompt"},
-		{"an answer of Hark's", events{deletes(general, id(4))}, "withdrawn", "withdrawn"},
+			withdrawn, withdrawn},
+		{"an edit that changes nothing", events{edits(said(staff, id(1), ben, ""), 9, "the ferry leaves at noon")}, stays, withdrawn},
+		{"what its question said", events{edits(said(general, id(10), ada, ""), 9, "when?")}, withdrawn, withdrawn},
+		{"an answer of Hark's that grows", events{edits(said(general, id(4), hark, ""), 9, "At noon")}, bare, bare},
+		{"an answer of Hark's", events{deletes(general, id(4))}, withdrawn, withdrawn},
 		{"an answer of Hark's that is written anew", anew(memory.Trace{Guild: guild, Channel: general, Answer: id(4)}, 9, "At two"),
-			"stays without prompt", "gone"},
-		{"a fact", events{memory.FactGone{Guild: guild, User: ben, Fact: 5}}, "withdrawn", "withdrawn"},
+			bare, gone},
+		{"a fact", events{memory.FactGone{Guild: guild, User: ben, Fact: 5}}, withdrawn, withdrawn},
 		{"a fact that it didn't use, or of another guild", events{memory.FactGone{Guild: village, User: ben, Fact: 5},
-			memory.FactGone{Guild: guild, User: ben, Fact: 6}}, "stays", "stays"},
-		{"a fact that is told anew", events{facts(ben, 5, "used to sail")}, "stays without prompt", "stays"},
-		{"lore", events{memory.LoreGone{Guild: guild, ID: 1}}, "withdrawn", "withdrawn"},
-		{"other lore", events{memory.LoreGone{Guild: guild, ID: 2}}, "stays", "stays"},
-		{"lore that is changed", events{memory.LoreTold{Lore: note(1, ada, general, 2)}}, "withdrawn", "withdrawn"},
-		{"an older version of lore", events{memory.LoreTold{Lore: note(1, ada, general, 0)}}, "stays", "stays"},
-		{"a summary", events{memory.SummaryGone{Guild: guild, Channel: general, ID: id(6)}}, "withdrawn", "withdrawn"},
+			memory.FactGone{Guild: guild, User: ben, Fact: 6}}, stays, stays},
+		{"a fact that is told anew", events{facts(ben, 5, "used to sail")}, bare, stays},
+		{"lore", events{memory.LoreGone{Guild: guild, ID: 1}}, withdrawn, withdrawn},
+		{"other lore", events{memory.LoreGone{Guild: guild, ID: 2}}, stays, stays},
+		{"lore that is changed", events{memory.LoreTold{Lore: note(1, ada, general, 2)}}, withdrawn, withdrawn},
+		{"an older version of lore", events{memory.LoreTold{Lore: note(1, ada, general, 0)}}, stays, stays},
+		{"a summary", events{memory.SummaryGone{Guild: guild, Channel: general, ID: id(6)}}, withdrawn, withdrawn},
 		{"another summary, or of another channel", events{memory.SummaryGone{Guild: guild, Channel: general, ID: id(7)},
-			memory.SummaryGone{Guild: guild, Channel: staff, ID: id(6)}}, "stays", "stays"},
-		{"a source of a summary", events{deletes(general, id(5))}, "withdrawn", "withdrawn"},
-		{"who asked", forgets(memory.Forgetting{User: ada}), "withdrawn", "withdrawn"},
-		{"somebody whom it names", forgets(memory.Forgetting{User: 503}), "withdrawn", "withdrawn"},
-		{"somebody whom it names, everywhere", forgets(memory.Forgetting{Guild: memory.Everywhere, User: 503}), "withdrawn", "withdrawn"},
-		{"somebody whom it names, who opts out", events{opts(503, true, 9)}, "withdrawn", "stays without prompt"},
+			memory.SummaryGone{Guild: guild, Channel: staff, ID: id(6)}}, stays, stays},
+		{"a source of a summary", events{deletes(general, id(5))}, withdrawn, withdrawn},
+		{"who asked", forgets(memory.Forgetting{User: ada}), withdrawn, withdrawn},
+		{"somebody whom it names", forgets(memory.Forgetting{User: 503}), withdrawn, withdrawn},
+		{"somebody whom it names, everywhere", forgets(memory.Forgetting{Guild: memory.Everywhere, User: 503}), withdrawn, withdrawn},
+		{"somebody whom it names, who opts out", events{opts(503, true, 9)}, withdrawn, bare},
 		{"somebody whom it names, but less than all of them", slices.Concat(forgets(memory.Forgetting{Guild: village, User: 503}),
 			forgets(memory.Forgetting{User: 503, Channel: thread}),
-			forgets(memory.Forgetting{User: 503, Before: began})), "stays", "stays"},
-		{"somebody else", forgets(memory.Forgetting{User: 505}), "stays", "stays"},
-		{"who wrote a source that it repeats, before a time", forgets(memory.Forgetting{User: ben, Before: id(2).Time()}), "withdrawn",
-			"withdrawn"},
+			forgets(memory.Forgetting{User: 503, Before: began})), stays, stays},
+		{"somebody else", forgets(memory.Forgetting{User: 505}), stays, stays},
+		{"who wrote a source that it repeats, before a time", forgets(memory.Forgetting{User: ben, Before: id(2).Time()}), withdrawn,
+			withdrawn},
 		{"who wrote sources that it was shown only, before a time",
-			forgets(memory.Forgetting{User: 504, Channel: staff, Before: id(9).Time()}), "gone", "gone"},
-		{"who wrote sources that it was shown only", forgets(memory.Forgetting{User: 504, Channel: staff}), "withdrawn", "gone"},
-		{"what is old", forgets(memory.Forgetting{Before: id(2).Time()}), "withdrawn", "withdrawn"},
-		{"a source's channel", forgets(memory.Forgetting{Channel: staff}), "withdrawn", "withdrawn"},
-		{"a source's channel, deleted", events{memory.ChannelDeleted{Guild: guild, Channel: staff, At: later}}, "withdrawn", "withdrawn"},
-		{"its guild", forgets(memory.Forgetting{}), "withdrawn", "gone"},
-		{"its first message", events{deletes(general, id(11))}, "stays without prompt", "stays"},
-		{"its further message", events{deletes(general, id(12))}, "stays", "stays"},
-		{"its first message and then a source", events{deletes(general, id(11)), deletes(staff, id(1))}, "withdrawn", "withdrawn"},
-		{"its first message and then its question", events{deletes(general, id(11)), deletes(general, id(10))}, "unasked", "withdrawn"},
-		{"a source that it was shown only and then one that it repeats", events{deletes(staff, id(3)), deletes(staff, id(1))}, "withdrawn",
-			"withdrawn"},
-		{"a source that it was shown only and then its question", events{deletes(staff, id(3)), deletes(general, id(10))}, "unasked",
-			"withdrawn"},
+			forgets(memory.Forgetting{User: 504, Channel: staff, Before: id(9).Time()}), gone, gone},
+		{"who wrote sources that it was shown only", forgets(memory.Forgetting{User: 504, Channel: staff}), withdrawn, gone},
+		{"what is old", forgets(memory.Forgetting{Before: id(2).Time()}), withdrawn, withdrawn},
+		{"a source's channel", forgets(memory.Forgetting{Channel: staff}), withdrawn, withdrawn},
+		{"a source's channel, deleted", events{memory.ChannelDeleted{Guild: guild, Channel: staff, At: later}}, withdrawn, withdrawn},
+		{"its guild", forgets(memory.Forgetting{}), withdrawn, gone},
+		{"its first message", events{deletes(general, id(11))}, bare, stays},
+		{"its further message", events{deletes(general, id(12))}, stays, stays},
+		{"its first message and then a source", events{deletes(general, id(11)), deletes(staff, id(1))}, withdrawn, withdrawn},
+		{"its first message and then its question", events{deletes(general, id(11)), deletes(general, id(10))}, unasked, withdrawn},
+		{"a source that it was shown only and then one that it repeats", events{deletes(staff, id(3)), deletes(staff, id(1))}, withdrawn,
+			withdrawn},
+		{"a source that it was shown only and then its question", events{deletes(staff, id(3)), deletes(general, id(10))}, unasked,
+			withdrawn},
 		{"a source that it was shown only and then somebody whom it names", slices.Concat(events{deletes(staff, id(3))},
-			forgets(memory.Forgetting{User: 503})), "withdrawn", "withdrawn"},
+			forgets(memory.Forgetting{User: 503})), withdrawn, withdrawn},
 		{"a source that it was shown only and then its channel", slices.Concat(events{deletes(staff, id(3))},
-			forgets(memory.Forgetting{Channel: general})), "withdrawn", "gone"},
+			forgets(memory.Forgetting{Channel: general})), withdrawn, gone},
 	} {
 		answered := append(slices.Clone(before), memory.Answered{Trace: trace})
 		all = append(all, promise{"what becomes of an answer with: " + c.what, answered, func(t *trial) {
@@ -208,19 +215,19 @@ var otherAnswerPromises = []promise{
 			trace.Prompt = prompt
 			t.apply(memory.Answered{Trace: trace})
 			t.compare()
-			t.same("whether it has a prompt", t.outcome(trace), []string{"stays", "stays", "stays without prompt"}[i])
+			t.same("whether it has a prompt", t.outcome(trace), []string{stays, stays, bare}[i])
 		}
 		trace.Sources = trace.Sources[:2]
 		t.apply(memory.Answered{Trace: trace}, deletes(staff, id(101)))
-		t.becomes("without what it was made from before", "stays without prompt", trace)
+		t.becomes("without what it was made from before", bare, trace)
 	}},
 	{"an answer and its trace that are told at once go with a source that is gone", nil, func(t *trial) {
 		t.post(first)
 		kept := t.madeOf(10, general, first.ID, true)
-		t.becomes("told before", "stays without prompt", kept)
+		t.becomes("told before", bare, kept)
 		t.delete(general, first.ID)
-		t.becomes("told before, then", "withdrawn", kept)
-		t.becomes("told later", "withdrawn", t.madeOf(11, general, first.ID, true))
+		t.becomes("told before, then", withdrawn, kept)
+		t.becomes("told later", withdrawn, t.madeOf(11, general, first.ID, true))
 	}},
 	{"what was made from an answer goes as that does, and is withdrawn if both repeat what goes or a whole person or channel goes", nil,
 		func(t *trial) {
@@ -242,8 +249,8 @@ var otherAnswerPromises = []promise{
 				silent, repeating := t.madeOf(n+10, staff, id(n), false), t.madeOf(n+11, staff, id(n), true)
 				next, apart := t.madeOf(n+12, general, repeating.Answer, true), t.madeOf(n+13, general, silent.Answer, true)
 				t.apply(c.by(id(n)))
-				t.becomes("what repeats it", "withdrawn", repeating, next)
-				t.becomes("what doesn't", map[bool]string{true: "withdrawn", false: "gone"}[c.whole], silent, apart)
+				t.becomes("what repeats it", withdrawn, repeating, next)
+				t.becomes("what doesn't", map[bool]string{true: withdrawn, false: gone}[c.whole], silent, apart)
 			}
 		}},
 	{"an answer that was kept in Discord is no more there to withdraw once it is deleted or written anew", nil, func(t *trial) {
@@ -273,7 +280,7 @@ var otherAnswerPromises = []promise{
 			} {
 				trace.Guild, trace.Channel, trace.Answer, trace.Asker = guild, general, id(111+i), ben
 				t.apply(post(said(general, trace.Answer, hark, "Ada says so")), memory.Answered{Trace: trace})
-				t.becomes("it", []string{"withdrawn", "withdrawn", "stays without prompt", "gone"}[i], trace)
+				t.becomes("it", []string{withdrawn, withdrawn, bare, gone}[i], trace)
 			}
 		}},
 	{"answers are withdrawn, the oldest first, until Discord shows it", nil, func(t *trial) {
@@ -293,19 +300,19 @@ var otherAnswerPromises = []promise{
 		again, next := post(edited(said(general, trace.Answer, hark, ""), 3, "4711")), trace
 		next.Parts, next.Sources = nil, []memory.Source{repeated(general, id(110), minute(1).UnixMilli()), trace.Sources[2]}
 		t.apply(again, memory.Answered{Trace: next})
-		t.becomes("nobody said that it was written anew", "withdrawn", trace)
+		t.becomes("nobody said that it was written anew", withdrawn, trace)
 		rewritten := memory.Rewritten{Guild: guild, Channel: general, IDs: append(trace.Parts, trace.Answer)}
 		for range 2 {
 			t.apply(rewritten, again, memory.Answered{Trace: next})
-			t.becomes("written anew", "stays without prompt", next)
+			t.becomes("written anew", bare, next)
 			t.compare()
 		}
 		t.apply(rewritten, memory.Answered{Trace: next}, deletes(staff, id(101)))
-		t.becomes("with a source", "withdrawn", next)
+		t.becomes("with a source", withdrawn, next)
 		t.apply(rewritten)
 		t.same("withdrawn once it is written anew", len(t.withdrawn()), 0)
 		t.apply(again, memory.Answered{Trace: next}) // a source of which is gone
-		t.becomes("made from what is gone", "withdrawn", next)
+		t.becomes("made from what is gone", withdrawn, next)
 		t.apply(deletes(general, trace.Answer), rewritten, again)
 		t.same("once it is deleted", t.around(general, []memory.MessageID{trace.Answer}, 0, 0), []memory.Message(nil))
 	}},
@@ -326,14 +333,14 @@ var otherAnswerPromises = []promise{
 		}
 		lore, fromSum := t.answers(204, loreSource(1)), t.answers(205, summarySource(sum))
 		t.apply(anew(trace, 3, "4711")...)
-		t.becomes("what was made of lore from it", "gone", lore)
-		t.becomes("answers", "stays without prompt", other, next, fromPart, last, fromSum)
+		t.becomes("what was made of lore from it", gone, lore)
+		t.becomes("answers", bare, other, next, fromPart, last, fromSum)
 		t.same("what is left", []int{len(t.lore(guild)), len(t.summaries(general)), len(t.condensed(0)),
 			len(t.records(memory.RecordQuery{Channels: []memory.ChannelID{general}}))}, []int{1, 0, 0, 1})
 		t.compare()
 		t.delete(staff, id(101)) // which it was made from before
-		t.becomes("answers that were made from it", "withdrawn", next, fromPart, last, fromSum)
-		t.becomes("written anew, and made from its question", "stays without prompt", memory.Trace{Channel: general, Answer: trace.Answer},
+		t.becomes("answers that were made from it", withdrawn, next, fromPart, last, fromSum)
+		t.becomes("written anew, and made from its question", bare, memory.Trace{Channel: general, Answer: trace.Answer},
 			other)
 	}},
 	{"what was made from an answer that was written anew is withdrawn if both repeat what went, also when its trace is told again", nil,
@@ -341,7 +348,7 @@ var otherAnswerPromises = []promise{
 			for i, c := range []struct {
 				first, second bool
 				became        string
-			}{{true, true, "withdrawn"}, {true, false, "gone"}, {false, true, "gone"}} {
+			}{{true, true, withdrawn}, {true, false, gone}, {false, true, gone}} {
 				n := 100 + 10*i
 				t.post(said(staff, id(n), ben, "the ferry leaves at noon"))
 				from := t.madeOf(n+1, staff, id(n), c.first)
@@ -349,7 +356,7 @@ var otherAnswerPromises = []promise{
 				t.apply(anew(from, 3, "At one")...)
 				again, _ := t.trace(general, made.Answer)
 				t.apply(memory.Answered{Trace: again})
-				t.becomes("told again", "stays without prompt", made, from)
+				t.becomes("told again", bare, made, from)
 				t.delete(staff, id(n))
 				t.becomes("what it was made from went", c.became, made)
 			}
@@ -360,14 +367,14 @@ var otherAnswerPromises = []promise{
 		repeats := func(n, minutes int) memory.Trace {
 			return t.answers(n, repeated(general, trace.Answer, minute(minutes).UnixMilli()))
 		}
-		t.becomes("made from what it was", "gone", t.madeOf(200, general, trace.Answer, true))
+		t.becomes("made from what it was", gone, t.madeOf(200, general, trace.Answer, true))
 		kept := repeats(201, 3)
 		t.apply(edits(said(general, trace.Answer, hark, ""), 4, "At one."))
-		t.becomes("made from what it is, or was before it has grown", "stays without prompt", kept, repeats(202, 3))
+		t.becomes("made from what it is, or was before it has grown", bare, kept, repeats(202, 3))
 		t.apply(anew(trace, 4, "At one.")...)
-		t.becomes("made from the same as before", "stays without prompt", kept, repeats(203, 4))
+		t.becomes("made from the same as before", bare, kept, repeats(203, 4))
 		t.apply(memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{trace.Answer}})
-		t.becomes("made from what nothing tells how it came about", "gone", repeats(204, 4))
+		t.becomes("made from what nothing tells how it came about", gone, repeats(204, 4))
 	}},
 	{"a prompt is kept only if its question and all else in it is in the log, and nobody went whom it names", nil, func(t *trial) {
 		for i, change := range []func(*memory.Trace){
@@ -390,8 +397,7 @@ var otherAnswerPromises = []promise{
 			trace.Prompt = sent(built, "")
 			change(&trace)
 			t.apply(memory.Answered{Trace: trace})
-			const without = "stays without prompt"
-			t.becomes("it", []string{"stays", without, without, without, without, "withdrawn", "stays"}[i], trace)
+					t.becomes("it", []string{stays, bare, bare, bare, bare, withdrawn, stays}[i], trace)
 		}
 	}},
 	{"an answer at the command line goes with people of any guild in its prompt, and with their guild", nil, func(t *trial) {
@@ -402,10 +408,10 @@ var otherAnswerPromises = []promise{
 				Prompt: sent(built.Add(2000*time.Hour), "")}
 			t.post(said(local, trace.Question, ada, "who sails?"), said(local, trace.Answer, hark, "Ben does"))
 			t.apply(memory.Answered{Trace: trace})
-			t.becomes("before", "stays", trace)
+			t.becomes("before", stays, trace)
 			f.At = later
 			t.forget(f)
-			t.becomes("then", "withdrawn", trace)
+			t.becomes("then", withdrawn, trace)
 		}
 	}},
 	{"a prompt that shows a name that is forgotten goes, and so does one that is old",
@@ -418,11 +424,11 @@ var otherAnswerPromises = []promise{
 				all = append(all, trace)
 			}
 			t.forget(memory.Forgetting{Guild: guild, Channel: thread, User: ada, Why: memory.WhyMember, At: later})
-			t.becomes("with the name", "stays without prompt", all[:2]...)
+			t.becomes("with the name", bare, all[:2]...)
 			t.expire(began, began, memory.RecordLimits{})
-			t.becomes("another", "stays", all[2])
+			t.becomes("another", stays, all[2])
 			t.expire(began.Add(time.Millisecond), began, memory.RecordLimits{})
-			t.becomes("an old one", "stays without prompt", all...)
+			t.becomes("an old one", bare, all...)
 		}},
 	{"the last traces are given, newest first", nil, func(t *trial) {
 		t.answers(10)
