@@ -179,6 +179,7 @@ func answerPromises() []promise {
 		{"its guild", forgets(memory.Forgetting{}), withdrawn, gone},
 		{"its first message", events{deletes(general, id(11))}, bare, stays},
 		{"its further message", events{deletes(general, id(12))}, stays, stays},
+		{"its further message and then its question", events{deletes(general, id(12)), deletes(general, id(10))}, unasked, withdrawn},
 		{"its first message and then a source", events{deletes(general, id(11)), deletes(staff, id(1))}, withdrawn, withdrawn},
 		{"its first message and then its question", events{deletes(general, id(11)), deletes(general, id(10))}, unasked, withdrawn},
 		{"a source that it was shown only and then one that it repeats", events{deletes(staff, id(3)), deletes(staff, id(1))}, withdrawn,
@@ -220,14 +221,6 @@ var otherAnswerPromises = []promise{
 		trace.Sources = trace.Sources[:2]
 		t.apply(memory.Answered{Trace: trace}, deletes(staff, id(101)))
 		t.becomes("without what it was made from before", bare, trace)
-	}},
-	{"an answer and its trace that are told at once go with a source that is gone", nil, func(t *trial) {
-		t.post(first)
-		kept := t.madeOf(10, general, first.ID, true)
-		t.becomes("told before", bare, kept)
-		t.delete(general, first.ID)
-		t.becomes("told before, then", withdrawn, kept)
-		t.becomes("told later", withdrawn, t.madeOf(11, general, first.ID, true))
 	}},
 	{"what was made from an answer goes as that does, and is withdrawn if both repeat what goes or a whole person or channel goes", nil,
 		func(t *trial) {
@@ -397,7 +390,7 @@ var otherAnswerPromises = []promise{
 			trace.Prompt = sent(built, "")
 			change(&trace)
 			t.apply(memory.Answered{Trace: trace})
-					t.becomes("it", []string{stays, bare, bare, bare, bare, withdrawn, stays}[i], trace)
+			t.becomes("it", []string{stays, bare, bare, bare, bare, withdrawn, stays}[i], trace)
 		}
 	}},
 	{"an answer at the command line goes with people of any guild in its prompt, and with their guild", nil, func(t *trial) {

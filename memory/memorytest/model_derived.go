@@ -45,7 +45,7 @@ func isFact(s memory.Source, key inGuild) bool {
 func (m *model) things() []thing {
 	var all []thing
 	for at, a := range m.traces {
-		t := m.answerAt("answer", at, a)
+		t := answerAt("answer", at, a)
 		t.goes = func(bool) { m.dropTrace(at) }
 		t.after = func(hidden bool, deleted place) {
 			if hidden && deleted == (place{a.Channel, a.Question}) {
@@ -64,7 +64,7 @@ func (m *model) things() []thing {
 		all = append(all, t)
 	}
 	for at, a := range m.shown {
-		t := m.answerAt("shown", at, a)
+		t := answerAt("shown", at, a)
 		t.goes = func(bool) {}
 		t.after = func(hidden bool, deleted place) {
 			if !hidden {
@@ -121,15 +121,11 @@ func (m *model) things() []thing {
 }
 
 // answerAt is an answer as a thing, but for how it goes.
-func (m *model) answerAt(kind string, at place, a answer) thing {
-	return thing{kind: kind, guild: a.Guild, from: a.from, about: about(a.Trace),
-		as: &memory.Message{ID: at.id, Guild: a.Guild, Channel: at.channel},
-		is: func(s memory.Source) bool { return made(a, at.channel, s) }}
-}
-
-// made reports whether a source is a message of an answer.
-func made(a answer, channel memory.ChannelID, s memory.Source) bool {
-	return slices.ContainsFunc(partsOf(a), func(id memory.MessageID) bool { return isAt(s, place{channel, id}) })
+func answerAt(kind string, at place, a answer) thing {
+	return thing{kind: kind, guild: a.Guild, from: a.from, about: about(a.Trace), as: &memory.Message{ID: at.id, Guild: a.Guild, Channel: at.channel},
+		is: func(s memory.Source) bool {
+			return slices.ContainsFunc(partsOf(a), func(id memory.MessageID) bool { return isAt(s, place{at.channel, id}) })
+		}}
 }
 
 // partsOf are the messages of an answer.
@@ -683,17 +679,6 @@ func (m *model) condense(c memory.Condensed) {
 	if m.channels[c.Channel] != nil && c.Made.After(m.condensed[c.Channel].Made) && m.areAsTheyWere(c.Channel, c.Sources) {
 		m.condensed[c.Channel] = c
 	}
-}
-
-// condensedIn is what the session of a channel was condensed to, or of all, with channel 0.
-func (m *model) condensedIn(channel memory.ChannelID) []memory.Condensed {
-	var all []memory.Condensed
-	for id, c := range m.condensed {
-		if channel == 0 || channel == id {
-			all = append(all, c)
-		}
-	}
-	return sorted(all, func(c memory.Condensed) memory.ChannelID { return c.Channel })
 }
 
 // keepRecord keeps what is known of a call, unless what it is about is gone.
