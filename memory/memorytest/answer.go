@@ -94,24 +94,19 @@ func whole() (events, memory.Trace) {
 	sum, lore := summed(general, id(6), 1, id(5), id(6)), note(1, ada, general, 1)
 	elsewhere := facts(ben, 5, "rows")
 	elsewhere.Guild = village
-	before := append(posted(said(staff, id(1), ben, "the ferry leaves at noon"), said(staff, id(2), ben, "see you"),
-		said(staff, id(3), 504, "tpyo"),
-		said(general, id(4), hark, "At"), said(general, id(5), ben, "five"), said(general, id(6), 504, "six"),
-		said(general, id(7), 504, "seven"),
-		said(general, id(10), ada, "when does the ferry leave?"), said(general, id(11), hark, "At noon [1]"),
-		said(general, id(12), hark, "says Ben.")),
-		facts(ben, 5, "sails"), facts(ben, 6, "sails"), elsewhere, memory.LoreTold{Lore: lore},
-		memory.LoreTold{Lore: note(2, ada, general, 1)},
+	before := append(posted(
+		said(staff, id(1), ben, "the ferry leaves at noon"), said(staff, id(2), ben, "see you"), said(staff, id(3), 504, "tpyo"),
+		said(general, id(4), hark, "At"), said(general, id(5), ben, "five"), said(general, id(6), 504, "six"), said(general, id(7), 504, "seven"),
+		said(general, id(10), ada, "when does the ferry leave?"), said(general, id(11), hark, "At noon [1]"), said(general, id(12), hark, "says Ben.")),
+		facts(ben, 5, "sails"), facts(ben, 6, "sails"), elsewhere, memory.LoreTold{Lore: lore}, memory.LoreTold{Lore: note(2, ada, general, 1)},
 		sums(0, sum), sums(id(6), summed(general, id(7), 1, id(7))), person(505, "Zoe"), seenTown)
 	return before, memory.Trace{
 		Guild: guild, Channel: general, Answer: id(11), Parts: []memory.MessageID{id(12)}, Question: id(10), Asker: ada,
-		Named: []memory.UserID{503},
-		Model: "toy", Search: time.Millisecond, Total: time.Second,
+		Named: []memory.UserID{503}, Model: "toy", Search: time.Millisecond, Total: time.Second,
 		Recalled: []memory.TraceHit{{Channel: staff, Message: id(1), Relevance: 0.9, Why: []string{"words"}, Number: 1, Cited: true}},
 		Sections: []memory.TraceUse{{Section: "history", Tokens: 20, Dropped: 1}},
 		Sources: []memory.Source{repeated(general, id(10), 0), repeated(staff, id(1), 0), shown(staff, id(3)), repeated(general, id(4), 0),
-			factSource(5),
-			lore.AsSource(true), summarySource(sum)},
+			factSource(5), lore.AsSource(true), summarySource(sum)},
 		Prompt: sent(built, "When?\n\n東京"),
 	}
 }

@@ -18,16 +18,14 @@ func notFound(err error) bool { return errors.Is(err, memory.ErrNotFound) }
 func everything() events {
 	all := events{threadOf(general, thread, 0, "thread"),
 		sums(0, summed(general, id(2), 1, id(1), id(2))), sums(0, summed(staff, id(4), 1, id(3), id(4))),
-		sums(0, summed(thread, id(5), 1, id(5))),
-		condenses(staff, "Ben: dill", 1, id(4)),
+		sums(0, summed(thread, id(5), 1, id(5))), condenses(staff, "Ben: dill", 1, id(4)),
 		called("a", general, id(1), ada, 100), called("b", general, id(2), ben, 101), called("c", staff, id(3), ada, 102),
-		called("d", thread, id(5), ada, 103),
-		called("e", square, id(6), ada, 104), called("f", local, id(7), ada, 105), called("g", general, 0, ben, 106),
+		called("d", thread, id(5), ada, 103), called("e", square, id(6), ada, 104), called("f", local, id(7), ada, 105),
+		called("g", general, 0, ben, 106),
 	}
 	for _, l := range []memory.Lore{
 		note(1, ada, general, 1), note(2, ben, general, 2), note(3, ada, staff, 2), note(4, ada, general, 3), note(5, ben, 0, 1),
-		note(6, ada, thread, 1),
-		note(7, ben, staff, 1, spot(general, id(1))), note(8, 0, 0, 2), note(9, ben, staff, 3000*60),
+		note(6, ada, thread, 1), note(7, ben, staff, 1, spot(general, id(1))), note(8, 0, 0, 2), note(9, ben, staff, 3000*60),
 	} {
 		all = append(all, memory.LoreTold{Lore: l})
 	}
@@ -37,36 +35,34 @@ func everything() events {
 // left is what is left of everything, in a line: messages, lore, what sums up, records, facts, and people of the guild.
 func (t *trial) left() string {
 	t.Helper()
-	var messages, lore, sums, records, known []string
+	var line strings.Builder
+	add := func(what any) { fmt.Fprintf(&line, "%v ", what) }
 	for i, m := range scattered() {
 		if len(t.around(m.Channel, []memory.MessageID{m.ID}, 0, 0)) > 0 {
-			messages = append(messages, fmt.Sprint(i+1))
+			add(i + 1)
 		}
 	}
+	add("|")
 	for _, l := range t.lore(guild) {
-		lore = append(lore, fmt.Sprint(l.ID))
+		add(l.ID)
 	}
+	add("|")
 	for _, c := range []memory.ChannelID{general, staff, thread} {
 		for _, s := range t.summaries(c) {
-			sums = append(sums, t.channel(s.Guild, c).Name)
+			add(t.channel(s.Guild, c).Name)
 		}
 		for range t.condensed(c) {
-			sums = append(sums, "session")
+			add("session")
 		}
 	}
-	for _, r := range t.records(memory.RecordQuery{Channels: []memory.ChannelID{general, staff, thread, local, square}, Oldest: true}) {
-		records = append(records, r.CallID)
-	}
+	all := memory.RecordQuery{Channels: []memory.ChannelID{general, staff, thread, local, square}, Oldest: true}
+	add("| " + t.calls(all) + " |")
 	for _, where := range []memory.GuildID{guild, village} {
 		for _, p := range t.people(where) {
-			known = append(known, fmt.Sprintf("%s%d", p.Username, len(p.Facts)))
+			add(fmt.Sprintf("%s%d", p.Username, len(p.Facts)))
 		}
 	}
-	line := []string{}
-	for _, part := range [][]string{messages, lore, sums, records, known} {
-		line = append(line, strings.Join(part, " "))
-	}
-	return strings.Join(line, " | ")
+	return strings.TrimSpace(line.String())
 }
 
 // forgetPromises are one for each kind of forgetting.
@@ -99,12 +95,12 @@ func forgetPromises() []promise {
 		{"what was said before a time, and not at it", memory.Forgetting{Guild: guild, Before: id(4).Time(), Why: memory.WhyAge},
 			"4 5 6 7 8 | 1 2 3 4 5 6 8 9 | session thread | d e f g | ada1 ben1 ada1 ben1"},
 		{"what is old everywhere", memory.Forgetting{Guild: memory.Everywhere, Before: minute(3), Why: memory.WhyAge},
-			" | 4 9 |  |  | ada1 ben1 ada1 ben1"},
+			"| 4 9 | |  | ada1 ben1 ada1 ben1"},
 		{"what isn't said yet", memory.Forgetting{Guild: guild, Channel: general, Before: later, At: id(4).Time()},
 			"3 4 5 6 7 8 | 1 2 3 4 5 6 8 9 | staff session thread | c d e f g | ada1 ben1 ada1 ben1"},
-		{"a guild", memory.Forgetting{Guild: guild}, "6 7 | 9 |  | e f | ada1 ben1"},
-		{"a guild that was left", memory.Forgetting{Guild: guild, Why: memory.WhyLeft}, "6 7 | 9 |  | e f | ada1 ben1"},
-		{"all", memory.Forgetting{Guild: memory.Everywhere}, " | 9 |  |  | "},
+		{"a guild", memory.Forgetting{Guild: guild}, "6 7 | 9 | | e f | ada1 ben1"},
+		{"a guild that was left", memory.Forgetting{Guild: guild, Why: memory.WhyLeft}, "6 7 | 9 | | e f | ada1 ben1"},
+		{"all", memory.Forgetting{Guild: memory.Everywhere}, "| 9 | |  |"},
 	} {
 		if c.f.Why == "" {
 			c.f.Why = memory.WhyPurge
@@ -115,28 +111,24 @@ func forgetPromises() []promise {
 		all = append(all, promise{"what is forgotten is gone with what was made of it, and comes not back: " + c.what, nil, func(t *trial) {
 			t.settle()
 			t.apply(everything()...)
-			before := t.left()
 			r := t.forget(c.f)
 			t.same("what is left", t.left(), c.left)
 			if f := r.Forgetting; f.Guild != c.f.Guild || f.User != c.f.User || f.Channel != c.f.Channel || f.Why != c.f.Why ||
-				!f.At.Equal(c.f.At) ||
-				(r.Segments == 0) != (r.Messages == 0) {
+				!f.At.Equal(c.f.At) || (r.Segments == 0) != (r.Messages == 0) {
 				t.Fatalf("the receipt is %+v", r)
 			}
 			t.compare()
-			t.same("messages, segments and vectors forgotten the second time",
-				func() []int { r := t.forget(c.f); return []int{r.Messages, r.Segments, r.Vectors} }(), []int{0, 0, 0})
+			again := t.forget(c.f)
+			t.same("messages, segments and vectors the second time", []int{again.Messages, again.Segments, again.Vectors}, []int{0, 0, 0})
 			for _, m := range scattered() {
 				if t.post(m); len(t.around(m.Channel, []memory.MessageID{m.ID}, 0, 0)) == 0 {
 					t.post(edited(m, 60, m.Content+" more"))
 				}
 			}
 			t.apply(everything()...)
-			t.apply(facts(ada, int64(ada), "sails"), memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"},
-				Said: id(1)})
-			if c.left != before {
-				t.same("what is left once all is told again", t.left(), c.left)
-			}
+			seen := memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}, Said: id(1)}
+			t.apply(facts(ada, int64(ada), "sails"), seen)
+			t.same("what is left once all is told again", t.left(), c.left)
 			t.embedAll()
 			fresh := said(general, memory.FirstMessageID(later), ada, "ivy, said afterwards")
 			t.post(fresh, said(thread, memory.FirstMessageID(later)-1, ada, "at the last moment"))
