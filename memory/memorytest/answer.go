@@ -186,20 +186,20 @@ func answerPromises() []promise {
 		{"a source that it was shown only and then its channel", slices.Concat(events{deletes(staff, id(3))},
 			forgets(memory.Forgetting{Channel: general})), withdrawn, gone},
 	} {
-		answered := append(slices.Clone(before), memory.Answered{Trace: trace})
-		all = append(all, promise{"what becomes of an answer with: " + c.what, answered, func(t *trial) {
+		all = append(all, promise{"what becomes of an answer with: " + c.what, nil, func(t *trial) {
+			t.apply(append(slices.Clone(before), memory.Answered{Trace: trace})...)
 			t.same("how it came about", got(t.store.Trace(t.ctx, general, id(12)))(t).Total, time.Second)
 			t.apply(c.happens...)
 			t.becomes("the answer", c.became, trace)
 			t.carryOut()
 			t.compare()
 			t.apply(memory.Answered{Trace: trace}) // once more
-		}}, promise{"what becomes of an answer that was being written, with: " + c.what, append(slices.Clone(before), c.happens...),
-			func(t *trial) {
-				t.carryOut()
-				t.apply(memory.Answered{Trace: trace})
-				t.becomes("the answer", c.late, trace)
-			}})
+		}}, promise{"what becomes of an answer that was being written, with: " + c.what, nil, func(t *trial) {
+			t.apply(append(slices.Clone(before), c.happens...)...)
+			t.carryOut()
+			t.apply(memory.Answered{Trace: trace})
+			t.becomes("the answer", c.late, trace)
+		}})
 	}
 	return append(all, otherAnswerPromises...)
 }
