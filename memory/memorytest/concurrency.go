@@ -11,9 +11,36 @@ import (
 	"hark/memory"
 )
 
+// concurrencyPromises are told to the store alone, for the model doesn't know what comes first.
 var concurrencyPromises = []promise{
-	{"readers see whole batches only, while several write", wholeBatches},
-	{"who begins to read after a forgetting has begun sees nothing of it, while several write", forgetAmongWriters},
+	{"readers see whole batches only, while several write", nil, wholeBatches},
+	{"who begins to read after a forgetting has begun sees nothing of it, while several write", nil, forgetAmongWriters},
+}
+
+// meanwhile has each of others go on, with numbers that grow, while do runs, and then once more. What fails first fails the test.
+func (t *trial) meanwhile(do func() error, others ...func(n int) error) {
+	t.Helper()
+	var ended atomic.Bool
+	var all sync.WaitGroup
+	failures := make(chan error, len(others)+1)
+	for _, other := range others {
+		all.Go(func() {
+			var err error
+			for n, last := 0, false; !last && err == nil; n++ {
+				last = ended.Load()
+				err = other(n)
+			}
+			failures <- err
+		})
+	}
+	failures <- do()
+	ended.Store(true)
+	all.Wait()
+	for range cap(failures) {
+		if err := <-failures; err != nil {
+			t.Fatalf("%v", err)
+		}
+	}
 }
 
 const (
@@ -24,65 +51,33 @@ const (
 
 // wholeBatches has each writer post batches, and delete every second of them, while readers look for halves.
 func wholeBatches(t *trial) {
-	var writers, readers sync.WaitGroup
-	done := make(chan struct{})
-	problems := make(chan string, batchWriters+3)
-	for w := range batchWriters {
-		writers.Go(func() {
-			for b := range batchCount {
-				if err := writeBatch(t, w, b); err != nil {
-					problems <- fmt.Sprintf("Apply: %v", err)
-					return
+	write := func() error {
+		var writers sync.WaitGroup
+		errs := make([]error, batchWriters)
+		for w := range batchWriters {
+			writers.Go(func() {
+				for b := 0; b < batchCount && errs[w] == nil; b++ {
+					errs[w] = writeBatch(t, w, b)
 				}
-			}
-		})
-	}
-	readers.Go(func() { // as an indexer does
-		for {
-			select {
-			case <-done:
-				return
-			default:
-			}
-			err := (&memory.Indexer{Queue: t.store, Embedder: Embedder{}}).Drain(t.ctx, nil)
-			if err == nil {
-				_, err = t.store.Nearest(t.ctx, in(general), Embedder{}.Space(), embed("batch"), 5)
-			}
-			if err != nil && !errors.Is(err, memory.ErrNoVectors) {
-				problems <- fmt.Sprintf("embed and look: %v", err)
-				return
-			}
+			})
 		}
+		writers.Wait()
+		return errors.Join(errs...)
+	}
+	read := func(n int) error { return readBatch(t, n%batchWriters, n%batchCount) }
+	t.meanwhile(write, read, read, func(int) error { // as an indexer does
+		err := (&memory.Indexer{Queue: t.store, Embedder: Embedder{}}).Drain(t.ctx, nil)
+		if err == nil {
+			_, err = t.store.Nearest(t.ctx, in(general), Embedder{}.Space(), embed("batch"), 5)
+		}
+		if errors.Is(err, memory.ErrNoVectors) {
+			return nil
+		}
+		return err
 	})
-	for r := range 2 {
-		readers.Go(func() {
-			for i := r; ; i++ {
-				select {
-				case <-done:
-					return
-				default:
-				}
-				if problem := readBatch(t, i%batchWriters, i%batchCount); problem != "" {
-					problems <- problem
-					return
-				}
-			}
-		})
-	}
-	writers.Wait()
-	close(done)
-	readers.Wait()
-	select {
-	case problem := <-problems:
-		t.Fatalf("%s", problem)
-	default:
-	}
 	for w := range batchWriters {
 		for b := range batchCount {
-			want := batchSize * ((b + 1) % 2)
-			if got := len(t.messages(general, batchIDs(w, b)...)); got != want {
-				t.Fatalf("at the end %d messages of a batch, want %d", got, want)
-			}
+			t.same("how much of a batch is there at the end", len(t.around(general, batchIDs(w, b), 0, 0)), batchSize*((b+1)%2))
 		}
 	}
 }
@@ -101,118 +96,87 @@ func writeBatch(t *trial, writer, batch int) error {
 	var events []memory.Event
 	ids := batchIDs(writer, batch)
 	for _, id := range ids {
-		events = append(events, memory.Posted{Message: said(general, id, ada, batchWord(writer, batch))})
+		events = append(events, post(said(general, id, ada, batchWord(writer, batch))))
 	}
 	err := t.store.Apply(t.ctx, events...)
 	if err == nil && batch%2 == 1 {
-		err = t.store.Apply(t.ctx, memory.Deleted{Guild: guild, Channel: general, IDs: ids})
+		err = t.store.Apply(t.ctx, deletes(general, ids...))
 	}
 	return err
 }
 
 // readBatch says what is wrong with what can be seen of a batch.
-func readBatch(t *trial, writer, batch int) string {
+func readBatch(t *trial, writer, batch int) error {
 	messages, err := t.store.Around(t.ctx, general, batchIDs(writer, batch), 0, 0)
 	if err != nil || len(messages) != 0 && len(messages) != batchSize {
-		return fmt.Sprintf("Messages has %d of a batch of %d, %v", len(messages), batchSize, err)
+		return fmt.Errorf("the log has %d of a batch of %d, %v", len(messages), batchSize, err)
 	}
 	hits, err := t.store.FullText(t.ctx, in(general), text.Terms(batchWord(writer, batch)), 2*batchSize)
 	if err != nil || len(hits) != 0 && len(hits) != batchSize {
-		return fmt.Sprintf("FullText has %d of a batch of %d, %v", len(hits), batchSize, err)
+		return fmt.Errorf("FullText has %d of a batch of %d, %v", len(hits), batchSize, err)
 	}
-	if _, err := t.store.Pending(t.ctx, 5); err != nil {
-		return fmt.Sprintf("Pending: %v", err)
-	}
-	return ""
+	_, err = t.store.Pending(t.ctx, 5)
+	return err
 }
 
 // forgetAmongWriters forgets somebody while others post what they and others say, again and again, and readers look.
 func forgetAmongWriters(t *trial) {
-	const each = 200
-	ids := func(n int) memory.MessageID { return id(n * 10) }
+	const each, step = 200, 40
 	events := func(from int) []memory.Event {
 		var batch []memory.Event
-		for n := from; n < from+each/5; n++ {
-			batch = append(batch, memory.Posted{Message: said(general, ids(2*n), ada, "regret")}, memory.Posted{Message: said(general, ids(2*n+1), ben, "tide")})
+		for n := from; n < from+step; n++ {
+			batch = append(batch, post(said(general, id(20*n), ada, "regret")), post(said(general, id(20*n+10), ben, "tide")))
 		}
 		return batch
 	}
-	for n := 0; n < each; n += each / 5 {
-		t.apply(events(n)...)
+	write := func(n int) error { return t.store.Apply(t.ctx, events(step*n%(2*each))...) }
+	for n := range each / step {
+		if err := write(n); err != nil {
+			t.Fatalf("%v", err)
+		}
 	}
-	var ended atomic.Bool
 	begun := make(chan struct{})
 	begin := sync.OnceFunc(func() { close(begun) })
-	var writers, readers sync.WaitGroup
-	problems := make(chan string, 5)
-	for w := range 2 {
-		writers.Go(func() {
-			for n := 0; n < each || !ended.Load(); n += each / 5 {
-				if err := t.store.Apply(t.ctx, events((n+w*each/2)%(2*each))...); err != nil {
-					problems <- fmt.Sprintf("Apply: %v", err)
-					return
-				}
-			}
-		})
+	read := func(int) error {
+		<-begun
+		return seesOf(t, ada)
 	}
-	for range 2 {
-		readers.Go(func() {
-			<-begun
-			for last := false; !last; {
-				last = ended.Load()
-				if problem := seesOf(t, ada); problem != "" {
-					problems <- problem
-					return
-				}
-			}
-		})
-	}
-	_, err := t.store.Forget(t.ctx, memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}, func(int, int) { begin() })
-	begin()
-	ended.Store(true)
-	writers.Wait()
-	readers.Wait()
-	select {
-	case problem := <-problems:
-		t.Fatalf("%s", problem)
-	default:
-	}
-	if problem := seesOf(t, ada); problem != "" || err != nil {
-		t.Fatalf("Forget: %v; at the end %s", err, problem)
+	t.meanwhile(func() error {
+		defer begin()
+		_, err := t.store.Forget(t.ctx, memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later},
+			func(int, int) { begin() })
+		return err
+	}, write, func(n int) error { return write(n + each/step/2) }, read, read)
+	if err := seesOf(t, ada); err != nil {
+		t.Fatalf("at the end: %v", err)
 	}
 	for n := range each {
-		if len(t.messages(general, ids(2*n+1))) != 1 {
-			t.Fatalf("somebody else's message is gone")
-		}
+		t.same("somebody else's message", len(t.around(general, []memory.MessageID{id(20*n + 10)}, 0, 0)), 1)
 	}
 }
 
 // seesOf says what a reader sees of somebody who was forgotten.
-func seesOf(t *trial, user memory.UserID) string {
+func seesOf(t *trial, user memory.UserID) error {
+	theirs := func(m memory.Message) bool { return m.Author == user }
 	log, err := t.store.Log(t.ctx, general, -never, never, 10_000)
-	if err != nil || slices.ContainsFunc(log, func(m memory.Message) bool { return m.Author == user }) {
-		return fmt.Sprintf("Log has what was forgotten, %v", err)
+	if err != nil || slices.ContainsFunc(log, theirs) {
+		return fmt.Errorf("Log has what was forgotten, %v", err)
 	}
 	hits, err := t.store.FullText(t.ctx, in(general), text.Terms("regret"), 10)
 	if err != nil || len(hits) > 0 {
-		return fmt.Sprintf("FullText has %d messages that were forgotten, %v", len(hits), err)
+		return fmt.Errorf("FullText has %d messages that were forgotten, %v", len(hits), err)
 	}
 	_, counts, err := t.store.Frequencies(t.ctx, in(general), text.Terms("regret"), 10)
 	if err != nil || counts[0] > 0 {
-		return fmt.Sprintf("Frequencies has %v of what was forgotten, %v", counts, err)
+		return fmt.Errorf("Frequencies has %v of what was forgotten, %v", counts, err)
 	}
 	present, err := t.store.Presence(t.ctx, in(general), []memory.UserID{user})
 	if err != nil || len(present) > 0 {
-		return fmt.Sprintf("Presence has %v of who was forgotten, %v", present, err)
+		return fmt.Errorf("Presence has %v of who was forgotten, %v", present, err)
 	}
 	pending, err := t.store.Pending(t.ctx, 100)
-	for _, s := range pending {
-		if slices.ContainsFunc(s.Messages, func(m memory.Message) bool { return m.Author == user }) {
-			return "Pending has what was forgotten"
-		}
+	if slices.ContainsFunc(pending, func(s memory.Segment) bool { return slices.ContainsFunc(s.Messages, theirs) }) {
+		return errors.New("Pending has what was forgotten")
 	}
-	if err != nil {
-		return fmt.Sprintf("Pending: %v", err)
-	}
-	return ""
+	return err
 }

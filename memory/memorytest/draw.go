@@ -1,10 +1,14 @@
 package memorytest
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
+	"hark/internal/text"
 	"hark/memory"
 
 	"pgregory.net/rapid"
@@ -13,8 +17,11 @@ import (
 // The world of random operations: few places and people, so that operations meet.
 var (
 	channels = []memory.ChannelID{general, staff, thread, local}
+	ofGuild  = channels[:3]
 	authors  = []memory.UserID{ada, ben, 503, 504}
-	words    = []string{"ferry", "noon", "harbour", "tomatoes", "printer", "chess", "flat", "the", "東京", "雨", "🎉", "running", "O'Brien", "\"AND\""}
+	guilds   = []memory.GuildID{guild, memory.LocalGuild}
+	words    = []string{"ferry", "noon", "harbour", "tomatoes", "printer", "chess", "flat", "the", "東京", "雨", "🎉", "running", "O'Brien",
+		"\"AND\""}
 )
 
 const (
@@ -28,19 +35,9 @@ func slotID(n int) memory.MessageID {
 	return memory.FirstMessageID(at) + memory.MessageID(n)
 }
 
-func guildOf(channel memory.ChannelID) memory.GuildID {
-	if channel == local {
-		return memory.LocalGuild
-	}
-	return guild
-}
-
 // version is the v-th version of a message: what can change depends on v alone, what can't on the message.
 func version(channel memory.ChannelID, slot, v int) memory.Message {
-	m := memory.Message{
-		ID: slotID(slot), Guild: guildOf(channel), Channel: channel, Author: authors[slot*7/3%len(authors)],
-		Content: content(channel, slot, v),
-	}
+	m := said(channel, slotID(slot), authors[slot*7/3%len(authors)], content(channel, slot, v))
 	m.Kind = map[memory.UserID]memory.Kind{503: memory.FromBot, 504: memory.FromWebhook}[m.Author]
 	if slot%5 == 4 {
 		m.ReplyTo = slotID(slot - 3)
@@ -84,7 +81,7 @@ func drawMessageEvent(t *rapid.T) memory.Event {
 		if rapid.Bool().Draw(t, "two") {
 			ids = append(ids, slotID(rapid.IntRange(0, slots-1).Draw(t, "second")))
 		}
-		return memory.Deleted{Guild: m.Guild, Channel: channel, IDs: ids}
+		return deletes(channel, ids...)
 	case 1, 2:
 		if v > 0 {
 			return memory.Edited{Guild: m.Guild, Channel: channel, ID: m.ID, Content: m.Content, At: m.Edited}
@@ -93,78 +90,72 @@ func drawMessageEvent(t *rapid.T) memory.Event {
 	return memory.Posted{Message: m, Live: rapid.Bool().Draw(t, "live")}
 }
 
-// drawTime is one of a few, so that the same one is drawn again.
-func drawTime(t *rapid.T, name string) time.Time {
-	return began.Add(time.Duration(rapid.IntRange(0, 9).Draw(t, name)) * time.Minute)
-}
+// drawMinute is one of a few, so that the same one is drawn again. Of each kind of event two that are told at the same time are the
+// same.
+func drawMinute(t *rapid.T) int { return rapid.IntRange(0, 9).Draw(t, "minute") }
 
-// drawPeopleEvent is something that somebody decides, or that is told of them. Of each kind two that are told at the
-// same time are the same.
-func drawPeopleEvent(t *rapid.T) memory.Event {
-	channel, slot := drawSlot(t)
-	who, where := rapid.SampledFrom(authors).Draw(t, "who"), rapid.SampledFrom([]memory.GuildID{guild, memory.LocalGuild}).Draw(t, "where")
+// drawPeople is something that somebody decides, or that is told of them.
+func drawPeople(t *rapid.T) memory.Event {
+	who, where := rapid.SampledFrom(authors).Draw(t, "who"), rapid.SampledFrom(guilds).Draw(t, "where")
 	switch rapid.IntRange(0, 9).Draw(t, "people") {
-	case 7:
-		return memory.LoreGone{Guild: rapid.SampledFrom([]memory.GuildID{guild, guild, memory.LocalGuild}).Draw(t, "where"), ID: int64(rapid.IntRange(1, 6).Draw(t, "lore"))}
-	case 8, 9:
-		return drawLore(t)
 	case 0:
 		return memory.PersonLeft{Guild: where, User: who}
 	case 1:
-		at := drawTime(t, "opted at")
-		return memory.Opted{Guild: where, User: who, Out: at.Minute()%3 == 1, At: at}
+		n := drawMinute(t)
+		return memory.Opted{Guild: where, User: who, Out: n%3 == 1, At: minute(n)}
 	case 2:
 		return memory.FactGone{Guild: guild, User: ada, Fact: int64(rapid.IntRange(1, 8).Draw(t, "fact"))}
 	case 3, 4:
 		return drawFact(t)
+	case 7:
+		return memory.LoreGone{Guild: where, ID: int64(rapid.IntRange(1, 6).Draw(t, "lore"))}
+	case 8, 9:
+		return drawLore(t)
 	}
-	at := drawTime(t, "starred at")
-	return memory.Starred{Guild: guildOf(channel), Channel: channel, ID: slotID(slot), On: at.Minute()%2 == 1, At: at}
+	return drawStar(t)
+}
+
+func drawStar(t *rapid.T) memory.Event {
+	channel, slot := drawSlot(t)
+	n := drawMinute(t)
+	return stars(channel, slotID(slot), n%2 == 1, n)
 }
 
 // drawFact is one of a few facts; what it says depends on its id alone.
 func drawFact(t *rapid.T) memory.Event {
 	n := rapid.IntRange(1, 8).Draw(t, "fact")
-	f := memory.Fact{ID: int64(n), Text: fmt.Sprintf("fact %d", n), Alias: n%3 == 0, By: authors[n%2]}
+	e := facts(authors[n%len(authors)], int64(n), fmt.Sprintf("fact %d", n))
+	e.Fact.Alias, e.Fact.By = n%3 == 0, authors[n%2]
 	if n > 2 {
-		f.Channel, f.Message = channels[n%2], slotID(n%4)
+		e.Fact.Channel, e.Fact.Message = channels[n%2], slotID(n%4)
 	}
-	return memory.FactTold{Guild: guild, User: authors[n%len(authors)], Fact: f}
+	return e
 }
 
 // drawLore is a version of one of a few pieces of lore. What it says depends on its id and time alone.
 func drawLore(t *rapid.T) memory.Event {
-	n, at := rapid.IntRange(1, 6).Draw(t, "lore"), drawTime(t, "told at")
-	v := at.Minute()
+	n, v := rapid.IntRange(1, 6).Draw(t, "lore"), drawMinute(t)
 	// Who told it where is the same in all versions: those that are forgotten must be the older ones.
-	l := memory.Lore{
-		ID: int64(n), Guild: guild, Name: fmt.Sprintf("Project %d", n), Text: fmt.Sprintf("version %d of %d", v, n), At: at,
-		By: []memory.UserID{0, ada, ben, 503}[n%4], Channel: []memory.ChannelID{0, general, staff, thread}[n*n%7%4],
-	}
+	channel := []memory.ChannelID{0, general, staff, thread}[n*n%7%4]
 	if n%3 == 0 {
-		l.Guild, l.Channel = memory.LocalGuild, local
+		channel = local
 	}
+	l := note(int64(n), []memory.UserID{0, ada, ben, 503}[n%4], channel, v)
+	l.Text, l.Own = fmt.Sprintf("version %d of %d", v, n), nil
 	if v%2 == 0 {
 		l.Own = []string{fmt.Sprintf("the %dth", n)}
 	}
 	if n > 2 {
-		l.Sources = []memory.Spot{{Channel: general, Message: slotID(n % 4)}, {Channel: staff, Message: slotID(v % 3)}}[:1+v%2]
+		l.Sources = []memory.Spot{spot(general, slotID(n%4)), spot(staff, slotID(v%3))}[:1+v%2]
 	}
 	return memory.LoreTold{Lore: l}
 }
 
-// drawHearingEvent is something about what is to be heard and kept of a guild.
-func drawHearingEvent(t *rapid.T) memory.Event {
-	channel, slot := rapid.SampledFrom([]memory.ChannelID{general, staff, thread}).Draw(t, "channel"), rapid.IntRange(0, slots-1).Draw(t, "slot")
+// drawHearing is something about what is to be heard and kept of a guild.
+func drawHearing(t *rapid.T) memory.Event {
+	channel, slot := rapid.SampledFrom(ofGuild).Draw(t, "channel"), rapid.IntRange(0, slots-1).Draw(t, "slot")
 	gap := memory.Gap{Guild: guild, Channel: channel, Until: slotID(slot - slot%4 + 4), After: slotID(slot - slot%4), Past: slot%3 == 0}
-	switch rapid.IntRange(0, 9).Draw(t, "hearing") {
-	case 9:
-		return drawLimit(t)
-	case 8:
-		return drawSetting(t)
-	case 7:
-		at := drawTime(t, "learn at")
-		return memory.Learn{Guild: guild, On: at.Minute() == 7, At: at}
+	switch rapid.IntRange(0, 11).Draw(t, "hearing") {
 	case 0:
 		return memory.Heard{Guild: guild, Channel: channel, ID: slotID(slot)}
 	case 1, 2:
@@ -174,11 +165,20 @@ func drawHearingEvent(t *rapid.T) memory.Event {
 	case 4:
 		return memory.Asked{Guild: guild, Channel: channel, Message: slotID(slot)}
 	case 5:
-		return memory.GuildLeft{Guild: guild, At: drawTime(t, "left at")}
+		return memory.GuildLeft{Guild: guild, At: minute(drawMinute(t))}
+	case 6:
+		n := drawMinute(t)
+		return memory.Learn{Guild: guild, User: rapid.SampledFrom([]memory.UserID{0, ada}).Draw(t, "learn of"), On: n%3 == 1, At: minute(n)}
+	case 7:
+		return drawSetting(t)
+	case 8:
+		return drawLimit(t)
+	case 9:
+		return memory.Learned{Guild: guild, Channel: channel, Until: slotID(slot)}
 	}
-	at := drawTime(t, "chosen at")
-	choice := []memory.Choice{memory.Undecided, memory.Remember, memory.RememberPublic, memory.Ignore}[at.Minute()%4]
-	return memory.Chose{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "chosen"), Choice: choice, At: at}
+	n := drawMinute(t)
+	choice := []memory.Choice{memory.Undecided, memory.Remember, memory.RememberPublic, memory.Ignore}[n%4]
+	return chose(rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "chosen"), choice, n)
 }
 
 // drawSweep is something about what is fetched, and compared.
@@ -187,9 +187,11 @@ func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) m
 	case 0:
 		return memory.ShutOut{Guild: guild, Channel: channel}
 	case 1, 2:
-		return memory.Absent{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "of"), At: rapid.SampledFrom([]time.Time{sweptAt, began}).Draw(t, "absent at")}
+		return memory.Absent{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "of"),
+			At: rapid.SampledFrom([]time.Time{sweptAt, began}).Draw(t, "absent at")}
 	case 3:
-		gap.Sweep, gap.Until = true, rapid.SampledFrom([]memory.MessageID{memory.FirstMessageID(sweptAt.Add(time.Millisecond)), memory.FirstMessageID(sweptAt.Add(-memory.SweptFirst))}).Draw(t, "until")
+		gap.Sweep, gap.Until = true, rapid.SampledFrom([]memory.MessageID{memory.FirstMessageID(sweptAt.Add(time.Millisecond)),
+			memory.FirstMessageID(sweptAt.Add(-memory.SweptFirst))}).Draw(t, "until")
 		return memory.GapFilled{Gap: gap, Through: rapid.SampledFrom([]memory.MessageID{slotID(slot), gap.Until}).Draw(t, "through")}
 	}
 	return memory.GapFilled{Gap: gap, Through: slotID(slot + rapid.IntRange(0, 4).Draw(t, "through"))}
@@ -200,10 +202,24 @@ var sweptAt = slotID(slots / 2).Time().Add(memory.SweptFirst)
 
 // drawSetting is a setting, or none any more, of the guild, of one of two channels, or of one that nothing else tells of.
 func drawSetting(t *rapid.T) memory.Event {
-	at := drawTime(t, "set at")
+	n := drawMinute(t)
 	channel := rapid.SampledFrom([]memory.ChannelID{general, general, thread, nowhere, 0}).Draw(t, "of channel")
 	key := rapid.SampledFrom([]memory.Setting{memory.SettingMode, memory.SettingPersona, memory.SettingAnswers}).Draw(t, "key")
-	return memory.SettingChosen{Guild: guild, Channel: channel, Key: key, Value: []string{"", "search", "analysis"}[at.Minute()%3], At: at}
+	return sets(channel, key, []string{"", "search", "analysis"}[n%3], n)
+}
+
+// drawLimit is a limit of one of two roles, or none any more.
+func drawLimit(t *rapid.T) memory.Event {
+	n := drawMinute(t)
+	return limits(rapid.SampledFrom([]memory.RoleID{0, 951}).Draw(t, "of role"), []int{memory.AsConfigured, memory.Unlimited, 5}[n%3],
+		memory.AsConfigured, n)
+}
+
+// drawSpent is what one of a few questions took.
+func drawSpent(t *rapid.T) memory.Event {
+	n := rapid.IntRange(0, slots-1).Draw(t, "asked")
+	return memory.Spent{Guild: []memory.GuildID{guild, guild, memory.LocalGuild}[n%3], User: authors[n/3%3], Question: slotID(n),
+		Tokens: rapid.IntRange(0, 3).Draw(t, "tokens")}
 }
 
 // drawForgetting is mostly of little.
@@ -227,17 +243,26 @@ func drawForgetting(t *rapid.T) memory.Forgetting {
 		f.Channel = rapid.SampledFrom(channels).Draw(t, "channel")
 	}
 	if kind%4 != 1 {
-		f.Before = slotID(rapid.IntRange(0, slots/2).Draw(t, "before")).Time().Add(time.Duration(rapid.IntRange(0, 1).Draw(t, "and")) * time.Millisecond)
+		f.Before = slotID(rapid.IntRange(0, slots/2).Draw(t, "before")).Time().Add(time.Duration(rapid.IntRange(0, 1).Draw(t,
+			"and")) * time.Millisecond)
 	}
 	return f
 }
 
-// drawStructureEvent is something that happens to a guild, or to somebody in it.
-func drawStructureEvent(t *rapid.T) memory.Event {
-	channel := rapid.SampledFrom([]memory.ChannelID{general, staff, thread}).Draw(t, "channel")
-	switch rapid.IntRange(0, 5).Draw(t, "structure") {
+// drawStructure is something that happens to a guild, or to somebody in it.
+func drawStructure(t *rapid.T) memory.Event {
+	channel := rapid.SampledFrom(ofGuild).Draw(t, "channel")
+	switch rapid.IntRange(0, 6).Draw(t, "structure") {
 	case 0:
-		return memory.GuildSeen{Guild: drawGuild(t), At: drawTime(t, "seen at")}
+		g := memory.Guild{ID: guild, Name: rapid.SampledFrom([]string{"Town", "City"}).Draw(t, "name"), Owner: ada,
+			Self: rapid.SampledFrom([]memory.UserID{0, ben}).Draw(t, "self")}
+		g.Roles = []memory.Role{{ID: 900, Name: "@everyone"}, drawRole(t)}
+		for _, id := range ofGuild {
+			if rapid.Bool().Draw(t, "listed") {
+				g.Channels = append(g.Channels, drawChannel(t, id))
+			}
+		}
+		return memory.GuildSeen{Guild: g, At: minute(drawMinute(t))}
 	case 1:
 		return memory.ChannelSeen{Channel: drawChannel(t, channel)}
 	case 2:
@@ -245,10 +270,12 @@ func drawStructureEvent(t *rapid.T) memory.Event {
 	case 3:
 		return memory.RoleSeen{Guild: guild, Role: drawRole(t)}
 	case 4:
-		return memory.RoleGone{Guild: guild, Role: drawRole(t).ID}
+		return memory.RoleGone{Guild: guild, Role: rapid.SampledFrom([]memory.RoleID{900, 951, 952}).Draw(t, "gone")}
+	case 5:
+		return memory.GuildNamed{Guild: rapid.SampledFrom(guilds).Draw(t, "guild"), Name: "Old Town"}
 	}
 	p := memory.Person{
-		ID: rapid.SampledFrom(authors).Draw(t, "who"), Guild: rapid.SampledFrom([]memory.GuildID{guild, memory.LocalGuild}).Draw(t, "guild"),
+		ID: rapid.SampledFrom(authors).Draw(t, "who"), Guild: rapid.SampledFrom(guilds).Draw(t, "guild"),
 		Username: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "username"), Name: rapid.SampledFrom([]string{"", "A"}).Draw(t, "name"),
 		Nick:       rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "nick"),
 		RolesKnown: rapid.Bool().Draw(t, "known"), Bot: rapid.Bool().Draw(t, "bot"),
@@ -256,18 +283,7 @@ func drawStructureEvent(t *rapid.T) memory.Event {
 	if p.RolesKnown {
 		p.Roles = []memory.RoleID{drawRole(t).ID}
 	}
-	return memory.PersonSeen{Person: p}
-}
-
-func drawGuild(t *rapid.T) memory.Guild {
-	g := memory.Guild{ID: guild, Name: rapid.SampledFrom([]string{"Town", "City"}).Draw(t, "name"), Owner: ada, Self: rapid.SampledFrom([]memory.UserID{0, ben}).Draw(t, "self")}
-	g.Roles = []memory.Role{{ID: 900, Name: "@everyone"}, drawRole(t)}
-	for _, id := range []memory.ChannelID{general, staff, thread} {
-		if rapid.Bool().Draw(t, "listed") {
-			g.Channels = append(g.Channels, drawChannel(t, id))
-		}
-	}
-	return g
+	return memory.PersonSeen{Person: p, Said: rapid.SampledFrom([]memory.MessageID{0, slotID(1), slotID(slots)}).Draw(t, "said")}
 }
 
 func drawChannel(t *rapid.T, id memory.ChannelID) memory.Channel {
@@ -279,7 +295,8 @@ func drawChannel(t *rapid.T, id memory.ChannelID) memory.Channel {
 		c.Kind, c.Parent = memory.PublicThread, general
 		c.Owner = rapid.SampledFrom([]memory.UserID{0, ada, ben}).Draw(t, "owner")
 	} else if rapid.Bool().Draw(t, "closed") {
-		c.Overwrites = []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel}, {User: ben, Allow: memory.ViewChannel}}
+		c.Overwrites = []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel}, {Role: 951, Allow: memory.Connect},
+			{User: 951, Allow: memory.ViewChannel}}
 	}
 	return c
 }
@@ -291,9 +308,105 @@ func drawRole(t *rapid.T) memory.Role {
 	}
 }
 
+// drawCall is one of many; what it says depends on its name alone.
+func drawCall(t *rapid.T) memory.Event {
+	channel, slot := drawSlot(t)
+	n := rapid.IntRange(0, 11).Draw(t, "call")
+	e := called(fmt.Sprintf("%d-%d-%d", channel, slot, n), channel, 0, version(channel, slot, 0).Author, 60*(slot+n%3))
+	r := &e.Record
+	r.Speaker, r.Method = []memory.Speaker{memory.SpeakerUser, memory.SpeakerAgent, memory.SpeakerTool}[n%3],
+		[]string{"ask", "answer", "search_memory"}[n%3]
+	if n%4 > 0 {
+		r.Question = slotID(slot)
+	}
+	if n%4 > 1 {
+		r.Answer = slotID(slots) + memory.MessageID(100*(slot%3+1))
+	}
+	if n%5 == 4 {
+		r.Args, r.Kwargs = []any{slot}, map[string]any{"user": authors[n%len(authors)]}
+	}
+	if n == 11 {
+		r.Timestamp = later.Add(time.Hour)
+		r.More = map[string]json.RawMessage{"extra": json.RawMessage("[1]")}
+	}
+	return e
+}
+
+// drawSummary sums up a stretch, mostly as it is.
+func (m *machine) drawSummary(t *rapid.T) memory.Event {
+	channel, until := drawSlot(t)
+	after := rapid.IntRange(-1, until-1).Draw(t, "after")
+	e := memory.Summarised{Guild: guildOf(channel), Channel: channel, After: slotID(after), Until: slotID(until)}
+	if rapid.IntRange(0, 3).Draw(t, "evicts?") == 0 {
+		e.Evicted = []memory.MessageID{slotID(rapid.IntRange(0, slots-1).Draw(t, "evicted"))}
+	}
+	if sources := m.drawSources(t, channel, after, until); len(sources) > 0 {
+		made := drawMinute(t)
+		s := summed(channel, e.Until, made)
+		s.Text, s.Sources = fmt.Sprintf("summary %d of %d", made, until), sources
+		s.Kind, s.Topics = memory.SummaryKinds()[until%len(memory.SummaryKinds())], words[:until%3]
+		e.Summary = &s
+	}
+	return e
+}
+
+// drawSources are mostly of messages that are there, as they are.
+func (m *machine) drawSources(t *rapid.T, channel memory.ChannelID, after, until int) (sources []memory.SummarySource) {
+	for n := after + 1; n <= until && len(sources) < 3; n++ {
+		now, ok := m.model.message(place{channel, slotID(n)})
+		if !ok && rapid.IntRange(0, 7).Draw(t, "though it isn't there?") > 0 || rapid.IntRange(0, 2).Draw(t, "left out?") == 0 {
+			continue
+		}
+		source := memory.SummarySource{Message: slotID(n), Edited: editedAt(now)}
+		if rapid.IntRange(0, 7).Draw(t, "another version?") == 0 {
+			source.Edited = editedAt(version(channel, n, rapid.IntRange(0, versions-1).Draw(t, "version")))
+		}
+		sources = append(sources, source)
+	}
+	return sources
+}
+
+// drawUsedSummary is mostly none, or one that is there.
+func (m *machine) drawUsedSummary(t *rapid.T, channel memory.ChannelID) []memory.Source {
+	if rapid.Bool().Draw(t, "from a summary?") {
+		return nil
+	}
+	for _, at := range sorted(slices.Collect(maps.Keys(m.model.summaries)), func(at place) memory.MessageID { return at.id }) {
+		if s := m.model.summaries[at]; at.channel == channel && (s.there() || rapid.IntRange(0, 7).Draw(t, "though it is gone?") == 0) {
+			return []memory.Source{{Kind: memory.SourceSummary, Channel: channel, ID: int64(at.id), Version: s.Made.UnixMilli()}}
+		}
+	}
+	return nil
+}
+
+// drawCondensed condenses what was said in a channel, mostly as it is, or says that a session is over.
+func (m *machine) drawCondensed(t *rapid.T) memory.Event {
+	channel, until := drawSlot(t)
+	if rapid.IntRange(0, 7).Draw(t, "over?") == 0 {
+		return memory.CondensedGone{Guild: guildOf(channel), Channel: channel, Until: slotID(until)}
+	}
+	sources := m.drawSources(t, channel, -1, until)
+	if len(sources) == 0 {
+		return nil
+	}
+	made := drawMinute(t)
+	e := condenses(channel, fmt.Sprintf("condensed %d of %d", made, until), made, sources[len(sources)-1].Message)
+	e.Condensed.Sources = slices.Clone(sources)
+	return e
+}
+
+// drawPrompt is of one of a few moments, or none.
+func drawPrompt(t *rapid.T, answer memory.MessageID) *memory.Prompt {
+	if rapid.IntRange(0, 4).Draw(t, "no prompt?") == 0 {
+		return nil
+	}
+	return sent(rapid.SampledFrom([]time.Time{minute(5), built, later.Add(time.Hour)}).Draw(t, "built"),
+		answer.String()+rapid.SampledFrom([]string{"", " in #quay", " in #pier"}).Draw(t, "where"))
+}
+
 // drawScope is of some channels, and now and then of a time.
 func drawScope(t *rapid.T) memory.Scope {
-	scope := memory.Scope{Channels: rapid.SliceOfNDistinct(rapid.SampledFrom(append(channels, nowhere)), 0, 4, rapid.ID).Draw(t, "scope")}
+	scope := in(rapid.SliceOfNDistinct(rapid.SampledFrom(append(channels, nowhere)), 0, 4, rapid.ID).Draw(t, "scope")...)
 	bound := func(name string) time.Time {
 		at := slotID(rapid.IntRange(0, slots-1).Draw(t, name)).Time()
 		return at.Add(rapid.SampledFrom([]time.Duration{0, 1, -1, time.Second}).Draw(t, name+" moved"))
@@ -310,8 +423,8 @@ func drawScope(t *rapid.T) memory.Scope {
 	return scope
 }
 
-func drawWords(t *rapid.T) []string {
-	return rapid.SliceOfN(rapid.SampledFrom(append(words, "zeppelin")), 1, 3).Draw(t, "words")
+func drawTerms(t *rapid.T) []string {
+	return text.Terms(strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, "zeppelin")), 1, 3).Draw(t, "words"), " "))
 }
 
 func drawIDs(t *rapid.T) []memory.MessageID {

@@ -30,10 +30,12 @@ func (Embedder) Embed(ctx context.Context, _ memory.Purpose, texts []string) ([]
 	return vectors, ctx.Err()
 }
 
-// embed spreads each term over four dimensions that its hash chooses.
-func embed(s string) []float32 {
+func embed(s string) []float32 { return embedTerms(text.Terms(s)) }
+
+// embedTerms spreads each term over four dimensions that its hash chooses.
+func embedTerms(terms []string) []float32 {
 	var sum [dimensions]float64
-	for _, term := range text.Terms(s) {
+	for _, term := range terms {
 		h := fnv.New64a()
 		h.Write([]byte(term))
 		for bits, n := h.Sum64(), 0; n < 4; n++ {

@@ -12,574 +12,315 @@ import (
 	"hark/memory"
 )
 
-// later is when the forgettings here are begun: after all that was said.
-var later = began.Add(1000 * time.Hour)
+func notFound(err error) bool { return errors.Is(err, memory.ErrNotFound) }
 
-// village is a second guild.
-const (
-	village memory.GuildID   = 901
-	square  memory.ChannelID = 941 // of village
-)
-
-// scattered is everything said in these promises, each in words of its own.
-func scattered() []memory.Message {
-	inVillage := said(square, id(6), ada, "zeppelins over the square")
-	inVillage.Guild = village
-	return []memory.Message{
-		said(general, id(1), ada, "apricots in general"), said(general, id(2), ben, "barley in general"), said(staff, id(3), ada, "cinnamon at work"),
-		said(staff, id(4), ben, "dill at work"), said(thread, id(5), ada, "elderberries in a thread"), inVillage,
-		said(local, id(7), ada, "figs at the terminal"), said(general, id(8), ada, "ginger much later"),
+// everything is what is told of the world of settle once it is there: lore, summaries, what a session was condensed to and records.
+func everything() events {
+	all := events{threadOf(general, thread, 0, "thread"),
+		sums(0, summed(general, id(2), 1, id(1), id(2))), sums(0, summed(staff, id(4), 1, id(3), id(4))),
+		sums(0, summed(thread, id(5), 1, id(5))), condenses(staff, "Ben: dill", 1, id(4)),
+		called("a", general, id(1), ada, 100), called("b", general, id(2), ben, 101), called("c", staff, id(3), ada, 102),
+		called("d", thread, id(5), ada, 103), called("e", square, id(6), ada, 104), called("f", local, id(7), ada, 105),
+		called("g", general, 0, ben, 106),
 	}
-}
-
-// settle has all that scattered says be said, in two guilds with people of whom something is known, and embedded.
-func (t *trial) settle() []memory.Message {
-	t.Helper()
-	all := scattered()
-	t.apply(memory.GuildSeen{Guild: town(), At: began}, memory.GuildSeen{Guild: memory.Guild{
-		ID: village, Name: "Village", Roles: []memory.Role{{ID: memory.RoleID(village), Name: "@everyone"}},
-		Channels: []memory.Channel{{ID: square, Guild: village, Name: "square"}},
-	}, At: began})
-	t.post(all...)
-	for _, who := range []memory.UserID{ada, ben} {
-		for _, where := range []memory.GuildID{guild, village} {
-			t.apply(memory.PersonSeen{Person: memory.Person{ID: who, Guild: where, Username: fmt.Sprintf("user%d", who)}},
-				memory.FactTold{Guild: where, User: who, Fact: memory.Fact{ID: int64(who), Text: "sails", By: who}})
-		}
+	for _, l := range []memory.Lore{
+		note(1, ada, general, 1), note(2, ben, general, 2), note(3, ada, staff, 2), note(4, ada, general, 3), note(5, ben, 0, 1),
+		note(6, ada, thread, 1), note(7, ben, staff, 1, spot(general, id(1))), note(8, 0, 0, 2), note(9, ben, staff, 3000*60),
+	} {
+		all = append(all, memory.LoreTold{Lore: l})
 	}
-	t.apply(memory.FactTold{Guild: guild, User: ben, Fact: memory.Fact{ID: 77, Text: "eats apricots", By: ada, Channel: general, Message: id(1)}},
-		memory.Named{Channel: general, ID: id(1), Name: "m1"})
-	t.embedAll()
 	return all
 }
 
-// only fails the test unless exactly those of all that stay are known of, and nothing of the others is.
-func (t *trial) only(all []memory.Message, stay ...int) {
+// left is what is left of everything, in a line: messages, lore, what sums up, records, facts, and people of the guild.
+func (t *trial) left() string {
 	t.Helper()
-	for i, m := range all {
-		if slices.Contains(stay, i) {
-			t.same("what stays", t.messages(m.Channel, m.ID), []memory.Message{m})
-			t.same("what stays, found", sorted(t.find(in(m.Channel), m.Content)), found(all, stay, m))
-			continue
+	var line strings.Builder
+	add := func(what any) { fmt.Fprintf(&line, "%v ", what) }
+	for i, m := range scattered() {
+		if len(t.around(m.Channel, []memory.MessageID{m.ID}, 0, 0)) > 0 {
+			add(i + 1)
 		}
-		t.unsaid(m)
 	}
-	for _, channel := range []memory.ChannelID{general, staff, thread, square, local} {
-		count := 0
-		present := map[memory.UserID]int{}
-		for i, m := range all {
-			if m.Channel == channel && slices.Contains(stay, i) {
-				count++
-				present[m.Author]++
+	add("|")
+	for _, l := range t.lore(guild) {
+		add(l.ID)
+	}
+	add("|")
+	for _, c := range []memory.ChannelID{general, staff, thread} {
+		for _, s := range t.summaries(c) {
+			add(t.channel(s.Guild, c).Name)
+		}
+		for range t.condensed(c) {
+			add("session")
+		}
+	}
+	all := memory.RecordQuery{Channels: []memory.ChannelID{general, staff, thread, local, square}, Oldest: true}
+	add("| " + t.calls(all) + " |")
+	for _, where := range []memory.GuildID{guild, village} {
+		for _, p := range t.people(where) {
+			add(fmt.Sprintf("%s%d", p.Username, len(p.Facts)))
+		}
+	}
+	return strings.TrimSpace(line.String())
+}
+
+// forgetPromises are one for each kind of forgetting.
+func forgetPromises() []promise {
+	var all []promise
+	for _, c := range []struct {
+		what string
+		f    memory.Forgetting
+		left string
+	}{
+		{"nobody's", memory.Forgetting{Guild: guild, User: nobody},
+			"1 2 3 4 5 6 7 8 | 1 2 3 4 5 6 7 8 9 | general staff session thread | a b c d e f g | ada1 ben2 ada1 ben1"},
+		{"somebody's of a guild", memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember},
+			"2 4 6 7 | 2 5 8 9 | session | b e f g | ben1 ada1 ben1"},
+		{"somebody's everywhere", memory.Forgetting{Guild: memory.Everywhere, User: ada}, "2 4 | 2 5 8 9 | session | b g | ben1 ben1"},
+		{"somebody's of another guild", memory.Forgetting{Guild: village, User: ada},
+			"1 2 3 4 5 7 8 | 1 2 3 4 5 6 7 8 9 | general staff session thread | a b c d f g | ada1 ben2 ben1"},
+		{"somebody's of a channel", memory.Forgetting{Guild: guild, User: ada, Channel: staff},
+			"1 2 4 5 6 7 8 | 1 2 4 5 6 7 8 9 | general session thread | a b d e f g | ada1 ben2 ada1 ben1"},
+		{"somebody's before a time", memory.Forgetting{Guild: guild, User: ben, Before: id(3).Time()},
+			"1 3 4 5 6 7 8 | 1 2 3 4 5 6 7 8 9 | staff session thread | a c d e f g | ada1 ben2 ada1 ben1"},
+		{"somebody's of a channel before a time", memory.Forgetting{Guild: guild, User: ada, Channel: general, Before: id(8).Time()},
+			"2 3 4 6 7 8 | 1 2 3 4 5 6 8 9 | staff session | b c e f g | ada1 ben1 ada1 ben1"},
+		{"a channel with its threads", memory.Forgetting{Guild: guild, Channel: general},
+			"3 4 6 7 | 3 5 8 9 | staff session | c e f | ada1 ben1 ada1 ben1"},
+		{"a thread without its channel", memory.Forgetting{Guild: guild, Channel: thread},
+			"1 2 3 4 6 7 8 | 1 2 3 4 5 7 8 9 | general staff session | a b c e f g | ada1 ben2 ada1 ben1"},
+		{"a channel of another guild", memory.Forgetting{Guild: village, Channel: general},
+			"1 2 3 4 5 6 7 8 | 1 2 3 4 5 6 7 8 9 | general staff session thread | a b c d e f g | ada1 ben2 ada1 ben1"},
+		{"what was said before a time, and not at it", memory.Forgetting{Guild: guild, Before: id(4).Time(), Why: memory.WhyAge},
+			"4 5 6 7 8 | 1 2 3 4 5 6 8 9 | session thread | d e f g | ada1 ben1 ada1 ben1"},
+		{"what is old everywhere", memory.Forgetting{Guild: memory.Everywhere, Before: minute(3), Why: memory.WhyAge},
+			"| 4 9 | |  | ada1 ben1 ada1 ben1"},
+		{"what isn't said yet", memory.Forgetting{Guild: guild, Channel: general, Before: later, At: id(4).Time()},
+			"3 4 5 6 7 8 | 1 2 3 4 5 6 8 9 | staff session thread | c d e f g | ada1 ben1 ada1 ben1"},
+		{"a guild", memory.Forgetting{Guild: guild}, "6 7 | 9 | | e f | ada1 ben1"},
+		{"a guild that was left", memory.Forgetting{Guild: guild, Why: memory.WhyLeft}, "6 7 | 9 | | e f | ada1 ben1"},
+		{"all", memory.Forgetting{Guild: memory.Everywhere}, "| 9 | |  |"},
+	} {
+		if c.f.Why == "" {
+			c.f.Why = memory.WhyPurge
+		}
+		if c.f.At.IsZero() {
+			c.f.At = later
+		}
+		all = append(all, promise{"what is forgotten is gone with what was made of it, and comes not back: " + c.what, nil, func(t *trial) {
+			t.settle()
+			t.apply(everything()...)
+			r := t.forget(c.f)
+			t.same("what is left", t.left(), c.left)
+			if f := r.Forgetting; f.Guild != c.f.Guild || f.User != c.f.User || f.Channel != c.f.Channel || f.Why != c.f.Why ||
+				!f.At.Equal(c.f.At) || (r.Segments == 0) != (r.Messages == 0) {
+				t.Fatalf("the receipt is %+v", r)
 			}
-		}
-		n, _ := t.frequencies(in(channel), "the")
-		t.same("how many messages there are", n, count)
-		t.same("the log's length", len(t.log(channel)), count)
-		for _, who := range []memory.UserID{ada, ben} {
-			t.same("presence", t.presence(in(channel), who)[who].Messages, present[who])
-		}
-	}
-}
-
-// found are those of all that stay and share a word with m.
-func found(all []memory.Message, stay []int, m memory.Message) []memory.MessageID {
-	var ids []memory.MessageID
-	for _, i := range stay {
-		if all[i].Channel == m.Channel && (all[i].ID == m.ID || len(common(all[i].Content, m.Content)) > 0) {
-			ids = append(ids, all[i].ID)
-		}
-	}
-	return ids
-}
-
-func common(a, b string) []string {
-	return slices.DeleteFunc(strings.Fields(a), func(w string) bool {
-		return len(w) < 3 || !slices.Contains(strings.Fields(b), w)
-	})
-}
-
-// unsaid fails the test if any answer of the store still knows of m.
-func (t *trial) unsaid(m memory.Message) {
-	t.Helper()
-	t.same("Messages", t.messages(m.Channel, m.ID), []memory.Message(nil))
-	if slices.Contains(idsOf(t.around(m.Channel, []memory.MessageID{m.ID}, 3, 3)), m.ID) || slices.Contains(idsOf(t.log(m.Channel)), m.ID) {
-		t.Fatalf("%q is still in the log", m.Content)
-	}
-	word := strings.Fields(m.Content)[0]
-	t.same("FullText of "+word, t.find(in(m.Channel), word), []memory.MessageID(nil))
-	_, counts := t.frequencies(in(m.Channel), word)
-	t.same("Frequencies of "+word, counts, []int{0})
-	if name := t.names(m.Channel, m.ID); len(name) > 0 {
-		t.Fatalf("it is still called %v", name)
-	}
-	for _, s := range t.pending() {
-		for _, p := range s.Messages {
-			if p.Channel == m.Channel && p.ID == m.ID {
-				t.Fatalf("segment %d is to be embedded with %q", s.ID, p.Content)
+			t.compare()
+			again := t.forget(c.f)
+			t.same("messages, segments and vectors the second time", []int{again.Messages, again.Segments, again.Vectors}, []int{0, 0, 0})
+			for _, m := range scattered() {
+				if t.post(m); len(t.around(m.Channel, []memory.MessageID{m.ID}, 0, 0)) == 0 {
+					t.post(edited(m, 60, m.Content+" more"))
+				}
 			}
-		}
+			t.apply(everything()...)
+			seen := memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}, Said: id(1)}
+			t.apply(facts(ada, int64(ada), "sails"), seen)
+			t.same("what is left once all is told again", t.left(), c.left)
+			t.embedAll()
+			fresh := said(general, memory.FirstMessageID(later), ada, "ivy, said afterwards")
+			t.post(fresh, said(thread, memory.FirstMessageID(later)-1, ada, "at the last moment"))
+			t.same("what is said later", len(t.around(general, []memory.MessageID{fresh.ID}, 0, 0)), 1)
+		}})
 	}
-	for _, hit := range t.nearest(in(m.Channel), m.Content, 100) {
-		if slices.Contains(hit.Messages, m.ID) || hit.Similarity > 0.8 {
-			t.Fatalf("Nearest to %q still finds %v, at %.2f", m.Content, hit.Messages, hit.Similarity)
-		}
-	}
+	return append(all, otherForgetPromises...)
 }
 
-// people known in a guild, by id.
-func (t *trial) known(guild memory.GuildID) []memory.UserID {
-	t.Helper()
-	var ids []memory.UserID
-	for _, p := range t.people(guild) {
-		ids = append(ids, p.ID)
-	}
-	return ids
-}
-
-// counts fails the test unless a receipt has these numbers, and of what stores cut as they like no impossible one.
-func (t *trial) counts(r memory.Receipt, messages, facts, people int) {
-	t.Helper()
-	t.same("messages, facts and people forgotten", []int{r.Messages, r.Facts, r.People}, []int{messages, facts, people})
-	if (r.Segments == 0) != (messages == 0) || r.Vectors < 0 || r.Vectors > r.Segments || r.Forgetting.ID == 0 {
-		t.Fatalf("the receipt is %+v", r)
-	}
-}
-
-var forgetPromises = []promise{
-	{"what somebody said in a guild is forgotten, with all that is known of them there", func(t *trial) {
-		all := t.settle()
-		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
-		t.only(all, 1, 3, 5, 6)
-		t.counts(r, 4, 2, 1)
-		t.same("who is known", t.known(guild), []memory.UserID{ben})
-		t.same("what is known of somebody else", t.facts(ben), []memory.Fact{{ID: int64(ben), Text: "sails", By: ben}})
-		t.same("who is known elsewhere", t.known(village), []memory.UserID{ada, ben})
-		t.same("unfinished", t.unfinished(), []memory.Forgetting(nil))
-		f := r.Forgetting
-		t.same("of the receipt", []any{f.Guild, f.User, f.Channel, f.Why, f.At.UTC()}, []any{guild, ada, memory.ChannelID(0), memory.WhyMember, later})
-	}},
-	{"what somebody said is forgotten everywhere", func(t *trial) {
-		all := t.settle()
-		r := t.forget(memory.Forgetting{Guild: memory.Everywhere, User: ada, Why: memory.WhyMember, At: later})
-		t.only(all, 1, 3)
-		t.counts(r, 6, 3, 2)
-		t.same("who is known", append(t.known(guild), t.known(village)...), []memory.UserID{ben, ben})
-	}},
-	{"a channel is forgotten with its threads", func(t *trial) {
-		all := t.settle()
-		t.counts(t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later}), 4, 1, 0)
-		t.only(all, 2, 3, 5, 6)
-		t.same("who is known", t.known(guild), []memory.UserID{ada, ben})
-		t.same("what was told there", t.facts(ben), []memory.Fact{{ID: int64(ben), Text: "sails", By: ben}})
-		t.same("the channel itself", t.channel(guild, general).Name, "general")
-	}},
-	{"a thread that is told of after its channel was forgotten belongs to it", func(t *trial) {
+var otherForgetPromises = []promise{
+	{"a thread that is told of after its channel was forgotten belongs to it", nil, func(t *trial) {
 		t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later})
-		t.apply(memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "thread"}},
-			memory.Posted{Message: said(thread, id(5), ada, "elderberries in a thread")})
+		t.apply(threadOf(general, thread, 0, "thread"), post(said(thread, id(5), ada, "elderberries in a thread")),
+			post(said(thread, memory.FirstMessageID(later)-1, ada, "at the last moment")))
 		t.same("the log", t.log(thread), []memory.Message(nil))
-		t.post(said(thread, memory.FirstMessageID(later)-1, ada, "at the last moment"))
-		t.same("what was said just before", t.log(thread), []memory.Message(nil))
-		after := said(thread, memory.FirstMessageID(later), ada, "said later")
-		t.post(after)
-		t.same("what was said later", t.log(thread), []memory.Message{after})
 	}},
-	{"the name of a channel that was deleted is gone, and those of its threads, and they don't come back", func(t *trial) {
-		post := memory.Channel{ID: thread, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "post"}
-		t.apply(memory.GuildSeen{Guild: town()}, memory.ChannelSeen{Channel: post})
-		t.apply(memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
+	{"the name of a channel that was deleted is gone, and those of its threads, and they don't come back", nil, func(t *trial) {
+		opened, file := threadOf(general, thread, 0, "post"), memory.Channel{ID: general, Guild: guild, Name: "general", Unplaced: true}
+		t.apply(seenTown, opened, memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
 		for range 2 {
-			t.same("names", []string{t.channel(guild, general).Name, t.channel(guild, thread).Name, t.channel(guild, staff).Name}, []string{"", "", "staff"})
-			post.Unplaced = true // in a file
-			t.apply(memory.ChannelSeen{Channel: post}, memory.ChannelSeen{Channel: memory.Channel{ID: general, Guild: guild, Name: "general", Unplaced: true}})
-			post.Unplaced = false
-			t.apply(memory.ChannelSeen{Channel: post}, memory.ChannelSeen{Channel: town().Channels[0]})
+			t.same("names", []string{t.channel(guild, general).Name, t.channel(guild, thread).Name, t.channel(guild, staff).Name},
+				[]string{"", "", "staff"})
+			inFile := opened
+			inFile.Channel.Unplaced = true
+			t.apply(inFile, memory.ChannelSeen{Channel: file}, opened, memory.ChannelSeen{Channel: town().Channels[0]})
 		}
 	}},
-	{"a thread's name goes with whoever made it, and comes not back", func(t *trial) {
-		of := func(id memory.MessageID, parent memory.ChannelID, by memory.UserID, name string) memory.Channel {
-			return memory.Channel{ID: memory.ChannelID(id), Guild: guild, Parent: parent, Kind: memory.PublicThread, Name: name, Owner: by}
-		}
-		posts := []memory.Channel{of(id(1), general, ada, "ada's"), of(id(2), general, ben, "ben's"), of(id(3), staff, ada, "ada's, elsewhere"), of(id(900), general, ada, "ada's, later")}
-		t.apply(memory.GuildSeen{Guild: town()})
-		see := func() {
-			for _, c := range posts {
-				t.apply(memory.ChannelSeen{Channel: c})
-			}
-		}
+	{"a thread's name goes with whoever made it, and comes not back", nil, func(t *trial) {
+		threads := events{threadOf(general, memory.ChannelID(id(1)), ada, "ada's"),
+			threadOf(general, memory.ChannelID(id(2)), ben, "ben's"),
+			threadOf(staff, memory.ChannelID(id(3)), ada, "ada's, elsewhere"), threadOf(general, memory.ChannelID(id(900)), ada,
+				"ada's, later")}
+		t.apply(seenTown)
 		named := func(what string, want ...string) {
 			t.Helper()
-			var names []string
+			t.apply(threads...)
 			for range 2 {
-				names = nil
-				for _, c := range posts {
-					names = append(names, t.channel(guild, c.ID).Name)
+				var names []string
+				for _, c := range threads {
+					names = append(names, t.channel(guild, c.(memory.ChannelSeen).Channel.ID).Name)
 				}
 				t.same(what, names, want)
-				see()
+				t.apply(threadOf(general, memory.ChannelID(id(1)), 0, "ada's")) // without its owner, as what tells it sometimes is
 			}
-			unknown := posts[0]
-			unknown.Owner = 0 // as what tells it sometimes is
-			t.apply(memory.ChannelSeen{Channel: unknown})
-			t.same(what+", told of without who made it", t.channel(guild, unknown.ID).Name, want[0])
 		}
-		see()
-		t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: id(500).Time()})
+		at := func(f memory.Forgetting) { f.Guild, f.Channel, f.At = guild, general, id(500).Time(); t.forget(f) }
+		named("told", "ada's", "ben's", "ada's, elsewhere", "ada's, later")
+		at(memory.Forgetting{Why: memory.WhyPurge})
 		named("what was said there was forgotten", "ada's", "ben's", "ada's, elsewhere", "ada's, later")
-		t.forget(memory.Forgetting{Guild: guild, Channel: general, User: ada, Why: memory.WhyMember, At: id(500).Time()})
+		at(memory.Forgetting{User: ada, Why: memory.WhyMember})
 		named("forgotten in a channel", "", "ben's", "ada's, elsewhere", "ada's, later")
-		t.apply(memory.Opted{Guild: guild, User: ada, Out: true, At: id(600).Time()})
-		see()
+		t.apply(opts(ada, true, 10))
 		named("out", "", "ben's", "", "")
-		t.apply(memory.Opted{Guild: guild, User: ada, Out: false, At: id(700).Time()})
-		see()
+		t.apply(opts(ada, false, 11))
 		named("in again", "", "ben's", "", "ada's, later")
 	}},
-	{"a prompt that shows a name that is forgotten goes", func(t *trial) {
-		thread := memory.Channel{ID: thread, Guild: guild, Parent: staff, Kind: memory.PublicThread, Name: "[plans] for *spring*", Owner: ada}
-		t.apply(memory.GuildSeen{Guild: town()}, memory.ChannelSeen{Channel: thread})
-		for i, content := range []string{"what is said in [plans] for", "in (plans) for", "in staff"} {
-			answer := said(general, id(10+i), hark, "it is so")
-			answer.Kind = memory.FromHark
-			question := said(general, id(20+i), ben, "is it so?")
-			t.post(question, answer)
-			p := sent()
-			p.Messages[1].Content, p.Built = content, began
-			t.keep(memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Question: question.ID, Asker: ben, Sources: []memory.Source{repeated(general, question.ID, 0)}, Prompt: p})
-		}
-		t.forget(memory.Forgetting{Guild: guild, Channel: staff, User: ada, Why: memory.WhyMember, At: later})
-		for i, want := range []bool{false, false, true} {
-			_, kept := t.prompt(general, id(10+i))
-			t.same("whether a prompt is kept", kept, want)
-		}
-	}},
-	{"direct messages are forgotten by themselves", func(t *trial) {
-		direct := memory.Message{ID: id(1), Guild: memory.DirectGuild, Channel: 931, Author: ada, Content: "jasmine between us"}
-		reply := memory.Message{ID: id(2), Guild: memory.DirectGuild, Channel: 931, Author: ben, Content: "lavender between us"}
-		t.post(direct, reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal"))
-		t.same("how many", t.forget(memory.Forgetting{Guild: memory.DirectGuild, User: ada, Why: memory.WhyMember, At: later}).Messages, 1)
-		t.unsaid(direct)
-		t.same("what stays", append(t.log(931), append(t.log(general), t.log(local)...)...),
-			[]memory.Message{reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal")})
-	}},
-	{"a thread is forgotten without its channel", func(t *trial) {
-		all := t.settle()
-		t.counts(t.forget(memory.Forgetting{Guild: guild, Channel: thread, Why: memory.WhyPurge, At: later}), 1, 0, 0)
-		t.only(all, 0, 1, 2, 3, 5, 6, 7)
-	}},
-	{"a guild is forgotten with its people, its structure and what was chosen in it, but not who opted out", func(t *trial) {
-		all := t.settle()
-		t.apply(memory.Chose{Guild: guild, Choice: memory.Remember, At: began}, memory.Opted{Guild: guild, User: hark, Out: true, At: began},
-			memory.Learn{Guild: guild, On: true, At: began}, memory.Learn{Guild: guild, User: ada, On: true, At: began}, memory.Learn{Guild: village, On: true, At: began})
-		r := t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later})
-		t.only(all, 5, 6)
-		t.counts(r, 6, 3, 2)
-		t.same("who is known", append(t.known(guild), t.known(village)...), []memory.UserID{ada, ben})
-		g, err := t.store.Guild(t.ctx, guild)
-		if err == nil && (g.Name != "" || g.Owner != 0 || len(g.Roles) > 0 || len(g.Channels) > 0 || g.Choice != memory.Undecided) || err != nil && !notFound(err) {
-			t.Fatalf("the guild is still %+v, %v", g, err)
-		}
-		t.same("another guild", t.guild(village).Name, "Village")
-		t.same("opted out", t.optedOut(guild, hark), true)
-		t.apply(memory.GuildSeen{Guild: town(), At: later.Add(time.Hour)})
-		t.same("seen again", t.guild(guild).Name, "Town")
-		t.same("chosen, when it is seen again", t.guild(guild).Choice, memory.Undecided)
-		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild}})
-		t.same("whether facts may be learned", []bool{t.guild(guild).Learn.IsZero(), t.people(guild)[0].Learn.IsZero(), t.guild(village).Learn.IsZero()}, []bool{true, true, false})
-		t.listensFrom(later.Add(time.Hour), general)
-		back := said(general, memory.FirstMessageID(later.Add(2*time.Hour)), ada, "back again")
-		t.post(back, all[0])
-		t.same("the log", t.log(general), []memory.Message{back})
-	}},
-	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it", func(t *trial) {
+	{"a guild is forgotten with what was chosen in it, but not who opted out", nil, func(t *trial) {
 		t.settle()
-		seen := town()
-		seen.Self = hark
-		t.apply(memory.GuildSeen{Guild: seen, At: began}, memory.PersonSeen{Person: memory.Person{ID: hark, Guild: guild, Roles: []memory.RoleID{901}}})
-		t.same("people who went", t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyPurge, At: later}).People, 2)
-		t.same("who is known", t.known(guild), []memory.UserID{hark})
+		t.apply(chose(0, memory.Remember, 0), opts(hark, true, 0), memory.Learn{Guild: guild, On: true, At: began},
+			memory.Learn{Guild: guild, User: ada, On: true, At: began},
+			memory.Learn{Guild: village, On: true, At: began}, memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: staff, Until: id(9)}})
+		t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later})
+		t.compare()
+		t.same("opted out", got(t.store.OptedOut(t.ctx, guild, hark))(t), true)
+		t.apply(memory.GuildSeen{Guild: town(), At: later.Add(time.Hour)}, person(ada, "Ada"))
+		g, v := t.guild(guild), t.guild(village)
+		t.same("when it is seen again", []any{g.Name, g.Choice, g.Learn.IsZero(), t.people(guild)[0].Learn.IsZero(), v.Name,
+			v.Learn.IsZero()}, []any{"Town", memory.Undecided, true, true, "Village", false})
+		t.listensFrom(later.Add(time.Hour), general)
+	}},
+	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it", events{townWith(func(g *memory.Guild) { g.Self = hark }),
+		person(ada, "Ada"), person(hark, "Hark")}, func(t *trial) {
+		t.same("people who went", t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyPurge, At: later}).People, 1)
+		t.same("who is known", t.people(guild)[0].ID, hark)
 		t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later.Add(time.Second)})
-		t.same("who is known once Hark has left", len(t.known(guild)), 0)
+		t.same("who is known once Hark has left", len(t.people(guild)), 0)
 	}},
-	{"what was said before a time is forgotten, and not what was said at it", func(t *trial) {
-		all := t.settle()
-		t.counts(t.forget(memory.Forgetting{Guild: guild, Before: id(4).Time(), Why: memory.WhyAge, At: later}), 3, 1, 0)
-		t.only(all, 3, 4, 5, 6, 7)
-		t.same("who is known", t.known(guild), []memory.UserID{ada, ben})
-		t.same("the guild", t.guild(guild).Name, "Town")
-		t.counts(t.forget(memory.Forgetting{Guild: memory.Everywhere, Before: id(7).Time(), Why: memory.WhyAge, At: later}), 3, 0, 0)
-		t.only(all, 6, 7)
-	}},
-	{"what isn't said yet can't be forgotten", func(t *trial) {
-		all := t.settle()
-		t.counts(t.forget(memory.Forgetting{Guild: guild, Channel: general, Before: later.Add(time.Hour), Why: memory.WhyPurge, At: id(4).Time()}), 2, 1, 0)
-		t.only(all, 2, 3, 4, 5, 6, 7)
-		said := said(general, memory.FirstMessageID(later.Add(time.Minute)), ada, "said since")
-		t.post(said)
-		t.same("what was said since", slices.ContainsFunc(t.log(general), func(m memory.Message) bool { return m.ID == said.ID }), true)
-	}},
-	{"only that is forgotten for which all holds that is set", func(t *trial) {
-		all := t.settle()
-		r := t.forget(memory.Forgetting{Guild: guild, Channel: general, User: ada, Before: id(8).Time(), Why: memory.WhyPurge, At: later})
-		t.counts(r, 2, 1, 0)
-		t.only(all, 1, 2, 3, 5, 6, 7)
-		t.counts(t.forget(memory.Forgetting{Guild: village, Channel: general, Why: memory.WhyPurge, At: later}), 0, 0, 0)
-		t.counts(t.forget(memory.Forgetting{Guild: guild, User: ben, Before: id(3).Time(), Why: memory.WhyPurge, At: later}), 1, 0, 0)
-		t.only(all, 2, 3, 5, 6, 7)
-		t.same("who is known", t.known(guild), []memory.UserID{ada, ben})
-	}},
-	{"what is forgotten doesn't come back, and what is said later stays", func(t *trial) {
-		all := t.settle()
-		t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
-		for _, m := range all {
-			t.post(m, edited(m, 60, m.Content+" more"))
+	{"a forgetting of less, later, lets nothing of an earlier one back", nil, func(t *trial) {
+		for i, before := range []int{60, 10, 11} {
+			t.forget(memory.Forgetting{Guild: guild, Channel: general, Before: id(before).Time(), Why: memory.WhyPurge,
+				At: id(90 + i).Time()})
 		}
-		never := said(staff, id(50), ada, "hawthorn, never told of before")
-		after := said(staff, memory.FirstMessageID(later), ada, "ivy, said afterwards")
-		t.post(never, after)
-		t.apply(memory.Edited{Guild: guild, Channel: general, ID: id(1), Content: "apricots in general", At: began.Add(2 * time.Hour)},
-			memory.Starred{Guild: guild, Channel: general, ID: id(1), On: true, At: later})
-		for _, m := range []memory.Message{all[0], all[2], all[4], all[7], never} {
-			t.unsaid(m)
-		}
-		t.same("what was said later", t.messages(staff, after.ID), []memory.Message{after})
-		t.embedAll()
-		t.unsaid(all[0])
-		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}, Said: id(1)})
-		t.same("who told of themselves before", t.known(guild), []memory.UserID{ben})
-		t.apply(memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada"}, Said: after.ID})
-		t.same("who is still there", t.known(guild), []memory.UserID{ada, ben})
-		t.same("what is known of who is still there", t.facts(ada), []memory.Fact(nil))
-		t.apply(memory.FactTold{Guild: guild, User: ada, Fact: memory.Fact{ID: int64(ada), Text: "sails", By: ada}},
-			memory.FactTold{Guild: guild, User: ben, Fact: memory.Fact{ID: 77, Text: "eats apricots", By: ada, Channel: general, Message: id(1)}})
-		t.same("a fact told again", t.facts(ada), []memory.Fact(nil))
-		t.same("a fact told again of another", t.facts(ben), []memory.Fact{{ID: int64(ben), Text: "sails", By: ben}})
+		t.post(said(general, id(50), ada, "gone"), said(general, id(70), ada, "stays"))
+		t.same("the log", idsOf(t.log(general)), []memory.MessageID{id(70)})
 	}},
-	{"a forgetting of less, later, lets nothing of an earlier one back", func(t *trial) {
-		t.apply(memory.GuildSeen{Guild: town()})
-		at := func(n int) time.Time { return id(n).Time() }
-		for _, f := range []memory.Forgetting{
-			{Before: at(60), At: at(90)}, {Before: at(10), At: at(91)}, {Before: at(11), At: at(92)},
-		} {
-			f.Guild, f.Channel, f.Why = guild, general, memory.WhyPurge
-			t.forget(f)
-		}
-		gone, stays := said(general, id(50), ada, "gone"), said(general, id(70), ada, "stays")
-		t.post(gone, stays)
-		t.same("the log", t.log(general), []memory.Message{stays})
-	}},
-	{"nothing that was said before comes into a channel or guild that was forgotten", func(t *trial) {
+	{"nothing that was said before comes into a channel or guild that was forgotten", nil, func(t *trial) {
 		t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later})
 		t.forget(memory.Forgetting{Guild: village, Before: later, Why: memory.WhyAge, At: later})
-		all := scattered()
-		t.apply(memory.Edited{Guild: guild, Channel: general, ID: id(2), Content: "an edit that overtook", At: began.Add(time.Hour)})
-		t.post(all...)
-		t.same("the channel", t.log(general), []memory.Message(nil))
-		t.same("the guild", t.log(square), []memory.Message(nil))
-		t.same("the rest", append(t.log(staff), t.log(local)...), []memory.Message{all[2], all[3], all[6]})
+		t.apply(edits(second, 60, "an edit that overtook"))
+		t.post(scattered()...)
+		t.same("the logs", []int{len(t.log(general)), len(t.log(square)), len(t.log(staff)), len(t.log(local))}, []int{0, 0, 2, 1})
 	}},
-	{"the text of an edit that came before its message is forgotten with its channel", func(t *trial) {
-		t.apply(memory.GuildSeen{Guild: town()}, memory.Edited{Guild: guild, Channel: general, ID: id(1), Content: "overtook", At: began.Add(time.Hour)})
-		r := t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later})
-		t.same("how many messages", r.Messages, 1)
-		t.post(said(general, id(1), ada, "late"))
-		t.same("the log", t.log(general), []memory.Message(nil))
-	}},
-	{"answers made from what is forgotten go, and are withdrawn until Discord shows it", func(t *trial) {
-		t.apply(memory.GuildSeen{Guild: town()})
-		trace := t.answered()
-		r := t.forget(memory.Forgetting{Guild: guild, Channel: staff, Why: memory.WhyPurge, At: later})
-		t.answerGone(trace)
-		t.same("the question", idsOf(t.log(general)), []memory.MessageID{trace.Question})
-		t.same("answers", r.Answers, 1)
-		if r.Messages != 2 && r.Messages != 4 { // whether the answer's own count is the store's affair
-			t.Fatalf("the receipt is %+v", r)
-		}
-		first := memory.Withdrawn{Guild: guild, Channel: general, Message: trace.Answer, First: true}
-		part := memory.Withdrawn{Guild: guild, Channel: general, Message: trace.Parts[0]}
-		t.same("withdrawn", t.withdrawn(), []memory.Withdrawn{first, part})
-		one, err := t.store.Withdrawn(t.ctx, 1)
-		if err != nil {
-			t.Fatalf("Withdrawn: %v", err)
-		}
-		t.same("the oldest one", one, []memory.Withdrawn{first})
-		t.apply(memory.Marked{Channel: general, Message: first.Message})
-		t.same("after one was marked", t.withdrawn(), []memory.Withdrawn{part})
-		t.apply(memory.Marked{Channel: general, Message: part.Message}, memory.Marked{Channel: staff, Message: part.Message})
-		t.same("after both were", t.withdrawn(), []memory.Withdrawn(nil))
-		t.forget(memory.Forgetting{Guild: guild, Channel: staff, Why: memory.WhyPurge, At: later})
-		t.same("forgotten once more", t.withdrawn(), []memory.Withdrawn(nil))
-	}},
-	{"an answer whose source was edited is withdrawn, unless its text is the same", func(t *trial) {
-		trace := t.answered()
-		was := t.log(staff)[0]
-		t.apply(memory.Edited{Guild: guild, Channel: staff, ID: id(1), Content: was.Content, At: began.Add(time.Hour)})
-		t.post(edited(was, 120, was.Content))
-		if _, ok := t.trace(general, trace.Answer); !ok {
-			t.Fatalf("the answer is gone, although nothing was changed")
-		}
-		t.apply(memory.Edited{Guild: guild, Channel: staff, ID: id(1), Content: "the ferry leaves at two", At: began.Add(3 * time.Hour)})
-		t.answerGone(trace)
-		t.same("withdrawn", t.withdrawn(), []memory.Withdrawn{{Guild: guild, Channel: general, Message: trace.Answer, First: true},
-			{Guild: guild, Channel: general, Message: trace.Parts[0]}})
-	}},
-	{"an answer whose source was forgotten while it was written is deleted when its trace comes", func(t *trial) {
-		for i, f := range []memory.Forgetting{
-			{Guild: guild, User: ben}, {Guild: guild, Channel: staff, User: ben, Before: later}, {Guild: guild, Channel: staff}, {Guild: guild, Before: later},
-		} {
-			source := said(staff, id(100+i), ben, "the ferry leaves at noon")
-			t.post(source)
-			f.Why, f.At = memory.WhyPurge, later.Add(time.Duration(i)*time.Minute)
-			if f.Before.IsZero() {
-				f.Before = source.Time().Add(time.Millisecond)
-			}
-			t.forget(f)
-			answer := said(general, memory.FirstMessageID(later.Add(time.Hour))+memory.MessageID(i), hark, "At noon")
-			answer.Kind = memory.FromHark
-			trace := memory.Trace{Guild: guild, Channel: general, Answer: answer.ID, Asker: ada, Sources: []memory.Source{repeated(staff, source.ID, 0)}}
-			if i%2 == 0 {
-				t.apply(memory.Posted{Message: answer}, memory.Answered{Trace: trace})
-			} else {
-				t.post(answer)
-				t.keep(trace)
-			}
-			t.answerGone(trace)
-			if all := t.withdrawn(); len(all) != i+1 || all[i].Message != answer.ID {
-				t.Fatalf("withdrawn: %+v", all)
-			}
-		}
-	}},
-	{"forgetting twice forgets nothing more", func(t *trial) {
-		all := t.settle()
-		f := memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}
-		t.forget(f)
-		r := t.forget(f)
-		t.same("the second time", []int{r.Messages, r.Segments, r.Vectors, r.Answers, r.Facts, r.People}, []int{0, 0, 0, 0, 0, 0})
-		t.only(all, 1, 3, 5, 6)
-	}},
-	{"what is carried out can be asked about again", func(t *trial) {
+	{"the text of an edit that came before its message is forgotten with its channel", events{seenTown, edits(first, 60, "overtook")},
+		func(t *trial) {
+			t.same("how many messages", t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later}).Messages,
+				1)
+			t.post(first)
+			t.same("the log", t.log(general), []memory.Message(nil))
+		}},
+	{"what is carried out can be asked about again", nil, func(t *trial) {
 		t.settle()
 		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
-		t.same("the receipt", settled(t.carryOut(r.Forgetting.ID)), settled(r))
+		again := got(t.store.Resume(t.ctx, r.Forgetting.ID, nil))(t)
+		for _, of := range []*memory.Receipt{&r, &again} {
+			of.Forgetting.At, of.Forgetting.Before = utc(of.Forgetting.At), utc(of.Forgetting.Before)
+		}
+		t.same("the receipt", again, r)
 		for _, id := range []int64{0, r.Forgetting.ID + 1000, -1} {
 			if _, err := t.store.Resume(t.ctx, id, nil); !notFound(err) {
-				t.Fatalf("Resume(%d): %v", id, err)
+				t.Fatalf("CarryOut(%d): %v", id, err)
 			}
 		}
 	}},
-	{"a forgetting that was broken off hides everything, and can be carried on", brokenOff},
-	{"a forgetting that hasn't begun forgets nothing", func(t *trial) {
-		all := t.settle()
+	{"a forgetting that hasn't begun forgets nothing", events{post(first)}, func(t *trial) {
 		ctx, cancel := context.WithCancel(t.ctx)
 		cancel()
-		_, err := t.store.Forget(ctx, memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}, nil)
-		if err == nil || len(t.unfinished()) > 0 {
-			t.only(all, 1, 3, 5, 6)
-			return
+		f := memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}
+		if _, err := t.store.Forget(ctx, f, nil); err == nil || len(t.unfinished()) > 0 {
+			t.model.begin(f).done = err == nil
 		}
-		t.only(all, 0, 1, 2, 3, 4, 5, 6, 7)
 	}},
-	{"what was said in a channel that is deleted is forgotten from then on", func(t *trial) {
-		all := t.settle()
-		gone := memory.ChannelDeleted{Guild: guild, Channel: general, At: later}
-		t.apply(gone)
-		t.same("unplaced", []bool{t.channel(guild, general).Unplaced, t.channel(guild, thread).Unplaced, t.channel(guild, staff).Unplaced}, []bool{true, true, false})
-		t.only(all, 2, 3, 5, 6)
-		t.same("a fact that was told there", t.facts(ben), []memory.Fact{{ID: int64(ben), Text: "sails", By: ben}})
+	{"a forgetting that was broken off hides everything, and can be carried on", nil, brokenOff},
+	{"what was said in a channel that is deleted is forgotten from then on", nil, func(t *trial) {
+		t.settle()
+		t.apply(everything()...)
 		late := said(general, memory.FirstMessageID(later.Add(time.Hour)), ben, "late to be told of")
-		t.post(late, all[0])
-		t.only(all, 2, 3, 5, 6)
-		t.unsaid(late)
-		t.apply(gone)
-		f := t.oneUnfinished()
-		t.same("what is unfinished", []any{f.Guild, f.Channel, f.User, f.Why, f.At.UTC()}, []any{guild, general, memory.UserID(0), memory.WhyDeleted, later})
-		t.counts(t.carryOut(f.ID), 4, 1, 0)
-		t.same("unfinished", t.unfinished(), []memory.Forgetting(nil))
-		t.post(all[1], late)
+		gone := memory.ChannelDeleted{Guild: guild, Channel: general, At: later}
+		t.apply(gone, post(late), post(first), gone, memory.LoreTold{Lore: note(12, ada, general, 9000*60)})
+		t.unplaced(true, false, true)
+		const left = "3 4 6 7 | 3 5 8 9 | staff session | c e f | ada1 ben1 ada1 ben1"
+		t.same("what is left", t.left(), left)
+		t.compare()
+		t.same("what was forgotten", t.carryOut()[0].Messages, 4)
+		t.post(late, first)
 		t.embedAll()
-		t.only(all, 2, 3, 5, 6)
-		t.unsaid(late)
+		t.same("what is left then", t.left(), left)
 	}},
-	{"what another store had on record is forgotten once, and stays so", func(t *trial) {
-		all := t.settle()
+	{"what another store had on record is forgotten once, and stays so", nil, func(t *trial) {
+		t.settle()
 		f := memory.Forgetting{Guild: guild, Channel: general, Before: later.Add(-time.Hour), Why: memory.WhyPurge, At: later}
-		t.apply(f)
-		t.only(all, 2, 3, 5, 6)
 		less := f
 		less.Before = f.Before.Add(-time.Hour)
-		t.apply(f, less)
-		t.carryOut(t.oneUnfinished().ID)
-		t.post(all[0], all[1])
+		t.apply(f, f, less)
+		t.same("the log", len(t.log(general)), 0)
+		t.same("how much was forgotten", len(t.carryOut()), 1)
+		t.post(scattered()...)
 		t.apply(f)
 		t.same("unfinished", t.unfinished(), []memory.Forgetting(nil))
-		t.only(all, 2, 3, 5, 6)
-		if err := t.store.Apply(t.ctx, memory.Forgetting{Guild: guild, Why: memory.WhyPurge}); !errors.Is(err, memory.ErrRefused) {
-			t.Fatalf("one without a time: %v", err)
-		}
+		t.refused(memory.Forgetting{Guild: guild, Why: memory.WhyPurge})
 	}},
-	{"nothing that is being forgotten is to be embedded", func(t *trial) {
-		t.apply(memory.GuildSeen{Guild: town()})
-		t.post(said(general, id(1), ada, "apricots"), said(thread, id(2), ben, "barley"), said(staff, id(3), ben, "cinnamon"))
+	{"nothing that is being forgotten is to be embedded", events{seenTown, post(first), post(said(thread, id(2), ben, "barley")),
+		post(said(staff, id(3), ben, "cinnamon"))}, func(t *trial) {
 		before := t.pending()
 		t.apply(memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
-		var left []memory.Message
-		for _, s := range t.pending() {
-			left = append(left, s.Messages...)
-		}
-		t.same("pending", idsOf(left), []memory.MessageID{id(3)})
+		t.same("pending", len(t.pending()), 1)
 		t.embedded(before) // as an indexer that had read them earlier does
-		t.same("near", t.nearest(in(general, thread), "apricots barley", 5), []memory.VectorHit(nil))
-		t.carryOut(t.oneUnfinished().ID)
+		t.same("near", t.nearest(in(general, thread), "first barley", 5), []memory.VectorHit(nil))
+		t.carryOut()
 		t.embedAll()
-		t.same("near afterwards", t.nearest(in(general, thread), "apricots barley", 5), []memory.VectorHit(nil))
-		t.same("near elsewhere", len(t.nearest(in(staff), "cinnamon", 5)), 1)
+		t.same("near elsewhere", len(t.nearest(in(staff, general, thread), "cinnamon", 5)), 1)
 	}},
-}
-
-// settled is r with its times in UTC.
-func settled(r memory.Receipt) memory.Receipt {
-	r.Forgetting.At, r.Forgetting.Before = r.Forgetting.At.UTC(), r.Forgetting.Before.UTC()
-	return r
 }
 
 // brokenOff breaks off a forgetting as soon as it tells of its progress.
 func brokenOff(t *trial) {
 	const many = 1500
-	t.apply(memory.GuildSeen{Guild: town()})
-	var batch []memory.Event
+	var batch []memory.Message
 	for i := range many {
-		batch = append(batch, memory.Posted{Message: said(general, id(i*20), []memory.UserID{ada, ben, ben}[i%3], "tide")})
+		batch = append(batch, said(general, id(i*20), []memory.UserID{ada, ben, ben}[i%3], "tide"))
 	}
-	t.apply(batch...)
+	t.apply(seenTown)
+	t.post(batch...)
 	ctx, cancel := context.WithCancel(t.ctx)
 	defer cancel()
-	hidden := func() {
-		n, counts := t.frequencies(in(general), "tide")
-		t.same("how many are known of", []int{n, counts[0], len(t.log(general))}, []int{many * 2 / 3, many * 2 / 3, many * 2 / 3})
-		t.same("presence", t.presence(in(general), ada), map[memory.UserID]memory.Presence{})
-		for _, s := range t.pending() {
-			if slices.ContainsFunc(s.Messages, func(m memory.Message) bool { return m.Author == ada }) {
-				t.Fatalf("segment %d is pending with a forgotten message", s.ID)
-			}
-		}
-	}
-	_, err := t.store.Forget(ctx, memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}, func(int, int) { cancel() })
-	hidden()
-	if err == nil {
-		t.same("unfinished after it was carried out", t.unfinished(), []memory.Forgetting(nil))
+	f := memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}
+	g := t.model.begin(f)
+	_, err := t.store.Forget(ctx, f, func(int, int) { cancel() })
+	if g.done = err == nil; g.done {
 		return
 	}
+	t.compare() // it hides all
 	last := 0
-	r, err := t.store.Resume(t.ctx, t.oneUnfinished().ID, func(done, total int) {
+	r, err := t.store.Resume(t.ctx, t.unfinished()[0].ID, func(done, total int) {
 		if done < last || done > total || total > many/3 {
 			last = math.MaxInt
 		}
 		last = max(last, done)
 	})
-	if err != nil || last == math.MaxInt || r.Messages != many/3 {
-		t.Fatalf("Resume: %+v, %d done at last, %v", r, last, err)
+	if g.done = true; err != nil || last == math.MaxInt || r.Messages != many/3 {
+		t.Fatalf("CarryOut: %+v, %d done at last, %v", r, last, err)
 	}
-	hidden()
-	t.same("unfinished", t.unfinished(), []memory.Forgetting(nil))
+	if slices.ContainsFunc(t.pending(), func(s memory.Segment) bool { return len(s.Messages) == 0 }) {
+		t.Fatalf("an empty segment is pending")
+	}
 }

@@ -6,256 +6,299 @@ import (
 	"slices"
 	"time"
 
+	"hark/internal/text"
 	"hark/memory"
 )
 
+var (
+	first  = said(general, id(1), ada, "the first text")
+	second = said(general, id(2), ben, "another one")
+)
+
 var logPromises = []promise{
-	{"a message comes back as it was logged", func(t *trial) {
-		m := memory.Message{
+	{"a message comes back as it was logged", nil, func(t *trial) {
+		full := memory.Message{
 			ID: id(7), Guild: guild, Channel: general, Author: ada, Kind: memory.FromWebhook, Content: "grüße 你好 \u202e🎉",
-			Files:  []memory.File{{Name: "plan.pdf", Description: "of the house"}, {Name: "b"}},
+			Files:  []memory.File{{Name: "plan.pdf", Description: "of the lighthouse"}, {Name: "b"}},
 			Edited: began.Add(time.Hour + 7*time.Millisecond), ReplyTo: id(3), Mentions: []memory.UserID{ben, ada},
 		}
 		empty := said(general, id(8), ben, "")
 		empty.Files = []memory.File{{Name: "only.png"}}
-		before2015 := said(general, memory.FirstMessageID(time.Date(2009, 5, 1, 0, 0, 0, 0, time.UTC)), ada, "long ago")
-		t.post(m, empty, before2015)
-		t.same("the messages", t.messages(general, m.ID, empty.ID, before2015.ID), []memory.Message{before2015, m, empty})
+		before2015 := said(general, memory.FirstMessageID(time.Date(2009, 5, 1, 0, 0, 0, 0, time.UTC)), ada, "明日は東京へ行きます")
+		t.post(full, empty, before2015)
+		t.same("the messages", t.around(general, []memory.MessageID{full.ID, empty.ID, before2015.ID}, 0, 0),
+			[]memory.Message{before2015, full, empty})
+		t.same("found by what a file is called", t.find(in(general), "lighthouse"), []memory.MessageID{full.ID})
+		t.same("found in a script without spaces", t.find(in(general), "東京"), []memory.MessageID{before2015.ID})
 	}},
-	{"messages come by id, and ids that don't exist in the channel are passed over", func(t *trial) {
-		a, b, other := said(general, id(1), ada, "one"), said(general, id(2), ben, "two"), said(staff, id(3), ben, "three")
-		t.post(b, other, a)
-		t.same("some ids", t.messages(general, id(2), id(9), id(3), id(1), id(2)), []memory.Message{a, b})
-		t.same("no ids", t.messages(general), []memory.Message(nil))
-		t.same("an unknown channel", t.messages(nowhere, id(1)), []memory.Message(nil))
-	}},
-	{"a stretch of a channel lies round each id, which needn't exist, each message once", func(t *trial) {
-		var all []memory.Message
-		for i := range 12 {
-			all = append(all, said(general, id(i*10), ada, "word"))
-		}
-		t.post(all...)
-		t.post(said(staff, id(55), ben, "elsewhere"))
-		t.same("one id", t.around(general, []memory.MessageID{id(50)}, 2, 1), all[3:7])
-		t.same("an id between", t.around(general, []memory.MessageID{id(55)}, 1, 1), all[5:7])
-		t.same("at both ends", t.around(general, []memory.MessageID{id(0), id(110)}, 1, 1), []memory.Message{all[0], all[1], all[10], all[11]})
-		t.same("overlapping", t.around(general, []memory.MessageID{id(40), id(20), id(40)}, 1, 1), all[1:6])
-		t.same("beyond the end", t.around(general, []memory.MessageID{id(9000)}, 2, 2), all[10:])
-		t.same("itself alone", t.around(general, []memory.MessageID{id(30)}, 0, 0), all[3:4])
-		t.same("an unknown channel", t.around(nowhere, []memory.MessageID{id(30)}, 5, 5), []memory.Message(nil))
-	}},
-	{"the version changes with everything that is written", func(t *trial) {
-		last := t.version()
-		m := said(general, id(1), ada, "the kettle is on")
-		star := memory.Starred{Guild: guild, Channel: general, ID: m.ID, On: true, At: began}
-		for what, write := range []func(){
-			func() { t.post(m) },
-			func() { t.post(edited(m, 3, "the kettle boils")) },
-			func() { t.apply(star) },
-			t.embedAll,
+	{"the version changes with everything that is written", nil, func(t *trial) {
+		version := func() int64 { return got(t.store.Version(t.ctx))(t) }
+		last := version()
+		for n, write := range []func(){
+			func() { t.post(first) }, func() { t.post(edited(first, 3, "the kettle boils")) },
+			func() { t.apply(stars(general, first.ID, true, 0)) }, t.embedAll,
 			func() { t.apply(memory.PersonSeen{Person: memory.Person{ID: ben, Guild: guild, Nick: "Big Ben"}}) },
-			func() { t.delete(general, m.ID) },
-			func() { t.post(said(general, id(2), ben, "the kettle is off")) },
-			func() {
-				t.forget(memory.Forgetting{Guild: guild, User: ben, Why: memory.WhyMember, At: began.Add(24 * time.Hour)})
-			},
+			func() { t.delete(general, first.ID) }, func() { t.post(second) },
+			func() { t.forget(memory.Forgetting{Guild: guild, User: ben, Why: memory.WhyMember, At: later}) },
 		} {
 			write()
-			now := t.version()
-			if now == last {
-				t.Fatalf("write %d changes nothing", what)
+			if now := version(); now == last {
+				t.Fatalf("write %d changes nothing", n)
+			} else {
+				last = now
 			}
-			last = now
-			t.find(in(general), "kettle")
-			t.nearest(in(general), "kettle", 5)
-			t.guild(guild)
-			if t.version() != last {
-				t.Fatalf("after write %d, reading changes it", what)
-			}
+			t.compare()
+			t.same("the version once all was read", version(), last)
 		}
 	}},
-	{"events may come twice", func(t *trial) {
-		m := said(general, id(1), ada, "the kettle is on")
-		t.post(m, m)
-		t.post(m)
-		t.same("the message", t.messages(general, m.ID), []memory.Message{m})
-		t.same("found", t.find(in(general), "kettle"), []memory.MessageID{m.ID})
-		t.same("presence", t.presence(in(general), ada), map[memory.UserID]memory.Presence{ada: {Messages: 1, Last: m.Time()}})
-		t.delete(general, m.ID, m.ID)
-		t.delete(general, m.ID)
-		t.same("presence after deleting twice", t.presence(in(general), ada), map[memory.UserID]memory.Presence{})
-	}},
-	{"no event at all is nothing to fail at", func(t *trial) {
+	{"no event at all is nothing to fail at", nil, func(t *trial) {
 		t.apply()
-		t.apply(memory.Deleted{Guild: guild, Channel: nowhere, IDs: nil})
+		t.apply(deletes(nowhere))
 	}},
-	{"an older version never replaces a newer", func(t *trial) {
-		first := said(general, id(1), ada, "seven o'clock")
-		second, third := edited(first, 1, "eight o'clock"), edited(first, 2, "nine o'clock")
-		third.Files = []memory.File{{Name: "clock.png"}}
-		t.post(third)
-		t.post(first, second)
-		t.apply(memory.Edited{Guild: guild, Channel: general, ID: first.ID, Content: second.Content, At: second.Edited})
-		t.same("the message", t.messages(general, first.ID), []memory.Message{third})
-		t.same("found by the old words", t.find(in(general), "seven eight"), []memory.MessageID(nil))
+	{"an older version never replaces a newer", events{post(edited(first, 2, "nine o'clock")), post(first),
+		edits(first, 1, "eight o'clock")}, func(t *trial) {
+		t.same("the message", t.log(general), []memory.Message{edited(first, 2, "nine o'clock")})
 	}},
-	{"an edit that overtakes its message waits for it", func(t *trial) {
-		m := said(general, id(1), ada, "the first text")
-		late := edited(m, 2, "the second text")
-		for _, content := range []string{"an earlier text", late.Content} {
-			at := late.Edited
-			if content != late.Content {
-				at = at.Add(-time.Minute)
+	{"an edit that overtakes its message waits for it", events{edits(first, 1, "an earlier text"), edits(first, 2, "the second text")},
+		func(t *trial) {
+			t.same("before it comes", t.log(general), []memory.Message(nil))
+			t.post(first)
+			t.same("after it came", t.log(general), []memory.Message{edited(first, 2, "the second text")})
+		}},
+	{"a delete that overtakes its message wins, in its channel", events{edits(first, 60, "remorse"), deletes(general, first.ID),
+		post(first), edits(first, 120, "remorse"),
+		post(said(staff, first.ID, ada, "the same id elsewhere"))}, func(t *trial) {
+		t.same("the logs", append(t.log(general), t.log(staff)...), []memory.Message{said(staff, first.ID, ada, "the same id elsewhere")})
+	}},
+	{"a deleted message is found by nothing, nor is what was said before an edit",
+		events{post(first), post(second), memory.Named{Channel: general, ID: first.ID, Name: "m1"}}, func(t *trial) {
+			t.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: first.ID}})
+			for _, change := range []memory.Event{edits(first, 1, "we meet at the museum"), deletes(general, first.ID)} {
+				t.embedAll()
+				t.apply(change)
+				t.compare() // before it is embedded again
+				t.embedAll()
+				t.compare()
 			}
-			t.apply(memory.Edited{Guild: guild, Channel: general, ID: m.ID, Content: content, At: at})
-		}
-		t.same("before it comes", t.messages(general, m.ID), []memory.Message(nil))
-		t.same("found before it comes", t.find(in(general), "second"), []memory.MessageID(nil))
-		t.post(m)
-		t.same("after it came", t.messages(general, m.ID), []memory.Message{late})
-		t.same("found", t.find(in(general), "second"), []memory.MessageID{m.ID})
-	}},
-	{"an edit of the text leaves the rest to the newest whole version, whichever comes first", func(t *trial) {
-		m := said(general, id(1), ada, "first")
-		whole := edited(m, 1, "second")
-		whole.Files = []memory.File{{Name: "map.png"}}
-		edit := memory.Edited{Guild: guild, Channel: general, ID: m.ID, Content: "third", At: began.Add(2 * time.Minute)}
-		t.post(m)
-		t.apply(edit)
-		t.post(whole)
-		want := edited(whole, 2, "third")
-		t.same("the message", t.messages(general, m.ID), []memory.Message{want})
-	}},
-	{"a delete that overtakes its message wins", func(t *trial) {
-		m := said(general, id(1), ada, "regret")
-		t.apply(memory.Edited{Guild: guild, Channel: general, ID: m.ID, Content: "remorse", At: began.Add(time.Hour)})
-		t.delete(general, m.ID)
-		t.post(m, edited(m, 1, "regrets"))
-		t.apply(memory.Edited{Guild: guild, Channel: general, ID: m.ID, Content: "remorse", At: began.Add(2 * time.Hour)})
-		t.gone(m, "regret remorse")
-		other := said(staff, m.ID, ada, "the same id in another channel stays")
-		t.post(other)
-		t.same("the other", t.messages(staff, m.ID), []memory.Message{other})
-	}},
-	{"a deleted message is found by nothing", func(t *trial) {
-		m, neighbour := said(general, id(1), ada, "the password is swordfish"), said(general, id(2), ben, "noted")
-		t.post(m, neighbour)
-		t.apply(memory.Named{Channel: general, ID: m.ID, Name: "m1"})
-		t.embedAll()
-		t.keep(memory.Trace{Guild: guild, Channel: general, Answer: m.ID})
-		t.delete(general, m.ID)
-		t.gone(m, "password swordfish")
-		for _, s := range t.pending() {
-			if slices.Contains(idsOf(s.Messages), m.ID) {
-				t.Fatalf("it is pending in segment %d", s.ID)
-			}
-		}
-		t.embedAll()
-		t.gone(m, "password swordfish")
-		t.post(m)
-		t.delete(general, m.ID)
-		t.post(m)
-		t.gone(m, "password swordfish")
-		t.same("its neighbour", t.messages(general, neighbour.ID), []memory.Message{neighbour})
-	}},
-	{"an edited message isn't found by what it said before", func(t *trial) {
-		m := said(general, id(1), ada, "we meet at the harbour")
-		t.post(m)
-		t.embedAll()
-		t.apply(memory.Edited{Guild: guild, Channel: general, ID: m.ID, Content: "we meet at the museum", At: began.Add(time.Minute)})
-		t.same("by the old word", t.find(in(general), "harbour"), []memory.MessageID(nil))
-		t.same("by the new word", t.find(in(general), "museum"), []memory.MessageID{m.ID})
-		for _, hit := range t.nearest(in(general), "harbour", 10) {
-			t.Fatalf("a vector of the old text is still there, at %.2f", hit.Similarity)
-		}
-	}},
-	{"what Hark answered and what Discord noted is logged, but neither found nor counted", func(t *trial) {
-		for i, kind := range []memory.Kind{memory.FromHark, memory.FromSystem} {
-			m := said(general, id(i+1), hark, "the boiler was serviced")
-			m.Kind = kind
-			t.post(m)
-			t.same("the log", t.messages(general, m.ID), []memory.Message{m})
-		}
-		t.same("round it", idsOf(t.around(general, []memory.MessageID{id(1)}, 1, 1)), []memory.MessageID{id(1), id(2)})
+			t.same("the log", t.log(general), []memory.Message{second})
+			t.same("found", t.find(in(general), "first text meet museum"), []memory.MessageID(nil))
+			t.post(first)
+		}},
+	{"what Hark answered and what Discord noted is logged, but neither found nor counted", nil, func(t *trial) {
+		notice := said(general, id(2), 0, "the boiler was serviced")
+		notice.Kind = memory.FromSystem
+		t.post(said(general, id(1), hark, "the boiler was serviced"), notice)
+		t.same("the log", idsOf(t.log(general)), []memory.MessageID{id(1), id(2)})
 		t.same("found", t.find(in(general), "boiler"), []memory.MessageID(nil))
-		t.same("presence", t.presence(in(general), hark), map[memory.UserID]memory.Presence{})
 		t.same("pending", t.pending(), []memory.Segment(nil))
-		n, counts := t.frequencies(in(general), "boiler")
-		t.same("counted", append(counts, n), []int{0, 0})
 	}},
-	{"a batch is applied wholly or not at all", func(t *trial) {
+	{"a batch is applied wholly or not at all", nil, func(t *trial) {
 		ctx, cancel := context.WithCancel(t.ctx)
 		cancel()
-		var batch []memory.Event
-		var ids []memory.MessageID
+		var batch []memory.Message
 		for i := range 50 {
-			ids = append(ids, id(i))
-			batch = append(batch, memory.Posted{Message: said(general, id(i), ada, "all or none")})
+			batch = append(batch, said(general, id(i), ada, "all or none"))
 		}
-		err := t.store.Apply(ctx, batch...)
-		got := len(t.messages(general, ids...))
-		if err == nil && got != 50 || err != nil && got != 0 {
-			t.Fatalf("Apply gave %v, and %d of 50 messages are there", err, got)
+		err := t.store.Apply(ctx, posted(batch...)...)
+		if n := len(t.log(general)); err == nil && n != 50 || err != nil && n != 0 {
+			t.Fatalf("Apply gave %v, and %d of 50 messages are there", err, n)
 		}
-		beside := said(staff, id(1), ada, "beside what is refused")
-		if err := t.store.Apply(t.ctx, memory.Posted{Message: beside}, memory.Spent{Guild: guild}); !errors.Is(err, memory.ErrRefused) {
+		if err == nil {
+			t.model.apply(posted(batch...)...)
+		}
+		if err := t.store.Apply(t.ctx, post(said(staff, id(1), ada, "beside what is refused")), memory.Spent{Guild: guild}); !errors.Is(err,
+			memory.ErrRefused) {
 			t.Fatalf("what can't be spent: %v", err)
 		}
-		t.same("what came with what is refused", t.messages(staff, beside.ID), []memory.Message(nil))
+		t.same("what came with what is refused", t.log(staff), []memory.Message(nil))
 	}},
-	{"direct messages and local ones belong to guilds of their own", func(t *trial) {
-		direct := memory.Message{ID: id(1), Guild: memory.DirectGuild, Channel: 931, Author: ada, Content: "between us"}
-		spoken := said(local, id(2), ben, "at the terminal")
-		t.post(direct, spoken)
-		t.same("direct", t.messages(931, direct.ID), []memory.Message{direct})
-		t.same("local", t.messages(local, spoken.ID), []memory.Message{spoken})
-		t.same("found", t.find(in(931, local), "terminal"), []memory.MessageID{spoken.ID})
-		guilds, err := t.store.Guilds(t.ctx)
-		if err != nil || !slices.Contains(guilds, memory.LocalGuild) || !slices.IsSorted(guilds) {
-			t.Fatalf("Guilds: %v, %v", guilds, err)
+	{"direct messages and local ones belong to guilds of their own", nil, func(t *trial) {
+		direct, reply := said(931, id(1), ada, "between us"), said(931, id(2), ben, "jasmine")
+		direct.Guild, reply.Guild = memory.DirectGuild, memory.DirectGuild
+		t.post(direct, reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal"))
+		t.compare()
+		t.same("how many are forgotten", t.forget(memory.Forgetting{Guild: memory.DirectGuild, User: ada, Why: memory.WhyMember,
+			At: later}).Messages, 1)
+		t.same("what stays", append(t.log(931), append(t.log(general), t.log(local)...)...),
+			[]memory.Message{reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal")})
+	}},
+	{"a message has one name, and a name one message of its channel: the first given stays", events{
+		memory.Named{Channel: general, ID: first.ID, Name: "early"}, post(first), post(second),
+		post(said(staff, first.ID, ada, "elsewhere")),
+		memory.Named{Channel: general, ID: first.ID, Name: "a"}, memory.Named{Channel: general, ID: first.ID, Name: "b"},
+		memory.Named{Channel: general, ID: second.ID, Name: "a"}, memory.Named{Channel: staff, ID: first.ID, Name: "b"},
+	}, func(t *trial) {
+		t.same("by name", []memory.MessageID{t.named(general, "a"), t.named(general, "b"), t.named(staff, "b"), t.named(general, "early")},
+			[]memory.MessageID{first.ID, 0, first.ID, 0})
+		t.delete(general, first.ID)
+		t.apply(memory.Named{Channel: general, ID: first.ID, Name: "a"})
+		t.same("of what is gone", t.named(general, "a"), memory.MessageID(0))
+	}},
+	{"the log comes in pages", nil, func(t *trial) {
+		var all []memory.Message
+		for i := range 9 {
+			all = append(all, said(general, id(i), ada, "page"))
+		}
+		t.post(all...)
+		for _, c := range []struct {
+			after, until memory.MessageID
+			limit        int
+			want         []memory.Message
+		}{
+			{0, never, 100, all}, {id(2), id(5), 100, all[3:6]}, {id(2), id(5), 2, all[3:5]}, {id(2) - 1, id(5) - 1, 9, all[2:5]},
+			{id(5), id(2), 9, nil}, {id(3), id(3), 9, nil}, {0, never, 0, nil}, {id(8), never, 9, nil},
+		} {
+			t.same("a page", plain(got(t.store.Log(t.ctx, general, c.after, c.until, c.limit))(t)), c.want)
 		}
 	}},
 }
 
-// gone fails the test if anything still knows of m.
-func (t *trial) gone(m memory.Message, words string) {
-	t.Helper()
-	t.same("Messages", t.messages(m.Channel, m.ID), []memory.Message(nil))
-	if slices.Contains(idsOf(t.around(m.Channel, []memory.MessageID{m.ID}, 3, 3)), m.ID) {
-		t.Fatalf("Around still has it")
-	}
-	t.same("FullText", t.find(in(m.Channel), words), []memory.MessageID(nil))
-	_, counts := t.frequencies(in(m.Channel), words)
-	t.same("Frequencies", slices.Max(counts), 0)
-	t.same("Presence", t.presence(in(m.Channel), m.Author), map[memory.UserID]memory.Presence{})
-	t.same("NameOf", t.names(m.Channel, m.ID), map[memory.MessageID]string{})
-	t.same("MessageNamed", t.named(m.Channel, "m1"), memory.MessageID(0))
-	if _, ok := t.trace(m.Channel, m.ID); ok {
-		t.Fatalf("its trace is still there")
-	}
-	for _, hit := range t.nearest(in(m.Channel), words, 100) {
-		if slices.Contains(hit.Messages, m.ID) || hit.Similarity > 0.5 {
-			t.Fatalf("Nearest still finds %v at %.2f", hit.Messages, hit.Similarity)
+var searchPromises = []promise{
+	{"a scope is of channels, times and authors, and the zero scope holds nothing", nil, func(t *trial) {
+		var all []memory.MessageID
+		for i := range 5 {
+			all = append(all, id(i))
+			t.post(said(general, id(i), []memory.UserID{ada, ben}[i%2], "tide"), said(staff, id(i), ada, "tides"))
 		}
-	}
+		t.embedAll()
+		for _, c := range []struct {
+			scope memory.Scope
+			want  []memory.MessageID
+		}{
+			{memory.Scope{}, nil}, {in(nowhere), nil}, {in(general), all}, {memory.Scope{Since: began.Add(2 * time.Second)}, all[2:]},
+			{memory.Scope{Until: began.Add(2 * time.Second)}, all[:2]}, {memory.Scope{Since: began.Add(time.Second + 1)}, all[2:]},
+			{memory.Scope{Until: began.Add(time.Second + 1)}, all[:2]},
+			{memory.Scope{Since: began.Add(3 * time.Second), Until: began.Add(3 * time.Second)}, nil},
+			{memory.Scope{Authors: []memory.UserID{ben}}, []memory.MessageID{id(1), id(3)}},
+			{memory.Scope{Authors: []memory.UserID{4711}}, nil},
+		} {
+			if len(c.scope.Authors) > 0 || !c.scope.Since.IsZero() || !c.scope.Until.IsZero() {
+				c.scope.Channels = []memory.ChannelID{general, nowhere, general}
+			}
+			t.same("found", t.find(c.scope, "tide"), c.want)
+			t.compareFound(c.scope, text.QueryTerms("tide"), 100)
+		}
+	}},
+	{"what is starred is found, the newest first", nil, func(t *trial) {
+		for i, channel := range []memory.ChannelID{general, general, staff, general, general} {
+			t.apply(stars(channel, id(i), true, 2), post(said(channel, id(i), []memory.UserID{ada, ben, ada, ada, hark}[i], "ferry")),
+				stars(channel, id(i), false, 1))
+		}
+		t.apply(stars(general, id(3), false, 3))
+		t.same("starred", got(t.store.Starred(t.ctx, in(general, staff), 2))(t), []memory.Spot{spot(staff, id(2)), spot(general, id(1))})
+	}},
+	{"full text never fails for what the terms are", nil, func(t *trial) {
+		t.post(said(general, id(1), ada, "AND OR NOT NEAR * ferry"))
+		for _, terms := range [][]string{
+			nil, {}, {""}, {`"`}, {"'"}, {"*"}, {"a*"}, {"AND"}, {"OR", "NOT"}, {"NEAR(a b)"}, {"content:ferri"}, {"^ferri"}, {"-"},
+			{"a b"}, {"\x00"}, {"\xff"}, {")("}, {"ferri", "", `"`}, {"\u202e"}, slices.Repeat([]string{"ferri"}, 500),
+		} {
+			if hits := got(t.store.FullText(t.ctx, in(general), terms, 10))(t); len(hits) > 1 {
+				t.Fatalf("FullText(%q): %v", terms, hits)
+			}
+			if _, counts, err := t.store.Frequencies(t.ctx, in(general), terms, 10); err != nil || len(counts) != len(terms) {
+				t.Fatalf("Frequencies(%q): %v, %v", terms, counts, err)
+			}
+		}
+		t.same("none wanted", got(t.store.FullText(t.ctx, in(general), []string{"ferri"}, 0))(t), []memory.TextHit(nil))
+	}},
+	{"there are no vectors until something is embedded, nor in another space", nil, func(t *trial) {
+		t.post(said(general, id(1), ada, "ferry"))
+		near := func(space memory.Space) error {
+			_, err := t.store.Nearest(t.ctx, in(general), space, embed("ferry"), 5)
+			return err
+		}
+		space := Embedder{}.Space()
+		t.same("before", errors.Is(near(space), memory.ErrNoVectors), true)
+		t.embedAll()
+		t.same("in the space in use", near(space), error(nil))
+		t.same("that space", got(t.store.Space(t.ctx))(t), space)
+		for _, other := range []memory.Space{{}, {Name: "another", Version: 1, Dimensions: dimensions},
+			{Name: space.Name, Version: 2, Dimensions: dimensions}} {
+			t.same("in another", errors.Is(near(other), memory.ErrNoVectors), true)
+		}
+	}},
+	{"the nearest segment is the one that speaks of it", nil, func(t *trial) {
+		t.topics()
+		for i, topic := range topics {
+			hits := t.nearest(in(general, staff), topic, 3)
+			if len(hits) == 0 || !slices.Contains(hits[0].Messages, id(i*3600)) {
+				t.Fatalf("%q found %+v", topic, hits)
+			}
+			t.compareFound(in(general, staff), text.QueryTerms(topic), 3)
+		}
+	}},
+	{"a segment is pending from the commit that changed it, and the queue wakes", nil, func(t *trial) {
+		for _, change := range []memory.Event{post(first), edits(first, 1, "the ferry leaves at two")} {
+			t.apply(change)
+			select {
+			case <-t.store.Wake():
+			default:
+				t.Fatalf("the queue didn't wake")
+			}
+			t.same("pending", len(t.pending()), 1)
+			t.embedAll()
+		}
+	}},
+	{"what is pending comes the oldest first, as much as is wanted, and counts down to nothing", nil, func(t *trial) {
+		for i := range 6 {
+			t.post(said(general, id(i*7200), ada, topics[i]))
+		}
+		for i := range 6 {
+			t.same("waiting", t.waiting(guild), 6-i)
+			segments := got(t.store.Pending(t.ctx, 1))(t)
+			if len(segments) != 1 || segments[0].Messages[0].ID != id(i*7200) {
+				t.Fatalf("Pending(1): %+v", segments)
+			}
+			t.embedded(segments)
+		}
+		t.same("at the end", t.pending(), []memory.Segment(nil))
+	}},
+	{"every message lies in exactly one segment, in order, however late it comes", nil, func(t *trial) {
+		var all []memory.MessageID
+		for i := range 60 {
+			m := said(general, id(i*70+i/20*3600), authors[i*i%4], topics[i%len(topics)])
+			if i%5 == 3 {
+				m.ReplyTo = all[i-2]
+			}
+			all = append(all, m.ID)
+			t.post(m)
+		}
+		t.compare()
+		t.post(said(general, id(35), ben, "this came late"))
+	}},
+	{"a vector of a segment that has changed meanwhile is dropped", nil, func(t *trial) {
+		t.post(first)
+		stale := t.pending()
+		for _, change := range []memory.Event{edits(first, 1, "never mind"), deletes(general, first.ID)} {
+			t.apply(change)
+			t.embedded(stale)
+			t.same("near", t.nearest(in(general), "the first text", 5), []memory.VectorHit(nil))
+		}
+	}},
+	{"what is embedded, changed or deleted after somebody has looked is near, or near no more", nil, func(t *trial) {
+		for _, change := range []memory.Event{post(first), post(said(general, id(7200), ada, "barley")), edits(first, 1, "cinnamon"),
+			edits(first, 2, "?!"), deletes(general, first.ID)} {
+			t.apply(change)
+			t.compare()
+			t.embedAll()
+			t.compare()
+		}
+		t.same("near what is left", len(t.nearest(in(general), "barley", 5)), 1)
+	}},
 }
 
-func (t *trial) presence(scope memory.Scope, users ...memory.UserID) map[memory.UserID]memory.Presence {
+// topics are as many texts that share no word.
+var topics = []string{
+	"the ferry leaves the harbour at noon", "tomatoes want sun and water", "our printer jams on thick paper",
+	"grandmother's recipe needs cinnamon", "chess club meets on thursday", "the bicycle has a flat tyre",
+}
+
+// topics posts the texts, an hour apart, in two channels in turn, and embeds them.
+func (t *trial) topics() {
 	t.Helper()
-	present, err := t.store.Presence(t.ctx, scope, users)
-	if err != nil {
-		t.Fatalf("Presence: %v", err)
+	for i, content := range topics {
+		t.post(said([]memory.ChannelID{general, staff}[i%2], id(i*3600), ada, content))
 	}
-	for user, p := range present {
-		p.Last = p.Last.UTC()
-		present[user] = p
-	}
-	return present
+	t.embedAll()
 }
-
-func (t *trial) keep(trace memory.Trace) {
-	t.Helper()
-	t.apply(memory.Answered{Trace: trace})
-}
-
-func notFound(err error) bool { return errors.Is(err, memory.ErrNotFound) }

@@ -1,14 +1,15 @@
 // Package memorytest is the suite that every memory.Store passes.
 //
-// Run holds a store to what memory.Store, memory.Queue and memory.Event promise, each promise by itself and named by a
-// sentence. Reopen holds it to all of them together, in random operations beside a naive model that keeps everything in
-// maps, and across closing and opening again. Concurrent holds it to what it promises to several at once. A store that
-// passes all three can take the place of any other.
+// A store is told events beside a naive model, and all that it tells is compared with the model (compare.go). Run does so for
+// promises that are named by a sentence, and say what the decisive answers are, and for events in any order; Reopen does so for
+// random operations, and across closing and opening again. Concurrent holds a store to what it promises to several at once. A store
+// that passes all three can take the place of any other.
 package memorytest
 
 import (
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"hark/memory"
@@ -19,7 +20,7 @@ import (
 // Run checks the stores that open returns. Each call of open is to give an empty store of its own, whose
 // space in use is that of Embedder. The suite closes them.
 func Run(t *testing.T, open func(t testing.TB) memory.Store) {
-	each(t, promises(), open)
+	each(t, promises(), open, promise.check)
 	t.Run("events in any order end in the same log", func(t *testing.T) {
 		t.Parallel()
 		checkOrders(t, open)
@@ -29,25 +30,35 @@ func Run(t *testing.T, open func(t testing.TB) memory.Store) {
 // Concurrent checks what stores promise to several who read and write at once. It is apart from Run, so that it alone can
 // be run with the race detector.
 func Concurrent(t *testing.T, open func(t testing.TB) memory.Store) {
-	each(t, concurrencyPromises, open)
+	each(t, concurrencyPromises, open, func(p promise, t *trial) { p.then(t) })
 }
 
-func each(t *testing.T, promises []promise, open func(t testing.TB) memory.Store) {
+func each(t *testing.T, promises []promise, open func(t testing.TB) memory.Store, check func(promise, *trial)) {
 	for _, p := range promises {
 		t.Run(p.says, func(t *testing.T) {
 			t.Parallel()
-			p.check(start(t, open(t)))
+			check(p, newTrial(t, t.Context(), closed(t, open(t))))
 		})
 	}
+}
+
+// closed is a store that is closed when the test ends.
+func closed(t *testing.T, store memory.Store) memory.Store {
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return store
 }
 
 // Reopen checks that stores are after closing what they were before. Each call of empty is to give a directory of its own,
 // which open opens as an empty store of the space of Embedder, and again as it was left.
 func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB, dir string) memory.Store) {
-	t.Run("what was applied is there after closing and opening", func(t *testing.T) {
+	t.Run(acrossReopening, func(t *testing.T) {
 		t.Parallel()
 		dir := empty(t)
-		reopened(&trial{fataler: t, ctx: t.Context(), store: open(t, dir)}, func() *trial { return start(t, open(t, dir)) })
+		reopened(newTrial(t, t.Context(), open(t, dir)), func() memory.Store { return closed(t, open(t, dir)) })
 	})
 	t.Run("random operations and reopenings end as in the model", func(t *testing.T) {
 		t.Parallel()
@@ -61,7 +72,7 @@ func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB,
 			times = 6
 		}
 		for range times {
-			checkRandom(t, first, func(t testing.TB) memory.Store { return open(t, dir) })
+			rapid.Check(t, operations(t, first, func(t testing.TB) memory.Store { return open(t, dir) }))
 		}
 	})
 }
@@ -77,16 +88,26 @@ func Fuzz(f *testing.F, open func(t testing.TB) memory.Store) {
 	f.Fuzz(func(t *testing.T, data []byte) { rapid.MakeFuzz(operations(t, open, nil))(t, data) })
 }
 
-// promise is one sentence that every store keeps.
+type events = []memory.Event
+
+// promise is one sentence that every store keeps: what is told, one by one, and what is so then, beside what the model says.
 type promise struct {
 	says  string
-	check func(*trial)
+	given events
+	then  func(*trial)
+}
+
+func (p promise) check(t *trial) {
+	for _, e := range p.given {
+		t.apply(e)
+	}
+	if len(p.given) > 0 {
+		t.compare()
+	}
+	p.then(t)
+	t.compare()
 }
 
 func promises() []promise {
-	var all []promise
-	for _, group := range [][]promise{logPromises, structurePromises, peoplePromises, hearingPromises, settingPromises, namePromises, searchPromises, queuePromises, tracePromises, rewritePromises, promptPromises, recordPromises(), forgetPromises, extentPromises, lorePromises, loreForgottenPromises(), summaryPromises, summaryForgottenPromises(), condensedPromises, limitPromises} {
-		all = append(all, group...)
-	}
-	return all
+	return slices.Concat(logPromises, searchPromises, guildPromises, derivedPromises, answerPromises(), forgetPromises())
 }

@@ -3,198 +3,130 @@ package memorytest
 import (
 	"context"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"hark/memory"
+	"hark/memory/sqlite"
 )
 
-func openNaive(testing.TB) memory.Store { return newNaive(nil) }
-
-func TestNaiveStore(t *testing.T) {
-	t.Parallel()
-	Run(t, openNaive)
-	var mu sync.Mutex
-	states := map[string]*naiveState{}
-	Reopen(t, testing.TB.TempDir, func(_ testing.TB, dir string) memory.Store {
-		mu.Lock()
-		defer mu.Unlock()
-		s := newNaive(states[dir])
-		states[dir] = s.naiveState
-		return s
-	})
+// buggy is a store with a bug planted in it.
+type buggy struct {
+	memory.Store
+	apply  func(memory.Event) memory.Event // in the place of an event; nil: nothing
+	search func(memory.Scope) memory.Scope
+	forget func(memory.Forgetting) memory.Forgetting
+	embed  func(memory.Segment) memory.Segment
+	known  map[memory.ChannelID][]memory.Summary // that are told again, if it isn't nil
 }
 
-func TestConcurrentNaiveStore(t *testing.T) {
-	t.Parallel()
-	Concurrent(t, openNaive)
-}
-
-// changing is a naive store that changes events before it applies them.
-type changing struct {
-	*naive
-	change func(*model, memory.Event) memory.Event
-}
-
-func (s changing) Apply(ctx context.Context, events ...memory.Event) error {
-	var changed []memory.Event
-	for _, e := range events {
-		changed = append(changed, s.change(s.model, e))
+func (b buggy) Apply(ctx context.Context, events ...memory.Event) error {
+	if b.apply == nil {
+		return b.Store.Apply(ctx, events...)
 	}
-	return s.naive.Apply(ctx, changed...)
-}
-
-// piecemeal applies each event by itself.
-type piecemeal struct{ *naive }
-
-func (s piecemeal) Apply(ctx context.Context, events ...memory.Event) error {
-	for _, e := range events {
-		if err := s.naive.Apply(ctx, e); err != nil {
+	for _, e := range events { // one by one
+		if e = b.apply(e); e == nil {
+			continue
+		}
+		if err := b.Store.Apply(ctx, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// leaking finds what was said in a channel that wasn't asked about.
-type leaking struct{ *naive }
-
-func (s leaking) FullText(ctx context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error) {
-	scope.Channels = append(slices.Clone(scope.Channels), staff)
-	return s.naive.FullText(ctx, scope, terms, limit)
-}
-
-// recalling lets what was forgotten be told again.
-type recalling struct{ *naive }
-
-func (s recalling) Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
-	known := maps.Clone(s.model.entries)
-	receipt, err := s.naive.Forget(ctx, f, progress)
-	maps.DeleteFunc(s.model.entries, func(at place, e *entry) bool { return known[at] != nil && e.deleted })
-	s.model.forgettings[len(s.model.forgettings)-1].end = -never
-	return receipt, err
-}
-
-// deriving keeps summaries whose sources are deleted.
-type deriving struct{ *naive }
-
-func (s deriving) Apply(ctx context.Context, events ...memory.Event) error {
-	kept := maps.Clone(s.model.summaries)
-	for at, sum := range kept {
-		copied := *sum
-		kept[at] = &copied
+func (b buggy) FullText(ctx context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error) {
+	if b.search != nil {
+		scope = b.search(scope)
 	}
-	err := s.naive.Apply(ctx, events...)
-	if _, ok := events[0].(memory.Deleted); ok {
-		s.model.summaries = kept
-	}
-	return err
+	return b.Store.FullText(ctx, scope, terms, limit)
 }
 
-// stale takes vectors of segments that have changed since.
-type stale struct{ *naive }
+func (b buggy) Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
+	if b.forget != nil {
+		f = b.forget(f)
+	}
+	return b.Store.Forget(ctx, f, progress)
+}
 
-func (s stale) Embedded(_ context.Context, segments []memory.Segment, vectors [][]float32) error {
-	for i, given := range segments {
-		for _, seg := range s.segments {
-			if seg.ID == given.ID {
-				seg.vector, seg.pending = vectors[i], false
-			}
+func (b buggy) Embedded(ctx context.Context, segments []memory.Segment, vectors [][]float32) error {
+	if b.embed != nil {
+		segments = slices.Clone(segments)
+		for i := range segments {
+			segments[i] = b.embed(segments[i])
 		}
 	}
-	return nil
+	return b.Store.Embedded(ctx, segments, vectors)
 }
 
-// losing loses who opted out when it is closed.
-type losing struct{ *naive }
-
-func (s losing) Close() error {
-	clear(s.model.opted)
-	return nil
-}
-
-// slow hides what is forgotten once it has told how far it is.
-type slow struct{ *naive }
-
-func (s slow) Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
-	if progress != nil {
-		progress(0, 1)
+func (b buggy) Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error) {
+	all, err := b.Store.Summaries(ctx, channel)
+	if b.known != nil && len(all) > len(b.known[channel]) {
+		b.known[channel] = all
 	}
-	return s.naive.Forget(ctx, f, progress)
+	return append(all, b.known[channel][min(len(all), len(b.known[channel])):]...), err
 }
-
-// acrossReopening is the promise that Reopen checks.
-const acrossReopening = "what was applied is there after closing and opening"
 
 // Each of these bugs is caught by the promise that it breaks.
 func TestTheSuiteCatches(t *testing.T) {
 	t.Parallel()
-	returning := func(s *naive) memory.Store { // brings back what was deleted
-		return changing{s, func(m *model, e memory.Event) memory.Event {
-			if p, ok := e.(memory.Posted); ok {
-				m.entry(place{p.Message.Channel, p.Message.ID}).deleted = false
+	for says, bug := range map[string]buggy{
+		"a deleted message is found by nothing": {apply: func(e memory.Event) memory.Event {
+			if _, ok := e.(memory.Deleted); ok {
+				return nil
 			}
 			return e
-		}}
-	}
-	oblivious := func(s *naive) memory.Store { // forgets deletes of what isn't there yet
-		return changing{s, func(m *model, e memory.Event) memory.Event {
-			d, ok := e.(memory.Deleted)
-			if !ok {
-				return e
-			}
-			d.IDs = slices.DeleteFunc(slices.Clone(d.IDs), func(id memory.MessageID) bool {
-				return m.entry(place{d.Channel, id}).posted == nil
-			})
-			return d
-		}}
-	}
-	nosy := func(s *naive) memory.Store { // logs who opted out
-		return changing{s, func(m *model, e memory.Event) memory.Event {
-			if p, ok := e.(memory.Posted); ok {
-				delete(m.opted, member{p.Message.Guild, p.Message.Author})
+		}},
+		"an older version never replaces a newer": {apply: func(e memory.Event) memory.Event {
+			if of, ok := e.(memory.Edited); ok {
+				of.At = later
+				return of
 			}
 			return e
-		}}
-	}
-	for promise, open := range map[string]func(*naive) memory.Store{
-		"a deleted message is found by nothing":             returning,
-		"a delete that overtakes its message wins":          oblivious,
-		"full text finds the messages in scope":             func(s *naive) memory.Store { return leaking{s} },
-		"a batch is applied wholly or not at all":           func(s *naive) memory.Store { return piecemeal{s} },
-		"what is forgotten doesn't come back":               func(s *naive) memory.Store { return recalling{s} },
-		"a summary goes with any of its sources":            func(s *naive) memory.Store { return deriving{s} },
-		"a vector of a segment that has changed meanwhile":  func(s *naive) memory.Store { return stale{s} },
-		"a forgetting that was broken off hides everything": func(s *naive) memory.Store { return slow{s} },
-		"nothing is kept of somebody who has opted out":     nosy,
-		acrossReopening: func(s *naive) memory.Store { return losing{s} },
+		}},
+		"nothing is kept of somebody who has opted out": {apply: func(e memory.Event) memory.Event {
+			if p, ok := e.(memory.Posted); ok && p.Message.Author == ada {
+				p.Message.Author = nobody
+				return p
+			}
+			return e
+		}},
+		"a batch is applied wholly or not at all":          {apply: func(e memory.Event) memory.Event { return e }},
+		"a scope is of channels, times and authors":        {search: func(s memory.Scope) memory.Scope { s.Channels = append(slices.Clone(s.Channels), staff); return s }},
+		"a vector of a segment that has changed meanwhile": {embed: func(s memory.Segment) memory.Segment { s.Version++; return s }},
+		"a summary goes with any of its sources":           {known: map[memory.ChannelID][]memory.Summary{}},
+		"what is forgotten is gone with what was made of it, and comes not back: a guild": {forget: func(f memory.Forgetting) memory.Forgetting {
+			f.Before = f.At
+			return f
+		}},
+		acrossReopening: {apply: func(e memory.Event) memory.Event { return e }},
 	} {
-		t.Run(promise, func(t *testing.T) {
+		t.Run(says, func(t *testing.T) {
 			t.Parallel()
-			s := newNaive(nil)
+			dir := t.TempDir()
+			open := func() memory.Store {
+				s, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: Embedder{}.Space()})
+				if err != nil {
+					t.Error(err)
+				}
+				return s
+			}
+			b := bug
+			b.Store = closed(t, open())
 			fails := failure(func(f fataler) {
-				first := &trial{fataler: f, ctx: t.Context(), store: open(s)}
-				for _, p := range promises() {
-					if strings.HasPrefix(p.says, promise) {
-						p.check(first)
-						return
-					}
+				first := newTrial(f, t.Context(), b)
+				if says == acrossReopening {
+					reopened(first, func() memory.Store { dir = t.TempDir(); return closed(t, open()) }) // empty
+					return
 				}
-				if promise != acrossReopening {
-					t.Errorf("there is no promise %q", promise)
-				}
-				reopened(first, func() *trial {
-					return &trial{fataler: f, ctx: t.Context(), store: open(newNaive(s.naiveState))}
-				})
+				i := slices.IndexFunc(promises(), func(p promise) bool { return strings.HasPrefix(p.says, says) })
+				promises()[i].check(first)
 			})
-			if fails == "" {
+			if t.Log(fails); fails == "" {
 				t.Error("the store passes")
 			}
-			t.Log(fails)
 		})
 	}
 }

@@ -2,7 +2,9 @@ package memorytest
 
 import (
 	"slices"
+	"time"
 
+	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -10,6 +12,12 @@ import (
 type place struct {
 	channel memory.ChannelID
 	id      memory.MessageID
+}
+
+// inGuild is what has an id in its guild.
+type inGuild struct {
+	guild memory.GuildID
+	id    int64
 }
 
 // entry is what was heard of a message: the newest whole version, the newest edit, the last that was said of its
@@ -25,67 +33,51 @@ type entry struct {
 	since *int64
 }
 
-// model keeps everything in maps and answers every question by looking at all of it.
+// model keeps what was told, and answers every question by looking at all of it.
 type model struct {
-	entries  map[place]*entry
-	names    map[place]string
-	dropped  map[place]member // those who wrote what isn't logged because of that, or where it is, and of which nothing is kept
-	traces   map[place]answer // without their prompts
-	shown    map[place]answer // that aren't kept any more and Discord shows still: Answer and Parts are what it shows
-	lost     map[string]int   // things that went, by kind
-	prompts  map[place]memory.Prompt
-	records  []memory.Record                  // in the order in which they came
-	key      []byte                           // of fingerprints
+	entries map[place]*entry
+	names   map[place]string
+	dropped map[place]memory.Opted // who wrote what isn't logged because of that, or where it is, and of which nothing is kept
+	spoken  map[string]bool        // every term that was ever told
+	heard   map[memory.ChannelID]memory.MessageID
+	gaps    map[gapKey]memory.Gap
+	open    map[place]memory.OpenQuestion
+
 	guilds   map[memory.GuildID]*memory.Guild // without channels
 	channels map[memory.ChannelID]*memory.Channel
 	seen     map[memory.ChannelID]bool // told of by more than a message
 	people   map[memory.GuildID]map[memory.UserID]memory.Person
+	decided  map[memory.Event]decision // by the event without what was decided
+	spent    map[inGuild]memory.Spent  // by question
 
-	facts       map[factKey]*fact
-	lore        map[loreKey]*lore
-	summaries   map[place]*summary // by channel and last message
-	summarised  map[memory.ChannelID]memory.MessageID
-	condensed   map[memory.ChannelID]memory.Condensed
-	opted       map[member]memory.Opted
-	heard       map[memory.ChannelID]memory.MessageID
-	choices     map[chosen]memory.Chose
-	settings    map[set]memory.SettingChosen
-	limits      map[limited]memory.LimitChosen
-	spent       map[asked]memory.Spent
-	gaps        map[gapKey]memory.Gap
-	open        map[place]memory.OpenQuestion
-	learn       map[member]memory.Learn // of a guild under no user
-	learned     map[memory.ChannelID]memory.MessageID
+	facts      map[inGuild]*fact
+	lore       map[inGuild]*lore
+	summaries  map[place]*summary // by channel and last message
+	summarised map[memory.ChannelID]memory.MessageID
+	learned    map[memory.ChannelID]memory.MessageID
+	condensed  map[memory.ChannelID]memory.Condensed
+	records    []memory.Record  // in the order in which they came
+	traces     map[place]answer // without their prompts
+	prompts    map[place]memory.Prompt
+	shown      map[place]answer // that aren't kept any more and Discord shows still: Answer and Parts are what it shows
+
 	forgettings []*forgetting
 	withdrawn   []memory.Withdrawn
+	lost        map[string]int // things that went, by kind
 }
 
 func newModel() *model {
 	return &model{
-		entries:   map[place]*entry{},
-		names:     map[place]string{},
-		dropped:   map[place]member{},
-		traces:    map[place]answer{},
-		shown:     map[place]answer{},
-		lost:      map[string]int{},
-		prompts:   map[place]memory.Prompt{},
-		guilds:    map[memory.GuildID]*memory.Guild{},
-		channels:  map[memory.ChannelID]*memory.Channel{},
-		seen:      map[memory.ChannelID]bool{},
-		people:    map[memory.GuildID]map[memory.UserID]memory.Person{},
-		facts:     map[factKey]*fact{},
-		lore:      map[loreKey]*lore{},
-		summaries: map[place]*summary{}, summarised: map[memory.ChannelID]memory.MessageID{}, condensed: map[memory.ChannelID]memory.Condensed{},
-		opted:    map[member]memory.Opted{},
-		heard:    map[memory.ChannelID]memory.MessageID{},
-		choices:  map[chosen]memory.Chose{},
-		settings: map[set]memory.SettingChosen{},
-		gaps:     map[gapKey]memory.Gap{},
-		open:     map[place]memory.OpenQuestion{},
-		learn:    map[member]memory.Learn{},
-		learned:  map[memory.ChannelID]memory.MessageID{},
-		limits:   map[limited]memory.LimitChosen{},
-		spent:    map[asked]memory.Spent{},
+		entries: map[place]*entry{}, names: map[place]string{}, dropped: map[place]memory.Opted{}, spoken: map[string]bool{},
+		heard: map[memory.ChannelID]memory.MessageID{}, gaps: map[gapKey]memory.Gap{}, open: map[place]memory.OpenQuestion{},
+		guilds: map[memory.GuildID]*memory.Guild{}, channels: map[memory.ChannelID]*memory.Channel{}, seen: map[memory.ChannelID]bool{},
+		people:  map[memory.GuildID]map[memory.UserID]memory.Person{},
+		decided: map[memory.Event]decision{}, spent: map[inGuild]memory.Spent{},
+		facts: map[inGuild]*fact{}, lore: map[inGuild]*lore{}, summaries: map[place]*summary{},
+		summarised: map[memory.ChannelID]memory.MessageID{}, learned: map[memory.ChannelID]memory.MessageID{},
+		condensed: map[memory.ChannelID]memory.Condensed{}, traces: map[place]answer{}, prompts: map[place]memory.Prompt{},
+		shown: map[place]answer{},
+		lost:  map[string]int{},
 	}
 }
 
@@ -93,13 +85,18 @@ func (m *model) apply(events ...memory.Event) {
 	for _, e := range events {
 		switch e := e.(type) {
 		case memory.Posted:
+			m.speak(e.Message.Text())
 			m.post(e)
 		case memory.Heard:
 			m.meet(e.Guild, e.Channel)
 			m.hear(e.Channel, e.ID)
 		case memory.Starred:
-			m.star(e)
+			at := place{e.Channel, e.ID}
+			if of := m.entry(at); !m.isAway(at) && e.At.After(of.star.At) {
+				of.star = e
+			}
 		case memory.Edited:
+			m.speak(e.Content)
 			m.edit(e)
 		case memory.Deleted:
 			for _, id := range e.IDs {
@@ -112,26 +109,31 @@ func (m *model) apply(events ...memory.Event) {
 			m.name(e)
 		case memory.Answered:
 			m.keepTrace(e.Trace)
+		case memory.Rewritten:
+			m.rewrite(e)
 		case memory.Called:
 			m.keepRecord(e.Record)
-		case memory.GapFound, memory.GapFilled:
-			m.applyGap(e)
+		case memory.GapFound:
+			key := gapKey{false, e.Gap.Channel, e.Gap.Until}
+			if _, known := m.gaps[key]; !known && !e.Gap.Sweep && e.Gap.After < e.Gap.Until {
+				m.gaps[key] = e.Gap
+			}
+		case memory.GapFilled:
+			m.fillGap(e)
 		case memory.Absent:
 			m.sweep(e)
 		case memory.ShutOut:
-			m.shutOut(e)
+			m.meet(e.Guild, e.Channel)
+			m.dropSweeps(e.Channel)
+			m.channels[e.Channel].Shut = true
 		case memory.QuestionOpened:
 			m.open[place{e.Question.Channel, e.Question.ID}] = e.Question
 		case memory.QuestionClosed:
 			delete(m.open, place{e.Channel, e.ID})
-		case memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone, memory.Opted, memory.Learn:
-			m.applyPerson(e)
 		case memory.LoreTold:
 			m.tellLore(e.Lore)
 		case memory.LoreGone:
-			m.takeLore(loreKey{e.Guild, e.ID})
-		case memory.Spent:
-			m.spend(e)
+			m.takeLore(inGuild{e.Guild, e.ID})
 		case memory.Summarised:
 			m.summarise(e)
 		case memory.SessionCondensed:
@@ -143,13 +145,20 @@ func (m *model) apply(events ...memory.Event) {
 		case memory.Learned:
 			m.meet(e.Guild, e.Channel)
 			m.learned[e.Channel] = max(m.learned[e.Channel], e.Until)
-		case memory.Rewritten:
-			m.rewrite(e)
 		case memory.Marked:
-			m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == e.Channel && w.Message == e.Message })
+			m.unwithdraw(place{e.Channel, e.Message})
+		case memory.Forgetting:
+			m.beginOnce(e)
 		default:
-			m.applyStructure(e)
+			m.applyPerson(e)
 		}
+	}
+}
+
+// speak notes which words were told.
+func (m *model) speak(what string) {
+	for _, term := range text.Terms(what) {
+		m.spoken[term] = true
 	}
 }
 
@@ -169,23 +178,22 @@ func (m *model) post(p memory.Posted) {
 		m.hear(message.Channel, message.ID)
 	}
 	e := m.entry(at)
-	out := m.opted[member{message.Guild, message.Author}].Out
+	out := m.isOut(message.Guild, message.Author)
 	switch {
 	case m.isAway(at):
-		return
 	case out || m.isForgotten(message):
 		if !m.isKnown(at) {
-			m.dropped[at] = member{message.Guild, message.Author} // so that of what is told of it nothing is kept either
+			m.dropped[at] = memory.Opted{Guild: message.Guild, User: message.Author} // so that of what is told of it nothing is kept either
 		} else if !out || e.posted == nil {
 			m.delete(at, 1) // with an edit that came before it, and those that follow
 		}
-		return
+	default:
+		m.changing(at, func() {
+			if e.posted == nil || message.Edited.After(e.posted.Edited) {
+				e.posted = &message
+			}
+		})
 	}
-	m.changing(at, func() {
-		if e.posted == nil || message.Edited.After(e.posted.Edited) {
-			e.posted = &message
-		}
-	})
 }
 
 // isAway reports whether a message was deleted or dropped.
@@ -194,25 +202,22 @@ func (m *model) isAway(at place) bool {
 	return dropped || m.entry(at).deleted
 }
 
+// isGone reports whether a message was deleted, or would be forgotten if it came.
+func (m *model) isGone(at place) bool { return m.isAway(at) || m.isForgotten(m.known(at)) }
+
 // isKnown reports whether anything was heard of a message, or was made from it.
 func (m *model) isKnown(at place) bool {
 	e := m.entry(at)
 	_, asked := m.open[at]
 	_, answer := m.traces[at]
-	return e.posted != nil || e.edit != nil || !e.star.At.IsZero() || e.anew || asked || answer || slices.ContainsFunc(m.things(), func(t thing) bool {
-		return slices.ContainsFunc(t.from, func(s memory.Source) bool { return isAt(s, at) })
-	})
+	return e.posted != nil || e.edit != nil || !e.star.At.IsZero() || e.anew || asked || answer ||
+		slices.ContainsFunc(m.things(), func(t thing) bool {
+			return slices.ContainsFunc(t.from, func(s memory.Source) bool { return isAt(s, at) })
+		})
 }
 
 func (m *model) hear(channel memory.ChannelID, id memory.MessageID) {
 	m.heard[channel] = max(m.heard[channel], id)
-}
-
-func (m *model) star(s memory.Starred) {
-	e := m.entry(place{s.Channel, s.ID})
-	if !m.isAway(place{s.Channel, s.ID}) && s.At.After(e.star.At) {
-		e.star = s
-	}
 }
 
 func (m *model) edit(edit memory.Edited) {
@@ -260,6 +265,18 @@ func (m *model) message(at place) (memory.Message, bool) {
 	return message, true
 }
 
+// known is the message, or so much of it as what came before it tells: nobody knows yet who wrote it.
+func (m *model) known(at place) memory.Message {
+	message, ok := m.message(at)
+	if !ok {
+		message = memory.Message{ID: at.id, Channel: at.channel}
+		if c := m.channels[at.channel]; c != nil {
+			message.Guild = c.Guild
+		}
+	}
+	return message
+}
+
 // delete deletes a message, with what was made from it. most is how what repeats it goes.
 func (m *model) delete(at place, most int) {
 	*m.entry(at) = entry{deleted: true}
@@ -275,176 +292,149 @@ func (m *model) delete(at place, most int) {
 	m.invalidate(fromMessage(at, most), at)
 }
 
-func (m *model) dropTrace(at place) {
-	delete(m.traces, at)
-	delete(m.prompts, at)
-}
-
 func (m *model) name(n memory.Named) {
 	at := place{n.Channel, n.ID}
 	if _, there := m.message(at); !there || m.names[at] != "" {
 		return
 	}
-	if _, taken := m.named(n.Channel, n.Name); !taken {
-		m.names[at] = n.Name
-	}
-}
-
-func (m *model) named(channel memory.ChannelID, name string) (memory.MessageID, bool) {
-	for at, n := range m.names {
-		if at.channel == channel && n == name {
-			return at.id, true
+	for other, name := range m.names {
+		if other.channel == n.Channel && name == n.Name {
+			return
 		}
 	}
-	return 0, false
+	m.names[at] = n.Name
 }
 
-// stand has a trace be under the first message of its answer that is there, and tells whether there is one.
-func (m *model) stand(t *memory.Trace) bool {
-	for m.isAway(place{t.Channel, t.Answer}) {
-		if len(t.Parts) == 0 {
-			return false
-		}
-		if t.Answer, t.Parts = t.Parts[0], t.Parts[1:]; len(t.Parts) == 0 {
-			t.Parts = nil
+// log is a channel's messages by id.
+func (m *model) log(channel memory.ChannelID) []memory.Message {
+	var all []memory.Message
+	for at := range m.entries {
+		if message, ok := m.message(at); ok && at.channel == channel {
+			all = append(all, message)
 		}
 	}
-	return true
+	return byID(all)
 }
 
-// keepTrace keeps a trace, unless a source of it was deleted or edited meanwhile, or the answer deleted.
-func (m *model) keepTrace(t memory.Trace) {
-	if !m.stand(&t) {
-		return
-	}
-	at := place{t.Channel, t.Answer}
-	m.settleRewritten(t)
-	asked, same, lost, gone, hide := false, true, false, false, 0
-	a := answer{from: slices.Clone(t.Sources)}
-	for i, s := range a.from {
-		if isAt(s, place{t.Channel, t.Question}) {
-			asked, a.from[i].Repeats = true, true
-		} else if s.Kind == memory.SourceFact {
-			a.from[i].Channel = memory.ChannelID(t.Guild)
-		}
-		isSame, isThere, isAnew := m.stands(t.Guild, s)
-		if known := m.traces[at].from; isAnew { // it stays where what that was made from was handed down to it
-			i := slices.IndexFunc(known, func(o memory.Source) bool { return isAt(o, place{s.Channel, memory.MessageID(s.ID)}) })
-			isThere = i >= 0 && known[i].Version == s.Version
-			isAnew = !isThere
-		}
-		gone = gone || !isThere && !isAnew
-		same, lost = same && isSame, lost || !isThere
-		if !isThere && !isAnew && a.from[i].Repeats {
-			hide = 2
-		}
-		if of := m.summaries[place{s.Channel, memory.MessageID(s.ID)}]; s.Kind == memory.SourceSummary && of.there() {
-			for _, from := range messageSources(s.Channel, of.Sources...) {
-				from.Repeats = s.Repeats
-				a.from = append(a.from, from)
-			}
-		}
-	}
-	since := t.Answer
-	if t.Prompt != nil {
-		since = memory.FirstMessageID(t.Prompt.Built)
-	} else if t.Question != 0 {
-		since = t.Question
-	}
-	if slices.ContainsFunc(m.forgottenSince(t.Guild, since-1), func(user memory.UserID) bool { return gone || slices.Contains(about(t), user) }) {
-		lost, hide = true, 2
-	}
-	a.Trace = withoutPrompt(t)
-	m.traces[at] = a
-	if lost || m.opted[member{t.Guild, t.Asker}].Out {
-		m.invalidate(func(of thing) (going, bool) {
-			return going{hide, false}, of.kind == "answer" && of.as.Channel == at.channel && of.as.ID == at.id
-		}, place{})
-		return
-	}
-	m.keepPrompt(t, same && asked)
+func byID(all []memory.Message) []memory.Message {
+	return sorted(all, func(m memory.Message) memory.MessageID { return m.ID })
 }
 
-// stands tells how a source is: as it was read, not gone at least, and whether it is gone since it was written anew.
-func (m *model) stands(guild memory.GuildID, s memory.Source) (same, there, anew bool) {
-	switch s.Kind {
-	case memory.SourceFact:
-		f := m.facts[factKey{guild, s.ID}]
-		same = f == nil || !f.gone
-	case memory.SourceLore:
-		same = m.hasLore(s.ID) && (s.Version == 0 || int64(m.loreAt(s.ID)) == s.Version)
-	case memory.SourceSummary:
-		of := m.summaries[place{s.Channel, memory.MessageID(s.ID)}]
-		same = of.there() && of.Made.UnixMilli() == s.Version
-	default:
-		at := place{s.Channel, memory.MessageID(s.ID)}
-		now, known := m.message(at)
-		switch {
-		case m.isGone(at):
-			return false, false, false
-		case m.isRewritten(s):
-			return false, false, true
-		case m.channels[s.Channel] == nil:
-			return false, false, false
+func (m *model) around(channel memory.ChannelID, ids []memory.MessageID, before, after int) []memory.Message {
+	log := m.log(channel)
+	wanted := map[memory.MessageID]bool{}
+	for _, id := range ids {
+		first, found := slices.BinarySearchFunc(log, id, func(m memory.Message, id memory.MessageID) int { return compare(m.ID, id) })
+		end := first
+		if found {
+			end++
 		}
-		same = known && editedAt(now) == s.Version
-		return same, same || !known || now.Kind == memory.FromHark, false
-	}
-	return same, same, false
-}
-
-// takeFact takes a fact away, with the answers that used it.
-func (m *model) takeFact(key factKey) {
-	m.facts[key] = &fact{gone: true}
-	m.invalidate(madeFrom(1, func(s memory.Source) bool { return isFact(s, key) }), place{})
-}
-
-// unshow notes that Discord shows a message no more, or not as it was.
-func (m *model) unshow(at place) {
-	for key, a := range m.shown {
-		parts := append([]memory.MessageID{a.Answer}, a.Parts...)
-		i := slices.Index(parts, at.id)
-		if key.channel != at.channel || i < 0 {
-			continue
+		for _, message := range log[max(0, first-before):min(len(log), end+after)] {
+			wanted[message.ID] = true
 		}
-		delete(m.shown, key)
-		m.leaveShown(a, slices.Delete(parts, i, i+1))
 	}
+	return slices.DeleteFunc(log, func(m memory.Message) bool { return !wanted[m.ID] })
 }
 
-// leaveShown notes which messages of an answer that isn't kept any more Discord shows still.
-func (m *model) leaveShown(a answer, messages []memory.MessageID) {
-	if len(messages) > 0 {
-		a.Answer, a.Parts = messages[0], messages[1:]
-		m.shown[place{a.Channel, a.Answer}] = a
+// inScope are the messages in scope that can be recalled, in no order.
+func (m *model) inScope(scope memory.Scope) []memory.Message {
+	var all []memory.Message
+	for at := range m.entries {
+		message, ok := m.message(at)
+		if ok && message.Kind.Recalled() && slices.Contains(scope.Channels, at.channel) && within(scope, message) {
+			all = append(all, message)
+		}
 	}
+	return all
 }
 
-// dropPart deletes a message of an answer, and tells whether it was there.
-func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) bool {
-	at := place{t.Channel, id}
-	if m.isAway(at) {
-		return false
-	}
-	if withdrawn {
-		m.withdraw(memory.Withdrawn{Guild: t.Guild, Channel: t.Channel, Message: id, First: id == t.Answer})
-	}
-	m.delete(at, 0)
-	m.entry(at).taken = true
-	return true
+func within(scope memory.Scope, m memory.Message) bool {
+	at := m.Time()
+	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, m.Author)) && (scope.Since.IsZero() || !at.Before(scope.Since)) &&
+		(scope.Until.IsZero() || at.Before(scope.Until))
 }
 
-// withdraw has Discord show a message no more.
-func (m *model) withdraw(w memory.Withdrawn) {
-	if !slices.ContainsFunc(m.withdrawn, func(of memory.Withdrawn) bool { return w.Channel == of.Channel && w.Message == of.Message }) {
-		m.withdrawn = append(m.withdrawn, w)
+func (m *model) presence(scope memory.Scope, users []memory.UserID) map[memory.UserID]memory.Presence {
+	present := map[memory.UserID]memory.Presence{}
+	for _, message := range byID(m.inScope(in(scope.Channels...))) {
+		if slices.Contains(users, message.Author) {
+			present[message.Author] = memory.Presence{Messages: present[message.Author].Messages + 1, Last: message.Time()}
+		}
 	}
+	return present
+}
+
+// fullText are the messages in scope that hold at least one of terms.
+func (m *model) fullText(scope memory.Scope, terms []string) map[place]bool {
+	found := map[place]bool{}
+	for _, message := range m.inScope(scope) {
+		if slices.ContainsFunc(text.Terms(message.Text()), func(t string) bool { return slices.Contains(terms, t) }) {
+			found[place{message.Channel, message.ID}] = true
+		}
+	}
+	return found
+}
+
+// starred are the messages in scope that are marked, newest first.
+func (m *model) starred(scope memory.Scope) []memory.Spot {
+	var spots []memory.Spot
+	for _, message := range m.inScope(scope) {
+		if message.Starred {
+			spots = append(spots, memory.Spot{Channel: message.Channel, Message: message.ID})
+		}
+	}
+	sorted(spots, func(s memory.Spot) memory.ChannelID { return s.Channel })
+	slices.SortStableFunc(spots, func(a, b memory.Spot) int { return compare(b.Message, a.Message) })
+	return spots
+}
+
+// frequencies counts in scope's channels, at all times.
+func (m *model) frequencies(scope memory.Scope, terms []string) (messages int, counts []int) {
+	always := in(scope.Channels...)
+	for _, term := range terms {
+		counts = append(counts, len(m.fullText(always, []string{term})))
+	}
+	return len(m.inScope(always)), counts
+}
+
+// decision is what was decided last, by time.
+type decision struct {
+	at time.Time
+	memory.Event
+}
+
+// decide keeps what was decided unless something was later or at the same time, and tells what was decided before. key is the event
+// without what was decided.
+func decide[E memory.Event](m *model, key E, at time.Time, e E) (was E, newer bool) {
+	old, known := m.decided[key]
+	if known && !at.After(old.at) {
+		return was, false
+	}
+	m.decided[key] = decision{at, e}
+	was, _ = old.Event.(E)
+	return was, true
+}
+
+// decided is what was decided last; its zero value if nothing was.
+func decided[E memory.Event](m *model, key E) E {
+	e, _ := m.decided[key].Event.(E)
+	return e
+}
+
+// isOut reports whether somebody has opted out.
+func (m *model) isOut(guild memory.GuildID, user memory.UserID) bool {
+	return decided(m, memory.Opted{Guild: guild, User: user}).Out
 }
 
 // editedAt is when m was edited as traces tell it.
-func editedAt(m memory.Message) int64 {
-	if m.Edited.IsZero() {
-		return 0
+func editedAt(m memory.Message) int64 { return m.AsSource(false).Version }
+
+func compare[T ~int64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
 	}
-	return m.Edited.UnixMilli()
+	return 0
 }

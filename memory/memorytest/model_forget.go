@@ -21,13 +21,8 @@ const never memory.MessageID = 1<<63 - 1
 
 // begin forgets, and keeps what was forgotten, so that it doesn't come back.
 func (m *model) begin(f memory.Forgetting) *forgetting {
-	g := &forgetting{}
-	g.end, g.all = m.endOf(f)
-	f.ID = int64(len(m.forgettings) + 1)
-	if g.all || f.Before.After(f.At) {
-		f.Before = f.At
-	}
-	g.Forgetting = f
+	g := newForgetting(f)
+	g.Forgetting.ID = int64(len(m.forgettings) + 1)
 	m.forgettings = append(m.forgettings, g)
 	before := maps.Clone(m.lost)
 	m.invalidate(m.fallsUnder(g), place{})
@@ -46,23 +41,26 @@ func (m *model) begin(f memory.Forgetting) *forgetting {
 	lost := func(kind string) int { return m.lost[kind] - before[kind] }
 	g.Facts, g.Lore, g.Summaries, g.Records, g.Answers = lost("fact"), lost("lore"), lost("summary"), lost("record"), lost("answer")
 	m.forgetNames(g)
-	m.forgetSpending(g)
 	m.forgetPeople(g)
-	m.forgetSettings(g)
 	m.forgetGuilds(g)
+	maps.DeleteFunc(m.decided, func(_ memory.Event, of decision) bool {
+		e, ok := of.Event.(memory.SettingChosen)
+		return ok && m.takesSetting(g, e)
+	})
 	return g
 }
 
-// endOf is the end of a forgetting, and whether that is only its beginning.
-func (m *model) endOf(f memory.Forgetting) (end memory.MessageID, all bool) {
-	switch all = f.Before.IsZero(); {
+func newForgetting(f memory.Forgetting) *forgetting {
+	g := &forgetting{Receipt: memory.Receipt{Forgetting: f}, all: f.Before.IsZero()}
+	switch {
 	case f.Why == memory.WhyDeleted:
-		return never, all
-	case all, f.Before.After(f.At):
-		return memory.FirstMessageID(f.At), all
+		g.end = never
+	case g.all, f.Before.After(f.At):
+		g.end = memory.FirstMessageID(f.At)
 	default:
-		return memory.FirstMessageID(f.Before), all
+		g.end = memory.FirstMessageID(f.Before)
 	}
+	return g
 }
 
 // covers reports whether a message falls under a forgetting.
@@ -73,26 +71,17 @@ func (m *model) covers(g *forgetting, message memory.Message) bool {
 }
 
 // coversName reports whether a channel's name falls under a forgetting: it was deleted, or it is somebody's thread.
-func (m *model) coversName(g *forgetting, c memory.Channel) bool {
+func (g *forgetting) coversName(c memory.Channel) bool {
 	f := g.Forgetting
 	lies := f.Channel == 0 || f.Channel == c.ID || c.Kind.IsThread() && f.Channel == c.Parent
 	return g.of(c.Guild) && lies && memory.MessageID(c.ID) < g.end && (f.Why == memory.WhyDeleted || f.User != 0 && f.User == c.Owner)
 }
 
-// forgetNames forgets the names of channels that were deleted, or of somebody's threads, and the prompts that may show them.
-func (m *model) forgetNames(g *forgetting) {
-	for _, c := range m.channels {
-		if name := c.Name; name != "" && m.coversName(g, *c) {
-			c.Name = ""
-			words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-			first := append(words, "")[0] // what marks up text may be written otherwise
-			m.dropPrompts(func(t answer, p memory.Prompt) bool {
-				return (g.of(t.Guild) || t.Guild == memory.LocalGuild) && slices.ContainsFunc(p.Messages, func(message memory.PromptMessage) bool {
-					return strings.Contains(message.Content, first)
-				})
-			})
-		}
-	}
+// takesSetting reports whether a setting falls under a forgetting of all of its channel or guild.
+func (m *model) takesSetting(g *forgetting, e memory.SettingChosen) bool {
+	f := g.Forgetting
+	return f.User == 0 && g.all && (f.Channel == 0 || f.Why == memory.WhyDeleted || !e.Key.StaysWithChannel()) &&
+		m.covers(g, memory.Message{ID: memory.FirstMessageID(e.At), Guild: e.Guild, Channel: e.Channel})
 }
 
 // lies reports whether channel is another one or a thread of it.
@@ -109,19 +98,119 @@ func (m *model) isForgotten(message memory.Message) bool {
 	return slices.ContainsFunc(m.forgettings, func(g *forgetting) bool { return m.covers(g, message) })
 }
 
-// known is the message, or so much of it as what came before it tells: nobody knows yet who wrote it.
-func (m *model) known(at place) memory.Message {
-	message, ok := m.message(at)
-	if !ok {
-		message = memory.Message{ID: at.id, Channel: at.channel}
-		if c := m.channels[at.channel]; c != nil {
-			message.Guild = c.Guild
-		}
+// fallsUnder selects the things that fall under a forgetting.
+func (m *model) fallsUnder(g *forgetting) func(thing) (going, bool) {
+	f, most := g.Forgetting, 1
+	if g.all || g.end == never {
+		most = 2
 	}
-	return message
+	from := madeFrom(most, func(s memory.Source) bool {
+		return s.Kind == memory.SourceMessage && m.covers(g, m.known(place{s.Channel, memory.MessageID(s.ID)}))
+	})
+	return func(t thing) (going, bool) {
+		how, found := from(t)
+		if t.as != nil && m.covers(g, *t.as) {
+			how, found = going{most, true}, true
+		}
+		here := g.of(t.guild) || t.guild == memory.LocalGuild && t.kind != "fact"
+		isIn := func(who memory.UserID) bool { return who == f.User }
+		switch {
+		case !g.all || f.Channel != 0:
+			return how, found
+		case f.User != 0 && t.kind == "record":
+			here = here && t.as.ID < g.end
+		case f.User == 0 && t.kind == "fact":
+			isIn = func(memory.UserID) bool { return true }
+		case f.User == 0:
+			here, isIn = t.guild == memory.LocalGuild, func(who memory.UserID) bool { return m.isKnownIn(g, who) }
+		}
+		if here && slices.ContainsFunc(t.about, isIn) {
+			how.hide, found = 2, true
+		}
+		return how, found
+	}
 }
 
-// forgetPeople forgets what is known of those of whom everything is forgotten.
+// isKnownIn reports whether somebody was seen in a guild that is forgotten.
+func (m *model) isKnownIn(g *forgetting, who memory.UserID) bool {
+	for guild, people := range m.people {
+		if _, known := people[who]; known && g.of(guild) {
+			return true
+		}
+	}
+	return false
+}
+
+// extent is how much a forgetting would take, as memory.Store tells it.
+func (m *model) extent(f memory.Forgetting) (e memory.Extent) {
+	f.At = began.AddDate(100, 0, 0)
+	g := newForgetting(f)
+	channels := map[memory.ChannelID]bool{}
+	for at := range m.entries {
+		if message, there := m.message(at); there && m.covers(g, message) {
+			e.Messages++
+			channels[at.channel] = true
+		}
+	}
+	e.Channels = len(channels)
+	all := m.things()
+	for i := range m.closure(all, m.fallsUnder(g)) {
+		switch all[i].kind {
+		case "fact":
+			e.Facts++
+		case "lore":
+			e.Lore++
+		case "summary":
+			e.Summaries++
+		case "answer":
+			e.Answers++
+		}
+	}
+	return e
+}
+
+// areForgotten reports whether any of some people has opted out, or was forgotten as a whole, with the guild or alone, since a moment.
+func (m *model) areForgotten(guild memory.GuildID, who []memory.UserID, since memory.MessageID) bool {
+	for _, of := range m.decided {
+		if e, ok := of.Event.(memory.Opted); ok && e.Out && slices.Contains(who, e.User) &&
+			(e.Guild == guild || guild == memory.LocalGuild) {
+			return true
+		}
+	}
+	return len(who) > 0 && slices.ContainsFunc(m.forgottenSince(guild, since),
+		func(user memory.UserID) bool { return user == 0 || slices.Contains(who, user) })
+}
+
+// forgottenSince are those who were forgotten as a whole, with the guild (0) or alone, since a moment.
+func (m *model) forgottenSince(guild memory.GuildID, since memory.MessageID) (all []memory.UserID) {
+	for _, g := range m.forgettings {
+		if f := g.Forgetting; g.all && f.Why != memory.WhyDeleted && f.Channel == 0 && (g.of(guild) || guild == memory.LocalGuild) &&
+			g.end > since {
+			all = append(all, f.User)
+		}
+	}
+	return all
+}
+
+// forgetNames forgets the names of channels that were deleted, or of somebody's threads, and the prompts that may show them.
+func (m *model) forgetNames(g *forgetting) {
+	for _, c := range m.channels {
+		if name := c.Name; name != "" && g.coversName(*c) {
+			c.Name = ""
+			words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			first := append(words, "")[0] // what marks up text may be written otherwise
+			m.dropPrompts(func(t answer, p memory.Prompt) bool {
+				return (g.of(t.Guild) || t.Guild == memory.LocalGuild) && slices.ContainsFunc(p.Messages,
+					func(message memory.PromptMessage) bool {
+						return strings.Contains(message.Content, first)
+					})
+			})
+		}
+	}
+}
+
+// forgetPeople forgets what is known of those of whom everything is forgotten, and on whose questions tokens were spent, or, with all
+// of a guild, that any were.
 func (m *model) forgetPeople(g *forgetting) {
 	f := g.Forgetting
 	if f.Channel != 0 || !g.all {
@@ -137,7 +226,19 @@ func (m *model) forgetPeople(g *forgetting) {
 			}
 		}
 	}
-	maps.DeleteFunc(m.learn, func(of member, _ memory.Learn) bool { return g.of(of.guild) && (f.User == 0 || f.User == of.user) })
+	maps.DeleteFunc(m.decided, func(_ memory.Event, of decision) bool {
+		e, ok := of.Event.(memory.Learn)
+		return ok && g.of(e.Guild) && (f.User == 0 || f.User == e.User)
+	})
+	for key, e := range m.spent {
+		switch {
+		case !g.of(key.guild) || e.Question >= g.end:
+		case f.User == 0:
+			delete(m.spent, key)
+		case f.User == e.User:
+			m.disown(key)
+		}
+	}
 }
 
 // forgetGuilds forgets the structure of guilds of which everything is forgotten and that Hark isn't in, and what was
@@ -151,9 +252,16 @@ func (m *model) forgetGuilds(g *forgetting) {
 		goes[id] = g.of(id) && (g.Forgetting.Why == memory.WhyLeft || !known.Left.IsZero() || id == memory.LocalGuild)
 	}
 	maps.DeleteFunc(m.guilds, func(id memory.GuildID, _ *memory.Guild) bool { return goes[id] })
-	maps.DeleteFunc(m.choices, func(c chosen, _ memory.Chose) bool { return goes[c.guild] })
-	maps.DeleteFunc(m.limits, func(l limited, _ memory.LimitChosen) bool { return goes[l.guild] })
 	maps.DeleteFunc(m.gaps, func(_ gapKey, gap memory.Gap) bool { return goes[gap.Guild] })
+	maps.DeleteFunc(m.decided, func(_ memory.Event, of decision) bool {
+		switch e := of.Event.(type) {
+		case memory.Chose:
+			return goes[e.Guild]
+		case memory.LimitChosen:
+			return goes[e.Guild]
+		}
+		return false
+	})
 	for id, c := range m.channels {
 		if goes[c.Guild] {
 			delete(m.channels, id)
@@ -167,32 +275,26 @@ func (m *model) forgetGuilds(g *forgetting) {
 	}
 }
 
-// deleteChannel begins to forget what was said in a channel that was deleted, once.
-func (m *model) deleteChannel(e memory.ChannelDeleted) {
-	m.meet(e.Guild, e.Channel)
-	m.unplace(e.Guild, func(c memory.Channel) bool { return c.ID == e.Channel || c.Kind.IsThread() && c.Parent == e.Channel })
-	m.beginOnce(memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At})
+// expire takes away what is too old.
+func (m *model) expire(e memory.Expiry) {
+	m.dropPrompts(func(_ answer, p memory.Prompt) bool { return p.Built.Before(e.Prompts) })
+	maps.DeleteFunc(m.spent, func(_ inGuild, s memory.Spent) bool { return s.Question < memory.FirstMessageID(e.Spending) })
+	m.limitRecords(e.Records)
 }
 
 // beginOnce begins a forgetting unless one that covers as much for the same reason was begun.
 func (m *model) beginOnce(f memory.Forgetting) {
-	end, all := m.endOf(f)
-	covers := func(g *forgetting) bool {
+	next := newForgetting(f)
+	if !slices.ContainsFunc(m.forgettings, func(g *forgetting) bool {
 		o := g.Forgetting
-		return o.Why == f.Why && o.Guild == f.Guild && o.Channel == f.Channel && o.User == f.User && g.end >= end && (g.all || !all)
-	}
-	if !slices.ContainsFunc(m.forgettings, covers) {
+		return o.Why == f.Why && o.Guild == f.Guild && o.Channel == f.Channel && o.User == f.User && g.end >= next.end &&
+			(g.all || !next.all)
+	}) {
 		m.begin(f)
 	}
 }
 
 // unfinished are the forgettings that were begun and not carried out.
-func (m *model) unfinished() []memory.Forgetting {
-	var all []memory.Forgetting
-	for _, g := range m.forgettings {
-		if !g.done {
-			all = append(all, g.Forgetting)
-		}
-	}
-	return all
+func (m *model) unfinished() []*forgetting {
+	return slices.DeleteFunc(slices.Clone(m.forgettings), func(g *forgetting) bool { return g.done })
 }

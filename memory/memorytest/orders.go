@@ -22,19 +22,19 @@ func checkOrders(t *testing.T, open func(t testing.TB) memory.Store) {
 			}
 		}
 		again := rapid.SliceOfN(rapid.SampledFrom(events), 0, 6).Draw(rt, "told twice")
-		orders := [][]memory.Event{events, rapid.Permutation(slices.Concat(events, again)).Draw(rt, "permutation")}
 		want := newModel()
-		want.apply(memory.GuildSeen{Guild: town(), At: began})
+		want.apply(seenTown)
 		want.apply(events...)
-		for _, order := range orders {
-			check := &trial{fataler: rt, ctx: context.Background(), store: open(t)}
-			check.apply(memory.GuildSeen{Guild: town(), At: began})
-			for rest := slices.Clone(order); len(rest) > 0; {
+		for _, order := range [][]memory.Event{events, rapid.Permutation(slices.Concat(events, again)).Draw(rt, "permutation")} {
+			check := newTrial(rt, context.Background(), open(t))
+			check.apply(seenTown)
+			for rest := order; len(rest) > 0; {
 				n := rapid.IntRange(1, len(rest)).Draw(rt, "batch")
 				check.apply(rest[:n]...)
 				rest = rest[n:]
 			}
-			check.asModel(want, events)
+			check.model = want
+			check.ended(events)
 			if err := check.store.Close(); err != nil {
 				rt.Fatalf("close: %v", err)
 			}
@@ -50,85 +50,76 @@ func mayNotWait(e memory.Event) bool {
 	return false
 }
 
-// drawOrderless is an event that ends in the same, whenever it comes.
+// drawOrderless is an event that ends in the same, whenever it comes: what was made from messages tells nothing of which versions of
+// them it is of, those who opt out write nothing, and a choice always differs from another.
 func drawOrderless(t *rapid.T) memory.Event {
-	who := rapid.SampledFrom([]memory.UserID{601, 602}).Draw(t, "who") // who write nothing
+	gone := rapid.IntRange(0, 3).Draw(t, "gone?") == 0
+	n := drawMinute(t)
 	switch rapid.IntRange(0, 21).Draw(t, "kind") {
+	case 0:
+		e := drawFact(t).(memory.FactTold)
+		e.Fact.Channel, e.Fact.Message = 0, 0
+		if gone {
+			return memory.FactGone{Guild: guild, User: e.User, Fact: e.Fact.ID}
+		}
+		return e
+	case 1:
+		return opts(rapid.SampledFrom([]memory.UserID{601, 602}).Draw(t, "who"), n%2 == 0, n)
+	case 2, 3:
+		return drawStar(t)
+	case 4:
+		channel := rapid.SampledFrom([]memory.ChannelID{0, general, staff}).Draw(t, "chosen")
+		return chose(channel, []memory.Choice{memory.Ignore, memory.Remember, memory.RememberPublic}[n%3], n)
+	case 5:
+		return memory.Heard{Guild: guild, Channel: general, ID: slotID(n)}
+	case 6:
+		if gone {
+			return memory.ChannelDeleted{Guild: guild, Channel: thread, At: later}
+		}
+		return memory.Asked{Guild: guild, Channel: general, Message: slotID(0)}
+	case 7:
+		if gone {
+			return memory.Learned{Guild: guild, Channel: general, Until: slotID(n)}
+		}
+		return memory.Learn{Guild: guild, On: n == 7, At: minute(n)} // since when it is on isn't told where it is switched on twice
+	case 8, 9:
+		e := drawLore(t).(memory.LoreTold)
+		e.Lore.Sources = nil
+		if gone {
+			return memory.LoreGone{Guild: e.Lore.Guild, ID: e.Lore.ID}
+		}
+		return e
+	case 10:
+		return drawSetting(t)
 	case 11:
 		return drawLimit(t)
 	case 12:
 		return drawSpent(t)
 	case 13:
-		e := drawCall(t)
-		e.Record.Question, e.Record.Answer, e.Record.Kwargs = 0, 0, nil // it tells nothing of which version of its question it is of
+		e := drawCall(t).(memory.Called)
+		e.Record.Question, e.Record.Answer, e.Record.Kwargs = 0, 0, nil
 		return e
-	case 10:
-		return drawSetting(t)
-	case 8, 9:
-		e := drawLore(t).(memory.LoreTold)
-		e.Lore.Sources = nil // lore tells nothing of which version of its sources it is from
-		if rapid.IntRange(0, 3).Draw(t, "gone?") == 0 {
-			return memory.LoreGone{Guild: e.Lore.Guild, ID: e.Lore.ID}
-		}
-		return e
-	case 0:
-		e := drawFact(t).(memory.FactTold)
-		e.Fact.Channel, e.Fact.Message = 0, 0 // a fact tells nothing of which version of its source it is from
-		if rapid.IntRange(0, 3).Draw(t, "gone?") == 0 {
-			return memory.FactGone{Guild: guild, User: e.User, Fact: e.Fact.ID}
-		}
-		return e
-	case 1:
-		at := drawTime(t, "opted at")
-		return memory.Opted{Guild: guild, User: who, Out: at.Minute()%2 == 0, At: at}
-	case 2, 3:
-		channel, slot := drawSlot(t)
-		at := drawTime(t, "starred at")
-		return memory.Starred{Guild: guildOf(channel), Channel: channel, ID: slotID(slot), On: at.Minute()%2 == 1, At: at}
-	case 4:
-		at := drawTime(t, "chosen at")
-		channel := rapid.SampledFrom([]memory.ChannelID{0, general, staff}).Draw(t, "chosen")
-		return memory.Chose{Guild: guild, Channel: channel, Choice: []memory.Choice{memory.Ignore, memory.Remember, memory.RememberPublic}[at.Minute()%3], At: at}
-	case 5:
-		return memory.Heard{Guild: guild, Channel: general, ID: slotID(rapid.IntRange(0, slots-1).Draw(t, "slot"))}
-	case 6:
-		if rapid.IntRange(0, 3).Draw(t, "deleted?") == 0 {
-			return memory.ChannelDeleted{Guild: guild, Channel: thread, At: later}
-		}
-		return memory.Asked{Guild: guild, Channel: general, Message: slotID(0)}
-	case 7:
-		if rapid.Bool().Draw(t, "learned?") {
-			return memory.Learned{Guild: guild, Channel: general, Until: slotID(rapid.IntRange(0, slots-1).Draw(t, "slot"))}
-		}
-		at := drawTime(t, "learn at") // since when it is on isn't told where it is switched on twice
-		return memory.Learn{Guild: guild, On: at.Minute() == 7, At: at}
 	}
 	return drawMessageEvent(t)
 }
 
-// asModel fails the test unless the store ended as the model.
-func (t *trial) asModel(want *model, events []memory.Event) {
+// ended fails the test unless the store ended as the model.
+func (t *trial) ended(events []memory.Event) {
 	t.Helper()
+	told := func(is func(memory.Event) bool) bool { return slices.ContainsFunc(events, is) }
 	for _, channel := range channels {
-		t.same("the log", t.log(channel), plain(want.log(channel)))
+		t.compareLog(channel)
 	}
-	t.same("people", t.people(guild), want.everybody(guild))
-	t.same("lore", append(t.lore(guild), t.lore(memory.LocalGuild)...), append(want.loreOf(guild), want.loreOf(memory.LocalGuild)...))
+	t.compareGuilds()
 	byCall := func(a, b memory.Record) int { return strings.Compare(a.CallID, b.CallID) }
 	all := memory.RecordQuery{Channels: channels}
-	t.same("records", slices.SortedFunc(slices.Values(t.records(all)), byCall), slices.SortedFunc(slices.Values(want.recordsFor(all)), byCall))
-	for _, who := range []memory.UserID{601, 602} {
-		t.same("who opted out", t.optedOut(guild, who), want.opted[member{guild, who}].Out)
-	}
-	for _, n := range []int{0, slots - 1} {
-		t.same("what was spent", t.spending(guild, slotID(n).Time()), want.spending(guild, slotID(n).Time()))
-	}
-	t.same("the guild", normal(t.guild(guild)), normal(want.whole(guild)))
+	t.same("records", slices.SortedFunc(slices.Values(t.records(all)), byCall), slices.SortedFunc(slices.Values(t.model.recordsFor(all)),
+		byCall))
 	// From when on something is remembered depends on whether it was before.
-	if !slices.ContainsFunc(events, func(e memory.Event) bool { _, chose := e.(memory.Chose); return chose }) {
-		t.same("heard", t.heard(guild), want.listened(guild))
+	if !told(func(e memory.Event) bool { _, ok := e.(memory.Chose); return ok }) {
+		t.same("heard", t.heard(guild), t.model.listened(guild))
 	}
-	if !slices.ContainsFunc(events, func(e memory.Event) bool { _, opted := e.(memory.Opted); return opted }) { // each is one
-		t.same("how much is unfinished", len(t.unfinished()), len(want.unfinished()))
+	if !told(func(e memory.Event) bool { _, ok := e.(memory.Opted); return ok }) { // each is one
+		t.same("how much is unfinished", len(t.unfinished()), len(t.model.unfinished()))
 	}
 }

@@ -6,31 +6,11 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"testing"
 	"time"
 
 	"hark/internal/text"
 	"hark/memory"
 )
-
-// Where and who the promises are about.
-const (
-	guild   memory.GuildID   = 900
-	general memory.ChannelID = 911
-	staff   memory.ChannelID = 912
-	thread  memory.ChannelID = 913 // of general
-	local   memory.ChannelID = 921
-	nowhere memory.ChannelID = 999 // no message is ever there
-
-	ada  memory.UserID = 501
-	ben  memory.UserID = 502
-	hark memory.UserID = 509
-	// nobody never says anything, and nothing is said about them.
-	nobody memory.UserID = 599
-)
-
-// began is when everything here begins.
-var began = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // fataler is what testing.T and rapid.T have in common.
 type fataler interface {
@@ -38,40 +18,18 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// trial is a store under test. Its methods fail the test where the store fails.
+// trial is a store under test, beside a model that is told the same. Its methods fail the test where the store fails.
 type trial struct {
 	fataler
-	ctx   context.Context
-	store memory.Store
+	ctx      context.Context
+	store    memory.Store
+	model    *model
+	segments map[int64]embeddedSegment // those that were embedded, as they were then
+	replied  int                       // of Hark's, that were posted
 }
 
-func start(t *testing.T, store memory.Store) *trial {
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return &trial{fataler: t, ctx: t.Context(), store: store}
-}
-
-// id is of a message sent so many seconds after the beginning.
-func id(seconds int) memory.MessageID {
-	return memory.FirstMessageID(began.Add(time.Duration(seconds)*time.Second)) + 1
-}
-
-// said is a plain message.
-func said(channel memory.ChannelID, id memory.MessageID, author memory.UserID, content string) memory.Message {
-	m := memory.Message{ID: id, Guild: guild, Channel: channel, Author: author, Content: content}
-	if channel == local {
-		m.Guild = memory.LocalGuild
-	}
-	return m
-}
-
-// edited is m after an edit so many minutes after the beginning.
-func edited(m memory.Message, minutes int, content string) memory.Message {
-	m.Content, m.Edited = content, began.Add(time.Duration(minutes)*time.Minute)
-	return m
+func newTrial(t fataler, ctx context.Context, store memory.Store) *trial {
+	return &trial{fataler: t, ctx: ctx, store: store, model: newModel(), segments: map[int64]embeddedSegment{}}
 }
 
 // got is what a method of the store gives; an error fails the test.
@@ -85,56 +43,130 @@ func got[T any](v T, err error) func(*trial) T {
 	}
 }
 
+// apply applies events to the store and to the model.
 func (t *trial) apply(events ...memory.Event) {
 	t.Helper()
 	if err := t.store.Apply(t.ctx, events...); err != nil {
 		t.Fatalf("Apply(%+v): %v", events, err)
 	}
+	for _, e := range events {
+		if p, ok := e.(memory.Posted); ok && p.Message.Kind == memory.FromHark {
+			t.replied++
+		}
+	}
+	t.model.apply(events...)
+}
+
+// refused fails the test unless the store refuses each of events.
+func (t *trial) refused(events ...memory.Event) {
+	t.Helper()
+	for _, e := range events {
+		if err := t.store.Apply(t.ctx, e); !errors.Is(err, memory.ErrRefused) {
+			t.Fatalf("Apply(%+v): %v", e, err)
+		}
+	}
 }
 
 func (t *trial) post(messages ...memory.Message) {
 	t.Helper()
-	events := make([]memory.Event, len(messages))
-	for i, m := range messages {
-		events[i] = memory.Posted{Message: m}
-	}
-	t.apply(events...)
+	t.apply(posted(messages...)...)
 }
 
 func (t *trial) delete(channel memory.ChannelID, ids ...memory.MessageID) {
 	t.Helper()
-	t.apply(memory.Deleted{Guild: guild, Channel: channel, IDs: ids})
+	t.apply(memory.Deleted{Guild: guildOf(channel), Channel: channel, IDs: ids})
 }
 
-// messages are as the store has them, but for tokens, which are its own affair.
-func (t *trial) messages(channel memory.ChannelID, ids ...memory.MessageID) []memory.Message {
+// forget forgets in the store and in the model, and compares what they say of it.
+func (t *trial) forget(f memory.Forgetting) memory.Receipt {
 	t.Helper()
-	return plain(got(t.store.Around(t.ctx, channel, ids, 0, 0))(t))
+	alone := len(t.model.unfinished()) == 0
+	t.compareExtent(f)
+	want := t.model.begin(f)
+	want.done = true
+	r := got(t.store.Forget(t.ctx, f, nil))(t)
+	t.compareReceipt(r, want, alone)
+	t.compareExtent(f)
+	return r
 }
 
+// carryOut carries out what is unfinished, and gives the receipts.
+func (t *trial) carryOut() (all []memory.Receipt) {
+	t.Helper()
+	unfinished := t.model.unfinished()
+	for i, f := range t.unfinished() {
+		all = append(all, got(t.store.Resume(t.ctx, f.ID, nil))(t))
+		unfinished[i].done = true
+		t.compareReceipt(all[i], unfinished[i], len(unfinished) == 1)
+	}
+	t.same("how much is unfinished then", []int{len(t.model.unfinished()), len(t.unfinished())}, []int{0, 0})
+	return all
+}
+
+// compareReceipt compares what a forgetting took, if it was alone: of what two take either may tell. Whether answers count as messages
+// is a store's own affair.
+func (t *trial) compareReceipt(r memory.Receipt, want *forgetting, alone bool) {
+	t.Helper()
+	if !alone {
+		return
+	}
+	t.same("facts, lore, summaries, records and people forgotten", []int{r.Facts, r.Lore, r.Summaries, r.Records, r.People},
+		[]int{want.Facts, want.Lore, want.Summaries, want.Records, want.People})
+	if r.Messages < want.Messages-t.replied || r.Messages > want.Messages+t.replied || r.Vectors > r.Segments || r.Answers > t.replied ||
+		r.Forgetting.ID == 0 {
+		t.Fatalf("the receipt is %+v, want %+v", r, want.Receipt)
+	}
+}
+
+// unfinished are the forgettings that are to be carried out.
+func (t *trial) unfinished() []memory.Forgetting {
+	t.Helper()
+	var all []memory.Forgetting
+	for _, r := range got(t.store.Forgettings(t.ctx, memory.Everywhere, 0))(t) {
+		all = append(all, r.Forgetting)
+	}
+	return all
+}
+
+// expire takes away what is too old, in the store and in the model.
+func (t *trial) expire(e memory.Expiry) {
+	t.Helper()
+	if err := t.store.Expire(t.ctx, e); err != nil {
+		t.Fatalf("Expire(%+v): %v", e, err)
+	}
+	t.model.expire(e)
+}
+
+// around is a stretch of a channel as the store has it, but for tokens, which are its own affair.
 func (t *trial) around(channel memory.ChannelID, ids []memory.MessageID, before, after int) []memory.Message {
 	t.Helper()
 	return plain(got(t.store.Around(t.ctx, channel, ids, before, after))(t))
 }
 
-// find are the messages found by the words of a question.
-func (t *trial) find(scope memory.Scope, question string) []memory.MessageID {
+// log is all of a channel, in pages.
+func (t *trial) log(channel memory.ChannelID) []memory.Message {
 	t.Helper()
-	hits, err := t.store.FullText(t.ctx, scope, text.QueryTerms(question), 100)
-	if err != nil {
-		t.Fatalf("FullText(%q): %v", question, err)
+	var all []memory.Message
+	for after := -never; ; {
+		page := got(t.store.Log(t.ctx, channel, after, never, 7))(t)
+		if len(page) > 7 || len(page) > 0 && page[0].ID <= after {
+			t.Fatalf("Log(%d): %d messages after %d", channel, len(page), after)
+		}
+		if len(page) == 0 {
+			return plain(all)
+		}
+		all, after = append(all, page...), page[len(page)-1].ID
 	}
-	var ids []memory.MessageID
-	for _, h := range hits {
-		ids = append(ids, h.ID)
-	}
-	return ids
 }
 
-// starred are the marked messages in scope.
-func (t *trial) starred(scope memory.Scope, limit int) []memory.Spot {
+// find are the messages found by the words of a question, by id.
+func (t *trial) find(scope memory.Scope, question string) (ids []memory.MessageID) {
 	t.Helper()
-	return got(t.store.Starred(t.ctx, scope, limit))(t)
+	for _, h := range got(t.store.FullText(t.ctx, scope, text.QueryTerms(question), 100))(t) {
+		ids = append(ids, h.ID)
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // nearest are the segments nearest to a question; none if there are no vectors.
@@ -152,52 +184,28 @@ func (t *trial) pending() []memory.Segment {
 	return got(t.store.Pending(t.ctx, 1000))(t)
 }
 
-func (t *trial) embedded(segments []memory.Segment) {
+func (t *trial) waiting(guild memory.GuildID) int {
 	t.Helper()
-	vectors := make([][]float32, len(segments))
-	for i, s := range segments {
-		vectors[i] = embedSegment(s.Messages)
-	}
-	if err := t.store.Embedded(t.ctx, segments, vectors); err != nil {
-		t.Fatalf("Embedded: %v", err)
-	}
-}
-
-func (t *trial) version() int64 {
-	t.Helper()
-	return got(t.store.Version(t.ctx))(t)
-}
-
-// embedAll embeds what is pending.
-func (t *trial) embedAll() {
-	t.Helper()
-	t.embedded(t.pending())
-	if left := t.pending(); len(left) > 0 {
-		t.Fatalf("%d segments are pending after all were embedded", len(left))
-	}
+	return got(t.store.Waiting(t.ctx, guild))(t)
 }
 
 func (t *trial) guild(id memory.GuildID) memory.Guild {
 	t.Helper()
-	g, err := t.store.Guild(t.ctx, id)
-	if err != nil {
-		t.Fatalf("Guild(%d): %v", id, err)
-	}
-	return *g
+	return *got(t.store.Guild(t.ctx, id))(t)
 }
 
 // channel is the channel as its guild lists it.
 func (t *trial) channel(guild memory.GuildID, id memory.ChannelID) memory.Channel {
 	t.Helper()
-	for _, c := range t.guild(guild).Channels {
-		if c.ID == id {
-			return c
-		}
+	g := t.guild(guild)
+	i := slices.IndexFunc(g.Channels, func(c memory.Channel) bool { return c.ID == id })
+	if i < 0 {
+		t.Fatalf("guild %d doesn't list channel %d", guild, id)
 	}
-	t.Fatalf("guild %d doesn't list channel %d", guild, id)
-	return memory.Channel{}
+	return g.Channels[i]
 }
 
+// people are all of a guild, who are the same when they are asked for one by one.
 func (t *trial) people(guild memory.GuildID) []memory.Person {
 	t.Helper()
 	all := got(t.store.People(t.ctx, guild))(t)
@@ -208,6 +216,7 @@ func (t *trial) people(guild memory.GuildID) []memory.Person {
 	return all
 }
 
+// trace is how an answer came about, and whether that is kept.
 func (t *trial) trace(channel memory.ChannelID, answer memory.MessageID) (memory.Trace, bool) {
 	t.Helper()
 	trace, err := memory.TraceOf(t.ctx, t.store, channel, answer)
@@ -217,11 +226,64 @@ func (t *trial) trace(channel memory.ChannelID, answer memory.MessageID) (memory
 	return trace, err == nil
 }
 
-func (t *trial) names(channel memory.ChannelID, ids ...memory.MessageID) map[memory.MessageID]string {
+// prompt is what was sent for an answer, and whether that is kept.
+func (t *trial) prompt(channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, bool) {
 	t.Helper()
-	return got(t.store.NameOf(t.ctx, channel, ids))(t)
+	for _, trace := range got(t.store.Traces(t.ctx, memory.TraceQuery{Channel: channel, Answer: answer, Prompts: true}))(t) {
+		if p := trace.Prompt; p != nil && trace.Answer == answer {
+			p.Built = p.Built.UTC()
+			return *p, true
+		}
+	}
+	return memory.Prompt{}, false
 }
 
+func (t *trial) summaries(channel memory.ChannelID) []memory.Summary {
+	t.Helper()
+	return plainSummaries(got(t.store.Summaries(t.ctx, channel))(t))
+}
+
+func (t *trial) condensed(channel memory.ChannelID) []memory.Condensed {
+	t.Helper()
+	return got(t.store.Condensed(t.ctx, channel))(t)
+}
+
+func (t *trial) unsummarised(since memory.MessageID) []memory.Stretch {
+	t.Helper()
+	return got(t.store.SummaryBacklog(t.ctx, since))(t)
+}
+
+func (t *trial) lore(guild memory.GuildID) []memory.Lore {
+	t.Helper()
+	return plainLore(got(t.store.Lore(t.ctx, guild))(t))
+}
+
+func (t *trial) records(q memory.RecordQuery) []memory.Record {
+	t.Helper()
+	return got(t.store.Records(t.ctx, q))(t)
+}
+
+func (t *trial) spending(guild memory.GuildID, day time.Time) map[memory.UserID]int {
+	t.Helper()
+	return got(t.store.Spending(t.ctx, guild, day))(t)
+}
+
+func (t *trial) heard(guild memory.GuildID) map[memory.ChannelID]memory.MessageID {
+	t.Helper()
+	return got(t.store.HeardUntil(t.ctx, guild))(t)
+}
+
+func (t *trial) presence(scope memory.Scope, users ...memory.UserID) map[memory.UserID]memory.Presence {
+	t.Helper()
+	present := got(t.store.Presence(t.ctx, scope, users))(t)
+	for user, p := range present {
+		p.Last = p.Last.UTC()
+		present[user] = p
+	}
+	return present
+}
+
+// named is the message of a name, or 0.
 func (t *trial) named(channel memory.ChannelID, name string) memory.MessageID {
 	t.Helper()
 	id, err := t.store.MessageNamed(t.ctx, channel, name)
@@ -229,6 +291,21 @@ func (t *trial) named(channel memory.ChannelID, name string) memory.MessageID {
 		t.Fatalf("MessageNamed(%q): %v", name, err)
 	}
 	return id
+}
+
+func (t *trial) gaps(sweep bool) []memory.Gap {
+	t.Helper()
+	return got(t.store.Gaps(t.ctx, memory.Everywhere, sweep))(t)
+}
+
+// withdrawn are the messages that Discord is to show no more, by id.
+func (t *trial) withdrawn() []memory.Withdrawn {
+	t.Helper()
+	return byMessage(got(t.store.Withdrawn(t.ctx, 1000))(t))
+}
+
+func byMessage(all []memory.Withdrawn) []memory.Withdrawn {
+	return sorted(all, func(w memory.Withdrawn) memory.MessageID { return w.Message })
 }
 
 // same fails the test unless got is want. Empty slices and maps are as good as nil.
@@ -260,28 +337,48 @@ func plain(messages []memory.Message) []memory.Message {
 	messages = slices.Clone(messages)
 	for i := range messages {
 		m := &messages[i]
-		m.Tokens = 0
-		if !m.Edited.IsZero() {
-			m.Edited = m.Edited.UTC()
-		} else {
-			m.Edited = time.Time{}
-		}
-		if len(m.Files) == 0 {
-			m.Files = nil
-		}
-		if len(m.Mentions) == 0 {
-			m.Mentions = nil
-		}
+		m.Tokens, m.Edited = 0, utc(m.Edited)
+		m.Files, m.Mentions = orNil(m.Files), orNil(m.Mentions)
 	}
 	return messages
 }
 
-func textsOf(messages []memory.Message) []string {
-	var texts []string
-	for _, m := range messages {
-		texts = append(texts, m.Text())
+func plainSummaries(all []memory.Summary) []memory.Summary {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Topics = orNil(all[i].Topics)
 	}
-	return texts
+	return all
+}
+
+func plainLore(all []memory.Lore) []memory.Lore {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].At, all[i].Own, all[i].Sources = utc(all[i].At), orNil(all[i].Own), orNil(all[i].Sources)
+	}
+	return all
+}
+
+// utc is a time as all stores tell it.
+func utc(at time.Time) time.Time {
+	if at.IsZero() {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+// orNil is a slice that is nil if it is empty.
+func orNil[T any](all []T) []T {
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// sorted sorts all by a key, and gives it.
+func sorted[T any, K ~int64](all []T, key func(T) K) []T {
+	slices.SortFunc(all, func(a, b T) int { return compare(key(a), key(b)) })
+	return all
 }
 
 func idsOf(messages []memory.Message) []memory.MessageID {
@@ -290,95 +387,4 @@ func idsOf(messages []memory.Message) []memory.MessageID {
 		ids = append(ids, m.ID)
 	}
 	return ids
-}
-
-func in(channels ...memory.ChannelID) memory.Scope { return memory.Scope{Channels: channels} }
-
-// log is all of a channel, in pages.
-func (t *trial) log(channel memory.ChannelID) []memory.Message {
-	t.Helper()
-	var all []memory.Message
-	for after := -never; ; {
-		page, err := t.store.Log(t.ctx, channel, after, never, 7)
-		if err != nil || len(page) > 7 || len(page) > 0 && page[0].ID <= after {
-			t.Fatalf("Log(%d): %d messages after %d, %v", channel, len(page), after, err)
-		}
-		if len(page) == 0 {
-			return plain(all)
-		}
-		all, after = append(all, page...), page[len(page)-1].ID
-	}
-}
-
-func (t *trial) heard(guild memory.GuildID) map[memory.ChannelID]memory.MessageID {
-	t.Helper()
-	return got(t.store.HeardUntil(t.ctx, guild))(t)
-}
-
-func (t *trial) gaps() []memory.Gap {
-	t.Helper()
-	return got(t.store.Gaps(t.ctx, memory.Everywhere, false))(t)
-}
-
-func (t *trial) unswept() []memory.Gap {
-	t.Helper()
-	return got(t.store.Gaps(t.ctx, guild, true))(t)
-}
-
-func (t *trial) optedOut(guild memory.GuildID, user memory.UserID) bool {
-	t.Helper()
-	return got(t.store.OptedOut(t.ctx, guild, user))(t)
-}
-
-func (t *trial) waiting() int {
-	t.Helper()
-	n, guilds, all := got(t.store.Waiting(t.ctx, memory.Everywhere))(t), got(t.store.Guilds(t.ctx))(t), 0
-	for _, id := range guilds {
-		all += got(t.store.Waiting(t.ctx, id))(t)
-	}
-	if all != n {
-		t.Fatalf("%d segments wait, and %d of them in %v", n, all, guilds)
-	}
-	return n
-}
-
-func (t *trial) forget(f memory.Forgetting) memory.Receipt {
-	t.Helper()
-	return got(t.store.Forget(t.ctx, f, nil))(t)
-}
-
-func (t *trial) unfinished() []memory.Forgetting {
-	t.Helper()
-	var all []memory.Forgetting
-	for _, r := range got(t.store.Forgettings(t.ctx, memory.Everywhere, 0))(t) {
-		all = append(all, r.Forgetting)
-	}
-	return all
-}
-
-// oneUnfinished is the one forgetting that is to be carried out.
-func (t *trial) oneUnfinished() memory.Forgetting {
-	t.Helper()
-	all := t.unfinished()
-	if len(all) != 1 {
-		t.Fatalf("unfinished: %+v, want one", all)
-	}
-	return all[0]
-}
-
-func (t *trial) carryOut(id int64) memory.Receipt {
-	t.Helper()
-	return got(t.store.Resume(t.ctx, id, nil))(t)
-}
-
-func (t *trial) withdrawn() []memory.Withdrawn {
-	t.Helper()
-	return got(t.store.Withdrawn(t.ctx, 1000))(t)
-}
-
-func (t *trial) expire(e memory.Expiry) {
-	t.Helper()
-	if err := t.store.Expire(t.ctx, e); err != nil {
-		t.Fatalf("Expire(%+v): %v", e, err)
-	}
 }

@@ -353,15 +353,3 @@ func TestRestoredLore(t *testing.T) {
 		wantNowhere(t, s.engine.dir, word)
 	}
 }
-
-// A part of an answer that was deleted in Discord isn't shown there any more, when the answer must go.
-func TestAnAnswerOfWhichAPartIsGone(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	apply(t, s, posted(general, 72, "the rest of the answer"), deleted(general, 72), deleted(general, 6))
-	withdrawn, err := s.Withdrawn(bg, 9)
-	if err != nil || len(withdrawn) != 1 || withdrawn[0].Message != id(71) {
-		t.Errorf("withdrawn are %+v, %v", withdrawn, err)
-	}
-	checkSound(t, s)
-}

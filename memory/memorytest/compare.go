@@ -1,0 +1,333 @@
+package memorytest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"hark/memory"
+)
+
+// compare fails the test unless all that the store tells is what the model tells.
+func (t *trial) compare() {
+	t.Helper()
+	all := append(slices.Collect(maps.Keys(t.model.channels)), nowhere)
+	spoken := slices.Sorted(maps.Keys(t.model.spoken))
+	t.checkQueue()
+	for _, id := range all {
+		t.compareLog(id)
+		t.compareFound(in(id), spoken, 1000)
+	}
+	t.compareFound(in(all...), spoken, 1000)
+	t.compareCounts(in(all...), spoken, 1000)
+	t.compareRecords(memory.RecordQuery{Channels: all})
+	t.compareGuilds()
+	t.compareHeard()
+}
+
+// compareLog compares all of a channel, with what was made from it.
+func (t *trial) compareLog(channel memory.ChannelID) {
+	t.Helper()
+	m := t.model
+	log := plain(m.log(channel))
+	ids, names := idsOf(log), map[memory.MessageID]string{}
+	for at := range m.entries { // what is gone as well
+		if at.channel == channel {
+			ids = append(ids, at.id)
+		}
+	}
+	t.same("Log", t.log(channel), log)
+	t.same("the messages by their ids", t.around(channel, ids, 0, 0), log)
+	for at, name := range m.names {
+		if at.channel == channel {
+			names[at.id] = name
+			t.same("MessageNamed", t.named(channel, name), at.id)
+		}
+	}
+	t.same("NameOf", got(t.store.NameOf(t.ctx, channel, ids))(t), names)
+	for _, id := range ids {
+		want, kept := m.traceOf(channel, id)
+		trace, ok := t.trace(channel, id)
+		t.same("whether there is a trace", ok, kept)
+		t.same("Trace", trace, want)
+		built, kept := m.prompts[place{channel, id}]
+		p, ok := t.prompt(channel, id)
+		t.same("whether there is a prompt", ok, kept)
+		built.Built = utc(built.Built)
+		t.same("Prompt", p, built)
+	}
+	t.same("Summaries", t.summaries(channel), m.summariesOf(channel))
+}
+
+// compareGuilds compares what is known of guilds and people, and what was made of what they said.
+func (t *trial) compareGuilds() {
+	t.Helper()
+	m := t.model
+	known := got(t.store.Guilds(t.ctx))(t)
+	for id, g := range m.guilds {
+		if g.Name != "" && !slices.Contains(known, id) || !slices.IsSorted(known) {
+			t.Fatalf("Guilds: %v, without %d", known, id)
+		}
+	}
+	for _, id := range known {
+		t.same("Guild", normal(t.guild(id)), normal(m.whole(id)))
+		t.same("People", t.people(id), m.everybody(id))
+		t.same("Lore", t.lore(id), m.loreOf(id))
+	}
+	for key := range m.spent {
+		t.same("Spending", t.spending(key.guild, memory.MessageID(key.id).Time()), m.spending(key.guild, memory.MessageID(key.id).Time()))
+	}
+	for _, who := range authors {
+		for _, where := range guilds {
+			t.same("OptedOut", got(t.store.OptedOut(t.ctx, where, who))(t), m.isOut(where, who))
+		}
+	}
+	t.same("Condensed", t.condensed(0),
+		sorted(slices.Collect(maps.Values(m.condensed)), func(c memory.Condensed) memory.ChannelID { return c.Channel }))
+	for _, since := range []memory.MessageID{0, slotID(slots / 2)} {
+		t.same("Unsummarised", t.unsummarised(since), m.unsummarised(since))
+	}
+	t.same("Traces", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: never, Limit: 3}))(t), m.lastTraces(never, 3))
+	t.same("Questions", got(t.store.Questions(t.ctx))(t), sorted(slices.Collect(maps.Values(m.open)),
+		func(q memory.OpenQuestion) memory.MessageID { return q.ID }))
+}
+
+// compareHeard compares what is to be fetched, compared with Discord, carried out and withdrawn.
+func (t *trial) compareHeard() {
+	t.Helper()
+	for id := range t.model.guilds {
+		t.same("HeardUntil", t.heard(id), t.model.listened(id))
+	}
+	t.same("the gaps", t.gaps(false), t.model.missing())
+	t.same("what is to be swept", t.gaps(true), t.model.unswept())
+	t.compareUnfinished()
+}
+
+// compareUnfinished compares what is to be carried out, and, if nothing is, what Discord is to show no more.
+func (t *trial) compareUnfinished() {
+	t.Helper()
+	t.same("how much is unfinished", len(t.unfinished()), len(t.model.unfinished()))
+	if len(t.model.unfinished()) == 0 {
+		t.same("Withdrawn", t.withdrawn(), byMessage(slices.Clone(t.model.withdrawn)))
+	}
+}
+
+// compareExtent compares how much a forgetting would take.
+func (t *trial) compareExtent(f memory.Forgetting) {
+	t.Helper()
+	f.At = time.Time{} // it takes what is there
+	t.same(fmt.Sprintf("Extent of %+v", f), got(t.store.Extent(t.ctx, memory.ExtentQuery{Forgetting: f}))(t), t.model.extent(f))
+}
+
+func (t *trial) compareRecords(q memory.RecordQuery) {
+	t.Helper()
+	t.same("Records", t.records(q), t.model.recordsFor(q))
+}
+
+// compareFound compares what is found in a scope.
+func (t *trial) compareFound(scope memory.Scope, terms []string, limit int) {
+	t.Helper()
+	m := t.model
+	t.same("Presence", t.presence(scope, authors...), m.presence(scope, authors))
+	want := m.fullText(scope, terms)
+	hits := got(t.store.FullText(t.ctx, scope, terms, limit))(t)
+	met := map[place]bool{}
+	for i, h := range hits {
+		at := place{h.Channel, h.ID}
+		if !want[at] || met[at] || i > 0 && h.Score > hits[i-1].Score {
+			t.Fatalf("FullText(%+v, %q): hit %+v doesn't match, or comes twice, or isn't in order: %+v", scope, terms, h, hits)
+		}
+		met[at] = true
+	}
+	t.same("how many messages are found", len(hits), min(limit, len(want)))
+	starred := m.starred(scope)
+	t.same("Starred", got(t.store.Starred(t.ctx, scope, limit))(t), starred[:min(limit, len(starred))])
+	t.compareNearest(scope, terms, limit)
+}
+
+// compareCounts compares how many messages of a scope hold each of terms.
+func (t *trial) compareCounts(scope memory.Scope, terms []string, limit int) {
+	t.Helper()
+	total, counts := t.model.frequencies(scope, terms)
+	n, most, err := t.store.Frequencies(t.ctx, scope, terms, limit)
+	if err != nil || len(most) != len(terms) {
+		t.Fatalf("Frequencies(%q): %v, %v", terms, most, err)
+	}
+	t.same("how many messages there are", n, total)
+	for i := range counts {
+		t.same("how many hold "+terms[i], min(limit, most[i]), min(limit, counts[i]))
+	}
+}
+
+// Segments are cut as each store likes. What is compared is how it keeps what it was given.
+
+// embeddedSegment is a segment as it was when its vector was stored.
+type embeddedSegment struct {
+	memory.Segment
+	vector []float32
+}
+
+// embedded gives the store vectors and notes those that it took.
+func (t *trial) embedded(segments []memory.Segment) {
+	t.Helper()
+	vectors := make([][]float32, len(segments))
+	for i, s := range segments {
+		vectors[i] = embedSegment(s.Messages)
+	}
+	if err := t.store.Embedded(t.ctx, segments, vectors); err != nil {
+		t.Fatalf("Embedded: %v", err)
+	}
+	pending := t.pending()
+	for i, s := range segments {
+		if !slices.ContainsFunc(pending, func(p memory.Segment) bool { return p.ID == s.ID }) {
+			t.segments[s.ID] = embeddedSegment{s, vectors[i]}
+		}
+	}
+	t.checkQueue()
+}
+
+// embedAll embeds what is pending.
+func (t *trial) embedAll() {
+	t.Helper()
+	t.embedded(t.pending())
+	t.same("pending after all was embedded", t.pending(), []memory.Segment(nil))
+}
+
+// checkQueue fails the test unless every message lies in exactly one segment, and every segment that isn't
+// pending is as it was when it was embedded.
+func (t *trial) checkQueue() {
+	t.Helper()
+	where := map[place]int64{}
+	put := func(s memory.Segment) {
+		if ids := idsOf(s.Messages); len(ids) == 0 || !slices.IsSorted(ids) {
+			t.Fatalf("segment %d holds %v", s.ID, ids)
+		}
+		for _, message := range s.Messages {
+			at := place{message.Channel, message.ID}
+			now, ok := t.model.message(at)
+			if !ok || message.Channel != s.Channel || now.Text() != message.Text() {
+				t.Fatalf("segment %d has %+v, which is now %+v", s.ID, message, now)
+			}
+			if other, twice := where[at]; twice {
+				t.Fatalf("message %d lies in segments %d and %d", message.ID, other, s.ID)
+			}
+			where[at] = s.ID
+		}
+	}
+	pending, waiting := t.pendingByID(), map[memory.GuildID]int{memory.Everywhere: 0}
+	for _, s := range pending {
+		put(s)
+		waiting[memory.Everywhere]++
+		waiting[s.Messages[0].Guild]++
+	}
+	for id, s := range t.segments {
+		if _, again := pending[id]; again {
+			continue
+		}
+		if slices.ContainsFunc(s.Messages, func(message memory.Message) bool {
+			_, ok := t.model.message(place{message.Channel, message.ID})
+			return !ok
+		}) { // whatever is left of it must be pending
+			delete(t.segments, id)
+			continue
+		}
+		put(s.Segment)
+	}
+	for _, message := range t.model.inScope(in(slices.Collect(maps.Keys(t.model.channels))...)) {
+		if _, ok := where[place{message.Channel, message.ID}]; !ok {
+			t.Fatalf("message %d of channel %d lies in no segment", message.ID, message.Channel)
+		}
+	}
+	for guild, n := range waiting {
+		t.same("how much waits", t.waiting(guild), n)
+	}
+}
+
+func (t *trial) pendingByID() map[int64]memory.Segment {
+	t.Helper()
+	pending := map[int64]memory.Segment{}
+	for _, s := range t.pending() {
+		pending[s.ID] = s
+	}
+	return pending
+}
+
+// tolerance is by how much a similarity may differ, as stores keep vectors in few bits.
+const tolerance = 0.03
+
+// candidate is a segment that Nearest may give.
+type candidate struct {
+	hit  memory.VectorHit
+	must bool // else it may be left out, being out of date
+}
+
+// compareNearest holds Nearest against all that was embedded. A segment that has grown since may be found by
+// its old vector; one of which something was deleted or changed may not.
+func (t *trial) compareNearest(scope memory.Scope, terms []string, limit int) {
+	t.Helper()
+	vector := embedTerms(terms)
+	if vector == nil {
+		return
+	}
+	candidates := t.candidates(scope, vector)
+	hits, err := t.store.Nearest(t.ctx, scope, Embedder{}.Space(), vector, limit)
+	if err != nil && !errors.Is(err, memory.ErrNoVectors) || len(hits) > limit {
+		t.Fatalf("Nearest(%+v): %d of %d wanted, %v", scope, len(hits), limit, err)
+	}
+	worst := -2.0
+	for i, h := range hits {
+		n := slices.IndexFunc(candidates, func(c candidate) bool {
+			return c.hit.Channel == h.Channel && slices.Equal(c.hit.Messages, h.Messages) &&
+				max(c.hit.Similarity-h.Similarity, h.Similarity-c.hit.Similarity) < tolerance
+		})
+		if n < 0 || i > 0 && h.Similarity > hits[i-1].Similarity {
+			t.Fatalf("Nearest(%+v) gave %+v, which isn't in order, or none of %+v", scope, h, candidates)
+		}
+		candidates = slices.Delete(candidates, n, n+1)
+		if len(hits) == limit {
+			worst = h.Similarity
+		}
+	}
+	for _, c := range candidates {
+		if c.must && c.hit.Similarity > worst+tolerance {
+			t.Fatalf("Nearest(%+v, %q, %d) left out %+v; it gave %+v", scope, terms, limit, c.hit, hits)
+		}
+	}
+}
+
+// candidates are the segments with a vector and a message in scope.
+func (t *trial) candidates(scope memory.Scope, vector []float32) []candidate {
+	pending := t.pendingByID()
+	var all []candidate
+	for id, s := range t.segments {
+		now, grown := pending[id]
+		if s.vector == nil || !slices.Contains(scope.Channels, s.Channel) || grown && !holdsAll(now.Messages, s.Messages) {
+			continue
+		}
+		if !grown {
+			now = s.Segment
+		}
+		c := candidate{memory.VectorHit{Channel: s.Channel, Similarity: cosine(vector, s.vector)}, !grown}
+		for _, message := range now.Messages {
+			if within(scope, message) {
+				c.hit.Messages = append(c.hit.Messages, message.ID)
+			}
+		}
+		if len(c.hit.Messages) > 0 {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// holdsAll reports whether now holds what then held, unchanged.
+func holdsAll(now, then []memory.Message) bool {
+	for _, old := range then {
+		if !slices.ContainsFunc(now, func(m memory.Message) bool { return m.ID == old.ID && m.Text() == old.Text() }) {
+			return false
+		}
+	}
+	return true
+}

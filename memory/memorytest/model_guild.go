@@ -1,0 +1,431 @@
+package memorytest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"hark/memory"
+)
+
+// applyPerson applies what changes what is known of people and guilds.
+func (m *model) applyPerson(e memory.Event) {
+	switch e := e.(type) {
+	case memory.PersonSeen:
+		said := memory.Message{ID: e.Said, Guild: e.Person.Guild, Author: e.Person.ID}
+		if !m.isOut(e.Person.Guild, e.Person.ID) && (e.Said == 0 || !m.isForgotten(said)) {
+			m.seePerson(e.Person)
+		}
+	case memory.PersonLeft:
+		if p, ok := m.people[e.Guild][e.User]; ok {
+			p.Nick, p.Roles, p.RolesKnown = "", nil, false
+			m.people[e.Guild][e.User] = p
+		}
+	case memory.FactTold:
+		m.tellFact(e)
+	case memory.FactGone:
+		m.takeFact(inGuild{e.Guild, e.Fact})
+	case memory.Learn:
+		if !e.On || !m.isOut(e.Guild, e.User) {
+			decide(m, memory.Learn{Guild: e.Guild, User: e.User}, e.At, e)
+		}
+	case memory.Opted:
+		m.opt(e)
+	case memory.Spent:
+		m.spend(e)
+	case memory.GuildSeen:
+		m.seeGuild(e)
+	case memory.GuildNamed:
+		g := m.guild(e.Guild)
+		g.Name = cmp.Or(g.Name, e.Name)
+	case memory.GuildLeft:
+		m.guild(e.Guild).Left = e.At
+		m.unplace(e.Guild, func(memory.Channel) bool { return true })
+	case memory.ChannelSeen:
+		m.seeChannel(e.Channel)
+	case memory.ChannelGone:
+		if c := m.channels[e.Channel]; c != nil {
+			c.Unplaced = true
+		}
+	case memory.ChannelDeleted:
+		m.meet(e.Guild, e.Channel)
+		m.unplace(e.Guild, func(c memory.Channel) bool { return m.lies(c.ID, e.Channel) })
+		m.beginOnce(memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At})
+	case memory.RoleSeen:
+		g := m.guild(e.Guild)
+		dropRole(g, e.Role.ID)
+		g.Roles = append(g.Roles, e.Role)
+	case memory.RoleGone:
+		dropRole(m.guild(e.Guild), e.Role)
+		m.dropOverwrites(e)
+	case memory.Chose:
+		m.choose(e)
+	case memory.SettingChosen:
+		if !slices.ContainsFunc(m.forgettings, func(g *forgetting) bool { return m.takesSetting(g, e) }) {
+			decide(m, memory.SettingChosen{Guild: e.Guild, Channel: e.Channel, Key: e.Key}, e.At, e)
+		}
+	case memory.LimitChosen:
+		decide(m, memory.LimitChosen{Guild: e.Guild, RoleLimit: memory.RoleLimit{Role: e.Role}}, e.At, e)
+	case memory.Asked:
+		m.guild(e.Guild).Asked = true
+	}
+}
+
+func (m *model) seePerson(p memory.Person) {
+	m.guild(p.Guild)
+	if m.people[p.Guild] == nil {
+		m.people[p.Guild] = map[memory.UserID]memory.Person{}
+	}
+	known := m.people[p.Guild][p.ID]
+	p.Username, p.Name = cmp.Or(p.Username, known.Username), cmp.Or(p.Name, known.Name)
+	if !p.RolesKnown {
+		p.Nick, p.Roles, p.RolesKnown = cmp.Or(p.Nick, known.Nick), known.Roles, known.RolesKnown
+	}
+	m.people[p.Guild][p.ID] = p
+}
+
+// opt keeps what somebody decided about themselves, and begins to forget what they said.
+func (m *model) opt(e memory.Opted) {
+	key := memory.Opted{Guild: e.Guild, User: e.User}
+	was, newer := decide(m, key, e.At, e)
+	if !newer {
+		return
+	}
+	maps.DeleteFunc(m.dropped, func(_ place, by memory.Opted) bool { return by == key })
+	if e.Out || was.Out {
+		m.begin(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
+	}
+	for at, of := range m.spent {
+		if e.Out && at.guild == e.Guild && of.User == e.User {
+			m.disown(at)
+		}
+	}
+}
+
+// learnsSince is since when facts may be learned in a guild (user 0), or from what a user says there.
+func (m *model) learnsSince(guild memory.GuildID, user memory.UserID) time.Time {
+	if l := decided(m, memory.Learn{Guild: guild, User: user}); l.On {
+		return l.At
+	}
+	return time.Time{}
+}
+
+// everybody are the persons of a guild that were seen, or that something is known of.
+func (m *model) everybody(guild memory.GuildID) []memory.Person {
+	known := map[memory.UserID]memory.Person{}
+	for id, p := range m.people[guild] {
+		p.Facts, p.Learn = nil, m.learnsSince(guild, id)
+		known[id] = p
+	}
+	for key, f := range m.facts {
+		if key.guild == guild && !f.gone {
+			p := known[f.user]
+			p.ID, p.Guild = f.user, guild
+			p.Facts = sorted(append(p.Facts, f.Fact), func(f memory.Fact) int64 { return f.ID })
+			known[f.user] = p
+		}
+	}
+	return sorted(slices.Collect(maps.Values(known)), func(p memory.Person) memory.UserID { return p.ID })
+}
+
+// spend keeps what a question took, and whose it was unless they are forgotten.
+func (m *model) spend(e memory.Spent) {
+	if m.isOut(e.Guild, e.User) {
+		e.User = 0
+	}
+	for _, g := range m.forgettings {
+		switch f := g.Forgetting; {
+		case !g.all || f.Channel != 0 || !g.of(e.Guild) || e.Question >= g.end:
+		case f.User == 0:
+			return
+		case f.User == e.User:
+			e.User = 0
+		}
+	}
+	key := inGuild{e.Guild, int64(e.Question)}
+	if was, ok := m.spent[key]; ok {
+		e.User, e.Tokens = was.User, max(was.Tokens, e.Tokens)
+	}
+	m.spent[key] = e
+}
+
+func (m *model) disown(key inGuild) {
+	e := m.spent[key]
+	e.User = 0
+	m.spent[key] = e
+}
+
+// spending is what was spent on a day, by who asked.
+func (m *model) spending(guild memory.GuildID, day time.Time) map[memory.UserID]int {
+	by := map[memory.UserID]int{}
+	for key, e := range m.spent {
+		if key.guild == guild && e.Question.Time().Format(time.DateOnly) == day.UTC().Format(time.DateOnly) {
+			by[e.User] += e.Tokens
+		}
+	}
+	return by
+}
+
+func (m *model) unplace(guild memory.GuildID, which func(memory.Channel) bool) {
+	for _, c := range m.channels {
+		if c.Guild == guild && which(*c) {
+			c.Unplaced = true
+		}
+	}
+}
+
+func (m *model) guild(id memory.GuildID) *memory.Guild {
+	if m.guilds[id] == nil {
+		m.guilds[id] = &memory.Guild{ID: id}
+	}
+	return m.guilds[id]
+}
+
+// meet notes a channel that a message names.
+func (m *model) meet(guild memory.GuildID, channel memory.ChannelID) {
+	m.guild(guild)
+	if m.channels[channel] == nil {
+		m.found(&memory.Channel{ID: channel, Guild: guild, Kind: kindIn(guild), Unplaced: true})
+	}
+}
+
+// kindIn is the kind of a channel of which only its guild is known.
+func kindIn(guild memory.GuildID) memory.ChannelKind {
+	return map[memory.GuildID]memory.ChannelKind{memory.DirectGuild: memory.DirectChannel, memory.LocalGuild: memory.LocalChannel}[guild]
+}
+
+// found notes that a channel is there that wasn't known: what was said in it before its guild chose to remember isn't
+// missing.
+func (m *model) found(c *memory.Channel) {
+	m.channels[c.ID] = c
+	if e := decided(m, memory.Chose{Guild: c.Guild}); e.Choice != memory.Undecided && e.Choice != memory.Ignore {
+		m.hear(c.ID, memory.FirstMessageID(e.At))
+	}
+}
+
+func (m *model) seeGuild(e memory.GuildSeen) {
+	g, known := e.Guild, m.guild(e.Guild.ID)
+	if (known.Since == 0 || !known.Left.IsZero()) && !e.At.IsZero() {
+		known.Since = memory.FirstMessageID(e.At)
+	}
+	known.Left = time.Time{}
+	known.Self = cmp.Or(g.Self, known.Self)
+	known.Name, known.Owner, known.Roles = g.Name, g.Owner, slices.Clone(g.Roles)
+	listed, unplaced := map[memory.ChannelID]bool{}, map[memory.ChannelID]bool{}
+	for _, c := range g.Channels {
+		listed[c.ID], unplaced[c.ID] = true, c.Unplaced
+		c.Guild = g.ID
+		m.seeChannel(c)
+	}
+	m.unplace(g.ID, func(c memory.Channel) bool {
+		return unplaced[c.ID] || !listed[c.ID] && !(c.Kind.IsThread() && listed[c.Parent])
+	})
+}
+
+func (m *model) seeChannel(c memory.Channel) {
+	m.guild(c.Guild)
+	if c.Unplaced && m.seen[c.ID] {
+		return
+	}
+	if known := m.channels[c.ID]; known == nil {
+		c.Shut = false
+		m.found(&c)
+	} else {
+		c.Shut, c.Owner, c.Name = known.Shut, cmp.Or(c.Owner, known.Owner), cmp.Or(c.Name, known.Name)
+	}
+	if m.isOut(c.Guild, c.Owner) || slices.ContainsFunc(m.forgettings, func(g *forgetting) bool { return g.coversName(c) }) {
+		c.Name = ""
+	}
+	m.channels[c.ID], m.seen[c.ID] = &c, true
+}
+
+func dropRole(g *memory.Guild, id memory.RoleID) {
+	g.Roles = slices.DeleteFunc(slices.Clone(g.Roles), func(r memory.Role) bool { return r.ID == id })
+}
+
+// dropOverwrites takes off what is said of a role that is gone. @everyone never goes.
+func (m *model) dropOverwrites(gone memory.RoleGone) {
+	for _, c := range m.channels {
+		if c.Guild == gone.Guild && gone.Role != memory.RoleID(gone.Guild) {
+			c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites),
+				func(o memory.Overwrite) bool { return o.Role == gone.Role && o.User == 0 })
+		}
+	}
+}
+
+// whole is a guild with its channels, and all that was chosen for them.
+func (m *model) whole(id memory.GuildID) memory.Guild {
+	g := memory.Guild{ID: id}
+	if known := m.guilds[id]; known != nil {
+		g = *known
+	}
+	for _, c := range m.channels {
+		if c.Guild == id {
+			channel := *c
+			channel.Learned = m.learned[c.ID]
+			channel.Choice, channel.Settings = decided(m, memory.Chose{Guild: id, Channel: c.ID}).Choice, m.settingsOf(id, c.ID)
+			g.Channels = append(g.Channels, channel)
+		}
+	}
+	g.Learn, g.Choice, g.Settings = m.learnsSince(id, 0), decided(m, memory.Chose{Guild: id}).Choice, m.settingsOf(id, 0)
+	for _, of := range m.decided {
+		if e, ok := of.Event.(memory.LimitChosen); ok && e.Guild == id && (e.Messages != memory.AsConfigured ||
+			e.Tokens != memory.AsConfigured) {
+			g.Limits = append(g.Limits, e.RoleLimit)
+		}
+	}
+	sorted(g.Limits, func(l memory.RoleLimit) memory.RoleID { return l.Role })
+	return g
+}
+
+// settingsOf are those of a channel, or with the channel 0 those of the guild.
+func (m *model) settingsOf(guild memory.GuildID, channel memory.ChannelID) map[memory.Setting]string {
+	values := map[memory.Setting]string{}
+	for _, of := range m.decided {
+		if e, ok := of.Event.(memory.SettingChosen); ok && e.Guild == guild && e.Channel == channel && e.Value != "" {
+			values[e.Key] = e.Value
+		}
+	}
+	return values
+}
+
+// choose keeps a choice, and moves the point before which nothing is missing to where remembering begins.
+func (m *model) choose(e memory.Chose) {
+	was, newer := decide(m, memory.Chose{Guild: e.Guild, Channel: e.Channel}, e.At, e)
+	if !newer {
+		return
+	}
+	m.guild(e.Guild)
+	if e.Channel != 0 {
+		m.meet(e.Guild, e.Channel)
+	}
+	if e.Choice == memory.Ignore || e.Choice == was.Choice {
+		return
+	}
+	m.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At})
+	for _, c := range m.channels {
+		if m.isWithin(c, e.Guild, e.Channel) {
+			m.hear(c.ID, memory.FirstMessageID(e.At))
+		}
+	}
+}
+
+// isWithin reports whether a channel is of a guild, or, if that isn't 0, is a channel or category or lies in it.
+func (m *model) isWithin(c *memory.Channel, guild memory.GuildID, channel memory.ChannelID) bool {
+	above := m.channels[c.Parent]
+	return c.Guild == guild && (channel == 0 || c.ID == channel || c.Parent == channel ||
+		above != nil && above.Guild == guild && above.Parent == channel)
+}
+
+// listened is from when on Hark listens in the channels of a guild, as far as it is known.
+func (m *model) listened(guild memory.GuildID) map[memory.ChannelID]memory.MessageID {
+	until := map[memory.ChannelID]memory.MessageID{}
+	for _, c := range m.channels {
+		if at := max(m.heard[c.ID], m.guild(guild).Since); c.Guild == guild && at != 0 {
+			until[c.ID] = at
+		}
+	}
+	return until
+}
+
+type gapKey struct {
+	sweep   bool
+	channel memory.ChannelID
+	until   memory.MessageID
+}
+
+func (m *model) fillGap(e memory.GapFilled) {
+	key := gapKey{e.Gap.Sweep, e.Gap.Channel, e.Gap.Until}
+	gap, known := m.gaps[key]
+	if !known {
+		return
+	}
+	gap.After, gap.Fetched = max(gap.After, e.Through), max(gap.Fetched, e.Gap.Fetched)
+	m.gaps[key] = gap
+	if gap.After >= gap.Until {
+		delete(m.gaps, key)
+	}
+	if c := m.channels[e.Gap.Channel]; c != nil && e.Gap.Sweep {
+		m.openSwept(c)
+	}
+}
+
+// openSwept opens a channel of which nothing is to be compared any more.
+func (m *model) openSwept(c *memory.Channel) {
+	c.Shut = c.Shut && slices.ContainsFunc(m.unswept(), func(g memory.Gap) bool { return g.Channel == c.ID })
+}
+
+// dropSweeps takes away what is to be compared of a channel, and gives how far the first comparison was.
+func (m *model) dropSweeps(channel memory.ChannelID) (after memory.MessageID, some bool) {
+	for key, g := range m.gaps {
+		if g.Sweep && g.Channel == channel {
+			after, some = max(after, g.After), true
+			delete(m.gaps, key)
+		}
+	}
+	return after, some
+}
+
+// sweep has all of a guild or a channel compared, first from where an earlier sweep was.
+func (m *model) sweep(e memory.Absent) {
+	for _, c := range m.channels {
+		if !m.isWithin(c, e.Guild, e.Channel) {
+			continue
+		}
+		at, some := m.dropSweeps(c.ID)
+		if !some {
+			at = memory.FirstMessageID(e.At.Add(-memory.SweptFirst))
+		}
+		log := m.log(c.ID)
+		newest := memory.FirstMessageID(e.At.Add(time.Millisecond))
+		for _, s := range log {
+			newest = max(newest, s.ID)
+		}
+		for _, g := range []memory.Gap{{After: at, Until: newest}, {After: 0, Until: at}} {
+			if slices.ContainsFunc(log, func(s memory.Message) bool { return s.ID > g.After && s.ID <= g.Until }) {
+				g.Guild, g.Channel, g.Sweep = c.Guild, c.ID, true
+				m.gaps[gapKey{true, c.ID, g.Until}] = g
+			}
+		}
+		m.openSwept(c)
+	}
+}
+
+// gapsThat are the gaps that a condition holds for, in an order.
+func (m *model) gapsThat(holds func(memory.Gap) bool, order func(a, b memory.Gap) int) []memory.Gap {
+	all := slices.DeleteFunc(slices.Collect(maps.Values(m.gaps)), func(g memory.Gap) bool { return !holds(g) })
+	slices.SortFunc(all, order)
+	return all
+}
+
+// unswept is what is to be compared, the newest first.
+func (m *model) unswept() []memory.Gap {
+	return m.gapsThat(func(g memory.Gap) bool { return g.Sweep },
+		func(a, b memory.Gap) int { return cmp.Or(compare(b.Until, a.Until), compare(a.Channel, b.Channel)) })
+}
+
+// missing are the gaps, those that were missed first.
+func (m *model) missing() []memory.Gap {
+	past := func(g memory.Gap) int64 { return map[bool]int64{true: 1}[g.Past] }
+	return m.gapsThat(func(g memory.Gap) bool { return !g.Sweep }, func(a, b memory.Gap) int {
+		return cmp.Or(compare(past(a), past(b)), compare(a.Channel, b.Channel), compare(a.Until, b.Until))
+	})
+}
+
+// normal is g with its roles and channels by id, and nothing nil, without the channels of which nothing is known.
+func normal(g memory.Guild) memory.Guild {
+	g.Roles = sorted(append([]memory.Role{}, g.Roles...), func(r memory.Role) memory.RoleID { return r.ID })
+	g.Channels = slices.DeleteFunc(append([]memory.Channel{}, g.Channels...), func(c memory.Channel) bool {
+		return c.Unplaced && !c.Shut && c.Name == "" && c.Choice == memory.Undecided && len(c.Settings) == 0
+	})
+	sorted(g.Channels, func(c memory.Channel) memory.ChannelID { return c.ID })
+	for i := range g.Channels {
+		c := &g.Channels[i]
+		c.Overwrites = append([]memory.Overwrite{}, c.Overwrites...)
+		c.Settings = maps.Collect(maps.All(c.Settings))
+	}
+	g.Settings, g.Limits = maps.Collect(maps.All(g.Settings)), orNil(g.Limits)
+	g.Left, g.Learn = utc(g.Left), utc(g.Learn)
+	return g
+}
