@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"testing"
 	"time"
@@ -26,10 +25,10 @@ func TestPurgesAskFirstAndGiveAReceipt(t *testing.T) {
 		button  string
 		want    memory.Forgetting
 	}{
-		{"hark purge member", []discordtest.Opt{opt("member", s.bo.ID)}, fmt.Sprintf("%s:%s:%d", purges, purgesMember, s.bo.ID), memory.Forgetting{Guild: guild, User: memory.UserID(s.bo.ID)}},
-		{"hark purge channel", nil, fmt.Sprintf("%s:%s:%d", purges, purgesChannel, here), memory.Forgetting{Guild: guild, Channel: here}},
-		{"hark purge before", []discordtest.Opt{opt("before", "5d")}, fmt.Sprintf("%s:%s:%d:0", purges, purgesBefore, cut.Unix()), memory.Forgetting{Guild: guild, Before: cut}},
-		{"hark purge before", []discordtest.Opt{opt("before", "5d"), opt("channel", s.channel)}, fmt.Sprintf("%s:%s:%d:%d", purges, purgesBefore, cut.Unix(), here), memory.Forgetting{Guild: guild, Channel: here, Before: cut}},
+		{"hark purge member", []discordtest.Opt{opt("member", s.bo.ID)}, id(purges, s.bo.ID, 0, 0), memory.Forgetting{Guild: guild, User: memory.UserID(s.bo.ID)}},
+		{"hark purge channel", nil, id(purges, 0, here, 0), memory.Forgetting{Guild: guild, Channel: here}},
+		{"hark purge before", []discordtest.Opt{opt("before", "5d")}, id(purges, 0, 0, cut.Unix()), memory.Forgetting{Guild: guild, Before: cut}},
+		{"hark purge before", []discordtest.Opt{opt("before", "5d"), opt("channel", s.channel)}, id(purges, 0, here, cut.Unix()), memory.Forgetting{Guild: guild, Channel: here, Before: cut}},
 	} {
 		begun := len(s.log.forgetting.begun)
 		ask := s.use(t, s.ana, tt.command, tt.options...)
@@ -58,9 +57,9 @@ func TestPurgesAskFirstAndGiveAReceipt(t *testing.T) {
 func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 	t.Parallel()
 	for name, button := range map[string]func(s *scene) string{
-		"member":  func(s *scene) string { return fmt.Sprintf("%s:%s:%d", purges, purgesMember, s.bo.ID) },
-		"channel": func(s *scene) string { return fmt.Sprintf("%s:%s:%d", purges, purgesChannel, s.channel) },
-		"before":  func(s *scene) string { return fmt.Sprintf("%s:%s:%d:0", purges, purgesBefore, s.discord.Now().Unix()) },
+		"member":  func(s *scene) string { return id(purges, s.bo.ID, 0, 0) },
+		"channel": func(s *scene) string { return id(purges, 0, s.channel, 0) },
+		"before":  func(s *scene) string { return id(purges, 0, 0, s.discord.Now().Unix()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
