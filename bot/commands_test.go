@@ -182,7 +182,7 @@ func TestIDsThatNobodyMade(t *testing.T) {
 		keepsFor:          {"", ":HERE", ":x:30d", ":-1:30d", ":1:30d", ":HERE:soon", ":HERE:30d:2"},
 		asksPurge:         {"", ":x", ":0", ":1"},
 		stopsBackfill:     {"", ":x", ":1"},
-		purges:            {"", ":m", ":m:0", ":m:x", ":c:0", ":c:-4", ":b:1", ":b:1:2:3", ":z:4", "::"},
+		purges:            {"", ":1", ":1:2", ":0:0:0", ":x:0:0", ":0:-4:0", ":1:2:3:4", ":::"},
 		confirmForgetThis: {"", ":1:2", ":1:2:ü", ":1:2:3:4"},
 		confirmLoreOff:    {"", ":x", ":1"},
 		pagerName:         {"", ":1", ":z:x", ":1:1"},

@@ -31,8 +31,7 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 	if why != "" || !chosen {
 		return sheet{Content: lines(why, toldLimits(x.locale, x.server, c.bot.cfg.Limits))}, nil
 	}
-	was := x.server.LimitOf(role)
-	limit := was
+	limit := x.server.LimitOf(role)
 	if reset, _ := x.given("reset").(bool); reset {
 		limit = memory.Limit{Messages: memory.AsConfigured, Tokens: memory.AsConfigured}
 	}
@@ -42,7 +41,7 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 	if n, given := x.number("tokens"); given {
 		limit.Tokens = n
 	}
-	if limit == was {
+	if limit == x.server.LimitOf(role) {
 		return sheet{Content: toldLimits(x.locale, x.server, c.bot.cfg.Limits)}, nil
 	}
 	if err := c.chooseLimits(ctx, x, map[memory.RoleID]memory.Limit{role: limit}); err != nil {

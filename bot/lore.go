@@ -104,14 +104,12 @@ func (c *commands) listLore(ctx context.Context, x *exchange) (sheet, error) {
 	if len(all) == 0 {
 		return sheet{Content: x.text("There is no lore that you may read here yet. `/lore add` tells me some.")}, nil
 	}
-	lines := []string{x.text("**What I was told to remember, as far as you may read it**")}
+	shown := []string{x.text("**What I was told to remember, as far as you may read it**")}
 	for _, l := range all[:min(len(all), listedLore)] {
-		lines = append(lines, loreLine(x.locale, l))
+		shown = append(shown, loreLine(x.locale, l))
 	}
-	if more := len(all) - listedLore; more > 0 {
-		lines = append(lines, x.text("-# and %s more, which `/lore show` finds by their names", x.locale.number(more)))
-	}
-	return paged(lines), nil
+	more := len(all) - listedLore
+	return paged(append(shown, when(more > 0, x.text("-# and %s more, which `/lore show` finds by their names", x.locale.number(more))))), nil
 }
 
 // loreLine tells of lore on one line.

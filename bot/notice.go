@@ -201,23 +201,19 @@ func wordsOf(text string) uint64 {
 // says is what the notice of g says in a channel. Of one that isn't g's it is the owner's own, who is told since nobody else can be.
 func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
 	l, policy := n.bot.localeIn(ctx, g.ID, channel), n.bot.cfg.Policy
-	var lines []string
-	if isElsewhere(g, channel) {
-		lines = append(lines, l.text(noticeOwner, plain(g.Name, 100)))
-	}
+	owner := when(isElsewhere(g, channel), l.text(noticeOwner, plain(g.Name, 100)))
 	if asks(g, policy) {
-		return strings.Join(append(lines, l.text(noticeText)), "\n")
+		return lines(owner, l.text(noticeText))
 	}
 	shown := *g // without what not everybody can see
 	shown.Choice = choiceFor(g, policy)
 	shown.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool { return !g.IsPublic(c.ID) })
-	lines = append(lines, told(l, &shown, policy))
+	holds := lines(owner, told(l, &shown, policy))
 	if shown.Choice != memory.Ignore {
-		p := n.bot.cfg.Privacy
-		lines = append(append(lines, l.retained(g, 0, n.bot.cfg.Retention), l.text(goesAlong)), strings.Split(l.sent(p, !g.Learn.IsZero()), "\n")...)
+		holds = lines(holds, l.retained(g, 0, n.bot.cfg.Retention), l.text(goesAlong), l.sent(n.bot.cfg.Privacy, !g.Learn.IsZero()))
 	}
 	foot := l.text(noticeFoot) // with where the rest is said
-	return strings.Join(append(fitting(lines, messageLimit-units(foot)-noticeRoom), foot), "\n")
+	return lines(append(fitting(strings.Split(holds, "\n"), messageLimit-units(foot)-noticeRoom), foot)...)
 }
 
 // asks reports whether the notice of g asks what may be remembered.

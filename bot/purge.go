@@ -9,17 +9,11 @@ import (
 	"hark/memory"
 )
 
-// The buttons that ask for a channel to be purged, and that purge, with what, whom or since when.
+// The buttons that ask for a channel to be purged, and that purge, with whose messages, in which channel and before which second since
+// 1970; 0 for all.
 const (
 	asksPurge = "purgechannel"
 	purges    = "purge"
-)
-
-// What a button purges.
-const (
-	purgesMember  = "m" // with the member
-	purgesChannel = "c" // with the channel
-	purgesBefore  = "b" // with the second, since 1970, and the channel, 0 for all
 )
 
 // purgeEnd says what a purge doesn't do.
@@ -32,7 +26,7 @@ func (c *commands) askMember(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, refusal(x.text(whomUnknown))
 	}
 	return c.confirmPurge(ctx, x, memory.Forgetting{User: memory.UserID(user)}, x.text("**Forget all that <@%d> wrote in this server?**", user),
-		x.text("`/memory optout` is theirs alone: I may remember again what they write from now on. It can't be undone."), purgesMember, user)
+		x.text("`/memory optout` is theirs alone: I may remember again what they write from now on. It can't be undone."))
 }
 
 // askChannel asks it of a channel.
@@ -41,8 +35,7 @@ func (c *commands) askChannel(ctx context.Context, x *exchange, at memory.Channe
 		return sheet{}, errUnknownChannel
 	}
 	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID}, x.text("**Forget all that was said in %s, with its threads?**", x.mention(at.ID)),
-		lines(x.text("What was set for it goes too: persona, model and the like. Whether I answer there, whether I remember it and how long stay as they are."), x.text(purgeEnd)),
-		purgesChannel, at.ID)
+		lines(x.text("What was set for it goes too: persona, model and the like. Whether I answer there, whether I remember it and how long stay as they are."), x.text(purgeEnd)))
 }
 
 // askBefore asks it of what is older than a time, in a channel or the whole server.
@@ -56,14 +49,18 @@ func (c *commands) askBefore(ctx context.Context, x *exchange, at memory.Channel
 	}
 	before = before.Truncate(time.Second)
 	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID, Before: before},
-		x.text("**Forget all that was said in %s before <t:%d:f>?**", x.mention(at.ID), before.Unix()), x.text(purgeEnd), purgesBefore, before.Unix(), at.ID)
+		x.text("**Forget all that was said in %s before <t:%d:f>?**", x.mention(at.ID), before.Unix()), x.text(purgeEnd))
 }
 
 // confirmPurge asks with a button that says what is purged.
-func (c *commands) confirmPurge(ctx context.Context, x *exchange, f memory.Forgetting, question, end string, purged ...any) (sheet, error) {
+func (c *commands) confirmPurge(ctx context.Context, x *exchange, f memory.Forgetting, question, end string) (sheet, error) {
 	f.Why = memory.WhyPurge
 	asked, err := c.confirm(ctx, x, f, question, end)
-	return asked.asking(styleRed, x.text("Forget it for good"), purges, purged...), err
+	before := int64(0)
+	if !f.Before.IsZero() {
+		before = f.Before.Unix()
+	}
+	return asked.asking(styleRed, x.text("Forget it for good"), purges, f.User, f.Channel, before), err
 }
 
 // purge forgets what a button says.
@@ -84,22 +81,15 @@ func (c *commands) purge(ctx context.Context, x *exchange) (sheet, error) {
 	})
 }
 
-// purged is what a button says is to be forgotten.
+// purged is what a button says is to be forgotten, which is never all of a server.
 func (c *commands) purged(x *exchange) (f memory.Forgetting, ok bool) {
-	f = memory.Forgetting{Guild: x.guild(), Why: memory.WhyPurge, At: c.at(x)}
-	args := x.args()
-	n, ok := integers(args[min(1, len(args)):], 10)
-	switch {
-	case !ok || slices.ContainsFunc(n, func(n int64) bool { return n < 0 }):
+	n, ok := integers(x.args(), 10)
+	if !ok || len(n) != 3 || slices.Min(n) < 0 || slices.Max(n) == 0 {
 		return f, false
-	case len(n) == 1 && args[0] == purgesMember && n[0] > 0:
-		f.User = memory.UserID(n[0])
-	case len(n) == 1 && args[0] == purgesChannel && n[0] > 0:
-		f.Channel = memory.ChannelID(n[0])
-	case len(n) == 2 && args[0] == purgesBefore:
-		f.Before, f.Channel = time.Unix(n[0], 0), memory.ChannelID(n[1])
-	default:
-		return f, false
+	}
+	f = memory.Forgetting{Guild: x.guild(), User: memory.UserID(n[0]), Channel: memory.ChannelID(n[1]), Why: memory.WhyPurge, At: c.at(x)}
+	if n[2] > 0 {
+		f.Before = time.Unix(n[2], 0)
 	}
 	return f, true
 }

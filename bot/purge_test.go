@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"testing"
 	"time"
@@ -16,9 +15,9 @@ import (
 func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 	t.Parallel()
 	for name, button := range map[string]func(s *scene) string{
-		"member":  func(s *scene) string { return fmt.Sprintf("%s:%s:%d", purges, purgesMember, s.bo.ID) },
-		"channel": func(s *scene) string { return fmt.Sprintf("%s:%s:%d", purges, purgesChannel, s.channel) },
-		"before":  func(s *scene) string { return fmt.Sprintf("%s:%s:%d:0", purges, purgesBefore, s.discord.Now().Unix()) },
+		"member":  func(s *scene) string { return id(purges, s.bo.ID, 0, 0) },
+		"channel": func(s *scene) string { return id(purges, 0, s.channel, 0) },
+		"before":  func(s *scene) string { return id(purges, 0, 0, s.discord.Now().Unix()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
