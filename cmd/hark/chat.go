@@ -36,7 +36,7 @@ func (f *flags) chatCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.chat(c, &conversation{flags: f, app: a, place: p, speaker: as, now: time.Now, out: c.OutOrStdout(), warn: c.ErrOrStderr()})
+			return f.chat(c, &conversation{flags: f, app: a, place: p, speaker: as, out: c.OutOrStdout(), warn: c.ErrOrStderr()})
 		}),
 	}
 	c.Flags().StringVar(&channel, "channel", "", "talk in the channel of this `name` or id (default: one of the terminal's own, from which all but direct messages is found)")
@@ -99,11 +99,11 @@ func (t *conversation) sumUp(ctx context.Context) error {
 		return nil
 	}
 	w := t.app.newDigest()
-	w.Channel, w.Now, w.Patience = t.place.channel, t.now, chatPatience
+	w.Channel, w.Now, w.Patience = t.place.channel, time.Now, chatPatience
 	w.Failed = func(_ digest.Kind, _ memory.ChannelID, err error) {
 		fmt.Fprintf(t.warn, "hark: what was said before is summed up without the model: %v\n", err)
 	}
-	before, err := t.app.store.Log(ctx, t.place.channel, 0, memory.FirstMessageID(t.now()), 1)
+	before, err := t.app.store.Log(ctx, t.place.channel, 0, memory.FirstMessageID(time.Now()), 1)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,6 @@ type conversation struct {
 	app     *app
 	place   place
 	speaker string // of lines without a name
-	now     func() time.Time
 	out     io.Writer
 	colour  colours
 	live    *live     // shows an answer while it is being written; nil if answers are printed when they are whole
@@ -227,7 +226,7 @@ func (t *conversation) say(ctx context.Context, line string) error {
 	if !mention.MatchString(text) {
 		return nil
 	}
-	q := t.place.question(strings.TrimSpace(mention.ReplaceAllString(text, "$1")), t.now())
+	q := t.place.question(strings.TrimSpace(mention.ReplaceAllString(text, "$1")), time.Now())
 	q.ID, q.Asker, q.Name = m.ID, author.ID, name
 	within, done := t.interrupts.aside(ctx)
 	defer done()
@@ -320,7 +319,7 @@ func (t *conversation) called(records []memory.Record, trace memory.Trace) []mem
 	if t.app.config.Memory.KeepRecords() == 0 {
 		return nil
 	}
-	return answer.Called(records, trace, t.now())
+	return answer.Called(records, trace, time.Now())
 }
 
 // recordUnanswered keeps that a question was asked whose answer isn't remembered.
@@ -367,7 +366,7 @@ func (t *conversation) cite(sources []answer.Source) {
 
 // nextID is a message id of now, later than the last.
 func (t *conversation) nextID() memory.MessageID {
-	t.last = max(t.last+1, memory.FirstMessageID(t.now()))
+	t.last = max(t.last+1, memory.FirstMessageID(time.Now()))
 	return t.last
 }
 

@@ -27,7 +27,7 @@ func (t *conversation) whyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			x, err := t.app.answers.Explain(c.Context(), t.place.question("", t.now()), id)
+			x, err := t.app.answers.Explain(c.Context(), t.place.question("", time.Now()), id)
 			if errors.Is(err, answer.ErrNoTrace) {
 				return errors.New("nothing is known any more of how it came about: something that it was made from was changed or forgotten since")
 			}
@@ -46,7 +46,7 @@ func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error)
 		return 0, errors.New("this is a channel of Discord's: what I answer here isn't kept, and so neither is how it came about. /context shows what a question would make")
 	}
 	const look = 200
-	said, err := t.app.store.Around(ctx, t.place.channel, []memory.MessageID{memory.FirstMessageID(t.now().Add(time.Hour))}, look, 0)
+	said, err := t.app.store.Around(ctx, t.place.channel, []memory.MessageID{memory.FirstMessageID(time.Now().Add(time.Hour))}, look, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -158,7 +158,7 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 			var since time.Time
 			if len(args) > 0 {
 				var err error
-				if since, _, err = dates.Parse(strings.Join(args, " "), t.now(), zone); err != nil {
+				if since, _, err = dates.Parse(strings.Join(args, " "), time.Now(), zone); err != nil {
 					return err
 				}
 			}
@@ -166,7 +166,7 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			q := t.place.question("", t.now())
+			q := t.place.question("", time.Now())
 			q.Asker, q.Name = p.ID, t.speaker
 			got, err := t.app.answers.CatchUp(c.Context(), q, since)
 			switch {

@@ -36,17 +36,16 @@ func (f *flags) configuration(err error) finding {
 	if err != nil {
 		return failed(check, err, "make "+path+" readable for the user that Hark runs as")
 	}
-	found := well(check, "%s can be read", path)
-	if open := info.Mode().Perm() & 0o077; open != 0 && len(held) > 0 && runtime.GOOS != "windows" {
-		found.OK = open&0o007 == 0 // a group may be meant
-		who := "its group"
-		if !found.OK {
-			who = "everybody on this machine"
-		}
-		found.Detail = fmt.Sprintf("%s holds secrets (%s), and %s can get at it", path, strings.Join(held, ", "), who)
-		found.Advice = "chmod 600 " + path
+	open := info.Mode().Perm() & groupOrOthers
+	if open == 0 || len(held) == 0 || runtime.GOOS == "windows" {
+		return well(check, "%s can be read", path)
 	}
-	return found
+	who, meant := "everybody on this machine", open&everybody == 0
+	if meant {
+		who = "its group"
+	}
+	detail := fmt.Sprintf("%s holds secrets (%s), and %s can get at it", path, strings.Join(held, ", "), who)
+	return finding{Check: check, OK: meant, Detail: detail, Advice: "chmod 600 " + path}
 }
 
 // versions tells of what Hark is made.
@@ -191,18 +190,15 @@ func (d *doctor) dataDirectory(context.Context) finding {
 		}
 		return failed(check, err, advice)
 	}
-	if err := openable(dir); err != nil {
+	others, err := canRead(dir, everybody)
+	if err = cmp.Or(openable(dir), err); err != nil {
 		return failed(check, err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
+	}
+	if len(others) > 0 {
+		return finding{Check: check, Detail: fmt.Sprintf("others on this machine can get at %s", mainFiles(others)),
+			Advice: "\"hark run\" makes that private at its start, or: chmod 700 " + dir}
 	}
 	found := well(check, "Hark can write to %s", dir)
-	if others, err := canRead(dir, everybody); err != nil {
-		return failed(check, err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
-	} else if len(others) > 0 {
-		found.OK = false
-		found.Detail = fmt.Sprintf("others on this machine can get at %s", mainFiles(others))
-		found.Advice = "\"hark run\" makes that private at its start, or: chmod 700 " + dir
-		return found
-	}
 	if group, err := canRead(dir, groupOrOthers); err == nil && len(group) > 0 {
 		found.Detail += fmt.Sprintf("; the group can get at %s", mainFiles(group))
 		found.Advice = "\"hark run\" makes the files private at its start; if the group isn't meant to see the directory either: chmod 700 " + dir

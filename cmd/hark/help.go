@@ -15,11 +15,13 @@ import (
 	"hark/internal/config"
 )
 
-// groups are the headings that help shows commands under, with their commands.
-var groups = []struct {
+// group is a heading that help shows commands under.
+type group struct {
 	title string
 	names []string
-}{
+}
+
+var groups = []group{
 	{"Set up and run", []string{"doctor", "healthcheck", "init", "migrate", "run"}},
 	{"Ask, and see why", []string{"chat", "context", "eval", "search", "trace"}},
 	{"Memory", []string{"backfill", "export", "forget", "import"}},
@@ -72,31 +74,24 @@ func (f *flags) help(c *cobra.Command, _ []string) {
 
 // writeCommands lists the commands below c: those of Hark itself under their headings.
 func writeCommands(b *strings.Builder, c *cobra.Command, width int) {
-	longest := 0
+	longest, all := 0, group{title: "Commands"}
 	for _, sub := range c.Commands() {
-		longest = max(longest, len(sub.Name()))
+		longest, all.names = max(longest, len(sub.Name())), append(all.names, sub.Name())
 	}
-	list := func(title string, fits func(name string) bool) {
-		first := true
+	shown := groups
+	if c.HasParent() {
+		shown = []group{all}
+	}
+	for _, g := range shown {
+		title := "\n" + g.title + ":\n"
 		for _, sub := range c.Commands() {
-			if sub.Hidden || !fits(sub.Name()) {
+			if sub.Hidden || !slices.Contains(g.names, sub.Name()) {
 				continue
 			}
-			if first {
-				b.WriteString("\n" + title + ":\n")
-				first = false
-			}
-			indent := strings.Repeat(" ", longest+4)
-			text := wrapped(sub.Short, indent, width)
-			b.WriteString("  " + sub.Name() + text[2+len(sub.Name()):])
+			text := wrapped(sub.Short, strings.Repeat(" ", longest+4), width)
+			b.WriteString(title + "  " + sub.Name() + text[2+len(sub.Name()):])
+			title = ""
 		}
-	}
-	if c.HasParent() {
-		list("Commands", func(string) bool { return true })
-		return
-	}
-	for _, g := range groups {
-		list(g.title, func(name string) bool { return slices.Contains(g.names, name) })
 	}
 }
 

@@ -25,6 +25,13 @@ func (w *world) hark(code int, args ...string) (stdout, stderr string) {
 	return out.String(), failed.String()
 }
 
+// told runs a command, and compares what it says with testdata/seen.txtar.
+func (w *world) told(code int, args ...string) {
+	w.Helper()
+	stdout, stderr := w.hark(code, args...)
+	w.sees(stdout + stderr)
+}
+
 // private checks that nobody but their owner can read Hark's files.
 func (w *world) private() {
 	w.Helper()
@@ -84,8 +91,7 @@ func TestBackUpBesideARunningHark(t *testing.T) {
 	backup := filepath.Join(t.TempDir(), "all.hark")
 	out, _ := w.hark(0, "backup", backup)
 	w.holds(out, "in 2 channels of 1 guild")
-	_, failed := w.hark(1, "restore", backup, "--yes")
-	w.sees(failed)
+	w.told(1, "restore", backup, "--yes")
 	out, _ = w.hark(0, "reindex")
 	w.holds(out, "indexed again.")
 	w.later()
@@ -127,8 +133,7 @@ func TestExportedChannelComesBack(t *testing.T) {
 	w.keepsNot("Thursday at noon", "quoted-canary")
 
 	w.env["HARK_DATA"] = t.TempDir()
-	out, _ := w.hark(0, "import", file)
-	w.sees(out)
+	w.told(0, "import", file)
 	if after := w.said(w.general.ID); !slices.Equal(before, after) {
 		t.Errorf("imported elsewhere: %q, want %q", after, before)
 	}
@@ -153,31 +158,23 @@ func TestBackfill(t *testing.T) {
 	w.chatter(2, "just now", w.general.ID, thread)
 	w.settled()
 	w.keepsNot("long ago 7")
-	_, failed := w.hark(1, "backfill", "general", "--since", "0d")
-	w.sees(failed)
-	_, failed = w.hark(1, "backfill", "general", "--stop")
-	w.sees(failed)
+	w.told(1, "backfill", "general", "--since", "0d")
+	w.told(1, "backfill", "general", "--stop")
 	hold := w.discord.Inject("GET /channels/*/messages", 1, discordtest.Hang())
-	out, _ := w.hark(0, "backfill", "#general", "--since", "90d")
-	w.sees(out)
-	_, failed = w.hark(1, "backfill", "general")
-	w.sees(failed)
-	out, _ = w.hark(0, "backfill", "general", "--stop")
-	w.sees(out)
+	w.told(0, "backfill", "#general", "--since", "90d")
+	w.told(1, "backfill", "general")
+	w.told(0, "backfill", "general", "--stop")
 	w.hark(0, "backfill", "general")
 	w.env["HARK_MEMORY_START"] = "ask"
-	_, failed = w.hark(1, "backfill", "staff")
-	w.sees(failed)
+	w.told(1, "backfill", "staff")
 	w.env["HARK_MEMORY_START"] = "on"
-	out, _ = w.hark(0, "backfill")
-	w.sees(out)
+	w.told(0, "backfill")
 	w.stopWell()
 	hold.Release()
 	w.start()
 	w.caughtUp(1)
 	w.settled()
-	out, _ = w.hark(0, "backfill")
-	w.sees(out)
+	w.told(0, "backfill")
 	w.stopWell()
 	w.mirrors(w.general.ID, thread)
 	w.lacks(w.log.String(), "long ago")
@@ -195,11 +192,9 @@ func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
 	out, _ := w.hark(0, "forget", "--expired", "--yes")
 	w.sees(strings.SplitN(out, "\n", 2)[0])
 	w.keeps("canary-old")
-	_, failed := w.hark(1, "forget", "--expired", "--user", "jane")
-	w.sees(failed)
+	w.told(1, "forget", "--expired", "--user", "jane")
 	w.env["HARK_MEMORY_RETENTION"] = "1d" // which the running Hark doesn't know yet
-	_, failed = w.hark(1, "forget", "--expired")
-	w.sees(failed)
+	w.told(1, "forget", "--expired")
 	out, _ = w.hark(0, "forget", "--expired", "--yes")
 	w.sees(strings.SplitN(out, "\n", 2)[0])
 	w.keeps("canary-young")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -153,7 +154,7 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 // personCalled is the person whom name calls in guild or Everywhere, and who they are there. An id is taken although
 // nobody is known by it.
 func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID, []memory.Person, error) {
-	known := map[memory.UserID][]memory.Person{}
+	known, called := map[memory.UserID][]memory.Person{}, map[memory.UserID]bool{}
 	var all []candidate[memory.UserID]
 	for _, g := range k.guilds {
 		if guild != memory.Everywhere && guild != g.ID {
@@ -165,25 +166,21 @@ func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name stri
 		}
 		for _, p := range people {
 			known[p.ID] = append(known[p.ID], p)
-			all = append(all, candidate[memory.UserID]{p.ID, p.DisplayName(), "", isCalled(p, name)})
+			called[p.ID] = called[p.ID] || isCalled(p, name)
+			all = append(all, candidate[memory.UserID]{name: p.DisplayName()})
 		}
 	}
-	meant := func(n candidate[memory.UserID]) bool { return n.meant }
-	if id, err := strconv.ParseInt(name, 10, 64); err == nil && id > 0 && !slices.ContainsFunc(all, meant) {
+	maps.DeleteFunc(called, func(_ memory.UserID, is bool) bool { return !is })
+	if id, err := strconv.ParseInt(name, 10, 64); err == nil && id > 0 && len(called) == 0 {
 		return memory.UserID(id), known[memory.UserID(id)], nil
 	}
-	told := map[memory.UserID]bool{}
-	for i, n := range all {
-		if all[i].meant = n.meant && !told[n.is]; !all[i].meant { // the same person, in another guild
-			continue
-		}
-		told[n.is] = true
+	for _, id := range slices.Sorted(maps.Keys(called)) {
 		var lines []string
-		for _, p := range known[n.is] {
+		for _, p := range known[id] {
 			where := oneLine(guildName(k.guildOf(p.Guild)))
-			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", n.is, oneLine(p.DisplayName()), oneLine(p.Username), where, p.Guild))
+			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, oneLine(p.DisplayName()), oneLine(p.Username), where, p.Guild))
 		}
-		all[i].line = strings.Join(lines, "\n  ")
+		all = append(all, candidate[memory.UserID]{is: id, line: strings.Join(lines, "\n  "), meant: true})
 	}
 	id, err := only("person", name, all, "their id will do too, also if nothing but their messages is known")
 	return id, known[id], err

@@ -1,19 +1,18 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/pelletier/go-toml/v2/unstable"
 
 	"hark/internal/atomicfile"
 )
@@ -38,37 +37,45 @@ type Value struct {
 // Edit is a file's text with values in place of what it says of their keys, and added where it says nothing. All else stays
 // as it is, comments too. The error is of a file that says it in a way that can't be changed so.
 func Edit(text string, values []Value) (string, error) {
+	var want, got map[string]any
+	if toml.Unmarshal([]byte(text), &want) != nil {
+		return "", errCannotEdit
+	}
 	for _, v := range values {
 		edited, err := edit(text, v)
 		if err != nil {
 			return "", fmt.Errorf("change %s: %w", v.Key, err)
 		}
-		text = edited
+		text, want = edited, with(want, strings.Split(v.Key, "."), v.To)
 	}
-	var tree map[string]any
-	if err := toml.Unmarshal([]byte(text), &tree); err != nil {
+	if toml.Unmarshal([]byte(text), &got) != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		return "", errCannotEdit
-	}
-	for _, v := range values {
-		if fmt.Sprint(at(tree, strings.Split(v.Key, "."))) != fmt.Sprint(v.To) {
-			return "", fmt.Errorf("change %s: %w", v.Key, errCannotEdit)
-		}
 	}
 	return text, nil
 }
 
-var errCannotEdit = errors.New("the file is written in a way that can't be changed here: put the key into its section by hand")
-
-// at is what lies at a key.
-func at(tree any, key []string) any {
-	for _, part := range key {
-		table, _ := tree.(map[string]any)
-		tree = table[part]
+// with is a tree in which a key has a value.
+func with(tree any, key []string, value any) map[string]any {
+	table, _ := tree.(map[string]any)
+	if table == nil {
+		table = map[string]any{}
 	}
-	return tree
+	if len(key) > 1 {
+		value = with(table[key[0]], key[1:], value)
+	}
+	table[key[0]] = value
+	return table
 }
 
-// edit sets one key.
+var errCannotEdit = errors.New("the file is written in a way that can't be changed here: put the key into its section by hand")
+
+// A section's name in its first line, and a value that is no table or list.
+var sectionLine = regexp.MustCompile(`(?m)^[ \t]*\[+[ \t]*([^\]\n]*?)[ \t]*\]+.*$`)
+
+const tomlScalar = `("""(?s:.*?)"""|'''(?s:.*?)'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s#]+)`
+
+// edit sets one key, in its section or where it is written in full before all sections. Edit sees whether it is set then: a line within
+// a text may look like one of the file's.
 func edit(text string, v Value) (string, error) {
 	value, err := tomlValue(v.To)
 	if err != nil {
@@ -76,45 +83,25 @@ func edit(text string, v Value) (string, error) {
 	}
 	dot := strings.LastIndexByte(v.Key, '.')
 	section, key := v.Key[:max(dot, 0)], v.Key[dot+1:]
-	var p unstable.Parser
-	p.Reset([]byte(text))
-	table, header := "", -1
-	for p.NextExpression() {
-		e := p.Expression()
-		switch e.Kind {
-		case unstable.Table, unstable.ArrayTable:
-			var end int
-			table, end = keyOf(e)
-			if e.Kind == unstable.ArrayTable {
-				table += "[]"
-			}
-			if table == section {
-				header = end
-			}
-		case unstable.KeyValue:
-			own, _ := keyOf(e)
-			if full := strings.TrimPrefix(table+"."+own, "."); full != v.Key {
-				continue
-			}
-			from, to, ok := rangeOf(text, e.Value())
-			if !ok {
-				return "", errCannotEdit
-			}
-			return text[:from] + value + text[to:], nil
-		}
-	}
-	if err := p.Error(); err != nil {
-		return "", fmt.Errorf("read the file: %s", strings.TrimPrefix(err.Error(), "toml: "))
+	lines := append(sectionLine.FindAllStringSubmatchIndex(text, -1), []int{len(text)})
+	if edited, ok := assign(text, 0, lines[0][0], v.Key, value); ok {
+		return edited, nil
 	}
 	line := key + " = " + value + "\n"
-	switch {
-	case section == "":
-		return line + text, nil
-	case header >= 0:
-		if end := strings.IndexByte(text[header:], '\n'); end >= 0 {
-			return text[:header+end+1] + line + text[header+end+1:], nil
+	for i, at := range lines[:len(lines)-1] {
+		if text[at[2]:at[3]] != section {
+			continue
 		}
-		return text + "\n" + line, nil
+		if edited, ok := assign(text, at[1], lines[i+1][0], key, value); ok {
+			return edited, nil
+		}
+		if at[1] == len(text) {
+			return text + "\n" + line, nil
+		}
+		return text[:at[1]+1] + line + text[at[1]+1:], nil
+	}
+	if section == "" {
+		return line + text, nil
 	}
 	if text != "" {
 		text = strings.TrimRight(text, "\n") + "\n\n"
@@ -122,27 +109,13 @@ func edit(text string, v Value) (string, error) {
 	return text + "[" + section + "]\n" + line, nil
 }
 
-// keyOf is the name that an expression has, and where it ends in the text.
-func keyOf(e *unstable.Node) (key string, end int) {
-	var parts []string
-	for it := e.Key(); it.Next(); {
-		parts = append(parts, quoted(string(it.Node().Data)))
-		end = int(it.Node().Raw.Offset + it.Node().Raw.Length)
+// assign gives a key a value that is written in a part of a text.
+func assign(text string, from, to int, key, value string) (string, bool) {
+	at := regexp.MustCompile(`(?m)^[ \t]*"?` + regexp.QuoteMeta(key) + `"?[ \t]*=[ \t]*` + tomlScalar).FindStringSubmatchIndex(text[from:to])
+	if at == nil {
+		return "", false
 	}
-	return strings.Join(parts, "."), end
-}
-
-// rangeOf is where a text, a number or a switch stands.
-func rangeOf(text string, n *unstable.Node) (from, to int, ok bool) {
-	if n.Raw.Length > 0 {
-		from = int(n.Raw.Offset)
-		return from, from + int(n.Raw.Length), true
-	}
-	// The parser tells no range of what it didn't have to copy: then its data is a part of the text.
-	if i := bytes.Index([]byte(text), n.Data); i >= 0 && strings.Count(text, string(n.Data)) == 1 {
-		return i, i + len(n.Data), true
-	}
-	return 0, 0, false
+	return text[:from+at[2]] + value + text[from+at[3]:], true
 }
 
 func tomlValue(v any) (string, error) {

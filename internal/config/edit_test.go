@@ -34,6 +34,7 @@ func TestEdit(t *testing.T) {
 		{"with what TOML escapes", "", "llm.api_key", "a'b\\\"\n", "[llm]\napi_key = \"a'b\\\\\\\"\\n\"\n"},
 		{"in a table of one line", "llm = { model = 'old' }\n", "llm.model", "new", ""},
 		{"beside a dotted key", "llm.window = 3\n", "llm.model", "new", ""},
+		{"in a text that looks like a section", "[answer]\npersona = \"\"\"\n[llm]\nmodel = 'a'\n\"\"\"\n[llm]\nmodel = 'new'\n", "llm.model", "new", ""},
 		{"no TOML", "[llm", "llm.model", "new", ""},
 		{"no value", "", "llm.model", 3.5, ""},
 	} {

@@ -28,8 +28,8 @@ type Server struct {
 	handler  http.Handler
 }
 
-// Listen binds the address, a host and port, and serves nothing until Run. Whoever has no use for Run calls
-// Close. notReady is asked at each request, from several goroutines, and returns why Hark isn't ready. metrics answers at /metrics.
+// Listen binds the address, a host and port, and serves nothing until Run. notReady is asked at each request, from several
+// goroutines, and returns why Hark isn't ready. metrics answers at /metrics.
 func Listen(address string, notReady func() error, metrics http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -53,9 +53,6 @@ func Listen(address string, notReady func() error, metrics http.Handler) (*Serve
 
 // Addr is the address bound, with the port that was chosen where 0 was asked for.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
-
-// Close gives up the address of a server that isn't run.
-func (s *Server) Close() error { return s.listener.Close() }
 
 // Run serves until ctx is done, lets the requests under way finish, and returns nil; or what broke.
 func (s *Server) Run(ctx context.Context) error {

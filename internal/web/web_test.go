@@ -136,7 +136,7 @@ func TestRunAfterItsEnd(t *testing.T) {
 	if s, err = Listen("127.0.0.1:0", nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
+	if err := s.listener.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "serve health checks") {
