@@ -60,15 +60,13 @@ func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
 // attach gives m the files of a request, beside those of what it had that the request names, or all if it names none.
 func (s *Server) attach(c *call, b *messageBody, m *stored) {
 	if b.Attachments != nil {
-		kept := []Attachment{}
-		for _, old := range m.Attachments {
-			if slices.ContainsFunc(b.Attachments, func(a Attachment) bool { return a.ID == old.ID }) {
-				kept = append(kept, old)
-			} else {
+		m.Attachments = slices.DeleteFunc(slices.Clone(m.Attachments), func(old Attachment) bool {
+			kept := slices.ContainsFunc(b.Attachments, func(a Attachment) bool { return a.ID == old.ID })
+			if !kept {
 				delete(s.cdn, filePath(old.URL))
 			}
-		}
-		m.Attachments = kept
+			return !kept
+		})
 	}
 	for _, f := range c.files {
 		description := ""
