@@ -39,7 +39,8 @@ func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
 		total += len(f.content)
 		n := f.number()
 		if n < 0 || numbers[n] || f.header.Filename == "" {
-			s.refuse(c, BadFiles, invalid("files", "INVALID", "No file can be told by that field."), "field %q with the name %q", f.name, f.header.Filename)
+			s.refuse(c, BadFiles, invalid("files", "INVALID", "No file can be told by that field."),
+				"field %q with the name %q", f.name, f.header.Filename)
 		}
 		numbers[n] = true
 	}
@@ -52,7 +53,8 @@ func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
 	for _, a := range b.Attachments {
 		there := m != nil && slices.ContainsFunc(m.Attachments, func(old Attachment) bool { return old.ID == a.ID })
 		if !there && !numbers[int(a.ID)] {
-			s.refuse(c, BadFiles, invalid("attachments", "ATTACHMENT_NOT_FOUND", "Unknown attachment"), "attachment %d, which isn't there", a.ID)
+			s.refuse(c, BadFiles, invalid("attachments", "ATTACHMENT_NOT_FOUND", "Unknown attachment"),
+				"attachment %d, which isn't there", a.ID)
 		}
 	}
 }
