@@ -26,9 +26,6 @@ func pages(t *testing.T) map[string]string {
 			texts[name] = read(t, name)
 		}
 	}
-	if len(texts) < 6 {
-		t.Fatalf("only %d documents found", len(texts))
-	}
 	return texts
 }
 

@@ -141,7 +141,9 @@ func (s *Server) register(g ID, p part, sent map[string]any) *command {
 // check holds a command or an option, and what is in it, to those of Discord's rules that its document doesn't tell. Names
 // that are typed have a form.
 func (p part) check(typed bool) error {
-	for language, name := range p.names() {
+	names := map[string]string{"English": p.Name}
+	maps.Copy(names, p.NameIn)
+	for language, name := range names {
 		if typed && (!commandName.MatchString(name) || name != strings.ToLower(name)) {
 			return fmt.Errorf("name %q of %q in %s can't be typed", name, p.Name, language)
 		}
@@ -184,13 +186,6 @@ func (p part) check(typed bool) error {
 }
 
 func (p part) nests() bool { return p.Type == subcommand || p.Type == subcommandGroup }
-
-// names are a part's names by their languages, and its own as English.
-func (p part) names() map[string]string {
-	all := map[string]string{"en-US": p.Name}
-	maps.Copy(all, p.NameIn)
-	return all
-}
 
 // distinct is why parts can't be told apart by name in some language, if they can't.
 func distinct(all []part) error {

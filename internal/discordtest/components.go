@@ -110,8 +110,8 @@ func readForm(data json.RawMessage) (form component, inputs map[string]component
 	}
 	inputs = map[string]component{}
 	for _, row := range form.Components {
-		if row.Type != 1 || len(row.Components) != 1 {
-			return form, nil, fmt.Errorf("a row of type %d with %d inputs, and it has to be of type 1 with one", row.Type, len(row.Components))
+		if n := len(row.Components); row.Type != 1 || n != 1 {
+			return form, nil, fmt.Errorf("a row of type %d with %d inputs, and it has to be of type 1 with one", row.Type, n)
 		}
 		in := row.Components[0]
 		if _, known := inputs[in.CustomID]; known || in.Label == "" || in.Value != "" && !in.takes(in.Value) {

@@ -257,9 +257,10 @@ func TestMisuse(t *testing.T) {
 		"ill-typed":                {BadRequest, post(400, 50035, `{"content":5}`)},
 		"unlike the document":      {Deviation, post(400, 50035, rows(`{"type":99}`))},
 
-		"late":                       {Late, []step{answer(3*time.Second+time.Millisecond, 404, 10062)}},
-		"twice":                      {AnsweredTwice, []step{answer(3*time.Second, 204, 0), answer(0, 400, 40060)}},
-		"expired":                    {ExpiredToken, []step{answer(0, 204, 0), {15*time.Minute + time.Millisecond, "PATCH /webhooks/APP/TOKEN/messages/@original", `{}`, 401, 50027}}},
+		"late":  {Late, []step{answer(3*time.Second+time.Millisecond, 404, 10062)}},
+		"twice": {AnsweredTwice, []step{answer(3*time.Second, 204, 0), answer(0, 400, 40060)}},
+		"expired": {ExpiredToken, []step{answer(0, 204, 0),
+			{15*time.Minute + time.Millisecond, "PATCH /webhooks/APP/TOKEN/messages/@original", `{}`, 401, 50027}}},
 		"follow-up before an answer": {Unacknowledged, []step{{0, "POST /webhooks/APP/TOKEN", `{"content":"b"}`, 404, 10015}}},
 		"wrong type":                 {BadRequest, []step{callback(0, 400, 50035, `{"type":7,"data":{"content":"a",`+locked+`}}`)}},
 		"empty answer":               {Empty, []step{callback(0, 400, 50006, `{"type":4,"data":{"content":"",`+locked+`}}`)}},

@@ -39,7 +39,8 @@ func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
 		total += len(f.content)
 		n := f.number()
 		if n < 0 || numbers[n] || f.header.Filename == "" {
-			s.refuse(c, BadFiles, invalid("files", "INVALID", "No file can be told by that field."), "field %q with the name %q", f.name, f.header.Filename)
+			s.refuse(c, BadFiles, invalid("files", "INVALID", "No file can be told by that field."),
+				"field %q with the name %q", f.name, f.header.Filename)
 		}
 		numbers[n] = true
 	}
@@ -52,7 +53,8 @@ func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
 	for _, a := range b.Attachments {
 		there := m != nil && slices.ContainsFunc(m.Attachments, func(old Attachment) bool { return old.ID == a.ID })
 		if !there && !numbers[int(a.ID)] {
-			s.refuse(c, BadFiles, invalid("attachments", "ATTACHMENT_NOT_FOUND", "Unknown attachment"), "attachment %d, which isn't there", a.ID)
+			s.refuse(c, BadFiles, invalid("attachments", "ATTACHMENT_NOT_FOUND", "Unknown attachment"),
+				"attachment %d, which isn't there", a.ID)
 		}
 	}
 }
@@ -60,15 +62,13 @@ func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
 // attach gives m the files of a request, beside those of what it had that the request names, or all if it names none.
 func (s *Server) attach(c *call, b *messageBody, m *stored) {
 	if b.Attachments != nil {
-		kept := []Attachment{}
-		for _, old := range m.Attachments {
-			if slices.ContainsFunc(b.Attachments, func(a Attachment) bool { return a.ID == old.ID }) {
-				kept = append(kept, old)
-			} else {
+		m.Attachments = slices.DeleteFunc(slices.Clone(m.Attachments), func(old Attachment) bool {
+			kept := slices.ContainsFunc(b.Attachments, func(a Attachment) bool { return a.ID == old.ID })
+			if !kept {
 				delete(s.cdn, filePath(old.URL))
 			}
-		}
-		m.Attachments = kept
+			return !kept
+		})
 	}
 	for _, f := range c.files {
 		description := ""

@@ -74,7 +74,8 @@ var readOpenAPI = sync.OnceValues(func() (*openAPI, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse %s: %w", file, err)
 	}
-	o := &openAPI{doc: doc, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}, judged: map[judgement]string{}}
+	o := &openAPI{doc: doc, compiler: jsonschema.NewCompiler(),
+		schemas: map[string]*jsonschema.Schema{}, judged: map[judgement]string{}}
 	o.compiler.DefaultDraft(jsonschema.Draft2020)
 	if err := o.compiler.AddResource("discord.json", doc); err != nil {
 		return nil, fmt.Errorf("parse %s: %w", file, err)

@@ -53,7 +53,8 @@ func (s *Server) getMessages(c *call) reply {
 	q := c.r.URL.Query()
 	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), "50"))
 	if err != nil || limit < 1 || limit > 100 {
-		s.refuse(c, BadRequest, invalid("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100."), "limit=%q", q.Get("limit"))
+		s.refuse(c, BadRequest, invalid("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100."),
+			"limit=%q", q.Get("limit"))
 	}
 	page := []Message{}
 	if !p.Has(ReadMessageHistory) {
@@ -89,7 +90,8 @@ func (s *Server) postMessage(c *call) reply {
 	ch := s.reach(c, 0)
 	p := s.permissions(ch, s.Bot.ID)
 	if ch.Type == Category || ch.Type == Forum || ch.Type == Media {
-		s.refuse(c, BadRequest, refuse(400, 50008, "Cannot send messages in a non-text channel"), "nobody can write in a channel of type %d", ch.Type)
+		s.refuse(c, BadRequest, refuse(400, 50008, "Cannot send messages in a non-text channel"),
+			"nobody can write in a channel of type %d", ch.Type)
 	}
 	if !p.Has(ch.Type.sendPermission()) || len(c.files) > 0 && !p.Has(AttachFiles) {
 		return missingPermission
@@ -114,7 +116,8 @@ func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) *s
 		text = strings.TrimSpace(*b.Content)
 	}
 	m := s.newMessage(ch, s.Bot.ID, text)
-	m.Embeds, m.Components, m.Flags = append([]json.RawMessage{}, b.Embeds...), filled(b.Components, new(int)), b.Flags&(suppressed|1<<12|Ephemeral)
+	m.Embeds, m.Components = append([]json.RawMessage{}, b.Embeds...), filled(b.Components, new(int))
+	m.Flags = b.Flags & (suppressed | 1<<12 | Ephemeral)
 	m.Bodies = []json.RawMessage{c.body}
 	s.attach(c, b, m)
 	if b.Reference != nil {

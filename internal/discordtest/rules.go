@@ -43,7 +43,8 @@ func (s *Server) check(c *call, ch *channel, b *messageBody, m *stored) {
 	if n := utf8.RuneCountInString(after.Content); n > 2000 { // Discord counts code points
 		s.refuse(c, TooLong, invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length."), "%d characters", n)
 	}
-	if strings.TrimSpace(after.Content) == "" && len(after.Embeds)+len(after.Components)+len(after.Attachments)+len(c.files)+len(b.Stickers) == 0 {
+	parts := len(after.Embeds) + len(after.Components) + len(after.Attachments) + len(c.files) + len(b.Stickers)
+	if parts == 0 && strings.TrimSpace(after.Content) == "" {
 		s.refuse(c, Empty, refuse(400, 50006, "Cannot send an empty message"), "nothing is in it")
 	}
 	s.checkComponents(c, b.Components)

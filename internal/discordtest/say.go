@@ -178,7 +178,8 @@ func (s *Server) Sent(channelID ID) []Sent {
 
 func (s *Server) newMessage(c *channel, author ID, text string) *stored {
 	s.tb.Helper()
-	m := &stored{sentBy: author, Sent: Sent{Message: Message{ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *s.user(author),
+	m := &stored{sentBy: author, Sent: Sent{Message: Message{
+		ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *s.user(author),
 		Timestamp: timestamp(s.clock.now), Attachments: []Attachment{}, Embeds: []json.RawMessage{},
 		Components: []json.RawMessage{}, Mentions: []User{}, MentionRoles: []ID{}, Content: text}}}
 	s.readMentions(m)

@@ -39,7 +39,8 @@ type batch struct {
 type post struct {
 	memory.Message
 	name    string
-	answers []string // names of what it replies to
+	answers []string        // names of what it replies to
+	people  []memory.Person // who wrote it, and then whom it mentions
 }
 
 type personKey struct {
@@ -75,7 +76,7 @@ func (b *batch) person(ctx context.Context, p memory.Person, said memory.Message
 	const day = memory.MessageID(24*time.Hour/time.Millisecond) << 22
 	key := personKey{p.Guild, p.ID}
 	last, told := b.told[key]
-	if p.ID == 0 || told && said < last+day {
+	if p.ID == 0 || p.DisplayName() == "" || told && said < last+day {
 		return nil
 	}
 	known, err := b.knownPeople(ctx, p.Guild)
@@ -115,8 +116,18 @@ func (b *batch) knownPeople(ctx context.Context, guild memory.GuildID) (map[memo
 	return known, nil
 }
 
-// post adds a message and passes the batch on once it is full.
+// post adds a message with the people in it, and passes the batch on once it is full.
 func (b *batch) post(ctx context.Context, p *post) error {
+	for i, who := range p.people {
+		if i == 0 {
+			p.Author = who.ID
+		} else if who.ID != 0 {
+			p.Mentions = append(p.Mentions, who.ID)
+		}
+		if err := b.person(ctx, who, p.ID); err != nil {
+			return err
+		}
+	}
 	b.posts = append(b.posts, p)
 	b.bytes += len(p.Content)
 	weight := 1

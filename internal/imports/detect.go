@@ -51,7 +51,8 @@ func foreign(head []byte) error {
 	start := strings.ToLower(string(head[:min(len(head), 512)]))
 	switch {
 	case strings.HasPrefix(start, "sqlite format 3\x00"):
-		return errors.New(`the file is a SQLite database: "hark restore" puts a backup of Hark's back, and import takes channel exports of DiscordChatExporter as JSON (--format Json) and recall sets`)
+		return errors.New(`the file is a SQLite database: "hark restore" puts a backup of Hark's back, and ` +
+			`import takes channel exports of DiscordChatExporter as JSON (--format Json) and recall sets`)
 	case strings.HasPrefix(start, "<"):
 		return errors.New("the file is HTML: " + asJSON)
 	case strings.HasPrefix(strings.ReplaceAll(start, `"`, ""), "authorid,author,date"):

@@ -217,7 +217,7 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 		return nil
 	}
 	p := &post{Message: memory.Message{
-		ID: id, Guild: e.place.Guild, Channel: e.place.ID, Author: idOf[memory.UserID](m.Author.ID), Kind: m.kind(),
+		ID: id, Guild: e.place.Guild, Channel: e.place.ID, Kind: m.kind(),
 		Content: m.text(), Files: m.files(), ReplyTo: e.replyTo(m), Starred: m.IsPinned,
 	}}
 	if at, err := time.Parse(time.RFC3339, string(m.Edited)); err == nil {
@@ -228,14 +228,7 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 		return nil
 	}
 	for _, u := range append([]exportUser{m.Author}, m.Mentions...) {
-		if err := e.b.person(ctx, u.person(e.place.Guild), p.ID); err != nil {
-			return err
-		}
-	}
-	for _, u := range m.Mentions {
-		if user := idOf[memory.UserID](u.ID); user != 0 {
-			p.Mentions = append(p.Mentions, user)
-		}
+		p.people = append(p.people, u.person(e.place.Guild))
 	}
 	return e.b.post(ctx, p)
 }

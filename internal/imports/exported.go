@@ -81,13 +81,8 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 		b.sum.Answers++
 		return nil
 	}
-	l.complete(&p.Message)
+	l.complete(p)
 	b.channel(place)
-	for _, who := range l.people(place.Guild, p.Kind) {
-		if err := b.person(ctx, who, p.ID); err != nil {
-			return err
-		}
-	}
 	return b.post(ctx, p)
 }
 
@@ -104,38 +99,27 @@ func (l setLine) place() (memory.Channel, bool) {
 	return c, known && c.ID != 0 && c.Guild != memory.LocalGuild
 }
 
-// complete tells m what only lines of exports do.
-func (l setLine) complete(m *memory.Message) {
-	m.Author, m.Starred = idOf[memory.UserID](l.AuthorID), l.Starred
+// complete tells p what only lines of exports do.
+func (l setLine) complete(p *post) {
+	p.Starred = l.Starred
 	if at, err := time.Parse(time.RFC3339, string(l.Edited)); err == nil {
-		m.Edited = at.UTC()
+		p.Edited = at.UTC()
 	}
 	for _, f := range l.Files {
-		m.Files = append(m.Files, memory.File{Name: string(f.Name), Description: string(f.Description)})
+		p.Files = append(p.Files, memory.File{Name: string(f.Name), Description: string(f.Description)})
 	}
 	if len(l.ReplyTo) > 0 {
-		m.ReplyTo = idOf[memory.MessageID](l.ReplyTo[0])
+		p.ReplyTo = idOf[memory.MessageID](l.ReplyTo[0])
 	}
-	for _, u := range l.Mentions {
-		if user := idOf[memory.UserID](u.ID); user != 0 {
-			m.Mentions = append(m.Mentions, user)
-		}
-	}
-}
-
-// people are those whom a message of Discord's tells of.
-func (l setLine) people(guild memory.GuildID, kind memory.Kind) []memory.Person {
-	who := memory.Person{ID: idOf[memory.UserID](l.AuthorID), Guild: guild, Username: string(l.Author), Bot: kind != memory.FromMember && kind != memory.FromSystem}
+	who := memory.Person{ID: idOf[memory.UserID](l.AuthorID), Guild: p.Guild, Username: string(l.Author)}
 	if l.Username != "" {
 		who.Username, who.Nick = string(l.Username), string(l.Author)
 	}
-	all := []memory.Person{who}
+	who.Bot = p.Kind != memory.FromMember && p.Kind != memory.FromSystem
+	p.people = []memory.Person{who}
 	for _, u := range l.Mentions {
-		if u.Name != "" {
-			all = append(all, memory.Person{ID: idOf[memory.UserID](u.ID), Guild: guild, Username: string(u.Name)})
-		}
+		p.people = append(p.people, memory.Person{ID: idOf[memory.UserID](u.ID), Guild: p.Guild, Username: string(u.Name)})
 	}
-	return all
 }
 
 // events are what "hark export --salvage" tells besides messages: what was decided and forgotten, so that it stays so, and what people

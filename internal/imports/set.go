@@ -130,11 +130,8 @@ func (b *batch) setMessage(ctx context.Context, m SetMessage, id memory.MessageI
 	}}
 	b.channel(memory.Channel{ID: p.Channel, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: m.Channel})
 	if m.Author != "" {
-		p.Author, p.Kind = UserID(m.Author), memory.FromMember
-		err := b.person(ctx, memory.Person{ID: p.Author, Guild: memory.LocalGuild, Username: m.Author}, id)
-		if err != nil {
-			return err
-		}
+		p.Kind = memory.FromMember
+		p.people = []memory.Person{{ID: UserID(m.Author), Guild: memory.LocalGuild, Username: m.Author}}
 	}
 	for _, name := range m.ReplyTo {
 		if name != m.ID {

@@ -190,26 +190,6 @@ func TestSetSkipsWhatItCannotPlace(t *testing.T) {
 	}
 }
 
-func TestSetKeepsStrangeText(t *testing.T) {
-	t.Parallel()
-	marks := "a" + strings.Repeat("\u0301", 100_000)
-	for name, c := range map[string]struct{ line, text string }{
-		"combining marks": {line(map[string]any{"text": marks}), marks},
-		"bidi controls":   {line(map[string]any{"text": "\u202Eabc\u2066"}), "\u202Eabc\u2066"},
-		"escaped NUL":     {line(map[string]any{"text": "a\x00b"}), "ab"},
-		"invalid UTF-8":   {strings.Replace(line(nil), "hello", "h\xffllo", 1), "h\uFFFDllo"},
-		"lone surrogate":  {strings.Replace(line(nil), "hello", `h\ud800`, 1), "h\uFFFD"},
-		"empty":           {line(map[string]any{"text": ""}), ""},
-		"number as id":    {line(map[string]any{"id": 12}), "hello"},
-	} {
-		s := newShelf()
-		s.read(t, c.line)
-		if all := s.contents(); len(all) != 1 || all[0].Content != c.text {
-			t.Errorf("%s: %d messages", name, len(all))
-		}
-	}
-}
-
 func TestReadSet(t *testing.T) {
 	t.Parallel()
 	got, err := ReadSet(strings.NewReader(zip(set) + zip(line(map[string]any{"id": "r", "reply_to": []any{"m0", 5}, "thread": "t"}))))

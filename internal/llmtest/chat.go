@@ -171,7 +171,8 @@ func chunk(req Request, delta map[string]any, finish any) map[string]any {
 // usage counts words for tokens, so that a test can say what it expects.
 func (r Reply) usage(req Request) map[string]any {
 	prompt := len(strings.Fields(req.Prompt()))
-	completion := len(strings.Fields(strings.Join(r.ReasoningContent, "") + strings.Join(r.Reasoning, "") + " " + strings.Join(r.Text, "")))
+	thoughts := strings.Join(r.ReasoningContent, "") + strings.Join(r.Reasoning, "")
+	completion := len(strings.Fields(thoughts + " " + strings.Join(r.Text, "")))
 	return map[string]any{"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 }
 
