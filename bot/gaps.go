@@ -109,7 +109,7 @@ func (p *pump) direct(ctx context.Context) ([]memory.Event, *visit, error) {
 		s.channels = append(s.channels, sighted{id, momentID(p.bot.now()), false})
 	}
 	v := &visit{sighting: s, heard: until}
-	return p.compare(&memory.Guild{ID: memory.DirectGuild}, v), v, nil
+	return p.compare(&memory.Guild{ID: memory.DirectGuild}, nil, v), v, nil
 }
 
 // arrive compares how far a guild's channels have come with how far they were heard.
@@ -118,6 +118,10 @@ func (p *pump) arrive(ctx context.Context, s *sighting) ([]memory.Event, *visit,
 	if errors.Is(err, memory.ErrNotFound) {
 		return nil, nil, nil
 	}
+	if err != nil {
+		return nil, nil, err
+	}
+	shut, err := shutOut(ctx, p.bot.memory, stored)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,7 +136,7 @@ func (p *pump) arrive(ctx context.Context, s *sighting) ([]memory.Event, *visit,
 		delete(p.before, s.guild)
 		v.missing = p.missing(was, s)
 	}
-	return p.compare(stored, v), v, nil
+	return p.compare(stored, shut, v), v, nil
 }
 
 // missing are the channels of which Discord told before, and doesn't any more. Of threads, which are many, only those in
@@ -148,13 +152,9 @@ func (p *pump) missing(was known, s *sighting) []memory.ChannelID {
 	return missing
 }
 
-// compare is what a visit tells the log. It leaves out where Hark may not read.
-func (p *pump) compare(stored *memory.Guild, v *visit) []memory.Event {
+// compare is what a visit tells the log. It leaves out where Hark is shut out.
+func (p *pump) compare(stored *memory.Guild, shut map[memory.ChannelID]bool, v *visit) []memory.Event {
 	var found []memory.Event
-	shut := map[memory.ChannelID]bool{}
-	for _, c := range stored.Channels {
-		shut[c.ID] = c.Shut
-	}
 	v.parents = slices.DeleteFunc(v.parents, func(id memory.ChannelID) bool { return shut[id] })
 	for _, c := range v.channels {
 		if shut[c.id] || !p.bot.cfg.Policy.Remembers(stored, c.id) {
