@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -49,40 +48,6 @@ func TestCommandsAreForWhomTheServerGivesThem(t *testing.T) {
 	s.use(t, s.bo, "hark status")
 }
 
-// What a moderator was shown can be used by them, for as long as Discord says who they are, and by nobody else.
-func TestWhatModeratorsAreShownIsTheirs(t *testing.T) {
-	t.Parallel()
-	s, _ := moderated(t)
-	shown := s.use(t, s.bo, "hark settings")
-	menu := fmt.Sprintf("%s:%d", panelKey, s.channel)
-	s.turns(t, s.discord.Click(shown.Message, s.bo.ID, menu, "model"))
-	form := s.discord.Click(shown.Message, s.bo.ID, fmt.Sprintf("%s:%d", panelPersona, s.channel))
-	form.Wait()
-	s.turns(t, form.Submit(map[string]string{"text": "You are calm."}))
-	cleo := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cleo"})
-	was := s.lastSetting()
-	refused := func(i *discordtest.Interaction, want string) {
-		t.Helper()
-		if m := i.WaitMessage(); m.Content != want || m.Flags&discordtest.Ephemeral == 0 {
-			t.Errorf("refused by %q", m.Content)
-		}
-		if got := s.lastSetting(); got != was {
-			t.Errorf("set %+v", got)
-		}
-	}
-	pause := id(panelPause, s.channel, memory.SettingPaused, "on")
-	refused(s.discord.Click(shown.Message, cleo.ID, pause), useAgain)
-	form = s.discord.Slash(s.channel, s.bo.ID, "hark set", opt("setting", "persona"))
-	form.Wait()
-	s.discord.Advance(permitFor)
-	refused(s.discord.Click(shown.Message, s.bo.ID, pause), useAgain)
-	refused(form.Submit(map[string]string{"text": "You are late."}), useAgain)
-	shown = s.use(t, s.bo, "hark settings")
-	s.restart(t)
-	refused(s.discord.Click(shown.Message, s.bo.ID, pause), useAgain)
-	s.turns(t, s.discord.Click(shown.Message, s.ana.ID, pause)) // she may by herself
-}
-
 // What everybody sees is for those who manage the server, whoever uses commands.
 func TestNoticesAreForThoseWhoManageTheServer(t *testing.T) {
 	t.Parallel()
@@ -100,23 +65,12 @@ func TestNoticesAreForThoseWhoManageTheServer(t *testing.T) {
 	s.turns(t, s.discord.Click(shown.Message, s.bo.ID, chooseNothing))
 }
 
-// restart stops the bot and runs one of the same configuration over the same log.
-func (s *scene) restart(t *testing.T) {
-	t.Helper()
-	s.restartWith(t, s.bot.cfg)
-}
-
 // restartWith stops the bot and runs one of a configuration over the same log.
 func (s *scene) restartWith(t *testing.T, cfg Config) {
 	t.Helper()
-	if err := s.stop(t); err != nil {
-		t.Fatal(err)
-	}
-	before := s.discord.Identifies()
-	s.ended = make(chan error, 1)
-	s.with(t, cfg).run(t)
-	s.discord.WaitFor("another session", func() bool { return s.discord.Identifies() > before })
-	s.discord.WaitReady()
+	s.stops(t)
+	cfg.Token = s.discord.Token
+	s.with(t, cfg).begins(t)
 }
 
 // promptOf is what was recalled for a question, with a prompt that holds a message.

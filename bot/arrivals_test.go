@@ -71,11 +71,9 @@ func TestNothingIsKnownOfAGuildUntilTheConnectionTells(t *testing.T) {
 func heardOf(t *testing.T, told *[]int) *scene {
 	s := set(t)
 	note := func() {
-		s.log.mu.Lock()
-		defer s.log.mu.Unlock()
 		n := 0
-		for _, e := range s.log.events {
-			if e, ok := e.(memory.GuildSeen); ok && e.Guild.ID == memory.GuildID(s.guild.ID) {
+		for _, e := range eventsOf[memory.GuildSeen](s.log) {
+			if e.Guild.ID == memory.GuildID(s.guild.ID) {
 				n++
 			}
 		}

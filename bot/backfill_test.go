@@ -131,21 +131,15 @@ func TestBackfillGoesOnAfterARestart(t *testing.T) {
 	s.waitRegistered()
 	s.discord.Slash(s.channel, s.ana.ID, "hark backfill").Wait()
 	<-g.held
-	if err := s.stop(t); err != nil {
-		t.Fatal(err)
-	}
+	s.stops(t)
 	gaps, err := s.log.Gaps(t.Context(), memory.Everywhere, false)
 	if err != nil || len(gaps) != 1 || gaps[0].Fetched != 200 {
 		t.Fatalf("left: %+v, %v", gaps, err)
 	}
-	s.ended = make(chan error, 1)
 	s.withPolicy(t)
 	s.bot.timing.backfill, s.bot.timing.fill = time.Millisecond, time.Millisecond
 	g = s.gated(1)
-	before := s.discord.Identifies()
-	s.run(t)
-	s.discord.WaitFor("another session", func() bool { return s.discord.Identifies() > before })
-	s.discord.WaitReady()
+	s.begins(t)
 	<-g.held
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
 	s.lately(t, i, "300")

@@ -76,10 +76,7 @@ func (s *scene) isGone(t *testing.T, ms ...discordtest.Message) {
 	t.Helper()
 	for _, m := range ms {
 		s.discord.WaitFor("the message to go", func() bool { return s.now(m).Deleted })
-		s.log.wait(t, "its deletion in the log", func() bool {
-			_, ok := find(s.log, func(e memory.Deleted) bool { return slices.Contains(e.IDs, memory.MessageID(m.ID)) })
-			return ok
-		})
+		waitLogged(t, s.log, "its deletion in the log", func(e memory.Deleted) bool { return slices.Contains(e.IDs, memory.MessageID(m.ID)) })
 	}
 }
 

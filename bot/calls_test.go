@@ -17,15 +17,9 @@ func (s *scene) called(t *testing.T, answers int) (kept []memory.Record) {
 	t.Helper()
 	s.discord.WaitFor("answers", func() bool { return len(s.discord.Sent(s.channel)) >= answers })
 	s.idle(t)
-	if err := s.stop(t); err != nil {
-		t.Fatal(err)
-	}
-	s.log.mu.Lock()
-	defer s.log.mu.Unlock()
-	for _, e := range s.log.events {
-		if e, ok := e.(memory.Called); ok {
-			kept = append(kept, e.Record)
-		}
+	s.stops(t)
+	for _, e := range eventsOf[memory.Called](s.log) {
+		kept = append(kept, e.Record)
 	}
 	return kept
 }

@@ -113,49 +113,6 @@ func TestDirectMessagesHaveTheLimitsOfMembersOnly(t *testing.T) {
 	}
 }
 
-func TestAdminsDecideHowMuchIsAsked(t *testing.T) {
-	t.Parallel()
-	s := asking(t)
-	s.with(t, Config{Token: s.discord.Token, Limits: Limits{Member: memory.Limit{Messages: 10, Tokens: 50_000}, Guild: memory.Limit{Tokens: 100_000}}})
-	s.run(t).ready(t)
-	s.waitRegistered()
-	s.oracle.answer = takes(1234)
-	crew := s.discord.AddRole(s.guild.ID, "crew", 0)
-	s.hides(t, s.bo, "hark")
-	s.says(t, s.use(t, s.ana, "hark limits"))
-	s.says(t, s.use(t, s.ana, "hark limits", opt("messages", 1)))
-	s.says(t, s.use(t, s.ana, "hark limits", opt("for", "members"), opt("role", crew.ID), opt("messages", 1)))
-	if _, ok := find(s.log, func(memory.LimitChosen) bool { return true }); ok {
-		t.Error("something was decided")
-	}
-	s.says(t, s.use(t, s.ana, "hark limits", opt("for", "members"), opt("messages", 1)))
-	s.says(t, s.use(t, s.ana, "hark limits", opt("for", "members"), opt("tokens", 2000)))
-	s.says(t, s.use(t, s.ana, "hark limits", opt("role", crew.ID), opt("messages", 0)))
-	s.says(t, s.use(t, s.ana, "hark limits", opt("for", "server"), opt("tokens", 900_000)))
-	s.says(t, s.use(t, s.ana, "hark limits", opt("for", "server"), opt("tokens", 9_000)))
-	last, _ := find(s.log, func(memory.LimitChosen) bool { return true })
-	if want := (memory.LimitChosen{Guild: memory.GuildID(s.guild.ID), RoleLimit: memory.RoleLimit{Limit: memory.Limit{Messages: memory.AsConfigured, Tokens: 9000}}, At: last.At}); last != want || last.At.IsZero() {
-		t.Errorf("logged %+v", last)
-	}
-
-	s.replied(t, s.asks(s.channel, s.bo, "one"))
-	s.replied(t, s.asks(s.channel, s.bo, "two"))
-	s.idle(t)
-	s.says(t, s.use(t, s.bo, "limits"))
-	s.discord.UpdateMember(s.guild.ID, s.bo.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, crew.ID) })
-	s.says(t, s.use(t, s.bo, "limits"))
-	s.replied(t, s.asks(s.channel, s.bo, "three"))
-	s.idle(t)
-	s.says(t, s.use(t, s.ana, "hark limits", opt("role", crew.ID), opt("reset", true)))
-	if g, _ := s.log.Guild(t.Context(), memory.GuildID(s.guild.ID)); g.LimitOf(memory.RoleID(crew.ID)) != (memory.Limit{Messages: memory.AsConfigured, Tokens: memory.AsConfigured}) {
-		t.Errorf("it is %+v", g.Limits)
-	}
-	dm := s.discord.DM(s.bo.ID, "hello")
-	s.reply(t, dm)
-	s.idle(t) // it is counted
-	s.turns(t, s.discord.Slash(dm.ChannelID, s.bo.ID, "limits"))
-}
-
 func TestTokensAreUsedUpAndComeAnew(t *testing.T) {
 	t.Parallel()
 	s := limitedTo(t, Limits{Member: memory.Limit{Tokens: 100}, Guild: memory.Limit{Tokens: 160}}).run(t).ready(t)
@@ -167,16 +124,11 @@ func TestTokensAreUsedUpAndComeAnew(t *testing.T) {
 	s.replied(t, s.asks(s.channel, s.bo, "seven"))
 	s.discord.Advance(24 * time.Hour)
 	s.replied(t, s.ask("eight"))
-	if err := s.stop(t); err != nil {
-		t.Fatal(err)
-	}
+	s.stops(t)
 	if got := s.refusals(t); !maps.Equal(got, map[string]int{memberTokens: 2, guildTokens: 1}) || s.counted(t)["hark_answer_tokens_total"] != 5*45 {
 		t.Errorf("refused %v, and all took %d tokens", got, s.counted(t)["hark_answer_tokens_total"])
 	}
-	s.ended = make(chan error, 1) // a restart changes nothing
-	s.with(t, Config{Token: s.discord.Token, Limits: Limits{Member: memory.Limit{Tokens: 45}}}).run(t).ready(t)
-	s.discord.WaitFor("another session", func() bool { return s.discord.Identifies() == 2 })
-	s.discord.WaitReady()
+	s.with(t, Config{Token: s.discord.Token, Limits: Limits{Member: memory.Limit{Tokens: 45}}}).begins(t)
 	s.replied(t, s.ask("nine"))
 }
 

@@ -3,7 +3,6 @@ package bot
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -61,33 +60,6 @@ func TestSettingsOfANewerHark(t *testing.T) {
 	}
 	s.says(t, s.sets(t, "mode", ""))
 	s.says(t, s.use(t, s.ana, "model"))
-}
-
-func TestValuesAreOfferedWhileTyping(t *testing.T) {
-	t.Parallel()
-	s := choosing(t)
-	for _, tt := range []struct {
-		key, typed string
-		want       []string
-	}{
-		{"model", "", []string{"default", "large", "small"}}, {"model", "LA", []string{"large"}}, {"model", "huge", nil},
-		{"mode", "FINDING", []string{"search"}}, {"language", "de", []string{"de", "default"}},
-		{"tools", "", []string{"default", "off", "on"}}, {"temperature", "0.", []string{"0.2", "0.4", "0.7"}}, {"persona", "", []string{"default"}},
-		{"timezone", "new york", []string{"America/New_York"}}, {"timezone", "EUROPE/BER", []string{"Europe/Berlin"}}, {"timezone", "nowhere at all", nil},
-	} {
-		names := slices.Sorted(maps.Values(s.discord.Complete(s.channel, s.ana.ID, "hark set", opt("setting", tt.key), opt("value", tt.typed)).Wait().Choices()))
-		if !slices.Equal(names, tt.want) {
-			t.Errorf("%s: %q offers %q, want %q", tt.key, tt.typed, names, tt.want)
-		}
-	}
-	offered := s.discord.Complete(s.channel, s.ana.ID, "hark set", opt("setting", "timezone"), opt("value", "")).Wait().Choices()
-	if len(offered) != mostCompletions || offered["UTC · "+s.discord.Now().UTC().Format("15:04")] != "UTC" || offered["default"] != "default" {
-		t.Errorf("offered %v", offered)
-	}
-	if got := matching(answer.Zones(), func(zone string) string { return zone }, "ber"); got[0] != "Europe/Berlin" && got[0] != "Atlantic/Bermuda" {
-		t.Errorf("“ber” offers %v", got) // what begins so comes first
-	}
-	s.hides(t, s.bo, "model")
 }
 
 // Of more models than Discord shows at once each can be chosen, and the way back is always offered.

@@ -24,8 +24,9 @@ import (
 //
 //	channel NAME [in NAME], thread NAME in NAME, category NAME, secret NAME   a channel more; only Hark sees a secret one
 //	role NAME [manage-messages], member NAME                                 a role or a member more
+//	server lets ROLE use COMMAND
 //	WHO gets ROLE, WHO loses all roles, WHO speaks LANGUAGE
-//	WHO [in NAME | directly] says TEXT
+//	WHO [in NAME | directly] says TEXT, or asks TEXT, which is what was said last then, and shown
 //	WHO [in NAME | directly] /COMMAND OPTION:VALUE ...                       "\n" is a new line, "^" what was said last
 //	WHO types /COMMAND OPTION:VALUE                                          and is offered values
 //	WHO picks APP of MESSAGE                                                 in the menu of what was said last
@@ -56,7 +57,8 @@ func TestConversations(t *testing.T) {
 			t.Parallel()
 			c := &conversation{scene: choosing(t)}
 			c.names = map[string]discordtest.ID{"ana": c.ana.ID, "bo": c.bo.ID, "general": c.channel}
-			c.oracle.lore = func(context.Context, answer.Question) ([]memory.Lore, error) { return c.log.lore(), nil }
+			c.oracle.lore = func(ctx context.Context, q answer.Question) ([]memory.Lore, error) { return c.log.Lore(ctx, q.Guild) }
+			c.oracle.answer = takes(1234)
 			for line := range strings.Lines(string(f.Data)) {
 				if step, is := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "$ "); is {
 					c.logged, c.begun = len(c.log.eventsNow()), len(c.log.forgetting.begun)
@@ -94,6 +96,8 @@ func (c *conversation) plays(t *testing.T, step string) {
 			cfg.Retention, _ = spanOf(words[2])
 		}
 		c.restartWith(t, cfg)
+	case "server":
+		c.discord.LetUse(c.guild.ID, c.names[words[2]], words[4], true)
 	case "log":
 		c.log.fail(map[string]error{"fails": errDown}[rest])
 	default:
@@ -138,6 +142,15 @@ func (c *conversation) does(t *testing.T, who discordtest.ID, what string) {
 		c.said = c.discord.Say(at, who, rest)
 		c.discord.WaitTakenIn()
 		c.idle(t)
+	case "asks":
+		sent := len(c.discord.Sent(at))
+		c.discord.Say(at, who, c.discord.Bot.Mention()+" "+rest)
+		c.discord.WaitTakenIn()
+		c.idle(t)
+		for _, m := range c.discord.Sent(at)[sent:] {
+			c.panel, c.said = m.Message, m.Message
+			fmt.Fprintln(&c.text, "Everybody sees:\n"+c.looks(m))
+		}
 	case "gets", "loses":
 		c.discord.UpdateMember(c.guild.ID, who, func(m *discordtest.Member) {
 			if m.Roles = append(m.Roles, c.names[rest]); verb == "loses" {
@@ -257,7 +270,7 @@ func (c *conversation) decisions() {
 		switch e := e.(type) {
 		case memory.Posted:
 			if e.Message.Kind != memory.FromHark {
-				fmt.Fprintf(&c.text, "~ Posted in %s: %s\n", c.reads(e.Message.Channel.String()), e.Message.Content)
+				fmt.Fprintf(&c.text, "~ Posted in %s: %s\n", c.reads(e.Message.Channel.String()), c.reads(e.Message.Content))
 			}
 		case memory.Chose, memory.SettingChosen, memory.LimitChosen, memory.Learn, memory.Opted, memory.FactTold, memory.FactGone, memory.LoreTold, memory.LoreGone, memory.Starred, memory.Deleted:
 			c.decision(e)

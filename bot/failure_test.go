@@ -34,9 +34,7 @@ func TestStopTellsWhoWaits(t *testing.T) {
 	s.discord.WaitTakenIn()
 	s.cancel()
 	release()
-	if err := s.stop(t); err != nil {
-		t.Error(err)
-	}
+	s.stops(t)
 	told := map[discordtest.ID]string{}
 	for _, m := range s.discord.Sent(s.channel) {
 		told[m.Reference.MessageID] = m.Content
@@ -121,9 +119,7 @@ func TestWhereHarkMayNotWriteIsLoggedOnce(t *testing.T) {
 		s.ask("when?")
 	}
 	refused.WaitHits(3)
-	if err := s.stop(t); err != nil {
-		t.Error(err)
-	}
+	s.stops(t)
 	if n := strings.Count(s.out.String(), fmt.Sprintf(`"channel":%d`, s.channel)); n != 1 {
 		t.Errorf("logged %d times", n)
 	}

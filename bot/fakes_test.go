@@ -148,12 +148,31 @@ func (n *notebook) waitSaid(t *testing.T, line string) {
 	n.wait(t, line, func() bool { return slices.Contains(n.said(), line) })
 }
 
-// find is the last event of type E that satisfies match.
-func find[E memory.Event](n *notebook, match func(E) bool) (E, bool) {
+// waitLogged waits until an event of type E is logged that satisfies match.
+func waitLogged[E memory.Event](t *testing.T, n *notebook, what string, match func(E) bool) {
+	t.Helper()
+	n.wait(t, what, func() bool {
+		_, logged := find(n, match)
+		return logged
+	})
+}
+
+// eventsOf are the events of type E, in order.
+func eventsOf[E memory.Event](n *notebook) (all []E) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, e := range slices.Backward(n.events) {
-		if e, ok := e.(E); ok && match(e) {
+	for _, e := range n.events {
+		if e, is := e.(E); is {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// find is the last event of type E that satisfies match.
+func find[E memory.Event](n *notebook, match func(E) bool) (E, bool) {
+	for _, e := range slices.Backward(eventsOf[E](n)) {
+		if match(e) {
 			return e, true
 		}
 	}
@@ -244,12 +263,8 @@ func (s *scene) traces(t *testing.T, n int) []memory.Trace {
 	var kept []memory.Trace
 	s.log.wait(t, fmt.Sprintf("%d traces", n), func() bool {
 		kept = nil
-		s.log.mu.Lock()
-		defer s.log.mu.Unlock()
-		for _, e := range s.log.events {
-			if e, ok := e.(memory.Answered); ok {
-				kept = append(kept, e.Trace)
-			}
+		for _, e := range eventsOf[memory.Answered](s.log) {
+			kept = append(kept, e.Trace)
 		}
 		return len(kept) >= n
 	})
@@ -319,7 +334,7 @@ var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 func set(t *testing.T, options ...discordtest.Option) *scene {
 	t.Helper()
 	d := discordtest.New(t, append([]discordtest.Option{discordtest.WithTime(noon)}, options...)...)
-	s := &scene{discord: d, log: newNotebook(t), out: &journal{}, ended: make(chan error, 1),
+	s := &scene{discord: d, log: newNotebook(t), out: &journal{},
 		oracle: &oracle{answer: says("Friday")}, did: map[discordtest.ID]string{}}
 	s.log.poke, s.log.tick = d.Poke, func() { d.Advance(time.Millisecond) }
 	s.guild = d.AddGuild("Garden")
@@ -356,8 +371,8 @@ func (s *scene) counted(t *testing.T) map[string]int {
 func (s *scene) run(t *testing.T) *scene {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	ended := s.ended
+	ended := make(chan error, 1)
+	s.cancel, s.ended = cancel, ended
 	go func() { ended <- s.bot.Run(ctx) }()
 	t.Cleanup(func() {
 		if err := s.stop(t); err != nil {
@@ -374,10 +389,7 @@ func (s *scene) run(t *testing.T) *scene {
 func (s *scene) ready(t *testing.T) *scene {
 	t.Helper()
 	s.discord.WaitReady()
-	s.log.wait(t, "the guild", func() bool {
-		_, ok := find(s.log, func(e memory.GuildSeen) bool { return e.Guild.ID == memory.GuildID(s.guild.ID) })
-		return ok
-	})
+	waitLogged(t, s.log, "the guild", func(e memory.GuildSeen) bool { return e.Guild.ID == memory.GuildID(s.guild.ID) })
 	return s
 }
 
@@ -418,6 +430,24 @@ func (s *scene) stop(t *testing.T) error {
 	err := wait.For(t, "Run to return", s.ended)
 	s.ended <- nil
 	return err
+}
+
+// stops stops the bot, which has to end well.
+func (s *scene) stops(t *testing.T) {
+	t.Helper()
+	if err := s.stop(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// begins runs a bot after one that was stopped, and waits until it is connected.
+func (s *scene) begins(t *testing.T) *scene {
+	t.Helper()
+	before := s.discord.Identifies()
+	s.run(t)
+	s.discord.WaitFor("another session", func() bool { return s.discord.Identifies() > before })
+	s.discord.WaitReady()
+	return s
 }
 
 // ask asks Hark in the channel and returns the question.

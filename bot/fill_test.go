@@ -30,11 +30,8 @@ func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
 	said := s.posts(t, s.channel, s.bo.ID, "secret")
 	s.discord.Slash(long.ID, s.ana.ID, "hark backfill").Wait()
 	<-g.held
-	if err := s.stop(t); err != nil {
-		t.Fatal(err)
-	}
+	s.stops(t)
 	s.discord.Delete(s.channel, said.ID) // while it is away
-	s.ended = make(chan error, 1)
 	s.withPolicy(t)
 	s.bot.cfg.Reconcile, s.bot.cfg.CatchUp = true, month
 	s.bot.timing.backfill, s.bot.timing.fill = time.Millisecond, time.Millisecond

@@ -24,7 +24,6 @@ func catching(t *testing.T) *scene {
 // resume starts a bot on the same log, after one that was stopped.
 func (s *scene) resume(t *testing.T, cfg Config) *scene {
 	t.Helper()
-	s.ended = make(chan error, 1)
 	cfg.Token = s.discord.Token
 	return s.with(t, cfg).run(t)
 }
@@ -191,13 +190,11 @@ func TestFillGoesOnWhereItWas(t *testing.T) {
 	s.mirrors(t, s.channel)
 	s.filled(t)
 	first := 0
-	s.log.mu.Lock()
-	for _, ev := range s.log.events {
-		if p, ok := ev.(memory.Posted); ok && p.Message.ID <= e.Through && strings.HasPrefix(p.Message.Content, "missed") {
+	for _, p := range eventsOf[memory.Posted](s.log) {
+		if p.Message.ID <= e.Through && strings.HasPrefix(p.Message.Content, "missed") {
 			first++
 		}
 	}
-	s.log.mu.Unlock()
 	if first != e.Gap.Fetched {
 		t.Errorf("%d messages up to where the first fill came, which fetched %d", first, e.Gap.Fetched)
 	}
@@ -243,10 +240,7 @@ func TestEmptyPastIsDoubted(t *testing.T) {
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
 	hang.Release()
 	s.out.wait(t, errUnreadable.Error())
-	s.log.wait(t, "that Hark is shut out", func() bool {
-		_, shut := find(s.log, func(memory.ShutOut) bool { return true })
-		return shut
-	})
+	waitLogged(t, s.log, "that Hark is shut out", func(memory.ShutOut) bool { return true })
 	if gaps, _ := s.log.Gaps(t.Context(), memory.Everywhere, false); len(gaps) != 1 {
 		t.Errorf("missing: %+v", gaps)
 	}
@@ -339,10 +333,7 @@ func TestGuildThatRemovedHarkMeanwhileIsLeft(t *testing.T) {
 	s := catching(t)
 	other := s.discord.AddGuild("Other")
 	s.run(t).ready(t)
-	s.log.wait(t, "the other guild", func() bool {
-		_, ok := find(s.log, func(e memory.GuildSeen) bool { return e.Guild.ID == memory.GuildID(other.ID) })
-		return ok
-	})
+	waitLogged(t, s.log, "the other guild", func(e memory.GuildSeen) bool { return e.Guild.ID == memory.GuildID(other.ID) })
 	s.discord.Outage(other.ID, false)
 	s.say(s.channel, 1, "outage")
 	s.log.waitSaid(t, "them: outage 0")

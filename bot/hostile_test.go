@@ -94,9 +94,7 @@ func TestStopTakesBackTheAnswerOfAModelThatDoesNotStop(t *testing.T) {
 	}
 	s.ask("when?")
 	<-begun
-	if err := s.stop(t); err != nil {
-		t.Error(err)
-	}
+	s.stops(t)
 	sent := s.discord.Sent(s.channel)
 	if len(sent) != 1 || sent[0].Content != restarting || !s.withoutText(sent[0]) {
 		t.Errorf("sent %+v, logged %q", sent, s.log.said())
@@ -114,9 +112,7 @@ func TestStopWhileConnecting(t *testing.T) {
 	s.bot.timing.retry = time.Hour
 	s.run(t)
 	<-dialling
-	if err := s.stop(t); err != nil {
-		t.Error(err)
-	}
+	s.stops(t)
 }
 
 func TestStopWhileIntroducing(t *testing.T) {
@@ -125,9 +121,7 @@ func TestStopWhileIntroducing(t *testing.T) {
 	hang := s.discord.Inject("GET /users/*", 1, discordtest.Hang())
 	s.run(t)
 	hang.WaitHits(1)
-	if err := s.stop(t); err != nil {
-		t.Error(err)
-	}
+	s.stops(t)
 }
 
 func TestStopDuringAnHourOfRateLimit(t *testing.T) {
@@ -139,9 +133,7 @@ func TestStopDuringAnHourOfRateLimit(t *testing.T) {
 	s.ask("when?")
 	limit.WaitHits(1)
 	s.ask("and this?")
-	if err := s.stop(t); err != nil {
-		t.Error(err)
-	}
+	s.stops(t)
 }
 
 func TestAnswerThatTakesTooLong(t *testing.T) {

@@ -15,41 +15,6 @@ func (n *notebook) eventsNow() []memory.Event {
 	return append([]memory.Event(nil), n.events...)
 }
 
-func TestNobodyIsAnsweredWhereThatIsOff(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &s.channel, Type: discordtest.PublicThread, Name: "more"})
-	s.ask("when?")
-	answer := s.answered(t, s.channel, "Friday")
-	s.idle(t)
-	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "off")))
-	s.chose(t, s.channel, memory.SettingAnswers, "off")
-	s.ask("and now?")
-	s.asks(thread.ID, s.ana, "and here?")
-	s.log.waitSaid(t, "them: <@"+s.discord.Bot.ID.String()+"> and here?") // it is remembered all the same
-	i := s.press(answer.Message, s.ana, buttonAgain)
-	s.hears(t, i)
-	s.asks(other.ID, s.ana, "and there?")
-	s.discord.WaitSent(other.ID, func(m discordtest.Sent) bool { return m.Content == "Friday" })
-	if n := len(s.oracle.questions()); n != 2 {
-		t.Errorf("%d questions were taken: %+v", n, s.oracle.questions())
-	}
-	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "off"), opt("server", true)))
-	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "on"), opt("channel", thread.ID)))
-	s.says(t, s.use(t, s.ana, "hark channel answer", opt("channel", other.ID)))
-	s.asks(other.ID, s.ana, "still there?")
-	s.asks(thread.ID, s.ana, "and now here?")
-	s.discord.WaitSent(thread.ID, func(m discordtest.Sent) bool { return m.Content == "Friday" })
-	s.says(t, s.use(t, s.ana, "hark channel answer", opt("answer", "default"), opt("server", true)))
-	s.asks(other.ID, s.ana, "there again?")
-	s.discord.WaitFor("both answers", func() bool { return len(s.discord.Sent(other.ID)) == 2 })
-	if n := len(s.oracle.questions()); n != 4 {
-		t.Errorf("%d questions were taken: %+v", n, s.oracle.questions())
-	}
-	s.idle(t)
-}
-
 func TestWhatIsLackingIsNamed(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)

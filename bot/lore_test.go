@@ -22,26 +22,10 @@ func loreful(t *testing.T, hidden ...string) *scene {
 		if !q.OnlyAsker || q.Asker == 0 || q.Roles == nil || q.Settled == nil || q.Guild != memory.GuildID(s.guild.ID) || q.Channel != memory.ChannelID(s.channel) {
 			t.Errorf("the lore is asked for %+v", q)
 		}
-		return slices.DeleteFunc(s.log.lore(), func(l memory.Lore) bool { return slices.Contains(hidden, l.Name) }), nil
+		all, err := s.log.Store.Lore(context.Background(), q.Guild)
+		return slices.DeleteFunc(slices.Clone(all), func(l memory.Lore) bool { return slices.Contains(hidden, l.Name) }), err
 	}
 	return s
-}
-
-// lore is what was told and not taken back, in the order in which it was.
-func (n *notebook) lore() []memory.Lore {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	var all []memory.Lore
-	for _, e := range n.events {
-		switch e := e.(type) {
-		case memory.LoreTold:
-			all = slices.DeleteFunc(all, func(l memory.Lore) bool { return l.ID == e.Lore.ID })
-			all = append(all, e.Lore)
-		case memory.LoreGone:
-			all = slices.DeleteFunc(all, func(l memory.Lore) bool { return l.ID == e.ID })
-		}
-	}
-	return all
 }
 
 // Of lore that may not be read nobody is told that its name is taken.
@@ -51,7 +35,7 @@ func TestTheNameOfHiddenLoreIsFree(t *testing.T) {
 	for range 2 {
 		s.says(t, s.use(t, s.bo, "lore add", opt("name", "Hidden"), opt("text", "apples"))) // as if it couldn't be told even to whoever told it
 	}
-	if all := s.log.lore(); len(all) != 2 {
+	if all := s.lore(); len(all) != 2 {
 		t.Errorf("kept %+v", all)
 	}
 	quiet := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "quiet", Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.SendMessages)}})

@@ -106,36 +106,6 @@ func TestWhatIsToldIsChecked(t *testing.T) {
 	s.use(t, s.bo, "memory remove") // labels fit, or the fake refuses them
 }
 
-func TestNothingIsToldWhereNothingIsKept(t *testing.T) {
-	t.Parallel()
-	s := asking(t).run(t).ready(t)
-	s.notice(t, s.channel)
-	s.waitRegistered()
-	s.discord.Say(s.channel, s.bo.ID, "hello")
-	s.says(t, s.use(t, s.bo, "memory add", opt("text", "plays the tuba")))
-	s.says(t, s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "plays the tuba")))
-	dm := s.discord.DM(s.bo.ID, "hello")
-	m := s.discord.Slash(dm.ChannelID, s.bo.ID, "memory add", opt("text", "plays the tuba")).WaitMessage()
-	s.says(t, m)
-	if _, told := find(s.log, func(memory.FactTold) bool { return true }); told {
-		t.Error("it is kept nevertheless")
-	}
-	bo := memory.UserID(s.bo.ID)
-	for _, guild := range []memory.GuildID{memory.GuildID(s.guild.ID), memory.DirectGuild} { // from when something was
-		s.apply(t, memory.PersonSeen{Person: memory.Person{ID: bo, Guild: guild, Username: "bo"}},
-			memory.FactTold{Guild: guild, User: bo, Fact: memory.Fact{ID: 5, Text: "plays the horn", By: bo}})
-	}
-	change := []discordtest.Opt{opt("fact", "5"), opt("text", "plays the tuba")}
-	for _, channel := range []discordtest.ID{s.channel, dm.ChannelID} {
-		s.says(t, s.discord.Slash(channel, s.bo.ID, "memory edit", change...).WaitMessage())
-		s.says(t, s.discord.Slash(channel, s.bo.ID, "memory edit", change[0]).WaitMessage()) // rather than a form
-	}
-	if _, told := find(s.log, func(f memory.FactTold) bool { return f.Fact.ID != 5 }); told {
-		t.Error("the change is kept nevertheless")
-	}
-	s.says(t, s.discord.MessageAction(s.discord.Say(s.channel, s.bo.ID, "mark me"), s.ana.ID, starCommand).WaitMessage())
-}
-
 func TestForgettingShowsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -207,26 +177,4 @@ func TestForgettingThatFailsSaysSo(t *testing.T) {
 		t.Error("forgets, though opting out failed")
 	}
 	s.log.fail(nil)
-}
-
-func TestMessagesAreMarked(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	said := s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
-	q := s.ask("when?")
-	answer := s.answered(t, s.channel, "Friday")
-	for _, want := range []string{starOn, starOff, starOn} {
-		m := s.discord.MessageAction(said, s.ana.ID, starCommand).WaitMessage()
-		if m.Content != want || m.Flags&discordtest.Ephemeral == 0 {
-			t.Errorf("got %q, want %q", m.Content, want)
-		}
-	}
-	star, _ := find(s.log, func(memory.Starred) bool { return true })
-	want := memory.Starred{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), ID: memory.MessageID(said.ID), On: true, At: star.At}
-	if star != want || star.At.IsZero() {
-		t.Errorf("logged %+v", star)
-	}
-	s.says(t, s.discord.MessageAction(answer.Message, s.ana.ID, starCommand).WaitMessage())
-	s.apply(t, memory.Deleted{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), IDs: []memory.MessageID{memory.MessageID(q.ID)}})
-	s.says(t, s.discord.MessageAction(q, s.ana.ID, starCommand).WaitMessage())
 }

@@ -31,36 +31,24 @@ func (s *scene) withPolicy(t *testing.T) *scene {
 // again stops the bot and runs another one.
 func (s *scene) again(t *testing.T) {
 	t.Helper()
-	if err := s.stop(t); err != nil {
-		t.Fatal(err)
-	}
-	before := s.discord.Identifies()
-	s.ended = make(chan error, 1)
-	s.withPolicy(t).run(t)
-	s.discord.WaitFor("another session", func() bool { return s.discord.Identifies() > before })
-	s.discord.WaitReady()
+	s.stops(t)
+	s.withPolicy(t).begins(t)
 }
 
 // notice waits until the guild was asked, and that is logged.
 func (s *scene) notice(t *testing.T, channel discordtest.ID) discordtest.Sent {
 	t.Helper()
 	m := s.discord.WaitSent(channel, func(m discordtest.Sent) bool { return m.Content == noticeText })
-	s.log.wait(t, "the notice", func() bool {
-		_, ok := find(s.log, func(a memory.Asked) bool {
-			return a.Guild == memory.GuildID(s.guild.ID) && a.Channel == memory.ChannelID(channel) && a.Message == memory.MessageID(m.ID)
-		})
-		return ok
+	waitLogged(t, s.log, "the notice", func(a memory.Asked) bool {
+		return a.Guild == memory.GuildID(s.guild.ID) && a.Channel == memory.ChannelID(channel) && a.Message == memory.MessageID(m.ID)
 	})
 	return m
 }
 
 // chosen are all choices, in order: "channel choice".
-func (s *scene) chosen() []string {
-	s.log.mu.Lock()
-	defer s.log.mu.Unlock()
-	var all []string
-	for _, e := range s.log.events {
-		if e, ok := e.(memory.Chose); ok && e.Guild == memory.GuildID(s.guild.ID) && !e.At.IsZero() {
+func (s *scene) chosen() (all []string) {
+	for _, e := range eventsOf[memory.Chose](s.log) {
+		if e.Guild == memory.GuildID(s.guild.ID) && !e.At.IsZero() {
 			all = append(all, fmt.Sprintf("%d %d", e.Channel, e.Choice))
 		}
 	}
@@ -100,12 +88,9 @@ func TestGuildThatWasAskedUnloggedIsntAskedAgain(t *testing.T) {
 	s.log.fail(nil)
 	s.notice(t, s.channel)
 	// The process died before it was logged that the guild was asked, and came back when the nonce no longer counts.
-	if err := s.stop(t); err != nil {
-		t.Fatal(err)
-	}
+	s.stops(t)
 	s.log = newNotebook(t)
 	s.discord.Advance(time.Hour)
-	s.ended = make(chan error, 1)
 	s.withPolicy(t).run(t).ready(t)
 	s.notice(t, s.channel)
 	if n := len(s.discord.Sent(s.channel)); n != 1 {
@@ -234,10 +219,7 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	s := calmly(asking(t)).run(t).ready(t)
 	guild := memory.GuildID(s.guild.ID)
 	hidden := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "hidden", Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel)}})
-	s.log.wait(t, "the channel", func() bool {
-		_, ok := find(s.log, func(e memory.ChannelSeen) bool { return e.Channel.ID == memory.ChannelID(hidden.ID) })
-		return ok
-	})
+	waitLogged(t, s.log, "the channel", func(e memory.ChannelSeen) bool { return e.Channel.ID == memory.ChannelID(hidden.ID) })
 	notice := s.notice(t, s.channel)
 	changed := func(versions int, events ...memory.Event) {
 		t.Helper()
@@ -266,10 +248,7 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 
 	cfg := s.bot.cfg
 	cfg.Privacy, cfg.Retention = Privacy{Models: []string{"llm.example"}}, 90*24*time.Hour
-	if err := s.stop(t); err != nil {
-		t.Fatal(err)
-	}
-	s.ended = make(chan error, 1)
+	s.stops(t)
 	calmly(s.with(t, cfg)).run(t)
 	s.discord.WaitFor("the guild", func() bool { return s.bot.Ready() == nil && s.bot.notices.knows(guild) })
 	s.looksAtNotices(t, 3)

@@ -102,9 +102,7 @@ func TestMissedQuestionsAreAskedOnceThoughTheirGapGoesOn(t *testing.T) {
 func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump discordtest.Sent) {
 	t.Helper()
 	s = catching(t).run(t).ready(t)
-	if err := s.stop(t); err != nil {
-		t.Fatal(err)
-	}
+	s.stops(t)
 	q = s.ask("when?")
 	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID), channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
 	said := memory.Posted{Live: true, Message: memory.Message{ID: a.id, Guild: a.guild, Channel: a.channel, Author: a.asker, Content: q.Content}}

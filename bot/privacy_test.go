@@ -16,10 +16,7 @@ func TestPrivacyTellsWhatIsSo(t *testing.T) {
 	hidden := s.hiddenChannel(t)
 	never := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "attic"})
 	adults := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "adults", NSFW: true})
-	s.log.wait(t, "the channels", func() bool {
-		_, seen := find(s.log, func(e memory.ChannelSeen) bool { return e.Channel.ID == memory.ChannelID(adults.ID) })
-		return seen
-	})
+	waitLogged(t, s.log, "the channels", func(e memory.ChannelSeen) bool { return e.Channel.ID == memory.ChannelID(adults.ID) })
 	guild := memory.GuildID(s.guild.ID)
 	s.apply(t, memory.Chose{Guild: guild, Channel: memory.ChannelID(never.ID), Choice: memory.Ignore},
 		memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(never.ID), Key: memory.SettingRetention, Value: "1d"})

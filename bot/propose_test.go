@@ -32,14 +32,9 @@ func (s *scene) plan(source discordtest.Message) memory.Lore {
 }
 
 // lore is what was told, in order.
-func (s *scene) lore() []memory.Lore {
-	s.log.mu.Lock()
-	defer s.log.mu.Unlock()
-	var all []memory.Lore
-	for _, e := range s.log.events {
-		if e, ok := e.(memory.LoreTold); ok {
-			all = append(all, e.Lore)
-		}
+func (s *scene) lore() (all []memory.Lore) {
+	for _, e := range eventsOf[memory.LoreTold](s.log) {
+		all = append(all, e.Lore)
 	}
 	return all
 }
@@ -85,9 +80,7 @@ func TestLoreIsRememberedWhenTheAskerAgrees(t *testing.T) {
 		if got := s.buttonsBelow(m.Message); got != "" {
 			t.Errorf("it still has %q", got)
 		}
-		if err := s.stop(t); err != nil { // so that both presses are done with
-			t.Fatal(err)
-		}
+		s.stops(t) // so that both presses are done with
 		all := s.lore()
 		if len(all) != 1 {
 			t.Fatalf("told %d times", len(all))

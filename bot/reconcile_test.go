@@ -55,7 +55,6 @@ func TestWhatIsUsedBeforeItIsComparedIsLookedUp(t *testing.T) {
 	s.discord.Delete(old, ids[0])
 	s.discord.Edit(old, ids[1], "edited")
 	s.discord.SetOverwrite(closed, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ViewChannel))
-	s.ended = make(chan error, 1)
 	s.with(t, Config{Token: s.discord.Token, CatchUp: month, Reconcile: true})
 	s.bot.timing.sweep = time.Hour
 	s.run(t)
@@ -130,12 +129,8 @@ func TestChannelsDeletedUnheard(t *testing.T) {
 	s.discord.Inject("GET /channels/*", 1, discordtest.ServerError())
 	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	gone := func() (ids []discordtest.ID) {
-		s.log.mu.Lock()
-		defer s.log.mu.Unlock()
-		for _, e := range s.log.events {
-			if e, ok := e.(memory.ChannelDeleted); ok {
-				ids = append(ids, discordtest.ID(e.Channel))
-			}
+		for _, e := range eventsOf[memory.ChannelDeleted](s.log) {
+			ids = append(ids, discordtest.ID(e.Channel))
 		}
 		return ids
 	}

@@ -30,17 +30,6 @@ func (s *scene) looked(guild discordtest.ID) (n int) {
 	return n
 }
 
-// restartAs stops the bot and starts one of another configuration.
-func (s *scene) restartAs(t *testing.T, cfg Config) {
-	t.Helper()
-	if err := s.stop(t); err != nil {
-		t.Fatal(err)
-	}
-	s.ended = make(chan error, 1)
-	cfg.Token = s.discord.Token
-	s.with(t, cfg).run(t)
-}
-
 // While commands are a guild's own, no other has them; when they are everybody's again, it has none of its own.
 func TestDevGuild(t *testing.T) {
 	t.Parallel()
@@ -51,34 +40,34 @@ func TestDevGuild(t *testing.T) {
 	all := len(s.discord.Commands(0))
 
 	dev := Config{DevGuild: memory.GuildID(lawn.ID)}
-	s.restartAs(t, dev)
+	s.restartWith(t, dev)
 	s.discord.WaitFor("the commands of one server", func() bool { return len(s.discord.Commands(0)) == 0 })
 	if n := len(s.discord.Commands(lawn.ID)); n != all || len(s.discord.Commands(s.guild.ID)) != 0 {
 		t.Errorf("%d of %d commands are that server's own", n, all)
 	}
 	before, looked := len(s.writes()), s.looked(0)
-	s.restartAs(t, dev)
+	s.restartWith(t, dev)
 	s.discord.WaitFor("a look at all lists", func() bool { return s.looked(0) > looked })
 	s.ready(t)
 	if got := s.writes()[before:]; len(got) > 0 {
 		t.Errorf("a restart writes %v", got)
 	}
 
-	s.restartAs(t, Config{DevGuild: memory.GuildID(s.guild.ID)})
+	s.restartWith(t, Config{DevGuild: memory.GuildID(s.guild.ID)})
 	s.discord.WaitFor("the commands of another server", func() bool {
 		return len(s.discord.Commands(s.guild.ID)) == all && len(s.discord.Commands(lawn.ID)) == 0
 	})
-	s.restartAs(t, dev)
+	s.restartWith(t, dev)
 	s.discord.WaitFor("those of the first again", func() bool {
 		return len(s.discord.Commands(lawn.ID)) == all && len(s.discord.Commands(s.guild.ID)) == 0
 	})
 
-	s.restartAs(t, Config{})
+	s.restartWith(t, Config{})
 	s.discord.WaitFor("everybody's commands", func() bool {
 		return len(s.discord.Commands(0)) == all && len(s.discord.Commands(lawn.ID)) == 0
 	})
 	before, looked = len(s.writes()), s.looked(lawn.ID)
-	s.restartAs(t, Config{})
+	s.restartWith(t, Config{})
 	s.discord.WaitFor("a look at all lists", func() bool { return s.looked(lawn.ID) > looked })
 	s.ready(t)
 	if got := s.writes()[before:]; len(got) > 0 {
@@ -104,9 +93,7 @@ func TestRegistrationWhereCommandsAreDenied(t *testing.T) {
 	s.discord.DenyCommands(s.guild.ID)
 	s.run(t).ready(t)
 	s.discord.WaitFor("a look at the server's commands", func() bool { return s.looked(s.guild.ID) > 0 })
-	if err := s.stop(t); err != nil {
-		t.Fatal(err)
-	}
+	s.stops(t)
 	if said := s.out.String(); strings.Contains(said, "register") || len(s.writes()) != 1 {
 		t.Errorf("wrote %v and says %s", s.writes(), said)
 	}

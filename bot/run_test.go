@@ -140,9 +140,7 @@ func TestStopInMidAnswerSaysSo(t *testing.T) {
 	}
 	s.ask("when?")
 	<-begun
-	if err := s.stop(t); err != nil {
-		t.Error(err)
-	}
+	s.stops(t)
 	sent := s.discord.Sent(s.channel)
 	want := "It is Fri\n-# ⚠️ Interrupted: " + restarting
 	if len(sent) != 1 || sent[0].Content != want || !s.withoutText(sent[0]) {
@@ -165,9 +163,7 @@ func TestStopFinishesWhatIsAlmostDone(t *testing.T) {
 	<-begun
 	s.cancel()
 	close(stopped)
-	if err := s.stop(t); err != nil {
-		t.Error(err)
-	}
+	s.stops(t)
 	if !slices.Contains(s.log.said(), "hark: Friday") {
 		t.Errorf("logged %q", s.log.said())
 	}
@@ -194,9 +190,7 @@ func TestStopIsBoundedWhenNothingAnswers(t *testing.T) {
 	release := s.log.hold()
 	defer release()
 	s.discord.Say(s.channel, s.bo.ID, "never logged")
-	if err := s.stop(t); err != nil {
-		t.Error(err)
-	}
+	s.stops(t)
 }
 
 func TestStopLogsWhatWasTakenIn(t *testing.T) {
@@ -210,9 +204,7 @@ func TestStopLogsWhatWasTakenIn(t *testing.T) {
 	s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"}).Wait()
 	s.cancel()
 	release()
-	if err := s.stop(t); err != nil {
-		t.Error(err)
-	}
+	s.stops(t)
 	if got := s.log.said(); len(got) != 1000 || got[999] != "them: message 999" || s.bot.Waiting() != 0 {
 		t.Errorf("%d logged, %d waiting", len(got), s.bot.Waiting())
 	}

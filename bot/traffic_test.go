@@ -71,9 +71,7 @@ func TestTraffic(t *testing.T) {
 	made := exchange{wireInteraction: wireInteraction{Type: interactionForm}}
 	made.Data.CustomID = "somebody's secret:1"
 	s.bot.commands.tally(&made, nil)
-	if err := s.stop(t); err != nil {
-		t.Fatal(err)
-	}
+	s.stops(t)
 
 	got := s.counted(t)
 	for key, least := range map[string]int{

@@ -94,10 +94,8 @@ func TestDeletionsAreToldFromWhereNothingIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	var unlogged []bool
-	for _, e := range log.events {
-		if d, is := e.(memory.Deleted); is {
-			unlogged = append(unlogged, d.Unlogged)
-		}
+	for _, d := range eventsOf[memory.Deleted](log) {
+		unlogged = append(unlogged, d.Unlogged)
 	}
 	if !slices.Equal(unlogged, []bool{true, false}) {
 		t.Errorf("told as %v", unlogged)

@@ -19,11 +19,8 @@ func (s *scene) withdraw(t *testing.T, asked discordtest.User) {
 // marked waits until it is logged that nothing more is to be done about a message.
 func (s *scene) marked(t *testing.T, m discordtest.Message) {
 	t.Helper()
-	s.log.wait(t, "the mark", func() bool {
-		_, ok := find(s.log, func(e memory.Marked) bool {
-			return e.Message == memory.MessageID(m.ID) && e.Channel == memory.ChannelID(m.ChannelID)
-		})
-		return ok
+	waitLogged(t, s.log, "the mark", func(e memory.Marked) bool {
+		return e.Message == memory.MessageID(m.ID) && e.Channel == memory.ChannelID(m.ChannelID)
 	})
 }
 
