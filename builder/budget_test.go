@@ -1,58 +1,11 @@
 package builder
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"hark/internal/tokens/tokenstest"
-	"hark/memory"
 )
-
-// The oldest turns, the last people and the least relevant items go first, and the report says so.
-func TestWhatGoesFirst(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("words and more words ", 15)
-	in := Input{Now: noon, Query: Turn{Content: "what?"}}
-	for i := range 20 {
-		in.Session = append(in.Session, Turn{Author: 5, Content: fmt.Sprintf("turn%d %s", i, long)})
-		in.Participants = append(in.Participants, Participant{ID: memory.UserID(100 + i), Name: fmt.Sprintf("name%d", i), Data: long})
-		in.PreviousContext = append(in.PreviousContext, Earlier{Text: fmt.Sprintf("summary%d %s", i, long), Time: noon})
-		in.Lore = append(in.Lore, fmt.Sprintf("lore%d %s", i, long))
-		in.History = append(in.History, Item{Relevance: float64(i) / 20, Lines: lines(1, fmt.Sprintf("item%d.%%d %s", i, long))})
-	}
-	o := Options{MaxTokens: 3000}
-	p := newBuilder(t, o).Build(in)
-	holds(t, o, p)
-	text := p.String()
-	for _, s := range p.Report.Sections {
-		word, newest := map[SectionType]string{
-			SectionSession: "turn", SectionParticipants: "name", SectionPreviousContext: "summary", SectionHistory: "item", SectionLore: "lore",
-		}[s.Type], s.Type == SectionSession || s.Type == SectionPreviousContext || s.Type == SectionHistory
-		if word == "" {
-			continue
-		}
-		if s.Included+s.Dropped != 20 || s.Included == 0 && s.Ceiling > 300 && s.Floor > 0 {
-			t.Errorf("%+v", s)
-		}
-		for i := range 20 {
-			kept := i < s.Included
-			if newest {
-				kept = i >= 20-s.Included
-			}
-			end := " "
-			switch s.Type {
-			case SectionHistory:
-				end = "."
-			case SectionParticipants:
-				end = ")"
-			}
-			if got := strings.Contains(text, fmt.Sprint(word, i, end)); got != kept {
-				t.Errorf("%s %d of the 20, %d included: shown is %t", word, i, s.Included, got)
-			}
-		}
-	}
-}
 
 // crowd has more in each section than there is room for.
 func crowd() Input {
@@ -110,22 +63,4 @@ func loses(t failer, before map[SectionType]int, in Input, o Options, counter Co
 		}
 	}
 	return p
-}
-
-// What one section doesn't use goes to the others, up to their ceilings, and floors are kept free.
-func TestUnusedBudgetIsPassedOn(t *testing.T) {
-	t.Parallel()
-	in := Input{Now: noon, Query: Turn{Content: "what?"}}
-	for range 60 {
-		in.History = append(in.History, Item{Relevance: 0.5, Lines: lines(1, strings.Repeat("words ", 20)+"%d")})
-	}
-	b := newBuilder(t, Options{MaxTokens: 650})
-	alone := items(b.Build(in))[SectionHistory]
-	for range 60 {
-		in.Session = append(in.Session, Turn{Author: 5, Content: strings.Repeat("turns ", 30)})
-	}
-	beside := items(b.Build(in))
-	if beside[SectionSession] == 0 || beside[SectionHistory] == 0 || beside[SectionHistory] >= alone {
-		t.Errorf("%d items alone; beside a session %v", alone, beside)
-	}
 }

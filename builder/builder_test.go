@@ -38,6 +38,9 @@ func TestNewRefuses(t *testing.T) {
 		{Labels: labels(func(l *Labels) { l.Lore = " " })},
 		{Labels: labels(func(l *Labels) { l.More = "more" })},
 		{Labels: labels(func(l *Labels) { l.More = "%d of %s" })},
+		{Window: -1},
+		{Window: 8000, Answer: -1},
+		{Window: 4500, Answer: 1000},
 	} {
 		_, err := New(o, holdsCounter)
 		fmt.Fprintln(&told, err)

@@ -58,6 +58,9 @@ func holds(t failer, o Options, p Prompt) {
 		if s.Included < 0 || s.Dropped < 0 || s.Cut > s.Included {
 			t.Errorf("report %+v", s)
 		}
+		if out := s.Dropped + s.Cut; out > 0 != (s.Why != "") {
+			t.Errorf("%s left out or cut %d: %q", s.Type, out, s.Why)
+		}
 	}
 }
 

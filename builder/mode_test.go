@@ -34,7 +34,6 @@ func TestNoModeShowsLessThanGeneral(t *testing.T) {
 	in := inputs(injections(t))
 	rapid.Check(t, func(t *rapid.T) {
 		input := in.Draw(t, "input")
-		input = uncounted(input)
 		o := Options{
 			Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 5000).Draw(t, "tokens"),
 			Citations: rapid.Bool().Draw(t, "citations"), MaxChars: rapid.SampledFrom([]int{0, 0, 700}).Draw(t, "chars"),
@@ -133,6 +132,8 @@ func TestSectionsAsSet(t *testing.T) {
 		{"characters", Options{MaxChars: 300}, SectionHistory, func(s SectionReport) bool { return s.Dropped > 0 && s.Why == WhyCharacters }},
 		{"count", Options{Layout: LayoutPlain, MaxTokens: 20_000}, SectionPreviousContext,
 			func(s SectionReport) bool { return s.Included == plainSummaries && s.Why == WhyCount }},
+		{"exchanges", Options{Layout: LayoutPlain}, SectionSession, func(s SectionReport) bool { return s.Dropped > 0 && s.Why == WhyCount }},
+		{"query", Options{MaxTokens: 300}, SectionQuery, func(s SectionReport) bool { return s.Cut == 1 && s.Why == WhyCeiling }},
 		{"all", Options{MaxTokens: 100_000}, SectionHistory, func(s SectionReport) bool { return s.Dropped+s.Cut == 0 && s.Why == "" }},
 		{"system", Options{MaxTokens: 300}, SectionSystem, func(s SectionReport) bool { return s.Cut == 1 && s.Why == WhyCeiling }},
 		{"instruction", Options{MaxTokens: 50}, SectionInstruction, func(s SectionReport) bool { return s.Included == 0 && s.Why == WhyBudget }},
@@ -161,23 +162,5 @@ func TestLineLimits(t *testing.T) {
 	}
 	if p := newBuilder(t, Options{LineChars: 40, DataChars: 20, MaxTokens: 100_000}).Build(in); p.Report.section(SectionHistory).Cut+p.Report.section(SectionParticipants).Cut > 0 {
 		t.Errorf("cut, though there is room: %+v", p.Report.Sections)
-	}
-}
-
-// Where stored counts are too low, what only the mode has goes first.
-func TestModesGiveWayFirst(t *testing.T) {
-	t.Parallel()
-	in := Input{Now: noon, Query: Turn{Content: "what?"}}
-	for range 60 {
-		in.History = append(in.History, Item{Relevance: 0.5, Lines: lines(1, strings.Repeat("words and ", 12)+"%d")})
-		in.History[len(in.History)-1].Lines[0].Tokens = 12 // about half of what it has
-	}
-	o := Options{MaxTokens: 1500}
-	general := newBuilder(t, o).Build(in)
-	in.Mode = ModeSearch
-	p := newBuilder(t, o).Build(in)
-	holds(t, o, p)
-	if a, b := items(general)[SectionHistory], items(p)[SectionHistory]; b < a || b == 0 {
-		t.Errorf("%d items, %d in the general mode", b, a)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hark/internal/golden"
 	"hark/internal/tokens/tokenstest"
 )
 
@@ -37,16 +36,6 @@ func TestUseOfTheWindow(t *testing.T) {
 	}
 }
 
-func TestWindowsThatAreNone(t *testing.T) {
-	t.Parallel()
-	var told strings.Builder
-	for _, o := range []Options{{Window: -1}, {Window: 8000, Answer: -1}, {Window: 4500, Answer: 1000}} {
-		_, err := New(o, holdsCounter)
-		fmt.Fprintln(&told, err)
-	}
-	golden.Seen(t, told.String())
-}
-
 // A smaller budget for one prompt does what it does as an option.
 func TestSmallerPrompt(t *testing.T) {
 	t.Parallel()
@@ -65,20 +54,6 @@ func TestSmallerPrompt(t *testing.T) {
 			t.Errorf("%d tokens of 5000: got %+v, want %+v", o.MaxTokens, got, want)
 		}
 	})
-}
-
-func TestSmallestAndLargestPrompt(t *testing.T) {
-	t.Parallel()
-	b := newBuilder(t, Options{MaxTokens: 3000})
-	in := big(holdsCounter)
-	for asked, want := range map[int]int{-5: 3000, 0: 3000, 1: b.least, b.least + 1: b.least + 1, 9000: 3000} {
-		in.MaxTokens = asked
-		p := b.Build(in)
-		holds(t, Options{MaxTokens: want}, p)
-		if p.Report.MaxTokens != want {
-			t.Errorf("%d asked for: built for %d", asked, p.Report.MaxTokens)
-		}
-	}
 }
 
 // A text is counted once at most, and not at all where its stored count tells enough.

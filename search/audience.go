@@ -186,22 +186,42 @@ func (a *audience) allMayRead(r, c *memory.Channel) bool {
 // deciding are the permissions that say who reads what.
 const deciding = memory.Administrator | memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
 
-// distinctRoles are the roles that people can have and that make a difference in r or c, one of each kind:
-// of several with the same effect on both, any one stands for all.
+// effect is what sets a role or a person apart where one channel is read and another answered from.
+type effect struct {
+	base memory.Permissions                          // what a role itself brings
+	in   [2]struct{ allow, deny memory.Permissions } // what the channels' overwrites do
+}
+
+// effectsOf are those of r's and c's overwrites, by whom they are for.
+func effectsOf[ID ~int64](r, c *memory.Channel, whose func(memory.Overwrite) ID) map[ID]effect {
+	effects := map[ID]effect{}
+	for i, channel := range []*memory.Channel{r, c} {
+		for _, o := range channel.Overwrites {
+			e := effects[whose(o)]
+			e.in[i].allow |= o.Allow & deciding
+			e.in[i].deny |= o.Deny & deciding
+			effects[whose(o)] = e
+		}
+	}
+	delete(effects, 0) // roles have no user, and users no role
+	return effects
+}
+
+// distinct is one of each that has the same effect: any one stands for all.
+func distinct[ID ~int64](effects map[ID]effect) (ids []ID) {
+	seen := map[effect]bool{{}: true}
+	for _, id := range slices.Sorted(maps.Keys(effects)) {
+		if e := effects[id]; !seen[e] {
+			seen[e] = true
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// distinctRoles are the roles that people can have and that make a difference in r or c.
 func (a *audience) distinctRoles(r, c *memory.Channel) []memory.RoleID {
-	type effect struct{ base, denyR, allowR, denyC, allowC memory.Permissions }
-	everyone := memory.RoleID(a.guild.ID)
-	effects := map[memory.RoleID]effect{}
-	for _, o := range roleOverwrites(r) {
-		e := effects[o.Role]
-		e.denyR, e.allowR = e.denyR|o.Deny&deciding, e.allowR|o.Allow&deciding
-		effects[o.Role] = e
-	}
-	for _, o := range roleOverwrites(c) {
-		e := effects[o.Role]
-		e.denyC, e.allowC = e.denyC|o.Deny&deciding, e.allowC|o.Allow&deciding
-		effects[o.Role] = e
-	}
+	effects := effectsOf(r, c, func(o memory.Overwrite) memory.RoleID { return o.Role })
 	base := a.guild.Permissions(0, nil, &memory.Channel{})
 	for _, role := range a.guild.Roles {
 		e := effects[role.ID]
@@ -211,49 +231,19 @@ func (a *audience) distinctRoles(r, c *memory.Channel) []memory.RoleID {
 			delete(effects, role.ID)
 		}
 	}
-	delete(effects, everyone)
-	var roles []memory.RoleID
-	seen := map[effect]bool{{}: true}
-	for _, id := range slices.Sorted(maps.Keys(effects)) {
-		if e := effects[id]; !seen[e] {
-			seen[e] = true
-			roles = append(roles, id)
-		}
-	}
-	return roles
+	delete(effects, memory.RoleID(a.guild.ID)) // everybody has it
+	return distinct(effects)
 }
 
-func roleOverwrites(c *memory.Channel) []memory.Overwrite {
-	return slices.DeleteFunc(slices.Clone(c.Overwrites), func(o memory.Overwrite) bool { return o.User != 0 })
-}
-
-// distinctUsers are the people with an overwrite of their own that makes a difference in r or c, one of each kind, as
-// anybody may have any roles. The owner reads everything, and bots are no audience.
+// distinctUsers are the people with an overwrite of their own that makes a difference in r or c, as anybody may have any roles.
+// The owner reads everything, and bots are no audience.
 func (a *audience) distinctUsers(r, c *memory.Channel) []memory.UserID {
-	type effect struct{ denyR, allowR, denyC, allowC memory.Permissions }
-	effects := map[memory.UserID]effect{}
-	for _, o := range r.Overwrites {
-		e := effects[o.User]
-		e.denyR, e.allowR = o.Deny&deciding, o.Allow&deciding
-		effects[o.User] = e
-	}
-	for _, o := range c.Overwrites {
-		e := effects[o.User]
-		e.denyC, e.allowC = o.Deny&deciding, o.Allow&deciding
-		effects[o.User] = e
-	}
-	delete(effects, 0) // of roles
-	delete(effects, a.guild.Owner)
-	var users []memory.UserID
-	seen := map[effect]bool{{}: true}
-	for _, id := range slices.Sorted(maps.Keys(effects)) {
+	effects := effectsOf(r, c, func(o memory.Overwrite) memory.UserID { return o.User })
+	maps.DeleteFunc(effects, func(id memory.UserID, _ effect) bool {
 		person, known := a.people(id)
-		if e := effects[id]; !seen[e] && !(known && person.Bot) {
-			seen[e] = true
-			users = append(users, id)
-		}
-	}
-	return users
+		return id == a.guild.Owner || known && person.Bot
+	})
+	return distinct(effects)
 }
 
 // eachSet calls f for no role, each role and each two roles, until it returns false; it reports whether it

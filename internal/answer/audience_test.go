@@ -174,18 +174,3 @@ func TestDirectMessagesDoNotTellWhoElseWritesToHark(t *testing.T) {
 	hasNot(t, p, "(Ben)", "barnacles", ben.String()+">")
 	has(t, p, "(Ann)")
 }
-
-func TestNextAnswerObeysChangedRoles(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(day, harbor, ben, "The lighthouse password is swordfish")
-	w.gives(w.asks(lobby, "What is the lighthouse password?"), -time.Minute)
-	q := w.asks(lobby, "What was the lighthouse password again?")
-	q.Now = noon.Add(2 * time.Minute)
-	q.ID = w.posts(-2*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: ann, Content: q.Text})
-	has(t, w.whole(q), "swordfish")
-	w.structure(memory.ViewChannel)
-	hasNot(t, w.whole(q), "swordfish")
-	w.structure(0)
-	has(t, w.prompt(q), "swordfish")
-}

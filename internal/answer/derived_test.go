@@ -40,20 +40,6 @@ func TestAllPartsOfALongAnswerAreJudgedTogether(t *testing.T) {
 	hasNot(t, p, "closed begin", "closed end")
 }
 
-func TestEditsAndDeletesAreInTheNextContext(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	edited := w.says(day, harbor, ben, "The lighthouse password is swordfish")
-	deleted := w.says(2*day, harbor, cleo, "The lighthouse password was marlin")
-	q := w.asks(lobby, "What is the lighthouse password?")
-	has(t, w.whole(q), "swordfish", "marlin")
-	w.apply(memory.Edited{Guild: guild, Channel: harbor, ID: edited, Content: "The lighthouse password is tuna", At: noon},
-		memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{deleted}})
-	all := w.whole(q)
-	has(t, all, "tuna")
-	hasNot(t, all, "swordfish", "marlin", deleted.String())
-}
-
 // What was answered in the parent channel carries its audience into the answers of a thread that begins from it.
 func TestAnswersFromAnAnswerElsewhereCarryItsAudience(t *testing.T) {
 	t.Parallel()

@@ -75,12 +75,3 @@ func TestTheSessionItselfIsNoEarlierContext(t *testing.T) {
 		t.Errorf("shown is\n%s", shown)
 	}
 }
-
-func TestQuotesAreNotMadeFromSummaries(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.ferries(lobby)
-	if a := w.answer(w.asks(lobby, "When does the ferry leave?")); len(a.Trace.IDsOf(memory.SourceSummary)) > 0 || !strings.Contains(a.Text, "leaves at 9") {
-		t.Errorf("%+v", a)
-	}
-}

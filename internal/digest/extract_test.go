@@ -204,24 +204,6 @@ func TestTheLastIsNotLostAmongTheSame(t *testing.T) {
 	}
 }
 
-// A short statement with a figure isn't lost among long ones.
-func TestFiguresAreNotLostAmongWords(t *testing.T) {
-	t.Parallel()
-	lines := []string{"Ann: my personal best is 25:50"}
-	for i := range 30 {
-		lines = append(lines, fmt.Sprintf("Ben: plain%[1]d words about%[1]d several%[1]d things that%[1]d were seen%[1]d somewhere%[1]d along%[1]d the way", i)[:60])
-		lines[i+1] = strings.Map(func(r rune) rune {
-			if '0' <= r && r <= '9' {
-				return 'a' + r
-			}
-			return r
-		}, lines[i+1])
-	}
-	if s := extracted(talk(lines...), called, isBot); !strings.Contains(s.Text, "25:50") {
-		t.Errorf("%q", s.Text)
-	}
-}
-
 // Whatever is said: the summary can be stored, names exactly the messages that it quotes, in order of time, and the same
 // session makes the same.
 func TestExtractionHolds(t *testing.T) {

@@ -208,23 +208,6 @@ func sent(messages []chat.Message) string {
 	return b.String()
 }
 
-// In one round the model is asked about so many sessions, the others wait for the next.
-func TestModelIsNotAskedTooMuchAtOnce(t *testing.T) {
-	t.Parallel()
-	most := summaries{}.limits().asked
-	w := newWorld(t, &toy{says: `{"summary":"The ferry leaves at 9.","kind":"fact"}`})
-	for i := range most + 2 {
-		w.says(time.Duration(i+1)*4*time.Hour, lobby, ben, "remember that the ferry leaves at 9")
-		w.says(time.Duration(i+1)*4*time.Hour, lobby, oracle, "I see")
-	}
-	w.says(3*time.Hour, harbor, ben, "and the bus leaves at ten")
-	for _, want := range []int{most, most + 2} {
-		if w.round(Summaries); strings.Count(w.summaries(lobby), "\n") != want || w.summaries(harbor) == "" {
-			t.Errorf("summed up %s, want %d", w.summaries(lobby, harbor), want)
-		}
-	}
-}
-
 func TestFiguresOfASummaryWereSaid(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

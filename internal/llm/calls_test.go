@@ -3,7 +3,6 @@ package llm
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +14,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-
-	"pgregory.net/rapid"
 
 	"hark/internal/chat"
 )
@@ -166,94 +163,6 @@ type rapidT interface{ Errorf(string, ...any) }
 
 var madeUp = regexp.MustCompile(`^[a-z0-9]{9}$`)
 
-// Whatever is called and however the server cuts it up, the calls are those that were made.
-func TestAnyCallsInAnyShape(t *testing.T) {
-	t.Parallel()
-	type d = map[string]any
-	rapid.Check(t, func(t *rapid.T) {
-		shape := rapid.SampledFrom([]string{"OpenAI", "Ollama", "old Ollama", "vLLM", "vLLM, no ids", "LiteLLM", "objects", "whole"}).Draw(t, "shape")
-		var want []chat.Call
-		var parts [][]d // of each call
-		for i := range rapid.IntRange(1, 10).Draw(t, "calls") {
-			arguments := rapid.MapOfN(rapid.StringN(0, 5, -1), rapid.StringN(0, 9, -1), 0, 3).Draw(t, "arguments")
-			text, err := json.Marshal(arguments)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c := chat.Call{ID: fmt.Sprintf("call_%d", i), Name: rapid.SampledFrom([]string{"f", "g"}).Draw(t, "name"), Arguments: string(text)}
-			want = append(want, c)
-			whole := d{"id": c.ID, "function": d{"name": c.Name, "arguments": c.Arguments}}
-			pieces := []d{whole}
-			switch shape {
-			case "Ollama":
-				whole["index"] = 0
-			case "LiteLLM":
-				delete(whole, "id")
-			case "objects":
-				whole["function"] = d{"name": c.Name, "arguments": arguments}
-			case "OpenAI", "vLLM", "vLLM, no ids":
-				pieces = []d{{"index": i, "id": c.ID, "function": d{"name": c.Name, "arguments": ""}}}
-				for rest := c.Arguments; rest != ""; {
-					cut := rapid.IntRange(1, len(rest)).Draw(t, "cut")
-					for cut < len(rest) && rest[cut]&0xc0 == 0x80 {
-						cut++
-					}
-					p := d{"index": i, "function": d{"arguments": rest[:cut]}}
-					if shape == "vLLM" {
-						p = d{"index": i, "id": c.ID, "function": d{"name": c.Name, "arguments": rest[:cut]}}
-					}
-					pieces, rest = append(pieces, p), rest[cut:]
-				}
-				if shape == "vLLM, no ids" {
-					delete(pieces[0], "id")
-				}
-			}
-			parts = append(parts, pieces)
-		}
-		var deltas []string
-		add := func(pieces ...d) {
-			text, _ := json.Marshal(d{"tool_calls": pieces})
-			deltas = append(deltas, string(text))
-		}
-		switch shape {
-		case "whole":
-			all := make([]d, len(parts))
-			for i, p := range parts {
-				all[i] = p[0]
-			}
-			text, _ := json.Marshal(d{"choices": []d{{"message": d{"content": nil, "tool_calls": all}, "finish_reason": "tool_calls"}}})
-			deltas = []string{string(text)}
-		case "OpenAI", "vLLM", "vLLM, no ids": // interleaved, but begun in their order
-			begun := 0
-			for left := len(parts); left > 0; {
-				i := rapid.IntRange(0, min(begun, len(parts)-1)).Draw(t, "next")
-				if len(parts[i]) == 0 {
-					i = slices.IndexFunc(parts, func(p []d) bool { return len(p) > 0 })
-				}
-				add(parts[i][0])
-				parts[i] = parts[i][1:]
-				begun = max(begun, i+1)
-				if len(parts[i]) == 0 {
-					left--
-				}
-			}
-		default:
-			for _, p := range parts {
-				add(p...)
-			}
-		}
-		body := stream("stop", deltas...)
-		if shape == "whole" {
-			body = []byte(deltas[0])
-		}
-		reply, err := read(wire{body: body})
-		if err != nil {
-			t.Fatalf("%s: %v", body, err)
-		}
-		sameCalls(t, string(body), reply.Calls, want)
-	})
-}
-
 // A server that falls silent in the middle of a call has begun to answer.
 func TestSilenceAmidCalls(t *testing.T) {
 	t.Parallel()
@@ -278,7 +187,7 @@ func TestCallsOfAnAnswerTooLong(t *testing.T) {
 	if err != nil || reply.FinishReason != "length" || !reflect.DeepEqual(reply.Calls, []chat.Call{{ID: "a", Name: "f", Arguments: "{}"}}) {
 		t.Errorf("%+v, %v", reply, err)
 	}
-	if reply, err = read(wire{body: stream("length", second)}); kind(err) != BadAnswer || reply.Calls != nil || !strings.Contains(err.Error(), "raise llm.max_tokens") {
+	if reply, err = read(wire{body: stream("length", second)}); KindOf(err) != BadAnswer || reply.Calls != nil || !strings.Contains(err.Error(), "raise llm.max_tokens") {
 		t.Errorf("%+v, %v", reply, err)
 	}
 }

@@ -111,14 +111,6 @@ func checkError(t *testing.T, err error) {
 	}
 }
 
-func kind(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Kind
-	}
-	return 0
-}
-
 func TestChat(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Key(secret))
@@ -232,7 +224,7 @@ func TestCutOff(t *testing.T) {
 		s.Queue(reply)
 		c, _ := client(s, nil)
 		got, _, err := talk(t, c)
-		if !errors.Is(err, ErrCutOff) || kind(err) != CutOff || !strings.HasPrefix(got.Text, "It is sw") || strings.Contains(got.Text, "secret") {
+		if !errors.Is(err, ErrCutOff) || KindOf(err) != CutOff || !strings.HasPrefix(got.Text, "It is sw") || strings.Contains(got.Text, "secret") {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 		if n := len(s.Requests()); n != 1 {
@@ -301,7 +293,7 @@ func TestTimeouts(t *testing.T) {
 		end()
 		err := <-done
 		checkError(t, err)
-		if kind(err) != test.kind || !strings.Contains(err.Error(), "42s") || !strings.Contains(err.Error(), "llm.timeout") {
+		if KindOf(err) != test.kind || !strings.Contains(err.Error(), "42s") || !strings.Contains(err.Error(), "llm.timeout") {
 			t.Errorf("%s: %v", test.name, err)
 		}
 		if len(h.slept) != 0 {
@@ -320,13 +312,13 @@ func TestCancel(t *testing.T) {
 	c, _ := client(s, nil)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	reply, err := c.Chat(ctx, prompt, func(string) { cancel(enough) })
-	if !errors.Is(err, enough) || kind(err) != 0 || reply.Text != "It is " {
+	if !errors.Is(err, enough) || KindOf(err) != 0 || reply.Text != "It is " {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	s.Queue(llmtest.Fail(503, "", ""))
 	c, h := client(s, nil)
 	h.sleep = func() error { return enough }
-	if _, _, err = talk(t, c); !errors.Is(err, enough) || kind(err) != Server {
+	if _, _, err = talk(t, c); !errors.Is(err, enough) || KindOf(err) != Server {
 		t.Errorf("while waiting: %v", err)
 	}
 }
@@ -349,7 +341,7 @@ func TestRunWild(t *testing.T) {
 	} {
 		s.Queue(reply)
 		_, err := c.Chat(t.Context(), prompt, nil)
-		if kind(err) != BadAnswer {
+		if KindOf(err) != BadAnswer {
 			t.Errorf("%v", err)
 		}
 		fmt.Fprintln(&told, said(err, s.URL()))
@@ -367,7 +359,7 @@ func TestUnreachable(t *testing.T) {
 		c := New(Config{BaseURL: base, APIKey: secret, Model: "m", Retries: 1})
 		c.clock = h.clock()
 		_, _, err := talk(t, c)
-		if kind(err) != Unreachable {
+		if KindOf(err) != Unreachable {
 			t.Errorf("%q: %v", base, err)
 		}
 		checkError(t, err)
@@ -386,7 +378,7 @@ func TestRedirect(t *testing.T) {
 	elsewhere := httptest.NewServer(http.RedirectHandler(s.URL()+"/chat/completions", http.StatusTemporaryRedirect))
 	defer elsewhere.Close()
 	c, _ := client(s, func(c *Config) { c.BaseURL = elsewhere.URL + "/" })
-	if _, _, err := talk(t, c); kind(err) != BadAnswer || !strings.Contains(err.Error(), "sends us elsewhere") || len(s.Requests()) != 0 {
+	if _, _, err := talk(t, c); KindOf(err) != BadAnswer || !strings.Contains(err.Error(), "sends us elsewhere") || len(s.Requests()) != 0 {
 		t.Errorf("%v, %d requests", err, len(s.Requests()))
 	}
 }

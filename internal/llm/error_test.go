@@ -74,7 +74,7 @@ func TestErrors(t *testing.T) {
 		s.Answer(func(llmtest.Request) llmtest.Reply { return test.reply })
 		c, _ := client(s, nil)
 		reply, _, err := talk(t, c)
-		if kind(err) != test.kind || reply.Text != "" {
+		if KindOf(err) != test.kind || reply.Text != "" {
 			t.Errorf("%+v: %+v, %v", test.reply, reply, err)
 		}
 		checkError(t, err)
@@ -113,7 +113,7 @@ func TestRetry(t *testing.T) {
 		}
 		c, h := client(s, nil)
 		reply, _, err := talk(t, c)
-		if kind(err) != test.kind || (err == nil) != (reply.Text == "well") || !slices.Equal(h.slept, test.slept) {
+		if KindOf(err) != test.kind || (err == nil) != (reply.Text == "well") || !slices.Equal(h.slept, test.slept) {
 			t.Errorf("%s: %+v, %v, slept %v; want %v", name, reply, err, h.slept, test.slept)
 		}
 		var e *Error
@@ -176,7 +176,7 @@ func TestCheckTellsTheServersWords(t *testing.T) {
 	c, _ := client(s, nil)
 	_, err := c.Check(t.Context())
 	checkError(t, err)
-	if kind(err) != Refused || !strings.Contains(err.Error(), "; it says: Incorrect API key provided: Bearer …") {
+	if KindOf(err) != Refused || !strings.Contains(err.Error(), "; it says: Incorrect API key provided: Bearer …") {
 		t.Error(err)
 	}
 }
@@ -221,13 +221,13 @@ func TestCheck(t *testing.T) {
 	}
 	golden.Seen(t, told.String())
 	c := New(Config{BaseURL: "http://127.0.0.1:1/v1", Model: "m"})
-	if _, err := c.Check(t.Context()); kind(err) != Unreachable {
+	if _, err := c.Check(t.Context()); KindOf(err) != Unreachable {
 		t.Error(err)
 	}
-	if _, err := c.Try(t.Context()); kind(err) != Unreachable {
+	if _, err := c.Try(t.Context()); KindOf(err) != Unreachable {
 		t.Error(err)
 	}
-	if _, err := c.List(t.Context()); kind(err) != Unreachable {
+	if _, err := c.List(t.Context()); KindOf(err) != Unreachable {
 		t.Error(err)
 	}
 }
@@ -241,7 +241,7 @@ func TestList(t *testing.T) {
 		t.Errorf("%q, %v", names, err)
 	}
 	wrong, _ := client(s, func(c *Config) { c.APIKey = "other" })
-	if _, err := wrong.List(t.Context()); kind(err) != Refused || !strings.Contains(err.Error(), "it says") {
+	if _, err := wrong.List(t.Context()); KindOf(err) != Refused || !strings.Contains(err.Error(), "it says") {
 		t.Error(err)
 	}
 }

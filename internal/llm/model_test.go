@@ -57,7 +57,7 @@ func TestFallback(t *testing.T) {
 		var deltas strings.Builder
 		reply, err := m.Chat(t.Context(), armed(), func(s string) { deltas.WriteString(s) })
 		checkError(t, err)
-		if kind(err) != test.kind || err == nil && reply.Text != "well" || test.by != "" && reply.Model != test.by || deltas.String() != reply.Text {
+		if KindOf(err) != test.kind || err == nil && reply.Text != "well" || test.by != "" && reply.Model != test.by || deltas.String() != reply.Text {
 			t.Errorf("%s: %+v, %v, deltas %q", name, reply, err, deltas.String())
 		}
 		if (reply.Instead != nil) != (test.asked > 0) {
@@ -99,7 +99,7 @@ func TestNoFallback(t *testing.T) {
 	t.Parallel()
 	m, first, second := standing(t)
 	first.Queue(llmtest.Fail(503, "", ""))
-	if _, err := WithFallback(m.Client, nil).Chat(t.Context(), prompt, nil); kind(err) != Server {
+	if _, err := WithFallback(m.Client, nil).Chat(t.Context(), prompt, nil); KindOf(err) != Server {
 		t.Error(err)
 	}
 	if same := WithFallback(m.Client, New(m.config)); same.fallback != nil {
@@ -158,7 +158,7 @@ func TestBreaker(t *testing.T) {
 			return err
 		}
 		for _, name := range []string{"one", "two", "ONE"} {
-			if err := ask(name); kind(err) != Unreachable {
+			if err := ask(name); KindOf(err) != Unreachable {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -173,7 +173,7 @@ func TestBreaker(t *testing.T) {
 		if err := ask("far"); err != nil {
 			t.Error(err)
 		}
-		if err := ask("three"); kind(err) != Unreachable || here.asked != 4 {
+		if err := ask("three"); KindOf(err) != Unreachable || here.asked != 4 {
 			t.Errorf("another key: %v", err)
 		}
 
@@ -183,7 +183,7 @@ func TestBreaker(t *testing.T) {
 		came := make(chan error)
 		go func() { came <- ask("one") }()
 		synctest.Wait()
-		if err := ask("two"); kind(err) != Resting || here.asked != 5 {
+		if err := ask("two"); KindOf(err) != Resting || here.asked != 5 {
 			t.Errorf("asked %d times, %v", here.asked, err)
 		}
 		close(here.hold)
@@ -206,23 +206,23 @@ func TestBreakerObeysAndForgives(t *testing.T) {
 			_, err := m.ByName("one").Chat(t.Context(), prompt, nil)
 			return err
 		}
-		if err := ask(); kind(err) != RateLimited || here.asked != 1 {
+		if err := ask(); KindOf(err) != RateLimited || here.asked != 1 {
 			t.Errorf("asked %d times, %v", here.asked, err)
 		}
 		time.Sleep(119 * time.Second)
-		if err := ask(); kind(err) != Resting || here.asked != 1 {
+		if err := ask(); KindOf(err) != Resting || here.asked != 1 {
 			t.Errorf("asked %d times, %v", here.asked, err)
 		}
 		time.Sleep(time.Second)
 		here.status, here.after = 400, ""
 		for range 5 {
-			if err := ask(); kind(err) != Rejected {
+			if err := ask(); KindOf(err) != Rejected {
 				t.Error(err)
 			}
 		}
 		// Three tries of one question are one failure.
 		here.status, here.asked = 500, 0
-		if err := ask(); kind(err) != Server || here.asked != 3 {
+		if err := ask(); KindOf(err) != Server || here.asked != 3 {
 			t.Errorf("asked %d times, %v", here.asked, err)
 		}
 		here.status = 200

@@ -48,26 +48,18 @@ func fitCurve(questions []question, weights func(int) []float64) (c curve) {
 	}
 	var points []point
 	count := map[string]float64{}
+	for _, q := range questions {
+		if n := min(hits, len(q.candidates)); q.answered && n > 0 {
+			count[q.set] += float64(n)
+		}
+	}
 	for i, q := range questions {
 		if !q.answered {
 			continue
 		}
 		order, scores := ranked(q, weights(i))
 		for at, s := range standings(scores, c.field) {
-			points = append(points, point{[4]float64{1, s[0], s[1], s[2]}, order[at].near, 0})
-			count[q.set]++
-			points[len(points)-1].weight = -1
-		}
-	}
-	at := 0
-	for i, q := range questions {
-		if !q.answered {
-			continue
-		}
-		_, scores := ranked(q, weights(i))
-		for range min(hits, len(scores)) {
-			points[at].weight = 1 / count[q.set] / float64(len(count))
-			at++
+			points = append(points, point{[4]float64{1, s[0], s[1], s[2]}, order[at].near, 1 / count[q.set] / float64(len(count))})
 		}
 	}
 	var mean, square [4]float64
